@@ -1,0 +1,62 @@
+#===- BrewMLIR.cmake - Finds LLVM, MLIR and LLD for the compiler ------------===#
+#
+# Included by the top CMakeLists when BREW_BUILD_COMPILER is on. It gives:
+#
+#   add_mlir_dialect, mlir_tablegen, add_public_tablegen_target, add_mlir_doc
+#       MLIR's own functions, for the ODS files.
+#   brew_add_mlir_library(NAME source... [DEPENDS tablegen-target...]
+#                         [LINK library...])
+#       a static library that sees MLIR's headers as system headers and links
+#       the shared MLIR and LLVM. Never link a static MLIR* or LLVM* library
+#       next to them: every dialect and option would be registered twice.
+#   lldELF (target)
+#       the ELF linker as a library; it is linked in-process.
+#   LLVM_EXTERNAL_LIT, BREW_FILECHECK, BREW_NOT, BREW_MLIR_OPT,
+#   BREW_LLVM_OBJDUMP, LLVM_TOOLS_BINARY_DIR
+#       the tools that tests call.
+#
+#===-------------------------------------------------------------------------===#
+
+# The packages put their prefix beside the system's; an explicit
+# CMAKE_PREFIX_PATH or MLIR_DIR goes first.
+find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22)
+find_package(LLD 22.1 REQUIRED CONFIG HINTS ${LLVM_INSTALL_PREFIX})
+message(STATUS "MLIR ${LLVM_PACKAGE_VERSION} in ${LLVM_INSTALL_PREFIX}")
+
+if(NOT TARGET MLIR OR NOT TARGET LLVM)
+  message(FATAL_ERROR "Brew links the shared libMLIR and libLLVM; the MLIR found in "
+                      "${MLIR_DIR} has only static libraries")
+endif()
+if(NOT LLVM_ENABLE_RTTI)
+  message(FATAL_ERROR "Brew needs an LLVM built with RTTI")
+endif()
+
+list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+
+# mlir_tablegen looks at the folder's include path, not at a target's.
+include_directories(SYSTEM ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+
+separate_arguments(BREW_LLVM_DEFINITIONS NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+
+function(brew_add_mlir_library name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+  target_compile_definitions(${name} PUBLIC ${BREW_LLVM_DEFINITIONS})
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+endfunction()
+
+# A cached value that a user set wins; the empty default of AddLLVM does not.
+if(NOT LLVM_EXTERNAL_LIT)
+  set(LLVM_EXTERNAL_LIT ${LLVM_TOOLS_BINARY_DIR}/lit CACHE FILEPATH "lit" FORCE)
+endif()
+find_program(BREW_FILECHECK FileCheck HINTS ${LLVM_TOOLS_BINARY_DIR} NO_DEFAULT_PATH)
+find_program(BREW_NOT not HINTS ${LLVM_TOOLS_BINARY_DIR} NO_DEFAULT_PATH)
+find_program(BREW_MLIR_OPT mlir-opt HINTS ${LLVM_TOOLS_BINARY_DIR} NO_DEFAULT_PATH)
+find_program(BREW_LLVM_OBJDUMP llvm-objdump HINTS ${LLVM_TOOLS_BINARY_DIR} NO_DEFAULT_PATH)

@@ -1,0 +1,261 @@
+//===- Compile.cpp - From a prototxt to a plan -----------------------------===//
+#include "compiler/Compile.h"
+
+#include "compiler/Report.h"
+#include "compiler/WritePlan.h"
+#include "compiler/cpu/CpuTarget.h"
+#include "compiler/cpu/EmitKernels.h"
+#include "compiler/cpu/ObjectCode.h"
+#include "formats/AtomicFile.h"
+#include "formats/Error.h"
+#include "formats/PathLookup.h"
+#include "formats/WeightFile.h"
+#include "runtime/plan/PlanWriter.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/Timing.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace brew;
+using namespace brew::compiler;
+
+namespace {
+
+/// FILE:LINE:COL of a location, or nothing.
+std::string placeOf(mlir::Location loc) {
+  std::string text;
+  loc->walk([&](mlir::Location each) {
+    auto file = llvm::dyn_cast<mlir::FileLineColLoc>(each);
+    if (!file)
+      return mlir::WalkResult::advance();
+    text = file.getFilename().str() + ":" + std::to_string(file.getLine()) +
+           ":" + std::to_string(file.getColumn()) + ": ";
+    return mlir::WalkResult::interrupt();
+  });
+  return text;
+}
+
+/// Prints diagnostics as compilers do.
+mlir::LogicalResult printDiagnostic(mlir::Diagnostic &diagnostic) {
+  auto word = [](mlir::DiagnosticSeverity severity) {
+    switch (severity) {
+    case mlir::DiagnosticSeverity::Error:
+      return "error: ";
+    case mlir::DiagnosticSeverity::Warning:
+      return "warning: ";
+    default:
+      return "note: ";
+    }
+  };
+  llvm::errs() << placeOf(diagnostic.getLocation())
+               << word(diagnostic.getSeverity()) << diagnostic.str() << "\n";
+  for (mlir::Diagnostic &note : diagnostic.getNotes())
+    llvm::errs() << placeOf(note.getLocation()) << "note: " << note.str()
+                 << "\n";
+  return mlir::success();
+}
+
+/// Runs one compilation through its phases.
+class Compilation {
+public:
+  explicit Compilation(const CompileOptions &options)
+      : options(options), context(makeRegistry(),
+                                  mlir::MLIRContext::Threading::DISABLED),
+        handler(&context, printDiagnostic) {
+    context.loadAllAvailableDialects();
+    mlir::applyDefaultTimingManagerCLOptions(timing);
+    timingScope = timing.getRootScope();
+  }
+
+  int run();
+
+private:
+  static mlir::DialectRegistry makeRegistry() {
+    mlir::DialectRegistry registry;
+    registerAll(registry);
+    return registry;
+  }
+
+  bool importNet();
+  void runPhase(Phase phase, Emit emit, llvm::StringRef name);
+  void emitModule(mlir::ModuleOp module, llvm::StringRef name);
+  void emitKernelFiles(mlir::ModuleOp kernels, const CpuTarget &target);
+  void writeText(llvm::StringRef name, llvm::StringRef text);
+  void report(const plan::Manifest &manifest);
+  void embedWeights(plan::Manifest &manifest,
+                    std::vector<std::string> &segments);
+  bool wants(Emit emit) const {
+    return options.emit == emit || options.emit == Emit::All;
+  }
+  bool isTraining() const { return imported.solver && !options.import.phase; }
+
+  const CompileOptions &options;
+  mlir::MLIRContext context;
+  mlir::ScopedDiagnosticHandler handler;
+  mlir::DefaultTimingManager timing;
+  mlir::TimingScope timingScope;
+  prototxt::ImportedNet imported;
+};
+
+bool Compilation::importNet() {
+  auto scope = timingScope.nest("import");
+  prototxt::Diagnostics diagnostics;
+  imported = prototxt::importFile(context, options.input, options.import,
+                                  diagnostics);
+  llvm::errs() << diagnostics.str();
+  return !diagnostics.hasErrors();
+}
+
+/// Thrown when a diagnostic has been printed and tells the reason.
+struct Reported {};
+
+void Compilation::runPhase(Phase phase, Emit emit, llvm::StringRef name) {
+  mlir::PassManager pm(&context);
+  if (mlir::failed(mlir::applyPassManagerCLOptions(pm)))
+    throw Error(ExitStatus::Usage, "wrong options for the pass manager");
+  auto scope = timingScope.nest(name);
+  pm.enableTiming(scope);
+  PipelineOptions pipeline = options.pipeline;
+  if (isTraining()) {
+    pipeline.solverType = imported.solver->type();
+    pipeline.regularization = imported.solver->regularization_type();
+  }
+  buildPhase(pm, phase, pipeline);
+  if (mlir::failed(pm.run(*imported.module))) {
+    // Up to the graph the user's net can be at fault; later only Brew.
+    if (phase == Phase::Import || phase == Phase::Graph)
+      throw Reported();
+    throw Error(ExitStatus::Bug,
+                "phase " + name.str() +
+                    " failed; this is a defect of Brew, please report it with "
+                    "the prototxt and the lines above");
+  }
+  if (wants(emit))
+    emitModule(*imported.module, name);
+}
+
+void Compilation::writeText(llvm::StringRef name, llvm::StringRef text) {
+  if (options.dumpDir.empty()) {
+    llvm::outs() << text;
+    return;
+  }
+  if (llvm::sys::fs::create_directories(options.dumpDir))
+    throw machineLacks("cannot create folder '" + options.dumpDir + "'");
+  llvm::SmallString<128> path(options.dumpDir);
+  llvm::sys::path::append(path, name);
+  formats::writeFileAtomically(path.str().str(), text);
+}
+
+void Compilation::emitModule(mlir::ModuleOp module, llvm::StringRef name) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  mlir::OpPrintingFlags flags;
+  module.print(os, flags);
+  os << "\n";
+  writeText((name + ".mlir").str(), text);
+}
+
+void Compilation::emitKernelFiles(mlir::ModuleOp kernels,
+                                  const CpuTarget &target) {
+  emitModule(kernels, "kernels");
+  writeText("kernels.ll", emitLLVMIR(kernels, target));
+  writeText("kernels.s", emitAssembly(kernels, target));
+}
+
+void Compilation::report(const plan::Manifest &manifest) {
+  switch (options.report) {
+  case ReportKind::None:
+    return;
+  case ReportKind::Text:
+    return printTextReport(manifest, llvm::outs());
+  case ReportKind::Html:
+    return printHtmlReport(manifest, llvm::outs());
+  case ReportKind::Json:
+    return printJsonReport(*imported.module, manifest,
+                           options.import.phase.has_value(), llvm::outs());
+  }
+}
+
+void Compilation::embedWeights(plan::Manifest &manifest,
+                               std::vector<std::string> &segments) {
+  for (plan::Arena &arena : *manifest.mutable_arenas()) {
+    if (arena.kind() != plan::PARAMETERS)
+      continue;
+    std::string path = formats::requirePath(options.weights, {}, "weights");
+    std::string bytes(arena.size(), '\0');
+    throw Error(ExitStatus::Usage, "--weights cannot be embedded yet");
+    arena.set_initial_segment_index(segments.size());
+    manifest.add_segments()->set_kind(plan::Segment::WEIGHTS);
+    segments.push_back(std::move(bytes));
+  }
+}
+
+int Compilation::run() {
+  if (!importNet())
+    return static_cast<int>(ExitStatus::BadInput);
+  if (options.import.solverOnly)
+    return 0;
+  runPhase(Phase::Import, Emit::Import, "import");
+  bool more = !options.output.empty() || options.report != ReportKind::None;
+  auto last = [&](Emit emit) { return !more && options.emit == emit; };
+  if (last(Emit::Import))
+    return 0;
+  runPhase(Phase::Graph, Emit::Graph, "graph");
+  if (last(Emit::Graph))
+    return 0;
+  runPhase(Phase::Fused, Emit::Fused, "fused");
+  if (last(Emit::Fused))
+    return 0;
+  runPhase(Phase::Plan, Emit::Plan, "plan");
+  if (last(Emit::Plan))
+    return 0;
+
+  CpuTarget target = resolveCpuTarget(options.cpu);
+  std::vector<EmittedKernel> emitted;
+  auto scope = timingScope.nest("kernels");
+  auto kernels = emitKernels(*imported.module, emitted);
+  if (wants(Emit::Kernels))
+    emitKernelFiles(*kernels, target);
+
+  PlanInfo info;
+  info.netName = imported.netName;
+  info.f64 = options.import.f64;
+  if (isTraining()) {
+    info.solver = imported.solver;
+    info.solverFolder = imported.solverFolder;
+    info.initialWeights = options.weights;
+  }
+  plan::Manifest manifest = buildManifest(*imported.module, emitted, info);
+  report(manifest);
+  if (options.output.empty())
+    return 0;
+
+  plan::Target *out = manifest.mutable_target();
+  out->set_kind(plan::Target::CPU);
+  out->set_triple(target.triple);
+  out->set_cpu(target.cpu);
+  for (const std::string &feature : target.features)
+    out->add_cpu_features(feature);
+  std::vector<std::string> segments;
+  segments.push_back(compileToSharedObject(*kernels, target));
+  manifest.add_segments()->set_kind(plan::Segment::KERNEL_IMAGE);
+  if (!options.weights.empty() && !isTraining())
+    embedWeights(manifest, segments);
+  formats::writeFileAtomically(options.output,
+                               plan::serializePlan(manifest, segments));
+  return 0;
+}
+
+} // namespace
+
+int brew::compiler::compile(const CompileOptions &options) {
+  try {
+    return Compilation(options).run();
+  } catch (const Reported &) {
+    return static_cast<int>(ExitStatus::BadInput);
+  }
+}

@@ -1,0 +1,89 @@
+//===- Pipeline.cpp - The phases of a compilation --------------------------===//
+#include "compiler/Pipeline.h"
+
+#include "compiler/cpu/LowerToLLVM.h"
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Plan/PlanDialect.h"
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace brew;
+
+void compiler::registerAll(mlir::DialectRegistry &registry) {
+  registry.insert<ir::BrewDialect, planir::PlanDialect,
+                  mlir::arith::ArithDialect, mlir::func::FuncDialect,
+                  mlir::linalg::LinalgDialect, mlir::math::MathDialect,
+                  mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
+                  mlir::tensor::TensorDialect>();
+  registerCpuDialects(registry);
+  registerBrewPasses();
+  mlir::registerCanonicalizerPass();
+  mlir::registerCSEPass();
+}
+
+/// The words of a list option.
+template <typename Range>
+static llvm::SmallVector<std::string> words(const Range &range) {
+  return {range.begin(), range.end()};
+}
+
+void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
+                          const PipelineOptions &options) {
+  switch (phase) {
+  case Phase::Import:
+    pm.addPass(createVerifyImport());
+    return;
+  case Phase::Graph: {
+    ResolveFeedsOptions feeds;
+    feeds.inputShapes = words(options.inputShapes);
+    feeds.batch = options.batch;
+    pm.addPass(createResolveFeeds(feeds));
+    pm.addPass(createInferShapes());
+    // Blobs are pinned by name while every layer is still there.
+    KeepBlobsOptions kept;
+    kept.blobs = words(options.keep);
+    pm.addPass(createKeepBlobs(kept));
+    DifferentiateOptions gradients;
+    gradients.keep = kept.blobs;
+    pm.addPass(createDifferentiate(gradients));
+    if (!options.solverType.empty()) {
+      BuildUpdateOptions update;
+      update.solverType = options.solverType;
+      update.regularization = options.regularization;
+      pm.addPass(createBuildUpdate(update));
+    }
+    // Splits have a gradient of their own, so they go only now.
+    pm.addPass(createFoldSplits());
+    pm.addPass(mlir::createCanonicalizerPass());
+    pm.addPass(mlir::createCSEPass());
+    pm.addPass(createVerifyGraph());
+    return;
+  }
+  case Phase::Fused: {
+    pm.addPass(createFuseEpilogue());
+    AssignLayoutOptions layout;
+    layout.layout = options.layout;
+    layout.noLibrary = words(options.noLibrary);
+    pm.addPass(createAssignLayout(layout));
+    LowerToNestsOptions lower;
+    lower.noLibrary = layout.noLibrary;
+    pm.addPass(createLowerToNests(lower));
+    pm.addPass(mlir::createCSEPass());
+    pm.addPass(createFormKernels());
+    pm.addPass(createVerifyFused());
+    return;
+  }
+  case Phase::Plan:
+    pm.addPass(createPlanMemory());
+    pm.addPass(createVerifyPlan());
+    return;
+  }
+}

@@ -1,0 +1,45 @@
+//===- Pipeline.h - The phases of a compilation ------------------*- C++ -*-===//
+//
+// A net goes through these phases in this order; after each one a verifier
+// checks what the phase promises, and `--emit` prints the module.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <string>
+#include <vector>
+
+namespace brew::compiler {
+
+enum class Phase {
+  Import, ///< brew operations 1:1 with the prototxt's layers, shapes unknown
+  Graph,  ///< static shapes, gradients and solver updates
+  Fused,  ///< vendor calls and kernels of loop nests, one layout
+  Plan,   ///< ordered steps over buffers with offsets
+};
+
+/// What the passes need to know.
+struct PipelineOptions {
+  std::vector<std::string> keep;        ///< blobs to pin, or "all"
+  std::vector<std::string> noLibrary;   ///< vendor call groups, or "all"
+  std::vector<std::string> inputShapes; ///< BLOB=d,d,...
+  int64_t batch = 0;                    ///< 0: as the prototxt says
+  std::string layout = "auto";
+  /// Solver whose `update` program to build; empty for none.
+  std::string solverType;
+  std::string regularization = "L2";
+};
+
+/// Registers dialects, interfaces and passes that Brew uses.
+void registerAll(mlir::DialectRegistry &registry);
+
+/// Adds to `pm` the passes that lead from the phase before `phase` to it, its
+/// verifier last.
+void buildPhase(mlir::OpPassManager &pm, Phase phase,
+                const PipelineOptions &options);
+
+} // namespace brew::compiler

@@ -1,0 +1,32 @@
+//===- WritePlan.h - From the plan dialect to a plan file --------*- C++ -*-===//
+#pragma once
+
+#include "compiler/cpu/EmitKernels.h"
+#include "formats/caffe.pb.h"
+#include "runtime/plan/plan.pb.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace brew::compiler {
+
+/// What goes into a plan beside the module.
+struct PlanInfo {
+  std::string netName;
+  bool f64 = false;
+  std::optional<caffe::SolverParameter> solver;
+  std::string solverFolder;
+  std::string initialWeights; ///< recorded for a training plan
+  std::string initialWeightsFolder;
+};
+
+/// The manifest of a module in phase plan; `kernels` are its generated
+/// kernels, whose image will be segment 0. The target is left to the caller.
+plan::Manifest buildManifest(mlir::ModuleOp module,
+                             const std::vector<EmittedKernel> &kernels,
+                             const PlanInfo &info);
+
+} // namespace brew::compiler

@@ -1,0 +1,73 @@
+//===- EmitKernelsInPlace.cpp - Results that overwrite arguments -----------===//
+
+#include "compiler/cpu/EmitKernelsModel.h"
+
+using namespace mlir;
+
+namespace brew::compiler {
+namespace {
+
+/// Calls function(source, address, loop) for all a nest reads; loop(dim) is the
+/// loop that alone indexes dimension `dim`, if one does.
+template <typename Function>
+void forEachRead(const Nest &nest, const Function &function) {
+  linalg::GenericOp op = nest.op;
+  auto read = [&](const std::optional<Access> &access, AffineMap map) {
+    if (access)
+      function(access->source, access->address,
+               [&](unsigned dim) -> std::optional<unsigned> {
+                 if (dim < map.getNumResults())
+                   if (auto plain =
+                           dyn_cast<AffineDimExpr>(map.getResult(dim)))
+                     return plain.getPosition();
+                 return std::nullopt;
+               });
+  };
+  for (auto [input, operand] :
+       llvm::zip(nest.inputs, op.getDpsInputOperands()))
+    read(input, op.getMatchingIndexingMap(operand));
+  for (auto [i, output] : llvm::enumerate(nest.outputs))
+    read(output.initial, outputMap(op, i));
+  for (const auto &entry : nest.extracts) {
+    auto extract = cast<tensor::ExtractOp>(entry.first);
+    function(entry.second.source, entry.second.address,
+             [&](unsigned dim) -> std::optional<unsigned> {
+               if (dim < extract.getIndices().size())
+                 if (auto plain = extract.getIndices()[dim]
+                                      .getDefiningOp<linalg::IndexOp>())
+                   return plain.getDim();
+               return std::nullopt;
+             });
+  }
+}
+
+} // namespace
+
+bool readsWhileOverwriting(const Kernel &kernel, unsigned argument,
+                           unsigned writingPart, unsigned writer,
+                           unsigned result) {
+  bool late = false;
+  const Nest &writing = kernel.parts[writingPart].nests[writer];
+  AffineMap written = outputMap(writing.op, result);
+  for (auto [p, part] : llvm::enumerate(kernel.parts))
+    for (auto [n, nest] : llvm::enumerate(part.nests))
+      forEachRead(nest, [&, p = p, n = n, &part = part](
+                            const Source &source, const Linear &address,
+                            auto loopAt) {
+        if (source.kind != Source::Kind::Argument ||
+            source.argument != argument)
+          return;
+        bool same = p == writingPart;
+        for (unsigned dim = 0; same && dim < written.getNumResults(); ++dim)
+          same = staysAtPoint(written, dim, part, writing.loops, loopAt(dim));
+        if (!same)
+          refuse(kernel.op, "argument " + std::to_string(argument) +
+                                " is overwritten while it is still read");
+        late |= n > writer ||
+                (n == writer && (writing.reductions() > 0 ||
+                                 !(address == writing.outputs[result].address)));
+      });
+  return late;
+}
+
+} // namespace brew::compiler

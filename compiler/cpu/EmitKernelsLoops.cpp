@@ -1,0 +1,206 @@
+//===- EmitKernelsLoops.cpp - Rearranging the loops of a part --------------===//
+
+#include "compiler/cpu/EmitKernelsLoops.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace brew::compiler {
+namespace {
+
+void removeLoop(Nest &nest, unsigned loop) {
+  nest.loops.erase(nest.loops.begin() + loop);
+  nest.forEachLinear([&](Linear &linear) {
+    linear.coefs.erase(linear.coefs.begin() + loop);
+  });
+}
+
+void dropUnitLoops(Part &part) {
+  for (Nest &nest : part.nests)
+    for (unsigned i = nest.loops.size(); i-- > part.grid;)
+      if (nest.loops[i].extent == 1)
+        removeLoop(nest, i);
+  for (unsigned i = part.grid; i-- > 0;)
+    if (part.nests[0].loops[i].extent == 1) {
+      for (Nest &nest : part.nests)
+        removeLoop(nest, i);
+      --part.grid;
+    }
+}
+
+/// How far apart the elements are that consecutive iterations of `loop` read.
+int64_t readStride(const Nest &nest, unsigned loop) {
+  int64_t stride = 0;
+  for (const std::optional<Access> &input : nest.inputs)
+    if (input)
+      stride = std::max(stride, std::abs(input->address.coefs[loop]));
+  for (const auto &entry : nest.extracts)
+    stride = std::max(stride, std::abs(entry.second.address.coefs[loop]));
+  return stride;
+}
+
+void orderLocalLoops(Part &part) {
+  for (Nest &nest : part.nests) {
+    SmallVector<unsigned> order =
+        llvm::to_vector(llvm::seq<unsigned>(0, nest.loops.size()));
+    auto firstReduction = std::stable_partition(
+        order.begin() + part.grid, order.end(),
+        [&](unsigned i) { return !nest.loops[i].reduction; });
+    std::stable_sort(order.begin() + part.grid, firstReduction,
+                     [&](unsigned a, unsigned b) {
+                       return nest.outputs[0].address.coefs[a] >
+                              nest.outputs[0].address.coefs[b];
+                     });
+    if (nest.reorderable)
+      std::stable_sort(firstReduction, order.end(), [&](unsigned a, unsigned b) {
+        return readStride(nest, a) > readStride(nest, b);
+      });
+    SmallVector<Loop> loops;
+    for (unsigned i : order)
+      loops.push_back(nest.loops[i]);
+    nest.loops = loops;
+    nest.forEachLinear([&](Linear &linear) {
+      SmallVector<int64_t> coefs;
+      for (unsigned i : order)
+        coefs.push_back(linear.coefs[i]);
+      linear.coefs = coefs;
+    });
+  }
+}
+
+/// Whether loops `i` and `i` + 1 address everything like one loop would.
+bool canCollapse(Nest &nest, unsigned i) {
+  bool can = nest.loops[i].reduction == nest.loops[i + 1].reduction;
+  nest.forEachLinear([&](Linear &linear) {
+    can &= linear.coefs[i] == linear.coefs[i + 1] * nest.loops[i + 1].extent;
+  });
+  return can;
+}
+
+void collapse(Nest &nest, unsigned i) {
+  nest.loops[i + 1].extent *= nest.loops[i].extent;
+  removeLoop(nest, i);
+}
+
+void collapseLoops(Part &part) {
+  for (unsigned i = part.grid; i-- > 1;)
+    if (llvm::all_of(part.nests,
+                     [&](Nest &nest) { return canCollapse(nest, i - 1); })) {
+      for (Nest &nest : part.nests)
+        collapse(nest, i - 1);
+      --part.grid;
+    }
+  for (Nest &nest : part.nests)
+    for (unsigned i = nest.loops.size(); i-- > part.grid + 1;)
+      if (canCollapse(nest, i - 1))
+        collapse(nest, i - 1);
+}
+
+/// A temporary whose dropped loops leave holes is packed where every reader
+/// uses the producer's own strides.
+class Packing {
+public:
+  Packing(const Nest &producer, const Linear &address, unsigned outer) {
+    for (unsigned i = outer; i < producer.loops.size(); ++i)
+      if (address.coefs[i]) {
+        extents[address.coefs[i]] = producer.loops[i].extent;
+        span += address.coefs[i] * (producer.loops[i].extent - 1);
+      }
+    int64_t stride = 1;
+    for (auto [coef, extent] : extents) {
+      packed[coef] = stride;
+      stride *= extent;
+    }
+    packed[0] = 0;
+    packedSize = stride;
+  }
+
+  void require(ArrayRef<int64_t> coefs) {
+    for (int64_t coef : coefs)
+      possible &= packed.count(coef) != 0;
+  }
+  void require(const Linear &address) {
+    require(address.coefs);
+    possible &= address.constant == 0;
+  }
+  void rewrite(MutableArrayRef<int64_t> coefs) const {
+    if (possible)
+      for (int64_t &coef : coefs)
+        coef = packed.at(coef);
+  }
+  int64_t size() const { return possible ? packedSize : span; }
+
+private:
+  std::map<int64_t, int64_t> extents, packed; // by stride
+  int64_t span = 1, packedSize = 1;
+  bool possible = true;
+};
+
+} // namespace
+
+void normaliseLoops(Part &part) {
+  dropUnitLoops(part);
+  orderLocalLoops(part);
+  collapseLoops(part);
+}
+
+void splitGridLoop(Part &part, unsigned loop, int64_t inner) {
+  for (Nest &nest : part.nests) {
+    nest.loops[loop].extent /= inner;
+    nest.loops.insert(nest.loops.begin() + loop + 1, Loop{inner, false});
+    nest.forEachLinear([&](Linear &linear) {
+      int64_t coef = linear.coefs[loop];
+      linear.coefs[loop] = coef * inner;
+      linear.coefs.insert(linear.coefs.begin() + loop + 1, coef);
+    });
+  }
+  ++part.grid;
+}
+
+void placeTemporaries(Part &part, unsigned outer) {
+  auto drop = [&](Linear &address) {
+    std::fill_n(address.coefs.begin(), outer, 0);
+  };
+  for (auto [p, producer] : llvm::enumerate(part.nests))
+    for (auto [r, output] : llvm::enumerate(producer.outputs)) {
+      bool inside = output.arguments.empty() && output.readLater;
+      if (!inside && !output.overwritesRead)
+        continue;
+      output.temporary = output.address;
+      drop(output.temporary);
+      Packing packing(producer, output.temporary, outer);
+      auto forEachReader = [&, p = p, r = r](auto function) {
+        auto matches = [&, p = p, r = r](const Source &source) {
+          return source.kind == Source::Kind::Result && source.nest == p &&
+                 source.result == r;
+        };
+        for (Nest &reader : part.nests) {
+          MutableArrayRef<int64_t> none;
+          for (std::optional<Access> &input : reader.inputs)
+            if (input && matches(input->source))
+              function(input->address, none);
+          for (Output &result : reader.outputs)
+            if (result.initial && matches(result.initial->source))
+              function(result.initial->address, none);
+          for (auto &entry : reader.extracts)
+            if (matches(entry.second.source))
+              function(entry.second.address,
+                       MutableArrayRef<int64_t>(entry.second.strides));
+        }
+      };
+      forEachReader([&](Linear &address, ArrayRef<int64_t> strides) {
+        drop(address);
+        packing.require(address);
+        packing.require(strides);
+      });
+      forEachReader([&](Linear &address, MutableArrayRef<int64_t> strides) {
+        packing.rewrite(address.coefs);
+        packing.rewrite(strides);
+      });
+      packing.rewrite(output.temporary.coefs);
+      output.temporarySize = packing.size();
+    }
+}
+
+} // namespace brew::compiler

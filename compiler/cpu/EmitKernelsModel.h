@@ -1,0 +1,142 @@
+//===- EmitKernelsModel.h - What a kernel's nests read and write -*- C++ -*-===//
+//
+// A kernel as the emitter sees it: parts, nests, loops, and every access to a
+// tensor as a linear function of the loop indices. The schedules rearrange
+// loops by rewriting those functions; the bodies stay linalg regions.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "dialects/Plan/PlanDialect.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace brew::compiler {
+
+/// constant + the sum of coefs[i] * loop i.
+struct Linear {
+  llvm::SmallVector<int64_t> coefs;
+  int64_t constant = 0;
+
+  bool operator==(const Linear &other) const {
+    return coefs == other.coefs && constant == other.constant;
+  }
+};
+
+struct Loop {
+  int64_t extent;
+  bool reduction;
+};
+
+/// Where the elements of a tensor come from.
+struct Source {
+  enum class Kind {
+    Argument, ///< a buffer of the launch
+    Result,   ///< result `result` of nest `nest` of the same part
+    Constant, ///< one value everywhere
+  };
+  Kind kind = Kind::Constant;
+  unsigned argument = 0;
+  unsigned nest = 0, result = 0;
+  mlir::TypedAttr constant;
+};
+
+/// The element that a nest reads at each iteration. `address` counts elements
+/// from the start of the buffer.
+struct Access {
+  Source source;
+  Linear address;
+};
+
+/// A tensor.extract of a body. Indices that are plain loop indices are part of
+/// `address`; the others have their stride in `strides`, which is 0 for the
+/// former.
+struct Extract {
+  Source source;
+  Linear address;
+  llvm::SmallVector<int64_t> strides;
+};
+
+/// A result of a nest.
+struct Output {
+  mlir::Type element;
+  Linear address;
+  /// Value before the first iteration; null if the body does not read it.
+  std::optional<Access> initial;
+  llvm::SmallVector<unsigned> arguments; ///< buffers it is stored to
+  bool readLater = false;                ///< by a later nest of the part
+  /// It shares its buffer with an argument that is still read at the same
+  /// grid point once this nest has begun.
+  bool overwritesRead = false;
+  /// Elements of the buffer that holds it at a grid point, and its place there
+  /// (set by placeTemporaries); 0 if it is written to `arguments` directly.
+  int64_t temporarySize = 0;
+  Linear temporary;
+};
+
+struct Nest {
+  mlir::linalg::GenericOp op;
+  llvm::SmallVector<Loop> loops; ///< the part's grid, other parallel ones,
+                                 ///< then reductions
+  std::vector<std::optional<Access>> inputs; ///< null: shows extents only
+  std::vector<Output> outputs;
+  llvm::DenseMap<mlir::Operation *, Extract> extracts;
+  /// Index of each of the operation's own loops, where its body asks for it.
+  llvm::SmallVector<std::optional<Linear>> indices;
+  bool reorderable = false; ///< reductions give the same in any order
+
+  mlir::Block *body() const {
+    return mlir::linalg::GenericOp(op).getBody();
+  }
+  unsigned reductions() const;
+  int64_t iterations() const;
+  /// Calls `function` with every Linear of the nest.
+  void forEachLinear(llvm::function_ref<void(Linear &)> function);
+};
+
+struct Part {
+  planir::KernelOp kernel;
+  unsigned grid = 0; ///< leading loops that all nests share
+  std::vector<Nest> nests;
+};
+
+struct Kernel {
+  planir::KernelOp op;
+  /// Types of the launch's buffers.
+  llvm::SmallVector<mlir::RankedTensorType> arguments;
+  std::vector<Part> parts;
+};
+
+/// Reads `op`; checks that it keeps the rules of brew.kernel. Throws Error
+/// (Bug) naming the kernel if it does not.
+Kernel buildKernel(planir::KernelOp op);
+
+/// Checks that only the grid point that overwrites an element of buffer
+/// `argument`, which result `result` of a nest shares, reads it; throws like
+/// buildKernel if not. Returns whether it may do so once writing has begun.
+/// Loops must still be those of the operations.
+bool readsWhileOverwriting(const Kernel &kernel, unsigned argument,
+                           unsigned part, unsigned nest, unsigned result);
+
+/// The indexing map of a nest's result.
+mlir::AffineMap outputMap(mlir::linalg::GenericOp nest, unsigned result);
+
+/// Whether reading dimension `dim` of a tensor at loop `reader` (null: at
+/// something that is no loop index) stays at the grid point at which a nest
+/// with map `written` and loops `loops` writes it.
+bool staysAtPoint(mlir::AffineMap written, unsigned dim, const Part &part,
+                  llvm::ArrayRef<Loop> loops, std::optional<unsigned> reader);
+
+/// Throws the Error (Bug) that kernel `op` cannot be emitted.
+[[noreturn]] void refuse(planir::KernelOp op, const std::string &reason);
+
+/// If `value` (yielded for output `number`) is select(x > accumulated, x,
+/// accumulated), x; else null.
+mlir::Value maximumOperand(mlir::linalg::GenericOp nest, unsigned number);
+
+} // namespace brew::compiler

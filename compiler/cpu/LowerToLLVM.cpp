@@ -1,0 +1,295 @@
+//===- LowerToLLVM.cpp - Kernel loops to the LLVM dialect
+//------------------===//
+
+#include "compiler/cpu/LowerToLLVM.h"
+
+#include "compiler/cpu/CpuTarget.h"
+#include "formats/Error.h"
+
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/LoweringOptions.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MathToLibm/MathToLibm.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Index/IR/IndexDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace brew::compiler {
+namespace {
+
+/// Math functions whose f32 polynomials are as good as the tests demand; the
+/// others either lose accuracy for large arguments (sin, cos) or are rare.
+bool hasPolynomial(StringRef op) {
+  return llvm::is_contained({"math.exp", "math.expm1", "math.log", "math.log1p",
+                             "math.log2", "math.tanh", "math.erf"},
+                            op);
+}
+
+/// Expands, inside one function, what the LLVM dialect has no operation for.
+struct ExpandKernelOps
+    : PassWrapper<ExpandKernelOps, OperationPass<func::FuncOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandKernelOps)
+  explicit ExpandKernelOps(bool fma) : fma(fma) {}
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<affine::AffineDialect, arith::ArithDialect,
+                    math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
+                    vector::VectorDialect>();
+  }
+
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+    memref::populateExpandStridedMetadataPatterns(patterns);
+    // The polynomials are written with fma, a slow library call without it.
+    if (fma)
+      populateMathPolynomialApproximationPatterns(patterns, hasPolynomial);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+
+  bool fma;
+};
+
+/// Math functions that LLVM has no intrinsic for, or only a lossy expansion
+/// (log(1 + x) for log1p), become calls into libm.
+LogicalResult callLibm(ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  RewritePatternSet patterns(context);
+  populateMathToLibmConversionPatterns(patterns);
+  ConversionTarget target(*context);
+  target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+  target.addIllegalOp<math::AcosOp, math::AcoshOp, math::AsinOp, math::AsinhOp,
+                      math::AtanOp, math::Atan2Op, math::AtanhOp, math::CbrtOp,
+                      math::CoshOp, math::ErfOp, math::ErfcOp, math::ExpM1Op,
+                      math::Log1pOp, math::SinhOp, math::TanOp, math::TanhOp>();
+  return applyPartialConversion(module, target, std::move(patterns));
+}
+
+/// All remaining dialects to LLVM in one conversion.
+struct ConvertKernelsToLLVM
+    : PassWrapper<ConvertKernelsToLLVM, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ConvertKernelsToLLVM)
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry
+        .insert<func::FuncDialect, LLVM::LLVMDialect, vector::VectorDialect>();
+  }
+
+  void runOnOperation() override {
+    if (failed(callLibm(getOperation())))
+      return signalPassFailure();
+    LowerToLLVMOptions options(&getContext());
+    options.useBarePtrCallConv = true;
+    LLVMTypeConverter converter(&getContext(), options);
+    RewritePatternSet patterns(&getContext());
+    arith::populateArithToLLVMConversionPatterns(converter, patterns);
+    cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+    populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
+    populateFuncToLLVMConversionPatterns(converter, patterns);
+    index::populateIndexToLLVMConversionPatterns(converter, patterns);
+    populateMathToLLVMConversionPatterns(converter, patterns);
+    ub::populateUBToLLVMConversionPatterns(converter, patterns);
+    LLVMConversionTarget target(getContext());
+    target.addLegalOp<ModuleOp>();
+    if (failed(
+            applyFullConversion(getOperation(), target, std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+/// Bytes from the pointer to the end of the last element that `type` reaches.
+int64_t reachedBytes(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)) ||
+      type.getNumElements() == 0)
+    return 0;
+  int64_t last = offset;
+  for (auto [size, stride] : llvm::zip(type.getShape(), strides)) {
+    if (stride < 0)
+      return 0;
+    last += (size - 1) * stride;
+  }
+  return (last + 1) * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
+
+/// Checks one kernel and turns Brew's argument attributes into LLVM's.
+LogicalResult annotateKernel(func::FuncOp kernel) {
+  if (kernel.isExternal() || kernel.getNumResults() != 0 ||
+      kernel.getNumArguments() < 2)
+    return kernel.emitOpError("is no kernel: it needs a body, no results, and "
+                              "memref arguments followed by begin and end");
+  unsigned count = kernel.getNumArguments() - 2;
+  for (unsigned i = count; i < count + 2; ++i) {
+    Type type = kernel.getArgumentTypes()[i];
+    if (!type.isIndex() && !type.isInteger(64))
+      return kernel.emitOpError("range argument must be index or i64, not ")
+             << type;
+  }
+  Builder builder(kernel.getContext());
+  for (unsigned i = 0; i < count; ++i) {
+    auto type = dyn_cast<MemRefType>(kernel.getArgumentTypes()[i]);
+    SmallVector<int64_t> strides;
+    int64_t offset;
+    if (!type || !type.hasStaticShape() ||
+        failed(type.getStridesAndOffset(strides, offset)) ||
+        ShapedType::isDynamic(offset) ||
+        llvm::any_of(strides, ShapedType::isDynamic))
+      return kernel.emitOpError("argument ")
+             << i
+             << " must be a memref of static shape, strides and offset, not "
+             << kernel.getArgumentTypes()[i];
+    int64_t alignment = bufferAlignment;
+    if (auto attr = kernel.getArgAttrOfType<IntegerAttr>(i, alignAttr))
+      alignment = attr.getInt();
+    if (alignment < 1 || !llvm::isPowerOf2_64(alignment))
+      return kernel.emitOpError("argument ")
+             << i << " has a wrong " << alignAttr;
+    if (!kernel.getArgAttr(i, mayAliasAttr))
+      kernel.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                        builder.getUnitAttr());
+    kernel.removeArgAttr(i, alignAttr);
+    kernel.removeArgAttr(i, mayAliasAttr);
+    kernel.setArgAttr(i, LLVM::LLVMDialect::getNonNullAttrName(),
+                      builder.getUnitAttr());
+    kernel.setArgAttr(i, LLVM::LLVMDialect::getNoUndefAttrName(),
+                      builder.getUnitAttr());
+    kernel.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
+                      builder.getI64IntegerAttr(alignment));
+    if (int64_t bytes = reachedBytes(type))
+      kernel.setArgAttr(i, LLVM::LLVMDialect::getDereferenceableAttrName(),
+                        builder.getI64IntegerAttr(bytes));
+  }
+  return success();
+}
+
+/// Adds `void NAME(ptr buffers, i64 begin, i64 end)`, which loads the pointers
+/// and calls the kernel. The call is not inlined: on a function's arguments
+/// noalias says more than the metadata that inlining leaves behind.
+void addEntry(LLVM::LLVMFuncOp kernel) {
+  MLIRContext *context = kernel.getContext();
+  Location loc = kernel.getLoc();
+  std::string name = kernel.getName().str();
+  kernel->removeAttr(kernelEntryAttr);
+  kernel.setName(name + ".body");
+  kernel.setNoInline(true);
+
+  OpBuilder builder(kernel);
+  auto pointer = LLVM::LLVMPointerType::get(context);
+  Type i64 = builder.getI64Type();
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
+                                          {pointer, i64, i64});
+  auto entry = LLVM::LLVMFuncOp::create(builder, loc, name, type);
+  Block *block = entry.addEntryBlock(builder);
+  builder.setInsertionPointToStart(block);
+  SmallVector<Value> operands;
+  for (unsigned i = 0; i + 2 < kernel.getNumArguments(); ++i) {
+    Value slot = LLVM::GEPOp::create(builder, loc, pointer, pointer,
+                                     block->getArgument(0),
+                                     ArrayRef<LLVM::GEPArg>{int32_t(i)});
+    operands.push_back(LLVM::LoadOp::create(builder, loc, pointer, slot));
+  }
+  operands.push_back(block->getArgument(1));
+  operands.push_back(block->getArgument(2));
+  LLVM::CallOp::create(builder, loc, kernel, operands);
+  LLVM::ReturnOp::create(builder, loc, ValueRange{});
+}
+
+bool usesVectors(ModuleOp module) {
+  return module
+      .walk([](Operation *op) {
+        return isa<vector::VectorDialect>(op->getDialect())
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+} // namespace
+
+void registerCpuDialects(DialectRegistry &registry) {
+  registry
+      .insert<affine::AffineDialect, arith::ArithDialect,
+              cf::ControlFlowDialect, func::FuncDialect, index::IndexDialect,
+              LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
+              scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+}
+
+void lowerToLLVMDialect(ModuleOp module, const CpuTarget &target) {
+  std::string diagnostics;
+  ScopedDiagnosticHandler handler(
+      module.getContext(), [&](Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+          diagnostics += (diagnostics.empty() ? "" : "; ") + diagnostic.str();
+        return success();
+      });
+  auto check = [&](LogicalResult result) {
+    if (failed(result))
+      throw Error(ExitStatus::Bug,
+                  "a CPU kernel cannot be lowered to LLVM: " + diagnostics);
+  };
+
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function->hasAttr(kernelEntryAttr))
+      check(annotateKernel(function));
+
+  PassManager passes(module.getContext());
+  OpPassManager &perFunction = passes.nest<func::FuncOp>();
+  if (usesVectors(module))
+    perFunction.addPass(createConvertVectorToSCFPass());
+  perFunction.addPass(std::make_unique<ExpandKernelOps>(target.has("fma")));
+  perFunction.addPass(createLowerAffinePass());
+  perFunction.addPass(createLoopInvariantCodeMotionPass());
+  perFunction.addPass(createCSEPass());
+  perFunction.addPass(createSCFToControlFlowPass());
+  if (usesVectors(module))
+    passes.addPass(createConvertVectorToLLVMPass());
+  passes.addPass(std::make_unique<ConvertKernelsToLLVM>());
+  passes.addPass(createReconcileUnrealizedCastsPass());
+  check(passes.run(module));
+
+  for (auto function :
+       llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>())) {
+    if (function.isExternal())
+      continue;
+    function.setLinkage(LLVM::Linkage::Internal);
+    if (function->hasAttr(kernelEntryAttr))
+      addEntry(function);
+  }
+}
+
+} // namespace brew::compiler

@@ -1,0 +1,225 @@
+//===- ObjectCode.cpp - Machine code for CPU kernels
+//-----------------------===//
+
+#include "compiler/cpu/ObjectCode.h"
+
+#include "compiler/cpu/CpuTarget.h"
+#include "compiler/cpu/LinkObjects.h"
+#include "compiler/cpu/LowerToLLVM.h"
+#include "formats/Error.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Target/LLVMIR/Export.h"
+
+#include "llvm/Analysis/CGSCCPassManager.h"
+#include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace brew::compiler {
+namespace {
+
+/// Kernels per LLVM module. Small modules spread well over threads; each costs
+/// about a millisecond of set-up. Fixed, so that the bytes do not depend on the
+/// machine.
+constexpr std::size_t kernelsPerModule = 4;
+
+/// One LLVM module with its own context, so that a thread can work on it alone.
+struct Shard {
+  std::unique_ptr<llvm::LLVMContext> context =
+      std::make_unique<llvm::LLVMContext>();
+  std::unique_ptr<llvm::Module> module;
+};
+
+Error internalError(const std::string &text) {
+  return Error(ExitStatus::Bug, "CPU code generation: " + text);
+}
+
+std::unique_ptr<llvm::TargetMachine> createMachine(const CpuTarget &target) {
+  static std::once_flag initialised;
+  std::call_once(initialised, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+  });
+  std::string reason;
+  llvm::Triple triple(target.triple);
+  const llvm::Target *backend =
+      llvm::TargetRegistry::lookupTarget(triple, reason);
+  if (!backend)
+    throw internalError(reason);
+  llvm::TargetOptions options;
+  // Multiplications and additions fuse where the operations' own flags allow
+  // it, and nowhere else.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  std::unique_ptr<llvm::TargetMachine> machine(backend->createTargetMachine(
+      triple, "x86-64", target.featureString(), options, llvm::Reloc::PIC_,
+      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  if (!machine)
+    throw internalError("no code generator for " + target.triple);
+  return machine;
+}
+
+/// Lowers a copy of `module` and translates it.
+Shard translate(mlir::ModuleOp module, const CpuTarget &target) {
+  mlir::OwningOpRef<mlir::ModuleOp> copy(module.clone());
+  lowerToLLVMDialect(*copy, target);
+  Shard shard;
+  shard.module = mlir::translateModuleToLLVMIR(*copy, *shard.context, "brew");
+  if (!shard.module)
+    throw internalError("the LLVM dialect does not translate to LLVM IR");
+  std::string width = std::to_string(target.vectorBits);
+  shard.module->setTargetTriple(llvm::Triple(target.triple));
+  shard.module->setPICLevel(llvm::PICLevel::BigPIC);
+  for (llvm::Function &function : *shard.module) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", "x86-64");
+    function.addFnAttr("tune-cpu", target.cpu);
+    function.addFnAttr("target-features", target.featureString());
+    function.addFnAttr("prefer-vector-width", width);
+    function.addFnAttr("no-trapping-math", "true");
+    function.addFnAttr("frame-pointer", "none");
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+  }
+  return shard;
+}
+
+void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
+  module.setDataLayout(machine.createDataLayout());
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = true;
+  tuning.SLPVectorization = true;
+  tuning.LoopInterleaving = true;
+  tuning.LoopUnrolling = true;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      .run(module, modules);
+}
+
+std::string generate(llvm::Module &module, llvm::TargetMachine &machine,
+                     llvm::CodeGenFileType kind) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, kind))
+    throw internalError("the target cannot emit such a file");
+  passes.run(module);
+  return std::string(bytes.data(), bytes.size());
+}
+
+/// Runs work(0), ..., work(count - 1) on this machine's cores; rethrows the
+/// failure with the lowest index.
+template <typename Work> void forEach(std::size_t count, Work work) {
+  std::vector<std::exception_ptr> failures(count);
+  std::atomic<std::size_t> next{0};
+  auto loop = [&] {
+    for (std::size_t i; (i = next++) < count;)
+      try {
+        work(i);
+      } catch (...) {
+        failures[i] = std::current_exception();
+      }
+  };
+  std::vector<std::thread> helpers;
+  std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  for (std::size_t i = 1; i < std::min(cores, count); ++i)
+    helpers.emplace_back(loop);
+  loop();
+  for (std::thread &helper : helpers)
+    helper.join();
+  for (const std::exception_ptr &failure : failures)
+    if (failure)
+      std::rethrow_exception(failure);
+}
+
+/// Splits the kernels into modules of a few each; everything else (helpers,
+/// constants) goes into every one of them.
+std::vector<mlir::OwningOpRef<mlir::ModuleOp>> split(mlir::ModuleOp module) {
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> parts;
+  std::vector<mlir::Operation *> shared;
+  for (mlir::Operation &op : *module.getBody())
+    if (!op.hasAttr(kernelEntryAttr))
+      shared.push_back(&op);
+  std::size_t inPart = kernelsPerModule;
+  for (mlir::Operation &op : *module.getBody()) {
+    if (!op.hasAttr(kernelEntryAttr))
+      continue;
+    if (inPart == kernelsPerModule) {
+      parts.emplace_back(mlir::ModuleOp::create(module.getLoc()));
+      for (mlir::Operation *other : shared)
+        parts.back()->push_back(other->clone());
+      inPart = 0;
+    }
+    parts.back()->push_back(op.clone());
+    ++inPart;
+  }
+  // A net may need library calls alone; its plan still carries an image.
+  if (parts.empty())
+    parts.emplace_back(mlir::ModuleOp::create(module.getLoc()));
+  return parts;
+}
+
+} // namespace
+
+std::string compileToSharedObject(mlir::ModuleOp module,
+                                  const CpuTarget &target) {
+  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> parts = split(module);
+  // MLIR contexts may have threading disabled, so only LLVM's part,
+  // three quarters of the time, runs in parallel.
+  std::vector<Shard> shards;
+  for (mlir::OwningOpRef<mlir::ModuleOp> &part : parts)
+    shards.push_back(translate(*part, target));
+  std::vector<std::string> objects(shards.size());
+  forEach(shards.size(), [&](std::size_t i) {
+    std::unique_ptr<llvm::TargetMachine> machine = createMachine(target);
+    optimise(*shards[i].module, *machine);
+    objects[i] = generate(*shards[i].module, *machine,
+                          llvm::CodeGenFileType::ObjectFile);
+  });
+  return linkSharedObject(objects);
+}
+
+std::string emitLLVMIR(mlir::ModuleOp module, const CpuTarget &target) {
+  Shard shard = translate(module, target);
+  optimise(*shard.module, *createMachine(target));
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  shard.module->print(stream, nullptr);
+  return text;
+}
+
+std::string emitAssembly(mlir::ModuleOp module, const CpuTarget &target) {
+  Shard shard = translate(module, target);
+  std::unique_ptr<llvm::TargetMachine> machine = createMachine(target);
+  optimise(*shard.module, *machine);
+  return generate(*shard.module, *machine, llvm::CodeGenFileType::AssemblyFile);
+}
+
+} // namespace brew::compiler

@@ -1,0 +1,2 @@
+//===- Brew.td - The whole dialect, for documentation -----------*- tablegen -*-===//
+include "dialects/Brew/BrewLayerOps.td"

@@ -1,0 +1,162 @@
+//===- BrewDialect.cpp - Registration, layouts, structural operations -----===//
+#include "dialects/Brew/BrewDialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+#include "dialects/Brew/BrewDialect.cpp.inc"
+#include "dialects/Brew/BrewEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Brew/BrewAttributes.cpp.inc"
+#include "dialects/Brew/BrewInterfaces.cpp.inc"
+#define GET_OP_CLASSES
+#include "dialects/Brew/BrewOps.cpp.inc"
+
+void BrewDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/Brew/BrewAttributes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Brew/BrewOps.cpp.inc"
+      >();
+}
+
+LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<int64_t> order) {
+  llvm::SmallVector<bool> seen(order.size(), false);
+  for (int64_t dim : order) {
+    if (dim < 0 || dim >= static_cast<int64_t>(order.size()) || seen[dim])
+      return emitError() << "layout must name each dimension once";
+    seen[dim] = true;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Layouts
+//===----------------------------------------------------------------------===//
+
+SmallVector<int64_t> brew::ir::memoryOrder(RankedTensorType type) {
+  if (auto layout = dyn_cast_or_null<LayoutAttr>(type.getEncoding()))
+    return SmallVector<int64_t>(layout.getOrder());
+  return llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+}
+
+SmallVector<int64_t> brew::ir::memoryStrides(RankedTensorType type) {
+  SmallVector<int64_t> strides(type.getRank(), 1);
+  int64_t stride = 1;
+  for (int64_t dim : llvm::reverse(memoryOrder(type))) {
+    strides[dim] = stride;
+    stride *= type.getDimSize(dim);
+  }
+  return strides;
+}
+
+RankedTensorType brew::ir::withMemoryOrder(RankedTensorType type,
+                                           ArrayRef<int64_t> order) {
+  // Dimensions of size 1 have no place in memory; without them an order may be
+  // plain row-major.
+  int64_t last = -1;
+  bool rowMajor = true;
+  for (int64_t dim : order) {
+    if (type.getDimSize(dim) == 1)
+      continue;
+    rowMajor &= dim > last;
+    last = dim;
+  }
+  Attribute encoding;
+  if (!rowMajor)
+    encoding = LayoutAttr::get(type.getContext(), order);
+  return RankedTensorType::get(type.getShape(), type.getElementType(), encoding);
+}
+
+MemRefType brew::ir::memrefOf(RankedTensorType type) {
+  if (!type.getEncoding())
+    return MemRefType::get(type.getShape(), type.getElementType());
+  return MemRefType::get(
+      type.getShape(), type.getElementType(),
+      StridedLayoutAttr::get(type.getContext(), 0, memoryStrides(type)));
+}
+
+int64_t brew::ir::countOf(ArrayRef<int64_t> shape) {
+  int64_t count = 1;
+  for (int64_t dim : shape)
+    count *= dim;
+  return count;
+}
+
+InFlightDiagnostic brew::ir::layerError(Operation *op) {
+  auto name = op->getAttrOfType<StringAttr>("layer");
+  return op->emitError() << "layer '" << (name ? name.getValue() : "") << "': ";
+}
+
+//===----------------------------------------------------------------------===//
+// Structural operations
+//===----------------------------------------------------------------------===//
+
+LogicalResult ReinterpretOp::verify() {
+  auto from = dyn_cast<RankedTensorType>(getX().getType());
+  auto to = dyn_cast<RankedTensorType>(getY().getType());
+  if (!from || !to)
+    return success(); // import phase
+  if (from.getElementType() != to.getElementType() ||
+      countOf(from.getShape()) != countOf(to.getShape()))
+    return emitOpError("must keep element type and count");
+  return success();
+}
+
+OpFoldResult ReinterpretOp::fold(FoldAdaptor) {
+  if (getX().getType() == getY().getType())
+    return getX();
+  return {};
+}
+
+LogicalResult KernelOp::verify() {
+  Block &body = getBody().front();
+  if (body.getNumArguments() != getInputs().size())
+    return emitOpError("needs one block argument per input");
+  for (auto [argument, input] : llvm::zip(body.getArguments(), getInputs()))
+    if (argument.getType() != input.getType())
+      return emitOpError("block argument type differs from its input's");
+  auto yield = dyn_cast<YieldOp>(body.getTerminator());
+  if (!yield || yield.getValues().getTypes() != getOutputs().getTypes())
+    return emitOpError("must yield its results' types");
+
+  // Nests of a part agree on the grid, and their grid loops are parallel.
+  int64_t part = -1;
+  SmallVector<int64_t> grid;
+  for (auto nest : body.getOps<linalg::GenericOp>()) {
+    auto partAttr = nest->getAttrOfType<IntegerAttr>("brew.part");
+    auto gridAttr = nest->getAttrOfType<IntegerAttr>("brew.grid");
+    if (!partAttr || !gridAttr)
+      return nest.emitOpError("in a kernel needs brew.part and brew.grid");
+    SmallVector<int64_t> loops = nest.getStaticLoopRanges();
+    int64_t depth = gridAttr.getInt();
+    if (depth < 0 || depth > static_cast<int64_t>(loops.size()))
+      return nest.emitOpError("grid is deeper than the nest");
+    for (int64_t i = 0; i < depth; ++i)
+      if (nest.getIteratorTypesArray()[i] != utils::IteratorType::parallel)
+        return nest.emitOpError("a grid loop must be parallel");
+    ArrayRef<int64_t> nestGrid = ArrayRef(loops).take_front(depth);
+    if (partAttr.getInt() == part) {
+      if (nestGrid != ArrayRef(grid))
+        return nest.emitOpError("grid extents differ within the part");
+    } else if (partAttr.getInt() == part + 1) {
+      ++part;
+      grid.assign(nestGrid.begin(), nestGrid.end());
+    } else {
+      return nest.emitOpError("parts must be consecutive");
+    }
+  }
+  return success();
+}

@@ -1,0 +1,58 @@
+//===- BrewDialect.h - The brew dialect --------------------------*- C++ -*-===//
+#pragma once
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/RegionKindInterface.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace brew::ir {
+/// Shapes of several tensors.
+using Shapes = llvm::SmallVector<llvm::SmallVector<int64_t>>;
+} // namespace brew::ir
+
+#include "dialects/Brew/BrewDialect.h.inc"
+#include "dialects/Brew/BrewEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Brew/BrewAttributes.h.inc"
+#include "dialects/Brew/BrewInterfaces.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/Brew/BrewOps.h.inc"
+
+namespace brew::ir {
+
+/// Order in memory of a type's dimensions, outermost first; the identity for a
+/// type without layout.
+llvm::SmallVector<int64_t> memoryOrder(mlir::RankedTensorType type);
+/// Element strides of a dense tensor of that type, one per logical dimension.
+llvm::SmallVector<int64_t> memoryStrides(mlir::RankedTensorType type);
+/// The type with its dimensions laid out in `order` (no encoding if that is
+/// row-major up to dimensions of size 1).
+mlir::RankedTensorType withMemoryOrder(mlir::RankedTensorType type,
+                                       llvm::ArrayRef<int64_t> order);
+/// The memref a buffer of that type has.
+mlir::MemRefType memrefOf(mlir::RankedTensorType type);
+
+/// Shape of a ranked tensor value.
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value v) {
+  return llvm::cast<mlir::RankedTensorType>(v.getType()).getShape();
+}
+inline mlir::RankedTensorType tensorOf(mlir::Value v) {
+  return llvm::cast<mlir::RankedTensorType>(v.getType());
+}
+inline mlir::Type elementOf(mlir::Value v) {
+  return llvm::cast<mlir::ShapedType>(v.getType()).getElementType();
+}
+/// Elements of a static shape.
+int64_t countOf(llvm::ArrayRef<int64_t> shape);
+
+/// Starts a diagnostic at `op` with Caffe's words: layer 'NAME' (TYPE): ...
+mlir::InFlightDiagnostic layerError(mlir::Operation *op);
+
+} // namespace brew::ir

@@ -1,0 +1,83 @@
+//===- Composites.cpp - Generic forms that several operations share --------===//
+#include "dialects/Brew/Composites.h"
+
+#include <cfloat>
+
+using namespace mlir;
+using namespace brew::ir;
+
+AlongAxis::AlongAxis(RankedTensorType tensor, int64_t axis) {
+  SmallVector<int64_t> shape;
+  // Rows in the tensor's own memory order would not be row-major; logical
+  // order keeps them independent of the layout.
+  for (int64_t i = 0; i < tensor.getRank(); ++i) {
+    reduction.push_back(i == axis);
+    if (i == axis)
+      continue;
+    others.push_back(i);
+    shape.push_back(tensor.getDimSize(i));
+  }
+  type = RankedTensorType::get(shape, tensor.getElementType());
+}
+
+Value brew::ir::buildSoftmax(OpBuilder &b, Location loc, Value x, int64_t axis,
+                             RankedTensorType type) {
+  AlongAxis rows(type, axis);
+  SmallVector<int64_t> all = iota(type.getRank());
+
+  Nest maximum(b, loc, type.getShape(), rows.reduction);
+  maximum.input(x, all);
+  maximum.output(rows.type, rows.others, -FLT_MAX);
+  Value max = maximum.build([&](Nest::Body &body) -> SmallVector<Value> {
+    return {body.s.maximize(body.out[0], body.in[0])};
+  })[0];
+
+  Nest exponential(b, loc, type.getShape());
+  exponential.input(x, all);
+  exponential.input(max, rows.others);
+  exponential.output(type, all);
+  Value e = exponential.build([&](Nest::Body &body) -> SmallVector<Value> {
+    return {body.s.exp(body.s.sub(body.in[0], body.in[1]))};
+  })[0];
+
+  Nest total(b, loc, type.getShape(), rows.reduction);
+  total.input(e, all);
+  total.output(rows.type, rows.others, 0.0);
+  Value sum = total.build([&](Nest::Body &body) -> SmallVector<Value> {
+    return {body.s.accumulate(body.out[0], body.in[0])};
+  })[0];
+
+  Nest divide(b, loc, type.getShape());
+  divide.input(e, all);
+  divide.input(sum, rows.others);
+  divide.output(type, all);
+  return divide.build([&](Nest::Body &body) -> SmallVector<Value> {
+    return {body.s.div(body.in[0], body.in[1])};
+  })[0];
+}
+
+Value brew::ir::buildSum(OpBuilder &b, Location loc, Value x, Value y) {
+  auto type = tensorOf(x);
+  Nest nest(b, loc, type.getShape());
+  nest.input(x, iota(type.getRank()));
+  nest.input(y, iota(type.getRank()));
+  nest.output(type, iota(type.getRank()));
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    return {body.s.add(body.in[0], body.in[1])};
+  })[0];
+}
+
+Value brew::ir::buildElementwise(OpBuilder &b, ScalarBodyInterface op) {
+  auto type = tensorOf(op->getResult(0));
+  Nest nest(b, op->getLoc(), type.getShape());
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    SmallVector<int64_t> dims;
+    for (int64_t dim : iota(tensorOf(operand).getRank()))
+      dims.push_back(dim + op.operandAxis(i));
+    nest.input(operand, dims);
+  }
+  nest.output(type, iota(type.getRank()));
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    return {op.buildScalar(body.s.b, body.s.loc, body.in)};
+  })[0];
+}

@@ -1,0 +1,160 @@
+//===- Elementwise.cpp - Layers that are one scalar expression -------------===//
+#include "dialects/Brew/Nest.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+/// The tops of a layer that keeps its first bottom's shape.
+static LogicalResult sameShape(Operation *op, Shapes &tops) {
+  tops.emplace_back(shapeOf(op->getOperand(0)));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// ReLU
+//===----------------------------------------------------------------------===//
+
+LogicalResult ReLUOp::inferShapes(Shapes &tops, Shapes &) {
+  return sameShape(*this, tops);
+}
+
+Value ReLUOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
+  Scalars s(b, loc);
+  Type type = x[0].getType();
+  float slope = getNegativeSlope().convertToFloat();
+  Value zero = s.constant(type, 0);
+  Value negative = slope == 0 ? zero : s.mul(x[0], s.constant(type, slope));
+  return s.select(s.greater(x[0], zero), x[0], negative);
+}
+
+Value ReLUOp::buildDerivativeFromResult(OpBuilder &b, Location loc, unsigned,
+                                        Value y) {
+  float slope = getNegativeSlope().convertToFloat();
+  if (slope < 0)
+    return {}; // y's sign says nothing about x's
+  Scalars s(b, loc);
+  Type type = y.getType();
+  return s.select(s.greater(y, s.constant(type, 0)), s.constant(type, 1),
+                  s.constant(type, slope));
+}
+
+//===----------------------------------------------------------------------===//
+// Power
+//===----------------------------------------------------------------------===//
+
+LogicalResult PowerOp::inferShapes(Shapes &tops, Shapes &) {
+  return sameShape(*this, tops);
+}
+
+Value PowerOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
+  Scalars s(b, loc);
+  Type type = x[0].getType();
+  double power = getPower().convertToFloat(), scale = getScale().convertToFloat(),
+         shift = getShift().convertToFloat();
+  // Caffe: a power or scale of 0 makes the result a constant.
+  if (power == 0)
+    return s.constant(type, 1);
+  Value base = x[0];
+  if (scale != 1)
+    base = s.mul(base, s.constant(type, scale));
+  if (shift != 0)
+    base = s.add(base, s.constant(type, shift));
+  if (power == 1)
+    return base;
+  if (power == 2)
+    return s.mul(base, base);
+  return math::PowFOp::create(b, loc, base, s.constant(type, power));
+}
+
+//===----------------------------------------------------------------------===//
+// Bias
+//===----------------------------------------------------------------------===//
+
+LogicalResult BiasOp::inferShapes(Shapes &tops, Shapes &params) {
+  ArrayRef<int64_t> x = shapeOf(getX());
+  int64_t rank = x.size(), axis = getAxis(), axes = getNumAxes();
+  if (axis < -rank || axis >= std::max<int64_t>(rank, 1))
+    return layerError(*this) << "axis " << axis << " is outside the bottom's "
+                             << rank << " dimensions";
+  if (axis < 0)
+    axis += rank;
+  if (getB().getDefiningOp<ParamValueOp>()) {
+    if (axes < -1 || (axes >= 0 && axis + axes > rank))
+      return layerError(*this)
+             << "num_axes " << axes << " from axis " << axis
+             << " reaches beyond the bottom's " << rank << " dimensions";
+    ArrayRef<int64_t> covered = x.drop_front(axis);
+    if (axes >= 0)
+      covered = covered.take_front(axes);
+    params.emplace_back(covered);
+  } else {
+    ArrayRef<int64_t> b = shapeOf(getB());
+    // A scalar second bottom goes with any axis.
+    if (b.empty())
+      axis = 0;
+    if (axis + static_cast<int64_t>(b.size()) > rank ||
+        x.slice(axis, b.size()) != b)
+      return layerError(*this)
+             << "the second bottom's shape does not match the first's from axis "
+             << axis << " on";
+  }
+  setAxis(axis);
+  return sameShape(*this, tops);
+}
+
+Value BiasOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
+  return Scalars(b, loc).add(x[0], x[1]);
+}
+
+int64_t BiasOp::operandAxis(unsigned number) { return number ? getAxis() : 0; }
+
+//===----------------------------------------------------------------------===//
+// Eltwise
+//===----------------------------------------------------------------------===//
+
+LogicalResult EltwiseOp::inferShapes(Shapes &tops, Shapes &) {
+  for (Value x : getXs().drop_front())
+    if (shapeOf(x) != shapeOf(getXs().front())) {
+      auto diagnostic = layerError(*this) << "bottoms differ in shape: ";
+      llvm::interleaveComma(getXs(), diagnostic, [&](Value bottom) {
+        diagnostic << "(";
+        llvm::interleaveComma(shapeOf(bottom), diagnostic);
+        diagnostic << ")";
+      });
+      return diagnostic;
+    }
+  return sameShape(*this, tops);
+}
+
+Value EltwiseOp::buildScalar(OpBuilder &b, Location loc, ValueRange xs) {
+  Scalars s(b, loc);
+  Type type = xs[0].getType();
+  auto term = [&](unsigned i) -> Value {
+    if (getKind() != EltwiseKind::Sum || getCoeff().empty() ||
+        getCoeff()[i] == 1)
+      return xs[i];
+    return s.mul(xs[i], s.constant(type, getCoeff()[i]));
+  };
+  Value result = term(0);
+  for (unsigned i = 1; i < xs.size(); ++i) {
+    switch (getKind()) {
+    case EltwiseKind::Prod:
+      result = s.mul(result, xs[i]);
+      break;
+    case EltwiseKind::Sum:
+      result = s.add(result, term(i));
+      break;
+    case EltwiseKind::Max:
+      // Of two equal first bottoms Caffe takes the second; a later one must
+      // be larger.
+      if (i == 1)
+        result = s.select(s.greater(result, xs[1]), result, xs[1]);
+      else
+        result = s.select(s.greater(xs[i], result), xs[i], result);
+      break;
+    }
+  }
+  return result;
+}

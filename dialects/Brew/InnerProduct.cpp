@@ -1,0 +1,223 @@
+//===- InnerProduct.cpp - brew.inner_product and its gradients -------------===//
+//
+// y[m, n] = b[n] + sum_k x[m, k] w[n, k], where m stands for the dimensions of x
+// before `axis` and k for those from it on. w has either one dimension for k
+// (x's flattened row-major) or x's own, one by one.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/Brew/Nest.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+/// Loop numbering shared by the three nests: m dimensions, n, then k dimensions.
+struct Loops {
+  SmallVector<int64_t> extents; // m..., n, k...
+  SmallVector<int64_t> m, k;
+  int64_t n;
+  AffineMap w; // access of the weights
+
+  Loops(MLIRContext *context, ArrayRef<int64_t> x, ArrayRef<int64_t> w,
+        int64_t axis, bool transpose, int64_t outputs) {
+    for (int64_t i = 0; i < axis; ++i) {
+      m.push_back(extents.size());
+      extents.push_back(x[i]);
+    }
+    n = extents.size();
+    extents.push_back(outputs);
+    for (size_t i = axis; i < x.size(); ++i) {
+      k.push_back(extents.size());
+      extents.push_back(x[i]);
+    }
+    SmallVector<AffineExpr> kExprs;
+    if (w.size() == 2) {
+      // One dimension of w for all of x's: their row-major position.
+      AffineExpr flat = getAffineConstantExpr(0, context);
+      for (int64_t dim : k)
+        flat = flat * extents[dim] + getAffineDimExpr(dim, context);
+      kExprs.push_back(flat);
+    } else {
+      for (int64_t dim : k)
+        kExprs.push_back(getAffineDimExpr(dim, context));
+    }
+    AffineExpr nExpr = getAffineDimExpr(n, context);
+    if (transpose)
+      kExprs.push_back(nExpr);
+    else
+      kExprs.insert(kExprs.begin(), nExpr);
+    this->w = AffineMap::get(extents.size(), 0, kExprs, context);
+  }
+
+  SmallVector<int64_t> xDims() const {
+    SmallVector<int64_t> dims(m);
+    dims.append(k.begin(), k.end());
+    return dims;
+  }
+  SmallVector<int64_t> yDims() const {
+    SmallVector<int64_t> dims(m);
+    dims.push_back(n);
+    return dims;
+  }
+  SmallVector<bool> reducing(ArrayRef<int64_t> dims) const {
+    SmallVector<bool> flags(extents.size(), false);
+    for (int64_t dim : dims)
+      flags[dim] = true;
+    return flags;
+  }
+  int64_t flops() const { return 2 * countOf(extents); }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Forward
+//===----------------------------------------------------------------------===//
+
+LogicalResult InnerProductOp::inferShapes(Shapes &tops, Shapes &params) {
+  ArrayRef<int64_t> x = shapeOf(getX());
+  int64_t axis = getAxis(), rank = x.size();
+  if (axis < -rank || axis >= rank)
+    return layerError(*this) << "axis " << axis
+                             << " is outside the bottom's " << rank
+                             << " dimensions";
+  if (axis < 0)
+    setAxis(axis += rank);
+  int64_t k = countOf(x.drop_front(axis)), outputs = getNumOutput();
+  SmallVector<int64_t> y(x.take_front(axis));
+  y.push_back(outputs);
+  tops.push_back(y);
+  if (getTranspose())
+    params.push_back({k, outputs});
+  else
+    params.push_back({outputs, k});
+  if (getB())
+    params.push_back({outputs});
+  return success();
+}
+
+LogicalResult
+InnerProductOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                               ArrayRef<bool> needed,
+                               MutableArrayRef<Value> operandGradients) {
+  Value dy = resultGradients[0];
+  if (!dy)
+    return success();
+  bool needsBias = getB() && needed[2];
+  if (needed[1] || needsBias) {
+    auto op = InnerProductBackwardWeightsOp::create(
+        b, getLoc(), getW().getType(), needsBias ? getB().getType() : Type(),
+        getX(), dy, getLayerAttr(), getAxisAttr(), getTransposeAttr());
+    operandGradients[1] = op.getDw();
+    if (needsBias)
+      operandGradients[2] = op.getDb();
+  }
+  if (needed[0])
+    operandGradients[0] = InnerProductBackwardDataOp::create(
+        b, getLoc(), getX().getType(), dy, getW(), getLayerAttr(),
+        getAxisAttr(), getTransposeAttr());
+  return success();
+}
+
+SmallVector<Value> InnerProductOp::buildGeneric(OpBuilder &b) {
+  Loops loops(getContext(), shapeOf(getX()), shapeOf(getW()), getAxis(),
+              getTranspose(), getNumOutput());
+  Nest nest(b, getLoc(), loops.extents, loops.reducing(loops.k));
+  nest.input(getX(), loops.xDims());
+  nest.input(getW(), loops.w);
+  nest.output(tensorOf(getY()), loops.yDims(), 0.0);
+  Value sum = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    return {body.s.accumulate(body.out[0], body.s.mul(body.in[0], body.in[1]))};
+  })[0];
+  if (!getB() && !getRelu())
+    return {sum};
+
+  SmallVector<int64_t> all = iota(loops.n + 1);
+  Nest finish(b, getLoc(), shapeOf(getY()));
+  finish.input(sum, all);
+  if (getB())
+    finish.input(getB(), {loops.n});
+  finish.output(tensorOf(getY()), all);
+  return finish.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Value y = body.in[0];
+    if (getB())
+      y = s.add(y, body.in[1]);
+    if (auto slope = getRelu())
+      y = s.select(s.greater(y, s.constant(y.getType(), 0)), y,
+                   s.mul(y, s.constant(y.getType(), slope->convertToFloat())));
+    return {y};
+  });
+}
+
+StringRef InnerProductOp::libraryGroup() { return "ip"; }
+int64_t InnerProductOp::countFlops() {
+  return 2 * countOf(shapeOf(getX())) * getNumOutput();
+}
+
+//===----------------------------------------------------------------------===//
+// Gradients
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> InnerProductBackwardDataOp::buildGeneric(OpBuilder &b) {
+  Loops loops(getContext(), shapeOf(getDx()), shapeOf(getW()), getAxis(),
+              getTranspose(), shapeOf(getDy()).back());
+  Nest nest(b, getLoc(), loops.extents, loops.reducing({loops.n}));
+  nest.input(getDy(), loops.yDims());
+  nest.input(getW(), loops.w);
+  nest.output(tensorOf(getDx()), loops.xDims(), 0.0);
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    return {body.s.accumulate(body.out[0], body.s.mul(body.in[0], body.in[1]))};
+  });
+}
+
+StringRef InnerProductBackwardDataOp::libraryGroup() { return "ip"; }
+int64_t InnerProductBackwardDataOp::countFlops() {
+  return 2 * countOf(shapeOf(getDx())) * shapeOf(getDy()).back();
+}
+
+SmallVector<Value> InnerProductBackwardWeightsOp::buildGeneric(OpBuilder &b) {
+  // The nest writes w once per (n, k), so w needs one dimension per loop; a
+  // flattened one is computed under x's dimensions and then viewed.
+  ArrayRef<int64_t> x = shapeOf(getX());
+  auto type = tensorOf(getDw());
+  SmallVector<int64_t> split(x.drop_front(getAxis()));
+  split.insert(getTranspose() ? split.end() : split.begin(),
+               shapeOf(getDy()).back());
+  bool flattened = type.getRank() == 2 && split.size() != 2;
+  auto splitType =
+      flattened ? RankedTensorType::get(split, type.getElementType()) : type;
+
+  Loops loops(getContext(), x, split, getAxis(), getTranspose(),
+              shapeOf(getDy()).back());
+  SmallVector<int64_t> wDims(loops.k);
+  wDims.insert(getTranspose() ? wDims.end() : wDims.begin(), loops.n);
+  Nest nest(b, getLoc(), loops.extents, loops.reducing(loops.m));
+  nest.input(getX(), loops.xDims());
+  nest.input(getDy(), loops.yDims());
+  nest.output(splitType, wDims, 0.0);
+  SmallVector<Value> results =
+      nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+        return {
+            body.s.accumulate(body.out[0], body.s.mul(body.in[0], body.in[1]))};
+      });
+  if (flattened)
+    results[0] = ReinterpretOp::create(b, getLoc(), type, results[0]);
+  if (!getDb())
+    return results;
+
+  ArrayRef<int64_t> y = shapeOf(getDy());
+  SmallVector<bool> reduction(y.size(), true);
+  reduction.back() = false;
+  Nest bias(b, getLoc(), y, reduction);
+  bias.input(getDy(), iota(y.size()));
+  bias.output(tensorOf(getDb()), {static_cast<int64_t>(y.size()) - 1}, 0.0);
+  results.append(bias.build([&](Nest::Body &body) -> SmallVector<Value> {
+    return {body.s.accumulate(body.out[0], body.in[0])};
+  }));
+  return results;
+}
+
+StringRef InnerProductBackwardWeightsOp::libraryGroup() { return "ip"; }
+int64_t InnerProductBackwardWeightsOp::countFlops() {
+  return 2 * countOf(shapeOf(getX())) * shapeOf(getDy()).back();
+}

@@ -1,0 +1,96 @@
+//===- KernelAnalysis.cpp - What nests of a kernel read and write ----------===//
+#include "dialects/Brew/KernelAnalysis.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+static SmallVector<int64_t> loopsOf(AffineMap map) {
+  SmallVector<int64_t> loops;
+  for (AffineExpr result : map.getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(result);
+    loops.push_back(dim ? dim.getPosition() : -1);
+  }
+  return loops;
+}
+
+SmallVector<SmallVector<int64_t>>
+brew::ir::accessLoops(linalg::GenericOp nest, Value tensor) {
+  SmallVector<SmallVector<int64_t>> accesses;
+  for (OpOperand *operand : nest.getDpsInputOperands())
+    if (operand->get() == tensor)
+      accesses.push_back(loopsOf(nest.getMatchingIndexingMap(operand)));
+  nest.getBody()->walk([&](tensor::ExtractOp extract) {
+    if (extract.getTensor() != tensor)
+      return;
+    SmallVector<int64_t> loops;
+    for (Value index : extract.getIndices()) {
+      auto loop = index.getDefiningOp<linalg::IndexOp>();
+      loops.push_back(loop ? static_cast<int64_t>(loop.getDim()) : -1);
+    }
+    accesses.push_back(loops);
+  });
+  return accesses;
+}
+
+SmallVector<int64_t> brew::ir::resultLoops(linalg::GenericOp nest,
+                                           unsigned number) {
+  return loopsOf(
+      nest.getMatchingIndexingMap(nest.getDpsInitOperand(number)));
+}
+
+bool brew::ir::mayShareBuffer(KernelOp kernel, unsigned input,
+                              unsigned output) {
+  Block &body = kernel.getBody().front();
+  Value argument = body.getArgument(input);
+  Value yielded = body.getTerminator()->getOperand(output);
+  auto writer = yielded.getDefiningOp<linalg::GenericOp>();
+  auto inputType = tensorOf(argument), outputType = tensorOf(yielded);
+  if (!writer || inputType != outputType)
+    return false;
+  // Another result in the same buffer, or a parallel part, is out of reach of
+  // this reasoning.
+  auto partOf = [](Operation *nest) {
+    return nest->getAttrOfType<IntegerAttr>("brew.part").getInt();
+  };
+  unsigned number = cast<OpResult>(yielded).getResultNumber();
+  SmallVector<int64_t> written = resultLoops(writer, number);
+  bool reduces = llvm::is_contained(writer.getIteratorTypesArray(),
+                                    utils::IteratorType::reduction);
+  int64_t grid = writer->getAttrOfType<IntegerAttr>("brew.grid").getInt();
+
+  for (auto nest : body.getOps<linalg::GenericOp>()) {
+    SmallVector<SmallVector<int64_t>> accesses = accessLoops(nest, argument);
+    if (accesses.empty())
+      continue;
+    if (partOf(nest) != partOf(writer) || writer->isBeforeInBlock(nest))
+      return false;
+    for (ArrayRef<int64_t> access : accesses) {
+      if (nest == writer) {
+        if (reduces || access != ArrayRef(written))
+          return false;
+        continue;
+      }
+      // An earlier nest must stay within the grid point: its grid loops
+      // address the dimensions that the writer's do.
+      if (access.size() != written.size())
+        return false;
+      for (int64_t loop = 0; loop < grid; ++loop) {
+        auto place = llvm::find(written, loop);
+        if (place == written.end() ||
+            access[place - written.begin()] != loop)
+          return false;
+      }
+    }
+  }
+  return true;
+}
+
+int64_t brew::ir::workOf(linalg::GenericOp nest) {
+  int64_t operations = 0;
+  for (Operation &op : nest.getBody()->without_terminator())
+    operations += !isa<linalg::IndexOp>(op) && !op.hasTrait<OpTrait::ConstantLike>();
+  return std::max<int64_t>(operations, 1) *
+         countOf(nest.getStaticLoopRanges());
+}

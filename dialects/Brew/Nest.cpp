@@ -1,0 +1,224 @@
+//===- Nest.cpp - Building loop nests for generic forms --------------------===//
+#include "dialects/Brew/Nest.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+SmallVector<int64_t> brew::ir::iota(int64_t n) {
+  return llvm::to_vector(llvm::seq<int64_t>(0, n));
+}
+
+//===----------------------------------------------------------------------===//
+// Scalars
+//===----------------------------------------------------------------------===//
+
+static constexpr auto kContract = arith::FastMathFlags::contract;
+
+Value Scalars::constant(Type type, double value) {
+  if (isa<FloatType>(type))
+    return arith::ConstantOp::create(b, loc, b.getFloatAttr(type, value));
+  return arith::ConstantOp::create(
+      b, loc, b.getIntegerAttr(type, static_cast<int64_t>(value)));
+}
+Value Scalars::index(int64_t value) {
+  return arith::ConstantIndexOp::create(b, loc, value);
+}
+Value Scalars::add(Value x, Value y) {
+  return arith::AddFOp::create(b, loc, x, y, kContract);
+}
+Value Scalars::sub(Value x, Value y) {
+  return arith::SubFOp::create(b, loc, x, y, kContract);
+}
+Value Scalars::mul(Value x, Value y) {
+  return arith::MulFOp::create(b, loc, x, y, kContract);
+}
+Value Scalars::div(Value x, Value y) {
+  return arith::DivFOp::create(b, loc, x, y);
+}
+Value Scalars::neg(Value x) { return arith::NegFOp::create(b, loc, x); }
+Value Scalars::exp(Value x) { return math::ExpOp::create(b, loc, x); }
+Value Scalars::log(Value x) { return math::LogOp::create(b, loc, x); }
+Value Scalars::accumulate(Value sum, Value x) {
+  return arith::AddFOp::create(b, loc, sum, x,
+                               kContract | arith::FastMathFlags::reassoc);
+}
+Value Scalars::maximize(Value largest, Value x) {
+  return arith::MaximumFOp::create(b, loc, largest, x,
+                                   arith::FastMathFlags::nnan |
+                                       arith::FastMathFlags::nsz);
+}
+Value Scalars::greater(Value x, Value y) {
+  return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, x, y);
+}
+Value Scalars::greaterEqual(Value x, Value y) {
+  return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGE, x, y);
+}
+Value Scalars::equal(Value x, Value y) {
+  return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, y);
+}
+Value Scalars::both(Value x, Value y) {
+  return arith::AndIOp::create(b, loc, x, y);
+}
+Value Scalars::select(Value condition, Value x, Value y) {
+  return arith::SelectOp::create(b, loc, condition, x, y);
+}
+Value Scalars::maximum(Value x, Value y) {
+  return select(greater(x, y), x, y);
+}
+Value Scalars::addi(Value x, Value y) {
+  return arith::AddIOp::create(b, loc, x, y);
+}
+Value Scalars::subi(Value x, Value y) {
+  return arith::SubIOp::create(b, loc, x, y);
+}
+Value Scalars::muli(Value x, int64_t y) {
+  return y == 1 ? x : arith::MulIOp::create(b, loc, x, index(y)).getResult();
+}
+Value Scalars::divi(Value x, int64_t y) {
+  return y == 1 ? x : arith::DivUIOp::create(b, loc, x, index(y)).getResult();
+}
+Value Scalars::remi(Value x, int64_t y) {
+  return arith::RemUIOp::create(b, loc, x, index(y));
+}
+Value Scalars::less(Value x, Value y) {
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, y);
+}
+Value Scalars::atLeast(Value x, Value y) {
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, x, y);
+}
+Value Scalars::equali(Value x, Value y) {
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y);
+}
+Value Scalars::clamp(Value x, int64_t extent) {
+  Value low = arith::MaxSIOp::create(b, loc, x, index(0));
+  return arith::MinSIOp::create(b, loc, low, index(extent - 1));
+}
+
+//===----------------------------------------------------------------------===//
+// Nest
+//===----------------------------------------------------------------------===//
+
+Nest::Nest(OpBuilder &builder, Location loc, ArrayRef<int64_t> extents,
+           ArrayRef<bool> reduction)
+    : b(builder), loc(loc), extents(extents), reduction(reduction) {
+  this->reduction.resize(extents.size(), false);
+}
+
+unsigned Nest::input(Value tensor, AffineMap map) {
+  inputs.push_back(tensor);
+  inputMaps.push_back(map);
+  return inputs.size() - 1;
+}
+
+static AffineMap selectDims(ArrayRef<int64_t> dims, unsigned loops,
+                            MLIRContext *context) {
+  SmallVector<AffineExpr> results;
+  for (int64_t dim : dims)
+    results.push_back(getAffineDimExpr(dim, context));
+  return AffineMap::get(loops, 0, results, context);
+}
+
+unsigned Nest::input(Value tensor, ArrayRef<int64_t> dims) {
+  return input(tensor, selectDims(dims, extents.size(), b.getContext()));
+}
+
+unsigned Nest::output(RankedTensorType type, ArrayRef<int64_t> dims,
+                      std::optional<double> initial) {
+  outputs.push_back(
+      {type, selectDims(dims, extents.size(), b.getContext()), initial});
+  return outputs.size() - 1;
+}
+
+Value Nest::Body::loop(unsigned i) const {
+  return linalg::IndexOp::create(s.b, s.loc, i);
+}
+
+Value Nest::Body::read(Value tensor, ValueRange indices) const {
+  // A constant tensor needs no memory.
+  if (auto fill = tensor.getDefiningOp<FillOp>())
+    return arith::ConstantOp::create(
+        s.b, s.loc,
+        s.b.getFloatAttr(elementOf(tensor), fill.getValue().convertToDouble()));
+  return tensor::ExtractOp::create(s.b, s.loc, tensor, indices);
+}
+
+SmallVector<Value>
+Nest::build(const std::function<SmallVector<Value>(Body &)> &body) {
+  SmallVector<Value> inits;
+  SmallVector<Type> types;
+  SmallVector<AffineMap> outputMaps;
+  for (const Out &out : outputs) {
+    Value init = tensor::EmptyOp::create(b, loc, out.type.getShape(),
+                                         out.type.getElementType(),
+                                         out.type.getEncoding());
+    if (out.initial) {
+      Value value =
+          Scalars(b, loc).constant(out.type.getElementType(), *out.initial);
+      init = linalg::FillOp::create(b, loc, value, init).getResult(0);
+    }
+    inits.push_back(init);
+    types.push_back(out.type);
+    outputMaps.push_back(out.map);
+  }
+
+  // Constant tensors are not read but written into the body.
+  SmallVector<Value> tensors;
+  SmallVector<AffineMap> maps;
+  for (auto [tensor, map] : llvm::zip(inputs, inputMaps)) {
+    if (tensor.getDefiningOp<FillOp>())
+      continue;
+    tensors.push_back(tensor);
+    maps.push_back(map);
+  }
+
+  // linalg derives loop extents from its operands; loops that no operand
+  // shows get an operand without elements to read.
+  llvm::SmallVector<bool> shown(extents.size(), false);
+  for (ArrayRef<AffineMap> group : {ArrayRef(maps), ArrayRef(outputMaps)})
+    for (AffineMap map : group)
+      for (AffineExpr result : map.getResults())
+        if (auto dim = dyn_cast<AffineDimExpr>(result))
+          shown[dim.getPosition()] = true;
+  SmallVector<int64_t> hidden, hiddenExtents;
+  for (auto [i, isShown] : llvm::enumerate(shown))
+    if (!isShown) {
+      hidden.push_back(i);
+      hiddenExtents.push_back(extents[i]);
+    }
+  bool extra = !hidden.empty();
+  if (extra) {
+    tensors.push_back(
+        tensor::EmptyOp::create(b, loc, hiddenExtents, b.getI8Type()));
+    maps.push_back(selectDims(hidden, extents.size(), b.getContext()));
+  }
+  maps.append(outputMaps);
+
+  SmallVector<utils::IteratorType> iterators;
+  for (bool isReduction : reduction)
+    iterators.push_back(isReduction ? utils::IteratorType::reduction
+                                    : utils::IteratorType::parallel);
+  auto generic = linalg::GenericOp::create(
+      b, loc, types, tensors, inits, maps, iterators,
+      [&](OpBuilder &nested, Location nestedLoc, ValueRange args) {
+        SmallVector<Value> in;
+        unsigned next = 0;
+        for (Value tensor : inputs) {
+          if (auto fill = tensor.getDefiningOp<FillOp>())
+            in.push_back(arith::ConstantOp::create(
+                nested, nestedLoc,
+                nested.getFloatAttr(elementOf(tensor),
+                                    fill.getValue().convertToDouble())));
+          else
+            in.push_back(args[next++]);
+        }
+        Body context{Scalars(nested, nestedLoc), in,
+                     args.drop_front(next + extra)};
+        linalg::YieldOp::create(nested, nestedLoc, body(context));
+      });
+  return SmallVector<Value>(generic.getResults());
+}

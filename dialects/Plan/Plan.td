@@ -1,0 +1,172 @@
+//===- Plan.td - The schedule of a compiled net -----------------*- tablegen -*-===//
+#ifndef PLAN_TD
+#define PLAN_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Plan_Dialect : Dialect {
+  let name = "plan";
+  let cppNamespace = "::brew::planir";
+  let useDefaultAttributePrinterParser = 1;
+  let summary = "Buffers with offsets and the ordered steps over them";
+  let description = [{
+    The last form before kernels are generated and the plan file is written; it
+    maps one to one onto the file's manifest. Every value is a buffer at a fixed
+    place of an arena, a memref whose strides are the layout.
+  }];
+}
+
+class Plan_I32Enum<string name, string summary, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::brew::planir";
+  let genSpecializedAttr = 0;
+}
+class Plan_EnumAttr<EnumAttrInfo info, string mnemonic>
+    : EnumAttr<Plan_Dialect, info, mnemonic> {
+  let assemblyFormat = "$value";
+}
+
+// Numbered as brew.plan.ArenaKind in plan.proto.
+def Plan_ArenaKind : Plan_I32Enum<"ArenaKind", "What an arena holds", [
+  I32EnumAttrCase<"Transient", 1, "transient">,
+  I32EnumAttrCase<"Parameters", 2, "parameters">,
+  I32EnumAttrCase<"Gradients", 3, "gradients">,
+  I32EnumAttrCase<"State", 4, "state">,
+  I32EnumAttrCase<"Scalars", 5, "scalars">]>;
+def Plan_ArenaKindAttr : Plan_EnumAttr<Plan_ArenaKind, "arena_kind">;
+
+// Numbered as brew.plan.Direction.
+def Plan_Direction : Plan_I32Enum<"Direction", "Which of a call's three computations", [
+  I32EnumAttrCase<"Forward", 1, "forward">,
+  I32EnumAttrCase<"BackwardData", 2, "backward_data">,
+  I32EnumAttrCase<"BackwardWeights", 3, "backward_weights">]>;
+def Plan_DirectionAttr : Plan_EnumAttr<Plan_Direction, "direction">;
+
+class Plan_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Plan_Dialect, mnemonic, traits>;
+
+def Plan_ArenaOp : Plan_Op<"arena", [Symbol]> {
+  let summary = "A slab of memory; its size in bytes";
+  let arguments = (ins SymbolNameAttr:$sym_name, Plan_ArenaKindAttr:$kind, I64Attr:$size);
+  let assemblyFormat = "$sym_name $kind `size` $size attr-dict";
+}
+
+def Plan_ProgramOp : Plan_Op<"program",
+    [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments]> {
+  let summary = "Steps in the order they run";
+  let description = [{
+    `arena_bytes` is the extent of the transient arena this program uses,
+    `lower_bound_bytes` the largest sum of bytes live at one step, `caffe_bytes`
+    what Caffe holds for the same net.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, UnitAttr:$test_phase,
+    OptionalAttr<DictionaryAttr>:$blobs, OptionalAttr<DictionaryAttr>:$params,
+    I64Attr:$arena_bytes,
+    I64Attr:$lower_bound_bytes, I64Attr:$caffe_bytes);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+}
+
+def Plan_BufferOp : Plan_Op<"buffer", [Pure]> {
+  let summary = "A place in an arena";
+  let description = [{
+    `offset` is in bytes and a multiple of 64. `live` is the first and last step (0-based)
+    at which its bytes hold a value, absent for arenas that outlive programs.
+  }];
+  let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$arena, I64Attr:$offset,
+    OptionalAttr<DenseI64ArrayAttr>:$live, UnitAttr:$pinned);
+  let results = (outs AnyMemRef:$memref);
+  let assemblyFormat = "$name $arena `[` $offset `]` (`live` $live^)? (`pinned` $pinned^)? attr-dict `:` type($memref)";
+}
+
+class Plan_Step<string mnemonic, list<Trait> traits = []>
+    : Plan_Op<mnemonic, traits> {
+  dag stepAttributes = (ins OptionalAttr<StrArrayAttr>:$layers, UnitAttr:$backward,
+    OptionalAttr<I64Attr>:$flops);
+}
+
+def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> {
+  let summary = "A generated kernel";
+  let description = [{
+    The body of a `brew.kernel`, outlined. A launch names the buffers of its block
+    arguments, then those of its results; `in_place[i]` is the argument whose bytes
+    result i overwrites, or -1. Such a result is no argument of the generated function.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, DenseI64ArrayAttr:$in_place,
+    StrArrayAttr:$layers);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+}
+
+def Plan_LaunchOp : Plan_Step<"launch"> {
+  let summary = "Runs a kernel over its whole domain";
+  let arguments = !con((ins FlatSymbolRefAttr:$kernel, Variadic<AnyMemRef>:$buffers),
+    stepAttributes);
+  let assemblyFormat = "$kernel `(` $buffers `)` attr-dict `:` type($buffers)";
+}
+
+def Plan_ConvolutionOp : Plan_Step<"convolution"> {
+  let summary = "Vendor convolution; see ConvolutionCall in plan.proto";
+  let arguments = !con((ins Plan_DirectionAttr:$direction, AnyMemRef:$x, AnyMemRef:$w,
+    Optional<AnyMemRef>:$b, AnyMemRef:$y, DenseI64ArrayAttr:$kernel,
+    DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$pad, DenseI64ArrayAttr:$dilation,
+    I64Attr:$group, OptionalAttr<F32Attr>:$relu), stepAttributes);
+  let assemblyFormat = "$direction `x` $x `w` $w (`b` $b^)? `y` $y attr-dict `:` type(operands)";
+}
+
+def Plan_InnerProductOp : Plan_Step<"inner_product"> {
+  let summary = "Vendor matrix product; see InnerProductCall in plan.proto";
+  let arguments = !con((ins Plan_DirectionAttr:$direction, AnyMemRef:$x, AnyMemRef:$w,
+    Optional<AnyMemRef>:$b, AnyMemRef:$y, I64Attr:$axis, UnitAttr:$transpose,
+    OptionalAttr<F32Attr>:$relu), stepAttributes);
+  let assemblyFormat = "$direction `x` $x `w` $w (`b` $b^)? `y` $y attr-dict `:` type(operands)";
+}
+
+def Plan_CopyOp : Plan_Step<"copy"> {
+  let summary = "Copies elements between buffers of equal dimensions";
+  let arguments = !con((ins AnyMemRef:$source, AnyMemRef:$target), stepAttributes);
+  let assemblyFormat = "$source `to` $target attr-dict `:` type($source) `,` type($target)";
+}
+
+def Plan_FeedOp : Plan_Op<"feed"> {
+  let summary = "Buffers a reader fills before the first step";
+  let arguments = (ins StrAttr:$layer, StrAttr:$kind, StrAttr:$config, StrAttr:$folder,
+    Variadic<AnyMemRef>:$buffers);
+  let assemblyFormat = "$layer $kind `(` $buffers `)` attr-dict `:` type($buffers)";
+}
+
+def Plan_OutputOp : Plan_Op<"output"> {
+  let summary = "A top that is reported or counts for the loss";
+  let arguments = (ins AnyMemRef:$buffer, StrAttr:$blob, F32Attr:$loss_weight, UnitAttr:$inner);
+  let assemblyFormat = "$buffer $blob `loss_weight` $loss_weight (`inner` $inner^)? attr-dict `:` type($buffer)";
+}
+
+def Plan_KeepOp : Plan_Op<"keep"> {
+  let summary = "A buffer that can be read by name after a run";
+  let arguments = (ins AnyMemRef:$buffer, StrAttr:$what, StrAttr:$name);
+  let assemblyFormat = "$what $name `,` $buffer attr-dict `:` type($buffer)";
+}
+
+def Plan_CheckLabelsOp : Plan_Op<"check_labels"> {
+  let summary = "Ends the run with an error when `status` is not 0";
+  let arguments = (ins AnyMemRef:$status, AnyMemRef:$labels, I64Attr:$limit,
+    StrAttr:$layer, StrAttr:$blob);
+  let assemblyFormat = "$status `,` $labels `limit` $limit `layer` $layer `blob` $blob attr-dict `:` type($status) `,` type($labels)";
+}
+
+def Plan_ParamOp : Plan_Op<"param", [Symbol]> {
+  let summary = "A learnable parameter and its places";
+  let description = "Offsets are into the parameter arena; gradients and state "
+    "slots lie at the same offset of theirs.";
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type, I64Attr:$offset,
+    StrAttr:$layer, I64Attr:$index, DenseI64ArrayAttr:$file_dims, StrAttr:$filler,
+    F32Attr:$lr_mult, F32Attr:$decay_mult, OptionalAttr<StrAttr>:$shared_name,
+    OptionalAttr<StrArrayAttr>:$sharers, I64Attr:$state_slots);
+  let assemblyFormat = "$sym_name `[` $offset `]` `:` $type attr-dict";
+}
+
+#endif // PLAN_TD

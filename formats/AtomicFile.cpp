@@ -1,0 +1,153 @@
+//===- AtomicFile.cpp - Files that appear whole or not at all -------------===//
+#include "formats/AtomicFile.h"
+
+#include "formats/Error.h"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace brew::formats {
+namespace {
+
+constexpr size_t bufferBytes = 1 << 18;
+
+std::string folderOf(const std::string &path) {
+  std::string folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+/// A name nobody else uses: the folder may be shared with other processes and
+/// other threads of this one.
+std::string temporaryName(const std::string &path) {
+  static std::atomic<unsigned> counter{0};
+  return path + ".tmp-" + std::to_string(getpid()) + "-" +
+         std::to_string(counter++);
+}
+
+} // namespace
+
+std::string errnoText(int error) {
+  return std::generic_category().message(error);
+}
+
+AtomicFile::AtomicFile(const std::string &path)
+    : shownPath(path), targetPath(path) {
+  buffer.reserve(bufferBytes);
+  struct stat info;
+  bool exists = stat(path.c_str(), &info) == 0;
+  if (exists && S_ISDIR(info.st_mode))
+    fail(EISDIR);
+  if (exists && !S_ISREG(info.st_mode)) {
+    fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+      fail(errno);
+    return;
+  }
+  if (exists) {
+    std::error_code error;
+    auto resolved = std::filesystem::canonical(path, error);
+    if (!error)
+      targetPath = resolved.string();
+  }
+  // A name of an earlier process with this pid may linger after a kill.
+  for (int attempt = 0; attempt < 100 && fd < 0; ++attempt) {
+    temporaryPath = temporaryName(targetPath);
+    fd = open(temporaryPath.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+              0666);
+    if (fd < 0 && errno != EEXIST)
+      break;
+  }
+  if (fd < 0) {
+    int error = errno;
+    temporaryPath.clear(); // not ours to remove
+    fail(error);
+  }
+}
+
+AtomicFile::~AtomicFile() { discard(); }
+
+void AtomicFile::discard() noexcept {
+  if (fd >= 0)
+    close(fd);
+  fd = -1;
+  if (!temporaryPath.empty())
+    unlink(temporaryPath.c_str());
+  temporaryPath.clear();
+}
+
+void AtomicFile::fail(int error) {
+  discard();
+  throw machineLacks("cannot write '" + shownPath + "': " + errnoText(error));
+}
+
+void AtomicFile::write(const void *bytes, size_t size) {
+  const char *from = static_cast<const char *>(bytes);
+  while (size > 0) {
+    if (buffer.size() == bufferBytes)
+      flush();
+    size_t part = std::min(size, bufferBytes - buffer.size());
+    buffer.insert(buffer.end(), from, from + part);
+    from += part;
+    size -= part;
+  }
+}
+
+void AtomicFile::flush() {
+  if (fd < 0)
+    throw Error(ExitStatus::Bug,
+                "'" + shownPath + "' is written after its end");
+  size_t done = 0;
+  while (done < buffer.size()) {
+    ssize_t n = ::write(fd, buffer.data() + done, buffer.size() - done);
+    if (n < 0 && errno == EINTR)
+      continue;
+    if (n <= 0)
+      fail(n < 0 ? errno : ENOSPC);
+    done += static_cast<size_t>(n);
+  }
+  buffer.clear();
+}
+
+void AtomicFile::commit() {
+  flush();
+  // Devices and pipes have nothing to flush and say so.
+  if (fsync(fd) != 0 && errno != EINVAL && errno != ENOTSUP && errno != EROFS)
+    fail(errno);
+  int closing = fd;
+  fd = -1;
+  if (close(closing) != 0 && errno != EINTR)
+    fail(errno);
+  if (temporaryPath.empty())
+    return;
+  if (rename(temporaryPath.c_str(), targetPath.c_str()) != 0)
+    fail(errno);
+  temporaryPath.clear();
+  syncFolder(folderOf(targetPath));
+}
+
+void syncFolder(const std::string &folder) {
+  int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0)
+    return; // a folder one may write to but not read
+  int rc = fsync(fd);
+  int error = errno;
+  close(fd);
+  if (rc != 0 && error != EINVAL && error != ENOTSUP && error != EROFS)
+    throw machineLacks("cannot write folder '" + folder +
+                       "': " + errnoText(error));
+}
+
+void writeFileAtomically(const std::string &path, std::string_view bytes) {
+  AtomicFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
+} // namespace brew::formats

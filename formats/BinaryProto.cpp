@@ -1,0 +1,24 @@
+//===- BinaryProto.cpp - Mean images --------------------------------------===//
+#include "formats/BinaryProto.h"
+
+#include "formats/Error.h"
+#include "formats/ProtoFile.h"
+#include "formats/caffe.pb.h"
+
+namespace brew::formats {
+
+Blob readBinaryProto(const std::string &path) {
+  caffe::BlobProto proto;
+  readProtoFile(path, proto, "binaryproto");
+  if (proto.data_size() == 0 && proto.double_data_size() == 0)
+    throw badInput(path + ": damaged or truncated binaryproto: no values");
+  return takeBlob(proto, path);
+}
+
+void writeBinaryProto(const std::string &path, const Blob &blob) {
+  caffe::BlobProto proto;
+  fillBlobProto(blob, proto);
+  writeProtoFile(path, proto);
+}
+
+} // namespace brew::formats

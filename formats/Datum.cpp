@@ -1,0 +1,78 @@
+//===- Datum.cpp - Database records as images -----------------------------===//
+#include "formats/Datum.h"
+
+#include "formats/Error.h"
+#include "formats/caffe.pb.h"
+
+#include <climits>
+
+namespace brew::formats {
+namespace {
+
+/// Interleaved rows to planes.
+void setPlanes(const Image &image, ImageRecord &record) {
+  record.channels = image.channels;
+  record.height = image.height;
+  record.width = image.width;
+  record.bytes.resize(image.pixels.size());
+  size_t plane = size_t(image.height) * image.width;
+  size_t channels = static_cast<size_t>(image.channels);
+  for (size_t c = 0; c < channels; ++c)
+    for (size_t i = 0; i < plane; ++i)
+      record.bytes[c * plane + i] = image.pixels[i * channels + c];
+}
+
+} // namespace
+
+void decodeDatum(std::string_view bytes, ImageColor color,
+                 const std::string &where, ImageRecord &record) {
+  caffe::Datum datum;
+  if (bytes.size() > INT_MAX ||
+      !datum.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+    throw badInput(where + ": damaged record: not a Datum");
+  record.label = datum.label();
+  record.bytes.clear();
+  record.floats.clear();
+
+  if (datum.encoded()) {
+    if (datum.data().empty())
+      throw badInput(where + ": damaged record: an encoded image without data");
+    Image image;
+    decodeImage(datum.data().data(), datum.data().size(), color, where, image);
+    setPlanes(image, record);
+    return;
+  }
+
+  record.channels = datum.channels();
+  record.height = datum.height();
+  record.width = datum.width();
+  std::string shape = std::to_string(record.channels) + "x" +
+                      std::to_string(record.height) + "x" +
+                      std::to_string(record.width);
+  if (record.channels <= 0 || record.height <= 0 || record.width <= 0)
+    throw badInput(where + ": damaged record: shape " + shape);
+  // 31-bit extents: two factors cannot overflow, three can.
+  uint64_t plane = uint64_t(record.height) * uint64_t(record.width);
+  uint64_t values = datum.data().empty() ? uint64_t(datum.float_data_size())
+                                         : datum.data().size();
+  if (plane > values || plane * uint64_t(record.channels) != values)
+    throw badInput(where + ": damaged record: shape " + shape + " but " +
+                   std::to_string(values) + " values");
+  if (!datum.data().empty())
+    record.bytes.assign(datum.data().begin(), datum.data().end());
+  else
+    record.floats.assign(datum.float_data().begin(), datum.float_data().end());
+}
+
+std::string encodeDatum(int channels, int height, int width,
+                        std::string_view pixels, int label) {
+  caffe::Datum datum;
+  datum.set_channels(channels);
+  datum.set_height(height);
+  datum.set_width(width);
+  datum.set_data(pixels.data(), pixels.size());
+  datum.set_label(label);
+  return datum.SerializeAsString();
+}
+
+} // namespace brew::formats

@@ -1,0 +1,50 @@
+//===- Hdf5Data.cpp - The files of an HDF5Data layer ----------------------===//
+#include "formats/Hdf5.h"
+
+#include "formats/AtomicFile.h"
+#include "formats/Error.h"
+#include "formats/PathLookup.h"
+
+#include <cerrno>
+#include <fstream>
+
+namespace brew::formats {
+
+std::vector<std::string> readHdf5List(const std::string &listPath,
+                                      const std::vector<std::string> &folders) {
+  errno = 0;
+  std::ifstream list(listPath);
+  if (!list)
+    throw machineLacks(listPath +
+                       ": cannot read list of HDF5 files: " + errnoText(errno));
+  std::vector<std::string> paths;
+  std::string name;
+  while (list >> name)
+    paths.push_back(
+        requirePath(name, folders, "HDF5 file listed in " + listPath));
+  if (paths.empty())
+    throw badInput(listPath + ": lists no HDF5 files");
+  return paths;
+}
+
+std::vector<Blob> readHdf5Tops(const std::string &path,
+                               const std::vector<std::string> &tops) {
+  Hdf5Reader reader(path);
+  std::vector<Blob> blobs;
+  for (const std::string &top : tops) {
+    blobs.push_back(reader.read(top));
+    const Blob &blob = blobs.back();
+    if (blob.dims.empty())
+      throw badInput(path + ": dataset '" + top +
+                     "' is a scalar; a layer's data needs at least one axis");
+    if (blob.dims[0] == 0)
+      throw badInput(path + ": dataset '" + top + "' has no rows");
+    if (blob.dims[0] != blobs[0].dims[0])
+      throw badInput(path + ": dataset '" + top + "' has " +
+                     std::to_string(blob.dims[0]) + " rows, but '" + tops[0] +
+                     "' has " + std::to_string(blobs[0].dims[0]));
+  }
+  return blobs;
+}
+
+} // namespace brew::formats

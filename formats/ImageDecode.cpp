@@ -1,0 +1,237 @@
+//===- ImageDecode.cpp - JPEG and PNG to pixels ---------------------------===//
+//
+// Both libraries report errors by longjmp. So all objects with destructors live
+// in the callers' frames, and the functions that call setjmp hold plain data.
+//
+//===----------------------------------------------------------------------===//
+#include "formats/ImageDecode.h"
+
+#include "formats/Error.h"
+
+#include <csetjmp>
+#include <cstdio>
+#include <cstring>
+
+#include <jpeglib.h>
+// libjpeg's error codes have a header of their own.
+#include <jerror.h>
+#include <png.h>
+
+namespace brew::formats {
+namespace {
+
+constexpr uint64_t maximumBytes = uint64_t(1) << 30;
+
+/// A message carried over a longjmp.
+struct Failure {
+  char text[256];
+
+  void set(const char *message) {
+    std::snprintf(text, sizeof text, "%s", message);
+  }
+};
+
+/// False if the image would be unreasonably large.
+bool allocate(Image &image, int channels, uint32_t height, uint32_t width) {
+  if (uint64_t(height) * width * channels > maximumBytes || height == 0 ||
+      width == 0)
+    return false;
+  image.channels = channels;
+  image.height = static_cast<int>(height);
+  image.width = static_cast<int>(width);
+  image.pixels.resize(size_t(height) * width * channels);
+  return true;
+}
+
+//===--- JPEG -----------------------------------------------------------===//
+
+struct JpegError {
+  jpeg_error_mgr base; // first: libjpeg hands back a pointer to it
+  std::jmp_buf escape;
+  Failure *failure;
+};
+
+[[noreturn]] void jpegFail(j_common_ptr info) {
+  auto *error = reinterpret_cast<JpegError *>(info->err);
+  char text[JMSG_LENGTH_MAX];
+  error->base.format_message(info, text);
+  error->failure->set(text);
+  std::longjmp(error->escape, 1);
+}
+
+void jpegMessage(j_common_ptr info, int level) {
+  // Real photos carry harmless oddities; a missing rest is not one of them.
+  if (level < 0 && info->err->msg_code == JWRN_JPEG_EOF)
+    jpegFail(info);
+}
+
+/// Adobe's inverted CMYK to B,G,R, in place: four bytes become three.
+void cmykRowToBgr(uint8_t *row, int width) {
+  const uint8_t *from = row;
+  for (int x = 0; x < width; ++x, from += 4, row += 3) {
+    int c = from[0], m = from[1], y = from[2], k = from[3];
+    row[0] = static_cast<uint8_t>(k - ((255 - y) * k >> 8));
+    row[1] = static_cast<uint8_t>(k - ((255 - m) * k >> 8));
+    row[2] = static_cast<uint8_t>(k - ((255 - c) * k >> 8));
+  }
+}
+
+/// `row` must have room for four bytes per pixel.
+bool decodeJpeg(const void *bytes, size_t size, ImageColor color, Image &image,
+                std::vector<uint8_t> &row, Failure &failure) {
+  jpeg_decompress_struct info = {}; // destroyable even if creating it fails
+  JpegError error;
+  info.err = jpeg_std_error(&error.base);
+  error.base.error_exit = jpegFail;
+  error.base.emit_message = jpegMessage;
+  error.failure = &failure;
+  if (setjmp(error.escape)) {
+    jpeg_destroy_decompress(&info);
+    return false;
+  }
+  jpeg_create_decompress(&info);
+  jpeg_mem_src(&info, static_cast<const unsigned char *>(bytes), size);
+  jpeg_read_header(&info, TRUE);
+  bool cmyk = info.num_components == 4;
+  bool gray = color == ImageColor::Gray ||
+              (color == ImageColor::Native && info.num_components == 1);
+  // libjpeg takes gray from the luma plane, as OpenCV has it do.
+  info.out_color_space = cmyk ? JCS_CMYK : gray ? JCS_GRAYSCALE : JCS_EXT_BGR;
+  jpeg_start_decompress(&info);
+  int channels = gray ? 1 : 3;
+  if (!allocate(image, channels, info.output_height, info.output_width)) {
+    failure.set("the image is too large");
+    jpeg_destroy_decompress(&info);
+    return false;
+  }
+  if (cmyk)
+    row.resize(size_t(info.output_width) * 4);
+  size_t rowBytes = size_t(info.output_width) * channels;
+  while (info.output_scanline < info.output_height) {
+    uint8_t *to = image.pixels.data() + rowBytes * info.output_scanline;
+    JSAMPROW target = cmyk ? row.data() : to;
+    jpeg_read_scanlines(&info, &target, 1);
+    if (!cmyk)
+      continue;
+    cmykRowToBgr(row.data(), image.width);
+    if (!gray)
+      std::memcpy(to, row.data(), rowBytes);
+    for (int x = 0; gray && x < image.width; ++x)
+      to[x] = static_cast<uint8_t>((row[3 * x] * 1868 + row[3 * x + 1] * 9617 +
+                                    row[3 * x + 2] * 4899 + 8192) >>
+                                   14);
+  }
+  jpeg_finish_decompress(&info);
+  jpeg_destroy_decompress(&info);
+  return true;
+}
+
+//===--- PNG ------------------------------------------------------------===//
+
+struct PngSource {
+  const uint8_t *next;
+  size_t left;
+};
+
+void pngRead(png_structp png, png_bytep to, png_size_t size) {
+  auto *source = static_cast<PngSource *>(png_get_io_ptr(png));
+  if (size > source->left)
+    png_error(png, "premature end of file");
+  std::memcpy(to, source->next, size);
+  source->next += size;
+  source->left -= size;
+}
+
+[[noreturn]] void pngFail(png_structp png, png_const_charp message) {
+  static_cast<Failure *>(png_get_error_ptr(png))->set(message);
+  png_longjmp(png, 1);
+}
+
+void pngWarning(png_structp, png_const_charp) {}
+
+bool decodePng(const void *bytes, size_t size, ImageColor color, Image &image,
+               std::vector<uint8_t *> &rows, Failure &failure) {
+  PngSource source{static_cast<const uint8_t *>(bytes), size};
+  png_infop info = nullptr;
+  png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &failure,
+                                           pngFail, pngWarning);
+  if (png)
+    info = png_create_info_struct(png);
+  if (!info) {
+    failure.set("out of memory");
+    png_destroy_read_struct(&png, nullptr, nullptr);
+    return false;
+  }
+  if (setjmp(png_jmpbuf(png))) {
+    png_destroy_read_struct(&png, &info, nullptr);
+    return false;
+  }
+  png_set_read_fn(png, &source, pngRead);
+  png_read_info(png, info);
+  int type = png_get_color_type(png, info);
+  if (png_get_bit_depth(png, info) == 16)
+    png_error(png, "16 bits per sample are not supported");
+
+  bool transparent = png_get_valid(png, info, PNG_INFO_tRNS) != 0;
+  bool colored = (type & PNG_COLOR_MASK_COLOR) != 0;
+  // A transparent colour makes a fourth channel, a transparent gray does not.
+  bool alpha = (type & PNG_COLOR_MASK_ALPHA) != 0 || (colored && transparent);
+  bool keepAlpha = alpha && color == ImageColor::Native;
+  bool gray = color == ImageColor::Gray ||
+              (color == ImageColor::Native && !colored && !alpha);
+
+  if (type == PNG_COLOR_TYPE_PALETTE)
+    png_set_palette_to_rgb(png);
+  else if (!colored)
+    png_set_expand_gray_1_2_4_to_8(png);
+  if (keepAlpha && transparent)
+    png_set_tRNS_to_alpha(png);
+  if (!keepAlpha)
+    png_set_strip_alpha(png);
+  if (gray && colored)
+    png_set_rgb_to_gray(png, 1, 0.299, 0.587);
+  if (!gray && !colored)
+    png_set_gray_to_rgb(png);
+  if (!gray)
+    png_set_bgr(png);
+  png_set_interlace_handling(png);
+  png_read_update_info(png, info);
+
+  int channels = gray ? 1 : keepAlpha ? 4 : 3;
+  uint32_t height = png_get_image_height(png, info);
+  if (!allocate(image, channels, height, png_get_image_width(png, info)))
+    png_error(png, "the image is too large");
+  size_t rowBytes = size_t(image.width) * channels;
+  if (png_get_rowbytes(png, info) != rowBytes)
+    png_error(png, "unexpected row size");
+  rows.resize(height);
+  for (uint32_t y = 0; y < height; ++y)
+    rows[y] = image.pixels.data() + rowBytes * y;
+  png_read_image(png, rows.data());
+  png_read_end(png, nullptr);
+  png_destroy_read_struct(&png, &info, nullptr);
+  return true;
+}
+
+} // namespace
+
+void decodeImage(const void *bytes, size_t size, ImageColor color,
+                 const std::string &where, Image &image) {
+  const auto *head = static_cast<const uint8_t *>(bytes);
+  Failure failure;
+  failure.set("damaged");
+  bool done;
+  if (size >= 3 && head[0] == 0xff && head[1] == 0xd8 && head[2] == 0xff) {
+    std::vector<uint8_t> row;
+    done = decodeJpeg(bytes, size, color, image, row, failure);
+  } else if (size >= 8 && png_sig_cmp(head, 0, 8) == 0) {
+    std::vector<uint8_t *> rows;
+    done = decodePng(bytes, size, color, image, rows, failure);
+  } else {
+    throw badInput(where + ": the encoded image is neither JPEG nor PNG");
+  }
+  if (!done)
+    throw badInput(where + ": cannot decode the image: " + failure.text);
+}
+
+} // namespace brew::formats

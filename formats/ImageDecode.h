@@ -1,0 +1,38 @@
+//===- ImageDecode.h - JPEG and PNG to pixels -------------------*- C++ -*-===//
+//
+// Images that databases and image lists hold as encoded files, decoded to the
+// bytes OpenCV (and so Caffe) would give: rows of B,G,R or gray. Only
+// libjpeg-turbo and libpng are used, to keep the runtime small. Orientation
+// tags are ignored.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace brew::formats {
+
+/// How many channels to decode to.
+enum class ImageColor {
+  Native, ///< as stored: gray 1, colour 3, with transparency 4 (B,G,R,A)
+  Color,  ///< always 3
+  Gray,   ///< always 1
+};
+
+/// Interleaved rows, top to bottom: pixel (y, x), channel c is at
+/// (y * width + x) * channels + c.
+struct Image {
+  int channels = 0, height = 0, width = 0;
+  std::vector<uint8_t> pixels;
+};
+
+/// Decodes one JPEG or PNG file held in memory. Error(1), with `where` in
+/// front, if it is neither, is damaged or truncated, has 16 bits per sample, or
+/// would take more than 1 GB.
+void decodeImage(const void *bytes, size_t size, ImageColor color,
+                 const std::string &where, Image &image);
+
+} // namespace brew::formats

@@ -1,0 +1,68 @@
+//===- InputFile.cpp - Plain or gzipped input -----------------------------===//
+#include "formats/InputFile.h"
+
+#include "formats/AtomicFile.h"
+#include "formats/Error.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <sys/stat.h>
+
+namespace brew::formats {
+
+InputFile::InputFile(const std::string &path) : filePath(path) {
+  errno = 0;
+  struct stat info;
+  if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
+    throw badInput(path + ": is a folder, not a file");
+  file = gzopen(path.c_str(), "rb");
+  if (!file && errno == ENOENT)
+    throw machineLacks(path + ": file not found");
+  if (!file)
+    throw machineLacks(path +
+                       ": cannot read: " + errnoText(errno ? errno : ENOMEM));
+  gzbuffer(file, 1 << 18);
+}
+
+InputFile::~InputFile() { gzclose(file); }
+
+size_t InputFile::read(void *to, size_t size) {
+  char *into = static_cast<char *>(to);
+  size_t done = 0;
+  while (done < size) {
+    unsigned part =
+        static_cast<unsigned>(std::min<size_t>(size - done, 1 << 30));
+    int n = gzread(file, into + done, part);
+    int status = Z_OK;
+    const char *text = n <= 0 ? gzerror(file, &status) : "";
+    if (status == Z_ERRNO)
+      throw machineLacks(filePath + ": cannot read: " + errnoText(errno));
+    // At the end of a compressed file cut short, n is 0 and the status tells.
+    if (n < 0 || (status != Z_OK && status != Z_STREAM_END))
+      throw badInput(filePath + ": damaged or truncated gzip data (" + text +
+                     ")");
+    if (n == 0)
+      break;
+    done += static_cast<size_t>(n);
+  }
+  return done;
+}
+
+void InputFile::readExactly(void *to, size_t size, const std::string &what) {
+  size_t n = read(to, size);
+  if (n < size)
+    throw badInput(filePath + ": truncated: " + what + " needs " +
+                   std::to_string(size - n) + " more bytes");
+}
+
+bool InputFile::atEnd() {
+  char byte;
+  if (read(&byte, 1) == 0)
+    return true;
+  gzungetc(static_cast<unsigned char>(byte), file);
+  return false;
+}
+
+} // namespace brew::formats

@@ -1,0 +1,126 @@
+//===- ProtoFile.cpp - Binary protobuf files ------------------------------===//
+#include "formats/ProtoFile.h"
+
+#include "formats/AtomicFile.h"
+#include "formats/Error.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl.h>
+#include <google/protobuf/message.h>
+#include <google/protobuf/stubs/logging.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <exception>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace brew::formats {
+namespace pb = google::protobuf;
+
+namespace {
+
+// Large enough that a weight array arrives in few pieces.
+constexpr int readBlock = 1 << 22;
+
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd >= 0)
+      close(fd);
+  }
+};
+
+/// HDF5 is Caffe's other format for weights and solver states.
+bool isHdf5(int fd) {
+  char head[4];
+  return pread(fd, head, 4, 0) == 4 && std::memcmp(head, "\x89HDF", 4) == 0;
+}
+
+/// Lets protobuf write into an AtomicFile. Exceptions must not pass through
+/// protobuf, so the first one is kept for the caller.
+class AtomicOutput : public pb::io::CopyingOutputStream {
+public:
+  explicit AtomicOutput(AtomicFile &file) : file(file) {}
+  bool Write(const void *bytes, int size) override {
+    try {
+      file.write(bytes, static_cast<size_t>(size));
+      return true;
+    } catch (...) {
+      error = std::current_exception();
+      return false;
+    }
+  }
+  std::exception_ptr error;
+
+private:
+  AtomicFile &file;
+};
+
+} // namespace
+
+void readProtoFile(const std::string &path, pb::Message &message,
+                   const std::string &kind) {
+  Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.fd < 0 && errno == ENOENT)
+    throw machineLacks(path + ": " + kind + " not found");
+  if (file.fd < 0)
+    throw machineLacks(path + ": cannot read " + kind + ": " +
+                       errnoText(errno));
+  struct stat info;
+  if (fstat(file.fd, &info) == 0) {
+    if (S_ISDIR(info.st_mode))
+      throw badInput(path + ": is a folder, not a " + kind);
+    if (S_ISREG(info.st_mode) && info.st_size >= INT_MAX)
+      throw badInput(path + ": " + kind +
+                     " of 2 GB or more, which Protocol Buffers cannot hold");
+    if (S_ISREG(info.st_mode) && info.st_size == 0)
+      throw badInput(path + ": damaged or truncated " + kind + ": empty file");
+  }
+
+  // Names with foreign bytes would otherwise be reported on stderr, one by one.
+  pb::LogSilencer silence;
+  pb::io::FileInputStream raw(file.fd, readBlock);
+  bool parsed, whole;
+  int64_t read;
+  {
+    pb::io::CodedInputStream coded(&raw);
+    coded.SetTotalBytesLimit(INT_MAX);
+    // "Partial": a missing required field is judged by whoever uses it, and
+    // the checking call would print to stderr.
+    parsed = message.MergePartialFromCodedStream(&coded);
+    whole = coded.ConsumedEntireMessage();
+    read = coded.CurrentPosition();
+  }
+  if (raw.GetErrno() != 0)
+    throw machineLacks(path + ": cannot read " + kind + ": " +
+                       errnoText(raw.GetErrno()));
+  if ((!parsed || !whole) && isHdf5(file.fd))
+    throw badInput(path + ": is an HDF5 file; only a binary " + kind +
+                   " can be read here");
+  if (!parsed || !whole)
+    throw badInput(path + ": damaged or truncated " + kind +
+                   ": the bytes make no sense near offset " +
+                   std::to_string(read));
+}
+
+void writeProtoFile(const std::string &path, const pb::Message &message) {
+  if (message.ByteSizeLong() >= INT_MAX)
+    throw badInput("cannot write '" + path +
+                   "': 2 GB or more, which Protocol Buffers cannot hold");
+  AtomicFile file(path);
+  AtomicOutput output(file);
+  {
+    pb::io::CopyingOutputStreamAdaptor stream(&output, 1 << 18);
+    if (!message.SerializePartialToZeroCopyStream(&stream) || !stream.Flush()) {
+      if (output.error)
+        std::rethrow_exception(output.error);
+      throw Error(ExitStatus::Bug, "cannot serialise '" + path + "'");
+    }
+  }
+  file.commit();
+}
+
+} // namespace brew::formats

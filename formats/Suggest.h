@@ -1,0 +1,78 @@
+//===- Suggest.h - "did you mean" -------------------------------*- C++ -*-===//
+//
+// The known name nearest to a misspelt one, for diagnostics.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace brew {
+
+/// Edits (insert, delete, replace, swap of neighbours) that turn `a` into `b`.
+/// A letter in the other case costs nothing extra to find but is not equal: it
+/// counts one for the whole word, so that `relu` finds `ReLU` first.
+inline size_t editDistance(std::string_view a, std::string_view b) {
+  auto lower = [](char c) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  };
+  std::vector<size_t> before(b.size() + 1), last(b.size() + 1),
+      row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j)
+    last[j] = j;
+  bool caseDiffers = false;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      bool same = lower(a[i - 1]) == lower(b[j - 1]);
+      caseDiffers |= same && a[i - 1] != b[j - 1] && i == j;
+      row[j] =
+          std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (same ? 0 : 1)});
+      if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
+          lower(a[i - 2]) == lower(b[j - 1]))
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    std::swap(before, last);
+    std::swap(last, row);
+  }
+  size_t distance = last[b.size()];
+  return distance == 0 && caseDiffers ? 1 : distance;
+}
+
+/// The candidate nearest to `name`, or "" where none is near enough to be
+/// meant: at most a third of the letters (at least one) may differ. Among
+/// equals the first wins. `Candidates` is any range of strings.
+template <typename Candidates>
+std::string nearestName(std::string_view name, const Candidates &candidates) {
+  std::string best;
+  size_t bestDistance = std::max<size_t>(1, (name.size() + 2) / 3) + 1;
+  for (const auto &candidate : candidates) {
+    std::string_view text(candidate);
+    size_t gap =
+        std::max(text.size(), name.size()) - std::min(text.size(), name.size());
+    if (gap >= bestDistance || text.empty())
+      continue;
+    size_t distance = editDistance(name, text);
+    // Everything replaced is no likeness, however short the name.
+    if (distance < bestDistance &&
+        distance < std::max(text.size(), name.size())) {
+      bestDistance = distance;
+      best = std::string(text);
+    }
+  }
+  return best;
+}
+
+/// "; did you mean 'X'?" or "".
+template <typename Candidates>
+std::string didYouMean(std::string_view name, const Candidates &candidates) {
+  std::string best = nearestName(name, candidates);
+  return best.empty() ? "" : "; did you mean '" + best + "'?";
+}
+
+} // namespace brew

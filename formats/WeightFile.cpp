@@ -1,0 +1,205 @@
+//===- WeightFile.cpp - .caffemodel files ---------------------------------===//
+#include "formats/WeightFile.h"
+
+#include "formats/AtomicFile.h"
+#include "formats/Error.h"
+#include "formats/ProtoFile.h"
+#include "formats/V1Layers.h"
+#include "formats/caffe.pb.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
+
+#include <climits>
+
+namespace brew::formats {
+namespace {
+
+using google::protobuf::internal::WireFormatLite;
+using google::protobuf::io::CodedOutputStream;
+
+template <typename Strings>
+std::vector<std::string> copyOf(const Strings &list) {
+  return {list.begin(), list.end()};
+}
+
+/// Moves the blobs of one layer message (of any generation) into `layer`.
+template <typename LayerMessage>
+void takeBlobs(LayerMessage &message, WeightLayer &layer,
+               const std::string &path) {
+  layer.blobs.reserve(static_cast<size_t>(message.blobs_size()));
+  for (int i = 0; i < message.blobs_size(); ++i)
+    layer.blobs.push_back(takeBlob(*message.mutable_blobs(i),
+                                   path + ": layer '" + layer.name +
+                                       "', blob " + std::to_string(i)));
+}
+
+//===--- Writing --------------------------------------------------------===//
+//
+// The message is laid out by hand, in the order and with the bytes protobuf
+// would produce: building it first would hold every value twice more.
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+              "packed values are written as they lie in memory");
+
+void appendVarint(std::string &out, uint64_t value) {
+  uint8_t bytes[10];
+  uint8_t *end = CodedOutputStream::WriteVarint64ToArray(value, bytes);
+  out.append(reinterpret_cast<char *>(bytes), static_cast<size_t>(end - bytes));
+}
+
+/// Tag and length of a length-delimited field.
+void appendHeader(std::string &out, int field, uint64_t length) {
+  appendVarint(out, WireFormatLite::MakeTag(
+                        field, WireFormatLite::WIRETYPE_LENGTH_DELIMITED));
+  appendVarint(out, length);
+}
+
+void appendString(std::string &out, int field, const std::string &text) {
+  appendHeader(out, field, text.size());
+  out += text;
+}
+
+/// One blob as bytes around its values.
+struct EncodedBlob {
+  std::string before; ///< what precedes the values
+  std::string after;  ///< what follows them
+  const char *values = nullptr;
+  size_t valueBytes = 0;
+
+  uint64_t size() const { return before.size() + valueBytes + after.size(); }
+};
+
+EncodedBlob encodeBlob(const Blob &blob) {
+  EncodedBlob encoded;
+  std::string dims;
+  for (int64_t dim : blob.dims)
+    appendVarint(dims, static_cast<uint64_t>(dim));
+  std::string packedDims;
+  if (!dims.empty())
+    appendString(packedDims, caffe::BlobShape::kDimFieldNumber, dims);
+  std::string shape;
+  appendString(shape, caffe::BlobProto::kShapeFieldNumber, packedDims);
+
+  if (blob.isDouble()) {
+    encoded.values = reinterpret_cast<const char *>(blob.doubles.data());
+    encoded.valueBytes = blob.doubles.size() * sizeof(double);
+    encoded.before = shape;
+    appendHeader(encoded.before, caffe::BlobProto::kDoubleDataFieldNumber,
+                 encoded.valueBytes);
+  } else {
+    encoded.values = reinterpret_cast<const char *>(blob.floats.data());
+    encoded.valueBytes = blob.floats.size() * sizeof(float);
+    if (encoded.valueBytes != 0)
+      appendHeader(encoded.before, caffe::BlobProto::kDataFieldNumber,
+                   encoded.valueBytes);
+    encoded.after = shape;
+  }
+  return encoded;
+}
+
+struct EncodedLayer {
+  std::string head;
+  std::vector<EncodedBlob> blobs;
+  std::vector<std::string> blobHeaders;
+  uint64_t size = 0;
+};
+
+EncodedLayer encodeLayer(const WeightLayer &layer, const std::string &path) {
+  using caffe::LayerParameter;
+  EncodedLayer encoded;
+  appendString(encoded.head, LayerParameter::kNameFieldNumber, layer.name);
+  appendString(encoded.head, LayerParameter::kTypeFieldNumber, layer.type);
+  for (const std::string &bottom : layer.bottoms)
+    appendString(encoded.head, LayerParameter::kBottomFieldNumber, bottom);
+  for (const std::string &top : layer.tops)
+    appendString(encoded.head, LayerParameter::kTopFieldNumber, top);
+  encoded.size = encoded.head.size();
+  for (const Blob &blob : layer.blobs) {
+    std::string where = path + ": layer '" + layer.name + "'";
+    if (elementCount(blob.dims, where) != static_cast<int64_t>(blob.size()))
+      throw Error(ExitStatus::Bug, where + ": shape " + dimsText(blob.dims) +
+                                       " does not match " +
+                                       std::to_string(blob.size()) + " values");
+    EncodedBlob body = encodeBlob(blob);
+    std::string header;
+    appendHeader(header, LayerParameter::kBlobsFieldNumber, body.size());
+    encoded.size += header.size() + body.size();
+    encoded.blobs.push_back(std::move(body));
+    encoded.blobHeaders.push_back(std::move(header));
+  }
+  return encoded;
+}
+
+} // namespace
+
+Weights readWeights(const std::string &path) {
+  caffe::NetParameter net;
+  readProtoFile(path, net, "caffemodel");
+  if (net.layer_size() == 0 && net.layers_size() == 0)
+    throw badInput(path + ": damaged or truncated caffemodel: no layers");
+
+  Weights weights;
+  weights.netName = net.name();
+  weights.layers.reserve(static_cast<size_t>(net.layer_size()) +
+                         net.layers_size());
+  for (caffe::LayerParameter &from : *net.mutable_layer()) {
+    WeightLayer layer{from.name(),
+                      from.type(),
+                      copyOf(from.bottom()),
+                      copyOf(from.top()),
+                      {}};
+    takeBlobs(from, layer, path);
+    weights.layers.push_back(std::move(layer));
+  }
+  for (caffe::V1LayerParameter &from : *net.mutable_layers()) {
+    WeightLayer layer{from.name(),
+                      v1LayerTypeName(from.type()),
+                      copyOf(from.bottom()),
+                      copyOf(from.top()),
+                      {}};
+    if (from.has_layer()) { // V0 inside V1: the inner one holds everything
+      caffe::V0LayerParameter &inner = *from.mutable_layer();
+      layer.name = inner.name();
+      layer.type = inner.type();
+      takeBlobs(inner, layer, path);
+    }
+    takeBlobs(from, layer, path);
+    weights.layers.push_back(std::move(layer));
+  }
+  return weights;
+}
+
+void writeWeights(const std::string &path, const Weights &weights) {
+  std::vector<EncodedLayer> layers;
+  layers.reserve(weights.layers.size());
+  std::string head;
+  appendString(head, caffe::NetParameter::kNameFieldNumber, weights.netName);
+  uint64_t total = head.size();
+  for (const WeightLayer &layer : weights.layers) {
+    layers.push_back(encodeLayer(layer, path));
+    total += layers.back().size + 16; // with room for tag and length
+  }
+  if (total >= INT_MAX)
+    throw badInput("cannot write '" + path +
+                   "': weights of 2 GB or more do not fit a binary caffemodel");
+
+  AtomicFile file(path);
+  file.write(head);
+  for (const EncodedLayer &layer : layers) {
+    std::string header;
+    appendHeader(header, caffe::NetParameter::kLayerFieldNumber, layer.size);
+    file.write(header);
+    file.write(layer.head);
+    for (size_t i = 0; i < layer.blobs.size(); ++i) {
+      const EncodedBlob &blob = layer.blobs[i];
+      file.write(layer.blobHeaders[i]);
+      file.write(blob.before);
+      file.write(blob.values, blob.valueBytes);
+      file.write(blob.after);
+    }
+  }
+  file.commit();
+}
+
+} // namespace brew::formats

@@ -1,0 +1,41 @@
+//===- WeightFile.h - .caffemodel files -------------------------*- C++ -*-===//
+//
+// Reading and writing a net's parameters. Reads everything Caffe reads in
+// binary: current, V1 and V0 layers, four-extent legacy shapes, double values.
+// Writes what Caffe writes of it that matters to weights: the net's name and
+// for each layer name, type, bottoms, tops and blobs.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "formats/Blob.h"
+
+#include <string>
+#include <vector>
+
+namespace brew::formats {
+
+struct WeightLayer {
+  std::string name;
+  std::string type; ///< today's name also for V1 layers ("InnerProduct")
+  std::vector<std::string> bottoms;
+  std::vector<std::string> tops;
+  std::vector<Blob> blobs; ///< may be none
+};
+
+struct Weights {
+  std::string netName;
+  std::vector<WeightLayer> layers; ///< in file order; names may repeat
+};
+
+/// Reads a binary caffemodel of less than 2 GB. Error(3): not found or not
+/// readable; Error(1): damaged, truncated, or without any layer. A file cut
+/// exactly between two layers cannot be told from a smaller net.
+/// Peak memory is the values once plus the largest layer.
+Weights readWeights(const std::string &path);
+
+/// Writes a binary caffemodel atomically (see AtomicFile), streaming the values
+/// without another copy. Error(1) if it would reach 2 GB.
+void writeWeights(const std::string &path, const Weights &weights);
+
+} // namespace brew::formats

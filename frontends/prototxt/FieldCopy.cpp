@@ -1,0 +1,150 @@
+//===- FieldCopy.cpp - Copying fields together with their places ----------===//
+
+#include "frontends/prototxt/FieldCopy.h"
+
+#include "formats/Error.h"
+
+#include <google/protobuf/descriptor.h>
+
+namespace brew::prototxt {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+
+namespace {
+
+/// A field of a Caffe message by name. The names come from tables in this
+/// library, so a missing one is a defect.
+const FieldDescriptor *fieldNamed(const Message &message,
+                                  const std::string &name) {
+  const FieldDescriptor *field = message.GetDescriptor()->FindFieldByName(name);
+  if (!field)
+    throw Error(ExitStatus::Bug, "no field '" + name + "' in " +
+                                     message.GetDescriptor()->full_name());
+  return field;
+}
+
+bool isInt32(const FieldDescriptor &field) {
+  return field.cpp_type() == FieldDescriptor::CPPTYPE_INT32 ||
+         field.cpp_type() == FieldDescriptor::CPPTYPE_UINT32;
+}
+
+/// Value number `index` of an integer field of 32 bits, as its bits.
+uint32_t intBits(const Message &message, const FieldDescriptor *field,
+                 int index) {
+  const Reflection *r = message.GetReflection();
+  if (field->cpp_type() == FieldDescriptor::CPPTYPE_UINT32)
+    return field->is_repeated() ? r->GetRepeatedUInt32(message, field, index)
+                                : r->GetUInt32(message, field);
+  return static_cast<uint32_t>(field->is_repeated()
+                                   ? r->GetRepeatedInt32(message, field, index)
+                                   : r->GetInt32(message, field));
+}
+
+void putInt(Message &message, const FieldDescriptor *field, uint32_t bits) {
+  const Reflection *r = message.GetReflection();
+  const bool add = field->is_repeated();
+  if (field->cpp_type() == FieldDescriptor::CPPTYPE_UINT32)
+    add ? r->AddUInt32(&message, field, bits)
+        : r->SetUInt32(&message, field, bits);
+  else
+    add ? r->AddInt32(&message, field, static_cast<int32_t>(bits))
+        : r->SetInt32(&message, field, static_cast<int32_t>(bits));
+}
+
+void copyValue(SourceMap &places, const Message &from,
+               const FieldDescriptor *source, int index, Message &to,
+               const FieldDescriptor *target) {
+  const Reflection *r = from.GetReflection();
+  const Reflection *w = to.GetReflection();
+  const bool many = source->is_repeated(), add = target->is_repeated();
+  if (isInt32(*source) && isInt32(*target))
+    return putInt(to, target, intBits(from, source, index));
+  if (source->cpp_type() != target->cpp_type())
+    throw Error(ExitStatus::Bug, "fields '" + source->full_name() + "' and '" +
+                                     target->full_name() +
+                                     "' hold different kinds of values");
+  switch (source->cpp_type()) {
+  case FieldDescriptor::CPPTYPE_FLOAT: {
+    float value = many ? r->GetRepeatedFloat(from, source, index)
+                       : r->GetFloat(from, source);
+    add ? w->AddFloat(&to, target, value) : w->SetFloat(&to, target, value);
+    return;
+  }
+  case FieldDescriptor::CPPTYPE_BOOL: {
+    bool value = many ? r->GetRepeatedBool(from, source, index)
+                      : r->GetBool(from, source);
+    add ? w->AddBool(&to, target, value) : w->SetBool(&to, target, value);
+    return;
+  }
+  case FieldDescriptor::CPPTYPE_STRING: {
+    std::string value = many ? r->GetRepeatedString(from, source, index)
+                             : r->GetString(from, source);
+    add ? w->AddString(&to, target, value) : w->SetString(&to, target, value);
+    return;
+  }
+  case FieldDescriptor::CPPTYPE_ENUM: {
+    const auto *value = many ? r->GetRepeatedEnum(from, source, index)
+                             : r->GetEnum(from, source);
+    const auto *match = target->enum_type()->FindValueByName(value->name());
+    if (!match)
+      throw Error(ExitStatus::Bug, "no value '" + value->name() + "' in " +
+                                       target->enum_type()->full_name());
+    add ? w->AddEnum(&to, target, match) : w->SetEnum(&to, target, match);
+    return;
+  }
+  case FieldDescriptor::CPPTYPE_MESSAGE: {
+    const Message &value = many ? r->GetRepeatedMessage(from, source, index)
+                                : r->GetMessage(from, source);
+    Message *copy =
+        add ? w->AddMessage(&to, target) : w->MutableMessage(&to, target);
+    copy->CopyFrom(value);
+    places.copy(value, *copy);
+    return;
+  }
+  default:
+    throw Error(ExitStatus::Bug, "field '" + source->full_name() +
+                                     "' is of a kind no old form has");
+  }
+}
+
+} // namespace
+
+bool hasField(const Message &message, const std::string &name) {
+  const FieldDescriptor *field = fieldNamed(message, name);
+  const Reflection *reflection = message.GetReflection();
+  return field->is_repeated() ? reflection->FieldSize(message, field) > 0
+                              : reflection->HasField(message, field);
+}
+
+void copyField(SourceMap &places, const Message &from,
+               const std::string &fromField, Message &to,
+               const std::string &toField) {
+  if (!hasField(from, fromField))
+    return;
+  const FieldDescriptor *source = fieldNamed(from, fromField);
+  const FieldDescriptor *target = fieldNamed(to, toField);
+  const int count =
+      source->is_repeated() ? from.GetReflection()->FieldSize(from, source) : 1;
+  for (int i = 0; i < count; ++i) {
+    copyValue(places, from, source, i, to, target);
+    places.copyField(from, fromField, i, to, toField);
+  }
+}
+
+Message &openBlock(SourceMap &places, Message &message,
+                   const std::string &block, const Message &cause,
+                   const std::string &causeField) {
+  const bool isNew = !hasField(message, block);
+  Message *opened = message.GetReflection()->MutableMessage(
+      &message, fieldNamed(message, block));
+  if (isNew) {
+    places.copyField(cause, causeField, 0, message, block);
+    SourceLocation start = places.where(cause, causeField);
+    places.setStart(*opened, {start.line, start.column});
+  }
+  return *opened;
+}
+
+} // namespace brew::prototxt

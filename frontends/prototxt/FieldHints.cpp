@@ -1,0 +1,88 @@
+//===- FieldHints.cpp - What an unknown field may have meant --------------===//
+
+#include "frontends/prototxt/FieldHints.h"
+
+#include "formats/Suggest.h"
+#include "formats/caffe.pb.h"
+#include "frontends/prototxt/ForkFields.h"
+
+namespace brew::prototxt {
+
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+
+namespace {
+
+/// Fields of blocks inside `type` that have a field called `name`, as
+/// "convolution_param or pooling_param"; nothing if there are too many to help.
+std::string innerHomes(const Descriptor &type, const std::string &name) {
+  constexpr size_t most = 4;
+  std::vector<std::string> homes;
+  for (int i = 0; i < type.field_count(); ++i) {
+    const FieldDescriptor *field = type.field(i);
+    if (field->message_type() && field->message_type()->FindFieldByName(name))
+      homes.push_back(field->name());
+  }
+  if (homes.empty() || homes.size() > most)
+    return "";
+  std::string text = homes[0];
+  for (size_t i = 1; i < homes.size(); ++i)
+    text += (i + 1 == homes.size() ? " or " : ", ") + homes[i];
+  return text;
+}
+
+/// What the message of that type is called in a prototxt.
+std::string words(const Descriptor &type) {
+  if (&type == caffe::LayerParameter::descriptor())
+    return "layer";
+  if (&type == caffe::V1LayerParameter::descriptor())
+    return "layers";
+  return rootWords(type);
+}
+
+} // namespace
+
+std::string rootWords(const Descriptor &type) {
+  if (&type == caffe::NetParameter::descriptor())
+    return "a net";
+  if (&type == caffe::SolverParameter::descriptor())
+    return "a solver";
+  return type.name();
+}
+
+std::string unknownFieldHint(const Descriptor &type,
+                             const std::vector<const Descriptor *> &enclosing,
+                             const std::string &name) {
+  if (const char *fork = forkOwningField(type.name(), name))
+    return std::string("; it belongs to ") + fork + ", not to BVLC Caffe 1.0";
+
+  if (&type == caffe::LayerParameter::descriptor()) {
+    if (name == "blobs_lr")
+      return "; it is of the old `layers` form: write param { lr_mult: ... }";
+    if (name == "weight_decay")
+      return "; it is of the old `layers` form: write param { decay_mult: ... "
+             "}";
+  }
+  std::string inner = innerHomes(type, name);
+  if (!inner.empty())
+    return "; it belongs in " + inner;
+  for (const Descriptor *outer : enclosing)
+    if (outer->FindFieldByName(name))
+      return "; it belongs in " + words(*outer);
+  if (&type == caffe::NetParameter::descriptor() &&
+      caffe::SolverParameter::descriptor()->FindFieldByName(name))
+    return "; it belongs in a solver";
+  if (&type == caffe::SolverParameter::descriptor() &&
+      caffe::NetParameter::descriptor()->FindFieldByName(name))
+    return "; it belongs in a net";
+
+  std::vector<std::string> names;
+  for (int i = 0; i < type.field_count(); ++i)
+    names.push_back(type.field(i)->name());
+  std::string nearest = nearestName(name, names);
+  if (!nearest.empty())
+    return "; did you mean '" + nearest + "'?";
+  return "";
+}
+
+} // namespace brew::prototxt

@@ -1,0 +1,236 @@
+//===- Import.cpp - From a prototxt file to a brew module -----------------===//
+
+#include "frontends/prototxt/Import.h"
+
+#include "formats/Error.h"
+#include "frontends/prototxt/ModuleBuilder.h"
+#include "frontends/prototxt/Programs.h"
+
+#include <filesystem>
+
+namespace brew::prototxt {
+
+namespace {
+
+using Document = std::shared_ptr<const NetDocument>;
+using SolverPointer = std::shared_ptr<const SolverDocument>;
+
+/// One program to build.
+struct Planned {
+  std::string name;
+  FilteredNet net;
+  bool differentiate = false;
+};
+
+/// Absolute, as the plan may run from elsewhere.
+std::string folderOf(const std::string &file) {
+  return std::filesystem::absolute(file).parent_path().string();
+}
+
+class Importer {
+public:
+  Importer(mlir::MLIRContext &context, const std::string &path,
+           const ImportOptions &options, Diagnostics &diagnostics)
+      : context(context), path(path), options(options),
+        diagnostics(diagnostics), states{options.level, options.stages} {}
+
+  ImportedNet run();
+
+private:
+  void planSolver(PrototxtFile file);
+  void planNet(PrototxtFile file);
+  void planOnePhase(FilteredNet net);
+  void planTraining(const SolverDocument &solver, Document net);
+  void planDefaultTraining(const Document &net, FilteredNet train);
+  void planDefaultTest(const Document &net);
+  void takeSolver(const SolverDocument &solver);
+  void warnIgnored(const caffe::NetParameter &net, const SourceMap &places);
+  void build();
+
+  [[noreturn]] static void usage(const std::string &text) {
+    throw Error(ExitStatus::Usage, text);
+  }
+
+  mlir::MLIRContext &context;
+  const std::string &path;
+  const ImportOptions &options;
+  Diagnostics &diagnostics;
+  StateOptions states;
+  std::vector<Planned> programs;
+  ImportedNet result;
+};
+
+ImportedNet Importer::run() {
+  if (options.gradients && !options.phase)
+    usage("--gradients goes with --phase");
+  if (options.phase && !options.solverFile.empty())
+    usage("--solver has no use with --phase, which builds no update program");
+  PrototxtFile file = readPrototxt(path, diagnostics);
+  if (!file.reachedEnd)
+    return std::move(result);
+  if (file.kind == FileKind::Solver)
+    planSolver(std::move(file));
+  else if (options.solverOnly)
+    usage("--solver-only checks a solver, and '" + path + "' is a net");
+  else
+    planNet(std::move(file));
+  build();
+  return std::move(result);
+}
+
+void Importer::takeSolver(const SolverDocument &solver) {
+  result.solver = solver.solver();
+  result.solverFolder = folderOf(solver.file());
+  if (solver.solver().debug_info())
+    diagnostics.warning(solver.places().where(solver.solver(), "debug_info"),
+                        "debug_info has no effect");
+}
+
+void Importer::planSolver(PrototxtFile file) {
+  if (!options.solverFile.empty())
+    usage("--solver goes with a net, and '" + path + "' is a solver itself");
+  SolverPointer solver = SolverDocument::fromParsed(std::move(file), diagnostics);
+  if (!solver)
+    return;
+  takeSolver(*solver);
+  if (options.solverOnly)
+    return;
+  if (!options.phase) {
+    planTraining(*solver, nullptr);
+    return;
+  }
+  result.solver.reset();
+  for (Program &program : expandSolver(*solver, diagnostics, states))
+    if (program.net.state.phase() == *options.phase) {
+      planOnePhase(std::move(program.net));
+      return;
+    }
+  if (!diagnostics.hasErrors())
+    diagnostics.error({path, 1, 1}, "the solver has no net for phase " +
+                                        caffe::Phase_Name(*options.phase));
+}
+
+void Importer::planTraining(const SolverDocument &solver, Document net) {
+  for (Program &program :
+       expandSolver(solver, diagnostics, states, std::move(net))) {
+    const bool trains = program.net.state.phase() == caffe::TRAIN;
+    if (trains && !hasLoss(program.net))
+      diagnostics.error(program.cause,
+                        "the training net has no loss: no layer has a loss "
+                        "weight in phase TRAIN");
+    programs.push_back({trains ? "forward_backward" : program.name,
+                        std::move(program.net), trains});
+  }
+}
+
+void Importer::planNet(PrototxtFile file) {
+  Document net = NetDocument::fromParsed(std::move(file), diagnostics);
+  if (!net)
+    return;
+  auto filtered = [&](caffe::Phase phase) {
+    return filterNet(net, standaloneState(net->net(), phase, states));
+  };
+  if (options.phase) {
+    planOnePhase(filtered(*options.phase));
+    return;
+  }
+  if (!options.solverFile.empty()) {
+    if (SolverPointer solver =
+            SolverDocument::fromFile(options.solverFile, diagnostics)) {
+      takeSolver(*solver);
+      planTraining(*solver, net);
+    }
+    return;
+  }
+  FilteredNet train = filtered(caffe::TRAIN);
+  if (hasLoss(train))
+    planDefaultTraining(net, std::move(train));
+  else
+    programs.push_back({"deploy", filtered(caffe::TEST), false});
+}
+
+void Importer::planOnePhase(FilteredNet net) {
+  if (options.gradients && !hasLoss(net))
+    diagnostics.error({net.source->file(), 1, 1},
+                      "--gradients: no layer of the net has a loss weight in "
+                      "phase " +
+                          caffe::Phase_Name(net.state.phase()));
+  programs.push_back({"main", std::move(net), options.gradients});
+}
+
+/// Plain SGD, so that a net can be trained, and every scalar of it overridden,
+/// without a solver file.
+void Importer::planDefaultTraining(const Document &net, FilteredNet train) {
+  caffe::SolverParameter solver;
+  solver.set_type("SGD");
+  solver.set_base_lr(0.01f);
+  solver.set_lr_policy("fixed");
+  solver.set_momentum(0);
+  solver.set_snapshot_prefix(
+      std::filesystem::path(path).replace_extension().string());
+  diagnostics.warning({net->file(), 1, 1},
+                      "no solver is given, so training is by SGD with base_lr "
+                      "0.01, lr_policy \"fixed\" and momentum 0; compile the "
+                      "solver instead, or give one with --solver");
+  result.solver = solver;
+  result.solverFolder = folderOf(path);
+  programs.push_back({"forward_backward", std::move(train), true});
+  planDefaultTest(net);
+}
+
+/// A net whose layers all have their data in phase TRAIN only is a training
+/// net and nothing else; errors would be of no use to its author.
+void Importer::planDefaultTest(const Document &net) {
+  FilteredNet test =
+      filterNet(net, standaloneState(net->net(), caffe::TEST, states));
+  bool hasData = false;
+  for (const caffe::LayerParameter *layer : test.layers)
+    hasData |= layer->bottom_size() == 0 && layer->top_size() > 0;
+  if (hasData)
+    programs.push_back({"test_0", std::move(test), false});
+  else
+    diagnostics.warning({net->file(), 1, 1},
+                        "there is no test program, as no layer brings data in "
+                        "for phase TEST");
+}
+
+void Importer::warnIgnored(const caffe::NetParameter &net,
+                           const SourceMap &places) {
+  if (net.debug_info())
+    diagnostics.warning(places.where(net, "debug_info"),
+                        "debug_info has no effect");
+  if (net.force_backward())
+    diagnostics.warning(places.where(net, "force_backward"),
+                        "force_backward has no effect: gradients are computed "
+                        "where a parameter needs them");
+}
+
+void Importer::build() {
+  const NetDocument *last = nullptr;
+  std::vector<NetGraph> graphs;
+  for (const Planned &program : programs) {
+    const NetDocument *source = program.net.source.get();
+    if (source != last)
+      warnIgnored(source->net(), source->places());
+    last = source;
+    graphs.push_back(NetGraph::build(program.net, diagnostics,
+                                     &supportedLayerTypes()));
+  }
+  if (programs.empty() || diagnostics.hasErrors())
+    return;
+  result.netName = programs.front().net.source->net().name();
+  ModuleBuilder builder(context, path, options.f64);
+  for (size_t i = 0; i < programs.size(); ++i)
+    builder.addProgram(programs[i].name, programs[i].net, graphs[i],
+                       programs[i].differentiate);
+  result.module = builder.take();
+}
+
+} // namespace
+
+ImportedNet importFile(mlir::MLIRContext &context, const std::string &path,
+                       const ImportOptions &options, Diagnostics &diagnostics) {
+  return Importer(context, path, options, diagnostics).run();
+}
+
+} // namespace brew::prototxt

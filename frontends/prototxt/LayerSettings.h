@@ -1,0 +1,46 @@
+//===- LayerSettings.h - Settings of layers, read and checked ---*- C++ -*-===//
+//
+// Reads what the settings blocks of the supported layer types mean, with
+// Caffe's defaults and checks. Only what can be said without shapes is checked
+// here; the rest is up to shape inference.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "formats/caffe.pb.h"
+#include "frontends/prototxt/SourceMap.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace brew::prototxt {
+
+/// "layer 'ip1' (InnerProduct): ", which starts what is said about a layer.
+std::string layerWords(const caffe::LayerParameter &layer);
+
+/// A sliding window; each pair is height, width.
+struct Window {
+  std::array<int64_t, 2> kernel{}, stride{1, 1}, pad{}, dilation{1, 1};
+};
+
+/// The window of a checked Convolution layer.
+Window convolutionWindow(const caffe::ConvolutionParameter &settings);
+/// The window of a checked Pooling layer; no kernel if it is global.
+Window poolingWindow(const caffe::PoolingParameter &settings);
+/// The normalization of a loss, from today's field or the older `normalize`.
+caffe::LossParameter::NormalizationMode
+normalizationOf(const caffe::LossParameter &settings);
+
+/// The learnable parameters of a layer of a supported type: one filler for
+/// each, in the order of their indices.
+std::vector<const caffe::FillerParameter *>
+paramFillers(const caffe::LayerParameter &layer);
+
+/// Reports what is wrong with a layer of a supported type, at the fields that
+/// say it.
+void checkSettings(const caffe::LayerParameter &layer, const SourceMap &places,
+                   Diagnostics &diagnostics);
+
+} // namespace brew::prototxt

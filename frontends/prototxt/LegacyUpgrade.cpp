@@ -1,0 +1,124 @@
+//===- LegacyUpgrade.cpp - Old prototxt forms in today's terms ------------===//
+
+#include "frontends/prototxt/LegacyUpgrade.h"
+
+#include "frontends/prototxt/FieldCopy.h"
+
+namespace brew::prototxt {
+
+std::unique_ptr<caffe::NetParameter>
+upgradeNet(std::unique_ptr<caffe::NetParameter> net, SourceMap &places,
+           Diagnostics &diagnostics,
+           std::vector<std::unique_ptr<caffe::NetParameter>> &superseded) {
+  if (hasV0Layers(*net)) {
+    superseded.push_back(std::move(net));
+    net = upgradeV0(*superseded.back(), places, diagnostics);
+  }
+  upgradeDataTransforms(*net, places);
+  if (net->layers_size() > 0) {
+    superseded.push_back(std::move(net));
+    net = upgradeV1(*superseded.back(), places, diagnostics);
+  }
+  upgradeInputs(*net, places, diagnostics);
+  upgradeBatchNorms(*net);
+  return net;
+}
+
+void upgradeInputs(caffe::NetParameter &net, SourceMap &places,
+                   Diagnostics &diagnostics) {
+  const int inputs = net.input_size();
+  if (inputs == 0)
+    return;
+  const int shapes = net.input_shape_size();
+  const int dims = net.input_dim_size();
+  constexpr int rank = 4; // of the blobs that input_dim describes
+  if (shapes > 0 && shapes < inputs) {
+    diagnostics
+        .error(places.where(net, "input", shapes),
+               "input '" + net.input(shapes) +
+                   "' has no input_shape: " + std::to_string(inputs) +
+                   " inputs, " + std::to_string(shapes) + " input_shape")
+        .note(places.where(net, "input_shape", shapes - 1),
+              "the last input_shape is here");
+    return;
+  }
+  if (shapes == 0 && dims > 0 && dims < rank * inputs) {
+    const int described = dims / rank;
+    diagnostics
+        .error(places.where(net, "input", described),
+               "input '" + net.input(described) +
+                   "' lacks dimensions: input_dim takes 4 numbers for each "
+                   "input, found " +
+                   std::to_string(dims) + " for " + std::to_string(inputs) +
+                   (inputs == 1 ? " input" : " inputs"))
+        .note(places.where(net, "input_dim", dims - 1),
+              "the last input_dim is here");
+    return;
+  }
+  // Names alone are what an old weights file has: nothing to build then.
+  if (shapes > 0 || dims > 0) {
+    caffe::LayerParameter *layer = net.add_layer();
+    layer->set_name("input");
+    layer->set_type("Input");
+    SourceLocation start = places.where(net, "input");
+    places.setStart(*layer, {start.line, start.column});
+    copyField(places, net, "input", *layer, "top");
+    const char *cause = shapes > 0 ? "input_shape" : "input_dim";
+    auto &param = static_cast<caffe::InputParameter &>(
+        openBlock(places, *layer, "input_param", net, cause));
+    for (int i = 0; i < inputs; ++i) {
+      caffe::BlobShape *shape = param.add_shape();
+      const int causeIndex = shapes > 0 ? i : rank * i;
+      places.copyField(net, cause, causeIndex, param, "shape");
+      if (shapes > 0) {
+        *shape = net.input_shape(i);
+        places.copy(net.input_shape(i), *shape);
+        continue;
+      }
+      SourceLocation at = places.where(net, cause, causeIndex);
+      places.setStart(*shape, {at.line, at.column});
+      for (int j = rank * i; j < rank * (i + 1); ++j) {
+        shape->add_dim(net.input_dim(j));
+        places.copyField(net, "input_dim", j, *shape, "dim");
+      }
+    }
+    for (int i = net.layer_size() - 1; i > 0; --i)
+      net.mutable_layer()->SwapElements(i - 1, i);
+  }
+  net.clear_input();
+  net.clear_input_shape();
+  net.clear_input_dim();
+}
+
+void upgradeBatchNorms(caffe::NetParameter &net) {
+  constexpr int oldParamCount = 3;
+  for (caffe::LayerParameter &layer : *net.mutable_layer()) {
+    if (layer.type() != "BatchNorm" || layer.param_size() != oldParamCount)
+      continue;
+    for (caffe::ParamSpec &param : *layer.mutable_param()) {
+      param.set_lr_mult(0);
+      param.set_decay_mult(0);
+    }
+  }
+}
+
+void upgradeSolver(caffe::SolverParameter &solver, SourceMap &places,
+                   Diagnostics &diagnostics) {
+  if (!solver.has_solver_type())
+    return;
+  if (solver.has_type()) {
+    diagnostics
+        .error(places.where(solver, "solver_type"),
+               "'solver_type' is the old form of 'type'; only one of them can "
+               "be given")
+        .note(places.where(solver, "type"), "'type' is given here");
+    return;
+  }
+  static const char *const names[] = {"SGD",     "Nesterov", "AdaGrad",
+                                      "RMSProp", "AdaDelta", "Adam"};
+  solver.set_type(names[solver.solver_type()]);
+  places.copyField(solver, "solver_type", 0, solver, "type");
+  solver.clear_solver_type();
+}
+
+} // namespace brew::prototxt

@@ -1,0 +1,48 @@
+//===- ModuleBuilder.h - Builds a brew module from net graphs ---*- C++ -*-===//
+//
+// Adds programs to a module. Parameters are symbols of the module, shared by
+// all programs that have a layer of the same name, as Caffe's test nets share
+// the weights of the training net.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "frontends/prototxt/LayerTable.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <map>
+#include <string>
+#include <utility>
+
+namespace brew::prototxt {
+
+class ModuleBuilder {
+public:
+  /// `file` is the place of the module itself.
+  ModuleBuilder(mlir::MLIRContext &context, const std::string &file, bool f64);
+
+  /// Adds a program. The graph must be free of errors.
+  void addProgram(const std::string &name, const FilteredNet &net,
+                  const NetGraph &graph, bool differentiate);
+
+  mlir::OwningOpRef<mlir::ModuleOp> take() { return std::move(module); }
+
+private:
+  mlir::Location locate(const SourceLocation &where);
+  /// Symbol of each parameter of the graph, created if no earlier program has
+  /// it.
+  std::vector<std::string> declareParams(const FilteredNet &net,
+                                         const NetGraph &graph);
+
+  mlir::OpBuilder b;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::Type element;
+  /// Where the next parameter is declared: before all programs.
+  mlir::Operation *firstProgram = nullptr;
+  /// Symbols by layer name and index.
+  std::map<std::pair<std::string, int>, std::string> symbols;
+};
+
+} // namespace brew::prototxt

@@ -1,0 +1,97 @@
+//===- NetDocument.cpp - A net as its author wrote it, upgraded -----------===//
+
+#include "frontends/prototxt/NetDocument.h"
+
+#include "frontends/prototxt/FieldCopy.h"
+#include "frontends/prototxt/LegacyUpgrade.h"
+
+namespace brew::prototxt {
+
+std::shared_ptr<const NetDocument>
+NetDocument::fromFile(const std::string &path, Diagnostics &diagnostics) {
+  return fromParsed(readPrototxt(path, diagnostics, FileKind::Net),
+                    diagnostics);
+}
+
+std::shared_ptr<const NetDocument>
+NetDocument::fromParsed(PrototxtFile file, Diagnostics &diagnostics) {
+  if (!file.reachedEnd || !file.net)
+    return nullptr;
+  std::shared_ptr<NetDocument> document(new NetDocument());
+  document->sourceMap = std::move(file.places);
+  document->finish(std::move(file.net), diagnostics);
+  return document;
+}
+
+std::shared_ptr<const NetDocument>
+NetDocument::fromInline(const caffe::NetParameter &net,
+                        std::shared_ptr<SourceMap> places,
+                        Diagnostics &diagnostics) {
+  std::shared_ptr<NetDocument> document(new NetDocument());
+  document->sourceMap = std::move(places);
+  auto copy = std::make_unique<caffe::NetParameter>(net);
+  document->sourceMap->copy(net, *copy);
+  document->finish(std::move(copy), diagnostics);
+  return document;
+}
+
+void NetDocument::finish(std::unique_ptr<caffe::NetParameter> net,
+                         Diagnostics &diagnostics) {
+  content = upgradeNet(std::move(net), *sourceMap, diagnostics, superseded);
+  checkNet(*content, *sourceMap, diagnostics);
+}
+
+namespace {
+
+std::string layerWords(const caffe::LayerParameter &layer) {
+  return "layer '" + layer.name() + "'" +
+         (layer.type().empty() ? "" : " (" + layer.type() + ")") + ": ";
+}
+
+/// Fields that moved to transform_param. Caffe upgrades them in V1 layers only
+/// and does not look at them in current ones.
+void warnOldDataFields(const caffe::LayerParameter &layer,
+                       const SourceMap &places, Diagnostics &diagnostics) {
+  auto warn = [&](bool isPresent, const google::protobuf::Message &block,
+                  const char *blockName) {
+    if (!isPresent)
+      return;
+    for (const char *name : {"scale", "mean_file", "crop_size", "mirror"})
+      if (hasField(block, name))
+        diagnostics.warning(places.where(block, name),
+                            layerWords(layer) + "'" + name + "' in " +
+                                blockName +
+                                " has no effect, as in Caffe; write it in "
+                                "transform_param");
+  };
+  warn(layer.has_data_param() && layer.type() == "Data", layer.data_param(),
+       "data_param");
+  warn(layer.has_image_data_param() && layer.type() == "ImageData",
+       layer.image_data_param(), "image_data_param");
+}
+
+} // namespace
+
+void checkNet(const caffe::NetParameter &net, const SourceMap &places,
+              Diagnostics &diagnostics) {
+  for (const caffe::LayerParameter &layer : net.layer()) {
+    if (layer.include_size() > 0 && layer.exclude_size() > 0)
+      diagnostics
+          .error(places.where(layer, "exclude"),
+                 layerWords(layer) +
+                     "has both include and exclude rules; write one kind")
+          .note(places.where(layer, "include"), "'include' is given here");
+    if (layer.propagate_down_size() > 0 &&
+        layer.propagate_down_size() != layer.bottom_size())
+      diagnostics.error(
+          places.where(layer, "propagate_down"),
+          layerWords(layer) + "propagate_down is given " +
+              std::to_string(layer.propagate_down_size()) + " times for " +
+              std::to_string(layer.bottom_size()) +
+              (layer.bottom_size() == 1 ? " bottom" : " bottoms") +
+              "; it takes one for each bottom, or none");
+    warnOldDataFields(layer, places, diagnostics);
+  }
+}
+
+} // namespace brew::prototxt

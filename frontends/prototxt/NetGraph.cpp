@@ -1,0 +1,410 @@
+//===- NetGraph.cpp - Layers wired to each other --------------------------===//
+
+#include "frontends/prototxt/NetGraph.h"
+
+#include "formats/Suggest.h"
+#include "frontends/prototxt/LayerSettings.h"
+
+#include <algorithm>
+#include <map>
+
+namespace brew::prototxt {
+
+namespace {
+
+std::string number(int count, const std::string &noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+/// Builds the graph layer by layer, as Caffe's Net does.
+class Wiring {
+public:
+  Wiring(const FilteredNet &net, Diagnostics &diagnostics,
+         const std::set<std::string> *supported, NetGraph &graph)
+      : net(net), places(net.source->places()), diagnostics(diagnostics),
+        supported(supported), graph(graph) {}
+
+  void run();
+
+private:
+  Diagnostic &error(const caffe::LayerParameter &layer,
+                    const std::string &field, int index,
+                    const std::string &text) {
+    return diagnostics.error(places.where(layer, field, index),
+                             layerWords(layer) + text);
+  }
+  void checkType(const caffe::LayerParameter &layer, const LayerKind *kind);
+  void checkCounts(const caffe::LayerParameter &layer, const LayerKind &kind);
+  void checkBlocks(const caffe::LayerParameter &layer, const LayerKind &kind);
+  void takeBottoms(GraphLayer &entry);
+  void reportMissing(const caffe::LayerParameter &layer, int bottom);
+  void makeTops(GraphLayer &entry);
+  void weighTops(GraphLayer &entry);
+  void takeParams(GraphLayer &entry);
+  void shareParam(GraphParam &owner, const caffe::LayerParameter &layer,
+                  int index);
+  void checkInPlace();
+  void collectOutputs();
+
+  const FilteredNet &net;
+  const SourceMap &places;
+  Diagnostics &diagnostics;
+  const std::set<std::string> *supported;
+  NetGraph &graph;
+
+  std::map<std::string, int> current; ///< blob name to its last version
+  std::map<std::string, int> namedParams;
+  /// Layers with parameters by name: files know parameters by it.
+  std::map<std::string, const caffe::LayerParameter *> paramLayers;
+  int layerIndex = 0;
+};
+
+void Wiring::run() {
+  for (const caffe::LayerParameter *layer : net.layers) {
+    const LayerKind *kind = findLayerKind(layer->type());
+    checkType(*layer, kind);
+    graph.layers.push_back({layer, kind, {}, {}, {}, {}});
+    GraphLayer &entry = graph.layers.back();
+    takeBottoms(entry);
+    makeTops(entry);
+    if (kind) {
+      checkCounts(*layer, *kind);
+      checkBlocks(*layer, *kind);
+      weighTops(entry);
+      takeParams(entry);
+      checkSettings(*layer, places, diagnostics);
+    }
+    ++layerIndex;
+  }
+  checkInPlace();
+  collectOutputs();
+}
+
+void Wiring::checkType(const caffe::LayerParameter &layer,
+                       const LayerKind *kind) {
+  const std::string who = "layer '" + layer.name() + "': ";
+  if (!kind)
+    diagnostics.error(places.whereValue(layer, "type"),
+                      who + unknownTypeText(layer.type()));
+  else if (supported && !supported->count(layer.type()))
+    diagnostics.error(places.whereValue(layer, "type"),
+                      who + "type " + layer.type() + " is not supported yet");
+}
+
+void Wiring::checkCounts(const caffe::LayerParameter &layer,
+                         const LayerKind &kind) {
+  auto check = [&](int count, int least, int most, const char *noun,
+                   const char *verb) {
+    if ((least < 0 || count >= least) && (most < 0 || count <= most))
+      return;
+    std::string wanted;
+    if (least == most)
+      wanted = number(least, noun);
+    else if (count < least)
+      wanted = "at least " + number(least, noun);
+    else
+      wanted = "at most " + number(most, noun);
+    diagnostics.error(places.where(layer), layerWords(layer) + verb + " " +
+                                               wanted + ", but has " +
+                                               std::to_string(count));
+  };
+  check(layer.bottom_size(), kind.minBottoms, kind.maxBottoms, "bottom",
+        "takes");
+  // A loss makes a top of its own where one is needed.
+  check(layer.top_size(), kind.isLoss ? 0 : kind.minTops, kind.maxTops, "top",
+        "gives");
+  if (kind.oneTopPerBottom && layer.bottom_size() != layer.top_size())
+    diagnostics.error(places.where(layer),
+                      layerWords(layer) + "gives one top for each bottom, but "
+                                          "has " +
+                          number(layer.bottom_size(), "bottom") + " and " +
+                          number(layer.top_size(), "top"));
+}
+
+/// Settings of other layer types are read by nobody: most likely a mistake.
+void Wiring::checkBlocks(const caffe::LayerParameter &layer,
+                         const LayerKind &kind) {
+  const auto *reflection = layer.GetReflection();
+  std::vector<const google::protobuf::FieldDescriptor *> fields;
+  reflection->ListFields(layer, &fields);
+  for (const auto *field : fields)
+    if (field->message_type() && !field->is_repeated() &&
+        !kind.reads(field->name()) &&
+        !(kind.minBottoms == 0 && field->name() == "transform_param"))
+      diagnostics.warning(places.where(layer, field->name()),
+                          layerWords(layer) + field->name() +
+                              " has no effect in a layer of this type");
+  if (layer.blobs_size() > 0)
+    error(layer, "blobs", 0,
+          "weights inside a prototxt are not supported yet; give them in a "
+          "caffemodel");
+}
+
+void Wiring::takeBottoms(GraphLayer &entry) {
+  const caffe::LayerParameter &layer = *entry.layer;
+  for (int i = 0; i < layer.bottom_size(); ++i) {
+    auto found = current.find(layer.bottom(i));
+    if (found == current.end()) {
+      reportMissing(layer, i);
+      entry.bottoms.push_back(-1);
+      continue;
+    }
+    graph.blobs[found->second].readers.emplace_back(layerIndex, i);
+    entry.bottoms.push_back(found->second);
+  }
+}
+
+void Wiring::reportMissing(const caffe::LayerParameter &layer, int bottom) {
+  const std::string &name = layer.bottom(bottom);
+  const RemovedLayer *removed = net.removedProducer(name);
+  const caffe::LayerParameter *later = nullptr;
+  for (size_t i = layerIndex; i < net.layers.size() && !later; ++i)
+    for (const std::string &top : net.layers[i]->top())
+      if (top == name)
+        later = net.layers[i];
+  // With the true producer known, no other name was meant.
+  std::string guess;
+  if (!removed && !later) {
+    std::vector<std::string> names;
+    for (auto it = graph.blobs.rbegin(); it != graph.blobs.rend(); ++it)
+      if (!it->isAutomatic)
+        names.push_back(it->name);
+    guess = didYouMean(name, names);
+  }
+  Diagnostic &diagnostic = error(
+      layer, "bottom", bottom,
+      "bottom blob '" + name + "' is not produced by any layer before it" +
+          guess);
+  if (removed)
+    diagnostic.note(removed->rule, removed->reason);
+  if (later) {
+    int top = 0;
+    while (later->top(top) != name)
+      ++top;
+    diagnostic.note(places.where(*later, "top", top),
+                    later == &layer
+                        ? "the layer itself produces it"
+                        : "layer '" + later->name() +
+                              "' produces it, but comes later");
+  }
+}
+
+void Wiring::makeTops(GraphLayer &entry) {
+  const caffe::LayerParameter &layer = *entry.layer;
+  for (int i = 0; i < layer.top_size(); ++i) {
+    const std::string &name = layer.top(i);
+    auto known = current.find(name);
+    const bool isInPlace =
+        i < layer.bottom_size() && layer.bottom(i) == name;
+    if (isInPlace && entry.kind && !entry.kind->worksInPlace)
+      diagnostics.warning(
+          places.where(layer, "top", i),
+          layerWords(layer) + "is in-place, which Caffe does not compute "
+                              "rightly for this type; it is compiled as if "
+                              "the top had a name of its own");
+    if (known != current.end() && !isInPlace) {
+      const BlobVersion &other = graph.blobs[known->second];
+      const caffe::LayerParameter &producer = *graph.layers[other.layer].layer;
+      const bool isBottom = std::find(layer.bottom().begin(),
+                                      layer.bottom().end(),
+                                      name) != layer.bottom().end();
+      error(layer, "top", i,
+            "top blob '" + name + "' is already produced by layer '" +
+                producer.name() + "'" +
+                (isBottom ? "; an in-place top must stand at the same position "
+                            "as its bottom"
+                          : ""))
+          .note(places.where(producer, "top", other.top),
+                "'" + name + "' is produced here");
+    }
+    current[name] = static_cast<int>(graph.blobs.size());
+    entry.tops.push_back(current[name]);
+    graph.blobs.push_back({name, layerIndex, i, {}, false});
+  }
+  if (entry.kind && entry.kind->isLoss && layer.top_size() == 0) {
+    entry.tops.push_back(static_cast<int>(graph.blobs.size()));
+    graph.blobs.push_back(
+        {"(automatic) " + layer.name(), layerIndex, 0, {}, true});
+  }
+}
+
+void Wiring::weighTops(GraphLayer &entry) {
+  const caffe::LayerParameter &layer = *entry.layer;
+  entry.lossWeights.assign(entry.tops.size(), 0);
+  const int given = layer.loss_weight_size();
+  if (given == 0) {
+    if (entry.kind->isLoss)
+      entry.lossWeights[0] = 1;
+    return;
+  }
+  if (given != static_cast<int>(entry.tops.size())) {
+    error(layer, "loss_weight", 0,
+          "loss_weight is given " + number(given, "time") + " for " +
+              number(static_cast<int>(entry.tops.size()), "top") +
+              "; it takes one for each, or none");
+    return;
+  }
+  std::copy(layer.loss_weight().begin(), layer.loss_weight().end(),
+            entry.lossWeights.begin());
+}
+
+void Wiring::takeParams(GraphLayer &entry) {
+  const caffe::LayerParameter &layer = *entry.layer;
+  if (supported && !supported->count(layer.type()))
+    return; // nothing is known about its parameters
+  const auto fillers = paramFillers(layer);
+  const int count = static_cast<int>(fillers.size());
+  if (layer.param_size() > count)
+    error(layer, "param", count,
+          "param is given " + number(layer.param_size(), "time") +
+              ", but the layer has " + number(count, "parameter"));
+  if (count == 0)
+    return;
+  auto [known, isNew] = paramLayers.try_emplace(layer.name(), &layer);
+  if (!isNew)
+    diagnostics
+        .error(places.where(layer),
+               layerWords(layer) +
+                   "another layer with parameters has the same name; weight "
+                   "files could not tell them apart")
+        .note(places.where(*known->second), "it is here");
+  for (int i = 0; i < count; ++i) {
+    const bool hasSpec = i < layer.param_size();
+    const caffe::ParamSpec spec = hasSpec ? layer.param(i) : caffe::ParamSpec();
+    if (!spec.name().empty()) {
+      auto [owner, isFirst] = namedParams.try_emplace(
+          spec.name(), static_cast<int>(graph.params.size()));
+      if (!isFirst) {
+        entry.params.push_back(owner->second);
+        shareParam(graph.params[owner->second], layer, i);
+        continue;
+      }
+    }
+    entry.params.push_back(static_cast<int>(graph.params.size()));
+    graph.params.push_back({&layer, i, fillers[i], spec.lr_mult(),
+                            spec.decay_mult(), spec.name()});
+  }
+}
+
+/// The multipliers of a shared parameter: those of the first sharer that gives
+/// them; others must not contradict.
+void Wiring::shareParam(GraphParam &owner, const caffe::LayerParameter &layer,
+                        int index) {
+  const caffe::ParamSpec &spec = layer.param(index);
+  owner.permissive |= spec.share_mode() == caffe::ParamSpec::PERMISSIVE;
+  auto agree = [&](bool has, float value, const char *field, float &known,
+                   bool (caffe::ParamSpec::*given)() const) {
+    if (!has)
+      return;
+    // The earlier users, the owner first.
+    std::vector<std::pair<const caffe::LayerParameter *, int>> users = {
+        {owner.layer, owner.index}};
+    users.insert(users.end(), owner.sharers.begin(), owner.sharers.end());
+    for (auto [user, at] : users) {
+      if (!(user->param(at).*given)())
+        continue;
+      if (value != known)
+        diagnostics
+            .error(places.where(spec, field),
+                   layerWords(layer) + field + " of the shared parameter '" +
+                       spec.name() + "' differs from that in layer '" +
+                       user->name() + "'")
+            .note(places.where(user->param(at), field), "it is given here");
+      return;
+    }
+    known = value;
+  };
+  agree(spec.has_lr_mult(), spec.lr_mult(), "lr_mult", owner.lrMult,
+        &caffe::ParamSpec::has_lr_mult);
+  agree(spec.has_decay_mult(), spec.decay_mult(), "decay_mult",
+        owner.decayMult, &caffe::ParamSpec::has_decay_mult);
+  owner.sharers.emplace_back(&layer, index);
+}
+
+/// Caffe splits a blob that has several readers before any of them runs, and
+/// a split copy cannot be overwritten in place.
+void Wiring::checkInPlace() {
+  for (const BlobVersion &blob : graph.blobs) {
+    if (blob.readers.empty())
+      continue;
+    for (auto [reader, bottom] : blob.readers) {
+      const caffe::LayerParameter &layer = *graph.layers[reader].layer;
+      if (bottom >= layer.top_size() || layer.top(bottom) != blob.name)
+        continue; // not in-place
+      for (auto [other, otherBottom] : blob.readers) {
+        if (other == reader && otherBottom == bottom)
+          continue;
+        const caffe::LayerParameter &otherLayer = *graph.layers[other].layer;
+        error(layer, "top", bottom,
+              "cannot overwrite '" + blob.name +
+                  "' in place, as another bottom reads it; give the top a "
+                  "name of its own")
+            .note(places.where(otherLayer, "bottom", otherBottom),
+                  "layer '" + otherLayer.name() + "' reads it");
+        break;
+      }
+    }
+  }
+}
+
+void Wiring::collectOutputs() {
+  std::vector<NetOutput> inner;
+  for (int i = 0; i < static_cast<int>(graph.blobs.size()); ++i) {
+    const BlobVersion &blob = graph.blobs[i];
+    const GraphLayer &producer = graph.layers[blob.layer];
+    const auto &weights = producer.lossWeights;
+    const size_t top = blob.top;
+    const float weight = top < weights.size() ? weights[top] : 0;
+    const bool isWritten = producer.layer->loss_weight_size() > 0;
+    if (blob.isAutomatic) {
+      if (weight != 0)
+        inner.push_back({i, blob.name, weight, true});
+    } else if (blob.readers.empty()) {
+      graph.outputs.push_back({i, blob.name, weight, false});
+    } else if (weight != 0 && isWritten) {
+      // A written loss weight is one more reader to Caffe, so the blob is
+      // split, and the copy that has the weight is an output.
+      graph.outputs.push_back({i,
+                               blob.name + "_" + producer.layer->name() + "_" +
+                                   std::to_string(blob.top) + "_split_0",
+                               weight, false});
+    } else if (weight != 0) {
+      inner.push_back({i, blob.name, weight, true});
+    }
+  }
+  // Caffe keeps the blobs not yet consumed in a sorted set.
+  std::sort(graph.outputs.begin(), graph.outputs.end(),
+            [](const NetOutput &a, const NetOutput &b) {
+              return a.name < b.name;
+            });
+  graph.outputs.insert(graph.outputs.end(), inner.begin(), inner.end());
+}
+
+} // namespace
+
+NetGraph NetGraph::build(const FilteredNet &net, Diagnostics &diagnostics,
+                         const std::set<std::string> *supported) {
+  NetGraph graph;
+  Wiring(net, diagnostics, supported, graph).run();
+  return graph;
+}
+
+bool NetGraph::hasLoss() const {
+  return std::any_of(outputs.begin(), outputs.end(), [](const NetOutput &each) {
+    return each.lossWeight != 0;
+  });
+}
+
+bool hasLoss(const FilteredNet &net) {
+  for (const caffe::LayerParameter *layer : net.layers) {
+    const LayerKind *kind = findLayerKind(layer->type());
+    if (layer->loss_weight_size() == 0 && kind && kind->isLoss)
+      return true;
+    for (float weight : layer->loss_weight())
+      if (weight != 0)
+        return true;
+  }
+  return false;
+}
+
+} // namespace brew::prototxt

@@ -1,0 +1,82 @@
+//===- NetGraph.h - Layers wired to each other ------------------*- C++ -*-===//
+//
+// The data flow of one program: which layer's top each bottom is, which tops
+// the net puts out, what counts for the loss, which layers share a parameter.
+// Every rule that Caffe checks when it sets a net up, and that needs no shapes,
+// is checked here.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "frontends/prototxt/LayerKinds.h"
+#include "frontends/prototxt/NetFilter.h"
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace brew::prototxt {
+
+/// One version of a blob: an in-place layer makes a new one.
+struct BlobVersion {
+  std::string name;
+  int layer = 0; ///< index of the producer in NetGraph::layers
+  int top = 0;   ///< which of its tops
+  /// Layer and bottom index of every use.
+  std::vector<std::pair<int, int>> readers = {};
+  /// A loss without a written top still makes one; it has no usable name.
+  bool isAutomatic = false;
+};
+
+struct GraphLayer {
+  const caffe::LayerParameter *layer = nullptr;
+  const LayerKind *kind = nullptr;
+  std::vector<int> bottoms;       ///< indices of blob versions
+  std::vector<int> tops;          ///< likewise
+  std::vector<float> lossWeights; ///< one per top
+  std::vector<int> params;        ///< indices into NetGraph::params
+};
+
+/// A learnable parameter; the layer given is its owner.
+struct GraphParam {
+  const caffe::LayerParameter *layer = nullptr;
+  int index = 0;
+  const caffe::FillerParameter *filler = nullptr;
+  float lrMult = 1, decayMult = 1;
+  std::string sharedName; ///< ParamSpec.name, or empty
+  bool permissive = false;
+  std::vector<std::pair<const caffe::LayerParameter *, int>> sharers = {};
+};
+
+/// A top that the solver reports, or that counts for the loss.
+struct NetOutput {
+  int blob = 0; ///< index of a blob version
+  std::string name;
+  float lossWeight = 0;
+  /// It counts for the loss, but Caffe does not report it.
+  bool isInner = false;
+};
+
+class NetGraph {
+public:
+  /// Wires the layers of `net`. Everything wrong is reported; after an error
+  /// the graph must not be used. Types outside `supported` are errors, by
+  /// default no known type is.
+  static NetGraph build(const FilteredNet &net, Diagnostics &diagnostics,
+                        const std::set<std::string> *supported = nullptr);
+
+  std::vector<GraphLayer> layers;
+  std::vector<BlobVersion> blobs;
+  std::vector<GraphParam> params;
+  /// Reported outputs in Caffe's order, then the inner ones.
+  std::vector<NetOutput> outputs;
+
+  bool hasLoss() const;
+};
+
+/// Whether some layer of the net has a loss weight; looks at single layers
+/// only, so that it can tell what a net with errors is meant to be.
+bool hasLoss(const FilteredNet &net);
+
+} // namespace brew::prototxt

@@ -1,0 +1,129 @@
+//===- Programs.cpp - The nets that a solver runs -------------------------===//
+
+#include "frontends/prototxt/Programs.h"
+
+#include "formats/Error.h"
+#include "formats/PathLookup.h"
+
+#include <map>
+
+namespace brew::prototxt {
+
+namespace {
+
+using Document = std::shared_ptr<const NetDocument>;
+
+/// Opens each net once, however many programs use it.
+class NetOpener {
+public:
+  NetOpener(const SolverDocument &solver, Diagnostics &diagnostics)
+      : solver(solver), diagnostics(diagnostics) {}
+
+  /// The net that occurrence `index` of a file-name field names.
+  Document file(const std::string &name, const char *field, int index) {
+    const SourceLocation cause =
+        solver.places().whereValue(solver.solver(), field, index);
+    try {
+      const std::string path = formats::requirePath(
+          name, {formats::folderOfFile(solver.file())}, "net file");
+      auto [entry, isNew] = files.try_emplace(path);
+      if (isNew)
+        entry->second = NetDocument::fromFile(path, diagnostics);
+      return entry->second;
+    } catch (const Error &error) {
+      // Of the file system; what is wrong in the text has its own place.
+      throw Error(error.status(), cause.str() + ": error: " + error.what());
+    }
+  }
+
+  /// A net that stands in the solver itself.
+  Document inlineNet(const caffe::NetParameter &net) {
+    auto [entry, isNew] = inlines.try_emplace(&net);
+    if (isNew)
+      entry->second =
+          NetDocument::fromInline(net, solver.sharedPlaces(), diagnostics);
+    return entry->second;
+  }
+
+private:
+  const SolverDocument &solver;
+  Diagnostics &diagnostics;
+  std::map<std::string, Document> files;
+  std::map<const caffe::NetParameter *, Document> inlines;
+};
+
+/// The net's state over the phase, and the solver's over both.
+caffe::NetState stackStates(caffe::Phase phase, const Document &document,
+                            const caffe::NetState &top) {
+  caffe::NetState state;
+  state.set_phase(phase);
+  state.MergeFrom(document->net().state());
+  state.MergeFrom(top);
+  return state;
+}
+
+} // namespace
+
+std::vector<Program> expandSolver(const SolverDocument &document,
+                                  Diagnostics &diagnostics,
+                                  const StateOptions &options,
+                                  Document netGiven) {
+  const caffe::SolverParameter &solver = document.solver();
+  const SourceMap &places = document.places();
+  const size_t errorsBefore = diagnostics.errorCount();
+  checkTrainable(solver, places, netGiven != nullptr, diagnostics);
+  if (diagnostics.errorCount() != errorsBefore)
+    return {};
+
+  NetOpener nets(document, diagnostics);
+  Document generic = netGiven;
+  const char *genericField = solver.has_net() ? "net" : "net_param";
+  if (!netGiven && solver.has_net())
+    generic = nets.file(solver.net(), "net", 0);
+  else if (!netGiven && solver.has_net_param())
+    generic = nets.inlineNet(solver.net_param());
+
+  Document train = generic;
+  const char *trainField = genericField;
+  if (!netGiven && solver.has_train_net()) {
+    train = nets.file(solver.train_net(), "train_net", 0);
+    trainField = "train_net";
+  } else if (!netGiven && solver.has_train_net_param()) {
+    train = nets.inlineNet(solver.train_net_param());
+    trainField = "train_net_param";
+  }
+
+  std::vector<Program> programs;
+  if (train) {
+    caffe::NetState top = solver.train_state();
+    if (options.level)
+      top.set_level(*options.level);
+    for (const std::string &stage : options.stages)
+      top.add_stage(stage);
+    programs.push_back({"train",
+                        filterNet(train, stackStates(caffe::TRAIN, train, top)),
+                        0, places.where(solver, trainField)});
+  }
+
+  const int inlineTests = solver.test_net_param_size();
+  const int fileTests = solver.test_net_size();
+  for (int i = 0; i < solver.test_iter_size(); ++i) {
+    Document net = generic;
+    if (i < inlineTests)
+      net = nets.inlineNet(solver.test_net_param(i));
+    else if (i < inlineTests + fileTests)
+      net = nets.file(solver.test_net(i - inlineTests), "test_net",
+                      i - inlineTests);
+    if (!net)
+      continue; // its parse error is recorded
+    const caffe::NetState top =
+        solver.test_state_size() > 0 ? solver.test_state(i) : caffe::NetState();
+    programs.push_back({"test_" + std::to_string(i),
+                        filterNet(net, stackStates(caffe::TEST, net, top)),
+                        solver.test_iter(i),
+                        places.where(solver, "test_iter", i)});
+  }
+  return programs;
+}
+
+} // namespace brew::prototxt

@@ -1,0 +1,42 @@
+//===- Programs.h - The nets that a solver runs -----------------*- C++ -*-===//
+//
+// A solver trains one net and tests any number of nets, named in several ways.
+// This expands them as Caffe's Solver does: one filtered net for training and
+// one for each test.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "frontends/prototxt/NetFilter.h"
+#include "frontends/prototxt/SolverDocument.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace brew::prototxt {
+
+struct Program {
+  std::string name; ///< "train", "test_0", "test_1", ...
+  FilteredNet net;
+  int testIterations = 0; ///< batches per test; 0 for the training net
+  /// What asked for this program: the solver's net field or test_iter.
+  SourceLocation cause;
+};
+
+/// The training net first, then the test nets in Caffe's order: test_net_param,
+/// test_net, and net or net_param for the test_iter that remain. A state starts
+/// with the phase, then takes the net's own `state`, then train_state or
+/// test_state; the options go to the training net, as Caffe's flags do.
+///
+/// Net files are looked up from the working directory, then from the solver's
+/// folder; a file that is not there throws brew::Error (status 3) with the
+/// place that names it. With `netGiven` that net stands for the solver's `net`
+/// (and for its training net, if it has a separate one). Programs whose file
+/// could not be parsed are missing from the result; see `diagnostics`.
+std::vector<Program>
+expandSolver(const SolverDocument &solver, Diagnostics &diagnostics,
+             const StateOptions &options = {},
+             std::shared_ptr<const NetDocument> netGiven = nullptr);
+
+} // namespace brew::prototxt

@@ -1,0 +1,120 @@
+//===- PrototxtFile.cpp - One prototxt file, read and parsed --------------===//
+
+#include "frontends/prototxt/PrototxtFile.h"
+
+#include "formats/Error.h"
+#include "frontends/prototxt/TextParser.h"
+#include "frontends/prototxt/TopLevelScan.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+
+namespace brew::prototxt {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Protobuf's tokenizer counts in int.
+constexpr uintmax_t longestText = std::numeric_limits<int>::max();
+
+/// Offset of a byte no text file has, near the start: weights and other binary
+/// files are told apart before the parser sees them.
+std::optional<size_t> findBinaryByte(const std::string &text) {
+  constexpr size_t looked = 4096;
+  size_t found = text.substr(0, looked).find('\0');
+  return found == std::string::npos ? std::nullopt
+                                    : std::optional<size_t>(found);
+}
+
+SourceLocation locateOffset(const std::string &text, const std::string &file,
+                            size_t offset) {
+  SourceLocation at{file, 1, 1};
+  size_t lineStart = 0;
+  for (size_t i = 0; i < offset; ++i)
+    if (text[i] == '\n') {
+      ++at.line;
+      lineStart = i + 1;
+    }
+  at.column = static_cast<int>(offset - lineStart) + 1;
+  return at;
+}
+
+const char *kindWords(FileKind kind) {
+  return kind == FileKind::Net ? "a net" : "a solver";
+}
+
+} // namespace
+
+std::string readTextFile(const std::string &path) {
+  std::error_code status;
+  if (fs::is_directory(path, status))
+    throw badInput(path + ": is a directory, not a prototxt file");
+  errno = 0;
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream)
+    throw machineLacks(path + ": cannot open the file: " +
+                       (errno ? std::strerror(errno) : "unknown reason"));
+  std::string text;
+  char buffer[1 << 16];
+  while (stream.read(buffer, sizeof buffer) || stream.gcount() > 0) {
+    text.append(buffer, static_cast<size_t>(stream.gcount()));
+    if (text.size() > longestText)
+      throw badInput(path + ": is larger than 2 GiB, too large for a prototxt");
+  }
+  if (stream.bad())
+    throw machineLacks(path + ": cannot read the file");
+  return text;
+}
+
+FileKind detectKind(const std::string &text) { return scanTopLevel(text).kind; }
+
+PrototxtFile parsePrototxt(const std::string &text, const std::string &file,
+                           Diagnostics &diagnostics,
+                           std::optional<FileKind> expected) {
+  PrototxtFile result;
+  result.places = std::make_shared<SourceMap>(file);
+  result.kind = expected.value_or(FileKind::Net);
+  bool proceed = true;
+  if (std::optional<size_t> binary = findBinaryByte(text)) {
+    diagnostics.error(locateOffset(text, file, *binary),
+                      "this is a binary file, not a prototxt (weights are "
+                      "given with --weights)");
+    proceed = false;
+  } else {
+    TopLevelScan scan = scanTopLevel(text);
+    if (expected && scan.evidence && scan.kind != *expected) {
+      diagnostics.error({file, scan.evidence->line, scan.evidence->column},
+                        "this file is " + std::string(kindWords(scan.kind)) +
+                            " (it has '" + scan.evidenceName + "'); " +
+                            kindWords(*expected) + " is needed here");
+      proceed = false;
+    } else if (!expected) {
+      result.kind = scan.kind;
+    }
+  }
+  google::protobuf::Message *root;
+  if (result.kind == FileKind::Net) {
+    result.net = std::make_unique<caffe::NetParameter>();
+    root = result.net.get();
+  } else {
+    result.solver = std::make_unique<caffe::SolverParameter>();
+    root = result.solver.get();
+  }
+  if (proceed) {
+    TextParser parser(text, *result.places, diagnostics);
+    result.complete = parser.parse(*root);
+    result.reachedEnd = parser.reachedEnd();
+  }
+  return result;
+}
+
+PrototxtFile readPrototxt(const std::string &path, Diagnostics &diagnostics,
+                          std::optional<FileKind> expected) {
+  return parsePrototxt(readTextFile(path), path, diagnostics, expected);
+}
+
+} // namespace brew::prototxt

@@ -1,0 +1,231 @@
+//===- SolverChecks.cpp - What Caffe refuses in a solver ------------------===//
+
+#include "formats/Suggest.h"
+#include "frontends/prototxt/FieldCopy.h"
+#include "frontends/prototxt/SolverDocument.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace brew::prototxt {
+
+namespace {
+
+/// What each learning-rate policy reads beside base_lr. `step`: stepsize must
+/// be positive.
+struct Policy {
+  const char *name;
+  bool gamma;
+  bool power;
+  bool step;
+};
+
+constexpr Policy policies[] = {
+    {"fixed", false, false, false},    {"step", true, false, true},
+    {"exp", true, false, false},       {"inv", true, true, false},
+    {"multistep", true, false, false}, {"poly", false, true, false},
+    {"sigmoid", true, false, true},
+};
+
+const std::vector<std::string> solverTypes = {"SGD",     "Nesterov", "AdaGrad",
+                                              "RMSProp", "AdaDelta", "Adam"};
+
+std::string join(const std::vector<std::string> &names) {
+  std::string text;
+  for (const std::string &name : names)
+    text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+/// Collects what the checks share.
+struct Checker {
+  const caffe::SolverParameter &solver;
+  const SourceMap &places;
+  Diagnostics &diagnostics;
+
+  Diagnostic &errorAt(const char *field, const std::string &text) {
+    return diagnostics.error(places.whereValue(solver, field), text);
+  }
+  Diagnostic &warnAt(const char *field, const std::string &text) {
+    return diagnostics.warning(places.whereValue(solver, field), text);
+  }
+
+  void learningRate();
+  void policyNeeds(const Policy &policy);
+  void type();
+  void counts();
+};
+
+std::vector<std::string> policyNames() {
+  std::vector<std::string> names;
+  for (const Policy &policy : policies)
+    names.push_back(policy.name);
+  return names;
+}
+
+void Checker::learningRate() {
+  const std::vector<std::string> names = policyNames();
+  const std::string &chosen = solver.lr_policy();
+  if (!solver.has_lr_policy())
+    return;
+  for (const Policy &policy : policies)
+    if (chosen == policy.name)
+      return policyNeeds(policy);
+  errorAt("lr_policy", "unknown lr_policy '" + chosen + "'" +
+                           didYouMean(chosen, names) +
+                           " (known: " + join(names) + ")");
+}
+
+void Checker::policyNeeds(const Policy &policy) {
+  const std::string name = std::string("lr_policy '") + policy.name + "'";
+  auto noteUse = [&](Diagnostic &diagnostic) {
+    diagnostic.note(places.where(solver, "lr_policy"),
+                    "the policy is chosen here");
+  };
+  if (policy.step && !solver.has_stepsize())
+    errorAt("lr_policy", name + " needs 'stepsize'");
+  else if (policy.step && solver.stepsize() <= 0)
+    noteUse(errorAt("stepsize", name + " needs a 'stepsize' above 0, not " +
+                                    std::to_string(solver.stepsize())));
+  if (policy.gamma && solver.gamma() < 0)
+    noteUse(errorAt("gamma", name + " needs a 'gamma' of 0 or more"));
+  if (policy.gamma && !solver.has_gamma())
+    warnAt("lr_policy",
+           name + " reads 'gamma', which is not given and so is 0");
+  if (policy.power && !solver.has_power())
+    warnAt("lr_policy", name + " reads 'power', which is not given and so is "
+                               "0: the rate stays constant");
+  const bool isMultistep = std::string(policy.name) == "multistep";
+  if (isMultistep && solver.stepvalue_size() == 0)
+    warnAt("lr_policy", name + " has no 'stepvalue': the rate stays constant");
+  for (int i = 1; isMultistep && i < solver.stepvalue_size(); ++i)
+    if (solver.stepvalue(i) < solver.stepvalue(i - 1))
+      diagnostics.warning(places.whereValue(solver, "stepvalue", i),
+                          "this stepvalue is below the one before it, so it "
+                          "takes effect one iteration after that one");
+  if (!solver.has_base_lr())
+    warnAt("lr_policy", "no 'base_lr' is given, so the learning rate is 0");
+}
+
+void Checker::type() {
+  const std::string &type = solver.type();
+  if (std::find(solverTypes.begin(), solverTypes.end(), type) ==
+      solverTypes.end()) {
+    errorAt("type", "unknown solver type '" + type + "'" +
+                        didYouMean(type, solverTypes) +
+                        " (known: " + join(solverTypes) + ")");
+    return;
+  }
+  if ((type == "AdaGrad" || type == "RMSProp") && solver.momentum() != 0)
+    errorAt("momentum", "momentum cannot be used with " + type);
+  if (type == "RMSProp" && !(solver.rms_decay() >= 0 && solver.rms_decay() < 1))
+    errorAt("rms_decay", "rms_decay must be at least 0 and below 1");
+  const std::string &decay = solver.regularization_type();
+  if (decay != "L1" && decay != "L2") {
+    const std::string text =
+        "unknown regularization_type '" + decay + "' (known: L1, L2)";
+    if (solver.weight_decay() != 0)
+      errorAt("regularization_type", text);
+    else
+      warnAt("regularization_type", text + "; it is not used, as weight_decay "
+                                           "is 0");
+  }
+}
+
+void Checker::counts() {
+  if (solver.average_loss() < 1)
+    errorAt("average_loss", "average_loss must be at least 1, not " +
+                                std::to_string(solver.average_loss()));
+  if (solver.iter_size() < 1)
+    errorAt("iter_size", "iter_size must be at least 1, not " +
+                             std::to_string(solver.iter_size()));
+  for (const char *field :
+       {"max_iter", "display", "snapshot", "test_interval"}) {
+    const auto *descriptor =
+        caffe::SolverParameter::descriptor()->FindFieldByName(field);
+    int32_t value = solver.GetReflection()->GetInt32(solver, descriptor);
+    if (value < 0)
+      errorAt(field, std::string("'") + field + "' cannot be negative");
+  }
+  for (int i = 0; i < solver.test_iter_size(); ++i)
+    if (solver.test_iter(i) < 0)
+      diagnostics.error(places.whereValue(solver, "test_iter", i),
+                        "'test_iter' cannot be negative");
+}
+
+} // namespace
+
+void checkSolver(const caffe::SolverParameter &solver, const SourceMap &places,
+                 Diagnostics &diagnostics) {
+  Checker checker{solver, places, diagnostics};
+  checker.learningRate();
+  checker.type();
+  checker.counts();
+}
+
+namespace {
+
+/// The fields of `names` that the solver has, in their order.
+std::vector<std::string> given(const caffe::SolverParameter &solver,
+                               const std::vector<std::string> &names) {
+  std::vector<std::string> present;
+  for (const std::string &name : names)
+    if (hasField(solver, name))
+      present.push_back(name);
+  return present;
+}
+
+std::string plural(int count, const std::string &word) {
+  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
+}
+
+} // namespace
+
+void checkTrainable(const caffe::SolverParameter &solver,
+                    const SourceMap &places, bool netGiven,
+                    Diagnostics &diagnostics) {
+  if (!solver.has_lr_policy())
+    diagnostics.error(
+        places.where(solver),
+        "the solver has no lr_policy (known: " + join(policyNames()) + ")");
+  const std::vector<std::string> fields = {"net", "net_param", "train_net",
+                                           "train_net_param"};
+  const std::vector<std::string> sources = given(solver, fields);
+  if (sources.empty() && !netGiven)
+    diagnostics.error(places.where(solver), "the solver names no net to train; "
+                                            "it needs one of " +
+                                                join(fields));
+  if (sources.size() > 1 && !netGiven)
+    diagnostics
+        .error(places.where(solver, sources[1]),
+               "the solver names more than one net to train; it takes one of " +
+                   join(fields))
+        .note(places.where(solver, sources[0]),
+              "'" + sources[0] + "' is given here");
+
+  const int own = solver.test_net_size() + solver.test_net_param_size();
+  const int iters = solver.test_iter_size();
+  const bool generic = netGiven || solver.has_net() || solver.has_net_param();
+  const char *ownField =
+      solver.test_net_size() > 0 ? "test_net" : "test_net_param";
+  if (generic ? iters < own : iters != own) {
+    diagnostics.error(
+        places.where(solver, own > iters ? ownField : "test_iter"),
+        "test_iter must be given once for each test net: " +
+            plural(iters, "test_iter") + ", " + plural(own, "test net"));
+    return;
+  }
+  const int states = solver.test_state_size();
+  if (states != 0 && states != iters)
+    diagnostics.error(places.where(solver, "test_state"),
+                      "test_state must be given once for each test net, or not "
+                      "at all: " +
+                          plural(states, "test_state") + ", " +
+                          plural(iters, "test net"));
+  if (iters > 0 && solver.test_interval() == 0)
+    diagnostics.error(places.where(solver, "test_iter"),
+                      "the solver has test nets but no test_interval above 0");
+}
+
+} // namespace brew::prototxt

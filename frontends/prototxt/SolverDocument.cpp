@@ -1,0 +1,49 @@
+//===- SolverDocument.cpp - A solver file, upgraded and checked -----------===//
+
+#include "frontends/prototxt/SolverDocument.h"
+
+#include "frontends/prototxt/LegacyUpgrade.h"
+
+#include <filesystem>
+
+namespace brew::prototxt {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Without a prefix, snapshots are named after the solver file; a prefix that
+/// is a folder gets the solver file's name within it.
+void fillSnapshotPrefix(const std::string &file,
+                        caffe::SolverParameter &solver) {
+  std::error_code status;
+  const fs::path path(file);
+  if (!solver.has_snapshot_prefix())
+    solver.set_snapshot_prefix(fs::path(path).replace_extension().string());
+  else if (fs::is_directory(solver.snapshot_prefix(), status))
+    solver.set_snapshot_prefix(
+        (fs::path(solver.snapshot_prefix()) / path.stem()).string());
+}
+
+} // namespace
+
+std::shared_ptr<const SolverDocument>
+SolverDocument::fromFile(const std::string &path, Diagnostics &diagnostics) {
+  return fromParsed(readPrototxt(path, diagnostics, FileKind::Solver),
+                    diagnostics);
+}
+
+std::shared_ptr<const SolverDocument>
+SolverDocument::fromParsed(PrototxtFile file, Diagnostics &diagnostics) {
+  if (!file.reachedEnd || !file.solver)
+    return nullptr;
+  std::shared_ptr<SolverDocument> document(new SolverDocument());
+  document->content = std::move(file.solver);
+  document->sourceMap = std::move(file.places);
+  upgradeSolver(*document->content, *document->sourceMap, diagnostics);
+  checkSolver(*document->content, *document->sourceMap, diagnostics);
+  fillSnapshotPrefix(document->file(), *document->content);
+  return document;
+}
+
+} // namespace brew::prototxt

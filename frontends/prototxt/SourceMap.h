@@ -1,0 +1,91 @@
+//===- SourceMap.h - Where each protobuf field stands in the text -*- C++
+//-*-===//
+//
+// Protobuf messages know nothing of the text they came from. A SourceMap keeps,
+// for every message object of one file, the place of each field occurrence. It
+// is keyed by message address, so it holds as long as the messages stay where
+// they are: a repeated field may be reordered or filtered by pointer, but a
+// copied message is unknown until copy() tells about it.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "frontends/prototxt/Diagnostic.h"
+
+#include <google/protobuf/message.h>
+
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace brew::prototxt {
+
+/// A line and column (1-based) within the file of a SourceMap.
+struct TextPlace {
+  int line = 0;
+  int column = 0;
+};
+
+/// One occurrence of a field: where its name and its value begin.
+struct FieldPlace {
+  TextPlace name;
+  TextPlace value;
+};
+
+class SourceMap {
+public:
+  using Message = google::protobuf::Message;
+
+  explicit SourceMap(std::string file) : fileName(std::move(file)) {}
+
+  const std::string &file() const { return fileName; }
+
+  /// The start of a (sub-)message: for a layer the place of the word `layer`.
+  /// A message that the text never had answers with line 1, column 1.
+  SourceLocation where(const Message &message) const;
+
+  /// The name of the index-th occurrence of `field`. A field that the text does
+  /// not have (a default) answers with the start of its message, so the result
+  /// can always be shown.
+  SourceLocation where(const Message &message, const std::string &field,
+                       int index = 0) const;
+
+  /// The value of the index-th occurrence of `field`; falls back as where().
+  SourceLocation whereValue(const Message &message, const std::string &field,
+                            int index = 0) const;
+
+  /// The occurrence itself, or null if the text does not have it.
+  const FieldPlace *find(const Message &message, const std::string &field,
+                         int index = 0) const;
+
+  void setStart(const Message &message, TextPlace start);
+  void addField(const Message &message, int number, FieldPlace place);
+
+  /// Gives `to` and its sub-messages the places of `from`. Both have the same
+  /// type and equal contents (a copy).
+  void copy(const Message &from, const Message &to);
+
+  /// Gives occurrence `toIndex` of `toField` the place of an occurrence in
+  /// another message; without one there, the start of `from`. Used where an old
+  /// form is rewritten. Indices must be added in ascending order.
+  void copyField(const Message &from, const std::string &fromField,
+                 int fromIndex, const Message &to, const std::string &toField);
+
+private:
+  struct Node {
+    TextPlace start;
+    /// Places by field number; few fields per message, so a plain list.
+    std::vector<std::pair<int, std::vector<FieldPlace>>> fields;
+
+    std::vector<FieldPlace> &places(int number);
+    const std::vector<FieldPlace> *find(int number) const;
+  };
+
+  SourceLocation at(TextPlace place) const;
+
+  std::string fileName;
+  std::unordered_map<const Message *, Node> nodes;
+};
+
+} // namespace brew::prototxt

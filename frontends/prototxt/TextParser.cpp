@@ -1,0 +1,352 @@
+//===- TextParser.cpp - Prototxt text to protobuf messages ----------------===//
+
+#include "frontends/prototxt/TextParser.h"
+
+#include "formats/caffe.pb.h"
+#include "frontends/prototxt/FieldHints.h"
+
+#include <google/protobuf/descriptor.h>
+
+#include <memory>
+
+namespace brew::prototxt {
+
+using google::protobuf::Descriptor;
+using google::protobuf::Reflection;
+using Tokenizer = TokenStream::Tokenizer;
+
+namespace {
+
+std::string quoted(const std::string &text) { return "'" + text + "'"; }
+
+bool isLayer(const google::protobuf::Message &message) {
+  const Descriptor *type = message.GetDescriptor();
+  return type == caffe::LayerParameter::descriptor() ||
+         type == caffe::V1LayerParameter::descriptor();
+}
+
+/// "layer 'conv1' (Convolution): ", or nothing for a layer without a name yet.
+std::string layerPrefix(const google::protobuf::Message &layer) {
+  std::string name, type;
+  if (auto *current = dynamic_cast<const caffe::LayerParameter *>(&layer)) {
+    name = current->name();
+    type = current->type();
+  } else if (auto *v1 = dynamic_cast<const caffe::V1LayerParameter *>(&layer)) {
+    name = v1->has_layer() ? v1->layer().name() : v1->name();
+    if (v1->has_layer())
+      type = v1->layer().type();
+    else if (v1->has_type())
+      type = caffe::V1LayerParameter::LayerType_Name(v1->type());
+  }
+  if (name.empty())
+    return "";
+  return "layer " + quoted(name) + (type.empty() ? "" : " (" + type + ")") +
+         ": ";
+}
+
+} // namespace
+
+bool TextParser::parse(Message &root) {
+  const size_t errorsBefore = diagnostics.errorCount();
+  ended = false;
+  if (byteOrderMarkLength(text))
+    diagnostics.warning({places.file(), 1, 1},
+                        "the file begins with a UTF-8 byte order mark, which "
+                        "Caffe itself does not accept");
+  try {
+    TokenStream stream(text, places.file(), &diagnostics);
+    tokens = &stream;
+    Frame frame{root, nullptr, "", {1, 1}};
+    places.setStart(root, frame.open);
+    parseFields(frame);
+    if (!stream.atEnd())
+      stream.fail(stream.place(), "unexpected " + stream.describe() +
+                                      ": there is no open block to close");
+    reportMissingRequired(frame);
+    ended = true;
+  } catch (const ParseStop &) {
+    // Its diagnostic is recorded.
+  }
+  tokens = nullptr;
+  return diagnostics.errorCount() == errorsBefore;
+}
+
+void TextParser::parseFields(Frame &frame) {
+  while (!tokens->atEnd() && !tokens->at("}") && !tokens->at(">"))
+    parseField(frame);
+}
+
+void TextParser::parseField(Frame &frame) {
+  const TextPlace nameAt = tokens->place();
+  if (tokens->at("[")) {
+    std::string extension = takeExtensionName();
+    diagnostics.error(tokens->locate(nameAt),
+                      "unknown extension [" + extension + "]");
+    skipAfterName(extension, 0);
+    return;
+  }
+  if (tokens->type() != Tokenizer::TYPE_IDENTIFIER)
+    tokens->fail(nameAt, "expected a field name, found " + tokens->describe());
+  const std::string name = tokens->token().text;
+  tokens->next();
+
+  const FieldDescriptor *field =
+      frame.message.GetDescriptor()->FindFieldByName(name);
+  if (!field) {
+    if (!tokens->at(":") && !tokens->at("{") && !tokens->at("<"))
+      tokens->fail(tokens->place(), "expected ':' or '{' after " +
+                                        quoted(name) + ", found " +
+                                        tokens->describe());
+    reportUnknown(frame, name, nameAt);
+    skipAfterName(name, 0);
+    return;
+  }
+
+  // A second occurrence of a singular field is an error; it is still read, into
+  // a message that is thrown away, for the errors it may contain.
+  std::unique_ptr<Message> scratch;
+  Message *into = &frame.message;
+  const Reflection *reflection = frame.message.GetReflection();
+  if (!field->is_repeated() && reflection->HasField(frame.message, field)) {
+    diagnostics
+        .error(tokens->locate(nameAt),
+               quoted(name) + " is given more than once")
+        .note(places.where(frame.message, name), "it was first given here");
+    scratch.reset(frame.message.New());
+    into = scratch.get();
+  }
+  parseValue(frame, *into, *field, nameAt, frame.recorded && !scratch);
+}
+
+void TextParser::parseValue(Frame &frame, Message &into,
+                            const FieldDescriptor &field, TextPlace name,
+                            bool recorded) {
+  const bool isBlock = field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
+  if (!tokens->tryTake(":") && !isBlock) {
+    if (tokens->at("{") || tokens->at("<"))
+      tokens->fail(tokens->place(),
+                   quoted(field.name()) +
+                       " is a single value, not a block: expected ':', found " +
+                       tokens->describe());
+    tokens->fail(tokens->place(), "expected ':' after " + quoted(field.name()) +
+                                      ", found " + tokens->describe());
+  }
+  auto parseOne = [&] {
+    if (isBlock) {
+      parseBlock(frame, into, field, name, recorded);
+      return;
+    }
+    const TextPlace value = tokens->place();
+    ValueParser(*tokens).parse(into, field);
+    if (recorded)
+      places.addField(into, field.number(), {name, value});
+  };
+
+  if (field.is_repeated() && tokens->at("[")) {
+    const TextPlace open = tokens->place();
+    tokens->next();
+    bool more = !tokens->tryTake("]");
+    while (more) {
+      parseOne();
+      if (tokens->tryTake("]"))
+        break;
+      if (!tokens->at(","))
+        tokens->fail(tokens->place(),
+                     "expected ',' or ']' in the list of " +
+                         quoted(field.name()) + ", found " + tokens->describe(),
+                     {{tokens->locate(open), "the list begins here"}});
+      tokens->next();
+    }
+  } else {
+    parseOne();
+  }
+  if (!tokens->tryTake(";"))
+    tokens->tryTake(",");
+}
+
+void TextParser::parseBlock(Frame &frame, Message &into,
+                            const FieldDescriptor &field, TextPlace name,
+                            bool recorded) {
+  const TextPlace brace = tokens->place();
+  const bool angle = tokens->at("<");
+  if (!angle && !tokens->at("{"))
+    tokens->fail(brace, "expected '{' after " + quoted(field.name()) +
+                            ", found " + tokens->describe());
+  tokens->next();
+
+  const Reflection *reflection = into.GetReflection();
+  Message *child = field.is_repeated()
+                       ? reflection->AddMessage(&into, &field)
+                       : reflection->MutableMessage(&into, &field);
+  if (recorded) {
+    places.addField(into, field.number(), {name, brace});
+    places.setStart(*child, name);
+  }
+  Frame inner{*child, &frame, field.name(), name, recorded};
+  const size_t firstDiagnostic = diagnostics.size();
+  try {
+    parseFields(inner);
+    close(angle ? ">" : "}", field.name(), name);
+    reportMissingRequired(inner);
+  } catch (const ParseStop &) {
+    if (isLayer(*child))
+      nameLayer(*child, firstDiagnostic);
+    throw;
+  }
+  if (isLayer(*child))
+    nameLayer(*child, firstDiagnostic);
+}
+
+void TextParser::close(const char *closer, const std::string &name,
+                       TextPlace open) {
+  if (tokens->tryTake(closer))
+    return;
+  tokens->fail(tokens->place(),
+               std::string("expected '") + closer + "' to close " +
+                   quoted(name) + ", found " + tokens->describe(),
+               {{tokens->locate(open), quoted(name) + " begins here"}});
+}
+
+void TextParser::reportUnknown(Frame &frame, const std::string &name,
+                               TextPlace at) {
+  // A layer inside a layer is most likely there because a '}' before it is
+  // missing; then all later layers are inside too, and one report is enough.
+  const bool opensBlock = tokens->at("{") || tokens->at("<");
+  for (const Frame *outer = frame.parent; opensBlock && outer;
+       outer = outer->parent) {
+    const Descriptor *type = outer->message.GetDescriptor();
+    if (type != caffe::NetParameter::descriptor() ||
+        !type->FindFieldByName(name))
+      continue;
+    if (!frame.strays.insert(name).second)
+      return;
+    diagnostics
+        .error(tokens->locate(at), "unknown field " + quoted(name) + " in " +
+                                       frame.name +
+                                       "; is a '}' missing before it?")
+        .note(tokens->locate(frame.open), quoted(frame.name) + " begins here");
+    return;
+  }
+  std::vector<const Descriptor *> enclosing;
+  for (const Frame *outer = frame.parent; outer; outer = outer->parent)
+    enclosing.push_back(outer->message.GetDescriptor());
+  const Descriptor &type = *frame.message.GetDescriptor();
+  diagnostics.error(tokens->locate(at),
+                    "unknown field " + quoted(name) + " in " +
+                        (frame.name.empty() ? rootWords(type) : frame.name) +
+                        unknownFieldHint(type, enclosing, name));
+}
+
+void TextParser::reportMissingRequired(Frame &frame) {
+  const Descriptor *type = frame.message.GetDescriptor();
+  const Reflection *reflection = frame.message.GetReflection();
+  for (int i = 0; i < type->field_count(); ++i) {
+    const FieldDescriptor *field = type->field(i);
+    if (field->is_required() && !reflection->HasField(frame.message, field))
+      diagnostics.error(tokens->locate(frame.open),
+                        quoted(frame.name) + " needs " + quoted(field->name()));
+  }
+}
+
+std::string TextParser::takeExtensionName() {
+  std::string name;
+  tokens->next();
+  while (!tokens->at("]")) {
+    if (tokens->type() != Tokenizer::TYPE_IDENTIFIER && !tokens->at(".") &&
+        !tokens->at("/"))
+      tokens->fail(tokens->place(), "expected ']' after an extension name, "
+                                    "found " +
+                                        tokens->describe());
+    name += tokens->token().text;
+    tokens->next();
+  }
+  tokens->next();
+  return name;
+}
+
+//===----------------------------------------------------------------------===//
+// Skipping what an unknown field holds
+//===----------------------------------------------------------------------===//
+
+void TextParser::checkDepth(int depth) {
+  // No Caffe message nests more than a handful of levels; the bound keeps
+  // hostile text from exhausting the stack.
+  constexpr int deepest = 200;
+  if (depth > deepest)
+    tokens->fail(tokens->place(), "blocks are nested more than " +
+                                      std::to_string(deepest) + " deep");
+}
+
+void TextParser::skipAfterName(const std::string &name, int depth) {
+  const TextPlace open = tokens->place();
+  const bool colon = tokens->tryTake(":");
+  if (tokens->at("{") || tokens->at("<"))
+    skipBlock(name, open, depth);
+  else if (colon)
+    skipScalarOrList(name, depth);
+  else
+    tokens->fail(tokens->place(), "expected ':' or '{' after " + quoted(name) +
+                                      ", found " + tokens->describe());
+  if (!tokens->tryTake(";"))
+    tokens->tryTake(",");
+}
+
+void TextParser::skipBlock(const std::string &name, TextPlace open, int depth) {
+  checkDepth(depth);
+  const char *closer = tokens->at("<") ? ">" : "}";
+  tokens->next();
+  while (!tokens->atEnd() && !tokens->at("}") && !tokens->at(">")) {
+    if (tokens->at("[")) {
+      std::string extension = takeExtensionName();
+      skipAfterName(extension, depth + 1);
+      continue;
+    }
+    if (tokens->type() != Tokenizer::TYPE_IDENTIFIER)
+      tokens->fail(tokens->place(),
+                   "expected a field name, found " + tokens->describe());
+    const std::string inner = tokens->token().text;
+    tokens->next();
+    skipAfterName(inner, depth + 1);
+  }
+  close(closer, name, open);
+}
+
+void TextParser::skipScalarOrList(const std::string &name, int depth) {
+  checkDepth(depth);
+  if (tokens->type() == Tokenizer::TYPE_STRING) {
+    while (tokens->type() == Tokenizer::TYPE_STRING)
+      tokens->next();
+    return;
+  }
+  if (tokens->tryTake("[")) {
+    bool more = !tokens->tryTake("]");
+    while (more) {
+      if (tokens->at("{") || tokens->at("<"))
+        skipBlock(name, tokens->place(), depth + 1);
+      else
+        skipScalarOrList(name, depth + 1);
+      if (tokens->tryTake("]"))
+        break;
+      if (!tokens->tryTake(","))
+        tokens->fail(tokens->place(), "expected ',' or ']' in the list of " +
+                                          quoted(name) + ", found " +
+                                          tokens->describe());
+    }
+    return;
+  }
+  tokens->tryTake("-");
+  if (tokens->type() != Tokenizer::TYPE_INTEGER &&
+      tokens->type() != Tokenizer::TYPE_FLOAT &&
+      tokens->type() != Tokenizer::TYPE_IDENTIFIER)
+    tokens->fail(tokens->place(), "expected a value for " + quoted(name) +
+                                      ", found " + tokens->describe());
+  tokens->next();
+}
+
+void TextParser::nameLayer(const Message &layer, size_t first) {
+  const std::string prefix = layerPrefix(layer);
+  for (size_t i = first; i < diagnostics.size(); ++i)
+    diagnostics.at(i).text = prefix + diagnostics.at(i).text;
+}
+
+} // namespace brew::prototxt

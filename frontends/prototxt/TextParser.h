@@ -1,0 +1,77 @@
+//===- TextParser.h - Prototxt text to protobuf messages --------*- C++ -*-===//
+//
+// Parses protobuf text format into a message as TextFormat does for Caffe, but
+// records the place of every field and goes on after unknown and repeated
+// fields, so that one run reports them all. A syntax, type or enum error ends
+// the parse.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "frontends/prototxt/SourceMap.h"
+#include "frontends/prototxt/TokenStream.h"
+#include "frontends/prototxt/ValueParser.h"
+
+#include <set>
+#include <string>
+
+namespace brew::prototxt {
+
+class TextParser {
+public:
+  /// `text` must outlive the parser and be shorter than 2 GiB. Places go to
+  /// `places`, whose file name the diagnostics carry.
+  TextParser(const std::string &text, SourceMap &places,
+             Diagnostics &diagnostics)
+      : text(text), places(places), diagnostics(diagnostics) {}
+
+  /// Fills `root`. False if there was any error; what was parsed before the
+  /// error that ended the parse is in `root` then.
+  bool parse(google::protobuf::Message &root);
+
+  /// Whether the last parse saw the whole text, if not without errors.
+  bool reachedEnd() const { return ended; }
+
+private:
+  using Message = google::protobuf::Message;
+  using FieldDescriptor = google::protobuf::FieldDescriptor;
+
+  /// A message being parsed and how the text opened it.
+  struct Frame {
+    Message &message;
+    const Frame *parent = nullptr;
+    std::string name;     ///< the field that holds it; empty for the root
+    TextPlace open;       ///< where that field's name stands
+    bool recorded = true; ///< false inside a repeated singular field
+    /// Names reported as standing in a block that was probably not closed.
+    std::set<std::string> strays = {};
+  };
+
+  void parseFields(Frame &frame);
+  void parseField(Frame &frame);
+  void parseValue(Frame &frame, Message &into, const FieldDescriptor &field,
+                  TextPlace name, bool recorded);
+  void parseBlock(Frame &frame, Message &into, const FieldDescriptor &field,
+                  TextPlace name, bool recorded);
+  void reportUnknown(Frame &frame, const std::string &name, TextPlace at);
+  void reportMissingRequired(Frame &frame);
+  std::string takeExtensionName();
+
+  void skipAfterName(const std::string &name, int depth);
+  void skipBlock(const std::string &name, TextPlace open, int depth);
+  void skipScalarOrList(const std::string &name, int depth);
+  void checkDepth(int depth);
+
+  /// Takes '}' or '>', whichever closes the block.
+  void close(const char *closer, const std::string &name, TextPlace open);
+  /// Starts the texts of the diagnostics from `first` on with the layer's name.
+  void nameLayer(const Message &layer, size_t first);
+
+  const std::string &text;
+  SourceMap &places;
+  Diagnostics &diagnostics;
+  TokenStream *tokens = nullptr;
+  bool ended = false;
+};
+
+} // namespace brew::prototxt

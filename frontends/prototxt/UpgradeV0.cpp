@@ -1,0 +1,264 @@
+//===- UpgradeV0.cpp - `layers { layer { type: "conv" } }` as V1 ----------===//
+
+#include "formats/Suggest.h"
+#include "frontends/prototxt/FieldCopy.h"
+#include "frontends/prototxt/LegacyUpgrade.h"
+
+#include <google/protobuf/descriptor.h>
+
+#include <map>
+#include <string>
+
+namespace brew::prototxt {
+
+using google::protobuf::Message;
+
+namespace {
+
+using V1 = caffe::V1LayerParameter;
+using V0 = caffe::V0LayerParameter;
+
+struct TypeName {
+  const char *old;
+  V1::LayerType now;
+};
+
+constexpr TypeName typeNames[] = {
+    {"accuracy", V1::ACCURACY},
+    {"bnll", V1::BNLL},
+    {"concat", V1::CONCAT},
+    {"conv", V1::CONVOLUTION},
+    {"data", V1::DATA},
+    {"dropout", V1::DROPOUT},
+    {"euclidean_loss", V1::EUCLIDEAN_LOSS},
+    {"flatten", V1::FLATTEN},
+    {"hdf5_data", V1::HDF5_DATA},
+    {"hdf5_output", V1::HDF5_OUTPUT},
+    {"im2col", V1::IM2COL},
+    {"images", V1::IMAGE_DATA},
+    {"infogain_loss", V1::INFOGAIN_LOSS},
+    {"innerproduct", V1::INNER_PRODUCT},
+    {"lrn", V1::LRN},
+    {"multinomial_logistic_loss", V1::MULTINOMIAL_LOGISTIC_LOSS},
+    {"pool", V1::POOLING},
+    {"relu", V1::RELU},
+    {"sigmoid", V1::SIGMOID},
+    {"softmax", V1::SOFTMAX},
+    {"softmax_loss", V1::SOFTMAX_LOSS},
+    {"split", V1::SPLIT},
+    {"tanh", V1::TANH},
+    {"window_data", V1::WINDOW_DATA},
+};
+
+/// Where a V0 field went, by V0 layer type ("*": any). All V0 parameters stood
+/// side by side in the layer.
+struct Home {
+  const char *field;
+  const char *type;
+  const char *block;
+  const char *now;
+};
+
+constexpr Home homes[] = {
+    {"num_output", "conv", "convolution_param", "num_output"},
+    {"num_output", "innerproduct", "inner_product_param", "num_output"},
+    {"biasterm", "conv", "convolution_param", "bias_term"},
+    {"biasterm", "innerproduct", "inner_product_param", "bias_term"},
+    {"weight_filler", "conv", "convolution_param", "weight_filler"},
+    {"weight_filler", "innerproduct", "inner_product_param", "weight_filler"},
+    {"bias_filler", "conv", "convolution_param", "bias_filler"},
+    {"bias_filler", "innerproduct", "inner_product_param", "bias_filler"},
+    {"pad", "conv", "convolution_param", "pad"},
+    {"pad", "pool", "pooling_param", "pad"},
+    {"kernelsize", "conv", "convolution_param", "kernel_size"},
+    {"kernelsize", "pool", "pooling_param", "kernel_size"},
+    {"group", "conv", "convolution_param", "group"},
+    {"stride", "conv", "convolution_param", "stride"},
+    {"stride", "pool", "pooling_param", "stride"},
+    {"pool", "pool", "pooling_param", "pool"},
+    {"dropout_ratio", "dropout", "dropout_param", "dropout_ratio"},
+    {"local_size", "lrn", "lrn_param", "local_size"},
+    {"alpha", "lrn", "lrn_param", "alpha"},
+    {"beta", "lrn", "lrn_param", "beta"},
+    {"k", "lrn", "lrn_param", "k"},
+    {"source", "data", "data_param", "source"},
+    {"source", "hdf5_data", "hdf5_data_param", "source"},
+    {"source", "images", "image_data_param", "source"},
+    {"source", "window_data", "window_data_param", "source"},
+    {"source", "infogain_loss", "infogain_loss_param", "source"},
+    {"scale", "*", "transform_param", "scale"},
+    {"meanfile", "*", "transform_param", "mean_file"},
+    {"batchsize", "data", "data_param", "batch_size"},
+    {"batchsize", "hdf5_data", "hdf5_data_param", "batch_size"},
+    {"batchsize", "images", "image_data_param", "batch_size"},
+    {"batchsize", "window_data", "window_data_param", "batch_size"},
+    {"cropsize", "*", "transform_param", "crop_size"},
+    {"mirror", "*", "transform_param", "mirror"},
+    {"rand_skip", "data", "data_param", "rand_skip"},
+    {"rand_skip", "images", "image_data_param", "rand_skip"},
+    {"shuffle_images", "images", "image_data_param", "shuffle"},
+    {"new_height", "images", "image_data_param", "new_height"},
+    {"new_width", "images", "image_data_param", "new_width"},
+    {"concat_dim", "concat", "concat_param", "concat_dim"},
+    {"det_fg_threshold", "window_data", "window_data_param", "fg_threshold"},
+    {"det_bg_threshold", "window_data", "window_data_param", "bg_threshold"},
+    {"det_fg_fraction", "window_data", "window_data_param", "fg_fraction"},
+    {"det_context_pad", "window_data", "window_data_param", "context_pad"},
+    {"det_crop_mode", "window_data", "window_data_param", "crop_mode"},
+};
+
+const Home *homeOf(const std::string &field, const std::string &type) {
+  for (const Home &home : homes)
+    if (field == home.field && (type == home.type || home.type[0] == '*'))
+      return &home;
+  return nullptr;
+}
+
+std::string layerWords(const V1 &layer) {
+  return "layer '" + layer.layer().name() + "' (" + layer.layer().type() +
+         "): ";
+}
+
+void upgradeType(SourceMap &places, const V1 &from, V1 &to,
+                 Diagnostics &diagnostics) {
+  const V0 &old = from.layer();
+  if (!old.has_type())
+    return;
+  std::vector<std::string> known = {"padding"};
+  for (const TypeName &entry : typeNames) {
+    known.push_back(entry.old);
+    if (old.type() != entry.old)
+      continue;
+    to.set_type(entry.now);
+    places.copyField(old, "type", 0, to, "type");
+    return;
+  }
+  diagnostics.error(places.whereValue(old, "type"),
+                    layerWords(from) + "unknown layer type '" + old.type() +
+                        "' of the oldest prototxt form" +
+                        didYouMean(old.type(), known));
+}
+
+void upgradeLayer(SourceMap &places, const V1 &from, V1 &to,
+                  Diagnostics &diagnostics) {
+  SourceLocation start = places.where(from);
+  places.setStart(to, {start.line, start.column});
+  copyField(places, from, "bottom", to, "bottom");
+  copyField(places, from, "top", to, "top");
+  const V0 &old = from.layer();
+  for (const char *same : {"name", "blobs", "blobs_lr", "weight_decay"})
+    copyField(places, old, same, to, same);
+  upgradeType(places, from, to, diagnostics);
+  if (old.type() == "hdf5_output")
+    copyField(places, old, "hdf5_output_param", to, "hdf5_output_param");
+
+  const auto *type = V0::descriptor();
+  for (int i = 0; i < type->field_count(); ++i) {
+    const std::string &field = type->field(i)->name();
+    if (field == "name" || field == "type" || field == "blobs" ||
+        field == "blobs_lr" || field == "weight_decay" || !hasField(old, field))
+      continue;
+    if (field == "hdf5_output_param" && old.type() == "hdf5_output")
+      continue;
+    const Home *home = homeOf(field, old.type());
+    if (!home) {
+      diagnostics.warning(places.where(old, field),
+                          layerWords(from) + "'" + field +
+                              "' means nothing to this layer type and is "
+                              "ignored, as Caffe does");
+      continue;
+    }
+    Message &block = openBlock(places, to, home->block, old, field);
+    copyField(places, old, field, block, home->now);
+  }
+}
+
+/// The padding layer that makes each blob, if its last maker is one.
+using PaddingOf = std::map<std::string, const V1 *>;
+
+/// Reads past the padding layer in front of `to` (already upgraded from
+/// `from`): the pad becomes the reader's own.
+void mergePadding(SourceMap &places, const V1 &padding, const V1 &from, V1 &to,
+                  Diagnostics &diagnostics) {
+  const std::string &reader = from.layer().type();
+  const SourceLocation at = places.whereValue(from, "bottom");
+  if ((reader != "conv" && reader != "pool") || from.bottom_size() != 1) {
+    diagnostics
+        .error(at, layerWords(from) + "only a conv or pool layer with one "
+                                      "bottom can read a padding layer")
+        .note(places.where(padding), "the padding layer is here");
+    return;
+  }
+  if (padding.bottom_size() != 1 || padding.top_size() != 1) {
+    diagnostics.error(places.where(padding),
+                      layerWords(padding) +
+                          "a padding layer has one bottom and one top");
+    return;
+  }
+  const V0 &pad = padding.layer();
+  if (reader == "conv") {
+    to.mutable_convolution_param()->clear_pad();
+    to.mutable_convolution_param()->add_pad(pad.pad());
+    places.copyField(pad, "pad", 0, to.convolution_param(), "pad");
+  } else {
+    to.mutable_pooling_param()->set_pad(pad.pad());
+    places.copyField(pad, "pad", 0, to.pooling_param(), "pad");
+  }
+  to.set_bottom(0, padding.bottom(0));
+}
+
+} // namespace
+
+bool hasV0Layers(const caffe::NetParameter &net) {
+  for (const V1 &layer : net.layers())
+    if (layer.has_layer())
+      return true;
+  return false;
+}
+
+std::unique_ptr<caffe::NetParameter> upgradeV0(const caffe::NetParameter &from,
+                                               SourceMap &places,
+                                               Diagnostics &diagnostics) {
+  auto net = std::make_unique<caffe::NetParameter>();
+  SourceLocation start = places.where(from);
+  places.setStart(*net, {start.line, start.column});
+  const auto *type = caffe::NetParameter::descriptor();
+  for (int i = 0; i < type->field_count(); ++i) {
+    const std::string &name = type->field(i)->name();
+    if (name != "layers")
+      copyField(places, from, name, *net, name);
+  }
+  PaddingOf padded;
+  for (int i = 0; i < from.layers_size(); ++i) {
+    const V1 &layer = from.layers(i);
+    if (!layer.has_layer()) {
+      diagnostics.error(places.where(layer),
+                        "the net mixes two old forms: this 'layers' has no "
+                        "inner 'layer' block, others have one");
+      continue;
+    }
+    const bool isPadding = layer.layer().type() == "padding";
+    V1 *upgraded = nullptr;
+    if (!isPadding) {
+      upgraded = net->add_layers();
+      upgradeLayer(places, layer, *upgraded, diagnostics);
+      places.copyField(from, "layers", i, *net, "layers");
+    }
+    for (const std::string &bottom : layer.bottom()) {
+      auto found = padded.find(bottom);
+      if (found == padded.end() || !found->second)
+        continue;
+      if (isPadding)
+        diagnostics.error(places.whereValue(layer, "bottom"),
+                          layerWords(layer) +
+                              "a padding layer cannot read another one");
+      else
+        mergePadding(places, *found->second, layer, *upgraded, diagnostics);
+    }
+    for (const std::string &top : layer.top())
+      padded[top] = isPadding ? &layer : nullptr;
+  }
+  return net;
+}
+
+} // namespace brew::prototxt

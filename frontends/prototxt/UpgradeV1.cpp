@@ -1,0 +1,187 @@
+//===- UpgradeV1.cpp - `layers { type: CONVOLUTION }` as `layer` ----------===//
+
+#include "frontends/prototxt/FieldCopy.h"
+#include "frontends/prototxt/LegacyUpgrade.h"
+
+#include <google/protobuf/descriptor.h>
+
+#include <string>
+
+namespace brew::prototxt {
+
+using google::protobuf::Descriptor;
+using google::protobuf::Message;
+
+namespace {
+
+using V1 = caffe::V1LayerParameter;
+
+struct TypeName {
+  V1::LayerType old;
+  const char *now;
+};
+
+constexpr TypeName typeNames[] = {
+    {V1::NONE, ""},
+    {V1::ABSVAL, "AbsVal"},
+    {V1::ACCURACY, "Accuracy"},
+    {V1::ARGMAX, "ArgMax"},
+    {V1::BNLL, "BNLL"},
+    {V1::CONCAT, "Concat"},
+    {V1::CONTRASTIVE_LOSS, "ContrastiveLoss"},
+    {V1::CONVOLUTION, "Convolution"},
+    {V1::DATA, "Data"},
+    {V1::DECONVOLUTION, "Deconvolution"},
+    {V1::DROPOUT, "Dropout"},
+    {V1::DUMMY_DATA, "DummyData"},
+    {V1::EUCLIDEAN_LOSS, "EuclideanLoss"},
+    {V1::ELTWISE, "Eltwise"},
+    {V1::EXP, "Exp"},
+    {V1::FLATTEN, "Flatten"},
+    {V1::HDF5_DATA, "HDF5Data"},
+    {V1::HDF5_OUTPUT, "HDF5Output"},
+    {V1::HINGE_LOSS, "HingeLoss"},
+    {V1::IM2COL, "Im2col"},
+    {V1::IMAGE_DATA, "ImageData"},
+    {V1::INFOGAIN_LOSS, "InfogainLoss"},
+    {V1::INNER_PRODUCT, "InnerProduct"},
+    {V1::LRN, "LRN"},
+    {V1::MEMORY_DATA, "MemoryData"},
+    {V1::MULTINOMIAL_LOGISTIC_LOSS, "MultinomialLogisticLoss"},
+    {V1::MVN, "MVN"},
+    {V1::POOLING, "Pooling"},
+    {V1::POWER, "Power"},
+    {V1::RELU, "ReLU"},
+    {V1::SIGMOID, "Sigmoid"},
+    {V1::SIGMOID_CROSS_ENTROPY_LOSS, "SigmoidCrossEntropyLoss"},
+    {V1::SILENCE, "Silence"},
+    {V1::SLICE, "Slice"},
+    {V1::SOFTMAX, "Softmax"},
+    {V1::SOFTMAX_LOSS, "SoftmaxWithLoss"},
+    {V1::SPLIT, "Split"},
+    {V1::TANH, "TanH"},
+    {V1::THRESHOLD, "Threshold"},
+    {V1::WINDOW_DATA, "WindowData"},
+};
+
+/// The ParamSpec number `index`, made along with those before it if need be; a
+/// new one starts where the V1 field that asks for it stands.
+caffe::ParamSpec &paramSpec(SourceMap &places, caffe::LayerParameter &layer,
+                            int index, const V1 &old, const char *field) {
+  while (layer.param_size() <= index) {
+    caffe::ParamSpec *spec = layer.add_param();
+    places.copyField(old, field, layer.param_size() - 1, layer, "param");
+    SourceLocation at = places.where(old, field, layer.param_size() - 1);
+    places.setStart(*spec, {at.line, at.column});
+  }
+  return *layer.mutable_param(index);
+}
+
+/// Four parallel lists of V1 are one list of blocks today.
+void gatherParamSpecs(SourceMap &places, const V1 &old,
+                      caffe::LayerParameter &layer) {
+  for (int i = 0; i < old.param_size(); ++i) {
+    auto &spec = paramSpec(places, layer, i, old, "param");
+    spec.set_name(old.param(i));
+    places.copyField(old, "param", i, spec, "name");
+  }
+  for (int i = 0; i < old.blob_share_mode_size(); ++i) {
+    auto &spec = paramSpec(places, layer, i, old, "blob_share_mode");
+    spec.set_share_mode(old.blob_share_mode(i) == V1::STRICT
+                            ? caffe::ParamSpec::STRICT
+                            : caffe::ParamSpec::PERMISSIVE);
+    places.copyField(old, "blob_share_mode", i, spec, "share_mode");
+  }
+  for (int i = 0; i < old.blobs_lr_size(); ++i) {
+    auto &spec = paramSpec(places, layer, i, old, "blobs_lr");
+    spec.set_lr_mult(old.blobs_lr(i));
+    places.copyField(old, "blobs_lr", i, spec, "lr_mult");
+  }
+  for (int i = 0; i < old.weight_decay_size(); ++i) {
+    auto &spec = paramSpec(places, layer, i, old, "weight_decay");
+    spec.set_decay_mult(old.weight_decay(i));
+    places.copyField(old, "weight_decay", i, spec, "decay_mult");
+  }
+}
+
+bool isRewritten(const std::string &field) {
+  return field == "type" || field == "param" || field == "blob_share_mode" ||
+         field == "blobs_lr" || field == "weight_decay" || field == "layer";
+}
+
+void upgradeLayer(SourceMap &places, const V1 &old,
+                  caffe::LayerParameter &layer) {
+  SourceLocation start = places.where(old);
+  places.setStart(layer, {start.line, start.column});
+  // Every other V1 field has a current one of the same name and type.
+  const Descriptor *type = V1::descriptor();
+  for (int i = 0; i < type->field_count(); ++i) {
+    const std::string &name = type->field(i)->name();
+    if (!isRewritten(name))
+      copyField(places, old, name, layer, name);
+  }
+  if (old.has_type()) {
+    for (const TypeName &entry : typeNames)
+      if (entry.old == old.type())
+        layer.set_type(entry.now);
+    places.copyField(old, "type", 0, layer, "type");
+  }
+  gatherParamSpecs(places, old, layer);
+}
+
+/// Moves the fields that data layers once had for themselves.
+void moveTransform(SourceMap &places, V1 &layer, const char *block) {
+  if (!hasField(layer, block))
+    return;
+  const auto *field = V1::descriptor()->FindFieldByName(block);
+  Message *data = layer.GetReflection()->MutableMessage(&layer, field);
+  for (const char *name : {"scale", "mean_file", "crop_size", "mirror"}) {
+    if (!hasField(*data, name))
+      continue;
+    Message &transform =
+        openBlock(places, layer, "transform_param", *data, name);
+    copyField(places, *data, name, transform, name);
+    data->GetReflection()->ClearField(
+        data, data->GetDescriptor()->FindFieldByName(name));
+  }
+}
+
+} // namespace
+
+void upgradeDataTransforms(caffe::NetParameter &net, SourceMap &places) {
+  for (V1 &layer : *net.mutable_layers()) {
+    if (layer.type() == V1::DATA)
+      moveTransform(places, layer, "data_param");
+    if (layer.type() == V1::IMAGE_DATA)
+      moveTransform(places, layer, "image_data_param");
+    if (layer.type() == V1::WINDOW_DATA)
+      moveTransform(places, layer, "window_data_param");
+  }
+}
+
+std::unique_ptr<caffe::NetParameter> upgradeV1(const caffe::NetParameter &from,
+                                               SourceMap &places,
+                                               Diagnostics &diagnostics) {
+  if (from.layer_size() > 0)
+    diagnostics
+        .error(places.where(from, "layer"),
+               "the net mixes 'layer' with the old form 'layers'; write all "
+               "layers in one form")
+        .note(places.where(from, "layers"), "the first 'layers' is here");
+  auto net = std::make_unique<caffe::NetParameter>();
+  const Descriptor *type = caffe::NetParameter::descriptor();
+  SourceLocation start = places.where(from);
+  places.setStart(*net, {start.line, start.column});
+  for (int i = 0; i < type->field_count(); ++i) {
+    const std::string &name = type->field(i)->name();
+    if (name != "layers")
+      copyField(places, from, name, *net, name);
+  }
+  for (int i = 0; i < from.layers_size(); ++i) {
+    upgradeLayer(places, from.layers(i), *net->add_layer());
+    places.copyField(from, "layers", i, *net, "layer");
+  }
+  return net;
+}
+
+} // namespace brew::prototxt

@@ -1,0 +1,281 @@
+//===- ValueParser.cpp - Scalar field values of a prototxt ----------------===//
+
+#include "frontends/prototxt/ValueParser.h"
+
+#include "formats/Suggest.h"
+#include "frontends/prototxt/ForkFields.h"
+
+#include <google/protobuf/io/strtod.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <limits>
+
+namespace brew::prototxt {
+
+using google::protobuf::EnumDescriptor;
+using google::protobuf::EnumValueDescriptor;
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+using Tokenizer = TokenStream::Tokenizer;
+
+namespace {
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+std::string quoted(const std::string &text) { return "'" + text + "'"; }
+
+/// The bytes of a string token without its quotes, unescaped.
+std::string unquote(const std::string &token) {
+  std::string out;
+  Tokenizer::ParseString(token, &out);
+  return out;
+}
+
+/// The value of that name, also if it is written in another case.
+const EnumValueDescriptor *findAnyCase(const EnumDescriptor &type,
+                                       const std::string &name) {
+  for (int i = 0; i < type.value_count(); ++i)
+    if (lower(type.value(i)->name()) == lower(name))
+      return type.value(i);
+  return nullptr;
+}
+
+} // namespace
+
+void ValueParser::parse(Message &message, const FieldDescriptor &field) {
+  const Reflection *r = message.GetReflection();
+  const FieldDescriptor *f = &field;
+  const bool add = field.is_repeated();
+  switch (field.cpp_type()) {
+  case FieldDescriptor::CPPTYPE_INT32: {
+    auto value = static_cast<int32_t>(
+        takeSigned(field, std::numeric_limits<int32_t>::max()));
+    add ? r->AddInt32(&message, f, value) : r->SetInt32(&message, f, value);
+    return;
+  }
+  case FieldDescriptor::CPPTYPE_INT64: {
+    int64_t value = takeSigned(field, std::numeric_limits<int64_t>::max());
+    add ? r->AddInt64(&message, f, value) : r->SetInt64(&message, f, value);
+    return;
+  }
+  case FieldDescriptor::CPPTYPE_UINT32: {
+    auto value = static_cast<uint32_t>(
+        takeUnsigned(field, std::numeric_limits<uint32_t>::max(),
+                     tokens.place(), /*negative=*/false));
+    add ? r->AddUInt32(&message, f, value) : r->SetUInt32(&message, f, value);
+    return;
+  }
+  case FieldDescriptor::CPPTYPE_UINT64: {
+    uint64_t value = takeUnsigned(field, std::numeric_limits<uint64_t>::max(),
+                                  tokens.place(), /*negative=*/false);
+    add ? r->AddUInt64(&message, f, value) : r->SetUInt64(&message, f, value);
+    return;
+  }
+  case FieldDescriptor::CPPTYPE_FLOAT: {
+    float value = google::protobuf::io::SafeDoubleToFloat(takeDouble(field));
+    add ? r->AddFloat(&message, f, value) : r->SetFloat(&message, f, value);
+    return;
+  }
+  case FieldDescriptor::CPPTYPE_DOUBLE: {
+    double value = takeDouble(field);
+    add ? r->AddDouble(&message, f, value) : r->SetDouble(&message, f, value);
+    return;
+  }
+  case FieldDescriptor::CPPTYPE_BOOL: {
+    bool value = takeBool(field);
+    add ? r->AddBool(&message, f, value) : r->SetBool(&message, f, value);
+    return;
+  }
+  case FieldDescriptor::CPPTYPE_STRING: {
+    std::string value = takeString(field);
+    add ? r->AddString(&message, f, std::move(value))
+        : r->SetString(&message, f, std::move(value));
+    return;
+  }
+  case FieldDescriptor::CPPTYPE_ENUM: {
+    const EnumValueDescriptor *value = takeEnum(field);
+    add ? r->AddEnum(&message, f, value) : r->SetEnum(&message, f, value);
+    return;
+  }
+  case FieldDescriptor::CPPTYPE_MESSAGE:
+    break; // the caller's
+  }
+}
+
+void ValueParser::failType(const FieldDescriptor &field,
+                           const std::string &expected) {
+  tokens.fail(tokens.place(), "expected " + expected + " for " +
+                                  quoted(field.name()) + ", found " +
+                                  tokens.describe());
+}
+
+std::string ValueParser::takeString(const FieldDescriptor &field) {
+  if (tokens.type() != Tokenizer::TYPE_STRING) {
+    if (tokens.type() == Tokenizer::TYPE_IDENTIFIER)
+      tokens.fail(tokens.place(), "expected a quoted string for " +
+                                      quoted(field.name()) + ", found " +
+                                      tokens.describe() + "; write \"" +
+                                      tokens.token().text + "\"");
+    failType(field, "a quoted string");
+  }
+  std::string value;
+  while (tokens.type() == Tokenizer::TYPE_STRING) {
+    Tokenizer::ParseStringAppend(tokens.token().text, &value);
+    tokens.next();
+  }
+  return value;
+}
+
+bool ValueParser::takeBool(const FieldDescriptor &field) {
+  if (tokens.type() == Tokenizer::TYPE_INTEGER) {
+    uint64_t value = 0;
+    if (!Tokenizer::ParseInteger(tokens.token().text, 1, &value))
+      failType(field, "true or false");
+    tokens.next();
+    return value != 0;
+  }
+  const std::string &word = tokens.token().text;
+  bool isTrue = word == "true" || word == "True" || word == "t";
+  bool isFalse = word == "false" || word == "False" || word == "f";
+  if (!isTrue && !isFalse)
+    failType(field, "true or false");
+  tokens.next();
+  return isTrue;
+}
+
+const EnumValueDescriptor *ValueParser::takeEnum(const FieldDescriptor &field) {
+  TextPlace start = tokens.place();
+  const EnumDescriptor &type = *field.enum_type();
+  if (tokens.type() == Tokenizer::TYPE_IDENTIFIER) {
+    const EnumValueDescriptor *value =
+        type.FindValueByName(tokens.token().text);
+    if (!value)
+      failEnum(field, start, tokens.token().text);
+    tokens.next();
+    return value;
+  }
+  if (tokens.at("-") || tokens.type() == Tokenizer::TYPE_INTEGER) {
+    int64_t number = takeSigned(field, std::numeric_limits<int32_t>::max());
+    const EnumValueDescriptor *value =
+        type.FindValueByNumber(static_cast<int>(number));
+    if (!value)
+      failEnum(field, start, std::to_string(number));
+    return value;
+  }
+  if (tokens.type() == Tokenizer::TYPE_STRING) {
+    std::string word = unquote(tokens.token().text);
+    // `layers` are of the V1 form, whose types are bare words; a quoted type is
+    // what `layer` has, so one of the two is a slip.
+    if (type.full_name() == "caffe.V1LayerParameter.LayerType")
+      tokens.fail(start,
+                  "the type of old-style `layers` is a bare word such as "
+                  "CONVOLUTION, found " +
+                      tokens.describe() + "; use `layer` for a quoted type");
+    if (const EnumValueDescriptor *value = findAnyCase(type, word))
+      tokens.fail(start, "expected a bare word for " + quoted(field.name()) +
+                             ", found " + tokens.describe() + "; write " +
+                             value->name() + " without quotes");
+    failEnum(field, start, word);
+  }
+  failType(field, "a value name");
+}
+
+void ValueParser::failEnum(const FieldDescriptor &field, TextPlace start,
+                           const std::string &found) {
+  const EnumDescriptor &type = *field.enum_type();
+  std::vector<std::string> names;
+  std::string all;
+  for (int i = 0; i < type.value_count(); ++i) {
+    names.push_back(type.value(i)->name());
+    all += (i ? ", " : "") + type.value(i)->name();
+  }
+  std::string nearest;
+  if (const EnumValueDescriptor *value = findAnyCase(type, found))
+    nearest = value->name();
+  else
+    nearest = nearestName(found, names);
+  std::string message =
+      quoted(found) + " is not a value of " + quoted(field.name());
+  if (const char *fork = forkOwningValue(type.name(), found))
+    message +=
+        std::string("; it belongs to ") + fork + ", not to BVLC Caffe 1.0";
+  else if (!nearest.empty())
+    message += "; did you mean " + quoted(nearest) + "?";
+  message += " (accepted: " + all + ")";
+  tokens.fail(start, message);
+}
+
+uint64_t ValueParser::takeUnsigned(const FieldDescriptor &field, uint64_t limit,
+                                   TextPlace start, bool negative) {
+  const bool isUnsigned = field.cpp_type() == FieldDescriptor::CPPTYPE_UINT32 ||
+                          field.cpp_type() == FieldDescriptor::CPPTYPE_UINT64;
+  if (tokens.type() != Tokenizer::TYPE_INTEGER) {
+    if (tokens.type() == Tokenizer::TYPE_FLOAT)
+      tokens.fail(start, "expected an integer for " + quoted(field.name()) +
+                             ", found the number " + (negative ? "-" : "") +
+                             tokens.token().text);
+    if (isUnsigned && tokens.at("-"))
+      tokens.fail(start, quoted(field.name()) + " cannot be negative");
+    failType(field, isUnsigned ? "a non-negative integer" : "an integer");
+  }
+  uint64_t value = 0;
+  if (!Tokenizer::ParseInteger(tokens.token().text, limit, &value))
+    tokens.fail(start,
+                std::string(negative ? "-" : "") + tokens.token().text +
+                    " is out of range for " + quoted(field.name()) + ", a " +
+                    (isUnsigned ? "non-negative " : "") +
+                    (limit > std::numeric_limits<uint32_t>::max() ? "64-bit"
+                                                                  : "32-bit") +
+                    " integer");
+  tokens.next();
+  return value;
+}
+
+int64_t ValueParser::takeSigned(const FieldDescriptor &field, uint64_t limit) {
+  TextPlace start = tokens.place();
+  bool negative = tokens.tryTake("-");
+  // Two's complement has one more negative number than positive ones.
+  uint64_t magnitude =
+      takeUnsigned(field, negative ? limit + 1 : limit, start, negative);
+  return static_cast<int64_t>(negative ? ~magnitude + 1 : magnitude);
+}
+
+double ValueParser::takeDouble(const FieldDescriptor &field) {
+  TextPlace start = tokens.place();
+  bool negative = tokens.tryTake("-");
+  const std::string &word = tokens.token().text;
+  double value = 0;
+  if (tokens.type() == Tokenizer::TYPE_INTEGER) {
+    bool decimal = word.size() < 2 || word[0] != '0';
+    if (!decimal)
+      tokens.fail(start, "expected a decimal number for " +
+                             quoted(field.name()) + ", found " + word +
+                             ", which is hexadecimal or octal");
+    uint64_t whole = 0;
+    value = Tokenizer::ParseInteger(word, std::numeric_limits<uint64_t>::max(),
+                                    &whole)
+                ? static_cast<double>(whole)
+                : Tokenizer::ParseFloat(word);
+  } else if (tokens.type() == Tokenizer::TYPE_FLOAT) {
+    value = Tokenizer::ParseFloat(word);
+  } else if (tokens.type() == Tokenizer::TYPE_IDENTIFIER &&
+             (lower(word) == "inf" || lower(word) == "infinity")) {
+    value = std::numeric_limits<double>::infinity();
+  } else if (tokens.type() == Tokenizer::TYPE_IDENTIFIER &&
+             lower(word) == "nan") {
+    value = std::numeric_limits<double>::quiet_NaN();
+  } else {
+    failType(field, "a number");
+  }
+  tokens.next();
+  return negative ? -value : value;
+}
+
+} // namespace brew::prototxt

@@ -1,0 +1,44 @@
+//===- ValueParser.h - Scalar field values of a prototxt --------*- C++ -*-===//
+//
+// Reads one value of a scalar field from the tokens into a message, accepting
+// what protobuf's TextFormat accepts and saying what was expected otherwise.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "frontends/prototxt/TokenStream.h"
+
+#include <google/protobuf/descriptor.h>
+
+namespace brew::prototxt {
+
+class ValueParser {
+public:
+  explicit ValueParser(TokenStream &tokens) : tokens(tokens) {}
+
+  /// Takes the value at the current token and sets (or, for a repeated field,
+  /// adds) it. A value of another type, out of range or not of the enum is an
+  /// error at the value, which ends the parse.
+  void parse(google::protobuf::Message &message,
+             const google::protobuf::FieldDescriptor &field);
+
+private:
+  std::string takeString(const google::protobuf::FieldDescriptor &field);
+  bool takeBool(const google::protobuf::FieldDescriptor &field);
+  const google::protobuf::EnumValueDescriptor *
+  takeEnum(const google::protobuf::FieldDescriptor &field);
+  int64_t takeSigned(const google::protobuf::FieldDescriptor &field,
+                     uint64_t limit);
+  uint64_t takeUnsigned(const google::protobuf::FieldDescriptor &field,
+                        uint64_t limit, TextPlace start, bool negative);
+  double takeDouble(const google::protobuf::FieldDescriptor &field);
+
+  [[noreturn]] void failType(const google::protobuf::FieldDescriptor &field,
+                             const std::string &expected);
+  [[noreturn]] void failEnum(const google::protobuf::FieldDescriptor &field,
+                             TextPlace start, const std::string &found);
+
+  TokenStream &tokens;
+};
+
+} // namespace brew::prototxt

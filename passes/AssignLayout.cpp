@@ -1,0 +1,155 @@
+//===- AssignLayout.cpp - Memory layout of activations and weights ---------===//
+#include "dialects/Brew/BrewDialect.h"
+#include "passes/LibraryCalls.h"
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Builders.h"
+
+namespace brew {
+#define GEN_PASS_DEF_ASSIGNLAYOUT
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+constexpr int64_t kChannelsLast[] = {0, 2, 3, 1};
+
+struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
+  using AssignLayoutBase::AssignLayoutBase;
+
+  bool wantsChannelsLast() {
+    if (layout != "auto")
+      return layout == "nhwc";
+    SmallVector<std::string> disabled(noLibrary.begin(), noLibrary.end());
+    bool found = false;
+    getOperation().walk([&](ConvolutionOp op) {
+      found |= brew::usesLibrary(op, disabled);
+    });
+    return found;
+  }
+
+  /// Activations and their gradients become channels-last; views stay as
+  /// they are, since they promise row-major order.
+  static void layOutBlobs(ProgramOp program) {
+    program.walk([](Operation *op) {
+      if (isa<ParamValueOp, ParamGradientOp, ParamStateOp, ReinterpretOp>(op))
+        return;
+      for (Value result : op->getResults()) {
+        auto type = dyn_cast<RankedTensorType>(result.getType());
+        if (!type || type.getRank() != 4)
+          continue;
+        bool viewed = llvm::any_of(result.getUsers(), [](Operation *user) {
+          return isa<ReinterpretOp>(user);
+        });
+        // Gradients by weights have their parameter's layout.
+        bool isWeight =
+            isa<ConvolutionBackwardWeightsOp, InnerProductBackwardWeightsOp,
+                SGDUpdateOp>(op) ||
+            llvm::any_of(result.getUsers(), [](Operation *user) {
+              return isa<StoreGradientOp, StoreParamOp, StoreStateOp>(user);
+            });
+        if (!viewed && !isWeight)
+          result.setType(withMemoryOrder(type, kChannelsLast));
+      }
+    });
+  }
+
+  /// Weights of inner products behind a channels-last blob take its
+  /// dimensions and layout.
+  void splitWeights() {
+    SymbolTable symbols(getOperation());
+    llvm::DenseMap<StringAttr, RankedTensorType> split;
+    getOperation().walk([&](InnerProductOp op) {
+      auto x = tensorOf(op.getX());
+      auto read = op.getW().getDefiningOp<ParamValueOp>();
+      if (!x.getEncoding() || op.getAxis() != 1 || !read)
+        return;
+      SmallVector<int64_t> shape(x.getShape().drop_front());
+      SmallVector<int64_t> order = {2, 3, 1}; // of x's dimensions 1..3
+      int64_t outputs = op.getNumOutput();
+      SmallVector<int64_t> weightOrder;
+      if (op.getTranspose()) {
+        for (int64_t dim : order)
+          weightOrder.push_back(dim - 1);
+        weightOrder.push_back(3);
+        shape.push_back(outputs);
+      } else {
+        weightOrder.push_back(0);
+        weightOrder.append(order);
+        shape.insert(shape.begin(), outputs);
+      }
+      auto type = withMemoryOrder(
+          RankedTensorType::get(shape, x.getElementType()), weightOrder);
+      split[read.getParamAttr().getAttr()] = type;
+    });
+    // A parameter that several layers read keeps one type for all of them;
+    // where they would differ it stays as Caffe has it.
+    getOperation().walk([&](InnerProductOp op) {
+      auto read = op.getW().getDefiningOp<ParamValueOp>();
+      if (!read)
+        return;
+      auto it = split.find(read.getParamAttr().getAttr());
+      if (it == split.end())
+        return;
+      ArrayRef<int64_t> x = shapeOf(op.getX());
+      ArrayRef<int64_t> k = it->second.getShape();
+      k = op.getTranspose() ? k.drop_back() : k.drop_front();
+      if (x.drop_front(op.getAxis()) != k)
+        split.erase(it);
+    });
+    for (auto [name, type] : split)
+      setParamType(symbols.lookup<ParamOp>(name), type);
+  }
+
+  /// Changes a parameter's type everywhere it, its gradient or state appear.
+  void setParamType(ParamOp param, RankedTensorType type) {
+    param.setType(type);
+    StringAttr name = param.getSymNameAttr();
+    getOperation().walk([&](Operation *op) {
+      auto symbol = op->getAttrOfType<FlatSymbolRefAttr>("param");
+      if (!symbol || symbol.getAttr() != name)
+        return;
+      if (op->getNumResults())
+        op->getResult(0).setType(type);
+      else
+        retype(op->getOperand(0), type);
+    });
+  }
+
+  /// The producers of a stored value follow the type it is stored with.
+  static void retype(Value value, RankedTensorType type) {
+    if (value.getType() == type)
+      return;
+    value.setType(type);
+    Operation *op = value.getDefiningOp();
+    if (auto update = dyn_cast_or_null<SGDUpdateOp>(op)) {
+      update.getNewW().setType(type);
+      update.getNewHistory().setType(type);
+    } else if (auto nest = dyn_cast_or_null<linalg::GenericOp>(op)) {
+      // A sum of gradients of one parameter.
+      for (Value input : nest.getInputs())
+        retype(input, type);
+      for (Value init : nest.getOutputs())
+        init.setType(type);
+    }
+  }
+
+  void runOnOperation() override {
+    if (layout != "auto" && layout != "nchw" && layout != "nhwc") {
+      getOperation().emitError() << "unknown layout '" << layout << "'";
+      return signalPassFailure();
+    }
+    if (!wantsChannelsLast())
+      return;
+    for (auto program : getOperation().getOps<ProgramOp>())
+      layOutBlobs(program);
+    splitWeights();
+  }
+};
+
+} // namespace

@@ -1,0 +1,202 @@
+//===- Differentiate.cpp - Appends the backward pass -----------------------===//
+#include "dialects/Brew/Composites.h"
+#include "passes/Passes.h"
+#include "passes/ScalarGradient.h"
+
+#include "llvm/ADT/StringSet.h"
+
+namespace brew {
+#define GEN_PASS_DEF_DIFFERENTIATE
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+/// Differentiates one program.
+class Backward {
+public:
+  Backward(ProgramOp program, SymbolTable &symbols)
+      : program(program), symbols(symbols),
+        b(OpBuilder::atBlockEnd(&program.getBody().front())) {}
+
+  LogicalResult run();
+  void keepGradients(ArrayRef<std::string> keep);
+
+private:
+  /// Whether a gradient must reach operand `i` of `op`.
+  bool propagates(Operation *op, unsigned i) const {
+    if (auto down = op->getAttrOfType<DenseBoolArrayAttr>("propagate_down"))
+      if (i < static_cast<unsigned>(down.size()) && !down[i])
+        return false;
+    return needed.contains(op->getOperand(i));
+  }
+  void findNeeded(ArrayRef<Operation *> layers);
+  LogicalResult differentiate(Operation *op);
+  void markNew(Operation *last, Operation *layer);
+  void add(Value value, Value gradient) {
+    Value &sum = gradients[value];
+    sum = sum ? buildSum(b, gradient.getLoc(), sum, gradient) : gradient;
+  }
+  void storeParameters();
+
+  ProgramOp program;
+  SymbolTable &symbols;
+  OpBuilder b;
+  llvm::DenseSet<Value> needed;
+  llvm::DenseMap<Value, Value> gradients;
+  SmallVector<Operation *> layers;
+};
+
+void Backward::findNeeded(ArrayRef<Operation *> layers) {
+  for (Operation *op : layers) {
+    if (auto read = dyn_cast<ParamValueOp>(op)) {
+      if (!symbols.lookup<ParamOp>(read.getParam()).getLrMult().isZero())
+        needed.insert(read);
+      continue;
+    }
+    if (!isa<GradientInterface, ScalarBodyInterface, ReinterpretOp>(op))
+      continue;
+    bool any = false;
+    for (unsigned i = 0; i < op->getNumOperands(); ++i)
+      any |= propagates(op, i);
+    if (any)
+      needed.insert_range(op->getResults());
+  }
+}
+
+LogicalResult Backward::differentiate(Operation *op) {
+  SmallVector<Value> results;
+  bool any = false;
+  for (Value result : op->getResults()) {
+    results.push_back(gradients.lookup(result));
+    any |= results.back() != nullptr;
+  }
+  if (!any)
+    return success();
+  SmallVector<bool> wanted;
+  for (unsigned i = 0; i < op->getNumOperands(); ++i)
+    wanted.push_back(propagates(op, i));
+  if (!llvm::is_contained(wanted, true))
+    return success();
+
+  SmallVector<Value> operands(op->getNumOperands());
+  if (auto layer = dyn_cast<GradientInterface>(op)) {
+    if (failed(layer.buildGradients(b, results, wanted, operands)))
+      return failure();
+  } else if (auto layer = dyn_cast<ScalarBodyInterface>(op)) {
+    for (auto [i, isWanted] : llvm::enumerate(wanted)) {
+      if (!isWanted)
+        continue;
+      FailureOr<Value> gradient =
+          brew::buildScalarGradient(b, layer, i, results[0]);
+      if (failed(gradient))
+        return layerError(op) << "is not differentiable";
+      operands[i] = *gradient;
+    }
+  } else if (auto view = dyn_cast<ReinterpretOp>(op)) {
+    operands[0] = ReinterpretOp::create(b, op->getLoc(), view.getX().getType(),
+                                        results[0]);
+  }
+  for (auto [operand, gradient, isWanted] :
+       llvm::zip(op->getOperands(), operands, wanted))
+    if (isWanted && gradient)
+      add(operand, gradient);
+  return success();
+}
+
+/// What was appended after `last` belongs to the backward pass of `layer`.
+void Backward::markNew(Operation *last, Operation *layer) {
+  for (Operation *op = last->getNextNode(); op; op = op->getNextNode()) {
+    op->setAttr("brew.backward", b.getUnitAttr());
+    if (auto name = layer->getAttrOfType<StringAttr>("layer"))
+      op->setAttr("brew.layer", name);
+  }
+}
+
+/// Sums the gradients of all reads of each parameter and stores them.
+void Backward::storeParameters() {
+  llvm::MapVector<StringAttr, Value> sums;
+  llvm::DenseMap<StringAttr, ParamValueOp> reads;
+  for (Operation *op : layers) {
+    auto read = dyn_cast<ParamValueOp>(op);
+    if (!read || !needed.contains(read))
+      continue;
+    StringAttr name = read.getParamAttr().getAttr();
+    reads[name] = read;
+    Value &sum = sums[name];
+    if (Value gradient = gradients.lookup(read))
+      sum = sum ? buildSum(b, read.getLoc(), sum, gradient) : gradient;
+  }
+  for (auto [name, sum] : sums) {
+    ParamValueOp read = reads[name];
+    if (!sum) // no loss depends on it
+      sum = FillOp::create(b, read.getLoc(), read.getType(),
+                           b.getF64FloatAttr(0));
+    StoreGradientOp::create(b, read.getLoc(), sum, read.getParamAttr());
+  }
+}
+
+LogicalResult Backward::run() {
+  for (Operation &op : program.getBody().front())
+    layers.push_back(&op);
+  findNeeded(layers);
+  for (Operation *op : layers) {
+    auto weights = op->getAttrOfType<DenseF32ArrayAttr>("loss_weights");
+    if (!weights)
+      continue;
+    for (auto [weight, result] :
+         llvm::zip(weights.asArrayRef(), op->getResults()))
+      if (weight != 0 && needed.contains(result))
+        add(result, FillOp::create(b, op->getLoc(), result.getType(),
+                                   b.getF64FloatAttr(weight)));
+  }
+  for (Operation *op : llvm::reverse(layers)) {
+    Operation *last = &program.getBody().front().back();
+    if (failed(differentiate(op)))
+      return failure();
+    markNew(last, op);
+  }
+  storeParameters();
+  return success();
+}
+
+void Backward::keepGradients(ArrayRef<std::string> keep) {
+  bool all = llvm::is_contained(keep, "all");
+  llvm::StringSet<> seen;
+  for (Operation *op : layers) {
+    auto tops = op->getAttrOfType<ArrayAttr>("tops");
+    if (!tops)
+      continue;
+    for (auto [name, result] :
+         llvm::zip(tops.getAsRange<StringAttr>(), op->getResults())) {
+      // Of an in-place blob, the gradient of its first version.
+      if (!seen.insert(name.getValue()).second)
+        continue;
+      if (!all && !llvm::is_contained(keep, name.getValue()))
+        continue;
+      if (Value gradient = gradients.lookup(result))
+        KeepOp::create(b, op->getLoc(), gradient, "diff", name);
+    }
+  }
+}
+
+struct Differentiate : brew::impl::DifferentiateBase<Differentiate> {
+  using DifferentiateBase::DifferentiateBase;
+
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      if (!program.getDifferentiate())
+        continue;
+      Backward backward(program, symbols);
+      if (failed(backward.run()))
+        return signalPassFailure();
+      backward.keepGradients(SmallVector<std::string>(keep.begin(), keep.end()));
+    }
+  }
+};
+
+} // namespace

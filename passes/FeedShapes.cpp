@@ -1,0 +1,384 @@
+//===- FeedShapes.cpp - Shapes of the tops of data layers -----------------===//
+#include "passes/FeedShapes.h"
+
+#include "formats/BinaryProto.h"
+#include "formats/Database.h"
+#include "formats/Datum.h"
+#include "formats/Error.h"
+#include "formats/Hdf5.h"
+#include "formats/PathLookup.h"
+
+#include <charconv>
+#include <climits>
+#include <optional>
+
+using namespace brew;
+using formats::dimsText;
+
+namespace {
+
+/// One layer's shapes.
+class Feed {
+public:
+  Feed(caffe::LayerParameter &layer, const std::vector<std::string> &folders,
+       const FeedOptions &options)
+      : layer(layer), folders(folders), options(options) {}
+
+  std::vector<FeedShape> shapes() {
+    const std::string &type = layer.type();
+    if (type == "Input")
+      return inputShapes();
+    if (type == "DummyData")
+      return dummyShapes();
+    if (type == "MemoryData")
+      return memoryShapes();
+    if (type == "Data")
+      return databaseShapes();
+    if (type == "HDF5Data")
+      return hdf5Shapes();
+    throw badInput("data layers of type " + type + " are not supported yet");
+  }
+
+private:
+  const FeedShape *given(int top) const {
+    auto found = options.given.find(layer.top(top));
+    return found == options.given.end() ? nullptr : &found->second;
+  }
+  void setBatch(FeedShape &shape) const {
+    if (options.batch && !shape.empty())
+      shape[0] = options.batch;
+  }
+  /// Batch size of a layer that has one: option first.
+  template <typename Settings> int64_t takeBatch(Settings &settings) const {
+    if (options.batch)
+      settings.set_batch_size(static_cast<uint32_t>(options.batch));
+    return settings.batch_size();
+  }
+  /// Finds a source, or says how to do without it. Null if a shape is given.
+  std::optional<std::string> findSource(const std::string &name,
+                                        const std::string &what,
+                                        const std::string &example) const;
+
+  std::vector<FeedShape> inputShapes();
+  std::vector<FeedShape> dummyShapes();
+  std::vector<FeedShape> memoryShapes();
+  std::vector<FeedShape> databaseShapes();
+  std::vector<FeedShape> hdf5Shapes();
+  FeedShape firstImage(const std::string &path) const;
+  void checkGivenImage(const FeedShape &shape) const;
+  void checkMean(const FeedShape &image, bool isCropped,
+                 const std::string &from) const;
+
+  caffe::LayerParameter &layer;
+  const std::vector<std::string> &folders;
+  const FeedOptions &options;
+};
+
+std::optional<std::string> Feed::findSource(const std::string &name,
+                                            const std::string &what,
+                                            const std::string &example) const {
+  int missing = -1;
+  for (int i = 0; i < layer.top_size() && missing < 0; ++i)
+    // Labels have one value per record, whatever the source.
+    if (!given(i) && !(layer.type() == "Data" && i == 1))
+      missing = i;
+  if (missing < 0)
+    return formats::findPath(name, folders);
+  try {
+    return formats::requirePath(name, folders, what);
+  } catch (const Error &error) {
+    if (error.status() != ExitStatus::MachineLacks)
+      throw;
+    throw machineLacks(std::string(error.what()) +
+                       "; to compile without it, say --input-shape " +
+                       layer.top(missing) + "=" + example);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Layers without a source
+//===----------------------------------------------------------------------===//
+
+std::vector<FeedShape> Feed::inputShapes() {
+  caffe::InputParameter &settings = *layer.mutable_input_param();
+  std::vector<FeedShape> shapes;
+  for (int i = 0; i < layer.top_size(); ++i) {
+    if (const FeedShape *shape = given(i)) {
+      shapes.push_back(*shape);
+    } else if (settings.shape_size() == 0) {
+      throw badInput("the shape of '" + layer.top(i) +
+                     "' is not given; write input_param { shape { ... } } or "
+                     "say --input-shape " +
+                     layer.top(i) + "=N,...");
+    } else {
+      const auto &dims =
+          settings.shape(settings.shape_size() > 1 ? i : 0).dim();
+      shapes.emplace_back(dims.begin(), dims.end());
+    }
+    setBatch(shapes.back());
+  }
+  settings.clear_shape();
+  for (const FeedShape &shape : shapes) {
+    caffe::BlobShape &text = *settings.add_shape();
+    for (int64_t dim : shape)
+      text.add_dim(dim);
+  }
+  return shapes;
+}
+
+std::vector<FeedShape> Feed::dummyShapes() {
+  caffe::DummyDataParameter &settings = *layer.mutable_dummy_data_param();
+  std::vector<FeedShape> shapes;
+  auto pick = [](const auto &list, int i) -> int64_t {
+    return list.Get(list.size() > 1 ? i : 0);
+  };
+  for (int i = 0; i < layer.top_size(); ++i) {
+    if (const FeedShape *shape = given(i)) {
+      shapes.push_back(*shape);
+    } else if (settings.shape_size() > 0) {
+      const auto &dims =
+          settings.shape(settings.shape_size() > 1 ? i : 0).dim();
+      shapes.emplace_back(dims.begin(), dims.end());
+    } else if (settings.num_size() && settings.channels_size() &&
+               settings.height_size() && settings.width_size()) {
+      shapes.push_back({pick(settings.num(), i), pick(settings.channels(), i),
+                        pick(settings.height(), i),
+                        pick(settings.width(), i)});
+    } else {
+      throw badInput("the shape of '" + layer.top(i) + "' is not given");
+    }
+    setBatch(shapes.back());
+  }
+  settings.clear_num();
+  settings.clear_channels();
+  settings.clear_height();
+  settings.clear_width();
+  settings.clear_shape();
+  for (const FeedShape &shape : shapes) {
+    caffe::BlobShape &text = *settings.add_shape();
+    for (int64_t dim : shape)
+      text.add_dim(dim);
+  }
+  return shapes;
+}
+
+std::vector<FeedShape> Feed::memoryShapes() {
+  caffe::MemoryDataParameter &settings = *layer.mutable_memory_data_param();
+  if (const FeedShape *shape = given(0)) {
+    if (shape->size() != 4)
+      throw badInput("--input-shape for '" + layer.top(0) +
+                     "' needs four dimensions");
+    settings.set_batch_size(shape->at(0));
+    settings.set_channels(shape->at(1));
+    settings.set_height(shape->at(2));
+    settings.set_width(shape->at(3));
+  }
+  const int64_t batch = takeBatch(settings);
+  return {{batch, settings.channels(), settings.height(), settings.width()},
+          {batch}};
+}
+
+//===----------------------------------------------------------------------===//
+// Databases
+//===----------------------------------------------------------------------===//
+
+FeedShape Feed::firstImage(const std::string &path) const {
+  const auto backend =
+      layer.data_param().backend() == caffe::DataParameter::LEVELDB
+          ? formats::DbBackend::LevelDb
+          : formats::DbBackend::Lmdb;
+  auto reader = formats::DbReader::open(path, backend);
+  auto cursor = reader->newCursor();
+  auto color = formats::ImageColor::Native;
+  if (layer.transform_param().force_color())
+    color = formats::ImageColor::Color;
+  else if (layer.transform_param().force_gray())
+    color = formats::ImageColor::Gray;
+  formats::ImageRecord image;
+  formats::decodeDatum(cursor->value(), color,
+                       path + ", record '" + std::string(cursor->key()) + "'",
+                       image);
+  return {image.channels, image.height, image.width};
+}
+
+void Feed::checkGivenImage(const FeedShape &shape) const {
+  if (shape.size() != 4)
+    throw badInput("--input-shape for '" + layer.top(0) +
+                   "' needs four dimensions: number, channels, height, width");
+  const int64_t crop = layer.transform_param().crop_size();
+  if (crop && (shape[2] != crop || shape[3] != crop))
+    throw badInput("--input-shape gives '" + layer.top(0) + "' images of " +
+                   dimsText({shape[1], shape[2], shape[3]}) +
+                   ", but crop_size makes them " + std::to_string(crop) + "x" +
+                   std::to_string(crop));
+}
+
+/// `image` is channels x height x width before cropping, or after it if
+/// `isCropped`.
+void Feed::checkMean(const FeedShape &image, bool isCropped,
+                     const std::string &from) const {
+  const caffe::TransformationParameter &transform = layer.transform_param();
+  if (transform.mean_value_size() > 1 &&
+      transform.mean_value_size() != image[0])
+    throw badInput("mean_value is given " +
+                   std::to_string(transform.mean_value_size()) +
+                   " times for images of " + std::to_string(image[0]) +
+                   " channels; give one, or one for each channel");
+  if (!transform.has_mean_file())
+    return;
+  auto path = formats::findPath(transform.mean_file(), folders);
+  if (!path)
+    return; // it may be there when the plan runs
+  FeedShape mean = formats::readBinaryProto(*path).dims;
+  if (mean.size() == 4 && mean[0] == 1)
+    mean.erase(mean.begin());
+  bool fits = mean.size() == 3 && mean[0] == image[0];
+  for (size_t i = 1; fits && i < 3; ++i)
+    fits = isCropped ? mean[i] >= image[i] : mean[i] == image[i];
+  if (!fits)
+    throw badInput("the mean image in " + *path + " is " + dimsText(mean) +
+                   ", but the images of " + from + " are " + dimsText(image));
+}
+
+std::vector<FeedShape> Feed::databaseShapes() {
+  const int64_t batch = takeBatch(*layer.mutable_data_param());
+  const int64_t crop = layer.transform_param().crop_size();
+  const FeedShape *told = given(0);
+  if (told)
+    checkGivenImage(*told);
+  const bool isLevelDb =
+      layer.data_param().backend() == caffe::DataParameter::LEVELDB;
+  auto path = findSource(layer.data_param().source(),
+                         isLevelDb ? "LevelDB database" : "LMDB database",
+                         "N,C,H,W");
+  FeedShape image;
+  if (path) {
+    image = firstImage(*path);
+    checkMean(image, false, *path);
+    if (crop > image[1] || crop > image[2])
+      throw badInput("crop_size " + std::to_string(crop) +
+                     " is larger than the images of " + *path + ", which are " +
+                     dimsText(image));
+    if (crop)
+      image = {image[0], crop, crop};
+    if (told && FeedShape(told->begin() + 1, told->end()) != image)
+      throw badInput("--input-shape gives '" + layer.top(0) + "' images of " +
+                     dimsText({told->begin() + 1, told->end()}) + ", but " +
+                     *path + " has images of " + dimsText(image));
+  } else {
+    image.assign(told->begin() + 1, told->end());
+    checkMean(image, crop != 0, "--input-shape");
+  }
+  std::vector<FeedShape> shapes = {{batch, image[0], image[1], image[2]}};
+  if (layer.top_size() > 1)
+    shapes.push_back({batch});
+  return shapes;
+}
+
+//===----------------------------------------------------------------------===//
+// HDF5
+//===----------------------------------------------------------------------===//
+
+std::vector<FeedShape> Feed::hdf5Shapes() {
+  const int64_t batch = takeBatch(*layer.mutable_hdf5_data_param());
+  auto list = findSource(layer.hdf5_data_param().source(),
+                         "list of HDF5 files", "N,...");
+  std::optional<std::string> file;
+  if (list) {
+    std::vector<std::string> places = folders;
+    places.push_back(formats::folderOfFile(*list));
+    file = formats::readHdf5List(*list, places).front();
+  }
+  std::vector<FeedShape> shapes;
+  for (int i = 0; i < layer.top_size(); ++i) {
+    const FeedShape *told = given(i);
+    FeedShape shape;
+    if (file) {
+      formats::Hdf5Reader reader(*file);
+      shape = reader.dims(layer.top(i));
+      if (shape.empty())
+        throw badInput("dataset '" + layer.top(i) + "' of " + *file +
+                       " is a single value; it needs a dimension of rows");
+      if (told &&
+          (told->size() != shape.size() ||
+           !std::equal(told->begin() + 1, told->end(), shape.begin() + 1)))
+        throw badInput("--input-shape gives '" + layer.top(i) + "' as " +
+                       dimsText(*told) + ", but the dataset in " + *file +
+                       " is " + dimsText(shape));
+    } else {
+      shape = *told;
+      if (shape.empty())
+        throw badInput("--input-shape for '" + layer.top(i) +
+                       "' needs at least one dimension");
+    }
+    shape[0] = batch;
+    shapes.push_back(shape);
+  }
+  return shapes;
+}
+
+} // namespace
+
+std::map<std::string, FeedShape>
+brew::parseInputShapes(const std::vector<std::string> &entries) {
+  std::string text;
+  for (const std::string &entry : entries)
+    text += (text.empty() ? "" : ",") + entry;
+  std::map<std::string, FeedShape> shapes;
+  FeedShape *current = nullptr;
+  size_t at = 0;
+  while (at < text.size()) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    std::string word = text.substr(at, comma - at);
+    at = comma + 1;
+    const size_t equals = word.rfind('=');
+    auto refuse = [&] {
+      throw Error(ExitStatus::Usage,
+                  "--input-shape: '" + word +
+                      "' is no dimension; write BLOB=d,d,... with dimensions "
+                      "from 1 to 2147483647");
+    };
+    if (equals != std::string::npos) {
+      auto [entry, isNew] = shapes.try_emplace(word.substr(0, equals));
+      if (!isNew || equals == 0)
+        throw Error(ExitStatus::Usage,
+                    "--input-shape: '" + word +
+                        (equals ? "' names a blob twice"
+                                : "' names no blob"));
+      current = &entry->second;
+      word = word.substr(equals + 1);
+      if (word.empty() && at > text.size())
+        break; // a single value has no dimensions
+    }
+    int64_t dim = 0;
+    const char *end = word.data() + word.size();
+    auto [stop, status] = std::from_chars(word.data(), end, dim);
+    if (!current || status != std::errc() || stop != end || dim < 1 ||
+        dim > INT_MAX)
+      refuse();
+    current->push_back(dim);
+  }
+  return shapes;
+}
+
+std::vector<FeedShape>
+brew::feedShapes(caffe::LayerParameter &layer,
+                 const std::vector<std::string> &folders,
+                 const FeedOptions &options) {
+  std::vector<FeedShape> shapes = Feed(layer, folders, options).shapes();
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    int64_t count = 1;
+    for (int64_t dim : shapes[i]) {
+      if (dim < 1)
+        throw badInput("'" + layer.top(i) + "' has no elements: its shape is " +
+                       dimsText(shapes[i]));
+      // Caffe counts elements in an int.
+      if (dim > INT_MAX / count)
+        throw badInput("'" + layer.top(i) +
+                       "' has more than 2147483647 elements: its shape is " +
+                       dimsText(shapes[i]));
+      count *= dim;
+    }
+  }
+  return shapes;
+}

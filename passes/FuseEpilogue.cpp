@@ -1,0 +1,35 @@
+//===- FuseEpilogue.cpp - ReLU into the vendor call before it --------------===//
+#include "dialects/Brew/BrewDialect.h"
+#include "passes/Passes.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace brew {
+#define GEN_PASS_DEF_FUSEEPILOGUE
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+struct FuseEpilogue : brew::impl::FuseEpilogueBase<FuseEpilogue> {
+  void runOnOperation() override {
+    getOperation().walk([&](ReLUOp relu) {
+      Operation *producer = relu.getX().getDefiningOp();
+      if (!isa_and_nonnull<ConvolutionOp, InnerProductOp>(producer) ||
+          producer->hasAttr("relu") || !relu.getX().hasOneUse())
+        return;
+      Builder b(&getContext());
+      producer->setAttr("relu", b.getF32FloatAttr(
+                                    relu.getNegativeSlope().convertToFloat()));
+      producer->setLoc(b.getFusedLoc({producer->getLoc(), relu.getLoc()}));
+      producer->setAttr("layer",
+                        b.getStringAttr(producer->getAttrOfType<StringAttr>("layer").getValue() +
+                                        "+" + relu.getLayer()));
+      relu.getY().replaceAllUsesWith(relu.getX());
+      relu.erase();
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,158 @@
+//===- InferShapes.cpp - Static shapes of blobs and parameters -------------===//
+#include "dialects/Brew/BrewDialect.h"
+#include "passes/Passes.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace brew {
+#define GEN_PASS_DEF_INFERSHAPES
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+std::string shapeText(ArrayRef<int64_t> shape) {
+  std::string text = "(";
+  for (auto [i, dim] : llvm::enumerate(shape))
+    text += (i ? ", " : "") + std::to_string(dim);
+  return text + ")";
+}
+
+/// Gives the parameter behind `read` the shape its layer asks for.
+LogicalResult setParamShape(Operation *layer, ParamValueOp read,
+                            ArrayRef<int64_t> shape, SymbolTable &symbols) {
+  auto param = symbols.lookup<ParamOp>(read.getParam());
+  Type element = elementOf(read.getResult());
+  auto wanted = RankedTensorType::get(shape, element);
+  auto known = dyn_cast<RankedTensorType>(param.getType());
+  if (!known) {
+    param.setType(wanted);
+    param.setFileDims(SmallVector<int64_t>(shape));
+    read.getResult().setType(wanted);
+    return success();
+  }
+  read.getResult().setType(known);
+  if (known == wanted)
+    return success();
+  if (countOf(known.getShape()) != countOf(shape) ||
+      (param.getSharedName() && !param.getPermissive())) {
+    auto diagnostic = layerError(layer)
+                      << "shares parameter '"
+                      << param.getSharedName().value_or(param.getSymName())
+                      << "' but needs it as " << shapeText(shape)
+                      << ", not as " << shapeText(known.getShape());
+    diagnostic.attachNote(param.getLoc())
+        << "layer '" << param.getLayer() << "' owns the parameter";
+    return diagnostic;
+  }
+  // PERMISSIVE sharing: the same elements under this layer's shape.
+  OpBuilder b(layer);
+  auto view = ReinterpretOp::create(b, layer->getLoc(), wanted, read);
+  layer->replaceUsesOfWith(read, view);
+  return success();
+}
+
+LogicalResult inferLayer(ShapeInterface layer, SymbolTable &symbols) {
+  Operation *op = layer;
+  Shapes tops, params;
+  if (failed(layer.inferShapes(tops, params)))
+    return failure();
+  unsigned next = 0;
+  for (Value operand : op->getOperands())
+    if (auto read = operand.getDefiningOp<ParamValueOp>())
+      if (next < params.size() &&
+          failed(setParamShape(op, read, params[next++], symbols)))
+        return failure();
+  for (auto [result, shape] : llvm::zip(op->getResults(), tops)) {
+    Type element = elementOf(result);
+    for (int64_t dim : shape)
+      if (dim <= 0)
+        return layerError(op) << "top has shape " << shapeText(shape)
+                              << ", without elements";
+    result.setType(RankedTensorType::get(shape, element));
+  }
+  return success();
+}
+
+struct InferShapes : brew::impl::InferShapesBase<InferShapes> {
+  /// Records name and shape of each blob, and what Caffe holds for them.
+  void recordBlobs(ProgramOp program) {
+    llvm::MapVector<StringRef, RankedTensorType> blobs;
+    program.walk([&](Operation *op) {
+      if (auto tops = op->getAttrOfType<ArrayAttr>("tops"))
+        for (auto [name, result] : llvm::zip(tops.getAsRange<StringAttr>(),
+                                             op->getResults()))
+          if (auto type = dyn_cast<RankedTensorType>(result.getType()))
+            blobs[name.getValue()] = type;
+    });
+    Builder b(&getContext());
+    SmallVector<NamedAttribute> entries;
+    int64_t bytes = 0;
+    for (auto [name, type] : blobs) {
+      entries.push_back(
+          b.getNamedAttr(name, b.getDenseI64ArrayAttr(type.getShape())));
+      // Data and gradient; an in-place top is its bottom's blob.
+      bytes += 2 * countOf(type.getShape()) *
+               (type.getElementTypeBitWidth() / 8);
+    }
+    program.setBlobsAttr(b.getDictionaryAttr(entries));
+
+    // Parameters by the layer that uses them, shared ones under every user.
+    llvm::MapVector<StringAttr, SmallVector<Attribute>> params;
+    program.walk([&](ShapeInterface layer) {
+      for (Value operand : layer->getOperands()) {
+        Operation *source = operand.getDefiningOp();
+        if (isa_and_nonnull<ReinterpretOp>(source))
+          source = source->getOperand(0).getDefiningOp();
+        if (isa_and_nonnull<ParamValueOp>(source))
+          params[layer->getAttrOfType<StringAttr>("layer")].push_back(
+              b.getDenseI64ArrayAttr(shapeOf(operand)));
+      }
+    });
+    SmallVector<NamedAttribute> layers;
+    for (auto &[layer, shapes] : params)
+      layers.push_back(b.getNamedAttr(layer, b.getArrayAttr(shapes)));
+    program.setParamsAttr(b.getDictionaryAttr(layers));
+
+    program.setCaffeBytes(bytes);
+  }
+
+  /// The number of classes a label check needs is only known now.
+  static void setLabelLimits(ProgramOp program) {
+    program.walk([](CheckLabelsOp check) {
+      Operation *layer = check.getStatus().getDefiningOp();
+      int64_t classes = -1;
+      if (auto loss = dyn_cast_or_null<SoftmaxLossOp>(layer))
+        classes = shapeOf(loss.getX())[loss.getAxis()];
+      else if (auto accuracy = dyn_cast_or_null<AccuracyOp>(layer))
+        classes = shapeOf(accuracy.getX())[accuracy.getAxis()];
+      check.setLimit(classes);
+    });
+  }
+
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      for (Operation &op :
+           llvm::make_early_inc_range(program.getBody().front())) {
+        if (auto feed = dyn_cast<FeedOp>(op)) {
+          for (Value value : feed.getValues())
+            if (!isa<RankedTensorType>(value.getType())) {
+              layerError(feed) << "the shape of its data is not known";
+              return signalPassFailure();
+            }
+        } else if (auto layer = dyn_cast<ShapeInterface>(op)) {
+          if (failed(inferLayer(layer, symbols)))
+            return signalPassFailure();
+        }
+      }
+      setLabelLimits(program);
+      recordBlobs(program);
+    }
+  }
+};
+
+} // namespace

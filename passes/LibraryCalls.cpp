@@ -1,0 +1,31 @@
+//===- LibraryCalls.cpp - Which operations become vendor calls -------------===//
+#include "passes/LibraryCalls.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+/// Whether the dimensions of `type` before `axis` are, in memory, all outside
+/// those from it on: then the tensor is a matrix.
+static bool isMatrix(RankedTensorType type, int64_t axis) {
+  SmallVector<int64_t> order = memoryOrder(type);
+  for (int64_t i = 0; i < axis; ++i)
+    if (order[i] != i && type.getDimSize(order[i]) != 1)
+      return false;
+  return true;
+}
+
+bool brew::usesLibrary(Operation *op, ArrayRef<std::string> disabled) {
+  auto call = dyn_cast<LibraryInterface>(op);
+  if (!call || llvm::is_contained(disabled, "all") ||
+      llvm::is_contained(disabled, call.libraryGroup().str()))
+    return false;
+  if (!elementOf(op->getResult(0)).isF32())
+    return false;
+  if (isa<ConvolutionOp, ConvolutionBackwardDataOp,
+          ConvolutionBackwardWeightsOp>(op))
+    return true;
+  Value x = isa<InnerProductBackwardDataOp>(op) ? op->getResult(0)
+                                                : op->getOperand(0);
+  int64_t axis = op->getAttrOfType<IntegerAttr>("axis").getInt();
+  return axis > 0 && isMatrix(tensorOf(x), axis);
+}

@@ -1,0 +1,88 @@
+//===- LowerToNests.cpp - Generic forms of what is no vendor call ----------===//
+#include "dialects/Brew/Composites.h"
+#include "passes/LibraryCalls.h"
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace brew {
+#define GEN_PASS_DEF_LOWERTONESTS
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+struct LowerToNests : brew::impl::LowerToNestsBase<LowerToNests> {
+  using LowerToNestsBase::LowerToNestsBase;
+
+  /// Sinks need memory: a constant they name is written by a nest.
+  static void materializeFills(ProgramOp program) {
+    program.walk([](FillOp fill) {
+      auto isSink = [](OpOperand &use) {
+        return isa<StoreParamOp, StoreGradientOp, StoreStateOp, KeepOp,
+                   OutputOp>(use.getOwner()) ||
+               isa<LibraryInterface>(use.getOwner());
+      };
+      if (llvm::none_of(fill->getUses(), isSink))
+        return;
+      OpBuilder b(fill);
+      auto type = tensorOf(fill);
+      Nest nest(b, fill.getLoc(), type.getShape());
+      nest.output(type, iota(type.getRank()));
+      Value written = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+        return {body.s.constant(type.getElementType(),
+                                fill.getValue().convertToDouble())};
+      })[0];
+      fill.getResult().replaceUsesWithIf(written, isSink);
+    });
+  }
+
+  /// Nests remember the layer they compute, for names and profiles.
+  static void markNests(Operation *op) {
+    auto layer = op->getAttrOfType<StringAttr>("layer");
+    Attribute backward = op->getAttr("brew.backward");
+    for (Operation *nest = op->getPrevNode();
+         nest && !nest->hasAttr("brew.layer") &&
+         isa<linalg::GenericOp, linalg::FillOp, tensor::EmptyOp,
+             arith::ConstantOp, ReinterpretOp, FillOp>(nest);
+         nest = nest->getPrevNode()) {
+      if (layer)
+        nest->setAttr("brew.layer", layer);
+      if (backward)
+        nest->setAttr("brew.backward", backward);
+    }
+  }
+
+  void runOnOperation() override {
+    SmallVector<std::string> disabled(noLibrary.begin(), noLibrary.end());
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      SmallVector<Operation *> ops;
+      for (Operation &op : program.getBody().front())
+        ops.push_back(&op);
+      for (Operation *op : ops) {
+        if (brew::usesLibrary(op, disabled))
+          continue;
+        OpBuilder b(op);
+        SmallVector<Value> results;
+        if (auto generic = dyn_cast<GenericInterface>(op))
+          results = generic.buildGeneric(b);
+        else if (auto scalar = dyn_cast<ScalarBodyInterface>(op))
+          results = {buildElementwise(b, scalar)};
+        else
+          continue;
+        for (auto [result, value] : llvm::zip(op->getResults(), results))
+          if (value)
+            result.replaceAllUsesWith(value);
+        markNests(op);
+        op->erase();
+      }
+      materializeFills(program);
+    }
+  }
+};
+} // namespace

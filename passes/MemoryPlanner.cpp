@@ -1,0 +1,96 @@
+//===- MemoryPlanner.cpp - Offsets for values with lifetimes ---------------===//
+#include "passes/MemoryPlanner.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+
+namespace {
+
+using brew::LiveValue;
+
+int64_t aligned(int64_t bytes) {
+  constexpr int64_t a = brew::kBufferAlignment;
+  return (bytes + a - 1) / a * a;
+}
+
+bool overlapInTime(const LiveValue &x, const LiveValue &y) {
+  return x.first <= y.last && y.first <= x.last;
+}
+
+/// Places the values in the given order, each into the smallest gap that the
+/// ones placed before leave it; returns the extent.
+int64_t place(std::vector<LiveValue> &values, const std::vector<size_t> &order) {
+  std::vector<size_t> placed; // sorted by offset
+  int64_t extent = 0;
+  for (size_t index : order) {
+    LiveValue &value = values[index];
+    int64_t size = aligned(value.size);
+    int64_t end = 0, best = -1, bestGap = 0;
+    for (size_t other : placed) {
+      const LiveValue &neighbour = values[other];
+      if (!overlapInTime(value, neighbour))
+        continue;
+      int64_t gap = neighbour.offset - end;
+      if (gap >= size && (best < 0 || gap < bestGap)) {
+        best = end;
+        bestGap = gap;
+      }
+      end = std::max(end, neighbour.offset + aligned(neighbour.size));
+    }
+    value.offset = best >= 0 ? best : end;
+    extent = std::max(extent, value.offset + size);
+    auto position = std::upper_bound(
+        placed.begin(), placed.end(), value.offset,
+        [&](int64_t offset, size_t other) { return offset < values[other].offset; });
+    placed.insert(position, index);
+  }
+  return extent;
+}
+
+} // namespace
+
+int64_t brew::lowerBound(const std::vector<LiveValue> &values) {
+  std::map<int64_t, int64_t> changes;
+  for (const LiveValue &value : values) {
+    changes[value.first] += aligned(value.size);
+    changes[value.last + 1] -= aligned(value.size);
+  }
+  int64_t live = 0, peak = 0;
+  for (auto [step, change] : changes) {
+    live += change;
+    peak = std::max(peak, live);
+  }
+  return peak;
+}
+
+int64_t brew::planOffsets(std::vector<LiveValue> &values) {
+  using Key = std::function<std::pair<int64_t, int64_t>(const LiveValue &)>;
+  auto span = [](const LiveValue &v) { return v.last - v.first + 1; };
+  const Key keys[] = {
+      [&](const LiveValue &v) { return std::pair(-v.size, -span(v)); },
+      [&](const LiveValue &v) { return std::pair(-v.size * span(v), v.first); },
+      [&](const LiveValue &v) { return std::pair(-span(v), -v.size); },
+      [&](const LiveValue &v) { return std::pair(v.first, -v.size); },
+      [&](const LiveValue &v) { return std::pair(-v.last, -v.size); },
+  };
+  int64_t bound = lowerBound(values), best = -1;
+  std::vector<LiveValue> bestPlacement;
+  for (const Key &key : keys) {
+    std::vector<size_t> order(values.size());
+    std::iota(order.begin(), order.end(), size_t(0));
+    std::stable_sort(order.begin(), order.end(), [&](size_t x, size_t y) {
+      return key(values[x]) < key(values[y]);
+    });
+    int64_t extent = place(values, order);
+    if (best < 0 || extent < best) {
+      best = extent;
+      bestPlacement = values;
+    }
+    if (best == bound)
+      break;
+  }
+  values = std::move(bestPlacement);
+  return std::max<int64_t>(best, 0);
+}

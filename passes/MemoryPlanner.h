@@ -1,0 +1,34 @@
+//===- MemoryPlanner.h - Offsets for values with lifetimes -------*- C++ -*-===//
+//
+// Offline allocation of an arena: every value has a size and the steps at which
+// it is live; values live at a common step must not overlap. No MLIR here.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace brew {
+
+/// A value to place. Live at steps first..last, both included.
+struct LiveValue {
+  int64_t size = 0; ///< bytes
+  int64_t first = 0;
+  int64_t last = 0;
+  int64_t offset = 0; ///< bytes, set by planOffsets
+};
+
+/// Alignment of offsets, in bytes.
+inline constexpr int64_t kBufferAlignment = 64;
+
+/// Sets every offset and returns the extent of the arena in bytes. Tries
+/// several greedy orders (by size, by area, by lifetime, by start) with best
+/// fit into the gaps, and keeps the smallest.
+int64_t planOffsets(std::vector<LiveValue> &values);
+
+/// Largest sum of sizes (rounded up to the alignment) live at one step: no
+/// arena can be smaller.
+int64_t lowerBound(const std::vector<LiveValue> &values);
+
+} // namespace brew

@@ -1,0 +1,32 @@
+//===- Passes.h - The transformations between phases -------------*- C++ -*-===//
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+#include <memory>
+
+namespace mlir::affine {
+class AffineDialect;
+}
+namespace mlir::arith {
+class ArithDialect;
+}
+namespace mlir::linalg {
+class LinalgDialect;
+}
+namespace mlir::math {
+class MathDialect;
+}
+namespace mlir::tensor {
+class TensorDialect;
+}
+namespace brew::planir {
+class PlanDialect;
+}
+
+namespace brew {
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "passes/Passes.h.inc"
+} // namespace brew

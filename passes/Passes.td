@@ -1,0 +1,150 @@
+//===- Passes.td - The transformations between phases -----------*- tablegen -*-===//
+#ifndef BREW_PASSES_TD
+#define BREW_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+//===----------------------------------------------------------------------===//
+// Phase graph
+//===----------------------------------------------------------------------===//
+
+def ResolveFeeds : Pass<"brew-resolve-feeds", "::mlir::ModuleOp"> {
+  let summary = "Gives the tops of data layers their shapes";
+  let description = [{
+    From the layer's own settings, or the first record of its source. A source that
+    is not there is an error unless `input-shape` gives the top's shape; then the
+    leading dimension is still the layer's batch size. After a failure the module's
+    attribute `brew.exit_status` tells how the tool should end.
+  }];
+  let options = [
+    ListOption<"inputShapes", "input-shape", "std::string",
+      "Shapes as BLOB=d,d,...">,
+    Option<"batch", "batch", "int64_t", "0",
+      "Leading dimension of every feed; 0: as the layer says">];
+}
+
+def InferShapes : Pass<"brew-infer-shapes", "::mlir::ModuleOp"> {
+  let summary = "Gives every blob and parameter its static shape";
+  let description = [{
+    Walks each program in order and asks every layer for the shapes of its tops
+    and parameters. Feeds must have theirs already. Checks that layers sharing a parameter
+    agree on its shape. Records blob shapes and Caffe's memory on the program.
+  }];
+}
+
+def KeepBlobs : Pass<"brew-keep-blobs", "::mlir::ModuleOp"> {
+  let summary = "Pins blobs so that they can be read after a run";
+  let description = [{
+    Adds a `brew.keep` for the last version of each named blob. `all` names every one.
+    The gradients of the same blobs are pinned by brew-differentiate.
+  }];
+  let options = [ListOption<"blobs", "blobs", "std::string", "Names, or `all`">];
+}
+
+def Differentiate : Pass<"brew-differentiate", "::mlir::ModuleOp"> {
+  let summary = "Appends the backward pass to programs marked `differentiate`";
+  let description = [{
+    Reverse-mode, over whole layers: gradients start at tops with a loss weight, flow where
+    Caffe would propagate them (towards parameters with lr_mult != 0, unless
+    propagate_down says no), are summed over users, and are stored per parameter.
+  }];
+  let options = [ListOption<"keep", "keep", "std::string",
+    "Blobs whose gradients stay readable, or `all`">];
+}
+
+def FoldSplits : Pass<"brew-fold-splits", "::mlir::ModuleOp"> {
+  let summary = "Replaces the tops of Split layers by their bottom";
+  let description = "After differentiation a split is only a name for its bottom; "
+    "Silence layers have nothing left to do either.";
+}
+
+def BuildUpdate : Pass<"brew-build-update", "::mlir::ModuleOp"> {
+  let summary = "Adds the `update` program of the solver";
+  let description = "One update operation per parameter that has a gradient.";
+  let options = [
+    Option<"solverType", "type", "std::string", "\"SGD\"", "SolverParameter.type">,
+    Option<"regularization", "regularization", "std::string", "\"L2\"",
+      "SolverParameter.regularization_type">];
+}
+
+//===----------------------------------------------------------------------===//
+// Phase fused
+//===----------------------------------------------------------------------===//
+
+def FuseEpilogue : Pass<"brew-fuse-epilogue", "::mlir::ModuleOp"> {
+  let summary = "Moves a ReLU into the convolution or inner product before it";
+  let description = "Only where nothing else reads the value before the ReLU.";
+}
+
+def AssignLayout : Pass<"brew-assign-layout", "::mlir::ModuleOp"> {
+  let summary = "Chooses the memory layout of activations and weights";
+  let description = [{
+    One decision for the whole net: channels-last when vendor convolutions are
+    to run, else Caffe's own layout. Every consumer reads through strides, so there are
+    no transposes; the weights of an inner product behind a channels-last blob
+    are split into that blob's dimensions and laid out alike.
+  }];
+  let options = [Option<"layout", "layout", "std::string", "\"auto\"",
+    "auto, nchw or nhwc">,
+    ListOption<"noLibrary", "no-library", "std::string",
+      "Groups of vendor calls not to use, or `all`">];
+}
+
+def LowerToNests : Pass<"brew-lower-to-nests", "::mlir::ModuleOp"> {
+  let summary = "Replaces layers that are no vendor call by their generic form";
+  let options = [ListOption<"noLibrary", "no-library", "std::string",
+    "Groups of vendor calls not to use (conv, ip), or `all`">];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
+def FormKernels : Pass<"brew-form-kernels", "::mlir::ModuleOp"> {
+  let summary = "Groups loop nests into `brew.kernel` regions";
+  let description = [{
+    A nest joins the kernel of its producers or siblings when their leading
+    parallel loops agree and what it reads from the kernel was written at the
+    same grid point; small work is gathered into one sequential kernel. Independent
+    flat kernels (solver updates) become parts of one.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// Phase plan
+//===----------------------------------------------------------------------===//
+
+def PlanMemory : Pass<"brew-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "Orders the steps and gives every value a place in an arena";
+  let description = [{
+    Lowers brew programs to the plan dialect. Views share their
+    source's place, kernels write in place where every access allows it, stored
+    values are produced where they are stored. Offsets come from the best of several
+    greedy orders.
+  }];
+  let dependentDialects = ["::brew::planir::PlanDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// Verifiers between phases
+//===----------------------------------------------------------------------===//
+
+def VerifyImport : Pass<"brew-verify-import", "::mlir::ModuleOp"> {
+  let summary = "Phase import holds only layers, parameters and sinks";
+}
+def VerifyGraph : Pass<"brew-verify-graph", "::mlir::ModuleOp"> {
+  let summary = "Phase graph: every tensor has a static shape";
+}
+def VerifyFused : Pass<"brew-verify-fused", "::mlir::ModuleOp"> {
+  let summary = "Phase fused: programs hold only vendor calls, kernels, views and sinks";
+}
+def VerifyPlan : Pass<"brew-verify-plan", "::mlir::ModuleOp"> {
+  let summary = "Phase plan: no step reads bytes that another value has overwritten";
+  let description = [{
+    Replays the steps: a write to a buffer ends the value of every
+    other buffer that shares a byte with it, and a step may only read a live value.
+    Checks that buffers lie inside their arenas, aligned.
+  }];
+}
+
+#endif // BREW_PASSES_TD

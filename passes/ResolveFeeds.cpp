@@ -1,0 +1,95 @@
+//===- ResolveFeeds.cpp - Shapes of the tops of data layers ----------------===//
+#include "dialects/Brew/BrewDialect.h"
+#include "formats/Error.h"
+#include "passes/FeedShapes.h"
+#include "passes/Passes.h"
+
+#include "mlir/IR/Builders.h"
+
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/text_format.h>
+
+#include <set>
+
+namespace brew {
+#define GEN_PASS_DEF_RESOLVEFEEDS
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+/// Keeps the text parser from printing; the pass reports in its own words.
+struct SilentCollector : google::protobuf::io::ErrorCollector {
+  void AddError(int, int, const std::string &) override {}
+};
+
+struct ResolveFeeds : brew::impl::ResolveFeedsBase<ResolveFeeds> {
+  using ResolveFeedsBase::ResolveFeedsBase;
+
+  void runOnOperation() override {
+    brew::FeedOptions given;
+    std::set<std::string> tops;
+    try {
+      given.given = brew::parseInputShapes(
+          std::vector<std::string>(inputShapes.begin(), inputShapes.end()));
+      if (batch < 0 || batch > INT32_MAX)
+        throw brew::Error(brew::ExitStatus::Usage,
+                          "--batch must be from 1 to 2147483647");
+      given.batch = batch;
+    } catch (const brew::Error &error) {
+      return fail(getOperation(), error, "");
+    }
+    // Every feed is looked at, so that one run names all sources missing.
+    getOperation().walk([&](FeedOp feed) {
+      for (auto top : feed.getTops().getAsRange<StringAttr>())
+        tops.insert(top.str());
+      resolve(feed, given);
+    });
+    for (const auto &[blob, shape] : given.given)
+      if (!tops.count(blob))
+        fail(getOperation(),
+             brew::Error(brew::ExitStatus::Usage,
+                         "--input-shape: no data layer has a top '" + blob +
+                             "'"),
+             "");
+  }
+
+private:
+  void resolve(FeedOp feed, const brew::FeedOptions &given) {
+    const std::string who = "layer '" + feed.getLayer().str() + "' (" +
+                            feed.getKind().str() + "): ";
+    try {
+      caffe::LayerParameter layer;
+      google::protobuf::TextFormat::Parser parser;
+      SilentCollector silent;
+      parser.RecordErrorsTo(&silent);
+      if (!parser.ParseFromString(feed.getConfig().str(), &layer) ||
+          layer.top_size() != static_cast<int>(feed.getNumResults()))
+        throw brew::badInput("config is no LayerParameter with these tops");
+      const auto shapes =
+          brew::feedShapes(layer, {feed.getFolder().str()}, given);
+      for (auto [value, shape] : llvm::zip_equal(feed.getValues(), shapes))
+        value.setType(RankedTensorType::get(shape, elementOf(value)));
+      feed.setConfig(layer.ShortDebugString());
+    } catch (const brew::Error &error) {
+      fail(feed, error, who);
+    }
+  }
+
+  /// Exceptions must not cross the pass manager; the status of the first error
+  /// is left on the module.
+  void fail(Operation *at, const brew::Error &error, const std::string &who) {
+    at->emitError() << who << error.what();
+    ModuleOp module = getOperation();
+    if (!module->hasAttr("brew.exit_status"))
+      module->setAttr("brew.exit_status",
+                      Builder(&getContext())
+                          .getI32IntegerAttr(static_cast<int>(error.status())));
+    signalPassFailure();
+  }
+};
+
+} // namespace

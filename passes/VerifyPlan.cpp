@@ -1,0 +1,197 @@
+//===- VerifyPlan.cpp - Proves that no live bytes are overwritten ----------===//
+#include "dialects/Plan/PlanDialect.h"
+#include "passes/MemoryPlanner.h"
+#include "passes/Passes.h"
+
+namespace brew {
+#define GEN_PASS_DEF_VERIFYPLAN
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::planir;
+
+namespace {
+
+/// Bytes from the first to the last element a memref addresses.
+int64_t extentOf(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return -1;
+  int64_t last = offset;
+  for (auto [dim, stride] : llvm::zip(type.getShape(), strides))
+    last += (dim - 1) * stride;
+  return (last + 1) * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
+
+/// Replays one program.
+class Replay {
+public:
+  Replay(ProgramOp program, SymbolTable &symbols)
+      : program(program), symbols(symbols) {}
+
+  LogicalResult run() {
+    for (Operation &op : program.getBody().front())
+      if (failed(visit(&op)))
+        return failure();
+    return success();
+  }
+
+private:
+  LogicalResult checkBounds(BufferOp buffer) {
+    auto arena = symbols.lookup<ArenaOp>(buffer.getArena());
+    if (!arena)
+      return buffer.emitError("arena does not exist");
+    int64_t extent = extentOf(cast<MemRefType>(buffer.getType()));
+    int64_t offset = buffer.getOffset();
+    if (extent < 0 || offset < 0 ||
+        offset + extent > static_cast<int64_t>(arena.getSize()))
+      return buffer.emitError("buffer reaches beyond its arena");
+    if (arena.getKind() != ArenaKind::Scalars &&
+        offset % brew::kBufferAlignment)
+      return buffer.emitError("buffer is not aligned");
+    // What outlives programs has a value from the start.
+    if (arena.getKind() != ArenaKind::Transient)
+      written.push_back(buffer);
+    return success();
+  }
+
+  /// Two names for the same bytes: a view and what it views.
+  static bool sameBytes(BufferOp x, BufferOp y) {
+    return x.getArena() == y.getArena() && x.getOffset() == y.getOffset() &&
+           x.getName() == y.getName();
+  }
+  static bool overlap(BufferOp x, BufferOp y) {
+    if (x.getArena() != y.getArena())
+      return false;
+    auto end = [](BufferOp buffer) {
+      return static_cast<int64_t>(buffer.getOffset()) +
+             extentOf(cast<MemRefType>(buffer.getType()));
+    };
+    return static_cast<int64_t>(x.getOffset()) < end(y) &&
+           static_cast<int64_t>(y.getOffset()) < end(x);
+  }
+
+  LogicalResult read(Operation *step, Value value) {
+    auto buffer = value.getDefiningOp<BufferOp>();
+    for (BufferOp other : written)
+      if (other == buffer || sameBytes(other, buffer))
+        return success();
+    auto diagnostic = step->emitError("reads buffer '")
+                      << buffer.getName() << "', which holds no value here";
+    diagnostic.attachNote(buffer.getLoc()) << "the buffer";
+    return diagnostic;
+  }
+
+  LogicalResult write(Operation *step, Value value) {
+    auto buffer = value.getDefiningOp<BufferOp>();
+    llvm::erase_if(written, [&](BufferOp other) {
+      return other != buffer && !sameBytes(other, buffer) &&
+             overlap(other, buffer);
+    });
+    for (BufferOp pinned : kept)
+      if (pinned != buffer && !sameBytes(pinned, buffer) &&
+          overlap(pinned, buffer))
+        return step->emitError("overwrites pinned buffer '")
+               << pinned.getName() << "'";
+    if (!llvm::is_contained(written, buffer))
+      written.push_back(buffer);
+    if (buffer.getPinned())
+      kept.push_back(buffer);
+    return success();
+  }
+
+  LogicalResult step(Operation *op, ArrayRef<Value> reads,
+                     ArrayRef<Value> writes) {
+    for (Value value : reads)
+      if (value && failed(read(op, value)))
+        return failure();
+    for (Value value : writes)
+      if (value && failed(write(op, value)))
+        return failure();
+    return success();
+  }
+
+  LogicalResult visit(Operation *op) {
+    if (auto buffer = dyn_cast<BufferOp>(op))
+      return checkBounds(buffer);
+    if (auto feed = dyn_cast<FeedOp>(op))
+      return step(op, {}, SmallVector<Value>(feed.getBuffers()));
+    if (auto launch = dyn_cast<LaunchOp>(op))
+      return visitLaunch(launch);
+    if (auto copy = dyn_cast<CopyOp>(op))
+      return step(op, {copy.getSource()}, {copy.getTarget()});
+    if (auto conv = dyn_cast<ConvolutionOp>(op))
+      return visitCall(conv);
+    if (auto ip = dyn_cast<InnerProductOp>(op))
+      return visitCall(ip);
+    // Sinks read what must still be there at the end.
+    for (Value operand : op->getOperands())
+      if (failed(read(op, operand)))
+        return failure();
+    return success();
+  }
+
+  template <typename Call> LogicalResult visitCall(Call call) {
+    switch (call.getDirection()) {
+    case Direction::Forward:
+      return step(call, {call.getX(), call.getW(), call.getB()},
+                  {call.getY()});
+    case Direction::BackwardData:
+      return step(call, {call.getY(), call.getW()}, {call.getX()});
+    case Direction::BackwardWeights:
+      return step(call, {call.getX(), call.getY()},
+                  {call.getW(), call.getB()});
+    }
+    return failure();
+  }
+
+  LogicalResult visitLaunch(LaunchOp launch) {
+    auto kernel = symbols.lookup<KernelOp>(launch.getKernel());
+    if (!kernel)
+      return launch.emitError("kernel does not exist");
+    unsigned inputs = kernel.getBody().front().getNumArguments();
+    ArrayRef<int64_t> inPlace = kernel.getInPlace();
+    OperandRange buffers = launch.getBuffers();
+    if (buffers.size() != inputs + inPlace.size())
+      return launch.emitError("passes ")
+             << buffers.size() << " buffers to a kernel of "
+             << inputs + inPlace.size();
+    // What a launch writes overlaps none of its other arguments, save the
+    // input it declares to overwrite, which it covers exactly.
+    for (auto [i, shared] : llvm::enumerate(inPlace)) {
+      auto out = buffers[inputs + i].getDefiningOp<BufferOp>();
+      for (auto [j, value] : llvm::enumerate(buffers)) {
+        auto other = value.getDefiningOp<BufferOp>();
+        if (j == inputs + i || !overlap(out, other))
+          continue;
+        bool declared = static_cast<int64_t>(j) == shared &&
+                        out.getOffset() == other.getOffset() &&
+                        out.getType() == other.getType();
+        if (!declared)
+          return launch.emitError("writes buffer '")
+                 << out.getName() << "', which overlaps its argument '"
+                 << other.getName() << "'";
+      }
+    }
+    return step(launch, SmallVector<Value>(buffers.take_front(inputs)),
+                SmallVector<Value>(buffers.drop_front(inputs)));
+  }
+
+  ProgramOp program;
+  SymbolTable &symbols;
+  SmallVector<BufferOp> written;
+  SmallVector<BufferOp> kept;
+};
+
+struct VerifyPlan : brew::impl::VerifyPlanBase<VerifyPlan> {
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    for (auto program : getOperation().getOps<ProgramOp>())
+      if (failed(Replay(program, symbols).run()))
+        return signalPassFailure();
+  }
+};
+
+} // namespace

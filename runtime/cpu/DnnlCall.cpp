@@ -1,0 +1,153 @@
+//===- DnnlCall.cpp - One vendor call of a plan, ready to run -------------===//
+#include "runtime/cpu/DnnlCall.h"
+
+#include "formats/Error.h"
+
+namespace brew::runtime {
+
+using dnnl::memory;
+
+dnnl::memory DnnlCall::attach(const memory::desc &layout, std::byte *data) {
+  memory result(layout, context.engine, data);
+  attached.push_back(result);
+  return result;
+}
+
+/// Space in the call's scratch. Nothing is ever freed: a call has at most three
+/// temporaries beside its scratchpad, and all live at once.
+std::uint64_t DnnlCall::reserve(const memory::desc &layout) {
+  std::uint64_t offset = scratchSize;
+  std::uint64_t size = layout.get_size();
+  scratchSize +=
+      (size + plan::kAlignment - 1) / plan::kAlignment * plan::kAlignment;
+  return offset;
+}
+
+dnnl::memory DnnlCall::temporary(const memory::desc &layout,
+                                 std::uint64_t offset) {
+  memory result(layout, context.engine, DNNL_MEMORY_NONE);
+  temporaries.push_back({result, offset});
+  return result;
+}
+
+void DnnlCall::addStage(const dnnl::primitive_desc_base &description,
+                        const std::vector<std::pair<int, memory>> &arguments) {
+  Stage stage;
+  stage.primitive = dnnl::primitive(description.get());
+  for (const auto &[argument, value] : arguments)
+    stage.arguments.push_back({argument, value.get()});
+  memory::desc scratchpad = description.scratchpad_desc();
+  if (scratchpad.get_size() > 0) {
+    memory scratch = temporary(scratchpad, reserve(scratchpad));
+    stage.arguments.push_back({DNNL_ARG_SCRATCHPAD, scratch.get()});
+  }
+  stages.push_back(std::move(stage));
+}
+
+void DnnlCall::addReorder(const memory &from, const memory &to, bool sum) {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (sum) {
+    dnnl::post_ops operations;
+    operations.append_sum(1.0f);
+    attributes.set_post_ops(operations);
+  }
+  dnnl::reorder::primitive_desc description(context.engine, from.get_desc(),
+                                            context.engine, to.get_desc(),
+                                            attributes);
+  addStage(description, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+}
+
+void DnnlCall::add(const dnnl::primitive_desc_base &description,
+                   const std::vector<DnnlOperand> &operands) {
+  name = description.impl_info_str();
+  std::vector<std::pair<int, memory>> arguments;
+  struct Result {
+    memory staged, target;
+    bool sum;
+  };
+  std::vector<Result> results;
+  for (const DnnlOperand &operand : operands) {
+    if (!operand.needsStaging()) {
+      arguments.emplace_back(operand.argument,
+                             attach(operand.view, operand.data));
+      continue;
+    }
+    std::uint64_t offset = reserve(operand.staged);
+    memory staged = temporary(operand.staged, offset);
+    memory original = attach(operand.layout, operand.data);
+    arguments.emplace_back(operand.argument,
+                           operand.view == operand.staged
+                               ? staged
+                               : temporary(operand.view, offset));
+    if (operand.written)
+      results.push_back({staged, original, operand.accumulate});
+    else
+      addReorder(original, staged, false);
+  }
+  addStage(description, arguments);
+  for (const Result &result : results)
+    addReorder(result.staged, result.target, result.sum);
+}
+
+void DnnlCall::addRelu(const memory::desc &layout, std::byte *data,
+                       float slope) {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  dnnl::eltwise_forward::primitive_desc description(
+      {dnnl::prop_kind::forward_inference, dnnl::algorithm::eltwise_relu,
+       layout, slope},
+      attributes, context.engine);
+  memory target = attach(layout, data);
+  addStage(description, {{DNNL_ARG_SRC, target}, {DNNL_ARG_DST, target}});
+}
+
+void DnnlCall::bind(std::byte *scratch) {
+  for (Temporary &temporary : temporaries)
+    temporary.memory.set_data_handle(scratch + temporary.offset);
+}
+
+void DnnlCall::run() {
+  for (const Stage &stage : stages) {
+    dnnl_status_t status = dnnl_primitive_execute(
+        stage.primitive.get(), context.stream.get(),
+        static_cast<int>(stage.arguments.size()), stage.arguments.data());
+    if (status == dnnl_out_of_memory)
+      throw machineLacks("oneDNN ran out of memory in " + name);
+    if (status != dnnl_success)
+      throw Error(ExitStatus::Bug, "oneDNN failed in " + name +
+                                       " with status " +
+                                       std::to_string(status));
+  }
+}
+
+bool isReferenceKernel(const dnnl::primitive_desc_base &description) {
+  // A convolution done as a product is "ip:KERNEL"; once created, oneDNN's
+  // cache forgets the second half. What is in the cache has passed this test
+  // before.
+  return std::string(description.impl_info_str()).find("ref") !=
+         std::string::npos;
+}
+
+dnnl::memory::desc layoutOf(const plan::Buffer &buffer) {
+  memory::dims dims(buffer.dims().begin(), buffer.dims().end());
+  memory::dims strides(buffer.strides().begin(), buffer.strides().end());
+  return {dims, memory::data_type::f32, strides};
+}
+
+dnnl::primitive_attr attributesFor(const plan::Epilogue &epilogue, bool sum,
+                                   bool relu) {
+  dnnl::primitive_attr attributes;
+  // Scratch belongs to the plan's one slab instead of to each primitive.
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  dnnl::post_ops operations;
+  if (sum)
+    operations.append_sum(1.0f);
+  if (relu)
+    operations.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu,
+                              epilogue.negative_slope(), 0.0f);
+  attributes.set_post_ops(operations);
+  return attributes;
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,121 @@
+//===- DnnlCall.h - One vendor call of a plan, ready to run -----*- C++ -*-===//
+//
+// A plan says what to compute on which buffers, in which layout. Which oneDNN
+// kernel does it, and whether it wants an operand in a layout of its own, is
+// only known on this machine: it is settled once, when the plan is loaded.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/plan/PlanFile.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace brew::runtime {
+
+struct DnnlContext {
+  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream{engine};
+  /// Threads the primitives are created for; part of their cost.
+  int threads = 1;
+};
+
+/// A buffer of the plan and where it lies.
+struct BoundBuffer {
+  const plan::Buffer *buffer = nullptr;
+  std::byte *data = nullptr;
+};
+
+/// How a primitive's argument is made from a buffer of the plan.
+struct DnnlOperand {
+  int argument; // DNNL_ARG_...
+  std::byte *data;
+  /// The buffer as it lies in the plan's arena.
+  dnnl::memory::desc layout;
+  /// The layout the primitive works on; where it is not `layout`, the elements
+  /// are reordered into scratch before, or out of it after.
+  dnnl::memory::desc staged;
+  /// The staged bytes as the primitive sees them (a matrix, say).
+  dnnl::memory::desc view;
+  bool written = false;
+  /// Add the result to the buffer, through scratch.
+  bool accumulate = false;
+
+  bool needsStaging() const { return accumulate || !(layout == staged); }
+};
+
+class DnnlCall {
+public:
+  explicit DnnlCall(DnnlContext &context) : context(context) {}
+
+  /// Appends `description` over `operands`, with the reorders they need.
+  void add(const dnnl::primitive_desc_base &description,
+           const std::vector<DnnlOperand> &operands);
+  /// Appends max(v, slope * v) on a buffer, in place.
+  void addRelu(const dnnl::memory::desc &layout, std::byte *data, float slope);
+
+  /// Bytes of scratch the call needs while it runs.
+  std::uint64_t scratchBytes() const { return scratchSize; }
+  /// Sets the scratch, 64-byte aligned; before the first run.
+  void bind(std::byte *scratch);
+  void run();
+
+  /// oneDNN's name of the main kernel, "brgconv:avx512_core".
+  const std::string &implementation() const { return name; }
+
+private:
+  struct Stage {
+    dnnl::primitive primitive;
+    std::vector<dnnl_exec_arg_t> arguments;
+  };
+  struct Temporary {
+    dnnl::memory memory;
+    std::uint64_t offset;
+  };
+  dnnl::memory attach(const dnnl::memory::desc &layout, std::byte *data);
+  dnnl::memory temporary(const dnnl::memory::desc &layout,
+                         std::uint64_t offset);
+  std::uint64_t reserve(const dnnl::memory::desc &layout);
+  void addStage(const dnnl::primitive_desc_base &description,
+                const std::vector<std::pair<int, dnnl::memory>> &arguments);
+  void addReorder(const dnnl::memory &from, const dnnl::memory &to, bool sum);
+
+  DnnlContext &context;
+  std::vector<Stage> stages;
+  std::vector<Temporary> temporaries;
+  std::vector<dnnl::memory> attached; // keeps arguments alive
+  std::uint64_t scratchSize = 0;
+  std::string name;
+};
+
+/// Whether oneDNN's kernel is its reference loop, hundreds of times slower than
+/// the others: never taken silently.
+bool isReferenceKernel(const dnnl::primitive_desc_base &description);
+
+/// The buffer's dimensions and strides as a oneDNN layout (f32).
+dnnl::memory::desc layoutOf(const plan::Buffer &buffer);
+
+/// Post-ops for an epilogue; `sum` only when the primitive itself accumulates.
+dnnl::primitive_attr attributesFor(const plan::Epilogue &epilogue, bool sum,
+                                   bool relu);
+
+/// Create the primitives of a call. `where` says which call it is, in errors.
+/// Throw Error (3) when oneDNN cannot do it at an acceptable speed.
+std::unique_ptr<DnnlCall> makeConvolution(DnnlContext &context,
+                                          const plan::ConvolutionCall &call,
+                                          BoundBuffer x, BoundBuffer w,
+                                          BoundBuffer b, BoundBuffer y,
+                                          const std::string &where);
+std::unique_ptr<DnnlCall> makeInnerProduct(DnnlContext &context,
+                                           const plan::InnerProductCall &call,
+                                           BoundBuffer x, BoundBuffer w,
+                                           BoundBuffer b, BoundBuffer y,
+                                           const std::string &where);
+
+} // namespace brew::runtime

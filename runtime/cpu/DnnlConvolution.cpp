@@ -1,0 +1,250 @@
+//===- DnnlConvolution.cpp - Convolutions by oneDNN -----------------------===//
+//
+// oneDNN's fast kernels want weights in blocked layouts that depend on the
+// machine, and some want activations so too. Several combinations are tried and
+// the cheapest by a fixed estimate is taken, the cost of reorders included. The
+// estimate involves no clock: the same plan gives the same bits on every run.
+//
+//===----------------------------------------------------------------------===//
+#include "formats/Error.h"
+#include "runtime/cpu/DnnlCall.h"
+
+#include <optional>
+
+namespace brew::runtime {
+
+using dnnl::algorithm;
+using dnnl::memory;
+using plan::ConvolutionCall;
+
+namespace {
+
+/// The layouts asked of oneDNN for one attempt.
+struct Layouts {
+  memory::desc x, w, y;
+};
+
+struct Geometry {
+  memory::dims strides, dilates, padding;
+};
+
+struct Attempt {
+  dnnl::primitive_desc description;
+  std::vector<DnnlOperand> operands;
+  bool reluAfter = false;
+  double cost = 0;
+};
+
+class ConvolutionBuilder {
+public:
+  ConvolutionBuilder(DnnlContext &context, const ConvolutionCall &call,
+                     BoundBuffer x, BoundBuffer w, BoundBuffer b, BoundBuffer y)
+      : context(context), call(call), x(x), w(w), b(b),
+        y(y), plain{layoutOf(*x.buffer), weightLayout(), layoutOf(*y.buffer)} {
+    const plan::Window &window = call.window();
+    geometry.strides = {window.stride_h(), window.stride_w()};
+    // oneDNN counts the elements left out, Caffe the distance.
+    geometry.dilates = {window.dilation_h() - 1, window.dilation_w() - 1};
+    geometry.padding = {window.pad_h(), window.pad_w()};
+    if (b.buffer)
+      bias = {{b.buffer->dims(0)}, memory::data_type::f32, memory::dims{1}};
+  }
+
+  std::unique_ptr<DnnlCall> build(const std::string &where);
+
+private:
+  memory::desc weightLayout() const;
+  static memory::desc anyLayout(const memory::desc &like) {
+    return {like.dims(), memory::data_type::f32, memory::format_tag::any};
+  }
+  static memory::desc channelsLast(const memory::desc &like) {
+    return {like.dims(), memory::data_type::f32, memory::format_tag::nhwc};
+  }
+  dnnl::primitive_desc create(const Layouts &layouts,
+                              const dnnl::primitive_attr &attributes) const;
+  std::optional<Attempt> attempt(const Layouts &layouts) const;
+  double estimate(const Attempt &attempt) const;
+
+  DnnlContext &context;
+  const ConvolutionCall &call;
+  BoundBuffer x, w, b, y;
+  Layouts plain;
+  memory::desc bias;
+  Geometry geometry;
+};
+
+} // namespace
+
+/// Weights as oneDNN has them: groups are a dimension of their own.
+memory::desc ConvolutionBuilder::weightLayout() const {
+  const plan::Buffer &buffer = *w.buffer;
+  if (call.group() == 1)
+    return layoutOf(buffer);
+  std::int64_t perGroup = buffer.dims(0) / call.group();
+  memory::dims dims = {call.group(), perGroup};
+  memory::dims strides = {perGroup * buffer.strides(0), buffer.strides(0)};
+  for (int d = 1; d < 4; ++d) {
+    dims.push_back(buffer.dims(d));
+    strides.push_back(buffer.strides(d));
+  }
+  return {dims, memory::data_type::f32, strides};
+}
+
+/// An empty description when oneDNN has no kernel for these layouts.
+dnnl::primitive_desc
+ConvolutionBuilder::create(const Layouts &layouts,
+                           const dnnl::primitive_attr &attributes) const {
+  const auto &[strides, dilates, padding] = geometry;
+  constexpr auto direct = algorithm::convolution_direct;
+  if (call.direction() == plan::FORWARD)
+    return dnnl::convolution_forward::primitive_desc(
+        {dnnl::prop_kind::forward_training, direct, layouts.x, layouts.w, bias,
+         layouts.y, strides, dilates, padding, padding},
+        attributes, context.engine, true);
+  // Backward primitives take a forward one as a hint; any will do.
+  dnnl::convolution_forward::primitive_desc hint(
+      {dnnl::prop_kind::forward_training, direct, anyLayout(plain.x),
+       anyLayout(plain.w), anyLayout(plain.y), strides, dilates, padding,
+       padding},
+      context.engine);
+  if (call.direction() == plan::BACKWARD_DATA)
+    return dnnl::convolution_backward_data::primitive_desc(
+        {direct, layouts.x, layouts.w, layouts.y, strides, dilates, padding,
+         padding},
+        attributes, context.engine, hint, true);
+  return dnnl::convolution_backward_weights::primitive_desc(
+      {direct, layouts.x, layouts.w, bias, layouts.y, strides, dilates, padding,
+       padding},
+      attributes, context.engine, hint, true);
+}
+
+std::optional<Attempt>
+ConvolutionBuilder::attempt(const Layouts &layouts) const {
+  bool forward = call.direction() == plan::FORWARD;
+  bool accumulate = call.epilogue().accumulate();
+  // oneDNN itself can add to y only where y already has the layout it wants;
+  // else the sum, and the ReLU that comes after it, are steps of their own.
+  bool direct = layouts.y == plain.y;
+  bool sumInside = forward && accumulate && direct;
+  bool reluInside =
+      forward && call.epilogue().relu() && (!accumulate || direct);
+  Attempt result;
+  try {
+    result.description =
+        create(layouts, attributesFor(call.epilogue(), sumInside, reluInside));
+  } catch (const dnnl::error &error) {
+    if (error.status == dnnl_unimplemented ||
+        error.status == dnnl_invalid_arguments)
+      return std::nullopt;
+    throw;
+  }
+  if (!result.description.get(true) || isReferenceKernel(result.description))
+    return std::nullopt;
+  result.reluAfter = call.epilogue().relu() && !reluInside;
+
+  auto addOperand = [&](int argument, BoundBuffer bound,
+                        const memory::desc &layout, bool written) {
+    DnnlOperand operand;
+    operand.argument = argument;
+    operand.data = bound.data;
+    operand.layout = layout;
+    operand.staged =
+        result.description.query_md(dnnl::query::exec_arg_md, argument);
+    operand.view = operand.staged;
+    operand.written = written;
+    operand.accumulate = written && accumulate && !sumInside;
+    result.operands.push_back(operand);
+  };
+  switch (call.direction()) {
+  case plan::FORWARD:
+    addOperand(DNNL_ARG_SRC, x, plain.x, false);
+    addOperand(DNNL_ARG_WEIGHTS, w, plain.w, false);
+    if (b.buffer)
+      addOperand(DNNL_ARG_BIAS, b, layoutOf(*b.buffer), false);
+    addOperand(DNNL_ARG_DST, y, plain.y, true);
+    break;
+  case plan::BACKWARD_DATA:
+    addOperand(DNNL_ARG_DIFF_DST, y, plain.y, false);
+    addOperand(DNNL_ARG_WEIGHTS, w, plain.w, false);
+    addOperand(DNNL_ARG_DIFF_SRC, x, plain.x, true);
+    break;
+  case plan::BACKWARD_WEIGHTS:
+    addOperand(DNNL_ARG_SRC, x, plain.x, false);
+    addOperand(DNNL_ARG_DIFF_DST, y, plain.y, false);
+    addOperand(DNNL_ARG_DIFF_WEIGHTS, w, plain.w, true);
+    if (b.buffer)
+      addOperand(DNNL_ARG_DIFF_BIAS, b, layoutOf(*b.buffer), true);
+    break;
+  }
+  result.cost = estimate(result);
+  return result;
+}
+
+/// Seconds on one core, by round numbers of a machine with AVX-512; only the
+/// ratios matter. Blocked kernels compute on channels padded to 16, and im2col
+/// with a matrix product runs at about 40 % of their rate.
+double ConvolutionBuilder::estimate(const Attempt &attempt) const {
+  constexpr double blockedRate = 100e9, productRate = 40e9, copyRate = 3e9;
+  const plan::Buffer &weights = *w.buffer, &result = *y.buffer;
+  double operations =
+      2.0 * static_cast<double>(elementCount(result)) *
+      static_cast<double>(weights.dims(1) * weights.dims(2) * weights.dims(3));
+  bool product =
+      std::string(attempt.description.impl_info_str()).find("gemm") == 0 ||
+      std::string(attempt.description.impl_info_str()).find("x64:gemm") == 0;
+  double seconds = operations / productRate;
+  if (!product) {
+    std::int64_t channels = call.direction() == plan::BACKWARD_DATA
+                                ? weights.dims(1)
+                                : weights.dims(0) / call.group();
+    auto padded = static_cast<double>((channels + 15) / 16 * 16);
+    seconds = operations * padded / static_cast<double>(channels) / blockedRate;
+  }
+  for (const DnnlOperand &operand : attempt.operands)
+    if (!(operand.layout == operand.staged))
+      seconds += static_cast<double>(operand.staged.get_size()) / copyRate;
+  return seconds;
+}
+
+std::unique_ptr<DnnlCall> ConvolutionBuilder::build(const std::string &where) {
+  memory::desc anyW = anyLayout(plain.w);
+  const Layouts candidates[] = {
+      plain,
+      {plain.x, anyW, plain.y},
+      {channelsLast(plain.x), anyW, channelsLast(plain.y)},
+      {anyLayout(plain.x), anyW, anyLayout(plain.y)},
+  };
+  std::optional<Attempt> best;
+  for (const Layouts &layouts : candidates) {
+    std::optional<Attempt> next = attempt(layouts);
+    if (next && (!best || next->cost < best->cost))
+      best = std::move(next);
+  }
+  if (!best)
+    throw machineLacks(where + ": oneDNN has no fast kernel for this "
+                               "convolution on this machine (compile the net "
+                               "with --no-library=conv)");
+  auto result = std::make_unique<DnnlCall>(context);
+  result->add(best->description, best->operands);
+  if (best->reluAfter)
+    result->addRelu(plain.y, y.data, call.epilogue().negative_slope());
+  return result;
+}
+
+std::unique_ptr<DnnlCall> makeConvolution(DnnlContext &context,
+                                          const ConvolutionCall &call,
+                                          BoundBuffer x, BoundBuffer w,
+                                          BoundBuffer b, BoundBuffer y,
+                                          const std::string &where) {
+  if (x.buffer->type() != plan::F32)
+    throw machineLacks(where + ": oneDNN convolutions compute in f32 only "
+                               "(compile an f64 net with --no-library)");
+  try {
+    return ConvolutionBuilder(context, call, x, w, b, y).build(where);
+  } catch (const dnnl::error &error) {
+    throw machineLacks(where + ": oneDNN refuses this convolution (" +
+                       error.what() + ")");
+  }
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,94 @@
+//===- KernelImages.cpp - Loads a plan's compiled kernels -----------------===//
+#include "runtime/cpu/KernelImages.h"
+
+#include "formats/Error.h"
+
+#include <cerrno>
+#include <cstring>
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace brew::runtime {
+
+/// An anonymous file in memory with the given content.
+static int memoryFile(const std::byte *bytes, std::uint64_t size) {
+  int descriptor = memfd_create("brew-kernels", MFD_CLOEXEC);
+  if (descriptor < 0)
+    throw machineLacks(
+        std::string("cannot create a file in memory for the kernels: ") +
+        std::strerror(errno));
+  for (std::uint64_t written = 0; written < size;) {
+    ssize_t count = write(descriptor, bytes + written, size - written);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0) {
+      int error = count < 0 ? errno : ENOSPC;
+      close(descriptor);
+      throw machineLacks(std::string("cannot write the kernels to memory: ") +
+                         std::strerror(error));
+    }
+    written += static_cast<std::uint64_t>(count);
+  }
+  return descriptor;
+}
+
+/// The loader trusts section and segment tables, so a file that is no shared
+/// object at all is caught here, with words that say whose fault it is.
+static bool looksLikeElf(const std::byte *bytes, std::uint64_t size) {
+  return size > 64 && std::memcmp(bytes, "\177ELF", 4) == 0;
+}
+
+KernelImages::KernelImages(const plan::PlanFile &plan) {
+  try {
+    load(plan);
+  } catch (...) {
+    unload();
+    throw;
+  }
+}
+
+KernelImages::~KernelImages() { unload(); }
+
+void KernelImages::load(const plan::PlanFile &plan) {
+  const plan::Manifest &manifest = plan.manifest();
+  images.resize(static_cast<std::size_t>(manifest.segments_size()));
+  for (int i = 0; i < manifest.segments_size(); ++i) {
+    const plan::Segment &segment = manifest.segments(i);
+    if (segment.kind() != plan::Segment::KERNEL_IMAGE)
+      continue;
+    const std::byte *bytes = plan.segment(static_cast<std::uint32_t>(i));
+    if (!looksLikeElf(bytes, segment.size()))
+      throw badInput(plan.path() +
+                     ": damaged plan: a kernel image is no shared object");
+    Image &image = images[static_cast<std::size_t>(i)];
+    // The descriptor stays open as long as the image is loaded: the loader
+    // knows images by name, and a name used again would give the old image.
+    image.descriptor = memoryFile(bytes, segment.size());
+    std::string name = "/proc/self/fd/" + std::to_string(image.descriptor);
+    image.handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!image.handle)
+      throw machineLacks(plan.path() +
+                         ": its kernels cannot be loaded: " + dlerror());
+  }
+  for (const plan::Kernel &kernel : manifest.kernels()) {
+    void *symbol = dlsym(images[kernel.image_segment_index()].handle,
+                         kernel.symbol().c_str());
+    if (!symbol)
+      throw badInput(plan.path() + ": damaged plan: kernel '" +
+                     kernel.symbol() + "' is not in its image");
+    functions.push_back(reinterpret_cast<KernelFunction>(symbol));
+  }
+}
+
+void KernelImages::unload() {
+  for (Image &image : images) {
+    if (image.handle)
+      dlclose(image.handle);
+    if (image.descriptor >= 0)
+      close(image.descriptor);
+  }
+  images.clear();
+}
+
+} // namespace brew::runtime

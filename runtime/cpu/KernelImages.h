@@ -1,0 +1,44 @@
+//===- KernelImages.h - Loads a plan's compiled kernels ---------*- C++ -*-===//
+#pragma once
+
+#include "runtime/plan/PlanFile.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace brew::runtime {
+
+/// A generated kernel; see message Kernel in plan.proto.
+using KernelFunction = void (*)(void **buffers, std::int64_t begin,
+                                std::int64_t end);
+
+/// The shared objects in a plan's KERNEL_IMAGE segments, loaded without files
+/// on disk and unloaded with this object. A plan's machine code is run as it
+/// is: plans, like programs, must come from someone trusted.
+class KernelImages {
+public:
+  /// Throws Error: 3 if the system refuses to load an image, 1 if a kernel's
+  /// symbol is not in its image.
+  explicit KernelImages(const plan::PlanFile &plan);
+  ~KernelImages();
+  KernelImages(const KernelImages &) = delete;
+  KernelImages &operator=(const KernelImages &) = delete;
+
+  /// The entry point of manifest kernel `index`.
+  KernelFunction function(std::uint32_t index) const {
+    return functions[index];
+  }
+
+private:
+  struct Image {
+    int descriptor = -1;
+    void *handle = nullptr;
+  };
+  void load(const plan::PlanFile &plan);
+  void unload();
+
+  std::vector<Image> images; // by segment; empty for other kinds
+  std::vector<KernelFunction> functions;
+};
+
+} // namespace brew::runtime

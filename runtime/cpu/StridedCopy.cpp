@@ -1,0 +1,170 @@
+//===- StridedCopy.cpp - Copy and clear views of any strides --------------===//
+#include "runtime/cpu/StridedCopy.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace brew::runtime {
+
+/// Elements of a tile's side: two tiles of f32 fill a few KiB of cache.
+static constexpr std::int64_t kTile = 32;
+/// Bytes worth starting a thread for.
+static constexpr std::int64_t kThreadBytes = 32 << 10;
+
+StridedCopy::StridedCopy(const plan::Buffer &sourceBuffer,
+                         const std::byte *sourceData,
+                         const plan::Buffer &targetBuffer,
+                         std::byte *targetData)
+    : source(sourceData), target(targetData),
+      elementBytes(plan::elementSize(sourceBuffer.type())) {
+  std::vector<Axis> axes;
+  for (int d = 0; d < sourceBuffer.dims_size(); ++d)
+    if (sourceBuffer.dims(d) > 1)
+      axes.push_back({sourceBuffer.dims(d), sourceBuffer.strides(d),
+                      targetBuffer.strides(d)});
+  // Outermost first in the target's order, then merge neighbours that are one
+  // run on both sides.
+  std::sort(axes.begin(), axes.end(),
+            [](const Axis &a, const Axis &b) { return a.target > b.target; });
+  std::vector<Axis> merged;
+  for (const Axis &axis : axes) {
+    if (!merged.empty() && merged.back().source == axis.dim * axis.source &&
+        merged.back().target == axis.dim * axis.target)
+      merged.back() = {merged.back().dim * axis.dim, axis.source, axis.target};
+    else
+      merged.push_back(axis);
+  }
+  if (merged.empty() ||
+      (merged.size() == 1 && merged[0].source == 1 && merged[0].target == 1)) {
+    contiguousBytes = static_cast<std::int64_t>(elementBytes) *
+                      (merged.empty() ? 1 : merged[0].dim);
+    return;
+  }
+  row = merged.back();
+  merged.pop_back();
+  // A second tiled axis pays only if the source runs along another one.
+  auto fastest = std::min_element(
+      merged.begin(), merged.end(),
+      [](const Axis &a, const Axis &b) { return a.source < b.source; });
+  if (fastest != merged.end() && fastest->source < row.source) {
+    column = *fastest;
+    merged.erase(fastest);
+    rowTiles = (row.dim + kTile - 1) / kTile;
+    columnTiles = (column.dim + kTile - 1) / kTile;
+  }
+  outer = std::move(merged);
+  tiles = rowTiles * columnTiles;
+  for (const Axis &axis : outer)
+    tiles *= axis.dim;
+}
+
+template <typename Element>
+void StridedCopy::copyTile(std::int64_t index) const {
+  std::int64_t rowBegin = 0, rowEnd = row.dim;
+  std::int64_t columnBegin = 0, columnEnd = column.dim;
+  if (rowTiles * columnTiles > 1) {
+    rowBegin = index % rowTiles * kTile;
+    rowEnd = std::min(rowBegin + kTile, row.dim);
+    index /= rowTiles;
+    columnBegin = index % columnTiles * kTile;
+    columnEnd = std::min(columnBegin + kTile, column.dim);
+    index /= columnTiles;
+  }
+  std::int64_t from = 0, to = 0;
+  for (auto axis = outer.rbegin(); axis != outer.rend(); ++axis) {
+    from += index % axis->dim * axis->source;
+    to += index % axis->dim * axis->target;
+    index /= axis->dim;
+  }
+  const Element *in = reinterpret_cast<const Element *>(source) + from;
+  Element *out = reinterpret_cast<Element *>(target) + to;
+  for (std::int64_t c = columnBegin; c < columnEnd; ++c) {
+    const Element *inRow = in + c * column.source;
+    Element *outRow = out + c * column.target;
+    if (row.source == 1 && row.target == 1)
+      std::memcpy(outRow + rowBegin, inRow + rowBegin,
+                  static_cast<std::size_t>(rowEnd - rowBegin) *
+                      sizeof(Element));
+    else
+      for (std::int64_t r = rowBegin; r < rowEnd; ++r)
+        outRow[r * row.target] = inRow[r * row.source];
+  }
+}
+
+template <typename Element>
+void StridedCopy::copyTiles(const Threads &threads) const {
+  std::int64_t tileBytes =
+      std::min(rowTiles > 1 ? kTile : row.dim, row.dim) *
+      std::min(columnTiles > 1 ? kTile : column.dim, column.dim) *
+      static_cast<std::int64_t>(sizeof(Element));
+  threads.parallelFor(tiles,
+                      std::max<std::int64_t>(1, kThreadBytes / tileBytes),
+                      [&](std::int64_t begin, std::int64_t end) {
+                        for (std::int64_t i = begin; i < end; ++i)
+                          copyTile<Element>(i);
+                      });
+}
+
+void StridedCopy::run(const Threads &threads) const {
+  if (contiguousBytes > 0) {
+    threads.parallelFor(contiguousBytes, kThreadBytes,
+                        [&](std::int64_t begin, std::int64_t end) {
+                          std::memcpy(target + begin, source + begin,
+                                      static_cast<std::size_t>(end - begin));
+                        });
+    return;
+  }
+  // Elements are moved, never interpreted: only their size matters.
+  switch (elementBytes) {
+  case 1:
+    return copyTiles<std::uint8_t>(threads);
+  case 4:
+    return copyTiles<std::uint32_t>(threads);
+  default:
+    return copyTiles<std::uint64_t>(threads);
+  }
+}
+
+StridedZero::StridedZero(const plan::Buffer &buffer, std::byte *bytes)
+    : data(bytes) {
+  auto size = static_cast<std::int64_t>(plan::elementSize(buffer.type()));
+  std::vector<std::array<std::int64_t, 2>> axes;
+  for (int d = 0; d < buffer.dims_size(); ++d)
+    if (buffer.dims(d) > 1)
+      axes.push_back({buffer.dims(d), buffer.strides(d) * size});
+  std::sort(axes.begin(), axes.end(),
+            [](const auto &a, const auto &b) { return a[1] > b[1]; });
+  blockBytes = size;
+  while (!axes.empty() && axes.back()[1] == blockBytes) {
+    blockBytes *= axes.back()[0];
+    axes.pop_back();
+  }
+  outer = std::move(axes);
+  for (const auto &axis : outer)
+    blocks *= axis[0];
+}
+
+void StridedZero::run(const Threads &threads) const {
+  if (outer.empty()) {
+    threads.parallelFor(
+        blockBytes, kThreadBytes, [&](std::int64_t begin, std::int64_t end) {
+          std::memset(data + begin, 0, static_cast<std::size_t>(end - begin));
+        });
+    return;
+  }
+  threads.parallelFor(
+      blocks, std::max<std::int64_t>(1, kThreadBytes / blockBytes),
+      [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t block = begin; block < end; ++block) {
+          std::int64_t index = block;
+          std::byte *position = data;
+          for (auto axis = outer.rbegin(); axis != outer.rend(); ++axis) {
+            position += index % (*axis)[0] * (*axis)[1];
+            index /= (*axis)[0];
+          }
+          std::memset(position, 0, static_cast<std::size_t>(blockBytes));
+        }
+      });
+}
+
+} // namespace brew::runtime

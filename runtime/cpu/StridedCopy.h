@@ -1,0 +1,53 @@
+//===- StridedCopy.h - Copy and clear views of any strides ------*- C++ -*-===//
+#pragma once
+
+#include "runtime/cpu/Threads.h"
+#include "runtime/plan/PlanFile.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace brew::runtime {
+
+/// Copies the elements of one buffer to another of equal dimensions, whatever
+/// the strides; analysed once, run often.
+class StridedCopy {
+public:
+  StridedCopy(const plan::Buffer &source, const std::byte *sourceData,
+              const plan::Buffer &target, std::byte *targetData);
+  void run(const Threads &threads) const;
+
+private:
+  struct Axis {
+    std::int64_t dim, source, target; // strides in elements
+  };
+  template <typename Element> void copyTiles(const Threads &threads) const;
+  template <typename Element> void copyTile(std::int64_t index) const;
+
+  const std::byte *source;
+  std::byte *target;
+  std::size_t elementBytes;
+  std::int64_t contiguousBytes = 0; // when both are dense in the same order
+  std::vector<Axis> outer;
+  // The two innermost axes: `row` has the target's smallest stride, `column`
+  // the source's. Square tiles keep both sides' cache lines in use.
+  Axis row{1, 1, 1}, column{1, 1, 1};
+  std::int64_t rowTiles = 1, columnTiles = 1, tiles = 1;
+};
+
+/// Sets every element of a buffer to zero, leaving the gaps of its strides.
+class StridedZero {
+public:
+  StridedZero(const plan::Buffer &buffer, std::byte *data);
+  void run(const Threads &threads) const;
+
+private:
+  std::byte *data;
+  std::int64_t blockBytes = 0;                    // contiguous run
+  std::vector<std::array<std::int64_t, 2>> outer; // dim, stride in bytes
+  std::int64_t blocks = 1;
+};
+
+} // namespace brew::runtime

@@ -1,0 +1,78 @@
+//===- Threads.cpp - Worker threads shared with oneDNN --------------------===//
+#include "runtime/cpu/Threads.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+// libgomp's entry points, called directly: what GCC's `#pragma omp parallel`
+// becomes. Clang would compile the pragma to calls into another library.
+extern "C" {
+void GOMP_parallel(void (*function)(void *), void *data, unsigned threads,
+                   unsigned flags);
+void omp_set_num_threads(int count);
+int omp_get_num_procs(void);
+int omp_get_num_threads(void);
+int omp_get_thread_num(void);
+}
+
+namespace brew::runtime {
+
+/// Beyond this the machine is not short of threads; the bound keeps a mistyped
+/// OMP_NUM_THREADS from exhausting the process's threads.
+static constexpr int kMaxThreads = 1024;
+
+static int defaultThreads() {
+  // The variable may be a list, one entry per nesting level: the first counts.
+  if (const char *text = std::getenv("OMP_NUM_THREADS")) {
+    long value = std::strtol(text, nullptr, 10);
+    if (value > 0)
+      return static_cast<int>(std::min<long>(value, kMaxThreads));
+  }
+  return omp_get_num_procs();
+}
+
+Threads::Threads(int requested)
+    : workers(std::clamp(requested > 0 ? requested : defaultThreads(), 1,
+                         kMaxThreads)) {}
+
+void Threads::enter() const { omp_set_num_threads(workers); }
+
+namespace {
+struct Job {
+  void (*function)(const void *, std::int64_t, std::int64_t);
+  const void *context;
+  std::int64_t domain, grain, units;
+};
+} // namespace
+
+static void runShare(void *data) {
+  const Job &job = *static_cast<const Job *>(data);
+  // The team may be smaller than asked for (OMP_THREAD_LIMIT): shares are cut
+  // for the team that came. 128 bits: units may be as large as 2^46.
+  auto share = [&](int thread, int team) {
+    return static_cast<std::int64_t>(static_cast<__int128>(job.units) * thread /
+                                     team);
+  };
+  int thread = omp_get_thread_num(), team = omp_get_num_threads();
+  std::int64_t begin = share(thread, team) * job.grain;
+  std::int64_t end = std::min(share(thread + 1, team) * job.grain, job.domain);
+  if (begin < end)
+    job.function(job.context, begin, end);
+}
+
+void Threads::run(std::int64_t domain, std::int64_t grain,
+                  RangeFunction function, const void *context) const {
+  if (domain <= 0)
+    return;
+  std::int64_t units = (domain - 1) / grain + 1;
+  if (units == 1 || workers == 1) {
+    function(context, 0, domain);
+    return;
+  }
+  Job job{function, context, domain, grain, units};
+  GOMP_parallel(runShare, &job,
+                static_cast<unsigned>(std::min<std::int64_t>(units, workers)),
+                0);
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,61 @@
+//===- BatchSource.h - Where the batches of one feed come from --*- C++ -*-===//
+#pragma once
+
+#include "formats/caffe.pb.h"
+#include "runtime/plan/PlanFile.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace brew::runtime {
+
+/// How far a source has been read; enough to continue there exactly.
+struct SourcePosition {
+  std::uint64_t records = 0;  ///< consumed since the start
+  std::uint64_t epoch = 0;    ///< complete passes over the source
+  std::uint64_t position = 0; ///< consumed in this pass, in the pass's order
+};
+
+/// A layer that brings data in, as a source needs to know it.
+struct FeedInfo {
+  caffe::LayerParameter layer;
+  /// Buffers of its tops; they outlive the source.
+  std::vector<const plan::Buffer *> tops;
+  bool testPhase = false;
+  std::uint64_t seed = 0;
+  /// Distinguishes the random streams of feeds: "PROGRAM/LAYER".
+  std::string stream;
+  /// Folders in which files named by the layer are looked up, in order, after
+  /// the working directory.
+  std::vector<std::string> folders;
+};
+
+/// Delivers one batch after another. Used from one thread at a time.
+class BatchSource {
+public:
+  virtual ~BatchSource() = default;
+
+  /// Writes the next batch: tops[i] is memory of the size and layout of top
+  /// i's buffer, or null if that top is not wanted. Callers recycle a fixed set
+  /// of memory and never change its bytes. Throws Error when the source is
+  /// damaged or does not fit the buffers.
+  virtual void read(const std::vector<std::byte *> &tops) = 0;
+
+  /// Where the next read() begins.
+  virtual SourcePosition position() const = 0;
+  /// Continues at a position that an equal source reported. Throws Error (1)
+  /// if the source cannot have been there.
+  virtual void seek(const SourcePosition &position) = 0;
+};
+
+/// Opens a Data layer's database.
+std::unique_ptr<BatchSource> openDatabaseSource(const FeedInfo &info);
+/// Opens an HDF5Data layer's list of files.
+std::unique_ptr<BatchSource> openHdf5Source(const FeedInfo &info);
+/// The fillers of a DummyData layer.
+std::unique_ptr<BatchSource> makeDummySource(const FeedInfo &info);
+
+} // namespace brew::runtime

@@ -1,0 +1,70 @@
+//===- DummySource.cpp - DummyData: blobs from fillers --------------------===//
+
+#include "formats/Error.h"
+#include "runtime/data/BatchSource.h"
+#include "runtime/data/Filler.h"
+#include "runtime/data/Layout.h"
+
+#include <set>
+
+namespace brew::runtime {
+namespace {
+
+/// Constant fillers write each piece of memory once, as its bytes come back
+/// unchanged; the others draw fresh numbers for every batch.
+class DummySource : public BatchSource {
+public:
+  explicit DummySource(const FeedInfo &info) : tops(info.tops) {
+    const caffe::DummyDataParameter &parameter = info.layer.dummy_data_param();
+    const int given = parameter.data_filler_size();
+    const int wanted = static_cast<int>(tops.size());
+    if (given > 1 && given != wanted)
+      throw badInput("layer '" + info.layer.name() + "' (DummyData): has " +
+                     std::to_string(given) + " data_fillers for " +
+                     std::to_string(wanted) + " tops");
+    for (int i = 0; i < wanted; ++i) {
+      caffe::FillerParameter filler; // constant zero by default
+      if (given)
+        filler = parameter.data_filler(given > 1 ? i : 0);
+      std::vector<std::int64_t> shape(tops[i]->dims().begin(),
+                                      tops[i]->dims().end());
+      fillers.emplace_back(filler, std::move(shape),
+                           RandomStream(info.seed, "dummy " + info.stream +
+                                                       "/" + std::to_string(i)),
+                           "layer '" + info.layer.name() + "' (DummyData)");
+    }
+  }
+
+  void read(const std::vector<std::byte *> &memory) override {
+    for (std::size_t i = 0; i < tops.size(); ++i) {
+      if (!memory[i])
+        continue;
+      Filler &filler = fillers[i];
+      if (filler.isConstant() && !filled.insert(memory[i]).second)
+        continue;
+      filler.begin(fills);
+      values.resize(static_cast<std::size_t>(filler.count()));
+      filler.fill(0, filler.count(), values.data());
+      store(*tops[i], values.data(), memory[i]);
+    }
+    ++fills;
+  }
+
+  SourcePosition position() const override { return {fills, 0, 0}; }
+  void seek(const SourcePosition &target) override { fills = target.records; }
+
+private:
+  std::vector<const plan::Buffer *> tops;
+  std::vector<Filler> fillers;
+  std::vector<double> values;
+  std::set<const std::byte *> filled; ///< memory that holds its constant
+  std::uint64_t fills = 0;
+};
+
+} // namespace
+
+std::unique_ptr<BatchSource> makeDummySource(const FeedInfo &info) {
+  return std::make_unique<DummySource>(info);
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,245 @@
+//===- Feeder.cpp - Brings data into a program's input buffers ------------===//
+
+#include "runtime/data/Feeder.h"
+
+#include "formats/Error.h"
+#include "runtime/data/Layout.h"
+#include "runtime/data/Prefetcher.h"
+
+#include <cstdlib>
+
+namespace brew::runtime {
+namespace {
+
+/// Number at the end of "test_N"; what a cursor calls its test net.
+std::uint32_t testIndex(const std::string &program) {
+  const std::string prefix = "test_";
+  return program.compare(0, prefix.size(), prefix) == 0
+             ? static_cast<std::uint32_t>(
+                   std::strtoul(program.c_str() + prefix.size(), nullptr, 10))
+             : 0;
+}
+
+/// Batches read ahead; Caffe's default where the layer does not say.
+unsigned prefetchDepth(const caffe::LayerParameter &layer) {
+  constexpr unsigned kMost = 64; // bounds the memory a hostile plan can ask for
+  if (layer.type() == "Data")
+    return std::min(layer.data_param().prefetch(), kMost);
+  return 2;
+}
+
+} // namespace
+
+struct Feeder::Feed {
+  FeedInfo info;
+  std::uint32_t programIndex = 0;
+  std::vector<std::uint32_t> buffers;
+  /// The caller's values in the buffer's layout; empty: the source's.
+  std::vector<std::vector<std::byte>> given;
+  std::unique_ptr<Prefetcher> prefetcher;
+
+  const std::string &type() const { return info.layer.type(); }
+  /// Input and MemoryData have no source of their own.
+  bool callerFed() const { return type() == "Input" || type() == "MemoryData"; }
+
+  std::unique_ptr<BatchSource> openSource() const {
+    if (type() == "Data")
+      return openDatabaseSource(info);
+    if (type() == "HDF5Data")
+      return openHdf5Source(info);
+    return makeDummySource(info);
+  }
+};
+
+Feeder::Feeder(Executor &planExecutor, int program, std::uint64_t seed,
+               std::string planFolder)
+    : executor(planExecutor) {
+  const plan::Manifest &manifest = executor.manifest();
+  const plan::Program &description = manifest.programs(program);
+  for (const plan::Feed &source : description.feeds()) {
+    auto feed = std::make_unique<Feed>();
+    FeedInfo &info = feed->info;
+    if (!info.layer.ParseFromString(source.layer()))
+      throw badInput("the plan's program '" + description.name() +
+                     "' has a data layer that cannot be read");
+    const std::string &type = info.layer.type();
+    if (type != "Data" && type != "HDF5Data" && type != "DummyData" &&
+        type != "Input" && type != "MemoryData")
+      throw badInput("layer '" + info.layer.name() + "' (" + type +
+                     "): this version of brew-run cannot read data for layers "
+                     "of this type");
+    if (info.layer.top_size() != source.buffer_indices_size())
+      throw badInput("layer '" + info.layer.name() + "' (" + type + "): has " +
+                     std::to_string(info.layer.top_size()) +
+                     " tops but the plan has " +
+                     std::to_string(source.buffer_indices_size()) + " buffers");
+    for (std::uint32_t index : source.buffer_indices()) {
+      info.tops.push_back(&manifest.buffers(static_cast<int>(index)));
+      feed->buffers.push_back(index);
+    }
+    info.testPhase = description.test_phase();
+    info.seed = seed;
+    info.stream = description.name() + "/" + info.layer.name();
+    if (!source.folder().empty())
+      info.folders.push_back(source.folder());
+    if (!planFolder.empty())
+      info.folders.push_back(planFolder);
+    feed->given.resize(info.tops.size());
+    feed->programIndex = testIndex(description.name());
+    feeds.push_back(std::move(feed));
+  }
+}
+
+Feeder::~Feeder() = default;
+
+std::vector<std::string> Feeder::tops() const {
+  std::vector<std::string> names;
+  for (const auto &feed : feeds)
+    names.insert(names.end(), feed->info.layer.top().begin(),
+                 feed->info.layer.top().end());
+  return names;
+}
+
+Feeder::Feed *Feeder::feedOf(std::string_view top, std::size_t &index) const {
+  for (const auto &feed : feeds)
+    for (int i = 0; i < feed->info.layer.top_size(); ++i)
+      if (feed->info.layer.top(i) == top) {
+        index = static_cast<std::size_t>(i);
+        return feed.get();
+      }
+  return nullptr;
+}
+
+const plan::Buffer *Feeder::find(std::string_view top) const {
+  std::size_t index = 0;
+  Feed *feed = feedOf(top, index);
+  return feed ? feed->info.tops[index] : nullptr;
+}
+
+template <typename Value>
+void Feeder::setValues(std::string_view top, const Value *values,
+                       std::int64_t count) {
+  std::size_t index = 0;
+  Feed *feed = feedOf(top, index);
+  if (!feed)
+    throw badInput("the net has no input blob '" + std::string(top) + "'");
+  const plan::Buffer &buffer = *feed->info.tops[index];
+  if (count != plan::elementCount(buffer))
+    throw badInput("input blob '" + std::string(top) + "' has " +
+                   std::to_string(count) + " values; the plan was built for " +
+                   shapeText(buffer.dims()));
+  feed->given[index].resize(buffer.size());
+  store(buffer, values, feed->given[index].data());
+}
+
+void Feeder::set(std::string_view top, const double *values,
+                 std::int64_t count) {
+  setValues(top, values, count);
+}
+void Feeder::set(std::string_view top, const float *values,
+                 std::int64_t count) {
+  setValues(top, values, count);
+}
+
+std::vector<std::string> Feeder::unset() const {
+  std::vector<std::string> names;
+  for (const auto &feed : feeds)
+    for (int i = 0; feed->callerFed() && i < feed->info.layer.top_size(); ++i)
+      if (feed->given[static_cast<std::size_t>(i)].empty())
+        names.push_back(feed->info.layer.top(i));
+  return names;
+}
+
+void Feeder::open() {
+  if (opened)
+    return;
+  opened = true;
+  for (const auto &feed : feeds) {
+    std::vector<bool> wanted;
+    bool any = false;
+    for (std::size_t i = 0; i < feed->given.size(); ++i) {
+      const bool fromSource = feed->given[i].empty();
+      if (feed->callerFed() && fromSource)
+        feed->given[i].resize(feed->info.tops[i]->size()); // zeros
+      wanted.push_back(fromSource);
+      any |= fromSource;
+    }
+    if (any && !feed->callerFed())
+      feed->prefetcher =
+          std::make_unique<Prefetcher>(feed->openSource(), feed->info, wanted,
+                                       prefetchDepth(feed->info.layer));
+  }
+}
+
+void Feeder::start() {
+  open();
+  for (const auto &feed : feeds)
+    if (feed->prefetcher)
+      feed->prefetcher->start();
+}
+
+void Feeder::feed() {
+  start();
+  for (const auto &feed : feeds) {
+    const Prefetcher::Batch *batch =
+        feed->prefetcher ? &feed->prefetcher->acquire() : nullptr;
+    for (std::size_t i = 0; i < feed->buffers.size(); ++i) {
+      const std::vector<std::byte> &given = feed->given[i];
+      copyElements(*feed->info.tops[i],
+                   given.empty() ? batch->tops[i] : given.data(),
+                   executor.data(feed->buffers[i]));
+    }
+    if (batch)
+      feed->prefetcher->release();
+  }
+}
+
+std::vector<caffe::ReaderCursor> Feeder::cursors() const {
+  std::vector<caffe::ReaderCursor> result;
+  for (const auto &feed : feeds) {
+    if (!feed->prefetcher)
+      continue;
+    const SourcePosition at = feed->prefetcher->consumed();
+    caffe::ReaderCursor cursor;
+    cursor.set_layer(feed->info.layer.name());
+    cursor.set_phase(feed->info.testPhase ? caffe::TEST : caffe::TRAIN);
+    cursor.set_test_index(feed->programIndex);
+    cursor.set_records(at.records);
+    cursor.set_epoch(at.epoch);
+    cursor.set_position(at.position);
+    result.push_back(cursor);
+  }
+  return result;
+}
+
+void Feeder::restore(const std::vector<caffe::ReaderCursor> &cursors) {
+  open();
+  for (const auto &feed : feeds) {
+    if (!feed->prefetcher)
+      continue;
+    for (const caffe::ReaderCursor &cursor : cursors)
+      if (cursor.layer() == feed->info.layer.name() &&
+          (cursor.phase() == caffe::TEST) == feed->info.testPhase &&
+          cursor.test_index() == feed->programIndex)
+        feed->prefetcher->seek(
+            {cursor.records(), cursor.epoch(), cursor.position()});
+  }
+}
+
+std::vector<Feeder::Starvation> Feeder::starvation() const {
+  std::vector<Starvation> result;
+  for (const auto &feed : feeds)
+    if (feed->prefetcher && feed->prefetcher->waits())
+      result.push_back({feed->info.layer.name(), feed->prefetcher->waits(),
+                        feed->prefetcher->secondsWaited()});
+  return result;
+}
+
+std::int64_t Feeder::batchSize() const {
+  for (const auto &feed : feeds)
+    if (!feed->info.tops.empty() && feed->info.tops[0]->dims_size())
+      return feed->info.tops[0]->dims(0);
+  return 0;
+}
+
+} // namespace brew::runtime

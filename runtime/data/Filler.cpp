@@ -1,0 +1,135 @@
+//===- Filler.cpp - Initial values of parameters and dummy data -----------===//
+
+#include "runtime/data/Filler.h"
+
+#include "formats/Error.h"
+#include "formats/Suggest.h"
+
+#include <cmath>
+
+namespace brew::runtime {
+
+Filler::Filler(const caffe::FillerParameter &parameter,
+               std::vector<std::int64_t> blobShape, RandomStream randomStream,
+               const std::string &subject)
+    : shape(std::move(blobShape)), stream(randomStream) {
+  for (std::int64_t dim : shape)
+    elements *= dim;
+
+  const std::string &type = parameter.type();
+  auto refuse = [&](const std::string &why) {
+    throw badInput(subject + ": filler '" + type + "' " + why);
+  };
+  const bool needsRows = type == "xavier" || type == "msra" ||
+                         type == "positive_unitball" ||
+                         (type == "gaussian" && parameter.sparse() >= 0);
+  if (needsRows && (shape.empty() || shape[0] == 0))
+    refuse("needs a blob with at least one dimension");
+  if (type != "gaussian" && parameter.sparse() != -1)
+    refuse("does not support 'sparse'; only 'gaussian' does");
+
+  if (type == "constant") {
+    first = parameter.value();
+  } else if (type == "uniform") {
+    kind = Kind::Uniform;
+    first = parameter.min();
+    second = parameter.max();
+    if (!(first <= second))
+      refuse("has min above max");
+  } else if (type == "gaussian") {
+    kind = Kind::Gaussian;
+    first = parameter.mean();
+    second = parameter.std();
+    if (parameter.sparse() < -1)
+      refuse("has a negative 'sparse'");
+    if (parameter.sparse() >= 0)
+      keepProbability = double(parameter.sparse()) / double(shape[0]);
+    if (keepProbability > 1)
+      refuse("has 'sparse' above the number of outputs, " +
+             std::to_string(shape[0]));
+  } else if (type == "positive_unitball") {
+    kind = Kind::UnitBall;
+  } else if (type == "xavier") {
+    kind = Kind::Uniform;
+    second = std::sqrt(3.0 / fan(parameter));
+    first = -second;
+  } else if (type == "msra") {
+    kind = Kind::Gaussian;
+    second = std::sqrt(2.0 / fan(parameter));
+  } else if (type == "bilinear") {
+    kind = Kind::Bilinear;
+    if (shape.size() != 4)
+      refuse("needs a blob with four dimensions");
+    if (shape[2] != shape[3])
+      refuse("needs a square kernel");
+  } else {
+    const std::vector<std::string> known = {
+        "constant", "uniform", "gaussian", "positive_unitball",
+        "xavier",   "msra",    "bilinear"};
+    throw badInput(subject + ": unknown filler type '" + type + "'" +
+                   didYouMean(type, known));
+  }
+  begin(0);
+}
+
+double Filler::fan(const caffe::FillerParameter &parameter) const {
+  const double fanIn = double(elements / shape[0]);
+  const double fanOut = shape.size() > 1 && shape[1]
+                            ? double(elements / shape[1])
+                            : double(elements);
+  switch (parameter.variance_norm()) {
+  case caffe::FillerParameter::FAN_OUT:
+    return fanOut;
+  case caffe::FillerParameter::AVERAGE:
+    return (fanIn + fanOut) / 2;
+  default:
+    return fanIn;
+  }
+}
+
+void Filler::begin(std::uint64_t counter) {
+  drawBase = counter * static_cast<std::uint64_t>(elements);
+  if (kind != Kind::UnitBall)
+    return;
+  const std::int64_t rowSize = elements / shape[0];
+  rowSums.assign(static_cast<std::size_t>(shape[0]), 0.0);
+  for (std::int64_t i = 0; i < elements; ++i)
+    rowSums[i / rowSize] += stream.uniform(draw(i));
+}
+
+double Filler::value(std::int64_t index) const {
+  switch (kind) {
+  case Kind::Constant:
+    return first;
+  case Kind::Uniform:
+    return first + (second - first) * stream.uniform(draw(index));
+  case Kind::Gaussian:
+    if (keepProbability < 1) {
+      // The mask has a stream position past any value's, so that it does not
+      // depend on the magnitude it lets through.
+      const std::uint64_t mask = ~draw(index);
+      if (!(stream.uniform(mask) < keepProbability))
+        return 0;
+    }
+    return first + second * stream.gaussian(draw(index));
+  case Kind::UnitBall: {
+    const std::int64_t rowSize = elements / shape[0];
+    return stream.uniform(draw(index)) / rowSums[index / rowSize];
+  }
+  case Kind::Bilinear:
+    return bilinear(index);
+  }
+  return 0;
+}
+
+double Filler::bilinear(std::int64_t index) const {
+  const std::int64_t width = shape[3];
+  const double factor = std::ceil(width / 2.0);
+  const double center = (width - 1) / (2.0 * factor);
+  auto weight = [&](std::int64_t i) {
+    return 1 - std::fabs(double(i) / factor - center);
+  };
+  return weight(index % width) * weight(index / width % shape[2]);
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,70 @@
+//===- Filler.h - Initial values of parameters and dummy data ---*- C++ -*-===//
+//
+// Caffe's seven fillers over counter-based random numbers: element i depends
+// only on (filler, shape, seed, stream, i), so the bits are the same whatever
+// the thread count or the target.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "formats/caffe.pb.h"
+#include "runtime/data/RandomStream.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace brew::runtime {
+
+class Filler {
+public:
+  /// `shape` is the blob's shape in Caffe's order, which decides fan-in
+  /// (count / shape[0]) and fan-out (count / shape[1]; the count of a vector).
+  /// `subject` names the blob in errors. Throws Error (1) if the type is
+  /// unknown or does not suit the shape.
+  Filler(const caffe::FillerParameter &parameter,
+         std::vector<std::int64_t> shape, RandomStream stream,
+         const std::string &subject);
+
+  std::int64_t count() const { return elements; }
+  /// True if every fill gives the same values.
+  bool isConstant() const { return kind == Kind::Constant; }
+
+  /// Moves on to fill number `counter`, which has random numbers of its own
+  /// (a blob that is refilled before every pass). A new filler is at 0.
+  void begin(std::uint64_t counter);
+
+  /// Value of row-major element `index`.
+  double value(std::int64_t index) const;
+
+  /// Writes elements [from, to) to `out`. Disjoint ranges may be written by
+  /// different threads.
+  template <typename Value>
+  void fill(std::int64_t from, std::int64_t to, Value *out) const {
+    for (std::int64_t i = from; i < to; ++i)
+      out[i - from] = static_cast<Value>(value(i));
+  }
+
+private:
+  enum class Kind { Constant, Uniform, Gaussian, UnitBall, Bilinear };
+
+  double fan(const caffe::FillerParameter &parameter) const;
+  double bilinear(std::int64_t index) const;
+  /// Position in the stream of element `index` of the current fill.
+  std::uint64_t draw(std::int64_t index) const {
+    return drawBase + static_cast<std::uint64_t>(index);
+  }
+
+  Kind kind = Kind::Constant;
+  std::vector<std::int64_t> shape;
+  std::int64_t elements = 1;
+  RandomStream stream;
+  /// Constant: value. Uniform: [first, second). Gaussian: mean and deviation.
+  double first = 0, second = 0;
+  /// Probability that an element of a sparse gaussian is kept; 1 if not sparse.
+  double keepProbability = 1;
+  std::uint64_t drawBase = 0;
+  std::vector<double> rowSums; ///< unit ball: one per row of this fill
+};
+
+} // namespace brew::runtime

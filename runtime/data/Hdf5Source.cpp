@@ -1,0 +1,183 @@
+//===- Hdf5Source.cpp - HDF5Data: batches from a list of files ------------===//
+
+#include "formats/Error.h"
+#include "formats/Hdf5.h"
+#include "formats/PathLookup.h"
+#include "runtime/data/BatchSource.h"
+#include "runtime/data/Layout.h"
+#include "runtime/data/RandomStream.h"
+#include "runtime/log/Log.h"
+
+#include <numeric>
+
+namespace brew::runtime {
+namespace {
+
+/// Reads the listed files in order, or in a new random order in each pass; the
+/// rows of a file likewise. Batches go on across files and passes. One file is
+/// in memory at a time, as in Caffe.
+class Hdf5Source : public BatchSource {
+public:
+  explicit Hdf5Source(const FeedInfo &info)
+      : tops(info.tops),
+        layerText("layer '" + info.layer.name() + "' (HDF5Data)"),
+        names(info.layer.top().begin(), info.layer.top().end()),
+        shuffled(info.layer.hdf5_data_param().shuffle()),
+        stream(info.seed, "shuffle " + info.stream) {
+    if (info.layer.has_transform_param())
+      throw badInput(layerText + ": does not transform data; remove "
+                                 "transform_param");
+    for (std::size_t i = 0; i < tops.size(); ++i)
+      if (!tops[i]->dims_size() || tops[i]->dims(0) != tops[0]->dims(0))
+        throw badInput(layerText + ": the plan's buffer of '" + names[i] +
+                       "' does not hold one value for each row of a batch");
+    const std::string list = formats::requirePath(
+        info.layer.hdf5_data_param().source(), info.folders,
+        "list of HDF5 files of " + layerText);
+    log::info(log::site::hdf5List,
+              "Loading list of HDF5 filenames from: " + list);
+    std::vector<std::string> folders = info.folders;
+    folders.push_back(formats::folderOfFile(list));
+    files = formats::readHdf5List(list, folders);
+    log::info(log::site::hdf5Count,
+              "Number of HDF5 files: " + std::to_string(files.size()));
+    startPass();
+  }
+
+  void read(const std::vector<std::byte *> &memory) override {
+    const std::int64_t batch = tops.empty() ? 0 : tops[0]->dims(0);
+    std::int64_t done = 0;
+    while (done < batch) {
+      // Unshuffled rows lie side by side and are moved as one piece.
+      const std::int64_t count =
+          shuffled ? 1 : std::min(batch - done, rows() - row);
+      const std::int64_t from = shuffled ? rowOrder[row] : row;
+      for (std::size_t i = 0; i < tops.size(); ++i)
+        if (memory[i])
+          place(i, from, done, count, memory[i]);
+      done += count;
+      advance(count);
+    }
+  }
+
+  SourcePosition position() const override { return at; }
+
+  void seek(const SourcePosition &target) override {
+    at = target;
+    startPass();
+    std::uint64_t left = target.position;
+    while (left >= static_cast<std::uint64_t>(rows())) {
+      left -= static_cast<std::uint64_t>(rows());
+      if (fileIndex + 1 == files.size())
+        throw badInput(layerText + ": the solver state is at row " +
+                       std::to_string(target.position) +
+                       " of its files, which have fewer");
+      openFile(fileIndex + 1);
+    }
+    row = static_cast<std::int64_t>(left);
+  }
+
+private:
+  std::int64_t rows() const { return blobs[0].dims[0]; }
+
+  /// Order of `count` things; the random choices are those of `purpose`.
+  std::vector<std::int64_t> order(std::size_t count,
+                                  std::uint64_t purpose) const {
+    std::vector<std::int64_t> result(count);
+    std::iota(result.begin(), result.end(), 0);
+    if (!shuffled)
+      return result;
+    // Fisher-Yates; each shuffle has 2^40 positions of the stream.
+    const std::uint64_t base = purpose << 40;
+    for (std::size_t i = count; i > 1; --i)
+      std::swap(result[i - 1], result[stream.below(base + i, i)]);
+    return result;
+  }
+
+  void startPass() {
+    const std::uint64_t perPass = files.size() + 1;
+    fileOrder = order(files.size(), at.epoch * perPass);
+    openFile(0);
+  }
+
+  void openFile(std::size_t index) {
+    fileIndex = index;
+    const auto file = static_cast<std::size_t>(fileOrder[index]);
+    if (loaded != file || blobs.empty()) {
+      loadFile(files[file]);
+      loaded = file;
+    }
+    row = 0;
+    rowOrder = order(static_cast<std::size_t>(rows()),
+                     at.epoch * (files.size() + 1) + 1 + index);
+  }
+
+  void loadFile(const std::string &path) {
+    blobs = formats::readHdf5Tops(path, names);
+    for (std::size_t i = 0; i < tops.size(); ++i) {
+      const auto &dims = tops[i]->dims();
+      std::vector<std::int64_t> expected(dims.begin(), dims.end());
+      expected[0] = blobs[i].dims[0]; // a file may have any number of rows
+      if (blobs[i].dims != expected)
+        throw badInput(
+            layerText + ": dataset '" + names[i] + "' of " + path + " is " +
+            shapeText(blobs[i].dims) + ", but the plan was built for rows of " +
+            shapeText(std::vector<std::int64_t>(dims.begin() + 1, dims.end())));
+      if (tops[i]->type() != plan::F64)
+        continue;
+      formats::Hdf5Reader reader(path);
+      if (reader.isDouble(names[i])) {
+        blobs[i].doubles = reader.readDoubles(names[i]);
+        blobs[i].floats.clear();
+      }
+    }
+  }
+
+  void place(std::size_t top, std::int64_t from, std::int64_t to,
+             std::int64_t count, std::byte *memory) const {
+    const formats::Blob &blob = blobs[top];
+    const std::int64_t rowSize =
+        static_cast<std::int64_t>(blob.size()) / rows();
+    if (blob.isDouble())
+      storeRows(*tops[top], to, count, &blob.doubles[from * rowSize], memory);
+    else
+      storeRows(*tops[top], to, count, &blob.floats[from * rowSize], memory);
+  }
+
+  void advance(std::int64_t count) {
+    row += count;
+    at.records += static_cast<std::uint64_t>(count);
+    at.position += static_cast<std::uint64_t>(count);
+    if (row < rows())
+      return;
+    if (fileIndex + 1 < files.size()) {
+      openFile(fileIndex + 1);
+      return;
+    }
+    ++at.epoch;
+    at.position = 0;
+    startPass();
+  }
+
+  std::vector<const plan::Buffer *> tops;
+  std::string layerText;
+  std::vector<std::string> names;
+  bool shuffled;
+  RandomStream stream;
+  std::vector<std::string> files;
+  std::vector<std::int64_t> fileOrder; ///< of this pass
+  std::size_t fileIndex = 0;           ///< position in fileOrder
+  std::size_t loaded = 0;              ///< which of `files` is in `blobs`
+  std::vector<formats::Blob> blobs;    ///< one per top
+  std::vector<std::int64_t> rowOrder;  ///< of the current file
+  std::int64_t row = 0;                ///< position in rowOrder
+  SourcePosition at;
+};
+
+} // namespace
+
+std::unique_ptr<BatchSource> openHdf5Source(const FeedInfo &info) {
+  return std::make_unique<Hdf5Source>(info);
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,158 @@
+//===- ImageTransformer.cpp - transform_param -----------------------------===//
+
+#include "runtime/data/ImageTransformer.h"
+
+#include "formats/BinaryProto.h"
+#include "formats/Error.h"
+#include "formats/PathLookup.h"
+#include "runtime/data/Layout.h"
+#include "runtime/log/Log.h"
+
+namespace brew::runtime {
+namespace {
+
+/// transform_param, completed by the fields that data_param had before it.
+caffe::TransformationParameter
+mergedParameter(const caffe::LayerParameter &layer) {
+  caffe::TransformationParameter result = layer.transform_param();
+  const caffe::DataParameter &old = layer.data_param();
+  if (old.has_scale() && !result.has_scale())
+    result.set_scale(old.scale());
+  if (old.has_mean_file() && !result.has_mean_file())
+    result.set_mean_file(old.mean_file());
+  if (old.has_crop_size() && !result.has_crop_size())
+    result.set_crop_size(old.crop_size());
+  if (old.has_mirror() && !result.has_mirror())
+    result.set_mirror(old.mirror());
+  if (old.has_force_encoded_color() && !result.has_force_color())
+    result.set_force_color(old.force_encoded_color());
+  return result;
+}
+
+/// out = (in - mean) * scale over one row; `mean` null: a constant.
+template <typename Pixel, typename Value>
+void transformRow(const Pixel *in, const float *mean, Value constant,
+                  Value scale, std::int64_t width, bool mirror, Value *out) {
+  if (mirror) {
+    for (std::int64_t w = 0; w < width; ++w)
+      out[width - 1 - w] =
+          (static_cast<Value>(in[w]) - (mean ? mean[w] : constant)) * scale;
+  } else if (mean) {
+    for (std::int64_t w = 0; w < width; ++w)
+      out[w] = (static_cast<Value>(in[w]) - mean[w]) * scale;
+  } else {
+    for (std::int64_t w = 0; w < width; ++w)
+      out[w] = (static_cast<Value>(in[w]) - constant) * scale;
+  }
+}
+
+} // namespace
+
+ImageTransformer::ImageTransformer(const FeedInfo &info)
+    : parameter(mergedParameter(info.layer)), testPhase(info.testPhase),
+      stream(info.seed, "transform " + info.stream) {
+  const std::string where =
+      "layer '" + info.layer.name() + "' (" + info.layer.type() + ")";
+  if (parameter.force_color() && parameter.force_gray())
+    throw badInput(where + ": force_color and force_gray exclude each other");
+  if (parameter.force_color())
+    imageColor = formats::ImageColor::Color;
+  if (parameter.force_gray())
+    imageColor = formats::ImageColor::Gray;
+  if (!parameter.has_mean_file())
+    return;
+  if (parameter.mean_value_size())
+    throw badInput(where + ": mean_file and mean_value exclude each other");
+  const std::string path = formats::requirePath(
+      parameter.mean_file(), info.folders, "mean file of " + where);
+  log::info(log::site::meanFile, "Loading mean file from: " + path);
+  formats::Blob mean = formats::readBinaryProto(path);
+  // 1 x C x H x W, or C x H x W.
+  std::vector<std::int64_t> dims = mean.dims;
+  if (dims.size() == 4 && dims[0] == 1)
+    dims.erase(dims.begin());
+  if (dims.size() != 3)
+    throw badInput(path + ": the mean image has shape " + shapeText(mean.dims) +
+                   " instead of 1 x channels x height x width");
+  meanShape = {dims[0], dims[1], dims[2]};
+  meanImage = mean.toFloats();
+}
+
+std::array<int, 3>
+ImageTransformer::resultShape(const formats::ImageRecord &image) const {
+  const int crop = static_cast<int>(parameter.crop_size());
+  if (crop)
+    return {image.channels, crop, crop};
+  return {image.channels, image.height, image.width};
+}
+
+void ImageTransformer::checkImage(const formats::ImageRecord &image,
+                                  const std::string &where) const {
+  const std::vector<std::int64_t> shape = {image.channels, image.height,
+                                           image.width};
+  const std::int64_t crop = parameter.crop_size();
+  if (crop > image.height || crop > image.width)
+    throw badInput(where + ": an image of " + shapeText(shape) +
+                   " is smaller than crop_size " + std::to_string(crop));
+  if (!meanImage.empty() &&
+      shape != std::vector<std::int64_t>(meanShape.begin(), meanShape.end()))
+    throw badInput(where + ": an image of " + shapeText(shape) +
+                   " does not fit the mean image of " + shapeText(meanShape));
+  const int means = parameter.mean_value_size();
+  if (means > 1 && means != image.channels)
+    throw badInput(where + ": " + std::to_string(means) +
+                   " mean_values for an image of " +
+                   std::to_string(image.channels) +
+                   " channels; give one, or one for each channel");
+}
+
+template <typename Value>
+void ImageTransformer::apply(const formats::ImageRecord &image,
+                             std::uint64_t record, const std::string &where,
+                             Value *result) const {
+  checkImage(image, where);
+  const auto [channels, height, width] = resultShape(image);
+  std::int64_t top = 0, left = 0;
+  // Each record has four positions in the stream of its own.
+  const bool mirror = parameter.mirror() && stream.below(record * 4, 2) == 1;
+  if (parameter.crop_size()) {
+    const std::int64_t spareRows = image.height - height;
+    const std::int64_t spareColumns = image.width - width;
+    if (testPhase) {
+      top = spareRows / 2;
+      left = spareColumns / 2;
+    } else {
+      top = static_cast<std::int64_t>(
+          stream.below(record * 4 + 1, spareRows + 1));
+      left = static_cast<std::int64_t>(
+          stream.below(record * 4 + 2, spareColumns + 1));
+    }
+  }
+  const auto scale = static_cast<Value>(parameter.scale());
+  for (int c = 0; c < channels; ++c) {
+    Value constant = 0;
+    if (parameter.mean_value_size())
+      constant = parameter.mean_value(parameter.mean_value_size() > 1 ? c : 0);
+    for (int h = 0; h < height; ++h) {
+      const std::int64_t from =
+          (std::int64_t(c) * image.height + top + h) * image.width + left;
+      const float *mean = meanImage.empty() ? nullptr : &meanImage[from];
+      Value *to = result + (std::int64_t(c) * height + h) * width;
+      if (!image.bytes.empty())
+        transformRow(&image.bytes[from], mean, constant, scale, width, mirror,
+                     to);
+      else
+        transformRow(&image.floats[from], mean, constant, scale, width, mirror,
+                     to);
+    }
+  }
+}
+
+template void ImageTransformer::apply(const formats::ImageRecord &,
+                                      std::uint64_t, const std::string &,
+                                      float *) const;
+template void ImageTransformer::apply(const formats::ImageRecord &,
+                                      std::uint64_t, const std::string &,
+                                      double *) const;
+
+} // namespace brew::runtime

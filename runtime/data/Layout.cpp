@@ -1,0 +1,144 @@
+//===- Layout.cpp - Between row-major values and plan buffers -------------===//
+
+#include "runtime/data/Layout.h"
+
+#include "formats/Error.h"
+
+#include <cstring>
+
+namespace brew::runtime {
+namespace {
+
+/// Calls `body` with a null pointer of the buffer's element type.
+template <typename Body> void withType(plan::DataType type, Body &&body) {
+  switch (type) {
+  case plan::F32:
+    return body(static_cast<float *>(nullptr));
+  case plan::F64:
+    return body(static_cast<double *>(nullptr));
+  case plan::I32:
+    return body(static_cast<std::int32_t *>(nullptr));
+  case plan::U8:
+    return body(static_cast<std::uint8_t *>(nullptr));
+  }
+  throw Error(ExitStatus::Bug, "a buffer has an element type unknown here");
+}
+
+template <typename Value>
+void storeRange(const plan::Buffer &buffer, std::int64_t begin,
+                std::int64_t end, const Value *values, std::byte *target) {
+  ElementOrder order(buffer);
+  withType(buffer.type(), [&](auto *tag) {
+    using Element = std::remove_pointer_t<decltype(tag)>;
+    auto *elements = reinterpret_cast<Element *>(target);
+    order.forEachRun(begin, end,
+                     [&](std::int64_t first, std::int64_t position,
+                         std::int64_t length, std::int64_t step) {
+                       const Value *from = values + (first - begin);
+                       for (std::int64_t i = 0; i < length; ++i)
+                         elements[position + i * step] =
+                             static_cast<Element>(from[i]);
+                     });
+  });
+}
+
+template <typename Value>
+void storeSomeRows(const plan::Buffer &buffer, std::int64_t first,
+                   std::int64_t rows, const Value *values, std::byte *target) {
+  const std::int64_t count = plan::elementCount(buffer);
+  const std::int64_t rowSize =
+      buffer.dims_size() && buffer.dims(0) ? count / buffer.dims(0) : count;
+  storeRange(buffer, first * rowSize, (first + rows) * rowSize, values, target);
+}
+
+template <typename Value>
+void loadAll(const plan::Buffer &buffer, const std::byte *source,
+             Value *values) {
+  ElementOrder order(buffer);
+  withType(buffer.type(), [&](auto *tag) {
+    using Element = std::remove_pointer_t<decltype(tag)>;
+    auto *elements = reinterpret_cast<const Element *>(source);
+    order.forEachRun(0, order.count(),
+                     [&](std::int64_t first, std::int64_t position,
+                         std::int64_t length, std::int64_t step) {
+                       for (std::int64_t i = 0; i < length; ++i)
+                         values[first + i] =
+                             static_cast<Value>(elements[position + i * step]);
+                     });
+  });
+}
+
+} // namespace
+
+ElementOrder::ElementOrder(const plan::Buffer &buffer)
+    : dims(buffer.dims().begin(), buffer.dims().end()),
+      strides(buffer.strides().begin(), buffer.strides().end()) {
+  for (std::size_t axis = dims.size(); axis-- > 0;) {
+    // The stride of an axis of length one is never taken.
+    if (dims[axis] != 1 && strides[axis] != elements)
+      rowMajor = false;
+    elements *= dims[axis];
+  }
+}
+
+std::int64_t ElementOrder::position(std::int64_t index) const {
+  std::int64_t result = 0;
+  for (std::size_t axis = dims.size(); axis-- > 0;) {
+    result += index % dims[axis] * strides[axis];
+    index /= dims[axis];
+  }
+  return result;
+}
+
+void store(const plan::Buffer &buffer, const float *values, std::byte *target) {
+  storeRange(buffer, 0, plan::elementCount(buffer), values, target);
+}
+void store(const plan::Buffer &buffer, const double *values,
+           std::byte *target) {
+  storeRange(buffer, 0, plan::elementCount(buffer), values, target);
+}
+void storeRows(const plan::Buffer &buffer, std::int64_t first,
+               std::int64_t rows, const float *values, std::byte *target) {
+  storeSomeRows(buffer, first, rows, values, target);
+}
+void storeRows(const plan::Buffer &buffer, std::int64_t first,
+               std::int64_t rows, const double *values, std::byte *target) {
+  storeSomeRows(buffer, first, rows, values, target);
+}
+
+void load(const plan::Buffer &buffer, const std::byte *source, float *values) {
+  loadAll(buffer, source, values);
+}
+void load(const plan::Buffer &buffer, const std::byte *source, double *values) {
+  loadAll(buffer, source, values);
+}
+
+void copyElements(const plan::Buffer &buffer, const std::byte *source,
+                  std::byte *target) {
+  const std::size_t size = plan::elementSize(buffer.type());
+  const std::uint64_t dense = std::uint64_t(plan::elementCount(buffer)) * size;
+  if (dense == buffer.size()) { // any order, but no gaps
+    std::memcpy(target, source, dense);
+    return;
+  }
+  ElementOrder order(buffer);
+  order.forEachRun(0, order.count(),
+                   [&](std::int64_t, std::int64_t position, std::int64_t length,
+                       std::int64_t step) {
+                     for (std::int64_t i = 0; i < length; ++i) {
+                       std::size_t at = (position + i * step) * size;
+                       std::memcpy(target + at, source + at, size);
+                     }
+                   });
+}
+
+std::string shapeText(const std::vector<std::int64_t> &dims) {
+  if (dims.empty())
+    return "a scalar";
+  std::string text;
+  for (std::int64_t dim : dims)
+    text += (text.empty() ? "" : " x ") + std::to_string(dim);
+  return text;
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,92 @@
+//===- Layout.h - Between row-major values and plan buffers -----*- C++ -*-===//
+//
+// Files and callers hold tensors in row-major order of Caffe's dimensions; a
+// plan's buffer has its own strides and element type. These functions move
+// values between the two. They know nothing of what a buffer is for.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/plan/PlanFile.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace brew::runtime {
+
+/// Positions in memory (in elements) of a buffer's values in row-major order.
+/// Cheap to build; walks the strides without a division per element.
+class ElementOrder {
+public:
+  explicit ElementOrder(const plan::Buffer &buffer);
+
+  std::int64_t count() const { return elements; }
+  /// True if row-major order is the order in memory, without gaps.
+  bool contiguous() const { return rowMajor; }
+  /// Calls visit(first, position, length, step) for runs that cover row-major
+  /// [begin, end): `length` values from row-major index `first` on lie at
+  /// `position`, `position + step`, ...
+  template <typename Visit>
+  void forEachRun(std::int64_t begin, std::int64_t end, Visit &&visit) const;
+  /// Position of one row-major index.
+  std::int64_t position(std::int64_t index) const;
+
+private:
+  std::vector<std::int64_t> dims;
+  std::vector<std::int64_t> strides;
+  std::int64_t elements = 1;
+  bool rowMajor = true;
+};
+
+/// Writes `values` (row-major, one per element) into a buffer's bytes,
+/// converting to its type. F32, F64 and I32/U8 (rounded towards zero).
+void store(const plan::Buffer &buffer, const float *values, std::byte *target);
+void store(const plan::Buffer &buffer, const double *values, std::byte *target);
+/// Writes rows [first, first + rows) along the leading dimension only; `values`
+/// holds just those rows.
+void storeRows(const plan::Buffer &buffer, std::int64_t first,
+               std::int64_t rows, const float *values, std::byte *target);
+void storeRows(const plan::Buffer &buffer, std::int64_t first,
+               std::int64_t rows, const double *values, std::byte *target);
+
+/// Reads a buffer's bytes as row-major values.
+void load(const plan::Buffer &buffer, const std::byte *source, float *values);
+void load(const plan::Buffer &buffer, const std::byte *source, double *values);
+
+/// Copies the elements of one image of a buffer to another of the same buffer;
+/// bytes between strided elements are left alone.
+void copyElements(const plan::Buffer &buffer, const std::byte *source,
+                  std::byte *target);
+
+/// "8 x 3 x 5 x 5"; "a scalar" without dimensions.
+std::string shapeText(const std::vector<std::int64_t> &dims);
+template <typename Repeated> std::string shapeText(const Repeated &dims) {
+  return shapeText(std::vector<std::int64_t>(dims.begin(), dims.end()));
+}
+
+//===----------------------------------------------------------------------===//
+
+template <typename Visit>
+void ElementOrder::forEachRun(std::int64_t begin, std::int64_t end,
+                              Visit &&visit) const {
+  if (begin >= end)
+    return;
+  if (rowMajor) {
+    visit(begin, begin, end - begin, std::int64_t(1));
+    return;
+  }
+  const std::int64_t inner = dims.back();
+  const std::int64_t step = strides.back();
+  std::int64_t index = begin;
+  while (index < end) {
+    const std::int64_t column = index % inner;
+    const std::int64_t length = std::min(inner - column, end - index);
+    visit(index, position(index), length, step);
+    index += length;
+  }
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,73 @@
+//===- Prefetcher.h - Batches read ahead on a thread ------------*- C++ -*-===//
+#pragma once
+
+#include "runtime/data/BatchSource.h"
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace brew::runtime {
+
+/// Fills up to `depth` batches ahead of the consumer on its own thread.
+///
+/// Batches lie in memory of the buffers' own layout, so that handing one over
+/// is a copy. An error of the source reaches the consumer when it asks for the
+/// batch that could not be read, not earlier.
+class Prefetcher {
+public:
+  /// One batch: for every top its bytes, and where the source stood after it.
+  struct Batch {
+    std::vector<std::unique_ptr<std::byte[]>> storage;
+    std::vector<std::byte *> tops;
+    SourcePosition after;
+  };
+
+  /// `wanted[i]` says whether top i is read at all.
+  Prefetcher(std::unique_ptr<BatchSource> source, const FeedInfo &info,
+             const std::vector<bool> &wanted, unsigned depth);
+  ~Prefetcher();
+  Prefetcher(const Prefetcher &) = delete;
+  Prefetcher &operator=(const Prefetcher &) = delete;
+
+  /// Starts the thread; a no-op afterwards.
+  void start();
+  /// Waits for the next batch, which stays valid until release(). Rethrows the
+  /// source's error.
+  const Batch &acquire();
+  /// Gives the acquired batch back to be filled again.
+  void release();
+
+  /// Position after the last acquired batch; what the thread read ahead of it
+  /// does not count.
+  SourcePosition consumed() const { return consumedPosition; }
+  /// Only before start().
+  void seek(const SourcePosition &position);
+
+  /// How often, and for how long in all, acquire() found no batch ready. The
+  /// first batch does not count: nothing can be ready then.
+  std::uint64_t waits() const { return waitCount; }
+  double secondsWaited() const { return waitSeconds; }
+
+private:
+  void run();
+
+  std::unique_ptr<BatchSource> source;
+  std::vector<Batch> batches;
+  std::deque<Batch *> empty, full;
+  Batch *current = nullptr;
+  SourcePosition consumedPosition;
+  bool firstBatch = true;
+  std::uint64_t waitCount = 0;
+  double waitSeconds = 0;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool stopping = false;
+  std::exception_ptr failure;
+  std::thread thread;
+};
+
+} // namespace brew::runtime

@@ -1,0 +1,72 @@
+//===- RandomStream.cpp - Counter-based random numbers --------------------===//
+
+#include "runtime/data/RandomStream.h"
+
+#include <cmath>
+
+namespace brew::runtime {
+namespace {
+
+/// FNV-1a, which gives every stream name its own half of the counter.
+std::uint64_t hashName(std::string_view name) {
+  std::uint64_t hash = 14695981039346656037ull;
+  for (unsigned char byte : name)
+    hash = (hash ^ byte) * 1099511628211ull;
+  return hash;
+}
+
+double unitInterval(std::uint32_t high, std::uint32_t low) {
+  std::uint64_t bits = (std::uint64_t(high) << 32 | low) >> 11;
+  return static_cast<double>(bits) * 0x1p-53;
+}
+
+} // namespace
+
+RandomBlock philox(RandomBlock c, std::array<std::uint32_t, 2> key) {
+  for (int round = 0; round < 10; ++round) {
+    std::uint64_t left = std::uint64_t(0xD2511F53u) * c[0];
+    std::uint64_t right = std::uint64_t(0xCD9E8D57u) * c[2];
+    c = {static_cast<std::uint32_t>(right >> 32) ^ c[1] ^ key[0],
+         static_cast<std::uint32_t>(right),
+         static_cast<std::uint32_t>(left >> 32) ^ c[3] ^ key[1],
+         static_cast<std::uint32_t>(left)};
+    key[0] += 0x9E3779B9u;
+    key[1] += 0xBB67AE85u;
+  }
+  return c;
+}
+
+RandomStream::RandomStream(std::uint64_t seed, std::string_view name) {
+  std::uint64_t hash = hashName(name);
+  key = {static_cast<std::uint32_t>(seed),
+         static_cast<std::uint32_t>(seed >> 32)};
+  stream = {static_cast<std::uint32_t>(hash),
+            static_cast<std::uint32_t>(hash >> 32)};
+}
+
+RandomBlock RandomStream::block(std::uint64_t index) const {
+  return philox({static_cast<std::uint32_t>(index),
+                 static_cast<std::uint32_t>(index >> 32), stream[0], stream[1]},
+                key);
+}
+
+double RandomStream::uniform(std::uint64_t index) const {
+  RandomBlock b = block(index);
+  return unitInterval(b[0], b[1]);
+}
+
+double RandomStream::gaussian(std::uint64_t index) const {
+  RandomBlock b = block(index);
+  // Box-Muller; 1 - u lies in (0, 1], where the logarithm is finite.
+  double radius = std::sqrt(-2.0 * std::log(1.0 - unitInterval(b[0], b[1])));
+  return radius * std::cos(6.283185307179586477 * unitInterval(b[2], b[3]));
+}
+
+std::uint64_t RandomStream::below(std::uint64_t index,
+                                  std::uint64_t limit) const {
+  RandomBlock b = block(index);
+  unsigned __int128 bits = std::uint64_t(b[0]) << 32 | b[1];
+  return static_cast<std::uint64_t>((bits * limit) >> 64);
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,112 @@
+//===- Log.cpp - Log lines as Caffe's scripts know them -------------------===//
+
+#include "runtime/log/Log.h"
+
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/base_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <mutex>
+#include <unistd.h>
+
+namespace brew::log {
+namespace {
+
+/// glog's layout: severity letter, month and day, time with microseconds,
+/// thread, file:line.
+constexpr const char *kPattern = "%L%m%d %H:%M:%S.%f %5t %s:%#] %v";
+
+/// Standard error with an optional status line kept below the log lines.
+class StatusSink : public spdlog::sinks::base_sink<std::mutex> {
+public:
+  StatusSink() : terminal(isatty(STDERR_FILENO) != 0) {}
+
+  bool showsStatus() const { return terminal; }
+
+  void setStatus(std::string_view text) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!terminal)
+      return;
+    statusText.assign(text);
+    eraseLine();
+    std::fwrite(statusText.data(), 1, statusText.size(), stderr);
+    std::fflush(stderr);
+  }
+
+  void setRedirect(std::function<void(std::string_view)> target) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    redirected = std::move(target);
+  }
+
+protected:
+  void sink_it_(const spdlog::details::log_msg &message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    if (redirected) {
+      redirected(std::string_view(line.data(), line.size()));
+      return;
+    }
+    if (!statusText.empty())
+      eraseLine();
+    line.push_back('\n');
+    std::fwrite(line.data(), 1, line.size(), stderr);
+    std::fwrite(statusText.data(), 1, statusText.size(), stderr);
+  }
+  void flush_() override { std::fflush(stderr); }
+
+private:
+  void eraseLine() { std::fputs("\r\x1b[2K", stderr); }
+
+  const bool terminal;
+  std::string statusText;
+  std::function<void(std::string_view)> redirected;
+};
+
+struct Logger {
+  std::shared_ptr<StatusSink> sink = std::make_shared<StatusSink>();
+  spdlog::logger logger{"brew", sink};
+
+  Logger() {
+    logger.set_formatter(std::make_unique<spdlog::pattern_formatter>(
+        kPattern, spdlog::pattern_time_type::local, /*eol=*/""));
+    logger.flush_on(spdlog::level::info);
+  }
+};
+
+Logger &logger() {
+  static Logger instance;
+  return instance;
+}
+
+spdlog::level::level_enum level(Severity severity) {
+  switch (severity) {
+  case Severity::Info:
+    return spdlog::level::info;
+  case Severity::Warning:
+    return spdlog::level::warn;
+  case Severity::Error:
+    return spdlog::level::err;
+  }
+  return spdlog::level::err;
+}
+
+} // namespace
+
+void write(Severity severity, Site site, std::string_view text) {
+  logger().logger.log(spdlog::source_loc{site.file, site.line, ""},
+                      level(severity),
+                      spdlog::string_view_t(text.data(), text.size()));
+}
+
+std::string number(double value) { return fmt::format("{:g}", value); }
+
+void status(std::string_view text) { logger().sink->setStatus(text); }
+
+bool statusVisible() { return logger().sink->showsStatus(); }
+
+void redirect(std::function<void(std::string_view)> sink) {
+  logger().sink->setRedirect(std::move(sink));
+}
+
+} // namespace brew::log

@@ -1,0 +1,118 @@
+//===- Log.h - Log lines as Caffe's scripts know them -----------*- C++ -*-===//
+//
+// Every line goes to standard error with glog's prefix,
+//   I1121 13:35:56.474978 16020 solver.cpp:239] text
+// because the scripts people have for Caffe's logs split lines by it. For the
+// same reason the file and line are those of Caffe 1.0's own statements, not
+// of the code that logs here.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace brew::log {
+
+enum class Severity { Info, Warning, Error };
+
+/// Where a line claims to come from.
+struct Site {
+  const char *file;
+  int line;
+};
+
+/// The statements of Caffe 1.0 whose lines Brew writes too.
+namespace site {
+inline constexpr Site deviceQuery{"caffe.cpp", 138};
+inline constexpr Site finetune{"caffe.cpp", 155};
+inline constexpr Site useCpu{"caffe.cpp", 211};
+inline constexpr Site resume{"caffe.cpp", 242};
+inline constexpr Site startOptimization{"caffe.cpp", 248};
+inline constexpr Site trainDone{"caffe.cpp", 259};
+inline constexpr Site testUseCpu{"caffe.cpp", 284};
+inline constexpr Site testRunning{"caffe.cpp", 290};
+inline constexpr Site testBatch{"caffe.cpp", 313};
+inline constexpr Site testLoss{"caffe.cpp", 318};
+inline constexpr Site testScore{"caffe.cpp", 330};
+inline constexpr Site timeUseCpu{"caffe.cpp", 352};
+inline constexpr Site timeForward{"caffe.cpp", 360};
+inline constexpr Site timeInitialLoss{"caffe.cpp", 365};
+inline constexpr Site timeBackward{"caffe.cpp", 366};
+inline constexpr Site timeBegin{"caffe.cpp", 374};
+inline constexpr Site timeIterations{"caffe.cpp", 375};
+inline constexpr Site timeIteration{"caffe.cpp", 403};
+inline constexpr Site timePerLayer{"caffe.cpp", 406};
+inline constexpr Site timeForwardLayer{"caffe.cpp", 409};
+inline constexpr Site timeBackwardLayer{"caffe.cpp", 412};
+inline constexpr Site timeForwardTotal{"caffe.cpp", 417};
+inline constexpr Site timeBackwardTotal{"caffe.cpp", 419};
+inline constexpr Site timeBothTotal{"caffe.cpp", 421};
+inline constexpr Site timeTotal{"caffe.cpp", 423};
+inline constexpr Site timeEnd{"caffe.cpp", 424};
+inline constexpr Site deviceProperty{"common.cpp", 183};
+
+inline constexpr Site solverParameters{"solver.cpp", 44};
+inline constexpr Site scaffoldingDone{"solver.cpp", 56};
+inline constexpr Site iteration{"solver.cpp", 239};
+inline constexpr Site trainOutput{"solver.cpp", 258};
+inline constexpr Site solving{"solver.cpp", 293};
+inline constexpr Site ratePolicy{"solver.cpp", 294};
+inline constexpr Site stoppedEarly{"solver.cpp", 315};
+inline constexpr Site finalLoss{"solver.cpp", 331};
+inline constexpr Site optimizationDone{"solver.cpp", 336};
+inline constexpr Site testing{"solver.cpp", 351};
+inline constexpr Site testInterrupted{"solver.cpp", 400};
+inline constexpr Site testNetLoss{"solver.cpp", 405};
+inline constexpr Site testOutput{"solver.cpp", 418};
+inline constexpr Site snapshotBinary{"solver.cpp", 468};
+inline constexpr Site snapshotHdf5{"solver.cpp", 478};
+inline constexpr Site multistep{"sgd_solver.cpp", 46};
+inline constexpr Site clipping{"sgd_solver.cpp", 92};
+inline constexpr Site learningRate{"sgd_solver.cpp", 112};
+inline constexpr Site stateBinary{"sgd_solver.cpp", 280};
+inline constexpr Site stateHdf5{"sgd_solver.cpp", 290};
+inline constexpr Site restoreHistory{"sgd_solver.cpp", 325};
+
+inline constexpr Site ignoreLayer{"net.cpp", 744};
+inline constexpr Site hdf5List{"hdf5_data_layer.cpp", 80};
+inline constexpr Site hdf5Count{"hdf5_data_layer.cpp", 94};
+inline constexpr Site meanFile{"data_transformer.cpp", 25};
+inline constexpr Site openDatabase{"db_lmdb.cpp", 35};
+inline constexpr Site databaseWrapped{"data_layer.cpp", 73};
+inline constexpr Site waitingForData{"blocking_queue.cpp", 49};
+
+/// Lines that Caffe has no counterpart of.
+inline constexpr Site brew{"brew.cpp", 1};
+} // namespace site
+
+/// Writes one line. Further lines of a text with newlines get no prefix, as
+/// with glog. Safe to call from any thread.
+void write(Severity severity, Site site, std::string_view text);
+
+inline void info(Site site, std::string_view text) {
+  write(Severity::Info, site, text);
+}
+inline void warning(Site site, std::string_view text) {
+  write(Severity::Warning, site, text);
+}
+inline void error(Site site, std::string_view text) {
+  write(Severity::Error, site, text);
+}
+
+/// A number the way C++ streams print a float by default (six significant
+/// digits), which is how Caffe's lines show them.
+std::string number(double value);
+
+/// Shows `text` on one line that the next status replaces and that log lines
+/// push down. Does nothing unless standard error is a terminal.
+void status(std::string_view text);
+/// True if status() shows anything.
+bool statusVisible();
+
+/// Sends complete lines (without the newline) to `sink` instead of standard
+/// error; an empty function restores it. For tests.
+void redirect(std::function<void(std::string_view)> sink);
+
+} // namespace brew::log

@@ -1,0 +1,187 @@
+//===- PlanFile.cpp - Opening a plan ----------------------------*- C++ -*-===//
+//
+// Reads the fixed header, the checksum and the manifest; what the manifest says
+// is checked in PlanValidator.cpp.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/plan/PlanFile.h"
+
+#include "formats/Error.h"
+#include "runtime/plan/PlanValidator.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <google/protobuf/stubs/logging.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+namespace brew::plan {
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "plan files are little-endian and are read in place"
+#endif
+
+namespace {
+
+/// Closes a file descriptor at the end of a scope.
+struct FileDescriptor {
+  int value;
+  ~FileDescriptor() {
+    if (value >= 0)
+      close(value);
+  }
+};
+
+} // namespace
+
+struct PlanFile::Impl {
+  std::string path;
+  std::string owned;          // fromBytes
+  void *mapping = MAP_FAILED; // open
+  const std::byte *bytes = nullptr;
+  std::uint64_t size = 0;
+  Manifest manifest;
+
+  ~Impl() {
+    if (mapping != MAP_FAILED)
+      munmap(mapping, size);
+  }
+
+  [[noreturn]] void damaged(const std::string &what) const {
+    throw badInput(path + ": damaged plan: " + what);
+  }
+  void load();
+};
+
+void PlanFile::Impl::load() {
+  bool hasMagic =
+      size >= sizeof kMagic && std::memcmp(bytes, kMagic, sizeof kMagic) == 0;
+  if (!hasMagic) {
+    // A plan cut within its first eight bytes is told from other files by what
+    // is left of the magic.
+    if (size > 0 && size < sizeof kMagic &&
+        std::memcmp(bytes, kMagic, size) == 0)
+      damaged("it ends after " + std::to_string(size) + " bytes");
+    throw badInput(path + ": not a plan (brewc writes plans; a prototxt must "
+                          "be compiled first)");
+  }
+  if (size < sizeof(Header))
+    damaged("it ends after " + std::to_string(size) + " bytes");
+
+  Header header;
+  std::memcpy(&header, bytes, sizeof header);
+  // The version comes before everything else: a newer format may define the
+  // rest of the header differently.
+  if (header.formatVersion > kFormatVersion)
+    throw badInput(path + ": this plan has format version " +
+                   std::to_string(header.formatVersion) +
+                   " and was written by a newer brewc; this program reads "
+                   "format version " +
+                   std::to_string(kFormatVersion));
+  if (header.formatVersion == 0)
+    damaged("its format version is 0");
+  if (header.fileSize != size)
+    damaged("its header says " + std::to_string(header.fileSize) +
+            " bytes, the file has " + std::to_string(size));
+  for (std::uint8_t byte : header.reserved)
+    if (byte != 0)
+      damaged("reserved bytes of the header are not zero");
+  if (header.manifestOffset < sizeof(Header) || header.manifestOffset > size ||
+      header.manifestSize > size - header.manifestOffset)
+    damaged("the manifest lies outside the file");
+  // Protocol Buffers takes the size as an int.
+  if (header.manifestSize > 0x7fffffffu)
+    damaged("the manifest is larger than 2 GiB");
+
+  uLong sum = crc32_z(crc32_z(0, nullptr, 0),
+                      reinterpret_cast<const Bytef *>(bytes) + sizeof(Header),
+                      size - sizeof(Header));
+  if (static_cast<std::uint32_t>(sum) != header.checksum)
+    damaged("its checksum does not fit its content");
+  {
+    // Protocol Buffers prints complaints of its own; the error below says it.
+    google::protobuf::LogSilencer silencer;
+    if (!manifest.ParseFromArray(bytes + header.manifestOffset,
+                                 static_cast<int>(header.manifestSize)))
+      damaged("the manifest cannot be read");
+  }
+  validateManifest(manifest,
+                   {header.manifestOffset + header.manifestSize, size}, path);
+}
+
+PlanFile::PlanFile() : impl(std::make_unique<Impl>()) {}
+PlanFile::~PlanFile() = default;
+
+std::shared_ptr<const PlanFile> PlanFile::open(const std::string &path) {
+  std::shared_ptr<PlanFile> file(new PlanFile());
+  Impl &impl = *file->impl;
+  impl.path = path;
+  auto cannotOpen = [&](int error) {
+    return machineLacks("cannot open plan '" + path +
+                        "': " + std::strerror(error));
+  };
+  FileDescriptor descriptor{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  struct stat status;
+  if (descriptor.value < 0 || fstat(descriptor.value, &status) != 0)
+    throw cannotOpen(errno);
+  if (S_ISDIR(status.st_mode))
+    throw cannotOpen(EISDIR);
+  if (!S_ISREG(status.st_mode))
+    throw badInput(path + ": not a plan (it is not a regular file)");
+  impl.size = static_cast<std::uint64_t>(status.st_size);
+  if (impl.size > 0) {
+    impl.mapping =
+        mmap(nullptr, impl.size, PROT_READ, MAP_PRIVATE, descriptor.value, 0);
+    if (impl.mapping == MAP_FAILED)
+      throw cannotOpen(errno);
+    impl.bytes = static_cast<const std::byte *>(impl.mapping);
+  }
+  impl.load();
+  return file;
+}
+
+std::shared_ptr<const PlanFile> PlanFile::fromBytes(std::string bytes,
+                                                    const std::string &name) {
+  std::shared_ptr<PlanFile> file(new PlanFile());
+  Impl &impl = *file->impl;
+  impl.path = name;
+  impl.owned = std::move(bytes);
+  impl.bytes = reinterpret_cast<const std::byte *>(impl.owned.data());
+  impl.size = impl.owned.size();
+  impl.load();
+  return file;
+}
+
+const Manifest &PlanFile::manifest() const { return impl->manifest; }
+
+const std::byte *PlanFile::segment(std::uint32_t index) const {
+  return impl->bytes +
+         impl->manifest.segments(static_cast<int>(index)).offset();
+}
+
+const std::string &PlanFile::path() const { return impl->path; }
+
+std::int64_t elementCount(const Buffer &buffer) {
+  std::int64_t count = 1;
+  for (std::int64_t dim : buffer.dims())
+    count *= dim;
+  return count;
+}
+
+std::size_t elementSize(DataType type) {
+  switch (type) {
+  case F32:
+  case I32:
+    return 4;
+  case F64:
+    return 8;
+  case U8:
+    return 1;
+  }
+  throw Error(ExitStatus::Bug, "unknown element type");
+}
+
+} // namespace brew::plan

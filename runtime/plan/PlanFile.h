@@ -1,0 +1,46 @@
+//===- PlanFile.h - A loaded, validated plan ---------------------*- C++
+//-*-===//
+#pragma once
+
+#include "runtime/plan/PlanFormat.h"
+#include "runtime/plan/plan.pb.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace brew::plan {
+
+/// A plan file mapped into memory whose manifest has been checked: every index
+/// names an existing entry, every buffer lies inside its arena, every segment
+/// inside the file, every call's shapes agree. Code that holds a PlanFile needs
+/// no further checks of that kind.
+class PlanFile {
+public:
+  /// Maps `path`. Throws Error: 3 if it cannot be opened, 1 if it is damaged,
+  /// no plan, or of a newer format version (the text says both versions).
+  static std::shared_ptr<const PlanFile> open(const std::string &path);
+  /// The same over bytes in memory (copied); `name` is used in errors.
+  static std::shared_ptr<const PlanFile> fromBytes(std::string bytes,
+                                                   const std::string &name);
+  ~PlanFile();
+
+  const Manifest &manifest() const;
+  /// First byte of segment `index` (its size is in the manifest).
+  const std::byte *segment(std::uint32_t index) const;
+  /// The path given to open(), for messages and for the folder of the plan.
+  const std::string &path() const;
+
+private:
+  PlanFile();
+  struct Impl;
+  std::unique_ptr<Impl> impl;
+};
+
+/// Number of elements of a buffer; 1 for a scalar.
+std::int64_t elementCount(const Buffer &buffer);
+/// Bytes of one element.
+std::size_t elementSize(DataType type);
+
+} // namespace brew::plan

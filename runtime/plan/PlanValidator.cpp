@@ -1,0 +1,277 @@
+//===- PlanValidator.cpp - Rules for everything but programs --------------===//
+#include "runtime/plan/PlanValidator.h"
+
+#include "formats/Error.h"
+#include "runtime/plan/PlanFile.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace brew::plan {
+
+void validateManifest(const Manifest &manifest, SegmentRange range,
+                      const std::string &name) {
+  Validator(manifest, range, name).run();
+}
+
+void Validator::run() {
+  checkTarget();
+  checkSegments();
+  checkArenas();
+  checkBuffers();
+  checkParameters();
+  checkKernels();
+  checkPrograms();
+}
+
+void Validator::fail(const std::string &where, const std::string &what) const {
+  // Names in a damaged plan may hold anything: nothing but text goes to a
+  // terminal.
+  std::string printable = where;
+  for (char &letter : printable)
+    if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f)
+      letter = '?';
+  throw badInput(name + ": damaged plan: " + printable + ": " + what);
+}
+
+void Validator::checkTarget() const {
+  const Target &target = manifest.target();
+  require(manifest.has_target(), "target", "missing");
+  require(target.has_kind(), "target", "kind is missing");
+  require(target.has_precision(), "target", "precision is missing");
+  require(target.precision() == F32 || target.precision() == F64, "target",
+          "precision is neither F32 nor F64");
+}
+
+void Validator::checkSegments() const {
+  std::uint64_t end = range.begin;
+  for (int i = 0; i < manifest.segments_size(); ++i) {
+    const Segment &segment = manifest.segments(i);
+    std::string where = "segment " + std::to_string(i);
+    require(segment.has_kind(), where, "kind is missing");
+    require(segment.has_offset() && segment.has_size(), where,
+            "offset or size is missing");
+    require(segment.offset() % kAlignment == 0, where,
+            "offset is no multiple of 64");
+    require(segment.offset() >= end, where,
+            "it overlaps the manifest or the segment before it");
+    require(segment.offset() <= range.end &&
+                segment.size() <= range.end - segment.offset(),
+            where, "it reaches beyond the end of the file");
+    end = segment.offset() + segment.size();
+  }
+}
+
+void Validator::checkArenas() const {
+  std::set<int> kinds;
+  for (int i = 0; i < manifest.arenas_size(); ++i) {
+    const Arena &arena = manifest.arenas(i);
+    std::string where = "arena " + std::to_string(i);
+    require(arena.has_kind(), where, "kind is missing");
+    require(arena.has_size(), where, "size is missing");
+    require(arena.size() <= kMaxBytes, where, "size is absurd");
+    require(kinds.insert(arena.kind()).second, where,
+            "there is another arena of its kind");
+    if (arena.kind() == SCALARS)
+      require(arena.size() >=
+                  SCALAR_COUNT * elementSize(manifest.target().precision()),
+              where, "it is too small for the solver's scalars");
+    if (!arena.has_initial_segment_index()) {
+      require(arena.kind() != CONSTANTS, where, "initial segment is missing");
+      continue;
+    }
+    require(arena.kind() == CONSTANTS || arena.kind() == PARAMETERS, where,
+            "an arena of this kind has no initial segment");
+    require(arena.initial_segment_index() <
+                static_cast<std::uint32_t>(manifest.segments_size()),
+            where, "initial segment does not exist");
+    const Segment &segment =
+        manifest.segments(static_cast<int>(arena.initial_segment_index()));
+    require(segment.kind() == (arena.kind() == CONSTANTS
+                                   ? Segment::CONSTANT_DATA
+                                   : Segment::WEIGHTS),
+            where, "initial segment is of the wrong kind");
+    require(segment.size() <= arena.size(), where,
+            "initial segment is larger than the arena");
+  }
+}
+
+void Validator::checkBuffers() const {
+  for (int i = 0; i < manifest.buffers_size(); ++i) {
+    const Buffer &buffer = manifest.buffers(i);
+    checkBuffer(buffer,
+                "buffer " + std::to_string(i) + " ('" + buffer.name() + "')");
+  }
+}
+
+void Validator::checkBuffer(const Buffer &buffer,
+                            const std::string &where) const {
+  require(buffer.has_arena_index(), where, "arena index is missing");
+  require(buffer.arena_index() <
+              static_cast<std::uint32_t>(manifest.arenas_size()),
+          where, "its arena does not exist");
+  require(buffer.has_offset() && buffer.has_size(), where,
+          "offset or size is missing");
+  require(buffer.offset() % kAlignment == 0, where,
+          "offset is no multiple of 64");
+  const Arena &arena = manifest.arenas(static_cast<int>(buffer.arena_index()));
+  require(buffer.offset() <= arena.size() &&
+              buffer.size() <= arena.size() - buffer.offset(),
+          where, "it reaches beyond the end of its arena");
+  require(buffer.dims_size() == buffer.strides_size(), where,
+          "numbers of dimensions and strides differ");
+  require(buffer.dims_size() <= kMaxRank, where, "too many dimensions");
+
+  // Arithmetic below cannot overflow: each factor is bounded by kMaxBytes
+  // before it is used, and products are taken in 128 bits.
+  std::uint64_t count = 1, last = 0;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> axes; // stride, dim
+  for (int d = 0; d < buffer.dims_size(); ++d) {
+    std::int64_t dim = buffer.dims(d), stride = buffer.strides(d);
+    require(dim >= 1, where, "a dimension is not positive");
+    require(stride >= 1, where, "a stride is not positive");
+    auto total = static_cast<unsigned __int128>(count) * dim;
+    require(total <= kMaxBytes, where, "it has too many elements");
+    count = static_cast<std::uint64_t>(total);
+    auto reach = static_cast<unsigned __int128>(dim - 1) * stride + last;
+    require(reach <= kMaxBytes, where, "its strides reach too far");
+    last = static_cast<std::uint64_t>(reach);
+    if (dim > 1)
+      axes.emplace_back(stride, dim);
+  }
+  require((last + 1) * elementSize(buffer.type()) <= buffer.size(), where,
+          "its strides reach beyond its size");
+  // Distinct elements at distinct places: an axis steps over all faster ones.
+  std::sort(axes.begin(), axes.end());
+  std::uint64_t covered = 1;
+  for (auto [stride, dim] : axes) {
+    require(stride >= covered, where, "its strides make elements overlap");
+    covered += (dim - 1) * stride;
+  }
+
+  if (buffer.has_program_index())
+    require(buffer.program_index() <
+                static_cast<std::uint32_t>(manifest.programs_size()),
+            where, "its program does not exist");
+  require(buffer.has_first_step() == buffer.has_last_step(), where,
+          "only one of first and last step is given");
+  if (!buffer.has_first_step())
+    return;
+  require(buffer.has_program_index(), where,
+          "live steps are given without a program");
+  const Program &program =
+      manifest.programs(static_cast<int>(buffer.program_index()));
+  // One past the last step: read by the host after the run.
+  require(buffer.first_step() <= buffer.last_step() &&
+              buffer.last_step() <=
+                  static_cast<std::uint32_t>(program.steps_size()),
+          where, "live steps lie outside the program");
+}
+
+void Validator::checkFileDims(
+    const google::protobuf::RepeatedField<std::int64_t> &dims,
+    std::int64_t count, const std::string &where) const {
+  require(dims.size() <= kMaxRank, where, "too many file dimensions");
+  unsigned __int128 product = 1;
+  for (std::int64_t dim : dims) {
+    require(dim >= 1, where, "a file dimension is not positive");
+    product *= static_cast<std::uint64_t>(dim);
+    require(product <= kMaxBytes, where, "file dimensions are absurd");
+  }
+  require(product == static_cast<std::uint64_t>(count), where,
+          "file dimensions and buffer differ in their number of elements");
+}
+
+/// Gradients and solver history have the parameter's very layout: update
+/// kernels run over all of them with one index.
+void Validator::checkCompanion(const Buffer &parameter, std::uint32_t index,
+                               const std::string &where,
+                               const char *what) const {
+  require(index < static_cast<std::uint32_t>(manifest.buffers_size()), where,
+          what);
+  const Buffer &buffer = manifest.buffers(static_cast<int>(index));
+  bool same =
+      buffer.type() == parameter.type() &&
+      std::equal(buffer.dims().begin(), buffer.dims().end(),
+                 parameter.dims().begin(), parameter.dims().end()) &&
+      std::equal(buffer.strides().begin(), buffer.strides().end(),
+                 parameter.strides().begin(), parameter.strides().end());
+  require(same, where,
+          "type, dimensions or strides of a gradient or history buffer differ "
+          "from the parameter's");
+  ArenaKind kind =
+      manifest.arenas(static_cast<int>(buffer.arena_index())).kind();
+  require(kind != CONSTANTS, where, what);
+  ArenaKind parameterKind =
+      manifest.arenas(static_cast<int>(parameter.arena_index())).kind();
+  if (kind == GRADIENTS && parameterKind == PARAMETERS)
+    require(buffer.offset() == parameter.offset(), where,
+            "the gradient's offset differs from the parameter's");
+}
+
+void Validator::checkParameters() const {
+  std::set<std::pair<std::string, std::uint32_t>> names;
+  for (int i = 0; i < manifest.parameters_size(); ++i) {
+    const Parameter &parameter = manifest.parameters(i);
+    std::string where = "parameter " + std::to_string(i) + " (" +
+                        parameter.layer() + "/" +
+                        std::to_string(parameter.index()) + ")";
+    require(parameter.has_layer() && parameter.has_index(), where,
+            "layer or index is missing");
+    require(names.insert({parameter.layer(), parameter.index()}).second, where,
+            "another parameter has its name");
+    require(parameter.has_buffer_index() &&
+                parameter.buffer_index() <
+                    static_cast<std::uint32_t>(manifest.buffers_size()),
+            where, "its buffer does not exist");
+    const Buffer &buffer =
+        manifest.buffers(static_cast<int>(parameter.buffer_index()));
+    require(!buffer.has_program_index(), where,
+            "its buffer belongs to one program");
+    require(buffer.type() == manifest.target().precision(), where,
+            "its type is not the plan's precision");
+    if (parameter.has_gradient_buffer_index())
+      checkCompanion(buffer, parameter.gradient_buffer_index(), where,
+                     "its gradient buffer does not exist or is constant");
+    for (std::uint32_t state : parameter.state_buffer_indices())
+      checkCompanion(buffer, state, where,
+                     "a history buffer does not exist or is constant");
+    checkFileDims(parameter.file_dims(), elementCount(buffer), where);
+    for (const Parameter::Sharer &sharer : parameter.sharers()) {
+      require(sharer.has_layer() && sharer.has_index(), where,
+              "layer or index of a sharer is missing");
+      require(names.insert({sharer.layer(), sharer.index()}).second, where,
+              "another parameter has the name of a sharer");
+      checkFileDims(sharer.file_dims(), elementCount(buffer), where);
+    }
+  }
+}
+
+void Validator::checkKernels() const {
+  for (int i = 0; i < manifest.kernels_size(); ++i) {
+    const Kernel &kernel = manifest.kernels(i);
+    std::string where =
+        "kernel " + std::to_string(i) + " ('" + kernel.symbol() + "')";
+    require(!kernel.symbol().empty() &&
+                kernel.symbol().find('\0') == std::string::npos,
+            where, "symbol is missing");
+    require(kernel.has_image_segment_index() &&
+                kernel.image_segment_index() <
+                    static_cast<std::uint32_t>(manifest.segments_size()),
+            where, "its image segment does not exist");
+    require(manifest.segments(static_cast<int>(kernel.image_segment_index()))
+                    .kind() == Segment::KERNEL_IMAGE,
+            where, "its segment is no kernel image");
+    require(kernel.has_domain() && kernel.domain() >= 1 &&
+                static_cast<std::uint64_t>(kernel.domain()) <= kMaxBytes,
+            where, "domain is missing or out of range");
+    require(kernel.grain() >= 1 &&
+                static_cast<std::uint64_t>(kernel.grain()) <= kMaxBytes,
+            where, "grain is out of range");
+    require(kernel.has_argument_count(), where, "argument count is missing");
+  }
+}
+
+} // namespace brew::plan

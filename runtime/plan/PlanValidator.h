@@ -1,0 +1,95 @@
+//===- PlanValidator.h - Every rule a manifest must keep --------*- C++ -*-===//
+//
+// A plan may come from anywhere. After validateManifest() has returned, every
+// index names an existing entry, every offset and size stays inside its arena
+// or file, and every call's shapes agree: code behind it does no such checks.
+// Two things are left to others: the bytes fields that hold Caffe messages
+// (parsed where they are used) and the machine code of kernel images.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/plan/plan.pb.h"
+
+#include <cstdint>
+#include <string>
+
+namespace brew::plan {
+
+/// Where segments may lie, in bytes from the start of the file.
+struct SegmentRange {
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+
+/// Throws Error (1) "NAME: damaged plan: ..." at the first broken rule.
+void validateManifest(const Manifest &manifest, SegmentRange range,
+                      const std::string &name);
+
+/// Limits that keep every later product of sizes within 64 bits.
+inline constexpr std::uint64_t kMaxBytes = std::uint64_t(1) << 46;
+inline constexpr int kMaxRank = 32;
+
+/// The state shared by the validator's parts: the manifest under test and the
+/// words that say where in it a rule was broken.
+class Validator {
+public:
+  Validator(const Manifest &manifest, SegmentRange range,
+            const std::string &name)
+      : manifest(manifest), range(range), name(name) {}
+  void run();
+
+private:
+  [[noreturn]] void fail(const std::string &where,
+                         const std::string &what) const;
+  /// Fails with `what` unless `holds`.
+  void require(bool holds, const std::string &where, const char *what) const {
+    if (!holds)
+      fail(where, what);
+  }
+
+  // PlanValidator.cpp
+  void checkTarget() const;
+  void checkSegments() const;
+  void checkArenas() const;
+  void checkBuffers() const;
+  void checkBuffer(const Buffer &buffer, const std::string &where) const;
+  void checkParameters() const;
+  void checkCompanion(const Buffer &parameter, std::uint32_t index,
+                      const std::string &where, const char *what) const;
+  void checkFileDims(const google::protobuf::RepeatedField<std::int64_t> &dims,
+                     std::int64_t count, const std::string &where) const;
+  void checkKernels() const;
+
+  // PlanValidatorPrograms.cpp
+  void checkPrograms() const;
+  void checkProgram(int program, const std::string &where) const;
+  void checkStep(const Step &step, int program, const std::string &where) const;
+  void checkCondition(const Check &check, int program,
+                      const std::string &where) const;
+  /// The buffer an index of `program` names; fails when there is none or it
+  /// belongs to another program.
+  const Buffer &buffer(bool present, std::uint32_t index, int program,
+                       const std::string &where, const char *what) const;
+
+  // PlanValidatorCalls.cpp
+  void checkConvolution(const ConvolutionCall &call, int program,
+                        const std::string &where) const;
+  void checkInnerProduct(const InnerProductCall &call, int program,
+                         const std::string &where) const;
+  void checkCopy(const CopyCall &call, int program,
+                 const std::string &where) const;
+  void checkEpilogue(const Epilogue &epilogue, Direction direction,
+                     const std::string &where) const;
+  void checkTypes(std::initializer_list<const Buffer *> buffers,
+                  const std::string &where) const;
+  void checkWritable(const Buffer &buffer, const std::string &where) const;
+  void checkDisjoint(const Buffer &written, const Buffer &read,
+                     const std::string &where) const;
+
+  const Manifest &manifest;
+  SegmentRange range;
+  const std::string &name;
+};
+
+} // namespace brew::plan

@@ -1,0 +1,186 @@
+//===- PlanValidatorCalls.cpp - Shapes of vendor calls and copies ---------===//
+#include "runtime/plan/PlanFile.h"
+#include "runtime/plan/PlanValidator.h"
+
+#include <algorithm>
+
+namespace brew::plan {
+
+/// Vendor libraries take window sizes and extents as 32-bit integers.
+static constexpr std::int64_t kMaxExtent = 0x7fffffff;
+
+void Validator::checkTypes(std::initializer_list<const Buffer *> buffers,
+                           const std::string &where) const {
+  const Buffer *first = *buffers.begin();
+  require(first->type() == F32 || first->type() == F64, where,
+          "a buffer is neither F32 nor F64");
+  for (const Buffer *buffer : buffers)
+    require(!buffer || buffer->type() == first->type(), where,
+            "the buffers' types differ");
+}
+
+void Validator::checkWritable(const Buffer &buffer,
+                              const std::string &where) const {
+  require(manifest.arenas(static_cast<int>(buffer.arena_index())).kind() !=
+              CONSTANTS,
+          where, "it writes to a constant");
+}
+
+/// A call that reads what it is writing computes garbage. Only dense buffers
+/// are judged: views of one region may interleave without sharing a byte.
+void Validator::checkDisjoint(const Buffer &written, const Buffer &read,
+                              const std::string &where) const {
+  auto bytes = [](const Buffer &buffer) {
+    return static_cast<std::uint64_t>(elementCount(buffer)) *
+           elementSize(buffer.type());
+  };
+  auto dense = [&](const Buffer &buffer) {
+    std::int64_t last = 0;
+    for (int d = 0; d < buffer.dims_size(); ++d)
+      last += (buffer.dims(d) - 1) * buffer.strides(d);
+    return last + 1 == elementCount(buffer);
+  };
+  if (written.arena_index() != read.arena_index() || !dense(written) ||
+      !dense(read))
+    return;
+  require(written.offset() + bytes(written) <= read.offset() ||
+              read.offset() + bytes(read) <= written.offset(),
+          where, "its result overlaps an operand");
+}
+
+void Validator::checkEpilogue(const Epilogue &epilogue, Direction direction,
+                              const std::string &where) const {
+  require(!epilogue.relu() || direction == FORWARD, where,
+          "only a forward call can apply a ReLU");
+  require(epilogue.relu() || epilogue.negative_slope() == 0, where,
+          "a negative slope without a ReLU");
+}
+
+static std::int64_t outputExtent(std::int64_t input, std::int64_t kernel,
+                                 std::int64_t stride, std::int64_t pad,
+                                 std::int64_t dilation) {
+  std::int64_t reach = dilation * (kernel - 1) + 1;
+  std::int64_t padded = input + 2 * pad;
+  return padded < reach ? 0 : (padded - reach) / stride + 1;
+}
+
+void Validator::checkConvolution(const ConvolutionCall &call, int program,
+                                 const std::string &where) const {
+  require(call.has_direction(), where, "direction is missing");
+  const Buffer &x = buffer(call.has_x_buffer_index(), call.x_buffer_index(),
+                           program, where, "x");
+  const Buffer &w = buffer(call.has_w_buffer_index(), call.w_buffer_index(),
+                           program, where, "w");
+  const Buffer &y = buffer(call.has_y_buffer_index(), call.y_buffer_index(),
+                           program, where, "y");
+  const Buffer *b = nullptr;
+  if (call.has_b_buffer_index())
+    b = &buffer(true, call.b_buffer_index(), program, where, "b");
+  checkTypes({&x, &w, &y, b}, where);
+  require(x.dims_size() == 4 && w.dims_size() == 4 && y.dims_size() == 4, where,
+          "x, w and y of a convolution have four dimensions");
+  for (const Buffer *operand : {&x, &w, &y})
+    for (std::int64_t dim : operand->dims())
+      require(dim <= kMaxExtent, where, "a dimension is too large");
+  require(call.direction() != BACKWARD_DATA || !b, where,
+          "the gradient of the data has no bias");
+  std::int64_t group = call.group();
+  require(group >= 1 && x.dims(1) % group == 0 && w.dims(0) % group == 0 &&
+              w.dims(1) == x.dims(1) / group,
+          where, "channels of x, w and the group do not agree");
+  require(y.dims(0) == x.dims(0) && y.dims(1) == w.dims(0), where,
+          "y does not have x's images and w's channels");
+  require(!b || (b->dims_size() == 1 && b->dims(0) == w.dims(0)), where,
+          "b does not have one element per channel of y");
+
+  const Window &window = call.window();
+  require(window.has_kernel_h() && window.has_kernel_w() &&
+              window.kernel_h() == w.dims(2) && window.kernel_w() == w.dims(3),
+          where, "the window is missing or is not w's");
+  for (std::int64_t value : {window.stride_h(), window.stride_w(),
+                             window.dilation_h(), window.dilation_w()})
+    require(value >= 1 && value <= kMaxExtent, where,
+            "a stride or dilation is out of range");
+  for (std::int64_t value : {window.pad_h(), window.pad_w()})
+    require(value >= 0 && value <= kMaxExtent, where, "a pad is out of range");
+  require(y.dims(2) == outputExtent(x.dims(2), w.dims(2), window.stride_h(),
+                                    window.pad_h(), window.dilation_h()) &&
+              y.dims(3) == outputExtent(x.dims(3), w.dims(3), window.stride_w(),
+                                        window.pad_w(), window.dilation_w()),
+          where, "the extent of y is not what x and the window give");
+
+  checkEpilogue(call.epilogue(), call.direction(), where);
+  const Buffer &result = call.direction() == FORWARD         ? y
+                         : call.direction() == BACKWARD_DATA ? x
+                                                             : w;
+  checkWritable(result, where);
+  for (const Buffer *operand : {&x, &w, &y})
+    if (operand != &result)
+      checkDisjoint(result, *operand, where);
+  if (b && call.direction() == BACKWARD_WEIGHTS)
+    checkWritable(*b, where);
+}
+
+void Validator::checkInnerProduct(const InnerProductCall &call, int program,
+                                  const std::string &where) const {
+  require(call.has_direction(), where, "direction is missing");
+  const Buffer &x = buffer(call.has_x_buffer_index(), call.x_buffer_index(),
+                           program, where, "x");
+  const Buffer &w = buffer(call.has_w_buffer_index(), call.w_buffer_index(),
+                           program, where, "w");
+  const Buffer &y = buffer(call.has_y_buffer_index(), call.y_buffer_index(),
+                           program, where, "y");
+  const Buffer *b = nullptr;
+  if (call.has_b_buffer_index())
+    b = &buffer(true, call.b_buffer_index(), program, where, "b");
+  checkTypes({&x, &w, &y, b}, where);
+  require(call.direction() != BACKWARD_DATA || !b, where,
+          "the gradient of the data has no bias");
+  // With axis == rank of x, K is empty: a product with one column.
+  int axis =
+      static_cast<int>(std::min<std::uint32_t>(call.axis(), kMaxRank + 1));
+  require(axis <= x.dims_size(), where, "axis is out of range");
+  int inner = x.dims_size() - axis;
+  require(w.dims_size() == inner + 1, where,
+          "w does not have one dimension more than x has behind the axis");
+  int first = call.transpose() ? 0 : 1;
+  for (int i = 0; i < inner; ++i)
+    require(w.dims(first + i) == x.dims(axis + i), where,
+            "dimensions of x and w do not agree");
+  std::int64_t columns = w.dims(call.transpose() ? inner : 0);
+  require(y.dims_size() == axis + 1 && y.dims(axis) == columns, where,
+          "y does not have w's columns behind the axis");
+  for (int i = 0; i < axis; ++i)
+    require(y.dims(i) == x.dims(i), where,
+            "leading dimensions of x and y do not agree");
+  require(!b || (b->dims_size() == 1 && b->dims(0) == columns), where,
+          "b does not have one element per column of y");
+  checkEpilogue(call.epilogue(), call.direction(), where);
+  const Buffer &result = call.direction() == FORWARD         ? y
+                         : call.direction() == BACKWARD_DATA ? x
+                                                             : w;
+  checkWritable(result, where);
+  for (const Buffer *operand : {&x, &w, &y})
+    if (operand != &result)
+      checkDisjoint(result, *operand, where);
+  if (b && call.direction() == BACKWARD_WEIGHTS)
+    checkWritable(*b, where);
+}
+
+void Validator::checkCopy(const CopyCall &call, int program,
+                          const std::string &where) const {
+  const Buffer &source =
+      buffer(call.has_source_buffer_index(), call.source_buffer_index(),
+             program, where, "the source");
+  const Buffer &target =
+      buffer(call.has_target_buffer_index(), call.target_buffer_index(),
+             program, where, "the target");
+  require(source.type() == target.type(), where, "the types differ");
+  require(std::equal(source.dims().begin(), source.dims().end(),
+                     target.dims().begin(), target.dims().end()),
+          where, "the dimensions differ");
+  checkWritable(target, where);
+  checkDisjoint(target, source, where);
+}
+
+} // namespace brew::plan

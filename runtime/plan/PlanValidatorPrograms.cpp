@@ -1,0 +1,131 @@
+//===- PlanValidatorPrograms.cpp - Rules for programs and their steps -----===//
+#include "runtime/plan/PlanFile.h"
+#include "runtime/plan/PlanValidator.h"
+
+#include <cmath>
+#include <set>
+
+namespace brew::plan {
+
+void Validator::checkPrograms() const {
+  std::set<std::string> names;
+  for (int i = 0; i < manifest.programs_size(); ++i) {
+    const Program &program = manifest.programs(i);
+    std::string where =
+        "program " + std::to_string(i) + " ('" + program.name() + "')";
+    require(!program.name().empty(), where, "name is missing");
+    require(names.insert(program.name()).second, where,
+            "another program has its name");
+    checkProgram(i, where);
+  }
+}
+
+void Validator::checkProgram(int index, const std::string &where) const {
+  const Program &program = manifest.programs(index);
+  require(program.has_first_backward_step(), where,
+          "first_backward_step is missing");
+  require(program.first_backward_step() <=
+              static_cast<std::uint32_t>(program.steps_size()),
+          where, "first_backward_step lies outside the program");
+  for (int i = 0; i < program.steps_size(); ++i)
+    checkStep(program.steps(i), index, where + ", step " + std::to_string(i));
+  for (const Feed &feed : program.feeds()) {
+    require(feed.has_layer(), where, "a feed's layer is missing");
+    require(feed.buffer_indices_size() > 0, where, "a feed has no buffers");
+    for (std::uint32_t feedBuffer : feed.buffer_indices())
+      checkWritable(buffer(true, feedBuffer, index, where, "a feed's buffer"),
+                    where + ", feed");
+  }
+  for (const auto *outputs : {&program.outputs(), &program.inner_losses()})
+    for (const Output &output : *outputs) {
+      require(output.has_blob(), where, "an output's blob is missing");
+      require(std::isfinite(output.loss_weight()), where,
+              "an output's loss weight is not finite");
+      buffer(output.has_buffer_index(), output.buffer_index(), index, where,
+             "an output's buffer");
+    }
+  for (const auto *blobs : {&program.blobs(), &program.blob_gradients()})
+    for (const NamedBuffer &blob : *blobs) {
+      require(blob.has_name(), where, "a blob's name is missing");
+      buffer(blob.has_buffer_index(), blob.buffer_index(), index, where,
+             "a blob's buffer");
+    }
+  for (int i = 0; i < program.checks_size(); ++i)
+    checkCondition(program.checks(i), index,
+                   where + ", check " + std::to_string(i));
+}
+
+const Buffer &Validator::buffer(bool present, std::uint32_t index, int program,
+                                const std::string &where,
+                                const char *what) const {
+  if (!present)
+    fail(where, std::string(what) + " is missing");
+  if (index >= static_cast<std::uint32_t>(manifest.buffers_size()))
+    fail(where, std::string(what) + " does not exist");
+  const Buffer &found = manifest.buffers(static_cast<int>(index));
+  if (found.has_program_index() &&
+      found.program_index() != static_cast<std::uint32_t>(program))
+    fail(where, std::string(what) + " belongs to another program");
+  return found;
+}
+
+void Validator::checkStep(const Step &step, int program,
+                          const std::string &where) const {
+  switch (step.action_case()) {
+  case Step::kLaunch: {
+    const Launch &launch = step.launch();
+    require(launch.has_kernel_index() &&
+                launch.kernel_index() <
+                    static_cast<std::uint32_t>(manifest.kernels_size()),
+            where, "its kernel does not exist");
+    const Kernel &kernel =
+        manifest.kernels(static_cast<int>(launch.kernel_index()));
+    require(static_cast<std::uint32_t>(launch.buffer_indices_size()) ==
+                kernel.argument_count(),
+            where, "the number of buffers is not the kernel's argument count");
+    for (std::uint32_t index : launch.buffer_indices())
+      buffer(true, index, program, where, "an argument");
+    return;
+  }
+  case Step::kConvolution:
+    return checkConvolution(step.convolution(), program, where);
+  case Step::kInnerProduct:
+    return checkInnerProduct(step.inner_product(), program, where);
+  case Step::kCopy:
+    return checkCopy(step.copy(), program, where);
+  case Step::kZero:
+    return checkWritable(buffer(step.zero().has_buffer_index(),
+                                step.zero().buffer_index(), program, where,
+                                "the buffer to clear"),
+                         where);
+  case Step::kAllReduce:
+    return checkWritable(buffer(step.all_reduce().has_buffer_index(),
+                                step.all_reduce().buffer_index(), program,
+                                where, "the buffer to reduce"),
+                         where);
+  case Step::ACTION_NOT_SET:
+    break;
+  }
+  fail(where, "it says nothing to do (or something this program is too old to "
+              "know)");
+}
+
+void Validator::checkCondition(const Check &check, int program,
+                               const std::string &where) const {
+  require(check.has_kind(), where, "kind is missing");
+  const Buffer &status =
+      buffer(check.has_status_buffer_index(), check.status_buffer_index(),
+             program, where, "the status buffer");
+  require(status.type() == I32 && elementCount(status) == 1, where,
+          "the status buffer is no I32 scalar");
+  require(check.has_layer() && check.has_blob(), where,
+          "layer or blob is missing");
+  if (check.kind() == Check::LABEL_RANGE) {
+    buffer(check.has_values_buffer_index(), check.values_buffer_index(),
+           program, where, "the values buffer");
+    require(check.has_limit() && check.limit() >= 1, where,
+            "limit is missing or not positive");
+  }
+}
+
+} // namespace brew::plan

@@ -1,0 +1,33 @@
+//===- LearningRate.h - Caffe's learning rate policies ----------*- C++ -*-===//
+#pragma once
+
+#include "formats/caffe.pb.h"
+
+#include <functional>
+
+namespace brew::runtime {
+
+/// The rate of each iteration, by one of Caffe's seven policies:
+///   fixed      base_lr
+///   step       base_lr * gamma ^ floor(iter / stepsize)
+///   exp        base_lr * gamma ^ iter
+///   inv        base_lr * (1 + gamma * iter) ^ -power
+///   multistep  base_lr * gamma ^ (number of stepvalues reached)
+///   poly       base_lr * (1 - iter / max_iter) ^ power
+///   sigmoid    base_lr / (1 + exp(-gamma * (iter - stepsize)))
+class LearningRate {
+public:
+  /// Throws Error (1) if the policy is unknown or a field it needs is missing
+  /// or out of range. Keeps a copy of what it needs.
+  explicit LearningRate(const caffe::SolverParameter &parameter);
+
+  /// Rate of iteration `iteration`. `currentStep` is the solver's step counter,
+  /// part of its saved state: `step` sets it and `multistep` raises it by at
+  /// most one per call, both as Caffe does.
+  double at(int iteration, int &currentStep) const;
+
+private:
+  std::function<double(int, int &)> policy;
+};
+
+} // namespace brew::runtime

@@ -1,0 +1,28 @@
+//===- NetOutputs.h - What a program's run reports --------------*- C++ -*-===//
+#pragma once
+
+#include "runtime/Executor.h"
+
+#include <string>
+#include <vector>
+
+namespace brew::runtime {
+
+/// One element of one of the net's outputs.
+struct OutputValue {
+  std::string blob;
+  double value;
+  double lossWeight; ///< 0 for a blob that is no loss
+};
+
+/// All elements of all outputs of the program that ran last, in Caffe's order.
+std::vector<OutputValue> readOutputs(Executor &executor, int program);
+
+/// The loss that run minimises: every loss blob's elements times its weight,
+/// outputs or not.
+double totalLoss(Executor &executor, int program);
+
+/// " (* W = V loss)" for a loss, else nothing; how Caffe ends such lines.
+std::string lossSuffix(double lossWeight, double value);
+
+} // namespace brew::runtime

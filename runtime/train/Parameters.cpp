@@ -1,0 +1,323 @@
+//===- Parameters.cpp - Learnable parameters of a loaded plan -------------===//
+
+#include "runtime/train/Parameters.h"
+
+#include "formats/Error.h"
+#include "runtime/data/Filler.h"
+#include "runtime/data/Layout.h"
+#include "runtime/log/Log.h"
+
+#include <algorithm>
+#include <set>
+#include <thread>
+
+namespace brew::runtime {
+namespace {
+
+/// Blobs per layer that a file may name; no layer of Caffe has a tenth of it.
+constexpr std::uint32_t kMostBlobs = 64;
+
+std::vector<std::int64_t>
+toVector(const google::protobuf::RepeatedField<google::protobuf::int64> &dims) {
+  return {dims.begin(), dims.end()};
+}
+
+std::int64_t product(const std::vector<std::int64_t> &dims) {
+  std::int64_t count = 1;
+  for (std::int64_t dim : dims)
+    count *= dim;
+  return count;
+}
+
+bool fits(const formats::Blob &blob, const std::vector<std::int64_t> &dims) {
+  if (blob.dims == dims)
+    return true;
+  return blob.legacyShape &&
+         static_cast<std::int64_t>(blob.size()) == product(dims);
+}
+
+template <typename Element>
+void fillRange(const Filler &filler, const ElementOrder &order,
+               std::int64_t begin, std::int64_t end, std::byte *memory) {
+  auto *elements = reinterpret_cast<Element *>(memory);
+  order.forEachRun(begin, end,
+                   [&](std::int64_t first, std::int64_t position,
+                       std::int64_t length, std::int64_t step) {
+                     for (std::int64_t i = 0; i < length; ++i)
+                       elements[position + i * step] =
+                           static_cast<Element>(filler.value(first + i));
+                   });
+}
+
+template <typename Element>
+double sumOfSquares(const ElementOrder &order, const std::byte *memory) {
+  auto *elements = reinterpret_cast<const Element *>(memory);
+  double sum = 0;
+  order.forEachRun(0, order.count(),
+                   [&](std::int64_t, std::int64_t position, std::int64_t length,
+                       std::int64_t step) {
+                     for (std::int64_t i = 0; i < length; ++i) {
+                       const double value = elements[position + i * step];
+                       sum += value * value;
+                     }
+                   });
+  return sum;
+}
+
+/// "a, b, c and 4 more".
+std::string listText(const std::vector<std::string> &names) {
+  constexpr std::size_t kShown = 5;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kShown); ++i)
+    text += (i ? ", " : "") + names[i];
+  if (names.size() > kShown)
+    text += " and " + std::to_string(names.size() - kShown) + " more";
+  return text;
+}
+
+} // namespace
+
+Parameters::Parameters(Executor &planExecutor)
+    : manifest(planExecutor.manifest()), executor(planExecutor) {
+  auto place = [&](const std::string &name, std::uint32_t index,
+                   const plan::Parameter &parameter,
+                   std::vector<std::int64_t> dims, bool sharer) {
+    const plan::Buffer &buffer =
+        manifest.buffers(static_cast<int>(parameter.buffer_index()));
+    if (index >= kMostBlobs || product(dims) != plan::elementCount(buffer))
+      throw badInput("damaged plan: parameter " + std::to_string(index) +
+                     " of layer '" + name + "' does not match its buffer");
+    auto layer = std::find_if(
+        fileLayers.begin(), fileLayers.end(),
+        [&](const FileLayer &candidate) { return candidate.name == name; });
+    if (layer == fileLayers.end())
+      layer = fileLayers.insert(fileLayers.end(), FileLayer{name, "", {}});
+    if (layer->blobs.size() <= index)
+      layer->blobs.resize(index + 1, FileBlob{nullptr, {}, false});
+    layer->blobs[index] = {&parameter, std::move(dims), sharer};
+  };
+  for (const plan::Parameter &parameter : manifest.parameters()) {
+    place(parameter.layer(), parameter.index(), parameter,
+          toVector(parameter.file_dims()), false);
+    for (const plan::Parameter::Sharer &sharer : parameter.sharers())
+      place(sharer.layer(), sharer.index(), parameter,
+            toVector(sharer.file_dims()), true);
+  }
+}
+
+void Parameters::fill(std::uint64_t seed) {
+  constexpr std::int64_t kPerThread = 1 << 18;
+  for (const plan::Parameter &parameter : manifest.parameters()) {
+    const std::string name =
+        parameter.layer() + "/" + std::to_string(parameter.index());
+    caffe::FillerParameter description; // constant zero by default
+    if (!description.ParseFromString(parameter.filler()))
+      throw badInput("damaged plan: the filler of parameter " + name +
+                     " cannot be read");
+    const Filler filler(description, toVector(parameter.file_dims()),
+                        RandomStream(seed, "filler " + name),
+                        "parameter " + name);
+    const plan::Buffer &buffer =
+        manifest.buffers(static_cast<int>(parameter.buffer_index()));
+    std::byte *memory = executor.data(parameter.buffer_index());
+    const ElementOrder order(buffer);
+    auto range = [&](std::int64_t begin, std::int64_t end) {
+      if (buffer.type() == plan::F64)
+        fillRange<double>(filler, order, begin, end, memory);
+      else
+        fillRange<float>(filler, order, begin, end, memory);
+    };
+    // Values depend on their index alone, so any split gives the same bits.
+    const std::int64_t count = order.count();
+    const std::int64_t parts = std::clamp<std::int64_t>(
+        count / kPerThread, 1, std::max(1, executor.threads()));
+    std::vector<std::thread> workers;
+    for (std::int64_t part = 1; part < parts; ++part)
+      workers.emplace_back(range, count * part / parts,
+                           count * (part + 1) / parts);
+    range(0, count / parts);
+    for (std::thread &worker : workers)
+      worker.join();
+  }
+}
+
+formats::Blob Parameters::read(std::uint32_t bufferIndex,
+                               const std::vector<std::int64_t> &dims) const {
+  const plan::Buffer &buffer = manifest.buffers(static_cast<int>(bufferIndex));
+  const auto count = static_cast<std::size_t>(plan::elementCount(buffer));
+  formats::Blob blob;
+  blob.dims = dims;
+  if (buffer.type() == plan::F64) {
+    blob.doubles.resize(count);
+    runtime::load(buffer, executor.data(bufferIndex), blob.doubles.data());
+  } else {
+    blob.floats.resize(count);
+    runtime::load(buffer, executor.data(bufferIndex), blob.floats.data());
+  }
+  return blob;
+}
+
+void Parameters::write(std::uint32_t bufferIndex, const formats::Blob &blob) {
+  const plan::Buffer &buffer = manifest.buffers(static_cast<int>(bufferIndex));
+  std::byte *memory = executor.data(bufferIndex);
+  if (blob.isDouble())
+    store(buffer, blob.doubles.data(), memory);
+  else
+    store(buffer, blob.floats.data(), memory);
+}
+
+void Parameters::load(const std::string &path) {
+  load(formats::readWeights(path), path);
+}
+
+void Parameters::load(const formats::Weights &weights,
+                      const std::string &source) {
+  std::vector<std::string> problems, onlyInFile, onlyInNet;
+  std::vector<std::pair<const FileBlob *, const formats::Blob *>> matches;
+  std::set<std::string> common;
+
+  for (const formats::WeightLayer &from : weights.layers) {
+    auto layer = std::find_if(fileLayers.begin(), fileLayers.end(),
+                              [&](const FileLayer &candidate) {
+                                return candidate.name == from.name;
+                              });
+    if (layer == fileLayers.end()) {
+      if (!from.blobs.empty())
+        onlyInFile.push_back(from.name);
+      continue;
+    }
+    common.insert(from.name);
+    if (from.blobs.size() != layer->blobs.size()) {
+      problems.push_back("layer '" + from.name + "' has " +
+                         std::to_string(from.blobs.size()) +
+                         " blobs there and " +
+                         std::to_string(layer->blobs.size()) + " in the net");
+      continue;
+    }
+    for (std::size_t i = 0; i < from.blobs.size(); ++i) {
+      const FileBlob &to = layer->blobs[i];
+      if (!to.parameter)
+        continue; // the net has no use for this one
+      if (!fits(from.blobs[i], to.dims))
+        problems.push_back(
+            "layer '" + from.name + "' blob " + std::to_string(i) + " is " +
+            formats::dimsText(from.blobs[i].dims) + " there and " +
+            formats::dimsText(to.dims) + " in the net");
+      matches.emplace_back(&to, &from.blobs[i]);
+    }
+  }
+  if (common.empty())
+    throw badInput(source + ": no layer with parameters has the name of a "
+                            "layer of this net; are these weights of another "
+                            "net?");
+  if (!problems.empty()) {
+    std::string text = source + ": the weights do not fit the net";
+    for (const std::string &problem : problems)
+      text += "\n  " + problem;
+    throw badInput(text);
+  }
+  for (const auto &[to, blob] : matches)
+    write(to->parameter->buffer_index(), *blob);
+
+  for (const FileLayer &layer : fileLayers)
+    if (!common.count(layer.name))
+      onlyInNet.push_back(layer.name);
+  std::string summary;
+  if (!onlyInFile.empty())
+    summary += "Ignoring " + std::to_string(onlyInFile.size()) +
+               " source layers that the net lacks (" + listText(onlyInFile) +
+               ")";
+  if (!onlyInNet.empty())
+    summary +=
+        (summary.empty() ? "" : "; ") + std::to_string(onlyInNet.size()) +
+        " layers of the net are not in the file and keep their values (" +
+        listText(onlyInNet) + ")";
+  if (!summary.empty())
+    log::info(log::site::ignoreLayer, summary);
+}
+
+formats::Weights Parameters::save() const {
+  formats::Weights weights;
+  weights.netName = manifest.net_name();
+  for (const FileLayer &from : fileLayers) {
+    formats::WeightLayer layer;
+    layer.name = from.name;
+    layer.type = from.type;
+    for (const FileBlob &blob : from.blobs)
+      layer.blobs.push_back(
+          blob.parameter ? read(blob.parameter->buffer_index(), blob.dims)
+                         : formats::Blob{{0}, {}, {}, false});
+    weights.layers.push_back(std::move(layer));
+  }
+  return weights;
+}
+
+std::vector<formats::Blob> Parameters::history() const {
+  int slots = 1;
+  for (const plan::Parameter &parameter : manifest.parameters())
+    slots = std::max(slots, parameter.state_buffer_indices_size());
+  std::vector<formats::Blob> blobs;
+  for (int slot = 0; slot < slots; ++slot)
+    for (const plan::Parameter &parameter : manifest.parameters()) {
+      const std::vector<std::int64_t> dims = toVector(parameter.file_dims());
+      if (slot < parameter.state_buffer_indices_size()) {
+        blobs.push_back(read(parameter.state_buffer_indices(slot), dims));
+      } else {
+        formats::Blob zero;
+        zero.dims = dims;
+        zero.floats.resize(static_cast<std::size_t>(product(dims)));
+        blobs.push_back(std::move(zero));
+      }
+    }
+  return blobs;
+}
+
+void Parameters::setHistory(const std::vector<formats::Blob> &blobs,
+                            const std::string &source) {
+  int slots = 1;
+  for (const plan::Parameter &parameter : manifest.parameters())
+    slots = std::max(slots, parameter.state_buffer_indices_size());
+  const int count = manifest.parameters_size();
+  if (blobs.size() != static_cast<std::size_t>(slots) * count)
+    throw badInput(source + ": the state has " + std::to_string(blobs.size()) +
+                   " history blobs; this net and solver have " +
+                   std::to_string(slots * count));
+  std::string problems;
+  for (std::size_t i = 0; i < blobs.size(); ++i) {
+    const plan::Parameter &parameter =
+        manifest.parameters(static_cast<int>(i) % count);
+    const std::vector<std::int64_t> dims = toVector(parameter.file_dims());
+    if (!fits(blobs[i], dims))
+      problems += "\n  history " + std::to_string(i) + " is " +
+                  formats::dimsText(blobs[i].dims) + " there and " +
+                  formats::dimsText(dims) + " for parameter " +
+                  parameter.layer() + "/" + std::to_string(parameter.index());
+  }
+  if (!problems.empty())
+    throw badInput(source + ": the solver state does not fit the net" +
+                   problems);
+  for (std::size_t i = 0; i < blobs.size(); ++i) {
+    const plan::Parameter &parameter =
+        manifest.parameters(static_cast<int>(i) % count);
+    const int slot = static_cast<int>(i) / count;
+    if (slot < parameter.state_buffer_indices_size())
+      write(parameter.state_buffer_indices(slot), blobs[i]);
+  }
+}
+
+double Parameters::gradientSumOfSquares() const {
+  double sum = 0;
+  for (const plan::Parameter &parameter : manifest.parameters()) {
+    if (!parameter.has_gradient_buffer_index())
+      continue;
+    const std::uint32_t index = parameter.gradient_buffer_index();
+    const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
+    const ElementOrder order(buffer);
+    sum += buffer.type() == plan::F64
+               ? sumOfSquares<double>(order, executor.data(index))
+               : sumOfSquares<float>(order, executor.data(index));
+  }
+  return sum;
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,81 @@
+//===- Parameters.h - Learnable parameters of a loaded plan -----*- C++ -*-===//
+//
+// Fills, loads and saves the parameters and the solver history of an executor.
+// Files hold them in row-major order of Caffe's shapes; in memory they lie in
+// whatever layout the compiler chose.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "formats/WeightFile.h"
+#include "runtime/Executor.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace brew::runtime {
+
+class Parameters {
+public:
+  /// Works on the memory of `executor`, which outlives it. Throws Error (1) if
+  /// a filler in the plan cannot be read or does not suit its parameter.
+  explicit Parameters(Executor &executor);
+
+  /// Initialises every parameter from its filler (zero without one) with
+  /// random streams of `seed`: same seed, same bits, any number of threads.
+  void fill(std::uint64_t seed);
+
+  /// Loads a .caffemodel or HDF5 weight file, layer by layer name. Shapes must
+  /// be equal; a legacy four-dimensional blob of the same count fits as well.
+  /// Throws Error (1) that lists every blob which does not fit, or if no layer
+  /// is in both; nothing is loaded then. Layers in only one of the two are
+  /// summed up in one log line.
+  void load(const std::string &path);
+
+  /// Takes weights over; `source` names them in errors and log lines.
+  void load(const formats::Weights &weights, const std::string &source);
+
+  /// All layers that have parameters, with the values they have now; a shared
+  /// parameter appears under each of its layers, as Caffe writes it.
+  formats::Weights save() const;
+
+  /// Solver history in Caffe's order: one blob per parameter for every slot of
+  /// the update rule (for SGD one slot), zeros where a parameter is not learnt.
+  std::vector<formats::Blob> history() const;
+  /// Takes history back. Throws Error (1) that lists what does not fit;
+  /// nothing is taken then.
+  void setHistory(const std::vector<formats::Blob> &blobs,
+                  const std::string &source);
+
+  /// Values of one buffer in row-major order of the parameter's file shape.
+  formats::Blob read(std::uint32_t bufferIndex,
+                     const std::vector<std::int64_t> &fileDims) const;
+
+  /// Square of the L2 norm of all gradients together.
+  double gradientSumOfSquares() const;
+
+  /// One blob of a layer in weight files: an owner or a sharer of a parameter.
+  struct FileBlob {
+    const plan::Parameter *parameter;
+    std::vector<std::int64_t> dims;
+    bool sharer;
+  };
+  /// The blobs of one layer, by their index; a null parameter marks a gap.
+  struct FileLayer {
+    std::string name;
+    std::string type;
+    std::vector<FileBlob> blobs;
+  };
+  /// All layers that have parameters, in the net's order.
+  const std::vector<FileLayer> &layers() const { return fileLayers; }
+
+private:
+  void write(std::uint32_t bufferIndex, const formats::Blob &blob);
+
+  const plan::Manifest &manifest;
+  Executor &executor;
+  std::vector<FileLayer> fileLayers;
+};
+
+} // namespace brew::runtime

@@ -1,0 +1,205 @@
+//===- CommandsTest.cpp - The commands beside train -----------------------===//
+#include "RunFixture.h"
+
+#include "formats/WeightFile.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <numeric>
+
+using namespace brew;
+using nlohmann::json;
+
+namespace {
+
+class Commands : public test::RunFixture {
+protected:
+  /// Weights w = (1, 2, 3), b = 0.5.
+  void writeWeights() {
+    formats::Blob w, b;
+    w.dims = {1, 3};
+    w.floats = {1, 2, 3};
+    b.dims = {1};
+    b.floats = {0.5f};
+    formats::Weights weights;
+    weights.layers.push_back({"ip", "InnerProduct", {}, {}, {w, b}});
+    formats::writeWeights(folder / "w.caffemodel", weights);
+  }
+
+  float prediction(int row) const {
+    return x[row * 3] + 2 * x[row * 3 + 1] + 3 * x[row * 3 + 2] + 0.5f;
+  }
+};
+
+const char *const kSolver = "base_lr: 0.1 lr_policy: 'fixed' max_iter: 1";
+
+} // namespace
+
+TEST_F(Commands, TestAveragesOverBatches) {
+  writePlan(hdf5Feed(), kSolver);
+  writeWeights();
+  const auto done = run({"test", "-model", "net.plan", "-weights",
+                         "w.caffemodel", "-iterations", "5"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_TRUE(contains(done.err, "Running for 5 iterations."));
+  double loss = 0; // five batches of four are two passes over ten rows
+  for (int row = 0; row < 10; ++row)
+    loss += std::pow(prediction(row) - target[row], 2) / 2 / 10;
+  double shown = 0, weighted = 0;
+  const std::size_t at = done.err.rfind("] loss = ");
+  ASSERT_NE(at, std::string::npos);
+  ASSERT_EQ(std::sscanf(done.err.c_str() + at, "] loss = %lf (* 1 = %lf loss)",
+                        &shown, &weighted),
+            2);
+  EXPECT_NEAR(shown, loss, 1e-4 * loss);
+  EXPECT_EQ(count(done.err, "] Batch 4, prediction = "), 4);
+  EXPECT_EQ(count(done.err, "] Loss: "), 1);
+}
+
+TEST_F(Commands, EvalWritesBlobsAndGradients) {
+  plan::Manifest manifest = test::linearModel(inputFeed(), kSolver);
+  plan::Program &program = *manifest.mutable_programs(0);
+  auto name = [](plan::NamedBuffer &named, const char *text,
+                 std::uint32_t buffer) {
+    named.set_name(text);
+    named.set_buffer_index(buffer);
+  };
+  name(*program.add_blobs(), "prediction", 9);
+  name(*program.add_blobs(), "loss", 10);
+  name(*program.add_blob_gradients(), "ip/0", 4);
+  // Stands for a blob's gradient: what matters is where it is written.
+  name(*program.add_blob_gradients(), "x", 0);
+  auto &sharer = *manifest.mutable_parameters(0)->add_sharers();
+  sharer.set_layer("twin");
+  sharer.set_index(0);
+  sharer.add_file_dims(3);
+  test::writeBytes(folder / "net.plan", test::planBytes(manifest));
+  writeWeights();
+  {
+    formats::Weights weights = formats::readWeights(folder / "w.caffemodel");
+    formats::writeWeights(folder / "w.caffemodel", weights);
+    formats::Hdf5Writer inputs(folder / "in.h5");
+    inputs.write("inputs/x", {4, 3}, x.data());
+    inputs.write("inputs/target", {4}, target.data());
+    inputs.commit();
+  }
+  const auto done = run({"eval", "net.plan", "--inputs", "in.h5", "--outputs",
+                         "out.h5", "--weights", "w.caffemodel", "--gradients"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  formats::Hdf5Reader out(folder / "out.h5");
+  EXPECT_EQ(out.datasets(),
+            (std::vector<std::string>{
+                "/data/loss", "/data/prediction", "/diff/x",
+                "/param_after/ip/0", "/param_after/ip/1", "/param_after/twin/0",
+                "/param_diff/ip/0", "/param_diff/ip/1", "/param_diff/twin/0"}));
+  EXPECT_TRUE(out.dims("data/loss").empty()); // a scalar has shape []
+  EXPECT_EQ(out.dims("param_diff/ip/0"), (std::vector<std::int64_t>{1, 3}));
+  EXPECT_EQ(out.dims("param_diff/twin/0"), (std::vector<std::int64_t>{3}));
+  const auto predictions = out.readFloats("data/prediction");
+  double gb = 0;
+  for (int n = 0; n < 4; ++n) {
+    EXPECT_NEAR(predictions[n], prediction(n), 1e-5);
+    gb += (prediction(n) - target[n]) / 4;
+  }
+  EXPECT_NEAR(out.readFloats("param_diff/ip/1")[0], gb, 1e-5);
+  EXPECT_EQ(out.readFloats("param_after/ip/0"), (std::vector<float>{1, 2, 3}));
+  // Without the inputs there is nothing to evaluate.
+  formats::Hdf5Writer inputs(folder / "less.h5");
+  inputs.write("inputs/x", {4, 3}, x.data());
+  inputs.commit();
+  const auto failed =
+      run({"eval", "net.plan", "--inputs", "less.h5", "--outputs", "out.h5"});
+  EXPECT_EQ(failed.status, 1);
+  EXPECT_TRUE(contains(failed.err, "/inputs/target")) << failed.err;
+}
+
+TEST_F(Commands, InferPrintsOrWritesRows) {
+  writePlan(inputFeed(), kSolver);
+  writeWeights();
+  // Six rows for batches of four: the last one is padded.
+  formats::Hdf5Writer rows(folder / "rows.h5");
+  rows.write("x", {6, 3}, x.data());
+  rows.commit();
+  auto done = run({"infer", "net.plan", "rows.h5", "--weights", "w.caffemodel",
+                   "--outputs", "out.h5", "--program", "test_0"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  formats::Hdf5Reader out(folder / "out.h5");
+  EXPECT_EQ(out.dims("prediction"), (std::vector<std::int64_t>{6}));
+  const auto values = out.readFloats("prediction");
+  for (int row = 0; row < 6; ++row)
+    EXPECT_NEAR(values[row], prediction(row), 1e-5);
+
+  test::writeBytes(folder / "labels.txt", "only\n");
+  done = run({"infer", "net.plan", "rows.h5", "--weights", "w.caffemodel",
+              "--labels", "labels.txt", "--count", "2"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(count(done.out, "Prediction for rows.h5["), 2);
+  char expected[64];
+  std::snprintf(expected, sizeof expected, "%.4f - \"only\"\n", prediction(1));
+  EXPECT_TRUE(contains(done.out, expected)) << done.out;
+  done = run({"infer", "net.plan", "gone.png", "--weights", "w.caffemodel"});
+  EXPECT_EQ(done.status, 3);
+  done = run({"infer", "net.plan", "list.txt", "--weights", "w.caffemodel"});
+  EXPECT_EQ(done.status, 1);
+}
+
+TEST_F(Commands, TimeNamesLayersAsCaffeDoes) {
+  writePlan(hdf5Feed(), kSolver);
+  auto done = run({"time", "-model", "net.plan", "-iterations", "7"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  for (const char *line :
+       {"*** Benchmark begins ***", "Testing for 7 iterations.",
+        "Iteration: 7 forward-backward time: ", "        ip\tforward: ",
+        "        ip\tbackward: ", "Average Forward pass: ",
+        "Average Backward pass: ", "Average Forward-Backward: ",
+        "Average training step: ", "*** Benchmark ends ***", "median"})
+    EXPECT_TRUE(contains(done.err, line)) << line << "\n" << done.err;
+  // Without the data, timing goes on, and says so.
+  std::filesystem::remove(folder / "list.txt");
+  done = run({"time", "net.plan", "--iterations", "2"});
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_TRUE(contains(done.err, "Timing with random inputs"));
+}
+
+TEST_F(Commands, InspectListsEverything) {
+  writePlan(hdf5Feed(), kSolver);
+  auto done = run({"inspect", "net.plan", "--json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  const json plan = json::parse(done.out);
+  ASSERT_EQ(plan["programs"].size(), 3u);
+  EXPECT_EQ(plan["programs"][0]["name"], "forward_backward");
+  EXPECT_EQ(plan["programs"][0]["steps"].size(), 2u);
+  EXPECT_EQ(plan["programs"][0]["steps"][1]["backward"], true);
+  EXPECT_EQ(plan["buffers"].size(), 11u);
+  EXPECT_EQ(plan["buffers"][3]["name"], "b");
+  EXPECT_EQ(plan["buffers"][3]["arena"], "PARAMETERS");
+  EXPECT_EQ(plan["buffers"][3]["offset"], 64);
+  EXPECT_EQ(plan["buffers"][3]["size"], 4);
+  EXPECT_EQ(plan["parameters"][0]["shape"], json({1, 3}));
+  done = run({"inspect", "net.plan"});
+  ASSERT_EQ(done.status, 0);
+  for (const char *part :
+       {"Linear", "forward_backward", "test_update", "PARAMETERS", "ip/0"})
+    EXPECT_TRUE(contains(done.out, part)) << part;
+}
+
+TEST_F(Commands, DeviceQueryDescribesTheProcessor) {
+  const auto done = run({"device_query"});
+  EXPECT_EQ(done.status, 0);
+  EXPECT_TRUE(contains(done.err, "oneDNN version:"));
+  EXPECT_TRUE(contains(done.err, "Cores available:"));
+  EXPECT_EQ(run({"device_query", "-gpu", "0"}).status, 3);
+}
+
+// A machine that only runs plans has no compiler, and wants none.
+TEST_F(Commands, ToolIsSmallAndLinksNoLlvm) {
+  const std::string bytes = test::readBytes(BREW_RUN);
+  for (const char *library : {"libLLVM", "libMLIR", "_ZN4mlir"})
+    EXPECT_FALSE(contains(bytes, library)) << library;
+#if !defined(__SANITIZE_ADDRESS__) && defined(__OPTIMIZE__)
+#if !defined(__has_feature) || !__has_feature(address_sanitizer)
+  EXPECT_LT(bytes.size(), 10u << 20);
+#endif
+#endif
+}

@@ -1,0 +1,107 @@
+//===- PlanFuzz.cpp - Fuzz entry: loading hostile plans -------------------===//
+//
+// libFuzzer's entry points (`plan_fuzzer`, built with Clang), called as well by
+// the unit test PlanMutation over a fixed series of damaged plans. Magic, size
+// and checksum are made to fit first: they would hide everything behind them.
+//
+//===----------------------------------------------------------------------===//
+#include "PlanBuilder.h"
+#include "PlanMutator.h"
+#include "formats/Error.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+using namespace brew;
+using namespace brew::plan;
+
+/// Ends the program: fuzzers and tests both report that.
+static void require(bool holds) {
+  if (!holds)
+    std::abort();
+}
+
+/// Reads all that an accepted plan offers, as its users do without checks.
+static void touch(const PlanFile &plan) {
+  const Manifest &manifest = plan.manifest();
+  volatile unsigned char sink = 0;
+  for (int i = 0; i < manifest.segments_size(); ++i) {
+    const std::byte *bytes = plan.segment(static_cast<std::uint32_t>(i));
+    for (std::uint64_t k = 0; k < manifest.segments(i).size(); ++k)
+      sink = static_cast<unsigned char>(bytes[k]);
+  }
+  (void)sink;
+  for (const Buffer &buffer : manifest.buffers()) {
+    const Arena &arena =
+        manifest.arenas(static_cast<int>(buffer.arena_index()));
+    require(buffer.offset() + buffer.size() <= arena.size());
+    std::int64_t last = 0;
+    for (int d = 0; d < buffer.dims_size(); ++d)
+      last += (buffer.dims(d) - 1) * buffer.strides(d);
+    require((static_cast<std::uint64_t>(last) + 1) *
+                elementSize(buffer.type()) <=
+            buffer.size());
+  }
+  auto named = [&](std::uint32_t index) {
+    require(index < static_cast<std::uint32_t>(manifest.buffers_size()));
+  };
+  for (const Parameter &parameter : manifest.parameters()) {
+    named(parameter.buffer_index());
+    for (std::uint32_t state : parameter.state_buffer_indices())
+      named(state);
+  }
+  for (const Program &program : manifest.programs())
+    for (const Step &step : program.steps())
+      if (step.has_launch()) {
+        require(step.launch().kernel_index() <
+                static_cast<std::uint32_t>(manifest.kernels_size()));
+        for (std::uint32_t index : step.launch().buffer_indices())
+          named(index);
+      }
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data,
+                                      std::size_t size) {
+  std::string bytes(reinterpret_cast<const char *>(data), size);
+  try {
+    touch(*PlanFile::fromBytes(test::withFittingHeader(std::move(bytes)),
+                               "fuzz.plan"));
+  } catch (const Error &error) {
+    require(error.status() == ExitStatus::BadInput);
+  }
+  return 0;
+}
+
+#ifdef BREW_LIBFUZZER
+extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t *data, std::size_t size,
+                                        std::size_t maxSize);
+
+/// Starts from a whole plan, then mixes changes that know the format with
+/// libFuzzer's own.
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t *data,
+                                               std::size_t size,
+                                               std::size_t maxSize,
+                                               unsigned seed) {
+  static const std::string whole = [] {
+    test::PlanBuilder builder = test::completePlan();
+    builder.segments.back().resize(200); // its code is never run
+    return builder.bytes();
+  }();
+  std::mt19937_64 random(seed);
+  std::string bytes(reinterpret_cast<const char *>(data), size);
+  Header header;
+  if (size >= sizeof header)
+    std::memcpy(&header, data, sizeof header);
+  if (size < sizeof header || header.manifestOffset > size ||
+      header.manifestSize > size - header.manifestOffset ||
+      header.manifestSize == 0)
+    bytes = whole;
+  else if (random() % 2)
+    return LLVMFuzzerMutate(data, size, maxSize);
+  bytes = test::mutatePlan(bytes, random);
+  std::size_t result = std::min(bytes.size(), maxSize);
+  std::memcpy(data, bytes.data(), result);
+  return result;
+}
+#endif

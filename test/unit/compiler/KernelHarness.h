@@ -1,0 +1,73 @@
+//===- KernelHarness.h - Compiles and calls kernels in tests ----*- C++ -*-===//
+//
+// Free of MLIR headers, so that tests compile fast.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace brew::test {
+
+/// Elements aligned as the runtime aligns buffers.
+template <typename T> class Buffer {
+public:
+  explicit Buffer(std::size_t count, T value = T())
+      : storage(count * sizeof(T) + 64), count(count) {
+    for (std::size_t i = 0; i < count; ++i)
+      data()[i] = value;
+  }
+  T *data() {
+    auto address = reinterpret_cast<std::uintptr_t>(storage.data());
+    return reinterpret_cast<T *>((address + 63) / 64 * 64);
+  }
+  T &operator[](std::size_t i) { return data()[i]; }
+  std::size_t size() const { return count; }
+
+private:
+  std::vector<std::byte> storage;
+  std::size_t count;
+};
+
+/// How the MLIR context that compiles is set up.
+enum class Threading { On, Off };
+
+std::string compileText(const std::string &mlir,
+                        const std::string &cpu = "native",
+                        Threading threading = Threading::On);
+std::string assemblyOf(const std::string &mlir, const std::string &cpu);
+std::string llvmIROf(const std::string &mlir, const std::string &cpu);
+
+/// A loaded shared object of kernels compiled for this machine.
+class Kernels {
+public:
+  /// Compiles the functions of `mlir`.
+  explicit Kernels(const std::string &mlir);
+  struct SharedObject {
+    std::string bytes;
+  };
+  explicit Kernels(const SharedObject &object);
+  ~Kernels();
+  Kernels(const Kernels &) = delete;
+  Kernels &operator=(const Kernels &) = delete;
+
+  void run(const std::string &name, std::vector<void *> buffers,
+           std::int64_t begin, std::int64_t end);
+
+private:
+  void *handle = nullptr;
+  // Stays open as long as the object is loaded: dlopen takes a second file with
+  // the same name, here the descriptor's number, for the one it has.
+  int file = -1;
+};
+
+/// A kernel `name` that computes, for i in [begin, end), y[i] = body(x[i]);
+/// `body` defines %r from %v, both of `type`.
+std::string elementwise(const std::string &name, const std::string &type,
+                        std::size_t count, const std::string &body);
+
+} // namespace brew::test

@@ -1,0 +1,462 @@
+//===- NestInterpreter.cpp - Runs plan.kernel bodies one element at a time ===//
+
+#include "NestInterpreter.h"
+
+#include "KernelHarness.h"
+
+#include "compiler/cpu/CpuTarget.h"
+#include "compiler/cpu/LowerToLLVM.h"
+#include "compiler/cpu/ObjectCode.h"
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Plan/PlanDialect.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <cmath>
+#include <cstring>
+#include <sstream>
+#include <stdexcept>
+
+using namespace mlir;
+
+namespace brew::test {
+
+LaunchBuffer::LaunchBuffer(Type type, std::size_t count)
+    : type(type), count(count), storage(bytes() + 64) {}
+
+std::size_t LaunchBuffer::bytes() const {
+  constexpr std::size_t sizes[] = {4, 8, 1, 4};
+  return count * sizes[static_cast<int>(type)];
+}
+
+void *LaunchBuffer::data() {
+  auto address = reinterpret_cast<std::uintptr_t>(storage.data());
+  return reinterpret_cast<void *>((address + 63) / 64 * 64);
+}
+
+double LaunchBuffer::get(std::size_t i) const {
+  const void *p = const_cast<LaunchBuffer *>(this)->data();
+  switch (type) {
+  case Type::F32:
+    return static_cast<const float *>(p)[i];
+  case Type::F64:
+    return static_cast<const double *>(p)[i];
+  case Type::I8:
+    return static_cast<const std::int8_t *>(p)[i];
+  case Type::I32:
+    return static_cast<const std::int32_t *>(p)[i];
+  }
+  return 0;
+}
+
+void LaunchBuffer::set(std::size_t i, double value) {
+  void *p = data();
+  switch (type) {
+  case Type::F32:
+    static_cast<float *>(p)[i] = static_cast<float>(value);
+    break;
+  case Type::F64:
+    static_cast<double *>(p)[i] = value;
+    break;
+  case Type::I8:
+    static_cast<std::int8_t *>(p)[i] = static_cast<std::int8_t>(value);
+    break;
+  case Type::I32:
+    static_cast<std::int32_t *>(p)[i] = static_cast<std::int32_t>(value);
+    break;
+  }
+}
+
+double sampleValue(unsigned argument, std::size_t i) {
+  std::uint64_t x = (argument * 1000003u + i + 1) * 0x9E3779B97F4A7C15u;
+  x ^= x >> 29;
+  x *= 0xBF58476D1CE4E5B9u;
+  x ^= x >> 32;
+  return static_cast<double>(x % 4000000) / 1000000.0 - 2.0;
+}
+
+namespace {
+
+using Number = double; // holds every f32, i32 and index of the tests exactly
+
+SmallVector<int64_t> applyMap(AffineMap map, ArrayRef<int64_t> operands) {
+  SmallVector<Attribute> constants, results;
+  for (int64_t operand : operands)
+    constants.push_back(
+        IntegerAttr::get(IndexType::get(map.getContext()), operand));
+  (void)map.constantFold(constants, results);
+  SmallVector<int64_t> values;
+  for (Attribute result : results)
+    values.push_back(cast<IntegerAttr>(result).getInt());
+  return values;
+}
+
+/// Evaluates the body of one nest.
+class BodyInterpreter {
+public:
+  BodyInterpreter(llvm::function_ref<Number(Value, ArrayRef<int64_t>)> read)
+      : read(read) {}
+
+  SmallVector<Number> run(linalg::GenericOp nest, ArrayRef<int64_t> loops,
+                          ArrayRef<Number> arguments) {
+    for (auto [argument, value] :
+         llvm::zip(nest.getBody()->getArguments(), arguments))
+      values[argument] = value;
+    for (Operation &op : nest.getBody()->without_terminator())
+      values[op.getResult(0)] = round(op.getResult(0).getType(),
+                                      evaluate(&op, loops));
+    SmallVector<Number> results;
+    for (Value value : nest.getBody()->getTerminator()->getOperands())
+      results.push_back(get(value));
+    return results;
+  }
+
+private:
+  static Number round(Type type, Number value) {
+    return type.isF32() ? static_cast<float>(value) : value;
+  }
+
+  Number get(Value value) {
+    auto found = values.find(value);
+    if (found != values.end())
+      return found->second;
+    return constant(value.getDefiningOp<arith::ConstantOp>());
+  }
+
+  static Number constant(arith::ConstantOp op) {
+    if (auto number = dyn_cast<FloatAttr>(op.getValue()))
+      return number.getValueAsDouble();
+    return static_cast<Number>(cast<IntegerAttr>(op.getValue()).getInt());
+  }
+
+  static bool compare(arith::CmpFPredicate predicate, Number x, Number y) {
+    switch (predicate) {
+    case arith::CmpFPredicate::OGT:
+      return x > y;
+    case arith::CmpFPredicate::OGE:
+      return x >= y;
+    case arith::CmpFPredicate::OEQ:
+      return x == y;
+    default:
+      throw std::logic_error("the interpreter lacks a predicate");
+    }
+  }
+  static bool compare(arith::CmpIPredicate predicate, Number x, Number y) {
+    switch (predicate) {
+    case arith::CmpIPredicate::slt:
+      return x < y;
+    case arith::CmpIPredicate::sge:
+      return x >= y;
+    case arith::CmpIPredicate::eq:
+      return x == y;
+    default:
+      throw std::logic_error("the interpreter lacks a predicate");
+    }
+  }
+
+  Number evaluate(Operation *op, ArrayRef<int64_t> loops) {
+    if (auto index = dyn_cast<linalg::IndexOp>(op))
+      return loops[index.getDim()];
+    if (auto value = dyn_cast<arith::ConstantOp>(op))
+      return constant(value);
+    SmallVector<Number> x;
+    if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
+      SmallVector<int64_t> at;
+      for (Value index : extract.getIndices())
+        at.push_back(static_cast<int64_t>(get(index)));
+      return read(extract.getTensor(), at);
+    }
+    for (Value operand : op->getOperands())
+      x.push_back(get(operand));
+    return llvm::TypeSwitch<Operation *, Number>(op)
+        .Case([&](arith::AddFOp) { return x[0] + x[1]; })
+        .Case([&](arith::SubFOp) { return x[0] - x[1]; })
+        .Case([&](arith::MulFOp) { return x[0] * x[1]; })
+        .Case([&](arith::DivFOp) { return x[0] / x[1]; })
+        .Case([&](arith::NegFOp) { return -x[0]; })
+        .Case([&](arith::AddIOp) { return x[0] + x[1]; })
+        .Case([&](arith::SubIOp) { return x[0] - x[1]; })
+        .Case([&](arith::MulIOp) { return x[0] * x[1]; })
+        .Case([&](arith::DivUIOp) { return std::floor(x[0] / x[1]); })
+        .Case([&](arith::RemUIOp) { return std::fmod(x[0], x[1]); })
+        .Case([&](arith::AndIOp) { return x[0] != 0 && x[1] != 0; })
+        .Case([&](arith::OrIOp) { return x[0] != 0 || x[1] != 0; })
+        .Case([&](arith::MaximumFOp) { return std::max(x[0], x[1]); })
+        .Case([&](arith::MaxSIOp) { return std::max(x[0], x[1]); })
+        .Case([&](arith::MinSIOp) { return std::min(x[0], x[1]); })
+        .Case([&](arith::SelectOp) { return x[0] != 0 ? x[1] : x[2]; })
+        .Case([&](arith::IndexCastOp) { return x[0]; })
+        .Case([&](arith::SIToFPOp) { return x[0]; })
+        .Case([&](arith::FPToSIOp) { return std::trunc(x[0]); })
+        .Case([&](affine::AffineApplyOp apply) {
+          SmallVector<int64_t> at(x.begin(), x.end());
+          return static_cast<Number>(applyMap(apply.getMap(), at)[0]);
+        })
+        .Case([&](math::ExpOp) { return std::exp(x[0]); })
+        .Case([&](math::LogOp) { return std::log(x[0]); })
+        .Case([&](math::AbsFOp) { return std::fabs(x[0]); })
+        .Case([&](arith::CmpFOp compareOp) {
+          return compare(compareOp.getPredicate(), x[0], x[1]);
+        })
+        .Case([&](arith::CmpIOp compareOp) {
+          return compare(compareOp.getPredicate(), x[0], x[1]);
+        })
+        .Default([](Operation *unknown) -> Number {
+          throw std::logic_error("the interpreter lacks " +
+                                 unknown->getName().getStringRef().str());
+        });
+  }
+
+  llvm::function_ref<Number(Value, ArrayRef<int64_t>)> read;
+  llvm::DenseMap<Value, Number> values;
+};
+
+/// Elements of a tensor, row-major by its logical dimensions.
+using Elements = std::vector<Number>;
+
+int64_t position(ArrayRef<int64_t> strides, ArrayRef<int64_t> at) {
+  int64_t sum = 0;
+  for (auto [stride, index] : llvm::zip(strides, at))
+    sum += stride * index;
+  return sum;
+}
+
+SmallVector<int64_t> logicalStrides(Value tensor) {
+  return ir::memoryStrides(
+      RankedTensorType::get(ir::shapeOf(tensor), ir::elementOf(tensor)));
+}
+
+void forEachIndex(ArrayRef<int64_t> extents,
+                  llvm::function_ref<void(ArrayRef<int64_t>)> function) {
+  SmallVector<int64_t> at(extents.size(), 0);
+  while (true) {
+    function(at);
+    unsigned i = extents.size();
+    while (i > 0 && ++at[i - 1] == extents[i - 1])
+      at[--i] = 0;
+    if (i == 0)
+      return;
+  }
+}
+
+class KernelInterpreter {
+public:
+  void run(planir::KernelOp kernel, std::vector<LaunchBuffer> &buffers) {
+    Block &body = kernel.getBody().front();
+    for (BlockArgument argument : body.getArguments())
+      tensors[argument] = load(argument, buffers[argument.getArgNumber()]);
+    for (Operation &op : body.without_terminator())
+      if (auto nest = dyn_cast<linalg::GenericOp>(op))
+        runNest(nest);
+    unsigned next = body.getNumArguments();
+    for (auto [value, place] : llvm::zip(
+             body.getTerminator()->getOperands(), kernel.getInPlace()))
+      store(value, buffers[place < 0 ? next++ : place]);
+  }
+
+private:
+  static Elements load(Value tensor, LaunchBuffer &buffer) {
+    Elements elements(buffer.count);
+    SmallVector<int64_t> memory = ir::memoryStrides(ir::tensorOf(tensor)),
+                         logical = logicalStrides(tensor);
+    forEachIndex(ir::shapeOf(tensor), [&](ArrayRef<int64_t> at) {
+      elements[position(logical, at)] = buffer.get(position(memory, at));
+    });
+    return elements;
+  }
+  void store(Value tensor, LaunchBuffer &buffer) {
+    const Elements &elements = tensors[tensor];
+    SmallVector<int64_t> memory = ir::memoryStrides(ir::tensorOf(tensor)),
+                         logical = logicalStrides(tensor);
+    forEachIndex(ir::shapeOf(tensor), [&](ArrayRef<int64_t> at) {
+      buffer.set(position(memory, at), elements[position(logical, at)]);
+    });
+  }
+
+  Number read(Value tensor, ArrayRef<int64_t> at) {
+    return tensors[tensor].at(position(logicalStrides(tensor), at));
+  }
+
+  void runNest(linalg::GenericOp nest) {
+    for (auto [result, init] :
+         llvm::zip(nest.getResults(), nest.getDpsInits())) {
+      Number value = std::nan(""); // as good as not initialised
+      if (auto fill = init.getDefiningOp<linalg::FillOp>()) {
+        auto attribute =
+            fill.getInputs()[0].getDefiningOp<arith::ConstantOp>().getValue();
+        value = isa<FloatAttr>(attribute)
+                    ? cast<FloatAttr>(attribute).getValueAsDouble()
+                    : cast<IntegerAttr>(attribute).getInt();
+      }
+      if (tensors.count(init)) {
+        Elements copy = tensors[init];
+        tensors[result] = copy;
+      } else {
+        tensors[result] = Elements(ir::countOf(ir::shapeOf(result)), value);
+      }
+    }
+    BodyInterpreter body([&](Value tensor, ArrayRef<int64_t> at) {
+      return read(tensor, at);
+    });
+    forEachIndex(nest.getStaticLoopRanges(), [&](ArrayRef<int64_t> loops) {
+      SmallVector<Number> arguments;
+      for (OpOperand *operand : nest.getDpsInputOperands()) {
+        bool used = !nest.getMatchingBlockArgument(operand).use_empty();
+        SmallVector<int64_t> at =
+            applyMap(nest.getMatchingIndexingMap(operand), loops);
+        arguments.push_back(used ? read(operand->get(), at) : 0);
+      }
+      SmallVector<int64_t> places;
+      for (auto [i, result] : llvm::enumerate(nest.getResults())) {
+        AffineMap map = nest.getMatchingIndexingMap(nest.getDpsInitOperand(i));
+        places.push_back(position(logicalStrides(result), applyMap(map, loops)));
+        arguments.push_back(tensors[result][places.back()]);
+      }
+      SmallVector<Number> values = body.run(nest, loops, arguments);
+      for (auto [i, result] : llvm::enumerate(nest.getResults()))
+        tensors[result][places[i]] = values[i];
+    });
+  }
+
+  llvm::DenseMap<Value, Elements> tensors;
+};
+
+} // namespace
+
+struct EmittedModule::Implementation {
+  MLIRContext context;
+  OwningOpRef<ModuleOp> source, functions;
+  std::unique_ptr<Kernels> code;
+
+  static DialectRegistry dialects() {
+    DialectRegistry registry;
+    compiler::registerCpuDialects(registry);
+    registry.insert<ir::BrewDialect, planir::PlanDialect, affine::AffineDialect, arith::ArithDialect,
+                    linalg::LinalgDialect, math::MathDialect,
+                    tensor::TensorDialect>();
+    return registry;
+  }
+  Implementation() : context(dialects()) {}
+
+  planir::KernelOp find(const std::string &name) {
+    auto kernel = source->lookupSymbol<planir::KernelOp>(name);
+    if (!kernel)
+      throw std::logic_error("no kernel " + name);
+    return kernel;
+  }
+};
+
+EmittedModule::EmittedModule(const std::string &text)
+    : implementation(std::make_unique<Implementation>()) {
+  implementation->source =
+      parseSourceString<ModuleOp>(text, &implementation->context);
+  if (!implementation->source)
+    throw std::logic_error("the test's MLIR does not parse");
+  implementation->functions =
+      compiler::emitKernels(*implementation->source, emitted);
+  implementation->code = std::make_unique<Kernels>(
+      Kernels::SharedObject{compiler::compileToSharedObject(
+          *implementation->functions, compiler::resolveCpuTarget("native"))});
+}
+
+EmittedModule::~EmittedModule() = default;
+
+const compiler::EmittedKernel &
+EmittedModule::kernel(const std::string &name) const {
+  for (const compiler::EmittedKernel &kernel : emitted)
+    if (kernel.symbol == name)
+      return kernel;
+  throw std::logic_error("no kernel " + name);
+}
+
+std::vector<LaunchBuffer> EmittedModule::buffers(
+    const std::string &name,
+    const std::function<double(unsigned, std::size_t)> &values) {
+  planir::KernelOp kernel = implementation->find(name);
+  Block &body = kernel.getBody().front();
+  std::vector<LaunchBuffer> buffers;
+  auto add = [&](Value value, bool isInput) {
+    Type element = ir::elementOf(value);
+    auto type = element.isF32()         ? LaunchBuffer::Type::F32
+                : element.isF64()       ? LaunchBuffer::Type::F64
+                : element.isInteger(8)  ? LaunchBuffer::Type::I8
+                                        : LaunchBuffer::Type::I32;
+    unsigned number = buffers.size();
+    buffers.emplace_back(type, ir::countOf(ir::shapeOf(value)));
+    for (std::size_t i = 0; i < buffers.back().count; ++i)
+      buffers.back().set(i, isInput ? values(number, i) : 77);
+  };
+  for (BlockArgument argument : body.getArguments())
+    add(argument, true);
+  for (auto [value, place] : llvm::zip(body.getTerminator()->getOperands(),
+                                       kernel.getInPlace()))
+    if (place < 0)
+      add(value, false);
+  return buffers;
+}
+
+void EmittedModule::run(const std::string &name,
+                        std::vector<LaunchBuffer> &buffers, std::int64_t begin,
+                        std::int64_t end) {
+  std::vector<void *> pointers;
+  for (LaunchBuffer &buffer : buffers)
+    pointers.push_back(buffer.data());
+  implementation->code->run(name, pointers, begin, end);
+}
+
+void EmittedModule::interpret(const std::string &name,
+                              std::vector<LaunchBuffer> &buffers) {
+  KernelInterpreter().run(implementation->find(name), buffers);
+}
+
+std::string EmittedModule::functions() const {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  implementation->functions->print(stream);
+  return text;
+}
+
+std::string EmittedModule::assembly() const {
+  return compiler::emitAssembly(*implementation->functions,
+                                compiler::resolveCpuTarget("native"));
+}
+
+std::string compareWithInterpreter(
+    EmittedModule &module, const std::string &name, double tolerance,
+    const std::function<double(unsigned, std::size_t)> &values) {
+  std::vector<LaunchBuffer> expected = module.buffers(name, values);
+  module.interpret(name, expected);
+  std::int64_t domain = module.kernel(name).domain;
+  std::vector<std::vector<std::int64_t>> cuts = {
+      {0, domain}, {0, domain / 2, domain}, {0}};
+  for (std::int64_t at = 0; at < domain;)
+    cuts.back().push_back(at = std::min(domain, at + 1 + at / 3 + at % 7));
+  for (const std::vector<std::int64_t> &cut : cuts) {
+    std::vector<LaunchBuffer> actual = module.buffers(name, values);
+    // Ranges may run in any order.
+    for (std::size_t i = cut.size() - 1; i > 0; --i)
+      module.run(name, actual, cut[i - 1], cut[i]);
+    for (std::size_t a = 0; a < actual.size(); ++a)
+      for (std::size_t i = 0; i < actual[a].count; ++i) {
+        double want = expected[a].get(i), got = actual[a].get(i);
+        if (std::abs(want - got) <=
+            tolerance * std::max(1.0, std::abs(want)))
+          continue;
+        std::ostringstream text;
+        text << name << ": buffer " << a << ", element " << i << ": " << got
+             << " instead of " << want << " in " << cut.size() - 1
+             << " ranges of " << domain;
+        return text.str();
+      }
+  }
+  return "";
+}
+
+} // namespace brew::test

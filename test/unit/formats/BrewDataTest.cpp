@@ -1,0 +1,178 @@
+//===- BrewDataTest.cpp - The tool, end to end ----------------------------===//
+#include "TestFiles.h"
+#include "formats/BinaryProto.h"
+#include "formats/Database.h"
+#include "formats/Datum.h"
+
+#include <csignal>
+#include <cstdio>
+#include <sys/wait.h>
+
+using namespace brew;
+using namespace brew::formats;
+using namespace brew::test;
+
+namespace {
+
+struct Result {
+  int status;
+  std::string output; ///< standard output and error
+};
+
+Result brewData(const std::string &arguments) {
+  std::string command =
+      std::string("'" BREW_DATA_TOOL "' ") + arguments + " 2>&1";
+  FILE *pipe = popen(command.c_str(), "r");
+  Result result{-1, ""};
+  if (!pipe)
+    return result;
+  char buffer[512];
+  while (size_t n = fread(buffer, 1, sizeof buffer, pipe))
+    result.output.append(buffer, n);
+  int status = pclose(pipe);
+  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return result;
+}
+
+void expectResult(const std::string &arguments, int status,
+                  const std::string &part) {
+  Result result = brewData(arguments);
+  EXPECT_EQ(result.status, status) << result.output;
+  EXPECT_NE(result.output.find(part), std::string::npos) << result.output;
+}
+
+/// Two 2x2 images and their labels.
+struct BrewData : testing::Test {
+  BrewData() {
+    writeBytes(images, std::string("\0\0\x08\x03\0\0\0\x02\0\0\0\x02\0\0\0\x02"
+                                   "\x00\x01\x02\x03\x0a\x0b\x0c\xff",
+                                   24));
+    writeBytes(labels, std::string("\0\0\x08\x01\0\0\0\x02\x05\x09", 10));
+  }
+  TempFolder folder;
+  std::string images = folder / "images", labels = folder / "labels";
+  std::string database = folder / "db";
+  std::string inputs = images + " " + labels + " ";
+};
+
+TEST_F(BrewData, MnistAndMean) {
+  for (const char *backend : {"lmdb", "leveldb"}) {
+    std::string db = database + backend;
+    expectResult("mnist " + inputs + db + " --backend " + backend, 0,
+                 "2 records of 1x2x2");
+    auto reader = DbReader::open(db, *parseBackend(backend));
+    auto cursor = reader->newCursor();
+    EXPECT_EQ(cursor->key(), "00000000");
+    EXPECT_EQ(cursor->value(), encodeDatum(1, 2, 2, {"\0\1\2\3", 4}, 5));
+    cursor->next();
+    EXPECT_EQ(cursor->key(), "00000001");
+    expectResult("mean " + db + " " + (folder / "mean"), 0, "[0]: 36.75");
+    Blob mean = readBinaryProto(folder / "mean");
+    EXPECT_EQ(mean.dims, (std::vector<int64_t>{1, 1, 2, 2}));
+    EXPECT_EQ(mean.floats, (std::vector<float>{5, 6, 7, 129}));
+    expectResult("list " + db, 0, "2 records");
+    expectResult("list " + db, 0, "key '00000000', bytes of 1x2x2, label 5");
+  }
+}
+
+TEST_F(BrewData, Cifar) {
+  std::string batch = folder / "data_batch.bin",
+              bytes = "\x03" + std::string(3072, 'p');
+  writeBytes(batch, bytes);
+  expectResult("cifar10 " + batch + " " + batch + " -o " + database, 0,
+               "2 records of 3x32x32 (LMDB)");
+  auto reader = DbReader::open(database, DbBackend::Lmdb);
+  auto cursor = reader->newCursor();
+  EXPECT_EQ(cursor->key(), "00000");
+  EXPECT_EQ(cursor->value(), encodeDatum(3, 32, 32, std::string(3072, 'p'), 3));
+  cursor->next();
+  EXPECT_EQ(cursor->key(), "00001");
+}
+
+TEST_F(BrewData, Overwrite) {
+  expectResult("mnist " + inputs + database, 0, "");
+  expectResult("mnist " + inputs + database, 1, "exists");
+  expectResult("mnist " + inputs + database + " --overwrite --backend leveldb",
+               0, "LevelDB");
+  EXPECT_EQ(detectBackend(database), DbBackend::LevelDb);
+}
+
+TEST_F(BrewData, Errors) {
+  expectResult("", 2, "subcommand");
+  expectResult("mnist " + images, 2, "required");
+  expectResult("mnist " + inputs + database + " --backend rocksdb", 2, "lmdb");
+  expectResult("frobnicate", 2, "");
+  expectResult("--help", 0, "cifar10");
+  expectResult("mnist /none /none " + database, 3, "file not found");
+  expectResult("mnist " + labels + " " + images + " " + database, 1, "magic");
+  expectResult("mnist " + inputs + database + " --classes 6", 1,
+               "label 1 is 9, outside [0, 6)");
+  expectResult("mean " + database + " " + (folder / "m"), 3, "not found");
+  expectResult("list " + folder.path(), 1, "is not a database");
+  writeBytes(labels, std::string("\0\0\x08\x01\0\0\0\x02\x05", 9));
+  expectResult("mnist " + inputs + database, 1, "truncated");
+  // Only the inputs are left.
+  EXPECT_EQ(folder.entries(), 2u);
+}
+
+TEST_F(BrewData, MeanOfDifferentShapes) {
+  auto writer = DbWriter::create(database, DbBackend::Lmdb);
+  writer->put("a", encodeDatum(1, 1, 2, "xy", 0));
+  writer->put("b", encodeDatum(1, 2, 1, "xy", 0));
+  writer->finish();
+  expectResult("mean " + database + " " + (folder / "m"), 1,
+               "record 'b' has shape 1x2x1, but the first one has 1x1x2");
+}
+
+// An endless input is converted until the tool is told to stop; that leaves
+// nothing behind.
+TEST_F(BrewData, Interrupted) {
+  pid_t child = fork();
+  ASSERT_GE(child, 0);
+  std::string big = folder / "big";
+  if (child == 0) {
+    freopen("/dev/null", "w", stderr);
+    execl(BREW_DATA_TOOL, "brew-data", "cifar10", "/dev/zero", "-o",
+          big.c_str(), nullptr);
+    _exit(99);
+  }
+  usleep(300000);
+  kill(child, SIGINT);
+  int status;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  EXPECT_EQ(folder.entries(), 2u);
+}
+
+TEST(BrewDataRecorded, MeanIsCaffes) {
+  std::string expected = sharedPath("data/caffe_dbs/mnist500_mean.binaryproto");
+  SKIP_WITHOUT(expected);
+  TempFolder folder;
+  for (const char *name : {"mnist500_lmdb", "mnist500_leveldb"}) {
+    expectResult("mean " + sharedPath(std::string("data/caffe_dbs/") + name) +
+                     " " + (folder / "mean"),
+                 0, "500 images");
+    EXPECT_EQ(readBytes(folder / "mean"), readBytes(expected));
+  }
+}
+
+TEST(BrewDataRecorded, RecordsAreCaffes) {
+  std::string images = sharedPath("data/mnist/t10k-images-idx3-ubyte.gz");
+  std::string labels = sharedPath("data/mnist/t10k-labels-idx1-ubyte.gz");
+  SKIP_WITHOUT(images);
+  TempFolder folder;
+  expectResult("mnist " + images + " " + labels + " " + (folder / "db"), 0,
+               "10000 records of 1x28x28");
+  auto ours = DbReader::open(folder / "db", DbBackend::Lmdb);
+  auto caffes = DbReader::open(sharedPath("data/caffe_dbs/mnist500_lmdb"),
+                               DbBackend::Lmdb);
+  EXPECT_EQ(ours->count(), 10000u);
+  auto one = ours->newCursor(), two = caffes->newCursor();
+  for (; two->valid(); one->next(), two->next()) {
+    ASSERT_EQ(one->key(), two->key());
+    ASSERT_EQ(one->value(), two->value());
+  }
+}
+
+} // namespace

@@ -1,0 +1,212 @@
+//===- DatabaseDamageTest.cpp - Hostile databases -------------------------===//
+//
+// Databases are damaged byte by byte; reading one must end, in an Error(1) or
+// with records, and never crash or take memory the file cannot fill.
+//
+//===----------------------------------------------------------------------===//
+#include "TestFiles.h"
+#include "formats/Database.h"
+
+#include <cstring>
+#include <map>
+
+using namespace brew;
+using namespace brew::formats;
+using namespace brew::test;
+
+namespace {
+
+/// Reads everything; returns the number of records.
+uint64_t drain(const std::string &path, DbBackend backend) {
+  auto database = DbReader::open(path, backend);
+  auto cursor = database->newCursor();
+  uint64_t count = 0;
+  for (; cursor->valid(); cursor->next(), ++count)
+    cursor->value();
+  return count;
+}
+
+/// Branch pages, leaves, values in overflow pages.
+void makeSmall(const std::string &path, DbBackend backend, int records) {
+  auto writer = DbWriter::create(path, backend);
+  for (int i = 0; i < records; ++i)
+    writer->put("key" + std::to_string(1000 + i),
+                std::string(i == 5 ? 5000u : 100u, static_cast<char>(i)));
+  writer->finish();
+}
+
+struct LmdbDamage : testing::Test {
+  void SetUp() override {
+    makeSmall(folder / "db", DbBackend::Lmdb, 60);
+    bytes = readBytes(file);
+    ASSERT_EQ(drain(folder / "db", DbBackend::Lmdb), 60u);
+  }
+  bool refused() {
+    return refusedAsBadInput([&] { drain(folder / "db", DbBackend::Lmdb); });
+  }
+  TempFolder folder;
+  std::string file = folder / "db/data.mdb";
+  std::string bytes;
+};
+
+TEST_F(LmdbDamage, TruncatedAtEveryPlace) {
+  for (size_t length = 0; length < bytes.size();
+       length += length % 4096 < 64 ? 1 : 61) {
+    writeBytes(file, bytes.substr(0, length));
+    // The last pages may be unused ones.
+    bool gone = refused();
+    EXPECT_TRUE(gone || length + 4096 >= bytes.size()) << length;
+  }
+}
+
+TEST_F(LmdbDamage, EveryByte) {
+  size_t refusedCount = 0;
+  std::string damaged = bytes;
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    // Structures are 16 bits and wider: high bits make the wildest values.
+    damaged[at] = static_cast<char>(bytes[at] ^ (at % 3 == 0   ? 0xff
+                                                 : at % 3 == 1 ? 0x80
+                                                               : 0x01));
+    std::fstream out(file, std::ios::in | std::ios::out | std::ios::binary);
+    out.seekp(static_cast<std::streamoff>(at));
+    out.put(damaged[at]);
+    out.close();
+    refusedCount += refused();
+    std::fstream back(file, std::ios::in | std::ios::out | std::ios::binary);
+    back.seekp(static_cast<std::streamoff>(at));
+    back.put(bytes[at]);
+    damaged[at] = bytes[at];
+  }
+  EXPECT_GT(refusedCount, 100u);
+  EXPECT_FALSE(refused()); // restored
+}
+
+// A child pointer back to its own page, or to a page twice, must not loop.
+TEST_F(LmdbDamage, ChildrenThatRepeat) {
+  // Find the branch page (flags 1): its nodes' first words are page numbers.
+  for (size_t page = 2; page * 4096 < bytes.size(); ++page) {
+    uint16_t flags;
+    std::memcpy(&flags, bytes.data() + page * 4096 + 10, 2);
+    if (flags != 1)
+      continue;
+    uint16_t first, second;
+    std::memcpy(&first, bytes.data() + page * 4096 + 16, 2);
+    std::memcpy(&second, bytes.data() + page * 4096 + 18, 2);
+    std::string damaged = bytes;
+    std::memcpy(damaged.data() + page * 4096 + second,
+                damaged.data() + page * 4096 + first, 6);
+    writeBytes(file, damaged);
+    expectError(ExitStatus::BadInput, "out of order",
+                [&] { drain(folder / "db", DbBackend::Lmdb); });
+    uint32_t itself = static_cast<uint32_t>(page);
+    std::memcpy(damaged.data() + page * 4096 + second, &itself, 4);
+    writeBytes(file, damaged);
+    expectError(ExitStatus::BadInput, "is not the leaf page",
+                [&] { drain(folder / "db", DbBackend::Lmdb); });
+    return;
+  }
+  FAIL() << "no branch page found";
+}
+
+TEST_F(LmdbDamage, NotLmdb) {
+  writeBytes(file, std::string(20000, 'x'));
+  expectError(ExitStatus::BadInput, "is not an LMDB database",
+              [&] { drain(folder / "db", DbBackend::Lmdb); });
+  writeBytes(file, "");
+  expectError(ExitStatus::BadInput, "damaged or truncated",
+              [&] { drain(folder / "db", DbBackend::Lmdb); });
+}
+
+struct LevelDbDamage : testing::Test {
+  void SetUp() override {
+    makeSmall(path, DbBackend::LevelDb, 12);
+    ASSERT_EQ(drain(path, DbBackend::LevelDb), 12u);
+  }
+  bool refused() {
+    return refusedAsBadInput([&] { drain(path, DbBackend::LevelDb); });
+  }
+  std::string fileLike(const std::string &part) {
+    for (const auto &entry : std::filesystem::directory_iterator(path))
+      if (entry.path().filename().string().find(part) != std::string::npos)
+        return entry.path().string();
+    return "";
+  }
+  TempFolder folder;
+  std::string path = folder / "db";
+};
+
+TEST_F(LevelDbDamage, EveryPartOfEveryFile) {
+  for (const char *part : {"CURRENT", "MANIFEST", ".ldb"}) {
+    std::string file = fileLike(part);
+    ASSERT_FALSE(file.empty()) << part;
+    std::string bytes = readBytes(file);
+    size_t step = std::max<size_t>(1, bytes.size() / 300);
+    size_t refusedCount = 0;
+    for (size_t at = 0; at < bytes.size(); at += step) {
+      std::string damaged = bytes;
+      damaged[at] = static_cast<char>(damaged[at] ^ (at % 2 ? 0x10 : 0xff));
+      writeBytes(file, damaged);
+      refusedCount += refused();
+      writeBytes(file, bytes.substr(0, at));
+      refused();
+    }
+    EXPECT_GT(refusedCount, 5u) << part;
+    writeBytes(file, bytes);
+  }
+  EXPECT_EQ(drain(path, DbBackend::LevelDb), 12u);
+}
+
+TEST_F(LevelDbDamage, ChangedValueIsNoticed) {
+  std::string file = fileLike(".ldb");
+  std::string bytes = readBytes(file);
+  bytes[bytes.size() / 2] ^= 1;
+  writeBytes(file, bytes);
+  expectError(ExitStatus::BadInput, "damaged or truncated LevelDB",
+              [&] { drain(path, DbBackend::LevelDb); });
+}
+
+// Larger than the write buffer: several tables.
+TEST(LevelDbTables, DamageIsNoticed) {
+  TempFolder folder;
+  std::string path = folder / "db";
+  {
+    auto writer = DbWriter::create(path, DbBackend::LevelDb);
+    std::string value(1 << 20, 'v');
+    for (int i = 0; i < 80; ++i)
+      writer->put(std::to_string(100 + i), value);
+    writer->finish();
+  }
+  std::map<std::string, std::string> tables;
+  for (const auto &entry : std::filesystem::directory_iterator(path))
+    if (entry.path().extension() == ".ldb")
+      tables[entry.path().string()] = readBytes(entry.path().string());
+  ASSERT_FALSE(tables.empty());
+  EXPECT_EQ(drain(path, DbBackend::LevelDb), 80u);
+  // All tables alike: one that a compaction left behind does not count.
+  using Damage = std::function<std::string(std::string)>;
+  auto refusedWith = [&](const Damage &damage) {
+    for (const auto &[file, bytes] : tables)
+      writeBytes(file, damage(bytes));
+    return refusedAsBadInput([&] { drain(path, DbBackend::LevelDb); });
+  };
+  EXPECT_TRUE(refusedWith([](std::string bytes) { // in a block of values
+    bytes[bytes.size() / 3] ^= 4;
+    return bytes;
+  }));
+  EXPECT_TRUE(refusedWith([](std::string bytes) { // in the index
+    bytes[bytes.size() - 100] ^= 4;
+    return bytes;
+  }));
+  EXPECT_TRUE(refusedWith([](std::string bytes) { // in the magic number
+    bytes[bytes.size() - 5] ^= 4;
+    return bytes;
+  }));
+  EXPECT_TRUE(refusedWith(
+      [](std::string bytes) { return bytes.substr(0, bytes.size() / 2); }));
+  EXPECT_FALSE(refusedWith([](std::string bytes) { return bytes; }));
+  for (const auto &[file, bytes] : tables)
+    std::filesystem::remove(file);
+  EXPECT_TRUE(refusedAsBadInput([&] { drain(path, DbBackend::LevelDb); }));
+}
+
+} // namespace

@@ -1,0 +1,352 @@
+//===- DatabaseTest.cpp - LMDB and LevelDB --------------------------------===//
+#include "formats/Database.h"
+#include "TestFiles.h"
+
+#include <leveldb/db.h>
+#include <lmdb.h>
+
+#include <csignal>
+#include <map>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+using namespace brew;
+using namespace brew::formats;
+using namespace brew::test;
+
+namespace {
+
+using Records = std::map<std::string, std::string>;
+
+Records readAll(DbReader &database) {
+  Records records;
+  auto cursor = database.newCursor();
+  for (; cursor->valid(); cursor->next())
+    records[std::string(cursor->key())] = std::string(cursor->value());
+  return records;
+}
+
+void writeAll(const std::string &path, DbBackend backend,
+              const Records &records) {
+  auto writer = DbWriter::create(path, backend);
+  for (const auto &[key, value] : records)
+    writer->put(key, value);
+  writer->finish();
+}
+
+/// Values of many sizes: in leaves, at a leaf's limit, in overflow pages, none.
+Records mixedRecords(int count) {
+  Records records;
+  unsigned random = 1;
+  for (int i = 0; i < count; ++i) {
+    random = random * 1103515245 + 12345;
+    size_t size = random >> 16 & 0x3ff;
+    if (i % 7 == 0)
+      size = 2020 + static_cast<size_t>(i % 40);
+    if (i % 31 == 0)
+      size = size_t(random >> 8 & 0xffff);
+    if (i % 50 == 0)
+      size = 0;
+    char key[16];
+    std::snprintf(key, sizeof key, "%06d", i);
+    records[key] = std::string(size, static_cast<char>(i));
+  }
+  return records;
+}
+
+class Database : public testing::TestWithParam<DbBackend> {
+public:
+  TempFolder folder;
+  std::string path = folder / "db";
+};
+
+INSTANTIATE_TEST_SUITE_P(Backends, Database,
+                         testing::Values(DbBackend::Lmdb, DbBackend::LevelDb),
+                         [](const auto &info) {
+                           return std::string(backendName(info.param));
+                         });
+
+TEST_P(Database, RoundTrip) {
+  Records records = mixedRecords(3000);
+  writeAll(path, GetParam(), records);
+  EXPECT_EQ(folder.entries(), 1u);
+  EXPECT_EQ(detectBackend(path), GetParam());
+  auto database = DbReader::open(path, GetParam());
+  EXPECT_TRUE(readAll(*database) == records);
+  if (GetParam() == DbBackend::Lmdb) {
+    EXPECT_EQ(database->count(), 3000u);
+  }
+}
+
+TEST_P(Database, CursorsMoveApartAndRewind) {
+  writeAll(path, GetParam(), {{"a", "1"}, {"b", "2"}, {"c", "3"}});
+  auto database = DbReader::open(path, GetParam());
+  auto one = database->newCursor(), two = database->newCursor();
+  one->next();
+  EXPECT_EQ(one->key(), "b");
+  EXPECT_EQ(two->key(), "a");
+  one->next();
+  one->next();
+  EXPECT_FALSE(one->valid());
+  one->next(); // past the end it stays there
+  EXPECT_FALSE(one->valid());
+  EXPECT_EQ(one->value(), "");
+  one->rewind();
+  EXPECT_EQ(one->key(), "a");
+  EXPECT_EQ(one->value(), "1");
+}
+
+TEST_P(Database, UnsortedAndRepeatedKeys) {
+  auto writer = DbWriter::create(path, GetParam());
+  Records records;
+  for (int i = 0; i < 5000; ++i) {
+    std::string key = std::to_string(i * 7919 % 3001);
+    records[key] = std::to_string(i);
+    writer->put(key, records[key]);
+  }
+  writer->finish();
+  EXPECT_TRUE(readAll(*DbReader::open(path, GetParam())) == records);
+}
+
+// More than LMDB's first map and LevelDB's write buffer.
+TEST_P(Database, GrowsBeyondItsFirstSize) {
+  auto writer = DbWriter::create(path, GetParam());
+  std::string value(1 << 20, 'v');
+  for (int i = 0; i < 150; ++i) {
+    value[0] = static_cast<char>(i);
+    writer->put(std::to_string(1000 + i), value);
+  }
+  writer->finish();
+  auto database = DbReader::open(path, GetParam());
+  auto cursor = database->newCursor();
+  int count = 0;
+  for (; cursor->valid(); cursor->next(), ++count) {
+    ASSERT_EQ(cursor->value().size(), value.size());
+    ASSERT_EQ(cursor->value()[0], static_cast<char>(count));
+  }
+  EXPECT_EQ(count, 150);
+}
+
+TEST_P(Database, AppearsOnlyWhenFinished) {
+  {
+    auto writer = DbWriter::create(path, GetParam());
+    writer->put("a", "1");
+    EXPECT_FALSE(std::filesystem::exists(path));
+  }
+  EXPECT_EQ(folder.entries(), 0u);
+}
+
+TEST_P(Database, ExistingIsKeptUnlessAskedFor) {
+  writeAll(path, GetParam(), {{"a", "1"}});
+  expectError(ExitStatus::BadInput, "exists",
+              [&] { DbWriter::create(path, GetParam()); });
+  {
+    auto writer = DbWriter::create(path, GetParam(), true);
+    writer->put("b", "2");
+    EXPECT_EQ(readAll(*DbReader::open(path, GetParam())),
+              (Records{{"a", "1"}}));
+    writer->finish();
+  }
+  EXPECT_EQ(readAll(*DbReader::open(path, GetParam())), (Records{{"b", "2"}}));
+  EXPECT_EQ(folder.entries(), 1u);
+
+  std::filesystem::create_directory(folder / "home");
+  writeBytes(folder / "home/thesis.tex", "years of work");
+  expectError(ExitStatus::BadInput, "is not a database and will not be",
+              [&] { DbWriter::create(folder / "home", GetParam(), true); });
+  EXPECT_EQ(readBytes(folder / "home/thesis.tex"), "years of work");
+}
+
+TEST_P(Database, ReadingLeavesTheFolderAlone) {
+  writeAll(path, GetParam(), mixedRecords(200));
+  auto listing = [&] {
+    std::map<std::string, std::string> files;
+    for (const auto &entry : std::filesystem::directory_iterator(path))
+      files[entry.path().filename().string()] =
+          readBytes(entry.path().string());
+    return files;
+  };
+  auto before = listing();
+  chmod(path.c_str(), 0500); // matters where the test is not run by root
+  {
+    auto one = DbReader::open(path, GetParam());
+    auto two = DbReader::open(path, GetParam()); // no lock keeps it out
+    EXPECT_TRUE(readAll(*one) == readAll(*two));
+  }
+  chmod(path.c_str(), 0700);
+  EXPECT_TRUE(listing() == before);
+}
+
+TEST_P(Database, ClearErrors) {
+  DbBackend backend = GetParam();
+  DbBackend other =
+      backend == DbBackend::Lmdb ? DbBackend::LevelDb : DbBackend::Lmdb;
+  expectError(ExitStatus::MachineLacks, path + ": database not found",
+              [&] { DbReader::open(path, backend); });
+  writeBytes(path, "a file");
+  expectError(ExitStatus::BadInput, "is a file",
+              [&] { DbReader::open(path, backend); });
+  std::filesystem::remove(path);
+  std::filesystem::create_directory(path);
+  expectError(ExitStatus::BadInput, "is not a database",
+              [&] { DbReader::open(path, backend); });
+  std::filesystem::remove(path);
+  writeAll(path, backend, {});
+  expectError(ExitStatus::BadInput, "holds no records",
+              [&] { DbReader::open(path, backend); });
+  expectError(ExitStatus::BadInput,
+              std::string("is a ") + backendName(backend) + " database, but",
+              [&] { DbReader::open(path, other); });
+  expectError(ExitStatus::MachineLacks, "No such file",
+              [&] { DbWriter::create(folder / "none/db", backend); });
+}
+
+TEST_P(Database, FullDiskLeavesNothing) {
+  auto previousHandler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit previous, limit;
+  getrlimit(RLIMIT_FSIZE, &previous);
+  limit = previous;
+  limit.rlim_cur = 4 << 20;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  expectError(ExitStatus::MachineLacks, "cannot write database", [&] {
+    auto writer = DbWriter::create(path, GetParam());
+    for (int i = 0; i < 20; ++i)
+      writer->put(std::to_string(i), std::string(1 << 20, 'x'));
+    writer->finish();
+  });
+  setrlimit(RLIMIT_FSIZE, &previous);
+  std::signal(SIGXFSZ, previousHandler);
+  EXPECT_EQ(folder.entries(), 0u);
+}
+
+TEST(Backend, Names) {
+  EXPECT_EQ(parseBackend("LMDB"), DbBackend::Lmdb);
+  EXPECT_EQ(parseBackend("leveldb"), DbBackend::LevelDb);
+  EXPECT_EQ(parseBackend("rocksdb"), std::nullopt);
+}
+
+// The reader is Brew's own: liblmdb must see the same records.
+TEST(Lmdb, AgreesWithLiblmdb) {
+  TempFolder folder;
+  Records records = mixedRecords(2000);
+  writeAll(folder / "db", DbBackend::Lmdb, records);
+
+  MDB_env *environment;
+  ASSERT_EQ(mdb_env_create(&environment), 0);
+  ASSERT_EQ(mdb_env_open(environment, (folder / "db").c_str(), 0, 0664), 0);
+  MDB_txn *transaction;
+  MDB_dbi tree;
+  // Deleting and replacing moves pages about and leaves some unused.
+  ASSERT_EQ(mdb_txn_begin(environment, nullptr, 0, &transaction), 0);
+  ASSERT_EQ(mdb_dbi_open(transaction, nullptr, 0, &tree), 0);
+  int i = 0;
+  for (auto it = records.begin(); it != records.end(); ++i) {
+    MDB_val key{it->first.size(), const_cast<char *>(it->first.data())};
+    if (i % 3 == 0) {
+      ASSERT_EQ(mdb_del(transaction, tree, &key, nullptr), 0);
+      it = records.erase(it);
+      continue;
+    }
+    if (i % 5 == 0) {
+      it->second = std::string(static_cast<size_t>(i) * 11, 'r');
+      MDB_val value{it->second.size(), it->second.data()};
+      ASSERT_EQ(mdb_put(transaction, tree, &key, &value, 0), 0);
+    }
+    ++it;
+  }
+  ASSERT_EQ(mdb_txn_commit(transaction), 0);
+
+  Records theirs;
+  ASSERT_EQ(mdb_txn_begin(environment, nullptr, MDB_RDONLY, &transaction), 0);
+  MDB_cursor *cursor;
+  ASSERT_EQ(mdb_cursor_open(transaction, tree, &cursor), 0);
+  MDB_val key, value;
+  while (mdb_cursor_get(cursor, &key, &value, MDB_NEXT) == 0)
+    theirs[std::string(static_cast<char *>(key.mv_data), key.mv_size)] =
+        std::string(static_cast<char *>(value.mv_data), value.mv_size);
+  mdb_cursor_close(cursor);
+  mdb_txn_abort(transaction);
+  mdb_env_close(environment);
+
+  auto database = DbReader::open(folder / "db", DbBackend::Lmdb);
+  EXPECT_EQ(database->count(), records.size());
+  Records ours = readAll(*database);
+  EXPECT_TRUE(ours == theirs);
+  EXPECT_TRUE(ours == records);
+}
+
+TEST(Lmdb, BadKeysAreRefused) {
+  TempFolder folder;
+  auto writer = DbWriter::create(folder / "db", DbBackend::Lmdb);
+  expectError(ExitStatus::BadInput, "LMDB keys have",
+              [&] { writer->put(std::string(600, 'k'), "v"); });
+  expectError(ExitStatus::BadInput, "LMDB keys have",
+              [&] { writer->put("", "v"); });
+}
+
+std::string deadWritersValue(int i) {
+  return std::string(static_cast<size_t>(500 + i % 1000),
+                     static_cast<char>(i * 31));
+}
+
+constexpr int deadWritersCount = 4000;
+
+[[noreturn]] void writeAndDie(const std::string &path) {
+  leveldb::Options options;
+  options.create_if_missing = true;
+  options.write_buffer_size = 1 << 16;
+  leveldb::DB *database;
+  if (!leveldb::DB::Open(options, path, &database).ok())
+    _exit(1);
+  for (int i = 0; i < deadWritersCount; ++i)
+    database->Put({}, std::to_string(i * 7919 % deadWritersCount),
+                  deadWritersValue(i));
+  _exit(0); // without closing
+}
+
+// A database whose writer died: many small tables that wait for a compaction,
+// and a log with the rest. Reading must neither need nor finish that work.
+TEST(LevelDb, ReadsWhatADeadWriterLeft) {
+  // The writer runs this test again in a process of its own (LevelDB's threads
+  // do not survive a fork) and finds the folder here.
+  const char *const variable = "BREW_TEST_DEAD_WRITER";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  std::optional<TempFolder> folder; // the writer must not leave another
+  if (!std::getenv(variable)) {
+    folder.emplace();
+    setenv(variable, (*folder / "db").c_str(), 1);
+  }
+  std::string path = std::getenv(variable);
+  EXPECT_EXIT(writeAndDie(path), testing::ExitedWithCode(0), "");
+  unsetenv(variable);
+
+  Records expected;
+  for (int i = 0; i < deadWritersCount; ++i)
+    expected[std::to_string(i * 7919 % deadWritersCount)] = deadWritersValue(i);
+  auto size = [&] {
+    uintmax_t total = 0;
+    for (const auto &entry : std::filesystem::directory_iterator(path))
+      total += entry.file_size();
+    return total;
+  };
+  uintmax_t before = size();
+  for (int pass = 0; pass < 3; ++pass)
+    EXPECT_TRUE(readAll(*DbReader::open(path, DbBackend::LevelDb)) == expected);
+  EXPECT_EQ(size(), before);
+}
+
+TEST(CaffesDatabases, SameRecordsInBoth) {
+  std::string lmdb = sharedPath("data/caffe_dbs/mnist500_lmdb");
+  std::string leveldb = sharedPath("data/caffe_dbs/mnist500_leveldb");
+  SKIP_WITHOUT(lmdb);
+  SKIP_WITHOUT(leveldb);
+  auto one = DbReader::open(lmdb, DbBackend::Lmdb);
+  auto two = DbReader::open(leveldb, DbBackend::LevelDb);
+  Records records = readAll(*one);
+  EXPECT_EQ(records.size(), 500u);
+  EXPECT_EQ(records.begin()->first, "00000000");
+  EXPECT_TRUE(records == readAll(*two));
+}
+
+} // namespace

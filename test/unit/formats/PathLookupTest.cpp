@@ -1,0 +1,61 @@
+//===- PathLookupTest.cpp -------------------------------------------------===//
+#include "formats/PathLookup.h"
+#include "TestFiles.h"
+
+using namespace brew;
+using namespace brew::formats;
+using namespace brew::test;
+
+namespace {
+
+/// Runs in a folder and comes back.
+struct WorkingFolder {
+  explicit WorkingFolder(const std::string &folder)
+      : before(std::filesystem::current_path()) {
+    std::filesystem::current_path(folder);
+  }
+  ~WorkingFolder() { std::filesystem::current_path(before); }
+  std::filesystem::path before;
+};
+
+TEST(PathLookup, WorkingFolderFirstThenTheOthersInOrder) {
+  TempFolder folder;
+  for (const char *name : {"cwd", "one", "two"})
+    std::filesystem::create_directory(folder / name);
+  WorkingFolder here(folder / "cwd");
+  std::vector<std::string> folders{"", folder / "one", folder / "two"};
+  EXPECT_EQ(findPath("f", folders), std::nullopt);
+  writeBytes(folder / "two/f", "");
+  EXPECT_EQ(findPath("f", folders), folder / "two/f");
+  writeBytes(folder / "one/f", "");
+  EXPECT_EQ(findPath("f", folders), folder / "one/f");
+  writeBytes(folder / "cwd/f", "");
+  EXPECT_EQ(findPath("f", folders), "f");
+  EXPECT_EQ(requirePath("f", folders, "net"), "f");
+}
+
+TEST(PathLookup, AbsoluteNamesAndFolders) {
+  TempFolder folder;
+  EXPECT_EQ(findPath(folder.path(), {}), folder.path()); // a folder is found
+  EXPECT_EQ(findPath(folder / "none", {folder.path()}), std::nullopt);
+  EXPECT_EQ(findPath("", {folder.path()}), std::nullopt);
+}
+
+TEST(PathLookup, ErrorSaysWhereItLooked) {
+  TempFolder folder;
+  WorkingFolder here(folder.path());
+  expectError(ExitStatus::MachineLacks,
+              "mean file 'm.binaryproto' not found; looked for " +
+                  std::filesystem::current_path().string() +
+                  "/m.binaryproto, /nets/m.binaryproto",
+              [&] { requirePath("m.binaryproto", {"/nets"}, "mean file"); });
+  expectError(ExitStatus::BadInput, "empty",
+              [&] { requirePath("", {}, "mean file"); });
+}
+
+TEST(PathLookup, FolderOfFile) {
+  EXPECT_EQ(folderOfFile("a/b.prototxt"), "a");
+  EXPECT_EQ(folderOfFile("b.prototxt"), "");
+}
+
+} // namespace

@@ -1,0 +1,39 @@
+//===- SuggestTest.cpp ----------------------------------------------------===//
+#include "formats/Suggest.h"
+
+#include <gtest/gtest.h>
+
+using namespace brew;
+
+namespace {
+
+const std::vector<std::string> types{"Convolution", "Deconvolution", "Pooling",
+                                     "ReLU",        "PReLU",         "ELU"};
+
+TEST(Suggest, Distance) {
+  EXPECT_EQ(editDistance("", ""), 0u);
+  EXPECT_EQ(editDistance("abc", ""), 3u);
+  EXPECT_EQ(editDistance("conv1", "conv1"), 0u);
+  EXPECT_EQ(editDistance("conv1", "conv2"), 1u);
+  EXPECT_EQ(editDistance("cnov1", "conv1"), 1u); // neighbours swapped
+  EXPECT_EQ(editDistance("relu", "ReLU"), 1u);
+}
+
+TEST(Suggest, Nearest) {
+  EXPECT_EQ(nearestName("Convolutoin", types), "Convolution");
+  EXPECT_EQ(nearestName("convolution", types), "Convolution");
+  EXPECT_EQ(nearestName("relu", types), "ReLU");
+  EXPECT_EQ(nearestName("Pool", types), "");
+  EXPECT_EQ(nearestName("Transformer", types), "");
+  EXPECT_EQ(nearestName("x", std::vector<std::string>{"y"}), "");
+  EXPECT_EQ(nearestName("pool3", std::vector<std::string>{"conv1", "pool2"}),
+            "pool2");
+}
+
+TEST(Suggest, Text) {
+  EXPECT_EQ(didYouMean("ReLu", types), "; did you mean 'ReLU'?");
+  EXPECT_EQ(didYouMean("Nothing like it", types), "");
+  EXPECT_EQ(didYouMean("x", std::vector<std::string>{}), "");
+}
+
+} // namespace

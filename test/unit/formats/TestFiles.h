@@ -1,0 +1,108 @@
+//===- TestFiles.h - Folders and files for tests ----------------*- C++ -*-===//
+#pragma once
+
+#include "formats/Error.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <unistd.h>
+
+namespace brew::test {
+
+/// A fresh folder, removed with everything in it.
+class TempFolder {
+public:
+  TempFolder() {
+    std::string pattern = testing::TempDir() + "brew-formats-XXXXXX";
+    folder = mkdtemp(pattern.data());
+  }
+  ~TempFolder() {
+    std::error_code error;
+    std::filesystem::remove_all(folder, error);
+  }
+  std::string operator/(const std::string &name) const {
+    return folder + "/" + name;
+  }
+  const std::string &path() const { return folder; }
+  /// Entries of the folder, to see what was left behind.
+  size_t entries() const {
+    return static_cast<size_t>(
+        std::distance(std::filesystem::directory_iterator(folder),
+                      std::filesystem::directory_iterator()));
+  }
+
+private:
+  std::string folder;
+};
+
+inline std::string readBytes(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  EXPECT_TRUE(file.good()) << path;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Overwrites in place: some file systems flush a file that was emptied first,
+/// which makes thousands of damaged versions slow.
+inline void writeBytes(const std::string &path, const std::string &bytes) {
+  int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  ASSERT_GE(fd, 0) << path;
+  EXPECT_EQ(write(fd, bytes.data(), bytes.size()),
+            static_cast<ssize_t>(bytes.size()));
+  EXPECT_EQ(ftruncate(fd, static_cast<off_t>(bytes.size())), 0);
+  close(fd);
+}
+
+/// A file recorded by Caffe that travels with the sources.
+inline std::string referencePath(const std::string &name) {
+  return std::string(BREW_REFERENCE_DIR) + "/" + name;
+}
+
+/// A recorded file that may be absent ("" then).
+inline std::string sharedPath(const std::string &name) {
+  const char *set = std::getenv("BREW_SHARED_DIR");
+  std::string path = std::string(set ? set : BREW_SHARED_DIR) + "/" + name;
+  return std::filesystem::exists(path) ? path : "";
+}
+
+/// Runs `action`, which must throw an Error of `status` whose text contains
+/// `part`.
+inline void expectError(ExitStatus status, const std::string &part,
+                        const std::function<void()> &action) {
+  try {
+    action();
+    ADD_FAILURE() << "no error; expected one with: " << part;
+  } catch (const Error &error) {
+    EXPECT_EQ(static_cast<int>(error.status()), static_cast<int>(status))
+        << error.what();
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos)
+        << error.what() << "\nlacks: " << part;
+  }
+}
+
+/// Runs `action` on damaged input: an Error(1) is right, and so is going
+/// through (not every bit matters); anything else is not. Returns whether it
+/// was refused.
+inline bool refusedAsBadInput(const std::function<void()> &action) {
+  try {
+    action();
+    return false;
+  } catch (const Error &error) {
+    EXPECT_EQ(static_cast<int>(error.status()),
+              static_cast<int>(ExitStatus::BadInput))
+        << error.what();
+    return true;
+  }
+}
+
+} // namespace brew::test
+
+#define SKIP_WITHOUT(path)                                                     \
+  if ((path).empty())                                                          \
+  GTEST_SKIP() << "recorded data absent (BREW_SHARED_DIR)"

@@ -1,0 +1,252 @@
+//===- WeightFileTest.cpp -------------------------------------------------===//
+#include "formats/WeightFile.h"
+#include "TestFiles.h"
+#include "formats/ProtoFile.h"
+#include "formats/caffe.pb.h"
+
+#include <csignal>
+#include <numeric>
+#include <sys/resource.h>
+
+using namespace brew;
+using namespace brew::formats;
+using namespace brew::test;
+
+namespace {
+
+Blob blobOf(std::vector<int64_t> dims) {
+  Blob blob;
+  blob.dims = dims;
+  blob.floats.resize(static_cast<size_t>(elementCount(dims, "test")));
+  std::iota(blob.floats.begin(), blob.floats.end(), 0.5f);
+  return blob;
+}
+
+Weights smallNet() {
+  Weights weights;
+  weights.netName = "Net";
+  weights.layers.push_back({"data", "Data", {}, {"data", "label"}, {}});
+  weights.layers.push_back({"conv",
+                            "Convolution",
+                            {"data"},
+                            {"conv"},
+                            {blobOf({4, 2, 3, 3}), blobOf({4})}});
+  weights.layers.push_back({"scale", "Scale", {"conv"}, {"s"}, {blobOf({})}});
+  Blob doubles;
+  doubles.dims = {3};
+  doubles.doubles = {1.0 / 3, 2, 3};
+  weights.layers.push_back({"ip", "InnerProduct", {"s"}, {"ip"}, {doubles}});
+  return weights;
+}
+
+void expectEqual(const Weights &a, const Weights &b) {
+  EXPECT_EQ(a.netName, b.netName);
+  ASSERT_EQ(a.layers.size(), b.layers.size());
+  for (size_t i = 0; i < a.layers.size(); ++i) {
+    EXPECT_EQ(a.layers[i].name, b.layers[i].name);
+    EXPECT_EQ(a.layers[i].type, b.layers[i].type);
+    EXPECT_EQ(a.layers[i].bottoms, b.layers[i].bottoms);
+    EXPECT_EQ(a.layers[i].tops, b.layers[i].tops);
+    ASSERT_EQ(a.layers[i].blobs.size(), b.layers[i].blobs.size());
+    for (size_t j = 0; j < a.layers[i].blobs.size(); ++j) {
+      EXPECT_EQ(a.layers[i].blobs[j].dims, b.layers[i].blobs[j].dims);
+      EXPECT_EQ(a.layers[i].blobs[j].floats, b.layers[i].blobs[j].floats);
+      EXPECT_EQ(a.layers[i].blobs[j].doubles, b.layers[i].blobs[j].doubles);
+    }
+  }
+}
+
+TEST(WeightFile, RoundTrip) {
+  TempFolder folder;
+  writeWeights(folder / "w.caffemodel", smallNet());
+  expectEqual(readWeights(folder / "w.caffemodel"), smallNet());
+}
+
+// The file is laid out by hand; protobuf must produce the same bytes.
+TEST(WeightFile, BytesAreProtobufs) {
+  TempFolder folder;
+  writeWeights(folder / "w.caffemodel", smallNet());
+  caffe::NetParameter net;
+  net.set_name("Net");
+  for (const WeightLayer &from : smallNet().layers) {
+    caffe::LayerParameter *layer = net.add_layer();
+    layer->set_name(from.name);
+    layer->set_type(from.type);
+    for (const std::string &bottom : from.bottoms)
+      layer->add_bottom(bottom);
+    for (const std::string &top : from.tops)
+      layer->add_top(top);
+    for (const Blob &blob : from.blobs)
+      fillBlobProto(blob, *layer->add_blobs());
+  }
+  EXPECT_EQ(readBytes(folder / "w.caffemodel"), net.SerializeAsString());
+}
+
+TEST(WeightFile, ReadsCaffesFile) {
+  Weights weights =
+      readWeights(referencePath("solvers/sgd_fixed/init.caffemodel"));
+  EXPECT_EQ(weights.netName, "SolverNet");
+  const WeightLayer *conv = nullptr;
+  for (const WeightLayer &layer : weights.layers)
+    if (layer.name == "conv")
+      conv = &layer;
+  ASSERT_NE(conv, nullptr);
+  EXPECT_EQ(conv->type, "Convolution");
+  EXPECT_EQ(conv->bottoms, std::vector<std::string>{"data"});
+  ASSERT_EQ(conv->blobs.size(), 2u);
+  EXPECT_EQ(conv->blobs[0].dims, (std::vector<int64_t>{4, 2, 3, 3}));
+  EXPECT_FALSE(conv->blobs[0].legacyShape);
+  // The net fills biases with the constant 0.1.
+  EXPECT_EQ(conv->blobs[1].floats, std::vector<float>(4, 0.1f));
+}
+
+TEST(WeightFile, ReadsOlderLayersAndShapes) {
+  TempFolder folder;
+  caffe::NetParameter net;
+  caffe::V1LayerParameter *v1 = net.add_layers();
+  v1->set_name("fc");
+  v1->set_type(caffe::V1LayerParameter::INNER_PRODUCT);
+  caffe::BlobProto *blob = v1->add_blobs();
+  blob->set_num(1);
+  blob->set_channels(1);
+  blob->set_height(2);
+  blob->set_width(3);
+  for (int i = 0; i < 6; ++i)
+    blob->add_data(static_cast<float>(i));
+  caffe::V0LayerParameter *v0 = net.add_layers()->mutable_layer();
+  v0->set_name("old");
+  v0->set_type("conv");
+  v0->add_blobs()->add_double_data(7);
+  writeProtoFile(folder / "v1.caffemodel", net);
+
+  Weights weights = readWeights(folder / "v1.caffemodel");
+  ASSERT_EQ(weights.layers.size(), 2u);
+  EXPECT_EQ(weights.layers[0].type, "InnerProduct");
+  EXPECT_EQ(weights.layers[0].blobs[0].dims,
+            (std::vector<int64_t>{1, 1, 2, 3}));
+  EXPECT_TRUE(weights.layers[0].blobs[0].legacyShape);
+  EXPECT_EQ(weights.layers[1].name, "old");
+  EXPECT_EQ(weights.layers[1].type, "conv");
+  EXPECT_EQ(weights.layers[1].blobs[0].toFloats(), std::vector<float>{7});
+}
+
+// Beyond protobuf's former default limit of 64 MB.
+TEST(WeightFile, LargeFile) {
+  TempFolder folder;
+  Weights weights;
+  weights.layers.push_back(
+      {"fc", "InnerProduct", {}, {}, {blobOf({5000, 4000})}});
+  writeWeights(folder / "w.caffemodel", weights);
+  EXPECT_GT(std::filesystem::file_size(folder / "w.caffemodel"), 80000000u);
+  Weights again = readWeights(folder / "w.caffemodel");
+  EXPECT_EQ(again.layers[0].blobs[0].floats, weights.layers[0].blobs[0].floats);
+}
+
+TEST(WeightFile, Missing) {
+  expectError(ExitStatus::MachineLacks, "caffemodel not found",
+              [] { readWeights("/nonexistent/w.caffemodel"); });
+  expectError(ExitStatus::BadInput, "is a folder", [] { readWeights("/"); });
+}
+
+TEST(WeightFile, EmptyAndForeignFiles) {
+  TempFolder folder;
+  writeBytes(folder / "w", "");
+  expectError(ExitStatus::BadInput, "damaged or truncated caffemodel",
+              [&] { readWeights(folder / "w"); });
+  writeBytes(folder / "w", "name: \"LeNet\"\nlayer { name: \"conv1\" }\n");
+  expectError(ExitStatus::BadInput, "damaged or truncated caffemodel",
+              [&] { readWeights(folder / "w"); });
+}
+
+TEST(WeightFile, Hdf5IsNamed) {
+  expectError(ExitStatus::BadInput, "is an HDF5 file",
+              [] { readWeights(referencePath("solvers/sgd_fixed/data.h5")); });
+}
+
+TEST(WeightFile, ShapeAndValuesMustAgree) {
+  TempFolder folder;
+  caffe::NetParameter net;
+  caffe::LayerParameter *layer = net.add_layer();
+  layer->set_name("conv");
+  layer->add_blobs()->mutable_shape()->add_dim(3);
+  layer->mutable_blobs(0)->add_data(1);
+  writeProtoFile(folder / "w", net);
+  expectError(ExitStatus::BadInput,
+              "layer 'conv', blob 0: damaged: shape 3 needs 3 values, found 1",
+              [&] { readWeights(folder / "w"); });
+  layer->mutable_blobs(0)->mutable_shape()->set_dim(0, -1);
+  writeProtoFile(folder / "w", net);
+  expectError(ExitStatus::BadInput, "negative extent",
+              [&] { readWeights(folder / "w"); });
+  for (int i = 0; i < 3; ++i)
+    layer->mutable_blobs(0)->mutable_shape()->add_dim(int64_t(1) << 40);
+  layer->mutable_blobs(0)->mutable_shape()->set_dim(0, 1);
+  writeProtoFile(folder / "w", net);
+  expectError(ExitStatus::BadInput, "is too large",
+              [&] { readWeights(folder / "w"); });
+}
+
+// Cut between two top-level fields, what is left is a smaller net; anywhere
+// else it must be refused.
+TEST(WeightFile, TruncatedAtEveryLength) {
+  TempFolder folder;
+  std::string bytes =
+      readBytes(referencePath("solvers/sgd_fixed/init.caffemodel"));
+  size_t layers =
+      readWeights(referencePath("solvers/sgd_fixed/init.caffemodel"))
+          .layers.size();
+  size_t accepted = 0;
+  for (size_t length = 0; length < bytes.size(); ++length) {
+    writeBytes(folder / "w", bytes.substr(0, length));
+    bool refused = refusedAsBadInput(
+        [&] { EXPECT_LT(readWeights(folder / "w").layers.size(), layers); });
+    accepted += refused ? 0 : 1;
+  }
+  EXPECT_LE(accepted, layers);
+}
+
+TEST(WeightFile, BitFlips) {
+  TempFolder folder;
+  std::string bytes =
+      readBytes(referencePath("solvers/sgd_fixed/init.caffemodel"));
+  size_t refused = 0;
+  for (size_t bit = 0; bit < bytes.size() * 8; bit += 3) {
+    std::string damaged = bytes;
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << bit % 8));
+    writeBytes(folder / "w", damaged);
+    refused += refusedAsBadInput([&] { readWeights(folder / "w"); });
+  }
+  EXPECT_GT(refused, 0u);
+}
+
+TEST(WeightFile, FullDiskKeepsThePreviousFile) {
+  TempFolder folder;
+  writeWeights(folder / "w", smallNet());
+  Weights large;
+  large.layers.push_back(
+      {"fc", "InnerProduct", {}, {}, {blobOf({1000, 1000})}});
+  auto previousHandler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit previous, limit;
+  getrlimit(RLIMIT_FSIZE, &previous);
+  limit = previous;
+  limit.rlim_cur = 1 << 20;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  expectError(ExitStatus::MachineLacks, "cannot write",
+              [&] { writeWeights(folder / "w", large); });
+  setrlimit(RLIMIT_FSIZE, &previous);
+  std::signal(SIGXFSZ, previousHandler);
+  expectEqual(readWeights(folder / "w"), smallNet());
+  EXPECT_EQ(folder.entries(), 1u);
+}
+
+TEST(WeightFile, RecordedLeNet) {
+  std::string path = sharedPath("golden/lenet_mnist/init.caffemodel");
+  SKIP_WITHOUT(path);
+  Weights weights = readWeights(path);
+  EXPECT_EQ(weights.netName, "LeNet");
+  TempFolder folder;
+  writeWeights(folder / "w", weights);
+  expectEqual(readWeights(folder / "w"), weights);
+}
+
+} // namespace

@@ -1,0 +1,86 @@
+//===- PrototxtCorpusTest.cpp - Public prototxts against protobuf's parser ===//
+//
+// Every file of the corpus: accepted exactly where protobuf accepts it, with
+// the same content; refused ones have a placed error. Skipped without corpus.
+//
+//===----------------------------------------------------------------------===//
+#include "Parse.h"
+
+#include <google/protobuf/text_format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <sstream>
+
+using namespace brew::prototxt;
+
+namespace {
+
+std::string corpusFolder() {
+  const char *environment = std::getenv("BREW_SHARED_DIR");
+  std::string shared = environment ? environment : BREW_SHARED_DIR;
+  return shared.empty() ? "" : shared + "/corpus";
+}
+
+/// The columns of a CSV line that has no quoted commas before column 8.
+std::vector<std::string> columns(const std::string &line) {
+  std::vector<std::string> parts;
+  std::stringstream stream(line);
+  for (std::string part; std::getline(stream, part, ',');)
+    parts.push_back(part);
+  return parts;
+}
+
+TEST(Corpus, SameAsProtobuf) {
+  std::ifstream manifest(corpusFolder() + "/manifest.csv");
+  if (!manifest)
+    GTEST_SKIP() << "no corpus";
+  google::protobuf::SetLogHandler(nullptr);
+  std::string line;
+  std::getline(manifest, line);
+  int accepted = 0, refused = 0;
+  while (std::getline(manifest, line)) {
+    const auto row = columns(line);
+    ASSERT_GE(row.size(), 8u) << line;
+    const bool isSolver = row[4] == "solver", parses = row[7] == "yes";
+    const std::string text = readTextFile(corpusFolder() + "/" + row[0]);
+    Diagnostics diagnostics;
+    PrototxtFile file = parsePrototxt(text, row[0], diagnostics);
+    EXPECT_EQ(file.kind == FileKind::Solver, isSolver) << row[0];
+    EXPECT_EQ(file.complete, parses) << row[0] << "\n" << diagnostics.str();
+    EXPECT_EQ(diagnostics.hasErrors(), !parses) << row[0];
+    for (const Diagnostic &each : diagnostics.items())
+      EXPECT_TRUE(each.where.isValid() && each.where.column > 0) << each.str();
+    if (!parses || !file.complete ||
+        (file.kind == FileKind::Solver) != isSolver) {
+      ++refused;
+      continue;
+    }
+    ++accepted;
+    std::string ours, theirs;
+    if (isSolver) {
+      caffe::SolverParameter message;
+      google::protobuf::TextFormat::ParseFromString(text, &message);
+      theirs = message.SerializeAsString();
+      ours = file.solver->SerializeAsString();
+      auto solver = SolverDocument::fromParsed(std::move(file), diagnostics);
+      EXPECT_FALSE(diagnostics.hasErrors()) << diagnostics.str();
+    } else {
+      caffe::NetParameter message;
+      google::protobuf::TextFormat::ParseFromString(text, &message);
+      theirs = message.SerializeAsString();
+      ours = file.net->SerializeAsString();
+      auto net = NetDocument::fromParsed(std::move(file), diagnostics);
+      if (row[6] == "yes") {
+        EXPECT_FALSE(diagnostics.hasErrors()) << diagnostics.str();
+      }
+      for (caffe::Phase phase : {caffe::TRAIN, caffe::TEST})
+        filterNet(net, standaloneState(net->net(), phase));
+    }
+    EXPECT_EQ(ours, theirs) << row[0];
+  }
+  EXPECT_GT(accepted, 0);
+  EXPECT_GT(refused, 0);
+}
+
+} // namespace

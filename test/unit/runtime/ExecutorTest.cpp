@@ -1,0 +1,301 @@
+//===- ExecutorTest.cpp - Programs of plans made by hand ------------------===//
+#include "runtime/Executor.h"
+
+#include "PlanBuilder.h"
+#include "formats/Error.h"
+
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+
+using namespace brew;
+using namespace brew::plan;
+using namespace brew::runtime;
+using namespace brew::test;
+
+namespace {
+
+float *floats(Executor &executor, std::uint32_t buffer) {
+  return reinterpret_cast<float *>(executor.data(buffer));
+}
+std::int32_t *integers(Executor &executor, std::uint32_t buffer) {
+  return reinterpret_cast<std::int32_t *>(executor.data(buffer));
+}
+
+/// The Error that `action` throws, as "STATUS: TEXT".
+template <typename Action> std::string errorOf(const Action &action) {
+  try {
+    action();
+    return "";
+  } catch (const Error &error) {
+    return std::to_string(static_cast<int>(error.status())) + ": " +
+           error.what();
+  }
+}
+
+TEST(Executor, RunsKernelsInOrder) {
+  PlanBuilder b;
+  auto x = b.buffer("x", {1000}), y = b.buffer("y", {1000}),
+       z = b.buffer("z", {1000});
+  auto add = b.kernel("addOne", 2, 1000, 64);
+  Program &program = b.program("main");
+  b.launch(program, add, {x, y});
+  b.launch(program, add, {y, z});
+  for (int threads : {1, 2, 5}) {
+    Executor executor(b.build(), {threads});
+    EXPECT_EQ(executor.threads(), threads);
+    EXPECT_EQ(executor.findProgram("main"), 0);
+    EXPECT_EQ(executor.findProgram("other"), -1);
+    for (int i = 0; i < 1000; ++i)
+      floats(executor, x)[i] = static_cast<float>(i);
+    executor.run(0);
+    for (int i = 0; i < 1000; ++i)
+      ASSERT_EQ(floats(executor, z)[i], static_cast<float>(i + 2));
+    EXPECT_EQ(executor.implementation(0, 0), "kernel");
+    EXPECT_EQ(executor.workspaceBytes(), 0u);
+  }
+}
+
+TEST(Executor, RunsPartsOfPrograms) {
+  PlanBuilder b;
+  auto x = b.buffer("x", {4}), y = b.buffer("y", {4}), z = b.buffer("z", {4});
+  auto add = b.kernel("addOne", 2, 4);
+  Program &program = b.program("main");
+  b.launch(program, add, {x, y});
+  b.launch(program, add, {y, z});
+  Executor executor(b.build(), {2});
+  executor.run(0, 1, 2);
+  EXPECT_EQ(floats(executor, y)[0], 0);
+  EXPECT_EQ(floats(executor, z)[0], 1);
+  executor.run(0, 0, 0);
+  EXPECT_EQ(floats(executor, y)[0], 0);
+  executor.run(0, 0, 1);
+  EXPECT_EQ(floats(executor, y)[0], 1);
+  EXPECT_NE(errorOf([&] { executor.run(0, 1, 3); }), "");
+  EXPECT_NE(errorOf([&] { executor.run(0, 2, 1); }), "");
+  EXPECT_NE(errorOf([&] { executor.run(1); }), "");
+  EXPECT_NE(errorOf([&] { executor.run(-1); }), "");
+  EXPECT_NE(errorOf([&] { executor.data(99); }), "");
+}
+
+TEST(Executor, KernelRangesStartAtGrains) {
+  PlanBuilder b;
+  auto visits = b.buffer("visits", {100}, {}, I32);
+  auto begins = b.buffer("begins", {100}, {}, I32);
+  auto mark = b.kernel("markRange", 2, 100, 16);
+  Program &program = b.program("main");
+  b.launch(program, mark, {visits, begins});
+  Executor executor(b.build(), {3});
+  executor.run(0);
+  int ranges = 0;
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(integers(executor, visits)[i], 1);
+    if (integers(executor, begins)[i] == 0)
+      continue;
+    ++ranges;
+    EXPECT_EQ(i % 16, 0);
+  }
+  EXPECT_EQ(ranges, 3);
+}
+
+TEST(Executor, RunTimedReportsEveryStep) {
+  PlanBuilder b;
+  auto x = b.buffer("x", {4}), y = b.buffer("y", {4});
+  auto add = b.kernel("addOne", 2, 4);
+  Program &program = b.program("main");
+  b.launch(program, add, {x, y});
+  b.launch(program, add, {y, x});
+  Executor executor(b.build(), {1});
+  std::vector<std::size_t> seen;
+  executor.runTimed(0, [&](std::size_t step, double seconds) {
+    seen.push_back(step);
+    EXPECT_GE(seconds, 0);
+    EXPECT_LT(seconds, 10);
+  });
+  EXPECT_EQ(seen, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(floats(executor, x)[0], 2);
+}
+
+TEST(Executor, ArenasAreInitialised) {
+  PlanBuilder b;
+  auto constant = b.buffer("c", {3}, {}, F32, CONSTANTS);
+  auto weight = b.buffer("w", {4}, {}, F32, PARAMETERS);
+  auto state = b.buffer("s", {4}, {}, F32, STATE);
+  float values[3] = {1, 2, 3}, weights[2] = {4, 5};
+  auto bytesOf = [](const float *from, std::size_t count) {
+    return std::string(reinterpret_cast<const char *>(from), count * 4);
+  };
+  b.manifest.mutable_arenas(static_cast<int>(b.arena(CONSTANTS)))
+      ->set_initial_segment_index(
+          b.segment(Segment::CONSTANT_DATA, bytesOf(values, 3)));
+  b.manifest.mutable_arenas(static_cast<int>(b.arena(PARAMETERS)))
+      ->set_initial_segment_index(
+          b.segment(Segment::WEIGHTS, bytesOf(weights, 2)));
+  b.program("main");
+  Executor executor(b.build(), {1});
+  EXPECT_EQ(std::memcmp(executor.data(constant), values, 12), 0);
+  EXPECT_EQ(floats(executor, weight)[1], 5);
+  EXPECT_EQ(floats(executor, weight)[2], 0);
+  EXPECT_EQ(floats(executor, state)[3], 0);
+  for (std::uint32_t buffer : {constant, weight, state})
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(executor.data(buffer)) % 64, 0u);
+}
+
+TEST(Executor, SeveralPlansAtOnce) {
+  // The system's loader knows images by name: a second plan must not get the
+  // first one's kernels, before or after that is gone.
+  auto make = [](const char *symbol) {
+    PlanBuilder b;
+    auto x = b.buffer("x", {4}, {}, I32), y = b.buffer("y", {4}, {}, I32);
+    auto kernel = b.kernel(symbol, 2, 4, 4);
+    b.launch(b.program("main"), kernel, {x, y});
+    return std::make_unique<Executor>(b.build(), ExecutorOptions{1});
+  };
+  for (int round = 0; round < 3; ++round) {
+    auto first = make("markRange"), second = make("reportNonsense");
+    first->run(0);
+    second->run(0);
+    EXPECT_EQ(integers(*first, 0)[3], 1);
+    EXPECT_EQ(integers(*second, 0)[3], 0);
+    EXPECT_EQ(integers(*second, 1)[0], 1000000);
+    first.reset();
+    second->run(0);
+  }
+}
+
+PlanBuilder labelPlan(const char *symbol, const Dims &dims,
+                      const Dims &strides) {
+  PlanBuilder b;
+  auto label = b.buffer("label", dims, strides);
+  auto status = b.buffer("status", {}, {}, I32);
+  auto kernel = b.kernel(symbol, 2, 6, 6);
+  Program &program = b.program("main");
+  b.launch(program, kernel, {label, status});
+  Check &check = *program.add_checks();
+  check.set_kind(Check::LABEL_RANGE);
+  check.set_status_buffer_index(status);
+  check.set_values_buffer_index(label);
+  check.set_limit(10);
+  check.set_layer("loss");
+  check.set_blob("label");
+  check.set_source_location("net.prototxt:7:3");
+  return b;
+}
+
+TEST(Executor, LabelsOutsideTheirRange) {
+  PlanBuilder b = labelPlan("checkLabels", {6}, {});
+  Executor executor(b.build(), {1});
+  executor.run(0);
+  floats(executor, 0)[3] = 12;
+  EXPECT_EQ(errorOf([&] { executor.run(0); }),
+            "1: layer 'loss' (net.prototxt:7:3): label 12 at position 3 of "
+            "blob 'label' is outside [0, 10)");
+  EXPECT_NE(errorOf([&] { executor.runTimed(0, [](std::size_t, double) {}); }),
+            "");
+  // A part of a program has no verdict.
+  EXPECT_NO_THROW(executor.run(0, 0, 1));
+  floats(executor, 0)[3] = 9;
+  EXPECT_NO_THROW(executor.run(0));
+  floats(executor, 0)[0] = std::nanf("");
+  EXPECT_NE(errorOf([&] { executor.run(0); }).find("label nan at position 0"),
+            std::string::npos);
+  floats(executor, 0)[0] = -1.5f;
+  EXPECT_NE(errorOf([&] { executor.run(0); }).find("label -1.5 at position 0"),
+            std::string::npos);
+}
+
+TEST(Executor, LabelPositionsFollowTheStrides) {
+  // The test kernel's element 3 of a [2, 3] blob is (1, 0), which lies second
+  // in memory when the first dimension is the innermost.
+  PlanBuilder b = labelPlan("reportFourth", {2, 3}, {1, 2});
+  Executor executor(b.build(), {1});
+  floats(executor, 0)[1] = 77;
+  std::string error = errorOf([&] { executor.run(0); });
+  EXPECT_NE(error.find("label 77 at position 3"), std::string::npos) << error;
+}
+
+TEST(Executor, ImpossibleStatusIsABug) {
+  PlanBuilder b = labelPlan("reportNonsense", {6}, {});
+  Executor executor(b.build(), {1});
+  EXPECT_EQ(errorOf([&] { executor.run(0); }).rfind("70: ", 0), 0u);
+}
+
+TEST(Executor, PlansThatThisMachineCannotRun) {
+  auto errorOfPlan = [](const PlanBuilder &b) {
+    return errorOf([&] { Executor executor(b.build(), {1}); });
+  };
+  PlanBuilder feature;
+  feature.manifest.mutable_target()->add_cpu_features("teleport");
+  EXPECT_NE(errorOfPlan(feature).find("this machine lacks teleport"),
+            std::string::npos);
+
+  PlanBuilder giant;
+  giant.buffer("x", {std::int64_t(1) << 44});
+  std::string error = errorOfPlan(giant);
+  EXPECT_EQ(error.rfind("3: ", 0), 0u) << error;
+  EXPECT_NE(error.find("64.0 TiB"), std::string::npos) << error;
+
+  PlanBuilder reduce;
+  auto x = reduce.buffer("x", {4});
+  reduce.program("main").add_steps()->mutable_all_reduce()->set_buffer_index(x);
+  error = errorOfPlan(reduce);
+  EXPECT_EQ(error.rfind("3: ", 0), 0u) << error;
+  EXPECT_NE(error.find("several devices"), std::string::npos) << error;
+
+  PlanBuilder unknown;
+  unknown.kernel("noSuchKernel", 0, 1);
+  error = errorOfPlan(unknown);
+  EXPECT_EQ(error.rfind("1: ", 0), 0u) << error;
+  EXPECT_NE(error.find("kernel 'noSuchKernel' is not in its image"),
+            std::string::npos);
+
+  PlanBuilder noElf;
+  noElf.segment(Segment::KERNEL_IMAGE, std::string(100, 'x'));
+  EXPECT_NE(errorOfPlan(noElf).find("no shared object"), std::string::npos);
+
+  // A shared object cut short: the system's loader says no.
+  PlanBuilder cut;
+  cut.kernel("addOne", 2, 1);
+  cut.segments[0].resize(200);
+  error = errorOfPlan(cut);
+  EXPECT_EQ(error.rfind("3: ", 0), 0u) << error;
+  EXPECT_NE(error.find("cannot be loaded"), std::string::npos) << error;
+}
+
+TEST(Executor, DoublePrecisionCallsAreRefused) {
+  PlanBuilder b;
+  b.manifest.mutable_target()->set_precision(F64);
+  auto x = b.buffer("x", {2, 3}, {}, F64), w = b.buffer("w", {4, 3}, {}, F64),
+       y = b.buffer("y", {2, 4}, {}, F64);
+  Step &step = *b.program("main").add_steps();
+  step.add_layers("ip1");
+  InnerProductCall &call = *step.mutable_inner_product();
+  call.set_direction(FORWARD);
+  call.set_x_buffer_index(x);
+  call.set_w_buffer_index(w);
+  call.set_y_buffer_index(y);
+  EXPECT_EQ(errorOf([&] { Executor executor(b.build(), {1}); }),
+            "3: test.plan: program 'main', step 0 (ip1): oneDNN inner products "
+            "compute in f32 only (compile an f64 net with --no-library)");
+}
+
+TEST(Executor, NeedsNoCompiler) {
+  // Everything the runtime links is loaded into this process.
+  std::string maps = readFile("/proc/self/maps");
+  EXPECT_NE(maps.find("libdnnl"), std::string::npos);
+  EXPECT_EQ(maps.find("libLLVM"), std::string::npos);
+  EXPECT_EQ(maps.find("libMLIR"), std::string::npos);
+}
+
+TEST(Executor, RunsTheCompletePlan) {
+  PlanBuilder b = completePlan();
+  Executor executor(b.build(), {2});
+  EXPECT_EQ(executor.findProgram("update"), 1);
+  executor.run(0);
+  executor.run(1);
+  EXPECT_EQ(executor.implementation(0, 2), "copy");
+  EXPECT_EQ(executor.implementation(0, 4), "zero");
+  EXPECT_EQ(executor.implementation(0, 0).rfind("oneDNN ", 0), 0u);
+}
+
+} // namespace

@@ -1,0 +1,205 @@
+//===- InnerProductTest.cpp - Matrix product calls against a naive loop ---===//
+#include "PlanBuilder.h"
+#include "Reference.h"
+#include "runtime/Executor.h"
+
+#include <gtest/gtest.h>
+#include <ostream>
+
+using namespace brew::plan;
+using namespace brew::runtime;
+using namespace brew::test;
+
+namespace {
+
+struct Shape {
+  const char *name;
+  Dims x;
+  Dims xStrides; // empty: dense
+  std::uint32_t axis;
+  std::int64_t columns;
+  bool transpose;
+  std::vector<int> wOrder; // memory order of w's dimensions; empty: dense
+  Dims yStrides;
+};
+
+struct Case {
+  Shape shape;
+  Direction direction;
+  const char *epilogue;
+};
+
+std::string nameOf(const Case &c) {
+  std::string direction = c.direction == FORWARD         ? "Forward"
+                          : c.direction == BACKWARD_DATA ? "Data"
+                                                         : "Weights";
+  std::string epilogue = c.epilogue;
+  for (char &letter : epilogue)
+    if (letter == '-')
+      letter = '_';
+  return std::string(c.shape.name) + "_" + direction +
+         (epilogue.empty() ? "" : "_") + epilogue;
+}
+void PrintTo(const Case &c, std::ostream *out) { *out << nameOf(c); }
+
+class InnerProduct : public testing::TestWithParam<Case> {};
+
+TEST_P(InnerProduct, MatchesTheReference) {
+  const Case &test = GetParam();
+  const Shape &shape = test.shape;
+  std::string epilogue = test.epilogue;
+  bool sum = epilogue.find("sum") == 0;
+  bool relu = epilogue.find("relu") != std::string::npos;
+
+  Dims inner(shape.x.begin() + shape.axis, shape.x.end());
+  Dims rows(shape.x.begin(), shape.x.begin() + shape.axis);
+  Dims wDims = inner, yDims = rows;
+  wDims.insert(shape.transpose ? wDims.end() : wDims.begin(), shape.columns);
+  yDims.push_back(shape.columns);
+  Tensor x(shape.x, 1), w(wDims, 2), b({shape.columns}, 3), y(yDims, 4);
+
+  PlanBuilder builder;
+  auto xi = builder.buffer("x", shape.x, shape.xStrides);
+  auto wi = builder.buffer(
+      "w", wDims,
+      shape.wOrder.empty() ? Dims() : stridesFor(wDims, shape.wOrder));
+  auto bi = builder.buffer("b", b.dims);
+  auto yi = builder.buffer("y", yDims, shape.yStrides);
+  Step &step = *builder.program("main").add_steps();
+  step.add_layers("ip");
+  InnerProductCall &call = *step.mutable_inner_product();
+  call.set_direction(test.direction);
+  call.set_x_buffer_index(xi);
+  call.set_w_buffer_index(wi);
+  if (test.direction != BACKWARD_DATA)
+    call.set_b_buffer_index(bi);
+  call.set_y_buffer_index(yi);
+  call.set_axis(shape.axis);
+  call.set_transpose(shape.transpose);
+  call.mutable_epilogue()->set_accumulate(sum);
+  call.mutable_epilogue()->set_relu(relu);
+  if (relu)
+    call.mutable_epilogue()->set_negative_slope(0.5f);
+
+  Executor executor(builder.build(), {2});
+  std::string implementation = executor.implementation(0, 0);
+  EXPECT_EQ(implementation.find("ref"), std::string::npos) << implementation;
+  struct Operand {
+    std::uint32_t buffer;
+    Tensor &tensor;
+  } operands[] = {{xi, x}, {wi, w}, {bi, b}, {yi, y}};
+  for (Operand &operand : operands)
+    operand.tensor.store(executor, operand.buffer);
+  Tensor before[] = {x, w, b, y};
+  executor.run(0);
+
+  // All operands as row-major matrices: dimensions merge without moving.
+  std::size_t m = 1, k = 1, n = static_cast<std::size_t>(shape.columns);
+  for (std::int64_t dim : rows)
+    m *= static_cast<std::size_t>(dim);
+  for (std::int64_t dim : inner)
+    k *= static_cast<std::size_t>(dim);
+  Tensor *result = test.direction == FORWARD         ? &y
+                   : test.direction == BACKWARD_DATA ? &x
+                                                     : &w;
+  std::fill(result->values.begin(), result->values.end(), 0.0);
+  if (test.direction == BACKWARD_WEIGHTS)
+    std::fill(b.values.begin(), b.values.end(), 0.0);
+  for (std::size_t i = 0; i < m; ++i)
+    for (std::size_t j = 0; j < n; ++j) {
+      double &yv = y.values[i * n + j];
+      for (std::size_t l = 0; l < k; ++l) {
+        double &xv = x.values[i * k + l];
+        double &wv = w.values[shape.transpose ? l * n + j : j * k + l];
+        if (test.direction == FORWARD)
+          yv += xv * wv;
+        else if (test.direction == BACKWARD_DATA)
+          xv += yv * wv;
+        else
+          wv += yv * xv;
+      }
+      if (test.direction == FORWARD)
+        yv += b.values[j];
+      else if (test.direction == BACKWARD_WEIGHTS)
+        b.values[j] += yv;
+    }
+  if (sum) {
+    result->add(test.direction == FORWARD         ? before[3]
+                : test.direction == BACKWARD_DATA ? before[0]
+                                                  : before[1]);
+    if (test.direction == BACKWARD_WEIGHTS)
+      b.add(before[2]);
+  }
+  if (relu)
+    for (double &value : y.values)
+      value = value > 0 ? value : value * 0.5;
+  for (Operand &operand : operands)
+    operand.tensor.expectNear(executor, operand.buffer);
+}
+
+std::vector<Case> cases() {
+  const Shape shapes[] = {
+      {"plain", {6, 10}, {}, 1, 7, false, {}, {}},
+      {"transposed", {6, 10}, {}, 1, 7, true, {}, {}},
+      {"oneRow", {1, 10}, {}, 1, 7, false, {}, {}},
+      {"oneColumn", {6, 10}, {}, 1, 1, false, {}, {}},
+      {"oneColumnTransposed", {6, 10}, {}, 1, 1, true, {}, {}},
+      {"oneInner", {6, 1}, {}, 1, 7, false, {}, {}},
+      {"oneOfAll", {1, 1}, {}, 1, 1, false, {}, {}},
+      {"axis0", {3, 4}, {}, 0, 5, false, {}, {}},
+      {"axis2", {3, 4, 5, 2}, {}, 2, 6, false, {}, {}},
+      {"axis2transposed", {3, 4, 5, 2}, {}, 2, 6, true, {}, {}},
+      {"axisIsRank", {3, 4}, {}, 2, 6, false, {}, {}},
+      {"nchw", {4, 5, 3, 2}, {}, 1, 7, false, {}, {}},
+      // x channels last: w's inner dimensions lie in the same order...
+      {"nhwc", {4, 5, 3, 2}, {30, 1, 10, 5}, 1, 7, false, {0, 2, 3, 1}, {}},
+      // ... with N innermost ...
+      {"nhwcInnerN",
+       {4, 5, 3, 2},
+       {30, 1, 10, 5},
+       1,
+       7,
+       false,
+       {2, 3, 1, 0},
+       {}},
+      // ... or in another: w is reordered.
+      {"nhwcMixed", {4, 5, 3, 2}, {30, 1, 10, 5}, 1, 7, false, {}, {}},
+      {"nhwcTransposed",
+       {4, 5, 3, 2},
+       {30, 1, 10, 5},
+       1,
+       7,
+       true,
+       {1, 2, 0, 3},
+       {}},
+      {"nhwcAxis2", {4, 5, 3, 2}, {30, 1, 10, 5}, 2, 7, false, {}, {}},
+      {"nhwcAxis3", {4, 5, 3, 2}, {30, 1, 10, 5}, 3, 7, false, {}, {}},
+      // Views: rows apart in memory, and a y written into a wider matrix.
+      {"rowView", {6, 10}, {16, 1}, 1, 7, false, {}, {}},
+      {"resultView", {6, 10}, {}, 1, 7, false, {}, {12, 1}},
+      {"columnMajor", {6, 10}, {1, 6}, 1, 7, false, {}, {1, 6}},
+      {"channelSlice", {4, 5, 3, 2}, {60, 1, 20, 10}, 1, 7, false, {}, {}},
+      {"large",
+       {64, 50, 4, 4},
+       {800, 1, 200, 50},
+       1,
+       100,
+       false,
+       {0, 2, 3, 1},
+       {}},
+  };
+  std::vector<Case> result;
+  for (const Shape &shape : shapes) {
+    for (const char *epilogue : {"", "sum", "relu", "sum-relu"})
+      result.push_back({shape, FORWARD, epilogue});
+    for (Direction direction : {BACKWARD_DATA, BACKWARD_WEIGHTS})
+      for (const char *epilogue : {"", "sum"})
+        result.push_back({shape, direction, epilogue});
+  }
+  return result;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, InnerProduct, testing::ValuesIn(cases()),
+                         [](const auto &info) { return nameOf(info.param); });
+
+} // namespace

@@ -1,0 +1,293 @@
+//===- PlanBuilder.cpp - Plans made by hand -------------------------------===//
+#include "PlanBuilder.h"
+
+#include "formats/Error.h"
+#include "runtime/plan/PlanWriter.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+namespace brew::test {
+
+using namespace plan;
+
+/// Where assemble() puts the first segment: behind any manifest of a test.
+static constexpr std::uint64_t kFirstSegment = 64 << 10;
+
+static std::uint64_t alignUp(std::uint64_t value) {
+  return (value + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+Dims stridesFor(const Dims &dims, const std::vector<int> &order) {
+  Dims strides(dims.size());
+  std::int64_t next = 1;
+  for (auto d = order.rbegin(); d != order.rend(); ++d) {
+    strides[*d] = next;
+    next *= dims[*d];
+  }
+  return strides;
+}
+
+Dims denseStrides(const Dims &dims) {
+  std::vector<int> order;
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    order.push_back(static_cast<int>(d));
+  return stridesFor(dims, order);
+}
+
+std::string readFile(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream content;
+  content << file.rdbuf();
+  return content.str();
+}
+
+PlanBuilder::PlanBuilder() {
+  manifest.set_producer("test");
+  manifest.set_net_name("net");
+  manifest.mutable_target()->set_kind(Target::CPU);
+  manifest.mutable_target()->set_precision(F32);
+}
+
+std::uint32_t PlanBuilder::arena(ArenaKind kind) {
+  for (int i = 0; i < manifest.arenas_size(); ++i)
+    if (manifest.arenas(i).kind() == kind)
+      return static_cast<std::uint32_t>(i);
+  Arena &added = *manifest.add_arenas();
+  added.set_kind(kind);
+  added.set_size(0);
+  return static_cast<std::uint32_t>(manifest.arenas_size() - 1);
+}
+
+std::uint32_t PlanBuilder::buffer(const std::string &name, const Dims &dims,
+                                  const Dims &strides, DataType type,
+                                  ArenaKind kind) {
+  std::uint32_t index = arena(kind);
+  Arena &home = *manifest.mutable_arenas(static_cast<int>(index));
+  Dims steps = strides.empty() ? denseStrides(dims) : strides;
+  std::int64_t last = 0;
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    last += (dims[d] - 1) * steps[d];
+  Buffer &added = *manifest.add_buffers();
+  added.set_name(name);
+  added.set_arena_index(index);
+  added.set_offset(alignUp(home.size()));
+  added.set_size((static_cast<std::uint64_t>(last) + 1) * elementSize(type));
+  added.set_type(type);
+  added.mutable_dims()->Add(dims.begin(), dims.end());
+  added.mutable_strides()->Add(steps.begin(), steps.end());
+  home.set_size(added.offset() + added.size());
+  return static_cast<std::uint32_t>(manifest.buffers_size() - 1);
+}
+
+std::uint32_t PlanBuilder::segment(Segment::Kind kind,
+                                   const std::string &bytes) {
+  manifest.add_segments()->set_kind(kind);
+  segments.push_back(bytes);
+  return static_cast<std::uint32_t>(segments.size() - 1);
+}
+
+std::uint32_t PlanBuilder::kernel(const std::string &symbol,
+                                  std::uint32_t arguments, std::int64_t domain,
+                                  std::int64_t grain) {
+  if (kernelImage < 0)
+    kernelImage = static_cast<int>(
+        segment(Segment::KERNEL_IMAGE, readFile(TEST_KERNELS)));
+  Kernel &added = *manifest.add_kernels();
+  added.set_symbol(symbol);
+  added.set_image_segment_index(static_cast<std::uint32_t>(kernelImage));
+  added.set_domain(domain);
+  added.set_grain(grain);
+  added.set_argument_count(arguments);
+  return static_cast<std::uint32_t>(manifest.kernels_size() - 1);
+}
+
+Program &PlanBuilder::program(const std::string &name) {
+  Program &added = *manifest.add_programs();
+  added.set_name(name);
+  added.set_first_backward_step(0);
+  return added;
+}
+
+void PlanBuilder::launch(Program &program, std::uint32_t kernel,
+                         const std::vector<std::uint32_t> &buffers) {
+  Launch &added = *program.add_steps()->mutable_launch();
+  added.set_kernel_index(kernel);
+  added.mutable_buffer_indices()->Add(buffers.begin(), buffers.end());
+}
+
+std::string PlanBuilder::bytes() const {
+  return serializePlan(manifest, segments);
+}
+
+std::shared_ptr<const PlanFile> PlanBuilder::build() const {
+  return PlanFile::fromBytes(bytes(), "test.plan");
+}
+
+void fixedOffsets(Manifest &manifest,
+                  const std::vector<std::string> &segments) {
+  std::uint64_t offset = kFirstSegment;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    Segment &segment = *manifest.mutable_segments(static_cast<int>(i));
+    segment.set_offset(offset);
+    segment.set_size(segments[i].size());
+    offset = alignUp(offset + segments[i].size());
+  }
+}
+
+std::string assemble(const Manifest &manifest,
+                     const std::vector<std::string> &segments) {
+  std::string text = manifest.SerializePartialAsString();
+  Header header{};
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  header.formatVersion = kFormatVersion;
+  header.manifestOffset = sizeof header;
+  header.manifestSize = text.size();
+  std::string bytes(sizeof header, '\0');
+  bytes += text;
+  std::uint64_t offset = kFirstSegment;
+  for (const std::string &segment : segments) {
+    bytes.resize(offset);
+    bytes += segment;
+    offset = alignUp(bytes.size());
+  }
+  header.fileSize = bytes.size();
+  std::memcpy(bytes.data(), &header, sizeof header);
+  updateChecksum(bytes);
+  return bytes;
+}
+
+std::string loadError(const std::string &bytes) {
+  try {
+    PlanFile::fromBytes(bytes, "p.plan");
+    return "";
+  } catch (const Error &error) {
+    if (error.status() != ExitStatus::BadInput) {
+      std::cerr << "unexpected status: " << error.what() << std::endl;
+      std::abort();
+    }
+    return error.what();
+  }
+}
+
+PlanBuilder completePlan() {
+  PlanBuilder b;
+  Manifest &m = b.manifest;
+  auto x = b.buffer("data", {2, 3, 6, 6});
+  auto y = b.buffer("conv", {2, 4, 3, 3});
+  auto z = b.buffer("ip", {2, 5});
+  auto copied = b.buffer("copied", {2, 5}, {1, 2});
+  auto label = b.buffer("label", {2});
+  auto status = b.buffer("status", {}, {}, I32);
+  auto w = b.buffer("conv.w", {4, 3, 3, 3}, {}, F32, PARAMETERS);
+  auto bias = b.buffer("conv.b", {4}, {}, F32, PARAMETERS);
+  auto v = b.buffer("ip.w", {5, 4, 3, 3},
+                    stridesFor({5, 4, 3, 3}, {0, 2, 3, 1}), F32, PARAMETERS);
+  auto dw = b.buffer("conv.w'", {4, 3, 3, 3}, {}, F32, GRADIENTS);
+  auto db = b.buffer("conv.b'", {4}, {}, F32, GRADIENTS);
+  auto history = b.buffer("history", {4, 3, 3, 3}, {}, F32, STATE);
+  b.buffer("scalars", {SCALAR_COUNT}, {}, F32, SCALARS);
+  auto constant = b.buffer("constant", {2, 5}, {}, F32, CONSTANTS);
+  b.buffer("private", {4});
+  m.mutable_buffers(m.buffers_size() - 1)->set_program_index(1);
+  Buffer &live = *m.mutable_buffers(static_cast<int>(y));
+  live.set_program_index(0);
+  live.set_first_step(0);
+  live.set_last_step(2);
+  m.mutable_arenas(static_cast<int>(b.arena(CONSTANTS)))
+      ->set_initial_segment_index(
+          b.segment(Segment::CONSTANT_DATA, std::string(40, 'c')));
+  m.mutable_arenas(static_cast<int>(b.arena(PARAMETERS)))
+      ->set_initial_segment_index(
+          b.segment(Segment::WEIGHTS, std::string(64, '\0')));
+
+  auto addParameter = [&](const char *layer, std::uint32_t index,
+                          std::uint32_t buffer, Dims dims) -> Parameter & {
+    Parameter &added = *m.add_parameters();
+    added.set_layer(layer);
+    added.set_index(index);
+    added.set_buffer_index(buffer);
+    added.mutable_file_dims()->Add(dims.begin(), dims.end());
+    return added;
+  };
+  Parameter &weights = addParameter("conv1", 0, w, {4, 3, 3, 3});
+  weights.set_gradient_buffer_index(dw);
+  weights.add_state_buffer_indices(history);
+  Parameter::Sharer &sharer = *weights.add_sharers();
+  sharer.set_layer("twin");
+  sharer.set_index(0);
+  sharer.add_file_dims(108);
+  addParameter("conv1", 1, bias, {4}).set_gradient_buffer_index(db);
+  addParameter("ip1", 0, v, {5, 36});
+
+  auto check = b.kernel("checkLabels", 2, 2, 2);
+  auto add = b.kernel("addOne", 2, 10, 4);
+
+  Program &main = b.program("forward_backward");
+  main.set_first_backward_step(4);
+  ConvolutionCall conv;
+  conv.set_direction(FORWARD);
+  conv.mutable_window()->set_kernel_h(3);
+  conv.mutable_window()->set_kernel_w(3);
+  conv.mutable_window()->set_stride_h(2);
+  conv.mutable_window()->set_stride_w(2);
+  conv.mutable_window()->set_pad_h(1);
+  conv.mutable_window()->set_pad_w(1);
+  conv.set_x_buffer_index(x);
+  conv.set_w_buffer_index(w);
+  conv.set_b_buffer_index(bias);
+  conv.set_y_buffer_index(y);
+  conv.mutable_epilogue()->set_relu(true);
+  conv.mutable_epilogue()->set_negative_slope(0.1f);
+  Step &first = *main.add_steps();
+  *first.mutable_convolution() = conv;
+  first.add_layers("conv1");
+  InnerProductCall product;
+  product.set_direction(FORWARD);
+  product.set_x_buffer_index(y);
+  product.set_w_buffer_index(v);
+  product.set_y_buffer_index(z);
+  *main.add_steps()->mutable_inner_product() = product;
+  CopyCall &copy = *main.add_steps()->mutable_copy();
+  copy.set_source_buffer_index(z);
+  copy.set_target_buffer_index(copied);
+  b.launch(main, check, {label, status});
+  main.add_steps()->mutable_zero()->set_buffer_index(dw);
+  b.launch(main, add, {constant, z});
+  ConvolutionCall back = conv;
+  back.set_direction(BACKWARD_WEIGHTS);
+  back.set_w_buffer_index(dw);
+  back.set_b_buffer_index(db);
+  back.clear_epilogue();
+  back.mutable_epilogue()->set_accumulate(true);
+  *main.add_steps()->mutable_convolution() = back;
+
+  Feed &feed = *main.add_feeds();
+  feed.set_layer("");
+  feed.add_buffer_indices(x);
+  feed.add_buffer_indices(label);
+  Output &output = *main.add_outputs();
+  output.set_blob("ip");
+  output.set_buffer_index(z);
+  output.set_loss_weight(1);
+  *main.add_inner_losses() = output;
+  Check &condition = *main.add_checks();
+  condition.set_kind(Check::LABEL_RANGE);
+  condition.set_status_buffer_index(status);
+  condition.set_values_buffer_index(label);
+  condition.set_limit(10);
+  condition.set_layer("loss");
+  condition.set_blob("label");
+  condition.set_source_location("net.prototxt:7:3");
+  NamedBuffer &blob = *main.add_blobs();
+  blob.set_name("conv");
+  blob.set_buffer_index(y);
+  *main.add_blob_gradients() = blob;
+  b.program("update");
+  return b;
+}
+
+} // namespace brew::test

@@ -1,0 +1,200 @@
+//===- PlanFileTest.cpp - Opening plans, good and damaged -----------------===//
+#include "runtime/plan/PlanFile.h"
+
+#include "PlanBuilder.h"
+#include "PlanMutator.h"
+#include "formats/Error.h"
+#include "runtime/plan/PlanWriter.h"
+
+#include <cstring>
+#include <fstream>
+#include <gtest/gtest.h>
+
+using namespace brew;
+using namespace brew::plan;
+using namespace brew::test;
+
+namespace {
+
+/// A file that is removed with the object.
+struct TemporaryFile {
+  std::string path;
+  explicit TemporaryFile(const std::string &content)
+      : path(testing::TempDir() + "brew-plan-" +
+             testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    std::ofstream(path, std::ios::binary) << content;
+  }
+  ~TemporaryFile() { std::remove(path.c_str()); }
+};
+
+ExitStatus statusOfOpen(const std::string &path, std::string &text) {
+  try {
+    PlanFile::open(path);
+    return ExitStatus::Success;
+  } catch (const Error &error) {
+    text = error.what();
+    return error.status();
+  }
+}
+
+TEST(PlanFile, OpensWhatTheWriterWrote) {
+  PlanBuilder builder = completePlan();
+  TemporaryFile file(builder.bytes());
+  auto plan = PlanFile::open(file.path);
+  EXPECT_EQ(plan->path(), file.path);
+  EXPECT_EQ(plan->manifest().net_name(), "net");
+  EXPECT_EQ(plan->manifest().programs(0).name(), "forward_backward");
+  for (std::size_t i = 0; i < builder.segments.size(); ++i) {
+    const Segment &segment = plan->manifest().segments(static_cast<int>(i));
+    ASSERT_EQ(segment.size(), builder.segments[i].size());
+    EXPECT_EQ(segment.offset() % kAlignment, 0u);
+    EXPECT_EQ(std::memcmp(plan->segment(static_cast<std::uint32_t>(i)),
+                          builder.segments[i].data(), segment.size()),
+              0);
+  }
+}
+
+TEST(PlanFile, ElementSizesAndCounts) {
+  EXPECT_EQ(elementSize(F32), 4u);
+  EXPECT_EQ(elementSize(F64), 8u);
+  EXPECT_EQ(elementSize(I32), 4u);
+  EXPECT_EQ(elementSize(U8), 1u);
+  Buffer buffer;
+  EXPECT_EQ(elementCount(buffer), 1);
+  buffer.add_dims(3);
+  buffer.add_dims(4);
+  EXPECT_EQ(elementCount(buffer), 12);
+}
+
+TEST(PlanFile, MissingFileIsTheMachines) {
+  std::string text;
+  EXPECT_EQ(statusOfOpen("/nonexistent/a.plan", text),
+            ExitStatus::MachineLacks);
+  EXPECT_EQ(
+      text,
+      "cannot open plan '/nonexistent/a.plan': No such file or directory");
+  EXPECT_EQ(statusOfOpen("/", text), ExitStatus::MachineLacks);
+  EXPECT_EQ(text, "cannot open plan '/': Is a directory");
+}
+
+TEST(PlanFile, OtherFilesAreNoPlans) {
+  EXPECT_NE(loadError("").find("not a plan"), std::string::npos);
+  EXPECT_NE(loadError("name: \"LeNet\"\nlayer {").find("not a plan"),
+            std::string::npos);
+  TemporaryFile empty("");
+  std::string text;
+  EXPECT_EQ(statusOfOpen(empty.path, text), ExitStatus::BadInput);
+  EXPECT_NE(text.find(empty.path + ": not a plan"), std::string::npos);
+}
+
+TEST(PlanFile, NewerVersionNamesBoth) {
+  std::string bytes = completePlan().bytes();
+  std::uint32_t version = kFormatVersion + 6;
+  std::memcpy(bytes.data() + offsetof(Header, formatVersion), &version, 4);
+  EXPECT_EQ(loadError(bytes),
+            "p.plan: this plan has format version 7 and was written by a newer "
+            "brewc; this program reads format version 1");
+}
+
+TEST(PlanFile, EveryTruncationIsRefused) {
+  PlanBuilder builder = completePlan();
+  builder.segments.back().resize(200); // keep it quick: no code is run here
+  std::string bytes = builder.bytes();
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    std::string error = loadError(bytes.substr(0, size));
+    ASSERT_NE(error.find(size == 0 ? "not a plan" : "damaged plan"),
+              std::string::npos)
+        << "after " << size << " bytes: " << error;
+  }
+}
+
+TEST(PlanFile, EveryTruncationWithFittingHeaderIsHarmless) {
+  PlanBuilder builder = completePlan();
+  builder.segments.back().resize(200);
+  std::string bytes = builder.bytes();
+  for (std::size_t size = sizeof(Header); size < bytes.size(); ++size)
+    ASSERT_NE(loadError(withFittingHeader(bytes.substr(0, size))), "")
+        << "after " << size << " bytes";
+}
+
+TEST(PlanFile, EveryBitFlipIsRefused) {
+  PlanBuilder builder = completePlan();
+  builder.segments.back().resize(200);
+  std::string bytes = builder.bytes();
+  for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    bytes[bit / 8] ^= static_cast<char>(1 << bit % 8);
+    ASSERT_NE(loadError(bytes), "") << "bit " << bit;
+    bytes[bit / 8] ^= static_cast<char>(1 << bit % 8);
+  }
+  EXPECT_EQ(loadError(bytes), "");
+}
+
+TEST(PlanFile, EveryBitFlipWithFittingHeaderIsHarmless) {
+  PlanBuilder builder = completePlan();
+  builder.segments.back().resize(200);
+  std::string bytes = builder.bytes();
+  Header header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  std::size_t end = header.manifestOffset + header.manifestSize;
+  std::size_t refused = 0;
+  for (std::size_t bit = 0; bit < end * 8; ++bit) {
+    bytes[bit / 8] ^= static_cast<char>(1 << bit % 8);
+    refused += !loadError(withFittingHeader(bytes)).empty();
+    bytes[bit / 8] ^= static_cast<char>(1 << bit % 8);
+  }
+  // Flips in names and the like are legal; most others are not.
+  EXPECT_GT(refused, end * 8 / 3);
+}
+
+TEST(PlanFile, HostileHeaderFields) {
+  const std::string good = completePlan().bytes();
+  for (std::size_t field :
+       {offsetof(Header, manifestOffset), offsetof(Header, manifestSize),
+        offsetof(Header, fileSize)})
+    for (std::uint64_t value :
+         {std::uint64_t(0), std::uint64_t(1), std::uint64_t(63),
+          std::uint64_t(good.size() + 1), std::uint64_t(1) << 31,
+          std::uint64_t(1) << 32, std::uint64_t(1) << 63, ~std::uint64_t(0),
+          ~std::uint64_t(0) - 63}) {
+      std::string bytes = good;
+      std::memcpy(bytes.data() + field, &value, sizeof value);
+      updateChecksum(bytes);
+      EXPECT_NE(loadError(bytes), "") << "field " << field << " = " << value;
+    }
+  std::string reserved = good;
+  reserved[sizeof(Header) - 1] = 1;
+  EXPECT_NE(loadError(reserved).find("reserved"), std::string::npos);
+  std::string version = good;
+  std::memset(version.data() + offsetof(Header, formatVersion), 0, 4);
+  EXPECT_NE(loadError(version).find("format version is 0"), std::string::npos);
+}
+
+TEST(PlanWriter, RefusesWhatTheReaderWould) {
+  PlanBuilder builder = completePlan();
+  builder.manifest.mutable_buffers(0)->set_offset(32);
+  try {
+    builder.bytes();
+    FAIL() << "a plan that breaks a rule was written";
+  } catch (const Error &error) {
+    EXPECT_EQ(error.status(), ExitStatus::Bug);
+    EXPECT_NE(std::string(error.what()).find("multiple of 64"),
+              std::string::npos);
+  }
+  builder = completePlan();
+  builder.segments.pop_back();
+  EXPECT_THROW(builder.bytes(), Error);
+}
+
+TEST(PlanWriter, ManifestSizesAroundVarintSteps) {
+  // Segment offsets grow with the manifest whose size depends on them.
+  for (std::size_t length = 0; length < 17000; length += 37) {
+    PlanBuilder builder;
+    builder.manifest.set_net_name(std::string(length, 'n'));
+    builder.segment(Segment::CONSTANT_DATA, "abc");
+    builder.segment(Segment::CONSTANT_DATA, "");
+    auto plan = builder.build();
+    ASSERT_EQ(std::memcmp(plan->segment(0), "abc", 3), 0);
+  }
+}
+
+} // namespace

@@ -1,0 +1,229 @@
+//===- PlanValidatorCallsTest.cpp - Broken rules of steps -----------------===//
+#include "PlanBuilder.h"
+
+#include <functional>
+#include <gtest/gtest.h>
+#include <limits>
+#include <ostream>
+
+using namespace brew::plan;
+using namespace brew::test;
+
+namespace {
+
+constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
+
+struct BrokenStep {
+  const char *name;
+  std::function<void(Manifest &)> spoil;
+  const char *message;
+};
+
+void PrintTo(const BrokenStep &rule, std::ostream *out) { *out << rule.name; }
+
+class PlanValidatorCalls : public testing::TestWithParam<BrokenStep> {};
+
+TEST_P(PlanValidatorCalls, Refuses) {
+  PlanBuilder builder = completePlan();
+  builder.segments.back().resize(200);
+  fixedOffsets(builder.manifest, builder.segments);
+  GetParam().spoil(builder.manifest);
+  std::string error = loadError(assemble(builder.manifest, builder.segments));
+  EXPECT_EQ(error.rfind("p.plan: damaged plan: program 0 ", 0), 0u) << error;
+  EXPECT_NE(error.find(GetParam().message), std::string::npos) << error;
+}
+
+// Buffers of completePlan(), in order.
+enum : std::uint32_t {
+  Data,
+  Conv,
+  Ip,
+  Copied,
+  Label,
+  Status,
+  ConvW,
+  ConvB,
+  IpW,
+  ConvDw,
+  ConvDb,
+  History,
+  Scalars,
+  Constant,
+  Private,
+};
+
+Step &step(Manifest &m, int i) {
+  return *m.mutable_programs(0)->mutable_steps(i);
+}
+ConvolutionCall &conv(Manifest &m) { return *step(m, 0).mutable_convolution(); }
+ConvolutionCall &back(Manifest &m) { return *step(m, 6).mutable_convolution(); }
+Window &window(Manifest &m) { return *conv(m).mutable_window(); }
+InnerProductCall &product(Manifest &m) {
+  return *step(m, 1).mutable_inner_product();
+}
+CopyCall &copy(Manifest &m) { return *step(m, 2).mutable_copy(); }
+Launch &launch(Manifest &m) { return *step(m, 3).mutable_launch(); }
+Buffer &buffer(Manifest &m, std::uint32_t index) {
+  return *m.mutable_buffers(static_cast<int>(index));
+}
+
+const BrokenStep kSteps[] = {
+    {"NoAction", [](Manifest &m) { step(m, 0).clear_action(); },
+     "step 0: it says nothing to do"},
+    {"KernelMissing", [](Manifest &m) { launch(m).set_kernel_index(2); },
+     "its kernel does not exist"},
+    {"NoKernel", [](Manifest &m) { launch(m).clear_kernel_index(); },
+     "its kernel does not exist"},
+    {"TooFewArguments",
+     [](Manifest &m) { launch(m).mutable_buffer_indices()->RemoveLast(); },
+     "not the kernel's argument count"},
+    {"TooManyArguments", [](Manifest &m) { launch(m).add_buffer_indices(0); },
+     "not the kernel's argument count"},
+    {"ArgumentMissing",
+     [](Manifest &m) { launch(m).set_buffer_indices(0, 0xffffffffu); },
+     "an argument does not exist"},
+    {"ArgumentOfOtherProgram",
+     [](Manifest &m) { launch(m).set_buffer_indices(0, Private); },
+     "an argument belongs to another program"},
+    // zero and all-reduce
+    {"NoZeroBuffer",
+     [](Manifest &m) { step(m, 4).mutable_zero()->clear_buffer_index(); },
+     "the buffer to clear is missing"},
+    {"ZeroConstant",
+     [](Manifest &m) { step(m, 4).mutable_zero()->set_buffer_index(Constant); },
+     "writes to a constant"},
+    {"AllReduceMissing",
+     [](Manifest &m) { step(m, 4).mutable_all_reduce()->set_buffer_index(99); },
+     "the buffer to reduce does not exist"},
+    // copy
+    {"NoCopySource", [](Manifest &m) { copy(m).clear_source_buffer_index(); },
+     "the source is missing"},
+    {"CopyTargetMissing",
+     [](Manifest &m) { copy(m).set_target_buffer_index(99); },
+     "the target does not exist"},
+    {"CopyTypes", [](Manifest &m) { buffer(m, Copied).set_type(I32); },
+     "the types differ"},
+    {"CopyDims", [](Manifest &m) { copy(m).set_source_buffer_index(Label); },
+     "the dimensions differ"},
+    {"CopyToConstant",
+     [](Manifest &m) { copy(m).set_target_buffer_index(Constant); },
+     "writes to a constant"},
+    {"CopyOverItself", [](Manifest &m) { copy(m).set_target_buffer_index(Ip); },
+     "its result overlaps an operand"},
+    // convolution
+    {"NoDirection", [](Manifest &m) { conv(m).clear_direction(); },
+     "direction is missing"},
+    {"NoX", [](Manifest &m) { conv(m).clear_x_buffer_index(); },
+     "x is missing"},
+    {"NoW", [](Manifest &m) { conv(m).clear_w_buffer_index(); },
+     "w is missing"},
+    {"NoY", [](Manifest &m) { conv(m).clear_y_buffer_index(); },
+     "y is missing"},
+    {"BiasMissing", [](Manifest &m) { conv(m).set_b_buffer_index(99); },
+     "b does not exist"},
+    {"IntegerX", [](Manifest &m) { buffer(m, Data).set_type(I32); },
+     "neither F32 nor F64"},
+    {"IntegerY", [](Manifest &m) { buffer(m, Conv).set_type(I32); },
+     "types differ"},
+    {"RankOfX", [](Manifest &m) { conv(m).set_x_buffer_index(Ip); },
+     "have four dimensions"},
+    {"BiasOfDataGradient",
+     [](Manifest &m) { conv(m).set_direction(BACKWARD_DATA); },
+     "the gradient of the data has no bias"},
+    {"GroupZero", [](Manifest &m) { conv(m).set_group(0); },
+     "channels of x, w and the group"},
+    {"GroupNegative", [](Manifest &m) { conv(m).set_group(-3); },
+     "channels of x, w and the group"},
+    {"GroupDoesNotDivide", [](Manifest &m) { conv(m).set_group(3); },
+     "channels of x, w and the group"},
+    {"ImagesDiffer", [](Manifest &m) { buffer(m, Conv).set_dims(0, 1); },
+     "x's images"},
+    {"ChannelsDiffer", [](Manifest &m) { buffer(m, Conv).set_dims(1, 3); },
+     "w's channels"},
+    {"BiasOfOtherRank", [](Manifest &m) { conv(m).set_b_buffer_index(Status); },
+     "types differ"},
+    {"BiasOfOtherSize", [](Manifest &m) { conv(m).set_b_buffer_index(Label); },
+     "one element per channel"},
+    {"NoKernelHeight", [](Manifest &m) { window(m).clear_kernel_h(); },
+     "window is missing"},
+    {"KernelWidthDiffers", [](Manifest &m) { window(m).set_kernel_w(5); },
+     "window is missing or is not w's"},
+    {"StrideZero", [](Manifest &m) { window(m).set_stride_h(0); },
+     "stride or dilation is out of range"},
+    {"StrideHuge", [](Manifest &m) { window(m).set_stride_w(kHuge); },
+     "stride or dilation is out of range"},
+    {"DilationZero", [](Manifest &m) { window(m).set_dilation_w(0); },
+     "stride or dilation is out of range"},
+    {"DilationHuge", [](Manifest &m) { window(m).set_dilation_w(kHuge); },
+     "stride or dilation is out of range"},
+    {"PadNegative", [](Manifest &m) { window(m).set_pad_h(-1); },
+     "pad is out of range"},
+    {"PadHuge", [](Manifest &m) { window(m).set_pad_w(kHuge); },
+     "pad is out of range"},
+    {"ExtentDiffers", [](Manifest &m) { window(m).set_pad_h(3); },
+     "extent of y"},
+    {"WindowLargerThanInput", [](Manifest &m) { window(m).set_dilation_h(9); },
+     "extent of y"},
+    {"SlopeWithoutRelu",
+     [](Manifest &m) { conv(m).mutable_epilogue()->clear_relu(); },
+     "slope without a ReLU"},
+    {"ReluInBackward",
+     [](Manifest &m) { back(m).mutable_epilogue()->set_relu(true); },
+     "only a forward call can apply a ReLU"},
+    {"ResultIsOperand",
+     [](Manifest &m) {
+       back(m).set_direction(FORWARD);
+       back(m).set_b_buffer_index(ConvB);
+       // y over x: same place, both dense
+       buffer(m, Conv).set_offset(buffer(m, Data).offset());
+       conv(m).set_b_buffer_index(ConvB);
+     },
+     "its result overlaps an operand"},
+    // inner product
+    {"ProductNoDirection", [](Manifest &m) { product(m).clear_direction(); },
+     "direction is missing"},
+    {"ProductNoX", [](Manifest &m) { product(m).clear_x_buffer_index(); },
+     "x is missing"},
+    {"ProductTypes", [](Manifest &m) { buffer(m, Ip).set_type(I32); },
+     "types differ"},
+    {"ProductBiasOfDataGradient",
+     [](Manifest &m) {
+       product(m).set_direction(BACKWARD_DATA);
+       product(m).set_b_buffer_index(ConvB);
+     },
+     "the gradient of the data has no bias"},
+    {"AxisBeyondRank", [](Manifest &m) { product(m).set_axis(5); },
+     "axis is out of range"},
+    {"AxisHuge", [](Manifest &m) { product(m).set_axis(0xffffffffu); },
+     "axis is out of range"},
+    {"AxisDiffers", [](Manifest &m) { product(m).set_axis(2); },
+     "one dimension more than x"},
+    {"Transposed", [](Manifest &m) { product(m).set_transpose(true); },
+     "dimensions of x and w do not agree"},
+    {"InnerDimsDiffer",
+     [](Manifest &m) { product(m).set_x_buffer_index(Data); },
+     "dimensions of x and w do not agree"},
+    {"ColumnsDiffer", [](Manifest &m) { buffer(m, Ip).set_dims(1, 4); },
+     "w's columns"},
+    {"RowsDiffer", [](Manifest &m) { buffer(m, Ip).set_dims(0, 1); },
+     "leading dimensions of x and y"},
+    {"ProductBiasSize",
+     [](Manifest &m) { product(m).set_b_buffer_index(ConvB); },
+     "one element per column"},
+    {"ProductIntoConstant",
+     [](Manifest &m) { product(m).set_y_buffer_index(Constant); },
+     "writes to a constant"},
+    {"ProductReluInBackward",
+     [](Manifest &m) {
+       product(m).set_direction(BACKWARD_DATA);
+       product(m).mutable_epilogue()->set_relu(true);
+     },
+     "only a forward call can apply a ReLU"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Steps, PlanValidatorCalls, testing::ValuesIn(kSteps),
+                         [](const auto &info) {
+                           return std::string(info.param.name);
+                         });
+
+} // namespace

@@ -1,0 +1,394 @@
+//===- PlanValidatorTest.cpp - One broken rule at a time ------------------===//
+#include "PlanBuilder.h"
+
+#include <functional>
+#include <gtest/gtest.h>
+#include <limits>
+#include <ostream>
+
+using namespace brew::plan;
+using namespace brew::test;
+
+namespace {
+
+constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
+
+struct BrokenRule {
+  const char *name;
+  std::function<void(Manifest &)> spoil;
+  const char *message; // part of the expected text
+};
+
+void PrintTo(const BrokenRule &rule, std::ostream *out) { *out << rule.name; }
+
+class PlanValidator : public testing::TestWithParam<BrokenRule> {};
+
+TEST_P(PlanValidator, Refuses) {
+  PlanBuilder builder = completePlan();
+  builder.segments.back().resize(200);
+  fixedOffsets(builder.manifest, builder.segments);
+  ASSERT_EQ(loadError(assemble(builder.manifest, builder.segments)), "");
+  GetParam().spoil(builder.manifest);
+  std::string error = loadError(assemble(builder.manifest, builder.segments));
+  EXPECT_EQ(error.rfind("p.plan: damaged plan: ", 0), 0u) << error;
+  EXPECT_NE(error.find(GetParam().message), std::string::npos) << error;
+}
+
+Buffer &buffer(Manifest &m, const char *name) {
+  for (Buffer &found : *m.mutable_buffers())
+    if (found.name() == name)
+      return found;
+  throw std::logic_error(name);
+}
+Arena &arena(Manifest &m, ArenaKind kind) {
+  for (Arena &found : *m.mutable_arenas())
+    if (found.kind() == kind)
+      return found;
+  throw std::logic_error("arena");
+}
+Program &program(Manifest &m) { return *m.mutable_programs(0); }
+Parameter &weights(Manifest &m) { return *m.mutable_parameters(0); }
+
+const BrokenRule kRules[] = {
+    // target
+    {"NoTarget", [](Manifest &m) { m.clear_target(); }, "target: missing"},
+    {"NoTargetKind", [](Manifest &m) { m.mutable_target()->clear_kind(); },
+     "kind is missing"},
+    {"NoPrecision", [](Manifest &m) { m.mutable_target()->clear_precision(); },
+     "precision is missing"},
+    {"PrecisionU8", [](Manifest &m) { m.mutable_target()->set_precision(U8); },
+     "neither F32 nor F64"},
+    // segments
+    {"NoSegmentKind", [](Manifest &m) { m.mutable_segments(0)->clear_kind(); },
+     "segment 0: kind is missing"},
+    {"NoSegmentOffset",
+     [](Manifest &m) { m.mutable_segments(0)->clear_offset(); },
+     "offset or size is missing"},
+    {"NoSegmentSize", [](Manifest &m) { m.mutable_segments(0)->clear_size(); },
+     "offset or size is missing"},
+    {"SegmentUnaligned",
+     [](Manifest &m) {
+       m.mutable_segments(0)->set_offset(m.segments(0).offset() + 8);
+     },
+     "offset is no multiple of 64"},
+    {"SegmentOverHeader",
+     [](Manifest &m) { m.mutable_segments(0)->set_offset(0); },
+     "overlaps the manifest"},
+    {"SegmentOverSegment",
+     [](Manifest &m) {
+       m.mutable_segments(1)->set_offset(m.segments(0).offset());
+     },
+     "overlaps the manifest or the segment before"},
+    {"SegmentBeyondFile",
+     [](Manifest &m) {
+       m.mutable_segments(2)->set_size(m.segments(2).size() + 1);
+     },
+     "beyond the end of the file"},
+    {"SegmentSizeOverflows",
+     [](Manifest &m) { m.mutable_segments(2)->set_size(~std::uint64_t(0)); },
+     "beyond the end of the file"},
+    {"SegmentOffsetOverflows",
+     [](Manifest &m) {
+       m.mutable_segments(2)->set_offset(~std::uint64_t(0) - 63);
+     },
+     "beyond the end of the file"},
+    // arenas
+    {"NoArenaKind", [](Manifest &m) { m.mutable_arenas(0)->clear_kind(); },
+     "arena 0: kind is missing"},
+    {"NoArenaSize", [](Manifest &m) { m.mutable_arenas(0)->clear_size(); },
+     "size is missing"},
+    {"ArenaAbsurd",
+     [](Manifest &m) { m.mutable_arenas(0)->set_size(~std::uint64_t(0)); },
+     "size is absurd"},
+    {"ArenaTwice", [](Manifest &m) { *m.add_arenas() = m.arenas(0); },
+     "another arena of its kind"},
+    {"ScalarsTooSmall",
+     [](Manifest &m) { arena(m, SCALARS).set_size(SCALAR_COUNT * 4 - 1); },
+     "too small for the solver's scalars"},
+    {"ConstantsWithoutData",
+     [](Manifest &m) { arena(m, CONSTANTS).clear_initial_segment_index(); },
+     "initial segment is missing"},
+    {"TransientWithData",
+     [](Manifest &m) { arena(m, TRANSIENT).set_initial_segment_index(0); },
+     "has no initial segment"},
+    {"InitialSegmentMissing",
+     [](Manifest &m) { arena(m, CONSTANTS).set_initial_segment_index(3); },
+     "initial segment does not exist"},
+    {"InitialSegmentOfWrongKind",
+     [](Manifest &m) { arena(m, CONSTANTS).set_initial_segment_index(1); },
+     "initial segment is of the wrong kind"},
+    {"InitialSegmentTooLarge",
+     [](Manifest &m) { arena(m, CONSTANTS).set_size(39); },
+     "initial segment is larger"},
+    // buffers
+    {"NoArenaIndex",
+     [](Manifest &m) { m.mutable_buffers(0)->clear_arena_index(); },
+     "buffer 0 ('data'): arena index is missing"},
+    {"ArenaMissing",
+     [](Manifest &m) { m.mutable_buffers(0)->set_arena_index(6); },
+     "its arena does not exist"},
+    {"NoOffset", [](Manifest &m) { m.mutable_buffers(0)->clear_offset(); },
+     "offset or size is missing"},
+    {"NoSize", [](Manifest &m) { m.mutable_buffers(0)->clear_size(); },
+     "offset or size is missing"},
+    {"BufferUnaligned",
+     [](Manifest &m) { m.mutable_buffers(1)->set_offset(4); },
+     "offset is no multiple of 64"},
+    {"BufferBeyondArena",
+     [](Manifest &m) {
+       m.mutable_buffers(0)->set_offset(arena(m, TRANSIENT).size() / 64 * 64 +
+                                        64);
+     },
+     "beyond the end of its arena"},
+    {"BufferSizeOverflows",
+     [](Manifest &m) { m.mutable_buffers(0)->set_size(~std::uint64_t(0)); },
+     "beyond the end of its arena"},
+    {"RanksDiffer", [](Manifest &m) { m.mutable_buffers(0)->add_dims(1); },
+     "numbers of dimensions and strides differ"},
+    {"RankTooLarge",
+     [](Manifest &m) {
+       for (int i = 0; i < 32; ++i) {
+         m.mutable_buffers(0)->add_dims(1);
+         m.mutable_buffers(0)->add_strides(1);
+       }
+     },
+     "too many dimensions"},
+    {"DimZero", [](Manifest &m) { m.mutable_buffers(0)->set_dims(0, 0); },
+     "dimension is not positive"},
+    {"DimNegative", [](Manifest &m) { m.mutable_buffers(0)->set_dims(0, -2); },
+     "dimension is not positive"},
+    {"StrideZero", [](Manifest &m) { m.mutable_buffers(0)->set_strides(0, 0); },
+     "stride is not positive"},
+    {"StrideNegative",
+     [](Manifest &m) { m.mutable_buffers(0)->set_strides(0, -108); },
+     "stride is not positive"},
+    {"DimsProductOverflows",
+     [](Manifest &m) {
+       for (int d = 0; d < 4; ++d)
+         m.mutable_buffers(0)->set_dims(d, std::int64_t(1) << 32);
+     },
+     "too many elements"},
+    {"DimHuge", [](Manifest &m) { m.mutable_buffers(0)->set_dims(0, kHuge); },
+     "too many elements"},
+    {"StrideHuge",
+     [](Manifest &m) { m.mutable_buffers(0)->set_strides(0, kHuge); },
+     "strides reach too far"},
+    {"StrideBeyondSize",
+     [](Manifest &m) { m.mutable_buffers(0)->set_strides(0, 109); },
+     "strides reach beyond its size"},
+    {"TypeLargerThanSize",
+     [](Manifest &m) { m.mutable_buffers(0)->set_type(F64); },
+     "strides reach beyond its size"},
+    {"ElementsOverlap",
+     [](Manifest &m) { m.mutable_buffers(0)->set_strides(0, 107); },
+     "make elements overlap"},
+    {"BufferProgramMissing",
+     [](Manifest &m) { m.mutable_buffers(0)->set_program_index(2); },
+     "its program does not exist"},
+    {"OnlyFirstStep", [](Manifest &m) { buffer(m, "conv").clear_last_step(); },
+     "only one of first and last step"},
+    {"StepsWithoutProgram",
+     [](Manifest &m) { buffer(m, "conv").clear_program_index(); },
+     "without a program"},
+    {"StepsReversed", [](Manifest &m) { buffer(m, "conv").set_first_step(3); },
+     "live steps lie outside"},
+    {"StepsBeyondProgram",
+     [](Manifest &m) { buffer(m, "conv").set_last_step(8); },
+     "live steps lie outside"},
+    // parameters
+    {"NoParameterLayer", [](Manifest &m) { weights(m).clear_layer(); },
+     "layer or index is missing"},
+    {"NoParameterIndex", [](Manifest &m) { weights(m).clear_index(); },
+     "layer or index is missing"},
+    {"ParameterTwice",
+     [](Manifest &m) { m.mutable_parameters(1)->set_index(0); },
+     "another parameter has its name"},
+    {"NoParameterBuffer", [](Manifest &m) { weights(m).clear_buffer_index(); },
+     "its buffer does not exist"},
+    {"ParameterBufferMissing",
+     [](Manifest &m) { weights(m).set_buffer_index(99); },
+     "its buffer does not exist"},
+    {"ParameterOfOneProgram",
+     [](Manifest &m) { buffer(m, "conv.w").set_program_index(0); },
+     "belongs to one program"},
+    {"ParameterTypeDiffers",
+     [](Manifest &m) { buffer(m, "conv.b").set_type(I32); },
+     "not the plan's precision"},
+    {"GradientMissing",
+     [](Manifest &m) { weights(m).set_gradient_buffer_index(99); },
+     "gradient buffer does not exist"},
+    {"GradientOfOtherShape",
+     [](Manifest &m) { weights(m).set_gradient_buffer_index(0); },
+     "differ from the parameter's"},
+    {"GradientOfOtherLayout",
+     [](Manifest &m) {
+       buffer(m, "conv.w'").set_strides(0, 1);
+       buffer(m, "conv.w'").set_strides(1, 4);
+       buffer(m, "conv.w'").set_strides(2, 12);
+       buffer(m, "conv.w'").set_strides(3, 36);
+     },
+     "differ from the parameter's"},
+    {"GradientAtOtherOffset",
+     [](Manifest &m) {
+       arena(m, GRADIENTS).set_size(4096);
+       buffer(m, "conv.w'").set_offset(64);
+     },
+     "offset differs from the parameter's"},
+    {"HistoryMissing",
+     [](Manifest &m) { weights(m).set_state_buffer_indices(0, 99); },
+     "history buffer does not exist"},
+    {"HistoryOfOtherShape",
+     [](Manifest &m) { weights(m).set_state_buffer_indices(0, 0); },
+     "differ from the parameter's"},
+    {"FileDimsOfOtherCount",
+     [](Manifest &m) { weights(m).set_file_dims(0, 5); },
+     "differ in their number of elements"},
+    {"FileDimsAbsent", [](Manifest &m) { weights(m).clear_file_dims(); },
+     "differ in their number of elements"},
+    {"FileDimZero", [](Manifest &m) { weights(m).set_file_dims(0, 0); },
+     "file dimension is not positive"},
+    {"FileDimsOverflow",
+     [](Manifest &m) {
+       for (int d = 0; d < 4; ++d)
+         weights(m).set_file_dims(d, kHuge);
+     },
+     "file dimensions are absurd"},
+    {"FileRankTooLarge",
+     [](Manifest &m) {
+       for (int d = 0; d < 40; ++d)
+         weights(m).add_file_dims(1);
+     },
+     "too many file dimensions"},
+    {"NoSharerLayer",
+     [](Manifest &m) { weights(m).mutable_sharers(0)->clear_layer(); },
+     "of a sharer is missing"},
+    {"SharerTwice",
+     [](Manifest &m) { *weights(m).add_sharers() = weights(m).sharers(0); },
+     "the name of a sharer"},
+    {"SharerOfOtherCount",
+     [](Manifest &m) { weights(m).mutable_sharers(0)->set_file_dims(0, 107); },
+     "differ in their number of elements"},
+    // kernels
+    {"NoSymbol", [](Manifest &m) { m.mutable_kernels(0)->clear_symbol(); },
+     "symbol is missing"},
+    {"SymbolWithNul",
+     [](Manifest &m) {
+       m.mutable_kernels(0)->set_symbol(std::string("a\0b", 3));
+     },
+     "symbol is missing"},
+    {"NoImage",
+     [](Manifest &m) { m.mutable_kernels(0)->clear_image_segment_index(); },
+     "image segment does not exist"},
+    {"ImageMissing",
+     [](Manifest &m) { m.mutable_kernels(0)->set_image_segment_index(3); },
+     "image segment does not exist"},
+    {"ImageIsData",
+     [](Manifest &m) { m.mutable_kernels(0)->set_image_segment_index(0); },
+     "its segment is no kernel image"},
+    {"NoDomain", [](Manifest &m) { m.mutable_kernels(0)->clear_domain(); },
+     "domain is missing"},
+    {"DomainZero", [](Manifest &m) { m.mutable_kernels(0)->set_domain(0); },
+     "domain is missing or out of range"},
+    {"DomainHuge", [](Manifest &m) { m.mutable_kernels(0)->set_domain(kHuge); },
+     "domain is missing or out of range"},
+    {"GrainZero", [](Manifest &m) { m.mutable_kernels(0)->set_grain(0); },
+     "grain is out of range"},
+    {"GrainHuge", [](Manifest &m) { m.mutable_kernels(0)->set_grain(kHuge); },
+     "grain is out of range"},
+    {"NoArgumentCount",
+     [](Manifest &m) { m.mutable_kernels(0)->clear_argument_count(); },
+     "argument count is missing"},
+    // programs
+    {"NoProgramName", [](Manifest &m) { program(m).clear_name(); },
+     "name is missing"},
+    {"ProgramTwice",
+     [](Manifest &m) { m.mutable_programs(1)->set_name(m.programs(0).name()); },
+     "another program has its name"},
+    {"NoFirstBackwardStep",
+     [](Manifest &m) { program(m).clear_first_backward_step(); },
+     "first_backward_step is missing"},
+    {"FirstBackwardStepBeyond",
+     [](Manifest &m) { program(m).set_first_backward_step(8); },
+     "first_backward_step lies outside"},
+    {"NoFeedLayer",
+     [](Manifest &m) { program(m).mutable_feeds(0)->clear_layer(); },
+     "feed's layer is missing"},
+    {"NoFeedBuffers",
+     [](Manifest &m) { program(m).mutable_feeds(0)->clear_buffer_indices(); },
+     "a feed has no buffers"},
+    {"FeedBufferMissing",
+     [](Manifest &m) {
+       program(m).mutable_feeds(0)->set_buffer_indices(1, 99);
+     },
+     "a feed's buffer does not exist"},
+    {"FeedOfOtherProgram",
+     [](Manifest &m) {
+       program(m).mutable_feeds(0)->set_buffer_indices(1, 14);
+     },
+     "a feed's buffer belongs to another program"},
+    {"FeedIntoConstant",
+     [](Manifest &m) {
+       program(m).mutable_feeds(0)->set_buffer_indices(1, 13);
+     },
+     "writes to a constant"},
+    {"NoOutputBlob",
+     [](Manifest &m) { program(m).mutable_outputs(0)->clear_blob(); },
+     "output's blob is missing"},
+    {"NoOutputBuffer",
+     [](Manifest &m) { program(m).mutable_outputs(0)->clear_buffer_index(); },
+     "output's buffer is missing"},
+    {"LossWeightNotFinite",
+     [](Manifest &m) {
+       program(m).mutable_outputs(0)->set_loss_weight(
+           std::numeric_limits<float>::quiet_NaN());
+     },
+     "loss weight is not finite"},
+    {"InnerLossBufferMissing",
+     [](Manifest &m) {
+       program(m).mutable_inner_losses(0)->set_buffer_index(99);
+     },
+     "output's buffer does not exist"},
+    {"NoBlobName",
+     [](Manifest &m) { program(m).mutable_blobs(0)->clear_name(); },
+     "blob's name is missing"},
+    {"BlobBufferMissing",
+     [](Manifest &m) { program(m).mutable_blobs(0)->set_buffer_index(99); },
+     "blob's buffer does not exist"},
+    {"GradientBlobBufferMissing",
+     [](Manifest &m) {
+       program(m).mutable_blob_gradients(0)->set_buffer_index(99);
+     },
+     "blob's buffer does not exist"},
+    // checks
+    {"NoCheckKind",
+     [](Manifest &m) { program(m).mutable_checks(0)->clear_kind(); },
+     "check 0: kind is missing"},
+    {"NoStatusBuffer",
+     [](Manifest &m) {
+       program(m).mutable_checks(0)->clear_status_buffer_index();
+     },
+     "the status buffer is missing"},
+    {"StatusNoInteger",
+     [](Manifest &m) {
+       program(m).mutable_checks(0)->set_status_buffer_index(4);
+     },
+     "status buffer is no I32 scalar"},
+    {"NoCheckLayer",
+     [](Manifest &m) { program(m).mutable_checks(0)->clear_layer(); },
+     "layer or blob is missing"},
+    {"NoValuesBuffer",
+     [](Manifest &m) {
+       program(m).mutable_checks(0)->clear_values_buffer_index();
+     },
+     "the values buffer is missing"},
+    {"LimitZero",
+     [](Manifest &m) { program(m).mutable_checks(0)->set_limit(0); },
+     "limit is missing or not positive"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Rules, PlanValidator, testing::ValuesIn(kRules),
+                         [](const auto &info) {
+                           return std::string(info.param.name);
+                         });
+
+} // namespace

@@ -1,0 +1,89 @@
+//===- Reference.h - Tensors in double precision for comparison -*- C++ -*-===//
+#pragma once
+
+#include "PlanBuilder.h"
+#include "runtime/Executor.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <initializer_list>
+#include <random>
+#include <vector>
+
+namespace brew::test {
+
+/// Row-major values that move in and out of buffers of any strides.
+struct Tensor {
+  Dims dims;
+  std::vector<double> values;
+
+  /// Random multiples of 1/8 in [-1, 1]: exact in f32, and so are sums of
+  /// products of a few thousand of them.
+  Tensor(const Dims &dims, unsigned seed) : dims(dims) {
+    std::int64_t count = 1;
+    for (std::int64_t dim : dims)
+      count *= dim;
+    std::mt19937 random(seed);
+    for (std::int64_t i = 0; i < count; ++i)
+      values.push_back(static_cast<int>(random() % 17) / 8.0 - 1.0);
+  }
+
+  double &at(std::initializer_list<std::int64_t> index) {
+    std::int64_t flat = 0;
+    std::size_t d = 0;
+    for (std::int64_t i : index)
+      flat = flat * dims[d++] + i;
+    return values[static_cast<std::size_t>(flat)];
+  }
+
+  void add(const Tensor &other) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] += other.values[i];
+  }
+
+  /// Position in memory of row-major element `i` of a buffer.
+  static std::int64_t position(const plan::Buffer &buffer, std::size_t i) {
+    auto rest = static_cast<std::int64_t>(i);
+    std::int64_t result = 0;
+    for (int d = buffer.dims_size() - 1; d >= 0; --d) {
+      result += rest % buffer.dims(d) * buffer.strides(d);
+      rest /= buffer.dims(d);
+    }
+    return result;
+  }
+
+  /// Fills the whole buffer with a mark, gaps included, and then the elements.
+  void store(runtime::Executor &executor, std::uint32_t index) const {
+    const plan::Buffer &buffer =
+        executor.manifest().buffers(static_cast<int>(index));
+    auto *memory = reinterpret_cast<float *>(executor.data(index));
+    std::fill(memory, memory + buffer.size() / sizeof(float), kGap);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      memory[position(buffer, i)] = static_cast<float>(values[i]);
+  }
+
+  /// Elements must be equal to the last bit or two (inputs are chosen so that
+  /// f32 sums are exact; a slope or a different order costs at most that), and
+  /// gaps of the strides untouched.
+  void expectNear(runtime::Executor &executor, std::uint32_t index) const {
+    const plan::Buffer &buffer =
+        executor.manifest().buffers(static_cast<int>(index));
+    const auto *memory = reinterpret_cast<const float *>(executor.data(index));
+    std::vector<bool> element(buffer.size() / sizeof(float));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      std::int64_t place = position(buffer, i);
+      element[static_cast<std::size_t>(place)] = true;
+      ASSERT_NEAR(memory[place], values[i], 1e-6 * std::abs(values[i]) + 1e-6)
+          << "buffer '" << buffer.name() << "', element " << i;
+    }
+    for (std::size_t i = 0; i < element.size(); ++i)
+      if (!element[i]) {
+        ASSERT_EQ(memory[i], kGap)
+            << "gap " << i << " of buffer '" << buffer.name() << "'";
+      }
+  }
+
+  static constexpr float kGap = -12345.0f;
+};
+
+} // namespace brew::test

@@ -1,0 +1,171 @@
+//===- FeederTest.cpp - Feeds and reading ahead ---------------------------===//
+#include "runtime/data/Feeder.h"
+#include "TestPlan.h"
+#include "runtime/data/Prefetcher.h"
+#include "test/unit/formats/TestFiles.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+using namespace brew;
+using namespace brew::runtime;
+
+namespace {
+
+/// Counts upwards, slowly if asked to; breaks after some batches.
+class CountingSource : public BatchSource {
+public:
+  explicit CountingSource(int breakAt = -1, int milliseconds = 0)
+      : breakAt(breakAt), delay(milliseconds) {}
+
+  void read(const std::vector<std::byte *> &tops) override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(delay));
+    if (int(at.records) == breakAt)
+      throw badInput("the source broke");
+    *reinterpret_cast<float *>(tops[0]) = float(at.records++);
+    ++batchesRead;
+  }
+  SourcePosition position() const override { return at; }
+  void seek(const SourcePosition &target) override { at = target; }
+
+  static std::atomic<int> batchesRead;
+
+private:
+  SourcePosition at;
+  int breakAt, delay;
+};
+std::atomic<int> CountingSource::batchesRead{0};
+
+struct OneFloat {
+  plan::Buffer buffer = test::makeBuffer("x", 0, 0, {1});
+  FeedInfo info;
+  OneFloat() { info.tops = {&buffer}; }
+};
+
+float take(Prefetcher &prefetcher) {
+  const float value = *reinterpret_cast<float *>(prefetcher.acquire().tops[0]);
+  prefetcher.release();
+  return value;
+}
+
+const char *const kInput = "name: 'in' type: 'Input' top: 'x' top: 'target'";
+const char *const kSolver = "base_lr: 0.1 lr_policy: 'fixed' max_iter: 1";
+
+std::vector<float> floats(Executor &executor, std::uint32_t buffer, int count) {
+  const float *data = reinterpret_cast<float *>(executor.data(buffer));
+  return {data, data + count};
+}
+
+} // namespace
+
+TEST(Prefetcher, DeliversInOrderAndReadsAheadNoFurtherThanItsDepth) {
+  OneFloat top;
+  CountingSource::batchesRead = 0;
+  Prefetcher prefetcher(std::make_unique<CountingSource>(), top.info, {true},
+                        3);
+  EXPECT_EQ(take(prefetcher), 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_LE(CountingSource::batchesRead, 4);
+  for (int i = 1; i < 100; ++i)
+    ASSERT_EQ(take(prefetcher), float(i));
+}
+
+TEST(Prefetcher, PositionIsTheConsumersNotTheReaders) {
+  OneFloat top;
+  Prefetcher prefetcher(std::make_unique<CountingSource>(), top.info, {true},
+                        4);
+  take(prefetcher);
+  take(prefetcher);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(prefetcher.consumed().records, 2u);
+}
+
+TEST(Prefetcher, ErrorsArriveWithTheBatchTheyBelongTo) {
+  OneFloat top;
+  Prefetcher prefetcher(std::make_unique<CountingSource>(2), top.info, {true},
+                        4);
+  EXPECT_EQ(take(prefetcher), 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(take(prefetcher), 1);
+  test::expectError(ExitStatus::BadInput, "broke", [&] { take(prefetcher); });
+  test::expectError(ExitStatus::BadInput, "broke", [&] { take(prefetcher); });
+}
+
+TEST(Prefetcher, CountsStarvation) {
+  OneFloat top;
+  Prefetcher slow(std::make_unique<CountingSource>(-1, 10), top.info, {true},
+                  2);
+  for (int i = 0; i < 4; ++i)
+    take(slow);
+  EXPECT_GE(slow.waits(), 2u); // the first batch does not count
+  EXPECT_GT(slow.secondsWaited(), 0.01);
+}
+
+TEST(Feeder, CallersValuesComeBackEveryPass) {
+  Executor executor(test::loadPlan(test::linearModel(kInput, kSolver)));
+  const int program = executor.findProgram("forward_backward");
+  Feeder feeder(executor, program, 1, "");
+  EXPECT_EQ(feeder.tops(), (std::vector<std::string>{"x", "target"}));
+  EXPECT_EQ(feeder.unset(), feeder.tops());
+  const std::vector<float> target = {1, 2, 3, 4};
+  feeder.set("target", target.data(), 4);
+  EXPECT_EQ(feeder.unset(), std::vector<std::string>{"x"});
+  feeder.feed();
+  EXPECT_EQ(floats(executor, 1, 4), target);
+  EXPECT_EQ(floats(executor, 0, 12), std::vector<float>(12)); // zeros
+  // The program may reuse the memory within a run.
+  reinterpret_cast<float *>(executor.data(1))[2] = 99;
+  feeder.feed();
+  EXPECT_EQ(floats(executor, 1, 4), target);
+  test::expectError(ExitStatus::BadInput, "no input blob 'y'",
+                    [&] { feeder.set("y", target.data(), 4); });
+  test::expectError(ExitStatus::BadInput, "4 x 3",
+                    [&] { feeder.set("x", target.data(), 4); });
+}
+
+TEST(Feeder, DummyDataRefillsWhatIsNotConstant) {
+  const char *layer =
+      "name: 'd' type: 'DummyData' top: 'x' top: 'target' dummy_data_param { "
+      "data_filler { type: 'uniform' } data_filler { value: 2 } }";
+  auto plan = test::loadPlan(test::linearModel(layer, kSolver));
+  Executor executor(plan);
+  const int program = executor.findProgram("forward_backward");
+  Feeder feeder(executor, program, 1, "");
+  feeder.feed();
+  const auto first = floats(executor, 0, 12);
+  EXPECT_EQ(floats(executor, 1, 4), std::vector<float>(4, 2));
+  const auto cursors = feeder.cursors();
+  feeder.feed();
+  const auto second = floats(executor, 0, 12);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(floats(executor, 1, 4), std::vector<float>(4, 2));
+
+  Feeder resumed(executor, program, 1, "");
+  resumed.restore(cursors);
+  resumed.feed();
+  EXPECT_EQ(floats(executor, 0, 12), second);
+}
+
+TEST(Feeder, TakenOverTopsNeedNoSource) {
+  const char *layer = "name: 'd' type: 'HDF5Data' top: 'x' top: 'target' "
+                      "hdf5_data_param { source: 'nowhere' batch_size: 4 }";
+  Executor executor(test::loadPlan(test::linearModel(layer, kSolver)));
+  Feeder feeder(executor, 0, 1, "");
+  const std::vector<float> values(12, 3);
+  feeder.set("x", values.data(), 12);
+  feeder.set("target", values.data(), 4);
+  feeder.feed();
+  EXPECT_EQ(floats(executor, 0, 12), values);
+  Feeder alone(executor, 0, 1, "");
+  test::expectError(ExitStatus::MachineLacks, "nowhere", [&] { alone.feed(); });
+}
+
+TEST(Feeder, UnknownLayerTypesAreNamed) {
+  Executor executor(test::loadPlan(test::linearModel(
+      "name: 'd' type: 'ImageData' top: 'x' top: 'target'", kSolver)));
+  test::expectError(ExitStatus::BadInput, "'d' (ImageData)",
+                    [&] { Feeder(executor, 0, 1, ""); });
+}

@@ -1,0 +1,182 @@
+//===- FillerTest.cpp -----------------------------------------------------===//
+#include "runtime/data/Filler.h"
+#include "TestPlan.h"
+#include "test/unit/formats/TestFiles.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace brew;
+using namespace brew::runtime;
+
+namespace {
+
+Filler make(const std::string &text, std::vector<std::int64_t> shape,
+            std::uint64_t seed = 1) {
+  return Filler(test::parse<caffe::FillerParameter>(text), std::move(shape),
+                RandomStream(seed, "test"), "layer 'l'");
+}
+
+std::vector<double> values(const Filler &filler) {
+  std::vector<double> result(static_cast<std::size_t>(filler.count()));
+  filler.fill(0, filler.count(), result.data());
+  return result;
+}
+
+struct Moments {
+  double mean = 0, deviation = 0, least = 1e300, most = -1e300;
+
+  explicit Moments(const std::vector<double> &list) {
+    double squares = 0;
+    for (double v : list) {
+      mean += v / double(list.size());
+      squares += v * v / double(list.size());
+      least = std::min(least, v);
+      most = std::max(most, v);
+    }
+    deviation = std::sqrt(squares - mean * mean);
+  }
+};
+
+} // namespace
+
+TEST(Filler, ConstantAndItsDefault) {
+  for (double v : values(make("value: 1.5", {2, 3})))
+    EXPECT_EQ(v, 1.5);
+  EXPECT_TRUE(make("", {2}).isConstant());
+  EXPECT_FALSE(make("type: 'uniform'", {2}).isConstant());
+}
+
+TEST(Filler, UniformStaysInItsRange) {
+  Moments m(values(make("type: 'uniform' min: -2 max: 4", {100, 1000})));
+  EXPECT_GE(m.least, -2);
+  EXPECT_LE(m.most, 4);
+  // Five standard errors of 6 / sqrt(12) over 1e5 values.
+  EXPECT_NEAR(m.mean, 1, 0.028);
+  EXPECT_NEAR(m.deviation, 6 / std::sqrt(12.0), 0.02);
+}
+
+TEST(Filler, GaussianHasMeanAndDeviation) {
+  Moments m(values(make("type: 'gaussian' mean: 3 std: 0.5", {100, 1000})));
+  EXPECT_NEAR(m.mean, 3, 0.008);
+  EXPECT_NEAR(m.deviation, 0.5, 0.006);
+}
+
+TEST(Filler, SparseGaussianKeepsAsManyInputsAsAsked) {
+  // 'sparse' nonzero inputs for each output on average, of shape[0] outputs.
+  const auto list =
+      values(make("type: 'gaussian' std: 1 sparse: 10", {100, 1000}));
+  int kept = 0;
+  for (double v : list)
+    kept += v != 0;
+  EXPECT_NEAR(kept / double(list.size()), 0.1, 0.005);
+  // The magnitude of what is kept does not depend on having been kept.
+  std::vector<double> nonZero;
+  for (double v : list)
+    if (v != 0)
+      nonZero.push_back(v);
+  EXPECT_NEAR(Moments(nonZero).deviation, 1, 0.04);
+}
+
+TEST(Filler, UnitBallRowsSumToOne) {
+  const auto list = values(make("type: 'positive_unitball'", {7, 5, 4}));
+  for (int row = 0; row < 7; ++row) {
+    double sum = 0;
+    for (int i = 0; i < 20; ++i) {
+      EXPECT_GE(list[row * 20 + i], 0);
+      sum += list[row * 20 + i];
+    }
+    EXPECT_NEAR(sum, 1, 1e-12);
+  }
+}
+
+TEST(Filler, XavierScalesWithTheFanThatIsAskedFor) {
+  // Shape 50 x 20 x 5 x 5: fan-in 500, fan-out 1250.
+  const struct {
+    const char *norm;
+    double fan;
+  } cases[] = {{"FAN_IN", 500}, {"FAN_OUT", 1250}, {"AVERAGE", 875}};
+  for (const auto &c : cases) {
+    Moments m(
+        values(make(std::string("type: 'xavier' variance_norm: ") + c.norm,
+                    {50, 20, 5, 5})));
+    const double scale = std::sqrt(3 / c.fan);
+    EXPECT_LE(m.most, scale);
+    EXPECT_GE(m.least, -scale);
+    // 25,000 values come close to the ends but cannot pass them.
+    EXPECT_GT(m.most, scale * 0.999);
+    EXPECT_NEAR(m.deviation, scale / std::sqrt(3.0), scale * 0.02) << c.norm;
+  }
+}
+
+TEST(Filler, FanOutOfAVectorIsItsCount) {
+  // Caffe: fan-in is count / shape[0] = 1, fan-out the count.
+  Moments in(values(make("type: 'xavier'", {1000})));
+  EXPECT_GT(in.most, std::sqrt(3.0) * 0.99);
+  Moments out(values(make("type: 'xavier' variance_norm: FAN_OUT", {1000})));
+  EXPECT_LE(out.most, std::sqrt(3.0 / 1000));
+}
+
+TEST(Filler, MsraIsANormalOfTwoOverFan) {
+  const struct {
+    const char *norm;
+    double fan;
+  } cases[] = {{"FAN_IN", 500}, {"FAN_OUT", 1250}, {"AVERAGE", 875}};
+  for (const auto &c : cases) {
+    Moments m(values(make(std::string("type: 'msra' variance_norm: ") + c.norm,
+                          {50, 20, 5, 5})));
+    const double deviation = std::sqrt(2 / c.fan);
+    EXPECT_NEAR(m.deviation, deviation, deviation * 0.03) << c.norm;
+    EXPECT_NEAR(m.mean, 0, deviation * 0.04);
+  }
+}
+
+TEST(Filler, BilinearInterpolates) {
+  // Factor 2: the kernel is the outer product of (1, 3, 3, 1) / 4.
+  const auto list = values(make("type: 'bilinear'", {2, 1, 4, 4}));
+  const double weights[] = {0.25, 0.75, 0.75, 0.25};
+  for (int c = 0; c < 2; ++c)
+    for (int y = 0; y < 4; ++y)
+      for (int x = 0; x < 4; ++x)
+        EXPECT_DOUBLE_EQ(list[c * 16 + y * 4 + x], weights[y] * weights[x]);
+}
+
+TEST(Filler, BitsDependOnSeedAndIndexOnly) {
+  for (const char *type :
+       {"uniform", "gaussian", "xavier", "msra", "positive_unitball"}) {
+    const std::string text = std::string("type: '") + type + "'";
+    const auto whole = values(make(text, {10, 100}));
+    const Filler filler = make(text, {10, 100});
+    std::vector<double> pieces(1000);
+    for (int begin = 990; begin >= 0; begin -= 10) // in another order
+      filler.fill(begin, begin + 10, &pieces[begin]);
+    EXPECT_EQ(whole, pieces) << type;
+    EXPECT_NE(whole, values(make(text, {10, 100}, 2))) << type;
+  }
+}
+
+TEST(Filler, EveryFillDrawsFreshNumbers) {
+  Filler filler = make("type: 'uniform'", {100});
+  const auto first = values(filler);
+  filler.begin(1);
+  const auto second = values(filler);
+  EXPECT_NE(first, second);
+  filler.begin(0);
+  EXPECT_EQ(values(filler), first);
+}
+
+TEST(Filler, ErrorsSayWhatIsWrong) {
+  using test::expectError;
+  const auto bad = ExitStatus::BadInput;
+  expectError(bad, "did you mean 'xavier'", [] { make("type: 'xaver'", {2}); });
+  expectError(bad, "square", [] { make("type: 'bilinear'", {1, 1, 3, 4}); });
+  expectError(bad, "four dimensions", [] { make("type: 'bilinear'", {3, 3}); });
+  expectError(bad, "sparse", [] { make("sparse: 3", {3, 3}); });
+  expectError(bad, "sparse", [] {
+    make("type: 'gaussian' sparse: 4", {3, 3});
+  });
+  expectError(bad, "at least one dimension", [] { make("type: 'msra'", {}); });
+  expectError(bad, "min above max",
+              [] { make("type: 'uniform' min: 2 max: 1", {3}); });
+}

@@ -1,0 +1,110 @@
+//===- LayoutTest.cpp -----------------------------------------------------===//
+#include "runtime/data/Layout.h"
+#include "TestPlan.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+
+using namespace brew;
+using namespace brew::runtime;
+using test::makeBuffer;
+
+namespace {
+
+std::vector<float> counting(std::size_t count) {
+  std::vector<float> values(count);
+  std::iota(values.begin(), values.end(), 1.0f);
+  return values;
+}
+
+template <typename Element>
+std::vector<Element> elementsOf(const std::vector<std::byte> &bytes) {
+  std::vector<Element> result(bytes.size() / sizeof(Element));
+  std::memcpy(result.data(), bytes.data(), bytes.size());
+  return result;
+}
+
+} // namespace
+
+TEST(Layout, ChannelsLastIsAPermutation) {
+  // N 2, C 3, H 2, W 2 stored as N, H, W, C.
+  const auto buffer = makeBuffer("x", 0, 0, {2, 3, 2, 2}, {12, 1, 6, 3});
+  std::vector<std::byte> bytes(buffer.size());
+  const auto values = counting(24);
+  store(buffer, values.data(), bytes.data());
+  const auto memory = elementsOf<float>(bytes);
+  for (int n = 0; n < 2; ++n)
+    for (int c = 0; c < 3; ++c)
+      for (int h = 0; h < 2; ++h)
+        for (int w = 0; w < 2; ++w)
+          EXPECT_EQ(memory[((n * 2 + h) * 2 + w) * 3 + c],
+                    values[((n * 3 + c) * 2 + h) * 2 + w]);
+  std::vector<float> back(24);
+  load(buffer, bytes.data(), back.data());
+  EXPECT_EQ(back, values);
+}
+
+TEST(Layout, ASplitDimensionPermutesItsParts) {
+  // Weights 2 x (3*4) of a Flatten after channels-last: the file's 12 columns
+  // are C 3 x HW 4, the memory's HW 4 x C 3.
+  const auto buffer = makeBuffer("w", 0, 0, {2, 3, 4}, {12, 1, 3});
+  std::vector<std::byte> bytes(buffer.size());
+  const auto values = counting(24);
+  store(buffer, values.data(), bytes.data());
+  const auto memory = elementsOf<float>(bytes);
+  EXPECT_EQ(memory[0], values[0]);
+  EXPECT_EQ(memory[1], values[4]); // channel 1, position 0
+  EXPECT_EQ(memory[3], values[1]); // channel 0, position 1
+  EXPECT_EQ(memory[12 + 5], values[12 + 2 * 4 + 1]);
+}
+
+TEST(Layout, GapsAreLeftAlone) {
+  const auto buffer = makeBuffer("x", 0, 0, {2, 2}, {3, 1});
+  std::vector<std::byte> bytes(6 * sizeof(float), std::byte(0xff));
+  const auto values = counting(4);
+  store(buffer, values.data(), bytes.data());
+  std::vector<std::byte> copy(6 * sizeof(float), std::byte(0x11));
+  copyElements(buffer, bytes.data(), copy.data());
+  EXPECT_EQ(copy[2 * sizeof(float)], std::byte(0x11));
+  std::vector<float> back(4);
+  load(buffer, copy.data(), back.data());
+  EXPECT_EQ(back, values);
+}
+
+TEST(Layout, ConvertsTypes) {
+  const auto buffer = makeBuffer("x", 0, 0, {2, 2}, {1, 2}, plan::F64);
+  std::vector<std::byte> bytes(buffer.size());
+  const double values[] = {0.1, 0.2, 0.3, 0.4};
+  store(buffer, values, bytes.data());
+  EXPECT_EQ(elementsOf<double>(bytes),
+            (std::vector<double>{0.1, 0.3, 0.2, 0.4}));
+  float back[4];
+  load(buffer, bytes.data(), back);
+  EXPECT_EQ(back[1], 0.2f);
+}
+
+TEST(Layout, RowsGoWhereTheyBelong) {
+  const auto buffer = makeBuffer("x", 0, 0, {3, 2, 2}, {4, 1, 2});
+  std::vector<std::byte> bytes(buffer.size());
+  const auto values = counting(4);
+  storeRows(buffer, 1, 1, values.data(), bytes.data());
+  EXPECT_EQ(elementsOf<float>(bytes),
+            (std::vector<float>{0, 0, 0, 0, 1, 3, 2, 4, 0, 0, 0, 0}));
+}
+
+TEST(Layout, ScalarsAndOnes) {
+  const auto scalar = makeBuffer("s", 0, 0, {});
+  std::vector<std::byte> bytes(sizeof(float));
+  const float value = 7;
+  store(scalar, &value, bytes.data());
+  float back = 0;
+  load(scalar, bytes.data(), &back);
+  EXPECT_EQ(back, 7);
+  // The stride of a dimension of one says nothing.
+  EXPECT_TRUE(
+      ElementOrder(makeBuffer("x", 0, 0, {2, 1, 3}, {3, 1, 1})).contiguous());
+  EXPECT_EQ(shapeText(std::vector<std::int64_t>{}), "a scalar");
+  EXPECT_EQ(shapeText(std::vector<std::int64_t>{2, 3}), "2 x 3");
+}

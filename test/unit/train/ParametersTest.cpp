@@ -1,0 +1,263 @@
+//===- ParametersTest.cpp - Fillers, weight files and storage order -------===//
+#include "runtime/train/Parameters.h"
+#include "LogLines.h"
+#include "TestPlan.h"
+#include "test/unit/formats/TestFiles.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+using namespace brew;
+using namespace brew::runtime;
+using test::LogLines;
+
+namespace {
+
+/// conv (3 x 2 x 2 x 2, channels last), ip (4 x 6, its columns split into 2 x 3
+/// and permuted), shared by ip2, and a bias in double or single precision.
+plan::Manifest permutedNet(plan::DataType type = plan::F32) {
+  plan::Manifest manifest;
+  manifest.set_net_name("Permuted");
+  manifest.mutable_target()->set_kind(plan::Target::CPU);
+  manifest.mutable_target()->set_precision(type);
+  for (auto kind : {plan::PARAMETERS, plan::GRADIENTS, plan::STATE}) {
+    plan::Arena &arena = *manifest.add_arenas();
+    arena.set_kind(kind);
+    arena.set_size(1024);
+  }
+  struct Row {
+    const char *layer;
+    std::uint32_t index;
+    std::uint64_t offset;
+    std::vector<std::int64_t> dims, strides, fileDims;
+    bool learnt;
+  };
+  const std::vector<Row> rows = {
+      {"conv", 0, 0, {3, 2, 2, 2}, {8, 1, 4, 2}, {3, 2, 2, 2}, true},
+      {"conv", 1, 256, {3}, {1}, {3}, true},
+      {"ip", 0, 320, {4, 2, 3}, {6, 1, 2}, {4, 6}, true},
+      {"stats", 0, 576, {2}, {1}, {2}, false}};
+  for (const Row &row : rows) {
+    plan::Parameter &parameter = *manifest.add_parameters();
+    parameter.set_layer(row.layer);
+    parameter.set_index(row.index);
+    *parameter.mutable_file_dims() = {row.fileDims.begin(), row.fileDims.end()};
+    caffe::FillerParameter filler;
+    filler.set_type(row.learnt ? "gaussian" : "constant");
+    parameter.set_filler(filler.SerializeAsString());
+    for (std::uint32_t arena = 0; arena < (row.learnt ? 3u : 1u); ++arena) {
+      const auto index = std::uint32_t(manifest.buffers_size());
+      *manifest.add_buffers() = test::makeBuffer(row.layer, arena, row.offset,
+                                                 row.dims, row.strides, type);
+      if (arena == 0)
+        parameter.set_buffer_index(index);
+      else if (arena == 1)
+        parameter.set_gradient_buffer_index(index);
+      else
+        parameter.add_state_buffer_indices(index);
+    }
+  }
+  auto &sharer = *manifest.mutable_parameters(2)->add_sharers();
+  sharer.set_layer("ip2");
+  sharer.set_index(0);
+  sharer.add_file_dims(4);
+  sharer.add_file_dims(6);
+  return manifest;
+}
+
+formats::Blob counting(std::vector<std::int64_t> dims, float first) {
+  formats::Blob blob;
+  blob.dims = dims;
+  std::int64_t count = 1;
+  for (auto dim : dims)
+    count *= dim;
+  blob.floats.resize(std::size_t(count));
+  std::iota(blob.floats.begin(), blob.floats.end(), first);
+  return blob;
+}
+
+formats::Weights fittingWeights() {
+  formats::Weights weights;
+  weights.layers.push_back(
+      {"conv", "", {}, {}, {counting({3, 2, 2, 2}, 1), counting({3}, 50)}});
+  weights.layers.push_back({"ip", "", {}, {}, {counting({4, 6}, 100)}});
+  weights.layers.push_back({"ip2", "", {}, {}, {counting({4, 6}, 100)}});
+  weights.layers.push_back({"stats", "", {}, {}, {counting({2}, 7)}});
+  return weights;
+}
+
+struct Net {
+  Executor executor;
+  Parameters parameters;
+  explicit Net(const plan::Manifest &manifest = permutedNet())
+      : executor(test::loadPlan(manifest)), parameters(executor) {}
+
+  float stored(std::uint32_t parameter, int element) {
+    const auto buffer =
+        executor.manifest().parameters(int(parameter)).buffer_index();
+    return reinterpret_cast<float *>(executor.data(buffer))[element];
+  }
+};
+
+} // namespace
+
+TEST(Parameters, LoadPermutesIntoTheBuffersLayout) {
+  Net net;
+  LogLines log;
+  net.parameters.load(fittingWeights(), "w");
+  EXPECT_TRUE(log.lines.empty()); // nothing to sum up
+  // conv: file element (k, c, h, w) lies at k * 8 + h * 4 + w * 2 + c.
+  for (int k = 0; k < 3; ++k)
+    for (int c = 0; c < 2; ++c)
+      for (int p = 0; p < 4; ++p)
+        EXPECT_EQ(net.stored(0, k * 8 + p * 2 + c), 1 + k * 8 + c * 4 + p);
+  // ip: file column c * 3 + p lies at p * 2 + c.
+  for (int n = 0; n < 4; ++n)
+    for (int c = 0; c < 2; ++c)
+      for (int p = 0; p < 3; ++p)
+        EXPECT_EQ(net.stored(2, n * 6 + p * 2 + c), 100 + n * 6 + c * 3 + p);
+}
+
+TEST(Parameters, SaveUndoesLoad) {
+  Net net;
+  const formats::Weights before = fittingWeights();
+  net.parameters.load(before, "w");
+  const formats::Weights after = net.parameters.save();
+  EXPECT_EQ(after.netName, "Permuted");
+  ASSERT_EQ(after.layers.size(), before.layers.size());
+  for (std::size_t i = 0; i < after.layers.size(); ++i) {
+    EXPECT_EQ(after.layers[i].name, before.layers[i].name);
+    ASSERT_EQ(after.layers[i].blobs.size(), before.layers[i].blobs.size());
+    for (std::size_t k = 0; k < after.layers[i].blobs.size(); ++k) {
+      EXPECT_EQ(after.layers[i].blobs[k].dims, before.layers[i].blobs[k].dims);
+      EXPECT_EQ(after.layers[i].blobs[k].floats,
+                before.layers[i].blobs[k].floats);
+    }
+  }
+}
+
+TEST(Parameters, DoublePlansKeepDoubles) {
+  Net net(permutedNet(plan::F64));
+  formats::Weights weights = fittingWeights();
+  weights.layers[3].blobs[0].floats.clear();
+  weights.layers[3].blobs[0].doubles = {0.1, 0.2};
+  net.parameters.load(weights, "w");
+  const auto saved = net.parameters.save();
+  EXPECT_EQ(saved.layers[3].blobs[0].doubles, (std::vector<double>{0.1, 0.2}));
+}
+
+TEST(Parameters, HistoryUsesTheSameOrder) {
+  Net net;
+  std::vector<formats::Blob> history = {counting({3, 2, 2, 2}, 1),
+                                        counting({3}, 30), counting({4, 6}, 40),
+                                        counting({2}, 0)};
+  history[3].floats = {0, 0}; // not learnt: no room for it, and none needed
+  net.parameters.setHistory(history, "s");
+  const auto index =
+      net.executor.manifest().parameters(0).state_buffer_indices(0);
+  const float *state = reinterpret_cast<float *>(net.executor.data(index));
+  EXPECT_EQ(state[1], 5); // (0, 1, 0, 0)
+  const auto back = net.parameters.history();
+  ASSERT_EQ(back.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(back[i].dims, history[i].dims);
+    EXPECT_EQ(back[i].floats, history[i].floats);
+  }
+  history.pop_back();
+  test::expectError(ExitStatus::BadInput, "3 history blobs",
+                    [&] { net.parameters.setHistory(history, "s"); });
+  history.push_back(counting({3}, 1));
+  test::expectError(ExitStatus::BadInput, "history 3 is 3 there and 2",
+                    [&] { net.parameters.setHistory(history, "s"); });
+}
+
+TEST(Parameters, EveryMismatchIsListedAndNothingLoaded) {
+  Net net;
+  net.parameters.load(fittingWeights(), "w");
+  formats::Weights wrong = fittingWeights();
+  wrong.layers[0].blobs[0] = counting({3, 2, 2, 1}, 900);
+  wrong.layers[1].blobs.push_back(counting({4}, 900));
+  wrong.layers[3].blobs[0] = counting({2}, 900);
+  try {
+    net.parameters.load(wrong, "other.caffemodel");
+    FAIL() << "weights that do not fit were loaded";
+  } catch (const Error &error) {
+    const std::string text = error.what();
+    EXPECT_EQ(error.status(), ExitStatus::BadInput);
+    for (const char *part :
+         {"other.caffemodel", "'conv' blob 0 is 3x2x2x1 there and 3x2x2x2",
+          "'ip' has 2 blobs there and 1"})
+      EXPECT_NE(text.find(part), std::string::npos) << text;
+  }
+  EXPECT_EQ(net.stored(3, 0), 7); // the layer that fits is untouched too
+}
+
+TEST(Parameters, LegacyShapesFitByCount) {
+  Net net;
+  formats::Weights weights = fittingWeights();
+  weights.layers[1].blobs[0].dims = {1, 1, 4, 6};
+  test::expectError(ExitStatus::BadInput, "1x1x4x6",
+                    [&] { net.parameters.load(weights, "w"); });
+  weights.layers[1].blobs[0].legacyShape = true;
+  net.parameters.load(weights, "w");
+}
+
+TEST(Parameters, WeightsOfAnotherNetAreRefused) {
+  Net net;
+  formats::Weights weights;
+  weights.layers.push_back({"conv9", "", {}, {}, {counting({3}, 1)}});
+  test::expectError(ExitStatus::BadInput, "another net",
+                    [&] { net.parameters.load(weights, "w"); });
+}
+
+TEST(Parameters, LayersOnOneSideAreOneLine) {
+  Net net;
+  formats::Weights weights = fittingWeights();
+  weights.layers.erase(weights.layers.begin());
+  weights.layers.push_back({"fc8", "", {}, {}, {counting({3}, 1)}});
+  weights.layers.push_back({"relu", "", {}, {}, {}}); // no weights: no matter
+  LogLines log;
+  net.parameters.load(weights, "w");
+  ASSERT_EQ(log.lines.size(), 1u);
+  EXPECT_NE(log.lines[0].find("Ignoring 1 source layers"), std::string::npos);
+  EXPECT_NE(log.lines[0].find("fc8"), std::string::npos);
+  EXPECT_NE(log.lines[0].find("1 layers of the net"), std::string::npos);
+  EXPECT_NE(log.lines[0].find("conv"), std::string::npos);
+  EXPECT_EQ(log.lines[0].find("relu"), std::string::npos);
+}
+
+TEST(Parameters, FillIsTheSameWhateverTheLayout) {
+  Net net, same;
+  net.parameters.fill(5);
+  same.parameters.fill(5);
+  // A plan with another layout gets the same values in file order.
+  plan::Manifest rowMajor = permutedNet();
+  for (plan::Buffer &buffer : *rowMajor.mutable_buffers())
+    buffer =
+        test::makeBuffer(buffer.name(), buffer.arena_index(), buffer.offset(),
+                         {buffer.dims().begin(), buffer.dims().end()});
+  Net other(rowMajor);
+  other.parameters.fill(5);
+  const auto a = net.parameters.save(), b = same.parameters.save(),
+             c = other.parameters.save();
+  for (std::size_t i = 0; i < a.layers.size(); ++i)
+    for (std::size_t k = 0; k < a.layers[i].blobs.size(); ++k) {
+      EXPECT_EQ(a.layers[i].blobs[k].floats, b.layers[i].blobs[k].floats);
+      EXPECT_EQ(a.layers[i].blobs[k].floats, c.layers[i].blobs[k].floats);
+    }
+  same.parameters.fill(6);
+  EXPECT_NE(same.parameters.save().layers[0].blobs[0].floats,
+            a.layers[0].blobs[0].floats);
+}
+
+TEST(Parameters, GradientNormSkipsPadding) {
+  Net net;
+  const auto index =
+      net.executor.manifest().parameters(1).gradient_buffer_index();
+  float *gradient = reinterpret_cast<float *>(net.executor.data(index));
+  gradient[0] = 3;
+  gradient[2] = 4;
+  gradient[3] = 1000; // beyond the three elements
+  EXPECT_DOUBLE_EQ(net.parameters.gradientSumOfSquares(), 25);
+}

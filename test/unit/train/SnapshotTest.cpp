@@ -1,0 +1,78 @@
+//===- SnapshotTest.cpp - Snapshots under fire ----------------------------===//
+#include "TrainingFixture.h"
+
+#include "formats/SolverStateFile.h"
+#include "formats/WeightFile.h"
+
+#include <csignal>
+#include <sys/resource.h>
+
+using namespace brew;
+using namespace brew::runtime;
+using test::LogLines;
+
+namespace {
+
+const char *const kFields = "base_lr: 0.1 lr_policy: 'fixed' max_iter: 100000 "
+                            "momentum: 0.9 snapshot: 1 ";
+
+using SnapshotTest = test::TrainingFixture;
+
+} // namespace
+
+TEST_F(SnapshotTest, StateNamesTheModelAndHoldsTheHistory) {
+  LogLines log;
+  auto trainer = make(kFields);
+  trainer->step(2);
+  const auto state =
+      formats::readSolverState(folder / "snap_iter_2.solverstate");
+  EXPECT_EQ(state.state.iter(), 2);
+  EXPECT_EQ(state.state.learned_net(), folder / "snap_iter_2.caffemodel");
+  ASSERT_EQ(state.history.size(), 2u); // one per parameter
+  EXPECT_EQ(state.history[0].dims, (std::vector<std::int64_t>{1, 3}));
+  const auto model = formats::readWeights(folder / "snap_iter_2.caffemodel");
+  EXPECT_EQ(model.netName, "Linear");
+  ASSERT_EQ(model.layers.size(), 1u);
+  EXPECT_EQ(model.layers[0].name, "ip");
+  EXPECT_EQ(model.layers[0].blobs.size(), 2u);
+}
+
+// A file size limit is what a full disk is to a test without a disk of its
+// own: the write fails in the middle.
+TEST_F(SnapshotTest, FullDiskKeepsThePreviousSnapshot) {
+  LogLines log;
+  auto trainer = make(kFields);
+  trainer->step(1);
+  const std::string model = test::readBytes(folder / "snap_iter_1.caffemodel");
+  const std::string state = test::readBytes(folder / "snap_iter_1.solverstate");
+  const std::size_t before = folder.entries();
+
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit, small;
+  getrlimit(RLIMIT_FSIZE, &limit);
+  small = limit;
+  small.rlim_cur = 16;
+  setrlimit(RLIMIT_FSIZE, &small);
+  test::expectError(ExitStatus::MachineLacks, "snap_iter_2.caffemodel",
+                    [&] { trainer->step(1); });
+  setrlimit(RLIMIT_FSIZE, &limit);
+
+  EXPECT_EQ(folder.entries(), before); // and nothing half written
+  EXPECT_EQ(test::readBytes(folder / "snap_iter_1.caffemodel"), model);
+  EXPECT_EQ(test::readBytes(folder / "snap_iter_1.solverstate"), state);
+}
+
+TEST_F(SnapshotTest, DamagedAndMissingStatesAreRefused) {
+  LogLines log;
+  make(kFields)->step(1);
+  const std::string path = folder / "snap_iter_1.solverstate";
+  const std::string bytes = test::readBytes(path);
+  test::writeBytes(path, bytes.substr(0, bytes.size() / 2));
+  test::expectError(ExitStatus::BadInput, path, [&] { make(kFields, path); });
+  test::writeBytes(path, bytes);
+  std::filesystem::remove(folder / "snap_iter_1.caffemodel");
+  test::expectError(ExitStatus::MachineLacks, "snap_iter_1.caffemodel",
+                    [&] { make(kFields, path); });
+  test::expectError(ExitStatus::MachineLacks, "gone.solverstate",
+                    [&] { make(kFields, folder / "gone.solverstate"); });
+}

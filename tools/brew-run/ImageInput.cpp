@@ -1,0 +1,315 @@
+//===- ImageInput.cpp - Samples for inference -----------------------------===//
+
+#include "ImageInput.h"
+
+#include "formats/BinaryProto.h"
+#include "formats/Database.h"
+#include "formats/Datum.h"
+#include "formats/Error.h"
+#include "formats/Hdf5.h"
+#include "formats/InputFile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+
+namespace brew::run {
+namespace {
+
+using Shape = std::vector<std::int64_t>;
+
+std::int64_t product(const Shape &shape) {
+  std::int64_t count = 1;
+  for (std::int64_t dim : shape)
+    count *= dim;
+  return count;
+}
+
+/// Bilinear resize of one plane with pixel centres at half integers, the usual
+/// convention (OpenCV's INTER_LINEAR).
+void resizePlane(const float *in, std::int64_t height, std::int64_t width,
+                 std::int64_t newHeight, std::int64_t newWidth, float *out) {
+  auto locate = [](std::int64_t index, std::int64_t from, std::int64_t to,
+                   std::int64_t &low, std::int64_t &high) {
+    const double at = (index + 0.5) * double(from) / double(to) - 0.5;
+    const double clamped = std::clamp(at, 0.0, double(from - 1));
+    low = static_cast<std::int64_t>(clamped);
+    high = std::min(low + 1, from - 1);
+    return static_cast<float>(clamped - double(low));
+  };
+  for (std::int64_t y = 0; y < newHeight; ++y) {
+    std::int64_t top, bottom;
+    const float v = locate(y, height, newHeight, top, bottom);
+    for (std::int64_t x = 0; x < newWidth; ++x) {
+      std::int64_t left, right;
+      const float u = locate(x, width, newWidth, left, right);
+      const float above =
+          in[top * width + left] * (1 - u) + in[top * width + right] * u;
+      const float below =
+          in[bottom * width + left] * (1 - u) + in[bottom * width + right] * u;
+      out[y * newWidth + x] = above * (1 - v) + below * v;
+    }
+  }
+}
+
+/// Turns planes of any size into one row of the input.
+class ImageFitter {
+public:
+  ImageFitter(Shape rowShape, Preprocessing steps, const std::string &path)
+      : shape(std::move(rowShape)), preprocessing(std::move(steps)) {
+    if (shape.size() != 3)
+      throw badInput(path + ": images need an input of channels x height x "
+                            "width; give HDF5 for this net");
+  }
+
+  formats::ImageColor color() const {
+    return shape[0] == 1   ? formats::ImageColor::Gray
+           : shape[0] == 3 ? formats::ImageColor::Color
+                           : formats::ImageColor::Native;
+  }
+
+  /// `planes` holds channels x height x width values.
+  void fit(const std::vector<float> &planes, std::int64_t channels,
+           std::int64_t height, std::int64_t width, const std::string &where,
+           std::vector<float> &row) const {
+    if (channels != shape[0])
+      throw badInput(where + ": has " + std::to_string(channels) +
+                     " channels; the net takes " + std::to_string(shape[0]));
+    const std::int64_t plane = shape[1] * shape[2];
+    row.resize(static_cast<std::size_t>(plane * channels));
+    for (std::int64_t c = 0; c < channels; ++c) {
+      float *to = &row[c * plane];
+      const float *from = &planes[c * height * width];
+      if (height == shape[1] && width == shape[2])
+        std::copy(from, from + plane, to);
+      else
+        resizePlane(from, height, width, shape[1], shape[2], to);
+      const auto &means = preprocessing.channelMeans;
+      const float constant =
+          means.empty() ? 0 : means[means.size() > 1 ? c : 0];
+      for (std::int64_t i = 0; i < plane; ++i) {
+        const float mean = preprocessing.meanImage.empty()
+                               ? constant
+                               : preprocessing.meanImage[c * plane + i];
+        to[i] = (to[i] - mean) * preprocessing.scale;
+      }
+    }
+  }
+
+  void fit(const formats::ImageRecord &image, const std::string &where,
+           std::vector<float> &row) const {
+    std::vector<float> planes(image.size());
+    for (std::size_t i = 0; i < planes.size(); ++i)
+      planes[i] = image.value(i);
+    fit(planes, image.channels, image.height, image.width, where, row);
+  }
+
+private:
+  Shape shape;
+  Preprocessing preprocessing;
+};
+
+class DatabaseSamples : public SampleSource {
+public:
+  DatabaseSamples(const std::string &path, formats::DbBackend backend,
+                  ImageFitter imageFitter)
+      : reader(formats::DbReader::open(path, backend)),
+        cursor(reader->newCursor()), fitter(std::move(imageFitter)) {}
+
+  bool next(Sample &sample) override {
+    if (!cursor->valid())
+      return false;
+    const std::string key(cursor->key());
+    const std::string where = reader->path() + ", record '" + key + "'";
+    formats::decodeDatum(cursor->value(), fitter.color(), where, image);
+    fitter.fit(image, where, sample.values);
+    sample.name = key;
+    sample.label = image.label;
+    cursor->next();
+    return true;
+  }
+
+private:
+  std::unique_ptr<formats::DbReader> reader;
+  std::unique_ptr<formats::DbCursor> cursor;
+  ImageFitter fitter;
+  formats::ImageRecord image;
+};
+
+class Hdf5Samples : public SampleSource {
+public:
+  Hdf5Samples(const std::string &path, const std::string &blob,
+              const Shape &rowShape)
+      : name(path) {
+    formats::Hdf5Reader reader(path);
+    const std::string nested = "inputs/" + blob;
+    const std::string dataset = reader.has(nested) ? nested : blob;
+    const Shape dims = reader.dims(dataset);
+    rowSize = product(rowShape);
+    if (dims.empty() || Shape(dims.begin() + 1, dims.end()) != rowShape)
+      throw badInput(path + ": dataset '" + dataset + "' is " +
+                     formats::dimsText(dims) + "; the net takes rows of " +
+                     formats::dimsText(rowShape));
+    values = reader.readFloats(dataset);
+    rows = dims[0];
+  }
+
+  bool next(Sample &sample) override {
+    if (row == rows)
+      return false;
+    sample.name = name + "[" + std::to_string(row) + "]";
+    sample.values.assign(values.begin() + row * rowSize,
+                         values.begin() + (row + 1) * rowSize);
+    sample.label.reset();
+    ++row;
+    return true;
+  }
+
+private:
+  std::string name;
+  std::vector<float> values;
+  std::int64_t rowSize = 0, rows = 0, row = 0;
+};
+
+class EncodedImage : public SampleSource {
+public:
+  EncodedImage(const std::string &path, const std::string &bytes,
+               const ImageFitter &fitter)
+      : name(path) {
+    formats::Image image;
+    formats::decodeImage(bytes.data(), bytes.size(), fitter.color(), path,
+                         image);
+    const std::size_t plane = std::size_t(image.height) * image.width;
+    std::vector<float> planes(image.pixels.size());
+    for (std::size_t i = 0; i < planes.size(); ++i)
+      planes[i % image.channels * plane + i / image.channels] = image.pixels[i];
+    fitter.fit(planes, image.channels, image.height, image.width, path, values);
+  }
+
+  bool next(Sample &sample) override {
+    if (done)
+      return false;
+    done = true;
+    sample.name = name;
+    sample.values = values;
+    sample.label.reset();
+    return true;
+  }
+
+private:
+  std::string name;
+  std::vector<float> values;
+  bool done = false;
+};
+
+class IdxSamples : public SampleSource {
+public:
+  IdxSamples(const std::string &path, ImageFitter imageFitter)
+      : file(path), fitter(std::move(imageFitter)) {
+    unsigned char header[16];
+    file.readExactly(header, sizeof header, "its header");
+    auto number = [&](int at) {
+      return std::uint32_t(header[at]) << 24 | header[at + 1] << 16 |
+             header[at + 2] << 8 | header[at + 3];
+    };
+    count = number(4);
+    height = number(8);
+    width = number(12);
+    constexpr std::uint32_t kMostPixels = 1 << 15; // along one side
+    if (!height || !width || height > kMostPixels || width > kMostPixels)
+      throw badInput(path + ": damaged IDX file: images of " +
+                     std::to_string(height) + " x " + std::to_string(width));
+  }
+
+  bool next(Sample &sample) override {
+    if (done == count)
+      return false;
+    std::vector<unsigned char> pixels(std::size_t(height) * width);
+    file.readExactly(pixels.data(), pixels.size(),
+                     "image " + std::to_string(done));
+    sample.name = file.path() + "[" + std::to_string(done) + "]";
+    fitter.fit({pixels.begin(), pixels.end()}, 1, height, width, sample.name,
+               sample.values);
+    sample.label.reset();
+    ++done;
+    return true;
+  }
+
+private:
+  formats::InputFile file;
+  ImageFitter fitter;
+  std::uint32_t count = 0, height = 0, width = 0, done = 0;
+};
+
+/// The whole file, up to a size no image has.
+std::string readBytes(formats::InputFile &file, std::string head) {
+  constexpr std::size_t kMost = std::size_t(1) << 28;
+  std::vector<char> part(1 << 16);
+  while (std::size_t size = file.read(part.data(), part.size())) {
+    head.append(part.data(), size);
+    if (head.size() > kMost)
+      throw badInput(file.path() + ": too large for an image");
+  }
+  return head;
+}
+
+} // namespace
+
+void readMean(const std::string &text, const Shape &shape,
+              Preprocessing &preprocessing) {
+  std::vector<float> values;
+  const char *at = text.c_str();
+  while (*at) {
+    char *end = nullptr;
+    values.push_back(std::strtof(at, &end));
+    if (end == at || (*end && *end != ',')) {
+      values.clear();
+      break;
+    }
+    at = *end ? end + 1 : end;
+  }
+  if (!values.empty()) {
+    if (shape.empty() || (values.size() > 1 &&
+                          static_cast<std::int64_t>(values.size()) != shape[0]))
+      throw badInput("--mean " + text +
+                     ": give one value, or one for each "
+                     "channel of the input");
+    preprocessing.channelMeans = values;
+    return;
+  }
+  const formats::Blob mean = formats::readBinaryProto(text);
+  Shape dims = mean.dims;
+  if (dims.size() == shape.size() + 1 && dims[0] == 1)
+    dims.erase(dims.begin());
+  if (dims != shape)
+    throw badInput(text + ": the mean image is " +
+                   formats::dimsText(mean.dims) + "; the net takes " +
+                   formats::dimsText(shape));
+  preprocessing.meanImage = mean.toFloats();
+}
+
+std::unique_ptr<SampleSource> openSamples(const std::string &path,
+                                          const std::string &blob,
+                                          const Shape &rowShape,
+                                          const Preprocessing &preprocessing) {
+  auto fitter = [&] { return ImageFitter(rowShape, preprocessing, path); };
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    const auto backend = formats::detectBackend(path);
+    if (!backend)
+      throw badInput(path + ": a folder that is neither an LMDB nor a LevelDB "
+                            "database");
+    return std::make_unique<DatabaseSamples>(path, *backend, fitter());
+  }
+  formats::InputFile file(path);
+  std::string head(8, '\0');
+  head.resize(file.read(head.data(), head.size()));
+  if (head.compare(0, 4, "\x89HDF") == 0)
+    return std::make_unique<Hdf5Samples>(path, blob, rowShape);
+  if (head.compare(0, 4, std::string("\0\0\x08\x03", 4)) == 0)
+    return std::make_unique<IdxSamples>(path, fitter());
+  return std::make_unique<EncodedImage>(path, readBytes(file, head), fitter());
+}
+
+} // namespace brew::run

@@ -1,0 +1,265 @@
+//===- InferCommand.cpp - brew-run infer ----------------------------------===//
+
+#include "ImageInput.h"
+#include "Session.h"
+
+#include "formats/Error.h"
+#include "formats/Hdf5.h"
+#include "runtime/data/Feeder.h"
+#include "runtime/data/Layout.h"
+#include "runtime/log/Log.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <memory>
+#include <numeric>
+
+namespace brew::run {
+namespace {
+
+struct Options {
+  PlanOptions plan;
+  std::vector<std::string> inputs, weights;
+  std::string labels, outputs, program, blob, mean;
+  float scale = 1;
+  std::int64_t top = 5;
+  std::int64_t skip = 0;
+  std::int64_t count = std::numeric_limits<std::int64_t>::max();
+};
+
+std::vector<std::string> readLabels(const std::string &path) {
+  std::vector<std::string> labels;
+  if (path.empty())
+    return labels;
+  std::ifstream file(path);
+  if (!file)
+    throw machineLacks(path + ": cannot read the labels");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty() && line.back() == '\r')
+      line.pop_back();
+    labels.push_back(line);
+  }
+  return labels;
+}
+
+/// One blob that has a row per sample.
+struct Result {
+  std::string name;
+  std::uint32_t buffer;
+  std::vector<std::int64_t> dims; ///< with the batch in front
+  std::vector<float> values;      ///< rows collected for --outputs
+};
+
+class Inference {
+public:
+  explicit Inference(const Options &chosen)
+      : options(chosen), session(options.plan),
+        program(session.chooseProgram(options.program,
+                                      {"deploy", "main", "test_0"})),
+        labels(readLabels(options.labels)) {
+    session.initialise(options.weights, 0, /*required=*/true);
+    feeder = std::make_unique<runtime::Feeder>(session.executor, program, 0,
+                                               session.planFolder);
+    chooseInput();
+    chooseResults();
+  }
+
+  int run() {
+    Preprocessing preprocessing;
+    preprocessing.scale = options.scale;
+    if (!options.mean.empty())
+      readMean(options.mean, rowShape, preprocessing);
+    std::int64_t skipped = 0;
+    for (const std::string &path : options.inputs) {
+      auto source = openSamples(path, input, rowShape, preprocessing);
+      for (Sample sample; total < options.count && source->next(sample);) {
+        if (skipped++ < options.skip)
+          continue;
+        ++total;
+        pending.push_back(std::move(sample));
+        sample = {};
+        if (static_cast<std::int64_t>(pending.size()) == batch)
+          flush();
+      }
+    }
+    flush();
+    if (total == 0)
+      throw badInput("there is no sample to run");
+    if (!options.outputs.empty())
+      writeOutputs();
+    return 0;
+  }
+
+private:
+  void chooseInput() {
+    for (const std::string &top : feeder->tops()) {
+      const plan::Buffer &buffer = *feeder->find(top);
+      if (buffer.dims_size() < 2)
+        continue;
+      input = top;
+      batch = buffer.dims(0);
+      rowShape.assign(buffer.dims().begin() + 1, buffer.dims().end());
+      break;
+    }
+    if (input.empty() || batch < 1)
+      throw badInput("the program has no input with a batch of samples");
+    // Labels and the like do not matter for what is predicted.
+    for (const std::string &top : feeder->tops()) {
+      const auto count = plan::elementCount(*feeder->find(top));
+      const std::vector<float> zeros(static_cast<std::size_t>(count));
+      feeder->set(top, zeros.data(), count);
+    }
+  }
+
+  void addResult(const std::string &name, std::uint32_t index) {
+    const plan::Buffer &buffer =
+        session.manifest().buffers(static_cast<int>(index));
+    if (buffer.dims_size() && buffer.dims(0) == batch)
+      results.push_back(
+          {name, index, {buffer.dims().begin(), buffer.dims().end()}, {}});
+  }
+
+  void chooseResults() {
+    const plan::Program &description = session.manifest().programs(program);
+    if (options.blob.empty()) {
+      for (const plan::Output &output : description.outputs())
+        addResult(output.blob(), output.buffer_index());
+    } else {
+      for (const plan::NamedBuffer &blob : description.blobs())
+        if (blob.name() == options.blob)
+          addResult(blob.name(), blob.buffer_index());
+    }
+    if (!results.empty())
+      return;
+    if (!options.blob.empty())
+      throw badInput("the program keeps no blob '" + options.blob +
+                     "' with a row for each sample; pin it with brewc --keep");
+    throw badInput("no output of the program '" + description.name() +
+                   "' has a row for each sample; compile a deploy net, or "
+                   "name a blob with --blob");
+  }
+
+  void flush() {
+    if (pending.empty())
+      return;
+    const auto rowSize = static_cast<std::size_t>(
+        std::accumulate(rowShape.begin(), rowShape.end(), std::int64_t(1),
+                        std::multiplies<std::int64_t>()));
+    std::vector<float> values(rowSize * static_cast<std::size_t>(batch));
+    for (std::size_t i = 0; i < pending.size(); ++i)
+      std::copy(pending[i].values.begin(), pending[i].values.end(),
+                values.begin() + i * rowSize);
+    feeder->set(input, values.data(), static_cast<std::int64_t>(values.size()));
+    feeder->feed();
+    session.executor.run(program);
+    for (Result &result : results)
+      collect(result, &result == &results.front());
+    pending.clear();
+  }
+
+  void collect(Result &result, bool printed) {
+    const plan::Buffer &buffer =
+        session.manifest().buffers(static_cast<int>(result.buffer));
+    std::vector<float> values(
+        static_cast<std::size_t>(plan::elementCount(buffer)));
+    runtime::load(buffer, session.executor.data(result.buffer), values.data());
+    const std::size_t rowSize = values.size() / static_cast<std::size_t>(batch);
+    if (!options.outputs.empty()) {
+      result.values.insert(result.values.end(), values.begin(),
+                           values.begin() + pending.size() * rowSize);
+      return;
+    }
+    for (std::size_t i = 0; printed && i < pending.size(); ++i)
+      print(pending[i], &values[i * rowSize], rowSize);
+  }
+
+  void print(const Sample &sample, const float *scores, std::size_t classes) {
+    if (!labels.empty() && labels.size() != classes)
+      throw badInput(options.labels + ": has " + std::to_string(labels.size()) +
+                     " labels; blob '" + results.front().name + "' has " +
+                     std::to_string(classes) + " classes");
+    std::vector<std::size_t> order(classes);
+    std::iota(order.begin(), order.end(), 0);
+    const auto shown = static_cast<std::ptrdiff_t>(
+        std::min<std::size_t>(classes, static_cast<std::size_t>(options.top)));
+    std::partial_sort(order.begin(), order.begin() + shown, order.end(),
+                      [&](std::size_t a, std::size_t b) {
+                        return scores[a] > scores[b] ||
+                               (scores[a] == scores[b] && a < b);
+                      });
+    auto name = [&](std::size_t index) {
+      return index < labels.size() ? labels[index] : std::to_string(index);
+    };
+    std::printf("---------- Prediction for %s ----------\n",
+                sample.name.c_str());
+    if (sample.label && *sample.label >= 0)
+      std::printf("labelled \"%s\"\n",
+                  name(static_cast<std::size_t>(*sample.label)).c_str());
+    for (std::ptrdiff_t i = 0; i < shown; ++i)
+      std::printf("%.4f - \"%s\"\n", scores[order[i]], name(order[i]).c_str());
+  }
+
+  void writeOutputs() {
+    formats::Hdf5Writer writer(options.outputs);
+    for (Result &result : results) {
+      result.dims[0] = total;
+      writer.write("/" + result.name, result.dims, result.values.data());
+    }
+    writer.commit();
+  }
+
+  const Options &options;
+  Session session;
+  int program;
+  std::vector<std::string> labels;
+  std::unique_ptr<runtime::Feeder> feeder;
+  std::string input;
+  std::int64_t batch = 0;
+  std::vector<std::int64_t> rowShape;
+  std::vector<Result> results;
+  std::vector<Sample> pending;
+  std::int64_t total = 0;
+};
+
+} // namespace
+
+void addInfer(CLI::App &app, Action &action) {
+  auto options = std::make_shared<Options>();
+  CLI::App *command = app.add_subcommand(
+      "infer", "Run a net on images, IDX files, HDF5 files or databases");
+  addPlanOptions(*command, options->plan);
+  command
+      ->add_option("inputs,--inputs", options->inputs,
+                   "JPEG, PNG, IDX or HDF5 files, LMDB or LevelDB folders")
+      ->required();
+  command->add_option("--weights", options->weights,
+                      "Weights (files separated by commas)");
+  command->add_option("--labels", options->labels,
+                      "File with one class name per line");
+  command->add_option("--top", options->top, "Classes to print per sample")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command->add_option("--outputs", options->outputs,
+                      "HDF5 file to write the outputs to, instead of printing");
+  command->add_option("--blob", options->blob,
+                      "Blob to show, instead of the net's outputs");
+  command->add_option("--program", options->program,
+                      "Program to run (default: deploy, or the only one)");
+  command->add_option("--mean", options->mean,
+                      "Mean to subtract from images: values separated by "
+                      "commas, or a .binaryproto");
+  command->add_option("--scale", options->scale,
+                      "Factor for images, after the mean");
+  command->add_option("--skip", options->skip, "Samples to pass over")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--count", options->count, "Samples to run at most")
+      ->check(CLI::PositiveNumber);
+  command->callback([options, &action] {
+    action = [options] { return Inference(*options).run(); };
+  });
+}
+
+} // namespace brew::run

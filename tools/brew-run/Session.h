@@ -1,0 +1,74 @@
+//===- Session.h - A plan loaded for one command ----------------*- C++ -*-===//
+#pragma once
+
+#include "runtime/Executor.h"
+#include "runtime/train/Parameters.h"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace brew::run {
+
+/// Options that every command with a plan takes.
+struct PlanOptions {
+  std::string plan;
+  int threads = 0;
+  std::string gpu;
+};
+
+/// Declares the plan (positional, or with one of Caffe's flags `-solver` and
+/// `-model`), --threads and -gpu.
+void addPlanOptions(CLI::App &command, PlanOptions &options);
+
+/// Opens the plan; throws Error (2) if none is named, Error (1) with a hint if
+/// a prototxt is.
+std::shared_ptr<const plan::PlanFile> openPlan(const PlanOptions &options);
+
+/// A loaded plan, its memory and its parameters.
+class Session {
+public:
+  /// Throws Error (2) for -gpu with a CPU plan, else as Executor does.
+  explicit Session(const PlanOptions &options);
+
+  runtime::Executor executor;
+  runtime::Parameters parameters;
+  std::string planPath;
+  std::string planFolder;
+
+  const plan::Manifest &manifest() const { return executor.manifest(); }
+
+  /// Gives the parameters their values: those embedded in the plan or fillers
+  /// of `seed`, then the files of `weights` (each may be a list separated by
+  /// commas), or without any the file the plan names. Runs `prepare` at the
+  /// end. With `required`, throws Error (2) if nothing but fillers is there.
+  void initialise(const std::vector<std::string> &weights, std::uint64_t seed,
+                  bool required);
+
+  /// Index of program `name`; without a name, the first of `preferred` that
+  /// exists, else the only program. Throws Error (2) that lists the programs.
+  int chooseProgram(const std::string &name,
+                    const std::vector<std::string> &preferred) const;
+
+private:
+  Session(const PlanOptions &options,
+          std::shared_ptr<const plan::PlanFile> file);
+};
+
+/// What a command line asks for, to be run once it is parsed.
+using Action = std::function<int()>;
+
+// Each declares one command, whose parse sets `action`.
+void addTrain(CLI::App &app, Action &action);
+void addTest(CLI::App &app, Action &action);
+void addEval(CLI::App &app, Action &action);
+void addInfer(CLI::App &app, Action &action);
+void addTime(CLI::App &app, Action &action);
+void addInspect(CLI::App &app, Action &action);
+void addDeviceQuery(CLI::App &app, Action &action);
+
+} // namespace brew::run

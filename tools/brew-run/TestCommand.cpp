@@ -1,0 +1,82 @@
+//===- TestCommand.cpp - brew-run test ------------------------------------===//
+
+#include "Session.h"
+
+#include "formats/Error.h"
+#include "runtime/data/Feeder.h"
+#include "runtime/log/Log.h"
+#include "runtime/train/NetOutputs.h"
+
+#include <memory>
+
+namespace brew::run {
+namespace {
+
+struct Options {
+  PlanOptions plan;
+  std::vector<std::string> weights;
+  int iterations = 50;
+  std::string program;
+  std::uint64_t seed = 0;
+};
+
+int test(const Options &options) {
+  Session session(options.plan);
+  log::info(log::site::testUseCpu, "Use CPU.");
+  const int program = session.chooseProgram(options.program, {"test_0"});
+  session.initialise(options.weights, options.seed, /*required=*/true);
+  runtime::Feeder feeder(session.executor, program, options.seed,
+                         session.planFolder);
+  feeder.start();
+
+  log::info(log::site::testRunning, "Running for " +
+                                        std::to_string(options.iterations) +
+                                        " iterations.");
+  std::vector<runtime::OutputValue> sums;
+  double loss = 0;
+  for (int i = 0; i < options.iterations; ++i) {
+    feeder.feed();
+    session.executor.run(program);
+    loss += runtime::totalLoss(session.executor, program);
+    const auto outputs = runtime::readOutputs(session.executor, program);
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      if (i == 0)
+        sums.push_back({outputs[k].blob, 0, outputs[k].lossWeight});
+      sums[k].value += outputs[k].value;
+      log::info(log::site::testBatch, "Batch " + std::to_string(i) + ", " +
+                                          outputs[k].blob + " = " +
+                                          log::number(outputs[k].value));
+    }
+  }
+  log::info(log::site::testLoss,
+            "Loss: " + log::number(loss / options.iterations));
+  for (const runtime::OutputValue &sum : sums) {
+    const double mean = sum.value / options.iterations;
+    log::info(log::site::testScore,
+              sum.blob + " = " + log::number(mean) +
+                  runtime::lossSuffix(sum.lossWeight, mean));
+  }
+  return 0;
+}
+
+} // namespace
+
+void addTest(CLI::App &app, Action &action) {
+  auto options = std::make_shared<Options>();
+  CLI::App *command =
+      app.add_subcommand("test", "Score a net over batches of its data layer");
+  addPlanOptions(*command, options->plan);
+  command->add_option("--weights", options->weights,
+                      "Weights (files separated by commas)");
+  command->add_option("--iterations", options->iterations, "Batches to run")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command->add_option("--program", options->program,
+                      "Program to run (default: test_0, or the only one)");
+  command->add_option("--random-seed", options->seed,
+                      "Seed of shuffling and transformations");
+  command->callback(
+      [options, &action] { action = [options] { return test(*options); }; });
+}
+
+} // namespace brew::run

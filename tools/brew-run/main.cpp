@@ -1,0 +1,90 @@
+//===- main.cpp - brew-run: executes compiled nets ------------------------===//
+
+#include "ArgumentNormalizer.h"
+#include "Session.h"
+
+#include "formats/Error.h"
+#include "formats/Suggest.h"
+#include "runtime/log/Log.h"
+
+#include <google/protobuf/stubs/logging.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <new>
+
+namespace {
+
+int fail(brew::ExitStatus status, const std::string &text) {
+  brew::log::status("");
+  std::fprintf(stderr, "brew-run: error: %s\n", text.c_str());
+  return static_cast<int>(status);
+}
+
+int failUnexpectedly(const std::string &what) {
+  return fail(brew::ExitStatus::Bug,
+              "unexpected failure: " + what +
+                  "\nThis is a bug in Brew. Please report it with this line, "
+                  "the command, the prototxt and the output of 'brew-run "
+                  "device-query' and 'brew-run --version'.");
+}
+
+int run(const std::vector<std::string> &arguments) {
+  CLI::App app("Executes plans that brewc compiled from Caffe nets.",
+               "brew-run");
+  app.set_version_flag("--version", "brew-run " BREW_VERSION);
+  app.require_subcommand(1);
+  brew::run::Action action;
+  brew::run::addTrain(app, action);
+  brew::run::addTest(app, action);
+  brew::run::addEval(app, action);
+  brew::run::addInfer(app, action);
+  brew::run::addTime(app, action);
+  brew::run::addInspect(app, action);
+  brew::run::addDeviceQuery(app, action);
+
+  std::vector<std::string> reversed = brew::run::normalizeArguments(arguments);
+  std::reverse(reversed.begin(), reversed.end()); // as CLI11 takes them
+  // CLI11 would only say that a command is missing.
+  std::vector<std::string> names;
+  for (const CLI::App *command : app.get_subcommands({}))
+    names.push_back(command->get_name());
+  const std::string first = reversed.empty() ? "" : reversed.back();
+  if (!first.empty() && first[0] != '-' &&
+      std::find(names.begin(), names.end(), first) == names.end())
+    return fail(brew::ExitStatus::Usage, "unknown command '" + first + "'" +
+                                             brew::didYouMean(first, names) +
+                                             " (see brew-run --help)");
+  try {
+    app.parse(reversed);
+  } catch (const CLI::Success &request) { // --help, --version
+    return app.exit(request);
+  } catch (const CLI::ParseError &error) {
+    return fail(brew::ExitStatus::Usage,
+                std::string(error.what()) + " (see brew-run --help)");
+  }
+  return action();
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  // A file size limit should be an error that names the file, like a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
+  // What is wrong with a file is said once, by brew::Error.
+  google::protobuf::SetLogHandler(nullptr);
+  try {
+    return run({argv + 1, argv + argc});
+  } catch (const brew::Error &error) {
+    if (error.status() == brew::ExitStatus::Bug)
+      return failUnexpectedly(error.what());
+    return fail(error.status(), error.what());
+  } catch (const std::bad_alloc &) {
+    return fail(brew::ExitStatus::MachineLacks, "out of memory");
+  } catch (const std::exception &error) {
+    return failUnexpectedly(error.what());
+  } catch (...) {
+    return failUnexpectedly("of unknown kind");
+  }
+}
