@@ -59,33 +59,30 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
     });
   }
 
-  /// Weights of inner products behind a channels-last blob take its
-  /// dimensions and layout.
+  /// Weights of inner products over several dimensions take those of their
+  /// bottom, laid out alike: that is how vendor calls want them, and how a
+  /// channels-last bottom needs no transposing.
   void splitWeights() {
     SymbolTable symbols(getOperation());
     llvm::DenseMap<StringAttr, RankedTensorType> split;
     getOperation().walk([&](InnerProductOp op) {
       auto x = tensorOf(op.getX());
       auto read = op.getW().getDefiningOp<ParamValueOp>();
-      if (!x.getEncoding() || op.getAxis() != 1 || !read)
+      int64_t axis = op.getAxis(), outputs = op.getNumOutput();
+      int64_t folded = x.getRank() - axis;
+      if (folded == 1 || !read)
         return;
-      SmallVector<int64_t> shape(x.getShape().drop_front());
-      SmallVector<int64_t> order = {2, 3, 1}; // of x's dimensions 1..3
-      int64_t outputs = op.getNumOutput();
-      SmallVector<int64_t> weightOrder;
-      if (op.getTranspose()) {
-        for (int64_t dim : order)
-          weightOrder.push_back(dim - 1);
-        weightOrder.push_back(3);
-        shape.push_back(outputs);
-      } else {
-        weightOrder.push_back(0);
-        weightOrder.append(order);
-        shape.insert(shape.begin(), outputs);
-      }
-      auto type = withMemoryOrder(
-          RankedTensorType::get(shape, x.getElementType()), weightOrder);
-      split[read.getParamAttr().getAttr()] = type;
+      // Dimension `dim` of x becomes dim - axis, behind the outputs unless
+      // transposed.
+      int64_t first = op.getTranspose() ? 0 : 1;
+      SmallVector<int64_t> shape(x.getShape().drop_front(axis)), order;
+      for (int64_t dim : memoryOrder(x))
+        if (dim >= axis)
+          order.push_back(dim - axis + first);
+      shape.insert(first ? shape.begin() : shape.end(), outputs);
+      order.insert(first ? order.begin() : order.end(), first ? 0 : folded);
+      split[read.getParamAttr().getAttr()] = withMemoryOrder(
+          RankedTensorType::get(shape, x.getElementType()), order);
     });
     // A parameter that several layers read keeps one type for all of them;
     // where they would differ it stays as Caffe has it.
@@ -144,10 +141,9 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
       getOperation().emitError() << "unknown layout '" << layout << "'";
       return signalPassFailure();
     }
-    if (!wantsChannelsLast())
-      return;
-    for (auto program : getOperation().getOps<ProgramOp>())
-      layOutBlobs(program);
+    if (wantsChannelsLast())
+      for (auto program : getOperation().getOps<ProgramOp>())
+        layOutBlobs(program);
     splitWeights();
   }
 };

@@ -24,8 +24,13 @@ bool brew::usesLibrary(Operation *op, ArrayRef<std::string> disabled) {
   if (isa<ConvolutionOp, ConvolutionBackwardDataOp,
           ConvolutionBackwardWeightsOp>(op))
     return true;
-  Value x = isa<InnerProductBackwardDataOp>(op) ? op->getResult(0)
-                                                : op->getOperand(0);
+  Value x = op->getOperand(0), w = op->getResult(0);
+  if (isa<InnerProductOp>(op))
+    w = op->getOperand(1);
+  if (isa<InnerProductBackwardDataOp>(op))
+    std::tie(x, w) = std::pair(op->getResult(0), op->getOperand(1));
   int64_t axis = op->getAttrOfType<IntegerAttr>("axis").getInt();
-  return axis > 0 && isMatrix(tensorOf(x), axis);
+  // The call pairs the dimensions of x and w one by one.
+  return axis > 0 && isMatrix(tensorOf(x), axis) &&
+         tensorOf(w).getRank() == tensorOf(x).getRank() - axis + 1;
 }

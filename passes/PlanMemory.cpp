@@ -129,7 +129,7 @@ std::optional<Fixed> ProgramPlanner::fixedOf(Operation *op) const {
   if (auto read = dyn_cast<SolverScalarOp>(op))
     return Fixed{kScalars,
                  static_cast<int64_t>(read.getScalar()) *
-                     elementOf(read.getResult()).getIntOrFloatBitWidth() / 8,
+                     brew::kBufferAlignment,
                  stringifySolverScalar(read.getScalar()).str()};
   return std::nullopt;
 }
@@ -511,16 +511,12 @@ struct PlanMemory : brew::impl::PlanMemoryBase<PlanMemory> {
     };
     arena(kParameters, planir::ArenaKind::Parameters, places.size);
     bool gradients = false;
-    int64_t width = 4;
-    module.walk([&](StoreGradientOp store) {
-      gradients = true;
-      width = elementOf(store.getValue()).getIntOrFloatBitWidth() / 8;
-    });
+    module.walk([&](StoreGradientOp) { gradients = true; });
     arena(kGradients, planir::ArenaKind::Gradients,
           gradients ? places.size : 0);
     arena(kState, planir::ArenaKind::State, most * places.size);
     arena(kScalars, planir::ArenaKind::Scalars,
-          learns ? kScalarCount * width : 0);
+          learns ? kScalarCount * brew::kBufferAlignment : 0);
   }
 
   void runOnOperation() override {

@@ -48,8 +48,7 @@ private:
     if (extent < 0 || offset < 0 ||
         offset + extent > static_cast<int64_t>(arena.getSize()))
       return buffer.emitError("buffer reaches beyond its arena");
-    if (arena.getKind() != ArenaKind::Scalars &&
-        offset % brew::kBufferAlignment)
+    if (offset % brew::kBufferAlignment)
       return buffer.emitError("buffer is not aligned");
     // What outlives programs has a value from the start.
     if (arena.getKind() != ArenaKind::Transient)

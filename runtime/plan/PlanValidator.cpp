@@ -76,7 +76,7 @@ void Validator::checkArenas() const {
             "there is another arena of its kind");
     if (arena.kind() == SCALARS)
       require(arena.size() >=
-                  SCALAR_COUNT * elementSize(manifest.target().precision()),
+                  SCALAR_COUNT * kAlignment,
               where, "it is too small for the solver's scalars");
     if (!arena.has_initial_segment_index()) {
       require(arena.kind() != CONSTANTS, where, "initial segment is missing");

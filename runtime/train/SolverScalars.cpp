@@ -16,7 +16,7 @@ SolverScalars::SolverScalars(Executor &executor) {
       continue;
     type = buffer.type();
     if ((type != plan::F32 && type != plan::F64) ||
-        arena.size() < plan::SCALAR_COUNT * plan::elementSize(type))
+        arena.size() < plan::SCALAR_COUNT * plan::kAlignment)
       throw badInput("damaged plan: its solver scalars have no room");
     base = executor.data(static_cast<std::uint32_t>(i)) - buffer.offset();
     return;
@@ -26,10 +26,11 @@ SolverScalars::SolverScalars(Executor &executor) {
 void SolverScalars::set(plan::SolverScalar slot, double value) {
   if (!base)
     return;
+  std::byte *place = base + slot * plan::kAlignment;
   if (type == plan::F64)
-    reinterpret_cast<double *>(base)[slot] = value;
+    *reinterpret_cast<double *>(place) = value;
   else
-    reinterpret_cast<float *>(base)[slot] = static_cast<float>(value);
+    *reinterpret_cast<float *>(place) = static_cast<float>(value);
 }
 
 } // namespace brew::runtime
