@@ -9,6 +9,7 @@
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
 
+#include <filesystem>
 #include <set>
 
 namespace brew {
@@ -69,8 +70,11 @@ private:
       if (!parser.ParseFromString(feed.getConfig().str(), &layer) ||
           layer.top_size() != static_cast<int>(feed.getNumResults()))
         throw brew::badInput("config is no LayerParameter with these tops");
-      const auto shapes =
-          brew::feedShapes(layer, {feed.getFolder().str()}, given);
+      std::vector<std::string> folders;
+      std::error_code error;
+      if (std::filesystem::current_path(error) != feed.getFolder().str())
+        folders.push_back(feed.getFolder().str());
+      const auto shapes = brew::feedShapes(layer, folders, given);
       for (auto [value, shape] : llvm::zip_equal(feed.getValues(), shapes))
         value.setType(RankedTensorType::get(shape, elementOf(value)));
       feed.setConfig(layer.ShortDebugString());

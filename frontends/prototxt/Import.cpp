@@ -113,7 +113,7 @@ void Importer::planSolver(PrototxtFile file) {
 void Importer::planTraining(const SolverDocument &solver, Document net) {
   for (Program &program :
        expandSolver(solver, diagnostics, states, std::move(net))) {
-    const bool trains = program.net.state.phase() == caffe::TRAIN;
+    const bool trains = program.name == "train";
     if (trains && !hasLoss(program.net))
       diagnostics.error(program.cause,
                         "the training net has no loss: no layer has a loss "

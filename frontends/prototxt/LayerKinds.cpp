@@ -64,7 +64,7 @@ constexpr LayerKind kinds[] = {
          "infogain_loss_param loss_param softmax_param"),
     plain("InnerProduct", "inner_product_param"),
     source("Input", 1, -1, "input_param"),
-    plain("LRN", "lrn_param"),
+    {"LRN", 1, 1, 1, 1, "lrn_param", false, false, true},
     {"LSTM", 2, -1, 1, -1, "recurrent_param"},
     {"LSTMUnit", 3, 3, 2, 2},
     neuron("Log", "log_param"),

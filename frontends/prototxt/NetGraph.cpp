@@ -130,10 +130,15 @@ void Wiring::checkBlocks(const caffe::LayerParameter &layer,
   for (const auto *field : fields)
     if (field->message_type() && !field->is_repeated() &&
         !kind.reads(field->name()) &&
-        !(kind.minBottoms == 0 && field->name() == "transform_param"))
+        // Which Caffe refuses outright.
+        !(layer.type() == "HDF5Data" && field->name() == "transform_param"))
       diagnostics.warning(places.where(layer, field->name()),
                           layerWords(layer) + field->name() +
                               " has no effect in a layer of this type");
+  if (layer.has_phase() && layer.phase() != net.state.phase())
+    error(layer, "phase", 0,
+          "a phase other than the net's (" +
+              caffe::Phase_Name(net.state.phase()) + ") is not supported yet");
   if (layer.blobs_size() > 0)
     error(layer, "blobs", 0,
           "weights inside a prototxt are not supported yet; give them in a "
@@ -199,9 +204,9 @@ void Wiring::makeTops(GraphLayer &entry) {
     if (isInPlace && entry.kind && !entry.kind->worksInPlace)
       diagnostics.warning(
           places.where(layer, "top", i),
-          layerWords(layer) + "is in-place, which Caffe does not compute "
-                              "rightly for this type; it is compiled as if "
-                              "the top had a name of its own");
+          layerWords(layer) + "is in-place, which Caffe cannot compute for this "
+                              "type; it is compiled as if the top had a name "
+                              "of its own");
     if (known != current.end() && !isInPlace) {
       const BlobVersion &other = graph.blobs[known->second];
       const caffe::LayerParameter &producer = *graph.layers[other.layer].layer;

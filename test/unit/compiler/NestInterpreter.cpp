@@ -86,23 +86,36 @@ namespace {
 
 using Number = double; // holds every f32, i32 and index of the tests exactly
 
+int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> operands) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return operands[dim.getPosition()];
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return constant.getValue();
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  int64_t x = evaluate(binary.getLHS(), operands),
+          y = evaluate(binary.getRHS(), operands);
+  switch (binary.getKind()) {
+  case AffineExprKind::Add:
+    return x + y;
+  case AffineExprKind::Mul:
+    return x * y;
+  default:
+    throw std::logic_error("the interpreter lacks an affine operation");
+  }
+}
+
 SmallVector<int64_t> applyMap(AffineMap map, ArrayRef<int64_t> operands) {
-  SmallVector<Attribute> constants, results;
-  for (int64_t operand : operands)
-    constants.push_back(
-        IntegerAttr::get(IndexType::get(map.getContext()), operand));
-  (void)map.constantFold(constants, results);
   SmallVector<int64_t> values;
-  for (Attribute result : results)
-    values.push_back(cast<IntegerAttr>(result).getInt());
+  for (AffineExpr expr : map.getResults())
+    values.push_back(evaluate(expr, operands));
   return values;
 }
 
 /// Evaluates the body of one nest.
 class BodyInterpreter {
 public:
-  BodyInterpreter(llvm::function_ref<Number(Value, ArrayRef<int64_t>)> read)
-      : read(read) {}
+  using Read = std::function<Number(Value, ArrayRef<int64_t>)>;
+  explicit BodyInterpreter(Read read) : read(std::move(read)) {}
 
   SmallVector<Number> run(linalg::GenericOp nest, ArrayRef<int64_t> loops,
                           ArrayRef<Number> arguments) {
@@ -214,7 +227,7 @@ private:
         });
   }
 
-  llvm::function_ref<Number(Value, ArrayRef<int64_t>)> read;
+  Read read;
   llvm::DenseMap<Value, Number> values;
 };
 
@@ -280,8 +293,15 @@ private:
     });
   }
 
+  int64_t place(Value tensor, ArrayRef<int64_t> at) {
+    SmallVector<int64_t> &known = strides[tensor];
+    if (known.empty())
+      known = logicalStrides(tensor);
+    return position(known, at);
+  }
+
   Number read(Value tensor, ArrayRef<int64_t> at) {
-    return tensors[tensor].at(position(logicalStrides(tensor), at));
+    return tensors[tensor].at(place(tensor, at));
   }
 
   void runNest(linalg::GenericOp nest) {
@@ -316,7 +336,7 @@ private:
       SmallVector<int64_t> places;
       for (auto [i, result] : llvm::enumerate(nest.getResults())) {
         AffineMap map = nest.getMatchingIndexingMap(nest.getDpsInitOperand(i));
-        places.push_back(position(logicalStrides(result), applyMap(map, loops)));
+        places.push_back(place(result, applyMap(map, loops)));
         arguments.push_back(tensors[result][places.back()]);
       }
       SmallVector<Number> values = body.run(nest, loops, arguments);
@@ -326,6 +346,7 @@ private:
   }
 
   llvm::DenseMap<Value, Elements> tensors;
+  llvm::DenseMap<Value, SmallVector<int64_t>> strides;
 };
 
 } // namespace
