@@ -11,6 +11,8 @@
 #include "formats/PathLookup.h"
 #include "formats/WeightFile.h"
 #include "runtime/plan/PlanWriter.h"
+#include "runtime/weights/Layout.h"
+#include "runtime/weights/WeightBinding.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
@@ -111,7 +113,9 @@ bool Compilation::importNet() {
 }
 
 /// Thrown when a diagnostic has been printed and tells the reason.
-struct Reported {};
+struct Reported {
+  int status = static_cast<int>(ExitStatus::BadInput);
+};
 
 void Compilation::runPhase(Phase phase, Emit emit, llvm::StringRef name) {
   mlir::PassManager pm(&context);
@@ -127,8 +131,15 @@ void Compilation::runPhase(Phase phase, Emit emit, llvm::StringRef name) {
   buildPhase(pm, phase, pipeline);
   if (mlir::failed(pm.run(*imported.module))) {
     // Up to the graph the user's net can be at fault; later only Brew.
-    if (phase == Phase::Import || phase == Phase::Graph)
-      throw Reported();
+    // A pass that knows better than 1 says so on the module.
+    if (phase == Phase::Import || phase == Phase::Graph) {
+      Reported reported;
+      if (auto status = (*imported.module)
+                            ->getAttrOfType<mlir::IntegerAttr>(
+                                "brew.exit_status"))
+        reported.status = status.getInt();
+      throw reported;
+    }
     throw Error(ExitStatus::Bug,
                 "phase " + name.str() +
                     " failed; this is a defect of Brew, please report it with "
@@ -187,7 +198,19 @@ void Compilation::embedWeights(plan::Manifest &manifest,
       continue;
     std::string path = formats::requirePath(options.weights, {}, "weights");
     std::string bytes(arena.size(), '\0');
-    throw Error(ExitStatus::Usage, "--weights cannot be embedded yet");
+    std::string summary = runtime::bindWeights(
+        runtime::fileLayersOf(manifest), formats::readWeights(path), path,
+        [&](std::uint32_t index, const formats::Blob &blob) {
+          const plan::Buffer &buffer = manifest.buffers(index);
+          auto *target =
+              reinterpret_cast<std::byte *>(bytes.data()) + buffer.offset();
+          if (blob.isDouble())
+            runtime::store(buffer, blob.doubles.data(), target);
+          else
+            runtime::store(buffer, blob.floats.data(), target);
+        });
+    if (!summary.empty())
+      llvm::errs() << path << ": note: " << summary << "\n";
     arena.set_initial_segment_index(segments.size());
     manifest.add_segments()->set_kind(plan::Segment::WEIGHTS);
     segments.push_back(std::move(bytes));
@@ -255,7 +278,7 @@ int Compilation::run() {
 int brew::compiler::compile(const CompileOptions &options) {
   try {
     return Compilation(options).run();
-  } catch (const Reported &) {
-    return static_cast<int>(ExitStatus::BadInput);
+  } catch (const Reported &reported) {
+    return reported.status;
   }
 }

@@ -158,6 +158,7 @@ void ManifestBuilder::addParameters() {
     std::string name = param.getSymName().str();
     plan::Parameter *out = manifest.add_parameters();
     out->set_layer(param.getLayer().str());
+    out->set_layer_type(param.getLayerType().str());
     out->set_index(param.getIndex());
     out->set_buffer_index(
         buffer(name, "parameters", param.getOffset(), type, -1));
@@ -181,10 +182,13 @@ void ManifestBuilder::addParameters() {
     if (auto shared = param.getSharedName())
       out->set_shared_name(shared->str());
     if (auto sharers = param.getSharers())
-      for (auto sharer : sharers->getAsRange<StringAttr>()) {
+      for (auto [i, sharer] :
+           llvm::enumerate(sharers->getAsRange<StringAttr>())) {
         auto [layer, index] = sharer.getValue().rsplit('/');
         plan::Parameter::Sharer *other = out->add_sharers();
         other->set_layer(layer.str());
+        if (auto types = param.getSharerTypes())
+          other->set_layer_type(cast<StringAttr>((*types)[i]).str());
         other->set_index(std::stoul(index.str()));
         for (int64_t dim : param.getFileDims())
           other->add_file_dims(dim);

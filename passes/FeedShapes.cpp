@@ -142,8 +142,7 @@ std::vector<FeedShape> Feed::dummyShapes() {
     } else if (settings.num_size() && settings.channels_size() &&
                settings.height_size() && settings.width_size()) {
       shapes.push_back({pick(settings.num(), i), pick(settings.channels(), i),
-                        pick(settings.height(), i),
-                        pick(settings.width(), i)});
+                        pick(settings.height(), i), pick(settings.width(), i)});
     } else {
       throw badInput("the shape of '" + layer.top(i) + "' is not given");
     }
@@ -248,9 +247,9 @@ std::vector<FeedShape> Feed::databaseShapes() {
     checkGivenImage(*told);
   const bool isLevelDb =
       layer.data_param().backend() == caffe::DataParameter::LEVELDB;
-  auto path = findSource(layer.data_param().source(),
-                         isLevelDb ? "LevelDB database" : "LMDB database",
-                         "N,C,H,W");
+  auto path =
+      findSource(layer.data_param().source(),
+                 isLevelDb ? "LevelDB database" : "LMDB database", "N,C,H,W");
   FeedShape image;
   if (path) {
     image = firstImage(*path);
@@ -281,8 +280,8 @@ std::vector<FeedShape> Feed::databaseShapes() {
 
 std::vector<FeedShape> Feed::hdf5Shapes() {
   const int64_t batch = takeBatch(*layer.mutable_hdf5_data_param());
-  auto list = findSource(layer.hdf5_data_param().source(),
-                         "list of HDF5 files", "N,...");
+  auto list = findSource(layer.hdf5_data_param().source(), "list of HDF5 files",
+                         "N,...");
   std::optional<std::string> file;
   if (list) {
     std::vector<std::string> places = folders;
@@ -343,8 +342,7 @@ brew::parseInputShapes(const std::vector<std::string> &entries) {
       if (!isNew || equals == 0)
         throw Error(ExitStatus::Usage,
                     "--input-shape: '" + word +
-                        (equals ? "' names a blob twice"
-                                : "' names no blob"));
+                        (equals ? "' names a blob twice" : "' names no blob"));
       current = &entry->second;
       word = word.substr(equals + 1);
       if (word.empty() && at > text.size())
@@ -361,10 +359,9 @@ brew::parseInputShapes(const std::vector<std::string> &entries) {
   return shapes;
 }
 
-std::vector<FeedShape>
-brew::feedShapes(caffe::LayerParameter &layer,
-                 const std::vector<std::string> &folders,
-                 const FeedOptions &options) {
+std::vector<FeedShape> brew::feedShapes(caffe::LayerParameter &layer,
+                                        const std::vector<std::string> &folders,
+                                        const FeedOptions &options) {
   std::vector<FeedShape> shapes = Feed(layer, folders, options).shapes();
   for (size_t i = 0; i < shapes.size(); ++i) {
     int64_t count = 1;

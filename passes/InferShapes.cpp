@@ -102,14 +102,19 @@ struct InferShapes : brew::impl::InferShapesBase<InferShapes> {
 
     // Parameters by the layer that uses them, shared ones under every user.
     llvm::MapVector<StringAttr, SmallVector<Attribute>> params;
+    llvm::DenseMap<StringAttr, Operation *> firstOps;
     program.walk([&](ShapeInterface layer) {
+      // A layer of several bottoms may be several operations that read the same
+      // parameters.
+      auto name = layer->getAttrOfType<StringAttr>("layer");
+      if (firstOps.try_emplace(name, layer).first->second != layer)
+        return;
       for (Value operand : layer->getOperands()) {
         Operation *source = operand.getDefiningOp();
         if (isa_and_nonnull<ReinterpretOp>(source))
           source = source->getOperand(0).getDefiningOp();
         if (isa_and_nonnull<ParamValueOp>(source))
-          params[layer->getAttrOfType<StringAttr>("layer")].push_back(
-              b.getDenseI64ArrayAttr(shapeOf(operand)));
+          params[name].push_back(b.getDenseI64ArrayAttr(shapeOf(operand)));
       }
     });
     SmallVector<NamedAttribute> layers;

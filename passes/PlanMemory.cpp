@@ -103,6 +103,7 @@ private:
   llvm::StringMap<int> &kernelNames;
   std::vector<Root> roots;
   llvm::DenseMap<Value, unsigned> rootIndex;
+  llvm::DenseSet<Value> pinnedValues; // read after the run; owners of views
   llvm::DenseMap<Operation *, SmallVector<int64_t>> inPlace;
   llvm::DenseMap<Value, Value> buffers;
   llvm::DenseMap<Value, int64_t> lastUse;
@@ -169,6 +170,13 @@ std::string ProgramPlanner::nameOf(Value value) const {
             op->getName().getStringRef().split('.').second)
         .str();
   return "value";
+}
+
+/// What `value` is a view of, through all views.
+static Value ownerOf(Value value) {
+  while (auto view = value.getDefiningOp<ReinterpretOp>())
+    value = view.getX();
+  return value;
 }
 
 unsigned ProgramPlanner::newRoot(Value value, int64_t step) {
@@ -285,6 +293,7 @@ void ProgramPlanner::findRoots() {
       for (Value operand : op.getOperands()) {
         touch(operand, stepCount);
         roots[rootOf(operand)].pinned = true;
+        pinnedValues.insert(ownerOf(operand));
       }
 }
 
@@ -316,9 +325,7 @@ Value ProgramPlanner::buffer(Value value) {
     return known;
   Root &root = roots[rootOf(value)];
   // A view has the name of what it views.
-  Value owner = value;
-  while (auto view = owner.getDefiningOp<ReinterpretOp>())
-    owner = view.getX();
+  Value owner = ownerOf(value);
   std::string &name = valueNames[owner];
   if (name.empty()) {
     name = root.fixed ? root.fixed->name : nameOf(owner);
@@ -333,7 +340,8 @@ Value ProgramPlanner::buffer(Value value) {
       b, value.getLoc(), memrefOf(tensorOf(value)), name,
       root.fixed ? root.fixed->arena : StringRef(kTransient),
       root.fixed ? root.fixed->offset : root.live.offset, live,
-      !root.fixed && root.pinned);
+      // An earlier value in the same bytes may be overwritten in place.
+      !root.fixed && pinnedValues.contains(owner));
   return known;
 }
 
@@ -503,6 +511,7 @@ struct PlanMemory : brew::impl::PlanMemoryBase<PlanMemory> {
           param.getIndex(), *param.getFileDims(), param.getFiller(),
           param.getLrMultAttr().getValue(), param.getDecayMultAttr().getValue(),
           param.getSharedNameAttr(), param.getSharersAttr(),
+          param.getSharerTypesAttr(), param.getLayerType(),
           // Caffe keeps history for every learnable parameter.
           learns ? most : 0);
     auto arena = [&](StringRef name, planir::ArenaKind kind, int64_t size) {

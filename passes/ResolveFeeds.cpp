@@ -1,4 +1,5 @@
-//===- ResolveFeeds.cpp - Shapes of the tops of data layers ----------------===//
+//===- ResolveFeeds.cpp - Shapes of the tops of data layers
+//----------------===//
 #include "dialects/Brew/BrewDialect.h"
 #include "formats/Error.h"
 #include "passes/FeedShapes.h"

@@ -1,4 +1,5 @@
-//===- EmitKernels.cpp - Loop nests to CPU kernel functions ----------------===//
+//===- EmitKernels.cpp - Loop nests to CPU kernel functions
+//----------------===//
 
 #include "compiler/cpu/EmitKernels.h"
 
@@ -10,20 +11,24 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
+#include <algorithm>
+#include <cmath>
+
 using namespace mlir;
 
 namespace brew::compiler {
 namespace {
 
-/// Elementary operations that are worth a range of their own: about ten
-/// microseconds, what waking another thread costs.
-constexpr int64_t kRangeWork = 32768;
+/// Cycles that are worth a range of their own: a few microseconds, what waking
+/// another thread costs.
+constexpr double kRangeCost = 8192;
 /// Ranges of flat loops start at multiples of this many elements, so that no
 /// two threads write one cache line and vectors are aligned.
 constexpr int64_t kFlatStep = 64;
@@ -34,7 +39,9 @@ struct Span {
   int64_t units;  ///< of the part
   int64_t weight; ///< domain positions per unit
   int64_t start;  ///< first domain position
-  int64_t end() const { return start + llvm::alignTo(units * weight, kFlatStep); }
+  int64_t end() const {
+    return start + llvm::alignTo(units * weight, kFlatStep);
+  }
 };
 
 uint64_t flopsOf(const Nest &nest) {
@@ -44,8 +51,7 @@ uint64_t flopsOf(const Nest &nest) {
       continue;
     bool arithmetic =
         isa<arith::ArithDialect, math::MathDialect>(op.getDialect());
-    perIteration +=
-        arithmetic && isa<FloatType>(op.getOperand(0).getType());
+    perIteration += arithmetic && isa<FloatType>(op.getOperand(0).getType());
   }
   return perIteration * nest.iterations();
 }
@@ -88,11 +94,12 @@ private:
       span.units = domainOf(part, span.schedule);
       spans.push_back(span);
     }
-    int64_t least = INT64_MAX, start = 0;
+    double least = HUGE_VAL;
+    int64_t start = 0;
     for (const Span &span : spans)
-      least = std::min(least, span.schedule.unitWork);
+      least = std::min(least, span.schedule.unitCost);
     for (Span &span : spans) {
-      span.weight = span.schedule.unitWork / least;
+      span.weight = std::llround(span.schedule.unitCost / least);
       span.start = start;
       start = span.end();
     }
@@ -105,15 +112,17 @@ private:
   }
 
   static int64_t grainOf(ArrayRef<Span> spans, int64_t domain) {
-    double work = 0;
+    double cost = 0;
     for (const Span &span : spans)
-      work += double(span.units) * double(span.schedule.unitWork);
-    if (work == 0)
+      cost += static_cast<double>(span.units) * span.schedule.unitCost;
+    if (domain == 0)
       return 1;
     bool flat = llvm::any_of(spans, [](const Span &span) {
       return span.schedule.kind == Schedule::Kind::Flat;
     });
-    int64_t grain = std::max(1.0, kRangeWork / (work / domain));
+    double perPosition = cost / static_cast<double>(domain);
+    int64_t grain = static_cast<int64_t>(
+        std::clamp(kRangeCost / perPosition, 1.0, static_cast<double>(domain)));
     return flat || spans.size() > 1 ? llvm::alignTo(grain, kFlatStep) : grain;
   }
 
@@ -122,20 +131,20 @@ private:
     for (RankedTensorType type : kernel.arguments)
       types.push_back(ir::memrefOf(type));
     types.append(2, b.getIndexType());
-    auto function = func::FuncOp::create(
-        b, loc, kernel.op.getSymName(), b.getFunctionType(types, {}));
+    auto function = func::FuncOp::create(b, loc, kernel.op.getSymName(),
+                                         b.getFunctionType(types, {}));
     function.setPrivate();
     function->setAttr(kernelEntryAttr, b.getUnitAttr());
     for (auto [i, type] : llvm::enumerate(kernel.arguments))
       // Single numbers may be packed into one buffer.
       if (type.getNumElements() == 1)
-        function.setArgAttr(i, alignAttr,
-                            b.getI64IntegerAttr(bytesOf(type)));
+        function.setArgAttr(i, alignAttr, b.getI64IntegerAttr(bytesOf(type)));
     Block *entry = function.addEntryBlock();
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(entry);
     SmallVector<Value> arguments;
-    for (auto [type, argument] : llvm::zip(kernel.arguments, entry->getArguments()))
+    for (auto [type, argument] :
+         llvm::zip(kernel.arguments, entry->getArguments()))
       arguments.push_back(memref::ReinterpretCastOp::create(
           b, loc,
           MemRefType::get({type.getNumElements()}, type.getElementType()),
@@ -183,8 +192,8 @@ OwningOpRef<ModuleOp> emitKernels(ModuleOp module,
                                   std::vector<EmittedKernel> &kernels) {
   MLIRContext *context = module.getContext();
   context->loadDialect<arith::ArithDialect, func::FuncDialect,
-                       math::MathDialect, memref::MemRefDialect,
-                       scf::SCFDialect>();
+                       LLVM::LLVMDialect, math::MathDialect,
+                       memref::MemRefDialect, scf::SCFDialect>();
   OwningOpRef<ModuleOp> result = ModuleOp::create(module.getLoc());
   OpBuilder b = OpBuilder::atBlockEnd(result->getBody());
   for (auto op : module.getOps<planir::KernelOp>()) {

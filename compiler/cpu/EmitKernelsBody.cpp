@@ -1,10 +1,13 @@
-//===- EmitKernelsBody.cpp - The scalar work of a nest ---------------------===//
+//===- EmitKernelsBody.cpp - The scalar work of a nest
+//---------------------===//
 
 #include "compiler/cpu/EmitKernelsBody.h"
 
+#include "compiler/cpu/EmitKernelsLoops.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/IRMapping.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 
@@ -54,22 +57,66 @@ Value BodyEmitter::load(const Source &source, Value address) {
     return scalar;
   Value buffer = storage.temporaries[source.nest][source.result];
   if (!buffer)
-    buffer = storage.arguments[part.nests[source.nest]
-                                   .outputs[source.result]
-                                   .arguments[0]];
+    buffer = storage.arguments
+                 [part.nests[source.nest].outputs[source.result].arguments[0]];
   return memref::LoadOp::create(b, loc, buffer, address);
 }
 
 Value BodyEmitter::initial(const Output &output, ValueRange loops) {
-  return load(output.initial->source,
-              address(output.initial->address, loops));
+  return load(output.initial->source, address(output.initial->address, loops));
+}
+
+void BodyEmitter::emitOperation(Operation &op, Nest &nest, ValueRange loops,
+                                IRMapping &map) {
+  for (Value operand : op.getOperands())
+    if (!map.contains(operand) && operand.getParentBlock() != op.getBlock() &&
+        !isa<TensorType>(operand.getType())) {
+      auto outside = operand.getDefiningOp<arith::ConstantOp>();
+      if (!outside)
+        refuse(part.kernel, "a body uses a value from outside");
+      map.map(operand, constant(outside.getValue()));
+    }
+  if (passed.contains(&op)) {
+    map.map(op.getResult(0), isa<arith::CmpIOp>(op)
+                                 ? constant(b.getBoolAttr(true))
+                                 : map.lookup(op.getOperand(0)));
+    return;
+  }
+  if (auto position = dyn_cast<linalg::IndexOp>(op)) {
+    // Absent where only addresses, which have it already, depended on it.
+    if (const auto &linear = nest.indices[position.getDim()])
+      map.map(position.getResult(), address(*linear, loops));
+    return;
+  }
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
+    const Extract &access = nest.extracts[&op];
+    Value at = address(access.address, loops);
+    for (auto [stride, index_] :
+         llvm::zip(access.strides, extract.getIndices())) {
+      if (stride == 0)
+        continue;
+      Value term = map.lookup(index_);
+      if (stride != 1)
+        term = arith::MulIOp::create(b, loc, term, index(stride), kNoWrap);
+      at = arith::AddIOp::create(b, loc, at, term, kNoWrap);
+    }
+    map.map(extract.getResult(), load(access.source, at));
+    return;
+  }
+  // Folding turns window positions into constants where they are unrolled.
+  SmallVector<Value> folded;
+  Operation *clone = b.clone(op, map);
+  if (succeeded(b.tryFold(clone, folded)) && !folded.empty()) {
+    map.map(op.getResults(), folded);
+    clone->erase();
+  }
 }
 
 SmallVector<Value> BodyEmitter::iterate(Nest &nest, ValueRange loops,
                                         ValueRange accumulated,
                                         bool vectorMaximum) {
   IRMapping map;
-  Block *body = nest.op.getBody();
+  Block *body = nest.body();
   for (auto [input, argument] :
        llvm::zip(nest.inputs, nest.op.getRegionInputArgs()))
     if (input)
@@ -91,63 +138,89 @@ SmallVector<Value> BodyEmitter::iterate(Nest &nest, ValueRange loops,
         replaced.insert(select);
         replaced.insert(select.getCondition().getDefiningOp());
       }
-
-  for (Operation &op : body->without_terminator()) {
-    if (replaced.contains(&op))
-      continue;
-    for (Value operand : op.getOperands())
-      if (!map.contains(operand) && operand.getParentBlock() != body &&
-          !isa<TensorType>(operand.getType())) {
-        auto outside = operand.getDefiningOp<arith::ConstantOp>();
-        if (!outside)
-          refuse(part.kernel, "a body uses a value from outside");
-        map.map(operand, constant(outside.getValue()));
-      }
-    if (auto indexOp = dyn_cast<linalg::IndexOp>(op)) {
-      // Absent where only addresses, which have it already, depended on it.
-      if (const auto &linear = nest.indices[indexOp.getDim()])
-        map.map(indexOp.getResult(), address(*linear, loops));
-      continue;
-    }
-    if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
-      const Extract &access = nest.extracts[&op];
-      Value at = address(access.address, loops);
-      for (auto [stride, operand] :
-           llvm::zip(access.strides, extract.getIndices())) {
-        if (stride == 0)
-          continue;
-        Value term = map.lookup(operand);
-        if (stride != 1)
-          term = arith::MulIOp::create(b, loc, term, index(stride), kNoWrap);
-        at = arith::AddIOp::create(b, loc, at, term, kNoWrap);
-      }
-      map.map(extract.getResult(), load(access.source, at));
-      continue;
-    }
-    // Folding turns window positions into constants where they are unrolled.
-    SmallVector<Value> folded;
-    Operation *clone = b.clone(op, map);
-    if (succeeded(b.tryFold(clone, folded)) && !folded.empty()) {
-      map.map(op.getResults(), folded);
-      clone->erase();
-    }
-  }
+  for (Operation &op : body->without_terminator())
+    if (!replaced.contains(&op))
+      emitOperation(op, nest, loops, map);
 
   SmallVector<Value> results;
-  for (auto [i, yielded] : llvm::enumerate(body->getTerminator()->getOperands()))
+  for (auto [i, yielded] :
+       llvm::enumerate(body->getTerminator()->getOperands())) {
     if (maxima[i]) {
       results.push_back(arith::MaximumFOp::create(
           b, loc, map.lookup(maxima[i]), accumulated[i],
           arith::FastMathFlags::nnan | arith::FastMathFlags::nsz));
-    } else if (!map.contains(yielded)) {
+    } else if (map.contains(yielded)) {
+      results.push_back(map.lookup(yielded));
+    } else {
       auto outside = yielded.getDefiningOp<arith::ConstantOp>();
       if (!outside)
         refuse(part.kernel, "a body yields a value from outside");
       results.push_back(constant(outside.getValue()));
-    } else {
-      results.push_back(map.lookup(yielded));
     }
+  }
   return results;
+}
+
+Value BodyEmitter::emitSlice(Value value, Nest &nest, ValueRange loops,
+                             IRMapping &map) {
+  if (map.contains(value))
+    return map.lookup(value);
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    const Access &input = *nest.inputs[argument.getArgNumber()];
+    map.map(value, load(input.source, address(input.address, loops)));
+    return map.lookup(value);
+  }
+  Operation *op = value.getDefiningOp();
+  if (op->getBlock() == nest.body()) {
+    for (Value operand : op->getOperands())
+      if (!isa<TensorType>(operand.getType()) &&
+          !(isa<tensor::ExtractOp>(op) &&
+            operand.getDefiningOp<linalg::IndexOp>()))
+        emitSlice(operand, nest, loops, map);
+    emitOperation(*op, nest, loops, map);
+  } else {
+    map.map(value, constant(cast<arith::ConstantOp>(op).getValue()));
+  }
+  return map.lookup(value);
+}
+
+void BodyEmitter::narrow(Nest &nest, unsigned loop, ArrayRef<Operation *> edges,
+                         ArrayRef<Value> loops, Value &begin, Value &end) {
+  SmallVector<Value> first(loops);
+  first[loop] = index(0);
+  // Where all edges pass, they do not count in each other's operands.
+  IRMapping map;
+  passed.insert(edges.begin(), edges.end());
+  for (Operation *edge : edges) {
+    Value start = emitSlice(edge->getOperand(0), nest, first, map);
+    int64_t limit = *getConstantIntValue(edge->getOperand(1)),
+            step = *indexStep(nest, edge->getOperand(0), loop);
+    auto compare = dyn_cast<arith::CmpIOp>(edge);
+    bool below = compare ? compare.getPredicate() == arith::CmpIPredicate::slt
+                         : isa<arith::MinSIOp>(edge);
+    if (step == 0) {
+      Value holds = arith::CmpIOp::create(
+          b, loc, below ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sge,
+          start, index(limit));
+      end = arith::SelectOp::create(b, loc, holds, end, index(0));
+      continue;
+    }
+    // The first iteration that reaches the limit: ceil((limit - start) / step),
+    // and for min, which lets the limit itself pass, one element later.
+    if (isa<arith::MinSIOp>(edge))
+      ++limit;
+    Value room = arith::SubIOp::create(b, loc, index(limit), start);
+    room = arith::MaxSIOp::create(b, loc, room, index(0));
+    if (step > 1) {
+      room = arith::AddIOp::create(b, loc, room, index(step - 1));
+      room = arith::DivUIOp::create(b, loc, room, index(step));
+    }
+    if (below)
+      end = arith::MinSIOp::create(b, loc, end, room);
+    else
+      begin = arith::MaxSIOp::create(b, loc, begin, room);
+  }
+  passed.clear();
 }
 
 void BodyEmitter::store(Nest &nest, unsigned nestNumber, unsigned result,

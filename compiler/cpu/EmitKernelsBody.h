@@ -1,9 +1,12 @@
-//===- EmitKernelsBody.h - The scalar work of a nest -------------*- C++ -*-===//
+//===- EmitKernelsBody.h - The scalar work of a nest -------------*- C++
+//-*-===//
 #pragma once
 
 #include "compiler/cpu/EmitKernelsModel.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace brew::compiler {
 
@@ -38,12 +41,29 @@ public:
   llvm::SmallVector<mlir::Value> iterate(Nest &nest, mlir::ValueRange loops,
                                          mlir::ValueRange accumulated,
                                          bool vectorMaximum = false);
+  /// Narrows [begin, end) (index values) to the iterations of `loop` in which
+  /// all of `edges` (see edgeOperations and guardOperations) pass; `loops`
+  /// are the values of the other loops. The result may be empty, end < begin.
+  void narrow(Nest &nest, unsigned loop,
+              llvm::ArrayRef<mlir::Operation *> edges,
+              llvm::ArrayRef<mlir::Value> loops, mlir::Value &begin,
+              mlir::Value &end);
+  /// Edge operations that are known to pass their operand unchanged in the code
+  /// that is being written.
+  llvm::SmallPtrSet<mlir::Operation *, 8> passed;
+
   /// Stores result `result` of `nest` where later readers find it.
   void store(Nest &nest, unsigned nestNumber, unsigned result,
              mlir::ValueRange loops, mlir::Value value);
 
 private:
   mlir::Value constant(mlir::TypedAttr value);
+  /// Writes one operation of a body whose operands are in `map`.
+  void emitOperation(mlir::Operation &op, Nest &nest, mlir::ValueRange loops,
+                     mlir::IRMapping &map);
+  /// Writes what `value` of a body depends on; returns its counterpart.
+  mlir::Value emitSlice(mlir::Value value, Nest &nest, mlir::ValueRange loops,
+                        mlir::IRMapping &map);
 
   mlir::OpBuilder &b;
   mlir::Location loc;

@@ -1,4 +1,5 @@
-//===- EmitKernelsInPlace.cpp - Results that overwrite arguments -----------===//
+//===- EmitKernelsInPlace.cpp - Results that overwrite arguments
+//-----------===//
 
 #include "compiler/cpu/EmitKernelsModel.h"
 
@@ -17,27 +18,26 @@ void forEachRead(const Nest &nest, const Function &function) {
       function(access->source, access->address,
                [&](unsigned dim) -> std::optional<unsigned> {
                  if (dim < map.getNumResults())
-                   if (auto plain =
-                           dyn_cast<AffineDimExpr>(map.getResult(dim)))
+                   if (auto plain = dyn_cast<AffineDimExpr>(map.getResult(dim)))
                      return plain.getPosition();
                  return std::nullopt;
                });
   };
-  for (auto [input, operand] :
-       llvm::zip(nest.inputs, op.getDpsInputOperands()))
+  for (auto [input, operand] : llvm::zip(nest.inputs, op.getDpsInputOperands()))
     read(input, op.getMatchingIndexingMap(operand));
   for (auto [i, output] : llvm::enumerate(nest.outputs))
     read(output.initial, outputMap(op, i));
   for (const auto &entry : nest.extracts) {
     auto extract = cast<tensor::ExtractOp>(entry.first);
-    function(entry.second.source, entry.second.address,
-             [&](unsigned dim) -> std::optional<unsigned> {
-               if (dim < extract.getIndices().size())
-                 if (auto plain = extract.getIndices()[dim]
-                                      .getDefiningOp<linalg::IndexOp>())
-                   return plain.getDim();
-               return std::nullopt;
-             });
+    function(
+        entry.second.source, entry.second.address,
+        [&](unsigned dim) -> std::optional<unsigned> {
+          if (dim < extract.getIndices().size())
+            if (auto plain =
+                    extract.getIndices()[dim].getDefiningOp<linalg::IndexOp>())
+              return plain.getDim();
+          return std::nullopt;
+        });
   }
 }
 
@@ -51,9 +51,9 @@ bool readsWhileOverwriting(const Kernel &kernel, unsigned argument,
   AffineMap written = outputMap(writing.op, result);
   for (auto [p, part] : llvm::enumerate(kernel.parts))
     for (auto [n, nest] : llvm::enumerate(part.nests))
-      forEachRead(nest, [&, p = p, n = n, &part = part](
-                            const Source &source, const Linear &address,
-                            auto loopAt) {
+      forEachRead(nest, [&, p = p, n = n, &part = part](const Source &source,
+                                                        const Linear &address,
+                                                        auto loopAt) {
         if (source.kind != Source::Kind::Argument ||
             source.argument != argument)
           return;
@@ -63,9 +63,9 @@ bool readsWhileOverwriting(const Kernel &kernel, unsigned argument,
         if (!same)
           refuse(kernel.op, "argument " + std::to_string(argument) +
                                 " is overwritten while it is still read");
-        late |= n > writer ||
-                (n == writer && (writing.reductions() > 0 ||
-                                 !(address == writing.outputs[result].address)));
+        late |= n > writer || (n == writer &&
+                               (writing.reductions() > 0 ||
+                                !(address == writing.outputs[result].address)));
       });
   return late;
 }

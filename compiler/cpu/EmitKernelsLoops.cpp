@@ -1,6 +1,12 @@
-//===- EmitKernelsLoops.cpp - Rearranging the loops of a part --------------===//
+//===- EmitKernelsLoops.cpp - Loops of a part and what they do to indices
+//--===//
 
 #include "compiler/cpu/EmitKernelsLoops.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <map>
 
@@ -11,9 +17,8 @@ namespace {
 
 void removeLoop(Nest &nest, unsigned loop) {
   nest.loops.erase(nest.loops.begin() + loop);
-  nest.forEachLinear([&](Linear &linear) {
-    linear.coefs.erase(linear.coefs.begin() + loop);
-  });
+  nest.forEachLinear(
+      [&](Linear &linear) { linear.coefs.erase(linear.coefs.begin() + loop); });
 }
 
 void dropUnitLoops(Part &part) {
@@ -53,9 +58,10 @@ void orderLocalLoops(Part &part) {
                               nest.outputs[0].address.coefs[b];
                      });
     if (nest.reorderable)
-      std::stable_sort(firstReduction, order.end(), [&](unsigned a, unsigned b) {
-        return readStride(nest, a) > readStride(nest, b);
-      });
+      std::stable_sort(firstReduction, order.end(),
+                       [&](unsigned a, unsigned b) {
+                         return readStride(nest, a) > readStride(nest, b);
+                       });
     SmallVector<Loop> loops;
     for (unsigned i : order)
       loops.push_back(nest.loops[i]);
@@ -158,6 +164,17 @@ void splitGridLoop(Part &part, unsigned loop, int64_t inner) {
   ++part.grid;
 }
 
+void moveGridLoopLast(Part &part, unsigned loop) {
+  auto rotate = [&](auto &values) {
+    std::rotate(values.begin() + loop, values.begin() + loop + 1,
+                values.begin() + part.grid);
+  };
+  for (Nest &nest : part.nests) {
+    rotate(nest.loops);
+    nest.forEachLinear([&](Linear &linear) { rotate(linear.coefs); });
+  }
+}
+
 void placeTemporaries(Part &part, unsigned outer) {
   auto drop = [&](Linear &address) {
     std::fill_n(address.coefs.begin(), outer, 0);
@@ -201,6 +218,150 @@ void placeTemporaries(Part &part, unsigned outer) {
       packing.rewrite(output.temporary.coefs);
       output.temporarySize = packing.size();
     }
+}
+
+std::optional<int64_t> indexStep(const Nest &nest, Value index, unsigned loop) {
+  if (auto argument = dyn_cast<BlockArgument>(index)) {
+    // What a nest reads is only known not to change where it reads one place.
+    if (argument.getArgNumber() < nest.inputs.size())
+      if (const auto &input = nest.inputs[argument.getArgNumber()])
+        if (input->address.coefs[loop] == 0)
+          return 0;
+    return std::nullopt;
+  }
+  Operation *op = index.getDefiningOp();
+  if (auto position = dyn_cast<linalg::IndexOp>(op))
+    return nest.indices[position.getDim()]->coefs[loop];
+  if (isa<arith::ConstantOp>(op))
+    return 0;
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
+    if (nest.extracts.find(op)->second.address.coefs[loop] != 0)
+      return std::nullopt;
+    for (Value operand : extract.getIndices())
+      if (!operand.getDefiningOp<linalg::IndexOp>() &&
+          indexStep(nest, operand, loop) != 0)
+        return std::nullopt;
+    return 0;
+  }
+  SmallVector<std::optional<int64_t>> steps;
+  bool still = true;
+  for (Value operand : op->getOperands()) {
+    steps.push_back(indexStep(nest, operand, loop));
+    still &= steps.back() == 0;
+  }
+  if (still)
+    return 0;
+  if (op->getNumOperands() != 2 || !steps[0] || !steps[1])
+    return std::nullopt;
+  if (isa<arith::AddIOp>(op))
+    return *steps[0] + *steps[1];
+  if (isa<arith::SubIOp>(op))
+    return *steps[0] - *steps[1];
+  std::optional<int64_t> constant = getConstantIntValue(op->getOperand(1));
+  if (!constant)
+    return std::nullopt;
+  if (isa<arith::MulIOp>(op))
+    return *steps[0] * *constant;
+  if (isa<arith::MaxSIOp, arith::MinSIOp>(op))
+    return steps[0];
+  return std::nullopt;
+}
+
+SmallVector<Operation *> edgeOperations(const Nest &nest, unsigned loop) {
+  SmallVector<Operation *> edges;
+  for (Operation &op : nest.body()->without_terminator()) {
+    auto compare = dyn_cast<arith::CmpIOp>(op);
+    bool ordered =
+        compare && (compare.getPredicate() == arith::CmpIPredicate::slt ||
+                    compare.getPredicate() == arith::CmpIPredicate::sge);
+    if (!ordered && !isa<arith::MaxSIOp, arith::MinSIOp>(op))
+      continue;
+    if (!op.getOperand(0).getType().isIndex() ||
+        !getConstantIntValue(op.getOperand(1)))
+      continue;
+    std::optional<int64_t> step = indexStep(nest, op.getOperand(0), loop);
+    if (step && *step > 0)
+      edges.push_back(&op);
+  }
+  return edges;
+}
+
+/// The comparisons that all must hold for `condition`.
+static void addConjuncts(Value condition,
+                         llvm::SetVector<Operation *> &conjuncts) {
+  Operation *op = condition.getDefiningOp();
+  if (!op)
+    return;
+  conjuncts.insert(op);
+  if (isa<arith::AndIOp>(op))
+    for (Value operand : op->getOperands())
+      addConjuncts(operand, conjuncts);
+}
+
+/// The comparisons without which `value` is a zero.
+static void addGuardsOfZero(Value value, llvm::SetVector<Operation *> &guards) {
+  Operation *op = value.getDefiningOp();
+  if (auto select = dyn_cast_or_null<arith::SelectOp>(op)) {
+    if (matchPattern(select.getFalseValue(), m_AnyZeroFloat()))
+      addConjuncts(select.getCondition(), guards);
+  } else if (isa_and_nonnull<arith::MulFOp>(op)) {
+    for (Value operand : op->getOperands())
+      addGuardsOfZero(operand, guards);
+  }
+}
+
+SmallVector<Operation *> guardOperations(const Nest &nest, unsigned loop) {
+  linalg::GenericOp op = nest.op;
+  llvm::SetVector<Operation *> common;
+  for (auto [i, accumulated] : llvm::enumerate(op.getRegionOutputArgs())) {
+    Operation *yielded =
+        nest.body()->getTerminator()->getOperand(i).getDefiningOp();
+    llvm::SetVector<Operation *> guards;
+    if (auto sum = dyn_cast_or_null<arith::AddFOp>(yielded)) {
+      if (sum.getLhs() == accumulated)
+        addGuardsOfZero(sum.getRhs(), guards);
+    } else if (auto select = dyn_cast_or_null<arith::SelectOp>(yielded)) {
+      if (select.getFalseValue() == accumulated)
+        addConjuncts(select.getCondition(), guards);
+    }
+    if (i == 0)
+      common = guards;
+    else
+      common.remove_if(
+          [&](Operation *guard) { return !guards.contains(guard); });
+  }
+
+  SmallVector<Operation *> usable;
+  for (Operation *guard : common) {
+    auto compare = dyn_cast<arith::CmpIOp>(guard);
+    if (!compare || !compare.getLhs().getType().isIndex() ||
+        !getConstantIntValue(compare.getRhs()) ||
+        (compare.getPredicate() != arith::CmpIPredicate::slt &&
+         compare.getPredicate() != arith::CmpIPredicate::sge))
+      continue;
+    std::optional<int64_t> step = indexStep(nest, compare.getLhs(), loop);
+    if (step && *step >= 0)
+      usable.push_back(guard);
+  }
+  // Clamps to the range that a guard demands pass wherever it holds.
+  auto follows = [&](Operation *edge) {
+    if (llvm::is_contained(usable, edge))
+      return true;
+    bool below = isa<arith::MinSIOp>(edge);
+    Value clamped = edge->getOperand(0);
+    if (auto low = clamped.getDefiningOp<arith::MaxSIOp>(); below && low)
+      clamped = low.getLhs();
+    int64_t limit = *getConstantIntValue(edge->getOperand(1)) + below;
+    return llvm::any_of(usable, [&](Operation *guard) {
+      auto compare = cast<arith::CmpIOp>(guard);
+      return !isa<arith::CmpIOp>(edge) && compare.getLhs() == clamped &&
+             getConstantIntValue(compare.getRhs()) == limit &&
+             (compare.getPredicate() == arith::CmpIPredicate::slt) == below;
+    });
+  };
+  if (!llvm::all_of(edgeOperations(nest, loop), follows))
+    return {};
+  return usable;
 }
 
 } // namespace brew::compiler

@@ -1,4 +1,5 @@
-//===- EmitKernelsModel.cpp - What a kernel's nests read and write ---------===//
+//===- EmitKernelsModel.cpp - What a kernel's nests read and write
+//---------===//
 
 #include "compiler/cpu/EmitKernelsModel.h"
 
@@ -125,8 +126,7 @@ public:
         addNest(generic);
       else if (!isa<tensor::EmptyOp, linalg::FillOp, arith::ConstantOp,
                     ir::FillOp, ir::ReinterpretOp>(op))
-        refuse(kernel.op,
-               "it holds a " + op.getName().getStringRef().str());
+        refuse(kernel.op, "it holds a " + op.getName().getStringRef().str());
     }
     addDestinations();
     return std::move(kernel);
@@ -187,7 +187,8 @@ private:
       return std::nullopt;
     if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
       auto found = numbers.find(op);
-      if (found == numbers.end() || found->second.first + 1 != kernel.parts.size())
+      if (found == numbers.end() ||
+          found->second.first + 1 != kernel.parts.size())
         refuse(kernel.op, "a part reads what another one computes");
       source.kind = Source::Kind::Result;
       source.nest = found->second.second;
@@ -210,7 +211,8 @@ private:
     } else {
       DenseElementsAttr values;
       if (matchPattern(tensor, m_Constant(&values)) && values.isSplat())
-        source.constant = dyn_cast<TypedAttr>(values.getSplatValue<Attribute>());
+        source.constant =
+            dyn_cast<TypedAttr>(values.getSplatValue<Attribute>());
     }
     if (!source.constant || source.constant.getType() != element)
       refuse(kernel.op, "it reads a " + op->getName().getStringRef().str() +
@@ -307,8 +309,7 @@ private:
 
     for (OpOperand *operand : op.getDpsInputOperands()) {
       std::optional<Source> source = sourceOf(operand->get());
-      bool read =
-          !op.getMatchingBlockArgument(operand).use_empty();
+      bool read = !op.getMatchingBlockArgument(operand).use_empty();
       if (read && !source)
         refuse(kernel.op, "a nest reads a tensor without value");
       nest.inputs.emplace_back();
@@ -356,9 +357,8 @@ private:
     }
     for (auto [loop, isUsed] : llvm::zip(nest.loops, used))
       if (loop.extent > 1 && loop.reduction == isUsed)
-        refuse(kernel.op, isUsed
-                              ? "a reduction loop addresses a result"
-                              : "several grid points write one element");
+        refuse(kernel.op, isUsed ? "a reduction loop addresses a result"
+                                 : "several grid points write one element");
     bool reduces = llvm::any_of(
         nest.loops, [](const Loop &loop) { return loop.reduction; });
     if (reduces || !op.getRegionOutputArgs()[number].use_empty()) {

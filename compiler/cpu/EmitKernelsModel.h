@@ -1,4 +1,5 @@
-//===- EmitKernelsModel.h - What a kernel's nests read and write -*- C++ -*-===//
+//===- EmitKernelsModel.h - What a kernel's nests read and write -*- C++
+//-*-===//
 //
 // A kernel as the emitter sees it: parts, nests, loops, and every access to a
 // tensor as a linear function of the loop indices. The schedules rearrange
@@ -90,9 +91,7 @@ struct Nest {
   llvm::SmallVector<std::optional<Linear>> indices;
   bool reorderable = false; ///< reductions give the same in any order
 
-  mlir::Block *body() const {
-    return mlir::linalg::GenericOp(op).getBody();
-  }
+  mlir::Block *body() const { return mlir::linalg::GenericOp(op).getBody(); }
   unsigned reductions() const;
   int64_t iterations() const;
   /// Calls `function` with every Linear of the nest.

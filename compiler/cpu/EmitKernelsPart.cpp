@@ -1,14 +1,15 @@
-//===- EmitKernelsPart.cpp - The loops of a scheduled part -----------------===//
+//===- EmitKernelsPart.cpp - The loops of a scheduled part
+//-----------------===//
 
 #include "compiler/cpu/EmitKernelsPart.h"
 
+#include "compiler/cpu/EmitKernelsLoops.h"
 #include "compiler/cpu/LowerToLLVM.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-
-#include <functional>
 
 using namespace mlir;
 
@@ -55,17 +56,14 @@ public:
 
   void emit(Value begin, Value end) {
     if (schedule.kind == Schedule::Kind::Flat) {
-      loop(begin, end, [&](Value i) { emitPoint({i}); });
+      loop(
+          begin, end, [&](Value i) { emitPoint({i}); }, /*innermost=*/true);
       return;
     }
     loop(begin, end, [&](Value unit) {
       SmallVector<Value> outer = gridIndices(unit);
       if (schedule.kind == Schedule::Kind::Fused)
-        loop(part.nests[0].loops[schedule.outer].extent, [&](Value i) {
-          SmallVector<Value> point(outer);
-          point.push_back(i);
-          emitPoint(point);
-        });
+        emitRow(outer);
       else
         emitRows(outer);
     });
@@ -74,8 +72,27 @@ public:
 private:
   using Body = llvm::function_ref<void(Value)>;
 
-  void loop(Value begin, Value end, Body inside) {
+  /// Keeps LLVM from unrolling a short loop before it has vectorised it (the
+  /// straight-line code would not vectorise well), but not from unrolling the
+  /// vectors afterwards, which lets accumulators stay in registers.
+  Attribute vectoriseFirst() {
+    MLIRContext *context = b.getContext();
+    auto none = LLVM::LoopAnnotationAttr::get(context, b.getBoolAttr(false), {},
+                                              {}, {}, {}, {}, {}, {}, {}, {},
+                                              {}, {}, {}, {}, {});
+    auto vectorise =
+        LLVM::LoopVectorizeAttr::get(context, {}, {}, {}, {}, none, none, {});
+    auto unroll = LLVM::LoopUnrollAttr::get(context, b.getBoolAttr(true), {},
+                                            {}, {}, {}, {}, {});
+    return LLVM::LoopAnnotationAttr::get(context, {}, vectorise, {}, unroll, {},
+                                         {}, {}, {}, {}, {}, {}, {}, {}, {},
+                                         {});
+  }
+
+  void loop(Value begin, Value end, Body inside, bool innermost = false) {
     auto op = scf::ForOp::create(b, loc, begin, end, body.index(1));
+    if (innermost) // the name that the LLVM dialect gives the attribute
+      op->setAttr("loop_annotation", vectoriseFirst());
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(op.getBody());
     inside(op.getInductionVar());
@@ -110,25 +127,93 @@ private:
     return indices;
   }
 
-  /// All nests at one grid point. Results are stored last, so that a nest may
-  /// still read what another one overwrites.
+  /// Fused: the inner loop, in three pieces if windows reach over edges.
+  void emitRow(ArrayRef<Value> outer) {
+    int64_t extent = part.nests[0].loops[schedule.outer].extent;
+    Value begin = body.index(0), end = body.index(extent), zero = begin,
+          last = end;
+    SmallVector<Operation *> all;
+    for (Nest &nest : part.nests) {
+      SmallVector<Operation *> edges = edgeOperations(nest, schedule.outer);
+      if (edges.empty())
+        continue;
+      all.append(edges);
+      SmallVector<Value> at(outer);
+      at.push_back(zero);
+      at.resize(nest.loops.size());
+      unroll(nest, outer.size() + 1, at,
+             [&] { body.narrow(nest, schedule.outer, edges, at, begin, end); });
+    }
+    pieces(zero, begin, end, last, all, [&](Value from, Value to) {
+      loop(
+          from, to,
+          [&](Value i) {
+            SmallVector<Value> point(outer);
+            point.push_back(i);
+            emitPoint(point);
+          },
+          /*innermost=*/true);
+    });
+  }
+
+  /// Calls inside(from, to) for the whole of [zero, last), or, if there are
+  /// edges, for its pieces before, in and behind [begin, end), where all edges
+  /// pass.
+  void pieces(Value zero, Value begin, Value end, Value last,
+              ArrayRef<Operation *> edges,
+              llvm::function_ref<void(Value, Value)> inside) {
+    if (edges.empty())
+      return inside(zero, last);
+    begin = arith::MinSIOp::create(b, loc, begin, last);
+    end = arith::MaxSIOp::create(b, loc, end, begin);
+    inside(zero, begin);
+    body.passed.insert(edges.begin(), edges.end());
+    inside(begin, end);
+    body.passed.clear();
+    inside(end, last);
+  }
+
+  /// The innermost loop of one nest, like emitRow.
+  void innermostLoop(Nest &nest, unsigned number, SmallVectorImpl<Value> &at,
+                     llvm::function_ref<void(Value, Value)> inside) {
+    SmallVector<Operation *> edges = edgeOperations(nest, number);
+    Value zero = body.index(0), last = body.index(nest.loops[number].extent),
+          begin = zero, end = last;
+    SmallVector<Operation *> guards = guardOperations(nest, number);
+    if (guards.empty()) {
+      if (!edges.empty())
+        body.narrow(nest, number, edges, at, begin, end);
+      pieces(zero, begin, end, last, edges, inside);
+      return;
+    }
+    // Iterations outside the guards would change nothing.
+    edges.append(guards);
+    body.narrow(nest, number, guards, at, begin, end);
+    body.passed.insert(edges.begin(), edges.end());
+    inside(begin, end);
+    body.passed.clear();
+  }
+
+  /// Calls inside() for all iterations of loops `number` and on, in order.
+  void unroll(const Nest &nest, unsigned number, SmallVectorImpl<Value> &at,
+              llvm::function_ref<void()> inside) {
+    if (number == nest.loops.size())
+      return inside();
+    for (int64_t i = 0; i < nest.loops[number].extent; ++i) {
+      at[number] = body.index(i);
+      unroll(nest, number + 1, at, inside);
+    }
+  }
+
+  /// All nests at one grid point, windows unrolled. Results are stored last, so
+  /// that a nest may still read what another one overwrites.
   void emitPoint(ArrayRef<Value> point) {
     for (auto [n, nest] : llvm::enumerate(part.nests)) {
       SmallVector<Value> at(point);
       at.resize(nest.loops.size());
       SmallVector<Value> values = initials(nest, at);
-      // Windows are unrolled in the order of the loops.
-      std::function<void(unsigned)> unroll = [&, &nest = nest](unsigned number) {
-        if (number == nest.loops.size()) {
-          values = body.iterate(nest, at, values);
-          return;
-        }
-        for (int64_t i = 0; i < nest.loops[number].extent; ++i) {
-          at[number] = body.index(i);
-          unroll(number + 1);
-        }
-      };
-      unroll(point.size());
+      unroll(nest, point.size(), at,
+             [&, &nest = nest] { values = body.iterate(nest, at, values); });
       storage.scalars[n] = values;
     }
     for (auto [n, nest] : llvm::enumerate(part.nests))
@@ -170,8 +255,8 @@ private:
   void copyOut(Nest &nest, Value buffer, const Output &output,
                SmallVectorImpl<Value> &at) {
     loops(nest, innerLoops(nest, false), at, [&] {
-      Value value = memref::LoadOp::create(
-          b, loc, buffer, body.address(output.temporary, at));
+      Value value = memref::LoadOp::create(b, loc, buffer,
+                                           body.address(output.temporary, at));
       for (unsigned argument : output.arguments)
         memref::StoreOp::create(b, loc, value, storage.arguments[argument],
                                 body.address(output.address, at));
@@ -196,7 +281,7 @@ private:
       for (auto [i, value] : llvm::enumerate(values))
         body.store(nest, number, i, at, value);
     };
-    if (reductions.empty() || !parallelInnermost) {
+    if (!parallelInnermost) {
       loops(nest, parallel, at, [&] {
         storeAll(reduce(nest, reductions, at, initials(nest, at)));
       });
@@ -204,7 +289,17 @@ private:
     }
     parallel.pop_back();
     loops(nest, parallel, at, [&] {
-      accumulateRow(nest, number, reductions, *innermost, at);
+      if (!reductions.empty())
+        return accumulateRow(nest, number, reductions, *innermost, at);
+      innermostLoop(nest, *innermost, at, [&](Value from, Value to) {
+        loop(
+            from, to,
+            [&](Value i) {
+              at[*innermost] = i;
+              storeAll(body.iterate(nest, at, initials(nest, at)));
+            },
+            /*innermost=*/true);
+      });
     });
   }
 
@@ -215,55 +310,64 @@ private:
                             SmallVector<Value> values) {
     if (which.empty())
       return body.iterate(nest, at, values, nest.reductions() > 0);
-    auto op = scf::ForOp::create(
-        b, loc, body.index(0), body.index(nest.loops[which.front()].extent),
-        body.index(1), values);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(op.getBody());
-    at[which.front()] = op.getInductionVar();
-    SmallVector<Value> next =
-        reduce(nest, which.drop_front(), at,
-               SmallVector<Value>(op.getRegionIterArgs()));
-    scf::YieldOp::create(b, loc, next);
-    return SmallVector<Value>(op.getResults());
+    auto carry = [&](Value from, Value to) {
+      auto op = scf::ForOp::create(b, loc, from, to, body.index(1), values);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(op.getBody());
+      at[which.front()] = op.getInductionVar();
+      scf::YieldOp::create(b, loc,
+                           reduce(nest, which.drop_front(), at,
+                                  SmallVector<Value>(op.getRegionIterArgs())));
+      values.assign(op.result_begin(), op.result_end());
+    };
+    if (which.size() == 1)
+      innermostLoop(nest, which.front(), at, carry);
+    else
+      carry(body.index(0), body.index(nest.loops[which.front()].extent));
+    return values;
   }
 
   /// Reduction loops around a parallel innermost loop, accumulating in memory.
   void accumulateRow(Nest &nest, unsigned number, ArrayRef<unsigned> reductions,
                      unsigned innermost, SmallVectorImpl<Value> &at) {
-    int64_t extent = nest.loops[innermost].extent;
     SmallVector<Value> rows;
-    SmallVector<Linear> places;
-    for (auto [i, output] : llvm::enumerate(nest.outputs)) {
-      if (Value temporary = storage.temporaries[number][i]) {
-        rows.push_back(temporary);
-        places.push_back(output.temporary);
-        continue;
-      }
-      rows.push_back(scratch.allocate(loc, output.element, extent));
-      places.push_back({SmallVector<int64_t>(nest.loops.size(), 0), 0});
-      places.back().coefs[innermost] = 1;
-    }
-    auto storeRow = [&](ValueRange values) {
-      for (auto [value, row, place] : llvm::zip(values, rows, places))
-        memref::StoreOp::create(b, loc, value, row, body.address(place, at));
+    for (const Output &output : nest.outputs)
+      rows.push_back(
+          scratch.allocate(loc, output.element, nest.loops[innermost].extent));
+    auto forRow = [&](llvm::function_ref<void(Value)> inside) {
+      loop(
+          body.index(0), body.index(nest.loops[innermost].extent),
+          [&](Value i) {
+            at[innermost] = i;
+            inside(i);
+          },
+          /*innermost=*/true);
     };
-    auto loadRow = [&] {
+    auto storeRow = [&](ValueRange values, Value i) {
+      for (auto [value, row] : llvm::zip(values, rows))
+        memref::StoreOp::create(b, loc, value, row, i);
+    };
+    auto loadRow = [&](Value i) {
       SmallVector<Value> values;
-      for (auto [row, place] : llvm::zip(rows, places))
-        values.push_back(
-            memref::LoadOp::create(b, loc, row, body.address(place, at)));
+      for (Value row : rows)
+        values.push_back(memref::LoadOp::create(b, loc, row, i));
       return values;
     };
-    loops(nest, {innermost}, at, [&] { storeRow(initials(nest, at)); });
+    forRow([&](Value i) { storeRow(initials(nest, at), i); });
     loops(nest, reductions, at, [&] {
-      loops(nest, {innermost}, at,
-            [&] { storeRow(body.iterate(nest, at, loadRow())); });
+      innermostLoop(nest, innermost, at, [&](Value from, Value to) {
+        loop(
+            from, to,
+            [&](Value i) {
+              at[innermost] = i;
+              storeRow(body.iterate(nest, at, loadRow(i)), i);
+            },
+            /*innermost=*/true);
+      });
     });
-    loops(nest, {innermost}, at, [&] {
-      for (auto [i, value] : llvm::enumerate(loadRow()))
-        if (!storage.temporaries[number][i])
-          body.store(nest, number, i, at, value);
+    forRow([&](Value i) {
+      for (auto [result, value] : llvm::enumerate(loadRow(i)))
+        body.store(nest, number, result, at, value);
     });
   }
 

@@ -1,4 +1,5 @@
-//===- EmitKernelsSchedule.h - How the loops of a part run -------*- C++ -*-===//
+//===- EmitKernelsSchedule.h - How the loops of a part run -------*- C++
+//-*-===//
 //
 // Three schedules. All enumerate some leading grid loops with the range that
 // the runtime hands out, and leave contiguous inner loops to LLVM's vectoriser.
@@ -25,11 +26,11 @@ struct Schedule {
   unsigned outer = 0; ///< grid loops that the range enumerates
   /// Rows: the innermost loop of each nest, if it has any inside `outer`.
   std::vector<std::optional<unsigned>> innermost;
-  int64_t unitWork = 1; ///< rough cost of one unit of the domain
+  double unitCost = 1; ///< estimate for one unit of the domain, in cycles
 };
 
-/// Chooses the schedule of `part` (normalised) and prepares the part for it: may
-/// split grid loops, and places temporaries.
+/// Chooses the cheapest schedule of `part` (normalised) and prepares the part
+/// for it: may split grid loops, and places temporaries.
 Schedule chooseSchedule(Part &part);
 
 /// Units of the part's domain under `schedule`.

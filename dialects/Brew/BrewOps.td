@@ -34,7 +34,8 @@ def Brew_ParamOp : Brew_Op<"param", [Symbol]> {
   let description = [{
     `type` is the shape and layout in memory; `file_dims`, set by shape inference,
     the shape in weight files, whose row-major order is that of `type`'s logical
-    dimensions. `sharers` lists further "LAYER/INDEX" users of the blob.
+    dimensions. `sharers` lists further "LAYER/INDEX" users of the blob. Weight files record
+    `layer_type` and `sharer_types`, the layers' Caffe types.
     A parameter with lr_mult 0 has no gradient. `filler` is a FillerParameter in
     text form.
   }];
@@ -44,7 +45,8 @@ def Brew_ParamOp : Brew_Op<"param", [Symbol]> {
     DefaultValuedAttr<F32Attr, "1.0f">:$lr_mult,
     DefaultValuedAttr<F32Attr, "1.0f">:$decay_mult,
     OptionalAttr<StrAttr>:$shared_name, OptionalAttr<StrArrayAttr>:$sharers,
-    UnitAttr:$permissive);
+    OptionalAttr<StrArrayAttr>:$sharer_types, UnitAttr:$permissive,
+    DefaultValuedStrAttr<StrAttr, "">:$layer_type);
   let assemblyFormat = "$sym_name `:` $type attr-dict";
 }
 

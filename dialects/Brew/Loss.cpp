@@ -364,8 +364,8 @@ SmallVector<Value> AccuracyOp::buildGeneric(OpBuilder &b) {
                   s.accumulate(body.out[1], s.select(mine, counted, zero))};
         });
     Nest share(b, loc, {classes});
-    share.input(tallies[0], {0});
-    share.input(tallies[1], {0});
+    share.input(tallies[0], iota(1));
+    share.input(tallies[1], iota(1));
     share.output(classType, {0});
     perClass = share.build([&](Nest::Body &body) -> SmallVector<Value> {
       return {ratio(body.s, body.in[0], body.in[1])};

@@ -165,7 +165,8 @@ def Plan_ParamOp : Plan_Op<"param", [Symbol]> {
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type, I64Attr:$offset,
     StrAttr:$layer, I64Attr:$index, DenseI64ArrayAttr:$file_dims, StrAttr:$filler,
     F32Attr:$lr_mult, F32Attr:$decay_mult, OptionalAttr<StrAttr>:$shared_name,
-    OptionalAttr<StrArrayAttr>:$sharers, I64Attr:$state_slots);
+    OptionalAttr<StrArrayAttr>:$sharers, OptionalAttr<StrArrayAttr>:$sharer_types,
+    StrAttr:$layer_type, I64Attr:$state_slots);
   let assemblyFormat = "$sym_name `[` $offset `]` `:` $type attr-dict";
 }
 

@@ -7,6 +7,7 @@
 #include "frontends/prototxt/Programs.h"
 
 #include <filesystem>
+#include <set>
 
 namespace brew::prototxt {
 
@@ -45,6 +46,7 @@ private:
   void planDefaultTest(const Document &net);
   void takeSolver(const SolverDocument &solver);
   void warnIgnored(const caffe::NetParameter &net, const SourceMap &places);
+  void report(const Diagnostics &found);
   void build();
 
   [[noreturn]] static void usage(const std::string &text) {
@@ -57,6 +59,7 @@ private:
   Diagnostics &diagnostics;
   StateOptions states;
   std::vector<Planned> programs;
+  std::set<std::string> reported; ///< place and text
   ImportedNet result;
 };
 
@@ -89,7 +92,8 @@ void Importer::takeSolver(const SolverDocument &solver) {
 void Importer::planSolver(PrototxtFile file) {
   if (!options.solverFile.empty())
     usage("--solver goes with a net, and '" + path + "' is a solver itself");
-  SolverPointer solver = SolverDocument::fromParsed(std::move(file), diagnostics);
+  SolverPointer solver =
+      SolverDocument::fromParsed(std::move(file), diagnostics);
   if (!solver)
     return;
   takeSolver(*solver);
@@ -205,6 +209,18 @@ void Importer::warnIgnored(const caffe::NetParameter &net,
                         "where a parameter needs them");
 }
 
+/// Training and test nets share most layers, and with them what is wrong.
+void Importer::report(const Diagnostics &found) {
+  for (const Diagnostic &each : found.items()) {
+    if (!reported.insert(each.where.str() + each.text).second)
+      continue;
+    Diagnostic &copy = each.severity == Severity::Error
+                           ? diagnostics.error(each.where, each.text)
+                           : diagnostics.warning(each.where, each.text);
+    copy.notes = each.notes;
+  }
+}
+
 void Importer::build() {
   const NetDocument *last = nullptr;
   std::vector<NetGraph> graphs;
@@ -213,8 +229,10 @@ void Importer::build() {
     if (source != last)
       warnIgnored(source->net(), source->places());
     last = source;
-    graphs.push_back(NetGraph::build(program.net, diagnostics,
-                                     &supportedLayerTypes()));
+    Diagnostics found;
+    graphs.push_back(
+        NetGraph::build(program.net, found, &supportedLayerTypes()));
+    report(found);
   }
   if (programs.empty() || diagnostics.hasErrors())
     return;

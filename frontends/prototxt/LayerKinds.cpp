@@ -5,7 +5,7 @@
 #include "formats/Suggest.h"
 #include "frontends/prototxt/ForkFields.h"
 
-#include <cstring>
+#include <strings.h>
 
 namespace brew::prototxt {
 
@@ -116,9 +116,12 @@ std::string unknownTypeText(const std::string &type) {
   std::string text = "unknown layer type '" + type + "'";
   if (const char *fork = forkOwningLayerType(type))
     return text + "; it belongs to " + fork + ", not to BVLC Caffe 1.0";
+  // A name that differs in case only is always the one meant.
   std::vector<std::string> names;
   for (const LayerKind &kind : kinds)
-    names.emplace_back(kind.type);
+    names.insert(strcasecmp(kind.type, type.c_str()) ? names.end()
+                                                     : names.begin(),
+                 kind.type);
   return text + didYouMean(type, names);
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "formats/caffe.pb.h"
+#include "frontends/prototxt/LayerKinds.h"
 #include "frontends/prototxt/SourceMap.h"
 
 #include <array>
@@ -38,8 +39,14 @@ normalizationOf(const caffe::LossParameter &settings);
 std::vector<const caffe::FillerParameter *>
 paramFillers(const caffe::LayerParameter &layer);
 
-/// Reports what is wrong with a layer of a supported type, at the fields that
-/// say it.
+/// Reports where a layer breaks the rules of its type: the number of bottoms
+/// and tops, settings that only other types read, a phase of its own.
+void checkAgainstKind(const caffe::LayerParameter &layer, const LayerKind &kind,
+                      caffe::Phase phase, const SourceMap &places,
+                      Diagnostics &diagnostics);
+
+/// Reports what is wrong with the settings of a layer of a supported type, at
+/// the fields that say it.
 void checkSettings(const caffe::LayerParameter &layer, const SourceMap &places,
                    Diagnostics &diagnostics);
 

@@ -63,8 +63,9 @@ AttributeList common(LayerBuild &l, std::optional<size_t> slice = {}) {
   if (slice && down.size() > 0)
     attributes.add("propagate_down", l.b.getDenseBoolArrayAttr(down[from]));
   else if (down.size() > 0)
-    attributes.add("propagate_down", l.b.getDenseBoolArrayAttr(SmallVector<bool>(
-                                         down.begin(), down.end())));
+    attributes.add(
+        "propagate_down",
+        l.b.getDenseBoolArrayAttr(SmallVector<bool>(down.begin(), down.end())));
   return attributes;
 }
 
@@ -153,8 +154,7 @@ void buildPooling(LayerBuild &l) {
       .pair("stride", window.stride)
       .pair("pad", window.pad)
       .flag("global", settings.global_pooling())
-      .flag("floor",
-            settings.round_mode() == caffe::PoolingParameter::FLOOR);
+      .flag("floor", settings.round_mode() == caffe::PoolingParameter::FLOOR);
   if (settings.pool() == caffe::PoolingParameter::AVE)
     simple<AveragePoolingOp>(l, attributes);
   else
@@ -213,7 +213,8 @@ void buildEltwise(LayerBuild &l) {
 void buildReduction(LayerBuild &l) {
   const caffe::ReductionParameter &settings = l.layer.reduction_param();
   // The two enumerations have the same values.
-  auto kind = symbolizeReductionKind(static_cast<uint32_t>(settings.operation()));
+  auto kind =
+      symbolizeReductionKind(static_cast<uint32_t>(settings.operation()));
   simple<ReductionOp>(
       l, common(l)
              .add("kind", ReductionKindAttr::get(l.b.getContext(), *kind))
@@ -222,16 +223,16 @@ void buildReduction(LayerBuild &l) {
 }
 
 void buildSoftmax(LayerBuild &l) {
-  simple<SoftmaxOp>(l, common(l).integer("axis", l.layer.softmax_param().axis()));
+  simple<SoftmaxOp>(l,
+                    common(l).integer("axis", l.layer.softmax_param().axis()));
 }
 
 /// Reports labels outside the classes. How many there are is known once shapes
 /// are; until then the limit is -1.
 void checkLabels(LayerBuild &l, Value status) {
-  CheckLabelsOp::create(l.b, l.loc, status, l.bottoms[1],
-                        l.b.getI64IntegerAttr(-1),
-                        l.b.getStringAttr(l.layer.name()),
-                        l.b.getStringAttr(l.layer.bottom(1)));
+  CheckLabelsOp::create(
+      l.b, l.loc, status, l.bottoms[1], l.b.getI64IntegerAttr(-1),
+      l.b.getStringAttr(l.layer.name()), l.b.getStringAttr(l.layer.bottom(1)));
 }
 
 Type statusType(LayerBuild &l) {
@@ -240,22 +241,23 @@ Type statusType(LayerBuild &l) {
 
 void buildSoftmaxLoss(LayerBuild &l) {
   const caffe::LossParameter &settings = l.layer.loss_param();
-  auto mode = symbolizeNormalization(
-      static_cast<uint32_t>(normalizationOf(settings)));
+  auto mode =
+      symbolizeNormalization(static_cast<uint32_t>(normalizationOf(settings)));
   AttributeList attributes = common(l);
   attributes.integer("axis", l.layer.softmax_param().axis())
       .add("normalization", NormalizationAttr::get(l.b.getContext(), *mode));
   if (settings.has_ignore_label())
     attributes.integer("ignore_label", settings.ignore_label());
-  auto op = finish<SoftmaxLossOp>(
-      l, {l.blob, l.blob, l.blob, statusType(l)}, l.bottoms, attributes);
+  auto op = finish<SoftmaxLossOp>(l, {l.blob, l.blob, l.blob, statusType(l)},
+                                  l.bottoms, attributes);
   checkLabels(l, op.getStatus());
 }
 
 void buildAccuracy(LayerBuild &l) {
   const caffe::AccuracyParameter &settings = l.layer.accuracy_param();
   AttributeList attributes = common(l);
-  attributes.integer("axis", settings.axis()).integer("top_k", settings.top_k());
+  attributes.integer("axis", settings.axis())
+      .integer("top_k", settings.top_k());
   if (settings.has_ignore_label())
     attributes.integer("ignore_label", settings.ignore_label());
   auto op = finish<AccuracyOp>(l, {l.blob, l.blob, statusType(l)}, l.bottoms,

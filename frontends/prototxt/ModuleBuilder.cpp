@@ -21,8 +21,8 @@ Location ModuleBuilder::locate(const SourceLocation &where) {
                              where.column);
 }
 
-std::vector<std::string>
-ModuleBuilder::declareParams(const FilteredNet &net, const NetGraph &graph) {
+std::vector<std::string> ModuleBuilder::declareParams(const FilteredNet &net,
+                                                      const NetGraph &graph) {
   OpBuilder::InsertionGuard guard(b);
   if (firstProgram)
     b.setInsertionPoint(firstProgram);
@@ -32,34 +32,45 @@ ModuleBuilder::declareParams(const FilteredNet &net, const NetGraph &graph) {
   std::vector<std::string> names;
   for (const GraphParam &param : graph.params) {
     const std::string &layer = param.layer->name();
-    auto [entry, isNew] =
-        symbols.try_emplace({layer, param.index},
-                            layer + "." + std::to_string(param.index));
+    auto [entry, isNew] = symbols.try_emplace(
+        {layer, param.index}, layer + "." + std::to_string(param.index));
     names.push_back(entry->second);
     // A sharer may be known by its owner's symbol in an earlier program, but
     // not the other way around.
-    SmallVector<std::string> sharers;
+    SmallVector<std::string> sharers, sharerTypes;
     for (auto [sharer, index] : param.sharers) {
       symbols.try_emplace({sharer->name(), index}, entry->second);
       sharers.push_back(sharer->name() + "/" + std::to_string(index));
+      sharerTypes.push_back(sharer->type());
     }
     if (!isNew)
       continue;
-    const std::string filler = param.filler->ShortDebugString();
-    ArrayAttr sharersAttr;
-    if (!sharers.empty())
-      sharersAttr = b.getStrArrayAttr(
-          SmallVector<StringRef>(sharers.begin(), sharers.end()));
-    ParamOp::create(
-        b, locate(net.source->places().where(*param.layer)),
-        b.getStringAttr(entry->second),
-        TypeAttr::get(UnrankedTensorType::get(element)),
-        b.getStringAttr(layer), b.getI64IntegerAttr(param.index),
-        DenseI64ArrayAttr(), b.getStringAttr(filler),
-        b.getF32FloatAttr(param.lrMult), b.getF32FloatAttr(param.decayMult),
-        param.sharedName.empty() ? StringAttr()
-                                 : b.getStringAttr(param.sharedName),
-        sharersAttr, param.permissive ? b.getUnitAttr() : UnitAttr());
+    SmallVector<NamedAttribute> attributes;
+    auto textArray = [&](ArrayRef<std::string> texts) {
+      return b.getStrArrayAttr(
+          SmallVector<StringRef>(texts.begin(), texts.end()));
+    };
+    auto add = [&](StringRef name, Attribute value) {
+      attributes.push_back(b.getNamedAttr(name, value));
+    };
+    add("sym_name", b.getStringAttr(entry->second));
+    add("type", TypeAttr::get(UnrankedTensorType::get(element)));
+    add("layer", b.getStringAttr(layer));
+    add("layer_type", b.getStringAttr(param.layer->type()));
+    add("index", b.getI64IntegerAttr(param.index));
+    add("filler", b.getStringAttr(param.filler->ShortDebugString()));
+    add("lr_mult", b.getF32FloatAttr(param.lrMult));
+    add("decay_mult", b.getF32FloatAttr(param.decayMult));
+    if (!param.sharedName.empty())
+      add("shared_name", b.getStringAttr(param.sharedName));
+    if (!sharers.empty()) {
+      add("sharers", textArray(sharers));
+      add("sharer_types", textArray(sharerTypes));
+    }
+    if (param.permissive)
+      add("permissive", b.getUnitAttr());
+    ParamOp::create(b, locate(net.source->places().where(*param.layer)),
+                    TypeRange(), ValueRange(), attributes);
   }
   return names;
 }
@@ -70,13 +81,16 @@ void ModuleBuilder::addProgram(const std::string &name, const FilteredNet &net,
   const std::vector<std::string> paramNames = declareParams(net, graph);
 
   b.setInsertionPointToEnd(module->getBody());
-  auto program = ProgramOp::create(
-      b, locate({net.source->file(), 1, 1}), b.getStringAttr(name),
-      PhaseAttr::get(b.getContext(), net.state.phase() == caffe::TRAIN
-                                         ? Phase::Train
-                                         : Phase::Test),
-      DictionaryAttr(), DictionaryAttr(), IntegerAttr(),
-      differentiate ? b.getUnitAttr() : UnitAttr());
+  const bool trains = net.state.phase() == caffe::TRAIN;
+  SmallVector<NamedAttribute> attributes = {
+      b.getNamedAttr("sym_name", b.getStringAttr(name)),
+      b.getNamedAttr(
+          "phase",
+          PhaseAttr::get(b.getContext(), trains ? Phase::Train : Phase::Test))};
+  if (differentiate)
+    attributes.push_back(b.getNamedAttr("differentiate", b.getUnitAttr()));
+  auto program = ProgramOp::create(b, locate({net.source->file(), 1, 1}),
+                                   TypeRange(), ValueRange(), attributes);
   if (!firstProgram)
     firstProgram = program;
   b.createBlock(&program.getBody());
@@ -87,10 +101,14 @@ void ModuleBuilder::addProgram(const std::string &name, const FilteredNet &net,
       std::filesystem::absolute(net.source->file()).parent_path().string();
   std::vector<Value> values(graph.blobs.size());
   for (const GraphLayer &entry : graph.layers) {
-    LayerBuild build{b,    locate(places.where(*entry.layer)),
-                     *entry.layer, graph,
-                     entry,        blob,
-                     folder,       {},
+    LayerBuild build{b,
+                     locate(places.where(*entry.layer)),
+                     *entry.layer,
+                     graph,
+                     entry,
+                     blob,
+                     folder,
+                     {},
                      {}};
     for (int bottom : entry.bottoms)
       build.bottoms.push_back(values[bottom]);

@@ -34,8 +34,6 @@ private:
                              layerWords(layer) + text);
   }
   void checkType(const caffe::LayerParameter &layer, const LayerKind *kind);
-  void checkCounts(const caffe::LayerParameter &layer, const LayerKind &kind);
-  void checkBlocks(const caffe::LayerParameter &layer, const LayerKind &kind);
   void takeBottoms(GraphLayer &entry);
   void reportMissing(const caffe::LayerParameter &layer, int bottom);
   void makeTops(GraphLayer &entry);
@@ -68,8 +66,7 @@ void Wiring::run() {
     takeBottoms(entry);
     makeTops(entry);
     if (kind) {
-      checkCounts(*layer, *kind);
-      checkBlocks(*layer, *kind);
+      checkAgainstKind(*layer, *kind, net.state.phase(), places, diagnostics);
       weighTops(entry);
       takeParams(entry);
       checkSettings(*layer, places, diagnostics);
@@ -89,60 +86,6 @@ void Wiring::checkType(const caffe::LayerParameter &layer,
   else if (supported && !supported->count(layer.type()))
     diagnostics.error(places.whereValue(layer, "type"),
                       who + "type " + layer.type() + " is not supported yet");
-}
-
-void Wiring::checkCounts(const caffe::LayerParameter &layer,
-                         const LayerKind &kind) {
-  auto check = [&](int count, int least, int most, const char *noun,
-                   const char *verb) {
-    if ((least < 0 || count >= least) && (most < 0 || count <= most))
-      return;
-    std::string wanted;
-    if (least == most)
-      wanted = number(least, noun);
-    else if (count < least)
-      wanted = "at least " + number(least, noun);
-    else
-      wanted = "at most " + number(most, noun);
-    diagnostics.error(places.where(layer), layerWords(layer) + verb + " " +
-                                               wanted + ", but has " +
-                                               std::to_string(count));
-  };
-  check(layer.bottom_size(), kind.minBottoms, kind.maxBottoms, "bottom",
-        "takes");
-  // A loss makes a top of its own where one is needed.
-  check(layer.top_size(), kind.isLoss ? 0 : kind.minTops, kind.maxTops, "top",
-        "gives");
-  if (kind.oneTopPerBottom && layer.bottom_size() != layer.top_size())
-    diagnostics.error(places.where(layer),
-                      layerWords(layer) + "gives one top for each bottom, but "
-                                          "has " +
-                          number(layer.bottom_size(), "bottom") + " and " +
-                          number(layer.top_size(), "top"));
-}
-
-/// Settings of other layer types are read by nobody: most likely a mistake.
-void Wiring::checkBlocks(const caffe::LayerParameter &layer,
-                         const LayerKind &kind) {
-  const auto *reflection = layer.GetReflection();
-  std::vector<const google::protobuf::FieldDescriptor *> fields;
-  reflection->ListFields(layer, &fields);
-  for (const auto *field : fields)
-    if (field->message_type() && !field->is_repeated() &&
-        !kind.reads(field->name()) &&
-        // Which Caffe refuses outright.
-        !(layer.type() == "HDF5Data" && field->name() == "transform_param"))
-      diagnostics.warning(places.where(layer, field->name()),
-                          layerWords(layer) + field->name() +
-                              " has no effect in a layer of this type");
-  if (layer.has_phase() && layer.phase() != net.state.phase())
-    error(layer, "phase", 0,
-          "a phase other than the net's (" +
-              caffe::Phase_Name(net.state.phase()) + ") is not supported yet");
-  if (layer.blobs_size() > 0)
-    error(layer, "blobs", 0,
-          "weights inside a prototxt are not supported yet; give them in a "
-          "caffemodel");
 }
 
 void Wiring::takeBottoms(GraphLayer &entry) {
@@ -176,10 +119,10 @@ void Wiring::reportMissing(const caffe::LayerParameter &layer, int bottom) {
         names.push_back(it->name);
     guess = didYouMean(name, names);
   }
-  Diagnostic &diagnostic = error(
-      layer, "bottom", bottom,
-      "bottom blob '" + name + "' is not produced by any layer before it" +
-          guess);
+  Diagnostic &diagnostic =
+      error(layer, "bottom", bottom,
+            "bottom blob '" + name +
+                "' is not produced by any layer before it" + guess);
   if (removed)
     diagnostic.note(removed->rule, removed->reason);
   if (later) {
@@ -187,10 +130,9 @@ void Wiring::reportMissing(const caffe::LayerParameter &layer, int bottom) {
     while (later->top(top) != name)
       ++top;
     diagnostic.note(places.where(*later, "top", top),
-                    later == &layer
-                        ? "the layer itself produces it"
-                        : "layer '" + later->name() +
-                              "' produces it, but comes later");
+                    later == &layer ? "the layer itself produces it"
+                                    : "layer '" + later->name() +
+                                          "' produces it, but comes later");
   }
 }
 
@@ -199,20 +141,20 @@ void Wiring::makeTops(GraphLayer &entry) {
   for (int i = 0; i < layer.top_size(); ++i) {
     const std::string &name = layer.top(i);
     auto known = current.find(name);
-    const bool isInPlace =
-        i < layer.bottom_size() && layer.bottom(i) == name;
+    const bool isInPlace = i < layer.bottom_size() && layer.bottom(i) == name;
     if (isInPlace && entry.kind && !entry.kind->worksInPlace)
       diagnostics.warning(
           places.where(layer, "top", i),
-          layerWords(layer) + "is in-place, which Caffe cannot compute for this "
-                              "type; it is compiled as if the top had a name "
-                              "of its own");
+          layerWords(layer) +
+              "is in-place, which Caffe cannot compute for this "
+              "type; it is compiled as if the top had a name "
+              "of its own");
     if (known != current.end() && !isInPlace) {
       const BlobVersion &other = graph.blobs[known->second];
       const caffe::LayerParameter &producer = *graph.layers[other.layer].layer;
-      const bool isBottom = std::find(layer.bottom().begin(),
-                                      layer.bottom().end(),
-                                      name) != layer.bottom().end();
+      const bool isBottom =
+          std::find(layer.bottom().begin(), layer.bottom().end(), name) !=
+          layer.bottom().end();
       error(layer, "top", i,
             "top blob '" + name + "' is already produced by layer '" +
                 producer.name() + "'" +
@@ -321,8 +263,8 @@ void Wiring::shareParam(GraphParam &owner, const caffe::LayerParameter &layer,
   };
   agree(spec.has_lr_mult(), spec.lr_mult(), "lr_mult", owner.lrMult,
         &caffe::ParamSpec::has_lr_mult);
-  agree(spec.has_decay_mult(), spec.decay_mult(), "decay_mult",
-        owner.decayMult, &caffe::ParamSpec::has_decay_mult);
+  agree(spec.has_decay_mult(), spec.decay_mult(), "decay_mult", owner.decayMult,
+        &caffe::ParamSpec::has_decay_mult);
   owner.sharers.emplace_back(&layer, index);
 }
 
@@ -378,10 +320,9 @@ void Wiring::collectOutputs() {
     }
   }
   // Caffe keeps the blobs not yet consumed in a sorted set.
-  std::sort(graph.outputs.begin(), graph.outputs.end(),
-            [](const NetOutput &a, const NetOutput &b) {
-              return a.name < b.name;
-            });
+  std::sort(
+      graph.outputs.begin(), graph.outputs.end(),
+      [](const NetOutput &a, const NetOutput &b) { return a.name < b.name; });
   graph.outputs.insert(graph.outputs.end(), inner.begin(), inner.end());
 }
 

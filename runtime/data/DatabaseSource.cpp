@@ -5,7 +5,7 @@
 #include "formats/PathLookup.h"
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/ImageTransformer.h"
-#include "runtime/data/Layout.h"
+#include "runtime/weights/Layout.h"
 #include "runtime/log/Log.h"
 
 namespace brew::runtime {

@@ -3,7 +3,7 @@
 #include "formats/Error.h"
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/Filler.h"
-#include "runtime/data/Layout.h"
+#include "runtime/weights/Layout.h"
 
 #include <set>
 

@@ -3,7 +3,7 @@
 #include "runtime/data/Feeder.h"
 
 #include "formats/Error.h"
-#include "runtime/data/Layout.h"
+#include "runtime/weights/Layout.h"
 #include "runtime/data/Prefetcher.h"
 
 #include <cstdlib>

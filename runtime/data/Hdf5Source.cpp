@@ -4,7 +4,7 @@
 #include "formats/Hdf5.h"
 #include "formats/PathLookup.h"
 #include "runtime/data/BatchSource.h"
-#include "runtime/data/Layout.h"
+#include "runtime/weights/Layout.h"
 #include "runtime/data/RandomStream.h"
 #include "runtime/log/Log.h"
 

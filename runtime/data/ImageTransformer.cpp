@@ -5,7 +5,7 @@
 #include "formats/BinaryProto.h"
 #include "formats/Error.h"
 #include "formats/PathLookup.h"
-#include "runtime/data/Layout.h"
+#include "runtime/weights/Layout.h"
 #include "runtime/log/Log.h"
 
 namespace brew::runtime {

@@ -2,7 +2,7 @@
 
 #include "runtime/train/NetOutputs.h"
 
-#include "runtime/data/Layout.h"
+#include "runtime/weights/Layout.h"
 #include "runtime/log/Log.h"
 
 namespace brew::runtime {

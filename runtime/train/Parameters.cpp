@@ -4,7 +4,7 @@
 
 #include "formats/Error.h"
 #include "runtime/data/Filler.h"
-#include "runtime/data/Layout.h"
+#include "runtime/weights/Layout.h"
 #include "runtime/log/Log.h"
 
 #include <algorithm>
@@ -13,9 +13,6 @@
 
 namespace brew::runtime {
 namespace {
-
-/// Blobs per layer that a file may name; no layer of Caffe has a tenth of it.
-constexpr std::uint32_t kMostBlobs = 64;
 
 std::vector<std::int64_t>
 toVector(const google::protobuf::RepeatedField<google::protobuf::int64> &dims) {
@@ -27,13 +24,6 @@ std::int64_t product(const std::vector<std::int64_t> &dims) {
   for (std::int64_t dim : dims)
     count *= dim;
   return count;
-}
-
-bool fits(const formats::Blob &blob, const std::vector<std::int64_t> &dims) {
-  if (blob.dims == dims)
-    return true;
-  return blob.legacyShape &&
-         static_cast<std::int64_t>(blob.size()) == product(dims);
 }
 
 template <typename Element>
@@ -64,46 +54,11 @@ double sumOfSquares(const ElementOrder &order, const std::byte *memory) {
   return sum;
 }
 
-/// "a, b, c and 4 more".
-std::string listText(const std::vector<std::string> &names) {
-  constexpr std::size_t kShown = 5;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), kShown); ++i)
-    text += (i ? ", " : "") + names[i];
-  if (names.size() > kShown)
-    text += " and " + std::to_string(names.size() - kShown) + " more";
-  return text;
-}
-
 } // namespace
 
 Parameters::Parameters(Executor &planExecutor)
-    : manifest(planExecutor.manifest()), executor(planExecutor) {
-  auto place = [&](const std::string &name, std::uint32_t index,
-                   const plan::Parameter &parameter,
-                   std::vector<std::int64_t> dims, bool sharer) {
-    const plan::Buffer &buffer =
-        manifest.buffers(static_cast<int>(parameter.buffer_index()));
-    if (index >= kMostBlobs || product(dims) != plan::elementCount(buffer))
-      throw badInput("damaged plan: parameter " + std::to_string(index) +
-                     " of layer '" + name + "' does not match its buffer");
-    auto layer = std::find_if(
-        fileLayers.begin(), fileLayers.end(),
-        [&](const FileLayer &candidate) { return candidate.name == name; });
-    if (layer == fileLayers.end())
-      layer = fileLayers.insert(fileLayers.end(), FileLayer{name, "", {}});
-    if (layer->blobs.size() <= index)
-      layer->blobs.resize(index + 1, FileBlob{nullptr, {}, false});
-    layer->blobs[index] = {&parameter, std::move(dims), sharer};
-  };
-  for (const plan::Parameter &parameter : manifest.parameters()) {
-    place(parameter.layer(), parameter.index(), parameter,
-          toVector(parameter.file_dims()), false);
-    for (const plan::Parameter::Sharer &sharer : parameter.sharers())
-      place(sharer.layer(), sharer.index(), parameter,
-            toVector(sharer.file_dims()), true);
-  }
-}
+    : manifest(planExecutor.manifest()), executor(planExecutor),
+      fileLayers(fileLayersOf(manifest)) {}
 
 void Parameters::fill(std::uint64_t seed) {
   constexpr std::int64_t kPerThread = 1 << 18;
@@ -172,66 +127,11 @@ void Parameters::load(const std::string &path) {
 
 void Parameters::load(const formats::Weights &weights,
                       const std::string &source) {
-  std::vector<std::string> problems, onlyInFile, onlyInNet;
-  std::vector<std::pair<const FileBlob *, const formats::Blob *>> matches;
-  std::set<std::string> common;
-
-  for (const formats::WeightLayer &from : weights.layers) {
-    auto layer = std::find_if(fileLayers.begin(), fileLayers.end(),
-                              [&](const FileLayer &candidate) {
-                                return candidate.name == from.name;
-                              });
-    if (layer == fileLayers.end()) {
-      if (!from.blobs.empty())
-        onlyInFile.push_back(from.name);
-      continue;
-    }
-    common.insert(from.name);
-    if (from.blobs.size() != layer->blobs.size()) {
-      problems.push_back("layer '" + from.name + "' has " +
-                         std::to_string(from.blobs.size()) +
-                         " blobs there and " +
-                         std::to_string(layer->blobs.size()) + " in the net");
-      continue;
-    }
-    for (std::size_t i = 0; i < from.blobs.size(); ++i) {
-      const FileBlob &to = layer->blobs[i];
-      if (!to.parameter)
-        continue; // the net has no use for this one
-      if (!fits(from.blobs[i], to.dims))
-        problems.push_back(
-            "layer '" + from.name + "' blob " + std::to_string(i) + " is " +
-            formats::dimsText(from.blobs[i].dims) + " there and " +
-            formats::dimsText(to.dims) + " in the net");
-      matches.emplace_back(&to, &from.blobs[i]);
-    }
-  }
-  if (common.empty())
-    throw badInput(source + ": no layer with parameters has the name of a "
-                            "layer of this net; are these weights of another "
-                            "net?");
-  if (!problems.empty()) {
-    std::string text = source + ": the weights do not fit the net";
-    for (const std::string &problem : problems)
-      text += "\n  " + problem;
-    throw badInput(text);
-  }
-  for (const auto &[to, blob] : matches)
-    write(to->parameter->buffer_index(), *blob);
-
-  for (const FileLayer &layer : fileLayers)
-    if (!common.count(layer.name))
-      onlyInNet.push_back(layer.name);
-  std::string summary;
-  if (!onlyInFile.empty())
-    summary += "Ignoring " + std::to_string(onlyInFile.size()) +
-               " source layers that the net lacks (" + listText(onlyInFile) +
-               ")";
-  if (!onlyInNet.empty())
-    summary +=
-        (summary.empty() ? "" : "; ") + std::to_string(onlyInNet.size()) +
-        " layers of the net are not in the file and keep their values (" +
-        listText(onlyInNet) + ")";
+  const std::string summary = bindWeights(
+      fileLayers, weights, source,
+      [&](std::uint32_t index, const formats::Blob &blob) {
+        write(index, blob);
+      });
   if (!summary.empty())
     log::info(log::site::ignoreLayer, summary);
 }

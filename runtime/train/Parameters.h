@@ -9,6 +9,7 @@
 
 #include "formats/WeightFile.h"
 #include "runtime/Executor.h"
+#include "runtime/weights/WeightBinding.h"
 
 #include <cstdint>
 #include <string>
@@ -55,18 +56,6 @@ public:
   /// Square of the L2 norm of all gradients together.
   double gradientSumOfSquares() const;
 
-  /// One blob of a layer in weight files: an owner or a sharer of a parameter.
-  struct FileBlob {
-    const plan::Parameter *parameter;
-    std::vector<std::int64_t> dims;
-    bool sharer;
-  };
-  /// The blobs of one layer, by their index; a null parameter marks a gap.
-  struct FileLayer {
-    std::string name;
-    std::string type;
-    std::vector<FileBlob> blobs;
-  };
   /// All layers that have parameters, in the net's order.
   const std::vector<FileLayer> &layers() const { return fileLayers; }
 

@@ -10,7 +10,7 @@
 #include "formats/Error.h"
 #include "formats/Hdf5.h"
 #include "runtime/data/Feeder.h"
-#include "runtime/data/Layout.h"
+#include "runtime/weights/Layout.h"
 #include "runtime/log/Log.h"
 
 #include <memory>
@@ -123,7 +123,7 @@ int eval(const Options &options) {
         writer.write("/diff/" + gradient.name(), gradient);
   for (const auto &layer : session.parameters.layers())
     for (std::size_t i = 0; i < layer.blobs.size(); ++i) {
-      const runtime::Parameters::FileBlob &blob = layer.blobs[i];
+      const runtime::FileBlob &blob = layer.blobs[i];
       if (!blob.parameter)
         continue;
       const std::string suffix = "/" + layer.name + "/" + std::to_string(i);

@@ -6,7 +6,7 @@
 #include "formats/Error.h"
 #include "formats/Hdf5.h"
 #include "runtime/data/Feeder.h"
-#include "runtime/data/Layout.h"
+#include "runtime/weights/Layout.h"
 #include "runtime/log/Log.h"
 
 #include <algorithm>

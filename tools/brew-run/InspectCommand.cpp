@@ -4,7 +4,7 @@
 
 #include "formats/Error.h"
 #include "formats/caffe.pb.h"
-#include "runtime/data/Layout.h"
+#include "runtime/weights/Layout.h"
 
 #include <nlohmann/json.hpp>
 

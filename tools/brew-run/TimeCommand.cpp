@@ -4,7 +4,7 @@
 
 #include "formats/Error.h"
 #include "runtime/data/Feeder.h"
-#include "runtime/data/Layout.h"
+#include "runtime/weights/Layout.h"
 #include "runtime/data/RandomStream.h"
 #include "runtime/log/Log.h"
 #include "runtime/train/NetOutputs.h"

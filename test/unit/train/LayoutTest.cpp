@@ -1,5 +1,5 @@
 //===- LayoutTest.cpp -----------------------------------------------------===//
-#include "runtime/data/Layout.h"
+#include "runtime/weights/Layout.h"
 #include "TestPlan.h"
 
 #include <gtest/gtest.h>

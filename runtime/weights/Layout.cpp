@@ -1,6 +1,6 @@
 //===- Layout.cpp - Between row-major values and plan buffers -------------===//
 
-#include "runtime/data/Layout.h"
+#include "runtime/weights/Layout.h"
 
 #include "formats/Error.h"
 

@@ -1,0 +1,88 @@
+#===- lenet_trajectory.py - LeNet's first hundred losses against Caffe's ----===#
+"""Trains LeNet from recorded initial weights and compares the losses.
+
+Both sides see the same batches, so their losses agree to rounding at first.
+They cannot agree for long: a difference of one unit in the last place flips a
+ReLU at zero or the winner of a pooling window near a tie, after which the two
+runs are different, equally good trajectories. (A plan in f64 and the same in
+f32 part likewise.) Hence a tight limit on the first iterations, which a wrong
+gradient or update would break at once, and one on the mean of the rest.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import sys
+import tempfile
+
+from tools import Mismatch, Tools
+
+ITERATIONS = 100
+TIGHT_ITERATIONS = 10
+TIGHT_TOLERANCE = 1e-4
+MEAN_TOLERANCE = 2e-2
+
+LOSS = re.compile(r"\] Iteration (\d+) \(.*\), loss = (\S+)$", re.MULTILINE)
+
+
+def recorded_losses(path):
+    with open(path) as file:
+        return {int(iteration): float(loss)
+                for iteration, loss in map(str.split, file)}
+
+
+def train(tools, recorded, mnist, scratch):
+    for name in ("lenet_solver.prototxt", "lenet_train_test.prototxt",
+                 "init.caffemodel"):
+        shutil.copy(os.path.join(recorded, name), scratch)
+    for database, prefix in (("mnist_train_lmdb", "train"),
+                             ("mnist_test_lmdb", "t10k")):
+        tools.run("brew-data", "mnist",
+                  os.path.join(mnist, prefix + "-images-idx3-ubyte.gz"),
+                  os.path.join(mnist, prefix + "-labels-idx1-ubyte.gz"),
+                  database, cwd=scratch)
+    tools.compile("lenet_solver.prototxt", "-o", "lenet.plan", cwd=scratch)
+    log = tools.run("brew-run", "train", "lenet.plan", "--weights",
+                    "init.caffemodel", "--max-iter", str(ITERATIONS),
+                    "--display", "1", "--test-interval", "0",
+                    "--snapshot-after-train", "false", cwd=scratch)
+    return {int(iteration): float(loss) for iteration, loss in LOSS.findall(log)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--bin", required=True, help="folder of the tools")
+    parser.add_argument("--recorded", required=True,
+                        help="folder with the nets, init.caffemodel, losses.txt")
+    parser.add_argument("--mnist", required=True, help="the four IDX files")
+    parser.add_argument("--brewc-flags", default="", help="e.g. --no-library")
+    options = parser.parse_args()
+
+    want = recorded_losses(os.path.join(options.recorded, "losses.txt"))
+    tools = Tools(options.bin, options.brewc_flags.split())
+    try:
+        with tempfile.TemporaryDirectory() as scratch:
+            got = train(tools, os.path.abspath(options.recorded),
+                        os.path.abspath(options.mnist), scratch)
+    except Mismatch as mismatch:
+        print("FAIL: %s" % mismatch)
+        return 1
+    missing = [i for i in range(ITERATIONS) if i not in got]
+    if missing:
+        print("FAIL: the log has no loss of iterations %s" % missing)
+        return 1
+
+    errors = [abs(got[i] - want[i]) / want[i] for i in range(ITERATIONS)]
+    first = max(errors[:TIGHT_ITERATIONS])
+    rest = errors[TIGHT_ITERATIONS:]
+    mean = sum(rest) / len(rest)
+    print("largest relative difference, iterations 0-%d: %.2g (limit %g)" %
+          (TIGHT_ITERATIONS - 1, first, TIGHT_TOLERANCE))
+    print("mean relative difference, iterations %d-%d: %.2g (limit %g)" %
+          (TIGHT_ITERATIONS, ITERATIONS - 1, mean, MEAN_TOLERANCE))
+    return 0 if first <= TIGHT_TOLERANCE and mean <= MEAN_TOLERANCE else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

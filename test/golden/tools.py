@@ -1,0 +1,61 @@
+#===- tools.py - Runs Brew's tools and reads what they write ---------------===#
+"""What the checks in this folder share: the tools, weight files, comparison."""
+
+import os
+import subprocess
+
+import numpy as np
+
+
+class Mismatch(Exception):
+    """A recorded value was not reproduced, or a tool failed."""
+
+
+class Tools:
+    """brewc, brew-run and brew-data of one build."""
+
+    def __init__(self, folder, compile_flags=()):
+        self.folder = os.path.abspath(folder)
+        self.compile_flags = list(compile_flags)
+
+    def run(self, tool, *arguments, cwd=None):
+        """Returns standard error (where the log goes); a failure is a Mismatch."""
+        command = [os.path.join(self.folder, tool), *arguments]
+        done = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, timeout=600)
+        if done.returncode != 0:
+            said = "\n".join((done.stdout + done.stderr).strip().splitlines()[-5:])
+            raise Mismatch("'%s' ended with status %d:\n%s" %
+                           (" ".join(command), done.returncode, said))
+        return done.stderr
+
+    def compile(self, *arguments, cwd=None):
+        return self.run("brewc", *arguments, *self.compile_flags, cwd=cwd)
+
+
+def difference(want, got):
+    """Largest difference relative to the largest magnitude that is wanted.
+
+    Single elements may cancel to nothing, so the scale is that of the whole
+    blob; blobs of tiny values are held to 1e-3 of the tolerance, absolutely.
+    """
+    want = np.asarray(want, np.float64).ravel()
+    got = np.asarray(got, np.float64).ravel()
+    if want.size != got.size:
+        raise Mismatch("has %d values, recorded are %d" % (got.size, want.size))
+    if want.size == 0:
+        return 0.0
+    worst = np.max(np.abs(want - got))
+    # A NaN must count as a difference, and compares as none.
+    return np.inf if np.isnan(worst) else worst / max(np.max(np.abs(want)), 1e-3)
+
+
+def read_weights(path):
+    """{"LAYER/INDEX": values} of a .caffemodel."""
+    import caffe_pb2  # generated from formats/caffe.proto by the build
+    net = caffe_pb2.NetParameter()
+    with open(path, "rb") as file:
+        net.ParseFromString(file.read())
+    return {"%s/%d" % (layer.name, i): np.array(blob.data or blob.double_data)
+            for layer in net.layer for i, blob in enumerate(layer.blobs)}

@@ -1,0 +1,376 @@
+"""The nets whose gradients are checked: one row of `CASES` per case.
+
+A row names its inputs and shapes, its layers and the blobs the loss is made of.
+The checker wraps it (see check_gradients.py): each input arrives through a Bias
+layer with a parameter, so that a gradient must reach it, and each blob in
+`outputs` is multiplied by random numbers and summed into a loss of weight 1.
+`loss_weight` in a layer's text makes losses of its own.
+
+Values by `draw`: "distinct" spreads the elements of an input over [-1, 1] at equal
+distances in random order, so that no two of a MAX are closer than a step of the
+differences and none is near 0, where ReLU and ASUM have their kinks; "positive" over
+[0.5, 1.5], for powers of any kind.
+"""
+import dataclasses
+import re
+import typing
+
+
+@dataclasses.dataclass
+class Layer:
+    name: str
+    type: str
+    bottoms: list
+    tops: list
+    text: str = ''
+
+    def prototxt(self):
+        lines = ['name: "%s" type: "%s"' % (self.name, self.type)]
+        lines += ['bottom: "%s"' % b for b in self.bottoms]
+        lines += ['top: "%s"' % t for t in self.tops]
+        return 'layer { %s %s }\n' % (' '.join(lines), self.text)
+
+    def numbers(self, field):
+        return re.findall(r'\b%s: *([-\w.]+)' % field, self.text)
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    inputs: dict                       # blob -> shape
+    layers: list
+    outputs: list = dataclasses.field(default_factory=lambda: ['y'])
+    labels: dict = dataclasses.field(default_factory=dict)  # blob -> (shape, choices)
+    draw: str = 'distinct'
+    shared: dict = dataclasses.field(default_factory=dict)  # (layer, i) -> its owner
+    frozen: list = dataclasses.field(default_factory=list)  # parameters without gradient
+    bare: list = dataclasses.field(default_factory=list)    # inputs without the Bias
+
+
+CASES: typing.List[Case] = []
+
+
+def row(name, inputs, layers, **more):
+    if not isinstance(inputs, dict):
+        inputs = {'x': inputs}
+    CASES.append(Case(name, inputs, layers, **more))
+
+
+def one(name, shape, kind, settings='', bottoms=('x',), top='y', **more):
+    """A case of a single layer."""
+    row(name, shape, [Layer('layer', kind, list(bottoms), [top], settings)], **more)
+
+
+# --- Convolution ------------------------------------------------------------
+def conv(name, shape, settings, **more):
+    one('conv_' + name, shape, 'Convolution', 'convolution_param { %s }' % settings, **more)
+
+conv('1x1', (2, 3, 3, 4), 'num_output: 4 kernel_size: 1')
+conv('3x3', (2, 2, 5, 6), 'num_output: 3 kernel_size: 3')
+conv('pad', (2, 2, 4, 5), 'num_output: 3 kernel_size: 3 pad: 1')
+conv('stride', (2, 2, 7, 8), 'num_output: 2 kernel_size: 3 stride: 2')
+conv('pad_stride', (1, 3, 6, 7), 'num_output: 2 kernel_size: 3 pad: 1 stride: 2')
+conv('stride_leaves_edge', (1, 2, 8, 9), 'num_output: 2 kernel_size: 3 stride: 4')
+conv('stride_over_kernel', (2, 2, 7, 7), 'num_output: 3 kernel_size: 2 stride: 3')
+conv('pad_over_kernel', (1, 2, 3, 3), 'num_output: 2 kernel_size: 2 pad: 3')
+conv('no_bias', (2, 3, 4, 4), 'num_output: 4 kernel_size: 2 bias_term: false')
+conv('group', (2, 4, 5, 4), 'num_output: 6 kernel_size: 3 group: 2 pad: 1')
+conv('depthwise', (2, 4, 5, 5), 'num_output: 4 kernel_size: 3 group: 4 pad: 1 stride: 2')
+conv('depthwise_multiplier', (2, 3, 4, 4), 'num_output: 6 kernel_size: 2 group: 3')
+conv('dilation', (1, 2, 7, 8), 'num_output: 3 kernel_size: 3 dilation: 2')
+conv('dilation_pad_stride', (1, 2, 8, 7),
+     'num_output: 2 kernel_size: 2 dilation: 3 pad: 2 stride: 2')
+conv('group_dilation', (1, 4, 6, 6), 'num_output: 4 kernel_size: 2 dilation: 2 group: 2')
+conv('rect', (2, 2, 6, 5), 'num_output: 2 kernel_h: 3 kernel_w: 1')
+conv('rect_all', (1, 2, 7, 9), 'num_output: 3 kernel_h: 2 kernel_w: 4 stride_h: 2 stride_w: 3 '
+     'pad_h: 1 pad_w: 2 dilation: 2 dilation: 1')
+conv('whole_image', (2, 2, 3, 4), 'num_output: 5 kernel_h: 3 kernel_w: 4')
+conv('one_channel', (3, 1, 6, 6), 'num_output: 4 kernel_size: 3')
+conv('wide', (1, 17, 4, 4), 'num_output: 19 kernel_size: 3 pad: 1')
+row('conv_two_bottoms', {'x': (1, 2, 4, 4), 'z': (1, 2, 4, 4)},
+    [Layer('layer', 'Convolution', ['x', 'z'], ['y', 'y2'],
+           'convolution_param { num_output: 3 kernel_size: 2 }')], outputs=['y', 'y2'])
+conv('bare_input', (2, 3, 5, 5), 'num_output: 4 kernel_size: 3 pad: 1', bare=['x'])
+
+
+# --- InnerProduct -----------------------------------------------------------
+def ip(name, shape, settings, **more):
+    one('ip_' + name, shape, 'InnerProduct', 'inner_product_param { %s }' % settings, **more)
+
+ip('matrix', (3, 5), 'num_output: 4')
+ip('image', (3, 2, 3, 4), 'num_output: 5')
+ip('batch_1', (1, 7), 'num_output: 3')
+ip('one_output', (4, 6), 'num_output: 1')
+ip('axis_2', (2, 3, 4, 2), 'num_output: 5 axis: 2')
+ip('axis_0', (3, 4), 'num_output: 5 axis: 0')
+ip('axis_negative', (2, 3, 4), 'num_output: 5 axis: -1')
+ip('no_bias', (3, 5), 'num_output: 4 bias_term: false')
+ip('transpose', (3, 5), 'num_output: 4 transpose: true')
+ip('transpose_image', (2, 3, 2, 2), 'num_output: 3 transpose: true')
+ip('transpose_axis_no_bias', (2, 2, 3, 2),
+   'num_output: 4 transpose: true axis: 2 bias_term: false')
+ip('wide', (5, 37), 'num_output: 33')
+ip('bare_input', (3, 2, 3, 4), 'num_output: 5', bare=['x'])
+
+
+# --- Pooling ----------------------------------------------------------------
+POOLS = {
+    '2x2': ((2, 2, 4, 6), 'kernel_size: 2 stride: 2'),
+    '3x2': ((2, 2, 7, 7), 'kernel_size: 3 stride: 2'),
+    'ceil_edge': ((1, 2, 6, 8), 'kernel_size: 3 stride: 2'),
+    'floor': ((1, 2, 6, 8), 'kernel_size: 3 stride: 2 round_mode: FLOOR'),
+    'pad': ((1, 2, 5, 6), 'kernel_size: 3 stride: 2 pad: 1'),
+    'pad_ceil_edge': ((1, 2, 6, 5), 'kernel_size: 3 stride: 3 pad: 1'),
+    'pad_2': ((1, 2, 5, 5), 'kernel_size: 3 stride: 1 pad: 2'),
+    'stride_1': ((1, 2, 5, 4), 'kernel_size: 3 stride: 1'),
+    'kernel_below_stride': ((1, 2, 8, 7), 'kernel_size: 2 stride: 3'),
+    # Another width would leave the last window empty: Caffe's NaN and -FLT_MAX.
+    'kernel_1_stride_2': ((1, 2, 5, 7), 'kernel_size: 1 stride: 2'),
+    'rect': ((1, 2, 7, 6), 'kernel_h: 3 kernel_w: 2 stride_h: 1 stride_w: 2 pad_h: 1 pad_w: 0'),
+    'rect_pad': ((2, 1, 5, 8), 'kernel_h: 2 kernel_w: 4 stride_h: 2 stride_w: 3 pad_h: 0 pad_w: 2'),
+    'global': ((2, 3, 3, 4), 'global_pooling: true'),
+    'whole': ((2, 3, 3, 3), 'kernel_size: 3'),
+    'pad_global_size': ((1, 2, 3, 3), 'kernel_size: 4 stride: 2 pad: 1'),
+    'many_channels': ((1, 17, 5, 5), 'kernel_size: 3 stride: 2'),
+}
+for kind in ('MAX', 'AVE'):
+    for name, (shape, settings) in POOLS.items():
+        one('pool_%s_%s' % (kind.lower(), name), shape, 'Pooling',
+            'pooling_param { pool: %s %s }' % (kind, settings))
+
+
+# --- Elementwise ------------------------------------------------------------
+one('relu', (2, 3, 4), 'ReLU')
+one('relu_leaky', (2, 3, 4), 'ReLU', 'relu_param { negative_slope: 0.1 }')
+one('relu_slope_negative', (2, 3, 4), 'ReLU', 'relu_param { negative_slope: -0.3 }')
+one('relu_in_place', (2, 3, 4), 'ReLU', top='x', outputs=['x'])
+one('relu_leaky_in_place', (2, 3, 4), 'ReLU', 'relu_param { negative_slope: 0.25 }', top='x',
+    outputs=['x'])
+one('relu_slope_negative_in_place', (2, 3, 4), 'ReLU', 'relu_param { negative_slope: -0.25 }',
+    top='x', outputs=['x'])
+for name, settings, draw in (
+        ('0', 'power: 0 scale: 2', 'distinct'), ('1', 'power: 1 scale: -2 shift: 0.5', 'distinct'),
+        ('scale_0', 'power: 2 scale: 0 shift: 3', 'distinct'),
+        ('2', 'power: 2', 'distinct'), ('2_affine', 'power: 2 scale: 3 shift: -0.25', 'distinct'),
+        ('3', 'power: 3 scale: 0.5 shift: 0.1', 'distinct'),
+        ('half', 'power: 0.5 scale: 2 shift: 0.1', 'positive'),
+        ('minus_1', 'power: -1', 'positive'), ('minus_2', 'power: -2 shift: 1', 'positive'),
+        ('2.5', 'power: 2.5 scale: 0.5', 'positive')):
+    for place, top in (('', 'y'), ('_in_place', 'x')):
+        one('power_%s%s' % (name, place), (2, 7), 'Power', 'power_param { %s }' % settings,
+            top=top, outputs=[top], draw=draw)
+one('power_vector', (5,), 'Power', 'power_param { power: 2 }')
+
+for name, shape, settings in (
+        ('axis_1', (2, 3, 4), ''), ('axis_0', (2, 3), 'bias_param { axis: 0 num_axes: 1 }'),
+        ('axis_negative', (2, 3, 4), 'bias_param { axis: -1 }'),
+        ('axes_2', (2, 3, 4, 2), 'bias_param { axis: 1 num_axes: 2 }'),
+        ('axes_0', (2, 3), 'bias_param { num_axes: 0 }'),
+        ('axes_all', (2, 3, 2), 'bias_param { axis: 1 num_axes: -1 }'),
+        ('axes_whole', (2, 3), 'bias_param { axis: 0 num_axes: -1 }')):
+    one('bias_' + name, shape, 'Bias', settings)
+    one('bias_%s_in_place' % name, shape, 'Bias', settings, top='x', outputs=['x'])
+for name, shapes, settings in (
+        ('same', ((2, 3), (2, 3)), 'bias_param { axis: 0 }'),
+        ('axis_1', ((2, 3, 2), (3,)), 'bias_param { axis: 1 }'),
+        ('axes_2', ((2, 3, 2, 2), (3, 2)), 'bias_param { axis: 1 }'),
+        ('last', ((2, 3, 4), (4,)), 'bias_param { axis: -1 }')):
+    one('bias_bottom_' + name, dict(zip('xz', shapes)), 'Bias', settings, bottoms=('x', 'z'))
+
+ELTWISE = {
+    'sum': 'SUM', 'sum_coeff': 'SUM coeff: 0.5 coeff: -2', 'sum_coeff_0': 'SUM coeff: 0 coeff: 3',
+    'sum_coeff_1': 'SUM coeff: 1 coeff: -1', 'prod': 'PROD', 'prod_unstable':
+    'PROD stable_prod_grad: false', 'max': 'MAX'}
+for name, settings in ELTWISE.items():
+    text = 'eltwise_param { operation: %s }' % settings
+    one('eltwise_' + name, {'x': (2, 3, 4), 'z': (2, 3, 4)}, 'Eltwise', text, ('x', 'z'))
+    # Two bottoms that are one blob: a MAX of equal values has its kink everywhere in
+    # appearance only, since both move together.
+    one('eltwise_%s_twice' % name, (3, 4), 'Eltwise', text, ('x', 'x'))
+for name, settings in (('sum', 'SUM'), ('prod', 'PROD'), ('max', 'MAX'),
+                       ('sum_coeff', 'SUM coeff: 2 coeff: -1 coeff: 0.25')):
+    text = 'eltwise_param { operation: %s }' % settings
+    one('eltwise_%s_3' % name, {'x': (2, 5), 'z': (2, 5), 'u': (2, 5)}, 'Eltwise', text,
+        ('x', 'z', 'u'))
+    one('eltwise_%s_3_twice' % name, {'x': (2, 5), 'z': (2, 5)}, 'Eltwise', text, ('x', 'z', 'x'))
+    row('eltwise_%s_4' % name if 'coeff' not in name else 'eltwise_sum_in_place',
+        {'x': (2, 5), 'z': (2, 5), 'u': (2, 5), 'v': (2, 5)} if 'coeff' not in name
+        else {'x': (2, 5), 'z': (2, 5)},
+        [Layer('layer', 'Eltwise', list('xzuv'), ['y'], text)] if 'coeff' not in name
+        else [Layer('layer', 'Eltwise', ['x', 'z'], ['x'], 'eltwise_param { operation: SUM '
+                    'coeff: 3 coeff: -1 }')],
+        outputs=['y' if 'coeff' not in name else 'x'])
+
+
+# --- Reduction --------------------------------------------------------------
+for kind in ('SUM', 'ASUM', 'SUMSQ', 'MEAN'):
+    for axis, coeff in ((0, 1), (1, 1), (1, -0.5), (-1, 2), (2, 0)):
+        name = 'reduction_%s_axis%d_coeff%g' % (kind.lower(), axis, coeff)
+        one(name.replace('-', 'm').replace('.', 'p'), (2, 3, 4), 'Reduction',
+            'reduction_param { operation: %s axis: %d coeff: %g }' % (kind, axis, coeff))
+    row('reduction_%s_loss' % kind.lower(), (3, 4), [Layer(
+        'layer', 'Reduction', ['x'], ['l'],
+        'loss_weight: 1.5 reduction_param { operation: %s coeff: 2 }' % kind)], outputs=[])
+row('reduction_rows_loss', (3, 4), [Layer(
+    'layer', 'Reduction', ['x'], ['l'],
+    'loss_weight: -0.5 reduction_param { operation: SUMSQ axis: 1 }')], outputs=[])
+
+
+# --- Softmax ----------------------------------------------------------------
+for axis, shape in ((1, (3, 5)), (1, (2, 3, 2, 3)), (0, (4, 3)), (-1, (2, 3, 4)), (2, (2, 2, 5, 2)),
+                    (1, (3, 1))):
+    one('softmax_axis%s_rank%d_c%d' % (str(axis).replace('-', 'm'), len(shape), shape[axis]), shape,
+        'Softmax', 'softmax_param { axis: %d }' % axis)
+one('softmax_in_place', (3, 5), 'Softmax', '', top='x', outputs=['x'])
+
+
+def loss(name, shape, axis, settings, choices=None, label_shape=None):
+    rows = tuple(d for i, d in enumerate(shape) if i != axis % len(shape))
+    row('softmaxloss_' + name, shape, [Layer(
+        'layer', 'SoftmaxWithLoss', ['x', 'label'], ['l'],
+        'propagate_down: true propagate_down: false ' + settings)], outputs=[],
+        labels={'label': (label_shape or rows, choices or list(range(shape[axis])))})
+
+loss('plain', (4, 5), 1, '')
+loss('label_column', (4, 5), 1, '', label_shape=(4, 1, 1, 1))
+loss('weight', (4, 5), 1, 'loss_weight: 2.5')
+loss('weight_negative', (4, 5), 1, 'loss_weight: -0.5')
+loss('spatial', (2, 3, 2, 3), 1, 'loss_weight: 3')
+loss('axis_0', (4, 3), 0, 'softmax_param { axis: 0 }')
+loss('axis_last', (2, 3, 4), -1, 'softmax_param { axis: -1 }')
+loss('axis_2', (2, 3, 4, 2), 2, 'softmax_param { axis: 2 } loss_weight: 2')
+for mode in ('FULL', 'VALID', 'BATCH_SIZE', 'NONE'):
+    text = 'loss_param { normalization: %s %s } loss_weight: 1.25'
+    loss('%s' % mode.lower(), (2, 4, 3), 1, text % (mode, ''))
+    loss('%s_ignore' % mode.lower(), (2, 4, 3), 1, text % (mode, 'ignore_label: 1'))
+    loss('%s_ignore_outside' % mode.lower(), (2, 4, 3), 1, text % (mode, 'ignore_label: -1'),
+         [-1, 0, 1, 2, 3])
+loss('normalize_true', (2, 4, 3), 1, 'loss_param { ignore_label: 2 normalize: true }')
+loss('normalize_false', (2, 4, 3), 1, 'loss_param { ignore_label: 2 normalize: false }')
+loss('ignore_255', (3, 4, 2, 2), 1, 'loss_param { ignore_label: 255 }', [0, 1, 2, 3, 255, 255])
+loss('all_ignored', (3, 4), 1, 'loss_param { ignore_label: 2 }', [2])
+row('softmaxloss_prob_top', (4, 5), [
+    Layer('layer', 'SoftmaxWithLoss', ['x', 'label'], ['l', 'p'],
+          'propagate_down: true propagate_down: false loss_weight: 2 loss_weight: 0')],
+    outputs=[], labels={'label': ((4,), [0, 1, 2, 3, 4])})
+
+
+# --- Graphs -----------------------------------------------------------------
+IP = 'inner_product_param { num_output: %d }'
+SQUARE = 'power_param { power: 2 scale: 0.5 shift: 0.3 }'
+
+row('split', (2, 3), [Layer('s', 'Split', ['x'], ['a', 'b', 'c']),
+                      Layer('p', 'Power', ['a'], ['y'], SQUARE),
+                      Layer('q', 'ReLU', ['b'], ['y2'])], outputs=['y', 'y2', 'c'])
+row('split_unused_top', (2, 3), [Layer('s', 'Split', ['x'], ['a', 'b']),
+                                 Layer('p', 'Power', ['a'], ['y'], SQUARE),
+                                 Layer('z', 'Silence', ['b'], [])])
+row('many_users', (2, 3), [Layer('p', 'Power', ['x'], ['a'], SQUARE),
+                           Layer('i', 'InnerProduct', ['x'], ['b'], IP % 3),
+                           Layer('s', 'Softmax', ['x'], ['c']),
+                           Layer('e', 'Eltwise', ['a', 'b', 'c', 'x'], ['y'],
+                                 'eltwise_param { operation: PROD }')])
+row('diamond', (2, 2, 4, 4), [
+    Layer('a', 'Convolution', ['x'], ['a'], 'convolution_param { num_output: 2 kernel_size: 1 }'),
+    Layer('r', 'ReLU', ['a'], ['a'], 'relu_param { negative_slope: 0.1 }'),
+    Layer('b', 'Convolution', ['a'], ['b'],
+          'convolution_param { num_output: 2 kernel_size: 3 pad: 1 }'),
+    Layer('e', 'Eltwise', ['a', 'b'], ['e']), Layer('f', 'ReLU', ['e'], ['e']),
+    Layer('i', 'InnerProduct', ['e'], ['y'], IP % 3)])
+row('in_place_chain', (3, 4), [Layer('i', 'InnerProduct', ['x'], ['a'], IP % 5),
+                               Layer('p', 'Power', ['a'], ['a'], SQUARE),
+                               Layer('b', 'Bias', ['a'], ['a']),
+                               Layer('q', 'Power', ['a'], ['a'], SQUARE),
+                               Layer('r', 'ReLU', ['a'], ['a'],
+                                     'relu_param { negative_slope: 0.2 }'),
+                               Layer('j', 'InnerProduct', ['a'], ['y'], IP % 2)])
+row('in_place_twice_relu', (3, 4), [Layer('i', 'InnerProduct', ['x'], ['a'], IP % 5),
+                                    Layer('r', 'ReLU', ['a'], ['a'],
+                                          'relu_param { negative_slope: 0.2 }'),
+                                    Layer('s', 'ReLU', ['a'], ['a'])], outputs=['a'])
+row('loss_in_the_middle', (3, 4), [
+    Layer('i', 'InnerProduct', ['x'], ['a'], 'loss_weight: 0.5 ' + IP % 4),
+    Layer('p', 'Power', ['a'], ['y'], 'loss_weight: -2 ' + SQUARE)])
+row('losses_of_one_layer', (3, 4), [
+    Layer('s', 'Split', ['x'], ['a', 'b'], 'loss_weight: 0.5 loss_weight: -2'),
+    Layer('p', 'Power', ['b'], ['y'], SQUARE)])
+row('loss_of_an_input', (3, 4), [Layer('p', 'Power', ['x'], ['a'], 'loss_weight: 3'),
+                                 Layer('q', 'Power', ['x'], ['y'], SQUARE)])
+row('two_losses', {'x': (4, 3)}, [
+    Layer('i', 'InnerProduct', ['x'], ['a'], IP % 4), Layer('r', 'ReLU', ['a'], ['a']),
+    Layer('l1', 'SoftmaxWithLoss', ['a', 'label'], ['l1'], 'loss_weight: 0.3'),
+    Layer('j', 'InnerProduct', ['a'], ['b'], IP % 4),
+    Layer('l2', 'SoftmaxWithLoss', ['b', 'label'], ['l2'], 'loss_weight: 2')],
+    outputs=[], labels={'label': ((4,), [0, 1, 2, 3])})
+
+SHARE = 'param { name: "w" } param { name: "b" } ' + IP % 4
+row('shared_siblings', {'x': (2, 3), 'z': (2, 3)}, [
+    Layer('i', 'InnerProduct', ['x'], ['y'], SHARE),
+    Layer('j', 'InnerProduct', ['z'], ['y2'], SHARE)], outputs=['y', 'y2'],
+    shared={('j', 0): ('i', 0), ('j', 1): ('i', 1)})
+row('shared_in_a_row', (2, 4), [
+    Layer('i', 'InnerProduct', ['x'], ['a'], SHARE), Layer('r', 'Power', ['a'], ['a'], SQUARE),
+    Layer('j', 'InnerProduct', ['a'], ['b'], SHARE),
+    Layer('k', 'InnerProduct', ['b'], ['y'], SHARE)],
+    shared={(n, i): ('i', i) for n in 'jk' for i in (0, 1)})
+row('shared_bias_only', (2, 3), [
+    Layer('i', 'InnerProduct', ['x'], ['a'], 'param { } param { name: "b" } ' + IP % 4),
+    Layer('b', 'Bias', ['a'], ['y'], 'param { name: "b" }')], shared={('b', 0): ('i', 1)})
+row('shared_convolution', (1, 2, 5, 5), [
+    Layer(n, 'Convolution', [a], [b], 'param { name: "w" } param { name: "b" } '
+          'convolution_param { num_output: 2 kernel_size: 3 pad: 1 }')
+    for n, a, b in (('i', 'x', 'a'), ('j', 'a', 'y'))],
+    shared={('j', 0): ('i', 0), ('j', 1): ('i', 1)})
+
+row('frozen_weights', (2, 3), [
+    Layer('i', 'InnerProduct', ['x'], ['a'], 'param { lr_mult: 0 } param { lr_mult: 2 } ' + IP % 4),
+    Layer('p', 'Power', ['a'], ['a'], SQUARE),
+    Layer('j', 'InnerProduct', ['a'], ['y'], 'param { } param { lr_mult: 0 } ' + IP % 2)],
+    frozen=[('i', 0), ('j', 1)])
+row('frozen_convolution', (1, 2, 4, 4), [
+    Layer('c', 'Convolution', ['x'], ['a'], 'param { lr_mult: 0 } param { lr_mult: 0 } '
+          'convolution_param { num_output: 3 kernel_size: 3 }'),
+    Layer('d', 'Convolution', ['a'], ['y'], 'param { lr_mult: 0 } '
+          'convolution_param { num_output: 2 kernel_size: 2 }')],
+    frozen=[('c', 0), ('c', 1), ('d', 0)])
+row('frozen_first_layer', (2, 3), [
+    Layer('i', 'InnerProduct', ['x'], ['a'], 'param { lr_mult: 0 } param { lr_mult: 0 } ' + IP % 4),
+    Layer('r', 'ReLU', ['a'], ['a']), Layer('j', 'InnerProduct', ['a'], ['y'], IP % 2)],
+    frozen=[('i', 0), ('i', 1)], bare=['x'])
+row('blocked_bottom', (2, 3), [
+    Layer('i', 'InnerProduct', ['x'], ['a'], IP % 4),
+    Layer('j', 'InnerProduct', ['x'], ['b'], IP % 4),
+    Layer('e', 'Eltwise', ['a', 'b'], ['y'], 'eltwise_param { operation: PROD } '
+          'propagate_down: true propagate_down: false')])
+row('blocked_branch', (2, 3), [
+    Layer('p', 'Power', ['x'], ['a'], SQUARE + ' propagate_down: false'),
+    Layer('e', 'Eltwise', ['a', 'x'], ['y'], 'eltwise_param { operation: PROD }')])
+row('blocked_convolution', (1, 2, 4, 4), [
+    Layer('c', 'Convolution', ['x'], ['y'], 'propagate_down: false '
+          'convolution_param { num_output: 3 kernel_size: 3 }')])
+row('unused_branch', (2, 3), [
+    Layer('i', 'InnerProduct', ['x'], ['y'], IP % 4),
+    Layer('j', 'InnerProduct', ['x'], ['unused'], IP % 2)])
+
+row('lenet_small', {'x': (2, 1, 12, 12)}, [
+    Layer('c1', 'Convolution', ['x'], ['c1'], 'convolution_param { num_output: 3 kernel_size: 3 }'),
+    Layer('p1', 'Pooling', ['c1'], ['p1'], 'pooling_param { kernel_size: 2 stride: 2 }'),
+    Layer('c2', 'Convolution', ['p1'], ['c2'], 'convolution_param { num_output: 4 kernel_size: 2 }'),
+    Layer('p2', 'Pooling', ['c2'], ['p2'], 'pooling_param { pool: AVE kernel_size: 3 stride: 2 }'),
+    Layer('i1', 'InnerProduct', ['p2'], ['i1'], IP % 6), Layer('r1', 'ReLU', ['i1'], ['i1']),
+    Layer('i2', 'InnerProduct', ['i1'], ['i2'], IP % 5),
+    Layer('l', 'SoftmaxWithLoss', ['i2', 'label'], ['l'])],
+    outputs=[], labels={'label': ((2,), [0, 1, 2, 3, 4])})
+row('cifar_small', {'x': (2, 3, 9, 9)}, [
+    Layer('c1', 'Convolution', ['x'], ['c1'],
+          'convolution_param { num_output: 4 kernel_size: 5 pad: 2 }'),
+    Layer('p1', 'Pooling', ['c1'], ['p1'], 'pooling_param { kernel_size: 3 stride: 2 }'),
+    Layer('r1', 'ReLU', ['p1'], ['p1']),
+    Layer('c2', 'Convolution', ['p1'], ['c2'],
+          'convolution_param { num_output: 3 kernel_size: 3 pad: 1 }'),
+    Layer('r2', 'ReLU', ['c2'], ['c2']),
+    Layer('p2', 'Pooling', ['c2'], ['p2'], 'pooling_param { pool: AVE kernel_size: 3 stride: 2 }'),
+    Layer('i1', 'InnerProduct', ['p2'], ['i1'], IP % 6),
+    Layer('i2', 'InnerProduct', ['i1'], ['i2'], IP % 4),
+    Layer('l', 'SoftmaxWithLoss', ['i2', 'label'], ['l'], 'loss_weight: 1.5')],
+    outputs=[], labels={'label': ((2,), [0, 1, 2, 3])})

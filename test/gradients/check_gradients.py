@@ -1,0 +1,407 @@
+#!/usr/bin/python3
+"""Checks the gradients that brewc derives against finite differences, in f64.
+
+usage: check_gradients.py --brewc B --brew-run R [--brewc-flags FLAGS] [--only PATTERN ...]
+
+For each case of cases.py:
+- `brewc --precision f64 --gradients --keep all` and `brew-run eval` give the gradients
+  of the total loss by every input and parameter. A second plan, forward only and with
+  nothing but the losses kept, gives the loss at perturbed points. Central differences
+  along random directions, and along every element of small tensors, must agree.
+- the same net through other routes (library calls and generated code in f32, each
+  layout in f32 and f64, nothing kept) must give the same values, and with 2 threads.
+
+Step and tolerance: with a step of h = 1e-5 a central difference errs by
+h^2 f'''/6 (about 1e-10 for the smooth functions here, of size 1) and by the
+rounding of the two losses, a few 1e-16 |loss| / h (about 1e-10 too). The allowed error
+is 1e-6 of the sum of the terms' magnitudes, plus 2e-9 max(1, |loss|) for a sum that
+cancels or a gradient of 0.
+
+`propagate_down: false` means that a layer takes a bottom for a constant. The differences
+are therefore taken of a net where that bottom is an input that holds still.
+"""
+import argparse
+import copy
+import fnmatch
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+import tempfile
+import traceback
+import zlib
+
+import h5py
+import numpy as np
+
+import cases
+from cases import Layer
+
+STEP = 1e-5
+RELATIVE = 1e-6
+ABSOLUTE = 2e-9
+DIRECTIONS = 3   # random ones per tensor
+ALL_UP_TO = 24   # elements: a tensor that small is checked element by element
+SAMPLED = 4      # elements of a larger one
+
+# Other routes: name, flags, precision, whether all blobs are kept, allowed error
+# relative to the largest magnitude of the tensor. f64 differs by the order of sums.
+ROUTES = [
+    ('f32', [], 'f32', True, 1e-4),
+    ('f32-generic', ['--no-library'], 'f32', True, 1e-4),
+    ('f32-nhwc', ['--layout=nhwc'], 'f32', True, 1e-4),
+    ('f32-nchw', ['--layout=nchw'], 'f32', True, 1e-4),
+    ('f32-nothing-kept', [], 'f32', False, 1e-4),
+    ('f64-nhwc', ['--layout=nhwc'], 'f64', True, 1e-11),
+    ('f64-nothing-kept', [], 'f64', False, 1e-11),
+]
+
+
+class Failure(Exception):
+    pass
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120,
+                          env=dict(os.environ, OMP_NUM_THREADS='1'))
+    if done.returncode:
+        raise Failure('%s -> %d:\n%s' % (' '.join(command), done.returncode,
+                                         done.stderr.strip()[-2000:]))
+    return done.stdout
+
+
+# --- Files --------------------------------------------------------------------
+def varint(value):
+    out = b''
+    while value > 127:
+        out += bytes([value & 127 | 128])
+        value >>= 7
+    return out + bytes([value])
+
+
+def field(number, payload):
+    """A length-delimited field of the Protocol Buffers wire format."""
+    return varint(number << 3 | 2) + varint(len(payload)) + payload
+
+
+def write_weights(path, params):
+    """A caffemodel (NetParameter.layer = 100) with double_data from {(layer, i): array}."""
+    layers = {}
+    for name, i in sorted(params):
+        values = params[name, i]
+        shape = field(7, field(1, b''.join(map(varint, values.shape))) if values.shape else b'')
+        blob = shape + field(8, values.astype('<f8').tobytes())
+        layers.setdefault(name, []).append(field(7, blob))
+    with open(path, 'wb') as file:
+        for name, blobs in layers.items():
+            file.write(field(100, field(1, name.encode()) + b''.join(blobs)))
+
+
+def write_inputs(path, inputs):
+    with h5py.File(path, 'w') as file:
+        for name, values in inputs.items():
+            file['/inputs/' + name] = values
+
+
+def read_all(path):
+    """{dataset path: values}."""
+    found = {}
+    with h5py.File(path, 'r') as file:
+        file.visititems(lambda name, item: found.update({name: item[()]})
+                        if isinstance(item, h5py.Dataset) else None)
+    return found
+
+
+# --- Nets ---------------------------------------------------------------------
+def input_layer(blob, shape):
+    return Layer('input_' + blob, 'Input', [], [blob], 'input_param { shape { %s } }' %
+                 ' '.join('dim: %d' % d for d in shape))
+
+
+def text_of(layers):
+    return 'name: "gradients"\n' + ''.join(layer.prototxt() for layer in layers)
+
+
+def wrapped(case):
+    """The case's layers behind its inputs."""
+    layers = []
+    for blob, shape in case.inputs.items():
+        if blob in case.bare:
+            layers.append(input_layer(blob, shape))
+        else:
+            layers += [input_layer('in_' + blob, shape),
+                       Layer('wrap_' + blob, 'Bias', ['in_' + blob], [blob],
+                             'bias_param { num_axes: 0 }')]
+    layers += [input_layer(blob, shape) for blob, (shape, _) in case.labels.items()]
+    return layers + case.layers
+
+
+def with_losses(case, layers, shapes):
+    layers = list(layers)
+    for blob in case.outputs:
+        layers += [input_layer('seed_' + blob, shapes[blob]),
+                   Layer('prod_' + blob, 'Eltwise', [blob, 'seed_' + blob], ['prod_' + blob],
+                         'eltwise_param { operation: PROD }'),
+                   Layer('sum_' + blob, 'Reduction', ['prod_' + blob], ['sum_' + blob],
+                         'loss_weight: 1')]
+    return layers
+
+
+def loss_weights(layers):
+    """{blob: weight} of the total loss."""
+    weights = {}
+    for layer in layers:
+        given = layer.numbers('loss_weight')
+        if layer.type == 'SoftmaxWithLoss' and not given:
+            given = ['1']
+        weights.update({top: float(w) for top, w in zip(layer.tops, given) if float(w)})
+    return weights
+
+
+def held_still(layers, shapes):
+    """Layers where each blocked bottom is an input `hold_BLOB`, and those blobs."""
+    layers = copy.deepcopy(layers)
+    sources = {top for layer in layers if layer.type == 'Input' for top in layer.tops}
+    held = []
+    for layer in layers:
+        for i, down in enumerate(layer.numbers('propagate_down')):
+            if down == 'false' and layer.bottoms[i] not in sources:
+                held.append(layer.bottoms[i])
+                layer.bottoms[i] = 'hold_' + held[-1]
+    return [input_layer('hold_' + b, shapes[b]) for b in sorted(set(held))] + layers, set(held)
+
+
+# --- One case -----------------------------------------------------------------
+class Check:
+    def __init__(self, options, case, folder):
+        self.options, self.case, self.folder = options, case, folder
+        self.random = np.random.RandomState(zlib.crc32(case.name.encode()))
+        self.problems = []
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def problem(self, text):
+        self.problems.append('%s: %s' % (self.case.name, text))
+
+    def compile(self, name, layers, *flags):
+        with open(self.path(name + '.prototxt'), 'w') as file:
+            file.write(text_of(layers))
+        return run(self.options.brewc, self.path(name + '.prototxt'), '--phase', 'train',
+                   '-o', self.path(name + '.plan'), *flags, *self.options.brewc_flags.split())
+
+    def eval(self, plan, inputs, weights, *flags, threads=1):
+        run(self.options.brew_run, 'eval', self.path(plan + '.plan'), '--threads', str(threads),
+            '--inputs', inputs, '--weights', weights, '--outputs', self.path('out.h5'), *flags)
+        return read_all(self.path('out.h5'))
+
+    def draw(self, shape):
+        count = int(np.prod(shape))
+        values = (self.random.permutation(count) + 0.5) / count  # never 0 below
+        values = 0.5 + values if self.case.draw == 'positive' else 2 * values - 1
+        if self.case.draw != 'positive' and count % 2:
+            values += 0.5 / count  # an odd count has 0 in the middle
+        return values.reshape(shape)
+
+    def prepare(self):
+        """Shapes from a compilation without losses, then values for everything."""
+        case, layers = self.case, wrapped(self.case)
+        report = json.loads(self.compile('shapes', layers, '--report=json', '--precision', 'f64'))
+        shapes = {name: tuple(dims) for name, dims in report['blobs'].items()}
+        self.layers = with_losses(case, layers, shapes)
+        self.weights = loss_weights(self.layers)
+        self.inputs, self.params = {}, {}
+        for blob, shape in case.inputs.items():
+            self.inputs[blob if blob in case.bare else 'in_' + blob] = self.draw(shape)
+        for blob, (shape, choices) in case.labels.items():
+            self.inputs[blob] = self.random.choice(choices, shape).astype(float)
+        for blob in case.outputs:
+            self.inputs['seed_' + blob] = self.random.uniform(0.5, 2, shapes[blob]) * \
+                self.random.choice([-1, 1], shapes[blob])
+        for layer, blobs in report['params'].items():
+            for i, dims in enumerate(blobs):
+                self.params[layer, i] = self.random.uniform(-1, 1, dims)
+                if layer.startswith('wrap_'):
+                    self.params[layer, i] *= 0  # keeps what is drawn off the kinks
+        for sharer, owner in case.shared.items():
+            self.params[sharer] = self.params[owner]
+        write_inputs(self.path('inputs.h5'), self.inputs)
+        write_weights(self.path('weights'), self.params)
+        self.shapes = shapes
+
+    def gradients(self):
+        self.compile('f64', self.layers, '--gradients', '--keep', 'all', '--precision', 'f64')
+        self.base = self.eval('f64', self.path('inputs.h5'), self.path('weights'), '--gradients')
+        for name, values in self.base.items():
+            if values.dtype != np.float64:
+                self.problem('/%s is %s in an f64 plan' % (name, values.dtype))
+
+    def loss(self, inputs=None, params=None):
+        paths = [self.path('hold.h5'), self.path('weights')]
+        if inputs:
+            paths[0] = self.path('moved.h5')
+            write_inputs(paths[0], inputs)
+        if params:
+            paths[1] = self.path('moved')
+            write_weights(paths[1], params)
+        data = self.eval('forward', *paths)
+        return sum(w * np.sum(data['data/' + blob]) for blob, w in self.weights.items())
+
+    def differences(self):
+        layers, held = held_still(self.layers, self.shapes)
+        self.compile('forward', layers, '--precision', 'f64', '--keep', ','.join(self.weights))
+        self.hold = dict(self.inputs)
+        for blob in held:
+            self.hold['hold_' + blob] = self.base['data/' + blob]
+        write_inputs(self.path('hold.h5'), self.hold)
+        base = sum(w * np.sum(self.base['data/' + blob]) for blob, w in self.weights.items())
+        self.scale = max(1, abs(base))
+        if not abs(self.loss() - base) <= 1e-12 * self.scale:
+            self.problem('loss %.17g with gradients, %.17g without' % (base, self.loss()))
+
+        for blob in self.case.inputs:
+            if blob not in self.case.bare:
+                self.tensor('/diff/' + blob, 'diff/' + blob, self.hold, 'in_' + blob, 'inputs')
+        for (layer, i), values in self.params.items():
+            name = 'param_diff/%s/%d' % (layer, i)
+            if (layer, i) in self.case.frozen:
+                if np.any(self.base.get(name, 0)):
+                    self.problem('/%s is not 0 with lr_mult 0' % name)
+            else:
+                self.tensor('/' + name, name, self.params, (layer, i), 'params')
+
+    def tensor(self, label, name, group, key, which):
+        """Compares one tensor's gradient with differences of the loss."""
+        values = group[key]
+        gradient = self.base.get(name)
+        if gradient is None:
+            if which == 'params':
+                self.problem(label + ' is missing')
+                return
+            gradient = np.zeros(values.shape)  # nothing depends on it
+        if gradient.shape != values.shape:
+            self.problem('%s has shape %s, want %s' % (label, gradient.shape, values.shape))
+            return
+        if values.size <= ALL_UP_TO:
+            elements = list(range(values.size))
+        else:
+            elements = list(self.random.choice(values.size, SAMPLED, replace=False))
+        moves = [('direction %d' % i, self.random.normal(size=values.shape))
+                 for i in range(DIRECTIONS if values.size > 1 else 0)]
+        for element in elements:
+            move = np.zeros(values.size)
+            move[element] = 1
+            moves.append(('element %d' % element, move.reshape(values.shape)))
+        wrong = []
+        for what, move in moves:
+            losses = []
+            for sign in (1, -1):
+                moved = dict(group)
+                moved[key] = values + sign * STEP * move
+                for sharer, owner in self.case.shared.items():
+                    if owner == key:
+                        moved[sharer] = moved[key]
+                    if sharer == key:  # moves all of them
+                        for other, its in self.case.shared.items():
+                            if its == owner:
+                                moved[other] = moved[key]
+                        moved[owner] = moved[key]
+                losses.append(self.loss(**{which: moved}))
+            numeric = (losses[0] - losses[1]) / (2 * STEP)
+            analytic = np.sum(gradient * move)
+            allowed = RELATIVE * np.sum(np.abs(gradient * move)) + ABSOLUTE * self.scale
+            if not abs(numeric - analytic) <= allowed:
+                wrong.append('%s: %.9g, differences say %.9g' % (what, analytic, numeric))
+        if wrong:
+            self.problem('%s: %d of %d wrong: %s' % (label, len(wrong), len(moves),
+                                                     '; '.join(wrong[:4])))
+
+    def routes(self):
+        for name, flags, precision, keep, tolerance in ROUTES:
+            if self.options.route and name not in self.options.route:
+                continue
+            try:
+                keeps = 'all' if keep else ','.join(self.weights)
+                self.compile(name, self.layers, '--gradients', '--precision', precision, '--keep',
+                             keeps, *flags)
+                got = self.eval(name, self.path('inputs.h5'), self.path('weights'), '--gradients',
+                                threads=2)
+            except Failure as failure:
+                self.problem('%s: %s' % (name, failure))
+                continue
+            wrong = []
+            for key, want in self.base.items():
+                if key not in got:
+                    if keep or key.startswith('param'):
+                        wrong.append('/%s is missing' % key)
+                    continue
+                if got[key].shape != want.shape:
+                    wrong.append('/%s has shape %s, want %s' % (key, got[key].shape, want.shape))
+                    continue
+                error = np.max(np.abs(want - got[key]), initial=0)
+                # Sums that cancel are judged by what went into them: size 1.
+                if not error <= tolerance * max(np.max(np.abs(want), initial=0), 0.1):
+                    wrong.append('/%s is off by %.3g of %.3g' % (key, error, np.max(np.abs(want))))
+            if wrong:
+                self.problem('%s: %s' % (name, '; '.join(wrong[:6])))
+
+    def run(self):
+        steps = [self.prepare, self.gradients, self.differences, self.routes]
+        if self.options.no_differences:
+            steps.remove(self.differences)
+        for step in steps:
+            try:
+                step()
+            except Failure as failure:
+                self.problem(str(failure))
+                if step == self.prepare or step == self.gradients:
+                    break
+            except Exception:  # a defect of this script must not hide the other cases
+                self.problem(traceback.format_exc())
+                break
+        return self.case.name, self.problems
+
+
+def check(job):
+    options, case = job
+    if options.keep:
+        folder = os.path.join(options.keep, case.name)
+        os.makedirs(folder, exist_ok=True)
+        return Check(options, case, folder).run()
+    with tempfile.TemporaryDirectory() as folder:
+        return Check(options, case, folder).run()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--brewc', required=True)
+    parser.add_argument('--brew-run', required=True)
+    parser.add_argument('--brewc-flags', default='', help='for every compilation')
+    parser.add_argument('--only', nargs='*', help='names or patterns of cases')
+    parser.add_argument('--route', nargs='*', help='only these of the other routes')
+    parser.add_argument('--no-differences', action='store_true', help='only compare the routes')
+    parser.add_argument('--jobs', type=int, default=2)
+    parser.add_argument('--keep', metavar='FOLDER', help='leave nets, plans and values here')
+    options = parser.parse_args()
+    chosen = [c for c in cases.CASES
+              if not options.only or any(fnmatch.fnmatch(c.name, p) for p in options.only)]
+    if not chosen:
+        sys.exit('no case has such a name')
+    names = [c.name for c in cases.CASES]
+    if len(set(names)) != len(names):
+        sys.exit('case names repeat: ' + ' '.join(sorted({n for n in names if names.count(n) > 1})))
+    failed = 0
+    with multiprocessing.Pool(options.jobs) as pool:
+        for name, problems in pool.imap(check, [(options, c) for c in chosen]):
+            failed += bool(problems)
+            for problem in problems:
+                print('FAIL', problem)
+            sys.stdout.flush()
+    print('%d passed, %d failed' % (len(chosen) - failed, failed))
+    sys.exit(failed != 0)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,69 @@
+# How lit runs the tests of this folder.
+#
+# Substitutions:
+#   %brewc %brew-opt %brew-run %brew-data   the tools of the build under test
+#   %python                                 a python with h5py and numpy
+#   %inputs                                 test/lit/Inputs: shared nets, scripts
+#   %reference                              test/reference: recorded values
+#   %examples                               examples/
+#   %shared                                 BREW_SHARED_DIR (REQUIRES: shared)
+#   FileCheck, not, split-file              LLVM's
+# Features:
+#   shared     BREW_SHARED_DIR holds the recorded data
+#   x86        this machine is an x86-64 one
+#   avx512     it has AVX-512, so --cpu x86-64-v4 plans run here
+#   root       tests run as a user whom file permissions do not stop
+#
+# --param brew_tools_dir=DIR runs the tools of another folder.
+import os
+import platform
+
+import lit.formats
+
+config.name = "Brew"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".prototxt", ".test"]
+config.excludes = ["Inputs", "CMakeLists.txt"]
+config.test_source_root = os.path.dirname(__file__)
+
+tools = lit_config.params.get("brew_tools_dir", config.brew_tools_dir)
+
+
+def substitute(word, text):
+    config.substitutions.append((word, text))
+
+
+# Longer names first: lit replaces in this order.
+substitute("%brew-opt", os.path.join(tools, "brew-opt"))
+substitute("%brew-run", os.path.join(tools, "brew-run"))
+substitute("%brew-data", os.path.join(tools, "brew-data"))
+substitute("%brewc", os.path.join(tools, "brewc"))
+substitute("%python", config.brew_python)
+substitute("%inputs", os.path.join(config.test_source_root, "Inputs"))
+substitute("%reference", os.path.join(config.brew_source_dir, "test", "reference"))
+substitute("%examples", os.path.join(config.brew_source_dir, "examples"))
+substitute("%shared", config.brew_shared_dir)
+substitute(r"\bFileCheck\b", config.brew_filecheck)
+substitute(r"\bnot\b", config.brew_not)
+substitute(r"\bsplit-file\b", config.brew_split_file)
+
+if os.path.isdir(os.path.join(config.brew_shared_dir, "golden")):
+    config.available_features.add("shared")
+if platform.machine() == "x86_64":
+    config.available_features.add("x86")
+if hasattr(os, "geteuid") and os.geteuid() == 0:
+    config.available_features.add("root")
+try:
+    with open("/proc/cpuinfo") as file:
+        if "avx512vl" in file.read().split():
+            config.available_features.add("avx512")
+except OSError:
+    pass
+
+# Threads that spin while they wait slow down the tests beside them.
+config.environment["OMP_WAIT_POLICY"] = "passive"
+config.environment["OMP_NUM_THREADS"] = "2"
+# Sanitizer builds: reports must not look like a tool's exit status.
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]

@@ -1,0 +1,52 @@
+// RUN: %brew-opt %s --brew-assign-layout='layout=nhwc' --split-input-file | FileCheck %s
+
+// Dimensions of size 1 have no place in memory: where the order without them
+// is row-major there is no layout to note.
+// CHECK-LABEL: brew.program @ones
+brew.program @ones test {
+  // CHECK: : tensor<2x1x4x4xf32>, tensor<2x3x1x1xf32>, tensor<2x3x4x1xf32, #brew.layout<0, 2, 3, 1>>{{$}}
+  %x, %y, %z = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "y", "z"]} : tensor<2x1x4x4xf32>, tensor<2x3x1x1xf32>, tensor<2x3x4x1xf32>
+}
+
+// -----
+
+// A view promises row-major elements, so what is viewed stays row-major; what
+// has not four dimensions does too.
+// CHECK-LABEL: brew.program @views
+brew.program @views test {
+  // CHECK: : tensor<2x3x4x4xf32>, tensor<2x3x4xf32>{{$}}
+  %x, %y = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "y"]} : tensor<2x3x4x4xf32>, tensor<2x3x4xf32>
+  // CHECK: brew.reinterpret %{{.*}} : tensor<2x3x4x4xf32> -> tensor<6x16x1x1xf32>
+  %v = brew.reinterpret %x : tensor<2x3x4x4xf32> -> tensor<6x16x1x1xf32>
+  // The second value is not viewed.
+  // CHECK: brew.relu {{.*}} -> tensor<2x3x4x4xf32, #brew.layout<0, 2, 3, 1>>
+  %r = brew.relu "r"(%x) {negative_slope = 0.0 : f32, tops = ["r"]} : (tensor<2x3x4x4xf32>) -> tensor<2x3x4x4xf32>
+}
+
+// -----
+
+// Transposed weights [K, outputs]: the bottom's dimensions come first.
+// CHECK: brew.param @t.0 : tensor<3x4x4x5xf32, #brew.layout<1, 2, 0, 3>>
+brew.param @t.0 : tensor<48x5xf32> {layer = "t", index = 0 : i64, file_dims = array<i64: 48, 5>}
+// CHECK-LABEL: brew.program @transposed
+brew.program @transposed test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>
+  %w = brew.param_value @t.0 : tensor<48x5xf32>
+  %y = brew.inner_product "t"(%x, %w) {num_output = 5 : i64, axis = 1 : i64, transpose, tops = ["y"]} : (tensor<2x3x4x4xf32>, tensor<48x5xf32>) -> tensor<2x5xf32>
+}
+
+// -----
+
+// Weights that two layers read under bottoms of different dimensions cannot
+// follow both: they stay as Caffe has them.
+// CHECK: brew.param @s.0 : tensor<5x48xf32>
+brew.param @s.0 : tensor<5x48xf32> {layer = "s", index = 0 : i64, file_dims = array<i64: 5, 48>}
+// CHECK-LABEL: brew.program @shared
+brew.program @shared test {
+  %x, %z = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "z"]} : tensor<2x3x4x4xf32>, tensor<2x4x3x4xf32>
+  %w = brew.param_value @s.0 : tensor<5x48xf32>
+  %y = brew.inner_product "s"(%x, %w) {num_output = 5 : i64, axis = 1 : i64, tops = ["y"]} : (tensor<2x3x4x4xf32>, tensor<5x48xf32>) -> tensor<2x5xf32>
+  // CHECK: brew.param_value @s.0 : tensor<5x48xf32>
+  %v = brew.param_value @s.0 : tensor<5x48xf32>
+  %u = brew.inner_product "s2"(%z, %v) {num_output = 5 : i64, axis = 1 : i64, tops = ["u"]} : (tensor<2x4x3x4xf32>, tensor<5x48xf32>) -> tensor<2x5xf32>
+}

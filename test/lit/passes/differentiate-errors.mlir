@@ -1,0 +1,22 @@
+// RUN: %brew-opt %s --brew-differentiate --verify-diagnostics --split-input-file
+
+// A parameter behind the labels would need their gradient, which no one has.
+brew.param @p : tensor<2xf32> {layer = "bias", index = 0 : i64}
+brew.program @labels train differentiate {
+  %x, %l = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<2x3xf32>, tensor<2xf32>
+  %p = brew.param_value @p : tensor<2xf32>
+  %b = brew.bias "bias"(%l, %p) {axis = 0 : i64, num_axes = 1 : i64, tops = ["b"]} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  // expected-error @below {{layer 'loss': cannot backpropagate to label inputs}}
+  %loss, %prob, %n, %status = brew.softmax_loss "loss"(%x, %b) {axis = 1 : i64, normalization = #brew<normalization valid>, loss_weights = array<f32: 1.0>, tops = ["loss"]} : (tensor<2x3xf32>, tensor<2xf32>) -> (tensor<f32>, tensor<2x3xf32>, tensor<f32>, tensor<i32>)
+}
+
+// -----
+
+// propagate_down: false for the labels is the way out.
+brew.param @p : tensor<2xf32> {layer = "bias", index = 0 : i64}
+brew.program @cut train differentiate {
+  %x, %l = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<2x3xf32>, tensor<2xf32>
+  %p = brew.param_value @p : tensor<2xf32>
+  %b = brew.bias "bias"(%l, %p) {axis = 0 : i64, num_axes = 1 : i64, tops = ["b"]} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %loss, %prob, %n, %status = brew.softmax_loss "loss"(%x, %b) {axis = 1 : i64, normalization = #brew<normalization valid>, loss_weights = array<f32: 1.0>, propagate_down = array<i1: true, false>, tops = ["loss"]} : (tensor<2x3xf32>, tensor<2xf32>) -> (tensor<f32>, tensor<2x3xf32>, tensor<f32>, tensor<i32>)
+}

@@ -1,0 +1,72 @@
+// RUN: %brew-opt %s --brew-fuse-epilogue --split-input-file --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
+
+// A ReLU behind a convolution or an inner product goes into the call, with its
+// slope; the call is then known under both names and both places.
+
+// CHECK-LABEL: brew.program @fused
+brew.program @fused train {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x1x4x4xf32>
+  %w = brew.fill 1.0 : tensor<2x1x3x3xf32>
+  %v = brew.fill 1.0 : tensor<5x8xf32>
+  // CHECK: %[[Y:.*]] = brew.convolution "conv+relu"
+  // CHECK-SAME: relu = 1.250000e-01 : f32
+  // CHECK-SAME: loc(fused["net":3:1, "net":4:1])
+  %y = brew.convolution "conv"(%x, %w) {num_output = 2 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["y"]} : (tensor<1x1x4x4xf32>, tensor<2x1x3x3xf32>) -> tensor<1x2x2x2xf32> loc("net":3:1)
+  %r = brew.relu "relu"(%y) {negative_slope = 0.125 : f32, tops = ["y"]} : (tensor<1x2x2x2xf32>) -> tensor<1x2x2x2xf32> loc("net":4:1)
+  // CHECK-NEXT: %[[Z:.*]] = brew.inner_product "ip+relu2"(%[[Y]],
+  // CHECK-SAME: relu = 0.000000e+00 : f32
+  %z = brew.inner_product "ip"(%r, %v) {num_output = 5 : i64, axis = 1 : i64, tops = ["z"]} : (tensor<1x2x2x2xf32>, tensor<5x8xf32>) -> tensor<1x5xf32>
+  %s = brew.relu "relu2"(%z) {negative_slope = 0.0 : f32, tops = ["z"]} : (tensor<1x5xf32>) -> tensor<1x5xf32>
+  // CHECK-NOT: brew.relu
+  // CHECK: brew.output %[[Z]] "z"
+  brew.output %s "z" loss_weight 0.0 : tensor<1x5xf32>
+}
+
+// -----
+
+// The value before the ReLU is read by another layer: it must exist.
+// CHECK-LABEL: brew.program @used_twice
+brew.program @used_twice train {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x8xf32>
+  %v = brew.fill 1.0 : tensor<5x8xf32>
+  // CHECK: brew.inner_product "ip"
+  // CHECK-NOT: relu =
+  // CHECK: brew.relu "relu"
+  %z = brew.inner_product "ip"(%x, %v) {num_output = 5 : i64, axis = 1 : i64, tops = ["z"]} : (tensor<1x8xf32>, tensor<5x8xf32>) -> tensor<1x5xf32>
+  %r = brew.relu "relu"(%z) {negative_slope = 0.0 : f32, tops = ["r"]} : (tensor<1x5xf32>) -> tensor<1x5xf32>
+  %s = brew.eltwise "sum"(%r, %z) {kind = #brew<eltwise_kind sum>, coeff = array<f32: 1.0, 1.0>, tops = ["s"]} : (tensor<1x5xf32>, tensor<1x5xf32>) -> tensor<1x5xf32>
+  brew.output %s "s" loss_weight 0.0 : tensor<1x5xf32>
+}
+
+// -----
+
+// Somebody wants to see the value before the ReLU.
+// CHECK-LABEL: brew.program @kept
+brew.program @kept train {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x8xf32>
+  %v = brew.fill 1.0 : tensor<5x8xf32>
+  // CHECK: brew.inner_product "ip"
+  // CHECK: brew.relu "relu"
+  %z = brew.inner_product "ip"(%x, %v) {num_output = 5 : i64, axis = 1 : i64, tops = ["z"]} : (tensor<1x8xf32>, tensor<5x8xf32>) -> tensor<1x5xf32>
+  %r = brew.relu "relu"(%z) {negative_slope = 0.0 : f32, tops = ["r"]} : (tensor<1x5xf32>) -> tensor<1x5xf32>
+  brew.keep "data" "z", %z : tensor<1x5xf32>
+  brew.output %r "r" loss_weight 0.0 : tensor<1x5xf32>
+}
+
+// -----
+
+// One epilogue only: the second ReLU stays. A ReLU behind another layer has
+// no call to go into.
+// CHECK-LABEL: brew.program @twice
+brew.program @twice train {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x8xf32>
+  %v = brew.fill 1.0 : tensor<5x8xf32>
+  // CHECK: brew.relu "before"
+  // CHECK: %[[Z:.*]] = brew.inner_product "ip+relu"
+  // CHECK-NEXT: brew.relu "again"(%[[Z]])
+  %f = brew.relu "before"(%x) {negative_slope = 0.0 : f32, tops = ["f"]} : (tensor<1x8xf32>) -> tensor<1x8xf32>
+  %z = brew.inner_product "ip"(%f, %v) {num_output = 5 : i64, axis = 1 : i64, tops = ["z"]} : (tensor<1x8xf32>, tensor<5x8xf32>) -> tensor<1x5xf32>
+  %r = brew.relu "relu"(%z) {negative_slope = 0.5 : f32, tops = ["r"]} : (tensor<1x5xf32>) -> tensor<1x5xf32>
+  %s = brew.relu "again"(%r) {negative_slope = 0.5 : f32, tops = ["s"]} : (tensor<1x5xf32>) -> tensor<1x5xf32>
+  brew.output %s "s" loss_weight 0.0 : tensor<1x5xf32>
+}

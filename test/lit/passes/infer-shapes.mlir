@@ -1,0 +1,115 @@
+// RUN: %brew-opt %s --brew-infer-shapes --split-input-file | FileCheck %s
+
+// Shapes flow from the feed through layers; parameters get theirs from the
+// layers that read them; the program records blobs, parameters and what Caffe
+// would hold: 2 (data and gradient) * 4 bytes * elements.
+//   data 1*3*7*7 = 147, conv 1*4*4*4 = 64, pool 1*4*2*2 = 16, ip 1*10 = 10:
+//   237 elements, 1896 bytes (the in-place ReLU adds nothing).
+
+// CHECK: brew.param @conv.0 : tensor<4x3x3x3xf32> {file_dims = array<i64: 4, 3, 3, 3>
+// CHECK: brew.param @conv.1 : tensor<4xf32> {file_dims = array<i64: 4>
+// CHECK: brew.param @ip.0 : tensor<16x10xf32> {file_dims = array<i64: 16, 10>
+brew.param @conv.0 : tensor<*xf32> {layer = "conv", index = 0 : i64}
+brew.param @conv.1 : tensor<*xf32> {layer = "conv", index = 1 : i64}
+brew.param @ip.0 : tensor<*xf32> {layer = "ip", index = 0 : i64}
+// CHECK-LABEL: brew.program @deploy test
+// CHECK-SAME: blobs = {conv = array<i64: 1, 4, 4, 4>, data = array<i64: 1, 3, 7, 7>, ip = array<i64: 1, 10>, pool = array<i64: 1, 4, 2, 2>}
+// CHECK-SAME: caffe_bytes = 1896 : i64
+// CHECK-SAME: params = {conv = [array<i64: 4, 3, 3, 3>, array<i64: 4>], ip = [array<i64: 16, 10>]}
+brew.program @deploy test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["data"]} : tensor<1x3x7x7xf32>
+  // CHECK: brew.param_value @conv.0 : tensor<4x3x3x3xf32>
+  %w = brew.param_value @conv.0 : tensor<*xf32>
+  %b = brew.param_value @conv.1 : tensor<*xf32>
+  // (7 + 2 * 1 - 3) / 2 + 1 = 4
+  // CHECK: brew.convolution "conv"{{.*}} -> tensor<1x4x4x4xf32>
+  %c = brew.convolution "conv"(%x, %w, %b) {num_output = 4 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 2, 2>, pad = array<i64: 1, 1>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["conv"]} : (tensor<1x3x7x7xf32>, tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  // CHECK: brew.relu "relu"{{.*}} -> tensor<1x4x4x4xf32>
+  %r = brew.relu "relu"(%c) {negative_slope = 0.0 : f32, tops = ["conv"]} : (tensor<*xf32>) -> tensor<*xf32>
+  // CHECK: brew.max_pooling "pool"{{.*}} -> (tensor<1x4x2x2xf32>, tensor<1x4x2x2xi8>)
+  %p, %argmax = brew.max_pooling "pool"(%r) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, tops = ["pool"]} : (tensor<*xf32>) -> (tensor<*xf32>, tensor<*xi8>)
+  %v = brew.param_value @ip.0 : tensor<*xf32>
+  // CHECK: brew.inner_product "ip"{{.*}}axis = 1{{.*}} -> tensor<1x10xf32>
+  %i = brew.inner_product "ip"(%p, %v) {num_output = 10 : i64, axis = -3 : i64, transpose, tops = ["ip"]} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  brew.output %i "ip" loss_weight 0.0 : tensor<*xf32>
+}
+
+// -----
+
+// Window arithmetic: convolutions round down, pooling rounds up unless told
+// to round down, and a window that would start in the padding is dropped.
+// CHECK-LABEL: brew.program @windows
+brew.param @d.0 : tensor<*xf64> {layer = "d", index = 0 : i64}
+brew.program @windows test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6x8x9xf64>
+  %w = brew.param_value @d.0 : tensor<*xf64>
+  // Dilated extents 2*(3-1)+1 = 5 and 1: rows (8-5)/2+1 = 2 (rounded down from
+  // 2.5), columns (9+2*1-1)/3+1 = 4 (from 4.33); group 3 leaves 6/3 = 2 input
+  // channels to each weight.
+  // CHECK: brew.param_value @d.0 : tensor<9x2x3x1xf64>
+  // CHECK: brew.convolution "d"{{.*}} -> tensor<2x9x2x4xf64>
+  %d = brew.convolution "d"(%x, %w) {num_output = 9 : i64, kernel = array<i64: 3, 1>, stride = array<i64: 2, 3>, pad = array<i64: 0, 1>, dilation = array<i64: 2, 4>, group = 3 : i64, tops = ["d"]} : (tensor<2x6x8x9xf64>, tensor<*xf64>) -> tensor<*xf64>
+  // ceil((8-3)/2)+1 = 4, ceil((9-3)/2)+1 = 4
+  // CHECK: brew.average_pooling "ceil"{{.*}} -> tensor<2x6x4x4xf64>
+  %p = brew.average_pooling "ceil"(%x) {kernel = array<i64: 3, 3>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, tops = ["p"]} : (tensor<2x6x8x9xf64>) -> tensor<*xf64>
+  // CHECK: brew.average_pooling "floor"{{.*}} -> tensor<2x6x3x4xf64>
+  %q = brew.average_pooling "floor"(%x) {kernel = array<i64: 3, 3>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, floor, tops = ["q"]} : (tensor<2x6x8x9xf64>) -> tensor<*xf64>
+  // Rows: ceil((8+2-2)/3)+1 = 4, and the fourth starts at 3*3 - 1 = 8, that
+  // is in the padding: 3. Columns: ceil((9+2-2)/3)+1 = 4, likewise 3*3 >= 9+1
+  // fails, so 4 stay.
+  // CHECK: brew.average_pooling "edge"{{.*}} -> tensor<2x6x3x4xf64>
+  %e = brew.average_pooling "edge"(%x) {kernel = array<i64: 2, 2>, stride = array<i64: 3, 3>, pad = array<i64: 1, 1>, tops = ["e"]} : (tensor<2x6x8x9xf64>) -> tensor<*xf64>
+  // A global one takes the bottom's extents for its kernel.
+  // CHECK: brew.average_pooling "global"{{.*}}kernel = array<i64: 8, 9>{{.*}} -> tensor<2x6x1x1xf64>
+  %g = brew.average_pooling "global"(%x) {kernel = array<i64: 0, 0>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, global, tops = ["g"]} : (tensor<2x6x8x9xf64>) -> tensor<*xf64>
+}
+
+// -----
+
+// Negative axes become positive; losses give scalars and what the backward
+// pass needs; the label check learns the number of classes.
+// CHECK-LABEL: brew.program @losses
+brew.program @losses train {
+  %x, %l = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<2x5x3xf32>, tensor<2x3xf32>
+  // CHECK: brew.softmax_loss "loss"{{.*}}axis = 1 : i64{{.*}} -> (tensor<f32>, tensor<2x5x3xf32>, tensor<f32>, tensor<i32>)
+  %loss, %prob, %n, %status = brew.softmax_loss "loss"(%x, %l) {axis = -2 : i64, normalization = #brew<normalization valid>, tops = ["loss"]} : (tensor<2x5x3xf32>, tensor<2x3xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xi32>)
+  // CHECK: brew.check_labels %{{.*}} limit 5 layer "loss" blob "l" : tensor<i32>
+  brew.check_labels %status, %l limit 0 layer "loss" blob "l" : tensor<*xi32>, tensor<2x3xf32>
+  // CHECK: brew.accuracy "accuracy"{{.*}} -> (tensor<f32>, tensor<5xf32>, tensor<i32>)
+  %a, %per, %status2 = brew.accuracy "accuracy"(%x, %l) {axis = 1 : i64, top_k = 5 : i64, tops = ["accuracy"]} : (tensor<2x5x3xf32>, tensor<2x3xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xi32>)
+  // CHECK: brew.check_labels %{{.*}} limit 5 layer "accuracy"
+  brew.check_labels %status2, %l limit 0 layer "accuracy" blob "l" : tensor<*xi32>, tensor<2x3xf32>
+  // CHECK: brew.reduction "rest"{{.*}}axis = 1 : i64{{.*}} -> tensor<2xf32>
+  %r = brew.reduction "rest"(%x) {kind = #brew<reduction_kind mean>, axis = -2 : i64, coeff = 1.0 : f32, tops = ["r"]} : (tensor<2x5x3xf32>) -> tensor<*xf32>
+  // CHECK: brew.reduction "all"{{.*}} -> tensor<f32>
+  %s = brew.reduction "all"(%x) {kind = #brew<reduction_kind sum>, axis = 0 : i64, coeff = 1.0 : f32, tops = ["s"]} : (tensor<2x5x3xf32>) -> tensor<*xf32>
+  // CHECK: brew.softmax "soft"{{.*}}axis = 2 : i64{{.*}} -> tensor<2x5x3xf32>
+  %t = brew.softmax "soft"(%x) {axis = -1 : i64, tops = ["t"]} : (tensor<2x5x3xf32>) -> tensor<*xf32>
+  // CHECK: brew.bias "bias"{{.*}}axis = 0 : i64
+  %b = brew.bias "bias"(%x, %r) {axis = -3 : i64, num_axes = 1 : i64, tops = ["b"]} : (tensor<2x5x3xf32>, tensor<*xf32>) -> tensor<*xf32>
+}
+
+// -----
+
+// A parameter that two layers share has the shape of the first. With
+// share_mode PERMISSIVE a layer that needs the same elements under another
+// shape reads them through a view.
+// CHECK: brew.param @first.0 : tensor<6x4xf32>
+brew.param @first.0 : tensor<*xf32> {layer = "first", index = 0 : i64, shared_name = "w", sharers = ["second/0"], permissive}
+// CHECK-LABEL: brew.program @shared
+// CHECK-SAME: params = {first = [array<i64: 6, 4>], second = [array<i64: 8, 3>], third = [array<i64: 6, 4>]}
+brew.program @shared train {
+  %x, %z = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "z"]} : tensor<2x4xf32>, tensor<2x3xf32>
+  %w = brew.param_value @first.0 : tensor<*xf32>
+  %y = brew.inner_product "first"(%x, %w) {num_output = 6 : i64, axis = 1 : i64, tops = ["y"]} : (tensor<2x4xf32>, tensor<*xf32>) -> tensor<*xf32>
+  // CHECK: brew.inner_product "first"
+  // CHECK-NEXT: %[[W:.*]] = brew.param_value @first.0 : tensor<6x4xf32>
+  // CHECK-NEXT: %[[V:.*]] = brew.reinterpret %[[W]] : tensor<6x4xf32> -> tensor<8x3xf32>
+  // CHECK-NEXT: brew.inner_product "second"(%{{.*}}, %[[V]])
+  %v = brew.param_value @first.0 : tensor<*xf32>
+  %u = brew.inner_product "second"(%z, %v) {num_output = 8 : i64, axis = 1 : i64, tops = ["u"]} : (tensor<2x3xf32>, tensor<*xf32>) -> tensor<*xf32>
+  // CHECK-NEXT: %[[T:.*]] = brew.param_value @first.0 : tensor<6x4xf32>
+  // CHECK-NEXT: brew.inner_product "third"(%{{.*}}, %[[T]])
+  %t = brew.param_value @first.0 : tensor<*xf32>
+  %s = brew.inner_product "third"(%x, %t) {num_output = 6 : i64, axis = 1 : i64, tops = ["s"]} : (tensor<2x4xf32>, tensor<*xf32>) -> tensor<*xf32>
+}

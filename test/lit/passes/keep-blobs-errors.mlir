@@ -1,0 +1,20 @@
+// RUN: %brew-opt %s --brew-keep-blobs='blobs=pool2' --verify-diagnostics --split-input-file
+
+// expected-error @below {{--keep: the net has no blob 'pool2'}}
+module {
+  brew.program @deploy test {
+    %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["data"]} : tensor<4xf32>
+  }
+}
+
+// -----
+
+// One program that has it is enough.
+module {
+  brew.program @forward_backward train {
+    %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["data"]} : tensor<4xf32>
+  }
+  brew.program @test_0 test {
+    %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["pool2"]} : tensor<4xf32>
+  }
+}

@@ -1,0 +1,115 @@
+// RUN: %brew-opt %s --brew-lower-to-nests --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefixes=CHECK,LIB
+// RUN: %brew-opt %s --brew-lower-to-nests='no-library=conv' --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefixes=CHECK,NOCONV
+// RUN: %brew-opt %s --brew-lower-to-nests='no-library=all' --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefixes=CHECK,NOLIB
+
+// Which calls stay: those of an f32 net whose group is not switched off.
+// CHECK-LABEL: brew.program @groups
+brew.program @groups test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>
+  %w = brew.feed "win" "Input" {config = "", folder = "", tops = ["w"]} : tensor<4x3x3x3xf32>
+  %v = brew.feed "vin" "Input" {config = "", folder = "", tops = ["v"]} : tensor<5x4x2x2xf32>
+  // LIB: brew.convolution "conv"
+  // LIB: brew.inner_product "ip"
+  // LIB-NOT: linalg.generic
+  // NOCONV-NOT: brew.convolution
+  // NOCONV: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]
+  // NOCONV: brew.inner_product "ip"
+  // NOLIB-NOT: brew.convolution
+  // NOLIB: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]
+  // NOLIB-NOT: brew.inner_product
+  // NOLIB: linalg.generic {{.*}}"reduction"
+  // CHECK: brew.output
+  %c = brew.convolution "conv"(%x, %w) {num_output = 4 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["c"]} : (tensor<2x3x4x4xf32>, tensor<4x3x3x3xf32>) -> tensor<2x4x2x2xf32>
+  %i = brew.inner_product "ip"(%c, %v) {num_output = 5 : i64, axis = 1 : i64, tops = ["i"]} : (tensor<2x4x2x2xf32>, tensor<5x4x2x2xf32>) -> tensor<2x5xf32>
+  brew.output %i "i" loss_weight 0.0 : tensor<2x5xf32>
+}
+
+// -----
+
+// Double precision is generic code only.
+// CHECK-LABEL: brew.program @f64
+brew.program @f64 test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf64>
+  %v = brew.feed "vin" "Input" {config = "", folder = "", tops = ["v"]} : tensor<5x6xf64>
+  // CHECK-NOT: brew.inner_product
+  // CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<2x5xf64>)
+  %i = brew.inner_product "ip"(%x, %v) {num_output = 5 : i64, axis = 1 : i64, tops = ["i"]} : (tensor<2x6xf64>, tensor<5x6xf64>) -> tensor<2x5xf64>
+  brew.output %i "i" loss_weight 0.0 : tensor<2x5xf64>
+}
+
+// -----
+
+// An inner product whose weights do not have its bottom's dimensions is no
+// call, nor is one over all dimensions.
+// CHECK-LABEL: brew.program @no_call
+brew.program @no_call test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4xf32>
+  %v = brew.feed "vin" "Input" {config = "", folder = "", tops = ["v"]} : tensor<5x12xf32>
+  %u = brew.feed "uin" "Input" {config = "", folder = "", tops = ["u"]} : tensor<5x2x3x4xf32>
+  // CHECK-NOT: brew.inner_product
+  // CHECK: brew.output
+  %i = brew.inner_product "flat"(%x, %v) {num_output = 5 : i64, axis = 1 : i64, tops = ["i"]} : (tensor<2x3x4xf32>, tensor<5x12xf32>) -> tensor<2x5xf32>
+  %j = brew.inner_product "all"(%x, %u) {num_output = 5 : i64, axis = 0 : i64, tops = ["j"]} : (tensor<2x3x4xf32>, tensor<5x2x3x4xf32>) -> tensor<5xf32>
+  brew.output %i "i" loss_weight 0.0 : tensor<2x5xf32>
+  brew.output %j "j" loss_weight 0.0 : tensor<5xf32>
+}
+
+// -----
+
+// Elementwise layers: one nest with the scalar expression, known by the layer.
+// CHECK-LABEL: brew.program @elementwise
+brew.program @elementwise test {
+  // CHECK: %[[X:.*]] = brew.feed
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  // x > 0 ? x : 0.25 * x
+  // CHECK: %[[R:.*]] = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%[[X]] : tensor<2x3xf32>) {{.*}} attrs = {brew.layer = "relu"}
+  // CHECK-NEXT: ^bb0(%[[IN:.*]]: f32, %{{.*}}: f32):
+  // CHECK-DAG: %[[Z:.*]] = arith.constant 0.000000e+00
+  // CHECK-DAG: %[[S:.*]] = arith.constant 2.500000e-01
+  // CHECK-DAG: %[[N:.*]] = arith.mulf %[[IN]], %[[S]]
+  // CHECK-DAG: %[[C:.*]] = arith.cmpf ogt, %[[IN]], %[[Z]]
+  // CHECK: %[[Y:.*]] = arith.select %[[C]], %[[IN]], %[[N]]
+  // CHECK-NEXT: linalg.yield %[[Y]]
+  %r = brew.relu "relu"(%x) {negative_slope = 0.25 : f32, tops = ["r"]} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // (1 + 3 * x) ^ 2: the square is a product, not a power.
+  // CHECK: %[[P:.*]] = linalg.generic {{.*}} ins(%[[R]]
+  // CHECK: %[[A:.*]] = arith.mulf
+  // CHECK: %[[B:.*]] = arith.addf %[[A]]
+  // CHECK-NOT: math.powf
+  // CHECK: arith.mulf %[[B]], %[[B]]
+  %p = brew.power "power"(%r) {power = 2.0 : f32, scale = 3.0 : f32, shift = 1.0 : f32, tops = ["p"]} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  brew.output %p "p" loss_weight 0.0 : tensor<2x3xf32>
+}
+
+// -----
+
+// Sinks and vendor calls need memory behind a constant; nests take it into
+// their bodies.
+// CHECK-LABEL: brew.program @fills
+brew.program @fills train {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  // CHECK: %[[WRITTEN:.*]] = linalg.generic {{.*}}outs(%{{.*}} : tensor<2x3xf32>)
+  // CHECK-NEXT: ^bb0
+  // CHECK-NEXT: %[[C:.*]] = arith.constant 4.0
+  // CHECK-NEXT: linalg.yield %[[C]]
+  %f = brew.fill 4.0 : tensor<2x3xf32>
+  // CHECK: linalg.generic {{.*}} ins(%{{[^,]*}} : tensor<2x3xf32>) outs
+  // CHECK: arith.constant 4.0
+  %e = brew.eltwise "sum"(%x, %f) {kind = #brew<eltwise_kind sum>, coeff = array<f32: 1.0, 1.0>, tops = ["e"]} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  // CHECK: brew.keep "diff" "f", %[[WRITTEN]]
+  brew.keep "diff" "f", %f : tensor<2x3xf32>
+  brew.output %e "e" loss_weight 0.0 : tensor<2x3xf32>
+}
+
+// -----
+
+// Results have the layout their type says.
+// CHECK-LABEL: brew.program @layout
+brew.program @layout test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x3x4x4xf32, #brew.layout<0, 2, 3, 1>>
+  // CHECK: tensor.empty(){{.*}} : tensor<1x3x2x2xf32, #brew.layout<0, 2, 3, 1>>
+  // CHECK: } -> (tensor<1x3x2x2xf32, #brew.layout<0, 2, 3, 1>>, tensor<1x3x2x2xi8, #brew.layout<0, 2, 3, 1>>)
+  %y, %argmax = brew.max_pooling "pool"(%x) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, tops = ["y"]} : (tensor<1x3x4x4xf32, #brew.layout<0, 2, 3, 1>>) -> (tensor<1x3x2x2xf32, #brew.layout<0, 2, 3, 1>>, tensor<1x3x2x2xi8, #brew.layout<0, 2, 3, 1>>)
+  brew.keep "data" "y", %y : tensor<1x3x2x2xf32, #brew.layout<0, 2, 3, 1>>
+  brew.keep "data" "a", %argmax : tensor<1x3x2x2xi8, #brew.layout<0, 2, 3, 1>>
+}

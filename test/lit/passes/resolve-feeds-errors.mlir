@@ -1,0 +1,58 @@
+// RUN: %brew-opt %s --brew-resolve-feeds --verify-diagnostics --split-input-file
+// RUN: not %brew-opt %s --brew-resolve-feeds='input-shape=none=1,2' 2>&1 | FileCheck %s --check-prefix=TOP
+// RUN: not %brew-opt %s --brew-resolve-feeds='input-shape=x=1,0' 2>&1 | FileCheck %s --check-prefix=DIM
+// RUN: not %brew-opt %s --brew-resolve-feeds='input-shape=x=1 input-shape=x=2' 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: not %brew-opt %s --brew-resolve-feeds='input-shape=7' 2>&1 | FileCheck %s --check-prefix=DIM
+// RUN: not %brew-opt %s --brew-resolve-feeds='input-shape==7' 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not %brew-opt %s --brew-resolve-feeds='batch=-1' 2>&1 | FileCheck %s --check-prefix=BATCH
+
+// TOP: --input-shape: no data layer has a top 'none'
+// DIM: is no dimension; write BLOB=d,d,... with dimensions from 1 to 2147483647
+// TWICE: --input-shape: 'x=2' names a blob twice
+// NAME: --input-shape: '=7' names no blob
+// BATCH: --batch must be from 1 to 2147483647
+
+// Two sources are missing: both are named in one run.
+brew.program @missing train {
+  // expected-error @below {{layer 'a' (Data): LMDB database 'no_such_a' not found}}
+  %a = brew.feed "a" "Data" {config = "name: 'a' type: 'Data' top: 'data' data_param { source: 'no_such_a' batch_size: 64 backend: LMDB }", folder = ".", tops = ["data"]} : tensor<*xf32>
+  // expected-error @below {{layer 'b' (HDF5Data): list of HDF5 files 'no_such_b' not found}}
+  %b = brew.feed "b" "HDF5Data" {config = "name: 'b' type: 'HDF5Data' top: 'b' hdf5_data_param { source: 'no_such_b' batch_size: 64 }", folder = ".", tops = ["b"]} : tensor<*xf32>
+}
+
+// -----
+
+brew.program @unknown train {
+  // expected-error @below {{layer 'w' (WindowData): data layers of type WindowData are not supported yet}}
+  %a = brew.feed "w" "WindowData" {config = "name: 'w' type: 'WindowData' top: 'data'", folder = ".", tops = ["data"]} : tensor<*xf32>
+}
+
+// -----
+
+brew.program @no_shape train {
+  // expected-error @below {{layer 'in' (Input): the shape of 'x' is not given; write input_param { shape { ... } } or say --input-shape x=N,...}}
+  %a = brew.feed "in" "Input" {config = "name: 'in' type: 'Input' top: 'x'", folder = ".", tops = ["x"]} : tensor<*xf32>
+  // expected-error @below {{layer 'd' (DummyData): the shape of 'y' is not given}}
+  %b = brew.feed "d" "DummyData" {config = "name: 'd' type: 'DummyData' top: 'y'", folder = ".", tops = ["y"]} : tensor<*xf32>
+}
+
+// -----
+
+brew.program @no_elements train {
+  // expected-error @below {{layer 'in' (Input): 'x' has no elements: its shape is}}
+  %a = brew.feed "in" "Input" {config = "name: 'in' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 0 } }", folder = ".", tops = ["x"]} : tensor<*xf32>
+}
+
+// -----
+
+brew.program @too_many train {
+  // expected-error @below {{layer 'in' (Input): 'x' has more than 2147483647 elements: its shape is}}
+  %a = brew.feed "in" "Input" {config = "name: 'in' type: 'Input' top: 'x' input_param { shape { dim: 65536 dim: 65536 } }", folder = ".", tops = ["x"]} : tensor<*xf32>
+}
+
+// -----
+
+brew.program @config train {
+  // expected-error @below {{layer 'in' (Input): config is no LayerParameter with these tops}}
+  %a = brew.feed "in" "Input" {config = "no_field: 1", folder = ".", tops = ["x"]} : tensor<*xf32>
+}

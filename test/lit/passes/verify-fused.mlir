@@ -1,0 +1,33 @@
+// RUN: %brew-opt %s --brew-verify-fused --verify-diagnostics --split-input-file
+
+// Vendor calls, kernels, views, reads and sinks.
+brew.param @w : tensor<3x2xf32> {layer = "ip", index = 0 : i64}
+brew.program @good train {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x2x1xf32>
+  %v = brew.reinterpret %x : tensor<4x2x1xf32> -> tensor<4x2xf32>
+  %w = brew.param_value @w : tensor<3x2xf32>
+  %y = brew.inner_product "ip"(%v, %w) {num_output = 3 : i64, axis = 1 : i64, tops = ["y"]} : (tensor<4x2xf32>, tensor<3x2xf32>) -> tensor<4x3xf32>
+  brew.output %y "y" loss_weight 0.0 : tensor<4x3xf32>
+}
+
+// -----
+
+// A layer that is no vendor call should have become a nest.
+brew.program @layer train {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  // expected-error @below {{phase fused: this operation is neither a vendor call nor part of a kernel}}
+  %y = brew.relu "r"(%x) {negative_slope = 0.0 : f32, tops = ["y"]} : (tensor<2xf32>) -> tensor<2xf32>
+}
+
+// -----
+
+// A nest should be in a kernel.
+#id = affine_map<(d0) -> (d0)>
+brew.program @nest train {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  // expected-error @below {{phase fused: this operation is neither a vendor call nor part of a kernel}}
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<2xf32>) outs(%x : tensor<2xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<2xf32>
+}

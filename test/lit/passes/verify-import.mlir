@@ -1,0 +1,26 @@
+// RUN: %brew-opt %s --brew-verify-import --verify-diagnostics --split-input-file
+
+// Layers, feeds, parameter reads and sinks are what an import makes.
+brew.param @b : tensor<*xf32> {layer = "b", index = 0 : i64}
+brew.program @good train {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<*xf32>
+  %b = brew.param_value @b : tensor<*xf32>
+  %y = brew.bias "b"(%x, %b) {axis = 1 : i64, num_axes = 1 : i64, tops = ["y"]} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+  brew.output %y "y" loss_weight 0.0 : tensor<*xf32>
+  brew.keep "data" "y", %y : tensor<*xf32>
+}
+
+// -----
+
+brew.program @gradient train {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  // expected-error @below {{phase import: this operation is no layer}}
+  %d = brew.softmax_backward "s"(%x, %x) {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+}
+
+// -----
+
+brew.program @constant train {
+  // expected-error @below {{phase import: this operation is no layer}}
+  %x = arith.constant dense<0.0> : tensor<2xf32>
+}

@@ -1,0 +1,229 @@
+//===- FeedShapesTest.cpp - What data layers will deliver -----------------===//
+
+#include "passes/FeedShapes.h"
+
+#include "Parse.h"
+#include "formats/BinaryProto.h"
+#include "formats/Database.h"
+#include "formats/Datum.h"
+#include "formats/Error.h"
+#include "formats/Hdf5.h"
+
+#include <google/protobuf/text_format.h>
+#include <gtest/gtest.h>
+
+namespace brew {
+namespace {
+
+using Shapes = std::vector<FeedShape>;
+using prototxt::TemporaryFolder;
+
+caffe::LayerParameter layerOf(const std::string &text) {
+  caffe::LayerParameter layer;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &layer));
+  return layer;
+}
+
+FeedOptions optionsOf(const std::vector<std::string> &shapes,
+                      int64_t batch = 0) {
+  return {parseInputShapes(shapes), batch};
+}
+
+/// The error's status and text.
+template <typename Call> std::pair<ExitStatus, std::string> errorOf(Call call) {
+  try {
+    call();
+  } catch (const Error &error) {
+    return {error.status(), error.what()};
+  }
+  return {ExitStatus::Success, ""};
+}
+
+TEST(FeedShapes, readsInputShapeFlags) {
+  auto shapes = parseInputShapes({"data=1,3,4,4", "x=2"});
+  EXPECT_EQ(shapes.at("data"), (FeedShape{1, 3, 4, 4}));
+  EXPECT_EQ(shapes.at("x"), FeedShape{2});
+  // The list may have been split at its commas.
+  EXPECT_EQ(parseInputShapes({"data=1", "3", "x=2"}).at("data"),
+            (FeedShape{1, 3}));
+  EXPECT_EQ(parseInputShapes({"s="}).at("s"), FeedShape{});
+  for (const char *bad :
+       {"data", "3,data=1", "data=0", "data=-1", "data=1,,2", "data=1x2", "=1",
+        "data=2147483648", "a=1,a=2", "data=,1", "a=,b=1"})
+    EXPECT_EQ(errorOf([&] { parseInputShapes({bad}); }).first,
+              ExitStatus::Usage)
+        << bad;
+}
+
+TEST(FeedShapes, takesInputsAsWritten) {
+  auto layer = layerOf("type: 'Input' top: 'a' top: 'b' input_param { shape { "
+                       "dim: 2 dim: 3 } shape { } }");
+  EXPECT_EQ(feedShapes(layer, {}, {}), (Shapes{{2, 3}, {}}));
+  EXPECT_EQ(feedShapes(layer, {}, optionsOf({"b=7,5"}, 4)),
+            (Shapes{{4, 3}, {4, 5}}));
+  // What changed is written back.
+  EXPECT_EQ(layer.input_param().shape(1).dim(0), 4);
+
+  auto open = layerOf("type: 'Input' top: 'a'");
+  EXPECT_NE(errorOf([&] {
+              feedShapes(open, {}, {});
+            }).second.find("--input-shape a="),
+            std::string::npos);
+  EXPECT_EQ(feedShapes(open, {}, optionsOf({"a=1,2"})), (Shapes{{1, 2}}));
+}
+
+TEST(FeedShapes, takesDummyAndMemoryDataAsWritten) {
+  auto dummy = layerOf("type: 'DummyData' top: 'a' top: 'b' dummy_data_param "
+                       "{ num: 2 num: 3 channels: 4 height: 5 width: 6 }");
+  EXPECT_EQ(feedShapes(dummy, {}, {}), (Shapes{{2, 4, 5, 6}, {3, 4, 5, 6}}));
+  EXPECT_EQ(dummy.dummy_data_param().num_size(), 0);
+  EXPECT_EQ(feedShapes(dummy, {}, optionsOf({}, 9)),
+            (Shapes{{9, 4, 5, 6}, {9, 4, 5, 6}}));
+  auto memory =
+      layerOf("type: 'MemoryData' top: 'a' top: 'b' memory_data_param { "
+              "batch_size: 2 channels: 3 height: 4 width: 5 }");
+  EXPECT_EQ(feedShapes(memory, {}, {}), (Shapes{{2, 3, 4, 5}, {2}}));
+  EXPECT_EQ(feedShapes(memory, {}, optionsOf({}, 7)),
+            (Shapes{{7, 3, 4, 5}, {7}}));
+}
+
+/// A database with one image of 3 x 4 x 6 in a folder of its own.
+struct DatabaseFeed : testing::Test {
+  DatabaseFeed() {
+    auto writer =
+        formats::DbWriter::create(folder.path("db"), formats::DbBackend::Lmdb);
+    writer->put("0", formats::encodeDatum(3, 4, 6, std::string(72, 'x'), 5));
+    writer->finish();
+  }
+
+  caffe::LayerParameter data(const std::string &transform = "",
+                             const std::string &source = "db") const {
+    return layerOf("name: 'd' type: 'Data' top: 'data' top: 'label' "
+                   "transform_param { " +
+                   transform + " } data_param { source: '" + source +
+                   "' batch_size: 8 backend: LMDB }");
+  }
+  Shapes shapes(caffe::LayerParameter layer,
+                const FeedOptions &options = {}) const {
+    return feedShapes(layer, {folder.path("")}, options);
+  }
+  void writeMean(const std::string &name, std::vector<int64_t> dims) const {
+    formats::Blob blob;
+    blob.dims = dims;
+    int64_t count = 1;
+    for (int64_t dim : dims)
+      count *= dim;
+    blob.floats.assign(count, 0);
+    formats::writeBinaryProto(folder.path(name), blob);
+  }
+
+  TemporaryFolder folder;
+};
+
+TEST_F(DatabaseFeed, asksTheFirstRecord) {
+  EXPECT_EQ(shapes(data()), (Shapes{{8, 3, 4, 6}, {8}}));
+  EXPECT_EQ(shapes(data("crop_size: 4")), (Shapes{{8, 3, 4, 4}, {8}}));
+  EXPECT_EQ(shapes(data(), optionsOf({}, 2)), (Shapes{{2, 3, 4, 6}, {2}}));
+  auto [status, text] = errorOf([&] { shapes(data("crop_size: 5")); });
+  EXPECT_EQ(status, ExitStatus::BadInput);
+  EXPECT_NE(text.find("crop_size 5 is larger than the images"),
+            std::string::npos);
+}
+
+TEST_F(DatabaseFeed, saysHowToDoWithoutTheSource) {
+  auto [status, text] = errorOf([&] { shapes(data("", "none")); });
+  EXPECT_EQ(status, ExitStatus::MachineLacks);
+  EXPECT_NE(text.find("LMDB database 'none' not found; looked for "),
+            std::string::npos);
+  EXPECT_NE(text.find(folder.path("none")), std::string::npos) << text;
+  EXPECT_NE(text.find("--input-shape data=N,C,H,W"), std::string::npos);
+  // One flag serves every batch size.
+  EXPECT_EQ(shapes(data("", "none"), optionsOf({"data=1,3,32,32"})),
+            (Shapes{{8, 3, 32, 32}, {8}}));
+}
+
+TEST_F(DatabaseFeed, comparesGivenShapeWithSource) {
+  EXPECT_EQ(shapes(data(), optionsOf({"data=1,3,4,6"})),
+            (Shapes{{8, 3, 4, 6}, {8}}));
+  EXPECT_NE(errorOf([&] { shapes(data(), optionsOf({"data=1,1,4,6"})); })
+                .second.find("images of 1x4x6, but " + folder.path("db") +
+                             " has images of 3x4x6"),
+            std::string::npos);
+  EXPECT_EQ(errorOf([&] { shapes(data(), optionsOf({"data=1,3"})); }).first,
+            ExitStatus::BadInput);
+  EXPECT_NE(errorOf([&] {
+              shapes(data("crop_size: 4", "none"), optionsOf({"data=1,3,5,5"}));
+            }).second.find("but crop_size makes them 4x4"),
+            std::string::npos);
+}
+
+TEST_F(DatabaseFeed, checksMeans) {
+  writeMean("fits", {1, 3, 4, 6});
+  writeMean("wrong", {1, 1, 4, 6});
+  EXPECT_EQ(shapes(data("mean_file: 'fits' crop_size: 2")).size(), 2u);
+  EXPECT_EQ(shapes(data("mean_file: 'absent'")).size(), 2u);
+  const std::string text =
+      errorOf([&] { shapes(data("mean_file: 'wrong'")); }).second;
+  EXPECT_EQ(text, "the mean image in " + folder.path("wrong") +
+                      " is 1x4x6, but the images of " + folder.path("db") +
+                      " are 3x4x6");
+  EXPECT_NE(errorOf([&] {
+              shapes(data("mean_value: 1 mean_value: 2"));
+            }).second.find("2 times for images of 3 channels"),
+            std::string::npos);
+}
+
+TEST_F(DatabaseFeed, refusesOtherKindOfDatabase) {
+  auto layer = data();
+  layer.mutable_data_param()->set_backend(caffe::DataParameter::LEVELDB);
+  EXPECT_EQ(errorOf([&] { shapes(layer); }).first, ExitStatus::BadInput);
+}
+
+TEST(FeedShapes, asksHdf5Files) {
+  TemporaryFolder folder;
+  {
+    formats::Hdf5Writer writer(folder.path("a.h5"));
+    const std::vector<float> values(5 * 2 * 3);
+    writer.write("x", {5, 2, 3}, values.data());
+    writer.write("l", {5}, values.data());
+    writer.write("s", {}, values.data());
+    writer.commit();
+  }
+  folder.write("list.txt", "a.h5\n");
+  auto layer = layerOf("type: 'HDF5Data' top: 'x' top: 'l' hdf5_data_param { "
+                       "source: 'list.txt' batch_size: 4 }");
+  const std::vector<std::string> folders = {folder.path("")};
+  EXPECT_EQ(feedShapes(layer, folders, {}), (Shapes{{4, 2, 3}, {4}}));
+  EXPECT_EQ(feedShapes(layer, folders, optionsOf({}, 6)),
+            (Shapes{{6, 2, 3}, {6}}));
+  EXPECT_EQ(layer.hdf5_data_param().batch_size(), 6u);
+  EXPECT_EQ(errorOf([&] {
+              feedShapes(layer, folders, optionsOf({"x=1,2,4"}));
+            }).first,
+            ExitStatus::BadInput);
+  // Without the files every top needs its shape.
+  EXPECT_EQ(feedShapes(layer, {}, optionsOf({"x=1,2,3", "l=1"})),
+            (Shapes{{6, 2, 3}, {6}}));
+  EXPECT_NE(errorOf([&] {
+              feedShapes(layer, {}, optionsOf({"x=1,2,3"}));
+            }).second.find("--input-shape l=N,..."),
+            std::string::npos);
+
+  auto scalar = layerOf("type: 'HDF5Data' top: 's' hdf5_data_param { "
+                        "source: 'list.txt' batch_size: 4 }");
+  EXPECT_NE(errorOf([&] {
+              feedShapes(scalar, folders, {});
+            }).second.find("is a single value"),
+            std::string::npos);
+}
+
+TEST(FeedShapes, boundsElementCounts) {
+  auto layer = layerOf("type: 'Input' top: 'a' input_param { shape { dim: "
+                       "65536 dim: 32767 } }");
+  EXPECT_EQ(feedShapes(layer, {}, {}).size(), 1u);
+  EXPECT_EQ(errorOf([&] { feedShapes(layer, {}, optionsOf({}, 65540)); }).first,
+            ExitStatus::BadInput);
+}
+
+} // namespace
+} // namespace brew
