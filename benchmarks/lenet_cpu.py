@@ -16,7 +16,8 @@ from pathlib import Path
 import measure
 
 ROOT = Path(__file__).resolve().parent.parent
-NETS = {"lenet": "LeNet, batch 64", "cifar10_quick": "CIFAR-10 quick, batch 100"}
+NETS = {"lenet": "LeNet, batch 64",
+        "cifar10_quick": "CIFAR-10 quick, batch 100"}
 
 
 def parse_arguments():

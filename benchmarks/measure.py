@@ -41,7 +41,8 @@ WARM_UP_INTERVALS = 2
 
 # Newer versions of glog print the year too.
 GLOG_ITERATION = re.compile(
-    r"^I(?:\d{4})?(\d{4}) (\d\d):(\d\d):(\d\d)\.(\d{6}) .*\] Iteration (\d+) \(")
+    r"^I(?:\d{4})?(\d{4}) (\d\d):(\d\d):(\d\d)\.(\d{6}) .*\] "
+    r"Iteration (\d+) \(")
 BREW_STEP = re.compile(
     r"Average training step: \S+ ms\. \(median (\S+), min (\S+)\)")
 CAFFE_FORWARD_BACKWARD = re.compile(
@@ -91,7 +92,8 @@ def prepare(folder, brew_data, mnist):
             for _ in range(2000):
                 batch.write(bytes([source.randrange(10)])
                             + source.randbytes(3072))
-        run([brew_data, "cifar10", "random.bin", "--output", "cifar_lmdb"], 1, folder)
+        run([brew_data, "cifar10", "random.bin", "--output", "cifar_lmdb"], 1,
+            folder)
 
 
 def write_solver(folder, net, iterations):

@@ -328,6 +328,16 @@ void ManifestBuilder::addProgram(ProgramOp program) {
       addStep(&op, *out);
     }
   }
+  // Outputs can be read by name without having been pinned.
+  for (const auto *outputs : {&out->outputs(), &out->inner_losses()})
+    for (const plan::Output &output : *outputs)
+      if (llvm::none_of(out->blobs(), [&](const plan::NamedBuffer &blob) {
+            return blob.name() == output.blob();
+          })) {
+        plan::NamedBuffer *to = out->add_blobs();
+        to->set_name(output.blob());
+        to->set_buffer_index(output.buffer_index());
+      }
   int first = 0;
   while (first < out->steps_size() && !out->steps(first).backward())
     ++first;

@@ -37,7 +37,8 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
   /// they are, since they promise row-major order.
   static void layOutBlobs(ProgramOp program) {
     program.walk([](Operation *op) {
-      if (isa<ParamValueOp, ParamGradientOp, ParamStateOp, ReinterpretOp>(op))
+      if (isa<ParamValueOp, ParamGradientOp, ParamStateOp, ReinterpretOp,
+              tensor::EmptyOp, linalg::FillOp>(op))
         return;
       for (Value result : op->getResults()) {
         auto type = dyn_cast<RankedTensorType>(result.getType());
@@ -48,8 +49,7 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
         });
         // Gradients by weights have their parameter's layout.
         bool isWeight =
-            isa<ConvolutionBackwardWeightsOp, InnerProductBackwardWeightsOp,
-                SGDUpdateOp>(op) ||
+            isa<SGDUpdateOp>(op) || isWeightGradient(op) ||
             llvm::any_of(result.getUsers(), [](Operation *user) {
               return isa<StoreGradientOp, StoreParamOp, StoreStateOp>(user);
             });
@@ -57,6 +57,40 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
           result.setType(withMemoryOrder(type, kChannelsLast));
       }
     });
+    program.walk([](linalg::GenericOp nest) {
+      for (auto [init, result] :
+           llvm::zip(nest.getDpsInitsMutable(), nest.getResults()))
+        layOutInit(init, result.getType());
+    });
+  }
+
+  /// Whether `op` computes a gradient by weights, or a sum of such.
+  static bool isWeightGradient(Operation *op) {
+    if (auto nest = dyn_cast_or_null<linalg::GenericOp>(op))
+      return !nest.getInputs().empty() &&
+             llvm::all_of(nest.getInputs(), [](Value input) {
+               return isWeightGradient(input.getDefiningOp());
+             });
+    return isa_and_nonnull<ConvolutionBackwardWeightsOp,
+                           InnerProductBackwardWeightsOp>(op);
+  }
+
+  /// What a nest starts from has the type of its result, whichever layout that
+  /// got.
+  static void layOutInit(OpOperand &init, Type type) {
+    Operation *source = init.get().getDefiningOp();
+    if (init.get().getType() == type ||
+        !isa_and_nonnull<tensor::EmptyOp, linalg::FillOp>(source))
+      return;
+    if (!init.get().hasOneUse()) {
+      OpBuilder b(source);
+      b.setInsertionPointAfter(source);
+      source = b.clone(*source);
+      init.set(source->getResult(0));
+    }
+    source->getResult(0).setType(type);
+    if (auto fill = dyn_cast<linalg::FillOp>(source))
+      layOutInit(fill.getDpsInitsMutable()[0], type);
   }
 
   /// Weights of inner products over several dimensions take those of their

@@ -348,9 +348,13 @@ Value ProgramPlanner::buffer(Value value) {
 planir::KernelOp ProgramPlanner::outline(KernelOp kernel,
                                          planir::ProgramOp plan) {
   OpBuilder outer(plan);
+  // A number behind one name may make another layer's name, so every candidate
+  // is looked up.
   std::string name = kernel.getName().str();
-  if (int repeat = kernelNames[name]++)
-    name += "_" + std::to_string(repeat);
+  while (!kernelNames.try_emplace(name, 1).second)
+    name = (kernel.getName() + "_" +
+            std::to_string(kernelNames[kernel.getName()]++))
+               .str();
   auto outlined = planir::KernelOp::create(
       outer, kernel.getLoc(), name,
       outer.getDenseI64ArrayAttr(inPlace.lookup(kernel)),

@@ -112,6 +112,31 @@ private:
     return success();
   }
 
+  /// A step that reads its inputs while it writes: nothing it writes shares a
+  /// byte with another argument.
+  LogicalResult stepApart(Operation *op, ArrayRef<Value> reads,
+                          ArrayRef<Value> writes) {
+    for (auto [i, written] : llvm::enumerate(writes)) {
+      if (!written)
+        continue;
+      auto out = written.getDefiningOp<BufferOp>();
+      auto apart = [&](Value value) -> LogicalResult {
+        if (!value || !overlap(out, value.getDefiningOp<BufferOp>()))
+          return success();
+        return op->emitError("writes buffer '")
+               << out.getName() << "', which overlaps its argument '"
+               << value.getDefiningOp<BufferOp>().getName() << "'";
+      };
+      for (Value value : reads)
+        if (failed(apart(value)))
+          return failure();
+      for (Value value : writes.drop_front(i + 1))
+        if (failed(apart(value)))
+          return failure();
+    }
+    return step(op, reads, writes);
+  }
+
   LogicalResult visit(Operation *op) {
     if (auto buffer = dyn_cast<BufferOp>(op))
       return checkBounds(buffer);
@@ -120,7 +145,7 @@ private:
     if (auto launch = dyn_cast<LaunchOp>(op))
       return visitLaunch(launch);
     if (auto copy = dyn_cast<CopyOp>(op))
-      return step(op, {copy.getSource()}, {copy.getTarget()});
+      return stepApart(op, {copy.getSource()}, {copy.getTarget()});
     if (auto conv = dyn_cast<ConvolutionOp>(op))
       return visitCall(conv);
     if (auto ip = dyn_cast<InnerProductOp>(op))
@@ -135,13 +160,13 @@ private:
   template <typename Call> LogicalResult visitCall(Call call) {
     switch (call.getDirection()) {
     case Direction::Forward:
-      return step(call, {call.getX(), call.getW(), call.getB()},
-                  {call.getY()});
+      return stepApart(call, {call.getX(), call.getW(), call.getB()},
+                       {call.getY()});
     case Direction::BackwardData:
-      return step(call, {call.getY(), call.getW()}, {call.getX()});
+      return stepApart(call, {call.getY(), call.getW()}, {call.getX()});
     case Direction::BackwardWeights:
-      return step(call, {call.getX(), call.getY()},
-                  {call.getW(), call.getB()});
+      return stepApart(call, {call.getX(), call.getY()},
+                       {call.getW(), call.getB()});
     }
     return failure();
   }

@@ -45,10 +45,18 @@ int64_t readStride(const Nest &nest, unsigned loop) {
   return stride;
 }
 
-void orderLocalLoops(Part &part) {
+/// Grid loops go in the memory order of the last nest's result, others in that
+/// of their own nest's.
+void orderLoops(Part &part) {
+  ArrayRef<int64_t> main = part.nests.back().outputs[0].address.coefs;
+  SmallVector<unsigned> grid =
+      llvm::to_vector(llvm::seq<unsigned>(0, part.grid));
+  llvm::stable_sort(
+      grid, [&](unsigned a, unsigned b) { return main[a] > main[b]; });
   for (Nest &nest : part.nests) {
     SmallVector<unsigned> order =
         llvm::to_vector(llvm::seq<unsigned>(0, nest.loops.size()));
+    llvm::copy(grid, order.begin());
     auto firstReduction = std::stable_partition(
         order.begin() + part.grid, order.end(),
         [&](unsigned i) { return !nest.loops[i].reduction; });
@@ -147,7 +155,7 @@ private:
 
 void normaliseLoops(Part &part) {
   dropUnitLoops(part);
-  orderLocalLoops(part);
+  orderLoops(part);
   collapseLoops(part);
 }
 

@@ -7,7 +7,7 @@
 namespace brew::compiler {
 
 /// Brings a part's loops into the form that schedules expect: no loop of extent
-/// 1, non-grid parallel loops and reorderable reductions in memory order, and
+/// 1, parallel loops and reorderable reductions in memory order, and
 /// neighbouring loops that no access tells apart collapsed into one.
 void normaliseLoops(Part &part);
 

@@ -27,7 +27,7 @@ constexpr int64_t kRegisterRow = 128;
 /// Bytes of temporaries beyond which a finer grid is better.
 constexpr int64_t kTemporaryBytes = 65536;
 /// Ranges that keep many threads busy.
-constexpr int64_t kEnoughUnits = 8;
+constexpr int64_t kEnoughUnits = 4;
 /// What the start of a loop costs, and a vector's sum in the end.
 constexpr double kLoopCost = 8, kHorizontalCost = 12;
 /// Below this, a part runs on one thread anyway.

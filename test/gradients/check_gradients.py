@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Checks the gradients that brewc derives against finite differences, in f64.
 
-usage: check_gradients.py --brewc B --brew-run R [--brewc-flags FLAGS] [--only PATTERN ...]
+usage: check_gradients.py --brewc B --brew-run R [--brewc-flags=FLAGS] [--only PATTERN ...]
 
 For each case of cases.py:
 - `brewc --precision f64 --gradients --keep all` and `brew-run eval` give the gradients
@@ -21,7 +21,6 @@ cancels or a gradient of 0.
 are therefore taken of a net where that bottom is an input that holds still.
 """
 import argparse
-import copy
 import fnmatch
 import json
 import multiprocessing
@@ -32,11 +31,11 @@ import tempfile
 import traceback
 import zlib
 
-import h5py
 import numpy as np
 
 import cases
-from cases import Layer
+from files import read_all, write_inputs, write_weights
+from nets import held_still, loss_weights, text_of, with_losses, wrapped
 
 STEP = 1e-5
 RELATIVE = 1e-6
@@ -69,107 +68,6 @@ def run(*command):
         raise Failure('%s -> %d:\n%s' % (' '.join(command), done.returncode,
                                          done.stderr.strip()[-2000:]))
     return done.stdout
-
-
-# --- Files --------------------------------------------------------------------
-def varint(value):
-    out = b''
-    while value > 127:
-        out += bytes([value & 127 | 128])
-        value >>= 7
-    return out + bytes([value])
-
-
-def field(number, payload):
-    """A length-delimited field of the Protocol Buffers wire format."""
-    return varint(number << 3 | 2) + varint(len(payload)) + payload
-
-
-def write_weights(path, params):
-    """A caffemodel (NetParameter.layer = 100) with double_data from {(layer, i): array}."""
-    layers = {}
-    for name, i in sorted(params):
-        values = params[name, i]
-        shape = field(7, field(1, b''.join(map(varint, values.shape))) if values.shape else b'')
-        blob = shape + field(8, values.astype('<f8').tobytes())
-        layers.setdefault(name, []).append(field(7, blob))
-    with open(path, 'wb') as file:
-        for name, blobs in layers.items():
-            file.write(field(100, field(1, name.encode()) + b''.join(blobs)))
-
-
-def write_inputs(path, inputs):
-    with h5py.File(path, 'w') as file:
-        for name, values in inputs.items():
-            file['/inputs/' + name] = values
-
-
-def read_all(path):
-    """{dataset path: values}."""
-    found = {}
-    with h5py.File(path, 'r') as file:
-        file.visititems(lambda name, item: found.update({name: item[()]})
-                        if isinstance(item, h5py.Dataset) else None)
-    return found
-
-
-# --- Nets ---------------------------------------------------------------------
-def input_layer(blob, shape):
-    return Layer('input_' + blob, 'Input', [], [blob], 'input_param { shape { %s } }' %
-                 ' '.join('dim: %d' % d for d in shape))
-
-
-def text_of(layers):
-    return 'name: "gradients"\n' + ''.join(layer.prototxt() for layer in layers)
-
-
-def wrapped(case):
-    """The case's layers behind its inputs."""
-    layers = []
-    for blob, shape in case.inputs.items():
-        if blob in case.bare:
-            layers.append(input_layer(blob, shape))
-        else:
-            layers += [input_layer('in_' + blob, shape),
-                       Layer('wrap_' + blob, 'Bias', ['in_' + blob], [blob],
-                             'bias_param { num_axes: 0 }')]
-    layers += [input_layer(blob, shape) for blob, (shape, _) in case.labels.items()]
-    return layers + case.layers
-
-
-def with_losses(case, layers, shapes):
-    layers = list(layers)
-    for blob in case.outputs:
-        layers += [input_layer('seed_' + blob, shapes[blob]),
-                   Layer('prod_' + blob, 'Eltwise', [blob, 'seed_' + blob], ['prod_' + blob],
-                         'eltwise_param { operation: PROD }'),
-                   Layer('sum_' + blob, 'Reduction', ['prod_' + blob], ['sum_' + blob],
-                         'loss_weight: 1')]
-    return layers
-
-
-def loss_weights(layers):
-    """{blob: weight} of the total loss."""
-    weights = {}
-    for layer in layers:
-        given = layer.numbers('loss_weight')
-        if layer.type == 'SoftmaxWithLoss' and not given:
-            given = ['1']
-        weights.update({top: float(w) for top, w in zip(layer.tops, given) if float(w)})
-    return weights
-
-
-def held_still(layers, shapes):
-    """Layers where each blocked bottom is an input `hold_BLOB`, and those blobs."""
-    layers = copy.deepcopy(layers)
-    sources = {top for layer in layers if layer.type == 'Input' for top in layer.tops}
-    held = []
-    for layer in layers:
-        for i, down in enumerate(layer.numbers('propagate_down')):
-            if down == 'false' and layer.bottoms[i] not in sources:
-                held.append(layer.bottoms[i])
-                layer.bottoms[i] = 'hold_' + held[-1]
-    return [input_layer('hold_' + b, shapes[b]) for b in sorted(set(held))] + layers, set(held)
 
 
 # --- One case -----------------------------------------------------------------
@@ -380,13 +278,19 @@ def main():
     parser.add_argument('--brew-run', required=True)
     parser.add_argument('--brewc-flags', default='', help='for every compilation')
     parser.add_argument('--only', nargs='*', help='names or patterns of cases')
+    parser.add_argument('--except', nargs='*', default=[], dest='skip',
+                        help='names or patterns of cases to leave out')
     parser.add_argument('--route', nargs='*', help='only these of the other routes')
     parser.add_argument('--no-differences', action='store_true', help='only compare the routes')
     parser.add_argument('--jobs', type=int, default=2)
     parser.add_argument('--keep', metavar='FOLDER', help='leave nets, plans and values here')
     options = parser.parse_args()
-    chosen = [c for c in cases.CASES
-              if not options.only or any(fnmatch.fnmatch(c.name, p) for p in options.only)]
+
+    def named(case, patterns):
+        return any(fnmatch.fnmatch(case.name, pattern) for pattern in patterns)
+
+    chosen = [c for c in cases.CASES if (not options.only or named(c, options.only))
+              and not named(c, options.skip)]
     if not chosen:
         sys.exit('no case has such a name')
     names = [c.name for c in cases.CASES]

@@ -6,6 +6,7 @@
 #   %inputs                                 test/lit/Inputs: shared nets, scripts
 #   %reference                              test/reference: recorded values
 #   %examples                               examples/
+#   %source                                 the repository
 #   %shared                                 BREW_SHARED_DIR (REQUIRES: shared)
 #   FileCheck, not, split-file              LLVM's
 # Features:
@@ -42,6 +43,7 @@ substitute("%python", config.brew_python)
 substitute("%inputs", os.path.join(config.test_source_root, "Inputs"))
 substitute("%reference", os.path.join(config.brew_source_dir, "test", "reference"))
 substitute("%examples", os.path.join(config.brew_source_dir, "examples"))
+substitute("%source", config.brew_source_dir)
 substitute("%shared", config.brew_shared_dir)
 substitute(r"\bFileCheck\b", config.brew_filecheck)
 substitute(r"\bnot\b", config.brew_not)

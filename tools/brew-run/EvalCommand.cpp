@@ -83,10 +83,16 @@ private:
   formats::Hdf5Writer file;
 };
 
-bool isParameterGradient(const plan::Manifest &manifest, std::uint32_t index) {
+/// Whether `named` is a parameter's gradient, LAYER/INDEX. The buffer alone does
+/// not tell: a blob's gradient may lie in the same one (a bias as large as its
+/// bottom).
+bool isParameterGradient(const plan::Manifest &manifest,
+                         const plan::NamedBuffer &named) {
   for (const plan::Parameter &parameter : manifest.parameters())
     if (parameter.has_gradient_buffer_index() &&
-        parameter.gradient_buffer_index() == index)
+        parameter.gradient_buffer_index() == named.buffer_index() &&
+        parameter.layer() + "/" + std::to_string(parameter.index()) ==
+            named.name())
       return true;
   return false;
 }
@@ -119,7 +125,7 @@ int eval(const Options &options) {
     writer.write("/data/" + blob.name(), blob);
   if (options.gradients)
     for (const plan::NamedBuffer &gradient : program.blob_gradients())
-      if (!isParameterGradient(manifest, gradient.buffer_index()))
+      if (!isParameterGradient(manifest, gradient))
         writer.write("/diff/" + gradient.name(), gradient);
   for (const auto &layer : session.parameters.layers())
     for (std::size_t i = 0; i < layer.blobs.size(); ++i) {

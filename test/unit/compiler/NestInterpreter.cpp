@@ -123,8 +123,8 @@ public:
          llvm::zip(nest.getBody()->getArguments(), arguments))
       values[argument] = value;
     for (Operation &op : nest.getBody()->without_terminator())
-      values[op.getResult(0)] = round(op.getResult(0).getType(),
-                                      evaluate(&op, loops));
+      values[op.getResult(0)] =
+          round(op.getResult(0).getType(), evaluate(&op, loops));
     SmallVector<Number> results;
     for (Value value : nest.getBody()->getTerminator()->getOperands())
       results.push_back(get(value));
@@ -269,8 +269,8 @@ public:
       if (auto nest = dyn_cast<linalg::GenericOp>(op))
         runNest(nest);
     unsigned next = body.getNumArguments();
-    for (auto [value, place] : llvm::zip(
-             body.getTerminator()->getOperands(), kernel.getInPlace()))
+    for (auto [value, place] :
+         llvm::zip(body.getTerminator()->getOperands(), kernel.getInPlace()))
       store(value, buffers[place < 0 ? next++ : place]);
   }
 
@@ -322,9 +322,8 @@ private:
         tensors[result] = Elements(ir::countOf(ir::shapeOf(result)), value);
       }
     }
-    BodyInterpreter body([&](Value tensor, ArrayRef<int64_t> at) {
-      return read(tensor, at);
-    });
+    BodyInterpreter body(
+        [&](Value tensor, ArrayRef<int64_t> at) { return read(tensor, at); });
     forEachIndex(nest.getStaticLoopRanges(), [&](ArrayRef<int64_t> loops) {
       SmallVector<Number> arguments;
       for (OpOperand *operand : nest.getDpsInputOperands()) {
@@ -359,9 +358,9 @@ struct EmittedModule::Implementation {
   static DialectRegistry dialects() {
     DialectRegistry registry;
     compiler::registerCpuDialects(registry);
-    registry.insert<ir::BrewDialect, planir::PlanDialect, affine::AffineDialect, arith::ArithDialect,
-                    linalg::LinalgDialect, math::MathDialect,
-                    tensor::TensorDialect>();
+    registry.insert<ir::BrewDialect, planir::PlanDialect, affine::AffineDialect,
+                    arith::ArithDialect, linalg::LinalgDialect,
+                    math::MathDialect, tensor::TensorDialect>();
     return registry;
   }
   Implementation() : context(dialects()) {}
@@ -405,10 +404,10 @@ std::vector<LaunchBuffer> EmittedModule::buffers(
   std::vector<LaunchBuffer> buffers;
   auto add = [&](Value value, bool isInput) {
     Type element = ir::elementOf(value);
-    auto type = element.isF32()         ? LaunchBuffer::Type::F32
-                : element.isF64()       ? LaunchBuffer::Type::F64
-                : element.isInteger(8)  ? LaunchBuffer::Type::I8
-                                        : LaunchBuffer::Type::I32;
+    auto type = element.isF32()        ? LaunchBuffer::Type::F32
+                : element.isF64()      ? LaunchBuffer::Type::F64
+                : element.isInteger(8) ? LaunchBuffer::Type::I8
+                                       : LaunchBuffer::Type::I32;
     unsigned number = buffers.size();
     buffers.emplace_back(type, ir::countOf(ir::shapeOf(value)));
     for (std::size_t i = 0; i < buffers.back().count; ++i)
@@ -416,8 +415,8 @@ std::vector<LaunchBuffer> EmittedModule::buffers(
   };
   for (BlockArgument argument : body.getArguments())
     add(argument, true);
-  for (auto [value, place] : llvm::zip(body.getTerminator()->getOperands(),
-                                       kernel.getInPlace()))
+  for (auto [value, place] :
+       llvm::zip(body.getTerminator()->getOperands(), kernel.getInPlace()))
     if (place < 0)
       add(value, false);
   return buffers;
@@ -467,8 +466,7 @@ std::string compareWithInterpreter(
     for (std::size_t a = 0; a < actual.size(); ++a)
       for (std::size_t i = 0; i < actual[a].count; ++i) {
         double want = expected[a].get(i), got = actual[a].get(i);
-        if (std::abs(want - got) <=
-            tolerance * std::max(1.0, std::abs(want)))
+        if (std::abs(want - got) <= tolerance * std::max(1.0, std::abs(want)))
           continue;
         std::ostringstream text;
         text << name << ": buffer " << a << ", element " << i << ": " << got

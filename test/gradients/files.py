@@ -1,0 +1,44 @@
+"""Weights and values in the formats that brew-run reads and writes."""
+import h5py
+import numpy as np
+
+
+def varint(value):
+    out = b''
+    while value > 127:
+        out += bytes([value & 127 | 128])
+        value >>= 7
+    return out + bytes([value])
+
+
+def field(number, payload):
+    """A length-delimited field of the Protocol Buffers wire format."""
+    return varint(number << 3 | 2) + varint(len(payload)) + payload
+
+
+def write_weights(path, params):
+    """A caffemodel (NetParameter.layer = 100) with double_data from {(layer, i): array}."""
+    layers = {}
+    for name, i in sorted(params):
+        values = params[name, i]
+        shape = field(7, field(1, b''.join(map(varint, values.shape))) if values.shape else b'')
+        blob = shape + field(8, values.astype('<f8').tobytes())
+        layers.setdefault(name, []).append(field(7, blob))
+    with open(path, 'wb') as file:
+        for name, blobs in layers.items():
+            file.write(field(100, field(1, name.encode()) + b''.join(blobs)))
+
+
+def write_inputs(path, inputs):
+    with h5py.File(path, 'w') as file:
+        for name, values in inputs.items():
+            file['/inputs/' + name] = values
+
+
+def read_all(path):
+    """{dataset path: values}."""
+    found = {}
+    with h5py.File(path, 'r') as file:
+        file.visititems(lambda name, item: found.update({name: item[()]})
+                        if isinstance(item, h5py.Dataset) else None)
+    return found

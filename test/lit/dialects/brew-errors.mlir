@@ -1,0 +1,168 @@
+// RUN: %brew-opt %s --verify-diagnostics --split-input-file
+
+// expected-error @below {{layout must name each dimension once}}
+func.func private @repeated(tensor<1x2x3xf32, #brew.layout<0, 1, 1>>)
+
+// -----
+
+// expected-error @below {{layout must name each dimension once}}
+func.func private @outside(tensor<1x2x3xf32, #brew.layout<0, 1, 3>>)
+
+// -----
+
+// expected-error @below {{layout must name each dimension once}}
+func.func private @negative(tensor<1x2xf32, #brew.layout<-1, 0>>)
+
+// -----
+
+brew.program @count test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  // expected-error @below {{'brew.reinterpret' op must keep element type and count}}
+  %y = brew.reinterpret %x : tensor<2x3xf32> -> tensor<5xf32>
+}
+
+// -----
+
+brew.program @element test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  // expected-error @below {{'brew.reinterpret' op must keep element type and count}}
+  %y = brew.reinterpret %x : tensor<2x3xf32> -> tensor<6xi32>
+}
+
+// -----
+
+// Import phase: nothing is known, so nothing is wrong.
+brew.program @unranked test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<*xf32>
+  %y = brew.reinterpret %x : tensor<*xf32> -> tensor<5xf32>
+}
+
+// -----
+
+brew.program @arguments test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  // expected-error @below {{'brew.kernel' op needs one block argument per input}}
+  %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a: tensor<2xf32>, %b: tensor<2xf32>):
+    brew.yield %a : tensor<2xf32>
+  }
+}
+
+// -----
+
+brew.program @argument_type test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  // expected-error @below {{'brew.kernel' op block argument type differs from its input's}}
+  %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<3xf32> {
+  ^bb0(%a: tensor<3xf32>):
+    brew.yield %a : tensor<3xf32>
+  }
+}
+
+// -----
+
+brew.program @results test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  // expected-error @below {{'brew.kernel' op must yield its results' types}}
+  %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<3xf32> {
+  ^bb0(%a: tensor<2xf32>):
+    brew.yield %a : tensor<2xf32>
+  }
+}
+
+// -----
+
+brew.program @yields_nothing test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  // expected-error @below {{'brew.kernel' op must yield its results' types}}
+  %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a: tensor<2xf32>):
+    brew.yield
+  }
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+brew.program @no_part test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a: tensor<2xf32>):
+    // expected-error @below {{in a kernel needs brew.part and brew.grid}}
+    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.part = 0 : i64} {
+    ^bb1(%o: f32):
+      linalg.yield %o : f32
+    } -> tensor<2xf32>
+    brew.yield %r : tensor<2xf32>
+  }
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+brew.program @deep test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a: tensor<2xf32>):
+    // expected-error @below {{grid is deeper than the nest}}
+    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 2 : i64} {
+    ^bb1(%o: f32):
+      linalg.yield %o : f32
+    } -> tensor<2xf32>
+    brew.yield %r : tensor<2xf32>
+  }
+}
+
+// -----
+
+#in = affine_map<(d0) -> (d0)>
+#none = affine_map<(d0) -> ()>
+brew.program @reduction test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<f32> {
+  ^bb0(%a: tensor<2xf32>):
+    %e = tensor.empty() : tensor<f32>
+    // expected-error @below {{a grid loop must be parallel}}
+    %r = linalg.generic {indexing_maps = [#in, #none], iterator_types = ["reduction"]} ins(%a : tensor<2xf32>) outs(%e : tensor<f32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb1(%v: f32, %o: f32):
+      linalg.yield %o : f32
+    } -> tensor<f32>
+    brew.yield %r : tensor<f32>
+  }
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+brew.program @extents test {
+  %x, %z = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "z"]} : tensor<2xf32>, tensor<3xf32>
+  %y:2 = brew.kernel "k"(%x, %z) : (tensor<2xf32>, tensor<3xf32>) -> (tensor<2xf32>, tensor<3xf32>) {
+  ^bb0(%a: tensor<2xf32>, %b: tensor<3xf32>):
+    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb1(%o: f32):
+      linalg.yield %o : f32
+    } -> tensor<2xf32>
+    // expected-error @below {{grid extents differ within the part}}
+    %s = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%b : tensor<3xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb1(%o: f32):
+      linalg.yield %o : f32
+    } -> tensor<3xf32>
+    brew.yield %r, %s : tensor<2xf32>, tensor<3xf32>
+  }
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+brew.program @parts test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a: tensor<2xf32>):
+    // expected-error @below {{parts must be consecutive}}
+    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.part = 1 : i64, brew.grid = 1 : i64} {
+    ^bb1(%o: f32):
+      linalg.yield %o : f32
+    } -> tensor<2xf32>
+    brew.yield %r : tensor<2xf32>
+  }
+}

@@ -1,0 +1,35 @@
+// RUN: %brew-opt %s --brew-lower-to-nests --brew-form-kernels --brew-plan-memory --brew-verify-plan | FileCheck %s
+
+// Kernels are symbols. The second "pool" gets a number that the layer "pool_1"
+// would have: it gets one of its own. Programs and arenas have their names
+// already.
+// CHECK-DAG: plan.kernel @pool attributes
+// CHECK-DAG: plan.kernel @pool_1 attributes
+// CHECK-DAG: plan.kernel @pool_1_1 attributes
+// CHECK-DAG: plan.kernel @transient_1 attributes
+// CHECK-DAG: plan.kernel @test_0_1 attributes
+brew.program @forward_backward train {
+  %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
+  %a = brew.relu "pool"(%x) {negative_slope = 0.0 : f32, tops = ["a"]} : (tensor<4xf32>) -> tensor<4xf32>
+  brew.output %a "a" loss_weight 0.0 : tensor<4xf32>
+}
+brew.program @test_0 test {
+  %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
+  %a = brew.relu "pool"(%x) {negative_slope = 0.0 : f32, tops = ["a"]} : (tensor<4xf32>) -> tensor<4xf32>
+  brew.output %a "a" loss_weight 0.0 : tensor<4xf32>
+}
+brew.program @test_1 test {
+  %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
+  %a = brew.relu "pool_1"(%x) {negative_slope = 0.0 : f32, tops = ["a"]} : (tensor<4xf32>) -> tensor<4xf32>
+  brew.output %a "a" loss_weight 0.0 : tensor<4xf32>
+}
+brew.program @test_2 test {
+  %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
+  %a = brew.relu "transient"(%x) {negative_slope = 0.0 : f32, tops = ["a"]} : (tensor<4xf32>) -> tensor<4xf32>
+  brew.output %a "a" loss_weight 0.0 : tensor<4xf32>
+}
+brew.program @test_3 test {
+  %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
+  %a = brew.relu "test_0"(%x) {negative_slope = 0.0 : f32, tops = ["a"]} : (tensor<4xf32>) -> tensor<4xf32>
+  brew.output %a "a" loss_weight 0.0 : tensor<4xf32>
+}

@@ -1,0 +1,120 @@
+//===- EmitKernelsErrorTest.cpp - Kernels that must be refused
+//-------------===//
+//
+// A kernel that breaks the rules of brew.kernel would compute something else
+// with every schedule; each rule is checked before code is written.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelText.h"
+#include "NestInterpreter.h"
+
+#include "formats/Error.h"
+
+#include <gtest/gtest.h>
+
+namespace brew::test {
+namespace {
+
+const std::string t = "tensor<6x8xf32>", v = "tensor<6xf32>",
+                  all = "(i, j) -> (i, j)";
+
+std::string failure(const std::string &text) {
+  try {
+    EmittedModule module(text);
+  } catch (const Error &error) {
+    EXPECT_EQ(error.status(), ExitStatus::Bug);
+    EXPECT_NE(std::string(error.what()).find("kernel 'k'"), std::string::npos)
+        << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "was emitted: " << text;
+  return "";
+}
+
+void expectFailure(const std::string &text, const std::string &words) {
+  std::string message = failure(text);
+  EXPECT_NE(message.find(words), std::string::npos) << message;
+}
+
+const char negate[] = "%r = arith.negf %a : f32\n";
+
+TEST(EmitKernelsErrors, ReadingAnotherGridPoint) {
+  std::string square = "tensor<6x6xf32>";
+  expectFailure(
+      kernelText("k", "-1", {square},
+                 nestText({"%y", square, all}, "pp", 2, {{"%0", square, all}},
+                          negate) +
+                     nestText({"%z", square, all}, "pp", 2,
+                              {{"%y", square, "(i, j) -> (j, i)"}}, negate),
+                 {{"%z", square}}),
+      "another grid point");
+}
+
+TEST(EmitKernelsErrors, PartsThatDepend) {
+  expectFailure(
+      kernelText(
+          "k", "-1", {t},
+          nestText({"%y", t, all}, "pp", 2, {{"%0", t, all}}, negate) +
+              nestText({"%z", t, all}, "pp", 2, {{"%y", t, all}}, negate, 1),
+          {{"%z", t}}),
+      "what another one computes");
+}
+
+TEST(EmitKernelsErrors, OverwritingWhatOthersRead) {
+  std::string square = "tensor<6x6xf32>";
+  expectFailure(
+      kernelText("k", "0", {square},
+                 nestText({"%y", square, all}, "pp", 2,
+                          {{"%0", square, "(i, j) -> (j, i)"}}, negate),
+                 {{"%y", square}}),
+      "overwritten while it is still read");
+  expectFailure(
+      kernelText(
+          "k", "0, -1", {t},
+          nestText({"%y", t, all}, "pp", 2, {{"%0", t, all}}, negate) +
+              nestText({"%z", t, all}, "pp", 2, {{"%0", t, all}}, negate, 1),
+          {{"%y", t}, {"%z", t}}),
+      "overwritten while it is still read");
+}
+
+TEST(EmitKernelsErrors, PlacesThatDoNotFit) {
+  expectFailure(kernelText("k", "0", {v},
+                           nestText({"%y", t, all}, "pp", 2,
+                                    {{"%0", v, "(i, j) -> (i)"}}, negate),
+                           {{"%y", t}}),
+                "cannot be in the place of argument 0");
+  expectFailure(
+      kernelText("k", "0, -1", {t},
+                 nestText({"%y", t, all}, "pp", 2, {{"%0", t, all}}, negate),
+                 {{"%y", t}}),
+      "in_place");
+}
+
+TEST(EmitKernelsErrors, ReductionsWithoutStart) {
+  expectFailure(
+      kernelText("k", "-1", {t},
+                 nestText({"%y", v, "(i, j) -> (i)"}, "pr", 1, {{"%0", t, all}},
+                          "%r = arith.addf %a, %o : f32\n"),
+                 {{"%y", v}}),
+      "no initial value");
+}
+
+TEST(EmitKernelsErrors, SeveralWritersOfOneElement) {
+  expectFailure(kernelText("k", "-1", {t},
+                           nestText({"%y", v, "(i, j) -> (i)"}, "pp", 2,
+                                    {{"%0", t, all}}, negate),
+                           {{"%y", v}}),
+                "write one element");
+}
+
+TEST(EmitKernelsErrors, MapsThatAreNotLinear) {
+  expectFailure(kernelText("k", "-1", {v},
+                           nestText({"%y", t, all}, "pp", 2,
+                                    {{"%0", v, "(i, j) -> (j mod 6)"}}, negate),
+                           {{"%y", t}}),
+                "not linear");
+}
+
+} // namespace
+} // namespace brew::test

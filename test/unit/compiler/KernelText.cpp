@@ -1,0 +1,80 @@
+//===- KernelText.cpp - Writes plan.kernel operations for tests
+//------------===//
+
+#include "KernelText.h"
+
+namespace brew::test {
+namespace {
+
+/// The type of a tensor's elements: what follows the last x of its dimensions.
+std::string elementOf(const std::string &tensor) {
+  std::string type = tensor.substr(tensor.find('<') + 1);
+  type = type.substr(0, type.find_first_of(",>"));
+  return type.substr(
+      type.rfind('x') == std::string::npos ? 0 : type.rfind('x') + 1);
+}
+
+std::string joined(const std::vector<std::string> &items) {
+  std::string text;
+  for (const std::string &item : items)
+    text += (text.empty() ? "" : ", ") + item;
+  return text;
+}
+
+} // namespace
+
+std::string nestText(const TensorUse &result, const std::string &iterators,
+                     int grid, const std::vector<TensorUse> &inputs,
+                     const std::string &body, int part) {
+  std::vector<std::string> maps, kinds, names, types, arguments;
+  for (const TensorUse &input : inputs) {
+    maps.push_back("affine_map<" + input.map + ">");
+    names.push_back(input.name);
+    types.push_back(input.type);
+    arguments.push_back(std::string("%") +
+                        static_cast<char>('a' + arguments.size()) + ": " +
+                        elementOf(input.type));
+  }
+  maps.push_back("affine_map<" + result.map + ">");
+  for (char letter : iterators)
+    kinds.push_back(letter == 'p' ? "\"parallel\"" : "\"reduction\"");
+  std::string element = elementOf(result.type);
+  arguments.push_back("%o: " + element);
+
+  std::string init = result.name + "_empty";
+  std::string text = init + " = tensor.empty() : " + result.type + "\n";
+  if (!result.initial.empty()) {
+    std::string value = result.name + "_start", filled = result.name + "_init";
+    text += value + " = arith.constant " + result.initial + " : " + element +
+            "\n" + filled + " = linalg.fill ins(" + value + " : " + element +
+            ") outs(" + init + " : " + result.type + ") -> " + result.type +
+            "\n";
+    init = filled;
+  }
+  return text + result.name + " = linalg.generic {indexing_maps = [" +
+         joined(maps) + "], iterator_types = [" + joined(kinds) + "]} ins(" +
+         joined(names) + " : " + joined(types) + ") outs(" + init + " : " +
+         result.type + ") attrs = {brew.part = " + std::to_string(part) +
+         " : i64, brew.grid = " + std::to_string(grid) + " : i64} {\n^bb0(" +
+         joined(arguments) + "):\n" + body + "linalg.yield %r : " + element +
+         "\n} -> " + result.type + "\n";
+}
+
+std::string
+kernelText(const std::string &name, const std::string &inPlace,
+           const std::vector<std::string> &arguments, const std::string &nests,
+           const std::vector<std::pair<std::string, std::string>> &results) {
+  std::vector<std::string> parameters, names, types;
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    parameters.push_back("%" + std::to_string(i) + ": " + arguments[i]);
+  for (const auto &[result, type] : results) {
+    names.push_back(result);
+    types.push_back(type);
+  }
+  return "plan.kernel @" + name +
+         " attributes {in_place = array<i64: " + inPlace +
+         ">, layers = []} {\n^bb0(" + joined(parameters) + "):\n" + nests +
+         "brew.yield " + joined(names) + " : " + joined(types) + "\n}\n";
+}
+
+} // namespace brew::test

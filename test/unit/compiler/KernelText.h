@@ -1,0 +1,36 @@
+//===- KernelText.h - Writes plan.kernel operations for tests ---*- C++ -*-===//
+//
+// Free of MLIR headers, so that tests compile fast.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace brew::test {
+
+/// A tensor that a nest reads or computes.
+struct TensorUse {
+  std::string name; ///< %0, %1, ... are the kernel's arguments
+  std::string type;
+  std::string map;          ///< e.g. "(i, j) -> (i)"
+  std::string initial = ""; ///< results only: value to start from, if any
+};
+
+/// A linalg.generic. `iterators` has a letter, p or r, per loop. In `body` %a,
+/// %b, ... are the inputs, %o the result's present value and %r what it
+/// becomes.
+std::string nestText(const TensorUse &result, const std::string &iterators,
+                     int grid, const std::vector<TensorUse> &inputs,
+                     const std::string &body, int part = 0);
+
+/// A plan.kernel with arguments %0, %1, ... of the given types; `results` are
+/// names and types.
+std::string
+kernelText(const std::string &name, const std::string &inPlace,
+           const std::vector<std::string> &arguments, const std::string &nests,
+           const std::vector<std::pair<std::string, std::string>> &results);
+
+} // namespace brew::test
