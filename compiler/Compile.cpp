@@ -68,6 +68,8 @@ public:
       : options(options), context(makeRegistry(),
                                   mlir::MLIRContext::Threading::DISABLED),
         handler(&context, printDiagnostic) {
+    // Users see their prototxt, not the module.
+    context.printOpOnDiagnostic(false);
     context.loadAllAvailableDialects();
     mlir::applyDefaultTimingManagerCLOptions(timing);
     timingScope = timing.getRootScope();

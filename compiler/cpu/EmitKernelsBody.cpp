@@ -4,14 +4,36 @@
 #include "compiler/cpu/EmitKernelsBody.h"
 
 #include "compiler/cpu/EmitKernelsLoops.h"
+#include "compiler/cpu/LowerToLLVM.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 
 namespace brew::compiler {
+
+/// Bytes of one buffer that may lie on a thread's stack.
+static constexpr int64_t kStackBytes = 16384;
+
+Value Scratch::allocate(Location loc, Type element, int64_t size) {
+  OpBuilder b = OpBuilder::atBlockBegin(&entry);
+  auto type = MemRefType::get({size}, element);
+  IntegerAttr alignment = b.getI64IntegerAttr(bufferAlignment);
+  if (size * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8) <=
+      kStackBytes)
+    return memref::AllocaOp::create(b, loc, type, alignment);
+  heap.push_back(memref::AllocOp::create(b, loc, type, alignment));
+  return heap.back();
+}
+
+void Scratch::release(OpBuilder &b, Location loc) {
+  for (Value buffer : heap)
+    memref::DeallocOp::create(b, loc, buffer);
+}
 
 /// Addresses stay inside buffers, so their arithmetic cannot wrap.
 static constexpr auto kNoWrap = arith::IntegerOverflowFlags::nsw;
@@ -22,6 +44,52 @@ Value BodyEmitter::constant(TypedAttr value) {
 
 Value BodyEmitter::index(int64_t value) {
   return arith::ConstantIndexOp::create(b, loc, value);
+}
+
+/// Keeps LLVM from unrolling a short loop before it has vectorised it (the
+/// straight-line code would not vectorise well), but not from unrolling the
+/// vectors afterwards, which lets accumulators stay in registers.
+static Attribute vectoriseFirst(MLIRContext *context) {
+  auto yes = BoolAttr::get(context, true), no = BoolAttr::get(context, false);
+  auto none = LLVM::LoopAnnotationAttr::get(context, no, {}, {}, {}, {}, {}, {},
+                                            {}, {}, {}, {}, {}, {}, {}, {});
+  auto vectorise =
+      LLVM::LoopVectorizeAttr::get(context, {}, {}, {}, {}, none, none, {});
+  auto unroll = LLVM::LoopUnrollAttr::get(context, yes, {}, {}, {}, {}, {}, {});
+  return LLVM::LoopAnnotationAttr::get(context, {}, vectorise, {}, unroll, {},
+                                       {}, {}, {}, {}, {}, {}, {}, {}, {}, {});
+}
+
+void BodyEmitter::loop(Value begin, Value end, int64_t step,
+                       llvm::function_ref<void(Value)> inside, bool innermost) {
+  auto op = scf::ForOp::create(b, loc, begin, end, index(step));
+  if (innermost) // the name that the LLVM dialect gives the attribute
+    op->setAttr("loop_annotation", vectoriseFirst(b.getContext()));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.getBody());
+  inside(op.getInductionVar());
+}
+
+void BodyEmitter::loops(const Nest &nest, ArrayRef<unsigned> which,
+                        SmallVectorImpl<Value> &at,
+                        llvm::function_ref<void()> inside) {
+  if (which.empty())
+    return inside();
+  loop(index(0), index(nest.loops[which.front()].extent), 1, [&](Value i) {
+    at[which.front()] = i;
+    loops(nest, which.drop_front(), at, inside);
+  });
+}
+
+void BodyEmitter::unroll(ArrayRef<unsigned> which, const Nest &nest,
+                         SmallVectorImpl<Value> &at,
+                         llvm::function_ref<void()> inside) {
+  if (which.empty())
+    return inside();
+  for (int64_t i = 0; i < nest.loops[which.front()].extent; ++i) {
+    at[which.front()] = index(i);
+    unroll(which.drop_front(), nest, at, inside);
+  }
 }
 
 Value BodyEmitter::address(const Linear &linear, ValueRange loops) {
@@ -64,6 +132,24 @@ Value BodyEmitter::load(const Source &source, Value address) {
 
 Value BodyEmitter::initial(const Output &output, ValueRange loops) {
   return load(output.initial->source, address(output.initial->address, loops));
+}
+
+SmallVector<Value> BodyEmitter::initials(const Nest &nest, ValueRange loops) {
+  SmallVector<Value> values;
+  for (const Output &output : nest.outputs)
+    values.push_back(output.initial ? initial(output, loops) : Value());
+  return values;
+}
+
+Value BodyEmitter::sumOf(Value buffer, int64_t size, Value start) {
+  auto op = scf::ForOp::create(b, loc, index(0), index(size), index(1), start);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.getBody());
+  Value next = memref::LoadOp::create(b, loc, buffer, op.getInductionVar());
+  next = arith::AddFOp::create(b, loc, op.getRegionIterArg(0), next,
+                               arith::FastMathFlags::reassoc);
+  scf::YieldOp::create(b, loc, next);
+  return op.getResult(0);
 }
 
 void BodyEmitter::emitOperation(Operation &op, Nest &nest, ValueRange loops,
@@ -221,6 +307,17 @@ void BodyEmitter::narrow(Nest &nest, unsigned loop, ArrayRef<Operation *> edges,
       begin = arith::MaxSIOp::create(b, loc, begin, room);
   }
   passed.clear();
+}
+
+Value BodyEmitter::holds(Nest &nest, ArrayRef<Operation *> guards,
+                         ArrayRef<Value> loops) {
+  IRMapping map;
+  Value all;
+  for (Operation *guard : guards) {
+    Value one = emitSlice(guard->getResult(0), nest, loops, map);
+    all = all ? arith::AndIOp::create(b, loc, all, one).getResult() : one;
+  }
+  return all;
 }
 
 void BodyEmitter::store(Nest &nest, unsigned nestNumber, unsigned result,

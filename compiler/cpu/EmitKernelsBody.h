@@ -20,7 +20,23 @@ struct Storage {
   std::vector<llvm::SmallVector<mlir::Value>> scalars;
 };
 
-/// Writes bodies of a part's nests at the builder's insertion point.
+/// Memory that a kernel needs while it runs: on the stack if small, else on
+/// the heap, and once per call either way.
+class Scratch {
+public:
+  explicit Scratch(mlir::Block &entry) : entry(entry) {}
+  /// A one-dimensional buffer, aligned for any vector.
+  mlir::Value allocate(mlir::Location loc, mlir::Type element, int64_t size);
+  /// Frees what lies on the heap; called at the end of the function.
+  void release(mlir::OpBuilder &b, mlir::Location loc);
+
+private:
+  mlir::Block &entry;
+  llvm::SmallVector<mlir::Value> heap;
+};
+
+/// Writes bodies of a part's nests, and loops, at the builder's insertion
+/// point.
 class BodyEmitter {
 public:
   BodyEmitter(mlir::OpBuilder &builder, mlir::Location loc, Part &part,
@@ -28,12 +44,29 @@ public:
       : b(builder), loc(loc), part(part), storage(storage) {}
 
   mlir::Value index(int64_t value);
+  /// A loop from `begin` to `end`. An `innermost` one is for LLVM to vectorise.
+  void loop(mlir::Value begin, mlir::Value end, int64_t step,
+            llvm::function_ref<void(mlir::Value)> inside,
+            bool innermost = false);
+  /// Nested loops over `which` of a nest's loops; sets their values in `at`.
+  void loops(const Nest &nest, llvm::ArrayRef<unsigned> which,
+             llvm::SmallVectorImpl<mlir::Value> &at,
+             llvm::function_ref<void()> inside);
   /// The address for the given values of the nest's loops (null where the
   /// coefficient is 0).
   mlir::Value address(const Linear &linear, mlir::ValueRange loops);
+  /// Calls inside() for all iterations of loops `which`, in order.
+  void unroll(llvm::ArrayRef<unsigned> which, const Nest &nest,
+              llvm::SmallVectorImpl<mlir::Value> &at,
+              llvm::function_ref<void()> inside);
   mlir::Value load(const Source &source, mlir::Value address);
   /// What an output holds before the first iteration.
   mlir::Value initial(const Output &output, mlir::ValueRange loops);
+  /// The same for all outputs; null for those that the body does not read.
+  llvm::SmallVector<mlir::Value> initials(const Nest &nest,
+                                          mlir::ValueRange loops);
+  /// `start` plus the `size` elements of a buffer.
+  mlir::Value sumOf(mlir::Value buffer, int64_t size, mlir::Value start);
   /// One iteration. `accumulated` are the present values of the outputs (null
   /// where the body does not read them). Returns their next ones. With
   /// `vectorMaximum`, a maximum that accumulates becomes an operation that
@@ -48,6 +81,10 @@ public:
               llvm::ArrayRef<mlir::Operation *> edges,
               llvm::ArrayRef<mlir::Value> loops, mlir::Value &begin,
               mlir::Value &end);
+  /// The condition that all of `guards`, which do not move along the loops that
+  /// have no value yet, hold; null if there are none.
+  mlir::Value holds(Nest &nest, llvm::ArrayRef<mlir::Operation *> guards,
+                    llvm::ArrayRef<mlir::Value> loops);
   /// Edge operations that are known to pass their operand unchanged in the code
   /// that is being written.
   llvm::SmallPtrSet<mlir::Operation *, 8> passed;

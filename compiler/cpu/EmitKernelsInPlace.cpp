@@ -6,6 +6,17 @@
 using namespace mlir;
 
 namespace brew::compiler {
+
+AffineMap outputMap(linalg::GenericOp nest, unsigned result) {
+  return nest.getMatchingIndexingMap(nest.getDpsInitOperand(result));
+}
+
+bool staysAtPoint(AffineMap written, unsigned dim, const Part &part,
+                  ArrayRef<Loop> loops, std::optional<unsigned> reader) {
+  unsigned loop = written.getDimPosition(dim);
+  return loop >= part.grid || loops[loop].extent == 1 || reader == loop;
+}
+
 namespace {
 
 /// Calls function(source, address, loop) for all a nest reads; loop(dim) is the

@@ -51,8 +51,8 @@ void orderLoops(Part &part) {
   ArrayRef<int64_t> main = part.nests.back().outputs[0].address.coefs;
   SmallVector<unsigned> grid =
       llvm::to_vector(llvm::seq<unsigned>(0, part.grid));
-  llvm::stable_sort(
-      grid, [&](unsigned a, unsigned b) { return main[a] > main[b]; });
+  llvm::stable_sort(grid,
+                    [&](unsigned a, unsigned b) { return main[a] > main[b]; });
   for (Nest &nest : part.nests) {
     SmallVector<unsigned> order =
         llvm::to_vector(llvm::seq<unsigned>(0, nest.loops.size()));
@@ -172,10 +172,10 @@ void splitGridLoop(Part &part, unsigned loop, int64_t inner) {
   ++part.grid;
 }
 
-void moveGridLoopLast(Part &part, unsigned loop) {
+void moveGridLoop(Part &part, unsigned from, unsigned to) {
   auto rotate = [&](auto &values) {
-    std::rotate(values.begin() + loop, values.begin() + loop + 1,
-                values.begin() + part.grid);
+    std::rotate(values.begin() + from, values.begin() + from + 1,
+                values.begin() + to + 1);
   };
   for (Nest &nest : part.nests) {
     rotate(nest.loops);
@@ -273,6 +273,21 @@ std::optional<int64_t> indexStep(const Nest &nest, Value index, unsigned loop) {
   if (isa<arith::MaxSIOp, arith::MinSIOp>(op))
     return steps[0];
   return std::nullopt;
+}
+
+std::optional<int64_t> extractStep(const Nest &nest, Operation *op,
+                                   const Extract &access, unsigned loop) {
+  int64_t step = access.address.coefs[loop];
+  auto extract = cast<tensor::ExtractOp>(op);
+  for (auto [stride, index] : llvm::zip(access.strides, extract.getIndices())) {
+    if (stride == 0)
+      continue;
+    std::optional<int64_t> moved = indexStep(nest, index, loop);
+    if (!moved)
+      return std::nullopt;
+    step += stride * *moved;
+  }
+  return step;
 }
 
 SmallVector<Operation *> edgeOperations(const Nest &nest, unsigned loop) {

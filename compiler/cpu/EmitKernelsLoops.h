@@ -15,8 +15,8 @@ void normaliseLoops(Part &part);
 /// iterations, which must divide its extent.
 void splitGridLoop(Part &part, unsigned loop, int64_t inner);
 
-/// Makes grid loop `loop` the last one of the grid.
-void moveGridLoopLast(Part &part, unsigned loop);
+/// Moves grid loop `from` inwards, to position `to` of the grid.
+void moveGridLoop(Part &part, unsigned from, unsigned to);
 
 /// Decides which results need a buffer of their own when the first `outer` grid
 /// loops enclose the whole part, and rewrites the addresses of those that do
@@ -29,6 +29,10 @@ void placeTemporaries(Part &part, unsigned outer);
 /// step while the clamps let it pass.
 std::optional<int64_t> indexStep(const Nest &nest, mlir::Value index,
                                  unsigned loop);
+
+/// The same for the address of an extract, which operation `op` does.
+std::optional<int64_t> extractStep(const Nest &nest, mlir::Operation *op,
+                                   const Extract &access, unsigned loop);
 
 /// Operations of the body that compare an index with a constant, or clamp it to
 /// one, and that all iterations of `loop` but some first and last ones pass

@@ -45,16 +45,6 @@ void Nest::forEachLinear(llvm::function_ref<void(Linear &)> function) {
       function(*index);
 }
 
-AffineMap outputMap(linalg::GenericOp nest, unsigned result) {
-  return nest.getMatchingIndexingMap(nest.getDpsInitOperand(result));
-}
-
-bool staysAtPoint(AffineMap written, unsigned dim, const Part &part,
-                  ArrayRef<Loop> loops, std::optional<unsigned> reader) {
-  unsigned loop = written.getDimPosition(dim);
-  return loop >= part.grid || loops[loop].extent == 1 || reader == loop;
-}
-
 /// The operation that yields output `number`.
 static Operation *yielded(linalg::GenericOp nest, unsigned number) {
   return nest.getBody()->getTerminator()->getOperand(number).getDefiningOp();

@@ -15,25 +15,6 @@ using namespace mlir;
 
 namespace brew::compiler {
 
-/// Bytes of one buffer that may lie on a thread's stack.
-static constexpr int64_t kStackBytes = 16384;
-
-Value Scratch::allocate(Location loc, Type element, int64_t size) {
-  OpBuilder b = OpBuilder::atBlockBegin(&entry);
-  auto type = MemRefType::get({size}, element);
-  IntegerAttr alignment = b.getI64IntegerAttr(bufferAlignment);
-  if (size * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8) <=
-      kStackBytes)
-    return memref::AllocaOp::create(b, loc, type, alignment);
-  heap.push_back(memref::AllocOp::create(b, loc, type, alignment));
-  return heap.back();
-}
-
-void Scratch::release(OpBuilder &b, Location loc) {
-  for (Value buffer : heap)
-    memref::DeallocOp::create(b, loc, buffer);
-}
-
 namespace {
 
 class PartEmitter {
@@ -56,11 +37,10 @@ public:
 
   void emit(Value begin, Value end) {
     if (schedule.kind == Schedule::Kind::Flat) {
-      loop(
-          begin, end, [&](Value i) { emitPoint({i}); }, /*innermost=*/true);
+      vectorLoop(begin, end, [&](Value i) { emitPoint({i}); });
       return;
     }
-    loop(begin, end, [&](Value unit) {
+    body.loop(begin, end, 1, [&](Value unit) {
       SmallVector<Value> outer = gridIndices(unit);
       if (schedule.kind == Schedule::Kind::Fused)
         emitRow(outer);
@@ -70,46 +50,9 @@ public:
   }
 
 private:
-  using Body = llvm::function_ref<void(Value)>;
-
-  /// Keeps LLVM from unrolling a short loop before it has vectorised it (the
-  /// straight-line code would not vectorise well), but not from unrolling the
-  /// vectors afterwards, which lets accumulators stay in registers.
-  Attribute vectoriseFirst() {
-    MLIRContext *context = b.getContext();
-    auto none = LLVM::LoopAnnotationAttr::get(context, b.getBoolAttr(false), {},
-                                              {}, {}, {}, {}, {}, {}, {}, {},
-                                              {}, {}, {}, {}, {});
-    auto vectorise =
-        LLVM::LoopVectorizeAttr::get(context, {}, {}, {}, {}, none, none, {});
-    auto unroll = LLVM::LoopUnrollAttr::get(context, b.getBoolAttr(true), {},
-                                            {}, {}, {}, {}, {});
-    return LLVM::LoopAnnotationAttr::get(context, {}, vectorise, {}, unroll, {},
-                                         {}, {}, {}, {}, {}, {}, {}, {}, {},
-                                         {});
-  }
-
-  void loop(Value begin, Value end, Body inside, bool innermost = false) {
-    auto op = scf::ForOp::create(b, loc, begin, end, body.index(1));
-    if (innermost) // the name that the LLVM dialect gives the attribute
-      op->setAttr("loop_annotation", vectoriseFirst());
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(op.getBody());
-    inside(op.getInductionVar());
-  }
-  void loop(int64_t extent, Body inside) {
-    loop(body.index(0), body.index(extent), inside);
-  }
-
-  /// Nested loops over `which` of a nest's loops; sets their values in `at`.
-  void loops(const Nest &nest, ArrayRef<unsigned> which,
-             SmallVectorImpl<Value> &at, llvm::function_ref<void()> inside) {
-    if (which.empty())
-      return inside();
-    loop(nest.loops[which.front()].extent, [&](Value i) {
-      at[which.front()] = i;
-      loops(nest, which.drop_front(), at, inside);
-    });
+  void vectorLoop(Value begin, Value end,
+                  llvm::function_ref<void(Value)> inside) {
+    body.loop(begin, end, 1, inside, /*innermost=*/true);
   }
 
   /// Indices of the grid loops that `unit` of the domain stands for.
@@ -141,18 +84,16 @@ private:
       SmallVector<Value> at(outer);
       at.push_back(zero);
       at.resize(nest.loops.size());
-      unroll(nest, outer.size() + 1, at,
-             [&] { body.narrow(nest, schedule.outer, edges, at, begin, end); });
+      body.unroll(windowLoops(nest), nest, at, [&] {
+        body.narrow(nest, schedule.outer, edges, at, begin, end);
+      });
     }
     pieces(zero, begin, end, last, all, [&](Value from, Value to) {
-      loop(
-          from, to,
-          [&](Value i) {
-            SmallVector<Value> point(outer);
-            point.push_back(i);
-            emitPoint(point);
-          },
-          /*innermost=*/true);
+      vectorLoop(from, to, [&](Value i) {
+        SmallVector<Value> point(outer);
+        point.push_back(i);
+        emitPoint(point);
+      });
     });
   }
 
@@ -173,13 +114,18 @@ private:
     inside(end, last);
   }
 
-  /// The innermost loop of one nest, like emitRow.
+  /// The innermost loop of one nest, like emitRow. `carried`: it carries
+  /// values, so it cannot be left out. `complete`: every iteration writes a
+  /// result of its own, so none can.
   void innermostLoop(Nest &nest, unsigned number, SmallVectorImpl<Value> &at,
-                     llvm::function_ref<void(Value, Value)> inside) {
+                     llvm::function_ref<void(Value, Value)> inside,
+                     bool carried = false, bool complete = false) {
     SmallVector<Operation *> edges = edgeOperations(nest, number);
     Value zero = body.index(0), last = body.index(nest.loops[number].extent),
           begin = zero, end = last;
-    SmallVector<Operation *> guards = guardOperations(nest, number);
+    SmallVector<Operation *> guards;
+    if (!complete)
+      guards = guardOperations(nest, number);
     if (guards.empty()) {
       if (!edges.empty())
         body.narrow(nest, number, edges, at, begin, end);
@@ -187,22 +133,32 @@ private:
       return;
     }
     // Iterations outside the guards would change nothing.
+    SmallVector<Operation *> still, moving;
+    for (Operation *guard : guards)
+      (indexStep(nest, guard->getOperand(0), number) == 0 ? still : moving)
+          .push_back(guard);
     edges.append(guards);
-    body.narrow(nest, number, guards, at, begin, end);
+    if (carried)
+      moving = guards;
+    OpBuilder::InsertionGuard insertion(b);
+    at[number] = zero;
+    if (!still.empty() && !carried) {
+      Value condition = body.holds(nest, still, at);
+      b.setInsertionPointToStart(
+          scf::IfOp::create(b, loc, condition).thenBlock());
+    }
+    body.narrow(nest, number, moving, at, begin, end);
     body.passed.insert(edges.begin(), edges.end());
     inside(begin, end);
     body.passed.clear();
   }
 
-  /// Calls inside() for all iterations of loops `number` and on, in order.
-  void unroll(const Nest &nest, unsigned number, SmallVectorImpl<Value> &at,
-              llvm::function_ref<void()> inside) {
-    if (number == nest.loops.size())
-      return inside();
-    for (int64_t i = 0; i < nest.loops[number].extent; ++i) {
-      at[number] = body.index(i);
-      unroll(nest, number + 1, at, inside);
-    }
+  static SmallVector<unsigned> windowLoops(const Nest &nest) {
+    SmallVector<unsigned> which;
+    for (unsigned i = 0; i < nest.loops.size(); ++i)
+      if (nest.loops[i].reduction)
+        which.push_back(i);
+    return which;
   }
 
   /// All nests at one grid point, windows unrolled. Results are stored last, so
@@ -211,21 +167,15 @@ private:
     for (auto [n, nest] : llvm::enumerate(part.nests)) {
       SmallVector<Value> at(point);
       at.resize(nest.loops.size());
-      SmallVector<Value> values = initials(nest, at);
-      unroll(nest, point.size(), at,
-             [&, &nest = nest] { values = body.iterate(nest, at, values); });
+      SmallVector<Value> values = body.initials(nest, at);
+      body.unroll(windowLoops(nest), nest, at, [&, &nest = nest] {
+        values = body.iterate(nest, at, values);
+      });
       storage.scalars[n] = values;
     }
     for (auto [n, nest] : llvm::enumerate(part.nests))
       for (unsigned i = 0; i < nest.outputs.size(); ++i)
         body.store(nest, n, i, point, storage.scalars[n][i]);
-  }
-
-  SmallVector<Value> initials(Nest &nest, ValueRange at) {
-    SmallVector<Value> values;
-    for (Output &output : nest.outputs)
-      values.push_back(output.initial ? body.initial(output, at) : Value());
-    return values;
   }
 
   /// All nests, one after the other, inside the outer grid loops.
@@ -254,7 +204,7 @@ private:
 
   void copyOut(Nest &nest, Value buffer, const Output &output,
                SmallVectorImpl<Value> &at) {
-    loops(nest, innerLoops(nest, false), at, [&] {
+    body.loops(nest, innerLoops(nest, false), at, [&] {
       Value value = memref::LoadOp::create(b, loc, buffer,
                                            body.address(output.temporary, at));
       for (unsigned argument : output.arguments)
@@ -277,29 +227,23 @@ private:
     };
     bool parallelInnermost = moveLast(parallel);
     moveLast(reductions);
+    if (const auto &rows = schedule.accumulations[number])
+      return accumulate(nest, number, *rows, parallel, at);
     auto storeAll = [&](ValueRange values) {
       for (auto [i, value] : llvm::enumerate(values))
         body.store(nest, number, i, at, value);
     };
-    if (!parallelInnermost) {
-      loops(nest, parallel, at, [&] {
-        storeAll(reduce(nest, reductions, at, initials(nest, at)));
-      });
-      return;
-    }
-    parallel.pop_back();
-    loops(nest, parallel, at, [&] {
-      if (!reductions.empty())
-        return accumulateRow(nest, number, reductions, *innermost, at);
+    if (parallelInnermost)
+      parallel.pop_back();
+    body.loops(nest, parallel, at, [&] {
+      if (!parallelInnermost)
+        return storeAll(reduce(nest, reductions, at, body.initials(nest, at)));
       innermostLoop(nest, *innermost, at, [&](Value from, Value to) {
-        loop(
-            from, to,
-            [&](Value i) {
-              at[*innermost] = i;
-              storeAll(body.iterate(nest, at, initials(nest, at)));
-            },
-            /*innermost=*/true);
-      });
+        vectorLoop(from, to, [&](Value i) {
+          at[*innermost] = i;
+          storeAll(body.iterate(nest, at, body.initials(nest, at)));
+        });
+      }, /*carried=*/false, /*complete=*/true);
     });
   }
 
@@ -321,53 +265,105 @@ private:
       values.assign(op.result_begin(), op.result_end());
     };
     if (which.size() == 1)
-      innermostLoop(nest, which.front(), at, carry);
+      innermostLoop(nest, which.front(), at, carry, /*carried=*/true);
     else
       carry(body.index(0), body.index(nest.loops[which.front()].extent));
     return values;
   }
 
-  /// Reduction loops around a parallel innermost loop, accumulating in memory.
-  void accumulateRow(Nest &nest, unsigned number, ArrayRef<unsigned> reductions,
-                     unsigned innermost, SmallVectorImpl<Value> &at) {
-    SmallVector<Value> rows;
-    for (const Output &output : nest.outputs)
-      rows.push_back(
-          scratch.allocate(loc, output.element, nest.loops[innermost].extent));
-    auto forRow = [&](llvm::function_ref<void(Value)> inside) {
-      loop(
-          body.index(0), body.index(nest.loops[innermost].extent),
-          [&](Value i) {
-            at[innermost] = i;
-            inside(i);
-          },
-          /*innermost=*/true);
-    };
-    auto storeRow = [&](ValueRange values, Value i) {
-      for (auto [value, row] : llvm::zip(values, rows))
-        memref::StoreOp::create(b, loc, value, row, i);
-    };
-    auto loadRow = [&](Value i) {
-      SmallVector<Value> values;
-      for (Value row : rows)
-        values.push_back(memref::LoadOp::create(b, loc, row, i));
-      return values;
-    };
-    forRow([&](Value i) { storeRow(initials(nest, at), i); });
-    loops(nest, reductions, at, [&] {
-      innermostLoop(nest, innermost, at, [&](Value from, Value to) {
-        loop(
-            from, to,
-            [&](Value i) {
-              at[innermost] = i;
-              storeRow(body.iterate(nest, at, loadRow(i)), i);
-            },
-            /*innermost=*/true);
+  /// See Accumulation. `parallel` are the nest's parallel loops.
+  void accumulate(Nest &nest, unsigned number, const Accumulation &plan,
+                  SmallVector<unsigned> parallel, SmallVectorImpl<Value> &at) {
+    llvm::erase(parallel, plan.innermost);
+    std::vector<SmallVector<Value>> rows(plan.factor);
+    for (SmallVector<Value> &row : rows)
+      for (const Output &output : nest.outputs)
+        row.push_back(scratch.allocate(loc, output.element,
+                                       nest.loops[plan.innermost].extent));
+    if (!plan.jammed)
+      return body.loops(nest, parallel, at, [&] {
+        accumulateRows(nest, number, plan, rows, {Value()}, at);
+      });
+    llvm::erase(parallel, *plan.jammed);
+    body.loops(nest, parallel, at, [&] {
+      Value extent = body.index(nest.loops[*plan.jammed].extent);
+      body.loop(body.index(0), extent, plan.factor, [&](Value first) {
+        SmallVector<Value> together;
+        for (int64_t j = 0; j < plan.factor; ++j)
+          together.push_back(
+              arith::AddIOp::create(b, loc, first, body.index(j)));
+        accumulateRows(nest, number, plan, rows, together, at);
       });
     });
-    forRow([&](Value i) {
-      for (auto [result, value] : llvm::enumerate(loadRow(i)))
-        body.store(nest, number, result, at, value);
+  }
+
+  /// One row for each of the values in `together` of the jammed loop.
+  void accumulateRows(Nest &nest, unsigned number, const Accumulation &plan,
+                      ArrayRef<SmallVector<Value>> rows, ValueRange together,
+                      SmallVectorImpl<Value> &at) {
+    auto forEachRow = [&](auto inside) {
+      for (auto [row, position] : llvm::zip(rows, together)) {
+        if (plan.jammed)
+          at[*plan.jammed] = position;
+        inside(row);
+      }
+    };
+    auto load = [&](ArrayRef<Value> row, Value i) {
+      SmallVector<Value> values;
+      for (Value buffer : row)
+        values.push_back(memref::LoadOp::create(b, loc, buffer, i));
+      return values;
+    };
+    auto store = [&](ValueRange values, ArrayRef<Value> row, Value i) {
+      for (auto [value, buffer] : llvm::zip(values, row))
+        memref::StoreOp::create(b, loc, value, buffer, i);
+    };
+    auto wholeRow = [&](auto inside) {
+      vectorLoop(body.index(0), body.index(nest.loops[plan.innermost].extent),
+                 [&](Value i) {
+                   at[plan.innermost] = i;
+                   forEachRow([&](ArrayRef<Value> row) { inside(row, i); });
+                 });
+    };
+    bool partialSums = nest.loops[plan.innermost].reduction;
+    wholeRow([&](ArrayRef<Value> row, Value i) {
+      SmallVector<Value> values;
+      for (const Output &output : nest.outputs)
+        values.push_back(
+            partialSums
+                ? arith::ConstantOp::create(
+                      b, loc, cast<TypedAttr>(b.getZeroAttr(output.element)))
+                : body.initial(output, at));
+      store(values, row, i);
+    });
+    if (plan.jammed)
+      at[*plan.jammed] = together[0];
+    body.unroll(plan.unrolled, nest, at, [&] {
+      body.loops(nest, plan.reductions, at, [&] {
+        innermostLoop(nest, plan.innermost, at, [&](Value from, Value to) {
+          vectorLoop(from, to, [&](Value i) {
+            at[plan.innermost] = i;
+            forEachRow([&](ArrayRef<Value> row) {
+              store(body.iterate(nest, at, load(row, i)), row, i);
+            });
+          });
+        });
+        if (plan.jammed)
+          at[*plan.jammed] = together[0];
+      });
+    });
+    if (!partialSums) {
+      wholeRow([&](ArrayRef<Value> row, Value i) {
+        for (auto [result, value] : llvm::enumerate(load(row, i)))
+          body.store(nest, number, result, at, value);
+      });
+      return;
+    }
+    forEachRow([&](ArrayRef<Value> row) {
+      for (unsigned result = 0; result < nest.outputs.size(); ++result)
+        body.store(nest, number, result, at,
+                   body.sumOf(row[result], nest.loops[plan.innermost].extent,
+                              body.initial(nest.outputs[result], at)));
     });
   }
 

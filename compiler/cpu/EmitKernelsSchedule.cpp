@@ -24,12 +24,18 @@ constexpr int64_t kLanes = 16;
 constexpr int64_t kUnrolledWindow = 32;
 /// A row of accumulators that LLVM keeps in registers.
 constexpr int64_t kRegisterRow = 128;
+/// Longest row of partial sums.
+constexpr int64_t kPartialSums = 512;
+/// Vectors of accumulators that leave registers for operands, and rows of them.
+constexpr int64_t kAccumulators = 12, kJammedRows = 8;
+/// Longest loop that is written out, and copies of a body altogether.
+constexpr int64_t kUnrolledLoop = 8, kBodyCopies = 64;
 /// Bytes of temporaries beyond which a finer grid is better.
 constexpr int64_t kTemporaryBytes = 65536;
 /// Ranges that keep many threads busy.
 constexpr int64_t kEnoughUnits = 4;
 /// What the start of a loop costs, and a vector's sum in the end.
-constexpr double kLoopCost = 8, kHorizontalCost = 12;
+constexpr double kLoopCost = 2, kHorizontalCost = 12;
 /// Below this, a part runs on one thread anyway.
 constexpr double kParallelCost = 20000;
 
@@ -50,21 +56,6 @@ double accessCost(std::optional<int64_t> step) {
   return std::abs(*step) == 1 ? 1 : 0.8 * kLanes;
 }
 
-std::optional<int64_t> extractStep(const Nest &nest, Operation *op,
-                                   const Extract &access, unsigned loop) {
-  int64_t step = access.address.coefs[loop];
-  auto extract = cast<tensor::ExtractOp>(op);
-  for (auto [stride, index] : llvm::zip(access.strides, extract.getIndices())) {
-    if (stride == 0)
-      continue;
-    std::optional<int64_t> moved = indexStep(nest, index, loop);
-    if (!moved)
-      return std::nullopt;
-    step += stride * *moved;
-  }
-  return step;
-}
-
 /// What 16 iterations of the body cost but for memory.
 double computeCost(const Nest &nest) {
   double cost = 0;
@@ -77,6 +68,18 @@ double computeCost(const Nest &nest) {
     cost += slow ? 8 : 0.5;
   }
   return cost;
+}
+
+/// Whether a reduction innermost is worth a row of partial sums: LLVM would add
+/// up a vector's lanes each time the loop ends.
+bool hasPartialSums(const Nest &nest, unsigned loop) {
+  if (!nest.loops[loop].reduction || nest.reductions() < 2 ||
+      !nest.reorderable || nest.loops[loop].extent > kPartialSums)
+    return false;
+  return llvm::all_of(
+      nest.body()->getTerminator()->getOperands(), [](Value value) {
+        return isa_and_nonnull<arith::AddFOp>(value.getDefiningOp());
+      });
 }
 
 /// Cost of one iteration on average with `loop` innermost and vectorised.
@@ -92,7 +95,7 @@ double iterationCost(const Nest &nest, unsigned loop) {
   if (nest.loops[loop].reduction) {
     if (!nest.reorderable) // one lane after the other
       return cost;
-    cost += kHorizontalCost / vectors;
+    cost += hasPartialSums(nest, loop) ? 0.2 : kHorizontalCost / vectors;
   } else {
     int64_t window = windowOf(nest);
     for (const Output &output : nest.outputs)
@@ -259,7 +262,7 @@ Choice choose(Part &part) {
   std::optional<unsigned> last;
   for (unsigned loop = 0; loop + 1 < part.grid; ++loop) {
     Part moved = part;
-    moveGridLoopLast(moved, loop);
+    moveGridLoop(moved, loop, part.grid - 1);
     Choice choice = chooseRows(moved);
     if (choice.elapsed >= 0.8 * best.elapsed)
       continue;
@@ -267,8 +270,103 @@ Choice choose(Part &part) {
     last = loop;
   }
   if (last)
-    moveGridLoopLast(part, *last);
+    moveGridLoop(part, *last, part.grid - 1);
   return best;
+}
+
+} // namespace
+
+namespace {
+
+/// How many iterations of `loop` may be jammed: 1 if none.
+int64_t jamFactor(const Nest &nest, unsigned loop, unsigned innermost) {
+  SmallVector<Operation *> bounds = edgeOperations(nest, innermost);
+  bounds.append(guardOperations(nest, innermost));
+  for (Operation *bound : bounds)
+    if (indexStep(nest, bound->getOperand(0), loop) != 0)
+      return 1;
+  int64_t vectors = llvm::divideCeil(nest.loops[innermost].extent, kLanes);
+  for (int64_t factor = std::min(kJammedRows, kAccumulators / vectors);
+       factor > 1; --factor)
+    if (nest.loops[loop].extent % factor == 0)
+      return factor;
+  return 1;
+}
+
+/// How many reads jammed iterations of `loop` share.
+int64_t sharedReads(const Nest &nest, unsigned loop) {
+  int64_t shared = 0;
+  for (const std::optional<Access> &input : nest.inputs)
+    shared += input && input->address.coefs[loop] == 0;
+  for (const auto &entry : nest.extracts)
+    shared += extractStep(nest, entry.first, entry.second, loop) == 0;
+  return shared;
+}
+
+/// Chooses the loop to jam among loops [begin, end) of the nest.
+void chooseJam(const Nest &nest, unsigned begin, unsigned end,
+               Accumulation &accumulation) {
+  int64_t best = 0;
+  for (unsigned loop = begin; loop < end; ++loop) {
+    if (loop == accumulation.innermost || nest.loops[loop].reduction)
+      continue;
+    int64_t factor = jamFactor(nest, loop, accumulation.innermost),
+            gain = factor * (1 + sharedReads(nest, loop));
+    if (factor == 1 || gain < best)
+      continue;
+    best = gain;
+    accumulation.jammed = loop;
+    accumulation.factor = factor;
+  }
+}
+
+std::optional<Accumulation> accumulationOf(const Nest &nest, unsigned outer,
+                                           std::optional<unsigned> innermost) {
+  if (!innermost || nest.reductions() == 0 ||
+      (nest.loops[*innermost].reduction && !hasPartialSums(nest, *innermost)))
+    return std::nullopt;
+  Accumulation accumulation;
+  accumulation.innermost = *innermost;
+  SmallVector<Operation *> bounds = edgeOperations(nest, *innermost);
+  int64_t copies = 1;
+  for (unsigned loop = 0; loop < nest.loops.size(); ++loop) {
+    if (!nest.loops[loop].reduction || loop == *innermost)
+      continue;
+    int64_t extent = nest.loops[loop].extent;
+    bool unroll = nest.reorderable && extent <= kUnrolledLoop &&
+                  copies * extent * kJammedRows <= kBodyCopies &&
+                  llvm::any_of(bounds, [&](Operation *bound) {
+                    return indexStep(nest, bound->getOperand(0), loop) != 0;
+                  });
+    (unroll ? accumulation.unrolled : accumulation.reductions).push_back(loop);
+    copies *= unroll ? extent : 1;
+  }
+  chooseJam(nest, outer, nest.loops.size(), accumulation);
+  return accumulation;
+}
+
+/// If the nest that does most of the work accumulates rows one by one, takes a
+/// few iterations of a grid loop into the unit of the domain, to be jammed.
+void jamGridLoop(Part &part, Schedule &schedule) {
+  unsigned main = 0;
+  for (unsigned n = 0; n < part.nests.size(); ++n)
+    if (part.nests[n].iterations() > part.nests[main].iterations())
+      main = n;
+  const Nest &nest = part.nests[main];
+  std::optional<Accumulation> accumulation =
+      accumulationOf(nest, schedule.outer, schedule.innermost[main]);
+  if (!accumulation || accumulation->jammed)
+    return;
+  chooseJam(nest, 0, schedule.outer, *accumulation);
+  if (!accumulation->jammed ||
+      gridPoints(part, schedule.outer) / accumulation->factor <
+          2 * kEnoughUnits)
+    return;
+  splitGridLoop(part, *accumulation->jammed, accumulation->factor);
+  moveGridLoop(part, *accumulation->jammed + 1, schedule.outer);
+  for (std::optional<unsigned> &innermost : schedule.innermost)
+    if (innermost)
+      ++*innermost;
 }
 
 } // namespace
@@ -277,8 +375,13 @@ Schedule chooseSchedule(Part &part) {
   auto [schedule, cost, elapsed] = choose(part);
   if (schedule.kind != Schedule::Kind::Flat)
     divideRows(part, schedule);
-  if (schedule.kind == Schedule::Kind::Rows)
+  if (schedule.kind == Schedule::Kind::Rows) {
+    jamGridLoop(part, schedule);
+    for (auto [nest, innermost] : llvm::zip(part.nests, schedule.innermost))
+      schedule.accumulations.push_back(
+          accumulationOf(nest, schedule.outer, innermost));
     placeTemporaries(part, schedule.outer);
+  }
   schedule.unitCost = cost / static_cast<double>(domainOf(part, schedule));
   return schedule;
 }

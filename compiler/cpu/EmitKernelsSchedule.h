@@ -9,9 +9,8 @@
 //          runs all nests at each point, windows unrolled, values between nests
 //          in registers.
 //   Rows   the range enumerates rows or points; each nest runs its own loops,
-//          values between nests lie in small buffers. Reductions either
-//          accumulate in memory, outside a parallel innermost loop, or are
-//          innermost themselves.
+//          values between nests lie in small buffers. Reductions are innermost
+//          or accumulate rows (see Accumulation).
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -20,12 +19,30 @@
 
 namespace brew::compiler {
 
+/// How a reducing nest accumulates a row of values, one per iteration of its
+/// innermost loop, in memory (or registers, if LLVM sees fit), outside which
+/// its other reductions run. The innermost loop may be a reduction as well:
+/// then the row holds partial sums, which are summed in the end.
+struct Accumulation {
+  unsigned innermost = 0;
+  /// Reductions whose iterations are written out one by one, since the bounds
+  /// of the innermost loop depend on them.
+  llvm::SmallVector<unsigned> unrolled;
+  llvm::SmallVector<unsigned> reductions; ///< the others
+  /// A parallel loop of which `factor` iterations run together, each with a
+  /// row of its own, so that they share what they read.
+  std::optional<unsigned> jammed;
+  int64_t factor = 1;
+};
+
 struct Schedule {
   enum class Kind { Flat, Fused, Rows };
   Kind kind = Kind::Rows;
   unsigned outer = 0; ///< grid loops that the range enumerates
   /// Rows: the innermost loop of each nest, if it has any inside `outer`.
   std::vector<std::optional<unsigned>> innermost;
+  /// Rows: set for each nest that accumulates rows.
+  std::vector<std::optional<Accumulation>> accumulations;
   double unitCost = 1; ///< estimate for one unit of the domain, in cycles
 };
 

@@ -1,6 +1,5 @@
 """Weights and values in the formats that brew-run reads and writes."""
 import h5py
-import numpy as np
 
 
 def varint(value):

@@ -8,7 +8,7 @@
 #   %examples                               examples/
 #   %source                                 the repository
 #   %shared                                 BREW_SHARED_DIR (REQUIRES: shared)
-#   FileCheck, not, split-file              LLVM's
+#   FileCheck, not, count, split-file              LLVM's
 # Features:
 #   shared     BREW_SHARED_DIR holds the recorded data
 #   x86        this machine is an x86-64 one
@@ -47,6 +47,7 @@ substitute("%source", config.brew_source_dir)
 substitute("%shared", config.brew_shared_dir)
 substitute(r"\bFileCheck\b", config.brew_filecheck)
 substitute(r"\bnot\b", config.brew_not)
+substitute(r"\bcount\b", config.brew_count)
 substitute(r"\bsplit-file\b", config.brew_split_file)
 
 if os.path.isdir(os.path.join(config.brew_shared_dir, "golden")):

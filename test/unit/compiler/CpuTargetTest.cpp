@@ -41,10 +41,12 @@ TEST(CpuTarget, NativeAsksForWhatThisMachineHas) {
   CpuTarget target = resolveCpuTarget("native");
   EXPECT_EQ(target.has("avx2"), __builtin_cpu_supports("avx2") != 0);
   EXPECT_EQ(target.has("fma"), __builtin_cpu_supports("fma") != 0);
-  if (!__builtin_cpu_supports("avx512f"))
+  if (!__builtin_cpu_supports("avx512f")) {
     EXPECT_FALSE(target.has("avx512f"));
-  if (!__builtin_cpu_supports("avx512bf16"))
+  }
+  if (!__builtin_cpu_supports("avx512bf16")) {
     EXPECT_FALSE(target.has("avx512bf16"));
+  }
 }
 
 std::string messageOf(const std::string &name) {

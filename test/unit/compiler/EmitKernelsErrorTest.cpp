@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "EmittedModule.h"
 #include "KernelText.h"
-#include "NestInterpreter.h"
 
 #include "formats/Error.h"
 

@@ -189,7 +189,8 @@ PlanBuilder completePlan() {
   auto dw = b.buffer("conv.w'", {4, 3, 3, 3}, {}, F32, GRADIENTS);
   auto db = b.buffer("conv.b'", {4}, {}, F32, GRADIENTS);
   auto history = b.buffer("history", {4, 3, 3, 3}, {}, F32, STATE);
-  b.buffer("scalars", {SCALAR_COUNT}, {}, F32, SCALARS);
+  // Every scalar has a line of its own.
+  b.buffer("scalars", {SCALAR_COUNT, kAlignment / 4}, {}, F32, SCALARS);
   auto constant = b.buffer("constant", {2, 5}, {}, F32, CONSTANTS);
   b.buffer("private", {4});
   m.mutable_buffers(m.buffers_size() - 1)->set_program_index(1);

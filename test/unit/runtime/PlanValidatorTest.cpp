@@ -103,7 +103,7 @@ const BrokenRule kRules[] = {
     {"ArenaTwice", [](Manifest &m) { *m.add_arenas() = m.arenas(0); },
      "another arena of its kind"},
     {"ScalarsTooSmall",
-     [](Manifest &m) { arena(m, SCALARS).set_size(SCALAR_COUNT * 4 - 1); },
+     [](Manifest &m) { arena(m, SCALARS).set_size(SCALAR_COUNT * kAlignment - 1); },
      "too small for the solver's scalars"},
     {"ConstantsWithoutData",
      [](Manifest &m) { arena(m, CONSTANTS).clear_initial_segment_index(); },

@@ -1,0 +1,11 @@
+"""Runs a command and fails unless it ends with the given exit status.
+
+usage: status.py STATUS COMMAND...
+What the command prints passes through."""
+import subprocess
+import sys
+
+wanted, *command = sys.argv[1:]
+status = subprocess.run(command, timeout=120).returncode
+if status != int(wanted):
+    sys.exit(f"exit status {status}, expected {wanted}: {' '.join(command)}")

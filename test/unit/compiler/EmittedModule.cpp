@@ -1,0 +1,212 @@
+//===- EmittedModule.cpp - Emitted kernels and what they should compute
+//----===//
+
+#include "EmittedModule.h"
+
+#include "KernelHarness.h"
+#include "NestInterpreter.h"
+
+#include "compiler/cpu/CpuTarget.h"
+#include "compiler/cpu/LowerToLLVM.h"
+#include "compiler/cpu/ObjectCode.h"
+#include "dialects/Brew/BrewDialect.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+
+#include <cmath>
+#include <sstream>
+#include <stdexcept>
+
+using namespace mlir;
+
+namespace brew::test {
+
+LaunchBuffer::LaunchBuffer(Type type, std::size_t count)
+    : type(type), count(count), storage(bytes() + 64) {}
+
+std::size_t LaunchBuffer::bytes() const {
+  constexpr std::size_t sizes[] = {4, 8, 1, 4};
+  return count * sizes[static_cast<int>(type)];
+}
+
+void *LaunchBuffer::data() {
+  auto address = reinterpret_cast<std::uintptr_t>(storage.data());
+  return reinterpret_cast<void *>((address + 63) / 64 * 64);
+}
+
+double LaunchBuffer::get(std::size_t i) const {
+  const void *p = const_cast<LaunchBuffer *>(this)->data();
+  switch (type) {
+  case Type::F32:
+    return static_cast<const float *>(p)[i];
+  case Type::F64:
+    return static_cast<const double *>(p)[i];
+  case Type::I8:
+    return static_cast<const std::int8_t *>(p)[i];
+  case Type::I32:
+    return static_cast<const std::int32_t *>(p)[i];
+  }
+  return 0;
+}
+
+void LaunchBuffer::set(std::size_t i, double value) {
+  void *p = data();
+  switch (type) {
+  case Type::F32:
+    static_cast<float *>(p)[i] = static_cast<float>(value);
+    break;
+  case Type::F64:
+    static_cast<double *>(p)[i] = value;
+    break;
+  case Type::I8:
+    static_cast<std::int8_t *>(p)[i] = static_cast<std::int8_t>(value);
+    break;
+  case Type::I32:
+    static_cast<std::int32_t *>(p)[i] = static_cast<std::int32_t>(value);
+    break;
+  }
+}
+
+double sampleValue(unsigned argument, std::size_t i) {
+  std::uint64_t x = (argument * 1000003u + i + 1) * 0x9E3779B97F4A7C15u;
+  x ^= x >> 29;
+  x *= 0xBF58476D1CE4E5B9u;
+  x ^= x >> 32;
+  return static_cast<double>(x % 4000000) / 1000000.0 - 2.0;
+}
+
+struct EmittedModule::Implementation {
+  MLIRContext context;
+  OwningOpRef<ModuleOp> source, functions;
+  std::unique_ptr<Kernels> code;
+
+  static DialectRegistry dialects() {
+    DialectRegistry registry;
+    compiler::registerCpuDialects(registry);
+    registry.insert<ir::BrewDialect, planir::PlanDialect, affine::AffineDialect,
+                    arith::ArithDialect, linalg::LinalgDialect,
+                    math::MathDialect, tensor::TensorDialect>();
+    return registry;
+  }
+  Implementation() : context(dialects()) {}
+
+  planir::KernelOp find(const std::string &name) {
+    auto kernel = source->lookupSymbol<planir::KernelOp>(name);
+    if (!kernel)
+      throw std::logic_error("no kernel " + name);
+    return kernel;
+  }
+};
+
+EmittedModule::EmittedModule(const std::string &text)
+    : implementation(std::make_unique<Implementation>()) {
+  implementation->source =
+      parseSourceString<ModuleOp>(text, &implementation->context);
+  if (!implementation->source)
+    throw std::logic_error("the test's MLIR does not parse");
+  implementation->functions =
+      compiler::emitKernels(*implementation->source, emitted);
+  implementation->code = std::make_unique<Kernels>(
+      Kernels::SharedObject{compiler::compileToSharedObject(
+          *implementation->functions, compiler::resolveCpuTarget("native"))});
+}
+
+EmittedModule::~EmittedModule() = default;
+
+const compiler::EmittedKernel &
+EmittedModule::kernel(const std::string &name) const {
+  for (const compiler::EmittedKernel &kernel : emitted)
+    if (kernel.symbol == name)
+      return kernel;
+  throw std::logic_error("no kernel " + name);
+}
+
+std::vector<LaunchBuffer> EmittedModule::buffers(
+    const std::string &name,
+    const std::function<double(unsigned, std::size_t)> &values) {
+  planir::KernelOp kernel = implementation->find(name);
+  Block &body = kernel.getBody().front();
+  std::vector<LaunchBuffer> buffers;
+  auto add = [&](Value value, bool isInput) {
+    Type element = ir::elementOf(value);
+    auto type = element.isF32()        ? LaunchBuffer::Type::F32
+                : element.isF64()      ? LaunchBuffer::Type::F64
+                : element.isInteger(8) ? LaunchBuffer::Type::I8
+                                       : LaunchBuffer::Type::I32;
+    unsigned number = buffers.size();
+    buffers.emplace_back(type, ir::countOf(ir::shapeOf(value)));
+    for (std::size_t i = 0; i < buffers.back().count; ++i)
+      buffers.back().set(i, isInput ? values(number, i) : 77);
+  };
+  for (BlockArgument argument : body.getArguments())
+    add(argument, true);
+  for (auto [value, place] :
+       llvm::zip(body.getTerminator()->getOperands(), kernel.getInPlace()))
+    if (place < 0)
+      add(value, false);
+  return buffers;
+}
+
+void EmittedModule::run(const std::string &name,
+                        std::vector<LaunchBuffer> &buffers, std::int64_t begin,
+                        std::int64_t end) {
+  std::vector<void *> pointers;
+  for (LaunchBuffer &buffer : buffers)
+    pointers.push_back(buffer.data());
+  implementation->code->run(name, pointers, begin, end);
+}
+
+void EmittedModule::interpret(const std::string &name,
+                              std::vector<LaunchBuffer> &buffers) {
+  interpretKernel(implementation->find(name), buffers);
+}
+
+std::string EmittedModule::functions() const {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  implementation->functions->print(stream);
+  return text;
+}
+
+std::string EmittedModule::assembly() const {
+  return compiler::emitAssembly(*implementation->functions,
+                                compiler::resolveCpuTarget("native"));
+}
+
+std::string compareWithInterpreter(
+    EmittedModule &module, const std::string &name, double tolerance,
+    const std::function<double(unsigned, std::size_t)> &values) {
+  std::vector<LaunchBuffer> expected = module.buffers(name, values);
+  module.interpret(name, expected);
+  std::int64_t domain = module.kernel(name).domain;
+  std::vector<std::vector<std::int64_t>> cuts = {
+      {0, domain}, {0, domain / 2, domain}, {0}};
+  for (std::int64_t at = 0; at < domain;)
+    cuts.back().push_back(at = std::min(domain, at + 1 + at / 3 + at % 7));
+  for (const std::vector<std::int64_t> &cut : cuts) {
+    std::vector<LaunchBuffer> actual = module.buffers(name, values);
+    // Ranges may run in any order.
+    for (std::size_t i = cut.size() - 1; i > 0; --i)
+      module.run(name, actual, cut[i - 1], cut[i]);
+    for (std::size_t a = 0; a < actual.size(); ++a)
+      for (std::size_t i = 0; i < actual[a].count; ++i) {
+        double want = expected[a].get(i), got = actual[a].get(i);
+        if (std::abs(want - got) <= tolerance * std::max(1.0, std::abs(want)))
+          continue;
+        std::ostringstream text;
+        text << name << ": buffer " << a << ", element " << i << ": " << got
+             << " instead of " << want << " in " << cut.size() - 1
+             << " ranges of " << domain;
+        return text.str();
+      }
+  }
+  return "";
+}
+
+} // namespace brew::test

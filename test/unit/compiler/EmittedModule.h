@@ -1,0 +1,76 @@
+//===- EmittedModule.h - Emitted kernels and what they should compute -----===//
+//
+// Free of MLIR headers but for the emitter's own.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "compiler/cpu/EmitKernels.h"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace brew::test {
+
+/// One buffer of a launch, with the element type that gives it its meaning.
+struct LaunchBuffer {
+  enum class Type { F32, F64, I8, I32 };
+  Type type;
+  std::size_t count;
+  std::vector<std::byte> storage;
+
+  LaunchBuffer(Type type, std::size_t count);
+  void *data();
+  std::size_t bytes() const;
+  double get(std::size_t i) const;
+  void set(std::size_t i, double value);
+
+private:
+  const std::byte *at(std::size_t i) const;
+};
+
+/// A module of plan.kernel operations, emitted and compiled for this machine.
+class EmittedModule {
+public:
+  /// Throws std::logic_error if `text` does not parse.
+  explicit EmittedModule(const std::string &text);
+  ~EmittedModule();
+
+  const std::vector<compiler::EmittedKernel> &kernels() const {
+    return emitted;
+  }
+  const compiler::EmittedKernel &kernel(const std::string &name) const;
+  /// Buffers for a launch; what the kernel reads is drawn from `values`, the
+  /// rest is set to a value that would be noticed.
+  std::vector<LaunchBuffer>
+  buffers(const std::string &name,
+          const std::function<double(unsigned argument, std::size_t)> &values);
+  void run(const std::string &name, std::vector<LaunchBuffer> &buffers,
+           std::int64_t begin, std::int64_t end);
+  /// The same by interpretation, over the whole domain.
+  void interpret(const std::string &name, std::vector<LaunchBuffer> &buffers);
+  /// The functions emitted, as text.
+  std::string functions() const;
+  std::string assembly() const;
+
+private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation;
+  std::vector<compiler::EmittedKernel> emitted;
+};
+
+/// Runs `name` whole, in two ranges and in many odd ones, and by
+/// interpretation, on the same values; returns a description of the first
+/// difference beyond `tolerance` (relative to the larger of 1 and the value),
+/// or an empty string.
+std::string compareWithInterpreter(
+    EmittedModule &module, const std::string &name, double tolerance,
+    const std::function<double(unsigned argument, std::size_t)> &values);
+
+/// Values in [-2, 2), different at every place, no two sums alike.
+double sampleValue(unsigned argument, std::size_t i);
+
+} // namespace brew::test
