@@ -53,7 +53,8 @@ mlir::LogicalResult printDiagnostic(mlir::Diagnostic &diagnostic) {
       return "note: ";
     }
   };
-  llvm::errs() << placeOf(diagnostic.getLocation())
+  std::string place = placeOf(diagnostic.getLocation());
+  llvm::errs() << (place.empty() ? "brewc: " : place)
                << word(diagnostic.getSeverity()) << diagnostic.str() << "\n";
   for (mlir::Diagnostic &note : diagnostic.getNotes())
     llvm::errs() << placeOf(note.getLocation()) << "note: " << note.str()

@@ -41,8 +41,12 @@ struct KeepBlobs : brew::impl::KeepBlobsBase<KeepBlobs> {
       return;
     for (StringRef name : blobs)
       if (!found.contains(name)) {
-        getOperation().emitError()
+        // The command line is wrong, not a place in the prototxt.
+        emitError(UnknownLoc::get(&getContext()))
             << "--keep: the net has no blob '" << name << "'";
+        getOperation()->setAttr(
+            "brew.exit_status",
+            OpBuilder(&getContext()).getI32IntegerAttr(2));
         return signalPassFailure();
       }
   }

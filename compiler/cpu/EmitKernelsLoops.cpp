@@ -334,6 +334,10 @@ static void addGuardsOfZero(Value value, llvm::SetVector<Operation *> &guards) {
 }
 
 SmallVector<Operation *> guardOperations(const Nest &nest, unsigned loop) {
+  // Without reduction loops every iteration writes a result of its own, and
+  // none may be left out.
+  if (nest.reductions() == 0)
+    return {};
   linalg::GenericOp op = nest.op;
   llvm::SetVector<Operation *> common;
   for (auto [i, accumulated] : llvm::enumerate(op.getRegionOutputArgs())) {

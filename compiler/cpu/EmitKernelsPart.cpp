@@ -115,17 +115,14 @@ private:
   }
 
   /// The innermost loop of one nest, like emitRow. `carried`: it carries
-  /// values, so it cannot be left out. `complete`: every iteration writes a
-  /// result of its own, so none can.
+  /// values, so it cannot be left out.
   void innermostLoop(Nest &nest, unsigned number, SmallVectorImpl<Value> &at,
                      llvm::function_ref<void(Value, Value)> inside,
-                     bool carried = false, bool complete = false) {
+                     bool carried = false) {
     SmallVector<Operation *> edges = edgeOperations(nest, number);
     Value zero = body.index(0), last = body.index(nest.loops[number].extent),
           begin = zero, end = last;
-    SmallVector<Operation *> guards;
-    if (!complete)
-      guards = guardOperations(nest, number);
+    SmallVector<Operation *> guards = guardOperations(nest, number);
     if (guards.empty()) {
       if (!edges.empty())
         body.narrow(nest, number, edges, at, begin, end);
@@ -243,7 +240,7 @@ private:
           at[*innermost] = i;
           storeAll(body.iterate(nest, at, body.initials(nest, at)));
         });
-      }, /*carried=*/false, /*complete=*/true);
+      });
     });
   }
 

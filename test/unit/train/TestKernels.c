@@ -40,13 +40,14 @@ void test_backward(void **buffers, int64_t begin, int64_t end) {
   }
 }
 
-/* parameter, gradient, history, scalars: rate, momentum, decay, scale */
+/* parameter, gradient, history, scalars (one every 64 bytes) */
 void test_update(void **buffers, int64_t begin, int64_t end) {
   float *p = buffers[0], *h = buffers[2];
   const float *g = buffers[1], *scalars = buffers[3];
+  const float rate = scalars[0], momentum = scalars[16], decay = scalars[32],
+              scale = scalars[48];
   for (int64_t i = begin; i < end; ++i) {
-    h[i] = scalars[1] * h[i] +
-           scalars[0] * (scalars[3] * g[i] + scalars[2] * p[i]);
+    h[i] = momentum * h[i] + rate * (scale * g[i] + decay * p[i]);
     p[i] -= h[i];
   }
 }

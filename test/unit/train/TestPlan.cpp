@@ -127,7 +127,7 @@ plan::Manifest linearModel(const std::string &feed, const std::string &solver) {
                     plan::STATE, plan::SCALARS}) {
     plan::Arena &arena = *manifest.add_arenas();
     arena.set_kind(kind);
-    arena.set_size(512);
+    arena.set_size(plan::SCALAR_COUNT * plan::kAlignment);
   }
   auto add = [&](const char *name, std::uint32_t arena, std::uint64_t offset,
                  std::vector<std::int64_t> dims) {
@@ -141,7 +141,8 @@ plan::Manifest linearModel(const std::string &feed, const std::string &solver) {
   add("b gradient", Grads, 64, {1});
   add("w history", State, 0, {1, 3});
   add("b history", State, 64, {1});
-  add("solver scalars", Scalars, 0, {plan::SCALAR_COUNT});
+  add("solver scalars", Scalars, 0,
+      {plan::SCALAR_COUNT, plan::kAlignment / sizeof(float)});
   add("prediction", Transient, 128, {4});
   add("loss", Transient, 192, {});
 
