@@ -14,18 +14,6 @@
 namespace brew::runtime {
 namespace {
 
-std::vector<std::int64_t>
-toVector(const google::protobuf::RepeatedField<google::protobuf::int64> &dims) {
-  return {dims.begin(), dims.end()};
-}
-
-std::int64_t product(const std::vector<std::int64_t> &dims) {
-  std::int64_t count = 1;
-  for (std::int64_t dim : dims)
-    count *= dim;
-  return count;
-}
-
 template <typename Element>
 void fillRange(const Filler &filler, const ElementOrder &order,
                std::int64_t begin, std::int64_t end, std::byte *memory) {

@@ -61,6 +61,19 @@ void load(const plan::Buffer &buffer, const std::byte *source, double *values);
 void copyElements(const plan::Buffer &buffer, const std::byte *source,
                   std::byte *target);
 
+/// Dimensions of a message as a vector.
+inline std::vector<std::int64_t>
+toVector(const google::protobuf::RepeatedField<google::protobuf::int64> &dims) {
+  return {dims.begin(), dims.end()};
+}
+/// Number of elements of a shape; 1 for a scalar.
+inline std::int64_t product(const std::vector<std::int64_t> &dims) {
+  std::int64_t count = 1;
+  for (std::int64_t dim : dims)
+    count *= dim;
+  return count;
+}
+
 /// "8 x 3 x 5 x 5"; "a scalar" without dimensions.
 std::string shapeText(const std::vector<std::int64_t> &dims);
 template <typename Repeated> std::string shapeText(const Repeated &dims) {

@@ -3,6 +3,7 @@
 
 #include "formats/Error.h"
 #include "runtime/plan/PlanFile.h"
+#include "runtime/weights/Layout.h"
 
 #include <algorithm>
 #include <set>
@@ -13,18 +14,6 @@ namespace {
 
 /// Blobs per layer that a file may name; no layer of Caffe has a tenth of it.
 constexpr std::uint32_t kMostBlobs = 64;
-
-std::vector<std::int64_t>
-toVector(const google::protobuf::RepeatedField<google::protobuf::int64> &dims) {
-  return {dims.begin(), dims.end()};
-}
-
-std::int64_t product(const std::vector<std::int64_t> &dims) {
-  std::int64_t count = 1;
-  for (std::int64_t dim : dims)
-    count *= dim;
-  return count;
-}
 
 /// "a, b, c and 4 more".
 std::string listText(const std::vector<std::string> &names) {
