@@ -34,10 +34,6 @@ constexpr int64_t kEnoughGridPoints = 32;
 /// Bytes of values a grid point may keep between nests (thread stacks).
 constexpr int64_t kLocalBytes = 32768;
 
-bool isParallel(linalg::GenericOp nest, int64_t loop) {
-  return nest.getIteratorTypesArray()[loop] == utils::IteratorType::parallel;
-}
-
 int64_t parallelLoops(linalg::GenericOp nest) {
   return llvm::count(nest.getIteratorTypesArray(),
                      utils::IteratorType::parallel);

@@ -39,8 +39,7 @@ TEST(TextFormat, Accepts) {
       "force_backward: 0x1",
       "state { phase: TEST level: -1 }",
       "state { phase: 0 }",
-      "layer { loss_weight: [1, .5, 1.5f, 2F, 1e3, 1e-3f, -inf, NaN, infinity] "
-      "}",
+      "layer{loss_weight: [1, .5, 1.5f, 2F, 1e3, 1e-3f, -inf, NaN, infinity]}",
       "layer { loss_weight: 340282366920938463463374607431768211456 }",
       "layer { loss_weight: - 3 loss_weight: -0.0 }",
       "layer{name:\"tight\"type:\"ReLU\"}",
