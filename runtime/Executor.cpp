@@ -250,6 +250,9 @@ static double readElement(plan::DataType type, const std::byte *bytes,
     return read(std::int32_t());
   case plan::U8:
     return read(std::uint8_t());
+  case plan::BF16:
+  case plan::F16:
+    break;
   }
   return 0;
 }

@@ -180,6 +180,9 @@ std::size_t elementSize(DataType type) {
     return 8;
   case U8:
     return 1;
+  case BF16:
+  case F16:
+    return 2;
   }
   throw Error(ExitStatus::Bug, "unknown element type");
 }

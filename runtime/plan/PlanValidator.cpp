@@ -36,6 +36,20 @@ void Validator::fail(const std::string &where, const std::string &what) const {
   throw badInput(name + ": damaged plan: " + printable + ": " + what);
 }
 
+/// "sm_" or "compute_" and a number of two or three digits, with the letter of
+/// an architecture's own or family's features if need be.
+static bool isCudaArch(const std::string &arch) {
+  std::size_t number = arch.rfind("sm_", 0) == 0        ? 3
+                       : arch.rfind("compute_", 0) == 0 ? 8
+                                                        : arch.size();
+  std::size_t end = std::min(arch.find_first_not_of("0123456789", number),
+                             arch.size());
+  if (end - number < 2 || end - number > 3 || arch[number] == '0')
+    return false;
+  return end == arch.size() ||
+         (end + 1 == arch.size() && (arch[end] == 'a' || arch[end] == 'f'));
+}
+
 void Validator::checkTarget() const {
   const Target &target = manifest.target();
   require(manifest.has_target(), "target", "missing");
@@ -43,6 +57,27 @@ void Validator::checkTarget() const {
   require(target.has_precision(), "target", "precision is missing");
   require(target.precision() == F32 || target.precision() == F64, "target",
           "precision is neither F32 nor F64");
+  if (target.kind() != Target::CUDA) {
+    require(target.archs().empty() && !target.has_nvrtc_version() &&
+                !target.has_math(),
+            "target", "a CPU has no CUDA architectures, NVRTC or math mode");
+    return;
+  }
+  require(!target.archs().empty(), "target", "archs are missing");
+  require(target.math() == Target::STRICT || target.precision() == F32,
+          "target", "only F32 can be multiplied as TF32");
+  bool compiled = false;
+  std::set<std::string> archs;
+  for (const std::string &arch : target.archs()) {
+    require(arch == "sim" || isCudaArch(arch), "target",
+            "an architecture is not sm_N, compute_N or sim");
+    require(archs.insert(arch).second, "target",
+            "an architecture is listed twice");
+    compiled |= arch != "sim";
+  }
+  require(target.has_nvrtc_version() == compiled, "target",
+          "the version of NVRTC is missing, or given though nothing was "
+          "compiled by it");
 }
 
 void Validator::checkSegments() const {
@@ -123,6 +158,10 @@ void Validator::checkBuffer(const Buffer &buffer,
   require(buffer.dims_size() == buffer.strides_size(), where,
           "numbers of dimensions and strides differ");
   require(buffer.dims_size() <= kMaxRank, where, "too many dimensions");
+
+  require((buffer.type() != BF16 && buffer.type() != F16) ||
+              manifest.target().kind() == Target::CUDA,
+          where, "only CUDA plans have 16-bit floating-point buffers");
 
   // Arithmetic below cannot overflow: each factor is bounded by kMaxBytes
   // before it is used, and products are taken in 128 bits.
@@ -257,21 +296,59 @@ void Validator::checkKernels() const {
     require(!kernel.symbol().empty() &&
                 kernel.symbol().find('\0') == std::string::npos,
             where, "symbol is missing");
-    require(kernel.has_image_segment_index() &&
-                kernel.image_segment_index() <
-                    static_cast<std::uint32_t>(manifest.segments_size()),
-            where, "its image segment does not exist");
-    require(manifest.segments(static_cast<int>(kernel.image_segment_index()))
-                    .kind() == Segment::KERNEL_IMAGE,
-            where, "its segment is no kernel image");
-    require(kernel.has_domain() && kernel.domain() >= 1 &&
-                static_cast<std::uint64_t>(kernel.domain()) <= kMaxBytes,
-            where, "domain is missing or out of range");
-    require(kernel.grain() >= 1 &&
-                static_cast<std::uint64_t>(kernel.grain()) <= kMaxBytes,
-            where, "grain is out of range");
     require(kernel.has_argument_count(), where, "argument count is missing");
+    if (manifest.target().kind() == Target::CUDA)
+      checkCudaKernel(kernel, where);
+    else
+      checkCpuKernel(kernel, where);
   }
+}
+
+void Validator::checkImage(bool present, std::uint32_t segment,
+                           const std::string &where) const {
+  require(present && segment <
+                         static_cast<std::uint32_t>(manifest.segments_size()),
+          where, "its image segment does not exist");
+  require(manifest.segments(static_cast<int>(segment)).kind() ==
+              Segment::KERNEL_IMAGE,
+          where, "its segment is no kernel image");
+}
+
+void Validator::checkCpuKernel(const Kernel &kernel,
+                               const std::string &where) const {
+  checkImage(kernel.has_image_segment_index(), kernel.image_segment_index(),
+             where);
+  require(kernel.has_domain() && kernel.domain() >= 1 &&
+              static_cast<std::uint64_t>(kernel.domain()) <= kMaxBytes,
+          where, "domain is missing or out of range");
+  require(kernel.grain() >= 1 &&
+              static_cast<std::uint64_t>(kernel.grain()) <= kMaxBytes,
+          where, "grain is out of range");
+  require(kernel.images().empty() && !kernel.has_blocks() &&
+              !kernel.has_threads(),
+          where, "it has CUDA images or a launch geometry in a CPU plan");
+}
+
+void Validator::checkCudaKernel(const Kernel &kernel,
+                                const std::string &where) const {
+  require(!kernel.has_image_segment_index() && !kernel.has_domain() &&
+              !kernel.has_grain(),
+          where, "it has a CPU image or range in a CUDA plan");
+  require(kernel.has_blocks() && kernel.blocks() >= 1 &&
+              kernel.blocks() <= kMaxBlocks,
+          where, "the number of blocks is missing or out of range");
+  require(kernel.has_threads() && kernel.threads() >= 1 &&
+              kernel.threads() <= kMaxThreads,
+          where, "the number of threads is missing or out of range");
+  std::set<std::string> archs;
+  for (const KernelImage &image : kernel.images()) {
+    checkImage(image.has_segment_index(), image.segment_index(), where);
+    require(archs.insert(image.arch()).second, where,
+            "it has two images for one architecture");
+  }
+  const auto &wanted = manifest.target().archs();
+  require(archs == std::set<std::string>(wanted.begin(), wanted.end()), where,
+          "it does not have one image for each of the target's architectures");
 }
 
 } // namespace brew::plan

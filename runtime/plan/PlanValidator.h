@@ -29,6 +29,9 @@ void validateManifest(const Manifest &manifest, SegmentRange range,
 /// Limits that keep every later product of sizes within 64 bits.
 inline constexpr std::uint64_t kMaxBytes = std::uint64_t(1) << 46;
 inline constexpr int kMaxRank = 32;
+/// What CUDA allows: blocks of a grid's first dimension, threads of a block.
+inline constexpr std::uint32_t kMaxBlocks = 0x7fffffff;
+inline constexpr std::uint32_t kMaxThreads = 1024;
 
 /// The state shared by the validator's parts: the manifest under test and the
 /// words that say where in it a rule was broken.
@@ -60,6 +63,10 @@ private:
   void checkFileDims(const google::protobuf::RepeatedField<std::int64_t> &dims,
                      std::int64_t count, const std::string &where) const;
   void checkKernels() const;
+  void checkCpuKernel(const Kernel &kernel, const std::string &where) const;
+  void checkCudaKernel(const Kernel &kernel, const std::string &where) const;
+  void checkImage(bool present, std::uint32_t segment,
+                  const std::string &where) const;
 
   // PlanValidatorPrograms.cpp
   void checkPrograms() const;

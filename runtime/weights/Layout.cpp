@@ -20,6 +20,9 @@ template <typename Body> void withType(plan::DataType type, Body &&body) {
     return body(static_cast<std::int32_t *>(nullptr));
   case plan::U8:
     return body(static_cast<std::uint8_t *>(nullptr));
+  case plan::BF16:
+  case plan::F16:
+    break;
   }
   throw Error(ExitStatus::Bug, "a buffer has an element type unknown here");
 }

@@ -58,6 +58,12 @@ const BrokenRule kRules[] = {
      "precision is missing"},
     {"PrecisionU8", [](Manifest &m) { m.mutable_target()->set_precision(U8); },
      "neither F32 nor F64"},
+    {"CpuWithCudaArch",
+     [](Manifest &m) { m.mutable_target()->add_archs("sm_90"); },
+     "a CPU has no CUDA architectures"},
+    {"CpuWithMath",
+     [](Manifest &m) { m.mutable_target()->set_math(Target::TF32); },
+     "a CPU has no CUDA architectures"},
     // segments
     {"NoSegmentKind", [](Manifest &m) { m.mutable_segments(0)->clear_kind(); },
      "segment 0: kind is missing"},
@@ -103,7 +109,9 @@ const BrokenRule kRules[] = {
     {"ArenaTwice", [](Manifest &m) { *m.add_arenas() = m.arenas(0); },
      "another arena of its kind"},
     {"ScalarsTooSmall",
-     [](Manifest &m) { arena(m, SCALARS).set_size(SCALAR_COUNT * kAlignment - 1); },
+     [](Manifest &m) {
+       arena(m, SCALARS).set_size(SCALAR_COUNT * kAlignment - 1);
+     },
      "too small for the solver's scalars"},
     {"ConstantsWithoutData",
      [](Manifest &m) { arena(m, CONSTANTS).clear_initial_segment_index(); },
@@ -298,6 +306,10 @@ const BrokenRule kRules[] = {
     {"NoArgumentCount",
      [](Manifest &m) { m.mutable_kernels(0)->clear_argument_count(); },
      "argument count is missing"},
+    {"CpuWithBlocks", [](Manifest &m) { m.mutable_kernels(0)->set_blocks(1); },
+     "launch geometry in a CPU plan"},
+    {"CpuWithImages", [](Manifest &m) { m.mutable_kernels(0)->add_images(); },
+     "CUDA images"},
     // programs
     {"NoProgramName", [](Manifest &m) { program(m).clear_name(); },
      "name is missing"},
@@ -310,6 +322,8 @@ const BrokenRule kRules[] = {
     {"FirstBackwardStepBeyond",
      [](Manifest &m) { program(m).set_first_backward_step(8); },
      "first_backward_step lies outside"},
+    {"SixteenBits", [](Manifest &m) { buffer(m, "data").set_type(BF16); },
+     "only CUDA plans have 16-bit"},
     {"NoFeedLayer",
      [](Manifest &m) { program(m).mutable_feeds(0)->clear_layer(); },
      "feed's layer is missing"},
