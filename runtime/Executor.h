@@ -1,9 +1,9 @@
-//===- Executor.h - Runs the programs of a plan ------------------*- C++
-//-*-===//
+//===- Executor.h - Runs the programs of a plan -----------------*- C++ -*-===//
 //
-// Owns the memory of a loaded plan and executes step lists on it. Feeding data,
-// initialising parameters and solving are built on top (Feeder.h, Trainer.h).
-// An Executor is used by one thread at a time; several may exist side by side.
+// Owns the memory of a loaded plan, on the device that it was compiled for, and
+// executes step lists there. Feeding data, initialising parameters and solving
+// are built on top (Feeder.h, Trainer.h). An Executor is used by one thread at
+// a time; several may exist side by side.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -19,6 +19,8 @@
 
 namespace brew::runtime {
 
+class Backend;
+
 struct ExecutorOptions {
   /// Worker threads; 0 means OMP_NUM_THREADS, else one per available core.
   int threads = 0;
@@ -27,21 +29,48 @@ struct ExecutorOptions {
 class Executor {
 public:
   /// Checks the target against this machine, allocates the arenas, opens the
-  /// kernel images and creates the vendor primitives of every program.
+  /// kernel images and prepares the vendor calls of every program.
   /// Throws Error (3) when the machine lacks something the plan needs.
   explicit Executor(std::shared_ptr<const plan::PlanFile> plan,
                     ExecutorOptions options = {});
   ~Executor();
 
-  const plan::Manifest &manifest() const;
+  const plan::Manifest &manifest() const { return plan->manifest(); }
   int threads() const;
 
   /// Index of the program called `name`, or -1.
   int findProgram(std::string_view name) const;
 
-  /// First byte of buffer `bufferIndex`, valid for the executor's life. The
-  /// bytes hold elements of the buffer's type in the order of its strides.
-  std::byte *data(std::uint32_t bufferIndex);
+  //===--------------------------------------------------------------------===//
+  // Buffers. Their bytes hold elements of the buffer's type in the order of its
+  // strides. All of these wait for programs that were started before.
+  //===--------------------------------------------------------------------===//
+
+  /// Writes the elements of a buffer from bytes in its layout. The gaps of its
+  /// strides, which belong to other buffers, keep their bytes.
+  void upload(std::uint32_t buffer, const std::byte *bytes);
+  /// Reads all bytes of a buffer, gaps included.
+  void download(std::uint32_t buffer, std::byte *bytes) const;
+
+  /// Writes bytes of an arena, for what may have no buffer (solver scalars).
+  void uploadBytes(std::uint32_t arena, std::uint64_t offset, const void *bytes,
+                   std::size_t size);
+
+  /// Calls `use` with the bytes of a buffer: the memory itself where the host
+  /// can reach it, else a copy.
+  void read(std::uint32_t buffer,
+            const std::function<void(const std::byte *)> &use) const;
+  /// Likewise, and takes over what `change` writes.
+  void modify(std::uint32_t buffer,
+              const std::function<void(std::byte *)> &change);
+
+  /// First byte of a buffer that the host can reach, valid for the executor's
+  /// life; null if it lies on a device.
+  std::byte *hostData(std::uint32_t buffer) const;
+
+  //===--------------------------------------------------------------------===//
+  // Programs
+  //===--------------------------------------------------------------------===//
 
   /// Runs steps [begin, end) of a program.
   void run(int program, std::size_t begin, std::size_t end);
@@ -49,7 +78,8 @@ public:
   /// (e.g. a label outside [0, classes)).
   void run(int program);
 
-  /// Like run(program), calling `observer(step, seconds)` after every step.
+  /// Like run(program), calling `observer(step, seconds)` for every step, in
+  /// order.
   void runTimed(int program,
                 const std::function<void(std::size_t, double)> &observer);
 
@@ -61,8 +91,12 @@ public:
   std::uint64_t workspaceBytes() const;
 
 private:
-  struct Impl;
-  std::unique_ptr<Impl> impl;
+  const plan::Program &program(int index) const;
+  const plan::Buffer &buffer(std::uint32_t index) const;
+  void runChecks(const plan::Program &program) const;
+
+  std::shared_ptr<const plan::PlanFile> plan;
+  std::unique_ptr<Backend> backend;
 };
 
 } // namespace brew::runtime

@@ -3,8 +3,8 @@
 #include "runtime/data/Feeder.h"
 
 #include "formats/Error.h"
-#include "runtime/weights/Layout.h"
 #include "runtime/data/Prefetcher.h"
+#include "runtime/weights/Layout.h"
 
 #include <cstdlib>
 
@@ -185,9 +185,8 @@ void Feeder::feed() {
         feed->prefetcher ? &feed->prefetcher->acquire() : nullptr;
     for (std::size_t i = 0; i < feed->buffers.size(); ++i) {
       const std::vector<std::byte> &given = feed->given[i];
-      copyElements(*feed->info.tops[i],
-                   given.empty() ? batch->tops[i] : given.data(),
-                   executor.data(feed->buffers[i]));
+      executor.upload(feed->buffers[i],
+                      given.empty() ? batch->tops[i] : given.data());
     }
     if (batch)
       feed->prefetcher->release();

@@ -2,8 +2,6 @@
 
 #include "runtime/train/GradientAccumulator.h"
 
-#include <cstring>
-
 namespace brew::runtime {
 namespace {
 
@@ -44,12 +42,14 @@ GradientAccumulator::GradientAccumulator(Executor &planExecutor)
 
 void GradientAccumulator::add() {
   for (const Piece &piece : pieces) {
-    const std::byte *gradient = executor.data(piece.buffer);
     std::byte *sum = sums.data() + piece.offset;
-    if (started)
+    if (!started) {
+      executor.download(piece.buffer, sum);
+      continue;
+    }
+    executor.read(piece.buffer, [&](const std::byte *gradient) {
       addTyped(piece.type, sum, gradient, piece.bytes);
-    else
-      std::memcpy(sum, gradient, piece.bytes);
+    });
   }
   started = true;
 }
@@ -58,10 +58,10 @@ void GradientAccumulator::finish() {
   if (!started)
     return;
   for (const Piece &piece : pieces) {
-    addTyped(piece.type, sums.data() + piece.offset,
-             executor.data(piece.buffer), piece.bytes);
-    std::memcpy(executor.data(piece.buffer), sums.data() + piece.offset,
-                piece.bytes);
+    // One addend or the other: the sum is the same bits.
+    executor.modify(piece.buffer, [&](std::byte *gradient) {
+      addTyped(piece.type, gradient, sums.data() + piece.offset, piece.bytes);
+    });
   }
   started = false;
 }

@@ -2,8 +2,8 @@
 
 #include "runtime/train/NetOutputs.h"
 
-#include "runtime/weights/Layout.h"
 #include "runtime/log/Log.h"
+#include "runtime/weights/Layout.h"
 
 namespace brew::runtime {
 namespace {
@@ -13,7 +13,9 @@ std::vector<double> values(Executor &executor, const plan::Output &output) {
       executor.manifest().buffers(static_cast<int>(output.buffer_index()));
   std::vector<double> result(
       static_cast<std::size_t>(plan::elementCount(buffer)));
-  load(buffer, executor.data(output.buffer_index()), result.data());
+  executor.read(output.buffer_index(), [&](const std::byte *bytes) {
+    load(buffer, bytes, result.data());
+  });
   return result;
 }
 

@@ -4,8 +4,8 @@
 
 #include "formats/Error.h"
 #include "runtime/data/Filler.h"
-#include "runtime/weights/Layout.h"
 #include "runtime/log/Log.h"
+#include "runtime/weights/Layout.h"
 
 #include <algorithm>
 #include <set>
@@ -25,6 +25,30 @@ void fillRange(const Filler &filler, const ElementOrder &order,
                        elements[position + i * step] =
                            static_cast<Element>(filler.value(first + i));
                    });
+}
+
+/// Fills a buffer on several threads. Values depend on their index alone, so
+/// any split gives the same bits.
+void fillBuffer(const Filler &filler, const plan::Buffer &buffer,
+                std::byte *memory, int threads) {
+  constexpr std::int64_t kPerThread = 1 << 18;
+  const ElementOrder order(buffer);
+  auto range = [&](std::int64_t begin, std::int64_t end) {
+    if (buffer.type() == plan::F64)
+      fillRange<double>(filler, order, begin, end, memory);
+    else
+      fillRange<float>(filler, order, begin, end, memory);
+  };
+  const std::int64_t count = order.count();
+  const std::int64_t parts =
+      std::clamp<std::int64_t>(count / kPerThread, 1, std::max(1, threads));
+  std::vector<std::thread> workers;
+  for (std::int64_t part = 1; part < parts; ++part)
+    workers.emplace_back(range, count * part / parts,
+                         count * (part + 1) / parts);
+  range(0, count / parts);
+  for (std::thread &worker : workers)
+    worker.join();
 }
 
 template <typename Element>
@@ -49,7 +73,6 @@ Parameters::Parameters(Executor &planExecutor)
       fileLayers(fileLayersOf(manifest)) {}
 
 void Parameters::fill(std::uint64_t seed) {
-  constexpr std::int64_t kPerThread = 1 << 18;
   for (const plan::Parameter &parameter : manifest.parameters()) {
     const std::string name =
         parameter.layer() + "/" + std::to_string(parameter.index());
@@ -62,25 +85,9 @@ void Parameters::fill(std::uint64_t seed) {
                         "parameter " + name);
     const plan::Buffer &buffer =
         manifest.buffers(static_cast<int>(parameter.buffer_index()));
-    std::byte *memory = executor.data(parameter.buffer_index());
-    const ElementOrder order(buffer);
-    auto range = [&](std::int64_t begin, std::int64_t end) {
-      if (buffer.type() == plan::F64)
-        fillRange<double>(filler, order, begin, end, memory);
-      else
-        fillRange<float>(filler, order, begin, end, memory);
-    };
-    // Values depend on their index alone, so any split gives the same bits.
-    const std::int64_t count = order.count();
-    const std::int64_t parts = std::clamp<std::int64_t>(
-        count / kPerThread, 1, std::max(1, executor.threads()));
-    std::vector<std::thread> workers;
-    for (std::int64_t part = 1; part < parts; ++part)
-      workers.emplace_back(range, count * part / parts,
-                           count * (part + 1) / parts);
-    range(0, count / parts);
-    for (std::thread &worker : workers)
-      worker.join();
+    executor.modify(parameter.buffer_index(), [&](std::byte *memory) {
+      fillBuffer(filler, buffer, memory, executor.threads());
+    });
   }
 }
 
@@ -90,23 +97,26 @@ formats::Blob Parameters::read(std::uint32_t bufferIndex,
   const auto count = static_cast<std::size_t>(plan::elementCount(buffer));
   formats::Blob blob;
   blob.dims = dims;
-  if (buffer.type() == plan::F64) {
-    blob.doubles.resize(count);
-    runtime::load(buffer, executor.data(bufferIndex), blob.doubles.data());
-  } else {
-    blob.floats.resize(count);
-    runtime::load(buffer, executor.data(bufferIndex), blob.floats.data());
-  }
+  executor.read(bufferIndex, [&](const std::byte *bytes) {
+    if (buffer.type() == plan::F64) {
+      blob.doubles.resize(count);
+      runtime::load(buffer, bytes, blob.doubles.data());
+    } else {
+      blob.floats.resize(count);
+      runtime::load(buffer, bytes, blob.floats.data());
+    }
+  });
   return blob;
 }
 
 void Parameters::write(std::uint32_t bufferIndex, const formats::Blob &blob) {
   const plan::Buffer &buffer = manifest.buffers(static_cast<int>(bufferIndex));
-  std::byte *memory = executor.data(bufferIndex);
-  if (blob.isDouble())
-    store(buffer, blob.doubles.data(), memory);
-  else
-    store(buffer, blob.floats.data(), memory);
+  executor.modify(bufferIndex, [&](std::byte *memory) {
+    if (blob.isDouble())
+      store(buffer, blob.doubles.data(), memory);
+    else
+      store(buffer, blob.floats.data(), memory);
+  });
 }
 
 void Parameters::load(const std::string &path) {
@@ -115,11 +125,11 @@ void Parameters::load(const std::string &path) {
 
 void Parameters::load(const formats::Weights &weights,
                       const std::string &source) {
-  const std::string summary = bindWeights(
-      fileLayers, weights, source,
-      [&](std::uint32_t index, const formats::Blob &blob) {
-        write(index, blob);
-      });
+  const std::string summary =
+      bindWeights(fileLayers, weights, source,
+                  [&](std::uint32_t index, const formats::Blob &blob) {
+                    write(index, blob);
+                  });
   if (!summary.empty())
     log::info(log::site::ignoreLayer, summary);
 }
@@ -201,9 +211,10 @@ double Parameters::gradientSumOfSquares() const {
     const std::uint32_t index = parameter.gradient_buffer_index();
     const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
     const ElementOrder order(buffer);
-    sum += buffer.type() == plan::F64
-               ? sumOfSquares<double>(order, executor.data(index))
-               : sumOfSquares<float>(order, executor.data(index));
+    executor.read(index, [&](const std::byte *bytes) {
+      sum += buffer.type() == plan::F64 ? sumOfSquares<double>(order, bytes)
+                                        : sumOfSquares<float>(order, bytes);
+    });
   }
   return sum;
 }

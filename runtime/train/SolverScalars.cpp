@@ -6,31 +6,32 @@
 
 namespace brew::runtime {
 
-SolverScalars::SolverScalars(Executor &executor) {
-  const plan::Manifest &manifest = executor.manifest();
+SolverScalars::SolverScalars(Executor &planExecutor) {
+  const plan::Manifest &manifest = planExecutor.manifest();
   for (int i = 0; i < manifest.buffers_size(); ++i) {
     const plan::Buffer &buffer = manifest.buffers(i);
-    const plan::Arena &arena =
-        manifest.arenas(static_cast<int>(buffer.arena_index()));
-    if (arena.kind() != plan::SCALARS)
+    arena = buffer.arena_index();
+    const plan::Arena &memory = manifest.arenas(static_cast<int>(arena));
+    if (memory.kind() != plan::SCALARS)
       continue;
     type = buffer.type();
     if ((type != plan::F32 && type != plan::F64) ||
-        arena.size() < plan::SCALAR_COUNT * plan::kAlignment)
+        memory.size() < plan::SCALAR_COUNT * plan::kAlignment)
       throw badInput("damaged plan: its solver scalars have no room");
-    base = executor.data(static_cast<std::uint32_t>(i)) - buffer.offset();
+    executor = &planExecutor;
     return;
   }
 }
 
 void SolverScalars::set(plan::SolverScalar slot, double value) {
-  if (!base)
+  if (!executor)
     return;
-  std::byte *place = base + slot * plan::kAlignment;
+  const std::uint64_t offset = std::uint64_t(slot) * plan::kAlignment;
+  const auto single = static_cast<float>(value);
   if (type == plan::F64)
-    *reinterpret_cast<double *>(place) = value;
+    executor->uploadBytes(arena, offset, &value, sizeof value);
   else
-    *reinterpret_cast<float *>(place) = static_cast<float>(value);
+    executor->uploadBytes(arena, offset, &single, sizeof single);
 }
 
 } // namespace brew::runtime

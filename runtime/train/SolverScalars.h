@@ -3,7 +3,7 @@
 
 #include "runtime/Executor.h"
 
-#include <cstddef>
+#include <cstdint>
 
 namespace brew::runtime {
 
@@ -16,10 +16,12 @@ public:
   /// read it.
   explicit SolverScalars(Executor &executor);
 
+  /// Programs that were started before keep the value they had.
   void set(plan::SolverScalar slot, double value);
 
 private:
-  std::byte *base = nullptr;
+  Executor *executor = nullptr; ///< null without the arena
+  std::uint32_t arena = 0;
   plan::DataType type = plan::F32;
 };
 

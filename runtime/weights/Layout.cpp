@@ -4,8 +4,6 @@
 
 #include "formats/Error.h"
 
-#include <cstring>
-
 namespace brew::runtime {
 namespace {
 
@@ -114,25 +112,6 @@ void load(const plan::Buffer &buffer, const std::byte *source, float *values) {
 }
 void load(const plan::Buffer &buffer, const std::byte *source, double *values) {
   loadAll(buffer, source, values);
-}
-
-void copyElements(const plan::Buffer &buffer, const std::byte *source,
-                  std::byte *target) {
-  const std::size_t size = plan::elementSize(buffer.type());
-  const std::uint64_t dense = std::uint64_t(plan::elementCount(buffer)) * size;
-  if (dense == buffer.size()) { // any order, but no gaps
-    std::memcpy(target, source, dense);
-    return;
-  }
-  ElementOrder order(buffer);
-  order.forEachRun(0, order.count(),
-                   [&](std::int64_t, std::int64_t position, std::int64_t length,
-                       std::int64_t step) {
-                     for (std::int64_t i = 0; i < length; ++i) {
-                       std::size_t at = (position + i * step) * size;
-                       std::memcpy(target + at, source + at, size);
-                     }
-                   });
 }
 
 std::string shapeText(const std::vector<std::int64_t> &dims) {

@@ -56,11 +56,6 @@ void storeRows(const plan::Buffer &buffer, std::int64_t first,
 void load(const plan::Buffer &buffer, const std::byte *source, float *values);
 void load(const plan::Buffer &buffer, const std::byte *source, double *values);
 
-/// Copies the elements of one image of a buffer to another of the same buffer;
-/// bytes between strided elements are left alone.
-void copyElements(const plan::Buffer &buffer, const std::byte *source,
-                  std::byte *target);
-
 /// Dimensions of a message as a vector.
 inline std::vector<std::int64_t>
 toVector(const google::protobuf::RepeatedField<google::protobuf::int64> &dims) {

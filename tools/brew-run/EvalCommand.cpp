@@ -10,8 +10,8 @@
 #include "formats/Error.h"
 #include "formats/Hdf5.h"
 #include "runtime/data/Feeder.h"
-#include "runtime/weights/Layout.h"
 #include "runtime/log/Log.h"
+#include "runtime/weights/Layout.h"
 
 #include <memory>
 
@@ -60,15 +60,17 @@ public:
     const plan::Buffer &buffer =
         executor.manifest().buffers(static_cast<int>(index));
     const auto count = static_cast<std::size_t>(plan::elementCount(buffer));
-    if (buffer.type() == plan::F64) {
-      std::vector<double> values(count);
-      runtime::load(buffer, executor.data(index), values.data());
-      file.write(name, dims, values.data());
-    } else {
-      std::vector<float> values(count);
-      runtime::load(buffer, executor.data(index), values.data());
-      file.write(name, dims, values.data());
-    }
+    executor.read(index, [&](const std::byte *bytes) {
+      if (buffer.type() == plan::F64) {
+        std::vector<double> values(count);
+        runtime::load(buffer, bytes, values.data());
+        file.write(name, dims, values.data());
+      } else {
+        std::vector<float> values(count);
+        runtime::load(buffer, bytes, values.data());
+        file.write(name, dims, values.data());
+      }
+    });
   }
   void write(const std::string &name, const plan::NamedBuffer &named) {
     const plan::Buffer &buffer =
@@ -83,9 +85,9 @@ private:
   formats::Hdf5Writer file;
 };
 
-/// Whether `named` is a parameter's gradient, LAYER/INDEX. The buffer alone does
-/// not tell: a blob's gradient may lie in the same one (a bias as large as its
-/// bottom).
+/// Whether `named` is a parameter's gradient, LAYER/INDEX. The buffer alone
+/// does not tell: a blob's gradient may lie in the same one (a bias as large as
+/// its bottom).
 bool isParameterGradient(const plan::Manifest &manifest,
                          const plan::NamedBuffer &named) {
   for (const plan::Parameter &parameter : manifest.parameters())

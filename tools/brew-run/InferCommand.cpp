@@ -6,8 +6,8 @@
 #include "formats/Error.h"
 #include "formats/Hdf5.h"
 #include "runtime/data/Feeder.h"
-#include "runtime/weights/Layout.h"
 #include "runtime/log/Log.h"
+#include "runtime/weights/Layout.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -165,7 +165,9 @@ private:
         session.manifest().buffers(static_cast<int>(result.buffer));
     std::vector<float> values(
         static_cast<std::size_t>(plan::elementCount(buffer)));
-    runtime::load(buffer, session.executor.data(result.buffer), values.data());
+    session.executor.read(result.buffer, [&](const std::byte *bytes) {
+      runtime::load(buffer, bytes, values.data());
+    });
     const std::size_t rowSize = values.size() / static_cast<std::size_t>(batch);
     if (!options.outputs.empty()) {
       result.values.insert(result.values.end(), values.begin(),

@@ -4,11 +4,11 @@
 
 #include "formats/Error.h"
 #include "runtime/data/Feeder.h"
-#include "runtime/weights/Layout.h"
 #include "runtime/data/RandomStream.h"
 #include "runtime/log/Log.h"
 #include "runtime/train/NetOutputs.h"
 #include "runtime/train/SolverScalars.h"
+#include "runtime/weights/Layout.h"
 
 #include <algorithm>
 #include <chrono>

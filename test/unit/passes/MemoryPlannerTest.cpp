@@ -91,8 +91,7 @@ TEST(MemoryPlanner, RandomLivesNeverOverlap) {
     int count = 1 + random() % 40;
     for (int i = 0; i < count; ++i) {
       int64_t first = random() % 30;
-      values.push_back(
-          value(random() % 5000, first, first + random() % 10));
+      values.push_back(value(random() % 5000, first, first + random() % 10));
     }
     int64_t bound = lowerBound(values), extent = planOffsets(values);
     expectValid(values, extent);

@@ -16,10 +16,10 @@ using namespace brew::test;
 namespace {
 
 float *floats(Executor &executor, std::uint32_t buffer) {
-  return reinterpret_cast<float *>(executor.data(buffer));
+  return reinterpret_cast<float *>(executor.hostData(buffer));
 }
 std::int32_t *integers(Executor &executor, std::uint32_t buffer) {
-  return reinterpret_cast<std::int32_t *>(executor.data(buffer));
+  return reinterpret_cast<std::int32_t *>(executor.hostData(buffer));
 }
 
 /// The Error that `action` throws, as "STATUS: TEXT".
@@ -75,7 +75,30 @@ TEST(Executor, RunsPartsOfPrograms) {
   EXPECT_NE(errorOf([&] { executor.run(0, 2, 1); }), "");
   EXPECT_NE(errorOf([&] { executor.run(1); }), "");
   EXPECT_NE(errorOf([&] { executor.run(-1); }), "");
-  EXPECT_NE(errorOf([&] { executor.data(99); }), "");
+  EXPECT_NE(errorOf([&] { executor.hostData(99); }), "");
+}
+
+TEST(Executor, UploadsLeaveGapsAlone) {
+  PlanBuilder b;
+  auto whole = b.buffer("whole", {2, 4});
+  auto view = b.buffer("view", {2, 2}, {4, 1});
+  plan::Buffer &buffer = *b.manifest.mutable_buffers(static_cast<int>(view));
+  buffer.set_offset(b.manifest.buffers(static_cast<int>(whole)).offset());
+  b.program("main");
+  Executor executor(b.build(), {1});
+  const float ones[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+  const float image[6] = {2, 3, 9, 9, 4, 5};
+  executor.upload(whole, reinterpret_cast<const std::byte *>(ones));
+  executor.upload(view, reinterpret_cast<const std::byte *>(image));
+  float values[8];
+  executor.download(whole, reinterpret_cast<std::byte *>(values));
+  EXPECT_EQ(std::vector<float>(values, values + 8),
+            (std::vector<float>{2, 3, 1, 1, 4, 5, 1, 1}));
+  executor.modify(
+      view, [](std::byte *bytes) { reinterpret_cast<float *>(bytes)[5] = 7; });
+  executor.read(whole, [](const std::byte *bytes) {
+    EXPECT_EQ(reinterpret_cast<const float *>(bytes)[5], 7);
+  });
 }
 
 TEST(Executor, KernelRangesStartAtGrains) {
@@ -133,12 +156,13 @@ TEST(Executor, ArenasAreInitialised) {
           b.segment(Segment::WEIGHTS, bytesOf(weights, 2)));
   b.program("main");
   Executor executor(b.build(), {1});
-  EXPECT_EQ(std::memcmp(executor.data(constant), values, 12), 0);
+  EXPECT_EQ(std::memcmp(executor.hostData(constant), values, 12), 0);
   EXPECT_EQ(floats(executor, weight)[1], 5);
   EXPECT_EQ(floats(executor, weight)[2], 0);
   EXPECT_EQ(floats(executor, state)[3], 0);
   for (std::uint32_t buffer : {constant, weight, state})
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(executor.data(buffer)) % 64, 0u);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(executor.hostData(buffer)) % 64,
+              0u);
 }
 
 TEST(Executor, SeveralPlansAtOnce) {

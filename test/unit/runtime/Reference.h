@@ -56,7 +56,7 @@ struct Tensor {
   void store(runtime::Executor &executor, std::uint32_t index) const {
     const plan::Buffer &buffer =
         executor.manifest().buffers(static_cast<int>(index));
-    auto *memory = reinterpret_cast<float *>(executor.data(index));
+    auto *memory = reinterpret_cast<float *>(executor.hostData(index));
     std::fill(memory, memory + buffer.size() / sizeof(float), kGap);
     for (std::size_t i = 0; i < values.size(); ++i)
       memory[position(buffer, i)] = static_cast<float>(values[i]);
@@ -68,7 +68,8 @@ struct Tensor {
   void expectNear(runtime::Executor &executor, std::uint32_t index) const {
     const plan::Buffer &buffer =
         executor.manifest().buffers(static_cast<int>(index));
-    const auto *memory = reinterpret_cast<const float *>(executor.data(index));
+    const auto *memory =
+        reinterpret_cast<const float *>(executor.hostData(index));
     std::vector<bool> element(buffer.size() / sizeof(float));
     for (std::size_t i = 0; i < values.size(); ++i) {
       std::int64_t place = position(buffer, i);

@@ -55,7 +55,7 @@ const char *const kInput = "name: 'in' type: 'Input' top: 'x' top: 'target'";
 const char *const kSolver = "base_lr: 0.1 lr_policy: 'fixed' max_iter: 1";
 
 std::vector<float> floats(Executor &executor, std::uint32_t buffer, int count) {
-  const float *data = reinterpret_cast<float *>(executor.data(buffer));
+  const float *data = reinterpret_cast<float *>(executor.hostData(buffer));
   return {data, data + count};
 }
 
@@ -117,7 +117,7 @@ TEST(Feeder, CallersValuesComeBackEveryPass) {
   EXPECT_EQ(floats(executor, 1, 4), target);
   EXPECT_EQ(floats(executor, 0, 12), std::vector<float>(12)); // zeros
   // The program may reuse the memory within a run.
-  reinterpret_cast<float *>(executor.data(1))[2] = 99;
+  reinterpret_cast<float *>(executor.hostData(1))[2] = 99;
   feeder.feed();
   EXPECT_EQ(floats(executor, 1, 4), target);
   test::expectError(ExitStatus::BadInput, "no input blob 'y'",

@@ -62,14 +62,12 @@ TEST(Layout, ASplitDimensionPermutesItsParts) {
 
 TEST(Layout, GapsAreLeftAlone) {
   const auto buffer = makeBuffer("x", 0, 0, {2, 2}, {3, 1});
-  std::vector<std::byte> bytes(6 * sizeof(float), std::byte(0xff));
+  std::vector<std::byte> bytes(6 * sizeof(float), std::byte(0x11));
   const auto values = counting(4);
   store(buffer, values.data(), bytes.data());
-  std::vector<std::byte> copy(6 * sizeof(float), std::byte(0x11));
-  copyElements(buffer, bytes.data(), copy.data());
-  EXPECT_EQ(copy[2 * sizeof(float)], std::byte(0x11));
+  EXPECT_EQ(bytes[2 * sizeof(float)], std::byte(0x11));
   std::vector<float> back(4);
-  load(buffer, copy.data(), back.data());
+  load(buffer, bytes.data(), back.data());
   EXPECT_EQ(back, values);
 }
 

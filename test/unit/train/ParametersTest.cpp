@@ -96,7 +96,7 @@ struct Net {
   float stored(std::uint32_t parameter, int element) {
     const auto buffer =
         executor.manifest().parameters(int(parameter)).buffer_index();
-    return reinterpret_cast<float *>(executor.data(buffer))[element];
+    return reinterpret_cast<float *>(executor.hostData(buffer))[element];
   }
 };
 
@@ -156,7 +156,7 @@ TEST(Parameters, HistoryUsesTheSameOrder) {
   net.parameters.setHistory(history, "s");
   const auto index =
       net.executor.manifest().parameters(0).state_buffer_indices(0);
-  const float *state = reinterpret_cast<float *>(net.executor.data(index));
+  const float *state = reinterpret_cast<float *>(net.executor.hostData(index));
   EXPECT_EQ(state[1], 5); // (0, 1, 0, 0)
   const auto back = net.parameters.history();
   ASSERT_EQ(back.size(), 4u);
@@ -255,7 +255,7 @@ TEST(Parameters, GradientNormSkipsPadding) {
   Net net;
   const auto index =
       net.executor.manifest().parameters(1).gradient_buffer_index();
-  float *gradient = reinterpret_cast<float *>(net.executor.data(index));
+  float *gradient = reinterpret_cast<float *>(net.executor.hostData(index));
   gradient[0] = 3;
   gradient[2] = 4;
   gradient[3] = 1000; // beyond the three elements

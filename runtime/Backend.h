@@ -1,0 +1,63 @@
+//===- Backend.h - What a device does for an executor -----------*- C++ -*-===//
+//
+// A backend owns the memory of a loaded plan on one kind of device and runs
+// its steps there. Everything above it (Executor, feeds, solver) sees buffers
+// only through their bytes on the host.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/Executor.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace brew::runtime {
+
+/// Indices were checked by the caller (Executor).
+class Backend {
+public:
+  virtual ~Backend() = default;
+
+  /// Host threads that preparing data may use.
+  virtual int threads() const = 0;
+
+  /// The buffer's own memory where the host can reach it, else null.
+  virtual std::byte *hostData(std::uint32_t buffer) = 0;
+  /// Writes the elements of a buffer from bytes in its layout; what lies in the
+  /// gaps of its strides belongs to other buffers and stays. The caller may
+  /// reuse `bytes` when it returns.
+  virtual void upload(std::uint32_t buffer, const std::byte *bytes) = 0;
+  /// Reads the bytes of a buffer, gaps included, after all that was started.
+  virtual void download(std::uint32_t buffer, std::byte *bytes) = 0;
+
+  /// Writes bytes of an arena; programs that were started before do not see
+  /// them.
+  virtual void uploadBytes(std::uint32_t arena, std::uint64_t offset,
+                           const void *bytes, std::size_t size) = 0;
+
+  /// Starts steps [begin, end) of a program; downloads wait for them.
+  virtual void run(int program, std::size_t begin, std::size_t end) = 0;
+  /// Runs all steps of a program, with a clock on each.
+  virtual void
+  runTimed(int program,
+           const std::function<void(std::size_t, double)> &observer) = 0;
+
+  /// What executes a step; see Executor.
+  virtual std::string implementation(int program, std::size_t step) const = 0;
+  /// Bytes of vendor scratch.
+  virtual std::uint64_t workspaceBytes() const = 0;
+};
+
+/// "PLAN: program 'main', step 3 (conv1+relu1)", for errors about a step.
+std::string describeStep(const plan::PlanFile &plan,
+                         const plan::Program &program, int step);
+
+std::unique_ptr<Backend>
+makeCpuBackend(std::shared_ptr<const plan::PlanFile> plan,
+               const ExecutorOptions &options);
+
+} // namespace brew::runtime

@@ -1,0 +1,60 @@
+//===- Checks.cpp - Conditions that kernels check on the device -----------===//
+#include "runtime/Checks.h"
+
+#include "formats/Error.h"
+
+#include <cstdio>
+#include <cstring>
+
+namespace brew::runtime {
+
+static double readElement(plan::DataType type, const std::byte *bytes,
+                          std::int64_t index) {
+  auto read = [&](auto value) {
+    std::memcpy(&value, bytes + index * static_cast<std::int64_t>(sizeof value),
+                sizeof value);
+    return static_cast<double>(value);
+  };
+  switch (type) {
+  case plan::F32:
+    return read(float());
+  case plan::F64:
+    return read(double());
+  case plan::I32:
+    return read(std::int32_t());
+  case plan::U8:
+    return read(std::uint8_t());
+  case plan::BF16:
+  case plan::F16:
+    break;
+  }
+  return 0;
+}
+
+void failCheck(const plan::Check &check, std::int32_t status,
+               const plan::Buffer &values, const std::byte *bytes) {
+  std::int64_t position = std::int64_t(status) - 1;
+  if (position < 0 || position >= plan::elementCount(values))
+    throw Error(ExitStatus::Bug, "the kernel of layer '" + check.layer() +
+                                     "' reports the impossible status " +
+                                     std::to_string(status));
+  // The position counts elements in the order of the dimensions; memory may
+  // have another.
+  std::int64_t rest = position, index = 0;
+  for (int d = values.dims_size() - 1; d >= 0; --d) {
+    index += rest % values.dims(d) * values.strides(d);
+    rest /= values.dims(d);
+  }
+  char value[32];
+  std::snprintf(value, sizeof value, "%.9g",
+                readElement(values.type(), bytes, index));
+  std::string place = check.source_location().empty()
+                          ? ""
+                          : " (" + check.source_location() + ")";
+  throw badInput("layer '" + check.layer() + "'" + place + ": label " + value +
+                 " at position " + std::to_string(position) + " of blob '" +
+                 check.blob() + "' is outside [0, " +
+                 std::to_string(check.limit()) + ")");
+}
+
+} // namespace brew::runtime
