@@ -1,364 +1,401 @@
 //===- ForkFields.cpp - What only forks of Caffe have ---------------------===//
 //
-// Fields, enum values and layer types that published prototxts use and BVLC
-// Caffe 1.0 does not have, with the fork best known for them. Data only, plus
-// the look-ups; extend it freely.
+// Fields and enum values that forks have and neither Caffe 1.0 nor Brew has,
+// with the fork best known for them. Data only, plus the look-ups; extend it
+// freely.
 //
 //===----------------------------------------------------------------------===//
 
 #include "frontends/prototxt/ForkFields.h"
 
+#include "frontends/prototxt/ForkNames.h"
+
 namespace brew::prototxt {
 
 namespace {
 
-constexpr char c3D[] = "C3D (facebook/C3D)";
-constexpr char crfrnn[] = "CRF-RNN (torrvision)";
-constexpr char convolutionalPoseMachines[] =
-    "Convolutional Pose Machines (shihenw/caffe)";
-constexpr char deeplab[] = "DeepLab";
-constexpr char fasterRcnn[] = "Faster R-CNN (rbgirshick/caffe-fast-rcnn)";
-constexpr char flownet2[] = "FlowNet 2 (lmb-freiburg)";
-constexpr char intelCaffe[] = "Intel Caffe";
-constexpr char mobilenetDepthwisePorts[] = "MobileNet depthwise ports";
-constexpr char mobilenetyolo[] = "MobileNet-YOLO (eric612)";
-constexpr char mycaffe[] = "MyCaffe";
-constexpr char nvidiaCaffe[] = "NVIDIA Caffe";
-constexpr char pspnet[] = "PSPNet (hszhao)";
-constexpr char rfcn[] = "R-FCN (daijifeng001/caffe-rfcn)";
-constexpr char ristretto[] = "Ristretto (pmgysel/caffe)";
-constexpr char senet[] = "SENet (hujie-frank)";
-constexpr char ssd[] = "SSD (weiliu89/caffe)";
-constexpr char segnet[] = "SegNet (alexgkendall/caffe-segnet)";
-constexpr char shufflenetPorts[] = "ShuffleNet ports";
-constexpr char caffeface[] = "caffe-face (ydwen)";
-constexpr char caffesphereface[] = "caffe-sphereface (wy1iu)";
-constexpr char caffewindows[] = "caffe-windows (happynear)";
-constexpr char crnncaffe[] = "crnn.caffe (yalecyu)";
-constexpr char developmentVersionsBeforeCaffe10[] =
-    "development versions before Caffe 1.0";
-constexpr char expcaffe[] = "exp_caffe (pl8787)";
-
-/// A field of a message type, or a value of an enum type.
-struct Member {
-  const char *owner;
-  const char *name;
+/// Fields of a message type, or values of an enum type, of one fork.
+struct Members {
   const char *fork;
+  const char *owner;
+  const char *names;
 };
 
 // clang-format off
-constexpr Member fields[] = {
-    {"BatchNormParameter", "bias_filler", nvidiaCaffe},
-    {"BatchNormParameter", "engine", intelCaffe},
-    {"BatchNormParameter", "filler", intelCaffe},
-    {"BatchNormParameter", "scale_bias", nvidiaCaffe},
-    {"BatchNormParameter", "scale_filler", nvidiaCaffe},
-    {"ConcatParameter", "engine", intelCaffe},
-    {"ConcatParameter", "per_fla_fuse", intelCaffe},
-    {"ConvolutionParameter", "conv_algorithm", intelCaffe},
-    {"ConvolutionParameter", "cudnn_convolution_algo_seeker", nvidiaCaffe},
-    {"ConvolutionParameter", "cudnn_math_override", nvidiaCaffe},
-    {"DataParameter", "cache", nvidiaCaffe},
-    {"DataParameter", "parser_threads", nvidiaCaffe},
-    {"DataParameter", "shuffle", nvidiaCaffe},
-    {"DataParameter", "threads", nvidiaCaffe},
-    {"DropoutParameter", "scale_train", fasterRcnn},
-    {"ELUParameter", "lambda", nvidiaCaffe},
-    {"FillerParameter", "alpha", caffewindows},
-    {"ImageDataParameter", "bias", expcaffe},
-    {"ImageDataParameter", "cache", nvidiaCaffe},
-    {"ImageDataParameter", "channels", expcaffe},
-    {"ImageDataParameter", "face_point_num", caffewindows},
-    {"ImageDataParameter", "face_transform", caffewindows},
-    {"ImageDataParameter", "max_aspect_ratio", caffewindows},
-    {"ImageDataParameter", "max_random_scale", caffewindows},
-    {"ImageDataParameter", "max_random_shift", caffewindows},
-    {"ImageDataParameter", "max_rotate_angle", caffewindows},
-    {"ImageDataParameter", "max_shear_ratio", caffewindows},
-    {"ImageDataParameter", "min_height", intelCaffe},
-    {"ImageDataParameter", "min_random_scale", caffewindows},
-    {"ImageDataParameter", "min_width", intelCaffe},
-    {"ImageDataParameter", "precache", nvidiaCaffe},
-    {"ImageDataParameter", "threads", nvidiaCaffe},
-    {"InnerProductParameter", "enable_noise", mycaffe},
-    {"InnerProductParameter", "normalize", caffewindows},
-    {"InnerProductParameter", "sigma_init", mycaffe},
-    {"LayerParameter", "annotated_data_param", ssd},
-    {"LayerParameter", "augmentation", flownet2},
-    {"LayerParameter", "backward_math", nvidiaCaffe},
-    {"LayerParameter", "backward_type", nvidiaCaffe},
-    {"LayerParameter", "bn_param", segnet},
-    {"LayerParameter", "box_annotator_ohem_param", rfcn},
-    {"LayerParameter", "center_loss_param", caffeface},
-    {"LayerParameter", "continuation_indicator_param", crnncaffe},
-    {"LayerParameter", "convolution3d_param", c3D},
-    {"LayerParameter", "correlation_param", flownet2},
-    {"LayerParameter", "cpmdata_param", convolutionalPoseMachines},
-    {"LayerParameter", "ctc_loss_param", crnncaffe},
-    {"LayerParameter", "custom_data_param", flownet2},
-    {"LayerParameter", "data_augmentation_param", flownet2},
-    {"LayerParameter", "data_temporal_param", mycaffe},
-    {"LayerParameter", "dense_image_data_param", segnet},
-    {"LayerParameter", "densecrf_param", deeplab},
-    {"LayerParameter", "detection_evaluate_param", ssd},
-    {"LayerParameter", "detection_output_param", ssd},
-    {"LayerParameter", "detectnet_augmentation_param", nvidiaCaffe},
-    {"LayerParameter", "detectnet_groundtruth_param", nvidiaCaffe},
-    {"LayerParameter", "engine", intelCaffe},
-    {"LayerParameter", "eval_detection_param", intelCaffe},
-    {"LayerParameter", "flip_param", caffewindows},
-    {"LayerParameter", "flow_augmentation_param", flownet2},
-    {"LayerParameter", "flow_warp_param", flownet2},
-    {"LayerParameter", "forward_math", nvidiaCaffe},
-    {"LayerParameter", "forward_type", nvidiaCaffe},
-    {"LayerParameter", "freeze_learning", mycaffe},
-    {"LayerParameter", "generate_augmentation_parameters_param", flownet2},
-    {"LayerParameter", "hotspot_param", caffewindows},
-    {"LayerParameter", "inner_distance_param", caffewindows},
-    {"LayerParameter", "insanity_param", caffewindows},
-    {"LayerParameter", "interp_param", pspnet},
-    {"LayerParameter", "l1loss_param", flownet2},
-    {"LayerParameter", "labelsequence_accuracy_param", crnncaffe},
-    {"LayerParameter", "lpq_loss_param", flownet2},
-    {"LayerParameter", "lstm_attention_param", mycaffe},
-    {"LayerParameter", "lstm_simple_param", mycaffe},
-    {"LayerParameter", "margin_inner_product_param", caffesphereface},
-    {"LayerParameter", "mat_read_param", deeplab},
-    {"LayerParameter", "mat_write_param", deeplab},
-    {"LayerParameter", "mean_param", flownet2},
-    {"LayerParameter", "multi_stage_meanfield_param", crfrnn},
-    {"LayerParameter", "multibox_loss_param", ssd},
-    {"LayerParameter", "multinode", intelCaffe},
-    {"LayerParameter", "norm_param", ssd},
-    {"LayerParameter", "normalize_param", caffewindows},
-    {"LayerParameter", "permute_param", ssd},
-    {"LayerParameter", "pooling3d_param", c3D},
-    {"LayerParameter", "prior_box_param", ssd},
-    {"LayerParameter", "proposal_param", rfcn},
-    {"LayerParameter", "psroi_pooling_param", rfcn},
-    {"LayerParameter", "quantization_param", ristretto},
-    {"LayerParameter", "reader_param", flownet2},
-    {"LayerParameter", "region_loss_param", mobilenetyolo},
-    {"LayerParameter", "remote_data_param", intelCaffe},
-    {"LayerParameter", "reorg_param", mobilenetyolo},
-    {"LayerParameter", "resample_param", flownet2},
-    {"LayerParameter", "roi_pooling_param", fasterRcnn},
-    {"LayerParameter", "seg_accuracy_param", deeplab},
-    {"LayerParameter", "segmentation_evaluate_param", mobilenetyolo},
-    {"LayerParameter", "shuffle_channel_param", shufflenetPorts},
-    {"LayerParameter", "smooth_l1_loss_param", fasterRcnn},
-    {"LayerParameter", "sub_region_param", caffewindows},
-    {"LayerParameter", "tokenized_data_param", mycaffe},
-    {"LayerParameter", "trt_param", nvidiaCaffe},
-    {"LayerParameter", "upsample_param", segnet},
-    {"LayerParameter", "video_data_param", ssd},
-    {"LayerParameter", "yolo_detection_output_param", mobilenetyolo},
-    {"LayerParameter", "yolo_seg_param", mobilenetyolo},
-    {"LayerParameter", "yolov3_detection_output_param", mobilenetyolo},
-    {"LayerParameter", "yolov3_param", mobilenetyolo},
-    {"LossParameter", "class_weighting", segnet},
-    {"LossParameter", "label_smoothing", nvidiaCaffe},
-    {"LossParameter", "weight_by_label_freqs", segnet},
-    {"MemoryDataParameter", "label_channels", mycaffe},
-    {"MemoryDataParameter", "label_height", mycaffe},
-    {"MemoryDataParameter", "label_type", mycaffe},
-    {"MemoryDataParameter", "label_width", mycaffe},
-    {"NetParameter", "bn_stats_batch_size", intelCaffe},
-    {"NetParameter", "compile_net_state", intelCaffe},
-    {"NetParameter", "default_backward_math", nvidiaCaffe},
-    {"NetParameter", "default_backward_type", nvidiaCaffe},
-    {"NetParameter", "default_forward_math", nvidiaCaffe},
-    {"NetParameter", "default_forward_type", nvidiaCaffe},
-    {"NetParameter", "eltwise_mem_sharing", nvidiaCaffe},
-    {"NetParameter", "engine", intelCaffe},
-    {"NetParameter", "global_grad_scale", nvidiaCaffe},
-    {"NetParameter", "global_grad_scale_adaptive", nvidiaCaffe},
-    {"NetParameter", "multinode", intelCaffe},
-    {"NetParameter", "quantize", nvidiaCaffe},
-    {"RecurrentParameter", "dropout_ratio", mycaffe},
-    {"RecurrentParameter", "dropout_seed", mycaffe},
-    {"RecurrentParameter", "engine", mycaffe},
-    {"RecurrentParameter", "num_layers", mycaffe},
-    {"SoftmaxParameter", "normalize_type", caffewindows},
-    {"SolverParameter", "ap_version", ssd},
-    {"SolverParameter", "eval_type", ssd},
-    {"SolverParameter", "larc", nvidiaCaffe},
-    {"SolverParameter", "larc_eta", nvidiaCaffe},
-    {"SolverParameter", "larc_policy", nvidiaCaffe},
-    {"SolverParameter", "larc_turbo", nvidiaCaffe},
-    {"SolverParameter", "local_gw_ratio", intelCaffe},
-    {"SolverParameter", "local_lr_auto", intelCaffe},
-    {"SolverParameter", "max_momentum", nvidiaCaffe},
-    {"SolverParameter", "min_lr", nvidiaCaffe},
-    {"SolverParameter", "momentum_end", developmentVersionsBeforeCaffe10},
-    {"SolverParameter", "momentum_policy", nvidiaCaffe},
-    {"SolverParameter", "momentum_power", nvidiaCaffe},
-    {"SolverParameter", "momentum_start", developmentVersionsBeforeCaffe10},
-    {"SolverParameter", "multinode_param", intelCaffe},
-    {"SolverParameter", "plateau_winsize", ssd},
-    {"SolverParameter", "rampup_interval", nvidiaCaffe},
-    {"SolverParameter", "rampup_lr", nvidiaCaffe},
-    {"SolverParameter", "result_blob_name", expcaffe},
-    {"SolverParameter", "result_file_name", expcaffe},
-    {"SolverParameter", "show_per_class_result", ssd},
-    {"SolverParameter", "snapshot_before_train", developmentVersionsBeforeCaffe10},
-    {"SolverParameter", "snapshot_txt", expcaffe},
-    {"SolverParameter", "solver_data_type", nvidiaCaffe},
-    {"SolverParameter", "stageiter", mobilenetyolo},
-    {"SolverParameter", "stagelr", mobilenetyolo},
-    {"SolverParameter", "test_and_snapshot_last_epochs", nvidiaCaffe},
-    {"SolverParameter", "test_offset", intelCaffe},
-    {"SolverParameter", "warmup_iter", intelCaffe},
-    {"SolverParameter", "warmup_start_lr", intelCaffe},
-    {"TransformationParameter", "allow_upscale", nvidiaCaffe},
-    {"TransformationParameter", "center_perterb_max", convolutionalPoseMachines},
-    {"TransformationParameter", "color_order", mycaffe},
-    {"TransformationParameter", "crop_h", ssd},
-    {"TransformationParameter", "crop_size_x", convolutionalPoseMachines},
-    {"TransformationParameter", "crop_size_y", convolutionalPoseMachines},
-    {"TransformationParameter", "crop_w", ssd},
-    {"TransformationParameter", "distort_param", ssd},
-    {"TransformationParameter", "distortion_param", mycaffe},
-    {"TransformationParameter", "do_clahe", convolutionalPoseMachines},
-    {"TransformationParameter", "emit_constraint", ssd},
-    {"TransformationParameter", "expand_param", ssd},
-    {"TransformationParameter", "flow", intelCaffe},
-    {"TransformationParameter", "horizontal_stretch_lower", nvidiaCaffe},
-    {"TransformationParameter", "horizontal_stretch_upper", nvidiaCaffe},
-    {"TransformationParameter", "img_rand_resize_lower", nvidiaCaffe},
-    {"TransformationParameter", "img_rand_resize_upper", nvidiaCaffe},
-    {"TransformationParameter", "interpolation_algo_down", nvidiaCaffe},
-    {"TransformationParameter", "interpolation_algo_up", nvidiaCaffe},
-    {"TransformationParameter", "label_mapping", mycaffe},
-    {"TransformationParameter", "mask_param", mycaffe},
-    {"TransformationParameter", "max_rotate_degree", convolutionalPoseMachines},
-    {"TransformationParameter", "noise_param", ssd},
-    {"TransformationParameter", "np_in_lmdb", convolutionalPoseMachines},
-    {"TransformationParameter", "num_parts", convolutionalPoseMachines},
-    {"TransformationParameter", "random_aspect_ratio_param", intelCaffe},
-    {"TransformationParameter", "random_resize_param", intelCaffe},
-    {"TransformationParameter", "resize_param", ssd},
-    {"TransformationParameter", "scale_max", convolutionalPoseMachines},
-    {"TransformationParameter", "scale_min", convolutionalPoseMachines},
-    {"TransformationParameter", "scale_prob", convolutionalPoseMachines},
-    {"TransformationParameter", "stride", convolutionalPoseMachines},
-    {"TransformationParameter", "target_dist", convolutionalPoseMachines},
-    {"TransformationParameter", "transform_body_joint", convolutionalPoseMachines},
-    {"TransformationParameter", "use_gpu_transform", nvidiaCaffe},
-    {"TransformationParameter", "use_image_mean", mycaffe},
-    {"TransformationParameter", "use_imagedb_mean", mycaffe},
-    {"TransformationParameter", "var_sz_img_enabled", nvidiaCaffe},
-    {"TransformationParameter", "vertical_stretch_lower", nvidiaCaffe},
-    {"TransformationParameter", "vertical_stretch_upper", nvidiaCaffe},
-    {"TransformationParameter", "visualize", convolutionalPoseMachines},
+constexpr Members fields[] = {
+    {caffewindows, "AccuracyParameter",
+     "min_is_better"},
+    {synopsys, "ArgMaxParameter",
+     "min_first"},
+    {synopsys, "BNParameter",
+     "icnet"},
+    {caffewindows, "BatchNormParameter",
+     "disable_mean disable_variance"},
+    {intelCaffe, "BatchNormParameter",
+     "bias_term engine filler relu stats_batch_size "
+     "use_weight_bias"},
+    {nvidiaCaffe, "BatchNormParameter",
+     "bias_filler scale_bias scale_filler"},
+    {pspnet, "BatchNormParameter",
+     "update_global_stats"},
+    {synopsys, "BatchNormParameter",
+     "add_eps_before_sqrt icnet"},
+    {synopsys, "BiasParameter",
+     "bias_scale bias_zero_point input_scale input_zero_point "
+     "output_scale output_zero_point quantize_method saturate"},
+    {intelCaffe, "ConcatParameter",
+     "engine per_fla_fuse"},
+    {synopsys, "ConcatParameter",
+     "input_scale input_zero_point output_scale output_zero_point "
+     "quantize_method saturate"},
+    {caffewindows, "ConvolutionParameter",
+     "shape_offset"},
+    {intelCaffe, "ConvolutionParameter",
+     "coeff conv_algorithm fusion_type negative_slope relu"},
+    {nvidiaCaffe, "ConvolutionParameter",
+     "conv_algos_override cudnn_convolution_algo_seeker "
+     "cudnn_math_override"},
+    {synopsys, "ConvolutionParameter",
+     "dis_mode gen_mode input_scale input_zero_point output_scale "
+     "output_zero_point per_channel_scale_output "
+     "per_channel_scale_weight quantize_method saturate "
+     "submanifold_sparse weight_fixed weight_scale "
+     "weight_zero_point"},
+    {flownet2, "DataParameter",
+     "block_size disk_reader_threads encoding huge_video_dataset "
+     "limit_samples permute_every_iter preselection_file "
+     "preselection_label rand_permute rand_permute_order "
+     "rand_permute_seed range_end range_start slice_point subtract "
+     "verbose"},
+    {intelCaffe, "DataParameter",
+     "side"},
+    {nvidiaCaffe, "DataParameter",
+     "cache parser_threads precache shuffle threads"},
+    {synopsys, "DataParameter",
+     "random"},
+    {synopsys, "DetectionOutputParameter",
+     "arm_conf_no_concat arm_loc_no_concat "
+     "max_classes_per_detection nbottom no_permute "
+     "objectness_score ratio0 ratio1 ratio2 ratio3 ratio4 ratio5 "
+     "ratio_permute scale_xywh tflite_detection "
+     "tflite_use_regular_nms"},
+    {caffewindows, "DropoutParameter",
+     "sqrt_scale"},
+    {fasterRcnn, "DropoutParameter",
+     "scale_train"},
+    {nvidiaCaffe, "DropoutParameter",
+     "engine random_seed"},
+    {segnet, "DropoutParameter",
+     "sample_weights_test"},
+    {nvidiaCaffe, "ELUParameter",
+     "lambda"},
+    {intelCaffe, "EltwiseParameter",
+     "engine"},
+    {synopsys, "EltwiseParameter",
+     "axis input_scale input_zero_point output_scale "
+     "output_zero_point quantize_method saturate"},
+    {caffewindows, "FillerParameter",
+     "alpha"},
+    {flownet2, "FillerParameter",
+     "diag_val"},
+    {intelCaffe, "FillerParameter",
+     "scale"},
+    {caffewindows, "ImageDataParameter",
+     "balance_by balance_class face_mirror face_point_num "
+     "face_transform label_cut_end label_cut_start "
+     "max_aspect_ratio max_random_scale max_random_shift "
+     "max_rotate_angle max_shear_ratio min_random_scale"},
+    {expcaffe, "ImageDataParameter",
+     "bias channels"},
+    {intelCaffe, "ImageDataParameter",
+     "min_height min_width"},
+    {nvidiaCaffe, "ImageDataParameter",
+     "cache dataset_share_per_node precache short_side threads"},
+    {pspnet, "ImageDataParameter",
+     "ignore_label label_type"},
+    {caffewindows, "InnerProductParameter",
+     "normalize"},
+    {intelCaffe, "InnerProductParameter",
+     "engine negative_slope relu"},
+    {mycaffe, "InnerProductParameter",
+     "enable_noise sigma_init"},
+    {synopsys, "InnerProductParameter",
+     "dis_mode gen_mode input_scale input_zero_point output_scale "
+     "output_zero_point quantize_method saturate weight_fixed "
+     "weight_scale weight_zero_point"},
+    {synopsys, "InputParameter",
+     "output_scale output_zero_point"},
+    {synopsys, "InterpParameter",
+     "full_zoom_factor"},
+    {synopsys, "LRNParameter",
+     "input_scale output_scale"},
+    {c3D, "LayerParameter",
+     "convolution3d_param pooling3d_param"},
+    {caffeface, "LayerParameter",
+     "center_loss_param"},
+    {caffesphereface, "LayerParameter",
+     "margin_inner_product_param"},
+    {caffewindows, "LayerParameter",
+     "batch_contrastive_loss_param channel_scale_param "
+     "confidence_penalty_loss_param eltwise_affine_param "
+     "fcn_data_param feature_decay_loss_param flip_param "
+     "focal_loss_param general_contrastive_loss_param "
+     "general_triplet_loss_param hotspot_param infimum_loss_param "
+     "inner_distance_param insanity_param label_specific_add_param "
+     "label_specific_affine_param label_specific_hard_margin_param "
+     "label_specific_margin_param label_specific_rescale_param "
+     "largemargin_inner_product_param local_param nca_param "
+     "noise_param normalize_param ordinal_regression_loss_param "
+     "pairwise_param predict_box_param resize_param smoothl1_param "
+     "soft_contrastive_loss_param soft_truncation_param "
+     "sub_region_param triplet_loss_param truncation_param"},
+    {convolutionalPoseMachines, "LayerParameter",
+     "cpmdata_param"},
+    {crfrnn, "LayerParameter",
+     "multi_stage_meanfield_param"},
+    {crnncaffe, "LayerParameter",
+     "continuation_indicator_param ctc_loss_param "
+     "labelsequence_accuracy_param"},
+    {deeplab, "LayerParameter",
+     "densecrf_param mat_read_param mat_write_param "
+     "seg_accuracy_param"},
+    {flownet2, "LayerParameter",
+     "accum_param augmentation augmentation_param "
+     "black_augmentation_param coeff_schedule_param "
+     "correlation_param custom_data_param data_augmentation_param "
+     "downsample_param flow_augmentation_param flow_warp_param "
+     "generate_augmentation_parameters_param l1_loss_param "
+     "l1loss_param lpq_loss_param mean_param reader_param "
+     "resample_param reshape_every_iter writer_param"},
+    {intelCaffe, "LayerParameter",
+     "engine eval_detection_param mn_activation_param "
+     "mn_grad_compress_param multinode remote_data_param "
+     "spatial_dropout_param split_param"},
+    {mobilenetyolo, "LayerParameter",
+     "region_loss_param segmentation_evaluate_param "
+     "yolo_detection_output_param yolo_seg_param "
+     "yolov3_detection_output_param yolov3_param"},
+    {mycaffe, "LayerParameter",
+     "data_temporal_param freeze_learning lstm_attention_param "
+     "lstm_simple_param tokenized_data_param"},
+    {nvidiaCaffe, "LayerParameter",
+     "backward_math backward_type cudnn_math_override debug "
+     "detectnet_augmentation_param detectnet_groundtruth_param "
+     "forward_math forward_type trt_param"},
+    {pspnet, "LayerParameter",
+     "adaptive_bias_channel_param bias_channel_param "
+     "dense_crf_param domain_transform_param unique_label_param"},
+    {rfcn, "LayerParameter",
+     "box_annotator_ohem_param proposal_param"},
+    {ristretto, "LayerParameter",
+     "quantization_param"},
+    {segnet, "LayerParameter",
+     "dense_image_data_param"},
+    {ssd, "LayerParameter",
+     "annotated_data_param detection_evaluate_param "
+     "multibox_loss_param video_data_param"},
+    {synopsys, "LayerParameter",
+     "attention_param batch_to_space_nd_param broadcast_to_param "
+     "corr1d_param count_nonzero_param crop_and_resize_param "
+     "depth_to_space_param embedding_lookup_param "
+     "embedding_lookup_sparse_param expand_dims_nd_param "
+     "gan_loss_param gather_nd_param gather_param gather_v2_param "
+     "gemm_param hard_sigmoid_param layer_norm_param "
+     "log_softmax_param lp_normalization_param "
+     "maskrcnn_detection_param maskrcnn_proposal_param "
+     "matmul_param mirror_pad_param mul_param nms_gather_param "
+     "nms_param non_max_suppression_param not_equal_param "
+     "one_hot_param pad_param piece_param point_net_param "
+     "pyramid_roi_align_param range_param reduce_all_param "
+     "reduce_any_param reduce_l1_param reduce_l2_param "
+     "reduce_logsumexp_param reduce_max_param reduce_mean_param "
+     "reduce_min_param reduce_prod_param reduce_sum_param "
+     "resize_bilinear_param resize_nearest_neighbor_param "
+     "reverse_param reverse_sequence_param rnn_v2_param "
+     "roi_align_param scaled_tanh_param scatter_nd_param "
+     "selu_dropout_param selu_param space_to_batch_nd_param "
+     "space_to_depth_param sparse_to_dense_param "
+     "spatial_batching_pooling_param squeeze_convolution_param "
+     "squeeze_inner_product_param stack_param strided_slice_param "
+     "tensor2box_param thresholded_relu_param tile_nd_param "
+     "topk_gather_param unstack_param upsample_darknet_param "
+     "where4_gathernd_crop_param where4_gathernd_param "
+     "where4_param xlu_param yolo_v2_loss_param yolo_v3_loss_param"},
+    {nvidiaCaffe, "LossParameter",
+     "label_smoothing"},
+    {rfcn, "LossParameter",
+     "pre_fixed_normalizer"},
+    {segnet, "LossParameter",
+     "class_weighting weight_by_label_freqs"},
+    {synopsys, "MVNParameter",
+     "add_eps_before_sqrt"},
+    {caffewindows, "MemoryDataParameter",
+     "transpose"},
+    {mycaffe, "MemoryDataParameter",
+     "label_channels label_height label_type label_width"},
+    {intelCaffe, "NetParameter",
+     "bn_stats_batch_size compile_net_state engine multinode"},
+    {nvidiaCaffe, "NetParameter",
+     "default_backward_math default_backward_type "
+     "default_conv_algos_override default_cudnn_math_override "
+     "default_forward_math default_forward_type "
+     "eltwise_mem_sharing global_grad_scale "
+     "global_grad_scale_adaptive quantize reduce_buckets"},
+    {caffewindows, "NormalizeParameter",
+     "bp_norm fix_gradient normalize_type"},
+    {synopsys, "NormalizeParameter",
+     "add_eps_before_sqrt"},
+    {caffewindows, "ParameterParameter",
+     "blob_filler"},
+    {caffewindows, "PoolingParameter",
+     "blobs_a_min blobs_lr"},
+    {intelCaffe, "PoolingParameter",
+     "avg_include_pad axis kernel_size_3d pad_3d stride_3d"},
+    {nvidiaCaffe, "PoolingParameter",
+     "torch_pooling"},
+    {synopsys, "PoolingParameter",
+     "input_scale input_zero_point output_scale "
+     "output_shift_instead_division output_zero_point pad_b pad_l "
+     "pad_r pad_t pad_type quantize_method saturate"},
+    {synopsys, "PowerParameter",
+     "quantize_method saturate"},
+    {synopsys, "PriorBoxParameter",
+     "box_height box_width faceboxes keras tf yx_order"},
+    {intelCaffe, "ROIPoolingParameter",
+     "pooled_size"},
+    {intelCaffe, "ReLUParameter",
+     "fuse"},
+    {synopsys, "ReLUParameter",
+     "input_scale input_zero_point maximum minimum output_scale "
+     "output_zero_point relu6 saturate"},
+    {mycaffe, "RecurrentParameter",
+     "dropout_ratio dropout_seed engine num_layers"},
+    {synopsys, "RecurrentParameter",
+     "activation_alpha activation_beta activations continue_recur "
+     "default_initial direction linear_before_reset tf_rnn"},
+    {intelCaffe, "ReshapeParameter",
+     "pixelshuffler"},
+    {caffewindows, "ResizeParameter",
+     "is_pyramid_test out_height_scale out_width_scale"},
+    {synopsys, "ResizeParameter",
+     "jitter"},
+    {caffewindows, "ScaleParameter",
+     "max_value min_value"},
+    {synopsys, "ScaleParameter",
+     "dis_mode gen_mode"},
+    {synopsys, "SigmoidParameter",
+     "input_scale input_zero_point output_scale output_zero_point "
+     "saturate"},
+    {synopsys, "SmoothL1LossParameter",
+     "abssum"},
+    {caffewindows, "SoftmaxParameter",
+     "class_weight cutting_point hard_mining_label hard_ratio "
+     "label_smooth_factor normalize_type"},
+    {synopsys, "SoftmaxParameter",
+     "input_scale input_zero_point output_scale output_zero_point "
+     "saturate"},
+    {caffewindows, "SolverParameter",
+     "clamp_weights_lower clamp_weights_upper clip_weights"},
+    {developmentVersionsBeforeCaffe10, "SolverParameter",
+     "momentum_end momentum_start snapshot_before_train"},
+    {expcaffe, "SolverParameter",
+     "result_blob_name result_file_name snapshot_txt"},
+    {intelCaffe, "SolverParameter",
+     "disabled_update engine local_gw_ratio local_lr_auto "
+     "multinode_param test_offset warmup_iter warmup_start_lr"},
+    {mobilenetyolo, "SolverParameter",
+     "stageiter stagelr"},
+    {nvidiaCaffe, "SolverParameter",
+     "larc larc_eta larc_policy larc_turbo max_momentum "
+     "max_weight_decay min_lr momentum_policy momentum_power "
+     "rampup_interval rampup_lr solver_data_type "
+     "store_blobs_in_old_format test_and_snapshot_last_epochs "
+     "weight_decay_policy weight_decay_power"},
+    {ssd, "SolverParameter",
+     "ap_version eval_type plateau_winsize show_per_class_result"},
+    {synopsys, "SolverParameter",
+     "gan_solver"},
+    {caffewindows, "TransformationParameter",
+     "aspect_max aspect_min center_crop erase_ratio"},
+    {convolutionalPoseMachines, "TransformationParameter",
+     "center_perterb_max crop_size_x crop_size_y do_clahe "
+     "max_rotate_degree np_in_lmdb num_parts scale_max scale_min "
+     "scale_prob stride target_dist transform_body_joint visualize"},
+    {intelCaffe, "TransformationParameter",
+     "bgr2rgb flow pad random_aspect_ratio_param "
+     "random_resize_param"},
+    {mobilenetyolo, "TransformationParameter",
+     "apply_probability contrast_brightness_adjustment cvt_bgr2rgb "
+     "debug_params enable_classf_aug max_brightness_shift "
+     "max_color_shift max_contrast max_rotation_angle "
+     "max_scaling_factor max_smooth min_contrast "
+     "min_scaling_factor min_side min_side_max min_side_min "
+     "smooth_filtering"},
+    {mycaffe, "TransformationParameter",
+     "color_order distortion_param label_mapping mask_param "
+     "use_image_mean use_imagedb_mean"},
+    {nvidiaCaffe, "TransformationParameter",
+     "allow_upscale display forward_packing "
+     "horizontal_stretch_lower horizontal_stretch_upper "
+     "img_rand_resize_lower img_rand_resize_upper "
+     "interpolation_algo_down interpolation_algo_up num_labels "
+     "rand_resize_ratio_lower rand_resize_ratio_upper random_seed "
+     "use_gpu_transform var_sz_img_enabled vertical_stretch_lower "
+     "vertical_stretch_upper"},
+    {pspnet, "TransformationParameter",
+     "crop_height crop_width scale_factors"},
+    {ssd, "TransformationParameter",
+     "crop_h crop_w distort_param emit_constraint expand_param "
+     "noise_param resize_param"},
+    {synopsys, "TransformationParameter",
+     "caffe_yolo"},
+    {caffewindows, "V1LayerParameter",
+     "bn_param eltwise_affine_param insanity_param local_param "
+     "noise_param prelu_param roi_pooling_param sub_region_param "
+     "triplet_loss_param"},
+    {mobilenetyolo, "V1LayerParameter",
+     "relu6_param"},
+    {synopsys, "V1LayerParameter",
+     "yolo_v2_loss_param yolo_v3_loss_param"},
 };
 
-constexpr Member enumValues[] = {
-    {"DB", "IMAGEDB", mycaffe},
-    {"Engine", "INTEL", intelCaffe},
-    {"Engine", "MKL2017", intelCaffe},
-    {"Engine", "MKLDNN", intelCaffe},
-    {"LayerType", "BN", segnet},
-    {"LayerType", "CONVOLUTION3D", c3D},
-    {"LayerType", "DENSE_IMAGE_DATA", segnet},
-    {"LayerType", "POOLING3D", c3D},
-    {"LayerType", "ROI_POOLING", fasterRcnn},
-    {"LayerType", "UPSAMPLE", segnet},
-    {"LayerType", "VIDEO_DATA", c3D},
-    {"NormalizationMode", "PRE_FIXED", rfcn},
-};
-
-struct LayerType {
-  const char *name;
-  const char *fork;
-};
-
-constexpr LayerType layerTypes[] = {
-    {"AnnotatedData", ssd},
-    {"Axpy", senet},
-    {"BN", segnet},
-    {"BoxAnnotatorOHEM", rfcn},
-    {"CPMData", convolutionalPoseMachines},
-    {"CTCLoss", crnncaffe},
-    {"CenterLoss", caffeface},
-    {"ChannelNorm", flownet2},
-    {"ContinuationIndicator", crnncaffe},
-    {"Convolution3D", c3D},
-    {"ConvolutionDepthwise", mobilenetDepthwisePorts},
-    {"Correlation", flownet2},
-    {"CtcLoss", crnncaffe},
-    {"CustomData", flownet2},
-    {"DataAugmentation", flownet2},
-    {"DataTemporal", mycaffe},
-    {"DenseCRF", deeplab},
-    {"DenseImageData", segnet},
-    {"DepthwiseConvolution", mobilenetDepthwisePorts},
-    {"DetectNetTransformation", nvidiaCaffe},
-    {"DetectionEvaluate", ssd},
-    {"DetectionOutput", ssd},
-    {"EvalDetection", intelCaffe},
-    {"FLOWriter", flownet2},
-    {"Flip", caffewindows},
-    {"FloatReader", flownet2},
-    {"FloatWriter", flownet2},
-    {"FlowAugmentation", flownet2},
-    {"FlowWarp", flownet2},
-    {"GenerateAugmentationParameters", flownet2},
-    {"ImResize", convolutionalPoseMachines},
-    {"ImageSegData", deeplab},
-    {"ImgReader", flownet2},
-    {"InnerDistance", caffewindows},
-    {"Insanity", caffewindows},
-    {"Interp", pspnet},
-    {"L1Loss", flownet2},
-    {"LSTMAttention", mycaffe},
-    {"LSTMSimple", mycaffe},
-    {"LabelsequenceAccuracy", crnncaffe},
-    {"LpqLoss", flownet2},
-    {"MarginInnerProduct", caffesphereface},
-    {"MatRead", deeplab},
-    {"MatWrite", deeplab},
-    {"MnActivation", intelCaffe},
-    {"MnParamGrad", intelCaffe},
-    {"MultiBoxLoss", ssd},
-    {"MultiStageMeanfield", crfrnn},
-    {"Nms", convolutionalPoseMachines},
-    {"Normalize", ssd},
-    {"PSROIPooling", rfcn},
-    {"Permute", ssd},
-    {"Pooling3D", c3D},
-    {"PriorBox", ssd},
-    {"Proposal", rfcn},
-    {"ROIPooling", fasterRcnn},
-    {"RegionLoss", mobilenetyolo},
-    {"Reorg", mobilenetyolo},
-    {"Resample", flownet2},
-    {"ReverseTime", crnncaffe},
-    {"SegAccuracy", deeplab},
-    {"SegmentationEvaluate", mobilenetyolo},
-    {"ShuffleChannel", shufflenetPorts},
-    {"SmoothL1Loss", ssd},
-    {"SmoothL1LossOHEM", rfcn},
-    {"SoftmaxWithLossOHEM", rfcn},
-    {"SubRegion", caffewindows},
-    {"TokenizedData", mycaffe},
-    {"Transpose", crnncaffe},
-    {"Upsample", segnet},
-    {"VideoData", ssd},
-    {"WarpCTC", crnncaffe},
-    {"YoloDetectionOutput", mobilenetyolo},
-    {"YoloSeg", mobilenetyolo},
-    {"Yolov3", mobilenetyolo},
-    {"Yolov3DetectionOutput", mobilenetyolo},
+constexpr Members enumValues[] = {
+    {mycaffe, "DB",
+     "IMAGEDB"},
+    {caffewindows, "EltwiseOp",
+     "SORT"},
+    {synopsys, "EltwiseOp",
+     "DIV MIN"},
+    {intelCaffe, "Engine",
+     "INTEL MKL2017 MKLDNN"},
+    {c3D, "LayerType",
+     "CONVOLUTION3D POOLING3D VIDEO_DATA"},
+    {caffewindows, "LayerType",
+     "BATCH_NORM ELTWISE_AFFINE INSANITY LOCAL NORMALIZE "
+     "ROIPOOLING TRIPLET_LOSS"},
+    {fasterRcnn, "LayerType",
+     "ROI_POOLING"},
+    {mobilenetyolo, "LayerType",
+     "RELU6"},
+    {segnet, "LayerType",
+     "BN DENSE_IMAGE_DATA UPSAMPLE"},
+    {rfcn, "NormalizationMode",
+     "PRE_FIXED"},
+    {caffewindows, "PoolMethod",
+     "DEF DEF_ALL DEF_ALL2 DEF_ALL3 DEF_ALL4 LOWRES"},
+    {synopsys, "PoolMethod",
+     "AVE_EXC_PAD AVE_TF"},
+    {nvidiaCaffe, "SolverType",
+     "SAG"},
 };
 // clang-format on
 
 template <size_t count>
-const char *find(const Member (&table)[count], const std::string &owner,
+const char *find(const Members (&table)[count], const std::string &owner,
                  const std::string &name) {
-  for (const Member &member : table)
-    if (owner == member.owner && name == member.name)
-      return member.fork;
+  for (const Members &members : table)
+    if (owner == members.owner && hasWord(members.names, name))
+      return members.fork;
   return nullptr;
 }
 
@@ -372,13 +409,6 @@ const char *forkOwningField(const std::string &message,
 const char *forkOwningValue(const std::string &enumType,
                             const std::string &value) {
   return find(enumValues, enumType, value);
-}
-
-const char *forkOwningLayerType(const std::string &type) {
-  for (const LayerType &each : layerTypes)
-    if (type == each.name)
-      return each.fork;
-  return nullptr;
 }
 
 } // namespace brew::prototxt

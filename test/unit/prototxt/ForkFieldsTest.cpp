@@ -1,5 +1,8 @@
 //===- ForkFieldsTest.cpp - The table of forks' fields --------------------===//
 #include "frontends/prototxt/ForkFields.h"
+#include "formats/caffe.pb.h"
+
+#include <google/protobuf/descriptor.h>
 
 #include <gtest/gtest.h>
 
@@ -8,16 +11,28 @@ using namespace brew::prototxt;
 namespace {
 
 TEST(ForkFields, LookUps) {
-  EXPECT_STREQ(forkOwningField("LayerParameter", "prior_box_param"),
+  EXPECT_STREQ(forkOwningField("LayerParameter", "multibox_loss_param"),
                "SSD (weiliu89/caffe)");
   EXPECT_STREQ(forkOwningField("ConvolutionParameter", "conv_algorithm"),
                "Intel Caffe");
   EXPECT_EQ(forkOwningField("LayerParameter", "name"), nullptr);
-  EXPECT_EQ(forkOwningField("PoolingParameter", "prior_box_param"), nullptr);
+  EXPECT_EQ(forkOwningField("PoolingParameter", "multibox_loss_param"),
+            nullptr);
   EXPECT_STREQ(forkOwningValue("DB", "IMAGEDB"), "MyCaffe");
   EXPECT_STREQ(forkOwningLayerType("ROIPooling"),
                "Faster R-CNN (rbgirshick/caffe-fast-rcnn)");
   EXPECT_EQ(forkOwningLayerType("Convolution"), nullptr);
+}
+
+/// A field that the schema has must not be called a stranger.
+TEST(ForkFields, NoneIsInTheSchema) {
+  const auto *file = caffe::LayerParameter::descriptor()->file();
+  for (int i = 0; i < file->message_type_count(); ++i) {
+    const auto *type = file->message_type(i);
+    for (int j = 0; j < type->field_count(); ++j)
+      EXPECT_EQ(forkOwningField(type->name(), type->field(j)->name()), nullptr)
+          << type->field(j)->full_name();
+  }
 }
 
 } // namespace

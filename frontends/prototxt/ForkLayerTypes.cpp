@@ -1,0 +1,124 @@
+//===- ForkLayerTypes.cpp - Layer types of Caffe's forks ------------------===//
+//
+// Layer types that Caffe 1.0 does not have, with the fork best known for them.
+// Some of them Brew supports; the table is asked about the others.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/prototxt/ForkFields.h"
+
+#include "frontends/prototxt/ForkNames.h"
+
+namespace brew::prototxt {
+
+namespace {
+
+struct LayerTypes {
+  const char *fork;
+  const char *names;
+};
+
+// clang-format off
+constexpr LayerTypes layerTypes[] = {
+    {c3D,
+     "Convolution3D Pooling3D"},
+    {caffeface,
+     "CenterLoss"},
+    {caffesphereface,
+     "MarginInnerProduct"},
+    {caffewindows,
+     "Arccos BatchContrastiveLoss ChannelScale "
+     "ConfidencePenaltyLoss CorrelationLoss Cosine FCNAccuracy "
+     "Flip FocalLoss GeneralContrastiveLoss GeneralTripletLoss "
+     "GlobalLSEMargin Gram Hotspot InnerDistance Insanity "
+     "LabelSpecificAdd LargeMarginInnerProduct Local "
+     "MovingNormalize MultiLabelImageData NCALoss Noise Pairwise "
+     "PredictBox Resize Slope SoftContrastiveLoss SoftTruncation "
+     "SubRegion Transformer TripletLoss Truncation"},
+    {convolutionalPoseMachines,
+     "CPMData ImResize Nms"},
+    {crfrnn,
+     "MultiStageMeanfield"},
+    {crnncaffe,
+     "CTCLoss ContinuationIndicator CtcLoss LabelsequenceAccuracy "
+     "ReverseTime Transpose WarpCTC"},
+    {deeplab,
+     "DenseCRF ImageSegData MatRead MatWrite SegAccuracy"},
+    {fasterRcnn,
+     "ROIPooling SmoothL1Loss"},
+    {flownet2,
+     "Accum BlackAugmentation ChannelNorm Correlation "
+     "Correlation1D CustomData DataAugmentation DisparityData "
+     "Downsample FLOWriter FloatReader FloatWriter "
+     "FlowAugmentation FlowWarp GenerateAugmentationParameters "
+     "ImgReader ImgWriter L1Loss LpqLoss Mean NegReLU PFMWriter "
+     "Resample"},
+    {intelCaffe,
+     "BoxData EvalDetection MKLBatchNorm MnActivation MnParamGrad "
+     "RemoteData SpatialDropout"},
+    {mobilenetDepthwisePorts,
+     "ConvolutionDepthwise DepthwiseConvolution"},
+    {mobilenetyolo,
+     "AssistedExcitation GaussianYolov3 LaneData ReLU6 RegionLoss "
+     "Reorg SegmentationEvaluate YoloDetectionOutput YoloSeg "
+     "Yolov3 Yolov3DetectionOutput"},
+    {mycaffe,
+     "AccuracyDecode AccuracyEncoding ChannelEmbedding "
+     "DataSequence DataTemporal Debug Decode GRN GateAddNorm Knn "
+     "LSTMAttention LSTMSimple Lstm LstmAttention LstmSimple "
+     "MemoryLoss MultiheadAttentionInterp NLLLoss Normalization2 "
+     "QuantileAccuracy QuantileLoss ReshapeTemporal "
+     "SoftmaxCrossEntropy2Loss TokenizedData TransformerBlock "
+     "UnPooling VarSelNet"},
+    {nvidiaCaffe,
+     "DetectNetTransformation TRT"},
+    {pspnet,
+     "AdaptiveBiasChannel BiasChannel DomainTransform "
+     "DomainTransformForwardOnly Interp SpatialProduct UniqueLabel"},
+    {rfcn,
+     "BoxAnnotatorOHEM PSROIPooling Proposal SmoothL1LossOHEM "
+     "SoftmaxWithLossOHEM"},
+    {segnet,
+     "BN DenseImageData Upsample"},
+    {senet,
+     "Axpy"},
+    {shufflenetPorts,
+     "ShuffleChannel"},
+    {ssd,
+     "AnnotatedData DetectionEvaluate DetectionOutput MultiBoxLoss "
+     "Normalize Permute PriorBox VideoData"},
+    {synopsys,
+     "Add Atan Attention BEGANLoss BatchToSpaceND BroadcastTo Ceil "
+     "Corr1d CountNonzero CropAndResize DepthToSpace Div "
+     "EmbeddingLookup EmbeddingLookupSparse ExpandDimsND "
+     "FarthestPointSample Floor FloorDiv FloorMod GANLoss GRU "
+     "Gather GatherND GatherV2 Gemm GroupPoint HardSigmoid "
+     "HardSwish HardTanH ICNetSubgraph LSTMV2 LayerNorm LogSoftmax "
+     "LpNormalization LuongAttention MaskRCNNDetection "
+     "MaskRCNNProposal MatMul Maximum Minimum MirrorPad Mish Mul "
+     "NMS NMSGather NonMaxSuppression NotEqual OneHot Pad "
+     "PeepholeLSTM Piece Pow PyramidROIAlign QueryBallPoint RNNv2 "
+     "ROIAlign Range ReduceAll ReduceAny ReduceL1 ReduceL2 "
+     "ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd "
+     "ReduceSum ResizeBilinear ResizeNearestNeighbor Reverse "
+     "ReverseSequence Round SSDDecoder SSDSort ScaledTanH "
+     "ScatterND SeLU SeLUDropout Shape SimpleRNN Sin Softplus "
+     "Softsign SpaceToBatchND SpaceToDepth SparseToDense "
+     "SpatialBatchingPooling Squeeze SqueezeConvolution "
+     "SqueezeDeconvolution SqueezeInnerProduct Stack StridedSlice "
+     "Sub Tensor2Box ThreeInterpolate ThreeNN ThresholdedReLU "
+     "TileND TopkGather Unstack UpsampleDarknet Where4 "
+     "Where4Gathernd Where4GatherndCrop XLU YoloV2Loss YoloV3Loss"},
+};
+// clang-format on
+
+} // namespace
+
+const char *forkOwningLayerType(const std::string &type) {
+  for (const LayerTypes &each : layerTypes)
+    if (hasWord(each.names, type))
+      return each.fork;
+  return nullptr;
+}
+
+} // namespace brew::prototxt

@@ -1,0 +1,48 @@
+//===- ForkNames.h - What forks of Caffe are called -------------*- C++ -*-===//
+//
+// The forks that the tables of ForkFields.cpp and ForkLayerTypes.cpp name, in
+// the words of a diagnostic, and how such a table is searched.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <string>
+
+namespace brew::prototxt {
+
+inline constexpr char c3D[] = "C3D (facebook/C3D)";
+inline constexpr char caffeface[] = "caffe-face (ydwen)";
+inline constexpr char caffesphereface[] = "caffe-sphereface (wy1iu)";
+inline constexpr char caffewindows[] = "caffe-windows (happynear)";
+inline constexpr char convolutionalPoseMachines[] =
+    "Convolutional Pose Machines (shihenw/caffe)";
+inline constexpr char crfrnn[] = "CRF-RNN (torrvision)";
+inline constexpr char crnncaffe[] = "crnn.caffe (yalecyu)";
+inline constexpr char deeplab[] = "DeepLab";
+inline constexpr char developmentVersionsBeforeCaffe10[] =
+    "development versions before Caffe 1.0";
+inline constexpr char expcaffe[] = "exp_caffe (pl8787)";
+inline constexpr char fasterRcnn[] =
+    "Faster R-CNN (rbgirshick/caffe-fast-rcnn)";
+inline constexpr char flownet2[] = "FlowNet 2 (lmb-freiburg)";
+inline constexpr char intelCaffe[] = "Intel Caffe";
+inline constexpr char mobilenetDepthwisePorts[] = "MobileNet depthwise ports";
+inline constexpr char mobilenetyolo[] = "MobileNet-YOLO (eric612)";
+inline constexpr char mycaffe[] = "MyCaffe";
+inline constexpr char nvidiaCaffe[] = "NVIDIA Caffe";
+inline constexpr char pspnet[] = "PSPNet (hszhao)";
+inline constexpr char rfcn[] = "R-FCN (daijifeng001/caffe-rfcn)";
+inline constexpr char ristretto[] = "Ristretto (pmgysel/caffe)";
+inline constexpr char segnet[] = "SegNet (alexgkendall/caffe-segnet)";
+inline constexpr char senet[] = "SENet (hujie-frank)";
+inline constexpr char shufflenetPorts[] = "ShuffleNet ports";
+inline constexpr char ssd[] = "SSD (weiliu89/caffe)";
+inline constexpr char synopsys[] = "Synopsys Caffe";
+
+/// Whether `word` is one of `words`, which spaces separate.
+inline bool hasWord(const char *words, const std::string &word) {
+  return (" " + std::string(words) + " ").find(" " + word + " ") !=
+         std::string::npos;
+}
+
+} // namespace brew::prototxt
