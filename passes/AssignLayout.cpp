@@ -1,5 +1,5 @@
 //===- AssignLayout.cpp - Memory layout of activations and weights ---------===//
-#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/layers/Convolution.h"
 #include "passes/LibraryCalls.h"
 #include "passes/Passes.h"
 
@@ -49,7 +49,7 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
         });
         // Gradients by weights have their parameter's layout.
         bool isWeight =
-            isa<SGDUpdateOp>(op) || isWeightGradient(op) ||
+            isa<UpdateInterface>(op) || isWeightGradient(op) ||
             llvm::any_of(result.getUsers(), [](Operation *user) {
               return isa<StoreGradientOp, StoreParamOp, StoreStateOp>(user);
             });
@@ -158,9 +158,9 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
       return;
     value.setType(type);
     Operation *op = value.getDefiningOp();
-    if (auto update = dyn_cast_or_null<SGDUpdateOp>(op)) {
-      update.getNewW().setType(type);
-      update.getNewHistory().setType(type);
+    if (isa_and_nonnull<UpdateInterface>(op)) {
+      for (Value result : op->getResults())
+        result.setType(type);
     } else if (auto nest = dyn_cast_or_null<linalg::GenericOp>(op)) {
       // A sum of gradients of one parameter.
       for (Value input : nest.getInputs())

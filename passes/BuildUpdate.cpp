@@ -1,5 +1,5 @@
 //===- BuildUpdate.cpp - The solver's update program -----------------------===//
-#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/layers/Solver.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/Builders.h"

@@ -1,5 +1,5 @@
 //===- FuseEpilogue.cpp - ReLU into the vendor call before it --------------===//
-#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/layers/Convolution.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/Builders.h"

@@ -128,13 +128,8 @@ struct InferShapes : brew::impl::InferShapesBase<InferShapes> {
   /// The number of classes a label check needs is only known now.
   static void setLabelLimits(ProgramOp program) {
     program.walk([](CheckLabelsOp check) {
-      Operation *layer = check.getStatus().getDefiningOp();
-      int64_t classes = -1;
-      if (auto loss = dyn_cast_or_null<SoftmaxLossOp>(layer))
-        classes = shapeOf(loss.getX())[loss.getAxis()];
-      else if (auto accuracy = dyn_cast_or_null<AccuracyOp>(layer))
-        classes = shapeOf(accuracy.getX())[accuracy.getAxis()];
-      check.setLimit(classes);
+      if (auto layer = check.getStatus().getDefiningOp<LabelInterface>())
+        check.setLimit(layer.labelLimit());
     });
   }
 

@@ -1,4 +1,5 @@
 //===- LibraryCalls.cpp - Which operations become vendor calls -------------===//
+#include "dialects/Brew/layers/Convolution.h"
 #include "passes/LibraryCalls.h"
 
 using namespace mlir;

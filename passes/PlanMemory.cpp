@@ -6,6 +6,7 @@
 // arena for the steps between their first write and last read.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/Brew/layers/Convolution.h"
 #include "dialects/Brew/KernelAnalysis.h"
 #include "dialects/Plan/PlanDialect.h"
 #include "passes/MemoryPlanner.h"

@@ -1,5 +1,6 @@
 //===- BrewDialect.cpp - Registration, layouts, structural operations -----===//
 #include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/layers/LayerGroup.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -19,6 +20,8 @@ using namespace brew::ir;
 #include "dialects/Brew/BrewInterfaces.cpp.inc"
 #define GET_OP_CLASSES
 #include "dialects/Brew/BrewOps.cpp.inc"
+#define GET_OP_CLASSES
+#include "dialects/Brew/BrewCore.cpp.inc"
 
 void BrewDialect::initialize() {
   addAttributes<
@@ -29,6 +32,13 @@ void BrewDialect::initialize() {
 #define GET_OP_LIST
 #include "dialects/Brew/BrewOps.cpp.inc"
       >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Brew/BrewCore.cpp.inc"
+      >();
+#define GROUP(name) register##name##Layers(*this);
+#include "dialects/Brew/layers/Groups.inc"
+#undef GROUP
 }
 
 LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
@@ -77,7 +87,8 @@ RankedTensorType brew::ir::withMemoryOrder(RankedTensorType type,
   Attribute encoding;
   if (!rowMajor)
     encoding = LayoutAttr::get(type.getContext(), order);
-  return RankedTensorType::get(type.getShape(), type.getElementType(), encoding);
+  return RankedTensorType::get(type.getShape(), type.getElementType(),
+                               encoding);
 }
 
 MemRefType brew::ir::memrefOf(RankedTensorType type) {

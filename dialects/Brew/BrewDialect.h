@@ -1,4 +1,5 @@
-//===- BrewDialect.h - The brew dialect --------------------------*- C++ -*-===//
+//===- BrewDialect.h - The brew dialect --------------------------*- C++
+//-*-===//
 #pragma once
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -24,6 +25,8 @@ using Shapes = llvm::SmallVector<llvm::SmallVector<int64_t>>;
 #include "dialects/Brew/BrewInterfaces.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/Brew/BrewOps.h.inc"
+#define GET_OP_CLASSES
+#include "dialects/Brew/BrewCore.h.inc"
 
 namespace brew::ir {
 

@@ -93,4 +93,21 @@ def Brew_LibraryInterface : OpInterface<"LibraryInterface"> {
   ];
 }
 
+def Brew_LabelInterface : OpInterface<"LabelInterface"> {
+  let cppNamespace = "::brew::ir";
+  let description = [{
+    A layer that checks its labels: the operand of a `brew.check_labels` is one
+    of its results.
+  }];
+  let methods = [InterfaceMethod<"Labels must lie in [0, this); known once "
+      "shapes are.", "int64_t", "labelLimit", (ins)>];
+}
+
+def Brew_UpdateInterface : OpInterface<"UpdateInterface"> {
+  let cppNamespace = "::brew::ir";
+  let description = [{
+    A solver's update of one parameter: every result has the parameter's type.
+  }];
+}
+
 #endif // BREW_INTERFACES_TD

@@ -2,15 +2,12 @@
 #ifndef BREW_OPS_TD
 #define BREW_OPS_TD
 
-include "dialects/Brew/BrewDialect.td"
+include "dialects/Brew/BrewEnums.td"
 include "dialects/Brew/BrewInterfaces.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
-
-class Brew_Op<string mnemonic, list<Trait> traits = []>
-    : Op<Brew_Dialect, mnemonic, traits>;
 
 def Brew_ProgramOp : Brew_Op<"program",
     [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments]> {
@@ -140,8 +137,6 @@ def Brew_ReinterpretOp : Brew_Op<"reinterpret", [Pure]> {
   let hasVerifier = 1;
   let hasFolder = 1;
 }
-
-
 
 def Brew_KernelOp : Brew_Op<"kernel",
     [IsolatedFromAbove, SingleBlock, Pure]> {

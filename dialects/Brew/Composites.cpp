@@ -1,4 +1,5 @@
-//===- Composites.cpp - Generic forms that several operations share --------===//
+//===- Composites.cpp - Generic forms that several operations share
+//--------===//
 #include "dialects/Brew/Composites.h"
 
 #include <cfloat>

@@ -1,4 +1,5 @@
-//===- KernelAnalysis.cpp - What nests of a kernel read and write ----------===//
+//===- KernelAnalysis.cpp - What nests of a kernel read and write
+//----------===//
 #include "dialects/Brew/KernelAnalysis.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -15,8 +16,8 @@ static SmallVector<int64_t> loopsOf(AffineMap map) {
   return loops;
 }
 
-SmallVector<SmallVector<int64_t>>
-brew::ir::accessLoops(linalg::GenericOp nest, Value tensor) {
+SmallVector<SmallVector<int64_t>> brew::ir::accessLoops(linalg::GenericOp nest,
+                                                        Value tensor) {
   SmallVector<SmallVector<int64_t>> accesses;
   for (OpOperand *operand : nest.getDpsInputOperands())
     if (operand->get() == tensor)
@@ -36,8 +37,7 @@ brew::ir::accessLoops(linalg::GenericOp nest, Value tensor) {
 
 SmallVector<int64_t> brew::ir::resultLoops(linalg::GenericOp nest,
                                            unsigned number) {
-  return loopsOf(
-      nest.getMatchingIndexingMap(nest.getDpsInitOperand(number)));
+  return loopsOf(nest.getMatchingIndexingMap(nest.getDpsInitOperand(number)));
 }
 
 bool brew::ir::mayShareBuffer(KernelOp kernel, unsigned input,
@@ -78,8 +78,7 @@ bool brew::ir::mayShareBuffer(KernelOp kernel, unsigned input,
         return false;
       for (int64_t loop = 0; loop < grid; ++loop) {
         auto place = llvm::find(written, loop);
-        if (place == written.end() ||
-            access[place - written.begin()] != loop)
+        if (place == written.end() || access[place - written.begin()] != loop)
           return false;
       }
     }
@@ -90,7 +89,7 @@ bool brew::ir::mayShareBuffer(KernelOp kernel, unsigned input,
 int64_t brew::ir::workOf(linalg::GenericOp nest) {
   int64_t operations = 0;
   for (Operation &op : nest.getBody()->without_terminator())
-    operations += !isa<linalg::IndexOp>(op) && !op.hasTrait<OpTrait::ConstantLike>();
-  return std::max<int64_t>(operations, 1) *
-         countOf(nest.getStaticLoopRanges());
+    operations +=
+        !isa<linalg::IndexOp>(op) && !op.hasTrait<OpTrait::ConstantLike>();
+  return std::max<int64_t>(operations, 1) * countOf(nest.getStaticLoopRanges());
 }

@@ -1,4 +1,5 @@
-//===- Nest.cpp - Building loop nests for generic forms --------------------===//
+//===- Nest.cpp - Building loop nests for generic forms
+//--------------------===//
 #include "dialects/Brew/Nest.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -67,9 +68,7 @@ Value Scalars::both(Value x, Value y) {
 Value Scalars::select(Value condition, Value x, Value y) {
   return arith::SelectOp::create(b, loc, condition, x, y);
 }
-Value Scalars::maximum(Value x, Value y) {
-  return select(greater(x, y), x, y);
-}
+Value Scalars::maximum(Value x, Value y) { return select(greater(x, y), x, y); }
 Value Scalars::addi(Value x, Value y) {
   return arith::AddIOp::create(b, loc, x, y);
 }

@@ -230,8 +230,7 @@ void Importer::build() {
       warnIgnored(source->net(), source->places());
     last = source;
     Diagnostics found;
-    graphs.push_back(
-        NetGraph::build(program.net, found, &supportedLayerTypes()));
+    graphs.push_back(NetGraph::build(program.net, found, /*toCompile=*/true));
     report(found);
   }
   if (programs.empty() || diagnostics.hasErrors())

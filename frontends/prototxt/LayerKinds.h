@@ -1,15 +1,28 @@
 //===- LayerKinds.h - Caffe's layer types -----------------------*- C++ -*-===//
 //
-// What Caffe 1.0 fixes about every layer type whatever its settings: how many
-// bottoms and tops it takes, which settings it reads, whether it is a loss.
+// One row per layer type: what Caffe fixes about it whatever its settings, how
+// its settings are checked, which parameters it has, and which operations it
+// becomes. The rows lie in layers/*.cpp, by subject. No MLIR here.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+
+#include "formats/caffe.pb.h"
 
 #include <string>
 #include <vector>
 
 namespace brew::prototxt {
+
+class LayerBuild;
+class LayerCheck;
+
+/// A parameter blob that a layer has.
+struct ParamBlob {
+  const caffe::FillerParameter *filler = nullptr;
+  /// A running statistic: no solver ever changes it.
+  bool isStatistic = false;
+};
 
 struct LayerKind {
   const char *type;
@@ -26,11 +39,80 @@ struct LayerKind {
   /// Caffe can compute it in the memory of its bottom.
   bool worksInPlace = false;
 
+  /// Reports what is wrong with the settings, as far as it can be said without
+  /// shapes; null: nothing can be.
+  void (*check)(LayerCheck &) = nullptr;
+  /// The parameters in the order of their indices; null: none.
+  std::vector<ParamBlob> (*params)(const caffe::LayerParameter &) = nullptr;
+  /// Turns a checked layer into operations; null: not supported yet.
+  void (*build)(LayerBuild &) = nullptr;
+
   bool reads(const std::string &block) const;
+  bool isSupported() const { return build != nullptr; }
+
+  // For the rows: the same kind with one thing more.
+  constexpr LayerKind checkedBy(void (*function)(LayerCheck &)) const {
+    LayerKind kind = *this;
+    kind.check = function;
+    return kind;
+  }
+  constexpr LayerKind withParams(
+      std::vector<ParamBlob> (*function)(const caffe::LayerParameter &)) const {
+    LayerKind kind = *this;
+    kind.params = function;
+    return kind;
+  }
+  constexpr LayerKind builtBy(void (*function)(LayerBuild &)) const {
+    LayerKind kind = *this;
+    kind.build = function;
+    return kind;
+  }
+  constexpr LayerKind inPlace() const {
+    LayerKind kind = *this;
+    kind.worksInPlace = true;
+    return kind;
+  }
 };
+
+// The usual kinds.
+
+/// No bottoms.
+constexpr LayerKind sourceKind(const char *type, int minTops, int maxTops,
+                               const char *settings) {
+  return {type, 0, 0, minTops, maxTops, settings};
+}
+/// One bottom, one top.
+constexpr LayerKind plainKind(const char *type, const char *settings = "") {
+  return {type, 1, 1, 1, 1, settings};
+}
+/// One bottom, one top, elementwise.
+constexpr LayerKind neuronKind(const char *type, const char *settings = "") {
+  return plainKind(type, settings).inPlace();
+}
+constexpr LayerKind lossKind(const char *type, int minBottoms, int maxBottoms,
+                             int maxTops, const char *settings) {
+  return {type, minBottoms, maxBottoms, 1, maxTops, settings, false, true};
+}
+
+using LayerRows = std::vector<LayerKind>;
+
+// The rows of each file under layers/.
+LayerRows convolutionLayers();
+LayerRows dataLayers();
+LayerRows elementwiseLayers();
+LayerRows lossLayers();
+LayerRows poolingLayers();
+LayerRows reductionLayers();
+LayerRows structuralLayers();
+/// Types that Caffe has and Brew has no code for yet.
+LayerRows unsupportedLayers();
 
 /// The type of that name, or null.
 const LayerKind *findLayerKind(const std::string &type);
+
+/// The parameters of a layer of that kind, in the order of their indices.
+std::vector<ParamBlob> paramsOf(const LayerKind &kind,
+                                const caffe::LayerParameter &layer);
 
 /// What is wrong with `type`, for a diagnostic: the fork of Caffe that owns it,
 /// or the nearest known type.

@@ -57,23 +57,4 @@ normalizationOf(const caffe::LossParameter &settings) {
   return settings.normalization();
 }
 
-std::vector<const caffe::FillerParameter *>
-paramFillers(const caffe::LayerParameter &layer) {
-  auto weights = [](const auto &settings) {
-    std::vector<const caffe::FillerParameter *> fillers = {
-        &settings.weight_filler()};
-    if (settings.bias_term())
-      fillers.push_back(&settings.bias_filler());
-    return fillers;
-  };
-  if (layer.type() == "Convolution")
-    return weights(layer.convolution_param());
-  if (layer.type() == "InnerProduct")
-    return weights(layer.inner_product_param());
-  // A second bottom takes the place of the parameter.
-  if (layer.type() == "Bias" && layer.bottom_size() == 1)
-    return {&layer.bias_param().filler()};
-  return {};
-}
-
 } // namespace brew::prototxt

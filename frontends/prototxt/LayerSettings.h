@@ -26,6 +26,11 @@ struct Window {
   std::array<int64_t, 2> kernel{}, stride{1, 1}, pad{}, dilation{1, 1};
 };
 
+/// Both numbers of a pair, as attributes of operations have them.
+inline std::vector<int64_t> listOf(const std::array<int64_t, 2> &pair) {
+  return {pair.begin(), pair.end()};
+}
+
 /// The window of a checked Convolution layer.
 Window convolutionWindow(const caffe::ConvolutionParameter &settings);
 /// The window of a checked Pooling layer; no kernel if it is global.
@@ -33,11 +38,6 @@ Window poolingWindow(const caffe::PoolingParameter &settings);
 /// The normalization of a loss, from today's field or the older `normalize`.
 caffe::LossParameter::NormalizationMode
 normalizationOf(const caffe::LossParameter &settings);
-
-/// The learnable parameters of a layer of a supported type: one filler for
-/// each, in the order of their indices.
-std::vector<const caffe::FillerParameter *>
-paramFillers(const caffe::LayerParameter &layer);
 
 /// Reports where a layer breaks the rules of its type: the number of bottoms
 /// and tops, settings that only other types read, a phase of its own.
@@ -47,7 +47,7 @@ void checkAgainstKind(const caffe::LayerParameter &layer, const LayerKind &kind,
 
 /// Reports what is wrong with the settings of a layer of a supported type, at
 /// the fields that say it.
-void checkSettings(const caffe::LayerParameter &layer, const SourceMap &places,
-                   Diagnostics &diagnostics);
+void checkSettings(const caffe::LayerParameter &layer, const LayerKind &kind,
+                   const SourceMap &places, Diagnostics &diagnostics);
 
 } // namespace brew::prototxt

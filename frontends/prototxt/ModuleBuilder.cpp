@@ -2,6 +2,8 @@
 
 #include "frontends/prototxt/ModuleBuilder.h"
 
+#include "mlir/AsmParser/AsmParser.h"
+
 #include <filesystem>
 
 using namespace mlir;
@@ -58,7 +60,8 @@ std::vector<std::string> ModuleBuilder::declareParams(const FilteredNet &net,
     add("layer", b.getStringAttr(layer));
     add("layer_type", b.getStringAttr(param.layer->type()));
     add("index", b.getI64IntegerAttr(param.index));
-    add("filler", b.getStringAttr(param.filler->ShortDebugString()));
+    add("filler",
+        b.getStringAttr(param.filler ? param.filler->ShortDebugString() : ""));
     add("lr_mult", b.getF32FloatAttr(param.lrMult));
     add("decay_mult", b.getF32FloatAttr(param.decayMult));
     if (!param.sharedName.empty())
@@ -73,6 +76,72 @@ std::vector<std::string> ModuleBuilder::declareParams(const FilteredNet &net,
                     TypeRange(), ValueRange(), attributes);
   }
   return names;
+}
+
+Attribute ModuleBuilder::attributeOf(const OperationSpec::Value &value) {
+  return std::visit(
+      [&](const auto &each) -> Attribute {
+        using Type = std::decay_t<decltype(each)>;
+        if constexpr (std::is_same_v<Type, int64_t>)
+          return b.getI64IntegerAttr(each);
+        else if constexpr (std::is_same_v<Type, float>)
+          return b.getF32FloatAttr(each);
+        else if constexpr (std::is_same_v<Type, OperationSpec::Flag>)
+          return b.getUnitAttr();
+        else if constexpr (std::is_same_v<Type, OperationSpec::Enumerator>)
+          return b.getI32IntegerAttr(each.value);
+        else if constexpr (std::is_same_v<Type, OperationSpec::Literal>)
+          return parseAttribute(each.text, b.getContext());
+        else if constexpr (std::is_same_v<Type, std::string>)
+          return b.getStringAttr(each);
+        else if constexpr (std::is_same_v<Type, std::vector<int64_t>>)
+          return b.getDenseI64ArrayAttr(each);
+        else if constexpr (std::is_same_v<Type, std::vector<float>>)
+          return b.getDenseF32ArrayAttr(each);
+        else if constexpr (std::is_same_v<Type, std::vector<bool>>)
+          return b.getDenseBoolArrayAttr(
+              SmallVector<bool>(each.begin(), each.end()));
+        else if constexpr (std::is_same_v<Type, OperationSpec::Segments>)
+          return b.getDenseI32ArrayAttr(each);
+        else
+          return b.getStrArrayAttr(
+              SmallVector<StringRef>(each.begin(), each.end()));
+      },
+      value);
+}
+
+SmallVector<Value> ModuleBuilder::createLayer(const LayerBuild &build,
+                                              Location loc,
+                                              ArrayRef<Value> bottoms,
+                                              ArrayRef<Value> params) {
+  SmallVector<Operation *> operations;
+  auto valueOf = [&](const ValueRef &ref) -> Value {
+    switch (ref.kind) {
+    case ValueRef::Kind::Bottom:
+      return bottoms[ref.index];
+    case ValueRef::Kind::Param:
+      return params[ref.index];
+    case ValueRef::Kind::Result:
+      break;
+    }
+    return operations[ref.operation]->getResult(ref.index);
+  };
+  for (const OperationSpec &spec : build.operations()) {
+    OperationState state(loc, "brew." + spec.name);
+    for (const ValueRef &operand : spec.operands)
+      state.addOperands(valueOf(operand));
+    for (const auto &[name, value] : spec.attributes)
+      state.addAttribute(name, attributeOf(value));
+    for (OperationSpec::Element result : spec.results)
+      state.addTypes(UnrankedTensorType::get(
+          result == OperationSpec::Element::I32 ? Type(b.getI32Type())
+                                                : element));
+    operations.push_back(b.create(state));
+  }
+  SmallVector<Value> tops;
+  for (const ValueRef &top : build.values())
+    tops.push_back(valueOf(top));
+  return tops;
 }
 
 void ModuleBuilder::addProgram(const std::string &name, const FilteredNet &net,
@@ -101,23 +170,18 @@ void ModuleBuilder::addProgram(const std::string &name, const FilteredNet &net,
       std::filesystem::absolute(net.source->file()).parent_path().string();
   std::vector<Value> values(graph.blobs.size());
   for (const GraphLayer &entry : graph.layers) {
-    LayerBuild build{b,
-                     locate(places.where(*entry.layer)),
-                     *entry.layer,
-                     graph,
-                     entry,
-                     blob,
-                     folder,
-                     {},
-                     {}};
+    const Location loc = locate(places.where(*entry.layer));
+    SmallVector<Value> bottoms, params;
     for (int bottom : entry.bottoms)
-      build.bottoms.push_back(values[bottom]);
+      bottoms.push_back(values[bottom]);
     for (int param : entry.params)
-      build.params.push_back(ParamValueOp::create(
-          b, build.loc, blob,
+      params.push_back(ParamValueOp::create(
+          b, loc, blob,
           FlatSymbolRefAttr::get(b.getContext(), paramNames[param])));
-    findLayerRow(entry.layer->type())->build(build);
-    for (auto [top, value] : llvm::zip_equal(entry.tops, build.tops))
+    LayerBuild build(graph, entry, folder);
+    entry.kind->build(build);
+    SmallVector<Value> tops = createLayer(build, loc, bottoms, params);
+    for (auto [top, value] : llvm::zip_equal(entry.tops, tops))
       values[top] = value;
   }
   for (const NetOutput &output : graph.outputs)

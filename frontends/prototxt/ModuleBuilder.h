@@ -7,8 +7,10 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "frontends/prototxt/LayerTable.h"
+#include "dialects/Brew/BrewDialect.h"
+#include "frontends/prototxt/LayerBuild.h"
 
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
@@ -31,6 +33,12 @@ public:
 
 private:
   mlir::Location locate(const SourceLocation &where);
+  mlir::Attribute attributeOf(const OperationSpec::Value &value);
+  /// Makes the operations of a layer; returns the values of its tops.
+  llvm::SmallVector<mlir::Value>
+  createLayer(const LayerBuild &build, mlir::Location loc,
+              llvm::ArrayRef<mlir::Value> bottoms,
+              llvm::ArrayRef<mlir::Value> params);
   /// Symbol of each parameter of the graph, created if no earlier program has
   /// it.
   std::vector<std::string> declareParams(const FilteredNet &net,

@@ -19,10 +19,10 @@ std::string number(int count, const std::string &noun) {
 /// Builds the graph layer by layer, as Caffe's Net does.
 class Wiring {
 public:
-  Wiring(const FilteredNet &net, Diagnostics &diagnostics,
-         const std::set<std::string> *supported, NetGraph &graph)
+  Wiring(const FilteredNet &net, Diagnostics &diagnostics, bool toCompile,
+         NetGraph &graph)
       : net(net), places(net.source->places()), diagnostics(diagnostics),
-        supported(supported), graph(graph) {}
+        toCompile(toCompile), graph(graph) {}
 
   void run();
 
@@ -47,7 +47,7 @@ private:
   const FilteredNet &net;
   const SourceMap &places;
   Diagnostics &diagnostics;
-  const std::set<std::string> *supported;
+  const bool toCompile;
   NetGraph &graph;
 
   std::map<std::string, int> current; ///< blob name to its last version
@@ -69,7 +69,7 @@ void Wiring::run() {
       checkAgainstKind(*layer, *kind, net.state.phase(), places, diagnostics);
       weighTops(entry);
       takeParams(entry);
-      checkSettings(*layer, places, diagnostics);
+      checkSettings(*layer, *kind, places, diagnostics);
     }
     ++layerIndex;
   }
@@ -83,7 +83,7 @@ void Wiring::checkType(const caffe::LayerParameter &layer,
   if (!kind)
     diagnostics.error(places.whereValue(layer, "type"),
                       who + unknownTypeText(layer.type()));
-  else if (supported && !supported->count(layer.type()))
+  else if (toCompile && !kind->isSupported())
     diagnostics.error(places.whereValue(layer, "type"),
                       who + "type " + layer.type() + " is not supported yet");
 }
@@ -197,10 +197,10 @@ void Wiring::weighTops(GraphLayer &entry) {
 
 void Wiring::takeParams(GraphLayer &entry) {
   const caffe::LayerParameter &layer = *entry.layer;
-  if (supported && !supported->count(layer.type()))
+  if (!entry.kind->isSupported())
     return; // nothing is known about its parameters
-  const auto fillers = paramFillers(layer);
-  const int count = static_cast<int>(fillers.size());
+  const std::vector<ParamBlob> blobs = paramsOf(*entry.kind, layer);
+  const int count = static_cast<int>(blobs.size());
   if (layer.param_size() > count)
     error(layer, "param", count,
           "param is given " + number(layer.param_size(), "time") +
@@ -228,7 +228,11 @@ void Wiring::takeParams(GraphLayer &entry) {
       }
     }
     entry.params.push_back(static_cast<int>(graph.params.size()));
-    graph.params.push_back({&layer, i, fillers[i], spec.lr_mult(),
+    if (blobs[i].isStatistic && spec.has_lr_mult() && spec.lr_mult() != 0)
+      error(layer, "param", i,
+            "lr_mult must be 0 here: the layer computes this blob itself");
+    graph.params.push_back({&layer, i, blobs[i].filler,
+                            blobs[i].isStatistic ? 0 : spec.lr_mult(),
                             spec.decay_mult(), spec.name()});
   }
 }
@@ -329,9 +333,9 @@ void Wiring::collectOutputs() {
 } // namespace
 
 NetGraph NetGraph::build(const FilteredNet &net, Diagnostics &diagnostics,
-                         const std::set<std::string> *supported) {
+                         bool toCompile) {
   NetGraph graph;
-  Wiring(net, diagnostics, supported, graph).run();
+  Wiring(net, diagnostics, toCompile, graph).run();
   return graph;
 }
 

@@ -11,7 +11,6 @@
 #include "frontends/prototxt/LayerKinds.h"
 #include "frontends/prototxt/NetFilter.h"
 
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +41,7 @@ struct GraphLayer {
 struct GraphParam {
   const caffe::LayerParameter *layer = nullptr;
   int index = 0;
+  /// Null for a blob that starts as zeros.
   const caffe::FillerParameter *filler = nullptr;
   float lrMult = 1, decayMult = 1;
   std::string sharedName; ///< ParamSpec.name, or empty
@@ -61,10 +61,10 @@ struct NetOutput {
 class NetGraph {
 public:
   /// Wires the layers of `net`. Everything wrong is reported; after an error
-  /// the graph must not be used. Types outside `supported` are errors, by
-  /// default no known type is.
+  /// the graph must not be used. With `toCompile`, types without code are
+  /// errors too.
   static NetGraph build(const FilteredNet &net, Diagnostics &diagnostics,
-                        const std::set<std::string> *supported = nullptr);
+                        bool toCompile = false);
 
   std::vector<GraphLayer> layers;
   std::vector<BlobVersion> blobs;

@@ -12,7 +12,9 @@ namespace {
 std::string complaints(const std::string &layer) {
   Diagnostics diagnostics;
   auto net = netOf("layer { name: 'l' " + layer + " }", diagnostics);
-  checkSettings(net->net().layer(0), net->places(), diagnostics);
+  const caffe::LayerParameter &checked = net->net().layer(0);
+  checkSettings(checked, *findLayerKind(checked.type()), net->places(),
+                diagnostics);
   std::string text = diagnostics.str(), stripped;
   // Only the text: places have tests of their own.
   for (size_t at = 0; at < text.size();) {
@@ -63,8 +65,7 @@ TEST(LayerSettings, checksConvolution) {
             "dilation is 0; it must be at least 1\n");
   EXPECT_EQ(convolution("num_output: 4 kernel_size: 3 kernel_size: 3 "
                         "kernel_size: 3"),
-            "kernel_size is given 3 times; convolutions of more than 2 "
-            "dimensions are not supported yet\n");
+            "kernel_size is given 3 times, but there are only 2 dimensions\n");
   EXPECT_EQ(convolution("num_output: 4 kernel_size: 3 group: 3"),
             "num_output 4 is not a multiple of group 3\n");
   EXPECT_EQ(convolution("num_output: 4 kernel_size: 3 group: 0"),
@@ -219,7 +220,9 @@ TEST(LayerSettings, placesErrorsAtTheirFields) {
             "    kernel_size: 3\n"
             "    stride: 0 } }",
             diagnostics);
-  checkSettings(net->net().layer(0), net->places(), diagnostics);
+  const caffe::LayerParameter &checked = net->net().layer(0);
+  checkSettings(checked, *findLayerKind(checked.type()), net->places(),
+                diagnostics);
   EXPECT_EQ(diagnostics.str(), "f.prototxt:4:5: error: layer 'c' "
                                "(Convolution): stride is 0; it must be at "
                                "least 1\n");

@@ -19,12 +19,12 @@ struct Built {
 };
 
 Built buildGraph(const std::string &text, caffe::Phase phase = caffe::TRAIN,
-                 const std::set<std::string> *supported = nullptr) {
+                 bool toCompile = false) {
   Built built;
   built.net = netOf(text, built.diagnostics);
   built.graph = NetGraph::build(
       filterNet(built.net, standaloneState(built.net->net(), phase)),
-      built.diagnostics, supported);
+      built.diagnostics, toCompile);
   return built;
 }
 
@@ -151,20 +151,19 @@ layer { name: "s" type: "Split" bottom: "x" }
 }
 
 TEST(NetGraph, namesUnknownTypes) {
-  const std::set<std::string> supported = {"Input", "ReLU"};
   Built built = buildGraph(std::string(feedX) + R"(
 layer { name: "a" type: "Relu" bottom: "x" top: "a" }
 layer { name: "b" type: "PriorBox" bottom: "x" top: "b" }
-layer { name: "norm1" type: "LRN" bottom: "x" top: "c" }
+layer { name: "py" type: "Python" bottom: "x" top: "c" }
 layer { name: "d" bottom: "x" top: "d" }
 )",
-                           caffe::TRAIN, &supported);
+                           caffe::TRAIN, /*toCompile=*/true);
   EXPECT_EQ(built.diagnostics.str(),
             "f.prototxt:4:25: error: layer 'a': unknown layer type 'Relu'; did "
             "you mean 'ReLU'?\n"
             "f.prototxt:5:25: error: layer 'b': unknown layer type 'PriorBox'; "
             "it belongs to SSD (weiliu89/caffe), not to BVLC Caffe 1.0\n"
-            "f.prototxt:6:29: error: layer 'norm1': type LRN is not supported "
+            "f.prototxt:6:26: error: layer 'py': type Python is not supported "
             "yet\n"
             "f.prototxt:7:1: error: layer 'd': the layer has no type\n");
 }

@@ -1,17 +1,20 @@
-//===- InnerProduct.cpp - brew.inner_product and its gradients -------------===//
+//===- InnerProduct.cpp - brew.inner_product and its gradients
+//-------------===//
 //
-// y[m, n] = b[n] + sum_k x[m, k] w[n, k], where m stands for the dimensions of x
-// before `axis` and k for those from it on. w has either one dimension for k
+// y[m, n] = b[n] + sum_k x[m, k] w[n, k], where m stands for the dimensions of
+// x before `axis` and k for those from it on. w has either one dimension for k
 // (x's flattened row-major) or x's own, one by one.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Nest.h"
+#include "dialects/Brew/layers/Convolution.h"
 
 using namespace mlir;
 using namespace brew::ir;
 
 namespace {
-/// Loop numbering shared by the three nests: m dimensions, n, then k dimensions.
+/// Loop numbering shared by the three nests: m dimensions, n, then k
+/// dimensions.
 struct Loops {
   SmallVector<int64_t> extents; // m..., n, k...
   SmallVector<int64_t> m, k;
@@ -77,9 +80,8 @@ LogicalResult InnerProductOp::inferShapes(Shapes &tops, Shapes &params) {
   ArrayRef<int64_t> x = shapeOf(getX());
   int64_t axis = getAxis(), rank = x.size();
   if (axis < -rank || axis >= rank)
-    return layerError(*this) << "axis " << axis
-                             << " is outside the bottom's " << rank
-                             << " dimensions";
+    return layerError(*this) << "axis " << axis << " is outside the bottom's "
+                             << rank << " dimensions";
   if (axis < 0)
     setAxis(axis += rank);
   int64_t k = countOf(x.drop_front(axis)), outputs = getNumOutput();

@@ -1,12 +1,16 @@
-//===- Convolution.cpp - brew.convolution and its gradients ----------------===//
+//===- Convolution.cpp - brew.convolution and its gradients
+//----------------===//
 //
 // Formulas, with x [N,C,H,W], w [K,C/G,R,S], y [N,K,P,Q]:
-//   y[n,k,p,q]  = b[k] + sum_{c,r,s} x[n, g*C/G + c, p*stride - pad + r*dilation, ...] w[k,c,r,s]
+//   y[n,k,p,q]  = b[k] + sum_{c,r,s} x[n, g*C/G + c, p*stride - pad +
+//   r*dilation, ...] w[k,c,r,s]
 // where g = k / (K/G) is k's group. The gradients gather: every element of dx
 // and dw sums the products it takes part in.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/Brew/layers/Convolution.h"
 #include "dialects/Brew/Nest.h"
+#include "dialects/Brew/layers/LayerGroup.h"
 
 using namespace mlir;
 using namespace brew::ir;
@@ -28,7 +32,8 @@ struct Geometry {
   int64_t flops() const { return 2 * n * k * p * q * (c / group) * r * s; }
 };
 
-/// Row or column of x that output position `out` reads at kernel position `tap`.
+/// Row or column of x that output position `out` reads at kernel position
+/// `tap`.
 Value inputPosition(Scalars &s, Value out, Value tap, int64_t stride,
                     int64_t pad, int64_t dilation) {
   Value position = s.addi(s.muli(out, stride), s.muli(tap, dilation));
@@ -54,9 +59,9 @@ LogicalResult ConvolutionOp::inferShapes(Shapes &tops, Shapes &params) {
                                 "its own needs 4 (N, C, H, W)";
   int64_t group = getGroup(), outputs = getNumOutput();
   if (x[1] % group)
-    return layerError(*this) << "bottom has " << x[1]
-                             << " channels, which group " << group
-                             << " does not divide";
+    return layerError(*this)
+           << "bottom has " << x[1] << " channels, which group " << group
+           << " does not divide";
   if (outputs % group)
     return layerError(*this) << "num_output " << outputs
                              << " is not a multiple of group " << group;
@@ -68,8 +73,8 @@ LogicalResult ConvolutionOp::inferShapes(Shapes &tops, Shapes &params) {
       return layerError(*this)
              << "kernel " << (i ? "width " : "height ") << extent
              << (getDilation()[i] > 1 ? " (dilated)" : "")
-             << " is larger than the padded input " << (i ? "width " : "height ")
-             << padded;
+             << " is larger than the padded input "
+             << (i ? "width " : "height ") << padded;
     y.push_back((padded - extent) / getStride()[i] + 1);
   }
   tops.push_back(y);
@@ -126,8 +131,8 @@ SmallVector<Value> ConvolutionOp::buildGeneric(OpBuilder &b) {
     Value element;
     if (padded) {
       Value valid = s.both(inside(s, row, g.h), inside(s, column, g.w));
-      element = body.read(x, {body.loop(0), channel, s.clamp(row, g.h),
-                              s.clamp(column, g.w)});
+      element = body.read(
+          x, {body.loop(0), channel, s.clamp(row, g.h), s.clamp(column, g.w)});
       element = s.select(valid, element, s.constant(element.getType(), 0));
     } else {
       element = body.read(x, {body.loop(0), channel, row, column});
@@ -233,9 +238,9 @@ SmallVector<Value> ConvolutionBackwardWeightsOp::buildGeneric(OpBuilder &b) {
         if (g.group > 1)
           channel = s.addi(channel, s.muli(s.divi(body.loop(0), g.k / g.group),
                                            g.c / g.group));
-        Value element = body.read(
-            x, {body.loop(4), channel, padded ? s.clamp(row, g.h) : row,
-                padded ? s.clamp(column, g.w) : column});
+        Value element = body.read(x, {body.loop(4), channel,
+                                      padded ? s.clamp(row, g.h) : row,
+                                      padded ? s.clamp(column, g.w) : column});
         if (padded) {
           Value valid = s.both(inside(s, row, g.h), inside(s, column, g.w));
           element = s.select(valid, element, s.constant(element.getType(), 0));
@@ -257,4 +262,18 @@ SmallVector<Value> ConvolutionBackwardWeightsOp::buildGeneric(OpBuilder &b) {
 StringRef ConvolutionBackwardWeightsOp::libraryGroup() { return "conv"; }
 int64_t ConvolutionBackwardWeightsOp::countFlops() {
   return Geometry(*this, shapeOf(getX()), shapeOf(getDy())).flops();
+}
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/Convolution.cpp.inc"
+
+void brew::ir::registerConvolutionLayers(BrewDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "dialects/Brew/layers/Convolution.cpp.inc"
+      >();
 }

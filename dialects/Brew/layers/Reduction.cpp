@@ -1,7 +1,12 @@
-//===- Reduction.cpp - Reduction, Softmax, Split, Silence ------------------===//
+//===- Reduction.cpp - Reduction and softmax
+//-------------------------------===//
 #include "dialects/Brew/Composites.h"
+#include "dialects/Brew/layers/LayerGroup.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/Reduction.h.inc"
 
 using namespace mlir;
 using namespace brew::ir;
@@ -41,29 +46,27 @@ ReductionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   double scale = reductionScale(*this);
   Nest nest(b, getLoc(), type.getShape());
   nest.input(dy, iota(getAxis()));
-  bool needsX = getKind() == ReductionKind::AbsSum ||
-                getKind() == ReductionKind::SumSq;
+  bool needsX =
+      getKind() == ReductionKind::AbsSum || getKind() == ReductionKind::SumSq;
   if (needsX)
     nest.input(getX(), iota(type.getRank()));
   nest.output(type, iota(type.getRank()));
-  operandGradients[0] =
-      nest.build([&](Nest::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
-        Type element = type.getElementType();
-        if (getKind() == ReductionKind::SumSq)
-          return {s.mul(s.mul(body.in[0], s.constant(element, 2 * scale)),
-                        body.in[1])};
-        Value dx = s.mul(body.in[0], s.constant(element, scale));
-        if (getKind() == ReductionKind::AbsSum) {
-          Value zero = s.constant(element, 0);
-          Value sign = s.select(
-              s.greater(body.in[1], zero), s.constant(element, 1),
-              s.select(s.greater(zero, body.in[1]), s.constant(element, -1),
-                       zero));
-          dx = s.mul(dx, sign);
-        }
-        return {dx};
-      })[0];
+  operandGradients[0] = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Type element = type.getElementType();
+    if (getKind() == ReductionKind::SumSq)
+      return {
+          s.mul(s.mul(body.in[0], s.constant(element, 2 * scale)), body.in[1])};
+    Value dx = s.mul(body.in[0], s.constant(element, scale));
+    if (getKind() == ReductionKind::AbsSum) {
+      Value zero = s.constant(element, 0);
+      Value sign = s.select(
+          s.greater(body.in[1], zero), s.constant(element, 1),
+          s.select(s.greater(zero, body.in[1]), s.constant(element, -1), zero));
+      dx = s.mul(dx, sign);
+    }
+    return {dx};
+  })[0];
   return success();
 }
 
@@ -91,8 +94,8 @@ SmallVector<Value> ReductionOp::buildGeneric(OpBuilder &b) {
   finish.input(sum, iota(getAxis()));
   finish.output(tensorOf(getY()), iota(getAxis()));
   return finish.build([&](Nest::Body &body) -> SmallVector<Value> {
-    return {body.s.mul(body.in[0],
-                       body.s.constant(body.in[0].getType(), scale))};
+    return {
+        body.s.mul(body.in[0], body.s.constant(body.in[0].getType(), scale))};
   });
 }
 
@@ -151,25 +154,15 @@ SmallVector<Value> SoftmaxBackwardOp::buildGeneric(OpBuilder &b) {
 }
 
 //===----------------------------------------------------------------------===//
-// Split, Silence
+// Registration
 //===----------------------------------------------------------------------===//
 
-LogicalResult SplitOp::inferShapes(Shapes &tops, Shapes &) {
-  for (unsigned i = 0; i < getNumResults(); ++i)
-    tops.emplace_back(shapeOf(getX()));
-  return success();
-}
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/Reduction.cpp.inc"
 
-LogicalResult SplitOp::buildGradients(OpBuilder &b,
-                                      ArrayRef<Value> resultGradients,
-                                      ArrayRef<bool>,
-                                      MutableArrayRef<Value> operandGradients) {
-  Value sum;
-  for (Value dy : resultGradients)
-    if (dy)
-      sum = sum ? buildSum(b, getLoc(), sum, dy) : dy;
-  operandGradients[0] = sum;
-  return success();
+void brew::ir::registerReductionLayers(BrewDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "dialects/Brew/layers/Reduction.cpp.inc"
+      >();
 }
-
-LogicalResult SilenceOp::inferShapes(Shapes &, Shapes &) { return success(); }

@@ -1,10 +1,15 @@
-//===- Loss.cpp - SoftmaxWithLoss and Accuracy -----------------------------===//
+//===- Loss.cpp - SoftmaxWithLoss and Accuracy
+//-----------------------------===//
 #include "dialects/Brew/Composites.h"
+#include "dialects/Brew/layers/LayerGroup.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include <cfloat>
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/Loss.h.inc"
 
 using namespace mlir;
 using namespace brew::ir;
@@ -22,10 +27,10 @@ template <typename Op> LogicalResult checkLabels(Op op) {
     op.setAxis(axis += rank);
   int64_t rows = countOf(x) / x[axis];
   if (countOf(label) != rows)
-    return layerError(op)
-           << "the number of labels (" << countOf(label)
-           << ") must match the number of predictions (" << rows
-           << "): with scores of shape N, C, H, W on axis 1, labels are N, H, W";
+    return layerError(op) << "the number of labels (" << countOf(label)
+                          << ") must match the number of predictions (" << rows
+                          << "): with scores of shape N, C, H, W on axis 1, "
+                             "labels are N, H, W";
   return success();
 }
 
@@ -51,8 +56,7 @@ struct Label {
     inRange = s.both(s.greater(value, s.constant(type, -1)),
                      s.greater(s.constant(type, classes), value));
     Value safe = s.select(inRange, value, s.constant(type, 0));
-    Value integer =
-        arith::FPToSIOp::create(s.b, s.loc, s.b.getI32Type(), safe);
+    Value integer = arith::FPToSIOp::create(s.b, s.loc, s.b.getI32Type(), safe);
     index = arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(), integer);
     if (ignoreLabel)
       ignored = s.equal(math::TruncOp::create(s.b, s.loc, value),
@@ -187,14 +191,13 @@ SmallVector<Value> SoftmaxLossOp::buildGeneric(OpBuilder &b) {
     atLeastOne.input(valid, ArrayRef<int64_t>{});
     atLeastOne.output(scalar, {});
     normalizer = atLeastOne.build([&](Nest::Body &body) -> SmallVector<Value> {
-      return {body.s.maximum(body.in[0],
-                             body.s.constant(body.in[0].getType(), 1))};
+      return {
+          body.s.maximum(body.in[0], body.s.constant(body.in[0].getType(), 1))};
     })[0];
   } else {
-    int64_t value = getNormalization() == Normalization::None ? 1
-                    : getNormalization() == Normalization::BatchSize
-                        ? outer
-                        : count;
+    int64_t value = getNormalization() == Normalization::None        ? 1
+                    : getNormalization() == Normalization::BatchSize ? outer
+                                                                     : count;
     normalizer = FillOp::create(b, loc, scalar,
                                 b.getF64FloatAttr(std::max<int64_t>(value, 1)));
   }
@@ -248,9 +251,9 @@ LogicalResult AccuracyOp::inferShapes(Shapes &tops, Shapes &) {
     return failure();
   int64_t classes = shapeOf(getX())[getAxis()];
   if (static_cast<int64_t>(getTopK()) > classes)
-    return layerError(*this) << "top_k " << getTopK()
-                             << " is larger than the number of classes "
-                             << classes;
+    return layerError(*this)
+           << "top_k " << getTopK() << " is larger than the number of classes "
+           << classes;
   getStatus().setType(
       UnrankedTensorType::get(IntegerType::get(getContext(), 32)));
   tops.assign({{}, {classes}, {}});
@@ -289,18 +292,17 @@ SmallVector<Value> AccuracyOp::buildGeneric(OpBuilder &b) {
   Value better = compare.build([&](Nest::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Type element = body.in[0].getType();
-    return {s.accumulate(body.out[0],
-                         s.select(s.greaterEqual(body.in[0], body.in[1]),
-                                  s.constant(element, 1),
-                                  s.constant(element, 0)))};
+    return {s.accumulate(
+        body.out[0], s.select(s.greaterEqual(body.in[0], body.in[1]),
+                              s.constant(element, 1), s.constant(element, 0)))};
   })[0];
 
   // Per row: 1 if correct; counts 0 if ignored.
   auto hit = [&](Scalars &s, Value better, const Label &label) {
     Type element = better.getType();
     Value correct = s.greaterEqual(s.constant(element, topK), better);
-    Value value = s.select(correct, s.constant(element, 1),
-                           s.constant(element, 0));
+    Value value =
+        s.select(correct, s.constant(element, 1), s.constant(element, 0));
     if (label.ignored)
       value = s.select(label.ignored, s.constant(element, 0), value);
     return value;
@@ -358,9 +360,8 @@ SmallVector<Value> AccuracyOp::buildGeneric(OpBuilder &b) {
           Value counted = s.constant(element, 1);
           if (label.ignored)
             counted = s.select(label.ignored, zero, counted);
-          return {s.accumulate(
-                      body.out[0],
-                      s.select(mine, hit(s, body.in[0], label), zero)),
+          return {s.accumulate(body.out[0],
+                               s.select(mine, hit(s, body.in[0], label), zero)),
                   s.accumulate(body.out[1], s.select(mine, counted, zero))};
         });
     Nest share(b, loc, {classes});
@@ -376,4 +377,25 @@ SmallVector<Value> AccuracyOp::buildGeneric(OpBuilder &b) {
     status =
         buildStatus(b, loc, labels, classes, ignore, tensorOf(getStatus()));
   return {accuracy, perClass, status};
+}
+
+//===----------------------------------------------------------------------===//
+// Labels
+//===----------------------------------------------------------------------===//
+
+int64_t SoftmaxLossOp::labelLimit() { return shapeOf(getX())[getAxis()]; }
+int64_t AccuracyOp::labelLimit() { return shapeOf(getX())[getAxis()]; }
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/Loss.cpp.inc"
+
+void brew::ir::registerLossLayers(BrewDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "dialects/Brew/layers/Loss.cpp.inc"
+      >();
 }

@@ -1,5 +1,8 @@
-//===- Solver.cpp - Solver updates -----------------------------------------===//
+//===- Solver.cpp - Solver updates
+//-----------------------------------------===//
+#include "dialects/Brew/layers/Solver.h"
 #include "dialects/Brew/Nest.h"
+#include "dialects/Brew/layers/LayerGroup.h"
 
 using namespace mlir;
 using namespace brew::ir;
@@ -27,9 +30,9 @@ SmallVector<Value> SGDUpdateOp::buildGeneric(OpBuilder &b) {
       Value penalty = w;
       if (getRegularization() == Regularization::L1) {
         Value zero = s.constant(element, 0);
-        penalty = s.select(s.greater(w, zero), s.constant(element, 1),
-                           s.select(s.greater(zero, w),
-                                    s.constant(element, -1), zero));
+        penalty = s.select(
+            s.greater(w, zero), s.constant(element, 1),
+            s.select(s.greater(zero, w), s.constant(element, -1), zero));
       }
       g = s.add(g, s.mul(s.mul(body.in[5], constant(getDecayMult())), penalty));
     }
@@ -37,4 +40,18 @@ SmallVector<Value> SGDUpdateOp::buildGeneric(OpBuilder &b) {
     Value history = s.add(s.mul(body.in[4], body.in[2]), s.mul(rate, g));
     return {s.sub(w, history), history};
   });
+}
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/Solver.cpp.inc"
+
+void brew::ir::registerSolverLayers(BrewDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "dialects/Brew/layers/Solver.cpp.inc"
+      >();
 }

@@ -1,7 +1,12 @@
-//===- Elementwise.cpp - Layers that are one scalar expression -------------===//
+//===- Elementwise.cpp - Layers that are one scalar expression
+//-------------===//
 #include "dialects/Brew/Nest.h"
+#include "dialects/Brew/layers/LayerGroup.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/Elementwise.h.inc"
 
 using namespace mlir;
 using namespace brew::ir;
@@ -10,34 +15,6 @@ using namespace brew::ir;
 static LogicalResult sameShape(Operation *op, Shapes &tops) {
   tops.emplace_back(shapeOf(op->getOperand(0)));
   return success();
-}
-
-//===----------------------------------------------------------------------===//
-// ReLU
-//===----------------------------------------------------------------------===//
-
-LogicalResult ReLUOp::inferShapes(Shapes &tops, Shapes &) {
-  return sameShape(*this, tops);
-}
-
-Value ReLUOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
-  Scalars s(b, loc);
-  Type type = x[0].getType();
-  float slope = getNegativeSlope().convertToFloat();
-  Value zero = s.constant(type, 0);
-  Value negative = slope == 0 ? zero : s.mul(x[0], s.constant(type, slope));
-  return s.select(s.greater(x[0], zero), x[0], negative);
-}
-
-Value ReLUOp::buildDerivativeFromResult(OpBuilder &b, Location loc, unsigned,
-                                        Value y) {
-  float slope = getNegativeSlope().convertToFloat();
-  if (slope < 0)
-    return {}; // y's sign says nothing about x's
-  Scalars s(b, loc);
-  Type type = y.getType();
-  return s.select(s.greater(y, s.constant(type, 0)), s.constant(type, 1),
-                  s.constant(type, slope));
 }
 
 //===----------------------------------------------------------------------===//
@@ -51,7 +28,8 @@ LogicalResult PowerOp::inferShapes(Shapes &tops, Shapes &) {
 Value PowerOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
   Scalars s(b, loc);
   Type type = x[0].getType();
-  double power = getPower().convertToFloat(), scale = getScale().convertToFloat(),
+  double power = getPower().convertToFloat(),
+         scale = getScale().convertToFloat(),
          shift = getShift().convertToFloat();
   // Caffe: a power or scale of 0 makes the result a constant.
   if (power == 0)
@@ -96,9 +74,9 @@ LogicalResult BiasOp::inferShapes(Shapes &tops, Shapes &params) {
       axis = 0;
     if (axis + static_cast<int64_t>(b.size()) > rank ||
         x.slice(axis, b.size()) != b)
-      return layerError(*this)
-             << "the second bottom's shape does not match the first's from axis "
-             << axis << " on";
+      return layerError(*this) << "the second bottom's shape does not match "
+                                  "the first's from axis "
+                               << axis << " on";
   }
   setAxis(axis);
   return sameShape(*this, tops);
@@ -157,4 +135,18 @@ Value EltwiseOp::buildScalar(OpBuilder &b, Location loc, ValueRange xs) {
     }
   }
   return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/Elementwise.cpp.inc"
+
+void brew::ir::registerElementwiseLayers(BrewDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "dialects/Brew/layers/Elementwise.cpp.inc"
+      >();
 }

@@ -1,14 +1,19 @@
-//===- Pooling.cpp - Max and average pooling -------------------------------===//
+//===- Pooling.cpp - Max and average pooling
+//-------------------------------===//
 //
 // Output sizes and window clipping follow Caffe: sizes round up unless `floor`,
 // a last window that would start in the padding beyond the input is dropped.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Nest.h"
+#include "dialects/Brew/layers/LayerGroup.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 #include <cfloat>
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/Pooling.h.inc"
 
 using namespace mlir;
 using namespace brew::ir;
@@ -19,9 +24,7 @@ struct Axis {
   int64_t in, out, kernel, stride, pad;
 
   /// Whether some window reaches beyond the input.
-  bool clipped() const {
-    return pad > 0 || (out - 1) * stride + kernel > in;
-  }
+  bool clipped() const { return pad > 0 || (out - 1) * stride + kernel > in; }
 };
 
 template <typename Op>
@@ -31,8 +34,7 @@ Axis axisOf(Op op, int i, ArrayRef<int64_t> in, ArrayRef<int64_t> out) {
 }
 
 /// Shapes of both poolings; sets the kernel of a global one.
-template <typename Op>
-LogicalResult poolShape(Op op, SmallVector<int64_t> &y) {
+template <typename Op> LogicalResult poolShape(Op op, SmallVector<int64_t> &y) {
   ArrayRef<int64_t> x = shapeOf(op.getX());
   if (x.size() != 4)
     return layerError(op) << "pooling needs a bottom of 4 dimensions (N, C, H, "
@@ -45,14 +47,13 @@ LogicalResult poolShape(Op op, SmallVector<int64_t> &y) {
     int64_t kernel = op.getKernel()[i], stride = op.getStride()[i],
             pad = op.getPad()[i];
     if (pad >= kernel)
-      return layerError(op) << "pad " << pad << " must be smaller than kernel "
-                            << kernel;
+      return layerError(op)
+             << "pad " << pad << " must be smaller than kernel " << kernel;
     int64_t room = x[2 + i] + 2 * pad - kernel;
     if (room < 0)
-      return layerError(op)
-             << "kernel " << (i ? "width " : "height ") << kernel
-             << " is larger than the padded input " << (i ? "width " : "height ")
-             << x[2 + i] + 2 * pad;
+      return layerError(op) << "kernel " << (i ? "width " : "height ") << kernel
+                            << " is larger than the padded input "
+                            << (i ? "width " : "height ") << x[2 + i] + 2 * pad;
     int64_t out = (op.getFloor() ? room : room + stride - 1) / stride + 1;
     if (pad && (out - 1) * stride >= x[2 + i] + pad)
       --out;
@@ -151,28 +152,24 @@ SmallVector<Value> MaxPoolingOp::buildGeneric(OpBuilder &b) {
   if (saves)
     nest.output(tensorOf(getArgmax()), {0, 1, 2, 3}, 0);
   Value x = getX();
-  SmallVector<Value> results =
-      nest.build([&](Nest::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
-        Value valid;
-        Value row = tapPosition(s, rows, body.loop(2), body.loop(4), valid);
-        Value column =
-            tapPosition(s, columns, body.loop(3), body.loop(5), valid);
-        Value element =
-            body.read(x, {body.loop(0), body.loop(1), row, column});
-        Value larger = s.greater(element, body.out[0]);
-        if (valid)
-          larger = s.both(larger, valid);
-        SmallVector<Value> next = {s.select(larger, element, body.out[0])};
-        if (saves) {
-          Value tap =
-              s.addi(s.muli(body.loop(4), columns.kernel), body.loop(5));
-          tap = arith::IndexCastOp::create(s.b, s.loc, body.out[1].getType(),
-                                           tap);
-          next.push_back(s.select(larger, tap, body.out[1]));
-        }
-        return next;
-      });
+  SmallVector<Value> results = nest.build([&](Nest::Body &body)
+                                              -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Value valid;
+    Value row = tapPosition(s, rows, body.loop(2), body.loop(4), valid);
+    Value column = tapPosition(s, columns, body.loop(3), body.loop(5), valid);
+    Value element = body.read(x, {body.loop(0), body.loop(1), row, column});
+    Value larger = s.greater(element, body.out[0]);
+    if (valid)
+      larger = s.both(larger, valid);
+    SmallVector<Value> next = {s.select(larger, element, body.out[0])};
+    if (saves) {
+      Value tap = s.addi(s.muli(body.loop(4), columns.kernel), body.loop(5));
+      tap = arith::IndexCastOp::create(s.b, s.loc, body.out[1].getType(), tap);
+      next.push_back(s.select(larger, tap, body.out[1]));
+    }
+    return next;
+  });
   if (!saves)
     results.push_back(Value());
   return results;
@@ -187,9 +184,10 @@ SmallVector<Value> MaxPoolingBackwardOp::buildGeneric(OpBuilder &b) {
   return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value valid, tapRow, tapColumn;
-    Value p = coveringWindow(s, rows, body.loop(2), body.loop(4), tapRow, valid);
-    Value q =
-        coveringWindow(s, columns, body.loop(3), body.loop(5), tapColumn, valid);
+    Value p =
+        coveringWindow(s, rows, body.loop(2), body.loop(4), tapRow, valid);
+    Value q = coveringWindow(s, columns, body.loop(3), body.loop(5), tapColumn,
+                             valid);
     SmallVector<Value> at = {body.loop(0), body.loop(1), p, q};
     Value tap = s.addi(s.muli(tapRow, columns.kernel), tapColumn);
     Value chosen = s.equali(
@@ -198,9 +196,9 @@ SmallVector<Value> MaxPoolingBackwardOp::buildGeneric(OpBuilder &b) {
     if (valid)
       chosen = s.both(chosen, valid);
     Value gradient = body.read(dy, at);
-    return {s.accumulate(body.out[0],
-                         s.select(chosen, gradient,
-                                  s.constant(gradient.getType(), 0)))};
+    return {
+        s.accumulate(body.out[0], s.select(chosen, gradient,
+                                           s.constant(gradient.getType(), 0)))};
   });
 }
 
@@ -283,14 +281,29 @@ SmallVector<Value> AveragePoolingBackwardOp::buildGeneric(OpBuilder &b) {
   return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value valid, tapRow, tapColumn;
-    Value p = coveringWindow(s, rows, body.loop(2), body.loop(4), tapRow, valid);
-    Value q =
-        coveringWindow(s, columns, body.loop(3), body.loop(5), tapColumn, valid);
+    Value p =
+        coveringWindow(s, rows, body.loop(2), body.loop(4), tapRow, valid);
+    Value q = coveringWindow(s, columns, body.loop(3), body.loop(5), tapColumn,
+                             valid);
     Value gradient = body.read(dy, {body.loop(0), body.loop(1), p, q});
-    gradient = s.div(gradient,
-                     divisor(s, rows, columns, p, q, gradient.getType()));
+    gradient =
+        s.div(gradient, divisor(s, rows, columns, p, q, gradient.getType()));
     if (valid)
       gradient = s.select(valid, gradient, s.constant(gradient.getType(), 0));
     return {s.accumulate(body.out[0], gradient)};
   });
+}
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/Pooling.cpp.inc"
+
+void brew::ir::registerPoolingLayers(BrewDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "dialects/Brew/layers/Pooling.cpp.inc"
+      >();
 }

@@ -1,0 +1,41 @@
+//===- BrewCore.td - Layers that passes know by name ------------*- tablegen -*-===//
+//
+// Every other layer lives in a group of its own under layers/, which nothing
+// but its .cpp includes: adding one there recompiles little.
+//
+//===----------------------------------------------------------------------===//
+#ifndef BREW_CORE_TD
+#define BREW_CORE_TD
+
+include "dialects/Brew/BrewLayer.td"
+
+def Brew_FeedOp : Brew_Op<"feed"> {
+  let summary = "A layer that brings data in";
+  let description = [{
+    `kind` is the layer's type (Data, HDF5Data, Input, DummyData ...), `config`
+    the whole LayerParameter in text form, `folder` where its prototxt lies.
+    The runtime's readers fill the results before the program runs.
+  }];
+  let arguments = (ins StrAttr:$layer, StrArrayAttr:$tops, StrAttr:$kind,
+    StrAttr:$config, StrAttr:$folder);
+  let results = (outs Variadic<AnyTensor>:$values);
+  let assemblyFormat = "$layer $kind attr-dict `:` type($values)";
+}
+
+def Brew_ReLUOp : Brew_Elementwise<"relu", [ScalarInPlace]> {
+  let summary = "x where x > 0, negative_slope * x elsewhere";
+  let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins F32Attr:$negative_slope));
+}
+
+def Brew_SplitOp : Brew_LayerOp<"split", [Pure, Gradient]> {
+  let summary = "The same blob under several names";
+  let arguments = !con((ins AnyTensor:$x), layerAttributes);
+  let results = (outs Variadic<AnyTensor>:$ys);
+}
+
+def Brew_SilenceOp : Brew_LayerOp<"silence", [Pure]> {
+  let summary = "Consumes blobs so that they are no outputs of the net";
+  let arguments = !con((ins Variadic<AnyTensor>:$xs), layerAttributes);
+}
+
+#endif // BREW_CORE_TD

@@ -1,0 +1,37 @@
+//===- BrewEnums.td - Enumerations of attributes ----------------*- tablegen -*-===//
+#ifndef BREW_ENUMS_TD
+#define BREW_ENUMS_TD
+
+include "dialects/Brew/BrewDialect.td"
+
+def Brew_Phase : Brew_I32Enum<"Phase", "Caffe's net phase", [
+  I32EnumAttrCase<"Train", 0, "train">, I32EnumAttrCase<"Test", 1, "test">]>;
+def Brew_PhaseAttr : Brew_EnumAttr<Brew_Phase, "phase">;
+
+def Brew_EltwiseKind : Brew_I32Enum<"EltwiseKind", "EltwiseParameter.EltwiseOp", [
+  I32EnumAttrCase<"Prod", 0, "prod">, I32EnumAttrCase<"Sum", 1, "sum">,
+  I32EnumAttrCase<"Max", 2, "max">]>;
+def Brew_EltwiseKindAttr : Brew_EnumAttr<Brew_EltwiseKind, "eltwise_kind">;
+
+def Brew_ReductionKind : Brew_I32Enum<"ReductionKind", "ReductionParameter.ReductionOp", [
+  I32EnumAttrCase<"Sum", 1, "sum">, I32EnumAttrCase<"AbsSum", 2, "asum">,
+  I32EnumAttrCase<"SumSq", 3, "sumsq">, I32EnumAttrCase<"Mean", 4, "mean">]>;
+def Brew_ReductionKindAttr : Brew_EnumAttr<Brew_ReductionKind, "reduction_kind">;
+
+def Brew_Normalization : Brew_I32Enum<"Normalization", "LossParameter.NormalizationMode", [
+  I32EnumAttrCase<"Full", 0, "full">, I32EnumAttrCase<"Valid", 1, "valid">,
+  I32EnumAttrCase<"BatchSize", 2, "batch_size">, I32EnumAttrCase<"None", 3, "none">]>;
+def Brew_NormalizationAttr : Brew_EnumAttr<Brew_Normalization, "normalization">;
+
+def Brew_SolverScalar : Brew_I32Enum<"SolverScalar", "Scalars the host sets before an update", [
+  I32EnumAttrCase<"LearningRate", 0, "learning_rate">,
+  I32EnumAttrCase<"Momentum", 1, "momentum">,
+  I32EnumAttrCase<"WeightDecay", 2, "weight_decay">,
+  I32EnumAttrCase<"GradientScale", 3, "gradient_scale">]>;
+def Brew_SolverScalarAttr : Brew_EnumAttr<Brew_SolverScalar, "solver_scalar">;
+
+def Brew_Regularization : Brew_I32Enum<"Regularization", "SolverParameter.regularization_type", [
+  I32EnumAttrCase<"L1", 0, "L1">, I32EnumAttrCase<"L2", 1, "L2">]>;
+def Brew_RegularizationAttr : Brew_EnumAttr<Brew_Regularization, "regularization">;
+
+#endif // BREW_ENUMS_TD

@@ -1,0 +1,7 @@
+//===- Convolution.h - Convolution and inner product ------------*- C++ -*-===//
+#pragma once
+
+#include "dialects/Brew/BrewDialect.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/Convolution.h.inc"

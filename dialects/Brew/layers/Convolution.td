@@ -1,0 +1,69 @@
+//===- Convolution.td - Convolution and inner product ------*- tablegen -*-===//
+#ifndef BREW_LAYERS_CONVOLUTION_TD
+#define BREW_LAYERS_CONVOLUTION_TD
+
+include "dialects/Brew/BrewLayer.td"
+
+defvar WindowAttributes = (ins DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$stride,
+  DenseI64ArrayAttr:$pad, DenseI64ArrayAttr:$dilation);
+
+def Brew_ConvolutionOp : Brew_LayerOp<"convolution", [Pure, Gradient, Generic, Library]> {
+  let summary = "Convolution of N, C, H, W by K, C/group, R, S weights";
+  let description = [{
+    With `relu` the result is passed through a ReLU of that `negative_slope`
+    (set by epilogue fusion).
+  }];
+  let arguments = !con((ins AnyTensor:$x, AnyTensor:$w, Optional<AnyTensor>:$b),
+    layerAttributes, (ins I64Attr:$num_output), WindowAttributes, (ins I64Attr:$group,
+      OptionalAttr<F32Attr>:$relu));
+  let results = (outs AnyTensor:$y);
+}
+
+def Brew_ConvolutionBackwardDataOp : Brew_Op<"convolution_backward_data", [Pure, Generic, Library]> {
+  let summary = "Gradient of a convolution by its bottom";
+  let arguments = !con((ins AnyTensor:$dy, AnyTensor:$w, StrAttr:$layer),
+    WindowAttributes, (ins I64Attr:$group));
+  let results = (outs AnyTensor:$dx);
+  let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
+}
+
+def Brew_ConvolutionBackwardWeightsOp : Brew_Op<"convolution_backward_weights",
+    [Pure, Generic, Library]> {
+  let summary = "Gradients of a convolution by its weights and bias";
+  let arguments = !con((ins AnyTensor:$x, AnyTensor:$dy, StrAttr:$layer),
+    WindowAttributes, (ins I64Attr:$group));
+  let results = (outs AnyTensor:$dw, Optional<AnyTensor>:$db);
+  let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
+}
+
+def Brew_InnerProductOp : Brew_LayerOp<"inner_product", [Pure, Gradient, Generic, Library]> {
+  let summary = "y = x w^T + b over the dimensions from `axis` on";
+  let description = [{
+    w is [num_output, K], or [K, num_output] with `transpose`. Layout assignment may
+    split w's K into the dimensions of x, so that each can have a place of its own in
+    memory.
+  }];
+  let arguments = !con((ins AnyTensor:$x, AnyTensor:$w, Optional<AnyTensor>:$b),
+    layerAttributes, (ins I64Attr:$num_output, I64Attr:$axis, UnitAttr:$transpose,
+      OptionalAttr<F32Attr>:$relu));
+  let results = (outs AnyTensor:$y);
+}
+
+def Brew_InnerProductBackwardDataOp : Brew_Op<"inner_product_backward_data", [Pure, Generic, Library]> {
+  let summary = "Gradient of an inner product by its bottom";
+  let arguments = (ins AnyTensor:$dy, AnyTensor:$w, StrAttr:$layer, I64Attr:$axis,
+    UnitAttr:$transpose);
+  let results = (outs AnyTensor:$dx);
+  let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
+}
+
+def Brew_InnerProductBackwardWeightsOp : Brew_Op<"inner_product_backward_weights",
+    [Pure, Generic, Library]> {
+  let summary = "Gradients of an inner product by its weights and bias";
+  let arguments = (ins AnyTensor:$x, AnyTensor:$dy, StrAttr:$layer, I64Attr:$axis,
+    UnitAttr:$transpose);
+  let results = (outs AnyTensor:$dw, Optional<AnyTensor>:$db);
+  let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
+}
+
+#endif // BREW_LAYERS_CONVOLUTION_TD

@@ -1,0 +1,25 @@
+//===- Elementwise.td - Layers that are one scalar expression *- tablegen -*-===//
+#ifndef BREW_LAYERS_ELEMENTWISE_TD
+#define BREW_LAYERS_ELEMENTWISE_TD
+
+include "dialects/Brew/BrewLayer.td"
+
+def Brew_PowerOp : Brew_Elementwise<"power", [Scalar]> {
+  let summary = "(shift + scale * x) ^ power";
+  let arguments = !con((ins AnyTensor:$x), layerAttributes,
+    (ins F32Attr:$power, F32Attr:$scale, F32Attr:$shift));
+}
+
+def Brew_BiasOp : Brew_Elementwise<"bias", [ScalarBroadcast]> {
+  let summary = "x + b, b broadcast from `axis` on";
+  let arguments = !con((ins AnyTensor:$x, AnyTensor:$b), layerAttributes,
+    (ins I64Attr:$axis, I64Attr:$num_axes));
+}
+
+def Brew_EltwiseOp : Brew_Elementwise<"eltwise", [Scalar]> {
+  let summary = "Product, weighted sum or maximum of equal shapes";
+  let arguments = !con((ins Variadic<AnyTensor>:$xs), layerAttributes,
+    (ins Brew_EltwiseKindAttr:$kind, DenseF32ArrayAttr:$coeff));
+}
+
+#endif // BREW_LAYERS_ELEMENTWISE_TD

@@ -1,0 +1,17 @@
+//===- LayerGroup.h - Registration of groups of layers -----------*- C++
+//-*-===//
+//
+// A group NAME is layers/NAME.td, its operations, and the .cpp files that
+// implement them; one of those defines registerNAMELayers. CMakeLists.txt lists
+// the groups.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "dialects/Brew/BrewDialect.h"
+
+namespace brew::ir {
+#define GROUP(name) void register##name##Layers(BrewDialect &dialect);
+#include "dialects/Brew/layers/Groups.inc"
+#undef GROUP
+} // namespace brew::ir

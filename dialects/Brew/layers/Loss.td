@@ -1,0 +1,38 @@
+//===- Loss.td - Losses and accuracy -----------------------*- tablegen -*-===//
+#ifndef BREW_LAYERS_LOSS_TD
+#define BREW_LAYERS_LOSS_TD
+
+include "dialects/Brew/BrewLayer.td"
+
+def Brew_SoftmaxLossOp : Brew_LayerOp<"softmax_loss", [Pure, Gradient, Generic, Labels]> {
+  let summary = "Multinomial logistic loss of the softmax of x";
+  let description = [{
+    `prob` is the softmax, `normalizer` what the summed loss was divided by and
+    `status` the label check's result (see `brew.check_labels`).
+  }];
+  let arguments = !con((ins AnyTensor:$x, AnyTensor:$label), layerAttributes,
+    (ins I64Attr:$axis, OptionalAttr<I64Attr>:$ignore_label,
+      Brew_NormalizationAttr:$normalization));
+  let results = (outs AnyTensor:$loss, AnyTensor:$prob, AnyTensor:$normalizer,
+    AnyTensor:$status);
+}
+
+def Brew_SoftmaxLossBackwardOp : Brew_Op<"softmax_loss_backward", [Pure, Generic]> {
+  let summary = "dx = (prob - onehot(label)) * dloss / normalizer";
+  let arguments = (ins AnyTensor:$prob, AnyTensor:$label, AnyTensor:$normalizer,
+    AnyTensor:$dloss, StrAttr:$layer, I64Attr:$axis, OptionalAttr<I64Attr>:$ignore_label);
+  let results = (outs AnyTensor:$dx);
+  let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
+}
+
+def Brew_AccuracyOp : Brew_LayerOp<"accuracy", [Pure, Generic, Labels]> {
+  let summary = "Share of samples whose label is among the top_k scores";
+  let description = [{
+    `per_class` is the same for each class (0 for a class without samples).
+  }];
+  let arguments = !con((ins AnyTensor:$x, AnyTensor:$label), layerAttributes,
+    (ins I64Attr:$axis, I64Attr:$top_k, OptionalAttr<I64Attr>:$ignore_label));
+  let results = (outs AnyTensor:$accuracy, AnyTensor:$per_class, AnyTensor:$status);
+}
+
+#endif // BREW_LAYERS_LOSS_TD

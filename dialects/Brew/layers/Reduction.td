@@ -1,0 +1,27 @@
+//===- Reduction.td - Reductions and softmax ---------------*- tablegen -*-===//
+#ifndef BREW_LAYERS_REDUCTION_TD
+#define BREW_LAYERS_REDUCTION_TD
+
+include "dialects/Brew/BrewLayer.td"
+
+def Brew_ReductionOp : Brew_LayerOp<"reduction", [Pure, Gradient, Generic]> {
+  let summary = "Reduces the dimensions from `axis` on to one number";
+  let arguments = !con((ins AnyTensor:$x), layerAttributes,
+    (ins Brew_ReductionKindAttr:$kind, I64Attr:$axis, F32Attr:$coeff));
+  let results = (outs AnyTensor:$y);
+}
+
+def Brew_SoftmaxOp : Brew_LayerOp<"softmax", [Pure, Gradient, Generic]> {
+  let summary = "exp(x) over its sum along `axis`";
+  let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins I64Attr:$axis));
+  let results = (outs AnyTensor:$y);
+}
+
+def Brew_SoftmaxBackwardOp : Brew_Op<"softmax_backward", [Pure, Generic]> {
+  let summary = "dx = y * (dy - sum(y * dy))";
+  let arguments = (ins AnyTensor:$y, AnyTensor:$dy, StrAttr:$layer, I64Attr:$axis);
+  let results = (outs AnyTensor:$dx);
+  let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
+}
+
+#endif // BREW_LAYERS_REDUCTION_TD

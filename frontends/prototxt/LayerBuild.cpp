@@ -1,0 +1,68 @@
+//===- LayerBuild.cpp - The operations that a layer becomes ---------------===//
+
+#include "frontends/prototxt/LayerBuild.h"
+
+#include <algorithm>
+
+namespace brew::prototxt {
+
+OperationSpec &LayerBuild::plain(const std::string &name) {
+  specs.emplace_back();
+  specs.back().name = name;
+  specs.back().position = static_cast<int>(specs.size()) - 1;
+  return specs.back();
+}
+
+/// The attributes every layer has; with `slice` those of one bottom and top.
+void LayerBuild::addCommon(OperationSpec &spec, std::optional<int> slice) {
+  std::vector<std::string> names;
+  std::vector<float> weights;
+  for (int i = slice.value_or(0); i < (slice ? *slice + 1 : tops()); ++i) {
+    names.push_back(graph.blobs[entry.tops[i]].name);
+    weights.push_back(entry.lossWeights[i]);
+  }
+  spec.text("layer", layer.name()).add("tops", names);
+  if (std::any_of(weights.begin(), weights.end(),
+                  [](float weight) { return weight != 0; }))
+    spec.reals("loss_weights", weights);
+  const auto &down = layer.propagate_down();
+  if (down.empty())
+    return;
+  std::vector<bool> flags(down.begin(), down.end());
+  spec.add("propagate_down", slice ? std::vector<bool>{flags[*slice]} : flags);
+}
+
+OperationSpec &LayerBuild::whole(const std::string &name) {
+  OperationSpec &spec = plain(name);
+  for (int i = 0; i < bottoms(); ++i)
+    spec.operands.push_back(bottom(i));
+  for (int i = 0; i < params(); ++i)
+    spec.operands.push_back(param(i));
+  addCommon(spec, {});
+  spec.saves(tops());
+  for (int i = 0; i < tops(); ++i)
+    giveTop(spec.result(i));
+  return spec;
+}
+
+OperationSpec &LayerBuild::slice(const std::string &name, int number) {
+  OperationSpec &spec = plain(name);
+  spec.operands.push_back(bottom(number));
+  for (int i = 0; i < params(); ++i)
+    spec.operands.push_back(param(i));
+  addCommon(spec, number);
+  spec.saves(1);
+  giveTop(spec.result(0));
+  return spec;
+}
+
+void LayerBuild::checkLabels(ValueRef status, int labels) {
+  OperationSpec &check = plain("check_labels");
+  check.operands = {status, bottom(labels)};
+  // How many classes there are is known once shapes are.
+  check.integer("limit", -1)
+      .text("layer", layer.name())
+      .text("blob", layer.bottom(labels));
+}
+
+} // namespace brew::prototxt

@@ -1,0 +1,148 @@
+//===- LayerBuild.h - The operations that a layer becomes -------*- C++ -*-===//
+//
+// Rows of the layer table describe operations of the brew dialect by name, so
+// that they need no MLIR; ModuleBuilder makes them.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "frontends/prototxt/NetGraph.h"
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace brew::prototxt {
+
+/// A value that an operation reads.
+struct ValueRef {
+  enum class Kind {
+    Bottom, ///< bottom `index` of the layer
+    Param,  ///< parameter `index` of the layer
+    Result, ///< result `index` of the layer's operation `operation`
+  };
+  Kind kind = Kind::Bottom;
+  int index = 0;
+  int operation = 0;
+};
+
+/// One operation of the brew dialect.
+struct OperationSpec {
+  /// An attribute in MLIR's own syntax, e.g. "#brew<eltwise_kind sum>".
+  struct Literal {
+    std::string text;
+  };
+  /// A UnitAttr.
+  struct Flag {};
+  /// An enumeration without attribute class: an integer of 32 bits.
+  struct Enumerator {
+    int value;
+  };
+  /// A DenseI32ArrayAttr, which operandSegmentSizes is.
+  using Segments = std::vector<int32_t>;
+  using Value =
+      std::variant<int64_t, float, Flag, Enumerator, Literal, std::string,
+                   std::vector<int64_t>, std::vector<float>, std::vector<bool>,
+                   std::vector<std::string>, Segments>;
+  /// Element type of a result: the net's own, or an integer.
+  enum class Element { Blob, I32 };
+
+  std::string name; ///< without "brew."
+  std::vector<ValueRef> operands = {};
+  std::vector<std::pair<std::string, Value>> attributes = {};
+  std::vector<Element> results = {};
+  int position = 0; ///< among the layer's operations
+
+  OperationSpec &add(const std::string &name, Value value) {
+    attributes.emplace_back(name, std::move(value));
+    return *this;
+  }
+  OperationSpec &integer(const std::string &name, int64_t value) {
+    return add(name, value);
+  }
+  OperationSpec &real(const std::string &name, float value) {
+    return add(name, value);
+  }
+  OperationSpec &flag(const std::string &name, bool value) {
+    return value ? add(name, Flag()) : *this;
+  }
+  OperationSpec &text(const std::string &name, const std::string &value) {
+    return add(name, value);
+  }
+  OperationSpec &integers(const std::string &name, std::vector<int64_t> value) {
+    return add(name, std::move(value));
+  }
+  OperationSpec &reals(const std::string &name, std::vector<float> value) {
+    return add(name, std::move(value));
+  }
+  /// An enumeration of BrewEnums.td: its attribute class and the case's word.
+  OperationSpec &word(const std::string &name, const std::string &attribute,
+                      const std::string &value) {
+    return add(name, Literal{"#brew<" + attribute + " " + value + ">"});
+  }
+  /// An enumeration of a layer group.
+  OperationSpec &enumerator(const std::string &name, int value) {
+    return add(name, Enumerator{value});
+  }
+  /// How many operands each of several optional or variadic ones takes.
+  OperationSpec &segments(Segments sizes) {
+    return add("operandSegmentSizes", std::move(sizes));
+  }
+  /// Further results, after the tops.
+  OperationSpec &saves(int count, Element element = Element::Blob) {
+    results.insert(results.end(), count, element);
+    return *this;
+  }
+  ValueRef result(int index) const {
+    return {ValueRef::Kind::Result, index, position};
+  }
+};
+
+/// One layer while its operations are described.
+class LayerBuild {
+public:
+  LayerBuild(const NetGraph &graph, const GraphLayer &entry, std::string folder)
+      : layer(*entry.layer), graph(graph), entry(entry),
+        folder(std::move(folder)) {}
+
+  const caffe::LayerParameter &layer;
+  const NetGraph &graph;
+  const GraphLayer &entry;
+  /// Folder of the prototxt, where the layer's files may lie.
+  const std::string folder;
+
+  static ValueRef bottom(int index) { return {ValueRef::Kind::Bottom, index}; }
+  static ValueRef param(int index) { return {ValueRef::Kind::Param, index}; }
+  int bottoms() const { return static_cast<int>(entry.bottoms.size()); }
+  int params() const { return static_cast<int>(entry.params.size()); }
+  int tops() const { return static_cast<int>(entry.tops.size()); }
+
+  /// The operation of the whole layer: reads all bottoms, then all parameters,
+  /// and gives all tops; it has the attributes that every layer has.
+  OperationSpec &whole(const std::string &name);
+  /// The operation of one bottom and its top, for layers that work on several
+  /// one by one. Reads all parameters.
+  OperationSpec &slice(const std::string &name, int number);
+  /// An operation without operands, results and attributes so far. Tops that
+  /// it gives are said with `giveTop`.
+  OperationSpec &plain(const std::string &name);
+  void giveTop(ValueRef value) { topValues.push_back(value); }
+
+  /// Reports labels (bottom `labels`) that `status` finds outside the classes.
+  void checkLabels(ValueRef status, int labels = 1);
+
+  const std::deque<OperationSpec> &operations() const { return specs; }
+  const std::vector<ValueRef> &values() const { return topValues; }
+
+private:
+  void addCommon(OperationSpec &spec, std::optional<int> slice);
+
+  std::deque<OperationSpec> specs; // references stay valid
+  std::vector<ValueRef> topValues;
+};
+
+} // namespace brew::prototxt

@@ -1,0 +1,158 @@
+//===- LayerChecks.cpp - Checks of one layer's settings -------------------===//
+
+#include "frontends/prototxt/LayerCheck.h"
+
+#include "formats/Suggest.h"
+
+#include <algorithm>
+#include <climits>
+
+namespace brew::prototxt {
+
+using google::protobuf::FieldDescriptor;
+
+Diagnostic &LayerCheck::error(const Message &block, const std::string &field,
+                              const std::string &text, int index) {
+  const bool known = places.find(block, field, index) != nullptr;
+  return diagnostics.error(known ? places.where(block, field, index)
+                                 : places.where(layer),
+                           layerWords(layer) + text);
+}
+
+void LayerCheck::missing(const Message &block, const std::string &field) {
+  error(block, field, field + " is missing");
+}
+
+void LayerCheck::warn(const Message &block, const std::string &field,
+                      const std::string &text) {
+  diagnostics.warning(places.where(block, field), layerWords(layer) + text);
+}
+
+void LayerCheck::count(const Message &block, const std::string &field) {
+  const FieldDescriptor *descriptor =
+      block.GetDescriptor()->FindFieldByName(field);
+  const auto *reflection = block.GetReflection();
+  if (!reflection->HasField(block, descriptor)) {
+    missing(block, field);
+    return;
+  }
+  const uint32_t value = reflection->GetUInt32(block, descriptor);
+  if (value == 0 || value > INT_MAX)
+    error(block, field,
+          field + " is " + std::to_string(value) +
+              (value ? ", which is too large" : "; it must be at least 1"));
+}
+
+void LayerCheck::pairs(const Message &block, const std::string &field,
+                       const std::string &prefix, bool mustBePositive,
+                       int dimensions) {
+  const auto *descriptor = block.GetDescriptor();
+  const auto *reflection = block.GetReflection();
+  auto checkValue = [&](const std::string &name, uint32_t value, int index) {
+    if (value > INT_MAX)
+      error(block, name, name + " is too large", index);
+    else if (mustBePositive && value == 0)
+      error(block, name, name + " is 0; it must be at least 1", index);
+  };
+  const FieldDescriptor *both = descriptor->FindFieldByName(field);
+  const bool isList = both->is_repeated();
+  const int given = isList ? reflection->FieldSize(block, both)
+                           : reflection->HasField(block, both);
+  for (int i = 0; i < given; ++i)
+    checkValue(field,
+               isList ? reflection->GetRepeatedUInt32(block, both, i)
+                      : reflection->GetUInt32(block, both),
+               i);
+  if (given > dimensions)
+    error(block, field,
+          field + " is given " + std::to_string(given) +
+              " times, but there are only " + std::to_string(dimensions) +
+              " dimensions",
+          dimensions);
+
+  if (prefix.empty())
+    return;
+  const std::string names[] = {prefix + "_h", prefix + "_w"};
+  bool has[2];
+  for (int i = 0; i < 2; ++i) {
+    const FieldDescriptor *one = descriptor->FindFieldByName(names[i]);
+    has[i] = reflection->HasField(block, one);
+    if (has[i])
+      checkValue(names[i], reflection->GetUInt32(block, one), 0);
+  }
+  for (int i = 0; i < 2; ++i) {
+    if (!has[i])
+      continue;
+    if (given) {
+      error(block, names[i],
+            "give either " + field + " or " + names[0] + " and " + names[1] +
+                ", not both")
+          .note(places.where(block, field), field + " is given here");
+      return;
+    }
+    // For padding the missing one has a default, 0, in convolutions; a pooling
+    // and every kernel or stride needs both.
+    if (!has[1 - i] && (mustBePositive || !isList))
+      error(block, names[i], names[i] + " is given without " + names[1 - i]);
+  }
+}
+
+void LayerCheck::filler(const caffe::FillerParameter &filler) {
+  static const std::vector<std::string> known = {
+      "constant", "uniform", "gaussian", "positive_unitball",
+      "xavier",   "msra",    "bilinear"};
+  const std::string &type = filler.type();
+  if (std::find(known.begin(), known.end(), type) == known.end())
+    error(filler, "type",
+          "unknown filler type '" + type + "'" + didYouMean(type, known));
+  else if (type != "gaussian" && filler.sparse() != -1)
+    error(filler, "sparse",
+          "only a gaussian filler can be sparse, not '" + type + "'");
+  else if (filler.sparse() < -1)
+    error(filler, "sparse", "sparse must not be negative");
+  if (type == "uniform" && !(filler.min() <= filler.max()))
+    error(filler, "min", "the filler has min above max");
+}
+
+void LayerCheck::shape(const caffe::BlobShape &shape) {
+  int64_t count = 1;
+  for (int i = 0; i < shape.dim_size(); ++i) {
+    const int64_t dim = shape.dim(i);
+    if (dim < 1) {
+      error(shape, "dim",
+            "dim is " + std::to_string(dim) + "; it must be at least 1", i);
+      return;
+    }
+    // Caffe counts elements in an int.
+    if (dim > INT_MAX / count) {
+      error(shape, "dim", "the blob has more than 2147483647 elements", i);
+      return;
+    }
+    count *= dim;
+  }
+}
+
+void LayerCheck::transform() {
+  const caffe::TransformationParameter &transform = layer.transform_param();
+  if (transform.has_mean_file() && transform.mean_value_size())
+    error(transform, "mean_value",
+          "give either mean_file or mean_value, not both")
+        .note(places.where(transform, "mean_file"), "mean_file is given here");
+  if (transform.force_color() && transform.force_gray())
+    error(transform, "force_gray",
+          "force_color and force_gray exclude each other");
+  if (transform.crop_size() > INT_MAX)
+    error(transform, "crop_size", "crop_size is too large");
+}
+
+void checkSettings(const caffe::LayerParameter &layer, const LayerKind &kind,
+                   const SourceMap &places, Diagnostics &diagnostics) {
+  LayerCheck check(layer, places, diagnostics);
+  if (kind.check)
+    kind.check(check);
+  for (const ParamBlob &param : paramsOf(kind, layer))
+    if (param.filler)
+      check.filler(*param.filler);
+}
+
+} // namespace brew::prototxt

@@ -1,0 +1,47 @@
+//===- LayerCheck.h - Checks of one layer's settings ------------*- C++ -*-===//
+//
+// What the checks of layer types (layers/*.cpp) share: errors at the fields
+// that are wrong, and rules that several types have.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "frontends/prototxt/LayerSettings.h"
+
+namespace brew::prototxt {
+
+class LayerCheck {
+public:
+  using Message = google::protobuf::Message;
+
+  LayerCheck(const caffe::LayerParameter &layer, const SourceMap &places,
+             Diagnostics &diagnostics)
+      : layer(layer), places(places), diagnostics(diagnostics) {}
+
+  const caffe::LayerParameter &layer;
+  const SourceMap &places;
+
+  /// An error at a field of `block`, or where the layer starts if it has none.
+  Diagnostic &error(const Message &block, const std::string &field,
+                    const std::string &text, int index = 0);
+  /// A required field of `block` that is not there.
+  void missing(const Message &block, const std::string &field);
+  void warn(const Message &block, const std::string &field,
+            const std::string &text);
+
+  /// A required count: given, at least 1 and within Caffe's int.
+  void count(const Message &block, const std::string &field);
+  /// A quantity per dimension, which convolutions have as a list `field` and
+  /// both have as `PREFIX_h` and `PREFIX_w`. At most `dimensions` are given.
+  void pairs(const Message &block, const std::string &field,
+             const std::string &prefix, bool mustBePositive,
+             int dimensions = 2);
+  void filler(const caffe::FillerParameter &filler);
+  void shape(const caffe::BlobShape &shape);
+  void transform();
+
+private:
+  Diagnostics &diagnostics;
+};
+
+} // namespace brew::prototxt

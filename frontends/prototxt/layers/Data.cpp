@@ -1,0 +1,149 @@
+//===- Data.cpp - Layers that bring data in -------------------------------===//
+
+#include "frontends/prototxt/LayerBuild.h"
+#include "frontends/prototxt/LayerCheck.h"
+
+#include <climits>
+
+namespace brew::prototxt {
+
+namespace {
+
+void checkInput(LayerCheck &c) {
+  const caffe::InputParameter &settings = c.layer.input_param();
+  if (settings.shape_size() > 1 && settings.shape_size() != c.layer.top_size())
+    c.error(settings, "shape",
+            "shape is given " + std::to_string(settings.shape_size()) +
+                " times for " + std::to_string(c.layer.top_size()) +
+                " tops; it takes one, or one for each");
+  for (const caffe::BlobShape &shape : settings.shape())
+    c.shape(shape);
+}
+
+void checkDummyData(LayerCheck &c) {
+  const caffe::DummyDataParameter &settings = c.layer.dummy_data_param();
+  const int tops = c.layer.top_size();
+  auto checkTimes = [&](const std::string &field, int given, bool optional) {
+    if (given == 1 || given == tops || (optional && given == 0))
+      return;
+    if (given == 0)
+      c.missing(settings, field);
+    else
+      c.error(settings, field,
+              field + " is given " + std::to_string(given) + " times for " +
+                  std::to_string(tops) +
+                  " tops; it takes one, or one for each");
+  };
+  checkTimes("data_filler", settings.data_filler_size(), true);
+  for (const caffe::FillerParameter &filler : settings.data_filler())
+    c.filler(filler);
+  const google::protobuf::RepeatedField<uint32_t> *sizes[] = {
+      &settings.num(), &settings.channels(), &settings.height(),
+      &settings.width()};
+  const char *names[] = {"num", "channels", "height", "width"};
+  bool isLegacy = false;
+  for (const auto *list : sizes)
+    isLegacy |= list->size() > 0;
+  if (!isLegacy) {
+    checkTimes("shape", settings.shape_size(), false);
+    for (const caffe::BlobShape &shape : settings.shape())
+      c.shape(shape);
+    return;
+  }
+  if (settings.shape_size() > 0)
+    c.error(settings, "shape",
+            "give either shape or num, channels, height and width, not both");
+  for (int i = 0; i < 4; ++i) {
+    checkTimes(names[i], sizes[i]->size(), false);
+    for (int j = 0; j < sizes[i]->size(); ++j)
+      if (sizes[i]->Get(j) == 0 || sizes[i]->Get(j) > INT_MAX)
+        c.error(settings, names[i],
+                std::string(names[i]) + " is " +
+                    std::to_string(sizes[i]->Get(j)) +
+                    "; it must be at least 1",
+                j);
+  }
+}
+
+void checkData(LayerCheck &c) {
+  const caffe::DataParameter &settings = c.layer.data_param();
+  c.count(settings, "batch_size");
+  if (!settings.has_source())
+    c.missing(settings, "source");
+  if (settings.has_prefetch() && settings.prefetch() == 0)
+    c.error(settings, "prefetch", "prefetch must be at least 1");
+  if (settings.has_force_encoded_color())
+    c.warn(settings, "force_encoded_color",
+           "force_encoded_color has no effect, as in Caffe; write force_color "
+           "in transform_param");
+  c.transform();
+}
+
+void checkHdf5Data(LayerCheck &c) {
+  c.count(c.layer.hdf5_data_param(), "batch_size");
+  if (!c.layer.hdf5_data_param().has_source())
+    c.missing(c.layer.hdf5_data_param(), "source");
+  if (c.layer.has_transform_param())
+    c.error(c.layer, "transform_param", "HDF5 data cannot be transformed");
+}
+
+void checkMemoryData(LayerCheck &c) {
+  for (const char *field : {"batch_size", "channels", "height", "width"})
+    c.count(c.layer.memory_data_param(), field);
+  if (c.layer.has_transform_param())
+    c.error(c.layer, "transform_param",
+            "transform_param is not supported yet for memory data, which is "
+            "taken as it is given");
+}
+
+void buildFeed(LayerBuild &l) {
+  caffe::LayerParameter config = l.layer;
+  // The readers need to know nothing of rules, and an old field of
+  // data_param that transform_param replaced must not come back to life.
+  config.clear_include();
+  config.clear_exclude();
+  if (config.has_data_param()) {
+    caffe::DataParameter &data = *config.mutable_data_param();
+    data.clear_scale();
+    data.clear_mean_file();
+    data.clear_crop_size();
+    data.clear_mirror();
+    data.clear_force_encoded_color();
+  }
+  OperationSpec &op = l.plain("feed");
+  std::vector<std::string> names;
+  for (int i = 0; i < l.tops(); ++i) {
+    names.push_back(l.graph.blobs[l.entry.tops[i]].name);
+    l.giveTop(op.result(i));
+  }
+  op.text("layer", l.layer.name())
+      .add("tops", names)
+      .text("kind", l.layer.type())
+      .text("config", config.ShortDebugString())
+      .text("folder", l.folder)
+      .saves(l.tops());
+}
+
+} // namespace
+
+LayerRows dataLayers() {
+  return {
+      sourceKind("Data", 1, 2, "data_param transform_param")
+          .checkedBy(checkData)
+          .builtBy(buildFeed),
+      sourceKind("DummyData", 1, -1, "dummy_data_param")
+          .checkedBy(checkDummyData)
+          .builtBy(buildFeed),
+      sourceKind("HDF5Data", 1, -1, "hdf5_data_param")
+          .checkedBy(checkHdf5Data)
+          .builtBy(buildFeed),
+      sourceKind("Input", 1, -1, "input_param")
+          .checkedBy(checkInput)
+          .builtBy(buildFeed),
+      sourceKind("MemoryData", 2, 2, "memory_data_param transform_param")
+          .checkedBy(checkMemoryData)
+          .builtBy(buildFeed),
+  };
+}
+
+} // namespace brew::prototxt

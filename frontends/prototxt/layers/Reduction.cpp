@@ -1,0 +1,44 @@
+//===- Reduction.cpp - Reduction and softmax ------------------------------===//
+
+#include "frontends/prototxt/LayerBuild.h"
+
+namespace brew::prototxt {
+
+namespace {
+
+void buildReduction(LayerBuild &l) {
+  const caffe::ReductionParameter &settings = l.layer.reduction_param();
+  const char *kind = "sum";
+  switch (settings.operation()) {
+  case caffe::ReductionParameter::SUM:
+    break;
+  case caffe::ReductionParameter::ASUM:
+    kind = "asum";
+    break;
+  case caffe::ReductionParameter::SUMSQ:
+    kind = "sumsq";
+    break;
+  case caffe::ReductionParameter::MEAN:
+    kind = "mean";
+    break;
+  }
+  l.whole("reduction")
+      .word("kind", "reduction_kind", kind)
+      .integer("axis", settings.axis())
+      .real("coeff", settings.coeff());
+}
+
+void buildSoftmax(LayerBuild &l) {
+  l.whole("softmax").integer("axis", l.layer.softmax_param().axis());
+}
+
+} // namespace
+
+LayerRows reductionLayers() {
+  return {
+      plainKind("Reduction", "reduction_param").builtBy(buildReduction),
+      plainKind("Softmax", "softmax_param").inPlace().builtBy(buildSoftmax),
+  };
+}
+
+} // namespace brew::prototxt

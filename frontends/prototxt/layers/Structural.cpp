@@ -1,0 +1,31 @@
+//===- Structural.cpp - Layers that arrange blobs -------------------------===//
+
+#include "frontends/prototxt/LayerBuild.h"
+#include "frontends/prototxt/LayerCheck.h"
+
+namespace brew::prototxt {
+
+namespace {
+
+void checkSplit(LayerCheck &c) {
+  if (c.layer.bottom_size() != 1)
+    return;
+  for (int i = 0; i < c.layer.top_size(); ++i)
+    if (c.layer.top(i) == c.layer.bottom(0))
+      c.error(c.layer, "top", "a Split layer cannot be in-place", i);
+}
+
+void buildSplit(LayerBuild &l) { l.whole("split"); }
+
+void buildSilence(LayerBuild &l) { l.whole("silence"); }
+
+} // namespace
+
+LayerRows structuralLayers() {
+  return {
+      LayerKind{"Silence", 1, -1, 0, 0}.builtBy(buildSilence),
+      LayerKind{"Split", 1, 1, 1, -1}.checkedBy(checkSplit).builtBy(buildSplit),
+  };
+}
+
+} // namespace brew::prototxt

@@ -1,0 +1,60 @@
+//===- Unsupported.cpp - Layer types without code so far ------------------===//
+//
+// Known, so that the rest of a net that uses them can be checked.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/prototxt/LayerKinds.h"
+
+namespace brew::prototxt {
+
+LayerRows unsupportedLayers() {
+  return {
+      neuronKind("AbsVal"),
+      plainKind("ArgMax", "argmax_param"),
+      neuronKind("BNLL"),
+      plainKind("BatchNorm", "batch_norm_param").inPlace(),
+      {"BatchReindex", 2, 2, 1, 1},
+      neuronKind("Clip", "clip_param"),
+      {"Concat", 1, -1, 1, 1, "concat_param"},
+      lossKind("ContrastiveLoss", 3, 3, 1, "contrastive_loss_param loss_param"),
+      {"Crop", 2, 2, 1, 1, "crop_param"},
+      {"Deconvolution", 1, -1, 1, -1, "convolution_param", true},
+      neuronKind("Dropout", "dropout_param"),
+      neuronKind("ELU", "elu_param"),
+      plainKind("Embed", "embed_param"),
+      lossKind("EuclideanLoss", 2, 2, 1, "loss_param"),
+      neuronKind("Exp", "exp_param"),
+      {"Filter", 2, -1, 1, -1},
+      plainKind("Flatten", "flatten_param"),
+      {"HDF5Output", 2, 2, 0, 0, "hdf5_output_param"},
+      lossKind("HingeLoss", 2, 2, 1, "hinge_loss_param loss_param"),
+      plainKind("Im2col", "convolution_param"),
+      sourceKind("ImageData", 2, 2, "image_data_param transform_param"),
+      lossKind("InfogainLoss", 2, 3, 2,
+               "infogain_loss_param loss_param softmax_param"),
+      plainKind("LRN", "lrn_param").inPlace(),
+      {"LSTM", 2, -1, 1, -1, "recurrent_param"},
+      {"LSTMUnit", 3, 3, 2, 2},
+      neuronKind("Log", "log_param"),
+      plainKind("MVN", "mvn_param"),
+      lossKind("MultinomialLogisticLoss", 2, 2, 1, "loss_param"),
+      neuronKind("PReLU", "prelu_param"),
+      {"Parameter", 0, 0, 1, 1, "parameter_param"},
+      {"Python", -1, -1, -1, -1, "python_param"},
+      {"RNN", 2, -1, 1, -1, "recurrent_param"},
+      plainKind("Reshape", "reshape_param"),
+      plainKind("SPP", "spp_param"),
+      LayerKind{"Scale", 1, 2, 1, 1, "scale_param"}.inPlace(),
+      neuronKind("Sigmoid", "sigmoid_param"),
+      lossKind("SigmoidCrossEntropyLoss", 2, 2, 1, "loss_param sigmoid_param"),
+      {"Slice", 1, 1, 1, -1, "slice_param"},
+      neuronKind("Swish", "swish_param"),
+      neuronKind("TanH", "tanh_param"),
+      neuronKind("Threshold", "threshold_param"),
+      plainKind("Tile", "tile_param"),
+      sourceKind("WindowData", 2, 2, "window_data_param transform_param"),
+  };
+}
+
+} // namespace brew::prototxt
