@@ -1,0 +1,126 @@
+//===- Launch.h - From a launch to calls of the kernel's body ---*- C++ -*-===//
+#ifndef CUDASIM_LAUNCH_H
+#define CUDASIM_LAUNCH_H
+
+#include "Memory.h"
+
+namespace cudasim {
+
+template <unsigned... index> struct Indices {};
+
+template <unsigned count, unsigned... index>
+struct MakeIndices : MakeIndices<count - 1, count - 1, index...> {};
+template <unsigned... index> struct MakeIndices<0, index...> {
+  using Type = Indices<index...>;
+};
+
+template <class T> struct Plain { using Type = T; };
+template <class T> struct Plain<const T &> { using Type = T; };
+
+/// One argument object among those of a launch.
+template <unsigned index, class T> struct Slot {
+  T value;
+  explicit Slot(const Argument *argument) : value(argument) {}
+};
+
+template <class Sequence, class... Parameters> struct Slots;
+template <unsigned... index, class... Parameters>
+struct Slots<Indices<index...>, Parameters...>
+    : Slot<index, typename Plain<Parameters>::Type>... {
+  explicit Slots(const Argument *arguments)
+      : Slot<index, typename Plain<Parameters>::Type>(arguments + index)... {}
+
+  void call(void (*body)(Parameters...)) {
+    body(static_cast<Slot<index, typename Plain<Parameters>::Type> &>(*this)
+             .value...);
+  }
+};
+
+template <class Parameter> Argument describe(void *argument) {
+  using Type = typename Plain<Parameter>::Type;
+  return {Type::name(), *static_cast<void **>(argument),
+          Type::count,  sizeof(typename Type::Element),
+          Type::access, 1,
+          nullptr,      nullptr};
+}
+
+/// Whether the image's kernel has barriers or shuffles; each of them odr-uses
+/// the variable, whose initialisation then runs when the image is loaded.
+static bool threadsMeet;
+template <class> struct Meeting { static bool noted; };
+template <class Any> bool Meeting<Any>::noted = (threadsMeet = true);
+namespace {
+struct ThisImage {};
+} // namespace
+CUDASIM_INLINE void meet() {
+  (void)*const_cast<volatile bool *>(&Meeting<ThisImage>::noted);
+}
+
+template <class... Parameters>
+void launch(const char *kernel, unsigned maximumThreads,
+            void (*body)(Parameters...), const unsigned *grid,
+            const unsigned *block, void **values) {
+  unsigned next = 0;
+  Argument arguments[] = {describe<Parameters>(values[next++])...};
+  cudasim_begin_launch(kernel, maximumThreads, grid, block, arguments,
+                       sizeof...(Parameters));
+  struct State {
+    Slots<typename MakeIndices<sizeof...(Parameters)>::Type, Parameters...>
+        slots;
+    void (*body)(Parameters...);
+  } state{decltype(state.slots)(arguments), body};
+
+  Context &context = cudasim_context;
+  for (unsigned z = 0; z < grid[2]; ++z)
+    for (unsigned y = 0; y < grid[1]; ++y)
+      for (unsigned x = 0; x < grid[0]; ++x) {
+        cudasim_begin_block(x, y, z);
+        if (threadsMeet) {
+          cudasim_run_fibers(
+              [](void *pointer) {
+                State *state = static_cast<State *>(pointer);
+                state->slots.call(state->body);
+              },
+              &state);
+          continue;
+        }
+        unsigned thread = 0;
+        for (unsigned tz = 0; tz < block[2]; ++tz)
+          for (unsigned ty = 0; ty < block[1]; ++ty)
+            for (unsigned tx = 0; tx < block[0]; ++tx) {
+              context.threadIdx = {tx, ty, tz};
+              context.self = thread++;
+              state.slots.call(body);
+            }
+      }
+  cudasim_end_launch();
+}
+
+/// What reading a T gives: an element, where T is a checked reference to one.
+template <class T> struct Loaded { using Type = T; };
+template <class T> struct Loaded<GlobalReference<T>> { using Type = T; };
+template <class T> struct Loaded<SharedReference<T>> { using Type = T; };
+
+/// A shuffle of any value of up to eight bytes.
+template <class T>
+CUDASIM_INLINE typename Loaded<T>::Type
+shuffle(Shuffle kind, const T &given, unsigned operand, unsigned line) {
+  typename Loaded<T>::Type value = given;
+  static_assert(sizeof(value) <= 8, "shuffles move at most eight bytes");
+  unsigned long long bits = 0;
+  __builtin_memcpy(&bits, &value, sizeof(value));
+  bits = cudasim_shuffle(kind, bits, operand, line);
+  __builtin_memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+/// Elements that are loaded and stored together.
+template <class T, unsigned count> struct alignas(sizeof(T) * count) Vector {
+  T elements[count];
+  CUDASIM_INLINE T &operator[](int i) { return elements[i]; }
+  CUDASIM_INLINE const T &operator[](int i) const { return elements[i]; }
+};
+
+} // namespace cudasim
+
+#endif // CUDASIM_LAUNCH_H

@@ -1,0 +1,258 @@
+//===- Memory.h - Checked global and shared memory --------------*- C++ -*-===//
+//
+// The types behind BREW_IN, BREW_OUT, BREW_INOUT and BREW_SHARED. Reading gives
+// a value, writing goes through a reference object; both check the index and
+// leave a stamp from which races are recognised.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUDASIM_MEMORY_H
+#define CUDASIM_MEMORY_H
+
+#include "Context.h"
+
+namespace cudasim {
+
+/// A string as a template argument: the name of an argument in messages.
+template <unsigned size> struct Name {
+  char text[size];
+  constexpr Name(const char (&literal)[size]) : text() {
+    for (unsigned i = 0; i < size; ++i)
+      text[i] = literal[i];
+  }
+};
+
+/// Reading and changing through a checked reference; Derived has get() and
+/// set(T).
+template <class Derived, class T> struct CheckedReference {
+  CUDASIM_INLINE operator T() const { return self().get(); }
+#define CUDASIM_COMPOUND(op)                                                   \
+  CUDASIM_INLINE const Derived &operator op##=(T value) const {                \
+    self().set(static_cast<T>(self().get() op value));                         \
+    return self();                                                             \
+  }
+  CUDASIM_COMPOUND(+)
+  CUDASIM_COMPOUND(-)
+  CUDASIM_COMPOUND(*)
+  CUDASIM_COMPOUND(/)
+  CUDASIM_COMPOUND(&)
+  CUDASIM_COMPOUND(|)
+  CUDASIM_COMPOUND(^)
+#undef CUDASIM_COMPOUND
+  CUDASIM_INLINE const Derived &self() const {
+    return static_cast<const Derived &>(*this);
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Global memory
+//===----------------------------------------------------------------------===//
+
+CUDASIM_INLINE bool isOlderLaunch(Stamp stamp, Stamp now) {
+  return (stamp ^ now) >> kLaunchShift != 0;
+}
+
+CUDASIM_INLINE void noteGlobalRead(const Argument *argument, long long index,
+                                   const Stamp *writer, Stamp *reader) {
+  Stamp now = cudasim_context.globalBlock | cudasim_context.self;
+  if (*writer != now && !isOlderLaunch(*writer, now))
+    cudasim_check_read(argument, index, writer, reader);
+  else if (isOlderLaunch(*reader, now))
+    *reader = now;
+  else if (*reader != now)
+    cudasim_check_read(argument, index, writer, reader);
+}
+
+CUDASIM_INLINE void noteGlobalWrite(const Argument *argument, long long index,
+                                    Stamp *writer, const Stamp *reader) {
+  Stamp now = cudasim_context.globalBlock | cudasim_context.self;
+  if (CUDASIM_UNLIKELY((*writer != now && !isOlderLaunch(*writer, now)) ||
+                       (*reader != now && !isOlderLaunch(*reader, now))))
+    cudasim_check_write(argument, index, writer, reader);
+  *writer = now;
+}
+
+template <class T>
+struct GlobalReference : CheckedReference<GlobalReference<T>, T> {
+  const Argument *argument;
+  long long index;
+  T *data;
+
+  CUDASIM_INLINE GlobalReference(const Argument *argument, long long index,
+                                 T *data)
+      : argument(argument), index(index), data(data) {}
+  CUDASIM_INLINE GlobalReference(const GlobalReference &) = default;
+  CUDASIM_INLINE const GlobalReference &operator=(T value) const {
+    set(value);
+    return *this;
+  }
+  CUDASIM_INLINE const GlobalReference &
+  operator=(const GlobalReference &other) const {
+    set(other.get());
+    return *this;
+  }
+
+  CUDASIM_INLINE T get() const {
+    unsigned span = argument->span;
+    for (unsigned i = 0; i < span; ++i)
+      noteGlobalRead(argument, index, argument->writers + index * span + i,
+                     argument->readers + index * span + i);
+    if (CUDASIM_UNLIKELY(argument->access == Access::Out &&
+                         isOlderLaunch(argument->writers[index * span],
+                                       cudasim_context.globalBlock)))
+      cudasim_unwritten(argument, index);
+    return *data;
+  }
+  CUDASIM_INLINE void set(T value) const {
+    unsigned span = argument->span;
+    for (unsigned i = 0; i < span; ++i)
+      noteGlobalWrite(argument, index, argument->writers + index * span + i,
+                      argument->readers + index * span + i);
+    *data = value;
+  }
+};
+
+/// What BREW_IN and the others have in common. `elements` is the bound.
+template <class T, unsigned long long elements, Access how, Name label>
+struct Global {
+  using Element = T;
+  static constexpr Access access = how;
+  static constexpr unsigned long long count = elements;
+  static constexpr const char *name() { return label.text; }
+
+  T *data;
+  const Argument *argument;
+
+  Global(const Global &) = delete;
+  explicit Global(const Argument *argument)
+      : data(static_cast<T *>(argument->data)), argument(argument) {}
+
+  CUDASIM_INLINE void check(long long index, unsigned length,
+                            bool write) const {
+    if (CUDASIM_UNLIKELY(static_cast<unsigned long long>(index) >= elements ||
+                         elements - index < length))
+      cudasim_outside(argument, index, length, write);
+  }
+  template <class Pack>
+  CUDASIM_INLINE void checkPack(long long index, bool write) const {
+    check(index, sizeof(Pack) / sizeof(T), write);
+    if (CUDASIM_UNLIKELY(reinterpret_cast<unsigned long long>(data + index) %
+                         alignof(Pack)))
+      cudasim_misaligned(name(), index, alignof(Pack));
+  }
+  template <class Pack> CUDASIM_INLINE Pack load(long long index) const {
+    checkPack<Pack>(index, false);
+    if constexpr (how != Access::In)
+      for (unsigned i = 0; i < sizeof(Pack) / sizeof(T); ++i)
+        (void)GlobalReference<T>(argument, index + i, data + index + i).get();
+    Pack result;
+    __builtin_memcpy(&result, data + index, sizeof(Pack));
+    return result;
+  }
+  template <class Pack>
+  CUDASIM_INLINE void store(long long index, const Pack &pack) const {
+    static_assert(how != Access::In, "a store to a read-only argument");
+    checkPack<Pack>(index, true);
+    T values[sizeof(Pack) / sizeof(T)];
+    __builtin_memcpy(values, &pack, sizeof(Pack));
+    for (unsigned i = 0; i < sizeof(Pack) / sizeof(T); ++i)
+      GlobalReference<T>(argument, index + i, data + index + i).set(values[i]);
+  }
+};
+
+template <class T, unsigned long long elements, Name label>
+struct GlobalIn : Global<T, elements, Access::In, label> {
+  using Global<T, elements, Access::In, label>::Global;
+  CUDASIM_INLINE T operator[](long long index) const {
+    this->check(index, 1, false);
+    return this->data[index];
+  }
+};
+
+template <class T, unsigned long long elements, Access how, Name label>
+struct GlobalOut : Global<T, elements, how, label> {
+  using Global<T, elements, how, label>::Global;
+  CUDASIM_INLINE GlobalReference<T> operator[](long long index) const {
+    this->check(index, 1, how == Access::Out);
+    return {this->argument, index, this->data + index};
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+template <class T, unsigned long long count> struct SharedCells {
+  T data[count];
+  Stamp writers[count];
+  Stamp readers[count];
+  bool declared;
+};
+
+/// Bytes of the shared arrays that this image has declared so far.
+static unsigned sharedBytes;
+
+template <class T>
+struct SharedReference : CheckedReference<SharedReference<T>, T> {
+  const SharedInfo *info;
+  long long index;
+  T *data;
+  Stamp *writer, *reader;
+
+  CUDASIM_INLINE SharedReference(const SharedInfo *info, long long index,
+                                 T *data, Stamp *writer, Stamp *reader)
+      : info(info), index(index), data(data), writer(writer), reader(reader) {}
+  CUDASIM_INLINE SharedReference(const SharedReference &) = default;
+  CUDASIM_INLINE const SharedReference &operator=(T value) const {
+    set(value);
+    return *this;
+  }
+  CUDASIM_INLINE const SharedReference &
+  operator=(const SharedReference &other) const {
+    set(other.get());
+    return *this;
+  }
+
+  CUDASIM_INLINE T get() const {
+    Stamp now = cudasim_context.sharedBlock | cudasim_context.self;
+    if (CUDASIM_UNLIKELY((*writer ^ now) >> 32))
+      cudasim_shared_unwritten(info, index);
+    if (*writer == now && (*reader ^ now) >> 32)
+      *reader = now;
+    else if (*writer != now || *reader != now)
+      cudasim_check_shared_read(info, index, writer, reader);
+    return *data;
+  }
+  CUDASIM_INLINE void set(T value) const {
+    Stamp now = cudasim_context.sharedBlock | cudasim_context.self;
+    if ((*writer != now && (*writer ^ now) >> 32 == 0) ||
+        (*reader != now && (*reader ^ now) >> 32 == 0))
+      cudasim_check_shared_write(info, index, writer, reader);
+    *writer = now;
+    *data = value;
+  }
+};
+
+template <class T, unsigned long long count> struct SharedArray {
+  SharedCells<T, count> &cells;
+  SharedInfo info;
+
+  SharedArray(const SharedArray &) = delete;
+  CUDASIM_INLINE SharedArray(SharedCells<T, count> &cells, const char *name)
+      : cells(cells), info{name, count, sizeof(T)} {
+    if (!cells.declared) {
+      cells.declared = true;
+      cudasim_declare_shared(sharedBytes += sizeof(T) * count);
+    }
+  }
+
+  CUDASIM_INLINE SharedReference<T> operator[](long long index) const {
+    if (CUDASIM_UNLIKELY(static_cast<unsigned long long>(index) >= count))
+      cudasim_shared_outside(&info, index);
+    return {&info, index, cells.data + index, cells.writers + index,
+            cells.readers + index};
+  }
+};
+
+} // namespace cudasim
+
+#endif // CUDASIM_MEMORY_H

@@ -1,0 +1,71 @@
+//===- cudasim.h - CUDA C++ as the host compiler sees it --------*- C++ -*-===//
+//
+// Included by the prelude of a kernel's text when BREW_CUDASIM is defined. It
+// gives the macros that Brew's kernels are written with their checked meaning;
+// the text itself stays as NVRTC compiles it.
+//
+// An argument or a shared array may be used as `name[index]` and, for
+// arguments, through BREW_LOAD and BREW_STORE. CUDASIM_EXPORT, which `compile`
+// puts behind the text, gives a kernel its entry for the stand-in driver.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUDASIM_H
+#define CUDASIM_H
+
+#include "Half.h"
+#include "Launch.h"
+#include "Math.h"
+
+#define __host__
+#define __device__
+#define __global__
+#define __constant__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __launch_bounds__(...)
+
+#define threadIdx (::cudasim::cudasim_context.threadIdx)
+#define blockIdx (::cudasim::cudasim_context.blockIdx)
+#define blockDim (::cudasim::cudasim_context.blockDim)
+#define gridDim (::cudasim::cudasim_context.gridDim)
+static constexpr int warpSize = 32;
+
+#define BREW_KERNEL(name, threads)                                             \
+  static constexpr unsigned cudasim_threads_##name = threads;                  \
+  static __attribute__((noinline)) void cudasim_body_##name
+#define CUDASIM_EXPORT(name)                                                   \
+  extern "C"                                                                   \
+      __attribute__((visibility("default"))) void cudasim_kernel_##name(       \
+          const unsigned *grid, const unsigned *block, void **arguments) {     \
+    ::cudasim::launch(#name, cudasim_threads_##name, cudasim_body_##name,      \
+                      grid, block, arguments);                                 \
+  }
+
+#define BREW_IN(type, name, count)                                             \
+  const ::cudasim::GlobalIn<type, (count), #name> &name
+#define BREW_OUT(type, name, count)                                            \
+  const ::cudasim::GlobalOut<type, (count), ::cudasim::Access::Out, #name> &name
+#define BREW_INOUT(type, name, count)                                          \
+  const ::cudasim::GlobalOut<type, (count), ::cudasim::Access::InOut, #name>   \
+      &name
+#define BREW_SHARED(type, name, count)                                         \
+  static ::cudasim::SharedCells<type, (count)> name##_cells;                   \
+  const ::cudasim::SharedArray<type, (count)> name(name##_cells, #name)
+
+#define BREW_SYNC() (::cudasim::meet(), ::cudasim::cudasim_sync(__LINE__))
+#define BREW_SYNC_WARP()                                                       \
+  (::cudasim::meet(), ::cudasim::cudasim_sync_warp(__LINE__))
+#define BREW_SHUFFLE_XOR(value, mask)                                          \
+  (::cudasim::meet(),                                                          \
+   ::cudasim::shuffle(::cudasim::Shuffle::Xor, value, mask, __LINE__))
+#define BREW_SHUFFLE_DOWN(value, delta)                                        \
+  (::cudasim::meet(),                                                          \
+   ::cudasim::shuffle(::cudasim::Shuffle::Down, value, delta, __LINE__))
+
+#define BREW_VECTOR(type, count) ::cudasim::Vector<type, (count)>
+#define BREW_LOAD(pack, pointer, index) ((pointer).template load<pack>(index))
+#define BREW_STORE(pack, pointer, index, value)                                \
+  ((pointer).template store<pack>((index), (value)))
+
+#endif // CUDASIM_H

@@ -1,0 +1,49 @@
+//===- Engine.h - The simulator behind device/Context.h ---------*- C++ -*-===//
+#ifndef CUDASIM_ENGINE_H
+#define CUDASIM_ENGINE_H
+
+#include "../device/Context.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace cudasim {
+
+/// What the engine knows of the launch that runs.
+struct LaunchState {
+  const char *kernel = nullptr;
+  Argument *arguments = nullptr;
+  unsigned argumentCount = 0;
+  unsigned threads = 0; // of a block
+};
+extern LaunchState launchState;
+
+/// Ends the program with status 70 after saying what was found, and where if a
+/// launch is running: "cudasim: kernel 'k', block (1,0,0), thread (5,0,0):
+/// ...".
+[[noreturn]] void finding(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+/// The same without a place.
+[[noreturn]] void launchFinding(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+/// "(x,y,z)" of a thread's number in its block.
+struct ThreadName {
+  explicit ThreadName(unsigned thread);
+  char text[40];
+};
+
+/// Stamps for the written arguments of a launch, and the launch's number.
+void prepareStamps(std::vector<Argument *> written);
+
+extern "C" {
+/// The driver's view of memory: whether [address, address + bytes) lies within
+/// one live allocation. Without one, arguments are not checked.
+using MemoryCheck = bool (*)(const void *address, std::uint64_t bytes);
+__attribute__((visibility("default"))) void
+cudasim_set_memory_check(MemoryCheck check);
+}
+
+} // namespace cudasim
+
+#endif // CUDASIM_ENGINE_H

@@ -1,0 +1,215 @@
+//===- Fibers.cpp - The threads of a block side by side -------------------===//
+//
+// Each thread has a stack of its own and runs until it finishes or meets a
+// barrier or shuffle. Warps go first: a warp's lanes run until all of them
+// have finished or wait for the block.
+//
+//===----------------------------------------------------------------------===//
+#include "Engine.h"
+#include "Switch.h"
+
+namespace cudasim {
+
+namespace {
+
+enum class Waits : unsigned char {
+  Not,
+  ForBlock,
+  ForWarp,
+  ForXor,
+  ForDown,
+  Finished
+};
+
+const char *what(Waits waits) {
+  switch (waits) {
+  case Waits::ForBlock:
+    return "barrier of the block";
+  case Waits::ForWarp:
+    return "barrier of the warp";
+  case Waits::ForXor:
+  case Waits::ForDown:
+    return "shuffle";
+  default:
+    return "";
+  }
+}
+
+struct Fiber {
+  StackPointer stack;
+  Waits waits;
+  unsigned line;
+  unsigned warpEpoch;
+  unsigned operand;
+  unsigned long long value;
+};
+
+constexpr unsigned kWarp = 32;
+constexpr unsigned kMaximumThreads = 1024;
+
+Fiber fibers[kMaximumThreads];
+StackPointer scheduler;
+unsigned blockEpoch;
+void (*body)(void *);
+void *bodyState;
+
+unsigned running() { return cudasim_context.self & kEpochMask; }
+
+/// Makes `thread` the one that the context describes.
+void becomes(unsigned thread) {
+  Context &context = cudasim_context;
+  const Index3 &block = context.blockDim;
+  context.threadIdx = {thread % block.x, thread / block.x % block.y,
+                       thread / block.x / block.y};
+  context.self = blockEpoch << kBlockEpochShift |
+                 fibers[thread].warpEpoch << kWarpEpochShift | thread;
+}
+
+void resume(unsigned thread) {
+  becomes(thread);
+  fibers[thread].waits = Waits::Not;
+  switchStack(&scheduler, fibers[thread].stack);
+}
+
+void wait(Waits waits, unsigned line) {
+  Fiber &fiber = fibers[running()];
+  fiber.waits = waits;
+  fiber.line = line;
+  switchStack(&fiber.stack, scheduler);
+}
+
+void fiberMain() {
+  body(bodyState);
+  wait(Waits::Finished, 0);
+  __builtin_unreachable();
+}
+
+/// A finding about `thread` that waits and `other` that does not come.
+[[noreturn]] void diverged(unsigned thread, unsigned other) {
+  becomes(thread);
+  const Fiber &mine = fibers[thread], &theirs = fibers[other];
+  if (theirs.waits == Waits::Finished)
+    finding("divergence: waits at the %s in line %u, but thread %s has left "
+            "the kernel",
+            what(mine.waits), mine.line, ThreadName(other).text);
+  finding("divergence: waits at the %s in line %u, but thread %s waits at the "
+          "%s in line %u",
+          what(mine.waits), mine.line, ThreadName(other).text,
+          what(theirs.waits), theirs.line);
+}
+
+/// All lanes of a warp wait or have finished, and at least one waits for the
+/// warp: completes what they wait for.
+void meetWarp(unsigned first, unsigned last, unsigned waiting) {
+  const Fiber &model = fibers[waiting];
+  for (unsigned lane = first; lane < last; ++lane) {
+    const Fiber &fiber = fibers[lane];
+    if (fiber.waits == Waits::Finished)
+      continue; // no harm unless a shuffle reads from it
+    if (fiber.waits != model.waits || fiber.line != model.line)
+      diverged(waiting, lane);
+  }
+  if (model.waits == Waits::ForWarp) {
+    for (unsigned lane = first; lane < last; ++lane)
+      fibers[lane].warpEpoch = (fibers[lane].warpEpoch + 1) & kEpochMask;
+    return;
+  }
+  unsigned long long received[kWarp] = {};
+  for (unsigned lane = first; lane < last; ++lane) {
+    const Fiber &fiber = fibers[lane];
+    if (fiber.waits == Waits::Finished)
+      continue;
+    unsigned place = lane - first;
+    unsigned from = model.waits == Waits::ForXor ? place ^ fiber.operand
+                                                 : place + fiber.operand;
+    // Beyond the warp a lane receives its own value.
+    if (from >= kWarp) {
+      received[place] = fiber.value;
+      continue;
+    }
+    bool absent =
+        first + from >= last || fibers[first + from].waits == Waits::Finished;
+    if (absent) {
+      becomes(lane);
+      finding("the shuffle in line %u reads from lane %u, which is %s",
+              fiber.line, from,
+              first + from >= last ? "beyond the block's threads"
+                                   : "no longer there");
+    }
+    received[place] = fibers[first + from].value;
+  }
+  for (unsigned lane = first; lane < last; ++lane)
+    fibers[lane].value = received[lane - first];
+}
+
+/// Runs a warp until its lanes wait for the block or have finished.
+void runWarp(unsigned first, unsigned last) {
+  for (;;) {
+    unsigned waiting = last;
+    for (unsigned lane = first; lane < last; ++lane) {
+      Fiber &fiber = fibers[lane];
+      if (fiber.waits != Waits::Finished && fiber.waits != Waits::ForBlock)
+        resume(lane);
+      if (waiting == last && fiber.waits != Waits::Finished &&
+          fiber.waits != Waits::ForBlock)
+        waiting = lane;
+    }
+    if (waiting == last)
+      return;
+    meetWarp(first, last, waiting);
+  }
+}
+
+/// Whether all threads have met at a barrier; false: all have finished.
+bool meetBlock() {
+  const Fiber &first = fibers[0];
+  for (unsigned thread = 1; thread < launchState.threads; ++thread) {
+    const Fiber &fiber = fibers[thread];
+    if (fiber.waits == first.waits && fiber.line == first.line)
+      continue;
+    if (first.waits == Waits::Finished)
+      diverged(thread, 0);
+    diverged(0, thread);
+  }
+  return first.waits == Waits::ForBlock;
+}
+
+} // namespace
+
+extern "C" {
+
+void cudasim_run_fibers(void (*thread)(void *), void *state) {
+  body = thread;
+  bodyState = state;
+  blockEpoch = 0;
+  for (unsigned i = 0; i < launchState.threads; ++i)
+    fibers[i] = {newStack(i, fiberMain), Waits::Not, 0, 0, 0, 0};
+  do {
+    for (unsigned first = 0; first < launchState.threads; first += kWarp) {
+      unsigned last = first + kWarp;
+      if (last > launchState.threads)
+        last = launchState.threads;
+      for (unsigned lane = first; lane < last; ++lane)
+        if (fibers[lane].waits == Waits::ForBlock)
+          fibers[lane].waits = Waits::Not;
+      runWarp(first, last);
+    }
+    blockEpoch = (blockEpoch + 1) & kEpochMask;
+  } while (meetBlock());
+}
+
+void cudasim_sync(unsigned line) { wait(Waits::ForBlock, line); }
+
+void cudasim_sync_warp(unsigned line) { wait(Waits::ForWarp, line); }
+
+unsigned long long cudasim_shuffle(Shuffle kind, unsigned long long value,
+                                   unsigned operand, unsigned line) {
+  Fiber &fiber = fibers[running()];
+  fiber.value = value;
+  fiber.operand = operand;
+  wait(kind == Shuffle::Xor ? Waits::ForXor : Waits::ForDown, line);
+  return fiber.value;
+}
+}
+
+} // namespace cudasim

@@ -1,0 +1,105 @@
+//===- Launch.cpp - Checks of a launch as a whole -------------------------===//
+#include "Engine.h"
+
+namespace cudasim {
+
+LaunchState launchState;
+static MemoryCheck memoryCheck;
+
+/// Limits of every device that Brew compiles for.
+static constexpr unsigned kMaximumThreads = 1024;
+static constexpr unsigned kMaximumGrid[3] = {0x7fffffff, 65535, 65535};
+static constexpr unsigned kMaximumBlock[3] = {1024, 1024, 64};
+static constexpr unsigned kStaticSharedBytes = 48 * 1024;
+
+static void checkGeometry(unsigned maximumThreads, const unsigned *grid,
+                          const unsigned *block) {
+  unsigned long long threads = 1;
+  for (int i = 0; i < 3; ++i) {
+    threads *= block[i];
+    if (grid[i] == 0 || grid[i] > kMaximumGrid[i] || block[i] == 0 ||
+        block[i] > kMaximumBlock[i])
+      launchFinding("no device launches %u x %u x %u blocks of %u x %u x %u "
+                    "threads",
+                    grid[0], grid[1], grid[2], block[0], block[1], block[2]);
+  }
+  if (threads > kMaximumThreads || threads > maximumThreads)
+    launchFinding("launched with %llu threads in a block, but declared with at "
+                  "most %u",
+                  threads, maximumThreads);
+}
+
+static void checkArgument(const Argument &argument) {
+  std::uintptr_t address = reinterpret_cast<std::uintptr_t>(argument.data);
+  if (address % argument.elementSize)
+    launchFinding("the address of argument %s is no multiple of %u",
+                  argument.name, argument.elementSize);
+  if (memoryCheck &&
+      !memoryCheck(argument.data, argument.count * argument.elementSize))
+    launchFinding("argument %s (%llu elements of %u bytes) does not lie in one "
+                  "allocation",
+                  argument.name, argument.count, argument.elementSize);
+}
+
+/// Read-only and output-only arguments are promised to be disjoint from all
+/// that the kernel writes.
+static void checkDisjoint(const Argument &a, const Argument &b) {
+  if (a.access == Access::In && b.access == Access::In)
+    return;
+  if (a.access == Access::InOut && b.access == Access::InOut)
+    return;
+  const char *aBegin = static_cast<const char *>(a.data);
+  const char *bBegin = static_cast<const char *>(b.data);
+  if (aBegin < bBegin + b.count * b.elementSize &&
+      bBegin < aBegin + a.count * a.elementSize)
+    launchFinding("arguments %s and %s share memory, but are declared to be "
+                  "disjoint",
+                  a.name, b.name);
+}
+
+extern "C" {
+
+Context cudasim_context;
+
+void cudasim_set_memory_check(MemoryCheck check) { memoryCheck = check; }
+
+void cudasim_begin_launch(const char *kernel, unsigned maximumThreads,
+                          const unsigned *grid, const unsigned *block,
+                          Argument *arguments, unsigned count) {
+  launchState = {kernel, arguments, count, block[0] * block[1] * block[2]};
+  checkGeometry(maximumThreads, grid, block);
+  std::vector<Argument *> written;
+  for (unsigned i = 0; i < count; ++i) {
+    checkArgument(arguments[i]);
+    for (unsigned j = 0; j < i; ++j)
+      checkDisjoint(arguments[j], arguments[i]);
+    if (arguments[i].access != Access::In)
+      written.push_back(&arguments[i]);
+  }
+  prepareStamps(written);
+  cudasim_context.blockDim = {block[0], block[1], block[2]};
+  cudasim_context.gridDim = {grid[0], grid[1], grid[2]};
+}
+
+void cudasim_end_launch() { launchState = {}; }
+
+void cudasim_begin_block(unsigned x, unsigned y, unsigned z) {
+  Context &context = cudasim_context;
+  const Index3 &grid = context.gridDim;
+  context.blockIdx = {x, y, z};
+  context.self = 0;
+  // Blocks beyond the stamp's bits fall together, which can only hide a race.
+  Stamp block = (static_cast<Stamp>(z) * grid.y + y) * grid.x + x;
+  Stamp launch = context.globalBlock >> kLaunchShift << kLaunchShift;
+  context.globalBlock = launch | (block << 32 & ((1ull << kLaunchShift) - 1));
+  context.sharedBlock += 1ull << 32;
+}
+
+void cudasim_declare_shared(unsigned totalBytes) {
+  if (totalBytes > kStaticSharedBytes)
+    finding("the shared arrays take %u bytes, a block has %u", totalBytes,
+            kStaticSharedBytes);
+}
+}
+
+} // namespace cudasim

@@ -1,0 +1,245 @@
+//===- Races.cpp - Two threads, one element, no barrier between -----------===//
+//
+// Device/Memory.h compares stamps and comes here when an element was touched
+// before by another thread or before a barrier.
+//
+//===----------------------------------------------------------------------===//
+#include "Engine.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <sys/mman.h>
+
+namespace cudasim {
+
+namespace {
+
+/// A stamp taken apart.
+struct Touch {
+  unsigned thread, warpEpoch, blockEpoch;
+  ReaderSpan span;
+  unsigned upper;
+
+  explicit Touch(Stamp stamp)
+      : thread(stamp & kEpochMask), warpEpoch(stamp >> 10 & kEpochMask),
+        blockEpoch(stamp >> 20 & kEpochMask),
+        span(static_cast<ReaderSpan>(stamp >> kSpanShift & 3)),
+        upper(static_cast<unsigned>(stamp >> 32)) {}
+  unsigned warp() const { return thread / 32; }
+};
+
+/// How an earlier touch relates to one that happens now.
+enum class Relation {
+  Ordered,    // by a barrier, or the same thread
+  SameWarp,   // both since the warp's last barrier
+  SameBlock,  // both since the block's last barrier
+  OtherBlock, // nothing orders blocks
+};
+
+Relation relate(const Touch &earlier, const Touch &now) {
+  if (earlier.span == Grid || earlier.upper != now.upper)
+    return Relation::OtherBlock;
+  if (earlier.blockEpoch != now.blockEpoch)
+    return Relation::Ordered;
+  if (earlier.span == OneThread && earlier.thread == now.thread)
+    return Relation::Ordered;
+  if (earlier.span == OneBlock || earlier.warp() != now.warp())
+    return Relation::SameBlock;
+  return earlier.warpEpoch == now.warpEpoch ? Relation::SameWarp
+                                            : Relation::Ordered;
+}
+
+Stamp globalNow() { return cudasim_context.globalBlock | cudasim_context.self; }
+Stamp sharedNow() { return cudasim_context.sharedBlock | cudasim_context.self; }
+
+bool isOlder(Stamp stamp, Stamp now, unsigned shift) {
+  return (stamp ^ now) >> shift != 0;
+}
+
+/// Other threads that a stamp stands for, in words.
+struct Others {
+  char text[96];
+  Others(Stamp stamp, Relation relation) {
+    Touch touch(stamp);
+    if (touch.span != OneThread)
+      std::snprintf(text, sizeof(text), "other threads");
+    else if (relation == Relation::OtherBlock)
+      std::snprintf(text, sizeof(text), "thread %s of another block",
+                    ThreadName(touch.thread).text);
+    else
+      std::snprintf(text, sizeof(text), "thread %s",
+                    ThreadName(touch.thread).text);
+  }
+};
+
+[[noreturn]] void race(const char *memory, const char *name, long long index,
+                       bool nowWrites, Stamp other, bool otherWrote,
+                       Relation relation) {
+  finding("race on %s%s[%lld]: this thread %s it and %s %s it, with no barrier "
+          "between",
+          memory, name, index, nowWrites ? "writes" : "reads",
+          Others(other, relation).text, otherWrote ? "wrote" : "read");
+}
+
+void checkWrite(const char *memory, const char *name, long long index,
+                Stamp writer, Stamp reader, Stamp now, unsigned shift) {
+  Touch me(now);
+  for (bool wrote : {true, false}) {
+    Stamp other = wrote ? writer : reader;
+    if (isOlder(other, now, shift))
+      continue;
+    Touch touch(other);
+    // One of several readers may be this thread, but the others are not.
+    Relation relation = relate(touch, me);
+    if (relation != Relation::Ordered)
+      race(memory, name, index, true, other, wrote, relation);
+  }
+}
+
+void checkRead(const char *memory, const char *name, long long index,
+               Stamp writer, Stamp *reader, Stamp now, unsigned shift) {
+  Touch me(now);
+  if (!isOlder(writer, now, shift)) {
+    Relation relation = relate(Touch(writer), me);
+    if (relation != Relation::Ordered)
+      race(memory, name, index, false, writer, true, relation);
+  }
+  if (isOlder(*reader, now, shift)) {
+    *reader = now;
+    return;
+  }
+  Relation relation = relate(Touch(*reader), me);
+  ReaderSpan span = relation == Relation::Ordered     ? OneThread
+                    : relation == Relation::SameWarp  ? OneWarp
+                    : relation == Relation::SameBlock ? OneBlock
+                                                      : Grid;
+  *reader = now | static_cast<Stamp>(span) << kSpanShift;
+}
+
+constexpr unsigned kSharedShift = 32;
+
+} // namespace
+
+extern "C" {
+
+void cudasim_check_write(const Argument *argument, long long index,
+                         const Stamp *writer, const Stamp *reader) {
+  checkWrite("", argument->name, index, *writer, *reader, globalNow(),
+             kLaunchShift);
+}
+
+void cudasim_check_read(const Argument *argument, long long index,
+                        const Stamp *writer, Stamp *reader) {
+  checkRead("", argument->name, index, *writer, reader, globalNow(),
+            kLaunchShift);
+}
+
+void cudasim_check_shared_write(const SharedInfo *info, long long index,
+                                const Stamp *writer, const Stamp *reader) {
+  checkWrite("shared ", info->name, index, *writer, *reader, sharedNow(),
+             kSharedShift);
+}
+
+void cudasim_check_shared_read(const SharedInfo *info, long long index,
+                               const Stamp *writer, Stamp *reader) {
+  checkRead("shared ", info->name, index, *writer, reader, sharedNow(),
+            kSharedShift);
+}
+}
+
+//===----------------------------------------------------------------------===//
+// Stamps of global memory
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Zeroed memory that is given out anew for each launch and only cleared when
+/// the launch numbers wrap around.
+class StampStore {
+public:
+  /// Room for `count` stamps; what earlier launches left there is older.
+  void reserve(std::uint64_t count) {
+    if (count > capacity) {
+      release();
+      capacity = std::max<std::uint64_t>(count, 1 << 16);
+      void *memory =
+          mmap(nullptr, capacity * sizeof(Stamp), PROT_READ | PROT_WRITE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (memory == MAP_FAILED)
+        launchFinding("no memory for %llu stamps of written elements",
+                      static_cast<unsigned long long>(count));
+      stamps = static_cast<Stamp *>(memory);
+    }
+  }
+  void clear() {
+    if (stamps)
+      madvise(stamps, capacity * sizeof(Stamp), MADV_DONTNEED);
+  }
+  Stamp *begin() const { return stamps; }
+
+private:
+  void release() {
+    if (stamps)
+      munmap(stamps, capacity * sizeof(Stamp));
+    stamps = nullptr;
+  }
+  Stamp *stamps = nullptr;
+  std::uint64_t capacity = 0;
+};
+
+StampStore writers, readers;
+Stamp launchNumber;
+
+std::uintptr_t begin(const Argument *argument) {
+  return reinterpret_cast<std::uintptr_t>(argument->data);
+}
+std::uintptr_t end(const Argument *argument) {
+  return begin(argument) + argument->count * argument->elementSize;
+}
+
+} // namespace
+
+void prepareStamps(std::vector<Argument *> written) {
+  std::sort(
+      written.begin(), written.end(),
+      [](const Argument *a, const Argument *b) { return begin(a) < begin(b); });
+  // Arguments that share memory share stamps, one for each unit of their
+  // smallest element. First their places, then the memory.
+  struct Place {
+    Argument *argument;
+    std::uint64_t offset;
+  };
+  std::vector<Place> places;
+  std::uint64_t total = 0;
+  for (std::size_t first = 0; first < written.size();) {
+    std::size_t last = first;
+    std::uintptr_t low = begin(written[first]), high = end(written[first]);
+    unsigned unit = written[first]->elementSize;
+    while (++last < written.size() && begin(written[last]) < high) {
+      high = std::max(high, end(written[last]));
+      unit = std::min(unit, written[last]->elementSize);
+    }
+    for (; first < last; ++first) {
+      written[first]->span = written[first]->elementSize / unit;
+      places.push_back(
+          {written[first], total + (begin(written[first]) - low) / unit});
+    }
+    total += (high - low + unit - 1) / unit;
+  }
+
+  launchNumber = (launchNumber + 1) % (1u << 10);
+  if (launchNumber == 0) {
+    writers.clear();
+    readers.clear();
+    launchNumber = 1;
+  }
+  writers.reserve(total);
+  readers.reserve(total);
+  for (const Place &place : places) {
+    place.argument->writers = writers.begin() + place.offset;
+    place.argument->readers = readers.begin() + place.offset;
+  }
+  cudasim_context.globalBlock = launchNumber << kLaunchShift;
+}
+
+} // namespace cudasim

@@ -1,0 +1,231 @@
+//===- ValuesTest.cpp - Correct kernels give the right values -------------===//
+#include "Kernel.h"
+
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <numeric>
+
+using namespace brew::test;
+
+namespace {
+
+/// Memory that is aligned as a device's.
+template <class T> struct Buffer {
+  explicit Buffer(std::size_t count) : storage(count * sizeof(T) / 16 + 2) {}
+  T *data() { return reinterpret_cast<T *>(storage.data()); }
+  T &operator[](std::size_t i) { return data()[i]; }
+  struct alignas(16) Unit {
+    unsigned char bytes[16];
+  };
+  std::vector<Unit> storage;
+};
+
+void expectNvrtcAgrees(const Kernel &kernel) {
+  std::string log = compileWithNvrtc(kernel.text(), "sm_90");
+  if (log != "no NVRTC")
+    EXPECT_EQ(log, "");
+}
+
+TEST(CudasimValues, ElementwiseWithAPartialBlock) {
+  Kernel kernel("relu", R"(
+BREW_KERNEL(relu, 128)(BREW_IN(float, x, 1000), BREW_OUT(float, y, 1000)) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < 1000)
+    y[i] = x[i] > 0.0f ? x[i] : 0.25f * x[i];
+}
+)");
+  expectNvrtcAgrees(kernel);
+  Buffer<float> x(1000), y(1000);
+  for (int i = 0; i < 1000; ++i)
+    x[i] = static_cast<float>(i - 500);
+  kernel.launch(8, 128, {x.data(), y.data()});
+  for (int i = 0; i < 1000; ++i)
+    ASSERT_EQ(y[i], i < 500 ? 0.25f * x[i] : x[i]) << i;
+}
+
+TEST(CudasimValues, VectorsAndInPlaceUpdates) {
+  Kernel kernel("update", R"(
+BREW_KERNEL(update, 32)(BREW_INOUT(float, w, 256), BREW_IN(float, g, 256)) {
+  using float4_ = BREW_VECTOR(float, 4);
+  int i = 4 * (blockIdx.x * 32 + threadIdx.x);
+  float4_ a = BREW_LOAD(float4_, w, i);
+  float4_ b = BREW_LOAD(float4_, g, i);
+  for (int k = 0; k < 4; ++k)
+    a[k] = a[k] - 0.5f * b[k];
+  BREW_STORE(float4_, w, i, a);
+  w[i] += 1.0f;
+}
+)");
+  expectNvrtcAgrees(kernel);
+  Buffer<float> w(256), g(256);
+  for (int i = 0; i < 256; ++i) {
+    w[i] = static_cast<float>(i);
+    g[i] = 2.0f;
+  }
+  kernel.launch(2, 32, {w.data(), g.data()});
+  for (int i = 0; i < 256; ++i)
+    ASSERT_EQ(w[i], static_cast<float>(i % 4 ? i - 1 : i)) << i;
+}
+
+TEST(CudasimValues, BlockReductionThroughShufflesAndSharedMemory) {
+  Kernel kernel("sum", R"(
+BREW_KERNEL(sum, 256)(BREW_IN(double, x, 3072), BREW_OUT(double, y, 3)) {
+  BREW_SHARED(double, part, 8);
+  double s = 0;
+  for (int i = threadIdx.x; i < 1024; i += 256)
+    s += x[blockIdx.x * 1024 + i];
+  for (int delta = 16; delta > 0; delta /= 2)
+    s += BREW_SHUFFLE_DOWN(s, delta);
+  if (threadIdx.x % 32 == 0)
+    part[threadIdx.x / 32] = s;
+  BREW_SYNC();
+  if (threadIdx.x == 0) {
+    s = 0;
+    for (int i = 0; i < 8; ++i)
+      s += part[i];
+    y[blockIdx.x] = s;
+  }
+}
+)");
+  expectNvrtcAgrees(kernel);
+  Buffer<double> x(3072), y(3);
+  std::iota(x.data(), x.data() + 3072, 0.0);
+  kernel.launch(3, 256, {x.data(), y.data()});
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(y[i], 1024.0 * (1024 * i) + 1023.0 * 512);
+}
+
+TEST(CudasimValues, SoftmaxReusesSharedMemoryBetweenBarriers) {
+  Kernel kernel("softmax", R"(
+BREW_KERNEL(softmax, 64)(BREW_IN(float, x, 400), BREW_OUT(float, y, 400)) {
+  BREW_SHARED(float, part, 64);
+  float m = -3.0e38f;
+  for (int i = threadIdx.x; i < 100; i += 64)
+    m = fmaxf(m, x[blockIdx.x * 100 + i]);
+  part[threadIdx.x] = m;
+  BREW_SYNC();
+  for (int half = 32; half > 0; half /= 2) {
+    if (threadIdx.x < half)
+      part[threadIdx.x] = fmaxf(part[threadIdx.x], part[threadIdx.x + half]);
+    BREW_SYNC();
+  }
+  m = part[0];
+  BREW_SYNC();
+  float s = 0.0f;
+  for (int i = threadIdx.x; i < 100; i += 64)
+    s += expf(x[blockIdx.x * 100 + i] - m);
+  for (int mask = 16; mask > 0; mask /= 2)
+    s += BREW_SHUFFLE_XOR(s, mask);
+  if (threadIdx.x % 32 == 0)
+    part[threadIdx.x / 32] = s;
+  BREW_SYNC();
+  s = part[0] + part[1];
+  for (int i = threadIdx.x; i < 100; i += 64)
+    y[blockIdx.x * 100 + i] = expf(x[blockIdx.x * 100 + i] - m) / s;
+}
+)");
+  expectNvrtcAgrees(kernel);
+  Buffer<float> x(400), y(400);
+  for (int i = 0; i < 400; ++i)
+    x[i] = std::sin(static_cast<float>(i));
+  for (int repeat = 0; repeat < 2; ++repeat)
+    kernel.launch(4, 64, {x.data(), y.data()});
+  for (int row = 0; row < 4; ++row) {
+    double sum = 0;
+    for (int i = 0; i < 100; ++i)
+      sum += std::exp(x[row * 100 + i]);
+    for (int i = 0; i < 100; ++i)
+      ASSERT_NEAR(y[row * 100 + i], std::exp(x[row * 100 + i]) / sum, 1e-7);
+  }
+}
+
+TEST(CudasimValues, WarpBarrierOrdersALaneAfterAnother) {
+  Kernel kernel("rotate", R"(
+BREW_KERNEL(rotate, 64)(BREW_IN(int, x, 64), BREW_OUT(int, y, 64)) {
+  BREW_SHARED(int, s, 64);
+  int lane = threadIdx.x % 32, first = threadIdx.x - lane;
+  s[threadIdx.x] = x[threadIdx.x];
+  BREW_SYNC_WARP();
+  y[threadIdx.x] = s[first + (lane + 1) % 32];
+}
+)");
+  expectNvrtcAgrees(kernel);
+  Buffer<int> x(64), y(64);
+  std::iota(x.data(), x.data() + 64, 0);
+  kernel.launch(1, 64, {x.data(), y.data()});
+  for (int i = 0; i < 64; ++i)
+    EXPECT_EQ(y[i], i / 32 * 32 + (i + 1) % 32);
+}
+
+TEST(CudasimValues, BarrierOrdersGlobalMemoryWithinABlock) {
+  Kernel kernel("neighbour", R"(
+BREW_KERNEL(neighbour, 64)(BREW_INOUT(int, x, 128)) {
+  int first = blockIdx.x * 64;
+  x[first + threadIdx.x] = threadIdx.x;
+  BREW_SYNC();
+  int next = x[first + (threadIdx.x + 1) % 64];
+  BREW_SYNC();
+  x[first + threadIdx.x] = next;
+}
+)");
+  expectNvrtcAgrees(kernel);
+  Buffer<int> x(128);
+  kernel.launch(2, 64, {x.data()});
+  for (int i = 0; i < 128; ++i)
+    EXPECT_EQ(x[i], (i + 1) % 64);
+}
+
+TEST(CudasimValues, SmallFloatsRoundToNearestEven) {
+  Kernel kernel("convert", R"(
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+BREW_KERNEL(convert, 32)(BREW_IN(float, x, 12), BREW_OUT(__half, h, 12),
+                         BREW_OUT(__nv_bfloat16, b, 12),
+                         BREW_OUT(float, back, 24)) {
+  int i = threadIdx.x;
+  if (i < 12) {
+    h[i] = __float2half(x[i]);
+    b[i] = __float2bfloat16(x[i]);
+    back[i] = __half2float(h[i]);
+    back[12 + i] = __bfloat162float(b[i]);
+  }
+}
+)");
+  expectNvrtcAgrees(kernel);
+  struct Case {
+    float value;
+    unsigned short half, bfloat;
+  };
+  const Case cases[12] = {
+      {0.0f, 0x0000, 0x0000},
+      {-1.0f, 0xbc00, 0xbf80},
+      {65504.0f, 0x7bff, 0x4780},
+      {65519.0f, 0x7bff, 0x4780},
+      {65520.0f, 0x7c00, 0x4780},
+      {INFINITY, 0x7c00, 0x7f80},
+      {1.0f + 0x1p-11f, 0x3c00, 0x3f80},
+      {1.0f + 3 * 0x1p-11f, 0x3c02, 0x3f80},
+      {1.0f + 3 * 0x1p-8f, 0x3c0c, 0x3f82},
+      {0x1p-24f, 0x0001, 0x3380},
+      {0x1p-25f, 0x0000, 0x3300},
+      {-3 * 0x1p-25f, 0x8002, 0xb3c0},
+  };
+  Buffer<float> x(12), back(24);
+  Buffer<unsigned short> h(12), b(12);
+  for (int i = 0; i < 12; ++i)
+    x[i] = cases[i].value;
+  kernel.launch(1, 32, {x.data(), h.data(), b.data(), back.data()});
+  for (int i = 0; i < 12; ++i) {
+    EXPECT_EQ(h[i], cases[i].half) << cases[i].value;
+    EXPECT_EQ(b[i], cases[i].bfloat) << cases[i].value;
+    float wide;
+    unsigned bits = static_cast<unsigned>(b[i]) << 16;
+    std::memcpy(&wide, &bits, 4);
+    EXPECT_EQ(back[12 + i], wide);
+  }
+  EXPECT_EQ(back[2], 65504.0f);
+  EXPECT_EQ(back[9], 0x1p-24f);
+}
+
+} // namespace
