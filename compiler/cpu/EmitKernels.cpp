@@ -3,9 +3,9 @@
 
 #include "compiler/cpu/EmitKernels.h"
 
-#include "compiler/cpu/EmitKernelsLoops.h"
 #include "compiler/cpu/EmitKernelsPart.h"
 #include "compiler/cpu/LowerToLLVM.h"
+#include "compiler/kernels/KernelLoops.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "formats/Error.h"
 
@@ -16,7 +16,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 #include <algorithm>
 #include <cmath>
@@ -44,23 +43,6 @@ struct Span {
   }
 };
 
-uint64_t flopsOf(const Nest &nest) {
-  uint64_t perIteration = 0;
-  for (Operation &op : nest.body()->without_terminator()) {
-    if (isa<arith::ConstantOp, arith::SelectOp>(op) || op.getNumOperands() == 0)
-      continue;
-    bool arithmetic =
-        isa<arith::ArithDialect, math::MathDialect>(op.getDialect());
-    perIteration += arithmetic && isa<FloatType>(op.getOperand(0).getType());
-  }
-  return perIteration * nest.iterations();
-}
-
-int64_t bytesOf(RankedTensorType type) {
-  return type.getNumElements() *
-         llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-}
-
 class FunctionEmitter {
 public:
   FunctionEmitter(OpBuilder &b, planir::KernelOp op)
@@ -70,11 +52,8 @@ public:
     EmittedKernel result;
     result.symbol = kernel.op.getSymName().str();
     result.argumentCount = kernel.arguments.size();
-    for (RankedTensorType type : kernel.arguments)
-      result.bytes += bytesOf(type);
-    for (const Part &part : kernel.parts)
-      for (const Nest &nest : part.nests)
-        result.flops += flopsOf(nest);
+    result.bytes = bytesOf(kernel);
+    result.flops = flopsOf(kernel);
     std::vector<Span> spans = schedule();
     result.domain = spans.empty() ? 0 : domainEnd(spans);
     result.grain = grainOf(spans, result.domain);
@@ -138,7 +117,9 @@ private:
     for (auto [i, type] : llvm::enumerate(kernel.arguments))
       // Single numbers may be packed into one buffer.
       if (type.getNumElements() == 1)
-        function.setArgAttr(i, alignAttr, b.getI64IntegerAttr(bytesOf(type)));
+        function.setArgAttr(
+            i, alignAttr,
+            b.getI64IntegerAttr(elementBytes(type.getElementType())));
     Block *entry = function.addEntryBlock();
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(entry);
@@ -197,11 +178,7 @@ OwningOpRef<ModuleOp> emitKernels(ModuleOp module,
   OwningOpRef<ModuleOp> result = ModuleOp::create(module.getLoc());
   OpBuilder b = OpBuilder::atBlockEnd(result->getBody());
   for (auto op : module.getOps<planir::KernelOp>()) {
-    // Bodies may hold index arithmetic that interchanged loops have left
-    // behind; folded, it shows which accesses are linear.
-    OwningOpRef<planir::KernelOp> folded(op.clone());
-    if (failed(applyPatternsGreedily(*folded, RewritePatternSet(context))))
-      refuse(op, "its bodies do not fold");
+    OwningOpRef<planir::KernelOp> folded = foldBodies(op);
     kernels.push_back(FunctionEmitter(b, *folded).emit());
   }
   std::string diagnostics;

@@ -2,7 +2,7 @@
 //-*-===//
 #pragma once
 
-#include "compiler/cpu/EmitKernelsModel.h"
+#include "compiler/kernels/KernelModel.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"

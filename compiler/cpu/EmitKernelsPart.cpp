@@ -3,7 +3,7 @@
 
 #include "compiler/cpu/EmitKernelsPart.h"
 
-#include "compiler/cpu/EmitKernelsLoops.h"
+#include "compiler/kernels/KernelLoops.h"
 #include "compiler/cpu/LowerToLLVM.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

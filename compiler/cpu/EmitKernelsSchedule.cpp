@@ -8,7 +8,7 @@
 
 #include "compiler/cpu/EmitKernelsSchedule.h"
 
-#include "compiler/cpu/EmitKernelsLoops.h"
+#include "compiler/kernels/KernelLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"

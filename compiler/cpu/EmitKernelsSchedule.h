@@ -15,7 +15,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "compiler/cpu/EmitKernelsModel.h"
+#include "compiler/kernels/KernelModel.h"
 
 namespace brew::compiler {
 

@@ -1,9 +1,9 @@
-//===- EmitKernelsModel.h - What a kernel's nests read and write -*- C++
+//===- KernelModel.h - What a kernel's nests read and write ------*- C++
 //-*-===//
 //
-// A kernel as the emitter sees it: parts, nests, loops, and every access to a
-// tensor as a linear function of the loop indices. The schedules rearrange
-// loops by rewriting those functions; the bodies stay linalg regions.
+// A kernel as the emitters of all targets see it: parts, nests, loops, and
+// every access to a tensor as a linear function of the loop indices. Schedules
+// rearrange loops by rewriting those functions; the bodies stay linalg regions.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -12,6 +12,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/OwningOpRef.h"
 
 #include <optional>
 #include <string>
@@ -48,10 +49,12 @@ struct Source {
 };
 
 /// The element that a nest reads at each iteration. `address` counts elements
-/// from the start of the buffer.
+/// from the start of the buffer; `local`, for results of nests, from the start
+/// of one that holds a single grid point (see Output).
 struct Access {
   Source source;
   Linear address;
+  Linear local;
 };
 
 /// A tensor.extract of a body. Indices that are plain loop indices are part of
@@ -61,12 +64,18 @@ struct Extract {
   Source source;
   Linear address;
   llvm::SmallVector<int64_t> strides;
+  Linear local; ///< like Access, with strides of its own
+  llvm::SmallVector<int64_t> localStrides;
 };
 
 /// A result of a nest.
 struct Output {
   mlir::Type element;
   Linear address;
+  /// Place within a dense buffer that holds one grid point's elements, of
+  /// which there are `localSize`.
+  Linear local;
+  int64_t localSize = 1;
   /// Value before the first iteration; null if the body does not read it.
   std::optional<Access> initial;
   llvm::SmallVector<unsigned> arguments; ///< buffers it is stored to
@@ -121,6 +130,20 @@ Kernel buildKernel(planir::KernelOp op);
 /// Loops must still be those of the operations.
 bool readsWhileOverwriting(const Kernel &kernel, unsigned argument,
                            unsigned part, unsigned nest, unsigned result);
+
+/// A copy of `op` with its bodies folded. They may hold index arithmetic that
+/// interchanged loops have left behind; folded, it shows which accesses are
+/// linear. Throws like buildKernel.
+mlir::OwningOpRef<planir::KernelOp> foldBodies(planir::KernelOp op);
+
+/// Scalar floating-point operations of all iterations.
+uint64_t flopsOf(const Kernel &kernel);
+
+/// Size of all the launch's buffers together.
+uint64_t bytesOf(const Kernel &kernel);
+
+/// Bytes of one element in memory.
+int64_t elementBytes(mlir::Type element);
 
 /// The indexing map of a nest's result.
 mlir::AffineMap outputMap(mlir::linalg::GenericOp nest, unsigned result);

@@ -1,8 +1,8 @@
-//===- EmitKernelsLoops.h - Loops of a part, their indices -------*- C++
+//===- KernelLoops.h - Loops of a part, their indices ------------*- C++
 //-*-===//
 #pragma once
 
-#include "compiler/cpu/EmitKernelsModel.h"
+#include "compiler/kernels/KernelModel.h"
 
 namespace brew::compiler {
 

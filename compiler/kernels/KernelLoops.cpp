@@ -1,7 +1,6 @@
-//===- EmitKernelsLoops.cpp - Loops of a part and what they do to indices
-//--===//
+//===- KernelLoops.cpp - Loops of a part and what they do to indices ------===//
 
-#include "compiler/cpu/EmitKernelsLoops.h"
+#include "compiler/kernels/KernelLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"

@@ -1,13 +1,14 @@
-//===- EmitKernelsModel.cpp - What a kernel's nests read and write
-//---------===//
+//===- KernelModel.cpp - What a kernel's nests read and write -------------===//
 
-#include "compiler/cpu/EmitKernelsModel.h"
+#include "compiler/kernels/KernelModel.h"
 
 #include "dialects/Brew/BrewDialect.h"
 #include "formats/Error.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 
@@ -31,15 +32,22 @@ int64_t Nest::iterations() const {
 
 void Nest::forEachLinear(llvm::function_ref<void(Linear &)> function) {
   for (std::optional<Access> &input : inputs)
-    if (input)
+    if (input) {
       function(input->address);
+      function(input->local);
+    }
   for (Output &output : outputs) {
     function(output.address);
-    if (output.initial)
+    function(output.local);
+    if (output.initial) {
       function(output.initial->address);
+      function(output.initial->local);
+    }
   }
-  for (auto &entry : extracts)
+  for (auto &entry : extracts) {
     function(entry.second.address);
+    function(entry.second.local);
+  }
   for (std::optional<Linear> &index : indices)
     if (index)
       function(*index);
@@ -224,18 +232,44 @@ private:
       refuse(kernel.op, "a nest reads a value of another grid point");
   }
 
+  /// Strides of result `result` of `op`, the nest of a part with `grid` grid
+  /// loops, in a dense buffer that holds one grid point: 0 for dimensions that
+  /// grid loops index.
+  SmallVector<int64_t> localStrides(linalg::GenericOp op, unsigned result,
+                                    unsigned grid) {
+    AffineMap map = outputMap(op, result);
+    RankedTensorType type = tensorType(op.getResult(result));
+    SmallVector<int64_t> strides(type.getRank(), 0);
+    int64_t next = 1;
+    for (int64_t dim : llvm::reverse(ir::memoryOrder(type)))
+      if (map.getDimPosition(dim) >= grid) {
+        strides[dim] = next;
+        next *= type.getDimSize(dim);
+      }
+    return strides;
+  }
+  /// The same for the result that `source` is, empty if it is none.
+  SmallVector<int64_t> localStrides(const Source &source) {
+    if (source.kind != Source::Kind::Result)
+      return {};
+    const Part &part = kernel.parts.back();
+    return localStrides(part.nests[source.nest].op, source.result, part.grid);
+  }
+
   Access accessOf(linalg::GenericOp op, const Source &source, Value tensor,
                   AffineMap map) {
-    Access access{source, zero(op)};
+    Access access{source, zero(op), zero(op)};
     if (source.kind == Source::Kind::Constant)
       return access;
-    SmallVector<int64_t> strides = ir::memoryStrides(tensorType(tensor));
+    SmallVector<int64_t> strides = ir::memoryStrides(tensorType(tensor)),
+                         local = localStrides(source);
     for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
       std::optional<unsigned> loop;
       if (auto plain = dyn_cast<AffineDimExpr>(expr))
         loop = plain.getPosition();
       checkPoint(source, dim, loop);
-      if (!addLinear(expr, strides[dim], access.address))
+      if (!addLinear(expr, strides[dim], access.address) ||
+          !addLinear(expr, local.empty() ? 0 : local[dim], access.local))
         refuse(kernel.op, "an indexing map is not linear");
     }
     markRead(source);
@@ -248,13 +282,17 @@ private:
       refuse(kernel.op, "it extracts from a tensor without value");
     SmallVector<int64_t> strides =
         ir::memoryStrides(tensorType(extract.getTensor()));
-    Extract result{*source, zero(op), strides};
+    SmallVector<int64_t> local = localStrides(*source);
+    local.resize(strides.size(), 0);
+    Extract result{*source, zero(op), strides, zero(op), local};
     for (auto [dim, index] : llvm::enumerate(extract.getIndices())) {
       std::optional<unsigned> loop;
       if (auto plain = index.getDefiningOp<linalg::IndexOp>()) {
         loop = plain.getDim();
         result.address.coefs[*loop] += strides[dim];
         result.strides[dim] = 0;
+        result.local.coefs[*loop] += local[dim];
+        result.localStrides[dim] = 0;
       }
       checkPoint(*source, dim, loop);
     }
@@ -337,12 +375,18 @@ private:
     Output output;
     output.element = tensorType(init).getElementType();
     output.address = zero(op);
+    output.local = zero(op);
     if (!map.isProjectedPermutation())
       refuse(kernel.op, "a result is not written loop by loop");
-    SmallVector<int64_t> strides = ir::memoryStrides(tensorType(init));
+    unsigned grid = kernel.parts.back().grid;
+    SmallVector<int64_t> strides = ir::memoryStrides(tensorType(init)),
+                         local = localStrides(op, number, grid);
     SmallVector<bool> used(nest.loops.size(), false);
     for (unsigned dim = 0; dim < map.getNumResults(); ++dim) {
       output.address.coefs[map.getDimPosition(dim)] = strides[dim];
+      output.local.coefs[map.getDimPosition(dim)] = local[dim];
+      if (local[dim])
+        output.localSize *= nest.loops[map.getDimPosition(dim)].extent;
       used[map.getDimPosition(dim)] = true;
     }
     for (auto [loop, isUsed] : llvm::zip(nest.loops, used))
@@ -388,5 +432,43 @@ private:
 } // namespace
 
 Kernel buildKernel(planir::KernelOp op) { return Builder(op).build(); }
+
+OwningOpRef<planir::KernelOp> foldBodies(planir::KernelOp op) {
+  OwningOpRef<planir::KernelOp> folded(op.clone());
+  if (failed(
+          applyPatternsGreedily(*folded, RewritePatternSet(op->getContext()))))
+    refuse(op, "its bodies do not fold");
+  return folded;
+}
+
+int64_t elementBytes(Type element) {
+  return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+}
+
+uint64_t flopsOf(const Kernel &kernel) {
+  uint64_t flops = 0;
+  for (const Part &part : kernel.parts)
+    for (const Nest &nest : part.nests) {
+      uint64_t perIteration = 0;
+      for (Operation &op : nest.body()->without_terminator()) {
+        if (isa<arith::ConstantOp, arith::SelectOp>(op) ||
+            op.getNumOperands() == 0)
+          continue;
+        bool arithmetic =
+            isa<arith::ArithDialect, math::MathDialect>(op.getDialect());
+        perIteration +=
+            arithmetic && isa<FloatType>(op.getOperand(0).getType());
+      }
+      flops += perIteration * nest.iterations();
+    }
+  return flops;
+}
+
+uint64_t bytesOf(const Kernel &kernel) {
+  uint64_t bytes = 0;
+  for (RankedTensorType type : kernel.arguments)
+    bytes += type.getNumElements() * elementBytes(type.getElementType());
+  return bytes;
+}
 
 } // namespace brew::compiler

@@ -1,7 +1,6 @@
-//===- EmitKernelsInPlace.cpp - Results that overwrite arguments
-//-----------===//
+//===- KernelInPlace.cpp - Results that overwrite arguments ---------------===//
 
-#include "compiler/cpu/EmitKernelsModel.h"
+#include "compiler/kernels/KernelModel.h"
 
 using namespace mlir;
 
