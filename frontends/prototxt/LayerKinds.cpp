@@ -17,8 +17,7 @@ const LayerRows &allKinds() {
     LayerRows rows;
     for (auto *group :
          {convolutionLayers, dataLayers, elementwiseLayers, lossLayers,
-          neuronLayers, poolingLayers, reductionLayers, structuralLayers,
-          unsupportedLayers})
+          poolingLayers, reductionLayers, structuralLayers, unsupportedLayers})
       for (const LayerKind &kind : group())
         rows.push_back(kind);
     return rows;

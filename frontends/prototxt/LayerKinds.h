@@ -101,7 +101,6 @@ LayerRows convolutionLayers();
 LayerRows dataLayers();
 LayerRows elementwiseLayers();
 LayerRows lossLayers();
-LayerRows neuronLayers();
 LayerRows poolingLayers();
 LayerRows reductionLayers();
 LayerRows structuralLayers();

@@ -57,6 +57,11 @@ CUDASIM_INLINE void meet() {
 }
 
 template <class... Parameters>
+constexpr unsigned argumentCount(void (*)(Parameters...)) {
+  return sizeof...(Parameters);
+}
+
+template <class... Parameters>
 void launch(const char *kernel, unsigned maximumThreads,
             void (*body)(Parameters...), const unsigned *grid,
             const unsigned *block, void **values) {

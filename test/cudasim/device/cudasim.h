@@ -35,6 +35,9 @@ static constexpr int warpSize = 32;
   static constexpr unsigned cudasim_threads_##name = threads;                  \
   static __attribute__((noinline)) void cudasim_body_##name
 #define CUDASIM_EXPORT(name)                                                   \
+  extern "C" __attribute__((visibility("default")))                            \
+  const unsigned cudasim_arguments_##name =                                    \
+      ::cudasim::argumentCount(cudasim_body_##name);                           \
   extern "C"                                                                   \
       __attribute__((visibility("default"))) void cudasim_kernel_##name(       \
           const unsigned *grid, const unsigned *block, void **arguments) {     \

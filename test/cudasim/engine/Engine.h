@@ -18,6 +18,7 @@ struct LaunchState {
 };
 extern LaunchState launchState;
 
+#pragma GCC visibility push(default)
 /// Ends the program with status 70 after saying what was found, and where if a
 /// launch is running: "cudasim: kernel 'k', block (1,0,0), thread (5,0,0):
 /// ...".
@@ -26,6 +27,7 @@ extern LaunchState launchState;
 /// The same without a place.
 [[noreturn]] void launchFinding(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
+#pragma GCC visibility pop
 
 /// "(x,y,z)" of a thread's number in its block.
 struct ThreadName {

@@ -45,6 +45,8 @@ Kernel::Kernel(const std::string &name, const std::string &text)
   std::ofstream(input) << source;
   std::string command = CUDASIM_FOLDER "/compile " + input + " " + image;
   bool compiled = std::system(command.c_str()) == 0;
+  std::ifstream built(image, std::ios::binary);
+  bytes.assign(std::istreambuf_iterator<char>(built), {});
   void *library =
       compiled ? dlopen(image.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   unlink(input.c_str());

@@ -21,9 +21,11 @@ public:
               std::initializer_list<void *> arguments) const;
 
   const std::string &text() const { return source; }
+  /// The bytes of the image.
+  const std::string &image() const { return bytes; }
 
 private:
-  std::string name, source;
+  std::string name, source, bytes;
   void (*entry)(const unsigned *, const unsigned *, void **) = nullptr;
 };
 

@@ -1,0 +1,62 @@
+//===- HalfBits.h - f16 and bf16 as bits ------------------------*- C++ -*-===//
+//
+// Conversions from f32 round to nearest even; a NaN becomes CUDA's.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUDASIM_HALF_BITS_H
+#define CUDASIM_HALF_BITS_H
+
+#include "Context.h"
+
+namespace cudasim {
+
+CUDASIM_INLINE unsigned floatBits(float value) {
+  unsigned bits;
+  __builtin_memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+CUDASIM_INLINE float floatOf(unsigned bits) {
+  float value;
+  __builtin_memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+CUDASIM_INLINE unsigned short halfFromFloat(float value) {
+  unsigned bits = floatBits(value);
+  unsigned sign = bits >> 16 & 0x8000;
+  bits &= 0x7fffffff;
+  if (bits > 0x7f800000)
+    return 0x7fff;
+  if (bits >= 0x477ff000)
+    return sign | 0x7c00; // rounds beyond 65504
+  if (bits < 0x38800000) {
+    // Subnormal: adding 0.5 leaves the result in the last bits, rounded.
+    return sign | (floatBits(floatOf(bits) + 0.5f) - 0x3f000000);
+  }
+  bits += 0xfff + (bits >> 13 & 1);
+  return sign | (bits - 0x38000000) >> 13;
+}
+
+CUDASIM_INLINE float floatFromHalf(unsigned short half) {
+  unsigned sign = (half & 0x8000u) << 16, rest = half & 0x7fff;
+  if (rest >= 0x7c00)
+    return floatOf(sign | 0x7f800000 | (rest & 0x3ff) << 13);
+  if (rest < 0x400) // subnormal: a multiple of 2^-24
+    return floatOf(sign | floatBits(rest * 0x1p-24f));
+  return floatOf(sign | ((rest << 13) + 0x38000000));
+}
+
+CUDASIM_INLINE unsigned short bfloatFromFloat(float value) {
+  unsigned bits = floatBits(value);
+  if ((bits & 0x7fffffff) > 0x7f800000)
+    return 0x7fff;
+  return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
+CUDASIM_INLINE float floatFromBfloat(unsigned short bits) {
+  return floatOf((unsigned)bits << 16);
+}
+
+} // namespace cudasim
+
+#endif // CUDASIM_HALF_BITS_H

@@ -1,0 +1,66 @@
+//===- Api.h - The CUDA driver's types and numbers --------------*- C++ -*-===//
+//
+// What the stand-in needs of the driver's interface, by the names and numbers
+// that CUDA documents. Declared apart from Brew's own declarations, so that a
+// mistake in those shows.
+//
+//===----------------------------------------------------------------------===//
+#ifndef CUDASIM_DRIVER_API_H
+#define CUDASIM_DRIVER_API_H
+
+#include <cstddef>
+#include <cstdint>
+
+#define CUDASIM_API extern "C" __attribute__((visibility("default")))
+
+namespace cudasim {
+
+enum Result : int {
+  Success = 0,
+  InvalidValue = 1,
+  OutOfMemory = 2,
+  NotInitialized = 3,
+  NoDevice = 100,
+  InvalidDevice = 101,
+  InvalidContext = 201,
+  NoBinaryForGpu = 209,
+  InvalidHandle = 400,
+  NotFound = 500,
+  NotReady = 600,
+  StreamCaptureUnsupported = 900,
+  StreamCaptureInvalidated = 901,
+  StreamCaptureUnjoined = 904,
+};
+
+using DevicePointer = unsigned long long;
+
+struct Context_;
+struct Stream;
+struct Event;
+struct Graph;
+struct GraphExec;
+struct Module;
+struct Function;
+
+enum MemoryType : int { HostMemory = 1, DeviceMemory = 2 };
+
+/// CUDA_MEMCPY2D.
+struct Copy2D {
+  std::size_t sourceX, sourceY;
+  int sourceType;
+  const void *sourceHost;
+  DevicePointer sourceDevice;
+  void *sourceArray;
+  std::size_t sourcePitch;
+  std::size_t targetX, targetY;
+  int targetType;
+  void *targetHost;
+  DevicePointer targetDevice;
+  void *targetArray;
+  std::size_t targetPitch;
+  std::size_t width, height;
+};
+
+} // namespace cudasim
+
+#endif // CUDASIM_DRIVER_API_H

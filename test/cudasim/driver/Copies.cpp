@@ -1,0 +1,146 @@
+//===- Copies.cpp - Copies and fills --------------------------------------===//
+#include "Driver.h"
+
+#include "../engine/Engine.h"
+
+#include <cstring>
+
+namespace cudasim {
+
+using Lock = std::lock_guard<std::recursive_mutex>;
+
+static std::byte *bytesAt(DevicePointer address) {
+  return reinterpret_cast<std::byte *>(address);
+}
+
+CUDASIM_API int cuMemcpyHtoDAsync_v2(DevicePointer target, const void *source,
+                                     std::size_t bytes, Stream *stream) {
+  Lock lock(driverMutex());
+  if (Result failed = ready())
+    return failed;
+  if (isPinned(source, bytes))
+    return enqueue(stream, [=] {
+      requireDeviceRange(target, bytes, "copy to the device");
+      std::memcpy(bytesAt(target), source, bytes);
+    });
+  // Pageable memory is staged before the call returns.
+  const auto *first = static_cast<const std::byte *>(source);
+  std::vector<std::byte> staged(first, first + bytes);
+  return enqueue(stream, [target, staged = std::move(staged)] {
+    requireDeviceRange(target, staged.size(), "copy to the device");
+    std::memcpy(bytesAt(target), staged.data(), staged.size());
+  });
+}
+
+CUDASIM_API int cuMemcpyDtoHAsync_v2(void *target, DevicePointer source,
+                                     std::size_t bytes, Stream *stream) {
+  Lock lock(driverMutex());
+  if (Result failed = ready())
+    return failed;
+  if (Result failed = enqueue(stream, [=] {
+        requireDeviceRange(source, bytes, "copy from the device");
+        std::memcpy(target, bytesAt(source), bytes);
+      }))
+    return failed;
+  // Into pageable memory the call returns when the copy has been made.
+  return isPinned(target, bytes) ? Success : synchronize(stream);
+}
+
+CUDASIM_API int cuMemcpyDtoDAsync_v2(DevicePointer target, DevicePointer source,
+                                     std::size_t bytes, Stream *stream) {
+  Lock lock(driverMutex());
+  if (Result failed = ready())
+    return failed;
+  return enqueue(stream, [=] {
+    requireDeviceRange(source, bytes, "copy within the device, source");
+    requireDeviceRange(target, bytes, "copy within the device, target");
+    if (target < source + bytes && source < target + bytes)
+      launchFinding("copy within the device: source and target overlap");
+    std::memcpy(bytesAt(target), bytesAt(source), bytes);
+  });
+}
+
+namespace {
+/// One side of a two-dimensional copy.
+struct Side {
+  std::byte *first;
+  std::size_t pitch;
+  bool isDevice;
+
+  Side(int type, const void *host, DevicePointer device, std::size_t x,
+       std::size_t y, std::size_t pitch)
+      : first((type == DeviceMemory
+                   ? bytesAt(device)
+                   : static_cast<std::byte *>(const_cast<void *>(host))) +
+              y * pitch + x),
+        pitch(pitch), isDevice(type == DeviceMemory) {}
+  std::uint64_t extent(std::size_t width, std::size_t height) const {
+    return (height - 1) * pitch + width;
+  }
+};
+} // namespace
+
+CUDASIM_API int cuMemcpy2DAsync_v2(const Copy2D *copy, Stream *stream) {
+  Lock lock(driverMutex());
+  if (Result failed = ready())
+    return failed;
+  std::size_t width = copy->width, height = copy->height;
+  if (width == 0 || height == 0)
+    return Success;
+  for (int type : {copy->sourceType, copy->targetType})
+    if (type != HostMemory && type != DeviceMemory)
+      return InvalidValue;
+  if (width + copy->sourceX > copy->sourcePitch ||
+      width + copy->targetX > copy->targetPitch)
+    return InvalidValue;
+  Side source(copy->sourceType, copy->sourceHost, copy->sourceDevice,
+              copy->sourceX, copy->sourceY, copy->sourcePitch);
+  Side target(copy->targetType, copy->targetHost, copy->targetDevice,
+              copy->targetX, copy->targetY, copy->targetPitch);
+  bool pageable = false;
+  for (const Side &side : {source, target})
+    pageable |=
+        !side.isDevice && !isPinned(side.first, side.extent(width, height));
+  Result result = enqueue(stream, [=] {
+    for (const Side &side : {source, target})
+      if (side.isDevice)
+        requireDeviceRange(reinterpret_cast<DevicePointer>(side.first),
+                           side.extent(width, height), "two-dimensional copy");
+    for (std::size_t row = 0; row < height; ++row)
+      std::memcpy(target.first + row * target.pitch,
+                  source.first + row * source.pitch, width);
+  });
+  // Rows of pageable memory are not staged but waited for, which is allowed.
+  return result == Success && pageable ? synchronize(stream) : result;
+}
+
+CUDASIM_API int cuMemsetD8Async(DevicePointer target, unsigned char value,
+                                std::size_t bytes, Stream *stream) {
+  Lock lock(driverMutex());
+  if (Result failed = ready())
+    return failed;
+  return enqueue(stream, [=] {
+    requireDeviceRange(target, bytes, "fill");
+    std::memset(bytesAt(target), value, bytes);
+  });
+}
+
+CUDASIM_API int cuMemsetD2D8Async(DevicePointer target, std::size_t pitch,
+                                  unsigned char value, std::size_t width,
+                                  std::size_t height, Stream *stream) {
+  Lock lock(driverMutex());
+  if (Result failed = ready())
+    return failed;
+  if (width == 0 || height == 0)
+    return Success;
+  if (height > 1 && pitch < width)
+    return InvalidValue;
+  return enqueue(stream, [=] {
+    requireDeviceRange(target, (height - 1) * pitch + width,
+                       "two-dimensional fill");
+    for (std::size_t row = 0; row < height; ++row)
+      std::memset(bytesAt(target) + row * pitch, value, width);
+  });
+}
+
+} // namespace cudasim

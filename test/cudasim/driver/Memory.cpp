@@ -1,0 +1,182 @@
+//===- Memory.cpp - Allocations on the device and pinned on the host ------===//
+//
+// Fresh memory is filled with ones, which is a NaN in every floating-point
+// type, so that a value nobody wrote shows.
+//
+//===----------------------------------------------------------------------===//
+#include "../engine/Engine.h"
+#include "Driver.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+namespace cudasim {
+
+namespace {
+
+/// Blocks of memory by address.
+class Blocks {
+public:
+  void add(const void *address, std::uint64_t bytes) {
+    blocks[toNumber(address)] = bytes;
+  }
+  /// The block that holds the address, or null.
+  const std::pair<const std::uint64_t, std::uint64_t> *
+  find(std::uint64_t address) const {
+    auto after = blocks.upper_bound(address);
+    if (after == blocks.begin())
+      return nullptr;
+    auto found = std::prev(after);
+    return address < found->first + found->second ? &*found : nullptr;
+  }
+  bool holds(std::uint64_t address, std::uint64_t bytes) const {
+    const auto *block = find(address);
+    return block && bytes <= block->first + block->second - address;
+  }
+  /// The size of the block that begins there, which is forgotten; 0: none.
+  std::uint64_t take(const void *address) {
+    auto found = blocks.find(toNumber(address));
+    if (found == blocks.end())
+      return 0;
+    std::uint64_t bytes = found->second;
+    blocks.erase(found);
+    return bytes;
+  }
+
+private:
+  static std::uint64_t toNumber(const void *address) {
+    return reinterpret_cast<std::uint64_t>(address);
+  }
+  std::map<std::uint64_t, std::uint64_t> blocks;
+};
+
+Blocks device, pinned;
+std::uint64_t used;
+
+std::uint64_t total() {
+  return setting("CUDASIM_MEMORY", std::uint64_t(16) << 30);
+}
+
+/// What cuMemAlloc promises, and a little more than any vector access needs.
+constexpr std::size_t kAlignment = 256;
+constexpr int kPoison = 0xff;
+
+void *allocate(std::size_t bytes) {
+  void *memory = nullptr;
+  if (posix_memalign(&memory, kAlignment, bytes) != 0)
+    return nullptr;
+  std::memset(memory, kPoison, bytes);
+  return memory;
+}
+
+} // namespace
+
+bool isDeviceRange(const void *address, std::uint64_t bytes) {
+  return bytes == 0 ||
+         device.holds(reinterpret_cast<std::uint64_t>(address), bytes);
+}
+
+void requireDeviceRange(DevicePointer address, std::uint64_t bytes,
+                        const char *purpose) {
+  if (bytes == 0 || device.holds(address, bytes))
+    return;
+  const auto *block = device.find(address);
+  if (!block)
+    launchFinding("%s: %llu bytes at 0x%llx, where nothing is allocated",
+                  purpose, static_cast<unsigned long long>(bytes), address);
+  launchFinding("%s: %llu bytes at offset %llu of an allocation of %llu bytes",
+                purpose, static_cast<unsigned long long>(bytes),
+                address - block->first,
+                static_cast<unsigned long long>(block->second));
+}
+
+bool isPinned(const void *address, std::uint64_t bytes) {
+  return pinned.holds(reinterpret_cast<std::uint64_t>(address), bytes);
+}
+
+void cudasim_require_range(const void *address, std::uint64_t bytes,
+                           const char *purpose) {
+  requireDeviceRange(reinterpret_cast<DevicePointer>(address), bytes, purpose);
+}
+
+using Lock = std::lock_guard<std::recursive_mutex>;
+
+CUDASIM_API int cuDeviceTotalMem_v2(std::size_t *bytes, int ordinal) {
+  if (ordinal != 0)
+    return InvalidDevice;
+  *bytes = total();
+  return Success;
+}
+
+CUDASIM_API int cuMemGetInfo_v2(std::size_t *freeBytes,
+                                std::size_t *totalBytes) {
+  Lock lock(driverMutex());
+  if (Result failed = ready())
+    return failed;
+  *totalBytes = total();
+  *freeBytes = total() - used;
+  return Success;
+}
+
+CUDASIM_API int cuMemAlloc_v2(DevicePointer *address, std::size_t bytes) {
+  Lock lock(driverMutex());
+  if (Result failed = ready())
+    return failed;
+  if (bytes == 0)
+    return InvalidValue;
+  // An allocation is one of the calls that a capture forbids.
+  if (Result failed = synchronizeAll())
+    return failed;
+  void *memory = bytes <= total() - used ? allocate(bytes) : nullptr;
+  if (!memory)
+    return OutOfMemory;
+  device.add(memory, bytes);
+  used += bytes;
+  *address = reinterpret_cast<DevicePointer>(memory);
+  return Success;
+}
+
+CUDASIM_API int cuMemFree_v2(DevicePointer address) {
+  Lock lock(driverMutex());
+  if (Result failed = ready())
+    return failed;
+  if (Result failed = synchronizeAll())
+    return failed;
+  void *memory = reinterpret_cast<void *>(address);
+  std::uint64_t bytes = device.take(memory);
+  if (bytes == 0)
+    return InvalidValue;
+  used -= bytes;
+  std::free(memory);
+  return Success;
+}
+
+CUDASIM_API int cuMemHostAlloc(void **address, std::size_t bytes,
+                               unsigned flags) {
+  Lock lock(driverMutex());
+  if (Result failed = ready())
+    return failed;
+  if (bytes == 0)
+    return InvalidValue;
+  void *memory = allocate(bytes);
+  if (!memory)
+    return OutOfMemory;
+  pinned.add(memory, bytes);
+  *address = memory;
+  return Success;
+}
+
+CUDASIM_API int cuMemFreeHost(void *address) {
+  Lock lock(driverMutex());
+  if (Result failed = ready())
+    return failed;
+  if (Result failed = synchronizeAll())
+    return failed;
+  if (pinned.take(address) == 0)
+    return InvalidValue;
+  std::free(address);
+  return Success;
+}
+
+} // namespace cudasim

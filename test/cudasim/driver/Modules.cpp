@@ -1,0 +1,160 @@
+//===- Modules.cpp - Kernel images and their launches ---------------------===//
+#include "Driver.h"
+
+#include "../engine/Engine.h"
+
+#include <cstring>
+#include <dlfcn.h>
+#include <elf.h>
+#include <map>
+#include <set>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace cudasim {
+
+using Lock = std::lock_guard<std::recursive_mutex>;
+
+struct Function {
+  std::string name;
+  void (*entry)(const unsigned *grid, const unsigned *block, void **arguments);
+  unsigned argumentCount;
+};
+
+struct Module {
+  void *library;
+  std::map<std::string, Function> functions;
+};
+
+namespace {
+
+std::set<Module *> modules;
+std::set<Function *> functions;
+
+/// Bytes of the shared object at `image`; 0 if it is none for this machine.
+/// The section headers are the last thing in a file that a linker wrote.
+std::uint64_t imageSize(const void *image) {
+  Elf64_Ehdr header;
+  std::memcpy(&header, image, sizeof(header));
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+      header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_type != ET_DYN)
+    return 0;
+#if defined(__x86_64__)
+  if (header.e_machine != EM_X86_64)
+    return 0;
+#endif
+  return header.e_shoff +
+         static_cast<std::uint64_t>(header.e_shnum) * header.e_shentsize;
+}
+
+void *openImage(const void *image, std::uint64_t size) {
+  int file = memfd_create("cudasim-image", MFD_CLOEXEC);
+  if (file < 0)
+    return nullptr;
+  void *library = nullptr;
+  const char *bytes = static_cast<const char *>(image);
+  ssize_t written = 0;
+  while (size > 0 && (written = write(file, bytes, size)) > 0) {
+    bytes += written;
+    size -= static_cast<std::uint64_t>(written);
+  }
+  if (size == 0) {
+    std::string path = "/proc/self/fd/" + std::to_string(file);
+    library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+      launchFinding("a kernel image cannot be opened: %s", dlerror());
+  }
+  close(file);
+  return library;
+}
+
+} // namespace
+
+CUDASIM_API int cuModuleLoadDataEx(Module **module, const void *image,
+                                   unsigned optionCount, int *options,
+                                   void **values) {
+  Lock lock(driverMutex());
+  if (Result failed = ready())
+    return failed;
+  // PTX would be text, and a CUBIN is an ELF file of another machine.
+  std::uint64_t size =
+      std::memcmp(image, ELFMAG, SELFMAG) == 0 ? imageSize(image) : 0;
+  if (size == 0)
+    return NoBinaryForGpu;
+  void *library = openImage(image, size);
+  if (!library)
+    return OutOfMemory;
+  *module = new Module{library, {}};
+  modules.insert(*module);
+  return Success;
+}
+
+CUDASIM_API int cuModuleUnload(Module *module) {
+  Lock lock(driverMutex());
+  if (Result failed = ready())
+    return failed;
+  if (!modules.count(module))
+    return InvalidHandle;
+  if (Result failed = synchronizeAll())
+    return failed;
+  for (auto &entry : module->functions)
+    functions.erase(&entry.second);
+  dlclose(module->library);
+  modules.erase(module);
+  delete module;
+  return Success;
+}
+
+CUDASIM_API int cuModuleGetFunction(Function **function, Module *module,
+                                    const char *name) {
+  Lock lock(driverMutex());
+  if (Result failed = ready())
+    return failed;
+  if (!modules.count(module))
+    return InvalidHandle;
+  auto symbol = [&](const char *prefix) {
+    return dlsym(module->library, (std::string(prefix) + name).c_str());
+  };
+  void *entry = symbol("cudasim_kernel_");
+  auto *count = static_cast<const unsigned *>(symbol("cudasim_arguments_"));
+  if (!entry || !count)
+    return NotFound;
+  Function &found = module->functions[name];
+  found = {name, reinterpret_cast<decltype(found.entry)>(entry), *count};
+  functions.insert(&found);
+  *function = &found;
+  return Success;
+}
+
+CUDASIM_API int cuLaunchKernel(Function *function, unsigned gridX,
+                               unsigned gridY, unsigned gridZ, unsigned blockX,
+                               unsigned blockY, unsigned blockZ,
+                               unsigned sharedBytes, Stream *stream,
+                               void **arguments, void **extra) {
+  Lock lock(driverMutex());
+  if (Result failed = ready())
+    return failed;
+  if (!functions.count(function))
+    return InvalidHandle;
+  if (extra || (!arguments && function->argumentCount > 0))
+    return InvalidValue;
+  if (sharedBytes != 0)
+    launchFinding("kernel '%s' is launched with %u bytes of dynamic shared "
+                  "memory, but declares all it uses",
+                  function->name.c_str(), sharedBytes);
+  // A launch takes the values of its arguments when it is queued.
+  std::vector<void *> values(function->argumentCount);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    std::memcpy(&values[i], arguments[i], sizeof(void *));
+  return enqueue(stream, [=] {
+    cudasim_set_memory_check(isDeviceRange);
+    unsigned grid[3] = {gridX, gridY, gridZ};
+    unsigned block[3] = {blockX, blockY, blockZ};
+    std::vector<void *> pointers;
+    for (const void *const &value : values)
+      pointers.push_back(const_cast<void **>(&value));
+    function->entry(grid, block, pointers.data());
+  });
+}
+
+} // namespace cudasim

@@ -1,0 +1,406 @@
+//===- Streams.cpp - Queues, events, captures and graphs ------------------===//
+#include "Driver.h"
+
+#include "../engine/Engine.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <deque>
+#include <set>
+
+namespace cudasim {
+
+using Lock = std::lock_guard<std::recursive_mutex>;
+using Clock = std::chrono::steady_clock;
+
+/// Work in an order that every dependence allows.
+struct Graph {
+  std::vector<Work> nodes;
+};
+struct GraphExec {
+  std::vector<Work> nodes;
+};
+
+namespace {
+
+/// A graph being captured from one stream and those that join it.
+struct Capture {
+  std::unique_ptr<Graph> graph = std::make_unique<Graph>();
+  Stream *origin;
+  bool invalid = false;
+};
+
+/// One cuEventRecord.
+struct Record {
+  Stream *stream;
+  bool done = false;
+  Clock::time_point time;
+  /// Of a record within a capture: the capture, and how much work the stream
+  /// had given to it.
+  std::shared_ptr<Capture> capture;
+  std::size_t captured = 0;
+};
+
+} // namespace
+
+struct Stream {
+  bool blocking; // by the legacy default stream
+  std::deque<Work> queue;
+  std::shared_ptr<Capture> capture;
+  /// Pieces of work this stream gave to the capture, and how many of them the
+  /// origin has waited for.
+  std::size_t captured = 0, joined = 0;
+};
+
+struct Event {
+  bool timed;
+  std::shared_ptr<Record> record;
+};
+
+namespace {
+
+std::set<Stream *> streams;
+std::set<Event *> events;
+std::set<Graph *> graphs;
+std::set<GraphExec *> executables;
+
+/// So much may be queued before the oldest work runs, as on a device.
+constexpr std::size_t kQueueLimit = 4096;
+
+void runOldest(Stream *stream) {
+  Work work = std::move(stream->queue.front());
+  stream->queue.pop_front();
+  work();
+}
+
+void drain(Stream *stream) {
+  while (!stream->queue.empty())
+    runOldest(stream);
+}
+
+void drainUntil(const Record &record) {
+  while (!record.done)
+    runOldest(record.stream);
+}
+
+/// Marks every capture as spoilt by a call that may not happen now.
+Result forbidden() {
+  Result result = Success;
+  for (Stream *stream : streams)
+    if (stream->capture) {
+      stream->capture->invalid = true;
+      result = StreamCaptureUnsupported;
+    }
+  return result;
+}
+
+Result check(Stream *stream) {
+  if (Result failed = ready())
+    return failed;
+  return !stream || streams.count(stream) ? Success : InvalidHandle;
+}
+
+Result check(Event *event) {
+  if (Result failed = ready())
+    return failed;
+  return events.count(event) ? Success : InvalidHandle;
+}
+
+} // namespace
+
+Result enqueue(Stream *stream, Work work) {
+  if (Result failed = check(stream))
+    return failed;
+  if (!stream) {
+    if (Result failed = forbidden())
+      return failed;
+    for (Stream *other : streams)
+      if (other->blocking)
+        drain(other);
+    work();
+    return Success;
+  }
+  if (stream->capture) {
+    stream->capture->graph->nodes.push_back(std::move(work));
+    ++stream->captured;
+    return Success;
+  }
+  stream->queue.push_back(std::move(work));
+  while (stream->queue.size() > kQueueLimit)
+    runOldest(stream);
+  return Success;
+}
+
+Result synchronize(Stream *stream) {
+  if (Result failed = check(stream))
+    return failed;
+  if (!stream)
+    return synchronizeAll();
+  if (stream->capture)
+    return forbidden();
+  drain(stream);
+  return Success;
+}
+
+Result synchronizeAll() {
+  if (Result failed = forbidden())
+    return failed;
+  for (Stream *stream : streams)
+    drain(stream);
+  return Success;
+}
+
+int cudasim_enqueue(Stream *stream, void (*run)(void *),
+                    void (*release)(void *), void *state) {
+  Lock lock(driverMutex());
+  std::shared_ptr<void> owned(state, release);
+  return enqueue(stream, [run, owned] { run(owned.get()); });
+}
+
+//===----------------------------------------------------------------------===//
+// Streams
+//===----------------------------------------------------------------------===//
+
+CUDASIM_API int cuStreamCreate(Stream **stream, unsigned flags) {
+  Lock lock(driverMutex());
+  if (Result failed = ready())
+    return failed;
+  constexpr unsigned kNonBlocking = 1;
+  if (flags > kNonBlocking)
+    return InvalidValue;
+  *stream = new Stream{flags != kNonBlocking, {}, nullptr, 0, 0};
+  streams.insert(*stream);
+  return Success;
+}
+
+CUDASIM_API int cuStreamDestroy_v2(Stream *stream) {
+  Lock lock(driverMutex());
+  if (Result failed = check(stream))
+    return failed;
+  if (!stream)
+    return InvalidHandle;
+  drain(stream);
+  streams.erase(stream);
+  delete stream;
+  return Success;
+}
+
+CUDASIM_API int cuStreamSynchronize(Stream *stream) {
+  Lock lock(driverMutex());
+  return synchronize(stream);
+}
+
+CUDASIM_API int cuCtxSynchronize() {
+  Lock lock(driverMutex());
+  if (Result failed = ready())
+    return failed;
+  return synchronizeAll();
+}
+
+CUDASIM_API int cuStreamWaitEvent(Stream *stream, Event *event,
+                                  unsigned flags) {
+  Lock lock(driverMutex());
+  if (Result failed = check(stream))
+    return failed;
+  if (Result failed = check(event))
+    return failed;
+  if (!event->record)
+    return Success; // nothing recorded: nothing to wait for
+  std::shared_ptr<Record> record = event->record;
+  if (record->capture) {
+    if (!stream || (stream->capture && stream->capture != record->capture))
+      return forbidden();
+    if (!stream->capture) {
+      stream->capture = record->capture;
+      stream->captured = stream->joined = 0;
+    }
+    if (stream == record->capture->origin)
+      record->stream->joined = record->captured;
+    return Success;
+  }
+  if (stream && stream->capture)
+    return forbidden();
+  return enqueue(stream, [record] { drainUntil(*record); });
+}
+
+//===----------------------------------------------------------------------===//
+// Events
+//===----------------------------------------------------------------------===//
+
+CUDASIM_API int cuEventCreate(Event **event, unsigned flags) {
+  Lock lock(driverMutex());
+  if (Result failed = ready())
+    return failed;
+  constexpr unsigned kDisableTiming = 2;
+  *event = new Event{!(flags & kDisableTiming), nullptr};
+  events.insert(*event);
+  return Success;
+}
+
+CUDASIM_API int cuEventDestroy_v2(Event *event) {
+  Lock lock(driverMutex());
+  if (Result failed = check(event))
+    return failed;
+  events.erase(event);
+  delete event;
+  return Success;
+}
+
+CUDASIM_API int cuEventRecord(Event *event, Stream *stream) {
+  Lock lock(driverMutex());
+  if (Result failed = check(stream))
+    return failed;
+  if (Result failed = check(event))
+    return failed;
+  auto record = std::make_shared<Record>();
+  record->stream = stream;
+  event->record = record;
+  if (stream && stream->capture) {
+    record->capture = stream->capture;
+    record->captured = stream->captured;
+    return Success;
+  }
+  return enqueue(stream, [record] {
+    record->time = Clock::now();
+    record->done = true;
+  });
+}
+
+CUDASIM_API int cuEventSynchronize(Event *event) {
+  Lock lock(driverMutex());
+  if (Result failed = check(event))
+    return failed;
+  if (!event->record)
+    return Success;
+  if (event->record->capture)
+    return forbidden();
+  drainUntil(*event->record);
+  return Success;
+}
+
+CUDASIM_API int cuEventQuery(Event *event) {
+  Lock lock(driverMutex());
+  if (Result failed = check(event))
+    return failed;
+  return !event->record || event->record->done ? Success : NotReady;
+}
+
+CUDASIM_API int cuEventElapsedTime(float *milliseconds, Event *start,
+                                   Event *end) {
+  Lock lock(driverMutex());
+  for (Event *event : {start, end}) {
+    if (Result failed = check(event))
+      return failed;
+    if (!event->timed || !event->record)
+      return InvalidHandle;
+    if (!event->record->done)
+      return NotReady;
+  }
+  *milliseconds = std::chrono::duration<float, std::milli>(end->record->time -
+                                                           start->record->time)
+                      .count();
+  return Success;
+}
+
+// Newer drivers export it under this name as well.
+CUDASIM_API int cuEventElapsedTime_v2(float *milliseconds, Event *start,
+                                      Event *end) {
+  return cuEventElapsedTime(milliseconds, start, end);
+}
+
+//===----------------------------------------------------------------------===//
+// Captures and graphs
+//===----------------------------------------------------------------------===//
+
+CUDASIM_API int cuStreamBeginCapture_v2(Stream *stream, int mode) {
+  Lock lock(driverMutex());
+  if (Result failed = check(stream))
+    return failed;
+  if (!stream || stream->capture)
+    return StreamCaptureUnsupported;
+  if (mode < 0 || mode > 2)
+    return InvalidValue;
+  stream->capture = std::make_shared<Capture>();
+  stream->capture->origin = stream;
+  return Success;
+}
+
+CUDASIM_API int cuStreamEndCapture(Stream *stream, Graph **graph) {
+  Lock lock(driverMutex());
+  if (Result failed = check(stream))
+    return failed;
+  *graph = nullptr;
+  if (!stream || !stream->capture || stream->capture->origin != stream)
+    return InvalidValue;
+  std::shared_ptr<Capture> capture = stream->capture;
+  bool unjoined = false;
+  for (Stream *member : streams)
+    if (member->capture == capture) {
+      unjoined |= member != stream && member->joined != member->captured;
+      member->capture = nullptr;
+    }
+  if (capture->invalid)
+    return StreamCaptureInvalidated;
+  if (unjoined)
+    return StreamCaptureUnjoined;
+  *graph = capture->graph.release();
+  graphs.insert(*graph);
+  return Success;
+}
+
+CUDASIM_API int cuGraphGetNodes(Graph *graph, void **nodes,
+                                std::size_t *count) {
+  Lock lock(driverMutex());
+  if (!graphs.count(graph))
+    return InvalidHandle;
+  std::size_t size = graph->nodes.size();
+  if (nodes)
+    for (std::size_t i = 0; i < std::min(*count, size); ++i)
+      nodes[i] = &graph->nodes[i];
+  *count = nodes ? std::min(*count, size) : size;
+  return Success;
+}
+
+CUDASIM_API int cuGraphInstantiateWithFlags(GraphExec **executable,
+                                            Graph *graph,
+                                            unsigned long long flags) {
+  Lock lock(driverMutex());
+  if (Result failed = ready())
+    return failed;
+  if (!graphs.count(graph))
+    return InvalidHandle;
+  *executable = new GraphExec{graph->nodes};
+  executables.insert(*executable);
+  return Success;
+}
+
+CUDASIM_API int cuGraphLaunch(GraphExec *executable, Stream *stream) {
+  Lock lock(driverMutex());
+  if (Result failed = check(stream))
+    return failed;
+  if (!executables.count(executable))
+    return InvalidHandle;
+  for (const Work &node : executable->nodes)
+    if (Result failed = enqueue(stream, node))
+      return failed;
+  return Success;
+}
+
+CUDASIM_API int cuGraphExecDestroy(GraphExec *executable) {
+  Lock lock(driverMutex());
+  if (!executables.erase(executable))
+    return InvalidHandle;
+  delete executable;
+  return Success;
+}
+
+CUDASIM_API int cuGraphDestroy(Graph *graph) {
+  Lock lock(driverMutex());
+  if (!graphs.erase(graph))
+    return InvalidHandle;
+  delete graph;
+  return Success;
+}
+
+} // namespace cudasim

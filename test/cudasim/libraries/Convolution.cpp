@@ -1,0 +1,408 @@
+//===- Convolution.cpp - Stand-in for Brew's table of vendor calls --------===//
+//
+// Convolutions over dense copies of their tensors, as products of matrices.
+//
+//===----------------------------------------------------------------------===//
+#include "../driver/Driver.h"
+#include "../engine/Engine.h"
+#include "Gemm.h"
+#include "Numbers.h"
+#include "runtime/cuda/VendorTable.h"
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+CUDASIM_API int cuCtxGetCurrent(cudasim::Context_ **context);
+
+struct BrewVendorContext {
+  cudasim::Context_ *context;
+};
+
+struct BrewVendorCall {
+  BrewVendorConvolution description;
+  /// Workspace of each candidate.
+  std::vector<std::uint64_t> candidates;
+};
+
+namespace cudasim {
+namespace {
+
+/// Candidates differ in their scratch alone; the first uses some, so that
+/// tests see whether it lies where it may.
+struct Candidate {
+  const char *name;
+  std::uint64_t workspace;
+};
+constexpr Candidate kCandidates[] = {{"sim-scratch", 8192}, {"sim", 0}};
+
+int fail(char *message, const char *reason) {
+  std::snprintf(message, BREW_VENDOR_MESSAGE_SIZE, "%s", reason);
+  return 1;
+}
+
+std::optional<Type> typeOf(std::int32_t number) {
+  switch (number) {
+  case BREW_VENDOR_F32:
+    return Type::F32;
+  case BREW_VENDOR_F64:
+    return Type::F64;
+  case BREW_VENDOR_BF16:
+    return Type::BF16;
+  case BREW_VENDOR_F16:
+    return Type::F16;
+  default:
+    return std::nullopt;
+  }
+}
+
+std::int64_t elementCount(const BrewVendorTensor &tensor) {
+  std::int64_t count = 1;
+  for (int i = 0; i < tensor.rank; ++i)
+    count *= tensor.dims[i];
+  return count;
+}
+
+/// Calls each(place in the dense copy, place in memory) for every element.
+template <class Each>
+void forEachElement(const BrewVendorTensor &tensor, Each each) {
+  std::array<std::int64_t, BREW_VENDOR_MAX_RANK> index = {};
+  const std::int64_t count = elementCount(tensor);
+  std::int64_t place = 0;
+  for (std::int64_t dense = 0; dense < count; ++dense) {
+    each(dense, place);
+    for (int i = tensor.rank - 1; i >= 0; --i) {
+      auto at = static_cast<std::size_t>(i);
+      place += tensor.strides[i];
+      if (++index[at] < tensor.dims[i])
+        break;
+      place -= tensor.strides[i] * tensor.dims[i];
+      index[at] = 0;
+    }
+  }
+}
+
+void checkMemory(const BrewVendorTensor &tensor, const void *data,
+                 const char *purpose) {
+  std::int64_t last = 0;
+  for (int i = 0; i < tensor.rank; ++i)
+    last += (tensor.dims[i] - 1) * tensor.strides[i];
+  cudasim_require_range(data,
+                        static_cast<std::uint64_t>(last + 1) *
+                            byteSize(*typeOf(tensor.type)),
+                        purpose);
+}
+
+/// A queued call.
+struct Convolution {
+  BrewVendorConvolution d;
+  void *x, *w, *b, *y, *workspace;
+  std::uint64_t workspaceBytes;
+
+  // Extents; C and K are those of one group.
+  std::int64_t N() const { return d.x.dims[0]; }
+  std::int64_t C() const { return d.w.dims[1]; }
+  std::int64_t H() const { return d.x.dims[2]; }
+  std::int64_t W() const { return d.x.dims[3]; }
+  std::int64_t K() const { return d.w.dims[0] / d.groups; }
+  std::int64_t R() const { return d.w.dims[2]; }
+  std::int64_t S() const { return d.w.dims[3]; }
+  std::int64_t P() const { return d.y.dims[2]; }
+  std::int64_t Q() const { return d.y.dims[3]; }
+
+  template <class T> void run();
+  template <class T> void forward();
+  template <class T> void backwardData();
+  template <class T> void backwardWeights();
+
+  template <class T>
+  std::vector<T> read(const BrewVendorTensor &tensor, const void *data,
+                      bool operand = true) const {
+    std::vector<T> values(static_cast<std::size_t>(elementCount(tensor)));
+    const Type type = *typeOf(tensor.type);
+    const bool rounded =
+        operand && d.math == BREW_VENDOR_TF32 && type == Type::F32;
+    forEachElement(tensor, [&](std::int64_t dense, std::int64_t place) {
+      T value = loadNumber<T>(type, data, place);
+      values[static_cast<std::size_t>(dense)] =
+          rounded ? roundToTf32(static_cast<float>(value)) : value;
+    });
+    return values;
+  }
+  /// Stores finish(value, place in the dense copy), added to what is there if
+  /// the call accumulates.
+  template <class T, class Finish>
+  void write(const BrewVendorTensor &tensor, void *data,
+             const std::vector<T> &values, Finish finish) const {
+    const Type type = *typeOf(tensor.type);
+    forEachElement(tensor, [&](std::int64_t dense, std::int64_t place) {
+      T value = values[static_cast<std::size_t>(dense)];
+      if (d.accumulate)
+        value += loadNumber<T>(type, data, place);
+      storeNumber(type, data, place, finish(value, dense));
+    });
+  }
+  template <class T>
+  void write(const BrewVendorTensor &tensor, void *data,
+             const std::vector<T> &values) const {
+    write(tensor, data, values, [](T value, std::int64_t) { return value; });
+  }
+};
+
+template <class T> void Convolution::forward() {
+  std::vector<T> xs = read<T>(d.x, x), ws = read<T>(d.w, w);
+  std::vector<T> bs = b ? read<T>(d.b, b, false) : std::vector<T>();
+  std::vector<T> ys(static_cast<std::size_t>(elementCount(d.y)));
+  for (std::int64_t n = 0; n < N(); ++n)
+    for (std::int64_t g = 0; g < d.groups; ++g) {
+      const T *image = xs.data() + (n * d.groups + g) * C() * H() * W();
+      const T *filters = ws.data() + g * K() * C() * R() * S();
+      T *result = ys.data() + (n * d.groups + g) * K() * P() * Q();
+      const std::int64_t depth = C() * R() * S();
+      gemm<T>(
+          K(), P() * Q(), depth,
+          [&](std::int64_t k, std::int64_t i) {
+            return filters[k * depth + i];
+          },
+          [&](std::int64_t i, std::int64_t pixel) {
+            std::int64_t c = i / (R() * S()), r = i / S() % R(), s = i % S();
+            std::int64_t h =
+                pixel / Q() * d.stride_h - d.pad_h + r * d.dilation_h;
+            std::int64_t v =
+                pixel % Q() * d.stride_w - d.pad_w + s * d.dilation_w;
+            bool inside = h >= 0 && h < H() && v >= 0 && v < W();
+            return inside ? image[(c * H() + h) * W() + v] : T(0);
+          },
+          [&](std::int64_t k, std::int64_t pixel, T sum) {
+            result[k * P() * Q() + pixel] = sum;
+          });
+    }
+  write(d.y, y, ys, [&](T value, std::int64_t dense) {
+    if (b)
+      value += bs[static_cast<std::size_t>(dense / (P() * Q()) % d.y.dims[1])];
+    return d.relu && value < 0 ? static_cast<T>(d.negative_slope) * value
+                               : value;
+  });
+}
+
+template <class T> void Convolution::backwardData() {
+  std::vector<T> ys = read<T>(d.y, y), ws = read<T>(d.w, w);
+  std::vector<T> xs(static_cast<std::size_t>(elementCount(d.x)));
+  for (std::int64_t n = 0; n < N(); ++n)
+    for (std::int64_t g = 0; g < d.groups; ++g) {
+      const T *gradient = ys.data() + (n * d.groups + g) * K() * P() * Q();
+      const T *filters = ws.data() + g * K() * C() * R() * S();
+      T *result = xs.data() + (n * d.groups + g) * C() * H() * W();
+      gemm<T>(
+          C(), H() * W(), K() * R() * S(),
+          [&](std::int64_t c, std::int64_t i) {
+            std::int64_t k = i / (R() * S()), place = i % (R() * S());
+            return filters[(k * C() + c) * R() * S() + place];
+          },
+          [&](std::int64_t i, std::int64_t pixel) {
+            std::int64_t k = i / (R() * S()), r = i / S() % R(), s = i % S();
+            std::int64_t p = pixel / W() + d.pad_h - r * d.dilation_h;
+            std::int64_t q = pixel % W() + d.pad_w - s * d.dilation_w;
+            bool hit = p >= 0 && q >= 0 && p % d.stride_h == 0 &&
+                       q % d.stride_w == 0 && p / d.stride_h < P() &&
+                       q / d.stride_w < Q();
+            return hit ? gradient[(k * P() + p / d.stride_h) * Q() +
+                                  q / d.stride_w]
+                       : T(0);
+          },
+          [&](std::int64_t c, std::int64_t pixel, T sum) {
+            result[c * H() * W() + pixel] = sum;
+          });
+    }
+  write(d.x, x, xs);
+}
+
+template <class T> void Convolution::backwardWeights() {
+  std::vector<T> xs = read<T>(d.x, x), ys = read<T>(d.y, y);
+  std::vector<T> ws(static_cast<std::size_t>(elementCount(d.w)));
+  const std::int64_t taps = C() * R() * S();
+  for (std::int64_t n = 0; n < N(); ++n)
+    for (std::int64_t g = 0; g < d.groups; ++g) {
+      const T *image = xs.data() + (n * d.groups + g) * C() * H() * W();
+      const T *gradient = ys.data() + (n * d.groups + g) * K() * P() * Q();
+      T *result = ws.data() + g * K() * taps;
+      gemm<T>(
+          K(), taps, P() * Q(),
+          [&](std::int64_t k, std::int64_t pixel) {
+            return gradient[k * P() * Q() + pixel];
+          },
+          [&](std::int64_t pixel, std::int64_t i) {
+            std::int64_t c = i / (R() * S()), r = i / S() % R(), s = i % S();
+            std::int64_t h =
+                pixel / Q() * d.stride_h - d.pad_h + r * d.dilation_h;
+            std::int64_t v =
+                pixel % Q() * d.stride_w - d.pad_w + s * d.dilation_w;
+            bool inside = h >= 0 && h < H() && v >= 0 && v < W();
+            return inside ? image[(c * H() + h) * W() + v] : T(0);
+          },
+          [&](std::int64_t k, std::int64_t i, T sum) {
+            result[k * taps + i] += sum;
+          });
+    }
+  write(d.w, w, ws);
+  if (!b)
+    return;
+  std::vector<T> bs(static_cast<std::size_t>(elementCount(d.b)));
+  const std::vector<T> exact = read<T>(d.y, y, false);
+  for (std::size_t i = 0; i < exact.size(); ++i)
+    bs[i / static_cast<std::size_t>(P() * Q()) % bs.size()] += exact[i];
+  write(d.b, b, bs);
+}
+
+template <class T> void Convolution::run() {
+  checkMemory(d.x, x, "convolution, x");
+  checkMemory(d.w, w, "convolution, w");
+  checkMemory(d.y, y, "convolution, y");
+  if (b)
+    checkMemory(d.b, b, "convolution, b");
+  if (workspaceBytes) {
+    cudasim_require_range(workspace, workspaceBytes, "convolution, workspace");
+    if (reinterpret_cast<std::uintptr_t>(workspace) % 256)
+      launchFinding("convolution: the workspace is not aligned to 256 bytes");
+    std::memset(workspace, 0xff, workspaceBytes);
+  }
+  switch (d.direction) {
+  case BREW_VENDOR_FORWARD:
+    return forward<T>();
+  case BREW_VENDOR_BACKWARD_DATA:
+    return backwardData<T>();
+  default:
+    return backwardWeights<T>();
+  }
+}
+
+std::int64_t outputExtent(std::int64_t input, std::int64_t pad,
+                          std::int64_t dilation, std::int64_t kernel,
+                          std::int64_t stride) {
+  return (input + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1;
+}
+
+/// Null, or what is wrong with the description.
+const char *problemOf(const BrewVendorConvolution &d) {
+  for (const BrewVendorTensor *tensor : {&d.x, &d.w, &d.y}) {
+    if (tensor->rank != 4)
+      return "a tensor's rank is not 4";
+    if (!typeOf(tensor->type))
+      return "a tensor has an unknown type";
+    for (int i = 0; i < 4; ++i)
+      if (tensor->dims[i] < 1 || tensor->strides[i] < 1)
+        return "a tensor has an extent or a stride below 1";
+  }
+  const bool wide = d.x.type == BREW_VENDOR_F64;
+  if (wide != (d.w.type == BREW_VENDOR_F64) ||
+      wide != (d.y.type == BREW_VENDOR_F64))
+    return "f64 does not mix with other types";
+  if (d.direction < BREW_VENDOR_FORWARD ||
+      d.direction > BREW_VENDOR_BACKWARD_WEIGHTS)
+    return "there is no such direction";
+  if (d.math != BREW_VENDOR_STRICT && d.math != BREW_VENDOR_TF32)
+    return "there is no such math";
+  if (d.groups < 1 || d.w.dims[0] % d.groups || d.y.dims[1] != d.w.dims[0] ||
+      d.x.dims[1] != d.w.dims[1] * d.groups || d.x.dims[0] != d.y.dims[0])
+    return "channels, groups and batch do not agree";
+  if (d.stride_h < 1 || d.stride_w < 1 || d.dilation_h < 1 ||
+      d.dilation_w < 1 || d.pad_h < 0 || d.pad_w < 0)
+    return "strides, dilations or padding are out of range";
+  if (d.y.dims[2] != outputExtent(d.x.dims[2], d.pad_h, d.dilation_h,
+                                  d.w.dims[2], d.stride_h) ||
+      d.y.dims[3] != outputExtent(d.x.dims[3], d.pad_w, d.dilation_w,
+                                  d.w.dims[3], d.stride_w))
+    return "the output's extent does not follow from the window";
+  if (d.has_bias &&
+      (!typeOf(d.b.type) || d.b.rank != 1 || d.b.dims[0] != d.y.dims[1]))
+    return "the bias is not a vector of the output's channels";
+  if (d.has_bias && d.direction == BREW_VENDOR_BACKWARD_DATA)
+    return "the gradient of the data has no bias";
+  if (d.relu && d.direction != BREW_VENDOR_FORWARD)
+    return "only the forward direction has an activation";
+  return nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+int open(BrewVendorContext **context, char *message) {
+  Context_ *current = nullptr;
+  if (cuCtxGetCurrent(&current) != Success || !current)
+    return fail(message, "this thread has no CUDA context");
+  *context = new BrewVendorContext{current};
+  return 0;
+}
+
+void close(BrewVendorContext *context) { delete context; }
+
+const char *name(BrewVendorContext *) { return "simulated vendor calls 1"; }
+
+int createConvolution(BrewVendorContext *context,
+                      const BrewVendorConvolution *description,
+                      std::uint64_t workspaceLimit, BrewVendorCall **call,
+                      char *message) {
+  if (const char *problem = problemOf(*description))
+    return fail(message, problem);
+  *call = new BrewVendorCall{*description, {}};
+  for (const Candidate &candidate : kCandidates)
+    if (candidate.workspace <= workspaceLimit)
+      (*call)->candidates.push_back(candidate.workspace);
+  return 0;
+}
+
+void destroy(BrewVendorCall *call) { delete call; }
+
+std::int32_t candidates(BrewVendorCall *call) {
+  return static_cast<std::int32_t>(call->candidates.size());
+}
+
+std::uint64_t workspace(BrewVendorCall *call, std::int32_t candidate) {
+  return call->candidates[static_cast<std::size_t>(candidate)];
+}
+
+const char *describe(BrewVendorCall *call, std::int32_t candidate) {
+  for (const Candidate &known : kCandidates)
+    if (known.workspace == workspace(call, candidate))
+      return known.name;
+  return "";
+}
+
+int run(BrewVendorCall *call, std::int32_t candidate, void *x, void *w, void *b,
+        void *y, void *scratch, void *stream, char *message) {
+  const BrewVendorConvolution &description = call->description;
+  if ((b != nullptr) != (description.has_bias != 0))
+    return fail(message, "a bias was given to a call without one, or not to "
+                         "one with");
+  auto *queued = new Convolution{
+      description, x, w, b, y, scratch, workspace(call, candidate)};
+  int failed = cudasim_enqueue(
+      static_cast<Stream *>(stream),
+      [](void *state) {
+        auto *convolution = static_cast<Convolution *>(state);
+        if (convolution->d.x.type == BREW_VENDOR_F64)
+          convolution->run<double>();
+        else
+          convolution->run<float>();
+      },
+      [](void *state) { delete static_cast<Convolution *>(state); }, queued);
+  return failed ? fail(message, "the stream took no work") : 0;
+}
+
+} // namespace
+} // namespace cudasim
+
+extern "C" __attribute__((visibility("default")))
+const BrewVendorTable brewVendorTable = {BREW_VENDOR_TABLE_VERSION,
+                                         cudasim::open,
+                                         cudasim::close,
+                                         cudasim::name,
+                                         cudasim::createConvolution,
+                                         cudasim::destroy,
+                                         cudasim::candidates,
+                                         cudasim::describe,
+                                         cudasim::workspace,
+                                         cudasim::run};

@@ -1,0 +1,53 @@
+//===- Gemm.h - Matrix products for the stand-in libraries ------*- C++ -*-===//
+#ifndef CUDASIM_GEMM_H
+#define CUDASIM_GEMM_H
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace cudasim {
+
+/// put(i, j, sum over p of a(i, p) * b(p, j)) for every i < m and j < n. Sums
+/// are taken in T, in the order of p. The operands are packed into panels, so
+/// that a(i, p) and b(p, j) are called once for each of their elements.
+template <class T, class A, class B, class Put>
+void gemm(std::int64_t m, std::int64_t n, std::int64_t k, A a, B b, Put put) {
+  constexpr int kRows = 64 / sizeof(T), kColumns = 8;
+  auto panels = [](std::int64_t count, int size) {
+    return (count + size - 1) / size;
+  };
+  std::vector<T> packedA(
+      static_cast<std::size_t>(panels(m, kRows) * kRows * k));
+  std::vector<T> packedB(
+      static_cast<std::size_t>(panels(n, kColumns) * kColumns * k));
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t p = 0; p < k; ++p)
+      packedA[static_cast<std::size_t>((i / kRows * k + p) * kRows +
+                                       i % kRows)] = a(i, p);
+  for (std::int64_t p = 0; p < k; ++p)
+    for (std::int64_t j = 0; j < n; ++j)
+      packedB[static_cast<std::size_t>((j / kColumns * k + p) * kColumns +
+                                       j % kColumns)] = b(p, j);
+
+  for (std::int64_t jPanel = 0; jPanel < panels(n, kColumns); ++jPanel)
+    for (std::int64_t iPanel = 0; iPanel < panels(m, kRows); ++iPanel) {
+      const T *left = packedA.data() + iPanel * k * kRows;
+      const T *right = packedB.data() + jPanel * k * kColumns;
+      T sums[kColumns][kRows] = {};
+      for (std::int64_t p = 0; p < k; ++p, left += kRows, right += kColumns)
+        for (int j = 0; j < kColumns; ++j)
+          for (int i = 0; i < kRows; ++i)
+            sums[j][i] += left[i] * right[j];
+      std::int64_t iEnd = std::min<std::int64_t>(kRows, m - iPanel * kRows);
+      std::int64_t jEnd =
+          std::min<std::int64_t>(kColumns, n - jPanel * kColumns);
+      for (std::int64_t j = 0; j < jEnd; ++j)
+        for (std::int64_t i = 0; i < iEnd; ++i)
+          put(iPanel * kRows + i, jPanel * kColumns + j, sums[j][i]);
+    }
+}
+
+} // namespace cudasim
+
+#endif // CUDASIM_GEMM_H

@@ -1,0 +1,326 @@
+//===- DriverTest.cpp - The stand-in driver -------------------------------===//
+#include "DriverFixture.h"
+#include "Kernel.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+using namespace brew::runtime::cuda;
+using namespace brew::test;
+
+namespace {
+
+using CudasimDriver = DriverTest;
+
+/// Pinned memory for the length of a test.
+struct Pinned {
+  Pinned(const DriverApi &api, std::size_t count) : api(api) {
+    void *memory = nullptr;
+    EXPECT_EQ(api.cuMemHostAlloc(&memory, count * sizeof(float), 0), 0);
+    data = static_cast<float *>(memory);
+  }
+  ~Pinned() { EXPECT_EQ(api.cuMemFreeHost(data), 0); }
+  const DriverApi &api;
+  float *data;
+};
+
+/// An environment variable for the length of a test.
+struct Setting {
+  Setting(const char *name, const char *value) : name(name) {
+    setenv(name, value, 1);
+  }
+  ~Setting() { unsetenv(name); }
+  const char *name;
+};
+
+TEST_F(CudasimDriver, FreshMemoryIsNotANumber) {
+  CUdeviceptr memory = allocate(64);
+  for (float value : download<float>(memory, 16))
+    EXPECT_TRUE(std::isnan(value));
+}
+
+TEST_F(CudasimDriver, PinnedMemoryIsReadWhenTheCopyRuns) {
+  CUdeviceptr memory = allocate(4);
+  Pinned source(api, 1);
+  *source.data = 1;
+  api.cuMemcpyHtoDAsync(memory, source.data, 4, stream);
+  *source.data = 2; // too early
+  EXPECT_EQ(download<float>(memory, 1)[0], 2);
+  // Pageable memory is staged.
+  float pageable = 3;
+  api.cuMemcpyHtoDAsync(memory, &pageable, 4, stream);
+  pageable = 4;
+  EXPECT_EQ(download<float>(memory, 1)[0], 3);
+}
+
+TEST_F(CudasimDriver, ResultsAreThereOnlyAfterWaiting) {
+  CUdeviceptr memory = upload(std::vector<float>{5});
+  Pinned target(api, 1);
+  *target.data = 0;
+  api.cuMemcpyDtoHAsync(target.data, memory, 4, stream);
+  EXPECT_EQ(*target.data, 0);
+  EXPECT_EQ(api.cuStreamSynchronize(stream), 0);
+  EXPECT_EQ(*target.data, 5);
+}
+
+TEST_F(CudasimDriver, OnlyAnEventOrdersStreams) {
+  CUdeviceptr memory = allocate(4);
+  CUstream other;
+  CUevent event;
+  ASSERT_EQ(api.cuStreamCreate(&other, CU_STREAM_NON_BLOCKING), 0);
+  ASSERT_EQ(api.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING), 0);
+  float value = 1;
+  api.cuMemcpyHtoDAsync(memory, &value, 4, other);
+  EXPECT_TRUE(std::isnan(download<float>(memory, 1)[0]));
+  api.cuEventRecord(event, other);
+  api.cuStreamWaitEvent(stream, event, 0);
+  EXPECT_EQ(download<float>(memory, 1)[0], 1);
+  EXPECT_EQ(api.cuEventDestroy(event), 0);
+  EXPECT_EQ(api.cuStreamDestroy(other), 0);
+}
+
+TEST_F(CudasimDriver, CopiesOutsideAllocationsAreFound) {
+  CUdeviceptr memory = allocate(64);
+  char bytes[128] = {};
+  EXPECT_EXIT(
+      {
+        api.cuMemcpyHtoDAsync(memory + 32, bytes, 33, stream);
+        api.cuStreamSynchronize(stream);
+      },
+      testing::ExitedWithCode(70),
+      "copy to the device: 33 bytes at offset 32 of an allocation of 64");
+  EXPECT_EXIT(api.cuMemcpyDtoHAsync(bytes, memory, 65, stream),
+              testing::ExitedWithCode(70), "copy from the device: 65 bytes");
+  EXPECT_EXIT(
+      {
+        api.cuMemcpyDtoDAsync(memory, memory + 8, 16, stream);
+        api.cuStreamSynchronize(stream);
+      },
+      testing::ExitedWithCode(70), "source and target overlap");
+  EXPECT_EXIT(
+      {
+        api.cuMemsetD2D8Async(memory, 32, 0, 16, 3, stream);
+        api.cuStreamSynchronize(stream);
+      },
+      testing::ExitedWithCode(70), "fill: 80 bytes at offset 0");
+  EXPECT_EXIT(
+      {
+        CUdeviceptr gone;
+        api.cuMemAlloc(&gone, 16);
+        api.cuMemFree(gone);
+        api.cuMemcpyDtoHAsync(bytes, gone, 16, stream);
+      },
+      testing::ExitedWithCode(70), "where nothing is allocated");
+}
+
+TEST_F(CudasimDriver, TwoDimensionalCopiesAndFills) {
+  CUdeviceptr memory = upload(std::vector<float>(12, 7));
+  EXPECT_EQ(api.cuMemsetD2D8Async(memory + 4, 16, 0, 8, 3, stream), 0);
+  std::vector<float> expected = {7, 0, 0, 7, 7, 0, 0, 7, 7, 0, 0, 7};
+  EXPECT_EQ(download<float>(memory, 12), expected);
+  std::vector<float> packed = {1, 2, 3};
+  CUDA_MEMCPY2D copy = {};
+  copy.srcMemoryType = 1;
+  copy.srcHost = packed.data();
+  copy.srcPitch = 4;
+  copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.dstDevice = memory;
+  copy.dstXInBytes = 12;
+  copy.dstPitch = 16;
+  copy.WidthInBytes = 4;
+  copy.Height = 3;
+  EXPECT_EQ(api.cuMemcpy2DAsync(&copy, stream), 0);
+  expected = {7, 0, 0, 1, 7, 0, 0, 2, 7, 0, 0, 3};
+  EXPECT_EQ(download<float>(memory, 12), expected);
+}
+
+TEST_F(CudasimDriver, MemoryRunsOut) {
+  Setting setting("CUDASIM_MEMORY", "4096");
+  std::size_t free = 0, total = 0;
+  CUdeviceptr memory = allocate(4000), more = 0;
+  EXPECT_EQ(api.cuMemGetInfo(&free, &total), 0);
+  EXPECT_EQ(total, 4096u);
+  EXPECT_EQ(free, 96u);
+  EXPECT_EQ(api.cuMemAlloc(&more, 97), CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(api.text(CUDA_ERROR_OUT_OF_MEMORY),
+            "out of memory (CUDA_ERROR_OUT_OF_MEMORY)");
+  (void)memory;
+}
+
+TEST_F(CudasimDriver, IsTheDeviceThatATestAsksFor) {
+  int value = 0;
+  api.cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+                           0);
+  EXPECT_EQ(value, 9);
+  Setting capability("CUDASIM_CAPABILITY", "75");
+  Setting version("CUDASIM_DRIVER_VERSION", "11040");
+  Setting devices("CUDASIM_DEVICES", "0");
+  api.cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+                           0);
+  EXPECT_EQ(value, 5);
+  api.cuDriverGetVersion(&value);
+  EXPECT_EQ(value, 11040);
+  EXPECT_EQ(api.cuInit(0), CUDA_ERROR_NO_DEVICE);
+}
+
+TEST_F(CudasimDriver, EachThreadNeedsTheContext) {
+  std::thread([&] {
+    CUdeviceptr memory;
+    EXPECT_EQ(api.cuMemAlloc(&memory, 16), 201);
+    EXPECT_EQ(api.cuCtxSetCurrent(context), 0);
+    EXPECT_EQ(api.cuMemAlloc(&memory, 16), 0);
+    EXPECT_EQ(api.cuMemFree(memory), 0);
+  }).join();
+}
+
+TEST_F(CudasimDriver, EventsTellTime) {
+  CUevent start, end;
+  ASSERT_EQ(api.cuEventCreate(&start, CU_EVENT_DEFAULT), 0);
+  ASSERT_EQ(api.cuEventCreate(&end, CU_EVENT_DEFAULT), 0);
+  CUdeviceptr memory = allocate(1 << 22);
+  float milliseconds = -1;
+  api.cuEventRecord(start, stream);
+  api.cuMemsetD8Async(memory, 0, 1 << 22, stream);
+  api.cuEventRecord(end, stream);
+  EXPECT_EQ(api.cuEventElapsedTime(&milliseconds, start, end), 600);
+  EXPECT_EQ(api.cuEventSynchronize(end), 0);
+  EXPECT_EQ(api.cuEventElapsedTime(&milliseconds, start, end), 0);
+  EXPECT_GT(milliseconds, 0);
+  api.cuEventDestroy(start);
+  api.cuEventDestroy(end);
+}
+
+//===----------------------------------------------------------------------===//
+// Graphs
+//===----------------------------------------------------------------------===//
+
+TEST_F(CudasimDriver, GraphsRunWhatWasCaptured) {
+  CUdeviceptr a = upload(std::vector<float>{1, 2}), b = allocate(8);
+  ASSERT_EQ(api.cuStreamSynchronize(stream), 0);
+  ASSERT_EQ(
+      api.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), 0);
+  api.cuMemcpyDtoDAsync(b, a, 4, stream);
+  api.cuMemcpyDtoDAsync(b + 4, a, 4, stream);
+  CUgraph graph;
+  CUgraphExec executable;
+  ASSERT_EQ(api.cuStreamEndCapture(stream, &graph), 0);
+  std::size_t nodes = 0;
+  EXPECT_EQ(api.cuGraphGetNodes(graph, nullptr, &nodes), 0);
+  EXPECT_EQ(nodes, 2u);
+  ASSERT_EQ(api.cuGraphInstantiate(&executable, graph, 0), 0);
+  EXPECT_EQ(api.cuGraphDestroy(graph), 0);
+  EXPECT_TRUE(std::isnan(download<float>(b, 2)[0])) << "capturing runs nothing";
+  for (float value : {1.0f, 9.0f}) {
+    api.cuMemcpyHtoDAsync(a, &value, 4, stream);
+    EXPECT_EQ(api.cuGraphLaunch(executable, stream), 0);
+    EXPECT_EQ(download<float>(b, 2), (std::vector<float>{value, value}));
+  }
+  EXPECT_EQ(api.cuGraphExecDestroy(executable), 0);
+}
+
+TEST_F(CudasimDriver, SomeCallsSpoilACapture) {
+  ASSERT_EQ(api.cuStreamBeginCapture(stream, 1), 0);
+  CUdeviceptr memory;
+  EXPECT_EQ(api.cuMemAlloc(&memory, 16), 900);
+  CUgraph graph;
+  EXPECT_EQ(api.cuStreamEndCapture(stream, &graph), 901);
+  ASSERT_EQ(api.cuStreamBeginCapture(stream, 1), 0);
+  EXPECT_EQ(api.cuStreamSynchronize(stream), 900);
+  EXPECT_EQ(api.cuStreamEndCapture(stream, &graph), 901);
+}
+
+TEST_F(CudasimDriver, AnotherStreamJoinsACapture) {
+  CUdeviceptr memory = allocate(8);
+  CUstream other;
+  CUevent fork, join;
+  ASSERT_EQ(api.cuStreamCreate(&other, CU_STREAM_NON_BLOCKING), 0);
+  ASSERT_EQ(api.cuEventCreate(&fork, CU_EVENT_DISABLE_TIMING), 0);
+  ASSERT_EQ(api.cuEventCreate(&join, CU_EVENT_DISABLE_TIMING), 0);
+  for (bool joined : {true, false}) {
+    ASSERT_EQ(api.cuStreamBeginCapture(stream, 1), 0);
+    api.cuEventRecord(fork, stream);
+    api.cuStreamWaitEvent(other, fork, 0);
+    api.cuMemsetD8Async(memory, 0, 8, other);
+    if (joined) {
+      api.cuEventRecord(join, other);
+      api.cuStreamWaitEvent(stream, join, 0);
+    }
+    CUgraph graph = nullptr;
+    EXPECT_EQ(api.cuStreamEndCapture(stream, &graph), joined ? 0 : 904);
+    if (graph)
+      api.cuGraphDestroy(graph);
+  }
+  api.cuEventDestroy(fork);
+  api.cuEventDestroy(join);
+  EXPECT_EQ(api.cuStreamDestroy(other), 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
+
+const char *const kScale = R"(
+BREW_KERNEL(scale, 32)(BREW_IN(float, x, 64), BREW_OUT(float, y, 64)) {
+  int i = blockIdx.x * 32 + threadIdx.x;
+  y[i] = 2.0f * x[i];
+}
+)";
+
+TEST_F(CudasimDriver, LaunchesTakeTheirArgumentsWhenQueued) {
+  Kernel kernel("scale", kScale);
+  CUmodule module;
+  CUfunction function;
+  ASSERT_EQ(api.cuModuleLoadDataEx(&module, kernel.image().data(), 0, nullptr,
+                                   nullptr),
+            0);
+  EXPECT_EQ(api.cuModuleGetFunction(&function, module, "other"), 500);
+  ASSERT_EQ(api.cuModuleGetFunction(&function, module, "scale"), 0);
+  CUdeviceptr x = upload(std::vector<float>(64, 3)), y = allocate(256);
+  CUdeviceptr arguments[] = {x, y};
+  void *pointers[] = {&arguments[0], &arguments[1]};
+  EXPECT_EQ(api.cuLaunchKernel(function, 2, 1, 1, 32, 1, 1, 0, stream, pointers,
+                               nullptr),
+            0);
+  arguments[0] = arguments[1] = 0;
+  EXPECT_EQ(download<float>(y, 64), std::vector<float>(64, 6));
+  EXPECT_EQ(api.cuModuleUnload(module), 0);
+}
+
+TEST_F(CudasimDriver, ArgumentsThatAreTooSmallAreFound) {
+  Kernel kernel("scale", kScale);
+  CUmodule module;
+  CUfunction function;
+  ASSERT_EQ(api.cuModuleLoadDataEx(&module, kernel.image().data(), 0, nullptr,
+                                   nullptr),
+            0);
+  ASSERT_EQ(api.cuModuleGetFunction(&function, module, "scale"), 0);
+  CUdeviceptr x = allocate(256), y = allocate(252);
+  void *pointers[] = {&x, &y};
+  auto launch = [&](unsigned shared) {
+    api.cuLaunchKernel(function, 2, 1, 1, 32, 1, 1, shared, stream, pointers,
+                       nullptr);
+    api.cuStreamSynchronize(stream);
+  };
+  EXPECT_EXIT(
+      launch(0), testing::ExitedWithCode(70),
+      "kernel 'scale': argument y \\(64 elements of 4 bytes\\) does not "
+      "lie in one allocation");
+  EXPECT_EXIT(launch(16), testing::ExitedWithCode(70),
+              "16 bytes of dynamic shared memory");
+  EXPECT_EQ(api.cuModuleUnload(module), 0);
+}
+
+TEST_F(CudasimDriver, CodeForAGpuDoesNotRun) {
+  CUmodule module;
+  EXPECT_EQ(api.cuModuleLoadDataEx(&module, ".version 9.0\n.target sm_90\n", 0,
+                                   nullptr, nullptr),
+            209);
+  unsigned char cubin[64] = {0x7f, 'E', 'L', 'F', 2, 1, 1};
+  cubin[16] = 2;
+  cubin[18] = 190;
+  EXPECT_EQ(api.cuModuleLoadDataEx(&module, cubin, 0, nullptr, nullptr), 209);
+}
+
+} // namespace

@@ -1,0 +1,391 @@
+//===- LibrariesTest.cpp - The stand-ins for cuBLASLt and the table -------===//
+//
+// Against sums written out as plainly as possible.
+//
+//===----------------------------------------------------------------------===//
+#include "DriverFixture.h"
+#include "runtime/cuda/VendorTable.h"
+
+#include <cmath>
+#include <cstring>
+#include <ostream>
+
+using namespace brew::runtime::cuda;
+using namespace brew::test;
+
+extern "C" {
+struct AlgorithmResult {
+  std::uint64_t algorithm[8];
+  std::size_t workspace;
+  int state;
+  float waves;
+  int reserved[4];
+};
+int cublasLtCreate(void **);
+int cublasLtDestroy(void *);
+int cublasLtMatmulDescCreate(void **, int, int);
+int cublasLtMatmulDescDestroy(void *);
+int cublasLtMatmulDescSetAttribute(void *, int, const void *, std::size_t);
+int cublasLtMatrixLayoutCreate(void **, int, std::uint64_t, std::uint64_t,
+                               std::int64_t);
+int cublasLtMatrixLayoutDestroy(void *);
+int cublasLtMatmulPreferenceCreate(void **);
+int cublasLtMatmulPreferenceDestroy(void *);
+int cublasLtMatmulPreferenceSetAttribute(void *, int, const void *,
+                                         std::size_t);
+int cublasLtMatmulAlgoGetHeuristic(void *, void *, void *, void *, void *,
+                                   void *, void *, int, AlgorithmResult *,
+                                   int *);
+int cublasLtMatmul(void *, void *, const void *, const void *, void *,
+                   const void *, void *, const void *, const void *, void *,
+                   void *, void *, const void *, void *, std::size_t, void *);
+}
+
+namespace {
+
+/// Small whole numbers, so that every order of adding gives the same.
+std::vector<float> someNumbers(std::size_t count, unsigned seed) {
+  std::vector<float> values(count);
+  for (float &value : values) {
+    seed = seed * 1664525 + 1013904223;
+    value = static_cast<float>(static_cast<int>(seed >> 24) % 9 - 4);
+  }
+  return values;
+}
+
+//===----------------------------------------------------------------------===//
+// cuBLASLt
+//===----------------------------------------------------------------------===//
+
+struct Problem {
+  bool transposeA, transposeB;
+  std::int32_t epilogue;
+  float beta;
+  bool small; // operands and result in bf16
+};
+
+/// For the tests' names.
+std::ostream &operator<<(std::ostream &out, const Problem &problem) {
+  return out << (problem.transposeA ? "A^T" : "A")
+             << (problem.transposeB ? " B^T" : " B") << " epilogue "
+             << problem.epilogue << " beta " << problem.beta
+             << (problem.small ? " bf16" : "");
+}
+
+class CudasimProduct : public DriverTest,
+                       public testing::WithParamInterface<Problem> {};
+
+float fromBfloat(unsigned short bits) {
+  unsigned wide = static_cast<unsigned>(bits) << 16;
+  float value;
+  std::memcpy(&value, &wide, 4);
+  return value;
+}
+unsigned short toBfloat(float value) { // exact for small whole numbers
+  unsigned bits;
+  std::memcpy(&bits, &value, 4);
+  return static_cast<unsigned short>(bits >> 16);
+}
+
+TEST_P(CudasimProduct, IsTheSumOfProducts) {
+  const Problem problem = GetParam();
+  constexpr int m = 19, n = 11, k = 37, gap = 3;
+  const int aRows = problem.transposeA ? k : m, aColumns = m + k - aRows;
+  const int bRows = problem.transposeB ? n : k, bColumns = n + k - bRows;
+  const int aLeading = aRows + gap, bLeading = bRows + gap, dLeading = m + gap;
+  auto a = someNumbers(static_cast<std::size_t>(aLeading * aColumns), 1);
+  auto b = someNumbers(static_cast<std::size_t>(bLeading * bColumns), 2);
+  auto d = someNumbers(static_cast<std::size_t>(dLeading * n), 3);
+  auto bias = someNumbers(std::max(m, n), 4);
+  auto give = [&](const std::vector<float> &values) {
+    if (!problem.small)
+      return upload(values);
+    std::vector<unsigned short> packed;
+    for (float value : values)
+      packed.push_back(toBfloat(value));
+    return upload(packed);
+  };
+  CUdeviceptr aMemory = give(a), bMemory = give(b), dMemory = give(d),
+              biasMemory = give(bias);
+
+  const int type = problem.small ? 14 : 0;
+  void *handle, *operation, *aLayout, *bLayout, *dLayout, *preference;
+  ASSERT_EQ(cublasLtCreate(&handle), 0);
+  ASSERT_EQ(cublasLtMatmulDescCreate(&operation, 68, 0), 0);
+  std::int32_t flag = problem.transposeA;
+  cublasLtMatmulDescSetAttribute(operation, 3, &flag, 4);
+  flag = problem.transposeB;
+  cublasLtMatmulDescSetAttribute(operation, 4, &flag, 4);
+  cublasLtMatmulDescSetAttribute(operation, 7, &problem.epilogue, 4);
+  cublasLtMatmulDescSetAttribute(operation, 8, &biasMemory, 8);
+  cublasLtMatrixLayoutCreate(&aLayout, type, aRows, aColumns, aLeading);
+  cublasLtMatrixLayoutCreate(&bLayout, type, bRows, bColumns, bLeading);
+  cublasLtMatrixLayoutCreate(&dLayout, type, m, n, dLeading);
+  cublasLtMatmulPreferenceCreate(&preference);
+  std::uint64_t limit = 1 << 20;
+  cublasLtMatmulPreferenceSetAttribute(preference, 1, &limit, 8);
+  AlgorithmResult results[4];
+  int count = 0;
+  ASSERT_EQ(cublasLtMatmulAlgoGetHeuristic(handle, operation, aLayout, bLayout,
+                                           dLayout, dLayout, preference, 4,
+                                           results, &count),
+            0);
+  ASSERT_GE(count, 1);
+  CUdeviceptr workspace = allocate(results[0].workspace);
+  float alpha = 2;
+  ASSERT_EQ(cublasLtMatmul(handle, operation, &alpha, at<void>(aMemory),
+                           aLayout, at<void>(bMemory), bLayout, &problem.beta,
+                           at<void>(dMemory), dLayout, at<void>(dMemory),
+                           dLayout, results, at<void>(workspace),
+                           results[0].workspace, stream),
+            0);
+
+  auto take = [&](CUdeviceptr address, std::size_t elements) {
+    if (!problem.small)
+      return download<float>(address, elements);
+    std::vector<float> values;
+    for (unsigned short bits : download<unsigned short>(address, elements))
+      values.push_back(fromBfloat(bits));
+    return values;
+  };
+  // What fits into no bf16 is rounded; its distance is at most this.
+  auto near = [&](float got, float want) {
+    EXPECT_NEAR(got, want, problem.small ? std::fabs(want) / 256 : 0);
+  };
+  auto left = [&](int i, int p) {
+    return problem.transposeA ? a[p + i * aLeading] : a[i + p * aLeading];
+  };
+  auto right = [&](int p, int j) {
+    return problem.transposeB ? b[j + p * bLeading] : b[p + j * bLeading];
+  };
+  std::vector<float> got = take(dMemory, d.size());
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < m; ++i) {
+      float want = problem.beta * d[i + j * dLeading];
+      for (int p = 0; p < k; ++p)
+        want += alpha * left(i, p) * right(p, j);
+      if (problem.epilogue & 4)
+        want += bias[i];
+      if (problem.epilogue & 2)
+        want = std::max(want, 0.0f);
+      near(got[i + j * dLeading], want);
+    }
+  for (int j = 0; j < n; ++j)
+    for (int i = m; i < dLeading; ++i)
+      EXPECT_EQ(got[i + j * dLeading], d[i + j * dLeading]) << "a gap changed";
+  std::vector<float> gotBias = take(biasMemory, bias.size());
+  for (int i = 0; i < static_cast<int>(bias.size()); ++i) {
+    float want = bias[i];
+    if (problem.epilogue == 256 && i < m) {
+      want = 0;
+      for (int p = 0; p < k; ++p)
+        want += left(i, p);
+    } else if (problem.epilogue == 512 && i < n) {
+      want = 0;
+      for (int p = 0; p < k; ++p)
+        want += right(p, i);
+    }
+    near(gotBias[i], want);
+  }
+  cublasLtMatmulPreferenceDestroy(preference);
+  cublasLtMatrixLayoutDestroy(aLayout);
+  cublasLtMatrixLayoutDestroy(bLayout);
+  cublasLtMatrixLayoutDestroy(dLayout);
+  cublasLtMatmulDescDestroy(operation);
+  cublasLtDestroy(handle);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CudasimProduct,
+                         testing::Values(Problem{false, false, 1, 0, false},
+                                         Problem{true, false, 4, 0, false},
+                                         Problem{false, true, 6, 1, false},
+                                         Problem{true, true, 2, 0.5f, false},
+                                         Problem{false, false, 256, 0, false},
+                                         Problem{true, true, 512, 1, false},
+                                         Problem{true, false, 6, 1, true},
+                                         Problem{false, true, 512, 0, true}));
+
+//===----------------------------------------------------------------------===//
+// Convolution
+//===----------------------------------------------------------------------===//
+
+struct Window {
+  int groups, kernel, stride, pad, dilation;
+  bool channelsLast, accumulate, relu;
+};
+
+std::ostream &operator<<(std::ostream &out, const Window &window) {
+  return out << window.kernel << "x" << window.kernel << " stride "
+             << window.stride << " pad " << window.pad << " dilation "
+             << window.dilation << " groups " << window.groups
+             << (window.channelsLast ? " NHWC" : "")
+             << (window.accumulate ? " accumulate" : "")
+             << (window.relu ? " relu" : "");
+}
+
+class CudasimConvolution : public DriverTest,
+                           public testing::WithParamInterface<Window> {};
+
+BrewVendorTensor tensor(std::initializer_list<std::int64_t> dims,
+                        bool channelsLast) {
+  BrewVendorTensor result = {};
+  result.type = BREW_VENDOR_F32;
+  result.rank = static_cast<std::int32_t>(dims.size());
+  std::copy(dims.begin(), dims.end(), result.dims);
+  const int order[2][4] = {{3, 2, 1, 0}, {1, 3, 2, 0}};
+  std::int64_t stride = 1;
+  for (int i = 0; i < result.rank; ++i) {
+    int dim = result.rank == 4 ? order[channelsLast][i] : result.rank - 1 - i;
+    result.strides[dim] = stride;
+    stride *= result.dims[dim];
+  }
+  return result;
+}
+
+std::size_t place(const BrewVendorTensor &t, int a, int b, int c, int d) {
+  return static_cast<std::size_t>(a * t.strides[0] + b * t.strides[1] +
+                                  c * t.strides[2] + d * t.strides[3]);
+}
+
+TEST_P(CudasimConvolution, IsTheSumOfProducts) {
+  const Window window = GetParam();
+  constexpr int N = 2, C = 4, K = 6, H = 9, W = 7;
+  const int extent = window.dilation * (window.kernel - 1) + 1;
+  const int P = (H + 2 * window.pad - extent) / window.stride + 1;
+  const int Q = (W + 2 * window.pad - extent) / window.stride + 1;
+  const int group = C / window.groups;
+
+  BrewVendorConvolution call = {};
+  call.math = BREW_VENDOR_STRICT;
+  call.x = tensor({N, C, H, W}, window.channelsLast);
+  call.w =
+      tensor({K, group, window.kernel, window.kernel}, window.channelsLast);
+  call.y = tensor({N, K, P, Q}, window.channelsLast);
+  call.b = tensor({K}, false);
+  call.pad_h = call.pad_w = window.pad;
+  call.stride_h = call.stride_w = window.stride;
+  call.dilation_h = call.dilation_w = window.dilation;
+  call.groups = window.groups;
+  call.accumulate = window.accumulate;
+
+  auto x = someNumbers(N * C * H * W, 1);
+  auto w = someNumbers(K * group * window.kernel * window.kernel, 2);
+  auto y = someNumbers(N * K * P * Q, 3);
+  auto b = someNumbers(K, 4);
+  // Every place where a product is taken.
+  auto forEach = [&](auto &&visit) {
+    for (int n = 0; n < N; ++n)
+      for (int k = 0; k < K; ++k)
+        for (int p = 0; p < P; ++p)
+          for (int q = 0; q < Q; ++q)
+            for (int c = 0; c < group; ++c)
+              for (int r = 0; r < window.kernel; ++r)
+                for (int s = 0; s < window.kernel; ++s) {
+                  int h = p * window.stride - window.pad + r * window.dilation;
+                  int v = q * window.stride - window.pad + s * window.dilation;
+                  if (h < 0 || h >= H || v < 0 || v >= W)
+                    continue;
+                  int channel = k / (K / window.groups) * group + c;
+                  visit(place(call.x, n, channel, h, v),
+                        place(call.w, k, c, r, s), place(call.y, n, k, p, q));
+                }
+  };
+
+  BrewVendorContext *context = nullptr;
+  char message[BREW_VENDOR_MESSAGE_SIZE] = "";
+  ASSERT_EQ(brewVendorTable.open(&context, message), 0) << message;
+  for (int direction : {1, 2, 3}) {
+    SCOPED_TRACE(direction);
+    call.direction = direction;
+    call.has_bias = direction != BREW_VENDOR_BACKWARD_DATA;
+    call.relu = direction == BREW_VENDOR_FORWARD && window.relu;
+    call.negative_slope = 0.5f;
+    std::vector<float> wants[] = {x, w, y, b};
+    std::vector<float> &written = wants[direction == 1   ? 2
+                                        : direction == 2 ? 0
+                                                         : 1];
+    if (!window.accumulate)
+      std::fill(written.begin(), written.end(), 0.0f);
+    if (direction == 3 && !window.accumulate)
+      std::fill(wants[3].begin(), wants[3].end(), 0.0f);
+    forEach([&](std::size_t i, std::size_t j, std::size_t o) {
+      if (direction == 1)
+        written[o] += x[i] * w[j];
+      else if (direction == 2)
+        written[i] += y[o] * w[j];
+      else
+        written[j] += x[i] * y[o];
+    });
+    for (int n = 0; n < N; ++n)
+      for (int k = 0; k < K; ++k)
+        for (int p = 0; p < P; ++p)
+          for (int q = 0; q < Q; ++q) {
+            std::size_t o = place(call.y, n, k, p, q);
+            if (direction == 3)
+              wants[3][k] += y[o];
+            if (direction != 1)
+              continue;
+            written[o] += b[k];
+            if (call.relu && written[o] < 0)
+              written[o] *= 0.5f;
+          }
+
+    CUdeviceptr memory[] = {upload(x), upload(w), upload(y), upload(b)};
+    BrewVendorCall *created = nullptr;
+    ASSERT_EQ(brewVendorTable.create_convolution(context, &call, 1 << 20,
+                                                 &created, message),
+              0)
+        << message;
+    std::uint64_t bytes = brewVendorTable.workspace(created, 0);
+    CUdeviceptr workspace = allocate(bytes);
+    ASSERT_EQ(brewVendorTable.run(
+                  created, 0, at<void>(memory[0]), at<void>(memory[1]),
+                  call.has_bias ? at<void>(memory[3]) : nullptr,
+                  at<void>(memory[2]), at<void>(workspace), stream, message),
+              0)
+        << message;
+    for (int i = 0; i < 4; ++i)
+      EXPECT_EQ(download<float>(memory[i], wants[i].size()), wants[i]) << i;
+    brewVendorTable.destroy(created);
+  }
+  brewVendorTable.close(context);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, CudasimConvolution,
+    testing::Values(Window{1, 3, 1, 1, 1, false, false, false},
+                    Window{1, 3, 2, 1, 1, true, false, true},
+                    Window{2, 2, 1, 0, 2, false, true, false},
+                    Window{2, 3, 2, 2, 2, true, true, true},
+                    Window{2, 1, 3, 0, 1, false, false, true}));
+
+using CudasimTable = DriverTest;
+
+TEST_F(CudasimTable, ConvolutionsThatDoNotFitAreRefused) {
+  BrewVendorConvolution call = {};
+  call.direction = BREW_VENDOR_FORWARD;
+  call.math = BREW_VENDOR_STRICT;
+  call.x = tensor({1, 2, 5, 5}, false);
+  call.w = tensor({3, 2, 3, 3}, false);
+  call.y = tensor({1, 3, 5, 5}, false);
+  call.stride_h = call.stride_w = call.dilation_h = call.dilation_w = 1;
+  call.groups = 1;
+  BrewVendorContext *context = nullptr;
+  BrewVendorCall *created = nullptr;
+  char message[BREW_VENDOR_MESSAGE_SIZE] = "";
+  ASSERT_EQ(brewVendorTable.open(&context, message), 0);
+  EXPECT_NE(
+      brewVendorTable.create_convolution(context, &call, 0, &created, message),
+      0);
+  EXPECT_STREQ(message, "the output's extent does not follow from the window");
+  call.pad_h = call.pad_w = 1;
+  ASSERT_EQ(
+      brewVendorTable.create_convolution(context, &call, 0, &created, message),
+      0);
+  EXPECT_EQ(brewVendorTable.candidates(created), 1);
+  EXPECT_EQ(brewVendorTable.workspace(created, 0), 0u);
+  brewVendorTable.destroy(created);
+  brewVendorTable.close(context);
+}
+
+} // namespace
