@@ -60,6 +60,8 @@ public:
       add(operand(0), s.mul(a, y));
     } else if (isa<math::LogOp>(op)) {
       add(operand(0), s.div(a, operand(0)));
+    } else if (isa<math::Log1pOp>(op)) {
+      add(operand(0), s.div(a, s.add(operand(0), s.constant(type, 1))));
     } else if (isa<math::TanhOp>(op)) {
       add(operand(0), s.mul(a, s.sub(s.constant(type, 1), s.mul(y, y))));
     } else if (isa<math::SqrtOp>(op)) {

@@ -17,7 +17,8 @@ const LayerRows &allKinds() {
     LayerRows rows;
     for (auto *group :
          {convolutionLayers, dataLayers, elementwiseLayers, lossLayers,
-          poolingLayers, reductionLayers, structuralLayers, unsupportedLayers})
+          neuronLayers, poolingLayers, reductionLayers, structuralLayers,
+          unsupportedLayers})
       for (const LayerKind &kind : group())
         rows.push_back(kind);
     return rows;

@@ -101,6 +101,7 @@ LayerRows convolutionLayers();
 LayerRows dataLayers();
 LayerRows elementwiseLayers();
 LayerRows lossLayers();
+LayerRows neuronLayers();
 LayerRows poolingLayers();
 LayerRows reductionLayers();
 LayerRows structuralLayers();

@@ -202,6 +202,62 @@ for name, settings in (('sum', 'SUM'), ('prod', 'PROD'), ('max', 'MAX'),
         outputs=['y' if 'coeff' not in name else 'x'])
 
 
+# --- Neurons ----------------------------------------------------------------
+NEURONS = {
+    'absval': ('AbsVal', ''), 'bnll': ('BNLL', ''),
+    'clip': ('Clip', 'clip_param { min: -0.45 max: 0.6 }'),
+    'clip_empty': ('Clip', 'clip_param { min: 0.2 max: -0.3 }'),
+    'elu': ('ELU', ''), 'elu_alpha': ('ELU', 'elu_param { alpha: 0.3 }'),
+    'elu_0': ('ELU', 'elu_param { alpha: 0 }'),
+    'elu_negative': ('ELU', 'elu_param { alpha: -0.5 }'),
+    'exp': ('Exp', ''), 'exp_affine': ('Exp', 'exp_param { scale: -2 shift: 0.3 }'),
+    'exp_base': ('Exp', 'exp_param { base: 2.5 scale: 3 shift: -1 }'),
+    'exp_base_1': ('Exp', 'exp_param { base: 1 }'),
+    'log': ('Log', 'log_param { shift: 1.5 }'),
+    'log_base': ('Log', 'log_param { base: 10 scale: -0.5 shift: 2 }'),
+    'relu6': ('ReLU6', ''), 'relu6_leaky': ('ReLU6', 'relu6_param { negative_slope: 0.2 }'),
+    'relu6_slope_negative': ('ReLU6', 'relu6_param { negative_slope: -0.2 }'),
+    'hard_swish': ('HardSwish', ''), 'sigmoid': ('Sigmoid', ''), 'tanh': ('TanH', ''),
+    'swish': ('Swish', ''), 'swish_beta': ('Swish', 'swish_param { beta: 1.702 }'),
+    'prelu_shared': ('PReLU', 'prelu_param { channel_shared: true }'),
+    'prelu': ('PReLU', '')}
+# Ten times wider, so that bounds at 3 and 6 are crossed.
+WIDER = Layer('wider', 'Power', ['x'], ['w'], 'power_param { scale: 10 }')
+for name, (kind, settings) in NEURONS.items():
+    bottom = 'w' if kind in ('ReLU6', 'HardSwish') else 'x'
+    for place, top in (('', 'y'), ('_in_place', bottom)):
+        if kind == 'AbsVal' and place:
+            continue  # Caffe refuses
+        row(name + place, (2, 3, 4), ([WIDER] if bottom == 'w' else []) +
+            [Layer('layer', kind, [bottom], [top], settings)], outputs=[top])
+one('prelu_matrix', (3, 4), 'PReLU')
+one('prelu_image', (2, 3, 2, 3), 'PReLU')
+row('threshold_on_the_side', (2, 3), [
+    Layer('t', 'Threshold', ['x'], ['t'], 'threshold_param { threshold: 0.1 }'),
+    Layer('e', 'Eltwise', ['x', 't'], ['y'], 'eltwise_param { operation: PROD } '
+          'propagate_down: true propagate_down: false')])
+
+for name, shape, settings in (
+        ('axis_1', (2, 3, 4), ''), ('bias', (2, 3, 4), 'bias_term: true'),
+        ('axis_0', (2, 3), 'axis: 0 num_axes: 1'),
+        ('axis_negative', (2, 3, 4), 'axis: -1 bias_term: true'),
+        ('axes_2', (2, 3, 4, 2), 'axis: 1 num_axes: 2 bias_term: true'),
+        ('axes_0', (2, 3), 'num_axes: 0 bias_term: true'),
+        ('axes_all', (2, 3, 2), 'axis: 1 num_axes: -1'),
+        ('axes_whole', (2, 3), 'axis: 0 num_axes: -1 bias_term: true')):
+    one('scale_' + name, shape, 'Scale', 'scale_param { %s }' % settings)
+    one('scale_%s_in_place' % name, shape, 'Scale', 'scale_param { %s }' % settings, top='x',
+        outputs=['x'])
+for name, shapes, settings in (
+        ('same', ((2, 3), (2, 3)), 'axis: 0'), ('axis_1', ((2, 3, 2), (3,)), 'bias_term: true'),
+        ('axes_2', ((2, 3, 2, 2), (3, 2)), 'axis: 1 bias_term: true'),
+        ('last', ((2, 3, 4), (4,)), 'axis: -1')):
+    one('scale_bottom_' + name, dict(zip('xz', shapes)), 'Scale', 'scale_param { %s }' % settings,
+        bottoms=('x', 'z'))
+one('scale_bottom_in_place', {'x': (2, 3), 'z': (3,)}, 'Scale', 'scale_param { bias_term: true }',
+    bottoms=('x', 'z'), top='x', outputs=['x'])
+
+
 # --- Reduction --------------------------------------------------------------
 for kind in ('SUM', 'ASUM', 'SUMSQ', 'MEAN'):
     for axis, coeff in ((0, 1), (1, -0.5), (-1, 2)):

@@ -47,38 +47,51 @@ Value PowerOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
 }
 
 //===----------------------------------------------------------------------===//
-// Bias
+// Bias, Scale
 //===----------------------------------------------------------------------===//
 
-LogicalResult BiasOp::inferShapes(Shapes &tops, Shapes &params) {
-  ArrayRef<int64_t> x = shapeOf(getX());
-  int64_t rank = x.size(), axis = getAxis(), axes = getNumAxes();
+/// The shape of what is broadcast to the first bottom from `op`'s axis on:
+/// that of the second bottom `operand`, or if that is a parameter, the one it
+/// has to have. Makes the axis one from the front.
+template <typename Op>
+static FailureOr<SmallVector<int64_t>> broadcastShape(Op op, Value operand) {
+  ArrayRef<int64_t> x = shapeOf(op.getX());
+  int64_t rank = x.size(), axis = op.getAxis(), axes = op.getNumAxes();
+  bool isParameter = operand.getDefiningOp<ParamValueOp>();
+  // A scalar second bottom goes with any axis.
+  if (!isParameter && shapeOf(operand).empty()) {
+    op.setAxis(0);
+    return SmallVector<int64_t>();
+  }
   if (axis < -rank || axis >= std::max<int64_t>(rank, 1))
-    return layerError(*this) << "axis " << axis << " is outside the bottom's "
-                             << rank << " dimensions";
+    return layerError(op) << "axis " << axis << " is outside the bottom's "
+                          << rank << " dimensions";
   if (axis < 0)
     axis += rank;
-  if (getB().getDefiningOp<ParamValueOp>()) {
+  op.setAxis(axis);
+  if (isParameter) {
     if (axes < -1 || (axes >= 0 && axis + axes > rank))
-      return layerError(*this)
+      return layerError(op)
              << "num_axes " << axes << " from axis " << axis
              << " reaches beyond the bottom's " << rank << " dimensions";
     ArrayRef<int64_t> covered = x.drop_front(axis);
-    if (axes >= 0)
-      covered = covered.take_front(axes);
-    params.emplace_back(covered);
-  } else {
-    ArrayRef<int64_t> b = shapeOf(getB());
-    // A scalar second bottom goes with any axis.
-    if (b.empty())
-      axis = 0;
-    if (axis + static_cast<int64_t>(b.size()) > rank ||
-        x.slice(axis, b.size()) != b)
-      return layerError(*this) << "the second bottom's shape does not match "
-                                  "the first's from axis "
-                               << axis << " on";
+    return SmallVector<int64_t>(axes >= 0 ? covered.take_front(axes) : covered);
   }
-  setAxis(axis);
+  ArrayRef<int64_t> given = shapeOf(operand);
+  if (axis + static_cast<int64_t>(given.size()) > rank ||
+      x.slice(axis, given.size()) != given)
+    return layerError(op) << "the second bottom's shape does not match "
+                             "the first's from axis "
+                          << axis << " on";
+  return SmallVector<int64_t>(given);
+}
+
+LogicalResult BiasOp::inferShapes(Shapes &tops, Shapes &params) {
+  auto shape = broadcastShape(*this, getB());
+  if (failed(shape))
+    return failure();
+  if (getB().getDefiningOp<ParamValueOp>())
+    params.push_back(*shape);
   return sameShape(*this, tops);
 }
 
@@ -87,6 +100,25 @@ Value BiasOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
 }
 
 int64_t BiasOp::operandAxis(unsigned number) { return number ? getAxis() : 0; }
+
+LogicalResult ScaleOp::inferShapes(Shapes &tops, Shapes &params) {
+  auto shape = broadcastShape(*this, getS());
+  if (failed(shape))
+    return failure();
+  if (getS().getDefiningOp<ParamValueOp>())
+    params.push_back(*shape);
+  if (getB())
+    params.push_back(*shape);
+  return sameShape(*this, tops);
+}
+
+Value ScaleOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
+  Scalars s(b, loc);
+  Value scaled = s.mul(x[0], x[1]);
+  return getB() ? s.add(scaled, x[2]) : scaled;
+}
+
+int64_t ScaleOp::operandAxis(unsigned number) { return number ? getAxis() : 0; }
 
 //===----------------------------------------------------------------------===//
 // Eltwise

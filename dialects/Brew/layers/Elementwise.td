@@ -16,6 +16,12 @@ def Brew_BiasOp : Brew_Elementwise<"bias", [ScalarBroadcast]> {
     (ins I64Attr:$axis, I64Attr:$num_axes));
 }
 
+def Brew_ScaleOp : Brew_Elementwise<"scale", [ScalarBroadcast]> {
+  let summary = "x * s, plus b if there is one, both broadcast from `axis` on";
+  let arguments = !con((ins AnyTensor:$x, AnyTensor:$s, Optional<AnyTensor>:$b),
+    layerAttributes, (ins I64Attr:$axis, I64Attr:$num_axes));
+}
+
 def Brew_EltwiseOp : Brew_Elementwise<"eltwise", [Scalar]> {
   let summary = "Product, weighted sum or maximum of equal shapes";
   let arguments = !con((ins Variadic<AnyTensor>:$xs), layerAttributes,

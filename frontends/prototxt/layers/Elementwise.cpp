@@ -7,10 +7,6 @@ namespace brew::prototxt {
 
 namespace {
 
-void buildReLU(LayerBuild &l) {
-  l.whole("relu").real("negative_slope", l.layer.relu_param().negative_slope());
-}
-
 void buildPower(LayerBuild &l) {
   const caffe::PowerParameter &settings = l.layer.power_param();
   l.whole("power")
@@ -19,11 +15,15 @@ void buildPower(LayerBuild &l) {
       .real("shift", settings.shift());
 }
 
-void checkBias(LayerCheck &c) {
-  if (c.layer.bottom_size() == 1 && c.layer.bias_param().num_axes() < -1)
-    c.error(c.layer.bias_param(), "num_axes",
+/// With a second bottom num_axes has no say.
+template <typename Settings>
+void checkNumAxes(LayerCheck &c, const Settings &settings) {
+  if (c.layer.bottom_size() == 1 && settings.num_axes() < -1)
+    c.error(settings, "num_axes",
             "num_axes must be -1 (all the rest), 0 or more");
 }
+
+void checkBias(LayerCheck &c) { checkNumAxes(c, c.layer.bias_param()); }
 
 /// A second bottom takes the place of the parameter.
 std::vector<ParamBlob> biasParams(const caffe::LayerParameter &layer) {
@@ -35,6 +35,40 @@ std::vector<ParamBlob> biasParams(const caffe::LayerParameter &layer) {
 void buildBias(LayerBuild &l) {
   const caffe::BiasParameter &settings = l.layer.bias_param();
   l.whole("bias")
+      .integer("axis", settings.axis())
+      .integer("num_axes", settings.num_axes());
+}
+
+void checkScale(LayerCheck &c) {
+  const caffe::ScaleParameter &settings = c.layer.scale_param();
+  checkNumAxes(c, settings);
+  if (settings.has_bias_filler() && !settings.bias_term())
+    c.warn(settings, "bias_filler",
+           "bias_filler has no effect without "
+           "bias_term");
+}
+
+/// The scale, 1 unless a filler says otherwise, unless it is a second bottom;
+/// then the bias.
+std::vector<ParamBlob> scaleParams(const caffe::LayerParameter &layer) {
+  static const caffe::FillerParameter one = [] {
+    caffe::FillerParameter filler;
+    filler.set_type("constant");
+    filler.set_value(1);
+    return filler;
+  }();
+  const caffe::ScaleParameter &settings = layer.scale_param();
+  std::vector<ParamBlob> blobs;
+  if (layer.bottom_size() == 1)
+    blobs.push_back({settings.has_filler() ? &settings.filler() : &one});
+  if (settings.bias_term())
+    blobs.push_back({&settings.bias_filler()});
+  return blobs;
+}
+
+void buildScale(LayerBuild &l) {
+  const caffe::ScaleParameter &settings = l.layer.scale_param();
+  l.whole("scale")
       .integer("axis", settings.axis())
       .integer("num_axes", settings.num_axes());
 }
@@ -83,7 +117,11 @@ LayerRows elementwiseLayers() {
           .checkedBy(checkEltwise)
           .builtBy(buildEltwise),
       neuronKind("Power", "power_param").builtBy(buildPower),
-      neuronKind("ReLU", "relu_param").builtBy(buildReLU),
+      LayerKind{"Scale", 1, 2, 1, 1, "scale_param"}
+          .inPlace()
+          .checkedBy(checkScale)
+          .withParams(scaleParams)
+          .builtBy(buildScale),
   };
 }
 

@@ -58,6 +58,8 @@ brew.program @forward_backward train differentiate attributes {blobs = {x = arra
   %q = brew.power "power"(%r) {power = 2.0 : f32, scale = 3.0 : f32, shift = 4.0 : f32, tops = ["q"]} : (tensor<*xf32>) -> tensor<*xf32>
   // CHECK: brew.bias "bias"{{.*}} {axis = 1 : i64, num_axes = -1 : i64, tops = ["bias"]}
   %bias = brew.bias "bias"(%q, %b) {axis = 1 : i64, num_axes = -1 : i64, tops = ["bias"]} : (tensor<*xf32>, tensor<2xf32>) -> tensor<*xf32>
+  // CHECK: brew.scale "scale"(%{{.*}}, %{{.*}}, %{{.*}}) {axis = 1 : i64, num_axes = -1 : i64, tops = ["scale"]}
+  %scale = brew.scale "scale"(%q, %b, %b) {axis = 1 : i64, num_axes = -1 : i64, tops = ["scale"]} : (tensor<*xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<*xf32>
   // CHECK: brew.eltwise "prod"{{.*}}kind = #brew<eltwise_kind prod>
   %e0 = brew.eltwise "prod"(%q, %r, %r) {kind = #brew<eltwise_kind prod>, coeff = array<f32>, tops = ["e0"]} : (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
   // CHECK: brew.eltwise "sum"{{.*}}coeff = array<f32: 1.000000e+00, -2.000000e+00>, kind = #brew<eltwise_kind sum>

@@ -20,3 +20,15 @@ brew.program @cut train differentiate {
   %b = brew.bias "bias"(%l, %p) {axis = 0 : i64, num_axes = 1 : i64, tops = ["b"]} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   %loss, %prob, %n, %status = brew.softmax_loss "loss"(%x, %b) {axis = 1 : i64, normalization = #brew<normalization valid>, loss_weights = array<f32: 1.0>, propagate_down = array<i1: true, false>, tops = ["loss"]} : (tensor<2x3xf32>, tensor<2xf32>) -> (tensor<f32>, tensor<2x3xf32>, tensor<f32>, tensor<i32>)
 }
+
+// -----
+
+// Threshold jumps, and Caffe has no gradient for it either.
+brew.param @p : tensor<2xf32> {layer = "bias", index = 0 : i64}
+brew.program @threshold train differentiate {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %p = brew.param_value @p : tensor<2xf32>
+  %b = brew.bias "bias"(%x, %p) {axis = 0 : i64, num_axes = 1 : i64, tops = ["b"]} : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  // expected-error @below {{layer 't': Threshold has no gradient, but a parameter before it needs one}}
+  %t = brew.threshold "t"(%b) {threshold = 0.0 : f32, loss_weights = array<f32: 1.0>, tops = ["t"]} : (tensor<2xf32>) -> tensor<2xf32>
+}

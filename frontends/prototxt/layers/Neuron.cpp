@@ -1,0 +1,127 @@
+//===- Neuron.cpp - Activation functions ----------------------------------===//
+
+#include "frontends/prototxt/LayerBuild.h"
+#include "frontends/prototxt/LayerCheck.h"
+
+#include <cmath>
+
+namespace brew::prototxt {
+
+namespace {
+
+/// Layers without settings, or with an engine and nothing else.
+void buildAbsVal(LayerBuild &l) { l.whole("absval"); }
+void buildBNLL(LayerBuild &l) { l.whole("bnll"); }
+void buildHardSwish(LayerBuild &l) { l.whole("hard_swish"); }
+void buildSigmoid(LayerBuild &l) { l.whole("sigmoid"); }
+void buildTanH(LayerBuild &l) { l.whole("tanh"); }
+
+void buildReLU(LayerBuild &l) {
+  l.whole("relu").real("negative_slope", l.layer.relu_param().negative_slope());
+}
+
+void buildReLU6(LayerBuild &l) {
+  l.whole("relu6").real("negative_slope",
+                        l.layer.relu6_param().negative_slope());
+}
+
+void checkClip(LayerCheck &c) {
+  const caffe::ClipParameter &settings = c.layer.clip_param();
+  // Required by the schema, and by the parser if the block is there at all.
+  if (!settings.has_min())
+    c.missing(settings, "min");
+  if (!settings.has_max())
+    c.missing(settings, "max");
+}
+
+void buildClip(LayerBuild &l) {
+  l.whole("clip")
+      .real("min", l.layer.clip_param().min())
+      .real("max", l.layer.clip_param().max());
+}
+
+void buildELU(LayerBuild &l) {
+  l.whole("elu").real("alpha", l.layer.elu_param().alpha());
+}
+
+void buildSwish(LayerBuild &l) {
+  l.whole("swish").real("beta", l.layer.swish_param().beta());
+}
+
+void buildThreshold(LayerBuild &l) {
+  l.whole("threshold").real("threshold", l.layer.threshold_param().threshold());
+}
+
+/// A base of -1 stands for e.
+template <typename Settings> bool hasBase(const Settings &settings) {
+  return settings.base() != -1;
+}
+
+template <typename Settings>
+void checkBase(LayerCheck &c, const Settings &settings) {
+  if (hasBase(settings) && !(settings.base() > 0))
+    c.error(settings, "base", "base must be positive, or -1 for e");
+}
+
+template <typename Settings>
+void buildWithBase(LayerBuild &l, const char *name, const Settings &settings) {
+  OperationSpec &op = l.whole(name);
+  if (hasBase(settings))
+    op.real("base", settings.base());
+  op.real("scale", settings.scale()).real("shift", settings.shift());
+}
+
+void checkExp(LayerCheck &c) { checkBase(c, c.layer.exp_param()); }
+
+void buildExp(LayerBuild &l) { buildWithBase(l, "exp", l.layer.exp_param()); }
+
+void checkLog(LayerCheck &c) {
+  const caffe::LogParameter &settings = c.layer.log_param();
+  checkBase(c, settings);
+  if (settings.base() == 1)
+    c.error(settings, "base", "there is no logarithm to base 1");
+}
+
+void buildLog(LayerBuild &l) { buildWithBase(l, "log", l.layer.log_param()); }
+
+std::vector<ParamBlob> preluParams(const caffe::LayerParameter &layer) {
+  static const caffe::FillerParameter quarter = [] {
+    caffe::FillerParameter filler;
+    filler.set_type("constant");
+    filler.set_value(0.25f);
+    return filler;
+  }();
+  const caffe::PReLUParameter &settings = layer.prelu_param();
+  return {{settings.has_filler() ? &settings.filler() : &quarter}};
+}
+
+void buildPReLU(LayerBuild &l) {
+  l.whole("prelu").flag("channel_shared",
+                        l.layer.prelu_param().channel_shared());
+}
+
+} // namespace
+
+LayerRows neuronLayers() {
+  return {
+      // Caffe refuses to compute it in place.
+      plainKind("AbsVal").builtBy(buildAbsVal),
+      neuronKind("BNLL").builtBy(buildBNLL),
+      neuronKind("Clip", "clip_param").checkedBy(checkClip).builtBy(buildClip),
+      neuronKind("ELU", "elu_param").builtBy(buildELU),
+      neuronKind("Exp", "exp_param").checkedBy(checkExp).builtBy(buildExp),
+      neuronKind("HardSwish").builtBy(buildHardSwish),
+      neuronKind("Log", "log_param").checkedBy(checkLog).builtBy(buildLog),
+      neuronKind("PReLU", "prelu_param")
+          .withParams(preluParams)
+          .builtBy(buildPReLU),
+      neuronKind("ReLU", "relu_param").builtBy(buildReLU),
+      neuronKind("ReLU6", "relu6_param").builtBy(buildReLU6),
+      neuronKind("Sigmoid", "sigmoid_param").builtBy(buildSigmoid),
+      neuronKind("Swish", "swish_param").builtBy(buildSwish),
+      neuronKind("TanH", "tanh_param").builtBy(buildTanH),
+      neuronKind("Threshold", "threshold_param").builtBy(buildThreshold),
+  };
+}
+
+} // namespace brew::prototxt
