@@ -1,0 +1,134 @@
+//===- DeclarationsTest.cpp - Brew's declarations of CUDA's interfaces ----===//
+//
+// Brew declares the few functions and numbers of CUDA that it uses itself, and
+// so do the stand-ins. Where CUDA's headers are, both are compared with them:
+// a machine without a GPU shows mistakes in no other way.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/cuda/DriverApi.h"
+#include "test/cudasim/driver/Api.h"
+
+#include <cstddef>
+#include <cuda.h>
+#include <gtest/gtest.h>
+#include <type_traits>
+
+namespace {
+
+namespace ours = brew::runtime::cuda;
+
+/// Whether values of two types are passed alike.
+template <class A, class B> constexpr bool passedAlike() {
+  if constexpr (std::is_void_v<A> || std::is_void_v<B>)
+    return std::is_void_v<A> && std::is_void_v<B>;
+  else
+    return sizeof(A) == sizeof(B) &&
+           std::is_pointer_v<A> == std::is_pointer_v<B> &&
+           std::is_floating_point_v<A> == std::is_floating_point_v<B>;
+}
+
+template <class A, class B> struct CalledAlike : std::false_type {};
+template <class R, class... P, class S, class... Q>
+struct CalledAlike<R (*)(P...), S (*)(Q...)> {
+  static constexpr bool value = [] {
+    if constexpr (sizeof...(P) != sizeof...(Q))
+      return false;
+    else
+      return passedAlike<R, S>() && (passedAlike<P, Q>() && ...);
+  }();
+};
+
+// Expanded with CUDA's header in sight, in the namespace of Brew's types.
+} // namespace
+
+namespace brew::runtime::cuda {
+#define CHECK_FUNCTION(NAME, SYMBOL, ARGUMENTS)                                \
+  static_assert(                                                               \
+      CalledAlike<CUresult(*) ARGUMENTS, decltype(&::SYMBOL)>::value,          \
+      #SYMBOL " is declared otherwise by CUDA");
+BREW_DRIVER_FUNCTIONS(CHECK_FUNCTION)
+#undef CHECK_FUNCTION
+} // namespace brew::runtime::cuda
+
+namespace {
+
+#define CHECK_NUMBER(NAME)                                                     \
+  static_assert(static_cast<int>(ours::NAME) == static_cast<int>(::NAME),      \
+                #NAME " has another number in CUDA")
+CHECK_NUMBER(CUDA_SUCCESS);
+CHECK_NUMBER(CUDA_ERROR_OUT_OF_MEMORY);
+CHECK_NUMBER(CUDA_ERROR_NO_DEVICE);
+CHECK_NUMBER(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+CHECK_NUMBER(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X);
+CHECK_NUMBER(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y);
+CHECK_NUMBER(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z);
+CHECK_NUMBER(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X);
+CHECK_NUMBER(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y);
+CHECK_NUMBER(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z);
+CHECK_NUMBER(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+CHECK_NUMBER(CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY);
+CHECK_NUMBER(CU_DEVICE_ATTRIBUTE_WARP_SIZE);
+CHECK_NUMBER(CU_DEVICE_ATTRIBUTE_MAX_PITCH);
+CHECK_NUMBER(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK);
+CHECK_NUMBER(CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+CHECK_NUMBER(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT);
+CHECK_NUMBER(CU_DEVICE_ATTRIBUTE_GPU_OVERLAP);
+CHECK_NUMBER(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+CHECK_NUMBER(CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT);
+CHECK_NUMBER(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+CHECK_NUMBER(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+CHECK_NUMBER(CU_JIT_ERROR_LOG_BUFFER);
+CHECK_NUMBER(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES);
+CHECK_NUMBER(CU_STREAM_NON_BLOCKING);
+CHECK_NUMBER(CU_EVENT_DEFAULT);
+CHECK_NUMBER(CU_EVENT_DISABLE_TIMING);
+CHECK_NUMBER(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+CHECK_NUMBER(CU_MEMORYTYPE_DEVICE);
+#undef CHECK_NUMBER
+
+#define CHECK_FIELD(THEIRS, STAND_IN)                                          \
+  static_assert(offsetof(ours::CUDA_MEMCPY2D, THEIRS) ==                       \
+                        offsetof(::CUDA_MEMCPY2D, THEIRS) &&                   \
+                    offsetof(cudasim::Copy2D, STAND_IN) ==                     \
+                        offsetof(::CUDA_MEMCPY2D, THEIRS),                     \
+                #THEIRS " lies elsewhere in CUDA")
+CHECK_FIELD(srcXInBytes, sourceX);
+CHECK_FIELD(srcY, sourceY);
+CHECK_FIELD(srcMemoryType, sourceType);
+CHECK_FIELD(srcHost, sourceHost);
+CHECK_FIELD(srcDevice, sourceDevice);
+CHECK_FIELD(srcPitch, sourcePitch);
+CHECK_FIELD(dstXInBytes, targetX);
+CHECK_FIELD(dstY, targetY);
+CHECK_FIELD(dstMemoryType, targetType);
+CHECK_FIELD(dstHost, targetHost);
+CHECK_FIELD(dstDevice, targetDevice);
+CHECK_FIELD(dstPitch, targetPitch);
+CHECK_FIELD(WidthInBytes, width);
+CHECK_FIELD(Height, height);
+#undef CHECK_FIELD
+
+#define CHECK_RESULT(NAME, THEIRS)                                             \
+  static_assert(static_cast<int>(cudasim::NAME) == static_cast<int>(THEIRS),   \
+                #THEIRS " has another number")
+CHECK_RESULT(InvalidValue, CUDA_ERROR_INVALID_VALUE);
+CHECK_RESULT(OutOfMemory, CUDA_ERROR_OUT_OF_MEMORY);
+CHECK_RESULT(NotInitialized, CUDA_ERROR_NOT_INITIALIZED);
+CHECK_RESULT(NoDevice, CUDA_ERROR_NO_DEVICE);
+CHECK_RESULT(InvalidDevice, CUDA_ERROR_INVALID_DEVICE);
+CHECK_RESULT(InvalidContext, CUDA_ERROR_INVALID_CONTEXT);
+CHECK_RESULT(NoBinaryForGpu, CUDA_ERROR_NO_BINARY_FOR_GPU);
+CHECK_RESULT(InvalidHandle, CUDA_ERROR_INVALID_HANDLE);
+CHECK_RESULT(NotFound, CUDA_ERROR_NOT_FOUND);
+CHECK_RESULT(NotReady, CUDA_ERROR_NOT_READY);
+CHECK_RESULT(StreamCaptureUnsupported, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+CHECK_RESULT(StreamCaptureInvalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+CHECK_RESULT(StreamCaptureUnjoined, CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
+#undef CHECK_RESULT
+
+TEST(CudasimDeclarations, AgreeWithTheHeaders) {
+  // All of it was checked when this file was compiled.
+  EXPECT_GE(CUDA_VERSION, 12000);
+}
+
+} // namespace
