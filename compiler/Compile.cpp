@@ -6,6 +6,9 @@
 #include "compiler/cpu/CpuTarget.h"
 #include "compiler/cpu/EmitKernels.h"
 #include "compiler/cpu/ObjectCode.h"
+#include "compiler/cuda/CudaImages.h"
+#include "compiler/cuda/EmitCuda.h"
+#include "compiler/cuda/GpuArchs.h"
 #include "formats/AtomicFile.h"
 #include "formats/Error.h"
 #include "formats/PathLookup.h"
@@ -88,11 +91,14 @@ private:
   bool importNet();
   void runPhase(Phase phase, Emit emit, llvm::StringRef name);
   void emitModule(mlir::ModuleOp module, llvm::StringRef name);
+  /// The last phase, for either target; builds the manifest.
+  void generateForCpu();
+  void generateForCuda();
   void emitKernelFiles(mlir::ModuleOp kernels, const CpuTarget &target);
   void writeText(llvm::StringRef name, llvm::StringRef text);
-  void report(const plan::Manifest &manifest);
-  void embedWeights(plan::Manifest &manifest,
-                    std::vector<std::string> &segments);
+  void buildManifest(const std::vector<plan::Kernel> &kernels);
+  void report();
+  void embedWeights();
   bool wants(Emit emit) const {
     return options.emit == emit || options.emit == Emit::All;
   }
@@ -104,6 +110,8 @@ private:
   mlir::DefaultTimingManager timing;
   mlir::TimingScope timingScope;
   prototxt::ImportedNet imported;
+  plan::Manifest manifest;
+  std::vector<std::string> segments;
 };
 
 bool Compilation::importNet() {
@@ -180,7 +188,7 @@ void Compilation::emitKernelFiles(mlir::ModuleOp kernels,
   writeText("kernels.s", emitAssembly(kernels, target));
 }
 
-void Compilation::report(const plan::Manifest &manifest) {
+void Compilation::report() {
   switch (options.report) {
   case ReportKind::None:
     return;
@@ -194,8 +202,7 @@ void Compilation::report(const plan::Manifest &manifest) {
   }
 }
 
-void Compilation::embedWeights(plan::Manifest &manifest,
-                               std::vector<std::string> &segments) {
+void Compilation::embedWeights() {
   for (plan::Arena &arena : *manifest.mutable_arenas()) {
     if (arena.kind() != plan::PARAMETERS)
       continue;
@@ -240,13 +247,21 @@ int Compilation::run() {
   if (last(Emit::Plan))
     return 0;
 
-  CpuTarget target = resolveCpuTarget(options.cpu);
-  std::vector<EmittedKernel> emitted;
   auto scope = timingScope.nest("kernels");
-  auto kernels = emitKernels(*imported.module, emitted);
-  if (wants(Emit::Kernels))
-    emitKernelFiles(*kernels, target);
+  if (options.target == TargetKind::Cuda)
+    generateForCuda();
+  else
+    generateForCpu();
+  if (options.output.empty())
+    return 0;
+  if (!options.weights.empty() && !isTraining())
+    embedWeights();
+  formats::writeFileAtomically(options.output,
+                               plan::serializePlan(manifest, segments));
+  return 0;
+}
 
+void Compilation::buildManifest(const std::vector<plan::Kernel> &kernels) {
   PlanInfo info;
   info.netName = imported.netName;
   info.f64 = options.import.f64;
@@ -255,25 +270,65 @@ int Compilation::run() {
     info.solverFolder = imported.solverFolder;
     info.initialWeights = options.weights;
   }
-  plan::Manifest manifest = buildManifest(*imported.module, emitted, info);
-  report(manifest);
-  if (options.output.empty())
-    return 0;
+  manifest = compiler::buildManifest(*imported.module, kernels, info);
+  report();
+}
 
+void Compilation::generateForCpu() {
+  CpuTarget target = resolveCpuTarget(options.cpu);
+  std::vector<EmittedKernel> emitted;
+  auto kernels = emitKernels(*imported.module, emitted);
+  if (wants(Emit::Kernels))
+    emitKernelFiles(*kernels, target);
+  std::vector<plan::Kernel> described;
+  for (const EmittedKernel &kernel : emitted) {
+    plan::Kernel &out = described.emplace_back();
+    out.set_symbol(kernel.symbol);
+    out.set_image_segment_index(0);
+    out.set_domain(kernel.domain);
+    out.set_grain(kernel.grain);
+    out.set_argument_count(kernel.argumentCount);
+    out.set_flops(kernel.flops);
+    out.set_bytes(kernel.bytes);
+  }
+  buildManifest(described);
+  if (options.output.empty())
+    return;
   plan::Target *out = manifest.mutable_target();
   out->set_kind(plan::Target::CPU);
   out->set_triple(target.triple);
   out->set_cpu(target.cpu);
   for (const std::string &feature : target.features)
     out->add_cpu_features(feature);
-  std::vector<std::string> segments;
   segments.push_back(compileToSharedObject(*kernels, target));
   manifest.add_segments()->set_kind(plan::Segment::KERNEL_IMAGE);
-  if (!options.weights.empty() && !isTraining())
-    embedWeights(manifest, segments);
-  formats::writeFileAtomically(options.output,
-                               plan::serializePlan(manifest, segments));
-  return 0;
+}
+
+void Compilation::generateForCuda() {
+  std::vector<CudaKernel> kernels = emitCuda(*imported.module);
+  if (wants(Emit::Kernels))
+    for (const CudaKernel &kernel : kernels)
+      writeText(kernel.symbol + ".cu", kernel.text);
+  std::vector<plan::Kernel> described;
+  for (const CudaKernel &kernel : kernels)
+    described.push_back(describeCuda(kernel));
+  buildManifest(described);
+  if (options.output.empty())
+    return;
+  plan::Target *target = manifest.mutable_target();
+  target->set_kind(plan::Target::CUDA);
+  if (options.tf32)
+    target->set_math(plan::Target::TF32);
+  CudaImageOptions images;
+  images.archs = resolveGpuArchs(options.gpuArch);
+  images.cache = options.kernelCache;
+  if (wants(Emit::Kernels))
+    images.textFolder = options.dumpDir;
+  described.assign(manifest.kernels().begin(), manifest.kernels().end());
+  compileCuda(kernels, images, described, *target, segments);
+  manifest.mutable_kernels()->Assign(described.begin(), described.end());
+  for (size_t i = 0; i < segments.size(); ++i)
+    manifest.add_segments()->set_kind(plan::Segment::KERNEL_IMAGE);
 }
 
 } // namespace

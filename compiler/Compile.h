@@ -14,10 +14,16 @@ enum class Emit { None, Import, Graph, Fused, Plan, Kernels, All };
 
 enum class ReportKind { None, Text, Json, Html };
 
+enum class TargetKind { Cpu, Cuda };
+
 struct CompileOptions {
   std::string input;         ///< net or solver prototxt
   std::string output;        ///< plan to write; empty for none
+  TargetKind target = TargetKind::Cpu;
   std::string cpu = "native";
+  std::string gpuArch = "native"; ///< see resolveGpuArchs
+  bool tf32 = false;              ///< CUDA: products may round to TF32
+  bool kernelCache = true;        ///< keep compiled CUDA kernels between runs
   std::string weights;       ///< recorded in a training plan, embedded otherwise
   Emit emit = Emit::None;
   std::string dumpDir;       ///< empty: standard output

@@ -71,6 +71,9 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     pm.addPass(createFuseEpilogue());
     AssignLayoutOptions layout;
     layout.layout = options.layout;
+    // Only tensor cores want channels last.
+    if (options.cuda && !options.tensorCores && options.layout == "auto")
+      layout.layout = "nchw";
     layout.noLibrary = words(options.noLibrary);
     pm.addPass(createAssignLayout(layout));
     LowerToNestsOptions lower;

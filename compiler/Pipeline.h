@@ -29,6 +29,8 @@ struct PipelineOptions {
   std::vector<std::string> inputShapes; ///< BLOB=d,d,...
   int64_t batch = 0;                    ///< 0: as the prototxt says
   std::string layout = "auto";
+  bool cuda = false;        ///< for a GPU instead of the CPU
+  bool tensorCores = false; ///< CUDA: products in less than full precision
   /// Solver whose `update` program to build; empty for none.
   std::string solverType;
   std::string regularization = "L2";

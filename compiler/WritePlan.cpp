@@ -50,7 +50,7 @@ plan::DataType dataTypeOf(Type type) {
 class ManifestBuilder {
 public:
   ManifestBuilder(ModuleOp module,
-                  const std::vector<brew::compiler::EmittedKernel> &kernels)
+                  const std::vector<plan::Kernel> &kernels)
       : module(module), symbols(module), kernels(kernels) {}
 
   plan::Manifest build(const brew::compiler::PlanInfo &info);
@@ -67,7 +67,7 @@ private:
 
   ModuleOp module;
   SymbolTable symbols;
-  const std::vector<brew::compiler::EmittedKernel> &kernels;
+  const std::vector<plan::Kernel> &kernels;
   plan::Manifest manifest;
   llvm::StringMap<unsigned> arenas;
   llvm::StringMap<unsigned> kernelIndex;
@@ -87,16 +87,9 @@ void ManifestBuilder::addArenas() {
 }
 
 void ManifestBuilder::addKernels() {
-  for (const auto &kernel : kernels) {
-    kernelIndex[kernel.symbol] = manifest.kernels_size();
-    plan::Kernel *out = manifest.add_kernels();
-    out->set_symbol(kernel.symbol);
-    out->set_image_segment_index(0);
-    out->set_domain(kernel.domain);
-    out->set_grain(kernel.grain);
-    out->set_argument_count(kernel.argumentCount);
-    out->set_flops(kernel.flops);
-    out->set_bytes(kernel.bytes);
+  for (auto [op, kernel] : llvm::zip_equal(module.getOps<KernelOp>(), kernels)) {
+    kernelIndex[op.getSymName()] = manifest.kernels_size();
+    *manifest.add_kernels() = kernel;
   }
 }
 
@@ -368,7 +361,7 @@ plan::Manifest ManifestBuilder::build(const brew::compiler::PlanInfo &info) {
 
 plan::Manifest
 brew::compiler::buildManifest(ModuleOp module,
-                              const std::vector<EmittedKernel> &kernels,
+                              const std::vector<plan::Kernel> &kernels,
                               const PlanInfo &info) {
   return ManifestBuilder(module, kernels).build(info);
 }

@@ -1,7 +1,6 @@
 //===- WritePlan.h - From the plan dialect to a plan file --------*- C++ -*-===//
 #pragma once
 
-#include "compiler/cpu/EmitKernels.h"
 #include "formats/caffe.pb.h"
 #include "runtime/plan/plan.pb.h"
 
@@ -24,9 +23,10 @@ struct PlanInfo {
 };
 
 /// The manifest of a module in phase plan; `kernels` are its generated
-/// kernels, whose image will be segment 0. The target is left to the caller.
+/// kernels, one for each plan.kernel in order. The target but for its precision
+/// is left to the caller.
 plan::Manifest buildManifest(mlir::ModuleOp module,
-                             const std::vector<EmittedKernel> &kernels,
+                             const std::vector<plan::Kernel> &kernels,
                              const PlanInfo &info);
 
 } // namespace brew::compiler

@@ -22,7 +22,6 @@ cl::opt<std::string> input(cl::Positional, cl::desc("NET_OR_SOLVER.prototxt"),
 cl::opt<std::string> output("o", cl::desc("Plan to write (none without it)"),
                             cl::value_desc("file"), cl::cat(category));
 
-enum class TargetKind { Cpu, Cuda };
 cl::opt<TargetKind> target(
     "target", cl::desc("Where the plan will run"), cl::init(TargetKind::Cpu),
     cl::values(clEnumValN(TargetKind::Cpu, "cpu", "CPU"),
@@ -32,8 +31,15 @@ cl::opt<std::string> cpu("cpu",
                          cl::desc("CPU to generate code for: native, "
                                   "x86-64-v3 or another of LLVM's names"),
                          cl::init("native"), cl::cat(category));
-cl::opt<std::string> gpuArch("gpu-arch", cl::desc("GPU architectures (cuda)"),
-                             cl::cat(category));
+cl::opt<std::string>
+    gpuArch("gpu-arch",
+            cl::desc("GPUs to generate code for: native, or a list such as "
+                     "sm_80,sm_90"),
+            cl::init("native"), cl::value_desc("list"), cl::cat(category));
+cl::opt<bool> noKernelCache("no-kernel-cache",
+                            cl::desc("Compile CUDA kernels anew, even if they "
+                                     "were compiled before"),
+                            cl::cat(category));
 
 cl::opt<caffe::Phase>
     phase("phase", cl::desc("Compile one phase, as one bare program"),
@@ -115,12 +121,15 @@ cl::opt<std::string> layout("layout",
 
 CompileOptions readOptions() {
   CompileOptions options;
-  if (target == TargetKind::Cuda)
-    usage("--target cuda is not supported yet; cpu is");
-  if (!gpuArch.empty())
-    usage("--gpu-arch is for --target cuda, which is not supported yet");
-  if (precision != Precision::F32 && precision != Precision::F64)
+  bool cuda = target == TargetKind::Cuda;
+  if (!cuda && (gpuArch.getNumOccurrences() || noKernelCache))
+    usage("--gpu-arch and --no-kernel-cache are for --target cuda");
+  if (cuda && cpu.getNumOccurrences())
+    usage("--cpu is for --target cpu");
+  if (!cuda && precision != Precision::F32 && precision != Precision::F64)
     usage("this precision is not supported on the cpu target; f32 and f64 are");
+  if (precision == Precision::BF16 || precision == Precision::F16)
+    usage("this precision is not supported yet; f32, tf32 and f64 are");
   if (gradients && !phase.getNumOccurrences())
     usage("--gradients goes with --phase");
   if ((emitPhase == Emit::Kernels || emitPhase == Emit::All) && dumpDir.empty())
@@ -129,7 +138,13 @@ CompileOptions readOptions() {
     usage("--batch must be positive");
   options.input = input;
   options.output = output;
+  options.target = target;
   options.cpu = cpu;
+  options.gpuArch = gpuArch;
+  options.tf32 = precision == Precision::TF32;
+  options.kernelCache = !noKernelCache;
+  options.pipeline.cuda = cuda;
+  options.pipeline.tensorCores = options.tf32;
   options.weights = weights;
   options.emit = emitPhase;
   options.dumpDir = dumpDir;

@@ -1,0 +1,34 @@
+//===- CudaImages.h - Machine code of CUDA kernels ---------------*- C++ -*-===//
+#pragma once
+
+#include "compiler/cuda/EmitCuda.h"
+#include "runtime/plan/plan.pb.h"
+
+#include <string>
+#include <vector>
+
+namespace brew::compiler {
+
+struct CudaImageOptions {
+  std::vector<std::string> archs; ///< as resolveGpuArchs gives them
+  bool cache = true;              ///< look in and add to KernelCache
+  /// Folder with the texts of the kernels, for the error that one does not
+  /// compile; empty: a temporary one is made then.
+  std::string textFolder;
+};
+
+/// Compiles `kernels` for every architecture, and to PTX for the newest; sets
+/// `target`'s architectures and NVRTC version. Fills in symbol and images of
+/// `described`, which has one entry per kernel, and appends the images to
+/// `segments`. Kernels of equal text share them.
+/// Throws Error: MachineLacks without NVRTC (or the simulator, for "sim"), Bug
+/// with kernel, file and log for a text that does not compile.
+void compileCuda(const std::vector<CudaKernel> &kernels,
+                 const CudaImageOptions &options,
+                 std::vector<plan::Kernel> &described, plan::Target &target,
+                 std::vector<std::string> &segments);
+
+/// The description of `kernel` but for its images.
+plan::Kernel describeCuda(const CudaKernel &kernel);
+
+} // namespace brew::compiler

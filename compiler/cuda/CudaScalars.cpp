@@ -1,0 +1,499 @@
+//===- CudaScalars.cpp - Scalar types and operations in CUDA C++ ----------===//
+#include "compiler/cuda/CudaScalars.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <cmath>
+#include <cstdio>
+
+using namespace mlir;
+
+namespace brew::compiler {
+
+static bool isHalf(Type type) { return type.isF16() || type.isBF16(); }
+
+std::string storageType(Type type) {
+  if (type.isF16())
+    return "__half";
+  if (type.isBF16())
+    return "__nv_bfloat16";
+  if (type.isF32())
+    return "float";
+  if (type.isF64())
+    return "double";
+  if (type.isInteger(1))
+    return "bool";
+  if (type.isInteger(8))
+    return "unsigned char";
+  if (type.isInteger(16))
+    return "unsigned short";
+  return type.isInteger(32) ? "int" : "long long";
+}
+
+std::string CudaScalars::type(Type type) const {
+  if (type.isIndex())
+    return prelude.wide ? "long long" : "int";
+  return isHalf(type) ? "float" : storageType(type);
+}
+
+std::string CudaScalars::helper(const std::string &name,
+                                const std::string &arguments, Type type) {
+  prelude.helpers.insert(name);
+  std::string suffix = type ? "<" + this->type(type) + ">" : "";
+  return name + suffix + "(" + arguments + ")";
+}
+
+std::string CudaScalars::literal(Type type, double value) {
+  bool isDouble = type.isF64();
+  if (std::isnan(value))
+    return helper(isDouble ? "brewDouble" : "brewFloat",
+                  isDouble ? "0x7ff8000000000000ull" : "0x7fc00000u");
+  if (std::isinf(value)) {
+    std::string magnitude = helper(isDouble ? "brewDouble" : "brewFloat",
+                                   isDouble ? "0x7ff0000000000000ull"
+                                            : "0x7f800000u");
+    return value < 0 ? "(-" + magnitude + ")" : magnitude;
+  }
+  char text[40];
+  // The shortest text that reads back as the same value.
+  for (int digits = 1; digits <= 17; ++digits) {
+    std::snprintf(text, sizeof text, "%.*g", digits, value);
+    bool same = isDouble ? std::strtod(text, nullptr) == value
+                         : std::strtof(text, nullptr) ==
+                               static_cast<float>(value);
+    if (same)
+      break;
+  }
+  // Without an exponent where that is no longer than a reader expects.
+  if (value == std::trunc(value) && std::fabs(value) < 1e7)
+    std::snprintf(text, sizeof text, "%.1f", value);
+  std::string result = text;
+  if (result.find_first_of(".e") == std::string::npos)
+    result += ".0";
+  if (!isDouble)
+    result += "f";
+  return value < 0 ? "(" + result + ")" : result;
+}
+
+std::string CudaScalars::literal(TypedAttr value) {
+  Type type = value.getType();
+  if (auto number = dyn_cast<FloatAttr>(value))
+    return literal(type, number.getValueAsDouble());
+  auto number = cast<IntegerAttr>(value);
+  if (type.isInteger(1))
+    return number.getValue().isZero() ? "false" : "true";
+  if (type.isInteger(8) || type.isInteger(16))
+    return std::to_string(number.getValue().getZExtValue());
+  int64_t integer = number.getValue().getSExtValue();
+  bool wide = type.isInteger(64) || (type.isIndex() && prelude.wide);
+  if (integer == INT64_MIN)
+    return "(-9223372036854775807ll - 1)";
+  if (!wide && integer == INT32_MIN)
+    return "(-2147483647 - 1)";
+  std::string text = std::to_string(integer) + (wide ? "ll" : "");
+  return integer < 0 ? "(" + text + ")" : text;
+}
+
+std::string CudaScalars::asUnsigned(Type type, const std::string &text) const {
+  if (type.isIndex())
+    return (prelude.wide ? "(unsigned long long)" : "(unsigned)") + text;
+  if (type.isInteger(32))
+    return "(unsigned)" + text;
+  return type.isInteger(64) ? "(unsigned long long)" + text : text;
+}
+
+std::string CudaScalars::asSigned(Type type, const std::string &text) const {
+  if (type.isInteger(1))
+    return "(-(int)" + text + ")";
+  if (type.isInteger(8))
+    return "(signed char)" + text;
+  return type.isInteger(16) ? "(short)" + text : text;
+}
+
+/// C++ computes with `int` what is narrower.
+std::string CudaScalars::narrowed(Type type, const std::string &text) const {
+  if (type.isInteger(8) || type.isInteger(16))
+    return "(" + this->type(type) + ")(" + text + ")";
+  return text;
+}
+
+std::string CudaScalars::rounded(Type type, const std::string &text) {
+  return isHalf(type) ? loaded(type, stored(type, text)) : text;
+}
+
+std::string CudaScalars::loaded(Type type, const std::string &text) {
+  if (type.isF16())
+    return "__half2float(" + text + ")";
+  return type.isBF16() ? "__bfloat162float(" + text + ")" : text;
+}
+
+std::string CudaScalars::stored(Type type, const std::string &text) {
+  if (type.isF16())
+    return "__float2half_rn(" + text + ")";
+  return type.isBF16() ? "__float2bfloat16_rn(" + text + ")" : text;
+}
+
+std::string CudaScalars::maximum(Type type, const std::string &a,
+                                 const std::string &b) {
+  return helper("brewMaximum", a + ", " + b, type);
+}
+
+/// `text` without parentheses around all of it.
+static std::string bare(const std::string &text) {
+  if (text.front() != '(' || text.back() != ')')
+    return text;
+  int depth = 0;
+  for (size_t i = 0; i + 1 < text.size(); ++i) {
+    depth += (text[i] == '(') - (text[i] == ')');
+    if (depth == 0)
+      return text;
+  }
+  return text.substr(1, text.size() - 2);
+}
+
+/// The C name of a function of one or two floating-point arguments, without
+/// the `f` of its single-precision form.
+static StringRef functionName(StringRef operation) {
+  return llvm::StringSwitch<StringRef>(operation)
+      .Case("math.absf", "fabs")
+      .Case("math.acos", "acos")
+      .Case("math.acosh", "acosh")
+      .Case("math.asin", "asin")
+      .Case("math.asinh", "asinh")
+      .Case("math.atan", "atan")
+      .Case("math.atan2", "atan2")
+      .Case("math.atanh", "atanh")
+      .Case("math.cbrt", "cbrt")
+      .Case("math.ceil", "ceil")
+      .Case("math.copysign", "copysign")
+      .Case("math.cos", "cos")
+      .Case("math.cosh", "cosh")
+      .Case("math.erf", "erf")
+      .Case("math.erfc", "erfc")
+      .Case("math.exp", "exp")
+      .Case("math.exp2", "exp2")
+      .Case("math.expm1", "expm1")
+      .Case("math.floor", "floor")
+      .Case("math.fma", "fma")
+      .Case("math.log", "log")
+      .Case("math.log10", "log10")
+      .Case("math.log1p", "log1p")
+      .Case("math.log2", "log2")
+      .Case("math.powf", "pow")
+      .Case("math.round", "round")
+      .Case("math.roundeven", "rint")
+      .Case("math.rsqrt", "rsqrt")
+      .Case("math.sin", "sin")
+      .Case("math.sinh", "sinh")
+      .Case("math.sqrt", "sqrt")
+      .Case("math.tan", "tan")
+      .Case("math.tanh", "tanh")
+      .Case("math.trunc", "trunc")
+      .Case("arith.maxnumf", "fmax")
+      .Case("arith.minnumf", "fmin")
+      .Case("arith.remf", "fmod")
+      .Default({});
+}
+
+std::optional<std::string>
+CudaScalars::floatOperation(Operation &op, ArrayRef<std::string> x) {
+  Type type = op.getResult(0).getType();
+  bool noNaN = false;
+  if (auto flags = dyn_cast<arith::ArithFastMathInterface>(op))
+    noNaN = arith::bitEnumContainsAll(flags.getFastMathFlagsAttr().getValue(),
+                                      arith::FastMathFlags::nnan);
+  std::string suffix = type.isF64() ? "" : "f";
+  if (StringRef name = functionName(op.getName().getStringRef());
+      !name.empty()) {
+    std::string arguments = bare(x[0]);
+    for (const std::string &argument : x.drop_front())
+      arguments += ", " + bare(argument);
+    return name.str() + suffix + "(" + arguments + ")";
+  }
+  return llvm::TypeSwitch<Operation *, std::optional<std::string>>(&op)
+      .Case<arith::AddFOp>([&](auto) { return x[0] + " + " + x[1]; })
+      .Case<arith::SubFOp>([&](auto) { return x[0] + " - " + x[1]; })
+      .Case<arith::MulFOp>([&](auto) { return x[0] + " * " + x[1]; })
+      .Case<arith::DivFOp>([&](auto) { return x[0] + " / " + x[1]; })
+      .Case<arith::NegFOp>([&](auto) { return "-" + x[0]; })
+      .Case<arith::MaximumFOp>([&](auto) {
+        return noNaN ? "fmax" + suffix + "(" + x[0] + ", " + x[1] + ")"
+                     : maximum(type, x[0], x[1]);
+      })
+      .Case<arith::MinimumFOp>([&](auto) {
+        return noNaN ? "fmin" + suffix + "(" + x[0] + ", " + x[1] + ")"
+                     : helper("brewMinimum", x[0] + ", " + x[1], type);
+      })
+      .Case<math::FPowIOp>([&](math::FPowIOp power) {
+        return "pow" + suffix + "(" + x[0] + ", (" + this->type(type) + ")" +
+               asSigned(power.getRhs().getType(), x[1]) + ")";
+      })
+      .Default(std::nullopt);
+}
+
+std::optional<std::string>
+CudaScalars::integerOperation(Operation &op, ArrayRef<std::string> x) {
+  Type type = op.getResult(0).getType();
+  bool isBool = type.isInteger(1);
+  auto s = [&](unsigned i) { return asSigned(type, x[i]); };
+  auto u = [&](unsigned i) { return asUnsigned(type, x[i]); };
+  auto select = [&](const std::string &condition) {
+    return condition + " ? " + x[0] + " : " + x[1];
+  };
+  /// The unsigned result of an operation, back in the variable's type.
+  auto back = [&](const std::string &text) {
+    return "(" + this->type(type) + ")(" + text + ")";
+  };
+  auto text =
+      llvm::TypeSwitch<Operation *, std::optional<std::string>>(&op)
+          .Case<arith::AddIOp>([&](auto) {
+            return isBool ? x[0] + " != " + x[1] : x[0] + " + " + x[1];
+          })
+          .Case<arith::SubIOp>([&](auto) {
+            return isBool ? x[0] + " != " + x[1] : x[0] + " - " + x[1];
+          })
+          .Case<arith::MulIOp>([&](auto) {
+            return isBool ? x[0] + " && " + x[1] : x[0] + " * " + x[1];
+          })
+          .Case<arith::DivSIOp>([&](auto) { return s(0) + " / " + s(1); })
+          .Case<arith::RemSIOp>([&](auto) { return s(0) + " % " + s(1); })
+          .Case<arith::DivUIOp>([&](auto) { return back(u(0) + " / " + u(1)); })
+          .Case<arith::RemUIOp>([&](auto) { return back(u(0) + " % " + u(1)); })
+          .Case<arith::CeilDivUIOp>([&](auto) {
+            return back("(" + u(0) + " + " + u(1) + " - 1) / " + u(1));
+          })
+          .Case<arith::FloorDivSIOp>([&](auto) {
+            return helper("brewFloorDivide", s(0) + ", " + s(1), type);
+          })
+          .Case<arith::CeilDivSIOp>([&](auto) {
+            return "-" + helper("brewFloorDivide", "-" + s(0) + ", " + s(1), type);
+          })
+          .Case<arith::AndIOp>([&](auto) {
+            return x[0] + (isBool ? " && " : " & ") + x[1];
+          })
+          .Case<arith::OrIOp>([&](auto) {
+            return x[0] + (isBool ? " || " : " | ") + x[1];
+          })
+          .Case<arith::XOrIOp>([&](auto) {
+            return x[0] + (isBool ? " != " : " ^ ") + x[1];
+          })
+          .Case<arith::ShLIOp>([&](auto) { return back(u(0) + " << " + u(1)); })
+          .Case<arith::ShRUIOp>([&](auto) { return back(u(0) + " >> " + u(1)); })
+          .Case<arith::ShRSIOp>([&](auto) { return s(0) + " >> " + s(1); })
+          .Case<arith::MaxSIOp>([&](auto) { return select(s(0) + " > " + s(1)); })
+          .Case<arith::MinSIOp>([&](auto) { return select(s(0) + " < " + s(1)); })
+          .Case<arith::MaxUIOp>([&](auto) { return select(u(0) + " > " + u(1)); })
+          .Case<arith::MinUIOp>([&](auto) { return select(u(0) + " < " + u(1)); })
+          .Case<math::AbsIOp>([&](auto) {
+            return s(0) + " < 0 ? -" + s(0) + " : " + s(0);
+          })
+          .Default(std::nullopt);
+  if (text)
+    text = narrowed(type, *text);
+  return text;
+}
+
+std::optional<std::string> CudaScalars::conversion(Operation &op,
+                                                   const std::string &x) {
+  Type from = op.getOperand(0).getType(), to = op.getResult(0).getType();
+  std::string target = "(" + type(to) + ")";
+  auto truncated = [&](const std::string &text) {
+    return to.isInteger(1) ? "(" + text + " & 1) != 0" : target + text;
+  };
+  return llvm::TypeSwitch<Operation *, std::optional<std::string>>(&op)
+      // Variables of 16-bit types are floats already.
+      .Case<arith::ExtFOp>(
+          [&](auto) { return to.isF64() ? target + x : x; })
+      .Case<arith::TruncFOp>(
+          [&](auto) { return isHalf(to) ? rounded(to, x) : target + x; })
+      .Case<arith::SIToFPOp>([&](auto) { return target + asSigned(from, x); })
+      .Case<arith::UIToFPOp>([&](auto) { return target + asUnsigned(from, x); })
+      .Case<arith::FPToSIOp>([&](auto) {
+        std::string narrow = to.isInteger(8)    ? "(signed char)"
+                             : to.isInteger(16) ? "(short)"
+                                                : "";
+        return target + narrow + x;
+      })
+      .Case<arith::FPToUIOp>([&](auto) {
+        return target + (to.isInteger(32) ? "(unsigned)" : "") + x;
+      })
+      .Case<arith::ExtSIOp, arith::IndexCastOp>([&](auto) {
+        return truncated(asSigned(from, x));
+      })
+      .Case<arith::ExtUIOp, arith::IndexCastUIOp>([&](auto) {
+        return truncated(asUnsigned(from, x));
+      })
+      .Case<arith::TruncIOp>([&](auto) { return truncated(x); })
+      .Default(std::nullopt);
+}
+
+std::optional<std::string>
+CudaScalars::comparison(Operation &op, ArrayRef<std::string> x) {
+  auto binary = [&](const char *sign) { return x[0] + sign + x[1]; };
+  auto negated = [&](const char *sign) {
+    return "!(" + x[0] + sign + x[1] + ")";
+  };
+  if (auto compare = dyn_cast<arith::CmpFOp>(op)) {
+    std::string ordered = x[0] + " == " + x[0] + " && " + x[1] + " == " + x[1];
+    std::string differs = x[0] + " < " + x[1] + " || " + x[0] + " > " + x[1];
+    switch (compare.getPredicate()) {
+    case arith::CmpFPredicate::AlwaysFalse:
+      return "false";
+    case arith::CmpFPredicate::AlwaysTrue:
+      return "true";
+    case arith::CmpFPredicate::OEQ:
+      return binary(" == ");
+    case arith::CmpFPredicate::OGT:
+      return binary(" > ");
+    case arith::CmpFPredicate::OGE:
+      return binary(" >= ");
+    case arith::CmpFPredicate::OLT:
+      return binary(" < ");
+    case arith::CmpFPredicate::OLE:
+      return binary(" <= ");
+    case arith::CmpFPredicate::ONE:
+      return differs;
+    case arith::CmpFPredicate::ORD:
+      return ordered;
+    case arith::CmpFPredicate::UEQ:
+      return "!(" + differs + ")";
+    case arith::CmpFPredicate::UGT:
+      return negated(" <= ");
+    case arith::CmpFPredicate::UGE:
+      return negated(" < ");
+    case arith::CmpFPredicate::ULT:
+      return negated(" >= ");
+    case arith::CmpFPredicate::ULE:
+      return negated(" > ");
+    case arith::CmpFPredicate::UNE:
+      return binary(" != ");
+    case arith::CmpFPredicate::UNO:
+      return "!(" + ordered + ")";
+    }
+  }
+  auto compare = dyn_cast<arith::CmpIOp>(op);
+  if (!compare)
+    return std::nullopt;
+  Type type = compare.getLhs().getType();
+  auto s = [&](const char *sign) {
+    return asSigned(type, x[0]) + sign + asSigned(type, x[1]);
+  };
+  auto u = [&](const char *sign) {
+    return asUnsigned(type, x[0]) + sign + asUnsigned(type, x[1]);
+  };
+  switch (compare.getPredicate()) {
+  case arith::CmpIPredicate::eq:
+    return binary(" == ");
+  case arith::CmpIPredicate::ne:
+    return binary(" != ");
+  case arith::CmpIPredicate::slt:
+    return s(" < ");
+  case arith::CmpIPredicate::sle:
+    return s(" <= ");
+  case arith::CmpIPredicate::sgt:
+    return s(" > ");
+  case arith::CmpIPredicate::sge:
+    return s(" >= ");
+  case arith::CmpIPredicate::ult:
+    return u(" < ");
+  case arith::CmpIPredicate::ule:
+    return u(" <= ");
+  case arith::CmpIPredicate::ugt:
+    return u(" > ");
+  case arith::CmpIPredicate::uge:
+    return u(" >= ");
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string>
+CudaScalars::expression(Operation &op, ArrayRef<std::string> operands) {
+  if (isa<arith::SelectOp>(op))
+    return operands[0] + " ? " + operands[1] + " : " + operands[2];
+  if (isa<arith::CmpFOp, arith::CmpIOp>(op))
+    return comparison(op, operands);
+  if (op.getNumOperands() == 1)
+    if (auto text = conversion(op, operands[0]))
+      return text;
+  Type type = op.getResult(0).getType();
+  if (!isa<FloatType>(type))
+    return integerOperation(op, operands);
+  std::optional<std::string> text = floatOperation(op, operands);
+  if (text)
+    text = rounded(type, *text);
+  return text;
+}
+
+std::string CudaPrelude::text() const {
+  std::string text = "#ifdef BREW_CUDASIM\n#include \"cudasim.h\"\n#else\n";
+  if (f16)
+    text += "#include <cuda_fp16.h>\n";
+  if (bf16)
+    text += "#include <cuda_bf16.h>\n";
+  text += R"(#define BREW_KERNEL(name, threads) \
+  extern "C" __global__ void __launch_bounds__(threads) name
+#define BREW_IN(type, name, count) const type *__restrict__ name
+#define BREW_OUT(type, name, count) type *__restrict__ name
+#define BREW_INOUT(type, name, count) type *name
+#define BREW_SHARED(type, name, count) __shared__ type name[count]
+#define BREW_SYNC() __syncthreads()
+#define BREW_SYNC_WARP() __syncwarp()
+#define BREW_SHUFFLE_XOR(value, mask) __shfl_xor_sync(0xffffffffu, value, mask)
+#define BREW_SHUFFLE_DOWN(value, delta) \
+  __shfl_down_sync(0xffffffffu, value, delta)
+template <typename T, int n> struct alignas(sizeof(T) * n) BrewVector {
+  T values[n];
+  __device__ T &operator[](int i) { return values[i]; }
+  __device__ const T &operator[](int i) const { return values[i]; }
+};
+#define BREW_VECTOR(type, n) BrewVector<type, n>
+#define BREW_LOAD(pack, pointer, index) \
+  (*reinterpret_cast<const pack *>((pointer) + (index)))
+#define BREW_STORE(pack, pointer, index, value) \
+  (*reinterpret_cast<pack *>((pointer) + (index)) = (value))
+#define BREW_DEVICE static __device__ __forceinline__
+#endif
+)";
+  if (helpers.empty())
+    return text;
+  text += "#ifndef BREW_DEVICE\n#define BREW_DEVICE static inline\n#endif\n";
+  static const std::pair<const char *, const char *> definitions[] = {
+      {"brewFloat", R"(BREW_DEVICE float brewFloat(unsigned bits) {
+  union { unsigned bits; float value; } both = {bits};
+  return both.value;
+}
+)"},
+      {"brewDouble", R"(BREW_DEVICE double brewDouble(unsigned long long bits) {
+  union { unsigned long long bits; double value; } both = {bits};
+  return both.value;
+}
+)"},
+      {"brewMaximum", R"(// NaN if one of them is.
+template <typename T> BREW_DEVICE T brewMaximum(T a, T b) {
+  return a != a || a > b ? a : b;
+}
+)"},
+      {"brewMinimum", R"(// NaN if one of them is.
+template <typename T> BREW_DEVICE T brewMinimum(T a, T b) {
+  return a != a || a < b ? a : b;
+}
+)"},
+      {"brewFloorDivide", R"(template <typename T> BREW_DEVICE T brewFloorDivide(T a, T b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+)"},
+      {"brewFirst", R"(// Of two positions, counted from 1, the first; 0 is none.
+BREW_DEVICE int brewFirst(int a, int b) {
+  return (unsigned)(a - 1) < (unsigned)(b - 1) ? a : b;
+}
+)"}};
+  for (auto [name, definition] : definitions)
+    if (helpers.count(name))
+      text += definition;
+  return text;
+}
+
+} // namespace brew::compiler

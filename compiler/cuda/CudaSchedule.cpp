@@ -1,0 +1,424 @@
+//===- CudaSchedule.cpp - How the loops of a part run on a GPU ------------===//
+//
+// Costs are rough cycles of a GPU with some 130 multiprocessors. They only need
+// to rank: what the memory system moves, and how long one lane takes.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/cuda/CudaSchedule.h"
+
+#include "compiler/kernels/KernelLoops.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace brew::compiler {
+
+namespace {
+
+constexpr unsigned kWarp = 32;
+/// Threads of a block where a point needs no team of its own.
+constexpr unsigned kThreads = 256;
+/// Threads that the device runs at the same time.
+constexpr double kResidentThreads = 132 * 2048;
+/// Four-byte elements that memory delivers, and operations, per cycle.
+constexpr double kElementsPerCycle = 480, kOperationsPerCycle = 16000;
+/// Cycles of one iteration by itself; of a step of a warp's combination; of one
+/// through shared memory; of a nest in any case.
+constexpr double kIterationCycles = 12, kShuffleCycles = 30, kSharedCycles = 80,
+                 kNestCycles = 20;
+/// Elements of arrays that one thread may keep.
+constexpr int64_t kArrayElements = 64;
+/// Points from which packs leave enough threads.
+constexpr int64_t kPackedPoints = 1 << 15;
+constexpr int64_t kPackBytes = 16;
+
+/// The cost of one element along a loop that moves its address by `step`:
+/// neighbouring lanes share memory sectors of 32 bytes.
+double accessCost(std::optional<int64_t> step, Type element) {
+  double bytes = static_cast<double>(elementBytes(element));
+  if (!step)
+    return 8;
+  if (*step == 0)
+    return 0.05;
+  return std::min(static_cast<double>(std::abs(*step)) * bytes, 32.0) / 4;
+}
+
+Type elementOf(const Kernel &kernel, const Part &part, const Source &source) {
+  if (source.kind == Source::Kind::Argument)
+    return kernel.arguments[source.argument].getElementType();
+  if (source.kind == Source::Kind::Result)
+    return part.nests[source.nest].outputs[source.result].element;
+  return source.constant.getType();
+}
+
+int64_t ceilLog2(unsigned value) { return llvm::Log2_32_Ceil(value); }
+
+class Scheduler {
+public:
+  explicit Scheduler(Kernel &kernel) : kernel(kernel) {}
+
+  CudaSchedule run() {
+    for (Part &part : kernel.parts)
+      normaliseLoops(part);
+    bool several = kernel.parts.size() > 1;
+    for (Part &part : kernel.parts)
+      schedule.parts.push_back(choose(part, several));
+    schedule.threads = several ? kThreads : threadsOf(schedule.parts[0]);
+    int64_t next = 0;
+    for (auto [part, chosen] : llvm::zip(kernel.parts, schedule.parts)) {
+      fitShared(part, chosen);
+      chosen.firstBlock = next;
+      chosen.blocks = blocksOf(chosen);
+      next += chosen.blocks;
+    }
+    return std::move(schedule);
+  }
+
+private:
+  /// Elements that a point keeps for later nests.
+  static bool isKept(const Output &output) {
+    return output.overwritesRead || output.readLater;
+  }
+
+  PartSchedule base(const Part &part) {
+    PartSchedule result;
+    for (unsigned i = 0; i < part.grid; ++i)
+      result.points *= part.nests[0].loops[i].extent;
+    for (const Nest &nest : part.nests) {
+      NestSchedule &inner = result.nests.emplace_back();
+      for (unsigned i = part.grid; i < nest.loops.size(); ++i) {
+        (nest.loops[i].reduction ? inner.reductions : inner.parallel)
+            .push_back(i);
+        (nest.loops[i].reduction ? inner.iterations : inner.values) *=
+            nest.loops[i].extent;
+      }
+      for (unsigned i = 0; i < nest.outputs.size(); ++i)
+        inner.combine.push_back(combineOf(nest, i));
+    }
+    return result;
+  }
+
+  /// What one iteration costs when lanes move along `loop` (null: not at all).
+  double iterationCost(const Part &part, const Nest &nest,
+                       std::optional<unsigned> loop) {
+    double cost = 0;
+    auto along = [&](const Linear &address) -> std::optional<int64_t> {
+      return loop ? address.coefs[*loop] : 0;
+    };
+    for (const std::optional<Access> &input : nest.inputs)
+      if (input && input->source.kind == Source::Kind::Argument)
+        cost += accessCost(along(input->address),
+                           elementOf(kernel, part, input->source));
+    for (const auto &[op, extract] : nest.extracts)
+      if (extract.source.kind == Source::Kind::Argument)
+        cost += accessCost(
+            loop ? extractStep(nest, op, extract, *loop) : std::optional(0l),
+            elementOf(kernel, part, extract.source));
+    int64_t operations = 0;
+    for (Operation &op : nest.body()->without_terminator())
+      operations += op.getDialect()->getNamespace() == "math" ? 10 : 1;
+    cost += operations * kElementsPerCycle / kOperationsPerCycle;
+    int64_t reductions = 1;
+    for (const Loop &inner : nest.loops)
+      if (inner.reduction)
+        reductions *= inner.extent;
+    for (const Output &output : nest.outputs)
+      if (!output.arguments.empty())
+        cost += accessCost(along(output.address), output.element) /
+                static_cast<double>(reductions);
+    return cost;
+  }
+
+  struct Cost {
+    double traffic = 0, latency = 0;
+  };
+
+  /// The cost of a nest for one grid point with `lanes` lanes per value.
+  Cost nestCost(const Part &part, const Nest &nest, const NestSchedule &inner,
+                unsigned team, unsigned lanes) {
+    std::optional<unsigned> loop;
+    if (team == 1) {
+      if (part.grid)
+        loop = part.grid - 1;
+    } else if (lanes > 1) {
+      loop = inner.reductions.back();
+    } else if (!inner.parallel.empty()) {
+      loop = inner.parallel.back();
+    }
+    double rounds =
+        static_cast<double>(llvm::divideCeil(inner.values, team / lanes)) *
+        static_cast<double>(llvm::divideCeil(inner.iterations, lanes));
+    Cost cost;
+    cost.traffic = rounds * team * iterationCost(part, nest, loop);
+    cost.latency = rounds * kIterationCycles + kNestCycles;
+    if (lanes > 1) {
+      double combinations = static_cast<double>(
+          llvm::divideCeil(inner.values, team / lanes) * nest.outputs.size());
+      cost.latency +=
+          combinations * kShuffleCycles *
+          static_cast<double>(ceilLog2(std::min(lanes, kWarp)));
+      if (lanes > kWarp)
+        cost.latency += combinations * (kSharedCycles + lanes / kWarp * 4);
+    }
+    return cost;
+  }
+
+  static double timeOf(const Cost &cost, int64_t points, unsigned team) {
+    double threads = static_cast<double>(points) * team;
+    double waves = std::max(1.0, threads / kResidentThreads);
+    return std::max(static_cast<double>(points) * cost.traffic /
+                        kElementsPerCycle,
+                    cost.latency * waves);
+  }
+
+  PartSchedule choose(const Part &part, bool several) {
+    PartSchedule best;
+    double bestTime = HUGE_VAL;
+    for (unsigned team : {1u, 32u, 64u, 128u, 256u, 512u, 1024u}) {
+      if (several && team != 1 && team != kWarp && team != kThreads)
+        continue;
+      PartSchedule candidate = base(part);
+      candidate.team = team;
+      Cost total;
+      for (auto [nest, inner] : llvm::zip(part.nests, candidate.nests)) {
+        bool splits = inner.iterations > 1 &&
+                      !llvm::is_contained(inner.combine, Combine::None);
+        double least = HUGE_VAL;
+        Cost chosen;
+        for (unsigned lanes = 1; lanes <= (splits ? team : 1); lanes *= 2) {
+          Cost cost = nestCost(part, nest, inner, team, lanes);
+          double time = timeOf(cost, candidate.points, team);
+          if (time >= least)
+            continue;
+          least = time;
+          chosen = cost;
+          inner.lanes = lanes;
+        }
+        total.traffic += chosen.traffic;
+        total.latency += chosen.latency;
+      }
+      if (!place(part, candidate))
+        continue;
+      double time = timeOf(total, candidate.points, team);
+      if (time < bestTime) {
+        bestTime = time;
+        best = std::move(candidate);
+      }
+    }
+    if (best.nests.empty())
+      refuse(kernel.op, "the values between its nests fit no memory");
+    if (best.team == 1)
+      best.pack = packOf(part, best);
+    return best;
+  }
+
+  /// Decides where values between nests are; false if they do not fit.
+  bool place(const Part &part, PartSchedule &candidate) {
+    int64_t arrayElements = 0;
+    for (auto [nest, inner] : llvm::zip(part.nests, candidate.nests))
+      for (const Output &output : nest.outputs) {
+        Place &place = inner.places.emplace_back(Place::Buffer);
+        if (!isKept(output))
+          continue;
+        // A serial reduction is the work of one lane of the team.
+        bool known = inner.values == 1 &&
+                     (candidate.team == 1 || inner.iterations == 1 ||
+                      inner.lanes == candidate.team);
+        if (known) {
+          place = Place::Variable;
+        } else if (candidate.team == 1) {
+          place = Place::Array;
+          arrayElements += output.localSize;
+        } else if (!isInBuffer(output)) {
+          place = Place::Shared;
+        }
+      }
+    return arrayElements <= kArrayElements &&
+           sharedBytes(part, candidate) <= sharedLimit();
+  }
+
+  /// Whether later nests find it in one of the launch's buffers.
+  static bool isInBuffer(const Output &output) {
+    return !output.arguments.empty() && !output.overwritesRead;
+  }
+
+  int64_t sharedLimit() const {
+    return kCudaSharedBytes / static_cast<int64_t>(kernel.parts.size());
+  }
+
+  /// Shared memory of one team.
+  static int64_t sharedBytes(const Part &part, const PartSchedule &candidate) {
+    int64_t bytes = 0;
+    for (auto [nest, inner] : llvm::zip(part.nests, candidate.nests))
+      for (auto [output, place] : llvm::zip(nest.outputs, inner.places))
+        if (place == Place::Shared)
+          // Variables of 16-bit types are floats.
+          bytes += output.localSize *
+                   std::max<int64_t>(elementBytes(output.element), 4);
+    return bytes;
+  }
+
+  /// Puts values that are in a buffer anyway into shared memory as well, where
+  /// there is room.
+  void fitShared(const Part &part, PartSchedule &chosen) {
+    if (chosen.team == 1)
+      return;
+    int64_t teams = schedule.threads / chosen.team;
+    for (auto [nest, inner] : llvm::zip(part.nests, chosen.nests))
+      for (auto [output, place] : llvm::zip(nest.outputs, inner.places)) {
+        if (place != Place::Buffer || !isKept(output))
+          continue;
+        place = Place::Shared;
+        if (sharedBytes(part, chosen) * teams > sharedLimit())
+          place = Place::Buffer;
+      }
+  }
+
+  unsigned threadsOf(const PartSchedule &part) const {
+    if (part.team > kWarp)
+      return part.team;
+    int64_t threads = part.points / part.pack * part.team;
+    unsigned best = kThreads;
+    // Few threads are spread over the multiprocessors.
+    while (best > 64 && threads < 132ll * best)
+      best /= 2;
+    if (part.team == kWarp) {
+      int64_t bytes = sharedBytes(kernel.parts[0], part);
+      while (best > kWarp && bytes * (best / kWarp) > sharedLimit())
+        best /= 2;
+    }
+    return best;
+  }
+
+  int64_t blocksOf(const PartSchedule &part) const {
+    int64_t pointsPerBlock =
+        static_cast<int64_t>(schedule.threads / part.team) * part.pack;
+    return llvm::divideCeil(part.points, pointsPerBlock);
+  }
+
+  /// Elements per thread that make 16-byte packs of all that is read and
+  /// written, if every address can be shown to be aligned; else 1.
+  unsigned packOf(const Part &part, const PartSchedule &chosen) const {
+    if (part.grid == 0 || chosen.points < kPackedPoints)
+      return 1;
+    unsigned last = part.grid - 1;
+    int64_t widest = 1;
+    for (auto [nest, inner] : llvm::zip(part.nests, chosen.nests)) {
+      if (nest.loops.size() != part.grid)
+        return 1;
+      for (const std::optional<Access> &input : nest.inputs)
+        if (input && input->source.kind == Source::Kind::Argument &&
+            input->address.coefs[last])
+          widest = std::max(
+              widest, elementBytes(elementOf(kernel, part, input->source)));
+      for (const Output &output : nest.outputs)
+        if (!output.arguments.empty())
+          widest = std::max(widest, elementBytes(output.element));
+    }
+    auto pack = static_cast<unsigned>(kPackBytes / widest);
+    if (pack == 1 || part.nests[0].loops[last].extent % pack)
+      return 1;
+    for (const Nest &nest : part.nests) {
+      for (const std::optional<Access> &input : nest.inputs)
+        if (input && input->source.kind == Source::Kind::Argument &&
+            input->address.coefs[last] &&
+            !isPacked(input->address, last, pack))
+          return 1;
+      for (const Output &output : nest.outputs) {
+        if (!output.arguments.empty() && !isPacked(output.address, last, pack))
+          return 1;
+        if (output.overwritesRead)
+          return 1;
+      }
+    }
+    return pack;
+  }
+
+  Kernel &kernel;
+  CudaSchedule schedule;
+};
+
+} // namespace
+
+CudaSchedule scheduleForCuda(Kernel &kernel) { return Scheduler(kernel).run(); }
+
+bool isPacked(const Linear &address, unsigned lastLoop, unsigned pack) {
+  if (address.coefs[lastLoop] != 1 || address.constant % pack)
+    return false;
+  for (auto [loop, coef] : llvm::enumerate(address.coefs))
+    if (loop != lastLoop && coef % pack)
+      return false;
+  return true;
+}
+
+/// Whether `value` is an index that grows from each iteration of the reductions
+/// to the next.
+static bool grows(const Nest &nest, Value value) {
+  auto cast = value.getDefiningOp<arith::IndexCastOp>();
+  if (!cast)
+    return false;
+  int64_t reach = 0;
+  for (unsigned loop = nest.loops.size(); loop-- > 0;) {
+    if (!nest.loops[loop].reduction)
+      continue;
+    std::optional<int64_t> step = indexStep(nest, cast.getIn(), loop);
+    if (!step || *step <= reach)
+      return false;
+    reach += *step * (nest.loops[loop].extent - 1);
+  }
+  return true;
+}
+
+/// Whether output `number` keeps its first nonzero value, and its nest offers
+/// it none but a position or what it has: select(old == 0, select(c, old, new),
+/// old).
+static bool keepsFirst(const Nest &nest, unsigned number) {
+  linalg::GenericOp op = nest.op;
+  Value old = op.getRegionOutputArgs()[number];
+  if (!old.getType().isInteger(32))
+    return false;
+  auto outer = nest.body()
+                   ->getTerminator()
+                   ->getOperand(number)
+                   .getDefiningOp<arith::SelectOp>();
+  if (!outer || outer.getFalseValue() != old)
+    return false;
+  auto compare = outer.getCondition().getDefiningOp<arith::CmpIOp>();
+  auto inner = outer.getTrueValue().getDefiningOp<arith::SelectOp>();
+  if (!compare || !inner ||
+      compare.getPredicate() != arith::CmpIPredicate::eq ||
+      compare.getLhs() != old || !matchPattern(compare.getRhs(), m_Zero()) ||
+      inner.getTrueValue() != old || inner.getFalseValue() == old)
+    return false;
+  // Nothing else may depend on what was found so far.
+  return std::distance(old.use_begin(), old.use_end()) == 3 &&
+         grows(nest, inner.getFalseValue());
+}
+
+Combine combineOf(const Nest &nest, unsigned number) {
+  linalg::GenericOp op = nest.op;
+  if (maximumOperand(op, number))
+    return Combine::SelectMaximum;
+  Value accumulated = op.getRegionOutputArgs()[number];
+  Operation *yielded =
+      nest.body()->getTerminator()->getOperand(number).getDefiningOp();
+  if (keepsFirst(nest, number))
+    return Combine::First;
+  if (!yielded || !accumulated.hasOneUse() || !yielded->hasOneUse() ||
+      !llvm::is_contained(yielded->getOperands(), accumulated))
+    return Combine::None;
+  if (isa<arith::MaximumFOp>(yielded))
+    return Combine::Maximum;
+  if (isa<arith::AddIOp>(yielded))
+    return Combine::Sum;
+  auto sum = dyn_cast<arith::AddFOp>(yielded);
+  bool reorderable = sum && arith::bitEnumContainsAll(
+                                sum.getFastmath(),
+                                arith::FastMathFlags::reassoc);
+  return reorderable ? Combine::Sum : Combine::None;
+}
+
+} // namespace brew::compiler

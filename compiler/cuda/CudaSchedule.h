@@ -1,0 +1,74 @@
+//===- CudaSchedule.h - How the loops of a part run on a GPU -----*- C++ -*-===//
+//
+// Every grid point of a part belongs to a team of threads: one thread, a warp
+// or a block. One thread runs a point's nests alone, neighbouring threads take
+// neighbouring points in memory order, and values between nests are its
+// variables. A larger team spreads the loops inside the point over its lanes;
+// reductions give each lane a partial result, combined in a fixed order, and
+// values between nests lie in shared memory.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "compiler/kernels/KernelModel.h"
+
+namespace brew::compiler {
+
+/// How partial results of a reduction are combined.
+enum class Combine {
+  None, ///< not at all: iterations run in order
+  Sum,
+  Maximum,       ///< arith.maximumf
+  SelectMaximum, ///< select(x > accumulated, x, accumulated)
+  First,         ///< the least position, counted from 1; 0 is none
+};
+
+/// Where a nest's result is when later nests read it.
+enum class Place {
+  Buffer,   ///< only in the launch's buffers
+  Variable, ///< one value, known to every lane of the team
+  Array,    ///< an array of the thread's
+  Shared,   ///< shared memory
+};
+
+struct NestSchedule {
+  llvm::SmallVector<unsigned> parallel, reductions; ///< loops inside the grid
+  int64_t values = 1;     ///< iterations of the parallel ones
+  int64_t iterations = 1; ///< of the reductions
+  /// Lanes that share the reduction of one value: a power of two.
+  unsigned lanes = 1;
+  llvm::SmallVector<Combine> combine; ///< of each result
+  llvm::SmallVector<Place> places;    ///< of each result
+};
+
+struct PartSchedule {
+  int64_t points = 1; ///< of the grid
+  unsigned team = 1;  ///< threads per grid point; 32 or all of a block if not 1
+  unsigned pack = 1;  ///< neighbouring points per thread
+  std::vector<NestSchedule> nests;
+  int64_t firstBlock = 0, blocks = 1;
+};
+
+struct CudaSchedule {
+  unsigned threads = 1; ///< of a block
+  std::vector<PartSchedule> parts;
+  int64_t blocks() const {
+    return parts.back().firstBlock + parts.back().blocks;
+  }
+};
+
+/// Bytes of shared memory for values between nests.
+inline constexpr int64_t kCudaSharedBytes = 40960;
+
+/// Brings the kernel's loops into normal form and chooses how they run. Throws
+/// Error (Bug) if a grid point's values fit no memory.
+CudaSchedule scheduleForCuda(Kernel &kernel);
+
+/// How partial results of output `number` can be combined.
+Combine combineOf(const Nest &nest, unsigned number);
+
+/// Whether 16-byte packs of `pack` elements along the last grid loop are
+/// aligned wherever `address` begins one.
+bool isPacked(const Linear &address, unsigned lastLoop, unsigned pack);
+
+} // namespace brew::compiler

@@ -1,0 +1,241 @@
+//===- EmitCuda.cpp - Loop nests to CUDA C++ ------------------------------===//
+#include "compiler/cuda/EmitCuda.h"
+
+#include "compiler/cuda/CudaText.h"
+#include "dialects/Brew/BrewDialect.h"
+
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace brew::planir;
+
+namespace brew::compiler {
+namespace {
+
+/// Elements from which 32-bit indices could overflow, with room for windows
+/// that reach over edges.
+constexpr int64_t kWideElements = int64_t(1) << 30;
+
+/// The launches of every kernel of a module.
+using Launches = llvm::StringMap<SmallVector<LaunchOp>>;
+
+class FunctionEmitter {
+public:
+  /// `names`: whether the text may tell where it comes from.
+  FunctionEmitter(KernelOp op, ArrayRef<LaunchOp> launches, bool names)
+      : op(op), launches(launches), hasNames(names), kernel(buildKernel(op)) {
+    text.lines.hasComments = names;
+  }
+
+  CudaKernel emit() {
+    CudaSchedule schedule = scheduleForCuda(kernel);
+    text.threads = schedule.threads;
+    for (RankedTensorType type : kernel.arguments)
+      text.prelude.wide |= type.getNumElements() >= kWideElements;
+    for (const Part &part : kernel.parts)
+      for (const Nest &nest : part.nests)
+        text.prelude.wide |= nest.iterations() >= (int64_t(1) << 32);
+    CudaKernel result;
+    result.symbol = hasNames ? text.names.unique(op.getSymName()) : "kernel";
+    describeArguments();
+    emitParts(schedule);
+    result.text = head() + text.prelude.text() + "\n" + signature(result.symbol,
+                                                                  schedule) +
+                  text.lines.text + "}\n";
+    result.argumentCount = kernel.arguments.size();
+    result.blocks = static_cast<uint32_t>(schedule.blocks());
+    if (schedule.blocks() > INT32_MAX)
+      refuse(op, "its grid is too large");
+    result.threads = schedule.threads;
+    result.flops = flopsOf(kernel);
+    result.bytes = bytesOf(kernel);
+    result.needsHeaders = text.prelude.f16 || text.prelude.bf16;
+    return result;
+  }
+
+private:
+  void describeArguments() {
+    for (RankedTensorType type : kernel.arguments) {
+      CudaArgument argument;
+      argument.element = type.getElementType();
+      argument.count = type.getNumElements();
+      text.prelude.f16 |= argument.element.isF16();
+      text.prelude.bf16 |= argument.element.isBF16();
+      text.arguments.push_back(argument);
+    }
+    for (const Part &part : kernel.parts)
+      for (const Nest &nest : part.nests)
+        noteAccesses(nest);
+    SmallVector<std::string> wanted(text.arguments.size(), "b");
+    if (hasNames && !launches.empty())
+      for (auto [name, buffer] : llvm::zip(wanted, buffersOf(launches.front())))
+        name = buffer.getName().str();
+    for (auto [argument, name] : llvm::zip(text.arguments, wanted))
+      argument.name = text.names.unique(name);
+    for (LaunchOp launch : launches) {
+      SmallVector<BufferOp> buffers = buffersOf(launch);
+      noteOverlaps(buffers);
+    }
+  }
+
+  void noteAccesses(const Nest &nest) {
+    auto read = [&](const Source &source) {
+      if (source.kind == Source::Kind::Argument)
+        text.arguments[source.argument].read = true;
+    };
+    for (const std::optional<Access> &input : nest.inputs)
+      if (input)
+        read(input->source);
+    for (const auto &entry : nest.extracts)
+      read(entry.second.source);
+    for (const Output &output : nest.outputs) {
+      if (output.initial)
+        read(output.initial->source);
+      for (unsigned argument : output.arguments) {
+        text.arguments[argument].written = true;
+        // Later nests may read it from there.
+        text.arguments[argument].read |= output.readLater;
+      }
+    }
+  }
+
+  /// The buffers that a launch passes: its operands without results that
+  /// overwrite an argument.
+  SmallVector<BufferOp> buffersOf(LaunchOp launch) {
+    unsigned inputs = op.getBody().front().getNumArguments();
+    SmallVector<BufferOp> buffers;
+    for (auto [i, value] : llvm::enumerate(launch.getBuffers()))
+      if (i < inputs || op.getInPlace()[i - inputs] < 0)
+        buffers.push_back(value.getDefiningOp<BufferOp>());
+    return buffers;
+  }
+
+  /// Marks arguments that share bytes, one of which is written.
+  void noteOverlaps(MutableArrayRef<BufferOp> buffers) {
+    for (unsigned a = 0; a < buffers.size(); ++a)
+      for (unsigned b = 0; b < a; ++b) {
+        if (!text.arguments[a].written && !text.arguments[b].written)
+          continue;
+        uint64_t beginA = buffers[a].getOffset(), beginB = buffers[b].getOffset();
+        if (buffers[a].getArena() != buffers[b].getArena() ||
+            beginA >= beginB + sizeOf(b) || beginB >= beginA + sizeOf(a))
+          continue;
+        text.arguments[a].aliased = text.arguments[b].aliased = true;
+      }
+  }
+  uint64_t sizeOf(unsigned argument) const {
+    return text.arguments[argument].count *
+           elementBytes(text.arguments[argument].element);
+  }
+
+  void emitParts(const CudaSchedule &schedule) {
+    bool several = kernel.parts.size() > 1;
+    for (auto [i, part] : llvm::enumerate(kernel.parts)) {
+      const PartSchedule &chosen = schedule.parts[i];
+      if (several && i == 0)
+        text.lines.open("if (blockIdx.x < " +
+                        std::to_string(chosen.blocks) + "u)");
+      emitCudaPart(kernel, part, chosen, text);
+      if (!several)
+        continue;
+      if (i + 1 == kernel.parts.size()) {
+        text.lines.close();
+        continue;
+      }
+      const PartSchedule &next = schedule.parts[i + 1];
+      bool last = i + 2 == kernel.parts.size();
+      --text.lines.depth;
+      text.lines.open(last ? "} else"
+                           : "} else if (blockIdx.x < " +
+                                 std::to_string(next.firstBlock + next.blocks) +
+                                 "u)");
+    }
+  }
+
+  /// Comment with the prototxt's layers and their places.
+  std::string head() {
+    if (!hasNames)
+      return "";
+    std::string result = "// Kernel " + op.getSymName().str() + ": layers";
+    for (StringAttr layer : op.getLayers().getAsRange<StringAttr>())
+      result += " '" + layer.str() + "'";
+    result += "\n";
+    SmallVector<std::string> places;
+    for (const Part &part : kernel.parts)
+      for (const Nest &nest : part.nests)
+        linalg::GenericOp(nest.op)->getLoc()->walk([&](Location each) {
+          auto layer = nest.op->getAttrOfType<StringAttr>("brew.layer");
+          auto file = dyn_cast<FileLineColLoc>(each);
+          if (!file)
+            return WalkResult::advance();
+          std::string place = (layer ? layer.str() + " " : "") +
+                              file.getFilename().str() + ":" +
+                              std::to_string(file.getLine());
+          if (!llvm::is_contained(places, place))
+            places.push_back(place);
+          return WalkResult::advance();
+        });
+    for (const std::string &place : places)
+      result += "//   " + place + "\n";
+    return result;
+  }
+
+  std::string signature(const std::string &symbol,
+                        const CudaSchedule &schedule) {
+    std::string result =
+        "BREW_KERNEL(" + symbol + ", " + std::to_string(schedule.threads) + ")(";
+    for (auto [i, argument] : llvm::enumerate(text.arguments)) {
+      const char *access = argument.aliased || (argument.read && argument.written)
+                               ? "BREW_INOUT"
+                           : argument.written ? "BREW_OUT"
+                                              : "BREW_IN";
+      result += (i ? ",\n    " : "\n    ") + std::string(access) + "(" +
+                storageType(argument.element) + ", " + argument.name + ", " +
+                std::to_string(argument.count) + ")";
+    }
+    result += ") {\n";
+    for (const std::string &declaration : text.shared)
+      result += "  " + declaration + "\n";
+    return result;
+  }
+
+  KernelOp op;
+  ArrayRef<LaunchOp> launches;
+  bool hasNames;
+  Kernel kernel;
+  CudaText text;
+};
+
+} // namespace
+
+std::vector<CudaKernel> emitCuda(ModuleOp module) {
+  Launches launches;
+  module.walk([&](LaunchOp launch) {
+    launches[launch.getKernel()].push_back(launch);
+  });
+  std::vector<CudaKernel> kernels;
+  for (auto op : module.getOps<KernelOp>()) {
+    OwningOpRef<KernelOp> folded = foldBodies(op);
+    ArrayRef<LaunchOp> users = launches[op.getSymName()];
+    CudaKernel kernel =
+        FunctionEmitter(*folded, users, /*names=*/true).emit();
+    kernel.canonical =
+        FunctionEmitter(*folded, users, /*names=*/false).emit().text;
+    kernels.push_back(std::move(kernel));
+  }
+  return kernels;
+}
+
+std::string withoutComments(const std::string &text) {
+  std::string result;
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
+    StringRef line(text.data() + begin, end - begin);
+    if (!line.ltrim().starts_with("//"))
+      result += line;
+    begin = end;
+  }
+  return result;
+}
+
+} // namespace brew::compiler

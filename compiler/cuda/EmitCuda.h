@@ -1,0 +1,33 @@
+//===- EmitCuda.h - Loop nests to CUDA C++ -----------------------*- C++ -*-===//
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace brew::compiler {
+
+/// A plan.kernel as CUDA C++.
+struct CudaKernel {
+  std::string symbol; ///< of the function
+  std::string text;   ///< the whole .cu file
+  /// `text` without names and comments: equal for kernels that can share
+  /// their machine code.
+  std::string canonical;
+  unsigned argumentCount = 0;
+  uint32_t blocks = 1, threads = 1;
+  uint64_t flops = 0, bytes = 0;
+  bool needsHeaders = false; ///< CUDA's own, for 16-bit types
+};
+
+/// One kernel per plan.kernel of `module`, in order. Throws Error (Bug), naming
+/// the kernel, for a body that breaks the rules of brew.kernel or has an
+/// operation without translation.
+std::vector<CudaKernel> emitCuda(mlir::ModuleOp module);
+
+/// `text` without the lines that are comments.
+std::string withoutComments(const std::string &text);
+
+} // namespace brew::compiler

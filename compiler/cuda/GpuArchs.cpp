@@ -1,0 +1,106 @@
+//===- GpuArchs.cpp - The architectures of brewc's --gpu-arch -------------===//
+#include "compiler/cuda/GpuArchs.h"
+
+#include "formats/Error.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <dlfcn.h>
+
+using namespace llvm;
+
+namespace brew::compiler {
+
+/// The number in "sm_90a"; 0 if that is no architecture's name.
+static unsigned numberOf(StringRef arch) {
+  unsigned number = 0;
+  if (!arch.consume_front("sm_") || arch.consumeInteger(10, number) ||
+      number < 10 || number > 999 || (arch != "" && arch != "a" && arch != "f"))
+    return 0;
+  return number;
+}
+
+namespace {
+
+/// The few calls of the CUDA driver that tell a GPU's architecture.
+class Driver {
+public:
+  Driver() {
+    handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+      lacks(std::string("no driver was found: ") + dlerror());
+  }
+  ~Driver() { dlclose(handle); }
+
+  std::vector<std::string> archs() {
+    call<int(unsigned)>("cuInit", 0u);
+    int count = 0;
+    call<int(int *)>("cuDeviceGetCount", &count);
+    if (count == 0)
+      lacks("the driver finds none");
+    std::vector<std::string> result;
+    for (int i = 0; i < count; ++i) {
+      int device = 0, major = 0, minor = 0;
+      call<int(int *, int)>("cuDeviceGet", &device, i);
+      // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR
+      call<int(int *, int, int)>("cuDeviceGetAttribute", &major, 75, device);
+      call<int(int *, int, int)>("cuDeviceGetAttribute", &minor, 76, device);
+      result.push_back("sm_" + std::to_string(10 * major + minor));
+    }
+    return result;
+  }
+
+private:
+  [[noreturn]] static void lacks(const std::string &reason) {
+    throw machineLacks("--gpu-arch native needs a GPU in this machine, but " +
+                       reason + "; name the architecture instead, as in "
+                                "--gpu-arch sm_90");
+  }
+
+  template <typename Function, typename... Arguments>
+  void call(const char *name, Arguments... arguments) {
+    auto *function = reinterpret_cast<Function *>(dlsym(handle, name));
+    if (!function)
+      lacks(std::string("its driver has no ") + name);
+    if (int error = function(arguments...))
+      lacks(std::string(name) + " fails with error " + std::to_string(error));
+  }
+
+  void *handle;
+};
+
+} // namespace
+
+std::vector<std::string> resolveGpuArchs(std::string_view option) {
+  SmallVector<StringRef> words;
+  StringRef(option.data(), option.size()).split(words, ',');
+  std::vector<std::string> archs;
+  auto add = [&](const std::string &arch) {
+    if (!is_contained(archs, arch))
+      archs.push_back(arch);
+  };
+  for (StringRef word : words) {
+    if (word == "native") {
+      for (const std::string &arch : Driver().archs())
+        add(arch);
+    } else if (word == "sim" || numberOf(word)) {
+      add(word.str());
+    } else {
+      throw Error(ExitStatus::Usage,
+                  "--gpu-arch: '" + word.str() +
+                      "' is no architecture (sm_90 is one; also: native, sim)");
+    }
+  }
+  return archs;
+}
+
+std::string newestVirtualArch(const std::vector<std::string> &archs) {
+  unsigned newest = 0;
+  for (const std::string &arch : archs)
+    newest = std::max(newest, numberOf(arch));
+  return newest ? "compute_" + std::to_string(newest) : "";
+}
+
+} // namespace brew::compiler

@@ -1,0 +1,204 @@
+//===- Nvrtc.cpp - NVIDIA's run-time compiler, opened on first use --------===//
+#include "compiler/cuda/Nvrtc.h"
+
+#include "formats/Error.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+
+namespace brew::compiler {
+
+namespace {
+
+/// Folders where CUDA usually is.
+std::vector<std::string> cudaFolders() {
+  std::vector<std::string> folders;
+  for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
+    if (const char *value = std::getenv(variable); value && *value)
+      folders.push_back(value);
+  folders.push_back("/usr/local/cuda");
+  return folders;
+}
+
+constexpr const char *kNames[] = {"libnvrtc.so.13", "libnvrtc.so.12",
+                                  "libnvrtc.so"};
+constexpr const char *kStandard = "--std=c++17";
+
+using Program = void *;
+
+} // namespace
+
+// As nvrtc.h declares them; every function returns 0 for success.
+struct Nvrtc::Api {
+  void *handle = nullptr;
+  std::string version;
+  std::vector<int> archs;
+  std::string headers; ///< folder of CUDA's headers; empty if not found
+
+  int (*getVersion)(int *, int *);
+  int (*getArchCount)(int *);
+  int (*getArchs)(int *);
+  int (*create)(Program *, const char *, const char *, int, const char *const *,
+                const char *const *);
+  int (*destroy)(Program *);
+  int (*compile)(Program, int, const char *const *);
+  int (*cubinSize)(Program, std::size_t *);
+  int (*cubin)(Program, char *);
+  int (*ptxSize)(Program, std::size_t *);
+  int (*ptx)(Program, char *);
+  int (*logSize)(Program, std::size_t *);
+  int (*log)(Program, char *);
+  const char *(*errorText)(int);
+
+  void open();
+  void findHeaders();
+  template <typename Function>
+  void bind(Function *&function, const char *name) {
+    function = reinterpret_cast<Function *>(dlsym(handle, name));
+    if (!function)
+      throw machineLacks(std::string("this NVRTC is too old: it has no ") +
+                         name + " (CUDA 12 or newer is needed)");
+  }
+  void check(int status, const char *what) const {
+    if (status)
+      throw machineLacks(std::string("NVRTC ") + version + ": " + what +
+                         " fails: " + errorText(status));
+  }
+  using Size = int (*)(Program, std::size_t *);
+  using Bytes = int (*)(Program, char *);
+  std::string take(Program program, Size size, Bytes bytes,
+                   const char *what) const {
+    std::size_t length = 0;
+    check(size(program, &length), what);
+    std::string result(length, '\0');
+    if (length)
+      check(bytes(program, result.data()), what);
+    return result;
+  }
+};
+
+void Nvrtc::Api::open() {
+  std::vector<std::string> candidates(std::begin(kNames), std::end(kNames));
+  for (const std::string &folder : cudaFolders())
+    for (const char *part : {"/lib64/", "/lib/"})
+      for (const char *name : kNames)
+        candidates.push_back(folder + part + name);
+  std::string reason;
+  for (const std::string &candidate : candidates) {
+    handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle)
+      return;
+    // A library that is there but does not load tells more.
+    if (candidate[0] == '/' && llvm::sys::fs::exists(candidate))
+      reason = dlerror();
+  }
+  throw machineLacks(
+      "a plan for GPUs needs NVRTC to compile its kernels, and " +
+      (reason.empty() ? "libnvrtc.so.13 or libnvrtc.so.12 was not found (looked "
+                        "where the loader does, in $CUDA_HOME and in "
+                        "/usr/local/cuda); install it with the CUDA toolkit"
+                      : "it does not load: " + reason) +
+      "; --emit=kernels works without it");
+}
+
+void Nvrtc::Api::findHeaders() {
+  std::vector<std::string> folders = cudaFolders();
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void *>(getVersion), &info) && info.dli_fname) {
+    std::string library = info.dli_fname;
+    // FOLDER/lib64/libnvrtc.so.13
+    for (int i = 0; i < 2; ++i)
+      library = library.substr(0, std::min(library.rfind('/'), library.size()));
+    folders.insert(folders.begin(), library);
+  }
+  for (const std::string &folder : folders)
+    if (llvm::sys::fs::exists(folder + "/include/cuda_fp16.h")) {
+      headers = folder + "/include";
+      return;
+    }
+}
+
+Nvrtc::Nvrtc() : api(std::make_unique<Api>()) {
+  api->open();
+  Api &a = *api;
+  a.bind(a.getVersion, "nvrtcVersion");
+  a.bind(a.getArchCount, "nvrtcGetNumSupportedArchs");
+  a.bind(a.getArchs, "nvrtcGetSupportedArchs");
+  a.bind(a.create, "nvrtcCreateProgram");
+  a.bind(a.destroy, "nvrtcDestroyProgram");
+  a.bind(a.compile, "nvrtcCompileProgram");
+  a.bind(a.cubinSize, "nvrtcGetCUBINSize");
+  a.bind(a.cubin, "nvrtcGetCUBIN");
+  a.bind(a.ptxSize, "nvrtcGetPTXSize");
+  a.bind(a.ptx, "nvrtcGetPTX");
+  a.bind(a.logSize, "nvrtcGetProgramLogSize");
+  a.bind(a.log, "nvrtcGetProgramLog");
+  a.bind(a.errorText, "nvrtcGetErrorString");
+  int major = 0, minor = 0, count = 0;
+  a.check(a.getVersion(&major, &minor), "nvrtcVersion");
+  a.version = std::to_string(major) + "." + std::to_string(minor);
+  a.check(a.getArchCount(&count), "nvrtcGetNumSupportedArchs");
+  a.archs.resize(count);
+  a.check(a.getArchs(a.archs.data()), "nvrtcGetSupportedArchs");
+  a.findHeaders();
+}
+
+Nvrtc::~Nvrtc() = default; // the library stays: it does not unload cleanly
+
+const std::string &Nvrtc::version() const { return api->version; }
+
+void Nvrtc::requireArch(const std::string &arch) const {
+  int number = std::atoi(arch.c_str() + arch.find('_') + 1);
+  if (llvm::is_contained(api->archs, number))
+    return;
+  std::string known;
+  for (int each : api->archs)
+    known += (known.empty() ? "sm_" : ", sm_") + std::to_string(each);
+  throw Error(ExitStatus::Usage, "--gpu-arch: NVRTC " + api->version +
+                                     " cannot compile for " + arch +
+                                     "; it knows " + known);
+}
+
+std::string Nvrtc::optionsKey() { return kStandard; }
+
+Nvrtc::Result Nvrtc::compile(const std::string &text, const std::string &name,
+                             const std::string &arch, bool headers) const {
+  std::string archOption = "--gpu-architecture=" + arch,
+              include = "--include-path=" + api->headers;
+  std::vector<const char *> options = {kStandard, archOption.c_str()};
+  if (headers) {
+    if (api->headers.empty())
+      throw machineLacks("16-bit precision needs CUDA's header cuda_fp16.h, "
+                         "which was not found beside NVRTC, in $CUDA_HOME or "
+                         "in /usr/local/cuda; install the CUDA toolkit");
+    options.push_back(include.c_str());
+  }
+  Program program = nullptr;
+  api->check(api->create(&program, text.c_str(), name.c_str(), 0, nullptr,
+                         nullptr),
+             "nvrtcCreateProgram");
+  Result result;
+  int status = api->compile(program, static_cast<int>(options.size()),
+                            options.data());
+  // 6: the text does not compile. Anything else is NVRTC's own trouble.
+  if (status != 0 && status != 6)
+    api->check(status, "nvrtcCompileProgram");
+  result.succeeded = status == 0;
+  result.log = api->take(program, api->logSize, api->log, "its log");
+  if (result.succeeded) {
+    if (arch.rfind("sm_", 0) == 0)
+      result.cubin = api->take(program, api->cubinSize, api->cubin, "its code");
+    result.ptx = api->take(program, api->ptxSize, api->ptx, "its PTX");
+    while (!result.ptx.empty() && result.ptx.back() == '\0')
+      result.ptx.pop_back();
+  }
+  while (!result.log.empty() && result.log.back() == '\0')
+    result.log.pop_back();
+  api->destroy(&program);
+  return result;
+}
+
+} // namespace brew::compiler
