@@ -12,9 +12,8 @@ namespace brew::compiler {
 static constexpr size_t kInlined = 56;
 
 static bool isAtom(StringRef text) {
-  return llvm::all_of(text, [](char c) {
-    return llvm::isAlnum(c) || c == '_' || c == '.';
-  });
+  return llvm::all_of(
+      text, [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; });
 }
 
 std::string CudaBody::address(const Linear &linear,
@@ -72,12 +71,10 @@ std::string CudaBody::load(const Source &source, const std::string &address,
   if (source.kind == Source::Kind::Result) {
     if (schedule.nests[source.nest].places[source.result] != Place::Buffer)
       return kept(source.nest, source.result, local);
-    argument =
-        part.nests[source.nest].outputs[source.result].arguments.front();
+    argument = part.nests[source.nest].outputs[source.result].arguments.front();
   }
   const CudaArgument &buffer = text.arguments[argument];
-  return text.scalars.loaded(buffer.element,
-                             buffer.name + "[" + address + "]");
+  return text.scalars.loaded(buffer.element, buffer.name + "[" + address + "]");
 }
 
 std::string CudaBody::load(const Access &access, ArrayRef<std::string> loops) {
@@ -118,12 +115,10 @@ SmallVector<std::string> CudaBody::iterate(const Nest &nest,
                                            ArrayRef<std::string> accumulated) {
   operands.clear();
   linalg::GenericOp op = nest.op;
-  for (auto [input, argument] :
-       llvm::zip(nest.inputs, op.getRegionInputArgs()))
+  for (auto [input, argument] : llvm::zip(nest.inputs, op.getRegionInputArgs()))
     if (input)
       operands[argument] = named(argument, load(*input, loops), true);
-  for (auto [argument, name] :
-       llvm::zip(op.getRegionOutputArgs(), accumulated))
+  for (auto [argument, name] : llvm::zip(op.getRegionOutputArgs(), accumulated))
     if (!name.empty())
       operands[argument] = {name, isAtom(name)};
 
@@ -149,17 +144,15 @@ SmallVector<std::string> CudaBody::iterate(const Nest &nest,
         sum = sum == "0" ? "" : sum + " + ";
         sum += stride == 1 ? i : i + " * " + std::to_string(stride);
       };
-      for (auto [stride, localStride, index] :
-           llvm::zip(access.strides, access.localStrides,
-                     extract.getIndices())) {
+      for (auto [stride, localStride, index] : llvm::zip(
+               access.strides, access.localStrides, extract.getIndices())) {
         if (stride == 0 && localStride == 0)
           continue;
         std::string i = operand(index).primary();
         add(at, stride, i);
         add(local, localStride, i);
       }
-      operands[result] =
-          named(result, load(access.source, at, local), true);
+      operands[result] = named(result, load(access.source, at, local), true);
       continue;
     }
     SmallVector<std::string> texts;

@@ -1,4 +1,5 @@
-//===- CudaBody.h - One iteration of a nest as CUDA C++ ----------*- C++ -*-===//
+//===- CudaBody.h - One iteration of a nest as CUDA C++ ----------*- C++
+//-*-===//
 #pragma once
 
 #include "compiler/cuda/CudaText.h"
@@ -42,8 +43,8 @@ public:
   /// Element `local` of the array that holds a kept result.
   std::string kept(unsigned nest, unsigned result, const std::string &local);
 
-  static std::pair<unsigned, std::vector<int64_t>> packKey(unsigned argument,
-                                                           const Linear &address);
+  static std::pair<unsigned, std::vector<int64_t>>
+  packKey(unsigned argument, const Linear &address);
 
 private:
   struct Operand {

@@ -1,4 +1,5 @@
-//===- CudaImages.h - Machine code of CUDA kernels ---------------*- C++ -*-===//
+//===- CudaImages.h - Machine code of CUDA kernels ---------------*- C++
+//-*-===//
 #pragma once
 
 #include "compiler/cuda/EmitCuda.h"

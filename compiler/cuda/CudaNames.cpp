@@ -33,11 +33,11 @@ static bool isReserved(StringRef name) {
       // the text's own
       "point", "lane", "team", "offset", "k", "rest"};
   static const StringSet<> functions = {
-      "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt",
-      "ceil", "copysign", "cos", "cosh", "erf", "erfc", "exp", "exp2",
-      "expm1", "fabs", "floor", "fma", "fmax", "fmin", "fmod", "log", "log10",
-      "log1p", "log2", "pow", "rint", "round", "rsqrt", "sin", "sinh", "sqrt",
-      "tan", "tanh", "trunc"};
+      "acos",  "acosh",    "asin",  "asinh", "atan", "atan2", "atanh", "cbrt",
+      "ceil",  "copysign", "cos",   "cosh",  "erf",  "erfc",  "exp",   "exp2",
+      "expm1", "fabs",     "floor", "fma",   "fmax", "fmin",  "fmod",  "log",
+      "log10", "log1p",    "log2",  "pow",   "rint", "round", "rsqrt", "sin",
+      "sinh",  "sqrt",     "tan",   "tanh",  "trunc"};
   if (words.contains(name) || functions.contains(name))
     return true;
   if (name.ends_with("f") && functions.contains(name.drop_back()))

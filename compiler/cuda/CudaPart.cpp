@@ -80,9 +80,8 @@ private:
         values.names.back().emplace_back();
         if (place == Place::Buffer)
           continue;
-        std::string wanted = layer && lines.hasComments
-                                 ? layer.str() + "_value"
-                                 : std::string("value");
+        std::string wanted = layer && lines.hasComments ? layer.str() + "_value"
+                                                        : std::string("value");
         std::string &name = values.names.back().back() =
             text.names.unique(wanted);
         if (place == Place::Shared)
@@ -107,9 +106,8 @@ private:
       int64_t extent = nest.loops[which[i]].extent;
       if (last && lastExtent)
         extent = lastExtent;
-      std::string name = last && !lastName.empty()
-                             ? lastName
-                             : text.names.numbered(prefix);
+      std::string name =
+          last && !lastName.empty() ? lastName : text.names.numbered(prefix);
       std::string value = rest;
       if (i > 0)
         value += " % " + text.count(extent);
@@ -256,12 +254,11 @@ private:
                      values.names[n][r] + " = " + value + ";");
           value = values.names[n][r];
         }
-        for (auto [argument, name] :
-             llvm::zip(output.arguments, results[n][r]))
-          lines.line(name + "[k] = " +
-                     text.scalars.stored(text.arguments[argument].element,
-                                         value) +
-                     ";");
+        for (auto [argument, name] : llvm::zip(output.arguments, results[n][r]))
+          lines.line(
+              name + "[k] = " +
+              text.scalars.stored(text.arguments[argument].element, value) +
+              ";");
       }
     }
     lines.close();
@@ -423,8 +420,7 @@ private:
     for (auto [r, output] : llvm::enumerate(nest.outputs)) {
       std::string value = texts[r];
       if (schedule.nests[n].places[r] != Place::Buffer) {
-        std::string target =
-            body.kept(n, r, body.address(output.local, at));
+        std::string target = body.kept(n, r, body.address(output.local, at));
         bool variable = schedule.nests[n].places[r] == Place::Variable;
         lines.line((variable && declareVariables
                         ? "const " + text.scalars.type(output.element) + " "
@@ -449,9 +445,8 @@ private:
     SmallVector<std::string> at = startOf(nest);
     unsigned opened = openLoops(inner.parallel, nest, at, "j");
     store(n, at,
-          inner.reductions.empty()
-              ? body.iterate(nest, at, initials(nest, at))
-              : reduceInOrder(nest, inner.reductions, at));
+          inner.reductions.empty() ? body.iterate(nest, at, initials(nest, at))
+                                   : reduceInOrder(nest, inner.reductions, at));
     closeLoops(opened);
   }
 
@@ -505,10 +500,10 @@ private:
     lines.line(shared + "[lane / 32u] = " + name + ";");
     lines.close();
     lines.line("BREW_SYNC();");
-    std::string first =
-        inGroup == warps ? "0u"
-                         : "lane / " + std::to_string(lanes) + "u * " +
-                               std::to_string(inGroup) + "u";
+    std::string first = inGroup == warps
+                            ? "0u"
+                            : "lane / " + std::to_string(lanes) + "u * " +
+                                  std::to_string(inGroup) + "u";
     lines.line(name + " = " + shared + "[" + first + "];");
     lines.open("for (unsigned offset = 1u; offset < " +
                std::to_string(inGroup) + "u; ++offset)");
@@ -559,8 +554,8 @@ private:
     bool stores = false;
     for (auto [r, output] : llvm::enumerate(nest.outputs)) {
       bool variable = inner.places[r] == Place::Variable;
-      stores |= !variable || (!output.arguments.empty() &&
-                              !output.overwritesRead);
+      stores |=
+          !variable || (!output.arguments.empty() && !output.overwritesRead);
       std::string name =
           variable ? values.names[n][r] : text.names.numbered("v");
       if (name == texts[r])
@@ -675,8 +670,8 @@ private:
                    text.count(schedule.team));
           unravel(position, inner.parallel, nest, at, "j");
         }
-        body.storeToBuffers(
-            output, at, body.kept(n, r, body.address(output.local, at)));
+        body.storeToBuffers(output, at,
+                            body.kept(n, r, body.address(output.local, at)));
         closeLoops(opened);
       }
   }

@@ -52,18 +52,18 @@ std::string CudaScalars::literal(Type type, double value) {
     return helper(isDouble ? "brewDouble" : "brewFloat",
                   isDouble ? "0x7ff8000000000000ull" : "0x7fc00000u");
   if (std::isinf(value)) {
-    std::string magnitude = helper(isDouble ? "brewDouble" : "brewFloat",
-                                   isDouble ? "0x7ff0000000000000ull"
-                                            : "0x7f800000u");
+    std::string magnitude =
+        helper(isDouble ? "brewDouble" : "brewFloat",
+               isDouble ? "0x7ff0000000000000ull" : "0x7f800000u");
     return value < 0 ? "(-" + magnitude + ")" : magnitude;
   }
   char text[40];
   // The shortest text that reads back as the same value.
   for (int digits = 1; digits <= 17; ++digits) {
     std::snprintf(text, sizeof text, "%.*g", digits, value);
-    bool same = isDouble ? std::strtod(text, nullptr) == value
-                         : std::strtof(text, nullptr) ==
-                               static_cast<float>(value);
+    bool same = isDouble
+                    ? std::strtod(text, nullptr) == value
+                    : std::strtof(text, nullptr) == static_cast<float>(value);
     if (same)
       break;
   }
@@ -269,27 +269,29 @@ CudaScalars::integerOperation(Operation &op, ArrayRef<std::string> x) {
             return helper("brewFloorDivide", s(0) + ", " + s(1), type);
           })
           .Case<arith::CeilDivSIOp>([&](auto) {
-            return "-" + helper("brewFloorDivide", "-" + s(0) + ", " + s(1), type);
+            return "-" +
+                   helper("brewFloorDivide", "-" + s(0) + ", " + s(1), type);
           })
-          .Case<arith::AndIOp>([&](auto) {
-            return x[0] + (isBool ? " && " : " & ") + x[1];
-          })
-          .Case<arith::OrIOp>([&](auto) {
-            return x[0] + (isBool ? " || " : " | ") + x[1];
-          })
-          .Case<arith::XOrIOp>([&](auto) {
-            return x[0] + (isBool ? " != " : " ^ ") + x[1];
-          })
+          .Case<arith::AndIOp>(
+              [&](auto) { return x[0] + (isBool ? " && " : " & ") + x[1]; })
+          .Case<arith::OrIOp>(
+              [&](auto) { return x[0] + (isBool ? " || " : " | ") + x[1]; })
+          .Case<arith::XOrIOp>(
+              [&](auto) { return x[0] + (isBool ? " != " : " ^ ") + x[1]; })
           .Case<arith::ShLIOp>([&](auto) { return back(u(0) + " << " + u(1)); })
-          .Case<arith::ShRUIOp>([&](auto) { return back(u(0) + " >> " + u(1)); })
+          .Case<arith::ShRUIOp>(
+              [&](auto) { return back(u(0) + " >> " + u(1)); })
           .Case<arith::ShRSIOp>([&](auto) { return s(0) + " >> " + s(1); })
-          .Case<arith::MaxSIOp>([&](auto) { return select(s(0) + " > " + s(1)); })
-          .Case<arith::MinSIOp>([&](auto) { return select(s(0) + " < " + s(1)); })
-          .Case<arith::MaxUIOp>([&](auto) { return select(u(0) + " > " + u(1)); })
-          .Case<arith::MinUIOp>([&](auto) { return select(u(0) + " < " + u(1)); })
-          .Case<math::AbsIOp>([&](auto) {
-            return s(0) + " < 0 ? -" + s(0) + " : " + s(0);
-          })
+          .Case<arith::MaxSIOp>(
+              [&](auto) { return select(s(0) + " > " + s(1)); })
+          .Case<arith::MinSIOp>(
+              [&](auto) { return select(s(0) + " < " + s(1)); })
+          .Case<arith::MaxUIOp>(
+              [&](auto) { return select(u(0) + " > " + u(1)); })
+          .Case<arith::MinUIOp>(
+              [&](auto) { return select(u(0) + " < " + u(1)); })
+          .Case<math::AbsIOp>(
+              [&](auto) { return s(0) + " < 0 ? -" + s(0) + " : " + s(0); })
           .Default(std::nullopt);
   if (text)
     text = narrowed(type, *text);
@@ -305,8 +307,7 @@ std::optional<std::string> CudaScalars::conversion(Operation &op,
   };
   return llvm::TypeSwitch<Operation *, std::optional<std::string>>(&op)
       // Variables of 16-bit types are floats already.
-      .Case<arith::ExtFOp>(
-          [&](auto) { return to.isF64() ? target + x : x; })
+      .Case<arith::ExtFOp>([&](auto) { return to.isF64() ? target + x : x; })
       .Case<arith::TruncFOp>(
           [&](auto) { return isHalf(to) ? rounded(to, x) : target + x; })
       .Case<arith::SIToFPOp>([&](auto) { return target + asSigned(from, x); })
@@ -320,18 +321,16 @@ std::optional<std::string> CudaScalars::conversion(Operation &op,
       .Case<arith::FPToUIOp>([&](auto) {
         return target + (to.isInteger(32) ? "(unsigned)" : "") + x;
       })
-      .Case<arith::ExtSIOp, arith::IndexCastOp>([&](auto) {
-        return truncated(asSigned(from, x));
-      })
-      .Case<arith::ExtUIOp, arith::IndexCastUIOp>([&](auto) {
-        return truncated(asUnsigned(from, x));
-      })
+      .Case<arith::ExtSIOp, arith::IndexCastOp>(
+          [&](auto) { return truncated(asSigned(from, x)); })
+      .Case<arith::ExtUIOp, arith::IndexCastUIOp>(
+          [&](auto) { return truncated(asUnsigned(from, x)); })
       .Case<arith::TruncIOp>([&](auto) { return truncated(x); })
       .Default(std::nullopt);
 }
 
-std::optional<std::string>
-CudaScalars::comparison(Operation &op, ArrayRef<std::string> x) {
+std::optional<std::string> CudaScalars::comparison(Operation &op,
+                                                   ArrayRef<std::string> x) {
   auto binary = [&](const char *sign) { return x[0] + sign + x[1]; };
   auto negated = [&](const char *sign) {
     return "!(" + x[0] + sign + x[1] + ")";
@@ -481,11 +480,13 @@ template <typename T> BREW_DEVICE T brewMinimum(T a, T b) {
   return a != a || a < b ? a : b;
 }
 )"},
-      {"brewFloorDivide", R"(template <typename T> BREW_DEVICE T brewFloorDivide(T a, T b) {
+      {"brewFloorDivide",
+       R"(template <typename T> BREW_DEVICE T brewFloorDivide(T a, T b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 )"},
-      {"brewFirst", R"(// Of two positions, counted from 1, the first; 0 is none.
+      {"brewFirst",
+       R"(// Of two positions, counted from 1, the first; 0 is none.
 BREW_DEVICE int brewFirst(int a, int b) {
   return (unsigned)(a - 1) < (unsigned)(b - 1) ? a : b;
 }

@@ -1,4 +1,5 @@
-//===- CudaScalars.h - Scalar types and operations in CUDA C++ ---*- C++ -*-===//
+//===- CudaScalars.h - Scalar types and operations in CUDA C++ ---*- C++
+//-*-===//
 //
 // How the operations of a nest's body read as C++ expressions. Values of 16-bit
 // floating-point types are held in `float` variables, rounded after every

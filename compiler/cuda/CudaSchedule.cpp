@@ -114,9 +114,9 @@ private:
                            elementOf(kernel, part, input->source));
     for (const auto &[op, extract] : nest.extracts)
       if (extract.source.kind == Source::Kind::Argument)
-        cost += accessCost(
-            loop ? extractStep(nest, op, extract, *loop) : std::optional(0l),
-            elementOf(kernel, part, extract.source));
+        cost += accessCost(loop ? extractStep(nest, op, extract, *loop)
+                                : std::optional(0l),
+                           elementOf(kernel, part, extract.source));
     int64_t operations = 0;
     for (Operation &op : nest.body()->without_terminator())
       operations += op.getDialect()->getNamespace() == "math" ? 10 : 1;
@@ -157,9 +157,8 @@ private:
     if (lanes > 1) {
       double combinations = static_cast<double>(
           llvm::divideCeil(inner.values, team / lanes) * nest.outputs.size());
-      cost.latency +=
-          combinations * kShuffleCycles *
-          static_cast<double>(ceilLog2(std::min(lanes, kWarp)));
+      cost.latency += combinations * kShuffleCycles *
+                      static_cast<double>(ceilLog2(std::min(lanes, kWarp)));
       if (lanes > kWarp)
         cost.latency += combinations * (kSharedCycles + lanes / kWarp * 4);
     }
@@ -324,8 +323,7 @@ private:
     for (const Nest &nest : part.nests) {
       for (const std::optional<Access> &input : nest.inputs)
         if (input && input->source.kind == Source::Kind::Argument &&
-            input->address.coefs[last] &&
-            !isPacked(input->address, last, pack))
+            input->address.coefs[last] && !isPacked(input->address, last, pack))
           return 1;
       for (const Output &output : nest.outputs) {
         if (!output.arguments.empty() && !isPacked(output.address, last, pack))
@@ -415,9 +413,9 @@ Combine combineOf(const Nest &nest, unsigned number) {
   if (isa<arith::AddIOp>(yielded))
     return Combine::Sum;
   auto sum = dyn_cast<arith::AddFOp>(yielded);
-  bool reorderable = sum && arith::bitEnumContainsAll(
-                                sum.getFastmath(),
-                                arith::FastMathFlags::reassoc);
+  bool reorderable =
+      sum && arith::bitEnumContainsAll(sum.getFastmath(),
+                                       arith::FastMathFlags::reassoc);
   return reorderable ? Combine::Sum : Combine::None;
 }
 

@@ -1,4 +1,5 @@
-//===- CudaText.h - The text of one kernel, in the making --------*- C++ -*-===//
+//===- CudaText.h - The text of one kernel, in the making --------*- C++
+//-*-===//
 #pragma once
 
 #include "compiler/cuda/CudaNames.h"
@@ -58,7 +59,7 @@ struct CudaText {
 };
 
 /// Appends the statements of `part` to `text`.
-void emitCudaPart(const Kernel &kernel, Part &part, const PartSchedule &schedule,
-                  CudaText &text);
+void emitCudaPart(const Kernel &kernel, Part &part,
+                  const PartSchedule &schedule, CudaText &text);
 
 } // namespace brew::compiler

@@ -39,9 +39,8 @@ public:
     result.symbol = hasNames ? text.names.unique(op.getSymName()) : "kernel";
     describeArguments();
     emitParts(schedule);
-    result.text = head() + text.prelude.text() + "\n" + signature(result.symbol,
-                                                                  schedule) +
-                  text.lines.text + "}\n";
+    result.text = head() + text.prelude.text() + "\n" +
+                  signature(result.symbol, schedule) + text.lines.text + "}\n";
     result.argumentCount = kernel.arguments.size();
     result.blocks = static_cast<uint32_t>(schedule.blocks());
     if (schedule.blocks() > INT32_MAX)
@@ -116,7 +115,8 @@ private:
       for (unsigned b = 0; b < a; ++b) {
         if (!text.arguments[a].written && !text.arguments[b].written)
           continue;
-        uint64_t beginA = buffers[a].getOffset(), beginB = buffers[b].getOffset();
+        uint64_t beginA = buffers[a].getOffset(),
+                 beginB = buffers[b].getOffset();
         if (buffers[a].getArena() != buffers[b].getArena() ||
             beginA >= beginB + sizeOf(b) || beginB >= beginA + sizeOf(a))
           continue;
@@ -133,8 +133,8 @@ private:
     for (auto [i, part] : llvm::enumerate(kernel.parts)) {
       const PartSchedule &chosen = schedule.parts[i];
       if (several && i == 0)
-        text.lines.open("if (blockIdx.x < " +
-                        std::to_string(chosen.blocks) + "u)");
+        text.lines.open("if (blockIdx.x < " + std::to_string(chosen.blocks) +
+                        "u)");
       emitCudaPart(kernel, part, chosen, text);
       if (!several)
         continue;
@@ -182,13 +182,13 @@ private:
 
   std::string signature(const std::string &symbol,
                         const CudaSchedule &schedule) {
-    std::string result =
-        "BREW_KERNEL(" + symbol + ", " + std::to_string(schedule.threads) + ")(";
+    std::string result = "BREW_KERNEL(" + symbol + ", " +
+                         std::to_string(schedule.threads) + ")(";
     for (auto [i, argument] : llvm::enumerate(text.arguments)) {
-      const char *access = argument.aliased || (argument.read && argument.written)
-                               ? "BREW_INOUT"
-                           : argument.written ? "BREW_OUT"
-                                              : "BREW_IN";
+      const char *access =
+          argument.aliased || (argument.read && argument.written) ? "BREW_INOUT"
+          : argument.written                                      ? "BREW_OUT"
+                                                                  : "BREW_IN";
       result += (i ? ",\n    " : "\n    ") + std::string(access) + "(" +
                 storageType(argument.element) + ", " + argument.name + ", " +
                 std::to_string(argument.count) + ")";
@@ -210,15 +210,13 @@ private:
 
 std::vector<CudaKernel> emitCuda(ModuleOp module) {
   Launches launches;
-  module.walk([&](LaunchOp launch) {
-    launches[launch.getKernel()].push_back(launch);
-  });
+  module.walk(
+      [&](LaunchOp launch) { launches[launch.getKernel()].push_back(launch); });
   std::vector<CudaKernel> kernels;
   for (auto op : module.getOps<KernelOp>()) {
     OwningOpRef<KernelOp> folded = foldBodies(op);
     ArrayRef<LaunchOp> users = launches[op.getSymName()];
-    CudaKernel kernel =
-        FunctionEmitter(*folded, users, /*names=*/true).emit();
+    CudaKernel kernel = FunctionEmitter(*folded, users, /*names=*/true).emit();
     kernel.canonical =
         FunctionEmitter(*folded, users, /*names=*/false).emit().text;
     kernels.push_back(std::move(kernel));

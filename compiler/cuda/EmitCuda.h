@@ -1,4 +1,5 @@
-//===- EmitCuda.h - Loop nests to CUDA C++ -----------------------*- C++ -*-===//
+//===- EmitCuda.h - Loop nests to CUDA C++ -----------------------*- C++
+//-*-===//
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"

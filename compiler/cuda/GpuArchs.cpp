@@ -55,8 +55,9 @@ public:
 private:
   [[noreturn]] static void lacks(const std::string &reason) {
     throw machineLacks("--gpu-arch native needs a GPU in this machine, but " +
-                       reason + "; name the architecture instead, as in "
-                                "--gpu-arch sm_90");
+                       reason +
+                       "; name the architecture instead, as in "
+                       "--gpu-arch sm_90");
   }
 
   template <typename Function, typename... Arguments>

@@ -1,4 +1,5 @@
-//===- GpuArchs.h - The architectures of brewc's --gpu-arch ------*- C++ -*-===//
+//===- GpuArchs.h - The architectures of brewc's --gpu-arch ------*- C++
+//-*-===//
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-//===- KernelCache.h - Compiled kernels of earlier runs ----------*- C++ -*-===//
+//===- KernelCache.h - Compiled kernels of earlier runs ----------*- C++
+//-*-===//
 #pragma once
 
 #include <optional>

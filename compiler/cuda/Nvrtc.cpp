@@ -97,10 +97,11 @@ void Nvrtc::Api::open() {
   }
   throw machineLacks(
       "a plan for GPUs needs NVRTC to compile its kernels, and " +
-      (reason.empty() ? "libnvrtc.so.13 or libnvrtc.so.12 was not found (looked "
-                        "where the loader does, in $CUDA_HOME and in "
-                        "/usr/local/cuda); install it with the CUDA toolkit"
-                      : "it does not load: " + reason) +
+      (reason.empty()
+           ? "libnvrtc.so.13 or libnvrtc.so.12 was not found (looked "
+             "where the loader does, in $CUDA_HOME and in "
+             "/usr/local/cuda); install it with the CUDA toolkit"
+           : "it does not load: " + reason) +
       "; --emit=kernels works without it");
 }
 
@@ -177,12 +178,12 @@ Nvrtc::Result Nvrtc::compile(const std::string &text, const std::string &name,
     options.push_back(include.c_str());
   }
   Program program = nullptr;
-  api->check(api->create(&program, text.c_str(), name.c_str(), 0, nullptr,
-                         nullptr),
-             "nvrtcCreateProgram");
+  api->check(
+      api->create(&program, text.c_str(), name.c_str(), 0, nullptr, nullptr),
+      "nvrtcCreateProgram");
   Result result;
-  int status = api->compile(program, static_cast<int>(options.size()),
-                            options.data());
+  int status =
+      api->compile(program, static_cast<int>(options.size()), options.data());
   // 6: the text does not compile. Anything else is NVRTC's own trouble.
   if (status != 0 && status != 6)
     api->check(status, "nvrtcCompileProgram");

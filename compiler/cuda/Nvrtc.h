@@ -1,4 +1,5 @@
-//===- Nvrtc.h - NVIDIA's run-time compiler, opened on first use -*- C++ -*-===//
+//===- Nvrtc.h - NVIDIA's run-time compiler, opened on first use -*- C++
+//-*-===//
 #pragma once
 
 #include <memory>

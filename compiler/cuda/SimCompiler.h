@@ -1,4 +1,5 @@
-//===- SimCompiler.h - Kernels for the simulator of Brew's tests -*- C++ -*-===//
+//===- SimCompiler.h - Kernels for the simulator of Brew's tests -*- C++
+//-*-===//
 #pragma once
 
 #include <string>

@@ -12,10 +12,13 @@
 # Features:
 #   shared     BREW_SHARED_DIR holds the recorded data
 #   x86        this machine is an x86-64 one
+#   nvrtc      NVIDIA's run-time compiler is here
+#   gpu        an NVIDIA driver is here
 #   avx512     it has AVX-512, so --cpu x86-64-v4 plans run here
 #   root       tests run as a user whom file permissions do not stop
 #
 # --param brew_tools_dir=DIR runs the tools of another folder.
+import ctypes
 import os
 import platform
 
@@ -54,6 +57,31 @@ if os.path.isdir(os.path.join(config.brew_shared_dir, "golden")):
     config.available_features.add("shared")
 if platform.machine() == "x86_64":
     config.available_features.add("x86")
+
+
+def has_library(names):
+    for name in names:
+        try:
+            ctypes.CDLL(name)
+            return True
+        except OSError:
+            pass
+    return False
+
+
+cuda_homes = [os.environ[v] for v in ("CUDA_HOME", "CUDA_PATH") if v in os.environ]
+nvrtc_names = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"]
+if has_library(nvrtc_names + [os.path.join(home, part, name)
+                              for home in cuda_homes + ["/usr/local/cuda"]
+                              for part in ("lib64", "lib") for name in nvrtc_names]):
+    config.available_features.add("nvrtc")
+if has_library(["libcuda.so.1"]):
+    config.available_features.add("gpu")
+for name in ("CUDA_HOME", "CUDA_PATH"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+# Compiled kernels of the tests stay with the tests.
+config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
 if hasattr(os, "geteuid") and os.geteuid() == 0:
     config.available_features.add("root")
 try:
