@@ -36,6 +36,8 @@ public:
       return databaseShapes();
     if (type == "HDF5Data")
       return hdf5Shapes();
+    if (type == "InfogainLoss")
+      return blobShapes();
     throw badInput("data layers of type " + type + " are not supported yet");
   }
 
@@ -64,6 +66,7 @@ private:
   std::vector<FeedShape> memoryShapes();
   std::vector<FeedShape> databaseShapes();
   std::vector<FeedShape> hdf5Shapes();
+  std::vector<FeedShape> blobShapes();
   FeedShape firstImage(const std::string &path) const;
   void checkGivenImage(const FeedShape &shape) const;
   void checkMean(const FeedShape &image, bool isCropped,
@@ -93,6 +96,13 @@ std::optional<std::string> Feed::findSource(const std::string &name,
                        "; to compile without it, say --input-shape " +
                        layer.top(missing) + "=" + example);
   }
+}
+
+/// A matrix in a .binaryproto file.
+std::vector<FeedShape> Feed::blobShapes() {
+  const formats::Blob blob = formats::readBinaryProto(formats::requirePath(
+      layer.infogain_loss_param().source(), folders, "infogain matrix"));
+  return {FeedShape(blob.dims.begin(), blob.dims.end())};
 }
 
 //===----------------------------------------------------------------------===//

@@ -55,6 +55,8 @@ public:
 std::unique_ptr<BatchSource> openDatabaseSource(const FeedInfo &info);
 /// Opens an HDF5Data layer's list of files.
 std::unique_ptr<BatchSource> openHdf5Source(const FeedInfo &info);
+/// Opens the file that an InfogainLoss layer names.
+std::unique_ptr<BatchSource> openBlobSource(const FeedInfo &info);
 /// The fillers of a DummyData layer.
 std::unique_ptr<BatchSource> makeDummySource(const FeedInfo &info);
 

@@ -47,6 +47,8 @@ struct Feeder::Feed {
       return openDatabaseSource(info);
     if (type() == "HDF5Data")
       return openHdf5Source(info);
+    if (type() == "InfogainLoss")
+      return openBlobSource(info);
     return makeDummySource(info);
   }
 };
@@ -64,7 +66,7 @@ Feeder::Feeder(Executor &planExecutor, int program, std::uint64_t seed,
                      "' has a data layer that cannot be read");
     const std::string &type = info.layer.type();
     if (type != "Data" && type != "HDF5Data" && type != "DummyData" &&
-        type != "Input" && type != "MemoryData")
+        type != "Input" && type != "MemoryData" && type != "InfogainLoss")
       throw badInput("layer '" + info.layer.name() + "' (" + type +
                      "): this version of brew-run cannot read data for layers "
                      "of this type");

@@ -311,6 +311,75 @@ row('softmaxloss_prob_top', (4, 5), [
     outputs=[], labels={'label': ((4,), [0, 1, 2, 3, 4])})
 
 
+def label_loss(name, shape, kind, settings='', choices=None, propagate=2):
+    """A loss of scores against one label per item."""
+    down = 'propagate_down: true ' + 'propagate_down: false ' * (propagate - 1)
+    row(name, shape, [Layer('layer', kind, ['x', 'label'], ['l'], down + settings)], outputs=[],
+        labels={'label': ((shape[0],), choices or list(range(shape[1])))})
+
+label_loss('hinge_l1', (5, 4), 'HingeLoss')
+label_loss('hinge_l2', (5, 4), 'HingeLoss', 'hinge_loss_param { norm: L2 } loss_weight: 2')
+label_loss('hinge_spatial', (3, 2, 2, 2), 'HingeLoss', 'hinge_loss_param { norm: L2 }',
+           [0, 3, 5, 7])
+for name, shape, choices in (('', (4, 5), None), ('_spatial', (3, 3, 1, 1), [0, 1, 2])):
+    row('multinomial' + name, shape, [
+        Layer('s', 'Softmax', ['x'], ['p']),
+        Layer('layer', 'MultinomialLogisticLoss', ['p', 'label'], ['l'],
+              'propagate_down: true propagate_down: false loss_weight: 1.5')], outputs=[],
+        labels={'label': ((shape[0],), choices or list(range(shape[1])))})
+
+
+def infogain(name, shape, axis, settings, choices=None):
+    rows = tuple(d for i, d in enumerate(shape) if i != axis % len(shape))
+    classes = shape[axis]
+    row('infogain_' + name, {'x': shape, 'h': (1, 1, classes, classes)}, [
+        Layer('layer', 'InfogainLoss', ['x', 'label', 'h'], ['l'],
+              'propagate_down: true propagate_down: false propagate_down: false '
+              'infogain_loss_param { axis: %d } %s' % (axis, settings))],
+        outputs=[], bare=['h'], labels={'label': (rows, choices or list(range(classes)))})
+
+infogain('plain', (4, 5), 1, '')
+infogain('spatial', (2, 3, 2, 2), 1, 'loss_weight: 2')
+infogain('axis', (2, 2, 4), -1, 'loss_param { normalization: FULL }')
+infogain('ignore', (4, 3, 2), 1, 'loss_param { ignore_label: 1 normalization: VALID }')
+infogain('batch', (4, 3, 2), 1, 'loss_param { ignore_label: 1 normalization: BATCH_SIZE }')
+
+
+def pair_loss(name, shapes, kind, settings='', **more):
+    """A loss of bottoms x, z, ..."""
+    names = ['x', 'z', 'w', 'v'][:len(shapes)]
+    row(name, dict(zip(names, shapes)), [Layer('layer', kind, names, ['l'], settings)],
+        outputs=[], **more)
+
+pair_loss('euclidean', [(4, 3, 2)] * 2, 'EuclideanLoss')
+pair_loss('euclidean_weight', [(3, 2, 2, 3)] * 2, 'EuclideanLoss', 'loss_weight: -0.7')
+pair_loss('euclidean_shapes', [(4, 6), (4, 3, 2, 1)], 'EuclideanLoss')
+pair_loss('smooth_l1', [(4, 5)] * 2, 'SmoothL1Loss')
+pair_loss('smooth_l1_sigma', [(4, 5)] * 2, 'SmoothL1Loss', 'smooth_l1_loss_param { sigma: 2.3 }')
+pair_loss('smooth_l1_weights', [(2, 3, 2, 2)] * 4, 'SmoothL1Loss',
+          'propagate_down: true propagate_down: true propagate_down: false propagate_down: false '
+          'loss_weight: 3 smooth_l1_loss_param { sigma: 1.7 }', bare=['w', 'v'])
+DOWN = 'propagate_down: true propagate_down: false '
+for name, settings in (('', ''), ('_full', 'loss_param { normalization: FULL }'),
+                       ('_valid', 'loss_param { normalize: true }'),
+                       ('_none', 'loss_param { normalization: NONE }')):
+    row('sigmoid_ce' + name, (3, 4), [
+        Layer('layer', 'SigmoidCrossEntropyLoss', ['x', 'label'], ['l'], DOWN + settings)],
+        outputs=[], labels={'label': ((3, 4), [0, 1, 0.3])})
+for mode in ('VALID', 'BATCH_SIZE'):
+    row('sigmoid_ce_ignore_%s' % mode.lower(), (2, 3, 2, 2), [
+        Layer('layer', 'SigmoidCrossEntropyLoss', ['x', 'label'], ['l'],
+              DOWN + 'loss_param { ignore_label: 2 normalization: %s }' % mode)],
+        outputs=[], labels={'label': ((2, 3, 2, 2), [0, 1, 2])})
+# Only the old form: Caffe's other gradient divides by the distance plus 1e-4, which is no
+# derivative; a recorded case has it.
+row('contrastive_legacy', {'x': (6, 3), 'z': (6, 3)}, [
+    Layer('layer', 'ContrastiveLoss', ['x', 'z', 'label'], ['l'],
+          'propagate_down: true propagate_down: true propagate_down: false '
+          'contrastive_loss_param { margin: 1.5 legacy_version: true }')], outputs=[],
+    labels={'label': ((6,), [0, 1])})
+
+
 # --- Graphs -----------------------------------------------------------------
 IP = 'inner_product_param { num_output: %d }'
 SQUARE = 'power_param { power: 2 scale: 0.5 shift: 0.3 }'

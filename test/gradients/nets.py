@@ -43,7 +43,7 @@ def loss_weights(layers):
     weights = {}
     for layer in layers:
         given = layer.numbers('loss_weight')
-        if layer.type == 'SoftmaxWithLoss' and not given:
+        if layer.type.endswith('Loss') and not given:
             given = ['1']
         weights.update({top: float(w) for top, w in zip(layer.tops, given) if float(w)})
     return weights

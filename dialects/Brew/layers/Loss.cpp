@@ -1,6 +1,6 @@
 //===- Loss.cpp - SoftmaxWithLoss and Accuracy
 //-----------------------------===//
-#include "dialects/Brew/Composites.h"
+#include "dialects/Brew/layers/Labels.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,116 +14,15 @@
 using namespace mlir;
 using namespace brew::ir;
 
-namespace {
-
 /// Shape rules of a layer that compares scores with one label per row.
-template <typename Op> LogicalResult checkLabels(Op op) {
-  ArrayRef<int64_t> x = shapeOf(op.getX()), label = shapeOf(op.getLabel());
-  int64_t rank = x.size(), axis = op.getAxis();
-  if (axis < -rank || axis >= rank)
-    return layerError(op) << "axis " << axis << " is outside the bottom's "
-                          << rank << " dimensions";
-  if (axis < 0)
-    op.setAxis(axis += rank);
-  int64_t rows = countOf(x) / x[axis];
-  if (countOf(label) != rows)
-    return layerError(op) << "the number of labels (" << countOf(label)
-                          << ") must match the number of predictions (" << rows
-                          << "): with scores of shape N, C, H, W on axis 1, "
-                             "labels are N, H, W";
-  return success();
+template <typename Op> static LogicalResult checkLabels(Op op) {
+  ArrayRef<int64_t> x = shapeOf(op.getX());
+  FailureOr<int64_t> axis = canonicalAxis(op, op.getAxis(), x);
+  if (failed(axis))
+    return failure();
+  op.setAxis(*axis);
+  return checkLabelCount(op, x, shapeOf(op.getLabel()), *axis);
 }
-
-/// Labels as one element per row of the scores.
-Value labelsByRow(OpBuilder &b, Location loc, Value label,
-                  const AlongAxis &rows) {
-  auto type = RankedTensorType::get(rows.type.getShape(), elementOf(label));
-  if (label.getType() == type)
-    return label;
-  return ReinterpretOp::create(b, loc, type, label);
-}
-
-/// A label in a body: its index (0 if unusable) and whether it counts.
-struct Label {
-  Value index;   ///< in [0, classes)
-  Value inRange; ///< i1
-  Value ignored; ///< i1, null without ignore_label
-
-  Label(Scalars &s, Value value, int64_t classes,
-        std::optional<int64_t> ignoreLabel) {
-    Type type = value.getType();
-    // Caffe truncates labels to integers.
-    inRange = s.both(s.greater(value, s.constant(type, -1)),
-                     s.greater(s.constant(type, classes), value));
-    Value safe = s.select(inRange, value, s.constant(type, 0));
-    Value integer = arith::FPToSIOp::create(s.b, s.loc, s.b.getI32Type(), safe);
-    index = arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(), integer);
-    if (ignoreLabel)
-      ignored = s.equal(math::TruncOp::create(s.b, s.loc, value),
-                        s.constant(type, *ignoreLabel));
-  }
-};
-
-/// 1 + the position of the first label that is neither in range nor ignored.
-Value buildStatus(OpBuilder &b, Location loc, Value labels, int64_t classes,
-                  std::optional<int64_t> ignoreLabel, RankedTensorType type) {
-  ArrayRef<int64_t> shape = shapeOf(labels);
-  SmallVector<bool> reduction(shape.size(), true);
-  Nest nest(b, loc, shape, reduction);
-  nest.input(labels, iota(shape.size()));
-  nest.output(type, {}, 0);
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
-    Label label(s, body.in[0], classes, ignoreLabel);
-    Value fine = label.inRange;
-    if (label.ignored)
-      fine = arith::OrIOp::create(s.b, s.loc, fine, label.ignored);
-    Value position = s.index(0);
-    for (size_t i = 0; i < shape.size(); ++i)
-      position = s.addi(s.muli(position, shape[i]), body.loop(i));
-    Value found = arith::IndexCastOp::create(s.b, s.loc, s.b.getI32Type(),
-                                             s.addi(position, s.index(1)));
-    Value free = s.equali(body.out[0], s.constant(s.b.getI32Type(), 0));
-    found = s.select(fine, body.out[0], found);
-    return {s.select(free, found, body.out[0])};
-  })[0];
-}
-
-std::optional<int64_t> asOptional(std::optional<uint64_t> value) {
-  if (!value)
-    return std::nullopt;
-  return static_cast<int64_t>(*value);
-}
-
-/// Sum of all elements.
-Value buildTotal(OpBuilder &b, Location loc, Value x, RankedTensorType type) {
-  SmallVector<bool> reduction(shapeOf(x).size(), true);
-  Nest nest(b, loc, shapeOf(x), reduction);
-  nest.input(x, iota(shapeOf(x).size()));
-  nest.output(type, {}, 0.0);
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
-    return {body.s.accumulate(body.out[0], body.in[0])};
-  })[0];
-}
-
-/// Number of rows whose label is not ignored.
-Value buildValidCount(OpBuilder &b, Location loc, Value labels, int64_t classes,
-                      int64_t ignoreLabel, RankedTensorType type) {
-  SmallVector<bool> reduction(shapeOf(labels).size(), true);
-  Nest nest(b, loc, shapeOf(labels), reduction);
-  nest.input(labels, iota(shapeOf(labels).size()));
-  nest.output(type, {}, 0.0);
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
-    Label label(s, body.in[0], classes, ignoreLabel);
-    Type element = type.getElementType();
-    return {s.accumulate(body.out[0],
-                         s.select(label.ignored, s.constant(element, 0),
-                                  s.constant(element, 1)))};
-  })[0];
-}
-
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // SoftmaxWithLoss
@@ -181,33 +80,14 @@ SmallVector<Value> SoftmaxLossOp::buildGeneric(OpBuilder &b) {
   })[0];
   Value total = buildTotal(b, loc, losses, scalar);
 
-  // Caffe never divides by less than one.
-  Value normalizer;
   int64_t count = countOf(rows.type.getShape());
   int64_t outer = countOf(probType.getShape().take_front(axis));
-  if (getNormalization() == Normalization::Valid && ignore) {
-    Value valid = buildValidCount(b, loc, labels, classes, *ignore, scalar);
-    Nest atLeastOne(b, loc, ArrayRef<int64_t>{});
-    atLeastOne.input(valid, ArrayRef<int64_t>{});
-    atLeastOne.output(scalar, {});
-    normalizer = atLeastOne.build([&](Nest::Body &body) -> SmallVector<Value> {
-      return {
-          body.s.maximum(body.in[0], body.s.constant(body.in[0].getType(), 1))};
-    })[0];
-  } else {
-    int64_t value = getNormalization() == Normalization::None        ? 1
-                    : getNormalization() == Normalization::BatchSize ? outer
-                                                                     : count;
-    normalizer = FillOp::create(b, loc, scalar,
-                                b.getF64FloatAttr(std::max<int64_t>(value, 1)));
-  }
-  Nest divide(b, loc, ArrayRef<int64_t>{});
-  divide.input(total, ArrayRef<int64_t>{});
-  divide.input(normalizer, ArrayRef<int64_t>{});
-  divide.output(scalar, {});
-  Value loss = divide.build([&](Nest::Body &body) -> SmallVector<Value> {
-    return {body.s.div(body.in[0], body.in[1])};
-  })[0];
+  Value valid;
+  if (getNormalization() == Normalization::Valid && ignore)
+    valid = buildValidCount(b, loc, labels, classes, *ignore, scalar);
+  Value normalizer =
+      buildNormalizer(b, loc, getNormalization(), outer, count, valid, scalar);
+  Value loss = buildQuotient(b, loc, total, normalizer);
   Value status;
   if (!getStatus().use_empty())
     status =

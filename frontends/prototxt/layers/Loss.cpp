@@ -49,6 +49,101 @@ void buildAccuracy(LayerBuild &l) {
   l.checkLabels(op.result(2));
 }
 
+void buildEuclideanLoss(LayerBuild &l) { l.whole("euclidean_loss"); }
+
+void checkSmoothL1Loss(LayerCheck &c) {
+  const caffe::SmoothL1LossParameter &settings = c.layer.smooth_l1_loss_param();
+  if (!(settings.sigma() > 0))
+    c.error(settings, "sigma", "sigma must be above 0");
+}
+
+void buildSmoothL1Loss(LayerBuild &l) {
+  l.whole("smooth_l1_loss")
+      .real("sigma", l.layer.smooth_l1_loss_param().sigma());
+}
+
+/// Unlike other losses this one divides by the number of items by default.
+void buildSigmoidCrossEntropyLoss(LayerBuild &l) {
+  const caffe::LossParameter &settings = l.layer.loss_param();
+  const bool isGiven = settings.has_normalization() || settings.has_normalize();
+  OperationSpec &op = l.whole("sigmoid_cross_entropy_loss");
+  op.word("normalization", "normalization",
+          isGiven ? normalizationWord(settings) : "batch_size");
+  if (settings.has_ignore_label())
+    op.integer("ignore_label", settings.ignore_label());
+  op.saves(1);
+}
+
+void buildContrastiveLoss(LayerBuild &l) {
+  const caffe::ContrastiveLossParameter &settings =
+      l.layer.contrastive_loss_param();
+  l.whole("contrastive_loss")
+      .real("margin", settings.margin())
+      .flag("legacy", settings.legacy_version())
+      .saves(1);
+}
+
+void buildHingeLoss(LayerBuild &l) {
+  OperationSpec &op = l.whole("hinge_loss");
+  op.flag("squared",
+          l.layer.hinge_loss_param().norm() == caffe::HingeLossParameter::L2);
+  op.saves(1, OperationSpec::Element::I32);
+  l.checkLabels(op.result(1));
+}
+
+void buildMultinomialLogisticLoss(LayerBuild &l) {
+  OperationSpec &op = l.whole("multinomial_logistic_loss");
+  op.saves(1, OperationSpec::Element::I32);
+  l.checkLabels(op.result(1));
+}
+
+void checkInfogainLoss(LayerCheck &c) {
+  const caffe::InfogainLossParameter &settings = c.layer.infogain_loss_param();
+  if (c.layer.bottom_size() == 2 && !settings.has_source())
+    c.missing(settings, "source");
+  if (c.layer.bottom_size() == 3 && settings.has_source())
+    c.error(settings, "source",
+            "give the infogain matrix either as source or as a third bottom");
+  if (c.layer.loss_param().has_normalize())
+    c.error(c.layer.loss_param(), "normalize",
+            "normalize is not allowed here; use normalization");
+}
+
+/// The matrix of a file reaches the layer as data does: read when a program
+/// runs, and never part of the compiled net.
+ValueRef infogainFromFile(LayerBuild &l) {
+  caffe::LayerParameter config;
+  config.set_name(l.layer.name());
+  config.set_type("InfogainLoss");
+  config.add_top(l.layer.name() + " infogain matrix");
+  *config.mutable_infogain_loss_param() = l.layer.infogain_loss_param();
+  OperationSpec &feed = l.plain("feed");
+  feed.text("layer", l.layer.name())
+      .add("tops", std::vector<std::string>())
+      .text("kind", "InfogainLoss")
+      .text("config", config.ShortDebugString())
+      .text("folder", l.folder)
+      .saves(1);
+  return feed.result(0);
+}
+
+void buildInfogainLoss(LayerBuild &l) {
+  const caffe::LossParameter &settings = l.layer.loss_param();
+  const bool fromFile = l.bottoms() == 2;
+  ValueRef matrix;
+  if (fromFile)
+    matrix = infogainFromFile(l);
+  OperationSpec &op = l.whole("infogain_loss");
+  if (fromFile)
+    op.operands.push_back(matrix);
+  op.integer("axis", l.layer.infogain_loss_param().axis())
+      .word("normalization", "normalization", normalizationWord(settings));
+  if (settings.has_ignore_label())
+    op.integer("ignore_label", settings.ignore_label());
+  op.saves(3 - l.tops()).saves(1, OperationSpec::Element::I32);
+  l.checkLabels(op.result(3));
+}
+
 } // namespace
 
 LayerRows lossLayers() {
@@ -56,6 +151,23 @@ LayerRows lossLayers() {
       LayerKind{"Accuracy", 2, 2, 1, 2, "accuracy_param"}
           .checkedBy(checkAccuracy)
           .builtBy(buildAccuracy),
+      lossKind("ContrastiveLoss", 3, 3, 1, "contrastive_loss_param loss_param")
+          .builtBy(buildContrastiveLoss),
+      lossKind("EuclideanLoss", 2, 2, 1, "loss_param")
+          .builtBy(buildEuclideanLoss),
+      lossKind("HingeLoss", 2, 2, 1, "hinge_loss_param loss_param")
+          .builtBy(buildHingeLoss),
+      lossKind("InfogainLoss", 2, 3, 2,
+               "infogain_loss_param loss_param softmax_param")
+          .checkedBy(checkInfogainLoss)
+          .builtBy(buildInfogainLoss),
+      lossKind("MultinomialLogisticLoss", 2, 2, 1, "loss_param")
+          .builtBy(buildMultinomialLogisticLoss),
+      lossKind("SigmoidCrossEntropyLoss", 2, 2, 1, "loss_param sigmoid_param")
+          .builtBy(buildSigmoidCrossEntropyLoss),
+      lossKind("SmoothL1Loss", 2, 4, 1, "smooth_l1_loss_param loss_param")
+          .checkedBy(checkSmoothL1Loss)
+          .builtBy(buildSmoothL1Loss),
       lossKind("SoftmaxWithLoss", 2, 2, 2, "loss_param softmax_param")
           .builtBy(buildSoftmaxLoss),
   };

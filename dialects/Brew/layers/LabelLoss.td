@@ -1,0 +1,36 @@
+//===- LabelLoss.td - Losses of scores against class labels -----*- tablegen -*-===//
+#ifndef BREW_LAYERS_LABELLOSS_TD
+#define BREW_LAYERS_LABELLOSS_TD
+
+include "dialects/Brew/BrewLayer.td"
+
+def Brew_HingeLossOp : Brew_LayerOp<"hinge_loss", [Pure, Gradient, Generic, Labels]> {
+  let summary = "One-against-all hinge loss";
+  let description = [{
+    The sum over all scores of max(0, 1 - x) for the label's own score and
+    max(0, 1 + x) for the others (their squares with `squared`), divided by N. All
+    dimensions but the first number the classes.
+  }];
+  let arguments = !con((ins AnyTensor:$x, AnyTensor:$label), layerAttributes,
+    (ins UnitAttr:$squared));
+  let results = (outs AnyTensor:$loss, AnyTensor:$status);
+}
+
+def Brew_MultinomialLogisticLossOp : Brew_LayerOp<"multinomial_logistic_loss",
+    [Pure, Gradient, Generic, Labels]> {
+  let summary = "-log of the label's probability, averaged over N";
+  let arguments = !con((ins AnyTensor:$p, AnyTensor:$label), layerAttributes);
+  let results = (outs AnyTensor:$loss, AnyTensor:$status);
+}
+
+def Brew_InfogainLossOp : Brew_LayerOp<"infogain_loss", [Pure, Gradient, Generic, Labels]> {
+  let summary = "-sum over classes l of H[label, l] log(softmax(x)[l])";
+  let description = "Further results are saved as in brew.softmax_loss.";
+  let arguments = !con((ins AnyTensor:$x, AnyTensor:$label, AnyTensor:$h),
+    layerAttributes, (ins I64Attr:$axis, OptionalAttr<I64Attr>:$ignore_label,
+      Brew_NormalizationAttr:$normalization));
+  let results = (outs AnyTensor:$loss, AnyTensor:$prob, AnyTensor:$normalizer,
+    AnyTensor:$status);
+}
+
+#endif // BREW_LAYERS_LABELLOSS_TD

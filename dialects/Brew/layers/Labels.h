@@ -1,0 +1,73 @@
+//===- Labels.h - What layers that compare with labels share -----*- C++
+//-*-===//
+#pragma once
+
+#include "dialects/Brew/Composites.h"
+
+#include <optional>
+
+namespace brew::ir {
+
+/// Makes `axis` non-negative; an error at `op` if the shape does not have it.
+mlir::FailureOr<int64_t> canonicalAxis(mlir::Operation *op, int64_t axis,
+                                       llvm::ArrayRef<int64_t> shape);
+
+/// An error at `op` unless there is one label for each row of scores `x` along
+/// `axis` (canonical).
+mlir::LogicalResult checkLabelCount(mlir::Operation *op,
+                                    llvm::ArrayRef<int64_t> x,
+                                    llvm::ArrayRef<int64_t> label,
+                                    int64_t axis);
+
+/// Labels as one element per row of the scores.
+mlir::Value labelsByRow(mlir::OpBuilder &b, mlir::Location loc,
+                        mlir::Value label, const AlongAxis &rows);
+
+/// A label in a body: its index (0 if unusable) and whether it counts.
+struct Label {
+  mlir::Value index;   ///< in [0, classes)
+  mlir::Value inRange; ///< i1
+  mlir::Value ignored; ///< i1, null without ignore_label
+
+  Label(Scalars &s, mlir::Value value, int64_t classes,
+        std::optional<int64_t> ignoreLabel);
+};
+
+/// 1 + the position of the first label that is neither in range nor ignored.
+mlir::Value buildStatus(mlir::OpBuilder &b, mlir::Location loc,
+                        mlir::Value labels, int64_t classes,
+                        std::optional<int64_t> ignoreLabel,
+                        mlir::RankedTensorType type);
+
+/// Number of rows whose label is not ignored.
+mlir::Value buildValidCount(mlir::OpBuilder &b, mlir::Location loc,
+                            mlir::Value labels, int64_t classes,
+                            int64_t ignoreLabel, mlir::RankedTensorType type);
+
+/// What a summed loss is divided by (Caffe's get_normalizer): the number of
+/// rows, of outer rows, 1, or for VALID `validCount` (null: all rows count);
+/// never less than one.
+mlir::Value buildNormalizer(mlir::OpBuilder &b, mlir::Location loc,
+                            Normalization mode, int64_t outer, int64_t rows,
+                            mlir::Value validCount,
+                            mlir::RankedTensorType type);
+
+/// Sum of all elements.
+mlir::Value buildTotal(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
+                       mlir::RankedTensorType type);
+
+/// The scalar x * factor.
+mlir::Value buildScaled(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
+                        double factor);
+
+/// The scalar x / y.
+mlir::Value buildQuotient(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
+                          mlir::Value y);
+
+inline std::optional<int64_t> asOptional(std::optional<uint64_t> value) {
+  if (!value)
+    return std::nullopt;
+  return static_cast<int64_t>(*value);
+}
+
+} // namespace brew::ir
