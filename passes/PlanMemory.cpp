@@ -266,7 +266,8 @@ void ProgramPlanner::findRoots() {
     if (auto feed = dyn_cast<FeedOp>(op)) {
       // Readers that fill a blob for every run may share its bytes later on;
       // blobs that are set once must keep them.
-      bool everyRun = feed.getKind() == "Data" || feed.getKind() == "HDF5Data";
+      bool everyRun = feed.getKind() == "Data" || feed.getKind() == "HDF5Data" ||
+                      feed.getKind() == "Random";
       for (Value value : feed.getValues()) {
         unsigned root = newRoot(value, 0);
         roots[root].live.last = everyRun ? 0 : stepCount;

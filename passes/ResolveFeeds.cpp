@@ -63,6 +63,12 @@ private:
   void resolve(FeedOp feed, const brew::FeedOptions &given) {
     const std::string who = "layer '" + feed.getLayer().str() + "' (" +
                             feed.getKind().str() + "): ";
+    if (feed.getKind() == "Random") {
+      // A key of two words (dialects/Brew/RandomBits.h).
+      for (Value value : feed.getValues())
+        value.setType(RankedTensorType::get({2}, elementOf(value)));
+      return;
+    }
     try {
       caffe::LayerParameter layer;
       google::protobuf::TextFormat::Parser parser;

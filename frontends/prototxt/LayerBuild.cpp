@@ -56,6 +56,20 @@ OperationSpec &LayerBuild::slice(const std::string &name, int number) {
   return spec;
 }
 
+ValueRef LayerBuild::randomKey() {
+  caffe::LayerParameter source;
+  source.set_name(layer.name());
+  source.set_type("Random");
+  OperationSpec &feed = plain("feed");
+  feed.text("layer", layer.name())
+      .add("tops", std::vector<std::string>())
+      .text("kind", source.type())
+      .text("config", source.ShortDebugString())
+      .text("folder", "")
+      .saves(1, OperationSpec::Element::I32);
+  return feed.result(0);
+}
+
 void LayerBuild::checkLabels(ValueRef status, int labels) {
   OperationSpec &check = plain("check_labels");
   check.operands = {status, bottom(labels)};

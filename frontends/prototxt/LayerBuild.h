@@ -105,13 +105,15 @@ struct OperationSpec {
 /// One layer while its operations are described.
 class LayerBuild {
 public:
-  LayerBuild(const NetGraph &graph, const GraphLayer &entry, std::string folder)
-      : layer(*entry.layer), graph(graph), entry(entry),
+  LayerBuild(const NetGraph &graph, const GraphLayer &entry, caffe::Phase phase,
+             std::string folder)
+      : layer(*entry.layer), graph(graph), entry(entry), phase(phase),
         folder(std::move(folder)) {}
 
   const caffe::LayerParameter &layer;
   const NetGraph &graph;
   const GraphLayer &entry;
+  const caffe::Phase phase; ///< the net's
   /// Folder of the prototxt, where the layer's files may lie.
   const std::string folder;
 
@@ -131,6 +133,9 @@ public:
   /// it gives are said with `giveTop`.
   OperationSpec &plain(const std::string &name);
   void giveTop(ValueRef value) { topValues.push_back(value); }
+
+  /// The key of the layer's random numbers (dialects/Brew/RandomBits.h).
+  ValueRef randomKey();
 
   /// Reports labels (bottom `labels`) that `status` finds outside the classes.
   void checkLabels(ValueRef status, int labels = 1);

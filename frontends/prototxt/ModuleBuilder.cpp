@@ -178,7 +178,7 @@ void ModuleBuilder::addProgram(const std::string &name, const FilteredNet &net,
       params.push_back(ParamValueOp::create(
           b, loc, blob,
           FlatSymbolRefAttr::get(b.getContext(), paramNames[param])));
-    LayerBuild build(graph, entry, folder);
+    LayerBuild build(graph, entry, net.state.phase(), folder);
     entry.kind->build(build);
     SmallVector<Value> tops = createLayer(build, loc, bottoms, params);
     for (auto [top, value] : llvm::zip_equal(entry.tops, tops))

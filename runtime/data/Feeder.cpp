@@ -32,7 +32,6 @@ unsigned prefetchDepth(const caffe::LayerParameter &layer) {
 
 struct Feeder::Feed {
   FeedInfo info;
-  std::uint32_t programIndex = 0;
   std::vector<std::uint32_t> buffers;
   /// The caller's values in the buffer's layout; empty: the source's.
   std::vector<std::vector<std::byte>> given;
@@ -58,6 +57,8 @@ Feeder::Feeder(Executor &planExecutor, int program, std::uint64_t seed,
     : executor(planExecutor) {
   const plan::Manifest &manifest = executor.manifest();
   const plan::Program &description = manifest.programs(program);
+  testPhase = description.test_phase();
+  programIndex = testIndex(description.name());
   for (const plan::Feed &source : description.feeds()) {
     auto feed = std::make_unique<Feed>();
     FeedInfo &info = feed->info;
@@ -65,6 +66,14 @@ Feeder::Feeder(Executor &planExecutor, int program, std::uint64_t seed,
       throw badInput("the plan's program '" + description.name() +
                      "' has a data layer that cannot be read");
     const std::string &type = info.layer.type();
+    if (type == "Random") {
+      if (source.buffer_indices_size() != 1)
+        throw badInput("damaged plan: layer '" + info.layer.name() +
+                       "' has no single key of its random numbers");
+      keys.add(manifest, description.name(), info.layer.name(),
+               source.buffer_indices(0), seed);
+      continue;
+    }
     if (type != "Data" && type != "HDF5Data" && type != "DummyData" &&
         type != "Input" && type != "MemoryData" && type != "InfogainLoss")
       throw badInput("layer '" + info.layer.name() + "' (" + type +
@@ -79,7 +88,7 @@ Feeder::Feeder(Executor &planExecutor, int program, std::uint64_t seed,
       info.tops.push_back(&manifest.buffers(static_cast<int>(index)));
       feed->buffers.push_back(index);
     }
-    info.testPhase = description.test_phase();
+    info.testPhase = testPhase;
     info.seed = seed;
     info.stream = description.name() + "/" + info.layer.name();
     if (!source.folder().empty())
@@ -87,7 +96,6 @@ Feeder::Feeder(Executor &planExecutor, int program, std::uint64_t seed,
     if (!planFolder.empty())
       info.folders.push_back(planFolder);
     feed->given.resize(info.tops.size());
-    feed->programIndex = testIndex(description.name());
     feeds.push_back(std::move(feed));
   }
 }
@@ -193,38 +201,46 @@ void Feeder::feed() {
     if (batch)
       feed->prefetcher->release();
   }
+  keys.feed(executor);
 }
 
 std::vector<caffe::ReaderCursor> Feeder::cursors() const {
   std::vector<caffe::ReaderCursor> result;
-  for (const auto &feed : feeds) {
-    if (!feed->prefetcher)
-      continue;
-    const SourcePosition at = feed->prefetcher->consumed();
+  auto add = [&](const std::string &layer, const SourcePosition &at) {
     caffe::ReaderCursor cursor;
-    cursor.set_layer(feed->info.layer.name());
-    cursor.set_phase(feed->info.testPhase ? caffe::TEST : caffe::TRAIN);
-    cursor.set_test_index(feed->programIndex);
+    cursor.set_layer(layer);
+    cursor.set_phase(testPhase ? caffe::TEST : caffe::TRAIN);
+    cursor.set_test_index(programIndex);
     cursor.set_records(at.records);
     cursor.set_epoch(at.epoch);
     cursor.set_position(at.position);
     result.push_back(cursor);
-  }
+  };
+  for (const auto &feed : feeds)
+    if (feed->prefetcher)
+      add(feed->info.layer.name(), feed->prefetcher->consumed());
+  for (const std::string &layer : keys.layers())
+    add(layer, {keys.runs(), 0, 0});
   return result;
 }
 
 void Feeder::restore(const std::vector<caffe::ReaderCursor> &cursors) {
   open();
-  for (const auto &feed : feeds) {
-    if (!feed->prefetcher)
-      continue;
+  auto find = [&](const std::string &layer) -> const caffe::ReaderCursor * {
     for (const caffe::ReaderCursor &cursor : cursors)
-      if (cursor.layer() == feed->info.layer.name() &&
-          (cursor.phase() == caffe::TEST) == feed->info.testPhase &&
-          cursor.test_index() == feed->programIndex)
-        feed->prefetcher->seek(
-            {cursor.records(), cursor.epoch(), cursor.position()});
-  }
+      if (cursor.layer() == layer &&
+          (cursor.phase() == caffe::TEST) == testPhase &&
+          cursor.test_index() == programIndex)
+        return &cursor;
+    return nullptr;
+  };
+  for (const auto &feed : feeds)
+    if (feed->prefetcher)
+      if (const caffe::ReaderCursor *at = find(feed->info.layer.name()))
+        feed->prefetcher->seek({at->records(), at->epoch(), at->position()});
+  for (const std::string &layer : keys.layers())
+    if (const caffe::ReaderCursor *at = find(layer))
+      keys.seek(at->records());
 }
 
 std::vector<Feeder::Starvation> Feeder::starvation() const {

@@ -3,13 +3,14 @@
 // One Feeder serves one program. The tops of its data layers are filled from
 // their sources, read ahead on threads; those of Input and MemoryData layers,
 // and any other that the caller takes over with set(), from values the caller
-// gives.
+// gives. The feeder also gives the layers that draw random numbers their keys.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
 #include "runtime/Executor.h"
 #include "runtime/data/BatchSource.h"
+#include "runtime/data/RandomKeys.h"
 
 #include <cstdint>
 #include <memory>
@@ -21,7 +22,8 @@ namespace brew::runtime {
 
 class Feeder {
 public:
-  /// `seed` drives shuffling, cropping, mirroring and fillers. `planFolder` is
+  /// `seed` drives shuffling, cropping, mirroring, fillers and layers' own
+  /// random numbers. `planFolder` is
   /// the last place where sources are looked up. Throws Error (1) if a feed's
   /// layer is of an unknown type or does not fit its buffers; opens nothing.
   Feeder(Executor &executor, int program, std::uint64_t seed,
@@ -56,7 +58,8 @@ public:
   /// memory of inputs is reused within a run.
   void feed();
 
-  /// Where every source stands, for a solver state. Read-ahead does not count.
+  /// Where every source and every stream of random numbers stands, for a solver
+  /// state. Read-ahead does not count; of random numbers runs do, as records.
   std::vector<caffe::ReaderCursor> cursors() const;
   /// Moves sources to cursors of the same layers; those without one stay at
   /// the beginning. Opens the sources, so call it before start().
@@ -81,8 +84,11 @@ private:
   void setValues(std::string_view top, const Value *values, std::int64_t count);
 
   Executor &executor;
+  RandomKeys keys;
   std::vector<std::unique_ptr<Feed>> feeds;
   bool opened = false;
+  bool testPhase = false;
+  std::uint32_t programIndex = 0; ///< what a cursor calls its test net
 };
 
 } // namespace brew::runtime

@@ -24,6 +24,15 @@ def Brew_ClipOp : Brew_Neuron<"clip", [Scalar],
   let summary = "x, at most max, and then at least min";
 }
 
+def Brew_DropoutOp : Brew_LayerOp<"dropout", [Pure, Gradient, Generic]> {
+  let summary = "x / (1 - ratio) where not dropped, 0 elsewhere";
+  let description = "Drops each element with probability `ratio`, by random bits "
+    "under `key` (dialects/Brew/RandomBits.h).";
+  let arguments = !con((ins AnyTensor:$x, AnyTensor:$key), layerAttributes,
+    (ins F32Attr:$ratio));
+  let results = (outs AnyTensor:$y);
+}
+
 def Brew_ELUOp : Brew_Neuron<"elu", [ScalarInPlace], (ins F32Attr:$alpha)> {
   let summary = "x where x > 0, alpha * (exp(x) - 1) elsewhere";
 }

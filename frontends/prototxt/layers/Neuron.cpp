@@ -40,6 +40,25 @@ void buildClip(LayerBuild &l) {
       .real("max", l.layer.clip_param().max());
 }
 
+void checkDropout(LayerCheck &c) {
+  const caffe::DropoutParameter &settings = c.layer.dropout_param();
+  if (!(settings.dropout_ratio() >= 0 && settings.dropout_ratio() < 1))
+    c.error(settings, "dropout_ratio",
+            "dropout_ratio must be at least 0 and below 1");
+}
+
+/// Only training drops anything.
+void buildDropout(LayerBuild &l) {
+  const float ratio = l.layer.dropout_param().dropout_ratio();
+  if (l.phase != caffe::TRAIN || ratio == 0) {
+    l.whole("split");
+    return;
+  }
+  const ValueRef key = l.randomKey();
+  OperationSpec &op = l.whole("dropout").real("ratio", ratio);
+  op.operands.push_back(key);
+}
+
 void buildELU(LayerBuild &l) {
   l.whole("elu").real("alpha", l.layer.elu_param().alpha());
 }
@@ -108,6 +127,9 @@ LayerRows neuronLayers() {
       plainKind("AbsVal").builtBy(buildAbsVal),
       neuronKind("BNLL").builtBy(buildBNLL),
       neuronKind("Clip", "clip_param").checkedBy(checkClip).builtBy(buildClip),
+      neuronKind("Dropout", "dropout_param")
+          .checkedBy(checkDropout)
+          .builtBy(buildDropout),
       neuronKind("ELU", "elu_param").builtBy(buildELU),
       neuronKind("Exp", "exp_param").checkedBy(checkExp).builtBy(buildExp),
       neuronKind("HardSwish").builtBy(buildHardSwish),

@@ -16,7 +16,6 @@ LayerRows unsupportedLayers() {
       {"Concat", 1, -1, 1, 1, "concat_param"},
       {"Crop", 2, 2, 1, 1, "crop_param"},
       {"Deconvolution", 1, -1, 1, -1, "convolution_param", true},
-      neuronKind("Dropout", "dropout_param"),
       plainKind("Embed", "embed_param"),
       {"Filter", 2, -1, 1, -1},
       plainKind("Flatten", "flatten_param"),

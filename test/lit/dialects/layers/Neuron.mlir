@@ -13,6 +13,9 @@ brew.program @main test {
   %b = brew.bnll "n"(%x) {tops = ["b"]} : (tensor<2x3xf32>) -> tensor<*xf32>
   // CHECK: brew.clip "n"(%{{.*}}) {max = 2.000000e+00 : f32, min = -1.000000e+00 : f32, tops = ["c"]}
   %c = brew.clip "n"(%x) {min = -1.0 : f32, max = 2.0 : f32, tops = ["c"]} : (tensor<2x3xf32>) -> tensor<*xf32>
+  // CHECK: brew.dropout "n"(%{{.*}}, %{{.*}}) {ratio = 5.000000e-01 : f32, tops = ["q"]} : (tensor<2x3xf32>, tensor<2xi32>) -> tensor<*xf32>
+  %key = brew.feed "n" "Random" {config = "", folder = "", tops = []} : tensor<2xi32>
+  %q = brew.dropout "n"(%x, %key) {ratio = 0.5 : f32, tops = ["q"]} : (tensor<2x3xf32>, tensor<2xi32>) -> tensor<*xf32>
   // CHECK: brew.elu "n"(%{{.*}}) {alpha = 5.000000e-01 : f32, tops = ["d"]}
   %d = brew.elu "n"(%x) {alpha = 0.5 : f32, tops = ["d"]} : (tensor<2x3xf32>) -> tensor<*xf32>
   // CHECK: brew.exp "n"(%{{.*}}) {base = 2.000000e+00 : f32, scale = 3.000000e+00 : f32, shift = 4.000000e+00 : f32, tops = ["e"]}

@@ -1,0 +1,68 @@
+//===- RandomBits.cpp - Random numbers in kernels -------------------------===//
+#include "dialects/Brew/RandomBits.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+/// 32-bit integers that wrap around.
+struct Words {
+  OpBuilder &b;
+  Location loc;
+
+  Value constant(uint32_t value) {
+    return arith::ConstantOp::create(
+        b, loc, b.getI32IntegerAttr(static_cast<int32_t>(value)));
+  }
+  Value mul(Value x, uint32_t y) {
+    return arith::MulIOp::create(b, loc, x, constant(y));
+  }
+  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
+  Value bitXor(Value x, Value y) { return arith::XOrIOp::create(b, loc, x, y); }
+  Value xorShift(Value x, uint32_t by) {
+    return bitXor(x, arith::ShRUIOp::create(b, loc, x, constant(by)));
+  }
+  /// A bijection in which every bit of x reaches every bit of the result
+  /// about evenly (bias 0.1 of 1024; constants found by C. Wellons,
+  /// "Prospecting for hash functions", as improved by TheIronBorn).
+  Value mix(Value x) {
+    x = mul(xorShift(x, 16), 0x21f0aaadu);
+    x = mul(xorShift(x, 15), 0xd35a2d97u);
+    return xorShift(x, 15);
+  }
+};
+
+} // namespace
+
+Value brew::ir::randomBits(const Nest::Body &body, Value key, Value number) {
+  Scalars s = body.s;
+  Words w{s.b, s.loc};
+  auto word = [&](int64_t i) { return body.read(key, {s.index(i)}); };
+  // Numbers far apart (by the golden ratio), a key before and one between two
+  // rounds: streams of different keys have nothing in common.
+  Value state = w.add(w.mul(number, 0x9e3779b9u), word(0));
+  return w.mix(w.bitXor(w.mix(state), word(1)));
+}
+
+Value brew::ir::randomUniform(const Nest::Body &body, Value key, Value number,
+                              Type type) {
+  Scalars s = body.s;
+  Value bits = randomBits(body, key, number);
+  // 24 bits are an exact f32, and positive as a signed integer.
+  Value high =
+      arith::ShRUIOp::create(s.b, s.loc, bits, Words{s.b, s.loc}.constant(8));
+  return s.mul(arith::SIToFPOp::create(s.b, s.loc, type, high),
+               s.constant(type, 0x1p-24));
+}
+
+Value brew::ir::elementNumber(const Nest::Body &body, ArrayRef<int64_t> shape) {
+  Scalars s = body.s;
+  Value number = s.index(0);
+  for (auto [loop, extent] : llvm::enumerate(shape))
+    number = loop ? s.addi(s.muli(number, extent), body.loop(loop))
+                  : body.loop(loop);
+  return arith::IndexCastOp::create(s.b, s.loc, s.b.getI32Type(), number);
+}

@@ -1,0 +1,39 @@
+//===- RandomKeys.cpp - Keys of layers that draw random numbers -----------===//
+
+#include "runtime/data/RandomKeys.h"
+
+#include "formats/Error.h"
+
+#include <array>
+
+namespace brew::runtime {
+
+void RandomKeys::add(const plan::Manifest &manifest, const std::string &program,
+                     const std::string &layer, std::uint32_t buffer,
+                     std::uint64_t seed) {
+  const plan::Buffer &place = manifest.buffers(static_cast<int>(buffer));
+  if (place.type() != plan::I32 || plan::elementCount(place) != 2)
+    throw badInput("damaged plan: the key of the random numbers of layer '" +
+                   layer + "' is no pair of I32");
+  keys.push_back(
+      {layer, buffer, RandomStream(seed, "random " + program + "/" + layer)});
+}
+
+void RandomKeys::feed(Executor &executor) {
+  for (const Key &key : keys) {
+    const RandomBlock block = key.stream.block(count);
+    const std::array<std::uint32_t, 2> words = {block[0], block[1]};
+    executor.upload(key.buffer,
+                    reinterpret_cast<const std::byte *>(words.data()));
+  }
+  ++count;
+}
+
+std::vector<std::string> RandomKeys::layers() const {
+  std::vector<std::string> names;
+  for (const Key &key : keys)
+    names.push_back(key.layer);
+  return names;
+}
+
+} // namespace brew::runtime

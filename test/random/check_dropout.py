@@ -1,0 +1,172 @@
+#!/usr/bin/python3
+"""Checks what Dropout draws: how much, how independently, and that it repeats.
+
+Every seed here is fixed, so a run either always passes or always fails. Limits are
+five standard deviations of a fair generator.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+
+NET = '''
+layer { name: "in" type: "Input" top: "x" input_param { shape { %s } } }
+layer { name: "a" type: "Dropout" bottom: "x" top: "a" dropout_param { dropout_ratio: %g } }
+layer { name: "b" type: "Dropout" bottom: "x" top: "b" dropout_param { dropout_ratio: %g } }
+'''
+CONVOLUTION = '''
+layer { name: "in" type: "Input" top: "x" input_param { shape { dim: 2 dim: 8 dim: 9 dim: 7 } } }
+layer { name: "c" type: "Convolution" bottom: "x" top: "c"
+  convolution_param { num_output: 16 kernel_size: 1 weight_filler { value: 1 } } }
+layer { name: "a" type: "Dropout" bottom: "c" top: "a" }
+'''
+TRAINING = '''
+layer { name: "data" type: "DummyData" top: "x" top: "label"
+  dummy_data_param { shape { dim: 8 dim: 16 } shape { dim: 8 }
+    data_filler { type: "gaussian" } data_filler { value: 1 } } }
+layer { name: "ip1" type: "InnerProduct" bottom: "x" top: "h"
+  inner_product_param { num_output: 32 weight_filler { type: "xavier" } } }
+layer { name: "drop" type: "Dropout" bottom: "h" top: "h" }
+layer { name: "ip2" type: "InnerProduct" bottom: "h" top: "y"
+  inner_product_param { num_output: 3 weight_filler { type: "xavier" } } }
+layer { name: "loss" type: "SoftmaxWithLoss" bottom: "y" bottom: "label" top: "loss" }
+'''
+SOLVER = '''
+net: "net.prototxt" base_lr: 0.1 lr_policy: "fixed" momentum: 0.9 max_iter: 10
+snapshot: 5 snapshot_prefix: "snap" iter_size: 2 random_seed: %d
+'''
+
+
+class Checker:
+    def __init__(self, options, folder):
+        self.options, self.folder = options, folder
+        self.failures = 0
+
+    def expect(self, fine, text):
+        if not fine:
+            self.failures += 1
+            print('FAIL ' + text)
+
+    def run(self, *command, threads=1):
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True,
+                              timeout=120, env=dict(os.environ, OMP_NUM_THREADS=str(threads)))
+        if done.returncode:
+            sys.exit('%s ended with status %d:\n%s' % (' '.join(command), done.returncode,
+                                                       done.stderr[-2000:]))
+
+    def write(self, name, text):
+        with open(os.path.join(self.folder, name), 'w') as file:
+            file.write(text)
+
+    def compile(self, net, *flags):
+        self.write('net.prototxt', net)
+        self.run(self.options.brewc, 'net.prototxt', '--phase', 'train', '--keep', 'all', '-o',
+                 'net.plan', *self.options.brewc_flags.split(), *flags)
+
+    def masks(self, shape, seed=0, threads=1):
+        """What a run makes of ones: {blob: values}."""
+        with h5py.File(os.path.join(self.folder, 'in.h5'), 'w') as file:
+            file['/inputs/x'] = np.ones(shape)
+        self.run(self.options.brew_run, 'eval', 'net.plan', '--inputs', 'in.h5', '--outputs',
+                 'out.h5', '--random-seed', str(seed), '--threads', str(threads), threads=threads)
+        with h5py.File(os.path.join(self.folder, 'out.h5')) as file:
+            return {name: file['data/' + name][()] for name in file['data']}
+
+    def distribution(self):
+        shape = (64, 1000)
+        count = 64000
+        for ratio in (0.1, 0.5, 0.85):
+            self.compile(NET % (' '.join('dim: %d' % d for d in shape), ratio, ratio))
+            seeds = [self.masks(shape, seed) for seed in range(3)]
+            scale = np.float32(1 / (1 - np.float64(np.float32(ratio))))
+            for seed, found in enumerate(seeds):
+                for name in 'ab':
+                    what = 'ratio %g, seed %d, layer %s: ' % (ratio, seed, name)
+                    values = found[name]
+                    self.expect(set(np.unique(values)) == {np.float32(0), scale},
+                                what + 'values %s' % np.unique(values))
+                    kept = values != 0
+                    deviation = np.sqrt(ratio * (1 - ratio) / count)
+                    self.expect(abs(np.mean(kept) - (1 - ratio)) < 5 * deviation,
+                                what + 'keeps %g' % np.mean(kept))
+                    # Neighbours along each dimension, and bits of elements that a power of
+                    # two separates, have nothing to do with each other.
+                    centred = (kept - (1 - ratio)).ravel()
+                    for step in [1, 2, 3, 1000, 7] + [1 << i for i in range(4, 15)]:
+                        product = np.mean(centred[step:] * centred[:-step])
+                        limit = 5 * ratio * (1 - ratio) / np.sqrt(count - step)
+                        self.expect(abs(product) < limit,
+                                    what + 'correlation %g over %d elements' % (product, step))
+                    for axis in (0, 1):
+                        share = np.mean(kept, axis=axis)
+                        spread = np.var(share) * shape[axis] / (ratio * (1 - ratio))
+                        limit = 5 * np.sqrt(2 / shape[1 - axis])
+                        self.expect(abs(spread - 1) < limit,
+                                    what + 'variance %g of lines along %d' % (spread, axis))
+            draws = [found[name] != 0 for found in seeds for name in 'ab']
+            for i, one in enumerate(draws):
+                for other in draws[:i]:
+                    product = np.mean((one - (1 - ratio)) * (other - (1 - ratio)))
+                    self.expect(abs(product) < 5 * ratio * (1 - ratio) / np.sqrt(count),
+                                'ratio %g: draws of layers and seeds depend on each other' % ratio)
+
+    def repeats(self):
+        shape = (2, 8, 9, 7)
+        results = []
+        for flags in ([], ['--no-library'], ['--layout=nhwc'], ['--layout=nchw'],
+                      ['--precision', 'f64']):
+            self.compile(CONVOLUTION, *flags)
+            for threads in (1, 2):
+                results.append((flags, threads, self.masks(shape, 7, threads)['a'] != 0))
+        for flags, threads, mask in results:
+            self.expect(np.array_equal(mask, results[0][2]),
+                        'other masks with %s and %d threads' % (flags, threads))
+        self.expect(0.3 < np.mean(results[0][2]) < 0.7, 'a mask without drops')
+
+    def bytes_of(self, name):
+        with open(os.path.join(self.folder, name), 'rb') as file:
+            return file.read()
+
+    def training(self):
+        """Runs repeat, and resumed ones go on with the same stream."""
+        self.write('net.prototxt', TRAINING)
+        weights = {}
+        for seed in (3, 4):
+            self.write('solver.prototxt', SOLVER % seed)
+            self.run(self.options.brewc, 'solver.prototxt', '-o', 'solver.plan',
+                     *self.options.brewc_flags.split())
+            for time in range(2):
+                self.run(self.options.brew_run, 'train', 'solver.plan')
+                weights[seed, time] = self.bytes_of('snap_iter_10.caffemodel')
+        self.expect(weights[3, 0] == weights[3, 1], 'a run does not repeat')
+        self.expect(weights[3, 0] != weights[4, 0], 'random_seed has no effect')
+        os.remove(os.path.join(self.folder, 'snap_iter_10.caffemodel'))
+        self.run(self.options.brew_run, 'train', 'solver.plan', '--snapshot',
+                 'snap_iter_5.solverstate')
+        self.expect(self.bytes_of('snap_iter_10.caffemodel') == weights[4, 0],
+                    'a resumed run draws other numbers')
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--brewc', required=True)
+    parser.add_argument('--brew-run', required=True)
+    parser.add_argument('--brewc-flags', default='', help='for every compilation')
+    options = parser.parse_args()
+    options.brewc = os.path.abspath(options.brewc)
+    options.brew_run = os.path.abspath(options.brew_run)
+    with tempfile.TemporaryDirectory() as folder:
+        checker = Checker(options, folder)
+        checker.distribution()
+        checker.repeats()
+        checker.training()
+    print('%d failures' % checker.failures)
+    sys.exit(checker.failures != 0)
+
+
+if __name__ == '__main__':
+    main()
