@@ -100,20 +100,18 @@ struct InferShapes : brew::impl::InferShapesBase<InferShapes> {
     }
     program.setBlobsAttr(b.getDictionaryAttr(entries));
 
-    // Parameters by the layer that uses them, shared ones under every user.
+    // Parameters by the layer that uses them, shared ones under every user. A
+    // layer may be several operations, some of which read the same ones.
     llvm::MapVector<StringAttr, SmallVector<Attribute>> params;
-    llvm::DenseMap<StringAttr, Operation *> firstOps;
+    llvm::DenseSet<std::pair<StringAttr, Operation *>> listed;
     program.walk([&](ShapeInterface layer) {
-      // A layer of several bottoms may be several operations that read the same
-      // parameters.
       auto name = layer->getAttrOfType<StringAttr>("layer");
-      if (firstOps.try_emplace(name, layer).first->second != layer)
-        return;
       for (Value operand : layer->getOperands()) {
         Operation *source = operand.getDefiningOp();
         if (isa_and_nonnull<ReinterpretOp>(source))
           source = source->getOperand(0).getDefiningOp();
-        if (isa_and_nonnull<ParamValueOp>(source))
+        if (isa_and_nonnull<ParamValueOp>(source) &&
+            listed.insert({name, source}).second)
           params[name].push_back(b.getDenseI64ArrayAttr(shapeOf(operand)));
       }
     });

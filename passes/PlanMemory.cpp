@@ -408,6 +408,13 @@ void ProgramPlanner::emitSteps(planir::ProgramOp plan) {
           conv.getKernelAttr(), conv.getStrideAttr(), conv.getPadAttr(),
           conv.getDilationAttr(), conv.getGroupAttr(), conv.getReluAttr(),
           layersOf(&op), backward, flops(&op));
+    } else if (auto deconv = dyn_cast<DeconvolutionOp>(op)) {
+      planir::ConvolutionOp::create(
+          b, loc, direction(Direction::BackwardData), buffer(deconv.getY()),
+          buffer(deconv.getW()), Value(), buffer(deconv.getX()),
+          deconv.getKernelAttr(), deconv.getStrideAttr(), deconv.getPadAttr(),
+          deconv.getDilationAttr(), deconv.getGroupAttr(), nullptr,
+          layersOf(&op), backward, flops(&op));
     } else if (auto conv = dyn_cast<ConvolutionBackwardDataOp>(op)) {
       planir::ConvolutionOp::create(
           b, loc, direction(Direction::BackwardData), buffer(conv.getDx()),

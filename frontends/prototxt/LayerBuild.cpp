@@ -13,11 +13,11 @@ OperationSpec &LayerBuild::plain(const std::string &name) {
   return specs.back();
 }
 
-/// The attributes every layer has; with `slice` those of one bottom and top.
-void LayerBuild::addCommon(OperationSpec &spec, std::optional<int> slice) {
+/// The layer's name, and names and loss weights of its tops [from, to).
+void LayerBuild::addTops(OperationSpec &spec, int from, int to) {
   std::vector<std::string> names;
   std::vector<float> weights;
-  for (int i = slice.value_or(0); i < (slice ? *slice + 1 : tops()); ++i) {
+  for (int i = from; i < to; ++i) {
     names.push_back(graph.blobs[entry.tops[i]].name);
     weights.push_back(entry.lossWeights[i]);
   }
@@ -25,11 +25,36 @@ void LayerBuild::addCommon(OperationSpec &spec, std::optional<int> slice) {
   if (std::any_of(weights.begin(), weights.end(),
                   [](float weight) { return weight != 0; }))
     spec.reals("loss_weights", weights);
+}
+
+void LayerBuild::addPropagateDown(OperationSpec &spec,
+                                  std::optional<int> slice) {
   const auto &down = layer.propagate_down();
   if (down.empty())
     return;
   std::vector<bool> flags(down.begin(), down.end());
   spec.add("propagate_down", slice ? std::vector<bool>{flags[*slice]} : flags);
+}
+
+/// The attributes every layer has; with `slice` those of one bottom and top.
+void LayerBuild::addCommon(OperationSpec &spec, std::optional<int> slice) {
+  addTops(spec, slice.value_or(0), slice ? *slice + 1 : tops());
+  addPropagateDown(spec, slice);
+}
+
+OperationSpec &LayerBuild::first(const std::string &name, int number) {
+  OperationSpec &spec = plain(name);
+  addTops(spec, 0, 0);
+  addPropagateDown(spec, number);
+  return spec.saves(1);
+}
+
+OperationSpec &LayerBuild::last(const std::string &name, int number) {
+  OperationSpec &spec = plain(name);
+  addTops(spec, number, number + 1);
+  spec.saves(1);
+  giveTop(spec.result(0));
+  return spec;
 }
 
 OperationSpec &LayerBuild::whole(const std::string &name) {

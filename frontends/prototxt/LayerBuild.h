@@ -92,6 +92,10 @@ struct OperationSpec {
   OperationSpec &segments(Segments sizes) {
     return add("operandSegmentSizes", std::move(sizes));
   }
+  OperationSpec &reads(std::vector<ValueRef> values) {
+    operands = std::move(values);
+    return *this;
+  }
   /// Further results, after the tops.
   OperationSpec &saves(int count, Element element = Element::Blob) {
     results.insert(results.end(), count, element);
@@ -132,6 +136,12 @@ public:
   /// An operation without operands, results and attributes so far. Tops that
   /// it gives are said with `giveTop`.
   OperationSpec &plain(const std::string &name);
+  /// The first of several operations that bottom `number` goes through: it
+  /// decides whether a gradient reaches the bottom, and gives no top. Operands
+  /// are said with `reads`.
+  OperationSpec &first(const std::string &name, int number);
+  /// The last of them, which gives the bottom's top.
+  OperationSpec &last(const std::string &name, int number);
   void giveTop(ValueRef value) { topValues.push_back(value); }
 
   /// The key of the layer's random numbers (dialects/Brew/RandomBits.h).
@@ -145,6 +155,8 @@ public:
 
 private:
   void addCommon(OperationSpec &spec, std::optional<int> slice);
+  void addTops(OperationSpec &spec, int from, int to);
+  void addPropagateDown(OperationSpec &spec, std::optional<int> slice);
 
   std::deque<OperationSpec> specs; // references stay valid
   std::vector<ValueRef> topValues;

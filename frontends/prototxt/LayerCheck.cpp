@@ -44,8 +44,7 @@ void LayerCheck::count(const Message &block, const std::string &field) {
 }
 
 void LayerCheck::pairs(const Message &block, const std::string &field,
-                       const std::string &prefix, bool mustBePositive,
-                       int dimensions) {
+                       const std::string &prefix, bool mustBePositive) {
   const auto *descriptor = block.GetDescriptor();
   const auto *reflection = block.GetReflection();
   auto checkValue = [&](const std::string &name, uint32_t value, int index) {
@@ -63,13 +62,6 @@ void LayerCheck::pairs(const Message &block, const std::string &field,
                isList ? reflection->GetRepeatedUInt32(block, both, i)
                       : reflection->GetUInt32(block, both),
                i);
-  if (given > dimensions)
-    error(block, field,
-          field + " is given " + std::to_string(given) +
-              " times, but there are only " + std::to_string(dimensions) +
-              " dimensions",
-          dimensions);
-
   if (prefix.empty())
     return;
   const std::string names[] = {prefix + "_h", prefix + "_w"};

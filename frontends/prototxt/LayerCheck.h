@@ -32,10 +32,9 @@ public:
   /// A required count: given, at least 1 and within Caffe's int.
   void count(const Message &block, const std::string &field);
   /// A quantity per dimension, which convolutions have as a list `field` and
-  /// both have as `PREFIX_h` and `PREFIX_w`. At most `dimensions` are given.
+  /// both have as `PREFIX_h` and `PREFIX_w`.
   void pairs(const Message &block, const std::string &field,
-             const std::string &prefix, bool mustBePositive,
-             int dimensions = 2);
+             const std::string &prefix, bool mustBePositive);
   void filler(const caffe::FillerParameter &filler);
   void shape(const caffe::BlobShape &shape);
   void transform();

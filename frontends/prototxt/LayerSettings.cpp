@@ -9,30 +9,30 @@ std::string layerWords(const caffe::LayerParameter &layer) {
          (layer.type().empty() ? "" : " (" + layer.type() + ")") + ": ";
 }
 
-namespace {
-
-/// One value for both dimensions or one for each.
-template <typename List>
-void takePair(const List &list, std::array<int64_t, 2> &into) {
-  if (list.size() > 0)
-    into = {list.Get(0), list.Get(list.size() > 1 ? 1 : 0)};
-}
-
-} // namespace
-
-Window convolutionWindow(const caffe::ConvolutionParameter &settings) {
-  Window window;
-  takePair(settings.kernel_size(), window.kernel);
-  takePair(settings.stride(), window.stride);
-  takePair(settings.pad(), window.pad);
-  takePair(settings.dilation(), window.dilation);
+ConvolutionWindow
+convolutionWindow(const caffe::ConvolutionParameter &settings) {
+  auto listOf = [](const auto &values) {
+    return std::vector<int64_t>(values.begin(), values.end());
+  };
+  ConvolutionWindow window = {
+      listOf(settings.kernel_size()), listOf(settings.stride()),
+      listOf(settings.pad()), listOf(settings.dilation()), {}};
   if (settings.has_kernel_h() || settings.has_kernel_w())
     window.kernel = {settings.kernel_h(), settings.kernel_w()};
   if (settings.has_stride_h() || settings.has_stride_w())
     window.stride = {settings.stride_h(), settings.stride_w()};
   if (settings.has_pad_h() || settings.has_pad_w())
     window.pad = {settings.pad_h(), settings.pad_w()};
+  if (hasSidePads(settings)) {
+    window.pad = {settings.pad_t(), settings.pad_l()};
+    window.padEnd = {settings.pad_b(), settings.pad_r()};
+  }
   return window;
+}
+
+bool hasSidePads(const caffe::ConvolutionParameter &settings) {
+  return settings.has_pad_l() || settings.has_pad_r() || settings.has_pad_t() ||
+         settings.has_pad_b();
 }
 
 Window poolingWindow(const caffe::PoolingParameter &settings) {

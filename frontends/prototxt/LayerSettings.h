@@ -21,9 +21,17 @@ namespace brew::prototxt {
 /// "layer 'ip1' (InnerProduct): ", which starts what is said about a layer.
 std::string layerWords(const caffe::LayerParameter &layer);
 
-/// A sliding window; each pair is height, width.
+/// The window of a pooling; each pair is height, width.
 struct Window {
-  std::array<int64_t, 2> kernel{}, stride{1, 1}, pad{}, dilation{1, 1};
+  std::array<int64_t, 2> kernel{}, stride{1, 1}, pad{};
+};
+
+/// The window of a convolution as it is written: per quantity one value for all
+/// spatial dimensions, one for each, or none for the default.
+struct ConvolutionWindow {
+  std::vector<int64_t> kernel, stride, pad, dilation;
+  /// Padding at the end of each dimension; empty where it is `pad`.
+  std::vector<int64_t> padEnd;
 };
 
 /// Both numbers of a pair, as attributes of operations have them.
@@ -31,8 +39,11 @@ inline std::vector<int64_t> listOf(const std::array<int64_t, 2> &pair) {
   return {pair.begin(), pair.end()};
 }
 
-/// The window of a checked Convolution layer.
-Window convolutionWindow(const caffe::ConvolutionParameter &settings);
+/// The window of a checked layer with Caffe's convolution settings.
+ConvolutionWindow
+convolutionWindow(const caffe::ConvolutionParameter &settings);
+/// Whether padding is given per side (pad_l ... pad_b).
+bool hasSidePads(const caffe::ConvolutionParameter &settings);
 /// The window of a checked Pooling layer; no kernel if it is global.
 Window poolingWindow(const caffe::PoolingParameter &settings);
 /// The normalization of a loss, from today's field or the older `normalize`.

@@ -90,7 +90,65 @@ conv('wide', (1, 17, 4, 4), 'num_output: 19 kernel_size: 3 pad: 1')
 row('conv_two_bottoms', {'x': (1, 2, 4, 4), 'z': (1, 2, 4, 4)},
     [Layer('layer', 'Convolution', ['x', 'z'], ['y', 'y2'],
            'convolution_param { num_output: 3 kernel_size: 2 }')], outputs=['y', 'y2'])
+conv('1d', (2, 3, 7), 'num_output: 4 kernel_size: 3 pad: 1 stride: 2')
+conv('1d_group_dilation', (1, 4, 9), 'num_output: 4 kernel_size: 3 dilation: 2 group: 2')
+conv('3d', (1, 2, 4, 5, 4), 'num_output: 3 kernel_size: 3 pad: 1 stride: 2')
+conv('3d_mixed', (1, 2, 5, 4, 3), 'num_output: 4 group: 2 kernel_size: 3 kernel_size: 2 '
+     'kernel_size: 1 stride: 2 stride: 1 stride: 2 pad: 1 pad: 0 pad: 2')
+conv('4d', (1, 2, 3, 3, 2, 3), 'num_output: 2 kernel_size: 2 pad: 1')
+conv('0d', (3, 4), 'num_output: 5 kernel_size: 3')
+conv('axis_0', (3, 4, 5), 'num_output: 2 kernel_size: 2 axis: 0')
+conv('axis_2', (2, 2, 3, 5), 'num_output: 4 kernel_size: 3 axis: 2')
+conv('axis_negative', (2, 2, 3, 4, 4), 'num_output: 2 kernel_size: 2 pad: 1 axis: -3')
+conv('2d_as_nd', (2, 2, 5, 6), 'num_output: 3 kernel_size: 3 force_nd_im2col: true')
+conv('kernel_over_input', (1, 2, 3, 4), 'num_output: 2 kernel_size: 4 stride: 2')
+conv('sides', (1, 2, 5, 6), 'num_output: 3 kernel_size: 3 pad_l: 1 pad_r: 0 pad_t: 0 pad_b: 2')
+conv('same', (1, 2, 5, 6), 'num_output: 3 kernel_size: 3 stride: 2 pad_type: 1')
+conv('same_dilation', (1, 2, 5, 6), 'num_output: 3 kernel_size: 2 dilation: 2 pad_type: 1')
 conv('bare_input', (2, 3, 5, 5), 'num_output: 4 kernel_size: 3 pad: 1', bare=['x'])
+
+
+# --- Deconvolution, Im2col --------------------------------------------------
+def deconv(name, shape, settings, **more):
+    one('deconv_' + name, shape, 'Deconvolution', 'convolution_param { %s }' % settings, **more)
+
+deconv('2x', (2, 3, 3, 4), 'num_output: 4 kernel_size: 4 stride: 2 pad: 1')
+deconv('stride_1', (1, 2, 4, 5), 'num_output: 3 kernel_size: 3 pad: 1')
+deconv('odd', (1, 2, 4, 3), 'num_output: 3 kernel_size: 3 stride: 2')
+deconv('stride_over_kernel', (1, 2, 3, 3), 'num_output: 2 kernel_size: 2 stride: 3')
+deconv('no_bias', (2, 3, 3, 3), 'num_output: 2 kernel_size: 2 bias_term: false')
+deconv('group', (1, 4, 3, 4), 'num_output: 6 kernel_size: 3 stride: 2 group: 2 pad: 1')
+deconv('depthwise', (1, 4, 3, 3),
+       'num_output: 4 kernel_size: 4 stride: 2 group: 4 pad: 1 bias_term: false')
+deconv('dilation', (1, 2, 4, 4), 'num_output: 2 kernel_size: 3 dilation: 2 stride: 2 pad: 1')
+deconv('rect', (1, 2, 3, 4), 'num_output: 3 kernel_h: 3 kernel_w: 2 stride_h: 2 stride_w: 1 '
+       'pad_h: 1 pad_w: 0')
+deconv('1d', (2, 3, 5), 'num_output: 2 kernel_size: 4 stride: 2 pad: 1')
+deconv('3d', (1, 2, 2, 3, 3), 'num_output: 2 kernel_size: 3 stride: 2 pad: 1')
+deconv('axis_2', (2, 2, 3, 4), 'num_output: 2 kernel_size: 3 axis: 2')
+deconv('sides', (1, 2, 4, 4), 'num_output: 3 kernel_size: 3 stride: 2 pad_l: 1 pad_r: 0 '
+       'pad_t: 0 pad_b: -1')
+deconv('same', (1, 2, 3, 4), 'num_output: 3 kernel_size: 3 stride: 2 pad_type: 1')
+deconv('same_tail', (1, 2, 3, 4), 'num_output: 2 kernel_size: 2 stride: 3 pad_type: 1')
+row('deconv_two_bottoms', {'x': (1, 2, 3, 3), 'z': (1, 2, 3, 3)},
+    [Layer('layer', 'Deconvolution', ['x', 'z'], ['y', 'y2'],
+           'convolution_param { num_output: 3 kernel_size: 2 stride: 2 }')],
+    outputs=['y', 'y2'])
+row('deconv_held', {'x': (1, 2, 3, 3)},
+    [Layer('a', 'Power', ['x'], ['a'], 'power_param { scale: 2 }'),
+     Layer('layer', 'Deconvolution', ['a'], ['y'],
+           'convolution_param { num_output: 3 kernel_size: 2 } propagate_down: false')])
+
+def im2col(name, shape, settings):
+    one('im2col_' + name, shape, 'Im2col', 'convolution_param { %s }' % settings)
+
+im2col('3x3', (2, 2, 5, 6), 'kernel_size: 3')
+im2col('pad_stride', (1, 3, 5, 4), 'kernel_size: 3 pad: 1 stride: 2')
+im2col('dilation', (1, 2, 6, 5), 'kernel_h: 2 kernel_w: 3 dilation: 2')
+im2col('stride_over_kernel', (1, 2, 5, 6), 'kernel_size: 2 stride: 3')
+im2col('1d', (2, 2, 6), 'kernel_size: 3 stride: 2 pad: 1')
+im2col('3d', (1, 2, 3, 3, 4), 'kernel_size: 2 stride: 2 stride: 1 stride: 2')
+im2col('axis_2', (2, 2, 2, 5), 'kernel_size: 3 axis: 2')
 
 
 # --- InnerProduct -----------------------------------------------------------
@@ -131,12 +189,19 @@ POOLS = {
     'global': ((2, 3, 3, 4), 'global_pooling: true'),
     'whole': ((2, 3, 3, 3), 'kernel_size: 3'),
     'pad_global_size': ((1, 2, 3, 3), 'kernel_size: 4 stride: 2 pad: 1'),
+    'over_input': ((1, 2, 2, 5), 'kernel_size: 3 stride: 2'),
+    'one_side_padded': ((1, 2, 5, 7), 'kernel_h: 3 kernel_w: 2 stride: 2 pad_h: 1 pad_w: 0'),
+    'floor_of_forks': ((1, 2, 6, 8), 'kernel_size: 3 stride: 2 ceil_mode: false'),
     'many_channels': ((1, 17, 5, 5), 'kernel_size: 3 stride: 2'),
 }
 for kind in ('MAX', 'AVE'):
     for name, (shape, settings) in POOLS.items():
         one('pool_%s_%s' % (kind.lower(), name), shape, 'Pooling',
             'pooling_param { pool: %s %s }' % (kind, settings))
+
+
+row('pool_mask', (2, 3, 5, 6), [Layer('layer', 'Pooling', ['x'], ['y', 'mask'],
+                                     'pooling_param { kernel_size: 3 stride: 2 pad: 1 }')])
 
 
 # --- Elementwise ------------------------------------------------------------

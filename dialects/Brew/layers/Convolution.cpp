@@ -5,80 +5,176 @@
 //   y[n,k,p,q]  = b[k] + sum_{c,r,s} x[n, g*C/G + c, p*stride - pad +
 //   r*dilation, ...] w[k,c,r,s]
 // where g = k / (K/G) is k's group. The gradients gather: every element of dx
-// and dw sums the products it takes part in.
+// and dw sums the products it takes part in. Any number of dimensions may stand
+// in the place of N, and of H and W.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/layers/Convolution.h"
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/layers/ConvolutionShapes.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
 using namespace mlir;
 using namespace brew::ir;
 
 namespace {
-/// The numbers all three computations share.
-struct Geometry {
-  int64_t n, c, h, w, k, p, q, r, s, group;
-  int64_t strideH, strideW, padH, padW, dilationH, dilationW;
+/// The extents of loops, and which loop is what, in the order of their making.
+struct Loops {
+  SmallVector<int64_t> extents;
+  SmallVector<bool> reduction;
 
-  template <typename Op>
-  Geometry(Op op, ArrayRef<int64_t> x, ArrayRef<int64_t> y)
-      : n(x[0]), c(x[1]), h(x[2]), w(x[3]), k(y[1]), p(y[2]), q(y[3]),
-        r(op.getKernel()[0]), s(op.getKernel()[1]), group(op.getGroup()),
-        strideH(op.getStride()[0]), strideW(op.getStride()[1]),
-        padH(op.getPad()[0]), padW(op.getPad()[1]),
-        dilationH(op.getDilation()[0]), dilationW(op.getDilation()[1]) {}
-
-  int64_t flops() const { return 2 * n * k * p * q * (c / group) * r * s; }
+  int64_t add(int64_t extent, bool isReduction) {
+    extents.push_back(extent);
+    reduction.push_back(isReduction);
+    return extents.size() - 1;
+  }
+  SmallVector<int64_t> add(ArrayRef<int64_t> each, bool isReduction) {
+    SmallVector<int64_t> loops;
+    for (int64_t extent : each)
+      loops.push_back(add(extent, isReduction));
+    return loops;
+  }
 };
 
-/// Row or column of x that output position `out` reads at kernel position
-/// `tap`.
-Value inputPosition(Scalars &s, Value out, Value tap, int64_t stride,
-                    int64_t pad, int64_t dilation) {
-  Value position = s.addi(s.muli(out, stride), s.muli(tap, dilation));
-  return pad ? s.subi(position, s.index(pad)) : position;
+/// {first..., middle, last...}
+template <typename T>
+SmallVector<T> joined(ArrayRef<T> first, T middle, ArrayRef<T> last) {
+  SmallVector<T> all(first);
+  all.push_back(middle);
+  all.append(last.begin(), last.end());
+  return all;
 }
 
-/// Whether `position` is in [0, extent).
-Value inside(Scalars &s, Value position, int64_t extent) {
-  return s.both(s.atLeast(position, s.index(0)),
-                s.less(position, s.index(extent)));
+SmallVector<Value> loopValues(Nest::Body &body, ArrayRef<int64_t> loops) {
+  SmallVector<Value> values;
+  for (int64_t loop : loops)
+    values.push_back(body.loop(loop));
+  return values;
+}
+
+/// Channel `inside` of the group that channel `of`, of `perGroup` to a group,
+/// belongs to; `size` channels make a group.
+Value channelInGroup(Scalars &s, const ConvolutionShapes &g, Value of,
+                     int64_t perGroup, Value inside, int64_t size) {
+  if (g.group == 1)
+    return inside;
+  if (size == 1)
+    return s.divi(of, perGroup);
+  return s.addi(inside, s.muli(s.divi(of, perGroup), size));
 }
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Forward
+// The three computations
+//===----------------------------------------------------------------------===//
+
+/// The sums of a forward convolution, without bias.
+static Value buildForward(OpBuilder &b, Location loc,
+                          const ConvolutionShapes &g, Value x, Value w,
+                          RankedTensorType type) {
+  Loops loops;
+  SmallVector<int64_t> n = loops.add(g.lead, false);
+  int64_t k = loops.add(g.k, false);
+  SmallVector<int64_t> p = loops.add(g.outputs(), false);
+  int64_t c = loops.add(g.c / g.group, true);
+  SmallVector<int64_t> r = loops.add(g.kernels(), true);
+  Nest nest(b, loc, loops.extents, loops.reduction);
+  nest.input(w, joined<int64_t>({k}, c, r));
+  nest.output(type, joined<int64_t>(n, k, p), 0.0);
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Value valid;
+    SmallVector<Value> at = loopValues(body, n);
+    at.push_back(channelInGroup(s, g, body.loop(k), g.k / g.group, body.loop(c),
+                                g.c / g.group));
+    for (auto [i, axis] : llvm::enumerate(g.axes))
+      at.push_back(
+          tapPosition(s, axis, body.loop(p[i]), body.loop(r[i]), valid));
+    Value element = orZero(s, valid, body.read(x, at));
+    return {s.accumulate(body.out[0], s.mul(element, body.in[0]))};
+  })[0];
+}
+
+/// The gradient by the bottom; also what a deconvolution computes.
+static Value buildBackwardData(OpBuilder &b, Location loc,
+                               const ConvolutionShapes &g, Value dy, Value w,
+                               RankedTensorType type) {
+  Loops loops;
+  SmallVector<int64_t> n = loops.add(g.lead, false);
+  int64_t c = loops.add(g.c, false);
+  SmallVector<int64_t> h = loops.add(g.inputs(), false);
+  int64_t k = loops.add(g.k / g.group, true);
+  SmallVector<int64_t> shift;
+  for (const WindowAxis &axis : g.axes)
+    shift.push_back(loops.add(coveringWindows(axis), true));
+  Nest nest(b, loc, loops.extents, loops.reduction);
+  nest.output(type, joined<int64_t>(n, c, h), 0.0);
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    int64_t perGroup = g.c / g.group;
+    Value valid, channel = body.loop(c);
+    SmallVector<Value> at = loopValues(body, n);
+    at.push_back(channelInGroup(s, g, channel, perGroup, body.loop(k),
+                                g.k / g.group));
+    Value within = g.group == 1  ? channel
+                   : perGroup == 1 ? s.index(0)
+                                   : s.remi(channel, perGroup);
+    SmallVector<Value> weight = {at.back(), within};
+    for (auto [i, axis] : llvm::enumerate(g.axes)) {
+      Value tap;
+      at.push_back(coveringWindow(s, axis, body.loop(h[i]),
+                                  body.loop(shift[i]), tap, valid));
+      bool inRange = coveringWindows(axis) == axis.kernel ||
+                     axis.kernel % axis.stride == 0;
+      weight.push_back(inRange ? tap : s.clamp(tap, axis.kernel));
+    }
+    Value product = s.mul(body.read(dy, at), body.read(w, weight));
+    return {s.accumulate(body.out[0], orZero(s, valid, product))};
+  })[0];
+}
+
+/// The gradient by the weights.
+static Value buildBackwardWeights(OpBuilder &b, Location loc,
+                                  const ConvolutionShapes &g, Value x, Value dy,
+                                  RankedTensorType type) {
+  Loops loops;
+  int64_t k = loops.add(g.k, false);
+  int64_t c = loops.add(g.c / g.group, false);
+  SmallVector<int64_t> r = loops.add(g.kernels(), false);
+  SmallVector<int64_t> n = loops.add(g.lead, true);
+  SmallVector<int64_t> p = loops.add(g.outputs(), true);
+  Nest nest(b, loc, loops.extents, loops.reduction);
+  nest.input(dy, joined<int64_t>(n, k, p));
+  nest.output(type, joined<int64_t>({k}, c, r), 0.0);
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Value valid;
+    SmallVector<Value> at = loopValues(body, n);
+    at.push_back(channelInGroup(s, g, body.loop(k), g.k / g.group, body.loop(c),
+                                g.c / g.group));
+    for (auto [i, axis] : llvm::enumerate(g.axes))
+      at.push_back(
+          tapPosition(s, axis, body.loop(p[i]), body.loop(r[i]), valid));
+    Value element = orZero(s, valid, body.read(x, at));
+    return {s.accumulate(body.out[0], s.mul(element, body.in[0]))};
+  })[0];
+}
+
+//===----------------------------------------------------------------------===//
+// Convolution
 //===----------------------------------------------------------------------===//
 
 LogicalResult ConvolutionOp::inferShapes(Shapes &tops, Shapes &params) {
-  ArrayRef<int64_t> x = shapeOf(getX());
-  if (x.size() != 4)
-    return layerError(*this) << "bottom has " << x.size()
-                             << " dimensions; a convolution without axes of "
-                                "its own needs 4 (N, C, H, W)";
-  int64_t group = getGroup(), outputs = getNumOutput();
-  if (x[1] % group)
-    return layerError(*this)
-           << "bottom has " << x[1] << " channels, which group " << group
-           << " does not divide";
-  if (outputs % group)
-    return layerError(*this) << "num_output " << outputs
-                             << " is not a multiple of group " << group;
-  SmallVector<int64_t> y = {x[0], outputs};
-  for (int i = 0; i < 2; ++i) {
-    int64_t extent = getDilation()[i] * (getKernel()[i] - 1) + 1;
-    int64_t padded = x[2 + i] + 2 * getPad()[i];
-    if (extent > padded)
-      return layerError(*this)
-             << "kernel " << (i ? "width " : "height ") << extent
-             << (getDilation()[i] > 1 ? " (dilated)" : "")
-             << " is larger than the padded input "
-             << (i ? "width " : "height ") << padded;
-    y.push_back((padded - extent) / getStride()[i] + 1);
-  }
-  tops.push_back(y);
-  params.push_back({outputs, x[1] / group, getKernel()[0], getKernel()[1]});
+  if (failed(readWindow(*this)))
+    return failure();
+  int64_t channels = shapeOf(getX())[getAxis()], outputs = getNumOutput(),
+          group = getGroup();
+  if (failed(checkGroups(*this, channels, outputs, group)))
+    return failure();
+  FailureOr<SmallVector<int64_t>> y = convolvedShape(*this, outputs);
+  if (failed(y))
+    return failure();
+  tops.push_back(*y);
+  params.push_back(joined<int64_t>({outputs}, channels / group, getKernel()));
   if (getB())
     params.push_back({outputs});
   return success();
@@ -110,43 +206,17 @@ ConvolutionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 }
 
 SmallVector<Value> ConvolutionOp::buildGeneric(OpBuilder &b) {
-  Geometry g(*this, shapeOf(getX()), shapeOf(getY()));
-  bool padded = g.padH || g.padW;
-  // Loops: n k p q | c r s
-  Nest nest(b, getLoc(), {g.n, g.k, g.p, g.q, g.c / g.group, g.r, g.s},
-            {false, false, false, false, true, true, true});
-  nest.input(getW(), {1, 4, 5, 6});
-  nest.output(tensorOf(getY()), {0, 1, 2, 3}, 0.0);
-  Value x = getX();
-  Value sum = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
-    Value row = inputPosition(s, body.loop(2), body.loop(5), g.strideH, g.padH,
-                              g.dilationH);
-    Value column = inputPosition(s, body.loop(3), body.loop(6), g.strideW,
-                                 g.padW, g.dilationW);
-    Value channel = body.loop(4);
-    if (g.group > 1)
-      channel = s.addi(
-          channel, s.muli(s.divi(body.loop(1), g.k / g.group), g.c / g.group));
-    Value element;
-    if (padded) {
-      Value valid = s.both(inside(s, row, g.h), inside(s, column, g.w));
-      element = body.read(
-          x, {body.loop(0), channel, s.clamp(row, g.h), s.clamp(column, g.w)});
-      element = s.select(valid, element, s.constant(element.getType(), 0));
-    } else {
-      element = body.read(x, {body.loop(0), channel, row, column});
-    }
-    return {s.accumulate(body.out[0], s.mul(element, body.in[0]))};
-  })[0];
+  ConvolutionShapes g(*this, shapeOf(getX()), shapeOf(getY()), getGroup());
+  Value sum = buildForward(b, getLoc(), g, getX(), getW(), tensorOf(getY()));
   if (!getB() && !getRelu())
     return {sum};
 
-  Nest finish(b, getLoc(), {g.n, g.k, g.p, g.q});
-  finish.input(sum, {0, 1, 2, 3});
+  SmallVector<int64_t> all = iota(shapeOf(sum).size());
+  Nest finish(b, getLoc(), shapeOf(sum));
+  finish.input(sum, all);
   if (getB())
-    finish.input(getB(), {1});
-  finish.output(tensorOf(getY()), {0, 1, 2, 3});
+    finish.input(getB(), {static_cast<int64_t>(g.lead.size())});
+  finish.output(tensorOf(getY()), all);
   return finish.build([&](Nest::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value y = body.in[0];
@@ -161,7 +231,8 @@ SmallVector<Value> ConvolutionOp::buildGeneric(OpBuilder &b) {
 
 StringRef ConvolutionOp::libraryGroup() { return "conv"; }
 int64_t ConvolutionOp::countFlops() {
-  return Geometry(*this, shapeOf(getX()), shapeOf(getY())).flops();
+  return ConvolutionShapes(*this, shapeOf(getX()), shapeOf(getY()), getGroup())
+      .flops();
 }
 
 //===----------------------------------------------------------------------===//
@@ -169,49 +240,16 @@ int64_t ConvolutionOp::countFlops() {
 //===----------------------------------------------------------------------===//
 
 SmallVector<Value> ConvolutionBackwardDataOp::buildGeneric(OpBuilder &b) {
-  Geometry g(*this, shapeOf(getDx()), shapeOf(getDy()));
-  int64_t outputs = g.k / g.group;
-  // Loops: n c h w | k (within the group) r s
-  Nest nest(b, getLoc(), {g.n, g.c, g.h, g.w, outputs, g.r, g.s},
-            {false, false, false, false, true, true, true});
-  nest.output(tensorOf(getDx()), {0, 1, 2, 3}, 0.0);
-  Value dy = getDy(), w = getW();
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
-    // Output position p with p * stride == position, if there is one.
-    auto outputPosition = [&](unsigned loop, unsigned tap, int64_t stride,
-                              int64_t pad, int64_t dilation, int64_t extent,
-                              Value &valid) {
-      Value position = s.subi(s.addi(body.loop(loop), s.index(pad)),
-                              s.muli(body.loop(tap), dilation));
-      Value isInside = s.both(s.atLeast(position, s.index(0)),
-                              s.less(position, s.index(extent * stride)));
-      Value clamped = s.clamp(position, extent * stride);
-      Value quotient = s.divi(clamped, stride);
-      if (stride > 1)
-        isInside =
-            s.both(isInside, s.equali(s.remi(clamped, stride), s.index(0)));
-      valid = valid ? s.both(valid, isInside) : isInside;
-      return quotient;
-    };
-    Value valid;
-    Value p = outputPosition(2, 5, g.strideH, g.padH, g.dilationH, g.p, valid);
-    Value q = outputPosition(3, 6, g.strideW, g.padW, g.dilationW, g.q, valid);
-    Value k = body.loop(4), c = body.loop(1);
-    if (g.group > 1) {
-      k = s.addi(k, s.muli(s.divi(c, g.c / g.group), outputs));
-      c = s.remi(c, g.c / g.group);
-    }
-    Value product = s.mul(body.read(dy, {body.loop(0), k, p, q}),
-                          body.read(w, {k, c, body.loop(5), body.loop(6)}));
-    product = s.select(valid, product, s.constant(product.getType(), 0));
-    return {s.accumulate(body.out[0], product)};
-  });
+  ConvolutionShapes g(*this, shapeOf(getDx()), shapeOf(getDy()), getGroup());
+  return {
+      buildBackwardData(b, getLoc(), g, getDy(), getW(), tensorOf(getDx()))};
 }
 
 StringRef ConvolutionBackwardDataOp::libraryGroup() { return "conv"; }
 int64_t ConvolutionBackwardDataOp::countFlops() {
-  return Geometry(*this, shapeOf(getDx()), shapeOf(getDy())).flops();
+  return ConvolutionShapes(*this, shapeOf(getDx()), shapeOf(getDy()),
+                           getGroup())
+      .flops();
 }
 
 //===----------------------------------------------------------------------===//
@@ -219,40 +257,19 @@ int64_t ConvolutionBackwardDataOp::countFlops() {
 //===----------------------------------------------------------------------===//
 
 SmallVector<Value> ConvolutionBackwardWeightsOp::buildGeneric(OpBuilder &b) {
-  Geometry g(*this, shapeOf(getX()), shapeOf(getDy()));
-  bool padded = g.padH || g.padW;
-  Value x = getX();
-  // Loops: k c r s | n p q
-  Nest nest(b, getLoc(), {g.k, g.c / g.group, g.r, g.s, g.n, g.p, g.q},
-            {false, false, false, false, true, true, true});
-  nest.input(getDy(), {4, 0, 5, 6});
-  nest.output(tensorOf(getDw()), {0, 1, 2, 3}, 0.0);
-  SmallVector<Value> results =
-      nest.build([&](Nest::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
-        Value row = inputPosition(s, body.loop(5), body.loop(2), g.strideH,
-                                  g.padH, g.dilationH);
-        Value column = inputPosition(s, body.loop(6), body.loop(3), g.strideW,
-                                     g.padW, g.dilationW);
-        Value channel = body.loop(1);
-        if (g.group > 1)
-          channel = s.addi(channel, s.muli(s.divi(body.loop(0), g.k / g.group),
-                                           g.c / g.group));
-        Value element = body.read(x, {body.loop(4), channel,
-                                      padded ? s.clamp(row, g.h) : row,
-                                      padded ? s.clamp(column, g.w) : column});
-        if (padded) {
-          Value valid = s.both(inside(s, row, g.h), inside(s, column, g.w));
-          element = s.select(valid, element, s.constant(element.getType(), 0));
-        }
-        return {s.accumulate(body.out[0], s.mul(element, body.in[0]))};
-      });
+  ConvolutionShapes g(*this, shapeOf(getX()), shapeOf(getDy()), getGroup());
+  SmallVector<Value> results = {
+      buildBackwardWeights(b, getLoc(), g, getX(), getDy(), tensorOf(getDw()))};
   if (!getDb())
     return results;
 
-  Nest bias(b, getLoc(), {g.k, g.n, g.p, g.q}, {false, true, true, true});
-  bias.input(getDy(), {1, 0, 2, 3});
-  bias.output(tensorOf(getDb()), {0}, 0.0);
+  Loops loops;
+  int64_t k = loops.add(g.k, false);
+  SmallVector<int64_t> n = loops.add(g.lead, true);
+  SmallVector<int64_t> p = loops.add(g.outputs(), true);
+  Nest bias(b, getLoc(), loops.extents, loops.reduction);
+  bias.input(getDy(), joined<int64_t>(n, k, p));
+  bias.output(tensorOf(getDb()), {k}, 0.0);
   results.append(bias.build([&](Nest::Body &body) -> SmallVector<Value> {
     return {body.s.accumulate(body.out[0], body.in[0])};
   }));
@@ -261,7 +278,65 @@ SmallVector<Value> ConvolutionBackwardWeightsOp::buildGeneric(OpBuilder &b) {
 
 StringRef ConvolutionBackwardWeightsOp::libraryGroup() { return "conv"; }
 int64_t ConvolutionBackwardWeightsOp::countFlops() {
-  return Geometry(*this, shapeOf(getX()), shapeOf(getDy())).flops();
+  return ConvolutionShapes(*this, shapeOf(getX()), shapeOf(getDy()), getGroup())
+      .flops();
+}
+
+//===----------------------------------------------------------------------===//
+// Deconvolution
+//===----------------------------------------------------------------------===//
+
+LogicalResult DeconvolutionOp::inferShapes(Shapes &tops, Shapes &params) {
+  if (failed(readWindow(*this)))
+    return failure();
+  int64_t channels = shapeOf(getX())[getAxis()], outputs = getNumOutput(),
+          group = getGroup();
+  if (failed(checkGroups(*this, channels, outputs, group)))
+    return failure();
+  FailureOr<SmallVector<int64_t>> y = deconvolvedShape(*this, outputs);
+  if (failed(y))
+    return failure();
+  tops.push_back(*y);
+  params.push_back(joined<int64_t>({channels}, outputs / group, getKernel()));
+  return success();
+}
+
+/// The gradients are those of the convolution that this one transposes, with
+/// x and y exchanged.
+LogicalResult
+DeconvolutionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                                ArrayRef<bool> needed,
+                                MutableArrayRef<Value> operandGradients) {
+  Value dy = resultGradients[0];
+  if (!dy)
+    return success();
+  if (needed[1])
+    operandGradients[1] =
+        ConvolutionBackwardWeightsOp::create(
+            b, getLoc(), getW().getType(), Type(), dy, getX(), getLayerAttr(),
+            getKernelAttr(), getStrideAttr(), getPadAttr(), getDilationAttr(),
+            getGroupAttr())
+            .getDw();
+  if (needed[0]) {
+    int64_t channels = shapeOf(getW())[0];
+    operandGradients[0] = ConvolutionOp::create(
+        b, getLoc(), getX().getType(), dy, getW(), Value(), getLayerAttr(),
+        b.getStrArrayAttr({}), nullptr, nullptr, b.getI64IntegerAttr(channels),
+        getKernelAttr(), getStrideAttr(), getPadAttr(), getDilationAttr(),
+        getGroupAttr(), nullptr, getAxisAttr(), nullptr, nullptr);
+  }
+  return success();
+}
+
+SmallVector<Value> DeconvolutionOp::buildGeneric(OpBuilder &b) {
+  ConvolutionShapes g(*this, shapeOf(getY()), shapeOf(getX()), getGroup());
+  return {buildBackwardData(b, getLoc(), g, getX(), getW(), tensorOf(getY()))};
+}
+
+StringRef DeconvolutionOp::libraryGroup() { return "conv"; }
+int64_t DeconvolutionOp::countFlops() {
+  return ConvolutionShapes(*this, shapeOf(getY()), shapeOf(getX()), getGroup())
+      .flops();
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,21 +1,28 @@
-//===- Convolution.td - Convolution and inner product ------*- tablegen -*-===//
+//===- Convolution.td - Convolutions and inner product -----*- tablegen -*-===//
 #ifndef BREW_LAYERS_CONVOLUTION_TD
 #define BREW_LAYERS_CONVOLUTION_TD
 
 include "dialects/Brew/BrewLayer.td"
 
+// One value per spatial dimension. Layers have them as the prototxt does (one
+// for all, one for each, or none for the default) until shapes are inferred.
 defvar WindowAttributes = (ins DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$stride,
   DenseI64ArrayAttr:$pad, DenseI64ArrayAttr:$dilation);
+// Only shape inference looks at these: the channels' dimension, padding at the
+// end of each dimension where it is not `pad`, padding as TensorFlow's SAME.
+defvar ShapeAttributes = (ins DefaultValuedAttr<I64Attr, "1">:$axis,
+  OptionalAttr<DenseI64ArrayAttr>:$pad_end, UnitAttr:$same);
 
 def Brew_ConvolutionOp : Brew_LayerOp<"convolution", [Pure, Gradient, Generic, Library]> {
-  let summary = "Convolution of N, C, H, W by K, C/group, R, S weights";
+  let summary = "Convolution over all dimensions behind the channels";
   let description = [{
-    With `relu` the result is passed through a ReLU of that `negative_slope`
-    (set by epilogue fusion).
+    x is [N..., C, D...], w [num_output, C/group, kernel...]; with one dimension N
+    and two D the usual images. With `relu` the result is passed through a ReLU of
+    that `negative_slope` (set by epilogue fusion).
   }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$w, Optional<AnyTensor>:$b),
     layerAttributes, (ins I64Attr:$num_output), WindowAttributes, (ins I64Attr:$group,
-      OptionalAttr<F32Attr>:$relu));
+      OptionalAttr<F32Attr>:$relu), ShapeAttributes);
   let results = (outs AnyTensor:$y);
 }
 
@@ -33,6 +40,33 @@ def Brew_ConvolutionBackwardWeightsOp : Brew_Op<"convolution_backward_weights",
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$dy, StrAttr:$layer),
     WindowAttributes, (ins I64Attr:$group));
   let results = (outs AnyTensor:$dw, Optional<AnyTensor>:$db);
+  let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
+}
+
+def Brew_DeconvolutionOp : Brew_LayerOp<"deconvolution", [Pure, Gradient, Generic, Library]> {
+  let summary = "Transposed convolution, without its bias";
+  let description = [{
+    What `convolution_backward_data` computes with x in the place of dy: w is
+    [C, num_output/group, kernel...].
+  }];
+  let arguments = !con((ins AnyTensor:$x, AnyTensor:$w), layerAttributes,
+    (ins I64Attr:$num_output), WindowAttributes, (ins I64Attr:$group), ShapeAttributes);
+  let results = (outs AnyTensor:$y);
+}
+
+def Brew_Im2colOp : Brew_LayerOp<"im2col", [Pure, Gradient, Generic]> {
+  let summary = "The windows of a convolution side by side, as channels";
+  let description = [{
+    [N..., C, D...] becomes [N..., C * kernel..., P...].
+  }];
+  let arguments = !con((ins AnyTensor:$x), layerAttributes, WindowAttributes, ShapeAttributes);
+  let results = (outs AnyTensor:$y);
+}
+
+def Brew_Col2imOp : Brew_Op<"col2im", [Pure, Generic]> {
+  let summary = "Gradient of im2col: sums what windows share";
+  let arguments = !con((ins AnyTensor:$dy, StrAttr:$layer), WindowAttributes);
+  let results = (outs AnyTensor:$dx);
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 

@@ -5,8 +5,8 @@
 // a last window that would start in the padding beyond the input is dropped.
 //
 //===----------------------------------------------------------------------===//
-#include "dialects/Brew/Nest.h"
 #include "dialects/Brew/layers/LayerGroup.h"
+#include "dialects/Brew/layers/Window.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -19,94 +19,72 @@ using namespace mlir;
 using namespace brew::ir;
 
 namespace {
-/// One spatial dimension of a pooling.
-struct Axis {
-  int64_t in, out, kernel, stride, pad;
-
-  /// Whether some window reaches beyond the input.
-  bool clipped() const { return pad > 0 || (out - 1) * stride + kernel > in; }
-};
-
 template <typename Op>
-Axis axisOf(Op op, int i, ArrayRef<int64_t> in, ArrayRef<int64_t> out) {
+WindowAxis axisOf(Op op, int i, ArrayRef<int64_t> in, ArrayRef<int64_t> out) {
   return {in[2 + i], out[2 + i], op.getKernel()[i], op.getStride()[i],
           op.getPad()[i]};
 }
 
-/// Shapes of both poolings; sets the kernel of a global one.
+/// Turns `global` and `bins` into a window.
+template <typename Op> void setWindow(Op op, ArrayRef<int64_t> x) {
+  if (op.getGlobal())
+    op.setKernel({x[2], x[3]});
+  if (!op.getBins())
+    return;
+  int64_t bins = *op.getBins(), kernel[2], pad[2];
+  for (int i = 0; i < 2; ++i) {
+    kernel[i] = llvm::divideCeil(x[2 + i], bins);
+    pad[i] = (kernel[i] * bins - x[2 + i] + 1) / 2;
+  }
+  op.setKernel(kernel);
+  op.setStride(kernel);
+  op.setPad(pad);
+}
+
+/// Shapes of all poolings; settles their window.
 template <typename Op> LogicalResult poolShape(Op op, SmallVector<int64_t> &y) {
   ArrayRef<int64_t> x = shapeOf(op.getX());
   if (x.size() != 4)
     return layerError(op) << "pooling needs a bottom of 4 dimensions (N, C, H, "
                              "W), not "
                           << x.size();
-  if (op.getGlobal())
-    op.setKernel({x[2], x[3]});
+  setWindow(op, x);
+  bool padded = op.getPad()[0] || op.getPad()[1];
   y = {x[0], x[1]};
   for (int i = 0; i < 2; ++i) {
     int64_t kernel = op.getKernel()[i], stride = op.getStride()[i],
             pad = op.getPad()[i];
-    if (pad >= kernel)
+    if (pad >= kernel) {
+      if (op.getBins())
+        return layerError(op)
+               << "the bottom is too small for a level of " << *op.getBins()
+               << " bins: its " << sideName(2, i) << "is " << x[2 + i];
       return layerError(op)
              << "pad " << pad << " must be smaller than kernel " << kernel;
+    }
+    // A window may be larger than the input by less than its stride.
     int64_t room = x[2 + i] + 2 * pad - kernel;
-    if (room < 0)
-      return layerError(op) << "kernel " << (i ? "width " : "height ") << kernel
-                            << " is larger than the padded input "
-                            << (i ? "width " : "height ") << x[2 + i] + 2 * pad;
-    int64_t out = (op.getFloor() ? room : room + stride - 1) / stride + 1;
-    if (pad && (out - 1) * stride >= x[2 + i] + pad)
+    int64_t out = (op.getFloor() ? llvm::divideFloorSigned(room, stride)
+                                 : llvm::divideCeilSigned(room, stride)) +
+                  1;
+    if (padded && (out - 1) * stride >= x[2 + i] + pad)
       --out;
+    if (out <= 0)
+      return layerError(op)
+             << "kernel " << sideName(2, i) << kernel
+             << " is larger than the padded input " << sideName(2, i)
+             << x[2 + i] + 2 * pad;
     y.push_back(out);
   }
   return success();
 }
 
-/// Input position of window tap `tap` at output `out`; adds to `valid` the
-/// condition that it is inside, and clamps it, where that can fail.
-Value tapPosition(Scalars &s, const Axis &axis, Value out, Value tap,
-                  Value &valid) {
-  Value position = s.addi(s.muli(out, axis.stride), tap);
-  if (!axis.clipped())
-    return position;
-  if (axis.pad)
-    position = s.subi(position, s.index(axis.pad));
-  Value inside = s.less(position, s.index(axis.in));
-  if (axis.pad)
-    inside = s.both(inside, s.atLeast(position, s.index(0)));
-  valid = valid ? s.both(valid, inside) : inside;
-  return s.clamp(position, axis.in);
-}
-
-/// The `shift`-th window, counted back from the last one, that covers input
-/// position `in`: returns its output position (clamped) and its tap, and adds
-/// to `valid` the condition that there is one.
-Value coveringWindow(Scalars &s, const Axis &axis, Value in, Value shift,
-                     Value &tap, Value &valid) {
-  Value padded = axis.pad ? s.addi(in, s.index(axis.pad)) : in;
-  Value last = s.divi(padded, axis.stride);
-  int64_t shifts = llvm::divideCeil(axis.kernel, axis.stride);
-  Value out = shifts > 1 ? s.subi(last, shift) : last;
-  tap = s.subi(padded, s.muli(out, axis.stride));
-  auto require = [&](Value condition) {
-    valid = valid ? s.both(valid, condition) : condition;
-  };
-  bool mayPass = (axis.in - 1 + axis.pad) / axis.stride >= axis.out;
-  if (shifts > 1)
-    require(s.atLeast(out, s.index(0)));
-  if (mayPass)
-    require(s.less(out, s.index(axis.out)));
-  if (axis.kernel % axis.stride)
-    require(s.less(tap, s.index(axis.kernel)));
-  return shifts > 1 || mayPass ? s.clamp(out, axis.out) : out;
-}
-
-/// Loops and reductions of a gathering backward pass: n c h w | shifts.
-SmallVector<int64_t> gatherExtents(ArrayRef<int64_t> x, const Axis &rows,
-                                   const Axis &columns) {
+/// Loops and reductions of a gathering backward pass: n c h w | windows.
+SmallVector<int64_t> gatherExtents(ArrayRef<int64_t> x, const WindowAxis &rows,
+                                   const WindowAxis &columns) {
   SmallVector<int64_t> extents(x);
-  extents.push_back(llvm::divideCeil(rows.kernel, rows.stride));
-  extents.push_back(llvm::divideCeil(columns.kernel, columns.stride));
+  extents.push_back(coveringWindows(rows));
+  extents.push_back(coveringWindows(columns));
   return extents;
 }
 
@@ -121,7 +99,7 @@ LogicalResult MaxPoolingOp::inferShapes(Shapes &tops, Shapes &) {
   SmallVector<int64_t> y;
   if (failed(poolShape(*this, y)))
     return failure();
-  tops.assign({y, y});
+  tops.assign(getNumResults(), y);
   // The window decides how wide the saved positions must be.
   Type position = IntegerType::get(
       getContext(), getKernel()[0] * getKernel()[1] <= 127 ? 8 : 32);
@@ -140,10 +118,40 @@ MaxPoolingOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   return success();
 }
 
+/// Caffe's mask: where in the input plane each maximum is.
+static Value buildMask(OpBuilder &b, MaxPoolingOp op, const WindowAxis &rows,
+                       const WindowAxis &columns, Value y, Value argmax) {
+  Nest nest(b, op.getLoc(), shapeOf(y));
+  nest.input(y, {0, 1, 2, 3});
+  nest.input(argmax, {0, 1, 2, 3});
+  nest.output(tensorOf(op.getMask()), {0, 1, 2, 3});
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Type type = elementOf(op.getMask());
+    Value tap = arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(),
+                                           body.in[1]);
+    auto position = [&](const WindowAxis &axis, unsigned loop, Value within) {
+      Value start = s.muli(body.loop(loop), axis.stride);
+      return s.subi(s.addi(start, within), s.index(axis.pad));
+    };
+    Value row = position(rows, 2, s.divi(tap, columns.kernel));
+    Value column = position(columns, 3, s.remi(tap, columns.kernel));
+    Value place = s.addi(s.muli(row, columns.in), column);
+    place = arith::IndexCastOp::create(s.b, s.loc, s.b.getI32Type(), place);
+    Value found =
+        s.greater(body.in[0], s.constant(body.in[0].getType(), -FLT_MAX));
+    return {s.select(found,
+                     arith::SIToFPOp::create(s.b, s.loc, type, place),
+                     s.constant(type, -1))};
+  })[0];
+}
+
 SmallVector<Value> MaxPoolingOp::buildGeneric(OpBuilder &b) {
   ArrayRef<int64_t> in = shapeOf(getX()), out = shapeOf(getY());
-  Axis rows = axisOf(*this, 0, in, out), columns = axisOf(*this, 1, in, out);
-  bool saves = !getArgmax().use_empty();
+  WindowAxis rows = axisOf(*this, 0, in, out),
+             columns = axisOf(*this, 1, in, out);
+  bool masks = getMask() && !getMask().use_empty();
+  bool saves = masks || !getArgmax().use_empty();
   Nest nest(b, getLoc(),
             {out[0], out[1], out[2], out[3], rows.kernel, columns.kernel},
             kWindowReduction);
@@ -172,12 +180,18 @@ SmallVector<Value> MaxPoolingOp::buildGeneric(OpBuilder &b) {
   });
   if (!saves)
     results.push_back(Value());
+  if (getMask())
+    results.insert(results.begin() + 1,
+                   masks ? buildMask(b, *this, rows, columns, results[0],
+                                     results[1])
+                         : Value());
   return results;
 }
 
 SmallVector<Value> MaxPoolingBackwardOp::buildGeneric(OpBuilder &b) {
   ArrayRef<int64_t> in = shapeOf(getDx()), out = shapeOf(getDy());
-  Axis rows = axisOf(*this, 0, in, out), columns = axisOf(*this, 1, in, out);
+  WindowAxis rows = axisOf(*this, 0, in, out),
+             columns = axisOf(*this, 1, in, out);
   Nest nest(b, getLoc(), gatherExtents(in, rows, columns), kWindowReduction);
   nest.output(tensorOf(getDx()), {0, 1, 2, 3}, 0.0);
   Value dy = getDy(), argmax = getArgmax();
@@ -222,7 +236,7 @@ AveragePoolingOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 }
 
 /// Elements of the window at `out` inside the padded input, along one axis.
-static Value windowExtent(Scalars &s, const Axis &axis, Value out) {
+static Value windowExtent(Scalars &s, const WindowAxis &axis, Value out) {
   Value start = s.muli(out, axis.stride);
   Value end = s.addi(start, s.index(axis.kernel));
   Value limit = s.index(axis.in + 2 * axis.pad);
@@ -230,9 +244,9 @@ static Value windowExtent(Scalars &s, const Axis &axis, Value out) {
 }
 
 /// The divisor of the window at (p, q), as a number of the element type.
-static Value divisor(Scalars &s, const Axis &rows, const Axis &columns, Value p,
+static Value divisor(Scalars &s, const WindowAxis &rows, const WindowAxis &columns, Value p,
                      Value q, Type type) {
-  auto complete = [](const Axis &axis) {
+  auto complete = [](const WindowAxis &axis) {
     return (axis.out - 1) * axis.stride + axis.kernel <= axis.in + 2 * axis.pad;
   };
   if (complete(rows) && complete(columns))
@@ -246,7 +260,8 @@ static Value divisor(Scalars &s, const Axis &rows, const Axis &columns, Value p,
 
 SmallVector<Value> AveragePoolingOp::buildGeneric(OpBuilder &b) {
   ArrayRef<int64_t> in = shapeOf(getX()), out = shapeOf(getY());
-  Axis rows = axisOf(*this, 0, in, out), columns = axisOf(*this, 1, in, out);
+  WindowAxis rows = axisOf(*this, 0, in, out),
+             columns = axisOf(*this, 1, in, out);
   Nest nest(b, getLoc(),
             {out[0], out[1], out[2], out[3], rows.kernel, columns.kernel},
             kWindowReduction);
@@ -274,7 +289,8 @@ SmallVector<Value> AveragePoolingOp::buildGeneric(OpBuilder &b) {
 
 SmallVector<Value> AveragePoolingBackwardOp::buildGeneric(OpBuilder &b) {
   ArrayRef<int64_t> in = shapeOf(getDx()), out = shapeOf(getDy());
-  Axis rows = axisOf(*this, 0, in, out), columns = axisOf(*this, 1, in, out);
+  WindowAxis rows = axisOf(*this, 0, in, out),
+             columns = axisOf(*this, 1, in, out);
   Nest nest(b, getLoc(), gatherExtents(in, rows, columns), kWindowReduction);
   nest.output(tensorOf(getDx()), {0, 1, 2, 3}, 0.0);
   Value dy = getDy();

@@ -4,17 +4,22 @@
 
 include "dialects/Brew/BrewLayer.td"
 
+// A `global` window is the whole input. With `bins` the window divides it into that
+// many per dimension, as a level of a spatial pyramid does. Shape inference turns
+// both into `kernel`, `stride` and `pad`.
 defvar PoolAttributes = (ins DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$stride,
-  DenseI64ArrayAttr:$pad, UnitAttr:$global, UnitAttr:$floor);
+  DenseI64ArrayAttr:$pad, UnitAttr:$global, UnitAttr:$floor, OptionalAttr<I64Attr>:$bins);
 
 def Brew_MaxPoolingOp : Brew_LayerOp<"max_pooling", [Pure, Gradient, Generic]> {
   let summary = "Largest element of each window; the first of equals";
   let description = [{
     `argmax` is saved for the backward pass: the place of the maximum within
-    its window, row * kernel_w + column.
+    its window, row * kernel_w + column. `mask`, a second top, is its place in
+    the input plane, row * width + column; -1 where no element is larger than
+    -FLT_MAX.
   }];
   let arguments = !con((ins AnyTensor:$x), layerAttributes, PoolAttributes);
-  let results = (outs AnyTensor:$y, AnyTensor:$argmax);
+  let results = (outs AnyTensor:$y, Optional<AnyTensor>:$mask, AnyTensor:$argmax);
 }
 
 def Brew_MaxPoolingBackwardOp : Brew_Op<"max_pooling_backward", [Pure, Generic]> {

@@ -9,13 +9,9 @@ namespace brew::prototxt {
 
 namespace {
 
-void checkConvolution(LayerCheck &c) {
+/// What all layers with a convolution's window have to keep.
+void checkWindow(LayerCheck &c) {
   const caffe::ConvolutionParameter &settings = c.layer.convolution_param();
-  c.count(settings, "num_output");
-  if (settings.axis() != 1)
-    c.error(settings, "axis",
-            "axis " + std::to_string(settings.axis()) +
-                " is not supported yet; channels must be dimension 1");
   if (settings.kernel_size_size() == 0 && !settings.has_kernel_h() &&
       !settings.has_kernel_w())
     c.missing(settings, "kernel_size");
@@ -23,6 +19,38 @@ void checkConvolution(LayerCheck &c) {
   c.pairs(settings, "stride", "stride", true);
   c.pairs(settings, "pad", "pad", false);
   c.pairs(settings, "dilation", "", true);
+  if (settings.pad_type() > 1)
+    c.error(settings, "pad_type",
+            "pad_type is " + std::to_string(settings.pad_type()) +
+                "; it must be 0 (explicit padding) or 1 (SAME)");
+  if (!settings.pad_type() && !hasSidePads(settings))
+    return;
+  const bool mayBeNegative = c.layer.type() == "Deconvolution";
+  const char *first = settings.pad_type() ? "pad_type 1" : nullptr;
+  for (const char *side : {"pad_l", "pad_r", "pad_t", "pad_b"}) {
+    const auto *field = settings.GetDescriptor()->FindFieldByName(side);
+    const auto *reflection = settings.GetReflection();
+    if (!reflection->HasField(settings, field))
+      continue;
+    if (settings.pad_type())
+      c.error(settings, side,
+              std::string(side) + " cannot be given together with pad_type 1");
+    else if (!mayBeNegative && reflection->GetInt32(settings, field) < 0)
+      c.error(settings, side,
+              std::string(side) +
+                  " is negative, which only a Deconvolution can have");
+    first = first ? first : side;
+  }
+  for (const char *field : {"pad", "pad_h", "pad_w"})
+    if (c.places.find(settings, field))
+      c.error(settings, field,
+              std::string(field) + " cannot be given together with " + first);
+}
+
+void checkConvolution(LayerCheck &c) {
+  const caffe::ConvolutionParameter &settings = c.layer.convolution_param();
+  c.count(settings, "num_output");
+  checkWindow(c);
   if (settings.group() == 0 || settings.group() > INT_MAX)
     c.error(settings, "group",
             "group is " + std::to_string(settings.group()) +
@@ -46,17 +74,50 @@ std::vector<ParamBlob> convolutionParams(const caffe::LayerParameter &layer) {
   return weightAndBias(layer.convolution_param());
 }
 
+/// Gives an operation the window of its layer.
+void addWindow(OperationSpec &op,
+               const caffe::ConvolutionParameter &settings) {
+  const ConvolutionWindow window = convolutionWindow(settings);
+  op.integers("kernel", window.kernel)
+      .integers("stride", window.stride)
+      .integers("pad", window.pad)
+      .integers("dilation", window.dilation)
+      .integer("axis", settings.axis())
+      .flag("same", settings.pad_type() == 1);
+  if (!window.padEnd.empty())
+    op.integers("pad_end", window.padEnd);
+}
+
 void buildConvolution(LayerBuild &l) {
   const caffe::ConvolutionParameter &settings = l.layer.convolution_param();
-  const Window window = convolutionWindow(settings);
-  for (int i = 0; i < l.bottoms(); ++i)
-    l.slice("convolution", i)
-        .integer("num_output", settings.num_output())
-        .integers("kernel", listOf(window.kernel))
-        .integers("stride", listOf(window.stride))
-        .integers("pad", listOf(window.pad))
-        .integers("dilation", listOf(window.dilation))
+  for (int i = 0; i < l.bottoms(); ++i) {
+    OperationSpec &op = l.slice("convolution", i);
+    op.integer("num_output", settings.num_output())
         .integer("group", settings.group());
+    addWindow(op, settings);
+  }
+}
+
+void buildDeconvolution(LayerBuild &l) {
+  const caffe::ConvolutionParameter &settings = l.layer.convolution_param();
+  for (int i = 0; i < l.bottoms(); ++i) {
+    // The bias is an operation of its own, which gives the top.
+    OperationSpec &op = settings.bias_term() ? l.first("deconvolution", i)
+                                             : l.slice("deconvolution", i);
+    op.reads({l.bottom(i), l.param(0)})
+        .integer("num_output", settings.num_output())
+        .integer("group", settings.group());
+    addWindow(op, settings);
+    if (settings.bias_term())
+      l.last("bias", i)
+          .reads({op.result(0), l.param(1)})
+          .integer("axis", settings.axis())
+          .integer("num_axes", 1);
+  }
+}
+
+void buildIm2col(LayerBuild &l) {
+  addWindow(l.whole("im2col"), l.layer.convolution_param());
 }
 
 void checkInnerProduct(LayerCheck &c) {
@@ -85,6 +146,13 @@ LayerRows convolutionLayers() {
           .checkedBy(checkConvolution)
           .withParams(convolutionParams)
           .builtBy(buildConvolution),
+      LayerKind{"Deconvolution", 1, -1, 1, -1, "convolution_param", true}
+          .checkedBy(checkConvolution)
+          .withParams(convolutionParams)
+          .builtBy(buildDeconvolution),
+      plainKind("Im2col", "convolution_param")
+          .checkedBy(checkWindow)
+          .builtBy(buildIm2col),
       plainKind("InnerProduct", "inner_product_param")
           .checkedBy(checkInnerProduct)
           .withParams(innerProductParams)

@@ -12,9 +12,7 @@ void checkPooling(LayerCheck &c) {
   const Window window = poolingWindow(settings);
   if (settings.pool() == caffe::PoolingParameter::STOCHASTIC)
     c.error(settings, "pool", "STOCHASTIC pooling is not supported yet");
-  if (settings.pool() == caffe::PoolingParameter::MAX && c.layer.top_size() > 1)
-    c.error(c.layer, "top", "the mask as a second top is not supported yet", 1);
-  else if (c.layer.top_size() > 1)
+  if (settings.pool() != caffe::PoolingParameter::MAX && c.layer.top_size() > 1)
     c.error(c.layer, "top", "only MAX pooling has a second top", 1);
   if (settings.global_pooling()) {
     for (const char *field : {"kernel_size", "kernel_h", "kernel_w"})
@@ -46,6 +44,12 @@ void checkPooling(LayerCheck &c) {
     }
 }
 
+bool roundsDown(const caffe::PoolingParameter &settings) {
+  if (settings.has_round_mode())
+    return settings.round_mode() == caffe::PoolingParameter::FLOOR;
+  return !settings.ceil_mode();
+}
+
 void buildPooling(LayerBuild &l) {
   const caffe::PoolingParameter &settings = l.layer.pooling_param();
   const Window window = poolingWindow(settings);
@@ -55,7 +59,7 @@ void buildPooling(LayerBuild &l) {
       .integers("stride", listOf(window.stride))
       .integers("pad", listOf(window.pad))
       .flag("global", settings.global_pooling())
-      .flag("floor", settings.round_mode() == caffe::PoolingParameter::FLOOR);
+      .flag("floor", roundsDown(settings));
   if (!isAverage)
     op.saves(1);
 }

@@ -38,6 +38,12 @@ brew.program @forward_backward train differentiate attributes {blobs = {x = arra
   %dx = brew.convolution_backward_data "conv"(%c, %w) {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : (tensor<*xf32>, tensor<2x2x3x3xf32>) -> tensor<1x2x4x4xf32>
   // CHECK: %{{.*}}, %{{.*}} = brew.convolution_backward_weights "conv"
   %dw, %db = brew.convolution_backward_weights "conv"(%x, %c) {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<*xf32>) -> (tensor<2x2x3x3xf32>, tensor<2xf32>)
+  // CHECK: brew.deconvolution "deconv"{{.*}} {axis = 2 : i64, dilation = array<i64>, group = 1 : i64, kernel = array<i64: 3>, num_output = 2 : i64, pad = array<i64: 1>, pad_end = array<i64: -1>, same, stride = array<i64: 2>, tops = ["d"]}
+  %d = brew.deconvolution "deconv"(%x, %w) {axis = 2 : i64, num_output = 2 : i64, kernel = array<i64: 3>, stride = array<i64: 2>, pad = array<i64: 1>, pad_end = array<i64: -1>, same, dilation = array<i64>, group = 1 : i64, tops = ["d"]} : (tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<2x2x3x3xf32>) -> tensor<*xf32>
+  // CHECK: brew.im2col "im"{{.*}} {dilation = array<i64>, kernel = array<i64: 3>, pad = array<i64>, stride = array<i64>, tops = ["im"]}
+  %im = brew.im2col "im"(%x) {axis = 1 : i64, kernel = array<i64: 3>, stride = array<i64>, pad = array<i64>, dilation = array<i64>, tops = ["im"]} : (tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>) -> tensor<*xf32>
+  // CHECK: brew.col2im "im"
+  %ci = brew.col2im "im"(%im) {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>} : (tensor<*xf32>) -> tensor<1x2x4x4xf32>
   // CHECK: brew.inner_product "ip"{{.*}} {axis = -1 : i64, num_output = 5 : i64, relu = 0.000000e+00 : f32, tops = ["i"], transpose}
   %i = brew.inner_product "ip"(%c, %w) {num_output = 5 : i64, axis = -1 : i64, transpose, relu = 0.0 : f32, tops = ["i"]} : (tensor<*xf32>, tensor<2x2x3x3xf32>) -> tensor<2x5xf32>
   // CHECK: brew.inner_product_backward_data "ip"{{.*}} {axis = 1 : i64, transpose}
@@ -46,6 +52,8 @@ brew.program @forward_backward train differentiate attributes {blobs = {x = arra
   %dw2 = brew.inner_product_backward_weights "ip"(%c, %i) {axis = 1 : i64} : (tensor<*xf32>, tensor<2x5xf32>) -> tensor<*xf32>
   // CHECK: brew.max_pooling "max"{{.*}} {floor, global, kernel = array<i64: 2, 2>
   %p, %argmax = brew.max_pooling "max"(%x) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, global, floor, tops = ["p"]} : (tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>) -> (tensor<*xf32>, tensor<*xi8>)
+  // CHECK: brew.max_pooling "masked"{{.*}} {bins = 2 : i64,{{.*}} -> (tensor<*xf32>, tensor<*xf32>, tensor<*xi8>)
+  %pm, %mask, %argmax2 = brew.max_pooling "masked"(%x) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, bins = 2 : i64, tops = ["pm", "mask"]} : (tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xi8>)
   // CHECK: brew.max_pooling_backward "max"
   %dp = brew.max_pooling_backward "max"(%p, %argmax) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>} : (tensor<*xf32>, tensor<*xi8>) -> tensor<1x2x4x4xf32>
   // CHECK: brew.average_pooling "ave"

@@ -11,8 +11,74 @@ brew.param @c.0 : tensor<*xf32> {layer = "c", index = 0 : i64}
 brew.program @p test {
   %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
   %w = brew.param_value @c.0 : tensor<*xf32>
-  // expected-error @below {{layer 'c': bottom has 2 dimensions; a convolution without axes of its own needs 4 (N, C, H, W)}}
-  %y = brew.convolution "c"(%x, %w) {num_output = 4 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["y"]} : (tensor<2x3xf32>, tensor<*xf32>) -> tensor<*xf32>
+  // expected-error @below {{layer 'c': kernel_size has 2 values; the bottom has 0 spatial dimensions}}
+  %y = brew.convolution "c"(%x, %w) {num_output = 4 : i64, kernel = array<i64: 3, 3>, stride = array<i64>, pad = array<i64>, dilation = array<i64>, group = 1 : i64, tops = ["y"]} : (tensor<2x3xf32>, tensor<*xf32>) -> tensor<*xf32>
+}
+
+// -----
+
+brew.param @c.0 : tensor<*xf32> {layer = "c", index = 0 : i64}
+brew.program @p test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4xf32>
+  %w = brew.param_value @c.0 : tensor<*xf32>
+  // expected-error @below {{layer 'c': axis 3 is outside the bottom's 3 dimensions}}
+  %y = brew.convolution "c"(%x, %w) {num_output = 4 : i64, kernel = array<i64: 3>, stride = array<i64>, pad = array<i64>, dilation = array<i64>, group = 1 : i64, axis = 3 : i64, tops = ["y"]} : (tensor<2x3x4xf32>, tensor<*xf32>) -> tensor<*xf32>
+}
+
+// -----
+
+brew.param @c.0 : tensor<*xf32> {layer = "c", index = 0 : i64}
+brew.program @p test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x5x6xf32>
+  %w = brew.param_value @c.0 : tensor<*xf32>
+  // expected-error @below {{layer 'c': stride has 2 values; the bottom has 3 spatial dimensions}}
+  %y = brew.convolution "c"(%x, %w) {num_output = 4 : i64, kernel = array<i64: 3>, stride = array<i64: 1, 2>, pad = array<i64>, dilation = array<i64>, group = 1 : i64, tops = ["y"]} : (tensor<2x3x4x5x6xf32>, tensor<*xf32>) -> tensor<*xf32>
+}
+
+// -----
+
+brew.param @c.0 : tensor<*xf32> {layer = "c", index = 0 : i64}
+brew.program @p test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4xf32>
+  %w = brew.param_value @c.0 : tensor<*xf32>
+  // expected-error @below {{layer 'c': kernel 5 is larger than the padded input 4}}
+  %y = brew.convolution "c"(%x, %w) {num_output = 4 : i64, kernel = array<i64: 5>, stride = array<i64>, pad = array<i64>, dilation = array<i64>, group = 1 : i64, tops = ["y"]} : (tensor<2x3x4xf32>, tensor<*xf32>) -> tensor<*xf32>
+}
+
+// -----
+
+brew.param @c.0 : tensor<*xf32> {layer = "c", index = 0 : i64}
+brew.program @p test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x1xf32>
+  %w = brew.param_value @c.0 : tensor<*xf32>
+  // expected-error @below {{layer 'c': pad 1 and 2 leave nothing of the output width 3}}
+  %y = brew.deconvolution "c"(%x, %w) {num_output = 4 : i64, kernel = array<i64: 3>, stride = array<i64>, pad = array<i64: 1>, pad_end = array<i64: 2>, dilation = array<i64>, group = 1 : i64, tops = ["y"]} : (tensor<2x3x4x1xf32>, tensor<*xf32>) -> tensor<*xf32>
+}
+
+// -----
+
+brew.param @c.0 : tensor<*xf32> {layer = "c", index = 0 : i64}
+brew.program @p test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>
+  %w = brew.param_value @c.0 : tensor<*xf32>
+  // expected-error @below {{layer 'c': bottom has 3 channels, which group 2 does not divide}}
+  %y = brew.deconvolution "c"(%x, %w) {num_output = 4 : i64, kernel = array<i64: 3>, stride = array<i64>, pad = array<i64>, dilation = array<i64>, group = 2 : i64, tops = ["y"]} : (tensor<2x3x4x4xf32>, tensor<*xf32>) -> tensor<*xf32>
+}
+
+// -----
+
+brew.program @p test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>
+  // expected-error @below {{layer 'c': axis -5 is outside the bottom's 4 dimensions}}
+  %y = brew.im2col "c"(%x) {kernel = array<i64: 3>, stride = array<i64>, pad = array<i64>, dilation = array<i64>, axis = -5 : i64, tops = ["y"]} : (tensor<2x3x4x4xf32>) -> tensor<*xf32>
+}
+
+// -----
+
+brew.program @p test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x3x3x9xf32>
+  // expected-error @below {{layer 'p': the bottom is too small for a level of 4 bins: its height is 3}}
+  %y, %a = brew.max_pooling "p"(%x) {kernel = array<i64: 0, 0>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, bins = 4 : i64, tops = ["y"]} : (tensor<1x3x3x9xf32>) -> (tensor<*xf32>, tensor<*xi8>)
 }
 
 // -----

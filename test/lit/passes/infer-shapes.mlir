@@ -59,6 +59,17 @@ brew.program @windows test {
   // fails, so 4 stay.
   // CHECK: brew.average_pooling "edge"{{.*}} -> tensor<2x6x3x4xf64>
   %e = brew.average_pooling "edge"(%x) {kernel = array<i64: 2, 2>, stride = array<i64: 3, 3>, pad = array<i64: 1, 1>, tops = ["e"]} : (tensor<2x6x8x9xf64>) -> tensor<*xf64>
+  // Padding in one dimension drops windows in the other too: columns
+  // ceil((9-1)/5)+1 = 3, and the third starts at 10, behind the input.
+  // CHECK: brew.average_pooling "other"{{.*}} -> tensor<2x6x3x2xf64>
+  %o = brew.average_pooling "other"(%x) {kernel = array<i64: 2, 1>, stride = array<i64: 3, 5>, pad = array<i64: 1, 0>, tops = ["o"]} : (tensor<2x6x8x9xf64>) -> tensor<*xf64>
+  // A window larger than the input by less than its stride: ceil(-1/2)+1 = 1.
+  // CHECK: brew.average_pooling "over"{{.*}} -> tensor<2x6x1x1xf64>
+  %v = brew.average_pooling "over"(%x) {kernel = array<i64: 9, 10>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, tops = ["v"]} : (tensor<2x6x8x9xf64>) -> tensor<*xf64>
+  // Four bins: rows of 2 without padding; columns of ceil(9/4) = 3, 12 - 9 = 3
+  // of padding, of which 2 before.
+  // CHECK: brew.average_pooling "bins"{{.*}}kernel = array<i64: 2, 3>, pad = array<i64: 0, 2>, stride = array<i64: 2, 3>{{.*}} -> tensor<2x6x4x4xf64>
+  %n = brew.average_pooling "bins"(%x) {kernel = array<i64: 0, 0>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, bins = 4 : i64, tops = ["n"]} : (tensor<2x6x8x9xf64>) -> tensor<*xf64>
   // A global one takes the bottom's extents for its kernel.
   // CHECK: brew.average_pooling "global"{{.*}}kernel = array<i64: 8, 9>{{.*}} -> tensor<2x6x1x1xf64>
   %g = brew.average_pooling "global"(%x) {kernel = array<i64: 0, 0>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, global, tops = ["g"]} : (tensor<2x6x8x9xf64>) -> tensor<*xf64>
@@ -112,4 +123,32 @@ brew.program @shared train {
   // CHECK-NEXT: brew.inner_product "third"(%{{.*}}, %[[T]])
   %t = brew.param_value @first.0 : tensor<*xf32>
   %s = brew.inner_product "third"(%x, %t) {num_output = 6 : i64, axis = 1 : i64, tops = ["s"]} : (tensor<2x4xf32>, tensor<*xf32>) -> tensor<*xf32>
+}
+
+// -----
+
+// Settings given once hold for all spatial dimensions; im2col, deconvolutions and
+// paddings that differ.
+// CHECK-LABEL: brew.program @dimensions
+brew.param @c.0 : tensor<*xf32> {layer = "c", index = 0 : i64}
+brew.param @d.0 : tensor<*xf32> {layer = "d", index = 0 : i64}
+brew.param @s.0 : tensor<*xf32> {layer = "s", index = 0 : i64}
+brew.program @dimensions test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x7xf32>
+  %v = brew.feed "in" "Input" {config = "", folder = "", tops = ["v"]} : tensor<1x4x5x6x7xf32>
+  %w = brew.param_value @c.0 : tensor<*xf32>
+  // Channels in dimension 2: one spatial dimension, (7 + 2 - 3) / 2 + 1 = 4.
+  // CHECK: brew.convolution "c"{{.*}} {axis = 2 : i64, dilation = array<i64: 1>, group = 1 : i64, kernel = array<i64: 3>, num_output = 5 : i64, pad = array<i64: 1>, stride = array<i64: 2>, tops = ["y"]} : (tensor<2x3x4x7xf32>, tensor<5x4x3xf32>) -> tensor<2x3x5x4xf32>
+  %y = brew.convolution "c"(%x, %w) {num_output = 5 : i64, kernel = array<i64: 3>, stride = array<i64: 2>, pad = array<i64: 1>, dilation = array<i64>, group = 1 : i64, axis = -2 : i64, tops = ["y"]} : (tensor<2x3x4x7xf32>, tensor<*xf32>) -> tensor<*xf32>
+  // (5-1)*2+3-2 = 9, (6-1)*2+3-2 = 11, (7-1)*2+3-2 = 13
+  %u = brew.param_value @d.0 : tensor<*xf32>
+  // CHECK: brew.deconvolution "d"{{.*}}kernel = array<i64: 3, 3, 3>{{.*}} : (tensor<1x4x5x6x7xf32>, tensor<4x3x3x3x3xf32>) -> tensor<1x6x9x11x13xf32>
+  %z = brew.deconvolution "d"(%v, %u) {num_output = 6 : i64, kernel = array<i64: 3>, stride = array<i64: 2>, pad = array<i64: 1>, dilation = array<i64>, group = 2 : i64, tops = ["z"]} : (tensor<1x4x5x6x7xf32>, tensor<*xf32>) -> tensor<*xf32>
+  // CHECK: brew.im2col "i"{{.*}} -> tensor<2x12x3x6xf32>
+  %i = brew.im2col "i"(%x) {kernel = array<i64: 2>, stride = array<i64>, pad = array<i64>, dilation = array<i64>, tops = ["i"]} : (tensor<2x3x4x7xf32>) -> tensor<*xf32>
+  // SAME: ceil(4/2) = 2 and ceil(7/2) = 4 places, padded by (2-1)*2+3-4 = 1 and
+  // (4-1)*2+3-7 = 2 elements.
+  %t = brew.param_value @s.0 : tensor<*xf32>
+  // CHECK: brew.convolution "s"{{.*}}pad = array<i64: 0, 1>, pad_end = array<i64: 1, 1>{{.*}} -> tensor<2x5x2x4xf32>
+  %s = brew.convolution "s"(%x, %t) {num_output = 5 : i64, kernel = array<i64: 3>, stride = array<i64: 2>, pad = array<i64>, dilation = array<i64>, group = 1 : i64, same, tops = ["s"]} : (tensor<2x3x4x7xf32>, tensor<*xf32>) -> tensor<*xf32>
 }

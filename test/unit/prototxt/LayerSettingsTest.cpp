@@ -64,14 +64,17 @@ TEST(LayerSettings, checksConvolution) {
   EXPECT_EQ(convolution("num_output: 4 kernel_size: 3 dilation: 0"),
             "dilation is 0; it must be at least 1\n");
   EXPECT_EQ(convolution("num_output: 4 kernel_size: 3 kernel_size: 3 "
-                        "kernel_size: 3"),
-            "kernel_size is given 3 times, but there are only 2 dimensions\n");
+                        "kernel_size: 3 axis: -4"),
+            "");
   EXPECT_EQ(convolution("num_output: 4 kernel_size: 3 group: 3"),
             "num_output 4 is not a multiple of group 3\n");
   EXPECT_EQ(convolution("num_output: 4 kernel_size: 3 group: 0"),
             "group is 0; it must be at least 1\n");
-  EXPECT_EQ(convolution("num_output: 4 kernel_size: 3 axis: 2"),
-            "axis 2 is not supported yet; channels must be dimension 1\n");
+  EXPECT_EQ(convolution("num_output: 4 kernel_size: 3 pad_type: 1"), "");
+  EXPECT_EQ(convolution("num_output: 4 kernel_size: 3 pad_type: 1 pad_h: 1 "
+                        "pad_w: 1"),
+            "pad_h cannot be given together with pad_type 1\n"
+            "pad_w cannot be given together with pad_type 1\n");
 }
 
 TEST(LayerSettings, readsConvolutionWindow) {
@@ -80,11 +83,22 @@ TEST(LayerSettings, readsConvolutionWindow) {
   settings.add_stride(1);
   settings.add_stride(2);
   settings.set_pad_w(4);
-  const Window window = convolutionWindow(settings);
-  EXPECT_EQ(window.kernel, (std::array<int64_t, 2>{3, 3}));
-  EXPECT_EQ(window.stride, (std::array<int64_t, 2>{1, 2}));
-  EXPECT_EQ(window.pad, (std::array<int64_t, 2>{0, 4}));
-  EXPECT_EQ(window.dilation, (std::array<int64_t, 2>{1, 1}));
+  const ConvolutionWindow window = convolutionWindow(settings);
+  EXPECT_EQ(window.kernel, (std::vector<int64_t>{3}));
+  EXPECT_EQ(window.stride, (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(window.pad, (std::vector<int64_t>{0, 4}));
+  EXPECT_TRUE(window.dilation.empty());
+  EXPECT_TRUE(window.padEnd.empty());
+}
+
+TEST(LayerSettings, readsPaddingOfSides) {
+  caffe::ConvolutionParameter settings;
+  settings.set_pad_l(1);
+  settings.set_pad_r(2);
+  settings.set_pad_b(3);
+  const ConvolutionWindow window = convolutionWindow(settings);
+  EXPECT_EQ(window.pad, (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(window.padEnd, (std::vector<int64_t>{3, 2}));
 }
 
 TEST(LayerSettings, checksPooling) {
@@ -108,7 +122,7 @@ TEST(LayerSettings, checksPooling) {
             "STOCHASTIC pooling is not supported yet\n");
   EXPECT_EQ(complaints("type: 'Pooling' bottom: 'x' top: 'y' top: 'mask' "
                        "pooling_param { kernel_size: 2 }"),
-            "the mask as a second top is not supported yet\n");
+            "");
   EXPECT_EQ(complaints("type: 'Pooling' bottom: 'x' top: 'y' top: 'mask' "
                        "pooling_param { pool: AVE kernel_size: 2 }"),
             "only MAX pooling has a second top\n");
