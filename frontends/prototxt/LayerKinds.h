@@ -104,6 +104,7 @@ LayerRows lossLayers();
 LayerRows neuronLayers();
 LayerRows poolingLayers();
 LayerRows reductionLayers();
+LayerRows shapeLayers();
 LayerRows structuralLayers();
 /// Types that Caffe has and Brew has no code for yet.
 LayerRows unsupportedLayers();

@@ -1,0 +1,198 @@
+//===- Shape.cpp - Layers that arrange elements ---------------------------===//
+
+#include "frontends/prototxt/LayerBuild.h"
+#include "frontends/prototxt/LayerCheck.h"
+
+#include <algorithm>
+#include <climits>
+
+namespace brew::prototxt {
+
+namespace {
+
+template <typename List> std::vector<int64_t> integersOf(const List &list) {
+  return {list.begin(), list.end()};
+}
+
+/// `axis` and the older name it replaced, of which only one may be given.
+template <typename Settings>
+void checkOldAxis(LayerCheck &c, const Settings &settings,
+                  const std::string &old, bool hasOld, uint32_t value) {
+  if (hasOld && settings.has_axis())
+    c.error(settings, "axis", "give either axis or " + old + ", not both")
+        .note(c.places.where(settings, old), old + " is given here");
+  if (hasOld && value > INT_MAX)
+    c.error(settings, old, old + " is too large");
+}
+
+void checkConcat(LayerCheck &c) {
+  const caffe::ConcatParameter &settings = c.layer.concat_param();
+  checkOldAxis(c, settings, "concat_dim", settings.has_concat_dim(),
+               settings.concat_dim());
+}
+
+void buildConcat(LayerBuild &l) {
+  const caffe::ConcatParameter &settings = l.layer.concat_param();
+  l.whole("concat").integer("axis", settings.has_concat_dim()
+                                        ? int64_t{settings.concat_dim()}
+                                        : int64_t{settings.axis()});
+}
+
+void checkSlice(LayerCheck &c) {
+  const caffe::SliceParameter &settings = c.layer.slice_param();
+  checkOldAxis(c, settings, "slice_dim", settings.has_slice_dim(),
+               settings.slice_dim());
+  const int points = settings.slice_point_size();
+  if (points == 0)
+    return;
+  if (points != c.layer.top_size() - 1) {
+    c.error(settings, "slice_point",
+            "slice_point is given " + std::to_string(points) + " times for " +
+                std::to_string(c.layer.top_size()) +
+                " tops; each top but the first starts at one");
+    return;
+  }
+  uint32_t last = 0;
+  for (int i = 0; i < points; ++i) {
+    const uint32_t point = settings.slice_point(i);
+    if (point <= last) {
+      c.error(settings, "slice_point",
+              "slice_point " + std::to_string(point) +
+                  (i ? " does not lie behind the one before it"
+                     : " leaves the first top without elements"),
+              i);
+      return;
+    }
+    last = point;
+  }
+}
+
+void buildSlice(LayerBuild &l) {
+  const caffe::SliceParameter &settings = l.layer.slice_param();
+  l.whole("slice")
+      .integer("axis", settings.has_slice_dim() ? int64_t{settings.slice_dim()}
+                                                : int64_t{settings.axis()})
+      .integers("points", integersOf(settings.slice_point()));
+}
+
+void buildCrop(LayerBuild &l) {
+  const caffe::CropParameter &settings = l.layer.crop_param();
+  l.whole("crop")
+      .integer("axis", settings.axis())
+      .integers("offsets", integersOf(settings.offset()));
+}
+
+void checkReshape(LayerCheck &c) {
+  const caffe::ReshapeParameter &settings = c.layer.reshape_param();
+  if (settings.num_axes() < -1)
+    c.error(settings, "num_axes",
+            "num_axes must be -1 (all the rest), 0 or more");
+  const auto &dims = settings.shape().dim();
+  int inferred = 0;
+  for (int i = 0; i < dims.size(); ++i) {
+    if (dims[i] < -1 || dims[i] > INT_MAX)
+      c.error(settings.shape(), "dim",
+              "dim is " + std::to_string(dims[i]) +
+                  "; it must be -1 (what is left), 0 (as in the bottom) or a "
+                  "size",
+              i);
+    else if (dims[i] == -1 && ++inferred == 2)
+      c.error(settings.shape(), "dim", "only one dim can be -1", i);
+  }
+}
+
+void buildReshape(LayerBuild &l) {
+  const caffe::ReshapeParameter &settings = l.layer.reshape_param();
+  l.whole("reshape")
+      .integers("dims", integersOf(settings.shape().dim()))
+      .integer("axis", settings.axis())
+      .integer("num_axes", settings.num_axes());
+}
+
+void buildFlatten(LayerBuild &l) {
+  const caffe::FlattenParameter &settings = l.layer.flatten_param();
+  l.whole("flatten")
+      .integer("axis", settings.axis())
+      .integer("end_axis", settings.end_axis());
+}
+
+void buildSqueeze(LayerBuild &l) {
+  l.whole("squeeze").integers("axes",
+                              integersOf(l.layer.squeeze_param().axis()));
+}
+
+void checkPermute(LayerCheck &c) {
+  const caffe::PermuteParameter &settings = c.layer.permute_param();
+  const auto &order = settings.order();
+  for (int i = 0; i < order.size(); ++i)
+    if (std::find(order.begin(), order.begin() + i, order[i]) !=
+        order.begin() + i)
+      c.error(settings, "order",
+              "order names dimension " + std::to_string(order[i]) + " twice",
+              i);
+}
+
+void buildPermute(LayerBuild &l) {
+  l.whole("permute").integers("order",
+                              integersOf(l.layer.permute_param().order()));
+}
+
+void checkTile(LayerCheck &c) {
+  const caffe::TileParameter &settings = c.layer.tile_param();
+  if (!settings.has_tiles())
+    c.missing(settings, "tiles");
+  else if (settings.tiles() < 1)
+    c.error(settings, "tiles",
+            "tiles is " + std::to_string(settings.tiles()) +
+                "; it must be at least 1");
+}
+
+void buildTile(LayerBuild &l) {
+  const caffe::TileParameter &settings = l.layer.tile_param();
+  l.whole("tile")
+      .integer("axis", settings.axis())
+      .integer("tiles", settings.tiles());
+}
+
+void checkParameter(LayerCheck &c) {
+  c.shape(c.layer.parameter_param().shape());
+}
+
+/// It has no filler: without weights it is zero.
+std::vector<ParamBlob> parameterParams(const caffe::LayerParameter &) {
+  return {{}};
+}
+
+void buildParameter(LayerBuild &l) {
+  l.whole("parameter")
+      .integers("dims", integersOf(l.layer.parameter_param().shape().dim()));
+}
+
+} // namespace
+
+LayerRows shapeLayers() {
+  return {
+      LayerKind{"Concat", 1, -1, 1, 1, "concat_param"}
+          .checkedBy(checkConcat)
+          .builtBy(buildConcat),
+      LayerKind{"Crop", 2, 2, 1, 1, "crop_param"}.builtBy(buildCrop),
+      plainKind("Flatten", "flatten_param").builtBy(buildFlatten),
+      LayerKind{"Parameter", 0, 0, 1, 1, "parameter_param"}
+          .checkedBy(checkParameter)
+          .withParams(parameterParams)
+          .builtBy(buildParameter),
+      plainKind("Permute", "permute_param")
+          .checkedBy(checkPermute)
+          .builtBy(buildPermute),
+      plainKind("Reshape", "reshape_param")
+          .checkedBy(checkReshape)
+          .builtBy(buildReshape),
+      LayerKind{"Slice", 1, 1, 1, -1, "slice_param"}
+          .checkedBy(checkSlice)
+          .builtBy(buildSlice),
+      plainKind("Squeeze", "squeeze_param").builtBy(buildSqueeze),
+      plainKind("Tile", "tile_param").checkedBy(checkTile).builtBy(buildTile),
+  };
+}
+
+} // namespace brew::prototxt

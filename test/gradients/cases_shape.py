@@ -1,0 +1,126 @@
+"""Gradients of layers that arrange elements; see cases.py."""
+from cases import IP, Layer, SQUARE, one, row
+
+
+def square(bottom, top):
+    """Makes the gradient of `bottom` depend on its values."""
+    return Layer('square_' + bottom, 'Power', [bottom], [top], SQUARE)
+
+
+# --- Concat, Slice, Crop ----------------------------------------------------
+for name, shapes, settings in (
+        ('axis_1', ((2, 3, 2), (2, 1, 2)), ''), ('axis_0', ((2, 3), (1, 3)), 'axis: 0'),
+        ('axis_last', ((2, 3, 2), (2, 3, 4)), 'axis: -1'),
+        ('concat_dim', ((1, 2, 2, 3), (1, 2, 3, 3)), 'concat_dim: 2'),
+        ('channels', ((2, 3, 4, 5), (2, 5, 4, 5)), ''),
+        ('one_image', ((1, 16, 3, 3), (1, 32, 3, 3)), '')):
+    one('concat_' + name, dict(zip('xz', shapes)), 'Concat', 'concat_param { %s }' % settings,
+        ('x', 'z'))
+one('concat_three', {'x': (2, 1, 3), 'z': (2, 2, 3), 'u': (2, 3, 3)}, 'Concat', '',
+    ('x', 'z', 'u'))
+one('concat_one', (2, 3), 'Concat')
+one('concat_twice', (2, 3), 'Concat', '', ('x', 'x'))
+row('concat_of_concat', {'x': (2, 2, 3, 3), 'z': (2, 1, 3, 3), 'u': (2, 3, 3, 3)}, [
+    square('x', 'a'), square('z', 'b'), square('u', 'c'),
+    Layer('i', 'Concat', ['a', 'b'], ['ab']), Layer('r', 'ReLU', ['ab'], ['r']),
+    Layer('j', 'Concat', ['ab', 'c'], ['y'])], outputs=['y', 'r'])
+row('concat_dense', (2, 2, 3, 3), [
+    Layer('c1', 'Convolution', ['x'], ['a'], 'convolution_param { num_output: 3 kernel_size: 1 }'),
+    Layer('r1', 'ReLU', ['a'], ['a'], 'relu_param { negative_slope: 0.1 }'),
+    Layer('j1', 'Concat', ['x', 'a'], ['xa']), square('xa', 'b'),
+    Layer('c2', 'Convolution', ['b'], ['c'], 'convolution_param { num_output: 2 kernel_size: 1 }'),
+    Layer('j2', 'Concat', ['xa', 'c'], ['y'])])
+row('concat_one_branch_constant', {'x': (2, 3), 'z': (2, 2)}, [
+    Layer('c', 'Concat', ['x', 'z'], ['y'], 'propagate_down: true propagate_down: false')])
+for name, shape, settings, tops in (
+        ('even', (2, 6, 2), '', 3), ('points', (2, 7, 3, 2), 'slice_point: 2 slice_point: 3', 3),
+        ('axis_0', (4, 3), 'axis: 0', 2), ('axis_last', (2, 3, 4), 'axis: -1 slice_point: 3', 2),
+        ('slice_dim', (1, 2, 4, 3), 'slice_dim: 2 slice_point: 1', 2), ('one', (2, 3), '', 1)):
+    names = ['y%d' % i for i in range(tops)]
+    row('slice_' + name, shape, [Layer('layer', 'Slice', ['x'], names,
+                                       'slice_param { %s }' % settings)], outputs=names)
+row('slice_unused_top', (2, 6, 2), [Layer('s', 'Slice', ['x'], ['y', 'b', 'c']),
+                                    Layer('z', 'Silence', ['b', 'c'], [])])
+row('slice_of_concat', {'x': (2, 3, 2, 2), 'z': (2, 3, 2, 2)}, [
+    square('x', 'a'), square('z', 'b'), Layer('c', 'Concat', ['a', 'b'], ['ab']),
+    Layer('s', 'Slice', ['ab'], ['p', 'q'], 'slice_param { slice_point: 2 }'),
+    Layer('cp', 'Convolution', ['p'], ['y'], 'convolution_param { num_output: 2 kernel_size: 1 }'),
+    square('q', 'y2')], outputs=['y', 'y2'])
+for name, shape, reference, settings in (
+        ('default', (1, 2, 5, 6), (1, 2, 3, 4), ''),
+        ('offset', (1, 2, 5, 6), (1, 2, 3, 4), 'offset: 1'),
+        ('offsets', (1, 2, 5, 6), (1, 2, 3, 4), 'offset: 2 offset: 1'),
+        ('channels', (2, 4, 3), (2, 2, 3), 'axis: 1 offset: 1 offset: 0'),
+        ('axis_last', (2, 5), (2, 3), 'axis: -1 offset: 2'),
+        ('all', (3, 4), (2, 2), 'axis: 0 offset: 1'),
+        ('nothing', (1, 2, 3, 3), (1, 2, 3, 3), '')):
+    one('crop_' + name, {'x': shape, 'r': reference}, 'Crop', 'crop_param { %s }' % settings,
+        ('x', 'r'), bare=['r'])
+
+
+# --- Views ------------------------------------------------------------------
+for name, shape, settings in (
+        ('all', (2, 3, 4), 'shape { dim: 4 dim: 6 }'),
+        ('keep', (2, 3, 4), 'shape { dim: 0 dim: 0 dim: 2 dim: -1 }'),
+        ('inferred', (2, 3, 4), 'shape { dim: -1 dim: 0 dim: 2 }'),
+        ('axis', (2, 3, 4), 'axis: 1 shape { dim: -1 }'),
+        ('axis_num', (2, 3, 4), 'axis: 1 num_axes: 1 shape { dim: 3 dim: 1 }'),
+        ('insert', (2, 3), 'axis: 1 num_axes: 0 shape { dim: 1 }'),
+        ('append', (2, 3), 'axis: -1 shape { dim: 1 dim: 1 }'),
+        ('axis_negative', (2, 3, 4), 'axis: -2 shape { dim: 2 dim: -1 }'),
+        ('image', (2, 3, 2, 4), 'shape { dim: 2 dim: 4 dim: 3 dim: 2 }')):
+    one('reshape_' + name, shape, 'Reshape', 'reshape_param { %s }' % settings)
+for name, shape, settings in (
+        ('default', (2, 3, 2, 2), ''), ('axis_0', (2, 3, 2), 'axis: 0'),
+        ('middle', (2, 3, 2, 2), 'axis: 1 end_axis: 2'),
+        ('negative', (2, 3, 2, 2), 'axis: -3 end_axis: -2'), ('same', (2, 3), ''),
+        ('nothing', (2, 3), 'axis: 1 end_axis: 0')):
+    one('flatten_' + name, shape, 'Flatten', 'flatten_param { %s }' % settings)
+one('squeeze_all', (1, 3, 1, 2), 'Squeeze')
+one('squeeze_axes', (1, 3, 1, 2), 'Squeeze', 'squeeze_param { axis: -2 }')
+CONV = 'convolution_param { num_output: 4 kernel_size: 2 }'
+for name, settings in (('flatten', ''), ('flatten_axis_2', 'flatten_param { axis: 2 }')):
+    row(name + '_before_ip', (2, 2, 4, 3), [
+        Layer('c', 'Convolution', ['x'], ['a'], CONV), Layer('f', 'Flatten', ['a'], ['b'], settings),
+        Layer('i', 'InnerProduct', ['b'], ['y'], IP % 3)])
+row('flatten_shared', (2, 2, 4, 3), [
+    Layer('c', 'Convolution', ['x'], ['a'], CONV), Layer('f', 'Flatten', ['a'], ['b']),
+    Layer('i', 'InnerProduct', ['b'], ['y'], IP % 3), square('b', 'y2'), square('a', 'y3')],
+    outputs=['y', 'y2', 'y3'])
+row('reshape_between_convolutions', (2, 2, 4, 4), [
+    Layer('c', 'Convolution', ['x'], ['a'], 'convolution_param { num_output: 4 kernel_size: 1 }'),
+    Layer('v', 'Reshape', ['a'], ['b'], 'reshape_param { shape { dim: 0 dim: 2 dim: 8 dim: 4 } }'),
+    Layer('d', 'Convolution', ['b'], ['y'], CONV)])
+row('slice_of_reshape', (2, 6, 2, 2), [
+    square('x', 'a'), Layer('v', 'Reshape', ['a'], ['b'],
+                            'reshape_param { shape { dim: 0 dim: 2 dim: 3 dim: 4 } }'),
+    Layer('s', 'Slice', ['b'], ['y', 'y2'], 'slice_param { axis: 2 slice_point: 1 }')],
+    outputs=['y', 'y2'])
+row('concat_into_reshape', {'x': (2, 2, 2, 2), 'z': (2, 1, 2, 2)}, [
+    square('x', 'a'), square('z', 'b'), Layer('c', 'Concat', ['a', 'b'], ['ab']),
+    Layer('v', 'Flatten', ['ab'], ['f']), Layer('i', 'InnerProduct', ['f'], ['y'], IP % 3)],
+    outputs=['y', 'ab'])
+
+
+# --- Permute, Tile, Parameter -----------------------------------------------
+for name, shape, order in (('nhwc', (2, 3, 2, 4), (0, 2, 3, 1)), ('swap', (2, 3), (1, 0)),
+                           ('rest', (2, 3, 4), (2,)), ('same', (2, 3), (0, 1))):
+    one('permute_' + name, shape, 'Permute',
+        'permute_param { %s }' % ' '.join('order: %d' % i for i in order))
+for name, shape, settings in (('axis_1', (2, 3, 2), 'tiles: 3'), ('axis_0', (2, 3), 'axis: 0 tiles: 2'),
+                              ('axis_last', (2, 3), 'axis: -1 tiles: 2'),
+                              ('image', (1, 2, 3, 3), 'tiles: 2'), ('once', (2, 3), 'tiles: 1')):
+    one('tile_' + name, shape, 'Tile', 'tile_param { %s }' % settings)
+row('parameter', (2, 3), [
+    Layer('layer', 'Parameter', [], ['w'], 'parameter_param { shape { dim: 2 dim: 3 } }'),
+    Layer('e', 'Eltwise', ['x', 'w'], ['y'], 'eltwise_param { operation: PROD }')],
+    outputs=['y', 'w'])
+row('parameter_shared', (2, 3), [
+    Layer('layer', 'Parameter', [], ['w'],
+          'param { name: "w" } parameter_param { shape { dim: 3 dim: 3 } }'),
+    square('w', 'y2'),
+    Layer('i', 'InnerProduct', ['x'], ['y'], 'param { name: "w" } ' + IP % 3)],
+    outputs=['y', 'y2'], shared={('i', 0): ('layer', 0)})
+row('parameter_in_concat', (2, 3), [
+    Layer('layer', 'Parameter', [], ['w'], 'parameter_param { shape { dim: 2 dim: 2 } }'),
+    Layer('c', 'Concat', ['x', 'w'], ['y'])])
