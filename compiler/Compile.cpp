@@ -1,4 +1,5 @@
-//===- Compile.cpp - From a prototxt to a plan -----------------------------===//
+//===- Compile.cpp - From a prototxt to a plan
+//-----------------------------===//
 #include "compiler/Compile.h"
 
 #include "compiler/Report.h"
@@ -69,8 +70,8 @@ mlir::LogicalResult printDiagnostic(mlir::Diagnostic &diagnostic) {
 class Compilation {
 public:
   explicit Compilation(const CompileOptions &options)
-      : options(options), context(makeRegistry(),
-                                  mlir::MLIRContext::Threading::DISABLED),
+      : options(options),
+        context(makeRegistry(), mlir::MLIRContext::Threading::DISABLED),
         handler(&context, printDiagnostic) {
     // Users see their prototxt, not the module.
     context.printOpOnDiagnostic(false);
@@ -117,8 +118,8 @@ private:
 bool Compilation::importNet() {
   auto scope = timingScope.nest("import");
   prototxt::Diagnostics diagnostics;
-  imported = prototxt::importFile(context, options.input, options.import,
-                                  diagnostics);
+  imported =
+      prototxt::importFile(context, options.input, options.import, diagnostics);
   llvm::errs() << diagnostics.str();
   return !diagnostics.hasErrors();
 }
@@ -138,6 +139,8 @@ void Compilation::runPhase(Phase phase, Emit emit, llvm::StringRef name) {
   if (isTraining()) {
     pipeline.solverType = imported.solver->type();
     pipeline.regularization = imported.solver->regularization_type();
+    pipeline.keepUpdate =
+        imported.solver->snapshot_diff() || imported.solver->debug_info();
   }
   buildPhase(pm, phase, pipeline);
   if (mlir::failed(pm.run(*imported.module))) {
@@ -145,9 +148,9 @@ void Compilation::runPhase(Phase phase, Emit emit, llvm::StringRef name) {
     // A pass that knows better than 1 says so on the module.
     if (phase == Phase::Import || phase == Phase::Graph) {
       Reported reported;
-      if (auto status = (*imported.module)
-                            ->getAttrOfType<mlir::IntegerAttr>(
-                                "brew.exit_status"))
+      if (auto status =
+              (*imported.module)
+                  ->getAttrOfType<mlir::IntegerAttr>("brew.exit_status"))
         reported.status = status.getInt();
       throw reported;
     }
@@ -264,6 +267,7 @@ int Compilation::run() {
 void Compilation::buildManifest(const std::vector<plan::Kernel> &kernels) {
   PlanInfo info;
   info.netName = imported.netName;
+  info.records = imported.records;
   info.f64 = options.import.f64;
   if (isTraining()) {
     info.solver = imported.solver;

@@ -1,4 +1,5 @@
-//===- Pipeline.cpp - The phases of a compilation --------------------------===//
+//===- Pipeline.cpp - The phases of a compilation
+//--------------------------===//
 #include "compiler/Pipeline.h"
 
 #include "compiler/cpu/LowerToLLVM.h"
@@ -18,11 +19,11 @@
 using namespace brew;
 
 void compiler::registerAll(mlir::DialectRegistry &registry) {
-  registry.insert<ir::BrewDialect, planir::PlanDialect,
-                  mlir::arith::ArithDialect, mlir::func::FuncDialect,
-                  mlir::linalg::LinalgDialect, mlir::math::MathDialect,
-                  mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
-                  mlir::tensor::TensorDialect>();
+  registry
+      .insert<ir::BrewDialect, planir::PlanDialect, mlir::arith::ArithDialect,
+              mlir::func::FuncDialect, mlir::linalg::LinalgDialect,
+              mlir::math::MathDialect, mlir::memref::MemRefDialect,
+              mlir::scf::SCFDialect, mlir::tensor::TensorDialect>();
   registerCpuDialects(registry);
   registerBrewPasses();
   mlir::registerCanonicalizerPass();
@@ -58,6 +59,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
       BuildUpdateOptions update;
       update.solverType = options.solverType;
       update.regularization = options.regularization;
+      update.keepUpdate = options.keepUpdate;
       pm.addPass(createBuildUpdate(update));
     }
     // Splits have a gradient of their own, so they go only now.

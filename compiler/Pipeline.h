@@ -1,4 +1,5 @@
-//===- Pipeline.h - The phases of a compilation ------------------*- C++ -*-===//
+//===- Pipeline.h - The phases of a compilation ------------------*- C++
+//-*-===//
 //
 // A net goes through these phases in this order; after each one a verifier
 // checks what the phase promises, and `--emit` prints the module.
@@ -34,6 +35,8 @@ struct PipelineOptions {
   /// Solver whose `update` program to build; empty for none.
   std::string solverType;
   std::string regularization = "L2";
+  /// The solver shows its updates (snapshot_diff, debug_info).
+  bool keepUpdate = false;
 };
 
 /// Registers dialects, interfaces and passes that Brew uses.

@@ -1,4 +1,5 @@
-//===- WritePlan.cpp - From the plan dialect to a plan file ----------------===//
+//===- WritePlan.cpp - From the plan dialect to a plan file
+//----------------===//
 #include "compiler/WritePlan.h"
 
 #include "dialects/Plan/PlanDialect.h"
@@ -49,8 +50,7 @@ plan::DataType dataTypeOf(Type type) {
 /// Builds the manifest piece by piece.
 class ManifestBuilder {
 public:
-  ManifestBuilder(ModuleOp module,
-                  const std::vector<plan::Kernel> &kernels)
+  ManifestBuilder(ModuleOp module, const std::vector<plan::Kernel> &kernels)
       : module(module), symbols(module), kernels(kernels) {}
 
   plan::Manifest build(const brew::compiler::PlanInfo &info);
@@ -59,7 +59,10 @@ private:
   void addArenas();
   void addKernels();
   void addParameters();
-  void addProgram(ProgramOp program);
+  void addProgram(ProgramOp program, const brew::prototxt::NetRecord *record);
+  void addLayers(ProgramOp program, const brew::prototxt::NetRecord &record,
+                 plan::Program &out);
+  void addDebugBuffer(KeepOp keep, plan::Program &out);
   void addStep(Operation *op, plan::Program &out);
   unsigned buffer(StringRef name, StringRef arena, uint64_t offset,
                   MemRefType type, int program);
@@ -87,7 +90,8 @@ void ManifestBuilder::addArenas() {
 }
 
 void ManifestBuilder::addKernels() {
-  for (auto [op, kernel] : llvm::zip_equal(module.getOps<KernelOp>(), kernels)) {
+  for (auto [op, kernel] :
+       llvm::zip_equal(module.getOps<KernelOp>(), kernels)) {
     kernelIndex[op.getSymName()] = manifest.kernels_size();
     *manifest.add_kernels() = kernel;
   }
@@ -274,19 +278,64 @@ void ManifestBuilder::addStep(Operation *op, plan::Program &out) {
   }
 }
 
-void ManifestBuilder::addProgram(ProgramOp program) {
+void ManifestBuilder::addLayers(ProgramOp program,
+                                const brew::prototxt::NetRecord &record,
+                                plan::Program &out) {
+  out.set_source(record.source);
+  for (const std::string &line : record.rules)
+    out.add_rule_lines(line);
+  DictionaryAttr blobs = program.getBlobsAttr();
+  for (const brew::prototxt::RecordedLayer &layer : record.layers) {
+    plan::Layer *to = out.add_layers();
+    to->set_name(layer.name);
+    to->set_type(layer.type);
+    to->set_needs_backward(layer.needsBackward);
+    for (const std::string &bottom : layer.bottoms)
+      to->add_bottoms(bottom);
+    for (const std::string &top : layer.tops)
+      to->add_tops(top);
+    for (float weight : layer.lossWeights)
+      to->add_loss_weights(weight);
+    for (const std::string &line : layer.sharing)
+      to->add_sharing_lines(line);
+    for (const std::string &blob : layer.shapedLike) {
+      plan::Shape *shape = to->add_shapes();
+      if (auto dims = blobs ? blobs.getAs<DenseI64ArrayAttr>(blob) : nullptr)
+        shape->mutable_dims()->Add(dims.asArrayRef().begin(),
+                                   dims.asArrayRef().end());
+    }
+  }
+}
+
+/// A value that debug_info shows; its name is LAYER/INDEX.
+void ManifestBuilder::addDebugBuffer(KeepOp keep, plan::Program &out) {
+  auto [layer, index] = keep.getName().split('/');
+  plan::Layer *to = out.mutable_layers(std::stoi(layer.str()));
+  if (keep.getWhat() == "top") {
+    to->add_top_buffer_indices(buffer(keep.getBuffer()));
+    return;
+  }
+  plan::Layer::BottomGradient *gradient = to->add_bottom_gradients();
+  gradient->set_bottom(std::stoul(index.str()));
+  gradient->set_buffer_index(buffer(keep.getBuffer()));
+}
+
+void ManifestBuilder::addProgram(ProgramOp program,
+                                 const brew::prototxt::NetRecord *record) {
   currentProgram = manifest.programs_size();
   plan::Program *out = manifest.add_programs();
   out->set_name(program.getSymName().str());
   out->set_test_phase(program.getTestPhase());
+  if (record)
+    addLayers(program, *record, *out);
   out->mutable_memory()->set_arena_bytes(program.getArenaBytes());
   out->mutable_memory()->set_lower_bound_bytes(program.getLowerBoundBytes());
   out->mutable_memory()->set_caffe_bytes(program.getCaffeBytes());
   for (Operation &op : program.getBody().front()) {
     if (auto feed = dyn_cast<FeedOp>(op)) {
       caffe::LayerParameter layer;
-      if (!google::protobuf::TextFormat::ParseFromString(
-              feed.getConfig().str(), &layer))
+      if (!google::protobuf::TextFormat::ParseFromString(feed.getConfig().str(),
+                                                         &layer))
         throw brew::Error(brew::ExitStatus::Bug,
                           "layer " + feed.getLayer().str() +
                               " has an unreadable configuration");
@@ -302,6 +351,10 @@ void ManifestBuilder::addProgram(ProgramOp program) {
       to->set_blob(output.getBlob().str());
       to->set_buffer_index(buffer(output.getBuffer()));
       to->set_loss_weight(output.getLossWeight().convertToFloat());
+    } else if (auto keep = dyn_cast<KeepOp>(op);
+               keep &&
+               (keep.getWhat() == "top" || keep.getWhat() == "bottom_diff")) {
+      addDebugBuffer(keep, *out);
     } else if (auto keep = dyn_cast<KeepOp>(op)) {
       plan::NamedBuffer *to = keep.getWhat() == "data"
                                   ? out->add_blobs()
@@ -343,8 +396,11 @@ plan::Manifest ManifestBuilder::build(const brew::compiler::PlanInfo &info) {
   addArenas();
   addKernels();
   addParameters();
-  for (auto program : module.getOps<ProgramOp>())
-    addProgram(program);
+  for (auto program : module.getOps<ProgramOp>()) {
+    auto record = info.records.find(program.getSymName().str());
+    addProgram(program,
+               record == info.records.end() ? nullptr : &record->second);
+  }
   if (info.solver) {
     manifest.mutable_solver()->set_parameter(info.solver->SerializeAsString());
     manifest.mutable_solver()->set_folder(info.solverFolder);

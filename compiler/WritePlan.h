@@ -1,11 +1,14 @@
-//===- WritePlan.h - From the plan dialect to a plan file --------*- C++ -*-===//
+//===- WritePlan.h - From the plan dialect to a plan file --------*- C++
+//-*-===//
 #pragma once
 
 #include "formats/caffe.pb.h"
+#include "frontends/prototxt/NetRecord.h"
 #include "runtime/plan/plan.pb.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +23,8 @@ struct PlanInfo {
   std::string solverFolder;
   std::string initialWeights; ///< recorded for a training plan
   std::string initialWeightsFolder;
+  /// The programs' nets, by the programs' names.
+  std::map<std::string, prototxt::NetRecord> records;
 };
 
 /// The manifest of a module in phase plan; `kernels` are its generated

@@ -4,6 +4,11 @@
 #include "formats/Error.h"
 #include "formats/caffe.pb.h"
 
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <memory>
+
 namespace brew::formats {
 
 std::vector<float> Blob::toFloats() const {
@@ -39,6 +44,74 @@ std::string dimsText(const std::vector<int64_t> &dims) {
   return text.empty() ? "scalar" : text;
 }
 
+float floatOfHalf(uint16_t half) {
+  const int exponent = half >> 10 & 0x1f;
+  const int fraction = half & 0x3ff;
+  float magnitude;
+  if (exponent == 0x1f)
+    magnitude = fraction ? std::numeric_limits<float>::quiet_NaN()
+                         : std::numeric_limits<float>::infinity();
+  else if (exponent == 0)
+    magnitude = std::ldexp(static_cast<float>(fraction), -24);
+  else
+    magnitude = std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
+  return half >> 15 ? -magnitude : magnitude;
+}
+
+namespace {
+
+/// Bytes of a value, 0 for a type that is no number of weights.
+size_t rawSize(caffe::BlobProto::RawType type) {
+  switch (type) {
+  case caffe::BlobProto::DOUBLE:
+    return 8;
+  case caffe::BlobProto::FLOAT:
+    return 4;
+  case caffe::BlobProto::FLOAT16:
+    return 2;
+  default:
+    return 0;
+  }
+}
+
+/// The values of a blob in NVCaffe's form; `expected` of them.
+void takeRawValues(caffe::BlobProto &proto, int64_t expected, Blob &blob,
+                   const std::string &where) {
+  const std::unique_ptr<std::string> raw(proto.release_raw_data());
+  const auto type = proto.raw_data_type();
+  const size_t size = rawSize(type);
+  if (!proto.has_raw_data_type() || size == 0)
+    throw badInput(where + ": raw_data of " +
+                   (proto.has_raw_data_type()
+                        ? "type " + caffe::BlobProto::RawType_Name(type)
+                        : "no type") +
+                   " (DOUBLE, FLOAT and FLOAT16 are supported)");
+  if (raw->size() % size != 0 ||
+      raw->size() / size != static_cast<uint64_t>(expected))
+    throw badInput(where + ": damaged: shape " + dimsText(blob.dims) +
+                   " needs " + std::to_string(expected) + " values of " +
+                   std::to_string(size) + " bytes, found " +
+                   std::to_string(raw->size()) + " bytes");
+  const auto count = static_cast<size_t>(expected);
+  if (type == caffe::BlobProto::DOUBLE) {
+    blob.doubles.resize(count);
+    std::memcpy(blob.doubles.data(), raw->data(), raw->size());
+    return;
+  }
+  blob.floats.resize(count);
+  if (type == caffe::BlobProto::FLOAT) {
+    std::memcpy(blob.floats.data(), raw->data(), raw->size());
+    return;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    uint16_t half;
+    std::memcpy(&half, raw->data() + 2 * i, sizeof half);
+    blob.floats[i] = floatOfHalf(half);
+  }
+}
+
+} // namespace
+
 Blob takeBlob(caffe::BlobProto &proto, const std::string &where) {
   Blob blob;
   blob.legacyShape = proto.has_num() || proto.has_channels() ||
@@ -50,8 +123,13 @@ Blob takeBlob(caffe::BlobProto &proto, const std::string &where) {
   int64_t expected = elementCount(blob.dims, where);
 
   int64_t floats = proto.data_size(), doubles = proto.double_data_size();
-  if (floats != 0 && doubles != 0)
-    throw badInput(where + ": damaged: has both float and double values");
+  const bool raw = proto.has_raw_data() && !proto.raw_data().empty();
+  if ((floats != 0) + (doubles != 0) + raw > 1)
+    throw badInput(where + ": damaged: has values in more than one form");
+  if (raw) {
+    takeRawValues(proto, expected, blob, where);
+    return blob;
+  }
   if (floats + doubles != expected)
     throw badInput(where + ": damaged: shape " + dimsText(blob.dims) +
                    " needs " + std::to_string(expected) + " values, found " +

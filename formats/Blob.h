@@ -40,8 +40,12 @@ int64_t elementCount(const std::vector<int64_t> &dims,
 /// "64x3x5x5", "scalar" for none.
 std::string dimsText(const std::vector<int64_t> &dims);
 
+/// The value of an IEEE half-precision number.
+float floatOfHalf(uint16_t half);
+
 /// Takes the values of `proto` and frees them there, so that a large file is
-/// not held twice. Error(1) if shape and number of values disagree.
+/// not held twice; half-precision ones become floats. Error(1) if shape and
+/// number of values disagree.
 Blob takeBlob(caffe::BlobProto &proto, const std::string &where);
 
 /// Fills `proto`; in the old four extents if `legacyShape`.

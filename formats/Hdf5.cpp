@@ -9,7 +9,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
+#include <cmath>
+#include <cstring>
 #include <fcntl.h>
+#include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <new>
 #include <unistd.h>
@@ -206,6 +211,54 @@ Blob Hdf5Reader::read(const std::string &name) const {
   return blob;
 }
 
+Blob Hdf5Reader::readStored(const std::string &name) const {
+  if (!isDouble(name))
+    return read(name);
+  Blob blob;
+  blob.dims = dims(name);
+  blob.doubles = readDoubles(name);
+  return blob;
+}
+
+bool Hdf5Reader::hasGroup(const std::string &name) const {
+  Guard guard;
+  return Handle(H5Gopen2(file, absolute(name).c_str(), H5P_DEFAULT), H5Gclose)
+      .valid();
+}
+
+int Hdf5Reader::readInt(const std::string &name) const {
+  const std::vector<double> values = readDoubles(name);
+  if (values.size() != 1 || values[0] < INT_MIN || values[0] > INT_MAX ||
+      values[0] != std::floor(values[0]))
+    throw badInput(filePath + ": dataset '" + name + "' is no integer");
+  return static_cast<int>(values[0]);
+}
+
+std::string Hdf5Reader::readString(const std::string &name) const {
+  constexpr size_t longest = 1 << 16;
+  Guard guard;
+  Handle dataset(openDataset(*this, file, name), H5Dclose);
+  std::string where = filePath + ": dataset '" + name + "'";
+  Handle type(H5Dget_type(dataset.id), H5Tclose);
+  const size_t size = type.valid() ? H5Tget_size(type.id) : 0;
+  if (H5Tget_class(type.id) != H5T_STRING || H5Tis_variable_str(type.id) != 0 ||
+      size == 0 || size > longest ||
+      elementCount(dimsOf(dataset.id, where), where) != 1)
+    throw badInput(where + ": no string of fixed length");
+  std::string text(size, '\0');
+  if (H5Dread(dataset.id, type.id, H5S_ALL, H5S_ALL, H5P_DEFAULT, text.data()) <
+      0)
+    throw badInput(where + ": damaged or truncated: cannot read it");
+  return text.substr(0, text.find('\0'));
+}
+
+std::string Hdf5Reader::readBytes(const std::string &name) const {
+  Guard guard;
+  const std::vector<unsigned char> bytes =
+      readAs<unsigned char>(name, H5T_NATIVE_UINT8);
+  return {bytes.begin(), bytes.end()};
+}
+
 //===--- Writing --------------------------------------------------------===//
 
 Hdf5Writer::Hdf5Writer(const std::string &path)
@@ -254,8 +307,11 @@ void Hdf5Writer::writeAs(const std::string &name,
                H5Sclose);
   Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
   H5Pset_create_intermediate_group(links.id, 1);
+  // Without times equal contents give equal files.
+  Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_obj_track_times(creation.id, 0);
   Handle dataset(H5Dcreate2(file, absolute(name).c_str(), fileType, space.id,
-                            links.id, H5P_DEFAULT, H5P_DEFAULT),
+                            links.id, creation.id, H5P_DEFAULT),
                  H5Dclose);
   if (!dataset.valid())
     fail("cannot create dataset '" + name + "' (written twice?)");
@@ -281,6 +337,46 @@ void Hdf5Writer::write(const std::string &name,
   writeAs(name, dims, values, H5T_STD_I32LE, H5T_NATIVE_INT32);
 }
 
+void Hdf5Writer::write(const std::string &name, const Blob &blob) {
+  if (blob.isDouble())
+    write(name, blob.dims, blob.doubles.data());
+  else
+    write(name, blob.dims, blob.floats.data());
+}
+
+void Hdf5Writer::writeInt(const std::string &name, int value) {
+  Guard guard;
+  writeAs(name, {1}, &value, H5T_STD_I32LE, H5T_NATIVE_INT);
+}
+
+void Hdf5Writer::writeString(const std::string &name, const std::string &text) {
+  Guard guard;
+  Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type.id, text.size() + 1);
+  H5Tset_strpad(type.id, H5T_STR_NULLTERM);
+  writeAs(name, {}, text.c_str(), type.id, type.id);
+}
+
+void Hdf5Writer::writeBytes(const std::string &name, const std::string &bytes) {
+  Guard guard;
+  writeAs(name, {static_cast<int64_t>(bytes.size())}, bytes.data(),
+          H5T_STD_U8LE, H5T_NATIVE_UINT8);
+}
+
+void Hdf5Writer::makeGroup(const std::string &name) {
+  Guard guard;
+  if (Handle(H5Gopen2(file, absolute(name).c_str(), H5P_DEFAULT), H5Gclose)
+          .valid())
+    return;
+  Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+  H5Pset_create_intermediate_group(links.id, 1);
+  if (!Handle(H5Gcreate2(file, absolute(name).c_str(), links.id, H5P_DEFAULT,
+                         H5P_DEFAULT),
+              H5Gclose)
+           .valid())
+    fail("cannot create group '" + name + "' (is the disk full?)");
+}
+
 void Hdf5Writer::commit() {
   {
     Guard guard;
@@ -301,6 +397,15 @@ void Hdf5Writer::commit() {
   if (rename(temporaryPath.c_str(), filePath.c_str()) != 0)
     fail(errnoText(errno));
   temporaryPath.clear();
+  const std::string folder = std::filesystem::path(filePath).parent_path();
+  syncFolder(folder.empty() ? "." : folder);
+}
+
+bool isHdf5File(const std::string &path) {
+  char head[4] = {};
+  std::ifstream stream(path, std::ios::binary);
+  return stream.read(head, sizeof head) &&
+         std::memcmp(head, "\x89HDF", sizeof head) == 0;
 }
 
 } // namespace brew::formats

@@ -28,7 +28,9 @@ public:
   const std::string &path() const { return filePath; }
   /// All datasets below `group`, as full paths in the order of their names.
   std::vector<std::string> datasets(const std::string &group = "/") const;
+  /// Whether there is a dataset of that name.
   bool has(const std::string &name) const;
+  bool hasGroup(const std::string &name) const;
   /// Empty for a scalar.
   std::vector<int64_t> dims(const std::string &name) const;
   /// Whether the values are stored as 64-bit floats.
@@ -36,8 +38,16 @@ public:
   /// Floats, doubles and integers of any size, converted.
   std::vector<float> readFloats(const std::string &name) const;
   std::vector<double> readDoubles(const std::string &name) const;
+  /// The one integer of a dataset; Error(1) unless it fits an int.
+  int readInt(const std::string &name) const;
+  /// A string of fixed length, without the zeros that fill it up.
+  std::string readString(const std::string &name) const;
+  /// Bytes that were written with writeBytes().
+  std::string readBytes(const std::string &name) const;
   /// Shape and float values in one.
   Blob read(const std::string &name) const;
+  /// The same in the precision the file has.
+  Blob readStored(const std::string &name) const;
 
 private:
   template <typename T>
@@ -63,6 +73,15 @@ public:
              const double *values);
   void write(const std::string &name, const std::vector<int64_t> &dims,
              const int32_t *values);
+  /// The values of a blob in its own precision.
+  void write(const std::string &name, const Blob &blob);
+  void writeInt(const std::string &name, int value);
+  /// A scalar string of fixed length that ends in a zero, as H5LT writes it.
+  void writeString(const std::string &name, const std::string &text);
+  /// A list of bytes.
+  void writeBytes(const std::string &name, const std::string &bytes);
+  /// A group, which may be there already.
+  void makeGroup(const std::string &name);
   void commit();
 
 private:
@@ -74,6 +93,9 @@ private:
   std::string temporaryPath;
   int64_t file = -1;
 };
+
+/// Whether a file begins as HDF5 files do; false if it cannot be read.
+bool isHdf5File(const std::string &path);
 
 /// The files an HDF5Data source lists: names separated by white space, each
 /// looked up from the working directory and then in `folders`. Error(3) if the

@@ -3,6 +3,8 @@
 
 #include "formats/AtomicFile.h"
 #include "formats/Error.h"
+#include "formats/Hdf5.h"
+#include "formats/Hdf5Snapshots.h"
 #include "formats/ProtoFile.h"
 #include "formats/V1Layers.h"
 #include "formats/caffe.pb.h"
@@ -60,17 +62,36 @@ void appendString(std::string &out, int field, const std::string &text) {
   out += text;
 }
 
-/// One blob as bytes around its values.
+/// One blob as bytes and the values between them, in file order.
 struct EncodedBlob {
-  std::string before; ///< what precedes the values
-  std::string after;  ///< what follows them
-  const char *values = nullptr;
-  size_t valueBytes = 0;
+  struct Piece {
+    std::string before; ///< what precedes the values
+    const void *values = nullptr;
+    size_t bytes = 0;
+  };
+  std::vector<Piece> pieces;
 
-  uint64_t size() const { return before.size() + valueBytes + after.size(); }
+  uint64_t size() const {
+    uint64_t total = 0;
+    for (const Piece &piece : pieces)
+      total += piece.before.size() + piece.bytes;
+    return total;
+  }
+  /// A packed field of numbers that stay where they are.
+  template <typename T>
+  void addValues(int field, const std::vector<T> &values) {
+    if (values.empty())
+      return;
+    Piece piece;
+    piece.values = values.data();
+    piece.bytes = values.size() * sizeof(T);
+    appendHeader(piece.before, field, piece.bytes);
+    pieces.push_back(std::move(piece));
+  }
 };
 
-EncodedBlob encodeBlob(const Blob &blob) {
+EncodedBlob encodeBlob(const Blob &blob, const Blob *diff) {
+  using caffe::BlobProto;
   EncodedBlob encoded;
   std::string dims;
   for (int64_t dim : blob.dims)
@@ -78,23 +99,16 @@ EncodedBlob encodeBlob(const Blob &blob) {
   std::string packedDims;
   if (!dims.empty())
     appendString(packedDims, caffe::BlobShape::kDimFieldNumber, dims);
-  std::string shape;
-  appendString(shape, caffe::BlobProto::kShapeFieldNumber, packedDims);
 
-  if (blob.isDouble()) {
-    encoded.values = reinterpret_cast<const char *>(blob.doubles.data());
-    encoded.valueBytes = blob.doubles.size() * sizeof(double);
-    encoded.before = shape;
-    appendHeader(encoded.before, caffe::BlobProto::kDoubleDataFieldNumber,
-                 encoded.valueBytes);
-  } else {
-    encoded.values = reinterpret_cast<const char *>(blob.floats.data());
-    encoded.valueBytes = blob.floats.size() * sizeof(float);
-    if (encoded.valueBytes != 0)
-      appendHeader(encoded.before, caffe::BlobProto::kDataFieldNumber,
-                   encoded.valueBytes);
-    encoded.after = shape;
-  }
+  encoded.addValues(BlobProto::kDataFieldNumber, blob.floats);
+  if (diff)
+    encoded.addValues(BlobProto::kDiffFieldNumber, diff->floats);
+  encoded.pieces.emplace_back();
+  appendString(encoded.pieces.back().before, BlobProto::kShapeFieldNumber,
+               packedDims);
+  encoded.addValues(BlobProto::kDoubleDataFieldNumber, blob.doubles);
+  if (diff)
+    encoded.addValues(BlobProto::kDoubleDiffFieldNumber, diff->doubles);
   return encoded;
 }
 
@@ -115,13 +129,15 @@ EncodedLayer encodeLayer(const WeightLayer &layer, const std::string &path) {
   for (const std::string &top : layer.tops)
     appendString(encoded.head, LayerParameter::kTopFieldNumber, top);
   encoded.size = encoded.head.size();
-  for (const Blob &blob : layer.blobs) {
+  for (size_t i = 0; i < layer.blobs.size(); ++i) {
+    const Blob &blob = layer.blobs[i];
     std::string where = path + ": layer '" + layer.name + "'";
     if (elementCount(blob.dims, where) != static_cast<int64_t>(blob.size()))
       throw Error(ExitStatus::Bug, where + ": shape " + dimsText(blob.dims) +
                                        " does not match " +
                                        std::to_string(blob.size()) + " values");
-    EncodedBlob body = encodeBlob(blob);
+    EncodedBlob body =
+        encodeBlob(blob, layer.diffs.empty() ? nullptr : &layer.diffs.at(i));
     std::string header;
     appendHeader(header, LayerParameter::kBlobsFieldNumber, body.size());
     encoded.size += header.size() + body.size();
@@ -134,6 +150,8 @@ EncodedLayer encodeLayer(const WeightLayer &layer, const std::string &path) {
 } // namespace
 
 Weights readWeights(const std::string &path) {
+  if (isHdf5File(path))
+    return readHdf5Weights(path);
   caffe::NetParameter net;
   readProtoFile(path, net, "caffemodel");
   if (net.layer_size() == 0 && net.layers_size() == 0)
@@ -170,7 +188,10 @@ Weights readWeights(const std::string &path) {
   return weights;
 }
 
-void writeWeights(const std::string &path, const Weights &weights) {
+void writeWeights(const std::string &path, const Weights &weights,
+                  SnapshotFormat format) {
+  if (format == SnapshotFormat::Hdf5)
+    return writeHdf5Weights(path, weights);
   std::vector<EncodedLayer> layers;
   layers.reserve(weights.layers.size());
   std::string head;
@@ -192,11 +213,11 @@ void writeWeights(const std::string &path, const Weights &weights) {
     file.write(header);
     file.write(layer.head);
     for (size_t i = 0; i < layer.blobs.size(); ++i) {
-      const EncodedBlob &blob = layer.blobs[i];
       file.write(layer.blobHeaders[i]);
-      file.write(blob.before);
-      file.write(blob.values, blob.valueBytes);
-      file.write(blob.after);
+      for (const EncodedBlob::Piece &piece : layer.blobs[i].pieces) {
+        file.write(piece.before);
+        file.write(piece.values, piece.bytes);
+      }
     }
   }
   file.commit();

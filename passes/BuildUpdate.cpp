@@ -1,4 +1,5 @@
-//===- BuildUpdate.cpp - The solver's update program -----------------------===//
+//===- BuildUpdate.cpp - The solver's update program
+//-----------------------===//
 #include "dialects/Brew/layers/Solver.h"
 #include "passes/Passes.h"
 
@@ -13,16 +14,51 @@ using namespace mlir;
 using namespace brew::ir;
 
 namespace {
+
+/// How one solver updates a parameter; the operation itself says what it reads.
+struct UpdateRule {
+  StringRef type; ///< SolverParameter.type
+  StringRef operation;
+  unsigned states;
+  ArrayRef<SolverScalar> scalars;
+};
+
+template <typename Op> UpdateRule ruleOf(StringRef type) {
+  return {type, Op::getOperationName(), Op::stateCount, Op::scalarOperands()};
+}
+
+ArrayRef<UpdateRule> allRules() {
+  static const UpdateRule rules[] = {
+      ruleOf<SGDUpdateOp>("SGD"),
+      ruleOf<NesterovUpdateOp>("Nesterov"),
+      ruleOf<AdaGradUpdateOp>("AdaGrad"),
+      ruleOf<RMSPropUpdateOp>("RMSProp"),
+      ruleOf<AdaDeltaUpdateOp>("AdaDelta"),
+      ruleOf<AdamUpdateOp>("Adam"),
+  };
+  return rules;
+}
+
 struct BuildUpdate : brew::impl::BuildUpdateBase<BuildUpdate> {
   using BuildUpdateBase::BuildUpdateBase;
 
+  const UpdateRule *findRule() {
+    std::string known;
+    for (const UpdateRule &rule : allRules()) {
+      if (rule.type == solverType)
+        return &rule;
+      known += (known.empty() ? "" : ", ") + rule.type.str();
+    }
+    getOperation().emitError() << "unknown solver type '" << solverType
+                               << "' (known: " << known << ")";
+    return nullptr;
+  }
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (solverType != "SGD") {
-      module.emitError() << "solver type '" << solverType
-                         << "' is not supported yet (SGD is)";
+    const UpdateRule *rule = findRule();
+    if (!rule)
       return signalPassFailure();
-    }
     auto kind = symbolizeRegularization(regularization);
     if (!kind) {
       module.emitError() << "unknown regularization_type '" << regularization
@@ -40,32 +76,48 @@ struct BuildUpdate : brew::impl::BuildUpdateBase<BuildUpdate> {
     b.createBlock(&program.getBody());
     SymbolTable symbols(module);
     llvm::DenseMap<SolverScalar, Value> scalars;
-    auto scalar = [&](SolverScalar which, Type element) {
+    for (StringAttr name : stored)
+      updateParameter(b, symbols.lookup<ParamOp>(name), *rule, *kind, scalars);
+  }
+
+  void updateParameter(OpBuilder &b, ParamOp param, const UpdateRule &rule,
+                       Regularization kind,
+                       llvm::DenseMap<SolverScalar, Value> &scalars) {
+    auto type = cast<RankedTensorType>(param.getType());
+    Location loc = param.getLoc();
+    auto symbol = FlatSymbolRefAttr::get(param.getSymNameAttr());
+    OperationState update(loc, rule.operation);
+    // Scalars are shared by all parameters, so they come first.
+    SmallVector<Value> scalarValues;
+    for (SolverScalar which : rule.scalars) {
       Value &value = scalars[which];
       if (!value)
-        value = SolverScalarOp::create(b, module.getLoc(),
-                                       RankedTensorType::get({}, element), which);
-      return value;
-    };
-    for (StringAttr name : stored) {
-      auto param = symbols.lookup<ParamOp>(name);
-      auto type = cast<RankedTensorType>(param.getType());
-      Type element = type.getElementType();
-      Location loc = param.getLoc();
-      auto symbol = FlatSymbolRefAttr::get(name);
-      Value rate = scalar(SolverScalar::LearningRate, element),
-            momentum = scalar(SolverScalar::Momentum, element),
-            decay = scalar(SolverScalar::WeightDecay, element),
-            scale = scalar(SolverScalar::GradientScale, element);
-      Value w = ParamValueOp::create(b, loc, type, symbol),
-            gradient = ParamGradientOp::create(b, loc, type, symbol),
-            history = ParamStateOp::create(b, loc, type, symbol, b.getI64IntegerAttr(0));
-      auto update = SGDUpdateOp::create(
-          b, loc, type, type, w, gradient, history, rate, momentum, decay,
-          scale, param.getLrMult(), param.getDecayMult(), *kind);
-      StoreParamOp::create(b, loc, update.getNewW(), symbol);
-      StoreStateOp::create(b, loc, update.getNewHistory(), symbol, b.getI64IntegerAttr(0));
+        value = SolverScalarOp::create(
+            b, getOperation().getLoc(),
+            RankedTensorType::get({}, type.getElementType()), which);
+      scalarValues.push_back(value);
     }
+    update.addOperands(ParamValueOp::create(b, loc, type, symbol).getResult());
+    update.addOperands(
+        ParamGradientOp::create(b, loc, type, symbol).getResult());
+    for (unsigned slot = 0; slot < rule.states; ++slot)
+      update.addOperands(
+          ParamStateOp::create(b, loc, type, symbol, b.getI64IntegerAttr(slot))
+              .getResult());
+    update.addOperands(scalarValues);
+    update.addAttribute("lr_mult", param.getLrMultAttr());
+    update.addAttribute("decay_mult", param.getDecayMultAttr());
+    update.addAttribute("regularization",
+                        RegularizationAttr::get(b.getContext(), kind));
+    update.addTypes(SmallVector<Type>(2 + rule.states, type));
+    Operation *op = b.create(update);
+
+    StoreParamOp::create(b, loc, op->getResult(0), symbol);
+    for (unsigned slot = 0; slot < rule.states; ++slot)
+      StoreStateOp::create(b, loc, op->getResult(1 + slot), symbol,
+                           b.getI64IntegerAttr(slot));
+    if (keepUpdate)
+      StoreGradientOp::create(b, loc, op->getResult(1 + rule.states), symbol);
   }
 };
 } // namespace

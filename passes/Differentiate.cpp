@@ -24,6 +24,7 @@ public:
 
   LogicalResult run();
   void keepGradients(ArrayRef<std::string> keep);
+  void keepBottomGradients();
 
 private:
   /// Whether a gradient must reach operand `i` of `op`.
@@ -183,6 +184,20 @@ void Backward::keepGradients(ArrayRef<std::string> keep) {
   }
 }
 
+/// A `bottom_diff` that the importer put on a bottom moves on to its gradient,
+/// or goes where there is none.
+void Backward::keepBottomGradients() {
+  for (Operation *op : layers) {
+    auto keep = dyn_cast<KeepOp>(op);
+    if (!keep || keep.getWhat() != "bottom_diff")
+      continue;
+    if (Value gradient = gradients.lookup(keep.getValue()))
+      KeepOp::create(b, keep.getLoc(), gradient, keep.getWhatAttr(),
+                     keep.getNameAttr());
+    keep.erase();
+  }
+}
+
 struct Differentiate : brew::impl::DifferentiateBase<Differentiate> {
   using DifferentiateBase::DifferentiateBase;
 
@@ -195,6 +210,7 @@ struct Differentiate : brew::impl::DifferentiateBase<Differentiate> {
       if (failed(backward.run()))
         return signalPassFailure();
       backward.keepGradients(SmallVector<std::string>(keep.begin(), keep.end()));
+      backward.keepBottomGradients();
     }
   }
 };

@@ -60,11 +60,17 @@ def FoldSplits : Pass<"brew-fold-splits", "::mlir::ModuleOp"> {
 
 def BuildUpdate : Pass<"brew-build-update", "::mlir::ModuleOp"> {
   let summary = "Adds the `update` program of the solver";
-  let description = "One update operation per parameter that has a gradient.";
+  let description = [{
+    One update operation per parameter that has a gradient. With `keep-update` what
+    it subtracts takes the gradient's place, as Caffe leaves it: snapshots with
+    snapshot_diff and debug_info show it.
+  }];
   let options = [
     Option<"solverType", "type", "std::string", "\"SGD\"", "SolverParameter.type">,
     Option<"regularization", "regularization", "std::string", "\"L2\"",
-      "SolverParameter.regularization_type">];
+      "SolverParameter.regularization_type">,
+    Option<"keepUpdate", "keep-update", "bool", "false",
+      "Store the update as the gradient">];
 }
 
 //===----------------------------------------------------------------------===//

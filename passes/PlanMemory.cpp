@@ -157,7 +157,8 @@ std::optional<Fixed> ProgramPlanner::storePlace(Operation *op) const {
 /// A name that a reader of reports recognises: the blob's, or the layer's.
 std::string ProgramPlanner::nameOf(Value value) const {
   for (Operation *user : value.getUsers())
-    if (auto keep = dyn_cast<KeepOp>(user))
+    if (auto keep = dyn_cast<KeepOp>(user);
+        keep && keep.getWhat() != "top" && keep.getWhat() != "bottom_diff")
       return (keep.getName() + (keep.getWhat() == "data" ? "" : ".diff")).str();
   Operation *op = value.getDefiningOp();
   unsigned number = cast<OpResult>(value).getResultNumber();

@@ -23,11 +23,18 @@ def Brew_Normalization : Brew_I32Enum<"Normalization", "LossParameter.Normalizat
   I32EnumAttrCase<"BatchSize", 2, "batch_size">, I32EnumAttrCase<"None", 3, "none">]>;
 def Brew_NormalizationAttr : Brew_EnumAttr<Brew_Normalization, "normalization">;
 
+// Positions are those of plan::SolverScalar.
+def Brew_LearningRate : I32EnumAttrCase<"LearningRate", 0, "learning_rate">;
+def Brew_Momentum : I32EnumAttrCase<"Momentum", 1, "momentum">;
+def Brew_WeightDecay : I32EnumAttrCase<"WeightDecay", 2, "weight_decay">;
+def Brew_GradientScale : I32EnumAttrCase<"GradientScale", 3, "gradient_scale">;
+def Brew_Momentum2 : I32EnumAttrCase<"Momentum2", 4, "momentum2">;
+def Brew_Delta : I32EnumAttrCase<"Delta", 5, "delta">;
+def Brew_RmsDecay : I32EnumAttrCase<"RmsDecay", 6, "rms_decay">;
+def Brew_BiasCorrection : I32EnumAttrCase<"BiasCorrection", 7, "bias_correction">;
 def Brew_SolverScalar : Brew_I32Enum<"SolverScalar", "Scalars the host sets before an update", [
-  I32EnumAttrCase<"LearningRate", 0, "learning_rate">,
-  I32EnumAttrCase<"Momentum", 1, "momentum">,
-  I32EnumAttrCase<"WeightDecay", 2, "weight_decay">,
-  I32EnumAttrCase<"GradientScale", 3, "gradient_scale">]>;
+  Brew_LearningRate, Brew_Momentum, Brew_WeightDecay, Brew_GradientScale,
+  Brew_Momentum2, Brew_Delta, Brew_RmsDecay, Brew_BiasCorrection]>;
 def Brew_SolverScalarAttr : Brew_EnumAttr<Brew_SolverScalar, "solver_scalar">;
 
 def Brew_Regularization : Brew_I32Enum<"Regularization", "SolverParameter.regularization_type", [

@@ -103,7 +103,9 @@ def Brew_OutputOp : Brew_Op<"output"> {
 def Brew_KeepOp : Brew_Op<"keep"> {
   let summary = "Pins a value so that it can be read after the run";
   let description = [{
-    `what` is "data", "diff" or "param_diff"; `name` the blob, or LAYER/INDEX.
+    `what` is "data", "diff" or "param_diff"; `name` the blob, or LAYER/INDEX. For
+    debug_info it is "top" or "bottom_diff", and `name` LAYER/INDEX with the position
+    of the layer in the net's record.
   }];
   let arguments = (ins AnyTensor:$value, StrAttr:$what, StrAttr:$name);
   let assemblyFormat = "$what $name `,` $value attr-dict `:` type($value)";

@@ -21,6 +21,8 @@ struct Planned {
   std::string name;
   FilteredNet net;
   bool differentiate = false;
+  /// Where the net stands; see NetRecord.
+  std::string source;
 };
 
 /// Absolute, as the plan may run from elsewhere.
@@ -47,6 +49,8 @@ private:
   void takeSolver(const SolverDocument &solver);
   void warnIgnored(const caffe::NetParameter &net, const SourceMap &places);
   void report(const Diagnostics &found);
+  bool showsDebugInfo(const Planned &program) const;
+  std::string netFile() const { return "net file: " + path; }
   void build();
 
   [[noreturn]] static void usage(const std::string &text) {
@@ -84,9 +88,6 @@ ImportedNet Importer::run() {
 void Importer::takeSolver(const SolverDocument &solver) {
   result.solver = solver.solver();
   result.solverFolder = folderOf(solver.file());
-  if (solver.solver().debug_info())
-    diagnostics.warning(solver.places().where(solver.solver(), "debug_info"),
-                        "debug_info has no effect");
 }
 
 void Importer::planSolver(PrototxtFile file) {
@@ -107,6 +108,7 @@ void Importer::planSolver(PrototxtFile file) {
   for (Program &program : expandSolver(*solver, diagnostics, states))
     if (program.net.state.phase() == *options.phase) {
       planOnePhase(std::move(program.net));
+      programs.back().source = program.source;
       return;
     }
   if (!diagnostics.hasErrors())
@@ -123,7 +125,7 @@ void Importer::planTraining(const SolverDocument &solver, Document net) {
                         "the training net has no loss: no layer has a loss "
                         "weight in phase TRAIN");
     programs.push_back({trains ? "forward_backward" : program.name,
-                        std::move(program.net), trains});
+                        std::move(program.net), trains, program.source});
   }
 }
 
@@ -150,7 +152,7 @@ void Importer::planNet(PrototxtFile file) {
   if (hasLoss(train))
     planDefaultTraining(net, std::move(train));
   else
-    programs.push_back({"deploy", filtered(caffe::TEST), false});
+    programs.push_back({"deploy", filtered(caffe::TEST), false, netFile()});
 }
 
 void Importer::planOnePhase(FilteredNet net) {
@@ -159,7 +161,7 @@ void Importer::planOnePhase(FilteredNet net) {
                       "--gradients: no layer of the net has a loss weight in "
                       "phase " +
                           caffe::Phase_Name(net.state.phase()));
-  programs.push_back({"main", std::move(net), options.gradients});
+  programs.push_back({"main", std::move(net), options.gradients, netFile()});
 }
 
 /// Plain SGD, so that a net can be trained, and every scalar of it overridden,
@@ -170,6 +172,7 @@ void Importer::planDefaultTraining(const Document &net, FilteredNet train) {
   solver.set_base_lr(0.01f);
   solver.set_lr_policy("fixed");
   solver.set_momentum(0);
+  solver.set_debug_info(net->net().debug_info());
   solver.set_snapshot_prefix(
       std::filesystem::path(path).replace_extension().string());
   diagnostics.warning({net->file(), 1, 1},
@@ -178,7 +181,7 @@ void Importer::planDefaultTraining(const Document &net, FilteredNet train) {
                       "solver instead, or give one with --solver");
   result.solver = solver;
   result.solverFolder = folderOf(path);
-  programs.push_back({"forward_backward", std::move(train), true});
+  programs.push_back({"forward_backward", std::move(train), true, netFile()});
   planDefaultTest(net);
 }
 
@@ -191,7 +194,7 @@ void Importer::planDefaultTest(const Document &net) {
   for (const caffe::LayerParameter *layer : test.layers)
     hasData |= layer->bottom_size() == 0 && layer->top_size() > 0;
   if (hasData)
-    programs.push_back({"test_0", std::move(test), false});
+    programs.push_back({"test_0", std::move(test), false, netFile()});
   else
     diagnostics.warning({net->file(), 1, 1},
                         "there is no test program, as no layer brings data in "
@@ -200,9 +203,6 @@ void Importer::planDefaultTest(const Document &net) {
 
 void Importer::warnIgnored(const caffe::NetParameter &net,
                            const SourceMap &places) {
-  if (net.debug_info())
-    diagnostics.warning(places.where(net, "debug_info"),
-                        "debug_info has no effect");
   if (net.force_backward())
     diagnostics.warning(places.where(net, "force_backward"),
                         "force_backward has no effect: gradients are computed "
@@ -221,6 +221,12 @@ void Importer::report(const Diagnostics &found) {
   }
 }
 
+/// A solver decides for its nets, as in Caffe.
+bool Importer::showsDebugInfo(const Planned &program) const {
+  return result.solver ? result.solver->debug_info()
+                       : program.net.source->net().debug_info();
+}
+
 void Importer::build() {
   const NetDocument *last = nullptr;
   std::vector<NetGraph> graphs;
@@ -237,9 +243,15 @@ void Importer::build() {
     return;
   result.netName = programs.front().net.source->net().name();
   ModuleBuilder builder(context, path, options.f64);
-  for (size_t i = 0; i < programs.size(); ++i)
-    builder.addProgram(programs[i].name, programs[i].net, graphs[i],
-                       programs[i].differentiate);
+  for (size_t i = 0; i < programs.size(); ++i) {
+    const Planned &program = programs[i];
+    NetRecord &record = result.records[program.name];
+    record = {program.source, recordRules(program.net),
+              recordLayers(graphs[i])};
+    builder.addProgram(program.name, program.net, graphs[i],
+                       program.differentiate,
+                       showsDebugInfo(program) ? &record : nullptr);
+  }
   result.module = builder.take();
 }
 

@@ -8,10 +8,12 @@
 
 #include "formats/caffe.pb.h"
 #include "frontends/prototxt/Diagnostic.h"
+#include "frontends/prototxt/NetRecord.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,6 +46,8 @@ struct ImportedNet {
   std::string solverFolder;
   /// `name` of the net.
   std::string netName;
+  /// The nets of the programs, by the programs' names.
+  std::map<std::string, NetRecord> records;
 };
 
 /// Imports a solver or net file. What is wrong with its contents goes to

@@ -144,8 +144,70 @@ SmallVector<Value> ModuleBuilder::createLayer(const LayerBuild &build,
   return tops;
 }
 
+namespace {
+
+/// Keeps what debug_info shows: see ModuleBuilder::addProgram().
+class DebugKeeper {
+public:
+  DebugKeeper(OpBuilder &b, const NetGraph &graph, const NetRecord *record,
+              bool differentiate)
+      : b(b), graph(graph), record(record), differentiate(differentiate) {}
+
+  /// The value that bottom `bottom` of graph layer `layer` reads.
+  Value bottom(int layer, int bottom, Value value) const {
+    auto split = splits.find({layer, bottom});
+    return split == splits.end() ? value : split->second;
+  }
+
+  /// Call behind every layer of the graph.
+  void layerBuilt(Location loc, ArrayRef<Value> bottoms, ArrayRef<Value> tops,
+                  ArrayRef<Value> values) {
+    if (!record)
+      return;
+    keep(loc, bottoms, tops);
+    while (++next < record->layers.size() && record->layers[next].layer < 0)
+      addSplit(loc, record->layers[next], values);
+  }
+
+private:
+  void keep(Location loc, ArrayRef<Value> bottoms, ArrayRef<Value> tops) {
+    auto each = [&](StringRef what, ArrayRef<Value> values) {
+      for (auto [i, value] : llvm::enumerate(values))
+        KeepOp::create(b, loc, value, what,
+                       std::to_string(next) + "/" + std::to_string(i));
+    };
+    each("top", tops);
+    if (differentiate)
+      each("bottom_diff", bottoms);
+  }
+
+  void addSplit(Location loc, const RecordedLayer &layer,
+                ArrayRef<Value> values) {
+    Value source = values[layer.blob];
+    SmallVector<StringRef> tops(layer.tops.begin(), layer.tops.end());
+    auto split = SplitOp::create(
+        b, loc, SmallVector<Type>(tops.size(), source.getType()), source,
+        b.getStringAttr(layer.name), b.getStrArrayAttr(tops), nullptr, nullptr);
+    const int first = splitOf(graph, layer.blob).firstReader;
+    for (auto [i, reader] : llvm::enumerate(graph.blobs[layer.blob].readers))
+      splits[reader] = split.getYs()[first + i];
+    SmallVector<Value> results(split.getYs());
+    keep(loc, source, results);
+  }
+
+  OpBuilder &b;
+  const NetGraph &graph;
+  const NetRecord *record;
+  bool differentiate;
+  size_t next = 0; ///< the record's layer for what is built now
+  std::map<std::pair<int, int>, Value> splits;
+};
+
+} // namespace
+
 void ModuleBuilder::addProgram(const std::string &name, const FilteredNet &net,
-                               const NetGraph &graph, bool differentiate) {
+                               const NetGraph &graph, bool differentiate,
+                               const NetRecord *shown) {
   const SourceMap &places = net.source->places();
   const std::vector<std::string> paramNames = declareParams(net, graph);
 
@@ -169,11 +231,12 @@ void ModuleBuilder::addProgram(const std::string &name, const FilteredNet &net,
   const std::string folder =
       std::filesystem::absolute(net.source->file()).parent_path().string();
   std::vector<Value> values(graph.blobs.size());
-  for (const GraphLayer &entry : graph.layers) {
+  DebugKeeper keeper(b, graph, shown, differentiate);
+  for (auto [index, entry] : llvm::enumerate(graph.layers)) {
     const Location loc = locate(places.where(*entry.layer));
     SmallVector<Value> bottoms, params;
-    for (int bottom : entry.bottoms)
-      bottoms.push_back(values[bottom]);
+    for (auto [i, bottom] : llvm::enumerate(entry.bottoms))
+      bottoms.push_back(keeper.bottom(index, i, values[bottom]));
     for (int param : entry.params)
       params.push_back(ParamValueOp::create(
           b, loc, blob,
@@ -183,6 +246,7 @@ void ModuleBuilder::addProgram(const std::string &name, const FilteredNet &net,
     SmallVector<Value> tops = createLayer(build, loc, bottoms, params);
     for (auto [top, value] : llvm::zip_equal(entry.tops, tops))
       values[top] = value;
+    keeper.layerBuilt(loc, bottoms, tops, values);
   }
   for (const NetOutput &output : graph.outputs)
     OutputOp::create(b, values[output.blob].getLoc(), values[output.blob],

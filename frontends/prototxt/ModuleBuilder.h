@@ -9,6 +9,7 @@
 
 #include "dialects/Brew/BrewDialect.h"
 #include "frontends/prototxt/LayerBuild.h"
+#include "frontends/prototxt/NetRecord.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -25,9 +26,12 @@ public:
   /// `file` is the place of the module itself.
   ModuleBuilder(mlir::MLIRContext &context, const std::string &file, bool f64);
 
-  /// Adds a program. The graph must be free of errors.
+  /// Adds a program. The graph must be free of errors. With `shown`, the
+  /// graph's record, every top and every gradient of a bottom in it can be read
+  /// after a run; for that, blobs are split as the record has it.
   void addProgram(const std::string &name, const FilteredNet &net,
-                  const NetGraph &graph, bool differentiate);
+                  const NetGraph &graph, bool differentiate,
+                  const NetRecord *shown = nullptr);
 
   mlir::OwningOpRef<mlir::ModuleOp> take() { return std::move(module); }
 

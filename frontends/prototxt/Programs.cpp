@@ -83,14 +83,22 @@ std::vector<Program> expandSolver(const SolverDocument &document,
   else if (!netGiven && solver.has_net_param())
     generic = nets.inlineNet(solver.net_param());
 
+  std::string genericSource = "net file: " + solver.net();
+  if (netGiven)
+    genericSource = "net file: " + netGiven->file();
+  else if (solver.has_net_param())
+    genericSource = "net_param";
+  std::string trainSource = genericSource;
   Document train = generic;
   const char *trainField = genericField;
   if (!netGiven && solver.has_train_net()) {
     train = nets.file(solver.train_net(), "train_net", 0);
     trainField = "train_net";
+    trainSource = "train_net file: " + solver.train_net();
   } else if (!netGiven && solver.has_train_net_param()) {
     train = nets.inlineNet(solver.train_net_param());
     trainField = "train_net_param";
+    trainSource = trainField;
   }
 
   std::vector<Program> programs;
@@ -102,25 +110,29 @@ std::vector<Program> expandSolver(const SolverDocument &document,
       top.add_stage(stage);
     programs.push_back({"train",
                         filterNet(train, stackStates(caffe::TRAIN, train, top)),
-                        0, places.where(solver, trainField)});
+                        0, trainSource, places.where(solver, trainField)});
   }
 
   const int inlineTests = solver.test_net_param_size();
   const int fileTests = solver.test_net_size();
   for (int i = 0; i < solver.test_iter_size(); ++i) {
     Document net = generic;
-    if (i < inlineTests)
+    std::string source = genericSource;
+    if (i < inlineTests) {
       net = nets.inlineNet(solver.test_net_param(i));
-    else if (i < inlineTests + fileTests)
-      net = nets.file(solver.test_net(i - inlineTests), "test_net",
-                      i - inlineTests);
+      source = "test_net_param";
+    } else if (i < inlineTests + fileTests) {
+      const std::string &file = solver.test_net(i - inlineTests);
+      net = nets.file(file, "test_net", i - inlineTests);
+      source = "test_net file: " + file;
+    }
     if (!net)
       continue; // its parse error is recorded
     const caffe::NetState top =
         solver.test_state_size() > 0 ? solver.test_state(i) : caffe::NetState();
     programs.push_back({"test_" + std::to_string(i),
                         filterNet(net, stackStates(caffe::TEST, net, top)),
-                        solver.test_iter(i),
+                        solver.test_iter(i), source,
                         places.where(solver, "test_iter", i)});
   }
   return programs;

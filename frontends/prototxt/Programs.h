@@ -20,6 +20,9 @@ struct Program {
   std::string name; ///< "train", "test_0", "test_1", ...
   FilteredNet net;
   int testIterations = 0; ///< batches per test; 0 for the training net
+  /// Where the net stands, in the words of Caffe's log: "net file: NAME",
+  /// "test_net_param", ...
+  std::string source = {};
   /// What asked for this program: the solver's net field or test_iter.
   SourceLocation cause;
 };

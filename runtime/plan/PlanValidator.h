@@ -71,6 +71,8 @@ private:
   // PlanValidatorPrograms.cpp
   void checkPrograms() const;
   void checkProgram(int program, const std::string &where) const;
+  void checkLayer(const Layer &layer, int program,
+                  const std::string &where) const;
   void checkStep(const Step &step, int program, const std::string &where) const;
   void checkCondition(const Check &check, int program,
                       const std::string &where) const;

@@ -50,9 +50,39 @@ void Validator::checkProgram(int index, const std::string &where) const {
       buffer(blob.has_buffer_index(), blob.buffer_index(), index, where,
              "a blob's buffer");
     }
+  for (int i = 0; i < program.layers_size(); ++i)
+    checkLayer(program.layers(i), index,
+               where + ", layer " + std::to_string(i));
   for (int i = 0; i < program.checks_size(); ++i)
     checkCondition(program.checks(i), index,
                    where + ", check " + std::to_string(i));
+}
+
+void Validator::checkLayer(const Layer &layer, int program,
+                           const std::string &where) const {
+  require(layer.shapes_size() == layer.tops_size() &&
+              layer.loss_weights_size() == layer.tops_size(),
+          where, "it needs one shape and one loss weight for each top");
+  require(layer.top_buffer_indices_size() == 0 ||
+              layer.top_buffer_indices_size() == layer.tops_size(),
+          where, "it needs one buffer for each top, or none");
+  for (std::uint32_t index : layer.top_buffer_indices())
+    buffer(true, index, program, where, "a top's buffer");
+  for (const Layer::BottomGradient &gradient : layer.bottom_gradients()) {
+    require(gradient.bottom() <
+                static_cast<std::uint32_t>(layer.bottoms_size()),
+            where, "a gradient is of no bottom");
+    buffer(gradient.has_buffer_index(), gradient.buffer_index(), program, where,
+           "a gradient's buffer");
+  }
+  for (const Shape &shape : layer.shapes()) {
+    double count = 1;
+    for (std::int64_t dim : shape.dims()) {
+      require(dim >= 0, where, "a top has a negative dimension");
+      count *= double(dim);
+    }
+    require(count < 0x1p62, where, "a top is too large");
+  }
 }
 
 const Buffer &Validator::buffer(bool present, std::uint32_t index, int program,

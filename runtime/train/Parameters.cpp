@@ -134,19 +134,63 @@ void Parameters::load(const formats::Weights &weights,
     log::info(log::site::ignoreLayer, summary);
 }
 
-formats::Weights Parameters::save() const {
+formats::Blob Parameters::zeros(const std::vector<std::int64_t> &dims) const {
+  formats::Blob blob;
+  blob.dims = dims;
+  const auto count = static_cast<std::size_t>(product(dims));
+  if (manifest.target().precision() == plan::F64)
+    blob.doubles.resize(count);
+  else
+    blob.floats.resize(count);
+  return blob;
+}
+
+formats::WeightLayer Parameters::saveLayer(const FileLayer &from,
+                                           bool withDiffs) const {
+  formats::WeightLayer layer;
+  layer.name = from.name;
+  layer.type = from.type;
+  for (const FileBlob &blob : from.blobs) {
+    const plan::Parameter *parameter = blob.parameter;
+    if (blob.sharer)
+      layer.shared.insert(layer.blobs.size());
+    layer.blobs.push_back(parameter ? read(parameter->buffer_index(), blob.dims)
+                                    : formats::Blob{{0}, {}, {}, false});
+    if (!withDiffs)
+      continue;
+    if (parameter && parameter->has_gradient_buffer_index())
+      layer.diffs.push_back(
+          read(parameter->gradient_buffer_index(), blob.dims));
+    else
+      layer.diffs.push_back(zeros(layer.blobs.back().dims));
+  }
+  return layer;
+}
+
+formats::Weights Parameters::save(bool withDiffs,
+                                  const plan::Program *net) const {
   formats::Weights weights;
   weights.netName = manifest.net_name();
-  for (const FileLayer &from : fileLayers) {
-    formats::WeightLayer layer;
-    layer.name = from.name;
-    layer.type = from.type;
-    for (const FileBlob &blob : from.blobs)
-      layer.blobs.push_back(
-          blob.parameter ? read(blob.parameter->buffer_index(), blob.dims)
-                         : formats::Blob{{0}, {}, {}, false});
+  std::set<std::string> listed;
+  for (int i = 0; net && i < net->layers_size(); ++i) {
+    const plan::Layer &from = net->layers(i);
+    auto file = std::find_if(
+        fileLayers.begin(), fileLayers.end(), [&](const FileLayer &candidate) {
+          return candidate.name == from.name() && candidate.type == from.type();
+        });
+    formats::WeightLayer layer{from.name(), from.type(), {}, {}, {}};
+    if (file != fileLayers.end() && listed.insert(from.name()).second)
+      layer = saveLayer(*file, withDiffs);
+    layer.bottoms.assign(from.bottoms().begin(), from.bottoms().end());
+    for (const std::string &top : from.tops())
+      if (!top.empty())
+        layer.tops.push_back(top);
     weights.layers.push_back(std::move(layer));
   }
+  // Those of test nets alone.
+  for (const FileLayer &from : fileLayers)
+    if (!listed.count(from.name))
+      weights.layers.push_back(saveLayer(from, withDiffs));
   return weights;
 }
 
@@ -161,10 +205,7 @@ std::vector<formats::Blob> Parameters::history() const {
       if (slot < parameter.state_buffer_indices_size()) {
         blobs.push_back(read(parameter.state_buffer_indices(slot), dims));
       } else {
-        formats::Blob zero;
-        zero.dims = dims;
-        zero.floats.resize(static_cast<std::size_t>(product(dims)));
-        blobs.push_back(std::move(zero));
+        blobs.push_back(zeros(dims));
       }
     }
   return blobs;

@@ -38,11 +38,15 @@ public:
   void load(const formats::Weights &weights, const std::string &source);
 
   /// All layers that have parameters, with the values they have now; a shared
-  /// parameter appears under each of its layers, as Caffe writes it.
-  formats::Weights save() const;
+  /// parameter appears under each of its layers, as Caffe writes it. With
+  /// `withDiffs` also what the gradient buffers hold, zero where there is none.
+  /// With `net`, a program that lists its layers, those without parameters are
+  /// there too, and all have their bottoms and tops.
+  formats::Weights save(bool withDiffs = false,
+                        const plan::Program *net = nullptr) const;
 
   /// Solver history in Caffe's order: one blob per parameter for every slot of
-  /// the update rule (for SGD one slot), zeros where a parameter is not learnt.
+  /// the update rule, zeros where a parameter is not learnt.
   std::vector<formats::Blob> history() const;
   /// Takes history back. Throws Error (1) that lists what does not fit;
   /// nothing is taken then.
@@ -60,6 +64,8 @@ public:
   const std::vector<FileLayer> &layers() const { return fileLayers; }
 
 private:
+  formats::WeightLayer saveLayer(const FileLayer &from, bool withDiffs) const;
+  formats::Blob zeros(const std::vector<std::int64_t> &dims) const;
   void write(std::uint32_t bufferIndex, const formats::Blob &blob);
 
   const plan::Manifest &manifest;

@@ -4,6 +4,8 @@
 
 #include "formats/Error.h"
 
+#include <cmath>
+
 namespace brew::runtime {
 
 SolverScalars::SolverScalars(Executor &planExecutor) {
@@ -32,6 +34,19 @@ void SolverScalars::set(plan::SolverScalar slot, double value) {
     executor->uploadBytes(arena, offset, &value, sizeof value);
   else
     executor->uploadBytes(arena, offset, &single, sizeof single);
+}
+
+void SolverScalars::setFields(const caffe::SolverParameter &solver,
+                              int iteration) {
+  set(plan::MOMENTUM, solver.momentum());
+  set(plan::MOMENTUM2, solver.momentum2());
+  set(plan::WEIGHT_DECAY, solver.weight_decay());
+  set(plan::DELTA, solver.delta());
+  set(plan::RMS_DECAY, solver.rms_decay());
+  // In double, though the moments are single-precision fields: so does Caffe.
+  const double t = iteration + 1;
+  set(plan::BIAS_CORRECTION, std::sqrt(1 - std::pow(solver.momentum2(), t)) /
+                                 (1 - std::pow(solver.momentum(), t)));
 }
 
 } // namespace brew::runtime

@@ -1,6 +1,7 @@
 //===- SolverScalars.h - The numbers an update reads ------------*- C++ -*-===//
 #pragma once
 
+#include "formats/caffe.pb.h"
 #include "runtime/Executor.h"
 
 #include <cstdint>
@@ -18,6 +19,9 @@ public:
 
   /// Programs that were started before keep the value they had.
   void set(plan::SolverScalar slot, double value);
+  /// Sets the slots that depend on the solver's fields alone; `iteration` is
+  /// that of the update to come, from 0 on.
+  void setFields(const caffe::SolverParameter &solver, int iteration);
 
 private:
   Executor *executor = nullptr; ///< null without the arena

@@ -55,6 +55,10 @@ void Trainer::step(int iterations) {
     double loss = 0;
     for (int i = 0; i < solver.iter_size(); ++i) {
       loss += forwardBackward();
+      if (showsDebugInfo()) {
+        debug->forward();
+        debug->backward();
+      }
       if (i + 1 < solver.iter_size())
         accumulator.add();
     }
@@ -111,6 +115,11 @@ double Trainer::forwardBackward() {
   feeder->feed();
   executor.run(trainProgram);
   return totalLoss(executor, trainProgram);
+}
+
+/// Caffe shows the training net's values in iterations it displays.
+bool Trainer::showsDebugInfo() const {
+  return debug && solver.display() && currentIteration % solver.display() == 0;
 }
 
 void Trainer::smooth(double loss) {
@@ -173,10 +182,15 @@ void Trainer::applyUpdate() {
               "Iteration " + text(currentIteration) +
                   ", lr = " + log::number(learningRate));
   scalars.set(plan::LEARNING_RATE, learningRate);
-  scalars.set(plan::MOMENTUM, solver.momentum());
-  scalars.set(plan::WEIGHT_DECAY, solver.weight_decay());
+  scalars.setFields(solver, currentIteration);
   scalars.set(plan::GRADIENT_SCALE, clipFactor() / solver.iter_size());
-  executor.run(updateProgram);
+  if (showsDebugInfo()) {
+    const std::vector<double> before = debug->parameterMeans();
+    executor.run(updateProgram);
+    debug->update(before);
+  } else {
+    executor.run(updateProgram);
+  }
   ++currentIteration;
 }
 
@@ -215,6 +229,8 @@ void Trainer::test(int index) {
     }
     net.feeder->feed();
     executor.run(net.program);
+    if (net.debug)
+      net.debug->forward();
     if (solver.test_compute_loss())
       loss += totalLoss(executor, net.program);
     std::vector<OutputValue> outputs = readOutputs(executor, net.program);

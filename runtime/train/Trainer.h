@@ -7,9 +7,11 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "formats/SolverStateFile.h"
 #include "formats/caffe.pb.h"
 #include "runtime/Executor.h"
 #include "runtime/data/Feeder.h"
+#include "runtime/train/DebugInfo.h"
 #include "runtime/train/GradientAccumulator.h"
 #include "runtime/train/LearningRate.h"
 #include "runtime/train/Parameters.h"
@@ -72,12 +74,17 @@ public:
 private:
   struct TestNet {
     int program;
+    std::unique_ptr<DebugInfo> debug; ///< null: nothing to show
     int iterations;
     std::unique_ptr<Feeder> feeder;
   };
 
   void checkSolver() const;
   void initialise(const std::string &snapshotPath);
+  void createNets();
+  void restore(const formats::SolverSnapshot &state, const std::string &path);
+  std::unique_ptr<DebugInfo> debugInfoOf(int program) const;
+  bool showsDebugInfo() const;
   void loadWeights();
   void restoreCursors(const caffe::SolverState &state);
   std::vector<std::string> lookupFolders() const;
@@ -105,6 +112,7 @@ private:
   std::unique_ptr<Parameters> params;
   std::unique_ptr<Feeder> feeder;
   std::vector<TestNet> testNets;
+  std::unique_ptr<DebugInfo> debug; ///< of the training net; may be null
   std::function<SolverAction()> nextAction;
 
   std::uint64_t seed = 0;

@@ -7,6 +7,7 @@
 #include "formats/SolverStateFile.h"
 #include "formats/WeightFile.h"
 #include "runtime/log/Log.h"
+#include "runtime/train/NetLog.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -84,12 +85,11 @@ Trainer::Trainer(Executor &planExecutor, TrainerOptions trainerOptions)
 Trainer::~Trainer() = default;
 
 void Trainer::checkSolver() const {
-  std::string type = solver.type();
-  if (solver.has_solver_type() && !solver.has_type())
-    type = caffe::SolverParameter::SolverType_Name(solver.solver_type());
-  if (type != "SGD")
-    throw badInput("solver: type '" + type +
-                   "' is not supported yet; this version trains with SGD");
+  const std::string &type = solver.type();
+  if ((type == "AdaGrad" || type == "RMSProp") && solver.momentum() != 0)
+    throw badInput("solver: momentum cannot be used with " + type);
+  if (type == "RMSProp" && !(solver.rms_decay() >= 0 && solver.rms_decay() < 1))
+    throw badInput("solver: rms_decay must be at least 0 and below 1");
   if (solver.average_loss() < 1)
     throw badInput("solver: average_loss must be at least 1");
   if (solver.iter_size() < 1)
@@ -101,14 +101,6 @@ void Trainer::checkSolver() const {
   for (int iterations : solver.test_iter())
     if (iterations < 1)
       throw badInput("solver: test_iter must be at least 1");
-  if (solver.snapshot_diff())
-    throw badInput("solver: snapshot_diff is not supported; remove it");
-  if (solver.snapshot_format() != caffe::SolverParameter::BINARYPROTO)
-    throw badInput("solver: snapshot_format HDF5 is not supported yet; use "
-                   "BINARYPROTO");
-  if (solver.debug_info())
-    log::warning(log::site::brew, "debug_info is not supported: a plan fuses "
-                                  "layers, whose values cannot all be shown");
   if (solver.momentum() != 0)
     for (const plan::Parameter &parameter : executor.manifest().parameters())
       if (parameter.has_gradient_buffer_index() &&
@@ -148,37 +140,7 @@ void Trainer::initialise(const std::string &snapshotPath) {
   if (!embedded)
     params->fill(seed);
 
-  if (snapshotPath.empty()) {
-    loadWeights();
-  } else {
-    log::info(log::site::resume, "Resuming from " + snapshotPath);
-    if (state.state.has_learned_net()) {
-      std::vector<std::string> folders = lookupFolders();
-      folders.insert(folders.begin(), formats::folderOfFile(snapshotPath));
-      params->load(formats::requirePath(state.state.learned_net(), folders,
-                                        "weight file that '" + snapshotPath +
-                                            "' names"));
-    }
-    log::info(log::site::restoreHistory, "SGDSolver: restoring history");
-    params->setHistory(state.history, snapshotPath);
-    currentIteration = state.state.iter();
-    currentStep = state.state.current_step();
-  }
-  prepare();
-
-  const std::string folder = formats::folderOfFile(options.planPath);
-  feeder = std::make_unique<Feeder>(executor, trainProgram, seed, folder);
-  for (int i = 0; i < solver.test_iter_size(); ++i) {
-    const int program = executor.findProgram("test_" + std::to_string(i));
-    if (program < 0)
-      throw badInput("solver: test_iter is given " +
-                     std::to_string(solver.test_iter_size()) +
-                     " times, but the plan has " + std::to_string(i) +
-                     " test nets");
-    testNets.push_back(
-        {program, solver.test_iter(i),
-         std::make_unique<Feeder>(executor, program, seed, folder)});
-  }
+  createNets();
   if (exact)
     restoreCursors(state.state);
   // Missing sources should be known now, not at the first test.
@@ -186,6 +148,55 @@ void Trainer::initialise(const std::string &snapshotPath) {
   for (TestNet &net : testNets)
     net.feeder->open();
   log::info(log::site::scaffoldingDone, "Solver scaffolding done.");
+
+  if (snapshotPath.empty())
+    loadWeights();
+  else
+    restore(state, snapshotPath);
+  prepare();
+}
+
+void Trainer::createNets() {
+  const plan::Manifest &manifest = executor.manifest();
+  const plan::DataType precision = manifest.target().precision();
+  const std::string folder = formats::folderOfFile(options.planPath);
+  logTrainNet(manifest.programs(trainProgram), precision);
+  feeder = std::make_unique<Feeder>(executor, trainProgram, seed, folder);
+  debug = debugInfoOf(trainProgram);
+  for (int i = 0; i < solver.test_iter_size(); ++i) {
+    const int program = executor.findProgram("test_" + std::to_string(i));
+    if (program < 0)
+      throw badInput("solver: test_iter is given " +
+                     std::to_string(solver.test_iter_size()) +
+                     " times, but the plan has " + std::to_string(i) +
+                     " test nets");
+    logTestNet(manifest.programs(program), i, precision);
+    testNets.push_back(
+        {program, debugInfoOf(program), solver.test_iter(i),
+         std::make_unique<Feeder>(executor, program, seed, folder)});
+  }
+}
+
+std::unique_ptr<DebugInfo> Trainer::debugInfoOf(int program) const {
+  const plan::Program &description = executor.manifest().programs(program);
+  if (!solver.debug_info() || !DebugInfo::isIn(description))
+    return nullptr;
+  return std::make_unique<DebugInfo>(description, *params);
+}
+
+void Trainer::restore(const formats::SolverSnapshot &snapshot,
+                      const std::string &path) {
+  log::info(log::site::resume, "Resuming from " + path);
+  if (snapshot.state.has_learned_net()) {
+    std::vector<std::string> folders = lookupFolders();
+    folders.insert(folders.begin(), formats::folderOfFile(path));
+    params->load(formats::requirePath(snapshot.state.learned_net(), folders,
+                                      "weight file that '" + path + "' names"));
+  }
+  log::info(log::site::restoreHistory, "SGDSolver: restoring history");
+  params->setHistory(snapshot.history, path);
+  currentIteration = snapshot.state.iter();
+  currentStep = snapshot.state.current_step();
 }
 
 void Trainer::loadWeights() {
@@ -261,10 +272,22 @@ void Trainer::probeSnapshotFolder() const {
 }
 
 void Trainer::snapshot() {
-  const std::string model = snapshotName(".caffemodel");
-  log::info(log::site::snapshotBinary,
-            "Snapshotting to binary proto file " + model);
-  formats::writeWeights(model, params->save());
+  const bool hdf5 = solver.snapshot_format() == caffe::SolverParameter::HDF5;
+  const formats::SnapshotFormat format =
+      hdf5 ? formats::SnapshotFormat::Hdf5
+           : formats::SnapshotFormat::BinaryProto;
+  const std::string suffix = hdf5 ? ".h5" : "";
+  const std::string model = snapshotName(".caffemodel" + suffix);
+  if (hdf5)
+    log::info(log::site::snapshotHdf5, "Snapshotting to HDF5 file " + model);
+  else
+    log::info(log::site::snapshotBinary,
+              "Snapshotting to binary proto file " + model);
+  formats::writeWeights(
+      model,
+      params->save(solver.snapshot_diff(),
+                   &executor.manifest().programs(trainProgram)),
+      format);
 
   formats::SolverSnapshot snapshot;
   snapshot.history = params->history();
@@ -284,11 +307,15 @@ void Trainer::snapshot() {
   for (double loss : recentLosses)
     state.add_brew_recent_loss(static_cast<float>(loss));
 
-  const std::string name = snapshotName(".solverstate");
-  log::info(log::site::stateBinary,
-            "Snapshotting solver state to binary proto file " + name);
+  const std::string name = snapshotName(".solverstate" + suffix);
+  if (hdf5)
+    log::info(log::site::stateHdf5,
+              "Snapshotting solver state to HDF5 file " + name);
+  else
+    log::info(log::site::stateBinary,
+              "Snapshotting solver state to binary proto file " + name);
   // Only now: a state must never name weights that are not whole.
-  formats::writeSolverState(name, snapshot);
+  formats::writeSolverState(name, snapshot, format);
 }
 
 } // namespace brew::runtime

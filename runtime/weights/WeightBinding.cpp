@@ -1,4 +1,5 @@
-//===- WeightBinding.cpp - Weight files against a plan's parameters --------===//
+//===- WeightBinding.cpp - Weight files against a plan's parameters
+//--------===//
 #include "runtime/weights/WeightBinding.h"
 
 #include "formats/Error.h"
@@ -6,6 +7,7 @@
 #include "runtime/weights/Layout.h"
 
 #include <algorithm>
+#include <deque>
 #include <set>
 #include <utility>
 
@@ -65,60 +67,133 @@ std::vector<FileLayer> fileLayersOf(const plan::Manifest &manifest) {
   return fileLayers;
 }
 
-std::string bindWeights(
-    const std::vector<FileLayer> &layers, const formats::Weights &weights,
-    const std::string &source,
-    const std::function<void(std::uint32_t, const formats::Blob &)> &write) {
-  std::vector<std::string> problems, onlyInFile, onlyInNet;
+namespace {
+
+/// Matches the blobs of one layer after the other, collecting what is wrong.
+class Binding {
+public:
+  explicit Binding(const formats::Weights &weights) : weights(weights) {}
+
+  void addLayer(const formats::WeightLayer &from, const FileLayer &to);
+
+  std::vector<std::string> problems;
   std::vector<std::pair<const FileBlob *, const formats::Blob *>> matches;
-  std::set<std::string> common;
 
-  for (const formats::WeightLayer &from : weights.layers) {
-    auto layer = std::find_if(layers.begin(), layers.end(),
-                              [&](const FileLayer &candidate) {
-                                return candidate.name == from.name;
-                              });
-    if (layer == layers.end()) {
-      if (!from.blobs.empty())
-        onlyInFile.push_back(from.name);
-      continue;
-    }
-    common.insert(from.name);
-    if (from.blobs.size() != layer->blobs.size()) {
-      problems.push_back("layer '" + from.name + "' has " +
-                         std::to_string(from.blobs.size()) +
-                         " blobs there and " +
-                         std::to_string(layer->blobs.size()) + " in the net");
-      continue;
-    }
-    for (std::size_t i = 0; i < from.blobs.size(); ++i) {
-      const FileBlob &to = layer->blobs[i];
-      if (!to.parameter)
-        continue; // the net has no use for this one
-      if (!fits(from.blobs[i], to.dims))
-        problems.push_back(
-            "layer '" + from.name + "' blob " + std::to_string(i) + " is " +
-            formats::dimsText(from.blobs[i].dims) + " there and " +
-            formats::dimsText(to.dims) + " in the net");
-      matches.emplace_back(&to, &from.blobs[i]);
-    }
-  }
-  if (common.empty())
-    throw badInput(source + ": no layer with parameters has the name of a "
-                            "layer of this net; are these weights of another "
-                            "net?");
-  if (!problems.empty()) {
-    std::string text = source + ": the weights do not fit the net";
-    for (const std::string &problem : problems)
-      text += "\n  " + problem;
-    throw badInput(text);
-  }
-  for (const auto &[to, blob] : matches)
-    write(to->parameter->buffer_index(), *blob);
+private:
+  using Blobs = std::vector<const formats::Blob *>;
 
-  for (const FileLayer &layer : layers)
-    if (!common.count(layer.name))
-      onlyInNet.push_back(layer.name);
+  void addBlobs(const std::string &name, const Blobs &from, const FileLayer &to,
+                bool countsOnly);
+  bool addBatchNorm(const formats::WeightLayer &from, const FileLayer &to);
+  const formats::Blob *constant(double value) {
+    made.push_back({{1}, {static_cast<float>(value)}, {}, false});
+    return &made.back();
+  }
+
+  const formats::Blob *scaled(const formats::Blob &blob, double factor) {
+    made.push_back(blob);
+    for (float &value : made.back().floats)
+      value = static_cast<float>(value * factor);
+    for (double &value : made.back().doubles)
+      value *= factor;
+    return &made.back();
+  }
+
+  const formats::Weights &weights;
+  std::deque<formats::Blob> made; ///< blobs that no file has
+};
+
+double firstValue(const formats::Blob &blob) {
+  const std::vector<double> values = blob.toDoubles();
+  return values.empty() ? 0 : values[0];
+}
+
+bool isAll(const formats::Blob &blob, double value) {
+  const std::vector<double> values = blob.toDoubles();
+  return std::all_of(values.begin(), values.end(),
+                     [value](double each) { return each == value; });
+}
+
+/// `from` holds a null where the file has no values.
+void Binding::addBlobs(const std::string &name, const Blobs &from,
+                       const FileLayer &to, bool countsOnly) {
+  for (std::size_t i = 0; i < to.blobs.size(); ++i) {
+    const FileBlob &blob = to.blobs[i];
+    if (!blob.parameter || !from[i])
+      continue; // the net has no use for this one, or it keeps its value
+    const bool isFit =
+        countsOnly
+            ? static_cast<std::int64_t>(from[i]->size()) == product(blob.dims)
+            : fits(*from[i], blob.dims);
+    if (!isFit)
+      problems.push_back("layer '" + name + "' blob " + std::to_string(i) +
+                         " is " + formats::dimsText(from[i]->dims) +
+                         " there and " + formats::dimsText(blob.dims) +
+                         " in the net");
+    matches.emplace_back(&blob, from[i]);
+  }
+}
+
+/// NVCaffe's batch normalisation has scale and bias behind Caffe's mean,
+/// variance and scale factor of both, whose place it does not use; its older
+/// form begins with them. True if that is what the file has.
+bool Binding::addBatchNorm(const formats::WeightLayer &from,
+                           const FileLayer &to) {
+  constexpr std::size_t caffes = 3, nvidias = 5;
+  const std::size_t there = from.blobs.size(), here = to.blobs.size();
+  if (to.type != "BatchNorm" || (there != caffes && there != nvidias) ||
+      (here != caffes && here != nvidias) ||
+      (there == caffes && here == caffes))
+    return false;
+  Blobs blobs;
+  for (const formats::Blob &blob : from.blobs)
+    blobs.push_back(&blob);
+  if (there == nvidias && blobs[4]->size() == 1)
+    blobs = {blobs[2], blobs[3], blobs[4], blobs[0], blobs[1]};
+  const double factor = firstValue(*blobs[2]);
+  if (factor == 0 && !isAll(*blobs[1], 0)) {
+    blobs[2] = constant(1);
+  } else if (there == caffes && factor != 0 && factor != 1) {
+    blobs[0] = scaled(*blobs[0], 1 / factor);
+    blobs[1] = scaled(*blobs[1], 1 / factor);
+    blobs[2] = constant(1);
+  }
+  if (there == nvidias && here == caffes &&
+      !(isAll(*blobs[3], 1) && isAll(*blobs[4], 0)))
+    problems.push_back("layer '" + from.name +
+                       "' has a scale and a bias there (blobs 3 and 4), which "
+                       "the net's layer lacks (scale_bias)");
+  blobs.resize(here);
+  addBlobs(from.name, blobs, to, /*countsOnly=*/true);
+  return true;
+}
+
+void Binding::addLayer(const formats::WeightLayer &from, const FileLayer &to) {
+  if (addBatchNorm(from, to))
+    return;
+  Blobs blobs;
+  for (std::size_t i = 0; i < from.blobs.size(); ++i)
+    blobs.push_back(from.shared.count(i) ? nullptr : &from.blobs[i]);
+  // An HDF5 file has shared values under their owner only.
+  while (weights.hdf5 && blobs.size() < to.blobs.size() &&
+         to.blobs[blobs.size()].sharer)
+    blobs.push_back(nullptr);
+  for (std::size_t i = 0; i < std::min(blobs.size(), to.blobs.size()); ++i)
+    if (!blobs[i] && to.blobs[i].parameter && !to.blobs[i].sharer)
+      problems.push_back("layer '" + from.name + "' blob " + std::to_string(i) +
+                         " is not there");
+  if (blobs.size() != to.blobs.size()) {
+    problems.push_back("layer '" + from.name + "' has " +
+                       std::to_string(from.blobs.size()) + " blobs there and " +
+                       std::to_string(to.blobs.size()) + " in the net");
+    return;
+  }
+  addBlobs(from.name, blobs, to, /*countsOnly=*/false);
+}
+
+/// One line about layers in only one of file and net.
+std::string oneSidedText(const std::vector<std::string> &onlyInFile,
+                         const std::vector<std::string> &onlyInNet) {
   std::string summary;
   if (!onlyInFile.empty())
     summary += "Ignoring " + std::to_string(onlyInFile.size()) +
@@ -130,6 +205,54 @@ std::string bindWeights(
         " layers of the net are not in the file and keep their values (" +
         listText(onlyInNet) + ")";
   return summary;
+}
+
+/// Whether a file may lack the layer: another one owns all it has.
+bool sharesEverything(const FileLayer &layer) {
+  return std::all_of(
+      layer.blobs.begin(), layer.blobs.end(),
+      [](const FileBlob &blob) { return blob.sharer || !blob.parameter; });
+}
+
+} // namespace
+
+std::string bindWeights(
+    const std::vector<FileLayer> &layers, const formats::Weights &weights,
+    const std::string &source,
+    const std::function<void(std::uint32_t, const formats::Blob &)> &write) {
+  std::vector<std::string> onlyInFile, onlyInNet;
+  std::set<std::string> common;
+  Binding binding(weights);
+  for (const formats::WeightLayer &from : weights.layers) {
+    auto layer = std::find_if(layers.begin(), layers.end(),
+                              [&](const FileLayer &candidate) {
+                                return candidate.name == from.name;
+                              });
+    if (layer == layers.end()) {
+      if (!from.blobs.empty())
+        onlyInFile.push_back(from.name);
+      continue;
+    }
+    common.insert(from.name);
+    binding.addLayer(from, *layer);
+  }
+  if (common.empty())
+    throw badInput(source + ": no layer with parameters has the name of a "
+                            "layer of this net; are these weights of another "
+                            "net?");
+  if (!binding.problems.empty()) {
+    std::string text = source + ": the weights do not fit the net";
+    for (const std::string &problem : binding.problems)
+      text += "\n  " + problem;
+    throw badInput(text);
+  }
+  for (const auto &[to, blob] : binding.matches)
+    write(to->parameter->buffer_index(), *blob);
+
+  for (const FileLayer &layer : layers)
+    if (!common.count(layer.name) && !(weights.hdf5 && sharesEverything(layer)))
+      onlyInNet.push_back(layer.name);
+  return oneSidedText(onlyInFile, onlyInNet);
 }
 
 } // namespace brew::runtime

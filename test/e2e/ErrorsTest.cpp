@@ -111,10 +111,11 @@ TEST_F(Errors, Sources) {
   expectFailure({"train", "net.plan"}, 1, "'mnist'");
 }
 
-TEST_F(Errors, SolversThatAreNotSupported) {
+TEST_F(Errors, SolversThatCannotBe) {
   writePlan(hdf5Feed(),
-            "base_lr: 0.1 lr_policy: 'fixed' max_iter: 1 type: 'Adam'");
-  expectFailure({"train", "net.plan"}, 1, "'Adam' is not supported yet");
+            "base_lr: 0.1 lr_policy: 'fixed' max_iter: 1 type: 'AdaGrad'");
+  expectFailure({"train", "net.plan", "--momentum", "0.9"}, 1,
+                "momentum cannot be used with AdaGrad");
   writeTrainingPlan();
   expectFailure({"train", "net.plan", "--lr-policy", "stepp"}, 1,
                 "did you mean 'step'");

@@ -28,11 +28,49 @@ protected:
   }
 
   /// Trains until it is told to stop.
-  void writeEndlessPlan() {
+  void writeEndlessPlan(const std::string &more = "") {
     writePlan(hdf5Feed(), "base_lr: 0.01 lr_policy: 'fixed' momentum: 0.9 "
-                          "max_iter: 100000000");
+                          "max_iter: 100000000 " +
+                              more);
   }
+
+  void expectWholeSnapshotsWhenKilled(const std::string &suffix);
 };
+
+// Killed at any moment, every file under its final name is whole, and every
+// state names a model that is whole.
+void TrainCommand::expectWholeSnapshotsWhenKilled(const std::string &suffix) {
+  const std::string end = ".solverstate" + suffix;
+  auto isState = [&](const std::string &name) {
+    return name.size() > end.size() &&
+           name.compare(name.size() - end.size(), end.size(), end) == 0;
+  };
+  int states = 0;
+  for (int round = 0; round < 10; ++round) {
+    const pid_t child =
+        start({"train", "net.plan", "--snapshot-interval", "1"});
+    ASSERT_TRUE(waitFor("snap_iter_1" + end));
+    usleep(3000 * round); // at another place in each round
+    kill(child, SIGKILL);
+    EXPECT_EQ(finish(child).status, -SIGKILL);
+    for (const auto &entry :
+         std::filesystem::directory_iterator(folder.path())) {
+      const std::string path = entry.path().string();
+      if (!isState(path))
+        continue;
+      const auto state = formats::readSolverState(path);
+      EXPECT_EQ(state.history.size(), 2u);
+      const auto model =
+          formats::readWeights(folder / state.state.learned_net());
+      EXPECT_EQ(model.layers.at(0).blobs.size(), 2u);
+      ++states;
+    }
+    for (const auto &entry : std::filesystem::directory_iterator(folder.path()))
+      if (contains(entry.path().filename().string(), "snap_iter"))
+        std::filesystem::remove(entry.path());
+  }
+  EXPECT_GE(states, 10);
+}
 
 } // namespace
 
@@ -158,33 +196,12 @@ TEST_F(TrainCommand, HangUpSnapshotsAndGoesOn) {
   EXPECT_EQ(finish(child).status, 0);
 }
 
-// Killed at any moment, every file under its final name is whole, and every
-// state names a model that is whole.
 TEST_F(TrainCommand, KillLeavesEverySnapshotWhole) {
   writeEndlessPlan();
-  int states = 0;
-  for (int round = 0; round < 10; ++round) {
-    const pid_t child =
-        start({"train", "net.plan", "--snapshot-interval", "1"});
-    ASSERT_TRUE(waitFor("snap_iter_1.solverstate"));
-    usleep(3000 * round); // at another place in each round
-    kill(child, SIGKILL);
-    EXPECT_EQ(finish(child).status, -SIGKILL);
-    for (const auto &entry :
-         std::filesystem::directory_iterator(folder.path())) {
-      const std::string path = entry.path().string();
-      if (entry.path().extension() == ".solverstate") {
-        const auto state = formats::readSolverState(path);
-        EXPECT_EQ(state.history.size(), 2u);
-        const auto model =
-            formats::readWeights(folder / state.state.learned_net());
-        EXPECT_EQ(model.layers.at(0).blobs.size(), 2u);
-        ++states;
-      }
-    }
-    for (const auto &entry : std::filesystem::directory_iterator(folder.path()))
-      if (contains(entry.path().filename().string(), "snap_iter"))
-        std::filesystem::remove(entry.path());
-  }
-  EXPECT_GE(states, 10);
+  expectWholeSnapshotsWhenKilled("");
+}
+
+TEST_F(TrainCommand, KillLeavesEveryHdf5SnapshotWhole) {
+  writeEndlessPlan("snapshot_format: HDF5");
+  expectWholeSnapshotsWhenKilled(".h5");
 }

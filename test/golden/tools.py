@@ -51,11 +51,16 @@ def difference(want, got):
     return np.inf if np.isnan(worst) else worst / max(np.max(np.abs(want)), 1e-3)
 
 
-def read_weights(path):
-    """{"LAYER/INDEX": values} of a .caffemodel."""
+def read_weights(path, field="data"):
+    """{"LAYER/INDEX": values} of a .caffemodel; `field` may be "diff"."""
     import caffe_pb2  # generated from formats/caffe.proto by the build
     net = caffe_pb2.NetParameter()
     with open(path, "rb") as file:
         net.ParseFromString(file.read())
-    return {"%s/%d" % (layer.name, i): np.array(blob.data or blob.double_data)
+
+    def values(blob):
+        flat = np.array(getattr(blob, field) or getattr(blob, "double_" + field))
+        return flat.reshape(blob.shape.dim) if blob.HasField("shape") else flat
+
+    return {"%s/%d" % (layer.name, i): values(blob)
             for layer in net.layer for i, blob in enumerate(layer.blobs)}

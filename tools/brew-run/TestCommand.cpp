@@ -5,6 +5,8 @@
 #include "formats/Error.h"
 #include "runtime/data/Feeder.h"
 #include "runtime/log/Log.h"
+#include "runtime/train/DebugInfo.h"
+#include "runtime/train/NetLog.h"
 #include "runtime/train/NetOutputs.h"
 
 #include <memory>
@@ -25,6 +27,9 @@ int test(const Options &options) {
   log::info(log::site::testUseCpu, "Use CPU.");
   const int program = session.chooseProgram(options.program, {"test_0"});
   session.initialise(options.weights, options.seed, /*required=*/true);
+  const plan::Program &description = session.manifest().programs(program);
+  runtime::logNet(description, session.manifest().target().precision());
+  const runtime::DebugInfo debug(description, session.parameters);
   runtime::Feeder feeder(session.executor, program, options.seed,
                          session.planFolder);
   feeder.start();
@@ -37,6 +42,8 @@ int test(const Options &options) {
   for (int i = 0; i < options.iterations; ++i) {
     feeder.feed();
     session.executor.run(program);
+    if (runtime::DebugInfo::isIn(description))
+      debug.forward();
     loss += runtime::totalLoss(session.executor, program);
     const auto outputs = runtime::readOutputs(session.executor, program);
     for (std::size_t k = 0; k < outputs.size(); ++k) {

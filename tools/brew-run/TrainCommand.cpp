@@ -22,7 +22,8 @@ struct Options {
   std::string level, stage;
 
   // Solver fields that the command line changes.
-  std::optional<float> baseRate, momentum, weightDecay, gamma, power, clip;
+  std::optional<float> baseRate, momentum, momentum2, delta, rmsDecay,
+      weightDecay, gamma, power, clip;
   std::optional<int> maxIter, stepSize, display, snapshotInterval, testInterval,
       averageLoss, iterSize;
   std::vector<int> stepValues, testIterations;
@@ -45,6 +46,10 @@ void addSolverOptions(CLI::App &command, Options &options) {
   add("--stepvalue", options.stepValues, "Steps of the policy multistep")
       ->delimiter(',');
   add("--momentum", options.momentum, "Momentum");
+  add("--momentum2", options.momentum2, "Adam's decay of the second moment");
+  add("--delta", options.delta,
+      "Added to denominators (AdaGrad, RMSProp, AdaDelta, Adam)");
+  add("--rms-decay", options.rmsDecay, "RMSProp's decay of the mean square");
   add("--weight-decay", options.weightDecay, "Weight decay");
   add("--clip-gradients", options.clip,
       "Largest L2 norm of the gradients (negative: any)");
@@ -85,6 +90,12 @@ void applyOverrides(const Options &options, caffe::SolverParameter &solver) {
                                    options.stepValues.end()};
   if (options.momentum)
     solver.set_momentum(*options.momentum);
+  if (options.momentum2)
+    solver.set_momentum2(*options.momentum2);
+  if (options.delta)
+    solver.set_delta(*options.delta);
+  if (options.rmsDecay)
+    solver.set_rms_decay(*options.rmsDecay);
   if (options.weightDecay)
     solver.set_weight_decay(*options.weightDecay);
   if (options.clip)

@@ -4,19 +4,95 @@
 
 include "dialects/Brew/BrewLayer.td"
 
-def Brew_SGDUpdateOp : Brew_Op<"sgd_update", [Pure, Generic, Brew_UpdateInterface]> {
-  let summary = "One step of stochastic gradient descent with momentum";
-  let description = [{
-    With g = gradient_scale * gradient + weight_decay * decay_mult * r(w), where r is
-    w (L2) or its sign (L1): new history h' = momentum * h + rate * lr_mult * g and
-    new parameter w' = w - h'.
+// One step of a solver for one parameter. Operands: the parameter, its gradient,
+// the solver's state tensors and the scalars that the rule reads, in that order.
+// Results: the new parameter, the new states, and the amount that was subtracted
+// from the parameter.
+class Brew_SolverUpdate<string mnemonic, list<string> states,
+                        list<I32EnumAttrCase> scalars>
+    : Brew_Op<mnemonic # "_update", [Pure, Generic, Brew_UpdateInterface]> {
+  let arguments = !con(
+    (ins AnyTensor:$w, AnyTensor:$gradient),
+    !dag(ins, !foreach(state, states, AnyTensor), states),
+    !dag(ins, !foreach(scalar, scalars, AnyTensor),
+         !foreach(scalar, scalars, scalar.str)),
+    (ins F32Attr:$lr_mult, F32Attr:$decay_mult,
+         Brew_RegularizationAttr:$regularization));
+  let results = !con(
+    (outs AnyTensor:$new_w),
+    !dag(outs, !foreach(state, states, AnyTensor),
+         !foreach(state, states, "new_" # state)),
+    (outs AnyTensor:$update));
+  let assemblyFormat =
+    "`(` operands `)` attr-dict `:` functional-type(operands, results)";
+  let extraClassDeclaration = [{
+    /// Number of state tensors.
+    static constexpr unsigned stateCount = }] # !size(states) # [{;
+    /// The scalar operands, in order.
+    static llvm::ArrayRef<SolverScalar> scalarOperands() {
+      static constexpr SolverScalar list[] = {}] #
+      !interleave(!foreach(scalar, scalars, "SolverScalar::" # scalar.symbol), ", ")
+      # [{};
+      return list;
+    }
   }];
-  let arguments = (ins AnyTensor:$w, AnyTensor:$gradient, AnyTensor:$history,
-    AnyTensor:$rate, AnyTensor:$momentum, AnyTensor:$weight_decay,
-    AnyTensor:$gradient_scale, F32Attr:$lr_mult, F32Attr:$decay_mult,
-    Brew_RegularizationAttr:$regularization);
-  let results = (outs AnyTensor:$new_w, AnyTensor:$new_history);
-  let assemblyFormat = "`(` operands `)` attr-dict `:` functional-type(operands, results)";
+}
+
+// In the descriptions, g = gradient_scale * gradient + weight_decay * decay_mult *
+// r(w), where r is w (L2) or its sign (L1); rate stands for learning_rate *
+// lr_mult; each rule ends in w' = w - update. Powers are elementwise.
+
+def Brew_SGDUpdateOp : Brew_SolverUpdate<"sgd", ["history"],
+    [Brew_LearningRate, Brew_WeightDecay, Brew_GradientScale, Brew_Momentum]> {
+  let summary = "Stochastic gradient descent with momentum";
+  let description = "history' = momentum * history + rate * g; update = history'.";
+}
+
+def Brew_NesterovUpdateOp : Brew_SolverUpdate<"nesterov", ["history"],
+    [Brew_LearningRate, Brew_WeightDecay, Brew_GradientScale, Brew_Momentum]> {
+  let summary = "Nesterov's accelerated gradient";
+  let description = "history' = momentum * history + rate * g; "
+    "update = (1 + momentum) * history' - momentum * history.";
+}
+
+def Brew_AdaGradUpdateOp : Brew_SolverUpdate<"adagrad", ["history"],
+    [Brew_LearningRate, Brew_WeightDecay, Brew_GradientScale, Brew_Delta]> {
+  let summary = "AdaGrad";
+  let description = "history' = history + g^2; "
+    "update = rate * g / (history'^0.5 + delta).";
+}
+
+def Brew_RMSPropUpdateOp : Brew_SolverUpdate<"rmsprop", ["history"],
+    [Brew_LearningRate, Brew_WeightDecay, Brew_GradientScale, Brew_Delta,
+     Brew_RmsDecay]> {
+  let summary = "RMSProp";
+  let description = "history' = rms_decay * history + (1 - rms_decay) * g^2; "
+    "update = rate * g / (history'^0.5 + delta).";
+}
+
+def Brew_AdaDeltaUpdateOp : Brew_SolverUpdate<"adadelta",
+    ["gradient_history", "update_history"],
+    [Brew_LearningRate, Brew_WeightDecay, Brew_GradientScale, Brew_Momentum,
+     Brew_Delta]> {
+  let summary = "AdaDelta";
+  let description = [{
+    gradient_history' = momentum * gradient_history + (1 - momentum) * g^2;
+    u = g * ((update_history + delta) / (gradient_history' + delta))^0.5;
+    update_history' = momentum * update_history + (1 - momentum) * u^2;
+    update = rate * u.
+  }];
+}
+
+def Brew_AdamUpdateOp : Brew_SolverUpdate<"adam", ["mean", "variance"],
+    [Brew_LearningRate, Brew_WeightDecay, Brew_GradientScale, Brew_Momentum,
+     Brew_Momentum2, Brew_Delta, Brew_BiasCorrection]> {
+  let summary = "Adam";
+  let description = [{
+    mean' = momentum * mean + (1 - momentum) * g;
+    variance' = momentum2 * variance + (1 - momentum2) * g^2;
+    update = rate * bias_correction * mean' / (variance'^0.5 + delta), where the
+    host computes bias_correction = (1 - momentum2^t)^0.5 / (1 - momentum^t).
+  }];
 }
 
 #endif // BREW_LAYERS_SOLVER_TD

@@ -9,4 +9,4 @@ brew.program @forward_backward train {
 // CHECK-LABEL: brew.program @update
 // CHECK: brew.solver_scalar learning_rate : tensor<f64>
 // CHECK: brew.solver_scalar gradient_scale : tensor<f64>
-// CHECK: brew.sgd_update{{.*}} -> (tensor<4xf64>, tensor<4xf64>)
+// CHECK: brew.sgd_update{{.*}} -> (tensor<4xf64>, tensor<4xf64>, tensor<4xf64>)

@@ -15,13 +15,13 @@ brew.program @forward_backward train {
 // The four scalars are read once; multipliers become constants of each update.
 // CHECK-LABEL: brew.program @update train {
 // CHECK-NEXT: %[[RATE:.*]] = brew.solver_scalar learning_rate : tensor<f32>
-// CHECK-NEXT: %[[MOMENTUM:.*]] = brew.solver_scalar momentum : tensor<f32>
 // CHECK-NEXT: %[[DECAY:.*]] = brew.solver_scalar weight_decay : tensor<f32>
 // CHECK-NEXT: %[[SCALE:.*]] = brew.solver_scalar gradient_scale : tensor<f32>
+// CHECK-NEXT: %[[MOMENTUM:.*]] = brew.solver_scalar momentum : tensor<f32>
 // CHECK-NEXT: %[[W:.*]] = brew.param_value @conv.0 : tensor<2x3xf32>
 // CHECK-NEXT: %[[G:.*]] = brew.param_gradient @conv.0 : tensor<2x3xf32>
 // CHECK-NEXT: %[[H:.*]] = brew.param_state @conv.0[0] : tensor<2x3xf32>
-// CHECK-NEXT: %[[NW:.*]], %[[NH:.*]] = brew.sgd_update(%[[W]], %[[G]], %[[H]], %[[RATE]], %[[MOMENTUM]], %[[DECAY]], %[[SCALE]])
+// CHECK-NEXT: %[[NW:.*]], %[[NH:.*]], %{{.*}} = brew.sgd_update(%[[W]], %[[G]], %[[H]], %[[RATE]], %[[DECAY]], %[[SCALE]], %[[MOMENTUM]])
 // CHECK-SAME: decay_mult = 2.500000e-01 : f32, lr_mult = 5.000000e-01 : f32
 // L2-SAME: #brew<regularization L2>
 // L1-SAME: #brew<regularization L1>
@@ -30,7 +30,7 @@ brew.program @forward_backward train {
 // CHECK-NEXT: %[[W:.*]] = brew.param_value @conv.1 : tensor<2xf32>
 // CHECK-NEXT: %[[G:.*]] = brew.param_gradient @conv.1 : tensor<2xf32>
 // CHECK-NEXT: %[[H:.*]] = brew.param_state @conv.1[0] : tensor<2xf32>
-// CHECK-NEXT: brew.sgd_update(%[[W]], %[[G]], %[[H]], %[[RATE]], %[[MOMENTUM]], %[[DECAY]], %[[SCALE]])
+// CHECK-NEXT: brew.sgd_update(%[[W]], %[[G]], %[[H]], %[[RATE]], %[[DECAY]], %[[SCALE]], %[[MOMENTUM]])
 // CHECK-SAME: decay_mult = 0.000000e+00 : f32, lr_mult = 2.000000e+00 : f32
 // CHECK: brew.store_param %{{.*}}, @conv.1
 // CHECK-NEXT: brew.store_state %{{.*}}, @conv.1[0]

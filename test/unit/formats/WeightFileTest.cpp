@@ -4,6 +4,7 @@
 #include "formats/ProtoFile.h"
 #include "formats/caffe.pb.h"
 
+#include <cmath>
 #include <csignal>
 #include <numeric>
 #include <sys/resource.h>
@@ -82,6 +83,89 @@ TEST(WeightFile, BytesAreProtobufs) {
   EXPECT_EQ(readBytes(folder / "w.caffemodel"), net.SerializeAsString());
 }
 
+// Gradients stand between values and shape, as their field numbers do.
+TEST(WeightFile, BytesWithGradientsAreProtobufs) {
+  TempFolder folder;
+  Weights weights = smallNet();
+  caffe::NetParameter net;
+  net.set_name("Net");
+  for (WeightLayer &layer : weights.layers) {
+    caffe::LayerParameter *to = net.add_layer();
+    to->set_name(layer.name);
+    to->set_type(layer.type);
+    for (const std::string &bottom : layer.bottoms)
+      to->add_bottom(bottom);
+    for (const std::string &top : layer.tops)
+      to->add_top(top);
+    for (const Blob &blob : layer.blobs) {
+      layer.diffs.push_back(blob);
+      for (float &value : layer.diffs.back().floats)
+        value = -value;
+      for (double &value : layer.diffs.back().doubles)
+        value = -value;
+      caffe::BlobProto *proto = to->add_blobs();
+      fillBlobProto(blob, *proto);
+      for (float value : blob.floats)
+        proto->add_diff(-value);
+      for (double value : blob.doubles)
+        proto->add_double_diff(-value);
+    }
+  }
+  writeWeights(folder / "w.caffemodel", weights);
+  EXPECT_EQ(readBytes(folder / "w.caffemodel"), net.SerializeAsString());
+}
+
+TEST(WeightFile, ReadsRawValues) {
+  TempFolder folder;
+  caffe::NetParameter net;
+  caffe::LayerParameter *layer = net.add_layer();
+  layer->set_name("conv");
+  auto add = [&](caffe::BlobProto::RawType type, std::string bytes) {
+    caffe::BlobProto *blob = layer->add_blobs();
+    blob->mutable_shape()->add_dim(2);
+    blob->set_raw_data_type(type);
+    blob->set_raw_data(std::move(bytes));
+  };
+  const double doubles[] = {0.1, -2};
+  const float floats[] = {0.25f, 3};
+  const uint16_t halves[] = {0x3c00, 0xc100}; // 1, -2.5
+  add(caffe::BlobProto::DOUBLE, {reinterpret_cast<const char *>(doubles), 16});
+  add(caffe::BlobProto::FLOAT, {reinterpret_cast<const char *>(floats), 8});
+  add(caffe::BlobProto::FLOAT16, {reinterpret_cast<const char *>(halves), 4});
+  writeProtoFile(folder / "w", net);
+  const Weights weights = readWeights(folder / "w");
+  const std::vector<Blob> &blobs = weights.layers[0].blobs;
+  ASSERT_EQ(blobs.size(), 3u);
+  EXPECT_EQ(blobs[0].doubles, (std::vector<double>{0.1, -2}));
+  EXPECT_EQ(blobs[1].floats, (std::vector<float>{0.25f, 3}));
+  EXPECT_EQ(blobs[2].floats, (std::vector<float>{1, -2.5f}));
+
+  layer->mutable_blobs(2)->mutable_raw_data()->pop_back();
+  writeProtoFile(folder / "w", net);
+  expectError(ExitStatus::BadInput, "needs 2 values of 2 bytes, found 3 bytes",
+              [&] { readWeights(folder / "w"); });
+  layer->mutable_blobs(2)->set_raw_data_type(caffe::BlobProto::INT);
+  writeProtoFile(folder / "w", net);
+  expectError(ExitStatus::BadInput, "blob 2: raw_data of type INT",
+              [&] { readWeights(folder / "w"); });
+  layer->mutable_blobs(2)->clear_raw_data_type();
+  writeProtoFile(folder / "w", net);
+  expectError(ExitStatus::BadInput, "blob 2: raw_data of no type",
+              [&] { readWeights(folder / "w"); });
+}
+
+TEST(WeightFile, HalfPrecisionNumbers) {
+  EXPECT_EQ(floatOfHalf(0x0000), 0.0f);
+  EXPECT_TRUE(std::signbit(floatOfHalf(0x8000)));
+  EXPECT_EQ(floatOfHalf(0x0001), 0x1p-24f); // smallest subnormal
+  EXPECT_EQ(floatOfHalf(0x03ff), 1023 * 0x1p-24f);
+  EXPECT_EQ(floatOfHalf(0x0400), 0x1p-14f); // smallest normal
+  EXPECT_EQ(floatOfHalf(0x3555), 0x1.554p-2f);
+  EXPECT_EQ(floatOfHalf(0x7bff), 65504.0f); // largest
+  EXPECT_EQ(floatOfHalf(0xfc00), -HUGE_VALF);
+  EXPECT_TRUE(std::isnan(floatOfHalf(0x7e00)));
+}
+
 TEST(WeightFile, ReadsCaffesFile) {
   Weights weights =
       readWeights(referencePath("solvers/sgd_fixed/init.caffemodel"));
@@ -158,8 +242,8 @@ TEST(WeightFile, EmptyAndForeignFiles) {
               [&] { readWeights(folder / "w"); });
 }
 
-TEST(WeightFile, Hdf5IsNamed) {
-  expectError(ExitStatus::BadInput, "is an HDF5 file",
+TEST(WeightFile, OtherHdf5FilesAreRefused) {
+  expectError(ExitStatus::BadInput, "has no group 'data'",
               [] { readWeights(referencePath("solvers/sgd_fixed/data.h5")); });
 }
 

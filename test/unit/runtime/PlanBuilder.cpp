@@ -283,6 +283,17 @@ PlanBuilder completePlan() {
   condition.set_layer("loss");
   condition.set_blob("label");
   condition.set_source_location("net.prototxt:7:3");
+  Layer &layer = *main.add_layers();
+  layer.set_name("conv");
+  layer.set_type("Convolution");
+  layer.add_bottoms("x");
+  layer.add_tops("y");
+  layer.add_shapes()->add_dims(3);
+  layer.add_loss_weights(0);
+  layer.add_top_buffer_indices(output.buffer_index());
+  Layer::BottomGradient &gradient = *layer.add_bottom_gradients();
+  gradient.set_bottom(0);
+  gradient.set_buffer_index(output.buffer_index());
   NamedBuffer &blob = *main.add_blobs();
   blob.set_name("conv");
   blob.set_buffer_index(y);

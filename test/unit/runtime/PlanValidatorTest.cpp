@@ -373,6 +373,48 @@ const BrokenRule kRules[] = {
        program(m).mutable_blob_gradients(0)->set_buffer_index(99);
      },
      "blob's buffer does not exist"},
+    // layers
+    {"LayerWithoutShape",
+     [](Manifest &m) { program(m).mutable_layers(0)->clear_shapes(); },
+     "one shape and one loss weight for each top"},
+    {"LayerWithoutLossWeight",
+     [](Manifest &m) { program(m).mutable_layers(0)->clear_loss_weights(); },
+     "one shape and one loss weight for each top"},
+    {"LayerShapeNegative",
+     [](Manifest &m) {
+       program(m).mutable_layers(0)->mutable_shapes(0)->set_dims(0, -1);
+     },
+     "negative dimension"},
+    {"LayerShapeHuge",
+     [](Manifest &m) {
+       auto *shape = program(m).mutable_layers(0)->mutable_shapes(0);
+       shape->add_dims(kHuge);
+       shape->add_dims(kHuge);
+     },
+     "a top is too large"},
+    {"LayerTopBuffers",
+     [](Manifest &m) {
+       program(m).mutable_layers(0)->add_top_buffer_indices(0);
+     },
+     "one buffer for each top, or none"},
+    {"LayerTopBufferMissing",
+     [](Manifest &m) {
+       program(m).mutable_layers(0)->set_top_buffer_indices(0, 99);
+     },
+     "a top's buffer does not exist"},
+    {"LayerGradientOfNoBottom",
+     [](Manifest &m) {
+       program(m).mutable_layers(0)->mutable_bottom_gradients(0)->set_bottom(1);
+     },
+     "a gradient is of no bottom"},
+    {"LayerGradientBufferMissing",
+     [](Manifest &m) {
+       program(m)
+           .mutable_layers(0)
+           ->mutable_bottom_gradients(0)
+           ->clear_buffer_index();
+     },
+     "a gradient's buffer is missing"},
     // checks
     {"NoCheckKind",
      [](Manifest &m) { program(m).mutable_checks(0)->clear_kind(); },

@@ -1,6 +1,7 @@
 //===- SnapshotTest.cpp - Snapshots under fire ----------------------------===//
 #include "TrainingFixture.h"
 
+#include "formats/ProtoFile.h"
 #include "formats/SolverStateFile.h"
 #include "formats/WeightFile.h"
 
@@ -16,7 +17,15 @@ namespace {
 const char *const kFields = "base_lr: 0.1 lr_policy: 'fixed' max_iter: 100000 "
                             "momentum: 0.9 snapshot: 1 ";
 
-using SnapshotTest = test::TrainingFixture;
+class SnapshotTest : public test::TrainingFixture {
+protected:
+  caffe::NetParameter modelProto() const {
+    caffe::NetParameter net;
+    formats::readProtoFile(folder / "snap_iter_1.caffemodel", net,
+                           "caffemodel");
+    return net;
+  }
+};
 
 } // namespace
 
@@ -35,6 +44,47 @@ TEST_F(SnapshotTest, StateNamesTheModelAndHoldsTheHistory) {
   ASSERT_EQ(model.layers.size(), 1u);
   EXPECT_EQ(model.layers[0].name, "ip");
   EXPECT_EQ(model.layers[0].blobs.size(), 2u);
+}
+
+TEST_F(SnapshotTest, Hdf5GoesOnWhereTheRunStood) {
+  LogLines log;
+  const std::string fields =
+      std::string(kFields) + "snapshot_format: HDF5 average_loss: 3 ";
+  auto whole = make(fields);
+  whole->step(4);
+  EXPECT_EQ(log.texts("Snapshotting to HDF5 file " + (folder / "snap_iter_4") +
+                      ".caffemodel.h5")
+                .size(),
+            1u);
+  EXPECT_EQ(log.texts("Snapshotting solver state to HDF5 file ").size(), 4u);
+  auto resumed = make(fields, folder / "snap_iter_2.solverstate.h5");
+  EXPECT_EQ(resumed->iteration(), 2);
+  resumed->step(2);
+  EXPECT_EQ(weights(*resumed), weights(*whole));
+  EXPECT_EQ(resumed->smoothedLoss(), whole->smoothedLoss());
+  // The format of the next snapshot is the solver's, not the file's.
+  make(kFields, folder / "snap_iter_2.solverstate.h5")->step(1);
+  EXPECT_TRUE(std::filesystem::exists(folder / "snap_iter_3.solverstate"));
+}
+
+TEST_F(SnapshotTest, GradientsAreWrittenOnRequest) {
+  LogLines log;
+  make(kFields)->step(1);
+  EXPECT_EQ(modelProto().layer(0).blobs(0).diff_size(), 0);
+  auto trainer = make(std::string(kFields) + "snapshot_diff: true");
+  trainer->step(1);
+  const caffe::BlobProto blob = modelProto().layer(0).blobs(0);
+  ASSERT_EQ(blob.diff_size(), 3);
+  // What lies in the gradient buffers; this plan's update leaves them alone.
+  for (const plan::Parameter &parameter :
+       executors.back()->manifest().parameters()) {
+    const formats::Blob gradient =
+        trainer->parameters().read(parameter.gradient_buffer_index(), {});
+    const caffe::BlobProto written =
+        modelProto().layer(0).blobs(static_cast<int>(parameter.index()));
+    EXPECT_EQ(gradient.floats,
+              std::vector<float>(written.diff().begin(), written.diff().end()));
+  }
 }
 
 // A file size limit is what a full disk is to a test without a disk of its

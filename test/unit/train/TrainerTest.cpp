@@ -293,13 +293,12 @@ TEST_F(TrainerTest, WhatIsNotSupportedIsRefused) {
   LogLines log;
   const auto bad = ExitStatus::BadInput;
   const std::string base = "base_lr: 0.1 lr_policy: 'fixed' max_iter: 1 ";
-  expectError(bad, "'Adam' is not supported yet",
-              [&] { make(base + "type: 'Adam'"); });
-  expectError(bad, "'NESTEROV' is not supported yet",
-              [&] { make(base + "solver_type: NESTEROV"); });
-  expectError(bad, "snapshot_diff",
-              [&] { make(base + "snapshot_diff: true"); });
-  expectError(bad, "HDF5", [&] { make(base + "snapshot_format: HDF5"); });
+  expectError(bad, "momentum cannot be used with AdaGrad",
+              [&] { make(base + "type: 'AdaGrad' momentum: 0.5"); });
+  expectError(bad, "momentum cannot be used with RMSProp",
+              [&] { make(base + "type: 'RMSProp' momentum: 0.5"); });
+  expectError(bad, "rms_decay must be",
+              [&] { make(base + "type: 'RMSProp' rms_decay: 1"); });
   expectError(bad, "average_loss", [&] { make(base + "average_loss: 0"); });
   expectError(bad, "1 test nets",
               [&] { make(base + "test_iter: 1 test_iter: 1"); });

@@ -1,0 +1,223 @@
+//===- NetRecord.cpp - A net's layers as Caffe lists them -----------------===//
+
+#include "frontends/prototxt/NetRecord.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace brew::prototxt {
+
+namespace {
+
+/// Whether the top has a loss weight in the prototxt, which Caffe counts as one
+/// more reader.
+bool hasWrittenLoss(const NetGraph &graph, const BlobVersion &blob) {
+  const caffe::LayerParameter &layer = *graph.layers[blob.layer].layer;
+  return blob.top < layer.top_size() && blob.top < layer.loss_weight_size() &&
+         layer.loss_weight(blob.top) != 0;
+}
+
+std::string splitName(const NetGraph &graph, const BlobVersion &blob) {
+  return blob.name + "_" + graph.layers[blob.layer].layer->name() + "_" +
+         std::to_string(blob.top) + "_split";
+}
+
+class Recorder {
+public:
+  explicit Recorder(const NetGraph &graph) : graph(graph) {}
+
+  std::vector<RecordedLayer> run() {
+    for (size_t i = 0; i < graph.layers.size(); ++i)
+      addLayer(static_cast<int>(i));
+    findNeeded();
+    return std::move(layers);
+  }
+
+private:
+  void addLayer(int index);
+  void addSplit(int blob, int tops);
+  void connect(RecordedLayer &layer, bool learns);
+  void findNeeded();
+
+  const NetGraph &graph;
+  std::vector<RecordedLayer> layers;
+  std::map<std::string, bool> blobNeedsBackward;
+};
+
+/// Notes which bottoms a gradient could have to reach.
+void Recorder::connect(RecordedLayer &layer, bool learns) {
+  const caffe::LayerParameter *source =
+      layer.layer < 0 ? nullptr : graph.layers[layer.layer].layer;
+  layer.needsBackward = learns;
+  for (size_t i = 0; i < layer.bottoms.size(); ++i) {
+    bool needed = blobNeedsBackward[layer.bottoms[i]];
+    layer.needsBackward |= needed;
+    if (source && source->propagate_down_size() > static_cast<int>(i))
+      needed = source->propagate_down(static_cast<int>(i));
+    layer.bottomNeedsBackward.push_back(needed);
+  }
+  // An in-place top is its bottom's blob.
+  for (const std::string &top : layer.tops)
+    if (!top.empty())
+      blobNeedsBackward[top] |= layer.needsBackward;
+}
+
+void Recorder::addLayer(int index) {
+  const GraphLayer &entry = graph.layers[index];
+  const caffe::LayerParameter &source = *entry.layer;
+  RecordedLayer layer;
+  layer.name = source.name();
+  layer.type = source.type();
+  layer.layer = index;
+  for (size_t i = 0; i < entry.bottoms.size(); ++i) {
+    const BlobVersion &blob = graph.blobs[entry.bottoms[i]];
+    const BlobSplit split = splitOf(graph, entry.bottoms[i]);
+    std::string name = blob.name;
+    if (split.tops > 0) {
+      int reader = 0;
+      while (blob.readers[reader] != std::pair(index, static_cast<int>(i)))
+        ++reader;
+      name = splitName(graph, blob) + "_" +
+             std::to_string(split.firstReader + reader);
+    }
+    layer.bottoms.push_back(name);
+  }
+  layer.lossWeights = entry.lossWeights;
+  for (size_t i = 0; i < entry.tops.size(); ++i) {
+    const BlobVersion &blob = graph.blobs[entry.tops[i]];
+    layer.tops.push_back(blob.isAutomatic ? "" : blob.name);
+    layer.shapedLike.push_back(layer.tops.back());
+    // The split takes a written loss weight over.
+    if (splitOf(graph, entry.tops[i]).firstReader > 0)
+      layer.lossWeights[i] = 0;
+  }
+  bool learns = false;
+  for (int i = 0; i < static_cast<int>(entry.params.size()); ++i) {
+    learns |= i >= source.param_size() || source.param(i).lr_mult() != 0;
+    const GraphParam &owner = graph.params[entry.params[i]];
+    if (owner.layer != &source || owner.index != i)
+      layer.sharing.push_back("Sharing parameters '" + owner.sharedName +
+                              "' owned by layer '" + owner.layer->name() +
+                              "', param index " + std::to_string(owner.index));
+  }
+  connect(layer, learns);
+  layers.push_back(std::move(layer));
+  for (int top : entry.tops)
+    if (const BlobSplit split = splitOf(graph, top); split.tops > 0)
+      addSplit(top, split.tops);
+}
+
+void Recorder::addSplit(int blobIndex, int tops) {
+  const BlobVersion &blob = graph.blobs[blobIndex];
+  RecordedLayer layer;
+  layer.name = splitName(graph, blob);
+  layer.type = "Split";
+  layer.blob = blobIndex;
+  layer.bottoms = {blob.name};
+  for (int i = 0; i < tops; ++i)
+    layer.tops.push_back(layer.name + "_" + std::to_string(i));
+  layer.shapedLike.assign(layer.tops.size(), blob.name);
+  layer.lossWeights.assign(layer.tops.size(), 0);
+  if (hasWrittenLoss(graph, blob))
+    layer.lossWeights[0] = graph.layers[blob.layer].lossWeights[blob.top];
+  connect(layer, false);
+  layers.push_back(std::move(layer));
+}
+
+/// From the losses back: what contributes to none, or whose gradients reach
+/// nothing, is skipped.
+void Recorder::findNeeded() {
+  std::set<std::string> underLoss, skipped;
+  for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
+    bool contributes = false, reachesNothing = true;
+    for (size_t i = 0; i < layer->tops.size(); ++i) {
+      contributes |=
+          layer->lossWeights[i] != 0 ||
+          (!layer->tops[i].empty() && underLoss.count(layer->tops[i]));
+      reachesNothing &= skipped.count(layer->tops[i]) != 0;
+    }
+    if (layer->needsBackward && reachesNothing) {
+      layer->needsBackward = false;
+      layer->bottomNeedsBackward.assign(layer->bottoms.size(), false);
+    }
+    layer->needsBackward &= contributes;
+    for (size_t i = 0; i < layer->bottoms.size(); ++i) {
+      if (contributes)
+        underLoss.insert(layer->bottoms[i]);
+      else
+        layer->bottomNeedsBackward[i] = false;
+      if (!layer->bottomNeedsBackward[i])
+        skipped.insert(layer->bottoms[i]);
+    }
+  }
+}
+
+} // namespace
+
+namespace {
+
+/// What Caffe says of the first part of a rule that `state` does not meet.
+std::optional<std::string> unmetLine(const caffe::NetState &state,
+                                     const caffe::NetStateRule &rule,
+                                     const std::string &layer) {
+  auto has = [&](const std::string &stage) {
+    return std::find(state.stage().begin(), state.stage().end(), stage) !=
+           state.stage().end();
+  };
+  const std::string start = "The NetState ";
+  const std::string end = " specified by a rule in layer " + layer;
+  if (rule.has_phase() && rule.phase() != state.phase())
+    return start + "phase (" + std::to_string(state.phase()) +
+           ") differed from the phase (" + std::to_string(rule.phase()) + ")" +
+           end;
+  const std::string level = "level (" + std::to_string(state.level()) + ") is ";
+  // "above" in both, as Caffe has it.
+  if (rule.has_min_level() && state.level() < rule.min_level())
+    return start + level + "above the min_level (" +
+           std::to_string(rule.min_level()) + ")" + end;
+  if (rule.has_max_level() && state.level() > rule.max_level())
+    return start + level + "above the max_level (" +
+           std::to_string(rule.max_level()) + ")" + end;
+  for (const std::string &stage : rule.stage())
+    if (!has(stage))
+      return start + "did not contain stage '" + stage + "'" + end;
+  for (const std::string &stage : rule.not_stage())
+    if (has(stage))
+      return start + "contained a not_stage '" + stage + "'" + end;
+  return std::nullopt;
+}
+
+} // namespace
+
+std::vector<std::string> recordRules(const FilteredNet &net) {
+  std::vector<std::string> lines;
+  for (const caffe::LayerParameter &layer : net.source->net().layer()) {
+    auto isMet = [&](const caffe::NetStateRule &rule) {
+      auto line = unmetLine(net.state, rule, layer.name());
+      if (line)
+        lines.push_back(*line);
+      return !line;
+    };
+    // Exclude rules until one is met, then include rules likewise.
+    if (layer.include_size() == 0)
+      (void)std::any_of(layer.exclude().begin(), layer.exclude().end(), isMet);
+    else
+      (void)std::any_of(layer.include().begin(), layer.include().end(), isMet);
+  }
+  return lines;
+}
+
+BlobSplit splitOf(const NetGraph &graph, int index) {
+  const BlobVersion &blob = graph.blobs[index];
+  const int loss = hasWrittenLoss(graph, blob);
+  const int uses = static_cast<int>(blob.readers.size()) + loss;
+  return uses > 1 ? BlobSplit{uses, loss} : BlobSplit{};
+}
+
+std::vector<RecordedLayer> recordLayers(const NetGraph &graph) {
+  return Recorder(graph).run();
+}
+
+} // namespace brew::prototxt

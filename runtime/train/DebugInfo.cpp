@@ -1,0 +1,153 @@
+//===- DebugInfo.cpp - Caffe's debug_info lines ---------------------------===//
+
+#include "runtime/train/DebugInfo.h"
+
+#include "runtime/log/Log.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace brew::runtime {
+namespace {
+
+struct Norms {
+  double absolute = 0; ///< sum of absolute values
+  double squares = 0;  ///< sum of squares
+  std::size_t count = 0;
+
+  void add(const formats::Blob &blob) {
+    const std::vector<double> values = blob.toDoubles();
+    for (double value : values) {
+      absolute += std::fabs(value);
+      squares += value * value;
+    }
+    count += values.size();
+  }
+  double mean() const {
+    return count ? absolute / static_cast<double>(count) : 0;
+  }
+};
+
+/// The name Caffe shows a parameter under: its own, or its position.
+std::string displayName(const FileLayer &layer, std::size_t index) {
+  const plan::Parameter &parameter = *layer.blobs[index].parameter;
+  return parameter.shared_name().empty() ? std::to_string(index)
+                                         : parameter.shared_name();
+}
+
+} // namespace
+
+bool DebugInfo::isIn(const plan::Program &program) {
+  return std::any_of(program.layers().begin(), program.layers().end(),
+                     [](const plan::Layer &layer) {
+                       return layer.top_buffer_indices_size() > 0;
+                     });
+}
+
+const FileLayer *DebugInfo::fileLayer(const plan::Layer &layer) const {
+  for (const FileLayer &candidate : parameters.layers())
+    if (candidate.name == layer.name() && candidate.type == layer.type())
+      return &candidate;
+  return nullptr;
+}
+
+void DebugInfo::forward() const {
+  for (const plan::Layer &layer : program.layers()) {
+    const std::string start = "    [Forward] Layer " + layer.name() + ", ";
+    for (int i = 0; i < layer.top_buffer_indices_size(); ++i) {
+      Norms norms;
+      norms.add(parameters.read(layer.top_buffer_indices(i), {}));
+      const std::string &top = layer.tops(i);
+      log::info(log::site::debugForwardTop,
+                start + "top blob " + (top.empty() ? "(automatic)" : top) +
+                    " data: " + log::number(norms.mean()));
+    }
+    const FileLayer *file = fileLayer(layer);
+    for (std::size_t i = 0; file && i < file->blobs.size(); ++i) {
+      if (!file->blobs[i].parameter)
+        continue;
+      Norms norms;
+      norms.add(parameters.read(file->blobs[i].parameter->buffer_index(), {}));
+      log::info(log::site::debugForwardParam,
+                start + "param blob " + displayName(*file, i) +
+                    " data: " + log::number(norms.mean()));
+    }
+  }
+}
+
+void DebugInfo::backward() const {
+  for (int n = program.layers_size() - 1; n >= 0; --n) {
+    const plan::Layer &layer = program.layers(n);
+    if (!layer.needs_backward())
+      continue;
+    const std::string start = "    [Backward] Layer " + layer.name() + ", ";
+    for (const plan::Layer::BottomGradient &gradient :
+         layer.bottom_gradients()) {
+      Norms norms;
+      norms.add(parameters.read(gradient.buffer_index(), {}));
+      log::info(log::site::debugBackwardBottom,
+                start + "bottom blob " +
+                    layer.bottoms(static_cast<int>(gradient.bottom())) +
+                    " diff: " + log::number(norms.mean()));
+    }
+    const FileLayer *file = fileLayer(layer);
+    for (std::size_t i = 0; file && i < file->blobs.size(); ++i) {
+      const plan::Parameter *parameter = file->blobs[i].parameter;
+      if (!parameter || !parameter->has_gradient_buffer_index())
+        continue;
+      Norms norms;
+      norms.add(parameters.read(parameter->gradient_buffer_index(), {}));
+      log::info(log::site::debugBackwardParam,
+                start + "param blob " + std::to_string(i) +
+                    " diff: " + log::number(norms.mean()));
+    }
+  }
+  Norms data, diff;
+  for (const FileLayer &layer : parameters.layers())
+    for (const FileBlob &blob : layer.blobs) {
+      if (!blob.parameter || blob.sharer)
+        continue;
+      data.add(parameters.read(blob.parameter->buffer_index(), {}));
+      if (blob.parameter->has_gradient_buffer_index())
+        diff.add(parameters.read(blob.parameter->gradient_buffer_index(), {}));
+    }
+  // An error to Caffe, so that it is seen whatever the log level.
+  log::error(log::site::debugAllParams,
+             "    [Backward] All net params (data, diff): L1 norm = (" +
+                 log::number(data.absolute) + ", " +
+                 log::number(diff.absolute) + "); L2 norm = (" +
+                 log::number(std::sqrt(data.squares)) + ", " +
+                 log::number(std::sqrt(diff.squares)) + ")");
+}
+
+std::vector<double> DebugInfo::parameterMeans() const {
+  std::vector<double> means;
+  for (const FileLayer &layer : parameters.layers())
+    for (const FileBlob &blob : layer.blobs) {
+      if (!blob.parameter || blob.sharer)
+        continue;
+      Norms norms;
+      norms.add(parameters.read(blob.parameter->buffer_index(), {}));
+      means.push_back(norms.mean());
+    }
+  return means;
+}
+
+void DebugInfo::update(const std::vector<double> &means) const {
+  auto mean = means.begin();
+  for (const FileLayer &layer : parameters.layers())
+    for (std::size_t i = 0; i < layer.blobs.size(); ++i) {
+      const FileBlob &blob = layer.blobs[i];
+      if (!blob.parameter || blob.sharer)
+        continue;
+      Norms diff;
+      if (blob.parameter->has_gradient_buffer_index())
+        diff.add(parameters.read(blob.parameter->gradient_buffer_index(), {}));
+      log::info(log::site::debugUpdate,
+                "    [Update] Layer " + layer.name + ", param " +
+                    displayName(layer, i) + " data: " + log::number(*mean++) +
+                    "; diff: " + log::number(diff.mean()));
+    }
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,42 @@
+//===- DebugInfo.h - Caffe's debug_info lines -------------------*- C++ -*-===//
+#pragma once
+
+#include "runtime/Executor.h"
+#include "runtime/train/Parameters.h"
+
+#include <vector>
+
+namespace brew::runtime {
+
+/// Logs mean absolute values of what a program's run left: every layer's tops
+/// and parameters, gradients of bottoms and parameters, and updates. For plans
+/// compiled with debug_info, which keep all these.
+class DebugInfo {
+public:
+  /// `parameters` outlives it.
+  DebugInfo(const plan::Program &program, const Parameters &parameters)
+      : program(program), parameters(parameters) {}
+
+  /// Whether the program was compiled to show anything.
+  static bool isIn(const plan::Program &program);
+
+  /// The lines of the forward pass, in the layers' order.
+  void forward() const;
+  /// The lines of the backward pass, from the last layer to the first, and the
+  /// norms of all parameters and gradients. Of a shared parameter the whole
+  /// gradient is shown under each of its layers.
+  void backward() const;
+
+  /// Values of parameters before an update, which the lines about it show.
+  std::vector<double> parameterMeans() const;
+  /// The lines of an update. The gradient buffers hold what was subtracted.
+  void update(const std::vector<double> &means) const;
+
+private:
+  const FileLayer *fileLayer(const plan::Layer &layer) const;
+
+  const plan::Program &program;
+  const Parameters &parameters;
+};
+
+} // namespace brew::runtime

@@ -1,0 +1,19 @@
+//===- NetLog.h - What Caffe logs of a net ----------------------*- C++ -*-===//
+#pragma once
+
+#include "formats/caffe.pb.h"
+#include "runtime/plan/plan.pb.h"
+
+namespace brew::runtime {
+
+/// Logs what Caffe logs while it sets a net up: its layers with their blobs,
+/// shapes and memory, which of them need the backward pass, and its outputs.
+/// Nothing for a plan without this record.
+void logNet(const plan::Program &program, plan::DataType precision);
+
+/// Logs where the training net or test net `index` comes from, then the net.
+void logTrainNet(const plan::Program &program, plan::DataType precision);
+void logTestNet(const plan::Program &program, int index,
+                plan::DataType precision);
+
+} // namespace brew::runtime

@@ -1,0 +1,145 @@
+#===- snapshot_formats.py - Snapshots in both formats, with gradients -------===#
+"""Trains the recorded solvers with snapshots after every iteration.
+
+In HDF5 the files must have Caffe's layout and its recorded values, and a run
+resumed from one must go on like the whole one. With snapshot_diff a blob's
+gradient is what the iteration subtracted from it, in both formats. Weights in an
+HDF5 file made by other means must be a start like the same binary ones.
+"""
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+
+from tools import Mismatch, Tools, difference, read_weights
+
+SOLVERS = {  # case: history tensors per parameter
+    "sgd_l1_step": 1, "nesterov": 1, "adagrad": 1, "rmsprop": 1, "adadelta": 2,
+    "adam": 2}
+TOLERANCE = 5e-5  # as in recorded_cases.py
+
+
+def expect(condition, text):
+    if not condition:
+        raise Mismatch(text)
+
+
+def read_hdf5(path, group):
+    """{"LAYER/INDEX": values} of a group."""
+    values = {}
+    with h5py.File(path, "r") as file:
+        file[group].visititems(
+            lambda name, item: values.update({name: item[()]})
+            if isinstance(item, h5py.Dataset) else None)
+    return values
+
+
+def same(what, want, got, tolerance=TOLERANCE):
+    expect(sorted(want) == sorted(got),
+           "%s has %s, not %s" % (what, sorted(got), sorted(want)))
+    for name in want:
+        error = difference(np.ravel(want[name]), np.ravel(got[name]))
+        expect(error <= tolerance,
+               "%s: %s differs by %.2g" % (what, name, error))
+
+
+def compile_variant(tools, work, name, fields):
+    """The case's solver with further fields."""
+    with open(os.path.join(work, "solver.prototxt")) as file:
+        text = file.read().replace("snapshot: 5", "snapshot: 1")
+    with open(os.path.join(work, name + ".prototxt"), "w") as file:
+        file.write(text + fields)
+    tools.compile(name + ".prototxt", "-o", name + ".plan", cwd=work)
+
+
+def check_state(path, weights, slots):
+    with h5py.File(path, "r") as file:
+        expect(file["iter"].shape == (1,) and file["iter"][0] == 5, "iter")
+        expect(file["current_step"].shape == (1,), "current_step")
+        expect(file["learned_net"][()].decode() == "snap_iter_5.caffemodel.h5",
+               "learned_net")
+        expect(len(file["history"]) == slots * len(weights),
+               "%d history tensors" % len(file["history"]))
+        shapes = [values.shape for values in weights.values()] * slots
+        for i, shape in enumerate(shapes):
+            expect(file["history/%d" % i].shape == shape, "history/%d" % i)
+
+
+def check_diffs(what, weights, diffs):
+    """Each iteration subtracts its gradient."""
+    for before, after, diff in zip(weights, weights[1:], diffs[1:]):
+        same(what, {name: before[name] - after[name] for name in after}, diff,
+             tolerance=2e-3)  # differences of near numbers
+
+
+def solver_case(tools, folder, slots, scratch):
+    work = os.path.join(scratch, "solver")
+    shutil.copytree(folder, work)
+
+    def file(name):
+        return os.path.join(work, name)
+
+    with h5py.File(file("init.caffemodel.h5"), "w") as init:
+        for name, values in read_weights(file("init.caffemodel")).items():
+            init["data/" + name] = values.astype(np.float32)
+
+    compile_variant(tools, work, "hdf5",
+                    "snapshot_format: HDF5 snapshot_diff: true")
+    tools.run("brew-run", "train", "hdf5.plan", "--weights",
+              "init.caffemodel.h5", cwd=work)
+    models = [file("snap_iter_%d.caffemodel.h5" % i) for i in range(1, 11)]
+    weights = [read_hdf5(path, "data") for path in models]
+    for iteration in (5, 10):
+        recorded = read_weights(file("iter_%d.caffemodel" % iteration))
+        same("iteration %d" % iteration, recorded, weights[iteration - 1])
+    with h5py.File(models[0], "r") as model:
+        # Layers without parameters are empty groups.
+        expect(len(model["data"]) > len({p.split("/")[0] for p in weights[0]}),
+               "layers without parameters are missing")
+    check_diffs("HDF5", weights, [read_hdf5(path, "diff") for path in models])
+    check_state(file("snap_iter_5.solverstate.h5"), weights[0], slots)
+
+    os.remove(models[9])
+    tools.run("brew-run", "train", "hdf5.plan", "--snapshot",
+              "snap_iter_5.solverstate.h5", cwd=work)
+    same("resumed", weights[9], read_hdf5(models[9], "data"), tolerance=0)
+
+    compile_variant(tools, work, "binary", "snapshot_diff: true")
+    tools.run("brew-run", "train", "binary.plan", "--weights",
+              "init.caffemodel", cwd=work)
+    models = [file("snap_iter_%d.caffemodel" % i) for i in range(1, 11)]
+    same("binary", weights[9], read_weights(models[9]), tolerance=0)
+    check_diffs("binary", [read_weights(path) for path in models],
+                [read_weights(path, "diff") for path in models])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--bin", required=True, help="folder of the tools")
+    parser.add_argument("--reference", required=True, help="test/reference")
+    parser.add_argument("--brewc-flags", default="", help="e.g. --no-library")
+    parser.add_argument("cases", nargs="*", help="default: one of each solver")
+    options = parser.parse_args()
+    tools = Tools(options.bin, options.brewc_flags.split())
+
+    failed = 0
+    for name in options.cases or SOLVERS:
+        folder = os.path.join(options.reference, "solvers", name)
+        try:
+            with tempfile.TemporaryDirectory() as scratch:
+                solver_case(tools, folder, SOLVERS[name], scratch)
+        except Mismatch as mismatch:
+            failed += 1
+            print("FAIL %s: %s" % (name, mismatch))
+        else:
+            print("ok   %s" % name)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

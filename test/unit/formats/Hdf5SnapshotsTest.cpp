@@ -1,0 +1,238 @@
+//===- Hdf5SnapshotsTest.cpp - Weights and states in HDF5 -----------------===//
+#include "formats/Hdf5Snapshots.h"
+#include "TestFiles.h"
+#include "formats/Hdf5.h"
+
+#include <csignal>
+#include <sys/resource.h>
+
+using namespace brew;
+using namespace brew::formats;
+using namespace brew::test;
+
+namespace {
+
+Blob blobOf(std::vector<int64_t> dims, float first) {
+  Blob blob;
+  blob.dims = std::move(dims);
+  blob.floats.resize(static_cast<size_t>(elementCount(blob.dims, "test")));
+  for (float &value : blob.floats)
+    value = first++;
+  return blob;
+}
+
+/// Layers with a slash in a name, doubles, and a shared weight.
+Weights sharingNet() {
+  Weights weights;
+  weights.netName = "Net";
+  weights.layers.push_back({"data", "Data", {}, {"data"}, {}});
+  weights.layers.push_back({"inception/5x5",
+                            "Convolution",
+                            {},
+                            {},
+                            {blobOf({2, 1, 3, 3}, 0), blobOf({2}, 7)}});
+  Blob doubles;
+  doubles.dims = {2};
+  doubles.doubles = {1.0 / 3, 2};
+  weights.layers.push_back(
+      {"ip", "InnerProduct", {}, {}, {blobOf({2}, 1), doubles}});
+  weights.layers.push_back(
+      {"pair", "InnerProduct", {}, {}, {blobOf({2}, 1), blobOf({2}, 5)}});
+  weights.layers.back().shared = {0};
+  return weights;
+}
+
+SolverSnapshot someState() {
+  SolverSnapshot snapshot;
+  snapshot.state.set_iter(12);
+  snapshot.state.set_current_step(3);
+  snapshot.state.set_learned_net("snap_iter_12.caffemodel.h5");
+  snapshot.state.set_brew_rng_seed(77);
+  snapshot.state.add_brew_reader()->set_layer("data");
+  for (int i = 0; i < 12; ++i) // "10" sorts before "2"
+    snapshot.history.push_back(blobOf({i + 1}, float(i)));
+  return snapshot;
+}
+
+TEST(Hdf5Snapshots, WeightsHaveCaffesLayout) {
+  TempFolder folder;
+  Weights weights = sharingNet();
+  for (WeightLayer &layer : weights.layers)
+    layer.diffs = layer.blobs;
+  writeWeights(folder / "w.h5", weights, SnapshotFormat::Hdf5);
+  Hdf5Reader file(folder / "w.h5");
+  // A layer without parameters is an empty group; shared values are written
+  // once, gradients under every layer.
+  EXPECT_EQ(file.datasets(),
+            (std::vector<std::string>{
+                "/data/inception/5x5/0", "/data/inception/5x5/1", "/data/ip/0",
+                "/data/ip/1", "/data/pair/1", "/diff/inception/5x5/0",
+                "/diff/inception/5x5/1", "/diff/ip/0", "/diff/ip/1",
+                "/diff/pair/0", "/diff/pair/1"}));
+  EXPECT_TRUE(file.hasGroup("/data/data"));
+  EXPECT_EQ(file.dims("/data/inception/5x5/0"),
+            (std::vector<int64_t>{2, 1, 3, 3}));
+  EXPECT_TRUE(file.isDouble("/data/ip/1"));
+}
+
+TEST(Hdf5Snapshots, WeightsRoundTrip) {
+  TempFolder folder;
+  writeWeights(folder / "w", sharingNet(), SnapshotFormat::Hdf5);
+  const Weights read = readWeights(folder / "w"); // whatever the name
+  EXPECT_TRUE(read.hdf5);
+  ASSERT_EQ(read.layers.size(), 3u); // those that have blobs
+  const WeightLayer &conv = read.layers[0], &ip = read.layers[1],
+                    &pair = read.layers[2];
+  EXPECT_EQ(conv.name, "inception/5x5");
+  EXPECT_EQ(conv.blobs[0].floats, blobOf({2, 1, 3, 3}, 0).floats);
+  EXPECT_EQ(ip.blobs[1].doubles, (std::vector<double>{1.0 / 3, 2}));
+  EXPECT_EQ(pair.shared, std::set<size_t>{0});
+  ASSERT_EQ(pair.blobs.size(), 2u);
+  EXPECT_EQ(pair.blobs[1].floats, blobOf({2}, 5).floats);
+}
+
+TEST(Hdf5Snapshots, StateRoundTrip) {
+  TempFolder folder;
+  writeSolverState(folder / "s", someState(), SnapshotFormat::Hdf5);
+  {
+    // What Caffe reads: one int each, and a string.
+    Hdf5Reader file(folder / "s");
+    EXPECT_EQ(file.dims("iter"), std::vector<int64_t>{1});
+    EXPECT_EQ(file.dims("current_step"), std::vector<int64_t>{1});
+    EXPECT_EQ(file.dims("learned_net"), std::vector<int64_t>{});
+  }
+  const SolverSnapshot read = readSolverState(folder / "s");
+  EXPECT_EQ(read.state.SerializeAsString(),
+            someState().state.SerializeAsString());
+  ASSERT_EQ(read.history.size(), 12u);
+  for (size_t i = 0; i < 12; ++i)
+    EXPECT_EQ(read.history[i].floats, someState().history[i].floats);
+}
+
+/// As Caffe writes it: nothing of Brew's, and no weights named.
+TEST(Hdf5Snapshots, CaffesStateIsRead) {
+  TempFolder folder;
+  Hdf5Writer file(folder / "s");
+  file.writeInt("iter", 4);
+  file.writeInt("current_step", 1);
+  file.write("/history/0", blobOf({2, 2}, 1));
+  file.commit();
+  const SolverSnapshot read = readSolverState(folder / "s");
+  EXPECT_EQ(read.state.iter(), 4);
+  EXPECT_FALSE(read.state.has_learned_net());
+  EXPECT_FALSE(read.state.has_brew_rng_seed());
+  EXPECT_EQ(read.history.size(), 1u);
+}
+
+TEST(Hdf5Snapshots, WhatIsMissingOrForeignIsNamed) {
+  TempFolder folder;
+  auto refuses = [&](const std::string &part,
+                     const std::function<void(Hdf5Writer &)> &fill,
+                     bool state) {
+    Hdf5Writer file(folder / "f");
+    fill(file);
+    file.commit();
+    expectError(ExitStatus::BadInput, part, [&] {
+      if (state)
+        readSolverState(folder / "f");
+      else
+        readWeights(folder / "f");
+    });
+  };
+  refuses(
+      "no layers", [](Hdf5Writer &f) { f.makeGroup("data"); }, false);
+  refuses(
+      "'/data/ip/weight' is not the blob of a layer",
+      [](Hdf5Writer &f) { f.writeInt("data/ip/weight", 1); }, false);
+  refuses(
+      "'/data/0' is not the blob of a layer",
+      [](Hdf5Writer &f) { f.writeInt("data/0", 1); }, false);
+  refuses(
+      "is not the blob of a layer",
+      [](Hdf5Writer &f) { f.writeInt("data/ip/999", 1); }, false);
+  refuses(
+      "no iteration", [](Hdf5Writer &f) { f.writeInt("current_step", 1); },
+      true);
+  refuses(
+      "no dataset 'current_step'", [](Hdf5Writer &f) { f.writeInt("iter", 1); },
+      true);
+  refuses(
+      "negative iteration",
+      [](Hdf5Writer &f) {
+        f.writeInt("iter", -1);
+        f.writeInt("current_step", 0);
+      },
+      true);
+  refuses(
+      "history 1 is missing",
+      [](Hdf5Writer &f) {
+        f.writeInt("iter", 1);
+        f.writeInt("current_step", 0);
+        f.writeInt("history/0", 0);
+        f.writeInt("history/2", 0);
+      },
+      true);
+  refuses(
+      "no string of fixed length",
+      [](Hdf5Writer &f) {
+        f.writeInt("iter", 1);
+        f.writeInt("current_step", 0);
+        f.writeInt("learned_net", 0);
+      },
+      true);
+}
+
+TEST(Hdf5Snapshots, DamagedFilesAreRefusedOrRead) {
+  TempFolder folder;
+  writeWeights(folder / "w", sharingNet(), SnapshotFormat::Hdf5);
+  writeSolverState(folder / "s", someState(), SnapshotFormat::Hdf5);
+  const std::string weights = readBytes(folder / "w");
+  const std::string state = readBytes(folder / "s");
+  auto damage = [&](const std::string &bytes, const std::string &path,
+                    const std::function<void()> &read) {
+    size_t refused = 0, tried = 0;
+    for (size_t cut = 0; cut < bytes.size(); cut += 97) {
+      writeBytes(path, bytes.substr(0, cut));
+      EXPECT_TRUE(refusedAsBadInput(read)) << "cut at " << cut;
+    }
+    for (size_t at = 0; at < bytes.size(); at += 31, ++tried) {
+      std::string flipped = bytes;
+      flipped[at] ^= static_cast<char>(1 << at % 8);
+      writeBytes(path, flipped);
+      refused += refusedAsBadInput(read);
+    }
+    EXPECT_GT(refused, 0u);
+    EXPECT_LT(refused, tried);
+  };
+  damage(weights, folder / "w", [&] { readWeights(folder / "w"); });
+  damage(state, folder / "s", [&] { readSolverState(folder / "s"); });
+}
+
+// A file size limit is what a full disk is to a test without a disk of its
+// own: the write fails in the middle.
+TEST(Hdf5Snapshots, FullDiskKeepsThePreviousFile) {
+  TempFolder folder;
+  writeWeights(folder / "w", sharingNet(), SnapshotFormat::Hdf5);
+  const std::string before = readBytes(folder / "w");
+  Weights large = sharingNet();
+  large.layers[1].blobs[0] = blobOf({1 << 16}, 0);
+
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit, small;
+  getrlimit(RLIMIT_FSIZE, &limit);
+  for (rlim_t bytes : {rlim_t(16), rlim_t(4096), rlim_t(100000)}) {
+    small = limit;
+    small.rlim_cur = bytes;
+    setrlimit(RLIMIT_FSIZE, &small);
+    expectError(ExitStatus::MachineLacks, folder / "w", [&] {
+      writeWeights(folder / "w", large, SnapshotFormat::Hdf5);
+    });
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  EXPECT_EQ(folder.entries(), 1u); // and nothing half written
+  EXPECT_EQ(readBytes(folder / "w"), before);
+  writeWeights(folder / "w", large, SnapshotFormat::Hdf5);
+  EXPECT_EQ(readWeights(folder / "w").layers[0].blobs[0].size(), 1u << 16);
+}
+
+} // namespace

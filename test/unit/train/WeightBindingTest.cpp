@@ -1,0 +1,158 @@
+//===- WeightBindingTest.cpp - Files against parameters -------------------===//
+#include "runtime/weights/WeightBinding.h"
+#include "test/unit/formats/TestFiles.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <map>
+
+using namespace brew;
+using namespace brew::runtime;
+using test::expectError;
+
+namespace {
+
+/// Layers to bind to, and what was bound, by layer and blob.
+class Net {
+public:
+  void add(const std::string &layer, const std::string &type,
+           std::vector<std::vector<std::int64_t>> shapes,
+           std::set<std::size_t> sharers = {}) {
+    FileLayer to{layer, type, {}};
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      plan::Parameter &parameter = parameters.emplace_back();
+      parameter.set_buffer_index(static_cast<std::uint32_t>(names.size()));
+      names.push_back(layer + "/" + std::to_string(i));
+      to.blobs.push_back({&parameter, shapes[i], sharers.count(i) != 0});
+    }
+    layers.push_back(to);
+  }
+
+  std::string bind(const formats::Weights &weights) {
+    return bindWeights(layers, weights, "W",
+                       [&](std::uint32_t index, const formats::Blob &blob) {
+                         bound[names[index]] = blob.toFloats();
+                       });
+  }
+
+  std::map<std::string, std::vector<float>> bound;
+
+private:
+  std::vector<FileLayer> layers;
+  std::deque<plan::Parameter> parameters;
+  std::vector<std::string> names;
+};
+
+formats::Blob blob(std::vector<std::int64_t> dims, std::vector<float> values) {
+  return {std::move(dims), std::move(values), {}, false};
+}
+
+formats::Weights file(const std::string &layer,
+                      std::vector<formats::Blob> blobs) {
+  formats::Weights weights;
+  weights.layers.push_back({layer, "", {}, {}, std::move(blobs)});
+  return weights;
+}
+
+Net batchNorm(std::size_t blobs) {
+  Net net;
+  std::vector<std::vector<std::int64_t>> shapes = {{2}, {2}, {1}, {2}, {2}};
+  shapes.resize(blobs);
+  net.add("bn", "BatchNorm", shapes);
+  return net;
+}
+
+using Values = std::vector<float>;
+
+} // namespace
+
+TEST(WeightBinding, LegacyShapesFitByCount) {
+  Net net;
+  net.add("ip", "InnerProduct", {{2, 3}, {2}});
+  auto weights = file("ip", {blob({1, 1, 2, 3}, {1, 2, 3, 4, 5, 6}),
+                             blob({1, 1, 1, 2}, {7, 8})});
+  expectError(ExitStatus::BadInput, "blob 0 is 1x1x2x3 there and 2x3",
+              [&] { net.bind(weights); });
+  EXPECT_TRUE(net.bound.empty());
+  for (formats::Blob &each : weights.layers[0].blobs)
+    each.legacyShape = true;
+  net.bind(weights);
+  EXPECT_EQ(net.bound["ip/0"], (Values{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(net.bound["ip/1"], (Values{7, 8}));
+}
+
+TEST(WeightBinding, Hdf5LeavesSharedValuesOut) {
+  Net net;
+  net.add("one", "InnerProduct", {{1}, {1}});
+  net.add("two", "InnerProduct", {{1}, {1}}, {0});
+  net.add("three", "InnerProduct", {{1}, {1}}, {0, 1});
+  formats::Weights weights = file("one", {blob({1}, {1}), blob({1}, {2})});
+  formats::WeightLayer two{"two", "", {}, {}, {blob({0}, {}), blob({1}, {3})}};
+  two.shared = {0};
+  weights.layers.push_back(two);
+  expectError(ExitStatus::BadInput, "", [&] {
+    formats::Weights damaged = weights;
+    damaged.layers[0].shared = {0};
+    damaged.hdf5 = true;
+    net.bind(damaged);
+  });
+  weights.hdf5 = true;
+  EXPECT_EQ(net.bind(weights), "");
+  EXPECT_EQ(net.bound.size(), 3u);
+  EXPECT_EQ(net.bound["two/1"], Values{3});
+  // A missing trailing blob is one that another layer owns.
+  Net tail;
+  tail.add("one", "InnerProduct", {{1}, {1}}, {1});
+  weights = file("one", {blob({1}, {4})});
+  expectError(ExitStatus::BadInput, "has 1 blobs there and 2",
+              [&] { tail.bind(weights); });
+  weights.hdf5 = true;
+  tail.bind(weights);
+  EXPECT_EQ(tail.bound["one/0"], Values{4});
+}
+
+TEST(WeightBinding, BatchNormOfFiveBlobs) {
+  const auto mean = blob({1, 2, 1, 1}, {1, 2}), variance = blob({2}, {3, 4}),
+             unused = blob({1}, {0}), scale = blob({2}, {5, 6}),
+             bias = blob({2}, {7, 8});
+  for (const auto &blobs : {std::vector{mean, variance, unused, scale, bias},
+                            std::vector{scale, bias, mean, variance, unused}}) {
+    Net net = batchNorm(5);
+    net.bind(file("bn", blobs));
+    EXPECT_EQ(net.bound["bn/0"], (Values{1, 2}));
+    EXPECT_EQ(net.bound["bn/1"], (Values{3, 4}));
+    EXPECT_EQ(net.bound["bn/2"], Values{1}); // not scaled
+    EXPECT_EQ(net.bound["bn/3"], (Values{5, 6}));
+    EXPECT_EQ(net.bound["bn/4"], (Values{7, 8}));
+  }
+  Net caffes = batchNorm(3);
+  expectError(ExitStatus::BadInput, "has a scale and a bias there", [&] {
+    caffes.bind(file("bn", {mean, variance, unused, scale, bias}));
+  });
+  caffes.bind(file(
+      "bn", {mean, variance, unused, blob({2}, {1, 1}), blob({2}, {0, 0})}));
+  EXPECT_EQ(caffes.bound["bn/1"], (Values{3, 4}));
+  EXPECT_EQ(caffes.bound["bn/2"], Values{1});
+}
+
+TEST(WeightBinding, BatchNormOfThreeBlobs) {
+  const auto weights =
+      file("bn", {blob({2}, {2, 4}), blob({2}, {6, 8}), blob({1}, {2})});
+  Net caffes = batchNorm(3);
+  caffes.bind(weights);
+  EXPECT_EQ(caffes.bound["bn/0"], (Values{2, 4}));
+  EXPECT_EQ(caffes.bound["bn/2"], Values{2});
+  // NVCaffe's layer keeps its scale and bias.
+  Net nvidias = batchNorm(5);
+  nvidias.bind(weights);
+  EXPECT_EQ(nvidias.bound["bn/0"], (Values{1, 2}));
+  EXPECT_EQ(nvidias.bound["bn/1"], (Values{3, 4}));
+  EXPECT_EQ(nvidias.bound["bn/2"], Values{1});
+  EXPECT_EQ(nvidias.bound.count("bn/3"), 0u);
+  // Elsewhere a number of blobs that differs is an error.
+  Net other;
+  other.add("bn", "Scale", {{2}, {2}, {1}, {2}, {2}});
+  expectError(ExitStatus::BadInput, "has 3 blobs there and 5",
+              [&] { other.bind(weights); });
+}
