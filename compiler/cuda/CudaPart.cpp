@@ -566,6 +566,15 @@ private:
     }
     if (!stores)
       return;
+    // Other lanes may still have to read what the result overwrites.
+    bool overwrites = false;
+    forEachSource(nest, [&](const Source &source) {
+      for (const Output &output : nest.outputs)
+        overwrites |= source.kind == Source::Kind::Argument &&
+                      llvm::is_contained(output.arguments, source.argument);
+    });
+    if (overwrites)
+      sync();
     lines.open("if (lane == 0u)");
     for (auto [r, output] : llvm::enumerate(nest.outputs)) {
       if (inner.places[r] == Place::Shared || inner.places[r] == Place::Array)

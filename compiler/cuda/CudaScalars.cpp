@@ -42,7 +42,9 @@ std::string CudaScalars::type(Type type) const {
 std::string CudaScalars::helper(const std::string &name,
                                 const std::string &arguments, Type type) {
   prelude.helpers.insert(name);
-  std::string suffix = type ? "<" + this->type(type) + ">" : "";
+  bool narrow = type && (type.isInteger(8) || type.isInteger(16));
+  std::string suffix =
+      type ? "<" + (narrow ? "int" : this->type(type)) + ">" : "";
   return name + suffix + "(" + arguments + ")";
 }
 

@@ -58,7 +58,8 @@ int64_t ceilLog2(unsigned value) { return llvm::Log2_32_Ceil(value); }
 
 class Scheduler {
 public:
-  explicit Scheduler(Kernel &kernel) : kernel(kernel) {}
+  Scheduler(Kernel &kernel, unsigned forced)
+      : kernel(kernel), forced(forced) {}
 
   CudaSchedule run() {
     for (Part &part : kernel.parts)
@@ -201,7 +202,9 @@ private:
       }
       if (!place(part, candidate))
         continue;
-      double time = timeOf(total, candidate.points, team);
+      double time = team == forced
+                        ? 0
+                        : timeOf(total, candidate.points, team);
       if (time < bestTime) {
         bestTime = time;
         best = std::move(candidate);
@@ -336,12 +339,15 @@ private:
   }
 
   Kernel &kernel;
+  unsigned forced;
   CudaSchedule schedule;
 };
 
 } // namespace
 
-CudaSchedule scheduleForCuda(Kernel &kernel) { return Scheduler(kernel).run(); }
+CudaSchedule scheduleForCuda(Kernel &kernel, unsigned team) {
+  return Scheduler(kernel, team).run();
+}
 
 bool isPacked(const Linear &address, unsigned lastLoop, unsigned pack) {
   if (address.coefs[lastLoop] != 1 || address.constant % pack)

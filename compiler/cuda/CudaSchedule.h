@@ -61,9 +61,10 @@ struct CudaSchedule {
 /// Bytes of shared memory for values between nests.
 inline constexpr int64_t kCudaSharedBytes = 40960;
 
-/// Brings the kernel's loops into normal form and chooses how they run. Throws
-/// Error (Bug) if a grid point's values fit no memory.
-CudaSchedule scheduleForCuda(Kernel &kernel);
+/// Brings the kernel's loops into normal form and chooses how they run: with
+/// teams of `team` threads where they can, by estimated cost if that is 0.
+/// Throws Error (Bug) if a grid point's values fit no memory.
+CudaSchedule scheduleForCuda(Kernel &kernel, unsigned team = 0);
 
 /// How partial results of output `number` can be combined.
 Combine combineOf(const Nest &nest, unsigned number);

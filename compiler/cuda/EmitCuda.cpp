@@ -27,8 +27,8 @@ public:
     text.lines.hasComments = names;
   }
 
-  CudaKernel emit() {
-    CudaSchedule schedule = scheduleForCuda(kernel);
+  CudaKernel emit(unsigned team) {
+    CudaSchedule schedule = scheduleForCuda(kernel, team);
     text.threads = schedule.threads;
     for (RankedTensorType type : kernel.arguments)
       text.prelude.wide |= type.getNumElements() >= kWideElements;
@@ -208,7 +208,7 @@ private:
 
 } // namespace
 
-std::vector<CudaKernel> emitCuda(ModuleOp module) {
+std::vector<CudaKernel> emitCuda(ModuleOp module, unsigned team) {
   Launches launches;
   module.walk(
       [&](LaunchOp launch) { launches[launch.getKernel()].push_back(launch); });
@@ -216,9 +216,9 @@ std::vector<CudaKernel> emitCuda(ModuleOp module) {
   for (auto op : module.getOps<KernelOp>()) {
     OwningOpRef<KernelOp> folded = foldBodies(op);
     ArrayRef<LaunchOp> users = launches[op.getSymName()];
-    CudaKernel kernel = FunctionEmitter(*folded, users, /*names=*/true).emit();
+    CudaKernel kernel = FunctionEmitter(*folded, users, /*names=*/true).emit(team);
     kernel.canonical =
-        FunctionEmitter(*folded, users, /*names=*/false).emit().text;
+        FunctionEmitter(*folded, users, /*names=*/false).emit(team).text;
     kernels.push_back(std::move(kernel));
   }
   return kernels;

@@ -25,8 +25,8 @@ struct CudaKernel {
 
 /// One kernel per plan.kernel of `module`, in order. Throws Error (Bug), naming
 /// the kernel, for a body that breaks the rules of brew.kernel or has an
-/// operation without translation.
-std::vector<CudaKernel> emitCuda(mlir::ModuleOp module);
+/// operation without translation. `team` is that of scheduleForCuda.
+std::vector<CudaKernel> emitCuda(mlir::ModuleOp module, unsigned team = 0);
 
 /// `text` without the lines that are comments.
 std::string withoutComments(const std::string &text);

@@ -9,6 +9,8 @@
 #include "compiler/cpu/CpuTarget.h"
 #include "compiler/cpu/LowerToLLVM.h"
 #include "compiler/cpu/ObjectCode.h"
+#include "compiler/cuda/EmitCuda.h"
+#include "compiler/cuda/SimCompiler.h"
 #include "dialects/Brew/BrewDialect.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -20,8 +22,12 @@
 #include "mlir/Parser/Parser.h"
 
 #include <cmath>
+#include <dlfcn.h>
+#include <set>
 #include <sstream>
 #include <stdexcept>
+#include <sys/mman.h>
+#include <unistd.h>
 
 using namespace mlir;
 
@@ -162,6 +168,48 @@ void EmittedModule::run(const std::string &name,
   implementation->code->run(name, pointers, begin, end);
 }
 
+static compiler::CudaKernel cudaKernel(ModuleOp source, const std::string &name,
+                                       unsigned team) {
+  for (compiler::CudaKernel &kernel : compiler::emitCuda(source, team))
+    if (kernel.text.find("// Kernel " + name + ":") == 0)
+      return kernel;
+  throw std::logic_error("no kernel " + name);
+}
+
+std::string EmittedModule::cudaText(const std::string &name, unsigned team) {
+  return cudaKernel(*implementation->source, name, team).text;
+}
+
+void EmittedModule::runOnGpu(const std::string &name,
+                             std::vector<LaunchBuffer> &buffers,
+                             unsigned team) {
+  compiler::CudaKernel kernel = cudaKernel(*implementation->source, name, team);
+  compiler::SimCompiler::Result result =
+      compiler::SimCompiler().compile(kernel.text, kernel.symbol);
+  if (!result.succeeded)
+    throw std::logic_error(result.log + kernel.text);
+  int file = memfd_create("kernel", MFD_CLOEXEC);
+  if (file < 0 || write(file, result.image.data(), result.image.size()) !=
+                      static_cast<ssize_t>(result.image.size()))
+    throw std::runtime_error("cannot write the image to memory");
+  void *image = dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(),
+                       RTLD_NOW | RTLD_LOCAL);
+  close(file);
+  if (!image)
+    throw std::runtime_error(dlerror());
+  using Launch = void(const unsigned *, const unsigned *, void **);
+  auto *launch = reinterpret_cast<Launch *>(
+      dlsym(image, ("cudasim_kernel_" + kernel.symbol).c_str()));
+  std::vector<void *> data, arguments;
+  for (LaunchBuffer &buffer : buffers)
+    data.push_back(buffer.data());
+  for (void *&address : data)
+    arguments.push_back(&address);
+  unsigned grid[] = {kernel.blocks, 1, 1}, block[] = {kernel.threads, 1, 1};
+  launch(grid, block, arguments.data());
+  dlclose(image);
+}
+
 void EmittedModule::interpret(const std::string &name,
                               std::vector<LaunchBuffer> &buffers) {
   interpretKernel(implementation->find(name), buffers);
@@ -179,9 +227,27 @@ std::string EmittedModule::assembly() const {
                                 compiler::resolveCpuTarget("native"));
 }
 
+/// The first difference between `actual` and `expected`, or nothing.
+static std::string firstDifference(std::vector<LaunchBuffer> &actual,
+                                   std::vector<LaunchBuffer> &expected,
+                                   double tolerance) {
+  for (std::size_t a = 0; a < actual.size(); ++a)
+    for (std::size_t i = 0; i < actual[a].count; ++i) {
+      double want = expected[a].get(i), got = actual[a].get(i);
+      if (std::abs(want - got) <= tolerance * std::max(1.0, std::abs(want)))
+        continue;
+      std::ostringstream text;
+      text << "buffer " << a << ", element " << i << ": " << got
+           << " instead of " << want;
+      return text.str();
+    }
+  return "";
+}
+
 std::string compareWithInterpreter(
     EmittedModule &module, const std::string &name, double tolerance,
-    const std::function<double(unsigned, std::size_t)> &values) {
+    const std::function<double(unsigned, std::size_t)> &values,
+    const std::vector<unsigned> &teams) {
   std::vector<LaunchBuffer> expected = module.buffers(name, values);
   module.interpret(name, expected);
   std::int64_t domain = module.kernel(name).domain;
@@ -194,17 +260,24 @@ std::string compareWithInterpreter(
     // Ranges may run in any order.
     for (std::size_t i = cut.size() - 1; i > 0; --i)
       module.run(name, actual, cut[i - 1], cut[i]);
-    for (std::size_t a = 0; a < actual.size(); ++a)
-      for (std::size_t i = 0; i < actual[a].count; ++i) {
-        double want = expected[a].get(i), got = actual[a].get(i);
-        if (std::abs(want - got) <= tolerance * std::max(1.0, std::abs(want)))
-          continue;
-        std::ostringstream text;
-        text << name << ": buffer " << a << ", element " << i << ": " << got
-             << " instead of " << want << " in " << cut.size() - 1
-             << " ranges of " << domain;
-        return text.str();
-      }
+    std::string difference = firstDifference(actual, expected, tolerance);
+    if (!difference.empty())
+      return name + ": " + difference + " in " +
+             std::to_string(cut.size() - 1) + " ranges of " +
+             std::to_string(domain);
+  }
+  std::set<std::string> seen;
+  for (unsigned team : teams) {
+    if (!seen.insert(module.cudaText(name, team)).second)
+      continue;
+    std::vector<LaunchBuffer> actual = module.buffers(name, values);
+    module.runOnGpu(name, actual, team);
+    // Contraction differs: the simulator has none.
+    std::string difference =
+        firstDifference(actual, expected, std::max(tolerance, 1e-6));
+    if (!difference.empty())
+      return name + ": " + difference + " with teams of " +
+             std::to_string(team) + "\n" + module.cudaText(name, team);
   }
   return "";
 }

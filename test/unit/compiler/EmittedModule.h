@@ -51,6 +51,12 @@ public:
   void run(const std::string &name, std::vector<LaunchBuffer> &buffers,
            std::int64_t begin, std::int64_t end);
   /// The same by interpretation, over the whole domain.
+  /// The same on the simulated GPU, with teams of `team` threads where that is
+  /// possible (0: as brewc chooses).
+  void runOnGpu(const std::string &name, std::vector<LaunchBuffer> &buffers,
+                unsigned team);
+  /// The kernel's CUDA C++.
+  std::string cudaText(const std::string &name, unsigned team);
   void interpret(const std::string &name, std::vector<LaunchBuffer> &buffers);
   /// The functions emitted, as text.
   std::string functions() const;
@@ -62,13 +68,14 @@ private:
   std::vector<compiler::EmittedKernel> emitted;
 };
 
-/// Runs `name` whole, in two ranges and in many odd ones, and by
-/// interpretation, on the same values; returns a description of the first
-/// difference beyond `tolerance` (relative to the larger of 1 and the value),
-/// or an empty string.
+/// Runs `name` whole, in two ranges and in many odd ones, on a simulated GPU
+/// with teams of each of the given sizes, and by interpretation, on the same
+/// values; returns a description of the first difference beyond
+/// `tolerance` (relative to the larger of 1 and the value), or an empty string.
 std::string compareWithInterpreter(
     EmittedModule &module, const std::string &name, double tolerance,
-    const std::function<double(unsigned argument, std::size_t)> &values);
+    const std::function<double(unsigned argument, std::size_t)> &values,
+    const std::vector<unsigned> &teams = {0, 1, 32, 256});
 
 /// Values in [-2, 2), different at every place, no two sums alike.
 double sampleValue(unsigned argument, std::size_t i);

@@ -1,0 +1,236 @@
+//===- CudaKernelTest.cpp - CUDA C++ computes what nests say --------------===//
+//
+// EmitKernelsTest runs its kernels on the simulated GPU too; here is what only
+// GPUs have.
+//
+//===----------------------------------------------------------------------===//
+#include "EmittedModule.h"
+#include "KernelText.h"
+
+#include "formats/Error.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace brew::test {
+namespace {
+
+/// A kernel with one result per body, each of x, y and z (all of `type`).
+std::string eachOf(const std::vector<std::string> &bodies,
+                   const std::string &type) {
+  std::string t = "tensor<97x" + type + ">", map = "(i) -> (i)", nests;
+  std::vector<std::pair<std::string, std::string>> results;
+  std::string inPlace;
+  for (const std::string &body : bodies) {
+    std::string name = "%y" + std::to_string(results.size());
+    nests += nestText({name, t, map}, "p", 1,
+                      {{"%0", t, map}, {"%1", t, map}, {"%2", t, map}}, body);
+    results.push_back({name, t});
+    inPlace += std::string(inPlace.empty() ? "" : ", ") + "-1";
+  }
+  return kernelText("k", inPlace, {t, t, t}, nests, results);
+}
+
+/// On the GPU as on the CPU, result by result.
+void expectSameAsCpu(
+    const std::vector<std::string> &bodies, const std::string &type,
+    double tolerance,
+    const std::function<double(unsigned, std::size_t)> &values = sampleValue) {
+  EmittedModule module(eachOf(bodies, type));
+  std::vector<LaunchBuffer> want = module.buffers("k", values),
+                            got = module.buffers("k", values);
+  module.run("k", want, 0, module.kernel("k").domain);
+  module.runOnGpu("k", got, 0);
+  for (std::size_t body = 0; body < bodies.size(); ++body)
+    for (std::size_t i = 0; i < 97; ++i) {
+      double a = want[3 + body].get(i), b = got[3 + body].get(i);
+      bool same = (std::isnan(a) && std::isnan(b)) || a == b ||
+                  std::abs(a - b) <= tolerance * std::max(1.0, std::abs(a));
+      ASSERT_TRUE(same) << bodies[body] << "of " << values(0, i) << ", "
+                        << values(1, i) << ": " << b << " instead of " << a
+                        << "\n"
+                        << module.cudaText("k", 0);
+    }
+}
+
+TEST(CudaKernels, FloatingPointOperations) {
+  for (std::string type : {"f32", "f64"}) {
+    std::vector<std::string> bodies;
+    // Domains are narrowed to where the functions have values.
+    for (std::string unary :
+         {"exp", "expm1", "exp2", "tanh", "erf", "sin", "cos", "tan", "atan",
+          "floor", "ceil", "round", "roundeven", "trunc", "absf", "sinh",
+          "cosh", "cbrt"})
+      bodies.push_back("%r = math." + unary + " %a : " + type + "\n");
+    for (std::string positive :
+         {"log", "log1p", "log2", "log10", "sqrt", "rsqrt"})
+      bodies.push_back("%p = math.absf %a : " + type + "\n%r = math." +
+                       positive + " %p : " + type + "\n");
+    for (std::string binary : {"addf", "subf", "mulf", "divf", "maximumf",
+                               "minimumf", "maxnumf", "minnumf", "remf"})
+      bodies.push_back("%r = arith." + binary + " %a, %b : " + type + "\n");
+    bodies.push_back("%p = math.absf %a : " + type +
+                     "\n%r = math.powf %p, %b : " + type + "\n");
+    for (std::string binary : {"atan2", "copysign"})
+      bodies.push_back("%r = math." + binary + " %a, %b : " + type + "\n");
+    bodies.push_back("%r = math.fma %a, %b, %c : " + type + "\n");
+    bodies.push_back("%r = arith.negf %a : " + type + "\n");
+    expectSameAsCpu(bodies, type, type == "f32" ? 1e-6 : 1e-12);
+  }
+}
+
+TEST(CudaKernels, ComparisonsOfNumbersAndNaN) {
+  std::vector<std::string> bodies;
+  for (std::string predicate :
+       {"oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge",
+        "ult", "ule", "une", "uno"})
+    bodies.push_back("%p = arith.cmpf " + predicate +
+                     ", %a, %b : f32\n"
+                     "%r = arith.select %p, %a, %c : f32\n");
+  for (std::string constant : {"0x7F800000", "0xFF800000", "0x7FC00000",
+                               "1.0e-30", "16777216.0", "3.40282347E+38"})
+    bodies.push_back("%k = arith.constant " + constant +
+                     " : f32\n%r = arith.addf %a, %k : f32\n");
+  expectSameAsCpu(bodies, "f32", 0, [](unsigned argument, std::size_t i) {
+    if (i % 5 == argument)
+      return std::nan("");
+    return static_cast<double>(i * (argument + 3) % 4);
+  });
+}
+
+TEST(CudaKernels, IntegerOperations) {
+  std::vector<std::string> bodies;
+  auto integers = [&](const std::string &type, const std::string &operation) {
+    bodies.push_back("%k = arith.constant 7.5 : f32\n"
+                     "%m = arith.mulf %a, %k : f32\n"
+                     "%n = arith.mulf %b, %k : f32\n"
+                     "%s = arith.fptosi %m : f32 to " +
+                     type +
+                     "\n"
+                     "%n2 = arith.fptosi %n : f32 to " +
+                     type +
+                     "\n"
+                     "%one = arith.constant 1 : " +
+                     type +
+                     "\n"
+                     "%t = arith.ori %n2, %one : " +
+                     type + "\n" + operation);
+  };
+  for (std::string type : {"i8", "i32", "i64"}) {
+    for (std::string binary :
+         {"addi", "subi", "muli", "divsi", "remsi", "divui", "remui",
+          "floordivsi", "ceildivsi", "andi", "ori", "xori", "maxsi", "minsi",
+          "maxui", "minui"})
+      integers(type, "%u = arith." + binary + " %s, %t : " + type +
+                         "\n%r = arith.sitofp %u : " + type + " to f32\n");
+    for (std::string shift : {"shli", "shrsi", "shrui"})
+      integers(type, "%two = arith.constant 2 : " + type + "\n%u = arith." +
+                         shift + " %s, %two : " + type +
+                         "\n%r = arith.sitofp %u : " + type + " to f32\n");
+    for (std::string predicate :
+         {"eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"})
+      integers(type, "%p = arith.cmpi " + predicate + ", %s, %t : " + type +
+                         "\n%r = arith.uitofp %p : i1 to f32\n");
+  }
+  integers("i8", "%u = arith.extsi %s : i8 to i32\n"
+                 "%r = arith.sitofp %u : i32 to f32\n");
+  integers("i8", "%u = arith.extui %s : i8 to i32\n"
+                 "%r = arith.sitofp %u : i32 to f32\n");
+  integers("i8", "%r = arith.uitofp %s : i8 to f32\n");
+  integers("i32", "%u = arith.trunci %s : i32 to i8\n"
+                  "%r = arith.sitofp %u : i8 to f32\n");
+  integers("i32", "%u = arith.index_cast %s : i32 to index\n"
+                  "%v = arith.index_cast %u : index to i32\n"
+                  "%r = arith.sitofp %v : i32 to f32\n");
+  expectSameAsCpu(bodies, "f32", 0);
+}
+
+TEST(CudaKernels, AnOperationWithoutTranslation) {
+  EmittedModule module(eachOf({"%i = arith.fptosi %a : f32 to i32\n"
+                               "%n = math.ctpop %i : i32\n"
+                               "%r = arith.sitofp %n : i32 to f32\n"},
+                              "f32"));
+  try {
+    module.cudaText("k", 0);
+    FAIL() << "was emitted";
+  } catch (const Error &error) {
+    EXPECT_EQ(error.status(), ExitStatus::Bug);
+    EXPECT_STREQ(error.what(), "kernel 'k' cannot be emitted: there is no CUDA "
+                               "code for math.ctpop");
+  }
+}
+
+/// Sums and maxima of long rows: lanes, warps and rounds of every kind.
+TEST(CudaKernels, LongReductions) {
+  std::string flags = "fastmath<reassoc>";
+  for (auto [rows, columns] : {std::pair<std::string, std::string>("1", "5000"),
+                               {"3", "1000"},
+                               {"70", "33"}}) {
+    std::string t = "tensor<" + rows + "x" + columns + "xf32>",
+                v = "tensor<" + rows + "xf32>", all = "(i, j) -> (i, j)",
+                row = "(i, j) -> (i)";
+    for (int grid : {0, 1}) {
+      EmittedModule module(kernelText(
+          "k", "-1, -1, 0", {t},
+          nestText({"%m", v, row, "-3.0e38"}, "pr", grid, {{"%0", t, all}},
+                   "%r = arith.maximumf %o, %a : f32\n") +
+              nestText({"%s", v, row, "0.5"}, "pr", grid,
+                       {{"%0", t, all}, {"%m", v, row}},
+                       "%d = arith.subf %a, %b : f32\n"
+                       "%r = arith.addf %o, %d " +
+                           flags + " : f32\n") +
+              nestText({"%y", t, all}, "pp", grid,
+                       {{"%0", t, all}, {"%s", v, row}},
+                       "%r = arith.divf %a, %b : f32\n"),
+          {{"%m", v}, {"%s", v}, {"%y", t}}));
+      EXPECT_EQ(compareWithInterpreter(module, "k", 1e-4, sampleValue), "");
+    }
+  }
+}
+
+TEST(CudaKernels, PacksWhereAddressesAreAligned) {
+  auto text = [](const std::string &dims, const std::string &type,
+                 const std::string &inPlace) {
+    std::string t = "tensor<" + dims + "x" + type + ">",
+                all = "(i, j) -> (i, j)";
+    return kernelText(
+        "k", inPlace, {t, "tensor<164x" + type + ">"},
+        nestText({"%y", t, all}, "pp", 2,
+                 {{"%0", t, all},
+                  {"%1", "tensor<164x" + type + ">", "(i, j) -> (i)"}},
+                 "%r = arith.mulf %a, %b : " + type + "\n"),
+        {{"%y", t}});
+  };
+  for (const char *inPlace : {"-1", "0"}) {
+    for (auto [type, pack] : {std::pair("f32", "4"), {"f64", "2"}}) {
+      EmittedModule aligned(text("164x204", type, inPlace));
+      std::string load = std::string("BREW_LOAD(BREW_VECTOR(") +
+                         (*pack == '4' ? "float" : "double") + ", " + pack;
+      EXPECT_NE(aligned.cudaText("k", 0).find(load), std::string::npos);
+      EXPECT_EQ(compareWithInterpreter(aligned, "k", 1e-6, sampleValue), "");
+    }
+    // Rows begin anywhere.
+    EmittedModule odd(text("164x205", "f32", inPlace));
+    EXPECT_EQ(odd.cudaText("k", 0).find("BREW_LOAD(BREW_VECTOR("),
+              std::string::npos);
+    EXPECT_EQ(compareWithInterpreter(odd, "k", 1e-6, sampleValue), "");
+  }
+}
+
+TEST(CudaKernels, WideIndicesWhereBuffersNeedThem) {
+  std::string t = "tensor<40000x60000xi8>", all = "(i, j) -> (i, j)";
+  EmittedModule module(
+      kernelText("k", "0", {t},
+                 nestText({"%y", t, all}, "pp", 2, {{"%0", t, all}},
+                          "%one = arith.constant 1 : i8\n"
+                          "%r = arith.addi %a, %one : i8\n"),
+                 {{"%y", t}}));
+  std::string text = module.cudaText("k", 0);
+  EXPECT_NE(text.find("const unsigned long long point"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("const long long i"), std::string::npos) << text;
+}
+
+} // namespace
+} // namespace brew::test
