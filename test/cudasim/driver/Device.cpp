@@ -166,6 +166,13 @@ CUDASIM_API int cuCtxGetCurrent(Context_ **context) {
   return Success;
 }
 
+// NVRTC looks for a driver and, where there is one, asks for tables that only
+// NVIDIA's libraries know.
+CUDASIM_API int cuGetExportTable(const void **table, const void *identifier) {
+  *table = nullptr;
+  return NotFound;
+}
+
 namespace {
 struct ErrorText {
   Result result;

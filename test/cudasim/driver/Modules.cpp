@@ -23,6 +23,9 @@ struct Function {
 
 struct Module {
   void *library;
+  /// Stays open: the loader tells libraries apart by path, which has its
+  /// number.
+  int file;
   std::map<std::string, Function> functions;
 };
 
@@ -47,25 +50,25 @@ std::uint64_t imageSize(const void *image) {
          static_cast<std::uint64_t>(header.e_shnum) * header.e_shentsize;
 }
 
-void *openImage(const void *image, std::uint64_t size) {
+Module *openImage(const void *image, std::uint64_t size) {
   int file = memfd_create("cudasim-image", MFD_CLOEXEC);
   if (file < 0)
     return nullptr;
-  void *library = nullptr;
   const char *bytes = static_cast<const char *>(image);
   ssize_t written = 0;
   while (size > 0 && (written = write(file, bytes, size)) > 0) {
     bytes += written;
     size -= static_cast<std::uint64_t>(written);
   }
-  if (size == 0) {
-    std::string path = "/proc/self/fd/" + std::to_string(file);
-    library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-      launchFinding("a kernel image cannot be opened: %s", dlerror());
+  if (size > 0) {
+    close(file);
+    return nullptr;
   }
-  close(file);
-  return library;
+  std::string path = "/proc/self/fd/" + std::to_string(file);
+  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    launchFinding("a kernel image cannot be opened: %s", dlerror());
+  return new Module{library, file, {}};
 }
 
 } // namespace
@@ -81,11 +84,11 @@ CUDASIM_API int cuModuleLoadDataEx(Module **module, const void *image,
       std::memcmp(image, ELFMAG, SELFMAG) == 0 ? imageSize(image) : 0;
   if (size == 0)
     return NoBinaryForGpu;
-  void *library = openImage(image, size);
-  if (!library)
+  Module *opened = openImage(image, size);
+  if (!opened)
     return OutOfMemory;
-  *module = new Module{library, {}};
-  modules.insert(*module);
+  modules.insert(opened);
+  *module = opened;
   return Success;
 }
 
@@ -100,6 +103,7 @@ CUDASIM_API int cuModuleUnload(Module *module) {
   for (auto &entry : module->functions)
     functions.erase(&entry.second);
   dlclose(module->library);
+  close(module->file);
   modules.erase(module);
   delete module;
   return Success;

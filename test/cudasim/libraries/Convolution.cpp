@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -23,20 +24,22 @@ struct BrewVendorContext {
 
 struct BrewVendorCall {
   BrewVendorConvolution description;
-  /// Workspace of each candidate.
-  std::vector<std::uint64_t> candidates;
+  std::uint64_t workspaceLimit;
 };
 
 namespace cudasim {
 namespace {
 
-/// Candidates differ in their scratch alone; the first uses some, so that
-/// tests see whether it lies where it may.
+/// Candidates differ in their scratch alone. The first cannot be used, as
+/// happens with a real library; the second uses some scratch, so that tests see
+/// whether it lies where it may.
 struct Candidate {
   const char *name;
   std::uint64_t workspace;
 };
-constexpr Candidate kCandidates[] = {{"sim-scratch", 8192}, {"sim", 0}};
+constexpr std::uint64_t kUnusable = UINT64_MAX;
+constexpr Candidate kCandidates[] = {
+    {"sim-unusable", kUnusable}, {"sim-scratch", 8192}, {"sim", 0}};
 
 int fail(char *message, const char *reason) {
   std::snprintf(message, BREW_VENDOR_MESSAGE_SIZE, "%s", reason);
@@ -347,28 +350,23 @@ int createConvolution(BrewVendorContext *context,
                       char *message) {
   if (const char *problem = problemOf(*description))
     return fail(message, problem);
-  *call = new BrewVendorCall{*description, {}};
-  for (const Candidate &candidate : kCandidates)
-    if (candidate.workspace <= workspaceLimit)
-      (*call)->candidates.push_back(candidate.workspace);
+  *call = new BrewVendorCall{*description, workspaceLimit};
   return 0;
 }
 
 void destroy(BrewVendorCall *call) { delete call; }
 
-std::int32_t candidates(BrewVendorCall *call) {
-  return static_cast<std::int32_t>(call->candidates.size());
+std::int32_t candidates(BrewVendorCall *) {
+  return static_cast<std::int32_t>(std::size(kCandidates));
+}
+
+const char *describe(BrewVendorCall *, std::int32_t candidate) {
+  return kCandidates[candidate].name;
 }
 
 std::uint64_t workspace(BrewVendorCall *call, std::int32_t candidate) {
-  return call->candidates[static_cast<std::size_t>(candidate)];
-}
-
-const char *describe(BrewVendorCall *call, std::int32_t candidate) {
-  for (const Candidate &known : kCandidates)
-    if (known.workspace == workspace(call, candidate))
-      return known.name;
-  return "";
+  std::uint64_t bytes = kCandidates[candidate].workspace;
+  return bytes <= call->workspaceLimit ? bytes : kUnusable;
 }
 
 int run(BrewVendorCall *call, std::int32_t candidate, void *x, void *w, void *b,
@@ -377,6 +375,8 @@ int run(BrewVendorCall *call, std::int32_t candidate, void *x, void *w, void *b,
   if ((b != nullptr) != (description.has_bias != 0))
     return fail(message, "a bias was given to a call without one, or not to "
                          "one with");
+  if (workspace(call, candidate) == kUnusable)
+    return fail(message, "the candidate cannot be used");
   auto *queued = new Convolution{
       description, x, w, b, y, scratch, workspace(call, candidate)};
   int failed = cudasim_enqueue(

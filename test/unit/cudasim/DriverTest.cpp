@@ -288,6 +288,24 @@ TEST_F(CudasimDriver, LaunchesTakeTheirArgumentsWhenQueued) {
   EXPECT_EQ(api.cuModuleUnload(module), 0);
 }
 
+TEST_F(CudasimDriver, ModulesAreLoadedSideBySide) {
+  Kernel first("first", "BREW_KERNEL(first, 32)(BREW_OUT(float, y, 1)) {}\n");
+  Kernel second("second",
+                "BREW_KERNEL(second, 32)(BREW_OUT(float, y, 1)) {}\n");
+  CUmodule modules[2];
+  CUfunction function;
+  const Kernel *kernels[] = {&first, &second};
+  for (int i = 0; i < 2; ++i)
+    ASSERT_EQ(api.cuModuleLoadDataEx(&modules[i], kernels[i]->image().data(), 0,
+                                     nullptr, nullptr),
+              0);
+  EXPECT_EQ(api.cuModuleGetFunction(&function, modules[0], "first"), 0);
+  EXPECT_EQ(api.cuModuleGetFunction(&function, modules[1], "second"), 0);
+  EXPECT_EQ(api.cuModuleGetFunction(&function, modules[1], "first"), 500);
+  for (CUmodule module : modules)
+    EXPECT_EQ(api.cuModuleUnload(module), 0);
+}
+
 TEST_F(CudasimDriver, ArgumentsThatAreTooSmallAreFound) {
   Kernel kernel("scale", kScale);
   CUmodule module;

@@ -87,6 +87,7 @@ std::string compileWithNvrtc(const std::string &text, const std::string &arch) {
   using Compile = int (*)(Program, int, const char *const *);
   using LogSize = int (*)(Program, std::size_t *);
   using Log = int (*)(Program, char *);
+  using Destroy = int (*)(Program *);
   Program program = nullptr;
   int failed = function("nvrtcCreateProgram", Create())(
       &program, text.c_str(), "kernel.cu", 0, nullptr, nullptr);
@@ -95,12 +96,14 @@ std::string compileWithNvrtc(const std::string &text, const std::string &arch) {
   std::string option = "--gpu-architecture=" + arch;
   const char *options[] = {option.c_str(), "--std=c++17",
                            "-I" CUDASIM_CUDA_INCLUDE};
-  if (!function("nvrtcCompileProgram", Compile())(program, 3, options))
-    return "";
-  std::size_t size = 0;
-  function("nvrtcGetProgramLogSize", LogSize())(program, &size);
-  std::string log(size, '\0');
-  function("nvrtcGetProgramLog", Log())(program, log.data());
+  std::string log;
+  if (function("nvrtcCompileProgram", Compile())(program, 3, options)) {
+    std::size_t size = 0;
+    function("nvrtcGetProgramLogSize", LogSize())(program, &size);
+    log.resize(size);
+    function("nvrtcGetProgramLog", Log())(program, log.data());
+  }
+  function("nvrtcDestroyProgram", Destroy())(&program);
   return log;
 }
 

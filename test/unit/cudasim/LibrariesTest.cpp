@@ -336,7 +336,9 @@ TEST_P(CudasimConvolution, IsTheSumOfProducts) {
                                                  &created, message),
               0)
         << message;
-    std::uint64_t bytes = brewVendorTable.workspace(created, 0);
+    const int candidate = 1;
+    std::uint64_t bytes = brewVendorTable.workspace(created, candidate);
+    ASSERT_NE(bytes, UINT64_MAX);
     CUdeviceptr workspace = allocate(bytes);
     ASSERT_EQ(brewVendorTable.run(
                   created, 0, at<void>(memory[0]), at<void>(memory[1]),
@@ -382,8 +384,14 @@ TEST_F(CudasimTable, ConvolutionsThatDoNotFitAreRefused) {
   ASSERT_EQ(
       brewVendorTable.create_convolution(context, &call, 0, &created, message),
       0);
-  EXPECT_EQ(brewVendorTable.candidates(created), 1);
-  EXPECT_EQ(brewVendorTable.workspace(created, 0), 0u);
+  ASSERT_EQ(brewVendorTable.candidates(created), 3);
+  EXPECT_EQ(brewVendorTable.workspace(created, 0), UINT64_MAX);
+  EXPECT_EQ(brewVendorTable.workspace(created, 1), UINT64_MAX) << "over limit";
+  EXPECT_EQ(brewVendorTable.workspace(created, 2), 0u);
+  EXPECT_NE(brewVendorTable.run(created, 0, nullptr, nullptr, nullptr, nullptr,
+                                nullptr, stream, message),
+            0);
+  EXPECT_STREQ(message, "the candidate cannot be used");
   brewVendorTable.destroy(created);
   brewVendorTable.close(context);
 }
