@@ -341,7 +341,7 @@ TEST_P(CudasimConvolution, IsTheSumOfProducts) {
     ASSERT_NE(bytes, UINT64_MAX);
     CUdeviceptr workspace = allocate(bytes);
     ASSERT_EQ(brewVendorTable.run(
-                  created, 0, at<void>(memory[0]), at<void>(memory[1]),
+                  created, candidate, at<void>(memory[0]), at<void>(memory[1]),
                   call.has_bias ? at<void>(memory[3]) : nullptr,
                   at<void>(memory[2]), at<void>(workspace), stream, message),
               0)
