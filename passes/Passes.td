@@ -32,6 +32,15 @@ def InferShapes : Pass<"brew-infer-shapes", "::mlir::ModuleOp"> {
   }];
 }
 
+def UnrollRecurrent : Pass<"brew-unroll-recurrent", "::mlir::ModuleOp"> {
+  let summary = "Replaces recurrent layers by one copy of their cell per time step";
+  let description = [{
+    The state before the first step is a bottom (`expose_hidden`) or what the program's
+    previous run left: then it is a `brew.param` with `brew.carried`, which starts as
+    zeros and which weight files and solvers do not know.
+  }];
+}
+
 def KeepBlobs : Pass<"brew-keep-blobs", "::mlir::ModuleOp"> {
   let summary = "Pins blobs so that they can be read after a run";
   let description = [{

@@ -89,6 +89,7 @@ private:
   unsigned rootOf(Value value) const { return rootIndex.lookup(value); }
   unsigned newRoot(Value value, int64_t step);
   void findRoots();
+  bool isReadAfter(const Fixed &place, int64_t step) const;
   void shareInPlace(KernelOp kernel, int64_t step);
   void placeStores();
   void touch(Value value, int64_t step);
@@ -196,6 +197,16 @@ void ProgramPlanner::touch(Value value, int64_t step) {
   root.live.last = std::max(root.live.last, step);
 }
 
+/// Whether a later step than `step` reads what lies at a fixed place.
+bool ProgramPlanner::isReadAfter(const Fixed &place, int64_t step) const {
+  for (auto [value, root] : rootIndex)
+    if (roots[root].fixed && roots[root].fixed->arena == place.arena &&
+        roots[root].fixed->offset == place.offset &&
+        lastUse.lookup(value) > step)
+      return true;
+  return false;
+}
+
 /// Lets results of a kernel take over buffers of inputs that end here.
 void ProgramPlanner::shareInPlace(KernelOp kernel, int64_t step) {
   SmallVector<int64_t> &shared = inPlace[kernel];
@@ -213,7 +224,7 @@ void ProgramPlanner::shareInPlace(KernelOp kernel, int64_t step) {
           if (auto place = storePlace(user))
             updates |= place->arena == roots[root].fixed->arena &&
                        place->offset == roots[root].fixed->offset;
-        if (!updates)
+        if (!updates || isReadAfter(*roots[root].fixed, step))
           continue;
       } else if (roots[root].pinned || lastUse.lookup(input) > step ||
                  roots[root].live.last > step || isa<FeedOp>(source)) {
@@ -517,7 +528,10 @@ struct PlanMemory : brew::impl::PlanMemoryBase<PlanMemory> {
       most = std::max(most, count);
     SmallVector<ParamOp> params(module.getOps<ParamOp>());
     b.setInsertionPointToStart(module.getBody());
-    for (ParamOp param : params)
+    for (ParamOp param : params) {
+      // State that programs carry along has a place, but no other properties.
+      if (param->hasAttr("brew.carried"))
+        continue;
       planir::ParamOp::create(
           b, param.getLoc(), param.getSymName(),
           memrefOf(cast<RankedTensorType>(param.getType())),
@@ -528,6 +542,7 @@ struct PlanMemory : brew::impl::PlanMemoryBase<PlanMemory> {
           param.getSharerTypesAttr(), param.getLayerType(),
           // Caffe keeps history for every learnable parameter.
           learns ? most : 0);
+    }
     auto arena = [&](StringRef name, planir::ArenaKind kind, int64_t size) {
       if (size)
         planir::ArenaOp::create(b, module.getLoc(), name, kind, size);

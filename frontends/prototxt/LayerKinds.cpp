@@ -17,8 +17,8 @@ const LayerRows &allKinds() {
     LayerRows rows;
     for (auto *group :
          {convolutionLayers, dataLayers, elementwiseLayers, lossLayers,
-          neuronLayers, poolingLayers, reductionLayers, shapeLayers,
-          structuralLayers, unsupportedLayers})
+          neuronLayers, poolingLayers, recurrentLayers, reductionLayers,
+          shapeLayers, structuralLayers, unsupportedLayers})
       for (const LayerKind &kind : group())
         rows.push_back(kind);
     return rows;

@@ -103,6 +103,7 @@ LayerRows elementwiseLayers();
 LayerRows lossLayers();
 LayerRows neuronLayers();
 LayerRows poolingLayers();
+LayerRows recurrentLayers();
 LayerRows reductionLayers();
 LayerRows shapeLayers();
 LayerRows structuralLayers();

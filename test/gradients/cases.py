@@ -448,6 +448,41 @@ row('contrastive_legacy', {'x': (6, 3), 'z': (6, 3)}, [
     labels={'label': ((6,), [0, 1])})
 
 
+# --- Recurrent layers -----------------------------------------------------------
+FILL = 'weight_filler { type: "uniform" min: -0.5 max: 0.5 } bias_filler { type: "uniform" }'
+
+
+def recurrent(name, kind, x, states=0, static=None, outputs=3, **more):
+    """A sequence layer; `states` hidden blobs are exposed."""
+    steps, streams = x[:2]
+    inputs, bottoms, tops = {'x': x}, ['x', 'cont'], ['y']
+    if static:
+        inputs['s'] = static
+        bottoms.append('s')
+    for i in range(states):
+        inputs['h%d' % i] = (1, streams, outputs)
+        bottoms.append('h%d' % i)
+        tops.append('t%d' % i)
+    settings = 'recurrent_param { num_output: %d %s %s }' % (
+        outputs, FILL, 'expose_hidden: true' if states else '')
+    row(name, inputs, [Layer('layer', kind, bottoms, tops, settings)], outputs=tops,
+        labels={'cont': ((steps, streams), [0, 1, 1])}, **more)
+
+for kind, states in (('LSTM', 2), ('RNN', 1)):
+    recurrent(kind.lower(), kind, (4, 2, 3))
+    recurrent(kind.lower() + '_one_step', kind, (1, 3, 2))
+    recurrent(kind.lower() + '_image', kind, (3, 2, 2, 2))
+    recurrent(kind.lower() + '_static', kind, (3, 2, 2), static=(2, 4))
+    recurrent(kind.lower() + '_exposed', kind, (3, 2, 3), states=states)
+    recurrent(kind.lower() + '_exposed_static', kind, (2, 3, 2), states=states, static=(3, 2, 2))
+row('lstm_unit', {'c': (1, 3, 2), 'x': (1, 3, 8)}, [
+    Layer('layer', 'LSTMUnit', ['c', 'x', 'cont'], ['y', 'z'])], outputs=['y', 'z'],
+    labels={'cont': ((1, 3), [0, 1])})
+row('lstm_unit_h_only', {'c': (1, 2, 3), 'x': (1, 2, 12)}, [
+    Layer('layer', 'LSTMUnit', ['c', 'x', 'cont'], ['y', 'z']),
+    Layer('quiet', 'Silence', ['y'], [])], outputs=['z'], labels={'cont': ((1, 2), [1])})
+
+
 # --- Graphs -----------------------------------------------------------------
 IP = 'inner_product_param { num_output: %d }'
 SQUARE = 'power_param { power: 2 scale: 0.5 shift: 0.3 }'

@@ -18,11 +18,8 @@ LayerRows unsupportedLayers() {
       {"HDF5Output", 2, 2, 0, 0, "hdf5_output_param"},
       sourceKind("ImageData", 2, 2, "image_data_param transform_param"),
       plainKind("LRN", "lrn_param").inPlace(),
-      {"LSTM", 2, -1, 1, -1, "recurrent_param"},
-      {"LSTMUnit", 3, 3, 2, 2},
       plainKind("MVN", "mvn_param"),
       {"Python", -1, -1, -1, -1, "python_param"},
-      {"RNN", 2, -1, 1, -1, "recurrent_param"},
       plainKind("SPP", "spp_param"),
       sourceKind("WindowData", 2, 2, "window_data_param transform_param"),
   };

@@ -268,3 +268,38 @@ brew.program @two_results test {
   brew.output %y#0 "p" loss_weight 0.0 : tensor<100xf32>
   brew.output %y#1 "q" loss_weight 0.0 : tensor<100xf32>
 }
+
+// -----
+
+// A parameter is updated in place only after its last reader; else the new value
+// is copied at the end.
+// CHECK: plan.kernel @next attributes {in_place = array<i64: -1>
+// CHECK-LABEL: plan.program @state
+// CHECK: plan.launch @next
+// CHECK: plan.launch @reader
+// CHECK: plan.copy
+#id1 = affine_map<(d0) -> (d0)>
+brew.param @s : tensor<100xf32> {layer = "s", index = 0 : i64, file_dims = array<i64: 100>}
+brew.program @state train {
+  %s = brew.param_value @s : tensor<100xf32>
+  %n = brew.kernel "next"(%s) : (tensor<100xf32>) -> tensor<100xf32> {
+  ^bb0(%a0: tensor<100xf32>):
+    %e = tensor.empty() : tensor<100xf32>
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb1(%v0: f32, %o: f32):
+      linalg.yield %v0 : f32
+    } -> tensor<100xf32>
+    brew.yield %r : tensor<100xf32>
+  }
+  brew.store_param %n, @s : tensor<100xf32>
+  %y = brew.kernel "reader"(%s) : (tensor<100xf32>) -> tensor<100xf32> {
+  ^bb0(%a0: tensor<100xf32>):
+    %e = tensor.empty() : tensor<100xf32>
+    %r = linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%a0 : tensor<100xf32>) outs(%e : tensor<100xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb1(%v0: f32, %o: f32):
+      linalg.yield %v0 : f32
+    } -> tensor<100xf32>
+    brew.yield %r : tensor<100xf32>
+  }
+  brew.output %y "y" loss_weight 0.0 : tensor<100xf32>
+}

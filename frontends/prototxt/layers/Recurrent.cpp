@@ -1,0 +1,105 @@
+//===- Recurrent.cpp - LSTM, RNN and their cell ---------------------------===//
+
+#include "frontends/prototxt/LayerBuild.h"
+#include "frontends/prototxt/LayerCheck.h"
+
+#include <climits>
+
+namespace brew::prototxt {
+
+namespace {
+
+constexpr int kLstmStates = 2, kRnnStates = 1;
+
+/// Bottoms without the optional static input; a static input is there if the
+/// layer has one more.
+int plainBottoms(const caffe::LayerParameter &layer, int states) {
+  return 2 + (layer.recurrent_param().expose_hidden() ? states : 0);
+}
+
+bool hasStatic(const caffe::LayerParameter &layer, int states) {
+  return layer.bottom_size() > plainBottoms(layer, states);
+}
+
+void checkRecurrent(LayerCheck &c, int states) {
+  const caffe::RecurrentParameter &settings = c.layer.recurrent_param();
+  c.count(settings, "num_output");
+  const int bottoms = plainBottoms(c.layer, states);
+  const int tops = 1 + (settings.expose_hidden() ? states : 0);
+  auto countText = [](int count, const char *noun) {
+    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+  };
+  if (c.layer.bottom_size() < bottoms || c.layer.bottom_size() > bottoms + 1)
+    c.error(c.layer, "bottom",
+            std::string(settings.expose_hidden() ? "with" : "without") +
+                " expose_hidden takes " + countText(bottoms, "bottom") +
+                ", or one more for a static input, but has " +
+                std::to_string(c.layer.bottom_size()));
+  if (c.layer.top_size() != tops)
+    c.error(c.layer, "top",
+            std::string(settings.expose_hidden() ? "with" : "without") +
+                " expose_hidden gives " + countText(tops, "top") +
+                ", but has " + std::to_string(c.layer.top_size()));
+  if (settings.debug_info())
+    c.warn(settings, "debug_info",
+           "debug_info has no effect: the steps are compiled into the net");
+}
+
+void checkLstm(LayerCheck &c) { checkRecurrent(c, kLstmStates); }
+void checkRnn(LayerCheck &c) { checkRecurrent(c, kRnnStates); }
+
+/// Weights and bias of the sequence, weights of a static input, weights of the
+/// hidden state: the order in which Caffe's unrolled net meets them.
+std::vector<ParamBlob> recurrentParams(const caffe::LayerParameter &layer,
+                                       int states) {
+  const caffe::RecurrentParameter &settings = layer.recurrent_param();
+  std::vector<ParamBlob> params = {{&settings.weight_filler()},
+                                   {&settings.bias_filler()}};
+  if (hasStatic(layer, states))
+    params.push_back({&settings.weight_filler()});
+  params.push_back({&settings.weight_filler()});
+  return params;
+}
+
+std::vector<ParamBlob> lstmParams(const caffe::LayerParameter &layer) {
+  return recurrentParams(layer, kLstmStates);
+}
+
+/// Then weights and bias from the hidden state to the output.
+std::vector<ParamBlob> rnnParams(const caffe::LayerParameter &layer) {
+  std::vector<ParamBlob> params = recurrentParams(layer, kRnnStates);
+  params.push_back({&layer.recurrent_param().weight_filler()});
+  params.push_back({&layer.recurrent_param().bias_filler()});
+  return params;
+}
+
+void buildRecurrent(LayerBuild &l, const char *name, int states) {
+  const caffe::RecurrentParameter &settings = l.layer.recurrent_param();
+  l.whole(name)
+      .integer("num_output", settings.num_output())
+      .flag("has_static", hasStatic(l.layer, states))
+      .flag("expose_hidden", settings.expose_hidden());
+}
+
+void buildLstm(LayerBuild &l) { buildRecurrent(l, "lstm", kLstmStates); }
+void buildRnn(LayerBuild &l) { buildRecurrent(l, "rnn", kRnnStates); }
+
+void buildLstmUnit(LayerBuild &l) { l.whole("lstm_unit").saves(5); }
+
+} // namespace
+
+LayerRows recurrentLayers() {
+  return {
+      LayerKind{"LSTM", 2, 5, 1, 3, "recurrent_param"}
+          .checkedBy(checkLstm)
+          .withParams(lstmParams)
+          .builtBy(buildLstm),
+      LayerKind{"LSTMUnit", 3, 3, 2, 2}.builtBy(buildLstmUnit),
+      LayerKind{"RNN", 2, 4, 1, 2, "recurrent_param"}
+          .checkedBy(checkRnn)
+          .withParams(rnnParams)
+          .builtBy(buildRnn),
+  };
+}
+
+} // namespace brew::prototxt

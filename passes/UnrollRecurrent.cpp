@@ -1,0 +1,265 @@
+//===- UnrollRecurrent.cpp - Recurrent layers as copies of their cell
+//------===//
+//
+// Builds what Caffe's LSTM and RNN layers build inside: the sequence's part of
+// the gates in one product for all time steps, then step by step the hidden
+// state's part and the cell. The copies are ordinary layers, which are
+// differentiated and fused like any others.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/Brew/layers/Recurrent.h"
+#include "passes/Passes.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace brew {
+#define GEN_PASS_DEF_UNROLLRECURRENT
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+/// Creates layer operations by name, with the attributes all of them have.
+class Layers {
+public:
+  Layers(OpBuilder &b, Operation *layer) : b(b), layer(layer) {}
+
+  Operation *create(StringRef name, ValueRange operands, ArrayRef<Type> types,
+                    ArrayRef<NamedAttribute> attributes) {
+    OperationState state(layer->getLoc(), ("brew." + name).str());
+    state.addOperands(operands);
+    state.addTypes(types);
+    state.addAttribute("layer", layer->getAttr("layer"));
+    state.addAttribute("tops", b.getStrArrayAttr({}));
+    state.addAttributes(attributes);
+    return b.create(state);
+  }
+  NamedAttribute integer(StringRef name, int64_t value) {
+    return b.getNamedAttr(name, b.getI64IntegerAttr(value));
+  }
+  NamedAttribute down(ArrayRef<bool> flags) {
+    return b.getNamedAttr("propagate_down", b.getDenseBoolArrayAttr(flags));
+  }
+
+  /// operand . w^T (+ bias) over the dimensions from `axis` on.
+  Value product(Value x, ValueRange weights, int64_t axis, bool propagates) {
+    int64_t outputs = shapeOf(weights[0])[0];
+    SmallVector<int64_t> shape(shapeOf(x).take_front(axis));
+    shape.push_back(outputs);
+    SmallVector<Value> operands = {x};
+    operands.append(weights.begin(), weights.end());
+    return create("inner_product", operands,
+                  RankedTensorType::get(shape, elementOf(x)),
+                  {integer("num_output", outputs), integer("axis", axis),
+                   down(propagates)})
+        ->getResult(0);
+  }
+
+  Value sum(ArrayRef<Value> terms) {
+    if (terms.size() == 1)
+      return terms[0];
+    return create(
+               "eltwise", terms, terms[0].getType(),
+               {b.getNamedAttr("kind", EltwiseKindAttr::get(b.getContext(),
+                                                            EltwiseKind::Sum)),
+                b.getNamedAttr("coeff", b.getDenseF32ArrayAttr({}))})
+        ->getResult(0);
+  }
+
+  /// The time steps of x, each with a leading dimension of 1.
+  SmallVector<Value> steps(Value x, bool propagates) {
+    SmallVector<int64_t> shape(shapeOf(x));
+    int64_t count = shape[0];
+    if (count == 1)
+      return {x};
+    shape[0] = 1;
+    SmallVector<Type> types(count, RankedTensorType::get(shape, elementOf(x)));
+    return create(
+               "slice", x, types,
+               {integer("axis", 0),
+                b.getNamedAttr("points", b.getDenseI64ArrayAttr(llvm::to_vector(
+                                             llvm::seq<int64_t>(1, count)))),
+                down(propagates)})
+        ->getResults();
+  }
+
+  /// x times cont, which has x's leading dimensions and no gradient.
+  Value masked(Value x, Value cont) {
+    return create("scale", {x, cont}, x.getType(),
+                  {integer("axis", 0), integer("num_axes", 2),
+                   down({true, false})})
+        ->getResult(0);
+  }
+
+  Value tanh(Value x) {
+    return create("tanh", x, x.getType(), {})->getResult(0);
+  }
+
+  OpBuilder &b;
+  Operation *layer;
+};
+
+/// The bottoms and parameters of one recurrent layer.
+struct Inputs {
+  Value x, cont, staticInput;
+  SmallVector<Value> states; ///< before the first step
+  SmallVector<Value> params; ///< in Caffe's order
+  bool propagates = true, propagatesStatic = true;
+};
+
+struct UnrollRecurrent : brew::impl::UnrollRecurrentBase<UnrollRecurrent> {
+  /// State that lives from one run of the program to the next, as zeros in
+  /// the first. It is no parameter to weight files and solvers.
+  Value carriedState(Operation *op, OpBuilder &b, int64_t number, Type type) {
+    auto program = op->getParentOfType<ProgramOp>();
+    std::string name = (op->getAttrOfType<StringAttr>("layer").getValue() +
+                        ".state" + Twine(number) + "." + program.getSymName())
+                           .str();
+    OpBuilder module(program);
+    auto param = ParamOp::create(
+        module, op->getLoc(), StringAttr::get(b.getContext(), name),
+        TypeAttr::get(type), op->getAttrOfType<StringAttr>("layer"),
+        b.getI64IntegerAttr(number), DenseI64ArrayAttr(), b.getStringAttr(""),
+        b.getF32FloatAttr(0), b.getF32FloatAttr(0), StringAttr(), ArrayAttr(),
+        ArrayAttr(), UnitAttr(), b.getStringAttr(""));
+    param->setAttr("brew.carried", b.getUnitAttr());
+    return ParamValueOp::create(b, op->getLoc(), type,
+                                FlatSymbolRefAttr::get(b.getContext(), name));
+  }
+
+  template <typename Op> Inputs inputsOf(Op op, OpBuilder &b, int64_t states) {
+    Inputs inputs;
+    auto next = op.getInputs().begin();
+    auto down =
+        op->template getAttrOfType<DenseBoolArrayAttr>("propagate_down");
+    auto allowed = [&](int64_t bottom) { return !down || down[bottom]; };
+    inputs.propagates = allowed(0);
+    inputs.x = *next++;
+    inputs.cont = *next++;
+    if (op.getHasStatic()) {
+      inputs.propagatesStatic = allowed(2);
+      inputs.staticInput = *next++;
+    }
+    Type type = RankedTensorType::get(
+        {1, shapeOf(inputs.x)[1], static_cast<int64_t>(op.getNumOutput())},
+        elementOf(inputs.x));
+    for (int64_t i = 0; i < states; ++i)
+      inputs.states.push_back(
+          op.getExposeHidden() ? *next++ : carriedState(op, b, i, type));
+    inputs.params.assign(next, op.getInputs().end());
+    return inputs;
+  }
+
+  /// What the sequence and the static input add to the gates: one term list
+  /// per time step.
+  SmallVector<SmallVector<Value>> gateTerms(Layers &l, const Inputs &in) {
+    Value product =
+        l.product(in.x, ArrayRef(in.params).take_front(2), 2, in.propagates);
+    SmallVector<SmallVector<Value>> terms;
+    for (Value step : l.steps(product, true))
+      terms.push_back({step});
+    if (!in.staticInput)
+      return terms;
+    Value flat =
+        l.product(in.staticInput, in.params[2], 1, in.propagatesStatic);
+    auto type = cast<RankedTensorType>(terms[0][0].getType());
+    Value row = ReinterpretOp::create(l.b, l.layer->getLoc(), type, flat);
+    for (SmallVector<Value> &step : terms)
+      step.push_back(row);
+    return terms;
+  }
+
+  /// Puts the steps' results together and replaces the layer. `states` are
+  /// those after the last step.
+  template <typename Op>
+  void finish(Op op, Layers &l, const Inputs &in, ArrayRef<Value> results,
+              ArrayRef<Value> states) {
+    Value y = results[0];
+    SmallVector<NamedAttribute> attributes = {l.integer("axis", 0)};
+    Operation *joined =
+        l.create("concat", results, op.getOutputs()[0].getType(), attributes);
+    joined->setAttr("tops", l.b.getStrArrayAttr(
+                                cast<StringAttr>(op.getTops()[0]).getValue()));
+    if (auto weights = op.getLossWeights())
+      joined->setAttr("loss_weights",
+                      l.b.getDenseF32ArrayAttr(weights->take_front(1)));
+    y = joined->getResult(0);
+    op.getOutputs()[0].replaceAllUsesWith(y);
+    if (op.getExposeHidden()) {
+      for (auto [i, state] : llvm::enumerate(states)) {
+        // A top of its own, for its name and its loss weight.
+        Operation *top = l.create("split", state, state.getType(), {});
+        top->setAttr("tops",
+                     l.b.getStrArrayAttr(
+                         cast<StringAttr>(op.getTops()[i + 1]).getValue()));
+        if (auto weights = op.getLossWeights())
+          top->setAttr("loss_weights",
+                       l.b.getDenseF32ArrayAttr((*weights)[i + 1]));
+        op.getOutputs()[i + 1].replaceAllUsesWith(top->getResult(0));
+      }
+    } else {
+      for (auto [before, after] : llvm::zip(in.states, states))
+        StoreParamOp::create(
+            l.b, op.getLoc(), after,
+            before.template getDefiningOp<ParamValueOp>().getParamAttr());
+    }
+    op.erase();
+  }
+
+  void unroll(LSTMOp op) {
+    OpBuilder b(op);
+    Layers l(b, op);
+    Inputs in = inputsOf(op, b, /*states=*/2);
+    SmallVector<SmallVector<Value>> terms = gateTerms(l, in);
+    SmallVector<Value> cont = l.steps(in.cont, false), results;
+    Value weights = in.params.back(), h = in.states[0], c = in.states[1];
+    for (auto [step, here] : llvm::zip(terms, cont)) {
+      Value hidden = l.product(l.masked(h, here), weights, 2, true);
+      SmallVector<Value> gates = {hidden};
+      gates.append(step);
+      SmallVector<Type> types(7, c.getType());
+      Operation *unit = l.create("lstm_unit", {c, l.sum(gates), here}, types,
+                                 l.down({true, true, false}));
+      c = unit->getResult(0);
+      h = unit->getResult(1);
+      results.push_back(h);
+    }
+    finish(op, l, in, results, {h, c});
+  }
+
+  void unroll(RNNOp op) {
+    OpBuilder b(op);
+    Layers l(b, op);
+    Inputs in = inputsOf(op, b, /*states=*/1);
+    SmallVector<SmallVector<Value>> terms = gateTerms(l, in);
+    SmallVector<Value> cont = l.steps(in.cont, false), results;
+    ArrayRef<Value> rest = ArrayRef(in.params).take_back(3);
+    Value h = in.states[0];
+    for (auto [step, here] : llvm::zip(terms, cont)) {
+      SmallVector<Value> sum = {l.product(l.masked(h, here), rest[0], 2, true)};
+      sum.append(step);
+      h = l.tanh(l.sum(sum));
+      results.push_back(l.tanh(l.product(h, rest.drop_front(), 2, true)));
+    }
+    finish(op, l, in, results, h);
+  }
+
+  void runOnOperation() override {
+    SmallVector<Operation *> layers;
+    getOperation().walk([&](Operation *op) {
+      if (isa<LSTMOp, RNNOp>(op))
+        layers.push_back(op);
+    });
+    for (Operation *op : layers) {
+      if (auto lstm = dyn_cast<LSTMOp>(op))
+        unroll(lstm);
+      else
+        unroll(cast<RNNOp>(op));
+    }
+  }
+};
+
+} // namespace
