@@ -22,6 +22,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -45,9 +46,24 @@ std::string placeOf(mlir::Location loc) {
   return text;
 }
 
-/// Prints diagnostics as compilers do.
-mlir::LogicalResult printDiagnostic(mlir::Diagnostic &diagnostic) {
-  auto word = [](mlir::DiagnosticSeverity severity) {
+/// Prints diagnostics as compilers do. What is wrong with a layer is wrong in
+/// every program that has it, and said once.
+class DiagnosticPrinter {
+public:
+  void operator()(mlir::Diagnostic &diagnostic) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    std::string place = placeOf(diagnostic.getLocation());
+    os << (place.empty() ? "brewc: " : place) << word(diagnostic.getSeverity())
+       << diagnostic.str() << "\n";
+    for (mlir::Diagnostic &note : diagnostic.getNotes())
+      os << placeOf(note.getLocation()) << "note: " << note.str() << "\n";
+    if (printed.insert(text).second)
+      llvm::errs() << text;
+  }
+
+private:
+  static const char *word(mlir::DiagnosticSeverity severity) {
     switch (severity) {
     case mlir::DiagnosticSeverity::Error:
       return "error: ";
@@ -56,15 +72,10 @@ mlir::LogicalResult printDiagnostic(mlir::Diagnostic &diagnostic) {
     default:
       return "note: ";
     }
-  };
-  std::string place = placeOf(diagnostic.getLocation());
-  llvm::errs() << (place.empty() ? "brewc: " : place)
-               << word(diagnostic.getSeverity()) << diagnostic.str() << "\n";
-  for (mlir::Diagnostic &note : diagnostic.getNotes())
-    llvm::errs() << placeOf(note.getLocation()) << "note: " << note.str()
-                 << "\n";
-  return mlir::success();
-}
+  }
+
+  llvm::StringSet<> printed;
+};
 
 /// Runs one compilation through its phases.
 class Compilation {
@@ -72,7 +83,9 @@ public:
   explicit Compilation(const CompileOptions &options)
       : options(options),
         context(makeRegistry(), mlir::MLIRContext::Threading::DISABLED),
-        handler(&context, printDiagnostic) {
+        handler(&context, [this](mlir::Diagnostic &diagnostic) {
+          printDiagnostic(diagnostic);
+        }) {
     // Users see their prototxt, not the module.
     context.printOpOnDiagnostic(false);
     context.loadAllAvailableDialects();
@@ -103,10 +116,16 @@ private:
   bool wants(Emit emit) const {
     return options.emit == emit || options.emit == Emit::All;
   }
+  /// Whether nothing but the module of that phase is asked for.
+  bool stopsAfter(Emit emit) const {
+    return options.output.empty() && options.report == ReportKind::None &&
+           options.emit == emit;
+  }
   bool isTraining() const { return imported.solver && !options.import.phase; }
 
   const CompileOptions &options;
   mlir::MLIRContext context;
+  DiagnosticPrinter printDiagnostic;
   mlir::ScopedDiagnosticHandler handler;
   mlir::DefaultTimingManager timing;
   mlir::TimingScope timingScope;
@@ -118,8 +137,9 @@ private:
 bool Compilation::importNet() {
   auto scope = timingScope.nest("import");
   prototxt::Diagnostics diagnostics;
-  imported =
-      prototxt::importFile(context, options.input, options.import, diagnostics);
+  prototxt::ImportOptions import = options.import;
+  import.lookOnly = stopsAfter(Emit::Import);
+  imported = prototxt::importFile(context, options.input, import, diagnostics);
   llvm::errs() << diagnostics.str();
   return !diagnostics.hasErrors();
 }
@@ -236,18 +256,16 @@ int Compilation::run() {
   if (options.import.solverOnly)
     return 0;
   runPhase(Phase::Import, Emit::Import, "import");
-  bool more = !options.output.empty() || options.report != ReportKind::None;
-  auto last = [&](Emit emit) { return !more && options.emit == emit; };
-  if (last(Emit::Import))
+  if (stopsAfter(Emit::Import))
     return 0;
   runPhase(Phase::Graph, Emit::Graph, "graph");
-  if (last(Emit::Graph))
+  if (stopsAfter(Emit::Graph))
     return 0;
   runPhase(Phase::Fused, Emit::Fused, "fused");
-  if (last(Emit::Fused))
+  if (stopsAfter(Emit::Fused))
     return 0;
   runPhase(Phase::Plan, Emit::Plan, "plan");
-  if (last(Emit::Plan))
+  if (stopsAfter(Emit::Plan))
     return 0;
 
   auto scope = timingScope.nest("kernels");

@@ -1,4 +1,5 @@
-//===- InferShapes.cpp - Static shapes of blobs and parameters -------------===//
+//===- InferShapes.cpp - Static shapes of blobs and parameters
+//-------------===//
 #include "dialects/Brew/BrewDialect.h"
 #include "passes/Passes.h"
 
@@ -42,8 +43,8 @@ LogicalResult setParamShape(Operation *layer, ParamValueOp read,
     auto diagnostic = layerError(layer)
                       << "shares parameter '"
                       << param.getSharedName().value_or(param.getSymName())
-                      << "' but needs it as " << shapeText(shape)
-                      << ", not as " << shapeText(known.getShape());
+                      << "' but needs it as " << shapeText(shape) << ", not as "
+                      << shapeText(known.getShape());
     diagnostic.attachNote(param.getLoc())
         << "layer '" << param.getLayer() << "' owns the parameter";
     return diagnostic;
@@ -70,8 +71,8 @@ LogicalResult inferLayer(ShapeInterface layer, SymbolTable &symbols) {
     Type element = elementOf(result);
     for (int64_t dim : shape)
       if (dim <= 0)
-        return layerError(op) << "top has shape " << shapeText(shape)
-                              << ", without elements";
+        return layerError(op)
+               << "top has shape " << shapeText(shape) << ", without elements";
     result.setType(RankedTensorType::get(shape, element));
   }
   return success();
@@ -83,8 +84,8 @@ struct InferShapes : brew::impl::InferShapesBase<InferShapes> {
     llvm::MapVector<StringRef, RankedTensorType> blobs;
     program.walk([&](Operation *op) {
       if (auto tops = op->getAttrOfType<ArrayAttr>("tops"))
-        for (auto [name, result] : llvm::zip(tops.getAsRange<StringAttr>(),
-                                             op->getResults()))
+        for (auto [name, result] :
+             llvm::zip(tops.getAsRange<StringAttr>(), op->getResults()))
           if (auto type = dyn_cast<RankedTensorType>(result.getType()))
             blobs[name.getValue()] = type;
     });
@@ -95,8 +96,8 @@ struct InferShapes : brew::impl::InferShapesBase<InferShapes> {
       entries.push_back(
           b.getNamedAttr(name, b.getDenseI64ArrayAttr(type.getShape())));
       // Data and gradient; an in-place top is its bottom's blob.
-      bytes += 2 * countOf(type.getShape()) *
-               (type.getElementTypeBitWidth() / 8);
+      bytes +=
+          2 * countOf(type.getShape()) * (type.getElementTypeBitWidth() / 8);
     }
     program.setBlobsAttr(b.getDictionaryAttr(entries));
 
@@ -131,22 +132,38 @@ struct InferShapes : brew::impl::InferShapesBase<InferShapes> {
     });
   }
 
+  /// Goes on after an error, so that one run tells all of them; what depends on
+  /// a layer without shapes is not looked at.
+  LogicalResult inferProgram(ProgramOp program, SymbolTable &symbols) {
+    LogicalResult status = success();
+    auto isKnown = [](Value operand) {
+      return operand.getDefiningOp<ParamValueOp>() ||
+             !isa<UnrankedTensorType>(operand.getType());
+    };
+    for (Operation &op :
+         llvm::make_early_inc_range(program.getBody().front())) {
+      if (auto feed = dyn_cast<FeedOp>(op)) {
+        if (!llvm::all_of(feed.getValues(), isKnown)) {
+          layerError(feed) << "the shape of its data is not known";
+          status = failure();
+        }
+      } else if (auto layer = dyn_cast<ShapeInterface>(op)) {
+        if (llvm::all_of(op.getOperands(), isKnown) &&
+            failed(inferLayer(layer, symbols)))
+          status = failure();
+      }
+    }
+    return status;
+  }
+
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
+    bool hasFailed = false;
+    for (auto program : getOperation().getOps<ProgramOp>())
+      hasFailed |= failed(inferProgram(program, symbols));
+    if (hasFailed)
+      return signalPassFailure();
     for (auto program : getOperation().getOps<ProgramOp>()) {
-      for (Operation &op :
-           llvm::make_early_inc_range(program.getBody().front())) {
-        if (auto feed = dyn_cast<FeedOp>(op)) {
-          for (Value value : feed.getValues())
-            if (!isa<RankedTensorType>(value.getType())) {
-              layerError(feed) << "the shape of its data is not known";
-              return signalPassFailure();
-            }
-        } else if (auto layer = dyn_cast<ShapeInterface>(op)) {
-          if (failed(inferLayer(layer, symbols)))
-            return signalPassFailure();
-        }
-      }
       setLabelLimits(program);
       recordBlobs(program);
     }

@@ -1,8 +1,9 @@
-//===- ScalarGradient.cpp - Derivatives of scalar expressions --------------===//
+//===- ScalarGradient.cpp - Derivatives of scalar expressions
+//--------------===//
 //
-// Reverse-mode differentiation of the arith/math operations that a layer's
-// scalar expression is made of. At kinks (compare and select) the derivative is
-// that of the side the expression takes.
+// Differentiation of the arith/math operations that a layer's scalar expression
+// is made of. At kinks (compare and select) the derivative is that of the side
+// the expression takes.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/ScalarGradient.h"
@@ -13,84 +14,150 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace brew::ir;
 
 namespace {
 
-/// Adjoints of the values of one expression.
-class Adjoints {
+/// Derivatives of the values of one expression by one of its inputs, built
+/// along with the expression (forward mode). A select then takes the derivative
+/// of the side that it takes: the other one, where sqrt(x) of a negative x has
+/// none, does not get into the result even as 0 * NaN.
+class Derivatives {
 public:
-  explicit Adjoints(Scalars &s) : s(s) {}
-
-  void add(Value value, Value adjoint) {
-    Value &sum = adjoints[value];
-    sum = sum ? s.add(sum, adjoint) : adjoint;
+  Derivatives(Scalars &s, Value input)
+      : s(s), one(s.constant(input.getType(), 1)) {
+    derivatives[input] = one;
   }
-  Value get(Value value) const { return adjoints.lookup(value); }
 
-  /// Adds what `op` passes on to its operands.
-  LogicalResult propagate(Operation *op) {
-    Value a = get(op->getResult(0));
-    if (!a || isa<arith::ConstantOp, arith::CmpFOp>(op))
-      return success();
-    auto operand = [&](unsigned i) { return op->getOperand(i); };
-    Value y = op->getResult(0);
-    Type type = y.getType();
-    if (isa<arith::AddFOp>(op)) {
-      add(operand(0), a);
-      add(operand(1), a);
-    } else if (isa<arith::SubFOp>(op)) {
-      add(operand(0), a);
-      add(operand(1), s.neg(a));
-    } else if (isa<arith::MulFOp>(op)) {
-      add(operand(0), s.mul(a, operand(1)));
-      add(operand(1), s.mul(a, operand(0)));
-    } else if (isa<arith::DivFOp>(op)) {
-      Value quotient = s.div(a, operand(1));
-      add(operand(0), quotient);
-      add(operand(1), s.neg(s.mul(quotient, y)));
-    } else if (isa<arith::NegFOp>(op)) {
-      add(operand(0), s.neg(a));
-    } else if (isa<arith::SelectOp>(op)) {
-      Value zero = s.constant(type, 0);
-      add(operand(1), s.select(operand(0), a, zero));
-      add(operand(2), s.select(operand(0), zero, a));
-    } else if (isa<math::ExpOp>(op)) {
-      add(operand(0), s.mul(a, y));
-    } else if (isa<math::LogOp>(op)) {
-      add(operand(0), s.div(a, operand(0)));
-    } else if (isa<math::Log1pOp>(op)) {
-      add(operand(0), s.div(a, s.add(operand(0), s.constant(type, 1))));
-    } else if (isa<math::TanhOp>(op)) {
-      add(operand(0), s.mul(a, s.sub(s.constant(type, 1), s.mul(y, y))));
-    } else if (isa<math::SqrtOp>(op)) {
-      add(operand(0), s.div(s.mul(a, s.constant(type, 0.5)), y));
-    } else if (isa<math::AbsFOp>(op)) {
-      // Caffe's sign: 0 at 0.
-      Value x = operand(0), zero = s.constant(type, 0);
-      Value sign = s.select(s.greater(x, zero), s.constant(type, 1),
-                            s.select(s.greater(zero, x), s.constant(type, -1),
-                                     zero));
-      add(x, s.mul(a, sign));
-    } else if (isa<math::PowFOp>(op)) {
-      FloatAttr exponent;
-      if (!matchPattern(operand(1), m_Constant(&exponent)))
-        return op->emitError("no derivative by an exponent");
-      double p = exponent.getValueAsDouble();
-      Value lower = math::PowFOp::create(s.b, s.loc, operand(0),
-                                         s.constant(type, p - 1));
-      add(operand(0), s.mul(a, s.mul(s.constant(type, p), lower)));
-    } else {
-      return op->emitError("no derivative rule for this operation");
-    }
-    return success();
+  /// Null stands for 0.
+  Value get(Value value) const { return derivatives.lookup(value); }
+  Value times(Value x, Value y) {
+    if (x == one)
+      return y;
+    return y == one ? x : s.mul(x, y);
   }
+
+  /// Builds the derivative of what `op` computes.
+  LogicalResult visit(Operation *op);
 
 private:
+  Value constant(double value) { return s.constant(one.getType(), value); }
+  Value sum(Value x, Value y) {
+    if (!x || !y)
+      return x ? x : y;
+    return s.add(x, y);
+  }
+  FailureOr<Value> ofUnary(Operation *op);
+  Value ofPower(math::PowFOp op);
+
   Scalars &s;
-  llvm::DenseMap<Value, Value> adjoints;
+  Value one;
+  llvm::DenseMap<Value, Value> derivatives;
 };
+
+LogicalResult Derivatives::visit(Operation *op) {
+  Value y = op->getResult(0);
+  auto operand = [&](unsigned i) { return op->getOperand(i); };
+  auto of = [&](unsigned i) { return get(operand(i)); };
+  if (llvm::none_of(op->getOperands(), [&](Value x) { return get(x); }) ||
+      y.getType().isInteger(1))
+    return success(); // a constant to the input, or a condition
+  Value result;
+  if (isa<arith::AddFOp>(op)) {
+    result = sum(of(0), of(1));
+  } else if (isa<arith::SubFOp>(op)) {
+    if (!of(1))
+      result = of(0);
+    else
+      result = of(0) ? s.sub(of(0), of(1)) : s.neg(of(1));
+  } else if (isa<arith::MulFOp>(op)) {
+    result = sum(of(0) ? times(of(0), operand(1)) : Value(),
+                 of(1) ? times(of(1), operand(0)) : Value());
+  } else if (isa<arith::DivFOp>(op)) {
+    Value above = of(0);
+    if (of(1)) {
+      Value rest = times(of(1), y);
+      above = above ? s.sub(above, rest) : s.neg(rest);
+    }
+    result = s.div(above, operand(1));
+  } else if (isa<arith::SelectOp>(op)) {
+    if (of(1) || of(2))
+      result = s.select(operand(0), of(1) ? of(1) : constant(0),
+                        of(2) ? of(2) : constant(0));
+  } else if (isa<arith::NegFOp>(op)) {
+    result = s.neg(of(0));
+  } else if (auto power = dyn_cast<math::PowFOp>(op)) {
+    result = ofPower(power);
+  } else if (op->getNumOperands() == 1) {
+    FailureOr<Value> factor = ofUnary(op);
+    if (failed(factor))
+      return op->emitError("no derivative rule for this operation");
+    result = *factor ? times(of(0), *factor) : Value();
+  } else {
+    return op->emitError("no derivative rule for this operation");
+  }
+  derivatives[y] = result;
+  return success();
+}
+
+/// The derivative of a function of one number; null where it is 0.
+FailureOr<Value> Derivatives::ofUnary(Operation *op) {
+  Value x = op->getOperand(0), y = op->getResult(0);
+  if (isa<math::ExpOp>(op))
+    return y;
+  if (isa<math::ExpM1Op>(op))
+    return s.add(y, constant(1));
+  if (isa<math::LogOp>(op))
+    return s.div(constant(1), x);
+  if (isa<math::Log1pOp>(op))
+    return s.div(constant(1), s.add(constant(1), x));
+  if (isa<math::TanhOp>(op))
+    return s.sub(constant(1), s.mul(y, y));
+  if (isa<math::SqrtOp>(op))
+    return s.div(constant(0.5), y);
+  if (isa<math::RsqrtOp>(op))
+    return s.mul(constant(-0.5), s.mul(y, s.mul(y, y)));
+  if (isa<math::SinOp>(op))
+    return Value(math::CosOp::create(s.b, s.loc, x));
+  if (isa<math::CosOp>(op))
+    return s.neg(math::SinOp::create(s.b, s.loc, x));
+  if (isa<math::ErfOp>(op)) {
+    const double factor = 2 / std::sqrt(std::acos(-1.0));
+    return s.mul(constant(factor), s.exp(s.neg(s.mul(x, x))));
+  }
+  if (isa<math::AbsFOp>(op)) {
+    // Caffe's sign: 0 at 0.
+    Value zero = constant(0);
+    return s.select(s.greater(x, zero), constant(1),
+                    s.select(s.greater(zero, x), constant(-1), zero));
+  }
+  if (isa<math::FloorOp, math::CeilOp>(op))
+    return Value();
+  return failure();
+}
+
+/// x ^ p: p * x ^ (p - 1) by x, and log(x) * x ^ p by p, which is 0 at x = 0.
+Value Derivatives::ofPower(math::PowFOp op) {
+  Value x = op.getLhs(), p = op.getRhs(), y = op.getResult();
+  Value byBase, byExponent;
+  if (Value derivative = get(x)) {
+    FloatAttr exponent;
+    Value lower = matchPattern(p, m_Constant(&exponent))
+                      ? constant(exponent.getValueAsDouble() - 1)
+                      : s.sub(p, constant(1));
+    byBase =
+        times(derivative, s.mul(p, math::PowFOp::create(s.b, s.loc, x, lower)));
+  }
+  if (Value derivative = get(p)) {
+    Value zero = constant(0);
+    byExponent =
+        times(derivative, s.select(s.equal(x, zero), zero, s.mul(y, s.log(x))));
+  }
+  return sum(byBase, byExponent);
+}
 
 } // namespace
 
@@ -142,26 +209,26 @@ FailureOr<Value> brew::buildScalarGradient(OpBuilder &b, ScalarBodyInterface op,
     Scalars &s = body.s;
     Value gradient;
     if (fromResult) {
-      gradient = s.mul(body.in[0], op.buildDerivativeFromResult(
-                                       s.b, s.loc, number, body.in[1]));
+      gradient =
+          s.mul(body.in[0],
+                op.buildDerivativeFromResult(s.b, s.loc, number, body.in[1]));
     } else {
       // An operand that stands twice (x * x as two bottoms) gets the
       // derivative by this one only, so each has a value of its own.
+      Derivatives derivatives(s, body.in[1 + number]);
       Block *block = s.b.getInsertionBlock();
-      Operation *before = block->empty() ? nullptr : &block->back();
+      Operation *before = &block->back(); // the constant just made
       Value y = op.buildScalar(s.b, s.loc, body.in.drop_front());
       SmallVector<Operation *> expression;
-      for (Operation *each = &block->back(); each && each != before;
-           each = each->getPrevNode())
+      for (Operation *each = before->getNextNode(); each;
+           each = each->getNextNode())
         expression.push_back(each);
-      Adjoints adjoints(s);
-      adjoints.add(y, body.in[0]);
       for (Operation *each : expression)
-        if (failed(adjoints.propagate(each)))
+        if (failed(derivatives.visit(each)))
           status = failure();
-      gradient = adjoints.get(body.in[1 + number]);
-      if (!gradient)
-        gradient = s.constant(yType.getElementType(), 0);
+      Value derivative = derivatives.get(y);
+      gradient = derivative ? derivatives.times(derivative, body.in[0])
+                            : s.constant(yType.getElementType(), 0);
     }
     if (reduces)
       gradient = s.accumulate(body.out[0], gradient);

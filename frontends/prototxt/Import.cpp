@@ -236,7 +236,7 @@ void Importer::build() {
       warnIgnored(source->net(), source->places());
     last = source;
     Diagnostics found;
-    graphs.push_back(NetGraph::build(program.net, found, /*toCompile=*/true));
+    graphs.push_back(NetGraph::build(program.net, found, !options.lookOnly));
     report(found);
   }
   if (programs.empty() || diagnostics.hasErrors())

@@ -35,6 +35,9 @@ struct ImportOptions {
   std::string solverFile;
   /// Only check the solver: no net is opened and no module built.
   bool solverOnly = false;
+  /// The module is only looked at: layers of known types without code are kept
+  /// as opaque operations instead of being errors.
+  bool lookOnly = false;
 };
 
 struct ImportedNet {

@@ -19,13 +19,21 @@ Diagnostic &LayerCheck::error(const Message &block, const std::string &field,
                            layerWords(layer) + text);
 }
 
+Diagnostic &LayerCheck::errorInString(const Message &block,
+                                      const std::string &field, size_t offset,
+                                      const std::string &text) {
+  return diagnostics.error(places.whereInString(block, field, offset),
+                           layerWords(layer) + text);
+}
+
 void LayerCheck::missing(const Message &block, const std::string &field) {
   error(block, field, field + " is missing");
 }
 
 void LayerCheck::warn(const Message &block, const std::string &field,
-                      const std::string &text) {
-  diagnostics.warning(places.where(block, field), layerWords(layer) + text);
+                      const std::string &text, int index) {
+  diagnostics.warning(places.where(block, field, index),
+                      layerWords(layer) + text);
 }
 
 void LayerCheck::count(const Message &block, const std::string &field) {

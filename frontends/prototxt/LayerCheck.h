@@ -24,10 +24,13 @@ public:
   /// An error at a field of `block`, or where the layer starts if it has none.
   Diagnostic &error(const Message &block, const std::string &field,
                     const std::string &text, int index = 0);
+  /// An error at byte `offset` of a string field.
+  Diagnostic &errorInString(const Message &block, const std::string &field,
+                            size_t offset, const std::string &text);
   /// A required field of `block` that is not there.
   void missing(const Message &block, const std::string &field);
   void warn(const Message &block, const std::string &field,
-            const std::string &text);
+            const std::string &text, int index = 0);
 
   /// A required count: given, at least 1 and within Caffe's int.
   void count(const Message &block, const std::string &field);

@@ -16,9 +16,9 @@ const LayerRows &allKinds() {
   static const LayerRows kinds = [] {
     LayerRows rows;
     for (auto *group :
-         {convolutionLayers, dataLayers, elementwiseLayers, lossLayers,
-          neuronLayers, poolingLayers, recurrentLayers, reductionLayers,
-          shapeLayers, structuralLayers, unsupportedLayers})
+         {convolutionLayers, dataLayers, elementwiseLayers, expressionLayers,
+          lossLayers, neuronLayers, poolingLayers, recurrentLayers,
+          reductionLayers, shapeLayers, structuralLayers, unsupportedLayers})
       for (const LayerKind &kind : group())
         rows.push_back(kind);
     return rows;

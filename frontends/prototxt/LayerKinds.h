@@ -100,6 +100,7 @@ using LayerRows = std::vector<LayerKind>;
 LayerRows convolutionLayers();
 LayerRows dataLayers();
 LayerRows elementwiseLayers();
+LayerRows expressionLayers();
 LayerRows lossLayers();
 LayerRows neuronLayers();
 LayerRows poolingLayers();

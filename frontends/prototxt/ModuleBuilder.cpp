@@ -242,7 +242,12 @@ void ModuleBuilder::addProgram(const std::string &name, const FilteredNet &net,
           b, loc, blob,
           FlatSymbolRefAttr::get(b.getContext(), paramNames[param])));
     LayerBuild build(graph, entry, net.state.phase(), folder);
-    entry.kind->build(build);
+    if (entry.kind->isSupported())
+      entry.kind->build(build);
+    else
+      build.whole("opaque")
+          .text("kind", entry.layer->type())
+          .text("config", entry.layer->ShortDebugString());
     SmallVector<Value> tops = createLayer(build, loc, bottoms, params);
     for (auto [top, value] : llvm::zip_equal(entry.tops, tops))
       values[top] = value;

@@ -77,6 +77,7 @@ PrototxtFile parsePrototxt(const std::string &text, const std::string &file,
                            std::optional<FileKind> expected) {
   PrototxtFile result;
   result.places = std::make_shared<SourceMap>(file);
+  result.places->setText(text);
   result.kind = expected.value_or(FileKind::Net);
   bool proceed = true;
   if (std::optional<size_t> binary = findBinaryByte(text)) {

@@ -2,6 +2,8 @@
 
 #include "frontends/prototxt/SourceMap.h"
 
+#include "frontends/prototxt/StringPlaces.h"
+
 #include <google/protobuf/descriptor.h>
 
 namespace brew::prototxt {
@@ -59,6 +61,14 @@ SourceLocation SourceMap::whereValue(const Message &message,
                                      int index) const {
   const FieldPlace *place = find(message, field, index);
   return place ? at(place->value) : where(message);
+}
+
+SourceLocation SourceMap::whereInString(const Message &message,
+                                        const std::string &field,
+                                        size_t offset) const {
+  const FieldPlace *found = find(message, field);
+  return found ? at(placeInString(text, found->value, offset))
+               : where(message);
 }
 
 void SourceMap::setStart(const Message &message, TextPlace start) {

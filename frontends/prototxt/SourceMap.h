@@ -55,10 +55,18 @@ public:
   SourceLocation whereValue(const Message &message, const std::string &field,
                             int index = 0) const;
 
+  /// A byte of the value of a string field, which may be written in several
+  /// quoted pieces and with escapes; at its end, the closing quote. Falls back
+  /// as whereValue().
+  SourceLocation whereInString(const Message &message, const std::string &field,
+                               size_t offset) const;
+
   /// The occurrence itself, or null if the text does not have it.
   const FieldPlace *find(const Message &message, const std::string &field,
                          int index = 0) const;
 
+  /// The file's content, which whereInString() looks at.
+  void setText(std::string content) { text = std::move(content); }
   void setStart(const Message &message, TextPlace start);
   void addField(const Message &message, int number, FieldPlace place);
 
@@ -85,6 +93,7 @@ private:
   SourceLocation at(TextPlace place) const;
 
   std::string fileName;
+  std::string text;
   std::unordered_map<const Message *, Node> nodes;
 };
 

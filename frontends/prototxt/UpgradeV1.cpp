@@ -164,9 +164,9 @@ std::unique_ptr<caffe::NetParameter> upgradeV1(const caffe::NetParameter &from,
                                                Diagnostics &diagnostics) {
   if (from.layer_size() > 0)
     diagnostics
-        .error(places.where(from, "layer"),
-               "the net mixes 'layer' with the old form 'layers'; write all "
-               "layers in one form")
+        .warning(places.where(from, "layer"),
+                 "the net mixes 'layer' with the old form 'layers'; every "
+                 "'layer' is ignored, as Caffe does")
         .note(places.where(from, "layers"), "the first 'layers' is here");
   auto net = std::make_unique<caffe::NetParameter>();
   const Descriptor *type = caffe::NetParameter::descriptor();
@@ -174,7 +174,7 @@ std::unique_ptr<caffe::NetParameter> upgradeV1(const caffe::NetParameter &from,
   places.setStart(*net, {start.line, start.column});
   for (int i = 0; i < type->field_count(); ++i) {
     const std::string &name = type->field(i)->name();
-    if (name != "layers")
+    if (name != "layers" && name != "layer")
       copyField(places, from, name, *net, name);
   }
   for (int i = 0; i < from.layers_size(); ++i) {

@@ -602,3 +602,46 @@ row('cifar_small', {'x': (2, 3, 9, 9)}, [
     Layer('i2', 'InnerProduct', ['i1'], ['i2'], IP % 4),
     Layer('l', 'SoftmaxWithLoss', ['i2', 'label'], ['l'], 'loss_weight: 1.5')],
     outputs=[], labels={'label': ((2,), [0, 1, 2, 3])})
+
+
+# --- Expression --------------------------------------------------------------
+def expr(name, formula, shape=(2, 3, 4), params='', **more):
+    """A formula over x, and over z too where it reads one."""
+    inputs = {'x': shape, 'z': shape} if re.search(r'\bz\b', formula) else {'x': shape}
+    settings = 'expression_param { expr: "%s" %s }' % (formula, params)
+    row('formula_' + name, inputs, [Layer('layer', 'Expression', list(inputs), ['y'], settings)],
+        **more)
+
+expr('arithmetic', '-x * z + x / (z * z + 1) - 3.5')
+expr('quick_gelu', 'x * sigmoid(1.702 * x) + 0.5 * z')
+expr('gelu', '0.5 * x * (1 + erf(x / sqrt(2)))')
+expr('mish', 'x * tanh(softplus(x))')
+expr('swish', 'x / (1 + exp(-x))')
+expr('functions', 'sin(x) * cos(z) + exp(-x) * expm1(z) + tanh(x - z) - erf(2 * x)')
+expr('roots', 'sqrt(x) + rsqrt(z) + log(x) * log1p(z)', draw='positive')
+expr('powers', 'x ^ 2 - x ^ 3 + x ^ 5 + 2 ^ x + x ^ -2', draw='positive')
+expr('general_power', 'x ^ z + pow(z, 1.7)', draw='positive')
+expr('choice', 'x > 0 ? x * x : 0.1 * x')
+expr('logic', 'select(x > 0 && z > 0 || !(x < z), x * z, x - z)')
+expr('extremes', 'max(x, z, 0.33) + min(x, z) * relu(x) + abs(z)')
+expr('steps', 'x * floor(3 * z) + sign(x) * z + ceil(z) * (x >= 0.1)')
+# The side not taken has no derivative there: NaN must not get through.
+expr('guarded', 'x > 0.2 ? sqrt(x) + log(x) : z * x')
+expr('constant', '2')
+expr('other_bottom_only', 'z', bare=['x'])
+expr('scalar_parameter', 'param(0) * x', params='param { }')
+expr('vector_parameters', 'param(0) * max(x, 0) + param(1) * min(x, 0) + param(2)',
+     params='param { axis: 1 } param { axis: 2 } param { }')
+expr('parameter_twice', 'param(0) * x + sin(param(0) * x)', params='param { axis: 0 }')
+expr('unlearned', 'exp(param(0)) * x', params='param { axis: 1 }')
+row('formula_broadcast', {'x': (2, 3, 4), 'z': (2, 3), 's': (2,)},
+    [Layer('layer', 'Expression', ['s', 'x', 'z'], ['y'],
+           'expression_param { expr: "tanh(x * z) + s * x" }')])
+row('formula_in_place', {'x': (2, 5)},
+    [Layer('layer', 'Expression', ['x'], ['a'], 'expression_param { expr: "2 * x + 1" }'),
+     Layer('again', 'Expression', ['a'], ['a'], 'expression_param { expr: "a * tanh(a)" }'),
+     Layer('relu', 'ReLU', ['a'], ['y'])])
+row('formula_names', {'x': (2, 3)},
+    [Layer('first', 'Expression', ['x'], ['block/a'], 'expression_param { expr: "x * x" }'),
+     Layer('layer', 'Expression', ['block/a', 'x'], ['y'],
+           'expression_param { expr: "\'block/a\' * bottom(1)" }')])

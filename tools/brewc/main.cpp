@@ -1,6 +1,8 @@
 //===- main.cpp - brewc: compiles prototxt nets to plans -------------------===//
 #include "compiler/Compile.h"
+#include "formats/AtomicFile.h"
 #include "formats/Error.h"
+#include "frontends/prototxt/UpgradeText.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/Pass/PassManager.h"
@@ -21,6 +23,11 @@ cl::opt<std::string> input(cl::Positional, cl::desc("NET_OR_SOLVER.prototxt"),
                            cl::Required, cl::cat(category));
 cl::opt<std::string> output("o", cl::desc("Plan to write (none without it)"),
                             cl::value_desc("file"), cl::cat(category));
+
+cl::opt<bool> upgrade("upgrade",
+                      cl::desc("Print the net or solver in today's syntax (to "
+                               "the file of -o) and compile nothing"),
+                      cl::cat(category));
 
 cl::opt<TargetKind> target(
     "target", cl::desc("Where the plan will run"), cl::init(TargetKind::Cpu),
@@ -172,6 +179,25 @@ CompileOptions readOptions() {
   return options;
 }
 
+/// `--upgrade`: the exit status.
+int printUpgraded() {
+  for (const auto &[name, option] : cl::getRegisteredOptions())
+    if (option->getNumOccurrences() && option != &input && option != &output &&
+        option != &upgrade && llvm::is_contained(option->Categories, &category))
+      usage("--upgrade compiles nothing: --" + name.str() + " has no use there");
+  prototxt::Diagnostics diagnostics;
+  std::optional<std::string> text =
+      prototxt::upgradedText(input, diagnostics);
+  llvm::errs() << diagnostics.str();
+  if (!text)
+    return static_cast<int>(ExitStatus::BadInput);
+  if (output.empty())
+    llvm::outs() << *text;
+  else
+    formats::writeFileAtomically(output, *text);
+  return 0;
+}
+
 void printVersion(llvm::raw_ostream &os) { os << "brewc " BREW_VERSION "\n"; }
 
 } // namespace
@@ -191,7 +217,7 @@ int main(int argc, char **argv) {
           &llvm::errs()))
     return static_cast<int>(ExitStatus::Usage);
   try {
-    return compile(readOptions());
+    return upgrade ? printUpgraded() : compile(readOptions());
   } catch (const Error &error) {
     // Errors with a place begin with it.
     std::string text = error.what();

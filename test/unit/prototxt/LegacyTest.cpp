@@ -128,10 +128,16 @@ TEST(LegacyV1, DataTransform) {
 }
 
 TEST(LegacyV1, MixedWithCurrentLayers) {
-  EXPECT_EQ(saidAbout("layers { name: 'a' type: RELU }\nlayer { name: 'b' }"),
-            "f.prototxt:2:1: error: the net mixes 'layer' with the old form "
-            "'layers'; write all layers in one form\n"
+  const std::string text =
+      "layers { name: 'a' type: RELU }\nlayer { name: 'b' }";
+  EXPECT_EQ(saidAbout(text),
+            "f.prototxt:2:1: warning: the net mixes 'layer' with the old form "
+            "'layers'; every 'layer' is ignored, as Caffe does\n"
             "f.prototxt:1:1: note: the first 'layers' is here\n");
+  Diagnostics diagnostics;
+  auto document = netOf(text, diagnostics);
+  ASSERT_EQ(document->net().layer_size(), 1);
+  EXPECT_EQ(document->net().layer(0).name(), "a");
 }
 
 TEST(LegacyV0, Layers) {

@@ -53,4 +53,39 @@ TEST(SourceMap, CopiesKeepTheirPlaces) {
             "f.prototxt:2:12");
 }
 
+/// Where each byte of the name stands, the closing quote last.
+std::string stringPlaces(const std::string &text) {
+  Parsed parsed = parseText(text);
+  EXPECT_TRUE(parsed.file.complete) << parsed.diagnostics.str();
+  std::string found;
+  for (size_t i = 0; i <= parsed.file.net->name().size(); ++i) {
+    SourceLocation at =
+        parsed.file.places->whereInString(*parsed.file.net, "name", i);
+    found += (i ? " " : "") + std::to_string(at.line) + ":" +
+             std::to_string(at.column);
+  }
+  return found;
+}
+
+TEST(SourceMap, BytesOfStrings) {
+  EXPECT_EQ(stringPlaces("name: 'abc'"), "1:8 1:9 1:10 1:11");
+  EXPECT_EQ(stringPlaces("\n\tname:\t'ab'"), "2:9 2:10 2:11");
+  // Pieces, with a comment between them.
+  EXPECT_EQ(stringPlaces("name: 'a' # '\n  \"b\"'' 'c'"), "1:8 2:4 2:10 2:11");
+  // Escapes stand for the bytes they make.
+  EXPECT_EQ(stringPlaces("name: '\\t\\'\\x41b\\101c\\u00e9d'"),
+            "1:8 1:10 1:12 1:16 1:17 1:21 1:22 1:22 1:28 1:29");
+  // A byte order mark has no column.
+  EXPECT_EQ(stringPlaces("\xef\xbb\xbfname: 'a'"), "1:8 1:9");
+  EXPECT_EQ(stringPlaces("name: ''"), "1:8");
+}
+
+TEST(SourceMap, BytesOfAStringThatIsNotThere) {
+  Parsed parsed = parseText("\n\nlayer { }");
+  EXPECT_EQ(
+      parsed.file.places->whereInString(parsed.file.net->layer(0), "name", 3)
+          .str(),
+      "f.prototxt:3:1");
+}
+
 } // namespace

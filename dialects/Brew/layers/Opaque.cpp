@@ -1,0 +1,23 @@
+//===- Opaque.cpp - Layers without code -----------------------------------===//
+#include "dialects/Brew/layers/LayerGroup.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/Opaque.h.inc"
+
+using namespace mlir;
+using namespace brew::ir;
+
+LogicalResult OpaqueOp::inferShapes(Shapes &, Shapes &) {
+  return emitError() << "layer '" << getLayer() << "': type " << getKind()
+                     << " is not supported yet";
+}
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/Opaque.cpp.inc"
+
+void brew::ir::registerOpaqueLayers(BrewDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "dialects/Brew/layers/Opaque.cpp.inc"
+      >();
+}

@@ -1,0 +1,50 @@
+//===- Lexer.h - Words and signs of a formula -------------------*- C++ -*-===//
+#pragma once
+
+#include "formats/expression/Expression.h"
+
+#include <string>
+
+namespace brew::expression {
+
+enum class TokenKind { Number, Name, QuotedName, Sign, End };
+
+struct Token {
+  TokenKind kind = TokenKind::End;
+  size_t offset = 0;
+  std::string text;  ///< a quoted name without its quotes
+  double number = 0; ///< of a Number
+
+  bool is(const char *sign) const {
+    return kind == TokenKind::Sign && text == sign;
+  }
+  /// "'foo'" or "the end".
+  std::string describe() const;
+};
+
+/// Thrown by the error that ends a parse.
+struct SyntaxError {
+  Problem problem;
+};
+
+class Lexer {
+public:
+  /// `text` must outlive the lexer. The first token comes with advance().
+  explicit Lexer(const std::string &text) : text(text) {}
+
+  const Token &current() const { return token; }
+  /// Goes on to the next token. Throws SyntaxError at one that is malformed.
+  void advance();
+
+private:
+  void takeNumber();
+  void takeName();
+  void takeQuotedName();
+  void takeSign();
+
+  const std::string &text;
+  size_t at = 0;
+  Token token;
+};
+
+} // namespace brew::expression

@@ -1,0 +1,59 @@
+//===- UpgradeText.cpp - Old prototxts as text in today's syntax ----------===//
+
+#include "frontends/prototxt/UpgradeText.h"
+
+#include "frontends/prototxt/LegacyUpgrade.h"
+#include "frontends/prototxt/NetDocument.h"
+
+#include <google/protobuf/text_format.h>
+
+namespace brew::prototxt {
+
+namespace {
+
+void upgradeInline(caffe::NetParameter &net,
+                   const std::shared_ptr<SourceMap> &places,
+                   Diagnostics &diagnostics) {
+  net = NetDocument::fromInline(net, places, diagnostics)->net();
+}
+
+void upgradeSolverNets(caffe::SolverParameter &solver,
+                       const std::shared_ptr<SourceMap> &places,
+                       Diagnostics &diagnostics) {
+  if (solver.has_net_param())
+    upgradeInline(*solver.mutable_net_param(), places, diagnostics);
+  if (solver.has_train_net_param())
+    upgradeInline(*solver.mutable_train_net_param(), places, diagnostics);
+  for (caffe::NetParameter &net : *solver.mutable_test_net_param())
+    upgradeInline(net, places, diagnostics);
+}
+
+std::string print(const google::protobuf::Message &message) {
+  google::protobuf::TextFormat::Printer printer;
+  printer.SetUseUtf8StringEscaping(true);
+  std::string text;
+  printer.PrintToString(message, &text);
+  return text;
+}
+
+} // namespace
+
+std::optional<std::string> upgradedText(const std::string &path,
+                                        Diagnostics &diagnostics) {
+  PrototxtFile file = readPrototxt(path, diagnostics);
+  if (!file.reachedEnd)
+    return std::nullopt;
+  std::string text;
+  if (file.kind == FileKind::Solver) {
+    upgradeSolver(*file.solver, *file.places, diagnostics);
+    upgradeSolverNets(*file.solver, file.places, diagnostics);
+    text = print(*file.solver);
+  } else {
+    text = print(NetDocument::fromParsed(std::move(file), diagnostics)->net());
+  }
+  if (diagnostics.hasErrors())
+    return std::nullopt;
+  return text;
+}
+
+} // namespace brew::prototxt
