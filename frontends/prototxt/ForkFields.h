@@ -22,4 +22,7 @@ const char *forkOwningValue(const std::string &enumType,
 /// The fork that has the layer type `type` (as in `type: "PriorBox"`), or null.
 const char *forkOwningLayerType(const std::string &type);
 
+/// The fork that has the filler type `type` (as in `type: "gabor"`), or null.
+const char *forkOwningFiller(const std::string &type);
+
 } // namespace brew::prototxt

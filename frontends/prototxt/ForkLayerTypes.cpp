@@ -1,7 +1,7 @@
-//===- ForkLayerTypes.cpp - Layer types of Caffe's forks ------------------===//
+//===- ForkLayerTypes.cpp - Layer and filler types of Caffe's forks -------===//
 //
-// Layer types that Caffe 1.0 does not have, with the fork best known for them.
-// Some of them Brew supports; the table is asked about the others.
+// Layer and filler types that Caffe 1.0 does not have, with the fork best known
+// for them. Some of them Brew supports; the table is asked about the others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,13 +13,13 @@ namespace brew::prototxt {
 
 namespace {
 
-struct LayerTypes {
+struct Types {
   const char *fork;
   const char *names;
 };
 
 // clang-format off
-constexpr LayerTypes layerTypes[] = {
+constexpr Types layerTypes[] = {
     {c3D,
      "Convolution3D Pooling3D"},
     {caffeface,
@@ -110,15 +110,33 @@ constexpr LayerTypes layerTypes[] = {
      "TileND TopkGather Unstack UpsampleDarknet Where4 "
      "Where4Gathernd Where4GatherndCrop XLU YoloV2Loss YoloV3Loss"},
 };
+
+constexpr Types fillers[] = {
+    {caffewindows, "gaussian_unitball identity"},
+    {flownet2, "diagonal"},
+    {intelCaffe, "gabor"},
+    {nvidiaCaffe,
+     "bilinearstatic gaussianstatic msrastatic positive_unitballstatic "
+     "uniformstatic xavierstatic"},
+};
 // clang-format on
+
+template <size_t count>
+const char *find(const Types (&table)[count], const std::string &type) {
+  for (const Types &types : table)
+    if (hasWord(types.names, type))
+      return types.fork;
+  return nullptr;
+}
 
 } // namespace
 
 const char *forkOwningLayerType(const std::string &type) {
-  for (const LayerTypes &each : layerTypes)
-    if (hasWord(each.names, type))
-      return each.fork;
-  return nullptr;
+  return find(layerTypes, type);
+}
+
+const char *forkOwningFiller(const std::string &type) {
+  return find(fillers, type);
 }
 
 } // namespace brew::prototxt

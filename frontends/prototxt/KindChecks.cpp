@@ -61,14 +61,9 @@ void checkBlocks(const caffe::LayerParameter &layer, const LayerKind &kind,
 } // namespace
 
 void checkAgainstKind(const caffe::LayerParameter &layer, const LayerKind &kind,
-                      caffe::Phase phase, const SourceMap &places,
-                      Diagnostics &diagnostics) {
+                      const SourceMap &places, Diagnostics &diagnostics) {
   checkCounts(layer, kind, places, diagnostics);
   checkBlocks(layer, kind, places, diagnostics);
-  if (layer.has_phase() && layer.phase() != phase)
-    diagnostics.error(places.where(layer, "phase"),
-                      layerWords(layer) + "a phase other than the net's (" +
-                          caffe::Phase_Name(phase) + ") is not supported yet");
   if (layer.blobs_size() > 0)
     diagnostics.error(
         places.where(layer, "blobs"),

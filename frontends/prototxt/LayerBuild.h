@@ -117,7 +117,7 @@ public:
   const caffe::LayerParameter &layer;
   const NetGraph &graph;
   const GraphLayer &entry;
-  const caffe::Phase phase; ///< the net's
+  const caffe::Phase phase; ///< the layer's own or else the net's
   /// Folder of the prototxt, where the layer's files may lie.
   const std::string folder;
 

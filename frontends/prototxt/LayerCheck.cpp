@@ -3,6 +3,7 @@
 #include "frontends/prototxt/LayerCheck.h"
 
 #include "formats/Suggest.h"
+#include "frontends/prototxt/ForkFields.h"
 
 #include <algorithm>
 #include <climits>
@@ -24,6 +25,14 @@ Diagnostic &LayerCheck::errorInString(const Message &block,
                                       const std::string &text) {
   return diagnostics.error(places.whereInString(block, field, offset),
                            layerWords(layer) + text);
+}
+
+void LayerCheck::unsupported(const Message &block, const std::string &field,
+                             const std::string &text, int index) {
+  if (toCompile)
+    error(block, field, text, index);
+  else
+    warn(block, field, text, index);
 }
 
 void LayerCheck::missing(const Message &block, const std::string &field) {
@@ -102,7 +111,11 @@ void LayerCheck::filler(const caffe::FillerParameter &filler) {
       "constant", "uniform", "gaussian", "positive_unitball",
       "xavier",   "msra",    "bilinear"};
   const std::string &type = filler.type();
-  if (std::find(known.begin(), known.end(), type) == known.end())
+  if (const char *fork = forkOwningFiller(type))
+    unsupported(filler, "type",
+                "filler type '" + type + "' belongs to " + fork +
+                    " and is not supported yet");
+  else if (std::find(known.begin(), known.end(), type) == known.end())
     error(filler, "type",
           "unknown filler type '" + type + "'" + didYouMean(type, known));
   else if (type != "gaussian" && filler.sparse() != -1)
@@ -146,8 +159,9 @@ void LayerCheck::transform() {
 }
 
 void checkSettings(const caffe::LayerParameter &layer, const LayerKind &kind,
-                   const SourceMap &places, Diagnostics &diagnostics) {
-  LayerCheck check(layer, places, diagnostics);
+                   const SourceMap &places, Diagnostics &diagnostics,
+                   bool toCompile) {
+  LayerCheck check(layer, places, diagnostics, toCompile);
   if (kind.check)
     kind.check(check);
   for (const ParamBlob &param : paramsOf(kind, layer))

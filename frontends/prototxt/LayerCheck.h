@@ -15,8 +15,9 @@ public:
   using Message = google::protobuf::Message;
 
   LayerCheck(const caffe::LayerParameter &layer, const SourceMap &places,
-             Diagnostics &diagnostics)
-      : layer(layer), places(places), diagnostics(diagnostics) {}
+             Diagnostics &diagnostics, bool toCompile = true)
+      : layer(layer), places(places), diagnostics(diagnostics),
+        toCompile(toCompile) {}
 
   const caffe::LayerParameter &layer;
   const SourceMap &places;
@@ -27,6 +28,10 @@ public:
   /// An error at byte `offset` of a string field.
   Diagnostic &errorInString(const Message &block, const std::string &field,
                             size_t offset, const std::string &text);
+  /// Something that is right, but has no code: an error, unless the net is only
+  /// looked at.
+  void unsupported(const Message &block, const std::string &field,
+                   const std::string &text, int index = 0);
   /// A required field of `block` that is not there.
   void missing(const Message &block, const std::string &field);
   void warn(const Message &block, const std::string &field,
@@ -44,6 +49,7 @@ public:
 
 private:
   Diagnostics &diagnostics;
+  const bool toCompile;
 };
 
 } // namespace brew::prototxt

@@ -51,14 +51,15 @@ caffe::LossParameter::NormalizationMode
 normalizationOf(const caffe::LossParameter &settings);
 
 /// Reports where a layer breaks the rules of its type: the number of bottoms
-/// and tops, settings that only other types read, a phase of its own.
+/// and tops, settings that only other types read.
 void checkAgainstKind(const caffe::LayerParameter &layer, const LayerKind &kind,
-                      caffe::Phase phase, const SourceMap &places,
-                      Diagnostics &diagnostics);
+                      const SourceMap &places, Diagnostics &diagnostics);
 
 /// Reports what is wrong with the settings of a layer of a supported type, at
-/// the fields that say it.
+/// the fields that say it. What is only not supported yet is an error with
+/// `toCompile`.
 void checkSettings(const caffe::LayerParameter &layer, const LayerKind &kind,
-                   const SourceMap &places, Diagnostics &diagnostics);
+                   const SourceMap &places, Diagnostics &diagnostics,
+                   bool toCompile = true);
 
 } // namespace brew::prototxt

@@ -241,7 +241,10 @@ void ModuleBuilder::addProgram(const std::string &name, const FilteredNet &net,
       params.push_back(ParamValueOp::create(
           b, loc, blob,
           FlatSymbolRefAttr::get(b.getContext(), paramNames[param])));
-    LayerBuild build(graph, entry, net.state.phase(), folder);
+    // A layer may have a phase of its own, whatever the net's.
+    const caffe::Phase phase =
+        entry.layer->has_phase() ? entry.layer->phase() : net.state.phase();
+    LayerBuild build(graph, entry, phase, folder);
     if (entry.kind->isSupported())
       entry.kind->build(build);
     else

@@ -66,10 +66,10 @@ void Wiring::run() {
     takeBottoms(entry);
     makeTops(entry);
     if (kind) {
-      checkAgainstKind(*layer, *kind, net.state.phase(), places, diagnostics);
+      checkAgainstKind(*layer, *kind, places, diagnostics);
       weighTops(entry);
       takeParams(entry);
-      checkSettings(*layer, *kind, places, diagnostics);
+      checkSettings(*layer, *kind, places, diagnostics, toCompile);
     }
     ++layerIndex;
   }

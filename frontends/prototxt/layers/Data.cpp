@@ -91,9 +91,9 @@ void checkMemoryData(LayerCheck &c) {
   for (const char *field : {"batch_size", "channels", "height", "width"})
     c.count(c.layer.memory_data_param(), field);
   if (c.layer.has_transform_param())
-    c.error(c.layer, "transform_param",
-            "transform_param is not supported yet for memory data, which is "
-            "taken as it is given");
+    c.unsupported(c.layer, "transform_param",
+                  "transform_param is not supported yet for memory data, which "
+                  "is taken as it is given");
 }
 
 void buildFeed(LayerBuild &l) {
