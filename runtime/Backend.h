@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace brew::runtime {
 
@@ -39,15 +40,34 @@ public:
   virtual void uploadBytes(std::uint32_t arena, std::uint64_t offset,
                            const void *bytes, std::size_t size) = 0;
 
+  /// See Executor.
+  virtual void feed(std::uint32_t buffer, const std::byte *bytes) {
+    upload(buffer, bytes);
+  }
+
   /// Starts steps [begin, end) of a program; downloads wait for them.
   virtual void run(int program, std::size_t begin, std::size_t end) = 0;
+  /// Starts whole programs, then copies of the buffers in `reads` to the host.
+  /// False, and nothing is done, where there is no queue to put them in.
+  virtual bool start(const std::vector<int> &, // programs
+                     const std::vector<std::uint32_t> &) {
+    return false;
+  }
+  /// Waits for the oldest start() and returns the bytes it read, one buffer
+  /// after the other.
+  virtual std::vector<std::byte> finish() { return {}; }
+
   /// Runs all steps of a program, with a clock on each.
   virtual void
   runTimed(int program,
            const std::function<void(std::size_t, double)> &observer) = 0;
 
+  /// See Executor.
+  virtual Measurement measure(const std::vector<int> &programs, int count) = 0;
   /// What executes a step; see Executor.
   virtual std::string implementation(int program, std::size_t step) const = 0;
+  /// The device in a few words.
+  virtual std::string description() const = 0;
   /// Bytes of vendor scratch.
   virtual std::uint64_t workspaceBytes() const = 0;
 };
@@ -59,5 +79,8 @@ std::string describeStep(const plan::PlanFile &plan,
 std::unique_ptr<Backend>
 makeCpuBackend(std::shared_ptr<const plan::PlanFile> plan,
                const ExecutorOptions &options);
+std::unique_ptr<Backend>
+makeCudaBackend(std::shared_ptr<const plan::PlanFile> plan,
+                const ExecutorOptions &options);
 
 } // namespace brew::runtime

@@ -5,8 +5,9 @@
 #include "runtime/Backend.h"
 #include "runtime/Checks.h"
 
+#include <algorithm>
 #include <cstring>
-#include <vector>
+#include <set>
 
 namespace brew::runtime {
 
@@ -21,7 +22,10 @@ std::string describeStep(const plan::PlanFile &plan,
 
 Executor::Executor(std::shared_ptr<const plan::PlanFile> file,
                    ExecutorOptions options)
-    : plan(std::move(file)), backend(makeCpuBackend(plan, options)) {}
+    : plan(std::move(file)),
+      backend(manifest().target().kind() == plan::Target::CUDA
+                  ? makeCudaBackend(plan, options)
+                  : makeCpuBackend(plan, options)) {}
 Executor::~Executor() = default;
 
 int Executor::threads() const { return backend->threads(); }
@@ -51,6 +55,11 @@ const plan::Buffer &Executor::buffer(std::uint32_t index) const {
 void Executor::upload(std::uint32_t index, const std::byte *bytes) {
   buffer(index);
   backend->upload(index, bytes);
+}
+
+void Executor::feed(std::uint32_t index, const std::byte *bytes) {
+  buffer(index);
+  backend->feed(index, bytes);
 }
 
 void Executor::download(std::uint32_t index, std::byte *bytes) const {
@@ -101,30 +110,162 @@ void Executor::run(int index, std::size_t begin, std::size_t end) {
 void Executor::run(int index) {
   const plan::Program &description = program(index);
   backend->run(index, 0, static_cast<std::size_t>(description.steps_size()));
-  runChecks(description);
+  runChecks(description, [&](auto buffer, auto use) { read(buffer, use); });
 }
 
 void Executor::runTimed(
     int index, const std::function<void(std::size_t, double)> &observer) {
   const plan::Program &description = program(index);
   backend->runTimed(index, observer);
-  runChecks(description);
+  runChecks(description, [&](auto buffer, auto use) { read(buffer, use); });
 }
 
-void Executor::runChecks(const plan::Program &description) const {
+void Executor::runChecks(const plan::Program &description,
+                         const Reader &reader) const {
   for (const plan::Check &check : description.checks()) {
     std::int32_t status = 0;
-    read(check.status_buffer_index(), [&](const std::byte *bytes) {
+    reader(check.status_buffer_index(), [&](const std::byte *bytes) {
       std::memcpy(&status, bytes, sizeof status);
     });
     if (status == 0)
       continue;
     const plan::Buffer &values = buffer(check.values_buffer_index());
-    read(check.values_buffer_index(), [&](const std::byte *bytes) {
+    reader(check.values_buffer_index(), [&](const std::byte *bytes) {
       failCheck(check, status, values, bytes);
     });
   }
 }
+
+//===----------------------------------------------------------------------===//
+// Runs that the caller does not wait for
+//===----------------------------------------------------------------------===//
+
+void RunResults::read(std::uint32_t index,
+                      const std::function<void(const std::byte *)> &use) const {
+  const auto entry = values.find(index);
+  if (entry == values.end())
+    throw Error(ExitStatus::Bug,
+                "buffer " + std::to_string(index) + " is no result of the run");
+  use(entry->second.data());
+}
+
+std::vector<std::uint32_t>
+Executor::resultsOf(const plan::Program &description) const {
+  std::set<std::uint32_t> indices;
+  for (const plan::Output &output : description.outputs())
+    indices.insert(output.buffer_index());
+  for (const plan::Output &loss : description.inner_losses())
+    indices.insert(loss.buffer_index());
+  for (const plan::Check &check : description.checks()) {
+    indices.insert(check.status_buffer_index());
+    indices.insert(check.values_buffer_index());
+  }
+  return {indices.begin(), indices.end()};
+}
+
+void Executor::start(const std::vector<int> &programs) {
+  Started run{programs, {}, {}, false};
+  for (int index : programs)
+    for (std::uint32_t result : resultsOf(program(index)))
+      if (std::find(run.reads.begin(), run.reads.end(), result) ==
+          run.reads.end())
+        run.reads.push_back(result);
+  if (!backend->start(programs, run.reads)) {
+    for (int index : programs) {
+      this->run(index);
+      for (std::uint32_t result : resultsOf(program(index))) {
+        std::vector<std::byte> bytes(buffer(result).size());
+        backend->download(result, bytes.data());
+        run.results.values[result] = std::move(bytes);
+      }
+    }
+    run.done = true;
+  }
+  pending.push_back(std::move(run));
+}
+
+RunResults Executor::finish() {
+  if (pending.empty())
+    throw Error(ExitStatus::Bug, "no run was started");
+  Started run = std::move(pending.front());
+  pending.pop_front();
+  if (run.done)
+    return std::move(run.results);
+  const std::vector<std::byte> bytes = backend->finish();
+  auto first = bytes.begin();
+  for (std::uint32_t index : run.reads) {
+    const auto end = first + static_cast<std::ptrdiff_t>(buffer(index).size());
+    run.results.values[index].assign(first, end);
+    first = end;
+  }
+  for (int index : run.programs)
+    runChecks(program(index),
+              [&](auto buffer, auto use) { run.results.read(buffer, use); });
+  return std::move(run.results);
+}
+
+/// Buffers that a step names.
+static std::vector<std::uint32_t> buffersOf(const plan::Step &step) {
+  switch (step.action_case()) {
+  case plan::Step::kLaunch:
+    return {step.launch().buffer_indices().begin(),
+            step.launch().buffer_indices().end()};
+  case plan::Step::kConvolution: {
+    const plan::ConvolutionCall &call = step.convolution();
+    std::vector<std::uint32_t> buffers = {
+        call.x_buffer_index(), call.w_buffer_index(), call.y_buffer_index()};
+    if (call.has_b_buffer_index())
+      buffers.push_back(call.b_buffer_index());
+    return buffers;
+  }
+  case plan::Step::kInnerProduct: {
+    const plan::InnerProductCall &call = step.inner_product();
+    std::vector<std::uint32_t> buffers = {
+        call.x_buffer_index(), call.w_buffer_index(), call.y_buffer_index()};
+    if (call.has_b_buffer_index())
+      buffers.push_back(call.b_buffer_index());
+    return buffers;
+  }
+  case plan::Step::kCopy:
+    return {step.copy().source_buffer_index(),
+            step.copy().target_buffer_index()};
+  case plan::Step::kZero:
+    return {step.zero().buffer_index()};
+  case plan::Step::kAllReduce:
+    return {step.all_reduce().buffer_index()};
+  case plan::Step::ACTION_NOT_SET:
+    break;
+  }
+  return {};
+}
+
+bool Executor::canRunTogether(int first, int second) const {
+  constexpr std::uint64_t kMostBytes = 1 << 20;
+  std::uint64_t total = 0;
+  const std::vector<std::uint32_t> results = resultsOf(program(first));
+  for (std::uint32_t index : results)
+    total += buffer(index).size();
+  if (total > kMostBytes)
+    return false;
+  for (const plan::Step &step : program(second).steps())
+    for (std::uint32_t used : buffersOf(step))
+      for (std::uint32_t index : results) {
+        const plan::Buffer &a = buffer(used), &b = buffer(index);
+        if (a.arena_index() == b.arena_index() &&
+            a.offset() < b.offset() + b.size() &&
+            b.offset() < a.offset() + a.size())
+          return false;
+      }
+  return true;
+}
+
+Measurement Executor::measure(const std::vector<int> &programs, int count) {
+  for (int index : programs)
+    program(index);
+  return backend->measure(programs, count);
+}
+
+std::string Executor::description() const { return backend->description(); }
 
 std::string Executor::implementation(int index, std::size_t step) const {
   if (step >= static_cast<std::size_t>(program(index).steps_size()))

@@ -12,10 +12,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace brew::runtime {
 
@@ -24,6 +27,41 @@ class Backend;
 struct ExecutorOptions {
   /// Worker threads; 0 means OMP_NUM_THREADS, else one per available core.
   int threads = 0;
+
+  // CUDA only.
+  /// Number of the GPU.
+  int gpu = 0;
+  /// File that keeps which vendor engines were fastest; "": none.
+  std::string timingCache = {};
+  /// Measure vendor engines; else the library's first suggestion is taken.
+  bool tune = true;
+  /// Bytes of scratch that a vendor call may use.
+  std::uint64_t workspaceLimit = std::uint64_t(1) << 30;
+  /// Only vendor engines whose results repeat to the bit; a plan may ask for
+  /// that too.
+  bool deterministic = false;
+  /// Takes sentences about what went wrong but can be gone without.
+  std::function<void(const std::string &)> warn = [](const std::string &) {};
+};
+
+/// What a program left that was started and has finished: its outputs, its
+/// losses and what its checks looked at.
+class RunResults {
+public:
+  /// Calls `use` with the bytes of one of those buffers.
+  void read(std::uint32_t buffer,
+            const std::function<void(const std::byte *)> &use) const;
+
+private:
+  friend class Executor;
+  std::map<std::uint32_t, std::vector<std::byte>> values;
+};
+
+/// What measuring programs tells.
+struct Measurement {
+  std::vector<double> seconds;   ///< of each run
+  std::size_t graphNodes = 0;    ///< of the CUDA graph, where there is one
+  std::uint64_t deviceBytes = 0; ///< memory held on the GPU
 };
 
 class Executor {
@@ -56,6 +94,10 @@ public:
   void uploadBytes(std::uint32_t arena, std::uint64_t offset, const void *bytes,
                    std::size_t size);
 
+  /// Like upload(), made for the inputs of every run: on a device the bytes
+  /// travel while it computes, and the program that is started next sees them.
+  void feed(std::uint32_t buffer, const std::byte *bytes);
+
   /// Calls `use` with the bytes of a buffer: the memory itself where the host
   /// can reach it, else a copy.
   void read(std::uint32_t buffer,
@@ -78,6 +120,22 @@ public:
   /// (e.g. a label outside [0, classes)).
   void run(int program);
 
+  /// Starts programs that run one after the other; a device returns before they
+  /// end. Programs may be started together if canRunTogether() says so.
+  void start(const std::vector<int> &programs);
+  /// Runs that were started and whose results were not taken.
+  std::size_t started() const { return pending.size(); }
+  /// Waits for the oldest of them, runs its programs' checks as run() does, and
+  /// returns what its programs left.
+  RunResults finish();
+  /// Whether the results of `first` are still there after `second`, and few
+  /// enough to be copied after every run.
+  bool canRunTogether(int first, int second) const;
+
+  /// Runs `programs` one after the other, `count` times, without looking at
+  /// their checks; times are the device's own.
+  Measurement measure(const std::vector<int> &programs, int count);
+
   /// Like run(program), calling `observer(step, seconds)` for every step, in
   /// order.
   void runTimed(int program,
@@ -87,16 +145,30 @@ public:
   /// vendor kernel's name ("oneDNN brgconv:avx512_core").
   std::string implementation(int program, std::size_t step) const;
 
+  /// The device: "cpu", or the GPU's name and the architecture of the code.
+  std::string description() const;
+
   /// Bytes of vendor scratch, one slab for all calls.
   std::uint64_t workspaceBytes() const;
 
 private:
   const plan::Program &program(int index) const;
   const plan::Buffer &buffer(std::uint32_t index) const;
-  void runChecks(const plan::Program &program) const;
+  using Reader = std::function<void(
+      std::uint32_t, const std::function<void(const std::byte *)> &)>;
+  void runChecks(const plan::Program &program, const Reader &reader) const;
+  std::vector<std::uint32_t> resultsOf(const plan::Program &program) const;
+
+  struct Started {
+    std::vector<int> programs;
+    std::vector<std::uint32_t> reads;
+    RunResults results; ///< where the device has no queue: already there
+    bool done;
+  };
 
   std::shared_ptr<const plan::PlanFile> plan;
   std::unique_ptr<Backend> backend;
+  std::deque<Started> pending;
 };
 
 } // namespace brew::runtime

@@ -72,7 +72,9 @@ public:
   void
   runTimed(int program,
            const std::function<void(std::size_t, double)> &observer) override;
+  Measurement measure(const std::vector<int> &sequence, int count) override;
   std::string implementation(int program, std::size_t step) const override;
+  std::string description() const override { return "cpu"; }
   std::uint64_t workspaceBytes() const override { return workspace.size(); }
 
 private:
@@ -251,6 +253,19 @@ void CpuBackend::runTimed(
     runStep(steps[i]);
     observer(i, std::chrono::duration<double>(Clock::now() - start).count());
   }
+}
+
+Measurement CpuBackend::measure(const std::vector<int> &sequence, int count) {
+  using Clock = std::chrono::steady_clock;
+  Measurement result;
+  for (int i = 0; i < count; ++i) {
+    const Clock::time_point start = Clock::now();
+    for (int program : sequence)
+      run(program, 0, programs[static_cast<std::size_t>(program)].size());
+    result.seconds.push_back(
+        std::chrono::duration<double>(Clock::now() - start).count());
+  }
+  return result;
 }
 
 std::string CpuBackend::implementation(int program, std::size_t step) const {

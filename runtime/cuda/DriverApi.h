@@ -115,7 +115,8 @@ struct CUDA_MEMCPY2D {
   FUNCTION(cuStreamCreate, cuStreamCreate, (CUstream *, unsigned))             \
   FUNCTION(cuStreamDestroy, cuStreamDestroy_v2, (CUstream))                    \
   FUNCTION(cuStreamSynchronize, cuStreamSynchronize, (CUstream))               \
-  FUNCTION(cuStreamWaitEvent, cuStreamWaitEvent, (CUstream, CUevent, unsigned)) \
+  FUNCTION(cuStreamWaitEvent, cuStreamWaitEvent,                               \
+           (CUstream, CUevent, unsigned))                                      \
   FUNCTION(cuStreamBeginCapture, cuStreamBeginCapture_v2, (CUstream, int))     \
   FUNCTION(cuStreamEndCapture, cuStreamEndCapture, (CUstream, CUgraph *))      \
   FUNCTION(cuGraphInstantiate, cuGraphInstantiateWithFlags,                    \
@@ -128,7 +129,8 @@ struct CUDA_MEMCPY2D {
   FUNCTION(cuEventCreate, cuEventCreate, (CUevent *, unsigned))                \
   FUNCTION(cuEventRecord, cuEventRecord, (CUevent, CUstream))                  \
   FUNCTION(cuEventSynchronize, cuEventSynchronize, (CUevent))                  \
-  FUNCTION(cuEventElapsedTime, cuEventElapsedTime, (float *, CUevent, CUevent)) \
+  FUNCTION(cuEventElapsedTime, cuEventElapsedTime,                             \
+           (float *, CUevent, CUevent))                                        \
   FUNCTION(cuEventDestroy, cuEventDestroy_v2, (CUevent))                       \
   FUNCTION(cuModuleLoadDataEx, cuModuleLoadDataEx,                             \
            (CUmodule *, const void *, unsigned, CUjit_option *, void **))      \

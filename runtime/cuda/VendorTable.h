@@ -1,4 +1,5 @@
-//===- VendorTable.h - The vendor calls that a CUDA plan needs ---*- C++ -*-===//
+//===- VendorTable.h - The vendor calls that a CUDA plan needs ---*- C++
+//-*-===//
 //
 // Brew's own narrow view of a library of neural-network primitives. On a device
 // the cuDNN adapter (CudnnAdapter.h) stands behind it; where there is no device
@@ -7,8 +8,8 @@
 // compiler or anything else.
 //
 // A call is created once, from shapes and layouts; the library may know several
-// ways to do it ("candidates", the most promising first). Which one is used, and
-// where its scratch lies, is decided by the caller.
+// ways to do it ("candidates", the most promising first). Which one is used,
+// and where its scratch lies, is decided by the caller.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -91,12 +92,13 @@ struct BrewVendorTable {
   /// Opens the library for the calling thread's current CUDA context.
   int (*open)(struct BrewVendorContext **context, char *message);
   void (*close)(struct BrewVendorContext *context);
-  /// Name and version, "cuDNN 9.19.0"; part of the timing cache's keys. Lives as
-  /// long as the context.
+  /// Name and version, "cuDNN 9.19.0"; part of the timing cache's keys. Lives
+  /// as long as the context.
   const char *(*name)(struct BrewVendorContext *context);
 
-  /// Leaves out candidates that need more than `workspace_limit` bytes, and
-  /// fails if none is left.
+  /// Fails if no candidate is known. Which of them the library can really
+  /// build, within `workspace_limit` bytes of scratch, may only turn out when
+  /// workspace() asks for one.
   int (*create_convolution)(struct BrewVendorContext *context,
                             const struct BrewVendorConvolution *description,
                             uint64_t workspace_limit,
@@ -108,6 +110,7 @@ struct BrewVendorTable {
   /// What a candidate is called, unique within the call and the same in every
   /// run with this library and device. Lives as long as the call.
   const char *(*describe)(struct BrewVendorCall *call, int32_t candidate);
+  /// Bytes of scratch; UINT64_MAX for a candidate that cannot be used.
   uint64_t (*workspace)(struct BrewVendorCall *call, int32_t candidate);
 
   /// Enqueues the call on a stream (a CUstream), which may be capturing. `x`,

@@ -195,7 +195,7 @@ void Feeder::feed() {
         feed->prefetcher ? &feed->prefetcher->acquire() : nullptr;
     for (std::size_t i = 0; i < feed->buffers.size(); ++i) {
       const std::vector<std::byte> &given = feed->given[i];
-      executor.upload(feed->buffers[i],
+      executor.feed(feed->buffers[i],
                       given.empty() ? batch->tops[i] : given.data());
     }
     if (batch)

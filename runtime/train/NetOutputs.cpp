@@ -8,45 +8,65 @@
 namespace brew::runtime {
 namespace {
 
-std::vector<double> values(Executor &executor, const plan::Output &output) {
+/// `source` is an Executor or RunResults.
+template <typename Source>
+std::vector<double> values(const plan::Manifest &manifest, const Source &source,
+                           const plan::Output &output) {
   const plan::Buffer &buffer =
-      executor.manifest().buffers(static_cast<int>(output.buffer_index()));
+      manifest.buffers(static_cast<int>(output.buffer_index()));
   std::vector<double> result(
       static_cast<std::size_t>(plan::elementCount(buffer)));
-  executor.read(output.buffer_index(), [&](const std::byte *bytes) {
+  source.read(output.buffer_index(), [&](const std::byte *bytes) {
     load(buffer, bytes, result.data());
   });
   return result;
 }
 
-double weightedSum(Executor &executor, const plan::Output &output) {
-  if (output.loss_weight() == 0)
-    return 0;
-  double sum = 0;
-  for (double value : values(executor, output))
-    sum += value;
-  return output.loss_weight() * sum;
-}
-
-} // namespace
-
-std::vector<OutputValue> readOutputs(Executor &executor, int program) {
+template <typename Source>
+std::vector<OutputValue> outputsOf(const plan::Manifest &manifest, int program,
+                                   const Source &source) {
   std::vector<OutputValue> result;
-  for (const plan::Output &output :
-       executor.manifest().programs(program).outputs())
-    for (double value : values(executor, output))
+  for (const plan::Output &output : manifest.programs(program).outputs())
+    for (double value : values(manifest, source, output))
       result.push_back({output.blob(), value, output.loss_weight()});
   return result;
 }
 
-double totalLoss(Executor &executor, int program) {
-  const plan::Program &description = executor.manifest().programs(program);
+template <typename Source>
+double lossOf(const plan::Manifest &manifest, int program,
+              const Source &source) {
+  auto weightedSum = [&](const plan::Output &output) {
+    double sum = 0;
+    if (output.loss_weight() != 0)
+      for (double value : values(manifest, source, output))
+        sum += value;
+    return output.loss_weight() * sum;
+  };
+  const plan::Program &description = manifest.programs(program);
   double loss = 0;
   for (const plan::Output &output : description.outputs())
-    loss += weightedSum(executor, output);
+    loss += weightedSum(output);
   for (const plan::Output &output : description.inner_losses())
-    loss += weightedSum(executor, output);
+    loss += weightedSum(output);
   return loss;
+}
+
+} // namespace
+
+std::vector<OutputValue> readOutputs(const Executor &executor, int program) {
+  return outputsOf(executor.manifest(), program, executor);
+}
+std::vector<OutputValue> readOutputs(const Executor &executor, int program,
+                                     const RunResults &results) {
+  return outputsOf(executor.manifest(), program, results);
+}
+
+double totalLoss(const Executor &executor, int program) {
+  return lossOf(executor.manifest(), program, executor);
+}
+double totalLoss(const Executor &executor, int program,
+                 const RunResults &results) {
+  return lossOf(executor.manifest(), program, results);
 }
 
 std::string lossSuffix(double lossWeight, double value) {

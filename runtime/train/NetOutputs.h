@@ -16,11 +16,16 @@ struct OutputValue {
 };
 
 /// All elements of all outputs of the program that ran last, in Caffe's order.
-std::vector<OutputValue> readOutputs(Executor &executor, int program);
+std::vector<OutputValue> readOutputs(const Executor &executor, int program);
+/// Likewise, from what a run left.
+std::vector<OutputValue> readOutputs(const Executor &executor, int program,
+                                     const RunResults &results);
 
 /// The loss that run minimises: every loss blob's elements times its weight,
 /// outputs or not.
-double totalLoss(Executor &executor, int program);
+double totalLoss(const Executor &executor, int program);
+double totalLoss(const Executor &executor, int program,
+                 const RunResults &results);
 
 /// " (* W = V loss)" for a loss, else nothing; how Caffe ends such lines.
 std::string lossSuffix(double lossWeight, double value);

@@ -52,22 +52,26 @@ void Trainer::step(int iterations) {
         break;
     }
 
-    double loss = 0;
-    for (int i = 0; i < solver.iter_size(); ++i) {
-      loss += forwardBackward();
-      if (showsDebugInfo()) {
-        debug->forward();
-        debug->backward();
+    if (stepsTogether()) {
+      stepTogether();
+    } else {
+      double loss = 0;
+      for (int i = 0; i < solver.iter_size(); ++i) {
+        loss += forwardBackward();
+        if (showsDebugInfo()) {
+          debug->forward();
+          debug->backward();
+        }
+        if (i + 1 < solver.iter_size())
+          accumulator.add();
       }
-      if (i + 1 < solver.iter_size())
-        accumulator.add();
-    }
-    accumulator.finish();
-    smooth(loss / solver.iter_size());
+      accumulator.finish();
+      smooth(loss / solver.iter_size());
 
-    if (solver.display() && currentIteration % solver.display() == 0)
-      displayIteration(secondsSince(displayBegin));
-    applyUpdate();
+      if (solver.display() && currentIteration % solver.display() == 0)
+        displayIteration(secondsSince(displayBegin));
+      applyUpdate();
+    }
     showProgress(/*force=*/false);
 
     // A signal that comes during the iteration acts here, after its update.
@@ -80,6 +84,7 @@ void Trainer::step(int iterations) {
       break;
     }
   }
+  settle(0);
   showProgress(/*force=*/true);
   reportStarvation();
 }
@@ -113,8 +118,41 @@ void Trainer::solve() {
 
 double Trainer::forwardBackward() {
   feeder->feed();
-  executor.run(trainProgram);
-  return totalLoss(executor, trainProgram);
+  executor.start({trainProgram});
+  trainResults = executor.finish();
+  return totalLoss(executor, trainProgram, trainResults);
+}
+
+/// Whether nothing stands between the two halves of an iteration: gradients are
+/// neither accumulated nor looked at.
+bool Trainer::stepsTogether() const {
+  return solver.iter_size() == 1 && solver.clip_gradients() < 0 && !debug &&
+         executor.canRunTogether(trainProgram, updateProgram);
+}
+
+/// One iteration whose halves are started at once. Its loss is only waited for
+/// when it is shown: a device computes while the next batch is brought.
+void Trainer::stepTogether() {
+  const bool shown =
+      solver.display() && currentIteration % solver.display() == 0;
+  feeder->feed();
+  const int stepBefore = currentStep;
+  const double learningRate = setScalars();
+  scalars.set(plan::GRADIENT_SCALE, 1);
+  executor.start({trainProgram, updateProgram});
+  settle(shown ? 0 : 1);
+  if (shown)
+    displayIteration(secondsSince(displayBegin));
+  logRate(learningRate, stepBefore);
+  ++currentIteration;
+}
+
+/// Takes the losses of all iterations but the last `stillRunning`.
+void Trainer::settle(std::size_t stillRunning) {
+  while (executor.started() > stillRunning) {
+    trainResults = executor.finish();
+    smooth(totalLoss(executor, trainProgram, trainResults));
+  }
 }
 
 /// Caffe shows the training net's values in iterations it displays.
@@ -146,7 +184,8 @@ void Trainer::displayIteration(double seconds) {
   displayBegin = Clock::now();
   lastDisplayed = currentIteration;
   int index = 0;
-  for (const OutputValue &output : readOutputs(executor, trainProgram))
+  for (const OutputValue &output :
+       readOutputs(executor, trainProgram, trainResults))
     log::info(log::site::trainOutput,
               "    Train net output #" + text(index++) + ": " + output.blob +
                   " = " + log::number(output.value) +
@@ -170,9 +209,15 @@ double Trainer::clipFactor() const {
   return factor;
 }
 
-void Trainer::applyUpdate() {
-  const int stepBefore = currentStep;
+/// Sets what an update reads but GRADIENT_SCALE; returns the learning rate.
+double Trainer::setScalars() {
   const double learningRate = rate.at(currentIteration, currentStep);
+  scalars.set(plan::LEARNING_RATE, learningRate);
+  scalars.setFields(solver, currentIteration);
+  return learningRate;
+}
+
+void Trainer::logRate(double learningRate, int stepBefore) const {
   if (currentStep != stepBefore && solver.lr_policy() == "multistep")
     log::info(log::site::multistep, "MultiStep Status: Iteration " +
                                         text(currentIteration) +
@@ -181,8 +226,12 @@ void Trainer::applyUpdate() {
     log::info(log::site::learningRate,
               "Iteration " + text(currentIteration) +
                   ", lr = " + log::number(learningRate));
-  scalars.set(plan::LEARNING_RATE, learningRate);
-  scalars.setFields(solver, currentIteration);
+}
+
+void Trainer::applyUpdate() {
+  const int stepBefore = currentStep;
+  const double learningRate = setScalars();
+  logRate(learningRate, stepBefore);
   scalars.set(plan::GRADIENT_SCALE, clipFactor() / solver.iter_size());
   if (showsDebugInfo()) {
     const std::vector<double> before = debug->parameterMeans();
@@ -195,6 +244,7 @@ void Trainer::applyUpdate() {
 }
 
 void Trainer::testAll() {
+  settle(0);
   prepare(); // what test programs derive from weights is out of date
   for (std::size_t net = 0; net < testNets.size() && !stopRequested; ++net)
     test(static_cast<int>(net));

@@ -93,7 +93,12 @@ private:
   void probeSnapshotFolder() const;
   void prepare();
   double forwardBackward();
+  double setScalars();
+  void logRate(double learningRate, int stepBefore) const;
   void applyUpdate();
+  bool stepsTogether() const;
+  void stepTogether();
+  void settle(std::size_t stillRunning);
   double clipFactor() const;
   void smooth(double loss);
   void displayIteration(double seconds);
@@ -116,11 +121,12 @@ private:
   std::function<SolverAction()> nextAction;
 
   std::uint64_t seed = 0;
-  std::string prefix; ///< snapshot_prefix with its folder looked up
-  int currentIteration = 0;
+  std::string prefix;       ///< snapshot_prefix with its folder looked up
+  int currentIteration = 0; ///< the last that was started
   int currentStep = 0;
   bool stopRequested = false;
 
+  RunResults trainResults;         ///< of the training program's last run
   std::deque<double> recentLosses; ///< oldest first
   double smoothed = 0;
   bool lossesRestored = false; ///< the next step() goes on with them

@@ -272,6 +272,7 @@ void Trainer::probeSnapshotFolder() const {
 }
 
 void Trainer::snapshot() {
+  settle(0); // the losses go with the weights
   const bool hdf5 = solver.snapshot_format() == caffe::SolverParameter::HDF5;
   const formats::SnapshotFormat format =
       hdf5 ? formats::SnapshotFormat::Hdf5

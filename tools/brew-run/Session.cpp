@@ -13,9 +13,42 @@ namespace {
 
 Error usage(const std::string &text) { return Error(ExitStatus::Usage, text); }
 
-runtime::ExecutorOptions executorOptions(const PlanOptions &options) {
+/// The GPU of -gpu; Caffe's "all" and lists ask for several.
+int gpuNumber(const std::string &text) {
+  if (text.empty())
+    return 0;
+  if (text.find_first_not_of("0123456789") != text.npos || text.size() > 4)
+    throw usage("-gpu " + text +
+                ": name one GPU by its number; a plan runs on one");
+  return std::stoi(text);
+}
+
+runtime::ExecutorOptions executorOptions(const PlanOptions &options,
+                                         const plan::Manifest &manifest) {
   runtime::ExecutorOptions result;
   result.threads = options.threads;
+  if (manifest.target().kind() != plan::Target::CUDA) {
+    if (!options.gpu.empty())
+      throw usage("-gpu " + options.gpu + ": '" + options.plan +
+                  "' was compiled for the CPU; compile it with --target cuda, "
+                  "or leave out -gpu");
+    return result;
+  }
+  result.gpu = gpuNumber(options.gpu);
+  // What is measured on the simulator means nothing.
+  const auto &archs = manifest.target().archs();
+  const bool onDevice =
+      std::any_of(archs.begin(), archs.end(),
+                  [](const std::string &arch) { return arch != "sim"; });
+  result.timingCache = options.timingCache;
+  if (result.timingCache.empty() && onDevice)
+    result.timingCache = options.plan + ".timing";
+  result.tune = !options.noTune;
+  result.deterministic = options.deterministic;
+  result.workspaceLimit = options.workspaceLimit << 20;
+  result.warn = [](const std::string &text) {
+    log::warning(log::site::brew, text);
+  };
   return result;
 }
 
@@ -37,6 +70,26 @@ void addPlanOptions(CLI::App &command, PlanOptions &options) {
       ->check(CLI::Range(0, 4096));
   command.add_option("--gpu", options.gpu,
                      "GPU to run on; only for plans compiled for one");
+  const std::string group = "GPU";
+  command
+      .add_option("--timing-cache", options.timingCache,
+                  "File that keeps which vendor engines were fastest "
+                  "(default: PLAN.timing)")
+      ->group(group);
+  command
+      .add_flag("--no-tune", options.noTune,
+                "Take each vendor library's first suggestion unmeasured")
+      ->group(group);
+  command
+      .add_option("--workspace-limit", options.workspaceLimit,
+                  "Scratch memory for a vendor call, in MiB")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1 << 20))
+      ->group(group);
+  command
+      .add_flag("--deterministic", options.deterministic,
+                "Only vendor engines whose results repeat to the bit")
+      ->group(group);
 }
 
 std::shared_ptr<const plan::PlanFile> openPlan(const PlanOptions &options) {
@@ -54,15 +107,10 @@ Session::Session(const PlanOptions &options)
 
 Session::Session(const PlanOptions &options,
                  std::shared_ptr<const plan::PlanFile> file)
-    : executor((!options.gpu.empty() &&
-                file->manifest().target().kind() == plan::Target::CPU)
-                   ? throw usage("-gpu " + options.gpu + ": '" + options.plan +
-                                 "' was compiled for the CPU; compile it with "
-                                 "--target cuda, or leave out -gpu")
-                   : file,
-               executorOptions(options)),
+    : executor(file, executorOptions(options, file->manifest())),
       parameters(executor), planPath(options.plan),
-      planFolder(formats::folderOfFile(options.plan)) {}
+      planFolder(formats::folderOfFile(options.plan)),
+      gpu(gpuNumber(options.gpu)) {}
 
 void Session::initialise(const std::vector<std::string> &weights,
                          std::uint64_t seed, bool required) {

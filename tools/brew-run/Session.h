@@ -19,10 +19,15 @@ struct PlanOptions {
   std::string plan;
   int threads = 0;
   std::string gpu;
+  // For plans compiled for a GPU.
+  std::string timingCache;
+  bool noTune = false;
+  bool deterministic = false;
+  std::uint64_t workspaceLimit = 1024; ///< MiB
 };
 
 /// Declares the plan (positional, or with one of Caffe's flags `-solver` and
-/// `-model`), --threads and -gpu.
+/// `-model`), --threads, -gpu and what goes with it.
 void addPlanOptions(CLI::App &command, PlanOptions &options);
 
 /// Opens the plan; throws Error (2) if none is named, Error (1) with a hint if
@@ -39,6 +44,7 @@ public:
   runtime::Parameters parameters;
   std::string planPath;
   std::string planFolder;
+  int gpu; ///< its number, where the plan runs on one
 
   const plan::Manifest &manifest() const { return executor.manifest(); }
 
@@ -48,6 +54,11 @@ public:
   /// end. With `required`, throws Error (2) if nothing but fillers is there.
   void initialise(const std::vector<std::string> &weights, std::uint64_t seed,
                   bool required);
+
+  /// Whether the plan runs on a GPU, and on which.
+  bool onGpu() const {
+    return manifest().target().kind() == plan::Target::CUDA;
+  }
 
   /// Index of program `name`; without a name, the first of `preferred` that
   /// exists, else the only program. Throws Error (2) that lists the programs.

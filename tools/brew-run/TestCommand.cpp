@@ -24,7 +24,14 @@ struct Options {
 
 int test(const Options &options) {
   Session session(options.plan);
-  log::info(log::site::testUseCpu, "Use CPU.");
+  if (session.onGpu()) {
+    log::info(log::site::testUseGpu,
+              "Use GPU with device ID " + std::to_string(session.gpu));
+    log::info(log::site::testGpuName,
+              "GPU device name: " + session.executor.description());
+  } else {
+    log::info(log::site::testUseCpu, "Use CPU.");
+  }
   const int program = session.chooseProgram(options.program, {"test_0"});
   session.initialise(options.weights, options.seed, /*required=*/true);
   const plan::Program &description = session.manifest().programs(program);

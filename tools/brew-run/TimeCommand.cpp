@@ -185,9 +185,27 @@ std::vector<double> timeWhole(Session &session, int program, int update,
   return seconds;
 }
 
+/// On a GPU: the time between its own events, without the host's part.
+void reportDevice(Session &session, const std::vector<int> &programs,
+                  int iterations) {
+  const runtime::Measurement measured =
+      session.executor.measure(programs, iterations);
+  log::info(log::site::brew,
+            "Average on the GPU: " + Summary(measured.seconds).text());
+  log::info(log::site::brew,
+            "CUDA graph: " + std::to_string(measured.graphNodes) +
+                " nodes; GPU memory: " + std::to_string(measured.deviceBytes) +
+                " bytes");
+}
+
 int time(const Options &options) {
   Session session(options.plan);
-  log::info(log::site::timeUseCpu, "Use CPU.");
+  if (session.onGpu())
+    log::info(log::site::timeUseGpu, "Use GPU with device ID " +
+                                         std::to_string(session.gpu) + " (" +
+                                         session.executor.description() + ")");
+  else
+    log::info(log::site::timeUseCpu, "Use CPU.");
   std::vector<std::string> preferred = {"forward_backward", "main", "deploy",
                                         "test_0"};
   if (options.phase == "TEST")
@@ -218,6 +236,8 @@ int time(const Options &options) {
       timeWhole(session, program, -1, *feeder, options.iterations));
   log::info(log::site::timeBothTotal,
             "Average Forward-Backward: " + whole.text());
+  if (session.onGpu())
+    reportDevice(session, {program}, options.iterations);
   const int update = session.executor.findProgram("update");
   if (name == "forward_backward" && update >= 0) {
     // A rate of zero keeps the weights while doing all the work.
@@ -230,6 +250,8 @@ int time(const Options &options) {
                   Summary(timeWhole(session, program, update, *feeder,
                                     options.iterations))
                       .text());
+    if (session.onGpu())
+      reportDevice(session, {program, update}, options.iterations);
   }
   log::info(log::site::timeTotal,
             "Total Time: " + log::number(secondsSince(begin) * 1e3) + " ms.");

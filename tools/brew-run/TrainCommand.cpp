@@ -140,7 +140,14 @@ int train(const Options &options) {
       runtime::parseSolverAction(options.onHangUp, "--sighup-effect");
 
   Session session(options.plan);
-  log::info(log::site::useCpu, "Use CPU.");
+  if (session.onGpu()) {
+    const std::string number = std::to_string(session.gpu);
+    log::info(log::site::useGpus, "Using GPUs " + number);
+    log::info(log::site::gpuName,
+              "GPU " + number + ": " + session.executor.description());
+  } else {
+    log::info(log::site::useCpu, "Use CPU.");
+  }
 
   runtime::TrainerOptions trainerOptions;
   trainerOptions.solver = runtime::solverOf(session.manifest());

@@ -1,0 +1,110 @@
+//===- Arenas.cpp - The memory of a plan on a GPU -------------------------===//
+#include "runtime/cuda/Arenas.h"
+
+#include "formats/Error.h"
+#include "runtime/cpu/Arena.h"
+
+#include <algorithm>
+
+namespace brew::runtime::cuda {
+
+/// Samples in a batch of the plan's first program that has any.
+static std::int64_t batchOf(const plan::Manifest &manifest) {
+  for (const plan::Program &program : manifest.programs())
+    for (const plan::Feed &feed : program.feeds())
+      for (std::uint32_t index : feed.buffer_indices()) {
+        const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
+        if (buffer.dims_size() > 0)
+          return buffer.dims(0);
+      }
+  return 0;
+}
+
+std::string outOfMemoryText(const plan::PlanFile &plan, std::uint64_t free,
+                            const std::string &device) {
+  constexpr std::size_t kNamed = 10;
+  const plan::Manifest &manifest = plan.manifest();
+  std::uint64_t total = 0, transient = 0;
+  for (const plan::Arena &arena : manifest.arenas()) {
+    total += arena.size();
+    if (arena.kind() == plan::TRANSIENT)
+      transient = arena.size();
+  }
+  std::string text = plan.path() + ": out of GPU memory: the net needs " +
+                     describeBytes(total) + ", " + device + " has " +
+                     describeBytes(free) + " free. The largest buffers:";
+  std::vector<const plan::Buffer *> buffers;
+  for (const plan::Buffer &buffer : manifest.buffers())
+    buffers.push_back(&buffer);
+  std::stable_sort(buffers.begin(), buffers.end(),
+                   [](const plan::Buffer *a, const plan::Buffer *b) {
+                     return a->size() > b->size();
+                   });
+  for (std::size_t i = 0; i < std::min(kNamed, buffers.size()); ++i)
+    text += "\n  " + describeBytes(buffers[i]->size()) + "  " +
+            buffers[i]->name() + " (" +
+            plan::ArenaKind_Name(
+                manifest.arenas(static_cast<int>(buffers[i]->arena_index()))
+                    .kind()) +
+            ")";
+  const std::int64_t batch = batchOf(manifest);
+  if (batch > 0 && transient > 0) {
+    // What belongs to a batch grows with it; the rest does not.
+    const std::uint64_t fixed = total - transient;
+    const auto fits = static_cast<std::int64_t>(
+        free <= fixed
+            ? 0.0
+            : double(free - fixed) / double(transient) * double(batch));
+    text += fits > 0 ? "\nThe batch is " + std::to_string(batch) +
+                           "; one of about " + std::to_string(fits) +
+                           " would fit (brewc --batch)"
+                     : "\nThe parameters alone do not fit: no batch would";
+  }
+  return text;
+}
+
+Arenas::Arenas(const Device &gpu, const Stream &stream,
+               const plan::PlanFile &file)
+    : device(gpu), plan(file) {
+  std::uint64_t total = 0;
+  for (const plan::Arena &arena : plan.manifest().arenas())
+    total += arena.size();
+  const std::uint64_t free = device.freeMemory();
+  if (total > free)
+    throw machineLacks(outOfMemoryText(plan, free, device.name()));
+  for (const plan::Arena &arena : plan.manifest().arenas()) {
+    try {
+      slabs.emplace_back(device, arena.size(), "allocating an arena");
+    } catch (const Error &) {
+      slabs.clear(); // what is free is told as it was before
+      throw machineLacks(
+          outOfMemoryText(plan, device.freeMemory(), device.name()));
+    }
+  }
+  initialise(stream);
+}
+
+void Arenas::initialise(const Stream &stream) {
+  const DriverApi &api = device.api();
+  for (std::size_t i = 0; i < slabs.size(); ++i) {
+    if (slabs[i].size() == 0)
+      continue;
+    const std::string purpose = "initialising the memory of the GPU";
+    api.check(api.cuMemsetD8Async(slabs[i].address(), 0, slabs[i].size(),
+                                  stream.get()),
+              purpose);
+    const plan::Arena &arena = plan.manifest().arenas(static_cast<int>(i));
+    if (!arena.has_initial_segment_index())
+      continue;
+    const std::uint32_t segment = arena.initial_segment_index();
+    const std::uint64_t size =
+        plan.manifest().segments(static_cast<int>(segment)).size();
+    if (size > 0)
+      api.check(api.cuMemcpyHtoDAsync(slabs[i].address(), plan.segment(segment),
+                                      size, stream.get()),
+                purpose);
+  }
+  stream.synchronize("initialising the memory of the GPU");
+}
+
+} // namespace brew::runtime::cuda

@@ -1,0 +1,37 @@
+//===- Arenas.h - The memory of a plan on a GPU -----------------*- C++ -*-===//
+#pragma once
+
+#include "runtime/cuda/Device.h"
+#include "runtime/plan/PlanFile.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace brew::runtime::cuda {
+
+/// One slab per arena, with its initial contents.
+class Arenas {
+public:
+  /// Throws Error (3) when the GPU has too little memory free; it says how
+  /// much is needed and by which buffers, and which batch would fit.
+  Arenas(const Device &device, const Stream &stream,
+         const plan::PlanFile &plan);
+
+  CUdeviceptr address(std::uint32_t arena) const {
+    return slabs[arena].address();
+  }
+  /// Gives every arena its initial contents (again).
+  void initialise(const Stream &stream);
+
+private:
+  const Device &device;
+  const plan::PlanFile &plan;
+  std::vector<DeviceMemory> slabs;
+};
+
+/// "PLAN: out of GPU memory: ..." when `free` bytes are there for a plan.
+std::string outOfMemoryText(const plan::PlanFile &plan, std::uint64_t free,
+                            const std::string &device);
+
+} // namespace brew::runtime::cuda

@@ -1,0 +1,50 @@
+//===- CublasLt.cpp - cuBLASLt, opened when first needed ------------------===//
+#include "runtime/cuda/CublasLt.h"
+
+#include "formats/Error.h"
+
+#include <dlfcn.h>
+
+namespace brew::runtime::cuda {
+
+CublasLt::CublasLt(const std::vector<std::string> &libraries) {
+  void *library = nullptr;
+  std::string tried;
+  for (const std::string &name : libraries) {
+    if ((library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)))
+      break;
+    tried += (tried.empty() ? "" : "; ") + std::string(dlerror());
+  }
+  if (!library)
+    throw machineLacks("this plan needs cuBLASLt of CUDA 12 or later for its "
+                       "matrix products: " +
+                       tried);
+#define BREW_LOOK_UP(NAME, RESULT, ARGUMENTS)                                  \
+  NAME = reinterpret_cast<decltype(NAME)>(dlsym(library, #NAME));              \
+  if (!NAME)                                                                   \
+    throw machineLacks("cuBLASLt is too old: it lacks " #NAME);
+  BREW_CUBLASLT_FUNCTIONS(BREW_LOOK_UP)
+#undef BREW_LOOK_UP
+  check(cublasLtCreate(&opened), "starting the library");
+}
+
+CublasLt::~CublasLt() {
+  if (opened)
+    cublasLtDestroy(opened);
+}
+
+std::string CublasLt::name() const {
+  // 130100 is 13.1.0; CUDA 12 counted likewise.
+  const std::size_t version = cublasLtGetVersion();
+  return "cuBLASLt " + std::to_string(version / 10000) + "." +
+         std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}
+
+void CublasLt::check(int status, const std::string &purpose) const {
+  if (status != 0)
+    throw machineLacks(purpose +
+                       ": cuBLASLt: " + cublasLtGetStatusString(status));
+}
+
+} // namespace brew::runtime::cuda

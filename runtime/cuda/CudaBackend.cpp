@@ -1,0 +1,387 @@
+//===- CudaBackend.cpp - Runs a plan's steps on a GPU ---------------------===//
+//
+// Everything a step needs is resolved when the plan is loaded. The first run of
+// a program enqueues its steps one by one, so that libraries load what they
+// need; from the second on they are one CUDA graph.
+//
+//===----------------------------------------------------------------------===//
+#include "formats/Error.h"
+#include "runtime/Backend.h"
+#include "runtime/cpu/StridedCopy.h"
+#include "runtime/cpu/Threads.h"
+#include "runtime/cuda/Arenas.h"
+#include "runtime/cuda/CallTuner.h"
+#include "runtime/cuda/InputStaging.h"
+#include "runtime/cuda/Libraries.h"
+#include "runtime/cuda/Modules.h"
+#include "runtime/cuda/ProgramSteps.h"
+#include "runtime/cuda/TimingCache.h"
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <optional>
+
+namespace brew::runtime::cuda {
+
+namespace {
+
+class CudaBackend : public Backend {
+public:
+  CudaBackend(std::shared_ptr<const plan::PlanFile> file,
+              const ExecutorOptions &options);
+
+  int threads() const override { return workers.count(); }
+  std::byte *hostData(std::uint32_t) override { return nullptr; }
+  void upload(std::uint32_t buffer, const std::byte *bytes) override;
+  void download(std::uint32_t buffer, std::byte *bytes) override;
+  void uploadBytes(std::uint32_t arena, std::uint64_t offset, const void *bytes,
+                   std::size_t size) override;
+  void feed(std::uint32_t buffer, const std::byte *bytes) override;
+  void run(int program, std::size_t begin, std::size_t end) override;
+  bool start(const std::vector<int> &programs,
+             const std::vector<std::uint32_t> &reads) override;
+  std::vector<std::byte> finish() override;
+  void
+  runTimed(int program,
+           const std::function<void(std::size_t, double)> &observer) override;
+  Measurement measure(const std::vector<int> &sequence, int count) override;
+  std::string implementation(int program, std::size_t step) const override {
+    return describe(programs[index(program)][step]);
+  }
+  std::uint64_t workspaceBytes() const override { return workspace.size(); }
+  std::string description() const override;
+
+private:
+  static std::size_t index(int program) {
+    return static_cast<std::size_t>(program);
+  }
+  const plan::Buffer &buffer(std::uint32_t index) const {
+    return manifest.buffers(static_cast<int>(index));
+  }
+  CUdeviceptr address(std::uint32_t index) const {
+    return arenas.address(buffer(index).arena_index()) + buffer(index).offset();
+  }
+  void prepareCalls(const ExecutorOptions &options);
+  void flushScalars();
+  void beforeRun();
+  void enqueueAll(const std::vector<int> &sequence);
+  void runAll(const std::vector<int> &sequence);
+
+  /// Results of a run on their way to the host.
+  struct InFlight {
+    std::size_t slot;
+    std::uint64_t size;
+  };
+  struct ResultSlot {
+    PinnedMemory memory;
+    Event arrived;
+  };
+
+  std::shared_ptr<const plan::PlanFile> plan;
+  const plan::Manifest &manifest;
+  const Libraries libraries;
+  Threads workers;
+  Device device;
+  Stream compute, copies;
+  Arenas arenas;
+  Modules modules;
+  StepBuilder builder;
+  std::vector<std::vector<DeviceStep>> programs;
+  DeviceMemory workspace;
+
+  std::map<std::vector<int>, int> runs; ///< of a sequence, until captured
+  std::map<std::vector<int>, Graph> graphs;
+  std::map<std::uint32_t, InputStaging> inputs; ///< by buffer
+  // Solver scalars are written on the host and copied before the next run.
+  struct Scalars {
+    std::uint32_t arena;
+    std::vector<std::byte> image;
+    bool changed = false;
+  };
+  std::optional<Scalars> scalars;
+  std::vector<ResultSlot> scalarSlots; ///< their ways to the device, in turn
+  std::size_t nextScalarSlot = 0;
+  std::vector<ResultSlot> results;
+  std::deque<InFlight> inFlight;
+};
+
+CallOptions callOptions(const plan::Target &target,
+                        const ExecutorOptions &options) {
+  CallOptions result;
+  result.math = target.math();
+  result.deterministic = options.deterministic || target.deterministic();
+  result.workspaceLimit = options.workspaceLimit;
+  return result;
+}
+
+CudaBackend::CudaBackend(std::shared_ptr<const plan::PlanFile> file,
+                         const ExecutorOptions &options)
+    : plan(std::move(file)), manifest(plan->manifest()),
+      libraries(chooseLibraries(manifest.target(), plan->path())),
+      workers(options.threads),
+      device(DriverApi::open(libraries.driver), options.gpu), compute(device),
+      copies(device), arenas(device, compute, *plan),
+      modules(device, *plan, libraries.simulated),
+      builder(device, *plan, modules, libraries,
+              callOptions(manifest.target(), options),
+              [this](std::uint32_t index) { return address(index); }) {
+  for (int i = 0; i < manifest.arenas_size(); ++i) {
+    const plan::Arena &arena = manifest.arenas(i);
+    if (arena.kind() == plan::SCALARS)
+      scalars = Scalars{static_cast<std::uint32_t>(i),
+                        std::vector<std::byte>(arena.size()), false};
+  }
+  for (const plan::Program &program : manifest.programs())
+    programs.push_back(builder.build(program));
+  prepareCalls(options);
+}
+
+/// Chooses the engine of every call, then gives all of them one slab of
+/// scratch: they run one after the other.
+void CudaBackend::prepareCalls(const ExecutorOptions &options) {
+  TimingCache cache(options.timingCache, options.warn);
+  CallTuner tuner(device, compute, cache, options.tune);
+  std::uint64_t size = 0;
+  bool any = false;
+  for (std::vector<DeviceStep> &steps : programs)
+    for (DeviceStep &step : steps)
+      if (auto *chosen = std::get_if<ChosenCall>(&step)) {
+        chosen->candidate = tuner.choose(*chosen->call);
+        size = std::max(size, chosen->call->workspaceBytes(chosen->candidate));
+        any = true;
+      }
+  cache.save();
+  if (any)
+    arenas.initialise(compute); // measuring wrote results into it
+  workspace = DeviceMemory(device, size,
+                           plan->path() + ": scratch of the vendor's calls");
+}
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+static bool isDense(const plan::Buffer &buffer) {
+  return std::uint64_t(plan::elementCount(buffer)) *
+             plan::elementSize(buffer.type()) ==
+         buffer.size();
+}
+
+void CudaBackend::upload(std::uint32_t index, const std::byte *bytes) {
+  device.enter();
+  const plan::Buffer &target = buffer(index);
+  std::vector<std::byte> merged;
+  if (!isDense(target)) { // gaps hold other buffers' elements
+    merged.resize(target.size());
+    download(index, merged.data());
+    StridedCopy(target, bytes, target, merged.data()).run(workers);
+    bytes = merged.data();
+  }
+  device.api().check(device.api().cuMemcpyHtoDAsync(
+                         address(index), bytes, target.size(), compute.get()),
+                     "copying '" + target.name() + "' to the GPU");
+  compute.synchronize("copying '" + target.name() + "' to the GPU");
+}
+
+void CudaBackend::download(std::uint32_t index, std::byte *bytes) {
+  const std::string purpose =
+      "copying '" + buffer(index).name() + "' from the GPU";
+  // What is still on its way belongs to what was written last.
+  beforeRun();
+  device.api().check(device.api().cuMemcpyDtoHAsync(bytes, address(index),
+                                                    buffer(index).size(),
+                                                    compute.get()),
+                     purpose);
+  compute.synchronize(purpose);
+}
+
+void CudaBackend::uploadBytes(std::uint32_t arena, std::uint64_t offset,
+                              const void *bytes, std::size_t size) {
+  if (scalars && scalars->arena == arena) {
+    std::byte *place = scalars->image.data() + offset;
+    scalars->changed |= std::memcmp(place, bytes, size) != 0;
+    std::memcpy(place, bytes, size);
+    return;
+  }
+  device.enter();
+  const std::string purpose = "copying to the GPU";
+  device.api().check(
+      device.api().cuMemcpyHtoDAsync(arenas.address(arena) + offset, bytes,
+                                     size, compute.get()),
+      purpose);
+  compute.synchronize(purpose);
+}
+
+/// Programs that run meanwhile keep reading the values they were started with:
+/// the copy is in order with them, from memory that nothing else touches until
+/// it has happened.
+void CudaBackend::flushScalars() {
+  if (!scalars || !scalars->changed)
+    return;
+  const std::string purpose = "copying the solver's numbers to the GPU";
+  const std::vector<std::byte> &image = scalars->image;
+  scalars->changed = false;
+  while (scalarSlots.size() < 2)
+    scalarSlots.push_back({PinnedMemory(device, image.size()), Event(device)});
+  ResultSlot &slot = scalarSlots[nextScalarSlot];
+  nextScalarSlot = 1 - nextScalarSlot;
+  slot.arrived.synchronize(purpose);
+  std::memcpy(slot.memory.data(), image.data(), image.size());
+  device.api().check(device.api().cuMemcpyHtoDAsync(
+                         arenas.address(scalars->arena), slot.memory.data(),
+                         image.size(), compute.get()),
+                     purpose);
+  slot.arrived.record(compute);
+}
+
+void CudaBackend::feed(std::uint32_t index, const std::byte *bytes) {
+  const plan::Buffer &target = buffer(index);
+  if (!isDense(target))
+    return upload(index, bytes);
+  device.enter();
+  auto entry = inputs.find(index);
+  if (entry == inputs.end())
+    entry = inputs
+                .emplace(std::piecewise_construct, std::make_tuple(index),
+                         std::forward_as_tuple(device, address(index),
+                                               target.size()))
+                .first;
+  entry->second.put(bytes, copies);
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+void CudaBackend::beforeRun() {
+  device.enter();
+  for (auto &[fed, staging] : inputs)
+    staging.deliver(compute);
+  flushScalars();
+}
+
+void CudaBackend::enqueueAll(const std::vector<int> &sequence) {
+  for (int program : sequence)
+    for (const DeviceStep &step : programs[index(program)])
+      enqueue(step, device, workspace.address(), compute);
+}
+
+void CudaBackend::runAll(const std::vector<int> &sequence) {
+  beforeRun();
+  Graph &graph = graphs[sequence];
+  if (!graph && runs[sequence]++ > 0) {
+    bool any = false;
+    for (int program : sequence)
+      any |= !programs[index(program)].empty();
+    if (any)
+      graph = Graph::capture(device, compute, [&] { enqueueAll(sequence); });
+  }
+  if (graph)
+    graph.launch(compute);
+  else
+    enqueueAll(sequence);
+}
+
+void CudaBackend::run(int program, std::size_t begin, std::size_t end) {
+  const std::vector<DeviceStep> &steps = programs[index(program)];
+  if (begin == 0 && end == steps.size())
+    return runAll({program});
+  beforeRun();
+  for (std::size_t i = begin; i < end; ++i)
+    enqueue(steps[i], device, workspace.address(), compute);
+}
+
+bool CudaBackend::start(const std::vector<int> &sequence,
+                        const std::vector<std::uint32_t> &reads) {
+  runAll(sequence);
+  std::uint64_t size = 0;
+  for (std::uint32_t index : reads)
+    size += buffer(index).size();
+  // As many slots as runs in flight, used in turn.
+  std::size_t slot = 0;
+  while (std::any_of(inFlight.begin(), inFlight.end(),
+                     [&](const InFlight &run) { return run.slot == slot; }))
+    ++slot;
+  if (slot == results.size())
+    results.push_back({PinnedMemory(device, size), Event(device)});
+  if (results[slot].memory.size() < size)
+    results[slot].memory = PinnedMemory(device, size);
+  std::uint64_t offset = 0;
+  for (std::uint32_t index : reads) {
+    device.api().check(device.api().cuMemcpyDtoHAsync(
+                           results[slot].memory.data() + offset, address(index),
+                           buffer(index).size(), compute.get()),
+                       "reading results from the GPU");
+    offset += buffer(index).size();
+  }
+  results[slot].arrived.record(compute);
+  inFlight.push_back({slot, size});
+  return true;
+}
+
+std::vector<std::byte> CudaBackend::finish() {
+  const InFlight run = inFlight.front();
+  inFlight.pop_front();
+  results[run.slot].arrived.synchronize("running the net on the GPU");
+  const std::byte *bytes = results[run.slot].memory.data();
+  return {bytes, bytes + run.size};
+}
+
+void CudaBackend::runTimed(
+    int program, const std::function<void(std::size_t, double)> &observer) {
+  beforeRun();
+  const std::vector<DeviceStep> &steps = programs[index(program)];
+  std::vector<Event> marks;
+  marks.reserve(steps.size() + 1);
+  marks.emplace_back(device, /*timed=*/true).record(compute);
+  for (const DeviceStep &step : steps) {
+    enqueue(step, device, workspace.address(), compute);
+    marks.emplace_back(device, /*timed=*/true).record(compute);
+  }
+  marks.back().synchronize("running the net on the GPU");
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    observer(i, marks[i + 1].secondsSince(marks[i]));
+}
+
+Measurement CudaBackend::measure(const std::vector<int> &sequence, int count) {
+  // Two more: the first loads what libraries need, the second captures.
+  for (int i = 0; i < 2; ++i)
+    runAll(sequence);
+  std::vector<Event> marks;
+  marks.emplace_back(device, /*timed=*/true).record(compute);
+  for (int i = 0; i < count; ++i) {
+    runAll(sequence);
+    marks.emplace_back(device, /*timed=*/true).record(compute);
+  }
+  marks.back().synchronize("running the net on the GPU");
+  Measurement result;
+  for (std::size_t i = 1; i < marks.size(); ++i)
+    result.seconds.push_back(marks[i].secondsSince(marks[i - 1]));
+  result.graphNodes = graphs[sequence].nodes();
+  result.deviceBytes = workspace.size();
+  for (const plan::Arena &arena : manifest.arenas())
+    result.deviceBytes += arena.size();
+  for (const auto &[fed, staging] : inputs)
+    result.deviceBytes += buffer(fed).size();
+  return result;
+}
+
+std::string CudaBackend::description() const {
+  return device.name() + (modules.arch().empty() ? "" : ", " + modules.arch());
+}
+
+} // namespace
+
+} // namespace brew::runtime::cuda
+
+namespace brew::runtime {
+
+std::unique_ptr<Backend>
+makeCudaBackend(std::shared_ptr<const plan::PlanFile> plan,
+                const ExecutorOptions &options) {
+  return std::make_unique<cuda::CudaBackend>(std::move(plan), options);
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,121 @@
+//===- CudnnEngines.cpp - The engines that run a cuDNN graph --------------===//
+#include "runtime/cuda/CudnnEngines.h"
+
+#include <algorithm>
+
+namespace brew::runtime::cuda::cudnn {
+
+Engine::Engine(const Api &owner, Handle cudnn, Descriptor config)
+    : api(&owner), handle(cudnn), configuration(std::move(config)) {
+  constexpr std::int64_t kMostKnobs = 64;
+  std::vector<Descriptor> engine;
+  engine.emplace_back(owner, EngineDescriptor);
+  configuration.get(EngineConfigEngine, engine);
+  const auto index =
+      engine[0].get<std::int64_t>(EngineGlobalIndex, TypeInt64, 1);
+  notes = engine[0].get<int>(EngineNumericalNote, TypeNumericalNote, NoteCount);
+  text = "engine " + std::to_string(index.empty() ? -1 : index[0]);
+
+  std::int64_t count =
+      configuration.count(EngineConfigKnobChoices, TypeBackendDescriptor);
+  std::vector<Descriptor> knobs;
+  for (count = std::min(count, kMostKnobs); count > 0; --count)
+    knobs.emplace_back(owner, KnobChoiceDescriptor);
+  const std::int64_t found =
+      knobs.empty() ? 0 : configuration.get(EngineConfigKnobChoices, knobs);
+  for (std::int64_t i = 0; i < found; ++i) {
+    const Descriptor &knob = knobs[static_cast<std::size_t>(i)];
+    const auto type = knob.get<int>(KnobChoiceType, TypeKnobType, 1);
+    const auto value = knob.get<std::int64_t>(KnobChoiceValue, TypeInt64, 1);
+    if (!type.empty() && !value.empty())
+      text += " k" + std::to_string(type[0]) + "=" + std::to_string(value[0]);
+  }
+}
+
+bool Engine::obeys(const EngineRules &rules) const {
+  auto has = [&](int note) {
+    return std::find(notes.begin(), notes.end(), note) != notes.end();
+  };
+  if (rules.deterministic && has(NoteNondeterministic))
+    return false;
+  // F32 through tensor cores is TF32; large Winograd tiles and FFT lose digits
+  // that F32 has.
+  return !rules.strict ||
+         !(has(NoteTensorCore) || has(NoteDownConvertInputs) ||
+           has(NoteReducedPrecisionReduction) || has(NoteFft) ||
+           has(NoteWinogradTile6x6) || has(NoteWinogradTile13x13));
+}
+
+bool Engine::prepare() {
+  if (plan || refused)
+    return !refused;
+  try {
+    Descriptor compiled(*api, ExecutionPlanDescriptor);
+    compiled.set(PlanHandle, TypeHandle, handle)
+        .set(PlanEngineConfig, configuration)
+        .finalize();
+    const auto bytes =
+        compiled.get<std::int64_t>(PlanWorkspaceSize, TypeInt64, 1);
+    workspace = bytes.empty() ? 0 : static_cast<std::uint64_t>(bytes[0]);
+    plan = std::move(compiled);
+  } catch (const Failure &) {
+    refused = true;
+  }
+  return !refused;
+}
+
+void Engine::run(const std::vector<std::int64_t> &ids,
+                 const std::vector<void *> &pointers, void *scratch) const {
+  Descriptor pack(*api, VariantPackDescriptor);
+  pack.set(VariantPackUniqueIds, TypeInt64, ids)
+      .set(VariantPackDataPointers, TypeVoidPtr, pointers)
+      .set(VariantPackWorkspace, TypeVoidPtr, scratch)
+      .finalize();
+  api->check(api->cudnnBackendExecute(handle, plan->get(), pack.get()),
+             "running an engine");
+}
+
+Graph::Graph(const Api &owner, Handle cudnn, Operations description,
+             const EngineRules &rules)
+    : api(owner), handle(cudnn), operations(std::move(description)),
+      graph(owner, OperationGraphDescriptor) {
+  std::vector<BackendDescriptor> list;
+  for (const Descriptor &operation : operations.operations)
+    list.push_back(operation.get());
+  graph.set(GraphHandle, TypeHandle, handle)
+      .set(GraphOperations, TypeBackendDescriptor, list)
+      .finalize();
+  for (int mode : {HeurModeB, HeurModeA, HeurModeFallback})
+    suggest(mode, rules);
+}
+
+void Graph::suggest(int mode, const EngineRules &rules) {
+  constexpr std::int64_t kMost = 24;
+  try {
+    Descriptor heuristics(api, EngineHeuristicsDescriptor);
+    heuristics.set(HeuristicsOperationGraph, graph)
+        .set(HeuristicsMode, TypeHeurMode, mode)
+        .finalize();
+    std::int64_t count =
+        heuristics.count(HeuristicsResults, TypeBackendDescriptor);
+    std::vector<Descriptor> found;
+    for (count = std::min(count, kMost); count > 0; --count)
+      found.emplace_back(api, EngineConfigDescriptor);
+    if (found.empty())
+      return;
+    count = heuristics.get(HeuristicsResults, found);
+    for (std::int64_t i = 0; i < count; ++i) {
+      Engine engine(api, handle, std::move(found[static_cast<std::size_t>(i)]));
+      const bool known =
+          std::any_of(engines.begin(), engines.end(), [&](const Engine &other) {
+            return other.name() == engine.name();
+          });
+      if (!known && engine.obeys(rules))
+        engines.push_back(std::move(engine));
+    }
+  } catch (const Failure &) {
+    // A mode that knows no engine for this graph; the others may.
+  }
+}
+
+} // namespace brew::runtime::cuda::cudnn

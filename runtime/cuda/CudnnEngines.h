@@ -1,0 +1,68 @@
+//===- CudnnEngines.h - The engines that run a cuDNN graph ------*- C++ -*-===//
+#pragma once
+
+#include "runtime/cuda/CudnnApi.h"
+#include "runtime/cuda/CudnnGraph.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace brew::runtime::cuda::cudnn {
+
+/// Which engines may be taken.
+struct EngineRules {
+  bool strict = true; ///< F32 operands are multiplied as F32
+  bool deterministic = false;
+};
+
+/// One way to run a graph.
+class Engine {
+public:
+  Engine(const Api &api, Handle handle, Descriptor configuration);
+
+  /// "engine 28 k2=4 k13=1": index and knobs.
+  const std::string &name() const { return text; }
+  bool obeys(const EngineRules &rules) const;
+
+  /// Compiles the engine for its graph when first asked; false if cuDNN
+  /// refuses after all.
+  bool prepare();
+  std::uint64_t workspaceBytes() const { return workspace; }
+
+  /// Enqueues it on the handle's stream. Throws Failure.
+  void run(const std::vector<std::int64_t> &ids,
+           const std::vector<void *> &pointers, void *scratch) const;
+
+private:
+  const Api *api;
+  Handle handle;
+  Descriptor configuration;
+  std::optional<Descriptor> plan;
+  bool refused = false;
+  std::string text;
+  std::vector<int> notes;
+  std::uint64_t workspace = 0;
+};
+
+/// A graph of operations with the engines that cuDNN suggests for it, best
+/// first, as far as they obey the rules.
+class Graph {
+public:
+  Graph(const Api &api, Handle handle, Operations operations,
+        const EngineRules &rules);
+
+  std::vector<Engine> engines;
+  const std::vector<std::int64_t> &ids() const { return operations.ids; }
+
+private:
+  void suggest(int mode, const EngineRules &rules);
+
+  const Api &api;
+  Handle handle;
+  Operations operations;
+  Descriptor graph;
+};
+
+} // namespace brew::runtime::cuda::cudnn

@@ -1,0 +1,198 @@
+//===- CudnnGraph.cpp - Convolutions as operations of cuDNN ---------------===//
+#include "runtime/cuda/CudnnGraph.h"
+
+namespace brew::runtime::cuda::cudnn {
+
+namespace {
+
+class Builder {
+public:
+  Builder(const Api &api, const BrewVendorConvolution &call)
+      : api(api), call(call),
+        compute(call.y.type == BREW_VENDOR_F64 ? Double : Float) {}
+
+  std::size_t tensor(const BrewVendorTensor &tensor, std::int64_t id) {
+    return add(dataType(tensor.type), {tensor.dims, tensor.dims + tensor.rank},
+               {tensor.strides, tensor.strides + tensor.rank}, id, false);
+  }
+  /// A value between operations, of y's shape, in the type of the arithmetic.
+  std::size_t between(std::int64_t id) {
+    return add(compute, {call.y.dims, call.y.dims + call.y.rank},
+               {call.y.strides, call.y.strides + call.y.rank}, id, true);
+  }
+  /// The bias, broadcast over all but the channels.
+  std::size_t bias() {
+    const std::int64_t channels = call.b.dims[0];
+    return add(dataType(call.b.type), {1, channels, 1, 1},
+               {channels, call.b.strides[0], channels, channels}, IdB, false);
+  }
+
+  void convolution(std::size_t x, std::size_t w, std::size_t y,
+                   bool accumulate) {
+    Descriptor shape(api, ConvolutionDescriptor);
+    using Pair = std::vector<std::int64_t>;
+    shape.set(ConvolutionCompType, TypeDataType, int(compute))
+        .set(ConvolutionMode, TypeConvolutionMode, CrossCorrelation)
+        .set(ConvolutionSpatialDims, TypeInt64, std::int64_t(2))
+        .set(ConvolutionDilations, TypeInt64,
+             Pair{call.dilation_h, call.dilation_w})
+        .set(ConvolutionFilterStrides, TypeInt64,
+             Pair{call.stride_h, call.stride_w})
+        .set(ConvolutionPrePaddings, TypeInt64, Pair{call.pad_h, call.pad_w})
+        .set(ConvolutionPostPaddings, TypeInt64, Pair{call.pad_h, call.pad_w})
+        .finalize();
+    struct Names {
+      DescriptorType operation;
+      Attribute alpha, beta, convolution, x, w, y;
+    };
+    const Names names = call.direction == BREW_VENDOR_FORWARD
+                            ? Names{ConvolutionForwardDescriptor,
+                                    ForwardAlpha,
+                                    ForwardBeta,
+                                    ForwardConvolution,
+                                    ForwardX,
+                                    ForwardW,
+                                    ForwardY}
+                        : call.direction == BREW_VENDOR_BACKWARD_DATA
+                            ? Names{ConvolutionBackwardDataDescriptor,
+                                    BackwardDataAlpha,
+                                    BackwardDataBeta,
+                                    BackwardDataConvolution,
+                                    BackwardDataDx,
+                                    BackwardDataW,
+                                    BackwardDataDy}
+                            : Names{ConvolutionBackwardFilterDescriptor,
+                                    BackwardFilterAlpha,
+                                    BackwardFilterBeta,
+                                    BackwardFilterConvolution,
+                                    BackwardFilterX,
+                                    BackwardFilterDw,
+                                    BackwardFilterDy};
+    Descriptor operation(api, names.operation);
+    operation.set(names.convolution, shape)
+        .set(names.x, result.tensors[x])
+        .set(names.w, result.tensors[w])
+        .set(names.y, result.tensors[y]);
+    const double one = 1, beta = accumulate ? 1 : 0;
+    if (compute == Double)
+      operation.set(names.alpha, TypeDouble, one)
+          .set(names.beta, TypeDouble, beta);
+    else
+      operation.set(names.alpha, TypeFloat, float(one))
+          .set(names.beta, TypeFloat, float(beta));
+    finish(std::move(shape), std::move(operation));
+  }
+
+  void addBias(std::size_t from, std::size_t bias, std::size_t to) {
+    Descriptor mode(api, PointwiseDescriptor);
+    mode.set(PointwiseMode, TypePointwiseMode, PointwiseAdd)
+        .set(PointwiseMathPrecision, TypeDataType, int(compute))
+        .finalize();
+    Descriptor operation(api, PointwiseOperationDescriptor);
+    operation.set(PointwiseOpDescriptor, mode)
+        .set(PointwiseX, result.tensors[from])
+        .set(PointwiseB, result.tensors[bias])
+        .set(PointwiseY, result.tensors[to]);
+    finish(std::move(mode), std::move(operation));
+  }
+
+  void relu(std::size_t from, std::size_t to) {
+    Descriptor mode(api, PointwiseDescriptor);
+    mode.set(PointwiseMode, TypePointwiseMode, PointwiseReluForward)
+        .set(PointwiseMathPrecision, TypeDataType, int(compute));
+    if (call.negative_slope != 0)
+      mode.set(PointwiseReluLowerClipSlope, TypeDouble,
+               double(call.negative_slope));
+    mode.finalize();
+    Descriptor operation(api, PointwiseOperationDescriptor);
+    operation.set(PointwiseOpDescriptor, mode)
+        .set(PointwiseX, result.tensors[from])
+        .set(PointwiseY, result.tensors[to]);
+    finish(std::move(mode), std::move(operation));
+  }
+
+  Operations take() { return std::move(result); }
+
+private:
+  std::size_t add(DataType type, std::vector<std::int64_t> dims,
+                  std::vector<std::int64_t> strides, std::int64_t id,
+                  bool isVirtual) {
+    constexpr std::int64_t kByteAlignment = 16;
+    Descriptor descriptor(api, TensorDescriptor);
+    descriptor.set(TensorDataType, TypeDataType, int(type))
+        .set(TensorByteAlignment, TypeInt64, kByteAlignment)
+        .set(TensorUniqueId, TypeInt64, id)
+        .set(TensorDimensions, TypeInt64, dims)
+        .set(TensorStrides, TypeInt64, strides)
+        .set(TensorIsVirtual, TypeBoolean, isVirtual)
+        .finalize();
+    if (!isVirtual)
+      result.ids.push_back(id);
+    result.tensors.push_back(std::move(descriptor));
+    return result.tensors.size() - 1;
+  }
+  void finish(Descriptor parameter, Descriptor operation) {
+    operation.finalize();
+    result.parameters.push_back(std::move(parameter));
+    result.operations.push_back(std::move(operation));
+  }
+
+  const Api &api;
+  const BrewVendorConvolution &call;
+  DataType compute;
+  Operations result;
+};
+
+} // namespace
+
+DataType dataType(int32_t type) {
+  switch (type) {
+  case BREW_VENDOR_F32:
+    return Float;
+  case BREW_VENDOR_F64:
+    return Double;
+  case BREW_VENDOR_BF16:
+    return BFloat16;
+  case BREW_VENDOR_F16:
+    return Half;
+  }
+  throw Failure("a tensor's type has no arithmetic");
+}
+
+Operations convolutionOnly(const Api &api, const BrewVendorConvolution &call) {
+  Builder builder(api, call);
+  const std::size_t x = builder.tensor(call.x, IdX),
+                    w = builder.tensor(call.w, IdW),
+                    y = builder.tensor(call.y, IdY);
+  builder.convolution(x, w, y, call.accumulate);
+  return builder.take();
+}
+
+Operations convolutionFused(const Api &api, const BrewVendorConvolution &call) {
+  Builder builder(api, call);
+  const std::size_t x = builder.tensor(call.x, IdX),
+                    w = builder.tensor(call.w, IdW);
+  std::size_t value = builder.between(IdVirtual);
+  builder.convolution(x, w, value, false);
+  const std::size_t y = builder.tensor(call.y, IdY);
+  if (call.has_bias) {
+    const std::size_t bias = builder.bias();
+    const std::size_t sum = call.relu ? builder.between(IdVirtual + 1) : y;
+    builder.addBias(value, bias, sum);
+    value = sum;
+  }
+  if (call.relu)
+    builder.relu(value, y);
+  return builder.take();
+}
+
+Operations reluInPlace(const Api &api, const BrewVendorConvolution &call) {
+  Builder builder(api, call);
+  // Two names for the same memory: a graph's input is not its output.
+  const std::size_t from = builder.tensor(call.y, IdX),
+                    to = builder.tensor(call.y, IdY);
+  builder.relu(from, to);
+  return builder.take();
+}
+
+} // namespace brew::runtime::cuda::cudnn

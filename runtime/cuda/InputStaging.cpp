@@ -1,0 +1,42 @@
+//===- InputStaging.cpp - Brings batches to a GPU while it works ----------===//
+#include "runtime/cuda/InputStaging.h"
+
+#include <cstring>
+
+namespace brew::runtime::cuda {
+
+InputStaging::InputStaging(const Device &gpu, CUdeviceptr buffer,
+                           std::uint64_t bytes)
+    : device(gpu), target(buffer), size(bytes),
+      staging(gpu, bytes, "memory for the next batch on the GPU"),
+      consumed(gpu) {
+  for (int i = 0; i < 2; ++i)
+    slots.push_back({PinnedMemory(gpu, bytes), Event(gpu)});
+}
+
+void InputStaging::put(const std::byte *bytes, const Stream &copies) {
+  const Slot &slot = slots[next];
+  slot.copied.synchronize("waiting for a batch to reach the GPU");
+  std::memcpy(slot.memory.data(), bytes, size);
+  copies.wait(consumed);
+  device.api().check(device.api().cuMemcpyHtoDAsync(staging.address(),
+                                                    slot.memory.data(), size,
+                                                    copies.get()),
+                     "copying a batch to the GPU");
+  slot.copied.record(copies);
+  pending = true;
+}
+
+void InputStaging::deliver(const Stream &compute) {
+  if (!pending)
+    return;
+  pending = false;
+  compute.wait(slots[next].copied);
+  device.api().check(device.api().cuMemcpyDtoDAsync(target, staging.address(),
+                                                    size, compute.get()),
+                     "copying a batch on the GPU");
+  consumed.record(compute);
+  next = 1 - next;
+}
+
+} // namespace brew::runtime::cuda

@@ -1,0 +1,132 @@
+//===- ProgramSteps.cpp - A program made ready for a GPU ------------------===//
+#include "runtime/cuda/ProgramSteps.h"
+
+#include "formats/Error.h"
+#include "runtime/Backend.h"
+
+namespace brew::runtime::cuda {
+
+namespace {
+
+template <typename... Cases> struct Overloaded : Cases... {
+  using Cases::operator()...;
+};
+template <typename... Cases> Overloaded(Cases...) -> Overloaded<Cases...>;
+
+} // namespace
+
+VendorLibrary &StepBuilder::vendor() {
+  if (!vendorLibrary)
+    vendorLibrary = std::make_unique<VendorLibrary>(names.vendorTable);
+  return *vendorLibrary;
+}
+
+CublasLt &StepBuilder::cublasLt() {
+  if (!products)
+    products = std::make_unique<CublasLt>(names.cublasLt);
+  return *products;
+}
+
+DeviceBuffer StepBuilder::bound(std::uint32_t index) const {
+  return {&plan.manifest().buffers(static_cast<int>(index)), address(index)};
+}
+
+std::vector<DeviceStep> StepBuilder::build(const plan::Program &program) {
+  std::vector<DeviceStep> steps;
+  for (int i = 0; i < program.steps_size(); ++i)
+    steps.push_back(build(program.steps(i), describeStep(plan, program, i)));
+  return steps;
+}
+
+DeviceStep StepBuilder::build(const plan::Step &step,
+                              const std::string &where) {
+  switch (step.action_case()) {
+  case plan::Step::kLaunch: {
+    const plan::Launch &launch = step.launch();
+    const plan::Kernel &kernel =
+        plan.manifest().kernels(static_cast<int>(launch.kernel_index()));
+    KernelLaunch result;
+    result.function = modules.function(launch.kernel_index());
+    result.blocks = kernel.blocks();
+    result.threads = kernel.threads();
+    result.symbol = kernel.symbol();
+    for (std::uint32_t index : launch.buffer_indices())
+      result.arguments.push_back(address(index));
+    return result;
+  }
+  case plan::Step::kConvolution: {
+    const plan::ConvolutionCall &call = step.convolution();
+    DeviceBuffer bias;
+    if (call.has_b_buffer_index())
+      bias = bound(call.b_buffer_index());
+    return ChosenCall{
+        makeConvolution(vendor(), call, bound(call.x_buffer_index()),
+                        bound(call.w_buffer_index()), bias,
+                        bound(call.y_buffer_index()), options, where),
+        0};
+  }
+  case plan::Step::kInnerProduct: {
+    const plan::InnerProductCall &call = step.inner_product();
+    DeviceBuffer bias;
+    if (call.has_b_buffer_index())
+      bias = bound(call.b_buffer_index());
+    return ChosenCall{
+        makeInnerProduct(device, cublasLt(), call, bound(call.x_buffer_index()),
+                         bound(call.w_buffer_index()), bias,
+                         bound(call.y_buffer_index()), options, where),
+        0};
+  }
+  case plan::Step::kCopy: {
+    const DeviceBuffer source = bound(step.copy().source_buffer_index());
+    const DeviceBuffer target = bound(step.copy().target_buffer_index());
+    return StridedTransfer::copy(*source.buffer, source.address, *target.buffer,
+                                 target.address, where);
+  }
+  case plan::Step::kZero: {
+    const DeviceBuffer target = bound(step.zero().buffer_index());
+    return StridedTransfer::zero(*target.buffer, target.address, where);
+  }
+  case plan::Step::kAllReduce:
+    throw machineLacks(where + ": this plan reduces over several devices, "
+                               "which is not supported");
+  case plan::Step::ACTION_NOT_SET:
+    break;
+  }
+  throw Error(ExitStatus::Bug, where + ": unknown action");
+}
+
+void enqueue(const DeviceStep &step, const Device &device,
+             CUdeviceptr workspace, const Stream &stream) {
+  std::visit(
+      Overloaded{[&](const KernelLaunch &launch) {
+                   std::vector<void *> arguments;
+                   for (const CUdeviceptr &argument : launch.arguments)
+                     arguments.push_back(const_cast<CUdeviceptr *>(&argument));
+                   device.api().check(
+                       device.api().cuLaunchKernel(
+                           launch.function, launch.blocks, 1, 1, launch.threads,
+                           1, 1, 0, stream.get(), arguments.data(), nullptr),
+                       "starting kernel '" + launch.symbol + "'");
+                 },
+                 [&](const ChosenCall &chosen) {
+                   chosen.call->run(chosen.candidate, workspace, stream);
+                 },
+                 [&](const StridedTransfer &transfer) {
+                   transfer.enqueue(device, stream);
+                 }},
+      step);
+}
+
+std::string describe(const DeviceStep &step) {
+  return std::visit(
+      Overloaded{[](const KernelLaunch &) { return std::string("kernel"); },
+                 [](const ChosenCall &chosen) {
+                   return chosen.call->describe(chosen.candidate);
+                 },
+                 [](const StridedTransfer &transfer) {
+                   return std::string(transfer.clears() ? "zero" : "copy");
+                 }},
+      step);
+}
+
+} // namespace brew::runtime::cuda

@@ -1,0 +1,131 @@
+//===- StridedTransfer.cpp - Copy and clear views on a GPU ----------------===//
+#include "runtime/cuda/StridedTransfer.h"
+
+#include "formats/Error.h"
+
+#include <algorithm>
+
+namespace brew::runtime::cuda {
+
+namespace {
+
+struct Axis {
+  std::uint64_t dim, source, target; // strides in bytes
+};
+
+/// Axes longer than one, outermost first in the target, merged where both sides
+/// step through them as through one.
+std::vector<Axis> mergedAxes(const plan::Buffer &source,
+                             const plan::Buffer &target) {
+  const std::uint64_t size = plan::elementSize(target.type());
+  std::vector<Axis> axes;
+  for (int d = 0; d < target.dims_size(); ++d)
+    if (target.dims(d) > 1)
+      axes.push_back({static_cast<std::uint64_t>(target.dims(d)),
+                      static_cast<std::uint64_t>(source.strides(d)) * size,
+                      static_cast<std::uint64_t>(target.strides(d)) * size});
+  std::stable_sort(axes.begin(), axes.end(), [](const Axis &a, const Axis &b) {
+    return a.target > b.target;
+  });
+  std::vector<Axis> merged;
+  for (const Axis &axis : axes) {
+    if (!merged.empty() && merged.back().source == axis.source * axis.dim &&
+        merged.back().target == axis.target * axis.dim)
+      merged.back() = {merged.back().dim * axis.dim, axis.source, axis.target};
+    else
+      merged.push_back(axis);
+  }
+  return merged;
+}
+
+} // namespace
+
+StridedTransfer StridedTransfer::analyse(const plan::Buffer &source,
+                                         CUdeviceptr sourceAddress,
+                                         const plan::Buffer &target,
+                                         CUdeviceptr targetAddress,
+                                         const std::string &where) {
+  constexpr std::uint64_t kMostRectangles = 1 << 16;
+  std::vector<Axis> axes = mergedAxes(source, target);
+  StridedTransfer result;
+  result.width = plan::elementSize(target.type());
+  if (!axes.empty() && axes.back().source == result.width &&
+      axes.back().target == result.width) {
+    result.width *= axes.back().dim;
+    axes.pop_back();
+  }
+  const auto rows = std::max_element(
+      axes.begin(), axes.end(),
+      [](const Axis &a, const Axis &b) { return a.dim < b.dim; });
+  if (rows != axes.end()) {
+    result.height = rows->dim;
+    result.sourcePitch = rows->source;
+    result.targetPitch = rows->target;
+    axes.erase(rows);
+  }
+  std::uint64_t count = 1;
+  for (const Axis &axis : axes)
+    count *= axis.dim;
+  if (count > kMostRectangles)
+    throw Error(ExitStatus::Bug,
+                where + ": the copy takes " + std::to_string(count) +
+                    " rectangles; it should have been a kernel");
+  result.rectangles.push_back({sourceAddress, targetAddress});
+  for (const Axis &axis : axes) {
+    std::vector<Rectangle> more;
+    for (std::uint64_t i = 0; i < axis.dim; ++i)
+      for (const Rectangle &first : result.rectangles)
+        more.push_back(
+            {first.source + i * axis.source, first.target + i * axis.target});
+    result.rectangles = std::move(more);
+  }
+  return result;
+}
+
+StridedTransfer StridedTransfer::copy(const plan::Buffer &source,
+                                      CUdeviceptr sourceAddress,
+                                      const plan::Buffer &target,
+                                      CUdeviceptr targetAddress,
+                                      const std::string &where) {
+  StridedTransfer result =
+      analyse(source, sourceAddress, target, targetAddress, where);
+  result.copies = true;
+  return result;
+}
+
+StridedTransfer StridedTransfer::zero(const plan::Buffer &buffer,
+                                      CUdeviceptr address,
+                                      const std::string &where) {
+  return analyse(buffer, address, buffer, address, where);
+}
+
+void StridedTransfer::enqueue(const Device &device,
+                              const Stream &stream) const {
+  const DriverApi &api = device.api();
+  for (const Rectangle &rectangle : rectangles) {
+    CUresult result;
+    if (!copies) {
+      result =
+          height == 1
+              ? api.cuMemsetD8Async(rectangle.target, 0, width, stream.get())
+              : api.cuMemsetD2D8Async(rectangle.target, targetPitch, 0, width,
+                                      height, stream.get());
+    } else if (height == 1) {
+      result = api.cuMemcpyDtoDAsync(rectangle.target, rectangle.source, width,
+                                     stream.get());
+    } else {
+      CUDA_MEMCPY2D copy = {};
+      copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+      copy.srcDevice = rectangle.source;
+      copy.srcPitch = sourcePitch;
+      copy.dstDevice = rectangle.target;
+      copy.dstPitch = targetPitch;
+      copy.WidthInBytes = width;
+      copy.Height = height;
+      result = api.cuMemcpy2DAsync(&copy, stream.get());
+    }
+    api.check(result, copies ? "copying on the GPU" : "clearing on the GPU");
+  }
+}
+
+} // namespace brew::runtime::cuda

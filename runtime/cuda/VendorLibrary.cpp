@@ -1,0 +1,36 @@
+//===- VendorLibrary.cpp - The table of vendor calls, opened --------------===//
+#include "runtime/cuda/VendorLibrary.h"
+
+#include "formats/Error.h"
+#include "runtime/cuda/CudnnAdapter.h"
+
+#include <dlfcn.h>
+
+namespace brew::runtime::cuda {
+
+VendorLibrary::VendorLibrary(const std::string &path) {
+  if (path.empty()) {
+    functions = &cudnnVendorTable();
+  } else {
+    void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!handle)
+      throw machineLacks(std::string("the table of vendor calls cannot be "
+                                     "opened: ") +
+                         dlerror());
+    functions =
+        static_cast<const BrewVendorTable *>(dlsym(handle, "brewVendorTable"));
+    if (!functions || functions->version != BREW_VENDOR_TABLE_VERSION)
+      throw machineLacks(path + ": no table of vendor calls of version " +
+                         std::to_string(BREW_VENDOR_TABLE_VERSION));
+  }
+  char message[BREW_VENDOR_MESSAGE_SIZE] = "";
+  if (functions->open(&opened, message) != 0)
+    throw machineLacks(message);
+}
+
+VendorLibrary::~VendorLibrary() {
+  if (opened)
+    functions->close(opened);
+}
+
+} // namespace brew::runtime::cuda
