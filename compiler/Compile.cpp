@@ -341,6 +341,8 @@ void Compilation::generateForCuda() {
   target->set_kind(plan::Target::CUDA);
   if (options.tf32)
     target->set_math(plan::Target::TF32);
+  if (options.deterministic)
+    target->set_deterministic(true);
   CudaImageOptions images;
   images.archs = resolveGpuArchs(options.gpuArch);
   images.cache = options.kernelCache;

@@ -1,15 +1,21 @@
 //===- LtInnerProduct.cpp - Inner products by cuBLASLt --------------------===//
 //
 // Whatever the number of dimensions, the product is one of matrices [M,K] and
-// [N,K], seen in place: the dimensions that make up an index may lie in any
-// order as long as they are evenly spaced and both operands agree on it.
+// [N,K], seen in place where strides allow it: the dimensions that make up an
+// index may lie in any order as long as they are evenly spaced and both
+// operands agree on it. Where they do not, the operand is copied to memory of
+// its own.
 //
 //===----------------------------------------------------------------------===//
 #include "formats/Error.h"
 #include "runtime/cuda/Matmul.h"
+#include "runtime/cuda/StridedTransfer.h"
 #include "runtime/cuda/VendorCall.h"
 
 #include <algorithm>
+#include <memory>
+#include <numeric>
+#include <optional>
 #include <vector>
 
 namespace brew::runtime::cuda {
@@ -21,60 +27,70 @@ struct Span {
   int begin, end;
 };
 
-struct Index {
-  std::int64_t count = 1, stride = 1;
-  std::vector<int> order; ///< slowest first, counted from the span's begin
-  bool even = true;       ///< the elements are evenly spaced in that order
-};
-
-Index indexOf(const plan::Buffer &buffer, Span span) {
-  Index index;
-  for (int d = span.begin; d < span.end; ++d) {
-    index.count *= buffer.dims(d);
+/// The dimensions of a span longer than one, slowest first, counted from its
+/// begin.
+std::vector<int> orderOf(const plan::Buffer &buffer, Span span) {
+  std::vector<int> order;
+  for (int d = span.begin; d < span.end; ++d)
     if (buffer.dims(d) > 1)
-      index.order.push_back(d - span.begin);
-  }
-  std::stable_sort(index.order.begin(), index.order.end(), [&](int a, int b) {
+      order.push_back(d - span.begin);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
     return buffer.strides(span.begin + a) > buffer.strides(span.begin + b);
   });
-  std::int64_t next = 0; // stride that the slower dimension must have
-  for (auto d = index.order.rbegin(); d != index.order.rend(); ++d) {
-    const std::int64_t stride = buffer.strides(span.begin + *d);
-    if (next == 0)
-      index.stride = stride;
-    else
-      index.even &= stride == next;
-    next = stride * buffer.dims(span.begin + *d);
-  }
-  return index;
+  return order;
 }
+
+/// The stride of the span as one index that runs through `order`, or nothing if
+/// the elements are not evenly spaced in that order.
+std::optional<std::int64_t> strideOf(const plan::Buffer &buffer, Span span,
+                                     const std::vector<int> &order) {
+  for (std::size_t i = 0; i + 1 < order.size(); ++i)
+    if (buffer.strides(span.begin + order[i]) !=
+        buffer.dims(span.begin + order[i + 1]) *
+            buffer.strides(span.begin + order[i + 1]))
+      return std::nullopt;
+  return order.empty() ? 1 : buffer.strides(span.begin + order.back());
+}
+
+std::int64_t countOf(const plan::Buffer &buffer, Span span) {
+  return std::accumulate(buffer.dims().begin() + span.begin,
+                         buffer.dims().begin() + span.end, std::int64_t(1),
+                         std::multiplies<>());
+}
+
+/// An operand that the product cannot take where it lies.
+struct Staged {
+  DeviceMemory memory;
+  std::optional<StridedTransfer> in, out; ///< before and after the product
+};
 
 class Builder {
 public:
-  Builder(const plan::InnerProductCall &call, DeviceBuffer x, DeviceBuffer w,
-          DeviceBuffer y, std::string where)
-      : where(std::move(where)) {
+  Builder(const Device &device, const plan::InnerProductCall &call,
+          DeviceBuffer x, DeviceBuffer w, DeviceBuffer y, std::string where)
+      : device(device), call(call), where(std::move(where)) {
     const int axis = static_cast<int>(call.axis());
     const int inner = x.buffer->dims_size() - axis;
-    const Span wRows = call.transpose() ? Span{inner, inner + 1} : Span{0, 1};
-    const Span wColumns =
-        call.transpose() ? Span{0, inner} : Span{1, 1 + inner};
-    const Index xm = indexOf(*x.buffer, {0, axis}),
-                xk = indexOf(*x.buffer, {axis, axis + inner}),
-                wn = indexOf(*w.buffer, wRows),
-                wk = indexOf(*w.buffer, wColumns),
-                ym = indexOf(*y.buffer, {0, axis}),
-                yn = indexOf(*y.buffer, {axis, axis + 1});
-    require(xm.even && ym.even && xm.order == ym.order,
-            "the rows of its input and its output");
-    require(xk.even && wk.even && xk.order == wk.order,
-            "the columns of its input and its weights");
-    this->x = matrix(x, xm, xk);
-    this->w = matrix(w, wn, wk);
-    this->y = matrix(y, ym, yn);
+    const Span m{0, axis}, k{axis, axis + inner};
+    const Span n = call.transpose() ? Span{inner, inner + 1} : Span{0, 1};
+    const Span wk = call.transpose() ? Span{0, inner} : Span{1, 1 + inner};
+    // x sets the order within M and K, so that it, the larger operand as a
+    // rule, is the one that stays in place.
+    std::vector<int> mOrder = orderOf(*x.buffer, m);
+    const std::vector<int> kOrder = orderOf(*x.buffer, k);
+    if (!strideOf(*x.buffer, m, mOrder)) // to be moved anyway
+      mOrder = orderOf(*y.buffer, m);
+    const std::vector<int> nOrder = orderOf(*w.buffer, n);
+    const plan::Direction direction = call.direction();
+    this->x =
+        operand(x, m, k, mOrder, kOrder, direction == plan::BACKWARD_DATA);
+    this->w =
+        operand(w, n, wk, nOrder, kOrder, direction == plan::BACKWARD_WEIGHTS);
+    this->y = operand(y, m, {axis, axis + 1}, mOrder, nOrder,
+                      direction == plan::FORWARD);
   }
 
-  MatmulProblem problem(const plan::InnerProductCall &call, DeviceBuffer b) {
+  MatmulProblem problem(DeviceBuffer b) const {
     MatmulProblem result;
     result.accumulate = call.epilogue().accumulate();
     switch (call.direction()) {
@@ -83,8 +99,6 @@ public:
       result.b = x.transposed();
       result.d = y.transposed();
       result.relu = call.epilogue().relu();
-      require(!result.relu || call.epilogue().negative_slope() == 0,
-              "the slope of its ReLU");
       if (b.buffer)
         result.bias = MatmulBias::Add;
       break;
@@ -106,8 +120,6 @@ public:
       result.biasType = b.buffer->type();
     }
     if (result.d.rowStride != 1 && result.d.rows != 1) {
-      require(result.bias != MatmulBias::Add,
-              "the order of its output, with a bias");
       const Matrix a = result.a;
       result.a = result.b.transposed();
       result.b = a.transposed();
@@ -119,29 +131,76 @@ public:
   }
 
   Matrix x, w, y; // [M,K], [N,K], [M,N]
+  std::vector<Staged> staged;
 
 private:
-  void require(bool condition, const char *what) const {
-    if (!condition)
-      throw machineLacks(where +
-                         ": cuBLASLt cannot do this inner product in "
-                         "place because of " +
-                         what + " (compile the net with --no-library=ip)");
+  Matrix operand(DeviceBuffer bound, Span rows, Span columns,
+                 const std::vector<int> &rowOrder,
+                 const std::vector<int> &columnOrder, bool written) {
+    const plan::Buffer &buffer = *bound.buffer;
+    const auto row = strideOf(buffer, rows, rowOrder),
+               column = strideOf(buffer, columns, columnOrder);
+    Matrix matrix{buffer.type(),
+                  bound.address,
+                  countOf(buffer, rows),
+                  countOf(buffer, columns),
+                  0,
+                  0};
+    if (row && column &&
+        (matrix.rows == 1 || matrix.columns == 1 || *row == 1 ||
+         *column == 1)) {
+      matrix.rowStride = *row;
+      matrix.columnStride = *column;
+      // The bias runs along the rows of y's transpose.
+      if (!written || call.direction() != plan::FORWARD ||
+          !call.has_b_buffer_index() || *column == 1 || matrix.columns == 1)
+        return matrix;
+    }
+    matrix.rowStride = matrix.columns;
+    matrix.columnStride = 1;
+    matrix.address =
+        stage(bound, rows, columns, rowOrder, columnOrder, written);
+    return matrix;
   }
-  Matrix matrix(DeviceBuffer bound, const Index &rows,
-                const Index &columns) const {
-    require(rows.count == 1 || columns.count == 1 || rows.stride == 1 ||
-                columns.stride == 1,
-            "an operand that is dense in no direction");
-    return {bound.buffer->type(), bound.address, rows.count,
-            columns.count,        rows.stride,   columns.stride};
+
+  /// Dense memory for an operand, rows outermost, with the copies it takes.
+  CUdeviceptr stage(DeviceBuffer bound, Span rows, Span columns,
+                    const std::vector<int> &rowOrder,
+                    const std::vector<int> &columnOrder, bool written) {
+    plan::Buffer dense = *bound.buffer;
+    std::int64_t next = 1;
+    auto place = [&](Span span, const std::vector<int> &order) {
+      for (auto d = order.rbegin(); d != order.rend(); ++d) {
+        dense.set_strides(span.begin + *d, next);
+        next *= dense.dims(span.begin + *d);
+      }
+    };
+    place(columns, columnOrder);
+    place(rows, rowOrder);
+    Staged result;
+    result.memory = DeviceMemory(device,
+                                 static_cast<std::uint64_t>(next) *
+                                     plan::elementSize(dense.type()),
+                                 where + ": memory for an operand");
+    const CUdeviceptr address = result.memory.address();
+    if (!written || call.epilogue().accumulate())
+      result.in = StridedTransfer::copy(*bound.buffer, bound.address, dense,
+                                        address, where);
+    if (written)
+      result.out = StridedTransfer::copy(dense, address, *bound.buffer,
+                                         bound.address, where);
+    staged.push_back(std::move(result));
+    return address;
   }
-  std::string where;
+
+  const Device &device;
+  const plan::InnerProductCall &call;
+  const std::string where;
 };
 
 class InnerProduct : public VendorCall {
 public:
-  InnerProduct(const Device &device, CublasLt &library,
+  InnerProduct(const Device &gpu, CublasLt &library,
                const plan::InnerProductCall &call, DeviceBuffer x,
                DeviceBuffer w, DeviceBuffer b, DeviceBuffer y,
                const CallOptions &options, const std::string &where);
@@ -158,17 +217,24 @@ public:
   }
   void run(int candidate, CUdeviceptr workspace,
            const Stream &stream) override {
+    for (const Staged &operand : staged)
+      if (operand.in)
+        operand.in->enqueue(device, stream);
     product->run(candidate, workspace, stream);
     if (biasSum)
       biasSum->run(0, workspace, stream);
+    for (const Staged &operand : staged)
+      if (operand.out)
+        operand.out->enqueue(device, stream);
   }
 
 private:
-  void sumBiasApart(const Device &device, CublasLt &library, const Matrix &y,
-                    MatmulProblem &problem, const CallOptions &options,
-                    const std::string &where);
+  void sumBiasApart(CublasLt &library, const Matrix &y, MatmulProblem &problem,
+                    const CallOptions &options, const std::string &where);
 
+  const Device &device;
   std::string keyText;
+  std::vector<Staged> staged;
   std::unique_ptr<Matmul> product;
   /// The bias gradient as y^T . ones, where the product cannot give it.
   std::unique_ptr<Matmul> biasSum;
@@ -193,8 +259,8 @@ std::vector<std::byte> onesOf(plan::DataType type, std::int64_t count) {
   return bytes;
 }
 
-void InnerProduct::sumBiasApart(const Device &device, CublasLt &library,
-                                const Matrix &y, MatmulProblem &problem,
+void InnerProduct::sumBiasApart(CublasLt &library, const Matrix &y,
+                                MatmulProblem &problem,
                                 const CallOptions &options,
                                 const std::string &where) {
   const std::vector<std::byte> bytes = onesOf(y.type, y.rows);
@@ -214,21 +280,25 @@ void InnerProduct::sumBiasApart(const Device &device, CublasLt &library,
   problem.bias = MatmulBias::None;
 }
 
-InnerProduct::InnerProduct(const Device &device, CublasLt &library,
+InnerProduct::InnerProduct(const Device &gpu, CublasLt &library,
                            const plan::InnerProductCall &call, DeviceBuffer x,
                            DeviceBuffer w, DeviceBuffer b, DeviceBuffer y,
-                           const CallOptions &options,
-                           const std::string &where) {
-  Builder builder(call, x, w, y, where);
-  MatmulProblem problem = builder.problem(call, b);
+                           const CallOptions &options, const std::string &where)
+    : device(gpu) {
+  if (call.epilogue().relu() && call.epilogue().negative_slope() != 0)
+    throw machineLacks(where + ": cuBLASLt cannot fuse a ReLU with a slope "
+                               "(compile the net with --no-library=ip)");
+  Builder builder(device, call, x, w, y, where);
+  MatmulProblem problem = builder.problem(b);
+  staged = std::move(builder.staged);
   const bool gradient = problem.bias == MatmulBias::GradientA ||
                         problem.bias == MatmulBias::GradientB;
   // The library's own bias gradient replaces what was there.
   if (gradient && problem.accumulate)
-    sumBiasApart(device, library, builder.y, problem, options, where);
+    sumBiasApart(library, builder.y, problem, options, where);
   product = std::make_unique<Matmul>(library, problem, options, where);
   if (product->candidates() == 0 && gradient && !biasSum) {
-    sumBiasApart(device, library, builder.y, problem, options, where);
+    sumBiasApart(library, builder.y, problem, options, where);
     product = std::make_unique<Matmul>(library, problem, options, where);
   }
   if (product->candidates() == 0 || (biasSum && biasSum->candidates() == 0))

@@ -4,6 +4,7 @@
 
 #include "formats/Error.h"
 #include "runtime/cpu/CpuFeatures.h"
+#include "runtime/cuda/Device.h"
 #include "runtime/log/Log.h"
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -11,6 +12,7 @@
 #include <sched.h>
 #include <sys/sysinfo.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <memory>
 
@@ -47,11 +49,88 @@ void property(const std::string &name, const std::string &value) {
   log::info(log::site::deviceProperty, label + value);
 }
 
+/// The driver of this machine, or of the simulator that BREW_CUDASIM names.
+const runtime::cuda::DriverApi &driver() {
+  const char *simulator = std::getenv("BREW_CUDASIM");
+  return runtime::cuda::DriverApi::open(
+      simulator ? std::string(simulator) + "/libcuda.so.1" : "libcuda.so.1");
+}
+
+/// Caffe's list of a GPU's properties.
+void describeGpu(int number) {
+  using namespace runtime::cuda;
+  const Device device(driver(), number);
+  auto value = [&](CUdevice_attribute attribute) {
+    return std::to_string(device.attribute(attribute));
+  };
+  auto triple = [&](CUdevice_attribute x, CUdevice_attribute y,
+                    CUdevice_attribute z) {
+    return value(x) + ", " + value(y) + ", " + value(z);
+  };
+  auto yesOrNo = [&](CUdevice_attribute attribute) {
+    return device.attribute(attribute) ? "Yes" : "No";
+  };
+  property("Device id", std::to_string(number));
+  property("Major revision number", std::to_string(device.architecture() / 10));
+  property("Minor revision number", std::to_string(device.architecture() % 10));
+  property("Name", device.name());
+  property("Total global memory", std::to_string(device.totalMemory()));
+  property("Total shared memory per block",
+           value(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK));
+  property("Total registers per block",
+           value(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK));
+  property("Warp size", value(CU_DEVICE_ATTRIBUTE_WARP_SIZE));
+  property("Maximum memory pitch", value(CU_DEVICE_ATTRIBUTE_MAX_PITCH));
+  property("Maximum threads per block",
+           value(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK));
+  property("Maximum dimension of block",
+           triple(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X,
+                  CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y,
+                  CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z));
+  property("Maximum dimension of grid",
+           triple(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,
+                  CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y,
+                  CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z));
+  property("Clock rate", value(CU_DEVICE_ATTRIBUTE_CLOCK_RATE));
+  property("Total constant memory",
+           value(CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY));
+  property("Texture alignment", value(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT));
+  property("Concurrent copy and execution",
+           yesOrNo(CU_DEVICE_ATTRIBUTE_GPU_OVERLAP));
+  property("Number of multiprocessors",
+           value(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
+  property("Kernel execution timeout",
+           yesOrNo(CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT));
+  property("CUDA version of the driver", versionText(device.driverVersion()));
+}
+
+/// The numbers of "all", "1" or "0,2", as Caffe takes them.
+std::vector<int> gpuNumbers(const std::string &text) {
+  std::vector<int> numbers;
+  if (text == "all") {
+    int count = 0;
+    driver().check(driver().cuDeviceGetCount(&count), "counting GPUs");
+    for (int i = 0; i < count; ++i)
+      numbers.push_back(i);
+    return numbers;
+  }
+  for (const std::string &number : CLI::detail::split(text, ',')) {
+    if (number.empty() || number.size() > 4 ||
+        number.find_first_not_of("0123456789") != number.npos)
+      throw Error(ExitStatus::Usage,
+                  "-gpu " + text + ": give numbers separated by commas, or all");
+    numbers.push_back(std::stoi(number));
+  }
+  return numbers;
+}
+
 int deviceQuery(const Options &options) {
   log::info(log::site::deviceQuery, "Querying GPUs " + options.gpu);
-  if (!options.gpu.empty())
-    throw machineLacks("this version of brew-run drives no GPU; without -gpu "
-                       "the processor is described");
+  if (!options.gpu.empty()) {
+    for (int number : gpuNumbers(options.gpu))
+      describeGpu(number);
+    return 0;
+  }
   log::info(log::site::deviceQuery, "No GPU is used; the processor is:");
   property("Name", cpuInfo("model name"));
   property("Vendor", cpuInfo("vendor_id"));
@@ -85,7 +164,7 @@ void addDeviceQuery(CLI::App &app, Action &action) {
   auto options = std::make_shared<Options>();
   CLI::App *command =
       app.add_subcommand("device-query", "Describe what plans can run on");
-  command->add_option("--gpu", options->gpu, "GPU to describe");
+  command->add_option("--gpu", options->gpu, "GPUs to describe: numbers separated by commas, or all");
   command->callback([options, &action] {
     action = [options] { return deviceQuery(*options); };
   });

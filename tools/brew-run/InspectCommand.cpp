@@ -154,6 +154,9 @@ ordered_json describePlan(const plan::Manifest &manifest) {
         {"triple", target.triple()},
         {"cpu", target.cpu()},
         {"cpu_features", arrayOf(target.cpu_features())},
+        {"archs", arrayOf(target.archs())},
+        {"nvrtc_version", target.nvrtc_version()},
+        {"math", plan::Target::Math_Name(target.math())},
         {"precision", plan::DataType_Name(target.precision())}}}};
   result["arenas"] = ordered_json::array();
   for (const plan::Arena &arena : manifest.arenas())
@@ -189,9 +192,16 @@ void printHuman(const plan::Manifest &manifest) {
   const plan::Target &target = manifest.target();
   std::printf("net '%s', written by %s\n", manifest.net_name().c_str(),
               manifest.producer().c_str());
-  std::printf("target: %s %s (%s), %s\n",
-              plan::Target::Kind_Name(target.kind()).c_str(),
-              target.cpu().c_str(), target.triple().c_str(),
+  std::string built = target.cpu() + " (" + target.triple() + ")";
+  if (target.kind() == plan::Target::CUDA) {
+    built.clear();
+    for (const std::string &arch : target.archs())
+      built += (built.empty() ? "" : ", ") + arch;
+    if (target.math() == plan::Target::TF32)
+      built += ", products in TF32";
+  }
+  std::printf("target: %s %s, %s\n",
+              plan::Target::Kind_Name(target.kind()).c_str(), built.c_str(),
               plan::DataType_Name(target.precision()).c_str());
   std::printf("\nmemory:\n");
   for (const plan::Arena &arena : manifest.arenas())

@@ -149,6 +149,7 @@ CompileOptions readOptions() {
   options.cpu = cpu;
   options.gpuArch = gpuArch;
   options.tf32 = precision == Precision::TF32;
+  options.deterministic = deterministic;
   options.kernelCache = !noKernelCache;
   options.pipeline.cuda = cuda;
   options.pipeline.tensorCores = options.tf32;

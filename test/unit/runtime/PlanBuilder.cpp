@@ -49,6 +49,10 @@ PlanBuilder::PlanBuilder() {
   manifest.set_producer("test");
   manifest.set_net_name("net");
   manifest.mutable_target()->set_kind(Target::CPU);
+  if (std::getenv("BREW_TEST_CUDASIM")) {
+    manifest.mutable_target()->set_kind(Target::CUDA);
+    manifest.mutable_target()->add_archs("sim");
+  }
   manifest.mutable_target()->set_precision(F32);
 }
 

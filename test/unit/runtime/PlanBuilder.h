@@ -24,6 +24,7 @@ Dims denseStrides(const Dims &dims);
 
 class PlanBuilder {
 public:
+  /// For the CPU; where BREW_TEST_CUDASIM is set, for the CUDA simulator.
   PlanBuilder();
 
   plan::Manifest manifest;

@@ -56,10 +56,12 @@ struct Tensor {
   void store(runtime::Executor &executor, std::uint32_t index) const {
     const plan::Buffer &buffer =
         executor.manifest().buffers(static_cast<int>(index));
-    auto *memory = reinterpret_cast<float *>(executor.hostData(index));
-    std::fill(memory, memory + buffer.size() / sizeof(float), kGap);
+    std::vector<float> memory(buffer.size() / sizeof(float), kGap);
     for (std::size_t i = 0; i < values.size(); ++i)
-      memory[position(buffer, i)] = static_cast<float>(values[i]);
+      memory[static_cast<std::size_t>(position(buffer, i))] =
+          static_cast<float>(values[i]);
+    executor.uploadBytes(buffer.arena_index(), buffer.offset(), memory.data(),
+                         buffer.size());
   }
 
   /// Elements must be equal to the last bit or two (inputs are chosen so that
@@ -68,13 +70,14 @@ struct Tensor {
   void expectNear(runtime::Executor &executor, std::uint32_t index) const {
     const plan::Buffer &buffer =
         executor.manifest().buffers(static_cast<int>(index));
-    const auto *memory =
-        reinterpret_cast<const float *>(executor.hostData(index));
+    std::vector<float> memory(buffer.size() / sizeof(float));
+    executor.download(index, reinterpret_cast<std::byte *>(memory.data()));
     std::vector<bool> element(buffer.size() / sizeof(float));
     for (std::size_t i = 0; i < values.size(); ++i) {
       std::int64_t place = position(buffer, i);
       element[static_cast<std::size_t>(place)] = true;
-      ASSERT_NEAR(memory[place], values[i], 1e-6 * std::abs(values[i]) + 1e-6)
+      ASSERT_NEAR(memory[static_cast<std::size_t>(place)], values[i],
+                  1e-6 * std::abs(values[i]) + 1e-6)
           << "buffer '" << buffer.name() << "', element " << i;
     }
     for (std::size_t i = 0; i < element.size(); ++i)

@@ -1,0 +1,186 @@
+"""Packs what scripts/gpu-check needs on a machine with a GPU.
+
+That machine has CUDA, cuDNN and Python with PyTorch, h5py and numpy, but neither
+LLVM nor the shared libraries Brew is linked with: those travel beside the tool,
+and every plan is compiled here. The recorded cases' own checker runs there
+unchanged: it finds, in place of brewc, a script that hands out the plan compiled
+here for the same arguments (plan_store.py).
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+LIMIT = 60 << 20
+
+# Nets that are timed, with the shapes of their data tops. A net whose prototxt
+# is not in benchmarks/nets, or that this version cannot compile, is left out
+# and named in the table.
+NETS = {
+    "lenet": {"data": (64, 1, 28, 28), "label": (64,)},
+    "cifar10_quick": {"data": (100, 3, 32, 32), "label": (100,)},
+    "alexnet": {"data": (128, 3, 227, 227), "label": (128,)},
+    "googlenet": {"data": (128, 3, 224, 224), "label": (128,)},
+    "vgg16": {"data": (64, 3, 224, 224), "label": (64,)},
+    "resnet50": {"data": (128, 3, 224, 224), "label": (128,)},
+}
+PRECISIONS = ("f32", "tf32", "bf16")
+MODES = ("train", "infer")
+# PyTorch's; see torch_step.py.
+VARIANTS = ("eager", "channels_last", "compile", "compile_graph")
+
+SOLVER = """net: "{net}"
+base_lr: 0.001
+momentum: 0.9
+weight_decay: 0.0005
+lr_policy: "fixed"
+max_iter: 10
+snapshot_after_train: false
+random_seed: 1
+"""
+TEST_FIELDS = "test_iter: 1\ntest_interval: 1000000\n"
+
+
+class PackError(Exception):
+    """The package cannot be made."""
+
+
+def shapes_text(shapes):
+    return ["{}={}".format(blob, ",".join(map(str, dims)))
+            for blob, dims in shapes.items()]
+
+
+def compile_bench(brewc, folder, archs, nets):
+    """Compiles every net, mode and precision, and CPU plans to compare with."""
+    folder.mkdir(parents=True)
+    index = {}
+    for net in nets:
+        source = HERE.parent / "nets" / (net + ".prototxt")
+        entry = index[net] = {"inputs": shapes_text(NETS[net]), "plans": {}}
+        if not source.exists():
+            entry["missing"] = "no prototxt in benchmarks/nets"
+            continue
+        shutil.copy(source, folder)
+        solver = SOLVER.format(net=source.name)
+        if re.search(r"phase:\s*TEST", source.read_text()):
+            solver += TEST_FIELDS
+        (folder / (net + "_solver.prototxt")).write_text(solver)
+        targets = [("cuda", precision) for precision in PRECISIONS]
+        for target, precision in targets + [("cpu", "f32")]:
+            for mode in MODES:
+                name = "{}-{}-{}-{}".format(net, mode, target, precision)
+                entry["plans"][name] = compile_one(
+                    brewc, folder, net, mode, target, precision, archs, name)
+    (folder / "index.json").write_text(json.dumps(index, indent=1))
+    return index
+
+
+def compile_one(brewc, folder, net, mode, target, precision, archs, name):
+    command = [brewc, net + "_solver.prototxt" if mode == "train"
+               else net + ".prototxt", "-o", name + ".plan", "--report=json",
+               "--target=" + target, "--precision=" + precision]
+    command += (["--gpu-arch=" + archs] if target == "cuda"
+                else ["--cpu=x86-64-v3"])
+    if mode == "infer":
+        command.append("--phase=test")
+    for text in shapes_text(NETS[net]):
+        command.append("--input-shape=" + text)
+    done = subprocess.run([str(word) for word in command], cwd=folder,
+                          capture_output=True, text=True)
+    if done.returncode != 0:
+        lines = done.stderr.strip().splitlines() or ["it says nothing"]
+        return {"error": lines[0]}
+    programs = json.loads(done.stdout)["programs"]
+    timed = (["forward_backward", "update"] if mode == "train" else ["main"])
+    return {"plan": name + ".plan",
+            "flops": sum(programs[p]["flops"] for p in timed),
+            "bytes": sum(programs[p]["bytes"] for p in timed),
+            "launches": sum(programs[p]["kernels"] + programs[p]["calls"]
+                            for p in timed)}
+
+
+def compile_cases(package, binaries, shared, archs):
+    """Runs the cases' checker with a brewc that keeps its plans, and a brew-run
+    that does nothing: every plan is compiled before it is first run."""
+    for folder in ("golden", "models"):
+        shutil.copytree(shared / folder, package / folder,
+                        ignore=shutil.ignore_patterns("lenet_mnist", "__pycache__"))
+    with tempfile.TemporaryDirectory() as folder:
+        stubs = Path(folder)
+        shutil.copy(HERE / "plan_store.py", stubs / "brewc")
+        (stubs / "brew-run").write_text("#!/bin/sh\nexit 0\n")
+        for stub in ("brewc", "brew-run"):
+            (stubs / stub).chmod(0o755)
+        environment = dict(os.environ, BREW_PLAN_STORE=str(package / "plans"),
+                           BREW_PLAN_COMPILER=str(binaries / "brewc"))
+        (package / "plans").mkdir()
+        for target, flags in case_flags(archs):
+            done = subprocess.run(
+                [sys.executable, package / "golden" / "check.py", "--bin", stubs,
+                 "--target", target, "--brewc-flags=" + flags],
+                env=environment, stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT, text=True)
+            if not re.search(r"\d+ passed, \d+ failed", done.stdout):
+                raise PackError("the checker of the recorded cases failed:\n"
+                                + done.stdout[-2000:])
+
+
+def case_flags(archs):
+    return (("cuda", "--gpu-arch=" + archs), ("cpu", "--cpu=x86-64-v3"))
+
+
+# Parts of the C library and the loader come from the machine itself.
+SYSTEM = re.compile(r"/(ld-linux|libc\.|libm\.|libpthread\.|libdl\.|librt\.)")
+
+
+def copy_tool(package, binaries):
+    """brew-run and the libraries it is linked with; it looks for them in
+    ../lib/brew-run."""
+    (package / "bin").mkdir()
+    libraries = package / "lib" / "brew-run"
+    libraries.mkdir(parents=True)
+    tool = binaries / "brew-run"
+    shutil.copy(tool, package / "bin")
+    shutil.copy(HERE / "plan_store.py", package / "bin" / "brewc")
+    (package / "bin" / "brewc").chmod(0o755)
+    for line in subprocess.run(["ldd", str(tool)], capture_output=True,
+                               text=True, check=True).stdout.splitlines():
+        match = re.match(r"\s*(\S+) => (/\S+)", line)
+        if match and not SYSTEM.search(match.group(2)):
+            shutil.copy(match.group(2), libraries / match.group(1))
+
+
+def pack(binaries, shared, archs, output, nets):
+    """Writes the package; returns its size and what could not be compiled."""
+    with tempfile.TemporaryDirectory() as folder:
+        package = Path(folder) / "gpu-check"
+        package.mkdir()
+        copy_tool(package, binaries)
+        if shared:
+            compile_cases(package, binaries, shared, archs)
+        index = compile_bench(binaries / "brewc", package / "bench", archs, nets)
+        scripts = package / "benchmarks" / "gpu"
+        shutil.copytree(HERE, scripts,
+                        ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(ROOT / "scripts" / "gpu-check", package / "gpu-check")
+        (package / "settings.json").write_text(json.dumps({"archs": archs}))
+        with tarfile.open(output, "w:xz") as archive:
+            archive.add(package, "gpu-check")
+    size = output.stat().st_size
+    if size > LIMIT:
+        raise PackError("{} has {:.1f} MiB; at most {} are wanted".format(
+            output, size / (1 << 20), LIMIT >> 20))
+    problems = ["{}: {}".format(net, entry["missing"])
+                for net, entry in index.items() if "missing" in entry]
+    problems += ["{}: {}".format(name, plan["error"])
+                 for entry in index.values()
+                 for name, plan in entry["plans"].items() if "error" in plan]
+    return size, problems

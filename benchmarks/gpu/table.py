@@ -1,0 +1,88 @@
+"""The table of what scripts/gpu-check measured, as Markdown."""
+
+from device import Package
+from pack import MODES, PRECISIONS, VARIANTS
+
+HEAD = ("| net, batch | step | type | Brew ms | images/s | best PyTorch ms | "
+        "which | ratio | memory MiB | PyTorch MiB | graph nodes | roofline |")
+RULE = "|---|---|---|---:|---:|---:|---|---:|---:|---:|---:|---:|"
+
+
+def best_torch(done, key):
+    """(seconds, variant, result) of the fastest variant that ran, or None."""
+    ran = [(done[row]["median"], variant, done[row])
+           for variant in VARIANTS
+           for row in ["{} torch {}".format(key, variant)]
+           if "median" in done.get(row, {})]
+    return min(ran, key=lambda entry: entry[:2]) if ran else None
+
+
+def roofline(rates, brew, precision):
+    """Share of the time that the slower of copying and multiplying needs."""
+    if not rates or "failed" in rates:
+        return "?"
+    needed = max(brew["bytes"] / rates["bytes_per_second"],
+                 brew["flops"] / rates["flops"][precision])
+    return "{:.0%}".format(needed / brew["median"])
+
+
+def mebibytes(count):
+    return "{:.0f}".format(count / (1 << 20)) if count else "?"
+
+
+def row(package, done, net, mode, precision):
+    key = "{} {} {}".format(net, mode, precision)
+    batch = int(package.index[net]["inputs"][0].split("=")[1].split(",")[0])
+    brew, torch = done.get(key + " brew"), best_torch(done, key)
+    if not brew and not torch:
+        return None
+    cells = ["{}, {}".format(net, batch), mode, precision]
+    if brew and "median" in brew:
+        cells += ["{:.3f}".format(brew["median"] * 1e3),
+                  "{:.0f}".format(batch / brew["median"])]
+    else:
+        cells += ["failed" if brew else "not run", ""]
+    cells += (["{:.3f}".format(torch[0] * 1e3), torch[1]] if torch
+              else ["not run", ""])
+    both = brew and torch and "median" in brew
+    cells.append("{:.2f}".format(torch[0] / brew["median"]) if both else "")
+    measured = brew and "median" in brew
+    cells.append(mebibytes(brew["peak_bytes"]) if measured else "")
+    cells.append(mebibytes(torch[2]["peak_bytes"]) if torch else "")
+    cells.append(str(brew["nodes"]) if measured else "")
+    cells.append(roofline(done.get("rates"), brew, precision)
+                 if measured else "")
+    return "| " + " | ".join(cells) + " |"
+
+
+def table(folder):
+    package = Package(folder)
+    done = package.done()
+    lines = []
+    rates = done.get("rates")
+    if rates and "failed" not in rates:
+        lines += ["{}, PyTorch {}, CUDA {}; copies {:.0f} GB/s, products f32 "
+                  "{:.1f}, tf32 {:.0f}, bf16 {:.0f} TFLOP/s.".format(
+                      rates["device"], rates["torch"], rates["cuda"],
+                      rates["bytes_per_second"] / 1e9,
+                      *[rates["flops"][p] / 1e12 for p in PRECISIONS]), ""]
+    for name, result in done.items():
+        if name.startswith("cases "):
+            lines.append("Recorded cases, {}: {}".format(
+                name[6:], result.get("summary", result.get("failed"))))
+            lines += ["    " + line for line in result.get("failures", [])]
+        elif name.startswith("agree "):
+            lines.append("GPU against CPU, {}: {}".format(
+                name[6:], result.get("failed") or "relative difference "
+                "{:.2g} ({})".format(result["error"], result["blob"])))
+    lines += ["", HEAD, RULE]
+    for net in package.index:
+        for mode in MODES:
+            lines += [line for precision in PRECISIONS
+                      for line in [row(package, done, net, mode, precision)]
+                      if line]
+    failed = ["- {}: {}".format(name, result["failed"].splitlines()[0])
+              for name, result in done.items() if "failed" in result]
+    if failed:
+        lines += ["", "Rows that failed:", ""] + failed
+    return "\n".join(lines)

@@ -1,0 +1,193 @@
+"""A Caffe net as a PyTorch module, for timing the very same prototxt.
+
+Only what the benchmark nets use; any other layer is an error.
+"""
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from prototxt import get, layers_of
+
+
+class Unsupported(Exception):
+    """A layer that this reader does not know."""
+
+
+DATA_LAYERS = ("Data", "ImageData", "Input", "DummyData", "HDF5Data",
+               "MemoryData")
+# Layers of the TEST phase and others that compute nothing worth timing.
+IGNORED = ("Accuracy", "Silence")
+
+
+def pair(parameter, name, default):
+    """kernel_size: 3, kernel_size: 3 kernel_size: 5, or kernel_h and kernel_w."""
+    short = {"kernel_size": "kernel", "stride": "stride", "pad": "pad"}.get(name)
+    if short and short + "_h" in parameter:
+        return (get(parameter, short + "_h"), get(parameter, short + "_w"))
+    values = parameter.get(name, [default])
+    return (values[0], values[-1])
+
+
+def convolution(layer, channels):
+    p = get(layer, "convolution_param", {})
+    return nn.Conv2d(channels, get(p, "num_output"),
+                     pair(p, "kernel_size", None), pair(p, "stride", 1),
+                     pair(p, "pad", 0), pair(p, "dilation", 1),
+                     get(p, "group", 1), get(p, "bias_term", True))
+
+
+class Pooling(nn.Module):
+    """Caffe's pooling: windows may reach over the border (ceil)."""
+
+    def __init__(self, p):
+        super().__init__()
+        self.whole = get(p, "global_pooling", False)
+        self.average = get(p, "pool", "MAX") == "AVE"
+        if not self.whole:
+            self.kernel = pair(p, "kernel_size", None)
+            self.stride = pair(p, "stride", 1)
+            self.pad = pair(p, "pad", 0)
+
+    def forward(self, x):
+        if self.whole:
+            return (x.mean((2, 3), keepdim=True) if self.average
+                    else x.amax((2, 3), keepdim=True))
+        pool = F.avg_pool2d if self.average else F.max_pool2d
+        return pool(x, self.kernel, self.stride, self.pad, ceil_mode=True)
+
+
+class Channelwise(nn.Module):
+    """Scale: y = x * weight + bias, per channel."""
+
+    def __init__(self, channels, bias):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(channels))
+        self.bias = nn.Parameter(torch.zeros(channels)) if bias else None
+
+    def forward(self, x):
+        shape = (1, -1) + (1,) * (x.dim() - 2)
+        y = x * self.weight.view(shape)
+        return y if self.bias is None else y + self.bias.view(shape)
+
+
+class Relu(nn.Module):
+    def __init__(self, slope):
+        super().__init__()
+        self.slope = slope
+
+    def forward(self, x):
+        return F.leaky_relu(x, self.slope) if self.slope else F.relu(x)
+
+
+class Function(nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *inputs):
+        return self.function(*inputs)
+
+
+def eltwise(p):
+    operation = get(p, "operation", "SUM")
+    if operation == "SUM" and "coeff" not in p:
+        return lambda a, b, *more: sum(more, a + b)
+    raise Unsupported("Eltwise " + operation)
+
+
+def build(layer, shapes):
+    """The module of a layer whose bottoms have `shapes`."""
+    kind = get(layer, "type")
+    shape = shapes[0]
+    if kind == "Convolution":
+        return convolution(layer, shape[1])
+    if kind == "InnerProduct":
+        p = get(layer, "inner_product_param", {})
+        features = 1
+        for dim in shape[1:]:
+            features *= dim
+        return nn.Sequential(nn.Flatten(1),
+                             nn.Linear(features, get(p, "num_output"),
+                                       get(p, "bias_term", True)))
+    if kind == "Pooling":
+        return Pooling(get(layer, "pooling_param", {}))
+    if kind == "ReLU":
+        return Relu(get(get(layer, "relu_param", {}), "negative_slope", 0))
+    if kind == "Sigmoid":
+        return nn.Sigmoid()
+    if kind == "TanH":
+        return nn.Tanh()
+    if kind == "LRN":
+        p = get(layer, "lrn_param", {})
+        if get(p, "norm_region", "ACROSS_CHANNELS") != "ACROSS_CHANNELS":
+            raise Unsupported("LRN within a channel")
+        return nn.LocalResponseNorm(get(p, "local_size", 5),
+                                    get(p, "alpha", 1.0), get(p, "beta", 0.75),
+                                    get(p, "k", 1.0))
+    if kind == "Dropout":
+        return nn.Dropout(get(get(layer, "dropout_param", {}),
+                              "dropout_ratio", 0.5))
+    if kind == "BatchNorm":
+        p = get(layer, "batch_norm_param", {})
+        return nn.BatchNorm2d(shape[1], get(p, "eps", 1e-5),
+                              1 - get(p, "moving_average_fraction", 0.999),
+                              affine=False)
+    if kind == "Scale":
+        return Channelwise(shape[1],
+                           get(get(layer, "scale_param", {}), "bias_term",
+                               False))
+    if kind == "Concat":
+        axis = get(get(layer, "concat_param", {}), "axis", 1)
+        return Function(lambda *inputs: torch.cat(inputs, axis))
+    if kind == "Eltwise":
+        return Function(eltwise(get(layer, "eltwise_param", {})))
+    if kind == "Flatten":
+        return nn.Flatten(1)
+    if kind == "Softmax":
+        return nn.Softmax(1)
+    if kind == "SoftmaxWithLoss":
+        return Function(lambda scores, labels: F.cross_entropy(
+            scores, labels))
+    raise Unsupported("layer '%s' is of type %s" % (get(layer, "name"), kind))
+
+
+class CaffeNet(nn.Module):
+    """The layers of one phase in order.
+
+    forward() takes the tops of data layers by name and returns the total loss,
+    or without a loss the last top.
+    """
+
+    def __init__(self, net, phase, inputs):
+        """`inputs`: shape of every data top; labels have one dimension."""
+        super().__init__()
+        self.steps = []
+        self.modules_by_name = nn.ModuleList()
+        self.losses = []
+        blobs = {name: torch.zeros(shape, dtype=torch.long if len(shape) == 1
+                                   else torch.float32)
+                 for name, shape in inputs.items()}
+        with torch.no_grad():
+            for layer in layers_of(net, phase):
+                self.add(layer, blobs)
+
+    def add(self, layer, blobs):
+        kind = get(layer, "type")
+        if kind in DATA_LAYERS + IGNORED:
+            return
+        bottoms, tops = layer["bottom"], layer["top"]
+        module = build(layer, [tuple(blobs[name].shape) for name in bottoms])
+        blobs[tops[0]] = module(*[blobs[name] for name in bottoms])
+        self.modules_by_name.append(module)
+        self.steps.append((module, tuple(bottoms), tops[0]))
+        if kind == "SoftmaxWithLoss":
+            self.losses.append((tops[0], get(layer, "loss_weight", 1.0)))
+
+    def forward(self, inputs):
+        blobs = dict(inputs)
+        for module, bottoms, top in self.steps:
+            blobs[top] = module(*[blobs[name] for name in bottoms])
+        if not self.losses:
+            return blobs[self.steps[-1][2]]
+        return sum(blobs[name] * weight for name, weight in self.losses)

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Times steps of a net in PyTorch and prints JSON.
+
+A process of its own for every variant, so that memory and settings of one do
+not touch the next. On a GPU steps are timed by its events; without one, by the
+clock, which is for testing this file.
+"""
+
+import argparse
+import json
+import pathlib
+import statistics
+import sys
+import time
+
+import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from pack import VARIANTS  # noqa: E402
+from prototxt import parse  # noqa: E402
+from torch_net import CaffeNet  # noqa: E402
+
+def configure(precision):
+    """f32 means f32: TF32 only where it was asked for."""
+    tf32 = precision == "tf32"
+    torch.backends.cuda.matmul.allow_tf32 = tf32
+    torch.backends.cudnn.allow_tf32 = tf32
+    torch.backends.cudnn.benchmark = True
+
+
+def make_step(net, inputs, training, precision, variant, device):
+    if variant != "eager":
+        net = net.to(memory_format=torch.channels_last)
+        inputs = {name: value.contiguous(memory_format=torch.channels_last)
+                  if value.dim() == 4 else value
+                  for name, value in inputs.items()}
+    run = net
+    if variant.startswith("compile"):
+        if not hasattr(torch, "compile"):
+            raise SystemExit("this PyTorch has no torch.compile")
+        mode = "reduce-overhead" if variant == "compile_graph" else "default"
+        run = torch.compile(net, mode=mode)
+
+    def forward():
+        with torch.autocast(device.type, torch.bfloat16,
+                            enabled=precision == "bf16"):
+            return run(inputs)
+
+    if not training:
+        net.eval()
+
+        def infer():
+            with torch.no_grad():
+                forward()
+        return infer
+
+    options = {"fused": True} if device.type == "cuda" else {}
+    try:
+        optimiser = torch.optim.SGD(net.parameters(), lr=0.001, momentum=0.9,
+                                    weight_decay=5e-4, **options)
+    except (TypeError, RuntimeError):  # an older PyTorch
+        optimiser = torch.optim.SGD(net.parameters(), lr=0.001, momentum=0.9,
+                                    weight_decay=5e-4)
+
+    def step():
+        optimiser.zero_grad(set_to_none=True)
+        forward().backward()
+        optimiser.step()
+    return step
+
+
+def time_steps(step, count, device):
+    if device.type != "cuda":
+        seconds = []
+        for _ in range(count):
+            begin = time.perf_counter()
+            step()
+            seconds.append(time.perf_counter() - begin)
+        return seconds
+    marks = [torch.cuda.Event(enable_timing=True) for _ in range(count + 1)]
+    marks[0].record()
+    for mark in marks[1:]:
+        step()
+        mark.record()
+    torch.cuda.synchronize()
+    return [a.elapsed_time(b) / 1e3 for a, b in zip(marks, marks[1:])]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("net", type=pathlib.Path)
+    parser.add_argument("--input", action="append", required=True,
+                        metavar="BLOB=d,d,...")
+    parser.add_argument("--mode", choices=("train", "infer"), default="train")
+    parser.add_argument("--precision", choices=("f32", "tf32", "bf16"),
+                        default="f32")
+    parser.add_argument("--variant", choices=VARIANTS, default="eager")
+    parser.add_argument("--steps", type=int, default=50)
+    parser.add_argument("--warm-up", type=int, default=15)
+    parser.add_argument("--device", default="cuda")
+    arguments = parser.parse_args()
+
+    device = torch.device(arguments.device)
+    torch.manual_seed(1)
+    configure(arguments.precision)
+    shapes = {}
+    for text in arguments.input:
+        name, dims = text.split("=")
+        shapes[name] = tuple(int(dim) for dim in dims.split(","))
+    training = arguments.mode == "train"
+    net = CaffeNet(parse(arguments.net.read_text()),
+                   "TRAIN" if training else "TEST", shapes).to(device)
+    inputs = {name: torch.randint(0, 2, shape, device=device)
+              if len(shape) == 1 else torch.rand(shape, device=device)
+              for name, shape in shapes.items()}
+    step = make_step(net, inputs, training, arguments.precision,
+                     arguments.variant, device)
+    for _ in range(arguments.warm_up):
+        step()
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+        torch.cuda.reset_peak_memory_stats()
+    seconds = time_steps(step, arguments.steps, device)
+    print(json.dumps({
+        "torch": torch.__version__,
+        "median": statistics.median(seconds), "least": min(seconds),
+        "steps": len(seconds),
+        "peak_bytes": torch.cuda.max_memory_reserved()
+        if device.type == "cuda" else None}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,273 @@
+//===- CudaExecutorTest.cpp - Programs on the CUDA simulator --------------===//
+#include "CudaSim.h"
+#include "runtime/Executor.h"
+
+#include <cstring>
+#include <vector>
+
+using namespace brew;
+using namespace brew::plan;
+using namespace brew::runtime;
+using namespace brew::test;
+
+namespace {
+
+class CudaExecutor : public CudaSim {
+protected:
+  static std::vector<float> floats(const Executor &executor,
+                                   std::uint32_t buffer, std::size_t count) {
+    std::vector<float> values(count);
+    executor.read(buffer, [&](const std::byte *bytes) {
+      std::memcpy(values.data(), bytes, count * sizeof(float));
+    });
+    return values;
+  }
+  static const std::byte *bytesOf(const std::vector<float> &values) {
+    return reinterpret_cast<const std::byte *>(values.data());
+  }
+
+  /// A program that counts: total += (x[0] + 1) * scale, with x as its input
+  /// and total as its output; `update` adds one to its state.
+  void buildCounter() {
+    x = b.buffer("x", {4});
+    y = b.buffer("y", {4});
+    scale = b.buffer("scale", {16}, {}, F32, SCALARS);
+    b.manifest.mutable_arenas(static_cast<int>(b.arena(SCALARS)))
+        ->set_size(SCALAR_COUNT * kAlignment);
+    total = b.buffer("total", {1}, {}, F32, STATE);
+    labels = b.buffer("labels", {4});
+    status = b.buffer("status", {}, {}, I32);
+    Program &main = b.program("main");
+    b.launch(main, kernel(b, "addOne", 2), {x, y});
+    b.launch(main, kernel(b, "accumulate", 3), {y, scale, total});
+    b.launch(main, kernel(b, "checkLabels", 2), {labels, status});
+    Output &output = *main.add_outputs();
+    output.set_blob("total");
+    output.set_buffer_index(total);
+    Check &check = *main.add_checks();
+    check.set_kind(Check::LABEL_RANGE);
+    check.set_status_buffer_index(status);
+    check.set_values_buffer_index(labels);
+    check.set_limit(10);
+    check.set_layer("loss");
+    check.set_blob("label");
+    state = b.buffer("state", {4}, {}, F32, STATE);
+    other = b.buffer("other", {4}, {}, F32, STATE);
+    Program &update = b.program("update");
+    b.launch(update, kernel(b, "addOne", 2), {state, other});
+  }
+  void setScale(Executor &executor, float value) const {
+    executor.uploadBytes(
+        b.manifest.buffers(static_cast<int>(scale)).arena_index(), 0, &value,
+        sizeof value);
+  }
+
+  PlanBuilder b = builder();
+  std::uint32_t x, y, scale, total, labels, status, state, other;
+
+private:
+  /// The fixture's variables are set before members are made otherwise.
+  static PlanBuilder builder() {
+    setenv("BREW_TEST_CUDASIM", "1", 1);
+    return PlanBuilder();
+  }
+};
+
+TEST_F(CudaExecutor, MemoryLiesOnTheDevice) {
+  auto whole = b.buffer("whole", {2, 4});
+  auto view = b.buffer("view", {2, 2}, {4, 1});
+  b.manifest.mutable_buffers(static_cast<int>(view))->set_offset(0);
+  b.program("main");
+  Executor executor(b.build());
+  EXPECT_EQ(executor.hostData(whole), nullptr);
+  EXPECT_EQ(floats(executor, whole, 8), std::vector<float>(8)); // zeros
+  executor.upload(whole, bytesOf({1, 1, 1, 1, 1, 1, 1, 1}));
+  executor.upload(view, bytesOf({2, 3, 9, 9, 4, 5}));
+  EXPECT_EQ(floats(executor, whole, 8),
+            (std::vector<float>{2, 3, 1, 1, 4, 5, 1, 1}));
+  executor.modify(
+      view, [](std::byte *bytes) { reinterpret_cast<float *>(bytes)[5] = 7; });
+  EXPECT_EQ(floats(executor, whole, 8)[5], 7);
+}
+
+TEST_F(CudaExecutor, ArenasAreInitialised) {
+  auto constant = b.buffer("c", {3}, {}, F32, CONSTANTS);
+  const float values[3] = {1, 2, 3};
+  b.manifest.mutable_arenas(static_cast<int>(b.arena(CONSTANTS)))
+      ->set_initial_segment_index(b.segment(
+          Segment::CONSTANT_DATA,
+          std::string(reinterpret_cast<const char *>(values), sizeof values)));
+  b.program("main");
+  EXPECT_EQ(floats(Executor(b.build()), constant, 3),
+            (std::vector<float>{1, 2, 3}));
+}
+
+TEST_F(CudaExecutor, RunsAgainAsAGraph) {
+  buildCounter();
+  Executor executor(b.build());
+  setScale(executor, 1);
+  for (float i = 0; i < 5; ++i) {
+    executor.feed(x, bytesOf({i, 0, 0, 0}));
+    executor.run(0);
+  }
+  EXPECT_EQ(floats(executor, total, 1)[0], 1 + 2 + 3 + 4 + 5);
+  EXPECT_EQ(floats(executor, x, 1)[0], 4);
+  EXPECT_EQ(executor.implementation(0, 0), "kernel");
+}
+
+TEST_F(CudaExecutor, RunsPartsAndTimesSteps) {
+  buildCounter();
+  Executor executor(b.build());
+  setScale(executor, 2);
+  executor.run(0, 0, 1);
+  EXPECT_EQ(floats(executor, y, 1)[0], 1);
+  EXPECT_EQ(floats(executor, total, 1)[0], 0);
+  std::vector<std::size_t> seen;
+  executor.runTimed(0, [&](std::size_t step, double seconds) {
+    seen.push_back(step);
+    EXPECT_GE(seconds, 0);
+  });
+  EXPECT_EQ(seen, (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(floats(executor, total, 1)[0], 2);
+  const Measurement measured = executor.measure({0, 1}, 7);
+  EXPECT_EQ(measured.seconds.size(), 7u);
+  EXPECT_EQ(measured.graphNodes, 4u);
+  EXPECT_GT(measured.deviceBytes, 0u);
+  EXPECT_EQ(floats(executor, total, 1)[0], 2 + 9 * 2);
+}
+
+TEST_F(CudaExecutor, RunsAheadAndKeepsResultsApart) {
+  buildCounter();
+  Executor executor(b.build());
+  ASSERT_TRUE(executor.canRunTogether(0, 1));
+  float sum = 0;
+  auto take = [&](float expected) {
+    executor.finish().read(total, [&](const std::byte *bytes) {
+      float value;
+      std::memcpy(&value, bytes, sizeof value);
+      EXPECT_EQ(value, expected);
+    });
+  };
+  std::vector<float> sums;
+  for (int i = 0; i < 6; ++i) {
+    executor.feed(x, bytesOf({float(i), 0, 0, 0}));
+    setScale(executor, float(i % 3));
+    executor.start({0, 1});
+    sums.push_back(sum += float(i + 1) * float(i % 3));
+    if (executor.started() > 2) {
+      take(sums[sums.size() - 3]);
+    }
+  }
+  take(sums[4]);
+  take(sums[5]);
+  EXPECT_EQ(executor.started(), 0u);
+  EXPECT_EQ(errorOf([&] { executor.finish(); }).substr(0, 3), "70:");
+  EXPECT_EQ(floats(executor, other, 1)[0], 1);
+}
+
+TEST_F(CudaExecutor, ResultsThatAreOverwrittenForbidRunningTogether) {
+  buildCounter();
+  EXPECT_TRUE(Executor(b.build()).canRunTogether(0, 1));
+  b.launch(*b.manifest.mutable_programs(1), 0, {other, labels});
+  EXPECT_FALSE(Executor(b.build()).canRunTogether(0, 1));
+}
+
+TEST_F(CudaExecutor, ChecksNameTheLabel) {
+  buildCounter();
+  Executor executor(b.build());
+  executor.feed(labels, bytesOf({1, 2, 33, 4}));
+  const std::string expected =
+      "1: layer 'loss': label 33 at position 2 of blob 'label' is outside "
+      "[0, 10)";
+  EXPECT_EQ(errorOf([&] { executor.run(0); }), expected);
+  executor.start({0});
+  // What comes later does not change what the run saw.
+  executor.feed(labels, bytesOf({1, 2, 3, 4}));
+  executor.start({0});
+  EXPECT_EQ(errorOf([&] { executor.finish(); }), expected);
+  EXPECT_EQ(errorOf([&] { executor.finish(); }), "");
+}
+
+TEST_F(CudaExecutor, CopiesAndClearsViews) {
+  auto source = b.buffer("source", {2, 3, 4});
+  auto permuted = b.buffer("permuted", {2, 3, 4}, {12, 1, 3});
+  auto wide = b.buffer("wide", {2, 3, 6});
+  auto slice = b.buffer("slice", {2, 3, 4}, {18, 6, 1});
+  b.manifest.mutable_buffers(static_cast<int>(slice))
+      ->set_offset(b.manifest.buffers(static_cast<int>(wide)).offset());
+  Program &main = b.program("main");
+  auto copy = [&](std::uint32_t from, std::uint32_t to) {
+    CopyCall &call = *main.add_steps()->mutable_copy();
+    call.set_source_buffer_index(from);
+    call.set_target_buffer_index(to);
+  };
+  copy(source, permuted);
+  copy(permuted, slice);
+  main.add_steps()->mutable_zero()->set_buffer_index(permuted);
+  Program &clear = b.program("clear");
+  clear.add_steps()->mutable_zero()->set_buffer_index(slice);
+
+  Executor executor(b.build());
+  std::vector<float> values, ones(36, 1);
+  for (int i = 0; i < 24; ++i)
+    values.push_back(float(i + 2));
+  executor.upload(source, bytesOf(values));
+  executor.upload(wide, bytesOf(ones));
+  executor.run(0, 0, 1);
+  const std::vector<float> moved = floats(executor, permuted, 24);
+  EXPECT_EQ(moved[1], values[4]); // next channel
+  EXPECT_EQ(moved[3], values[1]); // next column
+  executor.run(0);
+  EXPECT_EQ(floats(executor, permuted, 24), std::vector<float>(24));
+  std::vector<float> whole = floats(executor, wide, 36);
+  for (int row = 0; row < 6; ++row)
+    for (int column = 0; column < 6; ++column)
+      EXPECT_EQ(whole[std::size_t(row * 6 + column)],
+                column < 4 ? values[std::size_t(row * 4 + column)] : 1);
+  executor.run(1);
+  whole = floats(executor, wide, 36);
+  for (std::size_t i = 0; i < 36; ++i)
+    EXPECT_EQ(whole[i], i % 6 < 4 ? 0 : 1);
+  EXPECT_EQ(executor.implementation(0, 0), "copy");
+  EXPECT_EQ(executor.implementation(0, 2), "zero");
+}
+
+TEST_F(CudaExecutor, AMissingKernelIsADamagedPlan) {
+  auto y = b.buffer("y", {4});
+  b.launch(b.program("main"), kernel(b, "noSuchKernel", 1), {y});
+  const std::string error = errorOf([&] { Executor executor(b.build()); });
+  EXPECT_EQ(error,
+            "1: test.plan: damaged plan: kernel 'noSuchKernel' is not in "
+            "its image for sim");
+}
+
+TEST_F(CudaExecutor, NoSuchGpu) {
+  b.program("main");
+  ExecutorOptions options;
+  options.gpu = 7;
+  EXPECT_EQ(errorOf([&] { Executor executor(b.build(), options); }),
+            "3: there is no GPU 7: the CUDA driver finds one, number 0");
+}
+
+TEST_F(CudaExecutor, TooLargeForTheDevice) {
+  auto input = b.buffer("data", {1 << 20, 1 << 16});
+  b.buffer("weights", {1000}, {}, F32, PARAMETERS);
+  for (int i = 0; i < 12; ++i)
+    b.buffer("blob" + std::to_string(i), {1 << 20, 4 + i});
+  Program &main = b.program("main");
+  main.add_feeds()->add_buffer_indices(input);
+  const std::string error = errorOf([&] { Executor executor(b.build()); });
+  EXPECT_EQ(error.find("3: test.plan: out of GPU memory: the net needs 256."),
+            0u)
+      << error;
+  EXPECT_NE(error.find("256.0 GiB  data (TRANSIENT)"), std::string::npos)
+      << error;
+  EXPECT_NE(error.find("blob11"), std::string::npos);
+  EXPECT_NE(error.find("blob3 "), std::string::npos);
+  EXPECT_EQ(error.find("blob2 "), std::string::npos); // ten are named
+  EXPECT_NE(error.find("The batch is 1048576; one of about "),
+            std::string::npos)
+      << error;
+}
+
+} // namespace
