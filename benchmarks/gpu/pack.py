@@ -137,7 +137,7 @@ def case_flags(archs):
     return (("cuda", "--gpu-arch=" + archs), ("cpu", "--cpu=x86-64-v3"))
 
 
-# Parts of the C library and the loader come from the machine itself.
+# The C library comes from the machine itself; a copy is for one that is older.
 SYSTEM = re.compile(r"/(ld-linux|libc\.|libm\.|libpthread\.|libdl\.|librt\.)")
 
 
@@ -151,11 +151,15 @@ def copy_tool(package, binaries):
     shutil.copy(tool, package / "bin")
     shutil.copy(HERE / "plan_store.py", package / "bin" / "brewc")
     (package / "bin" / "brewc").chmod(0o755)
+    system = package / "lib" / "system"
+    system.mkdir()
     for line in subprocess.run(["ldd", str(tool)], capture_output=True,
                                text=True, check=True).stdout.splitlines():
-        match = re.match(r"\s*(\S+) => (/\S+)", line)
-        if match and not SYSTEM.search(match.group(2)):
-            shutil.copy(match.group(2), libraries / match.group(1))
+        match = re.match(r"\s*(?:\S+ => )?(/\S+)", line)
+        if match:
+            path = Path(match.group(1))
+            shutil.copy(path, (system if SYSTEM.search(str(path))
+                               else libraries) / path.name)
 
 
 def pack(binaries, shared, archs, output, nets):

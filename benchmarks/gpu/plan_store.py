@@ -2,9 +2,9 @@
 """Stands in for brewc where plans were compiled beforehand.
 
 Takes brewc's arguments. With BREW_PLAN_COMPILER set it runs that brewc and keeps
-the plan in the folder BREW_PLAN_STORE; else it hands out the plan kept there (by
-default ../plans beside this file) for the same arguments and the same contents
-of the files they name.
+the plan, or what brewc said against it, in the folder BREW_PLAN_STORE; else it
+hands out what is kept there (by default ../plans beside this file) for the same
+arguments and the same contents of the files they name.
 """
 
 import hashlib
@@ -36,11 +36,19 @@ def main():
     kept = store / (key_of(arguments) + ".plan")
     output = arguments[arguments.index("-o") + 1]
     compiler = os.environ.get("BREW_PLAN_COMPILER")
+    refused = kept.with_suffix(".error")
     if compiler:
-        status = subprocess.run([compiler] + arguments).returncode
-        if status == 0:
+        done = subprocess.run([compiler] + arguments, text=True,
+                              stderr=subprocess.PIPE)
+        sys.stderr.write(done.stderr)
+        if done.returncode == 0:
             shutil.copy(output, kept)
-        return status
+        else:
+            refused.write_text(done.stderr)
+        return done.returncode
+    if refused.exists():
+        sys.stderr.write(refused.read_text())
+        return 1
     if not kept.exists():
         print("no plan was compiled for: brewc " + " ".join(arguments),
               file=sys.stderr)

@@ -364,7 +364,7 @@ Measurement CudaBackend::measure(const std::vector<int> &sequence, int count) {
   for (const plan::Arena &arena : manifest.arenas())
     result.deviceBytes += arena.size();
   for (const auto &[fed, staging] : inputs)
-    result.deviceBytes += buffer(fed).size();
+    result.deviceBytes += staging.stagingBytes();
   return result;
 }
 

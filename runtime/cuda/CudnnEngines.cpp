@@ -7,7 +7,7 @@ namespace brew::runtime::cuda::cudnn {
 
 Engine::Engine(const Api &owner, Handle cudnn, Descriptor config)
     : api(&owner), handle(cudnn), configuration(std::move(config)) {
-  constexpr std::int64_t kMostKnobs = 64;
+  constexpr int kMostKnobs = 44; // kinds of knobs there are
   std::vector<Descriptor> engine;
   engine.emplace_back(owner, EngineDescriptor);
   configuration.get(EngineConfigEngine, engine);
@@ -16,13 +16,10 @@ Engine::Engine(const Api &owner, Handle cudnn, Descriptor config)
   notes = engine[0].get<int>(EngineNumericalNote, TypeNumericalNote, NoteCount);
   text = "engine " + std::to_string(index.empty() ? -1 : index[0]);
 
-  std::int64_t count =
-      configuration.count(EngineConfigKnobChoices, TypeBackendDescriptor);
   std::vector<Descriptor> knobs;
-  for (count = std::min(count, kMostKnobs); count > 0; --count)
+  for (int i = 0; i < kMostKnobs; ++i)
     knobs.emplace_back(owner, KnobChoiceDescriptor);
-  const std::int64_t found =
-      knobs.empty() ? 0 : configuration.get(EngineConfigKnobChoices, knobs);
+  const std::int64_t found = configuration.get(EngineConfigKnobChoices, knobs);
   for (std::int64_t i = 0; i < found; ++i) {
     const Descriptor &knob = knobs[static_cast<std::size_t>(i)];
     const auto type = knob.get<int>(KnobChoiceType, TypeKnobType, 1);

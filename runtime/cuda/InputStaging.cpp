@@ -5,10 +5,13 @@
 
 namespace brew::runtime::cuda {
 
+static constexpr std::uint64_t kSmall = 64 << 10;
+
 InputStaging::InputStaging(const Device &gpu, CUdeviceptr buffer,
                            std::uint64_t bytes)
     : device(gpu), target(buffer), size(bytes),
-      staging(gpu, bytes, "memory for the next batch on the GPU"),
+      staging(gpu, bytes <= kSmall ? 0 : bytes,
+              "memory for the next batch on the GPU"),
       consumed(gpu) {
   for (int i = 0; i < 2; ++i)
     slots.push_back({PinnedMemory(gpu, bytes), Event(gpu)});
@@ -18,25 +21,35 @@ void InputStaging::put(const std::byte *bytes, const Stream &copies) {
   const Slot &slot = slots[next];
   slot.copied.synchronize("waiting for a batch to reach the GPU");
   std::memcpy(slot.memory.data(), bytes, size);
+  pending = true;
+  if (direct())
+    return;
   copies.wait(consumed);
   device.api().check(device.api().cuMemcpyHtoDAsync(staging.address(),
                                                     slot.memory.data(), size,
                                                     copies.get()),
                      "copying a batch to the GPU");
   slot.copied.record(copies);
-  pending = true;
 }
 
 void InputStaging::deliver(const Stream &compute) {
   if (!pending)
     return;
   pending = false;
-  compute.wait(slots[next].copied);
+  const Slot &slot = slots[next];
+  next = 1 - next;
+  if (direct()) {
+    device.api().check(device.api().cuMemcpyHtoDAsync(
+                           target, slot.memory.data(), size, compute.get()),
+                       "copying a batch to the GPU");
+    slot.copied.record(compute);
+    return;
+  }
+  compute.wait(slot.copied);
   device.api().check(device.api().cuMemcpyDtoDAsync(target, staging.address(),
                                                     size, compute.get()),
                      "copying a batch on the GPU");
   consumed.record(compute);
-  next = 1 - next;
 }
 
 } // namespace brew::runtime::cuda

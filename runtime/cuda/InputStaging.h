@@ -12,7 +12,8 @@ namespace brew::runtime::cuda {
 /// The way of one input buffer to the device: page-locked memory (two, in
 /// turn), from there by a copy stream to a staging buffer on the device while
 /// the previous batch is still computed with, and from there, in the order of
-/// the compute stream, to the buffer itself.
+/// the compute stream, to the buffer itself. Small ones (labels) skip the
+/// staging buffer: the copies would take longer than what they hide.
 class InputStaging {
 public:
   InputStaging(const Device &device, CUdeviceptr target, std::uint64_t size);
@@ -22,11 +23,16 @@ public:
   /// Enqueues the last step for a batch that was put; else does nothing.
   void deliver(const Stream &compute);
 
+  /// Bytes held on the device beside the buffer itself.
+  std::uint64_t stagingBytes() const { return staging.size(); }
+
 private:
+  bool direct() const { return staging.size() == 0; }
+
   const Device &device;
   CUdeviceptr target;
   std::uint64_t size;
-  DeviceMemory staging;
+  DeviceMemory staging; ///< empty for small buffers
   struct Slot {
     PinnedMemory memory;
     Event copied; ///< to the staging buffer

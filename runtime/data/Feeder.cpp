@@ -196,7 +196,7 @@ void Feeder::feed() {
     for (std::size_t i = 0; i < feed->buffers.size(); ++i) {
       const std::vector<std::byte> &given = feed->given[i];
       executor.feed(feed->buffers[i],
-                      given.empty() ? batch->tops[i] : given.data());
+                    given.empty() ? batch->tops[i] : given.data());
     }
     if (batch)
       feed->prefetcher->release();

@@ -23,8 +23,8 @@ void RandomKeys::feed(Executor &executor) {
   for (const Key &key : keys) {
     const RandomBlock block = key.stream.block(count);
     const std::array<std::uint32_t, 2> words = {block[0], block[1]};
-    executor.upload(key.buffer,
-                    reinterpret_cast<const std::byte *>(words.data()));
+    executor.feed(key.buffer,
+                  reinterpret_cast<const std::byte *>(words.data()));
   }
   ++count;
 }

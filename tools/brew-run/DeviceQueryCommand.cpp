@@ -118,7 +118,8 @@ std::vector<int> gpuNumbers(const std::string &text) {
     if (number.empty() || number.size() > 4 ||
         number.find_first_not_of("0123456789") != number.npos)
       throw Error(ExitStatus::Usage,
-                  "-gpu " + text + ": give numbers separated by commas, or all");
+                  "-gpu " + text +
+                      ": give numbers separated by commas, or all");
     numbers.push_back(std::stoi(number));
   }
   return numbers;
@@ -164,7 +165,8 @@ void addDeviceQuery(CLI::App &app, Action &action) {
   auto options = std::make_shared<Options>();
   CLI::App *command =
       app.add_subcommand("device-query", "Describe what plans can run on");
-  command->add_option("--gpu", options->gpu, "GPUs to describe: numbers separated by commas, or all");
+  command->add_option("--gpu", options->gpu,
+                      "GPUs to describe: numbers separated by commas, or all");
   command->callback([options, &action] {
     action = [options] { return deviceQuery(*options); };
   });

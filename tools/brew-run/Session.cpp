@@ -43,7 +43,7 @@ runtime::ExecutorOptions executorOptions(const PlanOptions &options,
   result.timingCache = options.timingCache;
   if (result.timingCache.empty() && onDevice)
     result.timingCache = options.plan + ".timing";
-  result.tune = !options.noTune;
+  result.tune = !options.noTune && onDevice;
   result.deterministic = options.deterministic;
   result.workspaceLimit = options.workspaceLimit << 20;
   result.warn = [](const std::string &text) {

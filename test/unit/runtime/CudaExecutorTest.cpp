@@ -165,6 +165,30 @@ TEST_F(CudaExecutor, RunsAheadAndKeepsResultsApart) {
   EXPECT_EQ(floats(executor, other, 1)[0], 1);
 }
 
+TEST_F(CudaExecutor, LargeInputsTravelWhileItComputes) {
+  constexpr std::size_t kCount = 50000; // beyond what is copied directly
+  auto input = b.buffer("input", {kCount});
+  auto copy = b.buffer("copy", {kCount});
+  CopyCall &call = *b.program("main").add_steps()->mutable_copy();
+  call.set_source_buffer_index(input);
+  call.set_target_buffer_index(copy);
+  Output &output = *b.manifest.mutable_programs(0)->add_outputs();
+  output.set_blob("copy");
+  output.set_buffer_index(copy);
+  Executor executor(b.build());
+  for (int i = 0; i < 5; ++i) {
+    executor.feed(input, bytesOf(std::vector<float>(kCount, float(i))));
+    executor.start({0});
+  }
+  executor.feed(input, bytesOf(std::vector<float>(kCount, 7)));
+  for (int i = 0; i < 5; ++i)
+    executor.finish().read(copy, [&](const std::byte *bytes) {
+      EXPECT_EQ(reinterpret_cast<const float *>(bytes)[kCount - 1], float(i));
+    });
+  EXPECT_EQ(floats(executor, input, 1)[0], 7);
+  EXPECT_FALSE(executor.canRunTogether(0, 0)); // too much to copy every time
+}
+
 TEST_F(CudaExecutor, ResultsThatAreOverwrittenForbidRunningTogether) {
   buildCounter();
   EXPECT_TRUE(Executor(b.build()).canRunTogether(0, 1));
@@ -255,7 +279,9 @@ TEST_F(CudaExecutor, TooLargeForTheDevice) {
   for (int i = 0; i < 12; ++i)
     b.buffer("blob" + std::to_string(i), {1 << 20, 4 + i});
   Program &main = b.program("main");
-  main.add_feeds()->add_buffer_indices(input);
+  Feed &feed = *main.add_feeds();
+  feed.set_layer("data");
+  feed.add_buffer_indices(input);
   const std::string error = errorOf([&] { Executor executor(b.build()); });
   EXPECT_EQ(error.find("3: test.plan: out of GPU memory: the net needs 256."),
             0u)

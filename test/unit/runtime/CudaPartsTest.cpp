@@ -123,7 +123,7 @@ TEST_F(CudaParts, NoSimulator) {
 
 TEST_F(CudaParts, ALibraryWithoutTheFunctionsIsTooOld) {
   const std::string simulator = CUDASIM_FOLDER;
-  EXPECT_EQ(errorOf([&] { DriverApi::open(simulator + "/libcublasLt.so.13"); })
+  EXPECT_EQ(errorOf([&] { DriverApi::open(simulator + "/libcudasim.so"); })
                 .find("3: the CUDA driver is too old: it is of CUDA 0.0 and "
                       "lacks "),
             0u);

@@ -55,8 +55,12 @@ const char *const kInput = "name: 'in' type: 'Input' top: 'x' top: 'target'";
 const char *const kSolver = "base_lr: 0.1 lr_policy: 'fixed' max_iter: 1";
 
 std::vector<float> floats(Executor &executor, std::uint32_t buffer, int count) {
-  const float *data = reinterpret_cast<float *>(executor.hostData(buffer));
-  return {data, data + count};
+  std::vector<float> values;
+  executor.read(buffer, [&](const std::byte *bytes) {
+    const auto *data = reinterpret_cast<const float *>(bytes);
+    values.assign(data, data + count);
+  });
+  return values;
 }
 
 } // namespace
@@ -117,7 +121,8 @@ TEST(Feeder, CallersValuesComeBackEveryPass) {
   EXPECT_EQ(floats(executor, 1, 4), target);
   EXPECT_EQ(floats(executor, 0, 12), std::vector<float>(12)); // zeros
   // The program may reuse the memory within a run.
-  reinterpret_cast<float *>(executor.hostData(1))[2] = 99;
+  executor.modify(
+      1, [](std::byte *bytes) { reinterpret_cast<float *>(bytes)[2] = 99; });
   feeder.feed();
   EXPECT_EQ(floats(executor, 1, 4), target);
   test::expectError(ExitStatus::BadInput, "no input blob 'y'",

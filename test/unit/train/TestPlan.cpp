@@ -6,6 +6,7 @@
 
 #include <google/protobuf/text_format.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -69,6 +70,28 @@ void addParameter(plan::Manifest &manifest, std::uint32_t index,
   *parameter.mutable_file_dims() = {dims.begin(), dims.end()};
   parameter.set_filler(
       parse<caffe::FillerParameter>(filler).SerializeAsString());
+}
+
+bool onSimulator() { return std::getenv("BREW_TEST_CUDASIM"); }
+
+/// The plan for the CUDA simulator instead, with the kernels of
+/// CudaTestKernels.cu.
+void retarget(plan::Manifest &manifest) {
+  plan::Target &target = *manifest.mutable_target();
+  target.clear_triple();
+  target.set_kind(plan::Target::CUDA);
+  target.add_archs("sim");
+  for (plan::Kernel &kernel : *manifest.mutable_kernels()) {
+    if (kernel.symbol() == "test_update")
+      kernel.set_symbol("test_update" + std::to_string(kernel.domain()));
+    kernel.clear_image_segment_index();
+    kernel.clear_domain();
+    kernel.set_blocks(1);
+    kernel.set_threads(32);
+    plan::KernelImage &image = *kernel.add_images();
+    image.set_arch("sim");
+    image.set_segment_index(0);
+  }
 }
 
 plan::Program &addForward(plan::Manifest &manifest, const std::string &name,
@@ -168,11 +191,14 @@ plan::Manifest linearModel(const std::string &feed, const std::string &solver) {
 
   manifest.mutable_solver()->set_parameter(
       parse<caffe::SolverParameter>(solver).SerializeAsString());
+  if (onSimulator())
+    retarget(manifest);
   return manifest;
 }
 
 std::string planBytes(const plan::Manifest &manifest) {
-  std::ifstream file(BREW_TEST_KERNELS, std::ios::binary);
+  std::ifstream file(onSimulator() ? BREW_TEST_CUDA_KERNELS : BREW_TEST_KERNELS,
+                     std::ios::binary);
   std::string image{std::istreambuf_iterator<char>(file), {}};
   if (image.empty())
     throw std::logic_error("the test kernels were not built");

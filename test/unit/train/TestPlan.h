@@ -24,7 +24,8 @@ template <typename Message> Message parse(const std::string &text);
 /// `target` [4], fed by `feed` (a layer in text format with these two tops);
 /// layer `ip` with parameters w [1 x 3] and b [1]; programs forward_backward,
 /// update and test_0, whose outputs are `loss` (weight 1) and, in test_0, also
-/// `prediction` [4].
+/// `prediction` [4]. For the CPU, or where BREW_TEST_CUDASIM is set for the
+/// CUDA simulator.
 plan::Manifest linearModel(const std::string &feed, const std::string &solver);
 
 /// The bytes of a plan of linearModel() or of a variation of it.
