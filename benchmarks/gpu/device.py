@@ -68,9 +68,7 @@ class Package:
                 yield "cases " + target, lambda t=target, f=flags: \
                     self.cases(t, f)
         yield "rates", self.rates
-        for net, entry in self.index.items():
-            if "missing" in entry:
-                continue
+        for net in self.index:
             for mode in MODES:
                 yield ("agree {} {}".format(net, mode),
                        lambda n=net, m=mode: self.agree(n, m))

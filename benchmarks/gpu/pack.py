@@ -17,13 +17,14 @@ import tarfile
 import tempfile
 from pathlib import Path
 
+from nets import GENERATED
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 LIMIT = 60 << 20
 
-# Nets that are timed, with the shapes of their data tops. A net whose prototxt
-# is not in benchmarks/nets, or that this version cannot compile, is left out
-# and named in the table.
+# Nets that are timed, with the shapes of their data tops; from benchmarks/nets
+# or nets.py. What this version cannot compile is left out and named.
 NETS = {
     "lenet": {"data": (64, 1, 28, 28), "label": (64,)},
     "cifar10_quick": {"data": (100, 3, 32, 32), "label": (100,)},
@@ -58,19 +59,22 @@ def shapes_text(shapes):
             for blob, dims in shapes.items()]
 
 
+def prototxt_of(net):
+    if net in GENERATED:
+        return GENERATED[net](NETS[net]["data"])
+    return (HERE.parent / "nets" / (net + ".prototxt")).read_text()
+
+
 def compile_bench(brewc, folder, archs, nets):
     """Compiles every net, mode and precision, and CPU plans to compare with."""
     folder.mkdir(parents=True)
     index = {}
     for net in nets:
-        source = HERE.parent / "nets" / (net + ".prototxt")
         entry = index[net] = {"inputs": shapes_text(NETS[net]), "plans": {}}
-        if not source.exists():
-            entry["missing"] = "no prototxt in benchmarks/nets"
-            continue
-        shutil.copy(source, folder)
-        solver = SOLVER.format(net=source.name)
-        if re.search(r"phase:\s*TEST", source.read_text()):
+        text = prototxt_of(net)
+        (folder / (net + ".prototxt")).write_text(text)
+        solver = SOLVER.format(net=net + ".prototxt")
+        if re.search(r"phase:\s*TEST", text):
             solver += TEST_FIELDS
         (folder / (net + "_solver.prototxt")).write_text(solver)
         targets = [("cuda", precision) for precision in PRECISIONS]
@@ -182,9 +186,7 @@ def pack(binaries, shared, archs, output, nets):
     if size > LIMIT:
         raise PackError("{} has {:.1f} MiB; at most {} are wanted".format(
             output, size / (1 << 20), LIMIT >> 20))
-    problems = ["{}: {}".format(net, entry["missing"])
-                for net, entry in index.items() if "missing" in entry]
-    problems += ["{}: {}".format(name, plan["error"])
+    problems = ["{}: {}".format(name, plan["error"])
                  for entry in index.values()
                  for name, plan in entry["plans"].items() if "error" in plan]
     return size, problems

@@ -81,9 +81,6 @@ def table(folder):
             lines += [line for precision in PRECISIONS
                       for line in [row(package, done, net, mode, precision)]
                       if line]
-    lines += ["", *("Left out: {}: {}.".format(net, entry["missing"])
-                    for net, entry in package.index.items()
-                    if "missing" in entry)]
     failed = ["- {}: {}".format(name, result["failed"].splitlines()[0])
               for name, result in done.items() if "failed" in result]
     if failed:

@@ -166,15 +166,6 @@ class Pack(Folder):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(table.HEAD, done.stdout)
 
-    def test_a_net_without_prototxt_is_named(self):
-        missing = [net for net in pack.NETS if not
-                   (ROOT / "benchmarks/nets" / (net + ".prototxt")).exists()]
-        if not missing:
-            self.skipTest("every net has one")
-        _, problems = self.make(missing[:1])
-        self.assertEqual(problems, [missing[0] +
-                                    ": no prototxt in benchmarks/nets"])
-
     def test_too_large(self):
         limit, pack.LIMIT = pack.LIMIT, 1000
         try:
@@ -302,10 +293,11 @@ class Table(Folder):
 
 @unittest.skipIf(torch is None, "PyTorch is not installed")
 class TorchNet(unittest.TestCase):
-    def build(self, name, phase):
-        text = (ROOT / "benchmarks/nets" / (name + ".prototxt")).read_text()
-        shapes = dict(pack.NETS[name])
-        return torch_net.CaffeNet(prototxt.parse(text), phase, shapes), shapes
+    def build(self, name, phase, batch=None):
+        shapes = {blob: (batch or shape[0],) + shape[1:]
+                  for blob, shape in pack.NETS[name].items()}
+        return torch_net.CaffeNet(prototxt.parse(pack.prototxt_of(name)), phase,
+                                  shapes), shapes
 
     def test_parameters_and_losses(self):
         for name, parameters in (("lenet", 431080), ("cifar10_quick", 145578)):
@@ -318,6 +310,14 @@ class TorchNet(unittest.TestCase):
             loss = net(inputs)
             self.assertAlmostEqual(loss.item(), 2.3, delta=0.3)  # of ten classes
             loss.backward()
+
+    def test_large_nets_have_their_papers_parameters(self):
+        for name, parameters in (("alexnet", 60965224), ("vgg16", 138357544),
+                                 ("googlenet", 6998552),
+                                 ("resnet50", 25557032)):
+            net, _ = self.build(name, "TEST", batch=1)
+            self.assertEqual(sum(p.numel() for p in net.parameters()),
+                             parameters, name)
 
     def test_caffes_pooling(self):
         # A window may reach over the border, but must begin inside.
