@@ -155,8 +155,10 @@ void CudaBackend::prepareCalls(const ExecutorOptions &options) {
   cache.save();
   if (any)
     arenas.initialise(compute); // measuring wrote results into it
-  workspace = DeviceMemory(device, size,
-                           plan->path() + ": scratch of the vendor's calls");
+  workspace =
+      DeviceMemory(device, size,
+                   plan->path() + ": scratch of the vendor's calls (bounded by "
+                                  "--workspace-limit)");
 }
 
 //===----------------------------------------------------------------------===//
@@ -248,7 +250,7 @@ void CudaBackend::feed(std::uint32_t index, const std::byte *bytes) {
                          std::forward_as_tuple(device, address(index),
                                                target.size()))
                 .first;
-  entry->second.put(bytes, copies);
+  entry->second.put(bytes, copies, workers);
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,6 +1,7 @@
 //===- InputStaging.h - Brings batches to a GPU while it works --*- C++ -*-===//
 #pragma once
 
+#include "runtime/cpu/Threads.h"
 #include "runtime/cuda/Device.h"
 
 #include <cstddef>
@@ -19,7 +20,8 @@ public:
   InputStaging(const Device &device, CUdeviceptr target, std::uint64_t size);
 
   /// Takes a batch; `bytes` may be reused when this returns.
-  void put(const std::byte *bytes, const Stream &copies);
+  void put(const std::byte *bytes, const Stream &copies,
+           const Threads &workers);
   /// Enqueues the last step for a batch that was put; else does nothing.
   void deliver(const Stream &compute);
 
