@@ -65,6 +65,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     }
     // Splits have a gradient of their own, so they go only now.
     pm.addPass(createFoldSplits());
+    pm.addPass(createFoldNormalization());
     pm.addPass(mlir::createCanonicalizerPass());
     pm.addPass(mlir::createCSEPass());
     pm.addPass(createVerifyGraph());

@@ -27,11 +27,12 @@ public:
   void keepBottomGradients();
 
 private:
-  /// Whether a gradient must reach operand `i` of `op`.
+  /// Whether a gradient must reach operand `i` of `op`. What the layer says
+  /// about a bottom goes first, whether or not anything learns behind it.
   bool propagates(Operation *op, unsigned i) const {
     if (auto down = op->getAttrOfType<DenseBoolArrayAttr>("propagate_down"))
-      if (i < static_cast<unsigned>(down.size()) && !down[i])
-        return false;
+      if (i < static_cast<unsigned>(down.size()))
+        return down[i];
     return needed.contains(op->getOperand(i));
   }
   void findNeeded(ArrayRef<Operation *> layers);

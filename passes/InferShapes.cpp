@@ -1,5 +1,4 @@
-//===- InferShapes.cpp - Static shapes of blobs and parameters
-//-------------===//
+//===- InferShapes.cpp - Static shapes of blobs and parameters ------------===//
 #include "dialects/Brew/BrewDialect.h"
 #include "passes/Passes.h"
 
@@ -22,6 +21,17 @@ std::string shapeText(ArrayRef<int64_t> shape) {
   return text + ")";
 }
 
+/// The shape that weight files have for a parameter of `shape`: a layer that
+/// says a rank has it with ones around, (1, C, 1, 1) for (C) of rank 4.
+SmallVector<int64_t> fileShape(Operation *layer, ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> dims(shape);
+  if (auto rank = layer->getAttrOfType<IntegerAttr>("brew.file_rank")) {
+    dims.insert(dims.begin(), 1);
+    dims.resize(rank.getInt(), 1);
+  }
+  return dims;
+}
+
 /// Gives the parameter behind `read` the shape its layer asks for.
 LogicalResult setParamShape(Operation *layer, ParamValueOp read,
                             ArrayRef<int64_t> shape, SymbolTable &symbols) {
@@ -31,7 +41,7 @@ LogicalResult setParamShape(Operation *layer, ParamValueOp read,
   auto known = dyn_cast<RankedTensorType>(param.getType());
   if (!known) {
     param.setType(wanted);
-    param.setFileDims(SmallVector<int64_t>(shape));
+    param.setFileDims(fileShape(layer, shape));
     read.getResult().setType(wanted);
     return success();
   }
@@ -102,23 +112,30 @@ struct InferShapes : brew::impl::InferShapesBase<InferShapes> {
     program.setBlobsAttr(b.getDictionaryAttr(entries));
 
     // Parameters by the layer that uses them, shared ones under every user. A
-    // layer may be several operations, some of which read the same ones.
-    llvm::MapVector<StringAttr, SmallVector<Attribute>> params;
-    llvm::DenseSet<std::pair<StringAttr, Operation *>> listed;
+    // layer may be several operations, some of which read the same ones; the
+    // reads stand in the order of the layer's blobs.
+    llvm::MapVector<StringAttr, llvm::MapVector<Operation *, Attribute>> params;
     program.walk([&](ShapeInterface layer) {
       auto name = layer->getAttrOfType<StringAttr>("layer");
       for (Value operand : layer->getOperands()) {
         Operation *source = operand.getDefiningOp();
         if (isa_and_nonnull<ReinterpretOp>(source))
           source = source->getOperand(0).getDefiningOp();
-        if (isa_and_nonnull<ParamValueOp>(source) &&
-            listed.insert({name, source}).second)
-          params[name].push_back(b.getDenseI64ArrayAttr(shapeOf(operand)));
+        if (isa_and_nonnull<ParamValueOp>(source))
+          params[name].try_emplace(source, b.getDenseI64ArrayAttr(fileShape(
+                                               layer, shapeOf(operand))));
       }
     });
     SmallVector<NamedAttribute> layers;
-    for (auto &[layer, shapes] : params)
-      layers.push_back(b.getNamedAttr(layer, b.getArrayAttr(shapes)));
+    for (auto &[layer, reads] : params) {
+      auto ordered = llvm::to_vector(reads);
+      llvm::sort(ordered, [](const auto &x, const auto &y) {
+        return x.first->isBeforeInBlock(y.first);
+      });
+      layers.push_back(b.getNamedAttr(
+          layer,
+          b.getArrayAttr(llvm::to_vector(llvm::make_second_range(ordered)))));
+    }
     program.setParamsAttr(b.getDictionaryAttr(layers));
 
     program.setCaffeBytes(bytes);

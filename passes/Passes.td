@@ -67,6 +67,20 @@ def FoldSplits : Pass<"brew-fold-splits", "::mlir::ModuleOp"> {
     "Silence layers have nothing left to do either.";
 }
 
+def FoldNormalization : Pass<"brew-fold-normalization", "::mlir::ModuleOp"> {
+  let summary = "Folds BatchNorm, Scale and Bias into weights at inference";
+  let description = [{
+    In the program `deploy`, such layers behind a convolution or inner product go
+    into its weights and bias, where nothing else reads what lies between; other
+    chains that have a BatchNorm in them become one Scale. A program `prepare`
+    computes the parameters that this needs (`brew.derived`: no weight file has
+    them).
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def BuildUpdate : Pass<"brew-build-update", "::mlir::ModuleOp"> {
   let summary = "Adds the `update` program of the solver";
   let description = [{

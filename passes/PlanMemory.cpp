@@ -322,8 +322,12 @@ void ProgramPlanner::placeStores() {
     if (root.fixed && root.fixed->arena == place->arena &&
         root.fixed->offset == place->offset)
       continue; // written in place
-    // A parameter that is read as well must keep its value until the last read.
-    bool readToo = place->arena != kGradients;
+    // What is read as well must keep its value until the last read.
+    bool readToo = place->arena != kGradients &&
+                   llvm::any_of(roots, [&](const Root &other) {
+                     return other.fixed && other.fixed->arena == place->arena &&
+                            other.fixed->offset == place->offset;
+                   });
     if (root.fixed || readToo)
       copies.push_back({value, *place});
     else
@@ -529,8 +533,9 @@ struct PlanMemory : brew::impl::PlanMemoryBase<PlanMemory> {
     SmallVector<ParamOp> params(module.getOps<ParamOp>());
     b.setInsertionPointToStart(module.getBody());
     for (ParamOp param : params) {
-      // State that programs carry along has a place, but no other properties.
-      if (param->hasAttr("brew.carried"))
+      // State that programs carry along, and what `prepare` computes, has a
+      // place but no other properties.
+      if (param->hasAttr("brew.carried") || param->hasAttr("brew.derived"))
         continue;
       planir::ParamOp::create(
           b, param.getLoc(), param.getSymName(),

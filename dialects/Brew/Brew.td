@@ -2,6 +2,7 @@
 include "dialects/Brew/BrewOps.td"
 include "dialects/Brew/BrewCore.td"
 include "dialects/Brew/layers/Convolution.td"
+include "dialects/Brew/layers/Normalization.td"
 include "dialects/Brew/layers/Pooling.td"
 include "dialects/Brew/layers/Elementwise.td"
 include "dialects/Brew/layers/Neuron.td"

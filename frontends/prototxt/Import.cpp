@@ -47,7 +47,6 @@ private:
   void planDefaultTraining(const Document &net, FilteredNet train);
   void planDefaultTest(const Document &net);
   void takeSolver(const SolverDocument &solver);
-  void warnIgnored(const caffe::NetParameter &net, const SourceMap &places);
   void report(const Diagnostics &found);
   bool showsDebugInfo(const Planned &program) const;
   std::string netFile() const { return "net file: " + path; }
@@ -201,14 +200,6 @@ void Importer::planDefaultTest(const Document &net) {
                         "for phase TEST");
 }
 
-void Importer::warnIgnored(const caffe::NetParameter &net,
-                           const SourceMap &places) {
-  if (net.force_backward())
-    diagnostics.warning(places.where(net, "force_backward"),
-                        "force_backward has no effect: gradients are computed "
-                        "where a parameter needs them");
-}
-
 /// Training and test nets share most layers, and with them what is wrong.
 void Importer::report(const Diagnostics &found) {
   for (const Diagnostic &each : found.items()) {
@@ -228,13 +219,8 @@ bool Importer::showsDebugInfo(const Planned &program) const {
 }
 
 void Importer::build() {
-  const NetDocument *last = nullptr;
   std::vector<NetGraph> graphs;
   for (const Planned &program : programs) {
-    const NetDocument *source = program.net.source.get();
-    if (source != last)
-      warnIgnored(source->net(), source->places());
-    last = source;
     Diagnostics found;
     graphs.push_back(NetGraph::build(program.net, found, !options.lookOnly));
     report(found);

@@ -13,6 +13,19 @@ OperationSpec &LayerBuild::plain(const std::string &name) {
   return specs.back();
 }
 
+/// Which bottoms must get gradients, or none where that depends on what
+/// learns behind them.
+std::vector<bool> LayerBuild::propagateDown() const {
+  const auto &given = layer.propagate_down();
+  std::vector<bool> flags(given.begin(), given.end());
+  if (!forceBackward)
+    return flags;
+  flags.resize(bottoms(), false);
+  for (int i = 0; i < bottoms(); ++i)
+    flags[i] = flags[i] || entry.kind->allowsForcedGradient(i);
+  return flags;
+}
+
 /// The layer's name, and names and loss weights of its tops [from, to).
 void LayerBuild::addTops(OperationSpec &spec, int from, int to) {
   std::vector<std::string> names;
@@ -29,10 +42,9 @@ void LayerBuild::addTops(OperationSpec &spec, int from, int to) {
 
 void LayerBuild::addPropagateDown(OperationSpec &spec,
                                   std::optional<int> slice) {
-  const auto &down = layer.propagate_down();
-  if (down.empty())
+  const std::vector<bool> flags = propagateDown();
+  if (flags.empty())
     return;
-  std::vector<bool> flags(down.begin(), down.end());
   spec.add("propagate_down", slice ? std::vector<bool>{flags[*slice]} : flags);
 }
 

@@ -110,14 +110,15 @@ struct OperationSpec {
 class LayerBuild {
 public:
   LayerBuild(const NetGraph &graph, const GraphLayer &entry, caffe::Phase phase,
-             std::string folder)
+             bool forceBackward, std::string folder)
       : layer(*entry.layer), graph(graph), entry(entry), phase(phase),
-        folder(std::move(folder)) {}
+        forceBackward(forceBackward), folder(std::move(folder)) {}
 
   const caffe::LayerParameter &layer;
   const NetGraph &graph;
   const GraphLayer &entry;
   const caffe::Phase phase; ///< the layer's own or else the net's
+  const bool forceBackward; ///< all blobs of the net get gradients
   /// Folder of the prototxt, where the layer's files may lie.
   const std::string folder;
 
@@ -144,6 +145,11 @@ public:
   OperationSpec &last(const std::string &name, int number);
   void giveTop(ValueRef value) { topValues.push_back(value); }
 
+  /// Makes a value the present one of parameter `index`, which the layer
+  /// itself maintains (a running statistic).
+  void storeParam(int index, ValueRef value) {
+    stores.emplace_back(index, value);
+  }
   /// The key of the layer's random numbers (dialects/Brew/RandomBits.h).
   ValueRef randomKey();
 
@@ -152,14 +158,19 @@ public:
 
   const std::deque<OperationSpec> &operations() const { return specs; }
   const std::vector<ValueRef> &values() const { return topValues; }
+  const std::vector<std::pair<int, ValueRef>> &storedParams() const {
+    return stores;
+  }
 
 private:
   void addCommon(OperationSpec &spec, std::optional<int> slice);
+  std::vector<bool> propagateDown() const;
   void addTops(OperationSpec &spec, int from, int to);
   void addPropagateDown(OperationSpec &spec, std::optional<int> slice);
 
   std::deque<OperationSpec> specs; // references stay valid
   std::vector<ValueRef> topValues;
+  std::vector<std::pair<int, ValueRef>> stores;
 };
 
 } // namespace brew::prototxt

@@ -17,8 +17,9 @@ const LayerRows &allKinds() {
     LayerRows rows;
     for (auto *group :
          {convolutionLayers, dataLayers, elementwiseLayers, expressionLayers,
-          lossLayers, neuronLayers, poolingLayers, recurrentLayers,
-          reductionLayers, shapeLayers, structuralLayers, unsupportedLayers})
+          lossLayers, neuronLayers, normalizationLayers, poolingLayers,
+          recurrentLayers, reductionLayers, shapeLayers, structuralLayers,
+          unsupportedLayers})
       for (const LayerKind &kind : group())
         rows.push_back(kind);
     return rows;
@@ -31,6 +32,16 @@ const LayerRows &allKinds() {
 bool LayerKind::reads(const std::string &block) const {
   const std::string padded = " " + std::string(settings) + " ";
   return padded.find(" " + block + " ") != std::string::npos;
+}
+
+bool LayerKind::allowsForcedGradient(int index) const {
+  const std::string name = type;
+  if (name == "EuclideanLoss")
+    return true;
+  if (name == "ContrastiveLoss")
+    return index != 2;
+  // The second bottom: labels of a loss, where sequences begin.
+  return index != 1 || !(isLoss || name == "RNN" || name == "LSTM");
 }
 
 const LayerKind *findLayerKind(const std::string &type) {

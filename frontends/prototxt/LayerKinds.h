@@ -49,6 +49,9 @@ struct LayerKind {
 
   bool reads(const std::string &block) const;
   bool isSupported() const { return build != nullptr; }
+  /// Whether force_backward makes bottom `index` get a gradient that nothing
+  /// else asks for. Labels and the like never do.
+  bool allowsForcedGradient(int index) const;
 
   // For the rows: the same kind with one thing more.
   constexpr LayerKind checkedBy(void (*function)(LayerCheck &)) const {
@@ -103,6 +106,7 @@ LayerRows elementwiseLayers();
 LayerRows expressionLayers();
 LayerRows lossLayers();
 LayerRows neuronLayers();
+LayerRows normalizationLayers();
 LayerRows poolingLayers();
 LayerRows recurrentLayers();
 LayerRows reductionLayers();

@@ -138,6 +138,10 @@ SmallVector<Value> ModuleBuilder::createLayer(const LayerBuild &build,
                                                 : element));
     operations.push_back(b.create(state));
   }
+  for (const auto &[param, value] : build.storedParams())
+    StoreParamOp::create(
+        b, loc, valueOf(value),
+        params[param].getDefiningOp<ParamValueOp>().getParamAttr());
   SmallVector<Value> tops;
   for (const ValueRef &top : build.values())
     tops.push_back(valueOf(top));
@@ -244,7 +248,8 @@ void ModuleBuilder::addProgram(const std::string &name, const FilteredNet &net,
     // A layer may have a phase of its own, whatever the net's.
     const caffe::Phase phase =
         entry.layer->has_phase() ? entry.layer->phase() : net.state.phase();
-    LayerBuild build(graph, entry, phase, folder);
+    LayerBuild build(graph, entry, phase,
+                     net.source->net().force_backward(), folder);
     if (entry.kind->isSupported())
       entry.kind->build(build);
     else

@@ -34,11 +34,12 @@ class Tools:
         return self.run("brewc", *arguments, *self.compile_flags, cwd=cwd)
 
 
-def difference(want, got):
+def difference(want, got, scale=0):
     """Largest difference relative to the largest magnitude that is wanted.
 
     Single elements may cancel to nothing, so the scale is that of the whole
-    blob; blobs of tiny values are held to 1e-3 of the tolerance, absolutely.
+    blob; blobs of tiny values are held to 1e-3 of the tolerance, absolutely, or to
+    that of `scale` where it is larger.
     """
     want = np.asarray(want, np.float64).ravel()
     got = np.asarray(got, np.float64).ravel()
@@ -48,7 +49,7 @@ def difference(want, got):
         return 0.0
     worst = np.max(np.abs(want - got))
     # A NaN must count as a difference, and compares as none.
-    return np.inf if np.isnan(worst) else worst / max(np.max(np.abs(want)), 1e-3)
+    return np.inf if np.isnan(worst) else worst / max(np.max(np.abs(want)), 1e-3, scale)
 
 
 def read_weights(path, field="data"):

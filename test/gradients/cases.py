@@ -44,7 +44,9 @@ class Case:
     draw: str = 'distinct'
     shared: dict = dataclasses.field(default_factory=dict)  # (layer, i) -> its owner
     frozen: list = dataclasses.field(default_factory=list)  # parameters without gradient
+    positive: list = dataclasses.field(default_factory=list)  # parameters in [0.5, 1.5]
     bare: list = dataclasses.field(default_factory=list)    # inputs without the Bias
+    net: str = ''                                             # settings of the net
 
 
 CASES: typing.List[Case] = []
@@ -326,6 +328,51 @@ one('scale_bottom_in_place', {'x': (2, 3), 'z': (3,)}, 'Scale', 'scale_param { b
     bottoms=('x', 'z'), top='x', outputs=['x'])
 
 
+# --- Normalisation ----------------------------------------------------------
+STATISTICS = [('layer', i) for i in range(3)]
+for name, settings in (('batchnorm', ''), ('batchnorm_eps', 'eps: 0.25 moving_average_fraction: 0.7'),
+                       ('batchnorm_global', 'use_global_stats: true eps: 0.1')):
+    for rank, shape in (('', (3, 4, 2, 3)), ('_5d', (2, 3, 2, 1, 2)), ('_matrix', (5, 3)),
+                        ('_vector', (7,)), ('_one_channel', (4, 1, 3)), ('_odd', (2, 17, 3, 5))):
+        one(name + rank, shape, 'BatchNorm', 'batch_norm_param { %s }' % settings,
+            frozen=STATISTICS, positive=STATISTICS)
+    row(name + '_in_place', (3, 4, 2, 3), [
+        Layer('layer', 'BatchNorm', ['x'], ['x'], 'batch_norm_param { %s }' % settings),
+        Layer('scale', 'Scale', ['x'], ['x'], 'scale_param { bias_term: true }'),
+        Layer('sigmoid', 'Sigmoid', ['x'], ['x'])], outputs=['x'],
+        frozen=STATISTICS, positive=STATISTICS)
+
+for name, settings, fixed in (
+        ('bn', 'scale_filler { value: 2 } eps: 0.2', []), ('bn_none', 'bn_mode: INFERENCE', []),
+        ('bn_running', 'momentum: 0.7', [2, 3]), ('bn_frozen', 'frozen: true eps: 0.2', [0, 1, 2, 3])):
+    for place, top in (('', 'y'), ('_in_place', 'x')):
+        one(name + place, (3, 4, 2, 3), 'BN', 'bn_param { %s }' % settings, top=top, outputs=[top],
+            frozen=[('layer', i) for i in fixed], positive=[('layer', 3)])
+for name, shape, settings in (
+        ('', (2, 7, 3, 2), 'alpha: 0.5'), ('size_3', (2, 4, 3, 2), 'local_size: 3 alpha: 2 k: 0.7'),
+        ('beta_half', (1, 5, 2, 2), 'beta: 0.5 alpha: 1.5'),
+        ('beta_1', (1, 5, 2, 2), 'beta: 1 alpha: 1.5'),
+        ('beta_other', (1, 5, 2, 2), 'beta: 1.3 alpha: 1.5 k: 2'),
+        ('wider_than_bottom', (1, 3, 2, 2), 'local_size: 9 alpha: 1.5'),
+        ('size_1', (1, 3, 2, 2), 'local_size: 1 alpha: 1.5'),
+        ('odd', (2, 17, 5, 7), 'alpha: 0.5'),
+        ('within', (2, 3, 5, 4), 'norm_region: WITHIN_CHANNEL local_size: 3 alpha: 1.5'),
+        ('within_5', (1, 2, 4, 7), 'norm_region: WITHIN_CHANNEL alpha: 1.5 beta: 0.6')):
+    one('lrn_' + name if name else 'lrn', shape, 'LRN', 'lrn_param { %s }' % settings)
+for name, settings in (('', ''), ('across', 'across_channels: true'),
+                       ('mean', 'normalize_variance: false'),
+                       ('across_mean', 'across_channels: true normalize_variance: false')):
+    one('mvn_' + name if name else 'mvn', (2, 3, 4, 3), 'MVN', 'mvn_param { %s }' % settings)
+one('mvn_3d', (2, 3, 7), 'MVN')
+one('mvn_matrix', (4, 5), 'MVN', 'mvn_param { across_channels: true }')
+for name, settings in (('', ''), ('places', 'across_spatial: false'),
+                       ('channels', 'channel_shared: false eps: 0.1'),
+                       ('places_channels', 'across_spatial: false channel_shared: false')):
+    one('normalize_' + name if name else 'normalize', (2, 5, 3, 4), 'Normalize',
+        'norm_param { %s }' % settings)
+one('normalize_matrix', (3, 5), 'Normalize', 'norm_param { channel_shared: false }')
+
+
 # --- Reduction --------------------------------------------------------------
 for kind in ('SUM', 'ASUM', 'SUMSQ', 'MEAN'):
     for axis, coeff in ((0, 1), (1, -0.5), (-1, 2)):
@@ -576,6 +623,15 @@ row('blocked_branch', (2, 3), [
 row('blocked_convolution', (1, 2, 4, 4), [
     Layer('c', 'Convolution', ['x'], ['y'], 'propagate_down: false '
           'convolution_param { num_output: 3 kernel_size: 3 }')])
+row('force_backward', {'x': (2, 3), 'z': (2, 3)}, [
+    Layer('i', 'InnerProduct', ['x'], ['a'], IP % 3),
+    Layer('e', 'Eltwise', ['a', 'z'], ['b'], 'eltwise_param { operation: PROD }'),
+    Layer('l', 'SoftmaxWithLoss', ['b', 'label'], ['l'])],
+    outputs=[], labels={'label': ((2,), [0, 1, 2])}, bare=['x', 'z'], net='force_backward: true')
+row('force_backward_frozen', {'x': (2, 3), 'z': (2, 3)}, [
+    Layer('i', 'InnerProduct', ['x'], ['a'], IP % 3 + ' param { lr_mult: 0 } param { lr_mult: 0 }'),
+    Layer('e', 'Eltwise', ['a', 'z'], ['y'], 'eltwise_param { operation: PROD }')],
+    frozen=[('i', 0), ('i', 1)], bare=['x', 'z'], net='force_backward: true')
 row('unused_branch', (2, 3), [
     Layer('i', 'InnerProduct', ['x'], ['y'], IP % 4),
     Layer('j', 'InnerProduct', ['x'], ['unused'], IP % 2)])

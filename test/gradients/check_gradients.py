@@ -88,7 +88,7 @@ class Check:
 
     def compile(self, name, layers, *flags, plan=True):
         with open(self.path(name + '.prototxt'), 'w') as file:
-            file.write(text_of(layers))
+            file.write(text_of(layers, self.case.net))
         if plan:
             flags += ('-o', self.path(name + '.plan'))
         return run(self.options.brewc, self.path(name + '.prototxt'), '--phase', 'train', *flags,
@@ -130,6 +130,8 @@ class Check:
         for layer, blobs in report['params'].items():
             for i, dims in enumerate(blobs):
                 self.params[layer, i] = self.random.uniform(-1, 1, dims)
+                if (layer, i) in case.positive:
+                    self.params[layer, i] = self.random.uniform(0.5, 1.5, dims)
                 if layer.startswith('wrap_'):
                     self.params[layer, i] *= 0  # keeps what is drawn off the kinks
         for sharer, owner in case.shared.items():
@@ -169,8 +171,9 @@ class Check:
             self.problem('loss %.17g with gradients, %.17g without' % (base, self.loss()))
 
         for blob in self.case.inputs:
-            if blob not in self.case.bare:
-                self.tensor('/diff/' + blob, 'diff/' + blob, self.hold, 'in_' + blob, 'inputs')
+            if blob not in self.case.bare or 'force_backward' in self.case.net:
+                name = blob if blob in self.case.bare else 'in_' + blob
+                self.tensor('/diff/' + blob, 'diff/' + blob, self.hold, name, 'inputs')
         for (layer, i), values in self.params.items():
             name = 'param_diff/%s/%d' % (layer, i)
             if (layer, i) in self.case.frozen:

@@ -9,8 +9,8 @@ def input_layer(blob, shape):
                  ' '.join('dim: %d' % d for d in shape))
 
 
-def text_of(layers):
-    return 'name: "gradients"\n' + ''.join(layer.prototxt() for layer in layers)
+def text_of(layers, net=''):
+    return 'name: "gradients" %s\n' % net + ''.join(layer.prototxt() for layer in layers)
 
 
 def wrapped(case):

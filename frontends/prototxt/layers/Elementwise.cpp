@@ -2,6 +2,7 @@
 
 #include "frontends/prototxt/LayerBuild.h"
 #include "frontends/prototxt/LayerCheck.h"
+#include "frontends/prototxt/layers/DefaultFiller.h"
 
 namespace brew::prototxt {
 
@@ -51,16 +52,10 @@ void checkScale(LayerCheck &c) {
 /// The scale, 1 unless a filler says otherwise, unless it is a second bottom;
 /// then the bias.
 std::vector<ParamBlob> scaleParams(const caffe::LayerParameter &layer) {
-  static const caffe::FillerParameter one = [] {
-    caffe::FillerParameter filler;
-    filler.set_type("constant");
-    filler.set_value(1);
-    return filler;
-  }();
   const caffe::ScaleParameter &settings = layer.scale_param();
   std::vector<ParamBlob> blobs;
   if (layer.bottom_size() == 1)
-    blobs.push_back({settings.has_filler() ? &settings.filler() : &one});
+    blobs.push_back({fillerOr(settings.has_filler(), settings.filler(), 1)});
   if (settings.bias_term())
     blobs.push_back({&settings.bias_filler()});
   return blobs;

@@ -2,6 +2,7 @@
 
 #include "frontends/prototxt/LayerBuild.h"
 #include "frontends/prototxt/LayerCheck.h"
+#include "frontends/prototxt/layers/DefaultFiller.h"
 
 #include <cmath>
 
@@ -104,14 +105,8 @@ void checkLog(LayerCheck &c) {
 void buildLog(LayerBuild &l) { buildWithBase(l, "log", l.layer.log_param()); }
 
 std::vector<ParamBlob> preluParams(const caffe::LayerParameter &layer) {
-  static const caffe::FillerParameter quarter = [] {
-    caffe::FillerParameter filler;
-    filler.set_type("constant");
-    filler.set_value(0.25f);
-    return filler;
-  }();
   const caffe::PReLUParameter &settings = layer.prelu_param();
-  return {{settings.has_filler() ? &settings.filler() : &quarter}};
+  return {{fillerOr(settings.has_filler(), settings.filler(), 0.25f)}};
 }
 
 void buildPReLU(LayerBuild &l) {

@@ -11,14 +11,11 @@ namespace brew::prototxt {
 LayerRows unsupportedLayers() {
   return {
       plainKind("ArgMax", "argmax_param"),
-      plainKind("BatchNorm", "batch_norm_param").inPlace(),
       {"BatchReindex", 2, 2, 1, 1},
       plainKind("Embed", "embed_param"),
       {"Filter", 2, -1, 1, -1},
       {"HDF5Output", 2, 2, 0, 0, "hdf5_output_param"},
       sourceKind("ImageData", 2, 2, "image_data_param transform_param"),
-      plainKind("LRN", "lrn_param").inPlace(),
-      plainKind("MVN", "mvn_param"),
       {"Python", -1, -1, -1, -1, "python_param"},
       plainKind("SPP", "spp_param"),
       sourceKind("WindowData", 2, 2, "window_data_param transform_param"),

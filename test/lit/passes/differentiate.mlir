@@ -170,3 +170,15 @@ brew.program @pooling train differentiate {
   // CHECK: %[[DC:.*]] = brew.max_pooling_backward "max"(%[[DM]], %[[ARGMAX]])
   // CHECK: brew.convolution_backward_weights "c"(%{{.*}}, %[[DC]])
 }
+
+// -----
+
+// propagate_down: true asks for a gradient that nothing learns from, here of
+// the data.
+// CHECK-LABEL: brew.program @forced
+brew.program @forced train differentiate {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf32>
+  %y = brew.relu "relu"(%x) {negative_slope = 0.0 : f32, loss_weights = array<f32: 1.0>, propagate_down = array<i1: true>, tops = ["y"]} : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  // CHECK: %[[DX:.*]] = linalg.generic {{.*}}brew.layer = "relu"
+  // CHECK: brew.keep "diff" "x", %[[DX]]
+}

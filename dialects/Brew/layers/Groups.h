@@ -1,0 +1,55 @@
+//===- Groups.h - Statistics of groups of a tensor's elements ----*- C++
+//-*-===//
+//
+// Layers that normalise compute sums over groups of elements (a channel, a
+// sample, a place) and go on with one number for each group. All nests have the
+// groups as their outermost loops, so that they can become one kernel.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "dialects/Brew/Nest.h"
+
+namespace brew::ir {
+
+class Groups {
+public:
+  using Body = std::function<llvm::SmallVector<mlir::Value>(Nest::Body &)>;
+
+  /// Elements of `tensor` that agree in the dimensions `kept` are a group.
+  Groups(mlir::OpBuilder &b, mlir::Location loc, mlir::RankedTensorType tensor,
+         llvm::ArrayRef<int64_t> kept);
+
+  /// Type of one element for each group: the kept dimensions.
+  mlir::RankedTensorType type() const { return perGroup; }
+  /// Elements of a group.
+  int64_t size() const { return elements; }
+
+  /// `results` sums over each group of what `terms` makes of the elements of
+  /// `tensors`, followed by those of `perGroup`.
+  llvm::SmallVector<mlir::Value> sum(mlir::ValueRange tensors,
+                                     mlir::ValueRange perGroup,
+                                     unsigned results, const Body &terms) const;
+  /// `results` tensors of one element for each group; `body` reads those of
+  /// `perGroup`, and scalars.
+  llvm::SmallVector<mlir::Value> map(mlir::ValueRange perGroup,
+                                     unsigned results, const Body &body) const;
+  /// A tensor of type `result`; `body` reads the elements of `tensors`, those
+  /// of `perGroup`, and what `along` has at index `dimension`.
+  mlir::Value apply(mlir::RankedTensorType result, mlir::ValueRange tensors,
+                    mlir::ValueRange perGroup, const Body &body,
+                    mlir::ValueRange along = {}, int64_t dimension = 0) const;
+
+private:
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+  llvm::SmallVector<int64_t> kept;
+  /// Loops of a sum: the kept dimensions, then the others; `dims` says which
+  /// loop each dimension of the tensor is.
+  llvm::SmallVector<int64_t> extents, dims;
+  llvm::SmallVector<bool> reduction;
+  mlir::RankedTensorType perGroup;
+  int64_t elements;
+};
+
+} // namespace brew::ir

@@ -1,0 +1,166 @@
+//===- Normalization.cpp - Layers that normalise --------------------------===//
+
+#include "frontends/prototxt/LayerBuild.h"
+#include "frontends/prototxt/LayerCheck.h"
+#include "frontends/prototxt/layers/DefaultFiller.h"
+
+namespace brew::prototxt {
+
+namespace {
+
+/// Mean, variance and the sum of weights that both are divided by.
+std::vector<ParamBlob> batchNormParams(const caffe::LayerParameter &) {
+  return std::vector<ParamBlob>(3, {nullptr, /*isStatistic=*/true});
+}
+
+void buildBatchNorm(LayerBuild &l) {
+  const caffe::BatchNormParameter &settings = l.layer.batch_norm_param();
+  const bool isGlobal = settings.has_use_global_stats()
+                            ? settings.use_global_stats()
+                            : l.phase == caffe::TEST;
+  OperationSpec &op = l.whole(isGlobal ? "batch_norm_global" : "batch_norm");
+  op.real("eps", settings.eps());
+  if (isGlobal)
+    return;
+  op.real("fraction", settings.moving_average_fraction()).saves(4);
+  for (int i = 0; i < 3; ++i)
+    l.storeParam(i, op.result(2 + i));
+}
+
+/// Two forks have a layer BN. SegNet's normalises by the batch, while training
+/// and testing, or not at all; PSPNet's keeps running statistics.
+bool isPspNet(const caffe::BNParameter &settings) {
+  return settings.has_slope_filler() || settings.has_bias_filler() ||
+         settings.has_momentum() || settings.has_frozen();
+}
+
+void checkBN(LayerCheck &c) {
+  const caffe::BNParameter &settings = c.layer.bn_param();
+  if (!isPspNet(settings))
+    return;
+  const char *text = " belongs to SegNet's BN, and this is PSPNet's (it has "
+                     "slope_filler, bias_filler, momentum or frozen)";
+  for (const char *field : {"scale_filler", "shift_filler", "bn_mode"})
+    if (c.places.find(settings, field))
+      c.error(settings, field, field + std::string(text));
+}
+
+std::vector<ParamBlob> bnParams(const caffe::LayerParameter &layer) {
+  const caffe::BNParameter &settings = layer.bn_param();
+  if (!isPspNet(settings))
+    return {
+        {fillerOr(settings.has_scale_filler(), settings.scale_filler(), 1)},
+        {fillerOr(settings.has_shift_filler(), settings.shift_filler(), 0)}};
+  const bool isFrozen = settings.frozen();
+  return {
+      {fillerOr(settings.has_slope_filler(), settings.slope_filler(), 1),
+       isFrozen},
+      {fillerOr(settings.has_bias_filler(), settings.bias_filler(), 0),
+       isFrozen},
+      {nullptr, true},
+      // A variance that nothing has been learned about divides by 1.
+      {isFrozen ? fillerOr(false, settings.slope_filler(), 1) : nullptr, true}};
+}
+
+void buildBN(LayerBuild &l) {
+  const caffe::BNParameter &settings = l.layer.bn_param();
+  const bool keepsStatistics = isPspNet(settings);
+  const bool isGlobal =
+      keepsStatistics && (settings.frozen() || l.phase == caffe::TEST);
+  OperationSpec *scale = nullptr;
+  if (keepsStatistics || settings.bn_mode() == caffe::BNParameter::LEARN) {
+    OperationSpec &norm =
+        l.first(isGlobal ? "batch_norm_global" : "batch_norm", 0);
+    norm.real("eps", settings.eps());
+    norm.reads({LayerBuild::bottom(0)});
+    if (keepsStatistics) {
+      norm.operands.push_back(LayerBuild::param(2));
+      norm.operands.push_back(LayerBuild::param(3));
+      norm.integer("brew.file_rank", 2);
+    }
+    if (!isGlobal)
+      norm.real("fraction", settings.momentum()).saves(1);
+    if (keepsStatistics && !isGlobal) {
+      norm.flag("blend", true).saves(2);
+      l.storeParam(2, norm.result(2));
+      l.storeParam(3, norm.result(3));
+    }
+    scale = &l.last("scale", 0);
+    scale->reads({norm.result(0), LayerBuild::param(0), LayerBuild::param(1)});
+  } else {
+    scale = &l.whole("scale");
+  }
+  scale->integer("axis", 1)
+      .integer("num_axes", 1)
+      .integer("brew.file_rank", keepsStatistics ? 2 : 4);
+}
+
+void checkLRN(LayerCheck &c) {
+  const caffe::LRNParameter &settings = c.layer.lrn_param();
+  if (settings.local_size() % 2 == 0)
+    c.error(settings, "local_size",
+            "local_size " + std::to_string(settings.local_size()) +
+                " is even; a window needs a middle");
+  if (settings.norm_region() == caffe::LRNParameter::WITHIN_CHANNEL &&
+      settings.has_k() && settings.k() != 1)
+    c.warn(settings, "k", "k has no effect with WITHIN_CHANNEL: it is 1");
+}
+
+void buildLRN(LayerBuild &l) {
+  const caffe::LRNParameter &settings = l.layer.lrn_param();
+  const bool isWithin =
+      settings.norm_region() == caffe::LRNParameter::WITHIN_CHANNEL;
+  l.whole("lrn")
+      .integer("size", settings.local_size())
+      .real("alpha", settings.alpha())
+      .real("beta", settings.beta())
+      .real("k", isWithin ? 1 : settings.k())
+      .flag("within_channel", isWithin)
+      .saves(1);
+}
+
+void buildMVN(LayerBuild &l) {
+  const caffe::MVNParameter &settings = l.layer.mvn_param();
+  l.whole("mvn")
+      .flag("normalize_variance", settings.normalize_variance())
+      .flag("across_channels", settings.across_channels())
+      .real("eps", settings.eps())
+      .saves(1);
+}
+
+std::vector<ParamBlob> normalizeParams(const caffe::LayerParameter &layer) {
+  const caffe::NormalizeParameter &settings = layer.norm_param();
+  return {{fillerOr(settings.has_scale_filler(), settings.scale_filler(), 1)}};
+}
+
+void buildNormalize(LayerBuild &l) {
+  const caffe::NormalizeParameter &settings = l.layer.norm_param();
+  l.whole("normalize")
+      .flag("across_spatial", settings.across_spatial())
+      .flag("channel_shared", settings.channel_shared())
+      .real("eps", settings.eps())
+      .saves(1);
+}
+
+} // namespace
+
+LayerRows normalizationLayers() {
+  return {
+      plainKind("BN", "bn_param")
+          .inPlace()
+          .checkedBy(checkBN)
+          .withParams(bnParams)
+          .builtBy(buildBN),
+      plainKind("BatchNorm", "batch_norm_param")
+          .inPlace()
+          .withParams(batchNormParams)
+          .builtBy(buildBatchNorm),
+      plainKind("LRN", "lrn_param").checkedBy(checkLRN).builtBy(buildLRN),
+      plainKind("MVN", "mvn_param").builtBy(buildMVN),
+      plainKind("Normalize", "norm_param")
+          .withParams(normalizeParams)
+          .builtBy(buildNormalize),
+  };
+}
+
+} // namespace brew::prototxt

@@ -1,0 +1,315 @@
+//===- FoldNormalization.cpp - Normalisation into weights
+//------------------===//
+//
+// At inference BatchNorm, Scale and Bias layers multiply each channel by a
+// number and add another, both functions of parameters alone. Behind a
+// convolution or inner product the numbers go into its weights and bias;
+// elsewhere a chain that has a BatchNorm in it becomes one Scale. A program
+// `prepare` computes what the parameters are then, once after loading.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/layers/Convolution.h"
+#include "dialects/Brew/layers/Elementwise.h"
+#include "dialects/Brew/layers/Normalization.h"
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace brew {
+#define GEN_PASS_DEF_FOLDNORMALIZATION
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+bool isParam(Value value) {
+  return isa_and_nonnull<ParamValueOp>(value.getDefiningOp());
+}
+
+/// Whether parameters alone say what `op` does to the channels of its first
+/// operand.
+bool isChannelwise(Operation *op) {
+  auto perChannel = [&](Value operand, int64_t axis) {
+    return isParam(operand) && axis == 1 && tensorOf(operand).getRank() == 1;
+  };
+  if (tensorOf(op->getOperand(0)).getRank() < 2)
+    return false;
+  if (auto norm = dyn_cast<BatchNormGlobalOp>(op))
+    return llvm::all_of(norm->getOperands().drop_front(), isParam);
+  if (auto scale = dyn_cast<ScaleOp>(op))
+    return perChannel(scale.getS(), scale.getAxis()) &&
+           (!scale.getB() || perChannel(scale.getB(), scale.getAxis()));
+  if (auto bias = dyn_cast<BiasOp>(op))
+    return perChannel(bias.getB(), bias.getAxis());
+  return false;
+}
+
+/// Layers behind `value`, one reading the other and nothing else any of them.
+SmallVector<Operation *> chainBehind(Value value) {
+  SmallVector<Operation *> chain;
+  while (value.hasOneUse()) {
+    OpOperand &use = *value.use_begin();
+    if (use.getOperandNumber() != 0 ||
+        !isa<BatchNormGlobalOp, ScaleOp, BiasOp>(use.getOwner()) ||
+        !isChannelwise(use.getOwner()))
+      break;
+    chain.push_back(use.getOwner());
+    value = use.getOwner()->getResult(0);
+  }
+  return chain;
+}
+
+/// Folds in one program.
+class Folder {
+public:
+  Folder(ModuleOp module, ProgramOp program)
+      : symbols(module), program(program), b(module.getContext()) {}
+
+  void run();
+
+private:
+  /// What a chain does to a channel: x * scale + shift.
+  struct Affine {
+    Value scale, shift;
+  };
+
+  void startPrepare();
+  Value readHere(Value param);
+  Affine affineOf(ArrayRef<Operation *> chain, Value bias,
+                  RankedTensorType type);
+  Value derive(Value value, StringRef layer, int64_t index, OpBuilder &at);
+  void markNests(StringAttr layer);
+  void foldInto(Operation *product, ArrayRef<Operation *> chain);
+  void replace(ArrayRef<Operation *> chain);
+  void erase(ArrayRef<Operation *> chain);
+
+  SymbolTable symbols;
+  ProgramOp program, prepare;
+  OpBuilder b; ///< at the end of `prepare`
+};
+
+void Folder::startPrepare() {
+  if (prepare)
+    return;
+  OpBuilder outer(program);
+  prepare = ProgramOp::create(outer, program.getLoc(), "prepare", Phase::Test,
+                              nullptr, nullptr, nullptr, false);
+  // What it computes are no blobs of the net.
+  prepare.setBlobsAttr(outer.getDictionaryAttr({}));
+  prepare.setParamsAttr(outer.getDictionaryAttr({}));
+  prepare.setCaffeBytes(0);
+  b.createBlock(&prepare.getBody());
+}
+
+/// The parameter that `param` reads, read in `prepare`.
+Value Folder::readHere(Value param) {
+  return b.clone(*param.getDefiningOp())->getResult(0);
+}
+
+Folder::Affine Folder::affineOf(ArrayRef<Operation *> chain, Value bias,
+                                RankedTensorType type) {
+  Location loc = chain.front()->getLoc();
+  auto constant = [&](double value) -> Value {
+    return FillOp::create(b, loc, type, b.getF64FloatAttr(value));
+  };
+  Affine affine{constant(1), bias ? readHere(bias) : constant(0)};
+  for (Operation *op : chain) {
+    SmallVector<Value> inputs = {affine.scale, affine.shift};
+    auto norm = dyn_cast<BatchNormGlobalOp>(op);
+    if (norm)
+      inputs.append(buildGlobalStatistics(
+          b, op->getLoc(), readHere(norm.getRunningMean()),
+          readHere(norm.getRunningVariance()),
+          norm.getRunningFactor() ? readHere(norm.getRunningFactor()) : Value(),
+          norm.getEps().convertToFloat()));
+    else
+      for (Value param : op->getOperands().drop_front())
+        inputs.push_back(readHere(param));
+    Nest nest(b, op->getLoc(), type.getShape());
+    for (Value input : inputs)
+      nest.input(input, {0});
+    nest.output(type, {0});
+    nest.output(type, {0});
+    SmallVector<Value> next = nest.build([&](Nest::Body &body) {
+      Scalars &s = body.s;
+      Value scale = body.in[0], shift = body.in[1];
+      if (norm) {
+        scale = s.mul(scale, body.in[3]);
+        shift = s.mul(s.sub(shift, body.in[2]), body.in[3]);
+      } else if (isa<ScaleOp>(op)) {
+        scale = s.mul(scale, body.in[2]);
+        shift = s.mul(shift, body.in[2]);
+        if (body.in.size() > 3)
+          shift = s.add(shift, body.in[3]);
+      } else {
+        shift = s.add(shift, body.in[2]);
+      }
+      return SmallVector<Value>{scale, shift};
+    });
+    affine = {next[0], next[1]};
+  }
+  return affine;
+}
+
+/// Stores `value` to a new parameter of `layer` that no file has, and reads it
+/// where `at` stands.
+Value Folder::derive(Value value, StringRef layer, int64_t index,
+                     OpBuilder &at) {
+  OpBuilder outer(prepare);
+  auto type = tensorOf(value);
+  auto attribute = [&](StringRef name, Attribute is) {
+    return outer.getNamedAttr(name, is);
+  };
+  std::string name = (layer + "." + Twine(index) + ".folded").str();
+  SmallVector<NamedAttribute> attributes = {
+      attribute("sym_name", outer.getStringAttr(name)),
+      attribute("type", TypeAttr::get(type)),
+      attribute("layer", outer.getStringAttr(layer)),
+      attribute("index", outer.getI64IntegerAttr(index)),
+      attribute("file_dims", outer.getDenseI64ArrayAttr(type.getShape())),
+      attribute("brew.derived", outer.getUnitAttr())};
+  auto param = ParamOp::create(outer, value.getLoc(), TypeRange(), ValueRange(),
+                               attributes);
+  symbols.insert(param);
+  auto symbol = FlatSymbolRefAttr::get(param.getSymNameAttr());
+  StoreParamOp::create(b, value.getLoc(), value, symbol);
+  return ParamValueOp::create(at, value.getLoc(), type, symbol);
+}
+
+/// Nests remember the layers they compute, for names and profiles.
+void Folder::markNests(StringAttr layer) {
+  for (auto nest : prepare.getBody().getOps<linalg::GenericOp>())
+    if (!nest->hasAttr("brew.layer"))
+      nest->setAttr("brew.layer", layer);
+}
+
+void Folder::erase(ArrayRef<Operation *> chain) {
+  for (Operation *op : llvm::reverse(chain)) {
+    llvm::SetVector<Value> operands(op->operand_begin(), op->operand_end());
+    op->erase();
+    for (Value operand : operands)
+      if (isParam(operand) && operand.use_empty())
+        operand.getDefiningOp()->erase();
+  }
+}
+
+/// Names of layers that become one, as profiles show them.
+static StringAttr joinedName(OpBuilder &b, Operation *first,
+                             ArrayRef<Operation *> chain) {
+  std::string name;
+  auto add = [&](Operation *op) {
+    name += (name.empty() ? "" : "+") +
+            op->getAttrOfType<StringAttr>("layer").getValue().str();
+  };
+  if (first)
+    add(first);
+  llvm::for_each(chain, add);
+  return b.getStringAttr(name);
+}
+
+void Folder::foldInto(Operation *product, ArrayRef<Operation *> chain) {
+  startPrepare();
+  OpBuilder at(product);
+  Value weights = product->getOperand(1);
+  Value bias = product->getNumOperands() > 2 ? product->getOperand(2) : Value();
+  auto type = tensorOf(weights);
+  auto inner = dyn_cast<InnerProductOp>(product);
+  int64_t outputs = inner && inner.getTranspose() ? type.getRank() - 1 : 0;
+  Affine affine = affineOf(
+      chain, bias,
+      RankedTensorType::get(type.getDimSize(outputs), type.getElementType()));
+
+  Nest nest(b, product->getLoc(), type.getShape());
+  nest.input(readHere(weights), iota(type.getRank()));
+  nest.input(affine.scale, {outputs});
+  nest.output(type, iota(type.getRank()));
+  Value scaled = nest.build([](Nest::Body &body) -> SmallVector<Value> {
+    return {body.s.mul(body.in[0], body.in[1])};
+  })[0];
+
+  auto layer = product->getAttrOfType<StringAttr>("layer");
+  OperationState state(product->getLoc(), product->getName());
+  state.addOperands({product->getOperand(0), derive(scaled, layer, 0, at),
+                     derive(affine.shift, layer, 1, at)});
+  state.addAttributes(product->getAttrs());
+  state.addTypes(product->getResultTypes());
+  Operation *folded = at.create(state);
+  StringAttr name = joinedName(b, product, chain);
+  folded->setAttr("layer", name);
+  markNests(name);
+  folded->setAttr("tops", chain.back()->getAttr("tops"));
+  chain.back()->getResult(0).replaceAllUsesWith(folded->getResult(0));
+  erase(chain);
+  erase(product);
+}
+
+void Folder::replace(ArrayRef<Operation *> chain) {
+  startPrepare();
+  OpBuilder at(chain.front());
+  Value x = chain.front()->getOperand(0);
+  auto norm = llvm::find_if(
+      chain, [](Operation *op) { return isa<BatchNormGlobalOp>(op); });
+  Affine affine = affineOf(chain, Value(), tensorOf((*norm)->getOperand(1)));
+  StringAttr layer = joinedName(b, nullptr, chain);
+  auto scale = ScaleOp::create(
+      at, chain.front()->getLoc(), chain.back()->getResult(0).getType(), x,
+      derive(affine.scale, layer, 0, at), derive(affine.shift, layer, 1, at),
+      layer, chain.back()->getAttrOfType<ArrayAttr>("tops"), nullptr, nullptr,
+      at.getI64IntegerAttr(1), at.getI64IntegerAttr(1));
+  chain.back()->getResult(0).replaceAllUsesWith(scale.getY());
+  markNests(layer);
+  erase(chain);
+}
+
+void Folder::run() {
+  SmallVector<Operation *> products, norms;
+  for (Operation &op : program.getBody().front()) {
+    if (isa<ConvolutionOp, InnerProductOp>(op))
+      products.push_back(&op);
+  }
+  for (Operation *product : products) {
+    auto inner = dyn_cast<InnerProductOp>(product);
+    // Outputs must be dimension 1, and weights keep one layout.
+    if (inner &&
+        (inner.getAxis() != 1 || tensorOf(inner.getX()).getRank() != 2))
+      continue;
+    if (!isParam(product->getOperand(1)) ||
+        (product->getNumOperands() > 2 && !isParam(product->getOperand(2))))
+      continue;
+    SmallVector<Operation *> chain = chainBehind(product->getResult(0));
+    if (!chain.empty())
+      foldInto(product, chain);
+  }
+  // The first of each chain that is left.
+  for (Operation &op : program.getBody().front())
+    if (isa<BatchNormGlobalOp>(op) && isChannelwise(&op))
+      norms.push_back(&op);
+  llvm::DenseSet<Operation *> done;
+  for (Operation *norm : norms) {
+    if (done.contains(norm))
+      continue;
+    SmallVector<Operation *> chain = {norm};
+    chain.append(chainBehind(norm->getResult(0)));
+    done.insert(chain.begin(), chain.end());
+    replace(chain);
+  }
+}
+
+struct FoldNormalization
+    : brew::impl::FoldNormalizationBase<FoldNormalization> {
+  void runOnOperation() override {
+    // Other programs share their parameters with one that changes them.
+    if (auto program = getOperation().lookupSymbol<ProgramOp>("deploy"))
+      Folder(getOperation(), program).run();
+  }
+};
+
+} // namespace
