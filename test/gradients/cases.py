@@ -286,6 +286,7 @@ NEURONS = {
     'relu6_slope_negative': ('ReLU6', 'relu6_param { negative_slope: -0.2 }'),
     'hard_swish': ('HardSwish', ''), 'sigmoid': ('Sigmoid', ''), 'tanh': ('TanH', ''),
     'swish': ('Swish', ''), 'swish_beta': ('Swish', 'swish_param { beta: 1.702 }'),
+    'mish': ('Mish', ''),
     'prelu_shared': ('PReLU', 'prelu_param { channel_shared: true }'),
     'prelu': ('PReLU', '')}
 # Ten times wider, so that bounds at 3 and 6 are crossed.

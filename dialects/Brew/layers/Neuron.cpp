@@ -25,6 +25,7 @@ KEEPS_SHAPE(ELUOp)
 KEEPS_SHAPE(ExpOp)
 KEEPS_SHAPE(HardSwishOp)
 KEEPS_SHAPE(LogOp)
+KEEPS_SHAPE(MishOp)
 KEEPS_SHAPE(ReLU6Op)
 KEEPS_SHAPE(SigmoidOp)
 KEEPS_SHAPE(SwishOp)
@@ -78,6 +79,17 @@ Value BNLLOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
   Value e = s.exp(s.select(positive, s.neg(x[0]), x[0]));
   return s.add(s.select(positive, x[0], zero),
                math::Log1pOp::create(b, loc, e));
+}
+
+/// log(1 + exp(x)) as in BNLL.
+Value MishOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
+  Scalars s(b, loc);
+  Value zero = s.constant(x[0].getType(), 0);
+  Value positive = s.greater(x[0], zero);
+  Value e = s.exp(s.select(positive, s.neg(x[0]), x[0]));
+  Value softplus =
+      s.add(s.select(positive, x[0], zero), math::Log1pOp::create(b, loc, e));
+  return s.mul(x[0], math::TanhOp::create(b, loc, softplus));
 }
 
 /// The argument of exp is never positive where it counts: the derivative of

@@ -51,6 +51,10 @@ def Brew_LogOp : Brew_Neuron<"log", [Scalar],
   let summary = "Logarithm of shift + scale * x to a base, e unless given";
 }
 
+def Brew_MishOp : Brew_Neuron<"mish", [Scalar]> {
+  let summary = "x * tanh(log(1 + exp(x)))";
+}
+
 def Brew_PReLUOp : Brew_Elementwise<"prelu", [ScalarBroadcast]> {
   let summary = "x where x > 0, slope * x elsewhere";
   let description = "`slope` has an element for each channel, or no dimensions "

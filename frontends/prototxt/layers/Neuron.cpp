@@ -95,6 +95,8 @@ void checkExp(LayerCheck &c) { checkBase(c, c.layer.exp_param()); }
 
 void buildExp(LayerBuild &l) { buildWithBase(l, "exp", l.layer.exp_param()); }
 
+void buildMish(LayerBuild &l) { l.whole("mish"); }
+
 void checkLog(LayerCheck &c) {
   const caffe::LogParameter &settings = c.layer.log_param();
   checkBase(c, settings);
@@ -129,6 +131,7 @@ LayerRows neuronLayers() {
       neuronKind("Exp", "exp_param").checkedBy(checkExp).builtBy(buildExp),
       neuronKind("HardSwish").builtBy(buildHardSwish),
       neuronKind("Log", "log_param").checkedBy(checkLog).builtBy(buildLog),
+      neuronKind("Mish").builtBy(buildMish),
       neuronKind("PReLU", "prelu_param")
           .withParams(preluParams)
           .builtBy(buildPReLU),

@@ -38,4 +38,6 @@ brew.program @main test {
   %m = brew.tanh "n"(%x) {tops = ["m"]} : (tensor<2x3xf32>) -> tensor<*xf32>
   // CHECK: brew.threshold "n"(%{{.*}}) {threshold = 5.000000e-01 : f32, tops = ["o"]}
   %o = brew.threshold "n"(%x) {threshold = 0.5 : f32, tops = ["o"]} : (tensor<2x3xf32>) -> tensor<*xf32>
+  // CHECK: brew.mish "n"(%{{.*}}) {tops = ["mish"]}
+  %mish = brew.mish "n"(%x) {tops = ["mish"]} : (tensor<2x3xf32>) -> tensor<*xf32>
 }
