@@ -16,10 +16,10 @@ const LayerRows &allKinds() {
   static const LayerRows kinds = [] {
     LayerRows rows;
     for (auto *group :
-         {convolutionLayers, dataLayers, elementwiseLayers, expressionLayers,
-          lossLayers, neuronLayers, normalizationLayers, poolingLayers,
-          recurrentLayers, reductionLayers, shapeLayers, structuralLayers,
-          unsupportedLayers})
+         {convolutionLayers, dataLayers, detectionLayers, elementwiseLayers,
+          expressionLayers, lossLayers, neuronLayers, normalizationLayers,
+          poolingLayers, recurrentLayers, reductionLayers, shapeLayers,
+          structuralLayers, unsupportedLayers})
       for (const LayerKind &kind : group())
         rows.push_back(kind);
     return rows;

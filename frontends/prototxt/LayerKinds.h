@@ -102,6 +102,7 @@ using LayerRows = std::vector<LayerKind>;
 // The rows of each file under layers/.
 LayerRows convolutionLayers();
 LayerRows dataLayers();
+LayerRows detectionLayers();
 LayerRows elementwiseLayers();
 LayerRows expressionLayers();
 LayerRows lossLayers();

@@ -106,6 +106,10 @@ conv('2d_as_nd', (2, 2, 5, 6), 'num_output: 3 kernel_size: 3 force_nd_im2col: tr
 conv('kernel_over_input', (1, 2, 3, 4), 'num_output: 2 kernel_size: 4 stride: 2')
 conv('sides', (1, 2, 5, 6), 'num_output: 3 kernel_size: 3 pad_l: 1 pad_r: 0 pad_t: 0 pad_b: 2')
 conv('same', (1, 2, 5, 6), 'num_output: 3 kernel_size: 3 stride: 2 pad_type: 1')
+one('conv_depthwise_type', (2, 3, 5, 4), 'ConvolutionDepthwise',
+    'convolution_param { kernel_size: 3 pad: 1 }')
+one('conv_depthwise_other_type', (2, 4, 5, 4), 'DepthwiseConvolution',
+    'convolution_param { num_output: 4 group: 4 kernel_size: 3 stride: 2 }')
 conv('same_dilation', (1, 2, 5, 6), 'num_output: 3 kernel_size: 2 dilation: 2 pad_type: 1')
 conv('bare_input', (2, 3, 5, 5), 'num_output: 4 kernel_size: 3 pad: 1', bare=['x'])
 

@@ -166,8 +166,17 @@ static Value buildBackwardWeights(OpBuilder &b, Location loc,
 LogicalResult ConvolutionOp::inferShapes(Shapes &tops, Shapes &params) {
   if (failed(readWindow(*this)))
     return failure();
-  int64_t channels = shapeOf(getX())[getAxis()], outputs = getNumOutput(),
-          group = getGroup();
+  int64_t channels = shapeOf(getX())[getAxis()];
+  if (getDepthwise()) {
+    if (getNumOutput() && static_cast<int64_t>(getNumOutput()) != channels)
+      return layerError(*this)
+             << "num_output is " << getNumOutput()
+             << ", but a depthwise convolution has the channels of its bottom, "
+             << channels;
+    setNumOutput(channels);
+    setGroup(channels);
+  }
+  int64_t outputs = getNumOutput(), group = getGroup();
   if (failed(checkGroups(*this, channels, outputs, group)))
     return failure();
   FailureOr<SmallVector<int64_t>> y = convolvedShape(*this, outputs);
@@ -323,7 +332,7 @@ DeconvolutionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
         b, getLoc(), getX().getType(), dy, getW(), Value(), getLayerAttr(),
         b.getStrArrayAttr({}), nullptr, nullptr, b.getI64IntegerAttr(channels),
         getKernelAttr(), getStrideAttr(), getPadAttr(), getDilationAttr(),
-        getGroupAttr(), nullptr, getAxisAttr(), nullptr, nullptr);
+        getGroupAttr(), nullptr, getAxisAttr(), nullptr, nullptr, nullptr);
   }
   return success();
 }

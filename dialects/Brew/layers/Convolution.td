@@ -22,7 +22,7 @@ def Brew_ConvolutionOp : Brew_LayerOp<"convolution", [Pure, Gradient, Generic, L
   }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$w, Optional<AnyTensor>:$b),
     layerAttributes, (ins I64Attr:$num_output), WindowAttributes, (ins I64Attr:$group,
-      OptionalAttr<F32Attr>:$relu), ShapeAttributes);
+      OptionalAttr<F32Attr>:$relu), ShapeAttributes, (ins UnitAttr:$depthwise));
   let results = (outs AnyTensor:$y);
 }
 

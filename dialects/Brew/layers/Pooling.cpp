@@ -1,12 +1,11 @@
 //===- Pooling.cpp - Max and average pooling
 //-------------------------------===//
 //
-// Output sizes and window clipping follow Caffe: sizes round up unless `floor`,
-// a last window that would start in the padding beyond the input is dropped.
+// Window clipping follows Caffe; sizes are in PoolingShapes.h.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/layers/LayerGroup.h"
-#include "dialects/Brew/layers/Window.h"
+#include "dialects/Brew/layers/PoolingShapes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -19,66 +18,6 @@ using namespace mlir;
 using namespace brew::ir;
 
 namespace {
-template <typename Op>
-WindowAxis axisOf(Op op, int i, ArrayRef<int64_t> in, ArrayRef<int64_t> out) {
-  return {in[2 + i], out[2 + i], op.getKernel()[i], op.getStride()[i],
-          op.getPad()[i]};
-}
-
-/// Turns `global` and `bins` into a window.
-template <typename Op> void setWindow(Op op, ArrayRef<int64_t> x) {
-  if (op.getGlobal())
-    op.setKernel({x[2], x[3]});
-  if (!op.getBins())
-    return;
-  int64_t bins = *op.getBins(), kernel[2], pad[2];
-  for (int i = 0; i < 2; ++i) {
-    kernel[i] = llvm::divideCeil(x[2 + i], bins);
-    pad[i] = (kernel[i] * bins - x[2 + i] + 1) / 2;
-  }
-  op.setKernel(kernel);
-  op.setStride(kernel);
-  op.setPad(pad);
-}
-
-/// Shapes of all poolings; settles their window.
-template <typename Op> LogicalResult poolShape(Op op, SmallVector<int64_t> &y) {
-  ArrayRef<int64_t> x = shapeOf(op.getX());
-  if (x.size() != 4)
-    return layerError(op) << "pooling needs a bottom of 4 dimensions (N, C, H, "
-                             "W), not "
-                          << x.size();
-  setWindow(op, x);
-  bool padded = op.getPad()[0] || op.getPad()[1];
-  y = {x[0], x[1]};
-  for (int i = 0; i < 2; ++i) {
-    int64_t kernel = op.getKernel()[i], stride = op.getStride()[i],
-            pad = op.getPad()[i];
-    if (pad >= kernel) {
-      if (op.getBins())
-        return layerError(op)
-               << "the bottom is too small for a level of " << *op.getBins()
-               << " bins: its " << sideName(2, i) << "is " << x[2 + i];
-      return layerError(op)
-             << "pad " << pad << " must be smaller than kernel " << kernel;
-    }
-    // A window may be larger than the input by less than its stride.
-    int64_t room = x[2 + i] + 2 * pad - kernel;
-    int64_t out = (op.getFloor() ? llvm::divideFloorSigned(room, stride)
-                                 : llvm::divideCeilSigned(room, stride)) +
-                  1;
-    if (padded && (out - 1) * stride >= x[2 + i] + pad)
-      --out;
-    if (out <= 0)
-      return layerError(op)
-             << "kernel " << sideName(2, i) << kernel
-             << " is larger than the padded input " << sideName(2, i)
-             << x[2 + i] + 2 * pad;
-    y.push_back(out);
-  }
-  return success();
-}
-
 /// Loops and reductions of a gathering backward pass: n c h w | windows.
 SmallVector<int64_t> gatherExtents(ArrayRef<int64_t> x, const WindowAxis &rows,
                                    const WindowAxis &columns) {
@@ -87,8 +26,6 @@ SmallVector<int64_t> gatherExtents(ArrayRef<int64_t> x, const WindowAxis &rows,
   extents.push_back(coveringWindows(columns));
   return extents;
 }
-
-constexpr bool kWindowReduction[] = {false, false, false, false, true, true};
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -101,9 +38,8 @@ LogicalResult MaxPoolingOp::inferShapes(Shapes &tops, Shapes &) {
     return failure();
   tops.assign(getNumResults(), y);
   // The window decides how wide the saved positions must be.
-  Type position = IntegerType::get(
-      getContext(), getKernel()[0] * getKernel()[1] <= 127 ? 8 : 32);
-  getArgmax().setType(UnrankedTensorType::get(position));
+  getArgmax().setType(UnrankedTensorType::get(
+      positionType(getContext(), getKernel()[0] * getKernel()[1])));
   return success();
 }
 

@@ -48,4 +48,21 @@ def Brew_AveragePoolingBackwardOp : Brew_Op<"average_pooling_backward", [Pure, G
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
+def Brew_StochasticPoolingOp : Brew_LayerOp<"stochastic_pooling", [Pure, Gradient, Generic]> {
+  let summary = "An element of each window, drawn with its share of the sum as probability";
+  let description = [{
+    What the layer does while training. `chosen` is the element's place in its window,
+    as max_pooling saves it.
+  }];
+  let arguments = !con((ins AnyTensor:$x, AnyTensor:$key), layerAttributes, PoolAttributes);
+  let results = (outs AnyTensor:$y, AnyTensor:$chosen);
+}
+
+def Brew_WeightedPoolingOp : Brew_LayerOp<"weighted_pooling", [Pure, Gradient, Generic]> {
+  let summary = "Mean of each window weighted by its elements: sum x^2 / sum x";
+  let description = "What stochastic pooling does when testing; it has no gradient.";
+  let arguments = !con((ins AnyTensor:$x), layerAttributes, PoolAttributes);
+  let results = (outs AnyTensor:$y);
+}
+
 #endif // BREW_LAYERS_POOLING_TD

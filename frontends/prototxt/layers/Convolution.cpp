@@ -47,6 +47,12 @@ void checkWindow(LayerCheck &c) {
               std::string(field) + " cannot be given together with " + first);
 }
 
+void checkConvolutionDepthwise(LayerCheck &c) {
+  if (c.layer.convolution_param().has_num_output())
+    c.count(c.layer.convolution_param(), "num_output");
+  checkWindow(c);
+}
+
 void checkConvolution(LayerCheck &c) {
   const caffe::ConvolutionParameter &settings = c.layer.convolution_param();
   c.count(settings, "num_output");
@@ -98,6 +104,15 @@ void buildConvolution(LayerBuild &l) {
   }
 }
 
+void buildConvolutionDepthwise(LayerBuild &l) {
+  const caffe::ConvolutionParameter &settings = l.layer.convolution_param();
+  OperationSpec &op = l.whole("convolution");
+  op.integer("num_output", settings.num_output())
+      .integer("group", 1)
+      .flag("depthwise", true);
+  addWindow(op, settings);
+}
+
 void buildDeconvolution(LayerBuild &l) {
   const caffe::ConvolutionParameter &settings = l.layer.convolution_param();
   for (int i = 0; i < l.bottoms(); ++i) {
@@ -143,6 +158,16 @@ void buildInnerProduct(LayerBuild &l) {
 LayerRows convolutionLayers() {
   return {
       LayerKind{"Convolution", 1, -1, 1, -1, "convolution_param", true}
+          .checkedBy(checkConvolution)
+          .withParams(convolutionParams)
+          .builtBy(buildConvolution),
+      // Of a fork: as many groups as channels, whatever the settings say.
+      plainKind("ConvolutionDepthwise", "convolution_param")
+          .checkedBy(checkConvolutionDepthwise)
+          .withParams(convolutionParams)
+          .builtBy(buildConvolutionDepthwise),
+      // Of another: kernels for the case that `group` is num_output.
+      LayerKind{"DepthwiseConvolution", 1, -1, 1, -1, "convolution_param", true}
           .checkedBy(checkConvolution)
           .withParams(convolutionParams)
           .builtBy(buildConvolution),

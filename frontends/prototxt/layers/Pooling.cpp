@@ -10,8 +10,10 @@ namespace {
 void checkPooling(LayerCheck &c) {
   const caffe::PoolingParameter &settings = c.layer.pooling_param();
   const Window window = poolingWindow(settings);
-  if (settings.pool() == caffe::PoolingParameter::STOCHASTIC)
-    c.error(settings, "pool", "STOCHASTIC pooling is not supported yet");
+  if (settings.pool() == caffe::PoolingParameter::STOCHASTIC &&
+      window.pad != std::array<int64_t, 2>{0, 0})
+    c.error(settings, settings.has_pad() ? "pad" : "pad_h",
+            "only MAX and AVE pooling can be padded");
   if (settings.pool() != caffe::PoolingParameter::MAX && c.layer.top_size() > 1)
     c.error(c.layer, "top", "only MAX pooling has a second top", 1);
   if (settings.global_pooling()) {
@@ -50,18 +52,69 @@ bool roundsDown(const caffe::PoolingParameter &settings) {
   return !settings.ceil_mode();
 }
 
+/// Makes `add(NAME)` a pooling: adds what it reads and saves besides its bottom.
+template <typename Method, typename Add>
+OperationSpec &addPooling(LayerBuild &l, Method method, const Add &add) {
+  if (method == Method(caffe::PoolingParameter::AVE))
+    return add("average_pooling");
+  if (method == Method(caffe::PoolingParameter::MAX))
+    return add("max_pooling").saves(1);
+  // Only training draws.
+  if (l.phase != caffe::TRAIN)
+    return add("weighted_pooling");
+  const ValueRef key = l.randomKey();
+  OperationSpec &op = add("stochastic_pooling").saves(1);
+  op.operands.push_back(key);
+  return op;
+}
+
 void buildPooling(LayerBuild &l) {
   const caffe::PoolingParameter &settings = l.layer.pooling_param();
   const Window window = poolingWindow(settings);
-  const bool isAverage = settings.pool() == caffe::PoolingParameter::AVE;
-  OperationSpec &op = l.whole(isAverage ? "average_pooling" : "max_pooling");
-  op.integers("kernel", listOf(window.kernel))
+  addPooling(l, settings.pool(), [&](const char *name) -> OperationSpec & {
+    return l.whole(name);
+  })
+      .integers("kernel", listOf(window.kernel))
       .integers("stride", listOf(window.stride))
       .integers("pad", listOf(window.pad))
       .flag("global", settings.global_pooling())
       .flag("floor", roundsDown(settings));
-  if (!isAverage)
-    op.saves(1);
+}
+
+void checkSpp(LayerCheck &c) {
+  const caffe::SPPParameter &settings = c.layer.spp_param();
+  c.count(settings, "pyramid_height");
+  if (settings.pyramid_height() > 31)
+    c.error(settings, "pyramid_height",
+            "pyramid_height is too large: a level has twice the bins of the "
+            "one before in both dimensions");
+}
+
+/// Poolings to 1, 2, 4 ... bins in both dimensions, side by side.
+void buildSpp(LayerBuild &l) {
+  const caffe::SPPParameter &settings = l.layer.spp_param();
+  const int levels = static_cast<int>(settings.pyramid_height());
+  std::vector<ValueRef> parts;
+  for (int level = 0; level < levels; ++level) {
+    OperationSpec &pooling = addPooling(
+        l, settings.pool(), [&](const char *name) -> OperationSpec & {
+          // One level is a pooling and nothing else.
+          return levels == 1 ? l.whole(name)
+                             : l.first(name, 0).reads({l.bottom(0)});
+        });
+    pooling.integers("kernel", {0, 0})
+        .integers("stride", {1, 1})
+        .integers("pad", {0, 0})
+        .integer("bins", int64_t{1} << level);
+    if (levels > 1)
+      parts.push_back(l.first("flatten", 0)
+                          .reads({pooling.result(0)})
+                          .integer("axis", 1)
+                          .integer("end_axis", -1)
+                          .result(0));
+  }
+  if (levels > 1)
+    l.last("concat", 0).reads(parts).integer("axis", 1);
 }
 
 } // namespace
@@ -71,6 +124,7 @@ LayerRows poolingLayers() {
       LayerKind{"Pooling", 1, 1, 1, 2, "pooling_param"}
           .checkedBy(checkPooling)
           .builtBy(buildPooling),
+      plainKind("SPP", "spp_param").checkedBy(checkSpp).builtBy(buildSpp),
   };
 }
 

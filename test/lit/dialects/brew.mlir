@@ -60,6 +60,11 @@ brew.program @forward_backward train differentiate attributes {blobs = {x = arra
   %v = brew.average_pooling "ave"(%x) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, tops = ["v"]} : (tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>) -> tensor<*xf32>
   // CHECK: brew.average_pooling_backward "ave"
   %dv = brew.average_pooling_backward "ave"(%v) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>} : (tensor<*xf32>) -> tensor<1x2x4x4xf32>
+  %key = brew.feed "key" "Random" {config = "", folder = "", tops = []} : tensor<2xi32>
+  // CHECK: brew.stochastic_pooling "sp"(%[[X]]#0, %{{.*}}) {kernel = array<i64: 2, 2>, pad = array<i64: 0, 0>, stride = array<i64: 2, 2>, tops = ["sp"]}
+  %drawn, %chosen = brew.stochastic_pooling "sp"(%x, %key) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, tops = ["sp"]} : (tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<2xi32>) -> (tensor<*xf32>, tensor<*xi8>)
+  // CHECK: brew.weighted_pooling "wp"(%[[X]]#0)
+  %wp = brew.weighted_pooling "wp"(%x) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, tops = ["wp"]} : (tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>) -> tensor<*xf32>
   // CHECK: brew.relu "relu"{{.*}} {negative_slope = 1.000000e-01 : f32, tops = ["r"]}
   %r = brew.relu "relu"(%p) {negative_slope = 0.1 : f32, tops = ["r"]} : (tensor<*xf32>) -> tensor<*xf32>
   // CHECK: brew.power "power"{{.*}} {power = 2.000000e+00 : f32, scale = 3.000000e+00 : f32, shift = 4.000000e+00 : f32, tops = ["q"]}

@@ -153,7 +153,7 @@ layer { name: "s" type: "Split" bottom: "x" }
 TEST(NetGraph, namesUnknownTypes) {
   Built built = buildGraph(std::string(feedX) + R"(
 layer { name: "a" type: "Relu" bottom: "x" top: "a" }
-layer { name: "b" type: "PriorBox" bottom: "x" top: "b" }
+layer { name: "b" type: "MultiBoxLoss" bottom: "x" top: "b" }
 layer { name: "py" type: "Python" bottom: "x" top: "c" }
 layer { name: "d" bottom: "x" top: "d" }
 )",
@@ -161,7 +161,7 @@ layer { name: "d" bottom: "x" top: "d" }
   EXPECT_EQ(built.diagnostics.str(),
             "f.prototxt:4:25: error: layer 'a': unknown layer type 'Relu'; did "
             "you mean 'ReLU'?\n"
-            "f.prototxt:5:25: error: layer 'b': unknown layer type 'PriorBox'; "
+            "f.prototxt:5:25: error: layer 'b': unknown layer type 'MultiBoxLoss'; "
             "it belongs to SSD (weiliu89/caffe), not to BVLC Caffe 1.0\n"
             "f.prototxt:6:26: error: layer 'py': type Python is not supported "
             "yet\n"

@@ -1,0 +1,60 @@
+//===- Detection.td - Layers of detection nets --------------*- tablegen -*-===//
+#ifndef BREW_LAYERS_DETECTION_TD
+#define BREW_LAYERS_DETECTION_TD
+
+include "dialects/Brew/BrewLayer.td"
+
+defvar RoiAttributes = (ins I64Attr:$pooled_h, I64Attr:$pooled_w, F32Attr:$spatial_scale);
+class RoiBackward<string mnemonic> : Brew_Op<mnemonic, [Pure, Generic]> {
+  let results = (outs AnyTensor:$dx);
+  let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
+}
+
+def Brew_RoiPoolingOp : Brew_LayerOp<"roi_pooling", [Pure, Gradient, Generic]> {
+  let summary = "Largest element of each cell of the regions of Fast R-CNN";
+  let description = [{
+    A row of `rois` is image, left, top, right, bottom, in pixels of which one is
+    `spatial_scale` places of x. `argmax` is saved for the backward pass: the place
+    row * width + column of the maximum, or -1 where a cell is empty (y is 0 there).
+  }];
+  let arguments = !con((ins AnyTensor:$x, AnyTensor:$rois), layerAttributes, RoiAttributes);
+  let results = (outs AnyTensor:$y, AnyTensor:$argmax);
+}
+
+def Brew_RoiPoolingBackwardOp : RoiBackward<"roi_pooling_backward"> {
+  let summary = "Gradient of region pooling by the features";
+  let arguments = !con((ins AnyTensor:$dy, AnyTensor:$rois, AnyTensor:$argmax, StrAttr:$layer),
+    RoiAttributes);
+}
+
+def Brew_PsRoiPoolingOp : Brew_LayerOp<"psroi_pooling", [Pure, Gradient, Generic]> {
+  let summary = "Mean of each cell of the regions of R-FCN, from channels of its own";
+  let description = [{
+    Cell (i, j) of output channel d reads channel (d * group_size + i) * group_size + j.
+  }];
+  let arguments = !con((ins AnyTensor:$x, AnyTensor:$rois), layerAttributes,
+    (ins I64Attr:$output_dim, I64Attr:$group_size, F32Attr:$spatial_scale));
+  let results = (outs AnyTensor:$y);
+}
+
+def Brew_PsRoiPoolingBackwardOp : RoiBackward<"psroi_pooling_backward"> {
+  let summary = "Gradient of position-sensitive region pooling by the features";
+  let arguments = (ins AnyTensor:$dy, AnyTensor:$rois, StrAttr:$layer, F32Attr:$spatial_scale);
+}
+
+def Brew_PriorBoxOp : Brew_LayerOp<"prior_box", [Pure, Generic]> {
+  let summary = "The default boxes of SSD around every place of x";
+  let description = [{
+    [1, 2, H * W * boxes * 4]: corners as fractions of the image, then variances. Of
+    `image` only the shape counts, and only where `image_size` (height, width) is not
+    given. `widths` and `heights` are in pixels, one per box of a place. A `step` of 0
+    is the image's extent divided by x's.
+  }];
+  let arguments = !con((ins AnyTensor:$x, AnyTensor:$image), layerAttributes,
+    (ins DenseF32ArrayAttr:$widths, DenseF32ArrayAttr:$heights,
+      DenseF32ArrayAttr:$variances, DenseI64ArrayAttr:$image_size,
+      DenseF32ArrayAttr:$step, F32Attr:$offset, UnitAttr:$clip));
+  let results = (outs AnyTensor:$y);
+}
+
+#endif // BREW_LAYERS_DETECTION_TD

@@ -1,0 +1,42 @@
+//===- Regions.h - Regions of interest in nests --------------------*- C++ -*-===//
+//
+// The pieces that both region poolings share. A cell's bounds depend on data, so
+// nests look at every place of the plane and ask whether it is in the cell.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "dialects/Brew/Nest.h"
+
+namespace brew::ir {
+
+/// Reports a bottom that is not features, or regions, of a region pooling.
+mlir::LogicalResult checkRegions(mlir::Operation *layer, mlir::Value x,
+                                 mlir::Value rois);
+
+/// Image of region `roi`, inside [0, images).
+mlir::Value regionImage(Nest::Body &body, mlir::Value rois, mlir::Value roi,
+                        int64_t images);
+/// Element `field` of region `roi`.
+mlir::Value regionField(Nest::Body &body, mlir::Value rois, mlir::Value roi,
+                        int64_t field);
+
+/// An index (below 2^31) as a number of type `type`.
+mlir::Value asNumber(Scalars &s, mlir::Value index, mlir::Type type);
+mlir::Value floorOf(Scalars &s, mlir::Value x);
+mlir::Value ceilOf(Scalars &s, mlir::Value x);
+/// The nearest integer, halves away from 0, as C's round.
+mlir::Value rounded(Scalars &s, mlir::Value x);
+/// x inside [0, limit].
+mlir::Value clampNumber(Scalars &s, mlir::Value x, double limit);
+
+/// A cell's bounds in one dimension: the integers in [first, last).
+struct CellBounds {
+  mlir::Value first, last;
+
+  /// Whether index `at` is inside; `atNumber` is the same as a number.
+  mlir::Value contains(Scalars &s, mlir::Value atNumber) const;
+  mlir::Value isEmpty(Scalars &s) const;
+};
+
+} // namespace brew::ir

@@ -1,0 +1,194 @@
+//===- Detection.cpp - Layers of detection nets ---------------------------===//
+//
+// Of the forks for Fast and Faster R-CNN, R-FCN and SSD.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/prototxt/LayerBuild.h"
+#include "frontends/prototxt/LayerCheck.h"
+
+#include <cmath>
+
+namespace brew::prototxt {
+
+namespace {
+
+void checkRoiPooling(LayerCheck &c) {
+  const caffe::ROIPoolingParameter &settings = c.layer.roi_pooling_param();
+  c.count(settings, "pooled_h");
+  c.count(settings, "pooled_w");
+}
+
+void buildRoiPooling(LayerBuild &l) {
+  const caffe::ROIPoolingParameter &settings = l.layer.roi_pooling_param();
+  l.whole("roi_pooling")
+      .integer("pooled_h", settings.pooled_h())
+      .integer("pooled_w", settings.pooled_w())
+      .real("spatial_scale", settings.spatial_scale())
+      .saves(1);
+}
+
+void checkPsRoiPooling(LayerCheck &c) {
+  const caffe::PSROIPoolingParameter &settings = c.layer.psroi_pooling_param();
+  if (!settings.has_spatial_scale())
+    c.missing(settings, "spatial_scale");
+  if (settings.output_dim() < 1)
+    c.error(settings, "output_dim", "output_dim must be given and at least 1");
+  if (settings.group_size() < 1)
+    c.error(settings, "group_size", "group_size must be given and at least 1");
+}
+
+void buildPsRoiPooling(LayerBuild &l) {
+  const caffe::PSROIPoolingParameter &settings = l.layer.psroi_pooling_param();
+  l.whole("psroi_pooling")
+      .integer("output_dim", settings.output_dim())
+      .integer("group_size", settings.group_size())
+      .real("spatial_scale", settings.spatial_scale());
+}
+
+//===----------------------------------------------------------------------===//
+// PriorBox
+//===----------------------------------------------------------------------===//
+
+void checkSizes(LayerCheck &c) {
+  const caffe::PriorBoxParameter &settings = c.layer.prior_box_param();
+  if (settings.min_size_size() == 0)
+    c.missing(settings, "min_size");
+  for (int i = 0; i < settings.min_size_size(); ++i)
+    if (!(settings.min_size(i) > 0))
+      c.error(settings, "min_size", "min_size must be positive", i);
+  if (settings.max_size_size() == 0)
+    return;
+  if (settings.max_size_size() != settings.min_size_size()) {
+    c.error(settings, "max_size",
+            "max_size is given " + std::to_string(settings.max_size_size()) +
+                " times and min_size " +
+                std::to_string(settings.min_size_size()) +
+                " times; it takes one for each");
+    return;
+  }
+  for (int i = 0; i < settings.max_size_size(); ++i)
+    if (!(settings.max_size(i) > settings.min_size(i)))
+      c.error(settings, "max_size", "max_size must be above its min_size", i);
+}
+
+/// Two extents as one number for both or one each.
+void checkExtents(LayerCheck &c, const std::string &both, bool hasBoth,
+                  bool hasHeight, bool hasWidth) {
+  const caffe::PriorBoxParameter &settings = c.layer.prior_box_param();
+  const std::string sides[] = {both + "_h", both + "_w"};
+  if (hasBoth && (hasHeight || hasWidth))
+    c.error(settings, hasHeight ? sides[0] : sides[1],
+            "give either " + (both == "img" ? "img_size" : both) + " or " +
+                sides[0] + " and " + sides[1] + ", not both");
+  else if (hasHeight != hasWidth)
+    c.error(settings, sides[hasHeight ? 0 : 1],
+            sides[hasHeight ? 0 : 1] + " is given without " +
+                sides[hasHeight ? 1 : 0]);
+}
+
+void checkPriorBox(LayerCheck &c) {
+  const caffe::PriorBoxParameter &settings = c.layer.prior_box_param();
+  checkSizes(c);
+  for (int i = 0; i < settings.aspect_ratio_size(); ++i)
+    if (!(settings.aspect_ratio(i) > 0))
+      c.error(settings, "aspect_ratio", "aspect_ratio must be positive", i);
+  if (settings.variance_size() > 1 && settings.variance_size() != 4)
+    c.error(settings, "variance",
+            "variance is given " + std::to_string(settings.variance_size()) +
+                " times; it takes one or four");
+  for (int i = 0; i < settings.variance_size(); ++i)
+    if (!(settings.variance(i) > 0))
+      c.error(settings, "variance", "variance must be positive", i);
+  checkExtents(c, "img", settings.has_img_size(), settings.has_img_h(),
+               settings.has_img_w());
+  checkExtents(c, "step", settings.has_step(), settings.has_step_h(),
+               settings.has_step_w());
+  for (const char *field : {"img_size", "img_h", "img_w"})
+    if (c.places.find(settings, field) &&
+        settings.GetReflection()->GetUInt32(
+            settings, settings.GetDescriptor()->FindFieldByName(field)) == 0)
+      c.error(settings, field,
+              std::string(field) + " is 0; it must be at least 1");
+  for (const char *field : {"step", "step_h", "step_w"})
+    if (c.places.find(settings, field) &&
+        !(settings.GetReflection()->GetFloat(
+              settings, settings.GetDescriptor()->FindFieldByName(field)) > 0))
+      c.error(settings, field, std::string(field) + " must be positive");
+}
+
+/// Aspect ratios other than 1, each once, with their inverses if `flip`.
+std::vector<float> aspectRatios(const caffe::PriorBoxParameter &settings) {
+  std::vector<float> ratios = {1};
+  for (float ratio : settings.aspect_ratio()) {
+    bool known = false;
+    for (float other : ratios)
+      known |= std::fabs(ratio - other) < 1e-6;
+    if (known)
+      continue;
+    ratios.push_back(ratio);
+    if (settings.flip())
+      ratios.push_back(1 / ratio);
+  }
+  ratios.erase(ratios.begin());
+  return ratios;
+}
+
+void buildPriorBox(LayerBuild &l) {
+  const caffe::PriorBoxParameter &settings = l.layer.prior_box_param();
+  std::vector<float> widths, heights;
+  auto add = [&](double width, double height) {
+    widths.push_back(static_cast<float>(width));
+    heights.push_back(static_cast<float>(height));
+  };
+  for (int i = 0; i < settings.min_size_size(); ++i) {
+    // Sizes are whole pixels, whatever is written.
+    const int smallest = static_cast<int>(settings.min_size(i));
+    add(smallest, smallest);
+    if (settings.max_size_size()) {
+      const double side =
+          std::sqrt(double(smallest) * static_cast<int>(settings.max_size(i)));
+      add(side, side);
+    }
+    for (float ratio : aspectRatios(settings))
+      add(smallest * std::sqrt(ratio), smallest / std::sqrt(ratio));
+  }
+  std::vector<float> variances(settings.variance().begin(),
+                               settings.variance().end());
+  if (variances.empty())
+    variances = {0.1F};
+  std::vector<int64_t> image;
+  if (settings.has_img_size())
+    image = {settings.img_size(), settings.img_size()};
+  else if (settings.has_img_h())
+    image = {settings.img_h(), settings.img_w()};
+  std::vector<float> step = {settings.step_h(), settings.step_w()};
+  if (settings.has_step())
+    step = {settings.step(), settings.step()};
+  l.whole("prior_box")
+      .reals("widths", widths)
+      .reals("heights", heights)
+      .reals("variances", variances)
+      .integers("image_size", image)
+      .reals("step", step)
+      .real("offset", settings.offset())
+      .flag("clip", settings.clip());
+}
+
+} // namespace
+
+LayerRows detectionLayers() {
+  return {
+      LayerKind{"PSROIPooling", 2, 2, 1, 1, "psroi_pooling_param"}
+          .checkedBy(checkPsRoiPooling)
+          .builtBy(buildPsRoiPooling),
+      LayerKind{"PriorBox", 2, 2, 1, 1, "prior_box_param"}
+          .checkedBy(checkPriorBox)
+          .builtBy(buildPriorBox),
+      LayerKind{"ROIPooling", 2, 2, 1, 1, "roi_pooling_param"}
+          .checkedBy(checkRoiPooling)
+          .builtBy(buildRoiPooling),
+  };
+}
+
+} // namespace brew::prototxt

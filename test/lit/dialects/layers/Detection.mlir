@@ -1,0 +1,18 @@
+// RUN: %brew-opt %s > %t.once
+// RUN: %brew-opt %t.once | FileCheck %s
+// RUN: %brew-opt %s --mlir-print-op-generic | %brew-opt | diff %t.once -
+// RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/Detection.td
+
+brew.program @main test {
+  %x, %rois = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "rois"]} : tensor<2x8x4x5xf32>, tensor<7x5xf32>
+  // CHECK: %[[Y:.*]], %[[A:.*]] = brew.roi_pooling "r"(%[[X:.*]], %[[ROIS:.*]]) {pooled_h = 2 : i64, pooled_w = 3 : i64, spatial_scale = 6.250000e-02 : f32, tops = ["r"]} : (tensor<2x8x4x5xf32>, tensor<7x5xf32>) -> (tensor<7x8x2x3xf32>, tensor<7x8x2x3xi32>)
+  %y, %argmax = brew.roi_pooling "r"(%x, %rois) {pooled_h = 2 : i64, pooled_w = 3 : i64, spatial_scale = 0.0625 : f32, tops = ["r"]} : (tensor<2x8x4x5xf32>, tensor<7x5xf32>) -> (tensor<7x8x2x3xf32>, tensor<7x8x2x3xi32>)
+  // CHECK: brew.roi_pooling_backward "r"(%[[Y]], %[[ROIS]], %[[A]]) {pooled_h = 2 : i64, pooled_w = 3 : i64, spatial_scale = 6.250000e-02 : f32} :
+  %dx = brew.roi_pooling_backward "r"(%y, %rois, %argmax) {pooled_h = 2 : i64, pooled_w = 3 : i64, spatial_scale = 0.0625 : f32} : (tensor<7x8x2x3xf32>, tensor<7x5xf32>, tensor<7x8x2x3xi32>) -> tensor<2x8x4x5xf32>
+  // CHECK: %[[P:.*]] = brew.psroi_pooling "p"(%[[X]], %[[ROIS]]) {group_size = 2 : i64, output_dim = 2 : i64, spatial_scale = 5.000000e-01 : f32, tops = ["p"]}
+  %p = brew.psroi_pooling "p"(%x, %rois) {output_dim = 2 : i64, group_size = 2 : i64, spatial_scale = 0.5 : f32, tops = ["p"]} : (tensor<2x8x4x5xf32>, tensor<7x5xf32>) -> tensor<7x2x2x2xf32>
+  // CHECK: brew.psroi_pooling_backward "p"(%[[P]], %[[ROIS]]) {spatial_scale = 5.000000e-01 : f32} :
+  %dp = brew.psroi_pooling_backward "p"(%p, %rois) {spatial_scale = 0.5 : f32} : (tensor<7x2x2x2xf32>, tensor<7x5xf32>) -> tensor<2x8x4x5xf32>
+  // CHECK: brew.prior_box "b"(%[[X]], %[[X]]) {clip, heights = array<f32: 2.000000e+00>, image_size = array<i64: 30, 40>, offset = 5.000000e-01 : f32, step = array<f32: 0.000000e+00, 0.000000e+00>, tops = ["b"], variances = array<f32: 1.000000e-01>, widths = array<f32: 4.000000e+00>}
+  %b = brew.prior_box "b"(%x, %x) {widths = array<f32: 4.0>, heights = array<f32: 2.0>, variances = array<f32: 0.1>, image_size = array<i64: 30, 40>, step = array<f32: 0.0, 0.0>, offset = 0.5 : f32, clip, tops = ["b"]} : (tensor<2x8x4x5xf32>, tensor<2x8x4x5xf32>) -> tensor<*xf32>
+}

@@ -1,0 +1,125 @@
+#!/usr/bin/python3
+"""Checks STOCHASTIC pooling: what it draws while training and computes when testing.
+
+Every seed here is fixed, so a run either always passes or always fails. Limits are
+five standard deviations of a fair generator.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+
+NET = '''
+layer { name: "in" type: "Input" top: "x" input_param { shape { %s } } }
+layer { name: "scale" type: "Bias" bottom: "x" top: "z" bias_param { num_axes: 0 } }
+layer { name: "y" type: "Pooling" bottom: "z" top: "y"
+  pooling_param { pool: STOCHASTIC kernel_h: 2 kernel_w: 3 stride: 2 } }
+layer { name: "sum" type: "Reduction" bottom: "y" top: "sum" loss_weight: 1 }
+'''
+
+
+class Checker:
+    def __init__(self, options, folder):
+        self.options, self.folder = options, folder
+        self.failures = 0
+
+    def expect(self, fine, text):
+        if not fine:
+            self.failures += 1
+            print('FAIL ' + text)
+
+    def run(self, *command):
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True,
+                              timeout=120)
+        if done.returncode:
+            sys.exit('%s ended with status %d:\n%s' % (' '.join(command), done.returncode,
+                                                       done.stderr[-2000:]))
+
+    def pool(self, x, phase, seed=0, threads=1, *flags):
+        """{'y': top, 'diff': gradient of the bottom (TRAIN)}"""
+        with open(os.path.join(self.folder, 'net.prototxt'), 'w') as file:
+            file.write(NET % ' '.join('dim: %d' % d for d in x.shape))
+        with h5py.File(os.path.join(self.folder, 'in.h5'), 'w') as file:
+            file['/inputs/x'] = x
+        gradients = ['--gradients'] if phase == 'train' else []
+        self.run(self.options.brewc, 'net.prototxt', '--phase', phase, '--keep', 'all', '-o',
+                 'net.plan', *gradients, *self.options.brewc_flags.split(), *flags)
+        self.run(self.options.brew_run, 'eval', 'net.plan', '--inputs', 'in.h5', '--outputs',
+                 'out.h5', '--random-seed', str(seed), '--threads', str(threads), *gradients)
+        with h5py.File(os.path.join(self.folder, 'out.h5')) as file:
+            result = {'y': file['data/y'][()]}
+            if gradients:
+                result['diff'] = file['diff/z'][()]
+        return result
+
+    def distribution(self):
+        # The same window of six everywhere, in which one element is 0.
+        window = np.array([[1, 2, 0], [3, 4, 6]], float)
+        x = np.tile(np.pad(window, ((0, 0), (0, 1))), (40, 50, 10, 4))[:, :, :, :-1]
+        drawn = self.pool(x, 'train')['y']
+        self.expect(drawn.shape == (40, 50, 10, 7), 'shape %s' % (drawn.shape,))
+        drawn = drawn[..., ::2]  # those aligned with a window
+        for value in np.unique(window):
+            share, count = value / window.sum(), drawn.size
+            found = np.mean(drawn == value)
+            limit = 5 * np.sqrt(share * (1 - share) / count)
+            self.expect(abs(found - share) <= limit,
+                        '%g is drawn with frequency %g, not %g' % (value, found, share))
+        other = self.pool(x, 'train', seed=1)['y'][..., ::2]
+        self.expect(0.1 < np.mean(other == drawn) < 0.5, 'seeds do not matter')
+
+    def routes(self):
+        random = np.random.RandomState(2)
+        x = random.uniform(0, 1, (2, 5, 7, 8)).astype(np.float32).astype(float)
+        first = self.pool(x, 'train', 5)
+        # The gradient counts how often an element was drawn.
+        self.expect(np.isclose((first['diff'] * x).sum(), first['y'].sum()),
+                    'the gradient is not where the drawn elements are')
+        self.expect(first['diff'].sum() == first['y'].size, 'some windows have no gradient')
+        for flags in (['--layout=nhwc'], ['--precision', 'f64'], ['--no-library']):
+            for threads in (1, 2):
+                again = self.pool(x, 'train', 5, threads, *flags)
+                self.expect(all(np.allclose(again[k], first[k]) for k in first),
+                            'other draws with %s and %d threads' % (flags, threads))
+        zeros = self.pool(x * 0, 'train')
+        self.expect((zeros['y'] == 0).all(), 'a window of zeros does not give 0')
+
+    def testing(self):
+        random = np.random.RandomState(3)
+        x = random.uniform(0, 1, (2, 3, 6, 8)).astype(np.float32).astype(float)
+        wanted = np.zeros((2, 3, 3, 4))
+        for p in range(3):
+            for q in range(4):
+                window = x[:, :, 2 * p:2 * p + 2, 2 * q:2 * q + 3]
+                wanted[:, :, p, q] = (window ** 2).sum(axis=(2, 3)) / window.sum(axis=(2, 3))
+        for flags in ([], ['--layout=nhwc'], ['--precision', 'f64']):
+            found = self.pool(x, 'test', 0, 1, *flags)['y']
+            self.expect(found.shape == wanted.shape and np.allclose(found, wanted, 1e-5),
+                        'TEST computes something else with %s' % flags)
+        self.expect((self.pool(x * 0, 'test')['y'] == 0).all(),
+                    'TEST does not give 0 for a window of zeros')
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--brewc', required=True)
+    parser.add_argument('--brew-run', required=True)
+    parser.add_argument('--brewc-flags', default='', help='for every compilation')
+    options = parser.parse_args()
+    options.brewc = os.path.abspath(options.brewc)
+    options.brew_run = os.path.abspath(options.brew_run)
+    with tempfile.TemporaryDirectory() as folder:
+        checker = Checker(options, folder)
+        checker.distribution()
+        checker.routes()
+        checker.testing()
+    print('%d failures' % checker.failures)
+    sys.exit(checker.failures != 0)
+
+
+if __name__ == '__main__':
+    main()
