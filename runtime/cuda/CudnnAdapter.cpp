@@ -96,6 +96,8 @@ struct BrewVendorCall {
   BrewVendorCall(BrewVendorContext &owner, const BrewVendorConvolution &what,
                  std::uint64_t workspaceLimit);
   bool forward() const { return call.direction == BREW_VENDOR_FORWARD; }
+  /// Whether the bare convolution is followed by a ReLU.
+  bool reluApart() const { return forward() && call.relu; }
   Engine &engine(int candidate) {
     const Candidate &chosen = candidates[static_cast<std::size_t>(candidate)];
     return chosen.graph->engines[chosen.engine];
@@ -108,6 +110,7 @@ struct BrewVendorCall {
 private:
   void offer(std::unique_ptr<Graph> &graph, const char *prefix);
   void runAfter(void *b, void *y, void *scratch);
+  const Engine *reluEngine();
 };
 
 BrewVendorCall::BrewVendorCall(BrewVendorContext &owner,
@@ -138,11 +141,15 @@ BrewVendorCall::BrewVendorCall(BrewVendorContext &owner,
     output = outputOf(api, call);
     bias = biasOf(api, call);
   }
-  if (forward() && call.relu) {
+  if (reluApart()) {
     EngineRules any = rules;
     any.strict = false; // it multiplies nothing
-    relu = std::make_unique<Graph>(api, context.handle, reluInPlace(api, call),
-                                   any);
+    try {
+      relu = std::make_unique<Graph>(api, context.handle,
+                                     reluInPlace(api, call), any);
+    } catch (const Failure &) {
+      relu = nullptr; // only fused candidates can be used then
+    }
   }
   if (candidates.empty())
     throw Failure("no engine supports this convolution on this device");
@@ -158,11 +165,12 @@ std::uint64_t BrewVendorCall::workspace(int candidate) {
   if (!engine(candidate).prepare())
     return kRefused;
   std::uint64_t bytes = engine(candidate).workspaceBytes();
-  if (relu &&
+  if (reluApart() &&
       candidates[static_cast<std::size_t>(candidate)].graph == bare.get()) {
-    if (relu->engines.empty() || !relu->engines[0].prepare())
+    const Engine *after = reluEngine();
+    if (!after)
       return kRefused;
-    bytes = std::max(bytes, relu->engines[0].workspaceBytes());
+    bytes = std::max(bytes, after->workspaceBytes());
   }
   return bytes > limit ? kRefused : bytes;
 }
@@ -199,8 +207,21 @@ void BrewVendorCall::runAfter(void *b, void *y, void *scratch) {
                   context.handle, full, output->get(), y,
                   call.accumulate ? full : none, bias->get(), b),
               "the gradient of the bias");
+  if (!reluApart())
+    return;
+  const Engine *after = reluEngine();
+  if (!after)
+    throw Failure("no engine supports the ReLU");
+  after->run(relu->ids(), {y, y}, scratch);
+}
+
+/// The first engine that can do the ReLU in place, or null.
+const Engine *BrewVendorCall::reluEngine() {
   if (relu)
-    relu->engines[0].run(relu->ids(), {y, y}, scratch);
+    for (Engine &candidate : relu->engines)
+      if (candidate.prepare())
+        return &candidate;
+  return nullptr;
 }
 
 //===----------------------------------------------------------------------===//

@@ -189,7 +189,6 @@ TEST_F(Commands, DeviceQueryDescribesTheProcessor) {
   EXPECT_EQ(done.status, 0);
   EXPECT_TRUE(contains(done.err, "oneDNN version:"));
   EXPECT_TRUE(contains(done.err, "Cores available:"));
-  EXPECT_EQ(run({"device_query", "-gpu", "0"}).status, 3);
 }
 
 // A machine that only runs plans has no compiler, and wants none.
