@@ -53,6 +53,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     kept.blobs = words(options.keep);
     pm.addPass(createKeepBlobs(kept));
     pm.addPass(createUnrollRecurrent());
+    pm.addPass(createFoldFlatten());
     DifferentiateOptions gradients;
     gradients.keep = kept.blobs;
     pm.addPass(createDifferentiate(gradients));
@@ -84,6 +85,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     lower.noLibrary = layout.noLibrary;
     pm.addPass(createLowerToNests(lower));
     pm.addPass(mlir::createCSEPass());
+    pm.addPass(createPlaceSlices());
     pm.addPass(createFormKernels());
     pm.addPass(createVerifyFused());
     return;

@@ -1,6 +1,7 @@
 //===- AssignLayout.cpp - Memory layout of activations and weights ---------===//
 #include "dialects/Brew/layers/Convolution.h"
 #include "passes/LibraryCalls.h"
+#include "passes/NestTypes.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -58,9 +59,8 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
       }
     });
     program.walk([](linalg::GenericOp nest) {
-      for (auto [init, result] :
-           llvm::zip(nest.getDpsInitsMutable(), nest.getResults()))
-        layOutInit(init, result.getType());
+      for (OpResult result : nest->getResults())
+        brew::setResultType(result, result.getType());
     });
   }
 
@@ -73,24 +73,6 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
              });
     return isa_and_nonnull<ConvolutionBackwardWeightsOp,
                            InnerProductBackwardWeightsOp>(op);
-  }
-
-  /// What a nest starts from has the type of its result, whichever layout that
-  /// got.
-  static void layOutInit(OpOperand &init, Type type) {
-    Operation *source = init.get().getDefiningOp();
-    if (init.get().getType() == type ||
-        !isa_and_nonnull<tensor::EmptyOp, linalg::FillOp>(source))
-      return;
-    if (!init.get().hasOneUse()) {
-      OpBuilder b(source);
-      b.setInsertionPointAfter(source);
-      source = b.clone(*source);
-      init.set(source->getResult(0));
-    }
-    source->getResult(0).setType(type);
-    if (auto fill = dyn_cast<linalg::FillOp>(source))
-      layOutInit(fill.getDpsInitsMutable()[0], type);
   }
 
   /// Weights of inner products over several dimensions take those of their

@@ -61,6 +61,11 @@ def Differentiate : Pass<"brew-differentiate", "::mlir::ModuleOp"> {
     "Blobs whose gradients stay readable, or `all`">];
 }
 
+def FoldFlatten : Pass<"brew-fold-flatten", "::mlir::ModuleOp"> {
+  let summary = "Lets inner products read what a flatten or reshape views";
+  let description = "Where nothing else reads the view.";
+}
+
 def FoldSplits : Pass<"brew-fold-splits", "::mlir::ModuleOp"> {
   let summary = "Replaces the tops of Split layers by their bottom";
   let description = "After differentiation a split is only a name for its bottom; "
@@ -125,6 +130,16 @@ def LowerToNests : Pass<"brew-lower-to-nests", "::mlir::ModuleOp"> {
     "Groups of vendor calls not to use (conv, ip), or `all`">];
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
+def PlaceSlices : Pass<"brew-place-slices", "::mlir::ModuleOp"> {
+  let summary = "Lets joined and cut tensors share memory with the whole";
+  let description = [{
+    Parts get the strides of what they are a part of. Only what cannot follow
+    strides (vendor calls, data layers, views of another shape) is copied.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
     "::mlir::tensor::TensorDialect"];
 }
 

@@ -1,15 +1,18 @@
 //===- PlanMemory.cpp - Ordered steps and places in arenas -----------------===//
 //
-// A *root* is a value that owns bytes; views (brew.reinterpret) and results
-// written in place belong to the root of their source. Roots that are stored to
-// a parameter arena live there; all others get an offset in the transient
-// arena for the steps between their first write and last read.
+// A *root* is a value that owns bytes; views (brew.reinterpret, brew.cut), what
+// is joined (brew.join), and results written in place belong to the root of
+// their source or whole. Roots that are stored to a parameter arena live there;
+// all others get an offset in the transient arena for the steps between their
+// first write and last read.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/layers/Convolution.h"
+#include "dialects/Brew/layers/Shape.h"
 #include "dialects/Brew/KernelAnalysis.h"
 #include "dialects/Plan/PlanDialect.h"
 #include "passes/MemoryPlanner.h"
+#include "passes/PlanParts.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -86,7 +89,7 @@ private:
   }
   std::optional<Fixed> fixedOf(Operation *read) const;
   std::optional<Fixed> storePlace(Operation *store) const;
-  unsigned rootOf(Value value) const { return rootIndex.lookup(value); }
+  unsigned rootOf(Value value) const;
   unsigned newRoot(Value value, int64_t step);
   void findRoots();
   bool isReadAfter(const Fixed &place, int64_t step) const;
@@ -98,6 +101,7 @@ private:
   void emitSinks();
   planir::KernelOp outline(KernelOp kernel, planir::ProgramOp plan);
   std::string nameOf(Value value) const;
+  const std::string &uniqueName(Value owner);
 
   ProgramOp program;
   const ParameterPlaces &places;
@@ -175,15 +179,56 @@ std::string ProgramPlanner::nameOf(Value value) const {
   return "value";
 }
 
-/// What `value` is a view of, through all views.
+/// What `value` is another shape of, through all such views.
 static Value ownerOf(Value value) {
   while (auto view = value.getDefiningOp<ReinterpretOp>())
     value = view.getX();
   return value;
 }
 
+namespace {
+/// Where a value lies: in the bytes of `owner`, `offset` elements behind its
+/// first.
+struct Place {
+  Value owner;
+  int64_t offset = 0;
+};
+} // namespace
+
+static Place placeOf(Value value) {
+  Place place{ownerOf(value)};
+  for (;;) {
+    if (auto cut = place.owner.getDefiningOp<CutOp>()) {
+      for (auto [at, stride] : llvm::zip_equal(
+               cut.getOffsets(), memoryStrides(tensorOf(cut.getX()))))
+        place.offset += at * stride;
+      place.owner = ownerOf(cut.getX());
+      continue;
+    }
+    JoinOp whole;
+    for (Operation *user : place.owner.getUsers())
+      if (auto join = dyn_cast<JoinOp>(user))
+        whole = join;
+    if (!whole)
+      return place;
+    int64_t axis = whole.getAxis();
+    int64_t stride = memoryStrides(tensorOf(whole.getY()))[axis];
+    for (Value part : whole.getXs()) {
+      if (part == place.owner)
+        break;
+      place.offset += shapeOf(part)[axis] * stride;
+    }
+    place.owner = whole.getY();
+  }
+}
+
+unsigned ProgramPlanner::rootOf(Value value) const {
+  return rootIndex.lookup(placeOf(value).owner);
+}
+
 unsigned ProgramPlanner::newRoot(Value value, int64_t step) {
   Root root;
+  value = placeOf(value).owner;
   root.live.size = bytesOf(tensorOf(value));
   root.live.first = root.live.last = step;
   roots.push_back(root);
@@ -213,7 +258,12 @@ void ProgramPlanner::shareInPlace(KernelOp kernel, int64_t step) {
   shared.assign(kernel.getNumResults(), -1);
   llvm::SmallDenseSet<unsigned> takenRoots;
   for (auto [number, result] : llvm::enumerate(kernel.getOutputs())) {
+    // A part lies where the whole does.
+    if (isPart(tensorOf(result)))
+      continue;
     for (auto [i, input] : llvm::enumerate(kernel.getInputs())) {
+      if (isPart(tensorOf(input)))
+        continue;
       unsigned root = rootOf(input);
       Operation *source = input.getDefiningOp();
       // Parameters and state are updated in place; other fixed places, and
@@ -258,8 +308,9 @@ void ProgramPlanner::findRoots() {
   for (Operation &op : llvm::reverse(block)) {
     bool sink = isa<KeepOp, OutputOp, CheckLabelsOp>(op);
     int64_t when = isStep(&op) ? stepNumber[&op] : sink ? stepCount : -1;
-    if (isa<ReinterpretOp>(op))
-      when = lastUse.lookup(op.getResult(0));
+    if (isa<ReinterpretOp, CutOp, JoinOp>(op))
+      when = lastUse.count(op.getResult(0)) ? lastUse[op.getResult(0)]
+                                            : int64_t(-1);
     for (Value operand : op.getOperands())
       lastUse[operand] = std::max(
           lastUse.count(operand) ? lastUse[operand] : int64_t(-1), when);
@@ -271,10 +322,8 @@ void ProgramPlanner::findRoots() {
       roots[root].fixed = fixed;
       continue;
     }
-    if (isa<ReinterpretOp>(op)) {
-      rootIndex[op.getResult(0)] = rootOf(op.getOperand(0));
-      continue;
-    }
+    if (isa<ReinterpretOp, CutOp>(op))
+      continue; // lives as long as what it views
     if (auto feed = dyn_cast<FeedOp>(op)) {
       // Readers that fill a blob for every run may share its bytes later on;
       // blobs that are set once must keep them.
@@ -292,11 +341,16 @@ void ProgramPlanner::findRoots() {
       if (auto kernel = dyn_cast<KernelOp>(op))
         shareInPlace(kernel, now);
       for (Value result : op.getResults())
-        if (!rootIndex.count(result))
+        if (!rootIndex.count(placeOf(result).owner))
           newRoot(result, now);
     }
+    if (isa<JoinOp>(op)) { // its parts have made it
+      if (lastUse.count(op.getResult(0)) && lastUse[op.getResult(0)] >= 0)
+        touch(op.getResult(0), lastUse[op.getResult(0)]);
+      continue;
+    }
     for (Value result : op.getResults())
-      if (rootIndex.count(result))
+      if (rootIndex.count(placeOf(result).owner))
         touch(result, std::max<int64_t>(
                           lastUse.count(result) ? lastUse[result] : -1,
                           stepNumber.count(&op) ? stepNumber[&op] : 0));
@@ -328,7 +382,8 @@ void ProgramPlanner::placeStores() {
                      return other.fixed && other.fixed->arena == place->arena &&
                             other.fixed->offset == place->offset;
                    });
-    if (root.fixed || readToo)
+    // A part lies where the whole does.
+    if (root.fixed || readToo || isPart(tensorOf(ownerOf(value))))
       copies.push_back({value, *place});
     else
       root.fixed = place;
@@ -337,29 +392,46 @@ void ProgramPlanner::placeStores() {
     touch(value, stepCount);
 }
 
+const std::string &ProgramPlanner::uniqueName(Value owner) {
+  std::string &name = valueNames[owner];
+  if (!name.empty())
+    return name;
+  const std::optional<Fixed> &fixed = roots[rootOf(owner)].fixed;
+  bool isWhole = placeOf(owner).owner == owner;
+  name = fixed && isWhole ? fixed->name : nameOf(owner);
+  if (fixed && isWhole)
+    return name;
+  if (int repeat = names[name]++)
+    name += "#" + std::to_string(repeat);
+  return name;
+}
+
 Value ProgramPlanner::buffer(Value value) {
   Value &known = buffers[value];
   if (known)
     return known;
   Root &root = roots[rootOf(value)];
-  // A view has the name of what it views.
+  // A view of another shape has the name of what it views.
   Value owner = ownerOf(value);
-  std::string &name = valueNames[owner];
-  if (name.empty()) {
-    name = root.fixed ? root.fixed->name : nameOf(owner);
-    if (int repeat = root.fixed ? 0 : names[name]++)
-      name += "#" + std::to_string(repeat);
-  }
+  std::string name = uniqueName(owner);
   DenseI64ArrayAttr live;
   if (!root.fixed)
     live = b.getDenseI64ArrayAttr(
         {root.live.first, std::min(root.live.last, std::max<int64_t>(stepCount - 1, 0))});
-  known = planir::BufferOp::create(
+  Place place = placeOf(value);
+  int64_t start = root.fixed ? root.fixed->offset : root.live.offset;
+  auto buffer = planir::BufferOp::create(
       b, value.getLoc(), memrefOf(tensorOf(value)), name,
       root.fixed ? root.fixed->arena : StringRef(kTransient),
-      root.fixed ? root.fixed->offset : root.live.offset, live,
+      start + place.offset * (tensorOf(value).getElementTypeBitWidth() / 8),
+      live,
       // An earlier value in the same bytes may be overwritten in place.
       !root.fixed && pinnedValues.contains(owner));
+  if (isPart(tensorOf(owner)))
+    buffer->setAttr(brew::kWholeAttr,
+                    b.getArrayAttr({b.getStringAttr(uniqueName(place.owner)),
+                                    b.getI64IntegerAttr(start)}));
+  known = buffer;
   return known;
 }
 

@@ -1,5 +1,5 @@
 //===- VerifyPhases.cpp - What each phase of the brew dialect promises -----===//
-#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/layers/Shape.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -53,16 +53,49 @@ struct VerifyGraph : brew::impl::VerifyGraphBase<VerifyGraph> {
   }
 };
 
+/// What is joined and cut shares the whole's memory, and nothing that does not
+/// follow strides reads or writes a part.
+LogicalResult checkParts(Operation *op) {
+  auto check = [&](Value part, Value whole) -> LogicalResult {
+    if (part.getType() == partOf(tensorOf(whole), shapeOf(part)))
+      return success();
+    return op->emitError("phase fused: a part does not have the strides of the "
+                         "whole");
+  };
+  if (auto cut = dyn_cast<CutOp>(op))
+    return check(cut.getY(), cut.getX());
+  if (auto join = dyn_cast<JoinOp>(op)) {
+    for (Value x : join.getXs())
+      if (failed(check(x, join.getY())))
+        return failure();
+    return success();
+  }
+  if (isa<KernelOp, KeepOp, OutputOp>(op))
+    return success();
+  for (Value value : llvm::concat<Value>(
+           llvm::to_vector(op->getOperands()),
+           SmallVector<Value>(op->getResults())))
+    if (auto type = dyn_cast<RankedTensorType>(value.getType()))
+      if (isPart(type))
+        return op->emitError("phase fused: this operation does not follow the "
+                             "strides of a part");
+  return success();
+}
+
 struct VerifyFused : brew::impl::VerifyFusedBase<VerifyFused> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>())
-      for (Operation &op : program.getBody().front())
-        if (!isa<FeedOp, KernelOp, LibraryInterface, ReinterpretOp>(op) &&
+      for (Operation &op : program.getBody().front()) {
+        if (!isa<FeedOp, KernelOp, LibraryInterface, ReinterpretOp, JoinOp,
+                 CutOp>(op) &&
             !isRead(&op) && !isSink(&op)) {
           op.emitError("phase fused: this operation is neither a vendor call "
                        "nor part of a kernel");
           return signalPassFailure();
         }
+        if (failed(checkParts(&op)))
+          return signalPassFailure();
+      }
   }
 };
 

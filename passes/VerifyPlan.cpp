@@ -1,6 +1,8 @@
 //===- VerifyPlan.cpp - Proves that no live bytes are overwritten ----------===//
+#include "dialects/Brew/layers/Shape.h"
 #include "dialects/Plan/PlanDialect.h"
 #include "passes/MemoryPlanner.h"
+#include "passes/PlanParts.h"
 #include "passes/Passes.h"
 
 namespace brew {
@@ -10,20 +12,10 @@ namespace brew {
 
 using namespace mlir;
 using namespace brew::planir;
+using brew::extentOf;
+using brew::overlap;
 
 namespace {
-
-/// Bytes from the first to the last element a memref addresses.
-int64_t extentOf(MemRefType type) {
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (failed(type.getStridesAndOffset(strides, offset)))
-    return -1;
-  int64_t last = offset;
-  for (auto [dim, stride] : llvm::zip(type.getShape(), strides))
-    last += (dim - 1) * stride;
-  return (last + 1) * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-}
 
 /// Replays one program.
 class Replay {
@@ -48,7 +40,12 @@ private:
     if (extent < 0 || offset < 0 ||
         offset + extent > static_cast<int64_t>(arena.getSize()))
       return buffer.emitError("buffer reaches beyond its arena");
-    if (offset % brew::kBufferAlignment)
+    // A part starts at any element of an aligned whole.
+    int64_t alignment = brew::kBufferAlignment;
+    if (buffer->hasAttr(brew::kWholeAttr))
+      alignment = extentOf(MemRefType::get(
+          {}, cast<MemRefType>(buffer.getType()).getElementType()));
+    if (offset % alignment)
       return buffer.emitError("buffer is not aligned");
     // What outlives programs has a value from the start.
     if (arena.getKind() != ArenaKind::Transient)
@@ -59,24 +56,21 @@ private:
   /// Two names for the same bytes: a view and what it views.
   static bool sameBytes(BufferOp x, BufferOp y) {
     return x.getArena() == y.getArena() && x.getOffset() == y.getOffset() &&
-           x.getName() == y.getName();
+           x.getName() == y.getName() &&
+           x->getAttr(brew::kWholeAttr) == y->getAttr(brew::kWholeAttr);
   }
-  static bool overlap(BufferOp x, BufferOp y) {
-    if (x.getArena() != y.getArena())
-      return false;
-    auto end = [](BufferOp buffer) {
-      return static_cast<int64_t>(buffer.getOffset()) +
-             extentOf(cast<MemRefType>(buffer.getType()));
-    };
-    return static_cast<int64_t>(x.getOffset()) < end(y) &&
-           static_cast<int64_t>(y.getOffset()) < end(x);
-  }
-
   LogicalResult read(Operation *step, Value value) {
     auto buffer = value.getDefiningOp<BufferOp>();
-    for (BufferOp other : written)
+    // What is written does not overlap, save for views of the same bytes; so a
+    // whole has its value when its parts together have all its elements.
+    int64_t found = 0;
+    for (BufferOp other : written) {
       if (other == buffer || sameBytes(other, buffer))
         return success();
+      found += brew::commonElements(buffer, other).value_or(0);
+    }
+    if (found >= cast<MemRefType>(buffer.getType()).getNumElements())
+      return success();
     auto diagnostic = step->emitError("reads buffer '")
                       << buffer.getName() << "', which holds no value here";
     diagnostic.attachNote(buffer.getLoc()) << "the buffer";
@@ -157,7 +151,18 @@ private:
     return success();
   }
 
+  static LogicalResult checkAligned(Operation *step, Value value) {
+    auto buffer = value.getDefiningOp<BufferOp>();
+    if (buffer.getOffset() % brew::kBufferAlignment == 0)
+      return success();
+    return step->emitError("needs buffer '")
+           << buffer.getName() << "' aligned, which is a part of another";
+  }
+
   template <typename Call> LogicalResult visitCall(Call call) {
+    for (Value value : call->getOperands())
+      if (failed(checkAligned(call, value)))
+        return failure();
     switch (call.getDirection()) {
     case Direction::Forward:
       return stepApart(call, {call.getX(), call.getW(), call.getB()},
@@ -182,6 +187,17 @@ private:
       return launch.emitError("passes ")
              << buffers.size() << " buffers to a kernel of "
              << inputs + inPlace.size();
+    // Kernels count on aligned buffers, save for parts.
+    for (auto [i, value] : llvm::enumerate(buffers)) {
+      Block &body = kernel.getBody().front();
+      Type type = i < inputs
+                      ? body.getArgument(i).getType()
+                      : body.getTerminator()->getOperand(i - inputs).getType();
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      bool isPart = tensor && brew::ir::isPart(tensor);
+      if (!isPart && failed(checkAligned(launch, value)))
+        return failure();
+    }
     // What a launch writes overlaps none of its other arguments, save the
     // input it declares to overwrite, which it covers exactly.
     for (auto [i, shared] : llvm::enumerate(inPlace)) {

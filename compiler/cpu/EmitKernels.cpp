@@ -6,7 +6,8 @@
 #include "compiler/cpu/EmitKernelsPart.h"
 #include "compiler/cpu/LowerToLLVM.h"
 #include "compiler/kernels/KernelLoops.h"
-#include "dialects/Brew/BrewDialect.h"
+#include "compiler/kernels/Span.h"
+#include "dialects/Brew/layers/Shape.h"
 #include "formats/Error.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -116,7 +117,8 @@ private:
     function->setAttr(kernelEntryAttr, b.getUnitAttr());
     for (auto [i, type] : llvm::enumerate(kernel.arguments))
       // Single numbers may be packed into one buffer.
-      if (type.getNumElements() == 1)
+      // Parts start at any element of the whole.
+      if (type.getNumElements() == 1 || ir::isPart(type))
         function.setArgAttr(
             i, alignAttr,
             b.getI64IntegerAttr(elementBytes(type.getElementType())));
@@ -127,9 +129,8 @@ private:
     for (auto [type, argument] :
          llvm::zip(kernel.arguments, entry->getArguments()))
       arguments.push_back(memref::ReinterpretCastOp::create(
-          b, loc,
-          MemRefType::get({type.getNumElements()}, type.getElementType()),
-          argument, /*offset=*/0, ArrayRef<int64_t>{type.getNumElements()},
+          b, loc, MemRefType::get({spanOf(type)}, type.getElementType()),
+          argument, /*offset=*/0, ArrayRef<int64_t>{spanOf(type)},
           ArrayRef<int64_t>{1}));
     Value begin = entry->getArgument(types.size() - 2),
           end = entry->getArgument(types.size() - 1);

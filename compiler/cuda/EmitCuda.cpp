@@ -2,6 +2,7 @@
 #include "compiler/cuda/EmitCuda.h"
 
 #include "compiler/cuda/CudaText.h"
+#include "compiler/kernels/Span.h"
 #include "dialects/Brew/BrewDialect.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -31,7 +32,7 @@ public:
     CudaSchedule schedule = scheduleForCuda(kernel, team);
     text.threads = schedule.threads;
     for (RankedTensorType type : kernel.arguments)
-      text.prelude.wide |= type.getNumElements() >= kWideElements;
+      text.prelude.wide |= spanOf(type) >= kWideElements;
     for (const Part &part : kernel.parts)
       for (const Nest &nest : part.nests)
         text.prelude.wide |= nest.iterations() >= (int64_t(1) << 32);
@@ -57,7 +58,7 @@ private:
     for (RankedTensorType type : kernel.arguments) {
       CudaArgument argument;
       argument.element = type.getElementType();
-      argument.count = type.getNumElements();
+      argument.count = spanOf(type);
       text.prelude.f16 |= argument.element.isF16();
       text.prelude.bf16 |= argument.element.isBF16();
       text.arguments.push_back(argument);

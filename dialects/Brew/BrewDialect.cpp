@@ -56,13 +56,26 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 // Layouts
 //===----------------------------------------------------------------------===//
 
+/// The strides of a part of a larger tensor (see layers/Shape.h), or null.
+static DenseI64ArrayAttr partStrides(RankedTensorType type) {
+  auto part = dyn_cast_or_null<DictionaryAttr>(type.getEncoding());
+  return part ? part.getAs<DenseI64ArrayAttr>("strides") : nullptr;
+}
+
 SmallVector<int64_t> brew::ir::memoryOrder(RankedTensorType type) {
   if (auto layout = dyn_cast_or_null<LayoutAttr>(type.getEncoding()))
     return SmallVector<int64_t>(layout.getOrder());
-  return llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+  if (DenseI64ArrayAttr strides = partStrides(type))
+    llvm::stable_sort(order, [&](int64_t x, int64_t y) {
+      return strides[x] > strides[y];
+    });
+  return order;
 }
 
 SmallVector<int64_t> brew::ir::memoryStrides(RankedTensorType type) {
+  if (DenseI64ArrayAttr strides = partStrides(type))
+    return SmallVector<int64_t>(strides.asArrayRef());
   SmallVector<int64_t> strides(type.getRank(), 1);
   int64_t stride = 1;
   for (int64_t dim : llvm::reverse(memoryOrder(type))) {

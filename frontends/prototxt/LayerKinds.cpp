@@ -17,9 +17,9 @@ const LayerRows &allKinds() {
     LayerRows rows;
     for (auto *group :
          {convolutionLayers, dataLayers, detectionLayers, elementwiseLayers,
-          expressionLayers, lossLayers, neuronLayers, normalizationLayers,
-          poolingLayers, recurrentLayers, reductionLayers, shapeLayers,
-          structuralLayers, unsupportedLayers})
+          expressionLayers, gatherLayers, lossLayers, neuronLayers,
+          normalizationLayers, poolingLayers, recurrentLayers, reductionLayers,
+          resampleLayers, shapeLayers, structuralLayers, unsupportedLayers})
       for (const LayerKind &kind : group())
         rows.push_back(kind);
     return rows;

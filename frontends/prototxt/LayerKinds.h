@@ -105,12 +105,14 @@ LayerRows dataLayers();
 LayerRows detectionLayers();
 LayerRows elementwiseLayers();
 LayerRows expressionLayers();
+LayerRows gatherLayers();
 LayerRows lossLayers();
 LayerRows neuronLayers();
 LayerRows normalizationLayers();
 LayerRows poolingLayers();
 LayerRows recurrentLayers();
 LayerRows reductionLayers();
+LayerRows resampleLayers();
 LayerRows shapeLayers();
 LayerRows structuralLayers();
 /// Types that Caffe has and Brew has no code for yet.

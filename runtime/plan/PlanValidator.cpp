@@ -149,8 +149,9 @@ void Validator::checkBuffer(const Buffer &buffer,
           where, "its arena does not exist");
   require(buffer.has_offset() && buffer.has_size(), where,
           "offset or size is missing");
-  require(buffer.offset() % kAlignment == 0, where,
-          "offset is no multiple of 64");
+  // Parts of joined blobs start at any element.
+  require(buffer.offset() % elementSize(buffer.type()) == 0, where,
+          "offset is no multiple of its elements' size");
   const Arena &arena = manifest.arenas(static_cast<int>(buffer.arena_index()));
   require(buffer.offset() <= arena.size() &&
               buffer.size() <= arena.size() - buffer.offset(),

@@ -124,3 +124,41 @@ row('parameter_shared', (2, 3), [
 row('parameter_in_concat', (2, 3), [
     Layer('layer', 'Parameter', [], ['w'], 'parameter_param { shape { dim: 2 dim: 2 } }'),
     Layer('c', 'Concat', ['x', 'w'], ['y'])])
+
+
+# --- Choosing by index ------------------------------------------------------
+for name, shape, index in (('image', (3, 2, 2, 2), 5), ('vector', (4,), 6), ('rows', (3, 2), 2)):
+    row('batch_reindex_' + name, shape, [Layer('layer', 'BatchReindex', ['x', 'i'], ['y'])],
+        labels={'i': ((index,), list(range(shape[0])))})
+for name, shape, settings in (('plain', (5, 3), ''), ('vector', (6,), ''),
+                              ('no_bias', (2, 3), 'bias_term: false'), ('image', (2, 1, 2, 2), '')):
+    row('embed_' + name, {}, [Layer('layer', 'Embed', ['i'], ['y'], 'embed_param { '
+                                    'num_output: 4 input_dim: 7 %s }' % settings)],
+        labels={'i': (shape, list(range(7)))})
+row('argmax_beside_a_loss', (3, 4), [Layer('a', 'ArgMax', ['x'], ['a']),
+                                     Layer('s', 'Silence', ['a'], []), square('x', 'y')])
+
+
+# --- Layers of forks --------------------------------------------------------
+one('shuffle_channel', (2, 6, 2, 3), 'ShuffleChannel', 'shuffle_channel_param { group: 3 }')
+one('shuffle_channel_rank_2', (2, 4), 'ShuffleChannel', 'shuffle_channel_param { group: 2 }')
+for name, shape, settings in (('2', (2, 4, 4, 6), 'stride: 2'), ('3', (1, 9, 3, 6), 'stride: 3'),
+                              ('reverse', (1, 8, 2, 3), 'stride: 2 reverse: true')):
+    one('reorg_' + name, shape, 'Reorg', 'reorg_param { %s }' % settings)
+for name, settings in (('2', 'scale: 2'), ('rect', 'scale_h: 3 scale_w: 1'), ('once', '')):
+    one('upsample_' + name, (2, 3, 2, 3), 'Upsample', 'upsample_param { %s }' % settings)
+for name, shape, settings in (
+        ('size', (2, 2, 3, 4), 'height: 7 width: 5'), ('smaller', (1, 2, 7, 6), 'height: 3 width: 4'),
+        ('zoom', (1, 2, 3, 4), 'zoom_factor: 4'), ('shrink', (1, 2, 7, 5), 'shrink_factor: 2'),
+        ('shrink_zoom', (1, 2, 7, 5), 'shrink_factor: 2 zoom_factor: 3'),
+        ('same', (1, 2, 3, 4), 'height: 3 width: 4'), ('one_row', (1, 2, 1, 4), 'height: 3 width: 8'),
+        ('to_one', (1, 2, 4, 4), 'height: 1 width: 1'), ('wide', (1, 1, 2, 2), 'height: 33 width: 17'),
+        ('crop', (1, 2, 6, 7), 'height: 5 width: 9 pad_beg: -1 pad_end: -2')):
+    one('interp_' + name, shape, 'Interp', 'interp_param { %s }' % settings)
+one('interp_reference', {'x': (1, 2, 3, 4), 'r': (1, 1, 5, 6)}, 'Interp', '', ('x', 'r'), bare=['r'])
+one('axpy', {'a': (2, 3, 1, 1), 'x': (2, 3, 2, 4), 'z': (2, 3, 2, 4)}, 'Axpy', '', ('a', 'x', 'z'))
+one('axpy_matrix', {'a': (2, 3), 'x': (2, 3, 5), 'z': (2, 3, 5)}, 'Axpy', '', ('a', 'x', 'z'))
+row('axpy_squeeze_excitation', (2, 4, 3, 3), [
+    Layer('g', 'Pooling', ['x'], ['g'], 'pooling_param { pool: AVE global_pooling: true }'),
+    Layer('i', 'Convolution', ['g'], ['h'], 'convolution_param { num_output: 4 kernel_size: 1 }'),
+    Layer('s', 'Sigmoid', ['h'], ['s']), Layer('a', 'Axpy', ['s', 'x', 'x'], ['y'])])

@@ -2,9 +2,7 @@
 #include "dialects/Brew/Nest.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/LayerGroup.h"
-
-#define GET_OP_CLASSES
-#include "dialects/Brew/layers/Shape.h.inc"
+#include "dialects/Brew/layers/Shape.h"
 
 using namespace mlir;
 using namespace brew::ir;
@@ -21,51 +19,17 @@ static SmallVector<int64_t> offsetsAlong(int64_t rank, int64_t axis,
   return offsets;
 }
 
-/// Nest that copies the part of x at `offsets` to a tensor of that type.
-static Value buildCut(OpBuilder &b, Location loc, Value x,
-                      ArrayRef<int64_t> offsets, RankedTensorType type) {
-  Nest nest(b, loc, type.getShape());
-  nest.output(type, iota(type.getRank()));
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
-    SmallVector<Value> at;
-    for (auto [dim, offset] : llvm::enumerate(offsets))
-      at.push_back(offset ? body.s.addi(body.loop(dim), body.s.index(offset))
-                          : body.loop(dim));
-    return {body.read(x, at)};
-  })[0];
+RankedTensorType brew::ir::partOf(RankedTensorType whole,
+                                  ArrayRef<int64_t> shape) {
+  Builder b(whole.getContext());
+  NamedAttribute strides = b.getNamedAttr(
+      "strides", b.getDenseI64ArrayAttr(memoryStrides(whole)));
+  return RankedTensorType::get(shape, whole.getElementType(),
+                               b.getDictionaryAttr(strides));
 }
 
-/// Nest that chooses, by the position along `axis`, which tensor to read.
-static Value buildJoin(OpBuilder &b, Location loc, ValueRange xs, int64_t axis,
-                       RankedTensorType type) {
-  Nest nest(b, loc, type.getShape());
-  nest.output(type, iota(type.getRank()));
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
-    SmallVector<Value> at;
-    for (int64_t dim = 0; dim < type.getRank(); ++dim)
-      at.push_back(body.loop(dim));
-    Value position = at[axis], result;
-    int64_t start = 0;
-    for (Value x : xs) {
-      int64_t extent = shapeOf(x)[axis];
-      at[axis] = s.clamp(s.subi(position, s.index(start)), extent);
-      Value element = body.read(x, at);
-      result = result ? s.select(s.atLeast(position, s.index(start)), element,
-                                 result)
-                      : element;
-      start += extent;
-    }
-    return {result};
-  })[0];
-}
-
-SmallVector<Value> JoinOp::buildGeneric(OpBuilder &b) {
-  return {buildJoin(b, getLoc(), getXs(), getAxis(), tensorOf(getY()))};
-}
-
-SmallVector<Value> CutOp::buildGeneric(OpBuilder &b) {
-  return {buildCut(b, getLoc(), getX(), getOffsets(), tensorOf(getY()))};
+bool brew::ir::isPart(RankedTensorType type) {
+  return isa_and_nonnull<DictionaryAttr>(type.getEncoding());
 }
 
 SmallVector<Value> PasteOp::buildGeneric(OpBuilder &b) {
@@ -143,7 +107,8 @@ ConcatOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 }
 
 SmallVector<Value> ConcatOp::buildGeneric(OpBuilder &b) {
-  return {buildJoin(b, getLoc(), getXs(), getAxis(), tensorOf(getY()))};
+  return {JoinOp::create(b, getLoc(), getY().getType(), getXs(), getLayerAttr(),
+                         getAxisAttr())};
 }
 
 //===----------------------------------------------------------------------===//
@@ -207,9 +172,10 @@ SmallVector<Value> SliceOp::buildGeneric(OpBuilder &b) {
   SmallVector<Value> parts;
   int64_t rank = tensorOf(getX()).getRank();
   for (auto [start, y] : llvm::zip(startsOf(*this), getYs()))
-    parts.push_back(buildCut(b, getLoc(), getX(),
-                             offsetsAlong(rank, getAxis(), start),
-                             tensorOf(y)));
+    parts.push_back(CutOp::create(b, getLoc(), y.getType(), getX(),
+                                  getLayerAttr(),
+                                  b.getDenseI64ArrayAttr(offsetsAlong(
+                                      rank, getAxis(), start))));
   return parts;
 }
 
@@ -263,7 +229,8 @@ LogicalResult CropOp::buildGradients(OpBuilder &b,
 }
 
 SmallVector<Value> CropOp::buildGeneric(OpBuilder &b) {
-  return {buildCut(b, getLoc(), getX(), getOffsets(), tensorOf(getY()))};
+  return {CutOp::create(b, getLoc(), getY().getType(), getX(), getLayerAttr(),
+                        getOffsetsAttr())};
 }
 
 //===----------------------------------------------------------------------===//

@@ -84,23 +84,29 @@ def Brew_ParameterOp : Brew_LayerOp<"parameter", [Pure, Gradient]> {
 // Structural operations
 //===----------------------------------------------------------------------===//
 
-class Brew_PartOp<string mnemonic> : Brew_Op<mnemonic, [Pure, Generic]> {
+class Brew_PartOp<string mnemonic, list<Trait> traits = []>
+    : Brew_Op<mnemonic, !listconcat([Pure], traits)> {
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
 def Brew_JoinOp : Brew_PartOp<"join"> {
   let summary = "Tensors one after the other along `axis`";
+  let description = [{
+    No nest: in the fused phase its operands are parts of the result, written in
+    place (see brew-place-slices).
+  }];
   let arguments = (ins Variadic<AnyTensor>:$xs, StrAttr:$layer, I64Attr:$axis);
   let results = (outs AnyTensor:$y);
 }
 
 def Brew_CutOp : Brew_PartOp<"cut"> {
   let summary = "The part of x that starts at `offsets`";
+  let description = "In the fused phase a view of x, like `brew.reinterpret`.";
   let arguments = (ins AnyTensor:$x, StrAttr:$layer, DenseI64ArrayAttr:$offsets);
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_PasteOp : Brew_PartOp<"paste"> {
+def Brew_PasteOp : Brew_PartOp<"paste", [Generic]> {
   let summary = "x at `offsets` of a tensor of zeros";
   let arguments = (ins AnyTensor:$x, StrAttr:$layer, DenseI64ArrayAttr:$offsets);
   let results = (outs AnyTensor:$y);

@@ -10,9 +10,6 @@ namespace brew::prototxt {
 
 LayerRows unsupportedLayers() {
   return {
-      plainKind("ArgMax", "argmax_param"),
-      {"BatchReindex", 2, 2, 1, 1},
-      plainKind("Embed", "embed_param"),
       {"Filter", 2, -1, 1, -1},
       {"HDF5Output", 2, 2, 0, 0, "hdf5_output_param"},
       sourceKind("ImageData", 2, 2, "image_data_param transform_param"),

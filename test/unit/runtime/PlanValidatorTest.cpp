@@ -140,8 +140,8 @@ const BrokenRule kRules[] = {
     {"NoSize", [](Manifest &m) { m.mutable_buffers(0)->clear_size(); },
      "offset or size is missing"},
     {"BufferUnaligned",
-     [](Manifest &m) { m.mutable_buffers(1)->set_offset(4); },
-     "offset is no multiple of 64"},
+     [](Manifest &m) { m.mutable_buffers(1)->set_offset(2); },
+     "offset is no multiple of its elements' size"},
     {"BufferBeyondArena",
      [](Manifest &m) {
        m.mutable_buffers(0)->set_offset(arena(m, TRANSIENT).size() / 64 * 64 +

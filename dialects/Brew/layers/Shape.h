@@ -1,0 +1,24 @@
+//===- Shape.h - Operations that join and divide tensors ---------*- C++
+//-*-===//
+//
+// Passes know brew.join and brew.cut, which share memory with what they join
+// and cut.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "dialects/Brew/BrewDialect.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/Shape.h.inc"
+
+namespace brew::ir {
+
+/// Type of a part, of shape `shape`, of a tensor of type `whole`: its encoding
+/// is the whole's strides, `{strides = array<i64: ...>}`.
+mlir::RankedTensorType partOf(mlir::RankedTensorType whole,
+                              llvm::ArrayRef<int64_t> shape);
+/// Whether the type is one of a part.
+bool isPart(mlir::RankedTensorType type);
+
+} // namespace brew::ir

@@ -1,0 +1,72 @@
+//===- Gather.cpp - Layers that choose elements by value ------------------===//
+
+#include "frontends/prototxt/LayerBuild.h"
+#include "frontends/prototxt/LayerCheck.h"
+
+#include <climits>
+
+namespace brew::prototxt {
+
+namespace {
+
+void checkArgMax(LayerCheck &c) {
+  const caffe::ArgMaxParameter &settings = c.layer.argmax_param();
+  if (settings.top_k() == 0 || settings.top_k() > INT_MAX)
+    c.error(settings, "top_k",
+            settings.top_k() ? "top_k is too large"
+                             : "top_k must be at least 1");
+}
+
+void buildArgMax(LayerBuild &l) {
+  const caffe::ArgMaxParameter &settings = l.layer.argmax_param();
+  OperationSpec &op = l.whole("argmax");
+  op.integer("top_k", settings.top_k())
+      .flag("max_values", settings.out_max_val());
+  if (settings.has_axis())
+    op.integer("axis", settings.axis());
+}
+
+void buildBatchReindex(LayerBuild &l) {
+  OperationSpec &op = l.whole("batch_reindex");
+  op.saves(1, OperationSpec::Element::I32);
+  l.checkLabels(op.result(1));
+}
+
+void checkEmbed(LayerCheck &c) {
+  c.count(c.layer.embed_param(), "num_output");
+  c.count(c.layer.embed_param(), "input_dim");
+}
+
+std::vector<ParamBlob> embedParams(const caffe::LayerParameter &layer) {
+  const caffe::EmbedParameter &settings = layer.embed_param();
+  std::vector<ParamBlob> params = {{&settings.weight_filler()}};
+  if (settings.bias_term())
+    params.push_back({&settings.bias_filler()});
+  return params;
+}
+
+void buildEmbed(LayerBuild &l) {
+  const caffe::EmbedParameter &settings = l.layer.embed_param();
+  OperationSpec &op = l.whole("embed");
+  op.integer("input_dim", settings.input_dim())
+      .integer("num_output", settings.num_output())
+      .saves(1, OperationSpec::Element::I32);
+  l.checkLabels(op.result(1), 0);
+}
+
+} // namespace
+
+LayerRows gatherLayers() {
+  return {
+      plainKind("ArgMax", "argmax_param")
+          .checkedBy(checkArgMax)
+          .builtBy(buildArgMax),
+      LayerKind{"BatchReindex", 2, 2, 1, 1}.builtBy(buildBatchReindex),
+      plainKind("Embed", "embed_param")
+          .checkedBy(checkEmbed)
+          .withParams(embedParams)
+          .builtBy(buildEmbed),
+  };
+}
+
+} // namespace brew::prototxt

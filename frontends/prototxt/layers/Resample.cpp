@@ -1,0 +1,118 @@
+//===- Resample.cpp - Forks' layers that move places ----------------------===//
+
+#include "frontends/prototxt/LayerBuild.h"
+#include "frontends/prototxt/LayerCheck.h"
+
+namespace brew::prototxt {
+
+namespace {
+
+void checkShuffleChannel(LayerCheck &c) {
+  if (c.layer.shuffle_channel_param().group() == 0)
+    c.error(c.layer.shuffle_channel_param(), "group",
+            "group must be at least 1");
+}
+
+void buildShuffleChannel(LayerBuild &l) {
+  l.whole("shuffle_channel")
+      .integer("group", l.layer.shuffle_channel_param().group());
+}
+
+void checkReorg(LayerCheck &c) { c.count(c.layer.reorg_param(), "stride"); }
+
+void buildReorg(LayerBuild &l) {
+  const caffe::ReorgParameter &settings = l.layer.reorg_param();
+  l.whole("reorg")
+      .integer("stride", settings.stride())
+      .flag("reverse", settings.reverse());
+}
+
+/// With a second bottom the layer undoes a max pooling, which the fields that
+/// only that form has belong to.
+void checkUpsample(LayerCheck &c) {
+  const caffe::UpsampleParameter &settings = c.layer.upsample_param();
+  if (c.layer.bottom_size() == 2)
+    c.error(c.layer, "bottom",
+            "a second bottom, the mask of a max pooling, is not supported yet",
+            1);
+  for (const char *field :
+       {"pad_out_h", "pad_out_w", "upsample_h", "upsample_w"})
+    if (c.places.find(settings, field))
+      c.error(settings, field,
+              std::string(field) + " goes with a second bottom, the mask of a "
+                                   "max pooling, which is not supported yet");
+  c.pairs(settings, "scale", "scale", true);
+}
+
+void buildUpsample(LayerBuild &l) {
+  const caffe::UpsampleParameter &settings = l.layer.upsample_param();
+  const int64_t both = settings.has_scale() ? settings.scale() : 1;
+  l.whole("upsample")
+      .integers("scale",
+                {settings.has_scale_h() ? int64_t{settings.scale_h()} : both,
+                 settings.has_scale_w() ? int64_t{settings.scale_w()} : both});
+}
+
+void checkInterp(LayerCheck &c) {
+  const caffe::InterpParameter &settings = c.layer.interp_param();
+  for (const char *field : {"pad_beg", "pad_end"})
+    if ((field[4] == 'b' ? settings.pad_beg() : settings.pad_end()) > 0)
+      c.error(settings, field,
+              std::string(field) + " must be 0 or negative: it crops");
+  if (settings.zoom_factor() < 1)
+    c.error(settings, "zoom_factor", "zoom_factor must be at least 1");
+  if (settings.shrink_factor() < 1)
+    c.error(settings, "shrink_factor", "shrink_factor must be at least 1");
+  const bool hasFactor =
+      settings.has_zoom_factor() || settings.has_shrink_factor();
+  const bool hasSize = settings.has_height() || settings.has_width();
+  if (c.layer.bottom_size() == 2 || hasFactor)
+    return; // as in the forks, these go before height and width
+  if (!hasSize) {
+    c.error(c.layer, "interp_param",
+            "height and width, zoom_factor or shrink_factor is missing");
+    return;
+  }
+  for (const char *field : {"height", "width"})
+    if ((field[0] == 'h' ? settings.height() : settings.width()) < 1)
+      c.error(settings, field,
+              std::string(field) + " must be given, and at least 1");
+}
+
+void buildInterp(LayerBuild &l) {
+  const caffe::InterpParameter &settings = l.layer.interp_param();
+  std::vector<int64_t> size;
+  if (!settings.has_zoom_factor() && !settings.has_shrink_factor() &&
+      l.bottoms() == 1)
+    size = {settings.height(), settings.width()};
+  l.whole("interp")
+      .integers("size", size)
+      .integer("zoom", settings.zoom_factor())
+      .integer("shrink", settings.shrink_factor())
+      .integer("pad_beg", settings.pad_beg())
+      .integer("pad_end", settings.pad_end());
+}
+
+void buildAxpy(LayerBuild &l) { l.whole("axpy"); }
+
+} // namespace
+
+LayerRows resampleLayers() {
+  return {
+      LayerKind{"Axpy", 3, 3, 1, 1}.builtBy(buildAxpy),
+      LayerKind{"Interp", 1, 2, 1, 1, "interp_param"}
+          .checkedBy(checkInterp)
+          .builtBy(buildInterp),
+      plainKind("Reorg", "reorg_param")
+          .checkedBy(checkReorg)
+          .builtBy(buildReorg),
+      plainKind("ShuffleChannel", "shuffle_channel_param")
+          .checkedBy(checkShuffleChannel)
+          .builtBy(buildShuffleChannel),
+      LayerKind{"Upsample", 1, 2, 1, 1, "upsample_param"}
+          .checkedBy(checkUpsample)
+          .builtBy(buildUpsample),
+  };
+}
+
+} // namespace brew::prototxt

@@ -1,0 +1,42 @@
+//===- FoldFlatten.cpp - Inner products read what a flatten views
+//----------===//
+//
+// An inner product folds all dimensions from its axis on anyway. Reading the
+// blob before the flatten, it takes that blob's layout into its weights, and
+// the blob need not be row-major.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/Brew/layers/Convolution.h"
+#include "dialects/Brew/layers/Shape.h"
+#include "passes/Passes.h"
+
+namespace brew {
+#define GEN_PASS_DEF_FOLDFLATTEN
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+struct FoldFlatten : brew::impl::FoldFlattenBase<FoldFlatten> {
+  void runOnOperation() override {
+    getOperation().walk([](InnerProductOp product) {
+      Operation *view = product.getX().getDefiningOp();
+      // A kept blob, or one that others read, needs its own shape.
+      if (!isa_and_nonnull<FlattenOp, ReshapeOp, SqueezeOp>(view) ||
+          !view->hasOneUse() || view->hasAttr("loss_weights") ||
+          view->hasAttr("propagate_down"))
+        return;
+      Value x = view->getOperand(0);
+      int64_t axis = product.getAxis();
+      ArrayRef<int64_t> from = shapeOf(x), to = shapeOf(product.getX());
+      if (axis >= static_cast<int64_t>(from.size()) ||
+          from.take_front(axis) != to.take_front(axis))
+        return;
+      product.getXMutable().assign(x);
+      view->erase();
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,127 @@
+//===- PlaceSlices.cpp - Joined and cut tensors share memory
+//---------------===//
+//
+// Makes the operands of every brew.join, and the results of every brew.cut,
+// parts of the whole: their type gets the whole's strides. Generated kernels
+// read and write through any strides; for what does not (vendor calls, views of
+// another shape, data layers) a nest copies.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/layers/Shape.h"
+#include "passes/NestTypes.h"
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace brew {
+#define GEN_PASS_DEF_PLACESLICES
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+struct PlaceSlices : brew::impl::PlaceSlicesBase<PlaceSlices> {
+  /// Whether the use, of a tensor of the program's block, follows strides.
+  static bool followsStrides(OpOperand &use) {
+    Operation *user = use.getOwner();
+    return !isa<ProgramOp>(user->getParentOp()) || // inside a nest's body
+           isa<linalg::GenericOp, CutOp, KeepOp, OutputOp>(user);
+  }
+
+  /// Whether the operand of a join can be made in its place.
+  static bool canPlace(Value x) {
+    Operation *source = x.getDefiningOp();
+    if (!isa<linalg::GenericOp, JoinOp>(source) || isPart(tensorOf(x)))
+      return false;
+    unsigned joins = 0;
+    for (OpOperand &use : x.getUses()) {
+      if (isa<JoinOp>(use.getOwner()))
+        ++joins;
+      else if (!followsStrides(use))
+        return false;
+    }
+    return joins == 1;
+  }
+
+  /// A copy of `x`, with that type, made by a nest where the builder stands.
+  static Value copy(OpBuilder &b, Operation *reason, Value x,
+                    RankedTensorType type) {
+    Nest nest(b, reason->getLoc(), type.getShape());
+    nest.input(x, iota(type.getRank()));
+    nest.output(type, iota(type.getRank()));
+    Value result = nest.build(
+        [](Nest::Body &body) -> SmallVector<Value> { return {body.in[0]}; })[0];
+    Operation *op = result.getDefiningOp();
+    op->setAttr("brew.layer", reason->getAttr("layer"));
+    if (Attribute backward = reason->getAttr("brew.backward"))
+      op->setAttr("brew.backward", backward);
+    return result;
+  }
+
+  /// Later joins come first: a join may itself become a part of one.
+  static void placeOperands(JoinOp join) {
+    auto whole = tensorOf(join.getY());
+    for (OpOperand &operand : join->getOpOperands()) {
+      Value x = operand.get();
+      RankedTensorType type = partOf(whole, shapeOf(x));
+      if (canPlace(x)) {
+        brew::setResultType(cast<OpResult>(x), type);
+        continue;
+      }
+      // Right behind its source, so that the source's bytes are soon free:
+      // what reads it through strides can read the copy.
+      OpBuilder b(join);
+      if (Operation *source = x.getDefiningOp())
+        b.setInsertionPointAfter(source);
+      Value placed = copy(b, join, x, type);
+      operand.set(placed);
+      if (isa_and_nonnull<LibraryInterface>(x.getDefiningOp()))
+        x.replaceUsesWithIf(placed, [&](OpOperand &use) {
+          return !isa<JoinOp>(use.getOwner()) && followsStrides(use) &&
+                 use.getOwner() != placed.getDefiningOp();
+        });
+    }
+  }
+
+  static void placeResult(CutOp cut) {
+    Value y = cut.getY();
+    auto type = tensorOf(y);
+    if (llvm::all_of(cut.getOffsets(), [](int64_t at) { return at == 0; }) &&
+        type.getShape() == shapeOf(cut.getX())) {
+      y.replaceAllUsesWith(cut.getX());
+      cut.erase();
+      return;
+    }
+    y.setType(partOf(tensorOf(cut.getX()), type.getShape()));
+    if (llvm::all_of(y.getUses(), followsStrides))
+      return;
+    OpBuilder b(cut);
+    b.setInsertionPointAfter(cut);
+    Value dense = copy(b, cut, y, type);
+    y.replaceUsesWithIf(dense, [&](OpOperand &use) {
+      return !followsStrides(use) && use.getOwner() != dense.getDefiningOp();
+    });
+  }
+
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      Block &block = program.getBody().front();
+      SmallVector<CutOp> cuts(block.getOps<CutOp>());
+      SmallVector<JoinOp> joins(block.getOps<JoinOp>());
+      for (JoinOp join : llvm::reverse(joins)) {
+        if (join.getY().use_empty())
+          join.erase();
+        else
+          placeOperands(join);
+      }
+      for (CutOp cut : cuts)
+        placeResult(cut);
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,31 @@
+//===- PlanParts.h - Buffers that are parts of others ------------*- C++
+//-*-===//
+//
+// Joined and cut tensors share the bytes of a whole. A plan.buffer of such a
+// value says which one with the attribute `brew.whole`: the whole's name and
+// its offset in bytes. Parts of one whole have its strides, so that each is a
+// box of the whole's elements.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "dialects/Plan/PlanDialect.h"
+
+namespace brew {
+
+inline constexpr llvm::StringLiteral kWholeAttr = "brew.whole";
+
+/// Bytes from the first to the last element a memref addresses.
+int64_t extentOf(mlir::MemRefType type);
+
+/// Name of the whole that a buffer is a part of; its own if it is none.
+llvm::StringRef wholeNameOf(planir::BufferOp buffer);
+
+/// Elements that two buffers of one whole have in common; none where their
+/// places cannot be compared. At most the elements of `x`.
+std::optional<int64_t> commonElements(planir::BufferOp x, planir::BufferOp y);
+
+/// Whether two buffers have a byte in common, as far as can be proved.
+bool overlap(planir::BufferOp x, planir::BufferOp y);
+
+} // namespace brew

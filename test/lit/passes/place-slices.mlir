@@ -1,0 +1,92 @@
+// RUN: %brew-opt %s --brew-place-slices --split-input-file | FileCheck %s
+
+// Nests write their part of the joined tensor.
+// CHECK-LABEL: brew.program @join
+brew.program @join test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  %e = tensor.empty() : tensor<2x3xf32>
+  // What a data layer writes is copied, right behind it.
+  // CHECK: %[[COPY:.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<2x3xf32, {strides = array<i64: 6, 1>}>) attrs = {brew.layer = "c"}
+  // CHECK: %[[A:.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<2x3xf32, {strides = array<i64: 6, 1>}>)
+  %a = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<2x3xf32>) outs(%e : tensor<2x3xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %s = arith.addf %in, %in : f32
+    linalg.yield %s : f32
+  } -> tensor<2x3xf32>
+  // CHECK: brew.join "c"(%[[A]], %[[COPY]]) {axis = 1 : i64} : (tensor<2x3xf32, {strides = array<i64: 6, 1>}>, tensor<2x3xf32, {strides = array<i64: 6, 1>}>) -> tensor<2x6xf32>
+  %y = brew.join "c"(%a, %x) {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
+  // A part can be kept.
+  // CHECK: brew.keep "data" "a", %[[A]] : tensor<2x3xf32, {strides = array<i64: 6, 1>}>
+  brew.keep "data" "a", %a : tensor<2x3xf32>
+  brew.output %y "y" loss_weight 0.0 : tensor<2x6xf32>
+}
+
+// -----
+
+// A joined tensor can itself be a part.
+// CHECK-LABEL: brew.program @nested
+brew.program @nested test {
+  %e = tensor.empty() : tensor<2x3xf32>
+  %c = arith.constant 1.0 : f32
+  %a = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} outs(%e : tensor<2x3xf32>) {
+  ^bb0(%out: f32):
+    linalg.yield %c : f32
+  } -> tensor<2x3xf32>
+  %b = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} outs(%e : tensor<2x3xf32>) {
+  ^bb0(%out: f32):
+    linalg.yield %c : f32
+  } -> tensor<2x3xf32>
+  %d = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} outs(%e : tensor<2x3xf32>) {
+  ^bb0(%out: f32):
+    linalg.yield %c : f32
+  } -> tensor<2x3xf32>
+  // CHECK: %[[AB:.*]] = brew.join "p"({{.*}}) {axis = 1 : i64} : (tensor<2x3xf32, {strides = array<i64: 9, 1>}>, tensor<2x3xf32, {strides = array<i64: 9, 1>}>) -> tensor<2x6xf32, {strides = array<i64: 9, 1>}>
+  %ab = brew.join "p"(%a, %b) {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
+  // CHECK: brew.join "q"(%[[AB]], %{{.*}}) {{.*}} -> tensor<2x9xf32>
+  %y = brew.join "q"(%ab, %d) {axis = 1 : i64} : (tensor<2x6xf32>, tensor<2x3xf32>) -> tensor<2x9xf32>
+  brew.output %y "y" loss_weight 0.0 : tensor<2x9xf32>
+}
+
+// -----
+
+// What is joined twice is copied once; what is viewed under another shape is, too.
+// CHECK-LABEL: brew.program @copied
+brew.program @copied test {
+  %e = tensor.empty() : tensor<2x3xf32>
+  %c = arith.constant 1.0 : f32
+  // CHECK: %[[A:.*]] = linalg.generic {{.*}} outs({{.*}} : tensor<2x3xf32, {strides = array<i64: 3, 1>}>)
+  %a = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} outs(%e : tensor<2x3xf32>) {
+  ^bb0(%out: f32):
+    linalg.yield %c : f32
+  } -> tensor<2x3xf32>
+  // CHECK: %[[AGAIN:.*]] = linalg.generic {{.*}} ins(%[[A]] : {{.*}}) outs({{.*}} : tensor<2x3xf32, {strides = array<i64: 3, 1>}>) attrs = {brew.layer = "t"}
+  // CHECK: brew.join "t"(%[[AGAIN]], %[[A]])
+  %y = brew.join "t"(%a, %a) {axis = 0 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>
+  // CHECK: linalg.generic {{.*}} outs({{.*}} : tensor<2x3xf32>)
+  %b = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} outs(%e : tensor<2x3xf32>) {
+  ^bb0(%out: f32):
+    linalg.yield %c : f32
+  } -> tensor<2x3xf32>
+  %v = brew.reinterpret %b : tensor<2x3xf32> -> tensor<6xf32>
+  brew.output %v "v" loss_weight 0.0 : tensor<6xf32>
+  %z = brew.join "z"(%b, %y) {axis = 0 : i64} : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<6x3xf32>
+  brew.output %z "z" loss_weight 0.0 : tensor<6x3xf32>
+}
+
+// -----
+
+// Nests read parts where they lie; vendor calls get a copy.
+// CHECK-LABEL: brew.program @cut
+brew.param @w : tensor<4x3xf32> {layer = "i", index = 0 : i64}
+brew.program @cut test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf32>
+  %w = brew.param_value @w : tensor<4x3xf32>
+  // CHECK: %[[P:.*]] = brew.cut "s"(%{{.*}}) {offsets = array<i64: 0, 3>} : (tensor<2x6xf32>) -> tensor<2x3xf32, {strides = array<i64: 6, 1>}>
+  // CHECK: %[[DENSE:.*]] = linalg.generic {{.*}} ins(%[[P]] : {{.*}}) outs({{.*}} : tensor<2x3xf32>) attrs = {brew.layer = "s"}
+  %p = brew.cut "s"(%x) {offsets = array<i64: 0, 3>} : (tensor<2x6xf32>) -> tensor<2x3xf32>
+  // CHECK: brew.inner_product "i"(%[[DENSE]], %{{.*}})
+  %y = brew.inner_product "i"(%p, %w) {num_output = 4 : i64, axis = 1 : i64, tops = ["y"]} : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>
+  brew.output %y "y" loss_weight 0.0 : tensor<2x4xf32>
+  // CHECK: brew.output %[[P]] "p"
+  brew.output %p "p" loss_weight 0.0 : tensor<2x3xf32>
+}

@@ -1,0 +1,109 @@
+#!/usr/bin/python3
+"""The published nets of benchmarks/nets, compiled and run on synthetic data.
+
+usage: check_nets.py --bin DIR --nets FOLDER [--target T] [--brewc-flags=FLAGS]
+                     [--compile NAME ...] [--step NAME ...]
+
+Nets named by --compile are compiled for training. For each, what the report says of
+memory must be sensible: the arena close to its lower bound, and below what Caffe
+holds. Nets named by --step also run forward and backward once, with a batch of two:
+the loss and every parameter's gradient must be finite, and no gradient zero.
+"""
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import h5py
+import numpy as np
+
+# The planner's greedy orders come this close to the bound.
+ARENA_OVER_BOUND = 1.1
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError('%s -> %d: %s' % (' '.join(command), done.returncode,
+                                             done.stderr.strip()[-1000:]))
+    return done.stdout
+
+
+class Nets:
+    def __init__(self, options):
+        self.options = options
+        self.brewc = os.path.join(options.bin, 'brewc')
+        self.brew_run = os.path.join(options.bin, 'brew-run')
+        self.flags = ['--target', options.target] + options.brewc_flags.split()
+
+    def file(self, name):
+        return os.path.join(self.options.nets, name + '.prototxt')
+
+    def compile(self, name, folder):
+        begin = time.time()
+        report = json.loads(run(self.brewc, self.file(name), '--batch', '2', '--report=json', '-o',
+                                os.path.join(folder, 'plan'), *self.flags))
+        seconds = time.time() - begin
+        for program in ('forward_backward', 'test_0'):
+            memory = report['programs'][program]['memory']
+            arena, bound = memory['arena_bytes'], memory['lower_bound_bytes']
+            if arena > ARENA_OVER_BOUND * bound:
+                raise RuntimeError('%s: an arena of %d bytes, where %d could do' %
+                                   (program, arena, bound))
+            if arena > memory['caffe_bytes']:
+                raise RuntimeError('%s: an arena of %d bytes, where Caffe holds %d' %
+                                   (program, arena, memory['caffe_bytes']))
+        memory = report['programs']['forward_backward']['memory']
+        print('%s: compiled in %.1f s, arena %.1f MB (bound %.1f, Caffe %.1f)' % (
+            name, seconds, *(memory[key] / 1e6 for key in (
+                'arena_bytes', 'lower_bound_bytes', 'caffe_bytes'))))
+
+    def step(self, name, folder):
+        plan, out = os.path.join(folder, 'step'), os.path.join(folder, 'out.h5')
+        h5py.File(os.path.join(folder, 'none.h5'), 'w').close()
+        run(self.brewc, self.file(name), '--batch', '2', '--phase', 'train', '--gradients', '-o',
+            plan, *self.flags)
+        run(self.brew_run, 'eval', plan, '--inputs', os.path.join(folder, 'none.h5'), '--outputs',
+            out, '--gradients')
+        with h5py.File(out, 'r') as values:
+            losses = {key: float(np.sum(item)) for key, item in values['data'].items()}
+            if not all(math.isfinite(loss) for loss in losses.values()):
+                raise RuntimeError('losses %s' % losses)
+            gradients = []
+            values['param_diff'].visititems(
+                lambda key, item: gradients.append((key, item[()]))
+                if isinstance(item, h5py.Dataset) else None)
+        wrong = [key for key, gradient in gradients
+                 if not np.all(np.isfinite(gradient)) or not np.any(gradient)]
+        if wrong or not gradients:
+            raise RuntimeError('gradients that are zero or not finite: %s' % wrong)
+        print('%s: losses %s, %d gradients' % (name, losses, len(gradients)))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--bin', required=True)
+    parser.add_argument('--nets', required=True)
+    parser.add_argument('--target', default='cpu')
+    parser.add_argument('--brewc-flags', default='')
+    parser.add_argument('--compile', nargs='*', default=[])
+    parser.add_argument('--step', nargs='*', default=[])
+    options = parser.parse_args()
+    nets, failed = Nets(options), 0
+    for names, check in ((options.compile, nets.compile), (options.step, nets.step)):
+        for name in names:
+            with tempfile.TemporaryDirectory() as folder:
+                try:
+                    check(name, folder)
+                except (RuntimeError, OSError, KeyError) as error:
+                    failed += 1
+                    print('FAIL %s: %s' % (name, error))
+    sys.exit(failed > 0)
+
+
+if __name__ == '__main__':
+    main()
