@@ -5,10 +5,12 @@
 // a machine without a GPU shows mistakes in no other way.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/cuda/CublasLt.h"
 #include "runtime/cuda/DriverApi.h"
 #include "test/cudasim/driver/Api.h"
 
 #include <cstddef>
+#include <cublasLt.h>
 #include <cuda.h>
 #include <gtest/gtest.h>
 #include <type_traits>
@@ -48,6 +50,11 @@ namespace brew::runtime::cuda {
       #SYMBOL " is declared otherwise by CUDA");
 BREW_DRIVER_FUNCTIONS(CHECK_FUNCTION)
 #undef CHECK_FUNCTION
+#define CHECK_FUNCTION(NAME, RESULT, ARGUMENTS)                                \
+  static_assert(CalledAlike<RESULT(*) ARGUMENTS, decltype(&::NAME)>::value,    \
+                #NAME " is declared otherwise by cuBLASLt");
+BREW_CUBLASLT_FUNCTIONS(CHECK_FUNCTION)
+#undef CHECK_FUNCTION
 } // namespace brew::runtime::cuda
 
 namespace {
@@ -84,7 +91,41 @@ CHECK_NUMBER(CU_EVENT_DEFAULT);
 CHECK_NUMBER(CU_EVENT_DISABLE_TIMING);
 CHECK_NUMBER(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 CHECK_NUMBER(CU_MEMORYTYPE_DEVICE);
+CHECK_NUMBER(CUDA_R_32F);
+CHECK_NUMBER(CUDA_R_64F);
+CHECK_NUMBER(CUDA_R_16F);
+CHECK_NUMBER(CUDA_R_16BF);
+CHECK_NUMBER(CUBLAS_COMPUTE_32F);
+CHECK_NUMBER(CUBLAS_COMPUTE_64F);
+CHECK_NUMBER(CUBLAS_COMPUTE_32F_FAST_TF32);
+CHECK_NUMBER(CUBLAS_OP_N);
+CHECK_NUMBER(CUBLAS_OP_T);
+CHECK_NUMBER(CUBLASLT_MATMUL_DESC_TRANSA);
+CHECK_NUMBER(CUBLASLT_MATMUL_DESC_TRANSB);
+CHECK_NUMBER(CUBLASLT_MATMUL_DESC_EPILOGUE);
+CHECK_NUMBER(CUBLASLT_MATMUL_DESC_BIAS_POINTER);
+CHECK_NUMBER(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE);
+CHECK_NUMBER(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES);
+CHECK_NUMBER(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK);
+CHECK_NUMBER(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE);
+CHECK_NUMBER(CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE);
+CHECK_NUMBER(CUBLASLT_EPILOGUE_DEFAULT);
+CHECK_NUMBER(CUBLASLT_EPILOGUE_RELU);
+CHECK_NUMBER(CUBLASLT_EPILOGUE_BIAS);
+CHECK_NUMBER(CUBLASLT_EPILOGUE_RELU_BIAS);
+CHECK_NUMBER(CUBLASLT_EPILOGUE_BGRADA);
+CHECK_NUMBER(CUBLASLT_EPILOGUE_BGRADB);
 #undef CHECK_NUMBER
+
+static_assert(sizeof(ours::cublasLtMatmulHeuristicResult_t) ==
+                      sizeof(::cublasLtMatmulHeuristicResult_t) &&
+                  offsetof(ours::cublasLtMatmulHeuristicResult_t, state) ==
+                      offsetof(::cublasLtMatmulHeuristicResult_t, state) &&
+                  offsetof(ours::cublasLtMatmulHeuristicResult_t,
+                           workspaceSize) ==
+                      offsetof(::cublasLtMatmulHeuristicResult_t,
+                               workspaceSize),
+              "cuBLASLt lays out its suggestions otherwise");
 
 #define CHECK_FIELD(THEIRS, STAND_IN)                                          \
   static_assert(offsetof(ours::CUDA_MEMCPY2D, THEIRS) ==                       \

@@ -1,0 +1,70 @@
+#===- gpu_kernels.py - Every emitted kernel compiles for real GPUs ---------===#
+"""Compiles the recorded cases for several GPUs, which NVRTC does without one.
+
+What the kernels compute is compared elsewhere, on the simulator; here the same
+texts meet the compiler that a device's plans are made with. Ends with status 77
+(skipped) where there is no NVRTC.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+
+from recorded_cases import find_case, layer_case, supported_names
+from tools import Mismatch, Tools
+
+SKIPPED = 77
+
+
+def compile_layer(tools, base, scratch):
+    import h5py
+    with h5py.File(base + ".h5", "r") as recorded:
+        gradients = ["--gradients"] if recorded.attrs["gradients"] else []
+        phase = str(recorded.attrs["phase"]).lower()
+    tools.compile(base + ".prototxt", "--phase", phase, "--keep", "all",
+                  *gradients, "-o", os.path.join(scratch, "layer.plan"))
+
+
+def compile_solver(tools, folder, scratch):
+    tools.compile("solver.prototxt", "-o", os.path.join(scratch, "solver.plan"),
+                  cwd=folder)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--bin", required=True, help="folder of the tools")
+    parser.add_argument("--reference", required=True, help="test/reference")
+    parser.add_argument("--archs", default="sm_75,sm_80,sm_90,sm_100")
+    parser.add_argument("--brewc-flags", default="", help="e.g. --no-library")
+    parser.add_argument("--chunk", default="0/1",
+                        help="I/N: every N-th case, from the I-th on")
+    options = parser.parse_args()
+
+    here = os.path.dirname(os.path.abspath(__file__))
+    tools = Tools(options.bin, ["--target", "cuda", "--gpu-arch", options.archs,
+                                *options.brewc_flags.split()])
+    first, step = map(int, options.chunk.split("/"))
+    names = supported_names(os.path.join(here, "supported.txt"))[first::step]
+    failed = 0
+    for name in names:
+        try:
+            kind, path = find_case(options.reference, name)
+            compile_case = compile_layer if kind is layer_case else compile_solver
+            with tempfile.TemporaryDirectory() as scratch:
+                compile_case(tools, path, scratch)
+        except Mismatch as mismatch:
+            if "needs NVRTC" in str(mismatch):
+                print(mismatch)
+                return SKIPPED
+            failed += 1
+            print("FAIL %s: %s" % (name, mismatch))
+        else:
+            print("ok   %s" % name)
+    print("%d of %d cases compile for %s" % (len(names) - failed, len(names),
+                                             options.archs))
+    return 1 if failed or not names else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
