@@ -2,6 +2,7 @@
 #include "runtime/Checks.h"
 
 #include "formats/Error.h"
+#include "runtime/weights/ShortFloats.h"
 
 #include <cstdio>
 #include <cstring>
@@ -25,8 +26,9 @@ static double readElement(plan::DataType type, const std::byte *bytes,
   case plan::U8:
     return read(std::uint8_t());
   case plan::BF16:
+    return read(BFloat16());
   case plan::F16:
-    break;
+    return read(Float16());
   }
   return 0;
 }

@@ -3,6 +3,7 @@
 #include "runtime/weights/Layout.h"
 
 #include "formats/Error.h"
+#include "runtime/weights/ShortFloats.h"
 
 namespace brew::runtime {
 namespace {
@@ -19,10 +20,19 @@ template <typename Body> void withType(plan::DataType type, Body &&body) {
   case plan::U8:
     return body(static_cast<std::uint8_t *>(nullptr));
   case plan::BF16:
+    return body(static_cast<BFloat16 *>(nullptr));
   case plan::F16:
-    break;
+    return body(static_cast<Float16 *>(nullptr));
   }
   throw Error(ExitStatus::Bug, "a buffer has an element type unknown here");
+}
+
+/// 16-bit floats are made from single precision.
+template <typename Element, typename Value> Element convert(Value value) {
+  if constexpr (std::is_class_v<Element>)
+    return Element(static_cast<float>(value));
+  else
+    return static_cast<Element>(value);
 }
 
 template <typename Value>
@@ -38,7 +48,7 @@ void storeRange(const plan::Buffer &buffer, std::int64_t begin,
                        const Value *from = values + (first - begin);
                        for (std::int64_t i = 0; i < length; ++i)
                          elements[position + i * step] =
-                             static_cast<Element>(from[i]);
+                             convert<Element>(from[i]);
                      });
   });
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -81,6 +82,41 @@ TEST(Layout, ConvertsTypes) {
   float back[4];
   load(buffer, bytes.data(), back);
   EXPECT_EQ(back[1], 0.2f);
+}
+
+TEST(Layout, ShortFloatsRoundToTheNearest) {
+  // 2^-24 and 65504 are binary16's smallest and largest; 1 + 2^-11 and 1 + 3
+  // 2^-11 lie half way, 1 + 2^-8 is half way for bfloat16.
+  const std::vector<float> values = {
+      0,           -1.5f,        65504,          65520,
+      -70000,      0x1p-24f,     0x1p-25f,       0x1.8p-25f,
+      0x1p-14f,    0x1.ff8p-15f, 1.00048828125f, 1.00146484375f,
+      1.00390625f, 1e38f,        INFINITY,       3.14159265f};
+  const auto count = static_cast<std::int64_t>(values.size());
+  auto through = [&](plan::DataType type) {
+    const auto buffer = makeBuffer("x", 0, 0, {count}, {1}, type);
+    std::vector<std::byte> bytes(buffer.size());
+    store(buffer, values.data(), bytes.data());
+    std::vector<float> back(values.size());
+    load(buffer, bytes.data(), back.data());
+    return back;
+  };
+  EXPECT_EQ(
+      through(plan::F16),
+      (std::vector<float>{0, -1.5f, 65504, INFINITY, -INFINITY, 0x1p-24f, 0,
+                          0x1p-24f, 0x1p-14f, 0x1.ff8p-15f, 1, 1.001953125f,
+                          1.00390625f, INFINITY, INFINITY, 3.140625f}));
+  EXPECT_EQ(through(plan::BF16),
+            (std::vector<float>{0, -1.5f, 65536, 65536, -70144, 0x1p-24f,
+                                0x1p-25f, 0x1.8p-25f, 0x1p-14f, 0x1p-14f, 1, 1,
+                                1, 0x1.2cp+126f, INFINITY, 3.140625f}));
+  const double nan = NAN;
+  const auto scalar = makeBuffer("x", 0, 0, {}, {}, plan::BF16);
+  std::vector<std::byte> bytes(scalar.size());
+  store(scalar, &nan, bytes.data());
+  double back = 0;
+  load(scalar, bytes.data(), &back);
+  EXPECT_TRUE(std::isnan(back));
 }
 
 TEST(Layout, RowsGoWhereTheyBelong) {
