@@ -281,6 +281,9 @@ void Folder::run() {
     if (inner &&
         (inner.getAxis() != 1 || tensorOf(inner.getX()).getRank() != 2))
       continue;
+    auto conv = dyn_cast<ConvolutionOp>(product);
+    if (conv && conv.getAxis() != 1)
+      continue;
     if (!isParam(product->getOperand(1)) ||
         (product->getNumOperands() > 2 && !isParam(product->getOperand(2))))
       continue;

@@ -63,6 +63,23 @@ brew.program @deploy test {
 
 // -----
 
+// The outputs of this convolution are dimension 2, the norm's channels dimension 1.
+// CHECK-LABEL: brew.program @deploy
+// CHECK: %[[C:.*]] = brew.convolution "c"
+// CHECK: brew.scale "n"(%[[C]]
+brew.param @c.0 : tensor<2x3x1xf32> {layer = "c", index = 0 : i64}
+brew.param @n.0 : tensor<2xf32> {layer = "n", index = 0 : i64}
+brew.program @deploy test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x2x3x4xf32>
+  %w = brew.param_value @c.0 : tensor<2x3x1xf32>
+  %m = brew.param_value @n.0 : tensor<2xf32>
+  %c = brew.convolution "c"(%x, %w) {axis = 2 : i64, num_output = 2 : i64, kernel = array<i64: 1>, stride = array<i64: 1>, pad = array<i64: 0>, dilation = array<i64: 1>, group = 1 : i64, tops = ["c"]} : (tensor<1x2x3x4xf32>, tensor<2x3x1xf32>) -> tensor<1x2x2x4xf32>
+  %n = brew.batch_norm_global "n"(%c, %m, %m) {eps = 0.1 : f32, tops = ["n"]} : (tensor<1x2x2x4xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x2x4xf32>
+  brew.output %n "n" loss_weight 0.0 : tensor<1x2x2x4xf32>
+}
+
+// -----
+
 // Weights that training changes are nothing to fold into.
 // CHECK-NOT: @prepare
 // CHECK-LABEL: brew.program @test_0
