@@ -59,6 +59,7 @@ void Trainer::step(int iterations) {
       for (int i = 0; i < solver.iter_size(); ++i) {
         loss += forwardBackward();
         if (showsDebugInfo()) {
+          accumulator.finish(); // Caffe shows the sum over the batches so far
           debug->forward();
           debug->backward();
         }

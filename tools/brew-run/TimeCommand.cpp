@@ -6,8 +6,10 @@
 #include "runtime/data/Feeder.h"
 #include "runtime/data/RandomStream.h"
 #include "runtime/log/Log.h"
+#include "runtime/train/NetLog.h"
 #include "runtime/train/NetOutputs.h"
 #include "runtime/train/SolverScalars.h"
+#include "runtime/train/Trainer.h"
 #include "runtime/weights/Layout.h"
 
 #include <algorithm>
@@ -211,6 +213,8 @@ int time(const Options &options) {
   if (options.phase == "TEST")
     preferred = {"test_0", "deploy", "main"};
   const int program = session.chooseProgram(options.program, preferred);
+  runtime::logNet(session.manifest().programs(program),
+                  session.manifest().target().precision());
   const std::string name = session.manifest().programs(program).name();
   session.initialise(options.weights, options.seed, /*required=*/false);
   const std::unique_ptr<runtime::Feeder> feeder =
@@ -242,8 +246,8 @@ int time(const Options &options) {
   if (name == "forward_backward" && update >= 0) {
     // A rate of zero keeps the weights while doing all the work.
     runtime::SolverScalars scalars(session.executor);
-    for (auto slot : {plan::LEARNING_RATE, plan::MOMENTUM, plan::WEIGHT_DECAY})
-      scalars.set(slot, 0);
+    scalars.setFields(runtime::solverOf(session.manifest()), 0);
+    scalars.set(plan::LEARNING_RATE, 0);
     scalars.set(plan::GRADIENT_SCALE, 1);
     log::info(log::site::timeBothTotal,
               "Average training step: " +
