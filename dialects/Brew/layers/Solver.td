@@ -10,7 +10,7 @@ include "dialects/Brew/BrewLayer.td"
 // from the parameter.
 class Brew_SolverUpdate<string mnemonic, list<string> states,
                         list<I32EnumAttrCase> scalars>
-    : Brew_Op<mnemonic # "_update", [Pure, Generic, Brew_UpdateInterface]> {
+    : Brew_Op<mnemonic, [Pure, Generic, Brew_UpdateInterface]> {
   let arguments = !con(
     (ins AnyTensor:$w, AnyTensor:$gradient),
     !dag(ins, !foreach(state, states, AnyTensor), states),
@@ -42,27 +42,27 @@ class Brew_SolverUpdate<string mnemonic, list<string> states,
 // r(w), where r is w (L2) or its sign (L1); rate stands for learning_rate *
 // lr_mult; each rule ends in w' = w - update. Powers are elementwise.
 
-def Brew_SGDUpdateOp : Brew_SolverUpdate<"sgd", ["history"],
+def Brew_SGDUpdateOp : Brew_SolverUpdate<"sgd_update", ["history"],
     [Brew_LearningRate, Brew_WeightDecay, Brew_GradientScale, Brew_Momentum]> {
   let summary = "Stochastic gradient descent with momentum";
   let description = "history' = momentum * history + rate * g; update = history'.";
 }
 
-def Brew_NesterovUpdateOp : Brew_SolverUpdate<"nesterov", ["history"],
+def Brew_NesterovUpdateOp : Brew_SolverUpdate<"nesterov_update", ["history"],
     [Brew_LearningRate, Brew_WeightDecay, Brew_GradientScale, Brew_Momentum]> {
   let summary = "Nesterov's accelerated gradient";
   let description = "history' = momentum * history + rate * g; "
     "update = (1 + momentum) * history' - momentum * history.";
 }
 
-def Brew_AdaGradUpdateOp : Brew_SolverUpdate<"adagrad", ["history"],
+def Brew_AdaGradUpdateOp : Brew_SolverUpdate<"adagrad_update", ["history"],
     [Brew_LearningRate, Brew_WeightDecay, Brew_GradientScale, Brew_Delta]> {
   let summary = "AdaGrad";
   let description = "history' = history + g^2; "
     "update = rate * g / (history'^0.5 + delta).";
 }
 
-def Brew_RMSPropUpdateOp : Brew_SolverUpdate<"rmsprop", ["history"],
+def Brew_RMSPropUpdateOp : Brew_SolverUpdate<"rmsprop_update", ["history"],
     [Brew_LearningRate, Brew_WeightDecay, Brew_GradientScale, Brew_Delta,
      Brew_RmsDecay]> {
   let summary = "RMSProp";
@@ -70,7 +70,7 @@ def Brew_RMSPropUpdateOp : Brew_SolverUpdate<"rmsprop", ["history"],
     "update = rate * g / (history'^0.5 + delta).";
 }
 
-def Brew_AdaDeltaUpdateOp : Brew_SolverUpdate<"adadelta",
+def Brew_AdaDeltaUpdateOp : Brew_SolverUpdate<"adadelta_update",
     ["gradient_history", "update_history"],
     [Brew_LearningRate, Brew_WeightDecay, Brew_GradientScale, Brew_Momentum,
      Brew_Delta]> {
@@ -83,7 +83,7 @@ def Brew_AdaDeltaUpdateOp : Brew_SolverUpdate<"adadelta",
   }];
 }
 
-def Brew_AdamUpdateOp : Brew_SolverUpdate<"adam", ["mean", "variance"],
+def Brew_AdamUpdateOp : Brew_SolverUpdate<"adam_update", ["mean", "variance"],
     [Brew_LearningRate, Brew_WeightDecay, Brew_GradientScale, Brew_Momentum,
      Brew_Momentum2, Brew_Delta, Brew_BiasCorrection]> {
   let summary = "Adam";

@@ -52,11 +52,11 @@ brew.program @update train {
   %v = brew.param_value @ip.0 : tensor<5x16xf32>
   // NHWC: brew.param_gradient @ip.0 : tensor<5x4x2x2xf32, #brew.layout<0, 2, 3, 1>>
   // NHWC: brew.param_state @ip.0[0] : tensor<5x4x2x2xf32, #brew.layout<0, 2, 3, 1>>
-  // NHWC: brew.sgd_update{{.*}} -> (tensor<5x4x2x2xf32, #brew.layout<0, 2, 3, 1>>, tensor<5x4x2x2xf32, #brew.layout<0, 2, 3, 1>>)
-  // NCHW: brew.sgd_update{{.*}} -> (tensor<5x4x2x2xf32>, tensor<5x4x2x2xf32>)
+  // NHWC: brew.sgd_update{{.*}} -> (tensor<5x4x2x2xf32, #brew.layout<0, 2, 3, 1>>, tensor<5x4x2x2xf32, #brew.layout<0, 2, 3, 1>>, tensor<5x4x2x2xf32, #brew.layout<0, 2, 3, 1>>)
+  // NCHW: brew.sgd_update{{.*}} -> (tensor<5x4x2x2xf32>, tensor<5x4x2x2xf32>, tensor<5x4x2x2xf32>)
   %g = brew.param_gradient @ip.0 : tensor<5x16xf32>
   %h = brew.param_state @ip.0[0] : tensor<5x16xf32>
-  %nw, %nh = brew.sgd_update(%v, %g, %h, %s, %s, %s, %s) {lr_mult = 1.0 : f32, decay_mult = 1.0 : f32, regularization = #brew<regularization L2>} : (tensor<5x16xf32>, tensor<5x16xf32>, tensor<5x16xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<5x16xf32>, tensor<5x16xf32>)
+  %nw, %nh, %u = brew.sgd_update(%v, %g, %h, %s, %s, %s, %s) {lr_mult = 1.0 : f32, decay_mult = 1.0 : f32, regularization = #brew<regularization L2>} : (tensor<5x16xf32>, tensor<5x16xf32>, tensor<5x16xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<5x16xf32>, tensor<5x16xf32>, tensor<5x16xf32>)
   brew.store_param %nw, @ip.0 : tensor<5x16xf32>
   brew.store_state %nh, @ip.0[0] : tensor<5x16xf32>
 }

@@ -137,19 +137,19 @@ brew.program @update train {
   %w0 = brew.param_value @a.0 : tensor<8x4xf32>
   %g0 = brew.param_gradient @a.0 : tensor<8x4xf32>
   %h0 = brew.param_state @a.0[0] : tensor<8x4xf32>
-  %n0:2 = brew.sgd_update(%w0, %g0, %h0, %s, %s, %s, %s) {lr_mult = 1.0 : f32, decay_mult = 1.0 : f32, regularization = #brew<regularization L2>} : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<8x4xf32>, tensor<8x4xf32>)
+  %n0:3 = brew.sgd_update(%w0, %g0, %h0, %s, %s, %s, %s) {lr_mult = 1.0 : f32, decay_mult = 1.0 : f32, regularization = #brew<regularization L2>} : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>)
   brew.store_param %n0#0, @a.0 : tensor<8x4xf32>
   brew.store_state %n0#1, @a.0[0] : tensor<8x4xf32>
   %w1 = brew.param_value @a.1 : tensor<8xf32>
   %g1 = brew.param_gradient @a.1 : tensor<8xf32>
   %h1 = brew.param_state @a.1[0] : tensor<8xf32>
-  %n1:2 = brew.sgd_update(%w1, %g1, %h1, %s, %s, %s, %s) {lr_mult = 1.0 : f32, decay_mult = 1.0 : f32, regularization = #brew<regularization L2>} : (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<8xf32>, tensor<8xf32>)
+  %n1:3 = brew.sgd_update(%w1, %g1, %h1, %s, %s, %s, %s) {lr_mult = 1.0 : f32, decay_mult = 1.0 : f32, regularization = #brew<regularization L2>} : (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>)
   brew.store_param %n1#0, @a.1 : tensor<8xf32>
   brew.store_state %n1#1, @a.1[0] : tensor<8xf32>
   %w2 = brew.param_value @b.0 : tensor<3x3x3xf32>
   %g2 = brew.param_gradient @b.0 : tensor<3x3x3xf32>
   %h2 = brew.param_state @b.0[0] : tensor<3x3x3xf32>
-  %n2:2 = brew.sgd_update(%w2, %g2, %h2, %s, %s, %s, %s) {lr_mult = 1.0 : f32, decay_mult = 1.0 : f32, regularization = #brew<regularization L1>} : (tensor<3x3x3xf32>, tensor<3x3x3xf32>, tensor<3x3x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<3x3x3xf32>, tensor<3x3x3xf32>)
+  %n2:3 = brew.sgd_update(%w2, %g2, %h2, %s, %s, %s, %s) {lr_mult = 1.0 : f32, decay_mult = 1.0 : f32, regularization = #brew<regularization L1>} : (tensor<3x3x3xf32>, tensor<3x3x3xf32>, tensor<3x3x3xf32>, tensor<f32>, tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<3x3x3xf32>, tensor<3x3x3xf32>, tensor<3x3x3xf32>)
   brew.store_param %n2#0, @b.0 : tensor<3x3x3xf32>
   brew.store_state %n2#1, @b.0[0] : tensor<3x3x3xf32>
 }

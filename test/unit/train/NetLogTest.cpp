@@ -146,33 +146,6 @@ TEST_F(DebugInfoTest, ShowsWhatAnIterationLeft) {
                 log::number(std::fabs(bias.floats[0])));
 }
 
-TEST_F(DebugInfoTest, GradientsAreSummedOverBatches) {
-  LogLines log;
-  const plan::Manifest manifest = shownModel(
-      feed(), solver("base_lr: 0.1 lr_policy: 'fixed' display: 1 iter_size: 3 "
-                     "debug_info: true"));
-  auto trained = [&](const std::string &more) {
-    executors.push_back(std::make_unique<Executor>(test::loadPlan(manifest)));
-    TrainerOptions options;
-    options.solver = solverOf(manifest);
-    options.solver.MergeFrom(test::parse<caffe::SolverParameter>(more));
-    options.planPath = folder / "net.plan";
-    auto trainer = std::make_unique<Trainer>(*executors.back(), options);
-    trainer->step(2);
-    return trainer;
-  };
-  auto trainer = trained("");
-  const std::vector<std::string> lines =
-      log.texts("[Backward] Layer ip, param blob 1 diff: ");
-  ASSERT_EQ(lines.size(), 6u);
-  const auto bias = trainer->parameters().read(
-      manifest.parameters(1).gradient_buffer_index(), {});
-  EXPECT_EQ(lines[5], "    [Backward] Layer ip, param blob 1 diff: " +
-                          log::number(std::fabs(bias.floats[0])));
-  // Showing them changes nothing.
-  EXPECT_EQ(weights(*trainer), weights(*trained("debug_info: false")));
-}
-
 TEST_F(DebugInfoTest, NeedsTheSolverToAsk) {
   LogLines log;
   const plan::Manifest manifest =
