@@ -30,6 +30,14 @@ row('concat_dense', (2, 2, 3, 3), [
     Layer('j1', 'Concat', ['x', 'a'], ['xa']), square('xa', 'b'),
     Layer('c2', 'Convolution', ['b'], ['c'], 'convolution_param { num_output: 2 kernel_size: 1 }'),
     Layer('j2', 'Concat', ['xa', 'c'], ['y'])])
+row('concat_loss', {'x': (2, 3), 'z': (2, 2)}, [
+    square('x', 'a'), square('z', 'b'),
+    Layer('c', 'Concat', ['a', 'b'], ['y'], 'loss_weight: 0.5')], outputs=[])
+row('flatten_loss', (2, 3, 2), [square('x', 'a'), Layer('f', 'Flatten', ['a'], ['y'],
+                                                       'loss_weight: -2')], outputs=[])
+row('slice_loss', (2, 5), [square('x', 'a'), Layer(
+    's', 'Slice', ['a'], ['y', 'z'], 'slice_param { slice_point: 2 } loss_weight: 3 '
+    'loss_weight: 0')], outputs=['z'])
 row('concat_one_branch_constant', {'x': (2, 3), 'z': (2, 2)}, [
     Layer('c', 'Concat', ['x', 'z'], ['y'], 'propagate_down: true propagate_down: false')])
 for name, shape, settings, tops in (

@@ -19,8 +19,13 @@ using namespace brew::ir;
 static LogicalResult viewGradient(OpBuilder &b, Location loc, Value x,
                                   ArrayRef<Value> resultGradients,
                                   MutableArrayRef<Value> operandGradients) {
-  operandGradients[0] =
-      ReinterpretOp::create(b, loc, x.getType(), resultGradients[0]);
+  Value dy = resultGradients[0];
+  // A constant has no memory to view.
+  if (auto fill = dy.getDefiningOp<FillOp>())
+    operandGradients[0] =
+        FillOp::create(b, loc, x.getType(), fill.getValueAttr());
+  else
+    operandGradients[0] = ReinterpretOp::create(b, loc, x.getType(), dy);
   return success();
 }
 

@@ -1,8 +1,8 @@
 //===- Shape.cpp - Layers that join and divide blobs ----------------------===//
+#include "dialects/Brew/layers/Shape.h"
 #include "dialects/Brew/Nest.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/LayerGroup.h"
-#include "dialects/Brew/layers/Shape.h"
 
 using namespace mlir;
 using namespace brew::ir;
@@ -22,8 +22,8 @@ static SmallVector<int64_t> offsetsAlong(int64_t rank, int64_t axis,
 RankedTensorType brew::ir::partOf(RankedTensorType whole,
                                   ArrayRef<int64_t> shape) {
   Builder b(whole.getContext());
-  NamedAttribute strides = b.getNamedAttr(
-      "strides", b.getDenseI64ArrayAttr(memoryStrides(whole)));
+  NamedAttribute strides =
+      b.getNamedAttr("strides", b.getDenseI64ArrayAttr(memoryStrides(whole)));
   return RankedTensorType::get(shape, whole.getElementType(),
                                b.getDictionaryAttr(strides));
 }
@@ -97,7 +97,12 @@ ConcatOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   Value dy = resultGradients[0];
   int64_t start = 0, axis = getAxis();
   for (auto [i, x] : llvm::enumerate(getXs())) {
-    if (needed[i])
+    // A constant has no memory to cut.
+    auto fill = dy.getDefiningOp<FillOp>();
+    if (needed[i] && fill)
+      operandGradients[i] =
+          FillOp::create(b, getLoc(), x.getType(), fill.getValueAttr());
+    else if (needed[i])
       operandGradients[i] = CutOp::create(
           b, getLoc(), x.getType(), dy, getLayerAttr(),
           b.getDenseI64ArrayAttr(offsetsAlong(shapeOf(x).size(), axis, start)));
@@ -172,10 +177,9 @@ SmallVector<Value> SliceOp::buildGeneric(OpBuilder &b) {
   SmallVector<Value> parts;
   int64_t rank = tensorOf(getX()).getRank();
   for (auto [start, y] : llvm::zip(startsOf(*this), getYs()))
-    parts.push_back(CutOp::create(b, getLoc(), y.getType(), getX(),
-                                  getLayerAttr(),
-                                  b.getDenseI64ArrayAttr(offsetsAlong(
-                                      rank, getAxis(), start))));
+    parts.push_back(CutOp::create(
+        b, getLoc(), y.getType(), getX(), getLayerAttr(),
+        b.getDenseI64ArrayAttr(offsetsAlong(rank, getAxis(), start))));
   return parts;
 }
 
