@@ -262,18 +262,12 @@ std::string Hdf5Reader::readBytes(const std::string &name) const {
 //===--- Writing --------------------------------------------------------===//
 
 Hdf5Writer::Hdf5Writer(const std::string &path)
-    : filePath(path), temporaryPath(path + ".tmp-" + std::to_string(getpid())) {
-  // The library does not tell why it could not create a file.
-  int fd = open(temporaryPath.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0) {
-    std::string reason = errnoText(errno);
-    temporaryPath.clear();
-    fail(reason);
-  }
-  close(fd);
+    : filePath(path), target(path) {
+  constexpr size_t increment = 1 << 20; // bytes the image grows by
   Guard guard;
-  file =
-      H5Fcreate(temporaryPath.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_fapl_core(access.id, increment, /*backing_store=*/0);
+  file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id);
   if (file < 0)
     fail("HDF5 cannot create it");
 }
@@ -282,14 +276,9 @@ Hdf5Writer::~Hdf5Writer() {
   Guard guard;
   if (file >= 0)
     H5Fclose(file);
-  if (!temporaryPath.empty())
-    unlink(temporaryPath.c_str());
 }
 
 void Hdf5Writer::fail(const std::string &what) {
-  if (!temporaryPath.empty())
-    unlink(temporaryPath.c_str());
-  temporaryPath.clear();
   throw machineLacks("cannot write '" + filePath + "': " + what);
 }
 
@@ -317,7 +306,7 @@ void Hdf5Writer::writeAs(const std::string &name,
     fail("cannot create dataset '" + name + "' (written twice?)");
   if (count > 0 && H5Dwrite(dataset.id, memoryType, H5S_ALL, H5S_ALL,
                             H5P_DEFAULT, values) < 0)
-    fail("cannot write dataset '" + name + "' (is the disk full?)");
+    fail("cannot write dataset '" + name + "'");
 }
 
 void Hdf5Writer::write(const std::string &name,
@@ -374,31 +363,27 @@ void Hdf5Writer::makeGroup(const std::string &name) {
                          H5P_DEFAULT),
               H5Gclose)
            .valid())
-    fail("cannot create group '" + name + "' (is the disk full?)");
+    fail("cannot create group '" + name + "'");
 }
 
 void Hdf5Writer::commit() {
+  std::vector<char> image;
   {
     Guard guard;
+    const bool flushed = H5Fflush(file, H5F_SCOPE_LOCAL) >= 0;
+    const ssize_t size = flushed ? H5Fget_file_image(file, nullptr, 0) : -1;
+    if (size < 0)
+      fail("HDF5 cannot finish it");
+    image.resize(static_cast<size_t>(size));
+    const bool taken =
+        H5Fget_file_image(file, image.data(), image.size()) == size;
     hid_t closing = file;
     file = -1;
-    bool flushed = H5Fflush(closing, H5F_SCOPE_LOCAL) >= 0;
-    if (H5Fclose(closing) < 0 || !flushed)
-      fail("cannot flush it (is the disk full?)");
+    if (H5Fclose(closing) < 0 || !taken)
+      fail("HDF5 cannot finish it");
   }
-  int fd = open(temporaryPath.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0 || (fsync(fd) != 0 && errno != EINVAL)) {
-    int error = errno;
-    if (fd >= 0)
-      close(fd);
-    fail(errnoText(error));
-  }
-  close(fd);
-  if (rename(temporaryPath.c_str(), filePath.c_str()) != 0)
-    fail(errnoText(errno));
-  temporaryPath.clear();
-  const std::string folder = std::filesystem::path(filePath).parent_path();
-  syncFolder(folder.empty() ? "." : folder);
+  target.write(image.data(), image.size());
+  target.commit();
 }
 
 bool isHdf5File(const std::string &path) {

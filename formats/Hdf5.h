@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "formats/AtomicFile.h"
 #include "formats/Blob.h"
 
 #include <cstdint>
@@ -59,6 +60,9 @@ private:
 
 /// An HDF5 file being written; appears under its name in commit() only. Groups
 /// in names are made as needed; a name can be written once.
+///
+/// The file is put together in memory: after a failed write to a disk the
+/// library cannot close its file, and crashes when the process ends.
 class Hdf5Writer {
 public:
   explicit Hdf5Writer(const std::string &path);
@@ -90,7 +94,7 @@ private:
   [[noreturn]] void fail(const std::string &what);
 
   std::string filePath;
-  std::string temporaryPath;
+  AtomicFile target;
   int64_t file = -1;
 };
 

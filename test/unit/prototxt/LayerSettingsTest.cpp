@@ -118,8 +118,7 @@ TEST(LayerSettings, checksPooling) {
             "kernel_size cannot be given together with global_pooling\n");
   EXPECT_EQ(pooling("global_pooling: true stride: 2"),
             "global_pooling goes with pad 0 and stride 1 only\n");
-  EXPECT_EQ(pooling("kernel_size: 2 pool: STOCHASTIC"),
-            "STOCHASTIC pooling is not supported yet\n");
+  EXPECT_EQ(pooling("kernel_size: 2 pool: STOCHASTIC"), "");
   EXPECT_EQ(complaints("type: 'Pooling' bottom: 'x' top: 'y' top: 'mask' "
                        "pooling_param { kernel_size: 2 }"),
             "");
