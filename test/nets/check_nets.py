@@ -70,7 +70,11 @@ class Nets:
         run(self.brew_run, 'eval', plan, '--inputs', os.path.join(folder, 'none.h5'), '--outputs',
             out, '--gradients')
         with h5py.File(out, 'r') as values:
-            losses = {key: float(np.sum(item)) for key, item in values['data'].items()}
+            losses = {}
+            # A blob's name may have slashes, which are groups in the file.
+            values['data'].visititems(
+                lambda key, item: losses.update({key: float(np.sum(item))})
+                if isinstance(item, h5py.Dataset) else None)
             if not all(math.isfinite(loss) for loss in losses.values()):
                 raise RuntimeError('losses %s' % losses)
             gradients = []
