@@ -264,8 +264,14 @@ class Check:
                     wrong.append('/%s has shape %s, want %s' % (key, got[key].shape, want.shape))
                     continue
                 error = np.max(np.abs(want - got[key]), initial=0)
-                # Sums that cancel are judged by what went into them: size 1.
-                if not error <= tolerance * max(np.max(np.abs(want), initial=0), 0.1):
+                # Sums that cancel are judged by what went into them: size 1, or, for the
+                # sum that an input's Bias makes, the largest gradient of that input.
+                size = max(np.max(np.abs(want), initial=0), 0.1)
+                if key.startswith('param_diff/wrap_'):
+                    terms = self.base.get('diff/' + key.split('/')[1][len('wrap_'):])
+                    if terms is not None:
+                        size = max(size, np.max(np.abs(terms), initial=0))
+                if not error <= tolerance * size:
                     wrong.append('/%s is off by %.3g of %.3g' % (key, error, np.max(np.abs(want))))
             if wrong:
                 self.problem('%s: %s' % (name, '; '.join(wrong[:6])))
