@@ -67,7 +67,12 @@ Modules::Modules(const Device &gpu, const plan::PlanFile &plan, bool simulated)
                              device.architecture());
   std::string reason;
   for (const std::string &arch : candidates) {
-    reason = load(plan, arch);
+    try {
+      reason = load(plan, arch);
+    } catch (...) {
+      unload(); // no destructor runs for an object that never was
+      throw;
+    }
     if (reason.empty()) {
       chosen = arch;
       return;
