@@ -27,7 +27,7 @@ from tools import Mismatch, Tools, difference, read_weights
 # differs by about sqrt(n) * 6e-8 of its size, n is at most some thousand here,
 # and ten iterations compound it. Measured: at most 6e-7, and 2e-5 for a gradient
 # whose contributions nearly cancel. A wrong formula is off by 1e-2 and more.
-TOLERANCE = 1e-4
+TOLERANCE = 5e-5
 
 
 def supported_names(path):
