@@ -8,8 +8,6 @@
 
 #include "compiler/kernels/KernelLoops.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -18,7 +16,6 @@ namespace brew::compiler {
 
 namespace {
 
-constexpr unsigned kWarp = 32;
 /// Threads of a block where a point needs no team of its own.
 constexpr unsigned kThreads = 256;
 /// Threads that the device runs at the same time.
@@ -58,8 +55,7 @@ int64_t ceilLog2(unsigned value) { return llvm::Log2_32_Ceil(value); }
 
 class Scheduler {
 public:
-  Scheduler(Kernel &kernel, unsigned forced)
-      : kernel(kernel), forced(forced) {}
+  Scheduler(Kernel &kernel, unsigned forced) : kernel(kernel), forced(forced) {}
 
   CudaSchedule run() {
     for (Part &part : kernel.parts)
@@ -202,9 +198,7 @@ private:
       }
       if (!place(part, candidate))
         continue;
-      double time = team == forced
-                        ? 0
-                        : timeOf(total, candidate.points, team);
+      double time = team == forced ? 0 : timeOf(total, candidate.points, team);
       if (time < bestTime) {
         bestTime = time;
         best = std::move(candidate);
@@ -356,73 +350,6 @@ bool isPacked(const Linear &address, unsigned lastLoop, unsigned pack) {
     if (loop != lastLoop && coef % pack)
       return false;
   return true;
-}
-
-/// Whether `value` is an index that grows from each iteration of the reductions
-/// to the next.
-static bool grows(const Nest &nest, Value value) {
-  auto cast = value.getDefiningOp<arith::IndexCastOp>();
-  if (!cast)
-    return false;
-  int64_t reach = 0;
-  for (unsigned loop = nest.loops.size(); loop-- > 0;) {
-    if (!nest.loops[loop].reduction)
-      continue;
-    std::optional<int64_t> step = indexStep(nest, cast.getIn(), loop);
-    if (!step || *step <= reach)
-      return false;
-    reach += *step * (nest.loops[loop].extent - 1);
-  }
-  return true;
-}
-
-/// Whether output `number` keeps its first nonzero value, and its nest offers
-/// it none but a position or what it has: select(old == 0, select(c, old, new),
-/// old).
-static bool keepsFirst(const Nest &nest, unsigned number) {
-  linalg::GenericOp op = nest.op;
-  Value old = op.getRegionOutputArgs()[number];
-  if (!old.getType().isInteger(32))
-    return false;
-  auto outer = nest.body()
-                   ->getTerminator()
-                   ->getOperand(number)
-                   .getDefiningOp<arith::SelectOp>();
-  if (!outer || outer.getFalseValue() != old)
-    return false;
-  auto compare = outer.getCondition().getDefiningOp<arith::CmpIOp>();
-  auto inner = outer.getTrueValue().getDefiningOp<arith::SelectOp>();
-  if (!compare || !inner ||
-      compare.getPredicate() != arith::CmpIPredicate::eq ||
-      compare.getLhs() != old || !matchPattern(compare.getRhs(), m_Zero()) ||
-      inner.getTrueValue() != old || inner.getFalseValue() == old)
-    return false;
-  // Nothing else may depend on what was found so far.
-  return std::distance(old.use_begin(), old.use_end()) == 3 &&
-         grows(nest, inner.getFalseValue());
-}
-
-Combine combineOf(const Nest &nest, unsigned number) {
-  linalg::GenericOp op = nest.op;
-  if (maximumOperand(op, number))
-    return Combine::SelectMaximum;
-  Value accumulated = op.getRegionOutputArgs()[number];
-  Operation *yielded =
-      nest.body()->getTerminator()->getOperand(number).getDefiningOp();
-  if (keepsFirst(nest, number))
-    return Combine::First;
-  if (!yielded || !accumulated.hasOneUse() || !yielded->hasOneUse() ||
-      !llvm::is_contained(yielded->getOperands(), accumulated))
-    return Combine::None;
-  if (isa<arith::MaximumFOp>(yielded))
-    return Combine::Maximum;
-  if (isa<arith::AddIOp>(yielded))
-    return Combine::Sum;
-  auto sum = dyn_cast<arith::AddFOp>(yielded);
-  bool reorderable =
-      sum && arith::bitEnumContainsAll(sum.getFastmath(),
-                                       arith::FastMathFlags::reassoc);
-  return reorderable ? Combine::Sum : Combine::None;
 }
 
 } // namespace brew::compiler

@@ -15,6 +15,9 @@
 
 namespace brew::compiler {
 
+/// Lanes of a warp.
+inline constexpr unsigned kWarp = 32;
+
 /// How partial results of a reduction are combined.
 enum class Combine {
   None, ///< not at all: iterations run in order

@@ -1,0 +1,89 @@
+//===- CudaComparisons.cpp - Comparisons in CUDA C++ ----------------------===//
+#include "compiler/cuda/CudaScalars.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace brew::compiler {
+
+std::optional<std::string> CudaScalars::comparison(Operation &op,
+                                                   ArrayRef<std::string> x) {
+  auto binary = [&](const char *sign) { return x[0] + sign + x[1]; };
+  auto negated = [&](const char *sign) {
+    return "!(" + x[0] + sign + x[1] + ")";
+  };
+  if (auto compare = dyn_cast<arith::CmpFOp>(op)) {
+    std::string ordered = x[0] + " == " + x[0] + " && " + x[1] + " == " + x[1];
+    std::string differs = x[0] + " < " + x[1] + " || " + x[0] + " > " + x[1];
+    switch (compare.getPredicate()) {
+    case arith::CmpFPredicate::AlwaysFalse:
+      return "false";
+    case arith::CmpFPredicate::AlwaysTrue:
+      return "true";
+    case arith::CmpFPredicate::OEQ:
+      return binary(" == ");
+    case arith::CmpFPredicate::OGT:
+      return binary(" > ");
+    case arith::CmpFPredicate::OGE:
+      return binary(" >= ");
+    case arith::CmpFPredicate::OLT:
+      return binary(" < ");
+    case arith::CmpFPredicate::OLE:
+      return binary(" <= ");
+    case arith::CmpFPredicate::ONE:
+      return differs;
+    case arith::CmpFPredicate::ORD:
+      return ordered;
+    case arith::CmpFPredicate::UEQ:
+      return "!(" + differs + ")";
+    case arith::CmpFPredicate::UGT:
+      return negated(" <= ");
+    case arith::CmpFPredicate::UGE:
+      return negated(" < ");
+    case arith::CmpFPredicate::ULT:
+      return negated(" >= ");
+    case arith::CmpFPredicate::ULE:
+      return negated(" > ");
+    case arith::CmpFPredicate::UNE:
+      return binary(" != ");
+    case arith::CmpFPredicate::UNO:
+      return "!(" + ordered + ")";
+    }
+  }
+  auto compare = dyn_cast<arith::CmpIOp>(op);
+  if (!compare)
+    return std::nullopt;
+  Type type = compare.getLhs().getType();
+  auto s = [&](const char *sign) {
+    return asSigned(type, x[0]) + sign + asSigned(type, x[1]);
+  };
+  auto u = [&](const char *sign) {
+    return asUnsigned(type, x[0]) + sign + asUnsigned(type, x[1]);
+  };
+  switch (compare.getPredicate()) {
+  case arith::CmpIPredicate::eq:
+    return binary(" == ");
+  case arith::CmpIPredicate::ne:
+    return binary(" != ");
+  case arith::CmpIPredicate::slt:
+    return s(" < ");
+  case arith::CmpIPredicate::sle:
+    return s(" <= ");
+  case arith::CmpIPredicate::sgt:
+    return s(" > ");
+  case arith::CmpIPredicate::sge:
+    return s(" >= ");
+  case arith::CmpIPredicate::ult:
+    return u(" < ");
+  case arith::CmpIPredicate::ule:
+    return u(" <= ");
+  case arith::CmpIPredicate::ugt:
+    return u(" > ");
+  case arith::CmpIPredicate::uge:
+    return u(" >= ");
+  }
+  return std::nullopt;
+}
+
+} // namespace brew::compiler

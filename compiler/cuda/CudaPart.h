@@ -1,0 +1,122 @@
+//===- CudaPart.h - The statements of one part, in the making ----*- C++
+//-*-===//
+#pragma once
+
+#include "compiler/cuda/CudaBody.h"
+
+#include <set>
+
+namespace brew::compiler {
+
+/// Writes a part's statements. What a thread does alone, what packs do and what
+/// teams do have files of their own.
+class PartEmitter {
+public:
+  PartEmitter(Part &part, const PartSchedule &schedule, CudaText &text)
+      : part(part), schedule(schedule), text(text), lines(text.lines),
+        body(part, schedule, text, values) {}
+
+  void emit();
+
+private:
+  bool isTeam() const { return schedule.team > 1; }
+  /// Names values that stay after their nest; shared memory is declared at
+  /// once, variables where they get their value.
+  void nameKept();
+  /// Declares variables for the iteration `counter` of the loops `which`
+  /// together; the last one's may be called otherwise.
+  void unravel(const std::string &counter, llvm::ArrayRef<unsigned> which,
+               const Nest &nest, llvm::SmallVectorImpl<std::string> &at,
+               llvm::StringRef prefix, int64_t lastExtent = 0,
+               const std::string &lastName = "");
+  /// Finds the thread's grid point. Returns whether a block was opened for
+  /// threads that have one.
+  bool enterPoint();
+  llvm::SmallVector<std::string> startOf(const Nest &nest);
+  void commentOn(const Nest &nest);
+  void sync();
+  /// Waits for the team where this nest reads what other lanes have written, or
+  /// overwrites what they may still have to read.
+  void syncBefore(const Nest &nest);
+  void noteAccesses(unsigned n);
+  template <typename Function>
+  static void forEachSource(const Nest &nest, const Function &function) {
+    for (const std::optional<Access> &input : nest.inputs)
+      if (input)
+        function(input->source);
+    for (const Output &output : nest.outputs)
+      if (output.initial)
+        function(output.initial->source);
+    for (const auto &entry : nest.extracts)
+      function(entry.second.source);
+  }
+  void emitNest(unsigned n);
+  /// Results that share a buffer with what was read until now.
+  void copyOut();
+
+  // CudaPartPack.cpp
+  std::string packType(mlir::Type element);
+  /// `pack` neighbouring points: what they read and write moves 16 bytes at a
+  /// time.
+  void emitPack();
+
+  // CudaPartThread.cpp
+  /// What the results hold before the first iteration; empty where the body
+  /// does not read them.
+  llvm::SmallVector<std::string> initials(const Nest &nest,
+                                          llvm::ArrayRef<std::string> at);
+  void openLoop(const std::string &name, const std::string &type,
+                const std::string &begin, const std::string &end,
+                const std::string &step);
+  /// Loops `which`, one inside the other.
+  unsigned openLoops(llvm::ArrayRef<unsigned> which, const Nest &nest,
+                     llvm::SmallVectorImpl<std::string> &at,
+                     llvm::StringRef prefix);
+  void closeLoops(unsigned count);
+  /// Declares accumulators with what they start from.
+  llvm::SmallVector<std::string>
+  declareAccumulators(const Nest &nest, llvm::ArrayRef<std::string> start);
+  void assign(llvm::ArrayRef<std::string> names,
+              llvm::ArrayRef<std::string> texts);
+  /// All reductions of one value, in order. Returns the accumulators.
+  llvm::SmallVector<std::string>
+  reduceInOrder(const Nest &nest, llvm::ArrayRef<unsigned> reductions,
+                llvm::SmallVectorImpl<std::string> &at);
+  /// Results of one place of a nest: into variables, arrays, buffers.
+  void store(unsigned n, llvm::ArrayRef<std::string> at,
+             llvm::SmallVector<std::string> texts,
+             bool declareVariables = true);
+  /// One thread does the whole nest of its grid point.
+  void emitThreadNest(unsigned n);
+
+  // CudaPartTeam.cpp
+  /// A value that changes nothing where partial results are combined.
+  std::string neutral(const Output &output, Combine combine,
+                      const std::string &initial);
+  std::string combined(const Output &output, Combine combine,
+                       const std::string &a, const std::string &b);
+  /// Combines `name` over groups of `lanes` lanes; every lane gets the result.
+  void combineLanes(const Output &output, Combine combine,
+                    const std::string &name, unsigned lanes, bool repeats);
+  void emitTeamNest(unsigned n);
+  /// Values that every lane has: variables for all, the rest by lane 0.
+  void storeOnce(unsigned n, llvm::ArrayRef<std::string> at,
+                 llvm::SmallVector<std::string> texts);
+  /// Groups of lanes share the reduction of a value each.
+  void emitSharedReduction(unsigned n);
+  static bool isZero(const Source &source);
+
+  Part &part;
+  const PartSchedule &schedule;
+  CudaText &text;
+  CudaLines &lines;
+  CudaValues values;
+  CudaBody body;
+  llvm::SmallVector<std::string> gridAt;
+  std::string packBegin, lastOrigin;
+  /// Since the team last waited: results written, arguments read.
+  std::set<std::pair<unsigned, unsigned>> written;
+  std::set<unsigned> readArguments;
+};
+
+} // namespace brew::compiler

@@ -1,0 +1,77 @@
+//===- CudaPrelude.cpp - What stands before a kernel's function -----------===//
+#include "compiler/cuda/CudaScalars.h"
+
+namespace brew::compiler {
+
+std::string CudaPrelude::text() const {
+  std::string text = "#ifdef BREW_CUDASIM\n#include \"cudasim.h\"\n#else\n";
+  if (f16)
+    text += "#include <cuda_fp16.h>\n";
+  if (bf16)
+    text += "#include <cuda_bf16.h>\n";
+  text += R"(#define BREW_KERNEL(name, threads) \
+  extern "C" __global__ void __launch_bounds__(threads) name
+#define BREW_IN(type, name, count) const type *__restrict__ name
+#define BREW_OUT(type, name, count) type *__restrict__ name
+#define BREW_INOUT(type, name, count) type *name
+#define BREW_SHARED(type, name, count) __shared__ type name[count]
+#define BREW_SYNC() __syncthreads()
+#define BREW_SYNC_WARP() __syncwarp()
+#define BREW_SHUFFLE_XOR(value, mask) __shfl_xor_sync(0xffffffffu, value, mask)
+#define BREW_SHUFFLE_DOWN(value, delta) \
+  __shfl_down_sync(0xffffffffu, value, delta)
+template <typename T, int n> struct alignas(sizeof(T) * n) BrewVector {
+  T values[n];
+  __device__ T &operator[](int i) { return values[i]; }
+  __device__ const T &operator[](int i) const { return values[i]; }
+};
+#define BREW_VECTOR(type, n) BrewVector<type, n>
+#define BREW_LOAD(pack, pointer, index) \
+  (*reinterpret_cast<const pack *>((pointer) + (index)))
+#define BREW_STORE(pack, pointer, index, value) \
+  (*reinterpret_cast<pack *>((pointer) + (index)) = (value))
+#define BREW_DEVICE static __device__ __forceinline__
+#endif
+)";
+  if (helpers.empty())
+    return text;
+  text += "#ifndef BREW_DEVICE\n#define BREW_DEVICE static inline\n#endif\n";
+  static const std::pair<const char *, const char *> definitions[] = {
+      {"brewFloat", R"(BREW_DEVICE float brewFloat(unsigned bits) {
+  union { unsigned bits; float value; } both = {bits};
+  return both.value;
+}
+)"},
+      {"brewDouble", R"(BREW_DEVICE double brewDouble(unsigned long long bits) {
+  union { unsigned long long bits; double value; } both = {bits};
+  return both.value;
+}
+)"},
+      {"brewMaximum", R"(// NaN if one of them is.
+template <typename T> BREW_DEVICE T brewMaximum(T a, T b) {
+  return a != a || a > b ? a : b;
+}
+)"},
+      {"brewMinimum", R"(// NaN if one of them is.
+template <typename T> BREW_DEVICE T brewMinimum(T a, T b) {
+  return a != a || a < b ? a : b;
+}
+)"},
+      {"brewFloorDivide",
+       R"(template <typename T> BREW_DEVICE T brewFloorDivide(T a, T b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+)"},
+      {"brewFirst",
+       R"(// Of two positions, counted from 1, the first; 0 is none.
+BREW_DEVICE int brewFirst(int a, int b) {
+  return (unsigned)(a - 1) < (unsigned)(b - 1) ? a : b;
+}
+)"}};
+  for (auto [name, definition] : definitions)
+    if (helpers.count(name))
+      text += definition;
+  return text;
+}
+
+} // namespace brew::compiler

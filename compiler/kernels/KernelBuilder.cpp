@@ -1,0 +1,374 @@
+//===- KernelBuilder.cpp - A kernel operation read into the model ---------===//
+#include "compiler/kernels/KernelModel.h"
+
+#include "dialects/Brew/BrewDialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace brew::compiler {
+
+/// Whether output `number` is a sum that may be reordered, or a maximum.
+static bool isReorderable(linalg::GenericOp nest, unsigned number) {
+  if (maximumOperand(nest, number))
+    return true;
+  Operation *op =
+      nest.getBody()->getTerminator()->getOperand(number).getDefiningOp();
+  Value accumulated = nest.getRegionOutputArgs()[number];
+  if (!op || !accumulated.hasOneUse() || !op->hasOneUse() ||
+      !llvm::is_contained(op->getOperands(), accumulated))
+    return false;
+  auto sum = dyn_cast<arith::AddFOp>(op);
+  return isa<arith::MaximumFOp>(op) ||
+         (sum && arith::bitEnumContainsAll(sum.getFastmath(),
+                                           arith::FastMathFlags::reassoc));
+}
+
+namespace {
+
+/// Adds factor * expr to `sum`; false if expr is not linear.
+bool addLinear(AffineExpr expr, int64_t factor, Linear &sum) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    sum.coefs[dim.getPosition()] += factor;
+    return true;
+  }
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+    sum.constant += factor * constant.getValue();
+    return true;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return false;
+  if (binary.getKind() == AffineExprKind::Add)
+    return addLinear(binary.getLHS(), factor, sum) &&
+           addLinear(binary.getRHS(), factor, sum);
+  if (binary.getKind() == AffineExprKind::Mul)
+    if (auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS()))
+      return addLinear(binary.getLHS(), factor * constant.getValue(), sum);
+  return false;
+}
+
+/// One kernel under construction.
+class Builder {
+public:
+  explicit Builder(planir::KernelOp op) { kernel.op = op; }
+
+  Kernel build() {
+    addArguments();
+    for (Operation &op : kernel.op.getBody().front().without_terminator()) {
+      if (auto generic = dyn_cast<linalg::GenericOp>(op))
+        addNest(generic);
+      else if (!isa<tensor::EmptyOp, linalg::FillOp, arith::ConstantOp,
+                    ir::FillOp, ir::ReinterpretOp>(op))
+        refuse(kernel.op, "it holds a " + op.getName().getStringRef().str());
+    }
+    addDestinations();
+    return std::move(kernel);
+  }
+
+private:
+  void addArguments() {
+    Block &body = kernel.op.getBody().front();
+    Operation *yield = body.getTerminator();
+    for (BlockArgument argument : body.getArguments())
+      kernel.arguments.push_back(tensorType(argument));
+    unsigned inputs = kernel.arguments.size();
+    ArrayRef<int64_t> inPlace = kernel.op.getInPlace();
+    if (inPlace.size() != yield->getNumOperands())
+      refuse(kernel.op, "in_place does not have one entry per result");
+    llvm::SmallVector<bool> taken(inputs, false);
+    for (auto [value, place] : llvm::zip(yield->getOperands(), inPlace)) {
+      RankedTensorType type = tensorType(value);
+      if (place < 0) {
+        kernel.arguments.push_back(type);
+        continue;
+      }
+      if (place >= inputs || taken[place] ||
+          ir::memrefOf(kernel.arguments[place]) != ir::memrefOf(type))
+        refuse(kernel.op, "a result cannot be in the place of argument " +
+                              std::to_string(place));
+      taken[place] = true;
+    }
+  }
+
+  RankedTensorType tensorType(Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type || !type.hasStaticShape())
+      refuse(kernel.op, "a value has no static shape");
+    return type;
+  }
+
+  Linear zero(linalg::GenericOp op) {
+    return {SmallVector<int64_t>(op.getNumLoops(), 0), 0};
+  }
+
+  /// Where `tensor` lives; null if it has no value (tensor.empty).
+  std::optional<Source> sourceOf(Value tensor) {
+    // A view has its source's elements at the same places of the buffer.
+    while (auto view = tensor.getDefiningOp<ir::ReinterpretOp>()) {
+      tensor = view.getX();
+      if (isa_and_nonnull<linalg::GenericOp>(tensor.getDefiningOp()))
+        refuse(kernel.op, "it views a value of its own");
+    }
+    Source source;
+    if (auto argument = dyn_cast<BlockArgument>(tensor)) {
+      source.kind = Source::Kind::Argument;
+      source.argument = argument.getArgNumber();
+      return source;
+    }
+    Operation *op = tensor.getDefiningOp();
+    if (isa<tensor::EmptyOp>(op))
+      return std::nullopt;
+    if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+      auto found = numbers.find(op);
+      if (found == numbers.end() ||
+          found->second.first + 1 != kernel.parts.size())
+        refuse(kernel.op, "a part reads what another one computes");
+      source.kind = Source::Kind::Result;
+      source.nest = found->second.second;
+      source.result = cast<OpResult>(tensor).getResultNumber();
+      return source;
+    }
+    Type element = tensorType(tensor).getElementType();
+    if (auto fill = dyn_cast<ir::FillOp>(op)) {
+      double value = fill.getValue().convertToDouble();
+      ::mlir::Builder b(op->getContext());
+      if (isa<FloatType>(element))
+        source.constant = b.getFloatAttr(element, value);
+      else
+        source.constant =
+            b.getIntegerAttr(element, static_cast<int64_t>(value));
+    } else if (auto fill = dyn_cast<linalg::FillOp>(op)) {
+      Attribute attribute;
+      if (matchPattern(fill.getInputs()[0], m_Constant(&attribute)))
+        source.constant = dyn_cast<TypedAttr>(attribute);
+    } else {
+      DenseElementsAttr values;
+      if (matchPattern(tensor, m_Constant(&values)) && values.isSplat())
+        source.constant =
+            dyn_cast<TypedAttr>(values.getSplatValue<Attribute>());
+    }
+    if (!source.constant || source.constant.getType() != element)
+      refuse(kernel.op, "it reads a " + op->getName().getStringRef().str() +
+                            " that is no single constant");
+    return source;
+  }
+
+  /// Checks that dimension `dim` of a value of this part, read at `loop` (or
+  /// something else if that is not a loop), stays at the grid point where it
+  /// was written.
+  void checkPoint(const Source &source, unsigned dim,
+                  std::optional<unsigned> loop) {
+    if (source.kind != Source::Kind::Result)
+      return;
+    const Part &part = kernel.parts.back();
+    const Nest &producer = part.nests[source.nest];
+    if (!staysAtPoint(outputMap(producer.op, source.result), dim, part,
+                      producer.loops, loop))
+      refuse(kernel.op, "a nest reads a value of another grid point");
+  }
+
+  /// Strides of result `result` of `op`, the nest of a part with `grid` grid
+  /// loops, in a dense buffer that holds one grid point: 0 for dimensions that
+  /// grid loops index.
+  SmallVector<int64_t> localStrides(linalg::GenericOp op, unsigned result,
+                                    unsigned grid) {
+    AffineMap map = outputMap(op, result);
+    RankedTensorType type = tensorType(op.getResult(result));
+    SmallVector<int64_t> strides(type.getRank(), 0);
+    int64_t next = 1;
+    for (int64_t dim : llvm::reverse(ir::memoryOrder(type)))
+      if (map.getDimPosition(dim) >= grid) {
+        strides[dim] = next;
+        next *= type.getDimSize(dim);
+      }
+    return strides;
+  }
+  /// The same for the result that `source` is, empty if it is none.
+  SmallVector<int64_t> localStrides(const Source &source) {
+    if (source.kind != Source::Kind::Result)
+      return {};
+    const Part &part = kernel.parts.back();
+    return localStrides(part.nests[source.nest].op, source.result, part.grid);
+  }
+
+  Access accessOf(linalg::GenericOp op, const Source &source, Value tensor,
+                  AffineMap map) {
+    Access access{source, zero(op), zero(op)};
+    if (source.kind == Source::Kind::Constant)
+      return access;
+    SmallVector<int64_t> strides = ir::memoryStrides(tensorType(tensor)),
+                         local = localStrides(source);
+    for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+      std::optional<unsigned> loop;
+      if (auto plain = dyn_cast<AffineDimExpr>(expr))
+        loop = plain.getPosition();
+      checkPoint(source, dim, loop);
+      if (!addLinear(expr, strides[dim], access.address) ||
+          !addLinear(expr, local.empty() ? 0 : local[dim], access.local))
+        refuse(kernel.op, "an indexing map is not linear");
+    }
+    markRead(source);
+    return access;
+  }
+
+  Extract extractOf(linalg::GenericOp op, tensor::ExtractOp extract) {
+    std::optional<Source> source = sourceOf(extract.getTensor());
+    if (!source)
+      refuse(kernel.op, "it extracts from a tensor without value");
+    SmallVector<int64_t> strides =
+        ir::memoryStrides(tensorType(extract.getTensor()));
+    SmallVector<int64_t> local = localStrides(*source);
+    local.resize(strides.size(), 0);
+    Extract result{*source, zero(op), strides, zero(op), local};
+    for (auto [dim, index] : llvm::enumerate(extract.getIndices())) {
+      std::optional<unsigned> loop;
+      if (auto plain = index.getDefiningOp<linalg::IndexOp>()) {
+        loop = plain.getDim();
+        result.address.coefs[*loop] += strides[dim];
+        result.strides[dim] = 0;
+        result.local.coefs[*loop] += local[dim];
+        result.localStrides[dim] = 0;
+      }
+      checkPoint(*source, dim, loop);
+    }
+    markRead(*source);
+    return result;
+  }
+
+  void markRead(const Source &source) {
+    if (source.kind == Source::Kind::Result)
+      kernel.parts.back().nests[source.nest].outputs[source.result].readLater =
+          true;
+  }
+
+  void addNest(linalg::GenericOp op) {
+    auto part = op->getAttrOfType<IntegerAttr>("brew.part");
+    auto grid = op->getAttrOfType<IntegerAttr>("brew.grid");
+    if (!part || !grid || part.getInt() < 0 || grid.getInt() < 0 ||
+        grid.getInt() > op.getNumLoops())
+      refuse(kernel.op, "a nest has no valid part and grid");
+    if (part.getInt() == static_cast<int64_t>(kernel.parts.size())) {
+      kernel.parts.emplace_back();
+      kernel.parts.back().kernel = kernel.op;
+      kernel.parts.back().grid = grid.getInt();
+    }
+    if (part.getInt() + 1 != static_cast<int64_t>(kernel.parts.size()) ||
+        grid.getInt() != kernel.parts.back().grid)
+      refuse(kernel.op, "its nests are not grouped into parts");
+    Part &current = kernel.parts.back();
+    numbers[op] = {kernel.parts.size() - 1, current.nests.size()};
+
+    Nest nest;
+    nest.op = op;
+    for (auto [extent, iterator] :
+         llvm::zip(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
+      nest.loops.push_back(
+          {extent, iterator == utils::IteratorType::reduction});
+    for (unsigned i = 0; i < current.grid; ++i)
+      if (nest.loops[i].reduction ||
+          (!current.nests.empty() &&
+           nest.loops[i].extent != current.nests[0].loops[i].extent))
+        refuse(kernel.op, "the grids of a part's nests differ");
+
+    for (OpOperand *operand : op.getDpsInputOperands()) {
+      std::optional<Source> source = sourceOf(operand->get());
+      bool read = !op.getMatchingBlockArgument(operand).use_empty();
+      if (read && !source)
+        refuse(kernel.op, "a nest reads a tensor without value");
+      nest.inputs.emplace_back();
+      if (read)
+        nest.inputs.back() = accessOf(op, *source, operand->get(),
+                                      op.getMatchingIndexingMap(operand));
+    }
+    for (unsigned i = 0; i < op.getNumDpsInits(); ++i)
+      nest.outputs.push_back(outputOf(op, i, nest));
+    nest.indices.resize(op.getNumLoops());
+    op.getBody()->walk([&](Operation *inner) {
+      if (auto extract = dyn_cast<tensor::ExtractOp>(inner))
+        nest.extracts[inner] = extractOf(op, extract);
+      else if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
+        // Indices that only address elements are in the extracts already.
+        if (llvm::all_of(inner->getUsers(), [](Operation *user) {
+              return isa<tensor::ExtractOp>(user);
+            }))
+          return;
+        nest.indices[index.getDim()] = zero(op);
+        nest.indices[index.getDim()]->coefs[index.getDim()] = 1;
+      } else if (inner->getNumRegions()) {
+        refuse(kernel.op, "a body has operations with regions");
+      }
+    });
+    nest.reorderable = true;
+    for (unsigned i = 0; i < op.getNumDpsInits(); ++i)
+      nest.reorderable &= isReorderable(op, i);
+    current.nests.push_back(std::move(nest));
+  }
+
+  Output outputOf(linalg::GenericOp op, unsigned number, const Nest &nest) {
+    Value init = op.getDpsInitOperand(number)->get();
+    AffineMap map = outputMap(op, number);
+    Output output;
+    output.element = tensorType(init).getElementType();
+    output.address = zero(op);
+    output.local = zero(op);
+    if (!map.isProjectedPermutation())
+      refuse(kernel.op, "a result is not written loop by loop");
+    unsigned grid = kernel.parts.back().grid;
+    SmallVector<int64_t> strides = ir::memoryStrides(tensorType(init)),
+                         local = localStrides(op, number, grid);
+    SmallVector<bool> used(nest.loops.size(), false);
+    for (unsigned dim = 0; dim < map.getNumResults(); ++dim) {
+      output.address.coefs[map.getDimPosition(dim)] = strides[dim];
+      output.local.coefs[map.getDimPosition(dim)] = local[dim];
+      if (local[dim])
+        output.localSize *= nest.loops[map.getDimPosition(dim)].extent;
+      used[map.getDimPosition(dim)] = true;
+    }
+    for (auto [loop, isUsed] : llvm::zip(nest.loops, used))
+      if (loop.extent > 1 && loop.reduction == isUsed)
+        refuse(kernel.op, isUsed ? "a reduction loop addresses a result"
+                                 : "several grid points write one element");
+    bool reduces = llvm::any_of(
+        nest.loops, [](const Loop &loop) { return loop.reduction; });
+    if (reduces || !op.getRegionOutputArgs()[number].use_empty()) {
+      std::optional<Source> source = sourceOf(init);
+      if (!source)
+        refuse(kernel.op, "a reduction has no initial value");
+      output.initial = accessOf(op, *source, init, map);
+    }
+    return output;
+  }
+
+  /// Connects results to the launch's buffers.
+  void addDestinations() {
+    Operation *yield = kernel.op.getBody().front().getTerminator();
+    unsigned next = kernel.op.getBody().front().getNumArguments();
+    for (auto [value, place] :
+         llvm::zip(yield->getOperands(), kernel.op.getInPlace())) {
+      unsigned argument = place < 0 ? next++ : place;
+      auto found = numbers.find(value.getDefiningOp());
+      if (!value.getDefiningOp() || found == numbers.end())
+        refuse(kernel.op, "it yields a value that no nest computes");
+      auto [part, nest] = found->second;
+      unsigned result = cast<OpResult>(value).getResultNumber();
+      Output &output = kernel.parts[part].nests[nest].outputs[result];
+      output.arguments.push_back(argument);
+      if (place >= 0)
+        output.overwritesRead |=
+            readsWhileOverwriting(kernel, place, part, nest, result);
+    }
+  }
+
+  Kernel kernel;
+  /// Part and number within it of every nest.
+  llvm::DenseMap<Operation *, std::pair<unsigned, unsigned>> numbers;
+};
+
+} // namespace
+
+Kernel buildKernel(planir::KernelOp op) { return Builder(op).build(); }
+
+} // namespace brew::compiler
