@@ -145,7 +145,12 @@ unsigned ManifestBuilder::buffer(Value value) {
 }
 
 void ManifestBuilder::addParameters() {
-  bool gradients = arenas.count("gradients");
+  // By their place in the arena, which is their parameter's.
+  llvm::DenseSet<uint64_t> gradients;
+  module.walk([&](BufferOp buffer) {
+    if (buffer.getArena() == "gradients")
+      gradients.insert(buffer.getOffset());
+  });
   // State slots lie one parameter arena apart.
   uint64_t slotSize = 0;
   if (auto arena = symbols.lookup<ArenaOp>("parameters"))
@@ -159,7 +164,8 @@ void ManifestBuilder::addParameters() {
     out->set_index(param.getIndex());
     out->set_buffer_index(
         buffer(name, "parameters", param.getOffset(), type, -1));
-    if (gradients && !param.getLrMult().isZero())
+    if (gradients.contains(param.getOffset()) ||
+        (arenas.count("gradients") && !param.getLrMult().isZero()))
       out->set_gradient_buffer_index(
           buffer(name + ".gradient", "gradients", param.getOffset(), type, -1));
     for (uint64_t slot = 0; slot < param.getStateSlots(); ++slot)

@@ -1,8 +1,10 @@
-//===- Differentiate.cpp - Appends the backward pass -----------------------===//
+//===- Differentiate.cpp - Appends the backward pass
+//-----------------------===//
 #include "dialects/Brew/Composites.h"
 #include "passes/Passes.h"
 #include "passes/ScalarGradient.h"
 
+#include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace brew {
@@ -37,6 +39,10 @@ private:
   }
   void findNeeded(ArrayRef<Operation *> layers);
   LogicalResult differentiate(Operation *op);
+  LogicalResult build(Operation *op, ArrayRef<Value> results,
+                      ArrayRef<bool> wanted, MutableArrayRef<Value> operands);
+  bool buildsIdle(Operation *op, ArrayRef<Value> results, ArrayRef<bool> wanted,
+                  MutableArrayRef<Value> operands);
   void markNew(Operation *last, Operation *layer);
   void add(Value value, Value gradient) {
     Value &sum = gradients[value];
@@ -47,7 +53,11 @@ private:
   ProgramOp program;
   SymbolTable &symbols;
   OpBuilder b;
+  /// Values that something learns behind, as Caffe sees it: whether or not a
+  /// propagate_down on the way keeps gradients from getting there.
   llvm::DenseSet<Value> needed;
+  /// Those of them whose gradient no parameter gets anything of.
+  llvm::DenseSet<Value> idle;
   llvm::DenseMap<Value, Value> gradients;
   SmallVector<Operation *> layers;
 };
@@ -55,40 +65,35 @@ private:
 void Backward::findNeeded(ArrayRef<Operation *> layers) {
   for (Operation *op : layers) {
     if (auto read = dyn_cast<ParamValueOp>(op)) {
-      if (!symbols.lookup<ParamOp>(read.getParam()).getLrMult().isZero())
+      // The importer marks reads that get a gradient at lr_mult 0.
+      if (!symbols.lookup<ParamOp>(read.getParam()).getLrMult().isZero() ||
+          read->hasAttr("brew.gradient"))
         needed.insert(read);
       continue;
     }
     if (!isa<GradientInterface, ScalarBodyInterface, ReinterpretOp>(op))
       continue;
-    bool any = false;
-    for (unsigned i = 0; i < op->getNumOperands(); ++i)
-      any |= propagates(op, i);
-    if (any)
-      needed.insert_range(op->getResults());
+    bool any = false, reaches = false;
+    for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+      const bool down = propagates(op, i);
+      any |= down || needed.contains(op->getOperand(i));
+      reaches |= down && !idle.contains(op->getOperand(i));
+    }
+    if (!any)
+      continue;
+    needed.insert_range(op->getResults());
+    if (!reaches)
+      idle.insert_range(op->getResults());
   }
 }
 
-LogicalResult Backward::differentiate(Operation *op) {
-  SmallVector<Value> results;
-  bool any = false;
-  for (Value result : op->getResults()) {
-    results.push_back(gradients.lookup(result));
-    any |= results.back() != nullptr;
-  }
-  if (!any)
-    return success();
-  SmallVector<bool> wanted;
-  for (unsigned i = 0; i < op->getNumOperands(); ++i)
-    wanted.push_back(propagates(op, i));
-  if (!llvm::is_contained(wanted, true))
-    return success();
-
-  SmallVector<Value> operands(op->getNumOperands());
-  if (auto layer = dyn_cast<GradientInterface>(op)) {
-    if (failed(layer.buildGradients(b, results, wanted, operands)))
-      return failure();
-  } else if (auto layer = dyn_cast<ScalarBodyInterface>(op)) {
+/// Builds the gradients of the operands in `wanted` from those of the results.
+LogicalResult Backward::build(Operation *op, ArrayRef<Value> results,
+                              ArrayRef<bool> wanted,
+                              MutableArrayRef<Value> operands) {
+  if (auto layer = dyn_cast<GradientInterface>(op))
+    return layer.buildGradients(b, results, wanted, operands);
+  if (auto layer = dyn_cast<ScalarBodyInterface>(op)) {
     for (auto [i, isWanted] : llvm::enumerate(wanted)) {
       if (!isWanted)
         continue;
@@ -101,6 +106,54 @@ LogicalResult Backward::differentiate(Operation *op) {
   } else if (auto view = dyn_cast<ReinterpretOp>(op)) {
     operands[0] = ReinterpretOp::create(b, op->getLoc(), view.getX().getType(),
                                         results[0]);
+  }
+  return success();
+}
+
+/// The same for operands some of which nobody learns from. Caffe computes their
+/// gradients too, and shows them; but a layer that has none, as towards labels,
+/// is no error then.
+bool Backward::buildsIdle(Operation *op, ArrayRef<Value> results,
+                          ArrayRef<bool> wanted,
+                          MutableArrayRef<Value> operands) {
+  Block &block = program.getBody().front();
+  Operation *last = &block.back();
+  ScopedDiagnosticHandler quiet(op->getContext(),
+                                [](Diagnostic &) { return success(); });
+  if (succeeded(build(op, results, wanted, operands)))
+    return true;
+  while (&block.back() != last)
+    block.back().erase();
+  llvm::fill(operands, Value());
+  return false;
+}
+
+LogicalResult Backward::differentiate(Operation *op) {
+  SmallVector<Value> results;
+  bool any = false;
+  for (Value result : op->getResults()) {
+    results.push_back(gradients.lookup(result));
+    any |= results.back() != nullptr;
+  }
+  if (!any)
+    return success();
+  SmallVector<bool> wanted;
+  bool someIdle = false;
+  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+    wanted.push_back(propagates(op, i));
+    someIdle |= wanted[i] && idle.contains(op->getOperand(i));
+  }
+  if (!llvm::is_contained(wanted, true))
+    return success();
+
+  SmallVector<Value> operands(op->getNumOperands());
+  if (!someIdle || !buildsIdle(op, results, wanted, operands)) {
+    for (unsigned i = 0; i < op->getNumOperands(); ++i)
+      wanted[i] = wanted[i] && !idle.contains(op->getOperand(i));
+    if (!llvm::is_contained(wanted, true))
+      return success();
+    if (failed(build(op, results, wanted, operands)))
+      return failure();
   }
   for (auto [operand, gradient, isWanted] :
        llvm::zip(op->getOperands(), operands, wanted))
@@ -210,7 +263,8 @@ struct Differentiate : brew::impl::DifferentiateBase<Differentiate> {
       Backward backward(program, symbols);
       if (failed(backward.run()))
         return signalPassFailure();
-      backward.keepGradients(SmallVector<std::string>(keep.begin(), keep.end()));
+      backward.keepGradients(
+          SmallVector<std::string>(keep.begin(), keep.end()));
       backward.keepBottomGradients();
     }
   }

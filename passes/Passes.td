@@ -55,7 +55,10 @@ def Differentiate : Pass<"brew-differentiate", "::mlir::ModuleOp"> {
   let description = [{
     Reverse-mode, over whole layers: gradients start at tops with a loss weight, flow where
     Caffe would propagate them (towards parameters with lr_mult != 0, unless
-    propagate_down says no), are summed over users, and are stored per parameter.
+    propagate_down says no), are summed over users, and are stored per parameter. A
+    `brew.param_value` marked `brew.gradient` gets its gradient at lr_mult 0 too.
+    Behind a propagate_down that says no, gradients are built as in Caffe, for who
+    wants to see them; what nobody keeps is dropped as dead code.
   }];
   let options = [ListOption<"keep", "keep", "std::string",
     "Blobs whose gradients stay readable, or `all`">];

@@ -241,15 +241,18 @@ void ModuleBuilder::addProgram(const std::string &name, const FilteredNet &net,
     SmallVector<Value> bottoms, params;
     for (auto [i, bottom] : llvm::enumerate(entry.bottoms))
       bottoms.push_back(keeper.bottom(index, i, values[bottom]));
-    for (int param : entry.params)
-      params.push_back(ParamValueOp::create(
+    for (auto [i, param] : llvm::enumerate(entry.params)) {
+      auto read = ParamValueOp::create(
           b, loc, blob,
-          FlatSymbolRefAttr::get(b.getContext(), paramNames[param])));
+          FlatSymbolRefAttr::get(b.getContext(), paramNames[param]));
+      if (graph.params[param].lrMult == 0 && graph.wantsGradient(index, i))
+        read->setAttr("brew.gradient", b.getUnitAttr());
+      params.push_back(read);
+    }
     // A layer may have a phase of its own, whatever the net's.
     const caffe::Phase phase =
         entry.layer->has_phase() ? entry.layer->phase() : net.state.phase();
-    LayerBuild build(graph, entry, phase,
-                     net.source->net().force_backward(), folder);
+    LayerBuild build(graph, entry, phase, graph.forceBackward, folder);
     if (entry.kind->isSupported())
       entry.kind->build(build);
     else

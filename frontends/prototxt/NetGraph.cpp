@@ -335,8 +335,17 @@ void Wiring::collectOutputs() {
 NetGraph NetGraph::build(const FilteredNet &net, Diagnostics &diagnostics,
                          bool toCompile) {
   NetGraph graph;
+  graph.forceBackward = net.source->net().force_backward();
   Wiring(net, diagnostics, toCompile, graph).run();
   return graph;
+}
+
+bool NetGraph::wantsGradient(int layer, int index) const {
+  const GraphLayer &entry = layers[layer];
+  if (paramsOf(*entry.kind, *entry.layer)[index].isStatistic)
+    return false;
+  return forceBackward || index >= entry.layer->param_size() ||
+         entry.layer->param(index).lr_mult() != 0;
 }
 
 bool NetGraph::hasLoss() const {

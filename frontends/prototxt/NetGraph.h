@@ -72,7 +72,14 @@ public:
   /// Reported outputs in Caffe's order, then the inner ones.
   std::vector<NetOutput> outputs;
 
+  /// Whether Caffe computes a gradient of parameter `index` of layer `layer`
+  /// there: it does unless the layer's own lr_mult is 0, whatever that of a
+  /// sharer, and always with force_backward. Running statistics have none.
+  bool wantsGradient(int layer, int index) const;
+
   bool hasLoss() const;
+
+  bool forceBackward = false; ///< NetParameter.force_backward
 };
 
 /// Whether some layer of the net has a loss weight; looks at single layers

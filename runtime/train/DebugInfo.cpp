@@ -78,7 +78,8 @@ void DebugInfo::forward() const {
 void DebugInfo::backward() const {
   for (int n = program.layers_size() - 1; n >= 0; --n) {
     const plan::Layer &layer = program.layers(n);
-    if (!layer.needs_backward())
+    // With force_backward layers that need no backward pass have one.
+    if (!layer.needs_backward() && layer.bottom_gradients().empty())
       continue;
     const std::string start = "    [Backward] Layer " + layer.name() + ", ";
     for (const plan::Layer::BottomGradient &gradient :

@@ -625,6 +625,10 @@ row('blocked_bottom', (2, 3), [
 row('blocked_branch', (2, 3), [
     Layer('p', 'Power', ['x'], ['a'], SQUARE + ' propagate_down: false'),
     Layer('e', 'Eltwise', ['a', 'x'], ['y'], 'eltwise_param { operation: PROD }')])
+row('blocked_tail', (2, 3), [
+    Layer('i', 'InnerProduct', ['x'], ['a'], IP % 4),
+    Layer('p', 'Power', ['a'], ['b'], SQUARE + ' propagate_down: false'),
+    Layer('r', 'TanH', ['b'], ['c']), Layer('j', 'InnerProduct', ['c'], ['y'], IP % 2)])
 row('blocked_convolution', (1, 2, 4, 4), [
     Layer('c', 'Convolution', ['x'], ['y'], 'propagate_down: false '
           'convolution_param { num_output: 3 kernel_size: 3 }')])
@@ -636,7 +640,7 @@ row('force_backward', {'x': (2, 3), 'z': (2, 3)}, [
 row('force_backward_frozen', {'x': (2, 3), 'z': (2, 3)}, [
     Layer('i', 'InnerProduct', ['x'], ['a'], IP % 3 + ' param { lr_mult: 0 } param { lr_mult: 0 }'),
     Layer('e', 'Eltwise', ['a', 'z'], ['y'], 'eltwise_param { operation: PROD }')],
-    frozen=[('i', 0), ('i', 1)], bare=['x', 'z'], net='force_backward: true')
+    bare=['x', 'z'], net='force_backward: true')
 row('unused_branch', (2, 3), [
     Layer('i', 'InnerProduct', ['x'], ['y'], IP % 4),
     Layer('j', 'InnerProduct', ['x'], ['unused'], IP % 2)])

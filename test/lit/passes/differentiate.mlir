@@ -71,6 +71,7 @@ brew.program @stops train differentiate {
   // CHECK: %[[SEED:.*]] = brew.fill 2.000000e+00 : tensor<2x3xf64>
   // CHECK-NEXT: %[[DB:.*]] = brew.inner_product_backward_data "frozen"(%[[SEED]], %[[F]])
   // CHECK-NEXT: %[[DC:.*]] = brew.inner_product_backward_weights "cut"(%{{.*}}, %[[DB]])
+  // Caffe computes the gradient of "frozen"'s bottom, but not of "cut"'s.
   // "deep" learns, but no gradient reaches it: zero.
   // CHECK-NEXT: %[[ZERO:.*]] = brew.fill 0.000000e+00 : tensor<4x4xf64>
   // CHECK-NEXT: brew.store_gradient %[[ZERO]], @deep.0
@@ -181,4 +182,36 @@ brew.program @forced train differentiate {
   %y = brew.relu "relu"(%x) {negative_slope = 0.0 : f32, loss_weights = array<f32: 1.0>, propagate_down = array<i1: true>, tops = ["y"]} : (tensor<2x4xf32>) -> tensor<2x4xf32>
   // CHECK: %[[DX:.*]] = linalg.generic {{.*}}brew.layer = "relu"
   // CHECK: brew.keep "diff" "x", %[[DX]]
+}
+
+// -----
+
+// A read marked brew.gradient gets its gradient at lr_mult 0 (force_backward).
+brew.param @w : tensor<3x4xf64> {layer = "ip", index = 0 : i64, lr_mult = 0.0 : f32}
+// CHECK-LABEL: brew.program @frozen_with_gradient
+brew.program @frozen_with_gradient train differentiate {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf64>
+  %w = brew.param_value @w {brew.gradient} : tensor<3x4xf64>
+  %y = brew.inner_product "ip"(%x, %w) {num_output = 3 : i64, axis = 1 : i64, loss_weights = array<f32: 1.0>, tops = ["y"]} : (tensor<2x4xf64>, tensor<3x4xf64>) -> tensor<2x3xf64>
+  // CHECK: %[[DW:.*]] = brew.inner_product_backward_weights "ip"
+  // CHECK: brew.store_gradient %[[DW]], @w
+}
+
+// -----
+
+// Nothing is learnt through a blocked bottom, but Caffe computes the gradient of
+// what comes out, and shows it.
+brew.param @ip.0 : tensor<4x4xf64> {layer = "ip", index = 0 : i64}
+// CHECK-LABEL: brew.program @behind_blocked
+brew.program @behind_blocked train differentiate {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["in"]} : tensor<2x4xf64>
+  %w = brew.param_value @ip.0 : tensor<4x4xf64>
+  %a = brew.inner_product "ip"(%x, %w) {num_output = 4 : i64, axis = 1 : i64, tops = ["a"]} : (tensor<2x4xf64>, tensor<4x4xf64>) -> tensor<2x4xf64>
+  %cut = brew.relu "cut"(%a) {negative_slope = 0.0 : f32, propagate_down = array<i1: false>, tops = ["x"]} : (tensor<2x4xf64>) -> tensor<2x4xf64>
+  %y = brew.tanh "y"(%cut) {loss_weights = array<f32: 1.0>, tops = ["y"]} : (tensor<2x4xf64>) -> tensor<2x4xf64>
+  // CHECK: %[[DB:.*]] = linalg.generic {{.*}}brew.layer = "y"
+  // CHECK-NOT: brew.layer = "cut"
+  // CHECK: brew.store_gradient %{{.*}}, @ip.0
+  // CHECK-NOT: brew.keep "diff" "a"
+  // CHECK: brew.keep "diff" "x", %[[DB]]
 }
