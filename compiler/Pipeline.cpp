@@ -73,7 +73,9 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     return;
   }
   case Phase::Fused: {
-    pm.addPass(createFuseEpilogue());
+    FuseEpilogueOptions epilogue;
+    epilogue.plainProducts = options.cuda;
+    pm.addPass(createFuseEpilogue(epilogue));
     AssignLayoutOptions layout;
     layout.layout = options.layout;
     // Only tensor cores want channels last.

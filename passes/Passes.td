@@ -111,6 +111,9 @@ def BuildUpdate : Pass<"brew-build-update", "::mlir::ModuleOp"> {
 def FuseEpilogue : Pass<"brew-fuse-epilogue", "::mlir::ModuleOp"> {
   let summary = "Moves a ReLU into the convolution or inner product before it";
   let description = "Only where nothing else reads the value before the ReLU.";
+  let options = [Option<"plainProducts", "plain-products", "bool", "false",
+    "Leave a ReLU with a slope behind an inner product: the target's library has "
+    "no such product">];
 }
 
 def AssignLayout : Pass<"brew-assign-layout", "::mlir::ModuleOp"> {

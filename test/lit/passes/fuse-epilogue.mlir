@@ -1,5 +1,7 @@
 // RUN: %brew-opt %s --brew-fuse-epilogue --split-input-file --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
 
+// RUN: %brew-opt %s --brew-fuse-epilogue='plain-products=true' --split-input-file | FileCheck %s --check-prefix=PLAIN
+
 // A ReLU behind a convolution or an inner product goes into the call, with its
 // slope; the call is then known under both names and both places.
 
@@ -69,4 +71,28 @@ brew.program @twice train {
   %r = brew.relu "relu"(%z) {negative_slope = 0.5 : f32, tops = ["r"]} : (tensor<1x5xf32>) -> tensor<1x5xf32>
   %s = brew.relu "again"(%r) {negative_slope = 0.5 : f32, tops = ["s"]} : (tensor<1x5xf32>) -> tensor<1x5xf32>
   brew.output %s "s" loss_weight 0.0 : tensor<1x5xf32>
+}
+
+// -----
+
+// A target whose library has no product with a slope keeps that ReLU apart;
+// convolutions and plain ReLUs are fused as ever.
+// PLAIN-LABEL: brew.program @sloping
+brew.program @sloping train {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x1x4x4xf32>
+  %w = brew.fill 1.0 : tensor<2x1x3x3xf32>
+  %v = brew.fill 1.0 : tensor<5x8xf32>
+  %u = brew.fill 1.0 : tensor<3x5xf32>
+  // PLAIN: brew.convolution "conv+relu"
+  %y = brew.convolution "conv"(%x, %w) {num_output = 2 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["y"]} : (tensor<1x1x4x4xf32>, tensor<2x1x3x3xf32>) -> tensor<1x2x2x2xf32>
+  %r = brew.relu "relu"(%y) {negative_slope = 0.125 : f32, tops = ["y"]} : (tensor<1x2x2x2xf32>) -> tensor<1x2x2x2xf32>
+  // PLAIN-NEXT: %[[Z:.*]] = brew.inner_product "ip"(
+  // PLAIN-NOT: relu =
+  // PLAIN-NEXT: %[[S:.*]] = brew.relu "leaky"(%[[Z]])
+  %z = brew.inner_product "ip"(%r, %v) {num_output = 5 : i64, axis = 1 : i64, tops = ["z"]} : (tensor<1x2x2x2xf32>, tensor<5x8xf32>) -> tensor<1x5xf32>
+  %s = brew.relu "leaky"(%z) {negative_slope = 0.5 : f32, tops = ["z"]} : (tensor<1x5xf32>) -> tensor<1x5xf32>
+  // PLAIN-NEXT: brew.inner_product "ip2+relu2"(%[[S]],
+  %t = brew.inner_product "ip2"(%s, %u) {num_output = 3 : i64, axis = 1 : i64, tops = ["t"]} : (tensor<1x5xf32>, tensor<3x5xf32>) -> tensor<1x3xf32>
+  %q = brew.relu "relu2"(%t) {negative_slope = 0.0 : f32, tops = ["t"]} : (tensor<1x3xf32>) -> tensor<1x3xf32>
+  brew.output %q "t" loss_weight 0.0 : tensor<1x3xf32>
 }
