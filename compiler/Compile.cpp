@@ -161,6 +161,8 @@ void Compilation::runPhase(Phase phase, Emit emit, llvm::StringRef name) {
     pipeline.regularization = imported.solver->regularization_type();
     pipeline.keepUpdate =
         imported.solver->snapshot_diff() || imported.solver->debug_info();
+    pipeline.accumulate = imported.solver->iter_size() > 1;
+    pipeline.clip = imported.solver->clip_gradients() >= 0;
   }
   buildPhase(pm, phase, pipeline);
   if (mlir::failed(pm.run(*imported.module))) {

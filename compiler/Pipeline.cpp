@@ -83,6 +83,10 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
       layout.layout = "nchw";
     layout.noLibrary = words(options.noLibrary);
     pm.addPass(createAssignLayout(layout));
+    BuildGradientProgramsOptions gradients;
+    gradients.accumulate = options.accumulate;
+    gradients.clip = options.clip;
+    pm.addPass(createBuildGradientPrograms(gradients));
     LowerToNestsOptions lower;
     lower.noLibrary = layout.noLibrary;
     pm.addPass(createLowerToNests(lower));

@@ -37,6 +37,8 @@ struct PipelineOptions {
   std::string regularization = "L2";
   /// The solver shows its updates (snapshot_diff, debug_info).
   bool keepUpdate = false;
+  bool accumulate = false; ///< it adds up gradients of batches (iter_size)
+  bool clip = false;       ///< it bounds the gradients' norm (clip_gradients)
 };
 
 /// Registers dialects, interfaces and passes that Brew uses.

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/KernelAnalysis.h"
+#include "dialects/Brew/layers/Solver.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -447,8 +448,8 @@ struct FormKernels : brew::impl::FormKernelsBase<FormKernels> {
   static void moveSinksToEnd(Block &block) {
     SmallVector<Operation *> sinks;
     for (Operation &op : block)
-      if (isa<StoreParamOp, StoreStateOp, StoreGradientOp, KeepOp, OutputOp,
-              CheckLabelsOp>(op))
+      if (isa<StoreParamOp, StoreStateOp, StoreGradientOp, StoreAllGradientsOp,
+              KeepOp, OutputOp, CheckLabelsOp>(op))
         sinks.push_back(&op);
     for (Operation *sink : sinks)
       sink->moveBefore(&block, block.end());

@@ -130,6 +130,26 @@ def AssignLayout : Pass<"brew-assign-layout", "::mlir::ModuleOp"> {
       "Groups of vendor calls not to use, or `all`">];
 }
 
+def BuildGradientPrograms : Pass<"brew-build-gradient-programs", "::mlir::ModuleOp"> {
+  let summary = "Adds what a solver does with gradients before its update";
+  let description = [{
+    `accumulate` adds the gradients of a batch to sums that lie behind the solver's
+    state and start as zeros; `collect` adds the sums to the gradients and clears them
+    (iter_size). `clip` has the sum of the squares of all gradients as its output
+    `sum_of_squares` (clip_gradients), added in two stages so that it can use all of
+    the device, always in the same order. They treat the arena of gradients as one
+    vector. The gaps in it are zeros.
+  }];
+  let options = [
+    Option<"accumulate", "accumulate", "bool", "false",
+      "The solver adds up gradients (iter_size)">,
+    Option<"clip", "clip", "bool", "false",
+      "The solver looks at the gradients' norm (clip_gradients)">];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def LowerToNests : Pass<"brew-lower-to-nests", "::mlir::ModuleOp"> {
   let summary = "Replaces layers that are no vendor call by their generic form";
   let options = [ListOption<"noLibrary", "no-library", "std::string",

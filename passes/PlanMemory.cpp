@@ -9,9 +9,11 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/layers/Convolution.h"
 #include "dialects/Brew/layers/Shape.h"
+#include "dialects/Brew/layers/Solver.h"
 #include "dialects/Brew/KernelAnalysis.h"
 #include "dialects/Plan/PlanDialect.h"
 #include "passes/MemoryPlanner.h"
+#include "passes/ParameterPlaces.h"
 #include "passes/PlanParts.h"
 #include "passes/Passes.h"
 
@@ -33,24 +35,6 @@ int64_t bytesOf(RankedTensorType type) {
   return countOf(type.getShape()) *
          llvm::divideCeil(type.getElementTypeBitWidth(), 8);
 }
-
-int64_t aligned(int64_t bytes) {
-  return llvm::alignTo(bytes, brew::kBufferAlignment);
-}
-
-/// Where parameters, gradients and state lie: one offset per parameter, used
-/// in three arenas.
-struct ParameterPlaces {
-  llvm::DenseMap<StringAttr, int64_t> offsets;
-  int64_t size = 0;
-
-  explicit ParameterPlaces(ModuleOp module) {
-    for (auto param : module.getOps<ParamOp>()) {
-      offsets[param.getSymNameAttr()] = size;
-      size += aligned(bytesOf(cast<RankedTensorType>(param.getType())));
-    }
-  }
-};
 
 constexpr llvm::StringLiteral kTransient = "transient";
 constexpr llvm::StringLiteral kParameters = "parameters";
@@ -76,7 +60,7 @@ struct Root {
 /// Plans one program.
 class ProgramPlanner {
 public:
-  ProgramPlanner(ProgramOp program, const ParameterPlaces &places, OpBuilder &b,
+  ProgramPlanner(ProgramOp program, const brew::ParameterPlaces &places, OpBuilder &b,
                  llvm::StringMap<int> &kernelNames)
       : program(program), places(places), b(b), kernelNames(kernelNames) {}
 
@@ -87,6 +71,7 @@ private:
   static bool isStep(Operation *op) {
     return isa<KernelOp, LibraryInterface>(op);
   }
+  Fixed allGradients(bool sums) const;
   std::optional<Fixed> fixedOf(Operation *read) const;
   std::optional<Fixed> storePlace(Operation *store) const;
   unsigned rootOf(Value value) const;
@@ -104,7 +89,7 @@ private:
   const std::string &uniqueName(Value owner);
 
   ProgramOp program;
-  const ParameterPlaces &places;
+  const brew::ParameterPlaces &places;
   OpBuilder &b;
   llvm::StringMap<int> &kernelNames;
   std::vector<Root> roots;
@@ -120,6 +105,13 @@ private:
   int64_t stepCount = 0;
 };
 
+/// Sums over batches lie behind the solver's state, as zeros at first.
+Fixed ProgramPlanner::allGradients(bool sums) const {
+  if (sums)
+    return {kState, places.slots * places.size, "gradient sums"};
+  return {kGradients, 0, "gradients"};
+}
+
 std::optional<Fixed> ProgramPlanner::fixedOf(Operation *op) const {
   if (auto read = dyn_cast<ParamValueOp>(op))
     return Fixed{kParameters, places.offsets.lookup(read.getParamAttr().getAttr()),
@@ -133,6 +125,8 @@ std::optional<Fixed> ProgramPlanner::fixedOf(Operation *op) const {
                      places.offsets.lookup(read.getParamAttr().getAttr()),
                  read.getParam().str() + ".history" +
                      std::to_string(read.getSlot())};
+  if (auto read = dyn_cast<AllGradientsOp>(op))
+    return allGradients(read.getSums());
   if (auto read = dyn_cast<SolverScalarOp>(op))
     return Fixed{kScalars,
                  static_cast<int64_t>(read.getScalar()) *
@@ -156,6 +150,8 @@ std::optional<Fixed> ProgramPlanner::storePlace(Operation *op) const {
                      places.offsets.lookup(store.getParamAttr().getAttr()),
                  store.getParam().str() + ".history" +
                      std::to_string(store.getSlot())};
+  if (auto store = dyn_cast<StoreAllGradientsOp>(op))
+    return allGradients(store.getSums());
   return std::nullopt;
 }
 
@@ -590,18 +586,9 @@ planir::ProgramOp ProgramPlanner::run() {
 
 struct PlanMemory : brew::impl::PlanMemoryBase<PlanMemory> {
   /// Describes the parameters and their arenas.
-  void emitParameters(OpBuilder &b, const ParameterPlaces &places) {
+  void emitParameters(OpBuilder &b, const brew::ParameterPlaces &places) {
     ModuleOp module = getOperation();
-    llvm::DenseMap<StringAttr, int64_t> slots;
-    bool learns = false;
-    module.walk([&](StoreStateOp store) {
-      auto &count = slots[store.getParamAttr().getAttr()];
-      count = std::max<int64_t>(count, store.getSlot() + 1);
-      learns = true;
-    });
-    int64_t most = 0;
-    for (auto [name, count] : slots)
-      most = std::max(most, count);
+    bool learns = places.slots > 0;
     SmallVector<ParamOp> params(module.getOps<ParamOp>());
     b.setInsertionPointToStart(module.getBody());
     for (ParamOp param : params) {
@@ -618,7 +605,7 @@ struct PlanMemory : brew::impl::PlanMemoryBase<PlanMemory> {
           param.getSharedNameAttr(), param.getSharersAttr(),
           param.getSharerTypesAttr(), param.getLayerType(),
           // Caffe keeps history for every learnable parameter.
-          learns ? most : 0);
+          places.slots);
     }
     auto arena = [&](StringRef name, planir::ArenaKind kind, int64_t size) {
       if (size)
@@ -629,14 +616,17 @@ struct PlanMemory : brew::impl::PlanMemoryBase<PlanMemory> {
     module.walk([&](StoreGradientOp) { gradients = true; });
     arena(kGradients, planir::ArenaKind::Gradients,
           gradients ? places.size : 0);
-    arena(kState, planir::ArenaKind::State, most * places.size);
+    bool sums = false;
+    module.walk([&](StoreAllGradientsOp store) { sums |= store.getSums(); });
+    arena(kState, planir::ArenaKind::State,
+          (places.slots + sums) * places.size);
     arena(kScalars, planir::ArenaKind::Scalars,
           learns ? kScalarCount * brew::kBufferAlignment : 0);
   }
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    ParameterPlaces places(module);
+    brew::ParameterPlaces places(module);
     auto b = OpBuilder::atBlockBegin(module.getBody());
     emitParameters(b, places);
     b.setInsertionPointToEnd(module.getBody());

@@ -1,5 +1,7 @@
-//===- VerifyPhases.cpp - What each phase of the brew dialect promises -----===//
+//===- VerifyPhases.cpp - What each phase of the brew dialect promises
+//-----===//
 #include "dialects/Brew/layers/Shape.h"
+#include "dialects/Brew/layers/Solver.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,11 +21,12 @@ using namespace brew::ir;
 namespace {
 
 bool isSink(Operation *op) {
-  return isa<StoreParamOp, StoreGradientOp, StoreStateOp, OutputOp, KeepOp,
-             CheckLabelsOp>(op);
+  return isa<StoreParamOp, StoreGradientOp, StoreStateOp, StoreAllGradientsOp,
+             OutputOp, KeepOp, CheckLabelsOp>(op);
 }
 bool isRead(Operation *op) {
-  return isa<ParamValueOp, ParamGradientOp, ParamStateOp, SolverScalarOp>(op);
+  return isa<ParamValueOp, ParamGradientOp, ParamStateOp, AllGradientsOp,
+             SolverScalarOp>(op);
 }
 
 struct VerifyImport : brew::impl::VerifyImportBase<VerifyImport> {
@@ -72,9 +75,8 @@ LogicalResult checkParts(Operation *op) {
   }
   if (isa<KernelOp, KeepOp, OutputOp>(op))
     return success();
-  for (Value value : llvm::concat<Value>(
-           llvm::to_vector(op->getOperands()),
-           SmallVector<Value>(op->getResults())))
+  for (Value value : llvm::concat<Value>(llvm::to_vector(op->getOperands()),
+                                         SmallVector<Value>(op->getResults())))
     if (auto type = dyn_cast<RankedTensorType>(value.getType()))
       if (isPart(type))
         return op->emitError("phase fused: this operation does not follow the "

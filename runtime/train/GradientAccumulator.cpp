@@ -24,7 +24,16 @@ void addTyped(plan::DataType type, std::byte *target, const std::byte *source,
 } // namespace
 
 GradientAccumulator::GradientAccumulator(Executor &planExecutor)
-    : executor(planExecutor) {
+    : executor(planExecutor), addProgram(executor.findProgram("accumulate")),
+      finishProgram(executor.findProgram("collect")) {
+  // One without the other does not make a sum.
+  if (addProgram < 0 || finishProgram < 0)
+    addProgram = finishProgram = -1;
+}
+
+void GradientAccumulator::listPieces() {
+  if (!pieces.empty())
+    return;
   const plan::Manifest &manifest = executor.manifest();
   std::size_t offset = 0;
   for (const plan::Parameter &parameter : manifest.parameters()) {
@@ -41,6 +50,12 @@ GradientAccumulator::GradientAccumulator(Executor &planExecutor)
 }
 
 void GradientAccumulator::add() {
+  if (addProgram >= 0) {
+    executor.run(addProgram);
+    started = true;
+    return;
+  }
+  listPieces();
   for (const Piece &piece : pieces) {
     std::byte *sum = sums.data() + piece.offset;
     if (!started) {
@@ -57,13 +72,15 @@ void GradientAccumulator::add() {
 void GradientAccumulator::finish() {
   if (!started)
     return;
+  started = false;
+  if (finishProgram >= 0)
+    return executor.run(finishProgram);
   for (const Piece &piece : pieces) {
     // One addend or the other: the sum is the same bits.
     executor.modify(piece.buffer, [&](std::byte *gradient) {
       addTyped(piece.type, gradient, sums.data() + piece.offset, piece.bytes);
     });
   }
-  started = false;
 }
 
 } // namespace brew::runtime

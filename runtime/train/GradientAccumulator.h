@@ -11,7 +11,9 @@ namespace brew::runtime {
 
 /// Sums the parameter gradients of several runs of forward_backward, each of
 /// which overwrites them (iter_size). Adds in the plan's own precision, batch
-/// after batch, as Caffe does.
+/// after batch, as Caffe does. A plan that was compiled for it has programs
+/// that do so where the gradients are; with another, whose iter_size was set
+/// only now, they go through the host.
 class GradientAccumulator {
 public:
   explicit GradientAccumulator(Executor &executor);
@@ -30,7 +32,10 @@ private:
     std::size_t offset; ///< of its sum in `sums`
   };
 
+  void listPieces();
+
   Executor &executor;
+  int addProgram, finishProgram; ///< -1: the plan has none
   std::vector<Piece> pieces;
   std::vector<std::byte> sums; ///< in the buffers' own layout
   bool started = false;

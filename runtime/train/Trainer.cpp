@@ -193,12 +193,24 @@ void Trainer::displayIteration(double seconds) {
                   lossSuffix(output.lossWeight, output.value));
 }
 
+/// Of the plan's own program where it was compiled for clipping; else, with
+/// clip_gradients set only now, of the host.
+double Trainer::gradientSumOfSquares() const {
+  if (clipProgram < 0)
+    return params->gradientSumOfSquares();
+  executor.run(clipProgram);
+  double sum = 0;
+  for (const OutputValue &output : readOutputs(executor, clipProgram))
+    sum += output.value;
+  return sum;
+}
+
 double Trainer::clipFactor() const {
   if (solver.clip_gradients() < 0)
     return 1;
   // The norm is that of the accumulated gradients, before they are averaged
   // over iter_size: Caffe clips first.
-  const double norm = std::sqrt(params->gradientSumOfSquares());
+  const double norm = std::sqrt(gradientSumOfSquares());
   if (!(norm > solver.clip_gradients()))
     return 1;
   const double factor = solver.clip_gradients() / norm;

@@ -99,6 +99,7 @@ private:
   bool stepsTogether() const;
   void stepTogether();
   void settle(std::size_t stillRunning);
+  double gradientSumOfSquares() const;
   double clipFactor() const;
   void smooth(double loss);
   void displayIteration(double seconds);
@@ -110,7 +111,7 @@ private:
   Executor &executor;
   TrainerOptions options;
   const caffe::SolverParameter &solver;
-  int trainProgram, updateProgram, prepareProgram;
+  int trainProgram, updateProgram, prepareProgram, clipProgram;
   LearningRate rate;
   SolverScalars scalars;
   GradientAccumulator accumulator;

@@ -70,7 +70,8 @@ Trainer::Trainer(Executor &planExecutor, TrainerOptions trainerOptions)
       solver(options.solver),
       trainProgram(requireProgram(executor, "forward_backward")),
       updateProgram(requireProgram(executor, "update")),
-      prepareProgram(executor.findProgram("prepare")), rate(solver),
+      prepareProgram(executor.findProgram("prepare")),
+      clipProgram(executor.findProgram("clip")), rate(solver),
       scalars(executor), accumulator(executor),
       params(std::make_unique<Parameters>(executor)) {
   checkSolver();

@@ -63,6 +63,9 @@ CUDASIM_API int cudasim_enqueue(Stream *stream, void (*run)(void *),
 CUDASIM_API void cudasim_require_range(const void *address, std::uint64_t bytes,
                                        const char *purpose);
 
+/// Graphs that this process has started, for tests.
+CUDASIM_API unsigned long long cudasim_graph_launches();
+
 } // namespace cudasim
 
 #endif // CUDASIM_DRIVER_H

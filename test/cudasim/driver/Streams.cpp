@@ -64,6 +64,7 @@ std::set<Stream *> streams;
 std::set<Event *> events;
 std::set<Graph *> graphs;
 std::set<GraphExec *> executables;
+unsigned long long graphLaunches = 0;
 
 /// So much may be queued before the oldest work runs, as on a device.
 constexpr std::size_t kQueueLimit = 4096;
@@ -381,10 +382,16 @@ CUDASIM_API int cuGraphLaunch(GraphExec *executable, Stream *stream) {
     return failed;
   if (!executables.count(executable))
     return InvalidHandle;
+  ++graphLaunches;
   for (const Work &node : executable->nodes)
     if (Result failed = enqueue(stream, node))
       return failed;
   return Success;
+}
+
+CUDASIM_API unsigned long long cudasim_graph_launches() {
+  Lock lock(driverMutex());
+  return graphLaunches;
 }
 
 CUDASIM_API int cuGraphExecDestroy(GraphExec *executable) {

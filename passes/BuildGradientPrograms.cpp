@@ -1,0 +1,123 @@
+//===- BuildGradientPrograms.cpp - Accumulating and clipping gradients
+//-----===//
+#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/layers/Solver.h"
+#include "passes/ParameterPlaces.h"
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace brew {
+#define GEN_PASS_DEF_BUILDGRADIENTPROGRAMS
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+/// Fewest squares that a partial sum is made of, and most partial sums.
+constexpr int64_t kLeastChunk = 4096, kMostChunks = 1024;
+
+struct BuildGradientPrograms
+    : brew::impl::BuildGradientProgramsBase<BuildGradientPrograms> {
+  using BuildGradientProgramsBase::BuildGradientProgramsBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    Type element;
+    module.walk([&](StoreGradientOp store) {
+      element =
+          cast<RankedTensorType>(store.getValue().getType()).getElementType();
+    });
+    if (!element)
+      return;
+    int64_t bytes = brew::ParameterPlaces(module).size;
+    type = RankedTensorType::get({bytes * 8 / element.getIntOrFloatBitWidth()},
+                                 element);
+    if (accumulate) {
+      buildAccumulate();
+      buildCollect();
+    }
+    if (clip)
+      buildClip();
+  }
+
+private:
+  OpBuilder beginProgram(StringRef name) {
+    auto b = OpBuilder::atBlockEnd(getOperation().getBody());
+    auto program =
+        ProgramOp::create(b, getOperation().getLoc(), name, Phase::Train,
+                          nullptr, nullptr, nullptr, false);
+    b.createBlock(&program.getBody());
+    return b;
+  }
+
+  void buildAccumulate() {
+    OpBuilder b = beginProgram("accumulate");
+    Location loc = getOperation().getLoc();
+    Nest nest(b, loc, type.getShape());
+    nest.input(AllGradientsOp::create(b, loc, type, true), {0});
+    nest.input(AllGradientsOp::create(b, loc, type, false), {0});
+    nest.output(type, {0});
+    Value sums = nest.build([](Nest::Body &body) -> SmallVector<Value> {
+      return {body.s.add(body.in[0], body.in[1])};
+    })[0];
+    StoreAllGradientsOp::create(b, loc, sums, true);
+  }
+
+  void buildCollect() {
+    OpBuilder b = beginProgram("collect");
+    Location loc = getOperation().getLoc();
+    Nest nest(b, loc, type.getShape());
+    nest.input(AllGradientsOp::create(b, loc, type, true), {0});
+    nest.input(AllGradientsOp::create(b, loc, type, false), {0});
+    nest.output(type, {0});
+    nest.output(type, {0});
+    auto results = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+      return {body.s.constant(type.getElementType(), 0),
+              body.s.add(body.in[0], body.in[1])};
+    });
+    StoreAllGradientsOp::create(b, loc, results[0], true);
+    StoreAllGradientsOp::create(b, loc, results[1], false);
+  }
+
+  void buildClip() {
+    OpBuilder b = beginProgram("clip");
+    Location loc = getOperation().getLoc();
+    Value gradients = AllGradientsOp::create(b, loc, type, false);
+    int64_t count = type.getDimSize(0);
+    int64_t chunk =
+        std::max(kLeastChunk, int64_t(llvm::divideCeil(count, kMostChunks)));
+    int64_t chunks = llvm::divideCeil(count, chunk);
+    auto partialType = RankedTensorType::get({chunks}, type.getElementType());
+    auto scalar = RankedTensorType::get({}, type.getElementType());
+
+    Nest squares(b, loc, {chunks, chunk}, {false, true});
+    squares.output(partialType, {0}, 0.0);
+    Value partial = squares.build([&](Nest::Body &body) -> SmallVector<Value> {
+      Scalars &s = body.s;
+      Value at = s.addi(s.muli(body.loop(0), chunk), body.loop(1));
+      Value value = body.read(gradients, s.clamp(at, count));
+      // The last chunk may be shorter.
+      Value square = s.select(s.less(at, s.index(count)), s.mul(value, value),
+                              s.constant(type.getElementType(), 0));
+      return {s.accumulate(body.out[0], square)};
+    })[0];
+
+    Nest sum(b, loc, {chunks}, {true});
+    sum.input(partial, {0});
+    sum.output(scalar, {}, 0.0);
+    Value total = sum.build([](Nest::Body &body) -> SmallVector<Value> {
+      return {body.s.accumulate(body.out[0], body.in[0])};
+    })[0];
+    OutputOp::create(b, loc, total, "sum_of_squares", APFloat(0.0f), false);
+  }
+
+  RankedTensorType type; ///< of the whole arena
+};
+} // namespace

@@ -1,0 +1,62 @@
+//===- TrainerGraphsTest.cpp - CUDA graphs of a training run --------------===//
+//
+// How often a trainer starts a graph on the simulator: the first run of every
+// sequence of programs is enqueued step by step, all others are graphs.
+//
+//===----------------------------------------------------------------------===//
+#include "TrainingFixture.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <optional>
+
+using namespace brew;
+using test::LogLines;
+
+namespace {
+
+class TrainerGraphs : public test::TrainingFixture {
+protected:
+  TrainerGraphs() {
+    if (const char *value = std::getenv("BREW_TEST_CUDASIM"))
+      before = value;
+    setenv("BREW_TEST_CUDASIM", "1", 1);
+    setenv("BREW_CUDASIM", CUDASIM_FOLDER, 1);
+  }
+  ~TrainerGraphs() override {
+    if (!before)
+      unsetenv("BREW_TEST_CUDASIM");
+  }
+
+  /// Graphs started by a run of `iterations`.
+  unsigned long long launches(const std::string &solver, int iterations) {
+    LogLines log;
+    auto trainer = make("base_lr: 0.1 lr_policy: 'fixed' " + solver);
+    void *driver = dlopen(CUDASIM_FOLDER "/libcuda.so.1", RTLD_NOW);
+    auto count = reinterpret_cast<unsigned long long (*)()>(
+        dlsym(driver, "cudasim_graph_launches"));
+    EXPECT_NE(count, nullptr);
+    const unsigned long long start = count();
+    trainer->step(iterations);
+    const unsigned long long result = count() - start;
+    dlclose(driver);
+    return result;
+  }
+
+private:
+  std::optional<std::string> before;
+};
+
+} // namespace
+
+TEST_F(TrainerGraphs, AnIterationIsOneGraph) {
+  EXPECT_EQ(launches("display: 2 max_iter: 9", 9), 8u);
+}
+
+TEST_F(TrainerGraphs, ClippingStandsBetweenTwo) {
+  EXPECT_EQ(launches("clip_gradients: 0.1 max_iter: 5", 5), 4u + 4u);
+}
+
+TEST_F(TrainerGraphs, AccumulationRepeatsTheFirstOfTwo) {
+  EXPECT_EQ(launches("iter_size: 3 max_iter: 4", 4), 11u + 3u);
+}
