@@ -2,6 +2,7 @@
 //-----------------------------===//
 #include "compiler/Compile.h"
 
+#include "compiler/PlanWeights.h"
 #include "compiler/Report.h"
 #include "compiler/WritePlan.h"
 #include "compiler/cpu/CpuTarget.h"
@@ -12,11 +13,7 @@
 #include "compiler/cuda/GpuArchs.h"
 #include "formats/AtomicFile.h"
 #include "formats/Error.h"
-#include "formats/PathLookup.h"
-#include "formats/WeightFile.h"
 #include "runtime/plan/PlanWriter.h"
-#include "runtime/weights/Layout.h"
-#include "runtime/weights/WeightBinding.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
@@ -112,7 +109,7 @@ private:
   void writeText(llvm::StringRef name, llvm::StringRef text);
   void buildManifest(const std::vector<plan::Kernel> &kernels);
   void report();
-  void embedWeights();
+  void checkGivenBlobs();
   bool wants(Emit emit) const {
     return options.emit == emit || options.emit == Emit::All;
   }
@@ -227,29 +224,12 @@ void Compilation::report() {
   }
 }
 
-void Compilation::embedWeights() {
-  for (plan::Arena &arena : *manifest.mutable_arenas()) {
-    if (arena.kind() != plan::PARAMETERS)
-      continue;
-    std::string path = formats::requirePath(options.weights, {}, "weights");
-    std::string bytes(arena.size(), '\0');
-    std::string summary = runtime::bindWeights(
-        runtime::fileLayersOf(manifest), formats::readWeights(path), path,
-        [&](std::uint32_t index, const formats::Blob &blob) {
-          const plan::Buffer &buffer = manifest.buffers(index);
-          auto *target =
-              reinterpret_cast<std::byte *>(bytes.data()) + buffer.offset();
-          if (blob.isDouble())
-            runtime::store(buffer, blob.doubles.data(), target);
-          else
-            runtime::store(buffer, blob.floats.data(), target);
-        });
-    if (!summary.empty())
-      llvm::errs() << path << ": note: " << summary << "\n";
-    arena.set_initial_segment_index(segments.size());
-    manifest.add_segments()->set_kind(plan::Segment::WEIGHTS);
-    segments.push_back(std::move(bytes));
-  }
+void Compilation::checkGivenBlobs() {
+  prototxt::Diagnostics diagnostics;
+  compiler::checkGivenBlobs(*imported.module, imported.blobs, diagnostics);
+  llvm::errs() << diagnostics.str();
+  if (diagnostics.hasErrors())
+    throw Reported();
 }
 
 int Compilation::run() {
@@ -261,6 +241,7 @@ int Compilation::run() {
   if (stopsAfter(Emit::Import))
     return 0;
   runPhase(Phase::Graph, Emit::Graph, "graph");
+  checkGivenBlobs();
   if (stopsAfter(Emit::Graph))
     return 0;
   runPhase(Phase::Fused, Emit::Fused, "fused");
@@ -278,7 +259,9 @@ int Compilation::run() {
   if (options.output.empty())
     return 0;
   if (!options.weights.empty() && !isTraining())
-    embedWeights();
+    embedWeights(options.weights, imported.blobs, manifest, segments);
+  else
+    addGivenBlobs(imported.blobs, manifest, segments);
   formats::writeFileAtomically(options.output,
                                plan::serializePlan(manifest, segments));
   return 0;

@@ -74,6 +74,10 @@ public:
   ~Executor();
 
   const plan::Manifest &manifest() const { return plan->manifest(); }
+  /// First byte of a segment of the plan.
+  const std::byte *segment(std::uint32_t index) const {
+    return plan->segment(index);
+  }
   int threads() const;
 
   /// Index of the program called `name`, or -1.

@@ -231,6 +231,7 @@ void Importer::build() {
   ModuleBuilder builder(context, path, options.f64);
   for (size_t i = 0; i < programs.size(); ++i) {
     const Planned &program = programs[i];
+    collectGivenBlobs(graphs[i], program.net.source->places(), result.blobs);
     NetRecord &record = result.records[program.name];
     record = {program.source, recordRules(program.net),
               recordLayers(graphs[i])};

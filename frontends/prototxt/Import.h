@@ -8,6 +8,7 @@
 
 #include "formats/caffe.pb.h"
 #include "frontends/prototxt/Diagnostic.h"
+#include "frontends/prototxt/GivenBlobs.h"
 #include "frontends/prototxt/NetRecord.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -51,6 +52,8 @@ struct ImportedNet {
   std::string netName;
   /// The nets of the programs, by the programs' names.
   std::map<std::string, NetRecord> records;
+  /// Weights inside the prototxts.
+  GivenBlobs blobs;
 };
 
 /// Imports a solver or net file. What is wrong with its contents goes to

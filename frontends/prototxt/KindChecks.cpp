@@ -1,7 +1,11 @@
 //===- KindChecks.cpp - What a layer's type demands -----------------------===//
 
+#include "formats/Blob.h"
+#include "formats/Error.h"
 #include "frontends/prototxt/LayerKinds.h"
 #include "frontends/prototxt/LayerSettings.h"
+
+#include <algorithm>
 
 namespace brew::prototxt {
 
@@ -58,18 +62,51 @@ void checkBlocks(const caffe::LayerParameter &layer, const LayerKind &kind,
                               " has no effect in a layer of this type");
 }
 
+/// Weights inside the prototxt: as many as the layer has parameters. Their
+/// shapes are checked once those of the net are known.
+void checkBlobs(const caffe::LayerParameter &layer, const LayerKind &kind,
+                const SourceMap &places, Diagnostics &diagnostics) {
+  const int given = layer.blobs_size();
+  if (given == 0)
+    return;
+  if (kind.ignoresBlobs) {
+    diagnostics.warning(places.where(layer, "blobs"),
+                        layerWords(layer) +
+                            "blobs have no effect: Caffe starts the weights of "
+                            "this type from its fillers");
+    return;
+  }
+  const int wanted = static_cast<int>(paramsOf(kind, layer).size());
+  // A Scale makes the bias itself where only the scale is given.
+  const bool isScaleAlone = layer.type() == "Scale" && given == 1;
+  if (given != wanted && !isScaleAlone)
+    diagnostics.error(places.where(layer, "blobs", std::min(given - 1, wanted)),
+                      layerWords(layer) + "blobs is given " +
+                          number(given, "time") + ", but the layer has " +
+                          number(wanted, "parameter"));
+  for (int i = 0; i < given; ++i) {
+    try {
+      caffe::BlobProto copy = layer.blobs(i);
+      formats::takeBlob(copy, "blobs " + std::to_string(i));
+    } catch (const Error &error) {
+      // Files that are wrong are damaged; this one is written by hand.
+      std::string text = error.what();
+      if (size_t at = text.find("damaged: "); at != text.npos)
+        text.erase(at, std::string("damaged: ").size());
+      diagnostics.error(places.where(layer, "blobs", i),
+                        layerWords(layer) + text);
+    }
+  }
+}
+
 } // namespace
 
 void checkAgainstKind(const caffe::LayerParameter &layer, const LayerKind &kind,
                       const SourceMap &places, Diagnostics &diagnostics) {
   checkCounts(layer, kind, places, diagnostics);
   checkBlocks(layer, kind, places, diagnostics);
-  if (layer.blobs_size() > 0)
-    diagnostics.error(
-        places.where(layer, "blobs"),
-        layerWords(layer) +
-            "weights inside a prototxt are not supported yet; give them in a "
-            "caffemodel");
+  if (kind.isSupported())
+    checkBlobs(layer, kind, places, diagnostics);
 }
 
 } // namespace brew::prototxt

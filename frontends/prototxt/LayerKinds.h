@@ -38,6 +38,8 @@ struct LayerKind {
   bool isLoss = false;
   /// Caffe can compute it in the memory of its bottom.
   bool worksInPlace = false;
+  /// Caffe drops weights that the prototxt gives in `blobs`.
+  bool ignoresBlobs = false;
 
   /// Reports what is wrong with the settings, as far as it can be said without
   /// shapes; null: nothing can be.
@@ -68,6 +70,11 @@ struct LayerKind {
   constexpr LayerKind builtBy(void (*function)(LayerBuild &)) const {
     LayerKind kind = *this;
     kind.build = function;
+    return kind;
+  }
+  constexpr LayerKind ignoringBlobs() const {
+    LayerKind kind = *this;
+    kind.ignoresBlobs = true;
     return kind;
   }
   constexpr LayerKind inPlace() const {

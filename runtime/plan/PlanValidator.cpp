@@ -251,6 +251,18 @@ void Validator::checkCompanion(const Buffer &parameter, std::uint32_t index,
             "the gradient's offset differs from the parameter's");
 }
 
+void Validator::checkInitialValues(std::uint32_t segment, const Buffer &buffer,
+                                   const std::string &where) const {
+  require(segment < static_cast<std::uint32_t>(manifest.segments_size()), where,
+          "the segment of its first values does not exist");
+  const Segment &values = manifest.segments(static_cast<int>(segment));
+  require(values.kind() == Segment::WEIGHTS, where,
+          "the segment of its first values holds no weights");
+  require(values.size() == static_cast<std::uint64_t>(elementCount(buffer)) *
+                               elementSize(buffer.type()),
+          where, "the segment of its first values has another size");
+}
+
 void Validator::checkParameters() const {
   std::set<std::pair<std::string, std::uint32_t>> names;
   for (int i = 0; i < manifest.parameters_size(); ++i) {
@@ -279,6 +291,8 @@ void Validator::checkParameters() const {
       checkCompanion(buffer, state, where,
                      "a history buffer does not exist or is constant");
     checkFileDims(parameter.file_dims(), elementCount(buffer), where);
+    if (parameter.has_initial_segment_index())
+      checkInitialValues(parameter.initial_segment_index(), buffer, where);
     for (const Parameter::Sharer &sharer : parameter.sharers()) {
       require(sharer.has_layer() && sharer.has_index(), where,
               "layer or index of a sharer is missing");

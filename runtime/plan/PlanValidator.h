@@ -60,6 +60,8 @@ private:
   void checkParameters() const;
   void checkCompanion(const Buffer &parameter, std::uint32_t index,
                       const std::string &where, const char *what) const;
+  void checkInitialValues(std::uint32_t segment, const Buffer &buffer,
+                          const std::string &where) const;
   void checkFileDims(const google::protobuf::RepeatedField<std::int64_t> &dims,
                      std::int64_t count, const std::string &where) const;
   void checkKernels() const;

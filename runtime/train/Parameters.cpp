@@ -3,53 +3,15 @@
 #include "runtime/train/Parameters.h"
 
 #include "formats/Error.h"
-#include "runtime/data/Filler.h"
 #include "runtime/log/Log.h"
+#include "runtime/weights/InitialValues.h"
 #include "runtime/weights/Layout.h"
 
 #include <algorithm>
 #include <set>
-#include <thread>
 
 namespace brew::runtime {
 namespace {
-
-template <typename Element>
-void fillRange(const Filler &filler, const ElementOrder &order,
-               std::int64_t begin, std::int64_t end, std::byte *memory) {
-  auto *elements = reinterpret_cast<Element *>(memory);
-  order.forEachRun(begin, end,
-                   [&](std::int64_t first, std::int64_t position,
-                       std::int64_t length, std::int64_t step) {
-                     for (std::int64_t i = 0; i < length; ++i)
-                       elements[position + i * step] =
-                           static_cast<Element>(filler.value(first + i));
-                   });
-}
-
-/// Fills a buffer on several threads. Values depend on their index alone, so
-/// any split gives the same bits.
-void fillBuffer(const Filler &filler, const plan::Buffer &buffer,
-                std::byte *memory, int threads) {
-  constexpr std::int64_t kPerThread = 1 << 18;
-  const ElementOrder order(buffer);
-  auto range = [&](std::int64_t begin, std::int64_t end) {
-    if (buffer.type() == plan::F64)
-      fillRange<double>(filler, order, begin, end, memory);
-    else
-      fillRange<float>(filler, order, begin, end, memory);
-  };
-  const std::int64_t count = order.count();
-  const std::int64_t parts =
-      std::clamp<std::int64_t>(count / kPerThread, 1, std::max(1, threads));
-  std::vector<std::thread> workers;
-  for (std::int64_t part = 1; part < parts; ++part)
-    workers.emplace_back(range, count * part / parts,
-                         count * (part + 1) / parts);
-  range(0, count / parts);
-  for (std::thread &worker : workers)
-    worker.join();
-}
 
 template <typename Element>
 double sumOfSquares(const ElementOrder &order, const std::byte *memory) {
@@ -74,19 +36,13 @@ Parameters::Parameters(Executor &planExecutor)
 
 void Parameters::fill(std::uint64_t seed) {
   for (const plan::Parameter &parameter : manifest.parameters()) {
-    const std::string name =
-        parameter.layer() + "/" + std::to_string(parameter.index());
-    caffe::FillerParameter description; // constant zero by default
-    if (!description.ParseFromString(parameter.filler()))
-      throw badInput("damaged plan: the filler of parameter " + name +
-                     " cannot be read");
-    const Filler filler(description, toVector(parameter.file_dims()),
-                        RandomStream(seed, "filler " + name),
-                        "parameter " + name);
-    const plan::Buffer &buffer =
-        manifest.buffers(static_cast<int>(parameter.buffer_index()));
+    const std::byte *given =
+        parameter.has_initial_segment_index()
+            ? executor.segment(parameter.initial_segment_index())
+            : nullptr;
     executor.modify(parameter.buffer_index(), [&](std::byte *memory) {
-      fillBuffer(filler, buffer, memory, executor.threads());
+      writeInitialValues(manifest, parameter, given, seed, executor.threads(),
+                         memory);
     });
   }
 }

@@ -23,8 +23,8 @@ public:
   /// a filler in the plan cannot be read or does not suit its parameter.
   explicit Parameters(Executor &executor);
 
-  /// Initialises every parameter from its filler (zero without one) with
-  /// random streams of `seed`: same seed, same bits, any number of threads.
+  /// Gives every parameter its first values: those the prototxt has, or its
+  /// filler's with random streams of `seed` (see InitialValues.h).
   void fill(std::uint64_t seed);
 
   /// Loads a .caffemodel or HDF5 weight file, layer by layer name. Shapes must

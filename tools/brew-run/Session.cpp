@@ -131,7 +131,12 @@ void Session::initialise(const std::vector<std::string> &weights,
   }
   folders.push_back(planFolder);
 
-  if (required && !embedded && names.empty() && manifest().parameters_size())
+  const bool complete = std::all_of(
+      manifest().parameters().begin(), manifest().parameters().end(),
+      [](const plan::Parameter &parameter) {
+        return parameter.has_initial_segment_index();
+      });
+  if (required && !embedded && names.empty() && !complete)
     throw usage("the plan has no weights in it: give some with --weights");
   if (!embedded)
     parameters.fill(seed);

@@ -211,6 +211,23 @@ const BrokenRule kRules[] = {
     {"ParameterTwice",
      [](Manifest &m) { m.mutable_parameters(1)->set_index(0); },
      "another parameter has its name"},
+    {"FirstValuesNowhere",
+     [](Manifest &m) { weights(m).set_initial_segment_index(9); },
+     "the segment of its first values does not exist"},
+    {"FirstValuesNoWeights",
+     [](Manifest &m) {
+       for (int i = 0; i < m.segments_size(); ++i)
+         if (m.segments(i).kind() == Segment::CONSTANT_DATA)
+           weights(m).set_initial_segment_index(static_cast<unsigned>(i));
+     },
+     "the segment of its first values holds no weights"},
+    {"FirstValuesTooFew",
+     [](Manifest &m) {
+       for (int i = 0; i < m.segments_size(); ++i)
+         if (m.segments(i).kind() == Segment::WEIGHTS)
+           weights(m).set_initial_segment_index(static_cast<unsigned>(i));
+     },
+     "the segment of its first values has another size"},
     {"NoParameterBuffer", [](Manifest &m) { weights(m).clear_buffer_index(); },
      "its buffer does not exist"},
     {"ParameterBufferMissing",

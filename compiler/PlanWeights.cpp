@@ -1,0 +1,122 @@
+//===- PlanWeights.cpp - Weights that go into a plan ----------------------===//
+#include "compiler/PlanWeights.h"
+
+#include "dialects/Brew/BrewDialect.h"
+#include "formats/PathLookup.h"
+#include "formats/WeightFile.h"
+#include "runtime/weights/InitialValues.h"
+#include "runtime/weights/Layout.h"
+#include "runtime/weights/WeightBinding.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <set>
+#include <thread>
+
+using namespace brew;
+using namespace brew::compiler;
+
+void compiler::checkGivenBlobs(mlir::ModuleOp module,
+                               const prototxt::GivenBlobs &blobs,
+                               prototxt::Diagnostics &diagnostics) {
+  std::set<std::pair<std::string, int>> seen;
+  for (auto program : module.getOps<ir::ProgramOp>()) {
+    mlir::DictionaryAttr params = program.getParamsAttr();
+    if (!params)
+      continue;
+    for (const auto &[key, given] : blobs) {
+      auto shapes = params.getAs<mlir::ArrayAttr>(key.first);
+      if (!shapes || key.second >= static_cast<int>(shapes.size()) ||
+          !seen.insert(key).second)
+        continue;
+      auto shape =
+          mlir::cast<mlir::DenseI64ArrayAttr>(shapes[key.second]).asArrayRef();
+      const std::vector<int64_t> dims(shape.begin(), shape.end());
+      if (!runtime::fits(given.blob, dims))
+        diagnostics.error(given.where, given.layerWords + "blobs " +
+                                           std::to_string(key.second) + " is " +
+                                           formats::dimsText(given.blob.dims) +
+                                           ", but the layer's parameter is " +
+                                           formats::dimsText(dims));
+    }
+  }
+}
+
+namespace {
+
+template <typename Element>
+std::string bytesOf(const std::vector<Element> &values) {
+  return {reinterpret_cast<const char *>(values.data()),
+          values.size() * sizeof(Element)};
+}
+
+/// The values the prototxt gives for a parameter, as bytes of the plan's
+/// precision; nothing if it gives none.
+std::string givenBytes(const prototxt::GivenBlobs &blobs,
+                       const plan::Manifest &manifest,
+                       const plan::Parameter &parameter) {
+  auto given =
+      blobs.find({parameter.layer(), static_cast<int>(parameter.index())});
+  if (given == blobs.end())
+    return {};
+  return manifest.target().precision() == plan::F64
+             ? bytesOf(given->second.blob.toDoubles())
+             : bytesOf(given->second.blob.toFloats());
+}
+
+} // namespace
+
+void compiler::addGivenBlobs(const prototxt::GivenBlobs &blobs,
+                             plan::Manifest &manifest,
+                             std::vector<std::string> &segments) {
+  for (plan::Parameter &parameter : *manifest.mutable_parameters()) {
+    std::string bytes = givenBytes(blobs, manifest, parameter);
+    if (bytes.empty())
+      continue;
+    parameter.set_initial_segment_index(segments.size());
+    manifest.add_segments()->set_kind(plan::Segment::WEIGHTS);
+    segments.push_back(std::move(bytes));
+  }
+}
+
+void compiler::embedWeights(const std::string &path,
+                            const prototxt::GivenBlobs &blobs,
+                            plan::Manifest &manifest,
+                            std::vector<std::string> &segments) {
+  constexpr std::uint64_t seed = 0;
+  const int threads =
+      static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const std::string file = formats::requirePath(path, {}, "weights");
+  for (plan::Arena &arena : *manifest.mutable_arenas()) {
+    if (arena.kind() != plan::PARAMETERS)
+      continue;
+    std::string bytes(arena.size(), '\0');
+    auto memoryOf = [&](std::uint32_t buffer) {
+      return reinterpret_cast<std::byte *>(bytes.data()) +
+             manifest.buffers(static_cast<int>(buffer)).offset();
+    };
+    for (const plan::Parameter &parameter : manifest.parameters()) {
+      const std::string given = givenBytes(blobs, manifest, parameter);
+      runtime::writeInitialValues(
+          manifest, parameter,
+          given.empty() ? nullptr
+                        : reinterpret_cast<const std::byte *>(given.data()),
+          seed, threads, memoryOf(parameter.buffer_index()));
+    }
+    const std::string summary = runtime::bindWeights(
+        runtime::fileLayersOf(manifest), formats::readWeights(file), file,
+        [&](std::uint32_t index, const formats::Blob &blob) {
+          const plan::Buffer &buffer =
+              manifest.buffers(static_cast<int>(index));
+          if (blob.isDouble())
+            runtime::store(buffer, blob.doubles.data(), memoryOf(index));
+          else
+            runtime::store(buffer, blob.floats.data(), memoryOf(index));
+        });
+    if (!summary.empty())
+      llvm::errs() << file << ": note: " << summary << "\n";
+    arena.set_initial_segment_index(segments.size());
+    manifest.add_segments()->set_kind(plan::Segment::WEIGHTS);
+    segments.push_back(std::move(bytes));
+  }
+}

@@ -1,0 +1,33 @@
+//===- PlanWeights.h - Weights that go into a plan --------------*- C++ -*-===//
+#pragma once
+
+#include "frontends/prototxt/Diagnostic.h"
+#include "frontends/prototxt/GivenBlobs.h"
+#include "runtime/plan/plan.pb.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+#include <vector>
+
+namespace brew::compiler {
+
+/// Reports the blobs of the prototxt whose shapes are not those of the layers'
+/// parameters; `module` is in phase graph.
+void checkGivenBlobs(mlir::ModuleOp module, const prototxt::GivenBlobs &blobs,
+                     prototxt::Diagnostics &diagnostics);
+
+/// Gives each parameter that the prototxt has values for a segment of them, for
+/// a plan whose other parameters are filled when it runs.
+void addGivenBlobs(const prototxt::GivenBlobs &blobs, plan::Manifest &manifest,
+                   std::vector<std::string> &segments);
+
+/// Fills the parameter arena: with the weights of file `path` where it has a
+/// layer's, else with what the prototxt gives or with the values of the fillers
+/// (seed 0, as `brew-run` takes it). Says on standard error which layers are in
+/// only one of file and net. Throws Error (1) where the two do not fit, (3) if
+/// there is no such file.
+void embedWeights(const std::string &path, const prototxt::GivenBlobs &blobs,
+                  plan::Manifest &manifest, std::vector<std::string> &segments);
+
+} // namespace brew::compiler

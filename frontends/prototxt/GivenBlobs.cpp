@@ -1,0 +1,27 @@
+//===- GivenBlobs.cpp - Weights inside a prototxt -------------------------===//
+
+#include "frontends/prototxt/GivenBlobs.h"
+
+#include "formats/caffe.pb.h"
+#include "frontends/prototxt/LayerSettings.h"
+
+namespace brew::prototxt {
+
+void collectGivenBlobs(const NetGraph &graph, const SourceMap &places,
+                       GivenBlobs &blobs) {
+  for (const GraphLayer &entry : graph.layers) {
+    const caffe::LayerParameter &layer = *entry.layer;
+    if (entry.kind->ignoresBlobs)
+      continue;
+    for (int i = 0; i < layer.blobs_size(); ++i) {
+      auto [place, isNew] = blobs.try_emplace({layer.name(), i});
+      if (!isNew)
+        continue;
+      caffe::BlobProto copy = layer.blobs(i);
+      place->second = {formats::takeBlob(copy, layerWords(layer)),
+                       places.where(layer, "blobs", i), layerWords(layer)};
+    }
+  }
+}
+
+} // namespace brew::prototxt

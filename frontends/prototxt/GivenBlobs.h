@@ -1,0 +1,34 @@
+//===- GivenBlobs.h - Weights inside a prototxt -----------------*- C++ -*-===//
+//
+// What layers give in `blobs`, which their parameters start from. Weights never
+// become part of the module; they go past it into the plan.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "formats/Blob.h"
+#include "frontends/prototxt/NetGraph.h"
+#include "frontends/prototxt/SourceMap.h"
+
+#include <map>
+#include <string>
+#include <utility>
+
+namespace brew::prototxt {
+
+struct GivenBlob {
+  formats::Blob blob;
+  SourceLocation where;
+  std::string layerWords; ///< "layer 'ip1' (InnerProduct): "
+};
+
+/// By layer and index. A blob that a sharer gives is only compared with the
+/// shape: the owner's values count.
+using GivenBlobs = std::map<std::pair<std::string, int>, GivenBlob>;
+
+/// Adds what the layers of `graph`, which has no errors, give; what an earlier
+/// program had stays.
+void collectGivenBlobs(const NetGraph &graph, const SourceMap &places,
+                       GivenBlobs &blobs);
+
+} // namespace brew::prototxt

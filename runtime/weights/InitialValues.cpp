@@ -1,0 +1,79 @@
+//===- InitialValues.cpp - What parameters start from ---------------------===//
+#include "runtime/weights/InitialValues.h"
+
+#include "formats/Error.h"
+#include "runtime/data/Filler.h"
+#include "runtime/plan/PlanFile.h"
+#include "runtime/weights/Layout.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace brew::runtime {
+namespace {
+
+template <typename Element>
+void fillRange(const Filler &filler, const ElementOrder &order,
+               std::int64_t begin, std::int64_t end, std::byte *memory) {
+  auto *elements = reinterpret_cast<Element *>(memory);
+  order.forEachRun(begin, end,
+                   [&](std::int64_t first, std::int64_t position,
+                       std::int64_t length, std::int64_t step) {
+                     for (std::int64_t i = 0; i < length; ++i)
+                       elements[position + i * step] =
+                           static_cast<Element>(filler.value(first + i));
+                   });
+}
+
+/// Fills a buffer on several threads. Values depend on their index alone, so
+/// any split gives the same bits.
+void fillBuffer(const Filler &filler, const plan::Buffer &buffer,
+                std::byte *memory, int threads) {
+  constexpr std::int64_t kPerThread = 1 << 18;
+  const ElementOrder order(buffer);
+  auto range = [&](std::int64_t begin, std::int64_t end) {
+    if (buffer.type() == plan::F64)
+      fillRange<double>(filler, order, begin, end, memory);
+    else
+      fillRange<float>(filler, order, begin, end, memory);
+  };
+  const std::int64_t count = order.count();
+  const std::int64_t parts =
+      std::clamp<std::int64_t>(count / kPerThread, 1, std::max(1, threads));
+  std::vector<std::thread> workers;
+  for (std::int64_t part = 1; part < parts; ++part)
+    workers.emplace_back(range, count * part / parts,
+                         count * (part + 1) / parts);
+  range(0, count / parts);
+  for (std::thread &worker : workers)
+    worker.join();
+}
+
+} // namespace
+
+void writeInitialValues(const plan::Manifest &manifest,
+                        const plan::Parameter &parameter,
+                        const std::byte *given, std::uint64_t seed, int threads,
+                        std::byte *memory) {
+  const plan::Buffer &buffer =
+      manifest.buffers(static_cast<int>(parameter.buffer_index()));
+  if (given) {
+    if (buffer.type() == plan::F64)
+      store(buffer, reinterpret_cast<const double *>(given), memory);
+    else
+      store(buffer, reinterpret_cast<const float *>(given), memory);
+    return;
+  }
+  const std::string name =
+      parameter.layer() + "/" + std::to_string(parameter.index());
+  caffe::FillerParameter description; // constant zero by default
+  if (!description.ParseFromString(parameter.filler()))
+    throw badInput("damaged plan: the filler of parameter " + name +
+                   " cannot be read");
+  const Filler filler(description, toVector(parameter.file_dims()),
+                      RandomStream(seed, "filler " + name),
+                      "parameter " + name);
+  fillBuffer(filler, buffer, memory, threads);
+}
+
+} // namespace brew::runtime

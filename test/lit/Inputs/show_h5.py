@@ -1,0 +1,8 @@
+"""usage: show_h5.py FILE DATASET ...: their values, a line for each dataset."""
+import sys
+
+import h5py
+
+with h5py.File(sys.argv[1], 'r') as file:
+    for name in sys.argv[2:]:
+        print(name, ' '.join('%.9g' % value for value in file[name][()].ravel()))
