@@ -249,17 +249,23 @@ CudaScalars::integerOperation(Operation &op, ArrayRef<std::string> x) {
   auto back = [&](const std::string &text) {
     return "(" + this->type(type) + ")(" + text + ")";
   };
+  // Integers wrap around in the IR, while a C++ compiler takes for granted that
+  // signed ones never do; subscripts do not come near.
+  auto wrap = [&](const std::string &sign) {
+    if (type.isIndex())
+      return x[0] + " " + sign + " " + x[1];
+    bool narrow = type.isInteger(8) || type.isInteger(16);
+    std::string first = narrow ? "(unsigned)" + x[0] : u(0);
+    return back(first + " " + sign + " " + u(1));
+  };
   auto text =
       llvm::TypeSwitch<Operation *, std::optional<std::string>>(&op)
-          .Case<arith::AddIOp>([&](auto) {
-            return isBool ? x[0] + " != " + x[1] : x[0] + " + " + x[1];
-          })
-          .Case<arith::SubIOp>([&](auto) {
-            return isBool ? x[0] + " != " + x[1] : x[0] + " - " + x[1];
-          })
-          .Case<arith::MulIOp>([&](auto) {
-            return isBool ? x[0] + " && " + x[1] : x[0] + " * " + x[1];
-          })
+          .Case<arith::AddIOp>(
+              [&](auto) { return isBool ? x[0] + " != " + x[1] : wrap("+"); })
+          .Case<arith::SubIOp>(
+              [&](auto) { return isBool ? x[0] + " != " + x[1] : wrap("-"); })
+          .Case<arith::MulIOp>(
+              [&](auto) { return isBool ? x[0] + " && " + x[1] : wrap("*"); })
           .Case<arith::DivSIOp>([&](auto) { return s(0) + " / " + s(1); })
           .Case<arith::RemSIOp>([&](auto) { return s(0) + " % " + s(1); })
           .Case<arith::DivUIOp>([&](auto) { return back(u(0) + " / " + u(1)); })

@@ -143,6 +143,21 @@ TEST(CudaKernels, IntegerOperations) {
   integers("i32", "%u = arith.index_cast %s : i32 to index\n"
                   "%v = arith.index_cast %u : index to i32\n"
                   "%r = arith.sitofp %v : i32 to f32\n");
+  // Products and sums wrap around, and what follows must not be computed as if
+  // they could not: a hash of a subscript is known to be of one sign otherwise.
+  bodies.push_back("%i = linalg.index 0 : index\n"
+                   "%n = arith.index_cast %i : index to i32\n"
+                   "%k = arith.constant -1640531527 : i32\n"
+                   "%m = arith.constant 569420461 : i32\n"
+                   "%half = arith.constant 16 : i32\n"
+                   "%p = arith.muli %n, %k : i32\n"
+                   "%q = arith.addi %p, %k : i32\n"
+                   "%h = arith.shrui %q, %half : i32\n"
+                   "%x = arith.xori %q, %h : i32\n"
+                   "%y = arith.muli %x, %m : i32\n"
+                   "%z = arith.subi %y, %k : i32\n"
+                   "%w = arith.shrui %z, %half : i32\n"
+                   "%r = arith.sitofp %w : i32 to f32\n");
   expectSameAsCpu(bodies, "f32", 0);
 }
 
