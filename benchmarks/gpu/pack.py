@@ -17,14 +17,12 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from nets import GENERATED
-
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 LIMIT = 60 << 20
 
-# Nets that are timed, with the shapes of their data tops; from benchmarks/nets
-# or nets.py. What this version cannot compile is left out and named.
+# Nets of benchmarks/nets that are timed, with the shapes of their data tops. What
+# this version cannot compile is left out and named.
 NETS = {
     "lenet": {"data": (64, 1, 28, 28), "label": (64,)},
     "cifar10_quick": {"data": (100, 3, 32, 32), "label": (100,)},
@@ -32,6 +30,8 @@ NETS = {
     "googlenet": {"data": (128, 3, 224, 224), "label": (128,)},
     "vgg16": {"data": (64, 3, 224, 224), "label": (64,)},
     "resnet50": {"data": (128, 3, 224, 224), "label": (128,)},
+    "squeezenet": {"data": (128, 3, 227, 227), "label": (128,)},
+    "mobilenet": {"data": (128, 3, 224, 224), "label": (128,)},
 }
 PRECISIONS = ("f32", "tf32", "bf16")
 MODES = ("train", "infer")
@@ -60,9 +60,14 @@ def shapes_text(shapes):
 
 
 def prototxt_of(net):
-    if net in GENERATED:
-        return GENERATED[net](NETS[net]["data"])
     return (HERE.parent / "nets" / (net + ".prototxt")).read_text()
+
+
+def shape_flags(net):
+    """What gives a net the shapes of NETS: synthetic data have all but the batch."""
+    if "DummyData" in prototxt_of(net):
+        return ["--batch={}".format(NETS[net]["data"][0])]
+    return ["--input-shape=" + text for text in shapes_text(NETS[net])]
 
 
 def compile_bench(brewc, folder, archs, nets):
@@ -95,8 +100,7 @@ def compile_one(brewc, folder, net, mode, target, precision, archs, name):
                 else ["--cpu=x86-64-v3"])
     if mode == "infer":
         command.append("--phase=test")
-    for text in shapes_text(NETS[net]):
-        command.append("--input-shape=" + text)
+    command += shape_flags(net)
     done = subprocess.run([str(word) for word in command], cwd=folder,
                           capture_output=True, text=True)
     if done.returncode != 0:

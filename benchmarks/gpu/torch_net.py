@@ -147,8 +147,9 @@ def build(layer, shapes):
     if kind == "Softmax":
         return nn.Softmax(1)
     if kind == "SoftmaxWithLoss":
+        # Caffe counts labels only; their shape need not say where they belong.
         return Function(lambda scores, labels: F.cross_entropy(
-            scores, labels))
+            scores, labels.view(scores.shape[:1] + scores.shape[2:])))
     raise Unsupported("layer '%s' is of type %s" % (get(layer, "name"), kind))
 
 

@@ -314,7 +314,9 @@ class TorchNet(unittest.TestCase):
     def test_large_nets_have_their_papers_parameters(self):
         for name, parameters in (("alexnet", 60965224), ("vgg16", 138357544),
                                  ("googlenet", 6998552),
-                                 ("resnet50", 25557032)):
+                                 ("resnet50", 25557032),
+                                 ("squeezenet", 1248424),
+                                 ("mobilenet", 4231976)):
             net, _ = self.build(name, "TEST", batch=1)
             self.assertEqual(sum(p.numel() for p in net.parameters()),
                              parameters, name)
