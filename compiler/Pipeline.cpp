@@ -52,6 +52,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     KeepBlobsOptions kept;
     kept.blobs = words(options.keep);
     pm.addPass(createKeepBlobs(kept));
+    pm.addPass(createTrackItems());
     pm.addPass(createUnrollRecurrent());
     pm.addPass(createFoldFlatten());
     DifferentiateOptions gradients;

@@ -362,8 +362,9 @@ void ManifestBuilder::addProgram(ProgramOp program,
                (keep.getWhat() == "top" || keep.getWhat() == "bottom_diff")) {
       addDebugBuffer(keep, *out);
     } else if (auto keep = dyn_cast<KeepOp>(op)) {
-      plan::NamedBuffer *to = keep.getWhat() == "data"
-                                  ? out->add_blobs()
+      plan::NamedBuffer *to = keep.getWhat() == "data" ? out->add_blobs()
+                              : keep.getWhat() == "count"
+                                  ? out->add_item_counts()
                                   : out->add_blob_gradients();
       to->set_name(keep.getName().str());
       to->set_buffer_index(buffer(keep.getBuffer()));

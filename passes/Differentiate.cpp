@@ -81,9 +81,15 @@ void Backward::findNeeded(ArrayRef<Operation *> layers) {
     }
     if (!any)
       continue;
-    needed.insert_range(op->getResults());
-    if (!reaches)
-      idle.insert_range(op->getResults());
+    for (Value result : op->getResults()) {
+      // Integers (counts of items, places) have no gradient.
+      if (auto type = dyn_cast<ShapedType>(result.getType());
+          type && !isa<FloatType>(type.getElementType()))
+        continue;
+      needed.insert(result);
+      if (!reaches)
+        idle.insert(result);
+    }
   }
 }
 
@@ -228,7 +234,7 @@ void Backward::keepGradients(ArrayRef<std::string> keep) {
     for (auto [name, result] :
          llvm::zip(tops.getAsRange<StringAttr>(), op->getResults())) {
       // Of an in-place blob, the gradient of its first version.
-      if (!seen.insert(name.getValue()).second)
+      if (name.getValue().empty() || !seen.insert(name.getValue()).second)
         continue;
       if (!all && !llvm::is_contained(keep, name.getValue()))
         continue;

@@ -32,6 +32,16 @@ def InferShapes : Pass<"brew-infer-shapes", "::mlir::ModuleOp"> {
   }];
 }
 
+def TrackItems : Pass<"brew-track-items", "::mlir::ModuleOp"> {
+  let summary = "Follows blobs whose number of items is only known at run time";
+  let description = [{
+    Such a blob has the shape of the most items there can be, and an i32 count
+    (dialects/Brew/Items.h). Layers that combine items get `brew.mask_items` and
+    `brew.average_items` around them; one that does not accept such a bottom is an
+    error. A `brew.keep "count"` goes with every output and pinned blob.
+  }];
+}
+
 def UnrollRecurrent : Pass<"brew-unroll-recurrent", "::mlir::ModuleOp"> {
   let summary = "Replaces recurrent layers by one copy of their cell per time step";
   let description = [{

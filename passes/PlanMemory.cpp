@@ -160,11 +160,14 @@ std::string ProgramPlanner::nameOf(Value value) const {
   for (Operation *user : value.getUsers())
     if (auto keep = dyn_cast<KeepOp>(user);
         keep && keep.getWhat() != "top" && keep.getWhat() != "bottom_diff")
-      return (keep.getName() + (keep.getWhat() == "data" ? "" : ".diff")).str();
+      return (keep.getName() + (keep.getWhat() == "data"    ? ""
+                                : keep.getWhat() == "count" ? ".count"
+                                                            : ".diff"))
+          .str();
   Operation *op = value.getDefiningOp();
   unsigned number = cast<OpResult>(value).getResultNumber();
   if (auto tops = op->getAttrOfType<ArrayAttr>("tops"))
-    if (number < tops.size())
+    if (number < tops.size() && !cast<StringAttr>(tops[number]).empty())
       return cast<StringAttr>(tops[number]).str();
   if (auto kernel = dyn_cast<KernelOp>(op))
     return (kernel.getName() + "." + std::to_string(number)).str();

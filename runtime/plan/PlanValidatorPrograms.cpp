@@ -53,9 +53,49 @@ void Validator::checkProgram(int index, const std::string &where) const {
   for (int i = 0; i < program.layers_size(); ++i)
     checkLayer(program.layers(i), index,
                where + ", layer " + std::to_string(i));
+  for (const NamedBuffer &count : program.item_counts())
+    checkItemCount(count, program, index, where);
   for (int i = 0; i < program.checks_size(); ++i)
     checkCondition(program.checks(i), index,
                    where + ", check " + std::to_string(i));
+}
+
+/// What can be read under the count's name has the dimension it counts along.
+/// Blobs, outputs and layers are checked already.
+void Validator::checkItemCount(const NamedBuffer &count, const Program &program,
+                               int index, const std::string &where) const {
+  require(count.has_name(), where, "the name of a count's blob is missing");
+  const Buffer &counter = buffer(count.has_buffer_index(), count.buffer_index(),
+                                 index, where, "a count's buffer");
+  require(counter.type() == I32 && elementCount(counter) == 1, where,
+          "a count's buffer is no I32 element");
+  auto check = [&](const Buffer &blob) {
+    require(counter.dims_size() < blob.dims_size(), where,
+            "a count is of a dimension that its blob does not have");
+    for (int i = 0; i < counter.dims_size(); ++i)
+      require(blob.dims(i) == 1, where,
+              "a count is of a dimension behind others");
+  };
+  bool found = false;
+  auto checkIf = [&](const std::string &name, std::uint32_t blob) {
+    if (name != count.name())
+      return;
+    check(manifest.buffers(static_cast<int>(blob)));
+    found = true;
+  };
+  for (const auto *blobs : {&program.blobs(), &program.blob_gradients()})
+    for (const NamedBuffer &blob : *blobs)
+      checkIf(blob.name(), blob.buffer_index());
+  for (const Output &output : program.outputs())
+    checkIf(output.blob(), output.buffer_index());
+  for (const Layer &layer : program.layers()) {
+    for (int i = 0; i < layer.top_buffer_indices_size(); ++i)
+      checkIf(layer.tops(i), layer.top_buffer_indices(i));
+    for (const Layer::BottomGradient &gradient : layer.bottom_gradients())
+      checkIf(layer.bottoms(static_cast<int>(gradient.bottom())),
+              gradient.buffer_index());
+  }
+  require(found, where, "a count is of no blob");
 }
 
 void Validator::checkLayer(const Layer &layer, int program,

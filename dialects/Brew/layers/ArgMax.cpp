@@ -1,4 +1,5 @@
 //===- ArgMax.cpp - Places of the largest elements ------------------------===//
+#include "dialects/Brew/Items.h"
 #include "dialects/Brew/Nest.h"
 #include "dialects/Brew/layers/Axes.h"
 

@@ -3,6 +3,7 @@
 #define BREW_LAYERS_CONVOLUTION_TD
 
 include "dialects/Brew/BrewLayer.td"
+include "dialects/Brew/ItemsInterface.td"
 
 // One value per spatial dimension. Layers have them as the prototxt does (one
 // for all, one for each, or none for the default) until shapes are inferred.
@@ -13,7 +14,7 @@ defvar WindowAttributes = (ins DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$str
 defvar ShapeAttributes = (ins DefaultValuedAttr<I64Attr, "1">:$axis,
   OptionalAttr<DenseI64ArrayAttr>:$pad_end, UnitAttr:$same);
 
-def Brew_ConvolutionOp : Brew_LayerOp<"convolution", [Pure, Gradient, Generic, Library]> {
+def Brew_ConvolutionOp : Brew_LayerOp<"convolution", [Pure, Gradient, Generic, Library, ItemWise]> {
   let summary = "Convolution over all dimensions behind the channels";
   let description = [{
     x is [N..., C, D...], w [num_output, C/group, kernel...]; with one dimension N
@@ -43,7 +44,7 @@ def Brew_ConvolutionBackwardWeightsOp : Brew_Op<"convolution_backward_weights",
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_DeconvolutionOp : Brew_LayerOp<"deconvolution", [Pure, Gradient, Generic, Library]> {
+def Brew_DeconvolutionOp : Brew_LayerOp<"deconvolution", [Pure, Gradient, Generic, Library, ItemWise]> {
   let summary = "Transposed convolution, without its bias";
   let description = [{
     What `convolution_backward_data` computes with x in the place of dy: w is
@@ -54,7 +55,7 @@ def Brew_DeconvolutionOp : Brew_LayerOp<"deconvolution", [Pure, Gradient, Generi
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_Im2colOp : Brew_LayerOp<"im2col", [Pure, Gradient, Generic]> {
+def Brew_Im2colOp : Brew_LayerOp<"im2col", [Pure, Gradient, Generic, ItemWise]> {
   let summary = "The windows of a convolution side by side, as channels";
   let description = [{
     [N..., C, D...] becomes [N..., C * kernel..., P...].
@@ -70,7 +71,7 @@ def Brew_Col2imOp : Brew_Op<"col2im", [Pure, Generic]> {
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_InnerProductOp : Brew_LayerOp<"inner_product", [Pure, Gradient, Generic, Library]> {
+def Brew_InnerProductOp : Brew_LayerOp<"inner_product", [Pure, Gradient, Generic, Library, ItemWise]> {
   let summary = "y = x w^T + b over the dimensions from `axis` on";
   let description = [{
     w is [num_output, K], or [K, num_output] with `transpose`. Layout assignment may

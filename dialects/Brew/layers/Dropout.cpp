@@ -1,4 +1,5 @@
 //===- Dropout.cpp - Dropout while training -------------------------------===//
+#include "dialects/Brew/Items.h"
 #include "dialects/Brew/RandomBits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,5 +1,6 @@
 //===- ElementLoss.cpp - Losses that compare blobs element by element
 //------===//
+#include "dialects/Brew/Items.h"
 #include "dialects/Brew/layers/Labels.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
@@ -77,6 +78,22 @@ Value negated(OpBuilder &b, Location loc, Value x) {
                        });
 }
 
+/// Items that are not there (see Items.h) are made to contribute nothing:
+/// operand i reads fills[i] in their place. The loss is a sum over the number
+/// of items.
+LogicalResult countPairs(Operation *op, ItemCounts &counts,
+                         ArrayRef<double> fills) {
+  FailureOr<Value> count = counts.common(op);
+  if (failed(count))
+    return failure();
+  if (!*count)
+    return success();
+  for (auto [i, fill] : llvm::enumerate(fills))
+    counts.mask(op->getOpOperand(i), *count, fill);
+  counts.average(op, *count);
+  return success();
+}
+
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -86,6 +103,10 @@ Value negated(OpBuilder &b, Location loc, Value x) {
 LogicalResult EuclideanLossOp::inferShapes(Shapes &tops, Shapes &) {
   tops.assign({{}});
   return checkPair(*this, getX(), getT(), "number of items and elements");
+}
+
+LogicalResult EuclideanLossOp::countItems(ItemCounts &counts) {
+  return countPairs(*this, counts, {0, 0});
 }
 
 LogicalResult
@@ -132,6 +153,10 @@ LogicalResult SmoothL1LossOp::inferShapes(Shapes &tops, Shapes &) {
     if (failed(checkPair(*this, getX(), weight, "number of elements")))
       return failure();
   return success();
+}
+
+LogicalResult SmoothL1LossOp::countItems(ItemCounts &counts) {
+  return countPairs(*this, counts, {0, 0});
 }
 
 /// The bottoms with x's shape: x, t, inside and outside weights.
@@ -204,6 +229,10 @@ SmallVector<Value> SmoothL1LossOp::buildGeneric(OpBuilder &b) {
 LogicalResult SigmoidCrossEntropyLossOp::inferShapes(Shapes &tops, Shapes &) {
   tops.assign({{}, {}});
   return checkPair(*this, getX(), getT(), "number of items and elements");
+}
+
+LogicalResult SigmoidCrossEntropyLossOp::countItems(ItemCounts &counts) {
+  return countLabelledLoss(*this, counts, getTMutable(), {getX(), getT()});
 }
 
 /// Whether a target is the ignored one; Caffe truncates targets to integers.
@@ -283,6 +312,11 @@ LogicalResult ContrastiveLossOp::inferShapes(Shapes &tops, Shapes &) {
                              << countOf(similar);
   tops.assign({{}, {a[0]}});
   return success();
+}
+
+/// Pairs that are not there count as similar and equal.
+LogicalResult ContrastiveLossOp::countItems(ItemCounts &counts) {
+  return countPairs(*this, counts, {0, 0, 1});
 }
 
 /// Both sides as N, C and the labels as N.

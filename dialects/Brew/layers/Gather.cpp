@@ -5,6 +5,7 @@
 // threads.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/Brew/Items.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/Labels.h"
 #include "dialects/Brew/layers/LayerGroup.h"

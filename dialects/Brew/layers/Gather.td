@@ -3,8 +3,9 @@
 #define BREW_LAYERS_GATHER_TD
 
 include "dialects/Brew/BrewLayer.td"
+include "dialects/Brew/ItemsInterface.td"
 
-def Brew_ArgMaxOp : Brew_LayerOp<"argmax", [Pure, Gradient, Generic]> {
+def Brew_ArgMaxOp : Brew_LayerOp<"argmax", [Pure, Gradient, Generic, ItemWise]> {
   let summary = "Places, or values, of the top_k largest elements";
   let description = [{
     With `axis`, along it: values if `max_values`, places otherwise. Without, over
@@ -30,7 +31,7 @@ def Brew_BatchReindexBackwardOp : Brew_Op<"batch_reindex_backward", [Pure, Gener
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_EmbedOp : Brew_LayerOp<"embed", [Pure, Gradient, Generic, Labels]> {
+def Brew_EmbedOp : Brew_LayerOp<"embed", [Pure, Gradient, Generic, Labels, ItemWise]> {
   let summary = "Row w[x], plus bias, for every element of x";
   let description = "`status` is the index check's result (see `brew.check_labels`).";
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$w, Optional<AnyTensor>:$b),

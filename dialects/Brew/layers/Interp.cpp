@@ -1,4 +1,5 @@
 //===- Interp.cpp - Bilinear resizing -------------------------------------===//
+#include "dialects/Brew/Items.h"
 #include "dialects/Brew/Nest.h"
 #include "dialects/Brew/layers/Axes.h"
 

@@ -1,4 +1,5 @@
 //===- LRN.cpp - Local response normalisation -----------------------------===//
+#include "dialects/Brew/Items.h"
 #include "dialects/Brew/Nest.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,5 +1,6 @@
 //===- LabelLoss.cpp - Losses of scores against class labels
 //---------------===//
+#include "dialects/Brew/Items.h"
 #include "dialects/Brew/layers/Labels.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
@@ -241,6 +242,11 @@ LogicalResult InfogainLossOp::inferShapes(Shapes &tops, Shapes &) {
   getStatus().setType(statusType(getContext()));
   tops.assign({{}, SmallVector<int64_t>(x), {}, {}});
   return success();
+}
+
+LogicalResult InfogainLossOp::countItems(ItemCounts &counts) {
+  return countLabelledLoss(*this, counts, getLabelMutable(),
+                           {getX(), getLabel()});
 }
 
 /// H as classes x classes.

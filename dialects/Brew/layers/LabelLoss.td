@@ -3,6 +3,7 @@
 #define BREW_LAYERS_LABELLOSS_TD
 
 include "dialects/Brew/BrewLayer.td"
+include "dialects/Brew/ItemsInterface.td"
 
 def Brew_HingeLossOp : Brew_LayerOp<"hinge_loss", [Pure, Gradient, Generic, Labels]> {
   let summary = "One-against-all hinge loss";
@@ -23,7 +24,7 @@ def Brew_MultinomialLogisticLossOp : Brew_LayerOp<"multinomial_logistic_loss",
   let results = (outs AnyTensor:$loss, AnyTensor:$status);
 }
 
-def Brew_InfogainLossOp : Brew_LayerOp<"infogain_loss", [Pure, Gradient, Generic, Labels]> {
+def Brew_InfogainLossOp : Brew_LayerOp<"infogain_loss", [Pure, Gradient, Generic, Labels, Items]> {
   let summary = "-sum over classes l of H[label, l] log(softmax(x)[l])";
   let description = "Further results are saved as in brew.softmax_loss.";
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$label, AnyTensor:$h),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "dialects/Brew/Composites.h"
+#include "dialects/Brew/Items.h"
 
 #include <optional>
 
@@ -63,6 +64,46 @@ mlir::Value buildScaled(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
 /// The scalar x / y.
 mlir::Value buildQuotient(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
                           mlir::Value y);
+
+/// Lets items that are not there (see Items.h) have a label that is ignored.
+/// Returns the count of `bottoms`, scores and labels; null if they are not
+/// counted.
+template <typename Op>
+mlir::FailureOr<mlir::Value> ignoreRest(Op op, ItemCounts &counts,
+                                        mlir::OpOperand &labels,
+                                        mlir::ValueRange bottoms) {
+  mlir::FailureOr<mlir::Value> count = counts.common(op, bottoms);
+  if (failed(count) || !*count)
+    return count;
+  if (auto axis = op->template getAttrOfType<mlir::IntegerAttr>("axis"))
+    if (axis.getInt() == 0)
+      return counts.refuse(op, bottoms[0],
+                           "axis 0 is the items, of which only some are there");
+  if (!op.getIgnoreLabel())
+    op.setIgnoreLabel(kNoLabel);
+  counts.mask(labels, *count,
+              static_cast<double>(static_cast<int64_t>(*op.getIgnoreLabel())));
+  return count;
+}
+
+/// Likewise for a loss, whose value it corrects where all items' number divides
+/// it. Its further tops are counted.
+template <typename Op>
+mlir::LogicalResult countLabelledLoss(Op op, ItemCounts &counts,
+                                      mlir::OpOperand &labels,
+                                      mlir::ValueRange bottoms) {
+  mlir::FailureOr<mlir::Value> count = ignoreRest(op, counts, labels, bottoms);
+  if (failed(count))
+    return mlir::failure();
+  if (!*count)
+    return mlir::success();
+  for (size_t i = 1; i < op.getTops().size(); ++i)
+    counts.set(op->getResult(i), *count);
+  if (op.getNormalization() == Normalization::Full ||
+      op.getNormalization() == Normalization::BatchSize)
+    counts.average(op, *count);
+  return mlir::success();
+}
 
 inline std::optional<int64_t> asOptional(std::optional<uint64_t> value) {
   if (!value)

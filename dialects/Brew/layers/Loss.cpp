@@ -1,5 +1,6 @@
 //===- Loss.cpp - SoftmaxWithLoss and Accuracy
 //-----------------------------===//
+#include "dialects/Brew/Items.h"
 #include "dialects/Brew/layers/Labels.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
@@ -260,8 +261,16 @@ SmallVector<Value> AccuracyOp::buildGeneric(OpBuilder &b) {
 }
 
 //===----------------------------------------------------------------------===//
-// Labels
+// Labels and counted items
 //===----------------------------------------------------------------------===//
+
+LogicalResult SoftmaxLossOp::countItems(ItemCounts &counts) {
+  return countLabelledLoss(*this, counts, getLabelMutable(),
+                           {getX(), getLabel()});
+}
+LogicalResult AccuracyOp::countItems(ItemCounts &counts) {
+  return ignoreRest(*this, counts, getLabelMutable(), {getX(), getLabel()});
+}
 
 int64_t SoftmaxLossOp::labelLimit() { return shapeOf(getX())[getAxis()]; }
 int64_t AccuracyOp::labelLimit() { return shapeOf(getX())[getAxis()]; }

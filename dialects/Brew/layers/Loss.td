@@ -3,8 +3,9 @@
 #define BREW_LAYERS_LOSS_TD
 
 include "dialects/Brew/BrewLayer.td"
+include "dialects/Brew/ItemsInterface.td"
 
-def Brew_SoftmaxLossOp : Brew_LayerOp<"softmax_loss", [Pure, Gradient, Generic, Labels]> {
+def Brew_SoftmaxLossOp : Brew_LayerOp<"softmax_loss", [Pure, Gradient, Generic, Labels, Items]> {
   let summary = "Multinomial logistic loss of the softmax of x";
   let description = [{
     `prob` is the softmax, `normalizer` what the summed loss was divided by and
@@ -25,7 +26,7 @@ def Brew_SoftmaxLossBackwardOp : Brew_Op<"softmax_loss_backward", [Pure, Generic
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_AccuracyOp : Brew_LayerOp<"accuracy", [Pure, Generic, Labels]> {
+def Brew_AccuracyOp : Brew_LayerOp<"accuracy", [Pure, Generic, Labels, Items]> {
   let summary = "Share of samples whose label is among the top_k scores";
   let description = [{
     `per_class` is the same for each class (0 for a class without samples).

@@ -1,4 +1,5 @@
 //===- MVN.cpp - Mean-variance and L2 normalisation -----------------------===//
+#include "dialects/Brew/Items.h"
 #include "dialects/Brew/layers/Groups.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,4 +1,5 @@
 //===- Neuron.cpp - Activation functions ----------------------------------===//
+#include "dialects/Brew/Items.h"
 #include "dialects/Brew/Nest.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/Items.h"
 
 #include "mlir/IR/Builders.h"
 

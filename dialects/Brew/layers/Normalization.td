@@ -3,6 +3,7 @@
 #define BREW_LAYERS_NORMALIZATION_TD
 
 include "dialects/Brew/BrewLayer.td"
+include "dialects/Brew/ItemsInterface.td"
 
 class Brew_NormBackward<string mnemonic> : Brew_Op<mnemonic, [Pure, Generic]> {
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
@@ -32,7 +33,7 @@ def Brew_BatchNormBackwardOp : Brew_NormBackward<"batch_norm_backward"> {
   let results = (outs AnyTensor:$dx);
 }
 
-def Brew_BatchNormGlobalOp : Brew_LayerOp<"batch_norm_global", [Pure, Gradient, Generic]> {
+def Brew_BatchNormGlobalOp : Brew_LayerOp<"batch_norm_global", [Pure, Gradient, Generic, ItemWise]> {
   let summary = "(x - mean) / sqrt(variance + eps), by running statistics";
   let description = [{
     Mean and variance are the running ones, divided by `running_factor` if there
@@ -44,7 +45,7 @@ def Brew_BatchNormGlobalOp : Brew_LayerOp<"batch_norm_global", [Pure, Gradient, 
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_LRNOp : Brew_LayerOp<"lrn", [Pure, Gradient, Generic]> {
+def Brew_LRNOp : Brew_LayerOp<"lrn", [Pure, Gradient, Generic, ItemWise]> {
   let summary = "x * scale ^ -beta, scale = k + alpha * mean of squares nearby";
   let description = [{
     Local response normalisation. The mean is over `size` channels around the
@@ -64,7 +65,7 @@ def Brew_LRNBackwardOp : Brew_NormBackward<"lrn_backward"> {
   let results = (outs AnyTensor:$dx);
 }
 
-def Brew_MVNOp : Brew_LayerOp<"mvn", [Pure, Gradient, Generic]> {
+def Brew_MVNOp : Brew_LayerOp<"mvn", [Pure, Gradient, Generic, ItemWise]> {
   let summary = "(x - mean) / (deviation + eps) of each channel of each sample";
   let description = "With `across_channels` of each sample. Without "
     "`normalize_variance` nothing is divided, and `inverse_deviation` is not "
@@ -84,7 +85,7 @@ def Brew_MVNBackwardOp : Brew_NormBackward<"mvn_backward"> {
   let results = (outs AnyTensor:$dx);
 }
 
-def Brew_NormalizeOp : Brew_LayerOp<"normalize", [Pure, Gradient, Generic]> {
+def Brew_NormalizeOp : Brew_LayerOp<"normalize", [Pure, Gradient, Generic, ItemWise]> {
   let summary = "x / sqrt(eps + sum of squares) * scale";
   let description = [{
     The sum is over a sample (`across_spatial`) or over the channels at each

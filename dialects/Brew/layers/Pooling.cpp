@@ -4,6 +4,7 @@
 // Window clipping follows Caffe; sizes are in PoolingShapes.h.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/Brew/Items.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 #include "dialects/Brew/layers/PoolingShapes.h"
 
@@ -64,8 +65,8 @@ static Value buildMask(OpBuilder &b, MaxPoolingOp op, const WindowAxis &rows,
   return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Type type = elementOf(op.getMask());
-    Value tap = arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(),
-                                           body.in[1]);
+    Value tap =
+        arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(), body.in[1]);
     auto position = [&](const WindowAxis &axis, unsigned loop, Value within) {
       Value start = s.muli(body.loop(loop), axis.stride);
       return s.subi(s.addi(start, within), s.index(axis.pad));
@@ -76,8 +77,7 @@ static Value buildMask(OpBuilder &b, MaxPoolingOp op, const WindowAxis &rows,
     place = arith::IndexCastOp::create(s.b, s.loc, s.b.getI32Type(), place);
     Value found =
         s.greater(body.in[0], s.constant(body.in[0].getType(), -FLT_MAX));
-    return {s.select(found,
-                     arith::SIToFPOp::create(s.b, s.loc, type, place),
+    return {s.select(found, arith::SIToFPOp::create(s.b, s.loc, type, place),
                      s.constant(type, -1))};
   })[0];
 }
@@ -117,10 +117,10 @@ SmallVector<Value> MaxPoolingOp::buildGeneric(OpBuilder &b) {
   if (!saves)
     results.push_back(Value());
   if (getMask())
-    results.insert(results.begin() + 1,
-                   masks ? buildMask(b, *this, rows, columns, results[0],
-                                     results[1])
-                         : Value());
+    results.insert(results.begin() + 1, masks
+                                            ? buildMask(b, *this, rows, columns,
+                                                        results[0], results[1])
+                                            : Value());
   return results;
 }
 
@@ -180,8 +180,8 @@ static Value windowExtent(Scalars &s, const WindowAxis &axis, Value out) {
 }
 
 /// The divisor of the window at (p, q), as a number of the element type.
-static Value divisor(Scalars &s, const WindowAxis &rows, const WindowAxis &columns, Value p,
-                     Value q, Type type) {
+static Value divisor(Scalars &s, const WindowAxis &rows,
+                     const WindowAxis &columns, Value p, Value q, Type type) {
   auto complete = [](const WindowAxis &axis) {
     return (axis.out - 1) * axis.stride + axis.kernel <= axis.in + 2 * axis.pad;
   };

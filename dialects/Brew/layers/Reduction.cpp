@@ -1,6 +1,7 @@
 //===- Reduction.cpp - Reduction and softmax
 //-------------------------------===//
 #include "dialects/Brew/Composites.h"
+#include "dialects/Brew/Items.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -24,6 +25,20 @@ LogicalResult ReductionOp::inferShapes(Shapes &tops, Shapes &) {
   if (axis < 0)
     setAxis(axis += rank);
   tops.emplace_back(x.take_front(axis));
+  return success();
+}
+
+LogicalResult ReductionOp::countItems(ItemCounts &counts) {
+  if (getAxis() > 0)
+    return counts.pass(*this);
+  FailureOr<Value> count = counts.common(*this);
+  if (failed(count))
+    return failure();
+  if (!*count)
+    return success();
+  counts.mask(getXMutable(), *count);
+  if (getKind() == ReductionKind::Mean)
+    counts.average(*this, *count);
   return success();
 }
 

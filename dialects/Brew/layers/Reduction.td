@@ -3,15 +3,16 @@
 #define BREW_LAYERS_REDUCTION_TD
 
 include "dialects/Brew/BrewLayer.td"
+include "dialects/Brew/ItemsInterface.td"
 
-def Brew_ReductionOp : Brew_LayerOp<"reduction", [Pure, Gradient, Generic]> {
+def Brew_ReductionOp : Brew_LayerOp<"reduction", [Pure, Gradient, Generic, Items]> {
   let summary = "Reduces the dimensions from `axis` on to one number";
   let arguments = !con((ins AnyTensor:$x), layerAttributes,
     (ins Brew_ReductionKindAttr:$kind, I64Attr:$axis, F32Attr:$coeff));
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_SoftmaxOp : Brew_LayerOp<"softmax", [Pure, Gradient, Generic]> {
+def Brew_SoftmaxOp : Brew_LayerOp<"softmax", [Pure, Gradient, Generic, ItemWise]> {
   let summary = "exp(x) over its sum along `axis`";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins I64Attr:$axis));
   let results = (outs AnyTensor:$y);

@@ -1,4 +1,5 @@
 //===- Resample.cpp - Layers of forks that move places --------------------===//
+#include "dialects/Brew/Items.h"
 #include "dialects/Brew/Nest.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/LayerGroup.h"

@@ -3,14 +3,15 @@
 #define BREW_LAYERS_RESAMPLE_TD
 
 include "dialects/Brew/BrewLayer.td"
+include "dialects/Brew/ItemsInterface.td"
 
-def Brew_ShuffleChannelOp : Brew_LayerOp<"shuffle_channel", [Pure, Gradient, Generic]> {
+def Brew_ShuffleChannelOp : Brew_LayerOp<"shuffle_channel", [Pure, Gradient, Generic, ItemWise]> {
   let summary = "Channel i of group g becomes channel g of group i";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins I64Attr:$group));
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_ReorgOp : Brew_LayerOp<"reorg", [Pure, Gradient, Generic]> {
+def Brew_ReorgOp : Brew_LayerOp<"reorg", [Pure, Gradient, Generic, ItemWise]> {
   let summary = "Places become channels, or channels places with `reverse`";
   let description = [{
     As Darknet does it, whose weights rely on it: of an image of C channels, H rows
@@ -30,7 +31,7 @@ def Brew_ReorgBackwardOp : Brew_Op<"reorg_backward", [Pure, Generic]> {
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_UpsampleOp : Brew_LayerOp<"upsample", [Pure, Gradient, Generic]> {
+def Brew_UpsampleOp : Brew_LayerOp<"upsample", [Pure, Gradient, Generic, ItemWise]> {
   let summary = "Every place repeated scale[0] times down, scale[1] times across";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins DenseI64ArrayAttr:$scale));
   let results = (outs AnyTensor:$y);
@@ -56,7 +57,7 @@ def Brew_InterpBackwardOp : Brew_Op<"interp_backward", [Pure, Generic]> {
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_AxpyOp : Brew_LayerOp<"axpy", [Pure, Gradient, Generic]> {
+def Brew_AxpyOp : Brew_LayerOp<"axpy", [Pure, Gradient, Generic, ItemWise]> {
   let summary = "a * x + y with one a for each channel of each sample";
   let arguments = !con((ins AnyTensor:$a, AnyTensor:$x, AnyTensor:$y), layerAttributes);
   let results = (outs AnyTensor:$z);

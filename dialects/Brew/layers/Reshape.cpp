@@ -4,6 +4,7 @@
 // gradients exist.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/Brew/Items.h"
 #include "dialects/Brew/Nest.h"
 #include "dialects/Brew/layers/Axes.h"
 
@@ -84,6 +85,24 @@ LogicalResult ReshapeOp::inferShapes(Shapes &tops, Shapes &) {
            << " elements, but the bottom, " << dimsText(x) << ", has " << count;
   }
   tops.push_back(y);
+  return success();
+}
+
+LogicalResult ReshapeOp::countItems(ItemCounts &counts) {
+  int64_t axis = getAxis();
+  if (axis < 0)
+    axis += shapeOf(getX()).size() + 1;
+  bool keepsItems = axis > 0 || (!getDims().empty() && getDims()[0] == 0) ||
+                    getNumAxes() == 0;
+  if (counts.of(getX()) && !keepsItems)
+    return counts.refuse(
+        *this, getX(),
+        "dimension 0 of its bottom is the items, of which only some are there; "
+        "'dim: 0' keeps it, whatever their number");
+  if (failed(counts.common(*this)))
+    return failure();
+  if (Value count = counts.of(getX()))
+    counts.set(getY(), count);
   return success();
 }
 
@@ -214,6 +233,14 @@ LogicalResult PermuteOp::inferShapes(Shapes &tops, Shapes &) {
     y.push_back(x[dim]);
   setOrder(order);
   return success();
+}
+
+LogicalResult PermuteOp::countItems(ItemCounts &counts) {
+  if (counts.of(getX()) && getOrder()[0] != 0)
+    return counts.refuse(*this, getX(),
+                         "moves dimension 0 of its bottom, the items, of which "
+                         "only some are there");
+  return counts.pass(*this);
 }
 
 /// Nest whose loop i writes dimension i of the result and reads dimension

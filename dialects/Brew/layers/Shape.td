@@ -3,14 +3,15 @@
 #define BREW_LAYERS_SHAPE_TD
 
 include "dialects/Brew/BrewLayer.td"
+include "dialects/Brew/ItemsInterface.td"
 
-def Brew_ConcatOp : Brew_LayerOp<"concat", [Pure, Gradient, Generic]> {
+def Brew_ConcatOp : Brew_LayerOp<"concat", [Pure, Gradient, Generic, ItemWise]> {
   let summary = "Joins blobs along `axis`";
   let arguments = !con((ins Variadic<AnyTensor>:$xs), layerAttributes, (ins I64Attr:$axis));
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_SliceOp : Brew_LayerOp<"slice", [Pure, Gradient, Generic]> {
+def Brew_SliceOp : Brew_LayerOp<"slice", [Pure, Gradient, Generic, ItemWise]> {
   let summary = "Divides a blob along `axis`";
   let description = [{
     `points` are the positions at which each top but the first starts; without
@@ -32,7 +33,7 @@ def Brew_CropOp : Brew_LayerOp<"crop", [Pure, Gradient, Generic]> {
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_ReshapeOp : Brew_LayerOp<"reshape", [Pure, Gradient]> {
+def Brew_ReshapeOp : Brew_LayerOp<"reshape", [Pure, Gradient, Items]> {
   let summary = "The same elements under another shape";
   let description = [{
     `dims` replace `num_axes` dimensions (-1: all the rest) from `axis` on; 0
@@ -44,7 +45,7 @@ def Brew_ReshapeOp : Brew_LayerOp<"reshape", [Pure, Gradient]> {
   let hasCanonicalizeMethod = 1;
 }
 
-def Brew_FlattenOp : Brew_LayerOp<"flatten", [Pure, Gradient]> {
+def Brew_FlattenOp : Brew_LayerOp<"flatten", [Pure, Gradient, ItemWise]> {
   let summary = "The dimensions from `axis` to `end_axis` as one";
   let arguments = !con((ins AnyTensor:$x), layerAttributes,
     (ins I64Attr:$axis, I64Attr:$end_axis));
@@ -60,14 +61,14 @@ def Brew_SqueezeOp : Brew_LayerOp<"squeeze", [Pure, Gradient]> {
   let hasCanonicalizeMethod = 1;
 }
 
-def Brew_PermuteOp : Brew_LayerOp<"permute", [Pure, Gradient, Generic]> {
+def Brew_PermuteOp : Brew_LayerOp<"permute", [Pure, Gradient, Generic, Items]> {
   let summary = "Dimension i of the result is dimension order[i] of x";
   let description = "Dimensions that `order` does not name follow in their order.";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins DenseI64ArrayAttr:$order));
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_TileOp : Brew_LayerOp<"tile", [Pure, Gradient, Generic]> {
+def Brew_TileOp : Brew_LayerOp<"tile", [Pure, Gradient, Generic, ItemWise]> {
   let summary = "x repeated `tiles` times along `axis`";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins I64Attr:$axis, I64Attr:$tiles));
   let results = (outs AnyTensor:$y);

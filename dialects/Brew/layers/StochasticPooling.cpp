@@ -1,9 +1,11 @@
-//===- StochasticPooling.cpp - Pooling that draws an element -----------------===//
+//===- StochasticPooling.cpp - Pooling that draws an element
+//-----------------===//
 //
 // As Caffe's GPU code has it: of a window without padding the first element at
 // which the running sum reaches a random share of the window's sum.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/Brew/Items.h"
 #include "dialects/Brew/RandomBits.h"
 #include "dialects/Brew/layers/PoolingShapes.h"
 
@@ -69,11 +71,9 @@ LogicalResult StochasticPoolingOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
-LogicalResult
-StochasticPoolingOp::buildGradients(OpBuilder &b,
-                                    ArrayRef<Value> resultGradients,
-                                    ArrayRef<bool>,
-                                    MutableArrayRef<Value> operandGradients) {
+LogicalResult StochasticPoolingOp::buildGradients(
+    OpBuilder &b, ArrayRef<Value> resultGradients, ArrayRef<bool>,
+    MutableArrayRef<Value> operandGradients) {
   if (Value dy = resultGradients[0])
     operandGradients[0] = MaxPoolingBackwardOp::create(
         b, getLoc(), getX().getType(), dy, getChosen(), getLayerAttr(),
@@ -115,8 +115,7 @@ SmallVector<Value> StochasticPoolingOp::buildGeneric(OpBuilder &b) {
         Value valid, x = windows.element(body, valid);
         Value before = body.out[2], lowest = s.constant(element, -FLT_MAX);
         Value started = s.greater(before, lowest);
-        Value running =
-            s.select(started, before, s.constant(element, 0));
+        Value running = s.select(started, before, s.constant(element, 0));
         Value next = arith::AddFOp::create(s.b, s.loc, running, x);
         Value open = s.greater(s.constant(element, FLT_MAX), before);
         open = bothIfAny(s, valid, open);

@@ -32,6 +32,19 @@ void buildBatchReindex(LayerBuild &l) {
   l.checkLabels(op.result(1));
 }
 
+/// The last bottom is the selector; each of the others has a top.
+void checkFilter(LayerCheck &c) {
+  const int tops = c.layer.top_size(), bottoms = c.layer.bottom_size();
+  if (tops != bottoms - 1)
+    c.error(c.layer, "top",
+            "needs a top for each bottom but the last, the selector: " +
+                std::to_string(bottoms - 1) + ", not " + std::to_string(tops));
+}
+
+void buildFilter(LayerBuild &l) {
+  l.whole("filter").saves(2, OperationSpec::Element::I32);
+}
+
 void checkEmbed(LayerCheck &c) {
   c.count(c.layer.embed_param(), "num_output");
   c.count(c.layer.embed_param(), "input_dim");
@@ -66,6 +79,9 @@ LayerRows gatherLayers() {
           .checkedBy(checkEmbed)
           .withParams(embedParams)
           .builtBy(buildEmbed),
+      LayerKind{"Filter", 2, -1, 1, -1}
+          .checkedBy(checkFilter)
+          .builtBy(buildFilter),
   };
 }
 

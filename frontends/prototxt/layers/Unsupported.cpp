@@ -10,7 +10,6 @@ namespace brew::prototxt {
 
 LayerRows unsupportedLayers() {
   return {
-      {"Filter", 2, -1, 1, -1},
       {"HDF5Output", 2, 2, 0, 0, "hdf5_output_param"},
       sourceKind("ImageData", 2, 2, "image_data_param transform_param"),
       {"Python", -1, -1, -1, -1, "python_param"},

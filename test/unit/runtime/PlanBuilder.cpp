@@ -302,6 +302,9 @@ PlanBuilder completePlan() {
   blob.set_name("conv");
   blob.set_buffer_index(y);
   *main.add_blob_gradients() = blob;
+  NamedBuffer &count = *main.add_item_counts();
+  count.set_name("conv");
+  count.set_buffer_index(status);
   b.program("update");
   return b;
 }

@@ -390,6 +390,32 @@ const BrokenRule kRules[] = {
        program(m).mutable_blob_gradients(0)->set_buffer_index(99);
      },
      "blob's buffer does not exist"},
+    // counts of items
+    {"CountWithoutName",
+     [](Manifest &m) { program(m).mutable_item_counts(0)->clear_name(); },
+     "name of a count's blob is missing"},
+    {"CountBufferMissing",
+     [](Manifest &m) {
+       program(m).mutable_item_counts(0)->set_buffer_index(99);
+     },
+     "count's buffer does not exist"},
+    {"CountNoInteger",
+     [](Manifest &m) {
+       program(m).mutable_item_counts(0)->set_buffer_index(
+           program(m).blobs(0).buffer_index());
+     },
+     "count's buffer is no I32 element"},
+    {"CountOfNothing",
+     [](Manifest &m) {
+       program(m).mutable_item_counts(0)->set_name("nothing");
+     },
+     "count is of no blob"},
+    {"CountOfScalar",
+     [](Manifest &m) {
+       const auto count = program(m).item_counts(0).buffer_index();
+       program(m).mutable_blobs(0)->set_buffer_index(count);
+     },
+     "dimension that its blob does not have"},
     // layers
     {"LayerWithoutShape",
      [](Manifest &m) { program(m).mutable_layers(0)->clear_shapes(); },

@@ -1,0 +1,101 @@
+//===- TrackItems.cpp - Which items of a blob count
+//------------------------===//
+#include "dialects/Brew/Items.h"
+#include "passes/Passes.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace brew {
+#define GEN_PASS_DEF_TRACKITEMS
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+struct TrackItems : brew::impl::TrackItemsBase<TrackItems> {
+  static bool isSink(Operation *op) {
+    return isa<KeepOp, OutputOp, CheckLabelsOp>(op);
+  }
+
+  static LogicalResult visit(Operation *op, ItemCounts &counts) {
+    if (auto layer = dyn_cast<ItemsInterface>(op))
+      return layer.countItems(counts);
+    if (auto layer = dyn_cast<ScalarBodyInterface>(op))
+      return counts.passElements(layer);
+    if (isa<SplitOp>(op)) {
+      if (Value count = counts.of(op->getOperand(0)))
+        for (Value result : op->getResults())
+          counts.set(result, count);
+      return success();
+    }
+    if (isSink(op) || isa<SilenceOp>(op))
+      return success();
+    for (Value operand : op->getOperands())
+      if (counts.of(operand))
+        return counts.refuse(op, operand,
+                             "does not accept a bottom whose number of items "
+                             "is only known at run time");
+    return success();
+  }
+
+  /// A loss of which only the items that are there should count would need them
+  /// masked; no layer of Caffe's makes one.
+  static LogicalResult checkLoss(Operation *op, ItemCounts &counts) {
+    auto weights = op->getAttrOfType<DenseF32ArrayAttr>("loss_weights");
+    if (!weights)
+      return success();
+    for (auto [weight, top] : llvm::zip(weights.asArrayRef(), op->getResults()))
+      if (weight != 0 && counts.of(top))
+        return counts.refuse(op, top,
+                             "a top whose number of items is only known at run "
+                             "time cannot have a loss_weight; reduce it first");
+    return success();
+  }
+
+  /// The name of the blob that `value` is; what debug_info keeps does not tell.
+  static StringAttr blobOf(Value value) {
+    auto result = dyn_cast<OpResult>(value);
+    auto tops = result ? result.getOwner()->getAttrOfType<ArrayAttr>("tops")
+                       : ArrayAttr();
+    if (!tops || result.getResultNumber() >= tops.size())
+      return {};
+    return cast<StringAttr>(tops[result.getResultNumber()]);
+  }
+
+  /// What can be read after a run is read as far as it counts.
+  static void keepCounts(ProgramOp program, const ItemCounts &counts) {
+    llvm::StringSet<> seen;
+    auto b = OpBuilder::atBlockEnd(&program.getBody().front());
+    auto keep = [&](Value value, StringAttr blob) {
+      if (Value count = blob ? counts.of(value) : Value())
+        if (seen.insert(blob.getValue()).second)
+          KeepOp::create(b, value.getLoc(), count, "count", blob);
+    };
+    SmallVector<Operation *> ops;
+    for (Operation &op : program.getBody().front())
+      ops.push_back(&op);
+    for (Operation *op : ops) {
+      if (auto output = dyn_cast<OutputOp>(op))
+        keep(output.getValue(), output.getBlobAttr());
+      else if (auto kept = dyn_cast<KeepOp>(op))
+        keep(kept.getValue(), kept.getWhat() == "data"
+                                  ? kept.getNameAttr()
+                                  : blobOf(kept.getValue()));
+    }
+  }
+
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      ItemCounts counts;
+      for (Operation &op :
+           llvm::make_early_inc_range(program.getBody().front()))
+        if (failed(visit(&op, counts)) || failed(checkLoss(&op, counts)))
+          return signalPassFailure();
+      keepCounts(program, counts);
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,74 @@
+"""Gradients through blobs whose number of items the data decide; see cases.py."""
+from cases import IP, Layer, row
+
+
+def chosen(name, shape, layers, select=(0, 1), labels=None, bottoms=('x',), **more):
+    """`layers` behind Filters, which give fx for x, and so on. Labels, to which no gradient
+    can go, have one of their own."""
+    labels = dict(labels or {})
+    filters = [Layer('filter%d' % i, 'Filter', list(blobs) + ['sel'],
+                     ['f' + blob for blob in blobs])
+               for i, blobs in enumerate([bottoms, labels]) if blobs]
+    labels['sel'] = ((shape[0], 1), list(select))
+    row('filter_' + name, {bottom: shape for bottom in bottoms}, filters + layers,
+        labels=labels, outputs=[], **more)
+
+
+def loss(kind, bottoms, text='', tops=('loss',)):
+    return Layer('loss', kind, bottoms, list(tops), text)
+
+
+for operation in ('SUM', 'ASUM', 'SUMSQ', 'MEAN'):
+    chosen('reduction_' + operation.lower(), (6, 3, 2), [Layer(
+        'loss', 'Reduction', ['fx'], ['loss'],
+        'loss_weight: 0.7 reduction_param { operation: %s coeff: 1.5 }' % operation)])
+sumsq = Layer('loss', 'Reduction', ['y'], ['loss'],
+              'loss_weight: 1 reduction_param { operation: SUMSQ }')
+chosen('none', (4, 3), [Layer('i', 'InnerProduct', ['fx'], ['y'], IP % 2), sumsq], select=[0])
+chosen('all', (4, 3), [Layer('i', 'InnerProduct', ['fx'], ['y'], IP % 2), sumsq], select=[1, -2])
+chosen('convolution', (5, 2, 5, 4), [
+    Layer('c', 'Convolution', ['fx'], ['c'], 'convolution_param { num_output: 3 kernel_size: 3 pad: 1 }'),
+    Layer('r', 'ReLU', ['c'], ['c'], 'relu_param { negative_slope: 0.1 }'),
+    Layer('p', 'Pooling', ['c'], ['p'], 'pooling_param { kernel_size: 2 stride: 2 }'),
+    Layer('i', 'InnerProduct', ['p'], ['y'], IP % 3), sumsq])
+chosen('elementwise', (6, 3), [
+    Layer('s', 'Scale', ['fx'], ['s'], 'scale_param { bias_term: true }'),
+    Layer('e', 'Eltwise', ['s', 'fz'], ['e'], 'eltwise_param { operation: PROD }'),
+    Layer('j', 'Concat', ['e', 'fx'], ['j']), Layer('t', 'TanH', ['j'], ['y']), sumsq],
+    bottoms=('x', 'z'))
+chosen('log', (5, 3), [Layer('l', 'Log', ['fx'], ['y']), sumsq], draw='positive')
+chosen('euclidean', (5, 4), [loss('EuclideanLoss', ['fx', 'fz'])], bottoms=('x', 'z'))
+chosen('smooth_l1', (5, 4), [loss('SmoothL1Loss', ['fx', 'fz'], 'smooth_l1_loss_param { sigma: 2 }')],
+       bottoms=('x', 'z'))
+chosen('contrastive', (6, 3), [loss('ContrastiveLoss', ['fx', 'fz', 'fsim'],
+                                  'contrastive_loss_param { legacy_version: true }')],
+       bottoms=('x', 'z'), labels={'sim': ((6,), [0, 1])})
+classes = {'label': ((6,), [0, 1, 2])}
+for name, text in (('valid', ''), ('batch', 'loss_param { normalization: BATCH_SIZE }'),
+                   ('full', 'loss_param { normalization: FULL }'),
+                   ('sum', 'loss_param { normalization: NONE }'),
+                   ('ignore', 'loss_param { ignore_label: 1 }'),
+                   ('ignore_full', 'loss_param { ignore_label: 1 normalization: FULL }')):
+    chosen('softmax_' + name, (6, 4), [Layer('i', 'InnerProduct', ['fx'], ['y'], IP % 3),
+                                       loss('SoftmaxWithLoss', ['y', 'flabel'], text)],
+           labels=classes)
+chosen('softmax_map', (4, 3, 2, 2), [loss('SoftmaxWithLoss', ['fx', 'flabel'],
+                                         'loss_param { normalization: BATCH_SIZE }')],
+       labels={'label': ((4, 1, 2, 2), [0, 1, 2])})
+for name, text in (('batch', ''), ('valid', 'loss_param { normalization: VALID }'),
+                   ('ignore', 'loss_param { ignore_label: 0 normalization: VALID }')):
+    chosen('sigmoid_ce_' + name, (6, 3), [loss('SigmoidCrossEntropyLoss', ['fx', 'ft'], text)],
+           labels={'t': ((6, 3), [0, 1])})
+chosen('embed', (6, 3), [Layer('e', 'Embed', ['flabel'], ['e'],
+                               'embed_param { input_dim: 3 num_output: 3 }'),
+                         Layer('a', 'Eltwise', ['e', 'fx'], ['y']), sumsq], labels=classes)
+row('filter_twice', {'x': (7, 3)}, [
+    Layer('f', 'Filter', ['x', 'a'], ['fx']), Layer('h', 'Filter', ['b', 'a'], ['fb']),
+    Layer('g', 'Filter', ['fx', 'fb'], ['gx']),
+    Layer('i', 'InnerProduct', ['gx'], ['y'], IP % 2), sumsq], outputs=[],
+    labels={'a': ((7,), [0, 1, 1]), 'b': ((7,), [0, 1, 1])})
+row('filter_branches', {'x': (6, 3)}, [
+    Layer('f', 'Filter', ['x', 'a'], ['fx']), Layer('g', 'Filter', ['x', 'b'], ['gx']),
+    Layer('m', 'Reduction', ['fx'], ['m'], 'loss_weight: 2 reduction_param { operation: MEAN }'),
+    Layer('n', 'Reduction', ['gx'], ['n'], 'loss_weight: 1 reduction_param { operation: SUMSQ }')],
+    outputs=[], labels={'a': ((6,), [0, 1]), 'b': ((6,), [0, 1])})

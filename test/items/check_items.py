@@ -1,0 +1,208 @@
+#!/usr/bin/python3
+"""Checks that layers behind a Filter do what they do on just the items it lets through.
+
+Each net is compiled twice: behind a Filter of N items, and with inputs of as many
+items as the selector chooses. Blobs and gradients of the two must agree, in shape too;
+the gradients of items that were not chosen must be 0.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+
+SUMSQ = 'layer { name: "s" type: "Reduction" bottom: "y" top: "s" loss_weight: 1 ' \
+    'reduction_param { operation: SUMSQ } }'
+
+
+def layer(kind, bottoms, top, text=''):
+    return 'layer { name: "%s" type: "%s" %s top: "%s" %s }\n' % (
+        top, kind, ' '.join('bottom: "%s"' % b for b in bottoms.split()), top, text)
+
+
+# name: inputs {blob: (shape of an item, what its elements are)}, layers. Elements are numbers
+# that gradients go to (None), that they do not go to (0), or one of so many classes.
+NETS = {
+    'filter': ({'x': ((3, 2), None)}, layer('ReLU', 'x', 'y') + SUMSQ),
+    'mean': ({'x': ((3, 2), None)}, layer('Reduction', 'x', 'y',
+             'loss_weight: 2 reduction_param { operation: MEAN coeff: 3 }')),
+    'mean_of_items': ({'x': ((3, 2), None)}, layer('Reduction', 'x', 'y',
+                      'reduction_param { operation: MEAN axis: 1 }') + SUMSQ),
+    'convolution': ({'x': ((2, 6, 5), None)},
+                    layer('Convolution', 'x', 'c', 'convolution_param { num_output: 4 kernel_size: 3 }') +
+                    layer('LRN', 'c', 'l') +
+                    layer('Pooling', 'l', 'p', 'pooling_param { kernel_size: 2 stride: 2 }') +
+                    layer('InnerProduct', 'p', 'y', 'inner_product_param { num_output: 3 }') + SUMSQ),
+    'shapes': ({'x': ((4, 3), None)},
+               layer('Flatten', 'x', 'f') +
+               layer('Reshape', 'f', 'r', 'reshape_param { shape { dim: 0 dim: 3 dim: -1 } }') +
+               layer('Permute', 'r', 'p', 'permute_param { order: 0 order: 2 order: 1 }') +
+               layer('Tile', 'p', 't', 'tile_param { axis: 2 tiles: 2 }') +
+               layer('Softmax', 't', 'y', 'softmax_param { axis: 2 }') + SUMSQ),
+    'softmax_loss': ({'x': ((4,), None), 't': ((), 4)},
+                     layer('SoftmaxWithLoss', 'x t', 'y') + layer('Accuracy', 'x t', 'a') +
+                     layer('ArgMax', 'x', 'm', 'argmax_param { axis: 1 }')),
+    'softmax_loss_batch': ({'x': ((4, 2, 2), None), 't': ((1, 2, 2), 4)},
+                           layer('SoftmaxWithLoss', 'x t', 'y',
+                                 'loss_param { normalization: BATCH_SIZE ignore_label: 2 }')),
+    'softmax_loss_full': ({'x': ((4,), None), 't': ((), 4)},
+                          layer('SoftmaxWithLoss', 'x t', 'y',
+                                'loss_param { normalization: FULL } loss_weight: 3')),
+    'infogain': ({'x': ((3,), None), 't': ((), 3)},
+                 'layer { name: "h" type: "DummyData" top: "h" dummy_data_param { shape { dim: 1 dim: 1 '
+                 'dim: 3 dim: 3 } data_filler { value: 0.5 } } }\n' +
+                 layer('InfogainLoss', 'x t h', 'y')),
+    'euclidean': ({'x': ((4,), None), 't': ((4,), None)}, layer('EuclideanLoss', 'x t', 'y')),
+    'smooth_l1': ({'x': ((4,), None), 't': ((4,), None), 'u': ((4,), 0), 'v': ((4,), 0)},
+                  layer('SmoothL1Loss', 'x t u v', 'y')),
+    'sigmoid': ({'x': ((4,), None), 't': ((4,), 2)},
+                layer('SigmoidCrossEntropyLoss', 'x t', 'y', 'loss_weight: 0.5')),
+    'contrastive': ({'x': ((4,), None), 't': ((4,), None), 'u': ((), 2)},
+                    layer('ContrastiveLoss', 'x t u', 'y')),
+}
+ITEMS = 7
+SELECTORS = {'some': [0, 1, 1, 0, 1, 0, 0], 'first': [1, 0, 0, 0, 0, 0, 0],
+             'last': [0, 0, 0, 0, 0, 0, -3], 'all': [1] * 7, 'none': [0] * 7}
+
+
+def input_layer(name, shape):
+    return 'layer { name: "in_%s" type: "Input" top: "%s" input_param { shape { %s } } }\n' % (
+        name, name, ' '.join('dim: %d' % d for d in shape))
+
+
+class Checker:
+    def __init__(self, options, folder):
+        self.options, self.folder, self.failures = options, folder, 0
+
+    def run(self, *command):
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=120)
+        if done.returncode:
+            raise RuntimeError('%s ended with status %d:\n%s' % (
+                ' '.join(command), done.returncode, done.stderr[-2000:]))
+
+    def compile(self, name, net, flags):
+        with open(os.path.join(self.folder, name + '.prototxt'), 'w') as file:
+            file.write(net)
+        self.run(self.options.brewc, name + '.prototxt', '--phase', 'train', '--gradients', '--keep',
+                 'all', '-o', name + '.plan', *flags)
+
+    def eval(self, name, values):
+        with h5py.File(os.path.join(self.folder, 'in.h5'), 'w') as file:
+            for blob, data in values.items():
+                file['/inputs/' + blob] = data
+        self.run(self.options.brew_run, 'eval', name + '.plan', '--inputs', 'in.h5', '--outputs',
+                 'out.h5', '--gradients', '--random-seed', '1')
+        found = {}
+        with h5py.File(os.path.join(self.folder, 'out.h5')) as file:
+            file.visititems(lambda name, item: found.update(
+                {name: item[()]} if isinstance(item, h5py.Dataset) else {}))
+        return found
+
+    def differ(self, what, wanted, found):
+        """Reports where the net of just the chosen items and the filtered one differ."""
+        for name, want in wanted.items():
+            got = found.get(name)
+            if got is None:
+                problem = 'is missing'
+            elif got.shape != want.shape:
+                problem = 'has shape %s, not %s' % (got.shape, want.shape)
+            elif not np.allclose(got, want, self.options.tolerance, self.options.tolerance):
+                problem = 'is off by %g' % np.max(abs(got - want))
+            else:
+                continue
+            self.failures += 1
+            print('FAIL %s: %s %s' % (what, name, problem))
+
+    def net(self, name, inputs, layers, flags):
+        random = np.random.RandomState(3)
+        values = {blob: random.uniform(-1, 1, (ITEMS,) + shape) if not classes
+                  else random.randint(0, classes, (ITEMS,) + shape).astype(float)
+                  for blob, (shape, classes) in inputs.items()}
+        learnt = [blob for blob, (_, classes) in inputs.items() if classes is None]
+        still = [blob for blob in inputs if blob not in learnt]
+
+        def sources(prefix, items):
+            """The inputs, gradients to some of them."""
+            text = ''
+            for blob, data in values.items():
+                start = ('raw_' if blob in learnt else '') + prefix + blob
+                text += input_layer(start, (items,) + data.shape[1:])
+                if blob in learnt:
+                    text += layer('Bias', start, prefix + blob, 'bias_param { axis: 0 num_axes: 0 }')
+            return text
+
+        def given(prefix, items):
+            return {('raw_' if blob in learnt else '') + prefix + blob: data[items]
+                    for blob, data in values.items()}
+
+        filtered = sources('all_', ITEMS) + input_layer('sel', (ITEMS, 1))
+        for number, blobs in enumerate((learnt, still)):
+            if blobs:
+                filtered += 'layer { name: "filter%d" type: "Filter" %s bottom: "sel" %s }\n' % (
+                    number, ' '.join('bottom: "all_%s"' % blob for blob in blobs),
+                    ' '.join('top: "%s"' % blob for blob in blobs))
+        self.compile('filtered', filtered + layers, flags)
+        for which, selector in SELECTORS.items():
+            kept = np.flatnonzero(selector)
+            what = '%s %s %s' % (name, which, flags)
+            found = self.eval('filtered', dict(given('all_', slice(None)),
+                                               sel=np.array(selector, float)[:, None]))
+            for blob, data in values.items():
+                diff = found.get('diff/all_' + blob)
+                if diff is not None and np.any(np.delete(diff, kept, 0)):
+                    self.failures += 1
+                    print('FAIL %s: diff/all_%s is not 0 where nothing is chosen' % (what, blob))
+            if not len(kept):
+                bad = [n for n, v in found.items() if not np.all(np.isfinite(v))]
+                wrong = [b for b in inputs if found['data/' + b].shape[0] or np.any(
+                    found.get('diff/all_' + b, 0))] + bad
+                if wrong:
+                    self.failures += 1
+                    print('FAIL %s: %s of nothing' % (what, wrong))
+                continue
+            self.compile('plain', sources('', len(kept)) + layers, flags)
+            wanted = self.eval('plain', given('', kept))
+            for blob in learnt:
+                self.differ(what, {'gradient of ' + blob: wanted['diff/' + blob]},
+                            {'gradient of ' + blob: found['diff/all_' + blob][kept]})
+            # The inputs are compared above; the layers' seeds and parameters are the same.
+            self.differ(what, {n: v for n, v in wanted.items() if 'raw_' not in n and not
+                               n.startswith(('param_diff/', 'param_after/'))}, found)
+            for n, v in wanted.items():
+                if n.startswith('param_diff/'):
+                    _, owner, index = n.split('/')
+                    owner = 'all_' + owner if owner in learnt else owner
+                    self.differ(what, {n: v},
+                                {n: found.get('param_diff/%s/%s' % (owner, index))})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--brewc', required=True)
+    parser.add_argument('--brew-run', required=True)
+    parser.add_argument('--brewc-flags', default='', help='for every compilation')
+    parser.add_argument('--only', nargs='*', help='names of nets')
+    parser.add_argument('--tolerance', type=float, default=2e-5)
+    options = parser.parse_args()
+    options.brewc = os.path.abspath(options.brewc)
+    options.brew_run = os.path.abspath(options.brew_run)
+    with tempfile.TemporaryDirectory() as folder:
+        checker = Checker(options, folder)
+        for name, (inputs, layers) in NETS.items():
+            if options.only and name not in options.only:
+                continue
+            for route in ([], ['--no-library']):
+                try:
+                    checker.net(name, inputs, layers, route + options.brewc_flags.split())
+                except RuntimeError as error:
+                    checker.failures += 1
+                    print('FAIL %s %s: %s' % (name, route, error))
+    print('%d failures' % checker.failures)
+    sys.exit(checker.failures != 0)
+
+
+if __name__ == '__main__':
+    main()

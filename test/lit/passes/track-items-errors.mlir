@@ -1,0 +1,89 @@
+// RUN: %brew-opt %s --brew-track-items --verify-diagnostics --split-input-file
+
+brew.program @p train {
+  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
+  %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
+  // expected-error @below {{layer 'b': does not accept a bottom whose number of items is only known at run time}}
+  %z, %d = brew.batch_norm "b"(%y) {eps = 1.0e-5 : f32, fraction = 0.9 : f32, tops = ["z"]} : (tensor<4x3xf32>) -> (tensor<4x3xf32>, tensor<3xf32>)
+}
+
+// -----
+
+brew.program @p train {
+  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
+  %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
+  // expected-error @below {{layer 'e': 'x' always has all its items, 'y' only those that layer 'f' lets through}}
+  %z = brew.eltwise "e"(%x, %y) {coeff = array<f32>, kind = #brew<eltwise_kind sum>, tops = ["z"]} : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+}
+
+// -----
+
+brew.program @p train {
+  %x, %s, %t = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s", "t"]} : tensor<4x3xf32>, tensor<4xf32>, tensor<4xf32>
+  // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
+  %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
+  // expected-error @below {{layer 'l': bottom 't' always has all its items, 'y' only those that layer 'f' lets through}}
+  %l:4 = brew.softmax_loss "l"(%y, %t) {axis = 1 : i64, normalization = #brew<normalization valid>, tops = ["l"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<f32>, tensor<4x3xf32>, tensor<f32>, tensor<i32>)
+}
+
+// -----
+
+brew.program @p train {
+  %x, %s, %t = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s", "t"]} : tensor<4x3xf32>, tensor<4xf32>, tensor<4xf32>
+  %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
+  // expected-note @below {{layer 'g' decides at run time how many items of 'z' there are}}
+  %z, %d, %q = brew.filter "g"(%x, %t) {tops = ["z"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
+  // expected-error @below {{layer 'e': bottoms 'y' and 'z' need not have as many items as each other: layers 'f' and 'g' choose them}}
+  %e = brew.eltwise "e"(%y, %z) {coeff = array<f32>, kind = #brew<eltwise_kind sum>, tops = ["e"]} : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+}
+
+// -----
+
+brew.program @p train {
+  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
+  %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
+  // expected-error @below {{layer 'c': axis 0 of bottom 'y' is the items, of which only some are there}}
+  %z = brew.concat "c"(%y, %y) {axis = 0 : i64, tops = ["z"]} : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<8x3xf32>
+}
+
+// -----
+
+brew.program @p train {
+  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
+  %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
+  // expected-error @below {{layer 'r': dimension 0 of its bottom is the items, of which only some are there; 'dim: 0' keeps it, whatever their number}}
+  %z = brew.reshape "r"(%y) {axis = 0 : i64, dims = array<i64: 4, 3>, num_axes = -1 : i64, tops = ["z"]} : (tensor<4x3xf32>) -> tensor<4x3xf32>
+}
+
+// -----
+
+brew.program @p train {
+  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
+  %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
+  // expected-error @below {{layer 'p': moves dimension 0 of its bottom, the items, of which only some are there}}
+  %z = brew.permute "p"(%y) {order = array<i64: 1, 0>, tops = ["z"]} : (tensor<4x3xf32>) -> tensor<3x4xf32>
+}
+
+// -----
+
+brew.program @p train {
+  %x, %t, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "t", "s"]} : tensor<4x3xf32>, tensor<3xf32>, tensor<4xf32>
+  // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
+  %y:2, %c, %p = brew.filter "f"(%x, %x, %s) {tops = ["y", "z"]} : (tensor<4x3xf32>, tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
+  // expected-error @below {{layer 'l': axis 0 is the items, of which only some are there}}
+  %l:4 = brew.softmax_loss "l"(%y#0, %y#1) {axis = 0 : i64, normalization = #brew<normalization valid>, tops = ["l"]} : (tensor<4x3xf32>, tensor<4x3xf32>) -> (tensor<f32>, tensor<4x3xf32>, tensor<f32>, tensor<i32>)
+}
+
+// -----
+
+brew.program @p train {
+  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
+  // expected-error @below {{layer 'f': a top whose number of items is only known at run time cannot have a loss_weight; reduce it first}}
+  %y, %c, %p = brew.filter "f"(%x, %s) {loss_weights = array<f32: 1.0>, tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
+}
