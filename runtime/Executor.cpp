@@ -156,6 +156,8 @@ Executor::resultsOf(const plan::Program &description) const {
     indices.insert(output.buffer_index());
   for (const plan::Output &loss : description.inner_losses())
     indices.insert(loss.buffer_index());
+  for (const plan::NamedBuffer &count : description.item_counts())
+    indices.insert(count.buffer_index());
   for (const plan::Check &check : description.checks()) {
     indices.insert(check.status_buffer_index());
     indices.insert(check.values_buffer_index());

@@ -2,6 +2,7 @@
 
 #include "runtime/train/DebugInfo.h"
 
+#include "runtime/ItemCounts.h"
 #include "runtime/log/Log.h"
 
 #include <algorithm>
@@ -15,8 +16,8 @@ struct Norms {
   double squares = 0;  ///< sum of squares
   std::size_t count = 0;
 
-  void add(const formats::Blob &blob) {
-    const std::vector<double> values = blob.toDoubles();
+  void add(const formats::Blob &blob) { add(blob.toDoubles()); }
+  void add(const std::vector<double> &values) {
     for (double value : values) {
       absolute += std::fabs(value);
       squares += value * value;
@@ -51,13 +52,27 @@ const FileLayer *DebugInfo::fileLayer(const plan::Layer &layer) const {
   return nullptr;
 }
 
+std::vector<double> DebugInfo::readBlob(const std::string &name,
+                                        std::uint32_t buffer) const {
+  const formats::Blob blob = parameters.read(buffer, {});
+  std::vector<double> values = blob.toDoubles();
+  if (const plan::NamedBuffer *named = findItemCount(program, name)) {
+    const formats::Blob count = parameters.read(named->buffer_index(), {});
+    const double share = count.toDoubles().at(0) /
+                         static_cast<double>(blob.dims.at(count.dims.size()));
+    values.resize(static_cast<std::size_t>(
+        std::lround(static_cast<double>(values.size()) * share)));
+  }
+  return values;
+}
+
 void DebugInfo::forward() const {
   for (const plan::Layer &layer : program.layers()) {
     const std::string start = "    [Forward] Layer " + layer.name() + ", ";
     for (int i = 0; i < layer.top_buffer_indices_size(); ++i) {
       Norms norms;
-      norms.add(parameters.read(layer.top_buffer_indices(i), {}));
       const std::string &top = layer.tops(i);
+      norms.add(readBlob(top, layer.top_buffer_indices(i)));
       log::info(log::site::debugForwardTop,
                 start + "top blob " + (top.empty() ? "(automatic)" : top) +
                     " data: " + log::number(norms.mean()));
@@ -85,7 +100,8 @@ void DebugInfo::backward() const {
     for (const plan::Layer::BottomGradient &gradient :
          layer.bottom_gradients()) {
       Norms norms;
-      norms.add(parameters.read(gradient.buffer_index(), {}));
+      norms.add(readBlob(layer.bottoms(static_cast<int>(gradient.bottom())),
+                         gradient.buffer_index()));
       log::info(log::site::debugBackwardBottom,
                 start + "bottom blob " +
                     layer.bottoms(static_cast<int>(gradient.bottom())) +

@@ -4,6 +4,8 @@
 #include "runtime/Executor.h"
 #include "runtime/train/Parameters.h"
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 namespace brew::runtime {
@@ -33,6 +35,9 @@ public:
   void update(const std::vector<double> &means) const;
 
 private:
+  /// The values of a blob, of its items that there are, or of their gradients.
+  std::vector<double> readBlob(const std::string &name,
+                               std::uint32_t buffer) const;
   const FileLayer *fileLayer(const plan::Layer &layer) const;
 
   const plan::Program &program;

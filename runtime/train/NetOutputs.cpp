@@ -2,16 +2,20 @@
 
 #include "runtime/train/NetOutputs.h"
 
+#include "runtime/ItemCounts.h"
 #include "runtime/log/Log.h"
 #include "runtime/weights/Layout.h"
+
+#include <algorithm>
 
 namespace brew::runtime {
 namespace {
 
-/// `source` is an Executor or RunResults.
+/// The values of the items that there are. `source` is an Executor or
+/// RunResults.
 template <typename Source>
-std::vector<double> values(const plan::Manifest &manifest, const Source &source,
-                           const plan::Output &output) {
+std::vector<double> values(const plan::Manifest &manifest, int program,
+                           const Source &source, const plan::Output &output) {
   const plan::Buffer &buffer =
       manifest.buffers(static_cast<int>(output.buffer_index()));
   std::vector<double> result(
@@ -19,6 +23,9 @@ std::vector<double> values(const plan::Manifest &manifest, const Source &source,
   source.read(output.buffer_index(), [&](const std::byte *bytes) {
     load(buffer, bytes, result.data());
   });
+  result.resize(static_cast<std::size_t>(
+      product(dimsAfterRun(manifest, manifest.programs(program), source,
+                           output.blob(), output.buffer_index()))));
   return result;
 }
 
@@ -27,7 +34,7 @@ std::vector<OutputValue> outputsOf(const plan::Manifest &manifest, int program,
                                    const Source &source) {
   std::vector<OutputValue> result;
   for (const plan::Output &output : manifest.programs(program).outputs())
-    for (double value : values(manifest, source, output))
+    for (double value : values(manifest, program, source, output))
       result.push_back({output.blob(), value, output.loss_weight()});
   return result;
 }
@@ -38,7 +45,7 @@ double lossOf(const plan::Manifest &manifest, int program,
   auto weightedSum = [&](const plan::Output &output) {
     double sum = 0;
     if (output.loss_weight() != 0)
-      for (double value : values(manifest, source, output))
+      for (double value : values(manifest, program, source, output))
         sum += value;
     return output.loss_weight() * sum;
   };
@@ -67,6 +74,37 @@ double totalLoss(const Executor &executor, int program) {
 double totalLoss(const Executor &executor, int program,
                  const RunResults &results) {
   return lossOf(executor.manifest(), program, results);
+}
+
+void OutputMeans::add(const std::vector<OutputValue> &outputs) {
+  std::size_t element = 0;
+  for (std::size_t i = 0; i < outputs.size(); ++i, ++element) {
+    const OutputValue &output = outputs[i];
+    if (i == 0 || outputs[i - 1].blob != output.blob)
+      element = 0;
+    auto sums =
+        std::find_if(blobs.begin(), blobs.end(), [&](const Sums &known) {
+          return known.blob == output.blob;
+        });
+    if (sums == blobs.end())
+      sums =
+          blobs.insert(blobs.end(), {output.blob, output.lossWeight, {}, {}});
+    if (element == sums->totals.size()) {
+      sums->totals.push_back(0);
+      sums->batches.push_back(0);
+    }
+    sums->totals[element] += output.value;
+    ++sums->batches[element];
+  }
+}
+
+std::vector<OutputValue> OutputMeans::means() const {
+  std::vector<OutputValue> result;
+  for (const Sums &sums : blobs)
+    for (std::size_t i = 0; i < sums.totals.size(); ++i)
+      result.push_back(
+          {sums.blob, sums.totals[i] / sums.batches[i], sums.lossWeight});
+  return result;
 }
 
 std::string lossSuffix(double lossWeight, double value) {

@@ -27,6 +27,25 @@ double totalLoss(const Executor &executor, int program);
 double totalLoss(const Executor &executor, int program,
                  const RunResults &results);
 
+/// Means of a net's outputs over several batches. An element that only some of
+/// them have (of a blob whose number of items the data decide) is averaged over
+/// those.
+class OutputMeans {
+public:
+  void add(const std::vector<OutputValue> &outputs);
+  /// Blob by blob, in the order in which they first came.
+  std::vector<OutputValue> means() const;
+
+private:
+  struct Sums {
+    std::string blob;
+    double lossWeight;
+    std::vector<double> totals;
+    std::vector<int> batches; ///< that had the element
+  };
+  std::vector<Sums> blobs;
+};
+
 /// " (* W = V loss)" for a loss, else nothing; how Caffe ends such lines.
 std::string lossSuffix(double lossWeight, double value);
 

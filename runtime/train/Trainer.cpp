@@ -282,7 +282,7 @@ void Trainer::test(int index) {
   TestNet &net = testNets.at(static_cast<std::size_t>(index));
   log::info(log::site::testing, "Iteration " + text(currentIteration) +
                                     ", Testing net (#" + text(index) + ")");
-  std::vector<OutputValue> sums;
+  OutputMeans means;
   double loss = 0;
   for (int i = 0; i < net.iterations; ++i) {
     pollDuringTest();
@@ -296,24 +296,17 @@ void Trainer::test(int index) {
       net.debug->forward();
     if (solver.test_compute_loss())
       loss += totalLoss(executor, net.program);
-    std::vector<OutputValue> outputs = readOutputs(executor, net.program);
-    if (i == 0) {
-      sums = std::move(outputs);
-      continue;
-    }
-    for (std::size_t k = 0; k < sums.size(); ++k)
-      sums[k].value += outputs[k].value;
+    means.add(readOutputs(executor, net.program));
   }
   if (solver.test_compute_loss())
     log::info(log::site::testNetLoss,
               "Test loss: " + log::number(loss / net.iterations));
   int position = 0;
-  for (const OutputValue &sum : sums) {
-    const double mean = sum.value / net.iterations;
+  for (const OutputValue &mean : means.means())
     log::info(log::site::testOutput,
-              "    Test net output #" + text(position++) + ": " + sum.blob +
-                  " = " + log::number(mean) + lossSuffix(sum.lossWeight, mean));
-  }
+              "    Test net output #" + text(position++) + ": " + mean.blob +
+                  " = " + log::number(mean.value) +
+                  lossSuffix(mean.lossWeight, mean.value));
 }
 
 void Trainer::showProgress(bool force) {

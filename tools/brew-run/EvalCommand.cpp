@@ -9,6 +9,7 @@
 
 #include "formats/Error.h"
 #include "formats/Hdf5.h"
+#include "runtime/ItemCounts.h"
 #include "runtime/data/Feeder.h"
 #include "runtime/log/Log.h"
 #include "runtime/weights/Layout.h"
@@ -52,9 +53,11 @@ void setInputs(runtime::Feeder &feeder, const std::string &path) {
 
 class Writer {
 public:
-  Writer(runtime::Executor &planExecutor, const std::string &path)
-      : executor(planExecutor), file(path) {}
+  Writer(runtime::Executor &planExecutor, const plan::Program &itsProgram,
+         const std::string &path)
+      : executor(planExecutor), program(itsProgram), file(path) {}
 
+  /// The first values of the buffer, as many as `dims` have.
   void write(const std::string &name, std::uint32_t index,
              const std::vector<std::int64_t> &dims) {
     const plan::Buffer &buffer =
@@ -73,15 +76,15 @@ public:
     });
   }
   void write(const std::string &name, const plan::NamedBuffer &named) {
-    const plan::Buffer &buffer =
-        executor.manifest().buffers(static_cast<int>(named.buffer_index()));
     write(name, named.buffer_index(),
-          {buffer.dims().begin(), buffer.dims().end()});
+          runtime::dimsAfterRun(executor.manifest(), program, executor,
+                                named.name(), named.buffer_index()));
   }
   void commit() { file.commit(); }
 
 private:
   runtime::Executor &executor;
+  const plan::Program &program;
   formats::Hdf5Writer file;
 };
 
@@ -122,7 +125,7 @@ int eval(const Options &options) {
   feeder.feed();
   session.executor.run(index);
 
-  Writer writer(session.executor, options.outputs);
+  Writer writer(session.executor, program, options.outputs);
   for (const plan::NamedBuffer &blob : program.blobs())
     writer.write("/data/" + blob.name(), blob);
   if (options.gradients)

@@ -5,6 +5,7 @@
 
 #include "formats/Error.h"
 #include "formats/Hdf5.h"
+#include "runtime/ItemCounts.h"
 #include "runtime/data/Feeder.h"
 #include "runtime/log/Log.h"
 #include "runtime/weights/Layout.h"
@@ -45,12 +46,25 @@ std::vector<std::string> readLabels(const std::string &path) {
   return labels;
 }
 
-/// One blob that has a row per sample.
+/// What the rows of a blob are.
+enum class Rows {
+  Samples,    ///< one for each sample
+  Chosen,     ///< those of the samples that a Filter lets through
+  Detections, ///< image, label, score, left, top, right, bottom
+};
+
+/// One blob whose rows are shown.
 struct Result {
   std::string name;
   std::uint32_t buffer;
-  std::vector<std::int64_t> dims; ///< with the batch in front
+  Rows kind;
+  std::vector<std::int64_t> dims; ///< of one batch
   std::vector<float> values;      ///< rows collected for --outputs
+  /// The dimension that numbers the rows.
+  std::size_t axis() const { return kind == Rows::Detections ? 2 : 0; }
+  std::size_t rowSize() const {
+    return static_cast<std::size_t>(runtime::product(dims) / dims[axis()]);
+  }
 };
 
 class Inference {
@@ -117,9 +131,19 @@ private:
   void addResult(const std::string &name, std::uint32_t index) {
     const plan::Buffer &buffer =
         session.manifest().buffers(static_cast<int>(index));
-    if (buffer.dims_size() && buffer.dims(0) == batch)
-      results.push_back(
-          {name, index, {buffer.dims().begin(), buffer.dims().end()}, {}});
+    const std::vector<std::int64_t> dims = runtime::toVector(buffer.dims());
+    const plan::NamedBuffer *count =
+        runtime::findItemCount(session.manifest().programs(program), name);
+    Rows kind = Rows::Samples;
+    if (count) {
+      const bool leading = session.manifest()
+                               .buffers(static_cast<int>(count->buffer_index()))
+                               .dims()
+                               .empty();
+      kind = leading ? Rows::Chosen : Rows::Detections;
+    }
+    if (count || (!dims.empty() && dims[0] == batch))
+      results.push_back({name, index, kind, dims, {}});
   }
 
   void chooseResults() {
@@ -160,7 +184,8 @@ private:
     pending.clear();
   }
 
-  void collect(Result &result, bool printed) {
+  /// The rows that the run has made of the pending samples.
+  std::vector<float> readRows(const Result &result) {
     const plan::Buffer &buffer =
         session.manifest().buffers(static_cast<int>(result.buffer));
     std::vector<float> values(
@@ -168,14 +193,74 @@ private:
     session.executor.read(result.buffer, [&](const std::byte *bytes) {
       runtime::load(buffer, bytes, values.data());
     });
-    const std::size_t rowSize = values.size() / static_cast<std::size_t>(batch);
+    if (result.kind == Rows::Samples) {
+      values.resize(pending.size() * result.rowSize());
+      return values;
+    }
+    values.resize(
+        static_cast<std::size_t>(runtime::product(runtime::dimsAfterRun(
+            session.manifest(), session.manifest().programs(program),
+            session.executor, result.name, result.buffer))));
+    if (result.kind == Rows::Chosen) {
+      if (static_cast<std::int64_t>(pending.size()) < batch)
+        throw badInput(
+            "the last " + std::to_string(pending.size()) +
+            " samples do not fill a batch of " + std::to_string(batch) +
+            ", and blob '" + result.name +
+            "' does not tell which of its rows are theirs; compile the net "
+            "with a batch (brewc --batch) that divides the number of samples");
+      return values;
+    }
+    // Images that stand for no sample go, the others count over all batches.
+    const std::size_t rowSize = result.rowSize();
+    std::vector<float> rows;
+    for (std::size_t row = 0; row < values.size(); row += rowSize)
+      if (values[row] < static_cast<float>(pending.size())) {
+        rows.insert(rows.end(), &values[row], &values[row] + rowSize);
+        rows[rows.size() - rowSize] += static_cast<float>(
+            total - static_cast<std::int64_t>(pending.size()));
+      }
+    return rows;
+  }
+
+  void collect(Result &result, bool printed) {
+    const std::vector<float> rows = readRows(result);
+    const std::size_t rowSize = result.rowSize();
     if (!options.outputs.empty()) {
-      result.values.insert(result.values.end(), values.begin(),
-                           values.begin() + pending.size() * rowSize);
+      result.values.insert(result.values.end(), rows.begin(), rows.end());
       return;
     }
-    for (std::size_t i = 0; printed && i < pending.size(); ++i)
-      print(pending[i], &values[i * rowSize], rowSize);
+    if (!printed)
+      return;
+    if (result.kind == Rows::Chosen)
+      throw badInput("blob '" + result.name +
+                     "' does not tell which samples its rows are of; write "
+                     "them with --outputs, or name another blob with --blob");
+    for (std::size_t i = 0; i < pending.size(); ++i)
+      if (result.kind == Rows::Samples)
+        print(pending[i], &rows[i * rowSize], rowSize);
+      else
+        printDetections(i, rows, rowSize);
+  }
+
+  /// The boxes of a pending sample, as shares of the image.
+  void printDetections(std::size_t sample, const std::vector<float> &rows,
+                       std::size_t rowSize) {
+    std::printf("---------- Detections in %s ----------\n",
+                pending[sample].name.c_str());
+    const auto image = static_cast<float>(
+        total - static_cast<std::int64_t>(pending.size() - sample));
+    for (std::size_t row = 0; row < rows.size(); row += rowSize) {
+      const float *values = &rows[row];
+      if (values[0] != image || values[1] < 0)
+        continue;
+      const auto label = static_cast<std::size_t>(values[1]);
+      std::printf(
+          "%.4f - \"%s\" %.4f %.4f %.4f %.4f\n", values[2],
+          (label < labels.size() ? labels[label] : std::to_string(label))
+              .c_str(),
+          values[3], values[4], values[5], values[6]);
+    }
   }
 
   void print(const Sample &sample, const float *scores, std::size_t classes) {
@@ -207,7 +292,8 @@ private:
   void writeOutputs() {
     formats::Hdf5Writer writer(options.outputs);
     for (Result &result : results) {
-      result.dims[0] = total;
+      result.dims[result.axis()] =
+          static_cast<std::int64_t>(result.values.size() / result.rowSize());
       writer.write("/" + result.name, result.dims, result.values.data());
     }
     writer.commit();

@@ -44,7 +44,7 @@ int test(const Options &options) {
   log::info(log::site::testRunning, "Running for " +
                                         std::to_string(options.iterations) +
                                         " iterations.");
-  std::vector<runtime::OutputValue> sums;
+  runtime::OutputMeans means;
   double loss = 0;
   for (int i = 0; i < options.iterations; ++i) {
     feeder.feed();
@@ -53,23 +53,18 @@ int test(const Options &options) {
       debug.forward();
     loss += runtime::totalLoss(session.executor, program);
     const auto outputs = runtime::readOutputs(session.executor, program);
-    for (std::size_t k = 0; k < outputs.size(); ++k) {
-      if (i == 0)
-        sums.push_back({outputs[k].blob, 0, outputs[k].lossWeight});
-      sums[k].value += outputs[k].value;
+    means.add(outputs);
+    for (const runtime::OutputValue &output : outputs)
       log::info(log::site::testBatch, "Batch " + std::to_string(i) + ", " +
-                                          outputs[k].blob + " = " +
-                                          log::number(outputs[k].value));
-    }
+                                          output.blob + " = " +
+                                          log::number(output.value));
   }
   log::info(log::site::testLoss,
             "Loss: " + log::number(loss / options.iterations));
-  for (const runtime::OutputValue &sum : sums) {
-    const double mean = sum.value / options.iterations;
+  for (const runtime::OutputValue &mean : means.means())
     log::info(log::site::testScore,
-              sum.blob + " = " + log::number(mean) +
-                  runtime::lossSuffix(sum.lossWeight, mean));
-  }
+              mean.blob + " = " + log::number(mean.value) +
+                  runtime::lossSuffix(mean.lossWeight, mean.value));
   return 0;
 }
 
