@@ -51,14 +51,19 @@ std::string requirePath(const std::string &name,
     throw badInput(what + ": the file name is empty");
   if (auto found = findPath(name, folders))
     return *found;
-  std::string looked;
+  // The working directory may be one of the folders by its whole name.
+  std::vector<std::string> looked;
   for (const std::string &path : candidatePaths(name, folders)) {
     std::error_code error;
     fs::path absolute = fs::absolute(path, error);
-    looked += (looked.empty() ? "" : ", ") +
-              (error ? path : absolute.lexically_normal().string());
+    std::string place = error ? path : absolute.lexically_normal().string();
+    if (std::find(looked.begin(), looked.end(), place) == looked.end())
+      looked.push_back(place);
   }
-  throw machineLacks(what + " '" + name + "' not found; looked for " + looked);
+  std::string places;
+  for (const std::string &place : looked)
+    places += (places.empty() ? "" : ", ") + place;
+  throw machineLacks(what + " '" + name + "' not found; looked for " + places);
 }
 
 std::string folderOfFile(const std::string &path) {

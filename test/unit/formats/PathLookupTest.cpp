@@ -44,11 +44,14 @@ TEST(PathLookup, AbsoluteNamesAndFolders) {
 TEST(PathLookup, ErrorSaysWhereItLooked) {
   TempFolder folder;
   WorkingFolder here(folder.path());
-  expectError(ExitStatus::MachineLacks,
-              "mean file 'm.binaryproto' not found; looked for " +
-                  std::filesystem::current_path().string() +
-                  "/m.binaryproto, /nets/m.binaryproto",
-              [&] { requirePath("m.binaryproto", {"/nets"}, "mean file"); });
+  expectError(
+      ExitStatus::MachineLacks,
+      "mean file 'm.binaryproto' not found; looked for " +
+          std::filesystem::current_path().string() +
+          "/m.binaryproto, /nets/m.binaryproto",
+      [&] {
+        requirePath("m.binaryproto", {folder.path(), "/nets"}, "mean file");
+      });
   expectError(ExitStatus::BadInput, "empty",
               [&] { requirePath("", {}, "mean file"); });
 }
