@@ -32,10 +32,7 @@ constexpr Members fields[] = {
     {caffewindows, "BatchNormParameter",
      "disable_mean disable_variance"},
     {intelCaffe, "BatchNormParameter",
-     "bias_term engine filler relu stats_batch_size "
-     "use_weight_bias"},
-    {nvidiaCaffe, "BatchNormParameter",
-     "bias_filler scale_bias scale_filler"},
+     "bias_term filler relu stats_batch_size use_weight_bias"},
     {pspnet, "BatchNormParameter",
      "update_global_stats"},
     {synopsys, "BatchNormParameter",

@@ -22,6 +22,9 @@ struct ParamBlob {
   const caffe::FillerParameter *filler = nullptr;
   /// A running statistic: no solver ever changes it.
   bool isStatistic = false;
+  /// The layer sets lr_mult and decay_mult itself, whatever the prototxt says:
+  /// 0 for a statistic, else 1.
+  bool setsMultipliers = false;
 };
 
 struct LayerKind {

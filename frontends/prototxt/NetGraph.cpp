@@ -39,6 +39,8 @@ private:
   void makeTops(GraphLayer &entry);
   void weighTops(GraphLayer &entry);
   void takeParams(GraphLayer &entry);
+  void setMultipliers(const caffe::LayerParameter &layer, int index,
+                      const ParamBlob &blob, caffe::ParamSpec &spec);
   void shareParam(GraphParam &owner, const caffe::LayerParameter &layer,
                   int index);
   void checkInPlace();
@@ -217,7 +219,9 @@ void Wiring::takeParams(GraphLayer &entry) {
         .note(places.where(*known->second), "it is here");
   for (int i = 0; i < count; ++i) {
     const bool hasSpec = i < layer.param_size();
-    const caffe::ParamSpec spec = hasSpec ? layer.param(i) : caffe::ParamSpec();
+    caffe::ParamSpec spec = hasSpec ? layer.param(i) : caffe::ParamSpec();
+    if (blobs[i].setsMultipliers)
+      setMultipliers(layer, i, blobs[i], spec);
     if (!spec.name().empty()) {
       auto [owner, isFirst] = namedParams.try_emplace(
           spec.name(), static_cast<int>(graph.params.size()));
@@ -234,6 +238,22 @@ void Wiring::takeParams(GraphLayer &entry) {
     graph.params.push_back({&layer, i, blobs[i].filler,
                             blobs[i].isStatistic ? 0 : spec.lr_mult(),
                             spec.decay_mult(), spec.name()});
+  }
+}
+
+/// Those of a layer that knows better than the prototxt.
+void Wiring::setMultipliers(const caffe::LayerParameter &layer, int index,
+                            const ParamBlob &blob, caffe::ParamSpec &spec) {
+  const float value = blob.isStatistic ? 0 : 1;
+  for (const char *field : {"lr_mult", "decay_mult"}) {
+    const auto *descriptor = spec.GetDescriptor()->FindFieldByName(field);
+    const auto *reflection = spec.GetReflection();
+    if (!blob.isStatistic && reflection->HasField(spec, descriptor) &&
+        reflection->GetFloat(spec, descriptor) != value)
+      diagnostics.warning(places.where(layer.param(index), field),
+                          layerWords(layer) + field +
+                              " has no effect: the layer sets it to 1");
+    reflection->SetFloat(&spec, descriptor, value);
   }
 }
 

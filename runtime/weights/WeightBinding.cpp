@@ -148,7 +148,7 @@ bool Binding::addBatchNorm(const formats::WeightLayer &from,
   Blobs blobs;
   for (const formats::Blob &blob : from.blobs)
     blobs.push_back(&blob);
-  if (there == nvidias && blobs[4]->size() == 1)
+  if (there == nvidias && blobs[2]->size() != 1)
     blobs = {blobs[2], blobs[3], blobs[4], blobs[0], blobs[1]};
   const double factor = firstValue(*blobs[2]);
   if (factor == 0 && !isAll(*blobs[1], 0)) {

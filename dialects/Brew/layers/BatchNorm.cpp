@@ -106,7 +106,7 @@ SmallVector<Value> BatchNormOp::buildGeneric(OpBuilder &b) {
       })[0];
   // The sums keep an estimate of the variance without bias.
   double fraction = getFraction().convertToFloat();
-  double correction = !getBlend() && channels.size() > 1
+  double correction = (!getBlend() || getFromFirst()) && channels.size() > 1
                           ? channels.size() / (channels.size() - 1.0)
                           : 1;
   double weight = getBlend() ? 1 - fraction : 1;
@@ -122,13 +122,19 @@ SmallVector<Value> BatchNormOp::buildGeneric(OpBuilder &b) {
             inverseDeviation(s, variance, getEps().convertToFloat())};
         if (body.in.size() == 2)
           return results;
-        auto next = [&](Value old, Value batch, double batchWeight) {
-          results.push_back(
-              s.add(s.mul(old, s.constant(element, fraction)),
-                    s.mul(batch, s.constant(element, batchWeight))));
+        Value begun;
+        if (getFromFirst())
+          begun = s.greater(body.in[3], s.constant(element, 0));
+        auto next = [&](Value old, Value batch, double scale) {
+          Value sum = s.add(s.mul(old, s.constant(element, fraction)),
+                            s.mul(batch, s.constant(element, weight * scale)));
+          if (begun)
+            sum =
+                s.select(begun, sum, s.mul(batch, s.constant(element, scale)));
+          results.push_back(sum);
         };
-        next(body.in[2], body.in[1], weight);
-        next(body.in[3], variance, weight * correction);
+        next(body.in[2], body.in[1], 1);
+        next(body.in[3], variance, correction);
         return results;
       });
   Value y = channels.apply(type, x, {mean, finished[0]}, normalized);
@@ -136,6 +142,10 @@ SmallVector<Value> BatchNormOp::buildGeneric(OpBuilder &b) {
   results.append(finished);
   if (getRunning().size() < 3)
     return results;
+  if (getBlend()) {
+    results.push_back(getRunning()[2]);
+    return results;
+  }
   auto factorType = tensorOf(getNext()[2]);
   Nest factor(b, getLoc(), factorType.getShape());
   factor.input(getRunning()[2], {0});

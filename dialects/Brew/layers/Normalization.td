@@ -17,11 +17,13 @@ def Brew_BatchNormOp : Brew_LayerOp<"batch_norm", [Pure, Gradient, Generic]> {
     and a variance of past batches and what both are to be divided by: sums
     weighted by powers of `fraction`, and the sum of the weights. With `blend`
     there is no divisor, and the mean and variance are averages, in which the
-    past has the share `fraction`. The results `next` are what a training pass
+    past has the share `fraction`. A third one stays what it is. With `from_first`
+    too (NVIDIA Caffe) the average is of the variance's estimate without bias, and
+    begins as the batch's where the variance is 0. The results `next` are what a training pass
     stores in their place. `inverse_deviation` is saved for the backward pass.
   }];
   let arguments = !con((ins AnyTensor:$x, Variadic<AnyTensor>:$running),
-    layerAttributes, (ins F32Attr:$eps, F32Attr:$fraction, UnitAttr:$blend));
+    layerAttributes, (ins F32Attr:$eps, F32Attr:$fraction, UnitAttr:$blend, UnitAttr:$from_first));
   let results = (outs AnyTensor:$y, AnyTensor:$inverse_deviation,
     Variadic<AnyTensor>:$next);
 }

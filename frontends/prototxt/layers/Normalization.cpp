@@ -4,20 +4,74 @@
 #include "frontends/prototxt/LayerCheck.h"
 #include "frontends/prototxt/layers/DefaultFiller.h"
 
+#include <algorithm>
+
 namespace brew::prototxt {
 
 namespace {
 
-/// Mean, variance and the sum of weights that both are divided by.
-std::vector<ParamBlob> batchNormParams(const caffe::LayerParameter &) {
-  return std::vector<ParamBlob>(3, {nullptr, /*isStatistic=*/true});
+/// Whether the layer is NVIDIA Caffe's with a scale and a bias.
+bool isNvidias(const caffe::BatchNormParameter &settings) {
+  return settings.scale_bias() || settings.has_scale_filler() ||
+         settings.has_bias_filler();
+}
+
+/// Mean, variance and the sum of weights that both are divided by; NVIDIA's
+/// keeps averages, has 1 in the place of the divisor, and then scale and bias.
+std::vector<ParamBlob> batchNormParams(const caffe::LayerParameter &layer) {
+  const caffe::BatchNormParameter &settings = layer.batch_norm_param();
+  if (!isNvidias(settings))
+    return std::vector<ParamBlob>(3, {nullptr, /*isStatistic=*/true});
+  return {{nullptr, true, true},
+          {nullptr, true, true},
+          {fillerOr(false, settings.scale_filler(), 1), true, true},
+          {fillerOr(settings.has_scale_filler(), settings.scale_filler(), 1),
+           false, true},
+          {fillerOr(settings.has_bias_filler(), settings.bias_filler(), 0),
+           false, true}};
+}
+
+void checkBatchNorm(LayerCheck &c) {
+  const caffe::BatchNormParameter &settings = c.layer.batch_norm_param();
+  for (const char *field : {"scale_filler", "bias_filler"})
+    if (c.places.find(settings, field) && settings.has_scale_bias() &&
+        !settings.scale_bias())
+      c.warn(settings, field,
+             std::string(field) + " implies scale_bias, as in NVIDIA Caffe");
+}
+
+bool usesGlobalStats(const LayerBuild &l) {
+  const caffe::BatchNormParameter &settings = l.layer.batch_norm_param();
+  return settings.has_use_global_stats() ? settings.use_global_stats()
+                                         : l.phase == caffe::TEST;
+}
+
+void buildNvidiasBatchNorm(LayerBuild &l) {
+  const caffe::BatchNormParameter &settings = l.layer.batch_norm_param();
+  const bool isGlobal = usesGlobalStats(l);
+  OperationSpec &norm =
+      l.first(isGlobal ? "batch_norm_global" : "batch_norm", 0);
+  norm.real("eps", std::max(settings.eps(), 1e-5f));
+  norm.reads({LayerBuild::bottom(0), LayerBuild::param(0), LayerBuild::param(1),
+              LayerBuild::param(2)});
+  if (!isGlobal) {
+    norm.real("fraction", settings.moving_average_fraction()).saves(4);
+    norm.flag("blend", true).flag("from_first", true);
+    l.storeParam(0, norm.result(2));
+    l.storeParam(1, norm.result(3));
+  }
+  const ValueRef normalized = norm.result(0);
+  l.last("scale", 0)
+      .reads({normalized, LayerBuild::param(3), LayerBuild::param(4)})
+      .integer("axis", 1)
+      .integer("num_axes", 1);
 }
 
 void buildBatchNorm(LayerBuild &l) {
   const caffe::BatchNormParameter &settings = l.layer.batch_norm_param();
-  const bool isGlobal = settings.has_use_global_stats()
-                            ? settings.use_global_stats()
-                            : l.phase == caffe::TEST;
+  if (isNvidias(settings))
+    return buildNvidiasBatchNorm(l);
+  const bool isGlobal = usesGlobalStats(l);
   OperationSpec &op = l.whole(isGlobal ? "batch_norm_global" : "batch_norm");
   op.real("eps", settings.eps());
   if (isGlobal)
@@ -153,6 +207,7 @@ LayerRows normalizationLayers() {
           .builtBy(buildBN),
       plainKind("BatchNorm", "batch_norm_param")
           .inPlace()
+          .checkedBy(checkBatchNorm)
           .withParams(batchNormParams)
           .builtBy(buildBatchNorm),
       plainKind("LRN", "lrn_param").checkedBy(checkLRN).builtBy(buildLRN),

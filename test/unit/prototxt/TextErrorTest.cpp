@@ -17,10 +17,10 @@ TEST(TextError, UnknownFieldNamesTheNearest) {
 
 TEST(TextError, UnknownFieldNamesItsFork) {
   EXPECT_EQ(saidAbout("layer {\n  name: \"b\"\n  type: \"BatchNorm\"\n"
-                      "  batch_norm_param { scale_bias: true }\n}\n"),
+                      "  batch_norm_param { relu: true }\n}\n"),
             "f.prototxt:4:22: error: layer 'b' (BatchNorm): unknown field "
-            "'scale_bias' in batch_norm_param; it belongs to NVIDIA Caffe, not "
-            "to BVLC Caffe 1.0\n");
+            "'relu' in batch_norm_param; it belongs to Intel Caffe, not to "
+            "BVLC Caffe 1.0\n");
 }
 
 TEST(TextError, UnknownFieldNamesTheBlockItBelongsIn) {

@@ -126,6 +126,13 @@ TEST(WeightBinding, BatchNormOfFiveBlobs) {
     EXPECT_EQ(net.bound["bn/3"], (Values{5, 6}));
     EXPECT_EQ(net.bound["bn/4"], (Values{7, 8}));
   }
+  // With one channel all blobs look alike: they are in today's order.
+  Net single;
+  single.add("bn", "BatchNorm", {{1}, {1}, {1}, {1}, {1}});
+  single.bind(file("bn", {blob({1}, {1}), blob({1}, {2}), blob({1}, {1}),
+                          blob({1}, {3}), blob({1}, {4})}));
+  EXPECT_EQ(single.bound["bn/0"], Values{1});
+  EXPECT_EQ(single.bound["bn/4"], Values{4});
   Net caffes = batchNorm(3);
   expectError(ExitStatus::BadInput, "has a scale and a bias there", [&] {
     caffes.bind(file("bn", {mean, variance, unused, scale, bias}));

@@ -9,6 +9,8 @@ brew.program @main test {
   %y, %d, %next:3 = brew.batch_norm "n"(%x, %c, %c, %one) {eps = 0.1 : f32, fraction = 0.5 : f32, tops = ["y"]} : (tensor<2x3x4x5xf32>, tensor<3xf32>, tensor<3xf32>, tensor<1xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
   // CHECK: brew.batch_norm "n"(%{{.*}}, %{{.*}}, %{{.*}}) {blend, eps
   %y2, %d2, %next2:2 = brew.batch_norm "n"(%x, %c, %c) {blend, eps = 0.1 : f32, fraction = 0.5 : f32, tops = []} : (tensor<2x3x4x5xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
+  // CHECK: brew.batch_norm "n"(%{{.*}}) {blend, eps = 1.000000e-01 : f32, fraction = 5.000000e-01 : f32, from_first
+  %y4, %d4, %next4:2 = brew.batch_norm "n"(%x, %c, %c) {blend, from_first, eps = 0.1 : f32, fraction = 0.5 : f32, tops = []} : (tensor<2x3x4x5xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
   // CHECK: brew.batch_norm "n"(%{{[^,]*}}) {eps
   %y3, %d3 = brew.batch_norm "n"(%x) {eps = 0.1 : f32, fraction = 0.5 : f32, tops = []} : (tensor<2x3x4x5xf32>) -> (tensor<*xf32>, tensor<*xf32>)
   // CHECK: brew.batch_norm_backward "n"(%[[Y]], %[[D]], %{{.*}}) : (tensor<*xf32>, tensor<*xf32>, tensor<2x3x4x5xf32>) -> tensor<*xf32>
