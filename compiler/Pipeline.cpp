@@ -5,6 +5,7 @@
 #include "compiler/cpu/LowerToLLVM.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Plan/PlanDialect.h"
+#include "passes/LibraryCalls.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -83,6 +84,8 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     if (options.cuda && !options.tensorCores && options.layout == "auto")
       layout.layout = "nchw";
     layout.noLibrary = words(options.noLibrary);
+    if (options.cuda)
+      layout.noLibrary.push_back(kUnusualConvolutions);
     pm.addPass(createAssignLayout(layout));
     BuildGradientProgramsOptions gradients;
     gradients.accumulate = options.accumulate;

@@ -2,6 +2,8 @@
 //----------------===//
 #include "compiler/WritePlan.h"
 
+#include "compiler/CallWindow.h"
+
 #include "dialects/Plan/PlanDialect.h"
 #include "formats/Error.h"
 
@@ -239,15 +241,7 @@ void ManifestBuilder::addStep(Operation *op, plan::Program &out) {
     step->set_bytes(bytesOf(conv->getOperands()));
     plan::ConvolutionCall *to = step->mutable_convolution();
     to->set_direction(static_cast<plan::Direction>(conv.getDirection()));
-    plan::Window *window = to->mutable_window();
-    window->set_kernel_h(conv.getKernel()[0]);
-    window->set_kernel_w(conv.getKernel()[1]);
-    window->set_stride_h(conv.getStride()[0]);
-    window->set_stride_w(conv.getStride()[1]);
-    window->set_pad_h(conv.getPad()[0]);
-    window->set_pad_w(conv.getPad()[1]);
-    window->set_dilation_h(conv.getDilation()[0]);
-    window->set_dilation_w(conv.getDilation()[1]);
+    brew::compiler::setWindow(conv, *to->mutable_window());
     to->set_group(conv.getGroup());
     to->set_x_buffer_index(buffer(conv.getX()));
     to->set_w_buffer_index(buffer(conv.getW()));

@@ -29,7 +29,9 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
     SmallVector<std::string> disabled(noLibrary.begin(), noLibrary.end());
     bool found = false;
     getOperation().walk([&](ConvolutionOp op) {
-      found |= brew::usesLibrary(op, disabled);
+      // Other ranks have one order only.
+      found |=
+          shapeOf(op.getX()).size() == 4 && brew::usesLibrary(op, disabled);
     });
     return found;
   }

@@ -1,6 +1,7 @@
-//===- LibraryCalls.cpp - Which operations become vendor calls -------------===//
-#include "dialects/Brew/layers/Convolution.h"
+//===- LibraryCalls.cpp - Which operations become vendor calls
+//-------------===//
 #include "passes/LibraryCalls.h"
+#include "dialects/Brew/layers/Convolution.h"
 
 using namespace mlir;
 using namespace brew::ir;
@@ -15,29 +16,40 @@ static bool isMatrix(RankedTensorType type, int64_t axis) {
   return true;
 }
 
-/// Whether both paddings of every dimension can be taken as equal: a call has
-/// one number for the two.
-static bool isEvenlyPadded(ArrayRef<int64_t> x, ArrayRef<int64_t> y,
-                           Operation *op) {
-  auto list = [&](StringRef name) {
-    return op->getAttrOfType<DenseI64ArrayAttr>(name).asArrayRef();
-  };
-  for (size_t i = 0; i < list("kernel").size(); ++i) {
-    int64_t reach = list("dilation")[i] * (list("kernel")[i] - 1) + 1;
-    int64_t room = x[2 + i] + 2 * list("pad")[i] - reach;
-    if (room < 0 || room / list("stride")[i] + 1 != y[2 + i])
-      return false;
-  }
-  return true;
+int64_t brew::endPadding(int64_t x, int64_t y, const CallWindow &window) {
+  const int64_t reach = window.dilation * (window.kernel - 1) + 1;
+  const int64_t room = x + 2 * window.pad - reach;
+  if (room >= 0 && room / window.stride + 1 == y)
+    return window.pad;
+  return (y - 1) * window.stride + reach - x - window.pad;
 }
 
-static bool isConvolutionCall(Operation *op) {
+/// Whether there is a call for a convolution: one to three dimensions, with one
+/// before the channels. `unusual` is set if they are not two, or padded
+/// unevenly.
+static bool isConvolutionCall(Operation *op, bool &unusual) {
   Value x = op->getOperand(0), y = op->getResult(0);
   if (isa<ConvolutionBackwardDataOp, DeconvolutionOp>(op))
     std::swap(x, y);
   else if (isa<ConvolutionBackwardWeightsOp>(op))
     y = op->getOperand(1);
-  return shapeOf(x).size() == 4 && isEvenlyPadded(shapeOf(x), shapeOf(y), op);
+  auto list = [&](StringRef name) {
+    return op->getAttrOfType<DenseI64ArrayAttr>(name).asArrayRef();
+  };
+  const size_t spatial = list("kernel").size();
+  if (spatial < 1 || spatial > 3 || shapeOf(x).size() != spatial + 2)
+    return false;
+  unusual = spatial != 2;
+  for (size_t i = 0; i < spatial; ++i) {
+    const int64_t pad = list("pad")[i];
+    const int64_t end = brew::endPadding(
+        shapeOf(x)[2 + i], shapeOf(y)[2 + i],
+        {list("kernel")[i], list("stride")[i], pad, list("dilation")[i]});
+    if (pad < 0 || end < 0)
+      return false;
+    unusual |= end != pad;
+  }
+  return true;
 }
 
 bool brew::usesLibrary(Operation *op, ArrayRef<std::string> disabled) {
@@ -47,9 +59,10 @@ bool brew::usesLibrary(Operation *op, ArrayRef<std::string> disabled) {
     return false;
   if (!elementOf(op->getResult(0)).isF32())
     return false;
-  // Calls are two-dimensional, with one dimension before the channels.
-  if (auto kernel = op->getAttrOfType<DenseI64ArrayAttr>("kernel"))
-    return kernel.size() == 2 && isConvolutionCall(op);
+  bool unusual = false;
+  if (op->hasAttr("kernel"))
+    return isConvolutionCall(op, unusual) &&
+           !(unusual && llvm::is_contained(disabled, kUnusualConvolutions));
   Value x = op->getOperand(0), w = op->getResult(0);
   if (isa<InnerProductOp>(op))
     w = op->getOperand(1);

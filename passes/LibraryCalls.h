@@ -1,4 +1,5 @@
-//===- LibraryCalls.h - Which operations become vendor calls -----*- C++ -*-===//
+//===- LibraryCalls.h - Which operations become vendor calls -----*- C++
+//-*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"
@@ -7,8 +8,22 @@
 
 namespace brew {
 
-/// Whether `op` is to be computed by the vendor library: it has such a call, its
-/// element type and layouts are supported, and `disabled` (group names, or
+/// A window along one dimension.
+struct CallWindow {
+  int64_t kernel, stride, pad, dilation;
+};
+
+/// The padding behind the last of `x` elements with which a convolution has `y`
+/// results: `window.pad` if that is one, else the least that is.
+int64_t endPadding(int64_t x, int64_t y, const CallWindow &window);
+
+/// A group that `disabled` may name beside those of the operations:
+/// convolutions other than over two dimensions with as much padding at the end
+/// of each as before it, which not every library has.
+inline constexpr char kUnusualConvolutions[] = "unusual-conv";
+
+/// Whether `op` is to be computed by the vendor library: it has such a call,
+/// its element type and layouts are supported, and `disabled` (group names, or
 /// "all") does not exclude it.
 bool usesLibrary(mlir::Operation *op, llvm::ArrayRef<std::string> disabled);
 

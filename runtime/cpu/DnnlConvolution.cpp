@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "formats/Error.h"
 #include "runtime/cpu/DnnlCall.h"
+#include "runtime/plan/WindowAxes.h"
 
 #include <optional>
 
@@ -25,7 +26,7 @@ struct Layouts {
 };
 
 struct Geometry {
-  memory::dims strides, dilates, padding;
+  memory::dims strides, dilates, padding, paddingEnd;
 };
 
 struct Attempt {
@@ -41,11 +42,14 @@ public:
                      BoundBuffer x, BoundBuffer w, BoundBuffer b, BoundBuffer y)
       : context(context), call(call), x(x), w(w), b(b),
         y(y), plain{layoutOf(*x.buffer), weightLayout(), layoutOf(*y.buffer)} {
-    const plan::Window &window = call.window();
-    geometry.strides = {window.stride_h(), window.stride_w()};
-    // oneDNN counts the elements left out, Caffe the distance.
-    geometry.dilates = {window.dilation_h() - 1, window.dilation_w() - 1};
-    geometry.padding = {window.pad_h(), window.pad_w()};
+    for (const plan::WindowAxis &axis :
+         plan::axesOf(call.window(), x.buffer->dims_size() - 2)) {
+      geometry.strides.push_back(axis.stride);
+      // oneDNN counts the elements left out, Caffe the distance.
+      geometry.dilates.push_back(axis.dilation - 1);
+      geometry.padding.push_back(axis.pad);
+      geometry.paddingEnd.push_back(axis.padEnd);
+    }
     if (b.buffer)
       bias = {{b.buffer->dims(0)}, memory::data_type::f32, memory::dims{1}};
   }
@@ -58,7 +62,12 @@ private:
     return {like.dims(), memory::data_type::f32, memory::format_tag::any};
   }
   static memory::desc channelsLast(const memory::desc &like) {
-    return {like.dims(), memory::data_type::f32, memory::format_tag::nhwc};
+    using tag = memory::format_tag;
+    const size_t rank = like.dims().size();
+    return {like.dims(), memory::data_type::f32,
+            rank == 3   ? tag::nwc
+            : rank == 4 ? tag::nhwc
+                        : tag::ndhwc};
   }
   dnnl::primitive_desc create(const Layouts &layouts,
                               const dnnl::primitive_attr &attributes) const;
@@ -83,7 +92,7 @@ memory::desc ConvolutionBuilder::weightLayout() const {
   std::int64_t perGroup = buffer.dims(0) / call.group();
   memory::dims dims = {call.group(), perGroup};
   memory::dims strides = {perGroup * buffer.strides(0), buffer.strides(0)};
-  for (int d = 1; d < 4; ++d) {
+  for (int d = 1; d < buffer.dims_size(); ++d) {
     dims.push_back(buffer.dims(d));
     strides.push_back(buffer.strides(d));
   }
@@ -94,27 +103,27 @@ memory::desc ConvolutionBuilder::weightLayout() const {
 dnnl::primitive_desc
 ConvolutionBuilder::create(const Layouts &layouts,
                            const dnnl::primitive_attr &attributes) const {
-  const auto &[strides, dilates, padding] = geometry;
+  const auto &[strides, dilates, padding, paddingEnd] = geometry;
   constexpr auto direct = algorithm::convolution_direct;
   if (call.direction() == plan::FORWARD)
     return dnnl::convolution_forward::primitive_desc(
         {dnnl::prop_kind::forward_training, direct, layouts.x, layouts.w, bias,
-         layouts.y, strides, dilates, padding, padding},
+         layouts.y, strides, dilates, padding, paddingEnd},
         attributes, context.engine, true);
   // Backward primitives take a forward one as a hint; any will do.
   dnnl::convolution_forward::primitive_desc hint(
       {dnnl::prop_kind::forward_training, direct, anyLayout(plain.x),
        anyLayout(plain.w), anyLayout(plain.y), strides, dilates, padding,
-       padding},
+       paddingEnd},
       context.engine);
   if (call.direction() == plan::BACKWARD_DATA)
     return dnnl::convolution_backward_data::primitive_desc(
         {direct, layouts.x, layouts.w, layouts.y, strides, dilates, padding,
-         padding},
+         paddingEnd},
         attributes, context.engine, hint, true);
   return dnnl::convolution_backward_weights::primitive_desc(
       {direct, layouts.x, layouts.w, bias, layouts.y, strides, dilates, padding,
-       padding},
+       paddingEnd},
       attributes, context.engine, hint, true);
 }
 
@@ -186,9 +195,9 @@ ConvolutionBuilder::attempt(const Layouts &layouts) const {
 double ConvolutionBuilder::estimate(const Attempt &attempt) const {
   constexpr double blockedRate = 100e9, productRate = 40e9, copyRate = 3e9;
   const plan::Buffer &weights = *w.buffer, &result = *y.buffer;
-  double operations =
-      2.0 * static_cast<double>(elementCount(result)) *
-      static_cast<double>(weights.dims(1) * weights.dims(2) * weights.dims(3));
+  double operations = 2.0 * static_cast<double>(elementCount(result)) *
+                      static_cast<double>(elementCount(weights)) /
+                      static_cast<double>(weights.dims(0));
   bool product =
       std::string(attempt.description.impl_info_str()).find("gemm") == 0 ||
       std::string(attempt.description.impl_info_str()).find("x64:gemm") == 0;

@@ -1,6 +1,7 @@
 //===- PlanValidatorCalls.cpp - Shapes of vendor calls and copies ---------===//
 #include "runtime/plan/PlanFile.h"
 #include "runtime/plan/PlanValidator.h"
+#include "runtime/plan/WindowAxes.h"
 
 #include <algorithm>
 
@@ -56,12 +57,10 @@ void Validator::checkEpilogue(const Epilogue &epilogue, Direction direction,
           "a negative slope without a ReLU");
 }
 
-static std::int64_t outputExtent(std::int64_t input, std::int64_t kernel,
-                                 std::int64_t stride, std::int64_t pad,
-                                 std::int64_t dilation) {
-  std::int64_t reach = dilation * (kernel - 1) + 1;
-  std::int64_t padded = input + 2 * pad;
-  return padded < reach ? 0 : (padded - reach) / stride + 1;
+static std::int64_t outputExtent(std::int64_t input, const WindowAxis &axis) {
+  std::int64_t reach = axis.dilation * (axis.kernel - 1) + 1;
+  std::int64_t padded = input + axis.pad + axis.padEnd;
+  return padded < reach ? 0 : (padded - reach) / axis.stride + 1;
 }
 
 void Validator::checkConvolution(const ConvolutionCall &call, int program,
@@ -77,8 +76,14 @@ void Validator::checkConvolution(const ConvolutionCall &call, int program,
   if (call.has_b_buffer_index())
     b = &buffer(true, call.b_buffer_index(), program, where, "b");
   checkTypes({&x, &w, &y, b}, where);
-  require(x.dims_size() == 4 && w.dims_size() == 4 && y.dims_size() == 4, where,
-          "x, w and y of a convolution have four dimensions");
+  const bool isCuda = manifest.target().kind() == Target::CUDA;
+  const int rank = x.dims_size(), spatial = rank - 2;
+  require(w.dims_size() == rank && y.dims_size() == rank &&
+              (rank == 4 || (!isCuda && (rank == 3 || rank == 5))),
+          where,
+          isCuda ? "x, w and y of a convolution have four dimensions"
+                 : "x, w and y of a convolution have three to five dimensions, "
+                   "all the same number");
   for (const Buffer *operand : {&x, &w, &y})
     for (std::int64_t dim : operand->dims())
       require(dim <= kMaxExtent, where, "a dimension is too large");
@@ -94,20 +99,22 @@ void Validator::checkConvolution(const ConvolutionCall &call, int program,
           "b does not have one element per channel of y");
 
   const Window &window = call.window();
-  require(window.has_kernel_h() && window.has_kernel_w() &&
-              window.kernel_h() == w.dims(2) && window.kernel_w() == w.dims(3),
-          where, "the window is missing or is not w's");
-  for (std::int64_t value : {window.stride_h(), window.stride_w(),
-                             window.dilation_h(), window.dilation_w()})
-    require(value >= 1 && value <= kMaxExtent, where,
-            "a stride or dilation is out of range");
-  for (std::int64_t value : {window.pad_h(), window.pad_w()})
-    require(value >= 0 && value <= kMaxExtent, where, "a pad is out of range");
-  require(y.dims(2) == outputExtent(x.dims(2), w.dims(2), window.stride_h(),
-                                    window.pad_h(), window.dilation_h()) &&
-              y.dims(3) == outputExtent(x.dims(3), w.dims(3), window.stride_w(),
-                                        window.pad_w(), window.dilation_w()),
-          where, "the extent of y is not what x and the window give");
+  require(!isCuda || !(window.has_pad_end_h() || window.has_pad_end_w()), where,
+          "uneven padding in a CUDA plan");
+  const std::vector<WindowAxis> axes = axesOf(window, spatial);
+  for (int i = 0; i < spatial; ++i) {
+    const WindowAxis &axis = axes[static_cast<std::size_t>(i)];
+    require(axis.hasKernel && axis.kernel == w.dims(2 + i), where,
+            "the window is missing or is not w's");
+    for (std::int64_t value : {axis.stride, axis.dilation})
+      require(value >= 1 && value <= kMaxExtent, where,
+              "a stride or dilation is out of range");
+    for (std::int64_t value : {axis.pad, axis.padEnd})
+      require(value >= 0 && value <= kMaxExtent, where,
+              "a pad is out of range");
+    require(y.dims(2 + i) == outputExtent(x.dims(2 + i), axis), where,
+            "the extent of y is not what x and the window give");
+  }
 
   checkEpilogue(call.epilogue(), call.direction(), where);
   const Buffer &result = call.direction() == FORWARD         ? y

@@ -99,6 +99,13 @@ Kernel &kernel(Manifest &m) { return *m.mutable_kernels(0); }
 Target &target(Manifest &m) { return *m.mutable_target(); }
 
 const BrokenRule kRules[] = {
+    {"UnevenPadding",
+     [](Manifest &m) {
+       for (Step &step : *m.mutable_programs(0)->mutable_steps())
+         if (step.has_convolution())
+           step.mutable_convolution()->mutable_window()->set_pad_end_w(1);
+     },
+     "uneven padding in a CUDA plan"},
     {"NoArchs", [](Manifest &m) { target(m).clear_archs(); },
      "target: archs are missing"},
     {"ArchTwice", [](Manifest &m) { target(m).add_archs("sm_90"); },
