@@ -4,15 +4,14 @@
 The definitions are those of Fast R-CNN, R-FCN and SSD, written here element by
 element. Inputs are random with fixed seeds.
 """
-import argparse
 import math
 import os
-import subprocess
 import sys
-import tempfile
 
-import h5py
 import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'common'))
+import checker  # noqa: E402
 
 ROUTES = ([], ['--no-library'], ['--layout=nhwc'], ['--precision', 'f64'])
 
@@ -93,31 +92,12 @@ def prior_box(height, width, image, p):
 
 
 # --- Comparison ---------------------------------------------------------------
-class Checker:
-    def __init__(self, options, folder):
-        self.options, self.folder = options, folder
-        self.failures = 0
-
-    def run(self, *command):
-        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True,
-                              timeout=120)
-        if done.returncode:
-            sys.exit('%s ended with status %d:\n%s' % (' '.join(command), done.returncode,
-                                                       done.stderr[-2000:]))
-
+class Detection(checker.Checker):
     def compare(self, what, layer, inputs, wanted, tolerance=1e-5):
-        with open(os.path.join(self.folder, 'net.prototxt'), 'w') as file:
-            file.write(''.join(input_layer(n, v.shape) for n, v in inputs.items()) + layer)
-        with h5py.File(os.path.join(self.folder, 'in.h5'), 'w') as file:
-            for name, values in inputs.items():
-                file['/inputs/' + name] = values
+        net = ''.join(input_layer(n, v.shape) for n, v in inputs.items()) + layer
         for route in ROUTES:
-            self.run(self.options.brewc, 'net.prototxt', '--phase', 'test', '--keep', 'all',
-                     '-o', 'net.plan', *route, *self.options.brewc_flags.split())
-            self.run(self.options.brew_run, 'eval', 'net.plan', '--inputs', 'in.h5',
-                     '--outputs', 'out.h5')
-            with h5py.File(os.path.join(self.folder, 'out.h5')) as file:
-                found = file['data/y'][()]
+            self.compile(net, 'test', *route)
+            found = self.evaluate(inputs)['data/y']
             if found.shape != wanted.shape:
                 problem = 'shape %s, not %s' % (found.shape, wanted.shape)
             elif not np.allclose(found, wanted, tolerance, tolerance):
@@ -125,8 +105,7 @@ class Checker:
                 problem = '%g, not %g, at %s' % (found[at], wanted[at], at)
             else:
                 continue
-            self.failures += 1
-            print('FAIL %s %s: %s' % (what, route, problem))
+            self.fail('%s %s: %s' % (what, route, problem))
 
     def regions(self):
         random = np.random.RandomState(1)
@@ -179,21 +158,5 @@ class Checker:
 
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('--brewc', required=True)
-    parser.add_argument('--brew-run', required=True)
-    parser.add_argument('--brewc-flags', default='', help='for every compilation')
-    options = parser.parse_args()
-    options.brewc = os.path.abspath(options.brewc)
-    options.brew_run = os.path.abspath(options.brew_run)
-    with tempfile.TemporaryDirectory() as folder:
-        checker = Checker(options, folder)
-        checker.regions()
-        checker.priors()
-    print('%d failures' % checker.failures)
-    sys.exit(checker.failures != 0)
-
-
 if __name__ == '__main__':
-    main()
+    checker.main(Detection, __doc__, 'regions', 'priors')

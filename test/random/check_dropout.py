@@ -4,14 +4,13 @@
 Every seed here is fixed, so a run either always passes or always fails. Limits are
 five standard deviations of a fair generator.
 """
-import argparse
 import os
-import subprocess
 import sys
-import tempfile
 
-import h5py
 import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'common'))
+import checker  # noqa: E402
 
 NET = '''
 layer { name: "in" type: "Input" top: "x" input_param { shape { %s } } }
@@ -41,46 +40,18 @@ snapshot: 5 snapshot_prefix: "snap" iter_size: 2 random_seed: %d
 '''
 
 
-class Checker:
-    def __init__(self, options, folder):
-        self.options, self.folder = options, folder
-        self.failures = 0
-
-    def expect(self, fine, text):
-        if not fine:
-            self.failures += 1
-            print('FAIL ' + text)
-
-    def run(self, *command, threads=1):
-        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True,
-                              timeout=120, env=dict(os.environ, OMP_NUM_THREADS=str(threads)))
-        if done.returncode:
-            sys.exit('%s ended with status %d:\n%s' % (' '.join(command), done.returncode,
-                                                       done.stderr[-2000:]))
-
-    def write(self, name, text):
-        with open(os.path.join(self.folder, name), 'w') as file:
-            file.write(text)
-
-    def compile(self, net, *flags):
-        self.write('net.prototxt', net)
-        self.run(self.options.brewc, 'net.prototxt', '--phase', 'train', '--keep', 'all', '-o',
-                 'net.plan', *self.options.brewc_flags.split(), *flags)
-
+class Dropout(checker.Checker):
     def masks(self, shape, seed=0, threads=1):
         """What a run makes of ones: {blob: values}."""
-        with h5py.File(os.path.join(self.folder, 'in.h5'), 'w') as file:
-            file['/inputs/x'] = np.ones(shape)
-        self.run(self.options.brew_run, 'eval', 'net.plan', '--inputs', 'in.h5', '--outputs',
-                 'out.h5', '--random-seed', str(seed), '--threads', str(threads), threads=threads)
-        with h5py.File(os.path.join(self.folder, 'out.h5')) as file:
-            return {name: file['data/' + name][()] for name in file['data']}
+        found = self.evaluate({'x': np.ones(shape)}, seed=seed, threads=threads)
+        return {name[len('data/'):]: values for name, values in found.items()
+                if name.startswith('data/')}
 
     def distribution(self):
         shape = (64, 1000)
         count = 64000
         for ratio in (0.1, 0.5, 0.85):
-            self.compile(NET % (' '.join('dim: %d' % d for d in shape), ratio, ratio))
+            self.compile(NET % (' '.join('dim: %d' % d for d in shape), ratio, ratio), 'train')
             seeds = [self.masks(shape, seed) for seed in range(3)]
             scale = np.float32(1 / (1 - np.float64(np.float32(ratio))))
             for seed, found in enumerate(seeds):
@@ -119,7 +90,7 @@ class Checker:
         results = []
         for flags in ([], ['--no-library'], ['--layout=nhwc'], ['--layout=nchw'],
                       ['--precision', 'f64']):
-            self.compile(CONVOLUTION, *flags)
+            self.compile(CONVOLUTION, 'train', *flags)
             for threads in (1, 2):
                 results.append((flags, threads, self.masks(shape, 7, threads)['a'] != 0))
         for flags, threads, mask in results:
@@ -128,7 +99,7 @@ class Checker:
         self.expect(0.3 < np.mean(results[0][2]) < 0.7, 'a mask without drops')
 
     def bytes_of(self, name):
-        with open(os.path.join(self.folder, name), 'rb') as file:
+        with open(self.path(name), 'rb') as file:
             return file.read()
 
     def training(self):
@@ -144,29 +115,12 @@ class Checker:
                 weights[seed, time] = self.bytes_of('snap_iter_10.caffemodel')
         self.expect(weights[3, 0] == weights[3, 1], 'a run does not repeat')
         self.expect(weights[3, 0] != weights[4, 0], 'random_seed has no effect')
-        os.remove(os.path.join(self.folder, 'snap_iter_10.caffemodel'))
+        os.remove(self.path('snap_iter_10.caffemodel'))
         self.run(self.options.brew_run, 'train', 'solver.plan', '--snapshot',
                  'snap_iter_5.solverstate')
         self.expect(self.bytes_of('snap_iter_10.caffemodel') == weights[4, 0],
                     'a resumed run draws other numbers')
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('--brewc', required=True)
-    parser.add_argument('--brew-run', required=True)
-    parser.add_argument('--brewc-flags', default='', help='for every compilation')
-    options = parser.parse_args()
-    options.brewc = os.path.abspath(options.brewc)
-    options.brew_run = os.path.abspath(options.brew_run)
-    with tempfile.TemporaryDirectory() as folder:
-        checker = Checker(options, folder)
-        checker.distribution()
-        checker.repeats()
-        checker.training()
-    print('%d failures' % checker.failures)
-    sys.exit(checker.failures != 0)
-
-
 if __name__ == '__main__':
-    main()
+    checker.main(Dropout, __doc__, 'distribution', 'repeats', 'training')

@@ -4,14 +4,13 @@
 Every seed here is fixed, so a run either always passes or always fails. Limits are
 five standard deviations of a fair generator.
 """
-import argparse
 import os
-import subprocess
 import sys
-import tempfile
 
-import h5py
 import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'common'))
+import checker  # noqa: E402
 
 NET = '''
 layer { name: "in" type: "Input" top: "x" input_param { shape { %s } } }
@@ -22,38 +21,15 @@ layer { name: "sum" type: "Reduction" bottom: "y" top: "sum" loss_weight: 1 }
 '''
 
 
-class Checker:
-    def __init__(self, options, folder):
-        self.options, self.folder = options, folder
-        self.failures = 0
-
-    def expect(self, fine, text):
-        if not fine:
-            self.failures += 1
-            print('FAIL ' + text)
-
-    def run(self, *command):
-        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True,
-                              timeout=120)
-        if done.returncode:
-            sys.exit('%s ended with status %d:\n%s' % (' '.join(command), done.returncode,
-                                                       done.stderr[-2000:]))
-
+class StochasticPooling(checker.Checker):
     def pool(self, x, phase, seed=0, threads=1, *flags):
         """{'y': top, 'diff': gradient of the bottom (TRAIN)}"""
-        with open(os.path.join(self.folder, 'net.prototxt'), 'w') as file:
-            file.write(NET % ' '.join('dim: %d' % d for d in x.shape))
-        with h5py.File(os.path.join(self.folder, 'in.h5'), 'w') as file:
-            file['/inputs/x'] = x
         gradients = ['--gradients'] if phase == 'train' else []
-        self.run(self.options.brewc, 'net.prototxt', '--phase', phase, '--keep', 'all', '-o',
-                 'net.plan', *gradients, *self.options.brewc_flags.split(), *flags)
-        self.run(self.options.brew_run, 'eval', 'net.plan', '--inputs', 'in.h5', '--outputs',
-                 'out.h5', '--random-seed', str(seed), '--threads', str(threads), *gradients)
-        with h5py.File(os.path.join(self.folder, 'out.h5')) as file:
-            result = {'y': file['data/y'][()]}
-            if gradients:
-                result['diff'] = file['diff/z'][()]
+        self.compile(NET % ' '.join('dim: %d' % d for d in x.shape), phase, *gradients, *flags)
+        found = self.evaluate({'x': x}, *gradients, seed=seed, threads=threads)
+        result = {'y': found['data/y']}
+        if gradients:
+            result['diff'] = found['diff/z']
         return result
 
     def distribution(self):
@@ -104,22 +80,5 @@ class Checker:
                     'TEST does not give 0 for a window of zeros')
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('--brewc', required=True)
-    parser.add_argument('--brew-run', required=True)
-    parser.add_argument('--brewc-flags', default='', help='for every compilation')
-    options = parser.parse_args()
-    options.brewc = os.path.abspath(options.brewc)
-    options.brew_run = os.path.abspath(options.brew_run)
-    with tempfile.TemporaryDirectory() as folder:
-        checker = Checker(options, folder)
-        checker.distribution()
-        checker.routes()
-        checker.testing()
-    print('%d failures' % checker.failures)
-    sys.exit(checker.failures != 0)
-
-
 if __name__ == '__main__':
-    main()
+    checker.main(StochasticPooling, __doc__, 'distribution', 'routes', 'testing')

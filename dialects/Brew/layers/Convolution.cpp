@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/layers/Convolution.h"
 #include "dialects/Brew/layers/ConvolutionShapes.h"
+#include "dialects/Brew/layers/Epilogue.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
 using namespace mlir;
@@ -113,16 +114,16 @@ static Value buildBackwardData(OpBuilder &b, Location loc,
     int64_t perGroup = g.c / g.group;
     Value valid, channel = body.loop(c);
     SmallVector<Value> at = loopValues(body, n);
-    at.push_back(channelInGroup(s, g, channel, perGroup, body.loop(k),
-                                g.k / g.group));
-    Value within = g.group == 1  ? channel
+    at.push_back(
+        channelInGroup(s, g, channel, perGroup, body.loop(k), g.k / g.group));
+    Value within = g.group == 1    ? channel
                    : perGroup == 1 ? s.index(0)
                                    : s.remi(channel, perGroup);
     SmallVector<Value> weight = {at.back(), within};
     for (auto [i, axis] : llvm::enumerate(g.axes)) {
       Value tap;
-      at.push_back(coveringWindow(s, axis, body.loop(h[i]),
-                                  body.loop(shift[i]), tap, valid));
+      at.push_back(coveringWindow(s, axis, body.loop(h[i]), body.loop(shift[i]),
+                                  tap, valid));
       bool inRange = coveringWindows(axis) == axis.kernel ||
                      axis.kernel % axis.stride == 0;
       weight.push_back(inRange ? tap : s.clamp(tap, axis.kernel));
@@ -217,25 +218,8 @@ ConvolutionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 SmallVector<Value> ConvolutionOp::buildGeneric(OpBuilder &b) {
   ConvolutionShapes g(*this, shapeOf(getX()), shapeOf(getY()), getGroup());
   Value sum = buildForward(b, getLoc(), g, getX(), getW(), tensorOf(getY()));
-  if (!getB() && !getRelu())
-    return {sum};
-
-  SmallVector<int64_t> all = iota(shapeOf(sum).size());
-  Nest finish(b, getLoc(), shapeOf(sum));
-  finish.input(sum, all);
-  if (getB())
-    finish.input(getB(), {static_cast<int64_t>(g.lead.size())});
-  finish.output(tensorOf(getY()), all);
-  return finish.build([&](Nest::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
-    Value y = body.in[0];
-    if (getB())
-      y = s.add(y, body.in[1]);
-    if (auto slope = getRelu())
-      y = s.select(s.greater(y, s.constant(y.getType(), 0)), y,
-                   s.mul(y, s.constant(y.getType(), slope->convertToFloat())));
-    return {y};
-  });
+  return {buildEpilogue(b, getLoc(), sum, getB(), g.lead.size(), getRelu(),
+                        tensorOf(getY()))};
 }
 
 StringRef ConvolutionOp::libraryGroup() { return "conv"; }
@@ -272,16 +256,8 @@ SmallVector<Value> ConvolutionBackwardWeightsOp::buildGeneric(OpBuilder &b) {
   if (!getDb())
     return results;
 
-  Loops loops;
-  int64_t k = loops.add(g.k, false);
-  SmallVector<int64_t> n = loops.add(g.lead, true);
-  SmallVector<int64_t> p = loops.add(g.outputs(), true);
-  Nest bias(b, getLoc(), loops.extents, loops.reduction);
-  bias.input(getDy(), joined<int64_t>(n, k, p));
-  bias.output(tensorOf(getDb()), {k}, 0.0);
-  results.append(bias.build([&](Nest::Body &body) -> SmallVector<Value> {
-    return {body.s.accumulate(body.out[0], body.in[0])};
-  }));
+  results.push_back(buildBiasGradient(b, getLoc(), getDy(), g.lead.size(),
+                                      tensorOf(getDb())));
   return results;
 }
 
@@ -320,12 +296,11 @@ DeconvolutionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   if (!dy)
     return success();
   if (needed[1])
-    operandGradients[1] =
-        ConvolutionBackwardWeightsOp::create(
-            b, getLoc(), getW().getType(), Type(), dy, getX(), getLayerAttr(),
-            getKernelAttr(), getStrideAttr(), getPadAttr(), getDilationAttr(),
-            getGroupAttr())
-            .getDw();
+    operandGradients[1] = ConvolutionBackwardWeightsOp::create(
+                              b, getLoc(), getW().getType(), Type(), dy, getX(),
+                              getLayerAttr(), getKernelAttr(), getStrideAttr(),
+                              getPadAttr(), getDilationAttr(), getGroupAttr())
+                              .getDw();
   if (needed[0]) {
     int64_t channels = shapeOf(getW())[0];
     operandGradients[0] = ConvolutionOp::create(

@@ -7,7 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Nest.h"
+#include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/Convolution.h"
+#include "dialects/Brew/layers/Epilogue.h"
 
 using namespace mlir;
 using namespace brew::ir;
@@ -78,14 +80,12 @@ struct Loops {
 
 LogicalResult InnerProductOp::inferShapes(Shapes &tops, Shapes &params) {
   ArrayRef<int64_t> x = shapeOf(getX());
-  int64_t axis = getAxis(), rank = x.size();
-  if (axis < -rank || axis >= rank)
-    return layerError(*this) << "axis " << axis << " is outside the bottom's "
-                             << rank << " dimensions";
-  if (axis < 0)
-    setAxis(axis += rank);
-  int64_t k = countOf(x.drop_front(axis)), outputs = getNumOutput();
-  SmallVector<int64_t> y(x.take_front(axis));
+  FailureOr<int64_t> axis = canonicalAxis(*this, getAxis(), x.size());
+  if (failed(axis))
+    return failure();
+  setAxis(*axis);
+  int64_t k = countOf(x.drop_front(*axis)), outputs = getNumOutput();
+  SmallVector<int64_t> y(x.take_front(*axis));
   y.push_back(outputs);
   tops.push_back(y);
   if (getTranspose())
@@ -130,25 +130,8 @@ SmallVector<Value> InnerProductOp::buildGeneric(OpBuilder &b) {
   Value sum = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
     return {body.s.accumulate(body.out[0], body.s.mul(body.in[0], body.in[1]))};
   })[0];
-  if (!getB() && !getRelu())
-    return {sum};
-
-  SmallVector<int64_t> all = iota(loops.n + 1);
-  Nest finish(b, getLoc(), shapeOf(getY()));
-  finish.input(sum, all);
-  if (getB())
-    finish.input(getB(), {loops.n});
-  finish.output(tensorOf(getY()), all);
-  return finish.build([&](Nest::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
-    Value y = body.in[0];
-    if (getB())
-      y = s.add(y, body.in[1]);
-    if (auto slope = getRelu())
-      y = s.select(s.greater(y, s.constant(y.getType(), 0)), y,
-                   s.mul(y, s.constant(y.getType(), slope->convertToFloat())));
-    return {y};
-  });
+  return {buildEpilogue(b, getLoc(), sum, getB(), loops.n, getRelu(),
+                        tensorOf(getY()))};
 }
 
 StringRef InnerProductOp::libraryGroup() { return "ip"; }
@@ -207,15 +190,8 @@ SmallVector<Value> InnerProductBackwardWeightsOp::buildGeneric(OpBuilder &b) {
   if (!getDb())
     return results;
 
-  ArrayRef<int64_t> y = shapeOf(getDy());
-  SmallVector<bool> reduction(y.size(), true);
-  reduction.back() = false;
-  Nest bias(b, getLoc(), y, reduction);
-  bias.input(getDy(), iota(y.size()));
-  bias.output(tensorOf(getDb()), {static_cast<int64_t>(y.size()) - 1}, 0.0);
-  results.append(bias.build([&](Nest::Body &body) -> SmallVector<Value> {
-    return {body.s.accumulate(body.out[0], body.in[0])};
-  }));
+  results.push_back(buildBiasGradient(
+      b, getLoc(), getDy(), shapeOf(getDy()).size() - 1, tensorOf(getDb())));
   return results;
 }
 

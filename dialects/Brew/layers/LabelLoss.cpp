@@ -1,6 +1,7 @@
 //===- LabelLoss.cpp - Losses of scores against class labels
 //---------------===//
 #include "dialects/Brew/Items.h"
+#include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/Labels.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
@@ -227,7 +228,7 @@ int64_t InfogainLossOp::labelLimit() { return shapeOf(getX())[getAxis()]; }
 
 LogicalResult InfogainLossOp::inferShapes(Shapes &tops, Shapes &) {
   ArrayRef<int64_t> x = shapeOf(getX());
-  FailureOr<int64_t> axis = canonicalAxis(*this, getAxis(), x);
+  FailureOr<int64_t> axis = canonicalAxis(*this, getAxis(), x.size());
   if (failed(axis))
     return failure();
   setAxis(*axis);

@@ -8,15 +8,6 @@
 using namespace mlir;
 using namespace brew::ir;
 
-FailureOr<int64_t> brew::ir::canonicalAxis(Operation *op, int64_t axis,
-                                           ArrayRef<int64_t> shape) {
-  int64_t rank = shape.size();
-  if (axis < -rank || axis >= rank)
-    return layerError(op) << "axis " << axis << " is outside the bottom's "
-                          << rank << " dimensions";
-  return axis < 0 ? axis + rank : axis;
-}
-
 LogicalResult brew::ir::checkLabelCount(Operation *op, ArrayRef<int64_t> x,
                                         ArrayRef<int64_t> label, int64_t axis) {
   int64_t rows = countOf(x) / x[axis];

@@ -9,10 +9,6 @@
 
 namespace brew::ir {
 
-/// Makes `axis` non-negative; an error at `op` if the shape does not have it.
-mlir::FailureOr<int64_t> canonicalAxis(mlir::Operation *op, int64_t axis,
-                                       llvm::ArrayRef<int64_t> shape);
-
 /// An error at `op` unless there is one label for each row of scores `x` along
 /// `axis` (canonical).
 mlir::LogicalResult checkLabelCount(mlir::Operation *op,

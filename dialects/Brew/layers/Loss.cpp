@@ -1,6 +1,7 @@
 //===- Loss.cpp - SoftmaxWithLoss and Accuracy
 //-----------------------------===//
 #include "dialects/Brew/Items.h"
+#include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/Labels.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
@@ -18,7 +19,7 @@ using namespace brew::ir;
 /// Shape rules of a layer that compares scores with one label per row.
 template <typename Op> static LogicalResult checkLabels(Op op) {
   ArrayRef<int64_t> x = shapeOf(op.getX());
-  FailureOr<int64_t> axis = canonicalAxis(op, op.getAxis(), x);
+  FailureOr<int64_t> axis = canonicalAxis(op, op.getAxis(), x.size());
   if (failed(axis))
     return failure();
   op.setAxis(*axis);

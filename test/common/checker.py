@@ -1,0 +1,79 @@
+"""What scripts that compile a net, run it and look at its values share."""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+import h5py
+
+
+class Checker:
+    """The tools, a folder to work in, and how often something was wrong."""
+
+    def __init__(self, options, folder):
+        self.options, self.folder = options, folder
+        self.failures = 0
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def fail(self, text):
+        self.failures += 1
+        print('FAIL ' + text)
+
+    def expect(self, fine, text):
+        if not fine:
+            self.fail(text)
+
+    def run(self, *command, threads=None):
+        """Runs a tool in the folder; the script ends if it fails."""
+        environment = dict(os.environ)
+        if threads:
+            environment['OMP_NUM_THREADS'] = str(threads)
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True,
+                              timeout=120, env=environment)
+        if done.returncode:
+            sys.exit('%s ended with status %d:\n%s' % (' '.join(command), done.returncode,
+                                                       done.stderr[-2000:]))
+
+    def write(self, name, text):
+        with open(self.path(name), 'w') as file:
+            file.write(text)
+
+    def compile(self, net, phase, *flags):
+        """One phase of `net` (its text), with every blob kept."""
+        self.write('net.prototxt', net)
+        self.run(self.options.brewc, 'net.prototxt', '--phase', phase, '--keep', 'all', '-o',
+                 'net.plan', *flags, *self.options.brewc_flags.split())
+
+    def evaluate(self, inputs, *flags, seed=0, threads=1):
+        """{dataset path: values} of a run of what compile() made on {blob: values}."""
+        with h5py.File(self.path('in.h5'), 'w') as file:
+            for name, values in inputs.items():
+                file['/inputs/' + name] = values
+        self.run(self.options.brew_run, 'eval', 'net.plan', '--inputs', 'in.h5', '--outputs',
+                 'out.h5', '--random-seed', str(seed), '--threads', str(threads), *flags,
+                 threads=threads)
+        found = {}
+        with h5py.File(self.path('out.h5')) as file:
+            file.visititems(lambda name, item: found.update({name: item[()]})
+                            if isinstance(item, h5py.Dataset) else None)
+        return found
+
+
+def main(kind, description, *steps):
+    """Runs the named methods of a `kind` of Checker; a failure is status 1."""
+    parser = argparse.ArgumentParser(description=description.split('\n')[0])
+    parser.add_argument('--brewc', required=True)
+    parser.add_argument('--brew-run', required=True)
+    parser.add_argument('--brewc-flags', default='', help='for every compilation')
+    options = parser.parse_args()
+    options.brewc = os.path.abspath(options.brewc)
+    options.brew_run = os.path.abspath(options.brew_run)
+    with tempfile.TemporaryDirectory() as folder:
+        checker = kind(options, folder)
+        for step in steps:
+            getattr(checker, step)()
+    print('%d failures' % checker.failures)
+    sys.exit(checker.failures != 0)
