@@ -35,7 +35,36 @@ void LayerCheck::unsupported(const Message &block, const std::string &field,
     warn(block, field, text, index);
 }
 
+/// Whether an unknown field of the block, or of the layer where the whole block
+/// is misspelt, resembles nothing so much as `field`, or is `field` outside its
+/// block.
+bool LayerCheck::isMisspelt(const Message &block,
+                            const std::string &field) const {
+  auto nearest = [](const google::protobuf::Descriptor &type,
+                    const std::string &name) {
+    std::vector<std::string> names;
+    for (int i = 0; i < type.field_count(); ++i)
+      names.push_back(type.field(i)->name());
+    return type.FindFieldByName(nearestName(name, names));
+  };
+  for (const std::string &name : places.unknownFields(block))
+    if (const auto *meant = nearest(*block.GetDescriptor(), name))
+      if (meant->name() == field)
+        return true;
+  for (const std::string &name : places.unknownFields(layer)) {
+    if (name == field)
+      return true;
+    const auto *meant = nearest(*layer.GetDescriptor(), name);
+    if (meant && meant->message_type() == block.GetDescriptor() &&
+        !places.find(layer, meant->name()))
+      return true;
+  }
+  return false;
+}
+
 void LayerCheck::missing(const Message &block, const std::string &field) {
+  if (isMisspelt(block, field))
+    return;
   error(block, field, field + " is missing");
 }
 

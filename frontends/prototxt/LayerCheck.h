@@ -32,7 +32,8 @@ public:
   /// looked at.
   void unsupported(const Message &block, const std::string &field,
                    const std::string &text, int index = 0);
-  /// A required field of `block` that is not there.
+  /// A required field of `block` that is not there; nothing where an unknown
+  /// field that has been reported was meant to be it.
   void missing(const Message &block, const std::string &field);
   void warn(const Message &block, const std::string &field,
             const std::string &text, int index = 0);
@@ -48,6 +49,8 @@ public:
   void transform();
 
 private:
+  bool isMisspelt(const Message &block, const std::string &field) const;
+
   Diagnostics &diagnostics;
   const bool toCompile;
 };

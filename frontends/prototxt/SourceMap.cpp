@@ -67,8 +67,7 @@ SourceLocation SourceMap::whereInString(const Message &message,
                                         const std::string &field,
                                         size_t offset) const {
   const FieldPlace *found = find(message, field);
-  return found ? at(placeInString(text, found->value, offset))
-               : where(message);
+  return found ? at(placeInString(text, found->value, offset)) : where(message);
 }
 
 void SourceMap::setStart(const Message &message, TextPlace start) {
@@ -77,6 +76,17 @@ void SourceMap::setStart(const Message &message, TextPlace start) {
 
 void SourceMap::addField(const Message &message, int number, FieldPlace place) {
   nodes[&message].places(number).push_back(place);
+}
+
+void SourceMap::addUnknown(const Message &message, const std::string &name) {
+  nodes[&message].unknown.push_back(name);
+}
+
+const std::vector<std::string> &
+SourceMap::unknownFields(const Message &message) const {
+  static const std::vector<std::string> none;
+  auto found = nodes.find(&message);
+  return found == nodes.end() ? none : found->second.unknown;
 }
 
 void SourceMap::copy(const Message &from, const Message &to) {

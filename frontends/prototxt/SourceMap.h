@@ -69,6 +69,10 @@ public:
   void setText(std::string content) { text = std::move(content); }
   void setStart(const Message &message, TextPlace start);
   void addField(const Message &message, int number, FieldPlace place);
+  /// Notes a field that the text has, but `message` has no place for.
+  void addUnknown(const Message &message, const std::string &name);
+  /// The names of those, in order.
+  const std::vector<std::string> &unknownFields(const Message &message) const;
 
   /// Gives `to` and its sub-messages the places of `from`. Both have the same
   /// type and equal contents (a copy).
@@ -85,6 +89,7 @@ private:
     TextPlace start;
     /// Places by field number; few fields per message, so a plain list.
     std::vector<std::pair<int, std::vector<FieldPlace>>> fields;
+    std::vector<std::string> unknown;
 
     std::vector<FieldPlace> &places(int number);
     const std::vector<FieldPlace> *find(int number) const;

@@ -209,6 +209,7 @@ void TextParser::close(const char *closer, const std::string &name,
 
 void TextParser::reportUnknown(Frame &frame, const std::string &name,
                                TextPlace at) {
+  places.addUnknown(frame.message, name);
   // A layer inside a layer is most likely there because a '}' before it is
   // missing; then all later layers are inside too, and one report is enough.
   const bool opensBlock = tokens->at("{") || tokens->at("<");
