@@ -91,9 +91,9 @@ void checkMemoryData(LayerCheck &c) {
   for (const char *field : {"batch_size", "channels", "height", "width"})
     c.count(c.layer.memory_data_param(), field);
   if (c.layer.has_transform_param())
-    c.unsupported(c.layer, "transform_param",
-                  "transform_param is not supported yet for memory data, which "
-                  "is taken as it is given");
+    c.warn(c.layer, "transform_param",
+           "transform_param has no effect: arrays are taken as they are given, "
+           "as in Caffe");
 }
 
 void buildFeed(LayerBuild &l) {

@@ -107,6 +107,9 @@ void checkInfogainLoss(LayerCheck &c) {
   if (c.layer.loss_param().has_normalize())
     c.error(c.layer.loss_param(), "normalize",
             "normalize is not allowed here; use normalization");
+  if (c.layer.softmax_param().has_axis())
+    c.warn(c.layer.softmax_param(), "axis",
+           "axis has no effect here: that of infogain_loss_param is taken");
 }
 
 /// The matrix of a file reaches the layer as data does: read when a program
@@ -151,21 +154,20 @@ LayerRows lossLayers() {
       LayerKind{"Accuracy", 2, 2, 1, 2, "accuracy_param"}
           .checkedBy(checkAccuracy)
           .builtBy(buildAccuracy),
-      lossKind("ContrastiveLoss", 3, 3, 1, "contrastive_loss_param loss_param")
+      lossKind("ContrastiveLoss", 3, 3, 1, "contrastive_loss_param")
           .builtBy(buildContrastiveLoss),
-      lossKind("EuclideanLoss", 2, 2, 1, "loss_param")
-          .builtBy(buildEuclideanLoss),
-      lossKind("HingeLoss", 2, 2, 1, "hinge_loss_param loss_param")
+      lossKind("EuclideanLoss", 2, 2, 1, "").builtBy(buildEuclideanLoss),
+      lossKind("HingeLoss", 2, 2, 1, "hinge_loss_param")
           .builtBy(buildHingeLoss),
       lossKind("InfogainLoss", 2, 3, 2,
                "infogain_loss_param loss_param softmax_param")
           .checkedBy(checkInfogainLoss)
           .builtBy(buildInfogainLoss),
-      lossKind("MultinomialLogisticLoss", 2, 2, 1, "loss_param")
+      lossKind("MultinomialLogisticLoss", 2, 2, 1, "")
           .builtBy(buildMultinomialLogisticLoss),
       lossKind("SigmoidCrossEntropyLoss", 2, 2, 1, "loss_param sigmoid_param")
           .builtBy(buildSigmoidCrossEntropyLoss),
-      lossKind("SmoothL1Loss", 2, 4, 1, "smooth_l1_loss_param loss_param")
+      lossKind("SmoothL1Loss", 2, 4, 1, "smooth_l1_loss_param")
           .checkedBy(checkSmoothL1Loss)
           .builtBy(buildSmoothL1Loss),
       lossKind("SoftmaxWithLoss", 2, 2, 2, "loss_param softmax_param")
