@@ -154,6 +154,9 @@ im2col('dilation', (1, 2, 6, 5), 'kernel_h: 2 kernel_w: 3 dilation: 2')
 im2col('stride_over_kernel', (1, 2, 5, 6), 'kernel_size: 2 stride: 3')
 im2col('1d', (2, 2, 6), 'kernel_size: 3 stride: 2 pad: 1')
 im2col('3d', (1, 2, 3, 3, 4), 'kernel_size: 2 stride: 2 stride: 1 stride: 2')
+im2col('rect', (1, 2, 5, 6), 'kernel_h: 3 kernel_w: 2 stride_h: 2 stride_w: 1 pad_h: 1 pad_w: 0')
+im2col('sides', (1, 2, 5, 6), 'kernel_size: 3 pad_l: 1 pad_r: 0 pad_t: 0 pad_b: 2')
+im2col('same', (1, 2, 5, 6), 'kernel_size: 3 stride: 2 pad_type: 1')
 im2col('axis_2', (2, 2, 2, 5), 'kernel_size: 3 axis: 2')
 
 
@@ -347,6 +350,15 @@ for name, settings in (('batchnorm', ''), ('batchnorm_eps', 'eps: 0.25 moving_av
         Layer('sigmoid', 'Sigmoid', ['x'], ['x'])], outputs=['x'],
         frozen=STATISTICS, positive=STATISTICS)
 
+# NVIDIA Caffe's, with scale and bias.
+for name, settings in (('batchnorm_fused', 'scale_bias: true eps: 0.25'),
+                       ('batchnorm_fused_global', 'scale_bias: true use_global_stats: true')):
+    for rank, shape in (('', (3, 4, 2, 3)), ('_matrix', (5, 3)), ('_odd', (2, 17, 3, 5))):
+        one(name + rank, shape, 'BatchNorm', 'batch_norm_param { %s }' % settings,
+            frozen=STATISTICS, positive=STATISTICS)
+    one(name + '_in_place', (3, 4, 2, 3), 'BatchNorm', 'batch_norm_param { %s }' % settings,
+        top='x', outputs=['x'], frozen=STATISTICS, positive=STATISTICS)
+
 for name, settings, fixed in (
         ('bn', 'scale_filler { value: 2 } eps: 0.2', []), ('bn_none', 'bn_mode: INFERENCE', []),
         ('bn_running', 'momentum: 0.7', [2, 3]), ('bn_frozen', 'frozen: true eps: 0.2', [0, 1, 2, 3])):
@@ -368,6 +380,7 @@ for name, settings in (('', ''), ('across', 'across_channels: true'),
                        ('mean', 'normalize_variance: false'),
                        ('across_mean', 'across_channels: true normalize_variance: false')):
     one('mvn_' + name if name else 'mvn', (2, 3, 4, 3), 'MVN', 'mvn_param { %s }' % settings)
+one('mvn_eps', (2, 3, 7), 'MVN', 'mvn_param { eps: 1e-10 }')
 one('mvn_3d', (2, 3, 7), 'MVN')
 one('mvn_matrix', (4, 5), 'MVN', 'mvn_param { across_channels: true }')
 for name, settings in (('', ''), ('places', 'across_spatial: false'),

@@ -1,0 +1,102 @@
+#!/usr/bin/python3
+"""Fails unless the gradient cases cover every differentiable layer type and its settings.
+
+usage: check_coverage.py SOURCE_FOLDER
+
+The types are the rows of frontends/prototxt/layers, their settings the blocks that the
+rows name, with the fields of formats/caffe.proto. Every type must have a case of its own
+and one over a shape that is drawn; every field must be given in some case of its type.
+What has no gradient, and what cannot change one, is listed here.
+"""
+import glob
+import os
+import re
+import sys
+
+import cases
+import check_gradients  # noqa: F401 (knows all files of cases)
+
+# Types that gradients do not flow through, and those that bring data in.
+WITHOUT_GRADIENT = {
+    'Accuracy', 'ArgMax', 'DetectionOutput', 'PriorBox', 'Silence', 'Threshold',
+    'Data', 'DummyData', 'HDF5Data', 'Input', 'MemoryData'}
+# Only what a parameter starts from, or who computes: cases give parameters values.
+NO_MATTER = re.compile(r'^(engine|\w*filler|debug_info)$')
+# Fields without a meaning for the type, and those that it refuses.
+NOT_READ = {
+    'Deconvolution': {'force_nd_im2col'},
+    'Im2col': {'num_output', 'bias_term', 'group', 'force_nd_im2col'},
+    'InfogainLoss': {'source', 'normalize'},  # a matrix is the third bottom here
+    'Upsample': {'pad_out_h', 'pad_out_w', 'upsample_h', 'upsample_w'},
+}
+# Types that are another one's operation, whose cases count for them.
+SAME_AS = {'ConvolutionDepthwise': 'Convolution', 'DepthwiseConvolution': 'Convolution'}
+
+
+def source(root, *names):
+    with open(os.path.join(root, *names)) as file:
+        return file.read()
+
+
+def without_comments(text):
+    return re.sub(r'//[^\n]*', '', text)
+
+
+def kinds(root):
+    """{type: names of its settings blocks} of the rows that have code."""
+    found = {}
+    start = re.compile(r'(?:LayerKind\s*\{|\b\w+Kind\s*\()\s*"(\w+)"')
+    for path in glob.glob(os.path.join(root, 'frontends/prototxt/layers/*.cpp')):
+        text = without_comments(source(path))
+        rows = list(start.finditer(text))
+        for row, following in zip(rows, rows[1:] + [None]):
+            rest = text[row.end():following.start() if following else None]
+            if '.builtBy(' in rest:
+                found[row.group(1)] = [word for words in re.findall(r'"([^"]*)"', rest)
+                                       for word in words.split() if word.endswith('_param')]
+    return found
+
+
+def fields(root):
+    """{block: names of its fields}"""
+    text = without_comments(source(root, 'formats/caffe.proto'))
+    messages = {}
+    for name, body in re.findall(r'^message (\w+) \{(.*?)^\}', text, re.S | re.M):
+        body = re.sub(r'enum \w+ \{.*?\}', '', body, flags=re.S)
+        messages[name] = re.findall(r'(?:optional|repeated|required) ([\w.]+) (\w+) =', body)
+    return {field: [name for _, name in messages[kind]]
+            for kind, field in messages['LayerParameter'] if kind in messages}
+
+
+def main():
+    root = sys.argv[1]
+    blocks = fields(root)
+    layers = [(case, layer) for case in cases.CASES for layer in case.layers]
+    problems = []
+    all_kinds = kinds(root)
+    if len(all_kinds) < 60:
+        sys.exit('only %d types were found in the rows' % len(all_kinds))
+    for type_, settings in sorted(all_kinds.items()):
+        if type_ in WITHOUT_GRADIENT:
+            continue
+        own = [(case, layer) for case, layer in layers if layer.type == type_]
+        if not any(case.name.startswith('random_') for case, _ in own):
+            problems.append('%s: no case of a shape that is drawn' % type_)
+        if not any(not case.name.startswith('random_') for case, _ in own):
+            problems.append('%s: no case of its own' % type_)
+        text = ' '.join(layer.text for _, layer in layers
+                        if layer.type in (type_, SAME_AS.get(type_)))
+        for field in (f for block in settings for f in blocks.get(block, [])):
+            if not NO_MATTER.match(field) and field not in NOT_READ.get(type_, ()) and \
+                    not re.search(r'\b%s\b *[:{]' % field, text):
+                problems.append('%s: %s is given in no case' % (type_, field))
+    unknown = WITHOUT_GRADIENT - set(all_kinds)
+    for problem in problems:
+        print('FAIL ' + problem)
+    print('%d types, %d cases, %d problems (not there: %s)' % (
+        len(all_kinds), len(cases.CASES), len(problems), ' '.join(sorted(unknown)) or 'none'))
+    sys.exit(bool(problems))
+
+
+if __name__ == '__main__':
+    main()
