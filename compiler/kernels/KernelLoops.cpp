@@ -227,7 +227,32 @@ void placeTemporaries(Part &part, unsigned outer) {
     }
 }
 
-std::optional<int64_t> indexStep(const Nest &nest, Value index, unsigned loop) {
+namespace {
+/// indexStep of the values of one body, each looked at once: bodies that search
+/// use a value so often that following every path would never end.
+class IndexSteps {
+public:
+  IndexSteps(const Nest &nest, unsigned loop) : nest(nest), loop(loop) {}
+
+  std::optional<int64_t> of(Value index) {
+    auto found = known.find(index);
+    if (found != known.end())
+      return found->second;
+    std::optional<int64_t> step = compute(index);
+    known[index] = step;
+    return step;
+  }
+
+private:
+  std::optional<int64_t> compute(Value index);
+
+  const Nest &nest;
+  const unsigned loop;
+  llvm::DenseMap<Value, std::optional<int64_t>> known;
+};
+} // namespace
+
+std::optional<int64_t> IndexSteps::compute(Value index) {
   if (auto argument = dyn_cast<BlockArgument>(index)) {
     // What a nest reads is only known not to change where it reads one place.
     if (argument.getArgNumber() < nest.inputs.size())
@@ -245,15 +270,14 @@ std::optional<int64_t> indexStep(const Nest &nest, Value index, unsigned loop) {
     if (nest.extracts.find(op)->second.address.coefs[loop] != 0)
       return std::nullopt;
     for (Value operand : extract.getIndices())
-      if (!operand.getDefiningOp<linalg::IndexOp>() &&
-          indexStep(nest, operand, loop) != 0)
+      if (!operand.getDefiningOp<linalg::IndexOp>() && of(operand) != 0)
         return std::nullopt;
     return 0;
   }
   SmallVector<std::optional<int64_t>> steps;
   bool still = true;
   for (Value operand : op->getOperands()) {
-    steps.push_back(indexStep(nest, operand, loop));
+    steps.push_back(of(operand));
     still &= steps.back() == 0;
   }
   if (still)
@@ -272,6 +296,10 @@ std::optional<int64_t> indexStep(const Nest &nest, Value index, unsigned loop) {
   if (isa<arith::MaxSIOp, arith::MinSIOp>(op))
     return steps[0];
   return std::nullopt;
+}
+
+std::optional<int64_t> indexStep(const Nest &nest, Value index, unsigned loop) {
+  return IndexSteps(nest, loop).of(index);
 }
 
 std::optional<int64_t> extractStep(const Nest &nest, Operation *op,
