@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Checks ROIPooling, PSROIPooling and PriorBox against their definitions.
+"""Checks ROIPooling, PSROIPooling, PriorBox and DetectionOutput against their definitions.
 
 The definitions are those of Fast R-CNN, R-FCN and SSD, written here element by
 element. Inputs are random with fixed seeds.
@@ -91,11 +91,69 @@ def prior_box(height, width, image, p):
     return np.stack([boxes.ravel(), variances.ravel()])[None]
 
 
+def decoded(offset, prior, variance, code, encoded):
+    offset = offset if encoded else offset * variance
+    size = np.tile(prior[2:] - prior[:2], 2)
+    if code == 'CORNER':
+        return prior + offset
+    if code == 'CORNER_SIZE':
+        return prior + offset * size
+    centre = offset[:2] * size[:2] + (prior[:2] + prior[2:]) / 2
+    reach = np.exp(offset[2:]) * size[2:] / 2
+    return np.concatenate([centre - reach, centre + reach])
+
+
+def overlap(a, b):
+    low, high = np.maximum(a[:2], b[:2]), np.minimum(a[2:], b[2:])
+    if np.any(high <= low):
+        return 0
+    def area(box):
+        return np.prod(np.maximum(box[2:] - box[:2], 0))
+    shared = np.prod(high - low)
+    return shared / (area(a) + area(b) - shared)
+
+
+def detection_output(loc, conf, priors, p):
+    images, classes = len(loc), p['num_classes']
+    boxes, variances = priors.reshape(2, -1, 4)
+    share = p.get('share_location', True)
+    loc = loc.reshape(images, len(boxes), 1 if share else classes, 4)
+    conf = conf.reshape(images, len(boxes), classes)
+    rows = []
+    for image in range(images):
+        found = []
+        for label in range(classes):
+            if label == p.get('background', 0):
+                continue
+            score = conf[image, :, label]
+            order = [i for i in sorted(range(len(boxes)), key=lambda i: -score[i])
+                     if score[i] > p.get('confidence', -math.inf)]
+            if p.get('top_k', -1) >= 0:
+                order = order[:p['top_k']]
+            kept, threshold = [], p.get('nms', 0.3)
+            for i in order:
+                box = decoded(loc[image, i, 0 if share else label], boxes[i], variances[i],
+                              p.get('code', 'CORNER'), p.get('encoded', False))
+                if all(overlap(box, other) <= threshold for _, _, other in kept):
+                    kept.append((score[i], label, box))
+                    if threshold > 0.5:
+                        threshold *= p.get('eta', 1)
+            found += kept
+        if p.get('keep_top_k', -1) >= 0:
+            best = sorted(range(len(found)), key=lambda i: -found[i][0])[:p['keep_top_k']]
+            found = [found[i] for i in sorted(best)]
+        rows += [[image, label, score, *box] for score, label, box in found]
+    if not rows:
+        rows = [[image] + [-1] * 6 for image in range(images)]
+    return np.array(rows, float)[None, None]
+
+
 # --- Comparison ---------------------------------------------------------------
 class Detection(checker.Checker):
     def compare(self, what, layer, inputs, wanted, tolerance=1e-5):
         net = ''.join(input_layer(n, v.shape) for n, v in inputs.items()) + layer
-        for route in ROUTES:
+        # On the simulator every kernel takes the host compiler.
+        for route in ROUTES[:1] if 'sim' in self.options.brewc_flags else ROUTES:
             self.compile(net, 'test', *route)
             found = self.evaluate(inputs)['data/y']
             if found.shape != wanted.shape:
@@ -157,6 +215,54 @@ class Detection(checker.Checker):
                          prior_box(3, 4, (30, 50), settings))
 
 
+    def detections(self):
+        random = np.random.RandomState(5)
+        common = {'num_classes': 4, 'confidence': 0.3, 'nms': 0.45, 'top_k': 60, 'keep_top_k': 25}
+        for name, images, boxes, settings in (
+                ('usual', 1, 90, dict(common, code='CENTER_SIZE')),
+                ('batch', 3, 150, dict(common, code='CENTER_SIZE')),
+                ('no limits', 2, 70, {'num_classes': 3}),
+                ('own boxes', 2, 40, dict(common, share_location=False, code='CORNER_SIZE')),
+                ('corners', 1, 80, dict(common, code='CORNER', background=-1, top_k=65)),
+                ('encoded', 1, 33, dict(common, code='CENTER_SIZE', encoded=True)),
+                ('encoded corners', 1, 33, dict(common, encoded=True, background=2)),
+                ('eta', 1, 130, dict(common, nms=0.9, eta=0.97, keep_top_k=-1, top_k=130)),
+                ('equal scores', 2, 50, dict(common, rounded=True, keep_top_k=7)),
+                ('few', 3, 30, dict(common, confidence=0.985)),
+                ('none', 3, 30, dict(common, confidence=2)),
+                ('keep none', 2, 30, dict(common, keep_top_k=0)),
+                ('one box', 1, 1, dict(common)),
+                ('one candidate', 2, 20, dict(common, top_k=1))):
+            classes = settings['num_classes']
+            corners = np.sort(random.uniform(0, 1, (boxes, 2, 2)), axis=1).reshape(boxes, 4)
+            priors = np.stack([corners, random.uniform(0.05, 0.3, (boxes, 4))]).reshape(1, 2, -1)
+            each = 1 if settings.get('share_location', True) else classes
+            loc = random.normal(size=(images, boxes * each * 4)) * (
+                0.1 if settings.get('encoded') else 1)
+            conf = random.uniform(0, 1, (images, boxes * classes))
+            if settings.get('rounded'):
+                conf = conf.round(1)
+            if name == 'few':
+                conf[1] *= 0.9  # an image without any
+            inputs = {n: v.astype(np.float32).astype(float)
+                      for n, v in (('loc', loc), ('conf', conf), ('priors', priors))}
+            settings = {k: np.float32(v) if isinstance(v, float) else v
+                        for k, v in settings.items()}
+            text = 'num_classes: %d share_location: %s background_label_id: %d code_type: %s ' \
+                'variance_encoded_in_target: %s keep_top_k: %d ' % (
+                    classes, str(settings.get('share_location', True)).lower(),
+                    settings.get('background', 0), settings.get('code', 'CORNER'),
+                    str(settings.get('encoded', False)).lower(), settings.get('keep_top_k', -1))
+            if 'confidence' in settings:
+                text += 'confidence_threshold: %.9g ' % settings['confidence']
+            text += 'nms_param { nms_threshold: %.9g eta: %.9g ' % (
+                settings.get('nms', np.float32(0.3)), settings.get('eta', 1))
+            text += 'top_k: %d }' % settings['top_k'] if 'top_k' in settings else '}'
+            self.compare('DetectionOutput ' + name,
+                         'layer { name: "l" type: "DetectionOutput" bottom: "loc" bottom: "conf" '
+                         'bottom: "priors" top: "y" detection_output_param { %s } }' % text,
+                         inputs, detection_output(*inputs.values(), settings), 2e-5)
+
 
 if __name__ == '__main__':
-    checker.main(Detection, __doc__, 'regions', 'priors')
+    checker.main(Detection, __doc__, 'regions', 'priors', 'detections')

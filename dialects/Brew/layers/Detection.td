@@ -3,6 +3,7 @@
 #define BREW_LAYERS_DETECTION_TD
 
 include "dialects/Brew/BrewLayer.td"
+include "dialects/Brew/ItemsInterface.td"
 
 defvar RoiAttributes = (ins I64Attr:$pooled_h, I64Attr:$pooled_w, F32Attr:$spatial_scale);
 class RoiBackward<string mnemonic> : Brew_Op<mnemonic, [Pure, Generic]> {
@@ -55,6 +56,33 @@ def Brew_PriorBoxOp : Brew_LayerOp<"prior_box", [Pure, Generic]> {
       DenseF32ArrayAttr:$variances, DenseI64ArrayAttr:$image_size,
       DenseF32ArrayAttr:$step, F32Attr:$offset, UnitAttr:$clip));
   let results = (outs AnyTensor:$y);
+}
+
+def Brew_DetectionOutputOp : Brew_LayerOp<"detection_output", [Pure, Generic, Items]> {
+  let summary = "The boxes that SSD finds, without those that overlap better ones";
+  let description = [{
+    A row of the top is image, label, score, left, top, right, bottom; `count` says
+    how many there are along dimension 2 (see Items.h). An image without any has
+    none; if no image has any, there is a row of -1 for each, behind its number.
+
+    `locations` are relative to `priors` (1, 2, 4 * boxes: corners, then variances): added
+    to their corners, with `corner_size` in units of their size, or with
+    `center_size` to their centre, in the same units, and to the logarithm of their
+    size; times the variances unless `variance_encoded`. They are the same for all
+    classes with `share_location`.
+
+    Of each class but `background`, the `top_k` best scores above
+    `confidence_threshold` are candidates. One is kept unless the intersection with a
+    better kept one, over their union, is above `nms_threshold`, which every kept
+    one multiplies by `eta` while it is above 0.5. The `keep_top_k` best of an image
+    stay. Both are -1 where there is no limit.
+  }];
+  let arguments = !con((ins AnyTensor:$locations, AnyTensor:$conf, AnyTensor:$priors),
+    layerAttributes, (ins I64Attr:$num_classes, UnitAttr:$share_location,
+      I64Attr:$background, UnitAttr:$center_size, UnitAttr:$corner_size,
+      UnitAttr:$variance_encoded, F32Attr:$nms_threshold, F32Attr:$eta, I64Attr:$top_k,
+      I64Attr:$keep_top_k, OptionalAttr<F32Attr>:$confidence_threshold));
+  let results = (outs AnyTensor:$y, AnyTensor:$count);
 }
 
 #endif // BREW_LAYERS_DETECTION_TD

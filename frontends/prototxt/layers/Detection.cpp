@@ -175,10 +175,65 @@ void buildPriorBox(LayerBuild &l) {
       .flag("clip", settings.clip());
 }
 
+//===----------------------------------------------------------------------===//
+// DetectionOutput
+//===----------------------------------------------------------------------===//
+
+void checkDetectionOutput(LayerCheck &c) {
+  const caffe::DetectionOutputParameter &settings =
+      c.layer.detection_output_param();
+  c.count(settings, "num_classes");
+  const caffe::NonMaximumSuppressionParameter &suppression =
+      settings.nms_param();
+  if (!(suppression.nms_threshold() >= 0))
+    c.error(suppression, "nms_threshold", "nms_threshold must not be negative");
+  if (!(suppression.eta() > 0 && suppression.eta() <= 1))
+    c.error(suppression, "eta", "eta must be above 0 and at most 1");
+  if (suppression.has_top_k() && suppression.top_k() == 0)
+    c.error(suppression, "top_k",
+            "top_k is 0: nothing would ever be found; -1 means no limit");
+  const caffe::SaveOutputParameter &files = settings.save_output_param();
+  if (!files.output_directory().empty())
+    c.unsupported(files, "output_directory",
+                  "result files are not supported: the detections are the "
+                  "layer's top; remove save_output_param");
+  if (settings.visualize())
+    c.unsupported(settings, "visualize",
+                  "drawing detections is not supported");
+}
+
+/// A fourth bottom, the images, is only for drawing.
+void buildDetectionOutput(LayerBuild &l) {
+  const caffe::DetectionOutputParameter &settings =
+      l.layer.detection_output_param();
+  const caffe::NonMaximumSuppressionParameter &suppression =
+      settings.nms_param();
+  OperationSpec &op = l.whole("detection_output");
+  op.operands.resize(3);
+  op.integer("num_classes", settings.num_classes())
+      .flag("share_location", settings.share_location())
+      .integer("background", settings.background_label_id())
+      .flag("center_size",
+            settings.code_type() == caffe::PriorBoxParameter::CENTER_SIZE)
+      .flag("corner_size",
+            settings.code_type() == caffe::PriorBoxParameter::CORNER_SIZE)
+      .flag("variance_encoded", settings.variance_encoded_in_target())
+      .real("nms_threshold", suppression.nms_threshold())
+      .real("eta", suppression.eta())
+      .integer("top_k", suppression.has_top_k() ? suppression.top_k() : -1)
+      .integer("keep_top_k", settings.keep_top_k())
+      .saves(1, OperationSpec::Element::I32);
+  if (settings.has_confidence_threshold())
+    op.real("confidence_threshold", settings.confidence_threshold());
+}
+
 } // namespace
 
 LayerRows detectionLayers() {
   return {
+      LayerKind{"DetectionOutput", 3, 4, 1, 1, "detection_output_param"}
+          .checkedBy(checkDetectionOutput)
+          .builtBy(buildDetectionOutput),
       LayerKind{"PSROIPooling", 2, 2, 1, 1, "psroi_pooling_param"}
           .checkedBy(checkPsRoiPooling)
           .builtBy(buildPsRoiPooling),

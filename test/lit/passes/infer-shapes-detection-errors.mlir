@@ -47,3 +47,35 @@ brew.program @p test {
   // expected-error @below {{layer 'p': only MAX and AVE pooling can be padded}}
   %y = brew.weighted_pooling "p"(%x) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 1, 1>, tops = ["y"]} : (tensor<1x3x3x3xf32>) -> tensor<*xf32>
 }
+
+// -----
+
+brew.program @p test {
+  %l, %c, %o = brew.feed "in" "Input" {config = "", folder = "", tops = ["l", "c", "o"]} : tensor<2x8xf32>, tensor<2x6xf32>, tensor<1x8xf32>
+  // expected-error @below {{layer 'd': the prior boxes must have shape (1, 2, 4 * boxes), not (1, 8)}}
+  %d, %n = brew.detection_output "d"(%l, %c, %o) {num_classes = 3 : i64, share_location, background = 0 : i64, nms_threshold = 0.45 : f32, eta = 1.0 : f32, top_k = 4 : i64, keep_top_k = 5 : i64, tops = ["d"]} : (tensor<2x8xf32>, tensor<2x6xf32>, tensor<1x8xf32>) -> (tensor<*xf32>, tensor<*xi32>)
+}
+
+// -----
+
+brew.program @p test {
+  %l, %c, %o = brew.feed "in" "Input" {config = "", folder = "", tops = ["l", "c", "o"]} : tensor<2x8xf32>, tensor<2x6xf32>, tensor<1x2x8xf32>
+  // expected-error @below {{layer 'd': the locations have shape (2, 8); for 2 prior boxes they need 12 for each: (N, 24)}}
+  %d, %n = brew.detection_output "d"(%l, %c, %o) {num_classes = 3 : i64, background = 0 : i64, nms_threshold = 0.45 : f32, eta = 1.0 : f32, top_k = 4 : i64, keep_top_k = 5 : i64, tops = ["d"]} : (tensor<2x8xf32>, tensor<2x6xf32>, tensor<1x2x8xf32>) -> (tensor<*xf32>, tensor<*xi32>)
+}
+
+// -----
+
+brew.program @p test {
+  %l, %c, %o = brew.feed "in" "Input" {config = "", folder = "", tops = ["l", "c", "o"]} : tensor<2x8xf32>, tensor<2x2x3xf32>, tensor<1x2x8xf32>
+  // expected-error @below {{layer 'd': the confidences have shape (2, 2, 3); for 2 prior boxes they need 3 for each: (N, 6)}}
+  %d, %n = brew.detection_output "d"(%l, %c, %o) {num_classes = 3 : i64, share_location, background = 0 : i64, nms_threshold = 0.45 : f32, eta = 1.0 : f32, top_k = 4 : i64, keep_top_k = 5 : i64, tops = ["d"]} : (tensor<2x8xf32>, tensor<2x2x3xf32>, tensor<1x2x8xf32>) -> (tensor<*xf32>, tensor<*xi32>)
+}
+
+// -----
+
+brew.program @p test {
+  %l, %c, %o = brew.feed "in" "Input" {config = "", folder = "", tops = ["l", "c", "o"]} : tensor<2x8xf32>, tensor<1x6xf32>, tensor<1x2x8xf32>
+  // expected-error @below {{layer 'd': there are locations of 2 images and confidences of 1}}
+  %d, %n = brew.detection_output "d"(%l, %c, %o) {num_classes = 3 : i64, share_location, background = 0 : i64, nms_threshold = 0.45 : f32, eta = 1.0 : f32, top_k = 4 : i64, keep_top_k = 5 : i64, tops = ["d"]} : (tensor<2x8xf32>, tensor<1x6xf32>, tensor<1x2x8xf32>) -> (tensor<*xf32>, tensor<*xi32>)
+}

@@ -87,3 +87,23 @@ brew.program @p train {
   // expected-error @below {{layer 'f': a top whose number of items is only known at run time cannot have a loss_weight; reduce it first}}
   %y, %c, %p = brew.filter "f"(%x, %s) {loss_weights = array<f32: 1.0>, tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
 }
+
+// -----
+
+brew.program @p test {
+  %l, %c, %o = brew.feed "in" "Input" {config = "", folder = "", tops = ["l", "c", "o"]} : tensor<1x8xf32>, tensor<1x6xf32>, tensor<1x2x8xf32>
+  // expected-note @below {{layer 'd' decides at run time how many items of 'd' there are}}
+  %d, %n = brew.detection_output "d"(%l, %c, %o) {num_classes = 3 : i64, share_location, background = 0 : i64, nms_threshold = 0.45 : f32, eta = 1.0 : f32, top_k = 4 : i64, keep_top_k = 5 : i64, tops = ["d"]} : (tensor<1x8xf32>, tensor<1x6xf32>, tensor<1x2x8xf32>) -> (tensor<1x1x5x7xf32>, tensor<1x1xi32>)
+  // expected-error @below {{layer 's': does not accept bottom 'd', whose dimension 2 is only known at run time}}
+  %s = brew.softmax "s"(%d) {axis = 3 : i64, tops = ["s"]} : (tensor<1x1x5x7xf32>) -> tensor<1x1x5x7xf32>
+}
+
+// -----
+
+brew.program @p test {
+  %l, %c, %o, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["l", "c", "o", "s"]} : tensor<2x8xf32>, tensor<2x6xf32>, tensor<1x2x8xf32>, tensor<2xf32>
+  // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
+  %y, %k, %p = brew.filter "f"(%l, %s) {tops = ["y"]} : (tensor<2x8xf32>, tensor<2xf32>) -> (tensor<2x8xf32>, tensor<i32>, tensor<2xi32>)
+  // expected-error @below {{layer 'd': does not accept a bottom whose number of items is only known at run time}}
+  %d, %n = brew.detection_output "d"(%y, %c, %o) {num_classes = 3 : i64, share_location, background = 0 : i64, nms_threshold = 0.45 : f32, eta = 1.0 : f32, top_k = 4 : i64, keep_top_k = 5 : i64, tops = ["d"]} : (tensor<2x8xf32>, tensor<2x6xf32>, tensor<1x2x8xf32>) -> (tensor<1x1x10x7xf32>, tensor<1x1xi32>)
+}

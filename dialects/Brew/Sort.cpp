@@ -1,0 +1,91 @@
+//===- Sort.cpp - Sorting in generic forms
+//---------------------------------===//
+#include "dialects/Brew/Sort.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+Value smaller(Scalars &s, Value x, Value y) {
+  return arith::MinSIOp::create(s.b, s.loc, x, y);
+}
+Value larger(Scalars &s, Value x, Value y) {
+  return arith::MaxSIOp::create(s.b, s.loc, x, y);
+}
+
+/// Merges neighbouring sorted runs of `run` elements. `places` is null while
+/// every element is in its place.
+std::pair<Value, Value> buildMerge(OpBuilder &b, Location loc, Value keys,
+                                   Value places, int64_t run) {
+  auto type = tensorOf(keys);
+  int64_t last = type.getRank() - 1, extent = type.getDimSize(last);
+  Nest nest(b, loc, type.getShape());
+  nest.output(type, iota(type.getRank()));
+  nest.output(RankedTensorType::get(type.getShape(), b.getI32Type()),
+              iota(type.getRank()));
+  SmallVector<Value> results =
+      nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+        Scalars &s = body.s;
+        auto at = [&](Value tensor, Value position) {
+          SmallVector<Value> indices;
+          for (int64_t dim = 0; dim < last; ++dim)
+            indices.push_back(body.loop(dim));
+          indices.push_back(s.clamp(position, extent));
+          return body.read(tensor, indices);
+        };
+        Value zero = s.index(0), one = s.index(1);
+        Value position = body.loop(last);
+        Value base = s.muli(s.divi(position, 2 * run), 2 * run);
+        Value second = s.addi(base, s.index(run));
+        Value rank = s.subi(position, base);
+        Value left = s.subi(s.index(extent), base);
+        Value firstLength = smaller(s, left, s.index(run));
+        Value secondLength = smaller(
+            s, larger(s, s.subi(left, s.index(run)), zero), s.index(run));
+        // Whether element i of the first run comes before j of the second.
+        auto precedes = [&](Value i, Value j) -> Value {
+          Value later =
+              s.greater(at(keys, s.addi(second, j)), at(keys, s.addi(base, i)));
+          return s.select(later, s.constant(s.b.getI1Type(), 0),
+                          s.constant(s.b.getI1Type(), 1));
+        };
+        // How many of the first run are among the `rank` elements before this.
+        Value low = larger(s, s.subi(rank, secondLength), zero);
+        Value high = smaller(s, rank, firstLength);
+        for (int64_t width = run; width > 0; width /= 2) {
+          Value middle = s.divi(s.addi(low, high), 2);
+          Value open = s.less(low, high);
+          Value before = precedes(middle, s.subi(s.subi(rank, one), middle));
+          Value next = s.select(s.both(open, before), s.addi(middle, one), low);
+          high = s.select(open, s.select(before, high, middle), high);
+          low = next;
+        }
+        Value other = s.subi(rank, low);
+        Value fromFirst = s.both(
+            s.less(low, firstLength),
+            arith::OrIOp::create(s.b, s.loc, s.atLeast(other, secondLength),
+                                 precedes(low, other)));
+        Value source =
+            s.select(fromFirst, s.addi(base, low), s.addi(second, other));
+        Value place = places ? at(places, source)
+                             : Value(arith::IndexCastOp::create(
+                                   s.b, s.loc, s.b.getI32Type(), source));
+        return {at(keys, source), place};
+      });
+  return {results[0], results[1]};
+}
+
+} // namespace
+
+std::pair<Value, Value>
+brew::ir::buildSortDescending(OpBuilder &b, Location loc, Value keys) {
+  Value places;
+  int64_t extent = shapeOf(keys).back();
+  // A single element still needs its place.
+  for (int64_t run = 1; run < extent || !places; run *= 2)
+    std::tie(keys, places) = buildMerge(b, loc, keys, places, run);
+  return {keys, places};
+}
