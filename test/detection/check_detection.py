@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Checks ROIPooling, PSROIPooling, PriorBox and DetectionOutput against their definitions.
+"""Checks ROIPooling, PSROIPooling, PriorBox, DetectionOutput and Upsample against their definitions.
 
-The definitions are those of Fast R-CNN, R-FCN and SSD, written here element by
+The definitions are those of Fast R-CNN, R-FCN, SSD and SegNet, written here element by
 element. Inputs are random with fixed seeds.
 """
 import math
@@ -148,6 +148,30 @@ def detection_output(loc, conf, priors, p):
     return np.array(rows, float)[None, None]
 
 
+def pooled(x, kernel, stride, pad):
+    """A max pooling and its mask."""
+    rows, columns = (-(-(d + 2 * pad - kernel) // stride) + 1 for d in x.shape[2:])
+    if pad:
+        rows, columns = (n - ((n - 1) * stride >= d + pad) for n, d in zip((rows, columns), x.shape[2:]))
+    y, mask = np.zeros((2,) + x.shape[:2] + (rows, columns))
+    for i in range(rows):
+        for j in range(columns):
+            h, w = max(i * stride - pad, 0), max(j * stride - pad, 0)
+            part = x[:, :, h:i * stride - pad + kernel, w:j * stride - pad + kernel]
+            best = part.reshape(part.shape[:2] + (-1,)).argmax(axis=2)
+            y[:, :, i, j] = part.max(axis=(2, 3))
+            mask[:, :, i, j] = (h + best // part.shape[3]) * x.shape[3] + w + best % part.shape[3]
+    return y, mask
+
+
+def unpooled(x, mask, height, width):
+    y = np.zeros(x.shape[:2] + (height * width,))
+    for plane in np.ndindex(x.shape[:2]):
+        for value, place in zip(x[plane].ravel(), mask[plane].ravel()):
+            y[plane][int(place)] = value
+    return y.reshape(x.shape[:2] + (height, width))
+
+
 # --- Comparison ---------------------------------------------------------------
 class Detection(checker.Checker):
     def compare(self, what, layer, inputs, wanted, tolerance=1e-5):
@@ -263,6 +287,32 @@ class Detection(checker.Checker):
                          'bottom: "priors" top: "y" detection_output_param { %s } }' % text,
                          inputs, detection_output(*inputs.values(), settings), 2e-5)
 
+    def unpooling(self):
+        random = np.random.RandomState(7)
+        for kernel, stride, pad, shape, size in (
+                (2, 2, 0, (2, 3, 6, 8), (6, 8)), (2, 2, 0, (1, 2, 5, 7), (5, 7)),
+                (3, 2, 0, (1, 2, 7, 9), (7, 9)),     # windows share places
+                (3, 1, 1, (1, 2, 5, 4), (5, 4)),
+                (3, 2, 1, (2, 1, 6, 5), (6, 5)),
+                (2, 2, 0, (1, 2, 4, 6), (5, 9))):    # planes of another width
+            x = random.permutation(int(np.prod(shape))).reshape(shape) / 50
+            y, mask = pooled(x, kernel, stride, pad)
+            text = 'upsample_param { upsample_h: %d upsample_w: %d }' % size
+            what = 'Upsample %d %d %d ' % (kernel, stride, pad)
+            wanted = unpooled(np.round(y * 8) / 16, mask, *size)
+            self.compare(what + 'given mask', 'layer { name: "u" type: "Upsample" bottom: "x" '
+                         'bottom: "mask" top: "y" %s }' % text,
+                         {'x': np.round(y * 8) / 16, 'mask': mask}, wanted)
+            # What overrides has a value of its own: the pooling's times the other input's.
+            weight = random.uniform(1, 2, y.shape).round(2)
+            self.compare(what, 'layer { name: "p" type: "Pooling" bottom: "x" top: "p" top: "mask" '
+                         'pooling_param { kernel_size: %d stride: %d pad: %d } }\n'
+                         'layer { name: "e" type: "Eltwise" bottom: "p" bottom: "w" top: "e" '
+                         'eltwise_param { operation: PROD } }\n'
+                         'layer { name: "u" type: "Upsample" bottom: "e" bottom: "mask" top: "y" '
+                         '%s }' % (kernel, stride, pad, text),
+                         {'x': x, 'w': weight}, unpooled(y * weight, mask, *size))
+
 
 if __name__ == '__main__':
-    checker.main(Detection, __doc__, 'regions', 'priors', 'detections')
+    checker.main(Detection, __doc__, 'regions', 'priors', 'detections', 'unpooling')

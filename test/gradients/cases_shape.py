@@ -170,3 +170,16 @@ row('axpy_squeeze_excitation', (2, 4, 3, 3), [
     Layer('g', 'Pooling', ['x'], ['g'], 'pooling_param { pool: AVE global_pooling: true }'),
     Layer('i', 'Convolution', ['g'], ['h'], 'convolution_param { num_output: 4 kernel_size: 1 }'),
     Layer('s', 'Sigmoid', ['h'], ['s']), Layer('a', 'Axpy', ['s', 'x', 'x'], ['y'])])
+
+
+# --- Upsample with the mask of a pooling ---------------------------------------
+for name, shape, pooling, settings in (
+        ('even', (2, 3, 6, 4), 'kernel_size: 2 stride: 2', ''),
+        ('odd', (1, 2, 5, 7), 'kernel_size: 2 stride: 2', 'pad_out_h: true pad_out_w: true'),
+        ('sized', (1, 2, 5, 8), 'kernel_size: 3 stride: 3', 'upsample_h: 5 upsample_w: 8'),
+        ('padded', (2, 2, 5, 5), 'kernel_size: 2 stride: 2 pad: 1', 'upsample_h: 5 upsample_w: 5'),
+        ('larger', (1, 2, 4, 6), 'kernel_size: 2 stride: 2', 'upsample_h: 7 upsample_w: 9')):
+    row('unpool_' + name, shape, [
+        Layer('p', 'Pooling', ['x'], ['p', 'mask'], 'pooling_param { %s }' % pooling),
+        square('p', 'q'), Layer('u', 'Upsample', ['q', 'mask'], ['y'],
+                                'upsample_param { %s }' % settings)])

@@ -27,7 +27,6 @@ NOT_READ = {
     'Deconvolution': {'force_nd_im2col'},
     'Im2col': {'num_output', 'bias_term', 'group', 'force_nd_im2col'},
     'InfogainLoss': {'source', 'normalize'},  # a matrix is the third bottom here
-    'Upsample': {'pad_out_h', 'pad_out_w', 'upsample_h', 'upsample_w'},
 }
 # Types that are another one's operation, whose cases count for them.
 SAME_AS = {'ConvolutionDepthwise': 'Convolution', 'DepthwiseConvolution': 'Convolution'}

@@ -66,4 +66,30 @@ def Brew_WeightedPoolingOp : Brew_LayerOp<"weighted_pooling", [Pure, Gradient, G
   let results = (outs AnyTensor:$y);
 }
 
+def Brew_MaxUnpoolingOp : Brew_LayerOp<"max_unpooling",
+    [Pure, Gradient, Generic, Labels, ItemWise]> {
+  let summary = "Every element of x at the place of its plane that a max pooling's mask says";
+  let description = [{
+    0 elsewhere; of elements with one place the last counts, and each gets that
+    place's gradient, as in SegNet's fork. The planes of the result are of `size`
+    (height, width) or, where that is empty, those of x times `scale` less `pad_out`;
+    shape inference gives it. It also finds `kernel`, `stride` and `pad` of the pooling
+    that made the mask, if that is known: then only its windows need be looked at.
+    `status` is the places' check (see `brew.check_labels`).
+  }];
+  let arguments = !con((ins AnyTensor:$x, AnyTensor:$mask), layerAttributes,
+    (ins DenseI64ArrayAttr:$size, DenseI64ArrayAttr:$scale, DenseI64ArrayAttr:$pad_out,
+      DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$kernel,
+      DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$stride,
+      DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$pad));
+  let results = (outs AnyTensor:$y, AnyTensor:$status);
+}
+
+def Brew_MaxUnpoolingBackwardOp : Brew_Op<"max_unpooling_backward", [Pure, Generic]> {
+  let summary = "dx is dy at the places of the mask";
+  let arguments = (ins AnyTensor:$dy, AnyTensor:$mask, StrAttr:$layer);
+  let results = (outs AnyTensor:$dx);
+  let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
+}
+
 #endif // BREW_LAYERS_POOLING_TD

@@ -27,25 +27,78 @@ void buildReorg(LayerBuild &l) {
       .flag("reverse", settings.reverse());
 }
 
-/// With a second bottom the layer undoes a max pooling, which the fields that
-/// only that form has belong to.
+/// With a second bottom, the mask of a max pooling, the layer undoes that
+/// pooling, as in SegNet's fork. Sizes are given or a scale is.
+void checkUnpooling(LayerCheck &c) {
+  const caffe::UpsampleParameter &settings = c.layer.upsample_param();
+  const bool sized = settings.has_upsample_h() || settings.has_upsample_w();
+  if (settings.has_upsample_h() != settings.has_upsample_w()) {
+    const bool height = settings.has_upsample_h();
+    c.error(settings, height ? "upsample_h" : "upsample_w",
+            height ? "upsample_h is given without upsample_w"
+                   : "upsample_w is given without upsample_h");
+  }
+  auto checkTwo = [&](const char *field, bool given, uint32_t value) {
+    if (given && value < 2)
+      c.error(settings, field,
+              std::string(field) + " must be at least 2 with a mask");
+  };
+  checkTwo("upsample_h", settings.has_upsample_h(), settings.upsample_h());
+  checkTwo("upsample_w", settings.has_upsample_w(), settings.upsample_w());
+  checkTwo("scale", settings.has_scale(), settings.scale());
+  checkTwo("scale_h", settings.has_scale_h(), settings.scale_h());
+  checkTwo("scale_w", settings.has_scale_w(), settings.scale_w());
+  for (const char *field :
+       {"scale", "scale_h", "scale_w", "pad_out_h", "pad_out_w"})
+    if (sized && c.places.find(settings, field))
+      c.error(settings, field,
+              std::string(field) +
+                  " has no effect with upsample_h and upsample_w");
+}
+
+/// What an Upsample with a mask multiplies heights (0) and widths (1) by.
+int64_t unpoolingScale(const caffe::UpsampleParameter &settings, int i) {
+  if (settings.has_scale_h())
+    return i == 0 ? settings.scale_h() : settings.scale_w();
+  return settings.has_scale() ? settings.scale() : 2;
+}
+
 void checkUpsample(LayerCheck &c) {
   const caffe::UpsampleParameter &settings = c.layer.upsample_param();
-  if (c.layer.bottom_size() == 2)
-    c.error(c.layer, "bottom",
-            "a second bottom, the mask of a max pooling, is not supported yet",
-            1);
+  c.pairs(settings, "scale", "scale", true);
+  if (c.layer.bottom_size() == 2) {
+    checkUnpooling(c);
+    for (int i = 0; i < 2; ++i)
+      if ((i == 0 ? settings.pad_out_h() : settings.pad_out_w()) &&
+          unpoolingScale(settings, i) != 2)
+        c.error(settings, i == 0 ? "pad_out_h" : "pad_out_w",
+                std::string(i == 0 ? "pad_out_h" : "pad_out_w") +
+                    " needs a scale of 2");
+    return;
+  }
   for (const char *field :
        {"pad_out_h", "pad_out_w", "upsample_h", "upsample_w"})
     if (c.places.find(settings, field))
       c.error(settings, field,
-              std::string(field) + " goes with a second bottom, the mask of a "
-                                   "max pooling, which is not supported yet");
-  c.pairs(settings, "scale", "scale", true);
+              std::string(field) +
+                  " goes with a second bottom, the mask of a max pooling");
 }
 
 void buildUpsample(LayerBuild &l) {
   const caffe::UpsampleParameter &settings = l.layer.upsample_param();
+  if (l.bottoms() == 2) {
+    std::vector<int64_t> size;
+    if (settings.has_upsample_h())
+      size = {settings.upsample_h(), settings.upsample_w()};
+    OperationSpec &op = l.whole("max_unpooling");
+    op.integers("size", size)
+        .integers("scale",
+                  {unpoolingScale(settings, 0), unpoolingScale(settings, 1)})
+        .integers("pad_out", {settings.pad_out_h(), settings.pad_out_w()})
+        .saves(1, OperationSpec::Element::I32);
+    l.checkLabels(op.result(1));
+    return;
+  }
   const int64_t both = settings.has_scale() ? settings.scale() : 1;
   l.whole("upsample")
       .integers("scale",

@@ -54,6 +54,10 @@ brew.program @forward_backward train differentiate attributes {blobs = {x = arra
   %p, %argmax = brew.max_pooling "max"(%x) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, global, floor, tops = ["p"]} : (tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>) -> (tensor<*xf32>, tensor<*xi8>)
   // CHECK: brew.max_pooling "masked"{{.*}} {bins = 2 : i64,{{.*}} -> (tensor<*xf32>, tensor<*xf32>, tensor<*xi8>)
   %pm, %mask, %argmax2 = brew.max_pooling "masked"(%x) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>, bins = 2 : i64, tops = ["pm", "mask"]} : (tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xi8>)
+  // CHECK: brew.max_unpooling "un"{{.*}} {pad_out = array<i64: 0, 1>, scale = array<i64: 2, 2>, size = array<i64>, tops = ["un"]} : (tensor<*xf32>, tensor<*xf32>) -> (tensor<*xf32>, tensor<*xi32>)
+  %un, %us = brew.max_unpooling "un"(%pm, %mask) {size = array<i64>, scale = array<i64: 2, 2>, pad_out = array<i64: 0, 1>, tops = ["un"]} : (tensor<*xf32>, tensor<*xf32>) -> (tensor<*xf32>, tensor<*xi32>)
+  // CHECK: brew.max_unpooling_backward "un"
+  %dun = brew.max_unpooling_backward "un"(%un, %mask) : (tensor<*xf32>, tensor<*xf32>) -> tensor<1x2x2x2xf32>
   // CHECK: brew.max_pooling_backward "max"
   %dp = brew.max_pooling_backward "max"(%p, %argmax) {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, pad = array<i64: 0, 0>} : (tensor<*xf32>, tensor<*xi8>) -> tensor<1x2x4x4xf32>
   // CHECK: brew.average_pooling "ave"

@@ -109,3 +109,19 @@ brew.program @p test {
   // expected-error @below {{layer 'l': bottoms 1 and 2 differ in shape: (2, 3, 2) and (2, 3, 1)}}
   %y = brew.axpy "l"(%x, %z, %u) {tops = ["y0"]} : (tensor<2x3xf32>, tensor<2x3x2xf32>, tensor<2x3x1xf32>) -> tensor<*xf32>
 }
+
+// -----
+
+brew.program @p test {
+  %x, %m = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "m"]} : tensor<2x3x4xf32>, tensor<2x3x4xf32>
+  // expected-error @below {{layer 'u': needs a bottom of 4 dimensions (N, C, H, W), not 3}}
+  %y, %s = brew.max_unpooling "u"(%x, %m) {size = array<i64>, scale = array<i64: 2, 2>, pad_out = array<i64: 0, 0>, tops = ["y"]} : (tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> (tensor<*xf32>, tensor<*xi32>)
+}
+
+// -----
+
+brew.program @p test {
+  %x, %m = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "m"]} : tensor<2x3x4x5xf32>, tensor<2x3x4x4xf32>
+  // expected-error @below {{layer 'u': the mask has shape (2, 3, 4, 4), but the bottom has (2, 3, 4, 5)}}
+  %y, %s = brew.max_unpooling "u"(%x, %m) {size = array<i64>, scale = array<i64: 2, 2>, pad_out = array<i64: 0, 0>, tops = ["y"]} : (tensor<2x3x4x5xf32>, tensor<2x3x4x4xf32>) -> (tensor<*xf32>, tensor<*xi32>)
+}
