@@ -10,6 +10,7 @@ For each case of cases.py:
   along random directions, and along every element of small tensors, must agree.
 - the same net through other routes (library calls and generated code in f32, each
   layout in f32 and f64, nothing kept) must give the same values, and with 2 threads.
+  The simulated GPU is such a route too, if --route names it.
 
 Step and tolerance: with a step of h = 1e-5 a central difference errs by
 h^2 f'''/6 (about 1e-10 for the smooth functions here, of size 1) and by the
@@ -60,7 +61,11 @@ ROUTES = [
     ('f32-nothing-kept', [], 'f32', False, 1e-4),
     ('f64-nhwc', ['--layout=nhwc'], 'f64', True, 1e-11),
     ('f64-nothing-kept', [], 'f64', False, 1e-11),
+    ('cudasim', ['--target=cuda', '--gpu-arch=sim'], 'f32', True, 1e-4),
+    ('cudasim-generic', ['--target=cuda', '--gpu-arch=sim', '--no-library'], 'f32', True, 1e-4),
 ]
+# On the simulated GPU, where every access is looked at; only when asked for by name.
+ON_REQUEST = {'cudasim', 'cudasim-generic'}
 
 
 class Failure(Exception):
@@ -234,7 +239,7 @@ class Check:
     def left_out(self):
         """Routes that are not asked for, or the same code as another one's."""
         types = {layer.type for layer in self.layers}
-        skipped = {'f32-nhwc' if 'Convolution' in types else 'f32-nchw'}
+        skipped = ON_REQUEST | {'f32-nhwc' if 'Convolution' in types else 'f32-nchw'}
         if max(map(len, self.shapes.values())) < 4:  # nothing to lay out
             skipped |= {'f32-nhwc', 'f32-nchw', 'f64-nhwc'}
         if not types & {'Convolution', 'InnerProduct'}:  # no library calls

@@ -124,9 +124,7 @@ static Value buildBackwardData(OpBuilder &b, Location loc,
       Value tap;
       at.push_back(coveringWindow(s, axis, body.loop(h[i]), body.loop(shift[i]),
                                   tap, valid));
-      bool inRange = coveringWindows(axis) == axis.kernel ||
-                     axis.kernel % axis.stride == 0;
-      weight.push_back(inRange ? tap : s.clamp(tap, axis.kernel));
+      weight.push_back(tapMayPass(axis) ? s.clamp(tap, axis.kernel) : tap);
     }
     Value product = s.mul(body.read(dy, at), body.read(w, weight));
     return {s.accumulate(body.out[0], orZero(s, valid, product))};

@@ -81,7 +81,7 @@ SmallVector<Value> Col2imOp::buildGeneric(OpBuilder &b) {
                                        body.loop(lead + 1 + spatial + i), tap,
                                        valid));
       channel = s.addi(s.muli(channel, axis.kernel),
-                       s.clamp(tap, axis.kernel));
+                       tapMayPass(axis) ? s.clamp(tap, axis.kernel) : tap);
     }
     SmallVector<Value> at;
     for (int64_t i = 0; i < lead; ++i)

@@ -34,6 +34,10 @@ int64_t brew::ir::coveringWindows(const WindowAxis &axis) {
                           : llvm::divideCeil(axis.kernel, axis.stride);
 }
 
+bool brew::ir::tapMayPass(const WindowAxis &axis) {
+  return !countsTaps(axis) && axis.kernel % axis.stride != 0;
+}
+
 Value brew::ir::coveringWindow(Scalars &s, const WindowAxis &axis, Value in,
                                Value shift, Value &tap, Value &valid) {
   Value padded = axis.pad ? s.addi(in, s.index(axis.pad)) : in;
@@ -66,7 +70,7 @@ Value brew::ir::coveringWindow(Scalars &s, const WindowAxis &axis, Value in,
     valid = bothIfAny(s, valid, s.atLeast(out, s.index(0)));
   if (mayPass)
     valid = bothIfAny(s, valid, s.less(out, s.index(axis.out)));
-  if (axis.kernel % axis.stride)
+  if (tapMayPass(axis))
     valid = bothIfAny(s, valid, s.less(tap, s.index(axis.kernel)));
   return shifts > 1 || mayPass ? s.clamp(out, axis.out) : out;
 }

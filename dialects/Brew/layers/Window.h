@@ -29,6 +29,9 @@ mlir::Value tapPosition(Scalars &s, const WindowAxis &axis, mlir::Value out,
 
 /// How many windows can cover one input position.
 int64_t coveringWindows(const WindowAxis &axis);
+/// Whether coveringWindow() can return a tap at or beyond the kernel's extent:
+/// where there is no window for some positions between two windows.
+bool tapMayPass(const WindowAxis &axis);
 /// The `shift`-th of the windows that can cover input position `in`: returns
 /// its output position (clamped) and its tap (not clamped), and adds to `valid`
 /// the condition that there is one.
