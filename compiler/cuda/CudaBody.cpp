@@ -16,6 +16,13 @@ static bool isAtom(StringRef text) {
       text, [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; });
 }
 
+/// Whether an operation's expression needs no parentheses as an operand: a
+/// name, a number, or nothing but a conversion from 16 bits.
+static bool isPrimary(Operation &op, StringRef text) {
+  return isAtom(text) || (isa<arith::ExtFOp>(op) && text.ends_with(")") &&
+                          !text.starts_with("("));
+}
+
 std::string CudaBody::address(const Linear &linear,
                               ArrayRef<std::string> loops) {
   std::string sum;
@@ -74,7 +81,7 @@ std::string CudaBody::load(const Source &source, const std::string &address,
     argument = part.nests[source.nest].outputs[source.result].arguments.front();
   }
   const CudaArgument &buffer = text.arguments[argument];
-  return text.scalars.loaded(buffer.element, buffer.name + "[" + address + "]");
+  return buffer.name + "[" + address + "]";
 }
 
 std::string CudaBody::load(const Access &access, ArrayRef<std::string> loops) {
@@ -82,8 +89,7 @@ std::string CudaBody::load(const Access &access, ArrayRef<std::string> loops) {
     auto found =
         values.packs.find(packKey(access.source.argument, access.address));
     if (found != values.packs.end())
-      return text.scalars.loaded(text.arguments[access.source.argument].element,
-                                 found->second + "[k]");
+      return found->second + "[k]";
   }
   return load(access.source, address(access.address, loops),
               address(access.local, loops));
@@ -163,7 +169,8 @@ SmallVector<std::string> CudaBody::iterate(const Nest &nest,
     if (!expression)
       refuse(part.kernel, "there is no CUDA code for " +
                               inner.getName().getStringRef().str());
-    operands[result] = named(result, *expression, isAtom(*expression));
+    operands[result] =
+        named(result, *expression, isPrimary(inner, *expression));
   }
 
   SmallVector<std::string> results;
@@ -191,7 +198,7 @@ void CudaBody::storeToBuffers(const Output &output, ArrayRef<std::string> loops,
   for (unsigned argument : output.arguments) {
     const CudaArgument &buffer = text.arguments[argument];
     text.lines.line(buffer.name + "[" + address(output.address, loops) +
-                    "] = " + text.scalars.stored(buffer.element, value) + ";");
+                    "] = " + value + ";");
   }
 }
 

@@ -61,9 +61,7 @@ void PartEmitter::emitPack() {
         value = values.names[n][r];
       }
       for (auto [argument, name] : llvm::zip(output.arguments, results[n][r]))
-        lines.line(
-            name + "[k] = " +
-            text.scalars.stored(text.arguments[argument].element, value) + ";");
+        lines.line(name + "[k] = " + value + ";");
     }
   }
   lines.close();

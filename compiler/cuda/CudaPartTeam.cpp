@@ -22,7 +22,8 @@ std::string PartEmitter::combined(const Output &output, Combine combine,
   case Combine::Maximum:
     return text.scalars.maximum(output.element, a, b);
   case Combine::SelectMaximum:
-    return b + " > " + a + " ? " + b + " : " + a;
+    return text.scalars.loaded(output.element, b) + " > " +
+           text.scalars.loaded(output.element, a) + " ? " + b + " : " + a;
   case Combine::First:
     text.prelude.helpers.insert("brewFirst");
     return "brewFirst(" + a + ", " + b + ")";
@@ -30,7 +31,7 @@ std::string PartEmitter::combined(const Output &output, Combine combine,
   case Combine::None:
     break;
   }
-  return a + " + " + b;
+  return text.scalars.sum(output.element, a, b);
 }
 
 void PartEmitter::combineLanes(const Output &output, Combine combine,

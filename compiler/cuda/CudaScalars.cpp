@@ -36,7 +36,13 @@ std::string storageType(Type type) {
 std::string CudaScalars::type(Type type) const {
   if (type.isIndex())
     return prelude.wide ? "long long" : "int";
-  return isHalf(type) ? "float" : storageType(type);
+  prelude.f16 |= type.isF16();
+  prelude.bf16 |= type.isBF16();
+  return storageType(type);
+}
+
+std::string CudaScalars::arithmeticType(Type type) const {
+  return isHalf(type) ? "float" : this->type(type);
 }
 
 std::string CudaScalars::helper(const std::string &name,
@@ -44,11 +50,13 @@ std::string CudaScalars::helper(const std::string &name,
   prelude.helpers.insert(name);
   bool narrow = type && (type.isInteger(8) || type.isInteger(16));
   std::string suffix =
-      type ? "<" + (narrow ? "int" : this->type(type)) + ">" : "";
+      type ? "<" + (narrow ? "int" : arithmeticType(type)) + ">" : "";
   return name + suffix + "(" + arguments + ")";
 }
 
 std::string CudaScalars::literal(Type type, double value) {
+  if (isHalf(type))
+    return stored(type, literal(Float32Type::get(type.getContext()), value));
   bool isDouble = type.isF64();
   if (std::isnan(value))
     return helper(isDouble ? "brewDouble" : "brewFloat",
@@ -122,27 +130,6 @@ std::string CudaScalars::narrowed(Type type, const std::string &text) const {
   return text;
 }
 
-std::string CudaScalars::rounded(Type type, const std::string &text) {
-  return isHalf(type) ? loaded(type, stored(type, text)) : text;
-}
-
-std::string CudaScalars::loaded(Type type, const std::string &text) {
-  if (type.isF16())
-    return "__half2float(" + text + ")";
-  return type.isBF16() ? "__bfloat162float(" + text + ")" : text;
-}
-
-std::string CudaScalars::stored(Type type, const std::string &text) {
-  if (type.isF16())
-    return "__float2half_rn(" + text + ")";
-  return type.isBF16() ? "__float2bfloat16_rn(" + text + ")" : text;
-}
-
-std::string CudaScalars::maximum(Type type, const std::string &a,
-                                 const std::string &b) {
-  return helper("brewMaximum", a + ", " + b, type);
-}
-
 /// `text` without parentheses around all of it.
 static std::string bare(const std::string &text) {
   if (text.front() != '(' || text.back() != ')')
@@ -154,6 +141,35 @@ static std::string bare(const std::string &text) {
       return text;
   }
   return text.substr(1, text.size() - 2);
+}
+
+std::string CudaScalars::loaded(Type type, const std::string &text) {
+  if (!isHalf(type))
+    return text;
+  prelude.f16 |= type.isF16();
+  prelude.bf16 |= type.isBF16();
+  return (type.isF16() ? "__half2float(" : "__bfloat162float(") + bare(text) +
+         ")";
+}
+
+std::string CudaScalars::stored(Type type, const std::string &text) {
+  if (!isHalf(type))
+    return text;
+  prelude.f16 |= type.isF16();
+  prelude.bf16 |= type.isBF16();
+  return (type.isF16() ? "__float2half_rn(" : "__float2bfloat16_rn(") +
+         bare(text) + ")";
+}
+
+std::string CudaScalars::maximum(Type type, const std::string &a,
+                                 const std::string &b) {
+  return stored(type, helper("brewMaximum",
+                             loaded(type, a) + ", " + loaded(type, b), type));
+}
+
+std::string CudaScalars::sum(Type type, const std::string &a,
+                             const std::string &b) {
+  return stored(type, loaded(type, a) + " + " + loaded(type, b));
 }
 
 /// The C name of a function of one or two floating-point arguments, without
@@ -223,15 +239,15 @@ CudaScalars::floatOperation(Operation &op, ArrayRef<std::string> x) {
       .Case<arith::NegFOp>([&](auto) { return "-" + x[0]; })
       .Case<arith::MaximumFOp>([&](auto) {
         return noNaN ? "fmax" + suffix + "(" + x[0] + ", " + x[1] + ")"
-                     : maximum(type, x[0], x[1]);
+                     : helper("brewMaximum", x[0] + ", " + x[1], type);
       })
       .Case<arith::MinimumFOp>([&](auto) {
         return noNaN ? "fmin" + suffix + "(" + x[0] + ", " + x[1] + ")"
                      : helper("brewMinimum", x[0] + ", " + x[1], type);
       })
       .Case<math::FPowIOp>([&](math::FPowIOp power) {
-        return "pow" + suffix + "(" + x[0] + ", (" + this->type(type) + ")" +
-               asSigned(power.getRhs().getType(), x[1]) + ")";
+        return "pow" + suffix + "(" + x[0] + ", (" + arithmeticType(type) +
+               ")" + asSigned(power.getRhs().getType(), x[1]) + ")";
       })
       .Default(std::nullopt);
 }
@@ -309,15 +325,15 @@ CudaScalars::integerOperation(Operation &op, ArrayRef<std::string> x) {
 std::optional<std::string> CudaScalars::conversion(Operation &op,
                                                    const std::string &x) {
   Type from = op.getOperand(0).getType(), to = op.getResult(0).getType();
-  std::string target = "(" + type(to) + ")";
+  std::string target = "(" + arithmeticType(to) + ")";
   auto truncated = [&](const std::string &text) {
     return to.isInteger(1) ? "(" + text + " & 1) != 0" : target + text;
   };
   return llvm::TypeSwitch<Operation *, std::optional<std::string>>(&op)
-      // Variables of 16-bit types are floats already.
+      // Operands of 16-bit types have been widened already.
       .Case<arith::ExtFOp>([&](auto) { return to.isF64() ? target + x : x; })
       .Case<arith::TruncFOp>(
-          [&](auto) { return isHalf(to) ? rounded(to, x) : target + x; })
+          [&](auto) { return from.isF64() || !isHalf(to) ? target + x : x; })
       .Case<arith::SIToFPOp>([&](auto) { return target + asSigned(from, x); })
       .Case<arith::UIToFPOp>([&](auto) { return target + asUnsigned(from, x); })
       .Case<arith::FPToSIOp>([&](auto) {
@@ -341,17 +357,21 @@ std::optional<std::string>
 CudaScalars::expression(Operation &op, ArrayRef<std::string> operands) {
   if (isa<arith::SelectOp>(op))
     return operands[0] + " ? " + operands[1] + " : " + operands[2];
-  if (isa<arith::CmpFOp, arith::CmpIOp>(op))
-    return comparison(op, operands);
-  if (op.getNumOperands() == 1)
-    if (auto text = conversion(op, operands[0]))
-      return text;
+  // 16-bit types are computed with as floats.
+  SmallVector<std::string> x;
+  for (auto [operand, text] : llvm::zip(op.getOperands(), operands))
+    x.push_back(loaded(operand.getType(), text));
   Type type = op.getResult(0).getType();
-  if (!isa<FloatType>(type))
-    return integerOperation(op, operands);
-  std::optional<std::string> text = floatOperation(op, operands);
+  std::optional<std::string> text;
+  if (isa<arith::CmpFOp, arith::CmpIOp>(op))
+    return comparison(op, x);
+  if (op.getNumOperands() == 1)
+    text = conversion(op, x[0]);
+  if (!text)
+    text =
+        isa<FloatType>(type) ? floatOperation(op, x) : integerOperation(op, x);
   if (text)
-    text = rounded(type, *text);
+    text = stored(type, *text);
   return text;
 }
 

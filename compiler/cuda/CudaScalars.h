@@ -1,10 +1,10 @@
 //===- CudaScalars.h - Scalar types and operations in CUDA C++ ---*- C++
 //-*-===//
 //
-// How the operations of a nest's body read as C++ expressions. Values of 16-bit
-// floating-point types are held in `float` variables, rounded after every
-// operation; only memory holds 16 bits. An `index` is an `int`, or a `long
-// long` in kernels whose buffers need it.
+// How the operations of a nest's body read as C++ expressions. Operations on
+// 16-bit floating-point types widen their operands to `float` and round their
+// result. An `index` is an `int`, or a `long long` in kernels whose buffers
+// need it.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -44,17 +44,19 @@ public:
   /// in parentheses); nothing if the operation has no translation.
   std::optional<std::string> expression(mlir::Operation &op,
                                         llvm::ArrayRef<std::string> operands);
-  /// `text`, read from memory of element type `type`, as a value; and back.
+  /// `text`, a value of type `type`, in the type that is computed in; and back.
   std::string loaded(mlir::Type type, const std::string &text);
   std::string stored(mlir::Type type, const std::string &text);
   /// The larger of two values; NaN if one is.
   std::string maximum(mlir::Type type, const std::string &a,
                       const std::string &b);
+  std::string sum(mlir::Type type, const std::string &a, const std::string &b);
 
 private:
   std::string helper(const std::string &name, const std::string &arguments,
                      mlir::Type type = {});
-  std::string rounded(mlir::Type type, const std::string &text);
+  /// Type of the values that operations on `type` compute.
+  std::string arithmeticType(mlir::Type type) const;
   std::string asSigned(mlir::Type type, const std::string &text) const;
   std::string asUnsigned(mlir::Type type, const std::string &text) const;
   std::string narrowed(mlir::Type type, const std::string &text) const;

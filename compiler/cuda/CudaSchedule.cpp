@@ -177,6 +177,14 @@ private:
       if (several && team != 1 && team != kWarp && team != kThreads)
         continue;
       PartSchedule candidate = base(part);
+      // A team has nothing to share where a point is one iteration.
+      if (team > 1 &&
+          llvm::all_of(candidate.nests,
+                       [](const NestSchedule &n) {
+                         return n.values == 1 && n.iterations == 1;
+                       }) &&
+          team != forced && part.grid > 0)
+        continue;
       candidate.team = team;
       Cost total;
       for (auto [nest, inner] : llvm::zip(part.nests, candidate.nests)) {
@@ -251,9 +259,7 @@ private:
     for (auto [nest, inner] : llvm::zip(part.nests, candidate.nests))
       for (auto [output, place] : llvm::zip(nest.outputs, inner.places))
         if (place == Place::Shared)
-          // Variables of 16-bit types are floats.
-          bytes += output.localSize *
-                   std::max<int64_t>(elementBytes(output.element), 4);
+          bytes += output.localSize * elementBytes(output.element);
     return bytes;
   }
 
