@@ -1,5 +1,6 @@
 //===- AssignLayout.cpp - Memory layout of activations and weights ---------===//
 #include "dialects/Brew/layers/Convolution.h"
+#include "dialects/Brew/layers/Precision.h"
 #include "passes/LibraryCalls.h"
 #include "passes/NestTypes.h"
 #include "passes/Passes.h"
@@ -47,9 +48,7 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
         auto type = dyn_cast<RankedTensorType>(result.getType());
         if (!type || type.getRank() != 4)
           continue;
-        bool viewed = llvm::any_of(result.getUsers(), [](Operation *user) {
-          return isa<ReinterpretOp>(user);
-        });
+        bool viewed = isViewed(result);
         // Gradients by weights have their parameter's layout.
         bool isWeight =
             isa<UpdateInterface>(op) || isWeightGradient(op) ||
@@ -66,15 +65,37 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
     });
   }
 
-  /// Whether `op` computes a gradient by weights, or a sum of such.
+  /// Whether a view is taken of the value, or of what it is rounded to.
+  static bool isViewed(Value value) {
+    return llvm::any_of(value.getUsers(), [](Operation *user) {
+      return isa<ReinterpretOp>(user) ||
+             (isa<CastOp>(user) && isViewed(user->getResult(0)));
+    });
+  }
+
+  /// Whether `op` computes an f32 gradient by weights, or a sum of such. Narrow
+  /// ones, like narrow copies of weights, are operands of calls, which want all
+  /// of them laid out alike; a cast costs the same between any two layouts.
   static bool isWeightGradient(Operation *op) {
+    if (isa_and_nonnull<CastOp, UnscaleOp>(op))
+      return elementOf(op->getResult(0)).isF32() &&
+             isProductByWeights(castSource(op->getOperand(0)).getDefiningOp());
     if (auto nest = dyn_cast_or_null<linalg::GenericOp>(op))
       return !nest.getInputs().empty() &&
              llvm::all_of(nest.getInputs(), [](Value input) {
                return isWeightGradient(input.getDefiningOp());
              });
+    return isProductByWeights(op) &&
+           !isNarrowFloat(elementOf(op->getResult(0)));
+  }
+  static bool isProductByWeights(Operation *op) {
     return isa_and_nonnull<ConvolutionBackwardWeightsOp,
                            InnerProductBackwardWeightsOp>(op);
+  }
+
+  /// The parameter whose value, or a copy of it, `w` is; or null.
+  static ParamValueOp parameterOf(Value w) {
+    return castSource(w).getDefiningOp<ParamValueOp>();
   }
 
   /// Weights of inner products over several dimensions take those of their
@@ -85,7 +106,7 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
     llvm::DenseMap<StringAttr, RankedTensorType> split;
     getOperation().walk([&](InnerProductOp op) {
       auto x = tensorOf(op.getX());
-      auto read = op.getW().getDefiningOp<ParamValueOp>();
+      ParamValueOp read = parameterOf(op.getW());
       int64_t axis = op.getAxis(), outputs = op.getNumOutput();
       int64_t folded = x.getRank() - axis;
       if (folded == 1 || !read)
@@ -99,13 +120,13 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
           order.push_back(dim - axis + first);
       shape.insert(first ? shape.begin() : shape.end(), outputs);
       order.insert(first ? order.begin() : order.end(), first ? 0 : folded);
-      split[read.getParamAttr().getAttr()] = withMemoryOrder(
-          RankedTensorType::get(shape, x.getElementType()), order);
+      split[read.getParamAttr().getAttr()] =
+          withMemoryOrder(RankedTensorType::get(shape, elementOf(read)), order);
     });
     // A parameter that several layers read keeps one type for all of them;
     // where they would differ it stays as Caffe has it.
     getOperation().walk([&](InnerProductOp op) {
-      auto read = op.getW().getDefiningOp<ParamValueOp>();
+      ParamValueOp read = parameterOf(op.getW());
       if (!read)
         return;
       auto it = split.find(read.getParamAttr().getAttr());
@@ -129,11 +150,26 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
       auto symbol = op->getAttrOfType<FlatSymbolRefAttr>("param");
       if (!symbol || symbol.getAttr() != name)
         return;
-      if (op->getNumResults())
+      if (op->getNumResults()) {
         op->getResult(0).setType(type);
-      else
+        retypeCopies(op->getResult(0));
+      } else
         retype(op->getOperand(0), type);
     });
+  }
+
+  static RankedTensorType withElementOf(RankedTensorType type, Value value) {
+    return RankedTensorType::get(type.getShape(), elementOf(value),
+                                 type.getEncoding());
+  }
+
+  /// What a parameter's value is cast to follows it.
+  static void retypeCopies(Value value) {
+    for (Operation *user : value.getUsers())
+      if (auto cast = dyn_cast<CastOp>(user)) {
+        cast.getY().setType(withElementOf(tensorOf(value), cast.getY()));
+        retypeCopies(cast.getY());
+      }
   }
 
   /// The producers of a stored value follow the type it is stored with.
@@ -142,6 +178,13 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
       return;
     value.setType(type);
     Operation *op = value.getDefiningOp();
+    if (isa_and_nonnull<CastOp, UnscaleOp, ChooseOp>(op)) {
+      // The scalars that some of them read have no layout.
+      for (Value operand : op->getOperands())
+        if (tensorOf(operand).getRank())
+          retype(operand, withElementOf(type, operand));
+      return;
+    }
     if (isa_and_nonnull<UpdateInterface>(op)) {
       for (Value result : op->getResults())
         result.setType(type);

@@ -1,6 +1,7 @@
 //===- BuildUpdate.cpp - The solver's update program
 //-----------------------===//
 #include "dialects/Brew/layers/Solver.h"
+#include "passes/LossScale.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -42,6 +43,9 @@ ArrayRef<UpdateRule> allRules() {
 struct BuildUpdate : brew::impl::BuildUpdateBase<BuildUpdate> {
   using BuildUpdateBase::BuildUpdateBase;
 
+  /// With loss scaling: how many gradients are not finite.
+  Value nonFinite;
+
   const UpdateRule *findRule() {
     std::string known;
     for (const UpdateRule &rule : allRules()) {
@@ -76,8 +80,15 @@ struct BuildUpdate : brew::impl::BuildUpdateBase<BuildUpdate> {
     b.createBlock(&program.getBody());
     SymbolTable symbols(module);
     llvm::DenseMap<SolverScalar, Value> scalars;
+    if (lossScale != 0) {
+      for (auto learning : module.getOps<ProgramOp>())
+        brew::countNonFiniteGradients(learning);
+      nonFinite = brew::buildNonFiniteCount(b, module.getLoc());
+    }
     for (StringAttr name : stored)
       updateParameter(b, symbols.lookup<ParamOp>(name), *rule, *kind, scalars);
+    if (lossScale != 0)
+      brew::buildScaleUpdate(b, module.getLoc(), lossScale, lossScaleWindow);
   }
 
   void updateParameter(OpBuilder &b, ParamOp param, const UpdateRule &rule,
@@ -97,13 +108,15 @@ struct BuildUpdate : brew::impl::BuildUpdateBase<BuildUpdate> {
             RankedTensorType::get({}, type.getElementType()), which);
       scalarValues.push_back(value);
     }
-    update.addOperands(ParamValueOp::create(b, loc, type, symbol).getResult());
+    Value present = ParamValueOp::create(b, loc, type, symbol);
+    update.addOperands(present);
     update.addOperands(
         ParamGradientOp::create(b, loc, type, symbol).getResult());
+    SmallVector<Value> history;
     for (unsigned slot = 0; slot < rule.states; ++slot)
-      update.addOperands(
-          ParamStateOp::create(b, loc, type, symbol, b.getI64IntegerAttr(slot))
-              .getResult());
+      history.push_back(ParamStateOp::create(b, loc, type, symbol,
+                                             b.getI64IntegerAttr(slot)));
+    update.addOperands(history);
     update.addOperands(scalarValues);
     update.addAttribute("lr_mult", param.getLrMultAttr());
     update.addAttribute("decay_mult", param.getDecayMultAttr());
@@ -112,10 +125,17 @@ struct BuildUpdate : brew::impl::BuildUpdateBase<BuildUpdate> {
     update.addTypes(SmallVector<Type>(2 + rule.states, type));
     Operation *op = b.create(update);
 
-    StoreParamOp::create(b, loc, op->getResult(0), symbol);
+    // An update that gradients have spoilt leaves everything as it was.
+    auto chosen = [&](Value updated, Value before) {
+      return nonFinite ? brew::buildChoice(b, loc, nonFinite, updated, before,
+                                           param.getLayerAttr())
+                       : updated;
+    };
+    StoreParamOp::create(b, loc, chosen(op->getResult(0), present), symbol);
     for (unsigned slot = 0; slot < rule.states; ++slot)
-      StoreStateOp::create(b, loc, op->getResult(1 + slot), symbol,
-                           b.getI64IntegerAttr(slot));
+      StoreStateOp::create(b, loc,
+                           chosen(op->getResult(1 + slot), history[slot]),
+                           symbol, b.getI64IntegerAttr(slot));
     if (keepUpdate)
       StoreGradientOp::create(b, loc, op->getResult(1 + rule.states), symbol);
   }

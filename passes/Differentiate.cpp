@@ -1,6 +1,7 @@
 //===- Differentiate.cpp - Appends the backward pass
 //-----------------------===//
 #include "dialects/Brew/Composites.h"
+#include "passes/LossScale.h"
 #include "passes/Passes.h"
 #include "passes/ScalarGradient.h"
 
@@ -20,8 +21,9 @@ namespace {
 /// Differentiates one program.
 class Backward {
 public:
-  Backward(ProgramOp program, SymbolTable &symbols)
-      : program(program), symbols(symbols),
+  /// `lossScale` is what losses are multiplied by at first, or 0.
+  Backward(ProgramOp program, SymbolTable &symbols, double lossScale)
+      : program(program), symbols(symbols), lossScale(lossScale),
         b(OpBuilder::atBlockEnd(&program.getBody().front())) {}
 
   LogicalResult run();
@@ -49,10 +51,21 @@ private:
     sum = sum ? buildSum(b, gradient.getLoc(), sum, gradient) : gradient;
   }
   void storeParameters();
+  Value seedOf(Operation *op, Value result, float weight);
+  /// A gradient as it leaves the program, of what `of` computes.
+  Value unscaled(Value gradient, Operation *of) {
+    if (!scale)
+      return gradient;
+    auto layer = of->getAttrOfType<StringAttr>("layer");
+    return brew::buildUnscaled(b, of->getLoc(), gradient, scale,
+                               layer ? layer : b.getStringAttr(""));
+  }
 
   ProgramOp program;
   SymbolTable &symbols;
+  double lossScale;
   OpBuilder b;
+  Value scale; ///< what losses are multiplied by, or null
   /// Values that something learns behind, as Caffe sees it: whether or not a
   /// propagate_down on the way keeps gradients from getting there.
   llvm::DenseSet<Value> needed;
@@ -196,8 +209,20 @@ void Backward::storeParameters() {
     if (!sum) // no loss depends on it
       sum = FillOp::create(b, read.getLoc(), read.getType(),
                            b.getF64FloatAttr(0));
+    sum = unscaled(sum, symbols.lookup(name));
     StoreGradientOp::create(b, read.getLoc(), sum, read.getParamAttr());
   }
+}
+
+/// The gradient of the total loss by one of its terms.
+Value Backward::seedOf(Operation *op, Value result, float weight) {
+  if (lossScale == 0)
+    return FillOp::create(b, op->getLoc(), result.getType(),
+                          b.getF64FloatAttr(weight));
+  if (!scale)
+    scale = brew::buildLossScale(b, op->getLoc(), lossScale);
+  return brew::buildScaledSeed(b, op->getLoc(), result.getType(), scale,
+                               op->getAttrOfType<StringAttr>("layer"), weight);
 }
 
 LogicalResult Backward::run() {
@@ -211,8 +236,7 @@ LogicalResult Backward::run() {
     for (auto [weight, result] :
          llvm::zip(weights.asArrayRef(), op->getResults()))
       if (weight != 0 && needed.contains(result))
-        add(result, FillOp::create(b, op->getLoc(), result.getType(),
-                                   b.getF64FloatAttr(weight)));
+        add(result, seedOf(op, result, weight));
   }
   for (Operation *op : llvm::reverse(layers)) {
     Operation *last = &program.getBody().front().back();
@@ -239,7 +263,7 @@ void Backward::keepGradients(ArrayRef<std::string> keep) {
       if (!all && !llvm::is_contained(keep, name.getValue()))
         continue;
       if (Value gradient = gradients.lookup(result))
-        KeepOp::create(b, op->getLoc(), gradient, "diff", name);
+        KeepOp::create(b, op->getLoc(), unscaled(gradient, op), "diff", name);
     }
   }
 }
@@ -252,8 +276,9 @@ void Backward::keepBottomGradients() {
     if (!keep || keep.getWhat() != "bottom_diff")
       continue;
     if (Value gradient = gradients.lookup(keep.getValue()))
-      KeepOp::create(b, keep.getLoc(), gradient, keep.getWhatAttr(),
-                     keep.getNameAttr());
+      KeepOp::create(b, keep.getLoc(),
+                     unscaled(gradient, keep.getValue().getDefiningOp()),
+                     keep.getWhatAttr(), keep.getNameAttr());
     keep.erase();
   }
 }
@@ -266,7 +291,7 @@ struct Differentiate : brew::impl::DifferentiateBase<Differentiate> {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       if (!program.getDifferentiate())
         continue;
-      Backward backward(program, symbols);
+      Backward backward(program, symbols, lossScale);
       if (failed(backward.run()))
         return signalPassFailure();
       backward.keepGradients(

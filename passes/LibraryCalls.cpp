@@ -2,6 +2,7 @@
 //-------------===//
 #include "passes/LibraryCalls.h"
 #include "dialects/Brew/layers/Convolution.h"
+#include "dialects/Brew/layers/Precision.h"
 
 using namespace mlir;
 using namespace brew::ir;
@@ -57,7 +58,8 @@ bool brew::usesLibrary(Operation *op, ArrayRef<std::string> disabled) {
   if (!call || llvm::is_contained(disabled, "all") ||
       llvm::is_contained(disabled, call.libraryGroup().str()))
     return false;
-  if (!elementOf(op->getResult(0)).isF32())
+  Type element = elementOf(op->getResult(0));
+  if (!element.isF32() && !isNarrowFloat(element))
     return false;
   bool unusual = false;
   if (op->hasAttr("kernel"))

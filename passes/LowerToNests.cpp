@@ -1,5 +1,6 @@
 //===- LowerToNests.cpp - Generic forms of what is no vendor call ----------===//
 #include "dialects/Brew/Composites.h"
+#include "dialects/Brew/layers/Precision.h"
 #include "passes/LibraryCalls.h"
 #include "passes/Passes.h"
 
@@ -58,14 +59,51 @@ struct LowerToNests : brew::impl::LowerToNestsBase<LowerToNests> {
     }
   }
 
+  /// A product of narrow operands that is no vendor call: its generic form
+  /// computes in f32, between casts.
+  static void widen(Operation *op) {
+    OpBuilder b(op);
+    auto wide = [&](Type type) -> Type {
+      auto tensor = cast<RankedTensorType>(type);
+      return isNarrowFloat(tensor.getElementType())
+                 ? RankedTensorType::get(tensor.getShape(), b.getF32Type(),
+                                         tensor.getEncoding())
+                 : tensor;
+    };
+    auto layer = op->getAttrOfType<StringAttr>("layer");
+    auto castTo = [&](Type type, Value x) {
+      auto cast = CastOp::create(b, op->getLoc(), type, x, layer);
+      if (Attribute backward = op->getAttr("brew.backward"))
+        cast->setAttr("brew.backward", backward);
+      return cast;
+    };
+    for (OpOperand &operand : op->getOpOperands())
+      if (isNarrowFloat(elementOf(operand.get())))
+        operand.set(castTo(wide(operand.get().getType()), operand.get()));
+    b.setInsertionPointAfter(op);
+    for (OpResult result : op->getResults()) {
+      Type narrow = result.getType();
+      if (narrow == wide(narrow))
+        continue;
+      result.setType(wide(narrow));
+      CastOp rounded = castTo(narrow, result);
+      result.replaceAllUsesExcept(rounded, rounded);
+    }
+  }
+
   void runOnOperation() override {
     SmallVector<std::string> disabled(noLibrary.begin(), noLibrary.end());
     for (auto program : getOperation().getOps<ProgramOp>()) {
+      program.walk([&](LibraryInterface op) {
+        if (!brew::usesLibrary(op, disabled))
+          widen(op);
+      });
       SmallVector<Operation *> ops;
       for (Operation &op : program.getBody().front())
         ops.push_back(&op);
       for (Operation *op : ops) {
-        if (brew::usesLibrary(op, disabled))
+        // Casts wait until they can become part of nests.
+        if (brew::usesLibrary(op, disabled) || isa<CastOp>(op))
           continue;
         OpBuilder b(op);
         SmallVector<Value> results;

@@ -71,7 +71,10 @@ def Differentiate : Pass<"brew-differentiate", "::mlir::ModuleOp"> {
     wants to see them; what nobody keeps is dropped as dead code.
   }];
   let options = [ListOption<"keep", "keep", "std::string",
-    "Blobs whose gradients stay readable, or `all`">];
+    "Blobs whose gradients stay readable, or `all`">,
+    Option<"lossScale", "loss-scale", "double", "0",
+      "Multiplies losses, for narrow gradients: at first by this power of two. What is "
+      "stored or kept is divided again. 0: not at all">];
 }
 
 def FoldFlatten : Pass<"brew-fold-flatten", "::mlir::ModuleOp"> {
@@ -111,7 +114,11 @@ def BuildUpdate : Pass<"brew-build-update", "::mlir::ModuleOp"> {
     Option<"regularization", "regularization", "std::string", "\"L2\"",
       "SolverParameter.regularization_type">,
     Option<"keepUpdate", "keep-update", "bool", "false",
-      "Store the update as the gradient">];
+      "Store the update as the gradient">,
+    Option<"lossScale", "loss-scale", "double", "0",
+      "As of brew-differentiate: updates whose gradients are not finite are left out">,
+    Option<"lossScaleWindow", "loss-scale-window", "int64_t", "2000",
+      "Good iterations after which the scale is doubled; 0: it stays as it is">];
 }
 
 //===----------------------------------------------------------------------===//
@@ -124,6 +131,23 @@ def FuseEpilogue : Pass<"brew-fuse-epilogue", "::mlir::ModuleOp"> {
   let options = [Option<"plainProducts", "plain-products", "bool", "false",
     "Leave a ReLU with a slope behind an inner product: the target's library has "
     "no such product">];
+}
+
+def LowerPrecision : Pass<"brew-lower-precision", "::mlir::ModuleOp"> {
+  let summary = "Keeps activations and their gradients in 16 bits";
+  let description = [{
+    Behind what computes an activation, or the gradient of one, it is cast to `type`,
+    and its users read it through a cast back to f32: they compute as before. Feeds,
+    labels, losses, probabilities, statistics, parameters, their gradients and solver
+    state stay f32, as do programs without layers. Products round all their
+    operands; with `calls` they take them in `type` and give such results, except
+    that those of inner products by weights are f32.
+  }];
+  let options = [Option<"type", "type", "std::string", "\"bf16\"", "bf16 or f16">,
+    Option<"calls", "calls", "bool", "true",
+      "Vendor calls take operands of the type">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def AssignLayout : Pass<"brew-assign-layout", "::mlir::ModuleOp"> {
@@ -167,6 +191,16 @@ def LowerToNests : Pass<"brew-lower-to-nests", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
     "::mlir::tensor::TensorDialect"];
+}
+
+def FoldCasts : Pass<"brew-fold-casts", "::mlir::ModuleOp"> {
+  let summary = "Makes casts part of the nests that read or write their values";
+  let description = [{
+    A nest widens what it reads; one without reductions rounds what it writes. The
+    other casts become nests of their own.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def PlaceSlices : Pass<"brew-place-slices", "::mlir::ModuleOp"> {

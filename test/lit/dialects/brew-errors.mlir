@@ -166,3 +166,19 @@ brew.program @parts test {
     brew.yield %r : tensor<2xf32>
   }
 }
+
+// -----
+
+brew.program @shape train {
+  %x = brew.fill 1.0 : tensor<2x3xf32>
+  // expected-error @below {{'brew.cast' op keeps the shape}}
+  %y = brew.cast "ip"(%x) : (tensor<2x3xf32>) -> tensor<3x2xbf16>
+}
+
+// -----
+
+brew.program @element train {
+  %x = brew.fill 1.0 : tensor<2x3xf32>
+  // expected-error @below {{'brew.cast' op is between floating-point types}}
+  %y = brew.cast "ip"(%x) : (tensor<2x3xf32>) -> tensor<2x3xi32>
+}

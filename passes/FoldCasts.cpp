@@ -1,0 +1,129 @@
+//===- FoldCasts.cpp - Casts become part of nests -------------------------===//
+//
+// A nest reads narrow tensors and widens element by element; one whose loops
+// are all parallel rounds what it writes. A reduction keeps its f32
+// accumulator: its cast becomes a nest of its own behind it, which kernel
+// forming joins with it. So does what no nest reads or makes (operands of
+// calls, sinks).
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/Brew/layers/Precision.h"
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace brew {
+#define GEN_PASS_DEF_FOLDCASTS
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+bool widens(CastOp cast) {
+  return elementOf(cast.getX()).getIntOrFloatBitWidth() <
+         elementOf(cast.getY()).getIntOrFloatBitWidth();
+}
+
+/// Nests that read a widened tensor read the narrow one instead.
+void foldIntoReaders(CastOp cast) {
+  Value narrow = cast.getX(), wide = cast.getY();
+  Type element = elementOf(wide);
+  for (OpOperand &use : llvm::make_early_inc_range(wide.getUses())) {
+    Operation *user = use.getOwner();
+    OpBuilder b(user);
+    if (auto extract = dyn_cast<tensor::ExtractOp>(user)) {
+      Value loaded = tensor::ExtractOp::create(b, extract.getLoc(), narrow,
+                                               extract.getIndices());
+      extract.replaceAllUsesWith(
+          arith::ExtFOp::create(b, extract.getLoc(), element, loaded)
+              .getResult());
+      extract.erase();
+      continue;
+    }
+    auto nest = dyn_cast<linalg::GenericOp>(user);
+    if (!nest || !nest.isDpsInput(&use))
+      continue;
+    BlockArgument argument = nest.getMatchingBlockArgument(&use);
+    use.set(narrow);
+    argument.setType(elementOf(narrow));
+    if (argument.use_empty())
+      continue;
+    b.setInsertionPointToStart(nest.getBody());
+    auto extended = arith::ExtFOp::create(b, nest.getLoc(), element, argument);
+    argument.replaceAllUsesExcept(extended, extended);
+  }
+}
+
+/// The nest that makes what is rounded does so itself. Returns whether it can.
+bool foldIntoWriter(CastOp cast) {
+  auto nest = cast.getX().getDefiningOp<linalg::GenericOp>();
+  auto from = tensorOf(cast.getX()), to = tensorOf(cast.getY());
+  if (!nest || !cast.getX().hasOneUse() ||
+      nest.getNumParallelLoops() != nest.getNumLoops() ||
+      memoryStrides(from) != memoryStrides(to))
+    return false;
+  auto result = llvm::cast<OpResult>(cast.getX());
+  OpOperand *init = nest.getDpsInitOperand(result.getResultNumber());
+  BlockArgument argument = nest.getMatchingBlockArgument(init);
+  if (!argument.use_empty() || !init->get().getDefiningOp<tensor::EmptyOp>())
+    return false;
+  OpBuilder b(nest);
+  init->set(tensor::EmptyOp::create(b, nest.getLoc(), to.getShape(),
+                                    to.getElementType(), to.getEncoding()));
+  argument.setType(to.getElementType());
+  Operation *yield = nest.getBody()->getTerminator();
+  b.setInsertionPoint(yield);
+  OpOperand &yielded = yield->getOpOperand(result.getResultNumber());
+  yielded.set(arith::TruncFOp::create(b, nest.getLoc(), to.getElementType(),
+                                      yielded.get()));
+  result.setType(to);
+  cast.getY().replaceAllUsesWith(result);
+  cast.erase();
+  return true;
+}
+
+/// A nest for a cast that is left.
+void lower(CastOp cast) {
+  OpBuilder b(cast);
+  Value nest = cast.buildGeneric(b)[0];
+  nest.getDefiningOp()->setAttr("brew.layer", cast.getLayerAttr());
+  if (Attribute backward = cast->getAttr("brew.backward"))
+    nest.getDefiningOp()->setAttr("brew.backward", backward);
+  cast.getY().replaceAllUsesWith(nest);
+  cast.erase();
+}
+
+struct FoldCasts : brew::impl::FoldCastsBase<FoldCasts> {
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      Block &block = program.getBody().front();
+      SmallVector<CastOp> casts(block.getOps<CastOp>());
+      // Pairs first, then readers: the rounded value then has no f32 users.
+      for (CastOp &cast : casts) {
+        SmallVector<OpFoldResult> same;
+        if (succeeded(cast->fold(same)) && !same.empty()) {
+          cast.getY().replaceAllUsesWith(llvm::cast<Value>(same[0]));
+          cast.erase();
+          cast = {};
+        }
+      }
+      llvm::erase(casts, CastOp());
+      for (CastOp cast : casts)
+        if (widens(cast))
+          foldIntoReaders(cast);
+      for (CastOp cast : llvm::reverse(casts))
+        if (cast.getY().use_empty())
+          cast.erase();
+      for (CastOp cast : SmallVector<CastOp>(block.getOps<CastOp>()))
+        if (widens(cast) || !foldIntoWriter(cast))
+          lower(cast);
+    }
+  }
+};
+
+} // namespace

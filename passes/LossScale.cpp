@@ -1,0 +1,103 @@
+//===- LossScale.cpp - Losses multiplied for narrow gradients -------------===//
+#include "passes/LossScale.h"
+
+#include "dialects/Brew/layers/Precision.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+// Names of the state; the runtime finds it by them.
+static constexpr StringLiteral kScale = "loss_scale.value",
+                               kGood = "loss_scale.good",
+                               kNonFinite = "loss_scale.non_finite";
+static constexpr StringLiteral kLayer = "loss_scale";
+
+static ModuleOp moduleOf(OpBuilder &b) {
+  return b.getInsertionBlock()->getParentOp()->getParentOfType<ModuleOp>();
+}
+
+static FlatSymbolRefAttr symbolOf(OpBuilder &b, Location loc, StringRef name) {
+  ModuleOp module = moduleOf(b);
+  if (!SymbolTable::lookupSymbolIn(module, name)) {
+    auto start = OpBuilder::atBlockBegin(module.getBody());
+    auto param = ParamOp::create(
+        start, loc, b.getStringAttr(name),
+        TypeAttr::get(RankedTensorType::get({}, b.getF32Type())),
+        b.getStringAttr(kLayer), b.getI64IntegerAttr(0), DenseI64ArrayAttr(),
+        b.getStringAttr(""), b.getF32FloatAttr(0), b.getF32FloatAttr(0),
+        StringAttr(), ArrayAttr(), ArrayAttr(), UnitAttr(),
+        b.getStringAttr(""));
+    param->setAttr("brew.carried", b.getUnitAttr());
+  }
+  return FlatSymbolRefAttr::get(b.getContext(), name);
+}
+
+static RankedTensorType scalar(OpBuilder &b) {
+  return RankedTensorType::get({}, b.getF32Type());
+}
+
+static Value read(OpBuilder &b, Location loc, StringRef name) {
+  return ParamValueOp::create(b, loc, scalar(b), symbolOf(b, loc, name));
+}
+
+static void store(OpBuilder &b, Location loc, Value value, StringRef name) {
+  StoreParamOp::create(b, loc, value, symbolOf(b, loc, name));
+}
+
+Value brew::buildLossScale(OpBuilder &b, Location loc, double initial) {
+  return LossScaleOp::create(b, loc, scalar(b), read(b, loc, kScale), kLayer,
+                             APFloat(initial));
+}
+
+Value brew::buildScaledSeed(OpBuilder &b, Location loc, Type type, Value scale,
+                            StringAttr layer, float weight) {
+  return ScaleSeedOp::create(b, loc, type, scale, layer,
+                             b.getF64FloatAttr(weight));
+}
+
+Value brew::buildUnscaled(OpBuilder &b, Location loc, Value gradient,
+                          Value scale, StringAttr layer) {
+  // Zeros are as good as they are.
+  if (gradient.getDefiningOp<FillOp>())
+    return gradient;
+  auto op =
+      UnscaleOp::create(b, loc, gradient.getType(), gradient, scale, layer);
+  op->setAttr("brew.backward", b.getUnitAttr());
+  return op;
+}
+
+void brew::countNonFiniteGradients(ProgramOp program) {
+  SmallVector<Value> gradients;
+  program.walk([&](StoreGradientOp op) { gradients.push_back(op.getValue()); });
+  if (gradients.empty())
+    return;
+  auto b = OpBuilder::atBlockEnd(&program.getBody().front());
+  Location loc = program.getLoc();
+  auto count =
+      CountNonFiniteOp::create(b, loc, scalar(b), read(b, loc, kNonFinite),
+                               gradients, b.getStringAttr(kLayer));
+  count->setAttr("brew.backward", b.getUnitAttr());
+  store(b, loc, count, kNonFinite);
+}
+
+Value brew::buildNonFiniteCount(OpBuilder &b, Location loc) {
+  return read(b, loc, kNonFinite);
+}
+
+Value brew::buildChoice(OpBuilder &b, Location loc, Value count, Value updated,
+                        Value before, StringAttr layer) {
+  return ChooseOp::create(b, loc, updated.getType(), count, updated, before,
+                          layer);
+}
+
+void brew::buildScaleUpdate(OpBuilder &b, Location loc, double initial,
+                            int64_t window) {
+  Value scale = buildLossScale(b, loc, initial);
+  auto next = AdaptScaleOp::create(
+      b, loc, TypeRange{scalar(b), scalar(b), scalar(b)}, scale,
+      read(b, loc, kGood), read(b, loc, kNonFinite), b.getStringAttr(kLayer),
+      b.getI64IntegerAttr(window));
+  store(b, loc, next.getNewScale(), kScale);
+  store(b, loc, next.getNewGood(), kGood);
+  store(b, loc, next.getNoCount(), kNonFinite);
+}

@@ -1,0 +1,273 @@
+//===- LowerPrecision.cpp - Activations in 16 bits ------------------------===//
+//
+// Every activation and gradient of one gets a cast to the narrow type behind
+// what computes it, and its users read that through a cast back: layers go on
+// computing in f32, and casts that nothing separates from a nest become part of
+// it (brew-fold-casts). What only moves elements moves narrow ones. Products
+// take narrow operands themselves, where the target's calls can; where they
+// cannot, their operands are rounded all the same.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/layers/Convolution.h"
+#include "dialects/Brew/layers/Precision.h"
+#include "passes/Passes.h"
+#include "passes/PrecisionRules.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace brew {
+#define GEN_PASS_DEF_LOWERPRECISION
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+RankedTensorType withElement(RankedTensorType type, Type element) {
+  return RankedTensorType::get(type.getShape(), element, type.getEncoding());
+}
+
+/// Rewrites one program.
+class Narrowing {
+public:
+  Narrowing(ProgramOp program, FloatType narrow, bool calls)
+      : program(program), narrow(narrow), calls(calls),
+        exact(brew::findExactValues(program)) {}
+
+  void run() {
+    SmallVector<Operation *> ops;
+    for (Operation &op : program.getBody().front())
+      ops.push_back(&op);
+    for (Operation *op : ops)
+      visit(op);
+    gatherParameterCasts();
+    delayGradientCasts();
+    for (Operation &op :
+         llvm::make_early_inc_range(llvm::reverse(program.getBody().front())))
+      if (isa<CastOp>(op) && op.use_empty())
+        op.erase();
+  }
+
+private:
+  void visit(Operation *op) {
+    if (isa<LibraryInterface>(op))
+      return visitProduct(op);
+    if (brew::movesElements(op)) {
+      if (llvm::any_of(op->getOperands(), [&](Value operand) {
+            auto cast = operand.getDefiningOp<CastOp>();
+            return cast && elementOf(cast.getX()) == narrow;
+          }))
+        narrowMove(op);
+      return;
+    }
+    for (OpResult result : op->getResults())
+      if (!exact.contains(result) && brew::isNarrowResult(result))
+        narrowResult(result);
+  }
+
+  /// Rounds what `op` computes; everything behind it reads the rounded value.
+  void narrowResult(OpResult result) {
+    OpBuilder b(result.getOwner());
+    b.setInsertionPointAfter(result.getOwner());
+    CastOp rounded = cast(b, result.getOwner(), result, narrow);
+    CastOp wide = cast(b, result.getOwner(), rounded, b.getF32Type());
+    result.replaceAllUsesExcept(wide, rounded);
+  }
+
+  /// Makes a result narrow by itself.
+  void retypeResult(OpResult result) {
+    result.setType(withElement(tensorOf(result), narrow));
+    OpBuilder b(result.getOwner());
+    b.setInsertionPointAfter(result.getOwner());
+    CastOp wide = cast(b, result.getOwner(), result, b.getF32Type());
+    result.replaceAllUsesExcept(wide, wide);
+  }
+
+  void narrowMove(Operation *op) {
+    for (OpOperand &operand : op->getOpOperands())
+      if (brew::isMoved(operand))
+        operand.set(narrowForm(operand.get(), op));
+    for (OpResult result : op->getResults())
+      retypeResult(result);
+  }
+
+  void visitProduct(Operation *op) {
+    for (OpOperand &operand : op->getOpOperands()) {
+      Value form = narrowForm(operand.get(), op);
+      if (!calls) {
+        Value &wide = widened[form];
+        if (!wide) {
+          OpBuilder b(op);
+          b.setInsertionPointAfterValue(form);
+          wide = cast(b, op, form, b.getF32Type());
+        }
+        form = wide;
+      }
+      operand.set(form);
+    }
+    if (auto weights = dyn_cast<ConvolutionBackwardWeightsOp>(op))
+      if (calls)
+        op = splitBias(weights);
+    // A product's own sums are f32, and cuBLASLt can give them as such.
+    if (isa<InnerProductBackwardWeightsOp>(op))
+      return;
+    for (OpResult result : op->getResults()) {
+      if (calls)
+        retypeResult(result);
+      else if (!exact.contains(result) && brew::isNarrowResult(result))
+        narrowResult(result);
+    }
+  }
+
+  /// The sum over a convolution's narrow gradient needs f32 for its result,
+  /// which no call gives: a nest computes it.
+  Operation *splitBias(ConvolutionBackwardWeightsOp op) {
+    if (!op.getDb())
+      return op;
+    OpBuilder b(op);
+    b.setInsertionPointAfter(op);
+    CastOp wide = cast(b, op, op.getDy(), b.getF32Type());
+    ArrayRef<int64_t> shape = shapeOf(op.getDy());
+    SmallVector<int64_t> order = {1, 0};
+    for (int64_t dim = 2; dim < static_cast<int64_t>(shape.size()); ++dim)
+      order.push_back(dim);
+    SmallVector<int64_t> extents, dims(shape.size());
+    SmallVector<bool> reduction(shape.size(), true);
+    reduction.front() = false;
+    for (auto [loop, dim] : llvm::enumerate(order)) {
+      extents.push_back(shape[dim]);
+      dims[dim] = loop;
+    }
+    Nest nest(b, op.getLoc(), extents, reduction);
+    nest.input(wide, dims);
+    nest.output(tensorOf(op.getDb()), {0}, 0.0);
+    Value sum = nest.build([](Nest::Body &body) -> SmallVector<Value> {
+      return {body.s.accumulate(body.out[0], body.in[0])};
+    })[0];
+    mark(op, sum.getDefiningOp());
+    op.getDb().replaceAllUsesWith(sum);
+    b.setInsertionPoint(op);
+    auto alone = ConvolutionBackwardWeightsOp::create(
+        b, op.getLoc(), op.getDw().getType(), Type(), op.getX(), op.getDy(),
+        op.getLayerAttr(), op.getKernelAttr(), op.getStrideAttr(),
+        op.getPadAttr(), op.getDilationAttr(), op.getGroupAttr());
+    alone->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    op.getDw().replaceAllUsesWith(alone.getDw());
+    op.erase();
+    return alone;
+  }
+
+  /// The narrow form of a value that `user` reads.
+  Value narrowForm(Value value, Operation *user) {
+    if (elementOf(value) == narrow)
+      return value;
+    if (auto known = value.getDefiningOp<CastOp>())
+      if (elementOf(known.getX()) == narrow)
+        return known.getX();
+    Value &form = narrowed[value];
+    if (form)
+      return form;
+    OpBuilder b(user);
+    b.setInsertionPointAfterValue(value);
+    auto type = withElement(tensorOf(value), narrow);
+    if (auto fill = value.getDefiningOp<FillOp>())
+      form = FillOp::create(b, fill.getLoc(), type, fill.getValueAttr());
+    else
+      form = cast(b, user, value, narrow);
+    return form;
+  }
+
+  CastOp cast(OpBuilder &b, Operation *reason, Value x, Type element) {
+    Attribute layer = reason->getAttr("layer");
+    if (!layer)
+      layer = reason->getAttr("brew.layer");
+    auto cast = CastOp::create(
+        b, reason->getLoc(), withElement(tensorOf(x), element), x,
+        layer ? cast_or_null<StringAttr>(layer) : b.getStringAttr(""));
+    // A parameter's copy belongs to the forward pass even where only the
+    // backward pass reads it.
+    if (reason->hasAttr("brew.backward") && !x.getDefiningOp<ParamValueOp>())
+      cast->setAttr("brew.backward", b.getUnitAttr());
+    return cast;
+  }
+
+  static void mark(Operation *reason, Operation *nest) {
+    nest->setAttr("brew.layer", reason->getAttr("layer"));
+    if (Attribute backward = reason->getAttr("brew.backward"))
+      nest->setAttr("brew.backward", backward);
+  }
+
+  /// Copies of parameters stand side by side, so that one kernel makes them.
+  void gatherParameterCasts() {
+    Block &block = program.getBody().front();
+    SmallVector<Operation *> reads, casts;
+    for (auto cast : block.getOps<CastOp>())
+      if (auto read = cast.getX().getDefiningOp<ParamValueOp>()) {
+        reads.push_back(read);
+        casts.push_back(cast);
+      }
+    Operation *last = nullptr;
+    for (Operation *op : llvm::concat<Operation *>(reads, casts)) {
+      if (last)
+        op->moveAfter(last);
+      else
+        op->moveBefore(&block, block.begin());
+      last = op;
+    }
+  }
+
+  /// Gradients by weights become f32 where they are stored, behind everything
+  /// else, for the same reason.
+  void delayGradientCasts() {
+    for (auto product :
+         program.getBody().front().getOps<ConvolutionBackwardWeightsOp>()) {
+      Value dw = product.getDw();
+      if (elementOf(dw) != narrow || !dw.hasOneUse())
+        continue;
+      Operation *cast = *dw.user_begin(), *first = nullptr;
+      for (Operation *user : cast->getUsers())
+        if (!first || user->isBeforeInBlock(first))
+          first = user;
+      if (first && first->getBlock() == cast->getBlock())
+        cast->moveBefore(first);
+    }
+  }
+
+  ProgramOp program;
+  FloatType narrow;
+  bool calls;
+  llvm::DenseSet<Value> exact;
+  llvm::DenseMap<Value, Value> narrowed, widened;
+};
+
+struct LowerPrecision : brew::impl::LowerPrecisionBase<LowerPrecision> {
+  using LowerPrecisionBase::LowerPrecisionBase;
+
+  void runOnOperation() override {
+    Builder b(&getContext());
+    FloatType narrow = type == "bf16"  ? FloatType(b.getBF16Type())
+                       : type == "f16" ? FloatType(b.getF16Type())
+                                       : FloatType();
+    if (!narrow) {
+      getOperation().emitError()
+          << "unknown type '" << type << "' (bf16 and f16 are known)";
+      return signalPassFailure();
+    }
+    for (auto param : getOperation().getOps<ParamOp>())
+      if (!cast<ShapedType>(param.getType()).getElementType().isF32()) {
+        param.emitError() << "only f32 nets can be computed in " << type;
+        return signalPassFailure();
+      }
+    for (auto program : getOperation().getOps<ProgramOp>())
+      // Programs without layers compute with parameters and what belongs to
+      // them, which stay f32.
+      if (!program.getBody().front().getOps<ShapeInterface>().empty())
+        Narrowing(program, narrow, calls).run();
+  }
+};
+
+} // namespace

@@ -1,0 +1,118 @@
+//===- PrecisionRules.cpp - What may be rounded to 16 bits ----------------===//
+#include "passes/PrecisionRules.h"
+
+#include "dialects/Brew/layers/Precision.h"
+#include "dialects/Brew/layers/Shape.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+/// What differs from the rule: operands that must be exact, tops that stay f32.
+struct LayerRule {
+  StringRef operation;
+  ArrayRef<unsigned> exactOperands;
+  ArrayRef<unsigned> wideTops;
+};
+
+constexpr unsigned kFirst[] = {0}, kSecond[] = {1}, kThird[] = {2},
+                   kFirstTwo[] = {0, 1}, kLaterTwo[] = {1, 2};
+
+const LayerRule *ruleOf(Operation *op) {
+  static const LayerRule rules[] = {
+      {"brew.accuracy", kSecond, kFirstTwo},
+      {"brew.argmax", {}, kFirst},
+      {"brew.batch_reindex", kSecond, {}},
+      {"brew.contrastive_loss", kThird, {}},
+      {"brew.embed", kFirst, {}},
+      {"brew.hinge_loss", kSecond, {}},
+      {"brew.infogain_loss", kLaterTwo, kSecond},
+      // The cell is a sum over all time steps.
+      {"brew.lstm_unit", kThird, kFirst},
+      // A mask numbers the places of a plane.
+      {"brew.max_pooling", {}, kSecond},
+      {"brew.multinomial_logistic_loss", kSecond, {}},
+      {"brew.prior_box", {}, kFirst},
+      {"brew.psroi_pooling", kSecond, {}},
+      {"brew.reduction", {}, kFirst},
+      {"brew.roi_pooling", kSecond, {}},
+      {"brew.sigmoid_cross_entropy_loss", kSecond, {}},
+      {"brew.softmax", {}, kFirst},
+      {"brew.softmax_loss", kSecond, kSecond},
+  };
+  StringRef name = op->getName().getStringRef();
+  for (const LayerRule &rule : rules)
+    if (rule.operation == name)
+      return &rule;
+  return nullptr;
+}
+
+bool isSink(Operation *op) {
+  return isa<StoreParamOp, StoreGradientOp, StoreStateOp, OutputOp, KeepOp,
+             CheckLabelsOp>(op);
+}
+
+/// Whether exact results make the operands exact as well.
+bool passesOn(Operation *op) {
+  if (isa<ScalarBodyInterface, UnscaleOp>(op) || brew::movesElements(op))
+    return true;
+  auto nest = dyn_cast<linalg::GenericOp>(op);
+  return nest && nest.getNumParallelLoops() == nest.getNumLoops();
+}
+
+} // namespace
+
+llvm::DenseSet<Value> brew::findExactValues(ProgramOp program) {
+  llvm::DenseSet<Value> exact;
+  for (Operation &op : llvm::reverse(program.getBody().front())) {
+    if (isa<StoreParamOp, StoreGradientOp, StoreStateOp>(op))
+      exact.insert(op.getOperand(0));
+    if (const LayerRule *rule = ruleOf(&op))
+      for (unsigned operand : rule->exactOperands)
+        if (operand < op.getNumOperands())
+          exact.insert(op.getOperand(operand));
+    bool any = llvm::any_of(
+        op.getResults(), [&](Value result) { return exact.contains(result); });
+    if (!any || !passesOn(&op))
+      continue;
+    for (Value operand : op.getOperands())
+      // What others read too was not made for the exact result.
+      if (operand.hasOneUse() || !isa<linalg::GenericOp>(op))
+        exact.insert(operand);
+  }
+  return exact;
+}
+
+bool brew::movesElements(Operation *op) {
+  return isa<ReinterpretOp, JoinOp, CutOp, PasteOp, ConcatOp, SliceOp, CropOp>(
+      op);
+}
+
+bool brew::isMoved(OpOperand &operand) {
+  return !isa<CropOp>(operand.getOwner()) || operand.getOperandNumber() == 0;
+}
+
+bool brew::isNarrowResult(OpResult result) {
+  Operation *op = result.getOwner();
+  auto type = dyn_cast<RankedTensorType>(result.getType());
+  if (!type || !type.getElementType().isF32() || type.getNumElements() <= 1)
+    return false;
+  if (isa<FeedOp, ParamValueOp, ParamGradientOp, ParamStateOp, SolverScalarOp,
+          FillOp, CastOp, UnscaleOp, tensor::EmptyOp, linalg::FillOp>(op) ||
+      op->hasTrait<OpTrait::ConstantLike>())
+    return false;
+  if (llvm::all_of(result.getUsers(), isSink))
+    return false;
+  // Beyond its tops a layer's results are what it saves for the backward pass.
+  // Parts of a composite layer have no names for theirs.
+  unsigned number = result.getResultNumber();
+  if (auto tops = op->getAttrOfType<ArrayAttr>("tops"))
+    if (number >= tops.size() && op->getNumResults() > 1)
+      return false;
+  const LayerRule *rule = ruleOf(op);
+  return !rule || !llvm::is_contained(rule->wideTops, number);
+}
