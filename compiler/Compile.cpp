@@ -283,6 +283,13 @@ void Compilation::buildManifest(const std::vector<plan::Kernel> &kernels) {
 
 void Compilation::generateForCpu() {
   CpuTarget target = resolveCpuTarget(options.cpu);
+  if (options.pipeline.activations == "f16" && !target.has("f16c"))
+    throw Error(ExitStatus::Usage,
+                "--precision=f16 needs a processor that converts f16 (F16C), "
+                "which " +
+                    options.cpu +
+                    " does not; --cpu=x86-64-v3 and later do, "
+                    "and bf16 works everywhere");
   std::vector<EmittedKernel> emitted;
   auto kernels = emitKernels(*imported.module, emitted);
   if (wants(Emit::Kernels))

@@ -58,12 +58,15 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     pm.addPass(createFoldFlatten());
     DifferentiateOptions gradients;
     gradients.keep = kept.blobs;
+    gradients.lossScale = options.lossScale;
     pm.addPass(createDifferentiate(gradients));
     if (!options.solverType.empty()) {
       BuildUpdateOptions update;
       update.solverType = options.solverType;
       update.regularization = options.regularization;
       update.keepUpdate = options.keepUpdate;
+      update.lossScale = options.lossScale;
+      update.lossScaleWindow = options.lossScaleWindow;
       pm.addPass(createBuildUpdate(update));
     }
     // Splits have a gradient of their own, so they go only now.
@@ -78,6 +81,13 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     FuseEpilogueOptions epilogue;
     epilogue.plainProducts = options.cuda;
     pm.addPass(createFuseEpilogue(epilogue));
+    if (!options.activations.empty()) {
+      LowerPrecisionOptions precision;
+      precision.type = options.activations;
+      // oneDNN's products stay f32: few processors have faster ones.
+      precision.calls = options.cuda;
+      pm.addPass(createLowerPrecision(precision));
+    }
     AssignLayoutOptions layout;
     layout.layout = options.layout;
     // Only tensor cores want channels last.
@@ -94,6 +104,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     LowerToNestsOptions lower;
     lower.noLibrary = layout.noLibrary;
     pm.addPass(createLowerToNests(lower));
+    pm.addPass(createFoldCasts());
     pm.addPass(mlir::createCSEPass());
     pm.addPass(createPlaceSlices());
     pm.addPass(createFormKernels());

@@ -32,6 +32,13 @@ struct PipelineOptions {
   std::string layout = "auto";
   bool cuda = false;        ///< for a GPU instead of the CPU
   bool tensorCores = false; ///< CUDA: products in less than full precision
+  /// Type of activations and their gradients, "bf16" or "f16"; empty for that
+  /// of parameters.
+  std::string activations;
+  /// What losses are multiplied by at first (0: not at all), and iterations
+  /// after which that is doubled (0: never).
+  double lossScale = 0;
+  int64_t lossScaleWindow = 0;
   /// Solver whose `update` program to build; empty for none.
   std::string solverType;
   std::string regularization = "L2";

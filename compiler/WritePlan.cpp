@@ -41,6 +41,10 @@ plan::DataType dataTypeOf(Type type) {
     return plan::F32;
   if (type.isF64())
     return plan::F64;
+  if (type.isBF16())
+    return plan::BF16;
+  if (type.isF16())
+    return plan::F16;
   if (type.isInteger(32))
     return plan::I32;
   if (type.isInteger(8))

@@ -71,6 +71,9 @@ struct ExpandKernelOps
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+    // Shifts, which vectorise on every processor and round alike on all; the
+    // instructions that some have flush small numbers to zero.
+    arith::populateExpandBFloat16Patterns(patterns);
     memref::populateExpandStridedMetadataPatterns(patterns);
     // The polynomials are written with fma, a slow library call without it.
     if (fma)

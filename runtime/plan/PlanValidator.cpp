@@ -160,10 +160,6 @@ void Validator::checkBuffer(const Buffer &buffer,
           "numbers of dimensions and strides differ");
   require(buffer.dims_size() <= kMaxRank, where, "too many dimensions");
 
-  require((buffer.type() != BF16 && buffer.type() != F16) ||
-              manifest.target().kind() == Target::CUDA,
-          where, "only CUDA plans have 16-bit floating-point buffers");
-
   // Arithmetic below cannot overflow: each factor is bounded by kMaxBytes
   // before it is used, and products are taken in 128 bits.
   std::uint64_t count = 1, last = 0;

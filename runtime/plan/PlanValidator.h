@@ -94,7 +94,8 @@ private:
                  const std::string &where) const;
   void checkEpilogue(const Epilogue &epilogue, Direction direction,
                      const std::string &where) const;
-  void checkTypes(std::initializer_list<const Buffer *> buffers,
+  void checkTypes(const Buffer &x, const Buffer &w, const Buffer *b,
+                  const Buffer &y, Direction direction,
                   const std::string &where) const;
   void checkWritable(const Buffer &buffer, const std::string &where) const;
   void checkDisjoint(const Buffer &written, const Buffer &read,

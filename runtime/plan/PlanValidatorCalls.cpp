@@ -10,14 +10,23 @@ namespace brew::plan {
 /// Vendor libraries take window sizes and extents as 32-bit integers.
 static constexpr std::int64_t kMaxExtent = 0x7fffffff;
 
-void Validator::checkTypes(std::initializer_list<const Buffer *> buffers,
+void Validator::checkTypes(const Buffer &x, const Buffer &w, const Buffer *b,
+                           const Buffer &y, Direction direction,
                            const std::string &where) const {
-  const Buffer *first = *buffers.begin();
-  require(first->type() == F32 || first->type() == F64, where,
-          "a buffer is neither F32 nor F64");
-  for (const Buffer *buffer : buffers)
-    require(!buffer || buffer->type() == first->type(), where,
-            "the buffers' types differ");
+  auto isNarrow = [](const Buffer &buffer) {
+    return buffer.type() == BF16 || buffer.type() == F16;
+  };
+  for (const Buffer *operand : {&x, &w, &y})
+    require(operand->type() != I32 && operand->type() != U8, where,
+            "a buffer holds no floating-point numbers");
+  require(!isNarrow(x) || manifest.target().kind() == Target::CUDA, where,
+          "only CUDA plans have calls with 16-bit operands");
+  // Sums over 16-bit operands may leave with all their digits.
+  const bool wideSum =
+      direction == BACKWARD_WEIGHTS && isNarrow(x) && w.type() == F32;
+  require(y.type() == x.type() && (w.type() == x.type() || wideSum) &&
+              (!b || b->type() == w.type()),
+          where, "the buffers' types differ");
 }
 
 void Validator::checkWritable(const Buffer &buffer,
@@ -75,7 +84,7 @@ void Validator::checkConvolution(const ConvolutionCall &call, int program,
   const Buffer *b = nullptr;
   if (call.has_b_buffer_index())
     b = &buffer(true, call.b_buffer_index(), program, where, "b");
-  checkTypes({&x, &w, &y, b}, where);
+  checkTypes(x, w, b, y, call.direction(), where);
   const bool isCuda = manifest.target().kind() == Target::CUDA;
   const int rank = x.dims_size(), spatial = rank - 2;
   require(w.dims_size() == rank && y.dims_size() == rank &&
@@ -140,7 +149,7 @@ void Validator::checkInnerProduct(const InnerProductCall &call, int program,
   const Buffer *b = nullptr;
   if (call.has_b_buffer_index())
     b = &buffer(true, call.b_buffer_index(), program, where, "b");
-  checkTypes({&x, &w, &y, b}, where);
+  checkTypes(x, w, b, y, call.direction(), where);
   require(call.direction() != BACKWARD_DATA || !b, where,
           "the gradient of the data has no bias");
   // With axis == rank of x, K is empty: a product with one column.

@@ -11,6 +11,8 @@
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cmath>
+
 namespace cl = llvm::cl;
 using namespace brew;
 using namespace brew::compiler;
@@ -85,9 +87,21 @@ cl::opt<Precision> precision(
     cl::values(clEnumValN(Precision::F32, "f32", "32 bits"),
                clEnumValN(Precision::F64, "f64", "64 bits, generic code only"),
                clEnumValN(Precision::TF32, "tf32", "GPU tensor cores"),
-               clEnumValN(Precision::BF16, "bf16", "bfloat16"),
-               clEnumValN(Precision::F16, "f16", "IEEE half")),
+               clEnumValN(Precision::BF16, "bf16",
+                          "activations and products in bfloat16"),
+               clEnumValN(Precision::F16, "f16",
+                          "activations and products in IEEE half")),
     cl::cat(category));
+cl::opt<double>
+    lossScale("loss-scale",
+              cl::desc("f16: what the loss is multiplied by at first, a power "
+                       "of two (default 1024)"),
+              cl::init(1024), cl::cat(category));
+cl::opt<int64_t>
+    lossScaleWindow("loss-scale-window",
+                    cl::desc("f16: good iterations after which the scale is "
+                             "doubled; 0 keeps it (default 2000)"),
+                    cl::init(2000), cl::cat(category));
 
 cl::opt<Emit> emitPhase(
     "emit", cl::desc("Print a phase's module"), cl::init(Emit::None),
@@ -133,10 +147,18 @@ CompileOptions readOptions() {
     usage("--gpu-arch and --no-kernel-cache are for --target cuda");
   if (cuda && cpu.getNumOccurrences())
     usage("--cpu is for --target cpu");
-  if (!cuda && precision != Precision::F32 && precision != Precision::F64)
-    usage("this precision is not supported on the cpu target; f32 and f64 are");
-  if (precision == Precision::BF16 || precision == Precision::F16)
-    usage("this precision is not supported yet; f32, tf32 and f64 are");
+  if (!cuda && precision == Precision::TF32)
+    usage("--precision=tf32 is for --target cuda");
+  bool isHalf = precision == Precision::F16;
+  bool isNarrow = isHalf || precision == Precision::BF16;
+  if (!isHalf &&
+      (lossScale.getNumOccurrences() || lossScaleWindow.getNumOccurrences()))
+    usage("--loss-scale and --loss-scale-window are for --precision=f16");
+  if (int exponent = 0; std::frexp(lossScale, &exponent) != 0.5 ||
+                        lossScale < 1 || lossScale > 16777216)
+    usage("--loss-scale must be a power of two from 1 to 16777216");
+  if (lossScaleWindow < 0)
+    usage("--loss-scale-window must not be negative");
   if (gradients && !phase.getNumOccurrences())
     usage("--gradients goes with --phase");
   if ((emitPhase == Emit::Kernels || emitPhase == Emit::All) && dumpDir.empty())
@@ -152,7 +174,13 @@ CompileOptions readOptions() {
   options.deterministic = deterministic;
   options.kernelCache = !noKernelCache;
   options.pipeline.cuda = cuda;
-  options.pipeline.tensorCores = options.tf32;
+  options.pipeline.tensorCores = options.tf32 || isNarrow;
+  if (isNarrow)
+    options.pipeline.activations = isHalf ? "f16" : "bf16";
+  if (isHalf) {
+    options.pipeline.lossScale = lossScale;
+    options.pipeline.lossScaleWindow = lossScaleWindow;
+  }
   options.weights = weights;
   options.emit = emitPhase;
   options.dumpDir = dumpDir;

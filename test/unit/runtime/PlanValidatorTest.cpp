@@ -339,8 +339,6 @@ const BrokenRule kRules[] = {
     {"FirstBackwardStepBeyond",
      [](Manifest &m) { program(m).set_first_backward_step(8); },
      "first_backward_step lies outside"},
-    {"SixteenBits", [](Manifest &m) { buffer(m, "data").set_type(BF16); },
-     "only CUDA plans have 16-bit"},
     {"NoFeedLayer",
      [](Manifest &m) { program(m).mutable_feeds(0)->clear_layer(); },
      "feed's layer is missing"},
