@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 
 namespace brew::test {
 namespace {
@@ -230,6 +231,90 @@ TEST(CudaKernels, PacksWhereAddressesAreAligned) {
     EXPECT_EQ(odd.cudaText("k", 0).find("BREW_LOAD(BREW_VECTOR("),
               std::string::npos);
     EXPECT_EQ(compareWithInterpreter(odd, "k", 1e-6, sampleValue), "");
+  }
+}
+
+/// 16-bit numbers are widened where they are read and rounded where they are
+/// written, to the same bits on every target; all 65536 of them, and their
+/// halves, which lie between.
+TEST(CudaKernels, SixteenBitNumbers) {
+  for (std::string type : {"bf16", "f16"}) {
+    std::string n = "tensor<65536x" + type + ">", w = "tensor<65536xf32>",
+                map = "(i) -> (i)",
+                widen = "%e = arith.extf %a : " + type + " to f32\n";
+    EmittedModule module(
+        kernelText("k", "-1, -1, -1", {n, w},
+                   nestText({"%wide", w, map}, "p", 1, {{"%0", n, map}},
+                            "%r = arith.extf %a : " + type + " to f32\n") +
+                       nestText({"%half", n, map}, "p", 1,
+                                {{"%0", n, map}, {"%1", w, map}},
+                                widen +
+                                    "%h = arith.mulf %e, %b : f32\n"
+                                    "%r = arith.truncf %h : f32 to " +
+                                    type + "\n") +
+                       nestText({"%round", n, map}, "p", 1, {{"%1", w, map}},
+                                "%r = arith.truncf %a : f32 to " + type + "\n"),
+                   {{"%wide", w}, {"%half", n}, {"%round", n}}));
+    auto fill = [&](std::vector<LaunchBuffer> &buffers) {
+      for (std::uint32_t i = 0; i < 65536; ++i) {
+        auto bits = static_cast<std::uint16_t>(i);
+        std::memcpy(static_cast<char *>(buffers[0].data()) + 2 * i, &bits, 2);
+        // Every exponent, and fractions on both sides of the ties.
+        std::uint32_t word = i << 16 | (i * 40503u & 0xffff);
+        if (i % 7 == 0)
+          word = i << 16 | 0x8000;
+        if (i % 11 == 0)
+          word = (0x38000000u - (i % 3 << 23)) | (i & 0x3ff) << 13 | 0x1000;
+        std::memcpy(static_cast<char *>(buffers[1].data()) + 4 * i, &word, 4);
+      }
+    };
+    auto values = [](unsigned, std::size_t) { return 0.0; };
+    std::vector<LaunchBuffer> want = module.buffers("k", values),
+                              got = module.buffers("k", values);
+    fill(want);
+    fill(got);
+    module.run("k", want, 0, module.kernel("k").domain);
+    module.runOnGpu("k", got, 0);
+    for (std::size_t buffer = 2; buffer < 5; ++buffer)
+      for (std::size_t i = 0; i < 65536; ++i) {
+        double a = want[buffer].get(i), b = got[buffer].get(i);
+        ASSERT_TRUE((std::isnan(a) && std::isnan(b)) || a == b)
+            << type << " " << i << ", result " << buffer - 2 << ": " << b
+            << " on the GPU, " << a << " on the CPU";
+      }
+  }
+}
+
+/// A sum of 16-bit numbers has an f32 accumulator and is rounded once.
+TEST(CudaKernels, SixteenBitSums) {
+  for (auto [type, pack] :
+       {std::pair<std::string, std::string>("bf16", "__nv_bfloat16, 8"),
+        {"f16", "__half, 8"}}) {
+    std::string t = "tensor<70x4096x" + type + ">", s = "tensor<70xf32>",
+                v = "tensor<70x" + type + ">", all = "(i, j) -> (i, j)",
+                widen = "%e = arith.extf %a : " + type + " to f32\n";
+    EmittedModule sums(kernelText(
+        "k", "-1", {t},
+        nestText({"%s", s, "(i, j) -> (i)", "0.0"}, "pr", 1, {{"%0", t, all}},
+                 widen + "%r = arith.addf %o, %e fastmath<reassoc> : f32\n") +
+            nestText({"%y", v, "(i) -> (i)"}, "p", 1, {{"%s", s, "(i) -> (i)"}},
+                     "%r = arith.truncf %a : f32 to " + type + "\n"),
+        {{"%y", v}}));
+    // In the type itself a sum of 4096 numbers would stop growing.
+    auto large = [](unsigned, std::size_t i) { return i % 2 ? 1.0 : 1.5; };
+    EXPECT_EQ(compareWithInterpreter(sums, "k", 0, large), "");
+    EmittedModule doubled(
+        kernelText("k", "-1", {t},
+                   nestText({"%y", t, all}, "pp", 2, {{"%0", t, all}},
+                            widen +
+                                "%d = arith.addf %e, %e : f32\n"
+                                "%r = arith.truncf %d : f32 to " +
+                                type + "\n"),
+                   {{"%y", t}}));
+    EXPECT_NE(doubled.cudaText("k", 0).find("BREW_LOAD(BREW_VECTOR(" + pack),
+              std::string::npos)
+        << doubled.cudaText("k", 0);
+    EXPECT_EQ(compareWithInterpreter(doubled, "k", 0, sampleValue), "");
   }
 }
 

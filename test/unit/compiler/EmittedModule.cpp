@@ -12,6 +12,7 @@
 #include "compiler/cuda/EmitCuda.h"
 #include "compiler/cuda/SimCompiler.h"
 #include "dialects/Brew/BrewDialect.h"
+#include "runtime/weights/ShortFloats.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -37,7 +38,7 @@ LaunchBuffer::LaunchBuffer(Type type, std::size_t count)
     : type(type), count(count), storage(bytes() + 64) {}
 
 std::size_t LaunchBuffer::bytes() const {
-  constexpr std::size_t sizes[] = {4, 8, 1, 4};
+  constexpr std::size_t sizes[] = {4, 8, 1, 4, 2, 2};
   return count * sizes[static_cast<int>(type)];
 }
 
@@ -57,6 +58,10 @@ double LaunchBuffer::get(std::size_t i) const {
     return static_cast<const std::int8_t *>(p)[i];
   case Type::I32:
     return static_cast<const std::int32_t *>(p)[i];
+  case Type::BF16:
+    return double(static_cast<const runtime::BFloat16 *>(p)[i]);
+  case Type::F16:
+    return double(static_cast<const runtime::Float16 *>(p)[i]);
   }
   return 0;
 }
@@ -75,6 +80,14 @@ void LaunchBuffer::set(std::size_t i, double value) {
     break;
   case Type::I32:
     static_cast<std::int32_t *>(p)[i] = static_cast<std::int32_t>(value);
+    break;
+  case Type::BF16:
+    static_cast<runtime::BFloat16 *>(p)[i] =
+        runtime::BFloat16(static_cast<float>(value));
+    break;
+  case Type::F16:
+    static_cast<runtime::Float16 *>(p)[i] =
+        runtime::Float16(static_cast<float>(value));
     break;
   }
 }
@@ -144,6 +157,8 @@ std::vector<LaunchBuffer> EmittedModule::buffers(
     auto type = element.isF32()        ? LaunchBuffer::Type::F32
                 : element.isF64()      ? LaunchBuffer::Type::F64
                 : element.isInteger(8) ? LaunchBuffer::Type::I8
+                : element.isBF16()     ? LaunchBuffer::Type::BF16
+                : element.isF16()      ? LaunchBuffer::Type::F16
                                        : LaunchBuffer::Type::I32;
     unsigned number = buffers.size();
     buffers.emplace_back(type, ir::countOf(ir::shapeOf(value)));

@@ -17,7 +17,7 @@ namespace brew::test {
 
 /// One buffer of a launch, with the element type that gives it its meaning.
 struct LaunchBuffer {
-  enum class Type { F32, F64, I8, I32 };
+  enum class Type { F32, F64, I8, I32, BF16, F16 };
   Type type;
   std::size_t count;
   std::vector<std::byte> storage;

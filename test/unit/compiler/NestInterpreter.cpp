@@ -3,6 +3,7 @@
 #include "NestInterpreter.h"
 
 #include "dialects/Brew/BrewDialect.h"
+#include "runtime/weights/ShortFloats.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -68,7 +69,12 @@ public:
 
 private:
   static Number round(Type type, Number value) {
-    return type.isF32() ? static_cast<float>(value) : value;
+    auto single = [&] { return static_cast<float>(value); };
+    if (type.isBF16())
+      return double(runtime::BFloat16(single()));
+    if (type.isF16())
+      return double(runtime::Float16(single()));
+    return type.isF32() ? single() : value;
   }
 
   Number get(Value value) {
@@ -142,6 +148,8 @@ private:
         .Case([&](arith::SelectOp) { return x[0] != 0 ? x[1] : x[2]; })
         .Case([&](arith::IndexCastOp) { return x[0]; })
         .Case([&](arith::SIToFPOp) { return x[0]; })
+        .Case([&](arith::ExtFOp) { return x[0]; })
+        .Case([&](arith::TruncFOp) { return x[0]; })
         .Case([&](arith::FPToSIOp) { return std::trunc(x[0]); })
         .Case([&](affine::AffineApplyOp apply) {
           SmallVector<int64_t> at(x.begin(), x.end());

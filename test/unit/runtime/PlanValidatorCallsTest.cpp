@@ -125,7 +125,7 @@ const BrokenStep kSteps[] = {
      "holds no floating-point numbers"},
     {"IntegerY", [](Manifest &m) { buffer(m, Conv).set_type(I32); },
      "holds no floating-point numbers"},
-    {"MixedTypes", [](Manifest &m) { buffer(m, Conv).set_type(F64); },
+    {"MixedTypes", [](Manifest &m) { buffer(m, Conv).set_type(F16); },
      "types differ"},
     {"SixteenBitsOnCpu", [](Manifest &m) { buffer(m, Data).set_type(BF16); },
      "only CUDA plans have calls with 16-bit operands"},
@@ -192,7 +192,7 @@ const BrokenStep kSteps[] = {
      "direction is missing"},
     {"ProductNoX", [](Manifest &m) { product(m).clear_x_buffer_index(); },
      "x is missing"},
-    {"ProductTypes", [](Manifest &m) { buffer(m, Ip).set_type(I32); },
+    {"ProductTypes", [](Manifest &m) { buffer(m, Ip).set_type(BF16); },
      "types differ"},
     {"ProductBiasOfDataGradient",
      [](Manifest &m) {
