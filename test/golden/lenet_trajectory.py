@@ -7,6 +7,10 @@ ReLU at zero or the winner of a pooling window near a tie, after which the two
 runs are different, equally good trajectories. (A plan in f64 and the same in
 f32 part likewise.) Hence a tight limit on the first iterations, which a wrong
 gradient or update would break at once, and one on the mean of the rest.
+
+With activations in 16 bits (--rounding) a loss is the mean over rounded scores: the
+first ones may differ by one rounding. That flips and draws even more often, so the
+mean of the rest has the same limit as ever.
 """
 
 import argparse
@@ -57,6 +61,8 @@ def main():
                         help="folder with the nets, init.caffemodel, losses.txt")
     parser.add_argument("--mnist", required=True, help="the four IDX files")
     parser.add_argument("--brewc-flags", default="", help="e.g. --no-library")
+    parser.add_argument("--rounding", type=float, default=0,
+                        help="relative error of a rounded activation")
     parser.add_argument("--iterations", type=int, default=ITERATIONS,
                         help="fewer than %(default)s for a slow target")
     options = parser.parse_args()
@@ -76,15 +82,18 @@ def main():
         print("FAIL: the log has no loss of iterations %s" % missing)
         return 1
 
+    tight = max(TIGHT_TOLERANCE, options.rounding)
     errors = [abs(got[i] - want[i]) / want[i] for i in range(options.iterations)]
     first = max(errors[:TIGHT_ITERATIONS])
     rest = errors[TIGHT_ITERATIONS:] or [0]
     mean = sum(rest) / len(rest)
     print("largest relative difference, iterations 0-%d: %.2g (limit %g)" %
-          (TIGHT_ITERATIONS - 1, first, TIGHT_TOLERANCE))
+          (TIGHT_ITERATIONS - 1, first, tight))
     print("mean relative difference, iterations %d-%d: %.2g (limit %g)" %
           (TIGHT_ITERATIONS, options.iterations - 1, mean, MEAN_TOLERANCE))
-    return 0 if first <= TIGHT_TOLERANCE and mean <= MEAN_TOLERANCE else 1
+    falls = got[options.iterations - 1] < got[0]
+    print("loss from %g to %g" % (got[0], got[options.iterations - 1]))
+    return 0 if first <= tight and mean <= MEAN_TOLERANCE and falls else 1
 
 
 if __name__ == "__main__":

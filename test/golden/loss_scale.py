@@ -1,0 +1,100 @@
+#===- loss_scale.py - f16 updates are left out when gradients overflow -----===#
+"""Trains a layer whose gradient by its top is the loss's scale in every element,
+and looks which updates change the weights.
+
+f16 ends at 65504, so a scale of 2^16 overflows and one of 2^15 does not. An
+overflow must leave weights and history alone and halve the scale; so many good
+iterations as the window has must double it.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+
+import numpy as np
+
+from tools import Mismatch, Tools, read_weights
+
+NET = """
+name: "scaled"
+layer { name: "data" type: "DummyData" top: "x"
+  dummy_data_param { shape { dim: 2 dim: 3 } data_filler { value: 1 } } }
+layer { name: "ip" type: "InnerProduct" bottom: "x" top: "y"
+  inner_product_param { num_output: 2 bias_term: false
+    weight_filler { type: "constant" value: 0.5 } } }
+layer { name: "sum" type: "Reduction" bottom: "y" top: "loss" loss_weight: 1 }
+"""
+
+SOLVER = """
+net: "net.prototxt"
+base_lr: 0.0078125
+lr_policy: "fixed"
+momentum: %s
+max_iter: %d
+snapshot: 1
+snapshot_prefix: "snap"
+iter_size: %d
+"""
+
+# (flags, momentum, iter_size, whether each update changes the weights)
+CASES = (
+    # The loss scale that is given holds at once.
+    ("--loss-scale=1024", 0, 1, "11111111"),
+    # From 2^24 down to 2^15 in nine halvings.
+    ("--loss-scale=16777216", 0, 1, "000000000111"),
+    # The history stays as well: it would go on to move the weights.
+    ("--loss-scale=262144", 0.9, 1, "000111"),
+    # Doubled after every good iteration, until it overflows, again and again.
+    ("--loss-scale=8192 --loss-scale-window=1", 0, 1, "11101010"),
+    ("--loss-scale=16384 --loss-scale-window=3", 0, 1, "11111101110"),
+    # A fixed scale that overflows never learns; updates are left out all the same.
+    ("--loss-scale=65536 --loss-scale-window=0", 0, 1, "0000"),
+    # What one of an update's batches overflows, the whole update is left out.
+    ("--loss-scale=262144", 0, 2, "000111"),
+)
+STEP = 0.0078125 * 2  # rate times the gradient, a sum over two rows of ones
+
+
+def check(tools, flags, momentum, iter_size, pattern, scratch):
+    with open(os.path.join(scratch, "net.prototxt"), "w") as file:
+        file.write(NET)
+    with open(os.path.join(scratch, "solver.prototxt"), "w") as file:
+        file.write(SOLVER % (momentum, len(pattern), iter_size))
+    tools.compile("solver.prototxt", "--precision=f16", *flags.split(), "-o",
+                  "solver.plan", cwd=scratch)
+    tools.run("brew-run", "train", "solver.plan", cwd=scratch)
+    value, history = 0.5, 0.0
+    for iteration, changes in enumerate(pattern, 1):
+        if changes == "1":
+            history = momentum * history + STEP
+            value -= history
+        path = os.path.join(scratch, "snap_iter_%d.caffemodel" % iteration)
+        got = read_weights(path)["ip/0"]
+        # Sums and rates are exact in f32; the momentum is not.
+        if not np.allclose(got, value, rtol=1e-6, atol=0):
+            raise Mismatch("after iteration %d of %s the weights are %s, not %g" %
+                           (iteration, pattern, got.ravel()[:3], value))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--bin", required=True, help="folder of the tools")
+    parser.add_argument("--brewc-flags", default="", help="e.g. --target cuda")
+    options = parser.parse_args()
+    tools = Tools(options.bin, options.brewc_flags.split())
+    failed = 0
+    for case in CASES:
+        try:
+            with tempfile.TemporaryDirectory() as scratch:
+                check(tools, *case, scratch)
+        except Mismatch as mismatch:
+            failed += 1
+            print("FAIL %s, momentum %s, iter_size %s: %s" % (*case[:3], mismatch))
+        else:
+            print("ok   %s, momentum %s, iter_size %s" % case[:3])
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
