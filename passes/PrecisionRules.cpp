@@ -28,6 +28,7 @@ const LayerRule *ruleOf(Operation *op) {
       {"brew.argmax", {}, kFirst},
       {"brew.batch_reindex", kSecond, {}},
       {"brew.contrastive_loss", kThird, {}},
+      {"brew.detection_output", {}, kFirst},
       {"brew.embed", kFirst, {}},
       {"brew.hinge_loss", kSecond, {}},
       {"brew.infogain_loss", kLaterTwo, kSecond},

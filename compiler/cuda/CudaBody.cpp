@@ -107,8 +107,10 @@ CudaBody::Operand CudaBody::operand(Value value) {
 
 CudaBody::Operand CudaBody::named(Value value, const std::string &expression,
                                   bool atomic) {
+  // What is only widened gets its name then.
   if (isAtom(expression) ||
-      (value.hasOneUse() && expression.size() <= kInlined))
+      (value.hasOneUse() && (expression.size() <= kInlined ||
+                             isa<arith::ExtFOp>(*value.user_begin()))))
     return {expression, atomic};
   std::string name = text.names.numbered("v");
   text.lines.line("const " + text.scalars.type(value.getType()) + " " + name +
