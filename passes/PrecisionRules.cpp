@@ -36,6 +36,7 @@ const LayerRule *ruleOf(Operation *op) {
       {"brew.lstm_unit", kThird, kFirst},
       // A mask numbers the places of a plane.
       {"brew.max_pooling", {}, kSecond},
+      {"brew.max_unpooling", kSecond, {}},
       {"brew.multinomial_logistic_loss", kSecond, {}},
       {"brew.prior_box", {}, kFirst},
       {"brew.psroi_pooling", kSecond, {}},
