@@ -113,6 +113,8 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
   }
   case Phase::Plan:
     pm.addPass(createPlanMemory());
+    if (options.cuda)
+      pm.addPass(createBuildFeedKernels());
     pm.addPass(createVerifyPlan());
     return;
   }

@@ -349,6 +349,12 @@ void ManifestBuilder::addProgram(ProgramOp program,
       to->set_source_location(placeOf(feed.getLoc()));
       for (Value value : feed.getBuffers())
         to->add_buffer_indices(buffer(value));
+      if (auto kernel = feed.getPixels()) {
+        plan::PixelConversion *pixels = to->mutable_pixels();
+        pixels->set_kernel_index(kernelIndex.lookup(*kernel));
+        if (auto dims = feed.getMeanDims())
+          pixels->mutable_mean_dims()->Add(dims->begin(), dims->end());
+      }
     } else if (auto output = dyn_cast<OutputOp>(op)) {
       plan::Output *to =
           output.getInner() ? out->add_inner_losses() : out->add_outputs();

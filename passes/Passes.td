@@ -239,6 +239,18 @@ def PlanMemory : Pass<"brew-plan-memory", "::mlir::ModuleOp"> {
   let dependentDialects = ["::brew::planir::PlanDialect"];
 }
 
+def BuildFeedKernels : Pass<"brew-build-feed-kernels", "::mlir::ModuleOp"> {
+  let summary = "Adds kernels that convert the pixels of Data layers";
+  let description = [{
+    One for each Data layer: crop and mirror as the host has decided for each image,
+    subtract the mean, scale. It is no step of the program but belongs to
+    the feed. The size of a mean image is that of its file; without it there is no
+    kernel, and the host converts.
+  }];
+  let dependentDialects = ["::brew::ir::BrewDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
 //===----------------------------------------------------------------------===//
 // Verifiers between phases
 //===----------------------------------------------------------------------===//

@@ -447,7 +447,8 @@ planir::KernelOp ProgramPlanner::outline(KernelOp kernel,
   auto outlined = planir::KernelOp::create(
       outer, kernel.getLoc(), name,
       outer.getDenseI64ArrayAttr(inPlace.lookup(kernel)),
-      kernel.getLayersAttr() ? kernel.getLayersAttr() : outer.getArrayAttr({}));
+      kernel.getLayersAttr() ? kernel.getLayersAttr() : outer.getArrayAttr({}),
+      nullptr);
   IRMapping map;
   kernel.getBody().cloneInto(&outlined.getBody(), map);
   return outlined;
@@ -478,7 +479,8 @@ void ProgramPlanner::emitSteps(planir::ProgramOp plan) {
       for (Value value : feed.getValues())
         tops.push_back(buffer(value));
       planir::FeedOp::create(b, loc, feed.getLayerAttr(), feed.getKindAttr(),
-                             feed.getConfigAttr(), feed.getFolderAttr(), tops);
+                             feed.getConfigAttr(), feed.getFolderAttr(), tops,
+                             nullptr, nullptr);
     } else if (KernelOp kernel = kernelOp) {
       SmallVector<Value> arguments;
       for (Value input : kernel.getInputs())

@@ -45,6 +45,12 @@ public:
     upload(buffer, bytes);
   }
 
+  /// Whether feeds with a PixelConversion can be given pixels; then see
+  /// Executor for the others.
+  virtual bool convertsPixels() const { return false; }
+  virtual void setPixelMean(int, int, const std::vector<float> &) {}
+  virtual void feedPixels(int, int, const std::byte *) {}
+
   /// Starts steps [begin, end) of a program; downloads wait for them.
   virtual void run(int program, std::size_t begin, std::size_t end) = 0;
   /// Starts whole programs, then copies of the buffers in `reads` to the host.

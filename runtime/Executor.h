@@ -102,6 +102,15 @@ public:
   /// travel while it computes, and the program that is started next sees them.
   void feed(std::uint32_t buffer, const std::byte *bytes);
 
+  /// Whether the device makes the first top of feed `feed` of a program of
+  /// pixels (plan::PixelConversion).
+  bool convertsPixels(int program, int feed) const;
+  /// The mean that such a conversion subtracts, as many values as the plan
+  /// says.
+  void setPixelMean(int program, int feed, const std::vector<float> &mean);
+  /// Like feed() for that top, from a PixelBlock (data/BatchSource.h).
+  void feedPixels(int program, int feed, const std::byte *block);
+
   /// Calls `use` with the bytes of a buffer: the memory itself where the host
   /// can reach it, else a copy.
   void read(std::uint32_t buffer,

@@ -32,12 +32,36 @@ static bool isReserved(StringRef name) {
       "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "cudasim",
       // the text's own
       "point", "lane", "team", "offset", "k", "rest"};
+  // Functions that CUDA declares by itself; most also with an f behind.
   static const StringSet<> functions = {
-      "acos",  "acosh",    "asin",  "asinh", "atan", "atan2", "atanh", "cbrt",
-      "ceil",  "copysign", "cos",   "cosh",  "erf",  "erfc",  "exp",   "exp2",
-      "expm1", "fabs",     "floor", "fma",   "fmax", "fmin",  "fmod",  "log",
-      "log10", "log1p",    "log2",  "pow",   "rint", "round", "rsqrt", "sin",
-      "sinh",  "sqrt",     "tan",   "tanh",  "trunc"};
+      "abs",    "acos",      "acosh",      "alloca",        "asin",
+      "asinh",  "atan",      "atan2",      "atanh",         "ballot",
+      "cbrt",   "ceil",      "clock",      "copysign",      "cos",
+      "cosh",   "cospi",     "erf",        "erfc",          "erfcinv",
+      "erfcx",  "erfinv",    "exp",        "expm1",         "fabs",
+      "fdim",   "fdivide",   "floor",      "fma",           "fmax",
+      "fmin",   "fmod",      "free",       "frexp",         "hypot",
+      "ilogb",  "isfinite",  "isinf",      "isnan",         "jn",
+      "labs",   "ldexp",     "lgamma",     "llabs",         "llmax",
+      "llmin",  "llrint",    "llround",    "log",           "log1p",
+      "logb",   "lrint",     "lround",     "malloc",        "max",
+      "memcpy", "memset",    "min",        "modf",          "mul24",
+      "nan",    "nearbyint", "nextafter",  "norm",          "norm3d",
+      "norm4d", "normcdf",   "normcdfinv", "pow",           "printf",
+      "rcbrt",  "remainder", "remquo",     "rhypot",        "rint",
+      "rnorm",  "rnorm3d",   "rnorm4d",    "round",         "rsqrt",
+      "sad",    "saturate",  "scalbln",    "scalbn",        "signbit",
+      "sin",    "sincos",    "sincospi",   "sinh",          "sinpi",
+      "sqrt",   "tan",       "tanh",       "tgamma",        "trap",
+      "trunc",  "ullmax",    "ullmin",     "umax",          "umin",
+      "umul24", "usad",      "yn",         "clock64",       "exp10",
+      "exp2",   "log10",     "log2",       "cyl_bessel_i0", "cyl_bessel_i1"};
+  // Vector types: float4.
+  static const StringSet<> vectors = {
+      "char",  "double", "float",  "int",   "long",      "longlong", "short",
+      "uchar", "uint",   "ushort", "ulong", "ulonglong", "dim",      "u"};
+  if (vectors.contains(name.rtrim("0123456789")) || name.starts_with("make_"))
+    return true;
   if (words.contains(name) || functions.contains(name))
     return true;
   if (name.ends_with("f") && functions.contains(name.drop_back()))

@@ -70,6 +70,10 @@ private:
     if (hasNames && !launches.empty())
       for (auto [name, buffer] : llvm::zip(wanted, buffersOf(launches.front())))
         name = buffer.getName().str();
+    if (auto given = op.getArgumentNames(); hasNames && given)
+      for (auto [name, said] :
+           llvm::zip_equal(wanted, given->getAsRange<StringAttr>()))
+        name = said.str();
     for (auto [argument, name] : llvm::zip(text.arguments, wanted))
       argument.name = text.names.unique(name);
     for (LaunchOp launch : launches) {

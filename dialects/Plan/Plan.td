@@ -95,9 +95,10 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> 
     The body of a `brew.kernel`, outlined. A launch names the buffers of its block
     arguments, then those of its results; `in_place[i]` is the argument whose bytes
     result i overwrites, or -1. Such a result is no argument of the generated function.
+    `argument_names` are the function's, where no launch gives them those of buffers.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, DenseI64ArrayAttr:$in_place,
-    StrArrayAttr:$layers);
+    StrArrayAttr:$layers, OptionalAttr<StrArrayAttr>:$argument_names);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
 }
@@ -134,8 +135,13 @@ def Plan_CopyOp : Plan_Step<"copy"> {
 
 def Plan_FeedOp : Plan_Op<"feed"> {
   let summary = "Buffers a reader fills before the first step";
+  let description = [{
+    `pixels` names a kernel that makes the first buffer of bytes on the device, and
+    `mean_dims` the mean that it subtracts; see PixelConversion in plan.proto.
+  }];
   let arguments = (ins StrAttr:$layer, StrAttr:$kind, StrAttr:$config, StrAttr:$folder,
-    Variadic<AnyMemRef>:$buffers);
+    Variadic<AnyMemRef>:$buffers, OptionalAttr<FlatSymbolRefAttr>:$pixels,
+    OptionalAttr<DenseI64ArrayAttr>:$mean_dims);
   let assemblyFormat = "$layer $kind `(` $buffers `)` attr-dict `:` type($buffers)";
 }
 

@@ -11,7 +11,7 @@
 #include "runtime/cpu/Threads.h"
 #include "runtime/cuda/Arenas.h"
 #include "runtime/cuda/CallTuner.h"
-#include "runtime/cuda/InputStaging.h"
+#include "runtime/cuda/Inputs.h"
 #include "runtime/cuda/Libraries.h"
 #include "runtime/cuda/Modules.h"
 #include "runtime/cuda/ProgramSteps.h"
@@ -39,6 +39,10 @@ public:
   void uploadBytes(std::uint32_t arena, std::uint64_t offset, const void *bytes,
                    std::size_t size) override;
   void feed(std::uint32_t buffer, const std::byte *bytes) override;
+  bool convertsPixels() const override { return true; }
+  void setPixelMean(int program, int feed,
+                    const std::vector<float> &mean) override;
+  void feedPixels(int program, int feed, const std::byte *block) override;
   void run(int program, std::size_t begin, std::size_t end) override;
   bool start(const std::vector<int> &programs,
              const std::vector<std::uint32_t> &reads) override;
@@ -63,6 +67,9 @@ private:
   CUdeviceptr address(std::uint32_t index) const {
     return arenas.address(buffer(index).arena_index()) + buffer(index).offset();
   }
+  const plan::Feed &feedOf(int program, int feed) const {
+    return manifest.programs(program).feeds(feed);
+  }
   void prepareCalls(const ExecutorOptions &options);
   void flushScalars();
   void beforeRun();
@@ -84,7 +91,7 @@ private:
   const Libraries libraries;
   Threads workers;
   Device device;
-  Stream compute, copies;
+  Stream compute;
   Arenas arenas;
   Modules modules;
   StepBuilder builder;
@@ -93,7 +100,7 @@ private:
 
   std::map<std::vector<int>, int> runs; ///< of a sequence, until captured
   std::map<std::vector<int>, Graph> graphs;
-  std::map<std::uint32_t, InputStaging> inputs; ///< by buffer
+  Inputs inputs;
   // Solver scalars are written on the host and copied before the next run.
   struct Scalars {
     std::uint32_t arena;
@@ -122,11 +129,13 @@ CudaBackend::CudaBackend(std::shared_ptr<const plan::PlanFile> file,
       libraries(chooseLibraries(manifest.target(), plan->path())),
       workers(options.threads),
       device(DriverApi::open(libraries.driver), options.gpu), compute(device),
-      copies(device), arenas(device, compute, *plan),
+      arenas(device, compute, *plan),
       modules(device, *plan, libraries.simulated),
       builder(device, *plan, modules, libraries,
               callOptions(manifest.target(), options),
-              [this](std::uint32_t index) { return address(index); }) {
+              [this](std::uint32_t index) { return address(index); }),
+      inputs(device, manifest, modules, workers,
+             [this](std::uint32_t index) { return address(index); }) {
   for (int i = 0; i < manifest.arenas_size(); ++i) {
     const plan::Arena &arena = manifest.arenas(i);
     if (arena.kind() == plan::SCALARS)
@@ -243,14 +252,18 @@ void CudaBackend::feed(std::uint32_t index, const std::byte *bytes) {
   if (!isDense(target))
     return upload(index, bytes);
   device.enter();
-  auto entry = inputs.find(index);
-  if (entry == inputs.end())
-    entry = inputs
-                .emplace(std::piecewise_construct, std::make_tuple(index),
-                         std::forward_as_tuple(device, address(index),
-                                               target.size()))
-                .first;
-  entry->second.put(bytes, copies, workers);
+  inputs.put(index, bytes);
+}
+
+void CudaBackend::setPixelMean(int program, int feed,
+                               const std::vector<float> &mean) {
+  device.enter();
+  inputs.setPixelMean(feedOf(program, feed), mean, compute);
+}
+
+void CudaBackend::feedPixels(int program, int feed, const std::byte *block) {
+  device.enter();
+  inputs.putPixels(feedOf(program, feed), block);
 }
 
 //===----------------------------------------------------------------------===//
@@ -259,8 +272,7 @@ void CudaBackend::feed(std::uint32_t index, const std::byte *bytes) {
 
 void CudaBackend::beforeRun() {
   device.enter();
-  for (auto &[fed, staging] : inputs)
-    staging.deliver(compute);
+  inputs.deliver(compute);
   flushScalars();
 }
 
@@ -362,11 +374,9 @@ Measurement CudaBackend::measure(const std::vector<int> &sequence, int count) {
   for (std::size_t i = 1; i < marks.size(); ++i)
     result.seconds.push_back(marks[i].secondsSince(marks[i - 1]));
   result.graphNodes = graphs[sequence].nodes();
-  result.deviceBytes = workspace.size();
+  result.deviceBytes = workspace.size() + inputs.deviceBytes();
   for (const plan::Arena &arena : manifest.arenas())
     result.deviceBytes += arena.size();
-  for (const auto &[fed, staging] : inputs)
-    result.deviceBytes += staging.stagingBytes();
   return result;
 }
 

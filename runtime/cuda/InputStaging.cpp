@@ -7,14 +7,29 @@ namespace brew::runtime::cuda {
 
 static constexpr std::uint64_t kSmall = 64 << 10;
 
+static constexpr char kPurpose[] = "memory for the next batch on the GPU";
+
 InputStaging::InputStaging(const Device &gpu, CUdeviceptr buffer,
                            std::uint64_t bytes)
     : device(gpu), target(buffer), size(bytes),
-      staging(gpu, bytes <= kSmall ? 0 : bytes,
-              "memory for the next batch on the GPU"),
-      consumed(gpu) {
+      consume([this](CUdeviceptr from, const Stream &compute) {
+        device.api().check(
+            device.api().cuMemcpyDtoDAsync(target, from, size, compute.get()),
+            "copying a batch on the GPU");
+      }),
+      staging(gpu, bytes <= kSmall ? 0 : bytes, kPurpose), consumed(gpu) {
+  allocateSlots();
+}
+
+InputStaging::InputStaging(const Device &gpu, std::uint64_t bytes, Consume use)
+    : device(gpu), size(bytes), consume(std::move(use)),
+      staging(gpu, bytes, kPurpose), consumed(gpu) {
+  allocateSlots();
+}
+
+void InputStaging::allocateSlots() {
   for (int i = 0; i < 2; ++i)
-    slots.push_back({PinnedMemory(gpu, bytes), Event(gpu)});
+    slots.push_back({PinnedMemory(device, size), Event(device)});
 }
 
 void InputStaging::put(const std::byte *bytes, const Stream &copies,
@@ -53,9 +68,7 @@ void InputStaging::deliver(const Stream &compute) {
     return;
   }
   compute.wait(slot.copied);
-  device.api().check(device.api().cuMemcpyDtoDAsync(target, staging.address(),
-                                                    size, compute.get()),
-                     "copying a batch on the GPU");
+  consume(staging.address(), compute);
   consumed.record(compute);
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace brew::runtime::cuda {
@@ -17,23 +18,36 @@ namespace brew::runtime::cuda {
 /// staging buffer: the copies would take longer than what they hide.
 class InputStaging {
 public:
+  /// Enqueues what makes the buffer of the bytes at `staging`.
+  using Consume =
+      std::function<void(CUdeviceptr staging, const Stream &compute)>;
+
+  /// Bytes that become the buffer as they are.
   InputStaging(const Device &device, CUdeviceptr target, std::uint64_t size);
+  /// Bytes that `consume` turns into it.
+  InputStaging(const Device &device, std::uint64_t size, Consume consume);
+  InputStaging(const InputStaging &) = delete;
+  InputStaging &operator=(const InputStaging &) = delete;
 
   /// Takes a batch; `bytes` may be reused when this returns.
   void put(const std::byte *bytes, const Stream &copies,
            const Threads &workers);
   /// Enqueues the last step for a batch that was put; else does nothing.
   void deliver(const Stream &compute);
+  /// A batch that was put is not wanted after all.
+  void drop() { pending = false; }
 
   /// Bytes held on the device beside the buffer itself.
   std::uint64_t stagingBytes() const { return staging.size(); }
 
 private:
+  void allocateSlots();
   bool direct() const { return staging.size() == 0; }
 
   const Device &device;
-  CUdeviceptr target;
+  CUdeviceptr target = 0; ///< of small buffers
   std::uint64_t size;
+  Consume consume;
   DeviceMemory staging; ///< empty for small buffers
   struct Slot {
     PinnedMemory memory;

@@ -33,6 +33,32 @@ struct FeedInfo {
   std::vector<std::string> folders;
 };
 
+/// Images as bytes, with what the host decides about each, for a device that
+/// converts them itself (plan::PixelConversion): one block of memory.
+struct PixelBlock {
+  std::size_t imageSize = 0; ///< bytes of one; the block begins with them
+  /// Offset of three numbers for each: whether it is mirrored, first row and
+  /// first column of its crop.
+  std::size_t placement = 0;
+  std::size_t size = 0; ///< of the block, in bytes
+
+  /// For images of a top [N,C,H,W].
+  static PixelBlock of(const plan::Buffer &top) {
+    const auto images = static_cast<std::size_t>(top.dims(0));
+    const auto pixels = static_cast<std::size_t>(plan::elementCount(top));
+    const std::size_t placement =
+        (pixels + plan::kAlignment - 1) / plan::kAlignment * plan::kAlignment;
+    return {pixels / images, placement,
+            placement + images * 3 * sizeof(std::int32_t)};
+  }
+};
+
+/// What a conversion of pixels subtracts.
+struct PixelMean {
+  std::vector<std::int64_t> dims; ///< as PixelConversion::mean_dims
+  std::vector<float> values;
+};
+
 /// Delivers one batch after another. Used from one thread at a time.
 class BatchSource {
 public:
@@ -43,6 +69,16 @@ public:
   /// of memory and never change its bytes. Throws Error when the source is
   /// damaged or does not fit the buffers.
   virtual void read(const std::vector<std::byte *> &tops) = 0;
+
+  /// The mean of a source that has images, which may be bytes; else null.
+  virtual const PixelMean *pixelMean() const { return nullptr; }
+  /// Like read(), but leaves the first top, if it is wanted and all of the
+  /// batch's images are bytes, in `pixels`, a PixelBlock of its buffer, and
+  /// returns true. Otherwise false: all tops are written.
+  virtual bool readPixels(const std::vector<std::byte *> &tops, std::byte *) {
+    read(tops);
+    return false;
+  }
 
   /// Where the next read() begins.
   virtual SourcePosition position() const = 0;

@@ -5,8 +5,8 @@
 #include "formats/PathLookup.h"
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/ImageTransformer.h"
-#include "runtime/weights/Layout.h"
 #include "runtime/log/Log.h"
+#include "runtime/weights/Layout.h"
 
 namespace brew::runtime {
 namespace {
@@ -24,6 +24,7 @@ public:
         (tops.size() == 2 && elementCount(*tops[1]) != tops[0]->dims(0)))
       throw badInput(layerText + ": the plan's buffers of its tops do not have "
                                  "the shapes of images and labels");
+    block = PixelBlock::of(*tops[0]);
     const auto backend = parameter.backend() == caffe::DataParameter::LEVELDB
                              ? formats::DbBackend::LevelDb
                              : formats::DbBackend::Lmdb;
@@ -42,30 +43,13 @@ public:
   }
 
   void read(const std::vector<std::byte *> &memory) override {
-    const std::int64_t batch = tops[0]->dims(0);
-    const std::uint64_t epochBefore = at.epoch;
-    labels.resize(static_cast<std::size_t>(batch));
-    for (std::int64_t row = 0; row < batch; ++row) {
-      const std::string where =
-          reader->path() + ", record '" + std::string(cursor->key()) + "'";
-      formats::decodeDatum(cursor->value(), transformer.color(), where, image);
-      if (memory[0]) {
-        if (tops[0]->type() == plan::F64)
-          place(row, where, doubles, memory[0]);
-        else
-          place(row, where, floats, memory[0]);
-      }
-      labels[static_cast<std::size_t>(row)] = static_cast<float>(image.label);
-      ++at.records;
-      advance();
-    }
-    // Once for a batch, however small the database.
-    if (at.epoch != epochBefore)
-      log::info(log::site::databaseWrapped,
-                "Restarting data prefetching from start.");
-    if (tops.size() == 2 && memory[1])
-      store(*tops[1], labels.data(), memory[1]);
+    readBatch(memory, nullptr);
   }
+  bool readPixels(const std::vector<std::byte *> &memory,
+                  std::byte *pixels) override {
+    return readBatch(memory, pixels);
+  }
+  const PixelMean *pixelMean() const override { return &transformer.mean(); }
 
   SourcePosition position() const override { return at; }
 
@@ -83,21 +67,103 @@ public:
   }
 
 private:
-  /// Transforms the current image into row `row` of the batch.
-  template <typename Value>
-  void place(std::int64_t row, const std::string &where,
-             std::vector<Value> &values, std::byte *memory) {
-    const std::array<int, 3> shape = transformer.resultShape(image);
+  /// Whether the images are in `pixels`, which may be null.
+  bool readBatch(const std::vector<std::byte *> &memory, std::byte *pixels) {
+    const std::int64_t batch = tops[0]->dims(0);
+    const std::uint64_t epochBefore = at.epoch;
+    labels.resize(static_cast<std::size_t>(batch));
+    for (std::int64_t row = 0; row < batch; ++row) {
+      const std::string where =
+          reader->path() + ", record '" + std::string(cursor->key()) + "'";
+      formats::decodeDatum(cursor->value(), transformer.color(), where, image);
+      if (memory[0]) {
+        checkShape(where);
+        const ImagePlacement placement =
+            transformer.place(image, at.records, where);
+        if (pixels && image.bytes.empty()) {
+          convertRows(row, pixels, memory[0]);
+          pixels = nullptr;
+        }
+        if (pixels)
+          keepPixels(row, placement, pixels);
+        else
+          store(row, memory[0], [&](auto *values) {
+            transformer.apply(image, placement, values);
+          });
+      }
+      labels[static_cast<std::size_t>(row)] = static_cast<float>(image.label);
+      ++at.records;
+      advance();
+    }
+    // Once for a batch, however small the database.
+    if (at.epoch != epochBefore)
+      log::info(log::site::databaseWrapped,
+                "Restarting data prefetching from start.");
+    if (tops.size() == 2 && memory[1])
+      runtime::store(*tops[1], labels.data(), memory[1]);
+    return pixels && memory[0];
+  }
+
+  std::array<int, 3> imageShape() const {
     const auto &dims = tops[0]->dims();
-    if (dims.Get(1) != shape[0] || dims.Get(2) != shape[1] ||
-        dims.Get(3) != shape[2])
+    return {static_cast<int>(dims.Get(1)), static_cast<int>(dims.Get(2)),
+            static_cast<int>(dims.Get(3))};
+  }
+
+  void checkShape(const std::string &where) const {
+    const std::array<int, 3> shape = transformer.resultShape(image);
+    if (shape != imageShape())
       throw badInput(
           layerText + ": " + where + " gives an image of " + shapeText(shape) +
-          ", but the plan was built for images of " +
-          shapeText(std::vector<std::int64_t>(dims.begin() + 1, dims.end())));
-    values.resize(std::size_t(shape[0]) * shape[1] * shape[2]);
-    transformer.apply(image, at.records, where, values.data());
-    storeRows(*tops[0], row, 1, values.data(), memory);
+          ", but the plan was built for images of " + shapeText(imageShape()));
+  }
+
+  /// Puts what `transform` makes of an image into row `row` of the batch.
+  template <typename Transform>
+  void store(std::int64_t row, std::byte *memory, Transform transform) {
+    const auto [channels, height, width] = imageShape();
+    const std::size_t size = std::size_t(channels) * height * width;
+    auto put = [&](auto &values) {
+      values.resize(size);
+      transform(values.data());
+      storeRows(*tops[0], row, 1, values.data(), memory);
+    };
+    if (tops[0]->type() == plan::F64)
+      put(doubles);
+    else
+      put(floats);
+  }
+
+  /// Places lie in the block as three numbers each.
+  std::int32_t *placementOf(std::int64_t row, std::byte *pixels) const {
+    return reinterpret_cast<std::int32_t *>(pixels + block.placement) + row * 3;
+  }
+  std::uint8_t *pixelsOf(std::int64_t row, std::byte *pixels) const {
+    return reinterpret_cast<std::uint8_t *>(pixels) +
+           static_cast<std::size_t>(row) * block.imageSize;
+  }
+
+  void keepPixels(std::int64_t row, const ImagePlacement &placement,
+                  std::byte *pixels) const {
+    transformer.crop(image, placement, pixelsOf(row, pixels));
+    std::int32_t *numbers = placementOf(row, pixels);
+    numbers[0] = placement.mirrored;
+    numbers[1] = static_cast<std::int32_t>(placement.top);
+    numbers[2] = static_cast<std::int32_t>(placement.left);
+  }
+
+  /// Converts the first `rows` images of a batch that turns out not to be all
+  /// bytes.
+  void convertRows(std::int64_t rows, std::byte *pixels, std::byte *memory) {
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const std::int32_t *numbers = placementOf(row, pixels);
+      const ImagePlacement placement = {numbers[0] != 0, numbers[1],
+                                        numbers[2]};
+      store(row, memory, [&](auto *values) {
+        transformer.applyToCrop(pixelsOf(row, pixels), imageShape(), placement,
+                                values);
+      });
+    }
   }
 
   void advance() {
@@ -117,6 +183,7 @@ private:
 
   std::vector<const plan::Buffer *> tops;
   std::string layerText;
+  PixelBlock block;
   ImageTransformer transformer;
   std::unique_ptr<formats::DbReader> reader;
   std::unique_ptr<formats::DbCursor> cursor;

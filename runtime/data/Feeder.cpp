@@ -32,6 +32,7 @@ unsigned prefetchDepth(const caffe::LayerParameter &layer) {
 
 struct Feeder::Feed {
   FeedInfo info;
+  int number = 0; ///< among the program's feeds
   std::vector<std::uint32_t> buffers;
   /// The caller's values in the buffer's layout; empty: the source's.
   std::vector<std::vector<std::byte>> given;
@@ -52,15 +53,17 @@ struct Feeder::Feed {
   }
 };
 
-Feeder::Feeder(Executor &planExecutor, int program, std::uint64_t seed,
+Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
                std::string planFolder)
-    : executor(planExecutor) {
+    : executor(planExecutor), program(programOfPlan) {
   const plan::Manifest &manifest = executor.manifest();
   const plan::Program &description = manifest.programs(program);
   testPhase = description.test_phase();
   programIndex = testIndex(description.name());
-  for (const plan::Feed &source : description.feeds()) {
+  for (int i = 0; i < description.feeds_size(); ++i) {
+    const plan::Feed &source = description.feeds(i);
     auto feed = std::make_unique<Feed>();
+    feed->number = i;
     FeedInfo &info = feed->info;
     if (!info.layer.ParseFromString(source.layer()))
       throw badInput("the plan's program '" + description.name() +
@@ -160,6 +163,20 @@ std::vector<std::string> Feeder::unset() const {
   return names;
 }
 
+/// Whether the device makes the first top of what the source reads.
+bool Feeder::takesPixels(const Feed &feed, const BatchSource &source) {
+  const plan::Feed &description =
+      executor.manifest().programs(program).feeds(feed.number);
+  const PixelMean *mean = source.pixelMean();
+  if (!mean || !executor.convertsPixels(program, feed.number) ||
+      mean->dims !=
+          std::vector<std::int64_t>(description.pixels().mean_dims().begin(),
+                                    description.pixels().mean_dims().end()))
+    return false;
+  executor.setPixelMean(program, feed.number, mean->values);
+  return true;
+}
+
 void Feeder::open() {
   if (opened)
     return;
@@ -174,10 +191,13 @@ void Feeder::open() {
       wanted.push_back(fromSource);
       any |= fromSource;
     }
-    if (any && !feed->callerFed())
+    if (any && !feed->callerFed()) {
+      std::unique_ptr<BatchSource> source = feed->openSource();
+      const bool pixels = wanted[0] && takesPixels(*feed, *source);
       feed->prefetcher =
-          std::make_unique<Prefetcher>(feed->openSource(), feed->info, wanted,
-                                       prefetchDepth(feed->info.layer));
+          std::make_unique<Prefetcher>(std::move(source), feed->info, wanted,
+                                       prefetchDepth(feed->info.layer), pixels);
+    }
   }
 }
 
@@ -195,8 +215,11 @@ void Feeder::feed() {
         feed->prefetcher ? &feed->prefetcher->acquire() : nullptr;
     for (std::size_t i = 0; i < feed->buffers.size(); ++i) {
       const std::vector<std::byte> &given = feed->given[i];
-      executor.feed(feed->buffers[i],
-                    given.empty() ? batch->tops[i] : given.data());
+      if (i == 0 && batch && batch->arePixels)
+        executor.feedPixels(program, feed->number, batch->pixels);
+      else
+        executor.feed(feed->buffers[i],
+                      given.empty() ? batch->tops[i] : given.data());
     }
     if (batch)
       feed->prefetcher->release();

@@ -79,11 +79,13 @@ public:
 
 private:
   struct Feed;
+  bool takesPixels(const Feed &feed, const BatchSource &source);
   Feed *feedOf(std::string_view top, std::size_t &index) const;
   template <typename Value>
   void setValues(std::string_view top, const Value *values, std::int64_t count);
 
   Executor &executor;
+  int program;
   RandomKeys keys;
   std::vector<std::unique_ptr<Feed>> feeds;
   bool opened = false;

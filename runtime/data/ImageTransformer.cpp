@@ -5,8 +5,10 @@
 #include "formats/BinaryProto.h"
 #include "formats/Error.h"
 #include "formats/PathLookup.h"
-#include "runtime/weights/Layout.h"
 #include "runtime/log/Log.h"
+#include "runtime/weights/Layout.h"
+
+#include <algorithm>
 
 namespace brew::runtime {
 namespace {
@@ -59,8 +61,14 @@ ImageTransformer::ImageTransformer(const FeedInfo &info)
     imageColor = formats::ImageColor::Color;
   if (parameter.force_gray())
     imageColor = formats::ImageColor::Gray;
-  if (!parameter.has_mean_file())
+  if (!parameter.has_mean_file()) {
+    const int means = parameter.mean_value_size();
+    if (means > 1)
+      pixelMean = {
+          {means, 1, 1},
+          {parameter.mean_value().begin(), parameter.mean_value().end()}};
     return;
+  }
   if (parameter.mean_value_size())
     throw badInput(where + ": mean_file and mean_value exclude each other");
   const std::string path = formats::requirePath(
@@ -74,8 +82,7 @@ ImageTransformer::ImageTransformer(const FeedInfo &info)
   if (dims.size() != 3)
     throw badInput(path + ": the mean image has shape " + shapeText(mean.dims) +
                    " instead of 1 x channels x height x width");
-  meanShape = {dims[0], dims[1], dims[2]};
-  meanImage = mean.toFloats();
+  pixelMean = {std::move(dims), mean.toFloats()};
 }
 
 std::array<int, 3>
@@ -94,10 +101,10 @@ void ImageTransformer::checkImage(const formats::ImageRecord &image,
   if (crop > image.height || crop > image.width)
     throw badInput(where + ": an image of " + shapeText(shape) +
                    " is smaller than crop_size " + std::to_string(crop));
-  if (!meanImage.empty() &&
-      shape != std::vector<std::int64_t>(meanShape.begin(), meanShape.end()))
+  if (parameter.has_mean_file() && shape != pixelMean.dims)
     throw badInput(where + ": an image of " + shapeText(shape) +
-                   " does not fit the mean image of " + shapeText(meanShape));
+                   " does not fit the mean image of " +
+                   shapeText(pixelMean.dims));
   const int means = parameter.mean_value_size();
   if (means > 1 && means != image.channels)
     throw badInput(where + ": " + std::to_string(means) +
@@ -106,53 +113,105 @@ void ImageTransformer::checkImage(const formats::ImageRecord &image,
                    " channels; give one, or one for each channel");
 }
 
-template <typename Value>
-void ImageTransformer::apply(const formats::ImageRecord &image,
-                             std::uint64_t record, const std::string &where,
-                             Value *result) const {
+ImagePlacement ImageTransformer::place(const formats::ImageRecord &image,
+                                       std::uint64_t record,
+                                       const std::string &where) const {
   checkImage(image, where);
   const auto [channels, height, width] = resultShape(image);
-  std::int64_t top = 0, left = 0;
+  ImagePlacement result;
   // Each record has four positions in the stream of its own.
-  const bool mirror = parameter.mirror() && stream.below(record * 4, 2) == 1;
-  if (parameter.crop_size()) {
-    const std::int64_t spareRows = image.height - height;
-    const std::int64_t spareColumns = image.width - width;
-    if (testPhase) {
-      top = spareRows / 2;
-      left = spareColumns / 2;
-    } else {
-      top = static_cast<std::int64_t>(
-          stream.below(record * 4 + 1, spareRows + 1));
-      left = static_cast<std::int64_t>(
-          stream.below(record * 4 + 2, spareColumns + 1));
-    }
+  result.mirrored = parameter.mirror() && stream.below(record * 4, 2) == 1;
+  if (!parameter.crop_size())
+    return result;
+  const std::int64_t spareRows = image.height - height;
+  const std::int64_t spareColumns = image.width - width;
+  if (testPhase) {
+    result.top = spareRows / 2;
+    result.left = spareColumns / 2;
+  } else {
+    result.top =
+        static_cast<std::int64_t>(stream.below(record * 4 + 1, spareRows + 1));
+    result.left = static_cast<std::int64_t>(
+        stream.below(record * 4 + 2, spareColumns + 1));
   }
+  return result;
+}
+
+/// `in`: the first pixel of the crop; `row`, `plane`: from one row or channel
+/// to the next.
+template <typename Pixel, typename Value>
+void ImageTransformer::transform(const Pixel *in, std::int64_t row,
+                                 std::int64_t plane,
+                                 const std::array<int, 3> &shape,
+                                 const ImagePlacement &placement,
+                                 Value *result) const {
+  const auto [channels, height, width] = shape;
   const auto scale = static_cast<Value>(parameter.scale());
   for (int c = 0; c < channels; ++c) {
     Value constant = 0;
     if (parameter.mean_value_size())
       constant = parameter.mean_value(parameter.mean_value_size() > 1 ? c : 0);
     for (int h = 0; h < height; ++h) {
-      const std::int64_t from =
-          (std::int64_t(c) * image.height + top + h) * image.width + left;
-      const float *mean = meanImage.empty() ? nullptr : &meanImage[from];
-      Value *to = result + (std::int64_t(c) * height + h) * width;
-      if (!image.bytes.empty())
-        transformRow(&image.bytes[from], mean, constant, scale, width, mirror,
-                     to);
-      else
-        transformRow(&image.floats[from], mean, constant, scale, width, mirror,
-                     to);
+      const float *mean = nullptr;
+      if (parameter.has_mean_file())
+        mean = &pixelMean.values[static_cast<std::size_t>(
+            (c * pixelMean.dims[1] + placement.top + h) * pixelMean.dims[2] +
+            placement.left)];
+      transformRow(in + c * plane + h * row, mean, constant, scale, width,
+                   placement.mirrored,
+                   result + (std::int64_t(c) * height + h) * width);
     }
   }
 }
 
+template <typename Value>
+void ImageTransformer::apply(const formats::ImageRecord &image,
+                             const ImagePlacement &placement,
+                             Value *result) const {
+  const std::int64_t plane = std::int64_t(image.height) * image.width;
+  const std::int64_t first = placement.top * image.width + placement.left;
+  if (!image.bytes.empty())
+    transform(image.bytes.data() + first, image.width, plane,
+              resultShape(image), placement, result);
+  else
+    transform(image.floats.data() + first, image.width, plane,
+              resultShape(image), placement, result);
+}
+
+template <typename Value>
+void ImageTransformer::applyToCrop(const std::uint8_t *pixels,
+                                   const std::array<int, 3> &shape,
+                                   const ImagePlacement &placement,
+                                   Value *result) const {
+  transform(pixels, shape[2], std::int64_t(shape[1]) * shape[2], shape,
+            placement, result);
+}
+
+void ImageTransformer::crop(const formats::ImageRecord &image,
+                            const ImagePlacement &placement,
+                            std::uint8_t *pixels) const {
+  const auto [channels, height, width] = resultShape(image);
+  for (int c = 0; c < channels; ++c)
+    for (int h = 0; h < height; ++h) {
+      const std::uint8_t *row =
+          image.bytes.data() +
+          (std::int64_t(c) * image.height + placement.top + h) * image.width +
+          placement.left;
+      pixels = std::copy_n(row, width, pixels);
+    }
+}
+
 template void ImageTransformer::apply(const formats::ImageRecord &,
-                                      std::uint64_t, const std::string &,
-                                      float *) const;
+                                      const ImagePlacement &, float *) const;
 template void ImageTransformer::apply(const formats::ImageRecord &,
-                                      std::uint64_t, const std::string &,
-                                      double *) const;
+                                      const ImagePlacement &, double *) const;
+template void ImageTransformer::applyToCrop(const std::uint8_t *,
+                                            const std::array<int, 3> &,
+                                            const ImagePlacement &,
+                                            float *) const;
+template void ImageTransformer::applyToCrop(const std::uint8_t *,
+                                            const std::array<int, 3> &,
+                                            const ImagePlacement &,
+                                            double *) const;
 
 } // namespace brew::runtime

@@ -12,6 +12,12 @@
 
 namespace brew::runtime {
 
+/// What is random about an image, or depends on its size.
+struct ImagePlacement {
+  bool mirrored = false;
+  std::int64_t top = 0, left = 0; ///< of the crop
+};
+
 /// Crops, mirrors, subtracts the mean and scales images, as a layer's
 /// transform_param says: a random crop and mirror when training, the centre
 /// crop when testing (a mirror, if asked for, is random in both, as in Caffe).
@@ -28,15 +34,35 @@ public:
   /// Channels, height and width of the result for an image of these.
   std::array<int, 3> resultShape(const formats::ImageRecord &image) const;
 
+  /// Crop and mirror of an image. `record` numbers it since the start of
+  /// training: the random choices depend on it and the seed alone. Throws Error
+  /// (1), beginning with `where`, if crop or mean do not fit the image.
+  ImagePlacement place(const formats::ImageRecord &image, std::uint64_t record,
+                       const std::string &where) const;
+
   /// Writes the transformed image, channels x height x width, to `result`
-  /// (float or double). `record` numbers the image since the start of training:
-  /// the random choices depend on it and the seed alone. Throws Error (1),
-  /// beginning with `where`, if crop or mean do not fit the image.
+  /// (float or double).
   template <typename Value>
-  void apply(const formats::ImageRecord &image, std::uint64_t record,
-             const std::string &where, Value *result) const;
+  void apply(const formats::ImageRecord &image, const ImagePlacement &placement,
+             Value *result) const;
+
+  /// Copies the crop of an image of bytes, channels x height x width.
+  void crop(const formats::ImageRecord &image, const ImagePlacement &placement,
+            std::uint8_t *pixels) const;
+  /// What apply() makes of the image that crop() took `pixels`, of shape
+  /// `shape`, from.
+  template <typename Value>
+  void applyToCrop(const std::uint8_t *pixels, const std::array<int, 3> &shape,
+                   const ImagePlacement &placement, Value *result) const;
+
+  /// The mean as a conversion on a device reads it.
+  const PixelMean &mean() const { return pixelMean; }
 
 private:
+  template <typename Pixel, typename Value>
+  void transform(const Pixel *in, std::int64_t row, std::int64_t plane,
+                 const std::array<int, 3> &shape,
+                 const ImagePlacement &placement, Value *result) const;
   void checkImage(const formats::ImageRecord &image,
                   const std::string &where) const;
 
@@ -44,8 +70,9 @@ private:
   bool testPhase;
   RandomStream stream;
   formats::ImageColor imageColor = formats::ImageColor::Native;
-  std::vector<float> meanImage; ///< empty without a mean file
-  std::array<std::int64_t, 3> meanShape{};
+  /// Of the mean file; or a value per channel; or nothing, where there is only
+  /// one value for all, or none.
+  PixelMean pixelMean;
 };
 
 } // namespace brew::runtime

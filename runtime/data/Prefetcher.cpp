@@ -4,22 +4,31 @@
 
 #include <chrono>
 #include <csignal>
+#include <new>
 
 namespace brew::runtime {
 
+/// Zeros, of which the system gives pages when they are written: a block that
+/// is not used costs nothing.
+std::byte *Prefetcher::Batch::allocate(std::size_t size) {
+  storage.emplace_back(
+      static_cast<std::byte *>(std::calloc(size ? size : 1, 1)));
+  if (!storage.back())
+    throw std::bad_alloc();
+  return storage.back().get();
+}
+
 Prefetcher::Prefetcher(std::unique_ptr<BatchSource> batchSource,
                        const FeedInfo &info, const std::vector<bool> &wanted,
-                       unsigned depth)
+                       unsigned depth, bool pixels)
     : source(std::move(batchSource)), batches(depth ? depth : 1) {
   consumedPosition = source->position();
   for (Batch &batch : batches) {
-    for (std::size_t i = 0; i < info.tops.size(); ++i) {
-      std::unique_ptr<std::byte[]> bytes;
-      if (wanted[i])
-        bytes.reset(new std::byte[info.tops[i]->size()]());
-      batch.tops.push_back(bytes.get());
-      batch.storage.push_back(std::move(bytes));
-    }
+    for (std::size_t i = 0; i < info.tops.size(); ++i)
+      batch.tops.push_back(wanted[i] ? batch.allocate(info.tops[i]->size())
+                                     : nullptr);
+    if (pixels)
+      batch.pixels = batch.allocate(PixelBlock::of(*info.tops[0]).size);
     empty.push_back(&batch);
   }
 }
@@ -58,7 +67,11 @@ void Prefetcher::run() {
     }
     std::exception_ptr error;
     try {
-      source->read(batch->tops);
+      batch->arePixels = false;
+      if (batch->pixels)
+        batch->arePixels = source->readPixels(batch->tops, batch->pixels);
+      else
+        source->read(batch->tops);
       batch->after = source->position();
     } catch (...) {
       error = std::current_exception();

@@ -4,6 +4,7 @@
 #include "runtime/data/BatchSource.h"
 
 #include <condition_variable>
+#include <cstdlib>
 #include <deque>
 #include <exception>
 #include <mutex>
@@ -20,14 +21,25 @@ class Prefetcher {
 public:
   /// One batch: for every top its bytes, and where the source stood after it.
   struct Batch {
-    std::vector<std::unique_ptr<std::byte[]>> storage;
     std::vector<std::byte *> tops;
+    std::byte *pixels = nullptr; ///< a PixelBlock of the first top
+    bool arePixels = false;      ///< it is there, not in tops[0]
     SourcePosition after;
+
+  private:
+    friend class Prefetcher;
+    struct Free {
+      void operator()(std::byte *memory) const { std::free(memory); }
+    };
+    std::byte *allocate(std::size_t size);
+    std::vector<std::unique_ptr<std::byte, Free>> storage;
   };
 
-  /// `wanted[i]` says whether top i is read at all.
+  /// `wanted[i]` says whether top i is read at all; `pixels`, whether the first
+  /// is wanted as pixels where that is possible.
   Prefetcher(std::unique_ptr<BatchSource> source, const FeedInfo &info,
-             const std::vector<bool> &wanted, unsigned depth);
+             const std::vector<bool> &wanted, unsigned depth,
+             bool pixels = false);
   ~Prefetcher();
   Prefetcher(const Prefetcher &) = delete;
   Prefetcher &operator=(const Prefetcher &) = delete;

@@ -35,6 +35,8 @@ void Validator::checkProgram(int index, const std::string &where) const {
     for (std::uint32_t feedBuffer : feed.buffer_indices())
       checkWritable(buffer(true, feedBuffer, index, where, "a feed's buffer"),
                     where + ", feed");
+    if (feed.has_pixels())
+      checkPixels(feed, index, where);
   }
   for (const auto *outputs : {&program.outputs(), &program.inner_losses()})
     for (const Output &output : *outputs) {
@@ -96,6 +98,34 @@ void Validator::checkItemCount(const NamedBuffer &count, const Program &program,
               gradient.buffer_index());
   }
   require(found, where, "a count is of no blob");
+}
+
+void Validator::checkPixels(const Feed &feed, int program,
+                            const std::string &where) const {
+  require(manifest.target().kind() == Target::CUDA, where,
+          "a feed has a conversion of pixels in a CPU plan");
+  const PixelConversion &pixels = feed.pixels();
+  require(pixels.has_kernel_index() &&
+              pixels.kernel_index() <
+                  static_cast<std::uint32_t>(manifest.kernels_size()),
+          where, "a feed's kernel does not exist");
+  const Buffer &top =
+      buffer(true, feed.buffer_indices(0), program, where, "a feed's buffer");
+  require(top.dims_size() == 4, where,
+          "a conversion of pixels makes no images");
+  require(pixels.mean_dims_size() == 0 || pixels.mean_dims_size() == 3, where,
+          "the mean of a feed's pixels has not three dimensions");
+  double count = 1;
+  for (std::int64_t dim : pixels.mean_dims()) {
+    require(dim >= 1, where, "the mean of a feed's pixels is empty");
+    count *= double(dim);
+  }
+  require(count * sizeof(float) <= double(kMaxBytes), where,
+          "the mean of a feed's pixels is too large");
+  const Kernel &kernel =
+      manifest.kernels(static_cast<int>(pixels.kernel_index()));
+  require(kernel.argument_count() == (pixels.mean_dims_size() ? 4u : 3u), where,
+          "a feed's kernel has another number of arguments");
 }
 
 void Validator::checkLayer(const Layer &layer, int program,

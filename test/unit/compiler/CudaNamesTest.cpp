@@ -31,7 +31,8 @@ TEST(CudaNames, GivesNoNameTwice) {
 TEST(CudaNames, AvoidsWordsOfTheLanguage) {
   CudaNames names;
   for (const char *word : {"float", "union", "threadIdx", "expf", "tanh", "v12",
-                           "lane", "unix", "brewMaximum", "BREW_IN"})
+                           "lane", "unix", "brewMaximum", "BREW_IN", "abs",
+                           "norm", "maxf", "float4", "y1", "clock64"})
     EXPECT_NE(names.unique(word), word);
 }
 

@@ -14,6 +14,11 @@ namespace {
 PlanBuilder cudaPlan() {
   PlanBuilder builder = completePlan();
   Manifest &m = builder.manifest;
+  PixelConversion &pixels =
+      *m.mutable_programs(0)->mutable_feeds(0)->mutable_pixels();
+  pixels.set_kernel_index(builder.kernel("pixels", 4, 1, 1));
+  for (int dim : {3, 1, 1})
+    pixels.add_mean_dims(dim);
   m.mutable_target()->set_kind(Target::CUDA);
   m.mutable_target()->add_archs("sm_90");
   m.mutable_target()->add_archs("compute_90");
@@ -97,6 +102,9 @@ TEST(PlanValidatorCuda, TakesTheSimulator) {
 
 Kernel &kernel(Manifest &m) { return *m.mutable_kernels(0); }
 Target &target(Manifest &m) { return *m.mutable_target(); }
+PixelConversion &pixels(Manifest &m) {
+  return *m.mutable_programs(0)->mutable_feeds(0)->mutable_pixels();
+}
 
 const BrokenRule kRules[] = {
     {"UnevenPadding",
@@ -156,6 +164,30 @@ const BrokenRule kRules[] = {
     {"ImageIsData",
      [](Manifest &m) { kernel(m).mutable_images(1)->set_segment_index(0); },
      "its segment is no kernel image"},
+    {"NoPixelKernel", [](Manifest &m) { pixels(m).clear_kernel_index(); },
+     "a feed's kernel does not exist"},
+    {"PixelKernelMissing", [](Manifest &m) { pixels(m).set_kernel_index(99); },
+     "a feed's kernel does not exist"},
+    {"PixelKernelOfOtherArguments",
+     [](Manifest &m) { pixels(m).clear_mean_dims(); },
+     "a feed's kernel has another number of arguments"},
+    {"MeanOfTwoDimensions",
+     [](Manifest &m) { pixels(m).mutable_mean_dims()->RemoveLast(); },
+     "has not three dimensions"},
+    {"MeanEmpty", [](Manifest &m) { pixels(m).set_mean_dims(1, 0); },
+     "the mean of a feed's pixels is empty"},
+    {"MeanHuge",
+     [](Manifest &m) {
+       for (int i = 0; i < 3; ++i)
+         pixels(m).set_mean_dims(i, INT64_MAX);
+     },
+     "the mean of a feed's pixels is too large"},
+    {"PixelsOfLabels",
+     [](Manifest &m) {
+       Feed &feed = *m.mutable_programs(0)->mutable_feeds(0);
+       feed.set_buffer_indices(0, feed.buffer_indices(1));
+     },
+     "a conversion of pixels makes no images"},
     {"NoImageSegment",
      [](Manifest &m) { kernel(m).mutable_images(0)->clear_segment_index(); },
      "image segment does not exist"},

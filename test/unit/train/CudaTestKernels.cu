@@ -50,3 +50,19 @@ UPDATE(test_update3, 3)
 
 BREW_KERNEL(test_update1, 32)
 UPDATE(test_update1, 1)
+
+BREW_KERNEL(test_pixels, 32)
+(BREW_IN(unsigned char, pixels, 12), BREW_IN(int, placement, 12),
+ BREW_OUT(float, x, 12)) {
+  int i = threadIdx.x;
+  if (i < 12)
+    x[i] = 1000.0f + pixels[i] + placement[i];
+}
+
+BREW_KERNEL(test_mean_pixels, 32)
+(BREW_IN(unsigned char, pixels, 12), BREW_IN(int, placement, 12),
+ BREW_IN(float, mean, 3), BREW_OUT(float, x, 12)) {
+  int i = threadIdx.x;
+  if (i < 12)
+    x[i] = 1000.0f + pixels[i] - mean[i % 3] + placement[i];
+}

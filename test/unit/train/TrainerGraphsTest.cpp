@@ -4,11 +4,10 @@
 // sequence of programs is enqueued step by step, all others are graphs.
 //
 //===----------------------------------------------------------------------===//
+#include "OnSimulator.h"
 #include "TrainingFixture.h"
 
-#include <cstdlib>
 #include <dlfcn.h>
-#include <optional>
 
 using namespace brew;
 using test::LogLines;
@@ -17,17 +16,6 @@ namespace {
 
 class TrainerGraphs : public test::TrainingFixture {
 protected:
-  TrainerGraphs() {
-    if (const char *value = std::getenv("BREW_TEST_CUDASIM"))
-      before = value;
-    setenv("BREW_TEST_CUDASIM", "1", 1);
-    setenv("BREW_CUDASIM", CUDASIM_FOLDER, 1);
-  }
-  ~TrainerGraphs() override {
-    if (!before)
-      unsetenv("BREW_TEST_CUDASIM");
-  }
-
   /// Graphs started by a run of `iterations`.
   unsigned long long launches(const std::string &solver, int iterations) {
     LogLines log;
@@ -43,8 +31,7 @@ protected:
     return result;
   }
 
-private:
-  std::optional<std::string> before;
+  test::OnSimulator simulator;
 };
 
 } // namespace

@@ -1,0 +1,227 @@
+//===- BuildFeedKernels.cpp - Pixels become a blob on the device
+//-----------===//
+#include "dialects/Brew/Nest.h"
+#include "dialects/Plan/PlanDialect.h"
+#include "formats/BinaryProto.h"
+#include "formats/Error.h"
+#include "formats/PathLookup.h"
+#include "formats/caffe.pb.h"
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include <google/protobuf/text_format.h>
+
+#include <optional>
+
+namespace brew {
+#define GEN_PASS_DEF_BUILDFEEDKERNELS
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+namespace planir = brew::planir;
+
+namespace {
+
+/// Caffe's order of the dimensions.
+enum : int64_t { N, C, H, W };
+
+/// The dense tensor that a buffer holds, if it is one.
+std::optional<RankedTensorType> tensorOfBuffer(MemRefType buffer) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(buffer.getStridesAndOffset(strides, offset)))
+    return std::nullopt;
+  SmallVector<int64_t> order = iota(buffer.getRank());
+  llvm::stable_sort(
+      order, [&](int64_t x, int64_t y) { return strides[x] > strides[y]; });
+  auto type = withMemoryOrder(
+      RankedTensorType::get(buffer.getShape(), buffer.getElementType()), order);
+  if (memrefOf(type) != buffer)
+    return std::nullopt;
+  return type;
+}
+
+/// Dimensions of the mean that the kernel reads: none for one number; nothing
+/// if it is not known here, or contradicts the images, which the host reports.
+std::optional<SmallVector<int64_t>>
+meanDims(const caffe::TransformationParameter &transform,
+         ArrayRef<int64_t> image, const std::string &folder) {
+  if (!transform.has_mean_file()) {
+    if (transform.mean_value_size() <= 1)
+      return SmallVector<int64_t>();
+    if (transform.mean_value_size() != image[C])
+      return std::nullopt;
+    return SmallVector<int64_t>{image[C], 1, 1};
+  }
+  auto path = brew::formats::findPath(transform.mean_file(), {folder});
+  if (!path || transform.mean_value_size())
+    return std::nullopt;
+  std::vector<int64_t> dims;
+  try {
+    dims = brew::formats::readBinaryProto(*path).dims;
+  } catch (const brew::Error &) {
+    return std::nullopt;
+  }
+  if (dims.size() == 4 && dims[0] == 1)
+    dims.erase(dims.begin());
+  if (dims.size() != 3 || dims[0] != image[C] || dims[1] < image[H] ||
+      dims[2] < image[W])
+    return std::nullopt;
+  return SmallVector<int64_t>(dims.begin(), dims.end());
+}
+
+/// The kernel of one feed.
+class KernelBuilder {
+public:
+  KernelBuilder(OpBuilder &b, Location loc, RankedTensorType top,
+                ArrayRef<int64_t> mean,
+                const caffe::TransformationParameter &transform)
+      : b(b), loc(loc), top(top), mean(mean), transform(transform) {}
+
+  planir::KernelOp build(StringRef name, StringRef layer, StringRef blob) {
+    auto kernel =
+        planir::KernelOp::create(b, loc, name, b.getDenseI64ArrayAttr({-1}),
+                                 b.getStrArrayAttr({layer}), nullptr);
+    SmallVector<StringRef> names = {"pixels", "placement"};
+    OpBuilder::InsertionGuard guard(b);
+    Block *body = b.createBlock(&kernel.getBody());
+    pixels = body->addArgument(
+        RankedTensorType::get(top.getShape(), b.getI8Type()), loc);
+    placement = body->addArgument(
+        RankedTensorType::get({top.getDimSize(N), 3}, b.getI32Type()), loc);
+    if (!mean.empty()) {
+      means =
+          body->addArgument(RankedTensorType::get(mean, b.getF32Type()), loc);
+      names.push_back("mean");
+    }
+    names.push_back(blob);
+    kernel.setArgumentNamesAttr(b.getStrArrayAttr(names));
+    YieldOp::create(b, loc, ValueRange{convert(layer)});
+    return kernel;
+  }
+
+private:
+  Value convert(StringRef layer) {
+    // Neighbouring threads write neighbouring elements.
+    SmallVector<int64_t> order = memoryOrder(top), extents, loops(4);
+    for (auto [loop, dim] : llvm::enumerate(order)) {
+      extents.push_back(top.getDimSize(dim));
+      loops[dim] = loop;
+    }
+    Nest nest(b, loc, extents);
+    nest.output(top, loops);
+    Value result = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+      return {element(body, loops)};
+    })[0];
+    Operation *generic = result.getDefiningOp();
+    generic->setAttr("brew.layer", b.getStringAttr(layer));
+    generic->setAttr("brew.part", b.getI64IntegerAttr(0));
+    generic->setAttr("brew.grid", b.getI64IntegerAttr(4));
+    return result;
+  }
+
+  Value element(Nest::Body &body, ArrayRef<int64_t> loops) {
+    Scalars &s = body.s;
+    Value n = body.loop(loops[N]), c = body.loop(loops[C]),
+          h = body.loop(loops[H]), w = body.loop(loops[W]);
+    auto placed = [&](int64_t which) {
+      return body.read(placement, {n, s.index(which)});
+    };
+    Value mirrored = arith::CmpIOp::create(
+        s.b, loc, arith::CmpIPredicate::ne, placed(0),
+        arith::ConstantOp::create(s.b, loc, s.b.getI32IntegerAttr(0)));
+    Value column =
+        s.select(mirrored, s.subi(s.index(top.getDimSize(W) - 1), w), w);
+    Type element = top.getElementType();
+    // 16-bit blobs are rounded once, from single precision.
+    Type precise = element.isF64() ? element : Type(s.b.getF32Type());
+    Value pixel = arith::UIToFPOp::create(s.b, loc, precise,
+                                          body.read(pixels, {n, c, h, column}));
+    // The order of Caffe's data_transformer: (pixel - mean) * scale.
+    Value value =
+        s.mul(s.sub(pixel, meanAt(body, precise, placed, c, h, column)),
+              s.constant(precise, transform.scale()));
+    if (precise != element)
+      value = arith::TruncFOp::create(s.b, loc, element, value);
+    return value;
+  }
+
+  Value meanAt(Nest::Body &body, Type precise,
+               function_ref<Value(int64_t)> placed, Value c, Value h,
+               Value column) {
+    Scalars &s = body.s;
+    if (!means)
+      return s.constant(
+          precise, transform.mean_value_size() ? transform.mean_value(0) : 0);
+    auto from = [&](int64_t which, Value index) {
+      return s.addi(index, arith::IndexCastOp::create(
+                               s.b, loc, s.b.getIndexType(), placed(which)));
+    };
+    bool isImage = transform.has_mean_file();
+    Value value = body.read(means, {c, isImage ? from(1, h) : s.index(0),
+                                    isImage ? from(2, column) : s.index(0)});
+    if (precise.isF64())
+      value = arith::ExtFOp::create(s.b, loc, precise, value);
+    return value;
+  }
+
+  OpBuilder &b;
+  Location loc;
+  RankedTensorType top;
+  ArrayRef<int64_t> mean;
+  const caffe::TransformationParameter &transform;
+  Value pixels, placement, means;
+};
+
+struct BuildFeedKernels : brew::impl::BuildFeedKernelsBase<BuildFeedKernels> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SymbolTable symbols(module);
+    SmallVector<planir::FeedOp> feeds;
+    module.walk([&](planir::FeedOp feed) {
+      if (feed.getKind() == "Data")
+        feeds.push_back(feed);
+    });
+    for (planir::FeedOp feed : feeds)
+      build(feed, symbols);
+  }
+
+private:
+  void build(planir::FeedOp feed, SymbolTable &symbols) {
+    caffe::LayerParameter layer;
+    if (!google::protobuf::TextFormat::ParseFromString(feed.getConfig().str(),
+                                                       &layer)) {
+      feed.emitError("its configuration is unreadable");
+      return signalPassFailure();
+    }
+    auto data = feed.getBuffers()[0].getDefiningOp<planir::BufferOp>();
+    auto buffer = cast<MemRefType>(data.getType());
+    if (buffer.getRank() != 4 || !isa<FloatType>(buffer.getElementType()))
+      return;
+    std::optional<RankedTensorType> top = tensorOfBuffer(buffer);
+    auto mean = meanDims(layer.transform_param(), buffer.getShape(),
+                         feed.getFolder().str());
+    if (!top || !mean)
+      return;
+    OpBuilder b(feed->getParentOfType<planir::ProgramOp>());
+    std::string name = (feed.getLayer() + "_pixels").str();
+    for (char &c : name)
+      if (!llvm::isAlnum(c))
+        c = '_';
+    planir::KernelOp kernel =
+        KernelBuilder(b, feed.getLoc(), *top, *mean, layer.transform_param())
+            .build(name, feed.getLayer(), data.getName());
+    // Makes the name unique where several programs have the layer.
+    kernel->remove();
+    feed.setPixels(symbols.insert(kernel, Block::iterator(feed->getParentOp()))
+                       .getValue());
+    if (!mean->empty())
+      feed.setMeanDims(*mean);
+  }
+};
+} // namespace

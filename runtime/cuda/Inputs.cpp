@@ -1,0 +1,63 @@
+//===- Inputs.cpp - What is fed to a plan on a GPU ------------------------===//
+#include "runtime/cuda/Inputs.h"
+
+namespace brew::runtime::cuda {
+
+void Inputs::put(std::uint32_t index, const std::byte *bytes) {
+  auto entry = plain.find(index);
+  if (entry == plain.end())
+    entry = plain
+                .emplace(std::piecewise_construct, std::make_tuple(index),
+                         std::forward_as_tuple(device, address(index),
+                                               buffer(index).size()))
+                .first;
+  if (auto other = pixels.find(index); other != pixels.end())
+    other->second.drop();
+  entry->second.put(bytes, copies, workers);
+}
+
+PixelFeed &Inputs::pixelFeed(const plan::Feed &feed) {
+  const std::uint32_t top = feed.buffer_indices(0);
+  auto entry = pixels.find(top);
+  if (entry == pixels.end()) {
+    const std::uint32_t kernel = feed.pixels().kernel_index();
+    entry =
+        pixels
+            .emplace(std::piecewise_construct, std::make_tuple(top),
+                     std::forward_as_tuple(
+                         device, manifest.kernels(static_cast<int>(kernel)),
+                         modules.function(kernel), buffer(top), address(top)))
+            .first;
+  }
+  return entry->second;
+}
+
+void Inputs::putPixels(const plan::Feed &feed, const std::byte *block) {
+  if (auto other = plain.find(feed.buffer_indices(0)); other != plain.end())
+    other->second.drop();
+  pixelFeed(feed).put(block, copies, workers);
+}
+
+void Inputs::setPixelMean(const plan::Feed &feed,
+                          const std::vector<float> &mean,
+                          const Stream &stream) {
+  pixelFeed(feed).setMean(mean, stream);
+}
+
+void Inputs::deliver(const Stream &compute) {
+  for (auto &[buffer, staging] : plain)
+    staging.deliver(compute);
+  for (auto &[buffer, staging] : pixels)
+    staging.deliver(compute);
+}
+
+std::uint64_t Inputs::deviceBytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto &[buffer, staging] : plain)
+    bytes += staging.stagingBytes();
+  for (const auto &[buffer, staging] : pixels)
+    bytes += staging.deviceBytes();
+  return bytes;
+}
+
+} // namespace brew::runtime::cuda

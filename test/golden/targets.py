@@ -1,0 +1,240 @@
+#===- targets.py - The targets against each other --------------------------===#
+"""Runs the same nets for the CPU and on the CUDA simulator. What must not depend
+on the target is compared bit for bit: images as the data layers deliver them,
+what layers draw, initial weights. Sums are compared as recorded cases are."""
+
+import argparse
+import os
+import random
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+
+from tools import Mismatch, Tools, difference
+
+SIMULATOR = ["--target", "cuda", "--gpu-arch", "sim"]
+TOLERANCE = 1e-5
+
+
+class Case:
+    """One folder in which nets are compiled and run for each target."""
+
+    def __init__(self, folder, scratch):
+        self.tools, self.scratch = Tools(folder), scratch
+
+    def file(self, name):
+        return os.path.join(self.scratch, name)
+
+    def write(self, name, text):
+        with open(self.file(name), "w") as file:
+            file.write(text)
+
+    def run(self, *arguments):
+        return self.tools.run(*arguments, cwd=self.scratch)
+
+    def evaluate(self, net, target, *flags, phase="train", gradients=False,
+                 inputs=None, arguments=()):
+        """{dataset: values} of one run."""
+        self.write("net.prototxt", net)
+        backward = ["--gradients"] if gradients else []
+        self.run("brewc", "net.prototxt", "--phase", phase, "--keep", "all",
+                 *backward, *target, *flags, "-o", "net.plan")
+        with h5py.File(self.file("in.h5"), "w") as file:
+            for name, values in (inputs or {}).items():
+                file["/inputs/" + name] = values
+        self.run("brew-run", "eval", "net.plan", "--inputs", "in.h5",
+                 "--outputs", "out.h5", "--random-seed", "5", *backward,
+                 *arguments)
+        found = {}
+        with h5py.File(self.file("out.h5"), "r") as file:
+            file.visititems(lambda name, item: found.update(
+                {name: item[()]} if isinstance(item, h5py.Dataset) else {}))
+        return found
+
+
+def require_equal(what, want, got):
+    if want.keys() != got.keys() or not want:
+        raise Mismatch("%s: %s against %s" % (what, sorted(want), sorted(got)))
+    for name, values in want.items():
+        if not np.array_equal(values, got[name]):
+            raise Mismatch("%s: %s differs in %d elements" %
+                           (what, name, np.sum(values != got[name])))
+
+
+#===-----------------------------------------------------------------------===#
+# Images
+#===-----------------------------------------------------------------------===#
+
+DATA = """
+layer { name: "in" type: "Data" top: "data" top: "label" transform_param { %s }
+  data_param { source: "db" batch_size: %d backend: LMDB } }
+layer { name: "abs" type: "AbsVal" bottom: "data" top: "abs" }
+"""
+
+TRANSFORMS = (
+    "",
+    "scale: 0.00390625",
+    "scale: 0.017 mean_value: 33.3",
+    "mean_value: 101.5 mean_value: 116.25 mean_value: 123.1 mirror: true",
+    "crop_size: 27 mirror: true scale: 0.3",
+    "mean_file: 'mean.binaryproto' scale: 0.1",
+    "mean_file: 'mean.binaryproto' crop_size: 21 mirror: true scale: 0.7",
+    "mean_value: 1 mean_value: 2 mean_value: 3 crop_size: 32",
+)
+
+
+def make_database(case, records):
+    draw = random.Random(1)
+    with open(case.file("batch.bin"), "wb") as file:
+        for i in range(records):
+            file.write(bytes([i % 10]) + draw.randbytes(3 * 32 * 32))
+    case.run("brew-data", "cifar10", "batch.bin", "-o", "db")
+    case.run("brew-data", "mean", "db", "mean.binaryproto")
+
+
+def images(case):
+    """The host's and the device's conversion of pixels."""
+    make_database(case, 5)
+    for transform in TRANSFORMS:
+        for flags in ([], ["--precision", "f64"]):
+            for phase in ("train", "test"):
+                what = "'%s', %s%s" % (transform, phase, " f64" if flags else "")
+                net = DATA % (transform, 7)
+                host, device = (case.evaluate(net, target, *flags, phase=phase)
+                                for target in ((), SIMULATOR))
+                require_equal(what, host, device)
+        if not np.any(host["data/data"]):
+            raise Mismatch("there are no images to compare")
+    # Another layout of the blob; its kernel writes it in that order.
+    net = DATA % (TRANSFORMS[6], 3)
+    require_equal("nhwc", case.evaluate(net, [], "--layout=nhwc"),
+                  case.evaluate(net, SIMULATOR, "--layout=nhwc"))
+    case.run("brewc", "net.prototxt", "--phase", "train", *SIMULATOR,
+             "--emit=kernels", "--dump-dir", "kernels")
+    names = os.listdir(case.file("kernels"))
+    if "in_pixels.cu" not in names:
+        raise Mismatch("no kernel converts pixels: %s" % names)
+
+
+#===-----------------------------------------------------------------------===#
+# What is drawn
+#===-----------------------------------------------------------------------===#
+
+MASKS = """
+layer { name: "in" type: "Input" top: "x" input_param { shape {
+  dim: 5 dim: 7 dim: 9 dim: 11 } } }
+layer { name: "a" type: "Dropout" bottom: "x" top: "a" }
+layer { name: "b" type: "Dropout" bottom: "x" top: "b"
+  dropout_param { dropout_ratio: 0.2 } }
+"""
+
+
+def masks(case):
+    """What Dropout keeps: on one thread, on two, on the simulator."""
+    ones = {"x": np.ones((5, 7, 9, 11))}
+
+    def kept(target, *arguments):
+        return case.evaluate(MASKS, target, inputs=ones, arguments=arguments)
+
+    one = kept([], "--threads", "1")
+    for name in ("data/a", "data/b"):
+        if not 0 < np.mean(one[name] != 0) < 1:
+            raise Mismatch("%s keeps all or nothing" % name)
+    require_equal("two threads", one, kept([], "--threads", "2"))
+    require_equal("simulator", one, kept(SIMULATOR))
+
+
+FILLERS = ('type: "constant" value: 0.3', 'type: "uniform" min: -1 max: 2',
+           'type: "gaussian" std: 0.2', 'type: "gaussian" std: 1 sparse: 3',
+           'type: "positive_unitball"', 'type: "xavier"',
+           'type: "msra" variance_norm: AVERAGE')
+
+
+def fillers(case):
+    """Initial weights, as a run without iterations writes them."""
+    net = """layer { name: "in" type: "DummyData" top: "x" top: "y"
+      dummy_data_param { shape { dim: 2 dim: 3 dim: 9 dim: 9 } shape { dim: 2 } } }
+    """
+    for i, filler in enumerate(FILLERS):
+        net += """layer { name: "ip%d" type: "InnerProduct" bottom: "x" top: "t%d"
+          inner_product_param { num_output: 6 weight_filler { %s } } }
+        layer { name: "s%d" type: "Reduction" bottom: "t%d" top: "l%d"
+          loss_weight: 1 }
+        """ % (i, i, filler, i, i, i)
+    net += """layer { name: "up" type: "Deconvolution" bottom: "x" top: "up"
+      convolution_param { num_output: 3 group: 3 kernel_size: 4 stride: 2
+        bias_term: false weight_filler { type: "bilinear" } } }
+    layer { name: "l" type: "Reduction" bottom: "up" top: "l" loss_weight: 1 }
+    layer { name: "q" type: "Silence" bottom: "y" }"""
+    case.write("net.prototxt", net)
+    case.write("solver.prototxt", 'net: "net.prototxt" base_lr: 0.1 '
+               'lr_policy: "fixed" max_iter: 0 snapshot_prefix: "snap" '
+               'random_seed: 9')
+
+    def written(*flags):
+        case.run("brewc", "solver.prototxt", *flags, "-o", "solver.plan")
+        case.run("brew-run", "train", "solver.plan")
+        with open(case.file("snap_iter_0.caffemodel"), "rb") as file:
+            return file.read()
+
+    if written() != written(*SIMULATOR):
+        raise Mismatch("initial weights differ")
+
+
+#===-----------------------------------------------------------------------===#
+# Calls
+#===-----------------------------------------------------------------------===#
+
+SLOPES = """
+layer { name: "in" type: "Input" top: "x" top: "y" input_param {
+  shape { dim: 3 dim: 2 dim: 6 dim: 5 } shape { dim: 3 dim: 4 } } }
+layer { name: "conv" type: "Convolution" bottom: "x" top: "c" convolution_param {
+  num_output: 3 kernel_size: 3 weight_filler { type: "xavier" } } }
+layer { name: "leaky1" type: "ReLU" bottom: "c" top: "c"
+  relu_param { negative_slope: 0.1 } }
+layer { name: "ip1" type: "InnerProduct" bottom: "c" top: "h" inner_product_param {
+  num_output: 5 weight_filler { type: "xavier" } } }
+layer { name: "leaky2" type: "ReLU" bottom: "h" top: "h"
+  relu_param { negative_slope: 0.25 } }
+layer { name: "ip2" type: "InnerProduct" bottom: "h" top: "o" inner_product_param {
+  num_output: 4 weight_filler { type: "xavier" } } }
+layer { name: "leaky3" type: "ReLU" bottom: "o" top: "o"
+  relu_param { negative_slope: -0.5 } }
+layer { name: "loss" type: "EuclideanLoss" bottom: "o" bottom: "y" top: "loss" }
+"""
+
+
+def slopes(case):
+    """ReLUs with a slope behind convolutions and inner products."""
+    draw = np.random.RandomState(3)
+    inputs = {"x": draw.randn(3, 2, 6, 5), "y": draw.randn(3, 4)}
+    want, got = (case.evaluate(SLOPES, target, gradients=True, inputs=inputs)
+                 for target in ((), SIMULATOR))
+    if want.keys() != got.keys():
+        raise Mismatch("%s against %s" % (sorted(want), sorted(got)))
+    for name, values in want.items():
+        error = difference(values, got[name])
+        if not error <= TOLERANCE:
+            raise Mismatch("%s differs by %.2g of its size" % (name, error))
+
+
+def main():
+    cases = {case.__name__: case for case in (images, masks, fillers, slopes)}
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bin", required=True, help="folder of the tools")
+    parser.add_argument("case", choices=sorted(cases))
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            cases[options.case](Case(options.bin, scratch))
+        except Mismatch as mismatch:
+            print("FAIL %s: %s" % (options.case, mismatch))
+            return 1
+    print("ok   %s" % options.case)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+// RUN: %brew-opt %s --brew-build-feed-kernels --split-input-file | FileCheck %s
+
+// One mean for all channels and a scale are constants; the images' layout is
+// that of the buffer.
+// CHECK: plan.kernel @in_1_pixels attributes {argument_names = ["pixels", "placement", "data"], in_place = array<i64: -1>, layers = ["in/1"]} {
+// CHECK-NEXT: ^bb0(%[[P:.*]]: tensor<2x3x4x5xi8>, %[[A:.*]]: tensor<2x3xi32>):
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<2x3x4x5xf32, #brew.layout<0, 2, 3, 1>>)
+// CHECK-SAME: {brew.grid = 4 : i64, brew.layer = "in/1", brew.part = 0 : i64}
+// CHECK: %[[N:.*]] = linalg.index 0 : index
+// CHECK: %[[C:.*]] = linalg.index 3 : index
+// CHECK: %[[H:.*]] = linalg.index 1 : index
+// CHECK: %[[W:.*]] = linalg.index 2 : index
+// CHECK: %[[M:.*]] = tensor.extract %[[A]][%[[N]],
+// CHECK: %[[MIRRORED:.*]] = arith.cmpi ne, %[[M]],
+// CHECK: %[[BACK:.*]] = arith.subi %{{.*}}, %[[W]]
+// CHECK: %[[COLUMN:.*]] = arith.select %[[MIRRORED]], %[[BACK]], %[[W]]
+// CHECK: %[[BYTE:.*]] = tensor.extract %[[P]][%[[N]], %[[C]], %[[H]], %[[COLUMN]]]
+// CHECK: %[[PIXEL:.*]] = arith.uitofp %[[BYTE]] : i8 to f32
+// CHECK: %[[MEAN:.*]] = arith.constant 3.500000e+00 : f32
+// CHECK: %[[REST:.*]] = arith.subf %[[PIXEL]], %[[MEAN]]
+// CHECK: %[[SCALE:.*]] = arith.constant 5.000000e-01 : f32
+// CHECK: arith.mulf %[[REST]], %[[SCALE]]
+// CHECK: plan.program @main
+// CHECK: plan.feed "in/1" "Data"
+// CHECK-SAME: pixels = @in_1_pixels
+// CHECK-NOT: mean_dims
+plan.arena @transient transient size 512
+plan.program @main attributes {arena_bytes = 512 : i64, lower_bound_bytes = 512 : i64, caffe_bytes = 0 : i64} {
+  %data = plan.buffer "data" @transient[0] live [0, 0] : memref<2x3x4x5xf32, strided<[60, 1, 15, 3]>>
+  plan.feed "in/1" "Data"(%data) {config = "name: 'in/1' type: 'Data' top: 'data' transform_param { mean_value: 3.5 scale: 0.5 mirror: true }", folder = ""} : memref<2x3x4x5xf32, strided<[60, 1, 15, 3]>>
+}
+
+// -----
+
+// A mean of each channel is a buffer. Each program has its own kernel. In double
+// precision the bytes of the mean stay floats.
+// CHECK: plan.kernel @in_pixels
+// CHECK-NEXT: ^bb0(%{{.*}}: tensor<1x2x4x4xi8>, %{{.*}}: tensor<1x3xi32>, %[[MEAN:.*]]: tensor<2x1x1xf32>):
+// CHECK: %[[ONE:.*]] = tensor.extract %[[MEAN]]
+// CHECK: arith.extf %[[ONE]] : f32 to f64
+// CHECK: plan.program @first
+// CHECK: mean_dims = array<i64: 2, 1, 1>, pixels = @in_pixels
+// CHECK: plan.kernel @in_pixels_0
+// CHECK: plan.program @second
+// CHECK: pixels = @in_pixels_0
+plan.arena @transient transient size 512
+plan.program @first attributes {arena_bytes = 512 : i64, lower_bound_bytes = 512 : i64, caffe_bytes = 0 : i64} {
+  %data = plan.buffer "data" @transient[0] live [0, 0] : memref<1x2x4x4xf64>
+  plan.feed "in" "Data"(%data) {config = "name: 'in' type: 'Data' top: 'data' transform_param { mean_value: 1 mean_value: 2 }", folder = ""} : memref<1x2x4x4xf64>
+}
+plan.program @second attributes {arena_bytes = 512 : i64, lower_bound_bytes = 512 : i64, caffe_bytes = 0 : i64} {
+  %data = plan.buffer "data" @transient[0] live [0, 0] : memref<1x2x4x4xf64>
+  plan.feed "in" "Data"(%data) {config = "name: 'in' type: 'Data' top: 'data'", folder = ""} : memref<1x2x4x4xf64>
+}
+
+// -----
+
+// Left to the host: other layers, a mean that is not there, one that does not fit.
+// CHECK: plan.arena
+// CHECK-NOT: plan.kernel
+// CHECK: plan.program @host
+// CHECK-NOT: pixels
+plan.arena @transient transient size 1024
+plan.program @host attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 1024 : i64, caffe_bytes = 0 : i64} {
+  %a = plan.buffer "a" @transient[0] live [0, 0] : memref<1x2x4x4xf32>
+  %b = plan.buffer "b" @transient[128] live [0, 0] : memref<1x2x4x4xf32>
+  %c = plan.buffer "c" @transient[256] live [0, 0] : memref<1x2x4x4xf32>
+  plan.feed "h" "HDF5Data"(%a) {config = "name: 'h' type: 'HDF5Data' top: 'a'", folder = ""} : memref<1x2x4x4xf32>
+  plan.feed "m" "Data"(%b) {config = "name: 'm' type: 'Data' top: 'b' transform_param { mean_file: 'no.such.file' }", folder = ""} : memref<1x2x4x4xf32>
+  plan.feed "v" "Data"(%c) {config = "name: 'v' type: 'Data' top: 'c' transform_param { mean_value: 1 mean_value: 2 mean_value: 3 }", folder = ""} : memref<1x2x4x4xf32>
+}

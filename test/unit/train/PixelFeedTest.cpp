@@ -1,0 +1,135 @@
+//===- PixelFeedTest.cpp - Images that a device makes of bytes ------------===//
+//
+// A kernel that adds 1000 to every pixel shows which images came as bytes.
+//
+//===----------------------------------------------------------------------===//
+#include "LogLines.h"
+#include "OnSimulator.h"
+#include "TestPlan.h"
+#include "formats/Database.h"
+#include "formats/Datum.h"
+#include "runtime/data/Feeder.h"
+#include "test/unit/formats/TestFiles.h"
+
+#include <gtest/gtest.h>
+
+using namespace brew;
+using namespace brew::runtime;
+
+namespace {
+
+class PixelFeed : public testing::Test {
+protected:
+  /// Records of three values; the value of record n at i is 3n + i.
+  void writeDatabase(const std::vector<bool> &areBytes) {
+    auto writer = formats::DbWriter::create(folder / "db",
+                                            formats::DbBackend::Lmdb, true);
+    for (std::size_t n = 0; n < areBytes.size(); ++n) {
+      const int first = static_cast<int>(n) * 3;
+      std::string record;
+      if (areBytes[n]) {
+        const std::string pixels = {char(first), char(first + 1),
+                                    char(first + 2)};
+        record = formats::encodeDatum(3, 1, 1, pixels, int(n));
+      } else {
+        auto datum =
+            test::parse<caffe::Datum>("channels: 3 height: 1 width: 1");
+        for (int i = 0; i < 3; ++i)
+          datum.add_float_data(float(first + i));
+        datum.set_label(int(n));
+        record = datum.SerializeAsString();
+      }
+      writer->put(std::to_string(n), record);
+    }
+    writer->finish();
+  }
+
+  /// The linear model's plan with such a feed, whose kernel reads a mean of
+  /// `mean` if that is not empty.
+  plan::Manifest model(const std::string &transform,
+                       const std::vector<std::int64_t> &mean = {}) {
+    plan::Manifest manifest = test::linearModel(
+        "name: 'd' type: 'Data' top: 'x' top: 'target' "
+        "data_param { source: '" +
+            (folder / "db") + "' batch_size: 4 backend: LMDB } " + transform,
+        "base_lr: 0.1 lr_policy: 'fixed' max_iter: 1");
+    *manifest.mutable_buffers(0) = test::makeBuffer("x", 0, 0, {4, 3, 1, 1});
+    plan::Kernel &kernel = *manifest.add_kernels();
+    kernel = manifest.kernels(0);
+    kernel.set_symbol(mean.empty() ? "test_pixels" : "test_mean_pixels");
+    kernel.set_argument_count(mean.empty() ? 3 : 4);
+    plan::PixelConversion &pixels =
+        *manifest.mutable_programs(0)->mutable_feeds(0)->mutable_pixels();
+    pixels.set_kernel_index(
+        static_cast<std::uint32_t>(manifest.kernels_size() - 1));
+    *pixels.mutable_mean_dims() = {mean.begin(), mean.end()};
+    return manifest;
+  }
+
+  static std::vector<float> images(Executor &executor) {
+    std::vector<float> values(12);
+    executor.download(0, reinterpret_cast<std::byte *>(values.data()));
+    return values;
+  }
+
+  test::OnSimulator simulator;
+  test::LogLines log;
+  test::TempFolder folder;
+};
+
+using Images = std::vector<float>;
+
+} // namespace
+
+TEST_F(PixelFeed, BytesAreConvertedByThePlansKernel) {
+  writeDatabase({true, true, true, true, true, true});
+  Executor executor(test::loadPlan(model("")));
+  Feeder feeder(executor, 0, 1, "");
+  feeder.feed();
+  EXPECT_EQ(images(executor), (Images{1000, 1001, 1002, 1003, 1004, 1005, 1006,
+                                      1007, 1008, 1009, 1010, 1011}));
+  feeder.feed();
+  executor.run(0);
+  EXPECT_EQ(images(executor), (Images{1012, 1013, 1014, 1015, 1016, 1017, 1000,
+                                      1001, 1002, 1003, 1004, 1005}));
+}
+
+TEST_F(PixelFeed, BatchesWithOtherRecordsAreConvertedByTheHost) {
+  writeDatabase({true, true, true, true, true, false, true, true});
+  Executor executor(test::loadPlan(model("")));
+  Feeder feeder(executor, 0, 1, "");
+  feeder.feed();
+  EXPECT_EQ(images(executor)[11], 1011);
+  feeder.feed();
+  EXPECT_EQ(images(executor),
+            (Images{12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23}));
+  feeder.feed();
+  EXPECT_EQ(images(executor)[0], 1000);
+}
+
+TEST_F(PixelFeed, WhatTheCallerGivesIsNotConverted) {
+  writeDatabase({true});
+  Executor executor(test::loadPlan(model("")));
+  Feeder feeder(executor, 0, 1, "");
+  const Images given(12, 5);
+  feeder.set("x", given.data(), 12);
+  feeder.feed();
+  EXPECT_EQ(images(executor), given);
+}
+
+TEST_F(PixelFeed, TheMeanComesFromTheSource) {
+  writeDatabase({true});
+  const char *means = "transform_param { mean_value: 1 mean_value: 2 "
+                      "mean_value: 4 }";
+  {
+    Executor executor(test::loadPlan(model(means, {3, 1, 1})));
+    Feeder feeder(executor, 0, 1, "");
+    feeder.feed();
+    EXPECT_EQ(images(executor)[5], 1000 + 2 - 4);
+  }
+  // The kernel knows no mean: the host subtracts it.
+  Executor executor(test::loadPlan(model(means)));
+  Feeder feeder(executor, 0, 1, "");
+  feeder.feed();
+  EXPECT_EQ(images(executor)[5], 2 - 4);
+}
