@@ -19,12 +19,18 @@ CublasLt::CublasLt(const std::vector<std::string> &libraries) {
     throw machineLacks("this plan needs cuBLASLt of CUDA 12 or later for its "
                        "matrix products: " +
                        tried);
+  std::string missing;
 #define BREW_LOOK_UP(NAME, RESULT, ARGUMENTS)                                  \
   NAME = reinterpret_cast<decltype(NAME)>(dlsym(library, #NAME));              \
   if (!NAME)                                                                   \
-    throw machineLacks("cuBLASLt is too old: it lacks " #NAME);
+    missing = #NAME;
   BREW_CUBLASLT_FUNCTIONS(BREW_LOOK_UP)
 #undef BREW_LOOK_UP
+  if (!missing.empty())
+    throw machineLacks("this plan needs cuBLASLt of CUDA 12 or later for its "
+                       "matrix products; found is " +
+                       (cublasLtGetVersion ? name() : "one without a version") +
+                       ", which lacks " + missing);
   check(cublasLtCreate(&opened), "starting the library");
 }
 

@@ -250,7 +250,9 @@ int main(int argc, char **argv) {
   } catch (const Error &error) {
     // Errors with a place begin with it.
     std::string text = error.what();
-    bool placed = text.find(": error: ") != std::string::npos;
+    // Further lines may be a compiler's.
+    bool placed =
+        text.substr(0, text.find('\n')).find(": error: ") != std::string::npos;
     llvm::errs() << (placed ? "" : "brewc: error: ") << text << "\n";
     return static_cast<int>(error.status());
   } catch (const std::exception &error) {

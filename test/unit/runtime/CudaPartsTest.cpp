@@ -95,6 +95,22 @@ TEST_F(CudaParts, CodeThatTheDriverRefuses) {
       "1: test.plan: damaged plan: a kernel image is no machine code");
 }
 
+/// A driver older than the PTX refuses it as well.
+TEST_F(CudaParts, PtxThatTheDriverRefuses) {
+  const Device device(
+      DriverApi::open(std::string(CUDASIM_FOLDER) + "/libcuda.so.1"), 0);
+  const std::string arch = "compute_" + std::to_string(device.architecture());
+  const auto plan = planFor({arch}, ".version 99.9\n.target sm_80\n");
+  const std::string error =
+      errorOf([&] { Modules modules(device, *plan, /*simulated=*/false); });
+  EXPECT_EQ(error.find("3: test.plan: its kernels were built for " + arch +
+                       " (CUDA 13.0); this GPU, "),
+            0u)
+      << error;
+  EXPECT_NE(error.find(" and its driver is of CUDA "), std::string::npos)
+      << error;
+}
+
 TEST_F(CudaParts, NoDriver) {
   EXPECT_EQ(errorOf([] { DriverApi::open("no-such-driver.so"); })
                 .find("3: this plan needs an NVIDIA GPU, but the CUDA driver "
@@ -132,6 +148,11 @@ TEST_F(CudaParts, ALibraryWithoutTheFunctionsIsTooOld) {
             })
                 .find("3: this plan needs cuBLASLt of CUDA 12 or later for "
                       "its matrix products: none.so.13"),
+            0u);
+  EXPECT_EQ(errorOf([&] { CublasLt library({simulator + "/libcudasim.so"}); })
+                .find("3: this plan needs cuBLASLt of CUDA 12 or later for "
+                      "its matrix products; found is one without a version, "
+                      "which lacks cublasLt"),
             0u);
   EXPECT_EQ(errorOf([&] {
               VendorLibrary library(simulator + "/libcublasLt.so.13");
