@@ -106,6 +106,8 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     pm.addPass(createLowerToNests(lower));
     pm.addPass(createFoldCasts());
     pm.addPass(mlir::createCSEPass());
+    if (options.cuda)
+      pm.addPass(createSplitReductions());
     pm.addPass(createPlaceSlices());
     pm.addPass(createFormKernels());
     pm.addPass(createVerifyFused());

@@ -203,6 +203,25 @@ def FoldCasts : Pass<"brew-fold-casts", "::mlir::ModuleOp"> {
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def SplitReductions : Pass<"brew-split-reductions", "::mlir::ModuleOp"> {
+  let summary = "Gives long sums with few results to many blocks of threads";
+  let description = [{
+    Some of a nest's reduction loops, outermost first, get a partial sum for each of
+    their iterations; a second nest adds these. For GPUs, where a block is the most
+    that works on one result. Only sums whose order is free; the new order is as fixed
+    as the old one.
+  }];
+  let options = [
+    Option<"fewResults", "few-results", "int64_t", "64",
+      "Results from which on there is enough for all blocks to do">,
+    Option<"leastWork", "least-work", "int64_t", "262144",
+      "Iterations from which on a second kernel pays">,
+    Option<"enoughSums", "enough-sums", "int64_t", "264",
+      "Partial sums at which no more loops are taken">];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+    "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def PlaceSlices : Pass<"brew-place-slices", "::mlir::ModuleOp"> {
   let summary = "Lets joined and cut tensors share memory with the whole";
   let description = [{

@@ -206,11 +206,34 @@ layer { name: "loss" type: "EuclideanLoss" bottom: "o" bottom: "y" top: "loss" }
 """
 
 
+SUMS = """
+layer { name: "in" type: "Input" top: "x" top: "y" input_param {
+  shape { dim: 16 dim: 4 dim: 64 dim: 66 } shape { dim: 16 dim: 4 dim: 64 dim: 66 } } }
+layer { name: "bn" type: "BatchNorm" bottom: "x" top: "n" }
+layer { name: "scale" type: "Scale" bottom: "n" top: "z"
+  scale_param { bias_term: true filler { value: 1.5 } bias_filler { value: 0.2 } } }
+layer { name: "loss" type: "EuclideanLoss" bottom: "z" bottom: "y" top: "loss" }
+layer { name: "all" type: "Reduction" bottom: "n" top: "all" loss_weight: 0.001
+  reduction_param { operation: SUMSQ } }
+"""
+
+
 def slopes(case):
     """ReLUs with a slope behind convolutions and inner products."""
     draw = np.random.RandomState(3)
-    inputs = {"x": draw.randn(3, 2, 6, 5), "y": draw.randn(3, 4)}
-    want, got = (case.evaluate(SLOPES, target, gradients=True, inputs=inputs)
+    compare(case, SLOPES, {"x": draw.randn(3, 2, 6, 5), "y": draw.randn(3, 4)})
+
+
+def sums(case):
+    """Sums so long that a GPU adds them in two stages."""
+    draw = np.random.RandomState(4)
+    shape = (16, 4, 64, 66)
+    compare(case, SUMS, {"x": draw.randn(*shape) + 0.5, "y": draw.randn(*shape)})
+
+
+def compare(case, net, inputs):
+    """All blobs, gradients and parameters of a training step."""
+    want, got = (case.evaluate(net, target, gradients=True, inputs=inputs)
                  for target in ((), SIMULATOR))
     if want.keys() != got.keys():
         raise Mismatch("%s against %s" % (sorted(want), sorted(got)))
@@ -221,7 +244,7 @@ def slopes(case):
 
 
 def main():
-    cases = {case.__name__: case for case in (images, masks, fillers, slopes)}
+    cases = {case.__name__: case for case in (images, masks, fillers, slopes, sums)}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", required=True, help="folder of the tools")
     parser.add_argument("case", choices=sorted(cases))
