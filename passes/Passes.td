@@ -214,7 +214,7 @@ def SplitReductions : Pass<"brew-split-reductions", "::mlir::ModuleOp"> {
   let options = [
     Option<"fewResults", "few-results", "int64_t", "64",
       "Results from which on there is enough for all blocks to do">,
-    Option<"leastWork", "least-work", "int64_t", "262144",
+    Option<"leastWork", "least-work", "int64_t", "1048576",
       "Iterations from which on a second kernel pays">,
     Option<"enoughSums", "enough-sums", "int64_t", "264",
       "Partial sums at which no more loops are taken">];

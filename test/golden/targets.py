@@ -208,7 +208,7 @@ layer { name: "loss" type: "EuclideanLoss" bottom: "o" bottom: "y" top: "loss" }
 
 SUMS = """
 layer { name: "in" type: "Input" top: "x" top: "y" input_param {
-  shape { dim: 16 dim: 4 dim: 64 dim: 66 } shape { dim: 16 dim: 4 dim: 64 dim: 66 } } }
+  shape { dim: 16 dim: 4 dim: 128 dim: 130 } shape { dim: 16 dim: 4 dim: 128 dim: 130 } } }
 layer { name: "bn" type: "BatchNorm" bottom: "x" top: "n" }
 layer { name: "scale" type: "Scale" bottom: "n" top: "z"
   scale_param { bias_term: true filler { value: 1.5 } bias_filler { value: 0.2 } } }
@@ -227,7 +227,7 @@ def slopes(case):
 def sums(case):
     """Sums so long that a GPU adds them in two stages."""
     draw = np.random.RandomState(4)
-    shape = (16, 4, 64, 66)
+    shape = (16, 4, 128, 130)
     compare(case, SUMS, {"x": draw.randn(*shape) + 0.5, "y": draw.randn(*shape)})
 
 
