@@ -22,7 +22,7 @@ struct LayerRule {
 constexpr unsigned kFirst[] = {0}, kSecond[] = {1}, kThird[] = {2},
                    kFirstTwo[] = {0, 1}, kLaterTwo[] = {1, 2};
 
-const LayerRule *ruleOf(Operation *op) {
+ArrayRef<LayerRule> layerRules() {
   static const LayerRule rules[] = {
       {"brew.accuracy", kSecond, kFirstTwo},
       {"brew.argmax", {}, kFirst},
@@ -46,8 +46,12 @@ const LayerRule *ruleOf(Operation *op) {
       {"brew.softmax", {}, kFirst},
       {"brew.softmax_loss", kSecond, kSecond},
   };
+  return rules;
+}
+
+const LayerRule *ruleOf(Operation *op) {
   StringRef name = op->getName().getStringRef();
-  for (const LayerRule &rule : rules)
+  for (const LayerRule &rule : layerRules())
     if (rule.operation == name)
       return &rule;
   return nullptr;
@@ -69,6 +73,11 @@ bool passesOn(Operation *op) {
 } // namespace
 
 llvm::DenseSet<Value> brew::findExactValues(ProgramOp program) {
+  // A rule for a name that no operation has would round what must not be.
+  assert(llvm::all_of(layerRules(), [&](const LayerRule &rule) {
+    return RegisteredOperationName::lookup(rule.operation,
+                                           program.getContext());
+  }));
   llvm::DenseSet<Value> exact;
   for (Operation &op : llvm::reverse(program.getBody().front())) {
     if (isa<StoreParamOp, StoreGradientOp, StoreStateOp>(op))

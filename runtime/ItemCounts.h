@@ -3,6 +3,7 @@
 
 #include "runtime/weights/Layout.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
