@@ -352,6 +352,13 @@ void ManifestBuilder::addProgram(ProgramOp program,
       if (auto kernel = feed.getPixels()) {
         plan::PixelConversion *pixels = to->mutable_pixels();
         pixels->set_kernel_index(kernelIndex.lookup(*kernel));
+        auto image =
+            cast<RankedTensorType>(module.lookupSymbol<KernelOp>(*kernel)
+                                       .getBody()
+                                       .getArgument(0)
+                                       .getType());
+        for (int64_t dim : image.getShape().take_back(2))
+          pixels->add_image_dims(dim);
         if (auto dims = feed.getMeanDims())
           pixels->mutable_mean_dims()->Add(dims->begin(), dims->end());
       }

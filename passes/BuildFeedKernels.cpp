@@ -7,6 +7,7 @@
 #include "formats/PathLookup.h"
 #include "formats/caffe.pb.h"
 #include "passes/Passes.h"
+#include "passes/RecordShape.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -14,6 +15,7 @@
 
 #include <google/protobuf/text_format.h>
 
+#include <array>
 #include <optional>
 
 namespace brew {
@@ -75,13 +77,47 @@ meanDims(const caffe::TransformationParameter &transform,
   return SmallVector<int64_t>(dims.begin(), dims.end());
 }
 
+/// Whole records travel if they are at most so many times as large as their
+/// crops: copying rows costs the host about as much as copying all, but beyond
+/// that the bytes that nobody reads cost more than the crop saves, on the host,
+/// on the way and in both memories.
+constexpr int64_t kMostRecord = 2;
+
+/// Rows and columns of the images that travel: of the records, as far as they
+/// are known here, or of the top.
+std::array<int64_t, 2> imageDims(const caffe::LayerParameter &layer,
+                                 ArrayRef<int64_t> top, ArrayRef<int64_t> mean,
+                                 const std::string &folder) {
+  const std::array<int64_t, 2> cropped = {top[H], top[W]};
+  if (!layer.transform_param().crop_size())
+    return cropped;
+  std::array<int64_t, 2> record = cropped;
+  if (layer.transform_param().has_mean_file()) {
+    record = {mean[1], mean[2]};
+  } else if (auto path = brew::formats::findPath(layer.data_param().source(),
+                                                 {folder})) {
+    try {
+      std::vector<int64_t> dims = brew::recordShape(layer, *path);
+      record = {dims[1], dims[2]};
+    } catch (const brew::Error &) {
+      return cropped; // brew-run will say what is wrong with it
+    }
+  }
+  const bool isWorthIt = record[0] >= top[H] && record[1] >= top[W] &&
+                         double(record[0]) * double(record[1]) <=
+                             double(kMostRecord * top[H] * top[W]);
+  return isWorthIt ? record : cropped;
+}
+
 /// The kernel of one feed.
 class KernelBuilder {
 public:
+  /// `image`: rows and columns of the pixels it reads.
   KernelBuilder(OpBuilder &b, Location loc, RankedTensorType top,
-                ArrayRef<int64_t> mean,
+                std::array<int64_t, 2> image, ArrayRef<int64_t> mean,
                 const caffe::TransformationParameter &transform)
-      : b(b), loc(loc), top(top), mean(mean), transform(transform) {}
+      : b(b), loc(loc), top(top), image(image), mean(mean),
+        transform(transform) {}
 
   planir::KernelOp build(StringRef name, StringRef layer, StringRef blob) {
     auto kernel =
@@ -91,7 +127,10 @@ public:
     OpBuilder::InsertionGuard guard(b);
     Block *body = b.createBlock(&kernel.getBody());
     pixels = body->addArgument(
-        RankedTensorType::get(top.getShape(), b.getI8Type()), loc);
+        RankedTensorType::get(
+            {top.getDimSize(N), top.getDimSize(C), image[0], image[1]},
+            b.getI8Type()),
+        loc);
     placement = body->addArgument(
         RankedTensorType::get({top.getDimSize(N), 3}, b.getI32Type()), loc);
     if (!mean.empty()) {
@@ -137,34 +176,43 @@ private:
         arith::ConstantOp::create(s.b, loc, s.b.getI32IntegerAttr(0)));
     Value column =
         s.select(mirrored, s.subi(s.index(top.getDimSize(W) - 1), w), w);
+    // Where the crop begins.
+    auto from = [&](int64_t which, Value index) -> Value {
+      return s.addi(index, arith::IndexCastOp::create(
+                               s.b, loc, s.b.getIndexType(), placed(which)));
+    };
+    const bool crops =
+        image[0] != top.getDimSize(H) || image[1] != top.getDimSize(W);
+    const bool meanIsImage = transform.has_mean_file();
+    Value row, across;
+    if (crops || meanIsImage) {
+      row = from(1, h);
+      across = from(2, column);
+    }
     Type element = top.getElementType();
     // 16-bit blobs are rounded once, from single precision.
     Type precise = element.isF64() ? element : Type(s.b.getF32Type());
-    Value pixel = arith::UIToFPOp::create(s.b, loc, precise,
-                                          body.read(pixels, {n, c, h, column}));
+    Value pixel =
+        arith::UIToFPOp::create(s.b, loc, precise,
+                                crops ? body.read(pixels, {n, c, row, across})
+                                      : body.read(pixels, {n, c, h, column}));
     // The order of Caffe's data_transformer: (pixel - mean) * scale.
     Value value =
-        s.mul(s.sub(pixel, meanAt(body, precise, placed, c, h, column)),
+        s.mul(s.sub(pixel, meanIsImage ? meanAt(body, precise, {c, row, across})
+                                       : meanAt(body, precise,
+                                                {c, s.index(0), s.index(0)})),
               s.constant(precise, transform.scale()));
     if (precise != element)
       value = arith::TruncFOp::create(s.b, loc, element, value);
     return value;
   }
 
-  Value meanAt(Nest::Body &body, Type precise,
-               function_ref<Value(int64_t)> placed, Value c, Value h,
-               Value column) {
+  Value meanAt(Nest::Body &body, Type precise, ArrayRef<Value> place) {
     Scalars &s = body.s;
     if (!means)
       return s.constant(
           precise, transform.mean_value_size() ? transform.mean_value(0) : 0);
-    auto from = [&](int64_t which, Value index) {
-      return s.addi(index, arith::IndexCastOp::create(
-                               s.b, loc, s.b.getIndexType(), placed(which)));
-    };
-    bool isImage = transform.has_mean_file();
-    Value value = body.read(means, {c, isImage ? from(1, h) : s.index(0),
-                                    isImage ? from(2, column) : s.index(0)});
+    Value value = body.read(means, place);
     if (precise.isF64())
       value = arith::ExtFOp::create(s.b, loc, precise, value);
     return value;
@@ -173,6 +221,7 @@ private:
   OpBuilder &b;
   Location loc;
   RankedTensorType top;
+  std::array<int64_t, 2> image;
   ArrayRef<int64_t> mean;
   const caffe::TransformationParameter &transform;
   Value pixels, placement, means;
@@ -214,7 +263,10 @@ private:
       if (!llvm::isAlnum(c))
         c = '_';
     planir::KernelOp kernel =
-        KernelBuilder(b, feed.getLoc(), *top, *mean, layer.transform_param())
+        KernelBuilder(
+            b, feed.getLoc(), *top,
+            imageDims(layer, buffer.getShape(), *mean, feed.getFolder().str()),
+            *mean, layer.transform_param())
             .build(name, feed.getLayer(), data.getName());
     // Makes the name unique where several programs have the layer.
     kernel->remove();

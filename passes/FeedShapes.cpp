@@ -2,11 +2,10 @@
 #include "passes/FeedShapes.h"
 
 #include "formats/BinaryProto.h"
-#include "formats/Database.h"
-#include "formats/Datum.h"
 #include "formats/Error.h"
 #include "formats/Hdf5.h"
 #include "formats/PathLookup.h"
+#include "passes/RecordShape.h"
 
 #include <charconv>
 #include <climits>
@@ -67,7 +66,6 @@ private:
   std::vector<FeedShape> databaseShapes();
   std::vector<FeedShape> hdf5Shapes();
   std::vector<FeedShape> blobShapes();
-  FeedShape firstImage(const std::string &path) const;
   void checkGivenImage(const FeedShape &shape) const;
   void checkMean(const FeedShape &image, bool isCropped,
                  const std::string &from) const;
@@ -191,25 +189,6 @@ std::vector<FeedShape> Feed::memoryShapes() {
 // Databases
 //===----------------------------------------------------------------------===//
 
-FeedShape Feed::firstImage(const std::string &path) const {
-  const auto backend =
-      layer.data_param().backend() == caffe::DataParameter::LEVELDB
-          ? formats::DbBackend::LevelDb
-          : formats::DbBackend::Lmdb;
-  auto reader = formats::DbReader::open(path, backend);
-  auto cursor = reader->newCursor();
-  auto color = formats::ImageColor::Native;
-  if (layer.transform_param().force_color())
-    color = formats::ImageColor::Color;
-  else if (layer.transform_param().force_gray())
-    color = formats::ImageColor::Gray;
-  formats::ImageRecord image;
-  formats::decodeDatum(cursor->value(), color,
-                       path + ", record '" + std::string(cursor->key()) + "'",
-                       image);
-  return {image.channels, image.height, image.width};
-}
-
 void Feed::checkGivenImage(const FeedShape &shape) const {
   if (shape.size() != 4)
     throw badInput("--input-shape for '" + layer.top(0) +
@@ -262,7 +241,7 @@ std::vector<FeedShape> Feed::databaseShapes() {
                  isLevelDb ? "LevelDB database" : "LMDB database", "N,C,H,W");
   FeedShape image;
   if (path) {
-    image = firstImage(*path);
+    image = recordShape(layer, *path);
     checkMean(image, false, *path);
     if (crop > image[1] || crop > image[2])
       throw badInput("crop_size " + std::to_string(crop) +

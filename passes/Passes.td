@@ -264,7 +264,9 @@ def BuildFeedKernels : Pass<"brew-build-feed-kernels", "::mlir::ModuleOp"> {
     One for each Data layer: crop and mirror as the host has decided for each image,
     subtract the mean, scale. It is no step of the program but belongs to
     the feed. The size of a mean image is that of its file; without it there is no
-    kernel, and the host converts.
+    kernel, and the host converts. The size of records is that of the mean image or of
+    the database's first; where it is not known, or more than twice that of the crop,
+    the host crops.
   }];
   let dependentDialects = ["::brew::ir::BrewDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];

@@ -108,7 +108,7 @@ public:
   /// The mean that such a conversion subtracts, as many values as the plan
   /// says.
   void setPixelMean(int program, int feed, const std::vector<float> &mean);
-  /// Like feed() for that top, from a PixelBlock (data/BatchSource.h).
+  /// Like feed() for that top, from a PixelBlock (data/PixelBlock.h).
   void feedPixels(int program, int feed, const std::byte *block);
 
   /// Calls `use` with the bytes of a buffer: the memory itself where the host

@@ -25,7 +25,8 @@ PixelFeed &Inputs::pixelFeed(const plan::Feed &feed) {
         pixels
             .emplace(std::piecewise_construct, std::make_tuple(top),
                      std::forward_as_tuple(
-                         device, manifest.kernels(static_cast<int>(kernel)),
+                         device, feed.pixels(),
+                         manifest.kernels(static_cast<int>(kernel)),
                          modules.function(kernel), buffer(top), address(top)))
             .first;
   }

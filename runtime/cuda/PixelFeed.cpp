@@ -3,11 +3,11 @@
 
 namespace brew::runtime::cuda {
 
-PixelFeed::PixelFeed(const Device &gpu, const plan::Kernel &planKernel,
-                     CUfunction planFunction, const plan::Buffer &top,
-                     CUdeviceptr address)
+PixelFeed::PixelFeed(const Device &gpu, const plan::PixelConversion &conversion,
+                     const plan::Kernel &planKernel, CUfunction planFunction,
+                     const plan::Buffer &top, CUdeviceptr address)
     : device(gpu), kernel(planKernel), function(planFunction), target(address),
-      layout(PixelBlock::of(top)),
+      layout(PixelBlock::of(top, conversion)),
       staging(gpu, layout.size,
               [this](CUdeviceptr block, const Stream &stream) {
                 convert(block, stream);

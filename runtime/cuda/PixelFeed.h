@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/cuda/InputStaging.h"
-#include "runtime/data/BatchSource.h"
+#include "runtime/data/PixelBlock.h"
 
 #include <vector>
 
@@ -13,9 +13,11 @@ namespace brew::runtime::cuda {
 /// instead of being copied.
 class PixelFeed {
 public:
-  /// `top` is the buffer that `kernel`, of `function`, writes at `address`.
-  PixelFeed(const Device &device, const plan::Kernel &kernel,
-            CUfunction function, const plan::Buffer &top, CUdeviceptr address);
+  /// `top` is the buffer that `kernel`, of `function`, writes at `address`, of
+  /// images as `conversion` says.
+  PixelFeed(const Device &device, const plan::PixelConversion &conversion,
+            const plan::Kernel &kernel, CUfunction function,
+            const plan::Buffer &top, CUdeviceptr address);
 
   void setMean(const std::vector<float> &values, const Stream &stream);
   /// Like InputStaging, with a PixelBlock.

@@ -28,29 +28,12 @@ struct FeedInfo {
   std::uint64_t seed = 0;
   /// Distinguishes the random streams of feeds: "PROGRAM/LAYER".
   std::string stream;
+  /// How a device makes the first top of bytes; null where none does. It
+  /// outlives the source.
+  const plan::PixelConversion *pixels = nullptr;
   /// Folders in which files named by the layer are looked up, in order, after
   /// the working directory.
   std::vector<std::string> folders;
-};
-
-/// Images as bytes, with what the host decides about each, for a device that
-/// converts them itself (plan::PixelConversion): one block of memory.
-struct PixelBlock {
-  std::size_t imageSize = 0; ///< bytes of one; the block begins with them
-  /// Offset of three numbers for each: whether it is mirrored, first row and
-  /// first column of its crop.
-  std::size_t placement = 0;
-  std::size_t size = 0; ///< of the block, in bytes
-
-  /// For images of a top [N,C,H,W].
-  static PixelBlock of(const plan::Buffer &top) {
-    const auto images = static_cast<std::size_t>(top.dims(0));
-    const auto pixels = static_cast<std::size_t>(plan::elementCount(top));
-    const std::size_t placement =
-        (pixels + plan::kAlignment - 1) / plan::kAlignment * plan::kAlignment;
-    return {pixels / images, placement,
-            placement + images * 3 * sizeof(std::int32_t)};
-  }
 };
 
 /// What a conversion of pixels subtracts.
@@ -73,8 +56,8 @@ public:
   /// The mean of a source that has images, which may be bytes; else null.
   virtual const PixelMean *pixelMean() const { return nullptr; }
   /// Like read(), but leaves the first top, if it is wanted and all of the
-  /// batch's images are bytes, in `pixels`, a PixelBlock of its buffer, and
-  /// returns true. Otherwise false: all tops are written.
+  /// batch's images are bytes, in `pixels`, a PixelBlock, and returns true.
+  /// Otherwise false: all tops are written.
   virtual bool readPixels(const std::vector<std::byte *> &tops, std::byte *) {
     read(tops);
     return false;

@@ -8,6 +8,8 @@
 #include "runtime/log/Log.h"
 #include "runtime/weights/Layout.h"
 
+#include <algorithm>
+
 namespace brew::runtime {
 namespace {
 
@@ -24,7 +26,8 @@ public:
         (tops.size() == 2 && elementCount(*tops[1]) != tops[0]->dims(0)))
       throw badInput(layerText + ": the plan's buffers of its tops do not have "
                                  "the shapes of images and labels");
-    block = PixelBlock::of(*tops[0]);
+    if (info.pixels)
+      block = PixelBlock::of(*tops[0], *info.pixels);
     const auto backend = parameter.backend() == caffe::DataParameter::LEVELDB
                              ? formats::DbBackend::LevelDb
                              : formats::DbBackend::Lmdb;
@@ -134,34 +137,34 @@ private:
       put(floats);
   }
 
-  /// Places lie in the block as three numbers each.
-  std::int32_t *placementOf(std::int64_t row, std::byte *pixels) const {
-    return reinterpret_cast<std::int32_t *>(pixels + block.placement) + row * 3;
-  }
-  std::uint8_t *pixelsOf(std::int64_t row, std::byte *pixels) const {
-    return reinterpret_cast<std::uint8_t *>(pixels) +
-           static_cast<std::size_t>(row) * block.imageSize;
-  }
-
   void keepPixels(std::int64_t row, const ImagePlacement &placement,
                   std::byte *pixels) const {
-    transformer.crop(image, placement, pixelsOf(row, pixels));
-    std::int32_t *numbers = placementOf(row, pixels);
-    numbers[0] = placement.mirrored;
-    numbers[1] = static_cast<std::int32_t>(placement.top);
-    numbers[2] = static_cast<std::int32_t>(placement.left);
+    std::uint8_t *kept = block.image(row, pixels);
+    ImagePlacement within = placement;
+    if (block.areRecords && image.height == block.rows &&
+        image.width == block.columns) {
+      std::copy(image.bytes.begin(), image.bytes.end(), kept);
+    } else {
+      transformer.crop(image, placement, block, kept);
+      if (block.areRecords)
+        within.top = within.left = 0;
+    }
+    std::int32_t *numbers = block.placementOf(row, pixels);
+    numbers[0] = within.mirrored;
+    numbers[1] = static_cast<std::int32_t>(within.top);
+    numbers[2] = static_cast<std::int32_t>(within.left);
   }
 
   /// Converts the first `rows` images of a batch that turns out not to be all
   /// bytes.
   void convertRows(std::int64_t rows, std::byte *pixels, std::byte *memory) {
     for (std::int64_t row = 0; row < rows; ++row) {
-      const std::int32_t *numbers = placementOf(row, pixels);
+      const std::int32_t *numbers = block.placementOf(row, pixels);
       const ImagePlacement placement = {numbers[0] != 0, numbers[1],
                                         numbers[2]};
       store(row, memory, [&](auto *values) {
-        transformer.applyToCrop(pixelsOf(row, pixels), imageShape(), placement,
-                                values);
+        transformer.applyToPixels(block, block.image(row, pixels), imageShape(),
+                                  placement, values);
       });
     }
   }
@@ -183,7 +186,7 @@ private:
 
   std::vector<const plan::Buffer *> tops;
   std::string layerText;
-  PixelBlock block;
+  PixelBlock block; ///< where a device converts pixels
   ImageTransformer transformer;
   std::unique_ptr<formats::DbReader> reader;
   std::unique_ptr<formats::DbCursor> cursor;

@@ -94,6 +94,8 @@ Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
     info.testPhase = testPhase;
     info.seed = seed;
     info.stream = description.name() + "/" + info.layer.name();
+    if (source.has_pixels())
+      info.pixels = &source.pixels();
     if (!source.folder().empty())
       info.folders.push_back(source.folder());
     if (!planFolder.empty())

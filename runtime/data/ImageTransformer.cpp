@@ -179,39 +179,44 @@ void ImageTransformer::apply(const formats::ImageRecord &image,
 }
 
 template <typename Value>
-void ImageTransformer::applyToCrop(const std::uint8_t *pixels,
-                                   const std::array<int, 3> &shape,
-                                   const ImagePlacement &placement,
-                                   Value *result) const {
-  transform(pixels, shape[2], std::int64_t(shape[1]) * shape[2], shape,
-            placement, result);
+void ImageTransformer::applyToPixels(const PixelBlock &block,
+                                     const std::uint8_t *pixels,
+                                     const std::array<int, 3> &shape,
+                                     const ImagePlacement &placement,
+                                     Value *result) const {
+  if (block.areRecords)
+    pixels += placement.top * block.columns + placement.left;
+  transform(pixels, block.columns, block.rows * block.columns, shape, placement,
+            result);
 }
 
 void ImageTransformer::crop(const formats::ImageRecord &image,
                             const ImagePlacement &placement,
+                            const PixelBlock &block,
                             std::uint8_t *pixels) const {
   const auto [channels, height, width] = resultShape(image);
   for (int c = 0; c < channels; ++c)
-    for (int h = 0; h < height; ++h) {
-      const std::uint8_t *row =
-          image.bytes.data() +
-          (std::int64_t(c) * image.height + placement.top + h) * image.width +
-          placement.left;
-      pixels = std::copy_n(row, width, pixels);
-    }
+    for (int h = 0; h < height; ++h)
+      std::copy_n(image.bytes.data() +
+                      (std::int64_t(c) * image.height + placement.top + h) *
+                          image.width +
+                      placement.left,
+                  width, pixels + (c * block.rows + h) * block.columns);
 }
 
 template void ImageTransformer::apply(const formats::ImageRecord &,
                                       const ImagePlacement &, float *) const;
 template void ImageTransformer::apply(const formats::ImageRecord &,
                                       const ImagePlacement &, double *) const;
-template void ImageTransformer::applyToCrop(const std::uint8_t *,
-                                            const std::array<int, 3> &,
-                                            const ImagePlacement &,
-                                            float *) const;
-template void ImageTransformer::applyToCrop(const std::uint8_t *,
-                                            const std::array<int, 3> &,
-                                            const ImagePlacement &,
-                                            double *) const;
+template void ImageTransformer::applyToPixels(const PixelBlock &,
+                                              const std::uint8_t *,
+                                              const std::array<int, 3> &,
+                                              const ImagePlacement &,
+                                              float *) const;
+template void ImageTransformer::applyToPixels(const PixelBlock &,
+                                              const std::uint8_t *,
+                                              const std::array<int, 3> &,
+                                              const ImagePlacement &,
+                                              double *) const;
 
 } // namespace brew::runtime

@@ -3,6 +3,7 @@
 
 #include "formats/Datum.h"
 #include "runtime/data/BatchSource.h"
+#include "runtime/data/PixelBlock.h"
 #include "runtime/data/RandomStream.h"
 
 #include <array>
@@ -46,14 +47,16 @@ public:
   void apply(const formats::ImageRecord &image, const ImagePlacement &placement,
              Value *result) const;
 
-  /// Copies the crop of an image of bytes, channels x height x width.
+  /// Copies the crop of an image of bytes to the first rows and columns of
+  /// `pixels`, an image of `block`.
   void crop(const formats::ImageRecord &image, const ImagePlacement &placement,
-            std::uint8_t *pixels) const;
-  /// What apply() makes of the image that crop() took `pixels`, of shape
-  /// `shape`, from.
+            const PixelBlock &block, std::uint8_t *pixels) const;
+  /// What apply() makes of the record that `pixels`, an image of `block`, holds
+  /// or was cropped from: a result of shape `shape`.
   template <typename Value>
-  void applyToCrop(const std::uint8_t *pixels, const std::array<int, 3> &shape,
-                   const ImagePlacement &placement, Value *result) const;
+  void applyToPixels(const PixelBlock &block, const std::uint8_t *pixels,
+                     const std::array<int, 3> &shape,
+                     const ImagePlacement &placement, Value *result) const;
 
   /// The mean as a conversion on a device reads it.
   const PixelMean &mean() const { return pixelMean; }

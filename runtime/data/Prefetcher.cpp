@@ -2,6 +2,8 @@
 
 #include "runtime/data/Prefetcher.h"
 
+#include "runtime/data/PixelBlock.h"
+
 #include <chrono>
 #include <csignal>
 #include <new>
@@ -28,7 +30,8 @@ Prefetcher::Prefetcher(std::unique_ptr<BatchSource> batchSource,
       batch.tops.push_back(wanted[i] ? batch.allocate(info.tops[i]->size())
                                      : nullptr);
     if (pixels)
-      batch.pixels = batch.allocate(PixelBlock::of(*info.tops[0]).size);
+      batch.pixels =
+          batch.allocate(PixelBlock::of(*info.tops[0], *info.pixels).size);
     empty.push_back(&batch);
   }
 }

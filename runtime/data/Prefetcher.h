@@ -36,7 +36,7 @@ public:
   };
 
   /// `wanted[i]` says whether top i is read at all; `pixels`, whether the first
-  /// is wanted as pixels where that is possible.
+  /// is wanted as `info.pixels` says where that is possible.
   Prefetcher(std::unique_ptr<BatchSource> source, const FeedInfo &info,
              const std::vector<bool> &wanted, unsigned depth,
              bool pixels = false);

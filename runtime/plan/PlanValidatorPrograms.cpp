@@ -122,6 +122,25 @@ void Validator::checkPixels(const Feed &feed, int program,
   }
   require(count * sizeof(float) <= double(kMaxBytes), where,
           "the mean of a feed's pixels is too large");
+  require(pixels.image_dims_size() == 2, where,
+          "the images of a feed's pixels have not two dimensions");
+  count = double(top.dims(0)) * double(top.dims(1));
+  bool isTop = true, isMean = true;
+  for (int i = 0; i < 2; ++i) {
+    const std::int64_t dim = pixels.image_dims(i);
+    require(dim >= top.dims(2 + i), where,
+            "the images of a feed's pixels are smaller than its top's");
+    count *= double(dim);
+    isTop &= dim == top.dims(2 + i);
+    isMean &= pixels.mean_dims_size() && dim == pixels.mean_dims(1 + i);
+  }
+  require(count <= double(kMaxBytes), where,
+          "the images of a feed's pixels are too large");
+  // A crop lies at the same place in both.
+  const bool meanIsImage = pixels.mean_dims_size() &&
+                           (pixels.mean_dims(1) > 1 || pixels.mean_dims(2) > 1);
+  require(!meanIsImage || isTop || isMean, where,
+          "the images of a feed's pixels have not the mean's size");
   const Kernel &kernel =
       manifest.kernels(static_cast<int>(pixels.kernel_index()));
   require(kernel.argument_count() == (pixels.mean_dims_size() ? 4u : 3u), where,

@@ -81,6 +81,8 @@ TRANSFORMS = (
     "crop_size: 27 mirror: true scale: 0.3",
     "mean_file: 'mean.binaryproto' scale: 0.1",
     "mean_file: 'mean.binaryproto' crop_size: 21 mirror: true scale: 0.7",
+    "mean_file: 'mean.binaryproto' crop_size: 29 mirror: true scale: 0.7",
+    "crop_size: 9 mirror: true mean_value: 4.5",
     "mean_value: 1 mean_value: 2 mean_value: 3 crop_size: 32",
 )
 
@@ -108,7 +110,7 @@ def images(case):
         if not np.any(host["data/data"]):
             raise Mismatch("there are no images to compare")
     # Another layout of the blob; its kernel writes it in that order.
-    net = DATA % (TRANSFORMS[6], 3)
+    net = DATA % (TRANSFORMS[7], 3)
     require_equal("nhwc", case.evaluate(net, [], "--layout=nhwc"),
                   case.evaluate(net, SIMULATOR, "--layout=nhwc"))
     case.run("brewc", "net.prototxt", "--phase", "train", *SIMULATOR,
@@ -116,6 +118,9 @@ def images(case):
     names = os.listdir(case.file("kernels"))
     if "in_pixels.cu" not in names:
         raise Mismatch("no kernel converts pixels: %s" % names)
+    with open(case.file("kernels/in_pixels.cu")) as file:
+        if "pixels, %d)" % (3 * 3 * 32 * 32) not in file.read():
+            raise Mismatch("the kernel does not read whole records")
 
 
 #===-----------------------------------------------------------------------===#

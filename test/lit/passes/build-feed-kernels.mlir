@@ -1,3 +1,7 @@
+// RUN: rm -rf %t && mkdir %t && cd %t
+// RUN: %python %inputs/write_idx.py images labels 2 4 5
+// RUN: %brew-data mnist images labels db --backend lmdb
+// RUN: %brew-data mean db mean.binaryproto
 // RUN: %brew-opt %s --brew-build-feed-kernels --split-input-file | FileCheck %s
 
 // One mean for all channels and a scale are constants; the images' layout is
@@ -68,4 +72,47 @@ plan.program @host attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 102
   plan.feed "h" "HDF5Data"(%a) {config = "name: 'h' type: 'HDF5Data' top: 'a'", folder = ""} : memref<1x2x4x4xf32>
   plan.feed "m" "Data"(%b) {config = "name: 'm' type: 'Data' top: 'b' transform_param { mean_file: 'no.such.file' }", folder = ""} : memref<1x2x4x4xf32>
   plan.feed "v" "Data"(%c) {config = "name: 'v' type: 'Data' top: 'c' transform_param { mean_value: 1 mean_value: 2 mean_value: 3 }", folder = ""} : memref<1x2x4x4xf32>
+}
+
+// -----
+
+// Whole records travel, here of the mean image's size: the crop begins at the same
+// place in both.
+// CHECK-LABEL: plan.kernel @cropped_pixels
+// CHECK-NEXT: ^bb0(%[[P:.*]]: tensor<2x1x4x5xi8>, %[[A:.*]]: tensor<2x3xi32>, %[[MEAN:.*]]: tensor<1x4x5xf32>):
+// CHECK: %[[H:.*]] = linalg.index 2 : index
+// CHECK: %[[W:.*]] = linalg.index 3 : index
+// CHECK: %[[BACK:.*]] = arith.subi %{{.*}}, %[[W]]
+// CHECK: %[[COLUMN:.*]] = arith.select %{{.*}}, %[[BACK]], %[[W]]
+// CHECK: %[[TOP:.*]] = arith.index_cast
+// CHECK: %[[ROW:.*]] = arith.addi %[[H]], %[[TOP]]
+// CHECK: %[[LEFT:.*]] = arith.index_cast
+// CHECK: %[[ACROSS:.*]] = arith.addi %[[COLUMN]], %[[LEFT]]
+// CHECK: tensor.extract %[[P]][%{{.*}}, %{{.*}}, %[[ROW]], %[[ACROSS]]]
+// CHECK: tensor.extract %[[MEAN]][%{{.*}}, %[[ROW]], %[[ACROSS]]]
+// A record of 4 x 5 is more than twice a crop of 3 x 3: crops travel, and the place
+// is that of the mean.
+// CHECK-LABEL: plan.kernel @small_pixels
+// CHECK-NEXT: ^bb0(%[[P:.*]]: tensor<2x1x3x3xi8>, %{{.*}}: tensor<2x3xi32>, %[[MEAN:.*]]: tensor<1x4x5xf32>):
+// CHECK: %[[ROW:.*]] = arith.addi %[[H:.*]], %{{.*}} : index
+// CHECK: %[[ACROSS:.*]] = arith.addi %[[COLUMN:.*]], %{{.*}} : index
+// CHECK: tensor.extract %[[P]][%{{.*}}, %{{.*}}, %[[H]], %[[COLUMN]]]
+// CHECK: tensor.extract %[[MEAN]][%{{.*}}, %[[ROW]], %[[ACROSS]]]
+// The database's first record says how large they are; without a mean its place
+// serves the pixels alone. The other one is not there: the host crops.
+// CHECK-LABEL: plan.kernel @known_pixels
+// CHECK-NEXT: ^bb0(%[[P:.*]]: tensor<2x1x4x5xi8>, %{{.*}}: tensor<2x3xi32>):
+// CHECK: tensor.extract %[[P]]
+// CHECK-LABEL: plan.kernel @unknown_pixels
+// CHECK-NEXT: ^bb0(%{{.*}}: tensor<2x1x4x4xi8>,
+plan.arena @transient transient size 1024
+plan.program @crops attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 1024 : i64, caffe_bytes = 0 : i64} {
+  %a = plan.buffer "a" @transient[0] live [0, 0] : memref<2x1x4x4xf32>
+  %b = plan.buffer "b" @transient[128] live [0, 0] : memref<2x1x3x3xf32>
+  %c = plan.buffer "c" @transient[256] live [0, 0] : memref<2x1x4x4xf32>
+  %d = plan.buffer "d" @transient[384] live [0, 0] : memref<2x1x4x4xf32>
+  plan.feed "cropped" "Data"(%a) {config = "name: 'cropped' type: 'Data' top: 'a' transform_param { mean_file: 'mean.binaryproto' crop_size: 4 }", folder = ""} : memref<2x1x4x4xf32>
+  plan.feed "small" "Data"(%b) {config = "name: 'small' type: 'Data' top: 'b' transform_param { mean_file: 'mean.binaryproto' crop_size: 3 }", folder = ""} : memref<2x1x3x3xf32>
+  plan.feed "known" "Data"(%c) {config = "name: 'known' type: 'Data' top: 'c' data_param { source: 'db' backend: LMDB } transform_param { crop_size: 4 mean_value: 2 }", folder = ""} : memref<2x1x4x4xf32>
+  plan.feed "unknown" "Data"(%d) {config = "name: 'unknown' type: 'Data' top: 'd' data_param { source: 'no.such.db' backend: LMDB } transform_param { crop_size: 4 }", folder = ""} : memref<2x1x4x4xf32>
 }

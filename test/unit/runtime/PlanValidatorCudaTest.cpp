@@ -19,6 +19,8 @@ PlanBuilder cudaPlan() {
   pixels.set_kernel_index(builder.kernel("pixels", 4, 1, 1));
   for (int dim : {3, 1, 1})
     pixels.add_mean_dims(dim);
+  for (int dim : {8, 6}) // a crop of 6 x 6
+    pixels.add_image_dims(dim);
   m.mutable_target()->set_kind(Target::CUDA);
   m.mutable_target()->add_archs("sm_90");
   m.mutable_target()->add_archs("compute_90");
@@ -182,6 +184,17 @@ const BrokenRule kRules[] = {
          pixels(m).set_mean_dims(i, INT64_MAX);
      },
      "the mean of a feed's pixels is too large"},
+    {"ImagesOfOneDimension",
+     [](Manifest &m) { pixels(m).mutable_image_dims()->RemoveLast(); },
+     "have not two dimensions"},
+    {"ImagesSmallerThanTheirCrops",
+     [](Manifest &m) { pixels(m).set_image_dims(1, 5); },
+     "the images of a feed's pixels are smaller than its top's"},
+    {"ImagesHuge", [](Manifest &m) { pixels(m).set_image_dims(0, INT64_MAX); },
+     "the images of a feed's pixels are too large"},
+    {"ImagesOfAnotherSizeThanTheMean",
+     [](Manifest &m) { pixels(m).set_mean_dims(2, 7); },
+     "the images of a feed's pixels have not the mean's size"},
     {"PixelsOfLabels",
      [](Manifest &m) {
        Feed &feed = *m.mutable_programs(0)->mutable_feeds(0);

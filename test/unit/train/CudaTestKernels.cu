@@ -66,3 +66,12 @@ BREW_KERNEL(test_mean_pixels, 32)
   if (i < 12)
     x[i] = 1000.0f + pixels[i] - mean[i % 3] + placement[i];
 }
+
+// Records of two rows and one column.
+BREW_KERNEL(test_record_pixels, 32)
+(BREW_IN(unsigned char, pixels, 24), BREW_IN(int, placement, 12),
+ BREW_OUT(float, x, 12)) {
+  int i = threadIdx.x;
+  if (i < 12)
+    x[i] = 1000.0f + pixels[i * 2 + placement[i / 3 * 3 + 1]];
+}

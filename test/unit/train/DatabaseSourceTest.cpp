@@ -201,55 +201,6 @@ TEST_F(DatabaseSourceTest, TestingTakesTheCentre) {
     EXPECT_EQ(at(n * 8), 1);
 }
 
-TEST_F(DatabaseSourceTest, PixelsAreTheCropsThatReadConverts) {
-  writeDatabase(5);
-  const char *fields = "transform_param { crop_size: 2 mirror: true "
-                       "mean_value: 7 mean_value: 9 scale: 0.3 }";
-  const std::vector<std::int64_t> dims = {16, 2, 2, 2};
-  auto converted = open(fields, dims, /*testPhase=*/false);
-  auto raw = open(fields, dims, /*testPhase=*/false);
-  EXPECT_EQ(raw->pixelMean()->dims, (std::vector<std::int64_t>{2, 1, 1}));
-  EXPECT_EQ(raw->pixelMean()->values, (std::vector<float>{7, 9}));
-  const PixelBlock layout = PixelBlock::of(data);
-  std::vector<std::byte> block(layout.size);
-  for (int round = 0; round < 2; ++round) {
-    read(*converted);
-    std::vector<float> rawLabels(16);
-    ASSERT_TRUE(raw->readPixels(
-        {bytes.data(), reinterpret_cast<std::byte *>(rawLabels.data())},
-        block.data()));
-    EXPECT_EQ(rawLabels, labels);
-    const auto *placement =
-        reinterpret_cast<const std::int32_t *>(block.data() + layout.placement);
-    for (int n = 0; n < 16; ++n)
-      for (int c = 0; c < 2; ++c)
-        for (int h = 0; h < 2; ++h)
-          for (int w = 0; w < 2; ++w) {
-            const int column = placement[n * 3] ? 1 - w : w;
-            const float pixel = float(block[(n * 2 + c) * 4 + h * 2 + column]);
-            EXPECT_EQ(at((n * 2 + c) * 4 + h * 2 + w),
-                      (pixel - (c ? 9.0f : 7.0f)) * 0.3f);
-          }
-  }
-}
-
-TEST_F(DatabaseSourceTest, ThePlacementIsThatOfTheCrop) {
-  writeDatabase(1);
-  auto source = open("transform_param { crop_size: 2 }", {1, 2, 2, 2});
-  const PixelBlock layout = PixelBlock::of(data);
-  std::vector<std::byte> block(layout.size), memory(data.size());
-  ASSERT_TRUE(source->readPixels({memory.data(), nullptr}, block.data()));
-  const auto *placement =
-      reinterpret_cast<const std::int32_t *>(block.data() + layout.placement);
-  // Not mirrored; the centre of 3 x 4 begins at row 0, column 1.
-  EXPECT_EQ(placement[0], 0);
-  EXPECT_EQ(placement[1], 0);
-  EXPECT_EQ(placement[2], 1);
-  EXPECT_EQ(block[0], std::byte(1));
-  // Nobody wants the images: nothing is there.
-  EXPECT_FALSE(source->readPixels({nullptr, nullptr}, block.data()));
-}
-
 TEST_F(DatabaseSourceTest, RandSkipStartsWithinItsRange) {
   writeDatabase(8);
   auto source = open("data_param { rand_skip: 5 }", {1, 2, 3, 4});

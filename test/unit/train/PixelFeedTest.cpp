@@ -63,6 +63,8 @@ protected:
     pixels.set_kernel_index(
         static_cast<std::uint32_t>(manifest.kernels_size() - 1));
     *pixels.mutable_mean_dims() = {mean.begin(), mean.end()};
+    pixels.add_image_dims(1);
+    pixels.add_image_dims(1);
     return manifest;
   }
 
@@ -115,6 +117,40 @@ TEST_F(PixelFeed, WhatTheCallerGivesIsNotConverted) {
   feeder.set("x", given.data(), 12);
   feeder.feed();
   EXPECT_EQ(images(executor), given);
+}
+
+TEST_F(PixelFeed, WholeRecordsReachTheKernelWithThePlacesOfTheirCrops) {
+  auto writer =
+      formats::DbWriter::create(folder / "db", formats::DbBackend::Lmdb, true);
+  for (int n = 0; n < 2; ++n) {
+    std::string pixels;
+    for (int i = 0; i < 6; ++i) // row r of channel c: 100 n + 10 c + r
+      pixels += char(100 * n + 10 * (i / 2) + i % 2);
+    writer->put(std::to_string(n), formats::encodeDatum(3, 2, 1, pixels, n));
+  }
+  writer->finish();
+  plan::Manifest manifest = model("transform_param { crop_size: 1 }");
+  manifest.mutable_kernels(manifest.kernels_size() - 1)
+      ->set_symbol("test_record_pixels");
+  manifest.mutable_programs(0)
+      ->mutable_feeds(0)
+      ->mutable_pixels()
+      ->set_image_dims(0, 2);
+  Executor executor(test::loadPlan(manifest));
+  Feeder feeder(executor, 0, 1, "");
+  int rows[2] = {0, 0};
+  for (int batch = 0; batch < 8; ++batch) {
+    feeder.feed();
+    const Images got = images(executor);
+    for (int n = 0; n < 4; ++n) {
+      const int row = int(got[n * 3]) % 10;
+      ASSERT_TRUE(row == 0 || row == 1);
+      ++rows[row];
+      for (int c = 0; c < 3; ++c)
+        EXPECT_EQ(got[n * 3 + c], 1000 + 100 * (n % 2) + 10 * c + row);
+    }
+  }
+  EXPECT_TRUE(rows[0] && rows[1]);
 }
 
 TEST_F(PixelFeed, TheMeanComesFromTheSource) {

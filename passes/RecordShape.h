@@ -1,0 +1,17 @@
+//===- RecordShape.h - The images of a database -----------------*- C++ -*-===//
+#pragma once
+
+#include "formats/caffe.pb.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace brew {
+
+/// Channels, rows and columns of the first record of a Data layer's database at
+/// `path`, before it is cropped. Error(3) or (1): it cannot be opened, or read.
+std::vector<int64_t> recordShape(const caffe::LayerParameter &layer,
+                                 const std::string &path);
+
+} // namespace brew

@@ -1,0 +1,231 @@
+//===- DatabasePixelsTest.cpp - Images that leave a database as bytes -----===//
+//
+// What a device makes of them, computed here as its kernel does, against what
+// the host makes of the same records.
+//
+//===----------------------------------------------------------------------===//
+#include "LogLines.h"
+#include "TestPlan.h"
+#include "formats/BinaryProto.h"
+#include "formats/Database.h"
+#include "formats/Datum.h"
+#include "runtime/data/BatchSource.h"
+#include "runtime/data/PixelBlock.h"
+#include "test/unit/formats/TestFiles.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+
+using namespace brew;
+using namespace brew::runtime;
+
+namespace {
+
+struct Record {
+  int rows, columns;
+  bool areBytes = true;
+};
+
+constexpr int kChannels = 2;
+
+class DatabasePixels : public testing::Test {
+protected:
+  /// Values count up, over all channels, rows and columns of all records.
+  void writeDatabase(const std::vector<Record> &records) {
+    auto writer = formats::DbWriter::create(folder / "db",
+                                            formats::DbBackend::Lmdb, true);
+    int value = 0, number = 0;
+    for (const Record &record : records) {
+      std::string pixels;
+      caffe::Datum datum;
+      datum.set_channels(kChannels);
+      datum.set_height(record.rows);
+      datum.set_width(record.columns);
+      datum.set_label(number);
+      for (int i = 0; i < kChannels * record.rows * record.columns; ++i) {
+        const auto pixel = static_cast<unsigned char>(value++ * 7);
+        pixels += static_cast<char>(pixel);
+        datum.add_float_data(pixel);
+      }
+      char key[16];
+      std::snprintf(key, sizeof key, "%08d", number);
+      writer->put(key, record.areBytes ? formats::encodeDatum(
+                                             kChannels, record.rows,
+                                             record.columns, pixels, number)
+                                       : datum.SerializeAsString());
+      ++number;
+    }
+    writer->finish();
+  }
+
+  void writeMean(int rows, int columns) {
+    formats::Blob mean;
+    mean.dims = {1, kChannels, rows, columns};
+    mean.legacyShape = true;
+    for (int i = 0; i < kChannels * rows * columns; ++i)
+      mean.floats.push_back(float(i) * 0.37f + 11);
+    formats::writeBinaryProto(folder / "mean.binaryproto", mean);
+  }
+
+  /// A batch of `batch` images of `rows` x `columns`, whose records travel as
+  /// images of `image`.
+  std::unique_ptr<BatchSource> open(const std::string &transform,
+                                    std::int64_t batch, std::int64_t rows,
+                                    std::int64_t columns,
+                                    std::array<std::int64_t, 2> image) {
+    data = test::makeBuffer("data", 0, 0, {batch, kChannels, rows, columns});
+    conversion.clear_image_dims();
+    for (std::int64_t dim : image)
+      conversion.add_image_dims(dim);
+    layout = PixelBlock::of(data, conversion);
+    block.assign(layout.size, std::byte(0xee));
+    FeedInfo info;
+    info.layer = test::parse<caffe::LayerParameter>(
+        "name: 'in' type: 'Data' top: 'data' data_param { source: 'db' "
+        "backend: LMDB } transform_param { " +
+        transform + " }");
+    info.tops = {&data};
+    info.seed = 3;
+    info.stream = "program/in";
+    info.folders = {folder.path()};
+    info.pixels = &conversion;
+    return openDatabaseSource(info);
+  }
+
+  /// As the host converts them.
+  std::vector<float> read(BatchSource &source) {
+    std::vector<float> values(data.size() / sizeof(float), -1);
+    source.read({reinterpret_cast<std::byte *>(values.data())});
+    return values;
+  }
+
+  /// (pixel - mean) * scale of the block's images, as a kernel computes it.
+  std::vector<float> convert(const PixelMean &mean, float constant,
+                             float scale) {
+    std::vector<float> values;
+    const std::int64_t rows = data.dims(2), columns = data.dims(3);
+    for (std::int64_t n = 0; n < data.dims(0); ++n)
+      for (std::int64_t c = 0; c < kChannels; ++c)
+        for (std::int64_t h = 0; h < rows; ++h)
+          for (std::int64_t w = 0; w < columns; ++w) {
+            const std::int32_t *place = layout.placementOf(n, block.data());
+            const std::int64_t across = place[0] ? columns - 1 - w : w;
+            const std::int64_t top = layout.areRecords ? place[1] : 0;
+            const std::int64_t left = layout.areRecords ? place[2] : 0;
+            const std::uint8_t pixel = layout.image(
+                n, block.data())[(c * layout.rows + top + h) * layout.columns +
+                                 left + across];
+            float subtracted = constant;
+            if (mean.dims.size() == 3 && mean.dims[1] == 1)
+              subtracted = mean.values[static_cast<std::size_t>(c)];
+            else if (mean.dims.size() == 3)
+              subtracted = mean.values[static_cast<std::size_t>(
+                  (c * mean.dims[1] + place[1] + h) * mean.dims[2] + place[2] +
+                  across)];
+            values.push_back((float(pixel) - subtracted) * scale);
+          }
+    return values;
+  }
+
+  bool readPixels(BatchSource &source, std::vector<float> &converted) {
+    converted.assign(data.size() / sizeof(float), -1);
+    return source.readPixels({reinterpret_cast<std::byte *>(converted.data())},
+                             block.data());
+  }
+
+  test::LogLines log;
+  test::TempFolder folder;
+  plan::Buffer data;
+  plan::PixelConversion conversion;
+  PixelBlock layout;
+  std::vector<std::byte> block;
+};
+
+} // namespace
+
+TEST_F(DatabasePixels, TheDeviceCropsRecordsAsTheHostDoes) {
+  writeDatabase({{5, 7}, {5, 7}, {5, 7}});
+  writeMean(5, 7);
+  struct {
+    const char *fields;
+    float constant;
+  } cases[] = {{"crop_size: 4 mirror: true mean_value: 7 scale: 0.3", 7},
+               {"crop_size: 4 mean_value: 3 mean_value: 9 scale: 0.3", 0},
+               {"crop_size: 4 mirror: true mean_file: 'mean.binaryproto' "
+                "scale: 0.3",
+                0}};
+  for (const auto &[fields, constant] : cases)
+    // Whole records, and crops that the host makes.
+    for (std::array<std::int64_t, 2> image :
+         {std::array<std::int64_t, 2>{5, 7}, {4, 4}}) {
+      auto host = open(fields, 20, 4, 4, image);
+      auto device = open(fields, 20, 4, 4, image);
+      for (int round = 0; round < 2; ++round) {
+        const std::vector<float> want = read(*host);
+        std::vector<float> none;
+        ASSERT_TRUE(readPixels(*device, none));
+        EXPECT_EQ(none, std::vector<float>(none.size(), -1));
+        EXPECT_EQ(convert(*device->pixelMean(), constant, 0.3f), want)
+            << fields << " " << image[0];
+      }
+    }
+}
+
+TEST_F(DatabasePixels, AWholeRecordTravelsWithThePlaceOfItsCrop) {
+  writeDatabase({{3, 4}});
+  auto source = open("crop_size: 2", 50, 2, 2, {3, 4});
+  std::vector<float> none;
+  ASSERT_TRUE(readPixels(*source, none));
+  EXPECT_EQ(layout.imageSize, 24u);
+  EXPECT_EQ(layout.placement % 64, 0u);
+  std::vector<bool> seen(6);
+  for (int n = 0; n < 50; ++n) {
+    for (int i = 0; i < 24; ++i)
+      EXPECT_EQ(layout.image(n, block.data())[i], i * 7);
+    const std::int32_t *place = layout.placementOf(n, block.data());
+    EXPECT_EQ(place[0], 0);
+    ASSERT_TRUE(place[1] >= 0 && place[1] < 2 && place[2] >= 0 && place[2] < 3);
+    seen[static_cast<std::size_t>(place[1] * 3 + place[2])] = true;
+  }
+  EXPECT_EQ(seen, std::vector<bool>(6, true));
+}
+
+TEST_F(DatabasePixels, ARecordOfAnotherSizeIsCroppedByTheHost) {
+  writeDatabase({{3, 4}, {6, 5}, {3, 3}, {4, 4}});
+  const char *fields = "crop_size: 3 mirror: true mean_value: 5 scale: 2";
+  auto host = open(fields, 12, 3, 3, {3, 4});
+  auto device = open(fields, 12, 3, 3, {3, 4});
+  const std::vector<float> want = read(*host);
+  std::vector<float> none;
+  ASSERT_TRUE(readPixels(*device, none));
+  EXPECT_EQ(convert({}, 5, 2), want);
+  const std::int32_t *place = layout.placementOf(1, block.data());
+  EXPECT_EQ(place[1], 0);
+  EXPECT_EQ(place[2], 0);
+}
+
+TEST_F(DatabasePixels, WhatWasKeptIsConvertedWhereALaterRecordHasFloats) {
+  writeDatabase({{5, 7}, {5, 7}, {5, 7, false}});
+  writeMean(5, 7);
+  for (const char *fields :
+       {"crop_size: 4 mirror: true mean_file: 'mean.binaryproto'",
+        "crop_size: 4 mirror: true mean_value: 2 mean_value: 4"})
+    for (std::array<std::int64_t, 2> image :
+         {std::array<std::int64_t, 2>{5, 7}, {4, 4}}) {
+      auto host = open(fields, 3, 4, 4, image);
+      auto device = open(fields, 3, 4, 4, image);
+      const std::vector<float> want = read(*host);
+      std::vector<float> got;
+      EXPECT_FALSE(readPixels(*device, got));
+      EXPECT_EQ(got, want) << fields;
+    }
+}
+
+TEST_F(DatabasePixels, NothingIsKeptOfImagesThatNobodyWants) {
+  writeDatabase({{3, 4}});
+  auto source = open("crop_size: 2", 1, 2, 2, {3, 4});
+  EXPECT_FALSE(source->readPixels({nullptr}, block.data()));
+  EXPECT_EQ(block[0], std::byte(0xee));
+}
