@@ -91,6 +91,15 @@ struct LowerToNests : brew::impl::LowerToNestsBase<LowerToNests> {
     }
   }
 
+  /// A layer may want no more of a bottom than its shape (the reference of a
+  /// Crop): then nothing reads what makes that bottom any more.
+  static void eraseUnread(ProgramOp program) {
+    Block &block = program.getBody().front();
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+  }
+
   void runOnOperation() override {
     SmallVector<std::string> disabled(noLibrary.begin(), noLibrary.end());
     for (auto program : getOperation().getOps<ProgramOp>()) {
@@ -120,6 +129,7 @@ struct LowerToNests : brew::impl::LowerToNestsBase<LowerToNests> {
         op->erase();
       }
       materializeFills(program);
+      eraseUnread(program);
     }
   }
 };

@@ -108,6 +108,9 @@ void Trainer::solve() {
   // One more pass, only to show where the last update led.
   if (solver.display() && currentIteration % solver.display() == 0) {
     smooth(forwardBackward());
+    // Caffe's net goes on showing its values if the last iteration showed them.
+    if (debug && lastDisplayed == currentIteration - 1)
+      debug->forward();
     log::info(log::site::finalLoss, "Iteration " + text(currentIteration) +
                                         ", loss = " + log::number(smoothed));
   }

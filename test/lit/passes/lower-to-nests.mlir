@@ -113,3 +113,21 @@ brew.program @layout test {
   brew.keep "data" "y", %y : tensor<1x3x2x2xf32, #brew.layout<0, 2, 3, 1>>
   brew.keep "data" "a", %argmax : tensor<1x3x2x2xi8, #brew.layout<0, 2, 3, 1>>
 }
+
+// -----
+
+// A crop takes only the shape of its reference: what computes that is gone, not
+// only its last operation.
+// CHECK-LABEL: brew.program @reference
+brew.program @reference test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>
+  %w = brew.feed "win" "Input" {config = "", folder = "", tops = ["w"]} : tensor<4x3x3x3xf32>
+  // CHECK-NOT: "conv"
+  // CHECK-NOT: "relu"
+  // CHECK-NOT: linalg.generic
+  // CHECK: brew.cut "crop"
+  %c = brew.convolution "conv"(%x, %w) {num_output = 4 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["c"]} : (tensor<2x3x4x4xf32>, tensor<4x3x3x3xf32>) -> tensor<2x4x2x2xf32>
+  %r = brew.relu "relu"(%c) {negative_slope = 0.0 : f32, tops = ["r"]} : (tensor<2x4x2x2xf32>) -> tensor<2x4x2x2xf32>
+  %y = brew.crop "crop"(%x, %r) {axis = 2 : i64, offsets = array<i64: 1, 1>, tops = ["y"]} : (tensor<2x3x4x4xf32>, tensor<2x4x2x2xf32>) -> tensor<2x3x2x2xf32>
+  brew.output %y "y" loss_weight 0.0 : tensor<2x3x2x2xf32>
+}
