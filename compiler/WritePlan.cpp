@@ -6,6 +6,7 @@
 
 #include "dialects/Plan/PlanDialect.h"
 #include "formats/Error.h"
+#include "passes/ParameterPlaces.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/MapVector.h"
@@ -65,6 +66,7 @@ private:
   void addArenas();
   void addKernels();
   void addParameters();
+  void addCarried();
   void addProgram(ProgramOp program, const brew::prototxt::NetRecord *record);
   void addLayers(ProgramOp program, const brew::prototxt::NetRecord &record,
                  plan::Program &out);
@@ -148,6 +150,20 @@ unsigned ManifestBuilder::buffer(Value value) {
   if (op.getPinned())
     out->set_pinned(true);
   return index;
+}
+
+void ManifestBuilder::addCarried() {
+  auto carried = module->getAttrOfType<DictionaryAttr>(brew::kCarriedAttr);
+  if (!carried)
+    return;
+  for (NamedAttribute state : carried) {
+    auto place = cast<ArrayAttr>(state.getValue());
+    plan::NamedBuffer *out = manifest.add_carried();
+    out->set_name(state.getName().str());
+    out->set_buffer_index(buffer(
+        state.getName(), "parameters", cast<IntegerAttr>(place[1]).getInt(),
+        cast<MemRefType>(cast<TypeAttr>(place[0]).getValue()), -1));
+  }
 }
 
 void ManifestBuilder::addParameters() {
@@ -414,6 +430,7 @@ plan::Manifest ManifestBuilder::build(const brew::compiler::PlanInfo &info) {
   addArenas();
   addKernels();
   addParameters();
+  addCarried();
   for (auto program : module.getOps<ProgramOp>()) {
     auto record = info.records.find(program.getSymName().str());
     addProgram(program,

@@ -2,6 +2,7 @@
 #include "passes/LossScale.h"
 
 #include "dialects/Brew/layers/Precision.h"
+#include "passes/ParameterPlaces.h"
 
 using namespace mlir;
 using namespace brew::ir;
@@ -27,7 +28,7 @@ static FlatSymbolRefAttr symbolOf(OpBuilder &b, Location loc, StringRef name) {
         b.getStringAttr(""), b.getF32FloatAttr(0), b.getF32FloatAttr(0),
         StringAttr(), ArrayAttr(), ArrayAttr(), UnitAttr(),
         b.getStringAttr(""));
-    param->setAttr("brew.carried", b.getUnitAttr());
+    param->setAttr(brew::kCarriedAttr, b.getUnitAttr());
   }
   return FlatSymbolRefAttr::get(b.getContext(), name);
 }

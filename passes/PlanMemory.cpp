@@ -1,4 +1,5 @@
-//===- PlanMemory.cpp - Ordered steps and places in arenas -----------------===//
+//===- PlanMemory.cpp - Ordered steps and places in arenas
+//-----------------===//
 //
 // A *root* is a value that owns bytes; views (brew.reinterpret, brew.cut), what
 // is joined (brew.join), and results written in place belong to the root of
@@ -7,15 +8,15 @@
 // first write and last read.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/Brew/KernelAnalysis.h"
 #include "dialects/Brew/layers/Convolution.h"
 #include "dialects/Brew/layers/Shape.h"
 #include "dialects/Brew/layers/Solver.h"
-#include "dialects/Brew/KernelAnalysis.h"
 #include "dialects/Plan/PlanDialect.h"
 #include "passes/MemoryPlanner.h"
 #include "passes/ParameterPlaces.h"
-#include "passes/PlanParts.h"
 #include "passes/Passes.h"
+#include "passes/PlanParts.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -60,8 +61,8 @@ struct Root {
 /// Plans one program.
 class ProgramPlanner {
 public:
-  ProgramPlanner(ProgramOp program, const brew::ParameterPlaces &places, OpBuilder &b,
-                 llvm::StringMap<int> &kernelNames)
+  ProgramPlanner(ProgramOp program, const brew::ParameterPlaces &places,
+                 OpBuilder &b, llvm::StringMap<int> &kernelNames)
       : program(program), places(places), b(b), kernelNames(kernelNames) {}
 
   planir::ProgramOp run();
@@ -114,10 +115,12 @@ Fixed ProgramPlanner::allGradients(bool sums) const {
 
 std::optional<Fixed> ProgramPlanner::fixedOf(Operation *op) const {
   if (auto read = dyn_cast<ParamValueOp>(op))
-    return Fixed{kParameters, places.offsets.lookup(read.getParamAttr().getAttr()),
+    return Fixed{kParameters,
+                 places.offsets.lookup(read.getParamAttr().getAttr()),
                  read.getParam().str()};
   if (auto read = dyn_cast<ParamGradientOp>(op))
-    return Fixed{kGradients, places.offsets.lookup(read.getParamAttr().getAttr()),
+    return Fixed{kGradients,
+                 places.offsets.lookup(read.getParamAttr().getAttr()),
                  read.getParam().str() + ".gradient"};
   if (auto read = dyn_cast<ParamStateOp>(op))
     return Fixed{kState,
@@ -326,7 +329,8 @@ void ProgramPlanner::findRoots() {
     if (auto feed = dyn_cast<FeedOp>(op)) {
       // Readers that fill a blob for every run may share its bytes later on;
       // blobs that are set once must keep them.
-      bool everyRun = feed.getKind() == "Data" || feed.getKind() == "HDF5Data" ||
+      bool everyRun = feed.getKind() == "Data" ||
+                      feed.getKind() == "HDF5Data" ||
                       feed.getKind() == "Random";
       for (Value value : feed.getValues()) {
         unsigned root = newRoot(value, 0);
@@ -350,9 +354,9 @@ void ProgramPlanner::findRoots() {
     }
     for (Value result : op.getResults())
       if (rootIndex.count(placeOf(result).owner))
-        touch(result, std::max<int64_t>(
-                          lastUse.count(result) ? lastUse[result] : -1,
-                          stepNumber.count(&op) ? stepNumber[&op] : 0));
+        touch(result,
+              std::max<int64_t>(lastUse.count(result) ? lastUse[result] : -1,
+                                stepNumber.count(&op) ? stepNumber[&op] : 0));
   }
   // What is read after the run keeps its bytes to the end.
   for (Operation &op : block)
@@ -416,7 +420,8 @@ Value ProgramPlanner::buffer(Value value) {
   DenseI64ArrayAttr live;
   if (!root.fixed)
     live = b.getDenseI64ArrayAttr(
-        {root.live.first, std::min(root.live.last, std::max<int64_t>(stepCount - 1, 0))});
+        {root.live.first,
+         std::min(root.live.last, std::max<int64_t>(stepCount - 1, 0))});
   Place place = placeOf(value);
   int64_t start = root.fixed ? root.fixed->offset : root.live.offset;
   auto buffer = planir::BufferOp::create(
@@ -492,11 +497,11 @@ void ProgramPlanner::emitSteps(planir::ProgramOp plan) {
                                backward != nullptr, nullptr);
     } else if (auto conv = dyn_cast<ConvolutionOp>(op)) {
       planir::ConvolutionOp::create(
-          b, loc, direction(Direction::Forward), buffer(conv.getX()), buffer(conv.getW()),
-          conv.getB() ? buffer(conv.getB()) : Value(), buffer(conv.getY()),
-          conv.getKernelAttr(), conv.getStrideAttr(), conv.getPadAttr(),
-          conv.getDilationAttr(), conv.getGroupAttr(), conv.getReluAttr(),
-          layersOf(&op), backward, flops(&op));
+          b, loc, direction(Direction::Forward), buffer(conv.getX()),
+          buffer(conv.getW()), conv.getB() ? buffer(conv.getB()) : Value(),
+          buffer(conv.getY()), conv.getKernelAttr(), conv.getStrideAttr(),
+          conv.getPadAttr(), conv.getDilationAttr(), conv.getGroupAttr(),
+          conv.getReluAttr(), layersOf(&op), backward, flops(&op));
     } else if (auto deconv = dyn_cast<DeconvolutionOp>(op)) {
       planir::ConvolutionOp::create(
           b, loc, direction(Direction::BackwardData), buffer(deconv.getY()),
@@ -520,15 +525,16 @@ void ProgramPlanner::emitSteps(planir::ProgramOp plan) {
           nullptr, layersOf(&op), b.getUnitAttr(), flops(&op));
     } else if (auto ip = dyn_cast<InnerProductOp>(op)) {
       planir::InnerProductOp::create(
-          b, loc, direction(Direction::Forward), buffer(ip.getX()), buffer(ip.getW()),
-          ip.getB() ? buffer(ip.getB()) : Value(), buffer(ip.getY()),
-          ip.getAxisAttr(), ip.getTransposeAttr(), ip.getReluAttr(),
-          layersOf(&op), backward, flops(&op));
+          b, loc, direction(Direction::Forward), buffer(ip.getX()),
+          buffer(ip.getW()), ip.getB() ? buffer(ip.getB()) : Value(),
+          buffer(ip.getY()), ip.getAxisAttr(), ip.getTransposeAttr(),
+          ip.getReluAttr(), layersOf(&op), backward, flops(&op));
     } else if (auto ip = dyn_cast<InnerProductBackwardDataOp>(op)) {
       planir::InnerProductOp::create(
           b, loc, direction(Direction::BackwardData), buffer(ip.getDx()),
           buffer(ip.getW()), Value(), buffer(ip.getDy()), ip.getAxisAttr(),
-          ip.getTransposeAttr(), nullptr, layersOf(&op), b.getUnitAttr(), flops(&op));
+          ip.getTransposeAttr(), nullptr, layersOf(&op), b.getUnitAttr(),
+          flops(&op));
     } else if (auto ip = dyn_cast<InnerProductBackwardWeightsOp>(op)) {
       planir::InnerProductOp::create(
           b, loc, direction(Direction::BackwardWeights), buffer(ip.getX()),
@@ -580,8 +586,8 @@ planir::ProgramOp ProgramPlanner::run() {
   auto plan = planir::ProgramOp::create(
       b, program.getLoc(), program.getSymName(),
       program.getPhase() == Phase::Test, program.getBlobsAttr(),
-      program.getParamsAttr(), arenaBytes,
-      brew::lowerBound(values), program.getCaffeBytes().value_or(0));
+      program.getParamsAttr(), arenaBytes, brew::lowerBound(values),
+      program.getCaffeBytes().value_or(0));
   OpBuilder::InsertionGuard guard(b);
   b.createBlock(&plan.getBody());
   emitSteps(plan);
@@ -595,11 +601,19 @@ struct PlanMemory : brew::impl::PlanMemoryBase<PlanMemory> {
     ModuleOp module = getOperation();
     bool learns = places.slots > 0;
     SmallVector<ParamOp> params(module.getOps<ParamOp>());
+    SmallVector<NamedAttribute> carried;
     b.setInsertionPointToStart(module.getBody());
     for (ParamOp param : params) {
       // State that programs carry along, and what `prepare` computes, has a
       // place but no other properties.
-      if (param->hasAttr("brew.carried") || param->hasAttr("brew.derived"))
+      if (param->hasAttr(brew::kCarriedAttr))
+        carried.push_back(b.getNamedAttr(
+            param.getSymName(),
+            b.getArrayAttr({TypeAttr::get(memrefOf(
+                                cast<RankedTensorType>(param.getType()))),
+                            b.getI64IntegerAttr(places.offsets.lookup(
+                                param.getSymNameAttr()))})));
+      if (param->hasAttr(brew::kCarriedAttr) || param->hasAttr("brew.derived"))
         continue;
       planir::ParamOp::create(
           b, param.getLoc(), param.getSymName(),
@@ -612,6 +626,8 @@ struct PlanMemory : brew::impl::PlanMemoryBase<PlanMemory> {
           // Caffe keeps history for every learnable parameter.
           places.slots);
     }
+    if (!carried.empty())
+      module->setAttr(brew::kCarriedAttr, b.getDictionaryAttr(carried));
     auto arena = [&](StringRef name, planir::ArenaKind kind, int64_t size) {
       if (size)
         planir::ArenaOp::create(b, module.getLoc(), name, kind, size);

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/layers/Recurrent.h"
+#include "passes/ParameterPlaces.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -125,7 +126,7 @@ struct UnrollRecurrent : brew::impl::UnrollRecurrentBase<UnrollRecurrent> {
         b.getI64IntegerAttr(number), DenseI64ArrayAttr(), b.getStringAttr(""),
         b.getF32FloatAttr(0), b.getF32FloatAttr(0), StringAttr(), ArrayAttr(),
         ArrayAttr(), UnitAttr(), b.getStringAttr(""));
-    param->setAttr("brew.carried", b.getUnitAttr());
+    param->setAttr(brew::kCarriedAttr, b.getUnitAttr());
     return ParamValueOp::create(b, op->getLoc(), type,
                                 FlatSymbolRefAttr::get(b.getContext(), name));
   }

@@ -22,6 +22,7 @@ void Validator::run() {
   checkArenas();
   checkBuffers();
   checkParameters();
+  checkCarried();
   checkKernels();
   checkPrograms();
 }
@@ -42,8 +43,8 @@ static bool isCudaArch(const std::string &arch) {
   std::size_t number = arch.rfind("sm_", 0) == 0        ? 3
                        : arch.rfind("compute_", 0) == 0 ? 8
                                                         : arch.size();
-  std::size_t end = std::min(arch.find_first_not_of("0123456789", number),
-                             arch.size());
+  std::size_t end =
+      std::min(arch.find_first_not_of("0123456789", number), arch.size());
   if (end - number < 2 || end - number > 3 || arch[number] == '0')
     return false;
   return end == arch.size() ||
@@ -110,9 +111,8 @@ void Validator::checkArenas() const {
     require(kinds.insert(arena.kind()).second, where,
             "there is another arena of its kind");
     if (arena.kind() == SCALARS)
-      require(arena.size() >=
-                  SCALAR_COUNT * kAlignment,
-              where, "it is too small for the solver's scalars");
+      require(arena.size() >= SCALAR_COUNT * kAlignment, where,
+              "it is too small for the solver's scalars");
     if (!arena.has_initial_segment_index()) {
       require(arena.kind() != CONSTANTS, where, "initial segment is missing");
       continue;
@@ -259,6 +259,23 @@ void Validator::checkInitialValues(std::uint32_t segment, const Buffer &buffer,
           where, "the segment of its first values has another size");
 }
 
+void Validator::checkCarried() const {
+  std::set<std::string> names;
+  for (const NamedBuffer &state : manifest.carried()) {
+    const std::string where = "carried state '" + state.name() + "'";
+    require(names.insert(state.name()).second, where,
+            "there is another of its name");
+    const Buffer &values =
+        buffer(state.has_buffer_index(), state.buffer_index(), -1, where,
+               "its buffer");
+    require(manifest.arenas(static_cast<int>(values.arena_index())).kind() ==
+                PARAMETERS,
+            where, "its buffer does not outlive programs");
+    require(values.type() == F32 || values.type() == F64, where,
+            "it is of no type that states hold");
+  }
+}
+
 void Validator::checkParameters() const {
   std::set<std::pair<std::string, std::uint32_t>> names;
   for (int i = 0; i < manifest.parameters_size(); ++i) {
@@ -317,8 +334,8 @@ void Validator::checkKernels() const {
 
 void Validator::checkImage(bool present, std::uint32_t segment,
                            const std::string &where) const {
-  require(present && segment <
-                         static_cast<std::uint32_t>(manifest.segments_size()),
+  require(present &&
+              segment < static_cast<std::uint32_t>(manifest.segments_size()),
           where, "its image segment does not exist");
   require(manifest.segments(static_cast<int>(segment)).kind() ==
               Segment::KERNEL_IMAGE,

@@ -58,6 +58,7 @@ private:
   void checkBuffers() const;
   void checkBuffer(const Buffer &buffer, const std::string &where) const;
   void checkParameters() const;
+  void checkCarried() const;
   void checkCompanion(const Buffer &parameter, std::uint32_t index,
                       const std::string &where, const char *what) const;
   void checkInitialValues(std::uint32_t segment, const Buffer &buffer,

@@ -11,6 +11,7 @@
 #include "formats/caffe.pb.h"
 #include "runtime/Executor.h"
 #include "runtime/data/Feeder.h"
+#include "runtime/train/CarriedState.h"
 #include "runtime/train/DebugInfo.h"
 #include "runtime/train/GradientAccumulator.h"
 #include "runtime/train/LearningRate.h"
@@ -22,6 +23,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,9 @@ struct TrainerOptions {
   std::vector<std::string> weights;
   /// Solver state to resume from; excludes `weights`.
   std::string snapshot;
+  /// What f16's losses are multiplied by at first, instead of the plan's own
+  /// and the snapshot's scale.
+  std::optional<double> lossScale;
 };
 
 /// The plan's solver message. Throws Error (1) if the plan has no training
@@ -47,8 +52,9 @@ class Trainer {
 public:
   /// Checks the solver, initialises the parameters (fillers, weights, or the
   /// snapshot) and opens all data sources. `executor` outlives the trainer.
-  /// Throws Error: 1 for a solver, weights or state that do not fit, 3 for
-  /// files not found or a snapshot folder that cannot be written.
+  /// Throws Error: 1 for a solver, weights or state that do not fit, 2 for a
+  /// scale of losses where none are scaled, 3 for files not found or a snapshot
+  /// folder that cannot be written.
   Trainer(Executor &executor, TrainerOptions options);
   ~Trainer();
 
@@ -115,6 +121,7 @@ private:
   LearningRate rate;
   SolverScalars scalars;
   GradientAccumulator accumulator;
+  CarriedState carried;
   std::unique_ptr<Parameters> params;
   std::unique_ptr<Feeder> feeder;
   std::vector<TestNet> testNets;

@@ -72,7 +72,7 @@ Trainer::Trainer(Executor &planExecutor, TrainerOptions trainerOptions)
       updateProgram(requireProgram(executor, "update")),
       prepareProgram(executor.findProgram("prepare")),
       clipProgram(executor.findProgram("clip")), rate(solver),
-      scalars(executor), accumulator(executor),
+      scalars(executor), accumulator(executor), carried(executor),
       params(std::make_unique<Parameters>(executor)) {
   checkSolver();
   log::info(log::site::solverParameters,
@@ -154,6 +154,12 @@ void Trainer::initialise(const std::string &snapshotPath) {
     loadWeights();
   else
     restore(state, snapshotPath);
+  if (options.lossScale) {
+    if (!carried.hasLossScale())
+      throw Error(ExitStatus::Usage,
+                  "--loss-scale is for plans of brewc --precision=f16");
+    carried.setLossScale(*options.lossScale);
+  }
   prepare();
 }
 
@@ -196,6 +202,7 @@ void Trainer::restore(const formats::SolverSnapshot &snapshot,
   }
   log::info(log::site::restoreHistory, "SGDSolver: restoring history");
   params->setHistory(snapshot.history, path);
+  carried.restore(snapshot.state, path);
   currentIteration = snapshot.state.iter();
   currentStep = snapshot.state.current_step();
 }
@@ -308,6 +315,7 @@ void Trainer::snapshot() {
   state.set_brew_smoothed_loss(static_cast<float>(smoothed));
   for (double loss : recentLosses)
     state.add_brew_recent_loss(static_cast<float>(loss));
+  carried.save(state);
 
   const std::string name = snapshotName(".solverstate" + suffix);
   if (hdf5)

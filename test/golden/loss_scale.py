@@ -4,7 +4,8 @@ and looks which updates change the weights.
 
 f16 ends at 65504, so a scale of 2^16 overflows and one of 2^15 does not. An
 overflow must leave weights and history alone and halve the scale; so many good
-iterations as the window has must double it.
+iterations as the window has must double it. A resumed run must go on with the scale
+and the count that the whole run had.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import os
 import sys
 import tempfile
 
+import h5py
 import numpy as np
 
 from tools import Mismatch, Tools, read_weights
@@ -77,6 +79,51 @@ def check(tools, flags, momentum, iter_size, pattern, scratch):
                            (iteration, pattern, got.ravel()[:3], value))
 
 
+def content(path):
+    """Of a snapshot: its bytes, or of an HDF5 file those of its datasets."""
+    if path.endswith(".h5"):
+        found = {}
+        with h5py.File(path, "r") as file:
+            file.visititems(lambda name, item: found.update(
+                {name: np.asarray(item[()]).tobytes()}
+                if isinstance(item, h5py.Dataset) else {}))
+        return found
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def check_resumed(tools, flags, momentum, iter_size, pattern, scratch, suffix):
+    """A run resumed anywhere writes what the whole one wrote, bit for bit."""
+    fields = "snapshot_format: HDF5" if suffix else ""
+    with open(os.path.join(scratch, "net.prototxt"), "w") as file:
+        file.write(NET)
+    with open(os.path.join(scratch, "solver.prototxt"), "w") as file:
+        file.write(SOLVER % (momentum, len(pattern), iter_size) + fields)
+    tools.compile("solver.prototxt", "--precision=f16", *flags.split(), "-o",
+                  "solver.plan", cwd=scratch)
+    tools.run("brew-run", "train", "solver.plan", cwd=scratch)
+
+    def snapshot(iteration):
+        names = ["snap_iter_%d.%s%s" % (iteration, kind, suffix)
+                 for kind in ("caffemodel", "solverstate")]
+        return [content(os.path.join(scratch, name)) for name in names]
+
+    whole = {i: snapshot(i) for i in range(1, len(pattern) + 1)}
+    for start in range(1, len(pattern)):
+        tools.run("brew-run", "train", "solver.plan", "--snapshot",
+                  "snap_iter_%d.solverstate%s" % (start, suffix), cwd=scratch)
+        for iteration in range(start + 1, len(pattern) + 1):
+            if snapshot(iteration) != whole[iteration]:
+                raise Mismatch("resumed at %d, iteration %d is another" %
+                               (start, iteration))
+    # The scale of 2^24 overflows again, wherever the state was.
+    tools.run("brew-run", "train", "solver.plan", "--loss-scale", "16777216",
+              "--snapshot", "snap_iter_%d.solverstate%s" %
+              (len(pattern) - 1, suffix), cwd=scratch)
+    if snapshot(len(pattern)) == whole[len(pattern)]:
+        raise Mismatch("another scale changes nothing")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--bin", required=True, help="folder of the tools")
@@ -84,6 +131,15 @@ def main():
     options = parser.parse_args()
     tools = Tools(options.bin, options.brewc_flags.split())
     failed = 0
+    for case, suffix in ((CASES[4], ""), (CASES[2], ".h5"), (CASES[6], "")):
+        try:
+            with tempfile.TemporaryDirectory() as scratch:
+                check_resumed(tools, *case, scratch, suffix)
+        except Mismatch as mismatch:
+            failed += 1
+            print("FAIL resumed, %s%s: %s" % (case[0], suffix, mismatch))
+        else:
+            print("ok   resumed, %s%s" % (case[0], suffix))
     for case in CASES:
         try:
             with tempfile.TemporaryDirectory() as scratch:

@@ -17,6 +17,7 @@ struct Options {
   PlanOptions plan;
   std::vector<std::string> weights;
   std::string snapshot;
+  std::optional<double> lossScale;
   std::string onInterrupt = "stop";
   std::string onHangUp = "snapshot";
   std::string level, stage;
@@ -155,6 +156,7 @@ int train(const Options &options) {
   trainerOptions.planPath = options.plan.plan;
   trainerOptions.weights = options.weights;
   trainerOptions.snapshot = options.snapshot;
+  trainerOptions.lossScale = options.lossScale;
 
   runtime::SignalActions signals(onInterrupt, onHangUp);
   runtime::Trainer trainer(session.executor, std::move(trainerOptions));
@@ -176,6 +178,9 @@ void addTrain(CLI::App &app, Action &action) {
                       "Weights to start from (files separated by commas)");
   command->add_option("--snapshot", options->snapshot,
                       "Solver state to resume from");
+  command->add_option("--loss-scale", options->lossScale,
+                      "f16: what losses are multiplied by at first, instead of "
+                      "the plan's or the snapshot's scale");
   command->add_option("--sigint-effect", options->onInterrupt,
                       "What SIGINT does: stop, snapshot or none");
   command->add_option("--sighup-effect", options->onHangUp,

@@ -1,0 +1,102 @@
+//===- CarriedState.cpp - What runs leave to the next ones ----------------===//
+#include "runtime/train/CarriedState.h"
+
+#include "formats/Blob.h"
+#include "formats/Error.h"
+#include "runtime/log/Log.h"
+#include "runtime/weights/Layout.h"
+
+#include <cmath>
+
+namespace brew::runtime {
+namespace {
+
+// Names that the compiler gives (passes/LossScale.cpp).
+constexpr char kScale[] = "loss_scale.value";
+constexpr char kGood[] = "loss_scale.good";
+constexpr double kLargestScale = 1 << 24;
+
+bool isScale(double value) {
+  int exponent = 0;
+  return std::frexp(value, &exponent) == 0.5 && value >= 1 &&
+         value <= kLargestScale;
+}
+
+} // namespace
+
+const plan::NamedBuffer *CarriedState::find(const std::string &name) const {
+  for (const plan::NamedBuffer &carried : executor.manifest().carried())
+    if (carried.name() == name)
+      return &carried;
+  return nullptr;
+}
+
+void CarriedState::write(const plan::NamedBuffer &carried,
+                         const std::vector<double> &values) {
+  const plan::Buffer &buffer =
+      executor.manifest().buffers(static_cast<int>(carried.buffer_index()));
+  executor.modify(carried.buffer_index(), [&](std::byte *memory) {
+    store(buffer, values.data(), memory);
+  });
+}
+
+void CarriedState::save(caffe::SolverState &state) const {
+  for (const plan::NamedBuffer &carried : executor.manifest().carried()) {
+    const plan::Buffer &buffer =
+        executor.manifest().buffers(static_cast<int>(carried.buffer_index()));
+    const auto count = static_cast<std::size_t>(plan::elementCount(buffer));
+    formats::Blob blob;
+    blob.dims = toVector(buffer.dims());
+    executor.read(carried.buffer_index(), [&](const std::byte *bytes) {
+      if (buffer.type() == plan::F64) {
+        blob.doubles.resize(count);
+        load(buffer, bytes, blob.doubles.data());
+      } else {
+        blob.floats.resize(count);
+        load(buffer, bytes, blob.floats.data());
+      }
+    });
+    caffe::CarriedState &added = *state.add_brew_carried();
+    added.set_name(carried.name());
+    formats::fillBlobProto(blob, *added.mutable_values());
+  }
+}
+
+void CarriedState::restore(const caffe::SolverState &state,
+                           const std::string &path) {
+  for (const caffe::CarriedState &saved : state.brew_carried()) {
+    const plan::NamedBuffer *carried = find(saved.name());
+    if (!carried)
+      continue;
+    const std::string where = path + ": state '" + saved.name() + "'";
+    caffe::BlobProto proto = saved.values();
+    const formats::Blob blob = formats::takeBlob(proto, where);
+    const plan::Buffer &buffer =
+        executor.manifest().buffers(static_cast<int>(carried->buffer_index()));
+    if (blob.dims != toVector(buffer.dims())) {
+      log::info(log::site::brew,
+                "State '" + saved.name() + "' starts anew: it is " +
+                    shapeText(blob.dims) + " in " + path + " and " +
+                    shapeText(buffer.dims()) + " in the plan");
+      continue;
+    }
+    const std::vector<double> values = blob.toDoubles();
+    // Before the first update the plan's own scale holds, written as 0.
+    if (saved.name() == kScale && values[0] != 0 && !isScale(values[0]))
+      throw badInput(where +
+                     " is no scale of losses: " + log::number(values[0]));
+    write(*carried, values);
+  }
+}
+
+bool CarriedState::hasLossScale() const { return find(kScale) && find(kGood); }
+
+void CarriedState::setLossScale(double scale) {
+  if (!isScale(scale))
+    throw Error(ExitStatus::Usage,
+                "--loss-scale must be a power of two from 1 to 16777216");
+  write(*find(kScale), {scale});
+  write(*find(kGood), {0});
+}
+
+} // namespace brew::runtime

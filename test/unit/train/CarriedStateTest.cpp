@@ -1,0 +1,122 @@
+//===- CarriedStateTest.cpp - What runs leave to the next ones ------------===//
+#include "runtime/train/CarriedState.h"
+#include "LogLines.h"
+#include "TestPlan.h"
+#include "runtime/weights/Layout.h"
+#include "test/unit/formats/TestFiles.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace brew;
+using namespace brew::runtime;
+
+namespace {
+
+class CarriedStateTest : public testing::Test {
+protected:
+  /// The linear model's plan with a scale of losses and a remembered 2 x 3,
+  /// which lies transposed.
+  static plan::Manifest model() {
+    plan::Manifest manifest =
+        test::linearModel("name: 'd' type: 'Input' top: 'x' top: 'target'",
+                          "base_lr: 0.1 lr_policy: 'fixed' max_iter: 1");
+    add(manifest, test::makeBuffer("loss_scale.value", 1, 128, {}));
+    add(manifest, test::makeBuffer("loss_scale.good", 1, 192, {}));
+    add(manifest, test::makeBuffer("rnn", 1, 256, {2, 3}, {1, 2}));
+    return manifest;
+  }
+  static void add(plan::Manifest &manifest, const plan::Buffer &buffer) {
+    plan::NamedBuffer &carried = *manifest.add_carried();
+    carried.set_name(buffer.name());
+    carried.set_buffer_index(
+        static_cast<std::uint32_t>(manifest.buffers_size()));
+    *manifest.add_buffers() = buffer;
+  }
+
+  static std::vector<float> values(Executor &executor, int which) {
+    const std::uint32_t index =
+        executor.manifest().carried(which).buffer_index();
+    const plan::Buffer &buffer =
+        executor.manifest().buffers(static_cast<int>(index));
+    std::vector<float> found(
+        static_cast<std::size_t>(plan::elementCount(buffer)));
+    executor.read(index, [&](const std::byte *bytes) {
+      load(buffer, bytes, found.data());
+    });
+    return found;
+  }
+
+  static caffe::SolverState stateOf(const std::string &name,
+                                    const std::string &values) {
+    return test::parse<caffe::SolverState>("brew_carried { name: '" + name +
+                                           "' values { " + values + " } }");
+  }
+
+  test::LogLines log;
+};
+
+using Values = std::vector<float>;
+
+} // namespace
+
+TEST_F(CarriedStateTest, WhatWasSavedIsRestored) {
+  Executor executor(test::loadPlan(model()));
+  CarriedState carried(executor);
+  carried.setLossScale(4096);
+  carried.restore(stateOf("rnn", "shape { dim: 2 dim: 3 } data: 1 data: 2 "
+                                 "data: 3 data: 4 data: 5 data: 6"),
+                  "s");
+  caffe::SolverState state;
+  carried.save(state);
+  ASSERT_EQ(state.brew_carried_size(), 3);
+
+  Executor other(test::loadPlan(model()));
+  EXPECT_EQ(values(other, 0), (Values{0}));
+  CarriedState(other).restore(state, "s");
+  EXPECT_EQ(values(other, 0), (Values{4096}));
+  EXPECT_EQ(values(other, 1), (Values{0}));
+  EXPECT_EQ(values(other, 2), (Values{1, 2, 3, 4, 5, 6}));
+  EXPECT_TRUE(log.texts("State").empty());
+}
+
+TEST_F(CarriedStateTest, AnotherScaleCountsAnew) {
+  Executor executor(test::loadPlan(model()));
+  CarriedState carried(executor);
+  EXPECT_TRUE(carried.hasLossScale());
+  carried.restore(stateOf("loss_scale.good", "shape {} data: 17"), "s");
+  EXPECT_EQ(values(executor, 1), (Values{17}));
+  carried.setLossScale(2);
+  EXPECT_EQ(values(executor, 0), (Values{2}));
+  EXPECT_EQ(values(executor, 1), (Values{0}));
+  for (double wrong : {0.0, 0.5, 3.0, -2.0, 33554432.0, double(NAN)})
+    test::expectError(ExitStatus::Usage, "a power of two",
+                      [&] { carried.setLossScale(wrong); });
+}
+
+TEST_F(CarriedStateTest, WhatOnlyOneSideHasStays) {
+  plan::Manifest small = model();
+  small.mutable_carried()->DeleteSubrange(0, 2);
+  Executor executor(test::loadPlan(small));
+  CarriedState carried(executor);
+  EXPECT_FALSE(carried.hasLossScale());
+  carried.restore(stateOf("loss_scale.value", "shape {} data: 64"), "s");
+  EXPECT_EQ(values(executor, 0), Values(6));
+  EXPECT_TRUE(log.texts("State").empty());
+  carried.restore(stateOf("rnn", "shape { dim: 1 dim: 2 } data: 1 data: 2"),
+                  "s");
+  EXPECT_EQ(values(executor, 0), Values(6));
+  EXPECT_EQ(log.texts("State 'rnn' starts anew").size(), 1u);
+}
+
+TEST_F(CarriedStateTest, DamagedValuesAreRefused) {
+  Executor executor(test::loadPlan(model()));
+  CarriedState carried(executor);
+  test::expectError(ExitStatus::BadInput, "is no scale of losses: 3", [&] {
+    carried.restore(stateOf("loss_scale.value", "shape {} data: 3"), "s");
+  });
+  test::expectError(ExitStatus::BadInput, "'rnn'", [&] {
+    carried.restore(stateOf("rnn", "shape { dim: 2 dim: 3 } data: 1"), "s");
+  });
+}
