@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace brew::ir;
@@ -57,6 +58,19 @@ const LayerRule *ruleOf(Operation *op) {
   return nullptr;
 }
 
+/// Layers that give elements of their first operand, at other places.
+bool rearranges(Operation *op) {
+  static const llvm::StringSet<> names = {"brew.batch_reindex",
+                                          "brew.mask_items", "brew.permute",
+                                          "brew.tile"};
+  return names.contains(op->getName().getStringRef());
+}
+
+/// Tops stand in the order of the bottoms; the last operand is the selector.
+bool isFilter(Operation *op) {
+  return op->getName().getStringRef() == "brew.filter";
+}
+
 bool isSink(Operation *op) {
   return isa<StoreParamOp, StoreGradientOp, StoreStateOp, OutputOp, KeepOp,
              CheckLabelsOp>(op);
@@ -86,6 +100,16 @@ llvm::DenseSet<Value> brew::findExactValues(ProgramOp program) {
       for (unsigned operand : rule->exactOperands)
         if (operand < op.getNumOperands())
           exact.insert(op.getOperand(operand));
+    if (isFilter(&op)) {
+      const unsigned selector = op.getNumOperands() - 1;
+      // What is nearly 0 selects.
+      exact.insert(op.getOperand(selector));
+      for (unsigned i = 0; i < selector; ++i)
+        if (exact.contains(op.getResult(i)))
+          exact.insert(op.getOperand(i));
+    }
+    if (rearranges(&op) && exact.contains(op.getResult(0)))
+      exact.insert(op.getOperand(0));
     bool any = llvm::any_of(
         op.getResults(), [&](Value result) { return exact.contains(result); });
     if (!any || !passesOn(&op))

@@ -135,3 +135,26 @@ brew.program @joined test {
   %j = brew.join "join"(%t, %x, %z) {axis = 1 : i64} : (tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x12xf32>
   brew.output %j "j" loss_weight 0.0 : tensor<2x12xf32>
 }
+
+// -----
+
+// Labels stay whole through a Filter and other layers that move them, and a
+// selector that is hardly more than 0 selects; what stands beside them is rounded.
+// CHECK-LABEL: brew.program @filtered
+brew.program @filtered test {
+  // CHECK: %[[IN:.*]]:3 = brew.feed
+  %x, %l, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "l", "s"]} : tensor<2x4xf32>, tensor<1x2xf32>, tensor<2xf32>
+  // CHECK-NEXT: %[[E:.*]] = brew.exp "exp"
+  // CHECK-NEXT: %[[P:.*]] = brew.permute "permute"
+  // CHECK-NEXT: %[[Y:.*]]:2, %[[COUNT:.*]], %{{.*}} = brew.filter "f"(%{{.*}}#0, %[[P]], %[[E]])
+  // CHECK-NEXT: %[[YN:.*]] = brew.cast "f"(%[[Y]]#0) {{.*}} -> tensor<2x4xbf16>
+  // CHECK-NEXT: %[[YW:.*]] = brew.cast "f"(%[[YN]])
+  // CHECK-NEXT: %[[M:.*]] = brew.mask_items "a"(%[[Y]]#1, %[[COUNT]])
+  // CHECK-NEXT: brew.accuracy "a"(%[[YW]], %[[M]])
+  %e = brew.exp "exp"(%s) {scale = 1.0 : f32, shift = 0.0 : f32, tops = ["e"]} : (tensor<2xf32>) -> tensor<2xf32>
+  %p = brew.permute "permute"(%l) {order = array<i64: 1, 0>, tops = ["p"]} : (tensor<1x2xf32>) -> tensor<2x1xf32>
+  %y:2, %c, %place = brew.filter "f"(%x, %p, %e) {tops = ["y", "u"]} : (tensor<2x4xf32>, tensor<2x1xf32>, tensor<2xf32>) -> (tensor<2x4xf32>, tensor<2x1xf32>, tensor<i32>, tensor<2xi32>)
+  %m = brew.mask_items "a"(%y#1, %c) {fill = -5.0 : f64} : (tensor<2x1xf32>, tensor<i32>) -> tensor<2x1xf32>
+  %a, %perclass, %status = brew.accuracy "a"(%y#0, %m) {axis = 1 : i64, top_k = 1 : i64, ignore_label = -5 : i64, tops = ["a"]} : (tensor<2x4xf32>, tensor<2x1xf32>) -> (tensor<f32>, tensor<4xf32>, tensor<i32>)
+  brew.output %a "a" loss_weight 0.0 : tensor<f32>
+}
