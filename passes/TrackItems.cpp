@@ -1,5 +1,4 @@
-//===- TrackItems.cpp - Which items of a blob count
-//------------------------===//
+//===- TrackItems.cpp - Which items of a blob count -----------------------===//
 #include "dialects/Brew/Items.h"
 #include "passes/Passes.h"
 
@@ -34,10 +33,8 @@ struct TrackItems : brew::impl::TrackItemsBase<TrackItems> {
     if (isSink(op) || isa<SilenceOp>(op))
       return success();
     for (Value operand : op->getOperands())
-      if (counts.of(operand))
-        return counts.refuse(op, operand,
-                             "does not accept a bottom whose number of items "
-                             "is only known at run time");
+      if (failed(counts.requireWhole(op, operand)))
+        return failure();
     return success();
   }
 

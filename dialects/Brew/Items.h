@@ -23,6 +23,8 @@
 
 namespace brew::ir {
 
+class Scalars;
+
 /// The counts of a program's blobs, while brew-track-items goes through it.
 class ItemCounts {
 public:
@@ -43,9 +45,12 @@ public:
   common(mlir::Operation *layer,
          std::optional<mlir::ValueRange> bottoms = std::nullopt) const;
 
-  /// A layer that works item by item: its tops are counted as its bottoms are.
-  /// Reports an attribute `axis` that means the items' dimension.
-  mlir::LogicalResult pass(mlir::Operation *layer);
+  /// A layer that works item by item: its tops are counted as its `bottoms`
+  /// (without: all its bottoms) are. Reports an attribute `axis` that means the
+  /// items' dimension.
+  mlir::LogicalResult
+  pass(mlir::Operation *layer,
+       std::optional<mlir::ValueRange> bottoms = std::nullopt);
   /// Likewise for an elementwise layer with broadcast operands.
   mlir::LogicalResult passElements(ScalarBodyInterface layer);
 
@@ -56,6 +61,13 @@ public:
   /// name and loss weight.
   void average(mlir::Operation *layer, mlir::Value count);
 
+  /// Reports a counted `bottom` of a layer that needs all its items.
+  mlir::LogicalResult requireWhole(mlir::Operation *layer,
+                                   mlir::Value bottom) const;
+  /// Reports a `bottom` of which a layer reads the extents, from dimension
+  /// `first` on, if one of those is only known at run time.
+  mlir::LogicalResult requireExtents(mlir::Operation *layer, mlir::Value bottom,
+                                     int64_t first) const;
   /// Reports that a layer does not accept `bottom`, which is counted.
   mlir::LogicalResult refuse(mlir::Operation *layer, mlir::Value bottom,
                              const llvm::Twine &why) const;
@@ -63,6 +75,9 @@ public:
 private:
   llvm::DenseMap<mlir::Value, mlir::Value> counts, bySelector;
 };
+
+/// Whether item number `item` is one of the first `count`, in a nest's body.
+mlir::Value isThere(Scalars &s, mlir::Value item, mlir::Value count);
 
 /// The label that losses ignore and that no data have, in place of the rest's.
 constexpr int64_t kNoLabel = -(int64_t(1) << 31);

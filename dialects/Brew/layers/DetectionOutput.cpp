@@ -1,5 +1,4 @@
-//===- DetectionOutput.cpp - The boxes that SSD finds
-//----------------------===//
+//===- DetectionOutput.cpp - The boxes that SSD finds ---------------------===//
 //
 // As in SSD's fork of Caffe: per image and class, candidates are the top_k best
 // scores above a threshold; one is kept unless it overlaps a better kept one
@@ -83,10 +82,8 @@ LogicalResult DetectionOutputOp::inferShapes(Shapes &tops, Shapes &) {
 
 LogicalResult DetectionOutputOp::countItems(ItemCounts &counts) {
   for (Value operand : getOperands())
-    if (counts.of(operand))
-      return counts.refuse(*this, operand,
-                           "does not accept a bottom whose number of items is "
-                           "only known at run time");
+    if (failed(counts.requireWhole(*this, operand)))
+      return failure();
   counts.set(getY(), getCount());
   return success();
 }

@@ -57,6 +57,25 @@ LogicalResult ItemCounts::refuse(Operation *layer, Value bottom,
   return diagnostic;
 }
 
+LogicalResult ItemCounts::requireWhole(Operation *layer, Value bottom) const {
+  if (!of(bottom))
+    return success();
+  return refuse(layer, bottom,
+                "does not accept a bottom whose number of items is only known "
+                "at run time");
+}
+
+LogicalResult ItemCounts::requireExtents(Operation *layer, Value bottom,
+                                         int64_t first) const {
+  Value count = of(bottom);
+  if (!count || tensorOf(count).getRank() < first)
+    return success();
+  return refuse(layer, bottom,
+                "needs dimension " + Twine(tensorOf(count).getRank()) +
+                    " of bottom '" + nameOf(bottom) +
+                    "', which is only known at run time");
+}
+
 Value ItemCounts::chosenBy(Value selector, Value count) {
   return bySelector.try_emplace(sourceOf(selector), count).first->second;
 }
@@ -103,22 +122,24 @@ FailureOr<Value> ItemCounts::common(Operation *layer,
 // Layers that work item by item
 //===----------------------------------------------------------------------===//
 
-LogicalResult ItemCounts::pass(Operation *layer) {
-  FailureOr<Value> count = common(layer);
+LogicalResult ItemCounts::pass(Operation *layer,
+                               std::optional<ValueRange> bottoms) {
+  FailureOr<Value> count = common(layer, bottoms);
   if (failed(count))
     return failure();
   if (!*count)
     return success();
-  Value bottom = *llvm::find_if(layer->getOperands(),
+  Value bottom = *llvm::find_if(bottoms.value_or(layer->getOperands()),
                                 [&](Value operand) { return of(operand); });
   if (auto axis = layer->getAttrOfType<IntegerAttr>("axis"))
     if (axis.getInt() == 0 || axis.getInt() == -tensorOf(bottom).getRank())
       return refuse(layer, bottom,
                     "axis 0 of bottom '" + nameOf(bottom) +
                         "' is the items, of which only some are there");
+  // Tops, which have no names inside of a layer that is several operations;
+  // nothing that counts items reads other results.
   for (Value result : layer->getResults())
-    if (!nameOf(result).empty())
-      set(result, *count);
+    set(result, *count);
   return success();
 }
 
@@ -188,9 +209,9 @@ void ItemCounts::average(Operation *layer, Value count) {
 // MaskItems, AverageItems
 //===----------------------------------------------------------------------===//
 
-/// A counted item's index as the count's type.
-static Value asCount(Scalars &s, Value index) {
-  return arith::IndexCastOp::create(s.b, s.loc, s.b.getI32Type(), index);
+Value brew::ir::isThere(Scalars &s, Value item, Value count) {
+  Value number = arith::IndexCastOp::create(s.b, s.loc, s.b.getI32Type(), item);
+  return s.less(number, count);
 }
 
 LogicalResult
@@ -213,7 +234,7 @@ SmallVector<Value> MaskItemsOp::buildGeneric(OpBuilder &b) {
   return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     return {s.select(
-        s.less(asCount(s, body.loop(0)), body.in[1]), body.in[0],
+        isThere(s, body.loop(0), body.in[1]), body.in[0],
         s.constant(type.getElementType(), getFill().convertToDouble()))};
   });
 }

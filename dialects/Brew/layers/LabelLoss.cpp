@@ -1,5 +1,4 @@
-//===- LabelLoss.cpp - Losses of scores against class labels
-//---------------===//
+//===- LabelLoss.cpp - Losses of scores against class labels --------------===//
 #include "dialects/Brew/Items.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/Labels.h"
@@ -74,17 +73,34 @@ TensorType statusType(MLIRContext *context) {
   return UnrankedTensorType::get(IntegerType::get(context, 32));
 }
 
-/// max(0, 1 - x) for the label's class, max(0, 1 + x) for others, and which.
+/// max(0, 1 - x) for the label's class, max(0, 1 + x) for others, and which; 0
+/// for an ignored label.
 std::pair<Value, Value> hingeOf(Nest::Body &body, const Scores &scores, Value x,
-                                Value labelValue) {
+                                Value labelValue,
+                                std::optional<int64_t> ignore) {
   Scalars &s = body.s;
   Type type = x.getType();
-  Label label(s, labelValue, scores.classes, std::nullopt);
+  Label label(s, labelValue, scores.classes, ignore);
   Value own =
       s.both(s.equali(label.index, scores.classOf(body)), label.inRange);
   Value signedX = s.select(own, s.neg(x), x);
   Value zero = s.constant(type, 0);
-  return {s.maximum(s.add(s.constant(type, 1), signedX), zero), own};
+  Value hinge = s.maximum(s.add(s.constant(type, 1), signedX), zero);
+  if (label.ignored)
+    hinge = s.select(label.ignored, zero, hinge);
+  return {hinge, own};
+}
+
+/// A loss that N divides, with no normalisation of its own.
+template <typename Op>
+LogicalResult countMeanLoss(Op op, ItemCounts &counts, ValueRange bottoms) {
+  FailureOr<Value> count =
+      ignoreRest(op, counts, op.getLabelMutable(), bottoms);
+  if (failed(count))
+    return failure();
+  if (*count)
+    counts.average(op, *count);
+  return success();
 }
 
 } // namespace
@@ -103,6 +119,10 @@ LogicalResult HingeLossOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
+LogicalResult HingeLossOp::countItems(ItemCounts &counts) {
+  return countMeanLoss(*this, counts, {getX(), getLabel()});
+}
+
 LogicalResult
 HingeLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
                             ArrayRef<bool> needed,
@@ -112,6 +132,7 @@ HingeLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   if (!resultGradients[0])
     return success();
   Scores scores(getX());
+  auto ignore = asOptional(getIgnoreLabel());
   SmallVector<int64_t> all = iota(scores.type.getRank());
   Nest nest(b, getLoc(), scores.type.getShape());
   nest.input(getX(), all);
@@ -120,7 +141,7 @@ HingeLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   nest.output(scores.type, all);
   operandGradients[0] = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
-    auto [hinge, own] = hingeOf(body, scores, body.in[0], body.in[1]);
+    auto [hinge, own] = hingeOf(body, scores, body.in[0], body.in[1], ignore);
     Type type = hinge.getType();
     Value zero = s.constant(type, 0);
     Value slope = getSquared() ? s.mul(hinge, s.constant(type, 2))
@@ -136,6 +157,7 @@ HingeLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 SmallVector<Value> HingeLossOp::buildGeneric(OpBuilder &b) {
   Location loc = getLoc();
   Scores scores(getX());
+  auto ignore = asOptional(getIgnoreLabel());
   Value labels = flatLabels(b, loc, getLabel());
   SmallVector<bool> reduction(scores.type.getRank(), true);
   Nest nest(b, loc, scores.type.getShape(), reduction);
@@ -143,14 +165,14 @@ SmallVector<Value> HingeLossOp::buildGeneric(OpBuilder &b) {
   nest.input(labels, ArrayRef<int64_t>{0});
   nest.output(tensorOf(getLoss()), {}, 0.0);
   Value sum = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
-    Value hinge = hingeOf(body, scores, body.in[0], body.in[1]).first;
+    Value hinge = hingeOf(body, scores, body.in[0], body.in[1], ignore).first;
     if (getSquared())
       hinge = body.s.mul(hinge, hinge);
     return {body.s.accumulate(body.out[0], hinge)};
   })[0];
   Value status;
   if (!getStatus().use_empty())
-    status = buildStatus(b, loc, labels, scores.classes, std::nullopt,
+    status = buildStatus(b, loc, labels, scores.classes, ignore,
                          tensorOf(getStatus()));
   return {buildScaled(b, loc, sum, 1.0 / scores.items), status};
 }
@@ -171,6 +193,10 @@ LogicalResult MultinomialLogisticLossOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
+LogicalResult MultinomialLogisticLossOp::countItems(ItemCounts &counts) {
+  return countMeanLoss(*this, counts, {getP(), getLabel()});
+}
+
 LogicalResult MultinomialLogisticLossOp::buildGradients(
     OpBuilder &b, ArrayRef<Value> resultGradients, ArrayRef<bool> needed,
     MutableArrayRef<Value> operandGradients) {
@@ -179,6 +205,7 @@ LogicalResult MultinomialLogisticLossOp::buildGradients(
   if (!resultGradients[0])
     return success();
   Scores scores(getP());
+  auto ignore = asOptional(getIgnoreLabel());
   SmallVector<int64_t> all = iota(scores.type.getRank());
   Nest nest(b, getLoc(), scores.type.getShape());
   nest.input(getP(), all);
@@ -188,12 +215,16 @@ LogicalResult MultinomialLogisticLossOp::buildGradients(
   operandGradients[0] = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Type type = body.in[0].getType();
-    Label label(s, body.in[1], scores.classes, std::nullopt);
+    Label label(s, body.in[1], scores.classes, ignore);
     Value own =
         s.both(s.equali(label.index, scores.classOf(body)), label.inRange);
     Value p = s.maximum(body.in[0], s.constant(type, kLeastProbability));
     Value scale = s.mul(body.in[2], s.constant(type, -1.0 / scores.items));
-    return {s.select(own, s.div(scale, p), s.constant(type, 0))};
+    Value zero = s.constant(type, 0);
+    Value dp = s.select(own, s.div(scale, p), zero);
+    if (label.ignored)
+      dp = s.select(label.ignored, zero, dp);
+    return {dp};
   })[0];
   return success();
 }
@@ -201,21 +232,25 @@ LogicalResult MultinomialLogisticLossOp::buildGradients(
 SmallVector<Value> MultinomialLogisticLossOp::buildGeneric(OpBuilder &b) {
   Location loc = getLoc();
   Scores scores(getP());
+  auto ignore = asOptional(getIgnoreLabel());
   Value labels = flatLabels(b, loc, getLabel()), p = getP();
   Nest nest(b, loc, {scores.items}, {true});
   nest.input(labels, iota(1));
   nest.output(tensorOf(getLoss()), {}, 0.0);
   Value sum = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
-    Label label(s, body.in[0], scores.classes, std::nullopt);
+    Label label(s, body.in[0], scores.classes, ignore);
     Value element = body.read(p, scores.elementOf(body, label.index));
     Value safe =
         s.maximum(element, s.constant(element.getType(), kLeastProbability));
-    return {s.accumulate(body.out[0], s.log(safe))};
+    Value loss = s.log(safe);
+    if (label.ignored)
+      loss = s.select(label.ignored, s.constant(loss.getType(), 0), loss);
+    return {s.accumulate(body.out[0], loss)};
   })[0];
   Value status;
   if (!getStatus().use_empty())
-    status = buildStatus(b, loc, labels, scores.classes, std::nullopt,
+    status = buildStatus(b, loc, labels, scores.classes, ignore,
                          tensorOf(getStatus()));
   return {buildScaled(b, loc, sum, -1.0 / scores.items), status};
 }
@@ -246,6 +281,8 @@ LogicalResult InfogainLossOp::inferShapes(Shapes &tops, Shapes &) {
 }
 
 LogicalResult InfogainLossOp::countItems(ItemCounts &counts) {
+  if (failed(counts.requireWhole(*this, getH())))
+    return failure();
   return countLabelledLoss(*this, counts, getLabelMutable(),
                            {getX(), getLabel()});
 }

@@ -5,22 +5,26 @@
 include "dialects/Brew/BrewLayer.td"
 include "dialects/Brew/ItemsInterface.td"
 
-def Brew_HingeLossOp : Brew_LayerOp<"hinge_loss", [Pure, Gradient, Generic, Labels]> {
+def Brew_HingeLossOp : Brew_LayerOp<"hinge_loss", [Pure, Gradient, Generic, Labels, Items]> {
   let summary = "One-against-all hinge loss";
   let description = [{
     The sum over all scores of max(0, 1 - x) for the label's own score and
     max(0, 1 + x) for the others (their squares with `squared`), divided by N. All
-    dimensions but the first number the classes.
+    dimensions but the first number the classes. Items whose label is `ignore_label`
+    add nothing; no setting of a layer gives one (see brew-track-items).
   }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$label), layerAttributes,
-    (ins UnitAttr:$squared));
+    (ins OptionalAttr<I64Attr>:$ignore_label, UnitAttr:$squared));
   let results = (outs AnyTensor:$loss, AnyTensor:$status);
 }
 
 def Brew_MultinomialLogisticLossOp : Brew_LayerOp<"multinomial_logistic_loss",
-    [Pure, Gradient, Generic, Labels]> {
+    [Pure, Gradient, Generic, Labels, Items]> {
   let summary = "-log of the label's probability, averaged over N";
-  let arguments = !con((ins AnyTensor:$p, AnyTensor:$label), layerAttributes);
+  let description = "Items whose label is `ignore_label` add nothing; no setting of a "
+    "layer gives one (see brew-track-items).";
+  let arguments = !con((ins AnyTensor:$p, AnyTensor:$label), layerAttributes,
+    (ins OptionalAttr<I64Attr>:$ignore_label));
   let results = (outs AnyTensor:$loss, AnyTensor:$status);
 }
 
