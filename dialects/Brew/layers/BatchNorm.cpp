@@ -3,6 +3,7 @@
 #include "dialects/Brew/layers/LayerGroup.h"
 #include "dialects/Brew/layers/Normalization.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -40,6 +41,64 @@ Value inverseDeviation(Scalars &s, Value variance, double eps) {
   return s.div(s.constant(type, 1), math::SqrtOp::create(s.b, s.loc, sum));
 }
 
+/// The elements of a channel: those of all items, or of the first `count`.
+/// Nests read `scalars()` last.
+class ChannelElements {
+public:
+  /// `count` may be null.
+  ChannelElements(const Groups &channels, RankedTensorType type, Value count)
+      : size(channels.size()), perItem(size / type.getDimSize(0)),
+        element(type.getElementType()), count(count) {}
+
+  /// `others` and what the number of elements depends on.
+  SmallVector<Value> scalars(ValueRange others = {}) const {
+    SmallVector<Value> values(others);
+    if (count)
+      values.push_back(count);
+    return values;
+  }
+  /// `x` if the item at loop `loop` counts.
+  Value ifThere(Nest::Body &body, unsigned loop, Value x) const {
+    return count
+               ? body.s.select(isThere(body.s, body.loop(loop), body.in.back()),
+                               x, body.s.constant(element, 0))
+               : x;
+  }
+  /// `x` if any item counts.
+  Value ifAny(Nest::Body &body, Value x, Value otherwise) const {
+    if (!count)
+      return x;
+    Value none = body.s.constant(body.in.back().getType(), 0);
+    return body.s.select(body.s.less(none, body.in.back()), x, otherwise);
+  }
+  /// 1 / the number of elements.
+  Value share(Nest::Body &body) const {
+    if (!count)
+      return body.s.constant(element, 1.0 / size);
+    return body.s.div(body.s.constant(element, 1), number(body));
+  }
+  /// What makes a variance over the elements an estimate without bias.
+  Value correction(Nest::Body &body) const {
+    if (!count)
+      return body.s.constant(element, size > 1 ? size / (size - 1.0) : 1);
+    Value one = body.s.constant(element, 1), all = number(body);
+    return body.s.div(all, body.s.maximum(body.s.sub(all, one), one));
+  }
+
+private:
+  /// At least 1.
+  Value number(Nest::Body &body) const {
+    Scalars &s = body.s;
+    Value items = arith::SIToFPOp::create(s.b, s.loc, element, body.in.back());
+    return s.maximum(s.mul(items, s.constant(element, perItem)),
+                     s.constant(element, 1));
+  }
+
+  int64_t size, perItem;
+  Type element;
+  Value count;
+};
+
 /// (x - mean) * inverse deviation.
 SmallVector<Value> normalized(Nest::Body &body) {
   return {body.s.mul(body.s.sub(body.in[0], body.in[1]), body.in[2])};
@@ -64,12 +123,24 @@ LogicalResult statisticShapes(Op op, size_t count, Shapes &params) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult BatchNormOp::inferShapes(Shapes &tops, Shapes &params) {
-  if (failed(statisticShapes(*this, getRunning().size(), params)))
+  if (failed(statisticShapes(*this, getStatistics().size(), params)))
     return failure();
   ArrayRef<int64_t> x = shapeOf(getX());
   tops.emplace_back(x);
   tops.push_back({x.size() == 1 ? 1 : x[1]});
   tops.append(params.begin(), params.end());
+  return success();
+}
+
+LogicalResult BatchNormOp::countItems(ItemCounts &counts) {
+  FailureOr<Value> count = counts.common(*this, getX());
+  if (failed(count))
+    return failure();
+  if (!*count)
+    return success();
+  getOperation()->insertOperands(getNumOperands(), *count);
+  setCounted(true);
+  counts.set(getY(), *count);
   return success();
 }
 
@@ -80,7 +151,7 @@ LogicalResult BatchNormOp::buildGradients(OpBuilder &b,
   if (needed[0] && resultGradients[0])
     gradients[0] = BatchNormBackwardOp::create(
         b, getLoc(), getX().getType(), getY(), getInverseDeviation(),
-        resultGradients[0], getLayerAttr());
+        resultGradients[0], getCount(), getLayerAttr());
   return success();
 }
 
@@ -89,91 +160,102 @@ SmallVector<Value> BatchNormOp::buildGeneric(OpBuilder &b) {
   auto type = channelsType(getY(), x);
   Type element = type.getElementType();
   Groups channels(b, getLoc(), type, {1});
-  double share = 1.0 / channels.size();
-  Value sum =
-      channels.sum(x, {}, 1, [](Nest::Body &body) -> SmallVector<Value> {
-        return {body.in[0]};
-      })[0];
-  Value mean =
-      channels.map(sum, 1, [&](Nest::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
-        return {s.mul(body.in[0], s.constant(element, share))};
+  ChannelElements elements(channels, type, getCount());
+  const unsigned items = channels.loopOf(0);
+  Value sum = channels.sum(x, elements.scalars(), 1,
+                           [&](Nest::Body &body) -> SmallVector<Value> {
+                             return {elements.ifThere(body, items, body.in[0])};
+                           })[0];
+  Value mean = channels.map(
+      elements.scalars(sum), 1, [&](Nest::Body &body) -> SmallVector<Value> {
+        return {body.s.mul(body.in[0], elements.share(body))};
       })[0];
   Value squares =
-      channels.sum(x, mean, 1, [](Nest::Body &body) -> SmallVector<Value> {
-        Value difference = body.s.sub(body.in[0], body.in[1]);
-        return {body.s.mul(difference, difference)};
-      })[0];
-  // The sums keep an estimate of the variance without bias.
+      channels.sum(x, elements.scalars(mean), 1,
+                   [&](Nest::Body &body) -> SmallVector<Value> {
+                     Value difference = body.s.sub(body.in[0], body.in[1]);
+                     return {elements.ifThere(
+                         body, items, body.s.mul(difference, difference))};
+                   })[0];
   double fraction = getFraction().convertToFloat();
-  double correction = (!getBlend() || getFromFirst()) && channels.size() > 1
-                          ? channels.size() / (channels.size() - 1.0)
-                          : 1;
   double weight = getBlend() ? 1 - fraction : 1;
+  OperandRange running = getStatistics();
   SmallVector<Value> perChannel = {squares, mean};
-  if (!getRunning().empty())
-    perChannel.append(getRunning().begin(), getRunning().begin() + 2);
+  if (!running.empty())
+    perChannel.append(running.begin(), running.begin() + 2);
   SmallVector<Value> finished = channels.map(
-      perChannel, perChannel.size() - 1,
+      elements.scalars(perChannel), perChannel.size() - 1,
       [&](Nest::Body &body) -> SmallVector<Value> {
         Scalars &s = body.s;
-        Value variance = s.mul(body.in[0], s.constant(element, share));
+        Value variance = s.mul(body.in[0], elements.share(body));
+        Value inverse =
+            inverseDeviation(s, variance, getEps().convertToFloat());
         SmallVector<Value> results = {
-            inverseDeviation(s, variance, getEps().convertToFloat())};
-        if (body.in.size() == 2)
+            elements.ifAny(body, inverse, s.constant(element, 0))};
+        if (running.empty())
           return results;
         Value begun;
         if (getFromFirst())
           begun = s.greater(body.in[3], s.constant(element, 0));
-        auto next = [&](Value old, Value batch, double scale) {
+        auto next = [&](Value old, Value batch) {
           Value sum = s.add(s.mul(old, s.constant(element, fraction)),
-                            s.mul(batch, s.constant(element, weight * scale)));
+                            s.mul(batch, s.constant(element, weight)));
           if (begun)
-            sum =
-                s.select(begun, sum, s.mul(batch, s.constant(element, scale)));
-          results.push_back(sum);
+            sum = s.select(begun, sum, batch);
+          results.push_back(elements.ifAny(body, sum, old));
         };
-        next(body.in[2], body.in[1], 1);
-        next(body.in[3], variance, correction);
+        next(body.in[2], body.in[1]);
+        // The sums keep an estimate of the variance without bias.
+        if (!getBlend() || getFromFirst())
+          variance = s.mul(variance, elements.correction(body));
+        next(body.in[3], variance);
         return results;
       });
   Value y = channels.apply(type, x, {mean, finished[0]}, normalized);
   SmallVector<Value> results = {asResult(b, getLoc(), y, getY().getType())};
   results.append(finished);
-  if (getRunning().size() < 3)
+  if (running.size() < 3)
     return results;
   if (getBlend()) {
-    results.push_back(getRunning()[2]);
+    results.push_back(running[2]);
     return results;
   }
   auto factorType = tensorOf(getNext()[2]);
   Nest factor(b, getLoc(), factorType.getShape());
-  factor.input(getRunning()[2], {0});
+  for (Value value : elements.scalars(running[2]))
+    factor.input(value, iota(tensorOf(value).getRank()));
   factor.output(factorType, {0});
   results.append(factor.build([&](Nest::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
-    return {s.add(s.mul(body.in[0], s.constant(element, fraction)),
-                  s.constant(element, 1))};
+    Value next = s.add(s.mul(body.in[0], s.constant(element, fraction)),
+                       s.constant(element, 1));
+    return {elements.ifAny(body, next, body.in[0])};
   }));
   return results;
 }
 
+/// The gradients of items that are not there are 0 (see Items.h), so sums of
+/// them need no mask.
 SmallVector<Value> BatchNormBackwardOp::buildGeneric(OpBuilder &b) {
   Value y = withChannels(b, getLoc(), getY());
   Value dy = withChannels(b, getLoc(), getDy());
   auto type = channelsType(getDx(), y);
   Groups channels(b, getLoc(), type, {1});
+  ChannelElements elements(channels, type, getCount());
   SmallVector<Value> sums =
       channels.sum({y, dy}, {}, 2, [](Nest::Body &body) -> SmallVector<Value> {
         return {body.in[1], body.s.mul(body.in[0], body.in[1])};
       });
   Value dx = channels.apply(
-      type, {y, dy}, {sums[0], sums[1], getInverseDeviation()},
+      type, {y, dy},
+      elements.scalars({sums[0], sums[1], getInverseDeviation()}),
       [&](Nest::Body &body) -> SmallVector<Value> {
         Scalars &s = body.s;
-        Value share = s.constant(type.getElementType(), 1.0 / channels.size());
         Value removed = s.add(body.in[2], s.mul(body.in[0], body.in[3]));
-        return {s.mul(s.sub(body.in[1], s.mul(removed, share)), body.in[4])};
+        Value dx =
+            s.mul(s.sub(body.in[1], s.mul(removed, elements.share(body))),
+                  body.in[4]);
+        return {elements.ifThere(body, 0, dx)};
       });
   return {asResult(b, getLoc(), dx, getDx().getType())};
 }

@@ -27,7 +27,7 @@ SmallVector<Value> Groups::sum(ValueRange tensors, ValueRange perGroupValues,
   for (Value tensor : tensors)
     nest.input(tensor, dims);
   for (Value value : perGroupValues)
-    nest.input(value, iota(kept.size()));
+    nest.input(value, iota(tensorOf(value).getRank()));
   for (unsigned i = 0; i < results; ++i)
     nest.output(perGroup, iota(kept.size()), 0.0);
   return nest.build([&](Nest::Body &body) {
@@ -55,7 +55,8 @@ Value Groups::apply(RankedTensorType result, ValueRange tensors,
   for (Value tensor : tensors)
     nest.input(tensor, iota(result.getRank()));
   for (Value value : perGroupValues)
-    nest.input(value, kept);
+    nest.input(value, tensorOf(value).getRank() ? ArrayRef(kept)
+                                                : ArrayRef<int64_t>());
   for (Value value : along)
     nest.input(value, tensorOf(value).getRank() ? ArrayRef(dimension)
                                                 : ArrayRef<int64_t>());

@@ -25,8 +25,11 @@ public:
   /// Elements of a group.
   int64_t size() const { return elements; }
 
+  /// The loop of a sum that is the tensor's dimension `dim`.
+  unsigned loopOf(int64_t dim) const { return dims[dim]; }
+
   /// `results` sums over each group of what `terms` makes of the elements of
-  /// `tensors`, followed by those of `perGroup`.
+  /// `tensors`, followed by those of `perGroup`, and scalars.
   llvm::SmallVector<mlir::Value> sum(mlir::ValueRange tensors,
                                      mlir::ValueRange perGroup,
                                      unsigned results, const Body &terms) const;
@@ -35,7 +38,7 @@ public:
   llvm::SmallVector<mlir::Value> map(mlir::ValueRange perGroup,
                                      unsigned results, const Body &body) const;
   /// A tensor of type `result`; `body` reads the elements of `tensors`, those
-  /// of `perGroup`, and what `along` has at index `dimension`.
+  /// of `perGroup`, scalars, and what `along` has at index `dimension`.
   mlir::Value apply(mlir::RankedTensorType result, mlir::ValueRange tensors,
                     mlir::ValueRange perGroup, const Body &body,
                     mlir::ValueRange along = {}, int64_t dimension = 0) const;

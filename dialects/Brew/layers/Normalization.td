@@ -9,7 +9,7 @@ class Brew_NormBackward<string mnemonic> : Brew_Op<mnemonic, [Pure, Generic]> {
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_BatchNormOp : Brew_LayerOp<"batch_norm", [Pure, Gradient, Generic]> {
+def Brew_BatchNormOp : Brew_LayerOp<"batch_norm", [Pure, Gradient, Generic, Items]> {
   let summary = "(x - mean) / sqrt(variance + eps), by the batch's own statistics";
   let description = [{
     Mean and variance are those of each channel (dimension 1; a vector is one
@@ -21,17 +21,31 @@ def Brew_BatchNormOp : Brew_LayerOp<"batch_norm", [Pure, Gradient, Generic]> {
     too (NVIDIA Caffe) the average is of the variance's estimate without bias, and
     begins as the batch's where the variance is 0. The results `next` are what a training pass
     stores in their place. `inverse_deviation` is saved for the backward pass.
+
+    With `counted` one more operand says how many of x's items are there (see
+    Items.h); the statistics are theirs. Without any the running ones stay.
   }];
   let arguments = !con((ins AnyTensor:$x, Variadic<AnyTensor>:$running),
-    layerAttributes, (ins F32Attr:$eps, F32Attr:$fraction, UnitAttr:$blend, UnitAttr:$from_first));
+    layerAttributes, (ins F32Attr:$eps, F32Attr:$fraction, UnitAttr:$blend, UnitAttr:$from_first,
+      UnitAttr:$counted));
+  let extraClassDeclaration = [{
+    /// How many items there are, or null if all are always there.
+    ::mlir::Value getCount() {
+      return getCounted() ? getOperation()->getOperands().back() : ::mlir::Value();
+    }
+    /// The running statistics.
+    ::mlir::OperandRange getStatistics() { return getRunning().drop_back(getCounted()); }
+  }];
   let results = (outs AnyTensor:$y, AnyTensor:$inverse_deviation,
     Variadic<AnyTensor>:$next);
 }
 
 def Brew_BatchNormBackwardOp : Brew_NormBackward<"batch_norm_backward"> {
   let summary = "dx = (dy - mean(dy) - y * mean(dy * y)) * inverse_deviation";
+  let description = "The means are over the first `count` items, if that is given; dx of "
+    "the rest is 0.";
   let arguments = (ins AnyTensor:$y, AnyTensor:$inverse_deviation, AnyTensor:$dy,
-    StrAttr:$layer);
+    Optional<AnyTensor>:$count, StrAttr:$layer);
   let results = (outs AnyTensor:$dx);
 }
 
