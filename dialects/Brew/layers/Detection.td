@@ -11,7 +11,7 @@ class RoiBackward<string mnemonic> : Brew_Op<mnemonic, [Pure, Generic]> {
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_RoiPoolingOp : Brew_LayerOp<"roi_pooling", [Pure, Gradient, Generic]> {
+def Brew_RoiPoolingOp : Brew_LayerOp<"roi_pooling", [Pure, Gradient, Generic, Items]> {
   let summary = "Largest element of each cell of the regions of Fast R-CNN";
   let description = [{
     A row of `rois` is image, left, top, right, bottom, in pixels of which one is
@@ -28,7 +28,7 @@ def Brew_RoiPoolingBackwardOp : RoiBackward<"roi_pooling_backward"> {
     RoiAttributes);
 }
 
-def Brew_PsRoiPoolingOp : Brew_LayerOp<"psroi_pooling", [Pure, Gradient, Generic]> {
+def Brew_PsRoiPoolingOp : Brew_LayerOp<"psroi_pooling", [Pure, Gradient, Generic, Items]> {
   let summary = "Mean of each cell of the regions of R-FCN, from channels of its own";
   let description = [{
     Cell (i, j) of output channel d reads channel (d * group_size + i) * group_size + j.
@@ -43,7 +43,7 @@ def Brew_PsRoiPoolingBackwardOp : RoiBackward<"psroi_pooling_backward"> {
   let arguments = (ins AnyTensor:$dy, AnyTensor:$rois, StrAttr:$layer, F32Attr:$spatial_scale);
 }
 
-def Brew_PriorBoxOp : Brew_LayerOp<"prior_box", [Pure, Generic]> {
+def Brew_PriorBoxOp : Brew_LayerOp<"prior_box", [Pure, Generic, Items]> {
   let summary = "The default boxes of SSD around every place of x";
   let description = [{
     [1, 2, H * W * boxes * 4]: corners as fractions of the image, then variances. Of

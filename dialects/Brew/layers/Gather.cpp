@@ -61,6 +61,13 @@ LogicalResult BatchReindexOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
+/// Indices may be counted; which of x's items are there is not checked.
+LogicalResult BatchReindexOp::countItems(ItemCounts &counts) {
+  if (failed(counts.requireWhole(*this, getX())))
+    return failure();
+  return counts.pass(*this, getIndex());
+}
+
 int64_t BatchReindexOp::labelLimit() { return shapeOf(getX())[0]; }
 
 LogicalResult

@@ -17,7 +17,7 @@ def Brew_ArgMaxOp : Brew_LayerOp<"argmax", [Pure, Gradient, Generic, ItemWise]> 
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_BatchReindexOp : Brew_LayerOp<"batch_reindex", [Pure, Gradient, Generic, Labels]> {
+def Brew_BatchReindexOp : Brew_LayerOp<"batch_reindex", [Pure, Gradient, Generic, Labels, Items]> {
   let summary = "Item i of the result is item index[i] of x";
   let description = "`status` is the index check's result (see `brew.check_labels`).";
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$index), layerAttributes);

@@ -38,6 +38,13 @@ LogicalResult InterpOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
+/// Of the reference only the plane counts.
+LogicalResult InterpOp::countItems(ItemCounts &counts) {
+  if (getReference() && failed(counts.requireExtents(*this, getReference(), 2)))
+    return failure();
+  return counts.pass(*this, getX());
+}
+
 namespace {
 /// The rows, or columns, of a resizing.
 struct Axis {

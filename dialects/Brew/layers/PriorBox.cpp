@@ -1,4 +1,4 @@
-//===- PriorBox.cpp - The default boxes of SSD -------------------------------===//
+//===- PriorBox.cpp - The default boxes of SSD ----------------------------===//
 #include "dialects/Brew/layers/Detection.h"
 #include "dialects/Brew/layers/Regions.h"
 
@@ -15,6 +15,14 @@ LogicalResult PriorBoxOp::inferShapes(Shapes &tops, Shapes &) {
   ArrayRef<int64_t> x = shapeOf(getX());
   int64_t boxes = getWidths().size();
   tops.push_back({1, 2, x[2] * x[3] * boxes * 4});
+  return success();
+}
+
+/// There is one set of boxes, whatever the number of images.
+LogicalResult PriorBoxOp::countItems(ItemCounts &counts) {
+  for (Value bottom : getOperands())
+    if (failed(counts.requireExtents(*this, bottom, 2)))
+      return failure();
   return success();
 }
 

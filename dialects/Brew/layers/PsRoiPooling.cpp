@@ -1,4 +1,4 @@
-//===- PsRoiPooling.cpp - Region pooling of R-FCN ----------------------------===//
+//===- PsRoiPooling.cpp - Region pooling of R-FCN -------------------------===//
 //
 // A region's corners are rounded and then scaled; each of its cells is averaged
 // over channels that belong to the cell.
@@ -37,8 +37,8 @@ static CellBounds cellBounds(Nest::Body &body, Value rois, Value roi,
 /// Places of a cell, as a number; at least 1.
 static Value cellArea(Scalars &s, const CellBounds &rows,
                       const CellBounds &columns) {
-  Value area = s.mul(s.sub(rows.last, rows.first),
-                     s.sub(columns.last, columns.first));
+  Value area =
+      s.mul(s.sub(rows.last, rows.first), s.sub(columns.last, columns.first));
   return s.maximum(area, s.constant(area.getType(), 1));
 }
 
@@ -57,6 +57,10 @@ LogicalResult PsRoiPoolingOp::inferShapes(Shapes &tops, Shapes &) {
            << " need " << outputs * group * group;
   tops.push_back({shapeOf(getRois())[0], outputs, group, group});
   return success();
+}
+
+LogicalResult PsRoiPoolingOp::countItems(ItemCounts &counts) {
+  return countRegions(*this, counts, getX(), getRois());
 }
 
 LogicalResult
@@ -92,12 +96,11 @@ SmallVector<Value> PsRoiPoolingOp::buildGeneric(OpBuilder &b) {
     Scalars &s = body.s;
     Type type = elementOf(x);
     auto [rows, columns] = bounds(body);
-    Value inside =
-        s.both(rows.contains(s, asNumber(s, body.loop(4), type)),
-               columns.contains(s, asNumber(s, body.loop(5), type)));
-    Value channel = s.addi(
-        s.muli(s.addi(s.muli(body.loop(1), group), body.loop(2)), group),
-        body.loop(3));
+    Value inside = s.both(rows.contains(s, asNumber(s, body.loop(4), type)),
+                          columns.contains(s, asNumber(s, body.loop(5), type)));
+    Value channel =
+        s.addi(s.muli(s.addi(s.muli(body.loop(1), group), body.loop(2)), group),
+               body.loop(3));
     Value element = body.read(x, {regionImage(body, rois, body.loop(0), in[0]),
                                   channel, body.loop(4), body.loop(5)});
     return {s.accumulate(body.out[0],
@@ -133,12 +136,11 @@ SmallVector<Value> PsRoiPoolingBackwardOp::buildGeneric(OpBuilder &b) {
     Value i = s.remi(rest, group), d = s.divi(rest, group);
     CellBounds rows = cellBounds(body, rois, roi, 2, i, group, scale, in[2]);
     CellBounds columns = cellBounds(body, rois, roi, 1, j, group, scale, in[3]);
-    Value inside =
-        s.both(rows.contains(s, asNumber(s, body.loop(2), type)),
-               columns.contains(s, asNumber(s, body.loop(3), type)));
+    Value inside = s.both(rows.contains(s, asNumber(s, body.loop(2), type)),
+                          columns.contains(s, asNumber(s, body.loop(3), type)));
     if (in[0] > 1)
-      inside = s.both(inside, s.equali(regionImage(body, rois, roi, in[0]),
-                                       body.loop(0)));
+      inside = s.both(
+          inside, s.equali(regionImage(body, rois, roi, in[0]), body.loop(0)));
     Value share =
         s.div(body.read(dy, {roi, d, i, j}), cellArea(s, rows, columns));
     return {s.accumulate(body.out[0],

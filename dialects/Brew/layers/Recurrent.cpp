@@ -68,7 +68,27 @@ LogicalResult inferRecurrent(Op op, int64_t states, int64_t gates, Shapes &tops,
   return success();
 }
 
+/// There is one copy of the cell for each time step, as in Caffe, which ends
+/// where the number of steps changes.
+LogicalResult refuseItems(Operation *layer, const ItemCounts &counts) {
+  for (auto [i, operand] : llvm::enumerate(layer->getOperands()))
+    if (counts.of(operand))
+      return counts.refuse(layer, operand,
+                           "needs all " + Twine(shapeOf(operand)[0]) +
+                               (i < 2 ? " time steps" : " items") +
+                               " of its bottom in every batch");
+  return success();
+}
+
 } // namespace
+
+LogicalResult LSTMOp::countItems(ItemCounts &counts) {
+  return refuseItems(*this, counts);
+}
+
+LogicalResult RNNOp::countItems(ItemCounts &counts) {
+  return refuseItems(*this, counts);
+}
 
 LogicalResult LSTMOp::inferShapes(Shapes &tops, Shapes &params) {
   return inferRecurrent(*this, /*states=*/2, /*gates=*/4, tops, params);

@@ -3,8 +3,9 @@
 #define BREW_LAYERS_RECURRENT_TD
 
 include "dialects/Brew/BrewLayer.td"
+include "dialects/Brew/ItemsInterface.td"
 
-class Brew_RecurrentOp<string mnemonic> : Brew_LayerOp<mnemonic> {
+class Brew_RecurrentOp<string mnemonic> : Brew_LayerOp<mnemonic, [Items]> {
   let description = [{
     `inputs` are the sequence x (T, N, ...), the indicators cont (T, N), which are 0
     where a new sequence begins, with `has_static` an input N, ... for all time

@@ -1,4 +1,4 @@
-//===- Regions.cpp - Regions of interest in nests ---------------------------===//
+//===- Regions.cpp - Regions of interest in nests -------------------------===//
 #include "dialects/Brew/layers/Regions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,6 +24,13 @@ LogicalResult brew::ir::checkRegions(Operation *layer, Value x, Value rois) {
   return success();
 }
 
+LogicalResult brew::ir::countRegions(Operation *layer, ItemCounts &counts,
+                                     Value x, Value rois) {
+  if (failed(counts.requireWhole(layer, x)))
+    return failure();
+  return counts.pass(layer, rois);
+}
+
 Value brew::ir::regionField(Nest::Body &body, Value rois, Value roi,
                             int64_t field) {
   Scalars &s = body.s;
@@ -38,8 +45,7 @@ Value brew::ir::regionImage(Nest::Body &body, Value rois, Value roi,
   if (images == 1)
     return s.index(0);
   Value image = clampNumber(s, regionField(body, rois, roi, 0), images - 1);
-  Value integer =
-      arith::FPToSIOp::create(s.b, s.loc, s.b.getI32Type(), image);
+  Value integer = arith::FPToSIOp::create(s.b, s.loc, s.b.getI32Type(), image);
   return arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(), integer);
 }
 
@@ -61,8 +67,7 @@ Value brew::ir::rounded(Scalars &s, Value x) {
   Value below = floorOf(s, size);
   Value half = s.constant(x.getType(), 0.5);
   Value up = s.greaterEqual(s.sub(size, below), half);
-  Value result =
-      s.select(up, s.add(below, s.constant(x.getType(), 1)), below);
+  Value result = s.select(up, s.add(below, s.constant(x.getType(), 1)), below);
   return s.select(s.greater(s.constant(x.getType(), 0), x), s.neg(result),
                   result);
 }

@@ -1,11 +1,13 @@
-//===- Regions.h - Regions of interest in nests --------------------*- C++ -*-===//
+//===- Regions.h - Regions of interest in nests --------------------*- C++
+//-*-===//
 //
-// The pieces that both region poolings share. A cell's bounds depend on data, so
-// nests look at every place of the plane and ask whether it is in the cell.
+// The pieces that both region poolings share. A cell's bounds depend on data,
+// so nests look at every place of the plane and ask whether it is in the cell.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "dialects/Brew/Items.h"
 #include "dialects/Brew/Nest.h"
 
 namespace brew::ir {
@@ -13,6 +15,11 @@ namespace brew::ir {
 /// Reports a bottom that is not features, or regions, of a region pooling.
 mlir::LogicalResult checkRegions(mlir::Operation *layer, mlir::Value x,
                                  mlir::Value rois);
+
+/// The regions may be counted items, and with them the top's; the features may
+/// not, as regions say which of them they are of.
+mlir::LogicalResult countRegions(mlir::Operation *layer, ItemCounts &counts,
+                                 mlir::Value x, mlir::Value rois);
 
 /// Image of region `roi`, inside [0, images).
 mlir::Value regionImage(Nest::Body &body, mlir::Value rois, mlir::Value roi,

@@ -37,7 +37,7 @@ def Brew_UpsampleOp : Brew_LayerOp<"upsample", [Pure, Gradient, Generic, ItemWis
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_InterpOp : Brew_LayerOp<"interp", [Pure, Gradient, Generic]> {
+def Brew_InterpOp : Brew_LayerOp<"interp", [Pure, Gradient, Generic, Items]> {
   let summary = "Bilinear resizing with aligned corners";
   let description = [{
     The rows and columns of x without the first -pad_beg and the last -pad_end

@@ -175,6 +175,21 @@ LogicalResult SqueezeOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
+LogicalResult SqueezeOp::countItems(ItemCounts &counts) {
+  const int64_t rank = tensorOf(getX()).getRank();
+  if (counts.of(getX()) && getAxes().empty())
+    return counts.refuse(*this, getX(),
+                         "removes every dimension of size 1, as that of its "
+                         "bottom's items may be; `axis` says which to remove");
+  if (counts.of(getX()) && llvm::any_of(getAxes(), [&](int64_t axis) {
+        return axis == 0 || axis == -rank;
+      }))
+    return counts.refuse(*this, getX(),
+                         "axis 0 of its bottom is the items, of which only "
+                         "some are there");
+  return counts.pass(*this);
+}
+
 LogicalResult
 SqueezeOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
                           ArrayRef<bool>,

@@ -1,7 +1,7 @@
-//===- RoiPooling.cpp - Region pooling of Fast R-CNN ------------------------===//
+//===- RoiPooling.cpp - Region pooling of Fast R-CNN ----------------------===//
 //
-// A region's corners are scaled and rounded; it is divided into equal cells whose
-// bounds are rounded outwards and clipped to the plane.
+// A region's corners are scaled and rounded; it is divided into equal cells
+// whose bounds are rounded outwards and clipped to the plane.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/layers/Detection.h"
@@ -23,8 +23,8 @@ static CellBounds cellBounds(Nest::Body &body, Value rois, Value roi,
   Scalars &s = body.s;
   Type type = elementOf(rois);
   auto corner = [&](int64_t field) {
-    return rounded(s, s.mul(regionField(body, rois, roi, field),
-                            s.constant(type, scale)));
+    return rounded(
+        s, s.mul(regionField(body, rois, roi, field), s.constant(type, scale)));
   };
   Value start = corner(from), end = corner(from + 2);
   Value one = s.constant(type, 1);
@@ -51,6 +51,10 @@ LogicalResult RoiPoolingOp::inferShapes(Shapes &tops, Shapes &) {
   getArgmax().setType(
       UnrankedTensorType::get(IntegerType::get(getContext(), 32)));
   return success();
+}
+
+LogicalResult RoiPoolingOp::countItems(ItemCounts &counts) {
+  return countRegions(*this, counts, getX(), getRois());
 }
 
 LogicalResult
@@ -82,10 +86,10 @@ SmallVector<Value> RoiPoolingOp::buildGeneric(OpBuilder &b) {
         Scalars &s = body.s;
         Type type = elementOf(x);
         Value roi = body.loop(0);
-        CellBounds rows = cellBounds(body, rois, roi, 2, body.loop(2), out[2],
-                                     scale, in[2]);
-        CellBounds columns = cellBounds(body, rois, roi, 1, body.loop(3),
-                                        out[3], scale, in[3]);
+        CellBounds rows =
+            cellBounds(body, rois, roi, 2, body.loop(2), out[2], scale, in[2]);
+        CellBounds columns =
+            cellBounds(body, rois, roi, 1, body.loop(3), out[3], scale, in[3]);
         Value inside =
             s.both(rows.contains(s, asNumber(s, body.loop(4), type)),
                    columns.contains(s, asNumber(s, body.loop(5), type)));
@@ -138,11 +142,12 @@ SmallVector<Value> RoiPoolingBackwardOp::buildGeneric(OpBuilder &b) {
         s.addi(s.muli(body.loop(2), in[3]), body.loop(3)));
     Value chosen = s.equali(body.in[1], place);
     if (in[0] > 1)
-      chosen = s.both(chosen,
-                      s.equali(regionImage(body, rois, body.loop(4), in[0]),
-                               body.loop(0)));
-    return {s.accumulate(body.out[0], s.select(chosen, body.in[0],
-                                               s.constant(elementOf(rois), 0)))};
+      chosen =
+          s.both(chosen, s.equali(regionImage(body, rois, body.loop(4), in[0]),
+                                  body.loop(0)));
+    return {
+        s.accumulate(body.out[0], s.select(chosen, body.in[0],
+                                           s.constant(elementOf(rois), 0)))};
   });
 }
 

@@ -203,21 +203,49 @@ LogicalResult CropOp::inferShapes(Shapes &tops, Shapes &) {
            << "offset is given " << given.size() << " times; from axis "
            << *axis << " on the bottom has " << rank - *axis
            << " dimensions, and it takes one for all or one for each";
-  SmallVector<int64_t> y(x), offsets(rank, 0);
+  SmallVector<int64_t> y(x), offsets;
   for (int64_t dim = *axis; dim < rank; ++dim) {
-    if (!given.empty())
-      offsets[dim] = given.size() == 1 ? given[0] : given[dim - *axis];
+    offsets.push_back(given.empty()       ? 0
+                      : given.size() == 1 ? given[0]
+                                          : given[dim - *axis]);
     y[dim] = reference[dim];
-    if (offsets[dim] + y[dim] > x[dim])
+    if (offsets.back() + y[dim] > x[dim])
       return layerError(*this)
-             << "the part of " << y[dim] << " elements from " << offsets[dim]
+             << "the part of " << y[dim] << " elements from " << offsets.back()
              << " on reaches beyond dimension " << dim << " of the bottom's "
              << dimsText(x);
   }
-  setAxis(0);
+  setAxis(*axis);
   setOffsets(offsets);
   tops.push_back(y);
   return success();
+}
+
+/// The items of both bottoms may be cropped to the same ones, that is to all.
+LogicalResult CropOp::countItems(ItemCounts &counts) {
+  if (getAxis() > 0)
+    return failed(counts.requireExtents(*this, getReference(), getAxis()))
+               ? failure()
+               : counts.pass(*this, getX());
+  FailureOr<Value> count = counts.common(*this);
+  if (failed(count))
+    return failure();
+  if (!*count)
+    return success();
+  if (getOffsets()[0] != 0)
+    return counts.refuse(*this, getX(),
+                         "starts at item " + Twine(getOffsets()[0]) +
+                             " of its bottom, of which there need not be more "
+                             "items than it keeps");
+  counts.set(getY(), *count);
+  return success();
+}
+
+/// Where the part starts in every dimension.
+static DenseI64ArrayAttr startOf(CropOp op, OpBuilder &b) {
+  SmallVector<int64_t> start(op.getAxis(), 0);
+  llvm::append_range(start, op.getOffsets());
+  return b.getDenseI64ArrayAttr(start);
 }
 
 LogicalResult CropOp::buildGradients(OpBuilder &b,
@@ -228,13 +256,13 @@ LogicalResult CropOp::buildGradients(OpBuilder &b,
   if (needed[0])
     operandGradients[0] =
         PasteOp::create(b, getLoc(), getX().getType(), resultGradients[0],
-                        getLayerAttr(), getOffsetsAttr());
+                        getLayerAttr(), startOf(*this, b));
   return success();
 }
 
 SmallVector<Value> CropOp::buildGeneric(OpBuilder &b) {
   return {CutOp::create(b, getLoc(), getY().getType(), getX(), getLayerAttr(),
-                        getOffsetsAttr())};
+                        startOf(*this, b))};
 }
 
 //===----------------------------------------------------------------------===//

@@ -22,11 +22,11 @@ def Brew_SliceOp : Brew_LayerOp<"slice", [Pure, Gradient, Generic, ItemWise]> {
   let results = (outs Variadic<AnyTensor>:$ys);
 }
 
-def Brew_CropOp : Brew_LayerOp<"crop", [Pure, Gradient, Generic]> {
+def Brew_CropOp : Brew_LayerOp<"crop", [Pure, Gradient, Generic, Items]> {
   let summary = "The part of x, from `axis` on, that has the reference's size";
   let description = [{
     `offsets` has one entry for all dimensions from `axis` on, or one for each;
-    without any the part starts at 0. Shape inference gives every dimension one.
+    without any the part starts at 0. Shape inference gives each of them one.
   }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$reference), layerAttributes,
     (ins I64Attr:$axis, DenseI64ArrayAttr:$offsets));
@@ -53,7 +53,7 @@ def Brew_FlattenOp : Brew_LayerOp<"flatten", [Pure, Gradient, ItemWise]> {
   let hasCanonicalizeMethod = 1;
 }
 
-def Brew_SqueezeOp : Brew_LayerOp<"squeeze", [Pure, Gradient]> {
+def Brew_SqueezeOp : Brew_LayerOp<"squeeze", [Pure, Gradient, Items]> {
   let summary = "x without the dimensions `axes`, which are of size 1";
   let description = "Without `axes`, all dimensions of size 1 go.";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins DenseI64ArrayAttr:$axes));
