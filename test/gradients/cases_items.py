@@ -72,3 +72,53 @@ row('filter_branches', {'x': (6, 3)}, [
     Layer('m', 'Reduction', ['fx'], ['m'], 'loss_weight: 2 reduction_param { operation: MEAN }'),
     Layer('n', 'Reduction', ['gx'], ['n'], 'loss_weight: 1 reduction_param { operation: SUMSQ }')],
     outputs=[], labels={'a': ((6,), [0, 1]), 'b': ((6,), [0, 1])})
+
+for name, text in (('l1', ''), ('l2', 'hinge_loss_param { norm: L2 }')):
+    chosen('hinge_' + name, (6, 4), [Layer('i', 'InnerProduct', ['fx'], ['y'], IP % 3),
+                                     loss('HingeLoss', ['y', 'flabel'], text)], labels=classes)
+chosen('hinge_none', (6, 3), [loss('HingeLoss', ['fx', 'flabel'])], select=[0], labels=classes)
+chosen('multinomial', (6, 3), [Layer('p', 'Softmax', ['fx'], ['p']),
+                               loss('MultinomialLogisticLoss', ['p', 'flabel'], 'loss_weight: 3')],
+       labels=classes)
+STATISTICS = [('n', i) for i in range(3)]
+tanh = Layer('t', 'TanH', ['n'], ['y'])
+for name, shape in (('', (6, 3, 2, 2)), ('_vectors', (7, 3))):
+    chosen('batch_norm' + name, shape, [
+        Layer('n', 'BatchNorm', ['fx'], ['n'], 'batch_norm_param { eps: 0.1 }'), tanh, sumsq],
+        frozen=STATISTICS, positive=STATISTICS)
+chosen('batch_norm_in_place', (6, 2, 3, 3), [
+    Layer('c', 'Convolution', ['fx'], ['n'], 'convolution_param { num_output: 3 kernel_size: 2 }'),
+    Layer('n', 'BatchNorm', ['n'], ['n'], 'batch_norm_param { eps: 0.1 }'),
+    Layer('s', 'Scale', ['n'], ['n'], 'scale_param { bias_term: true }'), tanh, sumsq],
+    frozen=STATISTICS, positive=STATISTICS)
+chosen('batch_norm_forks', (6, 3, 2), [
+    Layer('b', 'BN', ['fx'], ['b'], 'bn_param { eps: 0.1 }'),
+    Layer('n', 'BatchNorm', ['b'], ['n'], 'batch_norm_param { eps: 0.1 scale_bias: true }'),
+    tanh, sumsq], frozen=STATISTICS + [('b', 2), ('b', 3)], positive=STATISTICS + [('b', 3)])
+for name, select in (('none', [0]), ('all', [1])):
+    chosen('batch_norm_' + name, (4, 3), [
+        Layer('n', 'BatchNorm', ['fx'], ['n'], 'batch_norm_param { eps: 0.1 }'), tanh, sumsq],
+        select=select, frozen=STATISTICS, positive=STATISTICS)
+chosen('pyramid', (5, 2, 4, 4), [Layer('p', 'SPP', ['fx'], ['y'],
+                                       'spp_param { pyramid_height: 2 pool: AVE }'), sumsq])
+chosen('squeeze', (5, 1, 3, 1), [
+    Layer('q', 'Squeeze', ['fx'], ['q'], 'squeeze_param { axis: 1 axis: 3 }'),
+    Layer('i', 'InnerProduct', ['q'], ['y'], IP % 2), sumsq])
+chosen('interp', (5, 2, 3, 4), [
+    Layer('i', 'Interp', ['fx', 'fz'], ['y'], ''), sumsq],
+    labels={'z': ((5, 1, 4, 6), [0])})
+chosen('crop', (5, 2, 5, 4), [
+    Layer('c', 'Crop', ['fx', 'fz'], ['y'],
+          'crop_param { offset: 2 offset: 1 }'), sumsq],
+    labels={'z': ((5, 1, 2, 3), [0])})
+row('filter_batch_reindex', {'x': (4, 3)}, [
+    Layer('f', 'Filter', ['index', 'sel'], ['findex']),
+    Layer('r', 'BatchReindex', ['x', 'findex'], ['y']), sumsq], outputs=[],
+    labels={'index': ((7,), [0, 1, 3]), 'sel': ((7,), [0, 1])})
+for kind, channels, text in (
+        ('ROIPooling', 2, 'roi_pooling_param { pooled_h: 2 pooled_w: 2 }'),
+        ('PSROIPooling', 8, 'psroi_pooling_param { spatial_scale: 1 output_dim: 2 group_size: 2 }')):
+    row('filter_' + kind.lower(), {'x': (3, channels, 4, 5)}, [
+        Layer('f', 'Filter', ['rois', 'sel'], ['frois']),
+        Layer('r', kind, ['x', 'frois'], ['y'], text), sumsq], outputs=[],
+        labels={'rois': ((6, 5), [0, 1, 2]), 'sel': ((6,), [0, 1])})

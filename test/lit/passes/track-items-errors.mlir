@@ -5,7 +5,7 @@ brew.program @p train {
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
   // expected-error @below {{layer 'b': does not accept a bottom whose number of items is only known at run time}}
-  %z, %d = brew.batch_norm "b"(%y) {eps = 1.0e-5 : f32, fraction = 0.9 : f32, tops = ["z"]} : (tensor<4x3xf32>) -> (tensor<4x3xf32>, tensor<3xf32>)
+  %b:7 = brew.lstm_unit "b"(%y, %y, %y) {tops = ["a", "b"]} : (tensor<4x3xf32>, tensor<4x3xf32>, tensor<4x3xf32>) -> (tensor<4x3xf32>, tensor<4x3xf32>, tensor<4x3xf32>, tensor<4x3xf32>, tensor<4x3xf32>, tensor<4x3xf32>, tensor<4x3xf32>)
 }
 
 // -----
@@ -90,12 +90,102 @@ brew.program @p train {
 
 // -----
 
+brew.program @p train {
+  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
+  %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
+  // expected-error @below {{layer 'l': needs all 4 time steps of its bottom in every batch}}
+  %z = brew.lstm "l"(%y, %y) {num_output = 2 : i64, tops = ["z"]} : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3x2xf32>
+}
+
+// -----
+
+brew.program @p train {
+  %x, %t, %k, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "t", "k", "s"]} : tensor<4x3xf32>, tensor<2x4x3xf32>, tensor<2x4xf32>, tensor<4xf32>
+  // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
+  %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
+  // expected-error @below {{layer 'r': needs all 4 items of its bottom in every batch}}
+  %z = brew.rnn "r"(%t, %k, %y) {has_static, num_output = 2 : i64, tops = ["z"]} : (tensor<2x4x3xf32>, tensor<2x4xf32>, tensor<4x3xf32>) -> tensor<2x4x2xf32>
+}
+
+// -----
+
+brew.program @p train {
+  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x1xf32>, tensor<4xf32>
+  // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
+  %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x1xf32>, tensor<4xf32>) -> (tensor<4x1xf32>, tensor<i32>, tensor<4xi32>)
+  // expected-error @below {{layer 'q': removes every dimension of size 1, as that of its bottom's items may be; `axis` says which to remove}}
+  %z = brew.squeeze "q"(%y) {axes = array<i64>, tops = ["z"]} : (tensor<4x1xf32>) -> tensor<4xf32>
+}
+
+// -----
+
+brew.program @p train {
+  %x, %k, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "k", "s"]} : tensor<4x3xf32>, tensor<9x3xf32>, tensor<4xf32>
+  // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
+  %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
+  // expected-error @below {{layer 'k': bottom 'k' always has all its items, 'y' only those that layer 'f' lets through}}
+  %z = brew.crop "k"(%k, %y) {axis = 0 : i64, offsets = array<i64: 0, 0>, tops = ["z"]} : (tensor<9x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+}
+
+// -----
+
+brew.program @p train {
+  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
+  %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
+  // expected-error @below {{layer 'k': starts at item 1 of its bottom, of which there need not be more items than it keeps}}
+  %z = brew.crop "k"(%y, %y) {axis = 0 : i64, offsets = array<i64: 1, 0>, tops = ["z"]} : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+}
+
+// -----
+
+brew.program @p train {
+  %x, %i, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "i", "s"]} : tensor<4x3xf32>, tensor<5xf32>, tensor<4xf32>
+  // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
+  %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
+  // expected-error @below {{layer 'b': does not accept a bottom whose number of items is only known at run time}}
+  %z, %u = brew.batch_reindex "b"(%y, %i) {tops = ["z"]} : (tensor<4x3xf32>, tensor<5xf32>) -> (tensor<5x3xf32>, tensor<i32>)
+}
+
+// -----
+
+brew.program @p train {
+  %x, %r, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "r", "s"]} : tensor<4x1x3x3xf32>, tensor<2x5xf32>, tensor<4xf32>
+  // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
+  %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x1x3x3xf32>, tensor<4xf32>) -> (tensor<4x1x3x3xf32>, tensor<i32>, tensor<4xi32>)
+  // expected-error @below {{layer 'r': does not accept a bottom whose number of items is only known at run time}}
+  %z, %u = brew.roi_pooling "r"(%y, %r) {pooled_h = 2 : i64, pooled_w = 2 : i64, spatial_scale = 1.0 : f32, tops = ["z"]} : (tensor<4x1x3x3xf32>, tensor<2x5xf32>) -> (tensor<2x1x2x2xf32>, tensor<2x1x2x2xi32>)
+}
+
+// -----
+
+brew.program @p train {
+  %x, %v, %t, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "v", "t", "s"]} : tensor<4x4xf32>, tensor<3x2xf32>, tensor<3xf32>, tensor<4xf32>
+  // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
+  %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x4xf32>, tensor<4xf32>) -> (tensor<4x4xf32>, tensor<i32>, tensor<4xi32>)
+  // expected-error @below {{layer 'i': does not accept a bottom whose number of items is only known at run time}}
+  %z:4 = brew.infogain_loss "i"(%v, %t, %y) {axis = 1 : i64, normalization = #brew<normalization valid>, tops = ["z"]} : (tensor<3x2xf32>, tensor<3xf32>, tensor<4x4xf32>) -> (tensor<f32>, tensor<3x2xf32>, tensor<f32>, tensor<i32>)
+}
+
+// -----
+
 brew.program @p test {
   %l, %c, %o = brew.feed "in" "Input" {config = "", folder = "", tops = ["l", "c", "o"]} : tensor<1x8xf32>, tensor<1x6xf32>, tensor<1x2x8xf32>
   // expected-note @below {{layer 'd' decides at run time how many items of 'd' there are}}
   %d, %n = brew.detection_output "d"(%l, %c, %o) {num_classes = 3 : i64, share_location, background = 0 : i64, nms_threshold = 0.45 : f32, eta = 1.0 : f32, top_k = 4 : i64, keep_top_k = 5 : i64, tops = ["d"]} : (tensor<1x8xf32>, tensor<1x6xf32>, tensor<1x2x8xf32>) -> (tensor<1x1x5x7xf32>, tensor<1x1xi32>)
   // expected-error @below {{layer 's': does not accept bottom 'd', whose dimension 2 is only known at run time}}
   %s = brew.softmax "s"(%d) {axis = 3 : i64, tops = ["s"]} : (tensor<1x1x5x7xf32>) -> tensor<1x1x5x7xf32>
+}
+
+// -----
+
+brew.program @p test {
+  %l, %c, %o, %o4 = brew.feed "in" "Input" {config = "", folder = "", tops = ["l", "c", "o", "p"]} : tensor<1x8xf32>, tensor<1x6xf32>, tensor<1x2x8xf32>, tensor<1x1x2x8xf32>
+  // expected-note @below {{layer 'd' decides at run time how many items of 'd' there are}}
+  %d, %n = brew.detection_output "d"(%l, %c, %o) {num_classes = 3 : i64, share_location, background = 0 : i64, nms_threshold = 0.45 : f32, eta = 1.0 : f32, top_k = 4 : i64, keep_top_k = 5 : i64, tops = ["d"]} : (tensor<1x8xf32>, tensor<1x6xf32>, tensor<1x2x8xf32>) -> (tensor<1x1x5x7xf32>, tensor<1x1xi32>)
+  // expected-error @below {{layer 'k': needs dimension 2 of bottom 'd', which is only known at run time}}
+  %k = brew.interp "k"(%o4, %d) {pad_beg = 0 : i64, pad_end = 0 : i64, shrink = 1 : i64, size = array<i64>, tops = ["k"], zoom = 1 : i64} : (tensor<1x1x2x8xf32>, tensor<1x1x5x7xf32>) -> tensor<1x1x5x7xf32>
 }
 
 // -----

@@ -64,3 +64,48 @@ brew.program @filters test {
   // CHECK-NEXT: brew.keep "count" "v", %[[LESS]] : tensor<i32>
   // CHECK-NEXT: {{^ *}$}}
 }
+
+// The losses that only divide by the number of items; statistics of those that
+// are there; layers of which one bottom gives its items, or a shape; and parts of
+// a layer, whose results have no names.
+// CHECK-LABEL: brew.program @layers
+brew.program @layers train {
+  // CHECK: %[[IN:.*]]:4 = brew.feed
+  %x, %t, %w, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "t", "w", "s"]} : tensor<4x3x1x2xf32>, tensor<4xf32>, tensor<4x3x5x6xf32>, tensor<4xf32>
+  // CHECK: %[[Y:.*]]:2, %[[COUNT:.*]], %{{.*}} = brew.filter "f"
+  %y:2, %c, %p = brew.filter "f"(%x, %t, %s) {tops = ["y", "u"]} : (tensor<4x3x1x2xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4x3x1x2xf32>, tensor<4xf32>, tensor<i32>, tensor<4xi32>)
+  // CHECK: %[[LABEL:.*]] = brew.mask_items "hinge"(%[[Y]]#1, %[[COUNT]]) {fill = 0xC1E0000000000000 : f64}
+  // CHECK-NEXT: brew.hinge_loss "hinge"(%[[Y]]#0, %[[LABEL]]) {ignore_label = -2147483648 : i64, loss_weights = array<f32: 0.000000e+00>, tops = [""]}
+  // CHECK-NEXT: brew.average_items "hinge"(%{{.*}}, %[[COUNT]]) {items = 4 : i64, loss_weights = array<f32: 2.000000e+00>, tops = ["hinge"]}
+  %hinge, %hs = brew.hinge_loss "hinge"(%y#0, %y#1) {loss_weights = array<f32: 2.0>, tops = ["hinge"]} : (tensor<4x3x1x2xf32>, tensor<4xf32>) -> (tensor<f32>, tensor<i32>)
+  // CHECK-NEXT: %[[LABEL:.*]] = brew.mask_items "log"(%[[Y]]#1, %[[COUNT]])
+  // CHECK-NEXT: brew.multinomial_logistic_loss "log"(%[[Y]]#0, %[[LABEL]]) {ignore_label = -2147483648 : i64, tops = [""]}
+  // CHECK-NEXT: brew.average_items "log"
+  %log, %ls = brew.multinomial_logistic_loss "log"(%y#0, %y#1) {tops = ["log"]} : (tensor<4x3x1x2xf32>, tensor<4xf32>) -> (tensor<f32>, tensor<i32>)
+  // CHECK-NEXT: %[[N:.*]], %{{.*}} = brew.batch_norm "norm"(%[[Y]]#0, %[[COUNT]]) {counted, eps = {{.*}}, tops = []}
+  %n, %d = brew.batch_norm "norm"(%y#0) {eps = 1.0e-5 : f32, fraction = 0.9 : f32, tops = []} : (tensor<4x3x1x2xf32>) -> (tensor<4x3x1x2xf32>, tensor<3xf32>)
+  // CHECK-NEXT: %[[L:.*]], %{{.*}} = brew.lrn "norm"(%[[N]])
+  %l, %scale = brew.lrn "norm"(%n) {size = 5 : i64, alpha = 1.0 : f32, beta = 0.75 : f32, k = 1.0 : f32, tops = []} : (tensor<4x3x1x2xf32>) -> (tensor<4x3x1x2xf32>, tensor<4x3x1x2xf32>)
+  // CHECK-NEXT: brew.interp "i"(%[[L]], %[[IN]]#2)
+  %i = brew.interp "i"(%l, %w) {pad_beg = 0 : i64, pad_end = 0 : i64, shrink = 1 : i64, size = array<i64>, tops = ["i"], zoom = 1 : i64} : (tensor<4x3x1x2xf32>, tensor<4x3x5x6xf32>) -> tensor<4x3x5x6xf32>
+  // CHECK-NEXT: brew.crop "k"
+  %k = brew.crop "k"(%i, %w) {axis = 1 : i64, offsets = array<i64: 0, 0, 0>, tops = ["k"]} : (tensor<4x3x5x6xf32>, tensor<4x3x5x6xf32>) -> tensor<4x3x5x6xf32>
+  // CHECK-NEXT: brew.crop "whole"
+  %whole = brew.crop "whole"(%w, %k) {axis = 1 : i64, offsets = array<i64: 0, 0, 0>, tops = ["whole"]} : (tensor<4x3x5x6xf32>, tensor<4x3x5x6xf32>) -> tensor<4x3x5x6xf32>
+  // CHECK-NEXT: brew.squeeze "q"
+  %q = brew.squeeze "q"(%y#0) {axes = array<i64: 2>, tops = ["q"]} : (tensor<4x3x1x2xf32>) -> tensor<4x3x2xf32>
+  // CHECK-NEXT: brew.batch_reindex "b"
+  %b, %bs = brew.batch_reindex "b"(%w, %y#1) {tops = ["b"]} : (tensor<4x3x5x6xf32>, tensor<4xf32>) -> (tensor<4x3x5x6xf32>, tensor<i32>)
+  // CHECK-NEXT: brew.prior_box "boxes"
+  %boxes = brew.prior_box "boxes"(%y#0, %k) {widths = array<f32: 2.0>, heights = array<f32: 2.0>, variances = array<f32: 0.1>, image_size = array<i64: 5, 6>, step = array<f32: 0.0, 0.0>, offset = 0.5 : f32, tops = ["boxes"]} : (tensor<4x3x1x2xf32>, tensor<4x3x5x6xf32>) -> tensor<1x2x8xf32>
+  brew.keep "data" "k", %k : tensor<4x3x5x6xf32>
+  brew.keep "data" "whole", %whole : tensor<4x3x5x6xf32>
+  brew.keep "data" "q", %q : tensor<4x3x2xf32>
+  brew.keep "data" "b", %b : tensor<4x3x5x6xf32>
+  brew.keep "data" "boxes", %boxes : tensor<1x2x8xf32>
+  // CHECK: brew.keep "data" "boxes"
+  // CHECK-NEXT: brew.keep "count" "k", %[[COUNT]] : tensor<i32>
+  // CHECK-NEXT: brew.keep "count" "q", %[[COUNT]] : tensor<i32>
+  // CHECK-NEXT: brew.keep "count" "b", %[[COUNT]] : tensor<i32>
+  // CHECK-NEXT: {{^ *}$}}
+}
