@@ -8,83 +8,46 @@
 #include "runtime/cuda/CudnnAdapter.h"
 
 #include "runtime/cuda/CudnnEngines.h"
+#include "runtime/cuda/CudnnEpilogue.h"
 
 #include <cstdio>
 #include <limits>
 #include <memory>
-#include <optional>
+#include <string>
+#include <vector>
 
 using namespace brew::runtime::cuda::cudnn;
 
 struct BrewVendorContext {
   const Api &api;
   Handle handle = nullptr;
+  Descriptor properties; ///< of a device that is not here
   std::string name;
 
   BrewVendorContext() : api(Api::open()), name(api.name()) {
     api.check(api.cudnnCreate(&handle), "starting cuDNN");
   }
+  explicit BrewVendorContext(const std::string &json)
+      : api(Api::open()), properties(api, DevicePropertiesDescriptor),
+        name(api.name()) {
+    const std::vector<char> text(json.begin(), json.end());
+    properties.set(DevicePropertiesJson, TypeChar, text).finalize();
+  }
   ~BrewVendorContext() {
     if (handle)
       api.cudnnDestroy(handle);
   }
-};
-
-namespace {
-
-/// A descriptor of cuDNN's older API.
-class OldTensor {
-public:
-  OldTensor(const Api &owner, const BrewVendorTensor &tensor, int rank,
-            const int *dims, const int *strides)
-      : api(owner) {
-    api.check(api.cudnnCreateTensorDescriptor(&descriptor),
-              "creating a tensor descriptor");
-    try {
-      api.check(api.cudnnSetTensorNdDescriptor(
-                    descriptor, dataType(tensor.type), rank, dims, strides),
-                "describing a tensor");
-    } catch (...) {
-      api.cudnnDestroyTensorDescriptor(descriptor);
-      throw;
-    }
+  Device device() const {
+    return handle ? Device{handle, nullptr} : Device{nullptr, &properties};
   }
-  OldTensor(const OldTensor &) = delete;
-  OldTensor &operator=(const OldTensor &) = delete;
-  ~OldTensor() { api.cudnnDestroyTensorDescriptor(descriptor); }
-  LegacyTensor get() const { return descriptor; }
-
-private:
-  const Api &api;
-  LegacyTensor descriptor = nullptr;
 };
-
-std::unique_ptr<OldTensor> outputOf(const Api &api,
-                                    const BrewVendorConvolution &call) {
-  int dims[4], strides[4];
-  for (int d = 0; d < 4; ++d) {
-    dims[d] = static_cast<int>(call.y.dims[d]);
-    strides[d] = static_cast<int>(call.y.strides[d]);
-  }
-  return std::make_unique<OldTensor>(api, call.y, 4, dims, strides);
-}
-
-std::unique_ptr<OldTensor> biasOf(const Api &api,
-                                  const BrewVendorConvolution &call) {
-  const int channels = static_cast<int>(call.b.dims[0]);
-  const int dims[4] = {1, channels, 1, 1};
-  const int strides[4] = {channels, 1, 1, 1};
-  return std::make_unique<OldTensor>(api, call.b, 4, dims, strides);
-}
-
-} // namespace
 
 struct BrewVendorCall {
   BrewVendorContext &context;
   const BrewVendorConvolution call;
   const std::uint64_t limit;
-  std::unique_ptr<Graph> fused, bare, relu;
-  std::unique_ptr<OldTensor> output, bias;
+  std::unique_ptr<Graph> fused, bare;
+  Epilogue epilogue; ///< of the bare one
 
   struct Candidate {
     Graph *graph;
@@ -96,8 +59,6 @@ struct BrewVendorCall {
   BrewVendorCall(BrewVendorContext &owner, const BrewVendorConvolution &what,
                  std::uint64_t workspaceLimit);
   bool forward() const { return call.direction == BREW_VENDOR_FORWARD; }
-  /// Whether the bare convolution is followed by a ReLU.
-  bool reluApart() const { return forward() && call.relu; }
   Engine &engine(int candidate) {
     const Candidate &chosen = candidates[static_cast<std::size_t>(candidate)];
     return chosen.graph->engines[chosen.engine];
@@ -109,21 +70,20 @@ struct BrewVendorCall {
 
 private:
   void offer(std::unique_ptr<Graph> &graph, const char *prefix);
-  void runAfter(void *b, void *y, void *scratch);
-  const Engine *reluEngine();
 };
 
 BrewVendorCall::BrewVendorCall(BrewVendorContext &owner,
                                const BrewVendorConvolution &what,
                                std::uint64_t workspaceLimit)
-    : context(owner), call(what), limit(workspaceLimit) {
+    : context(owner), call(what), limit(workspaceLimit),
+      epilogue(owner.api, what) {
   const Api &api = context.api;
   const EngineRules rules{call.math == BREW_VENDOR_STRICT &&
                               call.x.type == BREW_VENDOR_F32,
                           call.deterministic != 0};
   // F16 and BF16 are for tensor cores; only F32 has digits to lose there.
   auto make = [&](Operations operations) {
-    return std::make_unique<Graph>(api, context.handle, std::move(operations),
+    return std::make_unique<Graph>(api, context.device(), std::move(operations),
                                    rules);
   };
   if (forward() && !call.accumulate && (call.has_bias || call.relu)) {
@@ -137,20 +97,6 @@ BrewVendorCall::BrewVendorCall(BrewVendorContext &owner,
   }
   bare = make(convolutionOnly(api, call));
   offer(bare, "");
-  if (call.has_bias) {
-    output = outputOf(api, call);
-    bias = biasOf(api, call);
-  }
-  if (reluApart()) {
-    EngineRules any = rules;
-    any.strict = false; // it multiplies nothing
-    try {
-      relu = std::make_unique<Graph>(api, context.handle,
-                                     reluInPlace(api, call), any);
-    } catch (const Failure &) {
-      relu = nullptr; // only fused candidates can be used then
-    }
-  }
   if (candidates.empty())
     throw Failure("no engine supports this convolution on this device");
 }
@@ -164,14 +110,7 @@ std::uint64_t BrewVendorCall::workspace(int candidate) {
   constexpr std::uint64_t kRefused = std::numeric_limits<std::uint64_t>::max();
   if (!engine(candidate).prepare())
     return kRefused;
-  std::uint64_t bytes = engine(candidate).workspaceBytes();
-  if (reluApart() &&
-      candidates[static_cast<std::size_t>(candidate)].graph == bare.get()) {
-    const Engine *after = reluEngine();
-    if (!after)
-      return kRefused;
-    bytes = std::max(bytes, after->workspaceBytes());
-  }
+  const std::uint64_t bytes = engine(candidate).workspaceBytes();
   return bytes > limit ? kRefused : bytes;
 }
 
@@ -187,41 +126,7 @@ void BrewVendorCall::run(int candidate, void *x, void *w, void *b, void *y,
     pointers.push_back(id == IdX ? x : id == IdW ? w : id == IdB ? b : y);
   engine(candidate).run(graph.ids(), pointers, scratch);
   if (&graph == bare.get())
-    runAfter(b, y, scratch);
-}
-
-/// What the bare convolution leaves to be done.
-void BrewVendorCall::runAfter(void *b, void *y, void *scratch) {
-  const Api &api = context.api;
-  const double one = 1, zero = 0;
-  const float oneSingle = 1, zeroSingle = 0;
-  const bool isDouble = call.y.type == BREW_VENDOR_F64;
-  const void *full = isDouble ? static_cast<const void *>(&one) : &oneSingle;
-  const void *none = isDouble ? static_cast<const void *>(&zero) : &zeroSingle;
-  if (call.has_bias && forward())
-    api.check(api.cudnnAddTensor(context.handle, full, bias->get(), b, full,
-                                 output->get(), y),
-              "adding the bias");
-  if (call.has_bias && !forward())
-    api.check(api.cudnnConvolutionBackwardBias(
-                  context.handle, full, output->get(), y,
-                  call.accumulate ? full : none, bias->get(), b),
-              "the gradient of the bias");
-  if (!reluApart())
-    return;
-  const Engine *after = reluEngine();
-  if (!after)
-    throw Failure("no engine supports the ReLU");
-  after->run(relu->ids(), {y, y}, scratch);
-}
-
-/// The first engine that can do the ReLU in place, or null.
-const Engine *BrewVendorCall::reluEngine() {
-  if (relu)
-    for (Engine &candidate : relu->engines)
-      if (candidate.prepare())
-        return &candidate;
-  return nullptr;
+    epilogue.run(context.handle, b, y);
 }
 
 //===----------------------------------------------------------------------===//
@@ -296,4 +201,14 @@ const BrewVendorTable &brew::runtime::cuda::cudnnVendorTable() {
                                         workspace,
                                         run};
   return table;
+}
+
+BrewVendorContext *
+brew::runtime::cuda::cudnnContextOf(const std::string &properties,
+                                    std::string &message) {
+  BrewVendorContext *context = nullptr;
+  char text[BREW_VENDOR_MESSAGE_SIZE] = "";
+  guarded(text, [&] { context = new BrewVendorContext(properties); });
+  message = text;
+  return context;
 }

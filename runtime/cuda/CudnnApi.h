@@ -27,6 +27,11 @@ enum Status : int { Success = 0 };
 
 enum DataType : int { Float = 0, Double = 1, Half = 2, BFloat16 = 9 };
 
+/// Of the older functions.
+inline constexpr int PropagateNan = 1;
+inline constexpr int ActivationRelu = 1;
+enum OpTensor : int { OpTensorMin = 2, OpTensorMax = 3 };
+
 enum AttributeType : int {
   TypeHandle = 0,
   TypeDataType = 1,
@@ -40,7 +45,8 @@ enum AttributeType : int {
   TypeKnobType = 9,
   TypeNumericalNote = 11,
   TypePointwiseMode = 14,
-  TypeBackendDescriptor = 15
+  TypeBackendDescriptor = 15,
+  TypeChar = 24
 };
 
 enum DescriptorType : int {
@@ -57,7 +63,8 @@ enum DescriptorType : int {
   PointwiseOperationDescriptor = 13,
   OperationGraphDescriptor = 15,
   VariantPackDescriptor = 16,
-  TensorDescriptor = 17
+  TensorDescriptor = 17,
+  DevicePropertiesDescriptor = 38
 };
 
 enum Attribute : int {
@@ -74,11 +81,13 @@ enum Attribute : int {
   HeuristicsMode = 200,
   HeuristicsOperationGraph = 201,
   HeuristicsResults = 202,
+  HeuristicsDeviceProperties = 204,
   EngineConfigEngine = 300,
   EngineConfigKnobChoices = 302,
   PlanHandle = 400,
   PlanEngineConfig = 401,
   PlanWorkspaceSize = 402,
+  PlanDeviceProperties = 407,
   KnobChoiceType = 600,
   KnobChoiceValue = 601,
   // Alpha, beta, convolution, then the tensors in the header's order.
@@ -116,7 +125,8 @@ enum Attribute : int {
   VariantPackDataPointers = 1001,
   VariantPackWorkspace = 1003,
   EngineGlobalIndex = 1301,
-  EngineNumericalNote = 1303
+  EngineNumericalNote = 1303,
+  DevicePropertiesJson = 2702
 };
 
 inline constexpr int CrossCorrelation = 1;
@@ -137,6 +147,8 @@ enum NumericalNote : int {
 using Handle = void *;
 using BackendDescriptor = void *;
 using LegacyTensor = void *;
+using LegacyActivation = void *;
+using LegacyOpTensor = void *;
 
 #define BREW_CUDNN_FUNCTIONS(FUNCTION)                                         \
   FUNCTION(cudnnGetVersion, std::size_t, ())                                   \
@@ -161,6 +173,20 @@ using LegacyTensor = void *;
            (LegacyTensor, int, int, const int *, const int *))                 \
   FUNCTION(cudnnAddTensor, int,                                                \
            (Handle, const void *, LegacyTensor, const void *, const void *,    \
+            LegacyTensor, void *))                                             \
+  FUNCTION(cudnnCreateActivationDescriptor, int, (LegacyActivation *))         \
+  FUNCTION(cudnnSetActivationDescriptor, int,                                  \
+           (LegacyActivation, int, int, double))                               \
+  FUNCTION(cudnnDestroyActivationDescriptor, int, (LegacyActivation))          \
+  FUNCTION(cudnnActivationForward, int,                                        \
+           (Handle, LegacyActivation, const void *, LegacyTensor,              \
+            const void *, const void *, LegacyTensor, void *))                 \
+  FUNCTION(cudnnCreateOpTensorDescriptor, int, (LegacyOpTensor *))             \
+  FUNCTION(cudnnSetOpTensorDescriptor, int, (LegacyOpTensor, int, int, int))   \
+  FUNCTION(cudnnDestroyOpTensorDescriptor, int, (LegacyOpTensor))              \
+  FUNCTION(cudnnOpTensor, int,                                                 \
+           (Handle, LegacyOpTensor, const void *, LegacyTensor, const void *,  \
+            const void *, LegacyTensor, const void *, const void *,            \
             LegacyTensor, void *))                                             \
   FUNCTION(cudnnConvolutionBackwardBias, int,                                  \
            (Handle, const void *, LegacyTensor, const void *, const void *,    \

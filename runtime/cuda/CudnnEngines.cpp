@@ -5,8 +5,8 @@
 
 namespace brew::runtime::cuda::cudnn {
 
-Engine::Engine(const Api &owner, Handle cudnn, Descriptor config)
-    : api(&owner), handle(cudnn), configuration(std::move(config)) {
+Engine::Engine(const Api &owner, Device target, Descriptor config)
+    : api(&owner), device(target), configuration(std::move(config)) {
   constexpr int kMostKnobs = 44; // kinds of knobs there are
   std::vector<Descriptor> engine;
   engine.emplace_back(owner, EngineDescriptor);
@@ -35,12 +35,14 @@ bool Engine::obeys(const EngineRules &rules) const {
   };
   if (rules.deterministic && has(NoteNondeterministic))
     return false;
+  // Sums are of F32 and operands keep their range, whatever their type.
+  if (has(NoteDownConvertInputs) || has(NoteReducedPrecisionReduction))
+    return false;
   // F32 through tensor cores is TF32; large Winograd tiles and FFT lose digits
   // that F32 has.
   return !rules.strict ||
-         !(has(NoteTensorCore) || has(NoteDownConvertInputs) ||
-           has(NoteReducedPrecisionReduction) || has(NoteFft) ||
-           has(NoteWinogradTile6x6) || has(NoteWinogradTile13x13));
+         !(has(NoteTensorCore) || has(NoteFft) || has(NoteWinogradTile6x6) ||
+           has(NoteWinogradTile13x13));
 }
 
 bool Engine::prepare() {
@@ -48,9 +50,11 @@ bool Engine::prepare() {
     return !refused;
   try {
     Descriptor compiled(*api, ExecutionPlanDescriptor);
-    compiled.set(PlanHandle, TypeHandle, handle)
-        .set(PlanEngineConfig, configuration)
-        .finalize();
+    if (device.properties)
+      compiled.set(PlanDeviceProperties, *device.properties);
+    else
+      compiled.set(PlanHandle, TypeHandle, device.handle);
+    compiled.set(PlanEngineConfig, configuration).finalize();
     const auto bytes =
         compiled.get<std::int64_t>(PlanWorkspaceSize, TypeInt64, 1);
     workspace = bytes.empty() ? 0 : static_cast<std::uint64_t>(bytes[0]);
@@ -68,20 +72,20 @@ void Engine::run(const std::vector<std::int64_t> &ids,
       .set(VariantPackDataPointers, TypeVoidPtr, pointers)
       .set(VariantPackWorkspace, TypeVoidPtr, scratch)
       .finalize();
-  api->check(api->cudnnBackendExecute(handle, plan->get(), pack.get()),
+  api->check(api->cudnnBackendExecute(device.handle, plan->get(), pack.get()),
              "running an engine");
 }
 
-Graph::Graph(const Api &owner, Handle cudnn, Operations description,
+Graph::Graph(const Api &owner, Device target, Operations description,
              const EngineRules &rules)
-    : api(owner), handle(cudnn), operations(std::move(description)),
+    : api(owner), device(target), operations(std::move(description)),
       graph(owner, OperationGraphDescriptor) {
   std::vector<BackendDescriptor> list;
   for (const Descriptor &operation : operations.operations)
     list.push_back(operation.get());
-  graph.set(GraphHandle, TypeHandle, handle)
-      .set(GraphOperations, TypeBackendDescriptor, list)
-      .finalize();
+  if (device.handle)
+    graph.set(GraphHandle, TypeHandle, device.handle);
+  graph.set(GraphOperations, TypeBackendDescriptor, list).finalize();
   for (int mode : {HeurModeB, HeurModeA, HeurModeFallback})
     suggest(mode, rules);
 }
@@ -90,6 +94,8 @@ void Graph::suggest(int mode, const EngineRules &rules) {
   constexpr std::int64_t kMost = 24;
   try {
     Descriptor heuristics(api, EngineHeuristicsDescriptor);
+    if (device.properties)
+      heuristics.set(HeuristicsDeviceProperties, *device.properties);
     heuristics.set(HeuristicsOperationGraph, graph)
         .set(HeuristicsMode, TypeHeurMode, mode)
         .finalize();
@@ -102,7 +108,7 @@ void Graph::suggest(int mode, const EngineRules &rules) {
       return;
     count = heuristics.get(HeuristicsResults, found);
     for (std::int64_t i = 0; i < count; ++i) {
-      Engine engine(api, handle, std::move(found[static_cast<std::size_t>(i)]));
+      Engine engine(api, device, std::move(found[static_cast<std::size_t>(i)]));
       const bool known =
           std::any_of(engines.begin(), engines.end(), [&](const Engine &other) {
             return other.name() == engine.name();

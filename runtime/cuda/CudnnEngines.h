@@ -17,10 +17,18 @@ struct EngineRules {
   bool deterministic = false;
 };
 
+/// What engines are for: the device of a handle; or one that is not here and is
+/// known by its properties only, so that engines can be asked for and compiled
+/// but not run.
+struct Device {
+  Handle handle = nullptr;
+  const Descriptor *properties = nullptr;
+};
+
 /// One way to run a graph.
 class Engine {
 public:
-  Engine(const Api &api, Handle handle, Descriptor configuration);
+  Engine(const Api &api, Device device, Descriptor configuration);
 
   /// "engine 28 k2=4 k13=1": index and knobs.
   const std::string &name() const { return text; }
@@ -37,7 +45,7 @@ public:
 
 private:
   const Api *api;
-  Handle handle;
+  Device device;
   Descriptor configuration;
   std::optional<Descriptor> plan;
   bool refused = false;
@@ -50,7 +58,7 @@ private:
 /// first, as far as they obey the rules.
 class Graph {
 public:
-  Graph(const Api &api, Handle handle, Operations operations,
+  Graph(const Api &api, Device device, Operations operations,
         const EngineRules &rules);
 
   std::vector<Engine> engines;
@@ -60,7 +68,7 @@ private:
   void suggest(int mode, const EngineRules &rules);
 
   const Api &api;
-  Handle handle;
+  Device device;
   Operations operations;
   Descriptor graph;
 };

@@ -1,6 +1,8 @@
 //===- CudnnGraph.cpp - Convolutions as operations of cuDNN ---------------===//
 #include "runtime/cuda/CudnnGraph.h"
 
+#include <algorithm>
+
 namespace brew::runtime::cuda::cudnn {
 
 namespace {
@@ -13,18 +15,20 @@ public:
 
   std::size_t tensor(const BrewVendorTensor &tensor, std::int64_t id) {
     return add(dataType(tensor.type), {tensor.dims, tensor.dims + tensor.rank},
-               {tensor.strides, tensor.strides + tensor.rank}, id, false);
+               {tensor.strides, tensor.strides + tensor.rank}, id,
+               tensor.alignment);
   }
   /// A value between operations, of y's shape, in the type of the arithmetic.
   std::size_t between(std::int64_t id) {
     return add(compute, {call.y.dims, call.y.dims + call.y.rank},
-               {call.y.strides, call.y.strides + call.y.rank}, id, true);
+               {call.y.strides, call.y.strides + call.y.rank}, id, 0);
   }
   /// The bias, broadcast over all but the channels.
   std::size_t bias() {
     const std::int64_t channels = call.b.dims[0];
     return add(dataType(call.b.type), {1, channels, 1, 1},
-               {channels, call.b.strides[0], channels, channels}, IdB, false);
+               {channels, call.b.strides[0], channels, channels}, IdB,
+               call.b.alignment);
   }
 
   void convolution(std::size_t x, std::size_t w, std::size_t y,
@@ -114,13 +118,16 @@ public:
   Operations take() { return std::move(result); }
 
 private:
+  /// Without an alignment: a value that has no memory.
   std::size_t add(DataType type, std::vector<std::int64_t> dims,
                   std::vector<std::int64_t> strides, std::int64_t id,
-                  bool isVirtual) {
-    constexpr std::int64_t kByteAlignment = 16;
+                  std::int64_t alignment) {
+    constexpr std::int64_t kMostAligned = 16; // that any engine makes use of
+    const bool isVirtual = alignment == 0;
     Descriptor descriptor(api, TensorDescriptor);
     descriptor.set(TensorDataType, TypeDataType, int(type))
-        .set(TensorByteAlignment, TypeInt64, kByteAlignment)
+        .set(TensorByteAlignment, TypeInt64,
+             isVirtual ? kMostAligned : std::min(alignment, kMostAligned))
         .set(TensorUniqueId, TypeInt64, id)
         .set(TensorDimensions, TypeInt64, dims)
         .set(TensorStrides, TypeInt64, strides)
@@ -183,15 +190,6 @@ Operations convolutionFused(const Api &api, const BrewVendorConvolution &call) {
   }
   if (call.relu)
     builder.relu(value, y);
-  return builder.take();
-}
-
-Operations reluInPlace(const Api &api, const BrewVendorConvolution &call) {
-  Builder builder(api, call);
-  // Two names for the same memory: a graph's input is not its output.
-  const std::size_t from = builder.tensor(call.y, IdX),
-                    to = builder.tensor(call.y, IdY);
-  builder.relu(from, to);
   return builder.take();
 }
 

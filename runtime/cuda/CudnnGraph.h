@@ -32,8 +32,4 @@ Operations convolutionOnly(const Api &api, const BrewVendorConvolution &call);
 /// act(conv(x, w) + b) as one graph, for the forward direction.
 Operations convolutionFused(const Api &api, const BrewVendorConvolution &call);
 
-/// act(y) in place: what follows convolutionOnly() where cuDNN does not fuse.
-/// Without a bias; that is added by a call of its own.
-Operations reluInPlace(const Api &api, const BrewVendorConvolution &call);
-
 } // namespace brew::runtime::cuda::cudnn

@@ -60,6 +60,10 @@ makeInnerProduct(const Device &device, CublasLt &library,
                  DeviceBuffer w, DeviceBuffer b, DeviceBuffer y,
                  const CallOptions &options, const std::string &where);
 
+/// The largest power of two that `address` is a multiple of; at most 256, which
+/// device memory is aligned to.
+std::uint32_t alignmentOf(CUdeviceptr address);
+
 /// "f32[64,20,24,24]:[11520,576,24,1]", for keys.
 std::string layoutText(const plan::Buffer &buffer);
 

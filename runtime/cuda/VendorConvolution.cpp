@@ -8,8 +8,10 @@ namespace brew::runtime::cuda {
 
 namespace {
 
-BrewVendorTensor tensorOf(const plan::Buffer &buffer) {
+BrewVendorTensor tensorOf(const DeviceBuffer &bound) {
+  const plan::Buffer &buffer = *bound.buffer;
   BrewVendorTensor tensor = {};
+  tensor.alignment = alignmentOf(bound.address);
   tensor.type = buffer.type();
   tensor.rank = buffer.dims_size();
   for (int d = 0; d < buffer.dims_size(); ++d) {
@@ -81,11 +83,11 @@ makeConvolution(VendorLibrary &library, const plan::ConvolutionCall &call,
                                                         : BREW_VENDOR_STRICT;
   description.deterministic = options.deterministic;
   description.has_bias = b.buffer != nullptr;
-  description.x = tensorOf(*x.buffer);
-  description.w = tensorOf(*w.buffer);
+  description.x = tensorOf(x);
+  description.w = tensorOf(w);
   if (b.buffer)
-    description.b = tensorOf(*b.buffer);
-  description.y = tensorOf(*y.buffer);
+    description.b = tensorOf(b);
+  description.y = tensorOf(y);
   description.pad_h = window.pad_h();
   description.pad_w = window.pad_w();
   description.stride_h = window.stride_h();
@@ -120,6 +122,12 @@ makeConvolution(VendorLibrary &library, const plan::ConvolutionCall &call,
     key += " deterministic";
   return std::make_unique<Convolution>(library, description, options, key, x, w,
                                        b, y, where);
+}
+
+std::uint32_t alignmentOf(CUdeviceptr address) {
+  constexpr CUdeviceptr kMost = 256;
+  const CUdeviceptr bits = address | kMost;
+  return static_cast<std::uint32_t>(bits & (~bits + 1));
 }
 
 std::string layoutText(const plan::Buffer &buffer) {

@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-#define BREW_VENDOR_TABLE_VERSION 1
+#define BREW_VENDOR_TABLE_VERSION 2
 #define BREW_VENDOR_MAX_RANK 8
 
 /// The numbers of plan.proto's DataType.
@@ -36,6 +36,8 @@ enum BrewVendorType {
 struct BrewVendorTensor {
   int32_t type; ///< BrewVendorType
   int32_t rank;
+  /// Bytes that its address is a multiple of: a power of two.
+  int64_t alignment;
   int64_t dims[BREW_VENDOR_MAX_RANK];
   int64_t strides[BREW_VENDOR_MAX_RANK];
 };

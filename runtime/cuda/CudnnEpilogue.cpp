@@ -1,0 +1,121 @@
+//===- CudnnEpilogue.cpp - What a bare convolution leaves to be done ------===//
+#include "runtime/cuda/CudnnEpilogue.h"
+
+#include "runtime/cuda/CudnnGraph.h"
+
+namespace brew::runtime::cuda::cudnn {
+
+namespace {
+
+/// A factor in the type that cuDNN reads it in.
+class Scale {
+public:
+  Scale(double value, bool isDouble)
+      : wide(value), narrow(static_cast<float>(value)), isDouble(isDouble) {}
+  const void *get() const {
+    return isDouble ? static_cast<const void *>(&wide) : &narrow;
+  }
+
+private:
+  double wide;
+  float narrow;
+  bool isDouble;
+};
+
+} // namespace
+
+Epilogue::Epilogue(const Api &owner, const BrewVendorConvolution &what)
+    : api(owner), call(what) {
+  try {
+    describe();
+  } catch (...) {
+    destroy(); // no destructor runs for an object that never was
+    throw;
+  }
+}
+
+Epilogue::~Epilogue() { destroy(); }
+
+void Epilogue::describe() {
+  int dims[4], strides[4];
+  for (int d = 0; d < 4; ++d) {
+    dims[d] = static_cast<int>(call.y.dims[d]);
+    strides[d] = static_cast<int>(call.y.strides[d]);
+  }
+  api.check(api.cudnnCreateTensorDescriptor(&output),
+            "creating a tensor descriptor");
+  api.check(api.cudnnSetTensorNdDescriptor(output, dataType(call.y.type), 4,
+                                           dims, strides),
+            "describing a tensor");
+  if (call.has_bias) {
+    const int channels = static_cast<int>(call.b.dims[0]);
+    const int biasDims[4] = {1, channels, 1, 1};
+    const int biasStrides[4] = {channels, 1, 1, 1};
+    api.check(api.cudnnCreateTensorDescriptor(&bias),
+              "creating a tensor descriptor");
+    api.check(api.cudnnSetTensorNdDescriptor(bias, dataType(call.b.type), 4,
+                                             biasDims, biasStrides),
+              "describing a bias");
+  }
+  if (!call.relu)
+    return;
+  if (call.negative_slope == 0) {
+    api.check(api.cudnnCreateActivationDescriptor(&relu),
+              "creating an activation descriptor");
+    api.check(
+        api.cudnnSetActivationDescriptor(relu, ActivationRelu, PropagateNan, 0),
+        "describing a ReLU");
+    return;
+  }
+  api.check(api.cudnnCreateOpTensorDescriptor(&extremum),
+            "creating a descriptor of an operation");
+  api.check(api.cudnnSetOpTensorDescriptor(
+                extremum, call.negative_slope > 1 ? OpTensorMin : OpTensorMax,
+                call.y.type == BREW_VENDOR_F64 ? Double : Float, PropagateNan),
+            "describing a ReLU");
+}
+
+void Epilogue::destroy() {
+  if (output)
+    api.cudnnDestroyTensorDescriptor(output);
+  if (bias)
+    api.cudnnDestroyTensorDescriptor(bias);
+  if (relu)
+    api.cudnnDestroyActivationDescriptor(relu);
+  if (extremum)
+    api.cudnnDestroyOpTensorDescriptor(extremum);
+}
+
+void Epilogue::run(Handle handle, void *b, void *y) const {
+  const bool isDouble = call.y.type == BREW_VENDOR_F64;
+  const Scale one(1, isDouble), zero(0, isDouble);
+  if (call.direction == BREW_VENDOR_BACKWARD_WEIGHTS && call.has_bias)
+    api.check(api.cudnnConvolutionBackwardBias(
+                  handle, one.get(), output, y,
+                  call.accumulate ? one.get() : zero.get(), bias, b),
+              "the gradient of the bias");
+  if (call.direction != BREW_VENDOR_FORWARD)
+    return;
+  if (call.has_bias)
+    api.check(
+        api.cudnnAddTensor(handle, one.get(), bias, b, one.get(), output, y),
+        "adding the bias");
+  if (call.relu)
+    rectify(handle, y);
+}
+
+void Epilogue::rectify(Handle handle, void *y) const {
+  const bool isDouble = call.y.type == BREW_VENDOR_F64;
+  const Scale one(1, isDouble), zero(0, isDouble),
+      slope(call.negative_slope, isDouble);
+  if (relu)
+    api.check(api.cudnnActivationForward(handle, relu, one.get(), output, y,
+                                         zero.get(), output, y),
+              "the ReLU");
+  else
+    api.check(api.cudnnOpTensor(handle, extremum, one.get(), output, y,
+                                slope.get(), output, y, zero.get(), output, y),
+              "the ReLU");
+}
+
+} // namespace brew::runtime::cuda::cudnn

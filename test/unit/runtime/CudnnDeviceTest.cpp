@@ -1,0 +1,180 @@
+//===- CudnnDeviceTest.cpp - What cuDNN has for a GPU that is not here ----===//
+//
+// From version 9.8 on cuDNN tells, and compiles, the engines for a device of
+// which only the properties are given. So its own answer to "can this call be
+// done on an H100?" is tested where there is no GPU.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/cuda/CudnnAdapter.h"
+#include "runtime/cuda/CudnnApi.h"
+
+#include <cstdint>
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+using namespace brew::runtime::cuda;
+
+namespace {
+
+/// The schema's number is that of cuDNN 9.8 to 9.19.
+constexpr char kH100[] = R"({"schemaVersion": 4, "cudnnVersion": VERSION,
+  "deviceName": "NVIDIA H100 80GB HBM3", "deviceVer": 900, "driverVer": 13000,
+  "cudaDeviceId": 0, "pciDeviceId": 0, "multiProcessorCount": 132,
+  "maxGridSize": [2147483647, 65535, 65535], "maxBlockSize": [1024, 1024, 64],
+  "maxThreadsPerBlock": 1024, "maxThreadsPerSM": 2048, "maxCtasPerSM": 32,
+  "warpSize": 32, "regsPerBlock": 65536, "maxRegistersPerSM": 65536,
+  "maxSharedMemoryPerBlock": 49152, "maxSharedMemoryPerBlockOptin": 232448,
+  "reservedSharedMemoryPerBlock": 1024, "totalGlobalMem": 85014020096,
+  "smClockRateKHz": 1980000, "memClockRateKHz": 2619000,
+  "l2CacheSize": 52428800, "isTccDriver": 0, "supportCoopLaunch": 1})";
+
+struct Precision {
+  const char *name;
+  int32_t type;
+  BrewVendorMath math;
+  bool channelsLast;
+};
+constexpr Precision kPrecisions[] = {
+    {"f32", BREW_VENDOR_F32, BREW_VENDOR_STRICT, false},
+    {"f32 channels last", BREW_VENDOR_F32, BREW_VENDOR_STRICT, true},
+    {"tf32", BREW_VENDOR_F32, BREW_VENDOR_TF32, true},
+    {"bf16", BREW_VENDOR_BF16, BREW_VENDOR_STRICT, true},
+    {"f16", BREW_VENDOR_F16, BREW_VENDOR_STRICT, true}};
+
+struct Shape {
+  const char *name;
+  std::int64_t channels, outputs, kernel, stride, pad, dilation, groups;
+};
+constexpr Shape kShapes[] = {
+    {"pictures", 3, 32, 5, 2, 0, 1, 1}, {"plain", 32, 64, 3, 1, 1, 1, 1},
+    {"point", 64, 48, 1, 1, 0, 1, 1},   {"dilated", 16, 16, 3, 1, 2, 2, 1},
+    {"groups", 32, 64, 3, 1, 1, 1, 2},  {"depthwise", 32, 32, 3, 2, 1, 1, 32}};
+
+BrewVendorTensor tensor(const Precision &precision,
+                        std::vector<std::int64_t> dims, bool channelsLast) {
+  BrewVendorTensor result = {precision.type, 4, 16, {}, {}};
+  std::int64_t next = 1;
+  for (int d : channelsLast ? std::vector<int>{1, 3, 2, 0}
+                            : std::vector<int>{3, 2, 1, 0}) {
+    const auto index = static_cast<std::size_t>(d);
+    result.dims[d] = dims[index];
+    result.strides[d] = next;
+    next *= dims[index];
+  }
+  return result;
+}
+
+BrewVendorConvolution callOf(const Precision &precision, const Shape &shape,
+                             BrewVendorDirection direction) {
+  constexpr std::int64_t kImages = 16, kExtent = 28;
+  const std::int64_t reach = shape.dilation * (shape.kernel - 1) + 1,
+                     extent =
+                         (kExtent + 2 * shape.pad - reach) / shape.stride + 1;
+  BrewVendorConvolution call = {};
+  call.direction = direction;
+  call.math = precision.math;
+  const bool last = precision.channelsLast;
+  call.x = tensor(precision, {kImages, shape.channels, kExtent, kExtent}, last);
+  // F32 weights stay as Caffe has them.
+  call.w = tensor(precision,
+                  {shape.outputs, shape.channels / shape.groups, shape.kernel,
+                   shape.kernel},
+                  last && precision.type != BREW_VENDOR_F32);
+  call.y = tensor(precision, {kImages, shape.outputs, extent, extent}, last);
+  call.b = {precision.type, 1, 16, {shape.outputs}, {1}};
+  call.pad_h = call.pad_w = shape.pad;
+  call.stride_h = call.stride_w = shape.stride;
+  call.dilation_h = call.dilation_w = shape.dilation;
+  call.groups = shape.groups;
+  return call;
+}
+
+class CudnnDevice : public testing::TestWithParam<Precision> {
+protected:
+  static void SetUpTestSuite() {
+    try {
+      // The JSON must name the version that reads it.
+      std::string properties = kH100;
+      properties.replace(properties.find("VERSION"), 7,
+                         std::to_string(cudnn::Api::open().cudnnGetVersion()));
+      context = cudnnContextOf(properties, reason);
+    } catch (const cudnn::Failure &failure) {
+      reason = failure.what();
+    }
+  }
+  static void TearDownTestSuite() {
+    if (context)
+      cudnnVendorTable().close(context);
+    context = nullptr;
+  }
+  void SetUp() override {
+    if (!context)
+      GTEST_SKIP() << reason;
+  }
+
+  /// Candidates that cuDNN can build; says why there are none.
+  static int usable(const BrewVendorConvolution &what,
+                    const std::string &name) {
+    const BrewVendorTable &table = cudnnVendorTable();
+    char message[BREW_VENDOR_MESSAGE_SIZE] = "";
+    BrewVendorCall *call = nullptr;
+    if (table.create_convolution(context, &what, std::uint64_t(1) << 30, &call,
+                                 message) != 0) {
+      ADD_FAILURE() << name << ": " << message;
+      return 0;
+    }
+    int count = 0;
+    for (int i = 0; i < table.candidates(call) && count < 3; ++i)
+      count += table.workspace(call, i) != UINT64_MAX;
+    EXPECT_GT(count, 0) << name << ": none of " << table.candidates(call);
+    table.destroy(call);
+    return count;
+  }
+
+  static BrewVendorContext *context;
+  static std::string reason;
+};
+BrewVendorContext *CudnnDevice::context = nullptr;
+std::string CudnnDevice::reason;
+
+TEST_P(CudnnDevice, EveryDirectionHasAnEngine) {
+  for (const Shape &shape : kShapes)
+    for (auto direction : {BREW_VENDOR_FORWARD, BREW_VENDOR_BACKWARD_DATA,
+                           BREW_VENDOR_BACKWARD_WEIGHTS})
+      for (int accumulate : {0, 1})
+        for (int deterministic : {0, 1}) {
+          BrewVendorConvolution call = callOf(GetParam(), shape, direction);
+          call.accumulate = accumulate;
+          call.deterministic = deterministic;
+          usable(call, std::string(shape.name) + " direction " +
+                           std::to_string(direction) +
+                           (accumulate ? " accumulate" : "") +
+                           (deterministic ? " deterministic" : ""));
+        }
+}
+
+TEST_P(CudnnDevice, EveryEpilogueHasAnEngine) {
+  for (const Shape &shape : {kShapes[1], kShapes[5]})
+    for (int bias : {0, 1})
+      for (float slope : {0.0f, 0.1f}) {
+        BrewVendorConvolution call =
+            callOf(GetParam(), shape, BREW_VENDOR_FORWARD);
+        call.has_bias = bias;
+        call.relu = 1;
+        call.negative_slope = slope;
+        usable(call, std::string(shape.name) + (bias ? " bias" : "") +
+                         " slope " + std::to_string(slope));
+      }
+}
+
+INSTANTIATE_TEST_SUITE_P(OnH100, CudnnDevice, testing::ValuesIn(kPrecisions),
+                         [](const testing::TestParamInfo<Precision> &info) {
+                           std::string name = info.param.name;
+                           for (char &letter : name)
+                             if (letter == ' ')
+                               letter = '_';
+                           return name;
+                         });
+
+} // namespace
