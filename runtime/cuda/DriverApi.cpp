@@ -33,7 +33,7 @@ void DriverApi::check(CUresult result, const std::string &purpose) const {
 static std::unique_ptr<DriverApi> load(const std::string &library) {
   void *handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle)
-    throw machineLacks(std::string("this plan needs an NVIDIA GPU, but the "
+    throw machineLacks(std::string("an NVIDIA GPU is needed, but the "
                                    "CUDA driver cannot be opened: ") +
                        dlerror());
   auto api = std::make_unique<DriverApi>();
@@ -54,7 +54,7 @@ static std::unique_ptr<DriverApi> load(const std::string &library) {
   }
   const CUresult result = api->cuInit(0);
   if (result == CUDA_ERROR_NO_DEVICE)
-    throw machineLacks("this plan needs an NVIDIA GPU, but the CUDA driver "
+    throw machineLacks("an NVIDIA GPU is needed, but the CUDA driver "
                        "finds none");
   api->check(result, "the CUDA driver does not start");
   return api;

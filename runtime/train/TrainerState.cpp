@@ -100,8 +100,8 @@ void Trainer::checkSolver() const {
     throw badInput("solver: max_iter, display, snapshot and test_interval "
                    "must not be negative");
   for (int iterations : solver.test_iter())
-    if (iterations < 1)
-      throw badInput("solver: test_iter must be at least 1");
+    if (iterations < 0)
+      throw badInput("solver: test_iter must not be negative");
   if (solver.momentum() != 0)
     for (const plan::Parameter &parameter : executor.manifest().parameters())
       if (parameter.has_gradient_buffer_index() &&

@@ -39,6 +39,10 @@ TEST_F(Errors, Usage) {
                 "not both");
   expectFailure({"train", "net.plan", "-gpu", "0"}, 2, "for the CPU");
   expectFailure({"train", "net.plan", "-stage", "x"}, 2, "brewc");
+  expectFailure({"test", "net.plan", "-level", "2"}, 2, "brewc");
+  expectFailure({"test", "net.plan", "-iterations", "0"}, 2,
+                "--iterations: 0 is less than 1");
+  expectFailure({"time", "net.plan", "-iterations", "x"}, 2, "--iterations");
   expectFailure({"test", "net.plan"}, 2, "--weights");
   expectFailure({"time", "net.plan", "--program", "deploy"}, 2,
                 "forward_backward, update, test_0");

@@ -329,7 +329,7 @@ void addInfer(CLI::App &app, Action &action) {
                       "File with one class name per line");
   command->add_option("--top", options->top, "Classes to print per sample")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(atLeast(1));
   command->add_option("--outputs", options->outputs,
                       "HDF5 file to write the outputs to, instead of printing");
   command->add_option("--blob", options->blob,
@@ -342,9 +342,9 @@ void addInfer(CLI::App &app, Action &action) {
   command->add_option("--scale", options->scale,
                       "Factor for images, after the mean");
   command->add_option("--skip", options->skip, "Samples to pass over")
-      ->check(CLI::NonNegativeNumber);
+      ->check(atLeast(0));
   command->add_option("--count", options->count, "Samples to run at most")
-      ->check(CLI::PositiveNumber);
+      ->check(atLeast(1));
   command->callback([options, &action] {
     action = [options] { return Inference(*options).run(); };
   });

@@ -70,6 +70,15 @@ void addPlanOptions(CLI::App &command, PlanOptions &options) {
       ->check(CLI::Range(0, 4096));
   command.add_option("--gpu", options.gpu,
                      "GPU to run on; only for plans compiled for one");
+  for (const char *name : {"--level", "--stage"})
+    command
+        .add_option_function<std::string>(
+            name,
+            [](const std::string &) {
+              throw usage("--level and --stage choose layers, which is done "
+                          "when the net is compiled: give them to brewc");
+            })
+        ->group("");
   const std::string group = "GPU";
   command
       .add_option("--timing-cache", options.timingCache,
@@ -90,6 +99,17 @@ void addPlanOptions(CLI::App &command, PlanOptions &options) {
       .add_flag("--deterministic", options.deterministic,
                 "Only vendor engines whose results repeat to the bit")
       ->group(group);
+}
+
+CLI::Validator atLeast(long long smallest) {
+  auto check = [smallest](const std::string &text) -> std::string {
+    long long value = 0;
+    // What is no number is reported when it is converted.
+    if (!CLI::detail::lexical_cast(text, value) || value >= smallest)
+      return "";
+    return text + " is less than " + std::to_string(smallest);
+  };
+  return CLI::Validator(check, "", "at least");
 }
 
 std::shared_ptr<const plan::PlanFile> openPlan(const PlanOptions &options) {

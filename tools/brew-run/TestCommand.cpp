@@ -79,7 +79,7 @@ void addTest(CLI::App &app, Action &action) {
                       "Weights (files separated by commas)");
   command->add_option("--iterations", options->iterations, "Batches to run")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(atLeast(1));
   command->add_option("--program", options->program,
                       "Program to run (default: test_0, or the only one)");
   command->add_option("--random-seed", options->seed,

@@ -274,7 +274,7 @@ void addTime(CLI::App &app, Action &action) {
                       "Weights (files separated by commas)");
   command->add_option("--iterations", options->iterations, "Runs to measure")
       ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+      ->check(atLeast(1));
   command->add_option("--program", options->program,
                       "Program to run (default: forward_backward, or the "
                       "only one)");

@@ -20,7 +20,6 @@ struct Options {
   std::optional<double> lossScale;
   std::string onInterrupt = "stop";
   std::string onHangUp = "snapshot";
-  std::string level, stage;
 
   // Solver fields that the command line changes.
   std::optional<float> baseRate, momentum, momentum2, delta, rmsDecay,
@@ -131,10 +130,6 @@ int train(const Options &options) {
     throw Error(ExitStatus::Usage,
                 "give a snapshot to resume training or weights to finetune, "
                 "but not both");
-  if (!options.level.empty() || !options.stage.empty())
-    throw Error(ExitStatus::Usage,
-                "--level and --stage choose layers, which is done when the net "
-                "is compiled: give them to brewc");
   const runtime::SolverAction onInterrupt =
       runtime::parseSolverAction(options.onInterrupt, "--sigint-effect");
   const runtime::SolverAction onHangUp =
@@ -185,8 +180,6 @@ void addTrain(CLI::App &app, Action &action) {
                       "What SIGINT does: stop, snapshot or none");
   command->add_option("--sighup-effect", options->onHangUp,
                       "What SIGHUP does: stop, snapshot or none");
-  command->add_option("--level", options->level)->group("");
-  command->add_option("--stage", options->stage)->group("");
   addSolverOptions(*command, *options);
   command->callback(
       [options, &action] { action = [options] { return train(*options); }; });

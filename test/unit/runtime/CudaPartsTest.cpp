@@ -113,7 +113,7 @@ TEST_F(CudaParts, PtxThatTheDriverRefuses) {
 
 TEST_F(CudaParts, NoDriver) {
   EXPECT_EQ(errorOf([] { DriverApi::open("no-such-driver.so"); })
-                .find("3: this plan needs an NVIDIA GPU, but the CUDA driver "
+                .find("3: an NVIDIA GPU is needed, but the CUDA driver "
                       "cannot be opened: no-such-driver.so"),
             0u);
   if (void *driver = dlopen("libcuda.so.1", RTLD_NOW)) {
@@ -122,7 +122,7 @@ TEST_F(CudaParts, NoDriver) {
   }
   const auto plan = planFor({"sm_90"}, "\177ELF" + std::string(96, '\0'));
   EXPECT_EQ(errorOf([&] { Executor executor(plan); })
-                .find("3: this plan needs an NVIDIA GPU, but the CUDA driver "
+                .find("3: an NVIDIA GPU is needed, but the CUDA driver "
                       "cannot be opened: libcuda.so.1"),
             0u);
 }
