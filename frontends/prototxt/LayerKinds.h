@@ -41,6 +41,8 @@ struct LayerKind {
   bool isLoss = false;
   /// Caffe can compute it in the memory of its bottom.
   bool worksInPlace = false;
+  /// Its backward pass computes all parameters' gradients, whatever lr_mult.
+  bool differentiatesFrozen = false;
   /// Caffe drops weights that the prototxt gives in `blobs`.
   bool ignoresBlobs = false;
 
@@ -73,6 +75,11 @@ struct LayerKind {
   constexpr LayerKind builtBy(void (*function)(LayerBuild &)) const {
     LayerKind kind = *this;
     kind.build = function;
+    return kind;
+  }
+  constexpr LayerKind differentiatingFrozen() const {
+    LayerKind kind = *this;
+    kind.differentiatesFrozen = true;
     return kind;
   }
   constexpr LayerKind ignoringBlobs() const {

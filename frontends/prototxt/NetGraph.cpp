@@ -39,6 +39,7 @@ private:
   void makeTops(GraphLayer &entry);
   void weighTops(GraphLayer &entry);
   void takeParams(GraphLayer &entry);
+  bool learns(const GraphLayer &entry) const;
   void setMultipliers(const caffe::LayerParameter &layer, int index,
                       const ParamBlob &blob, caffe::ParamSpec &spec);
   void shareParam(GraphParam &owner, const caffe::LayerParameter &layer,
@@ -63,7 +64,7 @@ void Wiring::run() {
   for (const caffe::LayerParameter *layer : net.layers) {
     const LayerKind *kind = findLayerKind(layer->type());
     checkType(*layer, kind);
-    graph.layers.push_back({layer, kind, {}, {}, {}, {}});
+    graph.layers.push_back({layer, kind, {}, {}, {}, {}, false});
     GraphLayer &entry = graph.layers.back();
     takeBottoms(entry);
     makeTops(entry);
@@ -71,6 +72,7 @@ void Wiring::run() {
       checkAgainstKind(*layer, *kind, places, diagnostics);
       weighTops(entry);
       takeParams(entry);
+      entry.learns = learns(entry);
       checkSettings(*layer, *kind, places, diagnostics, toCompile);
     }
     ++layerIndex;
@@ -241,6 +243,20 @@ void Wiring::takeParams(GraphLayer &entry) {
   }
 }
 
+/// As Caffe has it, which does not ask propagate_down here.
+bool Wiring::learns(const GraphLayer &entry) const {
+  const caffe::LayerParameter &layer = *entry.layer;
+  const std::vector<ParamBlob> params = paramsOf(*entry.kind, layer);
+  for (int i = 0; i < static_cast<int>(params.size()); ++i)
+    if (!params[i].isStatistic &&
+        (params[i].setsMultipliers || i >= layer.param_size() ||
+         layer.param(i).lr_mult() != 0))
+      return true;
+  return std::any_of(entry.bottoms.begin(), entry.bottoms.end(), [&](int blob) {
+    return blob >= 0 && graph.layers[graph.blobs[blob].layer].learns;
+  });
+}
+
 /// Those of a layer that knows better than the prototxt.
 void Wiring::setMultipliers(const caffe::LayerParameter &layer, int index,
                             const ParamBlob &blob, caffe::ParamSpec &spec) {
@@ -365,7 +381,8 @@ bool NetGraph::wantsGradient(int layer, int index) const {
   if (paramsOf(*entry.kind, *entry.layer)[index].isStatistic)
     return false;
   return forceBackward || index >= entry.layer->param_size() ||
-         entry.layer->param(index).lr_mult() != 0;
+         entry.layer->param(index).lr_mult() != 0 ||
+         (entry.kind->differentiatesFrozen && entry.learns);
 }
 
 bool NetGraph::hasLoss() const {

@@ -35,6 +35,9 @@ struct GraphLayer {
   std::vector<int> tops;          ///< likewise
   std::vector<float> lossWeights; ///< one per top
   std::vector<int> params;        ///< indices into NetGraph::params
+  /// Something learns in it or before it, so that Caffe runs its backward pass
+  /// if a loss depends on it.
+  bool learns = false;
 };
 
 /// A learnable parameter; the layer given is its owner.
@@ -74,7 +77,8 @@ public:
 
   /// Whether Caffe computes a gradient of parameter `index` of layer `layer`
   /// there: it does unless the layer's own lr_mult is 0, whatever that of a
-  /// sharer, and always with force_backward. Running statistics have none.
+  /// sharer, and always with force_backward, or in LSTM and RNN if they have a
+  /// backward pass at all. Running statistics have none.
   bool wantsGradient(int layer, int index) const;
 
   bool hasLoss() const;

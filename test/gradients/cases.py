@@ -518,7 +518,7 @@ row('contrastive_legacy', {'x': (6, 3), 'z': (6, 3)}, [
 FILL = 'weight_filler { type: "uniform" min: -0.5 max: 0.5 } bias_filler { type: "uniform" }'
 
 
-def recurrent(name, kind, x, states=0, static=None, outputs=3, **more):
+def recurrent(name, kind, x, states=0, static=None, outputs=3, text='', **more):
     """A sequence layer; `states` hidden blobs are exposed."""
     steps, streams = x[:2]
     inputs, bottoms, tops = {'x': x}, ['x', 'cont'], ['y']
@@ -529,7 +529,7 @@ def recurrent(name, kind, x, states=0, static=None, outputs=3, **more):
         inputs['h%d' % i] = (1, streams, outputs)
         bottoms.append('h%d' % i)
         tops.append('t%d' % i)
-    settings = 'recurrent_param { num_output: %d %s %s }' % (
+    settings = text + ' recurrent_param { num_output: %d %s %s }' % (
         outputs, FILL, 'expose_hidden: true' if states else '')
     row(name, inputs, [Layer('layer', kind, bottoms, tops, settings)], outputs=tops,
         labels={'cont': ((steps, streams), [0, 1, 1])}, **more)
@@ -539,6 +539,11 @@ for kind, states in (('LSTM', 2), ('RNN', 1)):
     recurrent(kind.lower() + '_one_step', kind, (1, 3, 2))
     recurrent(kind.lower() + '_image', kind, (3, 2, 2, 2))
     recurrent(kind.lower() + '_static', kind, (3, 2, 2), static=(2, 4))
+    # What a layer with a backward pass has frozen gets gradients all the same.
+    count = {'LSTM': 3, 'RNN': 5}[kind]
+    recurrent(kind.lower() + '_frozen', kind, (3, 2, 2), text='param { lr_mult: 0 } ' * count)
+    recurrent(kind.lower() + '_frozen_but_one', kind, (3, 2, 2), bare=['x'],
+              text='param { lr_mult: 0 } param { } ' + 'param { lr_mult: 0 } ' * (count - 2))
     recurrent(kind.lower() + '_exposed', kind, (3, 2, 3), states=states)
     recurrent(kind.lower() + '_exposed_static', kind, (2, 3, 2), states=states, static=(3, 2, 2))
 row('lstm_unit', {'c': (1, 3, 2), 'x': (1, 3, 8)}, [

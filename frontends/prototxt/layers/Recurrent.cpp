@@ -93,12 +93,14 @@ LayerRows recurrentLayers() {
       LayerKind{"LSTM", 2, 5, 1, 3, "recurrent_param"}
           .checkedBy(checkLstm)
           .withParams(lstmParams)
+          .differentiatingFrozen()
           .ignoringBlobs()
           .builtBy(buildLstm),
       LayerKind{"LSTMUnit", 3, 3, 2, 2}.builtBy(buildLstmUnit),
       LayerKind{"RNN", 2, 4, 1, 2, "recurrent_param"}
           .checkedBy(checkRnn)
           .withParams(rnnParams)
+          .differentiatingFrozen()
           .ignoringBlobs()
           .builtBy(buildRnn),
   };
