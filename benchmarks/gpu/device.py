@@ -7,16 +7,32 @@ a later run goes on with the rows that are not there.
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import cases
+import machine
 from pack import MODES, PRECISIONS, VARIANTS, case_flags
+from torch_server import TorchServer
 
 MEASURED = re.compile(r"Average on the GPU: \S+ ms\. "
                       r"\(median (\S+), min (\S+)\)")
 NODES = re.compile(r"CUDA graph: (\d+) nodes; GPU memory: (\d+) bytes")
+LAYER = re.compile(r"\]\s+(\S+)\t(forward|backward): \S+ ms\. \(median (\S+),")
+# Steps of a net that are kept with its time: the slowest.
+KEPT_LAYERS = 20
+LONGEST_ROW = 400
+
+# Which rows come first: what a GPU alone can show, then what is compared most.
+FIRST = [r"^machine$", r"^cases cuda$", r"^rates$", r"^agree .* train f32$",
+         r" train \S+ brew$", r"^agree .* train ",
+         r" train \S+ torch (eager|channels_last)$", r" infer \S+ brew$",
+         r"^agree .* infer ", r" infer \S+ torch (eager|channels_last)$",
+         r" train \S+ torch compile_graph$", r" infer \S+ torch compile_graph$",
+         r" torch compile$"]
 
 
 class Package:
@@ -27,6 +43,19 @@ class Package:
         self.index = json.loads((folder / "bench" / "index.json").read_text())
         self.archs = json.loads((folder / "settings.json").read_text())["archs"]
         self.results = folder / "results.jsonl"
+        self.stop = time.monotonic() + LONGEST_ROW
+        self.libraries = machine.library_path()
+        self.server = TorchServer(folder / "bench", folder / "torch.log")
+
+    def limit(self):
+        """Seconds that a row may take now."""
+        return max(20.0, min(LONGEST_ROW, self.stop - time.monotonic()))
+
+    def environment(self):
+        """brew-run's: with CUDA's libraries, and without starting itself anew to
+        set how long idle threads poll."""
+        return dict(os.environ, LD_LIBRARY_PATH=self.libraries,
+                    GOMP_SPINCOUNT="10000")
 
     def prepare_tool(self):
         """On a machine whose C library is older than the tool's, the tool runs
@@ -42,12 +71,18 @@ class Package:
                              + done.stderr.strip())
         binary = tool.with_name("brew-run.bin")
         tool.rename(binary)
-        # GOMP_SPINCOUNT: brew-run would start itself anew to set it.
+        # The loader reads no LD_LIBRARY_PATH when it is given a path.
         tool.write_text("#!/bin/sh\nGOMP_SPINCOUNT=10000 exec '{}' "
-                        "--library-path '{}:{}' '{}' \"$@\"\n".format(
+                        "--library-path '{}:{}':\"$LD_LIBRARY_PATH\" "
+                        "'{}' \"$@\"\n".format(
                             loaders[0], loaders[0].parent,
                             self.folder / "lib" / "brew-run", binary))
         tool.chmod(0o755)
+
+    def adopt(self, path):
+        """Takes over results of another machine."""
+        with open(self.results, "a") as file:
+            file.write(Path(path).read_text().rstrip("\n") + "\n")
 
     def done(self):
         """Row name -> result."""
@@ -63,17 +98,24 @@ class Package:
 
     def rows(self):
         """(name, function) of all work, the most wanted first."""
+        def place(row):
+            return next((i for i, pattern in enumerate(FIRST)
+                         if re.search(pattern, row[0])), len(FIRST))
+        return sorted(self.work(), key=place)
+
+    def work(self):
+        yield "machine", self.machine
         if (self.folder / "golden").exists():
             for target, flags in case_flags(self.archs):
-                yield "cases " + target, lambda t=target, f=flags: \
-                    self.cases(t, f)
+                yield "cases " + target, lambda t=target, f=flags: cases.run(
+                    self.folder, t, f, self.limit(), self.environment())
         yield "rates", self.rates
         for net in self.index:
             for mode in MODES:
-                yield ("agree {} {}".format(net, mode),
-                       lambda n=net, m=mode: self.agree(n, m))
                 for precision in PRECISIONS:
                     key = "{} {} {}".format(net, mode, precision)
+                    yield ("agree " + key, lambda n=net, m=mode, p=precision:
+                           self.agree(n, m, p))
                     yield (key + " brew", lambda n=net, m=mode, p=precision:
                            self.brew(n, m, p))
                     for variant in VARIANTS:
@@ -81,26 +123,24 @@ class Package:
                                lambda n=net, m=mode, p=precision, v=variant:
                                self.torch(n, m, p, v))
 
-    def call(self, command, limit=400):
+    def call(self, command):
         done = subprocess.run([str(word) for word in command],
                               cwd=self.folder / "bench", text=True,
-                              capture_output=True, timeout=limit,
-                              env=dict(os.environ, GOMP_SPINCOUNT="10000"))
+                              capture_output=True, timeout=self.limit(),
+                              env=self.environment())
         if done.returncode != 0:
             text = (done.stderr or done.stdout).strip()
             raise RuntimeError("status {}: {}".format(done.returncode,
                                                       text[-600:]))
         return done.stdout, done.stderr
 
-    def cases(self, target, flags):
-        """The recorded cases' own checker."""
-        done = subprocess.run(
-            [sys.executable, str(self.folder / "golden" / "check.py"), "--bin",
-             str(self.folder / "bin"), "--target", target,
-             "--brewc-flags=" + flags], capture_output=True, text=True)
-        lines = done.stdout.strip().splitlines()
-        return {"summary": lines[-1] if lines else done.stderr[-600:],
-                "failures": lines[:-1]}
+    def machine(self):
+        """What is here: the GPU as Brew sees it, and the libraries it takes."""
+        _, log = self.call([self.folder / "bin" / "brew-run", "device-query",
+                            "-gpu", "0"])
+        return {"libraries": self.libraries, "python": sys.version.split()[0],
+                "query": [line.split("] ", 1)[-1]
+                          for line in log.splitlines()]}
 
     def rates(self):
         """Copy bandwidth and rates of matrix products, for the roofline."""
@@ -115,25 +155,26 @@ class Package:
             raise RuntimeError("not compiled: " + plan["error"])
         return plan
 
-    def agree(self, net, mode):
-        """Largest relative difference between what the GPU's and the CPU's plan
-        compute from the same inputs and weights."""
+    def agree(self, net, mode, precision):
+        """Largest relative difference between what the GPU's plan and the CPU's
+        f32 plan compute from the same inputs and weights."""
         import h5py
         import numpy
         outputs = []
         random = numpy.random.default_rng(1)
         inputs = self.folder / "bench" / "inputs.h5"
         with h5py.File(inputs, "w") as file:
-            for text in self.index[net]["inputs"]:
+            for text in self.index[net]["agree_inputs"]:
                 blob, dims = text.split("=")
                 shape = [int(dim) for dim in dims.split(",")]
                 file["inputs/" + blob] = (random.random(shape) if len(shape) > 1
                                           else random.integers(0, 2, shape))
-        for target in ("cuda", "cpu"):
-            plan = self.plan(net, mode, target, "f32")["plan"]
+        for target, math in (("cuda", precision), ("cpu", "f32")):
+            plan = self.plan(net, mode, "agree-" + target, math)["plan"]
             output = self.folder / "bench" / (target + ".h5")
             command = [self.folder / "bin" / "brew-run", "eval", plan,
                        "--inputs", inputs, "--outputs", output]
+            command += ["--no-tune"] if target == "cuda" else []
             self.call(command + (["--gradients"] if mode == "train" else []))
             outputs.append(output)
         worst = (0.0, "")
@@ -145,6 +186,8 @@ class Package:
                 if name not in cpu:
                     continue
                 a, b = gpu[name][()], cpu[name][()]
+                if not numpy.all(numpy.isfinite(a)):
+                    return {"error": float("inf"), "blob": name}
                 error = float(numpy.max(numpy.abs(a - b), initial=0)
                               / max(float(numpy.max(numpy.abs(b), initial=0)),
                                     1e-6))
@@ -157,27 +200,34 @@ class Package:
                             plan["plan"], "--iterations", 50])
         median, least = map(float, MEASURED.findall(log)[-1])
         nodes, held = map(int, NODES.findall(log)[-1])
+        layers = sorted(((float(time), layer, direction) for
+                         layer, direction, time in LAYER.findall(log)),
+                        reverse=True)[:KEPT_LAYERS]
         return {"median": median / 1e3, "least": least / 1e3, "nodes": nodes,
                 "peak_bytes": held, "flops": plan["flops"],
-                "bytes": plan["bytes"]}
+                "bytes": plan["bytes"],
+                "layers": ["{} {} {:.4f}".format(layer, direction, time)
+                           for time, layer, direction in layers]}
 
     def torch(self, net, mode, precision, variant):
-        command = [sys.executable,
-                   self.folder / "benchmarks" / "gpu" / "torch_step.py",
-                   net + ".prototxt", "--mode", mode, "--precision", precision,
-                   "--variant", variant]
+        words = [net + ".prototxt", "--mode", mode, "--precision", precision,
+                 "--variant", variant]
         for text in self.index[net]["inputs"]:
-            command += ["--input", text]
-        out, _ = self.call(command)
-        return json.loads(out.strip().splitlines()[-1])
+            words += ["--input", text]
+        return self.server.ask(words, self.limit())
 
 
-def run(folder, minutes, only, again):
+def run(folder, minutes, only, again, earlier=(), copy=None):
     """Does rows until `minutes` are over; returns how many are left."""
     package = Package(folder)
     package.prepare_tool()
-    stop = time.monotonic() + minutes * 60
+    for path in earlier:
+        package.adopt(path)
+    stop = package.stop = time.monotonic() + minutes * 60
     done = package.done()
+    save = (lambda: shutil.copy(package.results, copy)) if copy else lambda: None
+    if package.results.exists():
+        save()
     left = 0
     for name, work in package.rows():
         if only and not any(re.search(pattern, name) for pattern in only):
@@ -194,11 +244,22 @@ def run(folder, minutes, only, again):
             result = work()
         except Exception as error:  # a row that fails is a result too
             result = {"failed": "{}: {}".format(type(error).__name__, error)}
+        if time.monotonic() > stop and was_cut_off(result):
+            left += 1
+            continue
         result.update(row=name, took=round(time.monotonic() - begin, 1))
         with open(package.results, "a") as file:
             file.write(json.dumps(result) + "\n")
+        save()
         print("  " + summary(result), flush=True)
+    package.server.stop()
     return left
+
+
+def was_cut_off(result):
+    """Whether a row lacked time, if there was none left."""
+    return "failed" in result or any("out of time" in line for line in
+                                     result.get("failures", []))
 
 
 def summary(result):
@@ -208,4 +269,4 @@ def summary(result):
         return "{:.3f} ms".format(result["median"] * 1e3)
     return ", ".join("{} {}".format(key, value)
                      for key, value in result.items()
-                     if key not in ("row", "failures"))
+                     if key not in ("row", "failures", "query", "libraries"))

@@ -166,7 +166,9 @@ class CaffeNet(nn.Module):
         self.steps = []
         self.modules_by_name = nn.ModuleList()
         self.losses = []
-        blobs = {name: torch.zeros(shape, dtype=torch.long if len(shape) == 1
+        # Two images tell all shapes but the batch.
+        blobs = {name: torch.zeros((min(shape[0], 2),) + tuple(shape[1:]),
+                                   dtype=torch.long if len(shape) == 1
                                    else torch.float32)
                  for name, shape in inputs.items()}
         with torch.no_grad():

@@ -2,12 +2,14 @@
 """Times steps of a net in PyTorch and prints JSON.
 
 A process of its own for every variant, so that memory and settings of one do
-not touch the next. On a GPU steps are timed by its events; without one, by the
+not touch the next; with --serve each is forked from one that has loaded PyTorch
+already, for every line of arguments (JSON) on its standard input. On a GPU steps are timed by its events; without one, by the
 clock, which is for testing this file.
 """
 
 import argparse
 import json
+import os
 import pathlib
 import statistics
 import sys
@@ -86,7 +88,37 @@ def time_steps(step, count, device):
     return [a.elapsed_time(b) / 1e3 for a, b in zip(marks, marks[1:])]
 
 
+def serve():
+    """Answers every line with the result, or what went wrong, on one line."""
+    for line in sys.stdin:
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reader)
+            os.dup2(2, 1)  # what libraries print is no answer
+            try:
+                answer = measure(json.loads(line))
+            except BaseException as error:  # of a row, not of the server
+                answer = {"failed": "{}: {}".format(
+                    type(error).__name__, str(error).strip()[-600:])}
+            os.write(writer, json.dumps(answer).encode() + b"\n")
+            os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader) as pipe:
+            text = pipe.readline().strip()  # workers may hold it open
+        _, status = os.waitpid(child, 0)
+        print(text or json.dumps({"failed": "it ended with status %d" % status}),
+              flush=True)
+
+
 def main():
+    if sys.argv[1:] == ["--serve"]:
+        serve()
+    else:
+        print(json.dumps(measure(sys.argv[1:])))
+
+
+def measure(words):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("net", type=pathlib.Path)
     parser.add_argument("--input", action="append", required=True,
@@ -98,7 +130,7 @@ def main():
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--warm-up", type=int, default=15)
     parser.add_argument("--device", default="cuda")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(words)
 
     device = torch.device(arguments.device)
     torch.manual_seed(1)
@@ -121,12 +153,11 @@ def main():
         torch.cuda.synchronize()
         torch.cuda.reset_peak_memory_stats()
     seconds = time_steps(step, arguments.steps, device)
-    print(json.dumps({
-        "torch": torch.__version__,
-        "median": statistics.median(seconds), "least": min(seconds),
-        "steps": len(seconds),
-        "peak_bytes": torch.cuda.max_memory_reserved()
-        if device.type == "cuda" else None}))
+    return {"torch": torch.__version__,
+            "median": statistics.median(seconds), "least": min(seconds),
+            "steps": len(seconds),
+            "peak_bytes": torch.cuda.max_memory_reserved()
+            if device.type == "cuda" else None}
 
 
 if __name__ == "__main__":

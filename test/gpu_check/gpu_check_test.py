@@ -5,22 +5,27 @@ import contextlib
 import io
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks" / "gpu"))
 
+import cases  # noqa: E402
 import device  # noqa: E402
+import machine  # noqa: E402
 import pack  # noqa: E402
 import plan_store  # noqa: E402
 import prototxt  # noqa: E402
 import table  # noqa: E402
+import torch_server  # noqa: E402
 
 try:
     import torch
@@ -140,22 +145,25 @@ class Pack(Folder):
         size, problems = self.make(["lenet"])
         self.assertGreater(size, 0)
         self.assertEqual(problems, [
-            "lenet-{}-cuda-bf16: brewc: this precision is not supported yet"
-            .format(mode) for mode in pack.MODES])
+            "lenet-{}-{}cuda-bf16: brewc: this precision is not supported yet"
+            .format(mode, purpose) for purpose in ("", "agree-")
+            for mode in pack.MODES])
         with tarfile.open(self.folder / "p.tar.xz") as archive:
             archive.extractall(self.folder)
         package = self.folder / "gpu-check"
         for name in ("gpu-check", "bin/brew-run", "bin/brewc",
                      "benchmarks/gpu/device.py", "bench/lenet.prototxt",
                      "bench/lenet-train-cuda-f32.plan",
-                     "bench/lenet-infer-cpu-f32.plan"):
+                     "bench/lenet-infer-agree-cpu-f32.plan"):
             self.assertTrue((package / name).exists(), name)
         # The C library comes from the machine itself.
         for library in (package / "lib" / "brew-run").iterdir():
             self.assertFalse(library.name.startswith("libc.so"), library)
         plan = (package / "bench/lenet-train-cuda-tf32.plan").read_text()
         self.assertIn("--gpu-arch=sm_90", plan)
-        self.assertIn("--input-shape=data=64,1,28,28", plan)
+        self.assertIn("--batch=64 --input-shape=data=64,1,28,28", plan)
+        plan = (package / "bench/lenet-train-agree-cpu-f32.plan").read_text()
+        self.assertIn("--input-shape=data=8,1,28,28", plan)
         index = json.loads((package / "bench/index.json").read_text())
         self.assertEqual(index["lenet"]["plans"]["lenet-train-cuda-f32"],
                          {"plan": "lenet-train-cuda-f32.plan", "flops": 6,
@@ -173,6 +181,73 @@ class Pack(Folder):
                 self.make(["lenet"])
         finally:
             pack.LIMIT = limit
+
+
+class Machine(Folder):
+    def test_libraries_of_python_packages_come_first(self):
+        for path in ("site/nvidia/cudnn/lib/libcudnn.so.9",
+                     "site/nvidia/cu13/lib/libcublasLt.so.13",
+                     "site/nvidia/nvtx/lib/libnvtx.so",
+                     "cuda-13/lib64/libcublasLt.so.13",
+                     "driver/libcuda.so.1", "other/libc.so.6"):
+            file = self.folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("")
+        folders = machine.library_folders(
+            [str(self.folder / "site")],
+            [str(self.folder / name) for name in
+             ("driver", "other", "cuda-*/lib64", "none")])
+        self.assertEqual([os.path.relpath(folder, self.folder)
+                          for folder in folders],
+                         ["site/nvidia/cu13/lib", "site/nvidia/cudnn/lib",
+                          "driver", "cuda-13/lib64"])
+        before = os.environ.get("LD_LIBRARY_PATH")
+        os.environ["LD_LIBRARY_PATH"] = "/b:/c:"
+        try:
+            self.assertEqual(machine.library_path(["/a", "/b"]), "/a:/b:/c")
+        finally:
+            del os.environ["LD_LIBRARY_PATH"]
+            if before is not None:
+                os.environ["LD_LIBRARY_PATH"] = before
+
+
+CHECKER = """
+import sys
+names = sys.argv[sys.argv.index("--only") + 1:]
+if "slow" in names:
+    import time
+    print("FAIL slow: it is", flush=True)
+    time.sleep(60)
+for name in names:
+    if name.startswith("bad"):
+        print("FAIL " + name + ": why")
+failed = sum(name.startswith("bad") for name in names)
+print("%d passed, %d failed" % (len(names) - failed, failed))
+"""
+
+
+class Cases(Folder):
+    def cases(self, *names):
+        for name in ["golden/layers/" + name + ".prototxt" for name in names] + [
+                "golden/solvers/sgd/solver.prototxt", "models/lenet/expected.h5"]:
+            file = self.folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("")
+        (self.folder / "golden" / "check.py").write_text(CHECKER)
+
+    def test_all_are_checked_several_at_once(self):
+        self.cases(*["case%d" % i for i in range(20)], "bad one", "bad two")
+        result = cases.run(self.folder, "cuda", "--flags", 60)
+        self.assertEqual(result["summary"], "22 passed, 2 failed")
+        self.assertEqual(sorted(result["failures"]),
+                         ["FAIL bad one: why", "FAIL bad two: why"])
+
+    def test_out_of_time(self):
+        self.cases("slow")
+        result = cases.run(self.folder, "cuda", "--flags", 2)
+        self.assertEqual(result["summary"], "2 passed, 1 failed")
+        self.assertEqual(result["failures"],
+                         ["FAIL slow: it is", "FAIL out of time among: slow"])
 
 
 class FakePackage(device.Package):
@@ -207,9 +282,10 @@ class OlderSystem(Folder):
                    "#!/bin/sh\necho \"$GOMP_SPINCOUNT $@\"\n")
         device.Package(self.folder).prepare_tool()
         done = subprocess.run([str(tool), "time", "a plan"],
-                              capture_output=True, text=True)
+                              capture_output=True, text=True,
+                              env=dict(os.environ, LD_LIBRARY_PATH="/cuda"))
         self.assertEqual(done.stdout, "10000 --library-path {0}/lib/system:"
-                         "{0}/lib/brew-run {1}.bin time a plan\n".format(
+                         "{0}/lib/brew-run:/cuda {1}.bin time a plan\n".format(
                              self.folder, tool))
         write_tool(tool, "#!/bin/sh\necho no >&2; exit 1\n")
         with self.assertRaisesRegex(SystemExit, "does not start: no"):
@@ -245,11 +321,62 @@ class Device(Folder):
         self.assertEqual(self.run_rows(again=True), (["two"], 0))
         self.assertEqual(self.run_rows(again=True), ([], 0))
 
+    def test_results_go_along(self):
+        copy = self.folder / "out" / "results.jsonl"
+        copy.parent.mkdir()
+        with contextlib.redirect_stdout(io.StringIO()):
+            device.run(self.folder, 1, ["one"], False, (), copy)
+        self.assertEqual(json.loads(copy.read_text())["row"], "one")
+        (self.folder / "results.jsonl").unlink()
+        FakePackage.ran = []
+        with contextlib.redirect_stdout(io.StringIO()):
+            device.run(self.folder, 1, None, False, [copy],
+                       self.folder / "again.jsonl")
+        self.assertEqual(FakePackage.ran, ["two", "three"])
+        rows = [json.loads(line)["row"] for line in
+                (self.folder / "again.jsonl").read_text().splitlines()]
+        self.assertEqual(rows, ["one", "two", "three"])
+
+    def test_what_lacked_time_is_left(self):
+        class Slow(FakePackage):
+            def work(self, name):
+                time.sleep(0.2)
+                return super().work(name)
+        device.Package = Slow
+        # One of them is done before the time is over, and may take longer.
+        self.assertEqual(self.run_rows(minutes=0.3 / 60, only=["two", "three"]),
+                         (["two", "three"], 0))
+        (self.folder / "results.jsonl").unlink()
+        self.assertEqual(self.run_rows(minutes=0.1 / 60, only=["two"]),
+                         (["two"], 1))
+
     def test_a_line_that_was_cut_off_is_measured_again(self):
         self.run_rows()
         results = self.folder / "results.jsonl"
         results.write_text(results.read_text()[:-20])
         self.assertEqual(self.run_rows()[0], ["three"])
+
+
+class Order(Folder):
+    def test_what_only_a_gpu_can_show_comes_first(self):
+        (self.folder / "bench").mkdir()
+        (self.folder / "golden").mkdir()
+        (self.folder / "bench" / "index.json").write_text(
+            json.dumps({"lenet": {}, "vgg16": {}}))
+        (self.folder / "settings.json").write_text('{"archs": "sm_90"}')
+        rows = [name for name, _ in device.Package(self.folder).rows()]
+        self.assertEqual(rows[:5], ["machine", "cases cuda", "rates",
+                                    "agree lenet train f32",
+                                    "agree vgg16 train f32"])
+        self.assertEqual(rows[-1], "cases cpu")
+        self.assertEqual(len(rows), 4 + 2 * 2 * 3 * (2 + len(pack.VARIANTS)))
+        def first(text):
+            return next(i for i, row in enumerate(rows)
+                        if re.search(text, row))
+        for earlier, later in (("vgg16 train bf16 brew", "torch eager"),
+                               ("infer f32 brew", "compile_graph"),
+                               ("compile_graph", "torch compile$")):
+            self.assertLess(first(earlier), first(later))
 
 
 class Table(Folder):
@@ -264,7 +391,7 @@ class Table(Folder):
              "flops": {"f32": 1e13, "tf32": 1e14, "bf16": 2e14}},
             {"row": "cases cuda", "summary": "61 passed, 1 failed",
              "failures": ["FAIL softmax: why"]},
-            {"row": "agree lenet train", "error": 1e-6, "blob": "data/ip2"},
+            {"row": "agree lenet train f32", "error": 1e-6, "blob": "data/ip2"},
             {"row": "lenet train f32 brew", "median": 1e-4, "nodes": 22,
              "peak_bytes": 8 << 20, "flops": 1e8, "bytes": 5e7},
             {"row": "lenet train f32 torch eager", "median": 5e-4,
@@ -281,7 +408,7 @@ class Table(Folder):
                 "10.0, tf32 100, bf16 200 TFLOP/s.",
                 "Recorded cases, cuda: 61 passed, 1 failed",
                 "    FAIL softmax: why",
-                "GPU against CPU, lenet train: relative difference 1e-06 "
+                "GPU against CPU, lenet train f32: relative difference 1e-06 "
                 "(data/ip2)",
                 "| lenet, 64 | train | f32 | 0.100 | 640000 | 0.300 | compile | "
                 "3.00 | 8 | 32 | 22 | 50% |",
@@ -347,6 +474,23 @@ class TorchNet(unittest.TestCase):
             capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["steps"], 3)
+
+
+@unittest.skipIf(torch is None, "PyTorch is not installed")
+class Server(Folder):
+    def test_rows_of_one_process(self):
+        server = torch_server.TorchServer(ROOT / "benchmarks" / "nets",
+                                          self.folder / "log")
+        self.addCleanup(server.stop)
+        words = ["lenet.prototxt", "--input", "data=4,1,28,28", "--input",
+                 "label=4", "--device", "cpu", "--steps", "3", "--warm-up", "1"]
+        self.assertEqual(server.ask(words, 60)["steps"], 3)
+        with self.assertRaisesRegex(RuntimeError, "none.prototxt"):
+            server.ask(["none.prototxt"] + words[1:], 60)
+        self.assertEqual(server.ask(words + ["--mode", "infer"], 60)["steps"], 3)
+        with self.assertRaisesRegex(RuntimeError, "out of time"):
+            server.ask(words + ["--steps", "1000000"], 3)
+        self.assertEqual(server.ask(words, 60)["steps"], 3)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,58 @@
+"""PyTorch's side of the measurements, in a process that has loaded it once."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+
+class TorchServer:
+    """torch_step.py --serve, started when first asked and again after a row that
+    ran out of time."""
+
+    def __init__(self, folder, log):
+        self.folder, self.log = folder, log
+        self.process = None
+
+    def ask(self, words, limit):
+        """The result for these arguments. Raises RuntimeError."""
+        if not self.process or self.process.poll() is not None:
+            self.start()
+        self.process.stdin.write((json.dumps(words) + "\n").encode())
+        self.process.stdin.flush()
+        ready, _, _ = select.select([self.process.stdout], [], [], limit)
+        line = self.process.stdout.readline() if ready else b""
+        if not line:
+            self.stop()
+            raise RuntimeError("out of time" if not ready
+                               else "PyTorch's process ended")
+        result = json.loads(line)
+        if "failed" in result:
+            raise RuntimeError(result["failed"])
+        return result
+
+    def start(self):
+        self.stop()
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, str(HERE / "torch_step.py"), "--serve"],
+                cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=log, start_new_session=True)
+
+    def stop(self):
+        """Ends it with all it has started: a session of its own."""
+        if not self.process:
+            return
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout):
+            stream.close()
+        self.process = None
