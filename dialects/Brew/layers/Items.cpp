@@ -214,6 +214,19 @@ Value brew::ir::isThere(Scalars &s, Value item, Value count) {
   return s.less(number, count);
 }
 
+/// y, each element of it made of x's and of the count.
+template <typename Op, typename Body>
+static SmallVector<Value> buildWithCount(Op op, OpBuilder &b, Body element) {
+  auto type = tensorOf(op.getY());
+  Nest nest(b, op.getLoc(), type.getShape());
+  nest.input(op.getX(), iota(type.getRank()));
+  nest.input(op.getCount(), ArrayRef<int64_t>{});
+  nest.output(type, iota(type.getRank()));
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    return {element(body, body.in[0], body.in[1])};
+  });
+}
+
 LogicalResult
 MaskItemsOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
                             ArrayRef<bool>,
@@ -226,17 +239,12 @@ MaskItemsOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 }
 
 SmallVector<Value> MaskItemsOp::buildGeneric(OpBuilder &b) {
-  auto type = tensorOf(getY());
-  Nest nest(b, getLoc(), type.getShape());
-  nest.input(getX(), iota(type.getRank()));
-  nest.input(getCount(), ArrayRef<int64_t>{});
-  nest.output(type, iota(type.getRank()));
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
-    return {s.select(
-        isThere(s, body.loop(0), body.in[1]), body.in[0],
-        s.constant(type.getElementType(), getFill().convertToDouble()))};
-  });
+  return buildWithCount(
+      *this, b, [&](Nest::Body &body, Value x, Value count) -> Value {
+        Scalars &s = body.s;
+        return s.select(isThere(s, body.loop(0), count), x,
+                        s.constant(x.getType(), getFill().convertToDouble()));
+      });
 }
 
 LogicalResult
@@ -251,18 +259,14 @@ AverageItemsOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 }
 
 SmallVector<Value> AverageItemsOp::buildGeneric(OpBuilder &b) {
-  auto type = tensorOf(getY());
-  Nest nest(b, getLoc(), type.getShape());
-  nest.input(getX(), iota(type.getRank()));
-  nest.input(getCount(), ArrayRef<int64_t>{});
-  nest.output(type, iota(type.getRank()));
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
-    Type element = type.getElementType();
-    Value count = arith::SIToFPOp::create(s.b, s.loc, element, body.in[1]);
-    Value zero = s.constant(element, 0);
-    Value factor = s.div(s.constant(element, getItems()),
-                         s.maximum(count, s.constant(element, 1)));
-    return {s.select(s.greater(count, zero), s.mul(body.in[0], factor), zero)};
-  });
+  return buildWithCount(
+      *this, b, [&](Nest::Body &body, Value x, Value count) -> Value {
+        Scalars &s = body.s;
+        Type element = x.getType();
+        Value number = arith::SIToFPOp::create(s.b, s.loc, element, count);
+        Value zero = s.constant(element, 0);
+        Value factor = s.div(s.constant(element, getItems()),
+                             s.maximum(number, s.constant(element, 1)));
+        return s.select(s.greater(number, zero), s.mul(x, factor), zero);
+      });
 }
