@@ -4,6 +4,8 @@
 
 #include "mlir/IR/Builders.h"
 
+#include <climits>
+
 namespace brew {
 #define GEN_PASS_DEF_INFERSHAPES
 #include "passes/Passes.h.inc"
@@ -66,6 +68,22 @@ LogicalResult setParamShape(Operation *layer, ParamValueOp read,
   return success();
 }
 
+/// Caffe counts the elements of a blob in an int. A parameter without elements
+/// makes a top without elements, which is reported.
+LogicalResult checkCount(Operation *layer, const char *what,
+                         ArrayRef<int64_t> shape) {
+  int64_t count = 1;
+  for (int64_t dim : shape) {
+    if (dim <= 0)
+      return success();
+    if (dim > INT_MAX / count)
+      return layerError(layer) << what << " has shape " << shapeText(shape)
+                               << ", of more than 2147483647 elements";
+    count *= dim;
+  }
+  return success();
+}
+
 LogicalResult inferLayer(ShapeInterface layer, SymbolTable &symbols) {
   Operation *op = layer;
   Shapes tops, params;
@@ -74,15 +92,20 @@ LogicalResult inferLayer(ShapeInterface layer, SymbolTable &symbols) {
   unsigned next = 0;
   for (Value operand : op->getOperands())
     if (auto read = operand.getDefiningOp<ParamValueOp>())
-      if (next < params.size() &&
-          failed(setParamShape(op, read, params[next++], symbols)))
-        return failure();
+      if (next < params.size()) {
+        if (failed(checkCount(op, "parameter", params[next])) ||
+            failed(setParamShape(op, read, params[next], symbols)))
+          return failure();
+        ++next;
+      }
   for (auto [result, shape] : llvm::zip(op->getResults(), tops)) {
     Type element = elementOf(result);
     for (int64_t dim : shape)
       if (dim <= 0)
         return layerError(op)
                << "top has shape " << shapeText(shape) << ", without elements";
+    if (failed(checkCount(op, "top", shape)))
+      return failure();
     result.setType(RankedTensorType::get(shape, element));
   }
   return success();

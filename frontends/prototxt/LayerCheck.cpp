@@ -154,6 +154,8 @@ void LayerCheck::filler(const caffe::FillerParameter &filler) {
     error(filler, "sparse", "sparse must not be negative");
   if (type == "uniform" && !(filler.min() <= filler.max()))
     error(filler, "min", "the filler has min above max");
+  if (type == "gaussian" && !(filler.std() >= 0))
+    error(filler, "std", "std must not be negative");
 }
 
 void LayerCheck::shape(const caffe::BlobShape &shape) {

@@ -27,8 +27,8 @@ struct PlanOptions {
 };
 
 /// Declares the plan (positional, or with one of Caffe's flags `-solver` and
-/// `-model`), --threads, -gpu and what goes with it. Caffe's --level and --stage
-/// are refused with a hint, by Error (2).
+/// `-model`), --threads, -gpu and what goes with it. Caffe's --level and
+/// --stage are refused with a hint, by Error (2).
 void addPlanOptions(CLI::App &command, PlanOptions &options);
 
 /// A check of whole numbers whose message names the limit.

@@ -301,3 +301,21 @@ brew.program @p test {
   // expected-error @below {{layer 'c': top has shape (2, 0), without elements}}
   %y = brew.inner_product "c"(%x, %w) {num_output = 0 : i64, axis = 1 : i64, tops = ["y"]} : (tensor<2x3xf32>, tensor<*xf32>) -> tensor<*xf32>
 }
+
+// -----
+
+brew.program @p test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<65536x2xf32>
+  // expected-error @below {{layer 't': top has shape (65536, 65536), of more than 2147483647 elements}}
+  %y = brew.tile "t"(%x) {axis = 1 : i64, tiles = 32768 : i64, tops = ["y"]} : (tensor<65536x2xf32>) -> tensor<*xf32>
+}
+
+// -----
+
+brew.param @ip.0 : tensor<*xf32> {layer = "ip", index = 0 : i64}
+brew.program @p test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x65536xf32>
+  %w = brew.param_value @ip.0 : tensor<*xf32>
+  // expected-error @below {{layer 'ip': parameter has shape (2000000000, 65536), of more than 2147483647 elements}}
+  %y = brew.inner_product "ip"(%x, %w) {num_output = 2000000000 : i64, axis = 1 : i64, tops = ["y"]} : (tensor<1x65536xf32>, tensor<*xf32>) -> tensor<*xf32>
+}
