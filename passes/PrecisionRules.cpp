@@ -1,74 +1,33 @@
 //===- PrecisionRules.cpp - What may be rounded to 16 bits ----------------===//
 #include "passes/PrecisionRules.h"
 
+#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Precision.h"
 #include "dialects/Brew/layers/Shape.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace brew::ir;
 
 namespace {
 
-/// What differs from the rule: operands that must be exact, tops that stay f32.
-struct LayerRule {
-  StringRef operation;
-  ArrayRef<unsigned> exactOperands;
-  ArrayRef<unsigned> wideTops;
-};
-
-constexpr unsigned kFirst[] = {0}, kSecond[] = {1}, kThird[] = {2},
-                   kFirstTwo[] = {0, 1}, kLaterTwo[] = {1, 2};
-
-ArrayRef<LayerRule> layerRules() {
-  static const LayerRule rules[] = {
-      {"brew.accuracy", kSecond, kFirstTwo},
-      {"brew.argmax", {}, kFirst},
-      {"brew.batch_reindex", kSecond, {}},
-      {"brew.contrastive_loss", kThird, {}},
-      {"brew.detection_output", {}, kFirst},
-      {"brew.embed", kFirst, {}},
-      {"brew.hinge_loss", kSecond, {}},
-      {"brew.infogain_loss", kLaterTwo, kSecond},
-      // The cell is a sum over all time steps.
-      {"brew.lstm_unit", kThird, kFirst},
-      // A mask numbers the places of a plane.
-      {"brew.max_pooling", {}, kSecond},
-      {"brew.max_unpooling", kSecond, {}},
-      {"brew.multinomial_logistic_loss", kSecond, {}},
-      {"brew.prior_box", {}, kFirst},
-      {"brew.psroi_pooling", kSecond, {}},
-      {"brew.reduction", {}, kFirst},
-      {"brew.roi_pooling", kSecond, {}},
-      {"brew.sigmoid_cross_entropy_loss", kSecond, {}},
-      {"brew.softmax", {}, kFirst},
-      {"brew.softmax_loss", kSecond, kSecond},
-  };
-  return rules;
+/// Whether passes know that `op` computes as well from rounded operands,
+/// without its saying so: each element from those at its place, or as a vendor
+/// call does.
+bool isKnown(Operation *op) {
+  return isa<ScalarBodyInterface, LibraryInterface, linalg::LinalgOp>(op) ||
+         brew::movesElements(op);
 }
 
-const LayerRule *ruleOf(Operation *op) {
-  StringRef name = op->getName().getStringRef();
-  for (const LayerRule &rule : layerRules())
-    if (rule.operation == name)
-      return &rule;
-  return nullptr;
-}
-
-/// Layers that give elements of their first operand, at other places.
-bool rearranges(Operation *op) {
-  static const llvm::StringSet<> names = {"brew.batch_reindex",
-                                          "brew.mask_items", "brew.permute",
-                                          "brew.tile"};
-  return names.contains(op->getName().getStringRef());
-}
-
-/// Tops stand in the order of the bottoms; the last operand is the selector.
-bool isFilter(Operation *op) {
-  return op->getName().getStringRef() == "brew.filter";
+/// Whether an operand must keep all digits. So must those of operations that
+/// compute and say nothing.
+bool isExactOperand(OpOperand &operand) {
+  Operation *op = operand.getOwner();
+  if (auto rule = dyn_cast<PrecisionInterface>(op))
+    return rule.isExact(operand.getOperandNumber());
+  return isa<GenericInterface>(op) && !isKnown(op);
 }
 
 bool isSink(Operation *op) {
@@ -87,29 +46,20 @@ bool passesOn(Operation *op) {
 } // namespace
 
 llvm::DenseSet<Value> brew::findExactValues(ProgramOp program) {
-  // A rule for a name that no operation has would round what must not be.
-  assert(llvm::all_of(layerRules(), [&](const LayerRule &rule) {
-    return RegisteredOperationName::lookup(rule.operation,
-                                           program.getContext());
-  }));
   llvm::DenseSet<Value> exact;
   for (Operation &op : llvm::reverse(program.getBody().front())) {
     if (isa<StoreParamOp, StoreGradientOp, StoreStateOp>(op))
       exact.insert(op.getOperand(0));
-    if (const LayerRule *rule = ruleOf(&op))
-      for (unsigned operand : rule->exactOperands)
-        if (operand < op.getNumOperands())
-          exact.insert(op.getOperand(operand));
-    if (isFilter(&op)) {
-      const unsigned selector = op.getNumOperands() - 1;
-      // What is nearly 0 selects.
-      exact.insert(op.getOperand(selector));
-      for (unsigned i = 0; i < selector; ++i)
-        if (exact.contains(op.getResult(i)))
-          exact.insert(op.getOperand(i));
-    }
-    if (rearranges(&op) && exact.contains(op.getResult(0)))
-      exact.insert(op.getOperand(0));
+    for (OpOperand &operand : op.getOpOperands())
+      if (isExactOperand(operand))
+        exact.insert(operand.get());
+    if (auto rule = dyn_cast<PrecisionInterface>(&op))
+      for (OpResult result : op.getResults())
+        for (OpOperand &operand : op.getOpOperands())
+          if (exact.contains(result) &&
+              rule.givesElements(operand.getOperandNumber(),
+                                 result.getResultNumber()))
+            exact.insert(operand.get());
     bool any = llvm::any_of(
         op.getResults(), [&](Value result) { return exact.contains(result); });
     if (!any || !passesOn(&op))
@@ -148,6 +98,7 @@ bool brew::isNarrowResult(OpResult result) {
   if (auto tops = op->getAttrOfType<ArrayAttr>("tops"))
     if (number >= tops.size() && op->getNumResults() > 1)
       return false;
-  const LayerRule *rule = ruleOf(op);
-  return !rule || !llvm::is_contained(rule->wideTops, number);
+  if (auto rule = dyn_cast<PrecisionInterface>(op))
+    return !rule.isWide(number);
+  return !isa<GenericInterface>(op) || isKnown(op);
 }

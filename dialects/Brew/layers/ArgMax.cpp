@@ -1,6 +1,7 @@
 //===- ArgMax.cpp - Places of the largest elements ------------------------===//
 #include "dialects/Brew/Items.h"
 #include "dialects/Brew/Nest.h"
+#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Axes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -12,6 +13,9 @@
 
 using namespace mlir;
 using namespace brew::ir;
+
+/// Places need not be numbers of 16 bits.
+bool ArgMaxOp::isWide(unsigned) { return true; }
 
 LogicalResult ArgMaxOp::inferShapes(Shapes &tops, Shapes &) {
   ArrayRef<int64_t> x = shapeOf(getX());

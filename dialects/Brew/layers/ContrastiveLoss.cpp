@@ -1,4 +1,5 @@
 //===- ContrastiveLoss.cpp - Distances of pairs of rows -------------------===//
+#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Labels.h"
 #include "dialects/Brew/layers/Pairs.h"
 
@@ -10,6 +11,10 @@
 
 using namespace mlir;
 using namespace brew::ir;
+
+bool ContrastiveLossOp::isExact(unsigned operand) {
+  return operand == getSimilarMutable().getOperandNumber();
+}
 
 LogicalResult ContrastiveLossOp::inferShapes(Shapes &tops, Shapes &) {
   ArrayRef<int64_t> a = shapeOf(getA()), similar = shapeOf(getSimilar());

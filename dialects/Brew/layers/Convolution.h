@@ -3,6 +3,7 @@
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
 
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/Convolution.h.inc"

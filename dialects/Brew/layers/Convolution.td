@@ -4,6 +4,7 @@
 
 include "dialects/Brew/BrewLayer.td"
 include "dialects/Brew/ItemsInterface.td"
+include "dialects/Brew/PrecisionInterface.td"
 
 // One value per spatial dimension. Layers have them as the prototxt does (one
 // for all, one for each, or none for the default) until shapes are inferred.
@@ -27,7 +28,8 @@ def Brew_ConvolutionOp : Brew_LayerOp<"convolution", [Pure, Gradient, Generic, L
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_ConvolutionBackwardDataOp : Brew_Op<"convolution_backward_data", [Pure, Generic, Library]> {
+def Brew_ConvolutionBackwardDataOp : Brew_Op<"convolution_backward_data",
+    [Pure, Generic, Library]> {
   let summary = "Gradient of a convolution by its bottom";
   let arguments = !con((ins AnyTensor:$dy, AnyTensor:$w, StrAttr:$layer),
     WindowAttributes, (ins I64Attr:$group));
@@ -44,7 +46,8 @@ def Brew_ConvolutionBackwardWeightsOp : Brew_Op<"convolution_backward_weights",
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_DeconvolutionOp : Brew_LayerOp<"deconvolution", [Pure, Gradient, Generic, Library, ItemWise]> {
+def Brew_DeconvolutionOp : Brew_LayerOp<"deconvolution",
+    [Pure, Gradient, Generic, Library, ItemWise]> {
   let summary = "Transposed convolution, without its bias";
   let description = [{
     What `convolution_backward_data` computes with x in the place of dy: w is
@@ -55,7 +58,7 @@ def Brew_DeconvolutionOp : Brew_LayerOp<"deconvolution", [Pure, Gradient, Generi
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_Im2colOp : Brew_LayerOp<"im2col", [Pure, Gradient, Generic, ItemWise]> {
+def Brew_Im2colOp : Brew_LayerOp<"im2col", [Pure, Gradient, Generic, ItemWise, Rounded]> {
   let summary = "The windows of a convolution side by side, as channels";
   let description = [{
     [N..., C, D...] becomes [N..., C * kernel..., P...].
@@ -64,14 +67,15 @@ def Brew_Im2colOp : Brew_LayerOp<"im2col", [Pure, Gradient, Generic, ItemWise]> 
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_Col2imOp : Brew_Op<"col2im", [Pure, Generic]> {
+def Brew_Col2imOp : Brew_Op<"col2im", [Pure, Generic, Rounded]> {
   let summary = "Gradient of im2col: sums what windows share";
   let arguments = !con((ins AnyTensor:$dy, StrAttr:$layer), WindowAttributes);
   let results = (outs AnyTensor:$dx);
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_InnerProductOp : Brew_LayerOp<"inner_product", [Pure, Gradient, Generic, Library, ItemWise]> {
+def Brew_InnerProductOp : Brew_LayerOp<"inner_product",
+    [Pure, Gradient, Generic, Library, ItemWise]> {
   let summary = "y = x w^T + b over the dimensions from `axis` on";
   let description = [{
     w is [num_output, K], or [K, num_output] with `transpose`. Layout assignment may
@@ -84,7 +88,8 @@ def Brew_InnerProductOp : Brew_LayerOp<"inner_product", [Pure, Gradient, Generic
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_InnerProductBackwardDataOp : Brew_Op<"inner_product_backward_data", [Pure, Generic, Library]> {
+def Brew_InnerProductBackwardDataOp : Brew_Op<"inner_product_backward_data",
+    [Pure, Generic, Library]> {
   let summary = "Gradient of an inner product by its bottom";
   let arguments = (ins AnyTensor:$dy, AnyTensor:$w, StrAttr:$layer, I64Attr:$axis,
     UnitAttr:$transpose);

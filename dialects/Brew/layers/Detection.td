@@ -4,14 +4,15 @@
 
 include "dialects/Brew/BrewLayer.td"
 include "dialects/Brew/ItemsInterface.td"
+include "dialects/Brew/PrecisionInterface.td"
 
 defvar RoiAttributes = (ins I64Attr:$pooled_h, I64Attr:$pooled_w, F32Attr:$spatial_scale);
-class RoiBackward<string mnemonic> : Brew_Op<mnemonic, [Pure, Generic]> {
+class RoiBackward<string mnemonic> : Brew_Op<mnemonic, [Pure, Generic, Rounded]> {
   let results = (outs AnyTensor:$dx);
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_RoiPoolingOp : Brew_LayerOp<"roi_pooling", [Pure, Gradient, Generic, Items]> {
+def Brew_RoiPoolingOp : Brew_LayerOp<"roi_pooling", [Pure, Gradient, Generic, Items, RoundedTops]> {
   let summary = "Largest element of each cell of the regions of Fast R-CNN";
   let description = [{
     A row of `rois` is image, left, top, right, bottom, in pixels of which one is
@@ -28,7 +29,8 @@ def Brew_RoiPoolingBackwardOp : RoiBackward<"roi_pooling_backward"> {
     RoiAttributes);
 }
 
-def Brew_PsRoiPoolingOp : Brew_LayerOp<"psroi_pooling", [Pure, Gradient, Generic, Items]> {
+def Brew_PsRoiPoolingOp : Brew_LayerOp<"psroi_pooling",
+    [Pure, Gradient, Generic, Items, RoundedTops]> {
   let summary = "Mean of each cell of the regions of R-FCN, from channels of its own";
   let description = [{
     Cell (i, j) of output channel d reads channel (d * group_size + i) * group_size + j.
@@ -43,7 +45,7 @@ def Brew_PsRoiPoolingBackwardOp : RoiBackward<"psroi_pooling_backward"> {
   let arguments = (ins AnyTensor:$dy, AnyTensor:$rois, StrAttr:$layer, F32Attr:$spatial_scale);
 }
 
-def Brew_PriorBoxOp : Brew_LayerOp<"prior_box", [Pure, Generic, Items]> {
+def Brew_PriorBoxOp : Brew_LayerOp<"prior_box", [Pure, Generic, Items, RoundedOperands]> {
   let summary = "The default boxes of SSD around every place of x";
   let description = [{
     [1, 2, H * W * boxes * 4]: corners as fractions of the image, then variances. Of
@@ -58,7 +60,8 @@ def Brew_PriorBoxOp : Brew_LayerOp<"prior_box", [Pure, Generic, Items]> {
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_DetectionOutputOp : Brew_LayerOp<"detection_output", [Pure, Generic, Items]> {
+def Brew_DetectionOutputOp : Brew_LayerOp<"detection_output",
+    [Pure, Generic, Items, RoundedOperands]> {
   let summary = "The boxes that SSD finds, without those that overlap better ones";
   let description = [{
     A row of the top is image, label, score, left, top, right, bottom; `count` says

@@ -31,6 +31,8 @@ DetectionSizes::DetectionSizes(DetectionOutputOp op)
     perImage = std::min(perImage, keep);
 }
 
+bool DetectionOutputOp::isWide(unsigned) { return true; }
+
 LogicalResult DetectionOutputOp::inferShapes(Shapes &tops, Shapes &) {
   ArrayRef<int64_t> loc = shapeOf(getLocations()), conf = shapeOf(getConf()),
                     priors = shapeOf(getPriors());

@@ -1,5 +1,6 @@
 //===- Dropout.cpp - Dropout while training -------------------------------===//
 #include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/RandomBits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,5 +1,6 @@
 //===- ElementLoss.cpp - Losses that compare elements ---------------------===//
 #include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Labels.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 #include "dialects/Brew/layers/Pairs.h"
@@ -141,6 +142,10 @@ SmallVector<Value> SmoothL1LossOp::buildGeneric(OpBuilder &b) {
 //===----------------------------------------------------------------------===//
 // SigmoidCrossEntropyLoss
 //===----------------------------------------------------------------------===//
+
+bool SigmoidCrossEntropyLossOp::isExact(unsigned operand) {
+  return operand == getTMutable().getOperandNumber();
+}
 
 LogicalResult SigmoidCrossEntropyLossOp::inferShapes(Shapes &tops, Shapes &) {
   tops.assign({{}, {}});

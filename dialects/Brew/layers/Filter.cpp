@@ -1,6 +1,7 @@
 //===- Filter.cpp - Choice of items by a selector -------------------------===//
 #include "dialects/Brew/Items.h"
 #include "dialects/Brew/Nest.h"
+#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
@@ -11,6 +12,16 @@
 
 using namespace mlir;
 using namespace brew::ir;
+
+/// What is nearly 0 selects.
+bool FilterOp::isExact(unsigned operand) {
+  return operand == getSelectorMutable().getOperandNumber();
+}
+
+/// Tops stand in the order of the bottoms.
+bool FilterOp::givesElements(unsigned operand, unsigned result) {
+  return operand == result && operand < getXs().size();
+}
 
 LogicalResult FilterOp::inferShapes(Shapes &tops, Shapes &) {
   ArrayRef<int64_t> selector = shapeOf(getSelector());

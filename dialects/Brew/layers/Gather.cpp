@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/Labels.h"
 #include "dialects/Brew/layers/LayerGroup.h"
@@ -47,6 +48,14 @@ static Value buildSumByIndex(OpBuilder &b, Location loc, Value dy,
 //===----------------------------------------------------------------------===//
 // BatchReindex
 //===----------------------------------------------------------------------===//
+
+bool BatchReindexOp::isExact(unsigned operand) {
+  return operand == getIndexMutable().getOperandNumber();
+}
+
+bool BatchReindexOp::givesElements(unsigned operand, unsigned result) {
+  return operand == getXMutable().getOperandNumber() && result == 0;
+}
 
 LogicalResult BatchReindexOp::inferShapes(Shapes &tops, Shapes &) {
   ArrayRef<int64_t> x = shapeOf(getX()), index = shapeOf(getIndex());
@@ -106,6 +115,10 @@ SmallVector<Value> BatchReindexBackwardOp::buildGeneric(OpBuilder &b) {
 //===----------------------------------------------------------------------===//
 // Embed
 //===----------------------------------------------------------------------===//
+
+bool EmbedOp::isExact(unsigned operand) {
+  return operand == getXMutable().getOperandNumber();
+}
 
 LogicalResult EmbedOp::inferShapes(Shapes &tops, Shapes &params) {
   int64_t inputs = getInputDim(), outputs = getNumOutput();

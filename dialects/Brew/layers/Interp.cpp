@@ -1,6 +1,7 @@
 //===- Interp.cpp - Bilinear resizing -------------------------------------===//
 #include "dialects/Brew/Items.h"
 #include "dialects/Brew/Nest.h"
+#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Axes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,6 +1,7 @@
 //===- Items.cpp - Which items of a blob count ----------------------------===//
 #include "dialects/Brew/Items.h"
 #include "dialects/Brew/Nest.h"
+#include "dialects/Brew/PrecisionInterface.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -225,6 +226,10 @@ static SmallVector<Value> buildWithCount(Op op, OpBuilder &b, Body element) {
   return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
     return {element(body, body.in[0], body.in[1])};
   });
+}
+
+bool MaskItemsOp::givesElements(unsigned operand, unsigned) {
+  return operand == getXMutable().getOperandNumber();
 }
 
 LogicalResult

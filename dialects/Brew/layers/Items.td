@@ -4,8 +4,9 @@
 
 include "dialects/Brew/BrewLayer.td"
 include "dialects/Brew/ItemsInterface.td"
+include "dialects/Brew/PrecisionInterface.td"
 
-def Brew_FilterOp : Brew_LayerOp<"filter", [Pure, Gradient, Generic, Items]> {
+def Brew_FilterOp : Brew_LayerOp<"filter", [Pure, Gradient, Generic, Items, RoundedChoice]> {
   let summary = "The items of each x whose selector is not zero";
   let description = [{
     They stand first in the tops, in their order, and `count` says how many they
@@ -21,19 +22,19 @@ class Brew_ItemOp<string mnemonic, list<Trait> traits = []>
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_FilterBackwardOp : Brew_ItemOp<"filter_backward"> {
+def Brew_FilterBackwardOp : Brew_ItemOp<"filter_backward", [Rounded]> {
   let summary = "dx is dy at `place`, and 0 for items that were not selected";
   let arguments = (ins AnyTensor:$dy, AnyTensor:$place, StrAttr:$layer);
   let results = (outs AnyTensor:$dx);
 }
 
-def Brew_MaskItemsOp : Brew_ItemOp<"mask_items", [Gradient]> {
+def Brew_MaskItemsOp : Brew_ItemOp<"mask_items", [Gradient, RoundedMove]> {
   let summary = "The first `count` items of x, then `fill`";
   let arguments = (ins AnyTensor:$x, AnyTensor:$count, StrAttr:$layer, F64Attr:$fill);
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_AverageItemsOp : Brew_ItemOp<"average_items", [Gradient]> {
+def Brew_AverageItemsOp : Brew_ItemOp<"average_items", [Gradient, Rounded]> {
   let summary = "x * items / count, or 0 if count is 0";
   let description = "Of a sum that was divided by `items`, the most there can be, it "
     "makes one that is divided by how many there are.";

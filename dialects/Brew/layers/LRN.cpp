@@ -1,6 +1,7 @@
 //===- LRN.cpp - Local response normalisation -----------------------------===//
 #include "dialects/Brew/Items.h"
 #include "dialects/Brew/Nest.h"
+#include "dialects/Brew/PrecisionInterface.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 

@@ -1,5 +1,6 @@
 //===- LabelLoss.cpp - Losses of scores against class labels --------------===//
 #include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/Labels.h"
 #include "dialects/Brew/layers/LayerGroup.h"
@@ -111,6 +112,10 @@ LogicalResult countMeanLoss(Op op, ItemCounts &counts, ValueRange bottoms) {
 
 int64_t HingeLossOp::labelLimit() { return Scores(getX()).classes; }
 
+bool HingeLossOp::isExact(unsigned operand) {
+  return operand == getLabelMutable().getOperandNumber();
+}
+
 LogicalResult HingeLossOp::inferShapes(Shapes &tops, Shapes &) {
   if (failed(checkScores(*this, getX(), getLabel())))
     return failure();
@@ -183,6 +188,10 @@ SmallVector<Value> HingeLossOp::buildGeneric(OpBuilder &b) {
 
 int64_t MultinomialLogisticLossOp::labelLimit() {
   return Scores(getP()).classes;
+}
+
+bool MultinomialLogisticLossOp::isExact(unsigned operand) {
+  return operand == getLabelMutable().getOperandNumber();
 }
 
 LogicalResult MultinomialLogisticLossOp::inferShapes(Shapes &tops, Shapes &) {
@@ -260,6 +269,13 @@ SmallVector<Value> MultinomialLogisticLossOp::buildGeneric(OpBuilder &b) {
 //===----------------------------------------------------------------------===//
 
 int64_t InfogainLossOp::labelLimit() { return shapeOf(getX())[getAxis()]; }
+
+bool InfogainLossOp::isExact(unsigned operand) {
+  return operand != getXMutable().getOperandNumber();
+}
+
+/// The probabilities.
+bool InfogainLossOp::isWide(unsigned result) { return result == 1; }
 
 LogicalResult InfogainLossOp::inferShapes(Shapes &tops, Shapes &) {
   ArrayRef<int64_t> x = shapeOf(getX());

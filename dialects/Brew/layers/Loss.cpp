@@ -1,6 +1,7 @@
 //===- Loss.cpp - SoftmaxWithLoss and Accuracy
 //-----------------------------===//
 #include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/Labels.h"
 #include "dialects/Brew/layers/LayerGroup.h"
@@ -29,6 +30,13 @@ template <typename Op> static LogicalResult checkLabels(Op op) {
 //===----------------------------------------------------------------------===//
 // SoftmaxWithLoss
 //===----------------------------------------------------------------------===//
+
+bool SoftmaxLossOp::isExact(unsigned operand) {
+  return operand == getLabelMutable().getOperandNumber();
+}
+
+/// The probabilities.
+bool SoftmaxLossOp::isWide(unsigned result) { return result == 1; }
 
 LogicalResult SoftmaxLossOp::inferShapes(Shapes &tops, Shapes &) {
   if (failed(checkLabels(*this)))
@@ -127,6 +135,12 @@ SmallVector<Value> SoftmaxLossBackwardOp::buildGeneric(OpBuilder &b) {
 //===----------------------------------------------------------------------===//
 // Accuracy
 //===----------------------------------------------------------------------===//
+
+bool AccuracyOp::isExact(unsigned operand) {
+  return operand == getLabelMutable().getOperandNumber();
+}
+
+bool AccuracyOp::isWide(unsigned) { return true; }
 
 LogicalResult AccuracyOp::inferShapes(Shapes &tops, Shapes &) {
   if (failed(checkLabels(*this)))

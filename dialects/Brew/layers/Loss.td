@@ -4,8 +4,10 @@
 
 include "dialects/Brew/BrewLayer.td"
 include "dialects/Brew/ItemsInterface.td"
+include "dialects/Brew/PrecisionInterface.td"
 
-def Brew_SoftmaxLossOp : Brew_LayerOp<"softmax_loss", [Pure, Gradient, Generic, Labels, Items]> {
+def Brew_SoftmaxLossOp : Brew_LayerOp<"softmax_loss",
+    [Pure, Gradient, Generic, Labels, Items, RoundedPartly]> {
   let summary = "Multinomial logistic loss of the softmax of x";
   let description = [{
     `prob` is the softmax, `normalizer` what the summed loss was divided by and
@@ -18,7 +20,7 @@ def Brew_SoftmaxLossOp : Brew_LayerOp<"softmax_loss", [Pure, Gradient, Generic, 
     AnyTensor:$status);
 }
 
-def Brew_SoftmaxLossBackwardOp : Brew_Op<"softmax_loss_backward", [Pure, Generic]> {
+def Brew_SoftmaxLossBackwardOp : Brew_Op<"softmax_loss_backward", [Pure, Generic, Rounded]> {
   let summary = "dx = (prob - onehot(label)) * dloss / normalizer";
   let arguments = (ins AnyTensor:$prob, AnyTensor:$label, AnyTensor:$normalizer,
     AnyTensor:$dloss, StrAttr:$layer, I64Attr:$axis, OptionalAttr<I64Attr>:$ignore_label);
@@ -26,7 +28,7 @@ def Brew_SoftmaxLossBackwardOp : Brew_Op<"softmax_loss_backward", [Pure, Generic
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_AccuracyOp : Brew_LayerOp<"accuracy", [Pure, Generic, Labels, Items]> {
+def Brew_AccuracyOp : Brew_LayerOp<"accuracy", [Pure, Generic, Labels, Items, RoundedPartly]> {
   let summary = "Share of samples whose label is among the top_k scores";
   let description = [{
     `per_class` is the same for each class (0 for a class without samples).

@@ -1,5 +1,6 @@
 //===- MVN.cpp - Mean-variance and L2 normalisation -----------------------===//
 #include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Groups.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,6 +1,7 @@
 //===- MaxUnpooling.cpp - Elements back to where a pooling took them
 //-------===//
 #include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/Labels.h"
 #include "dialects/Brew/layers/PoolingShapes.h"
@@ -21,6 +22,10 @@ static MaxPoolingOp poolingOf(Value mask, ArrayRef<int64_t> size) {
       shapeOf(pooling.getX()).drop_front(2) != size)
     return {};
   return pooling;
+}
+
+bool MaxUnpoolingOp::isExact(unsigned operand) {
+  return operand == getMaskMutable().getOperandNumber();
 }
 
 LogicalResult MaxUnpoolingOp::inferShapes(Shapes &tops, Shapes &) {

@@ -1,6 +1,7 @@
 //===- Neuron.cpp - Activation functions ----------------------------------===//
 #include "dialects/Brew/Items.h"
 #include "dialects/Brew/Nest.h"
+#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"

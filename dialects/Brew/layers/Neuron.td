@@ -4,6 +4,7 @@
 
 include "dialects/Brew/BrewLayer.td"
 include "dialects/Brew/ItemsInterface.td"
+include "dialects/Brew/PrecisionInterface.td"
 
 /// One bottom and a top of its shape, without settings unless `settings` has
 /// some.
@@ -25,7 +26,7 @@ def Brew_ClipOp : Brew_Neuron<"clip", [Scalar],
   let summary = "x, at most max, and then at least min";
 }
 
-def Brew_DropoutOp : Brew_LayerOp<"dropout", [Pure, Gradient, Generic, ItemWise]> {
+def Brew_DropoutOp : Brew_LayerOp<"dropout", [Pure, Gradient, Generic, ItemWise, Rounded]> {
   let summary = "x / (1 - ratio) where not dropped, 0 elsewhere";
   let description = "Drops each element with probability `ratio`, by random bits "
     "under `key` (dialects/Brew/RandomBits.h).";
@@ -81,7 +82,7 @@ def Brew_TanHOp : Brew_Neuron<"tanh", [ScalarInPlace]> {
   let summary = "Hyperbolic tangent";
 }
 
-def Brew_ThresholdOp : Brew_LayerOp<"threshold", [Pure, Gradient, Generic, ItemWise]> {
+def Brew_ThresholdOp : Brew_LayerOp<"threshold", [Pure, Gradient, Generic, ItemWise, Rounded]> {
   let summary = "1 where x > threshold, 0 elsewhere; has no gradient";
   let arguments = !con((ins AnyTensor:$x), layerAttributes,
     (ins F32Attr:$threshold));

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 #include "dialects/Brew/layers/PoolingShapes.h"
 
@@ -32,6 +33,9 @@ SmallVector<int64_t> gatherExtents(ArrayRef<int64_t> x, const WindowAxis &rows,
 //===----------------------------------------------------------------------===//
 // Max
 //===----------------------------------------------------------------------===//
+
+/// A mask numbers the places of a plane.
+bool MaxPoolingOp::isWide(unsigned result) { return result == 1; }
 
 LogicalResult MaxPoolingOp::inferShapes(Shapes &tops, Shapes &) {
   SmallVector<int64_t> y;

@@ -4,6 +4,7 @@
 
 include "dialects/Brew/BrewLayer.td"
 include "dialects/Brew/ItemsInterface.td"
+include "dialects/Brew/PrecisionInterface.td"
 
 // A `global` window is the whole input. With `bins` the window divides it into that
 // many per dimension, as a level of a spatial pyramid does. Shape inference turns
@@ -11,7 +12,8 @@ include "dialects/Brew/ItemsInterface.td"
 defvar PoolAttributes = (ins DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$stride,
   DenseI64ArrayAttr:$pad, UnitAttr:$global, UnitAttr:$floor, OptionalAttr<I64Attr>:$bins);
 
-def Brew_MaxPoolingOp : Brew_LayerOp<"max_pooling", [Pure, Gradient, Generic, ItemWise]> {
+def Brew_MaxPoolingOp : Brew_LayerOp<"max_pooling",
+    [Pure, Gradient, Generic, ItemWise, RoundedOperands]> {
   let summary = "Largest element of each window; the first of equals";
   let description = [{
     `argmax` is saved for the backward pass: the place of the maximum within
@@ -23,7 +25,7 @@ def Brew_MaxPoolingOp : Brew_LayerOp<"max_pooling", [Pure, Gradient, Generic, It
   let results = (outs AnyTensor:$y, Optional<AnyTensor>:$mask, AnyTensor:$argmax);
 }
 
-def Brew_MaxPoolingBackwardOp : Brew_Op<"max_pooling_backward", [Pure, Generic]> {
+def Brew_MaxPoolingBackwardOp : Brew_Op<"max_pooling_backward", [Pure, Generic, Rounded]> {
   let summary = "Gradient of max pooling";
   let arguments = (ins AnyTensor:$dy, AnyTensor:$argmax, StrAttr:$layer,
     DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$pad);
@@ -31,7 +33,8 @@ def Brew_MaxPoolingBackwardOp : Brew_Op<"max_pooling_backward", [Pure, Generic]>
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_AveragePoolingOp : Brew_LayerOp<"average_pooling", [Pure, Gradient, Generic, ItemWise]> {
+def Brew_AveragePoolingOp : Brew_LayerOp<"average_pooling",
+    [Pure, Gradient, Generic, ItemWise, Rounded]> {
   let summary = "Mean of each window, padding counted as Caffe does";
   let description = [{
     The divisor is the window's size clipped to the padded input, so padding counts
@@ -41,7 +44,7 @@ def Brew_AveragePoolingOp : Brew_LayerOp<"average_pooling", [Pure, Gradient, Gen
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_AveragePoolingBackwardOp : Brew_Op<"average_pooling_backward", [Pure, Generic]> {
+def Brew_AveragePoolingBackwardOp : Brew_Op<"average_pooling_backward", [Pure, Generic, Rounded]> {
   let summary = "Gradient of average pooling";
   let arguments = (ins AnyTensor:$dy, StrAttr:$layer,
     DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$pad);
@@ -49,7 +52,8 @@ def Brew_AveragePoolingBackwardOp : Brew_Op<"average_pooling_backward", [Pure, G
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_StochasticPoolingOp : Brew_LayerOp<"stochastic_pooling", [Pure, Gradient, Generic, ItemWise]> {
+def Brew_StochasticPoolingOp : Brew_LayerOp<"stochastic_pooling",
+    [Pure, Gradient, Generic, ItemWise, Rounded]> {
   let summary = "An element of each window, drawn with its share of the sum as probability";
   let description = [{
     What the layer does while training. `chosen` is the element's place in its window,
@@ -59,7 +63,8 @@ def Brew_StochasticPoolingOp : Brew_LayerOp<"stochastic_pooling", [Pure, Gradien
   let results = (outs AnyTensor:$y, AnyTensor:$chosen);
 }
 
-def Brew_WeightedPoolingOp : Brew_LayerOp<"weighted_pooling", [Pure, Gradient, Generic, ItemWise]> {
+def Brew_WeightedPoolingOp : Brew_LayerOp<"weighted_pooling",
+    [Pure, Gradient, Generic, ItemWise, Rounded]> {
   let summary = "Mean of each window weighted by its elements: sum x^2 / sum x";
   let description = "What stochastic pooling does when testing; it has no gradient.";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, PoolAttributes);
@@ -67,7 +72,7 @@ def Brew_WeightedPoolingOp : Brew_LayerOp<"weighted_pooling", [Pure, Gradient, G
 }
 
 def Brew_MaxUnpoolingOp : Brew_LayerOp<"max_unpooling",
-    [Pure, Gradient, Generic, Labels, ItemWise]> {
+    [Pure, Gradient, Generic, Labels, ItemWise, RoundedTops]> {
   let summary = "Every element of x at the place of its plane that a max pooling's mask says";
   let description = [{
     0 elsewhere; of elements with one place the last counts, and each gets that
@@ -85,7 +90,7 @@ def Brew_MaxUnpoolingOp : Brew_LayerOp<"max_unpooling",
   let results = (outs AnyTensor:$y, AnyTensor:$status);
 }
 
-def Brew_MaxUnpoolingBackwardOp : Brew_Op<"max_unpooling_backward", [Pure, Generic]> {
+def Brew_MaxUnpoolingBackwardOp : Brew_Op<"max_unpooling_backward", [Pure, Generic, Rounded]> {
   let summary = "dx is dy at the places of the mask";
   let arguments = (ins AnyTensor:$dy, AnyTensor:$mask, StrAttr:$layer);
   let results = (outs AnyTensor:$dx);

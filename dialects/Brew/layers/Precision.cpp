@@ -11,6 +11,8 @@
 using namespace mlir;
 using namespace brew::ir;
 
+#include "dialects/Brew/PrecisionInterface.cpp.inc"
+
 //===----------------------------------------------------------------------===//
 // Casts
 //===----------------------------------------------------------------------===//

@@ -3,13 +3,14 @@
 #define BREW_LAYERS_PRECISION_TD
 
 include "dialects/Brew/BrewLayer.td"
+include "dialects/Brew/PrecisionInterface.td"
 
 class Brew_PrecisionOp<string mnemonic, list<Trait> traits = []>
     : Brew_Op<mnemonic, !listconcat([Pure], traits)> {
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_CastOp : Brew_PrecisionOp<"cast", [Generic]> {
+def Brew_CastOp : Brew_PrecisionOp<"cast", [Generic, Rounded]> {
   let summary = "The same numbers in another floating-point type";
   let description = [{
     To a narrower type they are rounded to nearest, ties to even. The layouts of x
@@ -31,13 +32,13 @@ def Brew_LossScaleOp : Brew_PrecisionOp<"loss_scale", [Generic]> {
   let results = (outs AnyTensor:$scale);
 }
 
-def Brew_ScaleSeedOp : Brew_PrecisionOp<"scale_seed", [Generic]> {
+def Brew_ScaleSeedOp : Brew_PrecisionOp<"scale_seed", [Generic, Rounded]> {
   let summary = "The gradient that backward starts from: `weight` * scale everywhere";
   let arguments = (ins AnyTensor:$scale, StrAttr:$layer, F64Attr:$weight);
   let results = (outs AnyTensor:$gradient);
 }
 
-def Brew_UnscaleOp : Brew_PrecisionOp<"unscale", [Generic]> {
+def Brew_UnscaleOp : Brew_PrecisionOp<"unscale", [Generic, Rounded]> {
   let summary = "x / scale: a gradient as the user and the solver see it";
   let arguments = (ins AnyTensor:$x, AnyTensor:$scale, StrAttr:$layer);
   let results = (outs AnyTensor:$y);

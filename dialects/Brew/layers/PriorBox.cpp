@@ -5,6 +5,8 @@
 using namespace mlir;
 using namespace brew::ir;
 
+bool PriorBoxOp::isWide(unsigned) { return true; }
+
 LogicalResult PriorBoxOp::inferShapes(Shapes &tops, Shapes &) {
   for (Value bottom : {getX(), getImage()})
     if (shapeOf(bottom).size() != 4)

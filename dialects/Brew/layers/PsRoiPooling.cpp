@@ -46,6 +46,10 @@ static Value cellArea(Scalars &s, const CellBounds &rows,
 // Forward
 //===----------------------------------------------------------------------===//
 
+bool PsRoiPoolingOp::isExact(unsigned operand) {
+  return operand == getRoisMutable().getOperandNumber();
+}
+
 LogicalResult PsRoiPoolingOp::inferShapes(Shapes &tops, Shapes &) {
   if (failed(checkRegions(*this, getX(), getRois())))
     return failure();

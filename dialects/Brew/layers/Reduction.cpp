@@ -2,6 +2,7 @@
 //-------------------------------===//
 #include "dialects/Brew/Composites.h"
 #include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -15,6 +16,8 @@ using namespace brew::ir;
 //===----------------------------------------------------------------------===//
 // Reduction
 //===----------------------------------------------------------------------===//
+
+bool ReductionOp::isWide(unsigned) { return true; }
 
 LogicalResult ReductionOp::inferShapes(Shapes &tops, Shapes &) {
   ArrayRef<int64_t> x = shapeOf(getX());
@@ -117,6 +120,8 @@ SmallVector<Value> ReductionOp::buildGeneric(OpBuilder &b) {
 //===----------------------------------------------------------------------===//
 // Softmax
 //===----------------------------------------------------------------------===//
+
+bool SoftmaxOp::isWide(unsigned) { return true; }
 
 LogicalResult SoftmaxOp::inferShapes(Shapes &tops, Shapes &) {
   ArrayRef<int64_t> x = shapeOf(getX());

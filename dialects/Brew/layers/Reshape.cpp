@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Items.h"
 #include "dialects/Brew/Nest.h"
+#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Axes.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -231,6 +232,8 @@ LogicalResult ParameterOp::canonicalize(ParameterOp op,
 // Permute
 //===----------------------------------------------------------------------===//
 
+bool PermuteOp::givesElements(unsigned, unsigned) { return true; }
+
 LogicalResult PermuteOp::inferShapes(Shapes &tops, Shapes &) {
   ArrayRef<int64_t> x = shapeOf(getX());
   SmallVector<int64_t> order;
@@ -291,6 +294,8 @@ SmallVector<Value> PermuteOp::buildGeneric(OpBuilder &b) {
 //===----------------------------------------------------------------------===//
 // Tile
 //===----------------------------------------------------------------------===//
+
+bool TileOp::givesElements(unsigned, unsigned) { return true; }
 
 LogicalResult TileOp::inferShapes(Shapes &tops, Shapes &) {
   SmallVector<int64_t> y(shapeOf(getX()));

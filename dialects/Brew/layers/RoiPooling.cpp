@@ -42,6 +42,10 @@ static CellBounds cellBounds(Nest::Body &body, Value rois, Value roi,
 // Forward
 //===----------------------------------------------------------------------===//
 
+bool RoiPoolingOp::isExact(unsigned operand) {
+  return operand == getRoisMutable().getOperandNumber();
+}
+
 LogicalResult RoiPoolingOp::inferShapes(Shapes &tops, Shapes &) {
   if (failed(checkRegions(*this, getX(), getRois())))
     return failure();

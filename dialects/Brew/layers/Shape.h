@@ -9,6 +9,7 @@
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
 
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/Shape.h.inc"

@@ -4,6 +4,7 @@
 
 include "dialects/Brew/BrewLayer.td"
 include "dialects/Brew/ItemsInterface.td"
+include "dialects/Brew/PrecisionInterface.td"
 
 def Brew_ConcatOp : Brew_LayerOp<"concat", [Pure, Gradient, Generic, ItemWise]> {
   let summary = "Joins blobs along `axis`";
@@ -61,14 +62,14 @@ def Brew_SqueezeOp : Brew_LayerOp<"squeeze", [Pure, Gradient, Items]> {
   let hasCanonicalizeMethod = 1;
 }
 
-def Brew_PermuteOp : Brew_LayerOp<"permute", [Pure, Gradient, Generic, Items]> {
+def Brew_PermuteOp : Brew_LayerOp<"permute", [Pure, Gradient, Generic, Items, RoundedMove]> {
   let summary = "Dimension i of the result is dimension order[i] of x";
   let description = "Dimensions that `order` does not name follow in their order.";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins DenseI64ArrayAttr:$order));
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_TileOp : Brew_LayerOp<"tile", [Pure, Gradient, Generic, ItemWise]> {
+def Brew_TileOp : Brew_LayerOp<"tile", [Pure, Gradient, Generic, ItemWise, RoundedMove]> {
   let summary = "x repeated `tiles` times along `axis`";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins I64Attr:$axis, I64Attr:$tiles));
   let results = (outs AnyTensor:$y);

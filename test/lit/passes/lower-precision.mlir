@@ -158,3 +158,20 @@ brew.program @filtered test {
   %a, %perclass, %status = brew.accuracy "a"(%y#0, %m) {axis = 1 : i64, top_k = 1 : i64, ignore_label = -5 : i64, tops = ["a"]} : (tensor<2x4xf32>, tensor<2x1xf32>) -> (tensor<f32>, tensor<4xf32>, tensor<i32>)
   brew.output %a "a" loss_weight 0.0 : tensor<f32>
 }
+
+// -----
+
+// An operation that declares nothing (dialects/Brew/PrecisionInterface.td) keeps all
+// digits of what it reads and of what it gives.
+// CHECK-LABEL: brew.program @silent
+brew.program @silent test {
+  // CHECK: brew.feed
+  %x, %c = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "c"]} : tensor<2x4xf32>, tensor<f32>
+  // CHECK-NEXT: %[[T:.*]] = brew.tanh "t"
+  %t = brew.tanh "t"(%x) {tops = ["t"]} : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  // CHECK-NEXT: %[[U:.*]] = brew.choose "u"(%{{.*}}, %[[T]], %{{.*}})
+  %u = brew.choose "u"(%c, %t, %x) : (tensor<f32>, tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  // CHECK-NEXT: brew.tanh "v"(%[[U]])
+  %v = brew.tanh "v"(%u) {tops = ["v"]} : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  brew.output %v "v" loss_weight 0.0 : tensor<2x4xf32>
+}
