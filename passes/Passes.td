@@ -207,7 +207,8 @@ def SplitReductions : Pass<"brew-split-reductions", "::mlir::ModuleOp"> {
   let summary = "Gives long sums with few results to many blocks of threads";
   let description = [{
     Some of a nest's reduction loops, outermost first, get a partial sum for each of
-    their iterations; a second nest adds these. For GPUs, where a block is the most
+    their iterations; a second nest adds these. Where whole loops make too few partial
+    sums, as the one loop over a flat blob does, a loop is made two of. For GPUs, where a block is the most
     that works on one result. Only sums whose order is free; the new order is as fixed
     as the old one.
   }];

@@ -1,6 +1,7 @@
 //===- SplitReductions.cpp - Long sums in two stages
 //-----------------------===//
 #include "passes/Passes.h"
+#include "passes/SplitLoop.h"
 
 #include "dialects/Brew/BrewDialect.h"
 
@@ -9,6 +10,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+
+#include <optional>
 
 namespace brew {
 #define GEN_PASS_DEF_SPLITREDUCTIONS
@@ -143,8 +146,10 @@ struct SplitReductions : brew::impl::SplitReductionsBase<SplitReductions> {
 
 private:
   /// Leading reduction loops that make enough sums together; none where the
-  /// nest has enough results, or too little to add up.
-  SmallVector<unsigned> loopsToSplit(linalg::GenericOp nest) const {
+  /// nest has enough results, or too little to add up. Where whole loops make
+  /// too few, one of the others is made two of, and `nest` is what comes of
+  /// that.
+  SmallVector<unsigned> loopsToSplit(linalg::GenericOp &nest) const {
     SmallVector<int64_t> extents = nest.getStaticLoopRanges();
     int64_t points = 1, length = 1;
     for (auto [extent, kind] :
@@ -156,16 +161,29 @@ private:
       if (!isFreeSum(nest, i))
         return {};
     SmallVector<unsigned> loops;
+    std::optional<unsigned> longest;
     for (auto [loop, kind] : llvm::enumerate(nest.getIteratorTypesArray())) {
       if (kind == utils::IteratorType::parallel || points >= enoughSums)
         continue;
       // What is left must be worth a kernel's team.
-      if (length / extents[loop] < kShortest)
+      if (length / extents[loop] < kShortest) {
+        if (!longest || extents[loop] > extents[*longest])
+          longest = loop;
         continue;
+      }
       loops.push_back(loop);
       points *= extents[loop];
       length /= extents[loop];
     }
+    int64_t parts = llvm::divideCeil(enoughSums, points);
+    if (points >= enoughSums || !longest || length / parts < kShortest ||
+        extents[*longest] < 2 * parts || !brew::canSplitLoop(nest, *longest))
+      return loops;
+    nest = brew::splitLoop(nest, *longest, parts);
+    for (unsigned &loop : loops)
+      loop += loop > *longest;
+    loops.push_back(*longest);
+    llvm::sort(loops);
     return loops;
   }
 

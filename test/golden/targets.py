@@ -212,14 +212,17 @@ layer { name: "loss" type: "EuclideanLoss" bottom: "o" bottom: "y" top: "loss" }
 
 
 SUMS = """
-layer { name: "in" type: "Input" top: "x" top: "y" input_param {
-  shape { dim: 16 dim: 4 dim: 128 dim: 130 } shape { dim: 16 dim: 4 dim: 128 dim: 130 } } }
+layer { name: "in" type: "Input" top: "x" top: "y" top: "flat" input_param {
+  shape { dim: 16 dim: 4 dim: 128 dim: 130 } shape { dim: 16 dim: 4 dim: 128 dim: 130 }
+  shape { dim: 1048583 } } }
 layer { name: "bn" type: "BatchNorm" bottom: "x" top: "n" }
 layer { name: "scale" type: "Scale" bottom: "n" top: "z"
   scale_param { bias_term: true filler { value: 1.5 } bias_filler { value: 0.2 } } }
 layer { name: "loss" type: "EuclideanLoss" bottom: "z" bottom: "y" top: "loss" }
 layer { name: "all" type: "Reduction" bottom: "n" top: "all" loss_weight: 0.001
   reduction_param { operation: SUMSQ } }
+layer { name: "line" type: "Reduction" bottom: "flat" top: "line" loss_weight: 0.001
+  reduction_param { operation: ASUM } }
 """
 
 
@@ -233,7 +236,8 @@ def sums(case):
     """Sums so long that a GPU adds them in two stages."""
     draw = np.random.RandomState(4)
     shape = (16, 4, 128, 130)
-    compare(case, SUMS, {"x": draw.randn(*shape) + 0.5, "y": draw.randn(*shape)})
+    compare(case, SUMS, {"x": draw.randn(*shape) + 0.5, "y": draw.randn(*shape),
+                         "flat": draw.randn(1048583)})
 
 
 def compare(case, net, inputs):

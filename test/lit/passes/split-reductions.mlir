@@ -87,3 +87,69 @@ brew.program @kept train {
   brew.keep "data" "d", %d : tensor<512xf32>
   brew.keep "data" "h", %h : tensor<f32>
 }
+
+// -----
+
+// One loop over a flat blob becomes two, of which the outer one's iterations have
+// sums of their own. 300007 is no multiple of 264: the last ones add zeros.
+// CHECK-DAG: #[[BOTH:.*]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-DAG: #[[FIRST:.*]] = affine_map<(d0, d1) -> (d0)>
+// CHECK-DAG: #[[ALONG:.*]] = affine_map<(d0) -> (d0)>
+// CHECK-DAG: #[[NONE:.*]] = affine_map<(d0) -> ()>
+// CHECK-LABEL: brew.program @flat
+// CHECK: %[[X:.*]]:3 = brew.feed
+// CHECK: %[[LOOPS:.*]] = tensor.empty() : tensor<264x1137xi8>
+// CHECK: %[[P:.*]] = linalg.generic {indexing_maps = [#[[BOTH]], #[[FIRST]]], iterator_types = ["parallel", "reduction"]} ins(%[[LOOPS]] : tensor<264x1137xi8>)
+// CHECK-SAME: outs(%{{.*}} : tensor<264xf32>) attrs = {brew.layer = "sum"}
+// CHECK: ^bb0(%{{.*}}: i8, %[[SUM:.*]]: f32):
+// CHECK-DAG: %[[PART:.*]] = linalg.index 0
+// CHECK-DAG: %[[IN:.*]] = linalg.index 1
+// CHECK-DAG: %[[LENGTH:.*]] = arith.constant 1137 : index
+// CHECK: %[[BEGIN:.*]] = arith.muli %[[PART]], %[[LENGTH]]
+// CHECK: %[[AT:.*]] = arith.addi %[[BEGIN]], %[[IN]]
+// CHECK: %[[THERE:.*]] = arith.cmpi slt, %[[AT]], %{{.*}}
+// CHECK: %[[CLAMPED:.*]] = arith.minsi
+// CHECK: tensor.extract %[[X]]#0[%[[CLAMPED]]]
+// CHECK: %[[V:.*]] = arith.mulf
+// CHECK: %[[ADDED:.*]] = arith.select %[[THERE]], %[[V]], %{{.*}} : f32
+// CHECK: arith.addf %[[SUM]], %[[ADDED]] fastmath<reassoc,contract>
+// CHECK: %[[S:.*]] = linalg.generic {indexing_maps = [#[[ALONG]], #[[NONE]]], iterator_types = ["reduction"]} ins(%[[P]] : tensor<264xf32>)
+// 264 divides 270336. Whole loops come first; only what they lack in number is made
+// of another.
+// CHECK: tensor.empty() : tensor<264x1024xi8>
+// CHECK-NOT: arith.select
+// CHECK: tensor.empty() : tensor<8x11x45455xi8>
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel", "reduction"]
+// CHECK-SAME: tensor<8x11x3xf32>
+// CHECK: brew.keep "data" "s", %[[S]]
+#flat = affine_map<(k) -> (k)>
+#none = affine_map<(k) -> ()>
+#rows = affine_map<(c, n, k) -> (c, n, k)>
+#channel = affine_map<(c, n, k) -> (c)>
+brew.program @flat train {
+  %x, %y, %z = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "y", "z"]} : tensor<300007xf32>, tensor<270336xf32>, tensor<3x8x500003xf32>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<f32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %ce = tensor.empty() : tensor<3xf32>
+  %cf = linalg.fill ins(%zero : f32) outs(%ce : tensor<3xf32>) -> tensor<3xf32>
+  %s = linalg.generic {indexing_maps = [#flat, #none], iterator_types = ["reduction"]} ins(%x : tensor<300007xf32>) outs(%f : tensor<f32>) attrs = {brew.layer = "sum"} {
+  ^bb0(%v: f32, %o: f32):
+    %vv = arith.mulf %v, %v : f32
+    %n = arith.addf %o, %vv fastmath<reassoc,contract> : f32
+    linalg.yield %n : f32
+  } -> tensor<f32>
+  %t = linalg.generic {indexing_maps = [#flat, #none], iterator_types = ["reduction"]} ins(%y : tensor<270336xf32>) outs(%f : tensor<f32>) attrs = {brew.layer = "even"} {
+  ^bb0(%v: f32, %o: f32):
+    %n = arith.addf %o, %v fastmath<reassoc> : f32
+    linalg.yield %n : f32
+  } -> tensor<f32>
+  %u = linalg.generic {indexing_maps = [#rows, #channel], iterator_types = ["parallel", "reduction", "reduction"]} ins(%z : tensor<3x8x500003xf32>) outs(%cf : tensor<3xf32>) attrs = {brew.layer = "rows"} {
+  ^bb0(%v: f32, %o: f32):
+    %n = arith.addf %o, %v fastmath<reassoc> : f32
+    linalg.yield %n : f32
+  } -> tensor<3xf32>
+  brew.keep "data" "s", %s : tensor<f32>
+  brew.keep "data" "t", %t : tensor<f32>
+  brew.keep "data" "u", %u : tensor<3xf32>
+}

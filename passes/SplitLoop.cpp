@@ -1,0 +1,144 @@
+//===- SplitLoop.cpp - One loop of a sum as two ---------------------------===//
+#include "passes/SplitLoop.h"
+
+#include "dialects/Brew/Nest.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+class LoopSplitter {
+public:
+  LoopSplitter(linalg::GenericOp nest, unsigned loop, int64_t parts)
+      : nest(nest), loop(loop), parts(parts),
+        extent(nest.getStaticLoopRanges()[loop]),
+        length(llvm::divideCeil(extent, parts)), b(nest) {}
+
+  linalg::GenericOp run() {
+    SmallVector<Value> inputs;
+    SmallVector<AffineMap> maps;
+    SmallVector<utils::IteratorType> iterators = nest.getIteratorTypesArray();
+    iterators.insert(iterators.begin() + loop, utils::IteratorType::reduction);
+    for (OpOperand *input : nest.getDpsInputOperands()) {
+      AffineMap map = nest.getMatchingIndexingMap(input);
+      if (map.isFunctionOfDim(loop))
+        continue; // read in the body
+      inputs.push_back(input->get());
+      maps.push_back(moved(map));
+    }
+    // An operand without elements to read shows the loops' extents.
+    SmallVector<int64_t> shape;
+    SmallVector<AffineExpr> shown;
+    SmallVector<int64_t> extents = nest.getStaticLoopRanges();
+    extents[loop] = length;
+    extents.insert(extents.begin() + loop, parts);
+    for (auto [i, kind] : llvm::enumerate(iterators))
+      if (kind == utils::IteratorType::reduction) {
+        shape.push_back(extents[i]);
+        shown.push_back(b.getAffineDimExpr(i));
+      }
+    inputs.push_back(
+        tensor::EmptyOp::create(b, nest.getLoc(), shape, b.getI8Type()));
+    maps.push_back(AffineMap::get(extents.size(), 0, shown, b.getContext()));
+    for (OpOperand &init : nest.getDpsInitsMutable())
+      maps.push_back(moved(nest.getMatchingIndexingMap(&init)));
+    auto split = linalg::GenericOp::create(
+        b, nest.getLoc(), nest->getResultTypes(), inputs, nest.getDpsInits(),
+        maps, iterators, [&](OpBuilder &body, Location loc, ValueRange values) {
+          buildBody(body, loc, values);
+        });
+    split->setDiscardableAttrs(nest->getDiscardableAttrDictionary());
+    nest->replaceAllUsesWith(split->getResults());
+    nest->erase();
+    return split;
+  }
+
+private:
+  unsigned place(unsigned dim) const { return dim <= loop ? dim : dim + 1; }
+
+  /// A map that does not know the loop, over the new loops.
+  AffineMap moved(AffineMap map) {
+    SmallVector<AffineExpr> dims;
+    for (unsigned dim = 0; dim < map.getNumDims(); ++dim)
+      dims.push_back(b.getAffineDimExpr(place(dim)));
+    return map.replaceDimsAndSymbols(dims, {}, map.getNumDims() + 1, 0);
+  }
+
+  void buildBody(OpBuilder &body, Location loc, ValueRange values) {
+    Scalars s(body, loc);
+    SmallVector<Value> indices;
+    for (unsigned dim = 0; dim < nest.getNumLoops(); ++dim)
+      indices.push_back(linalg::IndexOp::create(body, loc, place(dim)));
+    Value inner = linalg::IndexOp::create(body, loc, loop + 1);
+    Value at = s.addi(s.muli(indices[loop], length), inner);
+    Value isThere;
+    if (parts * length != extent) {
+      isThere = s.less(at, s.index(extent));
+      at = s.clamp(at, extent);
+    }
+    indices[loop] = at;
+
+    IRMapping map;
+    Block &old = *nest.getBody();
+    unsigned next = 0;
+    for (OpOperand *input : nest.getDpsInputOperands()) {
+      BlockArgument value = old.getArgument(input->getOperandNumber());
+      AffineMap access = nest.getMatchingIndexingMap(input);
+      if (!access.isFunctionOfDim(loop)) {
+        map.map(value, values[next++]);
+      } else if (!value.use_empty()) {
+        SmallVector<Value> element;
+        for (AffineExpr result : access.getResults())
+          element.push_back(indices[cast<AffineDimExpr>(result).getPosition()]);
+        map.map(value,
+                tensor::ExtractOp::create(body, loc, input->get(), element));
+      }
+    }
+    ++next; // the extents
+    llvm::SmallDenseMap<Operation *, Value> sums;
+    for (auto [number, present] : llvm::enumerate(nest.getRegionOutputArgs())) {
+      map.map(present, values[next + number]);
+      sums[old.getTerminator()->getOperand(number).getDefiningOp()] = present;
+    }
+    for (Operation &op : old) {
+      if (auto index = dyn_cast<linalg::IndexOp>(op)) {
+        map.map(index.getResult(), indices[index.getDim()]);
+        continue;
+      }
+      Operation *copy = body.clone(op, map);
+      Value present = sums.lookup(&op);
+      if (!present || !isThere)
+        continue;
+      OpBuilder::InsertionGuard guard(body);
+      body.setInsertionPoint(copy);
+      for (OpOperand &operand : copy->getOpOperands())
+        if (operand.get() != map.lookup(present))
+          operand.set(s.select(isThere, operand.get(),
+                               s.constant(operand.get().getType(), 0)));
+    }
+  }
+
+  linalg::GenericOp nest;
+  unsigned loop;
+  int64_t parts, extent, length;
+  OpBuilder b;
+};
+
+} // namespace
+
+bool brew::canSplitLoop(linalg::GenericOp nest, unsigned loop) {
+  return llvm::all_of(nest.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = nest.getMatchingIndexingMap(input);
+    return !map.isFunctionOfDim(loop) || map.isProjectedPermutation();
+  });
+}
+
+linalg::GenericOp brew::splitLoop(linalg::GenericOp nest, unsigned loop,
+                                  int64_t parts) {
+  return LoopSplitter(nest, loop, parts).run();
+}
