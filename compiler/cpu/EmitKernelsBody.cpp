@@ -3,8 +3,8 @@
 
 #include "compiler/cpu/EmitKernelsBody.h"
 
-#include "compiler/kernels/KernelLoops.h"
 #include "compiler/cpu/LowerToLLVM.h"
+#include "compiler/kernels/KernelIndices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -8,7 +8,9 @@
 
 #include "compiler/cpu/EmitKernelsSchedule.h"
 
+#include "compiler/kernels/KernelIndices.h"
 #include "compiler/kernels/KernelLoops.h"
+#include "compiler/kernels/KernelTemporaries.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"

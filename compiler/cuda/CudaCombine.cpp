@@ -1,7 +1,7 @@
 //===- CudaCombine.cpp - How partial results of a reduction combine -------===//
 #include "compiler/cuda/CudaSchedule.h"
 
-#include "compiler/kernels/KernelLoops.h"
+#include "compiler/kernels/KernelIndices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/cuda/CudaSchedule.h"
 
+#include "compiler/kernels/KernelIndices.h"
 #include "compiler/kernels/KernelLoops.h"
 
 #include "llvm/Support/MathExtras.h"

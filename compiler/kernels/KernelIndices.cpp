@@ -1,0 +1,204 @@
+//===- KernelIndices.cpp - How a body's indices move ----------------------===//
+
+#include "compiler/kernels/KernelIndices.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace brew::compiler {
+namespace {
+/// indexStep of the values of one body, each looked at once: bodies that search
+/// use a value so often that following every path would never end.
+class IndexSteps {
+public:
+  IndexSteps(const Nest &nest, unsigned loop) : nest(nest), loop(loop) {}
+
+  std::optional<int64_t> of(Value index) {
+    auto found = known.find(index);
+    if (found != known.end())
+      return found->second;
+    std::optional<int64_t> step = compute(index);
+    known[index] = step;
+    return step;
+  }
+
+private:
+  std::optional<int64_t> compute(Value index);
+
+  const Nest &nest;
+  const unsigned loop;
+  llvm::DenseMap<Value, std::optional<int64_t>> known;
+};
+} // namespace
+
+std::optional<int64_t> IndexSteps::compute(Value index) {
+  if (auto argument = dyn_cast<BlockArgument>(index)) {
+    // What a nest reads is only known not to change where it reads one place.
+    if (argument.getArgNumber() < nest.inputs.size())
+      if (const auto &input = nest.inputs[argument.getArgNumber()])
+        if (input->address.coefs[loop] == 0)
+          return 0;
+    return std::nullopt;
+  }
+  Operation *op = index.getDefiningOp();
+  if (auto position = dyn_cast<linalg::IndexOp>(op))
+    return nest.indices[position.getDim()]->coefs[loop];
+  if (isa<arith::ConstantOp>(op))
+    return 0;
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
+    if (nest.extracts.find(op)->second.address.coefs[loop] != 0)
+      return std::nullopt;
+    for (Value operand : extract.getIndices())
+      if (!operand.getDefiningOp<linalg::IndexOp>() && of(operand) != 0)
+        return std::nullopt;
+    return 0;
+  }
+  SmallVector<std::optional<int64_t>> steps;
+  bool still = true;
+  for (Value operand : op->getOperands()) {
+    steps.push_back(of(operand));
+    still &= steps.back() == 0;
+  }
+  if (still)
+    return 0;
+  if (op->getNumOperands() != 2 || !steps[0] || !steps[1])
+    return std::nullopt;
+  if (isa<arith::AddIOp>(op))
+    return *steps[0] + *steps[1];
+  if (isa<arith::SubIOp>(op))
+    return *steps[0] - *steps[1];
+  std::optional<int64_t> constant = getConstantIntValue(op->getOperand(1));
+  if (!constant)
+    return std::nullopt;
+  if (isa<arith::MulIOp>(op))
+    return *steps[0] * *constant;
+  if (isa<arith::MaxSIOp, arith::MinSIOp>(op))
+    return steps[0];
+  return std::nullopt;
+}
+
+std::optional<int64_t> indexStep(const Nest &nest, Value index, unsigned loop) {
+  return IndexSteps(nest, loop).of(index);
+}
+
+std::optional<int64_t> extractStep(const Nest &nest, Operation *op,
+                                   const Extract &access, unsigned loop) {
+  int64_t step = access.address.coefs[loop];
+  auto extract = cast<tensor::ExtractOp>(op);
+  for (auto [stride, index] : llvm::zip(access.strides, extract.getIndices())) {
+    if (stride == 0)
+      continue;
+    std::optional<int64_t> moved = indexStep(nest, index, loop);
+    if (!moved)
+      return std::nullopt;
+    step += stride * *moved;
+  }
+  return step;
+}
+
+SmallVector<Operation *> edgeOperations(const Nest &nest, unsigned loop) {
+  SmallVector<Operation *> edges;
+  for (Operation &op : nest.body()->without_terminator()) {
+    auto compare = dyn_cast<arith::CmpIOp>(op);
+    bool ordered =
+        compare && (compare.getPredicate() == arith::CmpIPredicate::slt ||
+                    compare.getPredicate() == arith::CmpIPredicate::sge);
+    if (!ordered && !isa<arith::MaxSIOp, arith::MinSIOp>(op))
+      continue;
+    if (!op.getOperand(0).getType().isIndex() ||
+        !getConstantIntValue(op.getOperand(1)))
+      continue;
+    std::optional<int64_t> step = indexStep(nest, op.getOperand(0), loop);
+    if (step && *step > 0)
+      edges.push_back(&op);
+  }
+  return edges;
+}
+
+/// The comparisons that all must hold for `condition`.
+static void addConjuncts(Value condition,
+                         llvm::SetVector<Operation *> &conjuncts) {
+  Operation *op = condition.getDefiningOp();
+  if (!op)
+    return;
+  conjuncts.insert(op);
+  if (isa<arith::AndIOp>(op))
+    for (Value operand : op->getOperands())
+      addConjuncts(operand, conjuncts);
+}
+
+/// The comparisons without which `value` is a zero.
+static void addGuardsOfZero(Value value, llvm::SetVector<Operation *> &guards) {
+  Operation *op = value.getDefiningOp();
+  if (auto select = dyn_cast_or_null<arith::SelectOp>(op)) {
+    if (matchPattern(select.getFalseValue(), m_AnyZeroFloat()))
+      addConjuncts(select.getCondition(), guards);
+  } else if (isa_and_nonnull<arith::MulFOp>(op)) {
+    for (Value operand : op->getOperands())
+      addGuardsOfZero(operand, guards);
+  }
+}
+
+SmallVector<Operation *> guardOperations(const Nest &nest, unsigned loop) {
+  // Without reduction loops every iteration writes a result of its own, and
+  // none may be left out.
+  if (nest.reductions() == 0)
+    return {};
+  linalg::GenericOp op = nest.op;
+  llvm::SetVector<Operation *> common;
+  for (auto [i, accumulated] : llvm::enumerate(op.getRegionOutputArgs())) {
+    Operation *yielded =
+        nest.body()->getTerminator()->getOperand(i).getDefiningOp();
+    llvm::SetVector<Operation *> guards;
+    if (auto sum = dyn_cast_or_null<arith::AddFOp>(yielded)) {
+      if (sum.getLhs() == accumulated)
+        addGuardsOfZero(sum.getRhs(), guards);
+    } else if (auto select = dyn_cast_or_null<arith::SelectOp>(yielded)) {
+      if (select.getFalseValue() == accumulated)
+        addConjuncts(select.getCondition(), guards);
+    }
+    if (i == 0)
+      common = guards;
+    else
+      common.remove_if(
+          [&](Operation *guard) { return !guards.contains(guard); });
+  }
+
+  SmallVector<Operation *> usable;
+  for (Operation *guard : common) {
+    auto compare = dyn_cast<arith::CmpIOp>(guard);
+    if (!compare || !compare.getLhs().getType().isIndex() ||
+        !getConstantIntValue(compare.getRhs()) ||
+        (compare.getPredicate() != arith::CmpIPredicate::slt &&
+         compare.getPredicate() != arith::CmpIPredicate::sge))
+      continue;
+    std::optional<int64_t> step = indexStep(nest, compare.getLhs(), loop);
+    if (step && *step >= 0)
+      usable.push_back(guard);
+  }
+  // Clamps to the range that a guard demands pass wherever it holds.
+  auto follows = [&](Operation *edge) {
+    if (llvm::is_contained(usable, edge))
+      return true;
+    bool below = isa<arith::MinSIOp>(edge);
+    Value clamped = edge->getOperand(0);
+    if (auto low = clamped.getDefiningOp<arith::MaxSIOp>(); below && low)
+      clamped = low.getLhs();
+    int64_t limit = *getConstantIntValue(edge->getOperand(1)) + below;
+    return llvm::any_of(usable, [&](Operation *guard) {
+      auto compare = cast<arith::CmpIOp>(guard);
+      return !isa<arith::CmpIOp>(edge) && compare.getLhs() == clamped &&
+             getConstantIntValue(compare.getRhs()) == limit &&
+             (compare.getPredicate() == arith::CmpIPredicate::slt) == below;
+    });
+  };
+  if (!llvm::all_of(edgeOperations(nest, loop), follows))
+    return {};
+  return usable;
+}
+
+} // namespace brew::compiler

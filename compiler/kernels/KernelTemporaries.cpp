@@ -1,0 +1,99 @@
+//===- KernelTemporaries.cpp - Results that stay in a part ----------------===//
+
+#include "compiler/kernels/KernelTemporaries.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace brew::compiler {
+namespace {
+
+/// A temporary whose dropped loops leave holes is packed where every reader
+/// uses the producer's own strides.
+class Packing {
+public:
+  Packing(const Nest &producer, const Linear &address, unsigned outer) {
+    for (unsigned i = outer; i < producer.loops.size(); ++i)
+      if (address.coefs[i]) {
+        extents[address.coefs[i]] = producer.loops[i].extent;
+        span += address.coefs[i] * (producer.loops[i].extent - 1);
+      }
+    int64_t stride = 1;
+    for (auto [coef, extent] : extents) {
+      packed[coef] = stride;
+      stride *= extent;
+    }
+    packed[0] = 0;
+    packedSize = stride;
+  }
+
+  void require(ArrayRef<int64_t> coefs) {
+    for (int64_t coef : coefs)
+      possible &= packed.count(coef) != 0;
+  }
+  void require(const Linear &address) {
+    require(address.coefs);
+    possible &= address.constant == 0;
+  }
+  void rewrite(MutableArrayRef<int64_t> coefs) const {
+    if (possible)
+      for (int64_t &coef : coefs)
+        coef = packed.at(coef);
+  }
+  int64_t size() const { return possible ? packedSize : span; }
+
+private:
+  std::map<int64_t, int64_t> extents, packed; // by stride
+  int64_t span = 1, packedSize = 1;
+  bool possible = true;
+};
+
+} // namespace
+
+void placeTemporaries(Part &part, unsigned outer) {
+  auto drop = [&](Linear &address) {
+    std::fill_n(address.coefs.begin(), outer, 0);
+  };
+  for (auto [p, producer] : llvm::enumerate(part.nests))
+    for (auto [r, output] : llvm::enumerate(producer.outputs)) {
+      bool inside = output.arguments.empty() && output.readLater;
+      if (!inside && !output.overwritesRead)
+        continue;
+      output.temporary = output.address;
+      drop(output.temporary);
+      Packing packing(producer, output.temporary, outer);
+      auto forEachReader = [&, p = p, r = r](auto function) {
+        auto matches = [&, p = p, r = r](const Source &source) {
+          return source.kind == Source::Kind::Result && source.nest == p &&
+                 source.result == r;
+        };
+        for (Nest &reader : part.nests) {
+          MutableArrayRef<int64_t> none;
+          for (std::optional<Access> &input : reader.inputs)
+            if (input && matches(input->source))
+              function(input->address, none);
+          for (Output &result : reader.outputs)
+            if (result.initial && matches(result.initial->source))
+              function(result.initial->address, none);
+          for (auto &entry : reader.extracts)
+            if (matches(entry.second.source))
+              function(entry.second.address,
+                       MutableArrayRef<int64_t>(entry.second.strides));
+        }
+      };
+      forEachReader([&](Linear &address, ArrayRef<int64_t> strides) {
+        drop(address);
+        packing.require(address);
+        packing.require(strides);
+      });
+      forEachReader([&](Linear &address, MutableArrayRef<int64_t> strides) {
+        packing.rewrite(address.coefs);
+        packing.rewrite(strides);
+      });
+      packing.rewrite(output.temporary.coefs);
+      output.temporarySize = packing.size();
+    }
+}
+
+} // namespace brew::compiler

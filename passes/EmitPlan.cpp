@@ -1,0 +1,256 @@
+//===- EmitPlan.cpp - The steps of a planned program ----------------------===//
+#include "passes/EmitPlan.h"
+
+#include "dialects/Brew/layers/Convolution.h"
+#include "dialects/Brew/layers/Shape.h"
+#include "passes/PlanParts.h"
+#include "passes/ValuePlace.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace brew;
+using namespace brew::ir;
+
+namespace {
+
+class PlanEmitter {
+public:
+  PlanEmitter(ProgramOp program, const PlanRoots &roots, OpBuilder &b,
+              llvm::StringMap<int> &kernelNames)
+      : program(program), roots(roots), b(b), kernelNames(kernelNames) {}
+
+  planir::ProgramOp run();
+
+private:
+  Value buffer(Value value);
+  void emitSteps(planir::ProgramOp plan);
+  void emitSinks();
+  planir::KernelOp outline(KernelOp kernel, planir::ProgramOp plan);
+  const std::string &uniqueName(Value owner);
+
+  ProgramOp program;
+  const PlanRoots &roots;
+  OpBuilder &b;
+  llvm::StringMap<int> &kernelNames;
+  llvm::DenseMap<Value, Value> buffers;
+  llvm::StringMap<int> names;
+  llvm::DenseMap<Value, std::string> valueNames;
+};
+
+} // namespace
+
+/// A name that a reader of reports recognises: the blob's, or the layer's.
+static std::string nameOf(Value value) {
+  for (Operation *user : value.getUsers())
+    if (auto keep = dyn_cast<KeepOp>(user);
+        keep && keep.getWhat() != "top" && keep.getWhat() != "bottom_diff")
+      return (keep.getName() + (keep.getWhat() == "data"    ? ""
+                                : keep.getWhat() == "count" ? ".count"
+                                                            : ".diff"))
+          .str();
+  Operation *op = value.getDefiningOp();
+  unsigned number = cast<OpResult>(value).getResultNumber();
+  if (auto tops = op->getAttrOfType<ArrayAttr>("tops"))
+    if (number < tops.size() && !cast<StringAttr>(tops[number]).empty())
+      return cast<StringAttr>(tops[number]).str();
+  if (auto kernel = dyn_cast<KernelOp>(op))
+    return (kernel.getName() + "." + std::to_string(number)).str();
+  if (auto layer = op->getAttrOfType<StringAttr>("layer"))
+    return (layer.getValue() + "." +
+            op->getName().getStringRef().split('.').second)
+        .str();
+  return "value";
+}
+
+const std::string &PlanEmitter::uniqueName(Value owner) {
+  std::string &name = valueNames[owner];
+  if (!name.empty())
+    return name;
+  const std::optional<Fixed> &fixed = roots.of(owner).fixed;
+  bool isWhole = placeOf(owner).owner == owner;
+  name = fixed && isWhole ? fixed->name : nameOf(owner);
+  if (fixed && isWhole)
+    return name;
+  if (int repeat = names[name]++)
+    name += "#" + std::to_string(repeat);
+  return name;
+}
+
+Value PlanEmitter::buffer(Value value) {
+  Value &known = buffers[value];
+  if (known)
+    return known;
+  const Root &root = roots.of(value);
+  // A view of another shape has the name of what it views.
+  Value owner = ownerOf(value);
+  std::string name = uniqueName(owner);
+  DenseI64ArrayAttr live;
+  if (!root.fixed)
+    live = b.getDenseI64ArrayAttr(
+        {root.live.first,
+         std::min(root.live.last, std::max<int64_t>(roots.steps() - 1, 0))});
+  Place place = placeOf(value);
+  int64_t start = root.fixed ? root.fixed->offset : root.live.offset;
+  auto buffer = planir::BufferOp::create(
+      b, value.getLoc(), memrefOf(tensorOf(value)), name,
+      root.fixed ? root.fixed->arena : StringRef(kTransient),
+      start + place.offset * (tensorOf(value).getElementTypeBitWidth() / 8),
+      live,
+      // An earlier value in the same bytes may be overwritten in place.
+      !root.fixed && roots.isPinned(owner));
+  if (isPart(tensorOf(owner)))
+    buffer->setAttr(brew::kWholeAttr,
+                    b.getArrayAttr({b.getStringAttr(uniqueName(place.owner)),
+                                    b.getI64IntegerAttr(start)}));
+  known = buffer;
+  return known;
+}
+
+planir::KernelOp PlanEmitter::outline(KernelOp kernel, planir::ProgramOp plan) {
+  OpBuilder outer(plan);
+  // A number behind one name may make another layer's name, so every candidate
+  // is looked up.
+  std::string name = kernel.getName().str();
+  while (!kernelNames.try_emplace(name, 1).second)
+    name = (kernel.getName() + "_" +
+            std::to_string(kernelNames[kernel.getName()]++))
+               .str();
+  auto outlined = planir::KernelOp::create(
+      outer, kernel.getLoc(), name,
+      outer.getDenseI64ArrayAttr(roots.inPlaceOf(kernel)),
+      kernel.getLayersAttr() ? kernel.getLayersAttr() : outer.getArrayAttr({}),
+      nullptr);
+  IRMapping map;
+  kernel.getBody().cloneInto(&outlined.getBody(), map);
+  return outlined;
+}
+
+void PlanEmitter::emitSteps(planir::ProgramOp plan) {
+  using planir::Direction;
+  UnitAttr backward;
+  auto direction = [&](Direction value) {
+    return planir::DirectionAttr::get(b.getContext(), value);
+  };
+  auto layersOf = [&](Operation *op) -> ArrayAttr {
+    if (auto layer = op->getAttrOfType<StringAttr>("layer"))
+      return b.getStrArrayAttr({layer.getValue()});
+    return {};
+  };
+  auto flops = [&](Operation *op) {
+    return b.getI64IntegerAttr(cast<LibraryInterface>(op).countFlops());
+  };
+  for (Operation &op : program.getBody().front()) {
+    Location loc = op.getLoc();
+    // The gradient of an operation stands behind every forward one.
+    auto kernelOp = dyn_cast<KernelOp>(op);
+    if (op.hasAttr("brew.backward") || (kernelOp && kernelOp.getBackward()))
+      backward = b.getUnitAttr();
+    if (auto feed = dyn_cast<FeedOp>(op)) {
+      SmallVector<Value> tops;
+      for (Value value : feed.getValues())
+        tops.push_back(buffer(value));
+      planir::FeedOp::create(b, loc, feed.getLayerAttr(), feed.getKindAttr(),
+                             feed.getConfigAttr(), feed.getFolderAttr(), tops,
+                             nullptr, nullptr);
+    } else if (KernelOp kernel = kernelOp) {
+      SmallVector<Value> arguments;
+      for (Value input : kernel.getInputs())
+        arguments.push_back(buffer(input));
+      for (Value result : kernel.getOutputs())
+        arguments.push_back(buffer(result));
+      planir::LaunchOp::create(b, loc, outline(kernel, plan).getSymName(),
+                               arguments, kernel.getLayersAttr(),
+                               backward != nullptr, nullptr);
+    } else if (auto conv = dyn_cast<ConvolutionOp>(op)) {
+      planir::ConvolutionOp::create(
+          b, loc, direction(Direction::Forward), buffer(conv.getX()),
+          buffer(conv.getW()), conv.getB() ? buffer(conv.getB()) : Value(),
+          buffer(conv.getY()), conv.getKernelAttr(), conv.getStrideAttr(),
+          conv.getPadAttr(), conv.getDilationAttr(), conv.getGroupAttr(),
+          conv.getReluAttr(), layersOf(&op), backward, flops(&op));
+    } else if (auto deconv = dyn_cast<DeconvolutionOp>(op)) {
+      planir::ConvolutionOp::create(
+          b, loc, direction(Direction::BackwardData), buffer(deconv.getY()),
+          buffer(deconv.getW()), Value(), buffer(deconv.getX()),
+          deconv.getKernelAttr(), deconv.getStrideAttr(), deconv.getPadAttr(),
+          deconv.getDilationAttr(), deconv.getGroupAttr(), nullptr,
+          layersOf(&op), backward, flops(&op));
+    } else if (auto conv = dyn_cast<ConvolutionBackwardDataOp>(op)) {
+      planir::ConvolutionOp::create(
+          b, loc, direction(Direction::BackwardData), buffer(conv.getDx()),
+          buffer(conv.getW()), Value(), buffer(conv.getDy()),
+          conv.getKernelAttr(), conv.getStrideAttr(), conv.getPadAttr(),
+          conv.getDilationAttr(), conv.getGroupAttr(), nullptr, layersOf(&op),
+          b.getUnitAttr(), flops(&op));
+    } else if (auto conv = dyn_cast<ConvolutionBackwardWeightsOp>(op)) {
+      planir::ConvolutionOp::create(
+          b, loc, direction(Direction::BackwardWeights), buffer(conv.getX()),
+          buffer(conv.getDw()), conv.getDb() ? buffer(conv.getDb()) : Value(),
+          buffer(conv.getDy()), conv.getKernelAttr(), conv.getStrideAttr(),
+          conv.getPadAttr(), conv.getDilationAttr(), conv.getGroupAttr(),
+          nullptr, layersOf(&op), b.getUnitAttr(), flops(&op));
+    } else if (auto ip = dyn_cast<InnerProductOp>(op)) {
+      planir::InnerProductOp::create(
+          b, loc, direction(Direction::Forward), buffer(ip.getX()),
+          buffer(ip.getW()), ip.getB() ? buffer(ip.getB()) : Value(),
+          buffer(ip.getY()), ip.getAxisAttr(), ip.getTransposeAttr(),
+          ip.getReluAttr(), layersOf(&op), backward, flops(&op));
+    } else if (auto ip = dyn_cast<InnerProductBackwardDataOp>(op)) {
+      planir::InnerProductOp::create(
+          b, loc, direction(Direction::BackwardData), buffer(ip.getDx()),
+          buffer(ip.getW()), Value(), buffer(ip.getDy()), ip.getAxisAttr(),
+          ip.getTransposeAttr(), nullptr, layersOf(&op), b.getUnitAttr(),
+          flops(&op));
+    } else if (auto ip = dyn_cast<InnerProductBackwardWeightsOp>(op)) {
+      planir::InnerProductOp::create(
+          b, loc, direction(Direction::BackwardWeights), buffer(ip.getX()),
+          buffer(ip.getDw()), ip.getDb() ? buffer(ip.getDb()) : Value(),
+          buffer(ip.getDy()), ip.getAxisAttr(), ip.getTransposeAttr(), nullptr,
+          layersOf(&op), b.getUnitAttr(), flops(&op));
+    }
+  }
+  for (auto &[value, place] : roots.copies()) {
+    auto type = memrefOf(tensorOf(value));
+    Value target =
+        planir::BufferOp::create(b, value.getLoc(), type, place.name,
+                                 place.arena, place.offset, nullptr, false);
+    planir::CopyOp::create(b, value.getLoc(), buffer(value), target, nullptr,
+                           backward != nullptr, nullptr);
+  }
+}
+
+void PlanEmitter::emitSinks() {
+  for (Operation &op : program.getBody().front()) {
+    if (auto output = dyn_cast<OutputOp>(op))
+      planir::OutputOp::create(b, op.getLoc(), buffer(output.getValue()),
+                               output.getBlobAttr(), output.getLossWeightAttr(),
+                               output.getInnerAttr());
+    else if (auto keep = dyn_cast<KeepOp>(op))
+      planir::KeepOp::create(b, op.getLoc(), buffer(keep.getValue()),
+                             keep.getWhatAttr(), keep.getNameAttr());
+    else if (auto check = dyn_cast<CheckLabelsOp>(op))
+      planir::CheckLabelsOp::create(
+          b, op.getLoc(), buffer(check.getStatus()), buffer(check.getLabels()),
+          check.getLimitAttr(), check.getLayerAttr(), check.getBlobAttr());
+  }
+}
+
+planir::ProgramOp PlanEmitter::run() {
+  auto plan = planir::ProgramOp::create(
+      b, program.getLoc(), program.getSymName(),
+      program.getPhase() == Phase::Test, program.getBlobsAttr(),
+      program.getParamsAttr(), roots.arenaBytes, roots.lowerBoundBytes,
+      program.getCaffeBytes().value_or(0));
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&plan.getBody());
+  emitSteps(plan);
+  emitSinks();
+  return plan;
+}
+
+planir::ProgramOp brew::emitPlan(ProgramOp program, const PlanRoots &roots,
+                                 OpBuilder &b,
+                                 llvm::StringMap<int> &kernelNames) {
+  return PlanEmitter(program, roots, b, kernelNames).run();
+}

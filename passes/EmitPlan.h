@@ -1,0 +1,20 @@
+//===- EmitPlan.h - The steps of a planned program ---------------*- C++
+//-*-===//
+#pragma once
+
+#include "dialects/Plan/PlanDialect.h"
+#include "passes/PlanRoots.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace brew {
+
+/// Writes a program in the plan dialect at `b`, with outlined kernels before
+/// it. `kernelNames` are the names that the module's symbols have; those of
+/// kernels are added.
+planir::ProgramOp emitPlan(ir::ProgramOp program, const PlanRoots &roots,
+                           mlir::OpBuilder &b,
+                           llvm::StringMap<int> &kernelNames);
+
+} // namespace brew

@@ -1,0 +1,61 @@
+//===- FixedPlaces.cpp - Places outside the transient arena ---------------===//
+#include "passes/FixedPlaces.h"
+
+#include "dialects/Brew/layers/Solver.h"
+#include "passes/MemoryPlanner.h"
+
+using namespace mlir;
+using namespace brew;
+using namespace brew::ir;
+
+/// Sums over batches lie behind the solver's state, as zeros at first.
+Fixed FixedPlaces::allGradients(bool sums) const {
+  if (sums)
+    return {kState, places.slots * places.size, "gradient sums"};
+  return {kGradients, 0, "gradients"};
+}
+
+std::optional<Fixed> FixedPlaces::read(Operation *op) const {
+  if (auto read = dyn_cast<ParamValueOp>(op))
+    return Fixed{kParameters,
+                 places.offsets.lookup(read.getParamAttr().getAttr()),
+                 read.getParam().str()};
+  if (auto read = dyn_cast<ParamGradientOp>(op))
+    return Fixed{kGradients,
+                 places.offsets.lookup(read.getParamAttr().getAttr()),
+                 read.getParam().str() + ".gradient"};
+  if (auto read = dyn_cast<ParamStateOp>(op))
+    return Fixed{kState,
+                 static_cast<int64_t>(read.getSlot()) * places.size +
+                     places.offsets.lookup(read.getParamAttr().getAttr()),
+                 read.getParam().str() + ".history" +
+                     std::to_string(read.getSlot())};
+  if (auto read = dyn_cast<AllGradientsOp>(op))
+    return allGradients(read.getSums());
+  if (auto read = dyn_cast<SolverScalarOp>(op))
+    return Fixed{kScalars,
+                 static_cast<int64_t>(read.getScalar()) *
+                     brew::kBufferAlignment,
+                 stringifySolverScalar(read.getScalar()).str()};
+  return std::nullopt;
+}
+
+std::optional<Fixed> FixedPlaces::stored(Operation *op) const {
+  if (auto store = dyn_cast<StoreParamOp>(op))
+    return Fixed{kParameters,
+                 places.offsets.lookup(store.getParamAttr().getAttr()),
+                 store.getParam().str()};
+  if (auto store = dyn_cast<StoreGradientOp>(op))
+    return Fixed{kGradients,
+                 places.offsets.lookup(store.getParamAttr().getAttr()),
+                 store.getParam().str() + ".gradient"};
+  if (auto store = dyn_cast<StoreStateOp>(op))
+    return Fixed{kState,
+                 static_cast<int64_t>(store.getSlot()) * places.size +
+                     places.offsets.lookup(store.getParamAttr().getAttr()),
+                 store.getParam().str() + ".history" +
+                     std::to_string(store.getSlot())};
+  if (auto store = dyn_cast<StoreAllGradientsOp>(op))
+    return allGradients(store.getSums());
+  return std::nullopt;
+}

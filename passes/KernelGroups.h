@@ -1,0 +1,41 @@
+//===- KernelGroups.h - Loop nests that can share a kernel -------*- C++
+//-*-===//
+#pragma once
+
+#include "dialects/Brew/KernelAnalysis.h"
+
+#include <vector>
+
+namespace brew {
+
+/// Nests that will be one part of one kernel.
+struct Group {
+  llvm::SmallVector<mlir::linalg::GenericOp> nests;
+  int64_t grid = 0; ///< leading loops they share
+
+  bool contains(mlir::Operation *op) const {
+    return llvm::any_of(nests, [&](mlir::linalg::GenericOp nest) {
+      return nest.getOperation() == op;
+    });
+  }
+  int64_t work() const {
+    int64_t sum = 0;
+    for (auto nest : nests)
+      sum += ir::workOf(nest);
+    return sum;
+  }
+};
+
+/// Groups the nests of a program greedily, in its order; groups are in the
+/// order in which they end. The nests' loops are in the memory order of their
+/// results.
+std::vector<Group> groupNests(ir::ProgramOp program);
+
+/// Whether `consumer` reads what a nest of `group` gives.
+bool dependsOn(mlir::linalg::GenericOp consumer, const Group &group);
+
+/// Whether every access of the group is the identity over all loops: then its
+/// iterations are one long loop.
+bool isFlat(const Group &group);
+
+} // namespace brew

@@ -1,0 +1,163 @@
+//===- OutlineKernel.cpp - Groups of nests as a kernel --------------------===//
+#include "passes/OutlineKernel.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace brew;
+using namespace brew::ir;
+
+namespace {
+
+class Outliner {
+public:
+  Outliner(ArrayRef<const Group *> parts, Operation *position)
+      : parts(parts), b(position) {
+    b.setInsertionPointAfter(position);
+  }
+
+  KernelOp build() {
+    collect();
+    SmallVector<Type> types;
+    for (Value output : outputs)
+      types.push_back(output.getType());
+    SmallVector<Location> locations;
+    for (const Group *group : parts)
+      for (auto nest : group->nests)
+        locations.push_back(nest.getLoc());
+    auto kernel =
+        KernelOp::create(b, b.getFusedLoc(locations), types,
+                         inputs.getArrayRef(), name(), layers(), isBackward());
+    Block *body = b.createBlock(&kernel.getBody());
+    IRMapping map;
+    for (Value input : inputs)
+      map.map(input, body->addArgument(input.getType(), input.getLoc()));
+    for (auto [number, group] : llvm::enumerate(parts))
+      for (auto nest : group->nests)
+        cloneNest(nest, number, group->grid, map);
+    SmallVector<Value> yielded;
+    for (Value output : outputs)
+      yielded.push_back(map.lookup(output));
+    YieldOp::create(b, kernel.getLoc(), yielded);
+    for (auto [output, result] : llvm::zip(outputs, kernel.getOutputs()))
+      output.replaceUsesWithIf(result, [&](OpOperand &use) {
+        return !members.contains(use.getOwner()) &&
+               !isInsideMember(use.getOwner());
+      });
+    for (const Group *group : llvm::reverse(parts))
+      for (auto nest : llvm::reverse(group->nests))
+        nest->erase();
+    return kernel;
+  }
+
+private:
+  bool isInsideMember(Operation *op) const {
+    for (Operation *parent = op; parent; parent = parent->getParentOp())
+      if (members.contains(parent))
+        return true;
+    return false;
+  }
+
+  /// Finds what the nests read from outside and what leaves them.
+  void collect() {
+    for (const Group *group : parts)
+      for (auto nest : group->nests)
+        members.insert(nest);
+    for (const Group *group : parts)
+      for (auto nest : group->nests) {
+        auto read = [&](Value tensor) {
+          Operation *source = tensor.getDefiningOp();
+          if (!members.contains(source) &&
+              !isa_and_nonnull<tensor::EmptyOp, linalg::FillOp, FillOp>(source))
+            inputs.insert(tensor);
+        };
+        for (Value input : nest.getInputs())
+          read(input);
+        nest.getBody()->walk(
+            [&](tensor::ExtractOp extract) { read(extract.getTensor()); });
+        for (OpResult result : nest->getResults())
+          if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+                return !isInsideMember(user);
+              }))
+            outputs.push_back(result);
+      }
+  }
+
+  /// Clones a nest with the constants and initial values it needs.
+  void cloneNest(linalg::GenericOp nest, int64_t part, int64_t grid,
+                 IRMapping &map) {
+    std::function<void(Value)> bring = [&](Value value) {
+      Operation *source = value.getDefiningOp();
+      if (map.contains(value) || !source ||
+          !isa<tensor::EmptyOp, linalg::FillOp, FillOp, arith::ConstantOp>(
+              source))
+        return;
+      for (Value operand : source->getOperands())
+        bring(operand);
+      b.clone(*source, map)->removeAttr("brew.layer");
+    };
+    for (Value operand : nest->getOperands())
+      bring(operand);
+    nest.getBody()->walk([&](Operation *op) {
+      for (Value operand : op->getOperands())
+        if (operand.getParentBlock() == nest->getBlock())
+          bring(operand);
+    });
+    Operation *clone = b.clone(*nest, map);
+    clone->setAttr("brew.part", b.getI64IntegerAttr(part));
+    clone->setAttr("brew.grid", b.getI64IntegerAttr(grid));
+  }
+
+  SmallVector<StringRef> layerNames() {
+    llvm::SetVector<StringRef> names;
+    for (const Group *group : parts)
+      for (auto nest : group->nests)
+        if (auto layer = nest->getAttrOfType<StringAttr>("brew.layer"))
+          names.insert(layer.getValue());
+    return names.takeVector();
+  }
+  /// Whether all of it computes gradients.
+  bool isBackward() const {
+    return llvm::all_of(parts, [](const Group *group) {
+      return llvm::all_of(group->nests, [](linalg::GenericOp nest) {
+        return nest->hasAttr("brew.backward");
+      });
+    });
+  }
+  ArrayAttr layers() { return b.getStrArrayAttr(layerNames()); }
+
+  /// A name a reader of profiles recognises; made unique later.
+  std::string name() {
+    SmallVector<StringRef> names = layerNames();
+    // Two names tell what it is; a list of all is in the layers attribute.
+    std::string text;
+    for (StringRef layer : ArrayRef(names).take_front(2))
+      text += (text.empty() ? "" : "_") + layer.str();
+    if (names.empty())
+      text = b.getInsertionBlock()
+                 ->getParentOp()
+                 ->getAttrOfType<StringAttr>("sym_name")
+                 .str();
+    if (isBackward())
+      text += "_backward";
+    for (char &c : text)
+      if (!llvm::isAlnum(c))
+        c = '_';
+    return text;
+  }
+
+  SmallVector<const Group *> parts;
+  OpBuilder b;
+  llvm::DenseSet<Operation *> members;
+  llvm::SetVector<Value> inputs;
+  SmallVector<Value> outputs;
+};
+
+} // namespace
+
+KernelOp brew::outlineKernel(ArrayRef<const Group *> parts,
+                             Operation *position) {
+  return Outliner(parts, position).build();
+}

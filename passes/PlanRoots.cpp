@@ -1,0 +1,212 @@
+//===- PlanRoots.cpp - Which values of a program share bytes --------------===//
+#include "passes/PlanRoots.h"
+
+#include "dialects/Brew/KernelAnalysis.h"
+#include "dialects/Brew/layers/Shape.h"
+#include "passes/ValuePlace.h"
+
+using namespace mlir;
+using namespace brew;
+using namespace brew::ir;
+
+static int64_t bytesOf(RankedTensorType type) {
+  return countOf(type.getShape()) *
+         llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
+
+unsigned PlanRoots::rootOf(Value value) const {
+  return rootIndex.lookup(placeOf(value).owner);
+}
+
+unsigned PlanRoots::newRoot(Value value, int64_t step) {
+  Root root;
+  value = placeOf(value).owner;
+  root.live.size = bytesOf(tensorOf(value));
+  root.live.first = root.live.last = step;
+  roots.push_back(root);
+  rootIndex[value] = roots.size() - 1;
+  return roots.size() - 1;
+}
+
+void PlanRoots::touch(Value value, int64_t step) {
+  Root &root = roots[rootOf(value)];
+  root.live.first = std::min(root.live.first, step);
+  root.live.last = std::max(root.live.last, step);
+}
+
+/// Whether a later step than `step` reads what lies at a fixed place.
+bool PlanRoots::isReadAfter(const Fixed &place, int64_t step) const {
+  for (auto [value, root] : rootIndex)
+    if (roots[root].fixed && roots[root].fixed->isAt(place) &&
+        lastUse.lookup(value) > step)
+      return true;
+  return false;
+}
+
+/// Lets results of a kernel take over buffers of inputs that end here.
+void PlanRoots::shareInPlace(KernelOp kernel, int64_t step) {
+  SmallVector<int64_t> &shared = inPlace[kernel];
+  shared.assign(kernel.getNumResults(), -1);
+  llvm::SmallDenseSet<unsigned> takenRoots;
+  for (auto [number, result] : llvm::enumerate(kernel.getOutputs())) {
+    // A part lies where the whole does.
+    if (isPart(tensorOf(result)))
+      continue;
+    for (auto [i, input] : llvm::enumerate(kernel.getInputs())) {
+      if (isPart(tensorOf(input)))
+        continue;
+      unsigned root = rootOf(input);
+      Operation *source = input.getDefiningOp();
+      // Parameters and state are updated in place; other fixed places, and
+      // what a feed wrote and may not write again, are not.
+      bool updates = false;
+      if (roots[root].fixed) {
+        for (Operation *user : result.getUsers())
+          if (auto place = places.stored(user))
+            updates |= place->isAt(*roots[root].fixed);
+        if (!updates || isReadAfter(*roots[root].fixed, step))
+          continue;
+      } else if (roots[root].pinned || lastUse.lookup(input) > step ||
+                 roots[root].live.last > step || isa<FeedOp>(source)) {
+        continue;
+      }
+      if (takenRoots.contains(root) ||
+          llvm::count(kernel.getInputs(), input) != 1 ||
+          !mayShareBuffer(kernel, i, number))
+        continue;
+      // Another view of the same bytes among the inputs rules it out.
+      if (llvm::count_if(kernel.getInputs(), [&](Value other) {
+            return rootOf(other) == root;
+          }) != 1)
+        continue;
+      shared[number] = i;
+      takenRoots.insert(root);
+      rootIndex[result] = root;
+      break;
+    }
+  }
+}
+
+void PlanRoots::findLastUses() {
+  Block &block = program.getBody().front();
+  int64_t step = 0;
+  for (Operation &op : block)
+    if (isStep(&op))
+      stepNumber[&op] = step++;
+  stepCount = step;
+  // Last step at which each value, through all its views, is read.
+  for (Operation &op : llvm::reverse(block)) {
+    bool sink = isa<KeepOp, OutputOp, CheckLabelsOp>(op);
+    int64_t when = isStep(&op) ? stepNumber[&op] : sink ? stepCount : -1;
+    if (isa<ReinterpretOp, CutOp, JoinOp>(op))
+      when = lastUse.count(op.getResult(0)) ? lastUse[op.getResult(0)]
+                                            : int64_t(-1);
+    for (Value operand : op.getOperands())
+      lastUse[operand] = std::max(
+          lastUse.count(operand) ? lastUse[operand] : int64_t(-1), when);
+  }
+}
+
+void PlanRoots::findRoots() {
+  Block &block = program.getBody().front();
+  for (Operation &op : block) {
+    if (auto fixed = places.read(&op)) {
+      unsigned root = newRoot(op.getResult(0), 0);
+      roots[root].fixed = fixed;
+      continue;
+    }
+    if (isa<ReinterpretOp, CutOp>(op))
+      continue; // lives as long as what it views
+    if (auto feed = dyn_cast<FeedOp>(op)) {
+      // Readers that fill a blob for every run may share its bytes later on;
+      // blobs that are set once must keep them.
+      bool everyRun = feed.getKind() == "Data" ||
+                      feed.getKind() == "HDF5Data" ||
+                      feed.getKind() == "Random";
+      for (Value value : feed.getValues()) {
+        unsigned root = newRoot(value, 0);
+        roots[root].live.last = everyRun ? 0 : stepCount;
+      }
+    } else if (isStep(&op)) {
+      int64_t now = stepNumber[&op];
+      // First the reads: sharing needs to know that they end here.
+      for (Value operand : op.getOperands())
+        touch(operand, now);
+      if (auto kernel = dyn_cast<KernelOp>(op))
+        shareInPlace(kernel, now);
+      for (Value result : op.getResults())
+        if (!rootIndex.count(placeOf(result).owner))
+          newRoot(result, now);
+    }
+    if (isa<JoinOp>(op)) { // its parts have made it
+      if (lastUse.count(op.getResult(0)) && lastUse[op.getResult(0)] >= 0)
+        touch(op.getResult(0), lastUse[op.getResult(0)]);
+      continue;
+    }
+    for (Value result : op.getResults())
+      if (rootIndex.count(placeOf(result).owner))
+        touch(result,
+              std::max<int64_t>(lastUse.count(result) ? lastUse[result] : -1,
+                                stepNumber.count(&op) ? stepNumber[&op] : 0));
+  }
+  // What is read after the run keeps its bytes to the end.
+  for (Operation &op : block)
+    if (isa<KeepOp, OutputOp, CheckLabelsOp>(op))
+      for (Value operand : op.getOperands()) {
+        touch(operand, stepCount);
+        roots[rootOf(operand)].pinned = true;
+        pinnedValues.insert(ownerOf(operand));
+      }
+}
+
+/// Values that are stored are produced in the place they are stored to.
+void PlanRoots::placeStores() {
+  for (Operation &op : program.getBody().front()) {
+    auto place = places.stored(&op);
+    if (!place)
+      continue;
+    Value value = op.getOperand(0);
+    Root &root = roots[rootOf(value)];
+    if (root.fixed && root.fixed->isAt(*place))
+      continue; // written in place
+    // What is read as well must keep its value until the last read.
+    bool readToo = place->arena != kGradients &&
+                   llvm::any_of(roots, [&](const Root &other) {
+                     return other.fixed && other.fixed->isAt(*place);
+                   });
+    // A part lies where the whole does.
+    if (root.fixed || readToo || isPart(tensorOf(ownerOf(value))))
+      storeCopies.push_back({value, *place});
+    else
+      root.fixed = place;
+  }
+  for (auto &[value, place] : storeCopies)
+    touch(value, stepCount);
+}
+
+void PlanRoots::assignOffsets() {
+  std::vector<LiveValue> values;
+  std::vector<unsigned> owners;
+  for (auto [index, root] : llvm::enumerate(roots))
+    if (!root.fixed) {
+      values.push_back(root.live);
+      owners.push_back(index);
+    }
+  arenaBytes = planOffsets(values);
+  lowerBoundBytes = lowerBound(values);
+  for (auto [value, owner] : llvm::zip(values, owners))
+    roots[owner].live.offset = value.offset;
+}
+
+PlanRoots::PlanRoots(ProgramOp program, const FixedPlaces &places)
+    : program(program), places(places) {
+  findLastUses();
+  findRoots();
+  placeStores();
+  assignOffsets();
+}
+
+ArrayRef<int64_t> PlanRoots::inPlaceOf(KernelOp kernel) const {
+  auto found = inPlace.find(kernel);
+  return found == inPlace.end() ? ArrayRef<int64_t>() : found->second;
+}

@@ -1,0 +1,77 @@
+//===- PlanRoots.h - Which values of a program share bytes -------*- C++
+//-*-===//
+//
+// A *root* is a value that owns bytes; views (brew.reinterpret, brew.cut), what
+// is joined (brew.join), and results written in place belong to the root of
+// their source or whole. Roots that are stored to a parameter arena live there;
+// all others get an offset in the transient arena for the steps between their
+// first write and last read.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "dialects/Brew/BrewDialect.h"
+#include "passes/FixedPlaces.h"
+#include "passes/MemoryPlanner.h"
+
+#include <optional>
+#include <vector>
+
+namespace brew {
+
+/// Bytes that one or more values share.
+struct Root {
+  std::optional<Fixed> fixed;
+  LiveValue live; ///< with its offset in the transient arena, unless fixed
+  bool pinned = false;
+};
+
+/// The roots of one program, with their places.
+class PlanRoots {
+public:
+  /// Plans all of `program`. Steps are numbered in its order.
+  PlanRoots(ir::ProgramOp program, const FixedPlaces &places);
+
+  const Root &of(mlir::Value value) const { return roots[rootOf(value)]; }
+  /// Whether what `owner` (see ownerOf) holds is read after the run.
+  bool isPinned(mlir::Value owner) const {
+    return pinnedValues.contains(owner);
+  }
+  /// For every result of a kernel the input whose bytes it overwrites, or -1.
+  llvm::ArrayRef<int64_t> inPlaceOf(ir::KernelOp kernel) const;
+  /// Stored values that cannot be produced in the place they are stored to.
+  llvm::ArrayRef<std::pair<mlir::Value, Fixed>> copies() const {
+    return storeCopies;
+  }
+  int64_t steps() const { return stepCount; }
+  /// Of the transient arena, and the most that is alive at once.
+  int64_t arenaBytes = 0, lowerBoundBytes = 0;
+
+private:
+  static bool isStep(mlir::Operation *op) {
+    return mlir::isa<ir::KernelOp, ir::LibraryInterface>(op);
+  }
+  unsigned rootOf(mlir::Value value) const;
+  unsigned newRoot(mlir::Value value, int64_t step);
+  void findRoots();
+  void findLastUses();
+  bool isReadAfter(const Fixed &place, int64_t step) const;
+  void shareInPlace(ir::KernelOp kernel, int64_t step);
+  void placeStores();
+  void assignOffsets();
+  void touch(mlir::Value value, int64_t step);
+
+  ir::ProgramOp program;
+  const FixedPlaces &places;
+  std::vector<Root> roots;
+  llvm::DenseMap<mlir::Value, unsigned> rootIndex;
+  llvm::DenseSet<mlir::Value>
+      pinnedValues; // read after the run; owners of views
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int64_t>> inPlace;
+  llvm::DenseMap<mlir::Value, int64_t> lastUse;
+  llvm::DenseMap<mlir::Operation *, int64_t> stepNumber;
+  llvm::SmallVector<std::pair<mlir::Value, Fixed>> storeCopies;
+  int64_t stepCount = 0;
+};
+
+} // namespace brew

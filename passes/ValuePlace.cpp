@@ -1,0 +1,42 @@
+//===- ValuePlace.cpp - Values in the bytes of others ---------------------===//
+#include "passes/ValuePlace.h"
+
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/layers/Shape.h"
+
+using namespace mlir;
+using namespace brew;
+using namespace brew::ir;
+
+Value brew::ownerOf(Value value) {
+  while (auto view = value.getDefiningOp<ReinterpretOp>())
+    value = view.getX();
+  return value;
+}
+
+Place brew::placeOf(Value value) {
+  Place place{ownerOf(value)};
+  for (;;) {
+    if (auto cut = place.owner.getDefiningOp<CutOp>()) {
+      for (auto [at, stride] : llvm::zip_equal(
+               cut.getOffsets(), memoryStrides(tensorOf(cut.getX()))))
+        place.offset += at * stride;
+      place.owner = ownerOf(cut.getX());
+      continue;
+    }
+    JoinOp whole;
+    for (Operation *user : place.owner.getUsers())
+      if (auto join = dyn_cast<JoinOp>(user))
+        whole = join;
+    if (!whole)
+      return place;
+    int64_t axis = whole.getAxis();
+    int64_t stride = memoryStrides(tensorOf(whole.getY()))[axis];
+    for (Value part : whole.getXs()) {
+      if (part == place.owner)
+        break;
+      place.offset += shapeOf(part)[axis] * stride;
+    }
+    place.owner = whole.getY();
+  }
+}

@@ -1,0 +1,22 @@
+//===- ValuePlace.h - Values in the bytes of others --------------*- C++
+//-*-===//
+#pragma once
+
+#include "mlir/IR/Value.h"
+
+namespace brew {
+
+/// What `value` is another shape of, through all such views.
+mlir::Value ownerOf(mlir::Value value);
+
+/// Where a value lies: in the bytes of `owner`, `offset` elements behind its
+/// first.
+struct Place {
+  mlir::Value owner;
+  int64_t offset = 0;
+};
+
+/// Through all views, cuts and joins.
+Place placeOf(mlir::Value value);
+
+} // namespace brew
