@@ -53,6 +53,8 @@ public:
 
   /// Starts steps [begin, end) of a program; downloads wait for them.
   virtual void run(int program, std::size_t begin, std::size_t end) = 0;
+  /// Waits for all that was started.
+  virtual void synchronize() {}
   /// Starts whole programs, then copies of the buffers in `reads` to the host.
   /// False, and nothing is done, where there is no queue to put them in.
   virtual bool start(const std::vector<int> &, // programs

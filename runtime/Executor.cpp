@@ -134,6 +134,8 @@ void Executor::run(int index) {
   runChecks(description, [&](auto buffer, auto use) { read(buffer, use); });
 }
 
+void Executor::synchronize() { backend->synchronize(); }
+
 void Executor::runTimed(
     int index, const std::function<void(std::size_t, double)> &observer) {
   const plan::Program &description = program(index);

@@ -132,6 +132,8 @@ public:
   /// Runs a whole program, then its checks. Throws Error (1) when one fails
   /// (e.g. a label outside [0, classes)).
   void run(int program);
+  /// Waits for all that was started, where a device works on its own.
+  void synchronize();
 
   /// Starts programs that run one after the other; a device returns before they
   /// end. Programs may be started together if canRunTogether() says so.

@@ -47,7 +47,7 @@ int CallTuner::fastest(VendorCall &call, double &seconds) {
         workspace = DeviceMemory();
         workspace = DeviceMemory(device, bytes, "memory to try an engine in");
       }
-      const double needed = secondsOf(call, i, workspace);
+      const double needed = secondsOf(call, i, workspace, seconds);
       ++measured;
       if (needed < seconds) {
         seconds = needed;
@@ -65,9 +65,10 @@ int CallTuner::fastest(VendorCall &call, double &seconds) {
   return best;
 }
 
-/// The least of a few runs, after one that may load code.
+/// The least of a few runs, after one that may load code; of one, if that is
+/// far from the best so far.
 double CallTuner::secondsOf(VendorCall &call, int candidate,
-                            const DeviceMemory &workspace) {
+                            const DeviceMemory &workspace, double best) {
   constexpr int kRuns = 5;
   call.run(candidate, workspace.address(), stream);
   stream.synchronize(call.describe(candidate));
@@ -79,6 +80,8 @@ double CallTuner::secondsOf(VendorCall &call, int candidate,
     stop.record(stream);
     stop.synchronize(call.describe(candidate));
     least = std::min(least, stop.secondsSince(start));
+    if (least > 2 * best)
+      break;
   }
   return least;
 }

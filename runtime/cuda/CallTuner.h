@@ -25,7 +25,7 @@ private:
   int firstUsable(const VendorCall &call) const;
   int fastest(VendorCall &call, double &seconds);
   double secondsOf(VendorCall &call, int candidate,
-                   const DeviceMemory &workspace);
+                   const DeviceMemory &workspace, double best);
 
   const Device &device;
   const Stream &stream;

@@ -15,13 +15,12 @@
 #include "runtime/cuda/Libraries.h"
 #include "runtime/cuda/Modules.h"
 #include "runtime/cuda/ProgramSteps.h"
+#include "runtime/cuda/ScalarArena.h"
 #include "runtime/cuda/TimingCache.h"
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
 #include <map>
-#include <optional>
 
 namespace brew::runtime::cuda {
 
@@ -31,6 +30,11 @@ class CudaBackend : public Backend {
 public:
   CudaBackend(std::shared_ptr<const plan::PlanFile> file,
               const ExecutorOptions &options);
+  /// What is still enqueued reads and writes memory of members.
+  ~CudaBackend() override {
+    device.api().cuStreamSynchronize(compute.get());
+    inputs.settle();
+  }
 
   int threads() const override { return workers.count(); }
   std::byte *hostData(std::uint32_t) override { return nullptr; }
@@ -44,6 +48,9 @@ public:
                     const std::vector<float> &mean) override;
   void feedPixels(int program, int feed, const std::byte *block) override;
   void run(int program, std::size_t begin, std::size_t end) override;
+  void synchronize() override {
+    compute.synchronize("running the net on the GPU");
+  }
   bool start(const std::vector<int> &programs,
              const std::vector<std::uint32_t> &reads) override;
   std::vector<std::byte> finish() override;
@@ -71,10 +78,10 @@ private:
     return manifest.programs(program).feeds(feed);
   }
   void prepareCalls(const ExecutorOptions &options);
-  void flushScalars();
   void beforeRun();
   void enqueueAll(const std::vector<int> &sequence);
   void runAll(const std::vector<int> &sequence);
+  Graph captured(const std::vector<int> &sequence);
 
   /// Results of a run on their way to the host.
   struct InFlight {
@@ -89,6 +96,7 @@ private:
   std::shared_ptr<const plan::PlanFile> plan;
   const plan::Manifest &manifest;
   const Libraries libraries;
+  const std::function<void(const std::string &)> warn;
   Threads workers;
   Device device;
   Stream compute;
@@ -98,18 +106,10 @@ private:
   std::vector<std::vector<DeviceStep>> programs;
   DeviceMemory workspace;
 
-  std::map<std::vector<int>, int> runs; ///< of a sequence, until captured
+  std::map<std::vector<int>, std::uint64_t> runs; ///< of a sequence, uncaptured
   std::map<std::vector<int>, Graph> graphs;
   Inputs inputs;
-  // Solver scalars are written on the host and copied before the next run.
-  struct Scalars {
-    std::uint32_t arena;
-    std::vector<std::byte> image;
-    bool changed = false;
-  };
-  std::optional<Scalars> scalars;
-  std::vector<ResultSlot> scalarSlots; ///< their ways to the device, in turn
-  std::size_t nextScalarSlot = 0;
+  std::map<std::uint32_t, ScalarArena> scalars; ///< by arena
   std::vector<ResultSlot> results;
   std::deque<InFlight> inFlight;
 };
@@ -127,7 +127,7 @@ CudaBackend::CudaBackend(std::shared_ptr<const plan::PlanFile> file,
                          const ExecutorOptions &options)
     : plan(std::move(file)), manifest(plan->manifest()),
       libraries(chooseLibraries(manifest.target(), plan->path())),
-      workers(options.threads),
+      warn(options.warn), workers(options.threads),
       device(DriverApi::open(libraries.driver), options.gpu), compute(device),
       arenas(device, compute, *plan),
       modules(device, *plan, libraries.simulated),
@@ -138,9 +138,10 @@ CudaBackend::CudaBackend(std::shared_ptr<const plan::PlanFile> file,
              [this](std::uint32_t index) { return address(index); }) {
   for (int i = 0; i < manifest.arenas_size(); ++i) {
     const plan::Arena &arena = manifest.arenas(i);
+    const auto number = static_cast<std::uint32_t>(i);
     if (arena.kind() == plan::SCALARS)
-      scalars = Scalars{static_cast<std::uint32_t>(i),
-                        std::vector<std::byte>(arena.size()), false};
+      scalars.emplace(
+          number, ScalarArena(device, arenas.address(number), arena.size()));
   }
   for (const plan::Program &program : manifest.programs())
     programs.push_back(builder.build(program));
@@ -210,12 +211,8 @@ void CudaBackend::download(std::uint32_t index, std::byte *bytes) {
 
 void CudaBackend::uploadBytes(std::uint32_t arena, std::uint64_t offset,
                               const void *bytes, std::size_t size) {
-  if (scalars && scalars->arena == arena) {
-    std::byte *place = scalars->image.data() + offset;
-    scalars->changed |= std::memcmp(place, bytes, size) != 0;
-    std::memcpy(place, bytes, size);
-    return;
-  }
+  if (auto entry = scalars.find(arena); entry != scalars.end())
+    return entry->second.write(offset, bytes, size);
   device.enter();
   const std::string purpose = "copying to the GPU";
   device.api().check(
@@ -223,28 +220,6 @@ void CudaBackend::uploadBytes(std::uint32_t arena, std::uint64_t offset,
                                      size, compute.get()),
       purpose);
   compute.synchronize(purpose);
-}
-
-/// Programs that run meanwhile keep reading the values they were started with:
-/// the copy is in order with them, from memory that nothing else touches until
-/// it has happened.
-void CudaBackend::flushScalars() {
-  if (!scalars || !scalars->changed)
-    return;
-  const std::string purpose = "copying the solver's numbers to the GPU";
-  const std::vector<std::byte> &image = scalars->image;
-  scalars->changed = false;
-  while (scalarSlots.size() < 2)
-    scalarSlots.push_back({PinnedMemory(device, image.size()), Event(device)});
-  ResultSlot &slot = scalarSlots[nextScalarSlot];
-  nextScalarSlot = 1 - nextScalarSlot;
-  slot.arrived.synchronize(purpose);
-  std::memcpy(slot.memory.data(), image.data(), image.size());
-  device.api().check(device.api().cuMemcpyHtoDAsync(
-                         arenas.address(scalars->arena), slot.memory.data(),
-                         image.size(), compute.get()),
-                     purpose);
-  slot.arrived.record(compute);
 }
 
 void CudaBackend::feed(std::uint32_t index, const std::byte *bytes) {
@@ -273,7 +248,8 @@ void CudaBackend::feedPixels(int program, int feed, const std::byte *block) {
 void CudaBackend::beforeRun() {
   device.enter();
   inputs.deliver(compute);
-  flushScalars();
+  for (auto &[arena, numbers] : scalars)
+    numbers.flush(compute);
 }
 
 void CudaBackend::enqueueAll(const std::vector<int> &sequence) {
@@ -282,16 +258,28 @@ void CudaBackend::enqueueAll(const std::vector<int> &sequence) {
       enqueue(step, device, workspace.address(), compute);
 }
 
+/// The sequence as one graph; none where it is empty or cannot be captured.
+Graph CudaBackend::captured(const std::vector<int> &sequence) {
+  if (std::all_of(sequence.begin(), sequence.end(), [&](int program) {
+        return programs[index(program)].empty();
+      }))
+    return {};
+  try {
+    return Graph::capture(device, compute, [&] { enqueueAll(sequence); });
+  } catch (const Error &error) {
+    warn(plan->path() +
+         ": its steps are started one by one, since they cannot "
+         "be a CUDA graph: " +
+         error.what());
+    return {};
+  }
+}
+
 void CudaBackend::runAll(const std::vector<int> &sequence) {
   beforeRun();
   Graph &graph = graphs[sequence];
-  if (!graph && runs[sequence]++ > 0) {
-    bool any = false;
-    for (int program : sequence)
-      any |= !programs[index(program)].empty();
-    if (any)
-      graph = Graph::capture(device, compute, [&] { enqueueAll(sequence); });
-  }
+  if (!graph && runs[sequence]++ == 1)
+    graph = captured(sequence);
   if (graph)
     graph.launch(compute);
   else

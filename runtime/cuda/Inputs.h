@@ -29,6 +29,9 @@ public:
   /// Enqueues the last step of all that was put.
   void deliver(const Stream &compute);
 
+  /// Waits for copies that are under way, whatever becomes of them.
+  void settle() const { device.api().cuStreamSynchronize(copies.get()); }
+
   /// Bytes held on the device beside the buffers themselves.
   std::uint64_t deviceBytes() const;
 

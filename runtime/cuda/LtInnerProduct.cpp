@@ -213,7 +213,7 @@ public:
   }
   std::uint64_t workspaceBytes(int candidate) const override {
     return std::max(product->workspaceBytes(candidate),
-                    biasSum ? biasSum->workspaceBytes(0) : 0);
+                    after ? after->workspaceBytes(0) : 0);
   }
   void run(int candidate, CUdeviceptr workspace,
            const Stream &stream) override {
@@ -221,8 +221,8 @@ public:
       if (operand.in)
         operand.in->enqueue(device, stream);
     product->run(candidate, workspace, stream);
-    if (biasSum)
-      biasSum->run(0, workspace, stream);
+    if (after)
+      after->run(0, workspace, stream);
     for (const Staged &operand : staged)
       if (operand.out)
         operand.out->enqueue(device, stream);
@@ -231,13 +231,18 @@ public:
 private:
   void sumBiasApart(CublasLt &library, const Matrix &y, MatmulProblem &problem,
                     const CallOptions &options, const std::string &where);
+  void addBiasApart(CublasLt &library, MatmulProblem &problem,
+                    const CallOptions &options, const std::string &where);
+  CUdeviceptr makeOnes(plan::DataType type, std::int64_t count,
+                       const std::string &where);
 
   const Device &device;
   std::string keyText;
   std::vector<Staged> staged;
   std::unique_ptr<Matmul> product;
-  /// The bias gradient as y^T . ones, where the product cannot give it.
-  std::unique_ptr<Matmul> biasSum;
+  /// What the product cannot do with the bias, as a product with ones: its
+  /// gradient y^T . ones, or y = act(y + ones . b^T).
+  std::unique_ptr<Matmul> after;
   DeviceMemory ones;
 };
 
@@ -259,11 +264,9 @@ std::vector<std::byte> onesOf(plan::DataType type, std::int64_t count) {
   return bytes;
 }
 
-void InnerProduct::sumBiasApart(CublasLt &library, const Matrix &y,
-                                MatmulProblem &problem,
-                                const CallOptions &options,
-                                const std::string &where) {
-  const std::vector<std::byte> bytes = onesOf(y.type, y.rows);
+CUdeviceptr InnerProduct::makeOnes(plan::DataType type, std::int64_t count,
+                                   const std::string &where) {
+  const std::vector<std::byte> bytes = onesOf(type, count);
   ones = DeviceMemory(device, bytes.size(), where + ": memory for its bias");
   const Stream stream(device);
   device.api().check(device.api().cuMemcpyHtoDAsync(ones.address(),
@@ -271,13 +274,40 @@ void InnerProduct::sumBiasApart(CublasLt &library, const Matrix &y,
                                                     stream.get()),
                      where);
   stream.synchronize(where);
+  return ones.address();
+}
+
+void InnerProduct::sumBiasApart(CublasLt &library, const Matrix &y,
+                                MatmulProblem &problem,
+                                const CallOptions &options,
+                                const std::string &where) {
   MatmulProblem sum;
   sum.a = y.transposed();
-  sum.b = {y.type, ones.address(), y.rows, 1, 1, y.rows};
+  sum.b = {y.type, makeOnes(y.type, y.rows, where), y.rows, 1, 1, y.rows};
   sum.d = {problem.biasType, problem.biasAddress, y.columns, 1, 1, y.columns};
   sum.accumulate = problem.accumulate;
-  biasSum = std::make_unique<Matmul>(library, sum, options, where);
+  after = std::make_unique<Matmul>(library, sum, options, where);
   problem.bias = MatmulBias::None;
+}
+
+void InnerProduct::addBiasApart(CublasLt &library, MatmulProblem &problem,
+                                const CallOptions &options,
+                                const std::string &where) {
+  const std::int64_t rows = problem.d.rows, columns = problem.d.columns;
+  MatmulProblem sum;
+  sum.a = {problem.biasType, problem.biasAddress, rows, 1, 1, rows};
+  sum.b = {problem.biasType,
+           makeOnes(problem.biasType, columns, where),
+           1,
+           columns,
+           1,
+           1};
+  sum.d = problem.d;
+  sum.accumulate = true;
+  sum.relu = problem.relu;
+  after = std::make_unique<Matmul>(library, sum, options, where);
+  problem.bias = MatmulBias::None;
+  problem.relu = false;
 }
 
 InnerProduct::InnerProduct(const Device &gpu, CublasLt &library,
@@ -297,11 +327,14 @@ InnerProduct::InnerProduct(const Device &gpu, CublasLt &library,
   if (gradient && problem.accumulate)
     sumBiasApart(library, builder.y, problem, options, where);
   product = std::make_unique<Matmul>(library, problem, options, where);
-  if (product->candidates() == 0 && gradient && !biasSum) {
-    sumBiasApart(library, builder.y, problem, options, where);
+  if (product->candidates() == 0 && b.buffer && !after) {
+    if (gradient)
+      sumBiasApart(library, builder.y, problem, options, where);
+    else
+      addBiasApart(library, problem, options, where);
     product = std::make_unique<Matmul>(library, problem, options, where);
   }
-  if (product->candidates() == 0 || (biasSum && biasSum->candidates() == 0))
+  if (product->candidates() == 0 || (after && after->candidates() == 0))
     throw machineLacks(where + ": " + library.name() +
                        " has no algorithm for " + problem.text() + " within " +
                        std::to_string(options.workspaceLimit) +

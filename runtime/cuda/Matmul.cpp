@@ -145,11 +145,17 @@ void Matmul::suggest(const CallOptions &options) {
   library.cublasLtMatmulPreferenceSetAttribute(
       preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reductions,
       sizeof reductions);
-  const std::uint32_t alignment = plan::kAlignment;
+  // C is D; a bias is read, or written, together with the result.
+  std::uint32_t alignments[] = {alignmentOf(problem.a.address),
+                                alignmentOf(problem.b.address), 0,
+                                alignmentOf(problem.d.address)};
+  if (problem.bias != MatmulBias::None)
+    alignments[3] = std::min(alignments[3], alignmentOf(problem.biasAddress));
+  alignments[2] = alignments[3];
   for (int operand = 0; operand < 4; ++operand)
     library.cublasLtMatmulPreferenceSetAttribute(
         preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES + operand,
-        &alignment, sizeof alignment);
+        &alignments[operand], sizeof alignments[operand]);
   cublasLtMatmulHeuristicResult_t results[kMost] = {};
   int count = 0;
   const int status = library.cublasLtMatmulAlgoGetHeuristic(

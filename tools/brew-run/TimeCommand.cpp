@@ -178,10 +178,12 @@ std::vector<double> timeWhole(Session &session, int program, int update,
   std::vector<double> seconds;
   for (int i = 0; i < iterations; ++i) {
     feeder.feed();
+    session.executor.synchronize();
     const auto begin = std::chrono::steady_clock::now();
     session.executor.run(program);
     if (update >= 0)
       session.executor.run(update);
+    session.executor.synchronize();
     seconds.push_back(secondsSince(begin));
   }
   return seconds;

@@ -318,7 +318,7 @@ CUDASIM_API int cuStreamBeginCapture_v2(Stream *stream, int mode) {
   Lock lock(driverMutex());
   if (Result failed = check(stream))
     return failed;
-  if (!stream || stream->capture)
+  if (!stream || stream->capture || setting("CUDASIM_NO_GRAPHS", 0))
     return StreamCaptureUnsupported;
   if (mode < 0 || mode > 2)
     return InvalidValue;

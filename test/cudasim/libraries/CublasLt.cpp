@@ -10,7 +10,10 @@
 #include "Gemm.h"
 #include "Numbers.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 
@@ -69,10 +72,13 @@ struct Operation {
 struct Preference {
   std::uint64_t workspace = 0;
   std::uint32_t reductions = 7;
+  std::uint32_t alignments[4] = {256, 256, 256, 256}; // of A, B, C and D
 };
 
 struct Algorithm {
-  std::uint64_t magic, workspace, unused[6];
+  std::uint64_t magic, workspace;
+  std::uint32_t alignments[4];
+  std::uint64_t unused[4];
 };
 constexpr std::uint64_t kMagic = 0x6272657773696d31;
 
@@ -228,6 +234,8 @@ Status check(const Operation &operation, const Layout &a, const Layout &b,
   case ReluBias:
   case BiasGradientA:
   case BiasGradientB:
+    if (std::getenv("CUDASIM_NO_BIAS"))
+      return NotSupported;
     break;
   default:
     return NotSupported;
@@ -238,6 +246,21 @@ Status check(const Operation &operation, const Layout &a, const Layout &b,
       return NotSupported;
   }
   return Ok;
+}
+
+/// An algorithm may load as much at once as it was told that addresses are
+/// multiples of; a bias is aligned like the result.
+void checkAlignments(const Algorithm &algorithm,
+                     std::initializer_list<const void *> operands,
+                     const void *bias) {
+  int index = 0;
+  auto check = [&](const void *data, std::uint32_t alignment) {
+    if (reinterpret_cast<std::uintptr_t>(data) % alignment)
+      launchFinding("cublasLtMatmul: an operand is not aligned as promised");
+  };
+  for (const void *data : operands)
+    check(data, algorithm.alignments[index++]);
+  check(bias, algorithm.alignments[3]);
 }
 
 } // namespace
@@ -342,6 +365,11 @@ CUDASIM_API int cublasLtMatmulPreferenceSetAttribute(Preference *preference,
     return setAttribute(preference->workspace, value, size);
   case 3: // REDUCTION_SCHEME_MASK
     return setAttribute(preference->reductions, value, size);
+  case 5: // MIN_ALIGNMENT_A_BYTES, then B, C and D
+  case 6:
+  case 7:
+  case 8:
+    return setAttribute(preference->alignments[attribute - 5], value, size);
   default:
     return NotSupported;
   }
@@ -363,7 +391,9 @@ cublasLtMatmulAlgoGetHeuristic(void *handle, Operation *operation, Layout *a,
     if (workspace > preference->workspace || *count == requested)
       continue;
     results[*count] = {};
-    results[*count].algorithm = {kMagic, workspace, {}};
+    results[*count].algorithm = {kMagic, workspace, {}, {}};
+    std::copy_n(preference->alignments, 4,
+                results[*count].algorithm.alignments);
     results[*count].workspaceSize = workspace;
     results[*count].wavesCount = 1;
     ++*count;
@@ -388,6 +418,9 @@ CUDASIM_API int cublasLtMatmul(void *handle, Operation *operation,
     return BadValue;
   if (needed && reinterpret_cast<std::uintptr_t>(workspace) % 256)
     launchFinding("cublasLtMatmul: the workspace is not aligned to 256 bytes");
+  if (algorithm)
+    checkAlignments(*algorithm, {a, b, c, d},
+                    operation->epilogue >= Bias ? operation->bias : nullptr);
   Type scale = *typeOf(operation->scale);
   auto *product = new Product{*operation,
                               *aLayout,

@@ -115,6 +115,27 @@ TEST_F(CudaExecutor, RunsAgainAsAGraph) {
   EXPECT_EQ(executor.implementation(0, 0), "kernel");
 }
 
+TEST_F(CudaExecutor, RunsStepByStepWhereThereAreNoGraphs) {
+  buildCounter();
+  setenv("CUDASIM_NO_GRAPHS", "1", 1);
+  std::vector<std::string> warnings;
+  ExecutorOptions options;
+  options.warn = [&](const std::string &text) { warnings.push_back(text); };
+  Executor executor(b.build(), options);
+  setScale(executor, 1);
+  for (float i = 0; i < 5; ++i) {
+    executor.feed(x, bytesOf({i, 0, 0, 0}));
+    executor.run(0);
+  }
+  executor.synchronize();
+  EXPECT_EQ(floats(executor, total, 1)[0], 1 + 2 + 3 + 4 + 5);
+  EXPECT_EQ(executor.measure({0}, 2).graphNodes, 0u);
+  ASSERT_EQ(warnings.size(), 1u); // not for every run
+  EXPECT_NE(warnings[0].find("cannot be a CUDA graph"), std::string::npos)
+      << warnings[0];
+  unsetenv("CUDASIM_NO_GRAPHS");
+}
+
 TEST_F(CudaExecutor, RunsPartsAndTimesSteps) {
   buildCounter();
   Executor executor(b.build());

@@ -1,0 +1,32 @@
+//===- ScalarArena.cpp - A solver's numbers on their way to a GPU ---------===//
+#include "runtime/cuda/ScalarArena.h"
+
+#include <cstring>
+
+namespace brew::runtime::cuda {
+
+void ScalarArena::write(std::uint64_t offset, const void *bytes,
+                        std::size_t size) {
+  std::byte *place = image.data() + offset;
+  changed |= std::memcmp(place, bytes, size) != 0;
+  std::memcpy(place, bytes, size);
+}
+
+void ScalarArena::flush(const Stream &stream) {
+  if (!changed)
+    return;
+  const std::string purpose = "copying the solver's numbers to the GPU";
+  changed = false;
+  while (slots.size() < 2)
+    slots.push_back({PinnedMemory(device, image.size()), Event(device)});
+  Slot &slot = slots[next];
+  next = 1 - next;
+  slot.copied.synchronize(purpose);
+  std::memcpy(slot.memory.data(), image.data(), image.size());
+  device.api().check(device.api().cuMemcpyHtoDAsync(target, slot.memory.data(),
+                                                    image.size(), stream.get()),
+                     purpose);
+  slot.copied.record(stream);
+}
+
+} // namespace brew::runtime::cuda
