@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace cudasim {
@@ -14,6 +15,8 @@ namespace cudasim {
 template <class T, class A, class B, class Put>
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, A a, B b, Put put) {
   constexpr int kRows = 64 / sizeof(T), kColumns = 8;
+  // A vector of the compiler's: left to itself it keeps the sums in memory.
+  using Column [[gnu::vector_size(64)]] = T;
   auto panels = [](std::int64_t count, int size) {
     return (count + size - 1) / size;
   };
@@ -30,22 +33,43 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, A a, B b, Put put) {
       packedB[static_cast<std::size_t>((j / kColumns * k + p) * kColumns +
                                        j % kColumns)] = b(p, j);
 
-  for (std::int64_t jPanel = 0; jPanel < panels(n, kColumns); ++jPanel)
-    for (std::int64_t iPanel = 0; iPanel < panels(m, kRows); ++iPanel) {
-      const T *left = packedA.data() + iPanel * k * kRows;
-      const T *right = packedB.data() + jPanel * k * kColumns;
-      T sums[kColumns][kRows] = {};
-      for (std::int64_t p = 0; p < k; ++p, left += kRows, right += kColumns)
-        for (int j = 0; j < kColumns; ++j)
-          for (int i = 0; i < kRows; ++i)
-            sums[j][i] += left[i] * right[j];
-      std::int64_t iEnd = std::min<std::int64_t>(kRows, m - iPanel * kRows);
-      std::int64_t jEnd =
-          std::min<std::int64_t>(kColumns, n - jPanel * kColumns);
-      for (std::int64_t j = 0; j < jEnd; ++j)
-        for (std::int64_t i = 0; i < iEnd; ++i)
-          put(iPanel * kRows + i, jPanel * kColumns + j, sums[j][i]);
-    }
+  // Terms in blocks, so that a block of every left panel stays in the cache
+  // while the right ones pass; a sum waits in `waiting` from one block to the
+  // next.
+  constexpr std::int64_t kBlock = 256;
+  std::vector<T> waiting(static_cast<std::size_t>(
+      k > kBlock ? panels(m, kRows) * kRows * panels(n, kColumns) * kColumns
+                 : 0));
+  for (std::int64_t begin = 0; begin == 0 || begin < k; begin += kBlock) {
+    const std::int64_t end = std::min(begin + kBlock, k);
+    for (std::int64_t jPanel = 0; jPanel < panels(n, kColumns); ++jPanel)
+      for (std::int64_t iPanel = 0; iPanel < panels(m, kRows); ++iPanel) {
+        const T *left = packedA.data() + (iPanel * k + begin) * kRows;
+        const T *right = packedB.data() + (jPanel * k + begin) * kColumns;
+        T *waits = waiting.data() +
+                   (jPanel * panels(m, kRows) + iPanel) * kRows * kColumns;
+        Column sums[kColumns] = {};
+        if (begin > 0)
+          std::memcpy(sums, waits, sizeof(sums));
+        for (std::int64_t p = begin; p < end;
+             ++p, left += kRows, right += kColumns) {
+          Column column;
+          std::memcpy(&column, left, sizeof(column));
+          for (int j = 0; j < kColumns; ++j)
+            sums[j] += column * right[j];
+        }
+        if (end < k) {
+          std::memcpy(waits, sums, sizeof(sums));
+          continue;
+        }
+        std::int64_t iEnd = std::min<std::int64_t>(kRows, m - iPanel * kRows);
+        std::int64_t jEnd =
+            std::min<std::int64_t>(kColumns, n - jPanel * kColumns);
+        for (std::int64_t j = 0; j < jEnd; ++j)
+          for (std::int64_t i = 0; i < iEnd; ++i)
+            put(iPanel * kRows + i, jPanel * kColumns + j, sums[j][i]);
+      }
+  }
 }
 
 } // namespace cudasim
