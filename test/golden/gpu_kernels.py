@@ -11,7 +11,8 @@ import os
 import sys
 import tempfile
 
-from recorded_cases import find_case, layer_case, supported_names
+from recorded_cases import (add_selection, find_case, layer_case,
+                            selected_names)
 from tools import Mismatch, Tools
 
 SKIPPED = 77
@@ -34,18 +35,14 @@ def compile_solver(tools, folder, scratch):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--bin", required=True, help="folder of the tools")
-    parser.add_argument("--reference", required=True, help="test/reference")
-    parser.add_argument("--archs", default="sm_75,sm_80,sm_90,sm_100")
+    add_selection(parser)
+    parser.add_argument("--archs", required=True, help="e.g. sm_75,sm_90")
     parser.add_argument("--brewc-flags", default="", help="e.g. --no-library")
-    parser.add_argument("--chunk", default="0/1",
-                        help="I/N: every N-th case, from the I-th on")
     options = parser.parse_args()
 
-    here = os.path.dirname(os.path.abspath(__file__))
     tools = Tools(options.bin, ["--target", "cuda", "--gpu-arch", options.archs,
                                 *options.brewc_flags.split()])
-    first, step = map(int, options.chunk.split("/"))
-    names = supported_names(os.path.join(here, "supported.txt"))[first::step]
+    names = selected_names(options)
     failed = 0
     for name in names:
         try:

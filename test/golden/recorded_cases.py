@@ -14,7 +14,9 @@ Caffe's, which begins again with the first record (recorded: resumed_10).
 """
 
 import argparse
+import glob
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -57,10 +59,44 @@ class Limits:
         return not (ties and name.split("/")[0] in ("diff", "param_diff"))
 
 
-def supported_names(path):
-    with open(path) as file:
+# What a vendor's library computes; all else is the same code with --no-library.
+LIBRARY_CALL = re.compile(
+    r'type: *"(Convolution|Deconvolution|InnerProduct|LSTM|RNN)"')
+
+
+def add_selection(parser):
+    parser.add_argument("--reference", required=True, help="test/reference")
+    parser.add_argument("--library-calls", action="store_true",
+                        help="only cases that a library computes a part of")
+    parser.add_argument("--chunk", default="0/1",
+                        help="I/N: every N-th case, from the I-th on")
+    parser.add_argument("cases", nargs="*", help="default: supported.txt")
+
+
+def selected_names(options):
+    names = options.cases or supported_names()
+    if options.library_calls:
+        names = [name for name in names if LIBRARY_CALL.search(
+            net_text(find_case(options.reference, name)[1]))]
+    first, step = map(int, options.chunk.split("/"))
+    return names[first::step]
+
+
+def supported_names():
+    here = os.path.dirname(os.path.abspath(__file__))
+    with open(os.path.join(here, "supported.txt")) as file:
         lines = (line.split("#")[0].strip() for line in file)
         return [line for line in lines if line]
+
+
+def net_text(base):
+    """A layer's net, or all that a solver's folder says."""
+    paths = glob.glob(os.path.join(base, "*.prototxt")) or [base + ".prototxt"]
+    text = ""
+    for path in paths:
+        with open(path) as file:
+            text += file.read()
+    return text
 
 
 def compare_file(want, got, case, limits):
@@ -174,19 +210,13 @@ def find_case(reference, name):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--bin", required=True, help="folder of the tools")
-    parser.add_argument("--reference", required=True, help="test/reference")
+    add_selection(parser)
     parser.add_argument("--brewc-flags", default="", help="e.g. --no-library")
     parser.add_argument("--rounding", type=float, default=0,
                         help="relative error of a rounded activation")
-    parser.add_argument("--chunk", default="0/1",
-                        help="I/N: every N-th case, from the I-th on")
-    parser.add_argument("cases", nargs="*", help="default: supported.txt")
     options = parser.parse_args()
 
-    here = os.path.dirname(os.path.abspath(__file__))
-    names = options.cases or supported_names(os.path.join(here, "supported.txt"))
-    first, step = map(int, options.chunk.split("/"))
-    names = names[first::step]
+    names = selected_names(options)
     tools = Tools(options.bin, options.brewc_flags.split())
     limits = Limits(options.rounding)
 
