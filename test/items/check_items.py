@@ -43,7 +43,8 @@ NETS = {
                layer('Flatten', 'x', 'f') +
                layer('Reshape', 'f', 'r', 'reshape_param { shape { dim: 0 dim: 3 dim: -1 } }') +
                layer('Permute', 'r', 'p', 'permute_param { order: 0 order: 2 order: 1 }') +
-               layer('Tile', 'p', 't', 'tile_param { axis: 2 tiles: 2 }') +
+               layer('Reshape', 'p', 'q', 'reshape_param { shape { dim: -1 dim: 2 dim: 6 } }') +
+               layer('Tile', 'q', 't', 'tile_param { axis: 2 tiles: 2 }') +
                layer('Softmax', 't', 'y', 'softmax_param { axis: 2 }') + SUMSQ),
     'softmax_loss': ({'x': ((4,), None), 't': ((), 4)},
                      layer('SoftmaxWithLoss', 'x t', 'y') + layer('Accuracy', 'x t', 'a') +

@@ -89,13 +89,20 @@ LogicalResult ReshapeOp::inferShapes(Shapes &tops, Shapes &) {
   return success();
 }
 
+/// Whether dimension 0 is x's, whatever its extent.
+static bool keepsItems(ReshapeOp op) {
+  ArrayRef<int64_t> x = shapeOf(op.getX()), dims = op.getDims();
+  const int64_t axis = op.getAxis(), axes = op.getNumAxes();
+  if (axis > 0 || (axis < 0 && axis + static_cast<int64_t>(x.size()) + 1 > 0))
+    return true;
+  if (dims.empty() || axes == 0)
+    return dims.empty() && axes == 0;
+  // What is left for -1 is as much as there are items if every item is.
+  return dims[0] == 0 || (dims[0] == -1 && shapeOf(op.getY())[0] == x[0]);
+}
+
 LogicalResult ReshapeOp::countItems(ItemCounts &counts) {
-  int64_t axis = getAxis();
-  if (axis < 0)
-    axis += shapeOf(getX()).size() + 1;
-  bool keepsItems = axis > 0 || (!getDims().empty() && getDims()[0] == 0) ||
-                    getNumAxes() == 0;
-  if (counts.of(getX()) && !keepsItems)
+  if (counts.of(getX()) && !keepsItems(*this))
     return counts.refuse(
         *this, getX(),
         "dimension 0 of its bottom is the items, of which only some are there; "

@@ -65,6 +65,36 @@ brew.program @p train {
   %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
   // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
   %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
+  // expected-error @below {{layer 'r': dimension 0 of its bottom is the items, of which only some are there; 'dim: 0' keeps it, whatever their number}}
+  %z = brew.reshape "r"(%y) {axis = 0 : i64, dims = array<i64: -1>, num_axes = -1 : i64, tops = ["z"]} : (tensor<4x3xf32>) -> tensor<12xf32>
+}
+
+// -----
+
+brew.program @p train {
+  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
+  %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
+  // expected-error @below {{layer 'r': dimension 0 of its bottom is the items, of which only some are there; 'dim: 0' keeps it, whatever their number}}
+  %z = brew.reshape "r"(%y) {axis = 0 : i64, dims = array<i64: 1, -1, 3>, num_axes = -1 : i64, tops = ["z"]} : (tensor<4x3xf32>) -> tensor<1x4x3xf32>
+}
+
+// -----
+
+brew.program @p train {
+  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
+  %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
+  // expected-error @below {{layer 'r': dimension 0 of its bottom is the items, of which only some are there; 'dim: 0' keeps it, whatever their number}}
+  %z = brew.reshape "r"(%y) {axis = 0 : i64, dims = array<i64: 1>, num_axes = 0 : i64, tops = ["z"]} : (tensor<4x3xf32>) -> tensor<1x4x3xf32>
+}
+
+// -----
+
+brew.program @p train {
+  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
+  %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
   // expected-error @below {{layer 'p': moves dimension 0 of its bottom, the items, of which only some are there}}
   %z = brew.permute "p"(%y) {order = array<i64: 1, 0>, tops = ["z"]} : (tensor<4x3xf32>) -> tensor<3x4xf32>
 }

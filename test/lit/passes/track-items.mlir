@@ -94,6 +94,8 @@ brew.program @layers train {
   %whole = brew.crop "whole"(%w, %k) {axis = 1 : i64, offsets = array<i64: 0, 0, 0>, tops = ["whole"]} : (tensor<4x3x5x6xf32>, tensor<4x3x5x6xf32>) -> tensor<4x3x5x6xf32>
   // CHECK-NEXT: brew.squeeze "q"
   %q = brew.squeeze "q"(%y#0) {axes = array<i64: 2>, tops = ["q"]} : (tensor<4x3x1x2xf32>) -> tensor<4x3x2xf32>
+  // CHECK-NEXT: brew.reshape "r"
+  %r = brew.reshape "r"(%y#0) {axis = 0 : i64, dims = array<i64: -1, 6>, num_axes = -1 : i64, tops = ["r"]} : (tensor<4x3x1x2xf32>) -> tensor<4x6xf32>
   // CHECK-NEXT: brew.batch_reindex "b"
   %b, %bs = brew.batch_reindex "b"(%w, %y#1) {tops = ["b"]} : (tensor<4x3x5x6xf32>, tensor<4xf32>) -> (tensor<4x3x5x6xf32>, tensor<i32>)
   // CHECK-NEXT: brew.prior_box "boxes"
@@ -101,11 +103,13 @@ brew.program @layers train {
   brew.keep "data" "k", %k : tensor<4x3x5x6xf32>
   brew.keep "data" "whole", %whole : tensor<4x3x5x6xf32>
   brew.keep "data" "q", %q : tensor<4x3x2xf32>
+  brew.keep "data" "r", %r : tensor<4x6xf32>
   brew.keep "data" "b", %b : tensor<4x3x5x6xf32>
   brew.keep "data" "boxes", %boxes : tensor<1x2x8xf32>
   // CHECK: brew.keep "data" "boxes"
   // CHECK-NEXT: brew.keep "count" "k", %[[COUNT]] : tensor<i32>
   // CHECK-NEXT: brew.keep "count" "q", %[[COUNT]] : tensor<i32>
+  // CHECK-NEXT: brew.keep "count" "r", %[[COUNT]] : tensor<i32>
   // CHECK-NEXT: brew.keep "count" "b", %[[COUNT]] : tensor<i32>
   // CHECK-NEXT: {{^ *}$}}
 }
