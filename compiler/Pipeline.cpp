@@ -95,7 +95,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
       layout.layout = "nchw";
     layout.noLibrary = words(options.noLibrary);
     if (options.cuda)
-      layout.noLibrary.push_back(kUnusualConvolutions);
+      layout.noLibrary.push_back(kUnevenConvolutions);
     pm.addPass(createAssignLayout(layout));
     BuildGradientProgramsOptions gradients;
     gradients.accumulate = options.accumulate;

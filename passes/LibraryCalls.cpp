@@ -26,9 +26,8 @@ int64_t brew::endPadding(int64_t x, int64_t y, const CallWindow &window) {
 }
 
 /// Whether there is a call for a convolution: one to three dimensions, with one
-/// before the channels. `unusual` is set if they are not two, or padded
-/// unevenly.
-static bool isConvolutionCall(Operation *op, bool &unusual) {
+/// before the channels. `uneven` is set if one is padded unevenly.
+static bool isConvolutionCall(Operation *op, bool &uneven) {
   Value x = op->getOperand(0), y = op->getResult(0);
   if (isa<ConvolutionBackwardDataOp, DeconvolutionOp>(op))
     std::swap(x, y);
@@ -40,7 +39,6 @@ static bool isConvolutionCall(Operation *op, bool &unusual) {
   const size_t spatial = list("kernel").size();
   if (spatial < 1 || spatial > 3 || shapeOf(x).size() != spatial + 2)
     return false;
-  unusual = spatial != 2;
   for (size_t i = 0; i < spatial; ++i) {
     const int64_t pad = list("pad")[i];
     const int64_t end = brew::endPadding(
@@ -48,7 +46,7 @@ static bool isConvolutionCall(Operation *op, bool &unusual) {
         {list("kernel")[i], list("stride")[i], pad, list("dilation")[i]});
     if (pad < 0 || end < 0)
       return false;
-    unusual |= end != pad;
+    uneven |= end != pad;
   }
   return true;
 }
@@ -61,10 +59,10 @@ bool brew::usesLibrary(Operation *op, ArrayRef<std::string> disabled) {
   Type element = elementOf(op->getResult(0));
   if (!element.isF32() && !isNarrowFloat(element))
     return false;
-  bool unusual = false;
+  bool uneven = false;
   if (op->hasAttr("kernel"))
-    return isConvolutionCall(op, unusual) &&
-           !(unusual && llvm::is_contained(disabled, kUnusualConvolutions));
+    return isConvolutionCall(op, uneven) &&
+           !(uneven && llvm::is_contained(disabled, kUnevenConvolutions));
   Value x = op->getOperand(0), w = op->getResult(0);
   if (isa<InnerProductOp>(op))
     w = op->getOperand(1);

@@ -18,9 +18,9 @@ struct CallWindow {
 int64_t endPadding(int64_t x, int64_t y, const CallWindow &window);
 
 /// A group that `disabled` may name beside those of the operations:
-/// convolutions other than over two dimensions with as much padding at the end
-/// of each as before it, which not every library has.
-inline constexpr char kUnusualConvolutions[] = "unusual-conv";
+/// convolutions padded by more or less at the end of a dimension than before
+/// it, which not every library has.
+inline constexpr char kUnevenConvolutions[] = "uneven-conv";
 
 /// Whether `op` is to be computed by the vendor library: it has such a call,
 /// its element type and layouts are supported, and `disabled` (group names, or

@@ -3,6 +3,8 @@
 
 #include "runtime/cuda/CudnnGraph.h"
 
+#include <algorithm>
+
 namespace brew::runtime::cuda::cudnn {
 
 namespace {
@@ -37,24 +39,26 @@ Epilogue::Epilogue(const Api &owner, const BrewVendorConvolution &what)
 Epilogue::~Epilogue() { destroy(); }
 
 void Epilogue::describe() {
-  int dims[4], strides[4];
-  for (int d = 0; d < 4; ++d) {
+  const int rank = call.y.rank;
+  int dims[BREW_VENDOR_MAX_RANK], strides[BREW_VENDOR_MAX_RANK];
+  for (int d = 0; d < rank; ++d) {
     dims[d] = static_cast<int>(call.y.dims[d]);
     strides[d] = static_cast<int>(call.y.strides[d]);
   }
   api.check(api.cudnnCreateTensorDescriptor(&output),
             "creating a tensor descriptor");
-  api.check(api.cudnnSetTensorNdDescriptor(output, dataType(call.y.type), 4,
+  api.check(api.cudnnSetTensorNdDescriptor(output, dataType(call.y.type), rank,
                                            dims, strides),
             "describing a tensor");
   if (call.has_bias) {
     const int channels = static_cast<int>(call.b.dims[0]);
-    const int biasDims[4] = {1, channels, 1, 1};
-    const int biasStrides[4] = {channels, 1, 1, 1};
+    std::fill_n(dims, rank, 1);
+    std::fill_n(strides, rank, 1);
+    dims[1] = strides[0] = channels;
     api.check(api.cudnnCreateTensorDescriptor(&bias),
               "creating a tensor descriptor");
-    api.check(api.cudnnSetTensorNdDescriptor(bias, dataType(call.b.type), 4,
-                                             biasDims, biasStrides),
+    api.check(api.cudnnSetTensorNdDescriptor(bias, dataType(call.b.type), rank,
+                                             dims, strides),
               "describing a bias");
   }
   if (!call.relu)

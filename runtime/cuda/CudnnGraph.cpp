@@ -26,24 +26,27 @@ public:
   /// The bias, broadcast over all but the channels.
   std::size_t bias() {
     const std::int64_t channels = call.b.dims[0];
-    return add(dataType(call.b.type), {1, channels, 1, 1},
-               {channels, call.b.strides[0], channels, channels}, IdB,
-               call.b.alignment);
+    const auto rank = static_cast<std::size_t>(call.y.rank);
+    std::vector<std::int64_t> dims(rank, 1), strides(rank, channels);
+    dims[1] = channels;
+    strides[1] = call.b.strides[0];
+    return add(dataType(call.b.type), dims, strides, IdB, call.b.alignment);
   }
 
   void convolution(std::size_t x, std::size_t w, std::size_t y,
                    bool accumulate) {
     Descriptor shape(api, ConvolutionDescriptor);
-    using Pair = std::vector<std::int64_t>;
+    const std::int64_t spatial = call.x.rank - 2;
+    auto list = [&](const std::int64_t *values) {
+      return std::vector<std::int64_t>(values, values + spatial);
+    };
     shape.set(ConvolutionCompType, TypeDataType, int(compute))
         .set(ConvolutionMode, TypeConvolutionMode, CrossCorrelation)
-        .set(ConvolutionSpatialDims, TypeInt64, std::int64_t(2))
-        .set(ConvolutionDilations, TypeInt64,
-             Pair{call.dilation_h, call.dilation_w})
-        .set(ConvolutionFilterStrides, TypeInt64,
-             Pair{call.stride_h, call.stride_w})
-        .set(ConvolutionPrePaddings, TypeInt64, Pair{call.pad_h, call.pad_w})
-        .set(ConvolutionPostPaddings, TypeInt64, Pair{call.pad_h, call.pad_w})
+        .set(ConvolutionSpatialDims, TypeInt64, spatial)
+        .set(ConvolutionDilations, TypeInt64, list(call.dilation))
+        .set(ConvolutionFilterStrides, TypeInt64, list(call.stride))
+        .set(ConvolutionPrePaddings, TypeInt64, list(call.pad))
+        .set(ConvolutionPostPaddings, TypeInt64, list(call.pad))
         .finalize();
     struct Names {
       DescriptorType operation;

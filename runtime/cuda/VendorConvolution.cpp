@@ -3,10 +3,23 @@
 #include "runtime/cuda/VendorLibrary.h"
 
 #include "formats/Error.h"
+#include "runtime/plan/WindowAxes.h"
+
+#include <algorithm>
 
 namespace brew::runtime::cuda {
 
 namespace {
+
+/// The table knows no line: of one, a plane of one row is made, whose rows
+/// would lie as far apart as all of it is long.
+void makePlane(BrewVendorTensor &tensor) {
+  tensor.dims[3] = tensor.dims[2];
+  tensor.strides[3] = tensor.strides[2];
+  tensor.dims[2] = 1;
+  tensor.strides[2] = tensor.dims[3] * tensor.strides[3];
+  tensor.rank = 4;
+}
 
 BrewVendorTensor tensorOf(const DeviceBuffer &bound) {
   const plan::Buffer &buffer = *bound.buffer;
@@ -18,6 +31,8 @@ BrewVendorTensor tensorOf(const DeviceBuffer &bound) {
     tensor.dims[d] = buffer.dims(d);
     tensor.strides[d] = buffer.strides(d);
   }
+  if (tensor.rank == 3)
+    makePlane(tensor);
   return tensor;
 }
 
@@ -88,27 +103,32 @@ makeConvolution(VendorLibrary &library, const plan::ConvolutionCall &call,
   if (b.buffer)
     description.b = tensorOf(b);
   description.y = tensorOf(y);
-  description.pad_h = window.pad_h();
-  description.pad_w = window.pad_w();
-  description.stride_h = window.stride_h();
-  description.stride_w = window.stride_w();
-  description.dilation_h = window.dilation_h();
-  description.dilation_w = window.dilation_w();
+  std::vector<plan::WindowAxis> axes =
+      plan::axesOf(window, x.buffer->dims_size() - 2);
+  if (axes.size() == 1)
+    axes.insert(axes.begin(), {1, 1, 0, 0, 1, true});
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    description.pad[i] = axes[i].pad;
+    description.stride[i] = axes[i].stride;
+    description.dilation[i] = axes[i].dilation;
+  }
   description.groups = call.group();
   description.accumulate = epilogue.accumulate();
   description.relu = epilogue.relu();
   description.negative_slope = epilogue.negative_slope();
 
-  auto pair = [](std::int64_t h, std::int64_t w) {
-    return std::to_string(h) + "x" + std::to_string(w);
+  auto list = [&](const std::int64_t *values) {
+    std::string text;
+    for (std::size_t i = 0; i < axes.size(); ++i)
+      text += (i ? "x" : "") + std::to_string(values[i]);
+    return text;
   };
   std::string key =
       library.name() + " convolution " +
       plan::Direction_Name(call.direction()) + " x=" + layoutText(*x.buffer) +
       " w=" + layoutText(*w.buffer) + " y=" + layoutText(*y.buffer) +
-      " pad=" + pair(window.pad_h(), window.pad_w()) +
-      " stride=" + pair(window.stride_h(), window.stride_w()) +
-      " dilation=" + pair(window.dilation_h(), window.dilation_w()) +
+      " pad=" + list(description.pad) + " stride=" + list(description.stride) +
+      " dilation=" + list(description.dilation) +
       " groups=" + std::to_string(call.group());
   if (b.buffer)
     key += " bias";

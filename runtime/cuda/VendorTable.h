@@ -21,8 +21,9 @@
 extern "C" {
 #endif
 
-#define BREW_VENDOR_TABLE_VERSION 2
+#define BREW_VENDOR_TABLE_VERSION 3
 #define BREW_VENDOR_MAX_RANK 8
+#define BREW_VENDOR_MAX_SPATIAL 3
 
 /// The numbers of plan.proto's DataType.
 enum BrewVendorType {
@@ -54,12 +55,13 @@ enum BrewVendorMath {
   BREW_VENDOR_TF32 = 2    ///< products may round F32 operands to TF32
 };
 
-/// Cross-correlation over x [N,C,H,W], w [K,C/groups,R,S], b [K], y [N,K,P,Q];
-/// for a gradient its tensor takes the place of the value's. Written is
+/// Cross-correlation over x [N,C,H,W], w [K,C/groups,R,S], b [K], y [N,K,P,Q],
+/// or with a depth before height and width: x [N,C,D,H,W] and so on. For a
+/// gradient its tensor takes the place of the value's. Written is
 ///   FORWARD           y = act(conv(x, w) + b [+ y])
 ///   BACKWARD_DATA     x = [x +] conv'(y, w)
 ///   BACKWARD_WEIGHTS  w = [w +] conv'(x, y), and with has_bias also
-///                     b = [b +] sum of y over N, P and Q
+///                     b = [b +] sum of y over all but K
 /// where [] depends on `accumulate` and act(v) is v, or with `relu` v > 0 ? v :
 /// negative_slope * v.
 struct BrewVendorConvolution {
@@ -69,9 +71,10 @@ struct BrewVendorConvolution {
   int32_t deterministic;
   int32_t has_bias;
   struct BrewVendorTensor x, w, b, y;
-  int64_t pad_h, pad_w;
-  int64_t stride_h, stride_w;
-  int64_t dilation_h, dilation_w;
+  /// Along each spatial dimension, of which there are x.rank - 2.
+  int64_t pad[BREW_VENDOR_MAX_SPATIAL];
+  int64_t stride[BREW_VENDOR_MAX_SPATIAL];
+  int64_t dilation[BREW_VENDOR_MAX_SPATIAL];
   int64_t groups;
   int32_t accumulate;
   int32_t relu;

@@ -87,12 +87,11 @@ void Validator::checkConvolution(const ConvolutionCall &call, int program,
   checkTypes(x, w, b, y, call.direction(), where);
   const bool isCuda = manifest.target().kind() == Target::CUDA;
   const int rank = x.dims_size(), spatial = rank - 2;
-  require(w.dims_size() == rank && y.dims_size() == rank &&
-              (rank == 4 || (!isCuda && (rank == 3 || rank == 5))),
+  require(w.dims_size() == rank && y.dims_size() == rank && rank >= 3 &&
+              rank <= 5,
           where,
-          isCuda ? "x, w and y of a convolution have four dimensions"
-                 : "x, w and y of a convolution have three to five dimensions, "
-                   "all the same number");
+          "x, w and y of a convolution have three to five dimensions, all the "
+          "same number");
   for (const Buffer *operand : {&x, &w, &y})
     for (std::int64_t dim : operand->dims())
       require(dim <= kMaxExtent, where, "a dimension is too large");
@@ -108,8 +107,9 @@ void Validator::checkConvolution(const ConvolutionCall &call, int program,
           "b does not have one element per channel of y");
 
   const Window &window = call.window();
-  require(!isCuda || !(window.has_pad_end_h() || window.has_pad_end_w()), where,
-          "uneven padding in a CUDA plan");
+  require(!isCuda || !(window.has_pad_end_d() || window.has_pad_end_h() ||
+                       window.has_pad_end_w()),
+          where, "uneven padding in a CUDA plan");
   const std::vector<WindowAxis> axes = axesOf(window, spatial);
   for (int i = 0; i < spatial; ++i) {
     const WindowAxis &axis = axes[static_cast<std::size_t>(i)];

@@ -211,6 +211,30 @@ layer { name: "loss" type: "EuclideanLoss" bottom: "o" bottom: "y" top: "loss" }
 """
 
 
+SPACES = """
+layer { name: "in" type: "Input" top: "x" top: "z" input_param {
+  shape { dim: 2 dim: 4 dim: 13 } shape { dim: 2 dim: 2 dim: 5 dim: 6 dim: 7 } } }
+layer { name: "line" type: "Convolution" bottom: "x" top: "l" convolution_param {
+  num_output: 6 kernel_size: 3 pad: 2 dilation: 2 stride: 2 group: 2
+  weight_filler { type: "xavier" } bias_filler { value: 0.1 } } }
+layer { name: "relu" type: "ReLU" bottom: "l" top: "l" }
+layer { name: "line2" type: "Deconvolution" bottom: "l" top: "l2" convolution_param {
+  num_output: 3 kernel_size: 4 stride: 2 pad: 1 weight_filler { type: "xavier" } } }
+layer { name: "space" type: "Convolution" bottom: "z" top: "s" convolution_param {
+  num_output: 4 kernel_size: 3 kernel_size: 2 kernel_size: 3 pad: 1 pad: 0 pad: 2
+  stride: 2 stride: 1 stride: 1 weight_filler { type: "xavier" }
+  bias_filler { value: -0.1 } } }
+layer { name: "relu2" type: "ReLU" bottom: "s" top: "s"
+  relu_param { negative_slope: 0.2 } }
+layer { name: "space2" type: "Convolution" bottom: "s" top: "s2" convolution_param {
+  num_output: 2 kernel_size: 2 weight_filler { type: "xavier" } } }
+layer { name: "a" type: "Reduction" bottom: "l2" top: "a" loss_weight: 1
+  reduction_param { operation: SUMSQ } }
+layer { name: "b" type: "Reduction" bottom: "s2" top: "b" loss_weight: 1
+  reduction_param { operation: SUMSQ } }
+"""
+
+
 SUMS = """
 layer { name: "in" type: "Input" top: "x" top: "y" top: "flat" input_param {
   shape { dim: 16 dim: 4 dim: 128 dim: 130 } shape { dim: 16 dim: 4 dim: 128 dim: 130 }
@@ -230,6 +254,12 @@ def slopes(case):
     """ReLUs with a slope behind convolutions and inner products."""
     draw = np.random.RandomState(3)
     compare(case, SLOPES, {"x": draw.randn(3, 2, 6, 5), "y": draw.randn(3, 4)})
+
+
+def spaces(case):
+    """Convolutions over one and over three dimensions."""
+    draw = np.random.RandomState(5)
+    compare(case, SPACES, {"x": draw.randn(2, 4, 13), "z": draw.randn(2, 2, 5, 6, 7)})
 
 
 def sums(case):
@@ -253,7 +283,7 @@ def compare(case, net, inputs):
 
 
 def main():
-    cases = {case.__name__: case for case in (images, masks, fillers, slopes, sums)}
+    cases = {case.__name__: case for case in (images, masks, fillers, slopes, spaces, sums)}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", required=True, help="folder of the tools")
     parser.add_argument("case", choices=sorted(cases))

@@ -104,16 +104,52 @@ struct Convolution {
   void *x, *w, *b, *y, *workspace;
   std::uint64_t workspaceBytes;
 
-  // Extents; C and K are those of one group.
+  // Channels are those of one group.
   std::int64_t N() const { return d.x.dims[0]; }
   std::int64_t C() const { return d.w.dims[1]; }
-  std::int64_t H() const { return d.x.dims[2]; }
-  std::int64_t W() const { return d.x.dims[3]; }
   std::int64_t K() const { return d.w.dims[0] / d.groups; }
-  std::int64_t R() const { return d.w.dims[2]; }
-  std::int64_t S() const { return d.w.dims[3]; }
-  std::int64_t P() const { return d.y.dims[2]; }
-  std::int64_t Q() const { return d.y.dims[3]; }
+  // Elements of an image, a filter and a result in one channel.
+  std::int64_t pixels() const { return plane(d.x); }
+  std::int64_t taps() const { return plane(d.w); }
+  std::int64_t results() const { return plane(d.y); }
+  static std::int64_t plane(const BrewVendorTensor &tensor) {
+    std::int64_t count = 1;
+    for (int i = 2; i < tensor.rank; ++i)
+      count *= tensor.dims[i];
+    return count;
+  }
+
+  /// The pixel that a tap takes for a result; -1 in the padding.
+  std::int64_t pixelOf(std::int64_t result, std::int64_t tap) const {
+    std::int64_t pixel = 0, size = 1;
+    for (int i = d.x.rank - 1; i >= 2; --i) {
+      const std::int64_t at = result % d.y.dims[i] * d.stride[i - 2] -
+                              d.pad[i - 2] +
+                              tap % d.w.dims[i] * d.dilation[i - 2];
+      if (at < 0 || at >= d.x.dims[i])
+        return -1;
+      pixel += at * size;
+      size *= d.x.dims[i];
+      result /= d.y.dims[i];
+      tap /= d.w.dims[i];
+    }
+    return pixel;
+  }
+  /// The result that a tap takes a pixel for; -1 if there is none.
+  std::int64_t resultOf(std::int64_t pixel, std::int64_t tap) const {
+    std::int64_t result = 0, size = 1;
+    for (int i = d.x.rank - 1; i >= 2; --i) {
+      const std::int64_t at = pixel % d.x.dims[i] + d.pad[i - 2] -
+                              tap % d.w.dims[i] * d.dilation[i - 2];
+      if (at < 0 || at % d.stride[i - 2] || at / d.stride[i - 2] >= d.y.dims[i])
+        return -1;
+      result += at / d.stride[i - 2] * size;
+      size *= d.y.dims[i];
+      pixel /= d.x.dims[i];
+      tap /= d.w.dims[i];
+    }
+    return result;
+  }
 
   template <class T> void run();
   template <class T> void forward();
@@ -160,31 +196,26 @@ template <class T> void Convolution::forward() {
   std::vector<T> ys(static_cast<std::size_t>(elementCount(d.y)));
   for (std::int64_t n = 0; n < N(); ++n)
     for (std::int64_t g = 0; g < d.groups; ++g) {
-      const T *image = xs.data() + (n * d.groups + g) * C() * H() * W();
-      const T *filters = ws.data() + g * K() * C() * R() * S();
-      T *result = ys.data() + (n * d.groups + g) * K() * P() * Q();
-      const std::int64_t depth = C() * R() * S();
+      const T *image = xs.data() + (n * d.groups + g) * C() * pixels();
+      const T *filters = ws.data() + g * K() * C() * taps();
+      T *result = ys.data() + (n * d.groups + g) * K() * results();
+      const std::int64_t depth = C() * taps();
       gemm<T>(
-          K(), P() * Q(), depth,
+          K(), results(), depth,
           [&](std::int64_t k, std::int64_t i) {
             return filters[k * depth + i];
           },
           [&](std::int64_t i, std::int64_t pixel) {
-            std::int64_t c = i / (R() * S()), r = i / S() % R(), s = i % S();
-            std::int64_t h =
-                pixel / Q() * d.stride_h - d.pad_h + r * d.dilation_h;
-            std::int64_t v =
-                pixel % Q() * d.stride_w - d.pad_w + s * d.dilation_w;
-            bool inside = h >= 0 && h < H() && v >= 0 && v < W();
-            return inside ? image[(c * H() + h) * W() + v] : T(0);
+            const std::int64_t c = i / taps(), at = pixelOf(pixel, i % taps());
+            return at < 0 ? T(0) : image[c * pixels() + at];
           },
           [&](std::int64_t k, std::int64_t pixel, T sum) {
-            result[k * P() * Q() + pixel] = sum;
+            result[k * results() + pixel] = sum;
           });
     }
   write(d.y, y, ys, [&](T value, std::int64_t dense) {
     if (b)
-      value += bs[static_cast<std::size_t>(dense / (P() * Q()) % d.y.dims[1])];
+      value += bs[static_cast<std::size_t>(dense / results() % d.y.dims[1])];
     return d.relu && value < 0 ? static_cast<T>(d.negative_slope) * value
                                : value;
   });
@@ -195,28 +226,20 @@ template <class T> void Convolution::backwardData() {
   std::vector<T> xs(static_cast<std::size_t>(elementCount(d.x)));
   for (std::int64_t n = 0; n < N(); ++n)
     for (std::int64_t g = 0; g < d.groups; ++g) {
-      const T *gradient = ys.data() + (n * d.groups + g) * K() * P() * Q();
-      const T *filters = ws.data() + g * K() * C() * R() * S();
-      T *result = xs.data() + (n * d.groups + g) * C() * H() * W();
+      const T *gradient = ys.data() + (n * d.groups + g) * K() * results();
+      const T *filters = ws.data() + g * K() * C() * taps();
+      T *result = xs.data() + (n * d.groups + g) * C() * pixels();
       gemm<T>(
-          C(), H() * W(), K() * R() * S(),
+          C(), pixels(), K() * taps(),
           [&](std::int64_t c, std::int64_t i) {
-            std::int64_t k = i / (R() * S()), place = i % (R() * S());
-            return filters[(k * C() + c) * R() * S() + place];
+            return filters[(i / taps() * C() + c) * taps() + i % taps()];
           },
           [&](std::int64_t i, std::int64_t pixel) {
-            std::int64_t k = i / (R() * S()), r = i / S() % R(), s = i % S();
-            std::int64_t p = pixel / W() + d.pad_h - r * d.dilation_h;
-            std::int64_t q = pixel % W() + d.pad_w - s * d.dilation_w;
-            bool hit = p >= 0 && q >= 0 && p % d.stride_h == 0 &&
-                       q % d.stride_w == 0 && p / d.stride_h < P() &&
-                       q / d.stride_w < Q();
-            return hit ? gradient[(k * P() + p / d.stride_h) * Q() +
-                                  q / d.stride_w]
-                       : T(0);
+            const std::int64_t k = i / taps(), at = resultOf(pixel, i % taps());
+            return at < 0 ? T(0) : gradient[k * results() + at];
           },
           [&](std::int64_t c, std::int64_t pixel, T sum) {
-            result[c * H() * W() + pixel] = sum;
+            result[c * pixels() + pixel] = sum;
           });
     }
   write(d.x, x, xs);
@@ -225,28 +248,23 @@ template <class T> void Convolution::backwardData() {
 template <class T> void Convolution::backwardWeights() {
   std::vector<T> xs = read<T>(d.x, x), ys = read<T>(d.y, y);
   std::vector<T> ws(static_cast<std::size_t>(elementCount(d.w)));
-  const std::int64_t taps = C() * R() * S();
+  const std::int64_t depth = C() * taps();
   for (std::int64_t n = 0; n < N(); ++n)
     for (std::int64_t g = 0; g < d.groups; ++g) {
-      const T *image = xs.data() + (n * d.groups + g) * C() * H() * W();
-      const T *gradient = ys.data() + (n * d.groups + g) * K() * P() * Q();
-      T *result = ws.data() + g * K() * taps;
+      const T *image = xs.data() + (n * d.groups + g) * C() * pixels();
+      const T *gradient = ys.data() + (n * d.groups + g) * K() * results();
+      T *result = ws.data() + g * K() * depth;
       gemm<T>(
-          K(), taps, P() * Q(),
+          K(), depth, results(),
           [&](std::int64_t k, std::int64_t pixel) {
-            return gradient[k * P() * Q() + pixel];
+            return gradient[k * results() + pixel];
           },
           [&](std::int64_t pixel, std::int64_t i) {
-            std::int64_t c = i / (R() * S()), r = i / S() % R(), s = i % S();
-            std::int64_t h =
-                pixel / Q() * d.stride_h - d.pad_h + r * d.dilation_h;
-            std::int64_t v =
-                pixel % Q() * d.stride_w - d.pad_w + s * d.dilation_w;
-            bool inside = h >= 0 && h < H() && v >= 0 && v < W();
-            return inside ? image[(c * H() + h) * W() + v] : T(0);
+            const std::int64_t c = i / taps(), at = pixelOf(pixel, i % taps());
+            return at < 0 ? T(0) : image[c * pixels() + at];
           },
           [&](std::int64_t k, std::int64_t i, T sum) {
-            result[k * taps + i] += sum;
+            result[k * depth + i] += sum;
           });
     }
   write(d.w, w, ws);
@@ -255,7 +273,7 @@ template <class T> void Convolution::backwardWeights() {
   std::vector<T> bs(static_cast<std::size_t>(elementCount(d.b)));
   const std::vector<T> exact = read<T>(d.y, y, false);
   for (std::size_t i = 0; i < exact.size(); ++i)
-    bs[i / static_cast<std::size_t>(P() * Q()) % bs.size()] += exact[i];
+    bs[i / static_cast<std::size_t>(results()) % bs.size()] += exact[i];
   write(d.b, b, bs);
 }
 
@@ -290,11 +308,11 @@ std::int64_t outputExtent(std::int64_t input, std::int64_t pad,
 /// Null, or what is wrong with the description.
 const char *problemOf(const BrewVendorConvolution &d) {
   for (const BrewVendorTensor *tensor : {&d.x, &d.w, &d.y}) {
-    if (tensor->rank != 4)
-      return "a tensor's rank is not 4";
+    if (tensor->rank != d.x.rank || (tensor->rank != 4 && tensor->rank != 5))
+      return "the tensors' ranks are not all 4 or all 5";
     if (!typeOf(tensor->type))
       return "a tensor has an unknown type";
-    for (int i = 0; i < 4; ++i)
+    for (int i = 0; i < tensor->rank; ++i)
       if (tensor->dims[i] < 1 || tensor->strides[i] < 1)
         return "a tensor has an extent or a stride below 1";
   }
@@ -310,14 +328,14 @@ const char *problemOf(const BrewVendorConvolution &d) {
   if (d.groups < 1 || d.w.dims[0] % d.groups || d.y.dims[1] != d.w.dims[0] ||
       d.x.dims[1] != d.w.dims[1] * d.groups || d.x.dims[0] != d.y.dims[0])
     return "channels, groups and batch do not agree";
-  if (d.stride_h < 1 || d.stride_w < 1 || d.dilation_h < 1 ||
-      d.dilation_w < 1 || d.pad_h < 0 || d.pad_w < 0)
-    return "strides, dilations or padding are out of range";
-  if (d.y.dims[2] != outputExtent(d.x.dims[2], d.pad_h, d.dilation_h,
-                                  d.w.dims[2], d.stride_h) ||
-      d.y.dims[3] != outputExtent(d.x.dims[3], d.pad_w, d.dilation_w,
-                                  d.w.dims[3], d.stride_w))
-    return "the output's extent does not follow from the window";
+  for (int i = 0; i < d.x.rank - 2; ++i) {
+    if (d.stride[i] < 1 || d.dilation[i] < 1 || d.pad[i] < 0)
+      return "strides, dilations or padding are out of range";
+    if (d.y.dims[2 + i] != outputExtent(d.x.dims[2 + i], d.pad[i],
+                                        d.dilation[i], d.w.dims[2 + i],
+                                        d.stride[i]))
+      return "the output's extent does not follow from the window";
+  }
   if (d.has_bias &&
       (!typeOf(d.b.type) || d.b.rank != 1 || d.b.dims[0] != d.y.dims[1]))
     return "the bias is not a vector of the output's channels";

@@ -262,9 +262,11 @@ TEST_P(CudasimConvolution, IsTheSumOfProducts) {
       tensor({K, group, window.kernel, window.kernel}, window.channelsLast);
   call.y = tensor({N, K, P, Q}, window.channelsLast);
   call.b = tensor({K}, false);
-  call.pad_h = call.pad_w = window.pad;
-  call.stride_h = call.stride_w = window.stride;
-  call.dilation_h = call.dilation_w = window.dilation;
+  for (int i = 0; i < call.x.rank - 2; ++i) {
+    call.pad[i] = window.pad;
+    call.stride[i] = window.stride;
+    call.dilation[i] = window.dilation;
+  }
   call.groups = window.groups;
   call.accumulate = window.accumulate;
 
@@ -363,6 +365,46 @@ INSTANTIATE_TEST_SUITE_P(
 
 using CudasimTable = DriverTest;
 
+// Depth comes before height and width: with a kernel of two places along it,
+// each result is the sum of a plane and of twice the next but one.
+TEST_F(CudasimTable, ConvolutionsOverThreeDimensions) {
+  BrewVendorConvolution call = {};
+  call.direction = BREW_VENDOR_FORWARD;
+  call.math = BREW_VENDOR_STRICT;
+  call.x = tensor({1, 1, 4, 2, 3}, false);
+  call.w = tensor({1, 1, 2, 1, 1}, false);
+  call.y = tensor({1, 1, 4, 2, 3}, false);
+  for (int i = 0; i < 3; ++i)
+    call.stride[i] = call.dilation[i] = 1;
+  call.pad[0] = 1;
+  call.dilation[0] = 2;
+  call.groups = 1;
+  const std::vector<float> x = someNumbers(24, 1);
+  std::vector<float> want(24);
+  for (int d = 0; d < 4; ++d)
+    for (int i = 0; i < 6; ++i)
+      want[d * 6 + i] = (d > 0 ? x[(d - 1) * 6 + i] : 0) +
+                        (d < 3 ? 2 * x[(d + 1) * 6 + i] : 0);
+  BrewVendorContext *context = nullptr;
+  BrewVendorCall *created = nullptr;
+  char message[BREW_VENDOR_MESSAGE_SIZE] = "";
+  ASSERT_EQ(brewVendorTable.open(&context, message), 0);
+  ASSERT_EQ(
+      brewVendorTable.create_convolution(context, &call, 0, &created, message),
+      0)
+      << message;
+  CUdeviceptr in = upload(x), filter = upload(std::vector<float>{1, 2}),
+              out = upload(std::vector<float>(24));
+  ASSERT_EQ(brewVendorTable.run(created, 2, at<void>(in), at<void>(filter),
+                                nullptr, at<void>(out), nullptr, stream,
+                                message),
+            0)
+      << message;
+  EXPECT_EQ(download<float>(out, 24), want);
+  brewVendorTable.destroy(created);
+  brewVendorTable.close(context);
+}
+
 TEST_F(CudasimTable, ConvolutionsThatDoNotFitAreRefused) {
   BrewVendorConvolution call = {};
   call.direction = BREW_VENDOR_FORWARD;
@@ -370,7 +412,8 @@ TEST_F(CudasimTable, ConvolutionsThatDoNotFitAreRefused) {
   call.x = tensor({1, 2, 5, 5}, false);
   call.w = tensor({3, 2, 3, 3}, false);
   call.y = tensor({1, 3, 5, 5}, false);
-  call.stride_h = call.stride_w = call.dilation_h = call.dilation_w = 1;
+  for (int i = 0; i < 2; ++i)
+    call.stride[i] = call.dilation[i] = 1;
   call.groups = 1;
   BrewVendorContext *context = nullptr;
   BrewVendorCall *created = nullptr;
@@ -380,7 +423,7 @@ TEST_F(CudasimTable, ConvolutionsThatDoNotFitAreRefused) {
       brewVendorTable.create_convolution(context, &call, 0, &created, message),
       0);
   EXPECT_STREQ(message, "the output's extent does not follow from the window");
-  call.pad_h = call.pad_w = 1;
+  call.pad[0] = call.pad[1] = 1;
   ASSERT_EQ(
       brewVendorTable.create_convolution(context, &call, 0, &created, message),
       0);

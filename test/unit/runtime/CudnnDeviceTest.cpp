@@ -51,12 +51,15 @@ constexpr Shape kShapes[] = {
     {"point", 64, 48, 1, 1, 0, 1, 1},   {"dilated", 16, 16, 3, 1, 2, 2, 1},
     {"groups", 32, 64, 3, 1, 1, 1, 2},  {"depthwise", 32, 32, 3, 2, 1, 1, 32}};
 
+/// Brew lays only planes out channels-last.
 BrewVendorTensor tensor(const Precision &precision,
                         std::vector<std::int64_t> dims, bool channelsLast) {
-  BrewVendorTensor result = {precision.type, 4, 16, {}, {}};
+  const auto rank = static_cast<int32_t>(dims.size());
+  BrewVendorTensor result = {precision.type, rank, 16, {}, {}};
   std::int64_t next = 1;
-  for (int d : channelsLast ? std::vector<int>{1, 3, 2, 0}
-                            : std::vector<int>{3, 2, 1, 0}) {
+  for (int d : rank == 5      ? std::vector<int>{4, 3, 2, 1, 0}
+               : channelsLast ? std::vector<int>{1, 3, 2, 0}
+                              : std::vector<int>{3, 2, 1, 0}) {
     const auto index = static_cast<std::size_t>(d);
     result.dims[d] = dims[index];
     result.strides[d] = next;
@@ -65,27 +68,38 @@ BrewVendorTensor tensor(const Precision &precision,
   return result;
 }
 
+/// Along `dimensions`; one is, as the plan's calls give it, a plane of one row.
 BrewVendorConvolution callOf(const Precision &precision, const Shape &shape,
-                             BrewVendorDirection direction) {
+                             BrewVendorDirection direction,
+                             int dimensions = 2) {
   constexpr std::int64_t kImages = 16, kExtent = 28;
   const std::int64_t reach = shape.dilation * (shape.kernel - 1) + 1,
                      extent =
                          (kExtent + 2 * shape.pad - reach) / shape.stride + 1;
+  auto dims = [&](std::int64_t first, std::int64_t second, std::int64_t rest) {
+    std::vector<std::int64_t> list = {first, second};
+    if (dimensions == 1)
+      list.push_back(1);
+    list.insert(list.end(), static_cast<std::size_t>(dimensions), rest);
+    return list;
+  };
   BrewVendorConvolution call = {};
   call.direction = direction;
   call.math = precision.math;
-  const bool last = precision.channelsLast;
-  call.x = tensor(precision, {kImages, shape.channels, kExtent, kExtent}, last);
+  const bool last = precision.channelsLast && dimensions == 2;
+  call.x = tensor(precision, dims(kImages, shape.channels, kExtent), last);
   // F32 weights stay as Caffe has them.
-  call.w = tensor(precision,
-                  {shape.outputs, shape.channels / shape.groups, shape.kernel,
-                   shape.kernel},
-                  last && precision.type != BREW_VENDOR_F32);
-  call.y = tensor(precision, {kImages, shape.outputs, extent, extent}, last);
+  call.w =
+      tensor(precision,
+             dims(shape.outputs, shape.channels / shape.groups, shape.kernel),
+             last && precision.type != BREW_VENDOR_F32);
+  call.y = tensor(precision, dims(kImages, shape.outputs, extent), last);
   call.b = {precision.type, 1, 16, {shape.outputs}, {1}};
-  call.pad_h = call.pad_w = shape.pad;
-  call.stride_h = call.stride_w = shape.stride;
-  call.dilation_h = call.dilation_w = shape.dilation;
+  for (int i = 0; i < call.x.rank - 2; ++i) {
+    call.pad[i] = shape.pad;
+    call.stride[i] = shape.stride;
+    call.dilation[i] = shape.dilation;
+  }
   call.groups = shape.groups;
   return call;
 }
@@ -166,6 +180,28 @@ TEST_P(CudnnDevice, EveryEpilogueHasAnEngine) {
         usable(call, std::string(shape.name) + (bias ? " bias" : "") +
                          " slope " + std::to_string(slope));
       }
+}
+
+TEST_P(CudnnDevice, LinesAndSpacesHaveEngines) {
+  for (int dimensions : {1, 3})
+    for (const Shape &shape : {kShapes[0], kShapes[1], kShapes[4]})
+      for (auto direction : {BREW_VENDOR_FORWARD, BREW_VENDOR_BACKWARD_DATA,
+                             BREW_VENDOR_BACKWARD_WEIGHTS})
+        for (int deterministic : {0, 1}) {
+          BrewVendorConvolution call =
+              callOf(GetParam(), shape, direction, dimensions);
+          if (dimensions == 1) { // nothing before or behind the row
+            call.pad[0] = 0;
+            call.stride[0] = call.dilation[0] = 1;
+          }
+          call.deterministic = deterministic;
+          call.has_bias = direction != BREW_VENDOR_BACKWARD_DATA;
+          call.relu = direction == BREW_VENDOR_FORWARD;
+          usable(call, std::to_string(dimensions) + " dimensions, " +
+                           shape.name + " direction " +
+                           std::to_string(direction) +
+                           (deterministic ? " deterministic" : ""));
+        }
 }
 
 INSTANTIATE_TEST_SUITE_P(OnH100, CudnnDevice, testing::ValuesIn(kPrecisions),

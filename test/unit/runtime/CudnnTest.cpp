@@ -124,10 +124,23 @@ BrewVendorConvolution convolution(BrewVendorDirection direction,
   call.w = tensor(type, {6, 2, 3, 3}); // two groups
   call.b = tensor(type, {6});
   call.y = tensor(type, {8, 6, 5, 6});
-  call.pad_h = call.pad_w = 1;
-  call.stride_h = call.stride_w = 2;
-  call.dilation_h = call.dilation_w = 1;
+  for (int i = 0; i < call.x.rank - 2; ++i) {
+    call.pad[i] = 1;
+    call.stride[i] = 2;
+    call.dilation[i] = 1;
+  }
   call.groups = 2;
+  return call;
+}
+
+/// With a depth.
+BrewVendorConvolution solid(BrewVendorDirection direction, int32_t type) {
+  BrewVendorConvolution call = convolution(direction, type);
+  call.x = tensor(type, {8, 4, 7, 10, 12});
+  call.w = tensor(type, {6, 2, 3, 3, 3});
+  call.y = tensor(type, {8, 6, 4, 5, 6});
+  call.pad[2] = call.dilation[2] = 1;
+  call.stride[2] = 2;
   return call;
 }
 
@@ -145,6 +158,13 @@ TEST(Cudnn, OperationsAreWellFormed) {
         const Operations bare = convolutionOnly(*library(), call);
         EXPECT_EQ(bare.operations.size(), 1u);
         EXPECT_EQ(bare.ids, (std::vector<std::int64_t>{IdX, IdW, IdY}));
+        call = solid(direction, type);
+        call.accumulate = accumulate;
+        EXPECT_EQ(convolutionOnly(*library(), call).operations.size(), 1u);
+        call.relu = 1;
+        if (direction == BREW_VENDOR_FORWARD && !accumulate) {
+          EXPECT_EQ(convolutionFused(*library(), call).operations.size(), 3u);
+        }
       }
 }
 

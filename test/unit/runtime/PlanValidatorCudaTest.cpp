@@ -116,6 +116,12 @@ const BrokenRule kRules[] = {
            step.mutable_convolution()->mutable_window()->set_pad_end_w(1);
      },
      "uneven padding in a CUDA plan"},
+    {"UnevenDepth",
+     [](Manifest &m) {
+       Step &step = *m.mutable_programs(0)->mutable_steps(0);
+       step.mutable_convolution()->mutable_window()->set_pad_end_d(1);
+     },
+     "uneven padding in a CUDA plan"},
     {"NoArchs", [](Manifest &m) { target(m).clear_archs(); },
      "target: archs are missing"},
     {"ArchTwice", [](Manifest &m) { target(m).add_archs("sm_90"); },
