@@ -196,8 +196,11 @@ class Package:
 
     def brew(self, net, mode, precision):
         plan = self.plan(net, mode, "cuda", precision)
+        # What training measured of engines serves inference too.
         _, log = self.call([self.folder / "bin" / "brew-run", "time",
-                            plan["plan"], "--iterations", 50])
+                            plan["plan"], "--iterations",
+                            self.index[net]["steps"], "--timing-cache",
+                            "{}-{}.timing".format(net, precision)])
         median, least = map(float, MEASURED.findall(log)[-1])
         nodes, held = map(int, NODES.findall(log)[-1])
         layers = sorted(((float(time), layer, direction) for
@@ -211,7 +214,8 @@ class Package:
 
     def torch(self, net, mode, precision, variant):
         words = [net + ".prototxt", "--mode", mode, "--precision", precision,
-                 "--variant", variant]
+                 "--variant", variant, "--steps",
+                 str(self.index[net]["steps"])]
         for text in self.index[net]["inputs"]:
             words += ["--input", text]
         return self.server.ask(words, self.limit())

@@ -33,6 +33,9 @@ NETS = {
     "squeezenet": {"data": (128, 3, 227, 227), "label": (128,)},
     "mobilenet": {"data": (128, 3, 224, 224), "label": (128,)},
 }
+# Steps that are timed: many where one is short.
+STEPS = {"lenet": 50, "cifar10_quick": 50}
+FEWER_STEPS = 20
 # Batches in which the GPU's results are compared with the CPU's.
 AGREE_BATCH = 8
 PRECISIONS = ("f32", "tf32", "bf16")
@@ -87,7 +90,9 @@ def compile_bench(brewc, folder, archs, nets):
     for net in nets:
         few = smaller(NETS[net])
         entry = index[net] = {"inputs": shapes_text(NETS[net]),
-                              "agree_inputs": shapes_text(few), "plans": {}}
+                              "agree_inputs": shapes_text(few),
+                              "steps": STEPS.get(net, FEWER_STEPS),
+                              "plans": {}}
         text = prototxt_of(net)
         (folder / (net + ".prototxt")).write_text(text)
         solver = SOLVER.format(net=net + ".prototxt")
