@@ -87,15 +87,14 @@ struct PlaceSlices : brew::impl::PlaceSlicesBase<PlaceSlices> {
     }
   }
 
+  static bool takesAll(CutOp cut) {
+    return llvm::all_of(cut.getOffsets(), [](int64_t at) { return at == 0; }) &&
+           shapeOf(cut.getY()) == shapeOf(cut.getX());
+  }
+
   static void placeResult(CutOp cut) {
     Value y = cut.getY();
-    auto type = tensorOf(y);
-    if (llvm::all_of(cut.getOffsets(), [](int64_t at) { return at == 0; }) &&
-        type.getShape() == shapeOf(cut.getX())) {
-      y.replaceAllUsesWith(cut.getX());
-      cut.erase();
-      return;
-    }
+    RankedTensorType type = tensorOf(y);
     y.setType(partOf(tensorOf(cut.getX()), type.getShape()));
     if (llvm::all_of(y.getUses(), followsStrides))
       return;
@@ -110,6 +109,12 @@ struct PlaceSlices : brew::impl::PlaceSlicesBase<PlaceSlices> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       Block &block = program.getBody().front();
+      // First of all: who reads a part decides whether it is copied.
+      for (CutOp cut : llvm::make_early_inc_range(block.getOps<CutOp>()))
+        if (takesAll(cut)) {
+          cut.getY().replaceAllUsesWith(cut.getX());
+          cut.erase();
+        }
       SmallVector<CutOp> cuts(block.getOps<CutOp>());
       SmallVector<JoinOp> joins(block.getOps<JoinOp>());
       for (JoinOp join : llvm::reverse(joins)) {

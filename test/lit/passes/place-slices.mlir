@@ -90,3 +90,22 @@ brew.program @cut test {
   // CHECK: brew.output %[[P]] "p"
   brew.output %p "p" loss_weight 0.0 : tensor<2x3xf32>
 }
+
+// -----
+
+// A cut that takes all of a part is that part, and its readers the part's: the
+// view of another shape reads a copy.
+// CHECK-LABEL: brew.program @all_of_a_part
+brew.program @all_of_a_part test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x6xf32>
+  // CHECK: %[[P:.*]] = brew.cut "s"
+  // CHECK-NOT: brew.cut "c"
+  // CHECK: %[[COPY:.*]] = linalg.generic {{.*}} ins(%[[P]] : {{.*}}) outs({{.*}} : tensor<2x3xf32>)
+  %p = brew.cut "s"(%x) {offsets = array<i64: 0, 3>} : (tensor<2x6xf32>) -> tensor<2x3xf32>
+  %c = brew.cut "c"(%p) {offsets = array<i64: 0, 0>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  // CHECK: brew.reinterpret %[[COPY]]
+  %v = brew.reinterpret %c : tensor<2x3xf32> -> tensor<6xf32>
+  // CHECK: brew.output %[[P]] "c"
+  brew.output %v "v" loss_weight 0.0 : tensor<6xf32>
+  brew.output %c "c" loss_weight 0.0 : tensor<2x3xf32>
+}
