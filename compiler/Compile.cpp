@@ -156,8 +156,7 @@ void Compilation::runPhase(Phase phase, Emit emit, llvm::StringRef name) {
   if (isTraining()) {
     pipeline.solverType = imported.solver->type();
     pipeline.regularization = imported.solver->regularization_type();
-    pipeline.keepUpdate =
-        imported.solver->snapshot_diff() || imported.solver->debug_info();
+    pipeline.keepUpdate = imported.solver->snapshot_diff();
     pipeline.accumulate = imported.solver->iter_size() > 1;
     pipeline.clip = imported.solver->clip_gradients() >= 0;
   }

@@ -42,7 +42,7 @@ struct PipelineOptions {
   /// Solver whose `update` program to build; empty for none.
   std::string solverType;
   std::string regularization = "L2";
-  /// The solver shows its updates (snapshot_diff, debug_info).
+  /// Snapshots hold the updates (snapshot_diff).
   bool keepUpdate = false;
   bool accumulate = false; ///< it adds up gradients of batches (iter_size)
   bool clip = false;       ///< it bounds the gradients' norm (clip_gradients)

@@ -107,7 +107,7 @@ def BuildUpdate : Pass<"brew-build-update", "::mlir::ModuleOp"> {
   let description = [{
     One update operation per parameter that has a gradient. With `keep-update` what
     it subtracts takes the gradient's place, as Caffe leaves it: snapshots with
-    snapshot_diff and debug_info show it.
+    snapshot_diff hold it.
   }];
   let options = [
     Option<"solverType", "type", "std::string", "\"SGD\"", "SolverParameter.type">,

@@ -105,7 +105,6 @@ inline constexpr Site debugForwardTop{"net.cpp", 593};
 inline constexpr Site debugForwardParam{"net.cpp", 605};
 inline constexpr Site debugBackwardBottom{"net.cpp", 624};
 inline constexpr Site debugBackwardParam{"net.cpp", 636};
-inline constexpr Site debugUpdate{"net.cpp", 651};
 inline constexpr Site ignoreLayer{"net.cpp", 744};
 inline constexpr Site hdf5List{"hdf5_data_layer.cpp", 80};
 inline constexpr Site hdf5Count{"hdf5_data_layer.cpp", 94};

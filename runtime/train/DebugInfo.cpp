@@ -137,34 +137,4 @@ void DebugInfo::backward() const {
                  log::number(std::sqrt(diff.squares)) + ")");
 }
 
-std::vector<double> DebugInfo::parameterMeans() const {
-  std::vector<double> means;
-  for (const FileLayer &layer : parameters.layers())
-    for (const FileBlob &blob : layer.blobs) {
-      if (!blob.parameter || blob.sharer)
-        continue;
-      Norms norms;
-      norms.add(parameters.read(blob.parameter->buffer_index(), {}));
-      means.push_back(norms.mean());
-    }
-  return means;
-}
-
-void DebugInfo::update(const std::vector<double> &means) const {
-  auto mean = means.begin();
-  for (const FileLayer &layer : parameters.layers())
-    for (std::size_t i = 0; i < layer.blobs.size(); ++i) {
-      const FileBlob &blob = layer.blobs[i];
-      if (!blob.parameter || blob.sharer)
-        continue;
-      Norms diff;
-      if (blob.parameter->has_gradient_buffer_index())
-        diff.add(parameters.read(blob.parameter->gradient_buffer_index(), {}));
-      log::info(log::site::debugUpdate,
-                "    [Update] Layer " + layer.name + ", param " +
-                    displayName(layer, i) + " data: " + log::number(*mean++) +
-                    "; diff: " + log::number(diff.mean()));
-    }
-}
-
 } // namespace brew::runtime

@@ -11,8 +11,9 @@
 namespace brew::runtime {
 
 /// Logs mean absolute values of what a program's run left: every layer's tops
-/// and parameters, gradients of bottoms and parameters, and updates. For plans
-/// compiled with debug_info, which keep all these.
+/// and parameters, and gradients of bottoms and parameters. For plans compiled
+/// with debug_info, which keep all these. Caffe has a line for updates too, but
+/// nothing in it prints that.
 class DebugInfo {
 public:
   /// `parameters` outlives it.
@@ -28,11 +29,6 @@ public:
   /// norms of all parameters and gradients. Of a shared parameter the whole
   /// gradient is shown under each of its layers.
   void backward() const;
-
-  /// Values of parameters before an update, which the lines about it show.
-  std::vector<double> parameterMeans() const;
-  /// The lines of an update. The gradient buffers hold what was subtracted.
-  void update(const std::vector<double> &means) const;
 
 private:
   /// The values of a blob, of its items that there are, or of their gradients.

@@ -249,13 +249,7 @@ void Trainer::applyUpdate() {
   const double learningRate = setScalars();
   logRate(learningRate, stepBefore);
   scalars.set(plan::GRADIENT_SCALE, clipFactor() / solver.iter_size());
-  if (showsDebugInfo()) {
-    const std::vector<double> before = debug->parameterMeans();
-    executor.run(updateProgram);
-    debug->update(before);
-  } else {
-    executor.run(updateProgram);
-  }
+  executor.run(updateProgram);
   ++currentIteration;
 }
 
