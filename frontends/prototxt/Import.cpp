@@ -222,6 +222,14 @@ void Importer::build() {
   std::vector<NetGraph> graphs;
   for (const Planned &program : programs) {
     Diagnostics found;
+    const FilteredNet &net = program.net;
+    if (net.layers.empty())
+      found.warning(net.source->places().where(net.source->net()),
+                    "the net has no layers" +
+                        (net.removed.empty()
+                             ? std::string()
+                             : " in phase " +
+                                   caffe::Phase_Name(net.state.phase())));
     graphs.push_back(NetGraph::build(program.net, found, !options.lookOnly));
     report(found);
   }
