@@ -224,12 +224,12 @@ void Importer::build() {
     Diagnostics found;
     const FilteredNet &net = program.net;
     if (net.layers.empty())
-      found.warning(net.source->places().where(net.source->net()),
-                    "the net has no layers" +
-                        (net.removed.empty()
-                             ? std::string()
-                             : " in phase " +
-                                   caffe::Phase_Name(net.state.phase())));
+      found.warning(
+          net.source->places().where(net.source->net()),
+          "the net has no layers" +
+              (net.removed.empty()
+                   ? std::string()
+                   : " in phase " + caffe::Phase_Name(net.state.phase())));
     graphs.push_back(NetGraph::build(program.net, found, !options.lookOnly));
     report(found);
   }
