@@ -25,7 +25,10 @@ std::uint64_t setting(const char *name, std::uint64_t otherwise) {
 static bool initialized;
 static Context_ *const theContext = reinterpret_cast<Context_ *>(&initialized);
 static int contextUses;
-static thread_local Context_ *current;
+// In the threads' static storage: AddressSanitizer takes the start of storage
+// that is allocated later for a header where it happens to lie behind a page's
+// first bytes.
+[[gnu::tls_model("initial-exec")]] static thread_local Context_ *current;
 
 Result ready() {
   if (!initialized)
