@@ -1,6 +1,6 @@
-"""Ways to measure one training step of each program, used by lenet_cpu.py.
+"""Ways to measure one step of each program, used by cpu.py.
 
-Every function runs one process and returns a list of seconds per step.
+Every function runs one process.
 """
 
 import datetime
@@ -11,10 +11,24 @@ import re
 import shutil
 import statistics
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "gpu"))
+from pack import NETS, shape_flags, shapes_text  # noqa: E402
+
+# Nets that read a database, so that training loops can be compared too.
+DATABASES = ("lenet", "cifar10_quick")
+# Batches of the others, which a CPU takes in seconds at most.
+BATCHES = {"alexnet": 16, "googlenet": 8, "squeezenet": 8, "resnet50": 8,
+           "mobilenet": 8, "vgg16": 4}
+# PyTorch's variants: what a table calls them, and torch_step.py's arguments.
+EAGER = {"eager, contiguous": ["--variant=eager"],
+         "eager, channels_last": ["--variant=channels_last"]}
+TRACED = {"jit, contiguous": ["--variant=jit"],
+          "jit, channels_last": ["--variant=jit_channels_last"]}
 
 SOLVER = """net: "{net}.prototxt"
 base_lr: 0.001
@@ -43,8 +57,12 @@ WARM_UP_INTERVALS = 2
 GLOG_ITERATION = re.compile(
     r"^I(?:\d{4})?(\d{4}) (\d\d):(\d\d):(\d\d)\.(\d{6}) .*\] "
     r"Iteration (\d+) \(")
-BREW_STEP = re.compile(
-    r"Average training step: \S+ ms\. \(median (\S+), min (\S+)\)")
+BREW_STEP = {
+    "train": re.compile(
+        r"Average training step: \S+ ms\. \(median (\S+), min (\S+)\)"),
+    # A program without a backward pass.
+    "infer": re.compile(
+        r"Average Forward-Backward: \S+ ms\. \(median (\S+), min (\S+)\)")}
 CAFFE_FORWARD_BACKWARD = re.compile(
     r"Average Forward-Backward: (\S+) ms\.")
 
@@ -77,11 +95,22 @@ def run(command, threads, folder):
     return done.stdout, done.stderr
 
 
-def prepare(folder, brew_data, mnist):
-    """Puts nets, solvers and databases into the work folder."""
+def shapes_of(net, batch=None):
+    """{data top: dimensions}, with this batch or the net's usual one."""
+    size = batch or BATCHES.get(net)
+    return {top: (size or dims[0],) + dims[1:]
+            for top, dims in NETS[net].items()}
+
+
+def copy_nets(folder):
+    """Puts the nets into the work folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for net in HERE.glob("nets/*.prototxt"):
         shutil.copy(net, folder)
+
+
+def make_databases(folder, brew_data, mnist):
+    """Puts the databases into the work folder."""
     if not (folder / "mnist_lmdb").exists():
         run([brew_data, "mnist", mnist / "train-images-idx3-ubyte.gz",
              mnist / "train-labels-idx1-ubyte.gz", "mnist_lmdb"], 1, folder)
@@ -100,19 +129,27 @@ def write_solver(folder, net, iterations):
     """Writes the solver for a number of steps; returns its file name."""
     name = "{}_solver.prototxt".format(net)
     text = SOLVER.format(net=net, display=DISPLAY, iterations=iterations)
-    if net == "lenet":
+    if re.search(r"phase:\s*TEST", (folder / (net + ".prototxt")).read_text()):
         text += TEST_FIELDS
     (folder / name).write_text(text)
     return name
 
 
-def compile_plan(folder, brewc, net):
-    """Compiles a solver; returns (seconds, report of forward_backward)."""
+def compile_plan(folder, brewc, net, mode, batch):
+    """Compiles a solver, or for inference a net; returns (seconds, report of
+    the program that is timed)."""
+    command = [brewc, "-o", net + ".plan", "--report=json"]
+    if mode == "infer":
+        command += [net + ".prototxt", "--phase=test"]
+    else:
+        command += [net + "_solver.prototxt"]
+    if mode == "infer" or batch or net not in DATABASES:
+        command += shape_flags(net, shapes_of(net, batch))
     begin = time.perf_counter()
-    report, _ = run([brewc, "{}_solver.prototxt".format(net), "-o",
-                     net + ".plan", "--report=json"], 1, folder)
+    report, _ = run(command, 1, folder)
     seconds = time.perf_counter() - begin
-    return seconds, json.loads(report)["programs"]["forward_backward"]
+    program = "main" if mode == "infer" else "forward_backward"
+    return seconds, json.loads(report)["programs"][program]
 
 
 def intervals(log):
@@ -134,13 +171,14 @@ def intervals(log):
     return seconds[WARM_UP_INTERVALS:]
 
 
-def brew_step(folder, brew_run, net, threads, iterations):
+def brew_step(folder, brew_run, net, mode, threads, iterations):
     """Brew's steps alone, the batch in memory: (median, least) seconds."""
-    _, log = run([brew_run, "time", net + ".plan", "--threads", threads,
-                  "--iterations", iterations], threads, folder)
-    match = BREW_STEP.search(log)
+    _, log = run([brew_run, "time", net + ".plan", "--random-input",
+                  "--threads", threads, "--iterations", iterations], threads,
+                 folder)
+    match = BREW_STEP[mode].search(log)
     if not match:
-        raise MeasureError("no 'Average training step' in:\n" + log[-2000:])
+        raise MeasureError("no time of a step in:\n" + log[-2000:])
     return float(match.group(1)) / 1e3, float(match.group(2)) / 1e3
 
 
@@ -178,12 +216,33 @@ def find_torch(python):
         return False
 
 
-def torch_steps(folder, python, net, threads, iterations):
-    """(version, {variant: seconds of every step}), the batch in memory."""
-    out, _ = run([python, HERE / "pytorch_step.py", "--net", net, "--threads",
-                  threads, "--iterations", iterations], threads, folder)
-    result = json.loads(out)
-    return result["version"], result["variants"]
+def torch_variants(net, mode):
+    """{name: arguments} of the ways to run this net in PyTorch.
+
+    What little there is to gain from tracing, and from updating all parameters
+    at once, shows where a step is short; elsewhere it is left out.
+    """
+    if net not in DATABASES:
+        return EAGER
+    variants = dict(EAGER, **TRACED)
+    if mode == "train":
+        variants.update({name + ", foreach SGD": words + ["--foreach"]
+                         for name, words in variants.items()})
+    return variants
+
+
+def torch_step(folder, python, net, mode, batch, words, threads, iterations):
+    """(version, median, least seconds) of PyTorch's steps, the batch in memory;
+    `words` say how, see torch_variants."""
+    command = [python, HERE / "gpu" / "torch_step.py", net + ".prototxt",
+               "--device=cpu", "--mode=" + mode,
+               "--steps={}".format(iterations),
+               "--warm-up={}".format(min(10, iterations))] + words
+    for text in shapes_text(shapes_of(net, batch)):
+        command += ["--input", text]
+    out, _ = run(command, threads, folder)
+    result = json.loads(out.splitlines()[-1])
+    return result["torch"], result["median"], result["least"]
 
 
 class Samples:

@@ -3,8 +3,8 @@
 
 A process of its own for every variant, so that memory and settings of one do
 not touch the next; with --serve each is forked from one that has loaded PyTorch
-already, for every line of arguments (JSON) on its standard input. On a GPU steps are timed by its events; without one, by the
-clock, which is for testing this file.
+already, for every line of arguments (JSON) on its standard input. On a GPU steps
+are timed by its events; on the CPU, by the clock.
 """
 
 import argparse
@@ -22,6 +22,10 @@ from pack import VARIANTS  # noqa: E402
 from prototxt import parse  # noqa: E402
 from torch_net import CaffeNet  # noqa: E402
 
+# The net traced to TorchScript, for the CPU; pack.VARIANTS has the others.
+TRACED = ("jit", "jit_channels_last")
+
+
 def configure(precision):
     """f32 means f32: TF32 only where it was asked for."""
     tf32 = precision == "tf32"
@@ -30,13 +34,16 @@ def configure(precision):
     torch.backends.cudnn.benchmark = True
 
 
-def make_step(net, inputs, training, precision, variant, device):
-    if variant != "eager":
+def make_step(net, inputs, training, precision, variant, foreach, device):
+    if variant not in ("eager", "jit"):
         net = net.to(memory_format=torch.channels_last)
         inputs = {name: value.contiguous(memory_format=torch.channels_last)
                   if value.dim() == 4 else value
                   for name, value in inputs.items()}
-    run = net
+    run = net if training else net.eval()
+    if variant in TRACED:
+        # Dropout would fail the comparison with a second run.
+        run = torch.jit.trace(net, (inputs,), check_trace=False)
     if variant.startswith("compile"):
         if not hasattr(torch, "compile"):
             raise SystemExit("this PyTorch has no torch.compile")
@@ -49,14 +56,14 @@ def make_step(net, inputs, training, precision, variant, device):
             return run(inputs)
 
     if not training:
-        net.eval()
-
         def infer():
             with torch.no_grad():
                 forward()
         return infer
 
     options = {"fused": True} if device.type == "cuda" else {}
+    if foreach:
+        options = {"foreach": True}
     try:
         optimiser = torch.optim.SGD(net.parameters(), lr=0.001, momentum=0.9,
                                     weight_decay=5e-4, **options)
@@ -126,7 +133,10 @@ def measure(words):
     parser.add_argument("--mode", choices=("train", "infer"), default="train")
     parser.add_argument("--precision", choices=("f32", "tf32", "bf16"),
                         default="f32")
-    parser.add_argument("--variant", choices=VARIANTS, default="eager")
+    parser.add_argument("--variant", choices=VARIANTS + TRACED,
+                        default="eager")
+    parser.add_argument("--foreach", action="store_true",
+                        help="SGD over lists of parameters")
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--warm-up", type=int, default=15)
     parser.add_argument("--device", default="cuda")
@@ -146,7 +156,7 @@ def measure(words):
               if len(shape) == 1 else torch.rand(shape, device=device)
               for name, shape in shapes.items()}
     step = make_step(net, inputs, training, arguments.precision,
-                     arguments.variant, device)
+                     arguments.variant, arguments.foreach, device)
     for _ in range(arguments.warm_up):
         step()
     if device.type == "cuda":

@@ -160,6 +160,11 @@ TEST_F(Commands, TimeNamesLayersAsCaffeDoes) {
   done = run({"time", "net.plan", "--iterations", "2"});
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_TRUE(contains(done.err, "Timing with random inputs"));
+  // Unless that was asked for.
+  done = run({"time", "net.plan", "--iterations", "2", "--random-input"});
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_FALSE(contains(done.err, "Timing with random inputs"));
+  EXPECT_TRUE(contains(done.err, "Average training step: "));
 }
 
 TEST_F(Commands, InspectListsEverything) {

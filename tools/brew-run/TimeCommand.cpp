@@ -27,6 +27,7 @@ struct Options {
   int iterations = 50;
   std::string program, phase;
   std::uint64_t seed = 0;
+  bool randomInput = false;
 };
 
 double secondsSince(std::chrono::steady_clock::time_point begin) {
@@ -72,8 +73,8 @@ std::string layersText(const plan::Step &step) {
   return text.empty() ? "(internal)" : text;
 }
 
-/// Where a source is missing, timing can go on with made-up values; labels of
-/// zero are valid for any loss.
+/// Timing can go on without a source, with made-up values; labels of zero are
+/// valid for any loss.
 void feedRandomly(runtime::Feeder &feeder, std::uint64_t seed) {
   const runtime::RandomStream stream(seed, "time");
   for (const std::string &top : feeder.tops()) {
@@ -88,21 +89,25 @@ void feedRandomly(runtime::Feeder &feeder, std::uint64_t seed) {
 }
 
 std::unique_ptr<runtime::Feeder> openFeeder(Session &session, int program,
-                                            std::uint64_t seed) {
-  auto feeder = std::make_unique<runtime::Feeder>(session.executor, program,
-                                                  seed, session.planFolder);
-  try {
-    feeder->start();
-    return feeder;
-  } catch (const Error &error) {
-    if (error.status() != ExitStatus::MachineLacks)
-      throw;
-    log::warning(log::site::brew,
-                 std::string("Timing with random inputs: ") + error.what());
+                                            const Options &options) {
+  auto make = [&] {
+    return std::make_unique<runtime::Feeder>(session.executor, program,
+                                             options.seed, session.planFolder);
+  };
+  auto feeder = make();
+  if (!options.randomInput) {
+    try {
+      feeder->start();
+      return feeder;
+    } catch (const Error &error) {
+      if (error.status() != ExitStatus::MachineLacks)
+        throw;
+      log::warning(log::site::brew,
+                   std::string("Timing with random inputs: ") + error.what());
+    }
+    feeder = make();
   }
-  feeder = std::make_unique<runtime::Feeder>(session.executor, program, seed,
-                                             session.planFolder);
-  feedRandomly(*feeder, seed);
+  feedRandomly(*feeder, options.seed);
   return feeder;
 }
 
@@ -220,7 +225,7 @@ int time(const Options &options) {
   const std::string name = session.manifest().programs(program).name();
   session.initialise(options.weights, options.seed, /*required=*/false);
   const std::unique_ptr<runtime::Feeder> feeder =
-      openFeeder(session, program, options.seed);
+      openFeeder(session, program, options);
 
   log::info(log::site::timeForward, "Performing Forward");
   feeder->feed();
@@ -284,6 +289,8 @@ void addTime(CLI::App &app, Action &action) {
       ->add_option("--phase", options->phase,
                    "TRAIN or TEST: which program, without --program")
       ->check(CLI::IsMember({"TRAIN", "TEST"}));
+  command->add_flag("--random-input", options->randomInput,
+                    "Run on one batch of random values; open no data source");
   command->add_option("--random-seed", options->seed, "Seed of the fillers");
   command->callback(
       [options, &action] { action = [options] { return time(*options); }; });

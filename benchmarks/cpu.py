@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Measures training steps on the CPU: Brew, BVLC Caffe and PyTorch.
+"""Measures steps on the CPU: Brew, BVLC Caffe and PyTorch.
 
-Prints a table of LeNet (batch 64) and CIFAR-10 quick (batch 100), f32: the
-time of one training step in each program, measured in interleaved rounds of
-one run, with Brew's compile time and memory. See README.md beside this file.
+Prints a table for each net, f32: the time of one training step (or, with
+--mode infer, of one forward pass) in each program, measured in interleaved
+rounds of one run, with Brew's compile time and memory. See README.md beside
+this file.
 """
 
 import argparse
@@ -16,8 +17,13 @@ from pathlib import Path
 import measure
 
 ROOT = Path(__file__).resolve().parent.parent
-NETS = {"lenet": "LeNet, batch 64",
-        "cifar10_quick": "CIFAR-10 quick, batch 100"}
+TITLES = {"lenet": "LeNet", "cifar10_quick": "CIFAR-10 quick",
+          "alexnet": "AlexNet", "googlenet": "GoogLeNet",
+          "squeezenet": "SqueezeNet", "resnet50": "ResNet-50",
+          "mobilenet": "MobileNet", "vgg16": "VGG-16"}
+# Steps in a round, unless the command line says how many.
+STEPS = {net: 100 for net in measure.DATABASES}
+FEWER_STEPS = 10
 
 
 def parse_arguments():
@@ -31,12 +37,23 @@ def parse_arguments():
     parser.add_argument("--python",
                         help="interpreter that has PyTorch (default: this one,"
                              " else /usr/bin/python3; 'none': no PyTorch)")
-    parser.add_argument("--net", action="append", choices=sorted(NETS),
-                        help="measure this net only (may be repeated)")
+    parser.add_argument("--net", action="append", choices=list(TITLES),
+                        help="measure this net (may be repeated; default: "
+                             + " and ".join(measure.DATABASES) + ")")
+    parser.add_argument("--all", action="store_true",
+                        help="measure all nets")
+    parser.add_argument("--mode", choices=("train", "infer"), default="train",
+                        help="training steps, or forward passes of the TEST"
+                             " phase")
+    parser.add_argument("--batch", type=int,
+                        help="images in a batch (default: each net's own)")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--iterations", type=int, default=100,
-                        help="steps in a round")
+    parser.add_argument("--iterations", type=int,
+                        help="steps in a round (default: {} of {}, {} of the"
+                             " others)".format(STEPS["lenet"],
+                                               " and ".join(STEPS),
+                                               FEWER_STEPS))
     parser.add_argument("--mnist", type=Path,
                         default=ROOT / "examples/mnist/data",
                         help="folder of MNIST's idx.gz files")
@@ -46,11 +63,15 @@ def parse_arguments():
     parser.add_argument("--markdown", action="store_true",
                         help="print Markdown tables")
     arguments = parser.parse_args()
-    if arguments.iterations < measure.DISPLAY:
-        parser.error(
-            "--iterations must be at least {}".format(measure.DISPLAY))
-    if arguments.rounds < 1 or arguments.threads < 1:
-        parser.error("--rounds and --threads must be at least 1")
+    if arguments.all:
+        arguments.net = list(TITLES)
+    arguments.net = arguments.net or list(measure.DATABASES)
+    for name in ("rounds", "threads", "batch", "iterations"):
+        if (getattr(arguments, name) or 1) < 1:
+            parser.error("--{} must be at least 1".format(name))
+    if (any(has_loop(arguments, net) for net in arguments.net)
+            and (arguments.iterations or measure.DISPLAY) < measure.DISPLAY):
+        parser.error("--iterations must be at least {}".format(measure.DISPLAY))
     # Programs run in the work folder, so every path must be absolute.
     for name in ("bin", "caffe", "mnist", "work_dir"):
         if getattr(arguments, name):
@@ -58,6 +79,16 @@ def parse_arguments():
     if arguments.caffe and not os.access(arguments.caffe, os.X_OK):
         parser.error("--caffe {}: no such program".format(arguments.caffe))
     return arguments
+
+
+def steps_of(arguments, net):
+    return arguments.iterations or STEPS.get(net, FEWER_STEPS)
+
+
+def has_loop(arguments, net):
+    """Whether training from a database is measured."""
+    return (net in measure.DATABASES and arguments.mode == "train"
+            and not arguments.batch)
 
 
 def choose_python(wanted):
@@ -96,34 +127,37 @@ class NetResult:
 def one_round(arguments, python, net, result):
     """Measures each program once, one after the other."""
     folder, threads = arguments.work_dir, arguments.threads
-    brew_run = arguments.bin / "brew-run"
+    brew_run, steps = arguments.bin / "brew-run", steps_of(arguments, net)
     result.brew_step.add_summary(*measure.brew_step(
-        folder, brew_run, net, threads, arguments.iterations))
-    result.brew_loop.add(measure.brew_loop(folder, brew_run, net, threads))
-    if arguments.caffe:
-        caffe = arguments.caffe
-        result.caffe_loop.add(
-            measure.caffe_loop(folder, caffe, net, threads))
-        seconds = measure.caffe_forward_backward(
-            folder, caffe, net, threads, arguments.iterations)
-        result.caffe_forward_backward.add_summary(seconds, seconds)
+        folder, brew_run, net, arguments.mode, threads, steps))
+    if has_loop(arguments, net):
+        result.brew_loop.add(measure.brew_loop(folder, brew_run, net, threads))
+        if arguments.caffe:
+            result.caffe_loop.add(measure.caffe_loop(
+                folder, arguments.caffe, net, threads))
+            seconds = measure.caffe_forward_backward(
+                folder, arguments.caffe, net, threads, steps)
+            result.caffe_forward_backward.add_summary(seconds, seconds)
     if python:
-        result.torch_version, variants = measure.torch_steps(
-            folder, python, net, threads, arguments.iterations)
-        for name, seconds in variants.items():
-            result.torch.setdefault(name, measure.Samples()).add(seconds)
+        for name, words in measure.torch_variants(net, arguments.mode).items():
+            result.torch_version, median, least = measure.torch_step(
+                folder, python, net, arguments.mode, arguments.batch, words,
+                threads, steps)
+            result.torch.setdefault(name, measure.Samples()).add_summary(
+                median, least)
 
 
 def measure_net(arguments, python, net):
     folder = arguments.work_dir
     result = NetResult()
     # The last displayed iteration is one interval before max_iter.
-    steps = arguments.iterations + measure.DISPLAY * (
+    steps = steps_of(arguments, net) + measure.DISPLAY * (
         measure.WARM_UP_INTERVALS + 1)
     measure.write_solver(folder, net, steps)
     for _ in range(arguments.rounds):
         seconds, result.report = measure.compile_plan(
-            folder, arguments.bin / "brewc", net)
+            folder, arguments.bin / "brewc", net, arguments.mode,
+            arguments.batch)
         result.compile_seconds.append(seconds)
     for number in range(arguments.rounds):
         print("{}: round {} of {}".format(net, number + 1, arguments.rounds),
@@ -140,9 +174,10 @@ def milliseconds(samples):
 def time_rows(result):
     """Rows: what, median, least, Brew's advantage in the same measure."""
     step, loop = result.brew_step, result.brew_loop
-    rows = [["Brew: step, batch in memory"] + milliseconds(step) + [""],
-            ["Brew: `brew-run train`, reading LMDB"] + milliseconds(loop)
-            + [""]]
+    rows = [["Brew: step, batch in memory"] + milliseconds(step) + [""]]
+    if loop.medians:
+        rows.append(["Brew: `brew-run train`, reading LMDB"]
+                    + milliseconds(loop) + [""])
     if result.caffe_loop.medians:
         caffe = result.caffe_loop
         rows.append(["BVLC Caffe: `caffe train`, reading LMDB"]
@@ -174,7 +209,7 @@ def fact_rows(result):
          "{:.3f}".format(arena / memory["lower_bound_bytes"])],
         ["arena_bytes / caffe_bytes",
          "{:.3f}".format(arena / memory["caffe_bytes"])],
-        ["vendor calls / kernels in forward_backward",
+        ["vendor calls / kernels",
          "{} / {}".format(result.report["calls"], result.report["kernels"])],
     ]
 
@@ -208,45 +243,80 @@ def cpu_name():
 def describe(arguments, python, load, results):
     version = next((result.torch_version for result in results.values()
                     if result.torch_version), None)
-    print("Training steps on {} ({} CPUs), {} threads, f32; load average at "
-          "the start {:.2f}.".format(cpu_name(), os.cpu_count(),
-                                     arguments.threads, load))
-    print("{} interleaved rounds of {} steps; median: of the rounds' medians; "
-          "min: of all rounds.".format(arguments.rounds, arguments.iterations))
-    print("A step is forward, backward and SGD update (momentum, weight "
-          "decay). Batch in memory: each step timed alone. Reading LMDB: time "
-          "between log lines {} steps apart, so Caffe and `brew-run train` "
-          "are compared in the same measure.".format(measure.DISPLAY))
+    print("{} on {} ({} CPUs), {} threads, f32; load average at the start "
+          "{:.2f}.".format("Training steps" if arguments.mode == "train"
+                           else "Forward passes", cpu_name(), os.cpu_count(),
+                           arguments.threads, load))
+    print("{} interleaved rounds; median: of the rounds' medians; min: of all "
+          "rounds.".format(arguments.rounds))
+    if arguments.mode == "train":
+        print("A step is forward, backward and SGD update (momentum, weight "
+              "decay). Batch in memory: each step timed alone.")
+    if any(has_loop(arguments, net) for net in results):
+        print("Reading LMDB: time between log lines {} steps apart, so Caffe "
+              "and `brew-run train` are compared in the same measure.".format(
+                  measure.DISPLAY))
     print("Peers: BVLC Caffe {}; PyTorch {}.".format(
-        "measured" if arguments.caffe else "not measured (give --caffe)",
-        version if python else "not measured (torch not importable)"))
+        "measured" if any(result.caffe_loop.medians
+                          for result in results.values())
+        else "not measured", version if python
+        else "not measured (torch not importable)"))
     print()
+
+
+def title(arguments, net):
+    return "{}, batch {}, {} steps a round".format(
+        TITLES[net], measure.shapes_of(net, arguments.batch)["data"][0],
+        steps_of(arguments, net))
+
+
+def summary_rows(results):
+    """A row for each net: Brew's best figures beside PyTorch's."""
+    rows = []
+    for net, result in results.items():
+        _, best = result.best_torch()
+        if best:
+            least = min(samples.min for samples in result.torch.values())
+            rows.append([TITLES[net]] + milliseconds(result.brew_step)
+                        + milliseconds(best)
+                        + ["{:.2f}".format(
+                            best.median / result.brew_step.median),
+                           "{:.2f}".format(least / result.brew_step.min)])
+    return rows
 
 
 def main():
     arguments = parse_arguments()
     load = os.getloadavg()[0]
-    if load > 0.5 * os.cpu_count():
+    if load > 0.25 * os.cpu_count():
         print("warning: load average {:.2f}: other work on this machine will "
               "distort the times".format(load), file=sys.stderr)
     try:
         python = choose_python(arguments.python)
-        measure.prepare(arguments.work_dir, arguments.bin / "brew-data",
-                        arguments.mnist)
+        measure.copy_nets(arguments.work_dir)
+        if any(has_loop(arguments, net) for net in arguments.net):
+            measure.make_databases(arguments.work_dir,
+                                   arguments.bin / "brew-data", arguments.mnist)
         results = {net: measure_net(arguments, python, net)
-                   for net in (arguments.net or NETS)}
+                   for net in arguments.net}
     except (measure.MeasureError, OSError) as error:
-        print("lenet_cpu.py: {}".format(error), file=sys.stderr)
+        print("cpu.py: {}".format(error), file=sys.stderr)
         return 1
 
     describe(arguments, python, load, results)
+    heading = ("one training step" if arguments.mode == "train"
+               else "one forward pass")
     for net, result in results.items():
-        print("### " + NETS[net] if arguments.markdown else NETS[net])
+        print("### " * arguments.markdown + title(arguments, net))
         print()
-        print_table(["one training step", "median ms", "min ms",
-                     "times Brew's"], time_rows(result), arguments.markdown)
+        print_table([heading, "median ms", "min ms", "times Brew's"],
+                    time_rows(result), arguments.markdown)
         print_table(["compiler and memory", "value"], fact_rows(result),
                     arguments.markdown)
+    if len(results) > 1 and python:
+        print_table([heading, "Brew median", "min", "PyTorch's best median",
+                     "min", "ratio of medians", "of minima"],
+                    summary_rows(results), arguments.markdown)
     return 0
 
 
