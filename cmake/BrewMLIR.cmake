@@ -24,9 +24,9 @@ find_package(MLIR 22.1 REQUIRED CONFIG HINTS /usr/lib/llvm-22)
 find_package(LLD 22.1 REQUIRED CONFIG HINTS ${LLVM_INSTALL_PREFIX})
 message(STATUS "MLIR ${LLVM_PACKAGE_VERSION} in ${LLVM_INSTALL_PREFIX}")
 
-if(NOT TARGET MLIRIR OR NOT TARGET LLVM)
-  message(FATAL_ERROR "Brew links MLIR's static libraries and the shared libLLVM; the MLIR "
-                      "found in ${MLIR_DIR} lacks one of them")
+if(NOT TARGET MLIRIR OR NOT TARGET LLVMCore OR NOT TARGET Polly)
+  message(FATAL_ERROR "Brew links the static libraries of LLVM, Polly and MLIR; the packages "
+                      "found in ${MLIR_DIR} and ${LLVM_DIR} lack some")
 endif()
 if(NOT LLVM_ENABLE_RTTI)
   message(FATAL_ERROR "Brew needs an LLVM built with RTTI")
@@ -40,10 +40,32 @@ include(AddMLIR)
 # mlir_tablegen looks at the folder's include path, not at a target's.
 include_directories(SYSTEM ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
 
-# MLIR's static libraries: a quarter of brewc's time on a small net went into binding
-# the symbols of the shared one, which holds everything. They and lldELF use the
-# shared LLVM. Never link the other kind of either beside these: dialects and options
-# would be registered twice.
+# LLVM's static libraries: a third of brewc's time on a small net went into loading and
+# binding the shared one. LLD's for ELF initialises every target, so all are needed. The
+# packages' MLIR and LLD ask for the shared library; with both kinds in a program options
+# and passes would be registered twice.
+add_library(brew_llvm INTERFACE)
+llvm_map_components_to_libnames(llvm_libraries
+  core support irreader bitwriter passes lto dtlto object option mc
+  frontendopenmp debuginfodwarf debuginfopdb
+  AllTargetsCodeGens AllTargetsAsmParsers AllTargetsDescs AllTargetsInfos)
+target_link_libraries(brew_llvm INTERFACE ${llvm_libraries})
+# Unused code, and the debugging information of some of the packages' objects.
+target_link_options(brew_llvm INTERFACE -Wl,--gc-sections
+                    $<$<CONFIG:Release>:-Wl,--strip-debug>)
+foreach(library ${MLIR_EXPORTED_TARGETS} ${LLD_EXPORTED_TARGETS})
+  get_target_property(type ${library} TYPE)
+  if(NOT type STREQUAL STATIC_LIBRARY)
+    continue()
+  endif()
+  get_target_property(needed ${library} INTERFACE_LINK_LIBRARIES)
+  if("LLVM" IN_LIST needed)
+    list(TRANSFORM needed REPLACE "^LLVM$" brew_llvm)
+    set_target_properties(${library} PROPERTIES INTERFACE_LINK_LIBRARIES "${needed}")
+  endif()
+endforeach()
+
+# Never link libMLIR beside these.
 add_library(brew_mlir INTERFACE)
 target_link_libraries(brew_mlir INTERFACE
   MLIROptLib MLIRParser MLIRPass MLIRTransforms MLIRIR MLIRSupport
@@ -59,7 +81,7 @@ target_link_libraries(brew_mlir INTERFACE
   MLIRReconcileUnrealizedCasts MLIRSCFToControlFlow MLIRUBToLLVM
   MLIRVectorToLLVM MLIRVectorToLLVMPass MLIRVectorToSCF
   MLIRBuiltinToLLVMIRTranslation MLIRLLVMToLLVMIRTranslation MLIRTargetLLVMIRExport
-  LLVM)
+  brew_llvm)
 
 separate_arguments(BREW_LLVM_DEFINITIONS NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 
