@@ -290,8 +290,8 @@ TEST(CudaKernels, SixteenBitSums) {
   for (auto [type, pack] :
        {std::pair<std::string, std::string>("bf16", "__nv_bfloat16, 8"),
         {"f16", "__half, 8"}}) {
-    std::string t = "tensor<70x4096x" + type + ">", s = "tensor<70xf32>",
-                v = "tensor<70x" + type + ">", all = "(i, j) -> (i, j)",
+    std::string t = "tensor<9x4096x" + type + ">", s = "tensor<9xf32>",
+                v = "tensor<9x" + type + ">", all = "(i, j) -> (i, j)",
                 widen = "%e = arith.extf %a : " + type + " to f32\n";
     EmittedModule sums(kernelText(
         "k", "-1", {t},
