@@ -1,18 +1,14 @@
 //===- EmitKernelsSchedule.cpp - How the loops of a part run
 //---------------===//
-//
-// Costs are rough cycles of a machine with 16-lane vectors. They only need to
-// rank: contiguous vectors before gathers, registers before memory.
-//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/cpu/EmitKernelsSchedule.h"
 
+#include "compiler/cpu/EmitKernelsCost.h"
 #include "compiler/kernels/KernelIndices.h"
 #include "compiler/kernels/KernelLoops.h"
 #include "compiler/kernels/KernelTemporaries.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -21,13 +17,8 @@ namespace brew::compiler {
 
 namespace {
 
-constexpr int64_t kLanes = 16;
 /// Largest window that is unrolled inside the vector loop.
 constexpr int64_t kUnrolledWindow = 32;
-/// A row of accumulators that LLVM keeps in registers.
-constexpr int64_t kRegisterRow = 128;
-/// Longest row of partial sums.
-constexpr int64_t kPartialSums = 512;
 /// Vectors of accumulators that leave registers for operands, and rows of them.
 constexpr int64_t kAccumulators = 12, kJammedRows = 8;
 /// Longest loop that is written out, and copies of a body altogether.
@@ -36,99 +27,8 @@ constexpr int64_t kUnrolledLoop = 8, kBodyCopies = 64;
 constexpr int64_t kTemporaryBytes = 65536;
 /// Ranges that keep many threads busy.
 constexpr int64_t kEnoughUnits = 4;
-/// What the start of a loop costs, and a vector's sum in the end.
-constexpr double kLoopCost = 2, kHorizontalCost = 12;
 /// Below this, a part runs on one thread anyway.
 constexpr double kParallelCost = 20000;
-
-int64_t windowOf(const Nest &nest) {
-  int64_t window = 1;
-  for (const Loop &loop : nest.loops)
-    if (loop.reduction)
-      window *= loop.extent;
-  return window;
-}
-
-/// Cost of accessing 16 consecutive iterations' elements.
-double accessCost(std::optional<int64_t> step) {
-  if (!step)
-    return kLanes;
-  if (*step == 0)
-    return 0.1;
-  return std::abs(*step) == 1 ? 1 : 0.8 * kLanes;
-}
-
-/// What 16 iterations of the body cost but for memory.
-double computeCost(const Nest &nest) {
-  double cost = 0;
-  for (Operation &op : nest.body()->without_terminator()) {
-    if (isa<arith::ConstantOp, linalg::IndexOp, tensor::ExtractOp>(op) ||
-        op.getResult(0).getType().isIndex())
-      continue;
-    bool slow =
-        isa<arith::DivFOp>(op) || op.getDialect()->getNamespace() == "math";
-    cost += slow ? 8 : 0.5;
-  }
-  return cost;
-}
-
-/// Whether a reduction innermost is worth a row of partial sums: LLVM would add
-/// up a vector's lanes each time the loop ends.
-bool hasPartialSums(const Nest &nest, unsigned loop) {
-  if (!nest.loops[loop].reduction || nest.reductions() < 2 ||
-      !nest.reorderable || nest.loops[loop].extent > kPartialSums)
-    return false;
-  return llvm::all_of(
-      nest.body()->getTerminator()->getOperands(), [](Value value) {
-        return isa_and_nonnull<arith::AddFOp>(value.getDefiningOp());
-      });
-}
-
-/// Cost of one iteration on average with `loop` innermost and vectorised.
-double iterationCost(const Nest &nest, unsigned loop) {
-  double cost = computeCost(nest);
-  for (const std::optional<Access> &input : nest.inputs)
-    if (input && input->source.kind != Source::Kind::Constant)
-      cost += accessCost(input->address.coefs[loop]);
-  for (const auto &entry : nest.extracts)
-    cost += accessCost(extractStep(nest, entry.first, entry.second, loop));
-  double vectors = (nest.loops[loop].extent + kLanes - 1) / kLanes;
-  cost += kLoopCost / vectors;
-  if (nest.loops[loop].reduction) {
-    if (!nest.reorderable) // one lane after the other
-      return cost;
-    cost += hasPartialSums(nest, loop) ? 0.2 : kHorizontalCost / vectors;
-  } else {
-    int64_t window = windowOf(nest);
-    for (const Output &output : nest.outputs)
-      cost += accessCost(output.address.coefs[loop]) / window;
-    if (window > 1) // accumulators in memory
-      cost += nest.loops[loop].extent > kRegisterRow ? 1 : 0.2;
-  }
-  return cost * vectors / nest.loops[loop].extent;
-}
-
-/// Cost of a nest whose loops from `outer` on run by themselves; sets the best
-/// innermost loop.
-double rowsCost(const Nest &nest, unsigned outer,
-                std::optional<unsigned> &innermost) {
-  double best = 0;
-  innermost.reset();
-  for (unsigned loop = outer; loop < nest.loops.size(); ++loop) {
-    // Only the last reduction may be innermost where their order counts.
-    if (nest.loops[loop].reduction && !nest.reorderable &&
-        loop + 1 != nest.loops.size())
-      continue;
-    double cost = iterationCost(nest, loop);
-    if (innermost && cost >= best)
-      continue;
-    best = cost;
-    innermost = loop;
-  }
-  if (!innermost) // a scalar per grid point
-    best = computeCost(nest) + nest.inputs.size() + nest.outputs.size();
-  return best * nest.iterations();
-}
 
 /// Whether all nests can run point by point in one inner loop.
 bool canFuse(const Part &part) {
@@ -190,43 +90,55 @@ int64_t blockSize(int64_t extent, int64_t least, int64_t limit) {
   return best;
 }
 
-/// Divides rows of the last grid loop, which lies inside `outer`, where rows
-/// are too long for registers or too few for threads.
-void divideRows(Part &part, Schedule &schedule) {
-  if (schedule.outer + 1 != part.grid)
-    return;
-  unsigned last = part.grid - 1;
-  int64_t extent = part.nests[0].loops[last].extent, size = 1;
-  bool few = gridPoints(part, schedule.outer) < kEnoughUnits;
-  if (schedule.kind == Schedule::Kind::Fused) {
-    if (few && extent >= 1024)
-      size = blockSize(extent, 256, 2048);
-  } else {
-    bool accumulates = false;
-    for (auto [nest, innermost] : llvm::zip(part.nests, schedule.innermost))
-      accumulates |= innermost == last && nest.reductions() > 0;
-    if (accumulates && extent > kRegisterRow)
-      size = blockSize(extent, 48, kRegisterRow);
-  }
-  if (size == 1)
-    return;
-  splitGridLoop(part, last, size);
-  ++schedule.outer;
-  for (std::optional<unsigned> &innermost : schedule.innermost)
-    if (innermost && *innermost >= last)
-      ++*innermost;
-}
-
-} // namespace
-
-namespace {
-
 /// A schedule and what it is estimated to take.
 struct Choice {
   Schedule schedule;
   double cost = 0;    ///< on one thread
   double elapsed = 0; ///< on several
 };
+
+/// The length of pieces into which rows of the last grid loop, which lies
+/// inside `outer`, are divided, where they are too long for registers or too
+/// few for threads; 1 if they stay whole.
+int64_t pieceOfRows(const Part &part, const Choice &choice) {
+  const Schedule &schedule = choice.schedule;
+  if (schedule.outer + 1 != part.grid)
+    return 1;
+  unsigned last = part.grid - 1;
+  int64_t extent = part.nests[0].loops[last].extent,
+          points = gridPoints(part, schedule.outer);
+  if (schedule.kind == Schedule::Kind::Fused)
+    return points < kEnoughUnits && extent >= 1024
+               ? blockSize(extent, 256, 2048)
+               : 1;
+  bool accumulates = false;
+  for (auto [nest, innermost] : llvm::zip(part.nests, schedule.innermost))
+    accumulates |= innermost == last && nest.reductions() > 0;
+  if (!accumulates)
+    return 1;
+  int64_t size =
+      extent > kRegisterRow ? blockSize(extent, 48, kRegisterRow) : 1;
+  int64_t units = points * (size == 1 ? 1 : extent / size);
+  // Sums over much for few results, say of a whole batch for each channel.
+  if (units < kEnoughUnits && choice.cost > 2 * kParallelCost) {
+    int64_t finer = blockSize(extent, kLanes,
+                              std::max(kLanes, extent * points / kEnoughUnits));
+    if (finer % kLanes == 0)
+      return finer;
+  }
+  return size;
+}
+
+void divideRows(Part &part, Schedule &schedule, int64_t size) {
+  if (size == 1)
+    return;
+  unsigned last = part.grid - 1;
+  splitGridLoop(part, last, size);
+  ++schedule.outer;
+  for (std::optional<unsigned> &innermost : schedule.innermost)
+    if (innermost && *innermost >= last)
+      ++*innermost;
+}
 
 /// The best schedule that runs nests row by row, with the grid as it is.
 Choice chooseRows(const Part &part) {
@@ -237,7 +149,10 @@ Choice chooseRows(const Part &part) {
     for (const Nest &nest : part.nests)
       choice.cost +=
           rowsCost(nest, outer, choice.schedule.innermost.emplace_back());
-    choice.elapsed = elapsed(choice.cost, gridPoints(part, outer));
+    int64_t units = gridPoints(part, outer), size = pieceOfRows(part, choice);
+    if (size > 1)
+      units *= part.nests[0].loops[outer].extent / size;
+    choice.elapsed = elapsed(choice.cost, units);
     if (outer == part.grid || (choice.elapsed < best.elapsed &&
                                temporaryBytes(part, outer) <= kTemporaryBytes))
       best = choice;
@@ -374,9 +289,10 @@ void jamGridLoop(Part &part, Schedule &schedule) {
 } // namespace
 
 Schedule chooseSchedule(Part &part) {
-  auto [schedule, cost, elapsed] = choose(part);
+  Choice choice = choose(part);
+  Schedule &schedule = choice.schedule;
   if (schedule.kind != Schedule::Kind::Flat)
-    divideRows(part, schedule);
+    divideRows(part, schedule, pieceOfRows(part, choice));
   if (schedule.kind == Schedule::Kind::Rows) {
     jamGridLoop(part, schedule);
     for (auto [nest, innermost] : llvm::zip(part.nests, schedule.innermost))
@@ -384,7 +300,8 @@ Schedule chooseSchedule(Part &part) {
           accumulationOf(nest, schedule.outer, innermost));
     placeTemporaries(part, schedule.outer);
   }
-  schedule.unitCost = cost / static_cast<double>(domainOf(part, schedule));
+  schedule.unitCost =
+      choice.cost / static_cast<double>(domainOf(part, schedule));
   return schedule;
 }
 

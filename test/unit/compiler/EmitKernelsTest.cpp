@@ -110,6 +110,24 @@ TEST(EmitKernels, LongRowsAndFewOfThem) {
   EXPECT_GT(module.kernel("k").domain, 2);
 }
 
+TEST(EmitKernels, LongSumsForFewResults) {
+  // A sum for each channel, channels last: a piece of the channels for each
+  // thread, whose loop over channels is the innermost one.
+  for (const char *channels : {"64", "256"}) {
+    std::string x = std::string("tensor<8000x") + channels + "xf32>",
+                y = std::string("tensor<") + channels + "xf32>";
+    EmittedModule module(kernelText(
+        "k", "-1", {x},
+        nestText({"%y", y, "(c, n) -> (c)", "0.0"}, "pr", 1,
+                 {{"%0", x, "(c, n) -> (n, c)"}},
+                 "%r = arith.addf %o, %a fastmath<reassoc,contract> : f32\n"),
+        {{"%y", y}}));
+    auto wholeNumbers = [](unsigned, std::size_t i) { return double(i % 5); };
+    EXPECT_EQ(compareWithInterpreter(module, "k", 0, wholeNumbers), "");
+    EXPECT_EQ(module.kernel("k").domain, 4);
+  }
+}
+
 /// Maximum, exponentials, their sum and quotients along `axis` (c or n).
 std::string softmax(const std::string &t, const std::string &rows,
                     const std::string &rowMap, const std::string &iterators,

@@ -1,0 +1,106 @@
+//===- EmitKernelsCost.cpp - What a nest costs on a CPU -------------------===//
+
+#include "compiler/cpu/EmitKernelsCost.h"
+
+#include "compiler/kernels/KernelIndices.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace brew::compiler {
+
+namespace {
+
+/// Longest row of partial sums.
+constexpr int64_t kPartialSums = 512;
+/// What the start of a loop costs, and a vector's sum in the end.
+constexpr double kLoopCost = 2, kHorizontalCost = 12;
+
+/// Cost of accessing 16 consecutive iterations' elements.
+double accessCost(std::optional<int64_t> step) {
+  if (!step)
+    return kLanes;
+  if (*step == 0)
+    return 0.1;
+  return std::abs(*step) == 1 ? 1 : 0.8 * kLanes;
+}
+
+/// What 16 iterations of the body cost but for memory.
+double computeCost(const Nest &nest) {
+  double cost = 0;
+  for (Operation &op : nest.body()->without_terminator()) {
+    if (isa<arith::ConstantOp, linalg::IndexOp, tensor::ExtractOp>(op) ||
+        op.getResult(0).getType().isIndex())
+      continue;
+    bool slow =
+        isa<arith::DivFOp>(op) || op.getDialect()->getNamespace() == "math";
+    cost += slow ? 8 : 0.5;
+  }
+  return cost;
+}
+
+} // namespace
+
+int64_t windowOf(const Nest &nest) {
+  int64_t window = 1;
+  for (const Loop &loop : nest.loops)
+    if (loop.reduction)
+      window *= loop.extent;
+  return window;
+}
+
+bool hasPartialSums(const Nest &nest, unsigned loop) {
+  if (!nest.loops[loop].reduction || nest.reductions() < 2 ||
+      !nest.reorderable || nest.loops[loop].extent > kPartialSums)
+    return false;
+  return llvm::all_of(
+      nest.body()->getTerminator()->getOperands(), [](Value value) {
+        return isa_and_nonnull<arith::AddFOp>(value.getDefiningOp());
+      });
+}
+
+double iterationCost(const Nest &nest, unsigned loop) {
+  double cost = computeCost(nest);
+  for (const std::optional<Access> &input : nest.inputs)
+    if (input && input->source.kind != Source::Kind::Constant)
+      cost += accessCost(input->address.coefs[loop]);
+  for (const auto &entry : nest.extracts)
+    cost += accessCost(extractStep(nest, entry.first, entry.second, loop));
+  double vectors = (nest.loops[loop].extent + kLanes - 1) / kLanes;
+  cost += kLoopCost / vectors;
+  if (nest.loops[loop].reduction) {
+    if (!nest.reorderable) // one lane after the other
+      return cost;
+    cost += hasPartialSums(nest, loop) ? 0.2 : kHorizontalCost / vectors;
+  } else {
+    int64_t window = windowOf(nest);
+    for (const Output &output : nest.outputs)
+      cost += accessCost(output.address.coefs[loop]) / window;
+    if (window > 1) // accumulators in memory
+      cost += nest.loops[loop].extent > kRegisterRow ? 1 : 0.2;
+  }
+  return cost * vectors / nest.loops[loop].extent;
+}
+
+double rowsCost(const Nest &nest, unsigned outer,
+                std::optional<unsigned> &innermost) {
+  double best = 0;
+  innermost.reset();
+  for (unsigned loop = outer; loop < nest.loops.size(); ++loop) {
+    // Only the last reduction may be innermost where their order counts.
+    if (nest.loops[loop].reduction && !nest.reorderable &&
+        loop + 1 != nest.loops.size())
+      continue;
+    double cost = iterationCost(nest, loop);
+    if (innermost && cost >= best)
+      continue;
+    best = cost;
+    innermost = loop;
+  }
+  if (!innermost) // a scalar per grid point
+    best = computeCost(nest) + nest.inputs.size() + nest.outputs.size();
+  return best * nest.iterations();
+}
+
+} // namespace brew::compiler
