@@ -20,6 +20,9 @@ using plan::InnerProductCall;
 
 namespace {
 
+/// Rows of x from which on the matrix product is faster, where it is at all.
+constexpr std::int64_t kProductRows = 16;
+
 /// Consecutive dimensions of a buffer that form one index of the product.
 struct Span {
   int begin, end;
@@ -76,6 +79,9 @@ private:
                       bool written) const;
   bool create(const std::string &where, bool sumInside, DnnlCall &result);
   DnnlOperand biasOperand(int argument, bool written) const;
+  bool addProduct(std::vector<DnnlOperand> operands,
+                  const dnnl::primitive_attr &attributes,
+                  DnnlCall &result) const;
 
   DnnlContext &context;
   const InnerProductCall &call;
@@ -160,7 +166,49 @@ DnnlOperand InnerProductBuilder::biasOperand(int argument, bool written) const {
   return result;
 }
 
-/// Appends the product to `result`; false when oneDNN has no kernel.
+/// Appends the call, given as an inner product's operands x, w, y and perhaps
+/// b, as a matrix product if that is faster.
+bool InnerProductBuilder::addProduct(std::vector<DnnlOperand> operands,
+                                     const dnnl::primitive_attr &attributes,
+                                     DnnlCall &result) const {
+  bool forward = call.direction() == plan::FORWARD;
+  if (call.direction() == plan::BACKWARD_WEIGHTS ||
+      spanCount(*x.buffer, xRows) < kProductRows)
+    return false;
+  DnnlOperand &wOperand = operands[1];
+  const dnnl_memory_desc_t &wView = wOperand.view.data;
+  const dnnl_dim_t *strides = wView.format_desc.blocking.strides;
+  // [N,K], of which the forward product sums over K, the other over N.
+  if (strides[forward ? 1 : 0] != 1)
+    return false;
+  memory::dims dims = {wView.dims[0], wView.dims[1]},
+               steps = {strides[0], strides[1]};
+  if (forward) {
+    std::swap(dims[0], dims[1]);
+    std::swap(steps[0], steps[1]);
+  }
+  wOperand.view = {dims, memory::data_type::f32, steps};
+  DnnlOperand &source = operands[forward ? 0 : 2],
+              &target = operands[forward ? 2 : 0];
+  source.argument = DNNL_ARG_SRC;
+  wOperand.argument = DNNL_ARG_WEIGHTS;
+  target.argument = DNNL_ARG_DST;
+  memory::desc bias;
+  if (operands.size() > 3) {
+    bias = {{1, dims[1]}, memory::data_type::f32, memory::dims{dims[1], 1}};
+    operands[3].view = bias;
+  }
+  dnnl::matmul::primitive_desc description(
+      {source.view, wOperand.view, bias, target.view}, attributes,
+      context.engine, true);
+  if (!description.get(true) ||
+      std::string(description.impl_info_str()).find("brg") == std::string::npos)
+    return false;
+  result.add(description, operands);
+  return true;
+}
+
+/// Appends the call to `result`; false when oneDNN has no kernel.
 bool InnerProductBuilder::create(const std::string &where, bool sumInside,
                                  DnnlCall &result) {
   // x sets the order within M and K, so that it, the larger operand as a rule,
@@ -211,6 +259,13 @@ bool InnerProductBuilder::create(const std::string &where, bool sumInside,
   dnnl::primitive_attr attributes =
       attributesFor(epilogue, sumInside, reluInside);
 
+  auto addRelu = [&] {
+    if (epilogue.relu() && !reluInside)
+      result.addRelu(layoutOf(*y.buffer), y.data, epilogue.negative_slope());
+    return true;
+  };
+  if (addProduct(operands, attributes, result))
+    return addRelu();
   dnnl::primitive_desc description;
   if (forward) {
     description = dnnl::inner_product_forward::primitive_desc(
@@ -229,9 +284,7 @@ bool InnerProductBuilder::create(const std::string &where, bool sumInside,
   if (!description.get(true) || isReferenceKernel(description))
     return sumInside && create(where, false, result);
   result.add(description, operands);
-  if (epilogue.relu() && !reluInside)
-    result.addRelu(layoutOf(*y.buffer), y.data, epilogue.negative_slope());
-  return true;
+  return addRelu();
 }
 
 std::unique_ptr<DnnlCall> InnerProductBuilder::build(const std::string &where) {

@@ -181,6 +181,13 @@ std::vector<Case> cases() {
       {"resultView", {6, 10}, {}, 1, 7, false, {}, {12, 1}},
       {"columnMajor", {6, 10}, {1, 6}, 1, 7, false, {}, {1, 6}},
       {"channelSlice", {4, 5, 3, 2}, {60, 1, 20, 10}, 1, 7, false, {}, {}},
+      // Rows enough for oneDNN's matrix product.
+      {"manyRows", {40, 30}, {}, 1, 24, false, {}, {}},
+      {"manyRowsTransposed", {40, 30}, {}, 1, 24, true, {}, {}},
+      {"manyRowsView", {40, 30}, {32, 1}, 1, 24, false, {}, {28, 1}},
+      {"manyRowsInnerN", {40, 30}, {}, 1, 24, false, {1, 0}, {}},
+      {"manyRowsOneColumn", {40, 30}, {}, 1, 1, false, {}, {}},
+      {"manyRowsOneInner", {40, 1}, {}, 1, 24, true, {}, {}},
       {"large",
        {64, 50, 4, 4},
        {800, 1, 200, 50},
