@@ -23,10 +23,13 @@ constexpr unsigned kThreads = 256;
 constexpr double kResidentThreads = 132 * 2048;
 /// Four-byte elements that memory delivers, and operations, per cycle.
 constexpr double kElementsPerCycle = 480, kOperationsPerCycle = 16000;
-/// Cycles of one iteration by itself; of a step of a warp's combination; of one
-/// through shared memory; of a nest in any case.
-constexpr double kIterationCycles = 12, kShuffleCycles = 30, kSharedCycles = 80,
-                 kNestCycles = 20;
+/// Cycles of one iteration by itself, of one that waits for memory (with those
+/// of its neighbours, as loops are unrolled); of a step of a warp's
+/// combination; of one through shared memory; of a nest in any case.
+constexpr double kIterationCycles = 12, kLoadCycles = 100, kShuffleCycles = 30,
+                 kSharedCycles = 80, kNestCycles = 20;
+/// What a larger team's time must be at most of a smaller one's.
+constexpr double kWorthwhile = 0.97;
 /// Elements of arrays that one thread may keep.
 constexpr int64_t kArrayElements = 64;
 /// Points from which packs leave enough threads.
@@ -130,6 +133,18 @@ private:
     return cost;
   }
 
+  /// Whether iterations read the kernel's arguments.
+  static bool readsMemory(const Nest &nest) {
+    return llvm::any_of(nest.inputs,
+                        [](const std::optional<Access> &input) {
+                          return input &&
+                                 input->source.kind == Source::Kind::Argument;
+                        }) ||
+           llvm::any_of(nest.extracts, [](const auto &entry) {
+             return entry.second.source.kind == Source::Kind::Argument;
+           });
+  }
+
   struct Cost {
     double traffic = 0, latency = 0;
   };
@@ -151,7 +166,9 @@ private:
         static_cast<double>(llvm::divideCeil(inner.iterations, lanes));
     Cost cost;
     cost.traffic = rounds * team * iterationCost(part, nest, loop);
-    cost.latency = rounds * kIterationCycles + kNestCycles;
+    cost.latency =
+        rounds * (readsMemory(nest) ? kLoadCycles : kIterationCycles) +
+        kNestCycles;
     if (lanes > 1) {
       double combinations = static_cast<double>(
           llvm::divideCeil(inner.values, team / lanes) * nest.outputs.size());
@@ -166,9 +183,11 @@ private:
   static double timeOf(const Cost &cost, int64_t points, unsigned team) {
     double threads = static_cast<double>(points) * team;
     double waves = std::max(1.0, threads / kResidentThreads);
-    return std::max(static_cast<double>(points) * cost.traffic /
-                        kElementsPerCycle,
-                    cost.latency * waves);
+    double traffic =
+               static_cast<double>(points) * cost.traffic / kElementsPerCycle,
+           latency = cost.latency * waves;
+    // The two overlap, but not all of the time.
+    return std::max(traffic, latency) + std::min(traffic, latency) / 4;
   }
 
   PartSchedule choose(const Part &part, bool several) {
@@ -208,7 +227,8 @@ private:
       if (!place(part, candidate))
         continue;
       double time = team == forced ? 0 : timeOf(total, candidate.points, team);
-      if (time < bestTime) {
+      // A larger team must pay: its lanes wait for each other.
+      if (time < kWorthwhile * bestTime) {
         bestTime = time;
         best = std::move(candidate);
       }
