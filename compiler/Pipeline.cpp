@@ -106,10 +106,14 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     pm.addPass(createLowerToNests(lower));
     pm.addPass(createFoldCasts());
     pm.addPass(mlir::createCSEPass());
-    if (options.cuda)
+    if (options.cuda) {
+      pm.addPass(createMergeSums());
       pm.addPass(createSplitReductions());
+    }
     pm.addPass(createPlaceSlices());
-    pm.addPass(createFormKernels());
+    FormKernelsOptions kernels;
+    kernels.gpu = options.cuda;
+    pm.addPass(createFormKernels(kernels));
     pm.addPass(createVerifyFused());
     return;
   }

@@ -13,6 +13,12 @@ namespace {
 constexpr int64_t kSequentialWork = 32768;
 /// Fewest grid points worth giving up finer parallelism for.
 constexpr int64_t kEnoughGridPoints = 32;
+/// On a GPU: points that give every multiprocessor blocks to run; the most work
+/// of a point of a shallower grid, with as many points and with fewer. Beyond
+/// it a value is out of the caches before it is read again, or too few blocks
+/// do what all could.
+constexpr int64_t kManyGridPoints = 264;
+constexpr int64_t kMostPointWork = 1 << 18, kMostFewPointWork = 1 << 14;
 /// Bytes of values a grid point may keep between nests (thread stacks).
 constexpr int64_t kLocalBytes = 32768;
 
@@ -73,7 +79,7 @@ int64_t localBytes(const Group &group) {
 /// Groups the nests of one program.
 class Grouping {
 public:
-  explicit Grouping(ProgramOp program) : program(program) {}
+  Grouping(ProgramOp program, bool gpu) : program(program), gpu(gpu) {}
 
   void run() {
     for (auto nest : program.getBody().front().getOps<linalg::GenericOp>())
@@ -99,6 +105,11 @@ private:
     int64_t finest = std::max(group.grid, parallelLoops(nest));
     if (depth < finest && group.work() + workOf(nest) > kSequentialWork &&
         countOf(gridOf(nest, depth)) < kEnoughGridPoints)
+      return -1;
+    const int64_t points = std::max<int64_t>(countOf(gridOf(nest, depth)), 1);
+    if (gpu && depth < finest &&
+        (group.work() + workOf(nest)) / points >
+            (points < kManyGridPoints ? kMostFewPointWork : kMostPointWork))
       return -1;
     // Loops that are no grid loops lose the collapsed, vectorised form: only
     // worth it when a value then needs no memory, that is for dependants.
@@ -154,6 +165,7 @@ private:
   }
 
   ProgramOp program;
+  bool gpu;
 };
 
 } // namespace
@@ -180,8 +192,8 @@ bool brew::isFlat(const Group &group) {
   return true;
 }
 
-std::vector<Group> brew::groupNests(ProgramOp program) {
-  Grouping grouping(program);
+std::vector<Group> brew::groupNests(ProgramOp program, bool gpu) {
+  Grouping grouping(program, gpu);
   grouping.run();
   return std::move(grouping.groups);
 }

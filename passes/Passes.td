@@ -203,22 +203,36 @@ def FoldCasts : Pass<"brew-fold-casts", "::mlir::ModuleOp"> {
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def MergeSums : Pass<"brew-merge-sums", "::mlir::ModuleOp"> {
+  let summary = "Makes one nest of sums that run over the same elements";
+  let description = [{
+    Sums over the same loops that read a tensor in common (the gradients of a scale and
+    of its bias, and those of the normalization before it) become results of one nest, which reads it
+    once. Only sums that begin with zero, in any order, of which none needs another.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+    "::mlir::linalg::LinalgDialect"];
+}
+
 def SplitReductions : Pass<"brew-split-reductions", "::mlir::ModuleOp"> {
   let summary = "Gives long sums with few results to many blocks of threads";
   let description = [{
     Some of a nest's reduction loops, outermost first, get a partial sum for each of
     their iterations; a second nest adds these. Where whole loops make too few partial
-    sums, as the one loop over a flat blob does, a loop is made two of. For GPUs, where a block is the most
-    that works on one result. Only sums whose order is free; the new order is as fixed
-    as the old one.
+    sums, as the one loop over a flat blob does, a loop is made two of. For GPUs, where a
+    block is the most that works on one result; and where neighbours in memory belong to
+    different results (sums per channel, channels last), one thread. Only sums whose
+    order is free; the new order is as fixed as the old one.
   }];
   let options = [
-    Option<"fewResults", "few-results", "int64_t", "64",
+    Option<"fewResults", "few-results", "int64_t", "128",
       "Results from which on there is enough for all blocks to do">,
     Option<"leastWork", "least-work", "int64_t", "1048576",
       "Iterations from which on a second kernel pays">,
     Option<"enoughSums", "enough-sums", "int64_t", "264",
-      "Partial sums at which no more loops are taken">];
+      "Partial sums at which no more loops are taken">,
+    Option<"enoughThreads", "enough-threads", "int64_t", "131072",
+      "The same where neighbours in memory belong to different sums">];
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
     "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
@@ -241,6 +255,9 @@ def FormKernels : Pass<"brew-form-kernels", "::mlir::ModuleOp"> {
     same grid point; small work is gathered into one sequential kernel. Independent
     flat kernels (solver updates) become parts of one.
   }];
+  let options = [
+    Option<"gpu", "gpu", "bool", "false",
+      "For a GPU: no kernel in which blocks of threads would have too much each">];
   let dependentDialects = ["::mlir::affine::AffineDialect"];
 }
 

@@ -1,15 +1,16 @@
 //===- SplitReductions.cpp - Long sums in two stages
 //-----------------------===//
+#include "passes/FreeSum.h"
 #include "passes/Passes.h"
 #include "passes/SplitLoop.h"
 
 #include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/KernelAnalysis.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 
 #include <optional>
 
@@ -23,22 +24,6 @@ using namespace brew::ir;
 
 namespace {
 
-/// Whether result `number` is a sum that begins with zero, in any order.
-bool isFreeSum(linalg::GenericOp nest, unsigned number) {
-  auto fill = nest.getDpsInits()[number].getDefiningOp<linalg::FillOp>();
-  if (!fill || !matchPattern(fill.getInputs()[0], m_AnyZeroFloat()))
-    return false;
-  Value sum = nest.getRegionOutputArgs()[number];
-  auto add = nest.getBody()
-                 ->getTerminator()
-                 ->getOperand(number)
-                 .getDefiningOp<arith::AddFOp>();
-  return add && sum.hasOneUse() && add->hasOneUse() &&
-         llvm::is_contained(add->getOperands(), sum) &&
-         arith::bitEnumContainsAll(add.getFastmath(),
-                                   arith::FastMathFlags::reassoc);
-}
-
 /// One nest and the reduction loops whose iterations become partial sums.
 class Split {
 public:
@@ -46,12 +31,8 @@ public:
       : nest(nest), loops(loops), b(nest) {}
 
   void run() {
-    linalg::GenericOp partial = sumPartially();
-    SmallVector<Value> results;
-    for (auto [number, result] : llvm::enumerate(nest->getResults()))
-      results.push_back(sumUp(partial->getResult(number),
-                              cast<RankedTensorType>(result.getType())));
-    nest->replaceAllUsesWith(results);
+    linalg::GenericOp sums = sumUp(sumPartially());
+    nest->replaceAllUsesWith(sums->getResults());
     nest->erase();
   }
 
@@ -98,30 +79,46 @@ private:
     return partial;
   }
 
-  Value sumUp(Value partial, RankedTensorType type) {
-    int64_t kept = type.getRank(), reduced = loops.size();
-    SmallVector<AffineExpr> from, to;
+  /// All results at once: partial ones have the dimensions of a result last.
+  linalg::GenericOp sumUp(linalg::GenericOp partial) {
+    int64_t kept = nest.getNumLoops() - nest.getNumReductionLoops(),
+            reduced = loops.size();
+    // Dimensions of the result by those of the first one.
+    SmallVector<AffineExpr> reductions;
     for (int64_t i = 0; i < reduced; ++i)
-      from.push_back(b.getAffineDimExpr(kept + i));
-    for (int64_t i = 0; i < kept; ++i) {
-      from.push_back(b.getAffineDimExpr(i));
-      to.push_back(b.getAffineDimExpr(i));
+      reductions.push_back(b.getAffineDimExpr(kept + i));
+    SmallVector<int64_t> parallel = resultLoops(nest, 0);
+    SmallVector<AffineMap> from, to;
+    SmallVector<Value> inits;
+    for (auto [number, result] : llvm::enumerate(nest->getResults())) {
+      SmallVector<AffineExpr> places;
+      for (int64_t loop : resultLoops(nest, number))
+        places.push_back(b.getAffineDimExpr(
+            std::distance(parallel.begin(), llvm::find(parallel, loop))));
+      to.push_back(AffineMap::get(kept + reduced, 0, places, b.getContext()));
+      SmallVector<AffineExpr> read = reductions;
+      llvm::append_range(read, places);
+      from.push_back(AffineMap::get(kept + reduced, 0, read, b.getContext()));
+      inits.push_back(zeros(cast<RankedTensorType>(result.getType())));
     }
+    llvm::append_range(from, to);
     SmallVector<utils::IteratorType> iterators(kept,
                                                utils::IteratorType::parallel);
     iterators.append(reduced, utils::IteratorType::reduction);
     auto sum = linalg::GenericOp::create(
-        b, nest.getLoc(), TypeRange{type}, partial, zeros(type),
-        ArrayRef{AffineMap::get(kept + reduced, 0, from, b.getContext()),
-                 AffineMap::get(kept + reduced, 0, to, b.getContext())},
-        iterators, [](OpBuilder &body, Location loc, ValueRange values) {
-          Value sum = arith::AddFOp::create(body, loc, values[1], values[0],
-                                            arith::FastMathFlags::reassoc |
-                                                arith::FastMathFlags::contract);
-          linalg::YieldOp::create(body, loc, sum);
+        b, nest.getLoc(), nest->getResultTypes(), partial->getResults(), inits,
+        from, iterators, [](OpBuilder &body, Location loc, ValueRange values) {
+          SmallVector<Value> sums;
+          size_t count = values.size() / 2;
+          for (size_t i = 0; i < count; ++i)
+            sums.push_back(
+                arith::AddFOp::create(body, loc, values[count + i], values[i],
+                                      arith::FastMathFlags::reassoc |
+                                          arith::FastMathFlags::contract));
+          linalg::YieldOp::create(body, loc, sums);
         });
     sum->setDiscardableAttrs(nest->getDiscardableAttrDictionary());
-    return sum->getResult(0);
+    return sum;
   }
 
   linalg::GenericOp nest;
@@ -145,26 +142,32 @@ struct SplitReductions : brew::impl::SplitReductionsBase<SplitReductions> {
   }
 
 private:
-  /// Leading reduction loops that make enough sums together; none where the
-  /// nest has enough results, or too little to add up. Where whole loops make
-  /// too few, one of the others is made two of, and `nest` is what comes of
-  /// that.
+  /// Reduction loops whose iterations get sums of their own, outermost first,
+  /// as many as it takes; none where the nest has enough results, or too little
+  /// to add up. Where whole loops make too few or far too many sums, a loop is
+  /// made two of, and `nest` is what comes of that.
   SmallVector<unsigned> loopsToSplit(linalg::GenericOp &nest) const {
     SmallVector<int64_t> extents = nest.getStaticLoopRanges();
     int64_t points = 1, length = 1;
     for (auto [extent, kind] :
          llvm::zip_equal(extents, nest.getIteratorTypesArray()))
       (kind == utils::IteratorType::parallel ? points : length) *= extent;
-    if (points >= fewResults || points * length < leastWork)
+    const bool across = readsAcross(nest);
+    // Half as many threads as could be resident still hide most of the wait.
+    const int64_t few = across ? enoughThreads / 2 : fewResults;
+    const int64_t enough = across ? enoughThreads / 2 : enoughSums;
+    if (points >= few || points * length < leastWork)
       return {};
-    for (unsigned i = 0; i < nest->getNumResults(); ++i)
-      if (!isFreeSum(nest, i))
-        return {};
+    if (!brew::givesFreeSums(nest))
+      return {};
     SmallVector<unsigned> loops;
     std::optional<unsigned> longest;
     for (auto [loop, kind] : llvm::enumerate(nest.getIteratorTypesArray())) {
-      if (kind == utils::IteratorType::parallel || points >= enoughSums)
+      if (kind == utils::IteratorType::parallel || points >= enough)
         continue;
+      if (across)
+        if (auto last = loopToPart(nest, loop, points, length))
+          return splitAlso(nest, loops, last->first, last->second);
       // What is left must be worth a kernel's team.
       if (length / extents[loop] < kShortest) {
         if (!longest || extents[loop] > extents[*longest])
@@ -175,14 +178,75 @@ private:
       points *= extents[loop];
       length /= extents[loop];
     }
-    int64_t parts = llvm::divideCeil(enoughSums, points);
-    if (points >= enoughSums || !longest || length / parts < kShortest ||
+    int64_t parts = llvm::divideCeil(enough, points);
+    if (points >= enough || !longest || length / parts < kShortest ||
         extents[*longest] < 2 * parts || !brew::canSplitLoop(nest, *longest))
       return loops;
-    nest = brew::splitLoop(nest, *longest, parts);
-    for (unsigned &loop : loops)
-      loop += loop > *longest;
-    loops.push_back(*longest);
+    return splitAlso(nest, loops, *longest, parts);
+  }
+
+  /// Whether neighbours in memory, of what the nest reads most of, belong to
+  /// different results (channels, where these come last). Threads then take
+  /// neighbouring results, each on its own, and it takes that many more sums.
+  static bool readsAcross(linalg::GenericOp nest) {
+    RankedTensorType largest;
+    AffineMap access;
+    for (OpOperand *input : nest.getDpsInputOperands()) {
+      auto type = dyn_cast<RankedTensorType>(input->get().getType());
+      if (!type ||
+          (largest && largest.getNumElements() >= type.getNumElements()))
+        continue;
+      largest = type;
+      access = nest.getMatchingIndexingMap(input);
+    }
+    if (!largest)
+      return false;
+    for (int64_t dim : llvm::reverse(memoryOrder(largest))) {
+      if (largest.getDimSize(dim) == 1)
+        continue;
+      auto loop = dyn_cast<AffineDimExpr>(access.getResult(dim));
+      return loop && nest.getIteratorTypesArray()[loop.getPosition()] ==
+                         utils::IteratorType::parallel;
+    }
+    return false;
+  }
+
+  /// The innermost reduction loop from `first` on that can be made two of so
+  /// that sums are enough, but not far too many; and the parts it takes.
+  std::optional<std::pair<unsigned, int64_t>> loopToPart(linalg::GenericOp nest,
+                                                         unsigned first,
+                                                         int64_t points,
+                                                         int64_t length) const {
+    for (unsigned loop = nest.getNumLoops(); loop-- > first;) {
+      if (nest.getIteratorTypesArray()[loop] == utils::IteratorType::parallel)
+        continue;
+      const int64_t extent = nest.getStaticLoopRanges()[loop];
+      const int64_t parts =
+          partsOf(extent, llvm::divideCeil(enoughThreads, points));
+      if (parts < extent && length / parts >= kShortest &&
+          brew::canSplitLoop(nest, loop))
+        return std::pair(loop, parts);
+    }
+    return std::nullopt;
+  }
+
+  /// The least divisor of a loop's extent that makes `wanted` parts, but not
+  /// twice as many; else the extent.
+  static int64_t partsOf(int64_t extent, int64_t wanted) {
+    for (int64_t parts = wanted; parts < std::min(2 * wanted, extent); ++parts)
+      if (extent % parts == 0)
+        return parts;
+    return extent;
+  }
+
+  /// `loops` and the outer half of `loop`, which is made two.
+  static SmallVector<unsigned> splitAlso(linalg::GenericOp &nest,
+                                         SmallVector<unsigned> loops,
+                                         unsigned loop, int64_t parts) {
+    nest = brew::splitLoop(nest, loop, parts);
+    for (unsigned &other : loops)
+      other += other > loop;
+    loops.push_back(loop);
     llvm::sort(loops);
     return loops;
   }

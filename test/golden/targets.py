@@ -249,6 +249,18 @@ layer { name: "line" type: "Reduction" bottom: "flat" top: "line" loss_weight: 0
   reduction_param { operation: ASUM } }
 """
 
+CHANNEL_SUMS = """
+layer { name: "in" type: "Input" top: "x" input_param {
+  shape { dim: 16 dim: 4 dim: 128 dim: 130 } } }
+layer { name: "slope" type: "PReLU" bottom: "x" top: "s" }
+layer { name: "bn" type: "BatchNorm" bottom: "s" top: "n" }
+layer { name: "scale" type: "Scale" bottom: "n" top: "z"
+  scale_param { bias_term: true filler { value: 1.5 } bias_filler { value: 0.2 } } }
+layer { name: "relu" type: "ReLU" bottom: "z" top: "z" }
+layer { name: "loss" type: "Reduction" bottom: "z" top: "loss" loss_weight: 0.001
+  reduction_param { operation: SUMSQ } }
+"""
+
 
 def slopes(case):
     """ReLUs with a slope behind convolutions and inner products."""
@@ -268,11 +280,13 @@ def sums(case):
     shape = (16, 4, 128, 130)
     compare(case, SUMS, {"x": draw.randn(*shape) + 0.5, "y": draw.randn(*shape),
                          "flat": draw.randn(1048583)})
+    # Channels last, neighbouring threads have neighbouring channels.
+    compare(case, CHANNEL_SUMS, {"x": draw.randn(*shape) + 0.5}, "--layout=nhwc")
 
 
-def compare(case, net, inputs):
+def compare(case, net, inputs, *flags):
     """All blobs, gradients and parameters of a training step."""
-    want, got = (case.evaluate(net, target, gradients=True, inputs=inputs)
+    want, got = (case.evaluate(net, target, *flags, gradients=True, inputs=inputs)
                  for target in ((), SIMULATOR))
     if want.keys() != got.keys():
         raise Mismatch("%s against %s" % (sorted(want), sorted(got)))

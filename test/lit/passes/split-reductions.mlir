@@ -13,12 +13,13 @@
 // CHECK-LABEL: brew.program @channels
 // CHECK: %[[P:.*]]:2 = linalg.generic {indexing_maps = [#[[IN]], #[[OUT]], #[[OUT]]], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
 // CHECK: -> (tensor<16x64x4xf32>, tensor<16x64x4xf32>)
-// CHECK: %[[A:.*]] = linalg.generic {indexing_maps = [#[[PARTS]], #[[SUM]]], iterator_types = ["parallel", "reduction", "reduction"]} ins(%[[P]]#0
+// CHECK: %[[S:.*]]:2 = linalg.generic {indexing_maps = [#[[PARTS]], #[[PARTS]], #[[SUM]], #[[SUM]]], iterator_types = ["parallel", "reduction", "reduction"]} ins(%[[P]]#0, %[[P]]#1 :
 // CHECK-SAME: attrs = {brew.layer = "bn"}
-// CHECK: arith.addf %{{.*}}, %{{.*}} fastmath<reassoc,contract> : f32
-// CHECK: %[[B:.*]] = linalg.generic {{.*}} ins(%[[P]]#1
-// CHECK: brew.keep "data" "a", %[[A]]
-// CHECK: brew.keep "data" "b", %[[B]]
+// CHECK-NEXT: ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32, %[[C:.*]]: f32, %[[D:.*]]: f32):
+// CHECK-NEXT: arith.addf %[[C]], %[[A]] fastmath<reassoc,contract> : f32
+// CHECK-NEXT: arith.addf %[[D]], %[[B]] fastmath<reassoc,contract> : f32
+// CHECK: brew.keep "data" "a", %[[S]]#0
+// CHECK: brew.keep "data" "b", %[[S]]#1
 brew.program @channels train {
   %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16x4x64x64xf32>
   %zero = arith.constant 0.0 : f32
@@ -48,7 +49,7 @@ brew.program @channels train {
 // CHECK-NOT: linalg.generic
 brew.program @kept train {
   %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<512x1024xf32>
-  %y = brew.feed "in2" "Input" {config = "", folder = "", tops = ["y"]} : tensor<32x64xf32>
+  %y = brew.feed "in2" "Input" {config = "", folder = "", tops = ["y"]} : tensor<128x64xf32>
   %zero = arith.constant 0.0 : f32
   %half = arith.constant 0.5 : f32
   %e = tensor.empty() : tensor<f32>
@@ -76,7 +77,7 @@ brew.program @kept train {
     %n = arith.addf %o, %v fastmath<reassoc> : f32
     linalg.yield %n : f32
   } -> tensor<512xf32>
-  %h = linalg.generic {indexing_maps = [#id, #one], iterator_types = ["reduction", "reduction"]} ins(%y : tensor<32x64xf32>) outs(%f : tensor<f32>) {
+  %h = linalg.generic {indexing_maps = [#id, #one], iterator_types = ["reduction", "reduction"]} ins(%y : tensor<128x64xf32>) outs(%f : tensor<f32>) {
   ^bb0(%v: f32, %o: f32):
     %n = arith.addf %o, %v fastmath<reassoc> : f32
     linalg.yield %n : f32
@@ -152,4 +153,38 @@ brew.program @flat train {
   brew.keep "data" "s", %s : tensor<f32>
   brew.keep "data" "t", %t : tensor<f32>
   brew.keep "data" "u", %u : tensor<3xf32>
+}
+
+// -----
+
+#cl = affine_map<(c, n, h, w) -> (n, c, h, w)>
+#per = affine_map<(c, n, h, w) -> (c)>
+
+// Channels last: neighbours in memory belong to different sums, so that each thread
+// has one of its own, and it takes many. Whole images make 8192, whole rows far too
+// many (131072 are enough): rows are cut in 16. Without that layout images are enough.
+// CHECK-LABEL: brew.program @last
+// CHECK: tensor.empty() : tensor<128x112x16x7xi8>
+// CHECK: iterator_types = ["parallel", "parallel", "reduction", "parallel", "reduction"]
+// CHECK: } -> tensor<128x16x64xf32>
+// CHECK: iterator_types = ["parallel", "parallel", "reduction", "reduction"]
+// CHECK: } -> tensor<128x64xf32>
+#nhwc = #brew.layout<0, 2, 3, 1>
+brew.program @last train {
+  %x, %y = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "y"]} : tensor<128x64x112x112xf32, #nhwc>, tensor<128x64x112x112xf32>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+  %s = linalg.generic {indexing_maps = [#cl, #per], iterator_types = ["parallel", "reduction", "reduction", "reduction"]} ins(%x : tensor<128x64x112x112xf32, #nhwc>) outs(%f : tensor<64xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %n = arith.addf %o, %v fastmath<reassoc> : f32
+    linalg.yield %n : f32
+  } -> tensor<64xf32>
+  %t = linalg.generic {indexing_maps = [#cl, #per], iterator_types = ["parallel", "reduction", "reduction", "reduction"]} ins(%y : tensor<128x64x112x112xf32>) outs(%f : tensor<64xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %n = arith.addf %o, %v fastmath<reassoc> : f32
+    linalg.yield %n : f32
+  } -> tensor<64xf32>
+  brew.keep "data" "s", %s : tensor<64xf32>
+  brew.keep "data" "t", %t : tensor<64xf32>
 }

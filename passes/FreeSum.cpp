@@ -1,0 +1,29 @@
+//===- FreeSum.cpp - Sums whose order is free -----------------------------===//
+#include "passes/FreeSum.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+static bool isFreeSum(linalg::GenericOp nest, unsigned number) {
+  auto fill = nest.getDpsInits()[number].getDefiningOp<linalg::FillOp>();
+  if (!fill || !matchPattern(fill.getInputs()[0], m_AnyZeroFloat()))
+    return false;
+  Value sum = nest.getRegionOutputArgs()[number];
+  auto add = nest.getBody()
+                 ->getTerminator()
+                 ->getOperand(number)
+                 .getDefiningOp<arith::AddFOp>();
+  return add && sum.hasOneUse() && add->hasOneUse() &&
+         llvm::is_contained(add->getOperands(), sum) &&
+         arith::bitEnumContainsAll(add.getFastmath(),
+                                   arith::FastMathFlags::reassoc);
+}
+
+bool brew::givesFreeSums(linalg::GenericOp nest) {
+  for (unsigned i = 0; i < nest->getNumResults(); ++i)
+    if (!isFreeSum(nest, i))
+      return false;
+  return true;
+}

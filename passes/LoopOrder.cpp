@@ -1,0 +1,42 @@
+//===- LoopOrder.cpp - The order of a nest's loops ------------------------===//
+#include "passes/LoopOrder.h"
+
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/KernelAnalysis.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+linalg::GenericOp brew::orderLoops(RewriterBase &rewriter,
+                                   linalg::GenericOp nest) {
+  SmallVector<unsigned> order;
+  SmallVector<int64_t> written = resultLoops(nest, 0);
+  auto type = cast<RankedTensorType>(nest.getResult(0).getType());
+  for (int64_t dim : memoryOrder(type))
+    order.push_back(written[dim]);
+  for (unsigned loop = 0; loop < nest.getNumLoops(); ++loop)
+    if (!llvm::is_contained(order, loop))
+      order.push_back(loop);
+  if (llvm::is_sorted(order))
+    return nest;
+  rewriter.setInsertionPoint(nest);
+  DictionaryAttr kept = nest->getDiscardableAttrDictionary();
+  FailureOr<linalg::GenericOp> moved =
+      linalg::interchangeGenericOp(rewriter, nest, order);
+  if (failed(moved))
+    return nest;
+  (*moved)->setDiscardableAttrs(kept);
+  // Interchange expresses indices through affine maps; they are plain loop
+  // indices, and what follows looks for those.
+  (*moved).getBody()->walk([](affine::AffineApplyOp apply) {
+    if (auto dim = dyn_cast<AffineDimExpr>(apply.getAffineMap().getResult(0))) {
+      apply.getResult().replaceAllUsesWith(
+          apply.getMapOperands()[dim.getPosition()]);
+      apply.erase();
+    }
+  });
+  return *moved;
+}

@@ -1,0 +1,182 @@
+//===- MergeSums.cpp - Sums over the same elements as one nest ------------===//
+#include "passes/FreeSum.h"
+#include "passes/LoopOrder.h"
+#include "passes/Passes.h"
+#include "passes/Sinks.h"
+
+#include "dialects/Brew/BrewDialect.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace brew {
+#define GEN_PASS_DEF_MERGESUMS
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+constexpr const char *kLayer = "brew.layer";
+
+/// The operation of the program's own block that `op` is, or is in.
+Operation *inProgram(Operation *op) {
+  while (!isa<ProgramOp>(op->getParentOp()))
+    op = op->getParentOp();
+  return op;
+}
+
+bool isSumNest(linalg::GenericOp nest) {
+  return nest.getNumReductionLoops() > 0 && brew::givesFreeSums(nest);
+}
+
+/// Whether two nests run over the same loops for results of the same places.
+bool haveSameLoops(linalg::GenericOp a, linalg::GenericOp b) {
+  if (a.getStaticLoopRanges() != b.getStaticLoopRanges() ||
+      a.getIteratorTypesArray() != b.getIteratorTypesArray() ||
+      a->hasAttr("brew.backward") != b->hasAttr("brew.backward"))
+    return false;
+  AffineMap result = a.getMatchingIndexingMap(a.getDpsInitOperand(0));
+  auto isSame = [&](linalg::GenericOp nest) {
+    return llvm::all_of(nest.getDpsInitsMutable(), [&](OpOperand &init) {
+      return nest.getMatchingIndexingMap(&init) == result;
+    });
+  };
+  return isSame(a) && isSame(b);
+}
+
+/// Whether the nests read a tensor of as many elements as they have iterations
+/// alike.
+bool readInCommon(linalg::GenericOp a, linalg::GenericOp b) {
+  for (OpOperand *one : a.getDpsInputOperands())
+    for (OpOperand *other : b.getDpsInputOperands())
+      if (one->get() == other->get() &&
+          a.getMatchingIndexingMap(one) == b.getMatchingIndexingMap(other) &&
+          a.getMatchingIndexingMap(one).getNumResults() == a.getNumLoops())
+        return true;
+  return false;
+}
+
+/// Whether all that `nest` reads is there before `place`.
+bool canStandAt(linalg::GenericOp nest, Operation *place) {
+  bool can = true;
+  nest->walk([&](Operation *op) {
+    for (Value operand : op->getOperands()) {
+      Operation *source = operand.getDefiningOp();
+      if (source && !nest->isAncestor(source))
+        can &= inProgram(source)->isBeforeInBlock(place);
+    }
+  });
+  return can;
+}
+
+/// Whether nothing before `place` reads what `nest` gives.
+bool canWaitFor(linalg::GenericOp nest, Operation *place) {
+  return llvm::all_of(nest->getUsers(), [&](Operation *user) {
+    return place->isBeforeInBlock(inProgram(user));
+  });
+}
+
+linalg::GenericOp merge(linalg::GenericOp a, linalg::GenericOp b,
+                        Operation *place) {
+  OpBuilder builder(place);
+  linalg::GenericOp both[] = {a, b};
+  SmallVector<Value> inputs, inits;
+  SmallVector<AffineMap> maps, initMaps;
+  SmallVector<Type> types;
+  // Where each nest's operands are among the inputs of both.
+  SmallVector<SmallVector<unsigned>> places(2);
+  for (auto [n, nest] : llvm::enumerate(both)) {
+    for (OpOperand *input : nest.getDpsInputOperands()) {
+      AffineMap map = nest.getMatchingIndexingMap(input);
+      unsigned at = 0;
+      while (at < inputs.size() &&
+             (inputs[at] != input->get() || maps[at] != map))
+        ++at;
+      if (at == inputs.size()) {
+        inputs.push_back(input->get());
+        maps.push_back(map);
+      }
+      places[n].push_back(at);
+    }
+    for (OpOperand &init : nest.getDpsInitsMutable()) {
+      inits.push_back(init.get());
+      initMaps.push_back(nest.getMatchingIndexingMap(&init));
+      types.push_back(init.get().getType());
+    }
+  }
+  llvm::append_range(maps, initMaps);
+  auto merged = linalg::GenericOp::create(
+      builder, builder.getFusedLoc({a.getLoc(), b.getLoc()}), types, inputs,
+      inits, maps, a.getIteratorTypesArray(),
+      [&](OpBuilder &body, Location loc, ValueRange values) {
+        SmallVector<Value> results;
+        unsigned next = inputs.size();
+        for (auto [n, nest] : llvm::enumerate(both)) {
+          IRMapping map;
+          Block &old = *nest.getBody();
+          for (auto [i, at] : llvm::enumerate(places[n]))
+            map.map(old.getArgument(i), values[at]);
+          for (Value sum : nest.getRegionOutputArgs())
+            map.map(sum, values[next++]);
+          for (Operation &op : old.without_terminator())
+            body.clone(op, map);
+          for (Value result : old.getTerminator()->getOperands())
+            results.push_back(map.lookupOrDefault(result));
+        }
+        linalg::YieldOp::create(body, loc, results);
+      });
+  merged->setDiscardableAttrs(a->getDiscardableAttrDictionary());
+  auto layer = a->getAttrOfType<StringAttr>(kLayer),
+       other = b->getAttrOfType<StringAttr>(kLayer);
+  if (layer && other && layer != other)
+    merged->setAttr(kLayer, builder.getStringAttr(layer.getValue() + "+" +
+                                                  other.getValue()));
+  a->replaceAllUsesWith(merged->getResults().take_front(a->getNumResults()));
+  b->replaceAllUsesWith(merged->getResults().drop_front(a->getNumResults()));
+  a->erase();
+  b->erase();
+  return merged;
+}
+
+struct MergeSums : brew::impl::MergeSumsBase<MergeSums> {
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      brew::moveSinksToEnd(program.getBody().front());
+      SmallVector<linalg::GenericOp> nests;
+      for (auto nest : program.getBody().front().getOps<linalg::GenericOp>())
+        if (isSumNest(nest))
+          nests.push_back(nest);
+      IRRewriter rewriter(&getContext());
+      for (linalg::GenericOp &nest : nests)
+        nest = brew::orderLoops(rewriter, nest);
+      SmallVector<linalg::GenericOp> kept;
+      for (linalg::GenericOp nest : nests) {
+        for (linalg::GenericOp &earlier : kept) {
+          Operation *place = placeOf(earlier, nest);
+          if (!place)
+            continue;
+          nest = earlier = merge(earlier, nest, place);
+          break;
+        }
+        if (!llvm::is_contained(kept, nest))
+          kept.push_back(nest);
+      }
+    }
+  }
+
+private:
+  /// Where a nest can stand that does what both do, if there should be one.
+  static Operation *placeOf(linalg::GenericOp earlier,
+                            linalg::GenericOp later) {
+    if (!haveSameLoops(earlier, later) || !readInCommon(earlier, later))
+      return nullptr;
+    if (canStandAt(later, earlier))
+      return earlier;
+    return canWaitFor(earlier, later) ? later.getOperation() : nullptr;
+  }
+};
+
+} // namespace

@@ -1,0 +1,13 @@
+//===- Sinks.h - What a program's values end in -----------------*- C++ -*-===//
+#pragma once
+
+#include "mlir/IR/Block.h"
+
+namespace brew {
+
+/// Moves what stores, keeps, checks or gives out values to the end of a
+/// program: it waits until everything is computed, so that no kernel has to
+/// stand before it.
+void moveSinksToEnd(mlir::Block &program);
+
+} // namespace brew

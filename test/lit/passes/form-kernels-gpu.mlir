@@ -1,0 +1,30 @@
+// RUN: %brew-opt %s --brew-lower-to-nests='no-library=all' --brew-form-kernels='gpu=true' --brew-verify-fused --split-input-file --mlir-print-local-scope | FileCheck %s
+// RUN: %brew-opt %s --brew-lower-to-nests='no-library=all' --brew-form-kernels --brew-verify-fused --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefix=CPU
+
+// 256 planes that one block of threads each would do alone: the elementwise nest
+// keeps the grid of all its elements.
+// CHECK-LABEL: brew.program @planes
+// CHECK: brew.kernel "a"
+// CHECK: brew.kernel "pool"
+// CPU-LABEL: brew.program @planes
+// CPU: brew.kernel "a_pool"
+brew.program @planes test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16x16x256x256xf32>
+  %a = brew.power "a"(%x) {power = 1.0 : f32, scale = 2.0 : f32, shift = 0.0 : f32, tops = ["a"]} : (tensor<16x16x256x256xf32>) -> tensor<16x16x256x256xf32>
+  brew.keep "data" "a", %a : tensor<16x16x256x256xf32>
+  %p, %argmax = brew.max_pooling "pool"(%a) {kernel = array<i64: 2, 2>, pad = array<i64: 0, 0>, stride = array<i64: 2, 2>, tops = ["pool"]} : (tensor<16x16x256x256xf32>) -> (tensor<16x16x128x128xf32>, tensor<16x16x128x128xi8>)
+  brew.output %p "pool" loss_weight 0.0 : tensor<16x16x128x128xf32>
+}
+
+// -----
+
+// Rows that stay in the caches are one block's work, as on a CPU one thread's.
+// CHECK-LABEL: brew.program @softmax
+// CHECK: brew.kernel "soft"({{.*}}) -> tensor<64x1000xf32> {
+// CHECK-COUNT-4: brew.grid = 1 : i64, brew.layer = "soft", brew.part = 0
+// CPU-LABEL: brew.program @softmax
+brew.program @softmax test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64x1000xf32>
+  %s = brew.softmax "soft"(%x) {axis = 1 : i64, tops = ["s"]} : (tensor<64x1000xf32>) -> tensor<64x1000xf32>
+  brew.output %s "s" loss_weight 0.0 : tensor<64x1000xf32>
+}

@@ -1,0 +1,111 @@
+// RUN: %brew-opt %s --brew-merge-sums --split-input-file | FileCheck %s
+
+#x = affine_map<(n, c, k) -> (n, c, k)>
+#channel = affine_map<(n, c, k) -> (c)>
+#cx = affine_map<(c, n, k) -> (n, c, k)>
+#cchannel = affine_map<(c, n, k) -> (c)>
+#rows = affine_map<(n, c, k) -> (n)>
+
+// The gradients of a scale and of its bias, and a sum of the layer before it that
+// waits for a tensor between them, read y in common: one nest, where the last one
+// stood. Loops of another order are put in one.
+// CHECK-DAG: #[[IN:.*]] = affine_map<(d0, d1, d2) -> (d1, d0, d2)>
+// CHECK-DAG: #[[OUT:.*]] = affine_map<(d0, d1, d2) -> (d0)>
+// CHECK-LABEL: brew.program @channels
+// CHECK: %[[X:.*]]:2 = brew.feed
+// CHECK: %[[Z:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel"]
+// CHECK: %[[S:.*]]:3 = linalg.generic {indexing_maps = [#[[IN]], #[[IN]], #[[IN]], #[[OUT]], #[[OUT]], #[[OUT]]], iterator_types = ["parallel", "reduction", "reduction"]} ins(%[[X]]#0, %[[X]]#1, %[[Z]] :
+// CHECK-SAME: attrs = {brew.backward, brew.layer = "scale+bn"}
+// CHECK-NEXT: ^bb0(%[[A:.*]]: f32, %[[B:.*]]: f32, %[[C:.*]]: f32, %[[P:.*]]: f32, %[[Q:.*]]: f32, %[[R:.*]]: f32):
+// CHECK-NEXT: %[[AB:.*]] = arith.mulf %[[A]], %[[B]]
+// CHECK-NEXT: %[[P1:.*]] = arith.addf %[[P]], %[[AB]]
+// CHECK-NEXT: %[[Q1:.*]] = arith.addf %[[Q]], %[[B]]
+// CHECK-NEXT: %[[BC:.*]] = arith.mulf %[[B]], %[[C]]
+// CHECK-NEXT: %[[R1:.*]] = arith.addf %[[R]], %[[BC]]
+// CHECK-NEXT: linalg.yield %[[P1]], %[[Q1]], %[[R1]]
+// CHECK-NOT: linalg.generic
+// CHECK: brew.keep "x" "a", %[[S]]#0
+// CHECK: brew.keep "x" "b", %[[S]]#1
+// CHECK: brew.keep "x" "c", %[[S]]#2
+brew.program @channels train {
+  %x, %y = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "y"]} : tensor<16x4x64xf32>, tensor<16x4x64xf32>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %a = linalg.generic {indexing_maps = [#x, #x, #channel], iterator_types = ["reduction", "parallel", "reduction"]} ins(%x, %y : tensor<16x4x64xf32>, tensor<16x4x64xf32>) outs(%f : tensor<4xf32>) attrs = {brew.backward, brew.layer = "scale"} {
+  ^bb0(%v: f32, %w: f32, %o: f32):
+    %p = arith.mulf %v, %w : f32
+    %n = arith.addf %o, %p fastmath<reassoc> : f32
+    linalg.yield %n : f32
+  } -> tensor<4xf32>
+  brew.keep "x" "a", %a : tensor<4xf32>
+  %b = linalg.generic {indexing_maps = [#x, #channel], iterator_types = ["reduction", "parallel", "reduction"]} ins(%y : tensor<16x4x64xf32>) outs(%f : tensor<4xf32>) attrs = {brew.backward, brew.layer = "scale"} {
+  ^bb0(%v: f32, %o: f32):
+    %n = arith.addf %o, %v fastmath<reassoc> : f32
+    linalg.yield %n : f32
+  } -> tensor<4xf32>
+  brew.keep "x" "b", %b : tensor<4xf32>
+  %ze = tensor.empty() : tensor<16x4x64xf32>
+  %z = linalg.generic {indexing_maps = [#x, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%y : tensor<16x4x64xf32>) outs(%ze : tensor<16x4x64xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %n = arith.negf %v : f32
+    linalg.yield %n : f32
+  } -> tensor<16x4x64xf32>
+  %ce = tensor.empty() : tensor<4xf32>
+  %cf = linalg.fill ins(%zero : f32) outs(%ce : tensor<4xf32>) -> tensor<4xf32>
+  %c = linalg.generic {indexing_maps = [#cx, #cx, #cchannel], iterator_types = ["parallel", "reduction", "reduction"]} ins(%y, %z : tensor<16x4x64xf32>, tensor<16x4x64xf32>) outs(%cf : tensor<4xf32>) attrs = {brew.backward, brew.layer = "bn"} {
+  ^bb0(%v: f32, %w: f32, %o: f32):
+    %p = arith.mulf %v, %w : f32
+    %n = arith.addf %o, %p fastmath<reassoc> : f32
+    linalg.yield %n : f32
+  } -> tensor<4xf32>
+  brew.keep "x" "c", %c : tensor<4xf32>
+}
+
+// -----
+
+#x = affine_map<(n, c, k) -> (n, c, k)>
+#channel = affine_map<(n, c, k) -> (c)>
+#rows = affine_map<(n, c, k) -> (n)>
+
+// Left apart: a sum that needs the other (a variance and its mean), one over other
+// loops, one that reads nothing in common, one in a fixed order.
+// CHECK-LABEL: brew.program @apart
+// CHECK-COUNT-5: linalg.generic
+// CHECK-NOT: linalg.generic
+brew.program @apart train {
+  %x, %y = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "y"]} : tensor<16x16x64xf32>, tensor<16x16x64xf32>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<16xf32>) -> tensor<16xf32>
+  %a = linalg.generic {indexing_maps = [#x, #channel], iterator_types = ["reduction", "parallel", "reduction"]} ins(%x : tensor<16x16x64xf32>) outs(%f : tensor<16xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %n = arith.addf %o, %v fastmath<reassoc> : f32
+    linalg.yield %n : f32
+  } -> tensor<16xf32>
+  %b = linalg.generic {indexing_maps = [#x, #channel, #channel], iterator_types = ["reduction", "parallel", "reduction"]} ins(%x, %a : tensor<16x16x64xf32>, tensor<16xf32>) outs(%f : tensor<16xf32>) {
+  ^bb0(%v: f32, %m: f32, %o: f32):
+    %d = arith.subf %v, %m : f32
+    %n = arith.addf %o, %d fastmath<reassoc> : f32
+    linalg.yield %n : f32
+  } -> tensor<16xf32>
+  %c = linalg.generic {indexing_maps = [#x, #rows], iterator_types = ["parallel", "reduction", "reduction"]} ins(%x : tensor<16x16x64xf32>) outs(%f : tensor<16xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %n = arith.addf %o, %v fastmath<reassoc> : f32
+    linalg.yield %n : f32
+  } -> tensor<16xf32>
+  %d = linalg.generic {indexing_maps = [#x, #channel], iterator_types = ["reduction", "parallel", "reduction"]} ins(%y : tensor<16x16x64xf32>) outs(%f : tensor<16xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %n = arith.addf %o, %v fastmath<reassoc> : f32
+    linalg.yield %n : f32
+  } -> tensor<16xf32>
+  %g = linalg.generic {indexing_maps = [#x, #channel], iterator_types = ["reduction", "parallel", "reduction"]} ins(%x : tensor<16x16x64xf32>) outs(%f : tensor<16xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %n = arith.addf %o, %v : f32
+    linalg.yield %n : f32
+  } -> tensor<16xf32>
+  brew.keep "x" "a", %b : tensor<16xf32>
+  brew.keep "x" "b", %c : tensor<16xf32>
+  brew.keep "x" "c", %d : tensor<16xf32>
+  brew.keep "x" "d", %g : tensor<16xf32>
+}
