@@ -94,8 +94,6 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     if (options.cuda && !options.tensorCores && options.layout == "auto")
       layout.layout = "nchw";
     layout.noLibrary = words(options.noLibrary);
-    if (options.cuda)
-      layout.noLibrary.push_back(kUnevenConvolutions);
     pm.addPass(createAssignLayout(layout));
     BuildGradientProgramsOptions gradients;
     gradients.accumulate = options.accumulate;

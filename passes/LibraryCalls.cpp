@@ -26,8 +26,8 @@ int64_t brew::endPadding(int64_t x, int64_t y, const CallWindow &window) {
 }
 
 /// Whether there is a call for a convolution: one to three dimensions, with one
-/// before the channels. `uneven` is set if one is padded unevenly.
-static bool isConvolutionCall(Operation *op, bool &uneven) {
+/// before the channels, padded by nothing negative on either side.
+static bool isConvolutionCall(Operation *op) {
   Value x = op->getOperand(0), y = op->getResult(0);
   if (isa<ConvolutionBackwardDataOp, DeconvolutionOp>(op))
     std::swap(x, y);
@@ -46,7 +46,6 @@ static bool isConvolutionCall(Operation *op, bool &uneven) {
         {list("kernel")[i], list("stride")[i], pad, list("dilation")[i]});
     if (pad < 0 || end < 0)
       return false;
-    uneven |= end != pad;
   }
   return true;
 }
@@ -59,10 +58,8 @@ bool brew::usesLibrary(Operation *op, ArrayRef<std::string> disabled) {
   Type element = elementOf(op->getResult(0));
   if (!element.isF32() && !isNarrowFloat(element))
     return false;
-  bool uneven = false;
   if (op->hasAttr("kernel"))
-    return isConvolutionCall(op, uneven) &&
-           !(uneven && llvm::is_contained(disabled, kUnevenConvolutions));
+    return isConvolutionCall(op);
   Value x = op->getOperand(0), w = op->getResult(0);
   if (isa<InnerProductOp>(op))
     w = op->getOperand(1);

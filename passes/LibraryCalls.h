@@ -17,11 +17,6 @@ struct CallWindow {
 /// results: `window.pad` if that is one, else the least that is.
 int64_t endPadding(int64_t x, int64_t y, const CallWindow &window);
 
-/// A group that `disabled` may name beside those of the operations:
-/// convolutions padded by more or less at the end of a dimension than before
-/// it, which not every library has.
-inline constexpr char kUnevenConvolutions[] = "uneven-conv";
-
 /// Whether `op` is to be computed by the vendor library: it has such a call,
 /// its element type and layouts are supported, and `disabled` (group names, or
 /// "all") does not exclude it.

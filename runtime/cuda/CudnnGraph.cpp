@@ -46,7 +46,7 @@ public:
         .set(ConvolutionDilations, TypeInt64, list(call.dilation))
         .set(ConvolutionFilterStrides, TypeInt64, list(call.stride))
         .set(ConvolutionPrePaddings, TypeInt64, list(call.pad))
-        .set(ConvolutionPostPaddings, TypeInt64, list(call.pad))
+        .set(ConvolutionPostPaddings, TypeInt64, list(call.pad_end))
         .finalize();
     struct Names {
       DescriptorType operation;

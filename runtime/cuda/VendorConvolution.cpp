@@ -109,6 +109,7 @@ makeConvolution(VendorLibrary &library, const plan::ConvolutionCall &call,
     axes.insert(axes.begin(), {1, 1, 0, 0, 1, true});
   for (std::size_t i = 0; i < axes.size(); ++i) {
     description.pad[i] = axes[i].pad;
+    description.pad_end[i] = axes[i].padEnd;
     description.stride[i] = axes[i].stride;
     description.dilation[i] = axes[i].dilation;
   }
@@ -130,6 +131,10 @@ makeConvolution(VendorLibrary &library, const plan::ConvolutionCall &call,
       " pad=" + list(description.pad) + " stride=" + list(description.stride) +
       " dilation=" + list(description.dilation) +
       " groups=" + std::to_string(call.group());
+  if (std::any_of(axes.begin(), axes.end(), [](const plan::WindowAxis &axis) {
+        return axis.pad != axis.padEnd;
+      }))
+    key += " pad-end=" + list(description.pad_end);
   if (b.buffer)
     key += " bias";
   if (epilogue.accumulate())

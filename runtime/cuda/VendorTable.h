@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-#define BREW_VENDOR_TABLE_VERSION 3
+#define BREW_VENDOR_TABLE_VERSION 4
 #define BREW_VENDOR_MAX_RANK 8
 #define BREW_VENDOR_MAX_SPATIAL 3
 
@@ -71,8 +71,10 @@ struct BrewVendorConvolution {
   int32_t deterministic;
   int32_t has_bias;
   struct BrewVendorTensor x, w, b, y;
-  /// Along each spatial dimension, of which there are x.rank - 2.
+  /// Along each spatial dimension, of which there are x.rank - 2; the padding
+  /// before the first element and behind the last.
   int64_t pad[BREW_VENDOR_MAX_SPATIAL];
+  int64_t pad_end[BREW_VENDOR_MAX_SPATIAL];
   int64_t stride[BREW_VENDOR_MAX_SPATIAL];
   int64_t dilation[BREW_VENDOR_MAX_SPATIAL];
   int64_t groups;

@@ -85,7 +85,6 @@ void Validator::checkConvolution(const ConvolutionCall &call, int program,
   if (call.has_b_buffer_index())
     b = &buffer(true, call.b_buffer_index(), program, where, "b");
   checkTypes(x, w, b, y, call.direction(), where);
-  const bool isCuda = manifest.target().kind() == Target::CUDA;
   const int rank = x.dims_size(), spatial = rank - 2;
   require(w.dims_size() == rank && y.dims_size() == rank && rank >= 3 &&
               rank <= 5,
@@ -107,9 +106,6 @@ void Validator::checkConvolution(const ConvolutionCall &call, int program,
           "b does not have one element per channel of y");
 
   const Window &window = call.window();
-  require(!isCuda || !(window.has_pad_end_d() || window.has_pad_end_h() ||
-                       window.has_pad_end_w()),
-          where, "uneven padding in a CUDA plan");
   const std::vector<WindowAxis> axes = axesOf(window, spatial);
   for (int i = 0; i < spatial; ++i) {
     const WindowAxis &axis = axes[static_cast<std::size_t>(i)];

@@ -212,8 +212,21 @@ layer { name: "loss" type: "EuclideanLoss" bottom: "o" bottom: "y" top: "loss" }
 
 
 SPACES = """
-layer { name: "in" type: "Input" top: "x" top: "z" input_param {
-  shape { dim: 2 dim: 4 dim: 13 } shape { dim: 2 dim: 2 dim: 5 dim: 6 dim: 7 } } }
+layer { name: "in" type: "Input" top: "x" top: "z" top: "p" input_param {
+  shape { dim: 2 dim: 4 dim: 13 } shape { dim: 2 dim: 2 dim: 5 dim: 6 dim: 7 }
+  shape { dim: 2 dim: 4 dim: 8 dim: 9 } } }
+layer { name: "same" type: "Convolution" bottom: "p" top: "p1" convolution_param {
+  num_output: 6 kernel_size: 3 stride: 2 pad_type: 1 group: 2
+  weight_filler { type: "xavier" } bias_filler { value: 0.1 } } }
+layer { name: "relu3" type: "ReLU" bottom: "p1" top: "p1" }
+layer { name: "sides" type: "Deconvolution" bottom: "p1" top: "p2" convolution_param {
+  num_output: 3 kernel_size: 4 stride: 2 pad_l: 1 pad_r: 0 pad_t: 0 pad_b: 2
+  weight_filler { type: "xavier" } } }
+layer { name: "before" type: "Convolution" bottom: "p2" top: "p3" convolution_param {
+  num_output: 2 kernel_size: 2 dilation: 2 pad_l: 3 pad_r: 0 pad_t: 2 pad_b: 1
+  weight_filler { type: "xavier" } } }
+layer { name: "c" type: "Reduction" bottom: "p3" top: "c" loss_weight: 1
+  reduction_param { operation: SUMSQ } }
 layer { name: "line" type: "Convolution" bottom: "x" top: "l" convolution_param {
   num_output: 6 kernel_size: 3 pad: 2 dilation: 2 stride: 2 group: 2
   weight_filler { type: "xavier" } bias_filler { value: 0.1 } } }
@@ -269,9 +282,12 @@ def slopes(case):
 
 
 def spaces(case):
-    """Convolutions over one and over three dimensions."""
+    """Convolutions over one and over three dimensions, and padded unevenly."""
     draw = np.random.RandomState(5)
-    compare(case, SPACES, {"x": draw.randn(2, 4, 13), "z": draw.randn(2, 2, 5, 6, 7)})
+    inputs = {"x": draw.randn(2, 4, 13), "z": draw.randn(2, 2, 5, 6, 7),
+              "p": draw.randn(2, 4, 8, 9)}
+    for layout in ("nchw", "nhwc"):
+        compare(case, SPACES, inputs, "--layout=" + layout)
 
 
 def sums(case):

@@ -299,10 +299,11 @@ template <class T> void Convolution::run() {
   }
 }
 
-std::int64_t outputExtent(std::int64_t input, std::int64_t pad,
+/// `pads`: before and behind.
+std::int64_t outputExtent(std::int64_t input, std::int64_t pads,
                           std::int64_t dilation, std::int64_t kernel,
                           std::int64_t stride) {
-  return (input + 2 * pad - dilation * (kernel - 1) - 1) / stride + 1;
+  return (input + pads - dilation * (kernel - 1) - 1) / stride + 1;
 }
 
 /// Null, or what is wrong with the description.
@@ -329,11 +330,12 @@ const char *problemOf(const BrewVendorConvolution &d) {
       d.x.dims[1] != d.w.dims[1] * d.groups || d.x.dims[0] != d.y.dims[0])
     return "channels, groups and batch do not agree";
   for (int i = 0; i < d.x.rank - 2; ++i) {
-    if (d.stride[i] < 1 || d.dilation[i] < 1 || d.pad[i] < 0)
+    if (d.stride[i] < 1 || d.dilation[i] < 1 || d.pad[i] < 0 ||
+        d.pad_end[i] < 0)
       return "strides, dilations or padding are out of range";
-    if (d.y.dims[2 + i] != outputExtent(d.x.dims[2 + i], d.pad[i],
-                                        d.dilation[i], d.w.dims[2 + i],
-                                        d.stride[i]))
+    if (d.y.dims[2 + i] != outputExtent(d.x.dims[2 + i],
+                                        d.pad[i] + d.pad_end[i], d.dilation[i],
+                                        d.w.dims[2 + i], d.stride[i]))
       return "the output's extent does not follow from the window";
   }
   if (d.has_bias &&

@@ -212,12 +212,14 @@ INSTANTIATE_TEST_SUITE_P(All, CudasimProduct,
 struct Window {
   int groups, kernel, stride, pad, dilation;
   bool channelsLast, accumulate, relu;
+  int extra = 0; ///< padding behind, more than before
 };
 
 std::ostream &operator<<(std::ostream &out, const Window &window) {
   return out << window.kernel << "x" << window.kernel << " stride "
-             << window.stride << " pad " << window.pad << " dilation "
-             << window.dilation << " groups " << window.groups
+             << window.stride << " pad " << window.pad << " and "
+             << window.pad + window.extra << " dilation " << window.dilation
+             << " groups " << window.groups
              << (window.channelsLast ? " NHWC" : "")
              << (window.accumulate ? " accumulate" : "")
              << (window.relu ? " relu" : "");
@@ -251,8 +253,9 @@ TEST_P(CudasimConvolution, IsTheSumOfProducts) {
   const Window window = GetParam();
   constexpr int N = 2, C = 4, K = 6, H = 9, W = 7;
   const int extent = window.dilation * (window.kernel - 1) + 1;
-  const int P = (H + 2 * window.pad - extent) / window.stride + 1;
-  const int Q = (W + 2 * window.pad - extent) / window.stride + 1;
+  const int pads = 2 * window.pad + window.extra;
+  const int P = (H + pads - extent) / window.stride + 1;
+  const int Q = (W + pads - extent) / window.stride + 1;
   const int group = C / window.groups;
 
   BrewVendorConvolution call = {};
@@ -264,6 +267,7 @@ TEST_P(CudasimConvolution, IsTheSumOfProducts) {
   call.b = tensor({K}, false);
   for (int i = 0; i < call.x.rank - 2; ++i) {
     call.pad[i] = window.pad;
+    call.pad_end[i] = window.pad + window.extra;
     call.stride[i] = window.stride;
     call.dilation[i] = window.dilation;
   }
@@ -361,7 +365,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Window{1, 3, 2, 1, 1, true, false, true},
                     Window{2, 2, 1, 0, 2, false, true, false},
                     Window{2, 3, 2, 2, 2, true, true, true},
-                    Window{2, 1, 3, 0, 1, false, false, true}));
+                    Window{2, 1, 3, 0, 1, false, false, true},
+                    Window{1, 3, 2, 0, 1, false, true, true, 1},
+                    Window{2, 2, 1, 2, 2, true, false, false, -2}));
 
 using CudasimTable = DriverTest;
 
@@ -376,7 +382,7 @@ TEST_F(CudasimTable, ConvolutionsOverThreeDimensions) {
   call.y = tensor({1, 1, 4, 2, 3}, false);
   for (int i = 0; i < 3; ++i)
     call.stride[i] = call.dilation[i] = 1;
-  call.pad[0] = 1;
+  call.pad[0] = call.pad_end[0] = 1;
   call.dilation[0] = 2;
   call.groups = 1;
   const std::vector<float> x = someNumbers(24, 1);
@@ -423,7 +429,11 @@ TEST_F(CudasimTable, ConvolutionsThatDoNotFitAreRefused) {
       brewVendorTable.create_convolution(context, &call, 0, &created, message),
       0);
   EXPECT_STREQ(message, "the output's extent does not follow from the window");
-  call.pad[0] = call.pad[1] = 1;
+  call.pad[0] = call.pad_end[0] = call.pad[1] = 1;
+  EXPECT_NE(
+      brewVendorTable.create_convolution(context, &call, 0, &created, message),
+      0);
+  call.pad_end[1] = 1;
   ASSERT_EQ(
       brewVendorTable.create_convolution(context, &call, 0, &created, message),
       0);

@@ -45,6 +45,7 @@ constexpr Precision kPrecisions[] = {
 struct Shape {
   const char *name;
   std::int64_t channels, outputs, kernel, stride, pad, dilation, groups;
+  std::int64_t extra = 0; ///< padding behind a dimension, more than before it
 };
 constexpr Shape kShapes[] = {
     {"pictures", 3, 32, 5, 2, 0, 1, 1}, {"plain", 32, 64, 3, 1, 1, 1, 1},
@@ -74,8 +75,9 @@ BrewVendorConvolution callOf(const Precision &precision, const Shape &shape,
                              int dimensions = 2) {
   constexpr std::int64_t kImages = 16, kExtent = 28;
   const std::int64_t reach = shape.dilation * (shape.kernel - 1) + 1,
-                     extent =
-                         (kExtent + 2 * shape.pad - reach) / shape.stride + 1;
+                     extent = (kExtent + 2 * shape.pad + shape.extra - reach) /
+                                  shape.stride +
+                              1;
   auto dims = [&](std::int64_t first, std::int64_t second, std::int64_t rest) {
     std::vector<std::int64_t> list = {first, second};
     if (dimensions == 1)
@@ -97,6 +99,7 @@ BrewVendorConvolution callOf(const Precision &precision, const Shape &shape,
   call.b = {precision.type, 1, 16, {shape.outputs}, {1}};
   for (int i = 0; i < call.x.rank - 2; ++i) {
     call.pad[i] = shape.pad;
+    call.pad_end[i] = shape.pad + shape.extra;
     call.stride[i] = shape.stride;
     call.dilation[i] = shape.dilation;
   }
@@ -191,7 +194,7 @@ TEST_P(CudnnDevice, LinesAndSpacesHaveEngines) {
           BrewVendorConvolution call =
               callOf(GetParam(), shape, direction, dimensions);
           if (dimensions == 1) { // nothing before or behind the row
-            call.pad[0] = 0;
+            call.pad[0] = call.pad_end[0] = 0;
             call.stride[0] = call.dilation[0] = 1;
           }
           call.deterministic = deterministic;
@@ -200,6 +203,28 @@ TEST_P(CudnnDevice, LinesAndSpacesHaveEngines) {
           usable(call, std::to_string(dimensions) + " dimensions, " +
                            shape.name + " direction " +
                            std::to_string(direction) +
+                           (deterministic ? " deterministic" : ""));
+        }
+}
+
+/// Padded by more behind each dimension than before it, as pad_type and pad_l
+/// do, or by more before it.
+TEST_P(CudnnDevice, UnevenPaddingHasEngines) {
+  for (Shape shape :
+       {kShapes[0], kShapes[1], kShapes[2], kShapes[3], kShapes[4], kShapes[5]})
+    for (std::int64_t before : {0, 1})
+      for (auto direction : {BREW_VENDOR_FORWARD, BREW_VENDOR_BACKWARD_DATA,
+                             BREW_VENDOR_BACKWARD_WEIGHTS})
+        for (int deterministic : {0, 1}) {
+          shape.extra = before ? -shape.pad : 1;
+          shape.pad += before;
+          BrewVendorConvolution call = callOf(GetParam(), shape, direction);
+          shape.pad -= before;
+          call.deterministic = deterministic;
+          call.has_bias = direction != BREW_VENDOR_BACKWARD_DATA;
+          call.relu = direction == BREW_VENDOR_FORWARD;
+          usable(call, std::string(shape.name) + (before ? " before" : "") +
+                           " direction " + std::to_string(direction) +
                            (deterministic ? " deterministic" : ""));
         }
 }

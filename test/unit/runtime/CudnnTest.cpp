@@ -125,7 +125,7 @@ BrewVendorConvolution convolution(BrewVendorDirection direction,
   call.b = tensor(type, {6});
   call.y = tensor(type, {8, 6, 5, 6});
   for (int i = 0; i < call.x.rank - 2; ++i) {
-    call.pad[i] = 1;
+    call.pad[i] = call.pad_end[i] = 1;
     call.stride[i] = 2;
     call.dilation[i] = 1;
   }
@@ -139,7 +139,7 @@ BrewVendorConvolution solid(BrewVendorDirection direction, int32_t type) {
   call.x = tensor(type, {8, 4, 7, 10, 12});
   call.w = tensor(type, {6, 2, 3, 3, 3});
   call.y = tensor(type, {8, 6, 4, 5, 6});
-  call.pad[2] = call.dilation[2] = 1;
+  call.pad[2] = call.pad_end[2] = call.dilation[2] = 1;
   call.stride[2] = 2;
   return call;
 }
@@ -161,6 +161,14 @@ TEST(Cudnn, OperationsAreWellFormed) {
         call = solid(direction, type);
         call.accumulate = accumulate;
         EXPECT_EQ(convolutionOnly(*library(), call).operations.size(), 1u);
+        // One column more, because of what is behind the last.
+        call = convolution(direction, type);
+        call.pad_end[1] = 2;
+        call.y = tensor(type, {8, 6, 5, 7});
+        EXPECT_NO_THROW(convolutionOnly(*library(), call));
+        call.pad_end[1] = 0;
+        EXPECT_THROW(convolutionOnly(*library(), call), Failure);
+        call = solid(direction, type);
         call.relu = 1;
         if (direction == BREW_VENDOR_FORWARD && !accumulate) {
           EXPECT_EQ(convolutionFused(*library(), call).operations.size(), 3u);

@@ -109,19 +109,13 @@ PixelConversion &pixels(Manifest &m) {
 }
 
 const BrokenRule kRules[] = {
-    {"UnevenPadding",
+    {"EndPaddingOfAnotherExtent",
      [](Manifest &m) {
        for (Step &step : *m.mutable_programs(0)->mutable_steps())
          if (step.has_convolution())
-           step.mutable_convolution()->mutable_window()->set_pad_end_w(1);
+           step.mutable_convolution()->mutable_window()->set_pad_end_w(2);
      },
-     "uneven padding in a CUDA plan"},
-    {"UnevenDepth",
-     [](Manifest &m) {
-       Step &step = *m.mutable_programs(0)->mutable_steps(0);
-       step.mutable_convolution()->mutable_window()->set_pad_end_d(1);
-     },
-     "uneven padding in a CUDA plan"},
+     "the extent of y is not what x and the window give"},
     {"NoArchs", [](Manifest &m) { target(m).clear_archs(); },
      "target: archs are missing"},
     {"ArchTwice", [](Manifest &m) { target(m).add_archs("sm_90"); },
