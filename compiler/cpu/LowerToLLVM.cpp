@@ -13,6 +13,7 @@
 #include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/LoweringOptions.h"
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"
@@ -100,6 +101,38 @@ LogicalResult callLibm(ModuleOp module) {
   return applyPartialConversion(module, target, std::move(patterns));
 }
 
+/// bf16 is only moved and converted (ExpandKernelOps), as the 16 bits that it
+/// is: LLVM would legalise even a selection of them through f32 and back, which
+/// on most processors is a call of a function that a plan has not.
+void convertBFloat16(LLVMTypeConverter &converter) {
+  converter.addConversion([](BFloat16Type type) {
+    return IntegerType::get(type.getContext(), 16);
+  });
+}
+
+struct BFloat16Constant : ConvertOpToLLVMPattern<arith::ConstantOp> {
+  BFloat16Constant(LLVMTypeConverter &converter)
+      : ConvertOpToLLVMPattern(converter, /*benefit=*/2) {}
+
+  LogicalResult
+  matchAndRewrite(arith::ConstantOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isBF16())
+      return failure();
+    Type type = getTypeConverter()->convertType(op.getType());
+    Type element = getElementTypeOrSelf(type);
+    Attribute bits;
+    if (auto number = dyn_cast<FloatAttr>(op.getValue()))
+      bits = IntegerAttr::get(element, number.getValue().bitcastToAPInt());
+    else if (auto numbers = dyn_cast<DenseFPElementsAttr>(op.getValue()))
+      bits = numbers.bitcast(element);
+    else
+      return failure();
+    rewriter.replaceOpWithNewOp<LLVM::ConstantOp>(op, type, bits);
+    return success();
+  }
+};
+
 /// All remaining dialects to LLVM in one conversion.
 struct ConvertKernelsToLLVM
     : PassWrapper<ConvertKernelsToLLVM, OperationPass<ModuleOp>> {
@@ -116,7 +149,9 @@ struct ConvertKernelsToLLVM
     LowerToLLVMOptions options(&getContext());
     options.useBarePtrCallConv = true;
     LLVMTypeConverter converter(&getContext(), options);
+    convertBFloat16(converter);
     RewritePatternSet patterns(&getContext());
+    patterns.add<BFloat16Constant>(converter);
     arith::populateArithToLLVMConversionPatterns(converter, patterns);
     cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
     populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns);
