@@ -153,6 +153,11 @@ void Compilation::runPhase(Phase phase, Emit emit, llvm::StringRef name) {
   auto scope = timingScope.nest(name);
   pm.enableTiming(scope);
   PipelineOptions pipeline = options.pipeline;
+  // Elsewhere oneDNN would take longer over bf16 than over f32, and over f16
+  // everywhere.
+  pipeline.narrowCalls =
+      pipeline.cuda || (pipeline.activations == "bf16" &&
+                        resolveCpuTarget(options.cpu).has("avx512bf16"));
   if (isTraining()) {
     pipeline.solverType = imported.solver->type();
     pipeline.regularization = imported.solver->regularization_type();

@@ -84,8 +84,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     if (!options.activations.empty()) {
       LowerPrecisionOptions precision;
       precision.type = options.activations;
-      // oneDNN's products stay f32: few processors have faster ones.
-      precision.calls = options.cuda;
+      precision.calls = options.narrowCalls;
       pm.addPass(createLowerPrecision(precision));
     }
     AssignLayoutOptions layout;

@@ -35,6 +35,7 @@ struct PipelineOptions {
   /// Type of activations and their gradients, "bf16" or "f16"; empty for that
   /// of parameters.
   std::string activations;
+  bool narrowCalls = false; ///< vendor calls take operands of that type
   /// What losses are multiplied by at first (0: not at all), and iterations
   /// after which that is doubled (0: never).
   double lossScale = 0;

@@ -129,10 +129,19 @@ bool isReferenceKernel(const dnnl::primitive_desc_base &description) {
          std::string::npos;
 }
 
+bool multiplies(plan::DataType type) {
+  return type == plan::F32 || type == plan::BF16;
+}
+
+memory::data_type typeOf(const plan::Buffer &buffer) {
+  return buffer.type() == plan::BF16 ? memory::data_type::bf16
+                                     : memory::data_type::f32;
+}
+
 dnnl::memory::desc layoutOf(const plan::Buffer &buffer) {
   memory::dims dims(buffer.dims().begin(), buffer.dims().end());
   memory::dims strides(buffer.strides().begin(), buffer.strides().end());
-  return {dims, memory::data_type::f32, strides};
+  return {dims, typeOf(buffer), strides};
 }
 
 dnnl::primitive_attr attributesFor(const plan::Epilogue &epilogue, bool sum,

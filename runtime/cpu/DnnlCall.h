@@ -98,7 +98,13 @@ private:
 /// the others: never taken silently.
 bool isReferenceKernel(const dnnl::primitive_desc_base &description);
 
-/// The buffer's dimensions and strides as a oneDNN layout (f32).
+/// Whether calls take operands of this type: f32 and bf16.
+bool multiplies(plan::DataType type);
+
+/// The type of a buffer's elements, one that calls take.
+dnnl::memory::data_type typeOf(const plan::Buffer &buffer);
+
+/// The buffer's dimensions, type and strides as a oneDNN layout.
 dnnl::memory::desc layoutOf(const plan::Buffer &buffer);
 
 /// Post-ops for an epilogue; `sum` only when the primitive itself accumulates.

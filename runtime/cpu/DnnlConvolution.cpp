@@ -51,7 +51,7 @@ public:
       geometry.paddingEnd.push_back(axis.padEnd);
     }
     if (b.buffer)
-      bias = {{b.buffer->dims(0)}, memory::data_type::f32, memory::dims{1}};
+      bias = {{b.buffer->dims(0)}, typeOf(*b.buffer), memory::dims{1}};
   }
 
   std::unique_ptr<DnnlCall> build(const std::string &where);
@@ -59,12 +59,12 @@ public:
 private:
   memory::desc weightLayout() const;
   static memory::desc anyLayout(const memory::desc &like) {
-    return {like.dims(), memory::data_type::f32, memory::format_tag::any};
+    return {like.dims(), like.data_type(), memory::format_tag::any};
   }
   static memory::desc channelsLast(const memory::desc &like) {
     using tag = memory::format_tag;
     const size_t rank = like.dims().size();
-    return {like.dims(), memory::data_type::f32,
+    return {like.dims(), like.data_type(),
             rank == 3   ? tag::nwc
             : rank == 4 ? tag::nhwc
                         : tag::ndhwc};
@@ -96,7 +96,7 @@ memory::desc ConvolutionBuilder::weightLayout() const {
     dims.push_back(buffer.dims(d));
     strides.push_back(buffer.strides(d));
   }
-  return {dims, memory::data_type::f32, strides};
+  return {dims, typeOf(buffer), strides};
 }
 
 /// An empty description when oneDNN has no kernel for these layouts.
@@ -245,9 +245,9 @@ std::unique_ptr<DnnlCall> makeConvolution(DnnlContext &context,
                                           BoundBuffer x, BoundBuffer w,
                                           BoundBuffer b, BoundBuffer y,
                                           const std::string &where) {
-  if (x.buffer->type() != plan::F32)
-    throw machineLacks(where + ": oneDNN convolutions compute in f32 only "
-                               "(compile an f64 net with --no-library)");
+  if (!multiplies(x.buffer->type()))
+    throw machineLacks(where + ": oneDNN convolutions compute in f32 and bf16 "
+                               "only (compile an f64 net with --no-library)");
   try {
     return ConvolutionBuilder(context, call, x, w, b, y).build(where);
   } catch (const dnnl::error &error) {

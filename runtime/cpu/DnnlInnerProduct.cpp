@@ -144,13 +144,12 @@ DnnlOperand InnerProductBuilder::operand(int argument, BoundBuffer bound,
         strides[static_cast<std::size_t>(*d)] = next;
         next *= buffer.dims(*d);
       }
-    result.staged = {result.layout.dims(), memory::data_type::f32, strides};
+    result.staged = {result.layout.dims(), typeOf(buffer), strides};
     row = columnCount;
     column = 1;
   }
-  result.view = {{rowCount, columnCount},
-                 memory::data_type::f32,
-                 memory::dims{*row, *column}};
+  result.view = {
+      {rowCount, columnCount}, typeOf(buffer), memory::dims{*row, *column}};
   return result;
 }
 
@@ -159,8 +158,7 @@ DnnlOperand InnerProductBuilder::biasOperand(int argument, bool written) const {
   result.argument = argument;
   result.data = b.data;
   result.layout = layoutOf(*b.buffer);
-  result.staged = {result.layout.dims(), memory::data_type::f32,
-                   memory::dims{1}};
+  result.staged = {result.layout.dims(), typeOf(*b.buffer), memory::dims{1}};
   result.view = result.staged;
   result.written = written;
   return result;
@@ -272,8 +270,11 @@ bool InnerProductBuilder::create(const std::string &where, bool sumInside,
         {prop_kind::forward_training, xView, wView, bView, yView}, attributes,
         context.engine, true);
   } else {
+    // A gradient of the weights may be f32 where they are bf16.
+    memory::desc weights(wView.dims(), xView.data_type(),
+                         memory::format_tag::any);
     dnnl::inner_product_forward::primitive_desc hint(
-        {prop_kind::forward_training, xView, wView, yView}, context.engine);
+        {prop_kind::forward_training, xView, weights, yView}, context.engine);
     if (direction == plan::BACKWARD_DATA)
       description = dnnl::inner_product_backward_data::primitive_desc(
           {xView, wView, yView}, attributes, context.engine, hint, true);
@@ -303,9 +304,10 @@ std::unique_ptr<DnnlCall> makeInnerProduct(DnnlContext &context,
                                            BoundBuffer x, BoundBuffer w,
                                            BoundBuffer b, BoundBuffer y,
                                            const std::string &where) {
-  if (x.buffer->type() != plan::F32)
-    throw machineLacks(where + ": oneDNN inner products compute in f32 only "
-                               "(compile an f64 net with --no-library)");
+  if (!multiplies(x.buffer->type()))
+    throw machineLacks(where +
+                       ": oneDNN inner products compute in f32 and bf16 "
+                       "only (compile an f64 net with --no-library)");
   if (x.buffer->dims_size() > DNNL_MAX_NDIMS ||
       w.buffer->dims_size() > DNNL_MAX_NDIMS)
     throw machineLacks(where + ": oneDNN takes at most " +

@@ -19,8 +19,8 @@ void Validator::checkTypes(const Buffer &x, const Buffer &w, const Buffer *b,
   for (const Buffer *operand : {&x, &w, &y})
     require(operand->type() != I32 && operand->type() != U8, where,
             "a buffer holds no floating-point numbers");
-  require(!isNarrow(x) || manifest.target().kind() == Target::CUDA, where,
-          "only CUDA plans have calls with 16-bit operands");
+  require(x.type() != F16 || manifest.target().kind() == Target::CUDA, where,
+          "only CUDA plans have calls with f16 operands");
   // Sums over 16-bit operands may leave with all their digits.
   const bool wideSum =
       direction == BACKWARD_WEIGHTS && isNarrow(x) && w.type() == F32;

@@ -25,6 +25,7 @@ struct Case {
   const char *layout; // nchw, nhwc, or slice: a channel range of a larger nhwc
   Direction direction;
   const char *epilogue; // "", "sum", "relu", "leaky", "sum-relu"
+  DataType type = F32;
 };
 
 std::string nameOf(const Case &c) {
@@ -96,6 +97,8 @@ Dims layoutStrides(const Dims &dims, const std::string &layout) {
 
 TEST_P(Convolution, MatchesTheReference) {
   const Case &test = GetParam();
+  if (!multipliesHere(test.type))
+    GTEST_SKIP() << "this processor has no products of bf16";
   const Shape &g = test.shape;
   std::string epilogue = test.epilogue;
   bool sum = epilogue.find("sum") == 0;
@@ -112,10 +115,15 @@ TEST_P(Convolution, MatchesTheReference) {
            4);
 
   PlanBuilder builder;
-  auto xi = builder.buffer("x", x.dims, layoutStrides(x.dims, test.layout));
-  auto wi = builder.buffer("w", w.dims);
-  auto bi = builder.buffer("b", b.dims);
-  auto yi = builder.buffer("y", y.dims, layoutStrides(y.dims, test.layout));
+  auto xi = builder.buffer("x", x.dims, layoutStrides(x.dims, test.layout),
+                           test.type);
+  auto wi = builder.buffer("w", w.dims, {}, test.type);
+  auto bi = builder.buffer("b", b.dims, {}, test.type);
+  auto yi = builder.buffer("y", y.dims, layoutStrides(y.dims, test.layout),
+                           test.type);
+  // A sum over 16-bit gradients is never a call's.
+  const bool bias = test.direction == FORWARD ||
+                    (test.direction == BACKWARD_WEIGHTS && test.type == F32);
   Step &step = *builder.program("main").add_steps();
   step.add_layers("conv");
   ConvolutionCall &call = *step.mutable_convolution();
@@ -132,7 +140,7 @@ TEST_P(Convolution, MatchesTheReference) {
   window.set_dilation_w(g.dilationW);
   call.set_x_buffer_index(xi);
   call.set_w_buffer_index(wi);
-  if (test.direction != BACKWARD_DATA)
+  if (bias)
     call.set_b_buffer_index(bi);
   call.set_y_buffer_index(yi);
   call.mutable_epilogue()->set_accumulate(sum);
@@ -165,6 +173,8 @@ TEST_P(Convolution, MatchesTheReference) {
     if (test.direction == BACKWARD_WEIGHTS)
       b.add(before[2]);
   }
+  if (!bias)
+    b = before[2];
   if (relu || leaky)
     for (double &value : y.values)
       value = value > 0 ? value : value * (leaky ? 0.25 : 0.0);
@@ -172,26 +182,27 @@ TEST_P(Convolution, MatchesTheReference) {
     operand.tensor.expectNear(executor, operand.buffer);
 }
 
+const Shape kShapes[] = {
+    {"conv3x3", 2, 8, 9, 10, 16, 3, 3},
+    {"oneChannel", 3, 1, 12, 12, 20, 5, 5},
+    {"odd", 2, 20, 12, 12, 50, 5, 5},
+    {"padStride", 2, 3, 11, 13, 7, 3, 3, 1, 2, 2, 1, 1},
+    {"pointwise", 2, 6, 5, 5, 9, 1, 1},
+    {"rect", 2, 4, 9, 12, 6, 3, 5, 1, 1, 2, 0, 2},
+    {"group2", 2, 6, 8, 8, 10, 3, 3, 2, 1, 1, 1, 1},
+    {"group2wide", 2, 32, 8, 8, 32, 3, 3, 2, 1, 1, 1, 1},
+    {"depthwise", 2, 5, 8, 8, 5, 3, 3, 5, 1, 1, 1, 1},
+    {"depthwiseWide", 2, 16, 8, 8, 16, 3, 3, 16, 1, 1, 1, 1},
+    {"multiplier", 1, 3, 7, 7, 6, 3, 3, 3},
+    {"dilated", 2, 4, 12, 12, 5, 3, 3, 1, 1, 1, 2, 2, 2, 2},
+    {"dilatedRect", 1, 3, 15, 14, 4, 3, 2, 1, 2, 1, 1, 0, 3, 2},
+    {"whole", 2, 4, 6, 6, 8, 6, 6},
+    {"onePixel", 1, 1, 1, 1, 1, 1, 1},
+};
+
 std::vector<Case> cases() {
-  const Shape shapes[] = {
-      {"conv3x3", 2, 8, 9, 10, 16, 3, 3},
-      {"oneChannel", 3, 1, 12, 12, 20, 5, 5},
-      {"odd", 2, 20, 12, 12, 50, 5, 5},
-      {"padStride", 2, 3, 11, 13, 7, 3, 3, 1, 2, 2, 1, 1},
-      {"pointwise", 2, 6, 5, 5, 9, 1, 1},
-      {"rect", 2, 4, 9, 12, 6, 3, 5, 1, 1, 2, 0, 2},
-      {"group2", 2, 6, 8, 8, 10, 3, 3, 2, 1, 1, 1, 1},
-      {"group2wide", 2, 32, 8, 8, 32, 3, 3, 2, 1, 1, 1, 1},
-      {"depthwise", 2, 5, 8, 8, 5, 3, 3, 5, 1, 1, 1, 1},
-      {"depthwiseWide", 2, 16, 8, 8, 16, 3, 3, 16, 1, 1, 1, 1},
-      {"multiplier", 1, 3, 7, 7, 6, 3, 3, 3},
-      {"dilated", 2, 4, 12, 12, 5, 3, 3, 1, 1, 1, 2, 2, 2, 2},
-      {"dilatedRect", 1, 3, 15, 14, 4, 3, 2, 1, 2, 1, 1, 0, 3, 2},
-      {"whole", 2, 4, 6, 6, 8, 6, 6},
-      {"onePixel", 1, 1, 1, 1, 1, 1, 1},
-  };
   std::vector<Case> result;
-  for (const Shape &shape : shapes)
+  for (const Shape &shape : kShapes)
     for (const char *layout : {"nchw", "nhwc", "slice"}) {
       for (const char *epilogue : {"", "sum", "relu", "leaky", "sum-relu"})
         result.push_back({shape, layout, FORWARD, epilogue});
@@ -202,7 +213,21 @@ std::vector<Case> cases() {
   return result;
 }
 
+std::vector<Case> narrowCases() {
+  std::vector<Case> result;
+  for (const Shape &shape : kShapes) {
+    for (const char *epilogue : {"", "relu"})
+      result.push_back({shape, "nhwc", FORWARD, epilogue, BF16});
+    result.push_back({shape, "nchw", FORWARD, "", BF16});
+    for (Direction direction : {BACKWARD_DATA, BACKWARD_WEIGHTS})
+      result.push_back({shape, "nhwc", direction, "", BF16});
+  }
+  return result;
+}
+
 INSTANTIATE_TEST_SUITE_P(Cases, Convolution, testing::ValuesIn(cases()),
+                         [](const auto &info) { return nameOf(info.param); });
+INSTANTIATE_TEST_SUITE_P(Narrow, Convolution, testing::ValuesIn(narrowCases()),
                          [](const auto &info) { return nameOf(info.param); });
 
 } // namespace

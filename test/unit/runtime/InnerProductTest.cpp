@@ -28,6 +28,7 @@ struct Case {
   Shape shape;
   Direction direction;
   const char *epilogue;
+  DataType type = F32;
 };
 
 std::string nameOf(const Case &c) {
@@ -47,6 +48,8 @@ class InnerProduct : public testing::TestWithParam<Case> {};
 
 TEST_P(InnerProduct, MatchesTheReference) {
   const Case &test = GetParam();
+  if (!multipliesHere(test.type))
+    GTEST_SKIP() << "this processor has no products of bf16";
   const Shape &shape = test.shape;
   std::string epilogue = test.epilogue;
   bool sum = epilogue.find("sum") == 0;
@@ -60,12 +63,14 @@ TEST_P(InnerProduct, MatchesTheReference) {
   Tensor x(shape.x, 1), w(wDims, 2), b({shape.columns}, 3), y(yDims, 4);
 
   PlanBuilder builder;
-  auto xi = builder.buffer("x", shape.x, shape.xStrides);
+  // Gradients of parameters keep all digits.
+  const DataType wType = test.direction == BACKWARD_WEIGHTS ? F32 : test.type;
+  auto xi = builder.buffer("x", shape.x, shape.xStrides, test.type);
   auto wi = builder.buffer(
       "w", wDims,
-      shape.wOrder.empty() ? Dims() : stridesFor(wDims, shape.wOrder));
-  auto bi = builder.buffer("b", b.dims);
-  auto yi = builder.buffer("y", yDims, shape.yStrides);
+      shape.wOrder.empty() ? Dims() : stridesFor(wDims, shape.wOrder), wType);
+  auto bi = builder.buffer("b", b.dims, {}, wType);
+  auto yi = builder.buffer("y", yDims, shape.yStrides, test.type);
   Step &step = *builder.program("main").add_steps();
   step.add_layers("ip");
   InnerProductCall &call = *step.mutable_inner_product();
@@ -139,66 +144,60 @@ TEST_P(InnerProduct, MatchesTheReference) {
     operand.tensor.expectNear(executor, operand.buffer);
 }
 
+const Shape kShapes[] = {
+    {"plain", {6, 10}, {}, 1, 7, false, {}, {}},
+    {"transposed", {6, 10}, {}, 1, 7, true, {}, {}},
+    {"oneRow", {1, 10}, {}, 1, 7, false, {}, {}},
+    {"oneColumn", {6, 10}, {}, 1, 1, false, {}, {}},
+    {"oneColumnTransposed", {6, 10}, {}, 1, 1, true, {}, {}},
+    {"oneInner", {6, 1}, {}, 1, 7, false, {}, {}},
+    {"oneOfAll", {1, 1}, {}, 1, 1, false, {}, {}},
+    {"axis0", {3, 4}, {}, 0, 5, false, {}, {}},
+    {"axis2", {3, 4, 5, 2}, {}, 2, 6, false, {}, {}},
+    {"axis2transposed", {3, 4, 5, 2}, {}, 2, 6, true, {}, {}},
+    {"axisIsRank", {3, 4}, {}, 2, 6, false, {}, {}},
+    {"nchw", {4, 5, 3, 2}, {}, 1, 7, false, {}, {}},
+    // x channels last: w's inner dimensions lie in the same order...
+    {"nhwc", {4, 5, 3, 2}, {30, 1, 10, 5}, 1, 7, false, {0, 2, 3, 1}, {}},
+    // ... with N innermost ...
+    {"nhwcInnerN", {4, 5, 3, 2}, {30, 1, 10, 5}, 1, 7, false, {2, 3, 1, 0}, {}},
+    // ... or in another: w is reordered.
+    {"nhwcMixed", {4, 5, 3, 2}, {30, 1, 10, 5}, 1, 7, false, {}, {}},
+    {"nhwcTransposed",
+     {4, 5, 3, 2},
+     {30, 1, 10, 5},
+     1,
+     7,
+     true,
+     {1, 2, 0, 3},
+     {}},
+    {"nhwcAxis2", {4, 5, 3, 2}, {30, 1, 10, 5}, 2, 7, false, {}, {}},
+    {"nhwcAxis3", {4, 5, 3, 2}, {30, 1, 10, 5}, 3, 7, false, {}, {}},
+    // Views: rows apart in memory, and a y written into a wider matrix.
+    {"rowView", {6, 10}, {16, 1}, 1, 7, false, {}, {}},
+    {"resultView", {6, 10}, {}, 1, 7, false, {}, {12, 1}},
+    {"columnMajor", {6, 10}, {1, 6}, 1, 7, false, {}, {1, 6}},
+    {"channelSlice", {4, 5, 3, 2}, {60, 1, 20, 10}, 1, 7, false, {}, {}},
+    // Rows enough for oneDNN's matrix product.
+    {"manyRows", {40, 30}, {}, 1, 24, false, {}, {}},
+    {"manyRowsTransposed", {40, 30}, {}, 1, 24, true, {}, {}},
+    {"manyRowsView", {40, 30}, {32, 1}, 1, 24, false, {}, {28, 1}},
+    {"manyRowsInnerN", {40, 30}, {}, 1, 24, false, {1, 0}, {}},
+    {"manyRowsOneColumn", {40, 30}, {}, 1, 1, false, {}, {}},
+    {"manyRowsOneInner", {40, 1}, {}, 1, 24, true, {}, {}},
+    {"large",
+     {64, 50, 4, 4},
+     {800, 1, 200, 50},
+     1,
+     100,
+     false,
+     {0, 2, 3, 1},
+     {}},
+};
+
 std::vector<Case> cases() {
-  const Shape shapes[] = {
-      {"plain", {6, 10}, {}, 1, 7, false, {}, {}},
-      {"transposed", {6, 10}, {}, 1, 7, true, {}, {}},
-      {"oneRow", {1, 10}, {}, 1, 7, false, {}, {}},
-      {"oneColumn", {6, 10}, {}, 1, 1, false, {}, {}},
-      {"oneColumnTransposed", {6, 10}, {}, 1, 1, true, {}, {}},
-      {"oneInner", {6, 1}, {}, 1, 7, false, {}, {}},
-      {"oneOfAll", {1, 1}, {}, 1, 1, false, {}, {}},
-      {"axis0", {3, 4}, {}, 0, 5, false, {}, {}},
-      {"axis2", {3, 4, 5, 2}, {}, 2, 6, false, {}, {}},
-      {"axis2transposed", {3, 4, 5, 2}, {}, 2, 6, true, {}, {}},
-      {"axisIsRank", {3, 4}, {}, 2, 6, false, {}, {}},
-      {"nchw", {4, 5, 3, 2}, {}, 1, 7, false, {}, {}},
-      // x channels last: w's inner dimensions lie in the same order...
-      {"nhwc", {4, 5, 3, 2}, {30, 1, 10, 5}, 1, 7, false, {0, 2, 3, 1}, {}},
-      // ... with N innermost ...
-      {"nhwcInnerN",
-       {4, 5, 3, 2},
-       {30, 1, 10, 5},
-       1,
-       7,
-       false,
-       {2, 3, 1, 0},
-       {}},
-      // ... or in another: w is reordered.
-      {"nhwcMixed", {4, 5, 3, 2}, {30, 1, 10, 5}, 1, 7, false, {}, {}},
-      {"nhwcTransposed",
-       {4, 5, 3, 2},
-       {30, 1, 10, 5},
-       1,
-       7,
-       true,
-       {1, 2, 0, 3},
-       {}},
-      {"nhwcAxis2", {4, 5, 3, 2}, {30, 1, 10, 5}, 2, 7, false, {}, {}},
-      {"nhwcAxis3", {4, 5, 3, 2}, {30, 1, 10, 5}, 3, 7, false, {}, {}},
-      // Views: rows apart in memory, and a y written into a wider matrix.
-      {"rowView", {6, 10}, {16, 1}, 1, 7, false, {}, {}},
-      {"resultView", {6, 10}, {}, 1, 7, false, {}, {12, 1}},
-      {"columnMajor", {6, 10}, {1, 6}, 1, 7, false, {}, {1, 6}},
-      {"channelSlice", {4, 5, 3, 2}, {60, 1, 20, 10}, 1, 7, false, {}, {}},
-      // Rows enough for oneDNN's matrix product.
-      {"manyRows", {40, 30}, {}, 1, 24, false, {}, {}},
-      {"manyRowsTransposed", {40, 30}, {}, 1, 24, true, {}, {}},
-      {"manyRowsView", {40, 30}, {32, 1}, 1, 24, false, {}, {28, 1}},
-      {"manyRowsInnerN", {40, 30}, {}, 1, 24, false, {1, 0}, {}},
-      {"manyRowsOneColumn", {40, 30}, {}, 1, 1, false, {}, {}},
-      {"manyRowsOneInner", {40, 1}, {}, 1, 24, true, {}, {}},
-      {"large",
-       {64, 50, 4, 4},
-       {800, 1, 200, 50},
-       1,
-       100,
-       false,
-       {0, 2, 3, 1},
-       {}},
-  };
   std::vector<Case> result;
-  for (const Shape &shape : shapes) {
+  for (const Shape &shape : kShapes) {
     for (const char *epilogue : {"", "sum", "relu", "sum-relu"})
       result.push_back({shape, FORWARD, epilogue});
     for (Direction direction : {BACKWARD_DATA, BACKWARD_WEIGHTS})
@@ -208,7 +207,20 @@ std::vector<Case> cases() {
   return result;
 }
 
+std::vector<Case> narrowCases() {
+  std::vector<Case> result;
+  for (const Shape &shape : kShapes) {
+    for (const char *epilogue : {"", "relu"})
+      result.push_back({shape, FORWARD, epilogue, BF16});
+    for (Direction direction : {BACKWARD_DATA, BACKWARD_WEIGHTS})
+      result.push_back({shape, direction, "", BF16});
+  }
+  return result;
+}
+
 INSTANTIATE_TEST_SUITE_P(Cases, InnerProduct, testing::ValuesIn(cases()),
+                         [](const auto &info) { return nameOf(info.param); });
+INSTANTIATE_TEST_SUITE_P(Narrow, InnerProduct, testing::ValuesIn(narrowCases()),
                          [](const auto &info) { return nameOf(info.param); });
 
 } // namespace

@@ -3,8 +3,11 @@
 
 #include "PlanBuilder.h"
 #include "runtime/Executor.h"
+#include "runtime/cpu/CpuFeatures.h"
+#include "runtime/weights/ShortFloats.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <initializer_list>
 #include <random>
@@ -56,12 +59,10 @@ struct Tensor {
   void store(runtime::Executor &executor, std::uint32_t index) const {
     const plan::Buffer &buffer =
         executor.manifest().buffers(static_cast<int>(index));
-    std::vector<float> memory(buffer.size() / sizeof(float), kGap);
-    for (std::size_t i = 0; i < values.size(); ++i)
-      memory[static_cast<std::size_t>(position(buffer, i))] =
-          static_cast<float>(values[i]);
-    executor.uploadBytes(buffer.arena_index(), buffer.offset(), memory.data(),
-                         buffer.size());
+    if (buffer.type() == plan::BF16)
+      storeAs<runtime::BFloat16>(executor, buffer);
+    else
+      storeAs<float>(executor, buffer);
   }
 
   /// Elements must be equal to the last bit or two (inputs are chosen so that
@@ -70,24 +71,53 @@ struct Tensor {
   void expectNear(runtime::Executor &executor, std::uint32_t index) const {
     const plan::Buffer &buffer =
         executor.manifest().buffers(static_cast<int>(index));
-    std::vector<float> memory(buffer.size() / sizeof(float));
+    // Half the distance of neighbours in bf16.
+    if (buffer.type() == plan::BF16)
+      expectNearAs<runtime::BFloat16>(executor, index, 0x1p-8);
+    else
+      expectNearAs<float>(executor, index, 1e-6);
+  }
+
+private:
+  template <typename T>
+  void storeAs(runtime::Executor &executor, const plan::Buffer &buffer) const {
+    std::vector<T> memory(buffer.size() / sizeof(T), T(kGap));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      memory[static_cast<std::size_t>(position(buffer, i))] =
+          T(static_cast<float>(values[i]));
+    executor.uploadBytes(buffer.arena_index(), buffer.offset(), memory.data(),
+                         buffer.size());
+  }
+
+  template <typename T>
+  void expectNearAs(runtime::Executor &executor, std::uint32_t index,
+                    double tolerance) const {
+    const plan::Buffer &buffer =
+        executor.manifest().buffers(static_cast<int>(index));
+    std::vector<T> memory(buffer.size() / sizeof(T));
     executor.download(index, reinterpret_cast<std::byte *>(memory.data()));
-    std::vector<bool> element(buffer.size() / sizeof(float));
+    std::vector<bool> element(memory.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
       std::int64_t place = position(buffer, i);
       element[static_cast<std::size_t>(place)] = true;
-      ASSERT_NEAR(memory[static_cast<std::size_t>(place)], values[i],
-                  1e-6 * std::abs(values[i]) + 1e-6)
+      ASSERT_NEAR(static_cast<float>(memory[static_cast<std::size_t>(place)]),
+                  values[i], tolerance * std::abs(values[i]) + 1e-6)
           << "buffer '" << buffer.name() << "', element " << i;
     }
     for (std::size_t i = 0; i < element.size(); ++i)
       if (!element[i]) {
-        ASSERT_EQ(memory[i], kGap)
+        ASSERT_EQ(static_cast<float>(memory[i]), static_cast<float>(T(kGap)))
             << "gap " << i << " of buffer '" << buffer.name() << "'";
       }
   }
 
   static constexpr float kGap = -12345.0f;
 };
+
+/// Whether vendor calls take operands of this type here.
+inline bool multipliesHere(plan::DataType type) {
+  return type == plan::F32 || std::getenv("BREW_TEST_CUDASIM") ||
+         runtime::cpuHasFeature("avx512bf16");
+}
 
 } // namespace brew::test
