@@ -185,7 +185,7 @@ bool InnerProductBuilder::addProduct(std::vector<DnnlOperand> operands,
     std::swap(dims[0], dims[1]);
     std::swap(steps[0], steps[1]);
   }
-  wOperand.view = {dims, memory::data_type::f32, steps};
+  wOperand.view = {dims, typeOf(*w.buffer), steps};
   DnnlOperand &source = operands[forward ? 0 : 2],
               &target = operands[forward ? 2 : 0];
   source.argument = DNNL_ARG_SRC;
@@ -193,7 +193,7 @@ bool InnerProductBuilder::addProduct(std::vector<DnnlOperand> operands,
   target.argument = DNNL_ARG_DST;
   memory::desc bias;
   if (operands.size() > 3) {
-    bias = {{1, dims[1]}, memory::data_type::f32, memory::dims{dims[1], 1}};
+    bias = {{1, dims[1]}, typeOf(*b.buffer), memory::dims{dims[1], 1}};
     operands[3].view = bias;
   }
   dnnl::matmul::primitive_desc description(
