@@ -28,11 +28,11 @@ namespace {
 class Driver {
 public:
   Driver() {
+    // Not closed again: a driver that has started has threads.
     handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!handle)
       lacks(std::string("no driver was found: ") + dlerror());
   }
-  ~Driver() { dlclose(handle); }
 
   std::vector<std::string> archs() {
     call<int(unsigned)>("cuInit", 0u);

@@ -4,7 +4,8 @@
 #include "formats/Error.h"
 
 #include <algorithm>
-#include <limits>
+#include <functional>
+#include <memory>
 
 namespace brew::runtime::cuda {
 
@@ -35,7 +36,7 @@ int CallTuner::firstUsable(const VendorCall &call) const {
 int CallTuner::fastest(VendorCall &call, double &seconds) {
   constexpr int kMostMeasured = 8; // the library offers good ones first
   int best = -1, measured = 0;
-  seconds = std::numeric_limits<double>::infinity();
+  Time least;
   std::string reason;
   DeviceMemory workspace;
   for (int i = 0; i < call.candidates() && measured < kMostMeasured; ++i) {
@@ -47,14 +48,15 @@ int CallTuner::fastest(VendorCall &call, double &seconds) {
         workspace = DeviceMemory();
         workspace = DeviceMemory(device, bytes, "memory to try an engine in");
       }
-      const double needed = secondsOf(call, i, workspace, seconds);
+      const Time needed = timeOf(call, i, workspace, least);
       ++measured;
-      if (needed < seconds) {
-        seconds = needed;
+      if (best < 0 || needed < least) {
+        least = needed;
         best = i;
       }
     } catch (const Error &error) {
-      reason = error.what(); // an engine that the library offers in vain
+      if (reason.empty())
+        reason = error.what(); // an engine that the library offers in vain
     }
   }
   if (best < 0)
@@ -62,28 +64,56 @@ int CallTuner::fastest(VendorCall &call, double &seconds) {
                            ? "no engine can be used for " + call.key() +
                                  " within --workspace-limit"
                            : reason);
+  seconds = least.seconds;
   return best;
 }
 
-/// The least of a few runs, after one that may load code; of one, if that is
+/// What enqueues a candidate: a graph of it, as programs are later; itself,
+/// where it cannot be captured.
+static std::function<void()> starterOf(const Device &device,
+                                       const Stream &stream,
+                                       const std::function<void()> &run,
+                                       bool &isGraph) {
+  try {
+    auto graph = std::make_shared<Graph>(Graph::capture(device, stream, run));
+    isGraph = true;
+    return [graph, &stream] { graph->launch(stream); };
+  } catch (const Error &) {
+    isGraph = false;
+    return run;
+  }
+}
+
+/// The least of a few runs, after ones that may load code; of one, if that is
 /// far from the best so far.
-double CallTuner::secondsOf(VendorCall &call, int candidate,
-                            const DeviceMemory &workspace, double best) {
+CallTuner::Time CallTuner::timeOf(VendorCall &call, int candidate,
+                                  const DeviceMemory &workspace,
+                                  const Time &best) {
   constexpr int kRuns = 3;
-  call.run(candidate, workspace.address(), stream);
-  stream.synchronize(call.describe(candidate));
-  const Event start(device, /*timed=*/true), stop(device, /*timed=*/true);
-  double least = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < kRuns; ++i) {
-    start.record(stream);
+  const std::string name = call.describe(candidate);
+  const std::function<void()> run = [&] {
     call.run(candidate, workspace.address(), stream);
-    stop.record(stream);
-    stop.synchronize(call.describe(candidate));
-    least = std::min(least, stop.secondsSince(start));
-    if (least > 2 * best)
+  };
+  run();
+  stream.synchronize(name);
+  Time time;
+  const std::function<void()> start =
+      starterOf(device, stream, run, time.isGraph);
+  if (time.isGraph) {
+    start();
+    stream.synchronize(name);
+  }
+  const Event begin(device, /*timed=*/true), end(device, /*timed=*/true);
+  for (int i = 0; i < kRuns; ++i) {
+    begin.record(stream);
+    start();
+    end.record(stream);
+    end.synchronize(name);
+    time.seconds = std::min(time.seconds, end.secondsSince(begin));
+    if (time.seconds > 2 * best.seconds)
       break;
   }
-  return least;
+  return time;
 }
 
 } // namespace brew::runtime::cuda

@@ -5,12 +5,15 @@
 #include "runtime/cuda/TimingCache.h"
 #include "runtime/cuda/VendorCall.h"
 
+#include <limits>
 #include <string>
 
 namespace brew::runtime::cuda {
 
 /// Chooses a candidate for each call: the one that the timing cache names, else
-/// the fastest of those measured now, else the library's first.
+/// the fastest of those measured now, else the library's first. Candidates that
+/// can be part of a CUDA graph are preferred: one that cannot would keep its
+/// whole program from being one.
 class CallTuner {
 public:
   /// Without `measure`, always the library's first that can be used.
@@ -23,9 +26,16 @@ public:
 
 private:
   int firstUsable(const VendorCall &call) const;
+  struct Time {
+    bool isGraph = false;
+    double seconds = std::numeric_limits<double>::infinity();
+    bool operator<(const Time &other) const {
+      return isGraph != other.isGraph ? isGraph : seconds < other.seconds;
+    }
+  };
   int fastest(VendorCall &call, double &seconds);
-  double secondsOf(VendorCall &call, int candidate,
-                   const DeviceMemory &workspace, double best);
+  Time timeOf(VendorCall &call, int candidate, const DeviceMemory &workspace,
+              const Time &best);
 
   const Device &device;
   const Stream &stream;

@@ -30,8 +30,14 @@ class CudaBackend : public Backend {
 public:
   CudaBackend(std::shared_ptr<const plan::PlanFile> file,
               const ExecutorOptions &options);
-  /// What is still enqueued reads and writes memory of members.
+  /// What is still enqueued reads and writes memory of members, which are freed
+  /// in the context of the thread that ends here.
   ~CudaBackend() override {
+    try {
+      device.enter();
+    } catch (const Error &) {
+      // It is gone; so is what was in it.
+    }
     device.api().cuStreamSynchronize(compute.get());
     inputs.settle();
   }
@@ -49,6 +55,7 @@ public:
   void feedPixels(int program, int feed, const std::byte *block) override;
   void run(int program, std::size_t begin, std::size_t end) override;
   void synchronize() override {
+    device.enter();
     compute.synchronize("running the net on the GPU");
   }
   bool start(const std::vector<int> &programs,
@@ -324,6 +331,7 @@ bool CudaBackend::start(const std::vector<int> &sequence,
 }
 
 std::vector<std::byte> CudaBackend::finish() {
+  device.enter();
   const InFlight run = inFlight.front();
   inFlight.pop_front();
   results[run.slot].arrived.synchronize("running the net on the GPU");

@@ -261,9 +261,12 @@ public:
         device.api().cuMemsetD8Async(
             memory.address(), 1, bytes[std::size_t(candidate)], stream.get()),
         "clearing");
+    if (waits == candidate)
+      stream.synchronize("waiting");
   }
 
   int runs = 0, fails = -1;
+  int waits = -1; ///< which waits for the device, as no part of a graph may
 
 private:
   const Device &device;
@@ -299,6 +302,19 @@ TEST_F(CudaTuner, PassesOverEnginesThatFail) {
   ClearCall none(device, {0, 0});
   EXPECT_EQ(errorOf([&] { tuner.choose(none); }).substr(0, 34),
             "3: no engine can be used for clear");
+}
+
+TEST_F(CudaTuner, PrefersWhatCanBePartOfAGraph) {
+  ClearCall call(device, {16, 1 << 26});
+  call.waits = 0;
+  CallTuner tuner(device, stream, cache, /*measure=*/true);
+  EXPECT_EQ(tuner.choose(call), 1);
+  // Alone it is taken all the same.
+  ClearCall only(device, {1 << 25, 0, 8});
+  only.waits = 2;
+  only.fails = 0;
+  TimingCache empty{"", warnings.sink()};
+  EXPECT_EQ(CallTuner(device, stream, empty, true).choose(only), 2);
 }
 
 TEST_F(CudaTuner, WithoutMeasuringTheFirstUsable) {
