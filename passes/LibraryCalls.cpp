@@ -1,7 +1,6 @@
 //===- LibraryCalls.cpp - Which operations become vendor calls
 //-------------===//
 #include "passes/LibraryCalls.h"
-#include "dialects/Brew/layers/Convolution.h"
 #include "dialects/Brew/layers/Precision.h"
 
 using namespace mlir;
@@ -48,6 +47,20 @@ static bool isConvolutionCall(Operation *op) {
       return false;
   }
   return true;
+}
+
+ConvolutionBackwardWeightsOp
+brew::splitBiasGradient(ConvolutionBackwardWeightsOp op, Value sum) {
+  op.getDb().replaceAllUsesWith(sum);
+  OpBuilder b(op);
+  auto alone = ConvolutionBackwardWeightsOp::create(
+      b, op.getLoc(), op.getDw().getType(), Type(), op.getX(), op.getDy(),
+      op.getLayerAttr(), op.getKernelAttr(), op.getStrideAttr(),
+      op.getPadAttr(), op.getDilationAttr(), op.getGroupAttr());
+  alone->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  op.getDw().replaceAllUsesWith(alone.getDw());
+  op.erase();
+  return alone;
 }
 
 bool brew::usesLibrary(Operation *op, ArrayRef<std::string> disabled) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/layers/Convolution.h"
 
 #include <string>
 
@@ -16,6 +17,16 @@ struct CallWindow {
 /// The padding behind the last of `x` elements with which a convolution has `y`
 /// results: `window.pad` if that is one, else the least that is.
 int64_t endPadding(int64_t x, int64_t y, const CallWindow &window);
+
+/// A group that `disabled` may name beside those of the operations: the
+/// gradients of biases, as part of the call that gives the gradient of a
+/// convolution's weights.
+inline constexpr char kBiasGradients[] = "bias-gradients";
+
+/// Replaces `op`, which gives a bias gradient, by one that does not; `sum` is
+/// what takes its place.
+ir::ConvolutionBackwardWeightsOp
+splitBiasGradient(ir::ConvolutionBackwardWeightsOp op, mlir::Value sum);
 
 /// Whether `op` is to be computed by the vendor library: it has such a call,
 /// its element type and layouts are supported, and `disabled` (group names, or

@@ -11,6 +11,7 @@
 #include "dialects/Brew/Nest.h"
 #include "dialects/Brew/layers/Convolution.h"
 #include "dialects/Brew/layers/Precision.h"
+#include "passes/LibraryCalls.h"
 #include "passes/Passes.h"
 #include "passes/PrecisionRules.h"
 
@@ -149,16 +150,7 @@ private:
       return {body.s.accumulate(body.out[0], body.in[0])};
     })[0];
     mark(op, sum.getDefiningOp());
-    op.getDb().replaceAllUsesWith(sum);
-    b.setInsertionPoint(op);
-    auto alone = ConvolutionBackwardWeightsOp::create(
-        b, op.getLoc(), op.getDw().getType(), Type(), op.getX(), op.getDy(),
-        op.getLayerAttr(), op.getKernelAttr(), op.getStrideAttr(),
-        op.getPadAttr(), op.getDilationAttr(), op.getGroupAttr());
-    alone->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    op.getDw().replaceAllUsesWith(alone.getDw());
-    op.erase();
-    return alone;
+    return brew::splitBiasGradient(op, sum);
   }
 
   /// The narrow form of a value that `user` reads.

@@ -1,5 +1,7 @@
-//===- LowerToNests.cpp - Generic forms of what is no vendor call ----------===//
+//===- LowerToNests.cpp - Generic forms of what is no vendor call
+//----------===//
 #include "dialects/Brew/Composites.h"
+#include "dialects/Brew/layers/Epilogue.h"
 #include "dialects/Brew/layers/Precision.h"
 #include "passes/LibraryCalls.h"
 #include "passes/Passes.h"
@@ -18,6 +20,11 @@ using namespace mlir;
 using namespace brew::ir;
 
 namespace {
+
+/// Elements of a gradient from which on reading it once more, for its sum, is
+/// worth a kernel of its own: it comes from memory then.
+constexpr int64_t kSummedApart = 1 << 20;
+
 struct LowerToNests : brew::impl::LowerToNestsBase<LowerToNests> {
   using LowerToNestsBase::LowerToNestsBase;
 
@@ -91,6 +98,15 @@ struct LowerToNests : brew::impl::LowerToNestsBase<LowerToNests> {
     }
   }
 
+  /// A call keeps its gradient of the weights; that of the bias becomes a nest.
+  static void sumBias(ConvolutionBackwardWeightsOp op) {
+    OpBuilder b(op);
+    Value sum = buildBiasGradient(b, op.getLoc(), op.getDy(), /*output=*/1,
+                                  tensorOf(op.getDb()));
+    markNests(op);
+    brew::splitBiasGradient(op, sum);
+  }
+
   /// A layer may want no more of a bottom than its shape (the reference of a
   /// Crop): then nothing reads what makes that bottom any more.
   static void eraseUnread(ProgramOp program) {
@@ -107,6 +123,12 @@ struct LowerToNests : brew::impl::LowerToNestsBase<LowerToNests> {
         if (!brew::usesLibrary(op, disabled))
           widen(op);
       });
+      if (llvm::is_contained(disabled, brew::kBiasGradients))
+        program.walk([&](ConvolutionBackwardWeightsOp op) {
+          if (op.getDb() && brew::usesLibrary(op, disabled) &&
+              tensorOf(op.getDy()).getNumElements() >= kSummedApart)
+            sumBias(op);
+        });
       SmallVector<Operation *> ops;
       for (Operation &op : program.getBody().front())
         ops.push_back(&op);
