@@ -52,6 +52,7 @@ struct FormKernels : brew::impl::FormKernelsBase<FormKernels> {
       // Only kernels that follow each other directly: then nothing between
       // them can depend on the first.
       while (brew::isFlat(groups[i]) && next < groups.size() &&
+             static_cast<int64_t>(parts.size()) < mostParts &&
              brew::isFlat(groups[next]) &&
              followsIndependently(parts, groups[next]))
         parts.push_back(&groups[next++]);

@@ -257,7 +257,10 @@ def FormKernels : Pass<"brew-form-kernels", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"gpu", "gpu", "bool", "false",
-      "For a GPU: no kernel in which blocks of threads would have too much each">];
+      "For a GPU: no kernel in which blocks of threads would have too much each">,
+    // Each may have half a dozen arguments; a GPU's kernel takes 4095.
+    Option<"mostParts", "most-parts", "int64_t", "512",
+      "Independent flat kernels that become one">];
   let dependentDialects = ["::mlir::affine::AffineDialect"];
 }
 

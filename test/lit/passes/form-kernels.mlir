@@ -1,4 +1,5 @@
 // RUN: %brew-opt %s --brew-lower-to-nests='no-library=all' --brew-form-kernels --brew-verify-fused --split-input-file --mlir-print-local-scope | FileCheck %s
+// RUN: %brew-opt %s --brew-lower-to-nests='no-library=all' --brew-form-kernels='most-parts=2' --split-input-file | FileCheck %s --check-prefix=FEW
 
 // Elementwise layers that follow each other become one kernel over one grid;
 // the value between them never leaves it.
@@ -130,6 +131,11 @@ brew.program @update train {
   // CHECK: brew.grid = 3 : i64, brew.part = 2 : i64
   // CHECK: brew.yield
   // CHECK-NOT: brew.kernel
+  // FEW-LABEL: brew.program @update
+  // FEW: brew.kernel "update"
+  // FEW: brew.part = 1 : i64
+  // FEW-NOT: brew.part = 2 : i64
+  // FEW: brew.kernel "update"
   // CHECK: brew.store_param %[[K]]#0, @a.0
   // CHECK: brew.store_state %[[K]]#1, @a.0[0]
   // CHECK: brew.store_param %[[K]]#2, @a.1
