@@ -47,6 +47,8 @@ def parse_arguments():
                              " phase")
     parser.add_argument("--batch", type=int,
                         help="images in a batch (default: each net's own)")
+    parser.add_argument("--bf16", action="store_true",
+                        help="also Brew's step with --precision=bf16")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--iterations", type=int,
@@ -111,6 +113,7 @@ class NetResult:
         self.compile_seconds = []
         self.report = None
         self.brew_step = measure.Samples()
+        self.brew_bf16_step = measure.Samples()
         self.brew_loop = measure.Samples()
         self.caffe_loop = measure.Samples()
         self.caffe_forward_backward = measure.Samples()
@@ -128,8 +131,12 @@ def one_round(arguments, python, net, result):
     """Measures each program once, one after the other."""
     folder, threads = arguments.work_dir, arguments.threads
     brew_run, steps = arguments.bin / "brew-run", steps_of(arguments, net)
-    result.brew_step.add_summary(*measure.brew_step(
-        folder, brew_run, net, arguments.mode, threads, steps))
+    for precision, samples in (("f32", result.brew_step),
+                               ("bf16", result.brew_bf16_step)):
+        if precision == "f32" or arguments.bf16:
+            samples.add_summary(*measure.brew_step(
+                folder, brew_run, measure.plan_of(net, precision),
+                arguments.mode, threads, steps))
     if has_loop(arguments, net):
         result.brew_loop.add(measure.brew_loop(folder, brew_run, net, threads))
         if arguments.caffe:
@@ -159,6 +166,9 @@ def measure_net(arguments, python, net):
             folder, arguments.bin / "brewc", net, arguments.mode,
             arguments.batch)
         result.compile_seconds.append(seconds)
+    if arguments.bf16:
+        measure.compile_plan(folder, arguments.bin / "brewc", net,
+                             arguments.mode, arguments.batch, "bf16")
     for number in range(arguments.rounds):
         print("{}: round {} of {}".format(net, number + 1, arguments.rounds),
               file=sys.stderr, flush=True)
@@ -175,6 +185,11 @@ def time_rows(result):
     """Rows: what, median, least, Brew's advantage in the same measure."""
     step, loop = result.brew_step, result.brew_loop
     rows = [["Brew: step, batch in memory"] + milliseconds(step) + [""]]
+    if result.brew_bf16_step.medians:
+        narrow = result.brew_bf16_step
+        rows.append(["Brew: the same with `--precision=bf16`"]
+                    + milliseconds(narrow)
+                    + ["{:.2f}".format(narrow.median / step.median)])
     if loop.medians:
         rows.append(["Brew: `brew-run train`, reading LMDB"]
                     + milliseconds(loop) + [""])

@@ -135,10 +135,15 @@ def write_solver(folder, net, iterations):
     return name
 
 
-def compile_plan(folder, brewc, net, mode, batch):
+def plan_of(net, precision="f32"):
+    return "{}.{}.plan".format(net, precision)
+
+
+def compile_plan(folder, brewc, net, mode, batch, precision="f32"):
     """Compiles a solver, or for inference a net; returns (seconds, report of
     the program that is timed)."""
-    command = [brewc, "-o", net + ".plan", "--report=json"]
+    command = [brewc, "-o", plan_of(net, precision), "--report=json",
+               "--precision=" + precision]
     if mode == "infer":
         command += [net + ".prototxt", "--phase=test"]
     else:
@@ -171,9 +176,9 @@ def intervals(log):
     return seconds[WARM_UP_INTERVALS:]
 
 
-def brew_step(folder, brew_run, net, mode, threads, iterations):
+def brew_step(folder, brew_run, plan, mode, threads, iterations):
     """Brew's steps alone, the batch in memory: (median, least) seconds."""
-    _, log = run([brew_run, "time", net + ".plan", "--random-input",
+    _, log = run([brew_run, "time", plan, "--random-input",
                   "--threads", threads, "--iterations", iterations], threads,
                  folder)
     match = BREW_STEP[mode].search(log)
@@ -184,7 +189,7 @@ def brew_step(folder, brew_run, net, mode, threads, iterations):
 
 def brew_loop(folder, brew_run, net, threads):
     """Steps of `brew-run train`, reading its database."""
-    _, log = run([brew_run, "train", net + ".plan", "--threads", threads],
+    _, log = run([brew_run, "train", plan_of(net), "--threads", threads],
                  threads, folder)
     return intervals(log)
 
