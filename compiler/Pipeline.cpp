@@ -106,10 +106,9 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     pm.addPass(createLowerToNests(lower));
     pm.addPass(createFoldCasts());
     pm.addPass(mlir::createCSEPass());
-    if (options.cuda) {
-      pm.addPass(createMergeSums());
+    pm.addPass(createMergeSums());
+    if (options.cuda)
       pm.addPass(createSplitReductions());
-    }
     pm.addPass(createPlaceSlices());
     FormKernelsOptions kernels;
     kernels.gpu = options.cuda;

@@ -111,13 +111,16 @@ int64_t pieceOfRows(const Part &part, const Choice &choice) {
     return points < kEnoughUnits && extent >= 1024
                ? blockSize(extent, 256, 2048)
                : 1;
-  bool accumulates = false;
+  int64_t results = 0; // of a nest that accumulates rows
   for (auto [nest, innermost] : llvm::zip(part.nests, schedule.innermost))
-    accumulates |= innermost == last && nest.reductions() > 0;
-  if (!accumulates)
+    if (innermost == last && nest.reductions() > 0)
+      results = std::max<int64_t>(results, nest.outputs.size());
+  if (results == 0)
     return 1;
-  int64_t size =
-      extent > kRegisterRow ? blockSize(extent, 48, kRegisterRow) : 1;
+  int64_t limit = 2 * kRegisterRow / std::max<int64_t>(results, 2);
+  int64_t size = extent > limit
+                     ? blockSize(extent, std::min<int64_t>(limit, 48), limit)
+                     : 1;
   int64_t units = points * (size == 1 ? 1 : extent / size);
   // Sums over much for few results, say of a whole batch for each channel.
   if (units < kEnoughUnits && choice.cost > 2 * kParallelCost) {
