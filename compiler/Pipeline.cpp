@@ -93,9 +93,9 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     if (options.cuda && !options.tensorCores && options.layout == "auto")
       layout.layout = "nchw";
     layout.noLibrary = words(options.noLibrary);
-    // oneDNN sums the bias's gradient at a fraction of the memory's speed.
-    if (!options.cuda)
-      layout.noLibrary.push_back(kBiasGradients);
+    // oneDNN sums the bias's gradient at a fraction of the memory's speed, and
+    // cuDNN has no more than a function of its deprecated interface for it.
+    layout.noLibrary.push_back(kBiasGradients);
     pm.addPass(createAssignLayout(layout));
     BuildGradientProgramsOptions gradients;
     gradients.accumulate = options.accumulate;
