@@ -300,9 +300,22 @@ def summary_rows(results):
     return rows
 
 
+def print_result(arguments, net, result, heading):
+    """The tables of one net, as soon as it is measured."""
+    print("### " * arguments.markdown + title(arguments, net))
+    print()
+    print_table([heading, "median ms", "min ms", "times Brew's"],
+                time_rows(result), arguments.markdown)
+    print_table(["compiler and memory", "value"], fact_rows(result),
+                arguments.markdown)
+    sys.stdout.flush()
+
+
 def main():
     arguments = parse_arguments()
     load = os.getloadavg()[0]
+    heading = ("one training step" if arguments.mode == "train"
+               else "one forward pass")
     if load > 0.25 * os.cpu_count():
         print("warning: load average {:.2f}: other work on this machine will "
               "distort the times".format(load), file=sys.stderr)
@@ -312,26 +325,19 @@ def main():
         if any(has_loop(arguments, net) for net in arguments.net):
             measure.make_databases(arguments.work_dir,
                                    arguments.bin / "brew-data", arguments.mnist)
-        results = {net: measure_net(arguments, python, net)
-                   for net in arguments.net}
+        results = {}
+        for net in arguments.net:
+            results[net] = measure_net(arguments, python, net)
+            print_result(arguments, net, results[net], heading)
     except (measure.MeasureError, OSError) as error:
         print("cpu.py: {}".format(error), file=sys.stderr)
         return 1
 
-    describe(arguments, python, load, results)
-    heading = ("one training step" if arguments.mode == "train"
-               else "one forward pass")
-    for net, result in results.items():
-        print("### " * arguments.markdown + title(arguments, net))
-        print()
-        print_table([heading, "median ms", "min ms", "times Brew's"],
-                    time_rows(result), arguments.markdown)
-        print_table(["compiler and memory", "value"], fact_rows(result),
-                    arguments.markdown)
     if len(results) > 1 and python:
         print_table([heading, "Brew median", "min", "PyTorch's best median",
                      "min", "ratio of medians", "of minima"],
                     summary_rows(results), arguments.markdown)
+    describe(arguments, python, load, results)
     return 0
 
 
