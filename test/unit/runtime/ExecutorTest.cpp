@@ -300,7 +300,8 @@ TEST(Executor, DoublePrecisionCallsAreRefused) {
   call.set_y_buffer_index(y);
   EXPECT_EQ(errorOf([&] { Executor executor(b.build(), {1}); }),
             "3: test.plan: program 'main', step 0 (ip1): oneDNN inner products "
-            "compute in f32 only (compile an f64 net with --no-library)");
+            "compute in f32 and bf16 only (compile an f64 net with "
+            "--no-library)");
 }
 
 TEST(Executor, NeedsNoCompiler) {
