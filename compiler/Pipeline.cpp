@@ -5,7 +5,6 @@
 #include "compiler/cpu/LowerToLLVM.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Plan/PlanDialect.h"
-#include "passes/LibraryCalls.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -93,9 +92,6 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     if (options.cuda && !options.tensorCores && options.layout == "auto")
       layout.layout = "nchw";
     layout.noLibrary = words(options.noLibrary);
-    // oneDNN sums the bias's gradient at a fraction of the memory's speed, and
-    // cuDNN has no more than a function of its deprecated interface for it.
-    layout.noLibrary.push_back(kBiasGradients);
     pm.addPass(createAssignLayout(layout));
     BuildGradientProgramsOptions gradients;
     gradients.accumulate = options.accumulate;

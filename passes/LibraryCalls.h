@@ -18,11 +18,6 @@ struct CallWindow {
 /// results: `window.pad` if that is one, else the least that is.
 int64_t endPadding(int64_t x, int64_t y, const CallWindow &window);
 
-/// A group that `disabled` may name beside those of the operations: the
-/// gradients of biases, as part of the call that gives the gradient of a
-/// convolution's weights.
-inline constexpr char kBiasGradients[] = "bias-gradients";
-
 /// Replaces `op`, which gives a bias gradient, by one that does not; `sum` is
 /// what takes its place.
 ir::ConvolutionBackwardWeightsOp

@@ -117,18 +117,13 @@ struct BFloat16Constant : ConvertOpToLLVMPattern<arith::ConstantOp> {
   LogicalResult
   matchAndRewrite(arith::ConstantOp op, OpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    if (!getElementTypeOrSelf(op.getType()).isBF16())
+    if (!op.getType().isBF16())
       return failure();
     Type type = getTypeConverter()->convertType(op.getType());
-    Type element = getElementTypeOrSelf(type);
-    Attribute bits;
-    if (auto number = dyn_cast<FloatAttr>(op.getValue()))
-      bits = IntegerAttr::get(element, number.getValue().bitcastToAPInt());
-    else if (auto numbers = dyn_cast<DenseFPElementsAttr>(op.getValue()))
-      bits = numbers.bitcast(element);
-    else
-      return failure();
-    rewriter.replaceOpWithNewOp<LLVM::ConstantOp>(op, type, bits);
+    rewriter.replaceOpWithNewOp<LLVM::ConstantOp>(
+        op, type,
+        IntegerAttr::get(
+            type, cast<FloatAttr>(op.getValue()).getValue().bitcastToAPInt()));
     return success();
   }
 };

@@ -1,6 +1,5 @@
 // RUN: %brew-opt %s --brew-lower-to-nests --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefixes=CHECK,LIB
 // RUN: %brew-opt %s --brew-lower-to-nests='no-library=conv' --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefixes=CHECK,NOCONV
-// RUN: %brew-opt %s --brew-lower-to-nests='no-library=bias-gradients' --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefixes=CHECK,LIB,NOBIAS
 // RUN: %brew-opt %s --brew-lower-to-nests='no-library=all' --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefixes=CHECK,NOLIB
 
 // Which calls stay: those of an f32 net whose group is not switched off.
@@ -141,10 +140,10 @@ brew.program @reference test {
 brew.program @bias train {
   %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x402x402xf32>
   %dy = brew.feed "din" "Input" {config = "", folder = "", tops = ["dy"]} : tensor<2x5x400x400xf32>
-  // NOBIAS: %[[DB:.*]] = linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "reduction", "reduction"]} ins(%{{.*}} : tensor<2x5x400x400xf32>) outs(%{{.*}}) attrs = {brew.backward, brew.layer = "long"}
-  // NOBIAS: %[[DW:.*]] = brew.convolution_backward_weights "long"{{.*}}brew.backward{{.*}} -> tensor<5x3x3x3xf32>
-  // NOBIAS: brew.output %[[DW]] "dw"
-  // NOBIAS: brew.output %[[DB]] "db"
+  // LIB: %[[DB:.*]] = linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "reduction", "reduction"]} ins(%{{.*}} : tensor<2x5x400x400xf32>) outs(%{{.*}}) attrs = {brew.backward, brew.layer = "long"}
+  // LIB: %[[DW:.*]] = brew.convolution_backward_weights "long"{{.*}}brew.backward{{.*}} -> tensor<5x3x3x3xf32>
+  // LIB: brew.output %[[DW]] "dw"
+  // LIB: brew.output %[[DB]] "db"
   %dw, %db = brew.convolution_backward_weights "long"(%x, %dy) {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, brew.backward} : (tensor<2x3x402x402xf32>, tensor<2x5x400x400xf32>) -> (tensor<5x3x3x3xf32>, tensor<5xf32>)
   brew.output %dw "dw" loss_weight 0.0 : tensor<5x3x3x3xf32>
   brew.output %db "db" loss_weight 0.0 : tensor<5xf32>
@@ -156,8 +155,8 @@ brew.program @bias train {
 brew.program @short_bias train {
   %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>
   %dy = brew.feed "din" "Input" {config = "", folder = "", tops = ["dy"]} : tensor<2x5x2x2xf32>
-  // NOBIAS-NOT: linalg.generic
-  // NOBIAS: brew.convolution_backward_weights "short"{{.*}} -> (tensor<5x3x3x3xf32>, tensor<5xf32>)
+  // LIB-NOT: linalg.generic
+  // LIB: brew.convolution_backward_weights "short"{{.*}} -> (tensor<5x3x3x3xf32>, tensor<5xf32>)
   %dw, %db = brew.convolution_backward_weights "short"(%x, %dy) {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, brew.backward} : (tensor<2x3x4x4xf32>, tensor<2x5x2x2xf32>) -> (tensor<5x3x3x3xf32>, tensor<5xf32>)
   brew.output %dw "dw" loss_weight 0.0 : tensor<5x3x3x3xf32>
   brew.output %db "db" loss_weight 0.0 : tensor<5xf32>
