@@ -15,6 +15,7 @@ using namespace mlir;
 using namespace brew::planir;
 using brew::compiler::ManifestBuilder;
 namespace plan = brew::plan;
+namespace caffe = brew::caffe;
 
 /// FILE:LINE:COL of the first prototxt place in a location.
 std::string brew::compiler::placeOf(Location loc) {

@@ -13,6 +13,7 @@ using namespace mlir;
 using namespace brew::planir;
 using brew::compiler::ManifestBuilder;
 namespace plan = brew::plan;
+namespace caffe = brew::caffe;
 
 /// Sets the fields all steps have.
 template <typename Op> static void describe(Op op, plan::Step &step) {

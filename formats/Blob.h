@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace caffe {
+namespace brew::caffe {
 class BlobProto;
 }
 

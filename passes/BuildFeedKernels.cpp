@@ -25,6 +25,7 @@ namespace brew {
 
 using namespace mlir;
 using namespace brew::ir;
+namespace caffe = brew::caffe;
 namespace planir = brew::planir;
 
 namespace {

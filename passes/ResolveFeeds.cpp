@@ -20,6 +20,7 @@ namespace brew {
 
 using namespace mlir;
 using namespace brew::ir;
+namespace caffe = brew::caffe;
 
 namespace {
 

@@ -173,7 +173,7 @@ const EnumValueDescriptor *ValueParser::takeEnum(const FieldDescriptor &field) {
     std::string word = unquote(tokens.token().text);
     // `layers` are of the V1 form, whose types are bare words; a quoted type is
     // what `layer` has, so one of the two is a slip.
-    if (type.full_name() == "caffe.V1LayerParameter.LayerType")
+    if (type.full_name() == "brew.caffe.V1LayerParameter.LayerType")
       tokens.fail(start,
                   "the type of old-style `layers` is a bare word such as "
                   "CONVOLUTION, found " +

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 using namespace brew::prototxt;
+namespace caffe = brew::caffe;
 
 namespace {
 

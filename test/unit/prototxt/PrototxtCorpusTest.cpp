@@ -13,6 +13,7 @@
 #include <sstream>
 
 using namespace brew::prototxt;
+namespace caffe = brew::caffe;
 
 namespace {
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 using namespace brew::prototxt;
+namespace caffe = brew::caffe;
 
 namespace {
 

@@ -13,6 +13,7 @@
 #include <random>
 
 using namespace brew::prototxt;
+namespace caffe = brew::caffe;
 
 namespace {
 
