@@ -6,6 +6,7 @@
 
 #include "formats/Error.h"
 #include "passes/ParameterPlaces.h"
+#include "runtime/plan/Contract.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 
@@ -133,7 +134,6 @@ void ManifestBuilder::addParameters() {
     if (buffer.getArena() == "gradients")
       gradients.insert(buffer.getOffset());
   });
-  // State slots lie one parameter arena apart.
   uint64_t slotSize = 0;
   if (auto arena = symbols.lookup<ArenaOp>("parameters"))
     slotSize = arena.getSize();
@@ -153,7 +153,8 @@ void ManifestBuilder::addParameters() {
     for (uint64_t slot = 0; slot < param.getStateSlots(); ++slot)
       out->add_state_buffer_indices(
           buffer(name + ".history" + std::to_string(slot), "state",
-                 slot * slotSize + param.getOffset(), type, -1));
+                 plan::stateOffset(slot, slotSize, param.getOffset()), type,
+                 -1));
     for (int64_t dim : param.getFileDims())
       out->add_file_dims(dim);
     caffe::FillerParameter filler;

@@ -4,6 +4,7 @@
 #include "dialects/Brew/layers/Solver.h"
 #include "passes/ParameterPlaces.h"
 #include "passes/Passes.h"
+#include "runtime/plan/Contract.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -58,7 +59,7 @@ private:
   }
 
   void buildAccumulate() {
-    OpBuilder b = beginProgram("accumulate");
+    OpBuilder b = beginProgram(brew::plan::programs::kAccumulate);
     Location loc = getOperation().getLoc();
     Nest nest(b, loc, type.getShape());
     nest.input(AllGradientsOp::create(b, loc, type, true), {0});
@@ -71,7 +72,7 @@ private:
   }
 
   void buildCollect() {
-    OpBuilder b = beginProgram("collect");
+    OpBuilder b = beginProgram(brew::plan::programs::kCollect);
     Location loc = getOperation().getLoc();
     Nest nest(b, loc, type.getShape());
     nest.input(AllGradientsOp::create(b, loc, type, true), {0});
@@ -87,7 +88,7 @@ private:
   }
 
   void buildClip() {
-    OpBuilder b = beginProgram("clip");
+    OpBuilder b = beginProgram(brew::plan::programs::kClip);
     Location loc = getOperation().getLoc();
     Value gradients = AllGradientsOp::create(b, loc, type, false);
     int64_t count = type.getDimSize(0);

@@ -3,6 +3,7 @@
 #include "dialects/Brew/layers/Solver.h"
 #include "passes/LossScale.h"
 #include "passes/Passes.h"
+#include "runtime/plan/Contract.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -18,26 +19,23 @@ namespace {
 
 /// How one solver updates a parameter; the operation itself says what it reads.
 struct UpdateRule {
-  StringRef type; ///< SolverParameter.type
   StringRef operation;
   unsigned states;
   ArrayRef<SolverScalar> scalars;
 };
 
-template <typename Op> UpdateRule ruleOf(StringRef type) {
-  return {type, Op::getOperationName(), Op::stateCount, Op::scalarOperands()};
+template <typename... Ops> ArrayRef<UpdateRule> rulesOf() {
+  static const UpdateRule rules[] = {
+      {Ops::getOperationName(), Ops::stateCount, Ops::scalarOperands()}...};
+  static_assert(sizeof...(Ops) == brew::plan::kSolverTypeCount,
+                "each type of solver has its rule");
+  return rules;
 }
 
+/// In the order of plan::kSolverTypes.
 ArrayRef<UpdateRule> allRules() {
-  static const UpdateRule rules[] = {
-      ruleOf<SGDUpdateOp>("SGD"),
-      ruleOf<NesterovUpdateOp>("Nesterov"),
-      ruleOf<AdaGradUpdateOp>("AdaGrad"),
-      ruleOf<RMSPropUpdateOp>("RMSProp"),
-      ruleOf<AdaDeltaUpdateOp>("AdaDelta"),
-      ruleOf<AdamUpdateOp>("Adam"),
-  };
-  return rules;
+  return rulesOf<SGDUpdateOp, NesterovUpdateOp, AdaGradUpdateOp,
+                 RMSPropUpdateOp, AdaDeltaUpdateOp, AdamUpdateOp>();
 }
 
 struct BuildUpdate : brew::impl::BuildUpdateBase<BuildUpdate> {
@@ -48,10 +46,11 @@ struct BuildUpdate : brew::impl::BuildUpdateBase<BuildUpdate> {
 
   const UpdateRule *findRule() {
     std::string known;
-    for (const UpdateRule &rule : allRules()) {
-      if (rule.type == solverType)
+    for (auto [type, rule] :
+         llvm::zip_equal(brew::plan::kSolverTypes, allRules())) {
+      if (type == StringRef(solverType))
         return &rule;
-      known += (known.empty() ? "" : ", ") + rule.type.str();
+      known += (known.empty() ? "" : ", ") + std::string(type);
     }
     getOperation().emitError() << "unknown solver type '" << solverType
                                << "' (known: " << known << ")";
@@ -75,8 +74,9 @@ struct BuildUpdate : brew::impl::BuildUpdateBase<BuildUpdate> {
     });
 
     auto b = OpBuilder::atBlockEnd(module.getBody());
-    auto program = ProgramOp::create(b, module.getLoc(), "update", Phase::Train,
-                                     nullptr, nullptr, nullptr, false);
+    auto program = ProgramOp::create(
+        b, module.getLoc(), brew::plan::programs::kUpdate, Phase::Train,
+        nullptr, nullptr, nullptr, false);
     b.createBlock(&program.getBody());
     SymbolTable symbols(module);
     llvm::DenseMap<SolverScalar, Value> scalars;

@@ -13,6 +13,7 @@
 #include "dialects/Brew/layers/Elementwise.h"
 #include "dialects/Brew/layers/Normalization.h"
 #include "passes/Passes.h"
+#include "runtime/plan/Contract.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -100,7 +101,7 @@ void Folder::startPrepare() {
   if (prepare)
     return;
   OpBuilder outer(program);
-  prepare = ProgramOp::create(outer, program.getLoc(), "prepare", Phase::Test,
+  prepare = ProgramOp::create(outer, program.getLoc(), brew::plan::programs::kPrepare, Phase::Test,
                               nullptr, nullptr, nullptr, false);
   // What it computes are no blobs of the net.
   prepare.setBlobsAttr(outer.getDictionaryAttr({}));
@@ -310,7 +311,8 @@ struct FoldNormalization
     : brew::impl::FoldNormalizationBase<FoldNormalization> {
   void runOnOperation() override {
     // Other programs share their parameters with one that changes them.
-    if (auto program = getOperation().lookupSymbol<ProgramOp>("deploy"))
+    if (auto program = getOperation().lookupSymbol<ProgramOp>(
+            brew::plan::programs::kDeploy))
       Folder(getOperation(), program).run();
   }
 };

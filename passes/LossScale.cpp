@@ -3,14 +3,15 @@
 
 #include "dialects/Brew/layers/Precision.h"
 #include "passes/ParameterPlaces.h"
+#include "runtime/plan/Contract.h"
 
 using namespace mlir;
 using namespace brew::ir;
 
-// Names of the state; the runtime finds it by them.
-static constexpr StringLiteral kScale = "loss_scale.value",
-                               kGood = "loss_scale.good",
-                               kNonFinite = "loss_scale.non_finite";
+using brew::plan::loss_scale::kGood;
+using brew::plan::loss_scale::kNonFinite;
+using brew::plan::loss_scale::kValue;
+
 static constexpr StringLiteral kLayer = "loss_scale";
 
 static ModuleOp moduleOf(OpBuilder &b) {
@@ -46,7 +47,7 @@ static void store(OpBuilder &b, Location loc, Value value, StringRef name) {
 }
 
 Value brew::buildLossScale(OpBuilder &b, Location loc, double initial) {
-  return LossScaleOp::create(b, loc, scalar(b), read(b, loc, kScale), kLayer,
+  return LossScaleOp::create(b, loc, scalar(b), read(b, loc, kValue), kLayer,
                              APFloat(initial));
 }
 
@@ -98,7 +99,7 @@ void brew::buildScaleUpdate(OpBuilder &b, Location loc, double initial,
       b, loc, TypeRange{scalar(b), scalar(b), scalar(b)}, scale,
       read(b, loc, kGood), read(b, loc, kNonFinite), b.getStringAttr(kLayer),
       b.getI64IntegerAttr(window));
-  store(b, loc, next.getNewScale(), kScale);
+  store(b, loc, next.getNewScale(), kValue);
   store(b, loc, next.getNewGood(), kGood);
   store(b, loc, next.getNoCount(), kNonFinite);
 }

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "runtime/plan/Contract.h"
+
 #include <cstdint>
 #include <vector>
 
@@ -20,7 +22,7 @@ struct LiveValue {
 };
 
 /// Alignment of offsets, in bytes.
-inline constexpr int64_t kBufferAlignment = 64;
+inline constexpr int64_t kBufferAlignment = plan::kAlignment;
 
 /// Sets every offset and returns the extent of the arena in bytes. Tries
 /// several greedy orders (by size, by area, by lifetime, by start) with best

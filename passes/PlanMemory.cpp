@@ -24,8 +24,6 @@ namespace planir = brew::planir;
 
 namespace {
 
-constexpr int64_t kScalarCount = 16; // plan::SCALAR_COUNT
-
 struct PlanMemory : brew::impl::PlanMemoryBase<PlanMemory> {
   /// Describes the parameters and their arenas.
   void emitParameters(OpBuilder &b, const brew::ParameterPlaces &places) {
@@ -71,9 +69,9 @@ struct PlanMemory : brew::impl::PlanMemoryBase<PlanMemory> {
     bool sums = false;
     module.walk([&](StoreAllGradientsOp store) { sums |= store.getSums(); });
     arena(kState, planir::ArenaKind::State,
-          (places.slots + sums) * places.size);
+          brew::plan::stateOffset(places.slots + sums, places.size, 0));
     arena(kScalars, planir::ArenaKind::Scalars,
-          learns ? kScalarCount * brew::kBufferAlignment : 0);
+          learns ? brew::plan::scalarOffset(brew::plan::kScalarCount) : 0);
   }
 
   void runOnOperation() override {

@@ -27,6 +27,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "runtime/plan/Contract.h"
+
 namespace mlir {
 class DialectRegistry;
 class ModuleOp;
@@ -37,7 +39,7 @@ namespace brew::compiler {
 struct CpuTarget;
 
 /// Bytes; the runtime aligns every buffer to this.
-constexpr int bufferAlignment = 64;
+constexpr int bufferAlignment = plan::kAlignment;
 
 /// Names of the attributes described above.
 constexpr const char kernelEntryAttr[] = "brew.kernel_entry";

@@ -8,6 +8,7 @@
 
 #include "compiler/kernels/KernelIndices.h"
 #include "compiler/kernels/KernelLoops.h"
+#include "runtime/plan/Contract.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -34,7 +35,7 @@ constexpr double kWorthwhile = 0.97;
 constexpr int64_t kArrayElements = 64;
 /// Points from which packs leave enough threads.
 constexpr int64_t kPackedPoints = 1 << 15;
-constexpr int64_t kPackBytes = 16;
+constexpr int64_t kPackBytes = plan::kKernelAccessBytes;
 
 /// The cost of one element along a loop that moves its address by `step`:
 /// neighbouring lanes share memory sectors of 32 bytes.

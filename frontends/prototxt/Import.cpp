@@ -3,6 +3,7 @@
 #include "frontends/prototxt/Import.h"
 
 #include "formats/Error.h"
+#include "runtime/plan/Contract.h"
 #include "frontends/prototxt/ModuleBuilder.h"
 #include "frontends/prototxt/Programs.h"
 
@@ -123,7 +124,7 @@ void Importer::planTraining(const SolverDocument &solver, Document net) {
       diagnostics.error(program.cause,
                         "the training net has no loss: no layer has a loss "
                         "weight in phase TRAIN");
-    programs.push_back({trains ? "forward_backward" : program.name,
+    programs.push_back({trains ? plan::programs::kForwardBackward : program.name,
                         std::move(program.net), trains, program.source});
   }
 }
@@ -151,7 +152,7 @@ void Importer::planNet(PrototxtFile file) {
   if (hasLoss(train))
     planDefaultTraining(net, std::move(train));
   else
-    programs.push_back({"deploy", filtered(caffe::TEST), false, netFile()});
+    programs.push_back({plan::programs::kDeploy, filtered(caffe::TEST), false, netFile()});
 }
 
 void Importer::planOnePhase(FilteredNet net) {
@@ -160,7 +161,7 @@ void Importer::planOnePhase(FilteredNet net) {
                       "--gradients: no layer of the net has a loss weight in "
                       "phase " +
                           caffe::Phase_Name(net.state.phase()));
-  programs.push_back({"main", std::move(net), options.gradients, netFile()});
+  programs.push_back({plan::programs::kMain, std::move(net), options.gradients, netFile()});
 }
 
 /// Plain SGD, so that a net can be trained, and every scalar of it overridden,
@@ -180,7 +181,7 @@ void Importer::planDefaultTraining(const Document &net, FilteredNet train) {
                       "solver instead, or give one with --solver");
   result.solver = solver;
   result.solverFolder = folderOf(path);
-  programs.push_back({"forward_backward", std::move(train), true, netFile()});
+  programs.push_back({plan::programs::kForwardBackward, std::move(train), true, netFile()});
   planDefaultTest(net);
 }
 
@@ -193,7 +194,7 @@ void Importer::planDefaultTest(const Document &net) {
   for (const caffe::LayerParameter *layer : test.layers)
     hasData |= layer->bottom_size() == 0 && layer->top_size() > 0;
   if (hasData)
-    programs.push_back({"test_0", std::move(test), false, netFile()});
+    programs.push_back({plan::programs::test(0), std::move(test), false, netFile()});
   else
     diagnostics.warning({net->file(), 1, 1},
                         "there is no test program, as no layer brings data in "

@@ -3,6 +3,7 @@
 #include "frontends/prototxt/LegacyUpgrade.h"
 
 #include "frontends/prototxt/FieldCopy.h"
+#include "runtime/plan/Contract.h"
 
 namespace brew::prototxt {
 
@@ -114,9 +115,9 @@ void upgradeSolver(caffe::SolverParameter &solver, SourceMap &places,
         .note(places.where(solver, "type"), "'type' is given here");
     return;
   }
-  static const char *const names[] = {"SGD",     "Nesterov", "AdaGrad",
-                                      "RMSProp", "AdaDelta", "Adam"};
-  solver.set_type(names[solver.solver_type()]);
+  static_assert(caffe::SolverParameter::SolverType_ARRAYSIZE ==
+                plan::kSolverTypeCount);
+  solver.set_type(plan::kSolverTypes[solver.solver_type()]);
   places.copyField(solver, "solver_type", 0, solver, "type");
   solver.clear_solver_type();
 }

@@ -4,6 +4,7 @@
 
 #include "formats/Error.h"
 #include "formats/PathLookup.h"
+#include "runtime/plan/Contract.h"
 
 #include <map>
 
@@ -130,7 +131,7 @@ std::vector<Program> expandSolver(const SolverDocument &document,
       continue; // its parse error is recorded
     const caffe::NetState top =
         solver.test_state_size() > 0 ? solver.test_state(i) : caffe::NetState();
-    programs.push_back({"test_" + std::to_string(i),
+    programs.push_back({plan::programs::test(i),
                         filterNet(net, stackStates(caffe::TEST, net, top)),
                         solver.test_iter(i), source,
                         places.where(solver, "test_iter", i)});

@@ -1,6 +1,8 @@
 //===- SolverChecks.cpp - What Caffe refuses in a solver ------------------===//
 
+#include "formats/SolverRules.h"
 #include "formats/Suggest.h"
+#include "runtime/plan/Contract.h"
 #include "frontends/prototxt/FieldCopy.h"
 #include "frontends/prototxt/SolverDocument.h"
 
@@ -28,8 +30,8 @@ constexpr Policy policies[] = {
     {"sigmoid", true, false, true},
 };
 
-const std::vector<std::string> solverTypes = {"SGD",     "Nesterov", "AdaGrad",
-                                              "RMSProp", "AdaDelta", "Adam"};
+const std::vector<std::string> solverTypes(std::begin(plan::kSolverTypes),
+                                           std::end(plan::kSolverTypes));
 
 std::string join(const std::vector<std::string> &names) {
   std::string text;
@@ -117,12 +119,13 @@ void Checker::type() {
                         " (known: " + join(solverTypes) + ")");
     return;
   }
-  if ((type == "AdaGrad" || type == "RMSProp") && solver.momentum() != 0)
-    errorAt("momentum", "momentum cannot be used with " + type);
-  if (type == "RMSProp" && !(solver.rms_decay() >= 0 && solver.rms_decay() < 1))
-    errorAt("rms_decay", "rms_decay must be at least 0 and below 1");
+  for (const formats::SolverConflict &conflict :
+       formats::solverConflicts(solver))
+    errorAt(conflict.field, conflict.text);
   const std::string &decay = solver.regularization_type();
-  if (decay != "L1" && decay != "L2") {
+  if (std::find(std::begin(plan::kRegularizations),
+                std::end(plan::kRegularizations),
+                decay) == std::end(plan::kRegularizations)) {
     const std::string text =
         "unknown regularization_type '" + decay + "' (known: L1, L2)";
     if (solver.weight_decay() != 0)

@@ -4,20 +4,18 @@
 
 #include "formats/Error.h"
 #include "runtime/data/Prefetcher.h"
+#include "runtime/plan/Contract.h"
 #include "runtime/weights/Layout.h"
 
-#include <cstdlib>
+#include <algorithm>
 
 namespace brew::runtime {
 namespace {
 
 /// Number at the end of "test_N"; what a cursor calls its test net.
 std::uint32_t testIndex(const std::string &program) {
-  const std::string prefix = "test_";
-  return program.compare(0, prefix.size(), prefix) == 0
-             ? static_cast<std::uint32_t>(
-                   std::strtoul(program.c_str() + prefix.size(), nullptr, 10))
-             : 0;
+  return static_cast<std::uint32_t>(
+      std::max(plan::programs::testNumber(program), 0));
 }
 
 /// Batches read ahead; Caffe's default where the layer does not say.

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "runtime/plan/Contract.h"
+
 #include <cstdint>
 
 namespace brew::plan {
@@ -14,8 +16,6 @@ namespace brew::plan {
 inline constexpr char kMagic[8] = {'B', 'R', 'E', 'W', 'P', 'L', 'A', 'N'};
 /// Raised whenever an older reader would misread a newer plan.
 inline constexpr std::uint32_t kFormatVersion = 1;
-/// Alignment in bytes of segments in the file and of buffers in arenas.
-inline constexpr std::uint64_t kAlignment = 64;
 
 struct Header {
   char magic[8];

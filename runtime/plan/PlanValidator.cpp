@@ -111,7 +111,7 @@ void Validator::checkArenas() const {
     require(kinds.insert(arena.kind()).second, where,
             "there is another arena of its kind");
     if (arena.kind() == SCALARS)
-      require(arena.size() >= SCALAR_COUNT * kAlignment, where,
+      require(arena.size() >= scalarOffset(kScalarCount), where,
               "it is too small for the solver's scalars");
     if (!arena.has_initial_segment_index()) {
       require(arena.kind() != CONSTANTS, where, "initial segment is missing");

@@ -9,10 +9,6 @@
 
 namespace brew::plan {
 
-static std::uint64_t alignUp(std::uint64_t value) {
-  return (value + kAlignment - 1) / kAlignment * kAlignment;
-}
-
 /// Places the segments after a manifest of `manifestSize` bytes and returns the
 /// size of the file.
 static std::uint64_t placeSegments(Manifest &manifest,

@@ -4,23 +4,13 @@
 #include "formats/Blob.h"
 #include "formats/Error.h"
 #include "runtime/log/Log.h"
+#include "runtime/plan/Contract.h"
 #include "runtime/weights/Layout.h"
-
-#include <cmath>
 
 namespace brew::runtime {
 namespace {
 
-// Names that the compiler gives (passes/LossScale.cpp).
-constexpr char kScale[] = "loss_scale.value";
-constexpr char kGood[] = "loss_scale.good";
-constexpr double kLargestScale = 1 << 24;
-
-bool isScale(double value) {
-  int exponent = 0;
-  return std::frexp(value, &exponent) == 0.5 && value >= 1 &&
-         value <= kLargestScale;
-}
+namespace loss_scale = plan::loss_scale;
 
 } // namespace
 
@@ -82,21 +72,21 @@ void CarriedState::restore(const caffe::SolverState &state,
     }
     const std::vector<double> values = blob.toDoubles();
     // Before the first update the plan's own scale holds, written as 0.
-    if (saved.name() == kScale && values[0] != 0 && !isScale(values[0]))
+    if (saved.name() == loss_scale::kValue && values[0] != 0 && !loss_scale::isValid(values[0]))
       throw badInput(where +
                      " is no scale of losses: " + log::number(values[0]));
     write(*carried, values);
   }
 }
 
-bool CarriedState::hasLossScale() const { return find(kScale) && find(kGood); }
+bool CarriedState::hasLossScale() const { return find(loss_scale::kValue) && find(loss_scale::kGood); }
 
 void CarriedState::setLossScale(double scale) {
-  if (!isScale(scale))
+  if (!loss_scale::isValid(scale))
     throw Error(ExitStatus::Usage,
                 "--loss-scale must be a power of two from 1 to 16777216");
-  write(*find(kScale), {scale});
-  write(*find(kGood), {0});
+  write(*find(loss_scale::kValue), {scale});
+  write(*find(loss_scale::kGood), {0});
 }
 
 } // namespace brew::runtime

@@ -2,6 +2,8 @@
 
 #include "runtime/train/GradientAccumulator.h"
 
+#include "runtime/plan/Contract.h"
+
 namespace brew::runtime {
 namespace {
 
@@ -24,8 +26,8 @@ void addTyped(plan::DataType type, std::byte *target, const std::byte *source,
 } // namespace
 
 GradientAccumulator::GradientAccumulator(Executor &planExecutor)
-    : executor(planExecutor), addProgram(executor.findProgram("accumulate")),
-      finishProgram(executor.findProgram("collect")) {
+    : executor(planExecutor), addProgram(executor.findProgram(plan::programs::kAccumulate)),
+      finishProgram(executor.findProgram(plan::programs::kCollect)) {
   // One without the other does not make a sum.
   if (addProgram < 0 || finishProgram < 0)
     addProgram = finishProgram = -1;
@@ -43,8 +45,7 @@ void GradientAccumulator::listPieces() {
     const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
     const std::size_t bytes = buffer.size();
     pieces.push_back({index, buffer.type(), bytes, offset});
-    offset +=
-        (bytes + plan::kAlignment - 1) / plan::kAlignment * plan::kAlignment;
+    offset += plan::alignUp(bytes);
   }
   sums.resize(offset);
 }

@@ -3,6 +3,7 @@
 #include "runtime/train/SolverScalars.h"
 
 #include "formats/Error.h"
+#include "runtime/plan/Contract.h"
 
 #include <cmath>
 
@@ -18,7 +19,7 @@ SolverScalars::SolverScalars(Executor &planExecutor) {
       continue;
     type = buffer.type();
     if ((type != plan::F32 && type != plan::F64) ||
-        memory.size() < plan::SCALAR_COUNT * plan::kAlignment)
+        memory.size() < plan::scalarOffset(plan::kScalarCount))
       throw badInput("damaged plan: its solver scalars have no room");
     executor = &planExecutor;
     return;
@@ -28,7 +29,7 @@ SolverScalars::SolverScalars(Executor &planExecutor) {
 void SolverScalars::set(plan::SolverScalar slot, double value) {
   if (!executor)
     return;
-  const std::uint64_t offset = std::uint64_t(slot) * plan::kAlignment;
+  const std::uint64_t offset = plan::scalarOffset(slot);
   const auto single = static_cast<float>(value);
   if (type == plan::F64)
     executor->uploadBytes(arena, offset, &value, sizeof value);

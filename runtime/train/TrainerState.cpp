@@ -4,9 +4,11 @@
 
 #include "formats/Error.h"
 #include "formats/PathLookup.h"
+#include "formats/SolverRules.h"
 #include "formats/SolverStateFile.h"
 #include "formats/WeightFile.h"
 #include "runtime/log/Log.h"
+#include "runtime/plan/Contract.h"
 #include "runtime/train/NetLog.h"
 
 #include <algorithm>
@@ -68,10 +70,10 @@ caffe::SolverParameter solverOf(const plan::Manifest &manifest) {
 Trainer::Trainer(Executor &planExecutor, TrainerOptions trainerOptions)
     : executor(planExecutor), options(std::move(trainerOptions)),
       solver(options.solver),
-      trainProgram(requireProgram(executor, "forward_backward")),
-      updateProgram(requireProgram(executor, "update")),
-      prepareProgram(executor.findProgram("prepare")),
-      clipProgram(executor.findProgram("clip")), rate(solver),
+      trainProgram(requireProgram(executor, plan::programs::kForwardBackward)),
+      updateProgram(requireProgram(executor, plan::programs::kUpdate)),
+      prepareProgram(executor.findProgram(plan::programs::kPrepare)),
+      clipProgram(executor.findProgram(plan::programs::kClip)), rate(solver),
       scalars(executor), accumulator(executor), carried(executor),
       params(std::make_unique<Parameters>(executor)) {
   checkSolver();
@@ -86,11 +88,9 @@ Trainer::Trainer(Executor &planExecutor, TrainerOptions trainerOptions)
 Trainer::~Trainer() = default;
 
 void Trainer::checkSolver() const {
-  const std::string &type = solver.type();
-  if ((type == "AdaGrad" || type == "RMSProp") && solver.momentum() != 0)
-    throw badInput("solver: momentum cannot be used with " + type);
-  if (type == "RMSProp" && !(solver.rms_decay() >= 0 && solver.rms_decay() < 1))
-    throw badInput("solver: rms_decay must be at least 0 and below 1");
+  for (const formats::SolverConflict &conflict :
+       formats::solverConflicts(solver))
+    throw badInput("solver: " + conflict.text);
   if (solver.average_loss() < 1)
     throw badInput("solver: average_loss must be at least 1");
   if (solver.iter_size() < 1)
@@ -171,7 +171,7 @@ void Trainer::createNets() {
   feeder = std::make_unique<Feeder>(executor, trainProgram, seed, folder);
   debug = debugInfoOf(trainProgram);
   for (int i = 0; i < solver.test_iter_size(); ++i) {
-    const int program = executor.findProgram("test_" + std::to_string(i));
+    const int program = executor.findProgram(plan::programs::test(i));
     if (program < 0)
       throw badInput("solver: test_iter is given " +
                      std::to_string(solver.test_iter_size()) +

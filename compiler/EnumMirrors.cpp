@@ -1,0 +1,72 @@
+//===- EnumMirrors.cpp - Dialects' enumerations against the plan's --------===//
+//
+// The dialects number some of their enumerations as plan.proto does, which their
+// TableGen files cannot include. Nothing here is executed.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Plan/PlanDialect.h"
+#include "formats/caffe.pb.h"
+#include "runtime/plan/Contract.h"
+#include "runtime/plan/plan.pb.h"
+
+namespace brew {
+namespace {
+
+template <typename Mirror, typename Original>
+constexpr bool same(Mirror mirror, Original original) {
+  return static_cast<long long>(mirror) == static_cast<long long>(original);
+}
+
+// brew::planir and brew::plan.
+static_assert(same(planir::ArenaKind::Transient, plan::TRANSIENT));
+static_assert(same(planir::ArenaKind::Parameters, plan::PARAMETERS));
+static_assert(same(planir::ArenaKind::Gradients, plan::GRADIENTS));
+static_assert(same(planir::ArenaKind::State, plan::STATE));
+static_assert(same(planir::ArenaKind::Scalars, plan::SCALARS));
+static_assert(same(planir::Direction::Forward, plan::FORWARD));
+static_assert(same(planir::Direction::BackwardData, plan::BACKWARD_DATA));
+static_assert(same(planir::Direction::BackwardWeights, plan::BACKWARD_WEIGHTS));
+
+// brew::ir and brew::plan.
+static_assert(same(ir::SolverScalar::LearningRate, plan::LEARNING_RATE));
+static_assert(same(ir::SolverScalar::Momentum, plan::MOMENTUM));
+static_assert(same(ir::SolverScalar::WeightDecay, plan::WEIGHT_DECAY));
+static_assert(same(ir::SolverScalar::GradientScale, plan::GRADIENT_SCALE));
+static_assert(same(ir::SolverScalar::Momentum2, plan::MOMENTUM2));
+static_assert(same(ir::SolverScalar::Delta, plan::DELTA));
+static_assert(same(ir::SolverScalar::RmsDecay, plan::RMS_DECAY));
+static_assert(same(ir::SolverScalar::BiasCorrection, plan::BIAS_CORRECTION));
+static_assert(ir::getMaxEnumValForSolverScalar() < plan::kScalarCount);
+static_assert(plan::kScalarCount == plan::SCALAR_COUNT);
+
+// brew::ir and Caffe.
+using Eltwise = caffe::EltwiseParameter;
+static_assert(same(ir::EltwiseKind::Prod, Eltwise::PROD));
+static_assert(same(ir::EltwiseKind::Sum, Eltwise::SUM));
+static_assert(same(ir::EltwiseKind::Max, Eltwise::MAX));
+using Reduction = caffe::ReductionParameter;
+static_assert(same(ir::ReductionKind::Sum, Reduction::SUM));
+static_assert(same(ir::ReductionKind::AbsSum, Reduction::ASUM));
+static_assert(same(ir::ReductionKind::SumSq, Reduction::SUMSQ));
+static_assert(same(ir::ReductionKind::Mean, Reduction::MEAN));
+using Loss = caffe::LossParameter;
+static_assert(same(ir::Normalization::Full, Loss::FULL));
+static_assert(same(ir::Normalization::Valid, Loss::VALID));
+static_assert(same(ir::Normalization::BatchSize, Loss::BATCH_SIZE));
+static_assert(same(ir::Normalization::None, Loss::NONE));
+static_assert(same(ir::Phase::Train, caffe::TRAIN));
+static_assert(same(ir::Phase::Test, caffe::TEST));
+
+// Names and their numbers.
+static_assert(caffe::SolverParameter::SolverType_ARRAYSIZE ==
+              plan::kSolverTypeCount);
+static_assert(caffe::SolverParameter::SGD == 0 &&
+              caffe::SolverParameter::NESTEROV == 1 &&
+              caffe::SolverParameter::ADAGRAD == 2 &&
+              caffe::SolverParameter::RMSPROP == 3 &&
+              caffe::SolverParameter::ADADELTA == 4 &&
+              caffe::SolverParameter::ADAM == 5);
+
+} // namespace
+} // namespace brew

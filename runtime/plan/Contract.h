@@ -1,0 +1,128 @@
+//===- Contract.h - What the compiler and the runtime agree on --*- C++ -*-===//
+//
+// The facts beside plan.proto that a plan's writer and its reader both build
+// on: alignments, where solver scalars and history lie, the programs' names,
+// the state of the losses' scale, the solvers. No library is needed for it.
+// Enumerations of the dialects that mirror plan.proto's are checked against
+// them in compiler/EnumMirrors.cpp.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace brew::plan {
+
+//===----------------------------------------------------------------------===//
+// Alignment, in bytes
+//===----------------------------------------------------------------------===//
+
+/// Of segments in the file, of arenas in memory and of buffers in arenas (but
+/// those that are a part of a joined blob).
+inline constexpr std::uint64_t kAlignment = 64;
+/// The widest access of generated CUDA code; arenas and offsets keep to it.
+inline constexpr std::uint64_t kKernelAccessBytes = 16;
+static_assert(kAlignment % kKernelAccessBytes == 0,
+              "a buffer begins where a widest access may");
+
+constexpr std::uint64_t alignUp(std::uint64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+//===----------------------------------------------------------------------===//
+// Arenas
+//===----------------------------------------------------------------------===//
+
+/// Slots of the SCALARS arena (SolverScalar; the last are unused).
+inline constexpr unsigned kScalarCount = 16;
+
+/// Byte at which a slot of the SCALARS arena lies; that of kScalarCount is the
+/// arena's size.
+constexpr std::uint64_t scalarOffset(unsigned slot) {
+  return slot * kAlignment;
+}
+
+/// Byte of the STATE arena at which slot `slot` of the history of the parameter
+/// at `offset` of PARAMETERS lies. The sums of iter_size follow the last slot
+/// that the solver's rule has, like one more.
+constexpr std::uint64_t stateOffset(std::uint64_t slot,
+                                    std::uint64_t parameterBytes,
+                                    std::uint64_t offset) {
+  return slot * parameterBytes + offset;
+}
+
+//===----------------------------------------------------------------------===//
+// Programs, by name; plan.proto says what each does
+//===----------------------------------------------------------------------===//
+
+namespace programs {
+inline constexpr char kForwardBackward[] = "forward_backward";
+inline constexpr char kUpdate[] = "update";
+inline constexpr char kAccumulate[] = "accumulate";
+inline constexpr char kCollect[] = "collect";
+inline constexpr char kClip[] = "clip";
+inline constexpr char kPrepare[] = "prepare";
+inline constexpr char kDeploy[] = "deploy";
+inline constexpr char kMain[] = "main";
+inline constexpr char kTestPrefix[] = "test_";
+
+/// Of test net `net`, counted from 0.
+inline std::string test(int net) {
+  return kTestPrefix + std::to_string(net);
+}
+
+/// Number of the test net of such a name, or -1.
+inline int testNumber(std::string_view name) {
+  constexpr std::string_view prefix = kTestPrefix;
+  if (name.substr(0, prefix.size()) != prefix)
+    return -1;
+  name.remove_prefix(prefix.size());
+  int number = 0;
+  for (char digit : name) {
+    if (digit < '0' || digit > '9' || number > 99999999)
+      return -1;
+    number = number * 10 + (digit - '0');
+  }
+  return name.empty() ? -1 : number;
+}
+} // namespace programs
+
+//===----------------------------------------------------------------------===//
+// Scale of the losses (f16): names in Manifest.carried, each one F32
+//===----------------------------------------------------------------------===//
+
+namespace loss_scale {
+/// The scale, a power of two; 0 before the first update: the plan's own.
+inline constexpr char kValue[] = "loss_scale.value";
+/// Good iterations since the scale last changed.
+inline constexpr char kGood[] = "loss_scale.good";
+/// Gradients of this iteration that are not finite.
+inline constexpr char kNonFinite[] = "loss_scale.non_finite";
+
+inline constexpr double kLargest = 1 << 24;
+
+/// Whether `value` can be a scale: a power of two from 1 to kLargest.
+inline bool isValid(double value) {
+  int exponent = 0;
+  return std::frexp(value, &exponent) == 0.5 && value >= 1 && value <= kLargest;
+}
+} // namespace loss_scale
+
+//===----------------------------------------------------------------------===//
+// Solvers
+//===----------------------------------------------------------------------===//
+
+/// SolverParameter.type, at the positions of its older form SolverType.
+inline constexpr const char *kSolverTypes[] = {
+    "SGD", "Nesterov", "AdaGrad", "RMSProp", "AdaDelta", "Adam"};
+inline constexpr std::size_t kSolverTypeCount =
+    sizeof kSolverTypes / sizeof *kSolverTypes;
+
+/// SolverParameter.regularization_type.
+inline constexpr const char *kRegularizations[] = {"L1", "L2"};
+
+} // namespace brew::plan
