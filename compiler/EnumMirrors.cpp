@@ -1,7 +1,7 @@
 //===- EnumMirrors.cpp - Dialects' enumerations against the plan's --------===//
 //
-// The dialects number some of their enumerations as plan.proto does, which their
-// TableGen files cannot include. Nothing here is executed.
+// The dialects number some of their enumerations as plan.proto does, which
+// their TableGen files cannot include. Nothing here is executed.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/BrewDialect.h"

@@ -151,10 +151,9 @@ void ManifestBuilder::addParameters() {
       out->set_gradient_buffer_index(
           buffer(name + ".gradient", "gradients", param.getOffset(), type, -1));
     for (uint64_t slot = 0; slot < param.getStateSlots(); ++slot)
-      out->add_state_buffer_indices(
-          buffer(name + ".history" + std::to_string(slot), "state",
-                 plan::stateOffset(slot, slotSize, param.getOffset()), type,
-                 -1));
+      out->add_state_buffer_indices(buffer(
+          name + ".history" + std::to_string(slot), "state",
+          plan::stateOffset(slot, slotSize, param.getOffset()), type, -1));
     for (int64_t dim : param.getFileDims())
       out->add_file_dims(dim);
     caffe::FillerParameter filler;

@@ -1,7 +1,7 @@
 //===- SolverRules.h - Which solver fields exclude each other ---*- C++ -*-===//
 //
-// Caffe's rules about a solver's numbers, checked where the prototxt is compiled
-// (with a place) and again where a run changes them.
+// Caffe's rules about a solver's numbers, checked where the prototxt is
+// compiled (with a place) and again where a run changes them.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

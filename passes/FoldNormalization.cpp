@@ -101,8 +101,9 @@ void Folder::startPrepare() {
   if (prepare)
     return;
   OpBuilder outer(program);
-  prepare = ProgramOp::create(outer, program.getLoc(), brew::plan::programs::kPrepare, Phase::Test,
-                              nullptr, nullptr, nullptr, false);
+  prepare =
+      ProgramOp::create(outer, program.getLoc(), brew::plan::programs::kPrepare,
+                        Phase::Test, nullptr, nullptr, nullptr, false);
   // What it computes are no blobs of the net.
   prepare.setBlobsAttr(outer.getDictionaryAttr({}));
   prepare.setParamsAttr(outer.getDictionaryAttr({}));

@@ -3,9 +3,9 @@
 #include "frontends/prototxt/Import.h"
 
 #include "formats/Error.h"
-#include "runtime/plan/Contract.h"
 #include "frontends/prototxt/ModuleBuilder.h"
 #include "frontends/prototxt/Programs.h"
+#include "runtime/plan/Contract.h"
 
 #include <filesystem>
 #include <set>
@@ -124,8 +124,9 @@ void Importer::planTraining(const SolverDocument &solver, Document net) {
       diagnostics.error(program.cause,
                         "the training net has no loss: no layer has a loss "
                         "weight in phase TRAIN");
-    programs.push_back({trains ? plan::programs::kForwardBackward : program.name,
-                        std::move(program.net), trains, program.source});
+    programs.push_back(
+        {trains ? plan::programs::kForwardBackward : program.name,
+         std::move(program.net), trains, program.source});
   }
 }
 
@@ -152,7 +153,8 @@ void Importer::planNet(PrototxtFile file) {
   if (hasLoss(train))
     planDefaultTraining(net, std::move(train));
   else
-    programs.push_back({plan::programs::kDeploy, filtered(caffe::TEST), false, netFile()});
+    programs.push_back(
+        {plan::programs::kDeploy, filtered(caffe::TEST), false, netFile()});
 }
 
 void Importer::planOnePhase(FilteredNet net) {
@@ -161,7 +163,8 @@ void Importer::planOnePhase(FilteredNet net) {
                       "--gradients: no layer of the net has a loss weight in "
                       "phase " +
                           caffe::Phase_Name(net.state.phase()));
-  programs.push_back({plan::programs::kMain, std::move(net), options.gradients, netFile()});
+  programs.push_back(
+      {plan::programs::kMain, std::move(net), options.gradients, netFile()});
 }
 
 /// Plain SGD, so that a net can be trained, and every scalar of it overridden,
@@ -181,7 +184,8 @@ void Importer::planDefaultTraining(const Document &net, FilteredNet train) {
                       "solver instead, or give one with --solver");
   result.solver = solver;
   result.solverFolder = folderOf(path);
-  programs.push_back({plan::programs::kForwardBackward, std::move(train), true, netFile()});
+  programs.push_back(
+      {plan::programs::kForwardBackward, std::move(train), true, netFile()});
   planDefaultTest(net);
 }
 
@@ -194,7 +198,8 @@ void Importer::planDefaultTest(const Document &net) {
   for (const caffe::LayerParameter *layer : test.layers)
     hasData |= layer->bottom_size() == 0 && layer->top_size() > 0;
   if (hasData)
-    programs.push_back({plan::programs::test(0), std::move(test), false, netFile()});
+    programs.push_back(
+        {plan::programs::test(0), std::move(test), false, netFile()});
   else
     diagnostics.warning({net->file(), 1, 1},
                         "there is no test program, as no layer brings data in "

@@ -2,9 +2,9 @@
 
 #include "formats/SolverRules.h"
 #include "formats/Suggest.h"
-#include "runtime/plan/Contract.h"
 #include "frontends/prototxt/FieldCopy.h"
 #include "frontends/prototxt/SolverDocument.h"
+#include "runtime/plan/Contract.h"
 
 #include <algorithm>
 #include <string>

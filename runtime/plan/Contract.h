@@ -71,9 +71,7 @@ inline constexpr char kMain[] = "main";
 inline constexpr char kTestPrefix[] = "test_";
 
 /// Of test net `net`, counted from 0.
-inline std::string test(int net) {
-  return kTestPrefix + std::to_string(net);
-}
+inline std::string test(int net) { return kTestPrefix + std::to_string(net); }
 
 /// Number of the test net of such a name, or -1.
 inline int testNumber(std::string_view name) {
@@ -117,8 +115,8 @@ inline bool isValid(double value) {
 //===----------------------------------------------------------------------===//
 
 /// SolverParameter.type, at the positions of its older form SolverType.
-inline constexpr const char *kSolverTypes[] = {
-    "SGD", "Nesterov", "AdaGrad", "RMSProp", "AdaDelta", "Adam"};
+inline constexpr const char *kSolverTypes[] = {"SGD",     "Nesterov", "AdaGrad",
+                                               "RMSProp", "AdaDelta", "Adam"};
 inline constexpr std::size_t kSolverTypeCount =
     sizeof kSolverTypes / sizeof *kSolverTypes;
 

@@ -72,14 +72,17 @@ void CarriedState::restore(const caffe::SolverState &state,
     }
     const std::vector<double> values = blob.toDoubles();
     // Before the first update the plan's own scale holds, written as 0.
-    if (saved.name() == loss_scale::kValue && values[0] != 0 && !loss_scale::isValid(values[0]))
+    if (saved.name() == loss_scale::kValue && values[0] != 0 &&
+        !loss_scale::isValid(values[0]))
       throw badInput(where +
                      " is no scale of losses: " + log::number(values[0]));
     write(*carried, values);
   }
 }
 
-bool CarriedState::hasLossScale() const { return find(loss_scale::kValue) && find(loss_scale::kGood); }
+bool CarriedState::hasLossScale() const {
+  return find(loss_scale::kValue) && find(loss_scale::kGood);
+}
 
 void CarriedState::setLossScale(double scale) {
   if (!loss_scale::isValid(scale))

@@ -26,7 +26,8 @@ void addTyped(plan::DataType type, std::byte *target, const std::byte *source,
 } // namespace
 
 GradientAccumulator::GradientAccumulator(Executor &planExecutor)
-    : executor(planExecutor), addProgram(executor.findProgram(plan::programs::kAccumulate)),
+    : executor(planExecutor),
+      addProgram(executor.findProgram(plan::programs::kAccumulate)),
       finishProgram(executor.findProgram(plan::programs::kCollect)) {
   // One without the other does not make a sum.
   if (addProgram < 0 || finishProgram < 0)

@@ -1,0 +1,38 @@
+//===- ContractTest.cpp - Names and numbers that a plan's two sides share -===//
+#include "runtime/plan/Contract.h"
+#include "runtime/plan/plan.pb.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace brew::plan {
+namespace {
+
+TEST(Contract, TestProgramsAreNumbered) {
+  EXPECT_EQ(programs::testNumber("test_0"), 0);
+  EXPECT_EQ(programs::testNumber(programs::test(17)), 17);
+  for (const char *name : {"test_", "test", "test_1a", "tests_1", "deploy", "",
+                           "test_99999999999999999999"})
+    EXPECT_EQ(programs::testNumber(name), -1) << name;
+}
+
+TEST(Contract, ScalesOfLossesArePowersOfTwo) {
+  for (double good : {1.0, 2.0, 1024.0, loss_scale::kLargest})
+    EXPECT_TRUE(loss_scale::isValid(good)) << good;
+  for (double bad :
+       {0.0, -2.0, 0.5, 3.0, 2 * loss_scale::kLargest, std::nan(""), HUGE_VAL})
+    EXPECT_FALSE(loss_scale::isValid(bad)) << bad;
+}
+
+TEST(Contract, EveryScalarHasASlotOfItsOwn) {
+  EXPECT_EQ(kScalarCount, static_cast<unsigned>(SCALAR_COUNT));
+  EXPECT_EQ(scalarOffset(BIAS_CORRECTION) + kAlignment,
+            scalarOffset(BIAS_CORRECTION + 1));
+  EXPECT_LT(scalarOffset(BIAS_CORRECTION), scalarOffset(kScalarCount));
+  EXPECT_EQ(alignUp(1), kAlignment);
+  EXPECT_EQ(alignUp(kAlignment), kAlignment);
+}
+
+} // namespace
+} // namespace brew::plan
