@@ -264,11 +264,14 @@ void Wiring::setMultipliers(const caffe::LayerParameter &layer, int index,
   for (const char *field : {"lr_mult", "decay_mult"}) {
     const auto *descriptor = spec.GetDescriptor()->FindFieldByName(field);
     const auto *reflection = spec.GetReflection();
-    if (!blob.isStatistic && reflection->HasField(spec, descriptor) &&
+    // What does not learn does not decay either, whatever decay_mult.
+    const bool matters = !blob.isStatistic || std::string(field) == "lr_mult";
+    if (matters && reflection->HasField(spec, descriptor) &&
         reflection->GetFloat(spec, descriptor) != value)
       diagnostics.warning(places.where(layer.param(index), field),
                           layerWords(layer) + field +
-                              " has no effect: the layer sets it to 1");
+                              " has no effect: the layer sets it to " +
+                              (blob.isStatistic ? "0" : "1"));
     reflection->SetFloat(&spec, descriptor, value);
   }
 }

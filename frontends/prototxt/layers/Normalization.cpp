@@ -105,15 +105,17 @@ std::vector<ParamBlob> bnParams(const caffe::LayerParameter &layer) {
     return {
         {fillerOr(settings.has_scale_filler(), settings.scale_filler(), 1)},
         {fillerOr(settings.has_shift_filler(), settings.shift_filler(), 0)}};
+  // The fork sets the multipliers of what does not learn, here and in a frozen
+  // layer, to 0.
   const bool isFrozen = settings.frozen();
-  return {
-      {fillerOr(settings.has_slope_filler(), settings.slope_filler(), 1),
-       isFrozen},
-      {fillerOr(settings.has_bias_filler(), settings.bias_filler(), 0),
-       isFrozen},
-      {nullptr, true},
-      // A variance that nothing has been learned about divides by 1.
-      {isFrozen ? fillerOr(false, settings.slope_filler(), 1) : nullptr, true}};
+  return {{fillerOr(settings.has_slope_filler(), settings.slope_filler(), 1),
+           isFrozen, isFrozen},
+          {fillerOr(settings.has_bias_filler(), settings.bias_filler(), 0),
+           isFrozen, isFrozen},
+          {nullptr, true, true},
+          // A variance that nothing has been learned about divides by 1.
+          {isFrozen ? fillerOr(false, settings.slope_filler(), 1) : nullptr,
+           true, true}};
 }
 
 void buildBN(LayerBuild &l) {
