@@ -24,6 +24,14 @@ public:
       : layer(layer), folders(folders), options(options) {}
 
   std::vector<FeedShape> shapes() {
+    std::vector<FeedShape> shapes = shapesOfType();
+    for (size_t i = 0; i < shapes.size(); ++i)
+      checkGiven(static_cast<int>(i), shapes[i]);
+    return shapes;
+  }
+
+private:
+  std::vector<FeedShape> shapesOfType() {
     const std::string &type = layer.type();
     if (type == "Input")
       return inputShapes();
@@ -39,18 +47,20 @@ public:
       return blobShapes();
     throw badInput("data layers of type " + type + " are not supported yet");
   }
-
-private:
   const FeedShape *given(int top) const {
     auto found = options.given.find(layer.top(top));
     return found == options.given.end() ? nullptr : &found->second;
   }
-  void setBatch(FeedShape &shape) const {
+  void setBatch(FeedShape &shape) {
+    hasOwnBatch = options.batch != 0;
     if (options.batch && !shape.empty())
       shape[0] = options.batch;
   }
+  /// No shape that was given goes unheeded.
+  void checkGiven(int top, const FeedShape &shape) const;
   /// Batch size of a layer that has one: option first.
-  template <typename Settings> int64_t takeBatch(Settings &settings) const {
+  template <typename Settings> int64_t takeBatch(Settings &settings) {
+    hasOwnBatch |= options.batch != 0;
     if (options.batch)
       settings.set_batch_size(static_cast<uint32_t>(options.batch));
     return settings.batch_size();
@@ -73,7 +83,23 @@ private:
   caffe::LayerParameter &layer;
   const std::vector<std::string> &folders;
   const FeedOptions &options;
+  /// The leading dimension is the layer's or an option's, whatever shape is
+  /// given.
+  bool hasOwnBatch = false;
 };
+
+void Feed::checkGiven(int top, const FeedShape &shape) const {
+  const FeedShape *told = given(top);
+  if (!told)
+    return;
+  const size_t from = hasOwnBatch ? 1 : 0;
+  if (told->size() != shape.size() ||
+      (shape.size() > from &&
+       !std::equal(told->begin() + from, told->end(), shape.begin() + from)))
+    throw badInput("--input-shape gives '" + layer.top(top) + "' as " +
+                   dimsText(*told) + ", but the layer makes it " +
+                   dimsText(shape));
+}
 
 std::optional<std::string> Feed::findSource(const std::string &name,
                                             const std::string &what,
@@ -179,6 +205,8 @@ std::vector<FeedShape> Feed::memoryShapes() {
     settings.set_channels(shape->at(1));
     settings.set_height(shape->at(2));
     settings.set_width(shape->at(3));
+  } else if (const FeedShape *labels = given(1); labels && !labels->empty()) {
+    settings.set_batch_size(labels->at(0));
   }
   const int64_t batch = takeBatch(settings);
   return {{batch, settings.channels(), settings.height(), settings.width()},
@@ -229,6 +257,7 @@ void Feed::checkMean(const FeedShape &image, bool isCropped,
 }
 
 std::vector<FeedShape> Feed::databaseShapes() {
+  hasOwnBatch = true;
   const int64_t batch = takeBatch(*layer.mutable_data_param());
   const int64_t crop = layer.transform_param().crop_size();
   const FeedShape *told = given(0);
@@ -268,6 +297,7 @@ std::vector<FeedShape> Feed::databaseShapes() {
 //===----------------------------------------------------------------------===//
 
 std::vector<FeedShape> Feed::hdf5Shapes() {
+  hasOwnBatch = true;
   const int64_t batch = takeBatch(*layer.mutable_hdf5_data_param());
   auto list = findSource(layer.hdf5_data_param().source(), "list of HDF5 files",
                          "N,...");

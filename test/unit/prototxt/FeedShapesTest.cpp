@@ -157,6 +157,38 @@ TEST_F(DatabaseFeed, comparesGivenShapeWithSource) {
             std::string::npos);
 }
 
+TEST_F(DatabaseFeed, heedsShapesOfLabels) {
+  // The leading dimension is the layer's, as that of the images.
+  EXPECT_EQ(shapes(data(), optionsOf({"label=1"})),
+            (Shapes{{8, 3, 4, 6}, {8}}));
+  EXPECT_EQ(errorOf([&] { shapes(data(), optionsOf({"label=8,2"})); }),
+            std::pair(ExitStatus::BadInput,
+                      std::string("--input-shape gives 'label' as 8x2, but the "
+                                  "layer makes it 8")));
+}
+
+TEST(FeedShapes, heedsShapesOfEveryTop) {
+  auto memory = [] {
+    return layerOf("type: 'MemoryData' top: 'a' top: 'b' memory_data_param { "
+                   "batch_size: 2 channels: 3 height: 4 width: 5 }");
+  };
+  auto take = [](caffe::LayerParameter layer, const FeedOptions &options) {
+    return feedShapes(layer, {}, options);
+  };
+  EXPECT_EQ(take(memory(), optionsOf({"b=7"})), (Shapes{{7, 3, 4, 5}, {7}}));
+  EXPECT_EQ(take(memory(), optionsOf({"a=7,1,1,1", "b=7"})),
+            (Shapes{{7, 1, 1, 1}, {7}}));
+  EXPECT_EQ(take(memory(), optionsOf({"b=7"}, 9)), (Shapes{{9, 3, 4, 5}, {9}}));
+  EXPECT_EQ(errorOf([&] {
+              take(memory(), optionsOf({"a=7,1,1,1", "b=6"}));
+            }).second,
+            "--input-shape gives 'b' as 6, but the layer makes it 7");
+  for (const char *bad : {"b=2,1", "b="})
+    EXPECT_EQ(errorOf([&] { take(memory(), optionsOf({bad})); }).first,
+              ExitStatus::BadInput)
+        << bad;
+}
+
 TEST_F(DatabaseFeed, checksMeans) {
   writeMean("fits", {1, 3, 4, 6});
   writeMean("wrong", {1, 1, 4, 6});
