@@ -37,6 +37,11 @@ Diagnostic &Diagnostics::warning(SourceLocation where, std::string text) {
   return list.back();
 }
 
+void Diagnostics::erase(size_t index) {
+  errors -= list.at(index).severity == Severity::Error;
+  list.erase(list.begin() + static_cast<std::ptrdiff_t>(index));
+}
+
 std::string Diagnostics::str() const {
   std::string out;
   for (const Diagnostic &each : list)

@@ -55,6 +55,8 @@ public:
   bool hasErrors() const { return errors != 0; }
   size_t errorCount() const { return errors; }
   size_t size() const { return list.size(); }
+  /// Takes one back, that a better one says; ends the others' references.
+  void erase(size_t index);
   Diagnostic &at(size_t index) { return list.at(index); }
   const std::deque<Diagnostic> &items() const { return list; }
 

@@ -226,6 +226,8 @@ bool Importer::showsDebugInfo(const Planned &program) const {
 
 void Importer::build() {
   std::vector<NetGraph> graphs;
+  for (const Diagnostic &each : diagnostics.items())
+    reported.insert(each.where.str() + each.text);
   for (const Planned &program : programs) {
     Diagnostics found;
     const FilteredNet &net = program.net;

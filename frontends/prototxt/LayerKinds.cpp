@@ -60,19 +60,27 @@ std::vector<ParamBlob> paramsOf(const LayerKind &kind,
   return kind.params ? kind.params(layer) : std::vector<ParamBlob>();
 }
 
-std::string unknownTypeText(const std::string &type) {
-  if (type.empty())
-    return "the layer has no type";
-  std::string text = "unknown layer type '" + type + "'";
-  if (const char *fork = forkOwningLayerType(type))
-    return text + "; it belongs to " + fork + ", not to BVLC Caffe 1.0";
+const LayerKind *meantLayerKind(const std::string &type) {
+  if (type.empty() || forkOwningLayerType(type))
+    return nullptr;
   // A name that differs in case only is always the one meant.
   std::vector<std::string> names;
   for (const LayerKind &kind : allKinds())
     names.insert(strcasecmp(kind.type, type.c_str()) ? names.end()
                                                      : names.begin(),
                  kind.type);
-  return text + didYouMean(type, names);
+  return findLayerKind(nearestName(type, names));
+}
+
+std::string unknownTypeText(const std::string &type) {
+  if (type.empty())
+    return "the layer has no type";
+  std::string text = "unknown layer type '" + type + "'";
+  if (const char *fork = forkOwningLayerType(type))
+    return text + "; it belongs to " + fork + ", not to BVLC Caffe 1.0";
+  if (const LayerKind *meant = meantLayerKind(type))
+    text += std::string("; did you mean '") + meant->type + "'?";
+  return text;
 }
 
 } // namespace brew::prototxt

@@ -142,6 +142,10 @@ const LayerKind *findLayerKind(const std::string &type);
 std::vector<ParamBlob> paramsOf(const LayerKind &kind,
                                 const caffe::LayerParameter &layer);
 
+/// The known type that an unknown one most likely is a misspelling of, or null:
+/// types that a fork of Caffe owns are none.
+const LayerKind *meantLayerKind(const std::string &type);
+
 /// What is wrong with `type`, for a diagnostic: the fork of Caffe that owns it,
 /// or the nearest known type.
 std::string unknownTypeText(const std::string &type);

@@ -2,8 +2,10 @@
 
 #include "frontends/prototxt/TextParser.h"
 
+#include "formats/Suggest.h"
 #include "formats/caffe.pb.h"
 #include "frontends/prototxt/FieldHints.h"
+#include "frontends/prototxt/LayerKinds.h"
 
 #include <google/protobuf/descriptor.h>
 
@@ -193,8 +195,10 @@ void TextParser::parseBlock(Frame &frame, Message &into,
       nameLayer(*child, firstDiagnostic);
     throw;
   }
-  if (isLayer(*child))
+  if (isLayer(*child)) {
     nameLayer(*child, firstDiagnostic);
+    blameType(inner);
+  }
 }
 
 void TextParser::close(const char *closer, const std::string &name,
@@ -232,6 +236,8 @@ void TextParser::reportUnknown(Frame &frame, const std::string &name,
   for (const Frame *outer = frame.parent; outer; outer = outer->parent)
     enclosing.push_back(outer->message.GetDescriptor());
   const Descriptor &type = *frame.message.GetDescriptor();
+  if (opensBlock)
+    frame.unknownBlocks.emplace_back(diagnostics.size(), name);
   diagnostics.error(tokens->locate(at),
                     "unknown field " + quoted(name) + " in " +
                         (frame.name.empty() ? rootWords(type) : frame.name) +
@@ -348,6 +354,32 @@ void TextParser::nameLayer(const Message &layer, size_t first) {
   const std::string prefix = layerPrefix(layer);
   for (size_t i = first; i < diagnostics.size(); ++i)
     diagnostics.at(i).text = prefix + diagnostics.at(i).text;
+}
+
+void TextParser::blameType(const Frame &frame) {
+  const auto *layer =
+      dynamic_cast<const caffe::LayerParameter *>(&frame.message);
+  if (!layer || layer->type().empty() || findLayerKind(layer->type()))
+    return;
+  const LayerKind *meant = meantLayerKind(layer->type());
+  std::vector<std::string> blocks;
+  for (int i = 0; meant && i < layer->GetDescriptor()->field_count(); ++i)
+    if (meant->reads(layer->GetDescriptor()->field(i)->name()))
+      blocks.push_back(layer->GetDescriptor()->field(i)->name());
+  bool isBlamed = false;
+  // From the back, as the places of later ones change.
+  for (auto block = frame.unknownBlocks.rbegin();
+       block != frame.unknownBlocks.rend(); ++block) {
+    // Misspelt as the type is.
+    if (!nearestName(block->second, blocks).empty())
+      continue;
+    diagnostics.erase(block->first);
+    isBlamed = true;
+  }
+  if (isBlamed)
+    diagnostics.error(places.whereValue(*layer, "type"),
+                      "layer " + quoted(layer->name()) + ": " +
+                          unknownTypeText(layer->type()));
 }
 
 } // namespace brew::prototxt

@@ -14,6 +14,8 @@
 
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace brew::prototxt {
 
@@ -45,6 +47,8 @@ private:
     bool recorded = true; ///< false inside a repeated singular field
     /// Names reported as standing in a block that was probably not closed.
     std::set<std::string> strays = {};
+    /// Unknown blocks: which diagnostic reports each, and its name.
+    std::vector<std::pair<size_t, std::string>> unknownBlocks = {};
   };
 
   void parseFields(Frame &frame);
@@ -66,6 +70,9 @@ private:
   void close(const char *closer, const std::string &name, TextPlace open);
   /// Starts the texts of the diagnostics from `first` on with the layer's name.
   void nameLayer(const Message &layer, size_t first);
+  /// Where the type of a layer is unknown, says so instead of guessing what the
+  /// blocks mean that such layers have.
+  void blameType(const Frame &frame);
 
   const std::string &text;
   SourceMap &places;
