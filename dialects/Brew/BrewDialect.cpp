@@ -1,5 +1,6 @@
 //===- BrewDialect.cpp - Registration, layouts, structural operations -----===//
 #include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/LayerWords.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -119,9 +120,21 @@ int64_t brew::ir::countOf(ArrayRef<int64_t> shape) {
   return count;
 }
 
-InFlightDiagnostic brew::ir::layerError(Operation *op) {
+std::string brew::ir::layerWords(Operation *op) {
   auto name = op->getAttrOfType<StringAttr>("layer");
-  return op->emitError() << "layer '" << (name ? name.getValue() : "") << "': ";
+  std::string type;
+  op->getLoc()->walk([&](Location each) {
+    auto named = dyn_cast<NameLoc>(each);
+    if (!named)
+      return WalkResult::advance();
+    type = " (" + named.getName().str() + ")";
+    return WalkResult::interrupt();
+  });
+  return "layer '" + (name ? name.str() : "") + "'" + type + ": ";
+}
+
+InFlightDiagnostic brew::ir::layerError(Operation *op) {
+  return op->emitError() << layerWords(op);
 }
 
 //===----------------------------------------------------------------------===//

@@ -237,7 +237,9 @@ void ModuleBuilder::addProgram(const std::string &name, const FilteredNet &net,
   std::vector<Value> values(graph.blobs.size());
   DebugKeeper keeper(b, graph, shown, differentiate);
   for (auto [index, entry] : llvm::enumerate(graph.layers)) {
-    const Location loc = locate(places.where(*entry.layer));
+    // Diagnostics of later phases name the type too.
+    const Location loc = NameLoc::get(b.getStringAttr(entry.layer->type()),
+                                      locate(places.where(*entry.layer)));
     SmallVector<Value> bottoms, params;
     for (auto [i, bottom] : llvm::enumerate(entry.bottoms))
       bottoms.push_back(keeper.bottom(index, i, values[bottom]));

@@ -212,7 +212,9 @@ TEST_F(ImportTest, keepsPlaces) {
   ASSERT_TRUE(net.module);
   int line = 0;
   net.module->walk([&](ir::InnerProductOp op) {
-    line = mlir::cast<mlir::FileLineColLoc>(op.getLoc()).getLine();
+    auto named = mlir::cast<mlir::NameLoc>(op.getLoc());
+    EXPECT_EQ(named.getName(), "InnerProduct");
+    line = mlir::cast<mlir::FileLineColLoc>(named.getChildLoc()).getLine();
   });
   EXPECT_EQ(line, 3);
 }
