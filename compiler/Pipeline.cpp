@@ -53,7 +53,9 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     kept.blobs = words(options.keep);
     pm.addPass(createKeepBlobs(kept));
     pm.addPass(createTrackItems());
-    pm.addPass(createUnrollRecurrent());
+    UnrollRecurrentOptions recurrent;
+    recurrent.exactHiddenGradients = options.exactHiddenGradients;
+    pm.addPass(createUnrollRecurrent(recurrent));
     pm.addPass(createFoldFlatten());
     DifferentiateOptions gradients;
     gradients.keep = kept.blobs;

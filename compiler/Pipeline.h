@@ -29,6 +29,8 @@ struct PipelineOptions {
   std::vector<std::string> noLibrary;   ///< vendor call groups, or "all"
   std::vector<std::string> inputShapes; ///< BLOB=d,d,...
   int64_t batch = 0;                    ///< 0: as the prototxt says
+  /// Gradients of recurrent layers' exposed states, which Caffe drops.
+  bool exactHiddenGradients = false;
   std::string layout = "auto";
   bool cuda = false;        ///< for a GPU instead of the CPU
   bool tensorCores = false; ///< CUDA: products in less than full precision

@@ -1,7 +1,9 @@
 //===- Differentiate.cpp - Appends the backward pass
 //-----------------------===//
 #include "dialects/Brew/Composites.h"
+#include "dialects/Brew/LayerWords.h"
 #include "passes/LossScale.h"
+#include "passes/NoGradient.h"
 #include "passes/Passes.h"
 #include "passes/ScalarGradient.h"
 
@@ -50,7 +52,9 @@ private:
     Value &sum = gradients[value];
     sum = sum ? buildSum(b, gradient.getLoc(), sum, gradient) : gradient;
   }
+  void warnOfBlocked(Operation *op);
   void storeParameters();
+  Value restingGradient(Operation *op, OpResult result);
   Value seedOf(Operation *op, Value result, float weight);
   /// A gradient as it leaves the program, of what `of` computes.
   Value unscaled(Value gradient, Operation *of) {
@@ -162,8 +166,10 @@ LogicalResult Backward::differentiate(Operation *op) {
     wanted.push_back(propagates(op, i));
     someIdle |= wanted[i] && idle.contains(op->getOperand(i));
   }
-  if (!llvm::is_contained(wanted, true))
+  if (!llvm::is_contained(wanted, true)) {
+    warnOfBlocked(op);
     return success();
+  }
 
   SmallVector<Value> operands(op->getNumOperands());
   if (!someIdle || !buildsIdle(op, results, wanted, operands)) {
@@ -179,6 +185,17 @@ LogicalResult Backward::differentiate(Operation *op) {
     if (isWanted && gradient)
       add(operand, gradient);
   return success();
+}
+
+/// Says where a gradient ends that something could learn from.
+void Backward::warnOfBlocked(Operation *op) {
+  auto what = op->getAttrOfType<StringAttr>(brew::kNoGradientAttr);
+  if (what && needed.contains(op->getOperand(0)) &&
+      !idle.contains(op->getOperand(0)))
+    op->emitWarning() << layerWords(op)
+                      << "no gradient passes its exposed hidden "
+                      << what.getValue()
+                      << ", as in Caffe; --exact-hidden-gradients lets it pass";
 }
 
 /// What was appended after `last` belongs to the backward pass of `layer`.
@@ -248,6 +265,26 @@ LogicalResult Backward::run() {
   return success();
 }
 
+/// What Caffe's diff of a blob holds that no gradient reaches: zeros; in a loss
+/// the weight that it is set up with, which moves on to a copy where the blob
+/// is read. Null for what has no diff.
+Value Backward::restingGradient(Operation *op, OpResult result) {
+  auto type = dyn_cast<RankedTensorType>(result.getType());
+  if (!type || !isa<FloatType>(type.getElementType()))
+    return {};
+  float value = 0;
+  auto weights = op->getAttrOfType<DenseF32ArrayAttr>("loss_weights");
+  if (weights && llvm::all_of(result.getUsers(), [](Operation *user) {
+        return isa<OutputOp, KeepOp>(user);
+      }))
+    value = weights[result.getResultNumber()];
+  auto fill = FillOp::create(b, op->getLoc(), type, b.getF64FloatAttr(value));
+  fill->setAttr("brew.backward", b.getUnitAttr());
+  if (auto name = op->getAttrOfType<StringAttr>("layer"))
+    fill->setAttr("brew.layer", name);
+  return fill;
+}
+
 void Backward::keepGradients(ArrayRef<std::string> keep) {
   bool all = llvm::is_contained(keep, "all");
   llvm::StringSet<> seen;
@@ -262,8 +299,11 @@ void Backward::keepGradients(ArrayRef<std::string> keep) {
         continue;
       if (!all && !llvm::is_contained(keep, name.getValue()))
         continue;
-      if (Value gradient = gradients.lookup(result))
-        KeepOp::create(b, op->getLoc(), unscaled(gradient, op), "diff", name);
+      Value gradient = gradients.lookup(result);
+      gradient = gradient ? unscaled(gradient, op)
+                          : restingGradient(op, cast<OpResult>(result));
+      if (gradient)
+        KeepOp::create(b, op->getLoc(), gradient, "diff", name);
     }
   }
 }

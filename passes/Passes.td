@@ -48,7 +48,14 @@ def UnrollRecurrent : Pass<"brew-unroll-recurrent", "::mlir::ModuleOp"> {
     The state before the first step is a bottom (`expose_hidden`) or what the program's
     previous run left: then it is a `brew.param` with `brew.carried`, which starts as
     zeros and which weight files and solvers do not know.
+
+    Caffe's layer shares the data of exposed states with its unrolled net, and not their
+    gradients: none gets from a hidden top into the layer, nor from the layer into a
+    hidden bottom. Splits marked `brew.no_gradient` say so; brew-differentiate warns
+    where one keeps a gradient from something that learns.
   }];
+  let options = [Option<"exactHiddenGradients", "exact-hidden-gradients", "bool", "false",
+    "Gradients of exposed states are propagated, which Caffe does not do">];
 }
 
 def KeepBlobs : Pass<"brew-keep-blobs", "::mlir::ModuleOp"> {
@@ -299,12 +306,19 @@ def BuildFeedKernels : Pass<"brew-build-feed-kernels", "::mlir::ModuleOp"> {
 
 def VerifyImport : Pass<"brew-verify-import", "::mlir::ModuleOp"> {
   let summary = "Phase import holds only layers, parameters and sinks";
+  let description = "Shapes are unknown, every operation has a place in a prototxt, no "
+    "gradient is there, and every parameter that is read exists.";
 }
 def VerifyGraph : Pass<"brew-verify-graph", "::mlir::ModuleOp"> {
   let summary = "Phase graph: every tensor has a static shape";
+  let description = "Splits and recurrent layers have been replaced. Where a program "
+    "learns, what it reads and learns has a gradient, and an update if there is one.";
 }
 def VerifyFused : Pass<"brew-verify-fused", "::mlir::ModuleOp"> {
   let summary = "Phase fused: programs hold only vendor calls, kernels, views and sinks";
+  let description = "Sinks stand at the end; parts of joined blobs have the strides of "
+    "the whole. The nests of a kernel are what `brew.kernel` says: parts follow each "
+    "other, their grids are leading, parallel loops of the same extents.";
 }
 def VerifyPlan : Pass<"brew-verify-plan", "::mlir::ModuleOp"> {
   let summary = "Phase plan: no step reads bytes that another value has overwritten";

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/layers/Recurrent.h"
+#include "passes/NoGradient.h"
 #include "passes/ParameterPlaces.h"
 #include "passes/Passes.h"
 
@@ -112,6 +113,18 @@ struct Inputs {
 };
 
 struct UnrollRecurrent : brew::impl::UnrollRecurrentBase<UnrollRecurrent> {
+  using UnrollRecurrentBase::UnrollRecurrentBase;
+
+  /// A split of a state that is a bottom or a top of the layer, `what`.
+  Operation *exposed(Layers &l, Value state, const Twine &what) {
+    Operation *split = l.create("split", state, state.getType(), {});
+    if (!exactHiddenGradients) {
+      split->setAttr("propagate_down", l.b.getDenseBoolArrayAttr({false}));
+      split->setAttr(brew::kNoGradientAttr, l.b.getStringAttr(what));
+    }
+    return split;
+  }
+
   /// State that lives from one run of the program to the next, as zeros in
   /// the first. It is no parameter to weight files and solvers.
   Value carriedState(Operation *op, OpBuilder &b, int64_t number, Type type) {
@@ -147,9 +160,16 @@ struct UnrollRecurrent : brew::impl::UnrollRecurrentBase<UnrollRecurrent> {
     Type type = RankedTensorType::get(
         {1, shapeOf(inputs.x)[1], static_cast<int64_t>(op.getNumOutput())},
         elementOf(inputs.x));
-    for (int64_t i = 0; i < states; ++i)
-      inputs.states.push_back(
-          op.getExposeHidden() ? *next++ : carriedState(op, b, i, type));
+    Layers l(b, op);
+    for (int64_t i = 0; i < states; ++i) {
+      if (!op.getExposeHidden()) {
+        inputs.states.push_back(carriedState(op, b, i, type));
+        continue;
+      }
+      const auto bottom = next - op.getInputs().begin() + 1;
+      Operation *split = exposed(l, *next++, "bottom " + Twine(bottom));
+      inputs.states.push_back(split->getResult(0));
+    }
     inputs.params.assign(next, op.getInputs().end());
     return inputs;
   }
@@ -192,7 +212,8 @@ struct UnrollRecurrent : brew::impl::UnrollRecurrentBase<UnrollRecurrent> {
     if (op.getExposeHidden()) {
       for (auto [i, state] : llvm::enumerate(states)) {
         // A top of its own, for its name and its loss weight.
-        Operation *top = l.create("split", state, state.getType(), {});
+        auto name = cast<StringAttr>(op.getTops()[i + 1]).getValue();
+        Operation *top = exposed(l, state, "top '" + name + "'");
         top->setAttr("tops",
                      l.b.getStrArrayAttr(
                          cast<StringAttr>(op.getTops()[i + 1]).getValue()));

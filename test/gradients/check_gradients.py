@@ -109,7 +109,7 @@ class Check:
         if plan:
             flags += ('-o', self.path(name + '.plan'))
         return run(self.options.brewc, self.path(name + '.prototxt'), '--phase', 'train', *flags,
-                   *self.options.brewc_flags.split())
+                   '--exact-hidden-gradients', *self.options.brewc_flags.split())
 
     def eval(self, plan, inputs, weights, *flags, threads=1):
         run(self.options.brew_run, 'eval', self.path(plan + '.plan'), '--threads', str(threads),

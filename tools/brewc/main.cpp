@@ -58,6 +58,11 @@ cl::opt<caffe::Phase>
 cl::opt<bool> gradients("gradients",
                         cl::desc("With --phase: include the backward pass"),
                         cl::cat(category));
+cl::opt<bool> exactHiddenGradients(
+    "exact-hidden-gradients",
+    cl::desc("Propagate gradients of the exposed states of LSTM and RNN, which "
+             "Caffe does not"),
+    cl::cat(category));
 cl::opt<int> level("level", cl::desc("NetState level"), cl::cat(category));
 cl::list<std::string> stages("stage", cl::desc("NetState stages"),
                              cl::CommaSeparated, cl::cat(category));
@@ -197,6 +202,7 @@ CompileOptions readOptions() {
   options.pipeline.keep.assign(keep.begin(), keep.end());
   options.pipeline.inputShapes.assign(inputShape.begin(), inputShape.end());
   options.pipeline.batch = batch;
+  options.pipeline.exactHiddenGradients = exactHiddenGradients;
   options.pipeline.layout = layout;
   for (const std::string &group : noLibrary) {
     if (!group.empty() && group != "all" && group != "conv" && group != "ip")

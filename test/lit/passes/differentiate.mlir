@@ -34,7 +34,9 @@ brew.program @chain train differentiate {
   // CHECK-NEXT: brew.store_gradient %[[DW]], @conv.0
   // CHECK-NEXT: brew.store_gradient %[[DV]], @ip.0
   // CHECK-NEXT: brew.store_gradient %[[DB]], @ip.1
-  // x has no gradient to keep; y has.
+  // No gradient reaches x: Caffe's is zeros.
+  // CHECK-NEXT: %[[ZERO:.*]] = brew.fill 0.000000e+00 {brew.backward, brew.layer = "in"} : tensor<1x1x4x4xf32>
+  // CHECK-NEXT: brew.keep "diff" "x", %[[ZERO]]
   // CHECK-NEXT: brew.keep "diff" "y", %[[DR]]
   // CHECK-NEXT: {{^ *}$}}
 }

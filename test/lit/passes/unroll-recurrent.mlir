@@ -1,4 +1,5 @@
 // RUN: %brew-opt %s --brew-unroll-recurrent --split-input-file | FileCheck %s
+// RUN: %brew-opt %s --brew-unroll-recurrent='exact-hidden-gradients' --split-input-file | FileCheck %s --check-prefix=EXACT
 
 // Two steps: the sequence's part of the gates in one product, then per step the
 // hidden state's part and the cell. State goes from run to run in parameters
@@ -42,12 +43,17 @@ brew.program @p train {
 
 // -----
 
-// Exposed state is a bottom and a top, and nothing is carried.
+// Exposed state is a bottom and a top, and nothing is carried. Caffe lets no
+// gradient pass.
+// EXACT-NOT: no_gradient
 
 // CHECK-LABEL: brew.program @q train
 // CHECK-NOT: brew.store_param
+// CHECK: %[[H:.*]] = brew.split "r"(%{{.*}}) {brew.no_gradient = "bottom 3", propagate_down = array<i1: false>, tops = []}
+// CHECK: brew.scale "r"(%[[H]],
 // CHECK: brew.tanh
-// CHECK: brew.split "r"(%{{.*}}) {tops = ["t"]}
+// CHECK: brew.split "r"(%{{.*}}) {brew.no_gradient = "top 't'", propagate_down = array<i1: false>, tops = ["t"]}
+// EXACT: brew.split "r"(%{{.*}}) {tops = ["t"]}
 brew.param @r.0 : tensor<5x4xf32> {layer = "r", index = 0 : i64}
 brew.param @r.1 : tensor<5xf32> {layer = "r", index = 1 : i64}
 brew.param @r.2 : tensor<5x5xf32> {layer = "r", index = 2 : i64}
