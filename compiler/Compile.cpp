@@ -274,6 +274,7 @@ int Compilation::run() {
 void Compilation::buildManifest(const std::vector<plan::Kernel> &kernels) {
   PlanInfo info;
   info.netName = imported.netName;
+  info.input = options.input;
   info.records = imported.records;
   info.f64 = options.import.f64;
   if (isTraining()) {

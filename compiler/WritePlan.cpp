@@ -185,6 +185,7 @@ void ManifestBuilder::addParameters() {
 plan::Manifest ManifestBuilder::build(const brew::compiler::PlanInfo &info) {
   manifest.set_producer("brewc " BREW_VERSION);
   manifest.set_net_name(info.netName);
+  manifest.set_input(info.input);
   addArenas();
   addKernels();
   addParameters();

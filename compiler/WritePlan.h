@@ -18,6 +18,7 @@ namespace brew::compiler {
 /// What goes into a plan beside the module.
 struct PlanInfo {
   std::string netName;
+  std::string input; ///< what brewc was given
   bool f64 = false;
   std::optional<caffe::SolverParameter> solver;
   std::string solverFolder;

@@ -9,6 +9,8 @@
 #include "formats/Error.h"
 #include "runtime/plan/PlanValidator.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -53,8 +55,58 @@ struct PlanFile::Impl {
   [[noreturn]] void damaged(const std::string &what) const {
     throw badInput(path + ": damaged plan: " + what);
   }
+  std::string makeAnew(const Header &header) const;
   void load();
 };
+
+namespace {
+
+/// A word of a command line.
+std::string quoted(const std::string &word) {
+  const bool isPlain =
+      !word.empty() && std::all_of(word.begin(), word.end(), [](char each) {
+        return std::isalnum(static_cast<unsigned char>(each)) ||
+               std::strchr("_./+-=,", each);
+      });
+  if (isPlain)
+    return word;
+  std::string text = "'";
+  for (char each : word)
+    if (each == '\'')
+      text += "'\\''";
+    else // nothing but text goes to a terminal
+      text +=
+          static_cast<unsigned char>(each) < 0x20 || each == 0x7f ? '?' : each;
+  return text + "'";
+}
+
+} // namespace
+
+/// The command that makes a plan of another format anew, as far as the plan
+/// still tells. Nothing of it is used but for that text.
+std::string PlanFile::Impl::makeAnew(const Header &header) const {
+  Manifest other;
+  const bool isInside = header.manifestOffset >= sizeof(Header) &&
+                        header.manifestOffset <= size &&
+                        header.manifestSize <= size - header.manifestOffset &&
+                        header.manifestSize <= 0x7fffffffu;
+  google::protobuf::LogSilencer silencer;
+  if (!isInside ||
+      !other.ParsePartialFromArray(bytes + header.manifestOffset,
+                                   static_cast<int>(header.manifestSize)))
+    other.Clear();
+  std::string input = other.input();
+  const std::string net = "net file: ";
+  if (input.empty() && !other.has_solver())
+    for (const Program &program : other.programs())
+      if (program.source().compare(0, net.size(), net) == 0)
+        input = program.source().substr(net.size());
+  if (input.empty())
+    input = other.has_solver() ? "SOLVER.prototxt" : "NET.prototxt";
+  const bool isCuda = other.target().kind() == Target::CUDA;
+  return "to make it anew: brewc " + quoted(input) +
+         (isCuda ? " --target cuda" : "") + " -o " + quoted(path);
+}
 
 void PlanFile::Impl::load() {
   bool hasMagic =
@@ -75,14 +127,15 @@ void PlanFile::Impl::load() {
   std::memcpy(&header, bytes, sizeof header);
   // The version comes before everything else: a newer format may define the
   // rest of the header differently.
-  if (header.formatVersion > kFormatVersion)
-    throw badInput(path + ": this plan has format version " +
-                   std::to_string(header.formatVersion) +
-                   " and was written by a newer brewc; this program reads "
-                   "format version " +
-                   std::to_string(kFormatVersion));
   if (header.formatVersion == 0)
     damaged("its format version is 0");
+  if (header.formatVersion != kFormatVersion)
+    throw badInput(
+        path + ": this plan has format version " +
+        std::to_string(header.formatVersion) + " and was written by " +
+        (header.formatVersion > kFormatVersion ? "a newer" : "an older") +
+        " brewc; this program reads format version " +
+        std::to_string(kFormatVersion) + "; " + makeAnew(header));
   if (header.fileSize != size)
     damaged("its header says " + std::to_string(header.fileSize) +
             " bytes, the file has " + std::to_string(size));

@@ -19,7 +19,8 @@ namespace brew::plan {
 class PlanFile {
 public:
   /// Maps `path`. Throws Error: 3 if it cannot be opened, 1 if it is damaged,
-  /// no plan, or of a newer format version (the text says both versions).
+  /// no plan, or of another format version (the text says both, and the command
+  /// that makes the plan anew).
   static std::shared_ptr<const PlanFile> open(const std::string &path);
   /// The same over bytes in memory (copied); `name` is used in errors.
   static std::shared_ptr<const PlanFile> fromBytes(std::string bytes,

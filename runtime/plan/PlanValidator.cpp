@@ -16,7 +16,38 @@ void validateManifest(const Manifest &manifest, SegmentRange range,
   Validator(manifest, range, name).run();
 }
 
+/// A value of an enumeration that this program does not know leaves its field
+/// as if it were not there, and what the field's default means is not what was
+/// written.
+static std::string findUnknownValue(const google::protobuf::Message &message) {
+  const auto *type = message.GetDescriptor();
+  const auto *reflection = message.GetReflection();
+  const auto &unknown = reflection->GetUnknownFields(message);
+  for (int i = 0; i < unknown.field_count(); ++i)
+    if (const auto *field = type->FindFieldByNumber(unknown.field(i).number()))
+      return type->name() + "." + field->name();
+  std::vector<const google::protobuf::FieldDescriptor *> fields;
+  reflection->ListFields(message, &fields);
+  for (const auto *field : fields) {
+    if (!field->message_type())
+      continue;
+    const int count =
+        field->is_repeated() ? reflection->FieldSize(message, field) : 1;
+    for (int i = 0; i < count; ++i) {
+      const auto &inner =
+          field->is_repeated()
+              ? reflection->GetRepeatedMessage(message, field, i)
+              : reflection->GetMessage(message, field);
+      if (std::string found = findUnknownValue(inner); !found.empty())
+        return found;
+    }
+  }
+  return "";
+}
+
 void Validator::run() {
+  if (std::string field = findUnknownValue(manifest); !field.empty())
+    fail(field, "its value is none that this program knows");
   checkTarget();
   checkSegments();
   checkArenas();

@@ -87,13 +87,95 @@ TEST(PlanFile, OtherFilesAreNoPlans) {
   EXPECT_NE(text.find(empty.path + ": not a plan"), std::string::npos);
 }
 
-TEST(PlanFile, NewerVersionNamesBoth) {
-  std::string bytes = completePlan().bytes();
-  std::uint32_t version = kFormatVersion + 6;
+/// The error of a plan whose header gives another format.
+std::string otherFormat(std::string bytes, std::uint32_t version) {
   std::memcpy(bytes.data() + offsetof(Header, formatVersion), &version, 4);
-  EXPECT_EQ(loadError(bytes),
-            "p.plan: this plan has format version 7 and was written by a newer "
-            "brewc; this program reads format version 1");
+  return loadError(bytes);
+}
+
+TEST(PlanFile, OtherFormatsNameTheCommand) {
+  const std::string reads = "; this program reads format version " +
+                            std::to_string(kFormatVersion) +
+                            "; to make it anew: brewc ";
+  PlanBuilder builder = completePlan();
+  builder.manifest.clear_solver();
+  builder.manifest.set_input("nets/le net.prototxt");
+  const std::string newer =
+      "p.plan: this plan has format version 77 and was written by a newer "
+      "brewc" +
+      reads;
+  EXPECT_EQ(otherFormat(builder.bytes(), 77),
+            newer + "'nets/le net.prototxt' -o p.plan");
+  EXPECT_EQ(
+      otherFormat(builder.bytes(), 1)
+          .find("p.plan: this plan has format version 1 and was written by an "
+                "older brewc" +
+                reads),
+      0u);
+  // What a reader cannot make out is left to the user.
+  builder.manifest.clear_input();
+  builder.manifest.mutable_programs(0)->set_source("net file: a'b.prototxt");
+  EXPECT_EQ(otherFormat(builder.bytes(), 77),
+            newer + "'a'\\''b.prototxt' -o p.plan");
+  builder.manifest.mutable_programs(0)->clear_source();
+  EXPECT_EQ(otherFormat(builder.bytes(), 77), newer + "NET.prototxt -o p.plan");
+  builder.manifest.mutable_solver();
+  EXPECT_EQ(otherFormat(builder.bytes(), 77),
+            newer + "SOLVER.prototxt -o p.plan");
+  std::string cut = builder.bytes().substr(0, sizeof(Header));
+  EXPECT_EQ(otherFormat(cut, 77), newer + "NET.prototxt -o p.plan");
+}
+
+TEST(PlanFile, StoredPlansOfEarlierFormatsAreRefused) {
+  const std::string folder = BREW_REFERENCE_DIR "/plans/";
+  std::string text;
+  EXPECT_EQ(statusOfOpen(folder + "format-1-deploy.plan", text),
+            ExitStatus::BadInput);
+  EXPECT_EQ(text, folder +
+                      "format-1-deploy.plan: this plan has format version "
+                      "1 and was written by an older brewc; this program "
+                      "reads format version " +
+                      std::to_string(kFormatVersion) +
+                      "; to make it anew: brewc small.prototxt -o " + folder +
+                      "format-1-deploy.plan");
+  EXPECT_EQ(statusOfOpen(folder + "format-1-solver.plan", text),
+            ExitStatus::BadInput);
+  EXPECT_NE(text.find("; to make it anew: brewc SOLVER.prototxt -o "),
+            std::string::npos)
+      << text;
+}
+
+/// A plan that the writer would refuse.
+std::string unchecked(PlanBuilder &builder) {
+  fixedOffsets(builder.manifest, builder.segments);
+  return assemble(builder.manifest, builder.segments);
+}
+
+TEST(PlanFile, WhatOnlyLaterReadersKnowIsRefused) {
+  // A step of a kind that this reader does not know.
+  PlanBuilder builder = completePlan();
+  Manifest &manifest = builder.manifest;
+  Step &step = *manifest.mutable_programs(0)->mutable_steps(0);
+  step.clear_action();
+  step.GetReflection()->MutableUnknownFields(&step)->AddLengthDelimited(
+      14, "\x08\x01");
+  EXPECT_NE(loadError(unchecked(builder)).find("it says nothing to do"),
+            std::string::npos);
+  // A value of an enumeration; the type's default must not take its place.
+  PlanBuilder typed = completePlan();
+  Buffer &buffer = *typed.manifest.mutable_buffers(0);
+  buffer.clear_type();
+  buffer.GetReflection()->MutableUnknownFields(&buffer)->AddVarint(
+      Buffer::kTypeFieldNumber, 99);
+  EXPECT_EQ(loadError(unchecked(typed)),
+            "p.plan: damaged plan: Buffer.type: its value is none that this "
+            "program knows");
+  // A field more is none of its business.
+  PlanBuilder more = completePlan();
+  more.manifest.GetReflection()
+      ->MutableUnknownFields(&more.manifest)
+      ->AddVarint(900, 1);
+  EXPECT_EQ(loadError(unchecked(more)), "");
 }
 
 TEST(PlanFile, EveryTruncationIsRefused) {
@@ -177,8 +259,9 @@ TEST(PlanWriter, RefusesWhatTheReaderWould) {
     FAIL() << "a plan that breaks a rule was written";
   } catch (const Error &error) {
     EXPECT_EQ(error.status(), ExitStatus::Bug);
-    EXPECT_NE(std::string(error.what()).find("no multiple of its elements' size"),
-              std::string::npos);
+    EXPECT_NE(
+        std::string(error.what()).find("no multiple of its elements' size"),
+        std::string::npos);
   }
   builder = completePlan();
   builder.segments.pop_back();
