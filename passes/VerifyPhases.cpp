@@ -1,5 +1,6 @@
 //===- VerifyPhases.cpp - What each phase of the brew dialect promises
 //-----===//
+#include "dialects/Brew/layers/Recurrent.h"
 #include "dialects/Brew/layers/Shape.h"
 #include "dialects/Brew/layers/Solver.h"
 #include "passes/Passes.h"
@@ -29,20 +30,91 @@ bool isRead(Operation *op) {
              SolverScalarOp>(op);
 }
 
+/// The parameter that an operation reads or stores, if it does.
+FlatSymbolRefAttr paramOf(Operation *op) {
+  return isRead(op) || isSink(op)
+             ? op->getAttrOfType<FlatSymbolRefAttr>("param")
+             : FlatSymbolRefAttr();
+}
+
+bool hasPlace(Operation *op) {
+  return op->getLoc()
+      ->walk([](Location each) {
+        return isa<FileLineColLoc>(each) ? WalkResult::interrupt()
+                                         : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 struct VerifyImport : brew::impl::VerifyImportBase<VerifyImport> {
+  LogicalResult check(Operation *op, const SymbolTable &symbols) {
+    if (!isa<FeedOp, ShapeInterface>(op) && !isRead(op) && !isSink(op))
+      return op->emitError("phase import: this operation is no layer");
+    if (op->hasAttr("brew.backward") || isa<StoreGradientOp>(op))
+      return op->emitError("phase import: there are no gradients yet");
+    if (!llvm::all_of(op->getResultTypes(), llvm::IsaPred<UnrankedTensorType>))
+      return op->emitError("phase import: shapes are not known yet");
+    if (!hasPlace(op))
+      return op->emitError("phase import: this operation has no place in a "
+                           "prototxt");
+    if (auto param = paramOf(op);
+        param && !symbols.lookup<ParamOp>(param.getAttr()))
+      return op->emitError("phase import: there is no parameter ") << param;
+    return success();
+  }
+
   void runOnOperation() override {
+    SymbolTable symbols(getOperation());
     for (auto program : getOperation().getOps<ProgramOp>())
       for (Operation &op : program.getBody().front())
-        if (!isa<FeedOp, ShapeInterface>(op) && !isRead(&op) && !isSink(&op)) {
-          op.emitError("phase import: this operation is no layer");
+        if (failed(check(&op, symbols)))
           return signalPassFailure();
-        }
   }
 };
 
 struct VerifyGraph : brew::impl::VerifyGraphBase<VerifyGraph> {
+  /// What learns has a gradient in programs that learn, and where there is an
+  /// update, what has a gradient has one.
+  LogicalResult checkLearning() {
+    SymbolTable symbols(getOperation());
+    auto update = symbols.lookup<ProgramOp>("update");
+    llvm::DenseSet<StringAttr> updated;
+    if (update)
+      update.walk([&](StoreParamOp store) {
+        updated.insert(store.getParamAttr().getAttr());
+      });
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      if (!program.getDifferentiate())
+        continue;
+      llvm::DenseSet<StringAttr> stored;
+      program.walk([&](StoreGradientOp store) {
+        stored.insert(store.getParamAttr().getAttr());
+      });
+      for (auto read : program.getOps<ParamValueOp>()) {
+        StringAttr name = read.getParamAttr().getAttr();
+        auto param = symbols.lookup<ParamOp>(name);
+        if (!param)
+          return read.emitError("phase graph: there is no parameter ")
+                 << read.getParamAttr();
+        if (!param.getLrMult().isZero() && !stored.contains(name))
+          return read.emitError("phase graph: parameter ")
+                 << read.getParamAttr() << " learns, and has no gradient";
+        if (update && stored.contains(name) && !updated.contains(name))
+          return read.emitError("phase graph: parameter ")
+                 << read.getParamAttr() << " has a gradient, and no update";
+      }
+    }
+    return success();
+  }
+
   void runOnOperation() override {
+    if (failed(checkLearning()))
+      return signalPassFailure();
     WalkResult result = getOperation().walk([](Operation *op) {
+      if (isa<SplitOp, LSTMOp, RNNOp>(op)) {
+        op->emitError("phase graph: this layer should have been replaced");
+        return WalkResult::interrupt();
+      }
       for (Type type : op->getResultTypes())
         if (auto shaped = dyn_cast<ShapedType>(type))
           if (!shaped.hasRank() || !shaped.hasStaticShape()) {
@@ -84,10 +156,67 @@ LogicalResult checkParts(Operation *op) {
   return success();
 }
 
+/// The grid of a nest: the extents of its leading loops, which must be there
+/// and parallel.
+FailureOr<SmallVector<int64_t>> gridOf(linalg::GenericOp nest, int64_t loops) {
+  SmallVector<int64_t> extents = nest.getStaticLoopRanges();
+  if (loops < 0 || loops > static_cast<int64_t>(extents.size()))
+    return failure();
+  SmallVector<utils::IteratorType> types = nest.getIteratorTypesArray();
+  for (utils::IteratorType type : ArrayRef(types).take_front(loops))
+    if (type != utils::IteratorType::parallel)
+      return failure();
+  extents.resize(loops);
+  return extents;
+}
+
+/// What `brew.kernel` says of its body.
+LogicalResult checkKernel(KernelOp kernel) {
+  int64_t part = -1;
+  SmallVector<int64_t> grid;
+  for (Operation &op : kernel.getBody().front()) {
+    StringRef dialect = op.getDialect() ? op.getDialect()->getNamespace() : "";
+    if (!isa<YieldOp>(op) && dialect != "linalg" && dialect != "tensor" &&
+        dialect != "arith" && dialect != "math")
+      return op.emitError("phase fused: this operation has no place in a "
+                          "kernel");
+    auto nest = dyn_cast<linalg::GenericOp>(op);
+    if (!nest)
+      continue;
+    auto number = nest->getAttrOfType<IntegerAttr>("brew.part");
+    auto loops = nest->getAttrOfType<IntegerAttr>("brew.grid");
+    if (!number || !loops)
+      return nest.emitError("phase fused: this nest belongs to no part");
+    FailureOr<SmallVector<int64_t>> extents = gridOf(nest, loops.getInt());
+    if (failed(extents))
+      return nest.emitError("phase fused: the loops of the grid are not the "
+                            "leading, parallel ones");
+    if (number.getInt() == part + 1) {
+      ++part;
+      grid = *extents;
+    } else if (number.getInt() != part) {
+      return nest.emitError("phase fused: parts do not follow each other");
+    } else if (grid != *extents) {
+      return nest.emitError("phase fused: nests of a part have the same grid");
+    }
+  }
+  return success();
+}
+
 struct VerifyFused : brew::impl::VerifyFusedBase<VerifyFused> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<ProgramOp>())
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      bool ends = false;
       for (Operation &op : program.getBody().front()) {
+        if (isa<KernelOp, LibraryInterface>(op) && ends) {
+          op.emitError("phase fused: a step stands behind what stores or keeps "
+                       "values");
+          return signalPassFailure();
+        }
+        ends |= isSink(&op);
+        if (auto kernel = dyn_cast<KernelOp>(op);
+            kernel && failed(checkKernel(kernel)))
+          return signalPassFailure();
         if (!isa<FeedOp, KernelOp, LibraryInterface, ReinterpretOp, JoinOp,
                  CutOp>(op) &&
             !isRead(&op) && !isSink(&op)) {
@@ -98,6 +227,7 @@ struct VerifyFused : brew::impl::VerifyFusedBase<VerifyFused> {
         if (failed(checkParts(&op)))
           return signalPassFailure();
       }
+    }
   }
 };
 

@@ -297,6 +297,9 @@ NEURONS = {
     'mish': ('Mish', ''),
     'prelu_shared': ('PReLU', 'prelu_param { channel_shared: true }'),
     'prelu': ('PReLU', '')}
+# Those without settings.
+PLAIN_NEURONS = sorted({kind for kind, _ in NEURONS.values()} -
+                       {kind for kind, settings in NEURONS.values() if settings})
 # Ten times wider, so that bounds at 3 and 6 are crossed.
 WIDER = Layer('wider', 'Power', ['x'], ['w'], 'power_param { scale: 10 }')
 for name, (kind, settings) in NEURONS.items():

@@ -7,7 +7,7 @@ import zlib
 
 import numpy as np
 
-from cases import Layer, one, row
+from cases import PLAIN_NEURONS, Layer, one, row
 
 DOWN = 'propagate_down: true propagate_down: false '
 
@@ -51,27 +51,23 @@ def elementwise(kind, settings=lambda d: '', times=1, least=1, **more):
         one(name, d.shape(least), kind, settings(d), **more)
 
 
-elementwise('AbsVal')
-elementwise('BNLL')
+for neuron in PLAIN_NEURONS:
+    elementwise(neuron)
 elementwise('Clip', lambda d: 'clip_param { min: %g max: %g }' % (d.real(-0.8, -0.1),
                                                                  d.real(0.1, 0.8)))
 elementwise('Dropout', lambda d: 'dropout_param { dropout_ratio: %g }' % d.real(0.1, 0.9))
 elementwise('ELU', lambda d: 'elu_param { alpha: %g }' % d.real(0.1, 2))
 elementwise('Exp', lambda d: 'exp_param { base: %g scale: %g shift: %g }' % (
     d.real(1.5, 4), d.real(-2, 2), d.real(-1, 1)))
-elementwise('HardSwish')
 elementwise('Log', lambda d: 'log_param { base: %g scale: %g shift: %g }' % (
     d.real(1.5, 10), d.real(0.5, 2), d.real(0, 1)), draw='positive')
-elementwise('Mish')
 elementwise('PReLU', lambda d: 'prelu_param { channel_shared: %s }' % d.flag(), times=3,
             least=2)
 elementwise('Power', lambda d: 'power_param { power: %g scale: %g shift: %g }' % (
     d.real(-2, 3), d.real(0.5, 2), d.real(0, 1)), draw='positive')
 elementwise('ReLU', lambda d: 'relu_param { negative_slope: %g }' % d.real(-0.5, 0.5))
 elementwise('ReLU6', lambda d: 'relu6_param { negative_slope: %g }' % d.real(-0.5, 0.5))
-elementwise('Sigmoid')
 elementwise('Swish', lambda d: 'swish_param { beta: %g }' % d.real(0.5, 2))
-elementwise('TanH')
 elementwise('Expression', lambda d: 'expression_param { expr: "%g * x * tanh(param(0) * x)" '
             'param { axis: %d } }' % (d.real(0.5, 2), 0))
 

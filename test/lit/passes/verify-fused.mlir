@@ -56,3 +56,146 @@ brew.program @view test {
   // expected-error @below {{phase fused: this operation does not follow the strides of a part}}
   %z = brew.reinterpret %y : tensor<2x2xf32, {strides = array<i64: 3, 1>}> -> tensor<4xf32>
 }
+
+// -----
+
+// Kernels are what the operation says of them.
+#id = affine_map<(d0) -> (d0)>
+brew.program @parts test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a: tensor<2xf32>):
+    %e = tensor.empty() : tensor<2xf32>
+    %m = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : tensor<2xf32>) outs(%e : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<2xf32>
+    %o = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%m : tensor<2xf32>) outs(%e : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<2xf32>
+    %n = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : tensor<2xf32>) outs(%e : tensor<2xf32>) attrs = {brew.part = 1 : i64, brew.grid = 0 : i64} {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<2xf32>
+    brew.yield %n : tensor<2xf32>
+  }
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+brew.program @no_part test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a: tensor<2xf32>):
+    %e = tensor.empty() : tensor<2xf32>
+    // expected-error @below {{phase fused: this nest belongs to no part}}
+    %n = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : tensor<2xf32>) outs(%e : tensor<2xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<2xf32>
+    brew.yield %n : tensor<2xf32>
+  }
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+brew.program @gap test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a: tensor<2xf32>):
+    %e = tensor.empty() : tensor<2xf32>
+    %m = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : tensor<2xf32>) outs(%e : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<2xf32>
+    // expected-error @below {{phase fused: parts do not follow each other}}
+    %n = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : tensor<2xf32>) outs(%e : tensor<2xf32>) attrs = {brew.part = 2 : i64, brew.grid = 1 : i64} {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<2xf32>
+    brew.yield %n : tensor<2xf32>
+  }
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+brew.program @grids test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a: tensor<2xf32>):
+    %e = tensor.empty() : tensor<2xf32>
+    %m = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : tensor<2xf32>) outs(%e : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<2xf32>
+    // expected-error @below {{phase fused: nests of a part have the same grid}}
+    %n = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : tensor<2xf32>) outs(%e : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 0 : i64} {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<2xf32>
+    brew.yield %n : tensor<2xf32>
+  }
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+brew.program @loops test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a: tensor<2xf32>):
+    %e = tensor.empty() : tensor<2xf32>
+    // expected-error @below {{phase fused: the loops of the grid are not the leading, parallel ones}}
+    %n = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%a : tensor<2xf32>) outs(%e : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 2 : i64} {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<2xf32>
+    brew.yield %n : tensor<2xf32>
+  }
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+brew.program @reduction test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a: tensor<2xf32>):
+    %e = tensor.empty() : tensor<2xf32>
+    // expected-error @below {{phase fused: the loops of the grid are not the leading, parallel ones}}
+    %n = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["reduction"]} ins(%a : tensor<2xf32>) outs(%e : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<2xf32>
+    brew.yield %n : tensor<2xf32>
+  }
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+brew.program @layer test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a: tensor<2xf32>):
+    %e = tensor.empty() : tensor<2xf32>
+    // expected-error @below {{phase fused: this operation has no place in a kernel}}
+    %n = brew.relu "r"(%a) {negative_slope = 0.0 : f32, tops = ["y"]} : (tensor<2xf32>) -> tensor<2xf32>
+    brew.yield %n : tensor<2xf32>
+  }
+}
+
+// -----
+
+brew.param @w : tensor<3x2xf32> {layer = "ip", index = 0 : i64}
+brew.program @sink test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x2xf32>
+  brew.output %x "x" loss_weight 0.0 : tensor<4x2xf32>
+  %w = brew.param_value @w : tensor<3x2xf32>
+  // expected-error @below {{phase fused: a step stands behind what stores or keeps values}}
+  %y = brew.inner_product "ip"(%x, %w) {num_output = 3 : i64, axis = 1 : i64, tops = ["y"]} : (tensor<4x2xf32>, tensor<3x2xf32>) -> tensor<4x3xf32>
+}

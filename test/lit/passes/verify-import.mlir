@@ -13,9 +13,48 @@ brew.program @good train {
 // -----
 
 brew.program @gradient train {
-  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<*xf32>
   // expected-error @below {{phase import: this operation is no layer}}
-  %d = brew.softmax_backward "s"(%x, %x) {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %d = brew.softmax_backward "s"(%x, %x) {axis = 1 : i64} : (tensor<*xf32>, tensor<*xf32>) -> tensor<*xf32>
+}
+
+// -----
+
+// A layer's operation, but of a backward pass.
+brew.program @backward train {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<*xf32>
+  // expected-error @below {{phase import: there are no gradients yet}}
+  %y = brew.relu "r"(%x) {brew.backward, negative_slope = 0.0 : f32, tops = ["y"]} : (tensor<*xf32>) -> tensor<*xf32>
+}
+
+// -----
+
+brew.param @b : tensor<*xf32> {layer = "b", index = 0 : i64}
+brew.program @stored train {
+  %b = brew.param_value @b : tensor<*xf32>
+  // expected-error @below {{phase import: there are no gradients yet}}
+  brew.store_gradient %b, @b : tensor<*xf32>
+}
+
+// -----
+
+brew.program @shapes train {
+  // expected-error @below {{phase import: shapes are not known yet}}
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+}
+
+// -----
+
+brew.program @parameter train {
+  // expected-error @below {{phase import: there is no parameter @b}}
+  %b = brew.param_value @b : tensor<*xf32>
+}
+
+// -----
+
+// expected-error @unknown {{phase import: this operation has no place in a prototxt}}
+brew.program @place train {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<*xf32> loc(unknown)
 }
 
 // -----

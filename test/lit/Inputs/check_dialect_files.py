@@ -1,0 +1,31 @@
+"""Fails if an operation that a .td file of a dialect defines is not in the dialect's
+reference page, or no test asks whether the file's operations are covered.
+
+usage: check_dialect_files.py SOURCE_FOLDER DIALECT_FOLDER DIALECT
+
+The page is generated from a list of those files, so it cannot tell what the list lacks.
+"""
+import glob
+import os
+import re
+import sys
+
+source, folder, dialect = sys.argv[1:]
+page = open(os.path.join(source, "docs/dialects", folder + ".md")).read()
+asked = set()
+for test in glob.glob(os.path.join(source, "test/lit/dialects/**/*.mlir"), recursive=True):
+    for line in open(test):
+        if "RUN:" in line and "check_op_coverage.py" in line:
+            asked |= set(re.findall(r"%source/(\S+\.td)", line))
+
+problems, seen = [], 0
+root = os.path.join(source, "dialects", folder)
+for path in sorted(glob.glob(os.path.join(root, "**/*.td"), recursive=True)):
+    names = re.findall(r'^def \w+Op : \w+<"(\w+)"', open(path).read(), re.M)
+    seen += len(names)
+    problems += [f"{path}: {dialect}.{name} is not in docs/dialects/{folder}.md"
+                 for name in names if f"### `{dialect}.{name}`" not in page]
+    if names and os.path.relpath(path, source) not in asked:
+        problems.append(f"{path}: no test asks whether its operations are covered")
+if problems or not seen:
+    sys.exit("\n".join(problems) or f"{root}: no operations")
