@@ -17,7 +17,8 @@ namespace brew::compiler {
 std::string placeOf(mlir::Location loc);
 
 /// Builds the manifest piece by piece: what outlives programs (WritePlan.cpp)
-/// and the programs (WriteProgram.cpp).
+/// and the programs (WriteProgram.cpp), whose operations add their own entries
+/// (ManifestSteps.cpp, ManifestEntries.cpp).
 class ManifestBuilder {
 public:
   ManifestBuilder(mlir::ModuleOp module,
@@ -25,6 +26,24 @@ public:
       : module(module), symbols(module), kernels(kernels) {}
 
   plan::Manifest build(const PlanInfo &info);
+
+  // For the entries of operations.
+
+  /// Index of the buffer that `value` is; adds it if it is new.
+  unsigned buffer(mlir::Value value);
+  /// Bytes of buffers, which are added in that order if they are new.
+  uint64_t bytesOf(mlir::ValueRange buffers);
+  unsigned kernelIndexOf(llvm::StringRef name) const {
+    return kernelIndex.lookup(name);
+  }
+  planir::KernelOp kernelOf(llvm::StringRef name) {
+    return symbols.lookup<planir::KernelOp>(name);
+  }
+  const plan::Kernel &generated(unsigned kernel) const {
+    return manifest.kernels(kernel);
+  }
+  /// Adds a step with the fields that all of them have.
+  static plan::Step &addStep(planir::StepInterface op, plan::Program &program);
 
 private:
   void addArenas();
@@ -34,11 +53,8 @@ private:
   void addProgram(planir::ProgramOp program, const prototxt::NetRecord *record);
   void addLayers(planir::ProgramOp program, const prototxt::NetRecord &record,
                  plan::Program &out);
-  void addDebugBuffer(planir::KeepOp keep, plan::Program &out);
-  void addStep(mlir::Operation *op, plan::Program &out);
   unsigned buffer(llvm::StringRef name, llvm::StringRef arena, uint64_t offset,
                   mlir::MemRefType type, int program);
-  unsigned buffer(mlir::Value value);
 
   mlir::ModuleOp module;
   mlir::SymbolTable symbols;
@@ -52,4 +68,12 @@ private:
   int currentProgram = -1;
 };
 
+/// Gives the operations of the plan dialect their entries in manifests.
+void registerManifestEntries(mlir::DialectRegistry &registry);
+/// The parts of it: steps, and what stands at the edges of a program.
+void attachStepEntries(mlir::MLIRContext &context);
+void attachEdgeEntries(mlir::MLIRContext &context);
+
 } // namespace brew::compiler
+
+#include "compiler/ManifestInterface.h.inc"

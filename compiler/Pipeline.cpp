@@ -2,6 +2,7 @@
 //--------------------------===//
 #include "compiler/Pipeline.h"
 
+#include "compiler/ManifestBuilder.h"
 #include "compiler/cpu/LowerToLLVM.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Plan/PlanDialect.h"
@@ -25,6 +26,7 @@ void compiler::registerAll(mlir::DialectRegistry &registry) {
               mlir::math::MathDialect, mlir::memref::MemRefDialect,
               mlir::scf::SCFDialect, mlir::tensor::TensorDialect>();
   registerCpuDialects(registry);
+  registerManifestEntries(registry);
   registerBrewPasses();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();

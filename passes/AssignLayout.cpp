@@ -41,8 +41,8 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
   /// they are, since they promise row-major order.
   static void layOutBlobs(ProgramOp program) {
     program.walk([](Operation *op) {
-      if (isa<ParamValueOp, ParamGradientOp, ParamStateOp, ReinterpretOp,
-              tensor::EmptyOp, linalg::FillOp>(op))
+      if (isa<ReinterpretOp, tensor::EmptyOp, linalg::FillOp>(op) ||
+          op->hasTrait<IsFixedRead>())
         return;
       for (Value result : op->getResults()) {
         auto type = dyn_cast<RankedTensorType>(result.getType());
@@ -50,11 +50,10 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
           continue;
         bool viewed = isViewed(result);
         // Gradients by weights have their parameter's layout.
-        bool isWeight =
-            isa<UpdateInterface>(op) || isWeightGradient(op) ||
-            llvm::any_of(result.getUsers(), [](Operation *user) {
-              return isa<StoreGradientOp, StoreParamOp, StoreStateOp>(user);
-            });
+        bool isWeight = isa<UpdateInterface>(op) || isWeightGradient(op) ||
+                        llvm::any_of(result.getUsers(), [](Operation *user) {
+                          return user->hasTrait<IsStore>();
+                        });
         if (!viewed && !isWeight)
           result.setType(withMemoryOrder(type, kChannelsLast));
       }

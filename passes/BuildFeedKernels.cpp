@@ -4,6 +4,7 @@
 #include "dialects/Plan/PlanDialect.h"
 #include "formats/BinaryProto.h"
 #include "formats/Error.h"
+#include "formats/FeedKinds.h"
 #include "formats/PathLookup.h"
 #include "formats/caffe.pb.h"
 #include "passes/Passes.h"
@@ -234,7 +235,8 @@ struct BuildFeedKernels : brew::impl::BuildFeedKernelsBase<BuildFeedKernels> {
     SymbolTable symbols(module);
     SmallVector<planir::FeedOp> feeds;
     module.walk([&](planir::FeedOp feed) {
-      if (feed.getKind() == "Data")
+      const auto *kind = brew::formats::findFeedKind(feed.getKind());
+      if (kind && kind->hasImages())
         feeds.push_back(feed);
     });
     for (planir::FeedOp feed : feeds)

@@ -1,8 +1,7 @@
 //===- EmitPlan.cpp - The steps of a planned program ----------------------===//
 #include "passes/EmitPlan.h"
 
-#include "dialects/Brew/layers/Convolution.h"
-#include "dialects/Brew/layers/Shape.h"
+#include "dialects/PartType.h"
 #include "passes/PlanParts.h"
 #include "passes/ValuePlace.h"
 
@@ -20,12 +19,15 @@ public:
               llvm::StringMap<int> &kernelNames)
       : program(program), roots(roots), b(b), kernelNames(kernelNames) {}
 
-  planir::ProgramOp run();
+  FailureOr<planir::ProgramOp> run();
 
 private:
   Value buffer(Value value);
-  void emitSteps(planir::ProgramOp plan);
-  void emitSinks();
+  void emitFeed(FeedOp feed);
+  void emitLaunch(KernelOp kernel, planir::ProgramOp plan);
+  LogicalResult emitCall(CallInterface call);
+  LogicalResult emitSteps(planir::ProgramOp plan);
+  LogicalResult emitSinks();
   planir::KernelOp outline(KernelOp kernel, planir::ProgramOp plan);
   const std::string &uniqueName(Value owner);
 
@@ -36,6 +38,7 @@ private:
   llvm::DenseMap<Value, Value> buffers;
   llvm::StringMap<int> names;
   llvm::DenseMap<Value, std::string> valueNames;
+  bool isBackward = false; ///< whether a step of the backward pass came
 };
 
 } // namespace
@@ -126,88 +129,55 @@ planir::KernelOp PlanEmitter::outline(KernelOp kernel, planir::ProgramOp plan) {
   return outlined;
 }
 
-void PlanEmitter::emitSteps(planir::ProgramOp plan) {
-  using planir::Direction;
-  UnitAttr backward;
-  auto direction = [&](Direction value) {
-    return planir::DirectionAttr::get(b.getContext(), value);
-  };
-  auto layersOf = [&](Operation *op) -> ArrayAttr {
-    if (auto layer = op->getAttrOfType<StringAttr>("layer"))
-      return b.getStrArrayAttr({layer.getValue()});
-    return {};
-  };
-  auto flops = [&](Operation *op) {
-    return b.getI64IntegerAttr(cast<LibraryInterface>(op).countFlops());
-  };
+void PlanEmitter::emitFeed(FeedOp feed) {
+  SmallVector<Value> tops;
+  for (Value value : feed.getValues())
+    tops.push_back(buffer(value));
+  planir::FeedOp::create(b, feed.getLoc(), feed.getLayerAttr(),
+                         feed.getKindAttr(), feed.getConfigAttr(),
+                         feed.getFolderAttr(), tops, nullptr, nullptr);
+}
+
+void PlanEmitter::emitLaunch(KernelOp kernel, planir::ProgramOp plan) {
+  SmallVector<Value> arguments;
+  for (Value input : kernel.getInputs())
+    arguments.push_back(buffer(input));
+  for (Value result : kernel.getOutputs())
+    arguments.push_back(buffer(result));
+  planir::LaunchOp::create(b, kernel.getLoc(),
+                           outline(kernel, plan).getSymName(), arguments,
+                           kernel.getLayersAttr(), isBackward, nullptr);
+}
+
+LogicalResult PlanEmitter::emitCall(CallInterface call) {
+  Operation *built =
+      call.buildCall(b, [&](Value value) { return buffer(value); });
+  auto step = dyn_cast_or_null<planir::StepInterface>(built);
+  if (!step)
+    return call.emitError("phase plan: this call has no step");
+  if (auto layer = call->getAttrOfType<StringAttr>("layer"))
+    step.setLayersAttr(b.getStrArrayAttr({layer.getValue()}));
+  step.setBackward(isBackward);
+  step.setFlopsAttr(b.getI64IntegerAttr(call.countFlops()));
+  return success();
+}
+
+LogicalResult PlanEmitter::emitSteps(planir::ProgramOp plan) {
   for (Operation &op : program.getBody().front()) {
-    Location loc = op.getLoc();
     // The gradient of an operation stands behind every forward one.
-    auto kernelOp = dyn_cast<KernelOp>(op);
-    if (op.hasAttr("brew.backward") || (kernelOp && kernelOp.getBackward()))
-      backward = b.getUnitAttr();
-    if (auto feed = dyn_cast<FeedOp>(op)) {
-      SmallVector<Value> tops;
-      for (Value value : feed.getValues())
-        tops.push_back(buffer(value));
-      planir::FeedOp::create(b, loc, feed.getLayerAttr(), feed.getKindAttr(),
-                             feed.getConfigAttr(), feed.getFolderAttr(), tops,
-                             nullptr, nullptr);
-    } else if (KernelOp kernel = kernelOp) {
-      SmallVector<Value> arguments;
-      for (Value input : kernel.getInputs())
-        arguments.push_back(buffer(input));
-      for (Value result : kernel.getOutputs())
-        arguments.push_back(buffer(result));
-      planir::LaunchOp::create(b, loc, outline(kernel, plan).getSymName(),
-                               arguments, kernel.getLayersAttr(),
-                               backward != nullptr, nullptr);
-    } else if (auto conv = dyn_cast<ConvolutionOp>(op)) {
-      planir::ConvolutionOp::create(
-          b, loc, direction(Direction::Forward), buffer(conv.getX()),
-          buffer(conv.getW()), conv.getB() ? buffer(conv.getB()) : Value(),
-          buffer(conv.getY()), conv.getKernelAttr(), conv.getStrideAttr(),
-          conv.getPadAttr(), conv.getDilationAttr(), conv.getGroupAttr(),
-          conv.getReluAttr(), layersOf(&op), backward, flops(&op));
-    } else if (auto deconv = dyn_cast<DeconvolutionOp>(op)) {
-      planir::ConvolutionOp::create(
-          b, loc, direction(Direction::BackwardData), buffer(deconv.getY()),
-          buffer(deconv.getW()), Value(), buffer(deconv.getX()),
-          deconv.getKernelAttr(), deconv.getStrideAttr(), deconv.getPadAttr(),
-          deconv.getDilationAttr(), deconv.getGroupAttr(), nullptr,
-          layersOf(&op), backward, flops(&op));
-    } else if (auto conv = dyn_cast<ConvolutionBackwardDataOp>(op)) {
-      planir::ConvolutionOp::create(
-          b, loc, direction(Direction::BackwardData), buffer(conv.getDx()),
-          buffer(conv.getW()), Value(), buffer(conv.getDy()),
-          conv.getKernelAttr(), conv.getStrideAttr(), conv.getPadAttr(),
-          conv.getDilationAttr(), conv.getGroupAttr(), nullptr, layersOf(&op),
-          b.getUnitAttr(), flops(&op));
-    } else if (auto conv = dyn_cast<ConvolutionBackwardWeightsOp>(op)) {
-      planir::ConvolutionOp::create(
-          b, loc, direction(Direction::BackwardWeights), buffer(conv.getX()),
-          buffer(conv.getDw()), conv.getDb() ? buffer(conv.getDb()) : Value(),
-          buffer(conv.getDy()), conv.getKernelAttr(), conv.getStrideAttr(),
-          conv.getPadAttr(), conv.getDilationAttr(), conv.getGroupAttr(),
-          nullptr, layersOf(&op), b.getUnitAttr(), flops(&op));
-    } else if (auto ip = dyn_cast<InnerProductOp>(op)) {
-      planir::InnerProductOp::create(
-          b, loc, direction(Direction::Forward), buffer(ip.getX()),
-          buffer(ip.getW()), ip.getB() ? buffer(ip.getB()) : Value(),
-          buffer(ip.getY()), ip.getAxisAttr(), ip.getTransposeAttr(),
-          ip.getReluAttr(), layersOf(&op), backward, flops(&op));
-    } else if (auto ip = dyn_cast<InnerProductBackwardDataOp>(op)) {
-      planir::InnerProductOp::create(
-          b, loc, direction(Direction::BackwardData), buffer(ip.getDx()),
-          buffer(ip.getW()), Value(), buffer(ip.getDy()), ip.getAxisAttr(),
-          ip.getTransposeAttr(), nullptr, layersOf(&op), b.getUnitAttr(),
-          flops(&op));
-    } else if (auto ip = dyn_cast<InnerProductBackwardWeightsOp>(op)) {
-      planir::InnerProductOp::create(
-          b, loc, direction(Direction::BackwardWeights), buffer(ip.getX()),
-          buffer(ip.getDw()), ip.getDb() ? buffer(ip.getDb()) : Value(),
-          buffer(ip.getDy()), ip.getAxisAttr(), ip.getTransposeAttr(), nullptr,
-          layersOf(&op), b.getUnitAttr(), flops(&op));
+    auto kernel = dyn_cast<KernelOp>(op);
+    isBackward |=
+        op.hasAttr("brew.backward") || (kernel && kernel.getBackward());
+    if (kernel) {
+      emitLaunch(kernel, plan);
+    } else if (auto feed = dyn_cast<FeedOp>(op)) {
+      emitFeed(feed);
+    } else if (auto call = dyn_cast<CallInterface>(op)) {
+      if (failed(emitCall(call)))
+        return failure();
+    } else if (!op.hasTrait<IsView>() && !op.hasTrait<IsFixedRead>() &&
+               !op.hasTrait<IsSink>()) {
+      return op.emitError("phase plan: this operation is no step");
     }
   }
   for (auto &[value, place] : roots.copies()) {
@@ -216,12 +186,16 @@ void PlanEmitter::emitSteps(planir::ProgramOp plan) {
         planir::BufferOp::create(b, value.getLoc(), type, place.name,
                                  place.arena, place.offset, nullptr, false);
     planir::CopyOp::create(b, value.getLoc(), buffer(value), target, nullptr,
-                           backward != nullptr, nullptr);
+                           isBackward, nullptr);
   }
+  return success();
 }
 
-void PlanEmitter::emitSinks() {
+LogicalResult PlanEmitter::emitSinks() {
   for (Operation &op : program.getBody().front()) {
+    // What is stored has been made, or copied, where it belongs.
+    if (!op.hasTrait<IsSink>() || op.hasTrait<IsStore>())
+      continue;
     if (auto output = dyn_cast<OutputOp>(op))
       planir::OutputOp::create(b, op.getLoc(), buffer(output.getValue()),
                                output.getBlobAttr(), output.getLossWeightAttr(),
@@ -233,10 +207,13 @@ void PlanEmitter::emitSinks() {
       planir::CheckLabelsOp::create(
           b, op.getLoc(), buffer(check.getStatus()), buffer(check.getLabels()),
           check.getLimitAttr(), check.getLayerAttr(), check.getBlobAttr());
+    else
+      return op.emitError("phase plan: nothing takes what ends here");
   }
+  return success();
 }
 
-planir::ProgramOp PlanEmitter::run() {
+FailureOr<planir::ProgramOp> PlanEmitter::run() {
   auto plan = planir::ProgramOp::create(
       b, program.getLoc(), program.getSymName(),
       program.getPhase() == Phase::Test, program.getBlobsAttr(),
@@ -244,13 +221,14 @@ planir::ProgramOp PlanEmitter::run() {
       program.getCaffeBytes().value_or(0));
   OpBuilder::InsertionGuard guard(b);
   b.createBlock(&plan.getBody());
-  emitSteps(plan);
-  emitSinks();
+  if (failed(emitSteps(plan)) || failed(emitSinks()))
+    return failure();
   return plan;
 }
 
-planir::ProgramOp brew::emitPlan(ProgramOp program, const PlanRoots &roots,
-                                 OpBuilder &b,
-                                 llvm::StringMap<int> &kernelNames) {
+FailureOr<planir::ProgramOp> brew::emitPlan(ProgramOp program,
+                                            const PlanRoots &roots,
+                                            OpBuilder &b,
+                                            llvm::StringMap<int> &kernelNames) {
   return PlanEmitter(program, roots, b, kernelNames).run();
 }

@@ -12,9 +12,10 @@ namespace brew {
 
 /// Writes a program in the plan dialect at `b`, with outlined kernels before
 /// it. `kernelNames` are the names that the module's symbols have; those of
-/// kernels are added.
-planir::ProgramOp emitPlan(ir::ProgramOp program, const PlanRoots &roots,
-                           mlir::OpBuilder &b,
-                           llvm::StringMap<int> &kernelNames);
+/// kernels are added. Reports an operation that has no place in a plan.
+mlir::FailureOr<planir::ProgramOp> emitPlan(ir::ProgramOp program,
+                                            const PlanRoots &roots,
+                                            mlir::OpBuilder &b,
+                                            llvm::StringMap<int> &kernelNames);
 
 } // namespace brew

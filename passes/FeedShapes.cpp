@@ -3,6 +3,7 @@
 
 #include "formats/BinaryProto.h"
 #include "formats/Error.h"
+#include "formats/FeedKinds.h"
 #include "formats/Hdf5.h"
 #include "formats/PathLookup.h"
 #include "passes/RecordShape.h"
@@ -13,6 +14,7 @@
 
 using namespace brew;
 using formats::dimsText;
+using formats::FeedSource;
 
 namespace {
 
@@ -21,31 +23,38 @@ class Feed {
 public:
   Feed(caffe::LayerParameter &layer, const std::vector<std::string> &folders,
        const FeedOptions &options)
-      : layer(layer), folders(folders), options(options) {}
+      : layer(layer), kind(formats::findFeedKind(layer.type())),
+        folders(folders), options(options) {}
 
   std::vector<FeedShape> shapes() {
-    std::vector<FeedShape> shapes = shapesOfType();
+    std::vector<FeedShape> shapes = shapesOfSource();
     for (size_t i = 0; i < shapes.size(); ++i)
       checkGiven(static_cast<int>(i), shapes[i]);
     return shapes;
   }
 
 private:
-  std::vector<FeedShape> shapesOfType() {
-    const std::string &type = layer.type();
-    if (type == "Input")
+  std::vector<FeedShape> shapesOfSource() {
+    if (!kind)
+      throw badInput("data layers of type " + layer.type() +
+                     " are not supported yet");
+    switch (kind->source) {
+    case FeedSource::Input:
       return inputShapes();
-    if (type == "DummyData")
-      return dummyShapes();
-    if (type == "MemoryData")
+    case FeedSource::Memory:
       return memoryShapes();
-    if (type == "Data")
+    case FeedSource::Database:
       return databaseShapes();
-    if (type == "HDF5Data")
+    case FeedSource::Hdf5:
       return hdf5Shapes();
-    if (type == "InfogainLoss")
+    case FeedSource::Fillers:
+      return dummyShapes();
+    case FeedSource::Matrix:
       return blobShapes();
-    throw badInput("data layers of type " + type + " are not supported yet");
+    case FeedSource::RandomKey:
+      break; // what the key means fixes its shape (see brew-resolve-feeds)
+    }
+    throw Error(ExitStatus::Bug, "a key of random numbers has no settings");
   }
   const FeedShape *given(int top) const {
     auto found = options.given.find(layer.top(top));
@@ -81,6 +90,7 @@ private:
                  const std::string &from) const;
 
   caffe::LayerParameter &layer;
+  const formats::FeedKind *kind; ///< null: none that there is
   const std::vector<std::string> &folders;
   const FeedOptions &options;
   /// The leading dimension is the layer's or an option's, whatever shape is
@@ -106,8 +116,7 @@ std::optional<std::string> Feed::findSource(const std::string &name,
                                             const std::string &example) const {
   int missing = -1;
   for (int i = 0; i < layer.top_size() && missing < 0; ++i)
-    // Labels have one value per record, whatever the source.
-    if (!given(i) && !(layer.type() == "Data" && i == 1))
+    if (!given(i) && !kind->isLabel(i))
       missing = i;
   if (missing < 0)
     return formats::findPath(name, folders);

@@ -37,6 +37,7 @@ std::optional<Fixed> FixedPlaces::read(Operation *op) const {
                  static_cast<int64_t>(read.getScalar()) *
                      brew::kBufferAlignment,
                  stringifySolverScalar(read.getScalar()).str()};
+  assert(!op->hasTrait<IsFixedRead>() && "a read without a place");
   return std::nullopt;
 }
 
@@ -57,5 +58,6 @@ std::optional<Fixed> FixedPlaces::stored(Operation *op) const {
                      std::to_string(store.getSlot())};
   if (auto store = dyn_cast<StoreAllGradientsOp>(op))
     return allGradients(store.getSums());
+  assert(!op->hasTrait<IsStore>() && "a store without a place");
   return std::nullopt;
 }

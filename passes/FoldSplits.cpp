@@ -2,6 +2,9 @@
 #include "dialects/Brew/BrewDialect.h"
 #include "passes/Passes.h"
 
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+
 namespace brew {
 #define GEN_PASS_DEF_FOLDSPLITS
 #include "passes/Passes.h.inc"
@@ -11,17 +14,29 @@ using namespace mlir;
 using namespace brew::ir;
 
 namespace {
+struct FoldSplit : OpRewritePattern<SplitOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SplitOp op,
+                                PatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, SmallVector<Value>(op->getNumResults(), op.getX()));
+    return success();
+  }
+};
+
+struct EraseSilence : OpRewritePattern<SilenceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SilenceOp op,
+                                PatternRewriter &rewriter) const override {
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 struct FoldSplits : brew::impl::FoldSplitsBase<FoldSplits> {
   void runOnOperation() override {
-    getOperation().walk([](Operation *op) {
-      if (auto split = dyn_cast<SplitOp>(op)) {
-        for (Value top : split.getYs())
-          top.replaceAllUsesWith(split.getX());
-        op->erase();
-      } else if (isa<SilenceOp>(op)) {
-        op->erase();
-      }
-    });
+    RewritePatternSet patterns(&getContext());
+    patterns.add<FoldSplit, EraseSilence>(&getContext());
+    walkAndApplyPatterns(getOperation(), std::move(patterns));
   }
 };
 } // namespace

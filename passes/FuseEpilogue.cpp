@@ -3,7 +3,8 @@
 #include "dialects/Brew/layers/Convolution.h"
 #include "passes/Passes.h"
 
-#include "mlir/IR/Builders.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace brew {
 #define GEN_PASS_DEF_FUSEEPILOGUE
@@ -14,29 +15,43 @@ using namespace mlir;
 using namespace brew::ir;
 
 namespace {
+struct FuseReLU : OpRewritePattern<ReLUOp> {
+  FuseReLU(MLIRContext *context, bool plainProducts)
+      : OpRewritePattern(context), plainProducts(plainProducts) {}
+
+  LogicalResult matchAndRewrite(ReLUOp relu,
+                                PatternRewriter &rewriter) const override {
+    Operation *producer = relu.getX().getDefiningOp();
+    if (!isa_and_nonnull<ConvolutionOp, InnerProductOp>(producer) ||
+        producer->hasAttr("relu") || !relu.getX().hasOneUse())
+      return failure();
+    if (plainProducts && isa<InnerProductOp>(producer) &&
+        !relu.getNegativeSlope().isZero())
+      return failure();
+    rewriter.modifyOpInPlace(producer, [&] {
+      producer->setAttr("relu", rewriter.getF32FloatAttr(
+                                    relu.getNegativeSlope().convertToFloat()));
+      producer->setLoc(
+          rewriter.getFusedLoc({producer->getLoc(), relu.getLoc()}));
+      producer->setAttr(
+          "layer", rewriter.getStringAttr(
+                       producer->getAttrOfType<StringAttr>("layer").getValue() +
+                       "+" + relu.getLayer()));
+    });
+    rewriter.replaceOp(relu, relu.getX());
+    return success();
+  }
+
+  bool plainProducts;
+};
+
 struct FuseEpilogue : brew::impl::FuseEpilogueBase<FuseEpilogue> {
   using FuseEpilogueBase::FuseEpilogueBase;
 
   void runOnOperation() override {
-    getOperation().walk([&](ReLUOp relu) {
-      Operation *producer = relu.getX().getDefiningOp();
-      if (!isa_and_nonnull<ConvolutionOp, InnerProductOp>(producer) ||
-          producer->hasAttr("relu") || !relu.getX().hasOneUse())
-        return;
-      if (plainProducts && isa<InnerProductOp>(producer) &&
-          !relu.getNegativeSlope().isZero())
-        return;
-      Builder b(&getContext());
-      producer->setAttr(
-          "relu", b.getF32FloatAttr(relu.getNegativeSlope().convertToFloat()));
-      producer->setLoc(b.getFusedLoc({producer->getLoc(), relu.getLoc()}));
-      producer->setAttr(
-          "layer", b.getStringAttr(
-                       producer->getAttrOfType<StringAttr>("layer").getValue() +
-                       "+" + relu.getLayer()));
-      relu.getY().replaceAllUsesWith(relu.getX());
-      relu.erase();
-    });
+    RewritePatternSet patterns(&getContext());
+    patterns.add<FuseReLU>(&getContext(), plainProducts);
+    walkAndApplyPatterns(getOperation(), std::move(patterns));
   }
 };
 } // namespace

@@ -9,15 +9,6 @@
 
 namespace brew {
 
-/// A window along one dimension.
-struct CallWindow {
-  int64_t kernel, stride, pad, dilation;
-};
-
-/// The padding behind the last of `x` elements with which a convolution has `y`
-/// results: `window.pad` if that is one, else the least that is.
-int64_t endPadding(int64_t x, int64_t y, const CallWindow &window);
-
 /// Replaces `op`, which gives a bias gradient, by one that does not; `sum` is
 /// what takes its place.
 ir::ConvolutionBackwardWeightsOp

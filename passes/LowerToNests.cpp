@@ -9,6 +9,8 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 namespace brew {
 #define GEN_PASS_DEF_LOWERTONESTS
@@ -29,15 +31,14 @@ constexpr int64_t kSummedApart = 1 << 20;
 struct LowerToNests : brew::impl::LowerToNestsBase<LowerToNests> {
   using LowerToNestsBase::LowerToNestsBase;
 
-  /// Sinks need memory: a constant they name is written by a nest.
+  /// Sinks and calls need memory: a constant they read is written by a nest.
   static void materializeFills(ProgramOp program) {
     program.walk([](FillOp fill) {
-      auto isSink = [](OpOperand &use) {
-        return isa<StoreParamOp, StoreGradientOp, StoreStateOp, KeepOp,
-                   OutputOp>(use.getOwner()) ||
-               isa<LibraryInterface>(use.getOwner());
+      auto needsMemory = [](OpOperand &use) {
+        return use.getOwner()->hasTrait<IsSink>() ||
+               isa<CallInterface>(use.getOwner());
       };
-      if (llvm::none_of(fill->getUses(), isSink))
+      if (llvm::none_of(fill->getUses(), needsMemory))
         return;
       OpBuilder b(fill);
       auto type = tensorOf(fill);
@@ -47,11 +48,13 @@ struct LowerToNests : brew::impl::LowerToNestsBase<LowerToNests> {
         return {body.s.constant(type.getElementType(),
                                 fill.getValue().convertToDouble())};
       })[0];
-      fill.getResult().replaceUsesWithIf(written, isSink);
+      fill.getResult().replaceUsesWithIf(written, needsMemory);
     });
   }
 
-  /// Nests remember the layer they compute, for names and profiles.
+  /// Nests remember the layer they compute, for names and profiles. A listener
+  /// of the builder would miss the sums of gradients that stand before `op`,
+  /// which are the layer's too.
   static void markNests(Operation *op) {
     auto layer = op->getAttrOfType<StringAttr>("layer");
     Attribute backward = op->getAttr("brew.backward");
@@ -111,10 +114,8 @@ struct LowerToNests : brew::impl::LowerToNestsBase<LowerToNests> {
   /// A layer may want no more of a bottom than its shape (the reference of a
   /// Crop): then nothing reads what makes that bottom any more.
   static void eraseUnread(ProgramOp program) {
-    Block &block = program.getBody().front();
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-      if (isOpTriviallyDead(&op))
-        op.erase();
+    IRRewriter rewriter(program.getContext());
+    (void)runRegionDCE(rewriter, program.getBody());
   }
 
   void runOnOperation() override {

@@ -11,6 +11,9 @@ using namespace brew::ir;
 
 namespace {
 
+/// Upstream's makeRegionIsolatedFromAbove would move the nests and make the
+/// arguments too, but in the order in which operands happen to be met, initial
+/// values first; the arguments of a kernel are its nests' inputs in order.
 class Outliner {
 public:
   Outliner(ArrayRef<const Group *> parts, Operation *position)

@@ -29,7 +29,7 @@ struct PlaceSlices : brew::impl::PlaceSlicesBase<PlaceSlices> {
   static bool followsStrides(OpOperand &use) {
     Operation *user = use.getOwner();
     return !isa<ProgramOp>(user->getParentOp()) || // inside a nest's body
-           isa<linalg::GenericOp, CutOp, KeepOp, OutputOp>(user);
+           isa<linalg::GenericOp>(user) || user->hasTrait<FollowsStrides>();
   }
 
   /// Whether the operand of a join can be made in its place.
@@ -79,7 +79,7 @@ struct PlaceSlices : brew::impl::PlaceSlicesBase<PlaceSlices> {
         b.setInsertionPointAfter(source);
       Value placed = copy(b, join, x, type);
       operand.set(placed);
-      if (isa_and_nonnull<LibraryInterface>(x.getDefiningOp()))
+      if (isa_and_nonnull<CallInterface>(x.getDefiningOp()))
         x.replaceUsesWithIf(placed, [&](OpOperand &use) {
           return !isa<JoinOp>(use.getOwner()) && followsStrides(use) &&
                  use.getOwner() != placed.getDefiningOp();

@@ -95,8 +95,10 @@ struct PlanMemory : brew::impl::PlanMemoryBase<PlanMemory> {
       StringAttr name = program.getSymNameAttr();
       // Two symbols of one name do not verify; the old one goes first.
       program.setSymName((name.getValue() + ".source").str());
-      planir::ProgramOp plan = brew::emitPlan(program, roots, b, kernelNames);
-      plan.setSymName(name.getValue());
+      auto plan = brew::emitPlan(program, roots, b, kernelNames);
+      if (failed(plan))
+        return signalPassFailure();
+      plan->setSymName(name.getValue());
       transient = std::max(transient, roots.arenaBytes);
       program.erase();
     }

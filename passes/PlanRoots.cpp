@@ -3,6 +3,7 @@
 
 #include "dialects/Brew/KernelAnalysis.h"
 #include "dialects/Brew/layers/Shape.h"
+#include "formats/FeedKinds.h"
 #include "passes/ValuePlace.h"
 
 using namespace mlir;
@@ -32,6 +33,11 @@ void PlanRoots::touch(Value value, int64_t step) {
   Root &root = roots[rootOf(value)];
   root.live.first = std::min(root.live.first, step);
   root.live.last = std::max(root.live.last, step);
+}
+
+/// Whether what `op` names must still be there after the run.
+static bool isReadAtEnd(Operation *op) {
+  return op->hasTrait<IsSink>() && !op->hasTrait<IsStore>();
 }
 
 /// Whether a later step than `step` reads what lies at a fixed place.
@@ -96,9 +102,10 @@ void PlanRoots::findLastUses() {
   stepCount = step;
   // Last step at which each value, through all its views, is read.
   for (Operation &op : llvm::reverse(block)) {
-    bool sink = isa<KeepOp, OutputOp, CheckLabelsOp>(op);
-    int64_t when = isStep(&op) ? stepNumber[&op] : sink ? stepCount : -1;
-    if (isa<ReinterpretOp, CutOp, JoinOp>(op))
+    int64_t when = isStep(&op)        ? stepNumber[&op]
+                   : isReadAtEnd(&op) ? stepCount
+                                      : -1;
+    if (op.hasTrait<IsView>())
       when = lastUse.count(op.getResult(0)) ? lastUse[op.getResult(0)]
                                             : int64_t(-1);
     for (Value operand : op.getOperands())
@@ -120,9 +127,8 @@ void PlanRoots::findRoots() {
     if (auto feed = dyn_cast<FeedOp>(op)) {
       // Readers that fill a blob for every run may share its bytes later on;
       // blobs that are set once must keep them.
-      bool everyRun = feed.getKind() == "Data" ||
-                      feed.getKind() == "HDF5Data" ||
-                      feed.getKind() == "Random";
+      const formats::FeedKind *kind = formats::findFeedKind(feed.getKind());
+      const bool everyRun = kind && kind->isRefilled;
       for (Value value : feed.getValues()) {
         unsigned root = newRoot(value, 0);
         roots[root].live.last = everyRun ? 0 : stepCount;
@@ -151,7 +157,7 @@ void PlanRoots::findRoots() {
   }
   // What is read after the run keeps its bytes to the end.
   for (Operation &op : block)
-    if (isa<KeepOp, OutputOp, CheckLabelsOp>(op))
+    if (isReadAtEnd(&op))
       for (Value operand : op.getOperands()) {
         touch(operand, stepCount);
         roots[rootOf(operand)].pinned = true;

@@ -49,7 +49,7 @@ public:
 
 private:
   static bool isStep(mlir::Operation *op) {
-    return mlir::isa<ir::KernelOp, ir::LibraryInterface>(op);
+    return mlir::isa<ir::KernelOp, ir::CallInterface>(op);
   }
   unsigned rootOf(mlir::Value value) const;
   unsigned newRoot(mlir::Value value, int64_t step);

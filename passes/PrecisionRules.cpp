@@ -30,11 +30,6 @@ bool isExactOperand(OpOperand &operand) {
   return isa<GenericInterface>(op) && !isKnown(op);
 }
 
-bool isSink(Operation *op) {
-  return isa<StoreParamOp, StoreGradientOp, StoreStateOp, OutputOp, KeepOp,
-             CheckLabelsOp>(op);
-}
-
 /// Whether exact results make the operands exact as well.
 bool passesOn(Operation *op) {
   if (isa<ScalarBodyInterface, UnscaleOp>(op) || brew::movesElements(op))
@@ -48,7 +43,7 @@ bool passesOn(Operation *op) {
 llvm::DenseSet<Value> brew::findExactValues(ProgramOp program) {
   llvm::DenseSet<Value> exact;
   for (Operation &op : llvm::reverse(program.getBody().front())) {
-    if (isa<StoreParamOp, StoreGradientOp, StoreStateOp>(op))
+    if (op.hasTrait<IsStore>())
       exact.insert(op.getOperand(0));
     for (OpOperand &operand : op.getOpOperands())
       if (isExactOperand(operand))
@@ -86,11 +81,12 @@ bool brew::isNarrowResult(OpResult result) {
   auto type = dyn_cast<RankedTensorType>(result.getType());
   if (!type || !type.getElementType().isF32() || type.getNumElements() <= 1)
     return false;
-  if (isa<FeedOp, ParamValueOp, ParamGradientOp, ParamStateOp, SolverScalarOp,
-          FillOp, CastOp, UnscaleOp, tensor::EmptyOp, linalg::FillOp>(op) ||
-      op->hasTrait<OpTrait::ConstantLike>())
+  if (isa<FeedOp, FillOp, CastOp, UnscaleOp, tensor::EmptyOp, linalg::FillOp>(
+          op) ||
+      op->hasTrait<IsFixedRead>() || op->hasTrait<OpTrait::ConstantLike>())
     return false;
-  if (llvm::all_of(result.getUsers(), isSink))
+  if (llvm::all_of(result.getUsers(),
+                   [](Operation *user) { return user->hasTrait<IsSink>(); }))
     return false;
   // Beyond its tops a layer's results are what it saves for the backward pass.
   // Parts of a composite layer have no names for theirs.

@@ -2,6 +2,7 @@
 //----------------===//
 #include "dialects/Brew/BrewDialect.h"
 #include "formats/Error.h"
+#include "formats/FeedKinds.h"
 #include "passes/FeedShapes.h"
 #include "passes/Passes.h"
 
@@ -64,7 +65,8 @@ private:
   void resolve(FeedOp feed, const brew::FeedOptions &given) {
     const std::string who = "layer '" + feed.getLayer().str() + "' (" +
                             feed.getKind().str() + "): ";
-    if (feed.getKind() == "Random") {
+    const auto *kind = brew::formats::findFeedKind(feed.getKind());
+    if (kind && kind->source == brew::formats::FeedSource::RandomKey) {
       // A key of two words (dialects/Brew/RandomBits.h).
       for (Value value : feed.getValues())
         value.setType(RankedTensorType::get({2}, elementOf(value)));

@@ -25,6 +25,9 @@ using namespace brew::ir;
 namespace {
 
 /// One nest and the reduction loops whose iterations become partial sums.
+/// Upstream's splitReduction and tileReductionUsingForall take one loop and one
+/// result at a time and know no layouts; here one pair of nests gives all sums
+/// of all results.
 class Split {
 public:
   Split(linalg::GenericOp nest, ArrayRef<unsigned> loops)

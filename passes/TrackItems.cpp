@@ -15,10 +15,6 @@ using namespace brew::ir;
 
 namespace {
 struct TrackItems : brew::impl::TrackItemsBase<TrackItems> {
-  static bool isSink(Operation *op) {
-    return isa<KeepOp, OutputOp, CheckLabelsOp>(op);
-  }
-
   static LogicalResult visit(Operation *op, ItemCounts &counts) {
     if (auto layer = dyn_cast<ItemsInterface>(op))
       return layer.countItems(counts);
@@ -30,7 +26,7 @@ struct TrackItems : brew::impl::TrackItemsBase<TrackItems> {
           counts.set(result, count);
       return success();
     }
-    if (isSink(op) || isa<SilenceOp>(op))
+    if (op->hasTrait<IsSink>() || isa<SilenceOp>(op))
       return success();
     for (Value operand : op->getOperands())
       if (failed(counts.requireWhole(op, operand)))

@@ -2,7 +2,6 @@
 //-----===//
 #include "dialects/Brew/layers/Recurrent.h"
 #include "dialects/Brew/layers/Shape.h"
-#include "dialects/Brew/layers/Solver.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,18 +20,15 @@ using namespace brew::ir;
 
 namespace {
 
-bool isSink(Operation *op) {
-  return isa<StoreParamOp, StoreGradientOp, StoreStateOp, StoreAllGradientsOp,
-             OutputOp, KeepOp, CheckLabelsOp>(op);
-}
-bool isRead(Operation *op) {
-  return isa<ParamValueOp, ParamGradientOp, ParamStateOp, AllGradientsOp,
-             SolverScalarOp>(op);
+/// What is at the edges of a program in every phase.
+bool isEdge(Operation *op) {
+  return op->hasTrait<IsFixedRead>() || op->hasTrait<IsSink>() ||
+         isa<FeedOp>(op);
 }
 
 /// The parameter that an operation reads or stores, if it does.
 FlatSymbolRefAttr paramOf(Operation *op) {
-  return isRead(op) || isSink(op)
+  return op->hasTrait<IsFixedRead>() || op->hasTrait<IsSink>()
              ? op->getAttrOfType<FlatSymbolRefAttr>("param")
              : FlatSymbolRefAttr();
 }
@@ -48,7 +44,7 @@ bool hasPlace(Operation *op) {
 
 struct VerifyImport : brew::impl::VerifyImportBase<VerifyImport> {
   LogicalResult check(Operation *op, const SymbolTable &symbols) {
-    if (!isa<FeedOp, ShapeInterface>(op) && !isRead(op) && !isSink(op))
+    if (!isa<ShapeInterface>(op) && !isEdge(op))
       return op->emitError("phase import: this operation is no layer");
     if (op->hasAttr("brew.backward") || isa<StoreGradientOp>(op))
       return op->emitError("phase import: there are no gradients yet");
@@ -145,7 +141,7 @@ LogicalResult checkParts(Operation *op) {
         return failure();
     return success();
   }
-  if (isa<KernelOp, KeepOp, OutputOp>(op))
+  if (op->hasTrait<FollowsStrides>())
     return success();
   for (Value value : llvm::concat<Value>(llvm::to_vector(op->getOperands()),
                                          SmallVector<Value>(op->getResults())))
@@ -208,18 +204,17 @@ struct VerifyFused : brew::impl::VerifyFusedBase<VerifyFused> {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       bool ends = false;
       for (Operation &op : program.getBody().front()) {
-        if (isa<KernelOp, LibraryInterface>(op) && ends) {
+        if (isa<KernelOp, CallInterface>(op) && ends) {
           op.emitError("phase fused: a step stands behind what stores or keeps "
                        "values");
           return signalPassFailure();
         }
-        ends |= isSink(&op);
+        ends |= op.hasTrait<IsSink>();
         if (auto kernel = dyn_cast<KernelOp>(op);
             kernel && failed(checkKernel(kernel)))
           return signalPassFailure();
-        if (!isa<FeedOp, KernelOp, LibraryInterface, ReinterpretOp, JoinOp,
-                 CutOp>(op) &&
-            !isRead(&op) && !isSink(&op)) {
+        if (!isa<KernelOp, CallInterface>(op) && !op.hasTrait<IsView>() &&
+            !isEdge(&op)) {
           op.emitError("phase fused: this operation is neither a vendor call "
                        "nor part of a kernel");
           return signalPassFailure();

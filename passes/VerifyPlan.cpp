@@ -1,5 +1,5 @@
-//===- VerifyPlan.cpp - Proves that no live bytes are overwritten ----------===//
-#include "dialects/Brew/layers/Shape.h"
+//===- VerifyPlan.cpp - Proves that no live bytes are overwritten
+//----------===//
 #include "dialects/Plan/PlanDialect.h"
 #include "passes/MemoryPlanner.h"
 #include "passes/PlanParts.h"
@@ -95,128 +95,66 @@ private:
     return success();
   }
 
-  LogicalResult step(Operation *op, ArrayRef<Value> reads,
-                     ArrayRef<Value> writes) {
-    for (Value value : reads)
-      if (value && failed(read(op, value)))
-        return failure();
-    for (Value value : writes)
-      if (value && failed(write(op, value)))
-        return failure();
+  static LogicalResult checkAligned(StepInterface step) {
+    llvm::BitVector aligned = step.alignedOperands();
+    for (auto [i, value] : llvm::enumerate(step->getOperands())) {
+      auto buffer = value.getDefiningOp<BufferOp>();
+      if (aligned[i] && buffer.getOffset() % brew::kBufferAlignment)
+        return step.emitError("needs buffer '")
+               << buffer.getName() << "' aligned, which is a part of another";
+    }
     return success();
   }
 
-  /// A step that reads its inputs while it writes: nothing it writes shares a
-  /// byte with another argument.
-  LogicalResult stepApart(Operation *op, ArrayRef<Value> reads,
-                          ArrayRef<Value> writes) {
-    for (auto [i, written] : llvm::enumerate(writes)) {
-      if (!written)
-        continue;
-      auto out = written.getDefiningOp<BufferOp>();
-      auto apart = [&](Value value) -> LogicalResult {
-        if (!value || !overlap(out, value.getDefiningOp<BufferOp>()))
-          return success();
-        return op->emitError("writes buffer '")
+  /// A step reads its inputs while it writes: what it writes shares no byte
+  /// with another operand, save the one that it says it replaces, which it
+  /// covers exactly.
+  static LogicalResult checkApart(StepInterface step,
+                                  ArrayRef<OpOperand *> writes) {
+    for (OpOperand *written : writes)
+      for (OpOperand &operand : step->getOpOperands()) {
+        auto out = written->get().getDefiningOp<BufferOp>();
+        auto other = operand.get().getDefiningOp<BufferOp>();
+        if (&operand == written || !overlap(out, other))
+          continue;
+        if (out.getOffset() == other.getOffset() &&
+            out.getType() == other.getType() &&
+            step.mayReplace(written->getOperandNumber(),
+                            operand.getOperandNumber()))
+          continue;
+        return step.emitError("writes buffer '")
                << out.getName() << "', which overlaps its argument '"
-               << value.getDefiningOp<BufferOp>().getName() << "'";
-      };
-      for (Value value : reads)
-        if (failed(apart(value)))
-          return failure();
-      for (Value value : writes.drop_front(i + 1))
-        if (failed(apart(value)))
-          return failure();
-    }
-    return step(op, reads, writes);
+               << other.getName() << "'";
+      }
+    return success();
   }
 
   LogicalResult visit(Operation *op) {
     if (auto buffer = dyn_cast<BufferOp>(op))
       return checkBounds(buffer);
-    if (auto feed = dyn_cast<FeedOp>(op))
-      return step(op, {}, SmallVector<Value>(feed.getBuffers()));
-    if (auto launch = dyn_cast<LaunchOp>(op))
-      return visitLaunch(launch);
-    if (auto copy = dyn_cast<CopyOp>(op))
-      return stepApart(op, {copy.getSource()}, {copy.getTarget()});
-    if (auto conv = dyn_cast<ConvolutionOp>(op))
-      return visitCall(conv);
-    if (auto ip = dyn_cast<InnerProductOp>(op))
-      return visitCall(ip);
-    // Sinks read what must still be there at the end.
-    for (Value operand : op->getOperands())
-      if (failed(read(op, operand)))
+    auto known = dyn_cast<MemoryEffectOpInterface>(op);
+    if (!known)
+      return op->emitError("phase plan: this operation does not say what it "
+                           "reads and writes");
+    SmallVector<MemoryEffects::EffectInstance> effects;
+    known.getEffects(effects);
+    SmallVector<OpOperand *> writes;
+    for (MemoryEffects::EffectInstance &effect : effects)
+      if (auto *operand = effect.getEffectValue<OpOperand *>();
+          operand && isa<MemoryEffects::Write>(effect.getEffect()))
+        writes.push_back(operand);
+    if (auto step = dyn_cast<StepInterface>(op))
+      if (failed(checkAligned(step)) || failed(checkApart(step, writes)))
+        return failure();
+    for (MemoryEffects::EffectInstance &effect : effects)
+      if (auto *operand = effect.getEffectValue<OpOperand *>();
+          operand && isa<MemoryEffects::Read>(effect.getEffect()) &&
+          failed(read(op, operand->get())))
+        return failure();
+    for (OpOperand *operand : writes)
+      if (failed(write(op, operand->get())))
         return failure();
     return success();
-  }
-
-  static LogicalResult checkAligned(Operation *step, Value value) {
-    auto buffer = value.getDefiningOp<BufferOp>();
-    if (buffer.getOffset() % brew::kBufferAlignment == 0)
-      return success();
-    return step->emitError("needs buffer '")
-           << buffer.getName() << "' aligned, which is a part of another";
-  }
-
-  template <typename Call> LogicalResult visitCall(Call call) {
-    for (Value value : call->getOperands())
-      if (failed(checkAligned(call, value)))
-        return failure();
-    switch (call.getDirection()) {
-    case Direction::Forward:
-      return stepApart(call, {call.getX(), call.getW(), call.getB()},
-                       {call.getY()});
-    case Direction::BackwardData:
-      return stepApart(call, {call.getY(), call.getW()}, {call.getX()});
-    case Direction::BackwardWeights:
-      return stepApart(call, {call.getX(), call.getY()},
-                       {call.getW(), call.getB()});
-    }
-    return failure();
-  }
-
-  LogicalResult visitLaunch(LaunchOp launch) {
-    auto kernel = symbols.lookup<KernelOp>(launch.getKernel());
-    if (!kernel)
-      return launch.emitError("kernel does not exist");
-    unsigned inputs = kernel.getBody().front().getNumArguments();
-    ArrayRef<int64_t> inPlace = kernel.getInPlace();
-    OperandRange buffers = launch.getBuffers();
-    if (buffers.size() != inputs + inPlace.size())
-      return launch.emitError("passes ")
-             << buffers.size() << " buffers to a kernel of "
-             << inputs + inPlace.size();
-    // Kernels count on aligned buffers, save for parts.
-    for (auto [i, value] : llvm::enumerate(buffers)) {
-      Block &body = kernel.getBody().front();
-      Type type = i < inputs
-                      ? body.getArgument(i).getType()
-                      : body.getTerminator()->getOperand(i - inputs).getType();
-      auto tensor = dyn_cast<RankedTensorType>(type);
-      bool isPart = tensor && brew::ir::isPart(tensor);
-      if (!isPart && failed(checkAligned(launch, value)))
-        return failure();
-    }
-    // What a launch writes overlaps none of its other arguments, save the
-    // input it declares to overwrite, which it covers exactly.
-    for (auto [i, shared] : llvm::enumerate(inPlace)) {
-      auto out = buffers[inputs + i].getDefiningOp<BufferOp>();
-      for (auto [j, value] : llvm::enumerate(buffers)) {
-        auto other = value.getDefiningOp<BufferOp>();
-        if (j == inputs + i || !overlap(out, other))
-          continue;
-        bool declared = static_cast<int64_t>(j) == shared &&
-                        out.getOffset() == other.getOffset() &&
-                        out.getType() == other.getType();
-        if (!declared)
-          return launch.emitError("writes buffer '")
-                 << out.getName() << "', which overlaps its argument '"
-                 << other.getName() << "'";
-      }
-    }
-    return step(launch, SmallVector<Value>(buffers.take_front(inputs)),
-                SmallVector<Value>(buffers.drop_front(inputs)));
   }
 
   ProgramOp program;

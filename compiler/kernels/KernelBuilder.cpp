@@ -3,6 +3,7 @@
 
 #include "dialects/Brew/BrewDialect.h"
 
+#include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
@@ -30,24 +31,16 @@ namespace {
 
 /// Adds factor * expr to `sum`; false if expr is not linear.
 bool addLinear(AffineExpr expr, int64_t factor, Linear &sum) {
-  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
-    sum.coefs[dim.getPosition()] += factor;
-    return true;
-  }
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
-    sum.constant += factor * constant.getValue();
-    return true;
-  }
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!binary)
+  // Coefficients of the loops, of what divisions add, and the constant.
+  SmallVector<int64_t> flat;
+  const size_t loops = sum.coefs.size();
+  if (failed(getFlattenedAffineExpr(expr, loops, 0, &flat)) ||
+      flat.size() != loops + 1)
     return false;
-  if (binary.getKind() == AffineExprKind::Add)
-    return addLinear(binary.getLHS(), factor, sum) &&
-           addLinear(binary.getRHS(), factor, sum);
-  if (binary.getKind() == AffineExprKind::Mul)
-    if (auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS()))
-      return addLinear(binary.getLHS(), factor * constant.getValue(), sum);
-  return false;
+  for (size_t loop = 0; loop < loops; ++loop)
+    sum.coefs[loop] += factor * flat[loop];
+  sum.constant += factor * flat.back();
+  return true;
 }
 
 /// One kernel under construction.

@@ -2,6 +2,7 @@
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/LayerWords.h"
 #include "dialects/Brew/layers/LayerGroup.h"
+#include "dialects/PartType.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -56,12 +57,6 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 //===----------------------------------------------------------------------===//
 // Layouts
 //===----------------------------------------------------------------------===//
-
-/// The strides of a part of a larger tensor (see layers/Shape.h), or null.
-static DenseI64ArrayAttr partStrides(RankedTensorType type) {
-  auto part = dyn_cast_or_null<DictionaryAttr>(type.getEncoding());
-  return part ? part.getAs<DenseI64ArrayAttr>("strides") : nullptr;
-}
 
 SmallVector<int64_t> brew::ir::memoryOrder(RankedTensorType type) {
   if (auto layout = dyn_cast_or_null<LayoutAttr>(type.getEncoding()))

@@ -16,6 +16,21 @@
 namespace brew::ir {
 /// Shapes of several tensors.
 using Shapes = llvm::SmallVector<llvm::SmallVector<int64_t>>;
+
+/// What values of a program end in: it stores, keeps, checks or gives them out.
+template <typename Op> struct IsSink : mlir::OpTrait::TraitBase<Op, IsSink> {};
+/// A sink that puts its one operand where it outlives programs; any other has
+/// its operands read after the run.
+template <typename Op>
+struct IsStore : mlir::OpTrait::TraitBase<Op, IsStore> {};
+/// Its one result is memory that outlives programs.
+template <typename Op>
+struct IsFixedRead : mlir::OpTrait::TraitBase<Op, IsFixedRead> {};
+/// Computes nothing: its one result lies in the bytes of its operands.
+template <typename Op> struct IsView : mlir::OpTrait::TraitBase<Op, IsView> {};
+/// Reads and writes parts (see dialects/PartType.h) by their strides.
+template <typename Op>
+struct FollowsStrides : mlir::OpTrait::TraitBase<Op, FollowsStrides> {};
 } // namespace brew::ir
 
 #include "dialects/Brew/BrewDialect.h.inc"

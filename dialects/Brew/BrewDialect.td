@@ -56,6 +56,17 @@ class Brew_EnumAttr<EnumAttrInfo info, string mnemonic>
   let assemblyFormat = "$value";
 }
 
+// What an operation is to its program; passes ask for these and know no lists.
+class Brew_Trait<string name> : NativeOpTrait<name> {
+  let cppNamespace = "::brew::ir";
+}
+def Brew_Sink : Brew_Trait<"IsSink">;
+def Brew_StoreTrait : Brew_Trait<"IsStore">;
+defvar Store = TraitList<[Brew_Sink, Brew_StoreTrait]>;
+def Brew_FixedRead : Brew_Trait<"IsFixedRead">;
+def Brew_View : Brew_Trait<"IsView">;
+def Brew_Strided : Brew_Trait<"FollowsStrides">;
+
 class Brew_Op<string mnemonic, list<Trait> traits = []>
     : Op<Brew_Dialect, mnemonic, traits>;
 

@@ -79,17 +79,38 @@ def Brew_GenericInterface : OpInterface<"GenericInterface"> {
     (ins "::mlir::OpBuilder &":$builder)>];
 }
 
+def Brew_CallInterface : OpInterface<"CallInterface"> {
+  let cppNamespace = "::brew::ir";
+  let description = [{
+    An operation that is a step of its own in the plan, and no kernel: a call. What
+    is not lowered to its generic form stays in the program until then.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+        Builds the operation of the plan dialect that computes this one, which has
+        `StepInterface`. `buffer` gives the buffer of an operand or a result. The
+        layer, the number of operations and, behind the first gradient, that it
+        belongs to the backward pass are added by who asks.
+      }], "::mlir::Operation *", "buildCall",
+      (ins "::mlir::OpBuilder &":$builder,
+           "::llvm::function_ref<::mlir::Value(::mlir::Value)>":$buffer)>,
+    InterfaceMethod<"Floating-point operations of one execution.",
+      "int64_t", "countFlops", (ins), "", "return 0;">
+  ];
+}
+
 def Brew_LibraryInterface : OpInterface<"LibraryInterface"> {
   let cppNamespace = "::brew::ir";
   let description = [{
-    An operation that a vendor library computes in one call. What is not lowered to
-    its generic form stays in the program as such a call.
+    An operation with a generic form that a vendor library can compute in one call
+    (`CallInterface`) instead.
   }];
   let methods = [
     InterfaceMethod<"Group that `--no-library=GROUP` names.",
       "::llvm::StringRef", "libraryGroup", (ins)>,
-    InterfaceMethod<"Floating-point operations of one execution.",
-      "int64_t", "countFlops", (ins)>
+    InterfaceMethod<"Whether there is a call for the shapes and layouts of its "
+        "operands, which are floats of at most 32 bits.",
+      "bool", "hasCall", (ins)>
   ];
 }
 

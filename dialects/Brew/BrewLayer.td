@@ -33,7 +33,9 @@ class Brew_Elementwise<string mnemonic, list<Trait> traits = []>
 defvar Gradient = DeclareOpInterfaceMethods<Brew_GradientInterface>;
 defvar Generic = DeclareOpInterfaceMethods<Brew_GenericInterface>;
 defvar Labels = DeclareOpInterfaceMethods<Brew_LabelInterface>;
-defvar Library = DeclareOpInterfaceMethods<Brew_LibraryInterface>;
+defvar Library = TraitList<[
+  DeclareOpInterfaceMethods<Brew_CallInterface, ["countFlops"]>,
+  DeclareOpInterfaceMethods<Brew_LibraryInterface>]>;
 defvar Scalar = DeclareOpInterfaceMethods<Brew_ScalarBodyInterface>;
 defvar ScalarInPlace = DeclareOpInterfaceMethods<Brew_ScalarBodyInterface, ["buildDerivativeFromResult"]>;
 defvar ScalarBroadcast = DeclareOpInterfaceMethods<Brew_ScalarBodyInterface, ["operandAxis"]>;

@@ -47,7 +47,7 @@ def Brew_ParamOp : Brew_Op<"param", [Symbol]> {
   let assemblyFormat = "$sym_name `:` $type attr-dict";
 }
 
-class Brew_ParamRead<string mnemonic> : Brew_Op<mnemonic, [Pure]> {
+class Brew_ParamRead<string mnemonic> : Brew_Op<mnemonic, [Pure, Brew_FixedRead]> {
   let results = (outs AnyTensor:$result);
 }
 
@@ -66,30 +66,30 @@ def Brew_ParamStateOp : Brew_ParamRead<"param_state"> {
   let arguments = (ins FlatSymbolRefAttr:$param, I64Attr:$slot);
   let assemblyFormat = "$param `[` $slot `]` attr-dict `:` type($result)";
 }
-def Brew_SolverScalarOp : Brew_Op<"solver_scalar", [Pure]> {
+def Brew_SolverScalarOp : Brew_Op<"solver_scalar", [Pure, Brew_FixedRead]> {
   let summary = "A scalar the host sets before every update";
   let arguments = (ins Brew_SolverScalarAttr:$scalar);
   let results = (outs AnyTensor:$result);
   let assemblyFormat = "$scalar attr-dict `:` type($result)";
 }
 
-def Brew_StoreParamOp : Brew_Op<"store_param"> {
+def Brew_StoreParamOp : Brew_Op<"store_param", [Store]> {
   let summary = "Makes a value the parameter's present one";
   let arguments = (ins AnyTensor:$value, FlatSymbolRefAttr:$param);
   let assemblyFormat = "$value `,` $param attr-dict `:` type($value)";
 }
-def Brew_StoreGradientOp : Brew_Op<"store_gradient"> {
+def Brew_StoreGradientOp : Brew_Op<"store_gradient", [Store]> {
   let summary = "Keeps a parameter's gradient for the update";
   let arguments = (ins AnyTensor:$value, FlatSymbolRefAttr:$param);
   let assemblyFormat = "$value `,` $param attr-dict `:` type($value)";
 }
-def Brew_StoreStateOp : Brew_Op<"store_state"> {
+def Brew_StoreStateOp : Brew_Op<"store_state", [Store]> {
   let summary = "Makes a value the parameter's solver history";
   let arguments = (ins AnyTensor:$value, FlatSymbolRefAttr:$param, I64Attr:$slot);
   let assemblyFormat = "$value `,` $param `[` $slot `]` attr-dict `:` type($value)";
 }
 
-def Brew_OutputOp : Brew_Op<"output"> {
+def Brew_OutputOp : Brew_Op<"output", [Brew_Sink, Brew_Strided]> {
   let summary = "A top the solver reports, or one that counts for the loss";
   let description = [{
     `inner` marks a top with a loss weight that a later layer consumes: it counts
@@ -100,7 +100,7 @@ def Brew_OutputOp : Brew_Op<"output"> {
   let assemblyFormat = "$value $blob `loss_weight` $loss_weight (`inner` $inner^)? attr-dict `:` type($value)";
 }
 
-def Brew_KeepOp : Brew_Op<"keep"> {
+def Brew_KeepOp : Brew_Op<"keep", [Brew_Sink, Brew_Strided]> {
   let summary = "Pins a value so that it can be read after the run";
   let description = [{
     `what` is "data", "diff" or "param_diff"; `name` the blob, or LAYER/INDEX. For
@@ -111,7 +111,7 @@ def Brew_KeepOp : Brew_Op<"keep"> {
   let assemblyFormat = "$what $name `,` $value attr-dict `:` type($value)";
 }
 
-def Brew_CheckLabelsOp : Brew_Op<"check_labels"> {
+def Brew_CheckLabelsOp : Brew_Op<"check_labels", [Brew_Sink]> {
   let summary = "Ends the run with an error when `status` is not 0";
   let description = [{
     `status` is 1 + the position of the first element of `labels` outside
@@ -129,7 +129,7 @@ def Brew_FillOp : Brew_Op<"fill", [Pure]> {
   let assemblyFormat = "$value attr-dict `:` type($result)";
 }
 
-def Brew_ReinterpretOp : Brew_Op<"reinterpret", [Pure]> {
+def Brew_ReinterpretOp : Brew_Op<"reinterpret", [Pure, Brew_View]> {
   let summary = "The same elements, in row-major order, under another shape";
   let description = "A view: it never moves data. Both types are row-major, or "
     "differ only in dimensions that the layouts keep together.";
@@ -141,7 +141,7 @@ def Brew_ReinterpretOp : Brew_Op<"reinterpret", [Pure]> {
 }
 
 def Brew_KernelOp : Brew_Op<"kernel",
-    [IsolatedFromAbove, SingleBlock, Pure]> {
+    [IsolatedFromAbove, SingleBlock, Pure, Brew_Strided]> {
   let summary = "Loop nests that become one generated kernel";
   let description = [{
     The body holds `linalg.generic` nests (with the `tensor.empty` and `linalg.fill`

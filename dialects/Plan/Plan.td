@@ -7,6 +7,7 @@ include "mlir/IR/EnumAttr.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "dialects/Plan/PlanInterfaces.td"
 
 def Plan_Dialect : Dialect {
   let name = "plan";
@@ -45,6 +46,11 @@ def Plan_Direction : Plan_I32Enum<"Direction", "Which of a call's three computat
   I32EnumAttrCase<"BackwardData", 2, "backward_data">,
   I32EnumAttrCase<"BackwardWeights", 3, "backward_weights">]>;
 def Plan_DirectionAttr : Plan_EnumAttr<Plan_Direction, "direction">;
+
+defvar Effects = DeclareOpInterfaceMethods<MemoryEffectsOpInterface>;
+// What sinks hand buffers over to: without it they would have no effect.
+def Plan_Host : Resource<"::brew::planir::HostResource">;
+defvar ReachesHost = MemoryEffects<[MemWrite<Plan_Host>]>;
 
 class Plan_Op<string mnemonic, list<Trait> traits = []>
     : Op<Plan_Dialect, mnemonic, traits>;
@@ -85,7 +91,7 @@ def Plan_BufferOp : Plan_Op<"buffer", [Pure]> {
 }
 
 class Plan_Step<string mnemonic, list<Trait> traits = []>
-    : Plan_Op<mnemonic, traits> {
+    : Plan_Op<mnemonic, !listconcat([Plan_StepInterface], traits)> {
   dag stepAttributes = (ins OptionalAttr<StrArrayAttr>:$layers, UnitAttr:$backward,
     OptionalAttr<I64Attr>:$flops);
 }
@@ -104,23 +110,32 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> 
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
 }
 
-def Plan_LaunchOp : Plan_Step<"launch"> {
+def Plan_LaunchOp : Plan_Step<"launch", [Effects,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Runs a kernel over its whole domain";
   let arguments = !con((ins FlatSymbolRefAttr:$kernel, Variadic<AnyMemRef>:$buffers),
     stepAttributes);
   let assemblyFormat = "$kernel `(` $buffers `)` attr-dict `:` type($buffers)";
+  let extraClassDeclaration = [{
+    llvm::BitVector alignedOperands();
+    bool mayReplace(unsigned written, unsigned other);
+  }];
 }
 
-def Plan_ConvolutionOp : Plan_Step<"convolution"> {
+def Plan_ConvolutionOp : Plan_Step<"convolution", [Effects]> {
   let summary = "Vendor convolution; see ConvolutionCall in plan.proto";
+  let description = [{
+    `pad_end` is the padding behind the last element, where it is not `pad`.
+  }];
   let arguments = !con((ins Plan_DirectionAttr:$direction, AnyMemRef:$x, AnyMemRef:$w,
     Optional<AnyMemRef>:$b, AnyMemRef:$y, DenseI64ArrayAttr:$kernel,
     DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$pad, DenseI64ArrayAttr:$dilation,
-    I64Attr:$group, OptionalAttr<F32Attr>:$relu), stepAttributes);
+    OptionalAttr<DenseI64ArrayAttr>:$pad_end, I64Attr:$group,
+    OptionalAttr<F32Attr>:$relu), stepAttributes);
   let assemblyFormat = "$direction `x` $x `w` $w (`b` $b^)? `y` $y attr-dict `:` type(operands)";
 }
 
-def Plan_InnerProductOp : Plan_Step<"inner_product"> {
+def Plan_InnerProductOp : Plan_Step<"inner_product", [Effects]> {
   let summary = "Vendor matrix product; see InnerProductCall in plan.proto";
   let arguments = !con((ins Plan_DirectionAttr:$direction, AnyMemRef:$x, AnyMemRef:$w,
     Optional<AnyMemRef>:$b, AnyMemRef:$y, I64Attr:$axis, UnitAttr:$transpose,
@@ -130,8 +145,12 @@ def Plan_InnerProductOp : Plan_Step<"inner_product"> {
 
 def Plan_CopyOp : Plan_Step<"copy"> {
   let summary = "Copies elements between buffers of equal dimensions";
-  let arguments = !con((ins AnyMemRef:$source, AnyMemRef:$target), stepAttributes);
+  let arguments = !con((ins Arg<AnyMemRef, "", [MemRead]>:$source,
+    Arg<AnyMemRef, "", [MemWrite]>:$target), stepAttributes);
   let assemblyFormat = "$source `to` $target attr-dict `:` type($source) `,` type($target)";
+  let extraClassDeclaration = [{
+    llvm::BitVector alignedOperands() { return llvm::BitVector(2, false); }
+  }];
 }
 
 def Plan_FeedOp : Plan_Op<"feed"> {
@@ -141,26 +160,29 @@ def Plan_FeedOp : Plan_Op<"feed"> {
     `mean_dims` the mean that it subtracts; see PixelConversion in plan.proto.
   }];
   let arguments = (ins StrAttr:$layer, StrAttr:$kind, StrAttr:$config, StrAttr:$folder,
-    Variadic<AnyMemRef>:$buffers, OptionalAttr<FlatSymbolRefAttr>:$pixels,
+    Arg<Variadic<AnyMemRef>, "", [MemWrite]>:$buffers,
+    OptionalAttr<FlatSymbolRefAttr>:$pixels,
     OptionalAttr<DenseI64ArrayAttr>:$mean_dims);
   let assemblyFormat = "$layer $kind `(` $buffers `)` attr-dict `:` type($buffers)";
 }
 
-def Plan_OutputOp : Plan_Op<"output"> {
+def Plan_OutputOp : Plan_Op<"output", [ReachesHost]> {
   let summary = "A top that is reported or counts for the loss";
-  let arguments = (ins AnyMemRef:$buffer, StrAttr:$blob, F32Attr:$loss_weight, UnitAttr:$inner);
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, StrAttr:$blob, F32Attr:$loss_weight, UnitAttr:$inner);
   let assemblyFormat = "$buffer $blob `loss_weight` $loss_weight (`inner` $inner^)? attr-dict `:` type($buffer)";
 }
 
-def Plan_KeepOp : Plan_Op<"keep"> {
+def Plan_KeepOp : Plan_Op<"keep", [ReachesHost]> {
   let summary = "A buffer that can be read by name after a run";
-  let arguments = (ins AnyMemRef:$buffer, StrAttr:$what, StrAttr:$name);
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, StrAttr:$what,
+    StrAttr:$name);
   let assemblyFormat = "$what $name `,` $buffer attr-dict `:` type($buffer)";
 }
 
-def Plan_CheckLabelsOp : Plan_Op<"check_labels"> {
+def Plan_CheckLabelsOp : Plan_Op<"check_labels", [ReachesHost]> {
   let summary = "Ends the run with an error when `status` is not 0";
-  let arguments = (ins AnyMemRef:$status, AnyMemRef:$labels, I64Attr:$limit,
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$status,
+    Arg<AnyMemRef, "", [MemRead]>:$labels, I64Attr:$limit,
     StrAttr:$layer, StrAttr:$blob);
   let assemblyFormat = "$status `,` $labels `limit` $limit `layer` $layer `blob` $blob attr-dict `:` type($status) `,` type($labels)";
 }

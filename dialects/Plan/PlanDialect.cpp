@@ -9,6 +9,7 @@
 #include "dialects/Plan/PlanEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Plan/PlanAttributes.cpp.inc"
+#include "dialects/Plan/PlanInterfaces.cpp.inc"
 #define GET_OP_CLASSES
 #include "dialects/Plan/PlanOps.cpp.inc"
 

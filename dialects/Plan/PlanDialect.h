@@ -10,9 +10,19 @@
 #include "mlir/IR/RegionKindInterface.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/BitVector.h"
 
 #include "dialects/Plan/PlanDialect.h.inc"
 #include "dialects/Plan/PlanEnums.h.inc"
+
+namespace brew::planir {
+/// What a program gives to whoever runs it.
+struct HostResource : mlir::SideEffects::Resource::Base<HostResource> {
+  llvm::StringRef getName() final { return "Host"; }
+};
+} // namespace brew::planir
+
+#include "dialects/Plan/PlanInterfaces.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Plan/PlanAttributes.h.inc"
 #define GET_OP_CLASSES

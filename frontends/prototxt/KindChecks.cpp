@@ -54,9 +54,7 @@ void checkBlocks(const caffe::LayerParameter &layer, const LayerKind &kind,
   reflection->ListFields(layer, &fields);
   for (const auto *field : fields)
     if (field->message_type() && !field->is_repeated() &&
-        !kind.reads(field->name()) &&
-        // Which Caffe refuses outright.
-        !(layer.type() == "HDF5Data" && field->name() == "transform_param"))
+        !kind.reads(field->name()) && field->name() != kind.refusedBlock)
       diagnostics.warning(places.where(layer, field->name()),
                           layerWords(layer) + field->name() +
                               " has no effect in a layer of this type");
@@ -77,9 +75,7 @@ void checkBlobs(const caffe::LayerParameter &layer, const LayerKind &kind,
     return;
   }
   const int wanted = static_cast<int>(paramsOf(kind, layer).size());
-  // A Scale makes the bias itself where only the scale is given.
-  const bool isScaleAlone = layer.type() == "Scale" && given == 1;
-  if (given != wanted && !isScaleAlone)
+  if (given != wanted && given != kind.otherBlobCount)
     diagnostics.error(places.where(layer, "blobs", std::min(given - 1, wanted)),
                       layerWords(layer) + "blobs is given " +
                           number(given, "time") + ", but the layer has " +

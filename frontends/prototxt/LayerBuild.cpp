@@ -2,6 +2,8 @@
 
 #include "frontends/prototxt/LayerBuild.h"
 
+#include "formats/FeedKinds.h"
+
 #include <algorithm>
 
 namespace brew::prototxt {
@@ -96,7 +98,7 @@ OperationSpec &LayerBuild::slice(const std::string &name, int number) {
 ValueRef LayerBuild::randomKey() {
   caffe::LayerParameter source;
   source.set_name(layer.name());
-  source.set_type("Random");
+  source.set_type(formats::feedTypeOf(formats::FeedSource::RandomKey));
   OperationSpec &feed = plain("feed");
   feed.text("layer", layer.name())
       .add("tops", std::vector<std::string>())

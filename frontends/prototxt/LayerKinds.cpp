@@ -34,16 +34,6 @@ bool LayerKind::reads(const std::string &block) const {
   return padded.find(" " + block + " ") != std::string::npos;
 }
 
-bool LayerKind::allowsForcedGradient(int index) const {
-  const std::string name = type;
-  if (name == "EuclideanLoss")
-    return true;
-  if (name == "ContrastiveLoss")
-    return index != 2;
-  // The second bottom: labels of a loss, where sequences begin.
-  return index != 1 || !(isLoss || name == "RNN" || name == "LSTM");
-}
-
 const LayerKind *findLayerKind(const std::string &type) {
   static const auto byName = [] {
     std::unordered_map<std::string, const LayerKind *> names;

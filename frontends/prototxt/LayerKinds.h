@@ -45,6 +45,14 @@ struct LayerKind {
   bool differentiatesFrozen = false;
   /// Caffe drops weights that the prototxt gives in `blobs`.
   bool ignoresBlobs = false;
+  /// How many of `blobs` may be given too, where that is not the number of
+  /// parameters: the layer makes the others itself. 0: no other number.
+  int otherBlobCount = 0;
+  /// The bottom that force_backward never gives a gradient, as labels; -1:
+  /// none.
+  int unforcedBottom = -1;
+  /// A block of LayerParameter that the type has an error of its own for.
+  const char *refusedBlock = "";
 
   /// Reports what is wrong with the settings, as far as it can be said without
   /// shapes; null: nothing can be.
@@ -58,7 +66,7 @@ struct LayerKind {
   bool isSupported() const { return build != nullptr; }
   /// Whether force_backward makes bottom `index` get a gradient that nothing
   /// else asks for. Labels and the like never do.
-  bool allowsForcedGradient(int index) const;
+  bool allowsForcedGradient(int index) const { return index != unforcedBottom; }
 
   // For the rows: the same kind with one thing more.
   constexpr LayerKind checkedBy(void (*function)(LayerCheck &)) const {
@@ -87,6 +95,22 @@ struct LayerKind {
     kind.ignoresBlobs = true;
     return kind;
   }
+  constexpr LayerKind alsoTakingBlobs(int count) const {
+    LayerKind kind = *this;
+    kind.otherBlobCount = count;
+    return kind;
+  }
+  /// force_backward leaves out bottom `index`; -1: none.
+  constexpr LayerKind neverForcing(int index) const {
+    LayerKind kind = *this;
+    kind.unforcedBottom = index;
+    return kind;
+  }
+  constexpr LayerKind refusing(const char *block) const {
+    LayerKind kind = *this;
+    kind.refusedBlock = block;
+    return kind;
+  }
   constexpr LayerKind inPlace() const {
     LayerKind kind = *this;
     kind.worksInPlace = true;
@@ -109,9 +133,12 @@ constexpr LayerKind plainKind(const char *type, const char *settings = "") {
 constexpr LayerKind neuronKind(const char *type, const char *settings = "") {
   return plainKind(type, settings).inPlace();
 }
+/// A loss whose second bottom are labels.
 constexpr LayerKind lossKind(const char *type, int minBottoms, int maxBottoms,
                              int maxTops, const char *settings) {
-  return {type, minBottoms, maxBottoms, 1, maxTops, settings, false, true};
+  LayerKind kind = {type, minBottoms, maxBottoms, 1, maxTops, settings};
+  kind.isLoss = true;
+  return kind.neverForcing(1);
 }
 
 using LayerRows = std::vector<LayerKind>;

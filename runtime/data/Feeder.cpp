@@ -3,6 +3,7 @@
 #include "runtime/data/Feeder.h"
 
 #include "formats/Error.h"
+#include "formats/FeedKinds.h"
 #include "runtime/data/Prefetcher.h"
 #include "runtime/plan/Contract.h"
 #include "runtime/weights/Layout.h"
@@ -10,6 +11,9 @@
 #include <algorithm>
 
 namespace brew::runtime {
+
+using formats::FeedSource;
+
 namespace {
 
 /// Number at the end of "test_N"; what a cursor calls its test net.
@@ -19,9 +23,9 @@ std::uint32_t testIndex(const std::string &program) {
 }
 
 /// Batches read ahead; Caffe's default where the layer does not say.
-unsigned prefetchDepth(const caffe::LayerParameter &layer) {
+unsigned prefetchDepth(FeedSource source, const caffe::LayerParameter &layer) {
   constexpr unsigned kMost = 64; // bounds the memory a hostile plan can ask for
-  if (layer.type() == "Data")
+  if (source == FeedSource::Database)
     return std::min(layer.data_param().prefetch(), kMost);
   return 2;
 }
@@ -30,24 +34,33 @@ unsigned prefetchDepth(const caffe::LayerParameter &layer) {
 
 struct Feeder::Feed {
   FeedInfo info;
+  const formats::FeedKind *kind = nullptr;
   int number = 0; ///< among the program's feeds
   std::vector<std::uint32_t> buffers;
   /// The caller's values in the buffer's layout; empty: the source's.
   std::vector<std::vector<std::byte>> given;
   std::unique_ptr<Prefetcher> prefetcher;
 
-  const std::string &type() const { return info.layer.type(); }
-  /// Input and MemoryData have no source of their own.
-  bool callerFed() const { return type() == "Input" || type() == "MemoryData"; }
+  /// No source of its own.
+  bool callerFed() const { return kind->isCallers(); }
 
+  /// Null where only the caller has values.
   std::unique_ptr<BatchSource> openSource() const {
-    if (type() == "Data")
+    switch (kind->source) {
+    case FeedSource::Database:
       return openDatabaseSource(info);
-    if (type() == "HDF5Data")
+    case FeedSource::Hdf5:
       return openHdf5Source(info);
-    if (type() == "InfogainLoss")
+    case FeedSource::Matrix:
       return openBlobSource(info);
-    return makeDummySource(info);
+    case FeedSource::Fillers:
+      return makeDummySource(info);
+    case FeedSource::Input:
+    case FeedSource::Memory:
+    case FeedSource::RandomKey:
+      break;
+    }
+    return nullptr;
   }
 };
 
@@ -67,7 +80,8 @@ Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
       throw badInput("the plan's program '" + description.name() +
                      "' has a data layer that cannot be read");
     const std::string &type = info.layer.type();
-    if (type == "Random") {
+    feed->kind = formats::findFeedKind(type);
+    if (feed->kind && feed->kind->source == FeedSource::RandomKey) {
       if (source.buffer_indices_size() != 1)
         throw badInput("damaged plan: layer '" + info.layer.name() +
                        "' has no single key of its random numbers");
@@ -75,8 +89,7 @@ Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
                source.buffer_indices(0), seed);
       continue;
     }
-    if (type != "Data" && type != "HDF5Data" && type != "DummyData" &&
-        type != "Input" && type != "MemoryData" && type != "InfogainLoss")
+    if (!feed->kind)
       throw badInput("layer '" + info.layer.name() + "' (" + type +
                      "): this version of brew-run cannot read data for layers "
                      "of this type");
@@ -194,9 +207,9 @@ void Feeder::open() {
     if (any && !feed->callerFed()) {
       std::unique_ptr<BatchSource> source = feed->openSource();
       const bool pixels = wanted[0] && takesPixels(*feed, *source);
-      feed->prefetcher =
-          std::make_unique<Prefetcher>(std::move(source), feed->info, wanted,
-                                       prefetchDepth(feed->info.layer), pixels);
+      feed->prefetcher = std::make_unique<Prefetcher>(
+          std::move(source), feed->info, wanted,
+          prefetchDepth(feed->kind->source, feed->info.layer), pixels);
     }
   }
 }

@@ -220,12 +220,6 @@ SmallVector<Value> ConvolutionOp::buildGeneric(OpBuilder &b) {
                         tensorOf(getY()))};
 }
 
-StringRef ConvolutionOp::libraryGroup() { return "conv"; }
-int64_t ConvolutionOp::countFlops() {
-  return ConvolutionShapes(*this, shapeOf(getX()), shapeOf(getY()), getGroup())
-      .flops();
-}
-
 //===----------------------------------------------------------------------===//
 // Gradient by the bottom
 //===----------------------------------------------------------------------===//
@@ -234,13 +228,6 @@ SmallVector<Value> ConvolutionBackwardDataOp::buildGeneric(OpBuilder &b) {
   ConvolutionShapes g(*this, shapeOf(getDx()), shapeOf(getDy()), getGroup());
   return {
       buildBackwardData(b, getLoc(), g, getDy(), getW(), tensorOf(getDx()))};
-}
-
-StringRef ConvolutionBackwardDataOp::libraryGroup() { return "conv"; }
-int64_t ConvolutionBackwardDataOp::countFlops() {
-  return ConvolutionShapes(*this, shapeOf(getDx()), shapeOf(getDy()),
-                           getGroup())
-      .flops();
 }
 
 //===----------------------------------------------------------------------===//
@@ -257,12 +244,6 @@ SmallVector<Value> ConvolutionBackwardWeightsOp::buildGeneric(OpBuilder &b) {
   results.push_back(buildBiasGradient(b, getLoc(), getDy(), g.lead.size(),
                                       tensorOf(getDb())));
   return results;
-}
-
-StringRef ConvolutionBackwardWeightsOp::libraryGroup() { return "conv"; }
-int64_t ConvolutionBackwardWeightsOp::countFlops() {
-  return ConvolutionShapes(*this, shapeOf(getX()), shapeOf(getDy()), getGroup())
-      .flops();
 }
 
 //===----------------------------------------------------------------------===//
@@ -313,12 +294,6 @@ DeconvolutionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 SmallVector<Value> DeconvolutionOp::buildGeneric(OpBuilder &b) {
   ConvolutionShapes g(*this, shapeOf(getY()), shapeOf(getX()), getGroup());
   return {buildBackwardData(b, getLoc(), g, getX(), getW(), tensorOf(getY()))};
-}
-
-StringRef DeconvolutionOp::libraryGroup() { return "conv"; }
-int64_t DeconvolutionOp::countFlops() {
-  return ConvolutionShapes(*this, shapeOf(getY()), shapeOf(getX()), getGroup())
-      .flops();
 }
 
 //===----------------------------------------------------------------------===//

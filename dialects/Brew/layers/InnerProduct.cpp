@@ -10,9 +10,12 @@
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/Convolution.h"
 #include "dialects/Brew/layers/Epilogue.h"
+#include "dialects/Plan/PlanDialect.h"
 
 using namespace mlir;
 using namespace brew::ir;
+using brew::planir::Direction;
+namespace planir = brew::planir;
 
 namespace {
 /// Loop numbering shared by the three nests: m dimensions, n, then k
@@ -134,11 +137,6 @@ SmallVector<Value> InnerProductOp::buildGeneric(OpBuilder &b) {
                         tensorOf(getY()))};
 }
 
-StringRef InnerProductOp::libraryGroup() { return "ip"; }
-int64_t InnerProductOp::countFlops() {
-  return 2 * countOf(shapeOf(getX())) * getNumOutput();
-}
-
 //===----------------------------------------------------------------------===//
 // Gradients
 //===----------------------------------------------------------------------===//
@@ -153,11 +151,6 @@ SmallVector<Value> InnerProductBackwardDataOp::buildGeneric(OpBuilder &b) {
   return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
     return {body.s.accumulate(body.out[0], body.s.mul(body.in[0], body.in[1]))};
   });
-}
-
-StringRef InnerProductBackwardDataOp::libraryGroup() { return "ip"; }
-int64_t InnerProductBackwardDataOp::countFlops() {
-  return 2 * countOf(shapeOf(getDx())) * shapeOf(getDy()).back();
 }
 
 SmallVector<Value> InnerProductBackwardWeightsOp::buildGeneric(OpBuilder &b) {
@@ -195,7 +188,71 @@ SmallVector<Value> InnerProductBackwardWeightsOp::buildGeneric(OpBuilder &b) {
   return results;
 }
 
+//===----------------------------------------------------------------------===//
+// Vendor calls
+//===----------------------------------------------------------------------===//
+
+/// Gives the buffer of an operand or a result.
+using Buffer = llvm::function_ref<Value(Value)>;
+
+/// Whether the dimensions of `type` before `axis` are, in memory, all outside
+/// those from it on: then the tensor is a matrix.
+static bool isMatrix(RankedTensorType type, int64_t axis) {
+  SmallVector<int64_t> order = memoryOrder(type);
+  for (int64_t i = 0; i < axis; ++i)
+    if (order[i] != i && type.getDimSize(order[i]) != 1)
+      return false;
+  return true;
+}
+
+/// The call pairs the dimensions of x and w one by one.
+static bool isCall(Value x, Value w, int64_t axis) {
+  return axis > 0 && isMatrix(tensorOf(x), axis) &&
+         tensorOf(w).getRank() == tensorOf(x).getRank() - axis + 1;
+}
+
+template <typename Op>
+static Operation *planCall(Op op, OpBuilder &b, Direction direction, Value x,
+                           Value w, Value bias, Value y, FloatAttr relu = {}) {
+  return planir::InnerProductOp::create(
+      b, op.getLoc(), planir::DirectionAttr::get(b.getContext(), direction), x,
+      w, bias, y, op.getAxisAttr(), op.getTransposeAttr(), relu, nullptr,
+      nullptr, nullptr);
+}
+
+StringRef InnerProductOp::libraryGroup() { return "ip"; }
+int64_t InnerProductOp::countFlops() {
+  return 2 * countOf(shapeOf(getX())) * getNumOutput();
+}
+bool InnerProductOp::hasCall() { return isCall(getX(), getW(), getAxis()); }
+Operation *InnerProductOp::buildCall(OpBuilder &b, Buffer buffer) {
+  Value x = buffer(getX()), w = buffer(getW()),
+        bias = getB() ? buffer(getB()) : Value(), y = buffer(getY());
+  return planCall(*this, b, Direction::Forward, x, w, bias, y, getReluAttr());
+}
+
+StringRef InnerProductBackwardDataOp::libraryGroup() { return "ip"; }
+int64_t InnerProductBackwardDataOp::countFlops() {
+  return 2 * countOf(shapeOf(getDx())) * shapeOf(getDy()).back();
+}
+bool InnerProductBackwardDataOp::hasCall() {
+  return isCall(getDx(), getW(), getAxis());
+}
+Operation *InnerProductBackwardDataOp::buildCall(OpBuilder &b, Buffer buffer) {
+  Value dx = buffer(getDx()), w = buffer(getW()), dy = buffer(getDy());
+  return planCall(*this, b, Direction::BackwardData, dx, w, {}, dy);
+}
+
 StringRef InnerProductBackwardWeightsOp::libraryGroup() { return "ip"; }
 int64_t InnerProductBackwardWeightsOp::countFlops() {
   return 2 * countOf(shapeOf(getX())) * shapeOf(getDy()).back();
+}
+bool InnerProductBackwardWeightsOp::hasCall() {
+  return isCall(getX(), getDw(), getAxis());
+}
+Operation *InnerProductBackwardWeightsOp::buildCall(OpBuilder &b,
+                                                    Buffer buffer) {
+  Value x = buffer(getX()), dw = buffer(getDw()),
+        db = getDb() ? buffer(getDb()) : Value(), dy = buffer(getDy());
+  return planCall(*this, b, Direction::BackwardWeights, x, dw, db, dy);
 }

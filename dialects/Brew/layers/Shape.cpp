@@ -28,10 +28,6 @@ RankedTensorType brew::ir::partOf(RankedTensorType whole,
                                b.getDictionaryAttr(strides));
 }
 
-bool brew::ir::isPart(RankedTensorType type) {
-  return isa_and_nonnull<DictionaryAttr>(type.getEncoding());
-}
-
 SmallVector<Value> PasteOp::buildGeneric(OpBuilder &b) {
   auto type = tensorOf(getY());
   ArrayRef<int64_t> part = shapeOf(getX());

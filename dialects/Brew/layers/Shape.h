@@ -10,6 +10,7 @@
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Items.h"
 #include "dialects/Brew/PrecisionInterface.h"
+#include "dialects/PartType.h"
 
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/Shape.h.inc"
@@ -20,7 +21,5 @@ namespace brew::ir {
 /// is the whole's strides, `{strides = array<i64: ...>}`.
 mlir::RankedTensorType partOf(mlir::RankedTensorType whole,
                               llvm::ArrayRef<int64_t> shape);
-/// Whether the type is one of a part.
-bool isPart(mlir::RankedTensorType type);
 
 } // namespace brew::ir

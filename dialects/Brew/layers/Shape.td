@@ -91,7 +91,7 @@ class Brew_PartOp<string mnemonic, list<Trait> traits = []>
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Brew_JoinOp : Brew_PartOp<"join"> {
+def Brew_JoinOp : Brew_PartOp<"join", [Brew_View]> {
   let summary = "Tensors one after the other along `axis`";
   let description = [{
     No nest: in the fused phase its operands are parts of the result, written in
@@ -101,7 +101,7 @@ def Brew_JoinOp : Brew_PartOp<"join"> {
   let results = (outs AnyTensor:$y);
 }
 
-def Brew_CutOp : Brew_PartOp<"cut"> {
+def Brew_CutOp : Brew_PartOp<"cut", [Brew_View, Brew_Strided]> {
   let summary = "The part of x that starts at `offsets`";
   let description = "In the fused phase a view of x, like `brew.reinterpret`.";
   let arguments = (ins AnyTensor:$x, StrAttr:$layer, DenseI64ArrayAttr:$offsets);

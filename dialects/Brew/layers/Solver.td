@@ -99,7 +99,7 @@ def Brew_AdamUpdateOp : Brew_SolverUpdate<"adam_update", ["mean", "variance"],
 // All gradients at once
 //===----------------------------------------------------------------------===//
 
-def Brew_AllGradientsOp : Brew_Op<"all_gradients", [Pure]> {
+def Brew_AllGradientsOp : Brew_Op<"all_gradients", [Pure, Brew_FixedRead]> {
   let summary = "The gradients of all parameters, one behind the other";
   let description = [{
     One dimension: the whole arena of gradients, with the zeros between them. With
@@ -109,7 +109,7 @@ def Brew_AllGradientsOp : Brew_Op<"all_gradients", [Pure]> {
   let results = (outs AnyTensor:$result);
   let assemblyFormat = "(`sums` $sums^)? attr-dict `:` type($result)";
 }
-def Brew_StoreAllGradientsOp : Brew_Op<"store_all_gradients"> {
+def Brew_StoreAllGradientsOp : Brew_Op<"store_all_gradients", [Store]> {
   let summary = "Replaces the gradients of all parameters, or their sums";
   let arguments = (ins AnyTensor:$value, UnitAttr:$sums);
   let assemblyFormat = "$value (`sums` $sums^)? attr-dict `:` type($value)";

@@ -19,6 +19,14 @@ struct WindowAxis {
   int64_t reach() const { return dilation * (kernel - 1) + 1; }
   /// Whether some window reaches beyond the input.
   bool clipped() const { return pad > 0 || (out - 1) * stride + reach() > in; }
+  /// The padding behind the last element with which there are `out` positions:
+  /// `pad` if that is one, else the least that is.
+  int64_t padEnd() const {
+    const int64_t room = in + 2 * pad - reach();
+    if (room >= 0 && room / stride + 1 == out)
+      return pad;
+    return (out - 1) * stride + reach() - in - pad;
+  }
 };
 using WindowAxes = llvm::SmallVector<WindowAxis>;
 

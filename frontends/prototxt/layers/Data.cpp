@@ -135,6 +135,7 @@ LayerRows dataLayers() {
           .checkedBy(checkDummyData)
           .builtBy(buildFeed),
       sourceKind("HDF5Data", 1, -1, "hdf5_data_param")
+          .refusing("transform_param")
           .checkedBy(checkHdf5Data)
           .builtBy(buildFeed),
       sourceKind("Input", 1, -1, "input_param")

@@ -116,6 +116,7 @@ LayerRows elementwiseLayers() {
           .inPlace()
           .checkedBy(checkScale)
           .withParams(scaleParams)
+          .alsoTakingBlobs(1) // the scale without the bias
           .builtBy(buildScale),
   };
 }

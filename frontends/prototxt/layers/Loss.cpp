@@ -1,5 +1,6 @@
 //===- Loss.cpp - Losses and accuracy -------------------------------------===//
 
+#include "formats/FeedKinds.h"
 #include "frontends/prototxt/LayerBuild.h"
 #include "frontends/prototxt/LayerCheck.h"
 
@@ -117,13 +118,13 @@ void checkInfogainLoss(LayerCheck &c) {
 ValueRef infogainFromFile(LayerBuild &l) {
   caffe::LayerParameter config;
   config.set_name(l.layer.name());
-  config.set_type("InfogainLoss");
+  config.set_type(formats::feedTypeOf(formats::FeedSource::Matrix));
   config.add_top(l.layer.name() + " infogain matrix");
   *config.mutable_infogain_loss_param() = l.layer.infogain_loss_param();
   OperationSpec &feed = l.plain("feed");
   feed.text("layer", l.layer.name())
       .add("tops", std::vector<std::string>())
-      .text("kind", "InfogainLoss")
+      .text("kind", config.type())
       .text("config", config.ShortDebugString())
       .text("folder", l.folder)
       .saves(1);
@@ -155,8 +156,11 @@ LayerRows lossLayers() {
           .checkedBy(checkAccuracy)
           .builtBy(buildAccuracy),
       lossKind("ContrastiveLoss", 3, 3, 1, "contrastive_loss_param")
+          .neverForcing(2)
           .builtBy(buildContrastiveLoss),
-      lossKind("EuclideanLoss", 2, 2, 1, "").builtBy(buildEuclideanLoss),
+      lossKind("EuclideanLoss", 2, 2, 1, "")
+          .neverForcing(-1)
+          .builtBy(buildEuclideanLoss),
       lossKind("HingeLoss", 2, 2, 1, "hinge_loss_param")
           .builtBy(buildHingeLoss),
       lossKind("InfogainLoss", 2, 3, 2,

@@ -91,6 +91,7 @@ void buildLstmUnit(LayerBuild &l) { l.whole("lstm_unit").saves(5); }
 LayerRows recurrentLayers() {
   return {
       LayerKind{"LSTM", 2, 5, 1, 3, "recurrent_param"}
+          .neverForcing(1) // where sequences begin
           .checkedBy(checkLstm)
           .withParams(lstmParams)
           .differentiatingFrozen()
@@ -98,6 +99,7 @@ LayerRows recurrentLayers() {
           .builtBy(buildLstm),
       LayerKind{"LSTMUnit", 3, 3, 2, 2}.builtBy(buildLstmUnit),
       LayerKind{"RNN", 2, 4, 1, 2, "recurrent_param"}
+          .neverForcing(1) // where sequences begin
           .checkedBy(checkRnn)
           .withParams(rnnParams)
           .differentiatingFrozen()

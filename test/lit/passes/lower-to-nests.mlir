@@ -161,3 +161,15 @@ brew.program @short_bias train {
   brew.output %dw "dw" loss_weight 0.0 : tensor<5x3x3x3xf32>
   brew.output %db "db" loss_weight 0.0 : tensor<5xf32>
 }
+
+// -----
+
+// Every sink needs memory, whatever it does with it: none names a constant.
+// CHECK-LABEL: brew.program @sinks
+brew.program @sinks train {
+  // CHECK-NOT: brew.fill
+  // CHECK: %[[ZEROS:.*]] = linalg.generic
+  // CHECK: brew.store_all_gradients %[[ZEROS]] sums
+  %zeros = brew.fill 0.0 : tensor<16xf32>
+  brew.store_all_gradients %zeros sums : tensor<16xf32>
+}

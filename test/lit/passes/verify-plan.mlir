@@ -1,4 +1,4 @@
-// RUN: %brew-opt %s --brew-verify-plan --verify-diagnostics --split-input-file
+// RUN: %brew-opt %s --allow-unregistered-dialect --brew-verify-plan --verify-diagnostics --split-input-file
 
 // Buffers of 16 floats: 64 bytes each. A sound plan: y goes over x's bytes
 // once x is dead, and in place over itself.
@@ -287,4 +287,15 @@ plan.program @bias attributes {arena_bytes = 512 : i64, lower_bound_bytes = 0 : 
   %y = plan.buffer "y" @transient[192] live [0, 1] : memref<1x1x4x4xf32>
   // expected-error @below {{reads buffer 'b', which holds no value here}}
   plan.convolution forward x %x w %w b %b y %y {kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : memref<1x1x4x4xf32>, memref<1x1x1x1xf32>, memref<1xf32>, memref<1x1x4x4xf32>
+}
+
+// -----
+
+// An operation that does not say what it reads and writes proves nothing.
+plan.arena @transient transient size 64
+plan.program @silent attributes {arena_bytes = 64 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
+  %x = plan.buffer "x" @transient[0] live [0, 1] : memref<16xf32>
+  plan.feed "in" "Data"(%x) {config = "", folder = ""} : memref<16xf32>
+  // expected-error @below {{phase plan: this operation does not say what it reads and writes}}
+  "test.call"(%x) : (memref<16xf32>) -> ()
 }

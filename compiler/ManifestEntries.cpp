@@ -1,0 +1,124 @@
+//===- ManifestEntries.cpp - Feeds and sinks in a plan file ---------------===//
+#include "compiler/ManifestBuilder.h"
+
+#include "formats/Error.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/MLIRContext.h"
+
+#include <google/protobuf/text_format.h>
+
+#include "compiler/ManifestInterface.cpp.inc"
+
+using namespace mlir;
+using namespace brew::planir;
+using brew::compiler::ManifestBuilder;
+using brew::compiler::ManifestInterface;
+namespace plan = brew::plan;
+
+namespace {
+
+struct FeedEntry : ManifestInterface::ExternalModel<FeedEntry, FeedOp> {
+  void addToManifest(Operation *op, ManifestBuilder &builder,
+                     plan::Program &program) const {
+    auto feed = cast<FeedOp>(op);
+    brew::caffe::LayerParameter layer;
+    if (!google::protobuf::TextFormat::ParseFromString(feed.getConfig().str(),
+                                                       &layer))
+      throw brew::Error(brew::ExitStatus::Bug,
+                        "layer " + feed.getLayer().str() +
+                            " has an unreadable configuration");
+    plan::Feed *to = program.add_feeds();
+    to->set_layer(layer.SerializeAsString());
+    to->set_folder(feed.getFolder().str());
+    to->set_source_location(brew::compiler::placeOf(feed.getLoc()));
+    for (Value value : feed.getBuffers())
+      to->add_buffer_indices(builder.buffer(value));
+    if (auto kernel = feed.getPixels())
+      addPixels(feed, builder, *kernel, *to->mutable_pixels());
+  }
+
+  static void addPixels(FeedOp feed, ManifestBuilder &builder, StringRef kernel,
+                        plan::PixelConversion &to) {
+    to.set_kernel_index(builder.kernelIndexOf(kernel));
+    auto image = cast<RankedTensorType>(
+        builder.kernelOf(kernel).getBody().getArgument(0).getType());
+    for (int64_t dim : image.getShape().take_back(2))
+      to.add_image_dims(dim);
+    if (auto dims = feed.getMeanDims())
+      to.mutable_mean_dims()->Add(dims->begin(), dims->end());
+  }
+};
+
+struct OutputEntry : ManifestInterface::ExternalModel<OutputEntry, OutputOp> {
+  void addToManifest(Operation *op, ManifestBuilder &builder,
+                     plan::Program &program) const {
+    auto output = cast<OutputOp>(op);
+    plan::Output *to =
+        output.getInner() ? program.add_inner_losses() : program.add_outputs();
+    to->set_blob(output.getBlob().str());
+    to->set_buffer_index(builder.buffer(output.getBuffer()));
+    to->set_loss_weight(output.getLossWeight().convertToFloat());
+  }
+};
+
+struct KeepEntry : ManifestInterface::ExternalModel<KeepEntry, KeepOp> {
+  void addToManifest(Operation *op, ManifestBuilder &builder,
+                     plan::Program &program) const {
+    auto keep = cast<KeepOp>(op);
+    StringRef what = keep.getWhat();
+    if (what == "top" || what == "bottom_diff")
+      return addDebugBuffer(keep, builder, program);
+    plan::NamedBuffer *to = what == "data"    ? program.add_blobs()
+                            : what == "count" ? program.add_item_counts()
+                                              : program.add_blob_gradients();
+    to->set_name(keep.getName().str());
+    to->set_buffer_index(builder.buffer(keep.getBuffer()));
+  }
+
+  /// A value that debug_info shows; its name is LAYER/INDEX.
+  static void addDebugBuffer(KeepOp keep, ManifestBuilder &builder,
+                             plan::Program &program) {
+    auto [layer, index] = keep.getName().split('/');
+    plan::Layer *to = program.mutable_layers(std::stoi(layer.str()));
+    if (keep.getWhat() == "top") {
+      to->add_top_buffer_indices(builder.buffer(keep.getBuffer()));
+      return;
+    }
+    plan::Layer::BottomGradient *gradient = to->add_bottom_gradients();
+    gradient->set_bottom(std::stoul(index.str()));
+    gradient->set_buffer_index(builder.buffer(keep.getBuffer()));
+  }
+};
+
+struct CheckEntry
+    : ManifestInterface::ExternalModel<CheckEntry, CheckLabelsOp> {
+  void addToManifest(Operation *op, ManifestBuilder &builder,
+                     plan::Program &program) const {
+    auto check = cast<CheckLabelsOp>(op);
+    plan::Check *to = program.add_checks();
+    to->set_kind(plan::Check::LABEL_RANGE);
+    to->set_status_buffer_index(builder.buffer(check.getStatus()));
+    to->set_values_buffer_index(builder.buffer(check.getLabels()));
+    to->set_limit(check.getLimit());
+    to->set_layer(check.getLayer().str());
+    to->set_blob(check.getBlob().str());
+    to->set_source_location(brew::compiler::placeOf(check.getLoc()));
+  }
+};
+
+} // namespace
+
+void brew::compiler::attachEdgeEntries(MLIRContext &context) {
+  FeedOp::attachInterface<FeedEntry>(context);
+  OutputOp::attachInterface<OutputEntry>(context);
+  KeepOp::attachInterface<KeepEntry>(context);
+  CheckLabelsOp::attachInterface<CheckEntry>(context);
+}
+
+void brew::compiler::registerManifestEntries(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, PlanDialect *) {
+    attachStepEntries(*context);
+    attachEdgeEntries(*context);
+  });
+}

@@ -1,0 +1,125 @@
+//===- ManifestSteps.cpp - Steps in a plan file ---------------------------===//
+#include "compiler/ManifestBuilder.h"
+
+#include "mlir/IR/MLIRContext.h"
+
+using namespace mlir;
+using namespace brew::planir;
+using brew::compiler::ManifestBuilder;
+using brew::compiler::ManifestInterface;
+namespace plan = brew::plan;
+
+namespace {
+
+struct LaunchEntry : ManifestInterface::ExternalModel<LaunchEntry, LaunchOp> {
+  void addToManifest(Operation *op, ManifestBuilder &builder,
+                     plan::Program &program) const {
+    auto launch = cast<LaunchOp>(op);
+    plan::Step &step = ManifestBuilder::addStep(launch, program);
+    KernelOp kernel = builder.kernelOf(launch.getKernel());
+    unsigned inputs = kernel.getBody().front().getNumArguments();
+    plan::Launch *to = step.mutable_launch();
+    to->set_kernel_index(builder.kernelIndexOf(launch.getKernel()));
+    for (auto [i, value] : llvm::enumerate(launch.getBuffers()))
+      if (i < inputs || kernel.getInPlace()[i - inputs] < 0)
+        to->add_buffer_indices(builder.buffer(value));
+      else
+        builder.buffer(value); // listed, though the kernel gets it as an input
+    const plan::Kernel &generated = builder.generated(to->kernel_index());
+    step.set_flops(generated.flops());
+    step.set_bytes(generated.bytes());
+  }
+};
+
+/// Sets the window of a call over one to three spatial dimensions.
+void setWindow(ConvolutionOp conv, plan::Window &window) {
+  using Set = void (plan::Window::*)(int64_t);
+  struct Setters {
+    Set kernel, stride, pad, dilation, padEnd;
+  };
+  static const Setters setters[] = {
+      {&plan::Window::set_kernel_d, &plan::Window::set_stride_d,
+       &plan::Window::set_pad_d, &plan::Window::set_dilation_d,
+       &plan::Window::set_pad_end_d},
+      {&plan::Window::set_kernel_h, &plan::Window::set_stride_h,
+       &plan::Window::set_pad_h, &plan::Window::set_dilation_h,
+       &plan::Window::set_pad_end_h},
+      {&plan::Window::set_kernel_w, &plan::Window::set_stride_w,
+       &plan::Window::set_pad_w, &plan::Window::set_dilation_w,
+       &plan::Window::set_pad_end_w}};
+  const size_t spatial = conv.getKernel().size();
+  auto padEnd = conv.getPadEnd();
+  for (size_t i = 0; i < spatial; ++i) {
+    const Setters &set = setters[3 - spatial + i];
+    (window.*set.kernel)(conv.getKernel()[i]);
+    (window.*set.stride)(conv.getStride()[i]);
+    (window.*set.pad)(conv.getPad()[i]);
+    (window.*set.dilation)(conv.getDilation()[i]);
+    if (padEnd && (*padEnd)[i] != conv.getPad()[i])
+      (window.*set.padEnd)((*padEnd)[i]);
+  }
+}
+
+/// The fields that calls on x, w, b and y have.
+template <typename Op, typename Call>
+void setOperands(Op op, ManifestBuilder &builder, Call &call) {
+  call.set_direction(static_cast<plan::Direction>(op.getDirection()));
+  call.set_x_buffer_index(builder.buffer(op.getX()));
+  call.set_w_buffer_index(builder.buffer(op.getW()));
+  if (op.getB())
+    call.set_b_buffer_index(builder.buffer(op.getB()));
+  call.set_y_buffer_index(builder.buffer(op.getY()));
+  if (auto slope = op.getRelu()) {
+    call.mutable_epilogue()->set_relu(true);
+    call.mutable_epilogue()->set_negative_slope(slope->convertToFloat());
+  }
+}
+
+struct ConvolutionEntry
+    : ManifestInterface::ExternalModel<ConvolutionEntry, ConvolutionOp> {
+  void addToManifest(Operation *op, ManifestBuilder &builder,
+                     plan::Program &program) const {
+    auto conv = cast<ConvolutionOp>(op);
+    plan::Step &step = ManifestBuilder::addStep(conv, program);
+    step.set_bytes(builder.bytesOf(op->getOperands()));
+    plan::ConvolutionCall &to = *step.mutable_convolution();
+    setWindow(conv, *to.mutable_window());
+    to.set_group(conv.getGroup());
+    setOperands(conv, builder, to);
+  }
+};
+
+struct InnerProductEntry
+    : ManifestInterface::ExternalModel<InnerProductEntry, InnerProductOp> {
+  void addToManifest(Operation *op, ManifestBuilder &builder,
+                     plan::Program &program) const {
+    auto product = cast<InnerProductOp>(op);
+    plan::Step &step = ManifestBuilder::addStep(product, program);
+    step.set_bytes(builder.bytesOf(op->getOperands()));
+    plan::InnerProductCall &to = *step.mutable_inner_product();
+    to.set_transpose(product.getTranspose());
+    to.set_axis(product.getAxis());
+    setOperands(product, builder, to);
+  }
+};
+
+struct CopyEntry : ManifestInterface::ExternalModel<CopyEntry, CopyOp> {
+  void addToManifest(Operation *op, ManifestBuilder &builder,
+                     plan::Program &program) const {
+    auto copy = cast<CopyOp>(op);
+    plan::Step &step = ManifestBuilder::addStep(copy, program);
+    step.set_bytes(builder.bytesOf(op->getOperands()));
+    plan::CopyCall &to = *step.mutable_copy();
+    to.set_source_buffer_index(builder.buffer(copy.getSource()));
+    to.set_target_buffer_index(builder.buffer(copy.getTarget()));
+  }
+};
+
+} // namespace
+
+void brew::compiler::attachStepEntries(MLIRContext &context) {
+  LaunchOp::attachInterface<LaunchEntry>(context);
+  ConvolutionOp::attachInterface<ConvolutionEntry>(context);
+  InnerProductOp::attachInterface<InnerProductEntry>(context);
+  CopyOp::attachInterface<CopyEntry>(context);
+}

@@ -1,0 +1,36 @@
+//===- PlanInterfaces.td - What a step of a plan declares -------*- tablegen -*-===//
+#ifndef PLAN_INTERFACES_TD
+#define PLAN_INTERFACES_TD
+
+include "mlir/IR/Interfaces.td"
+
+def Plan_StepInterface : OpInterface<"StepInterface"> {
+  let cppNamespace = "::brew::planir";
+  let description = [{
+    A step of a program: a launch, a vendor call, a copy. Which of its operands it
+    reads and writes are its memory effects (`MemoryEffectOpInterface`), from which
+    the plan is verified. How a plan file describes it is `ManifestInterface` of
+    compiler/ManifestInterface.td.
+  }];
+  let methods = [
+    InterfaceMethod<"Names of the layers it computes for; null: none are known.",
+      "::mlir::ArrayAttr", "getLayersAttr">,
+    InterfaceMethod<"", "void", "setLayersAttr", (ins "::mlir::ArrayAttr":$layers)>,
+    InterfaceMethod<"Whether it belongs to the backward pass.", "bool", "getBackward">,
+    InterfaceMethod<"", "void", "setBackward", (ins "bool":$backward)>,
+    InterfaceMethod<"Floating-point operations of one execution; null: none are "
+        "counted.", "::mlir::IntegerAttr", "getFlopsAttr">,
+    InterfaceMethod<"", "void", "setFlopsAttr", (ins "::mlir::IntegerAttr":$flops)>,
+    InterfaceMethod<"A bit for each operand: whether it must be aligned as a whole "
+        "is, which a part of a joined blob need not be.",
+      "::llvm::BitVector", "alignedOperands", (ins), "",
+      "return ::llvm::BitVector($_op->getNumOperands(), true);">,
+    InterfaceMethod<"Whether operand `written`, whose bytes are exactly those of "
+        "operand `other`, may take its place. Else nothing that a step writes "
+        "shares a byte with another of its operands.",
+      "bool", "mayReplace", (ins "unsigned":$written, "unsigned":$other), "",
+      "return false;">
+  ];
+}
+
+#endif // PLAN_INTERFACES_TD

@@ -1,0 +1,111 @@
+//===- Steps.cpp - What steps read and write ------------------------------===//
+#include "dialects/PartType.h"
+#include "dialects/Plan/PlanDialect.h"
+
+using namespace mlir;
+using namespace brew::planir;
+
+using Effects =
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+
+static void addRead(OpOperand &operand, Effects &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &operand);
+}
+static void addWrite(OpOperand &operand, Effects &effects) {
+  effects.emplace_back(MemoryEffects::Write::get(), &operand);
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+static KernelOp kernelOf(LaunchOp launch) {
+  return SymbolTable::lookupNearestSymbolFrom<KernelOp>(launch,
+                                                        launch.getKernelAttr());
+}
+
+static unsigned inputCount(KernelOp kernel) {
+  return kernel.getBody().front().getNumArguments();
+}
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto kernel =
+      symbols.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
+  if (!kernel)
+    return emitError("kernel does not exist");
+  const size_t wanted = inputCount(kernel) + kernel.getInPlace().size();
+  if (getBuffers().size() != wanted)
+    return emitError("passes ")
+           << getBuffers().size() << " buffers to a kernel of " << wanted;
+  return success();
+}
+
+void LaunchOp::getEffects(Effects &effects) {
+  KernelOp kernel = kernelOf(*this);
+  for (OpOperand &operand : getBuffersMutable())
+    if (operand.getOperandNumber() < inputCount(kernel))
+      addRead(operand, effects);
+    else
+      addWrite(operand, effects);
+}
+
+/// Kernels count on aligned buffers, save for parts.
+llvm::BitVector LaunchOp::alignedOperands() {
+  Block &body = kernelOf(*this).getBody().front();
+  llvm::BitVector aligned(getNumOperands(), true);
+  auto types = llvm::concat<Type>(
+      llvm::to_vector(body.getArgumentTypes()),
+      llvm::to_vector(body.getTerminator()->getOperandTypes()));
+  for (auto [i, type] : llvm::enumerate(types))
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      aligned[i] = !ir::isPart(tensor);
+  return aligned;
+}
+
+/// A result that overwrites the input it declares to.
+bool LaunchOp::mayReplace(unsigned written, unsigned other) {
+  KernelOp kernel = kernelOf(*this);
+  return kernel.getInPlace()[written - inputCount(kernel)] ==
+         static_cast<int64_t>(other);
+}
+
+//===----------------------------------------------------------------------===//
+// Vendor calls
+//===----------------------------------------------------------------------===//
+
+/// Of a call with operands x, w, b and y: gradients take the place of the value
+/// they belong to.
+template <typename Call>
+static void addCallEffects(Call call, Effects &effects) {
+  OpOperand &x = call.getXMutable(), &w = call.getWMutable(),
+            &y = call.getYMutable();
+  MutableOperandRange b = call.getBMutable();
+  switch (call.getDirection()) {
+  case Direction::Forward:
+    addRead(x, effects);
+    addRead(w, effects);
+    for (OpOperand &bias : b)
+      addRead(bias, effects);
+    addWrite(y, effects);
+    return;
+  case Direction::BackwardData:
+    addRead(y, effects);
+    addRead(w, effects);
+    addWrite(x, effects);
+    return;
+  case Direction::BackwardWeights:
+    addRead(x, effects);
+    addRead(y, effects);
+    addWrite(w, effects);
+    for (OpOperand &bias : b)
+      addWrite(bias, effects);
+    return;
+  }
+}
+
+void ConvolutionOp::getEffects(Effects &effects) {
+  addCallEffects(*this, effects);
+}
+void InnerProductOp::getEffects(Effects &effects) {
+  addCallEffects(*this, effects);
+}

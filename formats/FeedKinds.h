@@ -1,0 +1,49 @@
+//===- FeedKinds.h - What brings data into a program -------------*- C++
+//-*-===//
+//
+// A feed of a plan names the type of the layer it comes from; this is all that
+// compiler and runtime know of these types by name.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace brew::formats {
+
+/// Where a feed's values come from.
+enum class FeedSource {
+  Input,     ///< the caller; shapes as input_param says
+  Memory,    ///< the caller; shapes as memory_data_param says
+  Database,  ///< records of a database: images, and their labels
+  Hdf5,      ///< rows of HDF5 files
+  Fillers,   ///< fillers
+  Matrix,    ///< a file of one blob
+  RandomKey, ///< a key of random numbers, another one for every run
+};
+
+struct FeedKind {
+  const char *type; ///< LayerParameter's
+  FeedSource source;
+  /// A reader writes the tops anew before every run; else what is set once
+  /// must keep its bytes.
+  bool isRefilled = false;
+
+  /// Values that nobody but the caller has.
+  bool isCallers() const {
+    return source == FeedSource::Input || source == FeedSource::Memory;
+  }
+  /// Images that transform_param converts, which a device may do.
+  bool hasImages() const { return source == FeedSource::Database; }
+  /// Whether top `index` holds one value per record, whatever its source.
+  bool isLabel(int index) const { return hasImages() && index == 1; }
+};
+
+/// The kind of that layer type, or null.
+const FeedKind *findFeedKind(std::string_view type);
+
+/// The layer type of what comes from `source`.
+std::string feedTypeOf(FeedSource source);
+
+} // namespace brew::formats
