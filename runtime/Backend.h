@@ -18,6 +18,8 @@
 
 namespace brew::runtime {
 
+class Arena;
+
 /// Indices were checked by the caller (Executor).
 class Backend {
 public:
@@ -28,6 +30,11 @@ public:
 
   /// The buffer's own memory where the host can reach it, else null.
   virtual std::byte *hostData(std::uint32_t buffer) = 0;
+  /// The buffer's memory on a device, else null.
+  virtual void *deviceData(std::uint32_t) { return nullptr; }
+  /// The memory of the parameters, for another executor to use; null where it
+  /// cannot.
+  virtual std::shared_ptr<Arena> parameterMemory() { return nullptr; }
   /// Writes the elements of a buffer from bytes in its layout; what lies in the
   /// gaps of its strides belongs to other buffers and stays. The caller may
   /// reuse `bytes` when it returns.
@@ -84,9 +91,11 @@ public:
 std::string describeStep(const plan::PlanFile &plan,
                          const plan::Program &program, int step);
 
+/// `sharedParameters`: another backend's, of equal layout; null: its own.
 std::unique_ptr<Backend>
 makeCpuBackend(std::shared_ptr<const plan::PlanFile> plan,
-               const ExecutorOptions &options);
+               const ExecutorOptions &options,
+               std::shared_ptr<Arena> sharedParameters);
 std::unique_ptr<Backend>
 makeCudaBackend(std::shared_ptr<const plan::PlanFile> plan,
                 const ExecutorOptions &options);

@@ -20,12 +20,57 @@ std::string describeStep(const plan::PlanFile &plan,
          std::to_string(index) + (layers.empty() ? "" : " (" + layers + ")");
 }
 
+/// Whether two plans' parameters lie in memory alike.
+static bool layParametersAlike(const plan::Manifest &a,
+                               const plan::Manifest &b) {
+  auto sizeOf = [](const plan::Manifest &manifest) {
+    std::uint64_t size = 0;
+    for (const plan::Arena &arena : manifest.arenas())
+      if (arena.kind() == plan::PARAMETERS)
+        size = arena.size();
+    return size;
+  };
+  if (sizeOf(a) != sizeOf(b) || a.parameters_size() != b.parameters_size())
+    return false;
+  auto equal = [](const auto &left, const auto &right) {
+    return std::equal(left.begin(), left.end(), right.begin(), right.end());
+  };
+  for (int i = 0; i < a.parameters_size(); ++i) {
+    const plan::Parameter &left = a.parameters(i), &right = b.parameters(i);
+    const plan::Buffer &in = a.buffers(static_cast<int>(left.buffer_index()));
+    const plan::Buffer &out = b.buffers(static_cast<int>(right.buffer_index()));
+    if (left.layer() != right.layer() || left.index() != right.index() ||
+        in.offset() != out.offset() || in.type() != out.type() ||
+        !equal(in.dims(), out.dims()) || !equal(in.strides(), out.strides()))
+      return false;
+  }
+  return true;
+}
+
+std::unique_ptr<Backend> Executor::makeBackend(const ExecutorOptions &options) {
+  const bool onGpu = manifest().target().kind() == plan::Target::CUDA;
+  std::shared_ptr<Arena> parameters;
+  if (const Executor *owner = options.shareParameters) {
+    parameters = owner->backend->parameterMemory();
+    if (!parameters || onGpu)
+      throw Error(ExitStatus::Usage,
+                  plan->path() + ": only sessions on the CPU share parameters");
+    if (!layParametersAlike(manifest(), owner->manifest()))
+      throw Error(ExitStatus::Usage,
+                  plan->path() +
+                      ": its parameters do not lie in memory like "
+                      "those of " +
+                      owner->plan->path() +
+                      "; sessions share those of one net, compiled with the "
+                      "same options");
+  }
+  return onGpu ? makeCudaBackend(plan, options)
+               : makeCpuBackend(plan, options, std::move(parameters));
+}
+
 Executor::Executor(std::shared_ptr<const plan::PlanFile> file,
                    ExecutorOptions options)
-    : plan(std::move(file)),
-      backend(manifest().target().kind() == plan::Target::CUDA
-                  ? makeCudaBackend(plan, options)
-                  : makeCpuBackend(plan, options)) {}
+    : plan(std::move(file)), backend(makeBackend(options)) {}
 Executor::~Executor() = default;
 
 int Executor::threads() const { return backend->threads(); }
@@ -102,6 +147,11 @@ std::byte *Executor::hostData(std::uint32_t index) const {
   return backend->hostData(index);
 }
 
+void *Executor::deviceData(std::uint32_t index) const {
+  buffer(index);
+  return backend->deviceData(index);
+}
+
 void Executor::read(std::uint32_t index,
                     const std::function<void(const std::byte *)> &use) const {
   if (const std::byte *bytes = hostData(index))
@@ -131,7 +181,11 @@ void Executor::run(int index, std::size_t begin, std::size_t end) {
 void Executor::run(int index) {
   const plan::Program &description = program(index);
   backend->run(index, 0, static_cast<std::size_t>(description.steps_size()));
-  runChecks(description, [&](auto buffer, auto use) { read(buffer, use); });
+  check(index);
+}
+
+void Executor::check(int index) const {
+  runChecks(program(index), [&](auto buffer, auto use) { read(buffer, use); });
 }
 
 void Executor::synchronize() { backend->synchronize(); }

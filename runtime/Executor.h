@@ -23,10 +23,21 @@
 namespace brew::runtime {
 
 class Backend;
+class Executor;
+class WorkerPool;
 
 struct ExecutorOptions {
   /// Worker threads; 0 means OMP_NUM_THREADS, else one per available core.
   int threads = 0;
+
+  // CPU only.
+  /// Threads that several executors take turns on (cpu/WorkerPool.h), instead
+  /// of a team for each thread that runs one; `threads` is not used then.
+  std::shared_ptr<WorkerPool> pool = {};
+  /// Executor whose parameters this one uses, in the same memory; null: none.
+  /// The constructor throws Error (2) if their plans' parameters do not lie
+  /// alike.
+  const Executor *shareParameters = nullptr;
 
   // CUDA only.
   /// Number of the GPU.
@@ -122,6 +133,9 @@ public:
   /// First byte of a buffer that the host can reach, valid for the executor's
   /// life; null if it lies on a device.
   std::byte *hostData(std::uint32_t buffer) const;
+  /// First byte of a buffer in the memory of a GPU, likewise; null if it is not
+  /// there.
+  void *deviceData(std::uint32_t buffer) const;
 
   //===--------------------------------------------------------------------===//
   // Programs
@@ -132,6 +146,8 @@ public:
   /// Runs a whole program, then its checks. Throws Error (1) when one fails
   /// (e.g. a label outside [0, classes)).
   void run(int program);
+  /// Makes the checks of a program whose forward pass has run.
+  void check(int program) const;
   /// Waits for all that was started, where a device works on its own.
   void synchronize();
 
@@ -140,6 +156,8 @@ public:
   void start(const std::vector<int> &programs);
   /// Runs that were started and whose results were not taken.
   std::size_t started() const { return pending.size(); }
+  /// Whether what was started has ended when start() returns.
+  bool runsAtOnce() const { return pending.empty() || pending.back().done; }
   /// Waits for the oldest of them, runs its programs' checks as run() does, and
   /// returns what its programs left.
   RunResults finish();
@@ -167,6 +185,7 @@ public:
   std::uint64_t workspaceBytes() const;
 
 private:
+  std::unique_ptr<Backend> makeBackend(const ExecutorOptions &options);
   const plan::Program &program(int index) const;
   const plan::Buffer &buffer(std::uint32_t index) const;
   using Reader = std::function<void(

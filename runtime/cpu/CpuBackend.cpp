@@ -13,6 +13,7 @@
 #include "runtime/cpu/KernelImages.h"
 #include "runtime/cpu/StridedCopy.h"
 #include "runtime/cpu/Threads.h"
+#include "runtime/cpu/WorkerPool.h"
 
 #include <algorithm>
 #include <chrono>
@@ -47,13 +48,15 @@ template <typename... Cases> Overloaded(Cases...) -> Overloaded<Cases...>;
 
 class CpuBackend : public Backend {
 public:
-  CpuBackend(std::shared_ptr<const plan::PlanFile> file, int threadCount)
-      : plan(std::move(file)), manifest(plan->manifest()),
-        workers(threadCount) {
+  CpuBackend(std::shared_ptr<const plan::PlanFile> file,
+             const ExecutorOptions &options,
+             std::shared_ptr<Arena> sharedParameters)
+      : plan(std::move(file)), manifest(plan->manifest()), pool(options.pool),
+        workers(pool ? pool->threads() : options.threads) {
     checkTarget(manifest.target(), plan->path());
     workers.enter();
     dnnl.threads = workers.count();
-    allocateArenas();
+    allocateArenas(std::move(sharedParameters));
     kernels = std::make_unique<KernelImages>(*plan);
     for (const Program &program : manifest.programs())
       programs.push_back(compile(program));
@@ -66,8 +69,9 @@ public:
   void download(std::uint32_t buffer, std::byte *bytes) override;
   void uploadBytes(std::uint32_t arena, std::uint64_t offset, const void *bytes,
                    std::size_t size) override {
-    std::memcpy(arenas[arena].data() + offset, bytes, size);
+    std::memcpy(arenas[arena]->data() + offset, bytes, size);
   }
+  std::shared_ptr<Arena> parameterMemory() override;
   void run(int program, std::size_t begin, std::size_t end) override;
   void
   runTimed(int program,
@@ -78,43 +82,62 @@ public:
   std::uint64_t workspaceBytes() const override { return workspace.size(); }
 
 private:
-  void allocateArenas();
+  void allocateArenas(std::shared_ptr<Arena> sharedParameters);
   void allocateWorkspace();
   std::byte *address(std::uint32_t buffer) const;
   BoundBuffer bound(std::uint32_t buffer) const;
   CompiledProgram compile(const Program &program);
   CompiledStep compile(const Step &step, const std::string &where);
   void runStep(CompiledStep &step);
+  void runSteps(int program, std::size_t begin, std::size_t end);
+
+  /// Calls `job` on the threads that compute: the caller's team, or the pool's
+  /// when it is this executor's turn.
+  template <typename Job> void onTeam(const Job &job) {
+    if (pool)
+      return pool->run(job);
+    workers.enter();
+    job();
+  }
 
   std::shared_ptr<const plan::PlanFile> plan;
   const Manifest &manifest;
+  std::shared_ptr<WorkerPool> pool;
   Threads workers;
-  std::vector<Arena> arenas;
+  std::vector<std::shared_ptr<Arena>> arenas; ///< parameters may be shared
   std::unique_ptr<KernelImages> kernels;
   DnnlContext dnnl;
   std::vector<CompiledProgram> programs;
   Arena workspace;
 };
 
-void CpuBackend::allocateArenas() {
+void CpuBackend::allocateArenas(std::shared_ptr<Arena> sharedParameters) {
+  auto isShared = [&](const plan::Arena &arena) {
+    return sharedParameters && arena.kind() == plan::PARAMETERS;
+  };
   // The system hands out more memory than it has and ends the process when it
   // is used: what cannot fit is refused here, with numbers.
   std::uint64_t total = 0;
   for (const plan::Arena &arena : manifest.arenas())
-    total += arena.size();
+    total += isShared(arena) ? 0 : arena.size();
   if (total > machineMemory())
     throw machineLacks(plan->path() + ": the net needs " +
                        describeBytes(total) + " of memory, this machine has " +
                        describeBytes(machineMemory()));
   for (const plan::Arena &arena : manifest.arenas()) {
-    Arena memory(arena.size(), plan->path() + ", arena " +
-                                   plan::ArenaKind_Name(arena.kind()) + " of " +
-                                   describeBytes(total) + " in all");
+    if (isShared(arena)) { // with the values it has
+      arenas.push_back(sharedParameters);
+      continue;
+    }
+    auto memory = std::make_shared<Arena>(
+        arena.size(), plan->path() + ", arena " +
+                          plan::ArenaKind_Name(arena.kind()) + " of " +
+                          describeBytes(total) + " in all");
     if (arena.has_initial_segment_index()) {
       std::uint32_t segment = arena.initial_segment_index();
       std::uint64_t size = manifest.segments(static_cast<int>(segment)).size();
       if (size > 0)
-        std::memcpy(memory.data(), plan->segment(segment), size);
+        std::memcpy(memory->data(), plan->segment(segment), size);
     }
     arenas.push_back(std::move(memory));
   }
@@ -137,7 +160,14 @@ void CpuBackend::allocateWorkspace() {
 
 std::byte *CpuBackend::address(std::uint32_t index) const {
   const Buffer &buffer = manifest.buffers(static_cast<int>(index));
-  return arenas[buffer.arena_index()].data() + buffer.offset();
+  return arenas[buffer.arena_index()]->data() + buffer.offset();
+}
+
+std::shared_ptr<Arena> CpuBackend::parameterMemory() {
+  for (int i = 0; i < manifest.arenas_size(); ++i)
+    if (manifest.arenas(i).kind() == plan::PARAMETERS)
+      return arenas[static_cast<std::size_t>(i)];
+  return std::make_shared<Arena>(); // a net without parameters
 }
 
 BoundBuffer CpuBackend::bound(std::uint32_t index) const {
@@ -228,7 +258,7 @@ void CpuBackend::upload(std::uint32_t index, const std::byte *bytes) {
     std::memcpy(target.data, bytes, dense);
     return;
   }
-  StridedCopy(buffer, bytes, buffer, target.data).run(workers);
+  onTeam([&] { StridedCopy(buffer, bytes, buffer, target.data).run(workers); });
 }
 
 void CpuBackend::download(std::uint32_t index, std::byte *bytes) {
@@ -237,8 +267,11 @@ void CpuBackend::download(std::uint32_t index, std::byte *bytes) {
 }
 
 void CpuBackend::run(int program, std::size_t begin, std::size_t end) {
+  onTeam([&] { runSteps(program, begin, end); });
+}
+
+void CpuBackend::runSteps(int program, std::size_t begin, std::size_t end) {
   CompiledProgram &steps = programs[static_cast<std::size_t>(program)];
-  workers.enter();
   for (std::size_t i = begin; i < end; ++i)
     runStep(steps[i]);
 }
@@ -247,24 +280,32 @@ void CpuBackend::runTimed(
     int program, const std::function<void(std::size_t, double)> &observer) {
   using Clock = std::chrono::steady_clock;
   CompiledProgram &steps = programs[static_cast<std::size_t>(program)];
-  workers.enter();
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    Clock::time_point start = Clock::now();
-    runStep(steps[i]);
-    observer(i, std::chrono::duration<double>(Clock::now() - start).count());
-  }
+  std::vector<double> seconds;
+  onTeam([&] {
+    for (CompiledStep &step : steps) {
+      Clock::time_point start = Clock::now();
+      runStep(step);
+      seconds.push_back(
+          std::chrono::duration<double>(Clock::now() - start).count());
+    }
+  });
+  for (std::size_t i = 0; i < seconds.size(); ++i)
+    observer(i, seconds[i]);
 }
 
 Measurement CpuBackend::measure(const std::vector<int> &sequence, int count) {
   using Clock = std::chrono::steady_clock;
   Measurement result;
-  for (int i = 0; i < count; ++i) {
-    const Clock::time_point start = Clock::now();
-    for (int program : sequence)
-      run(program, 0, programs[static_cast<std::size_t>(program)].size());
-    result.seconds.push_back(
-        std::chrono::duration<double>(Clock::now() - start).count());
-  }
+  onTeam([&] {
+    for (int i = 0; i < count; ++i) {
+      const Clock::time_point start = Clock::now();
+      for (int program : sequence)
+        runSteps(program, 0,
+                 programs[static_cast<std::size_t>(program)].size());
+      result.seconds.push_back(
+          std::chrono::duration<double>(Clock::now() - start).count());
+    }
+  });
   return result;
 }
 
@@ -283,8 +324,10 @@ std::string CpuBackend::implementation(int program, std::size_t step) const {
 
 std::unique_ptr<Backend>
 makeCpuBackend(std::shared_ptr<const plan::PlanFile> plan,
-               const ExecutorOptions &options) {
-  return std::make_unique<CpuBackend>(std::move(plan), options.threads);
+               const ExecutorOptions &options,
+               std::shared_ptr<Arena> sharedParameters) {
+  return std::make_unique<CpuBackend>(std::move(plan), options,
+                                      std::move(sharedParameters));
 }
 
 } // namespace brew::runtime

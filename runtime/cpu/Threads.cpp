@@ -15,7 +15,32 @@ int omp_get_num_threads(void);
 int omp_get_thread_num(void);
 }
 
+// libgomp is not built with ThreadSanitizer, which therefore does not see that
+// a team starts after its caller and is done before it goes on.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define BREW_THREAD_SANITIZER
+#endif
+#endif
+#ifdef BREW_THREAD_SANITIZER
+extern "C" {
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+}
+#endif
+
 namespace brew::runtime {
+
+static void handOver(const void *to) {
+#ifdef BREW_THREAD_SANITIZER
+  __tsan_release(const_cast<void *>(to));
+#endif
+}
+static void takeOver(const void *from) {
+#ifdef BREW_THREAD_SANITIZER
+  __tsan_acquire(const_cast<void *>(from));
+#endif
+}
 
 /// Beyond this the machine is not short of threads; the bound keeps a mistyped
 /// OMP_NUM_THREADS from exhausting the process's threads.
@@ -47,6 +72,7 @@ struct Job {
 
 static void runShare(void *data) {
   const Job &job = *static_cast<const Job *>(data);
+  takeOver(&job);
   // The team may be smaller than asked for (OMP_THREAD_LIMIT): shares are cut
   // for the team that came. 128 bits: units may be as large as 2^46.
   auto share = [&](int thread, int team) {
@@ -58,6 +84,7 @@ static void runShare(void *data) {
   std::int64_t end = std::min(share(thread + 1, team) * job.grain, job.domain);
   if (begin < end)
     job.function(job.context, begin, end);
+  handOver(&job);
 }
 
 void Threads::run(std::int64_t domain, std::int64_t grain,
@@ -70,9 +97,11 @@ void Threads::run(std::int64_t domain, std::int64_t grain,
     return;
   }
   Job job{function, context, domain, grain, units};
+  handOver(&job);
   GOMP_parallel(runShare, &job,
                 static_cast<unsigned>(std::min<std::int64_t>(units, workers)),
                 0);
+  takeOver(&job);
 }
 
 } // namespace brew::runtime

@@ -44,6 +44,9 @@ public:
 
   int threads() const override { return workers.count(); }
   std::byte *hostData(std::uint32_t) override { return nullptr; }
+  void *deviceData(std::uint32_t index) override {
+    return reinterpret_cast<void *>(address(index));
+  }
   void upload(std::uint32_t buffer, const std::byte *bytes) override;
   void download(std::uint32_t buffer, std::byte *bytes) override;
   void uploadBytes(std::uint32_t arena, std::uint64_t offset, const void *bytes,

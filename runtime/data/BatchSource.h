@@ -2,6 +2,7 @@
 #pragma once
 
 #include "formats/caffe.pb.h"
+#include "runtime/Events.h"
 #include "runtime/plan/PlanFile.h"
 
 #include <cstddef>
@@ -34,7 +35,15 @@ struct FeedInfo {
   /// Folders in which files named by the layer are looked up, in order, after
   /// the working directory.
   std::vector<std::string> folders;
+  /// Hears what the source has to say, from any thread; may be null.
+  Events *events = nullptr;
 };
+
+/// Posts a line of a source.
+inline void postLine(Events *events, log::Site site, std::string text) {
+  if (events)
+    events->post(event::LogLine{log::Severity::Info, site, std::move(text)});
+}
 
 /// What a conversion of pixels subtracts.
 struct PixelMean {

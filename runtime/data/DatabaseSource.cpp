@@ -5,7 +5,6 @@
 #include "formats/PathLookup.h"
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/ImageTransformer.h"
-#include "runtime/log/Log.h"
 #include "runtime/weights/Layout.h"
 
 #include <algorithm>
@@ -17,7 +16,7 @@ class DatabaseSource : public BatchSource {
 public:
   explicit DatabaseSource(const FeedInfo &info)
       : tops(info.tops), layerText("layer '" + info.layer.name() + "' (Data)"),
-        transformer(info) {
+        transformer(info), events(info.events) {
     const caffe::DataParameter &parameter = info.layer.data_param();
     if (tops.empty() || tops.size() > 2)
       throw badInput(layerText + ": has " + std::to_string(tops.size()) +
@@ -36,9 +35,9 @@ public:
                              std::string(formats::backendName(backend)) +
                                  " database of " + layerText);
     reader = formats::DbReader::open(path, backend);
-    log::info(log::site::openDatabase, backend == formats::DbBackend::Lmdb
-                                           ? "Opened lmdb " + path
-                                           : "Opened leveldb " + path);
+    postLine(events, log::site::openDatabase,
+             backend == formats::DbBackend::Lmdb ? "Opened lmdb " + path
+                                                 : "Opened leveldb " + path);
     cursor = reader->newCursor();
     if (parameter.rand_skip())
       skip(RandomStream(info.seed, "rand_skip " + info.stream)
@@ -100,8 +99,8 @@ private:
     }
     // Once for a batch, however small the database.
     if (at.epoch != epochBefore)
-      log::info(log::site::databaseWrapped,
-                "Restarting data prefetching from start.");
+      postLine(events, log::site::databaseWrapped,
+               "Restarting data prefetching from start.");
     if (tops.size() == 2 && memory[1])
       runtime::store(*tops[1], labels.data(), memory[1]);
     return pixels && memory[0];
@@ -188,6 +187,7 @@ private:
   std::string layerText;
   PixelBlock block; ///< where a device converts pixels
   ImageTransformer transformer;
+  Events *events;
   std::unique_ptr<formats::DbReader> reader;
   std::unique_ptr<formats::DbCursor> cursor;
   SourcePosition at;

@@ -22,6 +22,10 @@ std::uint32_t testIndex(const std::string &program) {
       std::max(plan::programs::testNumber(program), 0));
 }
 
+Error noInput(const std::string &top) {
+  return badInput("the net has no input blob '" + top + "'");
+}
+
 /// Batches read ahead; Caffe's default where the layer does not say.
 unsigned prefetchDepth(FeedSource source, const caffe::LayerParameter &layer) {
   constexpr unsigned kMost = 64; // bounds the memory a hostile plan can ask for
@@ -31,6 +35,14 @@ unsigned prefetchDepth(FeedSource source, const caffe::LayerParameter &layer) {
 }
 
 } // namespace
+
+/// Values that the caller is asked for, before they are in the buffer's layout.
+struct Feeder::Asked {
+  std::vector<Request> requests;
+  std::vector<std::vector<float>> floats;
+  std::vector<std::vector<double>> doubles;
+  Callback callback;
+};
 
 struct Feeder::Feed {
   FeedInfo info;
@@ -65,8 +77,8 @@ struct Feeder::Feed {
 };
 
 Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
-               std::string planFolder)
-    : executor(planExecutor), program(programOfPlan) {
+               std::string planFolder, Events *listeners)
+    : executor(planExecutor), events(listeners), program(programOfPlan) {
   const plan::Manifest &manifest = executor.manifest();
   const plan::Program &description = manifest.programs(program);
   testPhase = description.test_phase();
@@ -85,8 +97,7 @@ Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
       if (source.buffer_indices_size() != 1)
         throw badInput("damaged plan: layer '" + info.layer.name() +
                        "' has no single key of its random numbers");
-      keys.add(manifest, description.name(), info.layer.name(),
-               source.buffer_indices(0), seed);
+      keyedLayers.emplace_back(info.layer.name(), source.buffer_indices(0));
       continue;
     }
     if (!feed->kind)
@@ -103,6 +114,7 @@ Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
       feed->buffers.push_back(index);
     }
     info.testPhase = testPhase;
+    info.events = events;
     info.seed = seed;
     info.stream = description.name() + "/" + info.layer.name();
     if (source.has_pixels())
@@ -114,9 +126,26 @@ Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
     feed->given.resize(info.tops.size());
     feeds.push_back(std::move(feed));
   }
+  addKeys(seed);
 }
 
 Feeder::~Feeder() = default;
+
+void Feeder::addKeys(std::uint64_t seed) {
+  keys = {};
+  for (const auto &[layer, buffer] : keyedLayers)
+    keys.add(executor.manifest(), executor.manifest().programs(program).name(),
+             layer, buffer, seed);
+}
+
+void Feeder::reset(std::uint64_t seed) {
+  opened = false;
+  addKeys(seed);
+  for (const auto &feed : feeds) {
+    feed->prefetcher.reset();
+    feed->info.seed = seed;
+  }
+}
 
 std::vector<std::string> Feeder::tops() const {
   std::vector<std::string> names;
@@ -148,14 +177,78 @@ void Feeder::setValues(std::string_view top, const Value *values,
   std::size_t index = 0;
   Feed *feed = feedOf(top, index);
   if (!feed)
-    throw badInput("the net has no input blob '" + std::string(top) + "'");
+    throw noInput(std::string(top));
   const plan::Buffer &buffer = *feed->info.tops[index];
   if (count != plan::elementCount(buffer))
     throw badInput("input blob '" + std::string(top) + "' has " +
                    std::to_string(count) + " values; the plan was built for " +
                    shapeText(buffer.dims()));
+  forget(std::string(top));
   feed->given[index].resize(buffer.size());
   store(buffer, values, feed->given[index].data());
+}
+
+/// A callback no longer gives this top.
+void Feeder::forget(const std::string &top) {
+  for (const auto &asked : callbacks)
+    asked->requests.erase(std::remove_if(asked->requests.begin(),
+                                         asked->requests.end(),
+                                         [&](const Request &request) {
+                                           return request.top == top;
+                                         }),
+                          asked->requests.end());
+  callbacks.erase(std::remove_if(callbacks.begin(), callbacks.end(),
+                                 [](const std::unique_ptr<Asked> &asked) {
+                                   return asked->requests.empty();
+                                 }),
+                  callbacks.end());
+}
+
+void Feeder::setCallback(const std::vector<std::string> &chosen,
+                         Callback callback) {
+  auto asked = std::make_unique<Asked>();
+  asked->callback = std::move(callback);
+  for (const std::string &top : chosen.empty() ? tops() : chosen) {
+    const plan::Buffer *buffer = find(top);
+    if (!buffer)
+      throw noInput(top);
+    Request request;
+    request.top = top;
+    request.dims = toVector(buffer->dims());
+    request.count = plan::elementCount(*buffer);
+    request.isDouble = buffer->type() == plan::F64;
+    const auto count = static_cast<std::size_t>(request.count);
+    asked->floats.emplace_back(request.isDouble ? 0 : count);
+    asked->doubles.emplace_back(request.isDouble ? count : 0);
+    request.floats = request.isDouble ? nullptr : asked->floats.back().data();
+    request.doubles = request.isDouble ? asked->doubles.back().data() : nullptr;
+    asked->requests.push_back(std::move(request));
+  }
+  for (const Request &request : asked->requests) {
+    forget(request.top);
+    // Taken over from now on, so that no source is opened for it.
+    std::size_t index = 0;
+    Feed *feed = feedOf(request.top, index);
+    feed->given[index].resize(feed->info.tops[index]->size());
+  }
+  if (!asked->requests.empty())
+    callbacks.push_back(std::move(asked));
+}
+
+void Feeder::ask() {
+  for (const auto &asked : callbacks) {
+    asked->callback(asked->requests);
+    for (const Request &request : asked->requests) {
+      std::size_t index = 0;
+      Feed *feed = feedOf(request.top, index);
+      const plan::Buffer &buffer = *feed->info.tops[index];
+      std::byte *target = feed->given[index].data();
+      if (request.isDouble)
+        store(buffer, request.doubles, target);
+      else
+        store(buffer, request.floats, target);
+    }
+  }
 }
 
 void Feeder::set(std::string_view top, const double *values,
@@ -165,6 +258,12 @@ void Feeder::set(std::string_view top, const double *values,
 void Feeder::set(std::string_view top, const float *values,
                  std::int64_t count) {
   setValues(top, values, count);
+}
+void Feeder::set(std::string_view top, const std::int32_t *values,
+                 std::int64_t count) {
+  const std::vector<double> exact(values,
+                                  values + std::max<std::int64_t>(count, 0));
+  setValues(top, exact.data(), count);
 }
 
 std::vector<std::string> Feeder::unset() const {
@@ -190,6 +289,23 @@ bool Feeder::takesPixels(const Feed &feed, const BatchSource &source) {
   return true;
 }
 
+std::unique_ptr<BatchSource> Feeder::openSource(const Feed &feed) {
+  // What it has to say comes before what is wrong with it.
+  try {
+    std::unique_ptr<BatchSource> source = feed.openSource();
+    tell();
+    return source;
+  } catch (...) {
+    tell();
+    throw;
+  }
+}
+
+void Feeder::tell() {
+  if (events)
+    events->deliver();
+}
+
 void Feeder::open() {
   if (opened)
     return;
@@ -205,7 +321,7 @@ void Feeder::open() {
       any |= fromSource;
     }
     if (any && !feed->callerFed()) {
-      std::unique_ptr<BatchSource> source = feed->openSource();
+      std::unique_ptr<BatchSource> source = openSource(*feed);
       const bool pixels = wanted[0] && takesPixels(*feed, *source);
       feed->prefetcher = std::make_unique<Prefetcher>(
           std::move(source), feed->info, wanted,
@@ -223,6 +339,7 @@ void Feeder::start() {
 
 void Feeder::feed() {
   start();
+  ask();
   for (const auto &feed : feeds) {
     const Prefetcher::Batch *batch =
         feed->prefetcher ? &feed->prefetcher->acquire() : nullptr;
@@ -238,6 +355,7 @@ void Feeder::feed() {
       feed->prefetcher->release();
   }
   keys.feed(executor);
+  tell();
 }
 
 std::vector<caffe::ReaderCursor> Feeder::cursors() const {

@@ -8,14 +8,17 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "runtime/Events.h"
 #include "runtime/Executor.h"
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/RandomKeys.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace brew::runtime {
@@ -26,8 +29,9 @@ public:
   /// random numbers. `planFolder` is
   /// the last place where sources are looked up. Throws Error (1) if a feed's
   /// layer is of an unknown type or does not fit its buffers; opens nothing.
+  /// `events`, which may be null, hears of what sources have to say.
   Feeder(Executor &executor, int program, std::uint64_t seed,
-         std::string planFolder);
+         std::string planFolder, Events *events = nullptr);
   ~Feeder();
 
   /// Names of all tops, in order of the feeds.
@@ -41,10 +45,33 @@ public:
   /// is no such top or the count is wrong.
   void set(std::string_view top, const double *values, std::int64_t count);
   void set(std::string_view top, const float *values, std::int64_t count);
+  void set(std::string_view top, const std::int32_t *values,
+           std::int64_t count);
+
+  /// What a callback fills for a batch: one top, row-major.
+  struct Request {
+    std::string top;
+    std::vector<std::int64_t> dims;
+    std::int64_t count; ///< product of dims
+    bool isDouble;      ///< which of the two; f64 where the top's buffer is
+    float *floats;      ///< null if isDouble
+    double *doubles;    ///< else null
+  };
+  /// Fills all requests of a batch. What it throws comes out of feed().
+  using Callback = std::function<void(const std::vector<Request> &)>;
+  /// Takes over tops as set() does, with values that `callback` gives anew for
+  /// each feed(), on the thread that calls it; nothing is read ahead. No tops:
+  /// all of them. A top belongs to whatever took it over last. Throws Error (1)
+  /// if there is no such top.
+  void setCallback(const std::vector<std::string> &tops, Callback callback);
 
   /// Tops of Input and MemoryData layers that set() was not called for; they
   /// are zero.
   std::vector<std::string> unset() const;
+
+  /// Closes the sources and begins anew with another seed; values and callbacks
+  /// stay.
+  void reset(std::uint64_t seed);
 
   /// Opens the sources, without reading ahead yet; a no-op afterwards. Throws
   /// Error (3) if a file or database is not found, Error (1) if its content is
@@ -79,15 +106,25 @@ public:
 
 private:
   struct Feed;
+  struct Asked;
+  void addKeys(std::uint64_t seed);
+  void forget(const std::string &top);
+  void ask();
+  void tell();
+  std::unique_ptr<BatchSource> openSource(const Feed &feed);
   bool takesPixels(const Feed &feed, const BatchSource &source);
   Feed *feedOf(std::string_view top, std::size_t &index) const;
   template <typename Value>
   void setValues(std::string_view top, const Value *values, std::int64_t count);
 
   Executor &executor;
+  Events *events;
   int program;
   RandomKeys keys;
+  /// Layers that draw random numbers, with the buffers of their keys.
+  std::vector<std::pair<std::string, std::uint32_t>> keyedLayers;
   std::vector<std::unique_ptr<Feed>> feeds;
+  std::vector<std::unique_ptr<Asked>> callbacks;
   bool opened = false;
   bool testPhase = false;
   std::uint32_t programIndex = 0; ///< what a cursor calls its test net

@@ -4,9 +4,8 @@
 #include "formats/Hdf5.h"
 #include "formats/PathLookup.h"
 #include "runtime/data/BatchSource.h"
-#include "runtime/weights/Layout.h"
 #include "runtime/data/RandomStream.h"
-#include "runtime/log/Log.h"
+#include "runtime/weights/Layout.h"
 
 #include <numeric>
 
@@ -34,13 +33,13 @@ public:
     const std::string list = formats::requirePath(
         info.layer.hdf5_data_param().source(), info.folders,
         "list of HDF5 files of " + layerText);
-    log::info(log::site::hdf5List,
-              "Loading list of HDF5 filenames from: " + list);
+    postLine(info.events, log::site::hdf5List,
+             "Loading list of HDF5 filenames from: " + list);
     std::vector<std::string> folders = info.folders;
     folders.push_back(formats::folderOfFile(list));
     files = formats::readHdf5List(list, folders);
-    log::info(log::site::hdf5Count,
-              "Number of HDF5 files: " + std::to_string(files.size()));
+    postLine(info.events, log::site::hdf5Count,
+             "Number of HDF5 files: " + std::to_string(files.size()));
     startPass();
   }
 

@@ -5,7 +5,6 @@
 #include "formats/BinaryProto.h"
 #include "formats/Error.h"
 #include "formats/PathLookup.h"
-#include "runtime/log/Log.h"
 #include "runtime/weights/Layout.h"
 
 #include <algorithm>
@@ -73,7 +72,7 @@ ImageTransformer::ImageTransformer(const FeedInfo &info)
     throw badInput(where + ": mean_file and mean_value exclude each other");
   const std::string path = formats::requirePath(
       parameter.mean_file(), info.folders, "mean file of " + where);
-  log::info(log::site::meanFile, "Loading mean file from: " + path);
+  postLine(info.events, log::site::meanFile, "Loading mean file from: " + path);
   formats::Blob mean = formats::readBinaryProto(path);
   // 1 x C x H x W, or C x H x W.
   std::vector<std::int64_t> dims = mean.dims;

@@ -3,7 +3,6 @@
 
 #include "formats/Blob.h"
 #include "formats/Error.h"
-#include "runtime/log/Log.h"
 #include "runtime/plan/Contract.h"
 #include "runtime/weights/Layout.h"
 
@@ -64,10 +63,10 @@ void CarriedState::restore(const caffe::SolverState &state,
     const plan::Buffer &buffer =
         executor.manifest().buffers(static_cast<int>(carried->buffer_index()));
     if (blob.dims != toVector(buffer.dims())) {
-      log::info(log::site::brew,
-                "State '" + saved.name() + "' starts anew: it is " +
-                    shapeText(blob.dims) + " in " + path + " and " +
-                    shapeText(buffer.dims()) + " in the plan");
+      info(events, log::site::brew,
+           "State '" + saved.name() + "' starts anew: it is " +
+               shapeText(blob.dims) + " in " + path + " and " +
+               shapeText(buffer.dims()) + " in the plan");
       continue;
     }
     const std::vector<double> values = blob.toDoubles();

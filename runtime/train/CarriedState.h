@@ -2,6 +2,7 @@
 #pragma once
 
 #include "formats/caffe.pb.h"
+#include "runtime/Events.h"
 #include "runtime/Executor.h"
 
 #include <string>
@@ -13,8 +14,10 @@ namespace brew::runtime {
 /// f16's losses. Solver states carry it, so that a resumed run goes on exactly.
 class CarriedState {
 public:
-  /// Works on the memory of `executor`, which outlives it.
-  explicit CarriedState(Executor &executor) : executor(executor) {}
+  /// Works on the memory of `executor`, which outlives it; `events`, which may
+  /// be null, hears what is worth a line.
+  explicit CarriedState(Executor &executor, Events *events = nullptr)
+      : executor(executor), events(events) {}
 
   /// Adds all of it to a solver state.
   void save(caffe::SolverState &state) const;
@@ -37,6 +40,7 @@ private:
              const std::vector<double> &values);
 
   Executor &executor;
+  Events *events;
 };
 
 } // namespace brew::runtime

@@ -3,7 +3,6 @@
 #include "runtime/train/DebugInfo.h"
 
 #include "runtime/ItemCounts.h"
-#include "runtime/log/Log.h"
 
 #include <algorithm>
 #include <cmath>
@@ -73,9 +72,9 @@ void DebugInfo::forward() const {
       Norms norms;
       const std::string &top = layer.tops(i);
       norms.add(readBlob(top, layer.top_buffer_indices(i)));
-      log::info(log::site::debugForwardTop,
-                start + "top blob " + (top.empty() ? "(automatic)" : top) +
-                    " data: " + log::number(norms.mean()));
+      events.info(log::site::debugForwardTop,
+                  start + "top blob " + (top.empty() ? "(automatic)" : top) +
+                      " data: " + log::number(norms.mean()));
     }
     const FileLayer *file = fileLayer(layer);
     for (std::size_t i = 0; file && i < file->blobs.size(); ++i) {
@@ -83,9 +82,9 @@ void DebugInfo::forward() const {
         continue;
       Norms norms;
       norms.add(parameters.read(file->blobs[i].parameter->buffer_index(), {}));
-      log::info(log::site::debugForwardParam,
-                start + "param blob " + displayName(*file, i) +
-                    " data: " + log::number(norms.mean()));
+      events.info(log::site::debugForwardParam,
+                  start + "param blob " + displayName(*file, i) +
+                      " data: " + log::number(norms.mean()));
     }
   }
 }
@@ -102,10 +101,10 @@ void DebugInfo::backward() const {
       Norms norms;
       norms.add(readBlob(layer.bottoms(static_cast<int>(gradient.bottom())),
                          gradient.buffer_index()));
-      log::info(log::site::debugBackwardBottom,
-                start + "bottom blob " +
-                    layer.bottoms(static_cast<int>(gradient.bottom())) +
-                    " diff: " + log::number(norms.mean()));
+      events.info(log::site::debugBackwardBottom,
+                  start + "bottom blob " +
+                      layer.bottoms(static_cast<int>(gradient.bottom())) +
+                      " diff: " + log::number(norms.mean()));
     }
     const FileLayer *file = fileLayer(layer);
     for (std::size_t i = 0; file && i < file->blobs.size(); ++i) {
@@ -114,9 +113,9 @@ void DebugInfo::backward() const {
         continue;
       Norms norms;
       norms.add(parameters.read(parameter->gradient_buffer_index(), {}));
-      log::info(log::site::debugBackwardParam,
-                start + "param blob " + std::to_string(i) +
-                    " diff: " + log::number(norms.mean()));
+      events.info(log::site::debugBackwardParam,
+                  start + "param blob " + std::to_string(i) +
+                      " diff: " + log::number(norms.mean()));
     }
   }
   Norms data, diff;
@@ -129,12 +128,12 @@ void DebugInfo::backward() const {
         diff.add(parameters.read(blob.parameter->gradient_buffer_index(), {}));
     }
   // An error to Caffe, so that it is seen whatever the log level.
-  log::error(log::site::debugAllParams,
-             "    [Backward] All net params (data, diff): L1 norm = (" +
-                 log::number(data.absolute) + ", " +
-                 log::number(diff.absolute) + "); L2 norm = (" +
-                 log::number(std::sqrt(data.squares)) + ", " +
-                 log::number(std::sqrt(diff.squares)) + ")");
+  events.error(log::site::debugAllParams,
+               "    [Backward] All net params (data, diff): L1 norm = (" +
+                   log::number(data.absolute) + ", " +
+                   log::number(diff.absolute) + "); L2 norm = (" +
+                   log::number(std::sqrt(data.squares)) + ", " +
+                   log::number(std::sqrt(diff.squares)) + ")");
 }
 
 } // namespace brew::runtime

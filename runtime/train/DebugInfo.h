@@ -16,9 +16,10 @@ namespace brew::runtime {
 /// nothing in it prints that.
 class DebugInfo {
 public:
-  /// `parameters` outlives it.
-  DebugInfo(const plan::Program &program, const Parameters &parameters)
-      : program(program), parameters(parameters) {}
+  /// `parameters` and `events` outlive it.
+  DebugInfo(const plan::Program &program, const Parameters &parameters,
+            Events &events)
+      : program(program), parameters(parameters), events(events) {}
 
   /// Whether the program was compiled to show anything.
   static bool isIn(const plan::Program &program);
@@ -38,6 +39,7 @@ private:
 
   const plan::Program &program;
   const Parameters &parameters;
+  Events &events;
 };
 
 } // namespace brew::runtime

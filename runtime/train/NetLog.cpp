@@ -11,7 +11,7 @@ namespace brew::runtime {
 namespace {
 
 void logTops(const plan::Layer &layer, std::uint64_t elementBytes,
-             std::uint64_t &memory) {
+             std::uint64_t &memory, const NetLine &line) {
   for (int i = 0; i < layer.tops_size(); ++i) {
     std::string text;
     std::int64_t count = 1;
@@ -19,61 +19,61 @@ void logTops(const plan::Layer &layer, std::uint64_t elementBytes,
       text += std::to_string(dim) + " ";
       count *= dim;
     }
-    log::info(log::site::netTopShape,
-              "Top shape: " + text + "(" + std::to_string(count) + ")");
+    line(log::site::netTopShape,
+         "Top shape: " + text + "(" + std::to_string(count) + ")");
     if (layer.loss_weights(i) != 0)
-      log::info(log::site::netLossWeight,
-                "    with loss weight " + log::number(layer.loss_weights(i)));
+      line(log::site::netLossWeight,
+           "    with loss weight " + log::number(layer.loss_weights(i)));
     memory += static_cast<std::uint64_t>(count) * elementBytes;
   }
 }
 
 } // namespace
 
-void logNet(const plan::Program &program, plan::DataType precision) {
+void logNet(const plan::Program &program, plan::DataType precision,
+            const NetLine &line) {
   if (program.layers_size() == 0)
     return;
-  for (const std::string &line : program.rule_lines())
-    log::info(log::site::netRule, line);
+  for (const std::string &rule : program.rule_lines())
+    line(log::site::netRule, rule);
   std::uint64_t memory = 0;
   for (const plan::Layer &layer : program.layers()) {
     const std::string &name = layer.name();
-    log::info(log::site::factoryLayer, "Creating layer " + name);
-    log::info(log::site::netLayer, "Creating Layer " + name);
+    line(log::site::factoryLayer, "Creating layer " + name);
+    line(log::site::netLayer, "Creating Layer " + name);
     for (const std::string &bottom : layer.bottoms())
-      log::info(log::site::netBottom, name + " <- " + bottom);
+      line(log::site::netBottom, name + " <- " + bottom);
     for (int i = 0; i < layer.tops_size(); ++i) {
       const std::string &top = layer.tops(i);
       if (i < layer.bottoms_size() && layer.bottoms(i) == top)
-        log::info(log::site::netTopInPlace,
-                  name + " -> " + top + " (in-place)");
+        line(log::site::netTopInPlace, name + " -> " + top + " (in-place)");
       else
-        log::info(log::site::netTop,
-                  name + " -> " + (top.empty() ? "(automatic)" : top));
+        line(log::site::netTop,
+             name + " -> " + (top.empty() ? "(automatic)" : top));
     }
-    log::info(log::site::netSettingUp, "Setting up " + name);
-    logTops(layer, plan::elementSize(precision), memory);
-    log::info(log::site::netMemory,
-              "Memory required for data: " + std::to_string(memory));
-    for (const std::string &line : layer.sharing_lines())
-      log::info(log::site::netSharing, line);
+    line(log::site::netSettingUp, "Setting up " + name);
+    logTops(layer, plan::elementSize(precision), memory, line);
+    line(log::site::netMemory,
+         "Memory required for data: " + std::to_string(memory));
+    for (const std::string &sharing : layer.sharing_lines())
+      line(log::site::netSharing, sharing);
   }
   for (int i = program.layers_size() - 1; i >= 0; --i) {
     const plan::Layer &layer = program.layers(i);
     if (layer.needs_backward())
-      log::info(log::site::netBackward,
-                layer.name() + " needs backward computation.");
+      line(log::site::netBackward,
+           layer.name() + " needs backward computation.");
     else
-      log::info(log::site::netNoBackward,
-                layer.name() + " does not need backward computation.");
+      line(log::site::netNoBackward,
+           layer.name() + " does not need backward computation.");
   }
   for (const plan::Output &output : program.outputs())
-    log::info(log::site::netOutput,
-              "This network produces output " + output.blob());
-  log::info(log::site::netDone, "Network initialization done.");
+    line(log::site::netOutput, "This network produces output " + output.blob());
+  line(log::site::netDone, "Network initialization done.");
 }
 
-void logTrainNet(const plan::Program &program, plan::DataType precision) {
+void logTrainNet(const plan::Program &program, plan::DataType precision,
+                 const NetLine &line) {
   const std::string &source = program.source();
   const bool isFile = source.find("file: ") != source.npos;
   const bool isOwn = source.rfind("train_net", 0) == 0;
@@ -82,19 +82,17 @@ void logTrainNet(const plan::Program &program, plan::DataType precision) {
           ? (isOwn ? log::site::trainNetFile : log::site::trainGenericFile)
           : (isOwn ? log::site::trainNetParam : log::site::trainGenericParam);
   if (!source.empty())
-    log::info(site, isFile
-                        ? "Creating training net from " + source
-                        : "Creating training net specified in " + source + ".");
-  logNet(program, precision);
+    line(site, isFile ? "Creating training net from " + source
+                      : "Creating training net specified in " + source + ".");
+  logNet(program, precision, line);
 }
 
 void logTestNet(const plan::Program &program, int index,
-                plan::DataType precision) {
+                plan::DataType precision, const NetLine &line) {
   if (!program.source().empty())
-    log::info(log::site::testNet, "Creating test net (#" +
-                                      std::to_string(index) +
-                                      ") specified by " + program.source());
-  logNet(program, precision);
+    line(log::site::testNet, "Creating test net (#" + std::to_string(index) +
+                                 ") specified by " + program.source());
+  logNet(program, precision, line);
 }
 
 } // namespace brew::runtime

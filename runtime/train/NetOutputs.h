@@ -1,19 +1,13 @@
 //===- NetOutputs.h - What a program's run reports --------------*- C++ -*-===//
 #pragma once
 
+#include "runtime/Events.h"
 #include "runtime/Executor.h"
 
 #include <string>
 #include <vector>
 
 namespace brew::runtime {
-
-/// One element of one of the net's outputs.
-struct OutputValue {
-  std::string blob;
-  double value;
-  double lossWeight; ///< 0 for a blob that is no loss
-};
 
 /// All elements of all outputs of the program that ran last, in Caffe's order.
 std::vector<OutputValue> readOutputs(const Executor &executor, int program);

@@ -3,7 +3,6 @@
 #include "runtime/train/Parameters.h"
 
 #include "formats/Error.h"
-#include "runtime/log/Log.h"
 #include "runtime/weights/InitialValues.h"
 #include "runtime/weights/Layout.h"
 
@@ -30,9 +29,9 @@ double sumOfSquares(const ElementOrder &order, const std::byte *memory) {
 
 } // namespace
 
-Parameters::Parameters(Executor &planExecutor)
+Parameters::Parameters(Executor &planExecutor, Events *listeners)
     : manifest(planExecutor.manifest()), executor(planExecutor),
-      fileLayers(fileLayersOf(manifest)) {}
+      events(listeners), fileLayers(fileLayersOf(manifest)) {}
 
 void Parameters::fill(std::uint64_t seed) {
   for (const plan::Parameter &parameter : manifest.parameters()) {
@@ -87,7 +86,7 @@ void Parameters::load(const formats::Weights &weights,
                     write(index, blob);
                   });
   if (!summary.empty())
-    log::info(log::site::ignoreLayer, summary);
+    info(events, log::site::ignoreLayer, summary);
 }
 
 formats::Blob Parameters::zeros(const std::vector<std::int64_t> &dims) const {

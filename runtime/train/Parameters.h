@@ -8,6 +8,7 @@
 #pragma once
 
 #include "formats/WeightFile.h"
+#include "runtime/Events.h"
 #include "runtime/Executor.h"
 #include "runtime/weights/WeightBinding.h"
 
@@ -19,12 +20,14 @@ namespace brew::runtime {
 
 class Parameters {
 public:
-  /// Works on the memory of `executor`, which outlives it. Throws Error (1) if
-  /// a filler in the plan cannot be read or does not suit its parameter.
-  explicit Parameters(Executor &executor);
+  /// Works on the memory of `executor`, which outlives it; `events`, which may
+  /// be null, hears what is worth a line.
+  explicit Parameters(Executor &executor, Events *events = nullptr);
 
   /// Gives every parameter its first values: those the prototxt has, or its
-  /// filler's with random streams of `seed` (see InitialValues.h).
+  /// filler's with random streams of `seed` (see InitialValues.h). Throws
+  /// Error (1) if a filler in the plan cannot be read or does not suit its
+  /// parameter.
   void fill(std::uint64_t seed);
 
   /// Loads a .caffemodel or HDF5 weight file, layer by layer name. Shapes must
@@ -70,6 +73,7 @@ private:
 
   const plan::Manifest &manifest;
   Executor &executor;
+  Events *events;
   std::vector<FileLayer> fileLayers;
 };
 

@@ -1,12 +1,11 @@
 //===- SignalActions.h - Ctrl-C and hang-up as solver requests --*- C++ -*-===//
 #pragma once
 
+#include "runtime/train/Control.h"
+
 #include <string>
 
 namespace brew::runtime {
-
-/// What a signal asks of the solver at its next safe point.
-enum class SolverAction { None, Stop, Snapshot };
 
 /// "stop", "snapshot" or "none"; throws Error (2) otherwise. `flag` is named in
 /// the error.

@@ -3,38 +3,26 @@
 #include "runtime/train/Trainer.h"
 
 #include "formats/Error.h"
-#include "runtime/log/Log.h"
 #include "runtime/train/NetOutputs.h"
 
 #include <cmath>
+#include <numeric>
 
 namespace brew::runtime {
 namespace {
-
-std::string text(int value) { return std::to_string(value); }
 
 double secondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
       .count();
 }
 
-/// "1:02:03" or "2:03".
-std::string clockText(double seconds) {
-  const auto total = static_cast<long long>(seconds + 0.5);
-  auto twoDigits = [](long long value) {
-    return (value < 10 ? "0" : "") + std::to_string(value);
-  };
-  std::string tail = twoDigits(total % 60);
-  if (total < 3600)
-    return std::to_string(total / 60) + ":" + tail;
-  return std::to_string(total / 3600) + ":" + twoDigits(total / 60 % 60) + ":" +
-         tail;
+bool isDue(int interval, int iteration) {
+  return interval && iteration % interval == 0;
 }
 
 } // namespace
 
-void Trainer::step(int iterations) {
-  const int stop = currentIteration + iterations;
+void Trainer::beginSteps() {
   if (!lossesRestored) {
     recentLosses.clear();
     smoothed = 0;
@@ -42,10 +30,19 @@ void Trainer::step(int iterations) {
   lossesRestored = false;
   stepBegin = displayBegin = Clock::now();
   stepBeginIteration = lastDisplayed = currentIteration;
+}
 
-  while (currentIteration < stop) {
-    if (solver.test_interval() &&
-        currentIteration % solver.test_interval() == 0 &&
+void Trainer::step(int iterations) {
+  stopRequested = false;
+  const int stop = currentIteration + iterations;
+  runTo([stop] { return stop; });
+}
+
+void Trainer::runTo(const std::function<int()> &stop) {
+  beginSteps();
+  takeChanges();
+  while (currentIteration < stop()) {
+    if (isDue(solver.test_interval(), currentIteration) &&
         (currentIteration > 0 || solver.test_initialization())) {
       testAll();
       if (stopRequested)
@@ -67,57 +64,49 @@ void Trainer::step(int iterations) {
           accumulator.add();
       }
       accumulator.finish();
-      smooth(loss / solver.iter_size());
-
-      if (solver.display() && currentIteration % solver.display() == 0)
-        displayIteration(secondsSince(displayBegin));
-      applyUpdate();
+      loss /= solver.iter_size();
+      smooth(loss);
+      const int done = currentIteration;
+      if (isDue(solver.display(), done))
+        display();
+      const double learningRate = applyUpdate();
+      tellIteration(done, loss, learningRate);
     }
-    showProgress(/*force=*/false);
-
-    // A signal that comes during the iteration acts here, after its update.
-    const SolverAction request = nextAction ? nextAction() : SolverAction::None;
-    if ((solver.snapshot() && currentIteration % solver.snapshot() == 0) ||
-        request == SolverAction::Snapshot)
-      snapshot();
-    if (request == SolverAction::Stop) {
-      stopRequested = true;
+    tellProgress(/*last=*/false);
+    if (!betweenIterations(isDue(solver.snapshot(), currentIteration)))
       break;
-    }
   }
   settle(0);
-  showProgress(/*force=*/true);
-  reportStarvation();
+  tellProgress(/*last=*/true);
+  tellStarvation();
 }
 
 void Trainer::solve() {
-  log::info(log::site::solving, "Solving " + executor.manifest().net_name());
-  log::info(log::site::ratePolicy,
-            "Learning Rate Policy: " + solver.lr_policy());
+  takeChanges();
+  events.emit(event::SolvingBegin{executor.manifest().net_name(),
+                                  solver.lr_policy(), currentIteration,
+                                  solver.max_iter()});
   stopRequested = false;
-  step(solver.max_iter() - currentIteration);
+  runTo([this] { return solver.max_iter(); });
 
   if (solver.snapshot_after_train() &&
-      (!solver.snapshot() || currentIteration % solver.snapshot() != 0))
+      !isDue(solver.snapshot(), currentIteration))
     snapshot();
   if (stopRequested) {
-    log::status("");
-    log::info(log::site::stoppedEarly, "Optimization stopped early.");
+    events.emit(event::SolvingDone{currentIteration, /*stopped=*/true});
     return;
   }
   // One more pass, only to show where the last update led.
-  if (solver.display() && currentIteration % solver.display() == 0) {
+  if (isDue(solver.display(), currentIteration)) {
     smooth(forwardBackward());
     // Caffe's net goes on showing its values if the last iteration showed them.
     if (debug && lastDisplayed == currentIteration - 1)
       debug->forward();
-    log::info(log::site::finalLoss, "Iteration " + text(currentIteration) +
-                                        ", loss = " + log::number(smoothed));
+    events.emit(event::FinalLoss{currentIteration, smoothed});
   }
-  if (solver.test_interval() && currentIteration % solver.test_interval() == 0)
+  if (isDue(solver.test_interval(), currentIteration))
     testAll();
-  log::status("");
-  log::info(log::site::optimizationDone, "Optimization Done.");
+  events.emit(event::SolvingDone{currentIteration, /*stopped=*/false});
 }
 
 double Trainer::forwardBackward() {
@@ -137,17 +126,17 @@ bool Trainer::stepsTogether() const {
 /// One iteration whose halves are started at once. Its loss is only waited for
 /// when it is shown: a device computes while the next batch is brought.
 void Trainer::stepTogether() {
-  const bool shown =
-      solver.display() && currentIteration % solver.display() == 0;
+  const bool shown = isDue(solver.display(), currentIteration);
   feeder->feed();
   const int stepBefore = currentStep;
   const double learningRate = setScalars();
   scalars.set(plan::GRADIENT_SCALE, 1);
   executor.start({trainProgram, updateProgram});
-  settle(shown ? 0 : 1);
+  running.push_back({currentIteration, learningRate});
+  settle(shown || executor.runsAtOnce() ? 0 : 1);
   if (shown)
-    displayIteration(secondsSince(displayBegin));
-  logRate(learningRate, stepBefore);
+    display();
+  tellRate(learningRate, stepBefore);
   ++currentIteration;
 }
 
@@ -155,13 +144,17 @@ void Trainer::stepTogether() {
 void Trainer::settle(std::size_t stillRunning) {
   while (executor.started() > stillRunning) {
     trainResults = executor.finish();
-    smooth(totalLoss(executor, trainProgram, trainResults));
+    const double loss = totalLoss(executor, trainProgram, trainResults);
+    smooth(loss);
+    const Running done = running.front();
+    running.pop_front();
+    tellIteration(done.iteration, loss, done.learningRate);
   }
 }
 
 /// Caffe shows the training net's values in iterations it displays.
 bool Trainer::showsDebugInfo() const {
-  return debug && solver.display() && currentIteration % solver.display() == 0;
+  return debug && isDue(solver.display(), currentIteration);
 }
 
 void Trainer::smooth(double loss) {
@@ -177,30 +170,58 @@ void Trainer::smooth(double loss) {
   }
 }
 
-void Trainer::displayIteration(double seconds) {
-  const double rateShown =
+//===----------------------------------------------------------------------===//
+// Telling
+//===----------------------------------------------------------------------===//
+
+void Trainer::tellIteration(int iteration, double loss, double learningRate) {
+  events.emit(event::IterationDone{iteration, loss, smoothed, learningRate,
+                                   secondsSince(stepBegin)});
+}
+
+void Trainer::display() {
+  const double seconds = secondsSince(displayBegin);
+  const double perSecond =
       (currentIteration - lastDisplayed) / (seconds > 0 ? seconds : 1);
-  log::info(log::site::iteration,
-            "Iteration " + text(currentIteration) + " (" +
-                log::number(rateShown) + " iter/s, " + log::number(seconds) +
-                "s/" + text(solver.display()) +
-                " iters), loss = " + log::number(smoothed));
+  events.emit(event::Display{
+      currentIteration, smoothed, seconds, perSecond, solver.display(),
+      readOutputs(executor, trainProgram, trainResults)});
   displayBegin = Clock::now();
   lastDisplayed = currentIteration;
-  int index = 0;
-  for (const OutputValue &output :
-       readOutputs(executor, trainProgram, trainResults))
-    log::info(log::site::trainOutput,
-              "    Train net output #" + text(index++) + ": " + output.blob +
-                  " = " + log::number(output.value) +
-                  lossSuffix(output.lossWeight, output.value));
 }
+
+void Trainer::tellRate(double learningRate, int stepBefore) {
+  event::RateChosen event{currentIteration,
+                          learningRate,
+                          isDue(solver.display(), currentIteration),
+                          {}};
+  if (currentStep != stepBefore && solver.lr_policy() == "multistep")
+    event.newStep = currentStep;
+  if (event.displayed || event.newStep)
+    events.emit(event);
+}
+
+void Trainer::tellProgress(bool last) {
+  events.emit(event::Progress{currentIteration, solver.max_iter(), smoothed,
+                              secondsSince(stepBegin),
+                              currentIteration - stepBeginIteration, last});
+}
+
+void Trainer::tellStarvation() {
+  for (const Feeder::Starvation &starved : feeder->starvation())
+    events.emit(
+        event::Starvation{starved.layer, starved.times, starved.seconds});
+}
+
+//===----------------------------------------------------------------------===//
+// Updating
+//===----------------------------------------------------------------------===//
 
 /// Of the plan's own program where it was compiled for clipping; else, with
 /// clip_gradients set only now, of the host.
-double Trainer::gradientSumOfSquares() const {
+double Trainer::gradientSumOfSquares() {
   if (clipProgram < 0)
-    return params->gradientSumOfSquares();
+    return parameters().gradientSumOfSquares();
   executor.run(clipProgram);
   double sum = 0;
   for (const OutputValue &output : readOutputs(executor, clipProgram))
@@ -208,7 +229,7 @@ double Trainer::gradientSumOfSquares() const {
   return sum;
 }
 
-double Trainer::clipFactor() const {
+double Trainer::clipFactor() {
   if (solver.clip_gradients() < 0)
     return 1;
   // The norm is that of the accumulated gradients, before they are averaged
@@ -217,11 +238,8 @@ double Trainer::clipFactor() const {
   if (!(norm > solver.clip_gradients()))
     return 1;
   const double factor = solver.clip_gradients() / norm;
-  log::info(log::site::clipping,
-            "Gradient clipping: scaling down gradients (L2 norm " +
-                log::number(norm) + " > " +
-                log::number(solver.clip_gradients()) + ") by scale factor " +
-                log::number(factor));
+  events.emit(event::GradientsClipped{currentIteration, norm,
+                                      solver.clip_gradients(), factor});
   return factor;
 }
 
@@ -233,36 +251,89 @@ double Trainer::setScalars() {
   return learningRate;
 }
 
-void Trainer::logRate(double learningRate, int stepBefore) const {
-  if (currentStep != stepBefore && solver.lr_policy() == "multistep")
-    log::info(log::site::multistep, "MultiStep Status: Iteration " +
-                                        text(currentIteration) +
-                                        ", step = " + text(currentStep));
-  if (solver.display() && currentIteration % solver.display() == 0)
-    log::info(log::site::learningRate,
-              "Iteration " + text(currentIteration) +
-                  ", lr = " + log::number(learningRate));
-}
-
-void Trainer::applyUpdate() {
+/// Returns the learning rate.
+double Trainer::applyUpdate() {
   const int stepBefore = currentStep;
   const double learningRate = setScalars();
-  logRate(learningRate, stepBefore);
+  tellRate(learningRate, stepBefore);
   scalars.set(plan::GRADIENT_SCALE, clipFactor() / solver.iter_size());
   executor.run(updateProgram);
   ++currentIteration;
+  return learningRate;
 }
+
+double Trainer::learningRate() const {
+  int step = currentStep;
+  return rate.at(currentIteration, step);
+}
+
+//===----------------------------------------------------------------------===//
+// Requests
+//===----------------------------------------------------------------------===//
+
+/// The oldest request of a signal or of another thread.
+SolverAction Trainer::nextRequest() {
+  const SolverAction signalled = nextAction ? nextAction() : SolverAction::None;
+  return signalled != SolverAction::None ? signalled : requests.take();
+}
+
+/// What comes after an iteration's update; false if training is to stop.
+bool Trainer::betweenIterations(bool snapshotDue) {
+  // A signal that comes during the iteration acts here, after its update.
+  SolverAction request = nextRequest();
+  if (snapshotDue || request == SolverAction::Snapshot)
+    snapshot();
+  bool waited = false;
+  while (request != SolverAction::Stop && requests.shouldWait()) {
+    if (!waited) {
+      settle(0);
+      events.emit(event::Paused{currentIteration});
+      waited = true;
+    }
+    requests.wait();
+    request = nextRequest();
+    if (request == SolverAction::Snapshot)
+      snapshot();
+  }
+  if (waited)
+    events.emit(event::Resumed{currentIteration});
+  takeChanges();
+  if (request != SolverAction::Stop)
+    return true;
+  stopRequested = true;
+  return false;
+}
+
+void Trainer::takeChanges() {
+  const std::vector<Control::Change> changes = requests.takeChanges(solver);
+  if (changes.empty())
+    return;
+  rate = LearningRate(solver);
+  prefix = resolvePrefix();
+  const auto window = static_cast<std::size_t>(solver.average_loss());
+  if (recentLosses.size() > window) {
+    recentLosses.erase(recentLosses.begin(), recentLosses.end() - window);
+    smoothed = std::accumulate(recentLosses.begin(), recentLosses.end(), 0.0) /
+               static_cast<double>(window);
+  }
+  for (const Control::Change &change : changes)
+    events.emit(
+        event::SolverFieldSet{currentIteration, change.field, change.value});
+}
+
+//===----------------------------------------------------------------------===//
+// Testing
+//===----------------------------------------------------------------------===//
 
 void Trainer::testAll() {
   settle(0);
-  prepare(); // what test programs derive from weights is out of date
-  for (std::size_t net = 0; net < testNets.size() && !stopRequested; ++net)
-    test(static_cast<int>(net));
+  for (int net = 0; net < testNets() && !stopRequested; ++net)
+    runTest(net, solver.test_iter(net), /*prepareFirst=*/net == 0);
 }
 
 void Trainer::pollDuringTest() {
-  while (nextAction) {
-    switch (nextAction()) {
+  while (true) {
+    switch (nextRequest()) {
     case SolverAction::None:
       return;
     case SolverAction::Snapshot:
@@ -270,22 +341,38 @@ void Trainer::pollDuringTest() {
       break;
     case SolverAction::Stop:
       stopRequested = true;
-      break;
+      return;
     }
   }
 }
 
-void Trainer::test(int index) {
-  TestNet &net = testNets.at(static_cast<std::size_t>(index));
-  log::info(log::site::testing, "Iteration " + text(currentIteration) +
-                                    ", Testing net (#" + text(index) + ")");
+std::optional<event::TestDone> Trainer::test(int index, int batches) {
+  if (index < 0 || index >= testNets())
+    throw Error(ExitStatus::Usage,
+                "there is no test net " + std::to_string(index) +
+                    ": the solver has " + std::to_string(testNets()));
+  if (batches < 0)
+    throw Error(ExitStatus::Usage, "a test has no negative number of batches");
+  stopRequested = false;
+  settle(0);
+  takeChanges();
+  return runTest(index, batches ? batches : solver.test_iter(index),
+                 /*prepareFirst=*/true);
+}
+
+std::optional<event::TestDone> Trainer::runTest(int index, int batches,
+                                                bool prepareFirst) {
+  if (prepareFirst)
+    session.prepare(); // what test programs derive from weights is out of date
+  TestNet &net = nets[static_cast<std::size_t>(index)];
+  events.emit(event::TestBegin{currentIteration, index});
   OutputMeans means;
   double loss = 0;
-  for (int i = 0; i < net.iterations; ++i) {
+  for (int i = 0; i < batches; ++i) {
     pollDuringTest();
     if (stopRequested) {
-      log::info(log::site::testInterrupted, "Test interrupted.");
-      return;
+      events.emit(event::TestInterrupted{currentIteration, index});
+      return {};
     }
     net.feeder->feed();
     executor.run(net.program);
@@ -295,43 +382,11 @@ void Trainer::test(int index) {
       loss += totalLoss(executor, net.program);
     means.add(readOutputs(executor, net.program));
   }
+  event::TestDone done{currentIteration, index, {}, means.means()};
   if (solver.test_compute_loss())
-    log::info(log::site::testNetLoss,
-              "Test loss: " + log::number(loss / net.iterations));
-  int position = 0;
-  for (const OutputValue &mean : means.means())
-    log::info(log::site::testOutput,
-              "    Test net output #" + text(position++) + ": " + mean.blob +
-                  " = " + log::number(mean.value) +
-                  lossSuffix(mean.lossWeight, mean.value));
-}
-
-void Trainer::showProgress(bool force) {
-  if (!log::statusVisible() || currentIteration == stepBeginIteration)
-    return;
-  // Ten times a second is as much as an eye follows.
-  if (!force && secondsSince(progressShown) < 0.1)
-    return;
-  progressShown = Clock::now();
-  const double elapsed = secondsSince(stepBegin);
-  const double perSecond =
-      elapsed > 0 ? (currentIteration - stepBeginIteration) / elapsed : 0;
-  std::string line = "iter " + text(currentIteration) + "/" +
-                     text(solver.max_iter()) + "  loss " +
-                     log::number(smoothed) + "  " +
-                     log::number(std::round(perSecond * 10) / 10) + " it/s";
-  if (perSecond > 0)
-    line += "  ETA " +
-            clockText((solver.max_iter() - currentIteration) / perSecond);
-  log::status(line);
-}
-
-void Trainer::reportStarvation() const {
-  for (const Feeder::Starvation &starved : feeder->starvation())
-    log::info(log::site::waitingForData,
-              "Waiting for data: layer '" + starved.layer +
-                  "' kept training waiting " + std::to_string(starved.times) +
-                  " times, " + log::number(starved.seconds) + " s in all");
+    done.loss = loss / batches;
+  events.emit(done);
+  return done;
 }
 
 } // namespace brew::runtime

@@ -9,14 +9,11 @@
 
 #include "formats/SolverStateFile.h"
 #include "formats/caffe.pb.h"
-#include "runtime/Executor.h"
-#include "runtime/data/Feeder.h"
-#include "runtime/train/CarriedState.h"
+#include "runtime/Session.h"
+#include "runtime/train/Control.h"
 #include "runtime/train/DebugInfo.h"
 #include "runtime/train/GradientAccumulator.h"
 #include "runtime/train/LearningRate.h"
-#include "runtime/train/Parameters.h"
-#include "runtime/train/SignalActions.h"
 #include "runtime/train/SolverScalars.h"
 
 #include <chrono>
@@ -32,9 +29,6 @@ namespace brew::runtime {
 struct TrainerOptions {
   /// The plan's solver with the caller's changes applied.
   caffe::SolverParameter solver;
-  /// The plan's file: its folder is the last place to look files up, and
-  /// without snapshot_prefix its name is the prefix.
-  std::string planPath;
   /// Weight files to start from, instead of the solver's and the plan's own.
   std::vector<std::string> weights;
   /// Solver state to resume from; excludes `weights`.
@@ -51,45 +45,97 @@ caffe::SolverParameter solverOf(const plan::Manifest &manifest);
 class Trainer {
 public:
   /// Checks the solver, initialises the parameters (fillers, weights, or the
-  /// snapshot) and opens all data sources. `executor` outlives the trainer.
-  /// Throws Error: 1 for a solver, weights or state that do not fit, 2 for a
-  /// scale of losses where none are scaled, 3 for files not found or a snapshot
-  /// folder that cannot be written.
-  Trainer(Executor &executor, TrainerOptions options);
+  /// snapshot) and the session's seed, and opens all data sources. The session
+  /// outlives the trainer; feeds that its feeders were given are kept. Throws
+  /// Error: 1 for a solver, weights or state that do not fit, 2 for a scale of
+  /// losses where none are scaled, 3 for files not found or a snapshot folder
+  /// that cannot be written.
+  Trainer(Session &session, TrainerOptions options);
   ~Trainer();
 
-  /// Asked after every iteration and before every test batch.
+  /// Requests from any thread.
+  Control &control() { return requests; }
+  /// Asked after every iteration and before every test batch, on the training
+  /// thread: for signals.
   void setActionSource(std::function<SolverAction()> source) {
     nextAction = std::move(source);
   }
 
+  //===--------------------------------------------------------------------===//
+  // Caffe's loop
+  //===--------------------------------------------------------------------===//
+
   /// Trains to max_iter with everything Caffe's Solve does around it.
   void solve();
-  /// Trains `iterations` more, or until a stop is requested.
+  /// Trains `iterations` more, or until a stop is requested, with tests,
+  /// displays and snapshots where the solver asks for them.
   void step(int iterations);
-  /// Runs one test net and logs its mean outputs.
-  void test(int net);
+  /// Whether a request has ended the last solve(), step() or test().
+  bool stopped() const { return stopRequested; }
+
+  int testNets() const { return static_cast<int>(nets.size()); }
+  /// Runs one test net over its test_iter batches, or over `batches`; returns
+  /// what it told the listeners, or nothing if a request has interrupted it.
+  /// Throws Error (2) if there is no such net.
+  std::optional<event::TestDone> test(int net, int batches = 0);
   /// Writes the weights, then the state that names them.
   void snapshot();
+  /// Goes on from a snapshot: weights, history, iteration and readers.
+  void restore(const std::string &path);
+
+  //===--------------------------------------------------------------------===//
+  // An iteration in the caller's hands
+  //===--------------------------------------------------------------------===//
+  //
+  //   for (...) { forward(); backward(); update(); }
+  //   for (...) { forward(); backward(); accumulate();
+  //               forward(); backward(); accumulate(); update(); }
+  //
+  // Between forward() and backward() the caller may look at outputs and write
+  // gradients that the plan takes from it. No tests, displays or snapshots are
+  // made on their own.
+
+  /// Feeds the next batch (unless `feed` is false: then the inputs that the
+  /// caller has written) and runs the forward pass; returns the weighted sum of
+  /// its losses.
+  double forward(bool feed = true);
+  /// Runs the backward pass of the last forward(), whose gradients replace
+  /// those of the last backward() unless accumulate() keeps them. Throws Error
+  /// (2) without a forward().
+  void backward();
+  /// Keeps the gradients of the last backward(): what the next one computes is
+  /// added to them. They are summed in the plan's precision. Throws Error (2)
+  /// without a backward().
+  void accumulate();
+  /// Updates the parameters with the sum of the gradients kept and those of the
+  /// last backward(), clipped if the solver says so, divided by the solver's
+  /// iter_size, at the rate of iteration(), which it then raises. The
+  /// iteration's loss is the mean of its forward passes. Acts on requests.
+  /// Throws Error (2) without a backward().
+  void update();
 
   int iteration() const { return currentIteration; }
   /// The loss as displayed: averaged over the last average_loss iterations.
   double smoothedLoss() const { return smoothed; }
-  Parameters &parameters() { return *params; }
+  /// The rate of the next update.
+  double learningRate() const;
+  /// The fields that hold for the current iteration.
+  const caffe::SolverParameter &solverParameter() const { return solver; }
+  Parameters &parameters() { return session.parameters(); }
 
 private:
   struct TestNet {
     int program;
     std::unique_ptr<DebugInfo> debug; ///< null: nothing to show
-    int iterations;
-    std::unique_ptr<Feeder> feeder;
+    Feeder *feeder;
   };
 
-  void checkSolver() const;
+  void checkSolver(const caffe::SolverParameter &candidate) const;
   void initialise(const std::string &snapshotPath);
   void createNets();
-  void restore(const formats::SolverSnapshot &state, const std::string &path);
-  std::unique_ptr<DebugInfo> debugInfoOf(int program) const;
+  void restoreState(const formats::SolverSnapshot &state,
+                    const std::string &path);
+  std::unique_ptr<DebugInfo> debugInfoOf(int program);
   bool showsDebugInfo() const;
   void loadWeights();
   void restoreCursors(const caffe::SolverState &state);
@@ -97,38 +143,48 @@ private:
   std::string resolvePrefix() const;
   std::string snapshotName(const std::string &extension) const;
   void probeSnapshotFolder() const;
-  void prepare();
+  void beginSteps();
+  void runTo(const std::function<int()> &stop);
   double forwardBackward();
   double setScalars();
-  void logRate(double learningRate, int stepBefore) const;
-  void applyUpdate();
+  double applyUpdate();
   bool stepsTogether() const;
   void stepTogether();
   void settle(std::size_t stillRunning);
-  double gradientSumOfSquares() const;
-  double clipFactor() const;
+  double gradientSumOfSquares();
+  double clipFactor();
   void smooth(double loss);
-  void displayIteration(double seconds);
+  void requireGradients(const char *what) const;
+  void addGradients();
   void testAll();
+  std::optional<event::TestDone> runTest(int net, int batches,
+                                         bool prepareFirst);
   void pollDuringTest();
-  void showProgress(bool force);
-  void reportStarvation() const;
+  SolverAction nextRequest();
+  bool betweenIterations(bool snapshotDue);
+  void takeChanges();
+  void display();
+  void tellRate(double learningRate, int stepBefore);
+  void tellIteration(int iteration, double loss, double learningRate);
+  void tellProgress(bool last);
+  void tellStarvation();
 
+  Session &session;
   Executor &executor;
+  Events &events;
   TrainerOptions options;
-  const caffe::SolverParameter &solver;
-  int trainProgram, updateProgram, prepareProgram, clipProgram;
+  caffe::SolverParameter solver; ///< as it holds for the current iteration
+  int trainProgram, updateProgram, clipProgram;
   LearningRate rate;
   SolverScalars scalars;
   GradientAccumulator accumulator;
-  CarriedState carried;
-  std::unique_ptr<Parameters> params;
-  std::unique_ptr<Feeder> feeder;
-  std::vector<TestNet> testNets;
+  Control requests;
+  Feeder *feeder = nullptr;
+  std::vector<TestNet> nets;
+  int netCount = -1; ///< of `nets` once they are there; for any thread
   std::unique_ptr<DebugInfo> debug; ///< of the training net; may be null
   std::function<SolverAction()> nextAction;
 
-  std::uint64_t seed = 0;
   std::string prefix;       ///< snapshot_prefix with its folder looked up
   int currentIteration = 0; ///< the last that was started
   int currentStep = 0;
@@ -139,8 +195,20 @@ private:
   double smoothed = 0;
   bool lossesRestored = false; ///< the next step() goes on with them
 
+  struct Running {
+    int iteration;
+    double learningRate;
+  };
+  std::deque<Running> running; ///< iterations whose loss is not known yet
+
+  // Of an iteration in the caller's hands.
+  enum class Part { Nothing, Forward, Backward } lastPart = Part::Nothing;
+  bool keepGradients = false;     ///< the last gradients wait for the sum
+  std::vector<double> passLosses; ///< of the iteration
+  bool lossKept = false;          ///< the last of them is of gradients kept
+
   using Clock = std::chrono::steady_clock;
-  Clock::time_point stepBegin, displayBegin, progressShown;
+  Clock::time_point stepBegin, displayBegin;
   int stepBeginIteration = 0;
   int lastDisplayed = 0;
 };

@@ -103,7 +103,7 @@ bool isParameterGradient(const plan::Manifest &manifest,
 }
 
 int eval(const Options &options) {
-  Session session(options.plan);
+  Session session(options.plan, options.seed);
   const plan::Manifest &manifest = session.manifest();
   std::vector<std::string> preferred = {"main", "deploy", "test_0"};
   if (options.gradients)
@@ -118,21 +118,20 @@ int eval(const Options &options) {
                     "' computes no gradients; compile the net with "
                     "--gradients");
 
-  session.initialise(options.weights, options.seed, /*required=*/false);
-  runtime::Feeder feeder(session.executor, index, options.seed,
-                         session.planFolder);
+  session.initialise(options.weights);
+  runtime::Feeder &feeder = session.feeder(index);
   setInputs(feeder, options.inputs);
   feeder.feed();
-  session.executor.run(index);
+  session.executor().run(index);
 
-  Writer writer(session.executor, program, options.outputs);
+  Writer writer(session.executor(), program, options.outputs);
   for (const plan::NamedBuffer &blob : program.blobs())
     writer.write("/data/" + blob.name(), blob);
   if (options.gradients)
     for (const plan::NamedBuffer &gradient : program.blob_gradients())
       if (!isParameterGradient(manifest, gradient))
         writer.write("/diff/" + gradient.name(), gradient);
-  for (const auto &layer : session.parameters.layers())
+  for (const auto &layer : session.parameters().layers())
     for (std::size_t i = 0; i < layer.blobs.size(); ++i) {
       const runtime::FileBlob &blob = layer.blobs[i];
       if (!blob.parameter)

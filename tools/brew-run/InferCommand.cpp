@@ -74,9 +74,8 @@ public:
         program(session.chooseProgram(options.program,
                                       {"deploy", "main", "test_0"})),
         labels(readLabels(options.labels)) {
-    session.initialise(options.weights, 0, /*required=*/true);
-    feeder = std::make_unique<runtime::Feeder>(session.executor, program, 0,
-                                               session.planFolder);
+    session.initialise(options.weights, /*required=*/true);
+    feeder = &session.feeder(program);
     chooseInput();
     chooseResults();
   }
@@ -178,7 +177,7 @@ private:
                 values.begin() + i * rowSize);
     feeder->set(input, values.data(), static_cast<std::int64_t>(values.size()));
     feeder->feed();
-    session.executor.run(program);
+    session.executor().run(program);
     for (Result &result : results)
       collect(result, &result == &results.front());
     pending.clear();
@@ -190,7 +189,7 @@ private:
         session.manifest().buffers(static_cast<int>(result.buffer));
     std::vector<float> values(
         static_cast<std::size_t>(plan::elementCount(buffer)));
-    session.executor.read(result.buffer, [&](const std::byte *bytes) {
+    session.executor().read(result.buffer, [&](const std::byte *bytes) {
       runtime::load(buffer, bytes, values.data());
     });
     if (result.kind == Rows::Samples) {
@@ -200,7 +199,7 @@ private:
     values.resize(
         static_cast<std::size_t>(runtime::product(runtime::dimsAfterRun(
             session.manifest(), session.manifest().programs(program),
-            session.executor, result.name, result.buffer))));
+            session.executor(), result.name, result.buffer))));
     if (result.kind == Rows::Chosen) {
       if (static_cast<std::int64_t>(pending.size()) < batch)
         throw badInput(
@@ -303,7 +302,7 @@ private:
   Session session;
   int program;
   std::vector<std::string> labels;
-  std::unique_ptr<runtime::Feeder> feeder;
+  runtime::Feeder *feeder = nullptr;
   std::string input;
   std::int64_t batch = 0;
   std::vector<std::int64_t> rowShape;

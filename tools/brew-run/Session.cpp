@@ -3,10 +3,7 @@
 #include "Session.h"
 
 #include "formats/Error.h"
-#include "formats/PathLookup.h"
-#include "runtime/log/Log.h"
-
-#include <algorithm>
+#include "runtime/log/CaffeLog.h"
 
 namespace brew::run {
 namespace {
@@ -23,10 +20,13 @@ int gpuNumber(const std::string &text) {
   return std::stoi(text);
 }
 
-runtime::ExecutorOptions executorOptions(const PlanOptions &options,
-                                         const plan::Manifest &manifest) {
-  runtime::ExecutorOptions result;
-  result.threads = options.threads;
+runtime::SessionOptions sessionOptions(const PlanOptions &options,
+                                       const plan::Manifest &manifest,
+                                       std::uint64_t seed) {
+  runtime::SessionOptions result;
+  result.device.threads = options.threads;
+  result.seed = seed;
+  result.listener = runtime::CaffeLog();
   if (manifest.target().kind() != plan::Target::CUDA) {
     if (!options.gpu.empty())
       throw usage("-gpu " + options.gpu + ": '" + options.plan +
@@ -34,21 +34,13 @@ runtime::ExecutorOptions executorOptions(const PlanOptions &options,
                   "or leave out -gpu");
     return result;
   }
-  result.gpu = gpuNumber(options.gpu);
-  // What is measured on the simulator means nothing.
-  const auto &archs = manifest.target().archs();
-  const bool onDevice =
-      std::any_of(archs.begin(), archs.end(),
-                  [](const std::string &arch) { return arch != "sim"; });
-  result.timingCache = options.timingCache;
-  if (result.timingCache.empty() && onDevice)
-    result.timingCache = options.plan + ".timing";
-  result.tune = !options.noTune && onDevice;
-  result.deterministic = options.deterministic;
-  result.workspaceLimit = options.workspaceLimit << 20;
-  result.warn = [](const std::string &text) {
-    log::warning(log::site::brew, text);
-  };
+  result.device.gpu = gpuNumber(options.gpu);
+  result.device.timingCache = options.timingCache.empty()
+                                  ? options.plan + ".timing"
+                                  : options.timingCache;
+  result.device.tune = !options.noTune;
+  result.device.deterministic = options.deterministic;
+  result.device.workspaceLimit = options.workspaceLimit << 20;
   return result;
 }
 
@@ -122,70 +114,18 @@ std::shared_ptr<const plan::PlanFile> openPlan(const PlanOptions &options) {
   return plan::PlanFile::open(options.plan);
 }
 
-Session::Session(const PlanOptions &options)
-    : Session(options, openPlan(options)) {}
+Session::Session(const PlanOptions &options, std::uint64_t seed)
+    : Session(options, seed, openPlan(options)) {}
 
-Session::Session(const PlanOptions &options,
+Session::Session(const PlanOptions &options, std::uint64_t seed,
                  std::shared_ptr<const plan::PlanFile> file)
-    : executor(file, executorOptions(options, file->manifest())),
-      parameters(executor), planPath(options.plan),
-      planFolder(formats::folderOfFile(options.plan)),
+    : runtime::Session(file, sessionOptions(options, file->manifest(), seed)),
       gpu(gpuNumber(options.gpu)) {}
-
-void Session::initialise(const std::vector<std::string> &weights,
-                         std::uint64_t seed, bool required) {
-  bool embedded = false;
-  for (const plan::Arena &arena : manifest().arenas())
-    embedded |=
-        arena.kind() == plan::PARAMETERS && arena.has_initial_segment_index();
-  std::vector<std::string> names;
-  for (const std::string &list : weights) {
-    for (const std::string &name : CLI::detail::split(list, ','))
-      if (!CLI::detail::trim_copy(name).empty())
-        names.push_back(CLI::detail::trim_copy(name));
-  }
-  std::vector<std::string> folders;
-  if (names.empty() && !embedded && manifest().has_initial_weights()) {
-    names.push_back(manifest().initial_weights());
-    folders.push_back(manifest().initial_weights_folder());
-  }
-  folders.push_back(planFolder);
-
-  const bool complete = std::all_of(
-      manifest().parameters().begin(), manifest().parameters().end(),
-      [](const plan::Parameter &parameter) {
-        return parameter.has_initial_segment_index();
-      });
-  if (required && !embedded && names.empty() && !complete)
-    throw usage("the plan has no weights in it: give some with --weights");
-  if (!embedded)
-    parameters.fill(seed);
-  for (const std::string &name : names)
-    parameters.load(formats::requirePath(name, folders, "weight file"));
-
-  const int prepare = executor.findProgram("prepare");
-  if (prepare >= 0)
-    executor.run(prepare);
-}
 
 int Session::chooseProgram(const std::string &name,
                            const std::vector<std::string> &preferred) const {
-  std::vector<std::string> candidates = preferred;
-  if (!name.empty())
-    candidates = {name};
-  for (const std::string &candidate : candidates) {
-    const int program = executor.findProgram(candidate);
-    if (program >= 0)
-      return program;
-  }
-  if (name.empty() && manifest().programs_size() == 1)
-    return 0;
-  std::string list;
-  for (const plan::Program &program : manifest().programs())
-    list += (list.empty() ? "" : ", ") + program.name();
-  throw usage((name.empty() ? std::string("choose a program with --program")
-                            : "the plan has no program '" + name + "'") +
-              "; it has: " + list);
+  return name.empty() ? runtime::Session::chooseProgram(preferred)
+                      : program(name);
 }
 
 } // namespace brew::run

@@ -1,8 +1,7 @@
 //===- Session.h - A plan loaded for one command ----------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/Executor.h"
-#include "runtime/train/Parameters.h"
+#include "runtime/Session.h"
 
 #include <CLI/CLI.hpp>
 
@@ -38,39 +37,21 @@ CLI::Validator atLeast(long long smallest);
 /// a prototxt is.
 std::shared_ptr<const plan::PlanFile> openPlan(const PlanOptions &options);
 
-/// A loaded plan, its memory and its parameters.
-class Session {
+/// A session of the plan that a command line names, with Caffe's log.
+class Session : public runtime::Session {
 public:
   /// Throws Error (2) for -gpu with a CPU plan, else as Executor does.
-  explicit Session(const PlanOptions &options);
+  explicit Session(const PlanOptions &options, std::uint64_t seed = 0);
 
-  runtime::Executor executor;
-  runtime::Parameters parameters;
-  std::string planPath;
-  std::string planFolder;
   int gpu; ///< its number, where the plan runs on one
 
-  const plan::Manifest &manifest() const { return executor.manifest(); }
-
-  /// Gives the parameters their values: those embedded in the plan or fillers
-  /// of `seed`, then the files of `weights` (each may be a list separated by
-  /// commas), or without any the file the plan names. Runs `prepare` at the
-  /// end. With `required`, throws Error (2) if nothing but fillers is there.
-  void initialise(const std::vector<std::string> &weights, std::uint64_t seed,
-                  bool required);
-
-  /// Whether the plan runs on a GPU, and on which.
-  bool onGpu() const {
-    return manifest().target().kind() == plan::Target::CUDA;
-  }
-
-  /// Index of program `name`; without a name, the first of `preferred` that
+  /// Index of program `name`; without a name, of the first of `preferred` that
   /// exists, else the only program. Throws Error (2) that lists the programs.
   int chooseProgram(const std::string &name,
                     const std::vector<std::string> &preferred) const;
 
 private:
-  Session(const PlanOptions &options,
+  Session(const PlanOptions &options, std::uint64_t seed,
           std::shared_ptr<const plan::PlanFile> file);
 };
 

@@ -6,7 +6,6 @@
 #include "runtime/data/Feeder.h"
 #include "runtime/log/Log.h"
 #include "runtime/train/DebugInfo.h"
-#include "runtime/train/NetLog.h"
 #include "runtime/train/NetOutputs.h"
 
 #include <memory>
@@ -23,22 +22,22 @@ struct Options {
 };
 
 int test(const Options &options) {
-  Session session(options.plan);
+  Session session(options.plan, options.seed);
   if (session.onGpu()) {
     log::info(log::site::testUseGpu,
               "Use GPU with device ID " + std::to_string(session.gpu));
     log::info(log::site::testGpuName,
-              "GPU device name: " + session.executor.description());
+              "GPU device name: " + session.executor().description());
   } else {
     log::info(log::site::testUseCpu, "Use CPU.");
   }
   const int program = session.chooseProgram(options.program, {"test_0"});
-  session.initialise(options.weights, options.seed, /*required=*/true);
+  session.initialise(options.weights, /*required=*/true);
   const plan::Program &description = session.manifest().programs(program);
-  runtime::logNet(description, session.manifest().target().precision());
-  const runtime::DebugInfo debug(description, session.parameters);
-  runtime::Feeder feeder(session.executor, program, options.seed,
-                         session.planFolder);
+  session.announce(program);
+  const runtime::DebugInfo debug(description, session.parameters(),
+                                 session.events());
+  runtime::Feeder &feeder = session.feeder(program);
   feeder.start();
 
   log::info(log::site::testRunning, "Running for " +
@@ -48,11 +47,11 @@ int test(const Options &options) {
   double loss = 0;
   for (int i = 0; i < options.iterations; ++i) {
     feeder.feed();
-    session.executor.run(program);
+    session.executor().run(program);
     if (runtime::DebugInfo::isIn(description))
       debug.forward();
-    loss += runtime::totalLoss(session.executor, program);
-    const auto outputs = runtime::readOutputs(session.executor, program);
+    loss += runtime::totalLoss(session.executor(), program);
+    const auto outputs = runtime::readOutputs(session.executor(), program);
     means.add(outputs);
     for (const runtime::OutputValue &output : outputs)
       log::info(log::site::testBatch, "Batch " + std::to_string(i) + ", " +

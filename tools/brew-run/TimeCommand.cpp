@@ -6,7 +6,6 @@
 #include "runtime/data/Feeder.h"
 #include "runtime/data/RandomStream.h"
 #include "runtime/log/Log.h"
-#include "runtime/train/NetLog.h"
 #include "runtime/train/NetOutputs.h"
 #include "runtime/train/SolverScalars.h"
 #include "runtime/train/Trainer.h"
@@ -88,16 +87,12 @@ void feedRandomly(runtime::Feeder &feeder, std::uint64_t seed) {
   }
 }
 
-std::unique_ptr<runtime::Feeder> openFeeder(Session &session, int program,
-                                            const Options &options) {
-  auto make = [&] {
-    return std::make_unique<runtime::Feeder>(session.executor, program,
-                                             options.seed, session.planFolder);
-  };
-  auto feeder = make();
+runtime::Feeder &openFeeder(Session &session, int program,
+                            const Options &options) {
+  runtime::Feeder &feeder = session.feeder(program);
   if (!options.randomInput) {
     try {
-      feeder->start();
+      feeder.start();
       return feeder;
     } catch (const Error &error) {
       if (error.status() != ExitStatus::MachineLacks)
@@ -105,9 +100,9 @@ std::unique_ptr<runtime::Feeder> openFeeder(Session &session, int program,
       log::warning(log::site::brew,
                    std::string("Timing with random inputs: ") + error.what());
     }
-    feeder = make();
+    feeder.reset(options.seed);
   }
-  feedRandomly(*feeder, options.seed);
+  feedRandomly(feeder, options.seed);
   return feeder;
 }
 
@@ -135,7 +130,7 @@ public:
     feeder.feed();
     std::vector<double> sums(layers.size());
     const auto begin = std::chrono::steady_clock::now();
-    session.executor.runTimed(program, [&](std::size_t step, double seconds) {
+    session.executor().runTimed(program, [&](std::size_t step, double seconds) {
       sums[layerOfStep[step]] += seconds;
     });
     log::info(log::site::timeIteration,
@@ -183,12 +178,12 @@ std::vector<double> timeWhole(Session &session, int program, int update,
   std::vector<double> seconds;
   for (int i = 0; i < iterations; ++i) {
     feeder.feed();
-    session.executor.synchronize();
+    session.executor().synchronize();
     const auto begin = std::chrono::steady_clock::now();
-    session.executor.run(program);
+    session.executor().run(program);
     if (update >= 0)
-      session.executor.run(update);
-    session.executor.synchronize();
+      session.executor().run(update);
+    session.executor().synchronize();
     seconds.push_back(secondsSince(begin));
   }
   return seconds;
@@ -198,7 +193,7 @@ std::vector<double> timeWhole(Session &session, int program, int update,
 void reportDevice(Session &session, const std::vector<int> &programs,
                   int iterations) {
   const runtime::Measurement measured =
-      session.executor.measure(programs, iterations);
+      session.executor().measure(programs, iterations);
   log::info(log::site::brew,
             "Average on the GPU: " + Summary(measured.seconds).text());
   log::info(log::site::brew,
@@ -208,11 +203,11 @@ void reportDevice(Session &session, const std::vector<int> &programs,
 }
 
 int time(const Options &options) {
-  Session session(options.plan);
+  Session session(options.plan, options.seed);
   if (session.onGpu())
-    log::info(log::site::timeUseGpu, "Use GPU with device ID " +
-                                         std::to_string(session.gpu) + " (" +
-                                         session.executor.description() + ")");
+    log::info(log::site::timeUseGpu,
+              "Use GPU with device ID " + std::to_string(session.gpu) + " (" +
+                  session.executor().description() + ")");
   else
     log::info(log::site::timeUseCpu, "Use CPU.");
   std::vector<std::string> preferred = {"forward_backward", "main", "deploy",
@@ -220,45 +215,43 @@ int time(const Options &options) {
   if (options.phase == "TEST")
     preferred = {"test_0", "deploy", "main"};
   const int program = session.chooseProgram(options.program, preferred);
-  runtime::logNet(session.manifest().programs(program),
-                  session.manifest().target().precision());
+  session.announce(program);
   const std::string name = session.manifest().programs(program).name();
-  session.initialise(options.weights, options.seed, /*required=*/false);
-  const std::unique_ptr<runtime::Feeder> feeder =
-      openFeeder(session, program, options);
+  session.initialise(options.weights);
+  runtime::Feeder &feeder = openFeeder(session, program, options);
 
   log::info(log::site::timeForward, "Performing Forward");
-  feeder->feed();
-  session.executor.run(program);
+  feeder.feed();
+  session.executor().run(program);
   log::info(log::site::timeInitialLoss,
             "Initial loss: " +
-                log::number(runtime::totalLoss(session.executor, program)));
+                log::number(runtime::totalLoss(session.executor(), program)));
   log::info(log::site::timeBegin, "*** Benchmark begins ***");
   log::info(log::site::timeIterations, "Testing for " +
                                            std::to_string(options.iterations) +
                                            " iterations.");
   const auto begin = std::chrono::steady_clock::now();
-  Benchmark benchmark(session, program, *feeder);
+  Benchmark benchmark(session, program, feeder);
   for (int i = 0; i < options.iterations; ++i)
     benchmark.timeSteps(i + 1);
   benchmark.report();
 
   const Summary whole(
-      timeWhole(session, program, -1, *feeder, options.iterations));
+      timeWhole(session, program, -1, feeder, options.iterations));
   log::info(log::site::timeBothTotal,
             "Average Forward-Backward: " + whole.text());
   if (session.onGpu())
     reportDevice(session, {program}, options.iterations);
-  const int update = session.executor.findProgram("update");
+  const int update = session.executor().findProgram("update");
   if (name == "forward_backward" && update >= 0) {
     // A rate of zero keeps the weights while doing all the work.
-    runtime::SolverScalars scalars(session.executor);
+    runtime::SolverScalars scalars(session.executor());
     scalars.setFields(runtime::solverOf(session.manifest()), 0);
     scalars.set(plan::LEARNING_RATE, 0);
     scalars.set(plan::GRADIENT_SCALE, 1);
     log::info(log::site::timeBothTotal,
               "Average training step: " +
-                  Summary(timeWhole(session, program, update, *feeder,
+                  Summary(timeWhole(session, program, update, feeder,
                                     options.iterations))
                       .text());
     if (session.onGpu())

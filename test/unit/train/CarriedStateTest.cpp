@@ -2,6 +2,7 @@
 #include "runtime/train/CarriedState.h"
 #include "LogLines.h"
 #include "TestPlan.h"
+#include "runtime/log/CaffeLog.h"
 #include "runtime/weights/Layout.h"
 #include "test/unit/formats/TestFiles.h"
 
@@ -54,7 +55,10 @@ protected:
                                            "' values { " + values + " } }");
   }
 
+  CarriedStateTest() { events.add(CaffeLog()); }
+
   test::LogLines log;
+  Events events;
 };
 
 using Values = std::vector<float>;
@@ -63,7 +67,7 @@ using Values = std::vector<float>;
 
 TEST_F(CarriedStateTest, WhatWasSavedIsRestored) {
   Executor executor(test::loadPlan(model()));
-  CarriedState carried(executor);
+  CarriedState carried(executor, &events);
   carried.setLossScale(4096);
   carried.restore(stateOf("rnn", "shape { dim: 2 dim: 3 } data: 1 data: 2 "
                                  "data: 3 data: 4 data: 5 data: 6"),
@@ -74,7 +78,7 @@ TEST_F(CarriedStateTest, WhatWasSavedIsRestored) {
 
   Executor other(test::loadPlan(model()));
   EXPECT_EQ(values(other, 0), (Values{0}));
-  CarriedState(other).restore(state, "s");
+  CarriedState(other, &events).restore(state, "s");
   EXPECT_EQ(values(other, 0), (Values{4096}));
   EXPECT_EQ(values(other, 1), (Values{0}));
   EXPECT_EQ(values(other, 2), (Values{1, 2, 3, 4, 5, 6}));
@@ -83,7 +87,7 @@ TEST_F(CarriedStateTest, WhatWasSavedIsRestored) {
 
 TEST_F(CarriedStateTest, AnotherScaleCountsAnew) {
   Executor executor(test::loadPlan(model()));
-  CarriedState carried(executor);
+  CarriedState carried(executor, &events);
   EXPECT_TRUE(carried.hasLossScale());
   carried.restore(stateOf("loss_scale.good", "shape {} data: 17"), "s");
   EXPECT_EQ(values(executor, 1), (Values{17}));
@@ -99,7 +103,7 @@ TEST_F(CarriedStateTest, WhatOnlyOneSideHasStays) {
   plan::Manifest small = model();
   small.mutable_carried()->DeleteSubrange(0, 2);
   Executor executor(test::loadPlan(small));
-  CarriedState carried(executor);
+  CarriedState carried(executor, &events);
   EXPECT_FALSE(carried.hasLossScale());
   carried.restore(stateOf("loss_scale.value", "shape {} data: 64"), "s");
   EXPECT_EQ(values(executor, 0), Values(6));
@@ -112,7 +116,7 @@ TEST_F(CarriedStateTest, WhatOnlyOneSideHasStays) {
 
 TEST_F(CarriedStateTest, DamagedValuesAreRefused) {
   Executor executor(test::loadPlan(model()));
-  CarriedState carried(executor);
+  CarriedState carried(executor, &events);
   test::expectError(ExitStatus::BadInput, "is no scale of losses: 3", [&] {
     carried.restore(stateOf("loss_scale.value", "shape {} data: 3"), "s");
   });

@@ -46,7 +46,7 @@ using DebugInfoTest = test::TrainingFixture;
 
 TEST(NetLog, HasCaffesLinesInCaffesOrder) {
   LogLines log;
-  logTrainNet(smallNet(), plan::F32);
+  logTrainNet(smallNet(), plan::F32, log::info);
   EXPECT_EQ(log.texts(),
             (std::vector<std::string>{
                 "Creating training net from net file: net.prototxt",
@@ -89,9 +89,9 @@ TEST(NetLog, SaysWhereTheNetStands) {
     LogLines log;
     program.set_source(source);
     if (train)
-      logTrainNet(program, plan::F32);
+      logTrainNet(program, plan::F32, log::info);
     else
-      logTestNet(program, 1, plan::F32);
+      logTestNet(program, 1, plan::F32, log::info);
     EXPECT_EQ(log.lines.size(), 1u);
     return log.texts().at(0);
   };
@@ -107,7 +107,7 @@ TEST(NetLog, SaysWhereTheNetStands) {
 
 TEST(NetLog, DoublesTakeTwiceTheMemory) {
   LogLines log;
-  logNet(smallNet(), plan::F64);
+  logNet(smallNet(), plan::F64, log::info);
   EXPECT_EQ(log.texts("Memory required").back(),
             "Memory required for data: 104");
 }
@@ -117,11 +117,9 @@ TEST_F(DebugInfoTest, ShowsWhatAnIterationLeft) {
   const plan::Manifest manifest = shownModel(
       feed(), solver("base_lr: 0.1 lr_policy: 'fixed' display: 2 max_iter: 3 "
                      "debug_info: true test_iter: 2 test_interval: 100"));
-  Executor executor(test::loadPlan(manifest));
   TrainerOptions options;
   options.solver = solverOf(manifest);
-  options.planPath = folder / "net.plan";
-  Trainer trainer(executor, options);
+  Trainer trainer(open(manifest), options);
   trainer.step(3);
 
   // Two test batches, and the iterations 0 and 2 that are displayed.
@@ -149,10 +147,8 @@ TEST_F(DebugInfoTest, NeedsTheSolverToAsk) {
   LogLines log;
   const plan::Manifest manifest =
       shownModel(feed(), solver("base_lr: 0.1 lr_policy: 'fixed' display: 1"));
-  Executor executor(test::loadPlan(manifest));
   TrainerOptions options;
   options.solver = solverOf(manifest);
-  options.planPath = folder / "net.plan";
-  Trainer(executor, options).step(1);
+  Trainer(open(manifest), options).step(1);
   EXPECT_TRUE(log.texts("[Forward]").empty());
 }

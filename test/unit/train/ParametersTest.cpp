@@ -2,6 +2,7 @@
 #include "runtime/train/Parameters.h"
 #include "LogLines.h"
 #include "TestPlan.h"
+#include "runtime/log/CaffeLog.h"
 #include "test/unit/formats/TestFiles.h"
 
 #include <gtest/gtest.h>
@@ -88,10 +89,13 @@ formats::Weights fittingWeights() {
 }
 
 struct Net {
+  Events events;
   Executor executor;
   Parameters parameters;
   explicit Net(const plan::Manifest &manifest = permutedNet())
-      : executor(test::loadPlan(manifest)), parameters(executor) {}
+      : executor(test::loadPlan(manifest)), parameters(executor, &events) {
+    events.add(CaffeLog());
+  }
 
   float stored(std::uint32_t parameter, int element) {
     const auto buffer =

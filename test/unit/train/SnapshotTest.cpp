@@ -62,8 +62,7 @@ TEST_F(SnapshotTest, Hdf5GoesOnWhereTheRunStood) {
   resumed->step(2);
   EXPECT_EQ(weights(*resumed), weights(*whole));
   // A state holds its losses in single precision.
-  EXPECT_FLOAT_EQ(float(resumed->smoothedLoss()),
-                  float(whole->smoothedLoss()));
+  EXPECT_FLOAT_EQ(float(resumed->smoothedLoss()), float(whole->smoothedLoss()));
   // The format of the next snapshot is the solver's, not the file's.
   make(kFields, folder / "snap_iter_2.solverstate.h5")->step(1);
   EXPECT_TRUE(std::filesystem::exists(folder / "snap_iter_3.solverstate"));
@@ -79,7 +78,7 @@ TEST_F(SnapshotTest, GradientsAreWrittenOnRequest) {
   ASSERT_EQ(blob.diff_size(), 3);
   // What lies in the gradient buffers; this plan's update leaves them alone.
   for (const plan::Parameter &parameter :
-       executors.back()->manifest().parameters()) {
+       sessions.back()->manifest().parameters()) {
     const formats::Blob gradient =
         trainer->parameters().read(parameter.gradient_buffer_index(), {});
     const caffe::BlobProto written =

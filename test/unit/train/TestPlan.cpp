@@ -6,6 +6,7 @@
 
 #include <google/protobuf/text_format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -196,7 +197,8 @@ plan::Manifest linearModel(const std::string &feed, const std::string &solver) {
   return manifest;
 }
 
-std::string planBytes(const plan::Manifest &manifest) {
+std::string planBytes(const plan::Manifest &manifest,
+                      const std::vector<std::string> &further) {
   std::ifstream file(onSimulator() ? BREW_TEST_CUDA_KERNELS : BREW_TEST_KERNELS,
                      std::ios::binary);
   std::string image{std::istreambuf_iterator<char>(file), {}};
@@ -206,11 +208,13 @@ std::string planBytes(const plan::Manifest &manifest) {
       static_cast<std::size_t>(manifest.segments_size()), "");
   if (!segments.empty())
     segments[0] = image;
+  std::copy(further.begin(), further.end(), segments.begin() + 1);
   return plan::serializePlan(manifest, segments);
 }
 
-std::shared_ptr<const plan::PlanFile> loadPlan(const plan::Manifest &manifest) {
-  return plan::PlanFile::fromBytes(planBytes(manifest), "test.plan");
+std::shared_ptr<const plan::PlanFile> loadPlan(const plan::Manifest &manifest,
+                                               const std::string &path) {
+  return plan::PlanFile::fromBytes(planBytes(manifest), path);
 }
 
 double LinearReference::gradients(const std::vector<float> &x,

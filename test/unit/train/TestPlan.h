@@ -28,11 +28,14 @@ template <typename Message> Message parse(const std::string &text);
 /// CUDA simulator.
 plan::Manifest linearModel(const std::string &feed, const std::string &solver);
 
-/// The bytes of a plan of linearModel() or of a variation of it.
-std::string planBytes(const plan::Manifest &manifest);
+/// The bytes of a plan of linearModel() or of a variation of it, whose segments
+/// after that of the kernels are `further`.
+std::string planBytes(const plan::Manifest &manifest,
+                      const std::vector<std::string> &further = {});
 
-/// The same, loaded.
-std::shared_ptr<const plan::PlanFile> loadPlan(const plan::Manifest &manifest);
+/// The same, loaded, with the path that it is told to have.
+std::shared_ptr<const plan::PlanFile>
+loadPlan(const plan::Manifest &manifest, const std::string &path = "test.plan");
 
 /// What the model's solver does, computed independently in double precision.
 class LinearReference {

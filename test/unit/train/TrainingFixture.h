@@ -4,6 +4,7 @@
 #include "LogLines.h"
 #include "TestPlan.h"
 #include "formats/Hdf5.h"
+#include "runtime/log/CaffeLog.h"
 #include "runtime/train/Trainer.h"
 #include "test/unit/formats/TestFiles.h"
 
@@ -46,17 +47,23 @@ protected:
     return result.DebugString();
   }
 
-  /// A trainer over a fresh executor.
+  /// A fresh session with Caffe's log, of `manifest` as the folder's net.plan.
+  runtime::Session &open(const plan::Manifest &manifest) {
+    runtime::SessionOptions options;
+    options.listener = runtime::CaffeLog();
+    sessions.push_back(std::make_unique<runtime::Session>(
+        loadPlan(manifest, folder / "net.plan"), options));
+    return *sessions.back();
+  }
+
+  /// A trainer over a fresh session.
   std::unique_ptr<runtime::Trainer> make(const std::string &fields,
                                          const std::string &snapshot = "") {
     const plan::Manifest manifest = linearModel(feed(), solver(fields));
-    executors.push_back(
-        std::make_unique<runtime::Executor>(loadPlan(manifest)));
     runtime::TrainerOptions options;
     options.solver = runtime::solverOf(manifest);
-    options.planPath = folder / "net.plan";
     options.snapshot = snapshot;
-    return std::make_unique<runtime::Trainer>(*executors.back(), options);
+    return std::make_unique<runtime::Trainer>(open(manifest), options);
   }
 
   /// Rows of batch `index` in reading order.
@@ -79,7 +86,7 @@ protected:
 
   TempFolder folder;
   std::vector<float> x, target;
-  std::vector<std::unique_ptr<runtime::Executor>> executors;
+  std::vector<std::unique_ptr<runtime::Session>> sessions;
 };
 
 } // namespace brew::test

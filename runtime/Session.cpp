@@ -1,0 +1,248 @@
+//===- Session.cpp - A plan with its memory, ready to run -----------------===//
+
+#include "runtime/Session.h"
+
+#include "formats/Error.h"
+#include "formats/PathLookup.h"
+#include "runtime/train/NetOutputs.h"
+
+#include <algorithm>
+
+namespace brew::runtime {
+namespace {
+
+/// The files of a list that people separate with commas.
+std::vector<std::string> splitList(const std::string &list) {
+  std::vector<std::string> names;
+  std::string name;
+  for (char c : list + ",") {
+    if (c != ',') {
+      name += c;
+      continue;
+    }
+    const std::size_t first = name.find_first_not_of(" \t");
+    if (first != name.npos)
+      names.push_back(
+          name.substr(first, name.find_last_not_of(" \t") - first + 1));
+    name.clear();
+  }
+  return names;
+}
+
+std::vector<std::string> splitLists(const std::vector<std::string> &lists) {
+  std::vector<std::string> names;
+  for (const std::string &list : lists)
+    for (std::string &name : splitList(list))
+      names.push_back(std::move(name));
+  return names;
+}
+
+ExecutorOptions deviceOptions(const SessionOptions &options,
+                              const plan::Manifest &manifest, Events &events) {
+  ExecutorOptions device = options.device;
+  device.shareParameters =
+      options.shareParameters ? &options.shareParameters->executor() : nullptr;
+  device.warn = [&events](const std::string &text) {
+    events.warning(log::site::brew, text);
+  };
+  // What is measured on the simulator means nothing.
+  const auto &archs = manifest.target().archs();
+  if (std::all_of(archs.begin(), archs.end(),
+                  [](const std::string &arch) { return arch == "sim"; })) {
+    device.timingCache.clear();
+    device.tune = false;
+  }
+  return device;
+}
+
+} // namespace
+
+Session::Session(std::shared_ptr<const plan::PlanFile> planFile,
+                 SessionOptions options)
+    : file(std::move(planFile)),
+      exec(file,
+           [&] {
+             if (options.listener)
+               listeners.add(options.listener);
+             return deviceOptions(options, file->manifest(), listeners);
+           }()),
+      params(exec, &listeners), carriedState(exec, &listeners),
+      lastFolder(options.folder.empty() ? formats::folderOfFile(file->path())
+                                        : options.folder),
+      currentSeed(options.seed), sharesParameters(options.shareParameters),
+      feeders(static_cast<std::size_t>(manifest().programs_size())) {}
+
+Session::~Session() = default;
+
+//===----------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------===//
+
+bool Session::embedsWeights() const {
+  return std::any_of(manifest().arenas().begin(), manifest().arenas().end(),
+                     [](const plan::Arena &arena) {
+                       return arena.kind() == plan::PARAMETERS &&
+                              arena.has_initial_segment_index();
+                     });
+}
+
+void Session::initialise(const std::vector<std::string> &weights,
+                         bool required) {
+  const bool complete = std::all_of(
+      manifest().parameters().begin(), manifest().parameters().end(),
+      [](const plan::Parameter &parameter) {
+        return parameter.has_initial_segment_index();
+      });
+  if (required && !complete && !embedsWeights() && !sharesParameters &&
+      splitLists(weights).empty() && !manifest().has_initial_weights())
+    throw Error(ExitStatus::Usage,
+                "the plan has no weights in it: give some with --weights");
+  fill();
+  loadWeights(weights);
+  prepare();
+}
+
+void Session::fill() {
+  if (sharesParameters)
+    return;
+  if (!embedsWeights())
+    return params.fill(currentSeed);
+  for (int i = 0; i < manifest().arenas_size() && !embeddedThere; ++i) {
+    const plan::Arena &arena = manifest().arenas(i);
+    if (arena.kind() != plan::PARAMETERS)
+      continue;
+    const std::uint32_t segment = arena.initial_segment_index();
+    exec.uploadBytes(static_cast<std::uint32_t>(i), 0, exec.segment(segment),
+                     manifest().segments(static_cast<int>(segment)).size());
+  }
+  embeddedThere = false; // from now on they may change
+}
+
+void Session::loadWeights(const std::vector<std::string> &weights,
+                          const std::vector<std::string> &folders,
+                          bool training) {
+  std::vector<std::string> names = splitLists(weights);
+  std::vector<std::string> places = folders;
+  if (names.empty() && !embedsWeights() && !sharesParameters &&
+      manifest().has_initial_weights()) {
+    names = splitList(manifest().initial_weights());
+    places.insert(places.begin(), manifest().initial_weights_folder());
+  }
+  places.push_back(lastFolder);
+  embeddedThere = false;
+  for (const std::string &name : names) {
+    listeners.emit(event::WeightsLoading{name, training});
+    params.load(formats::requirePath(name, places, "weight file"));
+  }
+}
+
+void Session::prepare() {
+  const int prepare = exec.findProgram("prepare");
+  if (prepare >= 0)
+    exec.run(prepare);
+}
+
+void Session::resetState() {
+  auto clear = [&](std::uint32_t buffer) {
+    const auto size = static_cast<std::size_t>(
+        manifest().buffers(static_cast<int>(buffer)).size());
+    const std::vector<std::byte> zeros(size);
+    exec.upload(buffer, zeros.data());
+  };
+  for (const plan::Parameter &parameter : manifest().parameters())
+    for (std::uint32_t buffer : parameter.state_buffer_indices())
+      clear(buffer);
+  for (const plan::NamedBuffer &carried : manifest().carried())
+    clear(carried.buffer_index());
+}
+
+void Session::setSeed(std::uint64_t seed) {
+  currentSeed = seed;
+  for (const auto &feeder : feeders)
+    if (feeder)
+      feeder->reset(seed);
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+int Session::program(const std::string &name) const {
+  const int index = exec.findProgram(name);
+  if (index >= 0)
+    return index;
+  std::string list;
+  for (const plan::Program &program : manifest().programs())
+    list += (list.empty() ? "" : ", ") + program.name();
+  throw Error(ExitStatus::Usage,
+              "the plan has no program '" + name + "'; it has: " + list);
+}
+
+int Session::chooseProgram(const std::vector<std::string> &preferred) const {
+  for (const std::string &candidate : preferred) {
+    const int index = exec.findProgram(candidate);
+    if (index >= 0)
+      return index;
+  }
+  if (manifest().programs_size() == 1)
+    return 0;
+  std::string list;
+  for (const plan::Program &program : manifest().programs())
+    list += (list.empty() ? "" : ", ") + program.name();
+  throw Error(ExitStatus::Usage,
+              "choose a program with --program; it has: " + list);
+}
+
+const plan::Program &Session::describe(int program) const {
+  if (program < 0 || program >= manifest().programs_size())
+    throw Error(ExitStatus::Usage,
+                "the plan has no program " + std::to_string(program));
+  return manifest().programs(program);
+}
+
+Feeder &Session::feeder(int program) {
+  describe(program);
+  auto &feeder = feeders[static_cast<std::size_t>(program)];
+  if (!feeder)
+    feeder = std::make_unique<Feeder>(exec, program, currentSeed, lastFolder,
+                                      &listeners);
+  return *feeder;
+}
+
+void Session::feedAndRun(int program) {
+  feeder(program).feed();
+  exec.run(program);
+}
+
+void Session::run(int program, Pass pass) {
+  const plan::Program &description = describe(program);
+  const auto steps = static_cast<std::size_t>(description.steps_size());
+  const std::size_t middle =
+      std::min<std::size_t>(description.first_backward_step(), steps);
+  switch (pass) {
+  case Pass::Both:
+    return exec.run(program);
+  case Pass::Forward:
+    exec.run(program, 0, middle);
+    return exec.check(program);
+  case Pass::Backward:
+    return exec.run(program, middle, steps);
+  }
+}
+
+void Session::announce(int program) {
+  listeners.emit(event::NetSetUp{event::NetSetUp::Other, &describe(program),
+                                 manifest().target().precision(), -1});
+}
+
+std::vector<OutputValue> Session::outputs(int program) const {
+  describe(program);
+  return readOutputs(exec, program);
+}
+
+double Session::loss(int program) const {
+  describe(program);
+  return totalLoss(exec, program);
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,124 @@
+//===- SessionLayers.cpp - Running a range of a program's layers ----------===//
+
+#include "runtime/Session.h"
+
+#include "formats/Error.h"
+#include "formats/Suggest.h"
+
+#include <algorithm>
+#include <map>
+
+namespace brew::runtime {
+namespace {
+
+Error usage(const std::string &text) { return Error(ExitStatus::Usage, text); }
+
+/// The layers that a step computes for. A step of several fused layers may name
+/// some of them together, as "conv1+relu1".
+std::vector<std::string>
+layersOf(const plan::Step &step,
+         const std::map<std::string, std::size_t> &positions) {
+  std::vector<std::string> result;
+  for (const std::string &entry : step.layers()) {
+    if (positions.count(entry)) { // a layer's own name may have a plus
+      result.push_back(entry);
+      continue;
+    }
+    for (std::size_t begin = 0; begin <= entry.size();) {
+      const std::size_t end = std::min(entry.find('+', begin), entry.size());
+      result.push_back(entry.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  }
+  return result;
+}
+
+} // namespace
+
+std::vector<std::string> Session::layers(int program) const {
+  const plan::Program &description = describe(program);
+  std::vector<std::string> names;
+  auto add = [&](const std::string &name) {
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(name);
+  };
+  for (const plan::Layer &layer : description.layers())
+    add(layer.name());
+  // A plan without that record has the layers that its steps name.
+  if (names.empty())
+    for (const plan::Step &step : description.steps())
+      for (const std::string &layer : layersOf(step, {}))
+        if (!layer.empty())
+          add(layer);
+  return names;
+}
+
+void Session::runLayers(int program, const std::string &first,
+                        const std::string &last, Pass pass) {
+  const plan::Program &description = describe(program);
+  const std::vector<std::string> names = layers(program);
+  std::map<std::string, std::size_t> positions;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    positions.emplace(names[i], i);
+  auto positionOf = [&](const std::string &name, std::size_t otherwise) {
+    if (name.empty())
+      return otherwise;
+    const auto found = positions.find(name);
+    if (found == positions.end())
+      throw usage("the program '" + description.name() + "' has no layer '" +
+                  name + "'" + didYouMean(name, names));
+    return found->second;
+  };
+  const std::size_t begin = positionOf(first, 0);
+  const std::size_t end =
+      positionOf(last, names.empty() ? 0 : names.size() - 1) + 1;
+  if (begin >= end)
+    throw usage("layer '" + first + "' comes after layer '" + last +
+                "' in the program '" + description.name() + "'");
+
+  const int middle =
+      std::min<int>(static_cast<int>(description.first_backward_step()),
+                    description.steps_size());
+  const int from = pass == Pass::Backward ? middle : 0;
+  const int to = pass == Pass::Forward ? middle : description.steps_size();
+  // A step of no layer belongs to the step that it prepares, the next one of a
+  // layer.
+  std::vector<std::pair<int, int>> pieces;
+  int pending = -1;
+  for (int i = from; i < to; ++i) {
+    const std::vector<std::string> owners =
+        layersOf(description.steps(i), positions);
+    if (pending < 0)
+      pending = i;
+    std::size_t inside = 0, known = 0;
+    std::string text;
+    for (const std::string &owner : owners) {
+      const auto found = positions.find(owner);
+      if (found == positions.end())
+        continue;
+      ++known;
+      inside += found->second >= begin && found->second < end;
+      text += (text.empty() ? "'" : ", '") + owner + "'";
+    }
+    if (known == 0) {
+      if (i + 1 < to || end < names.size())
+        continue;
+      inside = 1; // at the program's end, of the last layer
+    } else if (inside && inside < known) {
+      throw usage("layers " + text + " of the program '" + description.name() +
+                  "' are fused into one step: a range has all of them or none");
+    }
+    if (inside) {
+      if (!pieces.empty() && pieces.back().second == pending)
+        pieces.back().second = i + 1;
+      else
+        pieces.emplace_back(pending, i + 1);
+    }
+    pending = -1;
+  }
+  for (const auto &[pieceBegin, pieceEnd] : pieces)
+    exec.run(program, static_cast<std::size_t>(pieceBegin),
+             static_cast<std::size_t>(pieceEnd));
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,260 @@
+//===- SessionTensors.cpp - Blobs, parameters and gradients by name -------===//
+
+#include "runtime/Session.h"
+
+#include "formats/Error.h"
+#include "formats/Suggest.h"
+#include "runtime/ItemCounts.h"
+#include "runtime/weights/Layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace brew::runtime {
+namespace {
+
+Error usage(const std::string &text) { return Error(ExitStatus::Usage, text); }
+
+/// Whether `named` is a parameter's gradient, LAYER/INDEX. The buffer alone
+/// does not tell: a blob's gradient may lie in the same one (a bias as large as
+/// its bottom).
+bool isParameterGradient(const plan::Manifest &manifest,
+                         const plan::NamedBuffer &named) {
+  for (const plan::Parameter &parameter : manifest.parameters())
+    if (parameter.has_gradient_buffer_index() &&
+        parameter.gradient_buffer_index() == named.buffer_index() &&
+        parameter.layer() + "/" + std::to_string(parameter.index()) ==
+            named.name())
+      return true;
+  return false;
+}
+
+std::string nameText(const TensorName &name) {
+  return "'" + name.name + "'" +
+         (name.kind == TensorKind::Parameter ||
+                  name.kind == TensorKind::ParameterGradient ||
+                  name.kind == TensorKind::SolverState
+              ? ", blob " + std::to_string(name.index)
+              : "");
+}
+
+const FileBlob &findBlob(const Parameters &parameters, const TensorName &name) {
+  std::vector<std::string> known;
+  for (const FileLayer &layer : parameters.layers()) {
+    if (layer.name != name.name) {
+      known.push_back(layer.name);
+      continue;
+    }
+    if (name.index < 0 || name.index >= static_cast<int>(layer.blobs.size()) ||
+        !layer.blobs[static_cast<std::size_t>(name.index)].parameter)
+      throw usage("layer '" + name.name + "' has no parameter " +
+                  std::to_string(name.index));
+    return layer.blobs[static_cast<std::size_t>(name.index)];
+  }
+  throw usage("the plan has no layer '" + name.name + "' with parameters" +
+              didYouMean(name.name, known));
+}
+
+/// The nearest that an integer can be; 0 for what is no number.
+std::int32_t toInteger(double value) {
+  if (std::isnan(value))
+    return 0;
+  constexpr double least = std::numeric_limits<std::int32_t>::min();
+  constexpr double most = std::numeric_limits<std::int32_t>::max();
+  return static_cast<std::int32_t>(std::clamp(std::trunc(value), least, most));
+}
+
+void checkCount(const TensorName &name, const std::vector<std::int64_t> &dims,
+                std::int64_t count) {
+  if (count != product(dims))
+    throw usage(nameText(name) + " has " + std::to_string(product(dims)) +
+                " values (" + shapeText(dims) + "), not " +
+                std::to_string(count));
+}
+
+} // namespace
+
+std::vector<TensorName> Session::names(TensorKind kind, int program) const {
+  std::vector<TensorName> result;
+  auto addAll = [&](const auto &list) {
+    for (const plan::NamedBuffer &named : list)
+      if (kind != TensorKind::BlobGradient ||
+          !isParameterGradient(manifest(), named))
+        result.push_back({kind, named.name(), program, 0, 0});
+  };
+  if (kind == TensorKind::Blob)
+    addAll(describe(program).blobs());
+  else if (kind == TensorKind::BlobGradient)
+    addAll(describe(program).blob_gradients());
+  else if (kind == TensorKind::Carried)
+    addAll(manifest().carried());
+  else
+    for (const FileLayer &layer : params.layers())
+      for (std::size_t i = 0; i < layer.blobs.size(); ++i) {
+        const plan::Parameter *parameter = layer.blobs[i].parameter;
+        if (!parameter)
+          continue;
+        TensorName name{kind, layer.name, 0, static_cast<int>(i), 0};
+        if (kind == TensorKind::Parameter ||
+            (kind == TensorKind::ParameterGradient &&
+             parameter->has_gradient_buffer_index()))
+          result.push_back(name);
+        for (; kind == TensorKind::SolverState &&
+               name.slot < parameter->state_buffer_indices_size();
+             ++name.slot)
+          result.push_back(name);
+      }
+  return result;
+}
+
+Tensor Session::tensorOf(std::uint32_t index,
+                         std::vector<std::int64_t> shape) const {
+  const plan::Buffer &buffer = manifest().buffers(static_cast<int>(index));
+  Tensor tensor;
+  tensor.buffer = index;
+  tensor.type = buffer.type();
+  tensor.shape = std::move(shape);
+  tensor.dims = toVector(buffer.dims());
+  tensor.strides = toVector(buffer.strides());
+  tensor.data = exec.hostData(index);
+  tensor.onDevice = !tensor.data;
+  if (tensor.onDevice)
+    tensor.data = exec.deviceData(index);
+  return tensor;
+}
+
+Tensor Session::find(const TensorName &name) const {
+  auto among = [&](const auto &list) -> const plan::NamedBuffer * {
+    for (const plan::NamedBuffer &named : list)
+      if (named.name() == name.name)
+        return &named;
+    return nullptr;
+  };
+  switch (name.kind) {
+  case TensorKind::Blob:
+  case TensorKind::BlobGradient: {
+    const plan::Program &program = describe(name.program);
+    const bool gradient = name.kind == TensorKind::BlobGradient;
+    const plan::NamedBuffer *named =
+        gradient ? among(program.blob_gradients()) : among(program.blobs());
+    if (!named) {
+      std::vector<std::string> known;
+      for (const TensorName &other : names(name.kind, name.program))
+        known.push_back(other.name);
+      throw usage("the program '" + program.name() + "' keeps no " +
+                  (gradient ? "gradient of a" : "") + std::string("blob '") +
+                  name.name + "'" + didYouMean(name.name, known) +
+                  (gradient ? "; compile the net with brewc --gradients"
+                            : "; pin it with brewc --keep"));
+    }
+    return tensorOf(named->buffer_index(),
+                    dimsAfterRun(manifest(), program, exec, name.name,
+                                 named->buffer_index()));
+  }
+  case TensorKind::Carried: {
+    const plan::NamedBuffer *named = among(manifest().carried());
+    if (!named)
+      throw usage("the plan carries no state '" + name.name + "'");
+    return tensorOf(
+        named->buffer_index(),
+        toVector(manifest()
+                     .buffers(static_cast<int>(named->buffer_index()))
+                     .dims()));
+  }
+  case TensorKind::Parameter: {
+    const FileBlob &blob = findBlob(params, name);
+    return tensorOf(blob.parameter->buffer_index(), blob.dims);
+  }
+  case TensorKind::ParameterGradient: {
+    const FileBlob &blob = findBlob(params, name);
+    if (!blob.parameter->has_gradient_buffer_index())
+      throw usage("parameter " + nameText(name) +
+                  ", is not learnt: it has no gradient");
+    return tensorOf(blob.parameter->gradient_buffer_index(), blob.dims);
+  }
+  case TensorKind::SolverState: {
+    const FileBlob &blob = findBlob(params, name);
+    if (name.slot < 0 ||
+        name.slot >= blob.parameter->state_buffer_indices_size())
+      throw usage("the solver keeps " +
+                  std::to_string(blob.parameter->state_buffer_indices_size()) +
+                  " states of parameter " + nameText(name));
+    return tensorOf(blob.parameter->state_buffer_indices(name.slot), blob.dims);
+  }
+  }
+  throw Error(ExitStatus::Bug, "a tensor of unknown kind was asked for");
+}
+
+template <typename Value>
+void Session::readValues(const TensorName &name, Value *values,
+                         std::int64_t count) const {
+  const Tensor tensor = find(name);
+  checkCount(name, tensor.shape, count);
+  const plan::Buffer &buffer =
+      manifest().buffers(static_cast<int>(tensor.buffer));
+  // There may be fewer values than there is room for: the first ones.
+  const bool whole = plan::elementCount(buffer) == count;
+  exec.read(tensor.buffer, [&](const std::byte *bytes) {
+    using Loaded = std::conditional_t<std::is_integral_v<Value>, double, Value>;
+    if constexpr (std::is_same_v<Loaded, Value>)
+      if (whole)
+        return load(buffer, bytes, values);
+    std::vector<Loaded> all(
+        static_cast<std::size_t>(plan::elementCount(buffer)));
+    load(buffer, bytes, all.data());
+    for (std::int64_t i = 0; i < count; ++i) {
+      const Loaded value = all[static_cast<std::size_t>(i)];
+      if constexpr (std::is_integral_v<Value>)
+        values[i] = toInteger(value);
+      else
+        values[i] = value;
+    }
+  });
+}
+
+template <typename Value>
+void Session::writeValues(const TensorName &name, const Value *values,
+                          std::int64_t count) {
+  const Tensor tensor = find(name);
+  const plan::Buffer &buffer =
+      manifest().buffers(static_cast<int>(tensor.buffer));
+  checkCount(name, tensor.dims, count);
+  exec.modify(tensor.buffer, [&](std::byte *bytes) {
+    if constexpr (std::is_integral_v<Value>) {
+      const std::vector<double> exact(values, values + count);
+      store(buffer, exact.data(), bytes);
+    } else {
+      store(buffer, values, bytes);
+    }
+  });
+  if (name.kind == TensorKind::Parameter)
+    embeddedThere = false;
+}
+
+void Session::read(const TensorName &name, float *values,
+                   std::int64_t count) const {
+  readValues(name, values, count);
+}
+void Session::read(const TensorName &name, double *values,
+                   std::int64_t count) const {
+  readValues(name, values, count);
+}
+void Session::read(const TensorName &name, std::int32_t *values,
+                   std::int64_t count) const {
+  readValues(name, values, count);
+}
+void Session::write(const TensorName &name, const float *values,
+                    std::int64_t count) {
+  writeValues(name, values, count);
+}
+void Session::write(const TensorName &name, const double *values,
+                    std::int64_t count) {
+  writeValues(name, values, count);
+}
+void Session::write(const TensorName &name, const std::int32_t *values,
+                    std::int64_t count) {
+  writeValues(name, values, count);
+}
+
+} // namespace brew::runtime

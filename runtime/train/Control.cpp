@@ -1,0 +1,100 @@
+//===- Control.cpp - Requests to a trainer from other threads -------------===//
+
+#include "runtime/train/Control.h"
+
+#include "runtime/train/SolverFields.h"
+
+#include "formats/Error.h"
+
+#include <chrono>
+
+namespace brew::runtime {
+
+Control::Control(caffe::SolverParameter current,
+                 std::function<void(const caffe::SolverParameter &)> checker)
+    : solver(std::move(current)), check(std::move(checker)) {}
+
+void Control::pause() {
+  std::lock_guard<std::mutex> lock(mutex);
+  paused = true;
+}
+
+void Control::resume() {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    paused = false;
+  }
+  changed.notify_all();
+}
+
+bool Control::isPaused() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return paused;
+}
+
+void Control::stop() {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    stopping = true;
+    paused = false;
+  }
+  changed.notify_all();
+}
+
+void Control::snapshot() {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    snapshotWanted = true;
+  }
+  changed.notify_all();
+}
+
+void Control::set(const std::string &name, const std::string &value) {
+  std::lock_guard<std::mutex> lock(mutex);
+  const SolverField *field = findSolverField(name);
+  if (field && !field->whileTraining)
+    throw Error(ExitStatus::Usage, "the solver's field '" + name +
+                                       "' can only be set before training");
+  caffe::SolverParameter candidate = solver;
+  setSolverField(candidate, name, value);
+  check(candidate);
+  solver = std::move(candidate);
+  changes.push_back({name, value});
+}
+
+std::string Control::get(const std::string &field) const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return solverFieldText(solver, field);
+}
+
+SolverAction Control::take() {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (snapshotWanted) {
+    snapshotWanted = false;
+    return SolverAction::Snapshot;
+  }
+  return std::exchange(stopping, false) ? SolverAction::Stop
+                                        : SolverAction::None;
+}
+
+bool Control::shouldWait() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return paused && !stopping && !snapshotWanted;
+}
+
+void Control::wait() {
+  std::unique_lock<std::mutex> lock(mutex);
+  changed.wait_for(lock, std::chrono::milliseconds(100),
+                   [this] { return !paused || stopping || snapshotWanted; });
+}
+
+std::vector<Control::Change>
+Control::takeChanges(caffe::SolverParameter &target) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (changes.empty())
+    return {};
+  target = solver;
+  return std::exchange(changes, {});
+}
+
+} // namespace brew::runtime

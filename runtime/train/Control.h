@@ -1,0 +1,81 @@
+//===- Control.h - Requests to a trainer from other threads -----*- C++ -*-===//
+//
+// All of it may be called from any thread, while the trainer trains or not. A
+// trainer acts on requests between two iterations (stop and snapshot also
+// between two batches of a test) and, in training step by step, in update().
+// Signal handlers use SignalActions.h instead.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "formats/caffe.pb.h"
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace brew::runtime {
+
+/// What a signal or a caller asks of the solver at its next safe point.
+enum class SolverAction { None, Stop, Snapshot };
+
+class Control {
+public:
+  /// `check` throws Error for a solver that the plan cannot be trained with; it
+  /// is called from whichever thread sets a field.
+  Control(caffe::SolverParameter solver,
+          std::function<void(const caffe::SolverParameter &)> check);
+
+  /// Makes the trainer wait after its iteration until resume() or stop().
+  void pause();
+  void resume();
+  bool isPaused() const;
+  /// Ends solve(), step() or test() after the iteration or batch; solve() with
+  /// the snapshot that snapshot_after_train asks for. It ends a pause. A stop
+  /// that comes while nothing runs holds for the next call.
+  void stop();
+  /// Asks for a snapshot after the iteration; also acts while paused.
+  void snapshot();
+
+  /// Changes a field of the solver, by Caffe's name of it ("base_lr"), from the
+  /// next iteration on; lists take values separated by commas. Throws Error:
+  /// (2) if there is no such field, it can only be set before training
+  /// (SolverFields.h) or the text is no value of it; (1) if the solver would no
+  /// longer suit the plan (e.g. momentum where there is no room for its
+  /// history). The field then stays as it is.
+  void set(const std::string &field, const std::string &value);
+  /// The value that holds from the next iteration on, as set() takes it. Throws
+  /// Error (2) if there is no such field.
+  std::string get(const std::string &field) const;
+
+  //===--------------------------------------------------------------------===//
+  // For the trainer
+  //===--------------------------------------------------------------------===//
+
+  /// A request that was not taken: snapshot before stop.
+  SolverAction take();
+  /// Whether to wait: paused, and neither stop nor snapshot requested.
+  bool shouldWait() const;
+  /// Waits until that is no longer so, or a tenth of a second.
+  void wait();
+
+  struct Change {
+    std::string field, value;
+  };
+  /// Copies the fields changed since the last call into `solver`; returns the
+  /// changes in their order.
+  std::vector<Change> takeChanges(caffe::SolverParameter &solver);
+
+private:
+  mutable std::mutex mutex;
+  std::condition_variable changed;
+  caffe::SolverParameter solver;
+  std::function<void(const caffe::SolverParameter &)> check;
+  std::vector<Change> changes;
+  bool paused = false, stopping = false, snapshotWanted = false;
+};
+
+} // namespace brew::runtime

@@ -1,0 +1,76 @@
+//===- TrainerParts.cpp - An iteration in the caller's hands --------------===//
+
+#include "runtime/train/Trainer.h"
+
+#include "formats/Error.h"
+#include "runtime/train/NetOutputs.h"
+
+#include <numeric>
+
+namespace brew::runtime {
+
+/// Throws unless there are gradients that `what` can use.
+void Trainer::requireGradients(const char *what) const {
+  if (lastPart != Part::Backward)
+    throw Error(ExitStatus::Usage, std::string(what) +
+                                       " needs the gradients of a backward "
+                                       "pass, which come after a forward pass");
+}
+
+/// Adds the gradients that are to be kept to their sum, before they are
+/// overwritten.
+void Trainer::addGradients() {
+  if (!keepGradients)
+    return;
+  accumulator.add();
+  keepGradients = false;
+}
+
+double Trainer::forward(bool feed) {
+  settle(0);
+  addGradients();
+  if (feed)
+    feeder->feed();
+  session.run(trainProgram, Pass::Forward);
+  lastPart = Part::Forward;
+  const double loss = totalLoss(executor, trainProgram);
+  // A pass whose gradients were not kept counts for nothing.
+  if (!lossKept && !passLosses.empty())
+    passLosses.pop_back();
+  lossKept = false;
+  passLosses.push_back(loss);
+  return loss;
+}
+
+void Trainer::backward() {
+  if (lastPart != Part::Forward)
+    throw Error(ExitStatus::Usage,
+                "a backward pass needs the forward pass before it");
+  session.run(trainProgram, Pass::Backward);
+  lastPart = Part::Backward;
+}
+
+void Trainer::accumulate() {
+  requireGradients("accumulating");
+  // The next pass adds them: what is updated at once needs no sum.
+  keepGradients = lossKept = true;
+}
+
+void Trainer::update() {
+  requireGradients("an update");
+  keepGradients = false;
+  accumulator.finish();
+  const int done = currentIteration;
+  const double loss =
+      std::accumulate(passLosses.begin(), passLosses.end(), 0.0) /
+      static_cast<double>(passLosses.size());
+  passLosses.clear();
+  lossKept = false;
+  lastPart = Part::Nothing;
+  smooth(loss);
+  const double learningRate = applyUpdate();
+  tellIteration(done, loss, learningRate);
+  stopRequested = !betweenIterations(/*snapshotDue=*/false);
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,252 @@
+//===- ControlTest.cpp - Requests, events and iterations by hand ----------===//
+#include "TrainingFixture.h"
+
+#include "runtime/train/SolverFields.h"
+
+#include <filesystem>
+#include <thread>
+
+using namespace brew;
+using namespace brew::runtime;
+using test::expectError;
+using test::LogLines;
+
+namespace {
+
+const std::string kFixed = "base_lr: 0.5 lr_policy: 'fixed' ";
+
+using ControlTest = test::TrainingFixture;
+
+} // namespace
+
+TEST_F(ControlTest, EveryIterationIsTold) {
+  LogLines log;
+  auto trainer = make(kFixed + "max_iter: 4 average_loss: 2 display: 2");
+  std::vector<event::IterationDone> done;
+  std::vector<int> shown;
+  sessions.back()->events().add([&](const Event &event) {
+    if (const auto *one = std::get_if<event::IterationDone>(&event))
+      done.push_back(*one);
+    if (const auto *one = std::get_if<event::Display>(&event))
+      shown.push_back(one->iteration);
+  });
+  trainer->step(4);
+  ASSERT_EQ(done.size(), 4u);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(done[i].iteration, i);
+    EXPECT_EQ(done[i].learningRate, 0.5);
+    EXPECT_NEAR(done[i].smoothedLoss,
+                i ? (done[i].loss + done[i - 1].loss) / 2 : done[i].loss,
+                1e-12);
+  }
+  EXPECT_EQ(done[3].smoothedLoss, trainer->smoothedLoss());
+  EXPECT_EQ(shown, (std::vector<int>{0, 2}));
+}
+
+TEST_F(ControlTest, ListenersGoAndPostedEventsWait) {
+  Events events;
+  std::vector<std::string> heard;
+  const int listener = events.add([&](const Event &event) {
+    heard.push_back(std::get<event::LogLine>(event).text);
+  });
+  std::thread([&] {
+    events.post(event::LogLine{log::Severity::Info, log::site::brew, "first"});
+  }).join();
+  EXPECT_TRUE(heard.empty());
+  events.info(log::site::brew, "second");
+  EXPECT_EQ(heard, (std::vector<std::string>{"first", "second"}));
+  events.remove(listener);
+  EXPECT_FALSE(events.heard());
+  events.info(log::site::brew, "third");
+  EXPECT_EQ(heard.size(), 2u);
+}
+
+TEST_F(ControlTest, PartsMakeTheIterationsOfStep) {
+  LogLines log;
+  const std::string fields =
+      "base_lr: 0.3 lr_policy: 'step' stepsize: 2 gamma: 0.5 momentum: 0.9 "
+      "weight_decay: 0.05 iter_size: 3 clip_gradients: 0.4 max_iter: 5";
+  auto whole = make(fields), parts = make(fields);
+  whole->step(5);
+  for (int i = 0; i < 5; ++i) {
+    for (int k = 0; k < 3; ++k) {
+      parts->forward();
+      parts->backward();
+      // After the last one it makes no difference.
+      if (k < 2 || i % 2)
+        parts->accumulate();
+    }
+    parts->update();
+  }
+  EXPECT_EQ(weights(*parts), weights(*whole)); // to the bit
+  EXPECT_EQ(parts->iteration(), 5);
+  EXPECT_EQ(parts->learningRate(), whole->learningRate());
+  EXPECT_EQ(parts->smoothedLoss(), whole->smoothedLoss());
+}
+
+TEST_F(ControlTest, GradientsThatAreNotKeptAreReplaced) {
+  LogLines log;
+  auto whole = make(kFixed + "max_iter: 2"),
+       parts = make(kFixed + "max_iter: 2");
+  whole->step(1);
+  parts->forward();
+  parts->backward();
+  sessions.back()->setSeed(1); // the first batch again
+  parts->forward();
+  parts->backward();
+  parts->update();
+  EXPECT_EQ(weights(*parts), weights(*whole));
+  EXPECT_EQ(parts->smoothedLoss(), whole->smoothedLoss());
+}
+
+TEST_F(ControlTest, PartsComeInTheirOrder) {
+  LogLines log;
+  auto trainer = make(kFixed + "max_iter: 2");
+  const auto usage = ExitStatus::Usage;
+  expectError(usage, "needs the forward pass", [&] { trainer->backward(); });
+  expectError(usage, "needs the gradients", [&] { trainer->update(); });
+  trainer->forward();
+  expectError(usage, "needs the gradients", [&] { trainer->accumulate(); });
+  expectError(usage, "needs the gradients", [&] { trainer->update(); });
+  trainer->backward();
+  expectError(usage, "needs the forward pass", [&] { trainer->backward(); });
+  trainer->update();
+  expectError(usage, "needs the gradients", [&] { trainer->update(); });
+  expectError(usage, "no test net 3", [&] { trainer->test(3); });
+}
+
+TEST_F(ControlTest, FieldsChangeBetweenIterations) {
+  LogLines log;
+  auto trainer = make("base_lr: 0.5 lr_policy: 'exp' gamma: 1 max_iter: 10 "
+                      "test_iter: 1");
+  std::vector<double> rates;
+  sessions.back()->events().add([&](const Event &event) {
+    if (const auto *one = std::get_if<event::IterationDone>(&event)) {
+      rates.push_back(one->learningRate);
+      if (one->iteration == 1)
+        trainer->control().set("base_lr", "0.25");
+      if (one->iteration == 3)
+        trainer->control().set("max_iter", "5");
+    }
+  });
+  EXPECT_EQ(trainer->control().get("base_lr"), "0.5");
+  trainer->solve();
+  EXPECT_EQ(rates, (std::vector<double>{0.5, 0.5, 0.25, 0.25, 0.25}));
+  EXPECT_EQ(trainer->control().get("base_lr"), "0.25");
+  EXPECT_EQ(trainer->iteration(), 5);
+
+  Control &control = trainer->control();
+  const auto usage = ExitStatus::Usage, bad = ExitStatus::BadInput;
+  expectError(usage, "did you mean 'base_lr'",
+              [&] { control.set("base_lrr", "1"); });
+  expectError(usage, "takes a number, not 'x'",
+              [&] { control.set("base_lr", "x"); });
+  expectError(usage, "takes a whole number, not '1.5'",
+              [&] { control.set("display", "1.5"); });
+  expectError(usage, "only be set before training",
+              [&] { control.set("random_seed", "1"); });
+  expectError(bad, "display must not be negative",
+              [&] { control.set("display", "-1"); });
+  expectError(bad, "iter_size must be at least 1",
+              [&] { control.set("iter_size", "0"); });
+  expectError(bad, "once for each of the 1 test nets",
+              [&] { control.set("test_iter", "1,2"); });
+  expectError(bad, "lr_policy", [&] { control.set("lr_policy", "none"); });
+  EXPECT_EQ(control.get("display"), "0");
+}
+
+TEST_F(ControlTest, SolverFieldsReadBack) {
+  caffe::SolverParameter solver;
+  const char *const values[][2] = {
+      {"base_lr", "0.1"},         {"max_iter", "-3"},
+      {"stepvalue", "1,2,3"},     {"test_initialization", "false"},
+      {"snapshot_prefix", "a b"}, {"random_seed", "5000000000"}};
+  for (const auto &[name, value] : values) {
+    setSolverField(solver, name, value);
+    EXPECT_EQ(solverFieldText(solver, name), value);
+  }
+  EXPECT_EQ(solver.stepvalue_size(), 3);
+  setSolverField(solver, "stepvalue", "");
+  EXPECT_EQ(solver.stepvalue_size(), 0);
+  // Every row names a field of Caffe's, which has the type it says.
+  for (const SolverField &field : solverFields())
+    EXPECT_NO_THROW(
+        setSolverField(solver, field.name, solverFieldText(solver, field.name)))
+        << field.name;
+}
+
+TEST_F(ControlTest, PausesWaitForOtherThreads) {
+  LogLines log;
+  auto trainer = make(kFixed + "max_iter: 6 snapshot_after_train: false");
+  Control &control = trainer->control();
+  std::thread other;
+  std::vector<int> paused, resumed;
+  sessions.back()->events().add([&](const Event &event) {
+    if (const auto *one = std::get_if<event::IterationDone>(&event))
+      if (one->iteration == 2)
+        control.pause();
+    if (const auto *one = std::get_if<event::Paused>(&event)) {
+      paused.push_back(one->iteration);
+      EXPECT_TRUE(control.isPaused());
+      other = std::thread([&] {
+        control.snapshot(); // while it waits
+        control.set("base_lr", "0.125");
+        control.resume();
+      });
+    }
+    if (const auto *one = std::get_if<event::Resumed>(&event))
+      resumed.push_back(one->iteration);
+  });
+  trainer->solve();
+  other.join();
+  EXPECT_EQ(paused, std::vector<int>{3});
+  EXPECT_EQ(resumed, std::vector<int>{3});
+  EXPECT_EQ(trainer->iteration(), 6);
+  EXPECT_FALSE(trainer->stopped());
+  EXPECT_EQ(trainer->learningRate(), 0.125);
+}
+
+TEST_F(ControlTest, StopsEndPausesAndHoldForTheNextCall) {
+  LogLines log;
+  auto trainer = make(kFixed + "max_iter: 100 snapshot_after_train: false");
+  Control &control = trainer->control();
+  control.stop(); // nothing runs yet
+  trainer->solve();
+  EXPECT_EQ(trainer->iteration(), 1);
+  EXPECT_TRUE(trainer->stopped());
+
+  std::thread other;
+  sessions.back()->events().add([&](const Event &event) {
+    if (std::holds_alternative<event::Paused>(event))
+      other = std::thread([&] { control.stop(); });
+  });
+  control.pause();
+  trainer->solve();
+  other.join();
+  EXPECT_EQ(trainer->iteration(), 2);
+  EXPECT_FALSE(control.isPaused());
+  trainer->step(2);
+  EXPECT_FALSE(trainer->stopped());
+  EXPECT_EQ(trainer->iteration(), 4);
+}
+
+TEST_F(ControlTest, SnapshotsAreToldAndRestoredIntoTheSameTrainer) {
+  LogLines log;
+  auto trainer = make("base_lr: 0.3 lr_policy: 'fixed' momentum: 0.9 "
+                      "max_iter: 8");
+  event::SnapshotDone done{};
+  sessions.back()->events().add([&](const Event &event) {
+    if (const auto *one = std::get_if<event::SnapshotDone>(&event))
+      done = *one;
+  });
+  trainer->step(3);
+  trainer->snapshot();
+  EXPECT_EQ(done.iteration, 3);
+  EXPECT_EQ(done.state, folder / "snap_iter_3.solverstate");
+  trainer->step(4);
+  const auto expected = weights(*trainer);
+  trainer->restore(done.state);
+  EXPECT_EQ(trainer->iteration(), 3);
+  trainer->step(4);
+  EXPECT_EQ(weights(*trainer), expected); // to the bit
+}

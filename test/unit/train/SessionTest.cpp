@@ -1,0 +1,281 @@
+//===- SessionTest.cpp - A plan with its memory, ready to run -------------===//
+#include "TrainingFixture.h"
+
+#include "formats/WeightFile.h"
+
+using namespace brew;
+using namespace brew::runtime;
+using test::expectError;
+
+namespace {
+
+const char *const kInput = "name: 'in' type: 'Input' top: 'x' top: 'target'";
+const char *const kSolver = "base_lr: 0.1 lr_policy: 'fixed' max_iter: 1";
+
+/// linearModel() whose test net has the layers one (ip), two and three, the
+/// latter in one step, and keeps their blobs.
+plan::Manifest threeLayers() {
+  plan::Manifest manifest = test::linearModel(kInput, kSolver);
+  plan::Program &program = *manifest.mutable_programs(2);
+  program.mutable_steps(0)->set_layers(0, "one");
+  const int second = manifest.buffers_size();
+  *manifest.add_buffers() = test::makeBuffer("second", 0, 256, {4});
+  *manifest.add_buffers() = test::makeBuffer("second loss", 0, 320, {});
+  plan::Step &step = *program.add_steps();
+  step = program.steps(0);
+  step.set_layers(0, "two+three");
+  step.mutable_launch()->set_buffer_indices(4, second);
+  step.mutable_launch()->set_buffer_indices(5, second + 1);
+  program.set_first_backward_step(2);
+  auto keep = [&](const char *name, int buffer) {
+    plan::NamedBuffer &blob = *program.add_blobs();
+    blob.set_name(name);
+    blob.set_buffer_index(static_cast<std::uint32_t>(buffer));
+  };
+  keep("prediction", 9);
+  keep("second", second);
+  return manifest;
+}
+
+std::vector<float> valuesOf(const Session &session, const TensorName &name) {
+  std::vector<float> values(4);
+  session.read(name, values.data(), 4);
+  return values;
+}
+
+const TensorName kWeights{TensorKind::Parameter, "ip", 0, 0, 0};
+const TensorName kBias{TensorKind::Parameter, "ip", 0, 1, 0};
+const TensorName kPrediction{TensorKind::Blob, "prediction", 2, 0, 0};
+const TensorName kSecond{TensorKind::Blob, "second", 2, 0, 0};
+
+void setModel(Session &session) {
+  const double weights[3] = {1, 2, 3}, bias = 4;
+  session.write(kWeights, weights, 3);
+  session.write(kBias, &bias, 1);
+}
+
+void setInputs(Session &session, int program) {
+  std::vector<float> x(12), target(4);
+  for (int n = 0; n < 4; ++n)
+    x[std::size_t(3 * n)] = float(n);
+  session.feeder(program).set("x", x.data(), 12);
+  session.feeder(program).set("target", target.data(), 4);
+}
+
+using SessionTest = test::TrainingFixture;
+
+} // namespace
+
+TEST_F(SessionTest, TellsNothingOnItsOwn) {
+  testing::internal::CaptureStderr();
+  testing::internal::CaptureStdout();
+  {
+    const plan::Manifest manifest =
+        test::linearModel(feed(), solver("base_lr: 0.1 lr_policy: 'fixed' "
+                                         "display: 1 max_iter: 2 snapshot: 1"));
+    Session session(test::loadPlan(manifest, folder / "net.plan"));
+    TrainerOptions options;
+    options.solver = solverOf(manifest);
+    Trainer(session, options).solve();
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
+}
+
+TEST_F(SessionTest, ParametersByNameInAnyType) {
+  Session session(test::loadPlan(threeLayers()));
+  session.initialise();
+  float bias = 0;
+  session.read(kBias, &bias, 1);
+  EXPECT_EQ(bias, 0.25f); // its filler's
+  setModel(session);
+  std::int32_t whole[3] = {};
+  session.read(kWeights, whole, 3);
+  EXPECT_EQ(whole[2], 3);
+  const Tensor weights = session.find(kWeights);
+  EXPECT_EQ(weights.shape, (std::vector<std::int64_t>{1, 3}));
+  EXPECT_EQ(weights.strides, (std::vector<std::int64_t>{3, 1}));
+  ASSERT_FALSE(weights.onDevice);
+  EXPECT_EQ(static_cast<float *>(weights.data)[1], 2.f); // no copy
+  EXPECT_EQ(session.names(TensorKind::SolverState).size(), 2u);
+  EXPECT_EQ(session.names(TensorKind::Blob, 2).size(), 2u);
+
+  const auto usage = ExitStatus::Usage;
+  expectError(usage, "has 3 values (1 x 3), not 4",
+              [&] { valuesOf(session, kWeights); });
+  expectError(usage, "no layer 'iq' with parameters", [&] {
+    session.find({TensorKind::Parameter, "iq", 0, 0, 0});
+  });
+  expectError(usage, "no parameter 2", [&] {
+    session.find({TensorKind::Parameter, "ip", 0, 2, 0});
+  });
+  expectError(usage, "keeps no blob 'x'; pin it with brewc --keep", [&] {
+    session.find({TensorKind::Blob, "x", 2, 0, 0});
+  });
+  expectError(usage, "did you mean 'second'", [&] {
+    session.find({TensorKind::Blob, "secnd", 2, 0, 0});
+  });
+  expectError(usage, "keeps 1 states", [&] {
+    session.find({TensorKind::SolverState, "ip", 0, 0, 1});
+  });
+  expectError(usage, "it has: forward_backward, update, test_0",
+              [&] { session.program("deploy"); });
+  expectError(usage, "no program 7", [&] { session.run(7); });
+}
+
+TEST_F(SessionTest, RangesOfLayersRunInTurn) {
+  Session session(test::loadPlan(threeLayers()));
+  setModel(session);
+  setInputs(session, 2);
+  EXPECT_EQ(session.layers(2),
+            (std::vector<std::string>{"one", "two", "three"}));
+  const std::vector<float> zeros(4), expected = {4, 5, 6, 7};
+  session.feeder(2).feed();
+  session.runLayers(2, "", "one");
+  EXPECT_EQ(valuesOf(session, kPrediction), expected);
+  EXPECT_EQ(valuesOf(session, kSecond), zeros);
+  session.runLayers(2, "two", "");
+  EXPECT_EQ(valuesOf(session, kSecond), expected);
+  session.runLayers(2, "one", "three", Pass::Backward); // has none
+
+  const auto usage = ExitStatus::Usage;
+  expectError(usage, "'two', 'three' of the program 'test_0' are fused",
+              [&] { session.runLayers(2, "one", "two"); });
+  expectError(usage, "'two', 'three' of the program 'test_0' are fused",
+              [&] { session.runLayers(2, "three", ""); });
+  expectError(usage, "layer 'two' comes after layer 'one'",
+              [&] { session.runLayers(2, "two", "one"); });
+  expectError(usage, "has no layer 'tow'",
+              [&] { session.runLayers(2, "tow", ""); });
+}
+
+TEST_F(SessionTest, PassesMakeTheWhole) {
+  Session session(test::loadPlan(test::linearModel(kInput, kSolver)));
+  setModel(session);
+  setInputs(session, 0);
+  session.feedAndRun(0);
+  std::vector<float> whole(3), parts(3);
+  const TensorName gradient{TensorKind::ParameterGradient, "ip", 0, 0, 0};
+  session.read(gradient, whole.data(), 3);
+  EXPECT_NE(whole, parts);
+  session.write(gradient, parts.data(), 3);
+  session.feeder(0).feed();
+  session.run(0, Pass::Forward);
+  EXPECT_EQ(session.loss(0), (16 + 25 + 36 + 49) / 8.0);
+  session.read(gradient, parts.data(), 3);
+  EXPECT_EQ(parts, std::vector<float>(3));
+  session.run(0, Pass::Backward);
+  session.read(gradient, parts.data(), 3);
+  EXPECT_EQ(parts, whole);
+}
+
+TEST_F(SessionTest, EmbeddedWeightsComeBack) {
+  plan::Manifest manifest = test::linearModel(kInput, kSolver);
+  plan::Segment &segment = *manifest.add_segments();
+  segment.set_kind(plan::Segment::WEIGHTS);
+  manifest.mutable_arenas(1)->set_initial_segment_index(1);
+  std::string weights(68, '\0');
+  const float values[] = {1, 2, 3};
+  std::memcpy(weights.data(), values, sizeof values);
+  Session session(plan::PlanFile::fromBytes(
+      test::planBytes(manifest, {weights}), "test.plan"));
+  std::vector<float> read(3);
+  for (int round = 0; round < 2; ++round) {
+    session.initialise({}, /*required=*/true);
+    session.read(kWeights, read.data(), 3);
+    EXPECT_EQ(read, (std::vector<float>{1, 2, 3}));
+    read = {7, 7, 7};
+    session.write(kWeights, read.data(), 3);
+  }
+}
+
+TEST_F(SessionTest, WeightsAreRequiredOnRequest) {
+  Session session(test::loadPlan(test::linearModel(kInput, kSolver)));
+  expectError(ExitStatus::Usage, "the plan has no weights in it",
+              [&] { session.initialise({}, /*required=*/true); });
+  formats::Weights weights = session.parameters().save();
+  weights.layers[0].blobs[1].floats[0] = 9;
+  formats::writeWeights(folder / "w.caffemodel", weights,
+                        formats::SnapshotFormat::BinaryProto);
+  int loaded = 0;
+  session.events().add([&](const Event &event) {
+    loaded += std::holds_alternative<event::WeightsLoading>(event);
+  });
+  session.initialise({" " + (folder / "w.caffemodel") + ", "}, true);
+  float bias = 0;
+  session.read(kBias, &bias, 1);
+  EXPECT_EQ(bias, 9);
+  EXPECT_EQ(loaded, 1);
+}
+
+TEST_F(SessionTest, CallbacksGiveEachBatch) {
+  Session session(test::loadPlan(
+      test::linearModel("name: 'd' type: 'HDF5Data' top: 'x' top: 'target' "
+                        "hdf5_data_param { source: 'nowhere' batch_size: 4 }",
+                        kSolver)));
+  setModel(session);
+  int batch = 0;
+  session.feeder(0).setCallback(
+      {}, [&](const std::vector<Feeder::Request> &requests) {
+        ASSERT_EQ(requests.size(), 2u);
+        EXPECT_EQ(requests[0].top, "x");
+        EXPECT_EQ(requests[0].dims, (std::vector<std::int64_t>{4, 3}));
+        ASSERT_EQ(requests[1].count, 4);
+        std::fill_n(requests[0].floats, 12, 0.f);
+        std::fill_n(requests[1].floats, 4, float(batch++));
+      });
+  session.feedAndRun(0);
+  EXPECT_EQ(session.loss(0), 8); // (4 - 0)^2 / 2
+  session.feedAndRun(0);
+  EXPECT_EQ(session.loss(0), 4.5);
+  // A push takes one top back; the callback goes on with the other.
+  session.feeder(0).setCallback(
+      {"target"}, [&](const std::vector<Feeder::Request> &requests) {
+        ASSERT_EQ(requests.size(), 1u);
+        std::fill_n(requests[0].floats, 4, 4.f);
+      });
+  const std::int32_t x[12] = {};
+  session.feeder(0).set("x", x, 12);
+  session.feedAndRun(0);
+  EXPECT_EQ(session.loss(0), 0);
+  EXPECT_EQ(batch, 2);
+  expectError(ExitStatus::BadInput, "no input blob 'y'",
+              [&] { session.feeder(0).setCallback({"y"}, nullptr); });
+  // What it throws comes out.
+  session.feeder(0).setCallback(
+      {"x"}, [](const auto &) { throw badInput("no more batches"); });
+  expectError(ExitStatus::BadInput, "no more batches",
+              [&] { session.feedAndRun(0); });
+}
+
+TEST_F(SessionTest, AnotherSeedBeginsTheSourcesAnew) {
+  Session session(test::loadPlan(test::linearModel(feed(), kSolver)));
+  setModel(session);
+  session.feedAndRun(0);
+  const double first = session.loss(0);
+  session.feedAndRun(0);
+  EXPECT_NE(session.loss(0), first);
+  session.setSeed(5);
+  session.feedAndRun(0);
+  EXPECT_EQ(session.loss(0), first);
+}
+
+TEST_F(SessionTest, SharedParametersAreTheSameMemory) {
+  Session owner(test::loadPlan(test::linearModel(kInput, kSolver)));
+  SessionOptions options;
+  options.shareParameters = &owner;
+  Session other(test::loadPlan(threeLayers()), options);
+  setModel(owner);
+  other.initialise(); // leaves them alone
+  setInputs(other, 2);
+  other.feedAndRun(2);
+  EXPECT_EQ(valuesOf(other, kPrediction), (std::vector<float>{4, 5, 6, 7}));
+  EXPECT_EQ(other.find(kWeights).data, owner.find(kWeights).data);
+  EXPECT_NE(other.find({TensorKind::ParameterGradient, "ip", 0, 0, 0}).data,
+            owner.find({TensorKind::ParameterGradient, "ip", 0, 0, 0}).data);
+
+  plan::Manifest moved = test::linearModel(kInput, kSolver);
+  moved.mutable_buffers(3)->set_offset(128);
+  expectError(ExitStatus::Usage, "do not lie in memory like those",
+              [&] { Session(test::loadPlan(moved), options); });
+}
