@@ -1,7 +1,8 @@
-//===- Compile.cpp - From a prototxt to a plan
-//-----------------------------===//
+//===- Compile.cpp - From a prototxt to a plan ----------------------------===//
 #include "compiler/Compile.h"
 
+#include "compiler/LlvmArguments.h"
+#include "compiler/PassDiagnostics.h"
 #include "compiler/PlanWeights.h"
 #include "compiler/Report.h"
 #include "compiler/WritePlan.h"
@@ -13,13 +14,12 @@
 #include "compiler/cuda/GpuArchs.h"
 #include "formats/AtomicFile.h"
 #include "formats/Error.h"
+#include "frontends/prototxt/UpgradeText.h"
 #include "runtime/plan/PlanWriter.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -29,59 +29,16 @@ using namespace brew::compiler;
 
 namespace {
 
-/// FILE:LINE:COL of a location, or nothing.
-std::string placeOf(mlir::Location loc) {
-  std::string text;
-  loc->walk([&](mlir::Location each) {
-    auto file = llvm::dyn_cast<mlir::FileLineColLoc>(each);
-    if (!file)
-      return mlir::WalkResult::advance();
-    text = file.getFilename().str() + ":" + std::to_string(file.getLine()) +
-           ":" + std::to_string(file.getColumn()) + ": ";
-    return mlir::WalkResult::interrupt();
-  });
-  return text;
-}
-
-/// Prints diagnostics as compilers do. What is wrong with a layer is wrong in
-/// every program that has it, and said once.
-class DiagnosticPrinter {
-public:
-  void operator()(mlir::Diagnostic &diagnostic) {
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    std::string place = placeOf(diagnostic.getLocation());
-    os << (place.empty() ? "brewc: " : place) << word(diagnostic.getSeverity())
-       << diagnostic.str() << "\n";
-    for (mlir::Diagnostic &note : diagnostic.getNotes())
-      os << placeOf(note.getLocation()) << "note: " << note.str() << "\n";
-    if (printed.insert(text).second)
-      llvm::errs() << text;
-  }
-
-private:
-  static const char *word(mlir::DiagnosticSeverity severity) {
-    switch (severity) {
-    case mlir::DiagnosticSeverity::Error:
-      return "error: ";
-    case mlir::DiagnosticSeverity::Warning:
-      return "warning: ";
-    default:
-      return "note: ";
-    }
-  }
-
-  llvm::StringSet<> printed;
-};
-
 /// Runs one compilation through its phases.
 class Compilation {
 public:
-  explicit Compilation(const CompileOptions &options)
-      : options(options),
+  Compilation(const prototxt::SourceText &source, const CompileOptions &options,
+              Reporter &reporter, CompileResult &result)
+      : source(source), options(options), reporter(reporter), result(result),
         context(makeRegistry(), mlir::MLIRContext::Threading::DISABLED),
+        passDiagnostics(reporter),
         handler(&context, [this](mlir::Diagnostic &diagnostic) {
-          printDiagnostic(diagnostic);
+          passDiagnostics(diagnostic);
         }) {
     // Users see their prototxt, not the module.
     context.printOpOnDiagnostic(false);
@@ -90,16 +47,16 @@ public:
     timingScope = timing.getRootScope();
   }
 
-  int run();
+  void run();
 
 private:
   static mlir::DialectRegistry makeRegistry() {
     mlir::DialectRegistry registry;
-    registerAll(registry);
+    registerDialects(registry);
     return registry;
   }
 
-  bool importNet();
+  void importNet();
   void runPhase(Phase phase, Emit emit, llvm::StringRef name);
   void emitModule(mlir::ModuleOp module, llvm::StringRef name);
   /// The last phase, for either target; builds the manifest.
@@ -108,21 +65,24 @@ private:
   void emitKernelFiles(mlir::ModuleOp kernels, const CpuTarget &target);
   void writeText(llvm::StringRef name, llvm::StringRef text);
   void buildManifest(const std::vector<plan::Kernel> &kernels);
-  void report();
+  void makeReport();
   void checkGivenBlobs();
   bool wants(Emit emit) const {
     return options.emit == emit || options.emit == Emit::All;
   }
   /// Whether nothing but the module of that phase is asked for.
   bool stopsAfter(Emit emit) const {
-    return options.output.empty() && options.report == ReportKind::None &&
+    return options.checkOnly && options.report == ReportKind::None &&
            options.emit == emit;
   }
   bool isTraining() const { return imported.solver && !options.import.phase; }
 
+  const prototxt::SourceText &source;
   const CompileOptions &options;
+  Reporter &reporter;
+  CompileResult &result;
   mlir::MLIRContext context;
-  DiagnosticPrinter printDiagnostic;
+  PassDiagnostics passDiagnostics;
   mlir::ScopedDiagnosticHandler handler;
   mlir::DefaultTimingManager timing;
   mlir::TimingScope timingScope;
@@ -131,24 +91,20 @@ private:
   std::vector<std::string> segments;
 };
 
-bool Compilation::importNet() {
+void Compilation::importNet() {
   auto scope = timingScope.nest("import");
   prototxt::Diagnostics diagnostics;
   prototxt::ImportOptions import = options.import;
   import.lookOnly = stopsAfter(Emit::Import);
-  imported = prototxt::importFile(context, options.input, import, diagnostics);
-  llvm::errs() << diagnostics.str();
-  return !diagnostics.hasErrors();
+  imported = prototxt::importText(context, source, import, diagnostics);
+  reporter.report(diagnostics);
+  if (diagnostics.hasErrors())
+    throw Reported();
 }
-
-/// Thrown when a diagnostic has been printed and tells the reason.
-struct Reported {
-  int status = static_cast<int>(ExitStatus::BadInput);
-};
 
 void Compilation::runPhase(Phase phase, Emit emit, llvm::StringRef name) {
   mlir::PassManager pm(&context);
-  if (mlir::failed(mlir::applyPassManagerCLOptions(pm)))
+  if (hasLlvmArguments() && mlir::failed(mlir::applyPassManagerCLOptions(pm)))
     throw Error(ExitStatus::Usage, "wrong options for the pass manager");
   auto scope = timingScope.nest(name);
   pm.enableTiming(scope);
@@ -168,15 +124,8 @@ void Compilation::runPhase(Phase phase, Emit emit, llvm::StringRef name) {
   buildPhase(pm, phase, pipeline);
   if (mlir::failed(pm.run(*imported.module))) {
     // Up to the graph the user's net can be at fault; later only Brew.
-    // A pass that knows better than 1 says so on the module.
-    if (phase == Phase::Import || phase == Phase::Graph) {
-      Reported reported;
-      if (auto status =
-              (*imported.module)
-                  ->getAttrOfType<mlir::IntegerAttr>("brew.exit_status"))
-        reported.status = status.getInt();
-      throw reported;
-    }
+    if (phase == Phase::Import || phase == Phase::Graph)
+      throw Reported{passDiagnostics.exitStatus()};
     throw Error(ExitStatus::Bug,
                 "phase " + name.str() +
                     " failed; this is a defect of Brew, please report it with "
@@ -188,7 +137,7 @@ void Compilation::runPhase(Phase phase, Emit emit, llvm::StringRef name) {
 
 void Compilation::writeText(llvm::StringRef name, llvm::StringRef text) {
   if (options.dumpDir.empty()) {
-    llvm::outs() << text;
+    result.artifacts.push_back({name.str(), text.str()});
     return;
   }
   if (llvm::sys::fs::create_directories(options.dumpDir))
@@ -214,67 +163,69 @@ void Compilation::emitKernelFiles(mlir::ModuleOp kernels,
   writeText("kernels.s", emitAssembly(kernels, target));
 }
 
-void Compilation::report() {
+void Compilation::makeReport() {
+  llvm::raw_string_ostream os(result.report);
   switch (options.report) {
   case ReportKind::None:
     return;
   case ReportKind::Text:
-    return printTextReport(manifest, llvm::outs());
+    return printTextReport(manifest, os);
   case ReportKind::Html:
-    return printHtmlReport(manifest, llvm::outs());
+    return printHtmlReport(manifest, os);
   case ReportKind::Json:
     return printJsonReport(*imported.module, manifest,
-                           options.import.phase.has_value(), llvm::outs());
+                           options.import.phase.has_value(), os);
   }
 }
 
 void Compilation::checkGivenBlobs() {
   prototxt::Diagnostics diagnostics;
   compiler::checkGivenBlobs(*imported.module, imported.blobs, diagnostics);
-  llvm::errs() << diagnostics.str();
+  reporter.report(diagnostics);
   if (diagnostics.hasErrors())
     throw Reported();
 }
 
-int Compilation::run() {
-  if (!importNet())
-    return static_cast<int>(ExitStatus::BadInput);
+void Compilation::run() {
+  importNet();
   if (options.import.solverOnly)
-    return 0;
+    return;
   runPhase(Phase::Import, Emit::Import, "import");
   if (stopsAfter(Emit::Import))
-    return 0;
+    return;
   runPhase(Phase::Graph, Emit::Graph, "graph");
   checkGivenBlobs();
   if (stopsAfter(Emit::Graph))
-    return 0;
+    return;
   runPhase(Phase::Fused, Emit::Fused, "fused");
   if (stopsAfter(Emit::Fused))
-    return 0;
+    return;
   runPhase(Phase::Plan, Emit::Plan, "plan");
   if (stopsAfter(Emit::Plan))
-    return 0;
+    return;
 
   auto scope = timingScope.nest("kernels");
   if (options.target == TargetKind::Cuda)
     generateForCuda();
   else
     generateForCpu();
-  if (options.output.empty())
-    return 0;
-  if (!options.weights.empty() && !isTraining())
-    embedWeights(options.weights, imported.blobs, manifest, segments);
-  else
+  if (options.checkOnly)
+    return;
+  if (!options.weights.empty() && !isTraining()) {
+    prototxt::Diagnostics diagnostics;
+    embedWeights(options.weights, imported.blobs, manifest, segments,
+                 diagnostics);
+    reporter.report(diagnostics);
+  } else {
     addGivenBlobs(imported.blobs, manifest, segments);
-  formats::writeFileAtomically(options.output,
-                               plan::serializePlan(manifest, segments));
-  return 0;
+  }
+  result.plan = plan::serializePlan(manifest, segments);
 }
 
 void Compilation::buildManifest(const std::vector<plan::Kernel> &kernels) {
   PlanInfo info;
   info.netName = imported.netName;
-  info.input = options.input;
+  info.input = source.name;
   info.records = imported.records;
   info.f64 = options.import.f64;
   if (isTraining()) {
@@ -283,7 +234,7 @@ void Compilation::buildManifest(const std::vector<plan::Kernel> &kernels) {
     info.initialWeights = options.weights;
   }
   manifest = compiler::buildManifest(*imported.module, kernels, info);
-  report();
+  makeReport();
 }
 
 void Compilation::generateForCpu() {
@@ -311,7 +262,7 @@ void Compilation::generateForCpu() {
     out.set_bytes(kernel.bytes);
   }
   buildManifest(described);
-  if (options.output.empty())
+  if (options.checkOnly)
     return;
   plan::Target *out = manifest.mutable_target();
   out->set_kind(plan::Target::CPU);
@@ -332,7 +283,7 @@ void Compilation::generateForCuda() {
   for (const CudaKernel &kernel : kernels)
     described.push_back(describeCuda(kernel));
   buildManifest(described);
-  if (options.output.empty())
+  if (options.checkOnly)
     return;
   plan::Target *target = manifest.mutable_target();
   target->set_kind(plan::Target::CUDA);
@@ -354,10 +305,56 @@ void Compilation::generateForCuda() {
 
 } // namespace
 
-int brew::compiler::compile(const CompileOptions &options) {
+/// Runs `work` with a result to fill in; what it throws is told there.
+template <typename Work>
+static CompileResult collect(const DiagnosticSink &sink, Work work) {
+  CompileResult result;
+  Reporter reporter(result, sink);
   try {
-    return Compilation(options).run();
-  } catch (const Reported &reported) {
-    return reported.status;
+    work(result, reporter);
+  } catch (...) {
+    reporter.reportException();
   }
+  return result;
+}
+
+CompileResult brew::compiler::compile(const prototxt::SourceText &source,
+                                      const CompileOptions &options,
+                                      const DiagnosticSink &sink) {
+  return collect(sink, [&](CompileResult &result, Reporter &reporter) {
+    Compilation(source, options, reporter, result).run();
+  });
+}
+
+CompileResult brew::compiler::compileFile(const std::string &path,
+                                          const CompileOptions &options,
+                                          const DiagnosticSink &sink) {
+  return collect(sink, [&](CompileResult &result, Reporter &reporter) {
+    Compilation(prototxt::SourceText::ofFile(path), options, reporter, result)
+        .run();
+  });
+}
+
+static void upgradeTo(CompileResult &result, Reporter &reporter,
+                      const prototxt::SourceText &source) {
+  prototxt::Diagnostics diagnostics;
+  std::optional<std::string> text = prototxt::upgradedText(source, diagnostics);
+  reporter.report(diagnostics);
+  if (!text)
+    throw Reported();
+  result.upgraded = std::move(*text);
+}
+
+CompileResult brew::compiler::upgrade(const prototxt::SourceText &source,
+                                      const DiagnosticSink &sink) {
+  return collect(sink, [&](CompileResult &result, Reporter &reporter) {
+    upgradeTo(result, reporter, source);
+  });
+}
+
+CompileResult brew::compiler::upgradeFile(const std::string &path,
+                                          const DiagnosticSink &sink) {
+  return collect(sink, [&](CompileResult &result, Reporter &reporter) {
+    upgradeTo(result, reporter, prototxt::SourceText::ofFile(path));
+  });
 }

@@ -1,11 +1,12 @@
-//===- Compile.h - From a prototxt to a plan, with all that can be seen -*- C++ -*-===//
+//===- Compile.h - From a prototxt to a plan, with all that can be seen -*- C++
+//-*-===//
 #pragma once
 
 #include "compiler/Pipeline.h"
+#include "compiler/Result.h"
 #include "frontends/prototxt/Import.h"
 
 #include <string>
-#include <vector>
 
 namespace brew::compiler {
 
@@ -17,25 +18,42 @@ enum class ReportKind { None, Text, Json, Html };
 enum class TargetKind { Cpu, Cuda };
 
 struct CompileOptions {
-  std::string input;         ///< net or solver prototxt
-  std::string output;        ///< plan to write; empty for none
   TargetKind target = TargetKind::Cpu;
   std::string cpu = "native";
   std::string gpuArch = "native"; ///< see resolveGpuArchs
   bool tf32 = false;              ///< CUDA: products may round to TF32
   bool deterministic = false;     ///< CUDA: only vendor engines that repeat
   bool kernelCache = true;        ///< keep compiled CUDA kernels between runs
-  std::string weights;       ///< recorded in a training plan, embedded otherwise
+  std::string weights;    ///< recorded in a training plan, embedded otherwise
+  bool checkOnly = false; ///< no plan is built
   Emit emit = Emit::None;
-  std::string dumpDir;       ///< empty: standard output
+  std::string dumpDir; ///< files instead of artifacts of the result
   ReportKind report = ReportKind::None;
   prototxt::ImportOptions import;
   PipelineOptions pipeline;
 };
 
-/// Runs the compilation. Diagnostics go to standard error in the form
-/// FILE:LINE:COL: error: TEXT. Returns the exit status; throws brew::Error for
-/// what has no place in a prototxt.
-int compile(const CompileOptions &options);
+/// Runs a compilation. Whatever goes wrong is a diagnostic and the status of
+/// the result: nothing is thrown but for want of memory, nothing printed but
+/// what LLVM's own options ask for, and no file written but those in `dumpDir`,
+/// KernelCache's, and the text of a CUDA kernel that does not compile. Several
+/// may run at once in a process.
+CompileResult compile(const prototxt::SourceText &source,
+                      const CompileOptions &options,
+                      const DiagnosticSink &sink = {});
+
+/// The same for a file.
+CompileResult compileFile(const std::string &path,
+                          const CompileOptions &options,
+                          const DiagnosticSink &sink = {});
+
+/// The net or solver in today's syntax (prototxt::upgradedText), instead of a
+/// compilation.
+CompileResult upgrade(const prototxt::SourceText &source,
+                      const DiagnosticSink &sink = {});
+
+/// The same for a file.
+CompileResult upgradeFile(const std::string &path,
+                          const DiagnosticSink &sink = {});
 
 } // namespace brew::compiler

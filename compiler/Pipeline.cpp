@@ -17,9 +17,11 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/Passes.h"
 
+#include <mutex>
+
 using namespace brew;
 
-void compiler::registerAll(mlir::DialectRegistry &registry) {
+void compiler::registerDialects(mlir::DialectRegistry &registry) {
   registry
       .insert<ir::BrewDialect, planir::PlanDialect, mlir::arith::ArithDialect,
               mlir::func::FuncDialect, mlir::linalg::LinalgDialect,
@@ -27,9 +29,16 @@ void compiler::registerAll(mlir::DialectRegistry &registry) {
               mlir::scf::SCFDialect, mlir::tensor::TensorDialect>();
   registerCpuDialects(registry);
   registerManifestEntries(registry);
-  registerBrewPasses();
-  mlir::registerCanonicalizerPass();
-  mlir::registerCSEPass();
+}
+
+void compiler::registerPasses() {
+  static std::once_flag
+      once; // MLIR's registry is the process's, without a lock
+  std::call_once(once, [] {
+    registerBrewPasses();
+    mlir::registerCanonicalizerPass();
+    mlir::registerCSEPass();
+  });
 }
 
 /// The words of a list option.

@@ -51,8 +51,11 @@ struct PipelineOptions {
   bool clip = false;       ///< it bounds the gradients' norm (clip_gradients)
 };
 
-/// Registers dialects, interfaces and passes that Brew uses.
-void registerAll(mlir::DialectRegistry &registry);
+/// Registers dialects and interfaces that Brew uses.
+void registerDialects(mlir::DialectRegistry &registry);
+
+/// Makes the passes known by name, for this process.
+void registerPasses();
 
 /// Adds to `pm` the passes that lead from the phase before `phase` to it, its
 /// verifier last.

@@ -8,8 +8,6 @@
 #include "runtime/weights/Layout.h"
 #include "runtime/weights/WeightBinding.h"
 
-#include "llvm/Support/raw_ostream.h"
-
 #include <set>
 #include <thread>
 
@@ -82,7 +80,8 @@ void compiler::addGivenBlobs(const prototxt::GivenBlobs &blobs,
 void compiler::embedWeights(const std::string &path,
                             const prototxt::GivenBlobs &blobs,
                             plan::Manifest &manifest,
-                            std::vector<std::string> &segments) {
+                            std::vector<std::string> &segments,
+                            prototxt::Diagnostics &diagnostics) {
   constexpr std::uint64_t seed = 0;
   const int threads =
       static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
@@ -114,7 +113,7 @@ void compiler::embedWeights(const std::string &path,
             runtime::store(buffer, blob.floats.data(), memoryOf(index));
         });
     if (!summary.empty())
-      llvm::errs() << file << ": note: " << summary << "\n";
+      diagnostics.add({prototxt::Severity::Note, {file}, summary});
     arena.set_initial_segment_index(segments.size());
     manifest.add_segments()->set_kind(plan::Segment::WEIGHTS);
     segments.push_back(std::move(bytes));

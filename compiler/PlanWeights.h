@@ -24,10 +24,11 @@ void addGivenBlobs(const prototxt::GivenBlobs &blobs, plan::Manifest &manifest,
 
 /// Fills the parameter arena: with the weights of file `path` where it has a
 /// layer's, else with what the prototxt gives or with the values of the fillers
-/// (seed 0, as `brew-run` takes it). Says on standard error which layers are in
-/// only one of file and net. Throws Error (1) where the two do not fit, (3) if
+/// (seed 0, as `brew-run` takes it). A note says which layers are in only one of
+/// file and net. Throws Error (1) where the two do not fit, (3) if
 /// there is no such file.
 void embedWeights(const std::string &path, const prototxt::GivenBlobs &blobs,
-                  plan::Manifest &manifest, std::vector<std::string> &segments);
+                  plan::Manifest &manifest, std::vector<std::string> &segments,
+                  prototxt::Diagnostics &diagnostics);
 
 } // namespace brew::compiler

@@ -1,5 +1,7 @@
-//===- KeepBlobs.cpp - Pins blobs so that they can be read after a run -----===//
+//===- KeepBlobs.cpp - Pins blobs so that they can be read after a run
+//-----===//
 #include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/Diagnostics.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -42,11 +44,9 @@ struct KeepBlobs : brew::impl::KeepBlobsBase<KeepBlobs> {
     for (StringRef name : blobs)
       if (!found.contains(name)) {
         // The command line is wrong, not a place in the prototxt.
-        emitError(UnknownLoc::get(&getContext()))
-            << "--keep: the net has no blob '" << name << "'";
-        getOperation()->setAttr(
-            "brew.exit_status",
-            OpBuilder(&getContext()).getI32IntegerAttr(2));
+        auto error = emitError(UnknownLoc::get(&getContext()));
+        error << "--keep: the net has no blob '" << name << "'";
+        setExitStatus(error, brew::ExitStatus::Usage);
         return signalPassFailure();
       }
   }

@@ -1,6 +1,7 @@
 //===- ResolveFeeds.cpp - Shapes of the tops of data layers
 //----------------===//
 #include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/Diagnostics.h"
 #include "formats/Error.h"
 #include "formats/FeedKinds.h"
 #include "passes/FeedShapes.h"
@@ -93,15 +94,13 @@ private:
     }
   }
 
-  /// Exceptions must not cross the pass manager; the status of the first error
-  /// is left on the module.
+  /// Exceptions must not cross the pass manager.
   void fail(Operation *at, const brew::Error &error, const std::string &who) {
-    at->emitError() << who << error.what();
-    ModuleOp module = getOperation();
-    if (!module->hasAttr("brew.exit_status"))
-      module->setAttr("brew.exit_status",
-                      Builder(&getContext())
-                          .getI32IntegerAttr(static_cast<int>(error.status())));
+    auto diagnostic = at->emitError();
+    diagnostic << who << error.what();
+    setExitStatus(diagnostic, error.status());
+    if (auto layer = at->getAttrOfType<StringAttr>("layer"))
+      setLayer(diagnostic, layer);
     signalPassFailure();
   }
 };

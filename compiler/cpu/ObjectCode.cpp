@@ -14,6 +14,8 @@
 
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -45,19 +47,41 @@ struct Shard {
   std::unique_ptr<llvm::LLVMContext> context =
       std::make_unique<llvm::LLVMContext>();
   std::unique_ptr<llvm::Module> module;
+  /// What LLVM has found wrong; by itself it would print that and exit.
+  std::unique_ptr<std::string> errors = std::make_unique<std::string>();
+
+  Shard() {
+    context->setDiagnosticHandlerCallBack(
+        [](const llvm::DiagnosticInfo *info, void *errors) {
+          if (info->getSeverity() != llvm::DS_Error)
+            return;
+          llvm::raw_string_ostream stream(*static_cast<std::string *>(errors));
+          llvm::DiagnosticPrinterRawOStream printer(stream);
+          info->print(printer);
+        },
+        errors.get());
+  }
 };
 
 Error internalError(const std::string &text) {
   return Error(ExitStatus::Bug, "CPU code generation: " + text);
 }
 
+void checkErrors(const Shard &shard) {
+  if (!shard.errors->empty())
+    throw internalError(*shard.errors);
+}
+
 std::unique_ptr<llvm::TargetMachine> createMachine(const CpuTarget &target) {
+  // The linker does this too, with every target; done before, another
+  // compilation's look-up here never meets a list that grows.
   static std::once_flag initialised;
   std::call_once(initialised, [] {
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+    llvm::InitializeAllAsmParsers();
   });
   std::string reason;
   llvm::Triple triple(target.triple);
@@ -102,7 +126,8 @@ Shard translate(mlir::ModuleOp module, const CpuTarget &target) {
   return shard;
 }
 
-void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
+void optimise(Shard &shard, llvm::TargetMachine &machine) {
+  llvm::Module &module = *shard.module;
   module.setDataLayout(machine.createDataLayout());
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = true;
@@ -121,16 +146,18 @@ void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.crossRegisterProxies(loops, functions, components, modules);
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
       .run(module, modules);
+  checkErrors(shard);
 }
 
-std::string generate(llvm::Module &module, llvm::TargetMachine &machine,
+std::string generate(Shard &shard, llvm::TargetMachine &machine,
                      llvm::CodeGenFileType kind) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, kind))
     throw internalError("the target cannot emit such a file");
-  passes.run(module);
+  passes.run(*shard.module);
+  checkErrors(shard);
   return std::string(bytes.data(), bytes.size());
 }
 
@@ -199,16 +226,16 @@ std::string compileToSharedObject(mlir::ModuleOp module,
   std::vector<std::string> objects(shards.size());
   forEach(shards.size(), [&](std::size_t i) {
     std::unique_ptr<llvm::TargetMachine> machine = createMachine(target);
-    optimise(*shards[i].module, *machine);
-    objects[i] = generate(*shards[i].module, *machine,
-                          llvm::CodeGenFileType::ObjectFile);
+    optimise(shards[i], *machine);
+    objects[i] =
+        generate(shards[i], *machine, llvm::CodeGenFileType::ObjectFile);
   });
   return linkSharedObject(objects);
 }
 
 std::string emitLLVMIR(mlir::ModuleOp module, const CpuTarget &target) {
   Shard shard = translate(module, target);
-  optimise(*shard.module, *createMachine(target));
+  optimise(shard, *createMachine(target));
   std::string text;
   llvm::raw_string_ostream stream(text);
   shard.module->print(stream, nullptr);
@@ -218,8 +245,8 @@ std::string emitLLVMIR(mlir::ModuleOp module, const CpuTarget &target) {
 std::string emitAssembly(mlir::ModuleOp module, const CpuTarget &target) {
   Shard shard = translate(module, target);
   std::unique_ptr<llvm::TargetMachine> machine = createMachine(target);
-  optimise(*shard.module, *machine);
-  return generate(*shard.module, *machine, llvm::CodeGenFileType::AssemblyFile);
+  optimise(shard, *machine);
+  return generate(shard, *machine, llvm::CodeGenFileType::AssemblyFile);
 }
 
 } // namespace brew::compiler

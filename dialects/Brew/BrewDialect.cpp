@@ -1,5 +1,6 @@
 //===- BrewDialect.cpp - Registration, layouts, structural operations -----===//
 #include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/Diagnostics.h"
 #include "dialects/Brew/LayerWords.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 #include "dialects/PartType.h"
@@ -129,7 +130,11 @@ std::string brew::ir::layerWords(Operation *op) {
 }
 
 InFlightDiagnostic brew::ir::layerError(Operation *op) {
-  return op->emitError() << layerWords(op);
+  InFlightDiagnostic diagnostic = op->emitError();
+  diagnostic << layerWords(op);
+  if (auto name = op->getAttrOfType<StringAttr>("layer"))
+    setLayer(diagnostic, name);
+  return diagnostic;
 }
 
 //===----------------------------------------------------------------------===//

@@ -9,8 +9,38 @@
 namespace brew::prototxt {
 
 std::string SourceLocation::str() const {
+  if (file.empty() || !isValid())
+    return file;
   return file + ":" + std::to_string(line) + ":" + std::to_string(column);
 }
+
+LayerText::LayerText(std::string name, const std::string &type)
+    : layer(std::move(name)) {
+  text = "layer '" + layer + "'" + (type.empty() ? "" : " (" + type + ")") +
+         ": ";
+}
+
+namespace {
+
+std::string line(const SourceLocation &where, const char *severity,
+                 const std::string &text) {
+  const std::string place = where.str();
+  return place + (place.empty() ? "" : ": ") + severity + ": " + text + "\n";
+}
+
+const char *word(Severity severity) {
+  switch (severity) {
+  case Severity::Error:
+    return "error";
+  case Severity::Warning:
+    return "warning";
+  case Severity::Note:
+    break;
+  }
+  return "note";
+}
+
+} // namespace
 
 Diagnostic &Diagnostic::note(SourceLocation at, std::string noteText) {
   notes.push_back({std::move(at), std::move(noteText)});
@@ -18,28 +48,43 @@ Diagnostic &Diagnostic::note(SourceLocation at, std::string noteText) {
 }
 
 std::string Diagnostic::str() const {
-  std::string out = where.str();
-  out += severity == Severity::Error ? ": error: " : ": warning: ";
-  out += text + "\n";
+  std::string out = line(where, word(severity), text);
   for (const Note &each : notes)
-    out += each.where.str() + ": note: " + each.text + "\n";
+    out += line(each.where, "note", each.text);
   return out;
 }
 
 Diagnostic &Diagnostics::error(SourceLocation where, std::string text) {
   ++errors;
-  list.push_back({Severity::Error, std::move(where), std::move(text), {}});
+  list.push_back({Severity::Error, std::move(where), std::move(text)});
   return list.back();
 }
 
 Diagnostic &Diagnostics::warning(SourceLocation where, std::string text) {
-  list.push_back({Severity::Warning, std::move(where), std::move(text), {}});
+  list.push_back({Severity::Warning, std::move(where), std::move(text)});
   return list.back();
 }
 
 void Diagnostics::erase(size_t index) {
   errors -= list.at(index).severity == Severity::Error;
   list.erase(list.begin() + static_cast<std::ptrdiff_t>(index));
+}
+
+Diagnostic &Diagnostics::error(SourceLocation where, LayerText about) {
+  Diagnostic &result = error(std::move(where), std::move(about.text));
+  result.layer = std::move(about.layer);
+  return result;
+}
+
+Diagnostic &Diagnostics::warning(SourceLocation where, LayerText about) {
+  Diagnostic &result = warning(std::move(where), std::move(about.text));
+  result.layer = std::move(about.layer);
+  return result;
+}
+
+void Diagnostics::add(const Diagnostic &diagnostic) {
+  errors += diagnostic.severity == Severity::Error;
+  list.push_back(diagnostic);
 }
 
 std::string Diagnostics::str() const {

@@ -1,11 +1,13 @@
 //===- Diagnostic.h - Placed errors, warnings and notes ---------*- C++ -*-===//
 //
-// What the text front end has to say about a prototxt: every message names a
-// file, line and column (1-based; columns count bytes), and several may come
-// out of one run, so they are collected rather than thrown.
+// What a compilation has to say, from the text to the plan: the front end's
+// messages name a file, line and column (1-based; columns count bytes), and
+// several may come out of one run, so they are collected rather than thrown.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
+
+#include "formats/Error.h"
 
 #include <cstddef>
 #include <deque>
@@ -14,18 +16,34 @@
 
 namespace brew::prototxt {
 
-/// A place in a text file. Lines and columns count from 1; 0 means unknown.
+/// A place in a text file. Lines and columns count from 1; 0 means unknown, and
+/// an empty file that there is no place.
 struct SourceLocation {
   std::string file;
   int line = 0;
   int column = 0;
 
   bool isValid() const { return line > 0; }
-  /// "FILE:LINE:COL".
+  /// "FILE:LINE:COL", "FILE" without a line, or nothing.
   std::string str() const;
 };
 
-enum class Severity { Error, Warning };
+enum class Severity { Error, Warning, Note };
+
+/// Text about a layer, with the layer's name beside it.
+struct LayerText {
+  std::string layer;
+  std::string text; ///< begins "layer 'ip1' (InnerProduct): "
+
+  /// `type` may be empty.
+  LayerText(std::string layer, const std::string &type);
+  LayerText() = default;
+
+  friend LayerText operator+(LayerText left, const std::string &right) {
+    left.text += right;
+    return left;
+  }
+};
 
 /// A second place that explains a diagnostic.
 struct Note {
@@ -37,12 +55,25 @@ struct Diagnostic {
   Severity severity = Severity::Error;
   SourceLocation where;
   std::string text;
-  std::vector<Note> notes;
+  std::vector<Note> notes = {};
+  /// The layer it is about, where it is about one.
+  std::string layer = {};
 
   /// Adds a note and returns the diagnostic, for chaining.
   Diagnostic &note(SourceLocation at, std::string noteText);
   /// "FILE:LINE:COL: error: TEXT", then one such line for each note.
   std::string str() const;
+};
+
+/// A failure that is no matter of the text, with the place in it that led there.
+class PlacedError : public Error {
+public:
+  PlacedError(ExitStatus status, SourceLocation where, const std::string &text)
+      : Error(status, text), place(std::move(where)) {}
+  const SourceLocation &where() const { return place; }
+
+private:
+  SourceLocation place;
 };
 
 /// The diagnostics of one run, in the order in which they were found.
@@ -51,6 +82,10 @@ class Diagnostics {
 public:
   Diagnostic &error(SourceLocation where, std::string text);
   Diagnostic &warning(SourceLocation where, std::string text);
+  Diagnostic &error(SourceLocation where, LayerText about);
+  Diagnostic &warning(SourceLocation where, LayerText about);
+  /// A copy of one found elsewhere.
+  void add(const Diagnostic &diagnostic);
 
   bool hasErrors() const { return errors != 0; }
   size_t errorCount() const { return errors; }

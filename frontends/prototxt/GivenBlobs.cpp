@@ -18,7 +18,7 @@ void collectGivenBlobs(const NetGraph &graph, const SourceMap &places,
       if (!isNew)
         continue;
       caffe::BlobProto copy = layer.blobs(i);
-      place->second = {formats::takeBlob(copy, layerWords(layer)),
+      place->second = {formats::takeBlob(copy, layerWords(layer).text),
                        places.where(layer, "blobs", i), layerWords(layer)};
     }
   }

@@ -19,7 +19,7 @@ namespace brew::prototxt {
 struct GivenBlob {
   formats::Blob blob;
   SourceLocation where;
-  std::string layerWords; ///< "layer 'ip1' (InnerProduct): "
+  LayerText layerWords; ///< "layer 'ip1' (InnerProduct): "
 };
 
 /// By layer and index. A blob that a sharer gives is only compared with the

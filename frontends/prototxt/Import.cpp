@@ -27,15 +27,16 @@ struct Planned {
 };
 
 /// Absolute, as the plan may run from elsewhere.
-std::string folderOf(const std::string &file) {
-  return std::filesystem::absolute(file).parent_path().string();
+std::string absolute(const std::string &folder) {
+  namespace fs = std::filesystem;
+  return (folder.empty() ? fs::current_path() : fs::absolute(folder)).string();
 }
 
 class Importer {
 public:
-  Importer(mlir::MLIRContext &context, const std::string &path,
+  Importer(mlir::MLIRContext &context, const SourceText &source,
            const ImportOptions &options, Diagnostics &diagnostics)
-      : context(context), path(path), options(options),
+      : context(context), source(source), path(source.name), options(options),
         diagnostics(diagnostics), states{options.level, options.stages} {}
 
   ImportedNet run();
@@ -58,7 +59,8 @@ private:
   }
 
   mlir::MLIRContext &context;
-  const std::string &path;
+  const SourceText &source;
+  const std::string &path; ///< its name
   const ImportOptions &options;
   Diagnostics &diagnostics;
   StateOptions states;
@@ -72,7 +74,7 @@ ImportedNet Importer::run() {
     usage("--gradients goes with --phase");
   if (options.phase && !options.solverFile.empty())
     usage("--solver has no use with --phase, which builds no update program");
-  PrototxtFile file = readPrototxt(path, diagnostics);
+  PrototxtFile file = parsePrototxt(source, diagnostics);
   if (!file.reachedEnd)
     return std::move(result);
   if (file.kind == FileKind::Solver)
@@ -87,7 +89,7 @@ ImportedNet Importer::run() {
 
 void Importer::takeSolver(const SolverDocument &solver) {
   result.solver = solver.solver();
-  result.solverFolder = folderOf(solver.file());
+  result.solverFolder = absolute(solver.folder());
 }
 
 void Importer::planSolver(PrototxtFile file) {
@@ -183,7 +185,7 @@ void Importer::planDefaultTraining(const Document &net, FilteredNet train) {
                       "0.01, lr_policy \"fixed\" and momentum 0; compile the "
                       "solver instead, or give one with --solver");
   result.solver = solver;
-  result.solverFolder = folderOf(path);
+  result.solverFolder = absolute(source.folder);
   programs.push_back(
       {plan::programs::kForwardBackward, std::move(train), true, netFile()});
   planDefaultTest(net);
@@ -208,14 +210,9 @@ void Importer::planDefaultTest(const Document &net) {
 
 /// Training and test nets share most layers, and with them what is wrong.
 void Importer::report(const Diagnostics &found) {
-  for (const Diagnostic &each : found.items()) {
-    if (!reported.insert(each.where.str() + each.text).second)
-      continue;
-    Diagnostic &copy = each.severity == Severity::Error
-                           ? diagnostics.error(each.where, each.text)
-                           : diagnostics.warning(each.where, each.text);
-    copy.notes = each.notes;
-  }
+  for (const Diagnostic &each : found.items())
+    if (reported.insert(each.where.str() + each.text).second)
+      diagnostics.add(each);
 }
 
 /// A solver decides for its nets, as in Caffe.
@@ -260,9 +257,14 @@ void Importer::build() {
 
 } // namespace
 
+ImportedNet importText(mlir::MLIRContext &context, const SourceText &source,
+                       const ImportOptions &options, Diagnostics &diagnostics) {
+  return Importer(context, source, options, diagnostics).run();
+}
+
 ImportedNet importFile(mlir::MLIRContext &context, const std::string &path,
                        const ImportOptions &options, Diagnostics &diagnostics) {
-  return Importer(context, path, options, diagnostics).run();
+  return importText(context, SourceText::ofFile(path), options, diagnostics);
 }
 
 } // namespace brew::prototxt

@@ -10,6 +10,7 @@
 #include "frontends/prototxt/Diagnostic.h"
 #include "frontends/prototxt/GivenBlobs.h"
 #include "frontends/prototxt/NetRecord.h"
+#include "frontends/prototxt/PrototxtFile.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -56,8 +57,8 @@ struct ImportedNet {
   GivenBlobs blobs;
 };
 
-/// Imports a solver or net file. What is wrong with its contents goes to
-/// `diagnostics`; brew::Error is thrown for a missing file (status 3) and for
+/// Imports the text of a solver or net. What is wrong with its contents goes to
+/// `diagnostics`; brew::Error is thrown for a missing net file (status 3) and for
 /// options that contradict each other or the kind of the file (status 2). The
 /// brew dialect must be loaded in `context`.
 ///
@@ -65,6 +66,10 @@ struct ImportedNet {
 /// with a loss in its TRAIN phase, with the solver given or a plain SGD of
 /// Caffe's defaults. A net without a loss gives `deploy`. The update program is
 /// not built here.
+ImportedNet importText(mlir::MLIRContext &context, const SourceText &source,
+                       const ImportOptions &options, Diagnostics &diagnostics);
+
+/// The same for a file. Throws as readTextFile() does.
 ImportedNet importFile(mlir::MLIRContext &context, const std::string &path,
                        const ImportOptions &options, Diagnostics &diagnostics);
 

@@ -4,9 +4,8 @@
 
 namespace brew::prototxt {
 
-std::string layerWords(const caffe::LayerParameter &layer) {
-  return "layer '" + layer.name() + "'" +
-         (layer.type().empty() ? "" : " (" + layer.type() + ")") + ": ";
+LayerText layerWords(const caffe::LayerParameter &layer) {
+  return {layer.name(), layer.type()};
 }
 
 ConvolutionWindow

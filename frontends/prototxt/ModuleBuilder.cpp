@@ -232,8 +232,10 @@ void ModuleBuilder::addProgram(const std::string &name, const FilteredNet &net,
 
   const Type blob = UnrankedTensorType::get(element);
   // Absolute, as the plan may run from elsewhere.
-  const std::string folder =
-      std::filesystem::absolute(net.source->file()).parent_path().string();
+  const std::string &named = net.source->folder();
+  const std::string folder = (named.empty() ? std::filesystem::current_path()
+                                            : std::filesystem::absolute(named))
+                                 .string();
   std::vector<Value> values(graph.blobs.size());
   DebugKeeper keeper(b, graph, shown, differentiate);
   for (auto [index, entry] : llvm::enumerate(graph.layers)) {

@@ -3,6 +3,7 @@
 #include "frontends/prototxt/NetDocument.h"
 
 #include "frontends/prototxt/FieldCopy.h"
+#include "frontends/prototxt/LayerSettings.h"
 #include "frontends/prototxt/LegacyUpgrade.h"
 
 namespace brew::prototxt {
@@ -42,11 +43,6 @@ void NetDocument::finish(std::unique_ptr<caffe::NetParameter> net,
 }
 
 namespace {
-
-std::string layerWords(const caffe::LayerParameter &layer) {
-  return "layer '" + layer.name() + "'" +
-         (layer.type().empty() ? "" : " (" + layer.type() + ")") + ": ";
-}
 
 /// Fields that moved to transform_param. Caffe upgrades them in V1 layers only
 /// and does not look at them in current ones.

@@ -35,6 +35,8 @@ public:
   const SourceMap &places() const { return *sourceMap; }
   /// The file as named on the command line or found by look-up.
   const std::string &file() const { return sourceMap->file(); }
+  /// Where files that it names are looked for beside the working directory.
+  const std::string &folder() const { return sourceMap->folder(); }
 
 private:
   NetDocument() = default;

@@ -83,7 +83,7 @@ void Wiring::run() {
 
 void Wiring::checkType(const caffe::LayerParameter &layer,
                        const LayerKind *kind) {
-  const std::string who = "layer '" + layer.name() + "': ";
+  const LayerText who(layer.name(), "");
   if (!kind)
     diagnostics.error(places.whereValue(layer, "type"),
                       who + unknownTypeText(layer.type()));

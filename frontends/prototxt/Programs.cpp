@@ -26,14 +26,14 @@ public:
         solver.places().whereValue(solver.solver(), field, index);
     try {
       const std::string path = formats::requirePath(
-          name, {formats::folderOfFile(solver.file())}, "net file");
+          name, {solver.folder()}, "net file");
       auto [entry, isNew] = files.try_emplace(path);
       if (isNew)
         entry->second = NetDocument::fromFile(path, diagnostics);
       return entry->second;
     } catch (const Error &error) {
       // Of the file system; what is wrong in the text has its own place.
-      throw Error(error.status(), cause.str() + ": error: " + error.what());
+      throw PlacedError(error.status(), cause, error.what());
     }
   }
 

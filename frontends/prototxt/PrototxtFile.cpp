@@ -3,6 +3,7 @@
 #include "frontends/prototxt/PrototxtFile.h"
 
 #include "formats/Error.h"
+#include "formats/PathLookup.h"
 #include "frontends/prototxt/TextParser.h"
 #include "frontends/prototxt/TopLevelScan.h"
 
@@ -72,11 +73,22 @@ std::string readTextFile(const std::string &path) {
 
 FileKind detectKind(const std::string &text) { return scanTopLevel(text).kind; }
 
+SourceText SourceText::ofFile(const std::string &path) {
+  return {readTextFile(path), path, formats::folderOfFile(path)};
+}
+
 PrototxtFile parsePrototxt(const std::string &text, const std::string &file,
                            Diagnostics &diagnostics,
                            std::optional<FileKind> expected) {
+  return parsePrototxt({text, file, formats::folderOfFile(file)}, diagnostics,
+                       expected);
+}
+
+PrototxtFile parsePrototxt(const SourceText &source, Diagnostics &diagnostics,
+                           std::optional<FileKind> expected) {
+  const std::string &text = source.text, &file = source.name;
   PrototxtFile result;
-  result.places = std::make_shared<SourceMap>(file);
+  result.places = std::make_shared<SourceMap>(file, source.folder);
   result.places->setText(text);
   result.kind = expected.value_or(FileKind::Net);
   bool proceed = true;
@@ -115,7 +127,7 @@ PrototxtFile parsePrototxt(const std::string &text, const std::string &file,
 
 PrototxtFile readPrototxt(const std::string &path, Diagnostics &diagnostics,
                           std::optional<FileKind> expected) {
-  return parsePrototxt(readTextFile(path), path, diagnostics, expected);
+  return parsePrototxt(SourceText::ofFile(path), diagnostics, expected);
 }
 
 } // namespace brew::prototxt

@@ -30,6 +30,16 @@ struct PrototxtFile {
   bool reachedEnd = false;
 };
 
+/// A text to compile, from a file or from memory.
+struct SourceText {
+  std::string text;
+  std::string name;   ///< shown in diagnostics; a file's path
+  std::string folder; ///< where files that it names are looked for
+
+  /// What a file holds. Throws as readTextFile() does.
+  static SourceText ofFile(const std::string &path);
+};
+
 /// The content of a text file. Throws brew::Error: status 3 if the file is not
 /// there or cannot be read, 1 if it is a directory or too large.
 std::string readTextFile(const std::string &path);
@@ -38,8 +48,11 @@ std::string readTextFile(const std::string &path);
 /// gets the likelier kind. An empty text is a net, as it is to Caffe.
 FileKind detectKind(const std::string &text);
 
-/// Parses `text`; `file` is the name shown in diagnostics. With `expected`, a
-/// file that is clearly of the other kind is one error that says so.
+/// Parses a text. With `expected`, a file that is clearly of the other kind is
+/// one error that says so.
+PrototxtFile parsePrototxt(const SourceText &source, Diagnostics &diagnostics,
+                           std::optional<FileKind> expected = std::nullopt);
+/// The same for the text of file `file`.
 PrototxtFile parsePrototxt(const std::string &text, const std::string &file,
                            Diagnostics &diagnostics,
                            std::optional<FileKind> expected = std::nullopt);

@@ -30,6 +30,8 @@ public:
   /// For nets inside the solver, which keep their places in the same map.
   const std::shared_ptr<SourceMap> &sharedPlaces() const { return sourceMap; }
   const std::string &file() const { return sourceMap->file(); }
+  /// Where files that it names are looked for beside the working directory.
+  const std::string &folder() const { return sourceMap->folder(); }
 
 private:
   SolverDocument() = default;

@@ -37,9 +37,12 @@ class SourceMap {
 public:
   using Message = google::protobuf::Message;
 
-  explicit SourceMap(std::string file) : fileName(std::move(file)) {}
+  /// `folder` is that of the file, for the files that it names.
+  explicit SourceMap(std::string file, std::string folder = {})
+      : fileName(std::move(file)), folderName(std::move(folder)) {}
 
   const std::string &file() const { return fileName; }
+  const std::string &folder() const { return folderName; }
 
   /// The start of a (sub-)message: for a layer the place of the word `layer`.
   /// A message that the text never had answers with line 1, column 1.
@@ -98,6 +101,7 @@ private:
   SourceLocation at(TextPlace place) const;
 
   std::string fileName;
+  std::string folderName;
   std::string text;
   std::unordered_map<const Message *, Node> nodes;
 };

@@ -28,7 +28,7 @@ bool isLayer(const google::protobuf::Message &message) {
 }
 
 /// "layer 'conv1' (Convolution): ", or nothing for a layer without a name yet.
-std::string layerPrefix(const google::protobuf::Message &layer) {
+LayerText layerPrefix(const google::protobuf::Message &layer) {
   std::string name, type;
   if (auto *current = dynamic_cast<const caffe::LayerParameter *>(&layer)) {
     name = current->name();
@@ -41,9 +41,8 @@ std::string layerPrefix(const google::protobuf::Message &layer) {
       type = caffe::V1LayerParameter::LayerType_Name(v1->type());
   }
   if (name.empty())
-    return "";
-  return "layer " + quoted(name) + (type.empty() ? "" : " (" + type + ")") +
-         ": ";
+    return {};
+  return {name, type};
 }
 
 } // namespace
@@ -351,9 +350,12 @@ void TextParser::skipScalarOrList(const std::string &name, int depth) {
 }
 
 void TextParser::nameLayer(const Message &layer, size_t first) {
-  const std::string prefix = layerPrefix(layer);
-  for (size_t i = first; i < diagnostics.size(); ++i)
-    diagnostics.at(i).text = prefix + diagnostics.at(i).text;
+  const LayerText prefix = layerPrefix(layer);
+  for (size_t i = first; i < diagnostics.size(); ++i) {
+    Diagnostic &diagnostic = diagnostics.at(i);
+    diagnostic.text = prefix.text + diagnostic.text;
+    diagnostic.layer = prefix.layer;
+  }
 }
 
 void TextParser::blameType(const Frame &frame) {

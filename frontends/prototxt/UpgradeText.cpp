@@ -38,9 +38,9 @@ std::string print(const google::protobuf::Message &message) {
 
 } // namespace
 
-std::optional<std::string> upgradedText(const std::string &path,
+std::optional<std::string> upgradedText(const SourceText &source,
                                         Diagnostics &diagnostics) {
-  PrototxtFile file = readPrototxt(path, diagnostics);
+  PrototxtFile file = parsePrototxt(source, diagnostics);
   if (!file.reachedEnd)
     return std::nullopt;
   std::string text;

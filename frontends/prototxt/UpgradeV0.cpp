@@ -114,9 +114,8 @@ const Home *homeOf(const std::string &field, const std::string &type) {
   return nullptr;
 }
 
-std::string layerWords(const V1 &layer) {
-  return "layer '" + layer.layer().name() + "' (" + layer.layer().type() +
-         "): ";
+LayerText layerWords(const V1 &layer) {
+  return {layer.layer().name(), layer.layer().type()};
 }
 
 void upgradeType(SourceMap &places, const V1 &from, V1 &to,

@@ -5,7 +5,8 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  brew::compiler::registerAll(registry);
+  brew::compiler::registerDialects(registry);
+  brew::compiler::registerPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Brew's pass driver\n", registry));
 }

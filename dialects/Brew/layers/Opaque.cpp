@@ -8,8 +8,7 @@ using namespace mlir;
 using namespace brew::ir;
 
 LogicalResult OpaqueOp::inferShapes(Shapes &, Shapes &) {
-  return emitError() << "layer '" << getLayer() << "': type " << getKind()
-                     << " is not supported yet";
+  return layerError(*this) << "type " << getKind() << " is not supported yet";
 }
 
 #define GET_OP_CLASSES

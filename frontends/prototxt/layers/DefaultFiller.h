@@ -4,6 +4,7 @@
 #include "formats/caffe.pb.h"
 
 #include <map>
+#include <mutex>
 
 namespace brew::prototxt {
 
@@ -13,11 +14,15 @@ inline const caffe::FillerParameter *
 fillerOr(bool isGiven, const caffe::FillerParameter &given, float value) {
   if (isGiven)
     return &given;
+  static std::mutex mutex; // several nets may be compiled at once
   static std::map<float, caffe::FillerParameter> constants;
-  caffe::FillerParameter &filler = constants[value];
-  filler.set_type("constant");
-  filler.set_value(value);
-  return &filler;
+  std::lock_guard<std::mutex> lock(mutex);
+  auto [entry, isNew] = constants.try_emplace(value);
+  if (isNew) {
+    entry->second.set_type("constant");
+    entry->second.set_value(value);
+  }
+  return &entry->second;
 }
 
 } // namespace brew::prototxt

@@ -1,0 +1,63 @@
+//===- LlvmArguments.cpp - MLIR's and LLVM's own options ------------------===//
+#include "compiler/LlvmArguments.h"
+
+#include "compiler/Pipeline.h"
+#include "formats/Error.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/Timing.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <atomic>
+#include <mutex>
+
+namespace brew::compiler {
+
+static std::atomic<bool> isRegistered{false};
+
+bool hasLlvmArguments() { return isRegistered; }
+
+/// Whether LLVM would print something and exit.
+static bool exits(llvm::StringRef argument) {
+  llvm::StringRef name = argument.ltrim('-').split('=').first;
+  return name == "h" || name == "version" || name.starts_with("help");
+}
+
+void setLlvmArguments(const std::vector<std::string> &arguments) {
+  static std::mutex mutex;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!isRegistered) {
+    registerPasses(); // options name them
+    mlir::registerAsmPrinterCLOptions();
+    mlir::registerPassManagerCLOptions();
+    mlir::registerDefaultTimingManagerCLOptions();
+    isRegistered = true;
+  }
+  std::vector<const char *> argv = {"brewc"};
+  for (const std::string &argument : arguments) {
+    if (exits(argument))
+      throw Error(ExitStatus::Usage,
+                  "'" + argument + "' cannot be given to LLVM here");
+    argv.push_back(argument.c_str());
+  }
+  llvm::cl::ResetAllOptionOccurrences();
+  std::string words;
+  llvm::raw_string_ostream stream(words);
+  if (llvm::cl::ParseCommandLineOptions(static_cast<int>(argv.size()),
+                                        argv.data(), "", &stream))
+    return;
+  // One sentence a line, each begun with the program's name.
+  std::string text;
+  llvm::SmallVector<llvm::StringRef> lines;
+  llvm::StringRef(words).split(lines, '\n', -1, /*KeepEmpty=*/false);
+  for (llvm::StringRef line : lines) {
+    line.consume_front("brewc: ");
+    text += (text.empty() ? "" : "\n") + line.str();
+  }
+  throw Error(ExitStatus::Usage, text);
+}
+
+} // namespace brew::compiler

@@ -1,0 +1,248 @@
+//===- OptionTable.cpp - The options of a compilation ---------------------===//
+#include "compiler/Options.h"
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringSwitch.h"
+
+#include <utility>
+
+namespace brew::compiler {
+
+OptionRow OptionRow::shows(const char *text) const {
+  OptionRow result = *this;
+  result.valueName = text;
+  return result;
+}
+
+OptionRow OptionRow::defaultsTo(const char *text) const {
+  OptionRow result = *this;
+  result.defaultText = text;
+  return result;
+}
+
+OptionRow OptionRow::alone(const char *text) const {
+  OptionRow result = *this;
+  result.impliedText = text;
+  return result;
+}
+
+OptionRow OptionRow::oneOf(std::vector<OptionValue> allowed) const {
+  OptionRow result = *this;
+  result.values = std::move(allowed);
+  return result;
+}
+
+OptionRow OptionRow::separatedByCommas() const {
+  OptionRow result = *this;
+  result.hasCommas = true;
+  return result;
+}
+
+OptionRow OptionRow::calledA(const char *text) const {
+  OptionRow result = *this;
+  result.noun = text;
+  return result;
+}
+
+OptionRow OptionRow::by(Apply function) const {
+  OptionRow result = *this;
+  result.apply = function;
+  return result;
+}
+
+namespace {
+
+using Options = CompileOptions;
+using Text = const std::string &;
+
+/// Of a value that checkValue() has accepted.
+std::int64_t integerOf(Text value) {
+  std::int64_t result = 0;
+  llvm::StringRef(value).getAsInteger(0, result);
+  return result;
+}
+
+double realOf(Text value) {
+  double result = 0;
+  llvm::StringRef(value).getAsDouble(result);
+  return result;
+}
+
+bool flagOf(Text value) { return value == "true" || value == "1"; }
+
+void applyPrecision(Options &options, Text value) {
+  options.import.f64 = value == "f64";
+  options.tf32 = value == "tf32";
+  if (value == "bf16" || value == "f16")
+    options.pipeline.activations = value;
+}
+
+/// A row, which its methods complete.
+OptionRow row(const char *name, OptionKind kind, const char *help) {
+  OptionRow result;
+  result.name = name;
+  result.kind = kind;
+  result.help = help;
+  if (kind == OptionKind::Flag)
+    result.impliedText = "true";
+  return result;
+}
+
+} // namespace
+
+const std::vector<OptionRow> &optionTable() {
+  using Kind = OptionKind;
+  static const std::vector<OptionRow> table = {
+      row("batch", Kind::Integer, "Batch size instead of the net's")
+          .shows("N")
+          .by([](Options &o, Text v) { o.pipeline.batch = integerOf(v); }),
+      row("check-only", Kind::Flag,
+          "Build no plan: only check, emit and report")
+          .by([](Options &o, Text v) { o.checkOnly = flagOf(v); }),
+      row("cpu", Kind::Text,
+          "CPU to generate code for: native, x86-64-v3 or another of "
+          "LLVM's names")
+          .shows("name")
+          .defaultsTo("native")
+          .by([](Options &o, Text v) { o.cpu = v; }),
+      row("deterministic", Kind::Flag,
+          "Only engines whose bits repeat (every CPU plan's do)")
+          .by([](Options &o, Text v) { o.deterministic = flagOf(v); }),
+      row("dump-dir", Kind::Text,
+          "Folder for --emit (default: standard output; kernels need a "
+          "folder)")
+          .shows("folder")
+          .by([](Options &o, Text v) { o.dumpDir = v; }),
+      row("emit", Kind::Choice, "Print a phase's module")
+          .shows("phase")
+          .oneOf({{"import", "layers as in the prototxt"},
+                  {"graph", "with shapes and gradients"},
+                  {"fused", "vendor calls and kernels"},
+                  {"plan", "steps over placed buffers"},
+                  {"kernels", "generated code"},
+                  {"all", "all of them"}})
+          .by([](Options &o, Text v) {
+            o.emit = llvm::StringSwitch<Emit>(v)
+                         .Case("import", Emit::Import)
+                         .Case("graph", Emit::Graph)
+                         .Case("fused", Emit::Fused)
+                         .Case("plan", Emit::Plan)
+                         .Case("kernels", Emit::Kernels)
+                         .Case("all", Emit::All);
+          }),
+      row("exact-hidden-gradients", Kind::Flag,
+          "Propagate gradients of the exposed states of LSTM and RNN, which "
+          "Caffe does not")
+          .by([](Options &o, Text v) {
+            o.pipeline.exactHiddenGradients = flagOf(v);
+          }),
+      row("gpu-arch", Kind::Text,
+          "GPUs to generate code for: native, or a list such as "
+          "sm_80,sm_90")
+          .shows("list")
+          .defaultsTo("native")
+          .by([](Options &o, Text v) { o.gpuArch = v; }),
+      row("gradients", Kind::Flag, "With --phase: include the backward pass")
+          .by([](Options &o, Text v) { o.import.gradients = flagOf(v); }),
+      row("input-shape", Kind::List, "Shape of a data blob")
+          .shows("BLOB=d,d,...")
+          .by([](Options &o, Text v) { o.pipeline.inputShapes.push_back(v); }),
+      row("keep", Kind::List, "Blobs to keep readable after a run, or all")
+          .shows("BLOB,...")
+          .separatedByCommas()
+          .by([](Options &o, Text v) { o.pipeline.keep.push_back(v); }),
+      row("layout", Kind::Choice, "Activations in memory")
+          .shows("layout")
+          .defaultsTo("auto")
+          .oneOf({{"auto", "channels last where vendor calls want it"},
+                  {"nchw", "channels before pixels"},
+                  {"nhwc", "channels last"}})
+          .calledA("layout")
+          .by([](Options &o, Text v) { o.pipeline.layout = v; }),
+      row("level", Kind::Integer, "NetState level")
+          .shows("N")
+          .by([](Options &o, Text v) {
+            const std::int64_t level = integerOf(v);
+            if (level != static_cast<std::int32_t>(level))
+              throw Error(ExitStatus::Usage,
+                          "--level must be a number of 32 bits");
+            o.import.level = static_cast<std::int32_t>(level);
+          }),
+      row("loss-scale", Kind::Real,
+          "f16: what the loss is multiplied by at first, a power of two")
+          .shows("S")
+          .defaultsTo("1024")
+          .by([](Options &o, Text v) { o.pipeline.lossScale = realOf(v); }),
+      row("loss-scale-window", Kind::Integer,
+          "f16: good iterations after which the scale is doubled; 0 "
+          "keeps it")
+          .shows("N")
+          .defaultsTo("2000")
+          .by([](Options &o, Text v) {
+            o.pipeline.lossScaleWindow = integerOf(v);
+          }),
+      row("no-kernel-cache", Kind::Flag,
+          "Compile CUDA kernels anew, even if they were compiled before")
+          .by([](Options &o, Text v) { o.kernelCache = !flagOf(v); }),
+      row("no-library", Kind::List, "Generate code instead of vendor calls")
+          .shows("GROUP,...")
+          .alone("all")
+          .oneOf({{"conv", "convolutions"},
+                  {"ip", "inner products"},
+                  {"all", "all of them"}})
+          .separatedByCommas()
+          .calledA("group")
+          .by([](Options &o, Text v) { o.pipeline.noLibrary.push_back(v); }),
+      row("phase", Kind::Choice, "Compile one phase, as one bare program")
+          .shows("phase")
+          .oneOf({{"train", "TRAIN phase"}, {"test", "TEST phase"}})
+          .by([](Options &o, Text v) {
+            o.import.phase = v == "train" ? caffe::TRAIN : caffe::TEST;
+          }),
+      row("precision", Kind::Choice, "Arithmetic")
+          .shows("type")
+          .defaultsTo("f32")
+          .oneOf({{"f32", "32 bits"},
+                  {"f64", "64 bits, generic code only"},
+                  {"tf32", "GPU tensor cores"},
+                  {"bf16", "activations and products in bfloat16"},
+                  {"f16", "activations and products in IEEE half"}})
+          .by(applyPrecision),
+      row("report", Kind::Choice, "Print kernels, operations and memory")
+          .shows("form")
+          .alone("text")
+          .oneOf({{"text", "text"},
+                  {"json", "JSON alone on stdout"},
+                  {"html", "one page"}})
+          .by([](Options &o, Text v) {
+            o.report = llvm::StringSwitch<ReportKind>(v)
+                           .Case("text", ReportKind::Text)
+                           .Case("json", ReportKind::Json)
+                           .Case("html", ReportKind::Html);
+          }),
+      row("solver", Kind::Text, "Solver for a net file")
+          .shows("file")
+          .by([](Options &o, Text v) { o.import.solverFile = v; }),
+      row("solver-only", Kind::Flag, "Check a solver without opening its net")
+          .by([](Options &o, Text v) { o.import.solverOnly = flagOf(v); }),
+      row("stage", Kind::List, "NetState stages")
+          .shows("NAME,...")
+          .separatedByCommas()
+          .by([](Options &o, Text v) { o.import.stages.push_back(v); }),
+      row("target", Kind::Choice, "Where the plan will run")
+          .shows("target")
+          .defaultsTo("cpu")
+          .oneOf({{"cpu", "CPU"}, {"cuda", "NVIDIA GPU"}})
+          .by([](Options &o, Text v) {
+            o.target = v == "cuda" ? TargetKind::Cuda : TargetKind::Cpu;
+            o.pipeline.cuda = o.target == TargetKind::Cuda;
+          }),
+      row("weights", Kind::Text,
+          "Weights to embed; for a training plan, its initial ones")
+          .shows("file")
+          .by([](Options &o, Text v) { o.weights = v; }),
+  };
+  return table;
+}
+
+} // namespace brew::compiler

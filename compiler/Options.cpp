@@ -1,0 +1,131 @@
+//===- Options.cpp - The options that a caller gives ----------------------===//
+#include "compiler/Options.h"
+
+#include "formats/Suggest.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <cmath>
+
+namespace brew::compiler {
+namespace {
+
+[[noreturn]] void usage(const std::string &text) {
+  throw Error(ExitStatus::Usage, text);
+}
+
+const OptionRow &rowOf(const std::string &name) {
+  std::vector<std::string> names;
+  for (const OptionRow &row : optionTable()) {
+    if (name == row.name)
+      return row;
+    names.push_back(row.name);
+  }
+  usage("there is no option '" + name + "'" + didYouMean(name, names));
+}
+
+/// Throws Error (Usage) unless `value` is one for this row.
+void checkValue(const OptionRow &row, const std::string &value) {
+  const std::string who = "for the --" + std::string(row.name) + " option: ";
+  auto invalid = [&](const char *kind) {
+    usage(who + "'" + value + "' value invalid for " + kind + " argument!");
+  };
+  std::int64_t integer;
+  double real;
+  switch (row.kind) {
+  case OptionKind::Flag:
+    if (value != "true" && value != "false" && value != "1" && value != "0")
+      usage(who + "'" + value +
+            "' is invalid value for boolean argument! Try 0 or 1");
+    break;
+  case OptionKind::Integer:
+    if (llvm::StringRef(value).getAsInteger(0, integer))
+      invalid("integer");
+    break;
+  case OptionKind::Real:
+    if (llvm::StringRef(value).getAsDouble(real))
+      invalid("floating point");
+    break;
+  case OptionKind::Text:
+  case OptionKind::Choice:
+  case OptionKind::List:
+    break;
+  }
+  if (row.values.empty())
+    return;
+  std::string known;
+  for (const OptionValue &each : row.values) {
+    if (value == each.name)
+      return;
+    known += (known.empty() ? "" : ", ") + std::string(each.name);
+  }
+  if (row.noun)
+    usage("--" + std::string(row.name) + ": unknown " + row.noun + " '" +
+          value + "' (" + known + ")");
+  usage(who + "Cannot find option named '" + value + "'! (" + known + ")");
+}
+
+} // namespace
+
+void OptionSet::set(const std::string &name, const char *value) {
+  const OptionRow &row = rowOf(name);
+  if (!value && !row.impliedText)
+    usage("for the --" + name + " option: requires a value!");
+  std::vector<std::string> values;
+  if (row.hasCommas && value) {
+    for (llvm::StringRef part : llvm::split(value, ','))
+      values.push_back(part.str());
+  } else {
+    values.push_back(value ? value : "");
+  }
+  for (std::string &each : values) {
+    if (each.empty() && row.impliedText)
+      each = row.impliedText;
+    checkValue(row, each);
+  }
+  std::vector<std::string> &kept = given[name];
+  if (row.kind != OptionKind::List)
+    kept.clear();
+  kept.insert(kept.end(), values.begin(), values.end());
+}
+
+CompileOptions OptionSet::finish() const {
+  CompileOptions options;
+  for (const OptionRow &row : optionTable()) {
+    auto found = given.find(row.name);
+    if (found != given.end())
+      for (const std::string &value : found->second)
+        row.apply(options, value);
+    else if (*row.defaultText)
+      row.apply(options, row.defaultText);
+  }
+  PipelineOptions &pipeline = options.pipeline;
+  const bool cuda = pipeline.cuda;
+  const bool isHalf = pipeline.activations == "f16";
+  if (!cuda && (isGiven("gpu-arch") || isGiven("no-kernel-cache")))
+    usage("--gpu-arch and --no-kernel-cache are for --target cuda");
+  if (cuda && isGiven("cpu"))
+    usage("--cpu is for --target cpu");
+  if (!cuda && options.tf32)
+    usage("--precision=tf32 is for --target cuda");
+  if (!isHalf && (isGiven("loss-scale") || isGiven("loss-scale-window")))
+    usage("--loss-scale and --loss-scale-window are for --precision=f16");
+  if (int exponent = 0; std::frexp(pipeline.lossScale, &exponent) != 0.5 ||
+                        pipeline.lossScale < 1 || pipeline.lossScale > 16777216)
+    usage("--loss-scale must be a power of two from 1 to 16777216");
+  if (pipeline.lossScaleWindow < 0)
+    usage("--loss-scale-window must not be negative");
+  if (options.import.gradients && !options.import.phase)
+    usage("--gradients goes with --phase");
+  if (isGiven("batch") && pipeline.batch <= 0)
+    usage("--batch must be positive");
+  pipeline.tensorCores = options.tf32 || !pipeline.activations.empty();
+  if (!isHalf) {
+    pipeline.lossScale = 0;
+    pipeline.lossScaleWindow = 0;
+  }
+  return options;
+}
+
+} // namespace brew::compiler

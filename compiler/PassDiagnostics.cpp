@@ -1,0 +1,50 @@
+//===- PassDiagnostics.cpp - MLIR's diagnostics as the compiler's ---------===//
+#include "compiler/PassDiagnostics.h"
+
+#include "dialects/Brew/Diagnostics.h"
+
+#include "mlir/IR/Location.h"
+
+namespace brew::compiler {
+namespace {
+
+prototxt::SourceLocation placeOf(mlir::Location loc) {
+  prototxt::SourceLocation place;
+  loc->walk([&](mlir::Location each) {
+    auto file = llvm::dyn_cast<mlir::FileLineColLoc>(each);
+    if (!file)
+      return mlir::WalkResult::advance();
+    place = {file.getFilename().str(), static_cast<int>(file.getLine()),
+             static_cast<int>(file.getColumn())};
+    return mlir::WalkResult::interrupt();
+  });
+  return place;
+}
+
+prototxt::Severity severityOf(mlir::DiagnosticSeverity severity) {
+  switch (severity) {
+  case mlir::DiagnosticSeverity::Error:
+    return prototxt::Severity::Error;
+  case mlir::DiagnosticSeverity::Warning:
+    return prototxt::Severity::Warning;
+  default:
+    return prototxt::Severity::Note;
+  }
+}
+
+} // namespace
+
+void PassDiagnostics::operator()(mlir::Diagnostic &diagnostic) {
+  prototxt::Diagnostic result = {severityOf(diagnostic.getSeverity()),
+                                 placeOf(diagnostic.getLocation()),
+                                 diagnostic.str()};
+  result.layer = ir::layerOf(diagnostic).str();
+  for (mlir::Diagnostic &note : diagnostic.getNotes())
+    result.note(placeOf(note.getLocation()), note.str());
+  if (!status)
+    status = ir::exitStatusOf(diagnostic);
+  if (seen.insert(result.str()).second)
+    reporter.report(result);
+}
+
+} // namespace brew::compiler

@@ -1,0 +1,74 @@
+//===- Api.h - What stands behind the handles of compiler.h -----*- C++ -*-===//
+#pragma once
+
+#include "brew/compiler.h"
+#include "compiler/Options.h"
+
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+struct brew_compiler_options {
+  brew::compiler::OptionSet set;
+  brew_diagnostic_function onDiagnostic = nullptr;
+  void *user = nullptr;
+  std::string message;
+};
+
+namespace brew::compiler::api {
+
+inline brew_status statusOf(ExitStatus status) {
+  return static_cast<brew_status>(status);
+}
+static_assert(static_cast<int>(ExitStatus::BadInput) == BREW_BAD_INPUT &&
+              static_cast<int>(ExitStatus::Usage) == BREW_USAGE &&
+              static_cast<int>(ExitStatus::MachineLacks) ==
+                  BREW_MACHINE_LACKS &&
+              static_cast<int>(ExitStatus::Bug) == BREW_BUG);
+
+/// Runs `work`, which returns a status; what it throws becomes one, with its
+/// words in `message`.
+template <typename Work>
+brew_status guarded(std::string &message, Work work) noexcept {
+  try {
+    try {
+      message.clear();
+      return work();
+    } catch (const Error &error) {
+      message = error.what();
+      return statusOf(error.status());
+    } catch (const std::bad_alloc &) {
+      message = "out of memory";
+      return BREW_MACHINE_LACKS;
+    } catch (const std::exception &error) {
+      message = std::string("internal error: ") + error.what();
+      return BREW_BUG;
+    }
+  } catch (...) {
+    return BREW_MACHINE_LACKS; // not even the message fits
+  }
+}
+
+/// Fills in as much of a caller's structure as it has.
+template <typename Struct> void fill(Struct *to, Struct from) {
+  const std::size_t size = to->struct_size;
+  from.struct_size = size;
+  std::memcpy(to, &from, size < sizeof from ? size : sizeof from);
+}
+
+/// A diagnostic in C's words, over one that must outlive it.
+class DiagnosticView {
+public:
+  explicit DiagnosticView(const prototxt::Diagnostic &diagnostic);
+  DiagnosticView(const DiagnosticView &) = delete;
+  DiagnosticView &operator=(const DiagnosticView &) = delete;
+  const brew_diagnostic &view() const { return c; }
+
+private:
+  std::vector<brew_note> notes;
+  brew_diagnostic c;
+};
+
+} // namespace brew::compiler::api

@@ -1,0 +1,222 @@
+//===- Compilation.cpp - compiler.h: compilations -------------------------===//
+#include "compiler/api/Api.h"
+
+#include "formats/AtomicFile.h"
+
+#include <deque>
+
+using namespace brew;
+using namespace brew::compiler;
+using namespace brew::compiler::api;
+
+struct brew_compilation {
+  CompileResult result;
+  std::deque<DiagnosticView> diagnostics;
+  std::string message;
+};
+
+namespace {
+
+brew_severity severityOf(prototxt::Severity severity) {
+  switch (severity) {
+  case prototxt::Severity::Error:
+    return BREW_ERROR;
+  case prototxt::Severity::Warning:
+    return BREW_WARNING;
+  case prototxt::Severity::Note:
+    break;
+  }
+  return BREW_NOTE;
+}
+
+/// Without its notes.
+std::string lineOf(prototxt::Diagnostic diagnostic) {
+  diagnostic.notes.clear();
+  std::string text = diagnostic.str();
+  text.pop_back();
+  return text;
+}
+
+DiagnosticSink sinkOf(const brew_compiler_options *options) {
+  if (!options || !options->onDiagnostic)
+    return {};
+  return [function = options->onDiagnostic,
+          user = options->user](const prototxt::Diagnostic &diagnostic) {
+    function(user, &DiagnosticView(diagnostic).view());
+  };
+}
+
+/// Makes a handle of what `work` results in.
+template <typename Work>
+brew_status makeCompilation(brew_compilation **compilation,
+                            const brew_compiler_options *options,
+                            Work work) noexcept {
+  *compilation = nullptr;
+  std::string ignored;
+  return guarded(ignored, [&] {
+    auto made = std::make_unique<brew_compilation>();
+    const DiagnosticSink sink = sinkOf(options);
+    CompileResult &result = made->result;
+    try {
+      result = work(options ? options->set : OptionSet(), sink);
+    } catch (...) {
+      Reporter(result, sink).reportException();
+    }
+    for (const prototxt::Diagnostic &each : result.diagnostics) {
+      made->diagnostics.emplace_back(each);
+      if (made->message.empty() && each.severity == prototxt::Severity::Error)
+        made->message = lineOf(each);
+    }
+    *compilation = made.release();
+    return statusOf((*compilation)->result.status);
+  });
+}
+
+prototxt::SourceText sourceOf(const char *text, size_t size, const char *name,
+                              const char *folder) {
+  return {std::string(text ? text : "", text ? size : 0),
+          name ? name : "<text>", folder ? folder : ""};
+}
+
+const std::string *outputOf(const brew_compilation &compilation,
+                            brew_output output) {
+  switch (output) {
+  case BREW_OUTPUT_PLAN:
+    return &compilation.result.plan;
+  case BREW_OUTPUT_REPORT:
+    return &compilation.result.report;
+  case BREW_OUTPUT_UPGRADED:
+    return &compilation.result.upgraded;
+  }
+  return nullptr;
+}
+
+} // namespace
+
+DiagnosticView::DiagnosticView(const prototxt::Diagnostic &from) {
+  for (const prototxt::Note &note : from.notes)
+    notes.push_back({note.where.file.c_str(), note.where.line,
+                     note.where.column, note.text.c_str()});
+  c = {sizeof c,
+       severityOf(from.severity),
+       from.where.file.c_str(),
+       from.where.line,
+       from.where.column,
+       from.layer.c_str(),
+       from.text.c_str(),
+       notes.size(),
+       notes.data()};
+}
+
+brew_status brew_compile_file(const brew_compiler_options *options,
+                              const char *path,
+                              brew_compilation **compilation) {
+  if (!path || !compilation)
+    return BREW_USAGE;
+  return makeCompilation(compilation, options,
+                         [&](const OptionSet &set, const DiagnosticSink &sink) {
+                           return compileFile(path, set.finish(), sink);
+                         });
+}
+
+brew_status brew_compile_text(const brew_compiler_options *options,
+                              const char *text, size_t size, const char *name,
+                              const char *folder,
+                              brew_compilation **compilation) {
+  if ((!text && size) || !compilation)
+    return BREW_USAGE;
+  return makeCompilation(compilation, options,
+                         [&](const OptionSet &set, const DiagnosticSink &sink) {
+                           return compile(sourceOf(text, size, name, folder),
+                                          set.finish(), sink);
+                         });
+}
+
+brew_status brew_upgrade_file(const brew_compiler_options *options,
+                              const char *path,
+                              brew_compilation **compilation) {
+  if (!path || !compilation)
+    return BREW_USAGE;
+  return makeCompilation(compilation, options,
+                         [&](const OptionSet &, const DiagnosticSink &sink) {
+                           return upgradeFile(path, sink);
+                         });
+}
+
+brew_status brew_upgrade_text(const brew_compiler_options *options,
+                              const char *text, size_t size, const char *name,
+                              brew_compilation **compilation) {
+  if ((!text && size) || !compilation)
+    return BREW_USAGE;
+  return makeCompilation(
+      compilation, options, [&](const OptionSet &, const DiagnosticSink &sink) {
+        return upgrade(sourceOf(text, size, name, nullptr), sink);
+      });
+}
+
+void brew_compilation_destroy(brew_compilation *compilation) {
+  delete compilation;
+}
+
+brew_status brew_compilation_status(const brew_compilation *compilation) {
+  return compilation ? statusOf(compilation->result.status) : BREW_USAGE;
+}
+
+const char *brew_compilation_message(const brew_compilation *compilation) {
+  return compilation ? compilation->message.c_str() : "";
+}
+
+size_t brew_compilation_diagnostic_count(const brew_compilation *compilation) {
+  return compilation ? compilation->diagnostics.size() : 0;
+}
+
+brew_status brew_compilation_diagnostic(const brew_compilation *compilation,
+                                        size_t index,
+                                        brew_diagnostic *diagnostic) {
+  if (!compilation || !diagnostic || index >= compilation->diagnostics.size())
+    return BREW_USAGE;
+  fill(diagnostic, compilation->diagnostics[index].view());
+  return BREW_OK;
+}
+
+brew_status brew_compilation_get(const brew_compilation *compilation,
+                                 brew_output output, const char **bytes,
+                                 size_t *size) {
+  const std::string *found =
+      compilation ? outputOf(*compilation, output) : nullptr;
+  if (!found || !bytes || !size)
+    return BREW_USAGE;
+  *bytes = found->c_str();
+  *size = found->size();
+  return BREW_OK;
+}
+
+brew_status brew_compilation_write(brew_compilation *compilation,
+                                   brew_output output, const char *path) {
+  if (!compilation)
+    return BREW_USAGE;
+  return guarded(compilation->message, [&] {
+    const std::string *found = outputOf(*compilation, output);
+    if (!found || found->empty() || !path)
+      throw Error(ExitStatus::Usage, "there is no such output to write");
+    formats::writeFileAtomically(path, *found);
+    return BREW_OK;
+  });
+}
+
+size_t brew_compilation_artifact_count(const brew_compilation *compilation) {
+  return compilation ? compilation->result.artifacts.size() : 0;
+}
+
+brew_status brew_compilation_artifact(const brew_compilation *compilation,
+                                      size_t index, const char **name,
+                                      const char **text, size_t *size) {
+  if (!compilation || !name || !text || !size ||
+      index >= compilation->result.artifacts.size())
+    return BREW_USAGE;
+  const Artifact &artifact = compilation->result.artifacts[index];
+  *name = artifact.name.c_str();
+  *text = artifact.text.c_str();
+  *size = artifact.text.size();
+  return BREW_OK;
+}

@@ -1,0 +1,39 @@
+//===- Process.cpp - compiler.h: what concerns the whole process ----------===//
+#include "compiler/LlvmArguments.h"
+#include "compiler/api/Api.h"
+
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/PrettyStackTrace.h"
+#include "llvm/Support/Signals.h"
+
+#include <algorithm>
+
+using namespace brew::compiler;
+
+brew_status brew_compiler_set_llvm_arguments(int count,
+                                             const char *const *arguments,
+                                             char *message, size_t size) {
+  std::string text;
+  const brew_status status = api::guarded(text, [&] {
+    setLlvmArguments({arguments, arguments + std::max(count, 0)});
+    return BREW_OK;
+  });
+  if (message && size)
+    message[text.copy(message, size - 1)] = '\0';
+  return status;
+}
+
+void brew_compiler_report_crashes(int count, const char *const *arguments) {
+  std::string ignored;
+  api::guarded(ignored, [&] {
+    // It stays to the end: LLVM keeps a pointer to it.
+    static auto *commandLine =
+        new llvm::PrettyStackTraceProgram(count, arguments);
+    (void)commandLine;
+    llvm::setBugReportMsg(
+        "This is a defect of Brew. Please report it with the prototxt, the "
+        "command line and the lines below.\n");
+    llvm::sys::PrintStackTraceOnErrorSignal(count ? arguments[0] : "");
+    return BREW_OK;
+  });
+}

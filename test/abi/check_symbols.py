@@ -1,0 +1,39 @@
+"""Compares a shared library's exported symbols with a list and with the functions
+that its header declares."""
+import argparse
+import re
+import subprocess
+import sys
+
+
+def exported(nm, library):
+    out = subprocess.run([nm, "-D", "--defined-only", library], check=True,
+                         capture_output=True, text=True).stdout
+    return {line.split()[-1].split("@")[0] for line in out.splitlines()}
+
+
+def declared(header):
+    text = re.sub(r"/\*.*?\*/", "", open(header).read(), flags=re.S)
+    return set(re.findall(r"BREW_API\b[^;(]*?\b(brew_\w+)\s*\(", text))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--nm", default="nm")
+    parser.add_argument("library")
+    parser.add_argument("list")
+    parser.add_argument("header")
+    args = parser.parse_args()
+    found = exported(args.nm, args.library)
+    wrong = False
+    for what, wanted in ((args.list, set(open(args.list).read().split())),
+                         (args.header, declared(args.header))):
+        for symbol in sorted(found - wanted):
+            print(f"{args.library} shows {symbol}, which is not in {what}")
+        for symbol in sorted(wanted - found):
+            print(f"{args.library} lacks {symbol}, which is in {what}")
+        wrong |= found != wanted
+    sys.exit(wrong)
+
+
+main()

@@ -1,0 +1,484 @@
+//===- CompilerTest.cpp - The compiler as a program uses it ---------------===//
+//
+// Through the public headers and the shared library alone.
+//
+//===----------------------------------------------------------------------===//
+#include <brew/compiler.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+#include <unistd.h>
+
+using namespace brew::api;
+
+namespace {
+
+/// A net of one convolution with windows of `kernel` over 8 x 8 pixels.
+std::string convolution(int kernel, const std::string &name = "conv") {
+  return "name: '" + name +
+         "'\n"
+         "layer { name: 'in' type: 'Input' top: 'x'\n"
+         "  input_param { shape { dim: 2 dim: 3 dim: 8 dim: 8 } } }\n"
+         "layer { name: 'conv' type: 'Convolution' bottom: 'x' top: 'y'\n"
+         "  convolution_param { num_output: 4 kernel_size: " +
+         std::to_string(kernel) +
+         " } }\n"
+         "layer { name: 'act' type: 'Sigmoid' bottom: 'y' top: 'z' }\n";
+}
+
+/// Not the host's own, which would make the bytes differ from machine to
+/// machine.
+CompilerOptions forAnyCpu() {
+  CompilerOptions options;
+  options.set("cpu", "x86-64-v2");
+  return options;
+}
+
+class Folder {
+public:
+  Folder() {
+    std::string pattern = testing::TempDir() + "brew-api-XXXXXX";
+    path = mkdtemp(pattern.data());
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string operator/(const std::string &name) const {
+    return path + "/" + name;
+  }
+  std::string write(const std::string &name, const std::string &text) const {
+    std::ofstream(*this / name) << text;
+    return *this / name;
+  }
+  std::string path;
+};
+
+std::string contentOf(const std::string &path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// What the process writes to standard output and error while this lives.
+class Capture {
+public:
+  Capture() {
+    std::fflush(nullptr);
+    for (int i = 0; i < 2; ++i)
+      saved[i] = dup(i + 1);
+    file = std::tmpfile();
+    for (int i = 0; i < 2; ++i)
+      dup2(fileno(file), i + 1);
+  }
+  std::string end() {
+    std::fflush(nullptr);
+    for (int i = 0; i < 2; ++i) {
+      dup2(saved[i], i + 1);
+      close(saved[i]);
+    }
+    std::string text(static_cast<size_t>(lseek(fileno(file), 0, SEEK_END)),
+                     '\0');
+    EXPECT_EQ(pread(fileno(file), text.data(), text.size(), 0),
+              static_cast<ssize_t>(text.size()));
+    std::fclose(file);
+    return text;
+  }
+
+private:
+  int saved[2];
+  std::FILE *file;
+};
+
+std::string usageOf(CompilerOptions &options, const std::string &name,
+                    const std::string &value) {
+  try {
+    options.set(name, value);
+  } catch (const Error &error) {
+    EXPECT_EQ(error.status(), BREW_USAGE);
+    return error.what();
+  }
+  return "";
+}
+
+} // namespace
+
+TEST(CompilerApi, KnowsItsVersion) {
+  EXPECT_EQ(brew_compiler_abi_version(), BREW_COMPILER_ABI_VERSION);
+  EXPECT_STREQ(brew_compiler_version(), BREW_VERSION);
+}
+
+TEST(CompilerApi, CompilesText) {
+  Compilation done = Compilation::ofText(convolution(3), "n", forAnyCpu());
+  EXPECT_EQ(done.status(), BREW_OK) << done.message();
+  EXPECT_EQ(done.message(), "");
+  EXPECT_EQ(done.plan().substr(0, 8), "BREWPLAN");
+  EXPECT_TRUE(done.artifacts().empty());
+  EXPECT_TRUE(done.report().empty());
+}
+
+TEST(CompilerApi, FileAndTextGiveTheSamePlan) {
+  Folder folder;
+  const std::string path = folder.write("n.prototxt", convolution(3));
+  Compilation ofFile = Compilation::ofFile(path, forAnyCpu());
+  Compilation ofText =
+      Compilation::ofText(convolution(3), path, forAnyCpu(), folder.path);
+  ASSERT_TRUE(ofFile.succeeded()) << ofFile.message();
+  EXPECT_EQ(ofFile.plan(), ofText.plan());
+}
+
+TEST(CompilerApi, TextNamesFilesInItsFolder) {
+  Folder folder;
+  folder.write("net.prototxt", convolution(3));
+  const std::string solver = "net: 'net.prototxt' base_lr: 0.1 "
+                             "lr_policy: 'fixed' test_iter: 1\n";
+  CompilerOptions options = forAnyCpu();
+  options.set("phase", "test");
+  Compilation found = Compilation::ofText(solver + "test_interval: 1", "s",
+                                          options, folder.path);
+  EXPECT_EQ(found.status(), BREW_OK) << found.message();
+  Compilation lost =
+      Compilation::ofText(solver + "test_interval: 1", "s", options);
+  EXPECT_EQ(lost.status(), BREW_MACHINE_LACKS);
+  ASSERT_EQ(lost.diagnostics().size(), 1u);
+  // At the place that names the file.
+  EXPECT_EQ(lost.diagnostics()[0].file, "s");
+  EXPECT_EQ(lost.diagnostics()[0].line, 1);
+  EXPECT_EQ(lost.diagnostics()[0].column, 6);
+}
+
+TEST(CompilerApi, DiagnosticsOfTheTextAreValues) {
+  std::string text = convolution(3);
+  text += "layer { name: 'last' type: 'ReLU' bottom: 'zz' top: 'w'\n"
+          "  relu_param { slope: 1 } }\n";
+  Compilation done = Compilation::ofText(text, "net.prototxt");
+  EXPECT_EQ(done.status(), BREW_BAD_INPUT);
+  EXPECT_TRUE(done.plan().empty());
+  const std::vector<Diagnostic> found = done.diagnostics();
+  ASSERT_EQ(found.size(), 2u);
+  for (const Diagnostic &each : found) {
+    EXPECT_EQ(each.severity, BREW_ERROR);
+    EXPECT_EQ(each.file, "net.prototxt");
+    EXPECT_EQ(each.layer, "last");
+  }
+  EXPECT_EQ(found[0].line, 8);
+  EXPECT_EQ(found[0].column, 16);
+  EXPECT_NE(found[0].message.find("unknown field 'slope'"), std::string::npos);
+  EXPECT_EQ(found[1].line, 7);
+  EXPECT_EQ(found[1].column, 35);
+  EXPECT_NE(found[1].message.find("did you mean 'z'?"), std::string::npos);
+  EXPECT_EQ("net.prototxt:8:16: error: " + found[0].message, done.message());
+}
+
+TEST(CompilerApi, NotesHavePlaces) {
+  std::string text = convolution(3);
+  text += "layer { name: 'gone' type: 'ReLU' bottom: 'z' top: 'w'\n"
+          "  include { phase: TRAIN } }\n"
+          "layer { name: 'user' type: 'ReLU' bottom: 'w' top: 'v' }\n";
+  const auto found = Compilation::ofText(text, "n").diagnostics();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].layer, "user");
+  ASSERT_EQ(found[0].notes.size(), 1u);
+  EXPECT_EQ(found[0].notes[0].file, "n");
+  EXPECT_EQ(found[0].notes[0].line, 8);
+  EXPECT_NE(found[0].notes[0].message.find("'gone'"), std::string::npos);
+  EXPECT_EQ(found[0].str(), "n:9:43: error: " + found[0].message +
+                                "\nn:8:3: note: " + found[0].notes[0].message +
+                                "\n");
+}
+
+TEST(CompilerApi, DiagnosticsOfPassesAreValues) {
+  // Found by shape inference, in MLIR.
+  const auto found =
+      Compilation::ofText(convolution(9), "n.prototxt").diagnostics();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].file, "n.prototxt");
+  EXPECT_EQ(found[0].line, 4);
+  EXPECT_EQ(found[0].column, 1);
+  EXPECT_EQ(found[0].layer, "conv");
+  EXPECT_EQ(found[0].message.rfind("layer 'conv': ", 0), 0u)
+      << found[0].message;
+}
+
+TEST(CompilerApi, PassesKnowTheStatus) {
+  Compilation done = Compilation::ofText(
+      "layer { name: 'd' type: 'Data' top: 'x'\n"
+      "  data_param { source: 'no-such-lmdb' batch_size: 1 } }",
+      "n");
+  EXPECT_EQ(done.status(), BREW_MACHINE_LACKS) << done.message();
+  ASSERT_FALSE(done.diagnostics().empty());
+  EXPECT_EQ(done.diagnostics().back().layer, "d");
+
+  CompilerOptions options;
+  options.set("keep", "nothing");
+  Compilation wrong = Compilation::ofText(convolution(3), "n", options);
+  EXPECT_EQ(wrong.status(), BREW_USAGE);
+  EXPECT_EQ(wrong.message(), "error: --keep: the net has no blob 'nothing'");
+}
+
+TEST(CompilerApi, MissingFile) {
+  Compilation done = Compilation::ofFile("/no/such.prototxt");
+  EXPECT_EQ(done.status(), BREW_MACHINE_LACKS);
+  ASSERT_EQ(done.diagnostics().size(), 1u);
+  EXPECT_EQ(done.diagnostics()[0].file, "");
+  EXPECT_NE(done.message().find("/no/such.prototxt"), std::string::npos);
+}
+
+TEST(CompilerApi, TellsDiagnosticsAtOnce) {
+  CompilerOptions options;
+  std::vector<std::string> told;
+  options.onDiagnostic(
+      [&](const Diagnostic &each) { told.push_back(each.message); });
+  Compilation done = Compilation::ofText(convolution(9), "n", options);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0], done.diagnostics()[0].message);
+}
+
+TEST(CompilerApi, PrintsNothing) {
+  CompilerOptions options;
+  options.set("emit", "all");
+  options.set("report", "text");
+  Capture capture;
+  Compilation good = Compilation::ofText(convolution(3), "n", options);
+  Compilation bad = Compilation::ofText(convolution(9), "n", options);
+  Compilation syntax = Compilation::ofText("layer {", "n");
+  Compilation wrong = Compilation::ofText("layer { type: 3 }", "n");
+  EXPECT_EQ(capture.end(), "");
+  EXPECT_TRUE(good.succeeded()) << good.message();
+  EXPECT_FALSE(bad.succeeded());
+  EXPECT_FALSE(syntax.succeeded());
+  EXPECT_FALSE(wrong.succeeded());
+}
+
+TEST(CompilerApi, GivesWhatIsAskedFor) {
+  CompilerOptions options = forAnyCpu();
+  options.set("emit", "all");
+  options.set("report", "json");
+  options.set("check-only");
+  Compilation done = Compilation::ofText(convolution(3), "n", options);
+  ASSERT_TRUE(done.succeeded()) << done.message();
+  EXPECT_TRUE(done.plan().empty());
+  EXPECT_EQ(done.report().substr(0, 1), "{");
+  std::string names;
+  for (const CompilerArtifact &each : done.artifacts()) {
+    EXPECT_FALSE(each.text.empty());
+    names += std::string(each.name) + " ";
+  }
+  EXPECT_EQ(names, "import.mlir graph.mlir fused.mlir plan.mlir kernels.mlir "
+                   "kernels.ll kernels.s ");
+}
+
+TEST(CompilerApi, AFailureKeepsEarlierArtifacts) {
+  CompilerOptions options;
+  options.set("emit", "all");
+  Compilation done = Compilation::ofText(convolution(9), "n", options);
+  ASSERT_EQ(done.artifacts().size(), 1u);
+  EXPECT_EQ(done.artifacts()[0].name, "import.mlir");
+}
+
+TEST(CompilerApi, WritesPlans) {
+  Folder folder;
+  Compilation done = Compilation::ofText(convolution(3), "n", forAnyCpu());
+  done.write(BREW_OUTPUT_PLAN, folder / "n.plan");
+  EXPECT_EQ(contentOf(folder / "n.plan"), done.plan());
+  try {
+    done.write(BREW_OUTPUT_PLAN, folder / "none/n.plan");
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_EQ(error.status(), BREW_MACHINE_LACKS);
+    EXPECT_NE(std::string(error.what()).find("none/n.plan"), std::string::npos);
+  }
+  EXPECT_THROW(done.write(BREW_OUTPUT_REPORT, folder / "r"), Error);
+}
+
+TEST(CompilerApi, Upgrades) {
+  const std::string old =
+      "layers { name: 'r' type: RELU bottom: 'x' top: 'x' }";
+  Compilation done = Compilation::upgradeOfText(old, "n");
+  ASSERT_TRUE(done.succeeded()) << done.message();
+  EXPECT_NE(done.upgraded().find("type: \"ReLU\""), std::string::npos);
+  EXPECT_TRUE(done.plan().empty());
+  Folder folder;
+  EXPECT_EQ(Compilation::upgradeOfFile(folder.write("n", old)).upgraded(),
+            done.upgraded());
+  EXPECT_EQ(Compilation::upgradeOfText("layers {", "n").status(),
+            BREW_BAD_INPUT);
+}
+
+TEST(CompilerOptionsApi, EveryRowCanBeSet) {
+  const std::vector<CompilerOption> table = compilerOptions();
+  EXPECT_EQ(table.size(), brew_compiler_option_count());
+  for (const CompilerOption &row : table) {
+    CompilerOptions options;
+    EXPECT_FALSE(row.help.empty()) << row.name;
+    if (!row.defaultValue.empty())
+      EXPECT_EQ(usageOf(options, row.name, row.defaultValue), "");
+    for (const auto &[value, meaning] : row.values) {
+      EXPECT_EQ(usageOf(options, row.name, value), "");
+      EXPECT_FALSE(meaning.empty());
+    }
+    if (row.impliedValue)
+      EXPECT_NO_THROW(options.set(row.name)) << row.name;
+    else
+      EXPECT_THROW(options.set(row.name), Error) << row.name;
+    if (!row.values.empty())
+      EXPECT_NE(usageOf(options, row.name, "nonsense"), "") << row.name;
+  }
+}
+
+TEST(CompilerOptionsApi, RefusesWhatIsNone) {
+  CompilerOptions options;
+  EXPECT_EQ(usageOf(options, "tarket", "cpu"),
+            "there is no option 'tarket'; did you mean 'target'?");
+  EXPECT_EQ(usageOf(options, "layout", "nwhc"),
+            "--layout: unknown layout 'nwhc' (auto, nchw, nhwc)");
+  EXPECT_EQ(usageOf(options, "no-library", "conv,pool"),
+            "--no-library: unknown group 'pool' (conv, ip, all)");
+  EXPECT_NE(usageOf(options, "batch", "many"), "");
+  EXPECT_NE(usageOf(options, "loss-scale", "many"), "");
+  EXPECT_NE(usageOf(options, "gradients", "maybe"), "");
+  EXPECT_NE(usageOf(options, "phase", "predict"), "");
+  // What was refused has left nothing behind.
+  EXPECT_TRUE(Compilation::ofText(convolution(3), "n", options).succeeded());
+}
+
+TEST(CompilerOptionsApi, ContradictionsAreToldAtCompilation) {
+  CompilerOptions options;
+  options.set("gpu-arch", "sm_90");
+  Compilation done = Compilation::ofText(convolution(3), "n", options);
+  EXPECT_EQ(done.status(), BREW_USAGE);
+  EXPECT_EQ(done.message(),
+            "error: --gpu-arch and --no-kernel-cache are for --target cuda");
+}
+
+TEST(CompilerOptionsApi, TheLastValueCountsAndListsAddUp) {
+  CompilerOptions options;
+  options.set("emit", "graph");
+  options.set("check-only");
+  options.set("keep", "x");
+  options.set("keep", "y,z");
+  options.set("phase", "train");
+  options.set("phase", "test");
+  Compilation done = Compilation::ofText(convolution(3), "n", options);
+  ASSERT_TRUE(done.succeeded()) << done.message();
+  const std::string graph(done.artifacts().at(0).text);
+  for (const char *blob : {"x", "y", "z"})
+    EXPECT_NE(graph.find("\"data\", \"" + std::string(blob) + "\""),
+              std::string::npos)
+        << graph;
+  EXPECT_NE(graph.find("phase test"), std::string::npos) << graph;
+}
+
+TEST(CompilerApi, SeveralAtOnce) {
+  // Nets of different kernels, each compiled again and again beside others.
+  constexpr int kinds = 4, rounds = 3;
+  auto compile = [](int kind) {
+    Compilation done = Compilation::ofText(
+        convolution(kind + 1, "net" + std::to_string(kind)), "n", forAnyCpu());
+    return done.succeeded() ? std::string(done.plan()) : done.message();
+  };
+  std::vector<std::string> alone, together[rounds];
+  for (int kind = 0; kind < kinds; ++kind)
+    alone.push_back(compile(kind));
+  EXPECT_NE(alone[0], alone[1]);
+  for (auto &round : together) {
+    round.resize(kinds);
+    std::vector<std::thread> threads;
+    for (int kind = 0; kind < kinds; ++kind)
+      threads.emplace_back([&, kind] { round[kind] = compile(kind); });
+    for (std::thread &thread : threads)
+      thread.join();
+    for (int kind = 0; kind < kinds; ++kind)
+      EXPECT_TRUE(round[kind] == alone[kind]) << "net " << kind;
+  }
+}
+
+TEST(CompilerApi, SharedOptionsAndFailuresAtOnce) {
+  const CompilerOptions options = forAnyCpu();
+  std::vector<std::thread> threads;
+  std::string messages[4];
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&, i] {
+      messages[i] =
+          Compilation::ofText(convolution(9), std::to_string(i), options)
+              .message();
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(messages[i].rfind(std::to_string(i) + ":4:1: error: layer", 0),
+              0u)
+        << messages[i];
+}
+
+TEST(CompilerCApi, RefusesNull) {
+  brew_compilation *compilation = nullptr;
+  EXPECT_EQ(brew_compile_file(nullptr, nullptr, &compilation), BREW_USAGE);
+  EXPECT_EQ(brew_compile_text(nullptr, nullptr, 3, "n", nullptr, &compilation),
+            BREW_USAGE);
+  EXPECT_EQ(brew_compile_file(nullptr, "n", nullptr), BREW_USAGE);
+  EXPECT_EQ(brew_compiler_options_create(nullptr), BREW_USAGE);
+  EXPECT_EQ(brew_compiler_options_set(nullptr, "target", "cpu"), BREW_USAGE);
+  EXPECT_EQ(brew_compilation_status(nullptr), BREW_USAGE);
+  EXPECT_STREQ(brew_compilation_message(nullptr), "");
+  EXPECT_EQ(brew_compilation_diagnostic_count(nullptr), 0u);
+  brew_compilation_destroy(nullptr);
+  brew_compiler_options_destroy(nullptr);
+  // Without options, a name and bytes: an empty net.
+  EXPECT_EQ(
+      brew_compile_text(nullptr, nullptr, 0, nullptr, nullptr, &compilation),
+      brew_compilation_status(compilation));
+  brew_compilation_destroy(compilation);
+}
+
+TEST(CompilerCApi, FillsNoMoreThanTheCallerHas) {
+  // A caller compiled with a header whose structure ended with `severity`.
+  struct Old {
+    size_t struct_size;
+    brew_severity severity;
+    int guard;
+  } old = {offsetof(Old, guard), BREW_NOTE, 77};
+  Compilation done = Compilation::ofText("layer {", "n");
+  ASSERT_EQ(brew_compilation_diagnostic(
+                done.get(), 0, reinterpret_cast<brew_diagnostic *>(&old)),
+            BREW_OK);
+  EXPECT_EQ(old.struct_size, offsetof(Old, guard));
+  EXPECT_EQ(old.severity, BREW_ERROR);
+  EXPECT_EQ(old.guard, 77);
+}
+
+// Last: what it sets holds for the process.
+TEST(CompilerProcess, LlvmArguments) {
+  try {
+    setLlvmArguments({"--no-such-flag"});
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_EQ(error.status(), BREW_USAGE);
+    EXPECT_EQ(std::string(error.what())
+                  .rfind("Unknown command line argument '--no-such-flag'", 0),
+              0u)
+        << error.what();
+  }
+  for (const char *exits : {"--help", "-h", "--help-hidden", "--version"})
+    EXPECT_THROW(setLlvmArguments({exits}), Error) << exits;
+  CompilerOptions options;
+  options.set("emit", "graph");
+  options.set("check-only");
+  auto graph = [&] {
+    Compilation done = Compilation::ofText(convolution(3), "n", options);
+    return done.succeeded() ? std::string(done.artifacts().at(0).text)
+                            : done.message();
+  };
+  EXPECT_EQ(graph().find("loc("), std::string::npos);
+  setLlvmArguments({"--mlir-print-debuginfo"});
+  EXPECT_NE(graph().find("loc("), std::string::npos);
+  setLlvmArguments({});
+  EXPECT_EQ(graph().find("loc("), std::string::npos);
+  Capture capture;
+  setLlvmArguments({"--mlir-print-ir-after=brew-infer-shapes"});
+  graph();
+  setLlvmArguments({});
+  EXPECT_NE(capture.end().find("IR Dump After InferShapes"), std::string::npos);
+}

@@ -1,0 +1,195 @@
+//===- CommandLine.cpp - brewc's arguments --------------------------------===//
+#include "CommandLine.h"
+
+#include <algorithm>
+
+using brew::api::CompilerOption;
+
+namespace brewc {
+namespace {
+
+[[noreturn]] void usage(const std::string &text) {
+  throw brew::api::Error(BREW_USAGE, text);
+}
+
+/// Flags of brewc that are no options of the compiler.
+std::vector<CompilerOption> ownFlags() {
+  return {{"help",
+           BREW_OPTION_FLAG,
+           "Display available options",
+           "",
+           "",
+           "true",
+           {}},
+          {"o",
+           BREW_OPTION_TEXT,
+           "Plan to write (none without it)",
+           "file",
+           "",
+           {},
+           {}},
+          {"upgrade",
+           BREW_OPTION_FLAG,
+           "Print the net or solver in today's syntax (to the file of -o) and "
+           "compile nothing",
+           "",
+           "",
+           "true",
+           {}},
+          {"version",
+           BREW_OPTION_FLAG,
+           "Display the version of this program",
+           "",
+           "",
+           "true",
+           {}}};
+}
+
+std::vector<CompilerOption> allFlags() {
+  std::vector<CompilerOption> flags = brew::api::compilerOptions();
+  for (CompilerOption &flag : ownFlags())
+    flags.push_back(std::move(flag));
+  std::sort(flags.begin(), flags.end(),
+            [](const auto &a, const auto &b) { return a.name < b.name; });
+  return flags;
+}
+
+/// "-o" or "--phase".
+std::string dashed(const std::string &name) {
+  return (name.size() == 1 ? "-" : "--") + name;
+}
+
+class Parser {
+public:
+  Parser(int argc, const char *const *argv)
+      : rest(argv + 1, argv + argc), flags(allFlags()) {}
+
+  CommandLine run();
+
+private:
+  const CompilerOption *find(const std::string &name) const {
+    for (const CompilerOption &flag : flags)
+      if (flag.name == name)
+        return &flag;
+    return nullptr;
+  }
+  void takeFlag(const std::string &argument);
+  void takeValue(const CompilerOption &flag,
+                 const std::optional<std::string> &value);
+
+  std::vector<std::string> rest;
+  size_t next = 0;
+  std::vector<CompilerOption> flags;
+  CommandLine result;
+};
+
+void Parser::takeValue(const CompilerOption &flag,
+                       const std::optional<std::string> &value) {
+  if (flag.name == "o") {
+    result.output = *value;
+  } else if (flag.name == "help" || flag.name == "version" ||
+             flag.name == "upgrade") {
+    if (value && *value != "true" && *value != "1")
+      usage(dashed(flag.name) + " takes no value");
+    (flag.name == "help"      ? result.help
+     : flag.name == "version" ? result.version
+                              : result.upgrade) = true;
+  } else {
+    result.options[flag.name].push_back(value);
+  }
+}
+
+void Parser::takeFlag(const std::string &argument) {
+  const size_t dashes = argument.rfind("--", 0) == 0 ? 2 : 1;
+  const size_t equals = argument.find('=');
+  std::string name = argument.substr(dashes, equals - dashes);
+  if (name == "h")
+    name = "help";
+  std::optional<std::string> value;
+  if (equals != argument.npos)
+    value = argument.substr(equals + 1);
+  const CompilerOption *flag = find(name);
+  if (!flag && dashes == 1 && name[0] == 'o' && !value) { // -oFILE
+    flag = find("o");
+    value = name.substr(1);
+  }
+  if (!flag) {
+    result.llvm.push_back(argument);
+    return;
+  }
+  const bool isTwice =
+      flag->name == "o" ? !result.output.empty() : result.isGiven(flag->name);
+  if (isTwice && flag->kind != BREW_OPTION_LIST)
+    usage("for the " + dashed(flag->name) +
+          " option: may only occur zero or one times!");
+  if (!value && !flag->impliedValue) {
+    if (next == rest.size())
+      usage("for the " + dashed(flag->name) + " option: requires a value!");
+    value = rest[next++];
+  }
+  takeValue(*flag, value);
+}
+
+CommandLine Parser::run() {
+  std::vector<std::string> inputs;
+  bool flagsEnded = false;
+  while (next < rest.size()) {
+    const std::string argument = rest[next++];
+    if (flagsEnded || argument == "-" || argument.empty() || argument[0] != '-')
+      inputs.push_back(argument);
+    else if (argument == "--")
+      flagsEnded = true;
+    else
+      takeFlag(argument);
+  }
+  if (result.help || result.version)
+    return std::move(result);
+  if (inputs.empty())
+    usage("Not enough positional command line arguments specified! Must "
+          "specify at least 1 positional argument: See: brewc --help");
+  if (inputs.size() > 1)
+    usage("Too many positional arguments specified! Can specify at most 1 "
+          "positional arguments: See: brewc --help");
+  result.input = inputs.front();
+  return std::move(result);
+}
+
+/// "--emit=<phase>", "--report[=<form>]", "-o <file>".
+std::string usageOf(const CompilerOption &flag) {
+  if (flag.kind == BREW_OPTION_FLAG)
+    return dashed(flag.name);
+  const std::string value = "<" + flag.valueName + ">";
+  if (flag.name.size() == 1)
+    return dashed(flag.name) + " " + value;
+  return dashed(flag.name) +
+         (flag.impliedValue ? "[=" + value + "]" : "=" + value);
+}
+
+} // namespace
+
+CommandLine parse(int argc, const char *const *argv) {
+  return Parser(argc, argv).run();
+}
+
+std::string helpText() {
+  constexpr size_t width = 30;
+  std::string text = "OVERVIEW: Compiles Caffe nets to plans for brew-run\n\n"
+                     "USAGE: brewc [options] NET_OR_SOLVER.prototxt\n\n"
+                     "OPTIONS:\n";
+  auto line = [&](std::string left, const std::string &right) {
+    left.resize(std::max(left.size(), width), ' ');
+    text += left + " - " + right + "\n";
+  };
+  for (const CompilerOption &flag : allFlags()) {
+    std::string help = flag.help;
+    if (!flag.defaultValue.empty())
+      help += " (default: " + flag.defaultValue + ")";
+    line("  " + usageOf(flag), help);
+    for (const auto &[name, meaning] : flag.values)
+      line("    =" + name, "  " + meaning);
+  }
+  return text + "\nMLIR's and LLVM's own options, such as "
+                "--mlir-print-ir-after-all, work too.\n";
+}
+
+} // namespace brewc
