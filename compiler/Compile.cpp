@@ -58,6 +58,8 @@ private:
 
   void importNet();
   void runPhase(Phase phase, Emit emit, llvm::StringRef name);
+  /// What the passes need to know of the machine.
+  void describeTarget(PipelineOptions &pipeline);
   void emitModule(mlir::ModuleOp module, llvm::StringRef name);
   /// The last phase, for either target; builds the manifest.
   void generateForCpu();
@@ -89,6 +91,7 @@ private:
   prototxt::ImportedNet imported;
   plan::Manifest manifest;
   std::vector<std::string> segments;
+  std::vector<std::string> gpuArchs; ///< from phase fused on
 };
 
 void Compilation::importNet() {
@@ -109,11 +112,8 @@ void Compilation::runPhase(Phase phase, Emit emit, llvm::StringRef name) {
   auto scope = timingScope.nest(name);
   pm.enableTiming(scope);
   PipelineOptions pipeline = options.pipeline;
-  // Elsewhere oneDNN would take longer over bf16 than over f32, and over f16
-  // everywhere.
-  pipeline.narrowCalls =
-      pipeline.cuda || (pipeline.activations == "bf16" &&
-                        resolveCpuTarget(options.cpu).has("avx512bf16"));
+  if (phase == Phase::Fused)
+    describeTarget(pipeline);
   if (isTraining()) {
     pipeline.solverType = imported.solver->type();
     pipeline.regularization = imported.solver->regularization_type();
@@ -133,6 +133,26 @@ void Compilation::runPhase(Phase phase, Emit emit, llvm::StringRef name) {
   }
   if (wants(emit))
     emitModule(*imported.module, name);
+}
+
+void Compilation::describeTarget(PipelineOptions &pipeline) {
+  if (options.target == TargetKind::Cpu) {
+    CpuTarget cpu = resolveCpuTarget(options.cpu);
+    pipeline.vectorBits = cpu.vectorBits;
+    // Elsewhere oneDNN would take longer over bf16 than over f32.
+    pipeline.bf16Products = cpu.has("avx512bf16");
+    return;
+  }
+  try {
+    gpuArchs = resolveGpuArchs(options.gpuArch);
+  } catch (const Error &error) {
+    // Without a plan nothing is compiled: no GPU is needed to look at text.
+    if (!options.checkOnly || error.status() != ExitStatus::MachineLacks)
+      throw;
+    gpuArchs = {"sm_90"};
+  }
+  pipeline.gpuArchs = gpuArchs;
+  pipeline.tf32 = options.tf32;
 }
 
 void Compilation::writeText(llvm::StringRef name, llvm::StringRef text) {
@@ -292,7 +312,7 @@ void Compilation::generateForCuda() {
   if (options.deterministic)
     target->set_deterministic(true);
   CudaImageOptions images;
-  images.archs = resolveGpuArchs(options.gpuArch);
+  images.archs = gpuArchs;
   images.cache = options.kernelCache;
   if (wants(Emit::Kernels))
     images.textFolder = options.dumpDir;

@@ -138,7 +138,7 @@ const std::vector<OptionRow> &optionTable() {
           }),
       row("gpu-arch", Kind::Text,
           "GPUs to generate code for: native, or a list such as "
-          "sm_80,sm_90")
+          "sm_80,sm_90, the first of which decides how work is divided")
           .shows("list")
           .defaultsTo("native")
           .by([](Options &o, Text v) { o.gpuArch = v; }),

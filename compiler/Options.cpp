@@ -120,7 +120,6 @@ CompileOptions OptionSet::finish() const {
     usage("--gradients goes with --phase");
   if (isGiven("batch") && pipeline.batch <= 0)
     usage("--batch must be positive");
-  pipeline.tensorCores = options.tf32 || !pipeline.activations.empty();
   if (!isHalf) {
     pipeline.lossScale = 0;
     pipeline.lossScaleWindow = 0;

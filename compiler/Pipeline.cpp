@@ -6,6 +6,7 @@
 #include "compiler/cpu/LowerToLLVM.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Plan/PlanDialect.h"
+#include "dialects/Target/TargetDialect.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -22,11 +23,11 @@
 using namespace brew;
 
 void compiler::registerDialects(mlir::DialectRegistry &registry) {
-  registry
-      .insert<ir::BrewDialect, planir::PlanDialect, mlir::arith::ArithDialect,
-              mlir::func::FuncDialect, mlir::linalg::LinalgDialect,
-              mlir::math::MathDialect, mlir::memref::MemRefDialect,
-              mlir::scf::SCFDialect, mlir::tensor::TensorDialect>();
+  registry.insert<ir::BrewDialect, planir::PlanDialect,
+                  mlir::arith::ArithDialect, mlir::func::FuncDialect,
+                  mlir::linalg::LinalgDialect, mlir::math::MathDialect,
+                  mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
+                  mlir::tensor::TensorDialect, targetir::TargetDialect>();
   registerCpuDialects(registry);
   registerManifestEntries(registry);
 }
@@ -90,20 +91,22 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     return;
   }
   case Phase::Fused: {
-    FuseEpilogueOptions epilogue;
-    epilogue.plainProducts = options.cuda;
-    pm.addPass(createFuseEpilogue(epilogue));
+    AttachTargetOptions target;
+    target.gpuArchs = words(options.gpuArchs);
+    target.vectorBits = options.vectorBits;
+    target.bf16 = options.bf16Products;
+    pm.addPass(createAttachTarget(target));
+    pm.addPass(createFuseEpilogue());
     if (!options.activations.empty()) {
       LowerPrecisionOptions precision;
       precision.type = options.activations;
-      precision.calls = options.narrowCalls;
       pm.addPass(createLowerPrecision(precision));
     }
     AssignLayoutOptions layout;
     layout.layout = options.layout;
-    // Only tensor cores want channels last.
-    if (options.cuda && !options.tensorCores && options.layout == "auto")
-      layout.layout = "nchw";
+    layout.precision = !options.activations.empty() ? options.activations
+                       : options.tf32               ? "tf32"
+                                                    : "f32";
     layout.noLibrary = words(options.noLibrary);
     pm.addPass(createAssignLayout(layout));
     BuildGradientProgramsOptions gradients;
@@ -116,12 +119,9 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     pm.addPass(createFoldCasts());
     pm.addPass(mlir::createCSEPass());
     pm.addPass(createMergeSums());
-    if (options.cuda)
-      pm.addPass(createSplitReductions());
+    pm.addPass(createSplitReductions());
     pm.addPass(createPlaceSlices());
-    FormKernelsOptions kernels;
-    kernels.gpu = options.cuda;
-    pm.addPass(createFormKernels(kernels));
+    pm.addPass(createFormKernels());
     pm.addPass(createVerifyFused());
     return;
   }

@@ -32,12 +32,17 @@ struct PipelineOptions {
   /// Gradients of recurrent layers' exposed states, which Caffe drops.
   bool exactHiddenGradients = false;
   std::string layout = "auto";
-  bool cuda = false;        ///< for a GPU instead of the CPU
-  bool tensorCores = false; ///< CUDA: products in less than full precision
+  bool cuda = false; ///< for a GPU instead of the CPU
+  /// CUDA: the architectures, the one that decides first (see
+  /// brew-attach-target); CPU: width of its vectors, and whether its library
+  /// gains by multiplying bf16.
+  std::vector<std::string> gpuArchs;
+  int64_t vectorBits = 512;
+  bool bf16Products = false;
+  bool tf32 = false; ///< CUDA: products in full precision may round to TF32
   /// Type of activations and their gradients, "bf16" or "f16"; empty for that
   /// of parameters.
   std::string activations;
-  bool narrowCalls = false; ///< vendor calls take operands of that type
   /// What losses are multiplied by at first (0: not at all), and iterations
   /// after which that is doubled (0: never).
   double lossScale = 0;

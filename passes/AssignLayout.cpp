@@ -1,6 +1,7 @@
 //===- AssignLayout.cpp - Memory layout of activations and weights ---------===//
 #include "dialects/Brew/layers/Convolution.h"
 #include "dialects/Brew/layers/Precision.h"
+#include "dialects/Target/TargetDialect.h"
 #include "passes/LibraryCalls.h"
 #include "passes/NestTypes.h"
 #include "passes/Passes.h"
@@ -27,6 +28,9 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
   bool wantsChannelsLast() {
     if (layout != "auto")
       return layout == "nhwc";
+    auto library = brew::targetir::libraryOf(getOperation());
+    if (!library.getChannelsLast() && !library.gainsBy(precision))
+      return false;
     SmallVector<std::string> disabled(noLibrary.begin(), noLibrary.end());
     bool found = false;
     getOperation().walk([&](ConvolutionOp op) {

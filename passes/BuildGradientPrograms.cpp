@@ -2,6 +2,7 @@
 //-----===//
 #include "dialects/Brew/Nest.h"
 #include "dialects/Brew/layers/Solver.h"
+#include "dialects/Target/TargetDialect.h"
 #include "passes/ParameterPlaces.h"
 #include "passes/Passes.h"
 #include "runtime/plan/Contract.h"
@@ -10,6 +11,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/bit.h"
 
 namespace brew {
 #define GEN_PASS_DEF_BUILDGRADIENTPROGRAMS
@@ -21,8 +23,8 @@ using namespace brew::ir;
 
 namespace {
 
-/// Fewest squares that a partial sum is made of, and most partial sums.
-constexpr int64_t kLeastChunk = 4096, kMostChunks = 1024;
+/// Fewest squares that a partial sum is made of.
+constexpr int64_t kLeastChunk = 4096;
 
 struct BuildGradientPrograms
     : brew::impl::BuildGradientProgramsBase<BuildGradientPrograms> {
@@ -93,7 +95,7 @@ private:
     Value gradients = AllGradientsOp::create(b, loc, type, false);
     int64_t count = type.getDimSize(0);
     int64_t chunk =
-        std::max(kLeastChunk, int64_t(llvm::divideCeil(count, kMostChunks)));
+        std::max(kLeastChunk, int64_t(llvm::divideCeil(count, mostChunks())));
     int64_t chunks = llvm::divideCeil(count, chunk);
     auto partialType = RankedTensorType::get({chunks}, type.getElementType());
     auto scalar = RankedTensorType::get({}, type.getElementType());
@@ -117,6 +119,14 @@ private:
       return {body.s.accumulate(body.out[0], body.in[0])};
     })[0];
     OutputOp::create(b, loc, total, "sum_of_squares", APFloat(0.0f), false);
+  }
+
+  /// Partial sums that use all of the device.
+  int64_t mostChunks() {
+    if (!brew::targetir::isForGpu(getOperation()))
+      return 256 * brew::targetir::cpuOf(getOperation()).getCores();
+    auto gpu = brew::targetir::gpuOf(getOperation());
+    return llvm::bit_floor<uint64_t>(8 * gpu.getMultiprocessors());
   }
 
   RankedTensorType type; ///< of the whole arena

@@ -45,7 +45,7 @@ struct FormKernels : brew::impl::FormKernelsBase<FormKernels> {
     for (auto nest : nests)
       brew::orderLoops(rewriter, nest);
 
-    const std::vector<Group> groups = brew::groupNests(program, gpu);
+    const std::vector<Group> groups = brew::groupNests(program);
     for (size_t i = 0; i < groups.size();) {
       SmallVector<const Group *> parts = {&groups[i]};
       size_t next = i + 1;

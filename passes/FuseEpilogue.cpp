@@ -1,6 +1,7 @@
 //===- FuseEpilogue.cpp - ReLU into the vendor call before it
 //--------------===//
 #include "dialects/Brew/layers/Convolution.h"
+#include "dialects/Target/TargetDialect.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -50,7 +51,9 @@ struct FuseEpilogue : brew::impl::FuseEpilogueBase<FuseEpilogue> {
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<FuseReLU>(&getContext(), plainProducts);
+    patterns.add<FuseReLU>(
+        &getContext(),
+        !brew::targetir::libraryOf(getOperation()).getLeakyProducts());
     walkAndApplyPatterns(getOperation(), std::move(patterns));
   }
 };

@@ -1,7 +1,10 @@
 //===- KernelGroups.cpp - Loop nests that can share a kernel --------------===//
 #include "passes/KernelGroups.h"
 
+#include "dialects/Target/TargetDialect.h"
+
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/bit.h"
 
 using namespace mlir;
 using namespace brew;
@@ -9,16 +12,37 @@ using namespace brew::ir;
 
 namespace {
 
-/// Work below which one thread is as good as many: about ten microseconds.
-constexpr int64_t kSequentialWork = 32768;
-/// Fewest grid points worth giving up finer parallelism for.
-constexpr int64_t kEnoughGridPoints = 32;
-/// On a GPU: points that give every multiprocessor blocks to run; the most work
-/// of a point of a shallower grid, with as many points and with fewer. Beyond
-/// it a value is out of the caches before it is read again, or too few blocks
-/// do what all could.
-constexpr int64_t kManyGridPoints = 264;
-constexpr int64_t kMostPointWork = 1 << 18, kMostFewPointWork = 1 << 14;
+/// What the machine's numbers mean for groups.
+struct Limits {
+  explicit Limits(ProgramOp program) {
+    if (!targetir::isForGpu(program)) {
+      auto cpu = targetir::cpuOf(program);
+      sequentialWork = 2048 * cpu.lanes();
+      enoughGridPoints = 8 * cpu.getCores();
+      return;
+    }
+    auto gpu = targetir::gpuOf(program);
+    sequentialWork = 32 * gpu.getBlockThreads();
+    enoughGridPoints = std::max<int64_t>(
+        llvm::bit_floor<uint64_t>(gpu.getMultiprocessors() / 4), 1);
+    manyGridPoints = 2 * gpu.getMultiprocessors();
+    mostPointWork = gpu.getCacheBytes();
+    mostFewPointWork = gpu.getCacheBytes() / 16;
+  }
+
+  /// Work below which one thread, or one block, is as good as many: about ten
+  /// microseconds.
+  int64_t sequentialWork = 0;
+  /// Fewest grid points worth giving up finer parallelism for.
+  int64_t enoughGridPoints = 0;
+  /// On a GPU: points that give every multiprocessor blocks to run; the most
+  /// work of a point of a shallower grid, with as many points and with fewer.
+  /// Beyond it a value is out of the caches before it is read again, or too few
+  /// blocks do what all could.
+  int64_t manyGridPoints = 0, mostPointWork = INT64_MAX,
+          mostFewPointWork = INT64_MAX;
+};
+
 /// Bytes of values a grid point may keep between nests (thread stacks).
 constexpr int64_t kLocalBytes = 32768;
 
@@ -79,7 +103,7 @@ int64_t localBytes(const Group &group) {
 /// Groups the nests of one program.
 class Grouping {
 public:
-  Grouping(ProgramOp program, bool gpu) : program(program), gpu(gpu) {}
+  explicit Grouping(ProgramOp program) : program(program), limits(program) {}
 
   void run() {
     for (auto nest : program.getBody().front().getOps<linalg::GenericOp>())
@@ -103,18 +127,19 @@ private:
     // A shallower grid must still feed all threads, unless there is too
     // little work to divide.
     int64_t finest = std::max(group.grid, parallelLoops(nest));
-    if (depth < finest && group.work() + workOf(nest) > kSequentialWork &&
-        countOf(gridOf(nest, depth)) < kEnoughGridPoints)
+    if (depth < finest && group.work() + workOf(nest) > limits.sequentialWork &&
+        countOf(gridOf(nest, depth)) < limits.enoughGridPoints)
       return -1;
     const int64_t points = std::max<int64_t>(countOf(gridOf(nest, depth)), 1);
-    if (gpu && depth < finest &&
-        (group.work() + workOf(nest)) / points >
-            (points < kManyGridPoints ? kMostFewPointWork : kMostPointWork))
+    if (depth < finest &&
+        (group.work() + workOf(nest)) / points > (points < limits.manyGridPoints
+                                                      ? limits.mostFewPointWork
+                                                      : limits.mostPointWork))
       return -1;
     // Loops that are no grid loops lose the collapsed, vectorised form: only
     // worth it when a value then needs no memory, that is for dependants.
     if (depth < finest && !dependsOn(nest, group) &&
-        group.work() + workOf(nest) > kSequentialWork)
+        group.work() + workOf(nest) > limits.sequentialWork)
       return -1;
     return depth;
   }
@@ -165,7 +190,7 @@ private:
   }
 
   ProgramOp program;
-  bool gpu;
+  Limits limits;
 };
 
 } // namespace
@@ -192,8 +217,8 @@ bool brew::isFlat(const Group &group) {
   return true;
 }
 
-std::vector<Group> brew::groupNests(ProgramOp program, bool gpu) {
-  Grouping grouping(program, gpu);
+std::vector<Group> brew::groupNests(ProgramOp program) {
+  Grouping grouping(program);
   grouping.run();
   return std::move(grouping.groups);
 }

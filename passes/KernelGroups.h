@@ -28,9 +28,8 @@ struct Group {
 
 /// Groups the nests of a program greedily, in its order; groups are in the
 /// order in which they end. The nests' loops are in the memory order of their
-/// results. `gpu`: for a device where a block of threads is the most that works
-/// on a grid point.
-std::vector<Group> groupNests(ir::ProgramOp program, bool gpu);
+/// results. On a GPU a block of threads is the most that works on a grid point.
+std::vector<Group> groupNests(ir::ProgramOp program);
 
 /// Whether `consumer` reads what a nest of `group` gives.
 bool dependsOn(mlir::linalg::GenericOp consumer, const Group &group);

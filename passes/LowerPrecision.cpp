@@ -11,6 +11,7 @@
 #include "dialects/Brew/Nest.h"
 #include "dialects/Brew/layers/Convolution.h"
 #include "dialects/Brew/layers/Precision.h"
+#include "dialects/Target/TargetDialect.h"
 #include "passes/LibraryCalls.h"
 #include "passes/Passes.h"
 #include "passes/PrecisionRules.h"
@@ -254,6 +255,7 @@ struct LowerPrecision : brew::impl::LowerPrecisionBase<LowerPrecision> {
         param.emitError() << "only f32 nets can be computed in " << type;
         return signalPassFailure();
       }
+    const bool calls = brew::targetir::libraryOf(getOperation()).gainsBy(type);
     for (auto program : getOperation().getOps<ProgramOp>())
       // Programs without layers compute with parameters and what belongs to
       // them, which stay f32.

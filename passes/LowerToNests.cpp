@@ -2,6 +2,7 @@
 #include "dialects/Brew/Composites.h"
 #include "dialects/Brew/layers/Epilogue.h"
 #include "dialects/Brew/layers/Precision.h"
+#include "dialects/Target/TargetDialect.h"
 #include "passes/LibraryCalls.h"
 #include "passes/Passes.h"
 
@@ -21,12 +22,6 @@ using namespace mlir;
 using namespace brew::ir;
 
 namespace {
-
-/// Elements of a gradient from which on reading it once more, for its sum, is
-/// worth a kernel of its own: it comes from memory then, oneDNN sums it at a
-/// fraction of the memory's speed, and cuDNN has no more than a function of its
-/// deprecated interface for that.
-constexpr int64_t kSummedApart = 1 << 20;
 
 struct LowerToNests : brew::impl::LowerToNestsBase<LowerToNests> {
   using LowerToNestsBase::LowerToNestsBase;
@@ -120,6 +115,12 @@ struct LowerToNests : brew::impl::LowerToNestsBase<LowerToNests> {
 
   void runOnOperation() override {
     SmallVector<std::string> disabled(noLibrary.begin(), noLibrary.end());
+    // Elements of a gradient from which on reading it once more, for its sum,
+    // is worth a kernel of its own: it comes from memory then, oneDNN sums it
+    // at a fraction of the memory's speed, and cuDNN has no more than a
+    // function of its deprecated interface for that.
+    const int64_t summedApart =
+        brew::targetir::libraryOf(getOperation()).getLongSum();
     for (auto program : getOperation().getOps<ProgramOp>()) {
       program.walk([&](LibraryInterface op) {
         if (!brew::usesLibrary(op, disabled))
@@ -127,7 +128,7 @@ struct LowerToNests : brew::impl::LowerToNestsBase<LowerToNests> {
       });
       program.walk([&](ConvolutionBackwardWeightsOp op) {
         if (op.getDb() && brew::usesLibrary(op, disabled) &&
-            tensorOf(op.getDy()).getNumElements() >= kSummedApart)
+            tensorOf(op.getDy()).getNumElements() >= summedApart)
           sumBias(op);
       });
       SmallVector<Operation *> ops;

@@ -24,6 +24,9 @@ class TensorDialect;
 namespace brew::planir {
 class PlanDialect;
 }
+namespace brew::targetir {
+class TargetDialect;
+}
 
 namespace brew {
 #define GEN_PASS_DECL

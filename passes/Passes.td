@@ -132,12 +132,28 @@ def BuildUpdate : Pass<"brew-build-update", "::mlir::ModuleOp"> {
 // Phase fused
 //===----------------------------------------------------------------------===//
 
+def AttachTarget : Pass<"brew-attach-target", "::mlir::ModuleOp"> {
+  let summary = "Names the machine that the module is for";
+  let description = [{
+    Sets the module's attribute `target.machine`, which all that follows asks for
+    the machine's numbers: a CPU, unless there are architectures of GPUs. Of these the
+    first decides; what is asked of the vendor library must suit all of them.
+  }];
+  let options = [
+    ListOption<"gpuArchs", "gpu-arch", "std::string", "sm_90 and the like, or sim">,
+    Option<"vectorBits", "vector-bits", "int64_t", "512",
+      "Of the CPU: width of its vectors">,
+    Option<"bf16", "bf16", "bool", "false",
+      "Of the CPU: its library gains by multiplying bf16">];
+  let dependentDialects = ["::brew::targetir::TargetDialect"];
+}
+
 def FuseEpilogue : Pass<"brew-fuse-epilogue", "::mlir::ModuleOp"> {
   let summary = "Moves a ReLU into the convolution or inner product before it";
-  let description = "Only where nothing else reads the value before the ReLU.";
-  let options = [Option<"plainProducts", "plain-products", "bool", "false",
-    "Leave a ReLU with a slope behind an inner product: the target's library has "
-    "no such product">];
+  let description = [{
+    Only where nothing else reads the value before the ReLU, and one with a slope
+    behind an inner product only where the target's library has such a product.
+  }];
 }
 
 def LowerPrecision : Pass<"brew-lower-precision", "::mlir::ModuleOp"> {
@@ -147,12 +163,11 @@ def LowerPrecision : Pass<"brew-lower-precision", "::mlir::ModuleOp"> {
     and its users read it through a cast back to f32: they compute as before. Feeds,
     labels, losses, probabilities, statistics, parameters, their gradients and solver
     state stay f32, as do programs without layers. Products round all their
-    operands; with `calls` they take them in `type` and give such results, except
-    that those of inner products by weights are f32.
+    operands; where the target's library gains by it they take them in `type` and give
+    such results, except that those of inner products by weights are f32.
   }];
-  let options = [Option<"type", "type", "std::string", "\"bf16\"", "bf16 or f16">,
-    Option<"calls", "calls", "bool", "true",
-      "Vendor calls take operands of the type">];
+  let options = [
+    Option<"type", "type", "std::string", "\"bf16\"", "bf16 or f16">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
@@ -161,12 +176,15 @@ def AssignLayout : Pass<"brew-assign-layout", "::mlir::ModuleOp"> {
   let summary = "Chooses the memory layout of activations and weights";
   let description = [{
     One decision for the whole net: channels-last when vendor convolutions are
-    to run, else Caffe's own layout. Every consumer reads through strides, so there are
+    to run and the target's library is good at it in that precision, else Caffe's own
+    layout. Every consumer reads through strides, so there are
     no transposes; the weights of an inner product behind a channels-last blob
     are split into that blob's dimensions and laid out alike.
   }];
   let options = [Option<"layout", "layout", "std::string", "\"auto\"",
     "auto, nchw or nhwc">,
+    Option<"precision", "precision", "std::string", "\"f32\"",
+      "What products compute in: f32, tf32, bf16 or f16">,
     ListOption<"noLibrary", "no-library", "std::string",
       "Groups of vendor calls not to use, or `all`">];
 }
@@ -227,19 +245,13 @@ def SplitReductions : Pass<"brew-split-reductions", "::mlir::ModuleOp"> {
     Some of a nest's reduction loops, outermost first, get a partial sum for each of
     their iterations; a second nest adds these. Where whole loops make too few partial
     sums, as the one loop over a flat blob does, a loop is made two of. For GPUs, where a
-    block is the most that works on one result; and where neighbours in memory belong to
+    block is the most that works on one result (on a CPU nothing is done); and where neighbours in memory belong to
     different results (sums per channel, channels last), one thread. Only sums whose
     order is free; the new order is as fixed as the old one.
   }];
   let options = [
-    Option<"fewResults", "few-results", "int64_t", "128",
-      "Results from which on there is enough for all blocks to do">,
-    Option<"leastWork", "least-work", "int64_t", "1048576",
-      "Iterations from which on a second kernel pays">,
-    Option<"enoughSums", "enough-sums", "int64_t", "264",
-      "Partial sums at which no more loops are taken">,
-    Option<"enoughThreads", "enough-threads", "int64_t", "131072",
-      "The same where neighbours in memory belong to different sums">];
+    Option<"leastWork", "least-work", "int64_t", "0",
+      "Iterations from which on a second kernel pays; 0: as for the target">];
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
     "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
@@ -260,11 +272,10 @@ def FormKernels : Pass<"brew-form-kernels", "::mlir::ModuleOp"> {
     A nest joins the kernel of its producers or siblings when their leading
     parallel loops agree and what it reads from the kernel was written at the
     same grid point; small work is gathered into one sequential kernel. Independent
-    flat kernels (solver updates) become parts of one.
+    flat kernels (solver updates) become parts of one. On a GPU there is no kernel in
+    which blocks of threads would have too much each.
   }];
   let options = [
-    Option<"gpu", "gpu", "bool", "false",
-      "For a GPU: no kernel in which blocks of threads would have too much each">,
     // Each may have half a dozen arguments; a GPU's kernel takes 4095.
     Option<"mostParts", "most-parts", "int64_t", "512",
       "Independent flat kernels that become one">];

@@ -6,11 +6,13 @@
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/KernelAnalysis.h"
+#include "dialects/Target/TargetDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/bit.h"
 
 #include <optional>
 
@@ -133,6 +135,10 @@ struct SplitReductions : brew::impl::SplitReductionsBase<SplitReductions> {
   using SplitReductionsBase::SplitReductionsBase;
 
   void runOnOperation() override {
+    auto gpu = brew::targetir::gpuOf(getOperation());
+    if (!gpu)
+      return;
+    measure(gpu);
     for (auto program : getOperation().getOps<ProgramOp>()) {
       SmallVector<linalg::GenericOp> nests(
           program.getBody().front().getOps<linalg::GenericOp>());
@@ -145,6 +151,20 @@ struct SplitReductions : brew::impl::SplitReductionsBase<SplitReductions> {
   }
 
 private:
+  void measure(brew::targetir::GpuAttr gpu) {
+    // Numbers of channels are often powers of two, and nearly as many results
+    // as multiprocessors will do.
+    fewResults = llvm::bit_floor<uint64_t>(gpu.getMultiprocessors());
+    enoughSums = 2 * gpu.getMultiprocessors();
+    enoughThreads = llvm::bit_floor<uint64_t>(gpu.residentThreads() / 2);
+    // What memory delivers while a kernel is launched.
+    enoughWork = leastWork;
+    if (enoughWork == 0)
+      enoughWork = llvm::bit_ceil<uint64_t>(
+          gpu.getMemoryBytes() / sizeof(float) *
+          static_cast<uint64_t>(brew::targetir::GpuAttr::kLaunchCycles));
+  }
+
   /// Reduction loops whose iterations get sums of their own, outermost first,
   /// as many as it takes; none where the nest has enough results, or too little
   /// to add up. Where whole loops make too few or far too many sums, a loop is
@@ -159,7 +179,7 @@ private:
     // Half as many threads as could be resident still hide most of the wait.
     const int64_t few = across ? enoughThreads / 2 : fewResults;
     const int64_t enough = across ? enoughThreads / 2 : enoughSums;
-    if (points >= few || points * length < leastWork)
+    if (points >= few || points * length < enoughWork)
       return {};
     if (!brew::givesFreeSums(nest))
       return {};
@@ -254,6 +274,12 @@ private:
     return loops;
   }
 
-  static constexpr int64_t kShortest = 32;
+  /// Iterations of a sum that a warp still shares.
+  static constexpr int64_t kShortest = brew::targetir::GpuAttr::kWarp;
+
+  int64_t fewResults = 0;    ///< from as many on all blocks have enough to do
+  int64_t enoughSums = 0;    ///< partial sums at which no more loops are taken
+  int64_t enoughThreads = 0; ///< the same where each thread has one of its own
+  int64_t enoughWork = 0;    ///< iterations from which on a second kernel pays
 };
 } // namespace

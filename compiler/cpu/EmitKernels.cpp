@@ -26,12 +26,9 @@ using namespace mlir;
 namespace brew::compiler {
 namespace {
 
-/// Cycles that are worth a range of their own: a few microseconds, what waking
-/// another thread costs.
-constexpr double kRangeCost = 8192;
 /// Ranges of flat loops start at multiples of this many elements, so that no
 /// two threads write one cache line and vectors are aligned.
-constexpr int64_t kFlatStep = 64;
+constexpr int64_t kFlatStep = targetir::CpuAttr::kCacheLine;
 
 /// A part of the kernel's domain.
 struct Span {
@@ -46,8 +43,8 @@ struct Span {
 
 class FunctionEmitter {
 public:
-  FunctionEmitter(OpBuilder &b, planir::KernelOp op)
-      : b(b), loc(op.getLoc()), kernel(buildKernel(op)) {}
+  FunctionEmitter(OpBuilder &b, planir::KernelOp op, targetir::CpuAttr cpu)
+      : b(b), loc(op.getLoc()), kernel(buildKernel(op)), cpu(cpu) {}
 
   EmittedKernel emit() {
     EmittedKernel result;
@@ -70,7 +67,7 @@ private:
     for (Part &part : kernel.parts) {
       normaliseLoops(part);
       Span span;
-      span.schedule = chooseSchedule(part);
+      span.schedule = chooseSchedule(part, cpu);
       span.units = domainOf(part, span.schedule);
       spans.push_back(span);
     }
@@ -102,7 +99,8 @@ private:
     });
     double perPosition = cost / static_cast<double>(domain);
     int64_t grain = static_cast<int64_t>(
-        std::clamp(kRangeCost / perPosition, 1.0, static_cast<double>(domain)));
+        std::clamp(targetir::CpuAttr::kWakeCycles / perPosition, 1.0,
+                   static_cast<double>(domain)));
     return flat || spans.size() > 1 ? llvm::alignTo(grain, kFlatStep) : grain;
   }
 
@@ -166,6 +164,7 @@ private:
   OpBuilder &b;
   Location loc;
   Kernel kernel;
+  targetir::CpuAttr cpu;
 };
 
 } // namespace
@@ -173,6 +172,9 @@ private:
 OwningOpRef<ModuleOp> emitKernels(ModuleOp module,
                                   std::vector<EmittedKernel> &kernels) {
   MLIRContext *context = module.getContext();
+  targetir::CpuAttr cpu = targetir::cpuOf(module);
+  if (!cpu)
+    throw Error(ExitStatus::Bug, "kernels for a GPU reached the CPU's emitter");
   context->loadDialect<arith::ArithDialect, func::FuncDialect,
                        LLVM::LLVMDialect, math::MathDialect,
                        memref::MemRefDialect, scf::SCFDialect>();
@@ -180,7 +182,7 @@ OwningOpRef<ModuleOp> emitKernels(ModuleOp module,
   OpBuilder b = OpBuilder::atBlockEnd(result->getBody());
   for (auto op : module.getOps<planir::KernelOp>()) {
     OwningOpRef<planir::KernelOp> folded = foldBodies(op);
-    kernels.push_back(FunctionEmitter(b, *folded).emit());
+    kernels.push_back(FunctionEmitter(b, *folded, cpu).emit());
   }
   std::string diagnostics;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {

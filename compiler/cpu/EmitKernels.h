@@ -29,9 +29,10 @@ struct EmittedKernel {
 
 /// Emits one func.func per plan.kernel of `module`, in order, into a new
 /// module of the same context, and appends their descriptions to `kernels`.
-/// Loads the dialects that the functions need into the context. Throws Error
-/// (Bug), naming the kernel, for a body that breaks the rules of brew.kernel
-/// or that no schedule can run.
+/// They are made for the machine that `module` names (dialects/Target). Loads
+/// the dialects that the functions need into the context. Throws Error (Bug),
+/// naming the kernel, for a body that breaks the rules of brew.kernel or that
+/// no schedule can run.
 mlir::OwningOpRef<mlir::ModuleOp>
 emitKernels(mlir::ModuleOp module, std::vector<EmittedKernel> &kernels);
 

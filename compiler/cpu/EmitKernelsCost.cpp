@@ -5,6 +5,7 @@
 #include "compiler/kernels/KernelIndices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -12,21 +13,10 @@ namespace brew::compiler {
 
 namespace {
 
-/// Longest row of partial sums.
-constexpr int64_t kPartialSums = 512;
-/// What the start of a loop costs, and a vector's sum in the end.
-constexpr double kLoopCost = 2, kHorizontalCost = 12;
+/// What the start of a loop costs, and each step of a vector's sum in the end.
+constexpr double kLoopCost = 2, kHorizontalCost = 3;
 
-/// Cost of accessing 16 consecutive iterations' elements.
-double accessCost(std::optional<int64_t> step) {
-  if (!step)
-    return kLanes;
-  if (*step == 0)
-    return 0.1;
-  return std::abs(*step) == 1 ? 1 : 0.8 * kLanes;
-}
-
-/// What 16 iterations of the body cost but for memory.
+/// What a vector of iterations of the body costs but for memory.
 double computeCost(const Nest &nest) {
   double cost = 0;
   for (Operation &op : nest.body()->without_terminator()) {
@@ -50,9 +40,19 @@ int64_t windowOf(const Nest &nest) {
   return window;
 }
 
-bool hasPartialSums(const Nest &nest, unsigned loop) {
+/// Cost of accessing the elements of a vector of consecutive iterations.
+double CpuCosts::accessCost(std::optional<int64_t> step) const {
+  if (!step)
+    return lanes;
+  if (*step == 0)
+    return 0.1;
+  return std::abs(*step) == 1 ? 1 : 0.8 * lanes;
+}
+
+bool CpuCosts::hasPartialSums(const Nest &nest, unsigned loop) const {
+  const int64_t longestRow = lanes * cpu.getVectorRegisters();
   if (!nest.loops[loop].reduction || nest.reductions() < 2 ||
-      !nest.reorderable || nest.loops[loop].extent > kPartialSums)
+      !nest.reorderable || nest.loops[loop].extent > longestRow)
     return false;
   return llvm::all_of(
       nest.body()->getTerminator()->getOperands(), [](Value value) {
@@ -60,31 +60,33 @@ bool hasPartialSums(const Nest &nest, unsigned loop) {
       });
 }
 
-double iterationCost(const Nest &nest, unsigned loop) {
+double CpuCosts::iterationCost(const Nest &nest, unsigned loop) const {
   double cost = computeCost(nest);
   for (const std::optional<Access> &input : nest.inputs)
     if (input && input->source.kind != Source::Kind::Constant)
       cost += accessCost(input->address.coefs[loop]);
   for (const auto &entry : nest.extracts)
     cost += accessCost(extractStep(nest, entry.first, entry.second, loop));
-  double vectors = (nest.loops[loop].extent + kLanes - 1) / kLanes;
+  double vectors = (nest.loops[loop].extent + lanes - 1) / lanes;
   cost += kLoopCost / vectors;
   if (nest.loops[loop].reduction) {
     if (!nest.reorderable) // one lane after the other
       return cost;
-    cost += hasPartialSums(nest, loop) ? 0.2 : kHorizontalCost / vectors;
+    cost += hasPartialSums(nest, loop)
+                ? 0.2
+                : kHorizontalCost * llvm::Log2_64(lanes) / vectors;
   } else {
     int64_t window = windowOf(nest);
     for (const Output &output : nest.outputs)
       cost += accessCost(output.address.coefs[loop]) / window;
     if (window > 1) // accumulators in memory
-      cost += nest.loops[loop].extent > kRegisterRow ? 1 : 0.2;
+      cost += nest.loops[loop].extent > registerRow() ? 1 : 0.2;
   }
   return cost * vectors / nest.loops[loop].extent;
 }
 
-double rowsCost(const Nest &nest, unsigned outer,
-                std::optional<unsigned> &innermost) {
+double CpuCosts::rowsCost(const Nest &nest, unsigned outer,
+                          std::optional<unsigned> &innermost) const {
   double best = 0;
   innermost.reset();
   for (unsigned loop = outer; loop < nest.loops.size(); ++loop) {

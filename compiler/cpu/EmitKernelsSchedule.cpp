@@ -17,18 +17,12 @@ namespace brew::compiler {
 
 namespace {
 
+using targetir::CpuAttr;
+
 /// Largest window that is unrolled inside the vector loop.
 constexpr int64_t kUnrolledWindow = 32;
-/// Vectors of accumulators that leave registers for operands, and rows of them.
-constexpr int64_t kAccumulators = 12, kJammedRows = 8;
 /// Longest loop that is written out, and copies of a body altogether.
 constexpr int64_t kUnrolledLoop = 8, kBodyCopies = 64;
-/// Bytes of temporaries beyond which a finer grid is better.
-constexpr int64_t kTemporaryBytes = 65536;
-/// Ranges that keep many threads busy.
-constexpr int64_t kEnoughUnits = 4;
-/// Below this, a part runs on one thread anyway.
-constexpr double kParallelCost = 20000;
 
 /// Whether all nests can run point by point in one inner loop.
 bool canFuse(const Part &part) {
@@ -41,25 +35,11 @@ bool canFuse(const Part &part) {
   return true;
 }
 
-double fusedCost(const Part &part) {
-  double cost = 0;
-  for (const Nest &nest : part.nests)
-    cost += iterationCost(nest, part.grid - 1) * nest.iterations();
-  return cost;
-}
-
 int64_t gridPoints(const Part &part, unsigned loops) {
   int64_t points = 1;
   for (const Loop &loop : ArrayRef(part.nests[0].loops).take_front(loops))
     points *= loop.extent;
   return points;
-}
-
-/// Time on many threads.
-double elapsed(double cost, int64_t units) {
-  double threads = std::min<double>(
-      {double(units), double(kEnoughUnits), cost / kParallelCost});
-  return cost / std::max(threads, 1.0);
 }
 
 /// Bytes of temporaries per unit.
@@ -80,16 +60,6 @@ int64_t temporaryBytes(const Part &part, unsigned outer) {
   return bytes;
 }
 
-/// The largest divisor of `extent` up to `limit`, multiples of the vector
-/// length first; 1 if none reaches `least`.
-int64_t blockSize(int64_t extent, int64_t least, int64_t limit) {
-  int64_t best = 1;
-  for (int64_t size = least; size <= std::min(limit, extent / 2); ++size)
-    if (extent % size == 0 && (size % kLanes == 0 || best % kLanes != 0))
-      best = size;
-  return best;
-}
-
 /// A schedule and what it is estimated to take.
 struct Choice {
   Schedule schedule;
@@ -97,10 +67,66 @@ struct Choice {
   double elapsed = 0; ///< on several
 };
 
+class Scheduler {
+public:
+  explicit Scheduler(CpuAttr cpu) : costs(cpu), lanes(cpu.lanes()), cpu(cpu) {}
+
+  Schedule run(Part &part) const;
+
+private:
+  double fusedCost(const Part &part) const;
+  double elapsed(double cost, int64_t units) const;
+  int64_t blockSize(int64_t extent, int64_t least, int64_t limit) const;
+  int64_t pieceOfRows(const Part &part, const Choice &choice) const;
+  Choice chooseRows(const Part &part) const;
+  Choice choose(Part &part) const;
+  int64_t jamFactor(const Nest &nest, unsigned loop, unsigned innermost) const;
+  void chooseJam(const Nest &nest, unsigned begin, unsigned end,
+                 Accumulation &accumulation) const;
+  std::optional<Accumulation>
+  accumulationOf(const Nest &nest, unsigned outer,
+                 std::optional<unsigned> innermost) const;
+  void jamGridLoop(Part &part, Schedule &schedule) const;
+
+  /// Ranges that keep all threads busy.
+  int64_t enoughUnits() const { return cpu.getCores(); }
+  /// Rows of accumulators that run together.
+  int64_t jammedRows() const { return cpu.getVectorRegisters() / 4; }
+
+  CpuCosts costs;
+  int64_t lanes; ///< elements of a vector
+  CpuAttr cpu;
+};
+
+double Scheduler::fusedCost(const Part &part) const {
+  double cost = 0;
+  for (const Nest &nest : part.nests)
+    cost += costs.iterationCost(nest, part.grid - 1) * nest.iterations();
+  return cost;
+}
+
+/// Time on many threads.
+double Scheduler::elapsed(double cost, int64_t units) const {
+  double threads = std::min<double>(
+      {double(units), double(enoughUnits()), cost / CpuAttr::kParallelCycles});
+  return cost / std::max(threads, 1.0);
+}
+
+/// The largest divisor of `extent` up to `limit`, multiples of the vector
+/// length first; 1 if none reaches `least`.
+int64_t Scheduler::blockSize(int64_t extent, int64_t least,
+                             int64_t limit) const {
+  int64_t best = 1;
+  for (int64_t size = least; size <= std::min(limit, extent / 2); ++size)
+    if (extent % size == 0 && (size % lanes == 0 || best % lanes != 0))
+      best = size;
+  return best;
+}
+
 /// The length of pieces into which rows of the last grid loop, which lies
 /// inside `outer`, are divided, where they are too long for registers or too
 /// few for threads; 1 if they stay whole.
-int64_t pieceOfRows(const Part &part, const Choice &choice) {
+int64_t Scheduler::pieceOfRows(const Part &part, const Choice &choice) const {
   const Schedule &schedule = choice.schedule;
   if (schedule.outer + 1 != part.grid)
     return 1;
@@ -108,8 +134,8 @@ int64_t pieceOfRows(const Part &part, const Choice &choice) {
   int64_t extent = part.nests[0].loops[last].extent,
           points = gridPoints(part, schedule.outer);
   if (schedule.kind == Schedule::Kind::Fused)
-    return points < kEnoughUnits && extent >= 1024
-               ? blockSize(extent, 256, 2048)
+    return points < enoughUnits() && extent >= 64 * lanes
+               ? blockSize(extent, 16 * lanes, 128 * lanes)
                : 1;
   int64_t results = 0; // of a nest that accumulates rows
   for (auto [nest, innermost] : llvm::zip(part.nests, schedule.innermost))
@@ -117,16 +143,17 @@ int64_t pieceOfRows(const Part &part, const Choice &choice) {
       results = std::max<int64_t>(results, nest.outputs.size());
   if (results == 0)
     return 1;
-  int64_t limit = 2 * kRegisterRow / std::max<int64_t>(results, 2);
-  int64_t size = extent > limit
-                     ? blockSize(extent, std::min<int64_t>(limit, 48), limit)
-                     : 1;
+  int64_t limit = 2 * costs.registerRow() / std::max<int64_t>(results, 2);
+  int64_t size =
+      extent > limit
+          ? blockSize(extent, std::min<int64_t>(limit, 3 * lanes), limit)
+          : 1;
   int64_t units = points * (size == 1 ? 1 : extent / size);
   // Sums over much for few results, say of a whole batch for each channel.
-  if (units < kEnoughUnits && choice.cost > 2 * kParallelCost) {
-    int64_t finer = blockSize(extent, kLanes,
-                              std::max(kLanes, extent * points / kEnoughUnits));
-    if (finer % kLanes == 0)
+  if (units < enoughUnits() && choice.cost > 2 * CpuAttr::kParallelCycles) {
+    int64_t finer = blockSize(extent, lanes,
+                              std::max(lanes, extent * points / enoughUnits()));
+    if (finer % lanes == 0)
       return finer;
   }
   return size;
@@ -144,20 +171,23 @@ void divideRows(Part &part, Schedule &schedule, int64_t size) {
 }
 
 /// The best schedule that runs nests row by row, with the grid as it is.
-Choice chooseRows(const Part &part) {
+Choice Scheduler::chooseRows(const Part &part) const {
+  // More temporaries than that leave no cache to what is read: a finer grid is
+  // better.
+  const int64_t mostTemporaries = cpu.getL2Bytes() / 16;
   Choice best;
   for (unsigned outer = part.grid + 1; outer-- > 0;) {
     Choice choice;
     choice.schedule.outer = outer;
     for (const Nest &nest : part.nests)
       choice.cost +=
-          rowsCost(nest, outer, choice.schedule.innermost.emplace_back());
+          costs.rowsCost(nest, outer, choice.schedule.innermost.emplace_back());
     int64_t units = gridPoints(part, outer), size = pieceOfRows(part, choice);
     if (size > 1)
       units *= part.nests[0].loops[outer].extent / size;
     choice.elapsed = elapsed(choice.cost, units);
     if (outer == part.grid || (choice.elapsed < best.elapsed &&
-                               temporaryBytes(part, outer) <= kTemporaryBytes))
+                               temporaryBytes(part, outer) <= mostTemporaries))
       best = choice;
   }
   return best;
@@ -165,7 +195,7 @@ Choice chooseRows(const Part &part) {
 
 /// The best of all: which grid loop comes last, and inside how many of them
 /// the nests run.
-Choice choose(Part &part) {
+Choice Scheduler::choose(Part &part) const {
   Choice best = chooseRows(part);
   // Values that stay in registers save what the other estimate leaves out.
   if (canFuse(part)) {
@@ -174,7 +204,7 @@ Choice choose(Part &part) {
         part.grid == 1 ? Schedule::Kind::Flat : Schedule::Kind::Fused;
     fused.schedule.outer = part.grid - 1;
     fused.cost = fusedCost(part);
-    fused.elapsed = elapsed(fused.cost, kEnoughUnits);
+    fused.elapsed = elapsed(fused.cost, enoughUnits());
     if (fused.elapsed <= 1.5 * best.elapsed)
       return fused;
   }
@@ -194,19 +224,18 @@ Choice choose(Part &part) {
   return best;
 }
 
-} // namespace
-
-namespace {
-
 /// How many iterations of `loop` may be jammed: 1 if none.
-int64_t jamFactor(const Nest &nest, unsigned loop, unsigned innermost) {
+int64_t Scheduler::jamFactor(const Nest &nest, unsigned loop,
+                             unsigned innermost) const {
   SmallVector<Operation *> bounds = edgeOperations(nest, innermost);
   bounds.append(guardOperations(nest, innermost));
   for (Operation *bound : bounds)
     if (indexStep(nest, bound->getOperand(0), loop) != 0)
       return 1;
-  int64_t vectors = llvm::divideCeil(nest.loops[innermost].extent, kLanes);
-  for (int64_t factor = std::min(kJammedRows, kAccumulators / vectors);
+  int64_t vectors = llvm::divideCeil(nest.loops[innermost].extent, lanes);
+  // Accumulators leave registers for operands.
+  int64_t accumulators = cpu.getVectorRegisters() * 3 / 8;
+  for (int64_t factor = std::min(jammedRows(), accumulators / vectors);
        factor > 1; --factor)
     if (nest.loops[loop].extent % factor == 0)
       return factor;
@@ -224,8 +253,8 @@ int64_t sharedReads(const Nest &nest, unsigned loop) {
 }
 
 /// Chooses the loop to jam among loops [begin, end) of the nest.
-void chooseJam(const Nest &nest, unsigned begin, unsigned end,
-               Accumulation &accumulation) {
+void Scheduler::chooseJam(const Nest &nest, unsigned begin, unsigned end,
+                          Accumulation &accumulation) const {
   int64_t best = 0;
   for (unsigned loop = begin; loop < end; ++loop) {
     if (loop == accumulation.innermost || nest.loops[loop].reduction)
@@ -240,10 +269,12 @@ void chooseJam(const Nest &nest, unsigned begin, unsigned end,
   }
 }
 
-std::optional<Accumulation> accumulationOf(const Nest &nest, unsigned outer,
-                                           std::optional<unsigned> innermost) {
+std::optional<Accumulation>
+Scheduler::accumulationOf(const Nest &nest, unsigned outer,
+                          std::optional<unsigned> innermost) const {
   if (!innermost || nest.reductions() == 0 ||
-      (nest.loops[*innermost].reduction && !hasPartialSums(nest, *innermost)))
+      (nest.loops[*innermost].reduction &&
+       !costs.hasPartialSums(nest, *innermost)))
     return std::nullopt;
   Accumulation accumulation;
   accumulation.innermost = *innermost;
@@ -254,7 +285,7 @@ std::optional<Accumulation> accumulationOf(const Nest &nest, unsigned outer,
       continue;
     int64_t extent = nest.loops[loop].extent;
     bool unroll = nest.reorderable && extent <= kUnrolledLoop &&
-                  copies * extent * kJammedRows <= kBodyCopies &&
+                  copies * extent * jammedRows() <= kBodyCopies &&
                   llvm::any_of(bounds, [&](Operation *bound) {
                     return indexStep(nest, bound->getOperand(0), loop) != 0;
                   });
@@ -267,7 +298,7 @@ std::optional<Accumulation> accumulationOf(const Nest &nest, unsigned outer,
 
 /// If the nest that does most of the work accumulates rows one by one, takes a
 /// few iterations of a grid loop into the unit of the domain, to be jammed.
-void jamGridLoop(Part &part, Schedule &schedule) {
+void Scheduler::jamGridLoop(Part &part, Schedule &schedule) const {
   unsigned main = 0;
   for (unsigned n = 0; n < part.nests.size(); ++n)
     if (part.nests[n].iterations() > part.nests[main].iterations())
@@ -280,7 +311,7 @@ void jamGridLoop(Part &part, Schedule &schedule) {
   chooseJam(nest, 0, schedule.outer, *accumulation);
   if (!accumulation->jammed ||
       gridPoints(part, schedule.outer) / accumulation->factor <
-          2 * kEnoughUnits)
+          2 * enoughUnits())
     return;
   splitGridLoop(part, *accumulation->jammed, accumulation->factor);
   moveGridLoop(part, *accumulation->jammed + 1, schedule.outer);
@@ -289,9 +320,7 @@ void jamGridLoop(Part &part, Schedule &schedule) {
       ++*innermost;
 }
 
-} // namespace
-
-Schedule chooseSchedule(Part &part) {
+Schedule Scheduler::run(Part &part) const {
   Choice choice = choose(part);
   Schedule &schedule = choice.schedule;
   if (schedule.kind != Schedule::Kind::Flat)
@@ -306,6 +335,12 @@ Schedule chooseSchedule(Part &part) {
   schedule.unitCost =
       choice.cost / static_cast<double>(domainOf(part, schedule));
   return schedule;
+}
+
+} // namespace
+
+Schedule chooseSchedule(Part &part, CpuAttr cpu) {
+  return Scheduler(cpu).run(part);
 }
 
 int64_t domainOf(const Part &part, const Schedule &schedule) {

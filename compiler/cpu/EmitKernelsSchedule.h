@@ -16,6 +16,7 @@
 #pragma once
 
 #include "compiler/kernels/KernelModel.h"
+#include "dialects/Target/TargetDialect.h"
 
 namespace brew::compiler {
 
@@ -46,9 +47,9 @@ struct Schedule {
   double unitCost = 1; ///< estimate for one unit of the domain, in cycles
 };
 
-/// Chooses the cheapest schedule of `part` (normalised) and prepares the part
-/// for it: may split grid loops, and places temporaries.
-Schedule chooseSchedule(Part &part);
+/// Chooses the cheapest schedule of `part` (normalised) on `cpu` and prepares
+/// the part for it: may split grid loops, and places temporaries.
+Schedule chooseSchedule(Part &part, targetir::CpuAttr cpu);
 
 /// Units of the part's domain under `schedule`.
 int64_t domainOf(const Part &part, const Schedule &schedule);

@@ -1,15 +1,15 @@
 //===- CudaSchedule.cpp - How the loops of a part run on a GPU ------------===//
 //
-// Costs are rough cycles of a GPU with some 130 multiprocessors. They only need
-// to rank: what the memory system moves, and how long one lane takes.
+// Costs are rough cycles. They only need to rank: what the memory system moves,
+// and how long one lane takes.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/cuda/CudaSchedule.h"
 
 #include "compiler/kernels/KernelIndices.h"
 #include "compiler/kernels/KernelLoops.h"
-#include "runtime/plan/Contract.h"
 
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -18,34 +18,26 @@ namespace brew::compiler {
 
 namespace {
 
+using targetir::GpuAttr;
+
 /// Threads of a block where a point needs no team of its own.
 constexpr unsigned kThreads = 256;
-/// Threads that the device runs at the same time.
-constexpr double kResidentThreads = 132 * 2048;
-/// Four-byte elements that memory delivers, and operations, per cycle.
-constexpr double kElementsPerCycle = 480, kOperationsPerCycle = 16000;
-/// Cycles of one iteration by itself, of one that waits for memory (with those
-/// of its neighbours, as loops are unrolled); of a step of a warp's
-/// combination; of one through shared memory; of a nest in any case.
-constexpr double kIterationCycles = 12, kLoadCycles = 100, kShuffleCycles = 30,
-                 kSharedCycles = 80, kNestCycles = 20;
 /// What a larger team's time must be at most of a smaller one's.
 constexpr double kWorthwhile = 0.97;
-/// Elements of arrays that one thread may keep.
-constexpr int64_t kArrayElements = 64;
-/// Points from which packs leave enough threads.
-constexpr int64_t kPackedPoints = 1 << 15;
-constexpr int64_t kPackBytes = plan::kKernelAccessBytes;
+/// Shared memory that is left to partial results of reductions.
+constexpr int64_t kPartialBytes = 8192;
 
 /// The cost of one element along a loop that moves its address by `step`:
-/// neighbouring lanes share memory sectors of 32 bytes.
+/// neighbouring lanes share memory sectors.
 double accessCost(std::optional<int64_t> step, Type element) {
   double bytes = static_cast<double>(elementBytes(element));
   if (!step)
     return 8;
   if (*step == 0)
     return 0.05;
-  return std::min(static_cast<double>(std::abs(*step)) * bytes, 32.0) / 4;
+  return std::min(static_cast<double>(std::abs(*step)) * bytes,
+                  static_cast<double>(GpuAttr::kSectorBytes)) /
+         4;
 }
 
 Type elementOf(const Kernel &kernel, const Part &part, const Source &source) {
@@ -60,7 +52,9 @@ int64_t ceilLog2(unsigned value) { return llvm::Log2_32_Ceil(value); }
 
 class Scheduler {
 public:
-  Scheduler(Kernel &kernel, unsigned forced) : kernel(kernel), forced(forced) {}
+  Scheduler(Kernel &kernel, GpuAttr gpu, unsigned forced)
+      : kernel(kernel), gpu(gpu), forced(forced),
+        elementsPerCycle(static_cast<double>(gpu.getMemoryBytes()) / 4) {}
 
   CudaSchedule run() {
     for (Part &part : kernel.parts)
@@ -122,7 +116,8 @@ private:
     int64_t operations = 0;
     for (Operation &op : nest.body()->without_terminator())
       operations += op.getDialect()->getNamespace() == "math" ? 10 : 1;
-    cost += operations * kElementsPerCycle / kOperationsPerCycle;
+    cost += operations * elementsPerCycle /
+            static_cast<double>(gpu.getOperations());
     int64_t reductions = 1;
     for (const Loop &inner : nest.loops)
       if (inner.reduction)
@@ -167,34 +162,44 @@ private:
         static_cast<double>(llvm::divideCeil(inner.iterations, lanes));
     Cost cost;
     cost.traffic = rounds * team * iterationCost(part, nest, loop);
-    cost.latency =
-        rounds * (readsMemory(nest) ? kLoadCycles : kIterationCycles) +
-        kNestCycles;
+    cost.latency = rounds * (readsMemory(nest) ? GpuAttr::kLoadCycles
+                                               : GpuAttr::kIterationCycles) +
+                   GpuAttr::kNestCycles;
     if (lanes > 1) {
       double combinations = static_cast<double>(
           llvm::divideCeil(inner.values, team / lanes) * nest.outputs.size());
-      cost.latency += combinations * kShuffleCycles *
+      cost.latency += combinations * GpuAttr::kShuffleCycles *
                       static_cast<double>(ceilLog2(std::min(lanes, kWarp)));
       if (lanes > kWarp)
-        cost.latency += combinations * (kSharedCycles + lanes / kWarp * 4);
+        cost.latency +=
+            combinations * (GpuAttr::kSharedCycles + lanes / kWarp * 4);
     }
     return cost;
   }
 
-  static double timeOf(const Cost &cost, int64_t points, unsigned team) {
+  double timeOf(const Cost &cost, int64_t points, unsigned team) const {
     double threads = static_cast<double>(points) * team;
-    double waves = std::max(1.0, threads / kResidentThreads);
+    double waves =
+        std::max(1.0, threads / static_cast<double>(gpu.residentThreads()));
     double traffic =
-               static_cast<double>(points) * cost.traffic / kElementsPerCycle,
+               static_cast<double>(points) * cost.traffic / elementsPerCycle,
            latency = cost.latency * waves;
     // The two overlap, but not all of the time.
     return std::max(traffic, latency) + std::min(traffic, latency) / 4;
   }
 
+  /// A thread, a warp, or up to a block of warps.
+  SmallVector<unsigned> teams() const {
+    SmallVector<unsigned> sizes = {1};
+    for (unsigned team = kWarp; team <= gpu.getBlockThreads(); team *= 2)
+      sizes.push_back(team);
+    return sizes;
+  }
+
   PartSchedule choose(const Part &part, bool several) {
     PartSchedule best;
     double bestTime = HUGE_VAL;
-    for (unsigned team : {1u, 32u, 64u, 128u, 256u, 512u, 1024u}) {
+    for (unsigned team : teams()) {
       if (several && team != 1 && team != kWarp && team != kThreads)
         continue;
       PartSchedule candidate = base(part);
@@ -262,7 +267,7 @@ private:
           place = Place::Shared;
         }
       }
-    return arrayElements <= kArrayElements &&
+    return arrayElements <= GpuAttr::kThreadElements &&
            sharedBytes(part, candidate) <= sharedLimit();
   }
 
@@ -272,7 +277,8 @@ private:
   }
 
   int64_t sharedLimit() const {
-    return kCudaSharedBytes / static_cast<int64_t>(kernel.parts.size());
+    return (gpu.getSharedBytes() - kPartialBytes) /
+           static_cast<int64_t>(kernel.parts.size());
   }
 
   /// Shared memory of one team.
@@ -307,7 +313,7 @@ private:
     int64_t threads = part.points / part.pack * part.team;
     unsigned best = kThreads;
     // Few threads are spread over the multiprocessors.
-    while (best > 64 && threads < 132ll * best)
+    while (best > 64 && threads < gpu.getMultiprocessors() * best)
       best /= 2;
     if (part.team == kWarp) {
       int64_t bytes = sharedBytes(kernel.parts[0], part);
@@ -326,7 +332,10 @@ private:
   /// Elements per thread that make 16-byte packs of all that is read and
   /// written, if every address can be shown to be aligned; else 1.
   unsigned packOf(const Part &part, const PartSchedule &chosen) const {
-    if (part.grid == 0 || chosen.points < kPackedPoints)
+    // Packs leave two warps to each multiprocessor.
+    const auto leastPoints = static_cast<int64_t>(
+        llvm::bit_floor<uint64_t>(gpu.getMultiprocessors() * 2 * kWarp * 4));
+    if (part.grid == 0 || chosen.points < leastPoints)
       return 1;
     unsigned last = part.grid - 1;
     int64_t widest = 1;
@@ -342,7 +351,7 @@ private:
         if (!output.arguments.empty())
           widest = std::max(widest, elementBytes(output.element));
     }
-    auto pack = static_cast<unsigned>(kPackBytes / widest);
+    auto pack = static_cast<unsigned>(GpuAttr::kAccessBytes / widest);
     if (pack == 1 || part.nests[0].loops[last].extent % pack)
       return 1;
     for (const Nest &nest : part.nests) {
@@ -361,14 +370,16 @@ private:
   }
 
   Kernel &kernel;
+  GpuAttr gpu;
   unsigned forced;
+  double elementsPerCycle; ///< of four bytes that memory delivers
   CudaSchedule schedule;
 };
 
 } // namespace
 
-CudaSchedule scheduleForCuda(Kernel &kernel, unsigned team) {
-  return Scheduler(kernel, team).run();
+CudaSchedule scheduleForCuda(Kernel &kernel, GpuAttr gpu, unsigned team) {
+  return Scheduler(kernel, gpu, team).run();
 }
 
 bool isPacked(const Linear &address, unsigned lastLoop, unsigned pack) {

@@ -12,11 +12,12 @@
 #pragma once
 
 #include "compiler/kernels/KernelModel.h"
+#include "dialects/Target/TargetDialect.h"
 
 namespace brew::compiler {
 
 /// Lanes of a warp.
-inline constexpr unsigned kWarp = 32;
+inline constexpr unsigned kWarp = targetir::GpuAttr::kWarp;
 
 /// How partial results of a reduction are combined.
 enum class Combine {
@@ -61,13 +62,11 @@ struct CudaSchedule {
   }
 };
 
-/// Bytes of shared memory for values between nests.
-inline constexpr int64_t kCudaSharedBytes = 40960;
-
-/// Brings the kernel's loops into normal form and chooses how they run: with
-/// teams of `team` threads where they can, by estimated cost if that is 0.
-/// Throws Error (Bug) if a grid point's values fit no memory.
-CudaSchedule scheduleForCuda(Kernel &kernel, unsigned team = 0);
+/// Brings the kernel's loops into normal form and chooses how they run on
+/// `gpu`: with teams of `team` threads where they can, by estimated cost if
+/// that is 0. Throws Error (Bug) if a grid point's values fit no memory.
+CudaSchedule scheduleForCuda(Kernel &kernel, targetir::GpuAttr gpu,
+                             unsigned team = 0);
 
 /// How partial results of output `number` can be combined.
 Combine combineOf(const Nest &nest, unsigned number);

@@ -4,6 +4,7 @@
 #include "compiler/cuda/CudaText.h"
 #include "compiler/kernels/Span.h"
 #include "dialects/Brew/BrewDialect.h"
+#include "formats/Error.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -28,8 +29,8 @@ public:
     text.lines.hasComments = names;
   }
 
-  CudaKernel emit(unsigned team) {
-    CudaSchedule schedule = scheduleForCuda(kernel, team);
+  CudaKernel emit(targetir::GpuAttr gpu, unsigned team) {
+    CudaSchedule schedule = scheduleForCuda(kernel, gpu, team);
     text.threads = schedule.threads;
     for (RankedTensorType type : kernel.arguments)
       text.prelude.wide |= spanOf(type) >= kWideElements;
@@ -214,6 +215,9 @@ private:
 } // namespace
 
 std::vector<CudaKernel> emitCuda(ModuleOp module, unsigned team) {
+  targetir::GpuAttr gpu = targetir::gpuOf(module);
+  if (!gpu)
+    throw Error(ExitStatus::Bug, "kernels for a CPU reached the GPU's emitter");
   Launches launches;
   module.walk(
       [&](LaunchOp launch) { launches[launch.getKernel()].push_back(launch); });
@@ -221,9 +225,10 @@ std::vector<CudaKernel> emitCuda(ModuleOp module, unsigned team) {
   for (auto op : module.getOps<KernelOp>()) {
     OwningOpRef<KernelOp> folded = foldBodies(op);
     ArrayRef<LaunchOp> users = launches[op.getSymName()];
-    CudaKernel kernel = FunctionEmitter(*folded, users, /*names=*/true).emit(team);
+    CudaKernel kernel =
+        FunctionEmitter(*folded, users, /*names=*/true).emit(gpu, team);
     kernel.canonical =
-        FunctionEmitter(*folded, users, /*names=*/false).emit(team).text;
+        FunctionEmitter(*folded, users, /*names=*/false).emit(gpu, team).text;
     kernels.push_back(std::move(kernel));
   }
   return kernels;

@@ -25,7 +25,8 @@ struct CudaKernel {
 
 /// One kernel per plan.kernel of `module`, in order. Throws Error (Bug), naming
 /// the kernel, for a body that breaks the rules of brew.kernel or has an
-/// operation without translation. `team` is that of scheduleForCuda.
+/// operation without translation. They are made for the machine that `module`
+/// names (dialects/Target). `team` is that of scheduleForCuda.
 std::vector<CudaKernel> emitCuda(mlir::ModuleOp module, unsigned team = 0);
 
 /// `text` without the lines that are comments.

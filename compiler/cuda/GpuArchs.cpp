@@ -1,6 +1,7 @@
 //===- GpuArchs.cpp - The architectures of brewc's --gpu-arch -------------===//
 #include "compiler/cuda/GpuArchs.h"
 
+#include "dialects/Target/TargetDialect.h"
 #include "formats/Error.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -12,15 +13,6 @@
 using namespace llvm;
 
 namespace brew::compiler {
-
-/// The number in "sm_90a"; 0 if that is no architecture's name.
-static unsigned numberOf(StringRef arch) {
-  unsigned number = 0;
-  if (!arch.consume_front("sm_") || arch.consumeInteger(10, number) ||
-      number < 10 || number > 999 || (arch != "" && arch != "a" && arch != "f"))
-    return 0;
-  return number;
-}
 
 namespace {
 
@@ -86,7 +78,7 @@ std::vector<std::string> resolveGpuArchs(std::string_view option) {
     if (word == "native") {
       for (const std::string &arch : Driver().archs())
         add(arch);
-    } else if (word == "sim" || numberOf(word)) {
+    } else if (word == "sim" || targetir::archNumber(word)) {
       add(word.str());
     } else {
       throw Error(ExitStatus::Usage,
@@ -100,7 +92,7 @@ std::vector<std::string> resolveGpuArchs(std::string_view option) {
 std::string newestVirtualArch(const std::vector<std::string> &archs) {
   unsigned newest = 0;
   for (const std::string &arch : archs)
-    newest = std::max(newest, numberOf(arch));
+    newest = std::max(newest, targetir::archNumber(arch));
   return newest ? "compute_" + std::to_string(newest) : "";
 }
 

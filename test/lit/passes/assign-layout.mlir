@@ -4,6 +4,12 @@
 // RUN: %brew-opt %s --brew-assign-layout='no-library=conv' | FileCheck %s --check-prefixes=CHECK,NCHW
 // RUN: %brew-opt %s --brew-assign-layout='no-library=all' | FileCheck %s --check-prefixes=CHECK,NCHW
 
+// GPUs want channels last where products use tensor cores.
+// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_80 --brew-assign-layout | FileCheck %s --check-prefixes=CHECK,NCHW
+// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_80 --brew-assign-layout=precision=tf32 | FileCheck %s --check-prefixes=CHECK,NHWC
+// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_75 --brew-assign-layout=precision=tf32 | FileCheck %s --check-prefixes=CHECK,NCHW
+// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_75 --brew-assign-layout=precision=f16 | FileCheck %s --check-prefixes=CHECK,NHWC
+
 // With a vendor convolution in the net, activations and their gradients are
 // channels-last; parameters, and gradients that are stored, keep their order.
 // The inner product's weights are split into its bottom's dimensions, ordered

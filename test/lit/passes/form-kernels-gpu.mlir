@@ -1,5 +1,7 @@
-// RUN: %brew-opt %s --brew-lower-to-nests='no-library=all' --brew-form-kernels='gpu=true' --brew-verify-fused --split-input-file --mlir-print-local-scope | FileCheck %s
+// RUN: %brew-opt %s --brew-lower-to-nests='no-library=all' --brew-attach-target=gpu-arch=sm_90 --brew-form-kernels --brew-verify-fused --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefixes=CHECK,HOPPER
 // RUN: %brew-opt %s --brew-lower-to-nests='no-library=all' --brew-form-kernels --brew-verify-fused --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefix=CPU
+
+// RUN: %brew-opt %s --brew-lower-to-nests='no-library=all' --brew-attach-target=gpu-arch=sm_75 --brew-form-kernels --brew-verify-fused --split-input-file --mlir-print-local-scope | FileCheck %s --check-prefixes=CHECK,SMALL
 
 // 256 planes that one block of threads each would do alone: the elementwise nest
 // keeps the grid of all its elements.
@@ -27,4 +29,20 @@ brew.program @softmax test {
   %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64x1000xf32>
   %s = brew.softmax "soft"(%x) {axis = 1 : i64, tops = ["s"]} : (tensor<64x1000xf32>) -> tensor<64x1000xf32>
   brew.output %s "s" loss_weight 0.0 : tensor<64x1000xf32>
+}
+
+// -----
+
+// 128 planes: too few for all of an H100, not for a T4.
+// CHECK-LABEL: brew.program @some
+// HOPPER: brew.kernel "a"
+// HOPPER: brew.kernel "pool"
+// SMALL: brew.kernel "a_pool"
+// CPU-LABEL: brew.program @some
+brew.program @some test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<8x16x128x128xf32>
+  %a = brew.power "a"(%x) {power = 1.0 : f32, scale = 2.0 : f32, shift = 0.0 : f32, tops = ["a"]} : (tensor<8x16x128x128xf32>) -> tensor<8x16x128x128xf32>
+  brew.keep "data" "a", %a : tensor<8x16x128x128xf32>
+  %p, %argmax = brew.max_pooling "pool"(%a) {kernel = array<i64: 2, 2>, pad = array<i64: 0, 0>, stride = array<i64: 2, 2>, tops = ["pool"]} : (tensor<8x16x128x128xf32>) -> (tensor<8x16x64x64xf32>, tensor<8x16x64x64xi8>)
+  brew.output %p "pool" loss_weight 0.0 : tensor<8x16x64x64xf32>
 }

@@ -1,6 +1,6 @@
 // RUN: %brew-opt %s --brew-fuse-epilogue --split-input-file --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
 
-// RUN: %brew-opt %s --brew-fuse-epilogue='plain-products=true' --split-input-file | FileCheck %s --check-prefix=PLAIN
+// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-fuse-epilogue --split-input-file | FileCheck %s --check-prefix=PLAIN
 
 // A ReLU behind a convolution or an inner product goes into the call, with its
 // slope; the call is then known under both names and both places.

@@ -1,6 +1,11 @@
 // RUN: %brew-opt %s --brew-lower-precision --split-input-file | FileCheck %s --check-prefixes=CHECK,CALLS
-// RUN: %brew-opt %s --brew-lower-precision=calls=false --split-input-file | FileCheck %s --check-prefixes=CHECK,WIDE
-// RUN: %brew-opt %s --brew-lower-precision=type=f16 --split-input-file | FileCheck %s --check-prefix=HALF
+// RUN: %brew-opt %s --brew-attach-target --brew-lower-precision --split-input-file | FileCheck %s --check-prefixes=CHECK,WIDE
+// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_75 --brew-lower-precision=type=f16 --split-input-file | FileCheck %s --check-prefix=HALF
+
+// A Turing GPU's library multiplies f16, but not bf16.
+// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_75 --brew-lower-precision --split-input-file | FileCheck %s --check-prefixes=CHECK,WIDE
+// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_80,sm_75 --brew-lower-precision --split-input-file | FileCheck %s --check-prefixes=CHECK,WIDE
+// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_80 --brew-lower-precision --split-input-file | FileCheck %s --check-prefixes=CHECK,CALLS
 
 // The chain loss <- ip <- pool <- conv. Parameters are rounded once, side by
 // side; activations are between the layers in bf16; the loss, its probabilities

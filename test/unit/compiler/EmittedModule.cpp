@@ -12,6 +12,7 @@
 #include "compiler/cuda/EmitCuda.h"
 #include "compiler/cuda/SimCompiler.h"
 #include "dialects/Brew/BrewDialect.h"
+#include "dialects/Target/TargetDialect.h"
 #include "runtime/weights/ShortFloats.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -108,9 +109,10 @@ struct EmittedModule::Implementation {
   static DialectRegistry dialects() {
     DialectRegistry registry;
     compiler::registerCpuDialects(registry);
-    registry.insert<ir::BrewDialect, planir::PlanDialect, affine::AffineDialect,
-                    arith::ArithDialect, linalg::LinalgDialect,
-                    math::MathDialect, tensor::TensorDialect>();
+    registry
+        .insert<ir::BrewDialect, planir::PlanDialect, affine::AffineDialect,
+                arith::ArithDialect, linalg::LinalgDialect, math::MathDialect,
+                tensor::TensorDialect, targetir::TargetDialect>();
     return registry;
   }
   Implementation() : context(dialects()) {}

@@ -1,0 +1,110 @@
+//===- Target.td - The machine that a module is compiled for ----*- tablegen -*-===//
+#ifndef TARGET_TD
+#define TARGET_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/OpBase.td"
+
+def Target_Dialect : Dialect {
+  let name = "target";
+  let cppNamespace = "::brew::targetir";
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let summary = "The machine that a module is compiled for";
+  let description = [{
+    A module's attribute `target.machine` is a `#target.cpu` or a `#target.gpu`. All
+    that depends on the size or speed of a machine (how work is divided, which
+    operations the vendor library is given, in which layout) asks it and has no such
+    numbers of its own. `brew-attach-target` sets it. A module without it is for
+    the reference machine: a CPU with 512-bit vectors, or an `sm_90` where kernels
+    for a GPU are asked for.
+
+    These are attributes of their own, not entries of MLIR's DLTI dialect, because
+    a description is complete and checked where it is read in.
+  }];
+}
+
+class Target_Attr<string name, string word> : AttrDef<Target_Dialect, name> {
+  let mnemonic = word;
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Target_LibraryAttr : Target_Attr<"Library", "library"> {
+  let summary = "What the machine's vendor library is good at";
+  let description = [{
+    `channels_last`: convolutions in full precision want it. `leaky_products`: inner
+    products take a ReLU with a slope. `bf16`, `f16`, `tf32`: products take such
+    operands and gain by it. `long_sum`: elements from which on a sum for a bias is
+    slow as part of a convolution's gradient.
+  }];
+  let parameters = (ins "bool":$channels_last, "bool":$leaky_products, "bool":$bf16,
+    "bool":$f16, "bool":$tf32, "int64_t":$long_sum);
+  let genVerifyDecl = 0;
+  let extraClassDeclaration = [{
+    /// Whether products in `precision` ("bf16", "f16", "tf32") are faster than
+    /// those in full precision.
+    bool gainsBy(::llvm::StringRef precision) const {
+      return (precision == "bf16" && getBf16()) ||
+             (precision == "f16" && getF16()) ||
+             (precision == "tf32" && getTf32());
+    }
+  }];
+}
+
+def Target_CpuAttr : Target_Attr<"Cpu", "cpu"> {
+  let summary = "A processor that kernels are compiled for";
+  let description = [{
+    `vector_bits` and `vector_registers` are the instruction set's. `l2_bytes` is what
+    a core has for itself. `cores` is how many threads a kernel should at least
+    be able to keep busy: a plan does not say on how many it runs.
+  }];
+  let parameters = (ins "int64_t":$vector_bits, "int64_t":$vector_registers,
+    "int64_t":$l2_bytes, "int64_t":$cores, "LibraryAttr":$library);
+  let extraClassDeclaration = [{
+    static constexpr int64_t kCacheLine = 64; ///< bytes
+    /// Cycles after which it pays to wake another thread, and work of one thread
+    /// that is worth dividing at all.
+    static constexpr double kWakeCycles = 8192, kParallelCycles = 20000;
+
+    /// Elements of a vector of f32.
+    int64_t lanes() const { return getVectorBits() / 32; }
+  }];
+}
+
+def Target_GpuAttr : Target_Attr<"Gpu", "gpu"> {
+  let summary = "A GPU that kernels are compiled for";
+  let description = [{
+    `arch` is the architecture whose usual board has these numbers. `threads` are
+    those that a multiprocessor runs at the same time, `block_threads` the most of a
+    block, `shared_bytes` the memory that they can share, `cache_bytes` a
+    multiprocessor's first-level cache and shared memory together. Per cycle, the
+    device moves `memory_bytes` and does `operations` in f32.
+  }];
+  let parameters = (ins StringRefParameter<>:$arch, "int64_t":$multiprocessors,
+    "int64_t":$threads, "int64_t":$block_threads, "int64_t":$shared_bytes,
+    "int64_t":$cache_bytes, "int64_t":$memory_bytes, "int64_t":$operations,
+    "LibraryAttr":$library);
+  let extraClassDeclaration = [{
+    // What all generations have in common.
+    static constexpr int64_t kWarp = 32;        ///< threads
+    static constexpr int64_t kAccessBytes = 16; ///< most of one load or store
+    static constexpr int64_t kSectorBytes = 32; ///< least that memory moves
+    /// Elements that a thread keeps in registers besides operands.
+    static constexpr int64_t kThreadElements = 64;
+    /// Cycles of one iteration by itself, of one that waits for memory (with
+    /// those of its neighbours, as loops are unrolled); of a step of a warp's
+    /// combination; of one through shared memory; of a nest in any case; of
+    /// another launch.
+    static constexpr double kIterationCycles = 12, kLoadCycles = 100,
+                            kShuffleCycles = 30, kSharedCycles = 80,
+                            kNestCycles = 20, kLaunchCycles = 2000;
+
+    /// Threads that the device runs at the same time.
+    int64_t residentThreads() const {
+      return getMultiprocessors() * getThreads();
+    }
+  }];
+}
+
+#endif // TARGET_TD

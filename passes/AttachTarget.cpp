@@ -1,0 +1,46 @@
+//===- AttachTarget.cpp - Names the machine that a module is for ----------===//
+#include "passes/Passes.h"
+
+#include "dialects/Target/TargetDialect.h"
+
+namespace brew {
+#define GEN_PASS_DEF_ATTACHTARGET
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::targetir;
+
+namespace {
+struct AttachTarget : brew::impl::AttachTargetBase<AttachTarget> {
+  using AttachTargetBase::AttachTargetBase;
+
+  Attribute machine() {
+    MLIRContext *context = &getContext();
+    if (gpuArchs.empty()) {
+      if (vectorBits == 128 || vectorBits == 256 || vectorBits == 512)
+        return describeCpu(context, vectorBits, bf16);
+      getOperation().emitError()
+          << "no processor has vectors of " << vectorBits << " bits";
+      return {};
+    }
+    SmallVector<StringRef> archs;
+    for (const std::string &arch : gpuArchs) {
+      if (arch != "sim" && !archNumber(arch)) {
+        getOperation().emitError()
+            << "'" << arch << "' is no architecture of a GPU";
+        return {};
+      }
+      archs.push_back(arch);
+    }
+    return describeGpu(context, archs);
+  }
+
+  void runOnOperation() override {
+    if (Attribute attribute = machine())
+      getOperation()->setAttr(kMachineAttr, attribute);
+    else
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,23 @@
+// RUN: %brew-opt %s --brew-attach-target | FileCheck %s --check-prefix=CPU
+// RUN: %brew-opt %s --brew-attach-target='vector-bits=256 bf16=true' | FileCheck %s --check-prefix=AVX2
+// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90 | FileCheck %s --check-prefix=HOPPER
+// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90,sm_75 | FileCheck %s --check-prefix=BOTH
+// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sim | FileCheck %s --check-prefix=SIM
+// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_109 | FileCheck %s --check-prefix=LATER
+// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_30 | FileCheck %s --check-prefix=OLD
+
+// What was named before is replaced.
+// CPU: module attributes {target.machine = #target.cpu<vector_bits = 512, vector_registers = 32, l2_bytes = 1048576, cores = 4, library = <channels_last = true, leaky_products = true, bf16 = false, f16 = false, tf32 = false, long_sum = 1048576>>} {
+// AVX2: #target.cpu<vector_bits = 256, vector_registers = 16, l2_bytes = 262144, cores = 4, library = <channels_last = true, leaky_products = true, bf16 = true,
+// HOPPER: #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, memory_bytes = 1920, operations = 16000, library = <channels_last = false, leaky_products = false, bf16 = true, f16 = true, tf32 = true, long_sum = 1048576>>
+
+// The first one's numbers; the library does what it does on both.
+// BOTH: #target.gpu<arch = "sm_90", multiprocessors = 132,
+// BOTH-SAME: bf16 = false, f16 = true, tf32 = false,
+
+// The simulator stands for an H100, a GPU that is not known for the one before it.
+// SIM: #target.gpu<arch = "sim", multiprocessors = 132, {{.*}} bf16 = true,
+// LATER: #target.gpu<arch = "sm_109", multiprocessors = 148,
+// OLD: #target.gpu<arch = "sm_30", multiprocessors = 56, {{.*}} bf16 = false, f16 = false,
+module attributes {target.machine = #target.gpu<arch = "other", multiprocessors = 7, threads = 1024, block_threads = 256, shared_bytes = 1, cache_bytes = 1, memory_bytes = 1, operations = 1, library = <channels_last = false, leaky_products = false, bf16 = false, f16 = false, tf32 = false, long_sum = 1>>} {
+}
