@@ -21,7 +21,7 @@ struct AttachTarget : brew::impl::AttachTargetBase<AttachTarget> {
       if (vectorBits == 128 || vectorBits == 256 || vectorBits == 512)
         return describeCpu(context, vectorBits, bf16);
       getOperation().emitError()
-          << "no processor has vectors of " << vectorBits << " bits";
+          << "no processor has vectors of " << int64_t(vectorBits) << " bits";
       return {};
     }
     SmallVector<StringRef> archs;

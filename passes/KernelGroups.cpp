@@ -27,7 +27,7 @@ struct Limits {
         llvm::bit_floor<uint64_t>(gpu.getMultiprocessors() / 4), 1);
     manyGridPoints = 2 * gpu.getMultiprocessors();
     mostPointWork = gpu.getCacheBytes();
-    mostFewPointWork = gpu.getCacheBytes() / 16;
+    mostFewPointWork = 16 * gpu.getBlockThreads();
   }
 
   /// Work below which one thread, or one block, is as good as many: about ten

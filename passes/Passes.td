@@ -154,6 +154,7 @@ def FuseEpilogue : Pass<"brew-fuse-epilogue", "::mlir::ModuleOp"> {
     Only where nothing else reads the value before the ReLU, and one with a slope
     behind an inner product only where the target's library has such a product.
   }];
+  let dependentDialects = ["::brew::targetir::TargetDialect"];
 }
 
 def LowerPrecision : Pass<"brew-lower-precision", "::mlir::ModuleOp"> {
@@ -168,7 +169,8 @@ def LowerPrecision : Pass<"brew-lower-precision", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"type", "type", "std::string", "\"bf16\"", "bf16 or f16">];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
+  let dependentDialects = ["::brew::targetir::TargetDialect",
+    "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
@@ -187,6 +189,7 @@ def AssignLayout : Pass<"brew-assign-layout", "::mlir::ModuleOp"> {
       "What products compute in: f32, tf32, bf16 or f16">,
     ListOption<"noLibrary", "no-library", "std::string",
       "Groups of vendor calls not to use, or `all`">];
+  let dependentDialects = ["::brew::targetir::TargetDialect"];
 }
 
 def BuildGradientPrograms : Pass<"brew-build-gradient-programs", "::mlir::ModuleOp"> {
@@ -204,7 +207,8 @@ def BuildGradientPrograms : Pass<"brew-build-gradient-programs", "::mlir::Module
       "The solver adds up gradients (iter_size)">,
     Option<"clip", "clip", "bool", "false",
       "The solver looks at the gradients' norm (clip_gradients)">];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+  let dependentDialects = ["::brew::targetir::TargetDialect",
+    "::mlir::linalg::LinalgDialect",
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
     "::mlir::tensor::TensorDialect"];
 }
@@ -213,7 +217,8 @@ def LowerToNests : Pass<"brew-lower-to-nests", "::mlir::ModuleOp"> {
   let summary = "Replaces layers that are no vendor call by their generic form";
   let options = [ListOption<"noLibrary", "no-library", "std::string",
     "Groups of vendor calls not to use (conv, ip), or `all`">];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+  let dependentDialects = ["::brew::targetir::TargetDialect",
+    "::mlir::linalg::LinalgDialect",
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
     "::mlir::tensor::TensorDialect"];
 }
@@ -252,7 +257,8 @@ def SplitReductions : Pass<"brew-split-reductions", "::mlir::ModuleOp"> {
   let options = [
     Option<"leastWork", "least-work", "int64_t", "0",
       "Iterations from which on a second kernel pays; 0: as for the target">];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+  let dependentDialects = ["::brew::targetir::TargetDialect",
+    "::mlir::linalg::LinalgDialect",
     "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
@@ -279,7 +285,8 @@ def FormKernels : Pass<"brew-form-kernels", "::mlir::ModuleOp"> {
     // Each may have half a dozen arguments; a GPU's kernel takes 4095.
     Option<"mostParts", "most-parts", "int64_t", "512",
       "Independent flat kernels that become one">];
-  let dependentDialects = ["::mlir::affine::AffineDialect"];
+  let dependentDialects = ["::brew::targetir::TargetDialect",
+    "::mlir::affine::AffineDialect"];
 }
 
 //===----------------------------------------------------------------------===//

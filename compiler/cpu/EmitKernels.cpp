@@ -172,12 +172,13 @@ private:
 OwningOpRef<ModuleOp> emitKernels(ModuleOp module,
                                   std::vector<EmittedKernel> &kernels) {
   MLIRContext *context = module.getContext();
+  context
+      ->loadDialect<arith::ArithDialect, func::FuncDialect, LLVM::LLVMDialect,
+                    math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
+                    targetir::TargetDialect>();
   targetir::CpuAttr cpu = targetir::cpuOf(module);
   if (!cpu)
     throw Error(ExitStatus::Bug, "kernels for a GPU reached the CPU's emitter");
-  context->loadDialect<arith::ArithDialect, func::FuncDialect,
-                       LLVM::LLVMDialect, math::MathDialect,
-                       memref::MemRefDialect, scf::SCFDialect>();
   OwningOpRef<ModuleOp> result = ModuleOp::create(module.getLoc());
   OpBuilder b = OpBuilder::atBlockEnd(result->getBody());
   for (auto op : module.getOps<planir::KernelOp>()) {

@@ -13,6 +13,8 @@ namespace brew::compiler {
 
 namespace {
 
+/// Longest row of partial sums.
+constexpr int64_t kPartialSums = 512;
 /// What the start of a loop costs, and each step of a vector's sum in the end.
 constexpr double kLoopCost = 2, kHorizontalCost = 3;
 
@@ -50,9 +52,8 @@ double CpuCosts::accessCost(std::optional<int64_t> step) const {
 }
 
 bool CpuCosts::hasPartialSums(const Nest &nest, unsigned loop) const {
-  const int64_t longestRow = lanes * cpu.getVectorRegisters();
   if (!nest.loops[loop].reduction || nest.reductions() < 2 ||
-      !nest.reorderable || nest.loops[loop].extent > longestRow)
+      !nest.reorderable || nest.loops[loop].extent > kPartialSums)
     return false;
   return llvm::all_of(
       nest.body()->getTerminator()->getOperands(), [](Value value) {
@@ -80,7 +81,7 @@ double CpuCosts::iterationCost(const Nest &nest, unsigned loop) const {
     for (const Output &output : nest.outputs)
       cost += accessCost(output.address.coefs[loop]) / window;
     if (window > 1) // accumulators in memory
-      cost += nest.loops[loop].extent > registerRow() ? 1 : 0.2;
+      cost += nest.loops[loop].extent > kRegisterRow ? 1 : 0.2;
   }
   return cost * vectors / nest.loops[loop].extent;
 }

@@ -11,6 +11,10 @@
 
 namespace brew::compiler {
 
+/// A row of accumulators that stays in registers, or else next to them: where
+/// these are few, shorter rows (with AVX2) proved slower.
+constexpr int64_t kRegisterRow = 128;
+
 /// Iterations of all reductions together.
 int64_t windowOf(const Nest &nest);
 
@@ -19,8 +23,6 @@ class CpuCosts {
 public:
   explicit CpuCosts(targetir::CpuAttr cpu) : cpu(cpu), lanes(cpu.lanes()) {}
 
-  /// Elements of a row of accumulators that LLVM keeps in registers.
-  int64_t registerRow() const { return lanes * cpu.getVectorRegisters() / 4; }
   /// Whether a reduction innermost is worth a row of partial sums: LLVM would
   /// add up a vector's lanes each time the loop ends.
   bool hasPartialSums(const Nest &nest, unsigned loop) const;

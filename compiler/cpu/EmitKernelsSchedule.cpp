@@ -21,6 +21,8 @@ using targetir::CpuAttr;
 
 /// Largest window that is unrolled inside the vector loop.
 constexpr int64_t kUnrolledWindow = 32;
+/// Accumulators that leave room for operands, and rows of them.
+constexpr int64_t kAccumulators = 192, kJammedRows = 8;
 /// Longest loop that is written out, and copies of a body altogether.
 constexpr int64_t kUnrolledLoop = 8, kBodyCopies = 64;
 
@@ -90,9 +92,6 @@ private:
 
   /// Ranges that keep all threads busy.
   int64_t enoughUnits() const { return cpu.getCores(); }
-  /// Rows of accumulators that run together.
-  int64_t jammedRows() const { return cpu.getVectorRegisters() / 4; }
-
   CpuCosts costs;
   int64_t lanes; ///< elements of a vector
   CpuAttr cpu;
@@ -143,7 +142,7 @@ int64_t Scheduler::pieceOfRows(const Part &part, const Choice &choice) const {
       results = std::max<int64_t>(results, nest.outputs.size());
   if (results == 0)
     return 1;
-  int64_t limit = 2 * costs.registerRow() / std::max<int64_t>(results, 2);
+  int64_t limit = 2 * kRegisterRow / std::max<int64_t>(results, 2);
   int64_t size =
       extent > limit
           ? blockSize(extent, std::min<int64_t>(limit, 3 * lanes), limit)
@@ -233,9 +232,8 @@ int64_t Scheduler::jamFactor(const Nest &nest, unsigned loop,
     if (indexStep(nest, bound->getOperand(0), loop) != 0)
       return 1;
   int64_t vectors = llvm::divideCeil(nest.loops[innermost].extent, lanes);
-  // Accumulators leave registers for operands.
-  int64_t accumulators = cpu.getVectorRegisters() * 3 / 8;
-  for (int64_t factor = std::min(jammedRows(), accumulators / vectors);
+  for (int64_t factor =
+           std::min(kJammedRows, kAccumulators / (vectors * lanes));
        factor > 1; --factor)
     if (nest.loops[loop].extent % factor == 0)
       return factor;
@@ -285,7 +283,7 @@ Scheduler::accumulationOf(const Nest &nest, unsigned outer,
       continue;
     int64_t extent = nest.loops[loop].extent;
     bool unroll = nest.reorderable && extent <= kUnrolledLoop &&
-                  copies * extent * jammedRows() <= kBodyCopies &&
+                  copies * extent * kJammedRows <= kBodyCopies &&
                   llvm::any_of(bounds, [&](Operation *bound) {
                     return indexStep(nest, bound->getOperand(0), loop) != 0;
                   });

@@ -215,6 +215,7 @@ private:
 } // namespace
 
 std::vector<CudaKernel> emitCuda(ModuleOp module, unsigned team) {
+  module.getContext()->loadDialect<targetir::TargetDialect>();
   targetir::GpuAttr gpu = targetir::gpuOf(module);
   if (!gpu)
     throw Error(ExitStatus::Bug, "kernels for a CPU reached the GPU's emitter");

@@ -17,16 +17,13 @@ static constexpr int64_t kLongSum = 1 << 20;
 
 CpuAttr brew::targetir::describeCpu(MLIRContext *context, int64_t vectorBits,
                                     bool bf16) {
-  // Below AVX-512 there are half as many registers, and cores with a quarter of
-  // its cache.
-  const bool wide = vectorBits >= 512;
+  // Cores without AVX-512 may have a quarter of the cache of those with it.
+  const int64_t l2Bytes = vectorBits >= 512 ? 1 << 20 : 1 << 18;
   // oneDNN.
   auto library =
       LibraryAttr::get(context, /*channels_last=*/true, /*leaky_products=*/true,
                        bf16, /*f16=*/false, /*tf32=*/false, kLongSum);
-  return CpuAttr::get(context, vectorBits, /*vector_registers=*/wide ? 32 : 16,
-                      /*l2_bytes=*/wide ? 1 << 20 : 1 << 18, /*cores=*/4,
-                      library);
+  return CpuAttr::get(context, vectorBits, l2Bytes, /*cores=*/4, library);
 }
 
 unsigned brew::targetir::archNumber(StringRef arch) {

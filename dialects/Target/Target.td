@@ -55,12 +55,12 @@ def Target_LibraryAttr : Target_Attr<"Library", "library"> {
 def Target_CpuAttr : Target_Attr<"Cpu", "cpu"> {
   let summary = "A processor that kernels are compiled for";
   let description = [{
-    `vector_bits` and `vector_registers` are the instruction set's. `l2_bytes` is what
+    `vector_bits` is the width of the instruction set's registers. `l2_bytes` is what
     a core has for itself. `cores` is how many threads a kernel should at least
     be able to keep busy: a plan does not say on how many it runs.
   }];
-  let parameters = (ins "int64_t":$vector_bits, "int64_t":$vector_registers,
-    "int64_t":$l2_bytes, "int64_t":$cores, "LibraryAttr":$library);
+  let parameters = (ins "int64_t":$vector_bits, "int64_t":$l2_bytes,
+    "int64_t":$cores, "LibraryAttr":$library);
   let extraClassDeclaration = [{
     static constexpr int64_t kCacheLine = 64; ///< bytes
     /// Cycles after which it pays to wake another thread, and work of one thread

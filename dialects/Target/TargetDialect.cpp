@@ -36,13 +36,12 @@ TargetDialect::verifyOperationAttribute(Operation *op,
 }
 
 LogicalResult CpuAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                              int64_t vectorBits, int64_t vectorRegisters,
-                              int64_t l2Bytes, int64_t cores, LibraryAttr) {
+                              int64_t vectorBits, int64_t l2Bytes,
+                              int64_t cores, LibraryAttr) {
   if (vectorBits < 128 || !llvm::isPowerOf2_64(vectorBits))
     return emitError() << "vector_bits must be a power of two from 128 on";
-  if (vectorRegisters < 8 || l2Bytes < 1 || cores < 1)
-    return emitError() << "a processor has at least 8 vector registers, a "
-                          "cache and a core";
+  if (l2Bytes < 1 || cores < 1)
+    return emitError() << "a processor has a cache and a core";
   return success();
 }
 

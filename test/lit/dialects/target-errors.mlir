@@ -19,12 +19,12 @@ brew.program @p test attributes {target.machine = 1 : i64} {
 // -----
 
 // expected-error@+1 {{vector_bits must be a power of two from 128 on}}
-#odd = #target.cpu<vector_bits = 300, vector_registers = 16, l2_bytes = 1, cores = 1, library = <channels_last = true, leaky_products = true, bf16 = true, f16 = false, tf32 = false, long_sum = 1>>
+#odd = #target.cpu<vector_bits = 300, l2_bytes = 1, cores = 1, library = <channels_last = true, leaky_products = true, bf16 = true, f16 = false, tf32 = false, long_sum = 1>>
 
 // -----
 
-// expected-error@+1 {{a processor has at least 8 vector registers, a cache and a core}}
-#none = #target.cpu<vector_bits = 256, vector_registers = 16, l2_bytes = 1, cores = 0, library = <channels_last = true, leaky_products = true, bf16 = true, f16 = false, tf32 = false, long_sum = 1>>
+// expected-error@+1 {{a processor has a cache and a core}}
+#none = #target.cpu<vector_bits = 256, l2_bytes = 1, cores = 0, library = <channels_last = true, leaky_products = true, bf16 = true, f16 = false, tf32 = false, long_sum = 1>>
 
 // -----
 

@@ -7,8 +7,8 @@
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_30 | FileCheck %s --check-prefix=OLD
 
 // What was named before is replaced.
-// CPU: module attributes {target.machine = #target.cpu<vector_bits = 512, vector_registers = 32, l2_bytes = 1048576, cores = 4, library = <channels_last = true, leaky_products = true, bf16 = false, f16 = false, tf32 = false, long_sum = 1048576>>} {
-// AVX2: #target.cpu<vector_bits = 256, vector_registers = 16, l2_bytes = 262144, cores = 4, library = <channels_last = true, leaky_products = true, bf16 = true,
+// CPU: module attributes {target.machine = #target.cpu<vector_bits = 512, l2_bytes = 1048576, cores = 4, library = <channels_last = true, leaky_products = true, bf16 = false, f16 = false, tf32 = false, long_sum = 1048576>>} {
+// AVX2: #target.cpu<vector_bits = 256, l2_bytes = 262144, cores = 4, library = <channels_last = true, leaky_products = true, bf16 = true,
 // HOPPER: #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, memory_bytes = 1920, operations = 16000, library = <channels_last = false, leaky_products = false, bf16 = true, f16 = true, tf32 = true, long_sum = 1048576>>
 
 // The first one's numbers; the library does what it does on both.

@@ -129,25 +129,25 @@ TEST(EmitKernels, LongSumsForFewResults) {
 }
 
 TEST(EmitKernels, NarrowVectorsHaveSchedulesOfTheirOwn) {
-  // Pieces of the channels are as long as a row of accumulators in registers.
+  // 200 channels are five pieces of five vectors of 8 elements each; vectors of
+  // 16 do not divide them.
   std::string kernel = kernelText(
-      "k", "-1", {"tensor<8000x256xf32>"},
-      nestText({"%y", "tensor<256xf32>", "(c, n) -> (c)", "0.0"}, "pr", 1,
-               {{"%0", "tensor<8000x256xf32>", "(c, n) -> (n, c)"}},
+      "k", "-1", {"tensor<8000x200xf32>"},
+      nestText({"%y", "tensor<200xf32>", "(c, n) -> (c)", "0.0"}, "pr", 1,
+               {{"%0", "tensor<8000x200xf32>", "(c, n) -> (n, c)"}},
                "%r = arith.addf %o, %a fastmath<reassoc,contract> : f32\n"),
-      {{"%y", "tensor<256xf32>"}});
+      {{"%y", "tensor<200xf32>"}});
   EmittedModule module(
       "module attributes {target.machine = #target.cpu<vector_bits = 256, "
-      "vector_registers = 16, l2_bytes = 262144, cores = 4, library = "
-      "<channels_last = true, leaky_products = true, bf16 = false, f16 = "
-      "false, "
-      "tf32 = false, long_sum = 1048576>>} {\n" +
+      "l2_bytes = 262144, cores = 4, library = <channels_last = true, "
+      "leaky_products = true, bf16 = false, f16 = false, tf32 = false, "
+      "long_sum = 1048576>>} {\n" +
       kernel + "}\n");
   auto wholeNumbers = [](unsigned, std::size_t i) { return double(i % 5); };
   EXPECT_EQ(compareWithInterpreter(module, "k", 0, wholeNumbers, /*teams=*/{}),
             "");
-  EXPECT_EQ(module.kernel("k").domain, 8);
-  EXPECT_EQ(EmittedModule(kernel).kernel("k").domain, 4);
+  EXPECT_EQ(module.kernel("k").domain, 5);
+  EXPECT_EQ(EmittedModule(kernel).kernel("k").domain, 2);
   // A module for a CPU has no kernels for a GPU.
   EXPECT_ANY_THROW(module.cudaText("k", 0));
 }
