@@ -143,17 +143,19 @@ void Session::prepare() {
 }
 
 void Session::resetState() {
-  auto clear = [&](std::uint32_t buffer) {
-    const auto size = static_cast<std::size_t>(
-        manifest().buffers(static_cast<int>(buffer)).size());
-    const std::vector<std::byte> zeros(size);
-    exec.upload(buffer, zeros.data());
-  };
-  for (const plan::Parameter &parameter : manifest().parameters())
-    for (std::uint32_t buffer : parameter.state_buffer_indices())
-      clear(buffer);
-  for (const plan::NamedBuffer &carried : manifest().carried())
-    clear(carried.buffer_index());
+  for (int i = 0; i < manifest().arenas_size(); ++i) {
+    const plan::Arena &arena = manifest().arenas(i);
+    if (arena.kind() != plan::STATE)
+      continue;
+    const std::vector<std::byte> zeros(static_cast<std::size_t>(arena.size()));
+    exec.uploadBytes(static_cast<std::uint32_t>(i), 0, zeros.data(),
+                     zeros.size());
+  }
+  for (const plan::NamedBuffer &carried : manifest().carried()) {
+    const std::vector<std::byte> zeros(static_cast<std::size_t>(
+        manifest().buffers(static_cast<int>(carried.buffer_index())).size()));
+    exec.upload(carried.buffer_index(), zeros.data());
+  }
 }
 
 void Session::setSeed(std::uint64_t seed) {

@@ -275,7 +275,8 @@ TEST_F(SessionTest, SharedParametersAreTheSameMemory) {
             owner.find({TensorKind::ParameterGradient, "ip", 0, 0, 0}).data);
 
   plan::Manifest moved = test::linearModel(kInput, kSolver);
-  moved.mutable_buffers(3)->set_offset(128);
+  for (int buffer : {3, 5}) // b and its gradient
+    moved.mutable_buffers(buffer)->set_offset(128);
   expectError(ExitStatus::Usage, "do not lie in memory like those",
               [&] { Session(test::loadPlan(moved), options); });
 }

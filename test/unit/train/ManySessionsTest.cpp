@@ -1,0 +1,132 @@
+//===- ManySessionsTest.cpp - Sessions side by side in threads ------------===//
+//
+// Clean under ThreadSanitizer (CMake preset tsan).
+//
+//===----------------------------------------------------------------------===//
+#include "TrainingFixture.h"
+
+#include "runtime/cpu/WorkerPool.h"
+
+#include <atomic>
+#include <thread>
+
+using namespace brew;
+using namespace brew::runtime;
+using test::expectError;
+
+namespace {
+
+constexpr int kSessions = 4;
+
+class ManySessionsTest : public test::TrainingFixture {
+protected:
+  ManySessionsTest()
+      : manifest(test::linearModel(
+            feed(), solver("base_lr: 0.3 lr_policy: 'fixed' momentum: 0.9 "
+                           "iter_size: 2 max_iter: 20 test_iter: 2 "
+                           "test_interval: 5 snapshot_after_train: false"))),
+        plan(test::loadPlan(manifest, folder / "net.plan")) {}
+
+  /// Trains a session of the plan, which all share; returns its weights.
+  std::vector<float> train(SessionOptions options) const {
+    options.device.threads = 2;
+    Session session(plan, options);
+    TrainerOptions training;
+    training.solver = solverOf(manifest);
+    Trainer trainer(session, training);
+    trainer.solve();
+    return weights(trainer);
+  }
+
+  /// Calls `work(i)` in as many threads as there are sessions.
+  static void inThreads(const std::function<void(int)> &work) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kSessions; ++i)
+      threads.emplace_back(work, i);
+    for (std::thread &thread : threads)
+      thread.join();
+  }
+
+  void trainAtOnce(const SessionOptions &options) {
+    const std::vector<float> expected = train({});
+    std::vector<std::vector<float>> results(kSessions);
+    inThreads([&](int i) { results[std::size_t(i)] = train(options); });
+    for (const auto &result : results)
+      EXPECT_EQ(result, expected); // to the bit
+  }
+
+  plan::Manifest manifest;
+  std::shared_ptr<const plan::PlanFile> plan;
+};
+
+} // namespace
+
+TEST_F(ManySessionsTest, EachHasATeamOfItsOwn) { trainAtOnce({}); }
+
+TEST_F(ManySessionsTest, AllTakeTurnsOnOneTeam) {
+  SessionOptions options;
+  options.device.pool = std::make_shared<WorkerPool>(2);
+  trainAtOnce(options);
+}
+
+TEST_F(ManySessionsTest, OneModelServesSeveralThreads) {
+  Session owner(plan);
+  owner.initialise();
+  const TensorName bias{TensorKind::Parameter, "ip", 0, 1, 0};
+  const float four = 4;
+  owner.write(bias, &four, 1);
+  SessionOptions options;
+  options.shareParameters = &owner;
+  options.device.threads = 2;
+  inThreads([&](int i) {
+    Session session(plan, options);
+    const int program = session.program("test_0");
+    const std::vector<float> x(12), target(4, float(i));
+    session.feeder(program).set("x", x.data(), 12);
+    session.feeder(program).set("target", target.data(), 4);
+    for (int run = 0; run < 50; ++run) {
+      session.feedAndRun(program);
+      EXPECT_EQ(session.loss(program), (4 - i) * (4 - i) / 2.0);
+    }
+  });
+}
+
+TEST_F(ManySessionsTest, RequestsComeFromAnotherThread) {
+  Session session(plan);
+  TrainerOptions training;
+  training.solver = solverOf(manifest);
+  training.solver.set_max_iter(1000000);
+  Trainer trainer(session, training);
+  std::atomic<int> iterations = 0;
+  session.events().add([&](const Event &event) {
+    if (std::holds_alternative<event::IterationDone>(event))
+      ++iterations;
+  });
+  std::thread other([&] {
+    Control &control = trainer.control();
+    for (int i = 0; i < 20; ++i) {
+      control.pause();
+      control.set("base_lr", std::to_string(0.01 * (i + 1)));
+      control.resume();
+      const int before = iterations;
+      while (iterations == before)
+        std::this_thread::yield();
+    }
+    control.stop();
+  });
+  trainer.solve();
+  other.join();
+  EXPECT_TRUE(trainer.stopped());
+  EXPECT_FLOAT_EQ(float(trainer.learningRate()), 0.2f);
+}
+
+TEST(WorkerPool, GivesBackWhatAJobThrows) {
+  WorkerPool pool(1);
+  int ran = 0;
+  pool.run([&] { ++ran; });
+  expectError(ExitStatus::BadInput, "no good",
+              [&] { pool.run([] { throw badInput("no good"); }); });
+  pool.run([&] { ++ran; });
+  EXPECT_EQ(ran, 2);
+  EXPECT_EQ(pool.threads(), 1);
+}
