@@ -23,6 +23,12 @@ Location ModuleBuilder::locate(const SourceLocation &where) {
                              where.column);
 }
 
+Location ModuleBuilder::locate(const caffe::LayerParameter &layer,
+                               const SourceMap &places) {
+  return NameLoc::get(b.getStringAttr(layer.type()),
+                      locate(places.where(layer)));
+}
+
 std::vector<std::string> ModuleBuilder::declareParams(const FilteredNet &net,
                                                       const NetGraph &graph) {
   OpBuilder::InsertionGuard guard(b);
@@ -72,8 +78,8 @@ std::vector<std::string> ModuleBuilder::declareParams(const FilteredNet &net,
     }
     if (param.permissive)
       add("permissive", b.getUnitAttr());
-    ParamOp::create(b, locate(net.source->places().where(*param.layer)),
-                    TypeRange(), ValueRange(), attributes);
+    ParamOp::create(b, locate(*param.layer, net.source->places()), TypeRange(),
+                    ValueRange(), attributes);
   }
   return names;
 }
@@ -239,9 +245,7 @@ void ModuleBuilder::addProgram(const std::string &name, const FilteredNet &net,
   std::vector<Value> values(graph.blobs.size());
   DebugKeeper keeper(b, graph, shown, differentiate);
   for (auto [index, entry] : llvm::enumerate(graph.layers)) {
-    // Diagnostics of later phases name the type too.
-    const Location loc = NameLoc::get(b.getStringAttr(entry.layer->type()),
-                                      locate(places.where(*entry.layer)));
+    const Location loc = locate(*entry.layer, places);
     SmallVector<Value> bottoms, params;
     for (auto [i, bottom] : llvm::enumerate(entry.bottoms))
       bottoms.push_back(keeper.bottom(index, i, values[bottom]));

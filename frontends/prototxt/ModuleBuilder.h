@@ -37,6 +37,10 @@ public:
 
 private:
   mlir::Location locate(const SourceLocation &where);
+  /// The layer's place, with its type as name: diagnostics of later phases say
+  /// both.
+  mlir::Location locate(const caffe::LayerParameter &layer,
+                        const SourceMap &places);
   mlir::Attribute attributeOf(const OperationSpec::Value &value);
   /// Makes the operations of a layer; returns the values of its tops.
   llvm::SmallVector<mlir::Value>
