@@ -98,8 +98,10 @@ void TextParser::parseField(Frame &frame) {
       tokens->fail(tokens->place(), "expected ':' or '{' after " +
                                         quoted(name) + ", found " +
                                         tokens->describe());
-    reportUnknown(frame, name, nameAt);
-    skipAfterName(name, 0);
+    const size_t report = diagnostics.size();
+    const bool isHere = reportUnknown(frame, name, nameAt);
+    if (skipAfterName(name, 0) && isHere)
+      frame.unknownBlocks.emplace_back(report, name);
     return;
   }
 
@@ -210,7 +212,7 @@ void TextParser::close(const char *closer, const std::string &name,
                {{tokens->locate(open), quoted(name) + " begins here"}});
 }
 
-void TextParser::reportUnknown(Frame &frame, const std::string &name,
+bool TextParser::reportUnknown(Frame &frame, const std::string &name,
                                TextPlace at) {
   places.addUnknown(frame.message, name);
   // A layer inside a layer is most likely there because a '}' before it is
@@ -223,24 +225,23 @@ void TextParser::reportUnknown(Frame &frame, const std::string &name,
         !type->FindFieldByName(name))
       continue;
     if (!frame.strays.insert(name).second)
-      return;
+      return false;
     diagnostics
         .error(tokens->locate(at), "unknown field " + quoted(name) + " in " +
                                        frame.name +
                                        "; is a '}' missing before it?")
         .note(tokens->locate(frame.open), quoted(frame.name) + " begins here");
-    return;
+    return false;
   }
   std::vector<const Descriptor *> enclosing;
   for (const Frame *outer = frame.parent; outer; outer = outer->parent)
     enclosing.push_back(outer->message.GetDescriptor());
   const Descriptor &type = *frame.message.GetDescriptor();
-  if (opensBlock)
-    frame.unknownBlocks.emplace_back(diagnostics.size(), name);
   diagnostics.error(tokens->locate(at),
                     "unknown field " + quoted(name) + " in " +
                         (frame.name.empty() ? rootWords(type) : frame.name) +
                         unknownFieldHint(type, enclosing, name));
+  return true;
 }
 
 void TextParser::reportMissingRequired(Frame &frame) {
@@ -283,10 +284,11 @@ void TextParser::checkDepth(int depth) {
                                       std::to_string(deepest) + " deep");
 }
 
-void TextParser::skipAfterName(const std::string &name, int depth) {
+bool TextParser::skipAfterName(const std::string &name, int depth) {
   const TextPlace open = tokens->place();
   const bool colon = tokens->tryTake(":");
-  if (tokens->at("{") || tokens->at("<"))
+  const bool isBlock = tokens->at("{") || tokens->at("<");
+  if (isBlock)
     skipBlock(name, open, depth);
   else if (colon)
     skipScalarOrList(name, depth);
@@ -295,6 +297,7 @@ void TextParser::skipAfterName(const std::string &name, int depth) {
                                       ", found " + tokens->describe());
   if (!tokens->tryTake(";"))
     tokens->tryTake(",");
+  return isBlock;
 }
 
 void TextParser::skipBlock(const std::string &name, TextPlace open, int depth) {

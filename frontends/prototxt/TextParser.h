@@ -57,11 +57,13 @@ private:
                   TextPlace name, bool recorded);
   void parseBlock(Frame &frame, Message &into, const FieldDescriptor &field,
                   TextPlace name, bool recorded);
-  void reportUnknown(Frame &frame, const std::string &name, TextPlace at);
+  /// False where the field stands in a block that was probably not closed.
+  bool reportUnknown(Frame &frame, const std::string &name, TextPlace at);
   void reportMissingRequired(Frame &frame);
   std::string takeExtensionName();
 
-  void skipAfterName(const std::string &name, int depth);
+  /// Whether it was a block.
+  bool skipAfterName(const std::string &name, int depth);
   void skipBlock(const std::string &name, TextPlace open, int depth);
   void skipScalarOrList(const std::string &name, int depth);
   void checkDepth(int depth);
