@@ -7,6 +7,7 @@
 // not depend on each other then become parts of one kernel.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/Target/TargetDialect.h"
 #include "passes/LoopOrder.h"
 #include "passes/OutlineKernel.h"
 #include "passes/Passes.h"
