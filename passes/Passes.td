@@ -335,8 +335,7 @@ def VerifyGraph : Pass<"brew-verify-graph", "::mlir::ModuleOp"> {
 def VerifyFused : Pass<"brew-verify-fused", "::mlir::ModuleOp"> {
   let summary = "Phase fused: programs hold only vendor calls, kernels, views and sinks";
   let description = "Sinks stand at the end; parts of joined blobs have the strides of "
-    "the whole. The nests of a kernel are what `brew.kernel` says: parts follow each "
-    "other, their grids are leading, parallel loops of the same extents.";
+    "the whole; kernels hold nests and what these start from, and no layers.";
 }
 def VerifyPlan : Pass<"brew-verify-plan", "::mlir::ModuleOp"> {
   let summary = "Phase plan: no step reads bytes that another value has overwritten";

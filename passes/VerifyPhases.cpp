@@ -152,49 +152,14 @@ LogicalResult checkParts(Operation *op) {
   return success();
 }
 
-/// The grid of a nest: the extents of its leading loops, which must be there
-/// and parallel.
-FailureOr<SmallVector<int64_t>> gridOf(linalg::GenericOp nest, int64_t loops) {
-  SmallVector<int64_t> extents = nest.getStaticLoopRanges();
-  if (loops < 0 || loops > static_cast<int64_t>(extents.size()))
-    return failure();
-  SmallVector<utils::IteratorType> types = nest.getIteratorTypesArray();
-  for (utils::IteratorType type : ArrayRef(types).take_front(loops))
-    if (type != utils::IteratorType::parallel)
-      return failure();
-  extents.resize(loops);
-  return extents;
-}
-
-/// What `brew.kernel` says of its body.
+/// The operation itself verifies how its nests make parts.
 LogicalResult checkKernel(KernelOp kernel) {
-  int64_t part = -1;
-  SmallVector<int64_t> grid;
   for (Operation &op : kernel.getBody().front()) {
     StringRef dialect = op.getDialect() ? op.getDialect()->getNamespace() : "";
     if (!isa<YieldOp>(op) && dialect != "linalg" && dialect != "tensor" &&
         dialect != "arith" && dialect != "math")
       return op.emitError("phase fused: this operation has no place in a "
                           "kernel");
-    auto nest = dyn_cast<linalg::GenericOp>(op);
-    if (!nest)
-      continue;
-    auto number = nest->getAttrOfType<IntegerAttr>("brew.part");
-    auto loops = nest->getAttrOfType<IntegerAttr>("brew.grid");
-    if (!number || !loops)
-      return nest.emitError("phase fused: this nest belongs to no part");
-    FailureOr<SmallVector<int64_t>> extents = gridOf(nest, loops.getInt());
-    if (failed(extents))
-      return nest.emitError("phase fused: the loops of the grid are not the "
-                            "leading, parallel ones");
-    if (number.getInt() == part + 1) {
-      ++part;
-      grid = *extents;
-    } else if (number.getInt() != part) {
-      return nest.emitError("phase fused: parts do not follow each other");
-    } else if (grid != *extents) {
-      return nest.emitError("phase fused: nests of a part have the same grid");
-    }
   }
   return success();
 }

@@ -78,6 +78,8 @@ brew.program @stops train differentiate {
   // CHECK-NEXT: %[[ZERO:.*]] = brew.fill 0.000000e+00 : tensor<4x4xf64>
   // CHECK-NEXT: brew.store_gradient %[[ZERO]], @deep.0
   // CHECK-NEXT: brew.store_gradient %[[DC]], @cut.0
+  // CHECK-NEXT: %[[REST:.*]] = brew.fill 0.000000e+00 {brew.backward, brew.layer = "in"} : tensor<2x4xf64>
+  // CHECK-NEXT: brew.keep "diff" "x", %[[REST]]
   // CHECK-NEXT: brew.keep "diff" "y", %[[SEED]]
   // CHECK-NEXT: {{^ *}$}}
 }
