@@ -188,8 +188,7 @@ std::string helpText() {
     for (const auto &[name, meaning] : flag.values)
       line("    =" + name, "  " + meaning);
   }
-  return text + "\nMLIR's and LLVM's own options, such as "
-                "--mlir-print-ir-after-all, work too.\n";
+  return text + "\nLLVM's and MLIR's own options work too.\n";
 }
 
 } // namespace brewc
