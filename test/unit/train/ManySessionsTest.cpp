@@ -91,6 +91,47 @@ TEST_F(ManySessionsTest, OneModelServesSeveralThreads) {
   });
 }
 
+TEST_F(ManySessionsTest, VendorCallsRunSideBySide) {
+  // A program of one oneDNN call, x . w^T + b.
+  const int y = manifest.buffers_size();
+  *manifest.add_buffers() = test::makeBuffer("y", 0, 256, {4, 1});
+  plan::Program &program = *manifest.add_programs();
+  program = manifest.programs(2);
+  program.set_name("vendor");
+  program.clear_outputs();
+  const plan::Launch ip = program.steps(0).launch();
+  plan::InnerProductCall &call =
+      *program.mutable_steps(0)->mutable_inner_product();
+  call.set_direction(plan::FORWARD);
+  call.set_x_buffer_index(ip.buffer_indices(0));
+  call.set_w_buffer_index(ip.buffer_indices(2));
+  call.set_b_buffer_index(ip.buffer_indices(3));
+  call.set_y_buffer_index(static_cast<std::uint32_t>(y));
+  plan::NamedBuffer &blob = *program.add_blobs();
+  blob.set_name("y");
+  blob.set_buffer_index(static_cast<std::uint32_t>(y));
+  plan = test::loadPlan(manifest, folder / "net.plan");
+
+  inThreads([&](int i) {
+    SessionOptions options;
+    options.device.threads = 2;
+    Session session(plan, options);
+    const int vendor = session.program("vendor");
+    const float weights[3] = {1, 2, float(i)}, bias = 4;
+    session.write({TensorKind::Parameter, "ip", 0, 0, 0}, weights, 3);
+    session.write({TensorKind::Parameter, "ip", 0, 1, 0}, &bias, 1);
+    const std::vector<float> ones(12, 1);
+    session.feeder(vendor).set("x", ones.data(), 12);
+    session.feeder(vendor).set("target", ones.data(), 4);
+    for (int run = 0; run < 20; ++run) {
+      session.feedAndRun(vendor);
+      float values[4] = {};
+      session.read({TensorKind::Blob, "y", vendor, 0, 0}, values, 4);
+      EXPECT_EQ(values[3], float(7 + i));
+    }
+  });
+}
+
 TEST_F(ManySessionsTest, RequestsComeFromAnotherThread) {
   Session session(plan);
   TrainerOptions training;
