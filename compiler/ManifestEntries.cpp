@@ -1,12 +1,8 @@
 //===- ManifestEntries.cpp - Feeds and sinks in a plan file ---------------===//
 #include "compiler/ManifestBuilder.h"
 
-#include "formats/Error.h"
-
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/MLIRContext.h"
-
-#include <google/protobuf/text_format.h>
 
 #include "compiler/ManifestInterface.cpp.inc"
 
@@ -22,14 +18,8 @@ struct FeedEntry : ManifestInterface::ExternalModel<FeedEntry, FeedOp> {
   void addToManifest(Operation *op, ManifestBuilder &builder,
                      plan::Program &program) const {
     auto feed = cast<FeedOp>(op);
-    brew::caffe::LayerParameter layer;
-    if (!google::protobuf::TextFormat::ParseFromString(feed.getConfig().str(),
-                                                       &layer))
-      throw brew::Error(brew::ExitStatus::Bug,
-                        "layer " + feed.getLayer().str() +
-                            " has an unreadable configuration");
     plan::Feed *to = program.add_feeds();
-    to->set_layer(layer.SerializeAsString());
+    to->set_layer(feed.getConfig().getLayer().SerializeAsString());
     to->set_folder(feed.getFolder().str());
     to->set_source_location(brew::compiler::placeOf(feed.getLoc()));
     for (Value value : feed.getBuffers())

@@ -14,8 +14,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
-#include <google/protobuf/text_format.h>
-
 #include <array>
 #include <optional>
 
@@ -245,12 +243,7 @@ struct BuildFeedKernels : brew::impl::BuildFeedKernelsBase<BuildFeedKernels> {
 
 private:
   void build(planir::FeedOp feed, SymbolTable &symbols) {
-    caffe::LayerParameter layer;
-    if (!google::protobuf::TextFormat::ParseFromString(feed.getConfig().str(),
-                                                       &layer)) {
-      feed.emitError("its configuration is unreadable");
-      return signalPassFailure();
-    }
+    const caffe::LayerParameter &layer = feed.getConfig().getLayer();
     auto data = feed.getBuffers()[0].getDefiningOp<planir::BufferOp>();
     auto buffer = cast<MemRefType>(data.getType());
     if (buffer.getRank() != 4 || !isa<FloatType>(buffer.getElementType()))

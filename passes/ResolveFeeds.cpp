@@ -9,9 +9,6 @@
 
 #include "mlir/IR/Builders.h"
 
-#include <google/protobuf/io/tokenizer.h>
-#include <google/protobuf/text_format.h>
-
 #include <filesystem>
 #include <set>
 
@@ -25,11 +22,6 @@ using namespace brew::ir;
 namespace caffe = brew::caffe;
 
 namespace {
-
-/// Keeps the text parser from printing; the pass reports in its own words.
-struct SilentCollector : google::protobuf::io::ErrorCollector {
-  void AddError(int, int, const std::string &) override {}
-};
 
 struct ResolveFeeds : brew::impl::ResolveFeedsBase<ResolveFeeds> {
   using ResolveFeedsBase::ResolveFeedsBase;
@@ -74,13 +66,10 @@ private:
       return;
     }
     try {
-      caffe::LayerParameter layer;
-      google::protobuf::TextFormat::Parser parser;
-      SilentCollector silent;
-      parser.RecordErrorsTo(&silent);
-      if (!parser.ParseFromString(feed.getConfig().str(), &layer) ||
-          layer.top_size() != static_cast<int>(feed.getNumResults()))
-        throw brew::badInput("config is no LayerParameter with these tops");
+      // The options change it.
+      caffe::LayerParameter layer = feed.getConfig().getLayer();
+      if (layer.top_size() != static_cast<int>(feed.getNumResults()))
+        throw brew::badInput("config is of a layer with other tops");
       std::vector<std::string> folders;
       std::error_code error;
       if (std::filesystem::current_path(error) != feed.getFolder().str())
@@ -88,7 +77,8 @@ private:
       const auto shapes = brew::feedShapes(layer, folders, given);
       for (auto [value, shape] : llvm::zip_equal(feed.getValues(), shapes))
         value.setType(RankedTensorType::get(shape, elementOf(value)));
-      feed.setConfig(layer.ShortDebugString());
+      feed.setConfigAttr(
+          brew::planir::FeedConfigAttr::get(&getContext(), layer));
     } catch (const brew::Error &error) {
       fail(feed, error, who);
     }

@@ -8,18 +8,19 @@
 #define BREW_CORE_TD
 
 include "dialects/Brew/BrewLayer.td"
+include "dialects/Plan/PlanBase.td"
 
 def Brew_FeedOp : Brew_Op<"feed"> {
   let summary = "A layer that brings data in";
   let description = [{
-    `kind` is the layer's type (Data, HDF5Data, Input, DummyData ...), `config`
-    the whole LayerParameter in text form, `folder` where its prototxt lies.
+    `kind` is the layer's type (formats/FeedKinds.h), `config` the whole
+    LayerParameter, `folder` where its prototxt lies.
     The runtime's readers fill the results before the program runs.
   }];
   let arguments = (ins StrAttr:$layer, StrArrayAttr:$tops, StrAttr:$kind,
-    StrAttr:$config, StrAttr:$folder);
+    Plan_FeedConfigAttr:$config, StrAttr:$folder);
   let results = (outs Variadic<AnyTensor>:$values);
-  let assemblyFormat = "$layer $kind attr-dict `:` type($values)";
+  let assemblyFormat = "$layer $kind custom<FeedDict>(attr-dict) `:` type($values)";
 }
 
 def Brew_ReLUOp : Brew_Elementwise<"relu", [ScalarInPlace]> {

@@ -4,6 +4,7 @@
 #include "dialects/Brew/LayerWords.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 #include "dialects/PartType.h"
+#include "dialects/Plan/PlanDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -15,6 +16,8 @@
 
 using namespace mlir;
 using namespace brew::ir;
+using brew::planir::parseFeedDict;
+using brew::planir::printFeedDict;
 
 #include "dialects/Brew/BrewDialect.cpp.inc"
 #include "dialects/Brew/BrewEnums.cpp.inc"

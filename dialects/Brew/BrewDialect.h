@@ -2,6 +2,8 @@
 //-*-===//
 #pragma once
 
+#include "dialects/Plan/PlanAttributes.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"

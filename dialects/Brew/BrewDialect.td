@@ -24,7 +24,8 @@ def Brew_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"
+    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
+    "::brew::planir::PlanDialect"
   ];
   let extraClassDeclaration = [{
     /// For the layer groups (layers/*.cpp), which register their operations

@@ -2,34 +2,11 @@
 #ifndef PLAN_TD
 #define PLAN_TD
 
-include "mlir/IR/OpBase.td"
-include "mlir/IR/EnumAttr.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "dialects/Plan/PlanBase.td"
 include "dialects/Plan/PlanInterfaces.td"
-
-def Plan_Dialect : Dialect {
-  let name = "plan";
-  let cppNamespace = "::brew::planir";
-  let useDefaultAttributePrinterParser = 1;
-  let summary = "Buffers with offsets and the ordered steps over them";
-  let description = [{
-    The last form before kernels are generated and the plan file is written; it
-    maps one to one onto the file's manifest. Every value is a buffer at a fixed
-    place of an arena, a memref whose strides are the layout.
-  }];
-}
-
-class Plan_I32Enum<string name, string summary, list<I32EnumAttrCase> cases>
-    : I32EnumAttr<name, summary, cases> {
-  let cppNamespace = "::brew::planir";
-  let genSpecializedAttr = 0;
-}
-class Plan_EnumAttr<EnumAttrInfo info, string mnemonic>
-    : EnumAttr<Plan_Dialect, info, mnemonic> {
-  let assemblyFormat = "$value";
-}
 
 // Numbered as brew.plan.ArenaKind in plan.proto.
 def Plan_ArenaKind : Plan_I32Enum<"ArenaKind", "What an arena holds", [
@@ -159,11 +136,12 @@ def Plan_FeedOp : Plan_Op<"feed"> {
     `pixels` names a kernel that makes the first buffer of bytes on the device, and
     `mean_dims` the mean that it subtracts; see PixelConversion in plan.proto.
   }];
-  let arguments = (ins StrAttr:$layer, StrAttr:$kind, StrAttr:$config, StrAttr:$folder,
+  let arguments = (ins StrAttr:$layer, StrAttr:$kind, Plan_FeedConfigAttr:$config,
+    StrAttr:$folder,
     Arg<Variadic<AnyMemRef>, "", [MemWrite]>:$buffers,
     OptionalAttr<FlatSymbolRefAttr>:$pixels,
     OptionalAttr<DenseI64ArrayAttr>:$mean_dims);
-  let assemblyFormat = "$layer $kind `(` $buffers `)` attr-dict `:` type($buffers)";
+  let assemblyFormat = "$layer $kind `(` $buffers `)` custom<FeedDict>(attr-dict) `:` type($buffers)";
 }
 
 def Plan_OutputOp : Plan_Op<"output", [ReachesHost]> {

@@ -1,6 +1,8 @@
 //===- PlanDialect.h - The plan dialect --------------------------*- C++ -*-===//
 #pragma once
 
+#include "dialects/Plan/PlanAttributes.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -13,7 +15,6 @@
 #include "llvm/ADT/BitVector.h"
 
 #include "dialects/Plan/PlanDialect.h.inc"
-#include "dialects/Plan/PlanEnums.h.inc"
 
 namespace brew::planir {
 /// What a program gives to whoever runs it.
@@ -23,7 +24,5 @@ struct HostResource : mlir::SideEffects::Resource::Base<HostResource> {
 } // namespace brew::planir
 
 #include "dialects/Plan/PlanInterfaces.h.inc"
-#define GET_ATTRDEF_CLASSES
-#include "dialects/Plan/PlanAttributes.h.inc"
 #define GET_OP_CLASSES
 #include "dialects/Plan/PlanOps.h.inc"

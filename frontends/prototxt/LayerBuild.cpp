@@ -95,18 +95,23 @@ OperationSpec &LayerBuild::slice(const std::string &name, int number) {
   return spec;
 }
 
+OperationSpec &LayerBuild::feed(caffe::LayerParameter config,
+                                const std::string &folder) {
+  return plain("feed")
+      .text("layer", layer.name())
+      .text("kind", config.type())
+      .text("folder", folder)
+      .add("config", std::move(config));
+}
+
 ValueRef LayerBuild::randomKey() {
   caffe::LayerParameter source;
   source.set_name(layer.name());
   source.set_type(formats::feedTypeOf(formats::FeedSource::RandomKey));
-  OperationSpec &feed = plain("feed");
-  feed.text("layer", layer.name())
-      .add("tops", std::vector<std::string>())
-      .text("kind", source.type())
-      .text("config", source.ShortDebugString())
-      .text("folder", "")
+  OperationSpec &key = feed(std::move(source), "");
+  key.add("tops", std::vector<std::string>())
       .saves(1, OperationSpec::Element::I32);
-  return feed.result(0);
+  return key.result(0);
 }
 
 void LayerBuild::checkLabels(ValueRef status, int labels) {

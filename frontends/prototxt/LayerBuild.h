@@ -47,7 +47,7 @@ struct OperationSpec {
   using Value =
       std::variant<int64_t, float, Flag, Enumerator, Literal, std::string,
                    std::vector<int64_t>, std::vector<float>, std::vector<bool>,
-                   std::vector<std::string>, Segments>;
+                   std::vector<std::string>, Segments, caffe::LayerParameter>;
   /// Element type of a result: the net's own, or an integer.
   enum class Element { Blob, I32 };
 
@@ -134,6 +134,9 @@ public:
   /// The operation of one bottom and its top, for layers that work on several
   /// one by one. Reads all parameters.
   OperationSpec &slice(const std::string &name, int number);
+  /// A feed of what `config` says, by its type and tops, whose files lie in
+  /// `folder`; results are said with `saves`, and tops with `giveTop`.
+  OperationSpec &feed(caffe::LayerParameter config, const std::string &folder);
   /// An operation without operands, results and attributes so far. Tops that
   /// it gives are said with `giveTop`.
   OperationSpec &plain(const std::string &name);

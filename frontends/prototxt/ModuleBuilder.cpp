@@ -109,6 +109,8 @@ Attribute ModuleBuilder::attributeOf(const OperationSpec::Value &value) {
               SmallVector<bool>(each.begin(), each.end()));
         else if constexpr (std::is_same_v<Type, OperationSpec::Segments>)
           return b.getDenseI32ArrayAttr(each);
+        else if constexpr (std::is_same_v<Type, caffe::LayerParameter>)
+          return planir::FeedConfigAttr::get(b.getContext(), each);
         else
           return b.getStrArrayAttr(
               SmallVector<StringRef>(each.begin(), each.end()));

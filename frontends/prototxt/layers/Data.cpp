@@ -110,18 +110,13 @@ void buildFeed(LayerBuild &l) {
     data.clear_mirror();
     data.clear_force_encoded_color();
   }
-  OperationSpec &op = l.plain("feed");
+  OperationSpec &op = l.feed(std::move(config), l.folder);
   std::vector<std::string> names;
   for (int i = 0; i < l.tops(); ++i) {
     names.push_back(l.graph.blobs[l.entry.tops[i]].name);
     l.giveTop(op.result(i));
   }
-  op.text("layer", l.layer.name())
-      .add("tops", names)
-      .text("kind", l.layer.type())
-      .text("config", config.ShortDebugString())
-      .text("folder", l.folder)
-      .saves(l.tops());
+  op.add("tops", names).saves(l.tops());
 }
 
 } // namespace

@@ -121,13 +121,8 @@ ValueRef infogainFromFile(LayerBuild &l) {
   config.set_type(formats::feedTypeOf(formats::FeedSource::Matrix));
   config.add_top(l.layer.name() + " infogain matrix");
   *config.mutable_infogain_loss_param() = l.layer.infogain_loss_param();
-  OperationSpec &feed = l.plain("feed");
-  feed.text("layer", l.layer.name())
-      .add("tops", std::vector<std::string>())
-      .text("kind", config.type())
-      .text("config", config.ShortDebugString())
-      .text("folder", l.folder)
-      .saves(1);
+  OperationSpec &feed = l.feed(std::move(config), l.folder);
+  feed.add("tops", std::vector<std::string>()).saves(1);
   return feed.result(0);
 }
 

@@ -13,8 +13,8 @@ brew.param @conv.1 : tensor<4xf64, #brew.layout<0>> {layer = "conv", index = 1 :
 
 // CHECK-LABEL: brew.program @forward_backward train differentiate attributes {blobs = {x = array<i64: 1, 2>}, caffe_bytes = 16 : i64, params = {conv = [array<i64: 2, 3>]}} {
 brew.program @forward_backward train differentiate attributes {blobs = {x = array<i64: 1, 2>}, params = {conv = [array<i64: 2, 3>]}, caffe_bytes = 16 : i64} {
-  // CHECK: %[[X:.*]]:2 = brew.feed "in" "Data" {config = "text", folder = "/a b", tops = ["x", "l"]} : tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<1xf32>
-  %x, %l = brew.feed "in" "Data" {config = "text", folder = "/a b", tops = ["x", "l"]} : tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<1xf32>
+  // CHECK: %[[X:.*]]:2 = brew.feed "in" "Data" {config = "name: 'in'", folder = "/a b", tops = ["x", "l"]} : tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<1xf32>
+  %x, %l = brew.feed "in" "Data" {config = "name: 'in'", folder = "/a b", tops = ["x", "l"]} : tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<1xf32>
   // CHECK: %[[W:.*]] = brew.param_value @conv.0 : tensor<2x2x3x3xf32>
   %w = brew.param_value @conv.0 : tensor<2x2x3x3xf32>
   // CHECK: %[[B:.*]] = brew.param_gradient @conv.1 : tensor<2xf32>

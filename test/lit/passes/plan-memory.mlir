@@ -18,8 +18,8 @@
 // CHECK-LABEL: plan.program @chain attributes {arena_bytes = 896 : i64, caffe_bytes = 77 : i64, lower_bound_bytes = 896 : i64, test_phase}
 brew.program @chain test attributes {caffe_bytes = 77 : i64} {
   // CHECK-NEXT: %[[X:.*]] = plan.buffer "x" @transient[0] live [0, 0] : memref<10x10xf32>
-  // CHECK-NEXT: plan.feed "in" "Data"(%[[X]]) {config = "text", folder = "where"}
-  %x = brew.feed "in" "Data" {config = "text", folder = "where", tops = ["x"]} : tensor<10x10xf32>
+  // CHECK-NEXT: plan.feed "in" "Data"(%[[X]]) {config = "name: 'in'", folder = "where"}
+  %x = brew.feed "in" "Data" {config = "name: 'in'", folder = "where", tops = ["x"]} : tensor<10x10xf32>
   %w = brew.param_value @w : tensor<10x10xf32>
   // The feed's bytes are not overwritten: a second run would miss nothing, but
   // a reader may already fill them.

@@ -53,6 +53,6 @@ brew.program @too_many train {
 // -----
 
 brew.program @config train {
-  // expected-error @below {{layer 'in' (Input): config is no LayerParameter with these tops}}
-  %a = brew.feed "in" "Input" {config = "no_field: 1", folder = ".", tops = ["x"]} : tensor<*xf32>
+  // expected-error @below {{layer 'in' (Input): config is of a layer with other tops}}
+  %a = brew.feed "in" "Input" {config = "name: 'in' type: 'Input' top: 'x' top: 'y'", folder = ".", tops = ["x"]} : tensor<*xf32>
 }

@@ -1,0 +1,81 @@
+//===- FeedConfig.cpp - Settings of layers that bring data in -------------===//
+#include "dialects/Plan/FeedConfigStorage.h"
+#include "dialects/Plan/PlanDialect.h"
+
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/text_format.h>
+
+using namespace mlir;
+namespace caffe = brew::caffe;
+using namespace brew::planir;
+using brew::planir::detail::FeedConfigAttrStorage;
+
+/// Keeps the text parser from printing; who verifies reports.
+namespace {
+struct SilentCollector : google::protobuf::io::ErrorCollector {
+  void AddError(int, int, const std::string &) override {}
+};
+} // namespace
+
+static bool parseText(StringRef text, caffe::LayerParameter &layer) {
+  google::protobuf::TextFormat::Parser parser;
+  SilentCollector silent;
+  parser.RecordErrorsTo(&silent);
+  return parser.ParseFromString(text.str(), &layer);
+}
+
+FeedConfigAttrStorage *
+FeedConfigAttrStorage::construct(AttributeStorageAllocator &allocator,
+                                 const KeyTy &key) {
+  auto *storage = new (allocator.allocate<FeedConfigAttrStorage>())
+      FeedConfigAttrStorage(allocator.copyInto(key));
+  parseText(key, storage->layer);
+  return storage;
+}
+
+LogicalResult
+FeedConfigAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                       StringRef text) {
+  caffe::LayerParameter layer;
+  if (!parseText(text, layer))
+    return emitError() << "a feed's configuration is no LayerParameter";
+  return success();
+}
+
+FeedConfigAttr FeedConfigAttr::get(MLIRContext *context,
+                                   const caffe::LayerParameter &layer) {
+  return get(context, StringRef(layer.ShortDebugString()));
+}
+
+const brew::caffe::LayerParameter &FeedConfigAttr::getLayer() const {
+  return getImpl()->layer;
+}
+
+static constexpr llvm::StringLiteral kConfig = "config";
+
+ParseResult brew::planir::parseFeedDict(OpAsmParser &parser,
+                                        NamedAttrList &attributes) {
+  SMLoc at = parser.getCurrentLocation();
+  if (parser.parseOptionalAttrDict(attributes))
+    return failure();
+  auto text = dyn_cast_or_null<StringAttr>(attributes.get(kConfig));
+  if (!text)
+    return success();
+  auto config =
+      FeedConfigAttr::getChecked([&] { return parser.emitError(at); },
+                                 parser.getContext(), text.getValue());
+  if (!config)
+    return failure();
+  attributes.set(kConfig, config);
+  return success();
+}
+
+void brew::planir::printFeedDict(OpAsmPrinter &printer, Operation *,
+                                 DictionaryAttr attributes) {
+  NamedAttrList shown(attributes);
+  shown.erase("layer");
+  shown.erase("kind");
+  if (auto config = dyn_cast_or_null<FeedConfigAttr>(shown.get(kConfig)))
+    shown.set(kConfig, StringAttr::get(config.getContext(), config.getText()));
+  printer << shown.getDictionary(attributes.getContext());
+}

@@ -1,0 +1,27 @@
+//===- PlanAttributes.h - Attributes of the plan dialect ---------*- C++
+//-*-===//
+#pragma once
+
+#include "mlir/IR/Attributes.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/OpImplementation.h"
+
+namespace brew::caffe {
+class LayerParameter;
+} // namespace brew::caffe
+namespace brew::planir::detail {
+struct FeedConfigAttrStorage;
+} // namespace brew::planir::detail
+
+#include "dialects/Plan/PlanEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Plan/PlanAttributes.h.inc"
+
+namespace brew::planir {
+/// The attributes of a feed behind its layer and kind; its configuration stands
+/// there as a string.
+mlir::ParseResult parseFeedDict(mlir::OpAsmParser &parser,
+                                mlir::NamedAttrList &attributes);
+void printFeedDict(mlir::OpAsmPrinter &printer, mlir::Operation *feed,
+                   mlir::DictionaryAttr attributes);
+} // namespace brew::planir
