@@ -2,40 +2,34 @@
 #include "compiler/cuda/CudaBody.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
 namespace brew::compiler {
 
-/// Expressions up to this length stay part of the one that uses them.
+/// Expressions up to this length stay part of the one that uses them: without
+/// names, so that equal kernels of other blobs are alike.
 static constexpr size_t kInlined = 56;
-
-static bool isAtom(StringRef text) {
-  return llvm::all_of(
-      text, [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; });
-}
 
 /// Whether an operation's expression needs no parentheses as an operand: a
 /// name, a number, or nothing but a conversion from 16 bits.
-static bool isPrimary(Operation &op, StringRef text) {
-  return isAtom(text) || (isa<arith::ExtFOp>(op) && text.ends_with(")") &&
-                          !text.starts_with("("));
+static bool isPrimary(Operation &op, const CudaCode &code) {
+  return code.isWord() || (isa<arith::ExtFOp>(op) && code.isCall());
 }
 
-std::string CudaBody::address(const Linear &linear,
-                              ArrayRef<std::string> loops) {
-  std::string sum;
+CudaCode CudaBody::address(const Linear &linear, ArrayRef<CudaCode> loops) {
+  CudaCode sum;
   for (auto [coef, loop] : llvm::zip(linear.coefs, loops)) {
-    if (coef == 0 || loop == "0")
+    if (coef == 0)
       continue;
-    std::string term = isAtom(loop) ? loop : "(" + loop + ")";
+    CudaCode term = loop.isWord() ? loop : CudaCode::group(loop);
     if (coef != 1)
       term += " * " + std::to_string(coef);
-    sum += (sum.empty() ? "" : " + ") + term;
+    sum = sum.empty() ? term : sum + " + " + term;
   }
   if (sum.empty())
-    return std::to_string(linear.constant);
+    return linear.constant < 0 ? CudaCode(std::to_string(linear.constant))
+                               : CudaCode::word(linear.constant);
   if (linear.constant)
     sum += (linear.constant < 0 ? " - " : " + ") +
            std::to_string(std::abs(linear.constant));
@@ -49,20 +43,19 @@ CudaBody::packKey(unsigned argument, const Linear &address) {
   return {argument, key};
 }
 
-std::string CudaBody::kept(unsigned nest, unsigned result,
-                           const std::string &local) {
+CudaCode CudaBody::kept(unsigned nest, unsigned result, const CudaCode &local) {
   const Output &output = part.nests[nest].outputs[result];
-  const std::string &name = values.names[nest][result];
+  const CudaCode &name = values.names[nest][result];
   switch (schedule.nests[nest].places[result]) {
   case Place::Variable:
     return name;
   case Place::Array:
-    return name + "[" + local + "]";
+    return CudaCode::element(name, local);
   case Place::Shared: {
     bool oneTeam = schedule.team == text.threads;
     std::string begin =
         oneTeam ? "" : "team * " + std::to_string(output.localSize) + " + ";
-    return name + "[" + begin + local + "]";
+    return CudaCode::element(name, begin + local);
   }
   case Place::Buffer:
     break;
@@ -70,8 +63,8 @@ std::string CudaBody::kept(unsigned nest, unsigned result,
   return {};
 }
 
-std::string CudaBody::load(const Source &source, const std::string &address,
-                           const std::string &local) {
+CudaCode CudaBody::load(const Source &source, const CudaCode &address,
+                        const CudaCode &local) {
   if (source.kind == Source::Kind::Constant)
     return text.scalars.literal(source.constant);
   unsigned argument = source.argument;
@@ -81,15 +74,15 @@ std::string CudaBody::load(const Source &source, const std::string &address,
     argument = part.nests[source.nest].outputs[source.result].arguments.front();
   }
   const CudaArgument &buffer = text.arguments[argument];
-  return buffer.name + "[" + address + "]";
+  return CudaCode::element(buffer.name, address);
 }
 
-std::string CudaBody::load(const Access &access, ArrayRef<std::string> loops) {
+CudaCode CudaBody::load(const Access &access, ArrayRef<CudaCode> loops) {
   if (access.source.kind == Source::Kind::Argument) {
     auto found =
         values.packs.find(packKey(access.source.argument, access.address));
     if (found != values.packs.end())
-      return found->second + "[k]";
+      return CudaCode::element(found->second, CudaCode::word("k"));
   }
   return load(access.source, address(access.address, loops),
               address(access.local, loops));
@@ -105,22 +98,26 @@ CudaBody::Operand CudaBody::operand(Value value) {
   return {text.scalars.literal(constant.getValue()), true};
 }
 
-CudaBody::Operand CudaBody::named(Value value, const std::string &expression,
-                                  bool atomic) {
+CudaBody::Operand CudaBody::named(Value value, const CudaCode &expression,
+                                  bool isPrimary) {
   // What is only widened gets its name then.
-  if (isAtom(expression) ||
-      (value.hasOneUse() && (expression.size() <= kInlined ||
+  if (expression.isWord() ||
+      (value.hasOneUse() && (expression.width(CudaStyle::Plain) <= kInlined ||
                              isa<arith::ExtFOp>(*value.user_begin()))))
-    return {expression, atomic};
-  std::string name = text.names.numbered("v");
-  text.lines.line("const " + text.scalars.type(value.getType()) + " " + name +
-                  " = " + expression + ";");
-  return {name, true};
+    return {expression, isPrimary};
+  return {variable(value.getType(), expression), true};
 }
 
-SmallVector<std::string> CudaBody::iterate(const Nest &nest,
-                                           ArrayRef<std::string> loops,
-                                           ArrayRef<std::string> accumulated) {
+CudaCode CudaBody::variable(Type type, const CudaCode &value) {
+  CudaCode name = text.numbered("v");
+  text.lines.line("const " + text.scalars.type(type) + " " + name + " = " +
+                  value + ";");
+  return name;
+}
+
+SmallVector<CudaCode> CudaBody::iterate(const Nest &nest,
+                                        ArrayRef<CudaCode> loops,
+                                        ArrayRef<CudaCode> accumulated) {
   operands.clear();
   linalg::GenericOp op = nest.op;
   for (auto [input, argument] : llvm::zip(nest.inputs, op.getRegionInputArgs()))
@@ -128,7 +125,7 @@ SmallVector<std::string> CudaBody::iterate(const Nest &nest,
       operands[argument] = named(argument, load(*input, loops), true);
   for (auto [argument, name] : llvm::zip(op.getRegionOutputArgs(), accumulated))
     if (!name.empty())
-      operands[argument] = {name, isAtom(name)};
+      operands[argument] = {name, name.isWord()};
 
   for (Operation &inner : nest.body()->without_terminator()) {
     if (isa<arith::ConstantOp>(inner))
@@ -137,37 +134,36 @@ SmallVector<std::string> CudaBody::iterate(const Nest &nest,
     if (auto position = dyn_cast<linalg::IndexOp>(inner)) {
       // Absent where only addresses, which have it already, depended on it.
       if (const auto &linear = nest.indices[position.getDim()]) {
-        std::string at = address(*linear, loops);
-        operands[result] = named(result, at, isAtom(at));
+        CudaCode at = address(*linear, loops);
+        operands[result] = named(result, at, at.isWord());
       }
       continue;
     }
     if (auto extract = dyn_cast<tensor::ExtractOp>(inner)) {
       const Extract &access = nest.extracts.find(&inner)->second;
-      std::string at = address(access.address, loops),
-                  local = address(access.local, loops);
-      auto add = [](std::string &sum, int64_t stride, const std::string &i) {
+      CudaCode at = address(access.address, loops),
+               local = address(access.local, loops);
+      auto add = [](CudaCode &sum, int64_t stride, const CudaCode &i) {
         if (stride == 0)
           return;
-        sum = sum == "0" ? "" : sum + " + ";
-        sum += stride == 1 ? i : i + " * " + std::to_string(stride);
+        CudaCode term = stride == 1 ? i : i + " * " + std::to_string(stride);
+        sum = sum.isZero() ? term : sum + " + " + term;
       };
       for (auto [stride, localStride, index] : llvm::zip(
                access.strides, access.localStrides, extract.getIndices())) {
         if (stride == 0 && localStride == 0)
           continue;
-        std::string i = operand(index).primary();
+        CudaCode i = operand(index).primary();
         add(at, stride, i);
         add(local, localStride, i);
       }
       operands[result] = named(result, load(access.source, at, local), true);
       continue;
     }
-    SmallVector<std::string> texts;
+    SmallVector<CudaCode> codes;
     for (Value value : inner.getOperands())
-      texts.push_back(operand(value).primary());
-    std::optional<std::string> expression =
-        text.scalars.expression(inner, texts);
+      codes.push_back(operand(value).primary());
+    std::optional<CudaCode> expression = text.scalars.expression(inner, codes);
     if (!expression)
       refuse(part.kernel, "there is no CUDA code for " +
                               inner.getName().getStringRef().str());
@@ -175,32 +171,27 @@ SmallVector<std::string> CudaBody::iterate(const Nest &nest,
         named(result, *expression, isPrimary(inner, *expression));
   }
 
-  SmallVector<std::string> results;
+  SmallVector<CudaCode> results;
   for (Value value : nest.body()->getTerminator()->getOperands()) {
-    Operand result = operand(value);
+    CudaCode result = operand(value).code;
     // Accumulators are assigned one after the other: a result that reads one
     // that is assigned before needs a name.
     bool readsEarlier = false;
     for (unsigned i = 0; i < results.size(); ++i)
-      readsEarlier |= !accumulated.empty() && !accumulated[i].empty() &&
-                      result.text.find(accumulated[i]) != std::string::npos;
-    if (readsEarlier) {
-      std::string name = text.names.numbered("v");
-      text.lines.line("const " + text.scalars.type(value.getType()) + " " +
-                      name + " = " + result.text + ";");
-      result.text = name;
-    }
-    results.push_back(result.text);
+      readsEarlier |= !accumulated.empty() && result.reads(accumulated[i]);
+    results.push_back(readsEarlier ? variable(value.getType(), result)
+                                   : result);
   }
   return results;
 }
 
-void CudaBody::storeToBuffers(const Output &output, ArrayRef<std::string> loops,
-                              const std::string &value) {
+void CudaBody::storeToBuffers(const Output &output, ArrayRef<CudaCode> loops,
+                              const CudaCode &value) {
   for (unsigned argument : output.arguments) {
     const CudaArgument &buffer = text.arguments[argument];
-    text.lines.line(buffer.name + "[" + address(output.address, loops) +
-                    "] = " + value + ";");
+    text.lines.line(
+        CudaCode::element(buffer.name, address(output.address, loops)) + " = " +
+        value + ";");
   }
 }
 

@@ -7,20 +7,20 @@ using namespace mlir;
 
 namespace brew::compiler {
 
-std::optional<std::string> CudaScalars::comparison(Operation &op,
-                                                   ArrayRef<std::string> x) {
+std::optional<CudaCode> CudaScalars::comparison(Operation &op,
+                                                ArrayRef<CudaCode> x) {
   auto binary = [&](const char *sign) { return x[0] + sign + x[1]; };
   auto negated = [&](const char *sign) {
-    return "!(" + x[0] + sign + x[1] + ")";
+    return "!" + CudaCode::group(x[0] + sign + x[1]);
   };
   if (auto compare = dyn_cast<arith::CmpFOp>(op)) {
-    std::string ordered = x[0] + " == " + x[0] + " && " + x[1] + " == " + x[1];
-    std::string differs = x[0] + " < " + x[1] + " || " + x[0] + " > " + x[1];
+    CudaCode ordered = x[0] + " == " + x[0] + " && " + x[1] + " == " + x[1];
+    CudaCode differs = x[0] + " < " + x[1] + " || " + x[0] + " > " + x[1];
     switch (compare.getPredicate()) {
     case arith::CmpFPredicate::AlwaysFalse:
-      return "false";
+      return CudaCode::word("false");
     case arith::CmpFPredicate::AlwaysTrue:
-      return "true";
+      return CudaCode::word("true");
     case arith::CmpFPredicate::OEQ:
       return binary(" == ");
     case arith::CmpFPredicate::OGT:
@@ -36,7 +36,7 @@ std::optional<std::string> CudaScalars::comparison(Operation &op,
     case arith::CmpFPredicate::ORD:
       return ordered;
     case arith::CmpFPredicate::UEQ:
-      return "!(" + differs + ")";
+      return "!" + CudaCode::group(differs);
     case arith::CmpFPredicate::UGT:
       return negated(" <= ");
     case arith::CmpFPredicate::UGE:
@@ -48,7 +48,7 @@ std::optional<std::string> CudaScalars::comparison(Operation &op,
     case arith::CmpFPredicate::UNE:
       return binary(" != ");
     case arith::CmpFPredicate::UNO:
-      return "!(" + ordered + ")";
+      return "!" + CudaCode::group(ordered);
     }
   }
   auto compare = dyn_cast<arith::CmpIOp>(op);

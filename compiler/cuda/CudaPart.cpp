@@ -42,10 +42,8 @@ void PartEmitter::nameKept() {
       values.names.back().emplace_back();
       if (place == Place::Buffer)
         continue;
-      std::string wanted = layer && lines.hasComments ? layer.str() + "_value"
-                                                      : std::string("value");
-      std::string &name = values.names.back().back() =
-          text.names.unique(wanted);
+      CudaCode &name = values.names.back().back() =
+          text.unique(layer ? layer.str() + "_value" : "value", "value");
       if (place == Place::Shared)
         text.shared.push_back(
             "BREW_SHARED(" + text.scalars.type(output.element) + ", " + name +
@@ -56,34 +54,34 @@ void PartEmitter::nameKept() {
   }
 }
 
-void PartEmitter::unravel(const std::string &counter, ArrayRef<unsigned> which,
-                          const Nest &nest, SmallVectorImpl<std::string> &at,
+void PartEmitter::unravel(const CudaCode &counter, ArrayRef<unsigned> which,
+                          const Nest &nest, SmallVectorImpl<CudaCode> &at,
                           StringRef prefix, int64_t lastExtent,
-                          const std::string &lastName) {
-  std::string rest = counter;
+                          const CudaCode &lastName) {
+  CudaCode rest = counter;
   for (unsigned i = which.size(); i-- > 0;) {
     bool last = i + 1 == which.size();
     int64_t extent = nest.loops[which[i]].extent;
     if (last && lastExtent)
       extent = lastExtent;
-    std::string name =
-        last && !lastName.empty() ? lastName : text.names.numbered(prefix);
-    std::string value = rest;
+    CudaCode name =
+        last && !lastName.empty() ? lastName : text.numbered(prefix);
+    CudaCode value = rest;
     if (i > 0)
       value += " % " + text.count(extent);
     if (last && lastExtent)
-      value = (i > 0 ? "(" + value + ")" : value) + " * " +
+      value = (i > 0 ? CudaCode::group(value) : value) + " * " +
               text.count(schedule.pack);
     lines.line("const " + text.index() + " " + name + " = " + value + ";");
     at[which[i]] = name;
     if (i == 0)
       continue;
-    std::string quotient = rest + " / " + text.count(extent);
+    CudaCode quotient = rest + " / " + text.count(extent);
     if (i == 1) {
       rest = quotient;
       continue;
     }
-    std::string next = text.names.numbered("q");
+    CudaCode next = text.numbered("q");
     lines.line("const " + text.counter() + " " + next + " = " + quotient + ";");
     rest = next;
   }
@@ -92,9 +90,9 @@ void PartEmitter::unravel(const std::string &counter, ArrayRef<unsigned> which,
 bool PartEmitter::enterPoint() {
   int64_t perBlock = text.threads / schedule.team,
           points = schedule.points / schedule.pack;
-  std::string block = "blockIdx.x";
+  CudaCode block = CudaCode::word("blockIdx.x");
   if (schedule.firstBlock)
-    block = "(" + block + " - " + text.count(schedule.firstBlock) + ")";
+    block = CudaCode::group(block + " - " + text.count(schedule.firstBlock));
   if (text.prelude.wide)
     block = "(unsigned long long)" + block;
   if (isTeam()) {
@@ -115,7 +113,7 @@ bool PartEmitter::enterPoint() {
       lines.open("if (team == 0u)");
     return guarded;
   }
-  std::string point = block;
+  CudaCode point = block;
   if (perBlock != 1)
     point += " * " + text.count(perBlock) + " + " +
              (isTeam() ? "team" : "threadIdx.x");
@@ -127,17 +125,17 @@ bool PartEmitter::enterPoint() {
   const Nest &first = part.nests.front();
   gridAt.resize(part.grid);
   if (schedule.pack > 1) {
-    packBegin = text.names.numbered("i");
-    unravel("point", grid, first, gridAt, "i",
+    packBegin = text.numbered("i");
+    unravel(CudaCode::word("point"), grid, first, gridAt, "i",
             first.loops[part.grid - 1].extent / schedule.pack, packBegin);
   } else {
-    unravel("point", grid, first, gridAt, "i");
+    unravel(CudaCode::word("point"), grid, first, gridAt, "i");
   }
   return guarded;
 }
 
-SmallVector<std::string> PartEmitter::startOf(const Nest &nest) {
-  SmallVector<std::string> at(gridAt);
+SmallVector<CudaCode> PartEmitter::startOf(const Nest &nest) {
+  SmallVector<CudaCode> at(gridAt);
   at.resize(nest.loops.size());
   return at;
 }
@@ -207,16 +205,16 @@ void PartEmitter::copyOut() {
         sync();
       first = false;
       const NestSchedule &inner = schedule.nests[n];
-      SmallVector<std::string> at = startOf(nest);
+      SmallVector<CudaCode> at = startOf(nest);
       unsigned opened = 1;
       if (!isTeam()) {
         opened = openLoops(inner.parallel, nest, at, "j");
       } else if (inner.values == 1) {
         lines.open("if (lane == 0u)");
       } else {
-        std::string position = text.names.numbered("p");
-        openLoop(position, text.counter(), "lane", text.count(inner.values),
-                 text.count(schedule.team));
+        CudaCode position = text.numbered("p");
+        openLoop(position, text.counter(), CudaCode::word("lane"),
+                 text.count(inner.values), schedule.team);
         unravel(position, inner.parallel, nest, at, "j");
       }
       body.storeToBuffers(output, at,

@@ -25,14 +25,14 @@ private:
   void nameKept();
   /// Declares variables for the iteration `counter` of the loops `which`
   /// together; the last one's may be called otherwise.
-  void unravel(const std::string &counter, llvm::ArrayRef<unsigned> which,
-               const Nest &nest, llvm::SmallVectorImpl<std::string> &at,
+  void unravel(const CudaCode &counter, llvm::ArrayRef<unsigned> which,
+               const Nest &nest, llvm::SmallVectorImpl<CudaCode> &at,
                llvm::StringRef prefix, int64_t lastExtent = 0,
-               const std::string &lastName = "");
+               const CudaCode &lastName = {});
   /// Finds the thread's grid point. Returns whether a block was opened for
   /// threads that have one.
   bool enterPoint();
-  llvm::SmallVector<std::string> startOf(const Nest &nest);
+  llvm::SmallVector<CudaCode> startOf(const Nest &nest);
   void commentOn(const Nest &nest);
   void sync();
   /// Waits for the team where this nest reads what other lanes have written, or
@@ -63,45 +63,42 @@ private:
   // CudaPartThread.cpp
   /// What the results hold before the first iteration; empty where the body
   /// does not read them.
-  llvm::SmallVector<std::string> initials(const Nest &nest,
-                                          llvm::ArrayRef<std::string> at);
-  void openLoop(const std::string &name, const std::string &type,
-                const std::string &begin, const std::string &end,
-                const std::string &step);
+  llvm::SmallVector<CudaCode> initials(const Nest &nest,
+                                       llvm::ArrayRef<CudaCode> at);
+  void openLoop(const CudaCode &name, const std::string &type,
+                const CudaCode &begin, const CudaCode &end, int64_t step = 1);
   /// Loops `which`, one inside the other.
   unsigned openLoops(llvm::ArrayRef<unsigned> which, const Nest &nest,
-                     llvm::SmallVectorImpl<std::string> &at,
+                     llvm::SmallVectorImpl<CudaCode> &at,
                      llvm::StringRef prefix);
   void closeLoops(unsigned count);
   /// Declares accumulators with what they start from.
-  llvm::SmallVector<std::string>
-  declareAccumulators(const Nest &nest, llvm::ArrayRef<std::string> start);
-  void assign(llvm::ArrayRef<std::string> names,
-              llvm::ArrayRef<std::string> texts);
+  llvm::SmallVector<CudaCode>
+  declareAccumulators(const Nest &nest, llvm::ArrayRef<CudaCode> start);
+  void assign(llvm::ArrayRef<CudaCode> names, llvm::ArrayRef<CudaCode> results);
   /// All reductions of one value, in order. Returns the accumulators.
-  llvm::SmallVector<std::string>
+  llvm::SmallVector<CudaCode>
   reduceInOrder(const Nest &nest, llvm::ArrayRef<unsigned> reductions,
-                llvm::SmallVectorImpl<std::string> &at);
+                llvm::SmallVectorImpl<CudaCode> &at);
   /// Results of one place of a nest: into variables, arrays, buffers.
-  void store(unsigned n, llvm::ArrayRef<std::string> at,
-             llvm::SmallVector<std::string> texts,
-             bool declareVariables = true);
+  void store(unsigned n, llvm::ArrayRef<CudaCode> at,
+             llvm::SmallVector<CudaCode> results, bool declareVariables = true);
   /// One thread does the whole nest of its grid point.
   void emitThreadNest(unsigned n);
 
   // CudaPartTeam.cpp
   /// A value that changes nothing where partial results are combined.
-  std::string neutral(const Output &output, Combine combine,
-                      const std::string &initial);
-  std::string combined(const Output &output, Combine combine,
-                       const std::string &a, const std::string &b);
+  CudaCode neutral(const Output &output, Combine combine,
+                   const CudaCode &initial);
+  CudaCode combined(const Output &output, Combine combine, const CudaCode &a,
+                    const CudaCode &b);
   /// Combines `name` over groups of `lanes` lanes; every lane gets the result.
-  void combineLanes(const Output &output, Combine combine,
-                    const std::string &name, unsigned lanes, bool repeats);
+  void combineLanes(const Output &output, Combine combine, const CudaCode &name,
+                    unsigned lanes, bool repeats);
   void emitTeamNest(unsigned n);
   /// Values that every lane has: variables for all, the rest by lane 0.
-  void storeOnce(unsigned n, llvm::ArrayRef<std::string> at,
-                 llvm::SmallVector<std::string> texts);
+  void storeOnce(unsigned n, llvm::ArrayRef<CudaCode> at,
+                 llvm::SmallVector<CudaCode> results);
   /// Groups of lanes share the reduction of a value each.
   void emitSharedReduction(unsigned n);
   static bool isZero(const Source &source);
@@ -109,11 +106,12 @@ private:
   Part &part;
   const PartSchedule &schedule;
   CudaText &text;
-  CudaLines &lines;
+  CudaStatements &lines;
   CudaValues values;
   CudaBody body;
-  llvm::SmallVector<std::string> gridAt;
-  std::string packBegin, lastOrigin;
+  llvm::SmallVector<CudaCode> gridAt;
+  CudaCode packBegin;
+  std::string lastOrigin;
   /// Since the team last waited: results written, arguments read.
   std::set<std::pair<unsigned, unsigned>> written;
   std::set<unsigned> readArguments;

@@ -22,22 +22,24 @@ void PartEmitter::emitPack() {
       if (!isNew)
         continue;
       const CudaArgument &buffer = text.arguments[input->source.argument];
-      entry->second = text.names.unique(buffer.name + "_pack");
-      SmallVector<std::string> at = startOf(nest);
+      entry->second = text.derived(buffer.name, "_pack");
+      SmallVector<CudaCode> at = startOf(nest);
       at[last] = packBegin;
-      lines.line("const " + packType(buffer.element) + " " + entry->second +
-                 " = BREW_LOAD(" + packType(buffer.element) + ", " +
-                 buffer.name + ", " + body.address(input->address, at) + ");");
+      lines.line(
+          "const " + packType(buffer.element) + " " + entry->second + " = " +
+          CudaCode::call("BREW_LOAD", {packType(buffer.element), buffer.name,
+                                       body.address(input->address, at)}) +
+          ";");
     }
   // [nest][result][buffer]
-  std::vector<std::vector<std::vector<std::string>>> results;
+  std::vector<std::vector<std::vector<CudaCode>>> results;
   for (Nest &nest : part.nests) {
     results.emplace_back();
     for (Output &output : nest.outputs) {
       results.back().emplace_back();
       for (unsigned argument : output.arguments) {
         const CudaArgument &buffer = text.arguments[argument];
-        std::string name = text.names.unique(buffer.name + "_result");
+        CudaCode name = text.derived(buffer.name, "_result");
         lines.line(packType(buffer.element) + " " + name + ";");
         results.back().back().push_back(name);
       }
@@ -45,23 +47,24 @@ void PartEmitter::emitPack() {
   }
   lines.line("#pragma unroll");
   lines.open("for (int k = 0; k < " + std::to_string(schedule.pack) + "; ++k)");
-  std::string index = text.names.numbered("i");
+  CudaCode index = text.numbered("i");
   lines.line("const " + text.index() + " " + index + " = " + packBegin +
              " + k;");
   gridAt[last] = index;
   for (auto [n, nest] : llvm::enumerate(part.nests)) {
     commentOn(nest);
-    SmallVector<std::string> at = startOf(nest);
-    SmallVector<std::string> texts = body.iterate(nest, at, initials(nest, at));
+    SmallVector<CudaCode> at = startOf(nest);
+    SmallVector<CudaCode> computed = body.iterate(nest, at, initials(nest, at));
     for (auto [r, output] : llvm::enumerate(nest.outputs)) {
-      std::string value = texts[r];
+      CudaCode value = computed[r];
       if (schedule.nests[n].places[r] == Place::Variable) {
         lines.line("const " + text.scalars.type(output.element) + " " +
                    values.names[n][r] + " = " + value + ";");
         value = values.names[n][r];
       }
       for (auto [argument, name] : llvm::zip(output.arguments, results[n][r]))
-        lines.line(name + "[k] = " + value + ";");
+        lines.line(CudaCode::element(name, CudaCode::word("k")) + " = " +
+                   value + ";");
     }
   }
   lines.close();
@@ -70,10 +73,11 @@ void PartEmitter::emitPack() {
     for (auto [r, output] : llvm::enumerate(nest.outputs))
       for (auto [argument, name] : llvm::zip(output.arguments, results[n][r])) {
         const CudaArgument &buffer = text.arguments[argument];
-        lines.line("BREW_STORE(" + packType(buffer.element) + ", " +
-                   buffer.name + ", " +
-                   body.address(output.address, startOf(nest)) + ", " + name +
-                   ");");
+        lines.line(CudaCode::call("BREW_STORE",
+                                  {packType(buffer.element), buffer.name,
+                                   body.address(output.address, startOf(nest)),
+                                   name}) +
+                   ";");
       }
 }
 

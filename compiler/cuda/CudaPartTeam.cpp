@@ -7,17 +7,17 @@ using namespace mlir;
 
 namespace brew::compiler {
 
-std::string PartEmitter::neutral(const Output &output, Combine combine,
-                                 const std::string &initial) {
+CudaCode PartEmitter::neutral(const Output &output, Combine combine,
+                              const CudaCode &initial) {
   if (combine == Combine::Maximum || combine == Combine::SelectMaximum)
     return initial; // the larger of equal values is no other
   return isa<FloatType>(output.element)
              ? text.scalars.literal(output.element, 0)
-             : "0";
+             : CudaCode::word("0");
 }
 
-std::string PartEmitter::combined(const Output &output, Combine combine,
-                                  const std::string &a, const std::string &b) {
+CudaCode PartEmitter::combined(const Output &output, Combine combine,
+                               const CudaCode &a, const CudaCode &b) {
   switch (combine) {
   case Combine::Maximum:
     return text.scalars.maximum(output.element, a, b);
@@ -26,7 +26,7 @@ std::string PartEmitter::combined(const Output &output, Combine combine,
            text.scalars.loaded(output.element, a) + " ? " + b + " : " + a;
   case Combine::First:
     text.prelude.helpers.insert("brewFirst");
-    return "brewFirst(" + a + ", " + b + ")";
+    return CudaCode::call("brewFirst", {a, b});
   case Combine::Sum:
   case Combine::None:
     break;
@@ -35,38 +35,40 @@ std::string PartEmitter::combined(const Output &output, Combine combine,
 }
 
 void PartEmitter::combineLanes(const Output &output, Combine combine,
-                               const std::string &name, unsigned lanes,
+                               const CudaCode &name, unsigned lanes,
                                bool repeats) {
   std::string type = text.scalars.type(output.element);
   unsigned inWarp = std::min(lanes, kWarp);
   lines.line("#pragma unroll");
   lines.open("for (unsigned offset = " + std::to_string(inWarp / 2) +
              "u; offset > 0u; offset /= 2u)");
-  std::string other = text.names.numbered("v");
-  lines.line("const " + type + " " + other + " = BREW_SHUFFLE_XOR(" + name +
-             ", offset);");
+  CudaCode other = text.numbered("v");
+  lines.line("const " + type + " " + other + " = " +
+             CudaCode::call("BREW_SHUFFLE_XOR", {name, "offset"}) + ";");
   lines.line(name + " = " + combined(output, combine, name, other) + ";");
   lines.close();
   if (lanes <= kWarp)
     return;
   unsigned warps = text.threads / kWarp, inGroup = lanes / kWarp;
-  std::string shared = text.names.unique("partial");
+  CudaCode shared = text.unique("partial", "partial");
   text.shared.push_back("BREW_SHARED(" + type + ", " + shared + ", " +
                         std::to_string(warps) + ");");
   lines.open("if (lane % 32u == 0u)");
-  lines.line(shared + "[lane / 32u] = " + name + ";");
+  lines.line(CudaCode::element(shared, "lane / 32u") + " = " + name + ";");
   lines.close();
   lines.line("BREW_SYNC();");
   std::string first = inGroup == warps
                           ? "0u"
                           : "lane / " + std::to_string(lanes) + "u * " +
                                 std::to_string(inGroup) + "u";
-  lines.line(name + " = " + shared + "[" + first + "];");
+  lines.line(name + " = " + CudaCode::element(shared, first) + ";");
   lines.open("for (unsigned offset = 1u; offset < " + std::to_string(inGroup) +
              "u; ++offset)");
-  other = text.names.numbered("v");
-  lines.line("const " + type + " " + other + " = " + shared + "[" +
-             (first == "0u" ? "" : first + " + ") + "offset];");
+  other = text.numbered("v");
+  lines.line("const " + type + " " + other + " = " +
+             CudaCode::element(shared, (first == "0u" ? "" : first + " + ") +
+                                           std::string("offset")) +
+             ";");
   lines.line(name + " = " + combined(output, combine, name, other) + ";");
   lines.close();
   // Before another round overwrites what slower lanes still read.
@@ -79,23 +81,21 @@ void PartEmitter::emitTeamNest(unsigned n) {
   if (inner.lanes > 1)
     return emitSharedReduction(n);
   const Nest &nest = part.nests[n];
-  SmallVector<std::string> at = startOf(nest);
+  SmallVector<CudaCode> at = startOf(nest);
   bool serial = inner.iterations > 1;
   if (inner.values == 1) {
     if (!serial) {
       // Every lane knows it, one stores it.
-      SmallVector<std::string> texts =
-          body.iterate(nest, at, initials(nest, at));
-      return storeOnce(n, at, texts);
+      return storeOnce(n, at, body.iterate(nest, at, initials(nest, at)));
     }
     lines.open("if (lane == 0u)");
     store(n, at, reduceInOrder(nest, inner.reductions, at));
     lines.close();
     return;
   }
-  std::string position = text.names.numbered("p");
-  openLoop(position, text.counter(), "lane", text.count(inner.values),
-           text.count(schedule.team));
+  CudaCode position = text.numbered("p");
+  openLoop(position, text.counter(), CudaCode::word("lane"),
+           text.count(inner.values), schedule.team);
   unravel(position, inner.parallel, nest, at, "j");
   store(n, at,
         serial ? reduceInOrder(nest, inner.reductions, at)
@@ -103,8 +103,8 @@ void PartEmitter::emitTeamNest(unsigned n) {
   lines.close();
 }
 
-void PartEmitter::storeOnce(unsigned n, ArrayRef<std::string> at,
-                            SmallVector<std::string> texts) {
+void PartEmitter::storeOnce(unsigned n, ArrayRef<CudaCode> at,
+                            SmallVector<CudaCode> results) {
   const Nest &nest = part.nests[n];
   const NestSchedule &inner = schedule.nests[n];
   bool stores = false;
@@ -112,12 +112,12 @@ void PartEmitter::storeOnce(unsigned n, ArrayRef<std::string> at,
     bool variable = inner.places[r] == Place::Variable;
     stores |=
         !variable || (!output.arguments.empty() && !output.overwritesRead);
-    std::string name = variable ? values.names[n][r] : text.names.numbered("v");
-    if (name == texts[r])
+    CudaCode name = variable ? values.names[n][r] : text.numbered("v");
+    if (results[r].isName(name))
       continue;
     lines.line("const " + text.scalars.type(output.element) + " " + name +
-               " = " + texts[r] + ";");
-    texts[r] = name;
+               " = " + results[r] + ";");
+    results[r] = name;
   }
   if (!stores)
     return;
@@ -134,9 +134,9 @@ void PartEmitter::storeOnce(unsigned n, ArrayRef<std::string> at,
   for (auto [r, output] : llvm::enumerate(nest.outputs)) {
     if (inner.places[r] == Place::Shared || inner.places[r] == Place::Array)
       lines.line(body.kept(n, r, body.address(output.local, at)) + " = " +
-                 texts[r] + ";");
+                 results[r] + ";");
     if (!output.overwritesRead)
-      body.storeToBuffers(output, at, texts[r]);
+      body.storeToBuffers(output, at, results[r]);
   }
   lines.close();
 }
@@ -144,28 +144,28 @@ void PartEmitter::storeOnce(unsigned n, ArrayRef<std::string> at,
 void PartEmitter::emitSharedReduction(unsigned n) {
   const Nest &nest = part.nests[n];
   const NestSchedule &inner = schedule.nests[n];
-  SmallVector<std::string> at = startOf(nest);
+  SmallVector<CudaCode> at = startOf(nest);
   unsigned groups = schedule.team / inner.lanes;
   bool repeats = inner.values > groups, partial = inner.values % groups != 0;
-  std::string position;
+  CudaCode position;
   if (repeats) {
-    std::string round = text.names.numbered("p");
+    CudaCode round = text.numbered("p");
     openLoop(round, text.counter(), text.count(0), text.count(inner.values),
-             text.count(groups));
+             groups);
     position = round + " + ";
   }
   std::string lanes = std::to_string(inner.lanes) + "u";
   bool single = groups == 1;
-  std::string lane = single ? "lane" : "lane % " + lanes;
-  std::string value;
+  CudaCode lane = single ? "lane" : "lane % " + lanes;
+  CudaCode value;
   if (inner.values > 1) {
-    value = text.names.numbered("p");
+    value = text.numbered("p");
     lines.line("const " + text.counter() + " " + value + " = " + position +
                (single ? "0u" : "lane / " + lanes) + ";");
     if (partial) {
       // Lanes without a value of their own compute along with the last one.
-      std::string clamped = text.names.numbered("p");
-      std::string limit = text.count(inner.values - 1);
+      CudaCode clamped = text.numbered("p");
+      CudaCode limit = text.count(inner.values - 1);
       lines.line("const " + text.counter() + " " + clamped + " = " + value +
                  " < " + limit + " ? " + value + " : " + limit + ";");
       unravel(clamped, inner.parallel, nest, at, "j");
@@ -173,26 +173,28 @@ void PartEmitter::emitSharedReduction(unsigned n) {
       unravel(value, inner.parallel, nest, at, "j");
     }
   }
-  SmallVector<std::string> initial = initials(nest, at), start;
+  SmallVector<CudaCode> initial = initials(nest, at), start;
   for (auto [r, output] : llvm::enumerate(nest.outputs))
     start.push_back(neutral(output, inner.combine[r], initial[r]));
-  SmallVector<std::string> names = declareAccumulators(nest, start);
-  std::string reduction = text.names.numbered("r");
+  SmallVector<CudaCode> names = declareAccumulators(nest, start);
+  CudaCode reduction = text.numbered("r");
   openLoop(reduction, text.counter(), lane, text.count(inner.iterations),
-           text.count(inner.lanes));
+           inner.lanes);
   unravel(reduction, inner.reductions, nest, at, "r");
   assign(names, body.iterate(nest, at, names));
   lines.close();
   for (auto [r, output] : llvm::enumerate(nest.outputs)) {
     combineLanes(output, inner.combine[r], names[r], inner.lanes, repeats);
-    if (start[r] != initial[r] && !isZero(output.initial->source))
+    bool isMaximum = inner.combine[r] == Combine::Maximum ||
+                     inner.combine[r] == Combine::SelectMaximum;
+    if (!isMaximum && !isZero(output.initial->source))
       lines.line(names[r] + " = " +
                  combined(output, inner.combine[r], initial[r], names[r]) +
                  ";");
   }
   if (inner.values == 1 && single)
     return storeOnce(n, at, names);
-  std::string mine = single ? "lane == 0u" : lane + " == 0u";
+  CudaCode mine = single ? "lane == 0u" : lane + " == 0u";
   if (inner.values == 1)
     mine = "lane == 0u";
   else if (partial)

@@ -5,31 +5,30 @@ using namespace mlir;
 
 namespace brew::compiler {
 
-SmallVector<std::string> PartEmitter::initials(const Nest &nest,
-                                               ArrayRef<std::string> at) {
-  SmallVector<std::string> texts;
+SmallVector<CudaCode> PartEmitter::initials(const Nest &nest,
+                                            ArrayRef<CudaCode> at) {
+  SmallVector<CudaCode> values;
   for (const Output &output : nest.outputs)
-    texts.push_back(output.initial ? body.load(*output.initial, at) : "");
-  return texts;
+    values.push_back(output.initial ? body.load(*output.initial, at)
+                                    : CudaCode());
+  return values;
 }
 
-void PartEmitter::openLoop(const std::string &name, const std::string &type,
-                           const std::string &begin, const std::string &end,
-                           const std::string &step) {
-  std::string next = step == "1" || step == "1u" || step == "1ull"
-                         ? "++" + name
-                         : name + " += " + step;
+void PartEmitter::openLoop(const CudaCode &name, const std::string &type,
+                           const CudaCode &begin, const CudaCode &end,
+                           int64_t step) {
+  CudaCode next = step == 1 ? "++" + name : name + " += " + text.count(step);
   lines.open("for (" + type + " " + name + " = " + begin + "; " + name + " < " +
              end + "; " + next + ")");
 }
 
 unsigned PartEmitter::openLoops(ArrayRef<unsigned> which, const Nest &nest,
-                                SmallVectorImpl<std::string> &at,
+                                SmallVectorImpl<CudaCode> &at,
                                 StringRef prefix) {
   for (unsigned loop : which) {
-    at[loop] = text.names.numbered(prefix);
+    at[loop] = text.numbered(prefix);
     openLoop(at[loop], text.index(), "0",
-             std::to_string(nest.loops[loop].extent), "1");
+             std::to_string(nest.loops[loop].extent));
   }
   return which.size();
 }
@@ -39,52 +38,45 @@ void PartEmitter::closeLoops(unsigned count) {
     lines.close();
 }
 
-SmallVector<std::string>
-PartEmitter::declareAccumulators(const Nest &nest,
-                                 ArrayRef<std::string> start) {
-  SmallVector<std::string> names;
+SmallVector<CudaCode>
+PartEmitter::declareAccumulators(const Nest &nest, ArrayRef<CudaCode> start) {
+  SmallVector<CudaCode> names;
   for (auto [output, value] : llvm::zip(nest.outputs, start)) {
-    names.push_back(text.names.numbered("a"));
+    names.push_back(text.numbered("a"));
     lines.line(text.scalars.type(output.element) + " " + names.back() + " = " +
                value + ";");
   }
   return names;
 }
 
-void PartEmitter::assign(ArrayRef<std::string> names,
-                         ArrayRef<std::string> texts) {
-  for (auto [name, value] : llvm::zip(names, texts))
-    if (name != value)
+void PartEmitter::assign(ArrayRef<CudaCode> names, ArrayRef<CudaCode> results) {
+  for (auto [name, value] : llvm::zip(names, results))
+    if (!value.isName(name))
       lines.line(name + " = " + value + ";");
 }
 
-SmallVector<std::string>
+SmallVector<CudaCode>
 PartEmitter::reduceInOrder(const Nest &nest, ArrayRef<unsigned> reductions,
-                           SmallVectorImpl<std::string> &at) {
-  SmallVector<std::string> names =
-      declareAccumulators(nest, initials(nest, at));
+                           SmallVectorImpl<CudaCode> &at) {
+  SmallVector<CudaCode> names = declareAccumulators(nest, initials(nest, at));
   unsigned opened = openLoops(reductions, nest, at, "r");
   assign(names, body.iterate(nest, at, names));
   closeLoops(opened);
   return names;
 }
 
-void PartEmitter::store(unsigned n, ArrayRef<std::string> at,
-                        SmallVector<std::string> texts, bool declareVariables) {
+void PartEmitter::store(unsigned n, ArrayRef<CudaCode> at,
+                        SmallVector<CudaCode> results, bool declareVariables) {
   const Nest &nest = part.nests[n];
   // A result must not read what storing another one has overwritten.
-  if (texts.size() > 1)
-    for (auto [output, value] : llvm::zip(nest.outputs, texts))
-      if (value.find('[') != std::string::npos) {
-        std::string name = text.names.numbered("v");
-        lines.line("const " + text.scalars.type(output.element) + " " + name +
-                   " = " + value + ";");
-        value = name;
-      }
+  if (results.size() > 1)
+    for (auto [output, value] : llvm::zip(nest.outputs, results))
+      if (value.readsElement())
+        value = body.variable(output.element, value);
   for (auto [r, output] : llvm::enumerate(nest.outputs)) {
-    std::string value = texts[r];
+    CudaCode value = results[r];
     if (schedule.nests[n].places[r] != Place::Buffer) {
-      std::string target = body.kept(n, r, body.address(output.local, at));
+      CudaCode target = body.kept(n, r, body.address(output.local, at));
       bool variable = schedule.nests[n].places[r] == Place::Variable;
       lines.line((variable && declareVariables
                       ? "const " + text.scalars.type(output.element) + " "
@@ -102,9 +94,11 @@ void PartEmitter::emitThreadNest(unsigned n) {
   const NestSchedule &inner = schedule.nests[n];
   for (auto [r, output] : llvm::enumerate(nest.outputs))
     if (inner.places[r] == Place::Array)
-      lines.line(text.scalars.type(output.element) + " " + values.names[n][r] +
-                 "[" + std::to_string(output.localSize) + "];");
-  SmallVector<std::string> at = startOf(nest);
+      lines.line(text.scalars.type(output.element) + " " +
+                 CudaCode::element(values.names[n][r],
+                                   std::to_string(output.localSize)) +
+                 ";");
+  SmallVector<CudaCode> at = startOf(nest);
   unsigned opened = openLoops(inner.parallel, nest, at, "j");
   store(n, at,
         inner.reductions.empty() ? body.iterate(nest, at, initials(nest, at))

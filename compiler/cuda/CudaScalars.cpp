@@ -45,27 +45,27 @@ std::string CudaScalars::arithmeticType(Type type) const {
   return isHalf(type) ? "float" : this->type(type);
 }
 
-std::string CudaScalars::helper(const std::string &name,
-                                const std::string &arguments, Type type) {
+CudaCode CudaScalars::helper(const std::string &name,
+                             ArrayRef<CudaCode> arguments, Type type) {
   prelude.helpers.insert(name);
   bool narrow = type && (type.isInteger(8) || type.isInteger(16));
   std::string suffix =
       type ? "<" + (narrow ? "int" : arithmeticType(type)) + ">" : "";
-  return name + suffix + "(" + arguments + ")";
+  return CudaCode::call(name + suffix, arguments);
 }
 
-std::string CudaScalars::literal(Type type, double value) {
+CudaCode CudaScalars::literal(Type type, double value) {
   if (isHalf(type))
     return stored(type, literal(Float32Type::get(type.getContext()), value));
   bool isDouble = type.isF64();
   if (std::isnan(value))
     return helper(isDouble ? "brewDouble" : "brewFloat",
-                  isDouble ? "0x7ff8000000000000ull" : "0x7fc00000u");
+                  {isDouble ? "0x7ff8000000000000ull" : "0x7fc00000u"});
   if (std::isinf(value)) {
-    std::string magnitude =
+    CudaCode magnitude =
         helper(isDouble ? "brewDouble" : "brewFloat",
-               isDouble ? "0x7ff0000000000000ull" : "0x7f800000u");
-    return value < 0 ? "(-" + magnitude + ")" : magnitude;
+               {isDouble ? "0x7ff0000000000000ull" : "0x7f800000u"});
+    return value < 0 ? CudaCode::group("-" + magnitude) : magnitude;
   }
   char text[40];
   // The shortest text that reads back as the same value.
@@ -85,90 +85,76 @@ std::string CudaScalars::literal(Type type, double value) {
     result += ".0";
   if (!isDouble)
     result += "f";
-  return value < 0 ? "(" + result + ")" : result;
+  return value < 0 ? CudaCode::group(result) : CudaCode::word(result);
 }
 
-std::string CudaScalars::literal(TypedAttr value) {
+CudaCode CudaScalars::literal(TypedAttr value) {
   Type type = value.getType();
   if (auto number = dyn_cast<FloatAttr>(value))
     return literal(type, number.getValueAsDouble());
   auto number = cast<IntegerAttr>(value);
   if (type.isInteger(1))
-    return number.getValue().isZero() ? "false" : "true";
+    return CudaCode::word(number.getValue().isZero() ? "false" : "true");
   if (type.isInteger(8) || type.isInteger(16))
-    return std::to_string(number.getValue().getZExtValue());
+    return CudaCode::word(
+        static_cast<int64_t>(number.getValue().getZExtValue()));
   int64_t integer = number.getValue().getSExtValue();
   bool wide = type.isInteger(64) || (type.isIndex() && prelude.wide);
   if (integer == INT64_MIN)
-    return "(-9223372036854775807ll - 1)";
+    return CudaCode::group("-9223372036854775807ll - 1");
   if (!wide && integer == INT32_MIN)
-    return "(-2147483647 - 1)";
+    return CudaCode::group("-2147483647 - 1");
   std::string text = std::to_string(integer) + (wide ? "ll" : "");
-  return integer < 0 ? "(" + text + ")" : text;
+  return integer < 0 ? CudaCode::group(text) : CudaCode::word(text);
 }
 
-std::string CudaScalars::asUnsigned(Type type, const std::string &text) const {
+CudaCode CudaScalars::asUnsigned(Type type, const CudaCode &code) const {
   if (type.isIndex())
-    return (prelude.wide ? "(unsigned long long)" : "(unsigned)") + text;
+    return (prelude.wide ? "(unsigned long long)" : "(unsigned)") + code;
   if (type.isInteger(32))
-    return "(unsigned)" + text;
-  return type.isInteger(64) ? "(unsigned long long)" + text : text;
+    return "(unsigned)" + code;
+  return type.isInteger(64) ? "(unsigned long long)" + code : code;
 }
 
-std::string CudaScalars::asSigned(Type type, const std::string &text) const {
+CudaCode CudaScalars::asSigned(Type type, const CudaCode &code) const {
   if (type.isInteger(1))
-    return "(-(int)" + text + ")";
+    return CudaCode::group("-(int)" + code);
   if (type.isInteger(8))
-    return "(signed char)" + text;
-  return type.isInteger(16) ? "(short)" + text : text;
+    return "(signed char)" + code;
+  return type.isInteger(16) ? "(short)" + code : code;
 }
 
 /// C++ computes with `int` what is narrower.
-std::string CudaScalars::narrowed(Type type, const std::string &text) const {
+CudaCode CudaScalars::narrowed(Type type, const CudaCode &code) const {
   if (type.isInteger(8) || type.isInteger(16))
-    return "(" + this->type(type) + ")(" + text + ")";
-  return text;
+    return "(" + this->type(type) + ")" + CudaCode::group(code);
+  return code;
 }
 
-/// `text` without parentheses around all of it.
-static std::string bare(const std::string &text) {
-  if (text.front() != '(' || text.back() != ')')
-    return text;
-  int depth = 0;
-  for (size_t i = 0; i + 1 < text.size(); ++i) {
-    depth += (text[i] == '(') - (text[i] == ')');
-    if (depth == 0)
-      return text;
-  }
-  return text.substr(1, text.size() - 2);
-}
-
-std::string CudaScalars::loaded(Type type, const std::string &text) {
+CudaCode CudaScalars::loaded(Type type, const CudaCode &code) {
   if (!isHalf(type))
-    return text;
+    return code;
   prelude.f16 |= type.isF16();
   prelude.bf16 |= type.isBF16();
-  return (type.isF16() ? "__half2float(" : "__bfloat162float(") + bare(text) +
-         ")";
+  return CudaCode::call(type.isF16() ? "__half2float" : "__bfloat162float",
+                        {code.bare()});
 }
 
-std::string CudaScalars::stored(Type type, const std::string &text) {
+CudaCode CudaScalars::stored(Type type, const CudaCode &code) {
   if (!isHalf(type))
-    return text;
+    return code;
   prelude.f16 |= type.isF16();
   prelude.bf16 |= type.isBF16();
-  return (type.isF16() ? "__float2half_rn(" : "__float2bfloat16_rn(") +
-         bare(text) + ")";
+  return CudaCode::call(
+      type.isF16() ? "__float2half_rn" : "__float2bfloat16_rn", {code.bare()});
 }
 
-std::string CudaScalars::maximum(Type type, const std::string &a,
-                                 const std::string &b) {
-  return stored(type, helper("brewMaximum",
-                             loaded(type, a) + ", " + loaded(type, b), type));
+CudaCode CudaScalars::maximum(Type type, const CudaCode &a, const CudaCode &b) {
+  return stored(
+      type, helper("brewMaximum", {loaded(type, a), loaded(type, b)}, type));
 }
 
-std::string CudaScalars::sum(Type type, const std::string &a,
-                             const std::string &b) {
+CudaCode CudaScalars::sum(Type type, const CudaCode &a, const CudaCode &b) {
   return stored(type, loaded(type, a) + " + " + loaded(type, b));
 }
 
@@ -216,8 +202,8 @@ static StringRef functionName(StringRef operation) {
       .Default({});
 }
 
-std::optional<std::string>
-CudaScalars::floatOperation(Operation &op, ArrayRef<std::string> x) {
+std::optional<CudaCode> CudaScalars::floatOperation(Operation &op,
+                                                    ArrayRef<CudaCode> x) {
   Type type = op.getResult(0).getType();
   bool noNaN = false;
   if (auto flags = dyn_cast<arith::ArithFastMathInterface>(op))
@@ -226,44 +212,46 @@ CudaScalars::floatOperation(Operation &op, ArrayRef<std::string> x) {
   std::string suffix = type.isF64() ? "" : "f";
   if (StringRef name = functionName(op.getName().getStringRef());
       !name.empty()) {
-    std::string arguments = bare(x[0]);
-    for (const std::string &argument : x.drop_front())
-      arguments += ", " + bare(argument);
-    return name.str() + suffix + "(" + arguments + ")";
+    SmallVector<CudaCode> arguments;
+    for (const CudaCode &argument : x)
+      arguments.push_back(argument.bare());
+    return CudaCode::call(name.str() + suffix, arguments);
   }
-  return llvm::TypeSwitch<Operation *, std::optional<std::string>>(&op)
+  return llvm::TypeSwitch<Operation *, std::optional<CudaCode>>(&op)
       .Case<arith::AddFOp>([&](auto) { return x[0] + " + " + x[1]; })
       .Case<arith::SubFOp>([&](auto) { return x[0] + " - " + x[1]; })
       .Case<arith::MulFOp>([&](auto) { return x[0] + " * " + x[1]; })
       .Case<arith::DivFOp>([&](auto) { return x[0] + " / " + x[1]; })
       .Case<arith::NegFOp>([&](auto) { return "-" + x[0]; })
       .Case<arith::MaximumFOp>([&](auto) {
-        return noNaN ? "fmax" + suffix + "(" + x[0] + ", " + x[1] + ")"
-                     : helper("brewMaximum", x[0] + ", " + x[1], type);
+        return noNaN ? CudaCode::call("fmax" + suffix, x)
+                     : helper("brewMaximum", x, type);
       })
       .Case<arith::MinimumFOp>([&](auto) {
-        return noNaN ? "fmin" + suffix + "(" + x[0] + ", " + x[1] + ")"
-                     : helper("brewMinimum", x[0] + ", " + x[1], type);
+        return noNaN ? CudaCode::call("fmin" + suffix, x)
+                     : helper("brewMinimum", x, type);
       })
       .Case<math::FPowIOp>([&](math::FPowIOp power) {
-        return "pow" + suffix + "(" + x[0] + ", (" + arithmeticType(type) +
-               ")" + asSigned(power.getRhs().getType(), x[1]) + ")";
+        return CudaCode::call(
+            "pow" + suffix,
+            {x[0], "(" + arithmeticType(type) + ")" +
+                       asSigned(power.getRhs().getType(), x[1])});
       })
       .Default(std::nullopt);
 }
 
-std::optional<std::string>
-CudaScalars::integerOperation(Operation &op, ArrayRef<std::string> x) {
+std::optional<CudaCode> CudaScalars::integerOperation(Operation &op,
+                                                      ArrayRef<CudaCode> x) {
   Type type = op.getResult(0).getType();
   bool isBool = type.isInteger(1);
   auto s = [&](unsigned i) { return asSigned(type, x[i]); };
   auto u = [&](unsigned i) { return asUnsigned(type, x[i]); };
-  auto select = [&](const std::string &condition) {
+  auto select = [&](const CudaCode &condition) {
     return condition + " ? " + x[0] + " : " + x[1];
   };
   /// The unsigned result of an operation, back in the variable's type.
-  auto back = [&](const std::string &text) {
-    return "(" + this->type(type) + ")(" + text + ")";
+  auto back = [&](const CudaCode &code) {
+    return "(" + this->type(type) + ")" + CudaCode::group(code);
   };
   // Integers wrap around in the IR, while a C++ compiler takes for granted that
   // signed ones never do; subscripts do not come near.
@@ -271,11 +259,11 @@ CudaScalars::integerOperation(Operation &op, ArrayRef<std::string> x) {
     if (type.isIndex())
       return x[0] + " " + sign + " " + x[1];
     bool narrow = type.isInteger(8) || type.isInteger(16);
-    std::string first = narrow ? "(unsigned)" + x[0] : u(0);
+    CudaCode first = narrow ? "(unsigned)" + x[0] : u(0);
     return back(first + " " + sign + " " + u(1));
   };
-  auto text =
-      llvm::TypeSwitch<Operation *, std::optional<std::string>>(&op)
+  auto code =
+      llvm::TypeSwitch<Operation *, std::optional<CudaCode>>(&op)
           .Case<arith::AddIOp>(
               [&](auto) { return isBool ? x[0] + " != " + x[1] : wrap("+"); })
           .Case<arith::SubIOp>(
@@ -287,14 +275,14 @@ CudaScalars::integerOperation(Operation &op, ArrayRef<std::string> x) {
           .Case<arith::DivUIOp>([&](auto) { return back(u(0) + " / " + u(1)); })
           .Case<arith::RemUIOp>([&](auto) { return back(u(0) + " % " + u(1)); })
           .Case<arith::CeilDivUIOp>([&](auto) {
-            return back("(" + u(0) + " + " + u(1) + " - 1) / " + u(1));
+            return back(CudaCode::group(u(0) + " + " + u(1) + " - 1") + " / " +
+                        u(1));
           })
           .Case<arith::FloorDivSIOp>([&](auto) {
-            return helper("brewFloorDivide", s(0) + ", " + s(1), type);
+            return helper("brewFloorDivide", {s(0), s(1)}, type);
           })
           .Case<arith::CeilDivSIOp>([&](auto) {
-            return "-" +
-                   helper("brewFloorDivide", "-" + s(0) + ", " + s(1), type);
+            return "-" + helper("brewFloorDivide", {"-" + s(0), s(1)}, type);
           })
           .Case<arith::AndIOp>(
               [&](auto) { return x[0] + (isBool ? " && " : " & ") + x[1]; })
@@ -317,19 +305,20 @@ CudaScalars::integerOperation(Operation &op, ArrayRef<std::string> x) {
           .Case<math::AbsIOp>(
               [&](auto) { return s(0) + " < 0 ? -" + s(0) + " : " + s(0); })
           .Default(std::nullopt);
-  if (text)
-    text = narrowed(type, *text);
-  return text;
+  if (code)
+    code = narrowed(type, *code);
+  return code;
 }
 
-std::optional<std::string> CudaScalars::conversion(Operation &op,
-                                                   const std::string &x) {
+std::optional<CudaCode> CudaScalars::conversion(Operation &op,
+                                                const CudaCode &x) {
   Type from = op.getOperand(0).getType(), to = op.getResult(0).getType();
   std::string target = "(" + arithmeticType(to) + ")";
-  auto truncated = [&](const std::string &text) {
-    return to.isInteger(1) ? "(" + text + " & 1) != 0" : target + text;
+  auto truncated = [&](const CudaCode &code) {
+    return to.isInteger(1) ? CudaCode::group(code + " & 1") + " != 0"
+                           : target + code;
   };
-  return llvm::TypeSwitch<Operation *, std::optional<std::string>>(&op)
+  return llvm::TypeSwitch<Operation *, std::optional<CudaCode>>(&op)
       // Operands of 16-bit types have been widened already.
       .Case<arith::ExtFOp>([&](auto) { return to.isF64() ? target + x : x; })
       .Case<arith::TruncFOp>(
@@ -353,26 +342,26 @@ std::optional<std::string> CudaScalars::conversion(Operation &op,
       .Default(std::nullopt);
 }
 
-std::optional<std::string>
-CudaScalars::expression(Operation &op, ArrayRef<std::string> operands) {
+std::optional<CudaCode> CudaScalars::expression(Operation &op,
+                                                ArrayRef<CudaCode> operands) {
   if (isa<arith::SelectOp>(op))
     return operands[0] + " ? " + operands[1] + " : " + operands[2];
   // 16-bit types are computed with as floats.
-  SmallVector<std::string> x;
-  for (auto [operand, text] : llvm::zip(op.getOperands(), operands))
-    x.push_back(loaded(operand.getType(), text));
+  SmallVector<CudaCode> x;
+  for (auto [operand, code] : llvm::zip(op.getOperands(), operands))
+    x.push_back(loaded(operand.getType(), code));
   Type type = op.getResult(0).getType();
-  std::optional<std::string> text;
+  std::optional<CudaCode> code;
   if (isa<arith::CmpFOp, arith::CmpIOp>(op))
     return comparison(op, x);
   if (op.getNumOperands() == 1)
-    text = conversion(op, x[0]);
-  if (!text)
-    text =
+    code = conversion(op, x[0]);
+  if (!code)
+    code =
         isa<FloatType>(type) ? floatOperation(op, x) : integerOperation(op, x);
-  if (text)
-    text = stored(type, *text);
-  return text;
+  if (code)
+    code = stored(type, *code);
+  return code;
 }
 
 } // namespace brew::compiler

@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "compiler/cuda/CudaTree.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
 
@@ -38,36 +40,34 @@ public:
 
   /// Type of a variable.
   std::string type(mlir::Type type) const;
-  std::string literal(mlir::TypedAttr value);
-  std::string literal(mlir::Type type, double value);
-  /// The expression for `op`, whose operands read `operands` (each atomic or
+  CudaCode literal(mlir::TypedAttr value);
+  CudaCode literal(mlir::Type type, double value);
+  /// The expression for `op`, whose operands are `operands` (each a word or
   /// in parentheses); nothing if the operation has no translation.
-  std::optional<std::string> expression(mlir::Operation &op,
-                                        llvm::ArrayRef<std::string> operands);
-  /// `text`, a value of type `type`, in the type that is computed in; and back.
-  std::string loaded(mlir::Type type, const std::string &text);
-  std::string stored(mlir::Type type, const std::string &text);
+  std::optional<CudaCode> expression(mlir::Operation &op,
+                                     llvm::ArrayRef<CudaCode> operands);
+  /// `code`, a value of type `type`, in the type that is computed in; and back.
+  CudaCode loaded(mlir::Type type, const CudaCode &code);
+  CudaCode stored(mlir::Type type, const CudaCode &code);
   /// The larger of two values; NaN if one is.
-  std::string maximum(mlir::Type type, const std::string &a,
-                      const std::string &b);
-  std::string sum(mlir::Type type, const std::string &a, const std::string &b);
+  CudaCode maximum(mlir::Type type, const CudaCode &a, const CudaCode &b);
+  CudaCode sum(mlir::Type type, const CudaCode &a, const CudaCode &b);
 
 private:
-  std::string helper(const std::string &name, const std::string &arguments,
-                     mlir::Type type = {});
+  CudaCode helper(const std::string &name, llvm::ArrayRef<CudaCode> arguments,
+                  mlir::Type type = {});
   /// Type of the values that operations on `type` compute.
   std::string arithmeticType(mlir::Type type) const;
-  std::string asSigned(mlir::Type type, const std::string &text) const;
-  std::string asUnsigned(mlir::Type type, const std::string &text) const;
-  std::string narrowed(mlir::Type type, const std::string &text) const;
-  std::optional<std::string> floatOperation(mlir::Operation &op,
-                                            llvm::ArrayRef<std::string> x);
-  std::optional<std::string> integerOperation(mlir::Operation &op,
-                                              llvm::ArrayRef<std::string> x);
-  std::optional<std::string> conversion(mlir::Operation &op,
-                                        const std::string &x);
-  std::optional<std::string> comparison(mlir::Operation &op,
-                                        llvm::ArrayRef<std::string> x);
+  CudaCode asSigned(mlir::Type type, const CudaCode &code) const;
+  CudaCode asUnsigned(mlir::Type type, const CudaCode &code) const;
+  CudaCode narrowed(mlir::Type type, const CudaCode &code) const;
+  std::optional<CudaCode> floatOperation(mlir::Operation &op,
+                                         llvm::ArrayRef<CudaCode> x);
+  std::optional<CudaCode> integerOperation(mlir::Operation &op,
+                                           llvm::ArrayRef<CudaCode> x);
+  std::optional<CudaCode> conversion(mlir::Operation &op, const CudaCode &x);
+  std::optional<CudaCode> comparison(mlir::Operation &op,
+                                     llvm::ArrayRef<CudaCode> x);
 
   CudaPrelude &prelude;
 };

@@ -1,37 +1,23 @@
-//===- CudaText.h - The text of one kernel, in the making --------*- C++
-//-*-===//
+//===- CudaText.h - The code of one kernel, in the making -------*- C++ -*-===//
 #pragma once
 
 #include "compiler/cuda/CudaNames.h"
 #include "compiler/cuda/CudaScalars.h"
 #include "compiler/cuda/CudaSchedule.h"
+#include "compiler/cuda/CudaTree.h"
 
-#include "llvm/ADT/Twine.h"
+#include <deque>
 
 namespace brew::compiler {
 
 /// An argument of a kernel function.
 struct CudaArgument {
-  std::string name;
+  CudaCode name;
   mlir::Type element;
   int64_t count = 0;
   bool read = false, written = false;
   /// It may share memory with another argument.
   bool aliased = false;
-};
-
-/// Lines of C++ with their indentation.
-class CudaLines {
-public:
-  void line(const llvm::Twine &text);
-  /// `text {`, then lines that are indented until close().
-  void open(const llvm::Twine &text);
-  void close(const llvm::Twine &rest = "");
-  /// A comment; nothing where the text is to be free of names.
-  void comment(const llvm::Twine &text);
-  bool hasComments = true;
-  unsigned depth = 1;
-  std::string text;
 };
 
 /// What the parts of a kernel write into.
@@ -41,11 +27,28 @@ struct CudaText {
 
   CudaPrelude prelude;
   CudaScalars scalars;
-  CudaNames names;
-  CudaLines lines;
+  CudaStatements lines;
   std::vector<CudaArgument> arguments;
-  std::vector<std::string> shared; ///< declarations of shared memory
-  unsigned threads = 1;            ///< of a block
+  std::vector<CudaCode> shared; ///< declarations of shared memory
+  unsigned threads = 1;         ///< of a block
+
+  /// An identifier like `wanted`, in plain text like `plain`, that was not
+  /// given before.
+  CudaCode unique(llvm::StringRef wanted, llvm::StringRef plain) {
+    symbols.push_back({names.unique(wanted), plainNames.unique(plain)});
+    return CudaCode::name(symbols.back());
+  }
+  /// The name of `argument` with `suffix`, or one like it.
+  CudaCode derived(const CudaCode &argument, const char *suffix) {
+    const CudaSymbol &symbol = *argument.symbol();
+    return unique(symbol.name + suffix, symbol.plain + suffix);
+  }
+  /// `prefix` and a number, for values that have no name of their own.
+  CudaCode numbered(llvm::StringRef prefix) {
+    std::string name = names.numbered(prefix);
+    symbols.push_back({name, name});
+    return CudaCode::name(symbols.back());
+  }
 
   /// C++ types of indices.
   std::string index() const { return prelude.wide ? "long long" : "int"; }
@@ -53,9 +56,13 @@ struct CudaText {
     return prelude.wide ? "unsigned long long" : "unsigned";
   }
   /// A number as a `counter`.
-  std::string count(int64_t value) const {
-    return std::to_string(value) + (prelude.wide ? "ull" : "u");
+  CudaCode count(int64_t value) const {
+    return CudaCode::word(std::to_string(value) + (prelude.wide ? "ull" : "u"));
   }
+
+private:
+  CudaNames names, plainNames;
+  std::deque<CudaSymbol> symbols; ///< where they stay
 };
 
 /// Appends the statements of `part` to `text`.

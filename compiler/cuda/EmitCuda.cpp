@@ -23,11 +23,8 @@ using Launches = llvm::StringMap<SmallVector<LaunchOp>>;
 
 class FunctionEmitter {
 public:
-  /// `names`: whether the text may tell where it comes from.
-  FunctionEmitter(KernelOp op, ArrayRef<LaunchOp> launches, bool names)
-      : op(op), launches(launches), hasNames(names), kernel(buildKernel(op)) {
-    text.lines.hasComments = names;
-  }
+  FunctionEmitter(KernelOp op, ArrayRef<LaunchOp> launches)
+      : op(op), launches(launches), kernel(buildKernel(op)) {}
 
   CudaKernel emit(targetir::GpuAttr gpu, unsigned team) {
     CudaSchedule schedule = scheduleForCuda(kernel, gpu, team);
@@ -38,11 +35,13 @@ public:
       for (const Nest &nest : part.nests)
         text.prelude.wide |= nest.iterations() >= (int64_t(1) << 32);
     CudaKernel result;
-    result.symbol = hasNames ? text.names.unique(op.getSymName()) : "kernel";
+    CudaCode symbol = text.unique(op.getSymName(), "kernel");
+    result.symbol = symbol.symbol()->name;
     describeArguments();
     emitParts(schedule);
-    result.text = head() + text.prelude.text() + "\n" +
-                  signature(result.symbol, schedule) + text.lines.text + "}\n";
+    CudaCode signature = signatureOf(symbol, schedule);
+    result.text = head() + print(signature, CudaStyle::Named);
+    result.canonical = print(signature, CudaStyle::Plain);
     result.argumentCount = kernel.arguments.size();
     result.blocks = static_cast<uint32_t>(schedule.blocks());
     if (schedule.blocks() > INT32_MAX)
@@ -68,15 +67,15 @@ private:
       for (const Nest &nest : part.nests)
         noteAccesses(nest);
     SmallVector<std::string> wanted(text.arguments.size(), "b");
-    if (hasNames && !launches.empty())
+    if (!launches.empty())
       for (auto [name, buffer] : llvm::zip(wanted, buffersOf(launches.front())))
         name = buffer.getName().str();
-    if (auto given = op.getArgumentNames(); hasNames && given)
+    if (auto given = op.getArgumentNames())
       for (auto [name, said] :
            llvm::zip_equal(wanted, given->getAsRange<StringAttr>()))
         name = said.str();
     for (auto [argument, name] : llvm::zip(text.arguments, wanted))
-      argument.name = text.names.unique(name);
+      argument.name = text.unique(name, "b");
     for (LaunchOp launch : launches) {
       SmallVector<BufferOp> buffers = buffersOf(launch);
       noteOverlaps(buffers);
@@ -135,33 +134,33 @@ private:
   }
 
   void emitParts(const CudaSchedule &schedule) {
-    bool several = kernel.parts.size() > 1;
     for (auto [i, part] : llvm::enumerate(kernel.parts)) {
       const PartSchedule &chosen = schedule.parts[i];
-      if (several && i == 0)
-        text.lines.open("if (blockIdx.x < " + std::to_string(chosen.blocks) +
-                        "u)");
+      bool last = i + 1 == kernel.parts.size();
+      CudaCode isMine =
+          last ? CudaCode()
+               : "if (blockIdx.x < " +
+                     std::to_string(chosen.firstBlock + chosen.blocks) + "u)";
+      if (i > 0)
+        text.lines.openElse(isMine);
+      else if (!last)
+        text.lines.open(isMine);
       emitCudaPart(kernel, part, chosen, text);
-      if (!several)
-        continue;
-      if (i + 1 == kernel.parts.size()) {
-        text.lines.close();
-        continue;
-      }
-      const PartSchedule &next = schedule.parts[i + 1];
-      bool last = i + 2 == kernel.parts.size();
-      --text.lines.depth;
-      text.lines.open(last ? "} else"
-                           : "} else if (blockIdx.x < " +
-                                 std::to_string(next.firstBlock + next.blocks) +
-                                 "u)");
     }
+    if (kernel.parts.size() > 1)
+      text.lines.close();
+  }
+
+  /// All but the comment at its head.
+  std::string print(const CudaCode &signature, CudaStyle style) {
+    std::string result = text.prelude.text() + "\n";
+    signature.print(result, style);
+    text.lines.print(result, style);
+    return result + "}\n";
   }
 
   /// Comment with the prototxt's layers and their places.
   std::string head() {
-    if (!hasNames)
-      return "";
     std::string result = "// Kernel " + op.getSymName().str() + ": layers";
     for (StringAttr layer : op.getLayers().getAsRange<StringAttr>())
       result += " '" + layer.str() + "'";
@@ -186,28 +185,27 @@ private:
     return result;
   }
 
-  std::string signature(const std::string &symbol,
-                        const CudaSchedule &schedule) {
-    std::string result = "BREW_KERNEL(" + symbol + ", " +
-                         std::to_string(schedule.threads) + ")(";
+  CudaCode signatureOf(const CudaCode &symbol, const CudaSchedule &schedule) {
+    CudaCode result = "BREW_KERNEL(" + symbol + ", " +
+                      std::to_string(schedule.threads) + ")(";
     for (auto [i, argument] : llvm::enumerate(text.arguments)) {
       const char *access =
           argument.aliased || (argument.read && argument.written) ? "BREW_INOUT"
           : argument.written                                      ? "BREW_OUT"
                                                                   : "BREW_IN";
-      result += (i ? ",\n    " : "\n    ") + std::string(access) + "(" +
-                storageType(argument.element) + ", " + argument.name + ", " +
-                std::to_string(argument.count) + ")";
+      result +=
+          (i ? ",\n    " : "\n    ") +
+          CudaCode::call(access, {storageType(argument.element), argument.name,
+                                  std::to_string(argument.count)});
     }
     result += ") {\n";
-    for (const std::string &declaration : text.shared)
+    for (const CudaCode &declaration : text.shared)
       result += "  " + declaration + "\n";
     return result;
   }
 
   KernelOp op;
   ArrayRef<LaunchOp> launches;
-  bool hasNames;
   Kernel kernel;
   CudaText text;
 };
@@ -226,11 +224,7 @@ std::vector<CudaKernel> emitCuda(ModuleOp module, unsigned team) {
   for (auto op : module.getOps<KernelOp>()) {
     OwningOpRef<KernelOp> folded = foldBodies(op);
     ArrayRef<LaunchOp> users = launches[op.getSymName()];
-    CudaKernel kernel =
-        FunctionEmitter(*folded, users, /*names=*/true).emit(gpu, team);
-    kernel.canonical =
-        FunctionEmitter(*folded, users, /*names=*/false).emit(gpu, team).text;
-    kernels.push_back(std::move(kernel));
+    kernels.push_back(FunctionEmitter(*folded, users).emit(gpu, team));
   }
   return kernels;
 }
