@@ -97,7 +97,7 @@ class Way {
 public:
   explicit Way(const std::string &step) {
     DialectRegistry registry;
-    compiler::registerAll(registry);
+    compiler::registerDialects(registry);
     registry.insert<TestDialect>();
     context.appendDialectRegistry(registry);
     context.loadAllAvailableDialects();
