@@ -208,6 +208,21 @@ std::shared_ptr<const PlanFile> PlanFile::fromBytes(std::string bytes,
   return file;
 }
 
+std::shared_ptr<const PlanFile>
+PlanFile::borrow(const void *bytes, std::size_t size, const std::string &name) {
+  if (reinterpret_cast<std::uintptr_t>(bytes) % 64 != 0)
+    throw Error(ExitStatus::Usage,
+                name + ": a plan that is used where it lies must begin at a "
+                       "multiple of 64 bytes");
+  std::shared_ptr<PlanFile> file(new PlanFile());
+  Impl &impl = *file->impl;
+  impl.path = name;
+  impl.bytes = static_cast<const std::byte *>(bytes);
+  impl.size = size;
+  impl.load();
+  return file;
+}
+
 const Manifest &PlanFile::manifest() const { return impl->manifest; }
 
 const std::byte *PlanFile::segment(std::uint32_t index) const {

@@ -25,6 +25,10 @@ public:
   /// The same over bytes in memory (copied); `name` is used in errors.
   static std::shared_ptr<const PlanFile> fromBytes(std::string bytes,
                                                    const std::string &name);
+  /// The same over bytes that stay where they are as long as the PlanFile.
+  /// Throws Error (2) unless they begin at a multiple of 64.
+  static std::shared_ptr<const PlanFile>
+  borrow(const void *bytes, std::size_t size, const std::string &name);
   ~PlanFile();
 
   const Manifest &manifest() const;

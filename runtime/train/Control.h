@@ -3,7 +3,7 @@
 // All of it may be called from any thread, while the trainer trains or not. A
 // trainer acts on requests between two iterations (stop and snapshot also
 // between two batches of a test) and, in training step by step, in update().
-// Signal handlers use SignalActions.h instead.
+// Signal handlers set a flag that an action source (Trainer.h) reads.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -5,14 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Log.h"
 #include "Session.h"
-
-#include "formats/Error.h"
-#include "formats/Hdf5.h"
-#include "runtime/ItemCounts.h"
-#include "runtime/data/Feeder.h"
-#include "runtime/log/Log.h"
-#include "runtime/weights/Layout.h"
 
 #include <memory>
 
@@ -27,125 +21,77 @@ struct Options {
   std::uint64_t seed = 0;
 };
 
-/// Hands `/inputs/BLOB` to the feeder; the number of values must fit. Blobs
+/// Hands `/inputs/BLOB` to the program; the number of values must fit. Blobs
 /// that the program does not take (it may have no use for them) are named in a
 /// warning; one that it takes and the file lacks is an error.
-void setInputs(runtime::Feeder &feeder, const std::string &path) {
-  formats::Hdf5Reader reader(path);
+void setInputs(Session &session, int program, const std::string &path) {
+  api::TensorFile file(path, BREW_READ);
   const std::string group = "/inputs/";
-  for (const std::string &name : reader.datasets("/inputs")) {
+  for (const std::string &name : file.list("/inputs")) {
     const std::string blob = name.substr(group.size());
-    if (!feeder.find(blob)) {
+    if (!session.findInput(program, blob)) {
       log::warning(log::site::brew, path + ": " + name +
                                         " is not used: the program has no "
                                         "input of this name");
       continue;
     }
-    const std::vector<double> values = reader.readDoubles(name);
-    feeder.set(blob, values.data(), static_cast<std::int64_t>(values.size()));
+    session.setInput(program, blob, file.read<double>(name));
   }
   std::string missing;
-  for (const std::string &blob : feeder.unset())
-    missing += (missing.empty() ? "" : ", ") + ("/inputs/" + blob);
+  for (std::size_t i = 0; i < session.inputs(program); ++i)
+    if (const brew_input input = session.input(program, i); input.needs_values)
+      missing += (missing.empty() ? "" : ", ") +
+                 ("/inputs/" + std::string(input.name));
   if (!missing.empty())
     throw badInput(path + ": lacks inputs of the program: " + missing);
 }
 
-class Writer {
-public:
-  Writer(runtime::Executor &planExecutor, const plan::Program &itsProgram,
-         const std::string &path)
-      : executor(planExecutor), program(itsProgram), file(path) {}
-
-  /// The first values of the buffer, as many as `dims` have.
-  void write(const std::string &name, std::uint32_t index,
-             const std::vector<std::int64_t> &dims) {
-    const plan::Buffer &buffer =
-        executor.manifest().buffers(static_cast<int>(index));
-    const auto count = static_cast<std::size_t>(plan::elementCount(buffer));
-    executor.read(index, [&](const std::byte *bytes) {
-      if (buffer.type() == plan::F64) {
-        std::vector<double> values(count);
-        runtime::load(buffer, bytes, values.data());
-        file.write(name, dims, values.data());
-      } else {
-        std::vector<float> values(count);
-        runtime::load(buffer, bytes, values.data());
-        file.write(name, dims, values.data());
-      }
-    });
-  }
-  void write(const std::string &name, const plan::NamedBuffer &named) {
-    write(name, named.buffer_index(),
-          runtime::dimsAfterRun(executor.manifest(), program, executor,
-                                named.name(), named.buffer_index()));
-  }
-  void commit() { file.commit(); }
-
-private:
-  runtime::Executor &executor;
-  const plan::Program &program;
-  formats::Hdf5Writer file;
-};
-
-/// Whether `named` is a parameter's gradient, LAYER/INDEX. The buffer alone
-/// does not tell: a blob's gradient may lie in the same one (a bias as large as
-/// its bottom).
-bool isParameterGradient(const plan::Manifest &manifest,
-                         const plan::NamedBuffer &named) {
-  for (const plan::Parameter &parameter : manifest.parameters())
-    if (parameter.has_gradient_buffer_index() &&
-        parameter.gradient_buffer_index() == named.buffer_index() &&
-        parameter.layer() + "/" + std::to_string(parameter.index()) ==
-            named.name())
-      return true;
-  return false;
+/// Writes a tensor's values as `name`.
+void write(api::TensorFile &file, const std::string &name, Session &session,
+           const api::TensorName &tensor) {
+  const brew_tensor found = session.find(tensor);
+  const std::vector<std::int64_t> dims(found.shape,
+                                       found.shape + found.shape_ndim);
+  if (found.dtype == BREW_F64)
+    file.write(name, dims, session.read<double>(tensor).data());
+  else
+    file.write(name, dims, session.read<float>(tensor).data());
 }
 
 int eval(const Options &options) {
   Session session(options.plan, options.seed);
-  const plan::Manifest &manifest = session.manifest();
   std::vector<std::string> preferred = {"main", "deploy", "test_0"};
   if (options.gradients)
     preferred = {"main", "forward_backward"};
-  const int index = session.chooseProgram(options.program, preferred);
-  const plan::Program &program = manifest.programs(index);
-  if (options.gradients &&
-      static_cast<int>(program.first_backward_step()) >= program.steps_size() &&
-      program.blob_gradients().empty())
-    throw Error(ExitStatus::Usage,
-                "the program '" + program.name() +
-                    "' computes no gradients; compile the net with "
-                    "--gradients");
+  const int program = session.chooseProgram(options.program, preferred);
+  const brew_program_info info = session.plan.programInfo(program);
+  if (options.gradients && !info.gradients)
+    throw usage("the program '" + std::string(info.name) +
+                "' computes no gradients; compile the net with --gradients");
 
   session.initialise(options.weights);
-  runtime::Feeder &feeder = session.feeder(index);
-  setInputs(feeder, options.inputs);
-  feeder.feed();
-  session.executor().run(index);
+  setInputs(session, program, options.inputs);
+  session.feedAndRun(program);
 
-  Writer writer(session.executor(), program, options.outputs);
-  for (const plan::NamedBuffer &blob : program.blobs())
-    writer.write("/data/" + blob.name(), blob);
-  if (options.gradients)
-    for (const plan::NamedBuffer &gradient : program.blob_gradients())
-      if (!isParameterGradient(manifest, gradient))
-        writer.write("/diff/" + gradient.name(), gradient);
-  for (const auto &layer : session.parameters().layers())
-    for (std::size_t i = 0; i < layer.blobs.size(); ++i) {
-      const runtime::FileBlob &blob = layer.blobs[i];
-      if (!blob.parameter)
-        continue;
-      const std::string suffix = "/" + layer.name + "/" + std::to_string(i);
-      if (options.gradients && blob.parameter->has_gradient_buffer_index())
-        writer.write("/param_diff" + suffix,
-                     blob.parameter->gradient_buffer_index(), blob.dims);
-      // Only a training pass changes parameters (running statistics).
-      if (!program.test_phase())
-        writer.write("/param_after" + suffix, blob.parameter->buffer_index(),
-                     blob.dims);
-    }
-  writer.commit();
+  api::TensorFile file(options.outputs, BREW_WRITE);
+  auto writeAll = [&](const std::string &group, brew_tensor_kind kind) {
+    for (const api::TensorName &name : session.names(kind, program))
+      write(file,
+            group + name.name +
+                (kind == BREW_PARAMETER || kind == BREW_PARAMETER_GRADIENT
+                     ? "/" + std::to_string(name.index)
+                     : ""),
+            session, name);
+  };
+  writeAll("/data/", BREW_BLOB);
+  if (options.gradients) {
+    writeAll("/diff/", BREW_BLOB_GRADIENT);
+    writeAll("/param_diff/", BREW_PARAMETER_GRADIENT);
+  }
+  // Only a training pass changes parameters (running statistics).
+  if (!info.test_phase)
+    writeAll("/param_after/", BREW_PARAMETER);
+  file.commit();
   return 0;
 }
 

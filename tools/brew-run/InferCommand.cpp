@@ -1,14 +1,6 @@
 //===- InferCommand.cpp - brew-run infer ----------------------------------===//
 
-#include "ImageInput.h"
 #include "Session.h"
-
-#include "formats/Error.h"
-#include "formats/Hdf5.h"
-#include "runtime/ItemCounts.h"
-#include "runtime/data/Feeder.h"
-#include "runtime/log/Log.h"
-#include "runtime/weights/Layout.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -46,6 +38,18 @@ std::vector<std::string> readLabels(const std::string &path) {
   return labels;
 }
 
+/// One record, in the shape of one row of the input.
+struct Sample {
+  std::string name;
+  std::vector<float> values;
+  std::optional<int> label; ///< where the source knows it
+};
+
+std::int64_t product(const std::vector<std::int64_t> &dims) {
+  return std::accumulate(dims.begin(), dims.end(), std::int64_t(1),
+                         std::multiplies<std::int64_t>());
+}
+
 /// What the rows of a blob are.
 enum class Rows {
   Samples,    ///< one for each sample
@@ -56,14 +60,13 @@ enum class Rows {
 /// One blob whose rows are shown.
 struct Result {
   std::string name;
-  std::uint32_t buffer;
   Rows kind;
   std::vector<std::int64_t> dims; ///< of one batch
   std::vector<float> values;      ///< rows collected for --outputs
   /// The dimension that numbers the rows.
   std::size_t axis() const { return kind == Rows::Detections ? 2 : 0; }
   std::size_t rowSize() const {
-    return static_cast<std::size_t>(runtime::product(dims) / dims[axis()]);
+    return static_cast<std::size_t>(product(dims) / dims[axis()]);
   }
 };
 
@@ -75,25 +78,25 @@ public:
                                       {"deploy", "main", "test_0"})),
         labels(readLabels(options.labels)) {
     session.initialise(options.weights, /*required=*/true);
-    feeder = &session.feeder(program);
     chooseInput();
     chooseResults();
   }
 
   int run() {
-    Preprocessing preprocessing;
-    preprocessing.scale = options.scale;
-    if (!options.mean.empty())
-      readMean(options.mean, rowShape, preprocessing);
     std::int64_t skipped = 0;
     for (const std::string &path : options.inputs) {
-      auto source = openSamples(path, input, rowShape, preprocessing);
-      for (Sample sample; total < options.count && source->next(sample);) {
+      api::Records records = open(path);
+      while (total < options.count) {
+        const std::optional<brew_record> record = records.next();
+        if (!record)
+          break;
         if (skipped++ < options.skip)
           continue;
         ++total;
-        pending.push_back(std::move(sample));
-        sample = {};
+        pending.push_back({record->name,
+                           {record->values, record->values + record->count},
+                           record->has_label ? std::optional<int>(record->label)
+                                             : std::nullopt});
         if (static_cast<std::int64_t>(pending.size()) == batch)
           flush();
       }
@@ -107,60 +110,64 @@ public:
   }
 
 private:
+  api::Records open(const std::string &path) {
+    try {
+      return api::Records(path, rowShape, input, options.mean, options.scale);
+    } catch (const Error &error) {
+      // Of --mean the library knows only the value.
+      const std::string text = error.what();
+      if (error.status() == BREW_BAD_INPUT && !options.mean.empty() &&
+          text.compare(0, 5, "mean ") == 0)
+        throw badInput("--" + text);
+      throw;
+    }
+  }
+
   void chooseInput() {
-    for (const std::string &top : feeder->tops()) {
-      const plan::Buffer &buffer = *feeder->find(top);
-      if (buffer.dims_size() < 2)
-        continue;
-      input = top;
-      batch = buffer.dims(0);
-      rowShape.assign(buffer.dims().begin() + 1, buffer.dims().end());
-      break;
+    for (std::size_t i = 0; i < session.inputs(program); ++i) {
+      const brew_input found = session.input(program, i);
+      if (input.empty() && found.ndim >= 2) {
+        input = found.name;
+        batch = found.dims[0];
+        rowShape.assign(found.dims + 1, found.dims + found.ndim);
+      }
     }
     if (input.empty() || batch < 1)
       throw badInput("the program has no input with a batch of samples");
     // Labels and the like do not matter for what is predicted.
-    for (const std::string &top : feeder->tops()) {
-      const auto count = plan::elementCount(*feeder->find(top));
-      const std::vector<float> zeros(static_cast<std::size_t>(count));
-      feeder->set(top, zeros.data(), count);
+    for (std::size_t i = 0; i < session.inputs(program); ++i) {
+      const brew_input found = session.input(program, i);
+      session.setInput(
+          program, found.name,
+          std::vector<float>(static_cast<std::size_t>(found.count)));
     }
   }
 
-  void addResult(const std::string &name, std::uint32_t index) {
-    const plan::Buffer &buffer =
-        session.manifest().buffers(static_cast<int>(index));
-    const std::vector<std::int64_t> dims = runtime::toVector(buffer.dims());
-    const plan::NamedBuffer *count =
-        runtime::findItemCount(session.manifest().programs(program), name);
-    Rows kind = Rows::Samples;
-    if (count) {
-      const bool leading = session.manifest()
-                               .buffers(static_cast<int>(count->buffer_index()))
-                               .dims()
-                               .empty();
-      kind = leading ? Rows::Chosen : Rows::Detections;
-    }
-    if (count || (!dims.empty() && dims[0] == batch))
-      results.push_back({name, index, kind, dims, {}});
+  void addResult(const std::string &name) {
+    const brew_tensor blob = session.find(session.blob(program, name));
+    const Rows kind = blob.counted_dim < 0    ? Rows::Samples
+                      : blob.counted_dim == 0 ? Rows::Chosen
+                                              : Rows::Detections;
+    if (kind != Rows::Samples || (blob.ndim && blob.dims[0] == batch))
+      results.push_back({name, kind, {blob.dims, blob.dims + blob.ndim}, {}});
   }
 
   void chooseResults() {
-    const plan::Program &description = session.manifest().programs(program);
+    const brew_program_info info = session.plan.programInfo(program);
     if (options.blob.empty()) {
-      for (const plan::Output &output : description.outputs())
-        addResult(output.blob(), output.buffer_index());
+      for (std::size_t i = 0; i < info.output_count; ++i)
+        addResult(info.outputs[i]);
     } else {
-      for (const plan::NamedBuffer &blob : description.blobs())
-        if (blob.name() == options.blob)
-          addResult(blob.name(), blob.buffer_index());
+      for (const api::TensorName &blob : session.names(BREW_BLOB, program))
+        if (blob.name == options.blob)
+          addResult(blob.name);
     }
     if (!results.empty())
       return;
     if (!options.blob.empty())
       throw badInput("the program keeps no blob '" + options.blob +
                      "' with a row for each sample; pin it with brewc --keep");
-    throw badInput("no output of the program '" + description.name() +
+    throw badInput("no output of the program '" + std::string(info.name) +
                    "' has a row for each sample; compile a deploy net, or "
                    "name a blob with --blob");
   }
@@ -168,16 +175,13 @@ private:
   void flush() {
     if (pending.empty())
       return;
-    const auto rowSize = static_cast<std::size_t>(
-        std::accumulate(rowShape.begin(), rowShape.end(), std::int64_t(1),
-                        std::multiplies<std::int64_t>()));
+    const auto rowSize = static_cast<std::size_t>(product(rowShape));
     std::vector<float> values(rowSize * static_cast<std::size_t>(batch));
     for (std::size_t i = 0; i < pending.size(); ++i)
       std::copy(pending[i].values.begin(), pending[i].values.end(),
                 values.begin() + i * rowSize);
-    feeder->set(input, values.data(), static_cast<std::int64_t>(values.size()));
-    feeder->feed();
-    session.executor().run(program);
+    session.setInput(program, input, values);
+    session.feedAndRun(program);
     for (Result &result : results)
       collect(result, &result == &results.front());
     pending.clear();
@@ -185,21 +189,12 @@ private:
 
   /// The rows that the run has made of the pending samples.
   std::vector<float> readRows(const Result &result) {
-    const plan::Buffer &buffer =
-        session.manifest().buffers(static_cast<int>(result.buffer));
-    std::vector<float> values(
-        static_cast<std::size_t>(plan::elementCount(buffer)));
-    session.executor().read(result.buffer, [&](const std::byte *bytes) {
-      runtime::load(buffer, bytes, values.data());
-    });
+    std::vector<float> values =
+        session.read(session.blob(program, result.name));
     if (result.kind == Rows::Samples) {
       values.resize(pending.size() * result.rowSize());
       return values;
     }
-    values.resize(
-        static_cast<std::size_t>(runtime::product(runtime::dimsAfterRun(
-            session.manifest(), session.manifest().programs(program),
-            session.executor(), result.name, result.buffer))));
     if (result.kind == Rows::Chosen) {
       if (static_cast<std::int64_t>(pending.size()) < batch)
         throw badInput(
@@ -289,7 +284,7 @@ private:
   }
 
   void writeOutputs() {
-    formats::Hdf5Writer writer(options.outputs);
+    api::TensorFile writer(options.outputs, BREW_WRITE);
     for (Result &result : results) {
       result.dims[result.axis()] =
           static_cast<std::int64_t>(result.values.size() / result.rowSize());
@@ -302,7 +297,6 @@ private:
   Session session;
   int program;
   std::vector<std::string> labels;
-  runtime::Feeder *feeder = nullptr;
   std::string input;
   std::int64_t batch = 0;
   std::vector<std::int64_t> rowShape;

@@ -2,10 +2,6 @@
 
 #include "Session.h"
 
-#include "formats/Error.h"
-#include "formats/caffe.pb.h"
-#include "runtime/weights/Layout.h"
-
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
@@ -14,263 +10,129 @@
 namespace brew::run {
 namespace {
 
-using nlohmann::ordered_json;
+using nlohmann::json;
 
 struct Options {
   PlanOptions plan;
   bool json = false;
 };
 
-template <typename List> ordered_json arrayOf(const List &list) {
-  ordered_json result = ordered_json::array();
-  for (const auto &item : list)
-    result.push_back(item);
+std::string textOf(const json &value) { return value.get<std::string>(); }
+unsigned long long numberOf(const json &value) {
+  return value.get<unsigned long long>();
+}
+
+/// Texts with something between them.
+std::string join(const json &texts, const char *between) {
+  std::string result;
+  for (const json &text : texts)
+    result += (result.empty() ? "" : between) + textOf(text);
   return result;
 }
 
-/// What a step does, its kernel or call, and the buffers it touches.
-struct StepText {
-  std::string action;
-  std::vector<std::uint32_t> buffers;
-};
-
-StepText describe(const plan::Manifest &manifest, const plan::Step &step) {
-  switch (step.action_case()) {
-  case plan::Step::kLaunch:
-    return {"kernel " +
-                manifest.kernels(static_cast<int>(step.launch().kernel_index()))
-                    .symbol(),
-            {step.launch().buffer_indices().begin(),
-             step.launch().buffer_indices().end()}};
-  case plan::Step::kConvolution: {
-    const plan::ConvolutionCall &call = step.convolution();
-    StepText text{"convolution " + plan::Direction_Name(call.direction()),
-                  {call.x_buffer_index(), call.w_buffer_index()}};
-    if (call.has_b_buffer_index())
-      text.buffers.push_back(call.b_buffer_index());
-    text.buffers.push_back(call.y_buffer_index());
-    return text;
-  }
-  case plan::Step::kInnerProduct: {
-    const plan::InnerProductCall &call = step.inner_product();
-    StepText text{"inner product",
-                  {call.x_buffer_index(), call.w_buffer_index()}};
-    if (call.has_b_buffer_index())
-      text.buffers.push_back(call.b_buffer_index());
-    text.buffers.push_back(call.y_buffer_index());
-    return text;
-  }
-  case plan::Step::kCopy:
-    return {
-        "copy",
-        {step.copy().source_buffer_index(), step.copy().target_buffer_index()}};
-  case plan::Step::kZero:
-    return {"zero", {step.zero().buffer_index()}};
-  case plan::Step::kAllReduce:
-    return {"all-reduce", {step.all_reduce().buffer_index()}};
-  default:
-    return {"unknown", {}};
-  }
+/// "64x3x5x5", "scalar" for none.
+std::string shapeText(const json &dims) {
+  std::string text;
+  for (const json &dim : dims)
+    text += (text.empty() ? "" : "x") + std::to_string(dim.get<long long>());
+  return text.empty() ? "scalar" : text;
 }
 
-ordered_json describeBuffer(const plan::Manifest &manifest,
-                            const plan::Buffer &buffer) {
-  const plan::Arena &arena =
-      manifest.arenas(static_cast<int>(buffer.arena_index()));
-  ordered_json result = {{"name", buffer.name()},
-                         {"arena", plan::ArenaKind_Name(arena.kind())},
-                         {"arena_index", buffer.arena_index()},
-                         {"offset", buffer.offset()},
-                         {"size", buffer.size()},
-                         {"type", plan::DataType_Name(buffer.type())},
-                         {"dims", arrayOf(buffer.dims())},
-                         {"strides", arrayOf(buffer.strides())}};
-  if (buffer.has_first_step())
-    result["first_step"] = buffer.first_step();
-  if (buffer.has_last_step())
-    result["last_step"] = buffer.last_step();
-  if (buffer.has_program_index())
-    result["program"] =
-        manifest.programs(static_cast<int>(buffer.program_index())).name();
-  result["pinned"] = buffer.pinned();
-  return result;
-}
-
-ordered_json namedBuffers(
-    const google::protobuf::RepeatedPtrField<plan::NamedBuffer> &list) {
-  ordered_json result = ordered_json::object();
-  for (const plan::NamedBuffer &item : list)
-    result[item.name()] = item.buffer_index();
-  return result;
-}
-
-ordered_json describeProgram(const plan::Manifest &manifest,
-                             const plan::Program &program) {
-  ordered_json steps = ordered_json::array();
-  for (const plan::Step &step : program.steps()) {
-    const StepText text = describe(manifest, step);
-    steps.push_back({{"action", text.action},
-                     {"layers", arrayOf(step.layers())},
-                     {"backward", step.backward()},
-                     {"buffers", text.buffers},
-                     {"flops", step.flops()},
-                     {"bytes", step.bytes()}});
-  }
-  ordered_json outputs = ordered_json::array();
-  for (const plan::Output &output : program.outputs())
-    outputs.push_back({{"blob", output.blob()},
-                       {"buffer", output.buffer_index()},
-                       {"loss_weight", output.loss_weight()}});
-  ordered_json feeds = ordered_json::array();
-  for (const plan::Feed &feed : program.feeds()) {
-    caffe::LayerParameter layer;
-    layer.ParseFromString(feed.layer());
-    feeds.push_back({{"layer", layer.name()},
-                     {"type", layer.type()},
-                     {"tops", arrayOf(layer.top())},
-                     {"buffers", arrayOf(feed.buffer_indices())}});
-  }
-  return {{"name", program.name()},
-          {"phase", program.test_phase() ? "TEST" : "TRAIN"},
-          {"first_backward_step", program.first_backward_step()},
-          {"feeds", feeds},
-          {"steps", steps},
-          {"outputs", outputs},
-          {"blobs", namedBuffers(program.blobs())},
-          {"blob_gradients", namedBuffers(program.blob_gradients())},
-          {"item_counts", namedBuffers(program.item_counts())},
-          {"memory",
-           {{"arena_bytes", program.memory().arena_bytes()},
-            {"lower_bound_bytes", program.memory().lower_bound_bytes()},
-            {"caffe_bytes", program.memory().caffe_bytes()}}}};
-}
-
-ordered_json describePlan(const plan::Manifest &manifest) {
-  const plan::Target &target = manifest.target();
-  ordered_json result = {
-      {"producer", manifest.producer()},
-      {"net", manifest.net_name()},
-      {"target",
-       {{"kind", plan::Target::Kind_Name(target.kind())},
-        {"triple", target.triple()},
-        {"cpu", target.cpu()},
-        {"cpu_features", arrayOf(target.cpu_features())},
-        {"archs", arrayOf(target.archs())},
-        {"nvrtc_version", target.nvrtc_version()},
-        {"math", plan::Target::Math_Name(target.math())},
-        {"precision", plan::DataType_Name(target.precision())}}}};
-  result["arenas"] = ordered_json::array();
-  for (const plan::Arena &arena : manifest.arenas())
-    result["arenas"].push_back(
-        {{"kind", plan::ArenaKind_Name(arena.kind())}, {"size", arena.size()}});
-  result["buffers"] = ordered_json::array();
-  for (const plan::Buffer &buffer : manifest.buffers())
-    result["buffers"].push_back(describeBuffer(manifest, buffer));
-  result["parameters"] = ordered_json::array();
-  for (const plan::Parameter &parameter : manifest.parameters()) {
-    ordered_json sharers = ordered_json::array();
-    for (const auto &sharer : parameter.sharers())
-      sharers.push_back({{"layer", sharer.layer()}, {"index", sharer.index()}});
-    ordered_json item = {{"layer", parameter.layer()},
-                         {"index", parameter.index()},
-                         {"shape", arrayOf(parameter.file_dims())},
-                         {"buffer", parameter.buffer_index()},
-                         {"lr_mult", parameter.lr_mult()},
-                         {"decay_mult", parameter.decay_mult()},
-                         {"sharers", sharers}};
-    if (parameter.has_gradient_buffer_index())
-      item["gradient_buffer"] = parameter.gradient_buffer_index();
-    item["state_buffers"] = arrayOf(parameter.state_buffer_indices());
-    result["parameters"].push_back(item);
-  }
-  result["programs"] = ordered_json::array();
-  for (const plan::Program &program : manifest.programs())
-    result["programs"].push_back(describeProgram(manifest, program));
-  return result;
-}
-
-void printHuman(const plan::Manifest &manifest) {
-  const plan::Target &target = manifest.target();
-  std::printf("net '%s', written by %s\n", manifest.net_name().c_str(),
-              manifest.producer().c_str());
-  std::string built = target.cpu() + " (" + target.triple() + ")";
-  if (target.kind() == plan::Target::CUDA) {
-    built.clear();
-    for (const std::string &arch : target.archs())
-      built += (built.empty() ? "" : ", ") + arch;
-    if (target.math() == plan::Target::TF32)
+void printTarget(const json &target) {
+  std::string built =
+      textOf(target["cpu"]) + " (" + textOf(target["triple"]) + ")";
+  if (target["kind"] == "CUDA") {
+    built = join(target["archs"], ", ");
+    if (target["math"] == "TF32")
       built += ", products in TF32";
   }
-  std::printf("target: %s %s, %s\n",
-              plan::Target::Kind_Name(target.kind()).c_str(), built.c_str(),
-              plan::DataType_Name(target.precision()).c_str());
-  std::printf("\nmemory:\n");
-  for (const plan::Arena &arena : manifest.arenas())
-    std::printf("  %-11s %12llu bytes\n",
-                plan::ArenaKind_Name(arena.kind()).c_str(),
-                static_cast<unsigned long long>(arena.size()));
-  if (manifest.parameters_size())
+  std::printf("target: %s %s, %s\n", textOf(target["kind"]).c_str(),
+              built.c_str(), textOf(target["precision"]).c_str());
+}
+
+void printParameters(const json &parameters) {
+  if (!parameters.empty())
     std::printf("\nparameters:\n");
-  for (const plan::Parameter &parameter : manifest.parameters()) {
+  for (const json &parameter : parameters) {
     std::string sharers;
-    for (const auto &sharer : parameter.sharers())
-      sharers += ", shared by " + sharer.layer() + "/" +
-                 std::to_string(sharer.index());
-    std::printf("  %s/%u  %s  lr_mult %g, decay_mult %g%s\n",
-                parameter.layer().c_str(), parameter.index(),
-                runtime::shapeText(parameter.file_dims()).c_str(),
-                parameter.lr_mult(), parameter.decay_mult(), sharers.c_str());
+    for (const json &sharer : parameter["sharers"])
+      sharers += ", shared by " + textOf(sharer["layer"]) + "/" +
+                 std::to_string(numberOf(sharer["index"]));
+    std::printf("  %s/%llu  %s  lr_mult %g, decay_mult %g%s\n",
+                textOf(parameter["layer"]).c_str(),
+                numberOf(parameter["index"]),
+                shapeText(parameter["shape"]).c_str(),
+                parameter["lr_mult"].get<double>(),
+                parameter["decay_mult"].get<double>(), sharers.c_str());
   }
-  for (int p = 0; p < manifest.programs_size(); ++p) {
-    const plan::Program &program = manifest.programs(p);
-    std::printf(
-        "\nprogram %s: %d steps, %llu arena bytes (at least %llu are "
-        "needed, Caffe holds %llu)\n",
-        program.name().c_str(), program.steps_size(),
-        static_cast<unsigned long long>(program.memory().arena_bytes()),
-        static_cast<unsigned long long>(program.memory().lower_bound_bytes()),
-        static_cast<unsigned long long>(program.memory().caffe_bytes()));
-    for (int i = 0; i < program.steps_size(); ++i) {
-      const StepText text = describe(manifest, program.steps(i));
-      std::string layers, buffers;
-      for (const std::string &layer : program.steps(i).layers())
-        layers += (layers.empty() ? "" : "+") + layer;
-      for (std::uint32_t buffer : text.buffers)
-        buffers += " " + manifest.buffers(static_cast<int>(buffer)).name();
-      std::printf("  %4d %s %-24s %s:%s\n", i,
-                  program.steps(i).backward() ? "<" : ">", layers.c_str(),
-                  text.action.c_str(), buffers.c_str());
-    }
-    std::printf(
-        "  buffers (name, arena, offset, size, first and last step):\n");
-    for (const plan::Buffer &buffer : manifest.buffers()) {
-      const bool shared = !buffer.has_program_index();
-      if (shared ? p != 0 : static_cast<int>(buffer.program_index()) != p)
-        continue;
-      const plan::Arena &arena =
-          manifest.arenas(static_cast<int>(buffer.arena_index()));
-      const std::string span =
-          buffer.has_first_step() ? std::to_string(buffer.first_step()) + ".." +
-                                        std::to_string(buffer.last_step())
-                                  : "always";
-      std::printf("    %-28s %-11s %10llu %10llu  %s\n", buffer.name().c_str(),
-                  plan::ArenaKind_Name(arena.kind()).c_str(),
-                  static_cast<unsigned long long>(buffer.offset()),
-                  static_cast<unsigned long long>(buffer.size()), span.c_str());
-    }
+}
+
+void printSteps(const json &plan, const json &program) {
+  int number = 0;
+  for (const json &step : program["steps"]) {
+    std::string buffers;
+    for (const json &buffer : step["buffers"])
+      buffers += " " + textOf(plan["buffers"][numberOf(buffer)]["name"]);
+    std::printf("  %4d %s %-24s %s:%s\n", number++,
+                step["backward"].get<bool>() ? "<" : ">",
+                join(step["layers"], "+").c_str(),
+                textOf(step["action"]).c_str(), buffers.c_str());
+  }
+}
+
+void printProgram(const json &plan, const json &program, bool first) {
+  const json &memory = program["memory"];
+  std::printf("\nprogram %s: %d steps, %llu arena bytes (at least %llu are "
+              "needed, Caffe holds %llu)\n",
+              textOf(program["name"]).c_str(),
+              static_cast<int>(program["steps"].size()),
+              numberOf(memory["arena_bytes"]),
+              numberOf(memory["lower_bound_bytes"]),
+              numberOf(memory["caffe_bytes"]));
+  printSteps(plan, program);
+  std::printf("  buffers (name, arena, offset, size, first and last step):\n");
+  for (const json &buffer : plan["buffers"]) {
+    // What programs share is shown with the first.
+    const bool shared = !buffer.contains("program");
+    if (shared ? !first : buffer["program"] != program["name"])
+      continue;
+    const std::string span =
+        buffer.contains("first_step")
+            ? std::to_string(numberOf(buffer["first_step"])) + ".." +
+                  std::to_string(buffer.contains("last_step")
+                                     ? numberOf(buffer["last_step"])
+                                     : 0)
+            : "always";
+    std::printf("    %-28s %-11s %10llu %10llu  %s\n",
+                textOf(buffer["name"]).c_str(), textOf(buffer["arena"]).c_str(),
+                numberOf(buffer["offset"]), numberOf(buffer["size"]),
+                span.c_str());
+  }
+}
+
+void printHuman(const json &plan) {
+  std::printf("net '%s', written by %s\n", textOf(plan["net"]).c_str(),
+              textOf(plan["producer"]).c_str());
+  printTarget(plan["target"]);
+  std::printf("\nmemory:\n");
+  for (const json &arena : plan["arenas"])
+    std::printf("  %-11s %12llu bytes\n", textOf(arena["kind"]).c_str(),
+                numberOf(arena["size"]));
+  printParameters(plan["parameters"]);
+  bool first = true;
+  for (const json &program : plan["programs"]) {
+    printProgram(plan, program, first);
+    first = false;
   }
 }
 
 int inspect(const Options &options) {
   // The file alone: a plan for another machine can be looked at too.
-  const std::shared_ptr<const plan::PlanFile> file = openPlan(options.plan);
+  const api::Plan plan = openPlan(options.plan);
   if (options.json)
-    std::printf("%s\n", describePlan(file->manifest())
-                            .dump(2, ' ', false,
-                                  nlohmann::json::error_handler_t::replace)
-                            .c_str());
+    std::printf("%s\n", plan.describe());
   else
-    printHuman(file->manifest());
+    printHuman(json::parse(plan.describe()));
   if (std::fflush(stdout) != 0 || std::ferror(stdout))
     throw machineLacks("cannot write to standard output");
   return 0;

@@ -2,13 +2,8 @@
 
 #include "Session.h"
 
-#include "formats/Error.h"
-#include "runtime/log/CaffeLog.h"
-
 namespace brew::run {
 namespace {
-
-Error usage(const std::string &text) { return Error(ExitStatus::Usage, text); }
 
 /// The GPU of -gpu; Caffe's "all" and lists ask for several.
 int gpuNumber(const std::string &text) {
@@ -20,27 +15,25 @@ int gpuNumber(const std::string &text) {
   return std::stoi(text);
 }
 
-runtime::SessionOptions sessionOptions(const PlanOptions &options,
-                                       const plan::Manifest &manifest,
-                                       std::uint64_t seed) {
-  runtime::SessionOptions result;
-  result.device.threads = options.threads;
+api::SessionOptions sessionOptions(const PlanOptions &options,
+                                   const api::Plan &plan, std::uint64_t seed) {
+  api::SessionOptions result;
+  result.threads = options.threads;
   result.seed = seed;
-  result.listener = runtime::CaffeLog();
-  if (manifest.target().kind() != plan::Target::CUDA) {
+  result.logToStderr = true;
+  if (!plan.info().cuda) {
     if (!options.gpu.empty())
       throw usage("-gpu " + options.gpu + ": '" + options.plan +
                   "' was compiled for the CPU; compile it with --target cuda, "
                   "or leave out -gpu");
     return result;
   }
-  result.device.gpu = gpuNumber(options.gpu);
-  result.device.timingCache = options.timingCache.empty()
-                                  ? options.plan + ".timing"
-                                  : options.timingCache;
-  result.device.tune = !options.noTune;
-  result.device.deterministic = options.deterministic;
-  result.device.workspaceLimit = options.workspaceLimit << 20;
+  result.gpu = gpuNumber(options.gpu);
+  result.timingCache = options.timingCache.empty() ? options.plan + ".timing"
+                                                   : options.timingCache;
+  result.tune = !options.noTune;
+  result.deterministic = options.deterministic;
+  result.workspaceLimit = options.workspaceLimit << 20;
   return result;
 }
 
@@ -104,28 +97,34 @@ CLI::Validator atLeast(long long smallest) {
   return CLI::Validator(check, "", "at least");
 }
 
-std::shared_ptr<const plan::PlanFile> openPlan(const PlanOptions &options) {
+api::Plan openPlan(const PlanOptions &options) {
   if (options.plan.empty())
     throw usage("name a plan, e.g. 'brew-run train lenet.plan'");
   if (endsWith(options.plan, ".prototxt"))
     throw badInput("'" + options.plan +
                    "' is a prototxt; compile it first: brewc " + options.plan +
                    " -o net.plan");
-  return plan::PlanFile::open(options.plan);
+  return api::Plan(options.plan);
 }
 
 Session::Session(const PlanOptions &options, std::uint64_t seed)
     : Session(options, seed, openPlan(options)) {}
 
 Session::Session(const PlanOptions &options, std::uint64_t seed,
-                 std::shared_ptr<const plan::PlanFile> file)
-    : runtime::Session(file, sessionOptions(options, file->manifest(), seed)),
-      gpu(gpuNumber(options.gpu)) {}
+                 api::Plan opened)
+    : api::Session(opened, sessionOptions(options, opened, seed)),
+      plan(std::move(opened)), gpu(gpuNumber(options.gpu)) {}
 
 int Session::chooseProgram(const std::string &name,
                            const std::vector<std::string> &preferred) const {
-  return name.empty() ? runtime::Session::chooseProgram(preferred)
-                      : program(name);
+  if (!name.empty())
+    return plan.program(name);
+  for (const std::string &candidate : preferred)
+    if (const int program = plan.findProgram(candidate); program >= 0)
+      return program;
+  if (plan.programs() == 1)
+    return 0;
+  throw usage("choose a program with --program; it has: " + plan.names());
 }
 
 } // namespace brew::run

@@ -1,17 +1,25 @@
 //===- Session.h - A plan loaded for one command ----------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/Session.h"
+#include <brew/brew.hpp>
 
 #include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
 namespace brew::run {
+
+using api::Error;
+inline Error usage(const std::string &text) { return {BREW_USAGE, text}; }
+inline Error badInput(const std::string &text) {
+  return {BREW_BAD_INPUT, text};
+}
+inline Error machineLacks(const std::string &text) {
+  return {BREW_MACHINE_LACKS, text};
+}
 
 /// Options that every command with a plan takes.
 struct PlanOptions {
@@ -35,24 +43,25 @@ CLI::Validator atLeast(long long smallest);
 
 /// Opens the plan; throws Error (2) if none is named, Error (1) with a hint if
 /// a prototxt is.
-std::shared_ptr<const plan::PlanFile> openPlan(const PlanOptions &options);
+api::Plan openPlan(const PlanOptions &options);
 
 /// A session of the plan that a command line names, with Caffe's log.
-class Session : public runtime::Session {
+class Session : public api::Session {
 public:
-  /// Throws Error (2) for -gpu with a CPU plan, else as Executor does.
+  /// Throws Error (2) for -gpu with a CPU plan, else as api::Session does.
   explicit Session(const PlanOptions &options, std::uint64_t seed = 0);
 
+  api::Plan plan;
   int gpu; ///< its number, where the plan runs on one
+  bool onGpu() const { return plan.info().cuda; }
 
-  /// Index of program `name`; without a name, of the first of `preferred` that
+  /// Number of program `name`; without a name, of the first of `preferred` that
   /// exists, else the only program. Throws Error (2) that lists the programs.
   int chooseProgram(const std::string &name,
                     const std::vector<std::string> &preferred) const;
 
 private:
-  Session(const PlanOptions &options, std::uint64_t seed,
-          std::shared_ptr<const plan::PlanFile> file);
+  Session(const PlanOptions &options, std::uint64_t seed, api::Plan opened);
 };
 
 /// What a command line asks for, to be run once it is parsed.

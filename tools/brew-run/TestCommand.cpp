@@ -1,12 +1,7 @@
 //===- TestCommand.cpp - brew-run test ------------------------------------===//
 
+#include "Log.h"
 #include "Session.h"
-
-#include "formats/Error.h"
-#include "runtime/data/Feeder.h"
-#include "runtime/log/Log.h"
-#include "runtime/train/DebugInfo.h"
-#include "runtime/train/NetOutputs.h"
 
 #include <memory>
 
@@ -21,49 +16,44 @@ struct Options {
   std::uint64_t seed = 0;
 };
 
+/// What Caffe adds to a loss.
+std::string lossSuffix(const api::OutputValue &output) {
+  if (output.lossWeight == 0)
+    return "";
+  return " (* " + log::number(output.lossWeight) + " = " +
+         log::number(output.lossWeight * output.value) + " loss)";
+}
+
 int test(const Options &options) {
   Session session(options.plan, options.seed);
   if (session.onGpu()) {
     log::info(log::site::testUseGpu,
               "Use GPU with device ID " + std::to_string(session.gpu));
     log::info(log::site::testGpuName,
-              "GPU device name: " + session.executor().description());
+              std::string("GPU device name: ") + session.device());
   } else {
     log::info(log::site::testUseCpu, "Use CPU.");
   }
   const int program = session.chooseProgram(options.program, {"test_0"});
   session.initialise(options.weights, /*required=*/true);
-  const plan::Program &description = session.manifest().programs(program);
   session.announce(program);
-  const runtime::DebugInfo debug(description, session.parameters(),
-                                 session.events());
-  runtime::Feeder &feeder = session.feeder(program);
-  feeder.start();
+  session.openSources(program);
 
   log::info(log::site::testRunning, "Running for " +
                                         std::to_string(options.iterations) +
                                         " iterations.");
-  runtime::OutputMeans means;
-  double loss = 0;
-  for (int i = 0; i < options.iterations; ++i) {
-    feeder.feed();
-    session.executor().run(program);
-    if (runtime::DebugInfo::isIn(description))
-      debug.forward();
-    loss += runtime::totalLoss(session.executor(), program);
-    const auto outputs = runtime::readOutputs(session.executor(), program);
-    means.add(outputs);
-    for (const runtime::OutputValue &output : outputs)
-      log::info(log::site::testBatch, "Batch " + std::to_string(i) + ", " +
-                                          output.blob + " = " +
-                                          log::number(output.value));
-  }
-  log::info(log::site::testLoss,
-            "Loss: " + log::number(loss / options.iterations));
-  for (const runtime::OutputValue &mean : means.means())
+  const api::Session::Score score = session.score(
+      program, options.iterations,
+      [](int batch, const std::vector<api::OutputValue> &outputs) {
+        for (const api::OutputValue &output : outputs)
+          log::info(log::site::testBatch, "Batch " + std::to_string(batch) +
+                                              ", " + output.blob + " = " +
+                                              log::number(output.value));
+      });
+  log::info(log::site::testLoss, "Loss: " + log::number(score.loss));
+  for (const api::OutputValue &mean : score.means)
     log::info(log::site::testScore,
-              mean.blob + " = " + log::number(mean.value) +
-                  runtime::lossSuffix(mean.lossWeight, mean.value));
+              mean.blob + " = " + log::number(mean.value) + lossSuffix(mean));
   return 0;
 }
 

@@ -1,15 +1,7 @@
 //===- TimeCommand.cpp - brew-run time ------------------------------------===//
 
+#include "Log.h"
 #include "Session.h"
-
-#include "formats/Error.h"
-#include "runtime/data/Feeder.h"
-#include "runtime/data/RandomStream.h"
-#include "runtime/log/Log.h"
-#include "runtime/train/NetOutputs.h"
-#include "runtime/train/SolverScalars.h"
-#include "runtime/train/Trainer.h"
-#include "runtime/weights/Layout.h"
 
 #include <algorithm>
 #include <chrono>
@@ -65,72 +57,52 @@ struct LayerTime {
   std::vector<double> seconds;
 };
 
-std::string layersText(const plan::Step &step) {
+std::string layersText(const brew_step_info &step) {
   std::string text;
-  for (const std::string &layer : step.layers())
-    text += (text.empty() ? "" : "+") + layer;
+  for (std::size_t i = 0; i < step.layer_count; ++i)
+    text += (i ? "+" : "") + std::string(step.layers[i]);
   return text.empty() ? "(internal)" : text;
 }
 
-/// Timing can go on without a source, with made-up values; labels of zero are
-/// valid for any loss.
-void feedRandomly(runtime::Feeder &feeder, std::uint64_t seed) {
-  const runtime::RandomStream stream(seed, "time");
-  for (const std::string &top : feeder.tops()) {
-    const plan::Buffer &buffer = *feeder.find(top);
-    std::vector<float> values(
-        static_cast<std::size_t>(plan::elementCount(buffer)));
-    if (buffer.dims_size() > 1)
-      for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = static_cast<float>(stream.uniform(i));
-    feeder.set(top, values.data(), static_cast<std::int64_t>(values.size()));
-  }
-}
-
-runtime::Feeder &openFeeder(Session &session, int program,
-                            const Options &options) {
-  runtime::Feeder &feeder = session.feeder(program);
+/// Timing can go on without a source, with made-up values.
+void openInputs(Session &session, int program, const Options &options) {
   if (!options.randomInput) {
     try {
-      feeder.start();
-      return feeder;
+      session.openSources(program);
+      return;
     } catch (const Error &error) {
-      if (error.status() != ExitStatus::MachineLacks)
+      if (error.status() != BREW_MACHINE_LACKS)
         throw;
       log::warning(log::site::brew,
                    std::string("Timing with random inputs: ") + error.what());
     }
-    feeder.reset(options.seed);
+    session.resetSources(program, options.seed);
   }
-  feedRandomly(feeder, options.seed);
-  return feeder;
+  session.setRandomInputs(program, options.seed);
 }
 
 class Benchmark {
 public:
-  Benchmark(Session &planSession, int programIndex, runtime::Feeder &dataFeeder)
-      : session(planSession), program(programIndex), feeder(dataFeeder) {
-    const plan::Program &description = session.manifest().programs(program);
+  Benchmark(Session &planSession, int programIndex)
+      : session(planSession), program(programIndex) {
     std::map<std::pair<std::string, bool>, std::size_t> known;
-    for (int i = 0; i < description.steps_size(); ++i) {
-      const plan::Step &step = description.steps(i);
-      const bool backward =
-          i >= static_cast<int>(description.first_backward_step()) ||
-          step.backward();
+    const std::size_t steps = session.plan.programInfo(program).step_count;
+    for (std::size_t i = 0; i < steps; ++i) {
+      const brew_step_info step = session.plan.step(program, i);
       const auto [entry, isNew] = known.emplace(
-          std::make_pair(layersText(step), backward), layers.size());
+          std::make_pair(layersText(step), bool(step.backward)), layers.size());
       if (isNew)
-        layers.push_back({entry->first.first, backward, {}});
+        layers.push_back({entry->first.first, entry->first.second, {}});
       layerOfStep.push_back(entry->second);
     }
   }
 
   /// One iteration with every step timed.
   void timeSteps(int number) {
-    feeder.feed();
+    session.feed(program);
     std::vector<double> sums(layers.size());
     const auto begin = std::chrono::steady_clock::now();
-    session.executor().runTimed(program, [&](std::size_t step, double seconds) {
+    session.runTimed(program, [&](std::size_t step, double seconds) {
       sums[layerOfStep[step]] += seconds;
     });
     log::info(log::site::timeIteration,
@@ -166,7 +138,6 @@ public:
 private:
   Session &session;
   int program;
-  runtime::Feeder &feeder;
   std::vector<LayerTime> layers;
   std::vector<std::size_t> layerOfStep;
   std::vector<double> forward, backward;
@@ -174,16 +145,16 @@ private:
 
 /// Whole iterations without a clock inside, as training runs them.
 std::vector<double> timeWhole(Session &session, int program, int update,
-                              runtime::Feeder &feeder, int iterations) {
+                              int iterations) {
   std::vector<double> seconds;
   for (int i = 0; i < iterations; ++i) {
-    feeder.feed();
-    session.executor().synchronize();
+    session.feed(program);
+    session.synchronize();
     const auto begin = std::chrono::steady_clock::now();
-    session.executor().run(program);
+    session.run(program);
     if (update >= 0)
-      session.executor().run(update);
-    session.executor().synchronize();
+      session.run(update);
+    session.synchronize();
     seconds.push_back(secondsSince(begin));
   }
   return seconds;
@@ -192,22 +163,22 @@ std::vector<double> timeWhole(Session &session, int program, int update,
 /// On a GPU: the time between its own events, without the host's part.
 void reportDevice(Session &session, const std::vector<int> &programs,
                   int iterations) {
-  const runtime::Measurement measured =
-      session.executor().measure(programs, iterations);
+  auto measured = api::makeStruct<brew_measurement>();
+  const std::vector<double> seconds =
+      session.measure(programs, iterations, &measured);
+  log::info(log::site::brew, "Average on the GPU: " + Summary(seconds).text());
   log::info(log::site::brew,
-            "Average on the GPU: " + Summary(measured.seconds).text());
-  log::info(log::site::brew,
-            "CUDA graph: " + std::to_string(measured.graphNodes) +
-                " nodes; GPU memory: " + std::to_string(measured.deviceBytes) +
+            "CUDA graph: " + std::to_string(measured.graph_nodes) +
+                " nodes; GPU memory: " + std::to_string(measured.device_bytes) +
                 " bytes");
 }
 
 int time(const Options &options) {
   Session session(options.plan, options.seed);
   if (session.onGpu())
-    log::info(log::site::timeUseGpu,
-              "Use GPU with device ID " + std::to_string(session.gpu) + " (" +
-                  session.executor().description() + ")");
+    log::info(log::site::timeUseGpu, "Use GPU with device ID " +
+                                         std::to_string(session.gpu) + " (" +
+                                         session.device() + ")");
   else
     log::info(log::site::timeUseCpu, "Use CPU.");
   std::vector<std::string> preferred = {"forward_backward", "main", "deploy",
@@ -216,44 +187,38 @@ int time(const Options &options) {
     preferred = {"test_0", "deploy", "main"};
   const int program = session.chooseProgram(options.program, preferred);
   session.announce(program);
-  const std::string name = session.manifest().programs(program).name();
+  const std::string name = session.plan.programInfo(program).name;
   session.initialise(options.weights);
-  runtime::Feeder &feeder = openFeeder(session, program, options);
+  openInputs(session, program, options);
 
   log::info(log::site::timeForward, "Performing Forward");
-  feeder.feed();
-  session.executor().run(program);
+  session.feedAndRun(program);
   log::info(log::site::timeInitialLoss,
-            "Initial loss: " +
-                log::number(runtime::totalLoss(session.executor(), program)));
+            "Initial loss: " + log::number(session.loss(program)));
   log::info(log::site::timeBegin, "*** Benchmark begins ***");
   log::info(log::site::timeIterations, "Testing for " +
                                            std::to_string(options.iterations) +
                                            " iterations.");
   const auto begin = std::chrono::steady_clock::now();
-  Benchmark benchmark(session, program, feeder);
+  Benchmark benchmark(session, program);
   for (int i = 0; i < options.iterations; ++i)
     benchmark.timeSteps(i + 1);
   benchmark.report();
 
-  const Summary whole(
-      timeWhole(session, program, -1, feeder, options.iterations));
+  const Summary whole(timeWhole(session, program, -1, options.iterations));
   log::info(log::site::timeBothTotal,
             "Average Forward-Backward: " + whole.text());
   if (session.onGpu())
     reportDevice(session, {program}, options.iterations);
-  const int update = session.executor().findProgram("update");
+  const int update = session.plan.findProgram("update");
   if (name == "forward_backward" && update >= 0) {
     // A rate of zero keeps the weights while doing all the work.
-    runtime::SolverScalars scalars(session.executor());
-    scalars.setFields(runtime::solverOf(session.manifest()), 0);
-    scalars.set(plan::LEARNING_RATE, 0);
-    scalars.set(plan::GRADIENT_SCALE, 1);
-    log::info(log::site::timeBothTotal,
-              "Average training step: " +
-                  Summary(timeWhole(session, program, update, feeder,
-                                    options.iterations))
-                      .text());
+    session.setLearningRate(0);
+    log::info(
+        log::site::timeBothTotal,
+        "Average training step: " +
+            Summary(timeWhole(session, program, update, options.iterations))
+                .text());
     if (session.onGpu())
       reportDevice(session, {program, update}, options.iterations);
   }

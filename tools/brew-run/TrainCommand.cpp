@@ -1,12 +1,8 @@
 //===- TrainCommand.cpp - brew-run train ----------------------------------===//
 
+#include "Log.h"
 #include "Session.h"
-
-#include "formats/Error.h"
-#include "runtime/log/Log.h"
-#include "runtime/train/SignalActions.h"
-#include "runtime/train/SolverFields.h"
-#include "runtime/train/Trainer.h"
+#include "SignalActions.h"
 
 #include <cstdio>
 #include <memory>
@@ -46,36 +42,35 @@ std::string textOf(const std::vector<int> &values) {
 
 /// One flag for each field.
 void addSolverOptions(CLI::App &command, Options &options) {
-  using runtime::SolverField;
-  for (const SolverField &field : runtime::solverFields()) {
+  for (const brew_solver_field &field : api::solverFields()) {
     auto add = [&](auto kind) {
       using Value = decltype(kind);
       return command
           .add_option_function<Value>(
               std::string("--") + field.flag,
-              [&options, &field](const Value &value) {
-                options.fields.emplace_back(field.name, textOf(value));
+              [&options, name = field.name](const Value &value) {
+                options.fields.emplace_back(name, textOf(value));
               },
               field.help)
           ->group("Solver fields (instead of the solver's own)");
     };
     switch (field.kind) {
-    case SolverField::Number:
+    case BREW_FIELD_REAL:
       add(float());
       break;
-    case SolverField::Integer:
+    case BREW_FIELD_INTEGER:
       add(int());
       break;
-    case SolverField::Integer64:
+    case BREW_FIELD_INTEGER64:
       add(static_cast<long long>(0));
       break;
-    case SolverField::Boolean:
+    case BREW_FIELD_BOOLEAN:
       add(bool());
       break;
-    case SolverField::Text:
+    case BREW_FIELD_TEXT:
       add(std::string());
       break;
-    case SolverField::Integers:
+    case BREW_FIELD_INTEGERS:
       add(std::vector<int>())->delimiter(',');
       break;
     }
@@ -84,34 +79,24 @@ void addSolverOptions(CLI::App &command, Options &options) {
 
 int train(const Options &options) {
   if (!options.snapshot.empty() && !options.weights.empty())
-    throw Error(ExitStatus::Usage,
-                "give a snapshot to resume training or weights to finetune, "
+    throw usage("give a snapshot to resume training or weights to finetune, "
                 "but not both");
-  const runtime::SolverAction onInterrupt =
-      runtime::parseSolverAction(options.onInterrupt, "--sigint-effect");
-  const runtime::SolverAction onHangUp =
-      runtime::parseSolverAction(options.onHangUp, "--sighup-effect");
+  const brew_action onInterrupt =
+      parseAction(options.onInterrupt, "--sigint-effect");
+  const brew_action onHangUp = parseAction(options.onHangUp, "--sighup-effect");
 
   Session session(options.plan);
   if (session.onGpu()) {
     const std::string number = std::to_string(session.gpu);
     log::info(log::site::useGpus, "Using GPUs " + number);
-    log::info(log::site::gpuName,
-              "GPU " + number + ": " + session.executor().description());
+    log::info(log::site::gpuName, "GPU " + number + ": " + session.device());
   } else {
     log::info(log::site::useCpu, "Use CPU.");
   }
 
-  runtime::TrainerOptions trainerOptions;
-  trainerOptions.solver = runtime::solverOf(session.manifest());
-  for (const auto &[field, value] : options.fields)
-    runtime::setSolverField(trainerOptions.solver, field, value);
-  trainerOptions.weights = options.weights;
-  trainerOptions.snapshot = options.snapshot;
-  trainerOptions.lossScale = options.lossScale;
-
-  runtime::SignalActions signals(onInterrupt, onHangUp);
-  runtime::Trainer trainer(session, std::move(trainerOptions));
+  SignalActions signals(onInterrupt, onHangUp);
+  api::Trainer trainer(session, {options.fields, options.weights,
+                                 options.snapshot, options.lossScale});
   trainer.setActionSource([&signals] { return signals.takeRequest(); });
   log::info(log::site::startOptimization, "Starting Optimization");
   trainer.solve();

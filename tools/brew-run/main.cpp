@@ -3,11 +3,7 @@
 #include "ArgumentNormalizer.h"
 #include "Session.h"
 
-#include "formats/Error.h"
 #include "formats/Suggest.h"
-#include "runtime/log/Log.h"
-
-#include <google/protobuf/stubs/logging.h>
 
 #include <csignal>
 #include <cstdio>
@@ -18,14 +14,14 @@
 
 namespace {
 
-int fail(brew::ExitStatus status, const std::string &text) {
-  brew::log::status("");
+int fail(brew_status status, const std::string &text) {
+  brew_log_clear_status();
   std::fprintf(stderr, "brew-run: error: %s\n", text.c_str());
   return static_cast<int>(status);
 }
 
 int failUnexpectedly(const std::string &what) {
-  return fail(brew::ExitStatus::Bug,
+  return fail(BREW_BUG,
               "unexpected failure: " + what +
                   "\nThis is a bug in Brew. Please report it with this line, "
                   "the command, the prototxt and the output of 'brew-run "
@@ -67,15 +63,15 @@ int run(const std::vector<std::string> &arguments) {
   const std::string first = reversed.empty() ? "" : reversed.back();
   if (!first.empty() && first[0] != '-' &&
       std::find(names.begin(), names.end(), first) == names.end())
-    return fail(brew::ExitStatus::Usage, "unknown command '" + first + "'" +
-                                             brew::didYouMean(first, names) +
-                                             " (see brew-run --help)");
+    return fail(BREW_USAGE, "unknown command '" + first + "'" +
+                                brew::didYouMean(first, names) +
+                                " (see brew-run --help)");
   try {
     app.parse(reversed);
   } catch (const CLI::Success &request) { // --help, --version
     return app.exit(request);
   } catch (const CLI::ParseError &error) {
-    return fail(brew::ExitStatus::Usage,
+    return fail(BREW_USAGE,
                 std::string(error.what()) + " (see brew-run --help)");
   }
   return action();
@@ -87,16 +83,15 @@ int main(int argc, char **argv) {
   limitPolling(argv);
   // A file size limit should be an error that names the file, like a full disk.
   std::signal(SIGXFSZ, SIG_IGN);
-  // What is wrong with a file is said once, by brew::Error.
-  google::protobuf::SetLogHandler(nullptr);
   try {
+    brew::api::checkAbiVersion();
     return run({argv + 1, argv + argc});
-  } catch (const brew::Error &error) {
-    if (error.status() == brew::ExitStatus::Bug)
+  } catch (const brew::api::Error &error) {
+    if (error.status() == BREW_BUG)
       return failUnexpectedly(error.what());
     return fail(error.status(), error.what());
   } catch (const std::bad_alloc &) {
-    return fail(brew::ExitStatus::MachineLacks, "out of memory");
+    return fail(BREW_MACHINE_LACKS, "out of memory");
   } catch (const std::exception &error) {
     return failUnexpectedly(error.what());
   } catch (...) {

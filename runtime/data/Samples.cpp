@@ -1,6 +1,6 @@
-//===- ImageInput.cpp - Samples for inference -----------------------------===//
+//===- Samples.cpp - Records for inference --------------------------------===//
 
-#include "ImageInput.h"
+#include "runtime/data/Samples.h"
 
 #include "formats/BinaryProto.h"
 #include "formats/Database.h"
@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-namespace brew::run {
+namespace brew::runtime {
 namespace {
 
 using Shape = std::vector<std::int64_t>;
@@ -272,7 +272,7 @@ void readMean(const std::string &text, const Shape &shape,
   if (!values.empty()) {
     if (shape.empty() || (values.size() > 1 &&
                           static_cast<std::int64_t>(values.size()) != shape[0]))
-      throw badInput("--mean " + text +
+      throw badInput("mean " + text +
                      ": give one value, or one for each "
                      "channel of the input");
     preprocessing.channelMeans = values;
@@ -312,4 +312,4 @@ std::unique_ptr<SampleSource> openSamples(const std::string &path,
   return std::make_unique<EncodedImage>(path, readBytes(file, head), fitter());
 }
 
-} // namespace brew::run
+} // namespace brew::runtime

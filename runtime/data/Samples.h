@@ -1,4 +1,5 @@
-//===- ImageInput.h - Samples for inference ---------------------*- C++ -*-===//
+//===- Samples.h - Records for inference -------------------------*- C++ -*-===//
+//-*-===//
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace brew::run {
+namespace brew::runtime {
 
 /// One sample in the shape of one row of a net's input.
 struct Sample {
@@ -24,7 +25,7 @@ struct Preprocessing {
   std::vector<float> meanImage;    ///< channels x height x width, or empty
 };
 
-/// Reads `--mean`: numbers separated by commas, or a .binaryproto of the
+/// Reads a mean: numbers separated by commas, or a .binaryproto of the
 /// input's shape. Throws Error (1) if it does not fit.
 void readMean(const std::string &text, const std::vector<std::int64_t> &shape,
               Preprocessing &preprocessing);
@@ -47,4 +48,4 @@ openSamples(const std::string &path, const std::string &blob,
             const std::vector<std::int64_t> &rowShape,
             const Preprocessing &preprocessing);
 
-} // namespace brew::run
+} // namespace brew::runtime

@@ -1,12 +1,10 @@
 //===- SignalActions.cpp - Ctrl-C and hang-up as solver requests ----------===//
 
-#include "runtime/train/SignalActions.h"
-
-#include "formats/Error.h"
+#include "SignalActions.h"
 
 #include <csignal>
 
-namespace brew::runtime {
+namespace brew::run {
 namespace {
 
 volatile std::sig_atomic_t gotInterrupt = 0;
@@ -26,19 +24,17 @@ struct SignalActions::Saved {
   struct sigaction hangUp;
 };
 
-SolverAction parseSolverAction(const std::string &text,
-                               const std::string &flag) {
+brew_action parseAction(const std::string &text, const std::string &flag) {
   if (text == "stop")
-    return SolverAction::Stop;
+    return BREW_ACTION_STOP;
   if (text == "snapshot")
-    return SolverAction::Snapshot;
+    return BREW_ACTION_SNAPSHOT;
   if (text == "none")
-    return SolverAction::None;
-  throw Error(ExitStatus::Usage,
-              flag + ": '" + text + "' is none of stop, snapshot, none");
+    return BREW_ACTION_NONE;
+  throw usage(flag + ": '" + text + "' is none of stop, snapshot, none");
 }
 
-SignalActions::SignalActions(SolverAction onInterrupt, SolverAction onHangUp)
+SignalActions::SignalActions(brew_action onInterrupt, brew_action onHangUp)
     : saved(new Saved), interruptAction(onInterrupt), hangUpAction(onHangUp) {
   gotInterrupt = gotHangUp = 0;
   struct sigaction action = {};
@@ -55,7 +51,7 @@ SignalActions::~SignalActions() {
   delete saved;
 }
 
-SolverAction SignalActions::takeRequest() {
+brew_action SignalActions::takeRequest() {
   if (gotInterrupt) {
     gotInterrupt = 0;
     return interruptAction;
@@ -64,7 +60,7 @@ SolverAction SignalActions::takeRequest() {
     gotHangUp = 0;
     return hangUpAction;
   }
-  return SolverAction::None;
+  return BREW_ACTION_NONE;
 }
 
-} // namespace brew::runtime
+} // namespace brew::run

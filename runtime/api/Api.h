@@ -1,0 +1,134 @@
+//===- Api.h - What the C API's functions are made of -----------*- C++ -*-===//
+//
+// A function of the API is a guarded() body: what it throws becomes a status
+// and the message of its handle.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "formats/Error.h"
+
+#include <brew/brew.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+namespace brew::api {
+
+/// A handle's message, which can also tell that there is no memory for one.
+class Message {
+public:
+  const char *text() const { return words ? words : held.c_str(); }
+  void clear() {
+    held.clear();
+    words = nullptr;
+  }
+  void set(const char *text) noexcept {
+    words = nullptr;
+    try {
+      held = text;
+    } catch (...) {
+      words = outOfMemory();
+    }
+  }
+  static const char *outOfMemory() { return "out of memory"; }
+
+private:
+  std::string held;
+  const char *words = nullptr; ///< instead of `held`
+};
+
+inline Error usage(const std::string &text) {
+  return Error(ExitStatus::Usage, text);
+}
+
+/// Runs `body`, whose exceptions end here: `tell` takes what one says.
+template <typename Body, typename Tell>
+brew_status guard(Body &&body, Tell &&tell) noexcept {
+  try {
+    body();
+    return BREW_OK;
+  } catch (const Error &error) {
+    tell(error.what());
+    return static_cast<brew_status>(error.status());
+  } catch (const std::bad_alloc &) {
+    tell(Message::outOfMemory());
+    return BREW_MACHINE_LACKS;
+  } catch (const std::exception &error) {
+    tell(error.what());
+    return BREW_BUG;
+  } catch (...) {
+    tell("unexpected failure of unknown kind");
+    return BREW_BUG;
+  }
+}
+
+template <typename Body>
+brew_status guarded(Message &message, Body &&body) noexcept {
+  message.clear();
+  return guard(std::forward<Body>(body),
+               [&](const char *text) { message.set(text); });
+}
+
+/// For functions of any thread: words go to the caller's `buffer`.
+template <typename Body>
+brew_status guardedInto(char *buffer, std::size_t size, Body &&body) noexcept {
+  if (buffer && size)
+    buffer[0] = '\0';
+  return guard(std::forward<Body>(body), [&](const char *text) {
+    if (!buffer || !size)
+      return;
+    const std::size_t length = std::min(std::strlen(text), size - 1);
+    std::memcpy(buffer, text, length);
+    buffer[length] = '\0';
+  });
+}
+
+/// Makes a handle and opens it with `body`, which gets it; `out` is set in any
+/// case. Nothing is opened if `out` is null.
+template <typename Handle, typename Body>
+brew_status open(Handle **out, Body &&body) noexcept {
+  if (!out)
+    return BREW_USAGE;
+  *out = new (std::nothrow) Handle();
+  if (!*out)
+    return BREW_MACHINE_LACKS;
+  return guarded((*out)->message, [&] { body(**out); });
+}
+
+/// What the caller's structure says, as far as it goes; zeros beyond.
+template <typename Struct> Struct take(const Struct *given) {
+  Struct result{};
+  if (given) {
+    if (given->struct_size < sizeof given->struct_size)
+      throw usage("the struct_size of a structure is not set");
+    std::memcpy(&result, given, std::min(given->struct_size, sizeof result));
+  }
+  result.struct_size = sizeof result;
+  return result;
+}
+
+/// Fills in the caller's structure, as far as it goes.
+template <typename Struct> void give(Struct *out, const Struct &value) {
+  if (!out)
+    throw usage("there is no structure to fill in");
+  if (out->struct_size < sizeof out->struct_size)
+    throw usage("the struct_size of a structure is not set");
+  const std::size_t size = out->struct_size;
+  std::memcpy(out, &value, std::min(size, sizeof value));
+  out->struct_size = size;
+}
+
+/// A text that must be there.
+inline const char *text(const char *given, const char *what) {
+  if (!given)
+    throw usage(std::string(what) + " is NULL");
+  return given;
+}
+
+} // namespace brew::api

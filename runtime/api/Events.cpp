@@ -1,0 +1,181 @@
+//===- Events.cpp - Events as the C API tells them ------------------------===//
+
+#include "runtime/api/Handles.h"
+
+#include <limits>
+
+using namespace brew;
+using namespace brew::api;
+using namespace brew::runtime;
+
+namespace {
+
+/// Fills in the API's event; what its pointers need is kept here.
+struct Translator {
+  brew_event out{};
+  std::vector<brew_output_value> views;
+  std::string words;
+
+  void kind(brew_event_kind kind, int iteration = 0) {
+    out.kind = kind;
+    out.iteration = iteration;
+  }
+  void outputs(const std::vector<OutputValue> &values) {
+    views = viewsOf(values);
+    out.output_count = views.size();
+    out.outputs = views.data();
+  }
+
+  void operator()(const event::LogLine &event) {
+    kind(BREW_EVENT_LOG);
+    out.severity = static_cast<brew_log_severity>(event.severity);
+    out.site_file = event.site.file;
+    out.site_line = event.site.line;
+    out.text = event.text.c_str();
+  }
+  void operator()(const event::SolverSetUp &event) {
+    kind(BREW_EVENT_SOLVER_SET_UP);
+    words = event.solver->DebugString();
+    out.text = words.c_str();
+  }
+  void operator()(const event::NetSetUp &event) {
+    kind(BREW_EVENT_NET_SET_UP);
+    out.name = event.program->name().c_str();
+    out.net = event.testNet;
+  }
+  void operator()(const event::SeedChosen &event) {
+    kind(BREW_EVENT_SEED);
+    out.number = static_cast<std::int64_t>(event.seed);
+  }
+  void operator()(const event::SolverReady &) { kind(BREW_EVENT_SOLVER_READY); }
+  void operator()(const event::WeightsLoading &event) {
+    kind(BREW_EVENT_WEIGHTS_LOADING);
+    out.file = event.file.c_str();
+    out.flag = event.training;
+  }
+  void operator()(const event::SnapshotLoading &event) {
+    kind(BREW_EVENT_SNAPSHOT_LOADING);
+    out.file = event.file.c_str();
+    out.flag = event.history;
+  }
+  void operator()(const event::SolvingBegin &event) {
+    kind(BREW_EVENT_SOLVING, event.iteration);
+    out.name = event.net.c_str();
+    out.text = event.learningRatePolicy.c_str();
+    out.max_iteration = event.maxIteration;
+  }
+  void operator()(const event::IterationDone &event) {
+    kind(BREW_EVENT_ITERATION, event.iteration);
+    out.loss = event.loss;
+    out.smoothed_loss = event.smoothedLoss;
+    out.learning_rate = event.learningRate;
+    out.seconds = event.seconds;
+  }
+  void operator()(const event::Display &event) {
+    kind(BREW_EVENT_DISPLAY, event.iteration);
+    out.smoothed_loss = event.smoothedLoss;
+    out.seconds = event.seconds;
+    out.rate = event.iterationsPerSecond;
+    out.number = event.interval;
+    outputs(event.outputs);
+  }
+  void operator()(const event::RateChosen &event) {
+    kind(BREW_EVENT_RATE, event.iteration);
+    out.learning_rate = event.learningRate;
+    out.flag = event.displayed;
+    out.number = event.newStep ? *event.newStep : -1;
+  }
+  void operator()(const event::GradientsClipped &event) {
+    kind(BREW_EVENT_CLIPPED, event.iteration);
+    out.norm = event.norm;
+    out.limit = event.limit;
+    out.factor = event.factor;
+  }
+  void operator()(const event::Progress &event) {
+    kind(BREW_EVENT_PROGRESS, event.iteration);
+    out.max_iteration = event.maxIteration;
+    out.smoothed_loss = event.smoothedLoss;
+    out.seconds = event.seconds;
+    out.number = event.iterations;
+    out.flag = event.last;
+  }
+  void operator()(const event::TestBegin &event) {
+    kind(BREW_EVENT_TEST_BEGIN, event.iteration);
+    out.net = event.net;
+  }
+  void operator()(const event::TestDone &event) {
+    kind(BREW_EVENT_TEST_DONE, event.iteration);
+    out.net = event.net;
+    out.loss =
+        event.loss ? *event.loss : std::numeric_limits<double>::quiet_NaN();
+    outputs(event.outputs);
+  }
+  void operator()(const event::TestInterrupted &event) {
+    kind(BREW_EVENT_TEST_INTERRUPTED, event.iteration);
+    out.net = event.net;
+  }
+  void operator()(const event::SnapshotWriting &event) {
+    kind(BREW_EVENT_SNAPSHOT_WRITING);
+    out.file = event.file.c_str();
+    out.flag = event.part == event::SnapshotWriting::State;
+  }
+  void operator()(const event::SnapshotDone &event) {
+    kind(BREW_EVENT_SNAPSHOT, event.iteration);
+    out.file = event.weights.c_str();
+    out.state_file = event.state.c_str();
+  }
+  void operator()(const event::Starvation &event) {
+    kind(BREW_EVENT_STARVATION);
+    out.name = event.layer.c_str();
+    out.number = static_cast<std::int64_t>(event.times);
+    out.seconds = event.seconds;
+  }
+  void operator()(const event::Paused &event) {
+    kind(BREW_EVENT_PAUSED, event.iteration);
+  }
+  void operator()(const event::Resumed &event) {
+    kind(BREW_EVENT_RESUMED, event.iteration);
+  }
+  void operator()(const event::SolverFieldSet &event) {
+    kind(BREW_EVENT_FIELD_SET, event.iteration);
+    out.name = event.field.c_str();
+    out.text = event.value.c_str();
+  }
+  void operator()(const event::FinalLoss &event) {
+    kind(BREW_EVENT_FINAL_LOSS, event.iteration);
+    out.smoothed_loss = event.smoothedLoss;
+  }
+  void operator()(const event::SolvingDone &event) {
+    kind(BREW_EVENT_SOLVING_DONE, event.iteration);
+    out.flag = event.stopped;
+  }
+};
+
+} // namespace
+
+Events::Listener brew::api::listenerOf(brew_event_function function,
+                                       void *user) {
+  return [function, user](const Event &event) {
+    Translator translator;
+    translator.out.struct_size = sizeof translator.out;
+    std::visit(translator, event);
+    function(&translator.out, user);
+  };
+}
+
+// A line of their own, in the form of those of sessions.
+
+void brew_log(brew_log_severity severity, const char *file, int line,
+              const char *text) {
+  guard(
+      [&] {
+        log::write(static_cast<log::Severity>(severity),
+                   {file ? file : log::site::brew.file, line},
+                   text ? text : "");
+      },
+      [](const char *) {});
+}
+
+void brew_log_clear_status(void) {
+  guard([] { log::status(""); }, [](const char *) {});
+}

@@ -1,0 +1,107 @@
+//===- Handles.h - What stands behind the C API's handles -------*- C++ -*-===//
+#pragma once
+
+#include "runtime/Session.h"
+#include "runtime/api/Api.h"
+#include "runtime/cpu/WorkerPool.h"
+#include "runtime/plan/PlanFile.h"
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+struct brew_plan {
+  brew::api::Message message;
+  std::shared_ptr<const brew::plan::PlanFile> file;
+  // By program.
+  std::vector<std::vector<std::vector<const char *>>> layers; ///< of each step
+  std::vector<std::vector<const char *>> outputs;
+  mutable std::once_flag described;
+  mutable std::string json;
+};
+
+struct brew_pool {
+  brew::api::Message message;
+  std::shared_ptr<brew::runtime::WorkerPool> pool;
+};
+
+struct brew_session {
+  brew::api::Message message;
+  std::shared_ptr<const brew::plan::PlanFile> file;
+  std::shared_ptr<brew::runtime::Session> session; ///< trainers keep it too
+  std::string device;
+
+  // What was handed out last.
+  std::vector<brew::runtime::OutputValue> outputs;
+  std::vector<brew_output_value> outputViews;
+  std::optional<std::pair<brew_tensor_kind, int>> named;
+  std::vector<brew::runtime::TensorName> names;
+  std::string layer;
+  std::set<std::string> kept; ///< names that stay for the session's life
+
+  /// The session, unless it could not be opened.
+  brew::runtime::Session &get() const {
+    if (!session)
+      throw brew::api::usage("the session could not be opened");
+    return *session;
+  }
+  /// A program's number that was checked.
+  int program(int number) const;
+  /// A name that stays for the session's life.
+  const char *keep(const std::string &name);
+};
+
+namespace brew::api {
+
+/// The API's view of outputs, which must stay where they are.
+std::vector<brew_output_value>
+viewsOf(const std::vector<runtime::OutputValue> &outputs);
+
+/// A listener that calls the C function.
+runtime::Events::Listener listenerOf(brew_event_function function, void *user);
+
+std::vector<std::string> textsOf(const char *const *texts, std::size_t count,
+                                 const char *what);
+
+brew_dtype dtypeOf(plan::DataType type);
+
+/// Fills in the dimensions of a structure; returns how many there are.
+template <typename Dims>
+std::size_t setDims(std::int64_t (&to)[BREW_MAX_DIMS], const Dims &from) {
+  if (from.size() > BREW_MAX_DIMS)
+    throw Error(ExitStatus::Bug, "a tensor has more dimensions than the API");
+  std::copy(from.begin(), from.end(), to);
+  return static_cast<std::size_t>(from.size());
+}
+
+/// Calls `use` with the values, whose type calls can copy.
+template <typename Pointer, typename Use>
+void withType(brew_dtype dtype, Pointer *values, Use &&use) {
+  auto as = [&](auto typed) {
+    using Value = decltype(typed);
+    if constexpr (std::is_const_v<Pointer>)
+      use(static_cast<const Value *>(values));
+    else
+      use(static_cast<Value *>(values));
+  };
+  switch (dtype) {
+  case BREW_F32:
+    return as(float());
+  case BREW_F64:
+    return as(double());
+  case BREW_I32:
+    return as(std::int32_t());
+  default:
+    throw usage("values are BREW_F32, BREW_F64 or BREW_I32");
+  }
+}
+
+/// The plan as JSON, for people and programs: the one writer of it.
+std::string planJson(const plan::Manifest &manifest);
+
+} // namespace brew::api

@@ -1,0 +1,114 @@
+//===- Inputs.cpp - The C API's inputs of programs ------------------------===//
+
+#include "runtime/api/Handles.h"
+
+#include "runtime/data/RandomStream.h"
+
+#include <algorithm>
+
+using namespace brew;
+using namespace brew::api;
+
+namespace {
+
+template <typename Body>
+brew_status on(brew_session *session, int program, Body &&body) {
+  if (!session)
+    return BREW_USAGE;
+  return guarded(session->message, [&] {
+    body(session->get().feeder(session->program(program)));
+  });
+}
+
+} // namespace
+
+size_t brew_session_input_count(brew_session *session, int program) {
+  size_t count = 0;
+  on(session, program,
+     [&](runtime::Feeder &feeder) { count = feeder.tops().size(); });
+  return count;
+}
+
+brew_status brew_session_get_input(brew_session *session, int program,
+                                   size_t index, brew_input *input) {
+  return on(session, program, [&](runtime::Feeder &feeder) {
+    const std::vector<std::string> tops = feeder.tops();
+    if (index >= tops.size())
+      throw usage("the program has no input of this number");
+    const std::string &top = tops[index];
+    const std::vector<std::string> unset = feeder.unset();
+    const plan::Buffer &buffer = *feeder.find(top);
+    brew_input result{};
+    result.name = session->keep(top);
+    result.dtype = dtypeOf(buffer.type());
+    result.ndim = setDims(result.dims, buffer.dims());
+    result.count = plan::elementCount(buffer);
+    result.needs_values =
+        std::find(unset.begin(), unset.end(), top) != unset.end();
+    give(input, result);
+  });
+}
+
+brew_status brew_session_set_input(brew_session *session, int program,
+                                   const char *input, brew_dtype dtype,
+                                   const void *values, int64_t count) {
+  return on(session, program, [&](runtime::Feeder &feeder) {
+    const char *top = text(input, "the input's name");
+    if (!values && count)
+      throw usage("the values are NULL");
+    withType(dtype, values,
+             [&](const auto *typed) { feeder.set(top, typed, count); });
+  });
+}
+
+brew_status brew_session_set_feed(brew_session *session, int program,
+                                  const char *const *inputs, size_t input_count,
+                                  brew_feed_function feed, void *user) {
+  return on(session, program, [&](runtime::Feeder &feeder) {
+    if (!feed)
+      throw usage("the feed's function is NULL");
+    auto ask = [feed,
+                user](const std::vector<runtime::Feeder::Request> &batch) {
+      std::vector<brew_feed_request> requests;
+      for (const runtime::Feeder::Request &request : batch)
+        requests.push_back(
+            {request.top.c_str(), request.isDouble ? BREW_F64 : BREW_F32,
+             request.dims.size(), request.dims.data(), request.count,
+             request.isDouble ? static_cast<void *>(request.doubles)
+                              : static_cast<void *>(request.floats)});
+      const brew_status status = feed(requests.data(), requests.size(), user);
+      if (status != BREW_OK)
+        throw Error(static_cast<ExitStatus>(status),
+                    "the function that feeds '" + batch.front().top +
+                        "' failed");
+    };
+    feeder.setCallback(textsOf(inputs, input_count, "the inputs' names"), ask);
+  });
+}
+
+brew_status brew_session_set_random_inputs(brew_session *session, int program,
+                                           uint64_t seed) {
+  return on(session, program, [&](runtime::Feeder &feeder) {
+    const runtime::RandomStream stream(seed, "time");
+    for (const std::string &top : feeder.tops()) {
+      const plan::Buffer &buffer = *feeder.find(top);
+      std::vector<float> values(
+          static_cast<std::size_t>(plan::elementCount(buffer)));
+      // Labels of zero are valid for any loss.
+      if (buffer.dims_size() > 1)
+        for (std::size_t i = 0; i < values.size(); ++i)
+          values[i] = static_cast<float>(stream.uniform(i));
+      feeder.set(top, values.data(), static_cast<std::int64_t>(values.size()));
+    }
+  });
+}
+
+brew_status brew_session_open_sources(brew_session *session, int program) {
+  return on(session, program, [](runtime::Feeder &feeder) { feeder.start(); });
+}
+
+brew_status brew_session_reset_sources(brew_session *session, int program,
+                                       uint64_t seed) {
+  return on(session, program,
+            [&](runtime::Feeder &feeder) { feeder.reset(seed); });
+}

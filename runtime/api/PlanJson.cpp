@@ -1,0 +1,189 @@
+//===- PlanJson.cpp - A plan as JSON --------------------------------------===//
+
+#include "runtime/api/Handles.h"
+
+#include "formats/caffe.pb.h"
+
+#include <nlohmann/json.hpp>
+
+namespace brew::api {
+namespace {
+
+using nlohmann::ordered_json;
+
+template <typename List> ordered_json arrayOf(const List &list) {
+  ordered_json result = ordered_json::array();
+  for (const auto &item : list)
+    result.push_back(item);
+  return result;
+}
+
+/// What a step does, its kernel or call, and the buffers it touches.
+struct StepText {
+  std::string action;
+  std::vector<std::uint32_t> buffers;
+};
+
+StepText describe(const plan::Manifest &manifest, const plan::Step &step) {
+  switch (step.action_case()) {
+  case plan::Step::kLaunch:
+    return {"kernel " +
+                manifest.kernels(static_cast<int>(step.launch().kernel_index()))
+                    .symbol(),
+            {step.launch().buffer_indices().begin(),
+             step.launch().buffer_indices().end()}};
+  case plan::Step::kConvolution: {
+    const plan::ConvolutionCall &call = step.convolution();
+    StepText text{"convolution " + plan::Direction_Name(call.direction()),
+                  {call.x_buffer_index(), call.w_buffer_index()}};
+    if (call.has_b_buffer_index())
+      text.buffers.push_back(call.b_buffer_index());
+    text.buffers.push_back(call.y_buffer_index());
+    return text;
+  }
+  case plan::Step::kInnerProduct: {
+    const plan::InnerProductCall &call = step.inner_product();
+    StepText text{"inner product",
+                  {call.x_buffer_index(), call.w_buffer_index()}};
+    if (call.has_b_buffer_index())
+      text.buffers.push_back(call.b_buffer_index());
+    text.buffers.push_back(call.y_buffer_index());
+    return text;
+  }
+  case plan::Step::kCopy:
+    return {
+        "copy",
+        {step.copy().source_buffer_index(), step.copy().target_buffer_index()}};
+  case plan::Step::kZero:
+    return {"zero", {step.zero().buffer_index()}};
+  case plan::Step::kAllReduce:
+    return {"all-reduce", {step.all_reduce().buffer_index()}};
+  default:
+    return {"unknown", {}};
+  }
+}
+
+ordered_json describeBuffer(const plan::Manifest &manifest,
+                            const plan::Buffer &buffer) {
+  const plan::Arena &arena =
+      manifest.arenas(static_cast<int>(buffer.arena_index()));
+  ordered_json result = {{"name", buffer.name()},
+                         {"arena", plan::ArenaKind_Name(arena.kind())},
+                         {"arena_index", buffer.arena_index()},
+                         {"offset", buffer.offset()},
+                         {"size", buffer.size()},
+                         {"type", plan::DataType_Name(buffer.type())},
+                         {"dims", arrayOf(buffer.dims())},
+                         {"strides", arrayOf(buffer.strides())}};
+  if (buffer.has_first_step())
+    result["first_step"] = buffer.first_step();
+  if (buffer.has_last_step())
+    result["last_step"] = buffer.last_step();
+  if (buffer.has_program_index())
+    result["program"] =
+        manifest.programs(static_cast<int>(buffer.program_index())).name();
+  result["pinned"] = buffer.pinned();
+  return result;
+}
+
+ordered_json namedBuffers(
+    const google::protobuf::RepeatedPtrField<plan::NamedBuffer> &list) {
+  ordered_json result = ordered_json::object();
+  for (const plan::NamedBuffer &item : list)
+    result[item.name()] = item.buffer_index();
+  return result;
+}
+
+ordered_json describeProgram(const plan::Manifest &manifest,
+                             const plan::Program &program) {
+  ordered_json steps = ordered_json::array();
+  for (const plan::Step &step : program.steps()) {
+    const StepText text = describe(manifest, step);
+    steps.push_back({{"action", text.action},
+                     {"layers", arrayOf(step.layers())},
+                     {"backward", step.backward()},
+                     {"buffers", text.buffers},
+                     {"flops", step.flops()},
+                     {"bytes", step.bytes()}});
+  }
+  ordered_json outputs = ordered_json::array();
+  for (const plan::Output &output : program.outputs())
+    outputs.push_back({{"blob", output.blob()},
+                       {"buffer", output.buffer_index()},
+                       {"loss_weight", output.loss_weight()}});
+  ordered_json feeds = ordered_json::array();
+  for (const plan::Feed &feed : program.feeds()) {
+    caffe::LayerParameter layer;
+    layer.ParseFromString(feed.layer());
+    feeds.push_back({{"layer", layer.name()},
+                     {"type", layer.type()},
+                     {"tops", arrayOf(layer.top())},
+                     {"buffers", arrayOf(feed.buffer_indices())}});
+  }
+  return {{"name", program.name()},
+          {"phase", program.test_phase() ? "TEST" : "TRAIN"},
+          {"first_backward_step", program.first_backward_step()},
+          {"feeds", feeds},
+          {"steps", steps},
+          {"outputs", outputs},
+          {"blobs", namedBuffers(program.blobs())},
+          {"blob_gradients", namedBuffers(program.blob_gradients())},
+          {"item_counts", namedBuffers(program.item_counts())},
+          {"memory",
+           {{"arena_bytes", program.memory().arena_bytes()},
+            {"lower_bound_bytes", program.memory().lower_bound_bytes()},
+            {"caffe_bytes", program.memory().caffe_bytes()}}}};
+}
+
+ordered_json describePlan(const plan::Manifest &manifest) {
+  const plan::Target &target = manifest.target();
+  ordered_json result = {
+      {"producer", manifest.producer()},
+      {"net", manifest.net_name()},
+      {"target",
+       {{"kind", plan::Target::Kind_Name(target.kind())},
+        {"triple", target.triple()},
+        {"cpu", target.cpu()},
+        {"cpu_features", arrayOf(target.cpu_features())},
+        {"archs", arrayOf(target.archs())},
+        {"nvrtc_version", target.nvrtc_version()},
+        {"math", plan::Target::Math_Name(target.math())},
+        {"precision", plan::DataType_Name(target.precision())}}}};
+  result["arenas"] = ordered_json::array();
+  for (const plan::Arena &arena : manifest.arenas())
+    result["arenas"].push_back(
+        {{"kind", plan::ArenaKind_Name(arena.kind())}, {"size", arena.size()}});
+  result["buffers"] = ordered_json::array();
+  for (const plan::Buffer &buffer : manifest.buffers())
+    result["buffers"].push_back(describeBuffer(manifest, buffer));
+  result["parameters"] = ordered_json::array();
+  for (const plan::Parameter &parameter : manifest.parameters()) {
+    ordered_json sharers = ordered_json::array();
+    for (const auto &sharer : parameter.sharers())
+      sharers.push_back({{"layer", sharer.layer()}, {"index", sharer.index()}});
+    ordered_json item = {{"layer", parameter.layer()},
+                         {"index", parameter.index()},
+                         {"shape", arrayOf(parameter.file_dims())},
+                         {"buffer", parameter.buffer_index()},
+                         {"lr_mult", parameter.lr_mult()},
+                         {"decay_mult", parameter.decay_mult()},
+                         {"sharers", sharers}};
+    if (parameter.has_gradient_buffer_index())
+      item["gradient_buffer"] = parameter.gradient_buffer_index();
+    item["state_buffers"] = arrayOf(parameter.state_buffer_indices());
+    result["parameters"].push_back(item);
+  }
+  result["programs"] = ordered_json::array();
+  for (const plan::Program &program : manifest.programs())
+    result["programs"].push_back(describeProgram(manifest, program));
+  return result;
+}
+
+} // namespace
+
+std::string planJson(const plan::Manifest &manifest) {
+  return describePlan(manifest).dump(2, ' ', false,
+                                     nlohmann::json::error_handler_t::replace);
+}
+
+} // namespace brew::api

@@ -1,0 +1,194 @@
+//===- Records.cpp - The C API's records and HDF5 files -------------------===//
+
+#include "runtime/api/Handles.h"
+
+#include "formats/Hdf5.h"
+#include "runtime/data/Samples.h"
+#include "runtime/weights/Layout.h"
+
+using namespace brew;
+using namespace brew::api;
+
+struct brew_records {
+  Message message;
+  std::unique_ptr<runtime::SampleSource> source;
+  runtime::Sample sample;
+};
+
+struct brew_tensor_file {
+  Message message;
+  std::unique_ptr<formats::Hdf5Reader> reader;
+  std::unique_ptr<formats::Hdf5Writer> writer;
+  std::vector<std::string> names;
+  std::vector<const char *> views;
+
+  formats::Hdf5Reader &toRead() const {
+    if (!reader)
+      throw usage("the file is not open for reading");
+    return *reader;
+  }
+  formats::Hdf5Writer &toWrite() const {
+    if (!writer)
+      throw usage("the file is not open for writing");
+    return *writer;
+  }
+};
+
+brew_status brew_records_open(const char *path,
+                              const brew_records_options *options,
+                              brew_records **records) {
+  return api::open(records, [&](brew_records &handle) {
+    const brew_records_options given = take(options);
+    if (given.ndim > BREW_MAX_DIMS)
+      throw usage("the records have too many dimensions");
+    const std::vector<std::int64_t> shape(given.dims, given.dims + given.ndim);
+    for (std::int64_t dim : shape)
+      if (dim < 1)
+        throw usage("a dimension of the records is less than 1");
+    runtime::Preprocessing preprocessing;
+    if (given.scale)
+      preprocessing.scale = static_cast<float>(*given.scale);
+    if (given.mean)
+      runtime::readMean(given.mean, shape, preprocessing);
+    handle.source = runtime::openSamples(text(path, "the path"),
+                                         given.blob ? given.blob : "", shape,
+                                         preprocessing);
+  });
+}
+
+const char *brew_records_message(const brew_records *records) {
+  return records ? records->message.text() : Message::outOfMemory();
+}
+
+void brew_records_destroy(brew_records *records) { delete records; }
+
+brew_status brew_records_next(brew_records *records, brew_record *record,
+                              int *more) {
+  if (!records)
+    return BREW_USAGE;
+  return guarded(records->message, [&] {
+    if (!records->source)
+      throw usage("the records could not be opened");
+    if (!more)
+      throw usage("there is no place for whether there is a record");
+    runtime::Sample &sample = records->sample;
+    *more = records->source->next(sample);
+    if (!*more)
+      return;
+    brew_record result{};
+    result.name = sample.name.c_str();
+    result.values = sample.values.data();
+    result.count = static_cast<std::int64_t>(sample.values.size());
+    result.has_label = sample.label.has_value();
+    result.label = sample.label.value_or(0);
+    give(record, result);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// HDF5 files
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+template <typename Body> brew_status on(brew_tensor_file *file, Body &&body) {
+  if (!file)
+    return BREW_USAGE;
+  return guarded(file->message, std::forward<Body>(body));
+}
+
+template <typename Value>
+void copy(const std::vector<Value> &from, const char *name, void *values,
+          std::int64_t count) {
+  if (count != static_cast<std::int64_t>(from.size()))
+    throw usage("dataset '" + std::string(name) + "' has " +
+                std::to_string(from.size()) + " values, not " +
+                std::to_string(count));
+  std::copy(from.begin(), from.end(), static_cast<Value *>(values));
+}
+
+} // namespace
+
+brew_status brew_tensor_file_open(const char *path, brew_file_mode mode,
+                                  brew_tensor_file **file) {
+  return api::open(file, [&](brew_tensor_file &handle) {
+    const char *name = text(path, "the path");
+    if (mode == BREW_READ)
+      handle.reader = std::make_unique<formats::Hdf5Reader>(name);
+    else if (mode == BREW_WRITE)
+      handle.writer = std::make_unique<formats::Hdf5Writer>(name);
+    else
+      throw usage("a file is opened to read or to write");
+  });
+}
+
+const char *brew_tensor_file_message(const brew_tensor_file *file) {
+  return file ? file->message.text() : Message::outOfMemory();
+}
+
+void brew_tensor_file_destroy(brew_tensor_file *file) { delete file; }
+
+brew_status brew_tensor_file_list(brew_tensor_file *file, const char *group,
+                                  const char *const **names, size_t *count) {
+  return on(file, [&] {
+    if (!names || !count)
+      throw usage("there is no place for the names");
+    file->names = file->toRead().datasets(group ? group : "/");
+    file->views.clear();
+    for (const std::string &name : file->names)
+      file->views.push_back(name.c_str());
+    *names = file->views.data();
+    *count = file->views.size();
+  });
+}
+
+brew_status brew_tensor_file_find(brew_tensor_file *file, const char *name,
+                                  brew_dataset *dataset) {
+  return on(file, [&] {
+    const formats::Hdf5Reader &reader = file->toRead();
+    const std::string called = text(name, "the dataset's name");
+    const std::vector<std::int64_t> dims = reader.dims(called);
+    brew_dataset result{};
+    result.dtype = reader.isDouble(called) ? BREW_F64 : BREW_F32;
+    result.ndim = setDims(result.dims, dims);
+    result.count = runtime::product(dims);
+    give(dataset, result);
+  });
+}
+
+brew_status brew_tensor_file_read(brew_tensor_file *file, const char *name,
+                                  brew_dtype dtype, void *values,
+                                  int64_t count) {
+  return on(file, [&] {
+    const formats::Hdf5Reader &reader = file->toRead();
+    const char *called = text(name, "the dataset's name");
+    if (!values && count)
+      throw usage("there is no place for the values");
+    if (dtype == BREW_F32)
+      copy(reader.readFloats(called), called, values, count);
+    else if (dtype == BREW_F64)
+      copy(reader.readDoubles(called), called, values, count);
+    else
+      throw usage("values of a dataset are read as BREW_F32 or BREW_F64");
+  });
+}
+
+brew_status brew_tensor_file_write(brew_tensor_file *file, const char *name,
+                                   brew_dtype dtype, const int64_t *dims,
+                                   size_t ndim, const void *values) {
+  return on(file, [&] {
+    formats::Hdf5Writer &writer = file->toWrite();
+    if ((!dims && ndim) || ndim > BREW_MAX_DIMS)
+      throw usage("the dimensions are NULL or too many");
+    const std::vector<std::int64_t> shape(dims, dims + ndim);
+    if (!values && runtime::product(shape) > 0)
+      throw usage("the values are NULL");
+    withType(dtype, values, [&](const auto *typed) {
+      writer.write(text(name, "the dataset's name"), shape, typed);
+    });
+  });
+}
+
+brew_status brew_tensor_file_commit(brew_tensor_file *file) {
+  return on(file, [&] { file->toWrite().commit(); });
+}

@@ -1,0 +1,378 @@
+//===- Session.cpp - The C API's sessions ---------------------------------===//
+
+#include "runtime/api/Handles.h"
+
+#include "formats/WeightFile.h"
+#include "runtime/log/CaffeLog.h"
+#include "runtime/train/DebugInfo.h"
+#include "runtime/train/NetOutputs.h"
+#include "runtime/train/SolverScalars.h"
+#include "runtime/train/Trainer.h"
+
+using namespace brew;
+using namespace brew::api;
+
+int brew_session::program(int number) const {
+  if (number < 0 || number >= get().manifest().programs_size())
+    throw usage("the plan has no program of number " + std::to_string(number));
+  return number;
+}
+
+namespace {
+
+/// A call on a session.
+template <typename Body> brew_status on(brew_session *session, Body &&body) {
+  if (!session)
+    return BREW_USAGE;
+  return guarded(session->message, [&] { body(session->get()); });
+}
+
+/// A call on one of its programs.
+template <typename Body>
+brew_status on(brew_session *session, int program, Body &&body) {
+  if (!session)
+    return BREW_USAGE;
+  return guarded(session->message,
+                 [&] { body(session->get(), session->program(program)); });
+}
+
+runtime::SessionOptions optionsOf(const brew_session_options &options) {
+  runtime::SessionOptions result;
+  if (options.threads < 0)
+    throw usage("the number of threads is negative");
+  if (options.gpu < 0)
+    throw usage("the GPU's number is negative");
+  runtime::ExecutorOptions &device = result.device;
+  device.threads = options.threads;
+  device.gpu = options.gpu;
+  if (options.pool) {
+    if (!options.pool->pool)
+      throw usage("the pool could not be opened");
+    device.pool = options.pool->pool;
+  }
+  if (options.timing_cache)
+    device.timingCache = options.timing_cache;
+  device.tune = !options.no_tuning;
+  device.deterministic = options.deterministic;
+  if (options.workspace_limit)
+    device.workspaceLimit = options.workspace_limit == BREW_NO_WORKSPACE
+                                ? 0
+                                : options.workspace_limit;
+  result.seed = options.seed;
+  if (options.folder)
+    result.folder = options.folder;
+  if (options.share_parameters)
+    result.shareParameters = &options.share_parameters->get();
+
+  std::vector<runtime::Events::Listener> listeners;
+  if (options.listener)
+    listeners.push_back(listenerOf(options.listener, options.listener_user));
+  if (options.log)
+    listeners.push_back(runtime::CaffeLog(
+        [function = options.log, user = options.log_user](
+            log::Severity severity, log::Site site, const std::string &line) {
+          function(static_cast<brew_log_severity>(severity), site.file,
+                   site.line, line.c_str(), user);
+        }));
+  if (options.log_to_stderr)
+    listeners.push_back(runtime::CaffeLog());
+  if (listeners.size() == 1)
+    result.listener = std::move(listeners.front());
+  else if (!listeners.empty())
+    result.listener = [listeners](const runtime::Event &event) {
+      for (const runtime::Events::Listener &listener : listeners)
+        listener(event);
+    };
+  return result;
+}
+
+runtime::Pass passOf(brew_pass pass) {
+  switch (pass) {
+  case BREW_FORWARD:
+    return runtime::Pass::Forward;
+  case BREW_BACKWARD:
+    return runtime::Pass::Backward;
+  case BREW_BOTH:
+    return runtime::Pass::Both;
+  }
+  throw usage("there is no such pass");
+}
+
+} // namespace
+
+std::vector<brew_output_value>
+brew::api::viewsOf(const std::vector<runtime::OutputValue> &outputs) {
+  std::vector<brew_output_value> views;
+  for (const runtime::OutputValue &output : outputs)
+    views.push_back({output.blob.c_str(), output.value, output.lossWeight});
+  return views;
+}
+
+//===----------------------------------------------------------------------===//
+// Pools, opening, listeners
+//===----------------------------------------------------------------------===//
+
+brew_status brew_pool_open(const brew_pool_options *options, brew_pool **pool) {
+  return api::open(pool, [&](brew_pool &handle) {
+    const brew_pool_options given = take(options);
+    if (given.threads < 0)
+      throw usage("the number of threads is negative");
+    handle.pool = std::make_shared<runtime::WorkerPool>(given.threads);
+  });
+}
+
+const char *brew_pool_message(const brew_pool *pool) {
+  return pool ? pool->message.text() : Message::outOfMemory();
+}
+
+void brew_pool_destroy(brew_pool *pool) { delete pool; }
+
+brew_status brew_session_open(const brew_plan *plan,
+                              const brew_session_options *options,
+                              brew_session **session) {
+  return api::open(session, [&](brew_session &handle) {
+    if (!plan || !plan->file)
+      throw usage("there is no open plan");
+    handle.session = std::make_shared<runtime::Session>(
+        plan->file, optionsOf(take(options)));
+    handle.device = handle.session->executor().description();
+  });
+}
+
+const char *brew_session_message(const brew_session *session) {
+  return session ? session->message.text() : Message::outOfMemory();
+}
+
+void brew_session_destroy(brew_session *session) { delete session; }
+
+const char *brew_session_device(const brew_session *session) {
+  return session ? session->device.c_str() : "";
+}
+
+brew_status brew_session_add_listener(brew_session *session,
+                                      brew_event_function listener, void *user,
+                                      int *number) {
+  return on(session, [&](runtime::Session &it) {
+    if (!listener)
+      throw usage("the listener is NULL");
+    const int added = it.events().add(listenerOf(listener, user));
+    if (number)
+      *number = added;
+  });
+}
+
+brew_status brew_session_remove_listener(brew_session *session, int number) {
+  return on(session, [&](runtime::Session &it) { it.events().remove(number); });
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------===//
+
+brew_status brew_session_initialise(brew_session *session,
+                                    const char *const *weights,
+                                    size_t weight_count, unsigned flags) {
+  return on(session, [&](runtime::Session &it) {
+    if (flags & ~unsigned(BREW_REQUIRE_WEIGHTS))
+      throw usage("there is no such flag");
+    it.initialise(textsOf(weights, weight_count, "the names of weight files"),
+                  flags & BREW_REQUIRE_WEIGHTS);
+  });
+}
+
+brew_status brew_session_load_weights(brew_session *session,
+                                      const char *const *weights,
+                                      size_t weight_count) {
+  return on(session, [&](runtime::Session &it) {
+    it.loadWeights(textsOf(weights, weight_count, "the names of weight files"));
+  });
+}
+
+brew_status brew_session_save_weights(brew_session *session, const char *path) {
+  return on(session, [&](runtime::Session &it) {
+    const std::string name = text(path, "the path");
+    const bool hdf5 =
+        name.size() > 3 && name.compare(name.size() - 3, 3, ".h5") == 0;
+    formats::writeWeights(name, it.parameters().save(),
+                          hdf5 ? formats::SnapshotFormat::Hdf5
+                               : formats::SnapshotFormat::BinaryProto);
+  });
+}
+
+brew_status brew_session_prepare(brew_session *session) {
+  return on(session, [&](runtime::Session &it) { it.prepare(); });
+}
+
+brew_status brew_session_reset_state(brew_session *session) {
+  return on(session, [&](runtime::Session &it) { it.resetState(); });
+}
+
+brew_status brew_session_set_seed(brew_session *session, uint64_t seed) {
+  return on(session, [&](runtime::Session &it) { it.setSeed(seed); });
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+brew_status brew_session_feed(brew_session *session, int program) {
+  return on(session, program, [&](runtime::Session &it, int number) {
+    it.feeder(number).feed();
+  });
+}
+
+brew_status brew_session_run(brew_session *session, int program,
+                             brew_pass pass) {
+  return on(session, program, [&](runtime::Session &it, int number) {
+    it.run(number, passOf(pass));
+  });
+}
+
+brew_status brew_session_feed_and_run(brew_session *session, int program) {
+  return on(session, program,
+            [&](runtime::Session &it, int number) { it.feedAndRun(number); });
+}
+
+brew_status brew_session_run_layers(brew_session *session, int program,
+                                    const char *first, const char *last,
+                                    brew_pass pass) {
+  return on(session, program, [&](runtime::Session &it, int number) {
+    it.runLayers(number, first ? first : "", last ? last : "", passOf(pass));
+  });
+}
+
+size_t brew_session_layer_count(brew_session *session, int program) {
+  size_t count = 0;
+  on(session, program, [&](runtime::Session &it, int number) {
+    count = it.layers(number).size();
+  });
+  return count;
+}
+
+const char *brew_session_layer(brew_session *session, int program,
+                               size_t index) {
+  const char *name = nullptr;
+  on(session, program, [&](runtime::Session &it, int number) {
+    const std::vector<std::string> layers = it.layers(number);
+    if (index >= layers.size())
+      throw usage("the program has no layer of this number");
+    session->layer = layers[index];
+    name = session->layer.c_str();
+  });
+  return name;
+}
+
+brew_status brew_session_run_timed(brew_session *session, int program,
+                                   brew_step_function step, void *user) {
+  return on(session, program, [&](runtime::Session &it, int number) {
+    if (!step)
+      throw usage("the function to call is NULL");
+    it.executor().runTimed(number, [&](std::size_t index, double seconds) {
+      step(index, seconds, user);
+    });
+  });
+}
+
+brew_status brew_session_measure(brew_session *session, const int *programs,
+                                 size_t program_count, int count,
+                                 double *seconds,
+                                 brew_measurement *measurement) {
+  return on(session, [&](runtime::Session &it) {
+    if (!programs || !program_count || count < 1 || !seconds)
+      throw usage("there is nothing to measure, or no place for the times");
+    const std::vector<int> numbers(programs, programs + program_count);
+    for (int number : numbers)
+      session->program(number);
+    const runtime::Measurement measured = it.executor().measure(numbers, count);
+    std::copy(measured.seconds.begin(), measured.seconds.end(), seconds);
+    if (!measurement)
+      return;
+    brew_measurement result{};
+    result.graph_nodes = measured.graphNodes;
+    result.device_bytes = measured.deviceBytes;
+    give(measurement, result);
+  });
+}
+
+brew_status brew_session_synchronize(brew_session *session) {
+  return on(session,
+            [&](runtime::Session &it) { it.executor().synchronize(); });
+}
+
+brew_status brew_session_set_learning_rate(brew_session *session, double rate) {
+  return on(session, [&](runtime::Session &it) {
+    runtime::SolverScalars scalars(it.executor());
+    scalars.setFields(runtime::solverOf(it.manifest()), 0);
+    scalars.set(plan::LEARNING_RATE, rate);
+    scalars.set(plan::GRADIENT_SCALE, 1);
+  });
+}
+
+brew_status brew_session_outputs(brew_session *session, int program,
+                                 const brew_output_value **outputs,
+                                 size_t *count) {
+  return on(session, program, [&](runtime::Session &it, int number) {
+    if (!outputs || !count)
+      throw usage("there is no place for the outputs");
+    session->outputs = it.outputs(number);
+    session->outputViews = viewsOf(session->outputs);
+    *outputs = session->outputViews.data();
+    *count = session->outputViews.size();
+  });
+}
+
+brew_status brew_session_loss(brew_session *session, int program,
+                              double *loss) {
+  return on(session, program, [&](runtime::Session &it, int number) {
+    if (!loss)
+      throw usage("there is no place for the loss");
+    *loss = it.loss(number);
+  });
+}
+
+brew_status brew_session_score(brew_session *session, int program, int batches,
+                               brew_batch_function batch, void *user,
+                               const brew_output_value **means, size_t *count,
+                               double *loss) {
+  return on(session, program, [&](runtime::Session &it, int number) {
+    if (batches < 1)
+      throw usage("the number of batches is less than 1");
+    const plan::Program &description = it.manifest().programs(number);
+    const runtime::DebugInfo debug(description, it.parameters(), it.events());
+    runtime::OutputMeans sums;
+    double total = 0;
+    for (int i = 0; i < batches; ++i) {
+      it.feedAndRun(number);
+      if (runtime::DebugInfo::isIn(description))
+        debug.forward();
+      total += it.loss(number);
+      const std::vector<runtime::OutputValue> outputs = it.outputs(number);
+      sums.add(outputs);
+      if (batch) {
+        const auto views = viewsOf(outputs);
+        batch(i, views.data(), views.size(), user);
+      }
+    }
+    session->outputs = sums.means();
+    session->outputViews = viewsOf(session->outputs);
+    if (means)
+      *means = session->outputViews.data();
+    if (count)
+      *count = session->outputViews.size();
+    if (loss)
+      *loss = total / batches;
+  });
+}
+
+brew_status brew_session_announce(brew_session *session, int program) {
+  return on(session, program,
+            [&](runtime::Session &it, int number) { it.announce(number); });
+}
+
+brew_status brew_session_tell_debug_info(brew_session *session, int program) {
+  return on(session, program, [&](runtime::Session &it, int number) {
+    const plan::Program &description = it.manifest().programs(number);
+    if (runtime::DebugInfo::isIn(description))
+      runtime::DebugInfo(description, it.parameters(), it.events()).forward();
+  });
+}

@@ -1,0 +1,149 @@
+//===- Tensors.cpp - The C API's tensors by name --------------------------===//
+
+#include "runtime/ItemCounts.h"
+#include "runtime/api/Handles.h"
+
+using namespace brew;
+using namespace brew::api;
+
+namespace {
+
+template <typename Body> brew_status on(brew_session *session, Body &&body) {
+  if (!session)
+    return BREW_USAGE;
+  return guarded(session->message, [&] { body(session->get()); });
+}
+
+runtime::TensorKind kindOf(brew_tensor_kind kind) {
+  switch (kind) {
+  case BREW_BLOB:
+    return runtime::TensorKind::Blob;
+  case BREW_BLOB_GRADIENT:
+    return runtime::TensorKind::BlobGradient;
+  case BREW_PARAMETER:
+    return runtime::TensorKind::Parameter;
+  case BREW_PARAMETER_GRADIENT:
+    return runtime::TensorKind::ParameterGradient;
+  case BREW_SOLVER_STATE:
+    return runtime::TensorKind::SolverState;
+  case BREW_CARRIED:
+    return runtime::TensorKind::Carried;
+  }
+  throw usage("there is no such kind of tensor");
+}
+
+bool ofProgram(runtime::TensorKind kind) {
+  return kind == runtime::TensorKind::Blob ||
+         kind == runtime::TensorKind::BlobGradient;
+}
+
+runtime::TensorName nameOf(const brew_session &session,
+                           const brew_tensor_name *given) {
+  if (!given)
+    throw usage("the tensor's name is NULL");
+  const brew_tensor_name name = take(given);
+  runtime::TensorName result;
+  result.kind = kindOf(name.kind);
+  result.name = text(name.name, "the tensor's name");
+  result.program = ofProgram(result.kind) ? session.program(name.program) : 0;
+  result.index = name.index;
+  result.slot = name.slot;
+  return result;
+}
+
+/// The names of a kind, found out once for as long as it is asked for.
+const std::vector<runtime::TensorName> &
+namesOf(brew_session &session, brew_tensor_kind kind, int program) {
+  const runtime::TensorKind asked = kindOf(kind);
+  const std::pair<brew_tensor_kind, int> key(
+      kind, ofProgram(asked) ? session.program(program) : 0);
+  if (session.named != key) {
+    session.named.reset();
+    session.names = session.get().names(asked, key.second);
+    session.named = key;
+  }
+  return session.names;
+}
+
+} // namespace
+
+const char *brew_session::keep(const std::string &name) {
+  return kept.insert(name).first->c_str();
+}
+
+size_t brew_session_tensor_count(brew_session *session, brew_tensor_kind kind,
+                                 int program) {
+  size_t count = 0;
+  on(session, [&](runtime::Session &) {
+    count = namesOf(*session, kind, program).size();
+  });
+  return count;
+}
+
+brew_status brew_session_get_tensor_name(brew_session *session,
+                                         brew_tensor_kind kind, int program,
+                                         size_t index, brew_tensor_name *name) {
+  return on(session, [&](runtime::Session &) {
+    const auto &names = namesOf(*session, kind, program);
+    if (index >= names.size())
+      throw usage("there is no tensor of this number");
+    brew_tensor_name result{};
+    result.kind = kind;
+    result.program = names[index].program;
+    result.name = names[index].name.c_str();
+    result.index = names[index].index;
+    result.slot = names[index].slot;
+    give(name, result);
+  });
+}
+
+brew_status brew_session_find(brew_session *session,
+                              const brew_tensor_name *name,
+                              brew_tensor *tensor) {
+  return on(session, [&](runtime::Session &it) {
+    const runtime::TensorName asked = nameOf(*session, name);
+    const runtime::Tensor found = it.find(asked);
+    brew_tensor result{};
+    result.dtype = dtypeOf(found.type);
+    result.on_device = found.onDevice;
+    result.data = found.data;
+    result.shape_ndim = setDims(result.shape, found.shape);
+    result.count = runtime::product(found.shape);
+    result.ndim = setDims(result.dims, found.dims);
+    setDims(result.strides, found.strides);
+    result.capacity = runtime::product(found.dims);
+    result.counted_dim = -1;
+    if (asked.kind == runtime::TensorKind::Blob)
+      if (const plan::NamedBuffer *count = runtime::findItemCount(
+              it.manifest().programs(asked.program), asked.name))
+        result.counted_dim =
+            it.manifest()
+                .buffers(static_cast<int>(count->buffer_index()))
+                .dims_size();
+    give(tensor, result);
+  });
+}
+
+brew_status brew_session_read(brew_session *session,
+                              const brew_tensor_name *name, brew_dtype dtype,
+                              void *values, int64_t count) {
+  return on(session, [&](runtime::Session &it) {
+    if (!values && count)
+      throw usage("there is no place for the values");
+    withType(dtype, values, [&](auto *typed) {
+      it.read(nameOf(*session, name), typed, count);
+    });
+  });
+}
+
+brew_status brew_session_write(brew_session *session,
+                               const brew_tensor_name *name, brew_dtype dtype,
+                               const void *values, int64_t count) {
+  return on(session, [&](runtime::Session &it) {
+    if (!values && count)
+      throw usage("the values are NULL");
+    withType(dtype, values, [&](const auto *typed) {
+      it.write(nameOf(*session, name), typed, count);
+    });
+  });
+}

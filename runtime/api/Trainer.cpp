@@ -1,0 +1,261 @@
+//===- Trainer.cpp - The C API's training ---------------------------------===//
+
+#include "runtime/api/Handles.h"
+
+#include "runtime/train/SolverFields.h"
+#include "runtime/train/Trainer.h"
+
+#include <limits>
+
+using namespace brew;
+using namespace brew::api;
+
+struct brew_trainer {
+  Message message;
+  std::shared_ptr<runtime::Session> session; ///< outlives `trainer`
+  std::unique_ptr<runtime::Trainer> trainer;
+  std::optional<runtime::event::TestDone> tested;
+  std::vector<brew_output_value> views;
+
+  runtime::Trainer &get() const {
+    if (!trainer)
+      throw usage("the trainer could not be opened");
+    return *trainer;
+  }
+};
+
+namespace {
+
+template <typename Body> brew_status on(brew_trainer *trainer, Body &&body) {
+  if (!trainer)
+    return BREW_USAGE;
+  return guarded(trainer->message, [&] { body(trainer->get()); });
+}
+
+/// What cannot fail but for a trainer that is none.
+template <typename Body> void request(brew_trainer *trainer, Body &&body) {
+  if (trainer && trainer->trainer)
+    guard([&] { body(trainer->trainer->control()); }, [](const char *) {});
+}
+
+} // namespace
+
+brew_status brew_trainer_open(brew_session *session,
+                              const brew_trainer_options *options,
+                              brew_trainer **trainer) {
+  return api::open(trainer, [&](brew_trainer &handle) {
+    if (!session)
+      throw usage("there is no session");
+    const brew_trainer_options given = take(options);
+    runtime::TrainerOptions chosen;
+    chosen.solver = runtime::solverOf(session->get().manifest());
+    const auto names =
+        textsOf(given.field_names, given.field_count, "the fields' names");
+    const auto values =
+        textsOf(given.field_values, given.field_count, "the fields' values");
+    for (std::size_t i = 0; i < names.size(); ++i)
+      runtime::setSolverField(chosen.solver, names[i], values[i]);
+    chosen.weights =
+        textsOf(given.weights, given.weight_count, "the names of weight files");
+    if (given.snapshot)
+      chosen.snapshot = given.snapshot;
+    if (!chosen.snapshot.empty() && !chosen.weights.empty())
+      throw usage("give a snapshot to resume training or weights to finetune, "
+                  "but not both");
+    if (given.loss_scale)
+      chosen.lossScale = *given.loss_scale;
+    handle.session = session->session;
+    handle.trainer =
+        std::make_unique<runtime::Trainer>(*handle.session, std::move(chosen));
+  });
+}
+
+const char *brew_trainer_message(const brew_trainer *trainer) {
+  return trainer ? trainer->message.text() : Message::outOfMemory();
+}
+
+void brew_trainer_destroy(brew_trainer *trainer) { delete trainer; }
+
+brew_status brew_trainer_solve(brew_trainer *trainer) {
+  return on(trainer, [](runtime::Trainer &it) { it.solve(); });
+}
+
+brew_status brew_trainer_step(brew_trainer *trainer, int iterations) {
+  return on(trainer, [&](runtime::Trainer &it) {
+    if (iterations < 0)
+      throw usage("the number of iterations is negative");
+    it.step(iterations);
+  });
+}
+
+int brew_trainer_stopped(const brew_trainer *trainer) {
+  return trainer && trainer->trainer && trainer->trainer->stopped();
+}
+
+int brew_trainer_test_net_count(const brew_trainer *trainer) {
+  return trainer && trainer->trainer ? trainer->trainer->testNets() : 0;
+}
+
+brew_status brew_trainer_test(brew_trainer *trainer, int net, int batches,
+                              const brew_output_value **outputs,
+                              size_t *count) {
+  return on(trainer, [&](runtime::Trainer &it) {
+    if (batches < 0)
+      throw usage("the number of batches is negative");
+    trainer->tested = it.test(net, batches);
+    trainer->views.clear();
+    if (trainer->tested)
+      trainer->views = viewsOf(trainer->tested->outputs);
+    if (outputs)
+      *outputs = trainer->views.data();
+    if (count)
+      *count = trainer->views.size();
+  });
+}
+
+brew_status brew_trainer_snapshot(brew_trainer *trainer) {
+  return on(trainer, [](runtime::Trainer &it) { it.snapshot(); });
+}
+
+brew_status brew_trainer_restore(brew_trainer *trainer, const char *path) {
+  return on(trainer, [&](runtime::Trainer &it) {
+    it.restore(text(path, "the snapshot's path"));
+  });
+}
+
+brew_status brew_trainer_forward(brew_trainer *trainer, int feed,
+                                 double *loss) {
+  return on(trainer, [&](runtime::Trainer &it) {
+    const double value = it.forward(feed);
+    if (loss)
+      *loss = value;
+  });
+}
+
+brew_status brew_trainer_backward(brew_trainer *trainer) {
+  return on(trainer, [](runtime::Trainer &it) { it.backward(); });
+}
+
+brew_status brew_trainer_accumulate(brew_trainer *trainer) {
+  return on(trainer, [](runtime::Trainer &it) { it.accumulate(); });
+}
+
+brew_status brew_trainer_update(brew_trainer *trainer) {
+  return on(trainer, [](runtime::Trainer &it) { it.update(); });
+}
+
+int brew_trainer_iteration(const brew_trainer *trainer) {
+  return trainer && trainer->trainer ? trainer->trainer->iteration() : 0;
+}
+
+double brew_trainer_smoothed_loss(const brew_trainer *trainer) {
+  return trainer && trainer->trainer ? trainer->trainer->smoothedLoss() : 0;
+}
+
+double brew_trainer_learning_rate(const brew_trainer *trainer) {
+  double rate = std::numeric_limits<double>::quiet_NaN();
+  if (trainer && trainer->trainer)
+    guard([&] { rate = trainer->trainer->learningRate(); },
+          [](const char *) {});
+  return rate;
+}
+
+//===----------------------------------------------------------------------===//
+// Any thread
+//===----------------------------------------------------------------------===//
+
+void brew_trainer_pause(brew_trainer *trainer) {
+  request(trainer, [](runtime::Control &control) { control.pause(); });
+}
+
+void brew_trainer_resume(brew_trainer *trainer) {
+  request(trainer, [](runtime::Control &control) { control.resume(); });
+}
+
+void brew_trainer_stop(brew_trainer *trainer) {
+  request(trainer, [](runtime::Control &control) { control.stop(); });
+}
+
+void brew_trainer_request_snapshot(brew_trainer *trainer) {
+  request(trainer, [](runtime::Control &control) { control.snapshot(); });
+}
+
+brew_status brew_trainer_set_field(brew_trainer *trainer, const char *field,
+                                   const char *value, char *message,
+                                   size_t size) {
+  return guardedInto(message, size, [&] {
+    if (!trainer)
+      throw usage("there is no trainer");
+    trainer->get().control().set(text(field, "the field's name"),
+                                 text(value, "the field's value"));
+  });
+}
+
+brew_status brew_trainer_get_field(const brew_trainer *trainer,
+                                   const char *field, char *value,
+                                   size_t size) {
+  return guardedInto(nullptr, 0, [&] {
+    if (!trainer || !value)
+      throw usage("there is no trainer, or no place for the value");
+    const std::string found =
+        trainer->get().control().get(text(field, "the field's name"));
+    if (found.size() >= size)
+      throw usage("there is too little room for the value");
+    std::memcpy(value, found.c_str(), found.size() + 1);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Signals, and the table of fields
+//===----------------------------------------------------------------------===//
+
+brew_status brew_trainer_set_action_source(brew_trainer *trainer,
+                                           brew_action_function source,
+                                           void *user) {
+  return on(trainer, [&](runtime::Trainer &it) {
+    if (!source) {
+      it.setActionSource({});
+      return;
+    }
+    it.setActionSource([source, user] {
+      switch (source(user)) {
+      case BREW_ACTION_STOP:
+        return runtime::SolverAction::Stop;
+      case BREW_ACTION_SNAPSHOT:
+        return runtime::SolverAction::Snapshot;
+      case BREW_ACTION_NONE:
+        break;
+      }
+      return runtime::SolverAction::None;
+    });
+  });
+}
+
+size_t brew_solver_field_count(void) { return runtime::solverFields().size(); }
+
+brew_status brew_solver_field_get(size_t index, brew_solver_field *field) {
+  return guardedInto(nullptr, 0, [&] {
+    const auto &fields = runtime::solverFields();
+    if (index >= fields.size())
+      throw usage("there is no field of this number");
+    const runtime::SolverField &row = fields[index];
+    brew_solver_field result{};
+    result.name = row.name;
+    result.flag = row.flag;
+    result.help = row.help;
+    result.kind = static_cast<brew_field_kind>(row.kind);
+    result.while_training = row.whileTraining;
+    give(field, result);
+  });
+}
+
+// Mirrors of runtime::SolverField::Kind and log::Severity.
+static_assert(int(runtime::SolverField::Number) == BREW_FIELD_REAL);
+static_assert(int(runtime::SolverField::Integer) == BREW_FIELD_INTEGER);
+static_assert(int(runtime::SolverField::Integer64) == BREW_FIELD_INTEGER64);
+static_assert(int(runtime::SolverField::Boolean) == BREW_FIELD_BOOLEAN);
+static_assert(int(runtime::SolverField::Text) == BREW_FIELD_TEXT);
+static_assert(int(runtime::SolverField::Integers) == BREW_FIELD_INTEGERS);
+static_assert(int(log::Severity::Info) == BREW_LOG_INFO);
+static_assert(int(log::Severity::Warning) == BREW_LOG_WARNING);
+static_assert(int(log::Severity::Error) == BREW_LOG_ERROR);
