@@ -30,12 +30,12 @@ std::string join(const json &texts, const char *between) {
   return result;
 }
 
-/// "64x3x5x5", "scalar" for none.
+/// "64 x 3 x 5 x 5", "a scalar" for none.
 std::string shapeText(const json &dims) {
   std::string text;
   for (const json &dim : dims)
-    text += (text.empty() ? "" : "x") + std::to_string(dim.get<long long>());
-  return text.empty() ? "scalar" : text;
+    text += (text.empty() ? "" : " x ") + std::to_string(dim.get<long long>());
+  return text.empty() ? "a scalar" : text;
 }
 
 void printTarget(const json &target) {

@@ -1,0 +1,314 @@
+//===- RuntimeTest.cpp - The runtime as a program uses it -----------------===//
+//
+// Through the public headers and the shared libraries alone; the compiler's is
+// in the same process.
+//
+//===----------------------------------------------------------------------===//
+#include <brew/brew.hpp>
+#include <brew/compiler.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+#include <unistd.h>
+
+using namespace brew::api;
+
+namespace {
+
+const char *const kNet =
+    "layer { name: 'in' type: 'Input' top: 'x'\n"
+    "  input_param { shape { dim: 2 dim: 3 } } }\n"
+    "layer { name: 'ip' type: 'InnerProduct' bottom: 'x' top: 'y'\n"
+    "  inner_product_param { num_output: 4\n"
+    "    weight_filler { type: 'constant' value: 0.5 }\n"
+    "    bias_filler { type: 'constant' value: 1 } } }\n"
+    "layer { name: 'relu' type: 'ReLU' bottom: 'y' top: 'z' }\n";
+
+const char *const kSolver =
+    "net_param {\n"
+    "layer { name: 'in' type: 'Input' top: 'x' top: 't'\n"
+    "  input_param { shape { dim: 8 dim: 2 } shape { dim: 8 dim: 1 } } }\n"
+    "layer { name: 'ip' type: 'InnerProduct' bottom: 'x' top: 'y'\n"
+    "  inner_product_param { num_output: 1 weight_filler { type: 'xavier' } } "
+    "}\n"
+    "layer { name: 'loss' type: 'EuclideanLoss' bottom: 'y' bottom: 't'\n"
+    "  top: 'loss' } }\n"
+    "base_lr: 0.1 lr_policy: 'fixed' max_iter: 40 random_seed: 3\n"
+    "snapshot_prefix: 'api' snapshot_after_train: false\n";
+
+std::string compile(const char *text) {
+  const Compilation compilation = Compilation::ofText(text, "net.prototxt");
+  EXPECT_TRUE(compilation.succeeded()) << compilation.message();
+  return std::string(compilation.plan());
+}
+
+Plan planOf(const char *text) {
+  const std::string bytes = compile(text);
+  return Plan(bytes.data(), bytes.size(), "net.plan");
+}
+
+/// The status of the error that `body` throws; BREW_OK if it throws none.
+template <typename Body> brew_status statusOf(Body &&body) {
+  try {
+    body();
+  } catch (const Error &error) {
+    EXPECT_STRNE(error.what(), "");
+    return error.status();
+  }
+  return BREW_OK;
+}
+
+void feedLine(const brew_feed_request *requests, std::size_t count) {
+  ASSERT_EQ(count, 2u);
+  for (std::size_t i = 0; i < count; ++i) {
+    auto *values = static_cast<float *>(requests[i].values);
+    for (std::int64_t k = 0; k < requests[i].count; ++k)
+      values[k] = std::strcmp(requests[i].input, "x") == 0 ? float(k % 3) : 1;
+  }
+}
+
+} // namespace
+
+TEST(RuntimeApi, RunsANetOnTheCallersValues) {
+  const Plan plan = planOf(kNet);
+  EXPECT_FALSE(plan.info().trains);
+  const int program = plan.program("deploy");
+  ASSERT_EQ(plan.programInfo(program).output_count, 1u);
+  EXPECT_STREQ(plan.programInfo(program).outputs[0], "z");
+
+  Session session(plan);
+  session.initialise();
+  ASSERT_EQ(session.inputs(program), 1u);
+  EXPECT_TRUE(session.input(program, 0).needs_values);
+  session.setInput(program, "x", std::vector<float>{1, 2, 3, -4, 0, 0});
+  EXPECT_FALSE(session.input(program, 0).needs_values);
+  session.feedAndRun(program);
+  EXPECT_EQ(session.read(session.blob(program, "z")),
+            (std::vector<float>{4, 4, 4, 4, 0, 0, 0, 0}));
+  EXPECT_EQ(session.read<double>(session.blob(program, "z"))[0], 4);
+
+  // The memory itself.
+  const brew_tensor tensor = session.find(session.blob(program, "z"));
+  EXPECT_FALSE(tensor.on_device);
+  EXPECT_EQ(tensor.dtype, BREW_F32);
+  EXPECT_EQ(static_cast<const float *>(tensor.data)[0], 4);
+}
+
+TEST(RuntimeApi, WrittenParametersCount) {
+  const Plan plan = planOf(kNet);
+  const int program = plan.program("deploy");
+  Session session(plan);
+  session.initialise();
+  session.write(session.parameter("ip", 1), std::vector<double>{0, 1, 2, 3});
+  session.prepare();
+  session.setInput(program, "x", std::vector<std::int32_t>(6, 0));
+  session.feedAndRun(program);
+  EXPECT_EQ(session.read(session.blob(program, "z")),
+            (std::vector<float>{0, 1, 2, 3, 0, 1, 2, 3}));
+}
+
+TEST(RuntimeApi, PlansMayStayWhereTheyLie) {
+  const std::string bytes = compile(kNet);
+  const std::size_t room = (bytes.size() + 127) / 64 * 64;
+  std::unique_ptr<char, decltype(&std::free)> memory(
+      static_cast<char *>(std::aligned_alloc(64, room)), &std::free);
+  std::memcpy(memory.get(), bytes.data(), bytes.size());
+  const Plan plan(memory.get(), bytes.size(), "here.plan", true);
+  Session session(plan);
+  session.initialise();
+  EXPECT_EQ(statusOf([&] {
+              Plan(memory.get() + 1, bytes.size() - 1, "odd.plan", true);
+            }),
+            BREW_USAGE);
+}
+
+TEST(RuntimeApi, FailuresAreStatusAndMessage) {
+  EXPECT_EQ(statusOf([] { Plan("no/such.plan"); }), BREW_MACHINE_LACKS);
+  EXPECT_EQ(statusOf([] { Plan("rubbish", 7, "rubbish"); }), BREW_BAD_INPUT);
+
+  const Plan plan = planOf(kNet);
+  const int program = plan.program("deploy");
+  EXPECT_EQ(statusOf([&] { plan.program("train"); }), BREW_USAGE);
+  Session session(plan);
+  EXPECT_EQ(statusOf([&] { session.read(session.blob(program, "nosuch")); }),
+            BREW_USAGE);
+  EXPECT_EQ(statusOf([&] { session.read(session.blob(17, "z")); }), BREW_USAGE);
+  EXPECT_EQ(
+      statusOf([&] { session.setInput(program, "x", std::vector<float>(5)); }),
+      BREW_BAD_INPUT);
+  EXPECT_EQ(statusOf([&] { session.initialise({}, true); }), BREW_USAGE);
+  EXPECT_EQ(statusOf([&] { session.loadWeights({"no.caffemodel"}); }),
+            BREW_MACHINE_LACKS);
+  EXPECT_EQ(statusOf([&] { Trainer trainer(session); }), BREW_BAD_INPUT);
+
+  // In C: a handle that could not be opened tells why, and does nothing else.
+  brew_plan *damaged = nullptr;
+  EXPECT_EQ(brew_plan_open("no/such.plan", &damaged), BREW_MACHINE_LACKS);
+  ASSERT_NE(damaged, nullptr);
+  EXPECT_NE(std::strstr(brew_plan_message(damaged), "no/such.plan"), nullptr);
+  brew_session *none = nullptr;
+  EXPECT_EQ(brew_session_open(damaged, nullptr, &none), BREW_USAGE);
+  ASSERT_NE(none, nullptr);
+  EXPECT_EQ(brew_session_prepare(none), BREW_USAGE);
+  brew_session_destroy(none);
+  brew_plan_destroy(damaged);
+  EXPECT_EQ(brew_session_prepare(nullptr), BREW_USAGE);
+  EXPECT_STREQ(brew_session_message(nullptr), "out of memory");
+  brew_session_destroy(nullptr);
+}
+
+TEST(RuntimeApi, StructuresMayBeOlderOrNewer) {
+  const Plan plan = planOf(kNet);
+  // An older program's structure ends early: nothing is written behind it.
+  struct {
+    brew_plan_info info;
+    char guard[8];
+  } older;
+  std::memset(&older, 0x5a, sizeof older);
+  older.info.struct_size = offsetof(brew_plan_info, cuda);
+  ASSERT_EQ(brew_plan_get_info(plan.get(), &older.info), BREW_OK);
+  EXPECT_EQ(older.info.struct_size, offsetof(brew_plan_info, cuda));
+  EXPECT_EQ(older.info.cuda, 0x5a5a5a5a);
+  older.info.struct_size = 0;
+  EXPECT_EQ(brew_plan_get_info(plan.get(), &older.info), BREW_USAGE);
+}
+
+TEST(RuntimeApi, TrainsOnAFeedAndTellsOfIt) {
+  const Plan plan = planOf(kSolver);
+  ASSERT_TRUE(plan.info().trains);
+  std::vector<double> losses;
+  SessionOptions options;
+  options.listener = [&](const brew_event &event) {
+    if (event.kind == BREW_EVENT_ITERATION)
+      losses.push_back(event.loss);
+  };
+  Session session(plan, options);
+  const int program = plan.program("forward_backward");
+  session.setFeed(program, {}, feedLine);
+  Trainer trainer(session);
+  trainer.step(10);
+  EXPECT_EQ(trainer.iteration(), 10);
+  ASSERT_EQ(losses.size(), 10u);
+  EXPECT_LT(losses.back(), losses.front());
+
+  trainer.setField("base_lr", "0.01");
+  EXPECT_EQ(trainer.field("base_lr"), "0.01");
+  trainer.step(1);
+  EXPECT_NEAR(trainer.learningRate(), 0.01, 1e-6);
+  EXPECT_EQ(statusOf([&] { trainer.setField("nosuch", "1"); }), BREW_USAGE);
+
+  // An iteration in the caller's hands.
+  const auto before = session.read(session.parameter("ip", 0));
+  trainer.forward();
+  trainer.backward();
+  const auto gradient = session.read(session.parameterGradient("ip", 0));
+  trainer.update();
+  const auto after = session.read(session.parameter("ip", 0));
+  EXPECT_NEAR(after[0], before[0] - 0.01 * gradient[0], 1e-5);
+
+  trainer.stop();
+  trainer.solve();
+  EXPECT_TRUE(trainer.stopped());
+}
+
+TEST(RuntimeApi, CallbacksMayThrowInCpp) {
+  const Plan plan = planOf(kSolver);
+  Session session(plan);
+  const int program = plan.program("forward_backward");
+  session.setFeed(program, {}, [](const brew_feed_request *, std::size_t) {
+    throw std::out_of_range("no more batches");
+  });
+  Trainer trainer(session);
+  EXPECT_THROW(trainer.step(1), std::out_of_range);
+  session.setFeed(program, {}, feedLine);
+  trainer.step(1);
+}
+
+TEST(RuntimeApi, WeightsAndTensorsGoThroughFiles) {
+  const std::string folder = std::filesystem::temp_directory_path() /
+                             ("brew-api-" + std::to_string(getpid()));
+  std::filesystem::create_directory(folder);
+  const Plan plan = planOf(kNet);
+  for (const char *end : {".caffemodel", ".h5"}) {
+    Session from(plan), to(plan);
+    from.initialise();
+    from.write(from.parameter("ip", 1), std::vector<float>{9, 8, 7, 6});
+    from.saveWeights(folder + "/w" + end);
+    to.initialise({folder + "/w" + end}, true);
+    EXPECT_EQ(to.read(to.parameter("ip", 1)), (std::vector<float>{9, 8, 7, 6}));
+  }
+  {
+    TensorFile file(folder + "/t.h5", BREW_WRITE);
+    const float values[] = {1, 2, 3, 4, 5, 6};
+    file.write("/inputs/x", {2, 3}, values);
+    file.commit();
+  }
+  TensorFile file(folder + "/t.h5", BREW_READ);
+  EXPECT_EQ(file.list(), std::vector<std::string>{"/inputs/x"});
+  EXPECT_EQ(file.find("/inputs/x").ndim, 2u);
+  Records records(folder + "/t.h5", {3}, "x");
+  std::size_t rows = 0;
+  while (const auto record = records.next())
+    EXPECT_EQ(record->values[0], 1 + 3 * float(rows++));
+  EXPECT_EQ(rows, 2u);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(RuntimeApi, ThreadsRunSessionsOfOnePlan) {
+  const Plan plan = planOf(kNet);
+  const int program = plan.program("deploy");
+  const Pool pool(2);
+  SessionOptions options;
+  options.pool = &pool;
+  Session first(plan, options);
+  first.initialise();
+  options.shareParameters = &first;
+  Session second(plan, options);
+  second.prepare();
+  auto run = [&](Session &session, float value) {
+    for (int i = 0; i < 20; ++i) {
+      session.setInput(program, "x", std::vector<float>(6, value));
+      session.feedAndRun(program);
+      ASSERT_EQ(session.read(session.blob(program, "z"))[0], 1 + 1.5f * value);
+    }
+  };
+  std::thread other([&] { run(second, 2); });
+  run(first, 4);
+  other.join();
+}
+
+TEST(RuntimeApi, DescribesTheMachineAndTheSolver) {
+  EXPECT_EQ(brew_abi_version(), BREW_ABI_VERSION);
+  bool named = false;
+  for (const auto &property : deviceQuery(-1))
+    named |= property.first == "Cores available";
+  EXPECT_TRUE(named);
+  bool rate = false;
+  for (const brew_solver_field &field : solverFields())
+    rate |= std::string(field.name) == "base_lr";
+  EXPECT_TRUE(rate);
+}
+
+// What programs were compiled against: a change here is a new ABI.
+static_assert(sizeof(brew_plan_info) == 40);
+static_assert(sizeof(brew_program_info) == 48);
+static_assert(sizeof(brew_step_info) == 32);
+static_assert(sizeof(brew_output_value) == 24);
+static_assert(offsetof(brew_event, number) == 32);
+static_assert(offsetof(brew_event, site_file) == 160);
+static_assert(offsetof(brew_session_options, workspace_limit) == 64);
+static_assert(offsetof(brew_session_options, log_to_stderr) == 104);
+static_assert(offsetof(brew_input, needs_values) == 296);
+static_assert(sizeof(brew_feed_request) == 48);
+static_assert(sizeof(brew_tensor_name) == 32);
+static_assert(offsetof(brew_tensor, counted_dim) == 824);
+static_assert(offsetof(brew_trainer_options, loss_scale) == 56);
+static_assert(offsetof(brew_solver_field, while_training) == 36);
+static_assert(offsetof(brew_records_options, scale) == 288);
+static_assert(offsetof(brew_record, label) == 36);
+static_assert(offsetof(brew_dataset, count) == 280);
