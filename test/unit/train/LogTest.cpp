@@ -92,7 +92,7 @@ TEST_F(LogFormat, CaffesParserFindsEveryRow) {
   LogLines log;
   auto trainer = make("base_lr: 0.01 lr_policy: 'step' gamma: 0.5 stepsize: 4 "
                       "display: 2 max_iter: 10 test_iter: 2 test_interval: 5");
-  log::info(log::site::startOptimization, "Starting Optimization");
+  log::info({"caffe.cpp", 248}, "Starting Optimization"); // as brew-run does
   trainer->solve();
   const ParsedLog parsed(log.lines);
   EXPECT_TRUE(parsed.started);
