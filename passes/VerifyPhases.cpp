@@ -156,8 +156,8 @@ LogicalResult checkParts(Operation *op) {
 LogicalResult checkKernel(KernelOp kernel) {
   for (Operation &op : kernel.getBody().front()) {
     StringRef dialect = op.getDialect() ? op.getDialect()->getNamespace() : "";
-    if (!isa<YieldOp>(op) && dialect != "linalg" && dialect != "tensor" &&
-        dialect != "arith" && dialect != "math")
+    if (!isa<FillOp, YieldOp>(op) && dialect != "linalg" &&
+        dialect != "tensor" && dialect != "arith" && dialect != "math")
       return op.emitError("phase fused: this operation has no place in a "
                           "kernel");
   }
