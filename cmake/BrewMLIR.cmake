@@ -4,6 +4,9 @@
 #
 #   add_mlir_dialect, mlir_tablegen, add_public_tablegen_target, add_mlir_doc
 #       MLIR's own functions, for the ODS files.
+#   brew_tablegen(FILE generator-option...)
+#       mlir_tablegen for a .td file that includes others from the top of the
+#       sources.
 #   brew_add_mlir_library(NAME source... [DEPENDS tablegen-target...]
 #                         [LINK library...])
 #       a static library that sees MLIR's headers as system headers, some of them
@@ -37,19 +40,34 @@ include(TableGen)
 include(AddLLVM)
 include(AddMLIR)
 
-# mlir_tablegen looks at the folder's include path, not at a target's.
-include_directories(SYSTEM ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+# mlir_tablegen looks at the folder's include path unless it is told another.
+macro(brew_tablegen)
+  mlir_tablegen(${ARGN} EXTRA_INCLUDES ${PROJECT_SOURCE_DIR} ${MLIR_INCLUDE_DIRS})
+endmacro()
+
+# LLD initialises every target of LLVM, to which it hands bitcode; Brew gives it objects for
+# x86-64. The others' initialisers stand here and do nothing: nine tenths of brewc were
+# compilers for other machines.
+set(other_targets ${LLVM_TARGETS_TO_BUILD})
+list(REMOVE_ITEM other_targets X86)
+set(initialisers "")
+foreach(machine IN LISTS other_targets)
+  foreach(part TargetInfo Target TargetMC AsmPrinter AsmParser)
+    string(APPEND initialisers "void LLVMInitialize${machine}${part}(void) {}\n")
+  endforeach()
+endforeach()
+file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/OtherTargets.c CONTENT "${initialisers}")
+add_library(brew_other_targets STATIC ${CMAKE_CURRENT_BINARY_DIR}/OtherTargets.c)
 
 # LLVM's static libraries: a third of brewc's time on a small net went into loading and
-# binding the shared one. LLD's for ELF initialises every target, so all are needed. The
-# packages' MLIR and LLD ask for the shared library; with both kinds in a program options
-# and passes would be registered twice.
+# binding the shared one. The packages' MLIR and LLD ask for the shared library; with both
+# kinds in a program options and passes would be registered twice.
 add_library(brew_llvm INTERFACE)
 llvm_map_components_to_libnames(llvm_libraries
   core support irreader bitwriter passes lto dtlto object option mc
   frontendopenmp debuginfodwarf debuginfopdb
-  AllTargetsCodeGens AllTargetsAsmParsers AllTargetsDescs AllTargetsInfos)
-target_link_libraries(brew_llvm INTERFACE ${llvm_libraries})
+  X86CodeGen X86AsmParser X86Desc X86Info)
+target_link_libraries(brew_llvm INTERFACE brew_other_targets ${llvm_libraries})
 # Unused code, and the debugging information of some of the packages' objects.
 target_link_options(brew_llvm INTERFACE -Wl,--gc-sections
                     $<$<CONFIG:Release>:-Wl,--strip-debug>)
@@ -68,7 +86,7 @@ endforeach()
 # Never link libMLIR beside these.
 add_library(brew_mlir INTERFACE)
 target_link_libraries(brew_mlir INTERFACE
-  MLIROptLib MLIRParser MLIRPass MLIRTransforms MLIRIR MLIRSupport
+  MLIRParser MLIRPass MLIRTransforms MLIRIR MLIRSupport
   MLIRAffineDialect MLIRArithDialect MLIRControlFlowDialect MLIRFuncDialect
   MLIRIndexDialect MLIRLinalgDialect MLIRLinalgTransforms MLIRLinalgUtils
   MLIRLLVMDialect MLIRMathDialect MLIRMathTransforms MLIRMemRefDialect
@@ -87,10 +105,7 @@ separate_arguments(BREW_LLVM_DEFINITIONS NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 
 # MLIR's headers, parsed and instantiated once: they cost every file 2 to 4 seconds
 # otherwise. Its dialects are what half of the files include.
-add_library(brew_mlir_headers STATIC ${CMAKE_CURRENT_LIST_DIR}/MlirHeaders.cpp)
-target_include_directories(brew_mlir_headers SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
-target_compile_definitions(brew_mlir_headers PUBLIC ${BREW_LLVM_DEFINITIONS})
-target_precompile_headers(brew_mlir_headers PRIVATE
+brew_add_headers(brew_mlir_headers
   <mlir/Dialect/Affine/IR/AffineOps.h>
   <mlir/Dialect/Arith/IR/Arith.h>
   <mlir/Dialect/Func/IR/FuncOps.h>
@@ -106,26 +121,20 @@ target_precompile_headers(brew_mlir_headers PRIVATE
   <mlir/Pass/PassManager.h>
   <mlir/Transforms/GreedyPatternRewriteDriver.h>
   <llvm/ADT/StringSet.h>
-  <llvm/ADT/TypeSwitch.h>)
-if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
-  # The same bytes whenever it is made, so that a compile cache knows it again.
-  target_compile_options(brew_mlir_headers PRIVATE "SHELL:-Xclang -fno-pch-timestamp")
-endif()
+  <llvm/ADT/TypeSwitch.h>
+  ${BREW_PROTOBUF_HEADERS})
+target_include_directories(brew_mlir_headers SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+target_compile_definitions(brew_mlir_headers PUBLIC ${BREW_LLVM_DEFINITIONS})
 
 # For whatever includes MLIR and is compiled with the flags of the project.
 function(brew_reuse_mlir_headers target)
-  get_target_property(type ${target} TYPE)
-  if(type STREQUAL EXECUTABLE)
-    # The headers are compiled for libraries; a program may hold such code too.
-    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-    target_compile_options(${target} PRIVATE -fPIC)
-  endif()
-  target_precompile_headers(${target} REUSE_FROM brew_mlir_headers)
+  brew_reuse_headers(brew_mlir_headers ${target})
 endfunction()
 
 function(brew_add_mlir_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
   target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
   target_compile_definitions(${name} PUBLIC ${BREW_LLVM_DEFINITIONS})
   target_link_libraries(${name} PUBLIC ${ARG_LINK} brew_mlir)

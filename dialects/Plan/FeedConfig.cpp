@@ -47,6 +47,8 @@ FeedConfigAttr FeedConfigAttr::get(MLIRContext *context,
   return get(context, StringRef(layer.ShortDebugString()));
 }
 
+StringRef FeedConfigAttr::getText() const { return getImpl()->text; }
+
 const brew::caffe::LayerParameter &FeedConfigAttr::getLayer() const {
   return getImpl()->layer;
 }

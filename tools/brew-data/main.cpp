@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "formats/Error.h"
 #include "tools/brew-data/Commands.h"
+#include "tools/common/CliCompletion.h"
 
 #include <CLI/CLI.hpp>
 
@@ -75,6 +76,8 @@ int run(int argc, char **argv) {
   list->add_option("DB", database, "database to read")->required();
   addBackend(list, readBackend, readDescription);
 
+  if (tools::printCompletion(app, "brew-data", {argv + 1, argv + argc}))
+    return 0;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {

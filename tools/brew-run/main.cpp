@@ -4,6 +4,7 @@
 #include "Session.h"
 
 #include "formats/Suggest.h"
+#include "tools/common/CliCompletion.h"
 
 #include <csignal>
 #include <cstdio>
@@ -43,7 +44,7 @@ void limitPolling(char **argv) {
 int run(const std::vector<std::string> &arguments) {
   CLI::App app("Executes plans that brewc compiled from Caffe nets.",
                "brew-run");
-  app.set_version_flag("--version", "brew-run " BREW_VERSION);
+  app.set_version_flag("--version", std::string("brew-run ") + brew_version());
   app.require_subcommand(1);
   brew::run::Action action;
   brew::run::addTrain(app, action);
@@ -54,6 +55,8 @@ int run(const std::vector<std::string> &arguments) {
   brew::run::addInspect(app, action);
   brew::run::addDeviceQuery(app, action);
 
+  if (brew::tools::printCompletion(app, "brew-run", arguments))
+    return 0;
   std::vector<std::string> reversed = brew::run::normalizeArguments(arguments);
   std::reverse(reversed.begin(), reversed.end()); // as CLI11 takes them
   // CLI11 would only say that a command is missing.

@@ -191,4 +191,19 @@ std::string helpText() {
   return text + "\nLLVM's and MLIR's own options work too.\n";
 }
 
+brew::tools::CompletionTool completionTool() {
+  brew::tools::CompletionTool tool{"brewc", {}, {}};
+  for (const CompilerOption &flag : allFlags()) {
+    std::vector<std::string> values;
+    for (const auto &value : flag.values)
+      values.push_back(value.first);
+    tool.options.push_back({{dashed(flag.name)},
+                            flag.help,
+                            flag.kind != BREW_OPTION_FLAG,
+                            flag.impliedValue.has_value(),
+                            std::move(values)});
+  }
+  return tool;
+}
+
 } // namespace brewc

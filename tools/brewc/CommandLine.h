@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "tools/common/Completion.h"
+
 #include <brew/compiler.hpp>
 
 #include <map>
@@ -39,5 +41,8 @@ CommandLine parse(int argc, const char *const *argv);
 
 /// What --help prints.
 std::string helpText();
+
+/// The same flags for shells.
+brew::tools::CompletionTool completionTool();
 
 } // namespace brewc

@@ -83,6 +83,13 @@ brew_status compile(const CommandLine &line, const CompilerOptions &options) {
 }
 
 brew_status run(int argc, char **argv) {
+  const std::string completion = brew::tools::completionScript(
+      completionTool(),
+      brew::tools::completionShell({argv + 1, argv + argc}));
+  if (!completion.empty()) {
+    print(completion);
+    return BREW_OK;
+  }
   const CommandLine line = parse(argc, argv);
   if (line.help) {
     print(helpText());

@@ -1,6 +1,6 @@
-//===- MlirHeaders.cpp - Where MLIR's precompiled headers belong ----------===//
+//===- Headers.cpp - Where precompiled headers belong ---------------------===//
 //
 // Empty: CMake attaches a precompiled header to a target, and a target has a
-// source. The list of headers is in BrewMLIR.cmake.
+// source. The lists of headers are in BrewHeaders.cmake and BrewMLIR.cmake.
 //
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,125 @@
+#===- BrewInstall.cmake - What `cmake --install` puts where ------------------===#
+#
+# Components, each a Debian package (BrewPackages.cmake):
+#
+#   runtime   brew-run, brew-data, libbrew_runtime and libbrew_formats
+#   compiler  brewc and libbrew_compiler; needs runtime's libbrew_formats
+#   dev       headers, CMake package, pkg-config files, the names to link with
+#
+# Manual pages come from docs/ and completions from the tools' own options. What
+# is installed finds its parts from where it lies, so that a prefix can be moved.
+#
+#===-------------------------------------------------------------------------===#
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(BREW_INSTALL_CMAKEDIR ${CMAKE_INSTALL_LIBDIR}/cmake/Brew CACHE STRING
+    "Where BrewConfig.cmake goes")
+set(BREW_INSTALL_BASHDIR ${CMAKE_INSTALL_DATADIR}/bash-completion/completions CACHE STRING
+    "Where bash's completions go")
+set(BREW_INSTALL_ZSHDIR ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions CACHE STRING
+    "Where zsh's completions go")
+
+set(brew_runtime_tools brew-run brew-data)
+set(brew_compiler_tools brewc)
+set(brew_components runtime)
+if(BREW_BUILD_COMPILER)
+  list(APPEND brew_components compiler)
+endif()
+
+# --- Libraries -------------------------------------------------------------
+# Their names are Brew::runtime and Brew::compiler; Brew::formats is theirs.
+set_target_properties(brew_formats PROPERTIES INSTALL_RPATH "$ORIGIN" EXPORT_NAME formats)
+install(TARGETS brew_formats EXPORT BrewFormatsTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_SKIP)
+install(EXPORT BrewFormatsTargets NAMESPACE Brew::
+  DESTINATION ${BREW_INSTALL_CMAKEDIR} COMPONENT dev)
+set(export_runtime BrewRuntimeTargets)
+set(export_compiler BrewCompilerTargets)
+foreach(component IN LISTS brew_components)
+  set_target_properties(brew_${component} PROPERTIES
+    INSTALL_RPATH "$ORIGIN" EXPORT_NAME ${component}
+    INTERFACE_INCLUDE_DIRECTORIES "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>")
+  install(TARGETS brew_${component} EXPORT ${export_${component}}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component}
+            NAMELINK_COMPONENT dev
+    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT ${export_${component}} NAMESPACE Brew::
+    DESTINATION ${BREW_INSTALL_CMAKEDIR} COMPONENT dev)
+endforeach()
+
+# --- Headers, CMake package, pkg-config ------------------------------------
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/brew
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/BrewConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/package/BrewConfig.cmake
+  INSTALL_DESTINATION ${BREW_INSTALL_CMAKEDIR} NO_SET_AND_CHECK_MACRO)
+# Before 1.0 every minor version may break what uses the libraries.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/BrewConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/package/BrewConfig.cmake
+              ${PROJECT_BINARY_DIR}/package/BrewConfigVersion.cmake
+  DESTINATION ${BREW_INSTALL_CMAKEDIR} COMPONENT dev)
+
+set(what_runtime "Runs compiled Caffe nets")
+set(what_compiler "Compiles Caffe nets")
+file(RELATIVE_PATH prefix_from_pkgconfig
+  ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+foreach(component IN LISTS brew_components)
+  set(what ${what_${component}})
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/brew.pc.in
+    ${PROJECT_BINARY_DIR}/package/brew-${component}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/package/brew-${component}.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+endforeach()
+
+# --- Tools, their manual pages and completions -----------------------------
+find_program(BREW_LOWDOWN lowdown DOC "Makes manual pages of docs/")
+if(NOT BREW_LOWDOWN)
+  message(STATUS "No lowdown: manual pages are left out (apt-get install lowdown)")
+endif()
+file(RELATIVE_PATH libraries_from_tools
+  ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+set(install_files)
+foreach(component IN LISTS brew_components)
+  foreach(tool IN LISTS brew_${component}_tools)
+    # brew-run has a folder of its own beside it where scripts/gpu-check packs it.
+    set_property(TARGET ${tool} APPEND PROPERTY
+                 INSTALL_RPATH "$ORIGIN/${libraries_from_tools}")
+    install(TARGETS ${tool} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+            COMPONENT ${component})
+
+    if(BREW_LOWDOWN)
+      set(page ${PROJECT_BINARY_DIR}/package/${tool}.1)
+      add_custom_command(OUTPUT ${page}
+        COMMAND ${CMAKE_COMMAND} -DLOWDOWN=${BREW_LOWDOWN} -DTOOL=${tool}
+          -DTEXT=${PROJECT_SOURCE_DIR}/docs/${tool}.md -DPAGE=${page}
+          -P ${CMAKE_CURRENT_LIST_DIR}/ManPage.cmake
+        DEPENDS ${PROJECT_SOURCE_DIR}/docs/${tool}.md ${CMAKE_CURRENT_LIST_DIR}/ManPage.cmake
+        VERBATIM)
+      list(APPEND install_files ${page})
+      install(FILES ${page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
+              COMPONENT ${component})
+    endif()
+
+    foreach(shell bash zsh)
+      set(script ${PROJECT_BINARY_DIR}/package/${tool}.${shell})
+      add_custom_command(OUTPUT ${script}
+        COMMAND ${tool} --completion=${shell} > ${script}
+        DEPENDS ${tool} VERBATIM)
+      list(APPEND install_files ${script})
+    endforeach()
+    install(FILES ${PROJECT_BINARY_DIR}/package/${tool}.bash
+      DESTINATION ${BREW_INSTALL_BASHDIR} RENAME ${tool} COMPONENT ${component})
+    install(FILES ${PROJECT_BINARY_DIR}/package/${tool}.zsh
+      DESTINATION ${BREW_INSTALL_ZSHDIR} RENAME _${tool} COMPONENT ${component})
+  endforeach()
+endforeach()
+add_custom_target(brew-install-files ALL DEPENDS ${install_files})
+
+foreach(component ${brew_components} dev)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/brew-${component} RENAME copyright
+    COMPONENT ${component})
+endforeach()

@@ -1,0 +1,47 @@
+#===- BrewPackages.cmake - Debian packages -----------------------------------===#
+#
+# `cpack -G DEB` in the build folder: brew-runtime, brew-compiler and brew-dev, one
+# a component of BrewInstall.cmake.
+#
+#===-------------------------------------------------------------------------===#
+
+set(CPACK_PACKAGE_NAME brew)
+set(CPACK_PACKAGE_VENDOR Brew)
+set(CPACK_PACKAGE_CONTACT "The Brew developers")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Compiler for Caffe nets")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_GENERATOR DEB)
+set(CPACK_COMPONENTS_ALL ${brew_components} dev)
+set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+# What the libraries of other packages are called and must be is read from the files.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/lib)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+
+set(same_version "(= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME brew-runtime)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "Runs compiled Caffe nets
+ brew-run trains, tests and executes plans that brewc compiled from Caffe nets;
+ brew-data makes the databases that they read; libbrew_runtime does the same in
+ other programs. No compiler is needed.")
+set(CPACK_DEBIAN_COMPILER_PACKAGE_NAME brew-compiler)
+set(CPACK_DEBIAN_COMPILER_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS "brew-runtime ${same_version}")
+set(CPACK_DEBIAN_COMPILER_DESCRIPTION "Compiles Caffe nets
+ brewc, and libbrew_compiler for other programs, compile Caffe's prototxts to
+ plans that brew-run executes.")
+set(CPACK_DEBIAN_DEV_PACKAGE_NAME brew-dev)
+set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "brew-runtime ${same_version}")
+if(BREW_BUILD_COMPILER)
+  string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", brew-compiler ${same_version}")
+endif()
+set(CPACK_DEBIAN_DEV_DESCRIPTION "Compiler and runtime for Caffe nets, for other programs
+ The headers of libbrew_runtime and libbrew_compiler, and how CMake and
+ pkg-config find them.")
+
+include(CPack)

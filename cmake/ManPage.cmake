@@ -1,0 +1,23 @@
+# cmake -DLOWDOWN=lowdown -DTOOL=brewc -DTEXT=docs/brewc.md -DPAGE=brewc.1 -P ManPage.cmake
+#
+# A manual page from the tool's page in docs/: its title becomes the section NAME that
+# `whatis` reads, links become their text.
+file(READ ${TEXT} text)
+if(NOT text MATCHES "^# ${TOOL}: ([^\n]+)\n")
+  message(FATAL_ERROR "${TEXT} does not begin with '# ${TOOL}: what it does'")
+endif()
+set(summary ${CMAKE_MATCH_1})
+string(REGEX REPLACE "^# [^\n]+\n" "" text "${text}")
+string(REGEX REPLACE "\\[([^]\n]+)\\]\\([^)\n]+\\)" "\\1" text "${text}")
+string(REGEX REPLACE "\n## " "\n# " text "${text}")
+string(REGEX REPLACE "\n### " "\n## " text "${text}")
+file(WRITE ${PAGE}.md "# NAME\n\n${TOOL} - ${summary}\n\n# DESCRIPTION\n${text}")
+execute_process(
+  COMMAND ${LOWDOWN} -s -tman -M title=${TOOL} -M section=1 ${PAGE}.md
+  OUTPUT_VARIABLE page RESULT_VARIABLE failed)
+if(failed)
+  message(FATAL_ERROR "${LOWDOWN} refused ${PAGE}.md")
+endif()
+# A bar in a table's code is escaped in the text.
+string(REPLACE "\\e|" "|" page "${page}")
+file(WRITE ${PAGE} "${page}")

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Installs a build to a scratch prefix, moves the prefix, and uses it: the tools, the
+CMake package and the pkg-config files, each with the programs of examples/c.
+"""
+import argparse
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+parser = argparse.ArgumentParser()
+for flag in ('cmake', 'build', 'examples', 'cc', 'scratch'):
+    parser.add_argument('--' + flag, required=True)
+options = parser.parse_args()
+
+NET = '''name: "net"
+layer { name: "data" type: "DummyData" top: "data" top: "label"
+  dummy_data_param { shape { dim: 4 dim: 3 } shape { dim: 4 } } }
+layer { name: "ip" type: "InnerProduct" bottom: "data" top: "ip"
+  inner_product_param { num_output: 2 } }
+layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" }
+'''
+SOLVER = 'net: "net.prototxt" base_lr: 0.1 lr_policy: "fixed" max_iter: 2 snapshot_after_train: false\n'
+
+
+def run(*command, **more):
+    print('$', *command, flush=True)
+    # Nothing but the prefix itself may say where its libraries are.
+    environment = {name: value for name, value in os.environ.items()
+                   if name != 'LD_LIBRARY_PATH'}
+    environment.update(more.pop('environment', {}))
+    done = subprocess.run(command, env=environment, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, **more)
+    print(done.stdout, end='', flush=True)
+    if done.returncode != 0:
+        sys.exit('%s: status %d' % (command[0], done.returncode))
+    return done.stdout
+
+
+def expect(condition, text):
+    if not condition:
+        sys.exit(text)
+
+
+def text_files(folder):
+    for path in glob.glob(folder + '/**', recursive=True):
+        if path.endswith(('.cmake', '.pc')):
+            with open(path) as file:
+                yield path, file.read()
+
+
+shutil.rmtree(options.scratch, ignore_errors=True)
+first, prefix = options.scratch + '/first', options.scratch + '/moved/here'
+run(options.cmake, '--install', options.build, '--prefix', first, stdin=subprocess.DEVNULL)
+os.makedirs(os.path.dirname(prefix))
+os.rename(first, prefix)
+
+compiler = os.path.exists(prefix + '/bin/brewc')
+tools = ['brew-run', 'brew-data'] + ['brewc'] * compiler
+for tool in tools:
+    expect(os.path.exists('%s/share/bash-completion/completions/%s' % (prefix, tool)),
+           'no completion for ' + tool)
+if glob.glob(options.build + '/package/*.1'):
+    for tool in tools:
+        with open('%s/share/man/man1/%s.1' % (prefix, tool)) as page:
+            expect('\n%s - ' % tool in page.read().replace('\\-', '-'),
+                   '%s.1 has no name for whatis' % tool)
+for path, text in text_files(prefix):
+    for folder in (options.build, first):
+        expect(folder not in text, '%s names %s' % (path, folder))
+for path in glob.glob(prefix + '/bin/*') + glob.glob(prefix + '/lib*/**/*.so*', recursive=True):
+    paths = re.findall(r'R(?:UN)?PATH.*\[(.*)\]', run('readelf', '-d', path).replace(
+        'Library runpath', 'RUNPATH').replace('Library rpath', 'RPATH'))
+    for entry in ':'.join(paths).split(':'):
+        expect(not entry or entry.startswith('$ORIGIN'), '%s looks in %s' % (path, entry))
+
+if not compiler:
+    run(prefix + '/bin/brew-run', '--version')
+    print('Built without the compiler: there is no plan to run')
+    sys.exit(77)
+
+with open(options.scratch + '/net.prototxt', 'w') as file:
+    file.write(NET)
+with open(options.scratch + '/solver.prototxt', 'w') as file:
+    file.write(SOLVER)
+run(prefix + '/bin/brewc', 'solver.prototxt', '-o', 'net.plan', cwd=options.scratch)
+expect('Optimization Done' in run(prefix + '/bin/brew-run', 'train', 'net.plan',
+                                  cwd=options.scratch), 'the net was not trained')
+
+# With the CMake package; its programs find the libraries by the paths CMake gives them.
+examples = options.scratch + '/examples'
+run(options.cmake, '-S', options.examples, '-B', examples, '-DCMAKE_C_COMPILER=' + options.cc,
+    '-DCMAKE_PREFIX_PATH=' + prefix)
+run(options.cmake, '--build', examples)
+programs = sorted(os.path.splitext(os.path.basename(path))[0]
+                  for path in glob.glob(options.examples + '/*.c'))
+for program in programs:
+    expect(os.path.exists(examples + '/' + program), 'CMake built no ' + program)
+
+# With pkg-config. Each program links what the headers it includes belong to.
+modules = {}
+for program in programs:
+    with open('%s/%s.c' % (options.examples, program)) as file:
+        text = file.read()
+    modules[program] = [module for header, module in
+                        (('brew/brew.h', 'brew-runtime'), ('brew/compiler.h', 'brew-compiler'))
+                        if header in text]
+found = glob.glob(prefix + '/lib*/**/pkgconfig', recursive=True)
+for program in programs:
+    flags = run('pkg-config', '--cflags', '--libs', *modules[program],
+                environment={'PKG_CONFIG_PATH': found[0]}).split()
+    run(options.cc, '-std=c99', '%s/%s.c' % (options.examples, program), '-o',
+        '%s/%s-pc' % (options.scratch, program), *flags, '-lm',
+        '-Wl,-rpath,' + os.path.dirname(found[0]))
+
+# ARGUMENTS: what a program is run with, and what it then prints.
+arguments = {'compile': (['relu.plan'], 'bytes of plan'), 'infer': ([], 'sums: 6 15')}
+for program in programs:
+    given, printed = arguments[program]
+    for path in (examples + '/' + program, '%s/%s-pc' % (options.scratch, program)):
+        expect(printed in run(path, *given, cwd=options.scratch), path + ' printed something else')
+shutil.rmtree(options.scratch)
