@@ -125,7 +125,7 @@ brew.param @w : tensor<10x10xf32> {layer = "ip", index = 0 : i64, file_dims = ar
 brew.param @b : tensor<10xf32> {layer = "ip", index = 1 : i64, file_dims = array<i64: 10>}
 brew.program @forward_backward train {
   %x, %dy = brew.feed "in" "Data" {config = "", folder = "", tops = ["x", "dy"]} : tensor<4x10xf32>, tensor<4x10xf32>
-  %dw, %db = brew.inner_product_backward_weights "ip"(%x, %dy) {axis = 1 : i64} : (tensor<4x10xf32>, tensor<4x10xf32>) -> (tensor<10x10xf32>, tensor<10xf32>)
+  %dw, %db = brew.inner_product_backward_weights "ip"(%x, %dy) {axis = 1 : i64, brew.backward} : (tensor<4x10xf32>, tensor<4x10xf32>) -> (tensor<10x10xf32>, tensor<10xf32>)
   brew.store_gradient %dw, @w : tensor<10x10xf32>
   brew.store_gradient %db, @b : tensor<10xf32>
 }
