@@ -49,7 +49,6 @@ ExecutorOptions deviceOptions(const SessionOptions &options,
   const auto &archs = manifest.target().archs();
   if (std::all_of(archs.begin(), archs.end(),
                   [](const std::string &arch) { return arch == "sim"; })) {
-    device.timingCache.clear();
     device.tune = false;
   }
   return device;

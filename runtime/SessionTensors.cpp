@@ -138,6 +138,13 @@ Tensor Session::find(const TensorName &name) const {
     const bool gradient = name.kind == TensorKind::BlobGradient;
     const plan::NamedBuffer *named =
         gradient ? among(program.blob_gradients()) : among(program.blobs());
+    // An output can be read without having been pinned.
+    if (!named && !gradient)
+      for (const plan::Output &output : program.outputs())
+        if (output.blob() == name.name)
+          return tensorOf(output.buffer_index(),
+                          dimsAfterRun(manifest(), program, exec, name.name,
+                                       output.buffer_index()));
     if (!named) {
       std::vector<std::string> known;
       for (const TensorName &other : names(name.kind, name.program))

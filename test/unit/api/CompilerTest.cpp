@@ -198,7 +198,7 @@ TEST(CompilerApi, DiagnosticsOfPassesAreValues) {
   EXPECT_EQ(found[0].line, 4);
   EXPECT_EQ(found[0].column, 1);
   EXPECT_EQ(found[0].layer, "conv");
-  EXPECT_EQ(found[0].message.rfind("layer 'conv': ", 0), 0u)
+  EXPECT_EQ(found[0].message.rfind("layer 'conv' (Convolution): ", 0), 0u)
       << found[0].message;
 }
 
