@@ -116,7 +116,13 @@ for program in programs:
         '-Wl,-rpath,' + os.path.dirname(found[0]))
 
 # ARGUMENTS: what a program is run with, and what it then prints.
-arguments = {'compile': (['relu.plan'], 'bytes of plan'), 'infer': ([], 'sums: 6 15')}
+run(prefix + '/bin/brewc', options.examples + '/../mnist/lenet.prototxt', '-o', 'lenet.plan',
+    cwd=options.scratch)
+run(prefix + '/bin/brewc', options.examples + '/line_solver.prototxt', '-o', 'line.plan',
+    cwd=options.scratch)
+arguments = {'compile': (['relu.plan'], 'bytes of plan'), 'infer': ([], 'sums: 6 15'),
+             'inference': (['lenet.plan'], 'prob: 0.'),
+             'training': (['line.plan', 'line.caffemodel'], 'y = 2.00 a + -3.00 b + 1.00')}
 for program in programs:
     given, printed = arguments[program]
     for path in (examples + '/' + program, '%s/%s-pc' % (options.scratch, program)):
