@@ -206,9 +206,10 @@ std::string planBytes(const plan::Manifest &manifest,
     throw std::logic_error("the test kernels were not built");
   std::vector<std::string> segments(
       static_cast<std::size_t>(manifest.segments_size()), "");
-  if (!segments.empty())
+  if (!segments.empty()) {
     segments[0] = image;
-  std::copy(further.begin(), further.end(), segments.begin() + 1);
+    std::copy(further.begin(), further.end(), segments.begin() + 1);
+  }
   return plan::serializePlan(manifest, segments);
 }
 
