@@ -1,6 +1,7 @@
 """Compares a shared library's exported symbols with a list and with the functions
-that its header declares."""
+that its header and the parts of it that it includes declare."""
 import argparse
+import os
 import re
 import subprocess
 import sys
@@ -12,9 +13,20 @@ def exported(nm, library):
     return {line.split()[-1].split("@")[0] for line in out.splitlines()}
 
 
+def headers(root, name, seen):
+    """The text of <brew/NAME>, then of those it includes and were not seen."""
+    seen.add(name)
+    text = open(os.path.join(root, name)).read()
+    yield re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    for part in re.findall(r"^#include <brew/(.*)>", text, flags=re.M):
+        if part not in seen:
+            yield from headers(root, part, seen)
+
+
 def declared(header):
-    text = re.sub(r"/\*.*?\*/", "", open(header).read(), flags=re.S)
-    return set(re.findall(r"BREW_API\b[^;(]*?\b(brew_\w+)\s*\(", text))
+    root, name = os.path.split(header)
+    return {symbol for text in headers(root, name, set())
+            for symbol in re.findall(r"BREW_API\b[^;(]*?\b(brew_\w+)\s*\(", text)}
 
 
 def main():

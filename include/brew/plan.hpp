@@ -1,0 +1,87 @@
+//===- plan.hpp - Plans, opened and described -------------------*- C++ -*-===//
+//
+// Part of brew.hpp, which says what holds for all of it.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <brew/plan.h>
+#include <brew/support.hpp>
+
+#include <cstddef>
+#include <string>
+
+namespace brew::api {
+
+class Plan {
+public:
+  explicit Plan(const std::string &path) {
+    brew_plan *opened = nullptr;
+    const brew_status status = brew_plan_open(path.c_str(), &opened);
+    plan.reset(opened);
+    detail::check(status, brew_plan_message(opened));
+  }
+  /// Over bytes in memory, which are copied unless `borrow` (see brew.h).
+  Plan(const void *bytes, std::size_t size, const std::string &name,
+       bool borrow = false) {
+    brew_plan *opened = nullptr;
+    const brew_status status =
+        brew_plan_open_memory(bytes, size, name.c_str(), borrow, &opened);
+    plan.reset(opened);
+    detail::check(status, brew_plan_message(opened));
+  }
+
+  const brew_plan *get() const { return plan.get(); }
+
+  /// All there is to know, as JSON.
+  const char *describe() const {
+    const char *json = nullptr;
+    detail::check(brew_plan_describe(get(), &json),
+                  "the plan cannot be described");
+    return json;
+  }
+  brew_plan_info info() const {
+    auto info = makeStruct<brew_plan_info>();
+    detail::check(brew_plan_get_info(get(), &info), "no open plan");
+    return info;
+  }
+  int programs() const {
+    return static_cast<int>(brew_plan_program_count(get()));
+  }
+  brew_program_info programInfo(int program) const {
+    auto info = makeStruct<brew_program_info>();
+    detail::check(brew_plan_get_program(get(), program, &info),
+                  "the plan has no program of this number");
+    return info;
+  }
+  brew_step_info step(int program, std::size_t index) const {
+    auto info = makeStruct<brew_step_info>();
+    detail::check(brew_plan_get_step(get(), program, index, &info),
+                  "the program has no step of this number");
+    return info;
+  }
+  /// Number of a program, or -1.
+  int findProgram(const std::string &name) const {
+    return brew_plan_find_program(get(), name.c_str());
+  }
+  /// Number of a program; throws if there is none of this name.
+  int program(const std::string &name) const {
+    const int found = findProgram(name);
+    if (found < 0)
+      throw Error(BREW_USAGE,
+                  "the plan has no program '" + name + "'; it has: " + names());
+    return found;
+  }
+  /// The names of all programs, with commas.
+  std::string names() const {
+    std::string list;
+    for (int i = 0; i < programs(); ++i)
+      list += (i ? ", " : "") + std::string(programInfo(i).name);
+    return list;
+  }
+
+private:
+  detail::Owner<brew_plan, brew_plan_destroy> plan;
+};
+
+} // namespace brew::api

@@ -1,0 +1,104 @@
+/*===- records.h - Files of records and of tensors ----------------*- C -*-===*\
+|*
+|* Part of brew.h, which says what holds for all calls.
+|*
+\*===----------------------------------------------------------------------===*/
+#ifndef BREW_RECORDS_H
+#define BREW_RECORDS_H
+
+#include <brew/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*===-- Records of databases, images and HDF5 files ----------------------===*/
+
+typedef struct brew_records_options {
+  size_t struct_size;
+  /* What one record becomes: the input's dimensions without its batch. */
+  size_t ndim;
+  int64_t dims[BREW_MAX_DIMS];
+  /* The dataset of an HDF5 file: this one, or inputs/ and this. */
+  const char *blob;
+  /* Subtracted from images: numbers separated by commas, one or one per
+   * channel, or the name of a .binaryproto; NULL: nothing. */
+  const char *mean;
+  /* Factor for images, after the mean; NULL: 1. */
+  const double *scale;
+} brew_records_options;
+
+/* Opens what `path` is: a folder (LMDB, LevelDB), an HDF5 file (a record per
+ * row, as it is), a JPEG or PNG image or an IDX file of images, gzipped or not.
+ * Images are resized to the input's height and width. BREW_MACHINE_LACKS: it is
+ * not found; BREW_BAD_INPUT: it is none of these or does not fit. */
+BREW_API brew_status brew_records_open(const char *path,
+                                       const brew_records_options *options,
+                                       brew_records **records);
+BREW_API const char *brew_records_message(const brew_records *records);
+BREW_API void brew_records_destroy(brew_records *records);
+
+typedef struct brew_record {
+  size_t struct_size;
+  const char *name;    /* until the next call on the records */
+  const float *values; /* as many as dims have; likewise */
+  int64_t count;
+  int has_label;
+  int label;
+} brew_record;
+
+/* The next record; `*more` is 0 at the end. */
+BREW_API brew_status brew_records_next(brew_records *records,
+                                       brew_record *record, int *more);
+
+/*===-- HDF5 files of tensors --------------------------------------------===*/
+
+typedef enum brew_file_mode {
+  BREW_READ = 0,
+  /* Appears under its name when it is committed, not before. */
+  BREW_WRITE = 1
+} brew_file_mode;
+
+BREW_API brew_status brew_tensor_file_open(const char *path,
+                                           brew_file_mode mode,
+                                           brew_tensor_file **file);
+BREW_API const char *brew_tensor_file_message(const brew_tensor_file *file);
+/* What was not committed is lost. */
+BREW_API void brew_tensor_file_destroy(brew_tensor_file *file);
+
+/* All datasets below a group, in the order of their names: full paths, valid
+ * until the next call on the file. */
+BREW_API brew_status brew_tensor_file_list(brew_tensor_file *file,
+                                           const char *group,
+                                           const char *const **names,
+                                           size_t *count);
+
+typedef struct brew_dataset {
+  size_t struct_size;
+  brew_dtype dtype; /* BREW_F64 if stored so, else BREW_F32 */
+  size_t ndim;      /* 0: a scalar */
+  int64_t dims[BREW_MAX_DIMS];
+  int64_t count;
+} brew_dataset;
+
+BREW_API brew_status brew_tensor_file_find(brew_tensor_file *file,
+                                           const char *name,
+                                           brew_dataset *dataset);
+/* All values, converted to `dtype` (BREW_F32 or BREW_F64). BREW_USAGE: `count`
+ * is not their number. */
+BREW_API brew_status brew_tensor_file_read(brew_tensor_file *file,
+                                           const char *name, brew_dtype dtype,
+                                           void *values, int64_t count);
+/* `dtype`: BREW_F32, BREW_F64 or BREW_I32. Groups are made as needed; a name
+ * can be written once. */
+BREW_API brew_status brew_tensor_file_write(brew_tensor_file *file,
+                                            const char *name, brew_dtype dtype,
+                                            const int64_t *dims, size_t ndim,
+                                            const void *values);
+BREW_API brew_status brew_tensor_file_commit(brew_tensor_file *file);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

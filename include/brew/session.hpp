@@ -1,0 +1,362 @@
+//===- session.hpp - Sessions: a plan with its memory -----------*- C++ -*-===//
+//
+// Part of brew.hpp, which says what holds for all of it.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <brew/events.hpp>
+#include <brew/inputs.h>
+#include <brew/plan.hpp>
+#include <brew/running.h>
+#include <brew/session.h>
+#include <brew/tensors.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace brew::api {
+
+class Pool {
+public:
+  explicit Pool(int threads = 0) {
+    auto options = makeStruct<brew_pool_options>();
+    options.threads = threads;
+    brew_pool *opened = nullptr;
+    const brew_status status = brew_pool_open(&options, &opened);
+    pool.reset(opened);
+    detail::check(status, brew_pool_message(opened));
+  }
+  brew_pool *get() const { return pool.get(); }
+
+private:
+  detail::Owner<brew_pool, brew_pool_destroy> pool;
+};
+
+struct SessionOptions {
+  int threads = 0, gpu = 0;
+  std::uint64_t seed = 0;
+  std::string folder;                             ///< "": the plan's
+  const Pool *pool = nullptr;                     ///< null: its own threads
+  const class Session *shareParameters = nullptr; ///< null: its own
+  std::string timingCache;                        ///< "": none
+  bool tune = true, deterministic = false;
+  std::uint64_t workspaceLimit = std::uint64_t(1) << 30;
+  bool logToStderr = false;
+  Listener listener; ///< the first
+};
+
+class Session {
+public:
+  explicit Session(const Plan &plan, SessionOptions options = {})
+      : state(std::make_shared<State>()) {
+    auto given = makeStruct<brew_session_options>();
+    given.threads = options.threads;
+    given.gpu = options.gpu;
+    given.seed = options.seed;
+    given.folder = options.folder.empty() ? nullptr : options.folder.c_str();
+    given.pool = options.pool ? options.pool->get() : nullptr;
+    given.share_parameters =
+        options.shareParameters ? options.shareParameters->get() : nullptr;
+    given.timing_cache =
+        options.timingCache.empty() ? nullptr : options.timingCache.c_str();
+    given.no_tuning = !options.tune;
+    given.deterministic = options.deterministic;
+    given.workspace_limit =
+        options.workspaceLimit ? options.workspaceLimit : BREW_NO_WORKSPACE;
+    given.log_to_stderr = options.logToStderr;
+    if (options.listener) {
+      given.listener = listen;
+      given.listener_user = state->hold(std::move(options.listener));
+    }
+    brew_session *opened = nullptr;
+    const brew_status status = brew_session_open(plan.get(), &given, &opened);
+    state->session.reset(opened);
+    check(status);
+  }
+
+  brew_session *get() const { return state->session.get(); }
+  const char *device() const { return brew_session_device(get()); }
+
+  /// Returns what removeListener() takes.
+  int addListener(Listener listener) {
+    Callback *held = state->hold(std::move(listener));
+    int number = 0;
+    check(brew_session_add_listener(get(), listen, held, &number));
+    return number;
+  }
+  void removeListener(int number) {
+    check(brew_session_remove_listener(get(), number));
+  }
+
+  void initialise(const std::vector<std::string> &weights = {},
+                  bool required = false) {
+    const auto names = detail::views(weights);
+    check(brew_session_initialise(get(), names.data(), names.size(),
+                                  required ? BREW_REQUIRE_WEIGHTS : 0));
+  }
+  void loadWeights(const std::vector<std::string> &weights) {
+    const auto names = detail::views(weights);
+    check(brew_session_load_weights(get(), names.data(), names.size()));
+  }
+  void saveWeights(const std::string &path) {
+    check(brew_session_save_weights(get(), path.c_str()));
+  }
+  void prepare() { check(brew_session_prepare(get())); }
+  void resetState() { check(brew_session_reset_state(get())); }
+  void setSeed(std::uint64_t seed) {
+    check(brew_session_set_seed(get(), seed));
+  }
+
+  // Inputs.
+
+  std::size_t inputs(int program) {
+    return brew_session_input_count(get(), program);
+  }
+  brew_input input(int program, std::size_t index) {
+    auto input = makeStruct<brew_input>();
+    check(brew_session_get_input(get(), program, index, &input));
+    return input;
+  }
+  /// The input of this name, if the program has it.
+  std::optional<brew_input> findInput(int program, const std::string &name) {
+    for (std::size_t i = 0; i < inputs(program); ++i)
+      if (brew_input found = input(program, i); name == found.name)
+        return found;
+    return std::nullopt;
+  }
+  /// `Value`: float, double or int32_t.
+  template <typename Value>
+  void setInput(int program, const std::string &name, const Value *values,
+                std::int64_t count) {
+    check(brew_session_set_input(get(), program, name.c_str(),
+                                 detail::dtypeOf<Value>(), values, count));
+  }
+  template <typename Value>
+  void setInput(int program, const std::string &name,
+                const std::vector<Value> &values) {
+    setInput(program, name, values.data(),
+             static_cast<std::int64_t>(values.size()));
+  }
+  using Feed =
+      std::function<void(const brew_feed_request *requests, std::size_t count)>;
+  /// Takes over inputs; none named: all of them.
+  void setFeed(int program, const std::vector<std::string> &names, Feed feed) {
+    Callback *held = state->hold({});
+    held->feed = std::move(feed);
+    const auto inputs = detail::views(names);
+    check(brew_session_set_feed(get(), program, inputs.data(), inputs.size(),
+                                fill, held));
+  }
+  void setRandomInputs(int program, std::uint64_t seed) {
+    check(brew_session_set_random_inputs(get(), program, seed));
+  }
+  void openSources(int program) {
+    check(brew_session_open_sources(get(), program));
+  }
+  void resetSources(int program, std::uint64_t seed) {
+    check(brew_session_reset_sources(get(), program, seed));
+  }
+
+  // Running.
+
+  void feed(int program) { check(brew_session_feed(get(), program)); }
+  void run(int program, brew_pass pass = BREW_BOTH) {
+    check(brew_session_run(get(), program, pass));
+  }
+  void feedAndRun(int program) {
+    check(brew_session_feed_and_run(get(), program));
+  }
+  /// "": from the first, to the last.
+  void runLayers(int program, const std::string &first, const std::string &last,
+                 brew_pass pass = BREW_FORWARD) {
+    check(brew_session_run_layers(get(), program,
+                                  first.empty() ? nullptr : first.c_str(),
+                                  last.empty() ? nullptr : last.c_str(), pass));
+  }
+  std::vector<std::string> layers(int program) {
+    std::vector<std::string> result;
+    const std::size_t count = brew_session_layer_count(get(), program);
+    for (std::size_t i = 0; i < count; ++i)
+      if (const char *name = brew_session_layer(get(), program, i))
+        result.emplace_back(name);
+    return result;
+  }
+  void runTimed(int program,
+                const std::function<void(std::size_t, double)> &observer) {
+    struct Call {
+      const std::function<void(std::size_t, double)> &observer;
+      detail::Thrown &thrown;
+    } call{observer, state->thrown};
+    check(brew_session_run_timed(
+        get(), program,
+        [](std::size_t step, double seconds, void *user) {
+          Call &it = *static_cast<Call *>(user);
+          it.thrown.keep([&] { it.observer(step, seconds); });
+        },
+        &call));
+  }
+  /// Seconds of each of `count` runs.
+  std::vector<double> measure(const std::vector<int> &programs, int count,
+                              brew_measurement *measurement = nullptr) {
+    std::vector<double> seconds(
+        static_cast<std::size_t>(count > 0 ? count : 0));
+    check(brew_session_measure(get(), programs.data(), programs.size(), count,
+                               seconds.data(), measurement));
+    return seconds;
+  }
+  void synchronize() { check(brew_session_synchronize(get())); }
+  void setLearningRate(double rate) {
+    check(brew_session_set_learning_rate(get(), rate));
+  }
+  std::vector<OutputValue> outputs(int program) {
+    const brew_output_value *values = nullptr;
+    std::size_t count = 0;
+    check(brew_session_outputs(get(), program, &values, &count));
+    return detail::copies(values, count);
+  }
+  double loss(int program) {
+    double loss = 0;
+    check(brew_session_loss(get(), program, &loss));
+    return loss;
+  }
+  struct Score {
+    std::vector<OutputValue> means;
+    double loss;
+  };
+  /// `batch` is called after each of them.
+  Score score(int program, int batches,
+              const std::function<void(int, const std::vector<OutputValue> &)>
+                  &batch = {}) {
+    struct Call {
+      const std::function<void(int, const std::vector<OutputValue> &)> &batch;
+      detail::Thrown &thrown;
+    } call{batch, state->thrown};
+    const brew_output_value *means = nullptr;
+    std::size_t count = 0;
+    Score score{};
+    check(brew_session_score(
+        get(), program, batches,
+        [](int number, const brew_output_value *outputs, std::size_t size,
+           void *user) {
+          Call &it = *static_cast<Call *>(user);
+          if (it.batch)
+            it.thrown.keep(
+                [&] { it.batch(number, detail::copies(outputs, size)); });
+        },
+        &call, &means, &count, &score.loss));
+    score.means = detail::copies(means, count);
+    return score;
+  }
+  void announce(int program) { check(brew_session_announce(get(), program)); }
+  void tellDebugInfo(int program) {
+    check(brew_session_tell_debug_info(get(), program));
+  }
+
+  // Tensors.
+
+  static TensorName blob(int program, std::string name) {
+    return {BREW_BLOB, program, std::move(name), 0, 0};
+  }
+  static TensorName blobGradient(int program, std::string name) {
+    return {BREW_BLOB_GRADIENT, program, std::move(name), 0, 0};
+  }
+  static TensorName parameter(std::string layer, int index) {
+    return {BREW_PARAMETER, 0, std::move(layer), index, 0};
+  }
+  static TensorName parameterGradient(std::string layer, int index) {
+    return {BREW_PARAMETER_GRADIENT, 0, std::move(layer), index, 0};
+  }
+
+  std::vector<TensorName> names(brew_tensor_kind kind, int program = 0) {
+    std::vector<TensorName> result;
+    const std::size_t count = brew_session_tensor_count(get(), kind, program);
+    for (std::size_t i = 0; i < count; ++i) {
+      auto name = makeStruct<brew_tensor_name>();
+      check(brew_session_get_tensor_name(get(), kind, program, i, &name));
+      result.push_back(
+          {name.kind, name.program, name.name, name.index, name.slot});
+    }
+    return result;
+  }
+  brew_tensor find(const TensorName &name) {
+    auto tensor = makeStruct<brew_tensor>();
+    const brew_tensor_name given = nameOf(name);
+    check(brew_session_find(get(), &given, &tensor));
+    return tensor;
+  }
+  /// All values there are.
+  template <typename Value = float>
+  std::vector<Value> read(const TensorName &name) {
+    std::vector<Value> values(static_cast<std::size_t>(find(name).count));
+    const brew_tensor_name given = nameOf(name);
+    check(brew_session_read(get(), &given, detail::dtypeOf<Value>(),
+                            values.data(),
+                            static_cast<std::int64_t>(values.size())));
+    return values;
+  }
+  template <typename Value>
+  void write(const TensorName &name, const std::vector<Value> &values) {
+    const brew_tensor_name given = nameOf(name);
+    check(brew_session_write(get(), &given, detail::dtypeOf<Value>(),
+                             values.data(),
+                             static_cast<std::int64_t>(values.size())));
+  }
+
+private:
+  friend class Trainer;
+
+  struct State;
+  struct Callback {
+    State *state;
+    Listener listener;
+    Feed feed;
+  };
+  /// What callbacks find, wherever the session is moved to.
+  struct State {
+    detail::Thrown thrown;
+    std::vector<std::unique_ptr<Callback>> callbacks; ///< outlive `session`
+    detail::Owner<brew_session, brew_session_destroy> session;
+
+    Callback *hold(Listener listener) {
+      callbacks.push_back(std::unique_ptr<Callback>(
+          new Callback{this, std::move(listener), {}}));
+      return callbacks.back().get();
+    }
+  };
+
+  static void listen(const brew_event *event, void *user) {
+    Callback &it = *static_cast<Callback *>(user);
+    it.state->thrown.keep([&] { it.listener(*event); });
+  }
+  static brew_status fill(const brew_feed_request *requests, std::size_t count,
+                          void *user) {
+    Callback &it = *static_cast<Callback *>(user);
+    return it.state->thrown.keep([&] { it.feed(requests, count); })
+               ? BREW_OK
+               : BREW_BAD_INPUT;
+  }
+  static brew_tensor_name nameOf(const TensorName &name) {
+    auto result = makeStruct<brew_tensor_name>();
+    result.kind = name.kind;
+    result.program = name.program;
+    result.name = name.name.c_str();
+    result.index = name.index;
+    result.slot = name.slot;
+    return result;
+  }
+  void check(brew_status status) const {
+    state->thrown.rethrow();
+    detail::check(status, brew_session_message(get()));
+  }
+
+  std::shared_ptr<State> state;
+};
+
+} // namespace brew::api

@@ -1,0 +1,90 @@
+/*===- tensors.h - Blobs, parameters and gradients by name --------*- C -*-===*\
+|*
+|* Part of brew.h, which says what holds for all calls.
+|*
+\*===----------------------------------------------------------------------===*/
+#ifndef BREW_TENSORS_H
+#define BREW_TENSORS_H
+
+#include <brew/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum brew_tensor_kind {
+  BREW_BLOB = 0,               /* of a program; in place: its last version */
+  BREW_BLOB_GRADIENT = 1,      /* likewise; in place: of its first version */
+  BREW_PARAMETER = 2,          /* of a layer */
+  BREW_PARAMETER_GRADIENT = 3, /* of a parameter that is learnt */
+  BREW_SOLVER_STATE = 4,       /* history of such a parameter */
+  BREW_CARRIED = 5             /* what a run leaves to the next (recurrence) */
+} brew_tensor_kind;
+
+typedef struct brew_tensor_name {
+  size_t struct_size;
+  brew_tensor_kind kind;
+  int program;      /* of BREW_BLOB and BREW_BLOB_GRADIENT */
+  const char *name; /* of the blob or the carried state; else of the layer */
+  int index;        /* which blob of the layer: 0 weights, 1 bias, ... */
+  int slot;         /* of BREW_SOLVER_STATE: 0; 1 too for AdaDelta and Adam */
+} brew_tensor_name;
+
+/* Where a tensor lies and how. */
+typedef struct brew_tensor {
+  size_t struct_size;
+  brew_dtype dtype;
+  int on_device; /* `data` is an address of the GPU's memory */
+  /* The first element, for the session's life; what is there, until the next
+   * run. Writing through it is writing the tensor. */
+  void *data;
+  /* Caffe's shape, of what there is after a run. */
+  size_t shape_ndim;
+  int64_t shape[BREW_MAX_DIMS];
+  int64_t count; /* product of the shape */
+  /* Memory: dimensions and strides in elements. The dimensions are those of the
+   * shape, or some of them split to express a layout, with all that there is
+   * room for; their row-major order is the shape's. */
+  size_t ndim;
+  int64_t dims[BREW_MAX_DIMS];
+  int64_t strides[BREW_MAX_DIMS];
+  int64_t capacity; /* product of dims */
+  /* The dimension of the shape whose extent the data decide (Filter,
+   * DetectionOutput); -1: none. */
+  int counted_dim;
+} brew_tensor;
+
+/* All names of a kind; of blobs, those of `program`. 0 on failure. */
+BREW_API size_t brew_session_tensor_count(brew_session *session,
+                                          brew_tensor_kind kind, int program);
+/* name->name is valid until the next call on the session that names tensors of
+ * another kind or program. */
+BREW_API brew_status brew_session_get_tensor_name(brew_session *session,
+                                                  brew_tensor_kind kind,
+                                                  int program, size_t index,
+                                                  brew_tensor_name *name);
+
+/* Finds a tensor; waits for what runs on a device. BREW_USAGE: there is none of
+ * this name that can be read (of blobs, the plan keeps its outputs and those of
+ * brewc --keep). */
+BREW_API brew_status brew_session_find(brew_session *session,
+                                       const brew_tensor_name *name,
+                                       brew_tensor *tensor);
+/* Copies a tensor's values out, as many as tensor->count, converted to `dtype`
+ * (BREW_F32, BREW_F64 or BREW_I32). BREW_USAGE: `count` is another number. */
+BREW_API brew_status brew_session_read(brew_session *session,
+                                       const brew_tensor_name *name,
+                                       brew_dtype dtype, void *values,
+                                       int64_t count);
+/* Copies values in, as many as tensor->capacity, rounded where the tensor
+ * cannot hold them. After parameters brew_session_prepare() is due. */
+BREW_API brew_status brew_session_write(brew_session *session,
+                                        const brew_tensor_name *name,
+                                        brew_dtype dtype, const void *values,
+                                        int64_t count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,138 @@
+//===- training.hpp - Caffe's solver over a session -------------*- C++ -*-===//
+//
+// Part of brew.hpp, which says what holds for all of it.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <brew/session.hpp>
+#include <brew/training.h>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace brew::api {
+
+struct TrainerOptions {
+  /// Solver fields instead of the plan's: names as in the prototxt, and values.
+  std::vector<std::pair<std::string, std::string>> fields;
+  std::vector<std::string> weights;
+  std::string snapshot;            ///< "": none
+  std::optional<double> lossScale; ///< f16
+};
+
+class Trainer {
+public:
+  explicit Trainer(Session &session, const TrainerOptions &options = {})
+      : state(session.state) {
+    std::vector<const char *> names, values;
+    for (const auto &[name, value] : options.fields) {
+      names.push_back(name.c_str());
+      values.push_back(value.c_str());
+    }
+    const auto weights = detail::views(options.weights);
+    auto given = makeStruct<brew_trainer_options>();
+    given.field_names = names.data();
+    given.field_values = values.data();
+    given.field_count = names.size();
+    given.weights = weights.data();
+    given.weight_count = weights.size();
+    given.snapshot =
+        options.snapshot.empty() ? nullptr : options.snapshot.c_str();
+    given.loss_scale = options.lossScale ? &*options.lossScale : nullptr;
+    brew_trainer *opened = nullptr;
+    const brew_status status =
+        brew_trainer_open(session.get(), &given, &opened);
+    trainer.reset(opened);
+    check(status);
+  }
+
+  brew_trainer *get() const { return trainer.get(); }
+
+  void solve() { check(brew_trainer_solve(get())); }
+  void step(int iterations) { check(brew_trainer_step(get(), iterations)); }
+  bool stopped() const { return brew_trainer_stopped(get()); }
+  int testNets() const { return brew_trainer_test_net_count(get()); }
+  std::vector<OutputValue> test(int net, int batches = 0) {
+    const brew_output_value *values = nullptr;
+    std::size_t count = 0;
+    check(brew_trainer_test(get(), net, batches, &values, &count));
+    return detail::copies(values, count);
+  }
+  void snapshot() { check(brew_trainer_snapshot(get())); }
+  void restore(const std::string &path) {
+    check(brew_trainer_restore(get(), path.c_str()));
+  }
+
+  double forward(bool feed = true) {
+    double loss = 0;
+    check(brew_trainer_forward(get(), feed, &loss));
+    return loss;
+  }
+  void backward() { check(brew_trainer_backward(get())); }
+  void accumulate() { check(brew_trainer_accumulate(get())); }
+  void update() { check(brew_trainer_update(get())); }
+
+  int iteration() const { return brew_trainer_iteration(get()); }
+  double smoothedLoss() const { return brew_trainer_smoothed_loss(get()); }
+  double learningRate() const { return brew_trainer_learning_rate(get()); }
+
+  // Any thread.
+
+  void pause() { brew_trainer_pause(get()); }
+  void resume() { brew_trainer_resume(get()); }
+  void stop() { brew_trainer_stop(get()); }
+  void requestSnapshot() { brew_trainer_request_snapshot(get()); }
+  void setField(const std::string &field, const std::string &value) {
+    char message[1024];
+    const brew_status status = brew_trainer_set_field(
+        get(), field.c_str(), value.c_str(), message, sizeof message);
+    detail::check(status, message);
+  }
+  std::string field(const std::string &name) const {
+    char value[4096];
+    detail::check(
+        brew_trainer_get_field(get(), name.c_str(), value, sizeof value),
+        "the solver has no such field");
+    return value;
+  }
+
+  /// Asked between iterations on the training thread, for signals.
+  void setActionSource(std::function<brew_action()> source) {
+    *action = std::move(source);
+    check(brew_trainer_set_action_source(
+        get(),
+        [](void *user) {
+          return (*static_cast<std::function<brew_action()> *>(user))();
+        },
+        action.get()));
+  }
+
+private:
+  void check(brew_status status) const {
+    state->thrown.rethrow();
+    detail::check(status, brew_trainer_message(get()));
+  }
+
+  std::shared_ptr<Session::State> state;
+  std::unique_ptr<std::function<brew_action()>> action =
+      std::make_unique<std::function<brew_action()>>();
+  detail::Owner<brew_trainer, brew_trainer_destroy> trainer;
+};
+
+/// The solver fields that callers may set.
+inline std::vector<brew_solver_field> solverFields() {
+  std::vector<brew_solver_field> fields;
+  for (std::size_t i = 0; i < brew_solver_field_count(); ++i) {
+    fields.push_back(makeStruct<brew_solver_field>());
+    detail::check(brew_solver_field_get(i, &fields.back()), "no such field");
+  }
+  return fields;
+}
+
+} // namespace brew::api

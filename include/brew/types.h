@@ -1,0 +1,51 @@
+/*===- types.h - Versions, types and handles of the runtime -------*- C -*-===*\
+|*
+|* Part of brew.h, which says what holds for all calls.
+|*
+\*===----------------------------------------------------------------------===*/
+#ifndef BREW_TYPES_H
+#define BREW_TYPES_H
+
+#include <brew/base.h>
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Rises when a program compiled with an older header could no longer work with
+ * the library; functions and fields may be added without that. */
+#define BREW_ABI_VERSION 1
+
+/* The library's BREW_ABI_VERSION: compare it with the header's. */
+BREW_API int brew_abi_version(void);
+
+/* "0.1.0"; for ever. */
+BREW_API const char *brew_version(void);
+
+/* Types of values. Calls that copy values take the first three. */
+typedef enum brew_dtype {
+  BREW_F32 = 0,
+  BREW_F64 = 1,
+  BREW_I32 = 2,
+  BREW_U8 = 3,
+  BREW_BF16 = 4,
+  BREW_F16 = 5
+} brew_dtype;
+
+/* Most dimensions of a tensor. */
+#define BREW_MAX_DIMS 32
+
+typedef struct brew_plan brew_plan;
+typedef struct brew_session brew_session;
+typedef struct brew_trainer brew_trainer;
+typedef struct brew_pool brew_pool;
+typedef struct brew_records brew_records;
+typedef struct brew_tensor_file brew_tensor_file;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
