@@ -118,7 +118,9 @@ void Compilation::runPhase(Phase phase, Emit emit, llvm::StringRef name) {
     pipeline.solverType = imported.solver->type();
     pipeline.regularization = imported.solver->regularization_type();
     pipeline.keepUpdate = imported.solver->snapshot_diff();
-    pipeline.accumulate = imported.solver->iter_size() > 1;
+    // Who writes gradients may sum those of several passes.
+    pipeline.accumulate =
+        imported.solver->iter_size() > 1 || !pipeline.seeds.empty();
     pipeline.clip = imported.solver->clip_gradients() >= 0;
   }
   buildPhase(pm, phase, pipeline);

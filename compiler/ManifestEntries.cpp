@@ -40,6 +40,16 @@ struct FeedEntry : ManifestInterface::ExternalModel<FeedEntry, FeedOp> {
   }
 };
 
+struct SeedEntry : ManifestInterface::ExternalModel<SeedEntry, SeedOp> {
+  void addToManifest(Operation *op, ManifestBuilder &builder,
+                     plan::Program &program) const {
+    auto seed = cast<SeedOp>(op);
+    plan::NamedBuffer *to = program.add_seeds();
+    to->set_name(seed.getBlob().str());
+    to->set_buffer_index(builder.buffer(seed.getBuffer()));
+  }
+};
+
 struct OutputEntry : ManifestInterface::ExternalModel<OutputEntry, OutputOp> {
   void addToManifest(Operation *op, ManifestBuilder &builder,
                      plan::Program &program) const {
@@ -101,6 +111,7 @@ struct CheckEntry
 
 void brew::compiler::attachEdgeEntries(MLIRContext &context) {
   FeedOp::attachInterface<FeedEntry>(context);
+  SeedOp::attachInterface<SeedEntry>(context);
   OutputOp::attachInterface<OutputEntry>(context);
   KeepOp::attachInterface<KeepEntry>(context);
   CheckLabelsOp::attachInterface<CheckEntry>(context);

@@ -1,6 +1,7 @@
 //===- OptionTable.cpp - The options of a compilation ---------------------===//
 #include "compiler/Options.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -219,6 +220,16 @@ const std::vector<OptionRow> &optionTable() {
                            .Case("text", ReportKind::Text)
                            .Case("json", ReportKind::Json)
                            .Case("html", ReportKind::Html);
+          }),
+      row("seed", Kind::List,
+          "Blobs whose gradient the caller writes before the backward pass")
+          .shows("BLOB,...")
+          .separatedByCommas()
+          .by([](Options &o, Text v) {
+            if (llvm::is_contained(o.pipeline.seeds, v))
+              return;
+            o.pipeline.seeds.push_back(v);
+            o.import.seeds.push_back(v);
           }),
       row("solver", Kind::Text, "Solver for a net file")
           .shows("file")

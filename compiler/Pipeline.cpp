@@ -63,6 +63,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     // Blobs are pinned by name while every layer is still there.
     KeepBlobsOptions kept;
     kept.blobs = words(options.keep);
+    kept.seeds = words(options.seeds);
     pm.addPass(createKeepBlobs(kept));
     pm.addPass(createTrackItems());
     UnrollRecurrentOptions recurrent;
@@ -71,6 +72,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     pm.addPass(createFoldFlatten());
     DifferentiateOptions gradients;
     gradients.keep = kept.blobs;
+    gradients.seeds = kept.seeds;
     gradients.lossScale = options.lossScale;
     pm.addPass(createDifferentiate(gradients));
     if (!options.solverType.empty()) {

@@ -28,6 +28,7 @@ struct PipelineOptions {
   std::vector<std::string> keep;        ///< blobs to pin, or "all"
   std::vector<std::string> noLibrary;   ///< vendor call groups, or "all"
   std::vector<std::string> inputShapes; ///< BLOB=d,d,...
+  std::vector<std::string> seeds;       ///< blobs with gradients from outside
   int64_t batch = 0;                    ///< 0: as the prototxt says
   /// Gradients of recurrent layers' exposed states, which Caffe drops.
   bool exactHiddenGradients = false;

@@ -1,7 +1,8 @@
-//===- Differentiate.cpp - Appends the backward pass
-//-----------------------===//
+//===- Differentiate.cpp - Appends the backward pass ----------------------===//
 #include "dialects/Brew/Composites.h"
+#include "dialects/Brew/Diagnostics.h"
 #include "dialects/Brew/LayerWords.h"
+#include "dialects/Brew/layers/External.h"
 #include "passes/LossScale.h"
 #include "passes/NoGradient.h"
 #include "passes/Passes.h"
@@ -28,7 +29,8 @@ public:
       : program(program), symbols(symbols), lossScale(lossScale),
         b(OpBuilder::atBlockEnd(&program.getBody().front())) {}
 
-  LogicalResult run();
+  /// `blobs`, which are pinned, begin with a gradient from outside.
+  LogicalResult run(ArrayRef<std::string> blobs);
   void keepGradients(ArrayRef<std::string> keep);
   void keepBottomGradients();
 
@@ -55,6 +57,12 @@ private:
   void warnOfBlocked(Operation *op);
   void storeParameters();
   Value restingGradient(Operation *op, OpResult result);
+  LogicalResult takeSeed(StringRef blob);
+  InFlightDiagnostic refuseSeed(Location loc);
+  void buildScale(Location loc) {
+    if (!scale)
+      scale = brew::buildLossScale(b, loc, lossScale);
+  }
   Value seedOf(Operation *op, Value result, float weight);
   /// A gradient as it leaves the program, of what `of` computes.
   Value unscaled(Value gradient, Operation *of) {
@@ -77,6 +85,7 @@ private:
   llvm::DenseSet<Value> idle;
   llvm::DenseMap<Value, Value> gradients;
   SmallVector<Operation *> layers;
+  SmallVector<std::pair<Value, SeedOp>> seeds; ///< and what they belong to
 };
 
 void Backward::findNeeded(ArrayRef<Operation *> layers) {
@@ -236,16 +245,65 @@ Value Backward::seedOf(Operation *op, Value result, float weight) {
   if (lossScale == 0)
     return FillOp::create(b, op->getLoc(), result.getType(),
                           b.getF64FloatAttr(weight));
-  if (!scale)
-    scale = brew::buildLossScale(b, op->getLoc(), lossScale);
+  buildScale(op->getLoc());
   return brew::buildScaledSeed(b, op->getLoc(), result.getType(), scale,
                                op->getAttrOfType<StringAttr>("layer"), weight);
 }
 
-LogicalResult Backward::run() {
+/// The command line asks for what cannot be.
+InFlightDiagnostic Backward::refuseSeed(Location loc) {
+  InFlightDiagnostic error = emitError(loc);
+  setExitStatus(error, brew::ExitStatus::Usage);
+  return error;
+}
+
+/// Begins the gradient of a pinned blob with what the caller will write.
+LogicalResult Backward::takeSeed(StringRef blob) {
+  KeepOp pin;
+  for (Operation *op : layers)
+    if (auto keep = dyn_cast<KeepOp>(op); keep && keep.getName() == blob) {
+      if (keep.getWhat() == "count")
+        return refuseSeed(keep.getLoc())
+               << "--seed: the number of items of blob '" << blob
+               << "' is only known at run time; reduce it first";
+      if (keep.getWhat() == "data")
+        pin = keep;
+    }
+  if (!pin)
+    return refuseSeed(program.getLoc())
+           << "--seed: blob '" << blob << "' is not kept";
+  Value value = pin.getValue();
+  Location loc = value.getLoc();
+  if (!isa<FloatType>(elementOf(value)))
+    return refuseSeed(loc) << "--seed: blob '" << blob
+                           << "' holds whole numbers, which have no gradient";
+  if (!needed.contains(value) || idle.contains(value))
+    return refuseSeed(loc) << "--seed: no learnable parameter gets a gradient "
+                              "through blob '"
+                           << blob << "'";
+  auto seed = SeedOp::create(b, loc, value.getType(), blob);
+  seed->setAttr("brew.backward", b.getUnitAttr());
+  seeds.emplace_back(value, seed);
+  return success();
+}
+
+LogicalResult Backward::run(ArrayRef<std::string> blobs) {
   for (Operation &op : program.getBody().front())
     layers.push_back(&op);
   findNeeded(layers);
+  // All of them before anything else: forward ends here.
+  for (StringRef blob : blobs)
+    if (failed(takeSeed(blob)))
+      return failure();
+  for (auto [value, seed] : seeds) {
+    Value gradient = seed.getGradient();
+    if (lossScale != 0) {
+      buildScale(seed.getLoc());
+      gradient = brew::buildScaled(b, seed.getLoc(), gradient, scale,
+                                   seed.getBlobAttr());
+    }
+    add(value, gradient);
+  }
   for (Operation *op : layers) {
     auto weights = op->getAttrOfType<DenseF32ArrayAttr>("loss_weights");
     if (!weights)
@@ -332,7 +390,8 @@ struct Differentiate : brew::impl::DifferentiateBase<Differentiate> {
       if (!program.getDifferentiate())
         continue;
       Backward backward(program, symbols, lossScale);
-      if (failed(backward.run()))
+      if (failed(backward.run(
+              SmallVector<std::string>(seeds.begin(), seeds.end()))))
         return signalPassFailure();
       backward.keepGradients(
           SmallVector<std::string>(keep.begin(), keep.end()));

@@ -1,6 +1,7 @@
 //===- EmitPlan.cpp - The steps of a planned program ----------------------===//
 #include "passes/EmitPlan.h"
 
+#include "dialects/Brew/layers/External.h"
 #include "dialects/PartType.h"
 #include "passes/PlanParts.h"
 #include "passes/ValuePlace.h"
@@ -53,6 +54,8 @@ static std::string nameOf(Value value) {
                                                             : ".diff"))
           .str();
   Operation *op = value.getDefiningOp();
+  if (auto seed = dyn_cast<SeedOp>(op))
+    return (seed.getBlob() + ".seed").str();
   unsigned number = cast<OpResult>(value).getResultNumber();
   if (auto tops = op->getAttrOfType<ArrayAttr>("tops"))
     if (number < tops.size() && !cast<StringAttr>(tops[number]).empty())
@@ -163,15 +166,21 @@ LogicalResult PlanEmitter::emitCall(CallInterface call) {
 }
 
 LogicalResult PlanEmitter::emitSteps(planir::ProgramOp plan) {
+  // What the caller writes separates forward from backward; elsewhere the
+  // gradient of an operation stands behind every forward one.
+  const bool seeded = !program.getBody().front().getOps<SeedOp>().empty();
   for (Operation &op : program.getBody().front()) {
-    // The gradient of an operation stands behind every forward one.
     auto kernel = dyn_cast<KernelOp>(op);
-    isBackward |=
-        op.hasAttr("brew.backward") || (kernel && kernel.getBackward());
+    isBackward |= seeded ? isa<SeedOp>(op)
+                         : op.hasAttr("brew.backward") ||
+                               (kernel && kernel.getBackward());
     if (kernel) {
       emitLaunch(kernel, plan);
     } else if (auto feed = dyn_cast<FeedOp>(op)) {
       emitFeed(feed);
+    } else if (auto seed = dyn_cast<SeedOp>(op)) {
+      planir::SeedOp::create(b, seed.getLoc(), buffer(seed.getGradient()),
+                             seed.getBlobAttr());
     } else if (auto call = dyn_cast<CallInterface>(op)) {
       if (failed(emitCall(call)))
         return failure();

@@ -1,7 +1,7 @@
-//===- KeepBlobs.cpp - Pins blobs so that they can be read after a run
-//-----===//
+//===- KeepBlobs.cpp - Pins blobs that can be read after a run ------------===//
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Diagnostics.h"
+#include "formats/Suggest.h"
 #include "passes/Passes.h"
 
 #include "mlir/IR/Builders.h"
@@ -22,6 +22,7 @@ struct KeepBlobs : brew::impl::KeepBlobsBase<KeepBlobs> {
   void runOnOperation() override {
     bool all = llvm::is_contained(blobs, "all");
     llvm::StringSet<> found;
+    std::vector<std::string> trained; // blobs that can have a seed
     for (auto program : getOperation().getOps<ProgramOp>()) {
       // Later versions of an in-place blob replace earlier ones.
       llvm::MapVector<StringRef, Value> last;
@@ -33,22 +34,36 @@ struct KeepBlobs : brew::impl::KeepBlobsBase<KeepBlobs> {
       });
       auto b = OpBuilder::atBlockEnd(&program.getBody().front());
       for (auto [name, value] : last) {
-        if (!all && !llvm::is_contained(blobs, name))
+        bool isSeed = false;
+        if (program.getDifferentiate()) {
+          trained.push_back(name.str());
+          isSeed = llvm::is_contained(seeds, name);
+        }
+        if (llvm::is_contained(blobs, name))
+          found.insert(name);
+        else if (!all && !isSeed)
           continue;
-        found.insert(name);
         KeepOp::create(b, value.getLoc(), value, "data", name);
       }
     }
+    for (StringRef name : seeds)
+      if (!llvm::is_contained(trained, name))
+        return fail("--seed: the net that learns has no blob '" + name.str() +
+                    "'" + brew::didYouMean(name, trained));
     if (all)
       return;
     for (StringRef name : blobs)
-      if (!found.contains(name)) {
-        // The command line is wrong, not a place in the prototxt.
-        auto error = emitError(UnknownLoc::get(&getContext()));
-        error << "--keep: the net has no blob '" << name << "'";
-        setExitStatus(error, brew::ExitStatus::Usage);
-        return signalPassFailure();
-      }
+      if (!found.contains(name))
+        return fail("--keep: the net has no blob '" + name.str() + "'");
+  }
+
+private:
+  /// The command line is wrong, not a place in the prototxt.
+  void fail(const std::string &text) {
+    auto error = emitError(UnknownLoc::get(&getContext()));
+    error << text;
+    setExitStatus(error, brew::ExitStatus::Usage);
+    signalPassFailure();
   }
 };
 } // namespace

@@ -57,6 +57,14 @@ Value brew::buildScaledSeed(OpBuilder &b, Location loc, Type type, Value scale,
                              b.getF64FloatAttr(weight));
 }
 
+Value brew::buildScaled(OpBuilder &b, Location loc, Value gradient, Value scale,
+                        StringAttr layer) {
+  auto op = ScaleGradientOp::create(b, loc, gradient.getType(), gradient, scale,
+                                    layer);
+  op->setAttr("brew.backward", b.getUnitAttr());
+  return op;
+}
+
 Value brew::buildUnscaled(OpBuilder &b, Location loc, Value gradient,
                           Value scale, StringAttr layer) {
   // Zeros are as good as they are.

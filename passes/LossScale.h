@@ -24,6 +24,10 @@ mlir::Value buildLossScale(mlir::OpBuilder &b, mlir::Location loc,
 mlir::Value buildScaledSeed(mlir::OpBuilder &b, mlir::Location loc,
                             mlir::Type type, mlir::Value scale,
                             mlir::StringAttr layer, float weight);
+/// A gradient from outside, multiplied by the scale.
+mlir::Value buildScaled(mlir::OpBuilder &b, mlir::Location loc,
+                        mlir::Value gradient, mlir::Value scale,
+                        mlir::StringAttr layer);
 /// A gradient without the scale.
 mlir::Value buildUnscaled(mlir::OpBuilder &b, mlir::Location loc,
                           mlir::Value gradient, mlir::Value scale,

@@ -62,9 +62,13 @@ def KeepBlobs : Pass<"brew-keep-blobs", "::mlir::ModuleOp"> {
   let summary = "Pins blobs so that they can be read after a run";
   let description = [{
     Adds a `brew.keep` for the last version of each named blob. `all` names every one.
-    The gradients of the same blobs are pinned by brew-differentiate.
+    The gradients of the same blobs are pinned by brew-differentiate. Programs that
+    learn also keep the blobs of `seeds`, so that a caller can look at what it gives
+    the gradient of.
   }];
-  let options = [ListOption<"blobs", "blobs", "std::string", "Names, or `all`">];
+  let options = [ListOption<"blobs", "blobs", "std::string", "Names, or `all`">,
+    ListOption<"seeds", "seeds", "std::string",
+      "Blobs whose gradient the caller writes">];
 }
 
 def Differentiate : Pass<"brew-differentiate", "::mlir::ModuleOp"> {
@@ -76,9 +80,13 @@ def Differentiate : Pass<"brew-differentiate", "::mlir::ModuleOp"> {
     `brew.param_value` marked `brew.gradient` gets its gradient at lr_mult 0 too.
     Behind a propagate_down that says no, gradients are built as in Caffe, for who
     wants to see them; what nobody keeps is dropped as dead code.
+    Each of `seeds`, which brew-keep-blobs has pinned, adds the `brew.seed` that the
+    caller writes to its gradient.
   }];
   let options = [ListOption<"keep", "keep", "std::string",
     "Blobs whose gradients stay readable, or `all`">,
+    ListOption<"seeds", "seeds", "std::string",
+      "Blobs whose gradient the caller writes">,
     Option<"lossScale", "loss-scale", "double", "0",
       "Multiplies losses, for narrow gradients: at first by this power of two. What is "
       "stored or kept is divided again. 0: not at all">];

@@ -2,6 +2,7 @@
 #include "passes/PlanRoots.h"
 
 #include "dialects/Brew/KernelAnalysis.h"
+#include "dialects/Brew/layers/External.h"
 #include "dialects/Brew/layers/Shape.h"
 #include "formats/FeedKinds.h"
 #include "passes/ValuePlace.h"
@@ -133,6 +134,9 @@ void PlanRoots::findRoots() {
         unsigned root = newRoot(value, 0);
         roots[root].live.last = everyRun ? 0 : stepCount;
       }
+    } else if (auto seed = dyn_cast<SeedOp>(op)) {
+      // The caller may write it before forward begins.
+      newRoot(seed.getGradient(), 0);
     } else if (isStep(&op)) {
       int64_t now = stepNumber[&op];
       // First the reads: sharing needs to know that they end here.
@@ -180,8 +184,11 @@ void PlanRoots::placeStores() {
                    llvm::any_of(roots, [&](const Root &other) {
                      return other.fixed && other.fixed->isAt(*place);
                    });
-    // A part lies where the whole does.
-    if (root.fixed || readToo || isPart(tensorOf(ownerOf(value))))
+    // A part lies where the whole does, and what the caller writes where no
+    // earlier run has left anything of use.
+    Value owner = ownerOf(value);
+    if (root.fixed || readToo || isPart(tensorOf(owner)) ||
+        owner.getDefiningOp<SeedOp>())
       storeCopies.push_back({value, *place});
     else
       root.fixed = place;

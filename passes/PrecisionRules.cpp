@@ -81,8 +81,8 @@ bool brew::isNarrowResult(OpResult result) {
   auto type = dyn_cast<RankedTensorType>(result.getType());
   if (!type || !type.getElementType().isF32() || type.getNumElements() <= 1)
     return false;
-  if (isa<FeedOp, FillOp, CastOp, UnscaleOp, tensor::EmptyOp, linalg::FillOp>(
-          op) ||
+  if (isa<FeedOp, SeedOp, FillOp, CastOp, UnscaleOp, tensor::EmptyOp,
+          linalg::FillOp>(op) ||
       op->hasTrait<IsFixedRead>() || op->hasTrait<OpTrait::ConstantLike>())
     return false;
   if (llvm::all_of(result.getUsers(),

@@ -7,7 +7,8 @@ namespace brew {
 
 /// Moves what stores, keeps, checks or gives out values to the end of a
 /// program: it waits until everything is computed, so that no kernel has to
-/// stand before it.
+/// stand before it. Where the caller writes gradients (brew.seed), those of the
+/// forward pass go to its end, for the caller may look at their values there.
 void moveSinksToEnd(mlir::Block &program);
 
 } // namespace brew

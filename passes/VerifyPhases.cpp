@@ -23,7 +23,7 @@ namespace {
 /// What is at the edges of a program in every phase.
 bool isEdge(Operation *op) {
   return op->hasTrait<IsFixedRead>() || op->hasTrait<IsSink>() ||
-         isa<FeedOp>(op);
+         isa<FeedOp, SeedOp>(op);
 }
 
 /// The parameter that an operation reads or stores, if it does.

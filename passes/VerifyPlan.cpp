@@ -24,6 +24,10 @@ public:
       : program(program), symbols(symbols) {}
 
   LogicalResult run() {
+    // The caller may have written seeds before the first step.
+    for (auto seed : program.getBody().front().getOps<SeedOp>())
+      if (failed(write(seed, seed.getBuffer())))
+        return failure();
     for (Operation &op : program.getBody().front())
       if (failed(visit(&op)))
         return failure();
@@ -132,6 +136,8 @@ private:
   LogicalResult visit(Operation *op) {
     if (auto buffer = dyn_cast<BufferOp>(op))
       return checkBounds(buffer);
+    if (auto seed = dyn_cast<SeedOp>(op))
+      return visitSeed(seed);
     auto known = dyn_cast<MemoryEffectOpInterface>(op);
     if (!known)
       return op->emitError("phase plan: this operation does not say what it "
@@ -154,6 +160,19 @@ private:
     for (OpOperand *operand : writes)
       if (failed(write(op, operand->get())))
         return failure();
+    return success();
+  }
+
+  /// Forward has left the seed alone, and the caller can see what it gives out.
+  LogicalResult visitSeed(SeedOp seed) {
+    if (failed(read(seed, seed.getBuffer())))
+      return failure();
+    for (Operation &op : program.getBody().front()) {
+      auto keep = dyn_cast<KeepOp>(op);
+      if (isa<OutputOp>(op) || (keep && keep.getWhat() == "data"))
+        if (failed(read(seed, op.getOperand(0))))
+          return failure();
+    }
     return success();
   }
 

@@ -164,7 +164,7 @@ public:
   // Tensors by name
   //===--------------------------------------------------------------------===//
 
-  /// All names of a kind: of Blob and BlobGradient those of `program`.
+  /// All names of a kind; of what belongs to a program, those of `program`.
   std::vector<TensorName> names(TensorKind kind, int program = 0) const;
   /// Where a tensor lies. Waits for what was started on a device. Throws Error
   /// (2) if there is none of this name that can be read (of blobs the plan

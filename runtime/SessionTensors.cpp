@@ -87,6 +87,8 @@ std::vector<TensorName> Session::names(TensorKind kind, int program) const {
     addAll(describe(program).blobs());
   else if (kind == TensorKind::BlobGradient)
     addAll(describe(program).blob_gradients());
+  else if (kind == TensorKind::GradientSeed)
+    addAll(describe(program).seeds());
   else if (kind == TensorKind::Carried)
     addAll(manifest().carried());
   else
@@ -158,6 +160,17 @@ Tensor Session::find(const TensorName &name) const {
     return tensorOf(named->buffer_index(),
                     dimsAfterRun(manifest(), program, exec, name.name,
                                  named->buffer_index()));
+  }
+  case TensorKind::GradientSeed: {
+    const plan::Program &program = describe(name.program);
+    const plan::NamedBuffer *named = among(program.seeds());
+    if (!named)
+      throw usage("the program '" + program.name() +
+                  "' takes no gradient of blob '" + name.name +
+                  "'; compile the net with brewc --seed " + name.name);
+    const plan::Buffer &buffer =
+        manifest().buffers(static_cast<int>(named->buffer_index()));
+    return tensorOf(named->buffer_index(), toVector(buffer.dims()));
   }
   case TensorKind::Carried: {
     const plan::NamedBuffer *named = among(manifest().carried());

@@ -13,6 +13,7 @@ namespace brew::runtime {
 enum class TensorKind {
   Blob,              ///< of a program, at its last version
   BlobGradient,      ///< likewise, of its first version
+  GradientSeed,      ///< what backward takes for the gradient of a blob
   Parameter,         ///< of a layer
   ParameterGradient, ///< of a parameter that is learnt
   SolverState,       ///< history of such a parameter
@@ -22,9 +23,9 @@ enum class TensorKind {
 /// Names one tensor of a session.
 struct TensorName {
   TensorKind kind = TensorKind::Blob;
-  /// Blob, BlobGradient: the blob's; Carried: the plan's; else the layer's.
+  /// Blob, BlobGradient, GradientSeed: the blob's; Carried: the plan's; else the layer's.
   std::string name;
-  /// Blob, BlobGradient: index of the program.
+  /// Likewise: index of the program.
   int program = 0;
   /// Of a layer: which of its blobs (0: weights, 1: bias, ...).
   int index = 0;

@@ -144,6 +144,13 @@ def Plan_FeedOp : Plan_Op<"feed"> {
   let assemblyFormat = "$layer $kind `(` $buffers `)` custom<FeedDict>(attr-dict) `:` type($buffers)";
 }
 
+def Plan_SeedOp : Plan_Op<"seed"> {
+  let summary = "A gradient that the caller writes before the steps behind it";
+  let description = "The steps before the first seed are the forward pass.";
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, StrAttr:$blob);
+  let assemblyFormat = "$blob `,` $buffer attr-dict `:` type($buffer)";
+}
+
 def Plan_OutputOp : Plan_Op<"output", [ReachesHost]> {
   let summary = "A top that is reported or counts for the loss";
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, StrAttr:$blob, F32Attr:$loss_weight, UnitAttr:$inner);

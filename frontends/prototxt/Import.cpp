@@ -50,6 +50,10 @@ private:
   void planDefaultTest(const Document &net);
   void takeSolver(const SolverDocument &solver);
   void report(const Diagnostics &found);
+  /// Whether something starts a backward pass.
+  bool hasGradient(const FilteredNet &net) const {
+    return hasLoss(net) || !options.seeds.empty();
+  }
   bool showsDebugInfo(const Planned &program) const;
   std::string netFile() const { return "net file: " + path; }
   void build();
@@ -72,6 +76,9 @@ private:
 ImportedNet Importer::run() {
   if (options.gradients && !options.phase)
     usage("--gradients goes with --phase");
+  if (!options.seeds.empty() && options.phase && !options.gradients)
+    usage("--seed is about the backward pass, which --phase leaves out: add "
+          "--gradients");
   if (options.phase && !options.solverFile.empty())
     usage("--solver has no use with --phase, which builds no update program");
   PrototxtFile file = parsePrototxt(source, diagnostics);
@@ -122,7 +129,7 @@ void Importer::planTraining(const SolverDocument &solver, Document net) {
   for (Program &program :
        expandSolver(solver, diagnostics, states, std::move(net))) {
     const bool trains = program.name == "train";
-    if (trains && !hasLoss(program.net))
+    if (trains && !hasGradient(program.net))
       diagnostics.error(program.cause,
                         "the training net has no loss: no layer has a loss "
                         "weight in phase TRAIN");
@@ -152,7 +159,7 @@ void Importer::planNet(PrototxtFile file) {
     return;
   }
   FilteredNet train = filtered(caffe::TRAIN);
-  if (hasLoss(train))
+  if (hasGradient(train))
     planDefaultTraining(net, std::move(train));
   else
     programs.push_back(
@@ -160,7 +167,7 @@ void Importer::planNet(PrototxtFile file) {
 }
 
 void Importer::planOnePhase(FilteredNet net) {
-  if (options.gradients && !hasLoss(net))
+  if (options.gradients && !hasGradient(net))
     diagnostics.error({net.source->file(), 1, 1},
                       "--gradients: no layer of the net has a loss weight in "
                       "phase " +
@@ -247,7 +254,9 @@ void Importer::build() {
     collectGivenBlobs(graphs[i], program.net.source->places(), result.blobs);
     NetRecord &record = result.records[program.name];
     record = {program.source, recordRules(program.net),
-              recordLayers(graphs[i])};
+              recordLayers(graphs[i], program.differentiate
+                                          ? options.seeds
+                                          : std::vector<std::string>())};
     builder.addProgram(program.name, program.net, graphs[i],
                        program.differentiate,
                        showsDebugInfo(program) ? &record : nullptr);

@@ -29,6 +29,9 @@ struct ImportOptions {
   std::optional<caffe::Phase> phase;
   /// With `phase`: that program gets a backward pass.
   bool gradients = false;
+  /// Blobs that begin with a gradient from outside: with any, a net can be
+  /// trained without a loss.
+  std::vector<std::string> seeds;
   /// NetState of the training net, or of the only one, besides what the
   /// prototxts say.
   std::optional<int> level;
@@ -63,9 +66,9 @@ struct ImportedNet {
 /// brew dialect must be loaded in `context`.
 ///
 /// A solver gives `forward_backward` and `test_0`, `test_1`, ...; so does a net
-/// with a loss in its TRAIN phase, with the solver given or a plain SGD of
-/// Caffe's defaults. A net without a loss gives `deploy`. The update program is
-/// not built here.
+/// with a loss in its TRAIN phase, or with seeds, with the solver given or a
+/// plain SGD of Caffe's defaults. A net without a loss gives `deploy`. The
+/// update program is not built here.
 ImportedNet importText(mlir::MLIRContext &context, const SourceText &source,
                        const ImportOptions &options, Diagnostics &diagnostics);
 

@@ -26,7 +26,8 @@ std::string splitName(const NetGraph &graph, const BlobVersion &blob) {
 
 class Recorder {
 public:
-  explicit Recorder(const NetGraph &graph) : graph(graph) {}
+  Recorder(const NetGraph &graph, const std::vector<std::string> &seeds)
+      : graph(graph), seeds(seeds.begin(), seeds.end()) {}
 
   std::vector<RecordedLayer> run() {
     for (size_t i = 0; i < graph.layers.size(); ++i)
@@ -42,6 +43,7 @@ private:
   void findNeeded();
 
   const NetGraph &graph;
+  std::set<std::string> seeds;
   std::vector<RecordedLayer> layers;
   std::map<std::string, bool> blobNeedsBackward;
 };
@@ -126,17 +128,18 @@ void Recorder::addSplit(int blobIndex, int tops) {
   layers.push_back(std::move(layer));
 }
 
-/// From the losses back: what contributes to none, or whose gradients reach
-/// nothing, is skipped.
+/// From the losses and seeds back: what contributes to none, or whose gradients
+/// reach nothing, is skipped.
 void Recorder::findNeeded() {
   std::set<std::string> underLoss, skipped;
   for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
     bool contributes = false, reachesNothing = true;
     for (size_t i = 0; i < layer->tops.size(); ++i) {
+      const bool seeded = seeds.count(layer->tops[i]) != 0;
       contributes |=
-          layer->lossWeights[i] != 0 ||
+          seeded || layer->lossWeights[i] != 0 ||
           (!layer->tops[i].empty() && underLoss.count(layer->tops[i]));
-      reachesNothing &= skipped.count(layer->tops[i]) != 0;
+      reachesNothing &= !seeded && skipped.count(layer->tops[i]) != 0;
     }
     if (layer->needsBackward && reachesNothing) {
       layer->needsBackward = false;
@@ -216,8 +219,9 @@ BlobSplit splitOf(const NetGraph &graph, int index) {
   return uses > 1 ? BlobSplit{uses, loss} : BlobSplit{};
 }
 
-std::vector<RecordedLayer> recordLayers(const NetGraph &graph) {
-  return Recorder(graph).run();
+std::vector<RecordedLayer> recordLayers(const NetGraph &graph,
+                                        const std::vector<std::string> &seeds) {
+  return Recorder(graph, seeds).run();
 }
 
 } // namespace brew::prototxt

@@ -46,7 +46,9 @@ struct NetRecord {
 std::vector<std::string> recordRules(const FilteredNet &net);
 
 /// The layers of a graph free of errors, in the order Caffe sets them up.
-std::vector<RecordedLayer> recordLayers(const NetGraph &graph);
+/// `seeds`: blobs that begin with a gradient from outside, as losses do.
+std::vector<RecordedLayer>
+recordLayers(const NetGraph &graph, const std::vector<std::string> &seeds = {});
 
 /// How a blob version is split among its readers.
 struct BlobSplit {

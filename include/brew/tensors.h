@@ -18,13 +18,16 @@ typedef enum brew_tensor_kind {
   BREW_PARAMETER = 2,          /* of a layer */
   BREW_PARAMETER_GRADIENT = 3, /* of a parameter that is learnt */
   BREW_SOLVER_STATE = 4,       /* history of such a parameter */
-  BREW_CARRIED = 5             /* what a run leaves to the next (recurrence) */
+  BREW_CARRIED = 5,            /* what a run leaves to the next (recurrence) */
+  /* The gradient of a blob that the caller writes before the backward pass, of
+   * a program (brewc --seed). Each backward pass uses it up. */
+  BREW_GRADIENT_SEED = 6
 } brew_tensor_kind;
 
 typedef struct brew_tensor_name {
   size_t struct_size;
   brew_tensor_kind kind;
-  int program;      /* of BREW_BLOB and BREW_BLOB_GRADIENT */
+  int program;      /* of blobs, their gradients and seeds */
   const char *name; /* of the blob or the carried state; else of the layer */
   int index;        /* which blob of the layer: 0 weights, 1 bias, ... */
   int slot;         /* of BREW_SOLVER_STATE: 0; 1 too for AdaDelta and Adam */
@@ -54,7 +57,8 @@ typedef struct brew_tensor {
   int counted_dim;
 } brew_tensor;
 
-/* All names of a kind; of blobs, those of `program`. 0 on failure. */
+/* All names of a kind; of what belongs to a program, those of `program`. 0 on
+ * failure. */
 BREW_API size_t brew_session_tensor_count(brew_session *session,
                                           brew_tensor_kind kind, int program);
 /* name->name is valid until the next call on the session that names tensors of

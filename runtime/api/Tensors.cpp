@@ -28,13 +28,16 @@ runtime::TensorKind kindOf(brew_tensor_kind kind) {
     return runtime::TensorKind::SolverState;
   case BREW_CARRIED:
     return runtime::TensorKind::Carried;
+  case BREW_GRADIENT_SEED:
+    return runtime::TensorKind::GradientSeed;
   }
   throw usage("there is no such kind of tensor");
 }
 
 bool ofProgram(runtime::TensorKind kind) {
   return kind == runtime::TensorKind::Blob ||
-         kind == runtime::TensorKind::BlobGradient;
+         kind == runtime::TensorKind::BlobGradient ||
+         kind == runtime::TensorKind::GradientSeed;
 }
 
 runtime::TensorName nameOf(const brew_session &session,

@@ -52,6 +52,17 @@ void Validator::checkProgram(int index, const std::string &where) const {
       buffer(blob.has_buffer_index(), blob.buffer_index(), index, where,
              "a blob's buffer");
     }
+  std::set<std::string> seeded;
+  for (const NamedBuffer &seed : program.seeds()) {
+    require(!seed.name().empty(), where, "a seed's name is missing");
+    require(seeded.insert(seed.name()).second, where,
+            "two seeds have the same name");
+    const Buffer &written = buffer(seed.has_buffer_index(), seed.buffer_index(),
+                                   index, where, "a seed's buffer");
+    require(written.type() == F32 || written.type() == F64, where,
+            "a seed is neither F32 nor F64");
+    checkWritable(written, where + ", seed");
+  }
   for (int i = 0; i < program.layers_size(); ++i)
     checkLayer(program.layers(i), index,
                where + ", layer " + std::to_string(i));

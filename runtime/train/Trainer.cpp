@@ -33,9 +33,22 @@ void Trainer::beginSteps() {
 }
 
 void Trainer::step(int iterations) {
+  refuseSeeds();
   stopRequested = false;
   const int stop = currentIteration + iterations;
   runTo([stop] { return stop; });
+}
+
+/// Nobody writes gradients between the passes of a step.
+void Trainer::refuseSeeds() const {
+  const plan::Program &program = executor.manifest().programs(trainProgram);
+  if (program.seeds_size())
+    throw Error(ExitStatus::Usage,
+                "the plan was compiled with --seed: its backward pass starts "
+                "from a gradient of blob '" +
+                    program.seeds(0).name() +
+                    "' that a caller of the library writes, so it cannot be "
+                    "trained on its own");
 }
 
 void Trainer::runTo(const std::function<int()> &stop) {
@@ -82,6 +95,7 @@ void Trainer::runTo(const std::function<int()> &stop) {
 }
 
 void Trainer::solve() {
+  refuseSeeds();
   takeChanges();
   events.emit(event::SolvingBegin{executor.manifest().net_name(),
                                   solver.lr_policy(), currentIteration,

@@ -68,7 +68,8 @@ public:
   /// Trains to max_iter with everything Caffe's Solve does around it.
   void solve();
   /// Trains `iterations` more, or until a stop is requested, with tests,
-  /// displays and snapshots where the solver asks for them.
+  /// displays and snapshots where the solver asks for them. Like solve(), throws
+  /// Error (2) for a plan whose gradients the caller writes (brewc --seed).
   void step(int iterations);
   /// Whether a request has ended the last solve(), step() or test().
   bool stopped() const { return stopRequested; }
@@ -143,6 +144,7 @@ private:
   std::string resolvePrefix() const;
   std::string snapshotName(const std::string &extension) const;
   void probeSnapshotFolder() const;
+  void refuseSeeds() const;
   void beginSteps();
   void runTo(const std::function<int()> &stop);
   double forwardBackward();

@@ -11,6 +11,9 @@ For each case of cases.py:
 - the same net through other routes (library calls and generated code in f32, each
   layout, nothing kept) must give the same values, and with 2 threads.
   The simulated GPU is such a route too, if --route names it.
+- with --seeds instead, the net without the losses it was given, whose backward pass
+  starts from the same random numbers, written as gradients (`brewc --seed`), must give
+  the same.
 
 Step and tolerance: with a step of h = 1e-5 a central difference errs by
 h^2 f'''/6 (about 1e-10 for the smooth functions here, of size 1) and by the
@@ -68,6 +71,14 @@ ROUTES = [
 # Only when asked for by name: on the simulated GPU, where every access is looked at, and
 # code for what a library does in f32, which differs from the f64 one in a type alone.
 ON_REQUEST = {'cudasim', 'cudasim-generic', 'f32-generic'}
+
+
+# The same for --seeds: all kept, or nothing but the seeds and outputs.
+SEED_ROUTES = [
+    ('seeds-f64', [], 'f64', True, 1e-11),
+    ('seeds-f32', [], 'f32', False, 1e-4),
+    ('seeds-cudasim', ['--target=cuda', '--gpu-arch=sim'], 'f32', False, 1e-4),
+]
 
 
 class Failure(Exception):
@@ -141,9 +152,11 @@ class Check:
             self.inputs[name] = self.draw(shape, number)
         for blob, (shape, choices) in case.labels.items():
             self.inputs[blob] = self.random.choice(choices, shape).astype(float)
+        self.seeds = {}
         for blob in case.outputs:
-            self.inputs['seed_' + blob] = self.random.uniform(0.5, 2, shapes[blob]) * \
+            self.seeds[blob] = self.random.uniform(0.5, 2, shapes[blob]) * \
                 self.random.choice([-1, 1], shapes[blob])
+            self.inputs['seed_' + blob] = self.seeds[blob]
         for layer, blobs in report['params'].items():
             for i, dims in enumerate(blobs):
                 self.params[layer, i] = self.random.uniform(-1, 1, dims)
@@ -153,7 +166,7 @@ class Check:
                     self.params[layer, i] *= 0  # keeps what is drawn off the kinks
         for sharer, owner in case.shared.items():
             self.params[sharer] = self.params[owner]
-        write_inputs(self.path('inputs.h5'), self.inputs)
+        write_inputs(self.path('inputs.h5'), self.inputs, self.seeds)
         write_weights(self.path('weights'), self.params)
         self.shapes = shapes
         self.calls = sum(program['calls'] for program in report['programs'].values())
@@ -288,44 +301,59 @@ class Check:
         return skipped
 
     def routes(self):
+        left_out = self.left_out()
         for name, flags, precision, keep, tolerance in ROUTES:
-            if name in self.left_out():
+            if name not in left_out:
+                keeps = ('--keep', 'all' if keep else ','.join(self.weights))
+                self.route(name, self.layers, keeps + tuple(flags), precision, keep, tolerance)
+
+    def seed_routes(self):
+        for name, flags, precision, keep, tolerance in SEED_ROUTES:
+            if name not in (self.options.route or ['seeds-f64', 'seeds-f32']):
                 continue
-            try:
-                keeps = 'all' if keep else ','.join(self.weights)
-                self.compile(name, self.layers, '--gradients', '--precision', precision, '--keep',
-                             keeps, *flags)
-                got = self.eval(name, self.path('inputs.h5'), self.path('weights'), '--gradients',
-                                threads=2)
-            except Failure as failure:
-                self.problem('%s: %s' % (name, failure))
+            flags = ('--seed', ','.join(self.seeds)) + tuple(flags)
+            if keep:
+                flags += ('--keep', 'all')
+            self.route(name, wrapped(self.case), flags, precision, keep, tolerance)
+
+    def route(self, name, layers, flags, precision, keep, tolerance):
+        try:
+            self.compile(name, layers, '--gradients', '--precision', precision, *flags)
+            got = self.eval(name, self.path('inputs.h5'), self.path('weights'), '--gradients',
+                            threads=2)
+        except Failure as failure:
+            self.problem('%s: %s' % (name, failure))
+            return
+        tops = {top for layer in layers for top in layer.tops}
+        wrong = []
+        for key, want in self.base.items():
+            if key not in got:
+                # A net without the losses does not have their blobs.
+                if key.startswith('param') or (keep and key.split('/')[1] in tops):
+                    wrong.append('/%s is missing' % key)
                 continue
-            wrong = []
-            for key, want in self.base.items():
-                if key not in got:
-                    if keep or key.startswith('param'):
-                        wrong.append('/%s is missing' % key)
-                    continue
-                if got[key].shape != want.shape:
-                    wrong.append('/%s has shape %s, want %s' % (key, got[key].shape, want.shape))
-                    continue
-                error = np.max(np.abs(want - got[key]), initial=0)
-                # Sums that cancel are judged by what went into them: size 1, or, for the
-                # sum that an input's Bias makes, the largest gradient of that input.
-                size = max(np.max(np.abs(want), initial=0), 0.1)
-                if key.startswith('param_diff/wrap_'):
-                    terms = self.base.get('diff/' + key.split('/')[1][len('wrap_'):])
-                    if terms is not None:
-                        size = max(size, np.max(np.abs(terms), initial=0))
-                if not error <= tolerance * size:
-                    wrong.append('/%s is off by %.3g of %.3g' % (key, error, np.max(np.abs(want))))
-            if wrong:
-                self.problem('%s: %s' % (name, '; '.join(wrong[:6])))
+            if got[key].shape != want.shape:
+                wrong.append('/%s has shape %s, want %s' % (key, got[key].shape, want.shape))
+                continue
+            error = np.max(np.abs(want - got[key]), initial=0)
+            # Sums that cancel are judged by what went into them: size 1, or, for the
+            # sum that an input's Bias makes, the largest gradient of that input.
+            size = max(np.max(np.abs(want), initial=0), 0.1)
+            if key.startswith('param_diff/wrap_'):
+                terms = self.base.get('diff/' + key.split('/')[1][len('wrap_'):])
+                if terms is not None:
+                    size = max(size, np.max(np.abs(terms), initial=0))
+            if not error <= tolerance * size:
+                wrong.append('/%s is off by %.3g of %.3g' % (key, error, np.max(np.abs(want))))
+        if wrong:
+            self.problem('%s: %s' % (name, '; '.join(wrong[:6])))
 
     def run(self):
         steps = [self.prepare, self.gradients, self.differences, self.routes]
         if self.options.no_differences:
             steps.remove(self.differences)
+        if self.options.seeds:
+            steps[steps.index(self.routes)] = self.seed_routes
         for step in steps:
             try:
                 step()
@@ -359,6 +387,8 @@ def main():
     parser.add_argument('--except', nargs='*', default=[], dest='skip',
                         help='names or patterns of cases to leave out')
     parser.add_argument('--route', nargs='*', help='only these of the other routes')
+    parser.add_argument('--seeds', action='store_true',
+                        help="compare external gradients, instead of the other routes")
     parser.add_argument('--no-differences', action='store_true', help='only compare the routes')
     parser.add_argument('--jobs', type=int, default=1)
     parser.add_argument('--keep', metavar='FOLDER', help='leave nets, plans and values here')
@@ -368,7 +398,7 @@ def main():
         return any(fnmatch.fnmatch(case.name, pattern) for pattern in patterns)
 
     chosen = [c for c in cases.CASES if (not options.only or named(c, options.only))
-              and not named(c, options.skip)]
+              and not named(c, options.skip) and (c.outputs or not options.seeds)]
     if not chosen:
         sys.exit('no case has such a name')
     names = [c.name for c in cases.CASES]

@@ -28,10 +28,12 @@ def write_weights(path, params):
             file.write(field(100, field(1, name.encode()) + b''.join(blobs)))
 
 
-def write_inputs(path, inputs):
+def write_inputs(path, inputs, seeds={}):
     with h5py.File(path, 'w') as file:
         for name, values in inputs.items():
             file['/inputs/' + name] = values
+        for name, values in seeds.items():
+            file['/seeds/' + name] = values
 
 
 def read_all(path):

@@ -8,6 +8,7 @@
 #include "Log.h"
 #include "Session.h"
 
+#include <algorithm>
 #include <memory>
 
 namespace brew::run {
@@ -46,6 +47,37 @@ void setInputs(Session &session, int program, const std::string &path) {
     throw badInput(path + ": lacks inputs of the program: " + missing);
 }
 
+/// Writes the gradients that backward starts from: `/seeds/BLOB`, or zeros
+/// where no gradients are asked for.
+void setSeeds(Session &session, int program, const Options &options) {
+  std::string missing;
+  for (const api::TensorName &seed :
+       session.names(BREW_GRADIENT_SEED, program)) {
+    const brew_tensor tensor = session.find(seed);
+    std::vector<double> values(static_cast<std::size_t>(tensor.capacity));
+    const std::string name = "/seeds/" + seed.name;
+    api::TensorFile file(options.inputs, BREW_READ);
+    const std::vector<std::string> given = file.list("/seeds");
+    if (!options.gradients) {
+      // Nobody reads what comes of them.
+    } else if (std::find(given.begin(), given.end(), name) == given.end()) {
+      missing += (missing.empty() ? "" : ", ") + name;
+    } else {
+      values = file.read<double>(name);
+      if (static_cast<std::int64_t>(values.size()) != tensor.capacity)
+        throw badInput(options.inputs + ": " + name + " has " +
+                       std::to_string(values.size()) +
+                       " values; the plan was built for " +
+                       std::to_string(tensor.capacity));
+    }
+    session.write(seed, values);
+  }
+  if (!missing.empty())
+    throw badInput(options.inputs +
+                   ": lacks gradients that the program starts from: " +
+                   missing);
+}
+
 /// Writes a tensor's values as `name`.
 void write(api::TensorFile &file, const std::string &name, Session &session,
            const api::TensorName &tensor) {
@@ -71,7 +103,9 @@ int eval(const Options &options) {
 
   session.initialise(options.weights);
   setInputs(session, program, options.inputs);
-  session.feedAndRun(program);
+  session.feed(program);
+  setSeeds(session, program, options);
+  session.run(program);
 
   api::TensorFile file(options.outputs, BREW_WRITE);
   auto writeAll = [&](const std::string &group, brew_tensor_kind kind) {
@@ -103,7 +137,9 @@ void addEval(CLI::App &app, Action &action) {
       "eval", "Run a program once on inputs from an HDF5 file");
   addPlanOptions(*command, options->plan);
   command
-      ->add_option("--inputs", options->inputs, "HDF5 file with /inputs/BLOB")
+      ->add_option("--inputs", options->inputs,
+                   "HDF5 file with /inputs/BLOB, and /seeds/BLOB for "
+                   "the gradients of a plan compiled with --seed")
       ->required();
   command
       ->add_option("--outputs", options->outputs,

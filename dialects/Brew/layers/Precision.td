@@ -38,6 +38,12 @@ def Brew_ScaleSeedOp : Brew_PrecisionOp<"scale_seed", [Generic, Rounded]> {
   let results = (outs AnyTensor:$gradient);
 }
 
+def Brew_ScaleGradientOp : Brew_PrecisionOp<"scale_gradient", [Generic, Rounded]> {
+  let summary = "x * scale: a gradient from outside as backward computes with it";
+  let arguments = (ins AnyTensor:$x, AnyTensor:$scale, StrAttr:$layer);
+  let results = (outs AnyTensor:$y);
+}
+
 def Brew_UnscaleOp : Brew_PrecisionOp<"unscale", [Generic, Rounded]> {
   let summary = "x / scale: a gradient as the user and the solver see it";
   let arguments = (ins AnyTensor:$x, AnyTensor:$scale, StrAttr:$layer);

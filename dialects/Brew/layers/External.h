@@ -1,0 +1,7 @@
+//===- External.h - What the caller of a program computes -------*- C++ -*-===//
+#pragma once
+
+#include "dialects/Brew/BrewDialect.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/External.h.inc"
