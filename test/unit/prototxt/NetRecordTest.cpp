@@ -115,6 +115,30 @@ layer { name: "l" type: "EuclideanLoss" bottom: "h" bottom: "t" top: "loss" }
             "l*: h t -> loss(1)\n");
 }
 
+TEST(NetRecord, seedsCountAsLosses) {
+  Diagnostics diagnostics;
+  auto net = netOf(std::string(data) + R"(
+layer { name: "one" type: "InnerProduct" bottom: "x" top: "a"
+        inner_product_param { num_output: 3 } }
+layer { name: "two" type: "InnerProduct" bottom: "a" top: "b"
+        inner_product_param { num_output: 3 } }
+)",
+                   diagnostics);
+  const NetGraph graph =
+      NetGraph::build(filterNet(net, standaloneState(net->net(), caffe::TRAIN)),
+                      diagnostics, true);
+  auto learning = [&](const std::vector<std::string> &seeds) {
+    std::string names;
+    for (const RecordedLayer &layer : recordLayers(graph, seeds))
+      if (layer.needsBackward)
+        names += layer.name + " ";
+    return names;
+  };
+  EXPECT_EQ(learning({}), "");
+  EXPECT_EQ(learning({"a"}), "one ");
+  EXPECT_EQ(learning({"b"}), "one two ");
+}
+
 TEST(NetRecord, sharedParametersAreListed) {
   Diagnostics diagnostics;
   auto net = netOf(std::string(data) + R"(

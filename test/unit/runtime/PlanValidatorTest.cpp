@@ -429,6 +429,33 @@ const BrokenRule kRules[] = {
        program(m).mutable_blobs(0)->set_buffer_index(count);
      },
      "dimension that its blob does not have"},
+    // gradients that the caller writes
+    {"SeedWithoutName",
+     [](Manifest &m) { program(m).add_seeds()->set_buffer_index(0); },
+     "seed's name is missing"},
+    {"SeedBufferMissing",
+     [](Manifest &m) {
+       NamedBuffer *seed = program(m).add_seeds();
+       seed->set_name("y");
+       seed->set_buffer_index(99);
+     },
+     "seed's buffer does not exist"},
+    {"SeedTwice",
+     [](Manifest &m) {
+       for (int i = 0; i < 2; ++i) {
+         NamedBuffer *seed = program(m).add_seeds();
+         seed->set_name("y");
+         seed->set_buffer_index(program(m).blobs(0).buffer_index());
+       }
+     },
+     "two seeds have the same name"},
+    {"SeedOfIntegers",
+     [](Manifest &m) {
+       NamedBuffer *seed = program(m).add_seeds();
+       seed->set_name("y");
+       seed->set_buffer_index(program(m).item_counts(0).buffer_index());
+     },
+     "a seed is neither F32 nor F64"},
     // layers
     {"LayerWithoutShape",
      [](Manifest &m) { program(m).mutable_layers(0)->clear_shapes(); },
