@@ -73,9 +73,9 @@ void setSeeds(Session &session, int program, const Options &options) {
     session.write(seed, values);
   }
   if (!missing.empty())
-    throw badInput(options.inputs +
-                   ": lacks gradients that the program starts from: " +
-                   missing);
+    throw badInput(
+        options.inputs +
+        ": lacks gradients that the program starts from: " + missing);
 }
 
 /// Writes a tensor's values as `name`.

@@ -1,0 +1,216 @@
+//===- SeedsTest.cpp - Backward passes from the caller's gradients --------===//
+//
+// In f32, bf16 and f16, on the CPU and, with BREW_TEST_CUDASIM, on the CUDA
+// simulator.
+//
+//===----------------------------------------------------------------------===//
+#include <brew/brew.hpp>
+#include <brew/compiler.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <random>
+
+using namespace brew::api;
+
+namespace {
+
+constexpr std::size_t kStates = 32 * 7, kLogits = 32 * 2;
+
+/// The plan of policy.prototxt, whose backward pass starts at the logits.
+Plan compile(const std::string &precision) {
+  CompilerOptions options;
+  options.set("seed", "logits");
+  options.set("precision", precision);
+  if (std::getenv("BREW_TEST_CUDASIM")) {
+    options.set("target", "cuda");
+    options.set("gpu-arch", "sim");
+  }
+  const Compilation compilation = Compilation::ofFile(POLICY, options);
+  EXPECT_TRUE(compilation.succeeded()) << compilation.message();
+  const std::string_view bytes = compilation.plan();
+  return Plan(bytes.data(), bytes.size(), "policy.plan");
+}
+
+/// Numbers of no pattern from [-1, 1).
+std::vector<float> numbers(std::size_t count, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<float> values(count);
+  for (float &value : values)
+    value = static_cast<float>(double(random()) / 2147483648.0 - 1);
+  return values;
+}
+
+struct Policy {
+  explicit Policy(const std::string &precision = "f32")
+      : plan(compile(precision)), session(plan),
+        program(plan.program("forward_backward")) {
+    session.initialise();
+  }
+
+  std::vector<float> forward(const std::vector<float> &states) {
+    session.setInput(program, "state", states);
+    session.feed(program);
+    session.run(program, BREW_FORWARD);
+    return logits();
+  }
+  std::vector<float> logits() {
+    return session.read(session.blob(program, "logits"));
+  }
+  void writeSeed(const std::vector<float> &gradient) {
+    session.write(session.gradientSeed(program, "logits"), gradient);
+  }
+  void backward(const std::vector<float> &gradient) {
+    writeSeed(gradient);
+    session.run(program, BREW_BACKWARD);
+  }
+  /// Gradients of all parameters, one behind the other.
+  std::vector<float> gradients() {
+    std::vector<float> all;
+    for (const TensorName &name : session.names(BREW_PARAMETER_GRADIENT))
+      for (float value : session.read(name))
+        all.push_back(value);
+    return all;
+  }
+  /// Adds `step` times `direction` to all parameters.
+  void move(const std::vector<float> &direction, double step) {
+    std::size_t next = 0;
+    for (const TensorName &name : session.names(BREW_PARAMETER)) {
+      std::vector<double> values = session.read<double>(name);
+      for (double &value : values)
+        value += step * double(direction[next++]);
+      session.write(name, values);
+    }
+    session.prepare();
+  }
+
+  Plan plan;
+  Session session;
+  int program;
+};
+
+} // namespace
+
+TEST(Seeds, AreListedAndFound) {
+  Policy policy;
+  const auto names = policy.session.names(BREW_GRADIENT_SEED, policy.program);
+  ASSERT_EQ(names.size(), 1u);
+  EXPECT_EQ(names[0].name, "logits");
+  const brew_tensor tensor = policy.session.find(names[0]);
+  EXPECT_EQ(tensor.count, static_cast<std::int64_t>(kLogits));
+  const int test = policy.plan.program("test_0");
+  EXPECT_TRUE(policy.session.names(BREW_GRADIENT_SEED, test).empty());
+  try {
+    policy.session.find(policy.session.gradientSeed(test, "logits"));
+    FAIL() << "the test net takes no gradient";
+  } catch (const Error &error) {
+    EXPECT_EQ(error.status(), BREW_USAGE);
+    EXPECT_STREQ(error.what(),
+                 "the program 'test_0' takes no gradient of blob 'logits'; "
+                 "compile the net with brewc --seed logits");
+  }
+}
+
+TEST(Seeds, HalvesAreTheWhole) {
+  for (const char *precision : {"f32", "bf16", "f16"}) {
+    Policy policy(precision);
+    const std::vector<float> seed = numbers(kLogits, 2);
+    const std::vector<float> logits = policy.forward(numbers(kStates, 1));
+    policy.backward(seed);
+    const std::vector<float> gradients = policy.gradients();
+    EXPECT_NE(gradients[0], 0) << precision;
+    // Forward leaves a seed alone that was written before it.
+    policy.session.feed(policy.program);
+    policy.writeSeed(seed);
+    policy.session.run(policy.program);
+    EXPECT_EQ(policy.logits(), logits) << precision;
+    EXPECT_EQ(policy.gradients(), gradients) << precision;
+  }
+}
+
+/// Slopes of sum(seed * logits) along a random direction of all parameters.
+TEST(Seeds, GradientsAreThoseOfDifferences) {
+  // Of the slope: rounding of sums of f32; of one narrow value in 2^8, 2^11.
+  const std::pair<const char *, double> precisions[] = {
+      {"f64", 1e-6}, {"f32", 2e-3}, {"bf16", 0.1}, {"f16", 2e-2}};
+  for (const auto &[precision, tolerance] : precisions) {
+    Policy policy(precision);
+    const std::vector<float> states = numbers(kStates, 3);
+    const std::vector<float> seed = numbers(kLogits, 4);
+    policy.forward(states);
+    policy.backward(seed);
+    const std::vector<float> gradients = policy.gradients();
+    const std::vector<float> direction = numbers(gradients.size(), 5);
+    auto loss = [&] {
+      policy.forward(states);
+      const auto logits = policy.session.read<double>(
+          policy.session.blob(policy.program, "logits"));
+      double sum = 0;
+      for (std::size_t i = 0; i < logits.size(); ++i)
+        sum += double(seed[i]) * logits[i];
+      return sum;
+    };
+    const double step = precision == std::string("f64") ? 1e-4 : 1e-2;
+    policy.move(direction, step);
+    const double after = loss();
+    policy.move(direction, -2 * step);
+    const double before = loss();
+    double slope = 0;
+    for (std::size_t i = 0; i < gradients.size(); ++i)
+      slope += double(gradients[i]) * double(direction[i]);
+    EXPECT_NEAR((after - before) / (2 * step), slope,
+                tolerance * std::max(1.0, std::abs(slope)))
+        << precision;
+  }
+}
+
+/// Two passes accumulated before an update move parameters as the sum of their
+/// gradients says.
+TEST(Seeds, PassesAccumulateBeforeAnUpdate) {
+  Policy policy;
+  Trainer trainer(policy.session, {{{"base_lr", "0.5"},
+                                    {"momentum", "0"},
+                                    {"weight_decay", "0"},
+                                    {"random_seed", "1"}},
+                                   {},
+                                   "",
+                                   {}});
+  const TensorName weights = policy.session.parameter("hidden", 0);
+  const TensorName gradient = policy.session.parameterGradient("hidden", 0);
+  const std::vector<double> before = policy.session.read<double>(weights);
+  std::vector<double> sum(before.size());
+  for (unsigned pass = 0; pass < 2; ++pass) {
+    policy.session.setInput(policy.program, "state",
+                            numbers(kStates, 6 + pass));
+    trainer.forward();
+    policy.writeSeed(numbers(kLogits, 8 + pass));
+    trainer.backward();
+    const std::vector<double> part = policy.session.read<double>(gradient);
+    for (std::size_t i = 0; i < sum.size(); ++i)
+      sum[i] += part[i];
+    trainer.accumulate();
+  }
+  trainer.update();
+  const std::vector<double> after = policy.session.read<double>(weights);
+  for (std::size_t i = 0; i < sum.size(); ++i)
+    ASSERT_NEAR(after[i], before[i] - 0.5 * sum[i], 1e-5) << i;
+  EXPECT_EQ(trainer.iteration(), 1);
+}
+
+TEST(Seeds, NobodyTrainsWithoutThem) {
+  Policy policy;
+  Trainer trainer(policy.session);
+  for (auto train :
+       {+[](Trainer &it) { it.step(1); }, +[](Trainer &it) { it.solve(); }})
+    try {
+      train(trainer);
+      FAIL() << "trained without a gradient";
+    } catch (const Error &error) {
+      EXPECT_EQ(error.status(), BREW_USAGE);
+      EXPECT_NE(std::string(error.what()).find("a gradient of blob 'logits'"),
+                std::string::npos)
+          << error.what();
+    }
+}
