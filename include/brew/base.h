@@ -19,6 +19,9 @@
 extern "C" {
 #endif
 
+/* Most dimensions of a tensor. */
+#define BREW_MAX_DIMS 32
+
 /* How a call ended; the exit statuses of Brew's tools. */
 typedef enum brew_status {
   BREW_OK = 0,

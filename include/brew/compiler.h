@@ -28,6 +28,7 @@
 #define BREW_COMPILER_H
 
 #include <brew/base.h>
+#include <brew/host_layer.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -100,9 +101,12 @@ BREW_API brew_status brew_compiler_options_set(brew_compiler_options *options,
 BREW_API const char *
 brew_compiler_options_message(const brew_compiler_options *options);
 
-/* What a compilation asks its caller for is registered here too: callbacks with
- * a `void *user` that the library passes back, called by the compiling thread.
- * They must not throw. */
+/* Makes a type of layers known that the program computes itself (copied; `user`
+ * must stay). Its `shapes` is called by the compiling thread. BREW_USAGE: the
+ * type has no name, or is one of Brew's own. */
+BREW_API brew_status
+brew_compiler_options_add_host_layer(brew_compiler_options *options,
+                                     const brew_host_layer *layer);
 
 typedef enum brew_severity {
   BREW_ERROR = 0,

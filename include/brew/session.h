@@ -7,6 +7,7 @@
 #define BREW_SESSION_H
 
 #include <brew/events.h>
+#include <brew/host_layer.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -67,6 +68,10 @@ typedef struct brew_session_options {
   void *log_user;
   /* Writes Caffe's log to standard error. */
   int log_to_stderr;
+  /* Layers that this program computes; copied (`user` must stay). A type that a
+   * plan has and nobody gave is an error of the first run that needs it. */
+  const brew_host_layer *host_layers;
+  size_t host_layer_count;
 } brew_session_options;
 
 /* Allocates memory, opens kernels and libraries. Parameters are those in the

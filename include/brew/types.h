@@ -34,9 +34,6 @@ typedef enum brew_dtype {
   BREW_F16 = 5
 } brew_dtype;
 
-/* Most dimensions of a tensor. */
-#define BREW_MAX_DIMS 32
-
 typedef struct brew_plan brew_plan;
 typedef struct brew_session brew_session;
 typedef struct brew_trainer brew_trainer;
