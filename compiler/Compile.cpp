@@ -12,6 +12,7 @@
 #include "compiler/cuda/CudaImages.h"
 #include "compiler/cuda/EmitCuda.h"
 #include "compiler/cuda/GpuArchs.h"
+#include "dialects/Brew/BrewDialect.h"
 #include "formats/AtomicFile.h"
 #include "formats/Error.h"
 #include "frontends/prototxt/UpgradeText.h"
@@ -43,6 +44,8 @@ public:
     // Users see their prototxt, not the module.
     context.printOpOnDiagnostic(false);
     context.loadAllAvailableDialects();
+    context.getLoadedDialect<ir::BrewDialect>()->setHostLayers(
+        options.hostLayers);
     mlir::applyDefaultTimingManagerCLOptions(timing);
     timingScope = timing.getRootScope();
   }
@@ -187,16 +190,17 @@ void Compilation::emitKernelFiles(mlir::ModuleOp kernels,
 
 void Compilation::makeReport() {
   llvm::raw_string_ostream os(result.report);
+  const bool cuda = options.target == TargetKind::Cuda;
   switch (options.report) {
   case ReportKind::None:
     return;
   case ReportKind::Text:
-    return printTextReport(manifest, os);
+    return printTextReport(manifest, cuda, os);
   case ReportKind::Html:
-    return printHtmlReport(manifest, os);
+    return printHtmlReport(manifest, cuda, os);
   case ReportKind::Json:
     return printJsonReport(*imported.module, manifest,
-                           options.import.phase.has_value(), os);
+                           options.import.phase.has_value(), cuda, os);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "compiler/Pipeline.h"
 #include "compiler/Result.h"
+#include "dialects/Brew/HostLayers.h"
 #include "frontends/prototxt/Import.h"
 
 #include <string>
@@ -29,6 +30,9 @@ struct CompileOptions {
   Emit emit = Emit::None;
   std::string dumpDir; ///< files instead of artifacts of the result
   ReportKind report = ReportKind::None;
+  /// Types that the program which runs the plan computes itself; those that
+  /// import.hostTypes lacks are of Python layers.
+  ir::HostLayerTypes hostLayers;
   prototxt::ImportOptions import;
   PipelineOptions pipeline;
 };

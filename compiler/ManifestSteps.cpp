@@ -115,6 +115,33 @@ struct CopyEntry : ManifestInterface::ExternalModel<CopyEntry, CopyOp> {
   }
 };
 
+struct HostEntry : ManifestInterface::ExternalModel<HostEntry, HostCallOp> {
+  void addToManifest(Operation *op, ManifestBuilder &builder,
+                     plan::Program &program) const {
+    auto call = cast<HostCallOp>(op);
+    plan::Step &step = ManifestBuilder::addStep(call, program);
+    step.set_bytes(builder.bytesOf(op->getOperands()));
+    plan::HostCall &to = *step.mutable_host();
+    to.set_type(call.getKind().str());
+    to.set_layer(call.getLayer().str());
+    to.set_settings(call.getSettings().str());
+    to.set_param_str(call.getParamStr().str());
+    to.set_direction(static_cast<plan::Direction>(call.getDirection()));
+    for (Value bottom : call.getBottoms())
+      to.add_bottom_buffer_indices(builder.buffer(bottom));
+    for (Value top : call.getTops())
+      to.add_top_buffer_indices(builder.buffer(top));
+    for (Value gradient : call.getTopGradients())
+      to.add_top_gradient_buffer_indices(builder.buffer(gradient));
+    for (auto [bottom, gradient] :
+         llvm::zip_equal(call.getGradientsOf(), call.getBottomGradients())) {
+      plan::HostCall::BottomGradient &each = *to.add_bottom_gradients();
+      each.set_bottom(static_cast<uint32_t>(bottom));
+      each.set_buffer_index(builder.buffer(gradient));
+    }
+  }
+};
+
 } // namespace
 
 void brew::compiler::attachStepEntries(MLIRContext &context) {
@@ -122,4 +149,5 @@ void brew::compiler::attachStepEntries(MLIRContext &context) {
   ConvolutionOp::attachInterface<ConvolutionEntry>(context);
   InnerProductOp::attachInterface<InnerProductEntry>(context);
   CopyOp::attachInterface<CopyEntry>(context);
+  HostCallOp::attachInterface<HostEntry>(context);
 }

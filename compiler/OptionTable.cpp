@@ -145,7 +145,13 @@ const std::vector<OptionRow> &optionTable() {
           .by([](Options &o, Text v) { o.gpuArch = v; }),
       row("gradients", Kind::Flag, "With --phase: include the backward pass")
           .by([](Options &o, Text v) { o.import.gradients = flagOf(v); }),
-      row("input-shape", Kind::List, "Shape of a data blob")
+      row("host-layer", Kind::List,
+          "Layer types that the program which runs the plan computes itself")
+          .shows("TYPE,...")
+          .separatedByCommas()
+          .by([](Options &o, Text v) { addHostLayer(o, {v}); }),
+      row("input-shape", Kind::List,
+          "Shape of a data blob, or of a host layer's top")
           .shows("BLOB=d,d,...")
           .by([](Options &o, Text v) { o.pipeline.inputShapes.push_back(v); }),
       row("keep", Kind::List, "Blobs to keep readable after a run, or all")

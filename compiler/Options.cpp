@@ -2,6 +2,7 @@
 #include "compiler/Options.h"
 
 #include "formats/Suggest.h"
+#include "frontends/prototxt/LayerKinds.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -90,6 +91,30 @@ void OptionSet::set(const std::string &name, const char *value) {
   kept.insert(kept.end(), values.begin(), values.end());
 }
 
+void addHostLayer(CompileOptions &options, ir::HostLayerType type) {
+  if (type.name.empty())
+    usage("a host layer's type has no name");
+  if (prototxt::findLayerKind(type.name))
+    usage("'" + type.name +
+          (type.name == "Python"
+               ? "' layers are told by MODULE.LAYER of their python_param"
+               : "' is a layer type of Brew's own, which the program cannot "
+                 "compute instead"));
+  options.import.hostTypes.insert(type.name);
+  for (ir::HostLayerType &known : options.hostLayers)
+    if (known.name == type.name) {
+      known = std::move(type);
+      return;
+    }
+  options.hostLayers.push_back(std::move(type));
+}
+
+void OptionSet::addHostLayer(ir::HostLayerType type) {
+  CompileOptions checked;
+  compiler::addHostLayer(checked, type);
+  hostLayers.push_back(std::move(type));
+}
+
 CompileOptions OptionSet::finish() const {
   CompileOptions options;
   for (const OptionRow &row : optionTable()) {
@@ -100,6 +125,9 @@ CompileOptions OptionSet::finish() const {
     else if (*row.defaultText)
       row.apply(options, row.defaultText);
   }
+  // With their functions, over those that are only named.
+  for (const ir::HostLayerType &type : hostLayers)
+    compiler::addHostLayer(options, type);
   PipelineOptions &pipeline = options.pipeline;
   const bool cuda = pipeline.cuda;
   const bool isHalf = pipeline.activations == "f16";

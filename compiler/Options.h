@@ -65,6 +65,9 @@ public:
   /// other one's replaces them. Null as value stands for the option's
   /// name alone. Throws Error (Usage).
   void set(const std::string &name, const char *value);
+  /// Makes a type known that the program computes itself. Throws Error (Usage)
+  /// for one that Brew has.
+  void addHostLayer(ir::HostLayerType type);
   bool isGiven(const std::string &name) const { return given.count(name); }
 
   /// Throws Error (Usage) where options contradict each other.
@@ -72,6 +75,10 @@ public:
 
 private:
   std::map<std::string, std::vector<std::string>> given;
+  ir::HostLayerTypes hostLayers;
 };
+
+/// Adds a type to those of `options`; see OptionSet::addHostLayer.
+void addHostLayer(CompileOptions &options, ir::HostLayerType type);
 
 } // namespace brew::compiler

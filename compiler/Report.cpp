@@ -16,12 +16,50 @@ namespace {
 
 struct Figures {
   int64_t kernels = 0, calls = 0, flops = 0, bytes = 0;
+  int64_t hostCalls = 0, hostCopies = 0; ///< and bytes copied for them
 };
 
-Figures figuresOf(const plan::Program &program) {
+/// Whether the functions of a host layer get the buffer's own memory.
+bool isDense(const plan::Manifest &manifest, const plan::Buffer &buffer) {
+  int64_t stride = 1;
+  for (int i = buffer.dims_size(); i-- > 0;) {
+    if (buffer.dims(i) != 1 && buffer.strides(i) != stride)
+      return false;
+    stride *= buffer.dims(i);
+  }
+  return buffer.type() == manifest.target().precision();
+}
+
+/// Bytes that are copied for a host layer: between GPU and host everything that
+/// it reads or writes, else what does not lie as its functions want it.
+int64_t hostCopies(const plan::Manifest &manifest, const plan::HostCall &call,
+                   bool cuda) {
+  int64_t bytes = 0;
+  auto add = [&](uint32_t index) {
+    const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
+    if (cuda || !isDense(manifest, buffer))
+      bytes += buffer.size();
+  };
+  for (uint32_t index : call.bottom_buffer_indices())
+    add(index);
+  for (uint32_t index : call.top_buffer_indices())
+    add(index);
+  for (uint32_t index : call.top_gradient_buffer_indices())
+    add(index);
+  for (const auto &gradient : call.bottom_gradients())
+    add(gradient.buffer_index());
+  return bytes;
+}
+
+Figures figuresOf(const plan::Manifest &manifest, const plan::Program &program,
+                  bool cuda) {
   Figures figures;
   for (const plan::Step &step : program.steps()) {
-    ++(step.has_launch() ? figures.kernels : figures.calls);
+    ++(step.has_launch() ? figures.kernels
+       : step.has_host() ? figures.hostCalls
+                         : figures.calls);
+    if (step.has_host())
+      figures.hostCopies += hostCopies(manifest, step.host(), cuda);
     figures.flops += step.flops();
     figures.bytes += step.bytes();
   }
@@ -76,12 +114,12 @@ std::string bytesText(int64_t bytes) {
 
 void compiler::printJsonReport(mlir::ModuleOp module,
                                const plan::Manifest &manifest, bool bare,
-                               llvm::raw_ostream &os) {
+                               bool cuda, llvm::raw_ostream &os) {
   json::Object root, programs;
   mlir::SymbolTable symbols(module);
   for (const plan::Program &program : manifest.programs()) {
     auto op = symbols.lookup<planir::ProgramOp>(program.name());
-    Figures figures = figuresOf(program);
+    Figures figures = figuresOf(manifest, program, cuda);
     json::Object memory{
         {"arena_bytes", int64_t(program.memory().arena_bytes())},
         {"lower_bound_bytes", int64_t(program.memory().lower_bound_bytes())},
@@ -90,11 +128,16 @@ void compiler::printJsonReport(mlir::ModuleOp module,
         {"state_bytes", arenaSize(manifest, plan::STATE)},
         {"workspace_bytes", nullptr},
         {"caffe_bytes", int64_t(program.memory().caffe_bytes())}};
-    programs[program.name()] = json::Object{
-        {"blobs", blobsOf(op)},       {"params", paramsOf(op)},
-        {"kernels", figures.kernels}, {"calls", figures.calls},
-        {"flops", figures.flops},     {"bytes", figures.bytes},
-        {"memory", std::move(memory)}};
+    programs[program.name()] =
+        json::Object{{"blobs", blobsOf(op)},
+                     {"params", paramsOf(op)},
+                     {"kernels", figures.kernels},
+                     {"calls", figures.calls},
+                     {"flops", figures.flops},
+                     {"bytes", figures.bytes},
+                     {"host_calls", figures.hostCalls},
+                     {"host_copied_bytes", figures.hostCopies},
+                     {"memory", std::move(memory)}};
     if (bare) {
       root["blobs"] = blobsOf(op);
       root["params"] = paramsOf(op);
@@ -105,19 +148,24 @@ void compiler::printJsonReport(mlir::ModuleOp module,
   os << formatv("{0:2}", json::Value(std::move(root))) << "\n";
 }
 
-void compiler::printTextReport(const plan::Manifest &manifest,
+void compiler::printTextReport(const plan::Manifest &manifest, bool cuda,
                                llvm::raw_ostream &os) {
   os << "net " << manifest.net_name() << "\n";
   os << formatv("{0,-18}{1,9}{2,7}{3,12}{4,12}{5,12}{6,12}\n", "program",
                 "kernels", "calls", "MFLOP", "arena", "bound", "Caffe holds");
   for (const plan::Program &program : manifest.programs()) {
-    Figures figures = figuresOf(program);
+    Figures figures = figuresOf(manifest, program, cuda);
     os << formatv("{0,-18}{1,9}{2,7}{3,12:F1}{4,12}{5,12}{6,12}\n",
                   program.name(), figures.kernels, figures.calls,
                   figures.flops / 1e6, bytesText(program.memory().arena_bytes()),
                   bytesText(program.memory().lower_bound_bytes()),
                   bytesText(program.memory().caffe_bytes()));
   }
+  for (const plan::Program &program : manifest.programs())
+    if (Figures figures = figuresOf(manifest, program, cuda); figures.hostCalls)
+      os << formatv("{0}: {1} calls of host layers, for which {2} are copied\n",
+                    program.name(), figures.hostCalls,
+                    bytesText(figures.hostCopies));
   os << formatv("parameters {0}, gradients {1}, solver state {2}\n",
                 bytesText(arenaSize(manifest, plan::PARAMETERS)),
                 bytesText(arenaSize(manifest, plan::GRADIENTS)),
@@ -139,7 +187,7 @@ static std::string escaped(llvm::StringRef text) {
   return result;
 }
 
-void compiler::printHtmlReport(const plan::Manifest &manifest,
+void compiler::printHtmlReport(const plan::Manifest &manifest, bool cuda,
                                llvm::raw_ostream &os) {
   os << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
      << "<title>" << escaped(manifest.net_name()) << "</title>\n<style>"
@@ -149,9 +197,14 @@ void compiler::printHtmlReport(const plan::Manifest &manifest,
      << "</style></head><body>\n<h1>" << escaped(manifest.net_name())
      << "</h1>\n";
   for (const plan::Program &program : manifest.programs()) {
-    Figures figures = figuresOf(program);
+    Figures figures = figuresOf(manifest, program, cuda);
     os << "<h2>" << escaped(program.name()) << "</h2>\n<p>" << figures.kernels
        << " kernels, " << figures.calls << " vendor calls, "
+       << (figures.hostCalls
+               ? formatv("{0} calls of host layers ({1} copied), ",
+                         figures.hostCalls, bytesText(figures.hostCopies))
+                     .str()
+               : std::string())
        << formatv("{0:F1}", figures.flops / 1e6) << " MFLOP; arena "
        << bytesText(program.memory().arena_bytes()) << " (lower bound "
        << bytesText(program.memory().lower_bound_bytes()) << ", Caffe holds "
@@ -166,6 +219,8 @@ void compiler::printHtmlReport(const plan::Manifest &manifest,
       if (step.has_launch())
         what = "kernel " +
                manifest.kernels(step.launch().kernel_index()).symbol();
+      else if (step.has_host())
+        what = "host layer " + step.host().type();
       os << "<tr><td>" << escaped(layers) << (step.backward() ? " (backward)" : "")
          << "</td><td>" << escaped(what) << "</td><td>"
          << formatv("{0:F3}", step.flops() / 1e6) << "</td><td>"

@@ -2,6 +2,7 @@
 #include "passes/PrecisionRules.h"
 
 #include "dialects/Brew/PrecisionInterface.h"
+#include "dialects/Brew/layers/External.h"
 #include "dialects/Brew/layers/Precision.h"
 #include "dialects/Brew/layers/Shape.h"
 

@@ -1,7 +1,7 @@
-//===- ResolveFeeds.cpp - Shapes of the tops of data layers
-//----------------===//
+//===- ResolveFeeds.cpp - Shapes of the tops of data layers ---------------===//
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Diagnostics.h"
+#include "dialects/Brew/layers/External.h"
 #include "formats/Error.h"
 #include "formats/FeedKinds.h"
 #include "passes/FeedShapes.h"
@@ -45,12 +45,17 @@ struct ResolveFeeds : brew::impl::ResolveFeedsBase<ResolveFeeds> {
         tops.insert(top.str());
       resolve(feed, given);
     });
+    getOperation().walk([&](HostLayerOp layer) {
+      for (auto top : layer.getTops().getAsRange<StringAttr>())
+        tops.insert(top.str());
+      takeShapes(layer, given);
+    });
     for (const auto &[blob, shape] : given.given)
       if (!tops.count(blob))
         fail(getOperation(),
              brew::Error(brew::ExitStatus::Usage,
-                         "--input-shape: no data layer has a top '" + blob +
-                             "'"),
+                         "--input-shape: no data layer or host layer has a top '" +
+                             blob + "'"),
              "");
   }
 
@@ -82,6 +87,23 @@ private:
     } catch (const brew::Error &error) {
       fail(feed, error, who);
     }
+  }
+
+  /// Notes the shapes that are given of its tops.
+  static void takeShapes(HostLayerOp layer, const brew::FeedOptions &given) {
+    Builder b(layer.getContext());
+    SmallVector<Attribute> shapes;
+    bool any = false;
+    for (auto top : layer.getTops().getAsRange<StringAttr>()) {
+      auto found = given.given.find(top.str());
+      const bool isGiven = found != given.given.end();
+      any |= isGiven;
+      shapes.push_back(isGiven
+                           ? Attribute(b.getDenseI64ArrayAttr(found->second))
+                           : b.getUnitAttr());
+    }
+    if (any)
+      layer.setShapesAttr(b.getArrayAttr(shapes));
   }
 
   /// Exceptions must not cross the pass manager.

@@ -1,5 +1,6 @@
 //===- VerifyPhases.cpp - What each phase of the brew dialect promises
 //-----===//
+#include "dialects/Brew/layers/External.h"
 #include "dialects/Brew/layers/Recurrent.h"
 #include "dialects/Brew/layers/Shape.h"
 #include "passes/Passes.h"
@@ -174,7 +175,8 @@ struct VerifyFused : brew::impl::VerifyFusedBase<VerifyFused> {
                        "values");
           return signalPassFailure();
         }
-        ends |= op.hasTrait<IsSink>();
+        // The caller looks at what forward left before it writes the seeds.
+        ends = !isa<SeedOp>(op) && (ends || op.hasTrait<IsSink>());
         if (auto kernel = dyn_cast<KernelOp>(op);
             kernel && failed(checkKernel(kernel)))
           return signalPassFailure();

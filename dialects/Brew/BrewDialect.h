@@ -2,6 +2,7 @@
 //-*-===//
 #pragma once
 
+#include "dialects/Brew/HostLayers.h"
 #include "dialects/Plan/PlanAttributes.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -16,9 +17,6 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace brew::ir {
-/// Shapes of several tensors.
-using Shapes = llvm::SmallVector<llvm::SmallVector<int64_t>>;
-
 /// What values of a program end in: it stores, keeps, checks or gives them out.
 template <typename Op> struct IsSink : mlir::OpTrait::TraitBase<Op, IsSink> {};
 /// A sink that puts its one operand where it outlives programs; any other has

@@ -31,6 +31,14 @@ def Brew_Dialect : Dialect {
     /// For the layer groups (layers/*.cpp), which register their operations
     /// themselves.
     template <typename... Ops> void add() { addOperations<Ops...>(); }
+
+    /// Types that the program computes. They must outlive the context's use.
+    void setHostLayers(const HostLayerTypes &types) { hostLayers = &types; }
+    /// The type of that name, or null.
+    const HostLayerType *findHostLayer(::llvm::StringRef name) const;
+
+  private:
+    const HostLayerTypes *hostLayers = nullptr;
   }];
 }
 

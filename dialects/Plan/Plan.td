@@ -130,6 +130,25 @@ def Plan_CopyOp : Plan_Step<"copy"> {
   }];
 }
 
+def Plan_HostCallOp : Plan_Step<"host_call", [Effects, AttrSizedOperandSegments]> {
+  let summary = "A layer that the program computes; see HostCall in plan.proto";
+  let description = [{
+    Forward reads `bottoms` and writes `tops`. Backward reads both and `top_gradients`,
+    and writes `bottom_gradients`, those of the bottoms that `gradients_of` numbers.
+  }];
+  let arguments = !con((ins Plan_DirectionAttr:$direction, StrAttr:$kind, StrAttr:$layer,
+    StrAttr:$settings, StrAttr:$param_str, Variadic<AnyMemRef>:$bottoms,
+    Variadic<AnyMemRef>:$tops, Variadic<AnyMemRef>:$top_gradients,
+    Variadic<AnyMemRef>:$bottom_gradients, DenseI64ArrayAttr:$gradients_of),
+    stepAttributes);
+  let assemblyFormat = "$direction $kind $layer `(` operands `)` attr-dict `:` type(operands)";
+  let extraClassDeclaration = [{
+    llvm::BitVector alignedOperands() {
+      return llvm::BitVector(getNumOperands(), false);
+    }
+  }];
+}
+
 def Plan_FeedOp : Plan_Op<"feed"> {
   let summary = "Buffers a reader fills before the first step";
   let description = [{

@@ -109,3 +109,19 @@ void ConvolutionOp::getEffects(Effects &effects) {
 void InnerProductOp::getEffects(Effects &effects) {
   addCallEffects(*this, effects);
 }
+
+//===----------------------------------------------------------------------===//
+// Host layers
+//===----------------------------------------------------------------------===//
+
+void HostCallOp::getEffects(Effects &effects) {
+  const bool forward = getDirection() == Direction::Forward;
+  for (OpOperand &bottom : getBottomsMutable())
+    addRead(bottom, effects);
+  for (OpOperand &top : getTopsMutable())
+    forward ? addWrite(top, effects) : addRead(top, effects);
+  for (OpOperand &gradient : getTopGradientsMutable())
+    addRead(gradient, effects);
+  for (OpOperand &gradient : getBottomGradientsMutable())
+    addWrite(gradient, effects);
+}

@@ -242,7 +242,8 @@ void Importer::build() {
               (net.removed.empty()
                    ? std::string()
                    : " in phase " + caffe::Phase_Name(net.state.phase())));
-    graphs.push_back(NetGraph::build(program.net, found, !options.lookOnly));
+    graphs.push_back(NetGraph::build(program.net, found, !options.lookOnly,
+                                     options.hostTypes));
     report(found);
   }
   if (programs.empty() || diagnostics.hasErrors())

@@ -17,6 +17,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,8 @@ struct ImportOptions {
   std::string solverFile;
   /// Only check the solver: no net is opened and no module built.
   bool solverOnly = false;
+  /// Types that the program which runs the plan computes itself.
+  std::set<std::string> hostTypes;
   /// The module is only looked at: layers of known types without code are kept
   /// as opaque operations instead of being errors.
   bool lookOnly = false;

@@ -17,7 +17,7 @@ const LayerRows &allKinds() {
     LayerRows rows;
     for (auto *group :
          {convolutionLayers, dataLayers, detectionLayers, elementwiseLayers,
-          expressionLayers, gatherLayers, lossLayers, neuronLayers,
+          expressionLayers, gatherLayers, hostLayers, lossLayers, neuronLayers,
           normalizationLayers, poolingLayers, recurrentLayers, reductionLayers,
           resampleLayers, shapeLayers, structuralLayers, unsupportedLayers})
       for (const LayerKind &kind : group())

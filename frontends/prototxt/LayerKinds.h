@@ -150,6 +150,7 @@ LayerRows detectionLayers();
 LayerRows elementwiseLayers();
 LayerRows expressionLayers();
 LayerRows gatherLayers();
+LayerRows hostLayers();
 LayerRows lossLayers();
 LayerRows neuronLayers();
 LayerRows normalizationLayers();
@@ -164,6 +165,9 @@ LayerRows unsupportedLayers();
 
 /// The type of that name, or null.
 const LayerKind *findLayerKind(const std::string &type);
+
+/// Any type that the compiler was told the program computes itself.
+const LayerKind &declaredHostKind();
 
 /// The parameters of a layer of that kind, in the order of their indices.
 std::vector<ParamBlob> paramsOf(const LayerKind &kind,

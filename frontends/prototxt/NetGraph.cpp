@@ -20,9 +20,9 @@ std::string number(int count, const std::string &noun) {
 class Wiring {
 public:
   Wiring(const FilteredNet &net, Diagnostics &diagnostics, bool toCompile,
-         NetGraph &graph)
+         const std::set<std::string> &hostTypes, NetGraph &graph)
       : net(net), places(net.source->places()), diagnostics(diagnostics),
-        toCompile(toCompile), graph(graph) {}
+        toCompile(toCompile), hostTypes(hostTypes), graph(graph) {}
 
   void run();
 
@@ -51,6 +51,7 @@ private:
   const SourceMap &places;
   Diagnostics &diagnostics;
   const bool toCompile;
+  const std::set<std::string> &hostTypes;
   NetGraph &graph;
 
   std::map<std::string, int> current; ///< blob name to its last version
@@ -62,7 +63,9 @@ private:
 
 void Wiring::run() {
   for (const caffe::LayerParameter *layer : net.layers) {
-    const LayerKind *kind = findLayerKind(layer->type());
+    const LayerKind *kind = hostTypes.count(layer->type())
+                                ? &declaredHostKind()
+                                : findLayerKind(layer->type());
     checkType(*layer, kind);
     graph.layers.push_back({layer, kind, {}, {}, {}, {}, false});
     GraphLayer &entry = graph.layers.back();
@@ -372,10 +375,11 @@ void Wiring::collectOutputs() {
 } // namespace
 
 NetGraph NetGraph::build(const FilteredNet &net, Diagnostics &diagnostics,
-                         bool toCompile) {
+                         bool toCompile,
+                         const std::set<std::string> &hostTypes) {
   NetGraph graph;
   graph.forceBackward = net.source->net().force_backward();
-  Wiring(net, diagnostics, toCompile, graph).run();
+  Wiring(net, diagnostics, toCompile, hostTypes, graph).run();
   return graph;
 }
 

@@ -11,6 +11,7 @@
 #include "frontends/prototxt/LayerKinds.h"
 #include "frontends/prototxt/NetFilter.h"
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,9 +66,10 @@ class NetGraph {
 public:
   /// Wires the layers of `net`. Everything wrong is reported; after an error
   /// the graph must not be used. With `toCompile`, types without code are
-  /// errors too.
+  /// errors too. `hostTypes` are types that the program computes itself.
   static NetGraph build(const FilteredNet &net, Diagnostics &diagnostics,
-                        bool toCompile = false);
+                        bool toCompile = false,
+                        const std::set<std::string> &hostTypes = {});
 
   std::vector<GraphLayer> layers;
   std::vector<BlobVersion> blobs;

@@ -96,8 +96,8 @@ BREW_API brew_status brew_compiler_options_set(brew_compiler_options *options,
                                                const char *name,
                                                const char *value);
 
-/* Why the last call of brew_compiler_options_set() failed; "" if it did not.
- * Valid until the next one. */
+/* Why the last call that set or added something failed; "" if it did not. Valid
+ * until the next one. */
 BREW_API const char *
 brew_compiler_options_message(const brew_compiler_options *options);
 

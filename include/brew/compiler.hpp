@@ -122,6 +122,12 @@ public:
     check(brew_compiler_options_set(get(), name.c_str(), nullptr));
   }
 
+  /// Makes a type of layers known that the program computes itself (see
+  /// host_layer.h). Throws Error (BREW_USAGE).
+  void addHostLayer(const brew_host_layer &layer) {
+    check(brew_compiler_options_add_host_layer(get(), &layer));
+  }
+
   /// Told diagnostics as soon as they are known. It must not throw.
   void onDiagnostic(Listener function) {
     listener = std::make_unique<Listener>(std::move(function));

@@ -12,7 +12,6 @@ LayerRows unsupportedLayers() {
   return {
       {"HDF5Output", 2, 2, 0, 0, "hdf5_output_param"},
       sourceKind("ImageData", 2, 2, "image_data_param transform_param"),
-      {"Python", -1, -1, -1, -1, "python_param"},
       sourceKind("WindowData", 2, 2, "window_data_param transform_param"),
   };
 }

@@ -6,7 +6,7 @@
 // RUN: not %brew-opt %s --brew-resolve-feeds='input-shape==7' 2>&1 | FileCheck %s --check-prefix=NAME
 // RUN: not %brew-opt %s --brew-resolve-feeds='batch=-1' 2>&1 | FileCheck %s --check-prefix=BATCH
 
-// TOP: --input-shape: no data layer has a top 'none'
+// TOP: --input-shape: no data layer or host layer has a top 'none'
 // DIM: is no dimension; write BLOB=d,d,... with dimensions from 1 to 2147483647
 // TWICE: --input-shape: 'x=2' names a blob twice
 // NAME: --input-shape: '=7' names no blob

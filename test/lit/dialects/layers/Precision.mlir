@@ -13,6 +13,8 @@ brew.program @f train {
   %scale = brew.loss_scale "loss_scale"(%s) {initial = 65536.0 : f64} : (tensor<f32>) -> tensor<f32>
   // CHECK: brew.scale_seed "loss"(%{{.*}}) {weight = 5.000000e-01 : f64} : (tensor<f32>) -> tensor<2x3xf32>
   %seed = brew.scale_seed "loss"(%scale) {weight = 0.5 : f64} : (tensor<f32>) -> tensor<2x3xf32>
+  // CHECK: brew.scale_gradient "ip"(%{{.*}}, %{{.*}}) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %sg = brew.scale_gradient "ip"(%x, %scale) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
   // CHECK: brew.unscale "ip"(%{{.*}}, %{{.*}}) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
   %g = brew.unscale "ip"(%seed, %scale) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
   // CHECK: brew.count_non_finite "loss_scale"(%{{.*}}, %{{.*}}, %{{.*}}) : (tensor<f32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<f32>

@@ -1,0 +1,42 @@
+//===- HostLayers.h - Layer types that the program computes -----*- C++ -*-===//
+//
+// What a compilation knows of types whose forward and backward passes are
+// functions of the program that will run the plan (include/brew/host_layer.h).
+// The dialect of a context holds them, as operations ask for their shapes.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace brew::ir {
+
+using Shapes = llvm::SmallVector<llvm::SmallVector<int64_t>>;
+
+/// A layer of such a type.
+struct HostSetup {
+  std::string type, layer;
+  std::string settings; ///< caffe.LayerParameter as text
+  std::string paramStr; ///< its python_param.param_str
+  bool testPhase = false;
+  llvm::ArrayRef<llvm::SmallVector<int64_t>> bottoms;
+  size_t tops = 0;
+};
+
+struct HostLayerType {
+  std::string name;
+  /// Gives the shapes of the tops, as many as HostSetup::tops. Throws
+  /// brew::Error. Null: whoever compiles gives them.
+  std::function<Shapes(const HostSetup &)> shapes = {};
+  bool hasBackward = true;
+};
+
+using HostLayerTypes = std::vector<HostLayerType>;
+
+} // namespace brew::ir

@@ -1,0 +1,65 @@
+//===- Host.cpp - Layers that the program around the runtime computes -----===//
+
+#include "frontends/prototxt/LayerBuild.h"
+#include "frontends/prototxt/LayerCheck.h"
+
+#include <google/protobuf/text_format.h>
+
+namespace brew::prototxt {
+
+namespace {
+
+constexpr const char *kPython = "Python";
+
+void checkPython(LayerCheck &c) {
+  const caffe::PythonParameter &settings = c.layer.python_param();
+  if (settings.module().empty())
+    c.missing(settings, "module");
+  if (settings.layer().empty())
+    c.missing(settings, "layer");
+}
+
+/// What the functions of a layer are registered for.
+std::string hostTypeOf(const caffe::LayerParameter &layer) {
+  const caffe::PythonParameter &settings = layer.python_param();
+  return layer.type() == kPython ? settings.module() + "." + settings.layer()
+                                 : layer.type();
+}
+
+std::string textOf(const caffe::LayerParameter &layer) {
+  google::protobuf::TextFormat::Printer printer;
+  printer.SetSingleLineMode(true);
+  std::string text;
+  printer.PrintToString(layer, &text);
+  while (!text.empty() && text.back() == ' ')
+    text.pop_back();
+  return text;
+}
+
+void buildHost(LayerBuild &l) {
+  l.whole("host_layer")
+      .text("kind", hostTypeOf(l.layer))
+      .text("settings", textOf(l.layer))
+      .text("param_str", l.layer.python_param().param_str())
+      .flag("test_phase", l.phase == caffe::TEST);
+}
+
+} // namespace
+
+LayerRows hostLayers() {
+  return {
+      LayerKind{kPython, -1, -1, -1, -1, "python_param"}
+          .inPlace()
+          .checkedBy(checkPython)
+          .builtBy(buildHost),
+  };
+}
+
+const LayerKind &declaredHostKind() {
+  static const LayerKind kind =
+      LayerKind{"", -1, -1, -1, -1, "python_param"}.inPlace().builtBy(
+          buildHost);
+  return kind;
+}
+
+} // namespace brew::prototxt
