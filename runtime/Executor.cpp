@@ -312,6 +312,18 @@ static std::vector<std::uint32_t> buffersOf(const plan::Step &step) {
     return {step.zero().buffer_index()};
   case plan::Step::kAllReduce:
     return {step.all_reduce().buffer_index()};
+  case plan::Step::kHost: {
+    const plan::HostCall &call = step.host();
+    std::vector<std::uint32_t> buffers(call.bottom_buffer_indices().begin(),
+                                       call.bottom_buffer_indices().end());
+    buffers.insert(buffers.end(), call.top_buffer_indices().begin(),
+                   call.top_buffer_indices().end());
+    buffers.insert(buffers.end(), call.top_gradient_buffer_indices().begin(),
+                   call.top_gradient_buffer_indices().end());
+    for (const auto &gradient : call.bottom_gradients())
+      buffers.push_back(gradient.buffer_index());
+    return buffers;
+  }
   case plan::Step::ACTION_NOT_SET:
     break;
   }

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "runtime/host/HostLayers.h"
 #include "runtime/plan/PlanFile.h"
 
 #include <cstddef>
@@ -29,6 +30,8 @@ class WorkerPool;
 struct ExecutorOptions {
   /// Worker threads; 0 means OMP_NUM_THREADS, else one per available core.
   int threads = 0;
+  /// Layers that this program computes; null: none.
+  std::shared_ptr<const HostTypes> hostTypes = {};
 
   // CPU only.
   /// Threads that several executors take turns on (cpu/WorkerPool.h), instead
@@ -141,7 +144,8 @@ public:
   // Programs
   //===--------------------------------------------------------------------===//
 
-  /// Runs steps [begin, end) of a program.
+  /// Runs steps [begin, end) of a program. A host layer's functions are called
+  /// on the caller's thread; what they throw ends the run.
   void run(int program, std::size_t begin, std::size_t end);
   /// Runs a whole program, then its checks. Throws Error (1) when one fails
   /// (e.g. a label outside [0, classes)).
@@ -152,7 +156,8 @@ public:
   void synchronize();
 
   /// Starts programs that run one after the other; a device returns before they
-  /// end. Programs may be started together if canRunTogether() says so.
+  /// end, though not before their last host layer. Programs may be started
+  /// together if canRunTogether() says so.
   void start(const std::vector<int> &programs);
   /// Runs that were started and whose results were not taken.
   std::size_t started() const { return pending.size(); }
@@ -174,8 +179,8 @@ public:
   void runTimed(int program,
                 const std::function<void(std::size_t, double)> &observer);
 
-  /// What executes a step on this machine: "kernel", "copy", "zero", or a
-  /// vendor kernel's name ("oneDNN brgconv:avx512_core").
+  /// What executes a step on this machine: "kernel", "copy", "zero", "host", or
+  /// a vendor kernel's name ("oneDNN brgconv:avx512_core").
   std::string implementation(int program, std::size_t step) const;
 
   /// The device: "cpu", or the GPU's name and the architecture of the code.

@@ -22,6 +22,7 @@
 #include <brew/brew.h>
 #include <brew/device.hpp>
 #include <brew/events.hpp>
+#include <brew/host_layer.hpp>
 #include <brew/plan.hpp>
 #include <brew/records.hpp>
 #include <brew/session.hpp>

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <brew/events.hpp>
+#include <brew/host_layer.hpp>
 #include <brew/inputs.h>
 #include <brew/plan.hpp>
 #include <brew/running.h>
@@ -50,6 +51,7 @@ struct SessionOptions {
   std::uint64_t workspaceLimit = std::uint64_t(1) << 30;
   bool logToStderr = false;
   Listener listener; ///< the first
+  std::vector<HostLayerType> hostLayers;
 };
 
 class Session {
@@ -75,6 +77,11 @@ public:
       given.listener = listen;
       given.listener_user = state->hold(std::move(options.listener));
     }
+    std::vector<brew_host_layer> hostLayers;
+    for (const HostLayerType &type : options.hostLayers)
+      hostLayers.push_back(type.get());
+    given.host_layers = hostLayers.data();
+    given.host_layer_count = hostLayers.size();
     brew_session *opened = nullptr;
     const brew_status status = brew_session_open(plan.get(), &given, &opened);
     state->session.reset(opened);

@@ -58,6 +58,21 @@ StepText describe(const plan::Manifest &manifest, const plan::Step &step) {
     return {"zero", {step.zero().buffer_index()}};
   case plan::Step::kAllReduce:
     return {"all-reduce", {step.all_reduce().buffer_index()}};
+  case plan::Step::kHost: {
+    const plan::HostCall &call = step.host();
+    StepText text{"host " + call.type() + " " +
+                      plan::Direction_Name(call.direction()),
+                  {call.bottom_buffer_indices().begin(),
+                   call.bottom_buffer_indices().end()}};
+    auto add = [&](const auto &indices) {
+      text.buffers.insert(text.buffers.end(), indices.begin(), indices.end());
+    };
+    add(call.top_buffer_indices());
+    add(call.top_gradient_buffer_indices());
+    for (const auto &gradient : call.bottom_gradients())
+      text.buffers.push_back(gradient.buffer_index());
+    return text;
+  }
   default:
     return {"unknown", {}};
   }

@@ -58,6 +58,7 @@ runtime::SessionOptions optionsOf(const brew_session_options &options) {
     device.workspaceLimit = options.workspace_limit == BREW_NO_WORKSPACE
                                 ? 0
                                 : options.workspace_limit;
+  device.hostTypes = hostTypesOf(options.host_layers, options.host_layer_count);
   result.seed = options.seed;
   if (options.folder)
     result.folder = options.folder;

@@ -14,6 +14,7 @@
 #include "runtime/cpu/StridedCopy.h"
 #include "runtime/cpu/Threads.h"
 #include "runtime/cpu/WorkerPool.h"
+#include "runtime/host/HostStep.h"
 
 #include <algorithm>
 #include <chrono>
@@ -36,8 +37,20 @@ struct KernelLaunch {
   std::vector<void *> arguments;
 };
 
+struct HostCompute {
+  HostStep step;
+  std::vector<std::byte *> memory; ///< of its operands
+
+  void run() {
+    step.compute(memory);
+    for (std::size_t i = 0; i < memory.size(); ++i)
+      if (step.operands()[i].written)
+        step.store(i, memory[i]);
+  }
+};
+
 using CompiledStep = std::variant<KernelLaunch, std::unique_ptr<DnnlCall>,
-                                  StridedCopy, StridedZero>;
+                                  StridedCopy, StridedZero, HostCompute>;
 
 using CompiledProgram = std::vector<CompiledStep>;
 
@@ -52,14 +65,15 @@ public:
              const ExecutorOptions &options,
              std::shared_ptr<Arena> sharedParameters)
       : plan(std::move(file)), manifest(plan->manifest()), pool(options.pool),
-        workers(pool ? pool->threads() : options.threads) {
+        workers(pool ? pool->threads() : options.threads),
+        hostLayers(manifest, options.hostTypes) {
     checkTarget(manifest.target(), plan->path());
     workers.enter();
     dnnl.threads = workers.count();
     allocateArenas(std::move(sharedParameters));
     kernels = std::make_unique<KernelImages>(*plan);
-    for (const Program &program : manifest.programs())
-      programs.push_back(compile(program));
+    for (int i = 0; i < manifest.programs_size(); ++i)
+      programs.push_back(compile(i));
     allocateWorkspace();
   }
 
@@ -86,10 +100,12 @@ private:
   void allocateWorkspace();
   std::byte *address(std::uint32_t buffer) const;
   BoundBuffer bound(std::uint32_t buffer) const;
-  CompiledProgram compile(const Program &program);
-  CompiledStep compile(const Step &step, const std::string &where);
+  CompiledProgram compile(int program);
+  CompiledStep compile(const Step &step, int program, const std::string &where);
   void runStep(CompiledStep &step);
-  void runSteps(int program, std::size_t begin, std::size_t end);
+  static bool isHost(const CompiledStep &step) {
+    return std::holds_alternative<HostCompute>(step);
+  }
 
   /// Calls `job` on the threads that compute: the caller's team, or the pool's
   /// when it is this executor's turn.
@@ -100,6 +116,26 @@ private:
     job();
   }
 
+  /// Calls `visit` with steps [begin, end) on the threads that compute, and
+  /// with those of host layers on the caller's: stretches between them have
+  /// turns of their own, so that the functions may use sessions of the same
+  /// pool.
+  template <typename Visit>
+  void forEachStep(int program, std::size_t begin, std::size_t end,
+                   const Visit &visit) {
+    CompiledProgram &steps = programs[static_cast<std::size_t>(program)];
+    while (begin < end) {
+      if (isHost(steps[begin])) {
+        visit(steps[begin++]);
+        continue;
+      }
+      onTeam([&] {
+        for (; begin < end && !isHost(steps[begin]); ++begin)
+          visit(steps[begin]);
+      });
+    }
+  }
+
   std::shared_ptr<const plan::PlanFile> plan;
   const Manifest &manifest;
   std::shared_ptr<WorkerPool> pool;
@@ -107,6 +143,7 @@ private:
   std::vector<std::shared_ptr<Arena>> arenas; ///< parameters may be shared
   std::unique_ptr<KernelImages> kernels;
   DnnlContext dnnl;
+  HostLayers hostLayers; ///< before the steps that call them
   std::vector<CompiledProgram> programs;
   Arena workspace;
 };
@@ -174,15 +211,17 @@ BoundBuffer CpuBackend::bound(std::uint32_t index) const {
   return {&manifest.buffers(static_cast<int>(index)), address(index)};
 }
 
-CompiledProgram CpuBackend::compile(const Program &program) {
+CompiledProgram CpuBackend::compile(int index) {
+  const Program &program = manifest.programs(index);
   CompiledProgram result;
   for (int i = 0; i < program.steps_size(); ++i)
     result.push_back(
-        compile(program.steps(i), describeStep(*plan, program, i)));
+        compile(program.steps(i), index, describeStep(*plan, program, i)));
   return result;
 }
 
-CompiledStep CpuBackend::compile(const Step &step, const std::string &where) {
+CompiledStep CpuBackend::compile(const Step &step, int program,
+                                 const std::string &where) {
   switch (step.action_case()) {
   case Step::kLaunch: {
     const plan::Launch &launch = step.launch();
@@ -224,6 +263,13 @@ CompiledStep CpuBackend::compile(const Step &step, const std::string &where) {
     BoundBuffer target = bound(step.zero().buffer_index());
     return StridedZero(*target.buffer, target.data);
   }
+  case Step::kHost: {
+    HostCompute result{HostStep(manifest, program, step.host(), hostLayers),
+                       {}};
+    for (const HostStep::Operand &operand : result.step.operands())
+      result.memory.push_back(address(operand.index));
+    return result;
+  }
   case Step::kAllReduce:
     throw machineLacks(where + ": this plan reduces over several devices, "
                                "which is not supported");
@@ -245,7 +291,8 @@ void CpuBackend::runStep(CompiledStep &step) {
                         },
                         [](std::unique_ptr<DnnlCall> &call) { call->run(); },
                         [&](StridedCopy &copy) { copy.run(workers); },
-                        [&](StridedZero &zero) { zero.run(workers); }},
+                        [&](StridedZero &zero) { zero.run(workers); },
+                        [](HostCompute &host) { host.run(); }},
              step);
 }
 
@@ -267,28 +314,21 @@ void CpuBackend::download(std::uint32_t index, std::byte *bytes) {
 }
 
 void CpuBackend::run(int program, std::size_t begin, std::size_t end) {
-  onTeam([&] { runSteps(program, begin, end); });
-}
-
-void CpuBackend::runSteps(int program, std::size_t begin, std::size_t end) {
-  CompiledProgram &steps = programs[static_cast<std::size_t>(program)];
-  for (std::size_t i = begin; i < end; ++i)
-    runStep(steps[i]);
+  forEachStep(program, begin, end, [&](CompiledStep &step) { runStep(step); });
 }
 
 void CpuBackend::runTimed(
     int program, const std::function<void(std::size_t, double)> &observer) {
   using Clock = std::chrono::steady_clock;
-  CompiledProgram &steps = programs[static_cast<std::size_t>(program)];
   std::vector<double> seconds;
-  onTeam([&] {
-    for (CompiledStep &step : steps) {
-      Clock::time_point start = Clock::now();
-      runStep(step);
-      seconds.push_back(
-          std::chrono::duration<double>(Clock::now() - start).count());
-    }
-  });
+  forEachStep(
+      program, 0, programs[static_cast<std::size_t>(program)].size(),
+      [&](CompiledStep &step) {
+        Clock::time_point start = Clock::now();
+        runStep(step);
+        seconds.push_back(
+            std::chrono::duration<double>(Clock::now() - start).count());
+      });
   for (std::size_t i = 0; i < seconds.size(); ++i)
     observer(i, seconds[i]);
 }
@@ -296,16 +336,30 @@ void CpuBackend::runTimed(
 Measurement CpuBackend::measure(const std::vector<int> &sequence, int count) {
   using Clock = std::chrono::steady_clock;
   Measurement result;
-  onTeam([&] {
+  auto repeat = [&](auto &&runOne) {
     for (int i = 0; i < count; ++i) {
       const Clock::time_point start = Clock::now();
       for (int program : sequence)
-        runSteps(program, 0,
-                 programs[static_cast<std::size_t>(program)].size());
+        runOne(program);
       result.seconds.push_back(
           std::chrono::duration<double>(Clock::now() - start).count());
     }
-  });
+  };
+  auto stepsOf = [&](int program) -> CompiledProgram & {
+    return programs[static_cast<std::size_t>(program)];
+  };
+  if (std::any_of(sequence.begin(), sequence.end(), [&](int program) {
+        return std::any_of(stepsOf(program).begin(), stepsOf(program).end(),
+                           isHost);
+      }))
+    repeat([&](int program) { run(program, 0, stepsOf(program).size()); });
+  else
+    onTeam([&] {
+      repeat([&](int program) {
+        for (CompiledStep &step : stepsOf(program))
+          runStep(step);
+      });
+    });
   return result;
 }
 
@@ -316,7 +370,8 @@ std::string CpuBackend::implementation(int program, std::size_t step) const {
                    return "oneDNN " + call->implementation();
                  },
                  [](const StridedCopy &) { return std::string("copy"); },
-                 [](const StridedZero &) { return std::string("zero"); }},
+                 [](const StridedZero &) { return std::string("zero"); },
+                 [](const HostCompute &) { return std::string("host"); }},
       programs[static_cast<std::size_t>(program)][step]);
 }
 

@@ -1,8 +1,7 @@
 //===- CudaBackend.cpp - Runs a plan's steps on a GPU ---------------------===//
 //
-// Everything a step needs is resolved when the plan is loaded. The first run of
-// a program enqueues its steps one by one, so that libraries load what they
-// need; from the second on they are one CUDA graph.
+// Everything a step needs is resolved when the plan is loaded. Programs that
+// run together are a StepSequence.
 //
 //===----------------------------------------------------------------------===//
 #include "formats/Error.h"
@@ -16,6 +15,7 @@
 #include "runtime/cuda/Modules.h"
 #include "runtime/cuda/ProgramSteps.h"
 #include "runtime/cuda/ScalarArena.h"
+#include "runtime/cuda/StepSequence.h"
 #include "runtime/cuda/TimingCache.h"
 
 #include <algorithm>
@@ -89,9 +89,11 @@ private:
   }
   void prepareCalls(const ExecutorOptions &options);
   void beforeRun();
-  void enqueueAll(const std::vector<int> &sequence);
-  void runAll(const std::vector<int> &sequence);
-  Graph captured(const std::vector<int> &sequence);
+  StepSequence &sequenceOf(const std::vector<int> &indices);
+  void runAll(const std::vector<int> &indices);
+  void runStep(DeviceStep &step) {
+    enqueue(step, device, workspace.address(), compute);
+  }
 
   /// Results of a run on their way to the host.
   struct InFlight {
@@ -112,12 +114,12 @@ private:
   Stream compute;
   Arenas arenas;
   Modules modules;
+  HostLayers hostLayers; ///< before the steps that call them
   StepBuilder builder;
   std::vector<std::vector<DeviceStep>> programs;
   DeviceMemory workspace;
 
-  std::map<std::vector<int>, std::uint64_t> runs; ///< of a sequence, uncaptured
-  std::map<std::vector<int>, Graph> graphs;
+  std::map<std::vector<int>, StepSequence> sequences; ///< by programs
   Inputs inputs;
   std::map<std::uint32_t, ScalarArena> scalars; ///< by arena
   std::vector<ResultSlot> results;
@@ -141,8 +143,9 @@ CudaBackend::CudaBackend(std::shared_ptr<const plan::PlanFile> file,
       device(DriverApi::open(libraries.driver), options.gpu), compute(device),
       arenas(device, compute, *plan),
       modules(device, *plan, libraries.simulated),
+      hostLayers(manifest, options.hostTypes),
       builder(device, *plan, modules, libraries,
-              callOptions(manifest.target(), options),
+              callOptions(manifest.target(), options), hostLayers,
               [this](std::uint32_t index) { return address(index); }),
       inputs(device, manifest, modules, workers,
              [this](std::uint32_t index) { return address(index); }) {
@@ -153,8 +156,8 @@ CudaBackend::CudaBackend(std::shared_ptr<const plan::PlanFile> file,
       scalars.emplace(
           number, ScalarArena(device, arenas.address(number), arena.size()));
   }
-  for (const plan::Program &program : manifest.programs())
-    programs.push_back(builder.build(program));
+  for (int i = 0; i < manifest.programs_size(); ++i)
+    programs.push_back(builder.build(i));
   prepareCalls(options);
 }
 
@@ -262,47 +265,33 @@ void CudaBackend::beforeRun() {
     numbers.flush(compute);
 }
 
-void CudaBackend::enqueueAll(const std::vector<int> &sequence) {
-  for (int program : sequence)
-    for (const DeviceStep &step : programs[index(program)])
-      enqueue(step, device, workspace.address(), compute);
+StepSequence &CudaBackend::sequenceOf(const std::vector<int> &indices) {
+  const auto [entry, isNew] = sequences.try_emplace(indices);
+  if (isNew)
+    for (int program : indices)
+      for (DeviceStep &step : programs[index(program)])
+        entry->second.add(step);
+  return entry->second;
 }
 
-/// The sequence as one graph; none where it is empty or cannot be captured.
-Graph CudaBackend::captured(const std::vector<int> &sequence) {
-  if (std::all_of(sequence.begin(), sequence.end(), [&](int program) {
-        return programs[index(program)].empty();
-      }))
-    return {};
-  try {
-    return Graph::capture(device, compute, [&] { enqueueAll(sequence); });
-  } catch (const Error &error) {
-    warn(plan->path() +
-         ": its steps are started one by one, since they cannot "
-         "be a CUDA graph: " +
-         error.what());
-    return {};
-  }
-}
-
-void CudaBackend::runAll(const std::vector<int> &sequence) {
+void CudaBackend::runAll(const std::vector<int> &indices) {
   beforeRun();
-  Graph &graph = graphs[sequence];
-  if (!graph && runs[sequence]++ == 1)
-    graph = captured(sequence);
-  if (graph)
-    graph.launch(compute);
-  else
-    enqueueAll(sequence);
+  sequenceOf(indices).run(
+      device, workspace.address(), compute, [this](const std::string &why) {
+        warn(plan->path() +
+             ": its steps are started one by one, since they cannot "
+             "be a CUDA graph: " +
+             why);
+      });
 }
 
 void CudaBackend::run(int program, std::size_t begin, std::size_t end) {
-  const std::vector<DeviceStep> &steps = programs[index(program)];
+  std::vector<DeviceStep> &steps = programs[index(program)];
   if (begin == 0 && end == steps.size())
     return runAll({program});
   beforeRun();
   for (std::size_t i = begin; i < end; ++i)
-    enqueue(steps[i], device, workspace.address(), compute);
+    runStep(steps[i]);
 }
 
 bool CudaBackend::start(const std::vector<int> &sequence,
@@ -345,12 +334,12 @@ std::vector<std::byte> CudaBackend::finish() {
 void CudaBackend::runTimed(
     int program, const std::function<void(std::size_t, double)> &observer) {
   beforeRun();
-  const std::vector<DeviceStep> &steps = programs[index(program)];
+  std::vector<DeviceStep> &steps = programs[index(program)];
   std::vector<Event> marks;
   marks.reserve(steps.size() + 1);
   marks.emplace_back(device, /*timed=*/true).record(compute);
-  for (const DeviceStep &step : steps) {
-    enqueue(step, device, workspace.address(), compute);
+  for (DeviceStep &step : steps) {
+    runStep(step);
     marks.emplace_back(device, /*timed=*/true).record(compute);
   }
   marks.back().synchronize("running the net on the GPU");
@@ -372,7 +361,7 @@ Measurement CudaBackend::measure(const std::vector<int> &sequence, int count) {
   Measurement result;
   for (std::size_t i = 1; i < marks.size(); ++i)
     result.seconds.push_back(marks[i].secondsSince(marks[i - 1]));
-  result.graphNodes = graphs[sequence].nodes();
+  result.graphNodes = sequenceOf(sequence).graphNodes();
   result.deviceBytes = workspace.size() + inputs.deviceBytes();
   for (const plan::Arena &arena : manifest.arenas())
     result.deviceBytes += arena.size();

@@ -31,14 +31,16 @@ DeviceBuffer StepBuilder::bound(std::uint32_t index) const {
   return {&plan.manifest().buffers(static_cast<int>(index)), address(index)};
 }
 
-std::vector<DeviceStep> StepBuilder::build(const plan::Program &program) {
+std::vector<DeviceStep> StepBuilder::build(int index) {
+  const plan::Program &program = plan.manifest().programs(index);
   std::vector<DeviceStep> steps;
   for (int i = 0; i < program.steps_size(); ++i)
-    steps.push_back(build(program.steps(i), describeStep(plan, program, i)));
+    steps.push_back(
+        build(program.steps(i), index, describeStep(plan, program, i)));
   return steps;
 }
 
-DeviceStep StepBuilder::build(const plan::Step &step,
+DeviceStep StepBuilder::build(const plan::Step &step, int program,
                               const std::string &where) {
   switch (step.action_case()) {
   case plan::Step::kLaunch: {
@@ -86,6 +88,13 @@ DeviceStep StepBuilder::build(const plan::Step &step,
     const DeviceBuffer target = bound(step.zero().buffer_index());
     return StridedTransfer::zero(*target.buffer, target.address, where);
   }
+  case plan::Step::kHost: {
+    HostStep host(plan.manifest(), program, step.host(), hostLayers);
+    std::vector<CUdeviceptr> addresses;
+    for (const HostStep::Operand &operand : host.operands())
+      addresses.push_back(address(operand.index));
+    return HostTransfer(std::move(host), std::move(addresses), hostMemory);
+  }
   case plan::Step::kAllReduce:
     throw machineLacks(where + ": this plan reduces over several devices, "
                                "which is not supported");
@@ -95,8 +104,8 @@ DeviceStep StepBuilder::build(const plan::Step &step,
   throw Error(ExitStatus::Bug, where + ": unknown action");
 }
 
-void enqueue(const DeviceStep &step, const Device &device,
-             CUdeviceptr workspace, const Stream &stream) {
+void enqueue(DeviceStep &step, const Device &device, CUdeviceptr workspace,
+             const Stream &stream) {
   std::visit(
       Overloaded{[&](const KernelLaunch &launch) {
                    std::vector<void *> arguments;
@@ -113,7 +122,8 @@ void enqueue(const DeviceStep &step, const Device &device,
                  },
                  [&](const StridedTransfer &transfer) {
                    transfer.enqueue(device, stream);
-                 }},
+                 },
+                 [&](HostTransfer &transfer) { transfer.run(device, stream); }},
       step);
 }
 
@@ -125,7 +135,8 @@ std::string describe(const DeviceStep &step) {
                  },
                  [](const StridedTransfer &transfer) {
                    return std::string(transfer.clears() ? "zero" : "copy");
-                 }},
+                 },
+                 [](const HostTransfer &) { return std::string("host"); }},
       step);
 }
 

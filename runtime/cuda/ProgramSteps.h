@@ -4,6 +4,7 @@
 #include "runtime/cuda/CallTuner.h"
 #include "runtime/cuda/CublasLt.h"
 #include "runtime/cuda/Device.h"
+#include "runtime/cuda/HostTransfer.h"
 #include "runtime/cuda/Libraries.h"
 #include "runtime/cuda/Modules.h"
 #include "runtime/cuda/StridedTransfer.h"
@@ -32,7 +33,13 @@ struct ChosenCall {
   int candidate = 0;
 };
 
-using DeviceStep = std::variant<KernelLaunch, ChosenCall, StridedTransfer>;
+using DeviceStep =
+    std::variant<KernelLaunch, ChosenCall, StridedTransfer, HostTransfer>;
+
+/// Whether the host computes the step, which then cannot be part of a graph.
+inline bool isHost(const DeviceStep &step) {
+  return std::holds_alternative<HostTransfer>(step);
+}
 
 /// Turns the steps of a plan into what the device executes. Libraries are
 /// opened when the first call needs them.
@@ -42,14 +49,15 @@ public:
 
   StepBuilder(const Device &device, const plan::PlanFile &plan,
               const Modules &modules, const Libraries &names,
-              CallOptions options, Address address)
+              CallOptions options, HostLayers &hostLayers, Address address)
       : device(device), plan(plan), modules(modules), names(names),
-        options(options), address(std::move(address)) {}
+        options(options), hostLayers(hostLayers), address(std::move(address)) {}
 
-  std::vector<DeviceStep> build(const plan::Program &program);
+  std::vector<DeviceStep> build(int program);
 
 private:
-  DeviceStep build(const plan::Step &step, const std::string &where);
+  DeviceStep build(const plan::Step &step, int program,
+                   const std::string &where);
   DeviceBuffer bound(std::uint32_t index) const;
   VendorLibrary &vendor();
   CublasLt &cublasLt();
@@ -59,17 +67,21 @@ private:
   const Modules &modules;
   const Libraries names;
   CallOptions options;
+  HostLayers &hostLayers;
   Address address;
+  /// Steps of the host run one after the other: one place serves all.
+  std::shared_ptr<PinnedMemory> hostMemory = std::make_shared<PinnedMemory>();
   // Calls refer to their library.
   std::unique_ptr<VendorLibrary> vendorLibrary;
   std::unique_ptr<CublasLt> products;
 };
 
-/// Enqueues a step; `workspace` serves its call.
-void enqueue(const DeviceStep &step, const Device &device,
-             CUdeviceptr workspace, const Stream &stream);
+/// Enqueues a step; `workspace` serves its call. One of the host waits for all
+/// before it, and is called; what it throws comes out.
+void enqueue(DeviceStep &step, const Device &device, CUdeviceptr workspace,
+             const Stream &stream);
 
-/// "kernel", "copy", "zero" or a library's engine.
+/// "kernel", "copy", "zero", "host" or a library's engine.
 std::string describe(const DeviceStep &step);
 
 } // namespace brew::runtime::cuda

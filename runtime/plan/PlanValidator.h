@@ -95,6 +95,8 @@ private:
                          const std::string &where) const;
   void checkCopy(const CopyCall &call, int program,
                  const std::string &where) const;
+  void checkHost(const HostCall &call, int program,
+                 const std::string &where) const;
   void checkEpilogue(const Epilogue &epilogue, Direction direction,
                      const std::string &where) const;
   void checkTypes(const Buffer &x, const Buffer &w, const Buffer *b,

@@ -195,4 +195,66 @@ void Validator::checkCopy(const CopyCall &call, int program,
   checkDisjoint(target, source, where);
 }
 
+void Validator::checkHost(const HostCall &call, int program,
+                          const std::string &where) const {
+  require(!call.type().empty() && !call.layer().empty(), where,
+          "the host layer's type or name is missing");
+  require(call.has_direction() && call.direction() != BACKWARD_WEIGHTS, where,
+          "a host layer goes forward or computes the data's gradient");
+  const bool forward = call.direction() == FORWARD;
+  std::vector<const Buffer *> bottoms, tops, all;
+  std::vector<bool> written;
+  auto add = [&](std::uint32_t index, bool isWritten, const char *what) {
+    const Buffer &found = buffer(true, index, program, where, what);
+    all.push_back(&found);
+    written.push_back(isWritten);
+    return &found;
+  };
+  auto requireDims = [&](const Buffer &gradient, const Buffer &value) {
+    require(std::equal(gradient.dims().begin(), gradient.dims().end(),
+                       value.dims().begin(), value.dims().end()),
+            where, "a gradient does not have its value's dimensions");
+  };
+  for (std::uint32_t index : call.bottom_buffer_indices())
+    bottoms.push_back(add(index, false, "a bottom"));
+  for (std::uint32_t index : call.top_buffer_indices())
+    tops.push_back(add(index, forward, "a top"));
+  require(call.top_gradient_buffer_indices_size() ==
+              (forward ? 0 : call.top_buffer_indices_size()),
+          where, "the number of tops' gradients does not fit the direction");
+  for (int i = 0; i < call.top_gradient_buffer_indices_size(); ++i)
+    requireDims(
+        *add(call.top_gradient_buffer_indices(i), false, "a top's gradient"),
+        *tops[static_cast<std::size_t>(i)]);
+  require(!forward || call.bottom_gradients().empty(), where,
+          "a forward call has bottoms' gradients");
+  std::int64_t last = -1;
+  for (const HostCall::BottomGradient &gradient : call.bottom_gradients()) {
+    require(gradient.has_bottom() && gradient.bottom() < bottoms.size(), where,
+            "the bottom of a gradient does not exist");
+    require(gradient.bottom() > last, where,
+            "bottoms' gradients are not in the order of bottoms");
+    last = gradient.bottom();
+    require(gradient.has_buffer_index(), where,
+            "a bottom's gradient is missing");
+    requireDims(*add(gradient.buffer_index(), true, "a bottom's gradient"),
+                *bottoms[gradient.bottom()]);
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!written[i])
+      continue;
+    checkWritable(*all[i], where);
+    for (std::size_t j = 0; j < all.size(); ++j) {
+      if (j == i)
+        continue;
+      checkDisjoint(*all[i], *all[j], where);
+      // Of buffers with gaps, which may lie in each other's, at least the first
+      // elements differ.
+      require(all[i]->arena_index() != all[j]->arena_index() ||
+                  all[i]->offset() != all[j]->offset(),
+              where, "its result overlaps an operand");
+    }
+  }
+}
+
 } // namespace brew::plan

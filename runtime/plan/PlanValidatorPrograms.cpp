@@ -233,6 +233,8 @@ void Validator::checkStep(const Step &step, int program,
                                 step.all_reduce().buffer_index(), program,
                                 where, "the buffer to reduce"),
                          where);
+  case Step::kHost:
+    return checkHost(step.host(), program, where);
   case Step::ACTION_NOT_SET:
     break;
   }

@@ -312,14 +312,29 @@ TEST(Executor, NeedsNoCompiler) {
   EXPECT_EQ(maps.find("libMLIR"), std::string::npos);
 }
 
+/// A host layer that leaves its tops and gradients as they are.
+struct Idle : HostType, HostInstance {
+  bool hasBackward() const override { return true; }
+  std::unique_ptr<HostInstance> create(const HostSetup &) const override {
+    return std::make_unique<Idle>();
+  }
+  void forward(HostArguments &) override {}
+  void backward(HostArguments &) override {}
+};
+
 TEST(Executor, RunsTheCompletePlan) {
   PlanBuilder b = completePlan();
-  Executor executor(b.build(), {2});
+  ExecutorOptions options;
+  options.threads = 2;
+  options.hostTypes =
+      std::make_shared<HostTypes>(HostTypes{{"Own", std::make_shared<Idle>()}});
+  Executor executor(b.build(), options);
   EXPECT_EQ(executor.findProgram("update"), 1);
   executor.run(0);
   executor.run(1);
   EXPECT_EQ(executor.implementation(0, 2), "copy");
   EXPECT_EQ(executor.implementation(0, 4), "zero");
+  EXPECT_EQ(executor.implementation(0, 7), "host");
   EXPECT_EQ(executor.implementation(0, 0).rfind("oneDNN ", 0), 0u);
 }
 

@@ -202,6 +202,12 @@ PlanBuilder completePlan() {
   carried.set_name("loss_scale.value");
   carried.set_buffer_index(
       b.buffer("loss_scale.value", {}, {}, F32, PARAMETERS));
+  const std::uint32_t hostTops[] = {b.buffer("own.0", {2, 5}),
+                                    b.buffer("own.1", {2})};
+  const std::uint32_t hostTopGradients[] = {b.buffer("own.0'", {2, 5}),
+                                            b.buffer("own.1'", {2})};
+  const std::uint32_t hostBottomGradients[] = {b.buffer("ip'", {2, 5}),
+                                               b.buffer("label'", {2})};
   Buffer &live = *m.mutable_buffers(static_cast<int>(y));
   live.set_program_index(0);
   live.set_first_step(0);
@@ -273,6 +279,27 @@ PlanBuilder completePlan() {
   back.clear_epilogue();
   back.mutable_epilogue()->set_accumulate(true);
   *main.add_steps()->mutable_convolution() = back;
+
+  HostCall host;
+  host.set_type("Own");
+  host.set_layer("own");
+  host.set_settings("name: \"own\"");
+  host.set_param_str("2");
+  host.set_direction(FORWARD);
+  for (auto bottom : {z, label})
+    host.add_bottom_buffer_indices(bottom);
+  for (auto top : hostTops)
+    host.add_top_buffer_indices(top);
+  *main.add_steps()->mutable_host() = host;
+  host.set_direction(BACKWARD_DATA);
+  for (auto gradient : hostTopGradients)
+    host.add_top_gradient_buffer_indices(gradient);
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    HostCall::BottomGradient &added = *host.add_bottom_gradients();
+    added.set_bottom(i);
+    added.set_buffer_index(hostBottomGradients[i]);
+  }
+  *main.add_steps()->mutable_host() = host;
 
   Feed &feed = *main.add_feeds();
   feed.set_layer("");

@@ -50,6 +50,13 @@ enum : std::uint32_t {
   Scalars,
   Constant,
   Private,
+  LossScale,
+  Own0,
+  Own1,
+  Own0Gradient,
+  Own1Gradient,
+  IpGradient,
+  LabelGradient,
 };
 
 Step &step(Manifest &m, int i) {
@@ -62,6 +69,8 @@ InnerProductCall &product(Manifest &m) {
   return *step(m, 1).mutable_inner_product();
 }
 CopyCall &copy(Manifest &m) { return *step(m, 2).mutable_copy(); }
+HostCall &host(Manifest &m) { return *step(m, 7).mutable_host(); }
+HostCall &hostBack(Manifest &m) { return *step(m, 8).mutable_host(); }
 Launch &launch(Manifest &m) { return *step(m, 3).mutable_launch(); }
 Buffer &buffer(Manifest &m, std::uint32_t index) {
   return *m.mutable_buffers(static_cast<int>(index));
@@ -227,6 +236,112 @@ const BrokenStep kSteps[] = {
        product(m).mutable_epilogue()->set_relu(true);
      },
      "only a forward call can apply a ReLU"},
+    // host layer
+    {"HostNoType", [](Manifest &m) { host(m).clear_type(); },
+     "step 7: the host layer's type or name is missing"},
+    {"HostNoName", [](Manifest &m) { host(m).set_layer(""); },
+     "type or name is missing"},
+    {"HostNoDirection", [](Manifest &m) { host(m).clear_direction(); },
+     "goes forward or computes the data's gradient"},
+    {"HostOfWeights",
+     [](Manifest &m) { hostBack(m).set_direction(BACKWARD_WEIGHTS); },
+     "goes forward or computes the data's gradient"},
+    {"HostBottomMissing",
+     [](Manifest &m) { host(m).set_bottom_buffer_indices(0, 99); },
+     "a bottom does not exist"},
+    {"HostBottomOfOtherProgram",
+     [](Manifest &m) { host(m).set_bottom_buffer_indices(0, Private); },
+     "a bottom belongs to another program"},
+    {"HostTopMissing",
+     [](Manifest &m) { host(m).set_top_buffer_indices(1, 0xffffffffu); },
+     "a top does not exist"},
+    {"HostTopConstant",
+     [](Manifest &m) { host(m).set_top_buffer_indices(0, Constant); },
+     "writes to a constant"},
+    {"HostTopIsBottom",
+     [](Manifest &m) { host(m).set_top_buffer_indices(0, Ip); },
+     "its result overlaps an operand"},
+    {"HostTopsAreOne",
+     [](Manifest &m) { host(m).set_top_buffer_indices(1, Own0); },
+     "its result overlaps an operand"},
+    {"HostTopsShareABeginning",
+     [](Manifest &m) {
+       for (std::uint32_t top : {Own0, Own1}) {
+         buffer(m, top).set_offset(buffer(m, Data).offset());
+         buffer(m, top).mutable_dims()->Clear();
+         buffer(m, top).mutable_strides()->Clear();
+         buffer(m, top).add_dims(2);
+         buffer(m, top).add_strides(top == Own0 ? 3 : 5);
+         buffer(m, top).set_size(top == Own0 ? 16 : 24);
+       }
+       step(m, 8).clear_host();
+       step(m, 8).mutable_zero()->set_buffer_index(Ip);
+     },
+     "its result overlaps an operand"},
+    {"HostForwardWithTopGradients",
+     [](Manifest &m) { host(m).add_top_gradient_buffer_indices(Own0Gradient); },
+     "number of tops' gradients does not fit"},
+    {"HostTopGradientLacking",
+     [](Manifest &m) {
+       hostBack(m).mutable_top_gradient_buffer_indices()->RemoveLast();
+     },
+     "number of tops' gradients does not fit"},
+    {"HostTopGradientMissing",
+     [](Manifest &m) { hostBack(m).set_top_gradient_buffer_indices(0, 99); },
+     "a top's gradient does not exist"},
+    {"HostTopGradientDims",
+     [](Manifest &m) {
+       hostBack(m).set_top_gradient_buffer_indices(0, Own1Gradient);
+     },
+     "a gradient does not have its value's dimensions"},
+    {"HostForwardWithBottomGradients",
+     [](Manifest &m) { host(m).add_bottom_gradients(); },
+     "a forward call has bottoms' gradients"},
+    {"HostGradientOfNoBottom",
+     [](Manifest &m) {
+       hostBack(m).mutable_bottom_gradients(1)->set_bottom(2);
+     },
+     "the bottom of a gradient does not exist"},
+    {"HostGradientWithoutBottom",
+     [](Manifest &m) {
+       hostBack(m).mutable_bottom_gradients(1)->clear_bottom();
+     },
+     "the bottom of a gradient does not exist"},
+    {"HostGradientTwice",
+     [](Manifest &m) {
+       hostBack(m).mutable_bottom_gradients(1)->set_bottom(0);
+     },
+     "not in the order of bottoms"},
+    {"HostGradientWithoutBuffer",
+     [](Manifest &m) {
+       hostBack(m).mutable_bottom_gradients(1)->clear_buffer_index();
+     },
+     "a bottom's gradient is missing"},
+    {"HostGradientMissing",
+     [](Manifest &m) {
+       hostBack(m).mutable_bottom_gradients(1)->set_buffer_index(99);
+     },
+     "a bottom's gradient does not exist"},
+    {"HostGradientDims",
+     [](Manifest &m) {
+       hostBack(m).mutable_bottom_gradients(0)->set_buffer_index(Label);
+     },
+     "a gradient does not have its value's dimensions"},
+    {"HostGradientIsTopGradient",
+     [](Manifest &m) {
+       hostBack(m).mutable_bottom_gradients(0)->set_buffer_index(Own0Gradient);
+     },
+     "its result overlaps an operand"},
+    {"HostGradientIsBottom",
+     [](Manifest &m) {
+       hostBack(m).mutable_bottom_gradients(0)->set_buffer_index(Ip);
+     },
+     "its result overlaps an operand"},
+    {"HostGradientIntoConstant",
+     [](Manifest &m) {
+       hostBack(m).mutable_bottom_gradients(0)->set_buffer_index(Constant);
+     },
+     "writes to a constant"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Steps, PlanValidatorCalls, testing::ValuesIn(kSteps),

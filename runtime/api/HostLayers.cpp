@@ -1,0 +1,172 @@
+//===- HostLayers.cpp - The C API's host layers ---------------------------===//
+
+#include "runtime/api/Handles.h"
+
+#include <cstring>
+
+namespace brew::api {
+namespace {
+
+constexpr std::size_t kMessageSize = 1024;
+
+/// The room for a function's message; fails with what it wrote.
+class Outcome {
+public:
+  template <typename Call> explicit Outcome(Call &call) {
+    call.message = text;
+    call.message_size = sizeof text;
+  }
+  void check(brew_status status, const char *function) {
+    if (status == BREW_OK)
+      return;
+    text[sizeof text - 1] = '\0'; // who wrote it may have filled it
+    ExitStatus why = ExitStatus::BadInput;
+    switch (status) {
+    case BREW_USAGE:
+    case BREW_MACHINE_LACKS:
+    case BREW_BUG:
+      why = static_cast<ExitStatus>(status);
+      break;
+    default:
+      break;
+    }
+    throw Error(why, text[0] ? text
+                             : std::string("its function '") + function +
+                                   "' failed with status " +
+                                   std::to_string(static_cast<int>(status)));
+  }
+
+private:
+  char text[kMessageSize] = "";
+};
+
+/// The functions of a type.
+struct Functions {
+  brew_host_layer given;
+  std::string type;
+};
+
+std::vector<brew_host_shape>
+shapesOf(const std::vector<std::vector<std::int64_t>> &list) {
+  std::vector<brew_host_shape> shapes;
+  for (const std::vector<std::int64_t> &dims : list) {
+    brew_host_shape shape{};
+    shape.ndim = setDims(shape.dims, dims);
+    shapes.push_back(shape);
+  }
+  return shapes;
+}
+
+class Instance : public runtime::HostInstance {
+public:
+  Instance(std::shared_ptr<const Functions> type,
+           const runtime::HostSetup &setup)
+      : functions(std::move(type)) {
+    if (!functions->given.create)
+      return;
+    std::vector<brew_host_shape> bottoms = shapesOf(setup.bottoms),
+                                 tops = shapesOf(setup.tops);
+    brew_host_setup given{};
+    given.struct_size = sizeof given;
+    given.type = setup.type.c_str();
+    given.layer = setup.layer.c_str();
+    given.settings = setup.settings.c_str();
+    given.param_str = setup.paramStr.c_str();
+    given.test_phase = setup.testPhase;
+    given.bottom_count = bottoms.size();
+    given.bottoms = bottoms.data();
+    given.top_count = tops.size();
+    given.tops = tops.data();
+    given.user = functions->given.user;
+    Outcome outcome(given);
+    outcome.check(functions->given.create(&given, &instance), "create");
+    created = true;
+  }
+  ~Instance() override {
+    if (created && functions->given.destroy)
+      functions->given.destroy(instance, functions->given.user);
+  }
+
+  void forward(runtime::HostArguments &arguments) override {
+    call(functions->given.forward, "forward", arguments);
+  }
+  void backward(runtime::HostArguments &arguments) override {
+    call(functions->given.backward, "backward", arguments);
+  }
+
+private:
+  static void setBlobs(std::vector<brew_host_blob> &to,
+                       const std::vector<runtime::HostBlob> &from) {
+    to.clear();
+    for (const runtime::HostBlob &blob : from)
+      to.push_back({blob.dims.size(), blob.dims.data(), blob.count, blob.values,
+                    blob.gradient});
+  }
+
+  void call(brew_host_call_function function, const char *name,
+            const runtime::HostArguments &arguments) {
+    setBlobs(bottoms, arguments.bottoms);
+    setBlobs(tops, arguments.tops);
+    brew_host_call given{};
+    given.struct_size = sizeof given;
+    given.instance = instance;
+    given.f64 = arguments.f64;
+    given.bottom_count = bottoms.size();
+    given.bottoms = bottoms.data();
+    given.top_count = tops.size();
+    given.tops = tops.data();
+    given.user = functions->given.user;
+    Outcome outcome(given);
+    outcome.check(function(&given), name);
+  }
+
+  std::shared_ptr<const Functions> functions;
+  void *instance = nullptr;
+  bool created = false;
+  std::vector<brew_host_blob> bottoms, tops; ///< of the last call
+};
+
+class Type : public runtime::HostType {
+public:
+  explicit Type(std::shared_ptr<const Functions> type)
+      : functions(std::move(type)) {}
+  bool hasBackward() const override { return functions->given.backward; }
+  std::unique_ptr<runtime::HostInstance>
+  create(const runtime::HostSetup &setup) const override {
+    return std::make_unique<Instance>(functions, setup);
+  }
+
+private:
+  std::shared_ptr<const Functions> functions;
+};
+
+} // namespace
+
+std::shared_ptr<const runtime::HostTypes>
+hostTypesOf(const brew_host_layer *layers, std::size_t count) {
+  if (!count)
+    return nullptr;
+  if (!layers)
+    throw usage("the host layers are NULL");
+  auto result = std::make_shared<runtime::HostTypes>();
+  // The caller's structures are as far apart as its header says.
+  const std::size_t size = layers->struct_size;
+  const auto *next = reinterpret_cast<const std::byte *>(layers);
+  for (std::size_t i = 0; i < count; ++i, next += size) {
+    auto functions = std::make_shared<Functions>();
+    functions->given = take(reinterpret_cast<const brew_host_layer *>(next));
+    functions->type = text(functions->given.type, "the type of a host layer");
+    functions->given.type = nullptr; // the caller's, gone soon
+    const std::string who = "host layer type '" + functions->type + "'";
+    if (functions->type.empty())
+      throw usage("the type of a host layer is empty");
+    if (!functions->given.forward)
+      throw usage(who + " has no forward function");
+    if (!result->emplace(functions->type, std::make_shared<Type>(functions))
+             .second)
+      throw usage(who + " was given twice");
+  }
+  return result;
+}
+
+} // namespace brew::api

@@ -1,0 +1,66 @@
+//===- HostTransfer.cpp - A GPU's step that the host computes -------------===//
+#include "runtime/cuda/HostTransfer.h"
+
+#include "runtime/plan/PlanFile.h"
+
+namespace brew::runtime::cuda {
+
+HostTransfer::HostTransfer(HostStep hostStep,
+                           std::vector<CUdeviceptr> operandAddresses,
+                           std::shared_ptr<PinnedMemory> pinned)
+    : step(std::move(hostStep)), addresses(std::move(operandAddresses)),
+      memory(std::move(pinned)) {
+  for (const HostStep::Operand &operand : step.operands()) {
+    offsets.push_back(size);
+    size += (operand.buffer->size() + plan::kAlignment - 1) / plan::kAlignment *
+            plan::kAlignment;
+  }
+}
+
+static bool hasGaps(const plan::Buffer &buffer) {
+  return std::uint64_t(plan::elementCount(buffer)) *
+             plan::elementSize(buffer.type()) !=
+         buffer.size();
+}
+
+void HostTransfer::run(const Device &device, const Stream &stream) {
+  const DriverApi &api = device.api();
+  const std::string purpose =
+      "computing layer '" + step.layer() + "' on the host";
+  if (memory->size() < size) {
+    stream.synchronize(purpose); // copies of the step before
+    *memory = PinnedMemory(device, size);
+  }
+  std::vector<std::byte *> places;
+  for (std::uint64_t offset : offsets)
+    places.push_back(memory->data() + offset);
+  auto fetch = [&](std::size_t i) {
+    api.check(api.cuMemcpyDtoHAsync(places[i], addresses[i],
+                                    step.operands()[i].buffer->size(),
+                                    stream.get()),
+              purpose);
+  };
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (!step.operands()[i].written)
+      fetch(i);
+  // Copies of an earlier step may still read the memory.
+  stream.synchronize(purpose);
+  step.compute(places);
+  device.enter(); // the layer may have used another
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const HostStep::Operand &operand = step.operands()[i];
+    if (!operand.written)
+      continue;
+    // Gaps hold other buffers' elements, those of the other tops perhaps.
+    if (hasGaps(*operand.buffer)) {
+      fetch(i);
+      stream.synchronize(purpose);
+    }
+    step.store(i, places[i]);
+    api.check(api.cuMemcpyHtoDAsync(addresses[i], places[i],
+                                    operand.buffer->size(), stream.get()),
+              purpose);
+  }
+}
+
+} // namespace brew::runtime::cuda

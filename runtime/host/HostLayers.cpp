@@ -1,0 +1,57 @@
+//===- HostLayers.cpp - Layers that the host program computes -------------===//
+#include "runtime/host/HostLayers.h"
+
+#include "formats/Error.h"
+
+namespace brew::runtime {
+
+HostInstance &HostLayers::instance(int program, const plan::HostCall &step) {
+  std::unique_ptr<HostInstance> &found = instances[{program, step.layer()}];
+  if (found)
+    return *found;
+  HostSetup setup;
+  setup.type = step.type();
+  setup.layer = step.layer();
+  setup.settings = step.settings();
+  setup.paramStr = step.param_str();
+  setup.testPhase = manifest.programs(program).test_phase();
+  auto dimsOf = [&](std::uint32_t index) -> std::vector<std::int64_t> {
+    const auto &dims = manifest.buffers(static_cast<int>(index)).dims();
+    return {dims.begin(), dims.end()};
+  };
+  for (std::uint32_t bottom : step.bottom_buffer_indices())
+    setup.bottoms.push_back(dimsOf(bottom));
+  for (std::uint32_t top : step.top_buffer_indices())
+    setup.tops.push_back(dimsOf(top));
+  found = types->at(step.type())->create(setup);
+  return *found;
+}
+
+void HostLayers::call(int program, const plan::HostCall &step,
+                      HostArguments &arguments) {
+  const std::string who =
+      "layer '" + step.layer() + "' (type '" + step.type() + "'): ";
+  const auto type =
+      types ? types->find(step.type()) : HostTypes::const_iterator();
+  if (!types || type == types->end())
+    throw Error(ExitStatus::Usage,
+                who + "the program that runs the plan computes layers of this "
+                      "type itself and has to give their functions "
+                      "(brew_session_options.host_layers; brew-run "
+                      "--host-layers FILE.so)");
+  const bool forward = step.direction() == plan::FORWARD;
+  if (!forward && !type->second->hasBackward())
+    throw badInput(who + "the plan needs its backward pass, and the type has "
+                         "no backward function");
+  try {
+    HostInstance &layer = instance(program, step);
+    if (forward)
+      layer.forward(arguments);
+    else
+      layer.backward(arguments);
+  } catch (const Error &error) {
+    throw Error(error.status(), who + error.what());
+  }
+}
+
+} // namespace brew::runtime

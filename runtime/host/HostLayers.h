@@ -1,0 +1,90 @@
+//===- HostLayers.h - Layers that the host program computes -----*- C++ -*-===//
+//
+// What the program around the runtime gives for layers of its own types, and
+// what an executor keeps of them. The C API's form of it is
+// include/brew/host_layer.h.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/plan/plan.pb.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace brew::runtime {
+
+/// A layer, as its functions get to know it.
+struct HostSetup {
+  std::string type, layer;
+  std::string settings; ///< caffe.LayerParameter as text
+  std::string paramStr; ///< its python_param.param_str
+  bool testPhase = false;
+  std::vector<std::vector<std::int64_t>> bottoms, tops; ///< dimensions
+};
+
+/// A bottom or top in a call: dense row-major values of the plan's precision.
+struct HostBlob {
+  std::vector<std::int64_t> dims;
+  std::int64_t count = 1;
+  void *values = nullptr;   ///< of bottoms read, of tops written by forward
+  void *gradient = nullptr; ///< in backward: of tops read, of bottoms written;
+                            ///< null for a bottom that gets none
+};
+
+struct HostArguments {
+  bool f64 = false; ///< elements are double, else float
+  std::vector<HostBlob> bottoms, tops;
+};
+
+/// One layer of one program of an executor. Its functions say why they failed
+/// by throwing Error, without the layer's name.
+class HostInstance {
+public:
+  virtual ~HostInstance() = default;
+  virtual void forward(HostArguments &arguments) = 0;
+  virtual void backward(HostArguments &arguments) = 0;
+};
+
+/// A type of layers. Used from several threads at a time.
+class HostType {
+public:
+  virtual ~HostType() = default;
+  /// Whether a gradient passes such layers.
+  virtual bool hasBackward() const = 0;
+  /// Throws like a HostInstance.
+  virtual std::unique_ptr<HostInstance>
+  create(const HostSetup &setup) const = 0;
+};
+
+/// By the name of the type.
+using HostTypes = std::map<std::string, std::shared_ptr<const HostType>>;
+
+/// The layers of one executor, each made before its first call.
+class HostLayers {
+public:
+  /// `types` may be null: there are none.
+  HostLayers(const plan::Manifest &manifest,
+             std::shared_ptr<const HostTypes> types)
+      : manifest(manifest), types(std::move(types)) {}
+
+  /// Computes a step of a program. Throws Error that names the layer: (2) if
+  /// nobody gave its type, (1) if it has to pass a gradient and cannot, else
+  /// what its functions say.
+  void call(int program, const plan::HostCall &step, HostArguments &arguments);
+
+private:
+  HostInstance &instance(int program, const plan::HostCall &step);
+
+  const plan::Manifest &manifest;
+  std::shared_ptr<const HostTypes> types;
+  /// By program and name.
+  std::map<std::pair<int, std::string>, std::unique_ptr<HostInstance>>
+      instances;
+};
+
+} // namespace brew::runtime

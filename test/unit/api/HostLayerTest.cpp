@@ -1,0 +1,456 @@
+//===- HostLayerTest.cpp - Host layers through the public headers ---------===//
+//
+// Over plans made by hand: needs no compiler.
+//
+//===----------------------------------------------------------------------===//
+#include "PlanBuilder.h"
+
+#include <brew/brew.hpp>
+#include <brew/host_plugin.h>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+
+using namespace brew;
+using namespace brew::api;
+using namespace brew::test;
+
+namespace {
+
+/// x [2 x 2] -> layer "own" of type "Own" -> y, forward and backward, as the
+/// program "main". Gradients are readable as blobs "dy" and "dx".
+std::string planBytes(plan::DataType precision = plan::F32) {
+  PlanBuilder b;
+  b.manifest.mutable_target()->set_precision(precision);
+  plan::Program &program = b.program("main");
+  auto add = [&](const char *name) {
+    const auto index = b.buffer(name, {2, 2}, {}, precision);
+    plan::NamedBuffer &blob = *program.add_blobs();
+    blob.set_name(name);
+    blob.set_buffer_index(index);
+    return index;
+  };
+  const auto x = add("x"), before = add("before"), y = add("y"),
+             after = add("after"), dy = add("dy"), dx = add("dx");
+  auto copy = [&](std::uint32_t from, std::uint32_t to, const char *layer) {
+    plan::Step &step = *program.add_steps();
+    step.add_layers(layer);
+    step.mutable_copy()->set_source_buffer_index(from);
+    step.mutable_copy()->set_target_buffer_index(to);
+  };
+  copy(x, before, "first");
+  plan::HostCall call;
+  call.set_type("Own");
+  call.set_layer("own");
+  call.set_settings("name: \"own\" type: \"Own\"");
+  call.set_param_str("text");
+  call.set_direction(plan::FORWARD);
+  call.add_bottom_buffer_indices(before);
+  call.add_top_buffer_indices(y);
+  plan::Step &forward = *program.add_steps();
+  forward.add_layers("own");
+  *forward.mutable_host() = call;
+  copy(y, after, "last");
+  program.set_first_backward_step(3);
+  call.set_direction(plan::BACKWARD_DATA);
+  call.add_top_gradient_buffer_indices(dy);
+  plan::HostCall::BottomGradient &gradient = *call.add_bottom_gradients();
+  gradient.set_bottom(0);
+  gradient.set_buffer_index(dx);
+  plan::Step &backward = *program.add_steps();
+  backward.add_layers("own");
+  backward.set_backward(true);
+  *backward.mutable_host() = call;
+  return b.bytes();
+}
+
+Plan planOf(const std::string &bytes) {
+  return Plan(bytes.data(), bytes.size(), "own.plan");
+}
+
+TensorName blob(const std::string &name) {
+  TensorName result;
+  result.name = name;
+  return result;
+}
+
+/// "STATUS: TEXT" of the error that `body` throws; "" if it throws none.
+template <typename Body> std::string errorOf(Body &&body) {
+  try {
+    body();
+  } catch (const api::Error &error) {
+    return std::to_string(error.status()) + ": " + error.what();
+  }
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// In C
+//===----------------------------------------------------------------------===//
+
+struct Record {
+  int made = 0, gone = 0;
+  std::string setup;
+  brew_status status = BREW_OK;
+  std::string message;
+};
+
+brew_status fail(const Record &record, char *message, std::size_t size) {
+  std::strncpy(message, record.message.c_str(), size); // may not end it
+  return record.status;
+}
+
+brew_status create(brew_host_setup *setup, void **instance) {
+  auto &record = *static_cast<Record *>(setup->user);
+  if (record.message == "create")
+    return fail(record, setup->message, setup->message_size);
+  ++record.made;
+  record.setup = std::string(setup->type) + " " + setup->layer + " " +
+                 setup->settings + " " + setup->param_str + " " +
+                 std::to_string(setup->test_phase) + " " +
+                 std::to_string(setup->bottom_count) + " " +
+                 std::to_string(setup->bottoms[0].dims[1]) + " " +
+                 std::to_string(setup->top_count) + " " +
+                 std::to_string(setup->tops[0].ndim);
+  *instance = new float(3);
+  return BREW_OK;
+}
+void destroy(void *instance, void *user) {
+  ++static_cast<Record *>(user)->gone;
+  delete static_cast<float *>(instance);
+}
+/// y = factor * x, where the instance is the factor.
+brew_status forward(brew_host_call *call) {
+  auto &record = *static_cast<Record *>(call->user);
+  if (record.status != BREW_OK)
+    return fail(record, call->message, call->message_size);
+  const float factor =
+      call->instance ? *static_cast<float *>(call->instance) : 2;
+  EXPECT_EQ(call->bottoms[0].gradient, nullptr);
+  EXPECT_EQ(call->tops[0].ndim, 2u);
+  EXPECT_EQ(call->tops[0].dims[0], 2);
+  for (std::int64_t i = 0; i < call->tops[0].count; ++i)
+    static_cast<float *>(call->tops[0].values)[i] =
+        factor * static_cast<const float *>(call->bottoms[0].values)[i];
+  return BREW_OK;
+}
+brew_status backward(brew_host_call *call) {
+  const float factor = *static_cast<float *>(call->instance);
+  for (std::int64_t i = 0; i < call->tops[0].count; ++i)
+    static_cast<float *>(call->bottoms[0].gradient)[i] =
+        factor * static_cast<const float *>(call->tops[0].gradient)[i];
+  return BREW_OK;
+}
+
+brew_host_layer ownLayer(Record &record) {
+  auto layer = makeStruct<brew_host_layer>();
+  layer.type = "Own";
+  layer.create = create;
+  layer.destroy = destroy;
+  layer.forward = forward;
+  layer.backward = backward;
+  layer.user = &record;
+  return layer;
+}
+
+SessionOptions optionsWith(const HostLayerType &type) {
+  SessionOptions options;
+  options.threads = 1;
+  options.hostLayers = {type};
+  return options;
+}
+
+TEST(HostLayer, ComputesForwardAndBackward) {
+  Record record;
+  {
+    Session session(planOf(planBytes()), optionsWith(ownLayer(record)));
+    EXPECT_EQ(record.made, 0);
+    for (int run = 0; run < 2; ++run) {
+      session.write<float>(blob("x"), {1, 2, 3, 4});
+      session.write<float>(blob("dy"), {5, 6, 7, 8});
+      session.run(0);
+      EXPECT_EQ(session.read(blob("after")), (std::vector<float>{3, 6, 9, 12}));
+      EXPECT_EQ(session.read(blob("dx")), (std::vector<float>{15, 18, 21, 24}));
+    }
+    EXPECT_EQ(record.made, 1);
+    EXPECT_EQ(record.setup,
+              "Own own name: \"own\" type: \"Own\" text 0 1 2 1 2");
+    EXPECT_EQ(record.gone, 0);
+  }
+  EXPECT_EQ(record.gone, 1);
+}
+
+TEST(HostLayer, RangesOfLayersHaveIt) {
+  Record record;
+  Session session(planOf(planBytes()), optionsWith(ownLayer(record)));
+  session.write<float>(blob("x"), {1, 2, 3, 4});
+  session.runLayers(0, "", "first");
+  EXPECT_EQ(session.read(blob("y"))[0], 0);
+  session.runLayers(0, "own", "own");
+  EXPECT_EQ(session.read(blob("y"))[3], 12);
+  EXPECT_EQ(session.read(blob("after"))[3], 0);
+  session.runLayers(0, "first", "last");
+  EXPECT_EQ(session.read(blob("after"))[3], 12);
+}
+
+TEST(HostLayer, StatusesAndWords) {
+  Record record;
+  Session session(planOf(planBytes()), optionsWith(ownLayer(record)));
+  auto failing = [&](int status, const std::string &message) {
+    record.status = static_cast<brew_status>(status);
+    record.message = message;
+    return errorOf([&] { session.run(0); });
+  };
+  const std::string who = "layer 'own' (type 'Own'): ";
+  EXPECT_EQ(failing(BREW_MACHINE_LACKS, "create"), "3: " + who + "create");
+  EXPECT_EQ(failing(BREW_BAD_INPUT, "x is odd"), "1: " + who + "x is odd");
+  EXPECT_EQ(failing(BREW_USAGE, ""),
+            "2: " + who + "its function 'forward' failed with status 2");
+  EXPECT_EQ(failing(BREW_BUG, "oh"), "70: " + who + "oh");
+  EXPECT_EQ(failing(42, ""),
+            "1: " + who + "its function 'forward' failed with status 42");
+  const std::string longest = failing(-1, std::string(100000, 'x'));
+  EXPECT_EQ(longest.rfind("1: " + who + "xxx", 0), 0u);
+  EXPECT_LT(longest.size(), 5000u);
+  // Nothing of it stays.
+  record.status = BREW_OK;
+  session.run(0);
+  EXPECT_EQ(record.made, 1);
+}
+
+TEST(HostLayer, OfATypeThatNobodyGave) {
+  Session session(planOf(planBytes()), {}); // it can be opened
+  EXPECT_EQ(errorOf([&] { session.run(0); })
+                .rfind("2: layer 'own' (type 'Own'): the program that runs the "
+                       "plan",
+                       0),
+            0u);
+}
+
+TEST(HostLayer, NeedsNoStateAndPassesNoGradientUnlessItCan) {
+  Record record;
+  brew_host_layer layer = ownLayer(record);
+  layer.create = nullptr;
+  layer.backward = nullptr;
+  Session session(planOf(planBytes()), optionsWith(layer));
+  session.write<float>(blob("x"), {1, 2, 3, 4});
+  session.run(0, BREW_FORWARD);
+  EXPECT_EQ(session.read(blob("y")), (std::vector<float>{2, 4, 6, 8}));
+  EXPECT_EQ(errorOf([&] { session.run(0); }),
+            "1: layer 'own' (type 'Own'): the plan needs its backward pass, "
+            "and the type has no backward function");
+  EXPECT_EQ(record.gone, 0);
+}
+
+TEST(HostLayer, OptionsAreChecked) {
+  Record record;
+  const std::string bytes = planBytes();
+  const Plan plan = planOf(bytes);
+  auto opening = [&](const brew_host_layer *layers, std::size_t count) {
+    auto options = makeStruct<brew_session_options>();
+    options.host_layers = layers;
+    options.host_layer_count = count;
+    brew_session *session = nullptr;
+    const brew_status status =
+        brew_session_open(plan.get(), &options, &session);
+    const std::string text =
+        std::to_string(status) + ": " + brew_session_message(session);
+    brew_session_destroy(session);
+    return text;
+  };
+  brew_host_layer layers[2] = {ownLayer(record), ownLayer(record)};
+  EXPECT_EQ(opening(layers, 2), "2: host layer type 'Own' was given twice");
+  layers[1].type = "Other";
+  EXPECT_EQ(opening(layers, 2), "0: ");
+  layers[1].forward = nullptr;
+  EXPECT_EQ(opening(layers, 2),
+            "2: host layer type 'Other' has no forward function");
+  layers[1].type = "";
+  EXPECT_EQ(opening(layers, 2), "2: the type of a host layer is empty");
+  layers[1].type = nullptr;
+  EXPECT_EQ(opening(layers, 2), "2: the type of a host layer is NULL");
+  EXPECT_EQ(opening(nullptr, 1), "2: the host layers are NULL");
+  layers[0].struct_size = 0;
+  EXPECT_EQ(opening(layers, 1), "2: the struct_size of a structure is not set");
+}
+
+TEST(HostLayer, StructuresOfAnOlderHeaderLieCloser) {
+  struct Older { // without `user`
+    unsigned char bytes[offsetof(brew_host_layer, user)];
+  } older[2];
+  Record record;
+  brew_host_layer layer = ownLayer(record);
+  layer.struct_size = sizeof(Older);
+  layer.create = nullptr;
+  layer.type = "First";
+  std::memcpy(&older[0], &layer, sizeof(Older));
+  layer.type = "Own";
+  layer.forward = [](brew_host_call *call) {
+    EXPECT_EQ(call->user, nullptr);
+    static_cast<float *>(call->tops[0].values)[0] = 9;
+    return BREW_OK;
+  };
+  std::memcpy(&older[1], &layer, sizeof(Older));
+  auto options = makeStruct<brew_session_options>();
+  options.host_layers = reinterpret_cast<const brew_host_layer *>(older);
+  options.host_layer_count = 2;
+  const std::string bytes = planBytes();
+  const Plan plan = planOf(bytes);
+  brew_session *session = nullptr;
+  ASSERT_EQ(brew_session_open(plan.get(), &options, &session), BREW_OK);
+  EXPECT_EQ(brew_session_run(session, 0, BREW_FORWARD), BREW_OK)
+      << brew_session_message(session);
+  brew_session_destroy(session);
+}
+
+//===----------------------------------------------------------------------===//
+// In C++
+//===----------------------------------------------------------------------===//
+
+/// y = x * x.
+class Square : public api::HostLayer {
+public:
+  static std::vector<HostShape> shapes(const api::HostSetup &setup) {
+    if (setup.bottoms.empty())
+      throw std::invalid_argument("it takes a bottom");
+    return {setup.bottoms[0]};
+  }
+  explicit Square(const api::HostSetup &setup) : layer(setup.layer) {
+    if (setup.tops.at(0) != setup.bottoms.at(0))
+      throw std::logic_error("the shapes differ");
+    ++count;
+  }
+  ~Square() override { --count; }
+  void forward(const api::HostCall &call) override {
+    if (throws)
+      throws();
+    EXPECT_EQ(call.top(0).dims(), (HostShape{2, 2}));
+    call.withType([&](auto value) {
+      using Value = decltype(value);
+      const Value *x = call.bottom(0).values<Value>();
+      Value *y = call.top(0).values<Value>();
+      for (std::int64_t i = 0; i < call.top(0).count(); ++i)
+        y[i] = x[i] * x[i];
+    });
+  }
+  void backward(const api::HostCall &call) override {
+    call.withType([&](auto value) {
+      using Value = decltype(value);
+      for (std::int64_t i = 0; i < call.top(0).count(); ++i)
+        call.bottom(0).gradient<Value>()[i] =
+            2 * call.bottom(0).values<Value>()[i] *
+            call.top(0).gradient<Value>()[i];
+    });
+  }
+  static int count;
+  static void (*throws)();
+
+private:
+  std::string layer;
+};
+int Square::count = 0;
+void (*Square::throws)() = nullptr;
+
+/// Computes in float only, has no backward pass, and no constructor of its own.
+class FloatsOnly : public api::HostLayer {
+public:
+  void forward(const api::HostCall &call) override {
+    call.top(0).values()[0] = call.bottom(0).values()[0];
+    if (call.bottoms() > 7)
+      call.bottom(8);
+    call.top(1);
+  }
+};
+
+class Failing : public Square {
+public:
+  explicit Failing(const api::HostSetup &setup) : Square(setup) {
+    throw api::Error(BREW_MACHINE_LACKS, "no camera");
+  }
+};
+
+TEST(HostLayerClass, ComputesInEitherPrecision) {
+  for (plan::DataType precision : {plan::F32, plan::F64}) {
+    {
+      Session session(planOf(planBytes(precision)),
+                      optionsWith(hostLayer<Square>("Own")));
+      session.write<double>(blob("x"), {1, 2, 3, -4});
+      session.write<double>(blob("dy"), {1, 1, 2, 2});
+      session.run(0);
+      EXPECT_EQ(session.read<double>(blob("after")),
+                (std::vector<double>{1, 4, 9, 16}));
+      EXPECT_EQ(session.read<double>(blob("dx")),
+                (std::vector<double>{2, 4, 12, -16}));
+      EXPECT_EQ(Square::count, 1);
+    }
+    EXPECT_EQ(Square::count, 0);
+  }
+}
+
+TEST(HostLayerClass, ThrowsIntoTheCall) {
+  Session session(planOf(planBytes()), optionsWith(hostLayer<Square>("Own")));
+  auto failing = [&](void (*throws)()) {
+    Square::throws = throws;
+    const std::string error = errorOf([&] { session.run(0); });
+    Square::throws = nullptr;
+    return error;
+  };
+  const std::string who = "layer 'own' (type 'Own'): ";
+  EXPECT_EQ(failing([] { throw api::Error(BREW_USAGE, "not now"); }),
+            "2: " + who + "not now");
+  EXPECT_EQ(failing([] { throw std::runtime_error("x is odd"); }),
+            "1: " + who + "x is odd");
+  EXPECT_EQ(failing([] { throw std::bad_alloc(); }),
+            "3: " + who + "out of memory");
+  EXPECT_EQ(failing([] { throw 7; }),
+            "1: " + who + "it threw something of unknown kind");
+  session.run(0);
+
+  Session lacking(planOf(planBytes()), optionsWith(hostLayer<Failing>("Own")));
+  EXPECT_EQ(errorOf([&] { lacking.run(0); }), "3: " + who + "no camera");
+}
+
+TEST(HostLayerClass, KnowsWhatItCannot) {
+  const HostLayerType type = hostLayer<FloatsOnly>("Own");
+  EXPECT_EQ(type.get().backward, nullptr);
+  EXPECT_EQ(type.get().shapes, nullptr);
+  EXPECT_NE(hostLayer<Failing>("Own").get().backward, nullptr); // inherited
+  EXPECT_STREQ(type.get().type, "Own");
+  Session floats(planOf(planBytes()), optionsWith(type));
+  EXPECT_EQ(errorOf([&] { floats.run(0); }),
+            "1: layer 'own' (type 'Own'): it has no top 1");
+  Session doubles(planOf(planBytes(plan::F64)), optionsWith(type));
+  EXPECT_EQ(errorOf([&] { doubles.run(0); }),
+            "1: layer 'own' (type 'Own'): the plan computes in double, this "
+            "layer in float");
+}
+
+TEST(HostLayerClass, GivesShapes) {
+  brew_host_shape bottom{2, {5, 7}}, tops[2] = {};
+  char message[100] = "";
+  auto setup = makeStruct<brew_host_setup>();
+  setup.type = setup.layer = setup.settings = setup.param_str = "";
+  setup.bottoms = &bottom;
+  setup.bottom_count = 1;
+  setup.tops = tops;
+  setup.top_count = 1;
+  setup.message = message;
+  setup.message_size = sizeof message;
+  const HostLayerType type = hostLayer<Square>("Own");
+  EXPECT_EQ(type.get().shapes(&setup), BREW_OK);
+  EXPECT_EQ(tops[0].ndim, 2u);
+  EXPECT_EQ(tops[0].dims[1], 7);
+  setup.top_count = 2;
+  EXPECT_EQ(type.get().shapes(&setup), BREW_BAD_INPUT);
+  EXPECT_STREQ(message, "it gives shapes of 1 tops, the layer has 2");
+  setup.bottom_count = 0;
+  setup.message_size = 7;
+  EXPECT_EQ(type.get().shapes(&setup), BREW_BAD_INPUT);
+  EXPECT_STREQ(message, "it tak"); // cut and ended
+}
+
+} // namespace

@@ -1,0 +1,553 @@
+//===- HostLayersTest.cpp - Layers that the host program computes ---------===//
+//
+// On the CPU and, with BREW_TEST_CUDASIM, on the CUDA simulator. Clean under
+// ThreadSanitizer (CMake preset tsan).
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/host/HostLayers.h"
+
+#include "PlanBuilder.h"
+#include "formats/Error.h"
+#include "runtime/Executor.h"
+#include "runtime/cpu/WorkerPool.h"
+#include "runtime/weights/Layout.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <gtest/gtest.h>
+#include <thread>
+
+using namespace brew;
+using namespace brew::plan;
+using namespace brew::runtime;
+using namespace brew::test;
+
+namespace {
+
+bool onSimulator() { return std::getenv("BREW_TEST_CUDASIM"); }
+
+/// The Error that `action` throws, as "STATUS: TEXT".
+template <typename Action> std::string errorOf(const Action &action) {
+  try {
+    action();
+    return "";
+  } catch (const Error &error) {
+    return std::to_string(static_cast<int>(error.status())) + ": " +
+           error.what();
+  }
+}
+
+using Pass = std::function<void(HostArguments &)>;
+
+/// A type whose functions are the test's, and which keeps a record.
+class TestType : public HostType {
+public:
+  Pass forward, backward;
+  bool passesGradients = true;
+  std::function<void(const HostSetup &)> onCreate;
+  mutable std::vector<HostSetup> made;
+  mutable int gone = 0;
+
+  bool hasBackward() const override { return passesGradients; }
+  std::unique_ptr<HostInstance> create(const HostSetup &setup) const override {
+    if (onCreate)
+      onCreate(setup);
+    made.push_back(setup);
+    return std::make_unique<Instance>(*this);
+  }
+
+private:
+  struct Instance : HostInstance {
+    explicit Instance(const TestType &owner) : type(owner) {}
+    ~Instance() override { ++type.gone; }
+    void forward(HostArguments &arguments) override { type.forward(arguments); }
+    void backward(HostArguments &arguments) override {
+      type.backward(arguments);
+    }
+    const TestType &type;
+  };
+};
+
+template <typename Value> Value *valuesOf(const HostBlob &blob) {
+  return static_cast<Value *>(blob.values);
+}
+template <typename Value> Value *gradientOf(const HostBlob &blob) {
+  return static_cast<Value *>(blob.gradient);
+}
+
+/// y = x * x, and its gradient.
+template <typename Value> void square(HostArguments &a) {
+  for (std::int64_t i = 0; i < a.tops[0].count; ++i)
+    valuesOf<Value>(a.tops[0])[i] =
+        valuesOf<Value>(a.bottoms[0])[i] * valuesOf<Value>(a.bottoms[0])[i];
+}
+template <typename Value> void squareBackward(HostArguments &a) {
+  for (std::int64_t i = 0; i < a.bottoms[0].count; ++i)
+    gradientOf<Value>(a.bottoms[0])[i] =
+        2 * valuesOf<Value>(a.bottoms[0])[i] * gradientOf<Value>(a.tops[0])[i];
+}
+
+std::shared_ptr<TestType> squareType() {
+  auto type = std::make_shared<TestType>();
+  type->forward = square<float>;
+  type->backward = squareBackward<float>;
+  return type;
+}
+
+ExecutorOptions optionsWith(const std::shared_ptr<TestType> &type,
+                            const std::string &name = "Square") {
+  ExecutorOptions options;
+  options.threads = 2;
+  options.tune = false;
+  auto types = std::make_shared<HostTypes>();
+  types->emplace(name, type);
+  options.hostTypes = types;
+  return options;
+}
+
+HostCall &addForward(Program &program,
+                     const std::vector<std::uint32_t> &bottoms,
+                     const std::vector<std::uint32_t> &tops,
+                     const std::string &layer = "sq") {
+  Step &step = *program.add_steps();
+  step.add_layers(layer);
+  HostCall &call = *step.mutable_host();
+  call.set_type("Square");
+  call.set_layer(layer);
+  call.set_direction(FORWARD);
+  call.mutable_bottom_buffer_indices()->Add(bottoms.begin(), bottoms.end());
+  call.mutable_top_buffer_indices()->Add(tops.begin(), tops.end());
+  return call;
+}
+
+/// With a gradient of the first bottom.
+HostCall &addBackward(Program &program,
+                      const std::vector<std::uint32_t> &bottoms,
+                      const std::vector<std::uint32_t> &tops,
+                      const std::vector<std::uint32_t> &topGradients,
+                      std::uint32_t bottomGradient) {
+  HostCall &call = addForward(program, bottoms, tops);
+  call.set_direction(BACKWARD_DATA);
+  call.mutable_top_gradient_buffer_indices()->Add(topGradients.begin(),
+                                                  topGradients.end());
+  HostCall::BottomGradient &gradient = *call.add_bottom_gradients();
+  gradient.set_bottom(0);
+  gradient.set_buffer_index(bottomGradient);
+  return call;
+}
+
+void addCopy(Program &program, std::uint32_t from, std::uint32_t to) {
+  CopyCall &call = *program.add_steps()->mutable_copy();
+  call.set_source_buffer_index(from);
+  call.set_target_buffer_index(to);
+}
+
+/// Row-major values of a buffer.
+std::vector<double> get(const Executor &executor, std::uint32_t index) {
+  const Buffer &buffer = executor.manifest().buffers(static_cast<int>(index));
+  std::vector<double> values(static_cast<std::size_t>(elementCount(buffer)));
+  executor.read(index, [&](const std::byte *bytes) {
+    load(buffer, bytes, values.data());
+  });
+  return values;
+}
+void set(Executor &executor, std::uint32_t index,
+         const std::vector<double> &values) {
+  const Buffer &buffer = executor.manifest().buffers(static_cast<int>(index));
+  executor.modify(
+      index, [&](std::byte *bytes) { store(buffer, values.data(), bytes); });
+}
+
+using Values = std::vector<double>;
+
+/// x -> copy -> square -> copy, and back.
+class HostLayers : public testing::Test {
+protected:
+  void build() {
+    x = b.buffer("x", {2, 2});
+    copied = b.buffer("copied", {2, 2});
+    y = b.buffer("y", {2, 2});
+    out = b.buffer("out", {2, 2});
+    dy = b.buffer("dy", {2, 2});
+    dx = b.buffer("dx", {2, 2});
+    result = b.buffer("result", {2, 2});
+    Program &program = b.program("main");
+    addCopy(program, x, copied);
+    addForward(program, {copied}, {y}).set_settings("name: \"sq\"");
+    addCopy(program, y, out);
+    program.set_first_backward_step(3);
+    addBackward(program, {copied}, {y}, {dy}, dx);
+    addCopy(program, dx, result);
+    Output &output = *program.add_outputs();
+    output.set_blob("out");
+    output.set_buffer_index(out);
+  }
+
+  PlanBuilder b;
+  std::uint32_t x = 0, copied = 0, y = 0, out = 0, dy = 0, dx = 0, result = 0;
+};
+
+TEST_F(HostLayers, ComputeBetweenOtherStepsAndBack) {
+  build();
+  auto type = squareType();
+  {
+    Executor executor(b.build(), optionsWith(type));
+    EXPECT_TRUE(type->made.empty()); // not before it is needed
+    // A GPU takes graphs from the second run on.
+    for (double i = 1; i < 6; ++i) {
+      set(executor, x, {i, 2, 3, -4});
+      set(executor, dy, {1, 1, 10, i});
+      executor.run(0);
+      EXPECT_EQ(get(executor, out), (Values{i * i, 4, 9, 16}));
+      EXPECT_EQ(get(executor, result), (Values{2 * i, 4, 60, -8 * i}));
+    }
+    EXPECT_EQ(executor.implementation(0, 1), "host");
+    EXPECT_EQ(type->made.size(), 1u); // for both passes
+    EXPECT_EQ(type->gone, 0);
+  }
+  EXPECT_EQ(type->gone, 1);
+}
+
+TEST_F(HostLayers, RunInPartsTimedMeasuredAndAhead) {
+  build();
+  auto type = squareType();
+  Executor executor(b.build(), optionsWith(type));
+  set(executor, x, {3, 0, 0, 0});
+  executor.run(0, 0, 1);
+  EXPECT_EQ(get(executor, y)[0], 0);
+  executor.run(0, 1, 2);
+  EXPECT_EQ(get(executor, y)[0], 9);
+  EXPECT_EQ(get(executor, out)[0], 0);
+  std::vector<std::size_t> seen;
+  executor.runTimed(0, [&](std::size_t step, double seconds) {
+    seen.push_back(step);
+    EXPECT_GE(seconds, 0);
+  });
+  EXPECT_EQ(seen, (std::vector<std::size_t>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(get(executor, out)[0], 9);
+  set(executor, x, {4, 0, 0, 0});
+  const Measurement measured = executor.measure({0}, 3);
+  EXPECT_EQ(measured.seconds.size(), 3u);
+  EXPECT_EQ(measured.graphNodes, onSimulator() ? 3u : 0u); // the copies
+  EXPECT_EQ(get(executor, out)[0], 16);
+  for (float i = 0; i < 4; ++i) {
+    const float values[4] = {i, 0, 0, 0};
+    executor.feed(x, reinterpret_cast<const std::byte *>(values));
+    executor.start({0});
+  }
+  for (float i = 0; i < 4; ++i)
+    executor.finish().read(out, [&](const std::byte *bytes) {
+      EXPECT_EQ(*reinterpret_cast<const float *>(bytes), i * i);
+    });
+}
+
+TEST_F(HostLayers, KeepResultsOfOthersApart) {
+  build();
+  addForward(b.program("reads"), {out}, {b.buffer("square", {2, 2})});
+  addForward(b.program("writes"), {x}, {out});
+  addForward(b.program("apart"), {x}, {y});
+  Executor executor(b.build(), optionsWith(squareType()));
+  EXPECT_FALSE(executor.canRunTogether(0, 1));
+  EXPECT_FALSE(executor.canRunTogether(0, 2));
+  EXPECT_TRUE(executor.canRunTogether(0, 3));
+}
+
+TEST_F(HostLayers, AreOneForEachProgramAndName) {
+  x = b.buffer("x", {3});
+  y = b.buffer("y", {3, 1});
+  Program &train = b.program("train");
+  HostCall &call = addForward(train, {x}, {y});
+  call.set_settings("name: \"sq\" type: \"Square\"");
+  call.set_param_str("{'a': 1}");
+  addForward(train, {x}, {y}, "other");
+  Program &test = b.program("test");
+  test.set_test_phase(true);
+  addForward(test, {x}, {y});
+  auto type = squareType();
+  Executor executor(b.build(), optionsWith(type));
+  for (int program : {0, 0, 1, 1})
+    executor.run(program);
+  ASSERT_EQ(type->made.size(), 3u);
+  EXPECT_EQ(type->made[0].type, "Square");
+  EXPECT_EQ(type->made[0].layer, "sq");
+  EXPECT_EQ(type->made[0].settings, "name: \"sq\" type: \"Square\"");
+  EXPECT_EQ(type->made[0].paramStr, "{'a': 1}");
+  EXPECT_FALSE(type->made[0].testPhase);
+  EXPECT_EQ(type->made[0].bottoms, (std::vector<Dims>{{3}}));
+  EXPECT_EQ(type->made[0].tops, (std::vector<Dims>{{3, 1}}));
+  EXPECT_EQ(type->made[1].layer, "other");
+  EXPECT_TRUE(type->made[2].testPhase);
+}
+
+TEST_F(HostLayers, GetTheBuffersThemselvesOnTheCpu) {
+  if (onSimulator())
+    GTEST_SKIP() << "a GPU's memory cannot be handed out";
+  build();
+  auto type = squareType();
+  std::vector<void *> seen;
+  type->forward = [&](HostArguments &a) {
+    seen = {a.bottoms[0].values, a.tops[0].values, a.bottoms[0].gradient};
+  };
+  type->backward = [&](HostArguments &a) {
+    seen = {a.bottoms[0].values, a.tops[0].values, a.bottoms[0].gradient,
+            a.tops[0].gradient};
+  };
+  Executor executor(b.build(), optionsWith(type));
+  executor.run(0, 1, 2);
+  EXPECT_EQ(seen, (std::vector<void *>{executor.hostData(copied),
+                                       executor.hostData(y), nullptr}));
+  executor.run(0, 3, 4);
+  EXPECT_EQ(seen, (std::vector<void *>{
+                      executor.hostData(copied), executor.hostData(y),
+                      executor.hostData(dx), executor.hostData(dy)}));
+}
+
+TEST_F(HostLayers, WriteNothingBackButResultsOnAGpu) {
+  if (!onSimulator())
+    GTEST_SKIP() << "on the CPU bottoms are the buffers themselves";
+  build();
+  auto type = squareType();
+  type->forward = [](HostArguments &a) {
+    square<float>(a);
+    valuesOf<float>(a.bottoms[0])[0] = 77;
+  };
+  type->backward = [](HostArguments &a) {
+    squareBackward<float>(a);
+    valuesOf<float>(a.bottoms[0])[0] = 77;
+    valuesOf<float>(a.tops[0])[0] = 77;
+    gradientOf<float>(a.tops[0])[0] = 77;
+  };
+  Executor executor(b.build(), optionsWith(type));
+  set(executor, x, {3, 0, 0, 0});
+  set(executor, dy, {1, 0, 0, 0});
+  executor.run(0);
+  EXPECT_EQ(get(executor, copied)[0], 3);
+  EXPECT_EQ(get(executor, y)[0], 9);
+  EXPECT_EQ(get(executor, dy)[0], 1);
+  EXPECT_EQ(get(executor, dx)[0], 6);
+}
+
+/// Buffers of any layout: values arrive row-major and leave so.
+TEST_F(HostLayers, SeeRowMajorValuesOfStridedBuffers) {
+  x = b.buffer("x", {2, 3}, {1, 2}); // transposed
+  // Two tops that are the halves of each row of one blob.
+  const auto joined = b.buffer("joined", {2, 6});
+  auto half = [&](std::uint64_t column) {
+    const auto index = b.buffer("half", {2, 3}, {6, 1});
+    Buffer &buffer = *b.manifest.mutable_buffers(static_cast<int>(index));
+    buffer.set_offset(b.manifest.buffers(static_cast<int>(joined)).offset() +
+                      4 * column);
+    return index;
+  };
+  const auto left = half(0), right = half(3);
+  dx = b.buffer("dx", {2, 3}, {1, 2});
+  Program &program = b.program("main");
+  addForward(program, {x}, {left, right});
+  addBackward(program, {x}, {left, right}, {x, right}, dx);
+  // x is no top's gradient of its own, but of the right dimensions.
+  auto type = squareType();
+  type->forward = [](HostArguments &a) {
+    for (int i = 0; i < 6; ++i) {
+      valuesOf<float>(a.tops[0])[i] = valuesOf<float>(a.bottoms[0])[i];
+      valuesOf<float>(a.tops[1])[i] = 10 * valuesOf<float>(a.bottoms[0])[i];
+    }
+  };
+  type->backward = [](HostArguments &a) {
+    for (int i = 0; i < 6; ++i)
+      gradientOf<float>(a.bottoms[0])[i] =
+          gradientOf<float>(a.tops[0])[i] + gradientOf<float>(a.tops[1])[i];
+  };
+  Executor executor(b.build(), optionsWith(type));
+  for (int run = 0; run < 3; ++run) {
+    set(executor, joined, Values(12, -1));
+    set(executor, x, {1, 2, 3, 4, 5, 6});
+    executor.run(0);
+    EXPECT_EQ(get(executor, joined),
+              (Values{1, 2, 3, 10, 20, 30, 4, 5, 6, 40, 50, 60}));
+    EXPECT_EQ(get(executor, dx), (Values{11, 22, 33, 44, 55, 66}));
+  }
+}
+
+TEST_F(HostLayers, LeaveTheGapsOfStridesAlone) {
+  const auto whole = b.buffer("whole", {2, 4});
+  y = b.buffer("y", {2, 2}, {4, 1});
+  b.manifest.mutable_buffers(static_cast<int>(y))->set_offset(0);
+  x = b.buffer("x", {2, 2});
+  addForward(b.program("main"), {x}, {y});
+  Executor executor(b.build(), optionsWith(squareType()));
+  set(executor, whole, Values(8, 7));
+  set(executor, x, {1, 2, 3, 4});
+  executor.run(0);
+  EXPECT_EQ(get(executor, whole), (Values{1, 4, 7, 7, 9, 16, 7, 7}));
+}
+
+TEST_F(HostLayers, ComputeInThePlansPrecision) {
+  b.manifest.mutable_target()->set_precision(F64);
+  x = b.buffer("x", {2}, {}, F64);
+  y = b.buffer("y", {2}, {}, F64);
+  dy = b.buffer("dy", {2}, {}, F64);
+  dx = b.buffer("dx", {2}, {3}, F64);
+  Program &program = b.program("main");
+  addForward(program, {x}, {y});
+  addBackward(program, {x}, {y}, {dy}, dx);
+  auto type = squareType();
+  type->forward = [](HostArguments &a) {
+    EXPECT_TRUE(a.f64);
+    square<double>(a);
+  };
+  type->backward = squareBackward<double>;
+  Executor executor(b.build(), optionsWith(type));
+  set(executor, x, {1e-9, 3});
+  set(executor, dy, {1, 1e-30});
+  executor.run(0);
+  EXPECT_EQ(get(executor, y), (Values{1e-9 * 1e-9, 9}));
+  EXPECT_EQ(get(executor, dx), (Values{2e-9, 6e-30}));
+}
+
+TEST_F(HostLayers, SeeFloatsWhereActivationsHave16Bits) {
+  x = b.buffer("x", {2}, {}, BF16);
+  y = b.buffer("y", {2}, {}, BF16);
+  addForward(b.program("main"), {x}, {y});
+  auto type = squareType();
+  type->forward = [](HostArguments &a) {
+    EXPECT_FALSE(a.f64);
+    square<float>(a);
+  };
+  Executor executor(b.build(), optionsWith(type));
+  set(executor, x, {1.5, -8});
+  executor.run(0);
+  EXPECT_EQ(get(executor, y), (Values{2.25, 64}));
+}
+
+TEST_F(HostLayers, OfNoBottomsAndBottomsWithoutGradient) {
+  x = b.buffer("x", {2});
+  y = b.buffer("y", {2});
+  dy = b.buffer("dy", {2});
+  dx = b.buffer("dx", {2});
+  Program &program = b.program("main");
+  addForward(program, {}, {x}, "source");
+  addBackward(program, {y, x}, {y}, {dy}, dx)
+      .mutable_bottom_gradients(0)
+      ->set_bottom(1);
+  auto type = squareType();
+  type->forward = [](HostArguments &a) {
+    valuesOf<float>(a.tops[0])[0] = 5;
+    valuesOf<float>(a.tops[0])[1] = 6;
+  };
+  type->backward = [](HostArguments &a) {
+    EXPECT_EQ(a.bottoms[0].gradient, nullptr);
+    std::copy_n(valuesOf<float>(a.bottoms[1]), 2,
+                gradientOf<float>(a.bottoms[1]));
+  };
+  Executor executor(b.build(), optionsWith(type));
+  executor.run(0);
+  EXPECT_EQ(get(executor, x), (Values{5, 6}));
+  EXPECT_EQ(get(executor, dx), (Values{5, 6}));
+}
+
+TEST_F(HostLayers, Errors) {
+  build();
+  auto type = squareType();
+  {
+    Executor executor(b.build(), optionsWith(type, "Cube"));
+    executor.run(0, 0, 1);
+    const std::string error = errorOf([&] { executor.run(0); });
+    EXPECT_EQ(error.rfind("2: layer 'sq' (type 'Square'): the program that "
+                          "runs the plan computes layers of this type itself",
+                          0),
+              0u)
+        << error;
+    EXPECT_NE(error.find("--host-layers"), std::string::npos) << error;
+    EXPECT_EQ(errorOf([&] { Executor(b.build()).run(0); }), error);
+  }
+  Executor executor(b.build(), optionsWith(type));
+  type->onCreate = [](const HostSetup &) { throw machineLacks("no camera"); };
+  EXPECT_EQ(errorOf([&] { executor.run(0); }),
+            "3: layer 'sq' (type 'Square'): no camera");
+  type->onCreate = nullptr;
+  type->forward = [](HostArguments &) { throw badInput("x is odd"); };
+  EXPECT_EQ(errorOf([&] { executor.runTimed(0, [](std::size_t, double) {}); }),
+            "1: layer 'sq' (type 'Square'): x is odd");
+  EXPECT_EQ(errorOf([&] { executor.start({0}); }),
+            "1: layer 'sq' (type 'Square'): x is odd");
+  type->forward = square<float>;
+  type->passesGradients = false;
+  executor.run(0, 0, 3); // the forward pass alone
+  EXPECT_EQ(errorOf([&] { executor.run(0); }),
+            "1: layer 'sq' (type 'Square'): the plan needs its backward pass, "
+            "and the type has no backward function");
+  // The executor is as before.
+  type->passesGradients = true;
+  set(executor, x, {5, 0, 0, 0});
+  executor.run(0);
+  EXPECT_EQ(get(executor, out)[0], 25);
+}
+
+TEST_F(HostLayers, AreCalledByTheThreadThatRuns) {
+  build();
+  auto type = squareType();
+  std::thread::id seen;
+  type->forward = [&](HostArguments &) { seen = std::this_thread::get_id(); };
+  ExecutorOptions options = optionsWith(type);
+  options.pool = std::make_shared<WorkerPool>(2);
+  Executor executor(b.build(), options);
+  executor.run(0);
+  EXPECT_EQ(seen, std::this_thread::get_id());
+  seen = {};
+  executor.measure({0}, 1);
+  EXPECT_EQ(seen, std::this_thread::get_id());
+  seen = {};
+  executor.runTimed(0, [](std::size_t, double) {});
+  EXPECT_EQ(seen, std::this_thread::get_id());
+}
+
+TEST_F(HostLayers, MayRunAnotherNetOfTheSamePool) {
+  build();
+  const auto plan = b.build();
+  auto inner = squareType();
+  ExecutorOptions options = optionsWith(inner);
+  options.pool = std::make_shared<WorkerPool>(2);
+  Executor other(plan, options);
+  auto outer = squareType();
+  outer->forward = [&](HostArguments &a) {
+    set(other, x, Values(4, valuesOf<float>(a.bottoms[0])[0]));
+    other.run(0);
+    const Values squares = get(other, out);
+    std::copy(squares.begin(), squares.end(), valuesOf<float>(a.tops[0]));
+  };
+  ExecutorOptions more = optionsWith(outer);
+  more.pool = options.pool;
+  Executor executor(plan, more);
+  set(executor, x, {7, 0, 0, 0});
+  executor.run(0);
+  EXPECT_EQ(get(executor, out), Values(4, 49));
+}
+
+TEST_F(HostLayers, OfSeveralSessionsInThreads) {
+  build();
+  const auto plan = b.build();
+  auto pool = std::make_shared<WorkerPool>(2);
+  std::vector<Values> results(4);
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < results.size(); ++t)
+    threads.emplace_back([&, t] {
+      auto type = squareType();
+      ExecutorOptions options = optionsWith(type);
+      if (t % 2)
+        options.pool = pool;
+      Executor executor(plan, options);
+      for (double i = 0; i < 50; ++i) {
+        set(executor, x, {i + double(t), 0, 0, 0});
+        executor.run(0);
+        results[t].push_back(get(executor, out)[0]);
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (std::size_t t = 0; t < results.size(); ++t)
+    for (std::size_t i = 0; i < 50; ++i)
+      EXPECT_EQ(results[t][i], double((i + t) * (i + t)));
+}
+
+} // namespace
