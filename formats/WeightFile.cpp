@@ -8,11 +8,14 @@
 #include "formats/ProtoFile.h"
 #include "formats/V1Layers.h"
 #include "formats/caffe.pb.h"
+#include "runtime/plan/PlanFormat.h"
 
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
 
 #include <climits>
+#include <cstring>
+#include <fstream>
 
 namespace brew::formats {
 namespace {
@@ -147,11 +150,22 @@ EncodedLayer encodeLayer(const WeightLayer &layer, const std::string &path) {
   return encoded;
 }
 
+/// What is taken for weights most easily, as it may hold some.
+bool isPlan(const std::string &path) {
+  char magic[sizeof plan::kMagic] = {};
+  std::ifstream file(path, std::ios::binary);
+  return file.read(magic, sizeof magic) &&
+         std::memcmp(magic, plan::kMagic, sizeof magic) == 0;
+}
+
 } // namespace
 
 Weights readWeights(const std::string &path) {
   if (isHdf5File(path))
     return readHdf5Weights(path);
+  if (isPlan(path))
+    throw badInput(path + ": is a compiled plan; weights are in a .caffemodel "
+                          "or HDF5 file");
   caffe::NetParameter net;
   readProtoFile(path, net, "caffemodel");
   if (net.layer_size() == 0 && net.layers_size() == 0)

@@ -16,6 +16,7 @@
 
 #include <brew/base.hpp>
 #include <brew/compiler.h>
+#include <brew/host_layer.hpp>
 
 #include <functional>
 #include <memory>
@@ -123,8 +124,9 @@ public:
   }
 
   /// Makes a type of layers known that the program computes itself (see
-  /// host_layer.h). Throws Error (BREW_USAGE).
-  void addHostLayer(const brew_host_layer &layer) {
+  /// host_layer.hpp). Throws Error (BREW_USAGE).
+  void addHostLayer(const HostLayerType &type) {
+    const brew_host_layer layer = type.get();
     check(brew_compiler_options_add_host_layer(get(), &layer));
   }
 

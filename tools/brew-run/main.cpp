@@ -69,6 +69,10 @@ int run(const std::vector<std::string> &arguments) {
     return fail(BREW_USAGE, "unknown command '" + first + "'" +
                                 brew::didYouMean(first, names) +
                                 " (see brew-run --help)");
+  if (first.size() > 1 && first[0] == '-' &&
+      !app.get_option_no_throw(first.substr(0, first.find('='))))
+    return fail(BREW_USAGE, "unknown option '" + first +
+                                "' before a command (see brew-run --help)");
   try {
     app.parse(reversed);
   } catch (const CLI::Success &request) { // --help, --version

@@ -240,6 +240,9 @@ TEST(WeightFile, EmptyAndForeignFiles) {
   writeBytes(folder / "w", "name: \"LeNet\"\nlayer { name: \"conv1\" }\n");
   expectError(ExitStatus::BadInput, "damaged or truncated caffemodel",
               [&] { readWeights(folder / "w"); });
+  writeBytes(folder / "w", std::string("BREWPLAN\2\0\0\0", 12));
+  expectError(ExitStatus::BadInput, "is a compiled plan; weights are in",
+              [&] { readWeights(folder / "w"); });
 }
 
 TEST(WeightFile, OtherHdf5FilesAreRefused) {
