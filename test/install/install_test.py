@@ -122,6 +122,7 @@ run(prefix + '/bin/brewc', options.examples + '/line_solver.prototxt', '-o', 'li
     cwd=options.scratch)
 arguments = {'compile': (['relu.plan'], 'bytes of plan'), 'infer': ([], 'sums: 6 15'),
              'inference': (['lenet.plan'], 'prob: 0.'),
+             'host_layer': ([], 'loss after 500 iterations: 0.00'),
              'training': (['line.plan', 'line.caffemodel'], 'y = 2.00 a + -3.00 b + 1.00')}
 for program in programs:
     given, printed = arguments[program]
