@@ -86,15 +86,13 @@ LogicalResult HostLayerOp::inferShapes(Shapes &tops, Shapes &) {
     return cast<StringAttr>(getTops()[top]).getValue();
   };
   const HostLayerType *type = typeOf(*this);
-  if (unknown < count && (!type || !type->shapes)) {
-    InFlightDiagnostic diagnostic = layerError(*this);
-    setExitStatus(diagnostic, ExitStatus::Usage);
-    return diagnostic << "its type '" << getKind()
-                      << "' is computed by the program that runs the plan, "
-                         "which has not told the compiler the shape of '"
-                      << blob(unknown) << "'; say --input-shape "
-                      << blob(unknown) << "=d,d,...";
-  }
+  if (unknown < count && (!type || !type->shapes))
+    return layerError(*this)
+           << "its type '" << getKind()
+           << "' is computed by the program that runs the plan, which has not "
+              "told the compiler the shape of '"
+           << blob(unknown) << "'; say --input-shape " << blob(unknown)
+           << "=d,d,...";
   if (unknown < count && failed(askForShapes(*this, *type, tops)))
     return failure();
   tops.resize(count);
