@@ -157,7 +157,6 @@ void Compilation::describeTarget(PipelineOptions &pipeline) {
     gpuArchs = {"sm_90"};
   }
   pipeline.gpuArchs = gpuArchs;
-  pipeline.tf32 = options.tf32;
 }
 
 void Compilation::writeText(llvm::StringRef name, llvm::StringRef text) {
@@ -265,7 +264,8 @@ void Compilation::buildManifest(const std::vector<plan::Kernel> &kernels) {
 
 void Compilation::generateForCpu() {
   CpuTarget target = resolveCpuTarget(options.cpu);
-  if (options.pipeline.activations == "f16" && !target.has("f16c"))
+  if (options.pipeline.precision == targetir::Precision::F16 &&
+      !target.has("f16c"))
     throw Error(ExitStatus::Usage,
                 "--precision=f16 needs a processor that converts f16 (F16C), "
                 "which " +
@@ -313,7 +313,7 @@ void Compilation::generateForCuda() {
     return;
   plan::Target *target = manifest.mutable_target();
   target->set_kind(plan::Target::CUDA);
-  if (options.tf32)
+  if (options.pipeline.precision == targetir::Precision::TF32)
     target->set_math(plan::Target::TF32);
   if (options.deterministic)
     target->set_deterministic(true);

@@ -22,7 +22,6 @@ struct CompileOptions {
   TargetKind target = TargetKind::Cpu;
   std::string cpu = "native";
   std::string gpuArch = "native"; ///< see resolveGpuArchs
-  bool tf32 = false;              ///< CUDA: products may round to TF32
   bool deterministic = false;     ///< CUDA: only vendor engines that repeat
   bool kernelCache = true;        ///< keep compiled CUDA kernels between runs
   std::string weights;    ///< recorded in a training plan, embedded otherwise

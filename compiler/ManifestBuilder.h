@@ -53,17 +53,18 @@ private:
   void addProgram(planir::ProgramOp program, const prototxt::NetRecord *record);
   void addLayers(planir::ProgramOp program, const prototxt::NetRecord &record,
                  plan::Program &out);
-  unsigned buffer(llvm::StringRef name, llvm::StringRef arena, uint64_t offset,
-                  mlir::MemRefType type, int program);
+  unsigned buffer(llvm::StringRef name, planir::ArenaKind arena,
+                  uint64_t offset, mlir::MemRefType type, int program);
 
   mlir::ModuleOp module;
   mlir::SymbolTable symbols;
   const std::vector<plan::Kernel> &kernels;
   plan::Manifest manifest;
-  llvm::StringMap<unsigned> arenas;
+  std::map<planir::ArenaKind, unsigned> arenas;
   llvm::StringMap<unsigned> kernelIndex;
-  std::map<std::tuple<std::string, uint64_t, std::string, const void *, int>,
-           unsigned>
+  std::map<
+      std::tuple<planir::ArenaKind, uint64_t, std::string, const void *, int>,
+      unsigned>
       known;
   int currentProgram = -1;
 };

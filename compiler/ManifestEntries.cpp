@@ -66,27 +66,37 @@ struct KeepEntry : ManifestInterface::ExternalModel<KeepEntry, KeepOp> {
   void addToManifest(Operation *op, ManifestBuilder &builder,
                      plan::Program &program) const {
     auto keep = cast<KeepOp>(op);
-    StringRef what = keep.getWhat();
-    if (what == "top" || what == "bottom_diff")
-      return addDebugBuffer(keep, builder, program);
-    plan::NamedBuffer *to = what == "data"    ? program.add_blobs()
-                            : what == "count" ? program.add_item_counts()
-                                              : program.add_blob_gradients();
-    to->set_name(keep.getName().str());
+    plan::NamedBuffer *to = listOf(keep.getWhat(), program).Add();
+    to->set_name(keep.getBlob().str());
     to->set_buffer_index(builder.buffer(keep.getBuffer()));
   }
 
-  /// A value that debug_info shows; its name is LAYER/INDEX.
-  static void addDebugBuffer(KeepOp keep, ManifestBuilder &builder,
-                             plan::Program &program) {
-    auto [layer, index] = keep.getName().split('/');
-    plan::Layer *to = program.mutable_layers(std::stoi(layer.str()));
-    if (keep.getWhat() == "top") {
+  static google::protobuf::RepeatedPtrField<plan::NamedBuffer> &
+  listOf(BlobValue what, plan::Program &program) {
+    switch (what) {
+    case BlobValue::Data:
+      return *program.mutable_blobs();
+    case BlobValue::Diff:
+      return *program.mutable_blob_gradients();
+    case BlobValue::Count:
+      return *program.mutable_item_counts();
+    }
+    llvm_unreachable("not a value of a blob");
+  }
+};
+
+struct KeepLayerEntry
+    : ManifestInterface::ExternalModel<KeepLayerEntry, KeepLayerOp> {
+  void addToManifest(Operation *op, ManifestBuilder &builder,
+                     plan::Program &program) const {
+    auto keep = cast<KeepLayerOp>(op);
+    plan::Layer *to = program.mutable_layers(keep.getLayer());
+    if (keep.getWhat() == LayerValue::Top) {
       to->add_top_buffer_indices(builder.buffer(keep.getBuffer()));
       return;
     }
     plan::Layer::BottomGradient *gradient = to->add_bottom_gradients();
-    gradient->set_bottom(std::stoul(index.str()));
+    gradient->set_bottom(keep.getIndex());
     gradient->set_buffer_index(builder.buffer(keep.getBuffer()));
   }
 };
@@ -114,6 +124,7 @@ void brew::compiler::attachEdgeEntries(MLIRContext &context) {
   SeedOp::attachInterface<SeedEntry>(context);
   OutputOp::attachInterface<OutputEntry>(context);
   KeepOp::attachInterface<KeepEntry>(context);
+  KeepLayerOp::attachInterface<KeepLayerEntry>(context);
   CheckLabelsOp::attachInterface<CheckEntry>(context);
 }
 

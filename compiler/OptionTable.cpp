@@ -73,9 +73,8 @@ bool flagOf(Text value) { return value == "true" || value == "1"; }
 
 void applyPrecision(Options &options, Text value) {
   options.import.f64 = value == "f64";
-  options.tf32 = value == "tf32";
-  if (value == "bf16" || value == "f16")
-    options.pipeline.activations = value;
+  options.pipeline.precision =
+      targetir::symbolizePrecision(value).value_or(targetir::Precision::F32);
 }
 
 /// A row, which its methods complete.
@@ -165,7 +164,9 @@ const std::vector<OptionRow> &optionTable() {
                   {"nchw", "channels before pixels"},
                   {"nhwc", "channels last"}})
           .calledA("layout")
-          .by([](Options &o, Text v) { o.pipeline.layout = v; }),
+          .by([](Options &o, Text v) {
+            o.pipeline.layout = *targetir::symbolizeBlobLayout(v);
+          }),
       row("level", Kind::Integer, "NetState level")
           .shows("N")
           .by([](Options &o, Text v) {

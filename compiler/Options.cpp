@@ -130,12 +130,12 @@ CompileOptions OptionSet::finish() const {
     compiler::addHostLayer(options, type);
   PipelineOptions &pipeline = options.pipeline;
   const bool cuda = pipeline.cuda;
-  const bool isHalf = pipeline.activations == "f16";
+  const bool isHalf = pipeline.precision == targetir::Precision::F16;
   if (!cuda && (isGiven("gpu-arch") || isGiven("no-kernel-cache")))
     usage("--gpu-arch and --no-kernel-cache are for --target cuda");
   if (cuda && isGiven("cpu"))
     usage("--cpu is for --target cpu");
-  if (!cuda && options.tf32)
+  if (!cuda && pipeline.precision == targetir::Precision::TF32)
     usage("--precision=tf32 is for --target cuda");
   if (!isHalf && (isGiven("loss-scale") || isGiven("loss-scale-window")))
     usage("--loss-scale and --loss-scale-window are for --precision=f16");

@@ -99,16 +99,14 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     target.bf16 = options.bf16Products;
     pm.addPass(createAttachTarget(target));
     pm.addPass(createFuseEpilogue());
-    if (!options.activations.empty()) {
+    if (targetir::isNarrow(options.precision)) {
       LowerPrecisionOptions precision;
-      precision.type = options.activations;
+      precision.type = options.precision;
       pm.addPass(createLowerPrecision(precision));
     }
     AssignLayoutOptions layout;
     layout.layout = options.layout;
-    layout.precision = !options.activations.empty() ? options.activations
-                       : options.tf32               ? "tf32"
-                                                    : "f32";
+    layout.precision = options.precision;
     layout.noLibrary = words(options.noLibrary);
     pm.addPass(createAssignLayout(layout));
     BuildGradientProgramsOptions gradients;

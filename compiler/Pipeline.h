@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "dialects/Target/Choices.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Pass/PassManager.h"
@@ -32,7 +34,7 @@ struct PipelineOptions {
   int64_t batch = 0;                    ///< 0: as the prototxt says
   /// Gradients of recurrent layers' exposed states, which Caffe drops.
   bool exactHiddenGradients = false;
-  std::string layout = "auto";
+  targetir::BlobLayout layout = targetir::BlobLayout::Auto;
   bool cuda = false; ///< for a GPU instead of the CPU
   /// CUDA: the architectures, the one that decides first (see
   /// brew-attach-target); CPU: width of its vectors, and whether its library
@@ -40,10 +42,9 @@ struct PipelineOptions {
   std::vector<std::string> gpuArchs;
   int64_t vectorBits = 512;
   bool bf16Products = false;
-  bool tf32 = false; ///< CUDA: products in full precision may round to TF32
-  /// Type of activations and their gradients, "bf16" or "f16"; empty for that
-  /// of parameters.
-  std::string activations;
+  /// Of activations, their gradients and products. With TF32 (CUDA) only
+  /// products round; parameters are never narrow.
+  targetir::Precision precision = targetir::Precision::F32;
   /// What losses are multiplied by at first (0: not at all), and iterations
   /// after which that is doubled (0: never).
   double lossScale = 0;

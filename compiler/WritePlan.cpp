@@ -10,13 +10,10 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 
-#include <google/protobuf/text_format.h>
-
 using namespace mlir;
 using namespace brew::planir;
 using brew::compiler::ManifestBuilder;
 namespace plan = brew::plan;
-namespace caffe = brew::caffe;
 
 /// FILE:LINE:COL of the first prototxt place in a location.
 std::string brew::compiler::placeOf(Location loc) {
@@ -51,7 +48,7 @@ static plan::DataType dataTypeOf(Type type) {
 
 void ManifestBuilder::addArenas() {
   for (auto arena : module.getOps<ArenaOp>()) {
-    arenas[arena.getSymName()] = manifest.arenas_size();
+    arenas[arena.getKind()] = manifest.arenas_size();
     plan::Arena *out = manifest.add_arenas();
     out->set_kind(static_cast<plan::ArenaKind>(arena.getKind()));
     out->set_size(arena.getSize());
@@ -66,17 +63,17 @@ void ManifestBuilder::addKernels() {
   }
 }
 
-unsigned ManifestBuilder::buffer(StringRef name, StringRef arena,
+unsigned ManifestBuilder::buffer(StringRef name, ArenaKind arena,
                                  uint64_t offset, MemRefType type,
                                  int program) {
-  auto key = std::tuple(arena.str(), offset, name.str(),
-                        type.getAsOpaquePointer(), program);
+  auto key =
+      std::tuple(arena, offset, name.str(), type.getAsOpaquePointer(), program);
   auto [it, isNew] = known.try_emplace(key, manifest.buffers_size());
   if (!isNew)
     return it->second;
   plan::Buffer *out = manifest.add_buffers();
   out->set_name(name.str());
-  out->set_arena_index(arenas.lookup(arena));
+  out->set_arena_index(arenas.at(arena));
   out->set_offset(offset);
   out->set_type(dataTypeOf(type.getElementType()));
   SmallVector<int64_t> strides;
@@ -98,8 +95,7 @@ unsigned ManifestBuilder::buffer(StringRef name, StringRef arena,
 
 unsigned ManifestBuilder::buffer(Value value) {
   auto op = value.getDefiningOp<BufferOp>();
-  auto arena = symbols.lookup<ArenaOp>(op.getArena());
-  bool transient = arena.getKind() == ArenaKind::Transient;
+  bool transient = op.getArena() == ArenaKind::Transient;
   unsigned index =
       buffer(op.getName(), op.getArena(), op.getOffset(),
              cast<MemRefType>(op.getType()), transient ? currentProgram : -1);
@@ -121,9 +117,10 @@ void ManifestBuilder::addCarried() {
     auto place = cast<ArrayAttr>(state.getValue());
     plan::NamedBuffer *out = manifest.add_carried();
     out->set_name(state.getName().str());
-    out->set_buffer_index(buffer(
-        state.getName(), "parameters", cast<IntegerAttr>(place[1]).getInt(),
-        cast<MemRefType>(cast<TypeAttr>(place[0]).getValue()), -1));
+    out->set_buffer_index(
+        buffer(state.getName(), ArenaKind::Parameters,
+               cast<IntegerAttr>(place[1]).getInt(),
+               cast<MemRefType>(cast<TypeAttr>(place[0]).getValue()), -1));
   }
 }
 
@@ -131,12 +128,13 @@ void ManifestBuilder::addParameters() {
   // By their place in the arena, which is their parameter's.
   llvm::DenseSet<uint64_t> gradients;
   module.walk([&](BufferOp buffer) {
-    if (buffer.getArena() == "gradients")
+    if (buffer.getArena() == ArenaKind::Gradients)
       gradients.insert(buffer.getOffset());
   });
   uint64_t slotSize = 0;
-  if (auto arena = symbols.lookup<ArenaOp>("parameters"))
-    slotSize = arena.getSize();
+  for (auto arena : module.getOps<ArenaOp>())
+    if (arena.getKind() == ArenaKind::Parameters)
+      slotSize = arena.getSize();
   for (auto param : module.getOps<ParamOp>()) {
     auto type = cast<MemRefType>(param.getType());
     std::string name = param.getSymName().str();
@@ -145,36 +143,30 @@ void ManifestBuilder::addParameters() {
     out->set_layer_type(param.getLayerType().str());
     out->set_index(param.getIndex());
     out->set_buffer_index(
-        buffer(name, "parameters", param.getOffset(), type, -1));
+        buffer(name, ArenaKind::Parameters, param.getOffset(), type, -1));
     if (gradients.contains(param.getOffset()) ||
-        (arenas.count("gradients") && !param.getLrMult().isZero()))
-      out->set_gradient_buffer_index(
-          buffer(name + ".gradient", "gradients", param.getOffset(), type, -1));
+        (arenas.count(ArenaKind::Gradients) && !param.getLrMult().isZero()))
+      out->set_gradient_buffer_index(buffer(name + ".gradient",
+                                            ArenaKind::Gradients,
+                                            param.getOffset(), type, -1));
     for (uint64_t slot = 0; slot < param.getStateSlots(); ++slot)
       out->add_state_buffer_indices(buffer(
-          name + ".history" + std::to_string(slot), "state",
+          name + ".history" + std::to_string(slot), ArenaKind::State,
           plan::stateOffset(slot, slotSize, param.getOffset()), type, -1));
     for (int64_t dim : param.getFileDims())
       out->add_file_dims(dim);
-    caffe::FillerParameter filler;
-    if (!google::protobuf::TextFormat::ParseFromString(param.getFiller().str(),
-                                                       &filler))
-      throw brew::Error(brew::ExitStatus::Bug,
-                        "parameter " + name + " has an unreadable filler");
-    out->set_filler(filler.SerializeAsString());
+    auto filler = param.getFiller();
+    out->set_filler(filler ? filler->getFiller().SerializeAsString() : "");
     out->set_lr_mult(param.getLrMult().convertToFloat());
     out->set_decay_mult(param.getDecayMult().convertToFloat());
     if (auto shared = param.getSharedName())
       out->set_shared_name(shared->str());
     if (auto sharers = param.getSharers())
-      for (auto [i, sharer] :
-           llvm::enumerate(sharers->getAsRange<StringAttr>())) {
-        auto [layer, index] = sharer.getValue().rsplit('/');
+      for (auto sharer : sharers->getAsRange<SharerAttr>()) {
         plan::Parameter::Sharer *other = out->add_sharers();
-        other->set_layer(layer.str());
-        if (auto types = param.getSharerTypes())
-          other->set_layer_type(cast<StringAttr>((*types)[i]).str());
-        other->set_index(std::stoul(index.str()));
+        other->set_layer(sharer.getLayer().str());
+        other->set_layer_type(sharer.getLayerType().str());
+        other->set_index(sharer.getIndex());
         for (int64_t dim : param.getFileDims())
           other->add_file_dims(dim);
       }

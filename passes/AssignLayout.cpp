@@ -17,6 +17,7 @@ namespace brew {
 
 using namespace mlir;
 using namespace brew::ir;
+using brew::targetir::BlobLayout;
 
 namespace {
 
@@ -26,8 +27,8 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
   using AssignLayoutBase::AssignLayoutBase;
 
   bool wantsChannelsLast() {
-    if (layout != "auto")
-      return layout == "nhwc";
+    if (layout != BlobLayout::Auto)
+      return layout == BlobLayout::NHWC;
     auto library = brew::targetir::libraryOf(getOperation());
     if (!library.getChannelsLast() && !library.gainsBy(precision))
       return false;
@@ -201,10 +202,6 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
   }
 
   void runOnOperation() override {
-    if (layout != "auto" && layout != "nchw" && layout != "nhwc") {
-      getOperation().emitError() << "unknown layout '" << layout << "'";
-      return signalPassFailure();
-    }
     if (wantsChannelsLast())
       for (auto program : getOperation().getOps<ProgramOp>())
         layOutBlobs(program);

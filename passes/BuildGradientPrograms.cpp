@@ -5,7 +5,6 @@
 #include "dialects/Target/TargetDialect.h"
 #include "passes/ParameterPlaces.h"
 #include "passes/Passes.h"
-#include "runtime/plan/Contract.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -51,17 +50,17 @@ struct BuildGradientPrograms
   }
 
 private:
-  OpBuilder beginProgram(StringRef name) {
+  OpBuilder beginProgram(ProgramRole role) {
     auto b = OpBuilder::atBlockEnd(getOperation().getBody());
     auto program =
-        ProgramOp::create(b, getOperation().getLoc(), name, Phase::Train,
-                          nullptr, nullptr, nullptr, false);
+        ProgramOp::create(b, getOperation().getLoc(), programName(role),
+                          Phase::Train, role, nullptr, nullptr, nullptr, false);
     b.createBlock(&program.getBody());
     return b;
   }
 
   void buildAccumulate() {
-    OpBuilder b = beginProgram(brew::plan::programs::kAccumulate);
+    OpBuilder b = beginProgram(ProgramRole::Accumulate);
     Location loc = getOperation().getLoc();
     Nest nest(b, loc, type.getShape());
     nest.input(AllGradientsOp::create(b, loc, type, true), {0});
@@ -74,7 +73,7 @@ private:
   }
 
   void buildCollect() {
-    OpBuilder b = beginProgram(brew::plan::programs::kCollect);
+    OpBuilder b = beginProgram(ProgramRole::Collect);
     Location loc = getOperation().getLoc();
     Nest nest(b, loc, type.getShape());
     nest.input(AllGradientsOp::create(b, loc, type, true), {0});
@@ -90,7 +89,7 @@ private:
   }
 
   void buildClip() {
-    OpBuilder b = beginProgram(brew::plan::programs::kClip);
+    OpBuilder b = beginProgram(ProgramRole::Clip);
     Location loc = getOperation().getLoc();
     Value gradients = AllGradientsOp::create(b, loc, type, false);
     int64_t count = type.getDimSize(0);

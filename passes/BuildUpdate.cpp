@@ -74,9 +74,9 @@ struct BuildUpdate : brew::impl::BuildUpdateBase<BuildUpdate> {
     });
 
     auto b = OpBuilder::atBlockEnd(module.getBody());
-    auto program =
-        ProgramOp::create(b, module.getLoc(), brew::plan::programs::kUpdate,
-                          Phase::Train, nullptr, nullptr, nullptr, false);
+    auto program = ProgramOp::create(
+        b, module.getLoc(), programName(ProgramRole::Update), Phase::Train,
+        ProgramRole::Update, nullptr, nullptr, nullptr, false);
     b.createBlock(&program.getBody());
     SymbolTable symbols(module);
     llvm::DenseMap<SolverScalar, Value> scalars;

@@ -18,6 +18,8 @@ namespace brew {
 
 using namespace mlir;
 using namespace brew::ir;
+using brew::planir::BlobValue;
+using brew::planir::LayerValue;
 
 namespace {
 
@@ -261,12 +263,12 @@ InFlightDiagnostic Backward::refuseSeed(Location loc) {
 LogicalResult Backward::takeSeed(StringRef blob) {
   KeepOp pin;
   for (Operation *op : layers)
-    if (auto keep = dyn_cast<KeepOp>(op); keep && keep.getName() == blob) {
-      if (keep.getWhat() == "count")
+    if (auto keep = dyn_cast<KeepOp>(op); keep && keep.getBlob() == blob) {
+      if (keep.getWhat() == BlobValue::Count)
         return refuseSeed(keep.getLoc())
                << "--seed: the number of items of blob '" << blob
                << "' is only known at run time; reduce it first";
-      if (keep.getWhat() == "data")
+      if (keep.getWhat() == BlobValue::Data)
         pin = keep;
     }
   if (!pin)
@@ -333,7 +335,7 @@ Value Backward::restingGradient(Operation *op, OpResult result) {
   float value = 0;
   auto weights = op->getAttrOfType<DenseF32ArrayAttr>("loss_weights");
   if (weights && llvm::all_of(result.getUsers(), [](Operation *user) {
-        return isa<OutputOp, KeepOp>(user);
+        return isa<OutputOp, KeepOp, KeepLayerOp>(user);
       }))
     value = weights[result.getResultNumber()];
   auto fill = FillOp::create(b, op->getLoc(), type, b.getF64FloatAttr(value));
@@ -361,7 +363,8 @@ void Backward::keepGradients(ArrayRef<std::string> keep) {
       gradient = gradient ? unscaled(gradient, op)
                           : restingGradient(op, cast<OpResult>(result));
       if (gradient)
-        KeepOp::create(b, op->getLoc(), gradient, "diff", name);
+        KeepOp::create(b, op->getLoc(), gradient, BlobValue::Diff,
+                       name.getValue());
     }
   }
 }
@@ -370,13 +373,14 @@ void Backward::keepGradients(ArrayRef<std::string> keep) {
 /// or goes where there is none.
 void Backward::keepBottomGradients() {
   for (Operation *op : layers) {
-    auto keep = dyn_cast<KeepOp>(op);
-    if (!keep || keep.getWhat() != "bottom_diff")
+    auto keep = dyn_cast<KeepLayerOp>(op);
+    if (!keep || keep.getWhat() != LayerValue::BottomDiff)
       continue;
     if (Value gradient = gradients.lookup(keep.getValue()))
-      KeepOp::create(b, keep.getLoc(),
-                     unscaled(gradient, keep.getValue().getDefiningOp()),
-                     keep.getWhatAttr(), keep.getNameAttr());
+      KeepLayerOp::create(b, keep.getLoc(),
+                          unscaled(gradient, keep.getValue().getDefiningOp()),
+                          LayerValue::BottomDiff, keep.getLayer(),
+                          keep.getIndex());
     keep.erase();
   }
 }

@@ -47,12 +47,17 @@ private:
 /// A name that a reader of reports recognises: the blob's, or the layer's.
 static std::string nameOf(Value value) {
   for (Operation *user : value.getUsers())
-    if (auto keep = dyn_cast<KeepOp>(user);
-        keep && keep.getWhat() != "top" && keep.getWhat() != "bottom_diff")
-      return (keep.getName() + (keep.getWhat() == "data"    ? ""
-                                : keep.getWhat() == "count" ? ".count"
-                                                            : ".diff"))
-          .str();
+    if (auto keep = dyn_cast<KeepOp>(user)) {
+      std::string blob = keep.getBlob().str();
+      switch (keep.getWhat()) {
+      case planir::BlobValue::Data:
+        return blob;
+      case planir::BlobValue::Count:
+        return blob + ".count";
+      case planir::BlobValue::Diff:
+        return blob + ".diff";
+      }
+    }
   Operation *op = value.getDefiningOp();
   if (auto seed = dyn_cast<SeedOp>(op))
     return (seed.getBlob() + ".seed").str();
@@ -100,7 +105,7 @@ Value PlanEmitter::buffer(Value value) {
   int64_t start = root.fixed ? root.fixed->offset : root.live.offset;
   auto buffer = planir::BufferOp::create(
       b, value.getLoc(), memrefOf(tensorOf(value)), name,
-      root.fixed ? root.fixed->arena : StringRef(kTransient),
+      root.fixed ? root.fixed->arena : planir::ArenaKind::Transient,
       start + place.offset * (tensorOf(value).getElementTypeBitWidth() / 8),
       live,
       // An earlier value in the same bytes may be overwritten in place.
@@ -211,7 +216,11 @@ LogicalResult PlanEmitter::emitSinks() {
                                output.getInnerAttr());
     else if (auto keep = dyn_cast<KeepOp>(op))
       planir::KeepOp::create(b, op.getLoc(), buffer(keep.getValue()),
-                             keep.getWhatAttr(), keep.getNameAttr());
+                             keep.getWhat(), keep.getBlob());
+    else if (auto keep = dyn_cast<KeepLayerOp>(op))
+      planir::KeepLayerOp::create(b, op.getLoc(), buffer(keep.getValue()),
+                                  keep.getWhat(), keep.getLayer(),
+                                  keep.getIndex());
     else if (auto check = dyn_cast<CheckLabelsOp>(op))
       planir::CheckLabelsOp::create(
           b, op.getLoc(), buffer(check.getStatus()), buffer(check.getLabels()),

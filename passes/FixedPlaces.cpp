@@ -7,25 +7,26 @@
 using namespace mlir;
 using namespace brew;
 using namespace brew::ir;
+using planir::ArenaKind;
 
 /// Sums over batches lie behind the solver's state, as zeros at first.
 Fixed FixedPlaces::allGradients(bool sums) const {
   if (sums)
-    return {kState, places.slots * places.size, "gradient sums"};
-  return {kGradients, 0, "gradients"};
+    return {ArenaKind::State, places.slots * places.size, "gradient sums"};
+  return {ArenaKind::Gradients, 0, "gradients"};
 }
 
 std::optional<Fixed> FixedPlaces::read(Operation *op) const {
   if (auto read = dyn_cast<ParamValueOp>(op))
-    return Fixed{kParameters,
+    return Fixed{ArenaKind::Parameters,
                  places.offsets.lookup(read.getParamAttr().getAttr()),
                  read.getParam().str()};
   if (auto read = dyn_cast<ParamGradientOp>(op))
-    return Fixed{kGradients,
+    return Fixed{ArenaKind::Gradients,
                  places.offsets.lookup(read.getParamAttr().getAttr()),
                  read.getParam().str() + ".gradient"};
   if (auto read = dyn_cast<ParamStateOp>(op))
-    return Fixed{kState,
+    return Fixed{ArenaKind::State,
                  static_cast<int64_t>(read.getSlot()) * places.size +
                      places.offsets.lookup(read.getParamAttr().getAttr()),
                  read.getParam().str() + ".history" +
@@ -33,7 +34,7 @@ std::optional<Fixed> FixedPlaces::read(Operation *op) const {
   if (auto read = dyn_cast<AllGradientsOp>(op))
     return allGradients(read.getSums());
   if (auto read = dyn_cast<SolverScalarOp>(op))
-    return Fixed{kScalars,
+    return Fixed{ArenaKind::Scalars,
                  static_cast<int64_t>(read.getScalar()) *
                      brew::kBufferAlignment,
                  stringifySolverScalar(read.getScalar()).str()};
@@ -43,15 +44,15 @@ std::optional<Fixed> FixedPlaces::read(Operation *op) const {
 
 std::optional<Fixed> FixedPlaces::stored(Operation *op) const {
   if (auto store = dyn_cast<StoreParamOp>(op))
-    return Fixed{kParameters,
+    return Fixed{ArenaKind::Parameters,
                  places.offsets.lookup(store.getParamAttr().getAttr()),
                  store.getParam().str()};
   if (auto store = dyn_cast<StoreGradientOp>(op))
-    return Fixed{kGradients,
+    return Fixed{ArenaKind::Gradients,
                  places.offsets.lookup(store.getParamAttr().getAttr()),
                  store.getParam().str() + ".gradient"};
   if (auto store = dyn_cast<StoreStateOp>(op))
-    return Fixed{kState,
+    return Fixed{ArenaKind::State,
                  static_cast<int64_t>(store.getSlot()) * places.size +
                      places.offsets.lookup(store.getParamAttr().getAttr()),
                  store.getParam().str() + ".history" +

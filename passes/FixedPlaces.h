@@ -9,16 +9,9 @@
 
 namespace brew {
 
-// Names of the arenas in a plan.
-inline constexpr llvm::StringLiteral kTransient = "transient";
-inline constexpr llvm::StringLiteral kParameters = "parameters";
-inline constexpr llvm::StringLiteral kGradients = "gradients";
-inline constexpr llvm::StringLiteral kState = "state";
-inline constexpr llvm::StringLiteral kScalars = "scalars";
-
 /// A place in one of the arenas that outlive programs.
 struct Fixed {
-  llvm::StringRef arena;
+  planir::ArenaKind arena;
   int64_t offset = 0; ///< in bytes
   std::string name;   ///< of a buffer there
 

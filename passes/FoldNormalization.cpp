@@ -13,7 +13,6 @@
 #include "dialects/Brew/layers/Elementwise.h"
 #include "dialects/Brew/layers/Normalization.h"
 #include "passes/Passes.h"
-#include "runtime/plan/Contract.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -102,8 +101,9 @@ void Folder::startPrepare() {
     return;
   OpBuilder outer(program);
   prepare =
-      ProgramOp::create(outer, program.getLoc(), brew::plan::programs::kPrepare,
-                        Phase::Test, nullptr, nullptr, nullptr, false);
+      ProgramOp::create(
+          outer, program.getLoc(), programName(ProgramRole::Prepare),
+          Phase::Test, ProgramRole::Prepare, nullptr, nullptr, nullptr, false);
   // What it computes are no blobs of the net.
   prepare.setBlobsAttr(outer.getDictionaryAttr({}));
   prepare.setParamsAttr(outer.getDictionaryAttr({}));
@@ -312,9 +312,10 @@ struct FoldNormalization
     : brew::impl::FoldNormalizationBase<FoldNormalization> {
   void runOnOperation() override {
     // Other programs share their parameters with one that changes them.
-    if (auto program = getOperation().lookupSymbol<ProgramOp>(
-            brew::plan::programs::kDeploy))
-      Folder(getOperation(), program).run();
+    SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
+    for (ProgramOp program : programs)
+      if (program.getRole() == ProgramRole::Deploy)
+        Folder(getOperation(), program).run();
   }
 };
 

@@ -14,6 +14,7 @@ namespace brew {
 
 using namespace mlir;
 using namespace brew::ir;
+using brew::planir::BlobValue;
 
 namespace {
 struct KeepBlobs : brew::impl::KeepBlobsBase<KeepBlobs> {
@@ -43,7 +44,7 @@ struct KeepBlobs : brew::impl::KeepBlobsBase<KeepBlobs> {
           found.insert(name);
         else if (!all && !isSeed)
           continue;
-        KeepOp::create(b, value.getLoc(), value, "data", name);
+        KeepOp::create(b, value.getLoc(), value, BlobValue::Data, name);
       }
     }
     for (StringRef name : seeds)

@@ -26,8 +26,8 @@ static FlatSymbolRefAttr symbolOf(OpBuilder &b, Location loc, StringRef name) {
         start, loc, b.getStringAttr(name),
         TypeAttr::get(RankedTensorType::get({}, b.getF32Type())),
         b.getStringAttr(kLayer), b.getI64IntegerAttr(0), DenseI64ArrayAttr(),
-        b.getStringAttr(""), b.getF32FloatAttr(0), b.getF32FloatAttr(0),
-        StringAttr(), ArrayAttr(), ArrayAttr(), UnitAttr(),
+        brew::planir::FillerAttr(), b.getF32FloatAttr(0), b.getF32FloatAttr(0),
+        StringAttr(), ArrayAttr(), UnitAttr(),
         b.getStringAttr(""));
     param->setAttr(brew::kCarriedAttr, b.getUnitAttr());
   }

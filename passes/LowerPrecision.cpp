@@ -26,6 +26,7 @@ namespace brew {
 
 using namespace mlir;
 using namespace brew::ir;
+using brew::targetir::Precision;
 
 namespace {
 
@@ -242,17 +243,13 @@ struct LowerPrecision : brew::impl::LowerPrecisionBase<LowerPrecision> {
 
   void runOnOperation() override {
     Builder b(&getContext());
-    FloatType narrow = type == "bf16"  ? FloatType(b.getBF16Type())
-                       : type == "f16" ? FloatType(b.getF16Type())
-                                       : FloatType();
-    if (!narrow) {
-      getOperation().emitError()
-          << "unknown type '" << type << "' (bf16 and f16 are known)";
-      return signalPassFailure();
-    }
+    const FloatType narrow = type == Precision::BF16
+                                 ? FloatType(b.getBF16Type())
+                                 : FloatType(b.getF16Type());
     for (auto param : getOperation().getOps<ParamOp>())
       if (!cast<ShapedType>(param.getType()).getElementType().isF32()) {
-        param.emitError() << "only f32 nets can be computed in " << type;
+        param.emitError() << "only f32 nets can be computed in "
+                          << brew::targetir::stringifyPrecision(type);
         return signalPassFailure();
       }
     const bool calls = brew::targetir::libraryOf(getOperation()).gainsBy(type);

@@ -1,6 +1,8 @@
 //===- Passes.h - The transformations between phases -------------*- C++ -*-===//
 #pragma once
 
+#include "dialects/Target/Choices.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

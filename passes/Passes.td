@@ -4,6 +4,15 @@
 
 include "mlir/Pass/PassBase.td"
 
+// The values that an option of an enumeration of dialects/Target/Choices.td has,
+// under the names that the enumeration gives them.
+class valuesOf<list<string> cases, string enumeration> {
+  string text = "::llvm::cl::values(" # !interleave(!foreach(each, cases,
+    "clEnumValN(::brew::targetir::" # enumeration # "::" # each #
+    ", ::brew::targetir::stringify" # enumeration # "(::brew::targetir::" #
+    enumeration # "::" # each # "), \"\")"), ", ") # ")";
+}
+
 //===----------------------------------------------------------------------===//
 // Phase graph
 //===----------------------------------------------------------------------===//
@@ -38,7 +47,7 @@ def TrackItems : Pass<"brew-track-items", "::mlir::ModuleOp"> {
     Such a blob has the shape of the most items there can be, and an i32 count
     (dialects/Brew/Items.h). Layers that combine items get `brew.mask_items` and
     `brew.average_items` around them; one that does not accept such a bottom is an
-    error. A `brew.keep "count"` goes with every output and pinned blob.
+    error. A `brew.keep count` goes with every output and pinned blob.
   }];
 }
 
@@ -176,7 +185,9 @@ def LowerPrecision : Pass<"brew-lower-precision", "::mlir::ModuleOp"> {
     such results, except that those of inner products by weights are f32.
   }];
   let options = [
-    Option<"type", "type", "std::string", "\"bf16\"", "bf16 or f16">];
+    Option<"type", "type", "::brew::targetir::Precision",
+      "::brew::targetir::Precision::BF16", "bf16 or f16",
+      valuesOf<["BF16", "F16"], "Precision">.text>];
   let dependentDialects = ["::brew::targetir::TargetDialect",
     "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
@@ -191,10 +202,12 @@ def AssignLayout : Pass<"brew-assign-layout", "::mlir::ModuleOp"> {
     no transposes; the weights of an inner product behind a channels-last blob
     are split into that blob's dimensions and laid out alike.
   }];
-  let options = [Option<"layout", "layout", "std::string", "\"auto\"",
-    "auto, nchw or nhwc">,
-    Option<"precision", "precision", "std::string", "\"f32\"",
-      "What products compute in: f32, tf32, bf16 or f16">,
+  let options = [Option<"layout", "layout", "::brew::targetir::BlobLayout",
+      "::brew::targetir::BlobLayout::Auto", "auto, nchw or nhwc",
+      valuesOf<["Auto", "NCHW", "NHWC"], "BlobLayout">.text>,
+    Option<"precision", "precision", "::brew::targetir::Precision",
+      "::brew::targetir::Precision::F32", "What products compute in",
+      valuesOf<["F32", "TF32", "BF16", "F16"], "Precision">.text>,
     ListOption<"noLibrary", "no-library", "std::string",
       "Groups of vendor calls not to use, or `all`">];
   let dependentDialects = ["::brew::targetir::TargetDialect"];

@@ -15,12 +15,8 @@ namespace brew {
 
 using namespace mlir;
 using namespace brew::ir;
-using brew::kGradients;
-using brew::kParameters;
-using brew::kScalars;
-using brew::kState;
-using brew::kTransient;
 namespace planir = brew::planir;
+using planir::ArenaKind;
 
 namespace {
 
@@ -48,29 +44,28 @@ struct PlanMemory : brew::impl::PlanMemoryBase<PlanMemory> {
           b, param.getLoc(), param.getSymName(),
           memrefOf(cast<RankedTensorType>(param.getType())),
           places.offsets.lookup(param.getSymNameAttr()), param.getLayer(),
-          param.getIndex(), *param.getFileDims(), param.getFiller(),
+          param.getIndex(), *param.getFileDims(), param.getFillerAttr(),
           param.getLrMultAttr().getValue(), param.getDecayMultAttr().getValue(),
           param.getSharedNameAttr(), param.getSharersAttr(),
-          param.getSharerTypesAttr(), param.getLayerType(),
+          param.getLayerType(),
           // Caffe keeps history for every learnable parameter.
           places.slots);
     }
     if (!carried.empty())
       module->setAttr(brew::kCarriedAttr, b.getDictionaryAttr(carried));
-    auto arena = [&](StringRef name, planir::ArenaKind kind, int64_t size) {
+    auto arena = [&](ArenaKind kind, int64_t size) {
       if (size)
-        planir::ArenaOp::create(b, module.getLoc(), name, kind, size);
+        planir::ArenaOp::create(b, module.getLoc(), kind, size);
     };
-    arena(kParameters, planir::ArenaKind::Parameters, places.size);
+    arena(ArenaKind::Parameters, places.size);
     bool gradients = false;
     module.walk([&](StoreGradientOp) { gradients = true; });
-    arena(kGradients, planir::ArenaKind::Gradients,
-          gradients ? places.size : 0);
+    arena(ArenaKind::Gradients, gradients ? places.size : 0);
     bool sums = false;
     module.walk([&](StoreAllGradientsOp store) { sums |= store.getSums(); });
-    arena(kState, planir::ArenaKind::State,
+    arena(ArenaKind::State,
           brew::plan::stateOffset(places.slots + sums, places.size, 0));
-    arena(kScalars, planir::ArenaKind::Scalars,
+    arena(ArenaKind::Scalars,
           learns ? brew::plan::scalarOffset(brew::plan::kScalarCount) : 0);
   }
 
@@ -82,11 +77,8 @@ struct PlanMemory : brew::impl::PlanMemoryBase<PlanMemory> {
     b.setInsertionPointToEnd(module.getBody());
     int64_t transient = 0;
     SmallVector<ProgramOp> programs(module.getOps<ProgramOp>());
-    // Kernels share the symbol table with programs and arenas.
+    // Kernels share the symbol table with programs.
     llvm::StringMap<int> kernelNames;
-    for (StringRef name :
-         {kTransient, kParameters, kGradients, kState, kScalars})
-      kernelNames[name] = 1;
     for (ProgramOp program : programs)
       kernelNames[program.getSymName()] = 1;
     brew::FixedPlaces fixed(places);
@@ -106,8 +98,8 @@ struct PlanMemory : brew::impl::PlanMemoryBase<PlanMemory> {
       param.erase();
     b.setInsertionPointToStart(module.getBody());
     if (transient)
-      planir::ArenaOp::create(b, module.getLoc(), kTransient,
-                              planir::ArenaKind::Transient, transient);
+      planir::ArenaOp::create(b, module.getLoc(), ArenaKind::Transient,
+                              transient);
   }
 };
 

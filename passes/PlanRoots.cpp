@@ -180,7 +180,7 @@ void PlanRoots::placeStores() {
     if (root.fixed && root.fixed->isAt(*place))
       continue; // written in place
     // What is read as well must keep its value until the last read.
-    bool readToo = place->arena != kGradients &&
+    bool readToo = place->arena != planir::ArenaKind::Gradients &&
                    llvm::any_of(roots, [&](const Root &other) {
                      return other.fixed && other.fixed->isAt(*place);
                    });

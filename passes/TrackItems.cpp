@@ -12,6 +12,7 @@ namespace brew {
 
 using namespace mlir;
 using namespace brew::ir;
+using brew::planir::BlobValue;
 
 namespace {
 struct TrackItems : brew::impl::TrackItemsBase<TrackItems> {
@@ -48,7 +49,8 @@ struct TrackItems : brew::impl::TrackItemsBase<TrackItems> {
     return success();
   }
 
-  /// The name of the blob that `value` is; what debug_info keeps does not tell.
+  /// The name of the blob that `value` is, which what debug_info keeps does not
+  /// tell.
   static StringAttr blobOf(Value value) {
     auto result = dyn_cast<OpResult>(value);
     auto tops = result ? result.getOwner()->getAttrOfType<ArrayAttr>("tops")
@@ -65,7 +67,8 @@ struct TrackItems : brew::impl::TrackItemsBase<TrackItems> {
     auto keep = [&](Value value, StringAttr blob) {
       if (Value count = blob ? counts.of(value) : Value())
         if (seen.insert(blob.getValue()).second)
-          KeepOp::create(b, value.getLoc(), count, "count", blob);
+          KeepOp::create(b, value.getLoc(), count, BlobValue::Count,
+                         blob.getValue());
     };
     SmallVector<Operation *> ops;
     for (Operation &op : program.getBody().front())
@@ -74,9 +77,9 @@ struct TrackItems : brew::impl::TrackItemsBase<TrackItems> {
       if (auto output = dyn_cast<OutputOp>(op))
         keep(output.getValue(), output.getBlobAttr());
       else if (auto kept = dyn_cast<KeepOp>(op))
-        keep(kept.getValue(), kept.getWhat() == "data"
-                                  ? kept.getNameAttr()
-                                  : blobOf(kept.getValue()));
+        keep(kept.getValue(), kept.getBlobAttr());
+      else if (auto kept = dyn_cast<KeepLayerOp>(op))
+        keep(kept.getValue(), blobOf(kept.getValue()));
     }
   }
 

@@ -136,9 +136,9 @@ struct UnrollRecurrent : brew::impl::UnrollRecurrentBase<UnrollRecurrent> {
     auto param = ParamOp::create(
         module, op->getLoc(), StringAttr::get(b.getContext(), name),
         TypeAttr::get(type), op->getAttrOfType<StringAttr>("layer"),
-        b.getI64IntegerAttr(number), DenseI64ArrayAttr(), b.getStringAttr(""),
-        b.getF32FloatAttr(0), b.getF32FloatAttr(0), StringAttr(), ArrayAttr(),
-        ArrayAttr(), UnitAttr(), b.getStringAttr(""));
+        b.getI64IntegerAttr(number), DenseI64ArrayAttr(),
+        brew::planir::FillerAttr(), b.getF32FloatAttr(0), b.getF32FloatAttr(0),
+        StringAttr(), ArrayAttr(), UnitAttr(), b.getStringAttr(""));
     param->setAttr(brew::kCarriedAttr, b.getUnitAttr());
     return ParamValueOp::create(b, op->getLoc(), type,
                                 FlatSymbolRefAttr::get(b.getContext(), name));

@@ -74,12 +74,16 @@ struct VerifyGraph : brew::impl::VerifyGraphBase<VerifyGraph> {
   /// update, what has a gradient has one.
   LogicalResult checkLearning() {
     SymbolTable symbols(getOperation());
-    auto update = symbols.lookup<ProgramOp>("update");
+    bool hasUpdate = false;
     llvm::DenseSet<StringAttr> updated;
-    if (update)
-      update.walk([&](StoreParamOp store) {
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      if (program.getRole() != ProgramRole::Update)
+        continue;
+      hasUpdate = true;
+      program.walk([&](StoreParamOp store) {
         updated.insert(store.getParamAttr().getAttr());
       });
+    }
     for (auto program : getOperation().getOps<ProgramOp>()) {
       if (!program.getDifferentiate())
         continue;
@@ -96,7 +100,7 @@ struct VerifyGraph : brew::impl::VerifyGraphBase<VerifyGraph> {
         if (!param.getLrMult().isZero() && !stored.contains(name))
           return read.emitError("phase graph: parameter ")
                  << read.getParamAttr() << " learns, and has no gradient";
-        if (update && stored.contains(name) && !updated.contains(name))
+        if (hasUpdate && stored.contains(name) && !updated.contains(name))
           return read.emitError("phase graph: parameter ")
                  << read.getParamAttr() << " has a gradient, and no update";
       }

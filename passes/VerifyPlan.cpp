@@ -5,6 +5,8 @@
 #include "passes/PlanParts.h"
 #include "passes/Passes.h"
 
+#include <map>
+
 namespace brew {
 #define GEN_PASS_DEF_VERIFYPLAN
 #include "passes/Passes.h.inc"
@@ -17,11 +19,13 @@ using brew::overlap;
 
 namespace {
 
+using Arenas = std::map<ArenaKind, ArenaOp>;
+
 /// Replays one program.
 class Replay {
 public:
-  Replay(ProgramOp program, SymbolTable &symbols)
-      : program(program), symbols(symbols) {}
+  Replay(ProgramOp program, const Arenas &arenas)
+      : program(program), arenas(arenas) {}
 
   LogicalResult run() {
     // The caller may have written seeds before the first step.
@@ -36,9 +40,10 @@ public:
 
 private:
   LogicalResult checkBounds(BufferOp buffer) {
-    auto arena = symbols.lookup<ArenaOp>(buffer.getArena());
-    if (!arena)
+    auto found = arenas.find(buffer.getArena());
+    if (found == arenas.end())
       return buffer.emitError("arena does not exist");
+    ArenaOp arena = found->second;
     int64_t extent = extentOf(cast<MemRefType>(buffer.getType()));
     int64_t offset = buffer.getOffset();
     if (extent < 0 || offset < 0 ||
@@ -169,7 +174,7 @@ private:
       return failure();
     for (Operation &op : program.getBody().front()) {
       auto keep = dyn_cast<KeepOp>(op);
-      if (isa<OutputOp>(op) || (keep && keep.getWhat() == "data"))
+      if (isa<OutputOp>(op) || (keep && keep.getWhat() == BlobValue::Data))
         if (failed(read(seed, op.getOperand(0))))
           return failure();
     }
@@ -177,16 +182,22 @@ private:
   }
 
   ProgramOp program;
-  SymbolTable &symbols;
+  const Arenas &arenas;
   SmallVector<BufferOp> written;
   SmallVector<BufferOp> kept;
 };
 
 struct VerifyPlan : brew::impl::VerifyPlanBase<VerifyPlan> {
   void runOnOperation() override {
-    SymbolTable symbols(getOperation());
+    Arenas arenas;
+    for (auto arena : getOperation().getOps<ArenaOp>())
+      if (!arenas.try_emplace(arena.getKind(), arena).second) {
+        arena.emitError("there is another arena '")
+            << stringifyArenaKind(arena.getKind()) << "'";
+        return signalPassFailure();
+      }
     for (auto program : getOperation().getOps<ProgramOp>())
-      if (failed(Replay(program, symbols).run()))
+      if (failed(Replay(program, arenas).run()))
         return signalPassFailure();
   }
 };

@@ -5,6 +5,7 @@
 #include "dialects/Brew/layers/LayerGroup.h"
 #include "dialects/PartType.h"
 #include "dialects/Plan/PlanDialect.h"
+#include "runtime/plan/Contract.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -143,6 +144,42 @@ InFlightDiagnostic brew::ir::layerError(Operation *op) {
 //===----------------------------------------------------------------------===//
 // Structural operations
 //===----------------------------------------------------------------------===//
+
+std::string brew::ir::programName(ProgramRole role, int test) {
+  namespace programs = brew::plan::programs;
+  switch (role) {
+  case ProgramRole::Main:
+    return programs::kMain;
+  case ProgramRole::ForwardBackward:
+    return programs::kForwardBackward;
+  case ProgramRole::Test:
+    return programs::test(test);
+  case ProgramRole::Deploy:
+    return programs::kDeploy;
+  case ProgramRole::Prepare:
+    return programs::kPrepare;
+  case ProgramRole::Update:
+    return programs::kUpdate;
+  case ProgramRole::Accumulate:
+    return programs::kAccumulate;
+  case ProgramRole::Collect:
+    return programs::kCollect;
+  case ProgramRole::Clip:
+    return programs::kClip;
+  }
+  llvm_unreachable("a program without a role");
+}
+
+LogicalResult ProgramOp::verify() {
+  const ProgramRole role = getRole();
+  if (role == ProgramRole::Main)
+    return success();
+  const int test = brew::plan::programs::testNumber(getSymName());
+  if (role == ProgramRole::Test ? test < 0 : getSymName() != programName(role))
+    return emitOpError("of role '")
+           << stringifyProgramRole(role) << "' has another name";
+  return success();
+}
 
 LogicalResult ReinterpretOp::verify() {
   auto from = dyn_cast<RankedTensorType>(getX().getType());

@@ -70,6 +70,10 @@ inline mlir::Type elementOf(mlir::Value v) {
 /// Elements of a static shape.
 int64_t countOf(llvm::ArrayRef<int64_t> shape);
 
+/// The name of the program in a module that has this role; of several tests
+/// that of number `test`. Main programs may have any other name too.
+std::string programName(ProgramRole role, int test = 0);
+
 /// Starts a diagnostic at `op` with Caffe's words: layer 'NAME' (TYPE): ...
 mlir::InFlightDiagnostic layerError(mlir::Operation *op);
 

@@ -8,6 +8,18 @@ def Brew_Phase : Brew_I32Enum<"Phase", "Caffe's net phase", [
   I32EnumAttrCase<"Train", 0, "train">, I32EnumAttrCase<"Test", 1, "test">]>;
 def Brew_PhaseAttr : Brew_EnumAttr<Brew_Phase, "phase">;
 
+def Brew_ProgramRole : Brew_I32Enum<"ProgramRole", "What a program is for", [
+  I32EnumAttrCase<"Main", 0, "main">,
+  I32EnumAttrCase<"ForwardBackward", 1, "forward_backward">,
+  I32EnumAttrCase<"Test", 2, "test">,
+  I32EnumAttrCase<"Deploy", 3, "deploy">,
+  I32EnumAttrCase<"Prepare", 4, "prepare">,
+  I32EnumAttrCase<"Update", 5, "update">,
+  I32EnumAttrCase<"Accumulate", 6, "accumulate">,
+  I32EnumAttrCase<"Collect", 7, "collect">,
+  I32EnumAttrCase<"Clip", 8, "clip">]>;
+def Brew_ProgramRoleAttr : Brew_EnumAttr<Brew_ProgramRole, "program_role">;
+
 def Brew_EltwiseKind : Brew_I32Enum<"EltwiseKind", "EltwiseParameter.EltwiseOp", [
   I32EnumAttrCase<"Prod", 0, "prod">, I32EnumAttrCase<"Sum", 1, "sum">,
   I32EnumAttrCase<"Max", 2, "max">]>;

@@ -4,6 +4,7 @@
 
 include "dialects/Brew/BrewEnums.td"
 include "dialects/Brew/BrewInterfaces.td"
+include "dialects/Plan/PlanBase.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -13,17 +14,19 @@ def Brew_ProgramOp : Brew_Op<"program",
     [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock, NoRegionArguments]> {
   let summary = "A step list the runtime can execute";
   let description = [{
-    One of `forward_backward`, `update`, `test_N`, `deploy`, `prepare` or `main`.
-    `blobs` records name and shape of every blob of the net, `params` the shapes of
+    What it is for is its `role`. Any but `main`, the program of a bare net, gives it
+    its name (programName). `blobs` records name and shape of every blob of the net, `params` the shapes of
     each layer's parameters, and `caffe_bytes` the size of the blobs' data and
     gradients; shape inference sets them.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Brew_PhaseAttr:$phase,
+    DefaultValuedAttr<Brew_ProgramRoleAttr, "ProgramRole::Main">:$role,
     OptionalAttr<DictionaryAttr>:$blobs, OptionalAttr<DictionaryAttr>:$params,
     OptionalAttr<I64Attr>:$caffe_bytes, UnitAttr:$differentiate);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat =
-    "$sym_name $phase (`differentiate` $differentiate^)? attr-dict-with-keyword $body";
+    "$sym_name $phase (`role` $role^)? (`differentiate` $differentiate^)? attr-dict-with-keyword $body";
+  let hasVerifier = 1;
 }
 
 def Brew_ParamOp : Brew_Op<"param", [Symbol]> {
@@ -31,18 +34,18 @@ def Brew_ParamOp : Brew_Op<"param", [Symbol]> {
   let description = [{
     `type` is the shape and layout in memory; `file_dims`, set by shape inference,
     the shape in weight files, whose row-major order is that of `type`'s logical
-    dimensions. `sharers` lists further "LAYER/INDEX" users of the blob. Weight files record
-    `layer_type` and `sharer_types`, the layers' Caffe types.
-    A parameter with lr_mult 0 has no gradient. `filler` is a FillerParameter in
-    text form.
+    dimensions. `sharers` lists further users of the blob. Weight files record `layer_type`,
+    the layer's Caffe type.
+    A parameter with lr_mult 0 has no gradient. One without `filler` starts as Caffe's
+    default one makes it, or from what programs store.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type,
     StrAttr:$layer, I64Attr:$index,
-    OptionalAttr<DenseI64ArrayAttr>:$file_dims, DefaultValuedStrAttr<StrAttr, "">:$filler,
+    OptionalAttr<DenseI64ArrayAttr>:$file_dims, OptionalAttr<Plan_FillerAttr>:$filler,
     DefaultValuedAttr<F32Attr, "1.0f">:$lr_mult,
     DefaultValuedAttr<F32Attr, "1.0f">:$decay_mult,
-    OptionalAttr<StrAttr>:$shared_name, OptionalAttr<StrArrayAttr>:$sharers,
-    OptionalAttr<StrArrayAttr>:$sharer_types, UnitAttr:$permissive,
+    OptionalAttr<StrAttr>:$shared_name, OptionalAttr<Plan_SharerArrayAttr>:$sharers,
+    UnitAttr:$permissive,
     DefaultValuedStrAttr<StrAttr, "">:$layer_type);
   let assemblyFormat = "$sym_name `:` $type attr-dict";
 }
@@ -101,14 +104,20 @@ def Brew_OutputOp : Brew_Op<"output", [Brew_Sink, Brew_Strided]> {
 }
 
 def Brew_KeepOp : Brew_Op<"keep", [Brew_Sink, Brew_Strided]> {
-  let summary = "Pins a value so that it can be read after the run";
+  let summary = "Pins what a blob holds so that it can be read after the run";
+  let arguments = (ins AnyTensor:$value, Plan_BlobValueAttr:$what, StrAttr:$blob);
+  let assemblyFormat = "$what $blob `,` $value attr-dict `:` type($value)";
+}
+
+def Brew_KeepLayerOp : Brew_Op<"keep_layer", [Brew_Sink, Brew_Strided]> {
+  let summary = "Pins what debug_info shows of a layer";
   let description = [{
-    `what` is "data", "diff" or "param_diff"; `name` the blob, or LAYER/INDEX. For
-    debug_info it is "top" or "bottom_diff", and `name` LAYER/INDEX with the position
-    of the layer in the net's record.
+    `layer` is the layer's position in the net's record, `index` that of the top or
+    bottom in the layer.
   }];
-  let arguments = (ins AnyTensor:$value, StrAttr:$what, StrAttr:$name);
-  let assemblyFormat = "$what $name `,` $value attr-dict `:` type($value)";
+  let arguments = (ins AnyTensor:$value, Plan_LayerValueAttr:$what, I64Attr:$layer,
+    I64Attr:$index);
+  let assemblyFormat = "$what $layer `[` $index `]` `,` $value attr-dict `:` type($value)";
 }
 
 def Brew_CheckLabelsOp : Brew_Op<"check_labels", [Brew_Sink]> {

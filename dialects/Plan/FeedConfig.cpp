@@ -1,5 +1,5 @@
 //===- FeedConfig.cpp - Settings of layers that bring data in -------------===//
-#include "dialects/Plan/FeedConfigStorage.h"
+#include "dialects/Plan/MessageStorage.h"
 #include "dialects/Plan/PlanDialect.h"
 
 #include <google/protobuf/io/tokenizer.h>
@@ -8,7 +8,6 @@
 using namespace mlir;
 namespace caffe = brew::caffe;
 using namespace brew::planir;
-using brew::planir::detail::FeedConfigAttrStorage;
 
 /// Keeps the text parser from printing; who verifies reports.
 namespace {
@@ -17,27 +16,18 @@ struct SilentCollector : google::protobuf::io::ErrorCollector {
 };
 } // namespace
 
-static bool parseText(StringRef text, caffe::LayerParameter &layer) {
+bool detail::parseMessage(StringRef text, google::protobuf::Message &message) {
   google::protobuf::TextFormat::Parser parser;
   SilentCollector silent;
   parser.RecordErrorsTo(&silent);
-  return parser.ParseFromString(text.str(), &layer);
-}
-
-FeedConfigAttrStorage *
-FeedConfigAttrStorage::construct(AttributeStorageAllocator &allocator,
-                                 const KeyTy &key) {
-  auto *storage = new (allocator.allocate<FeedConfigAttrStorage>())
-      FeedConfigAttrStorage(allocator.copyInto(key));
-  parseText(key, storage->layer);
-  return storage;
+  return parser.ParseFromString(text.str(), &message);
 }
 
 LogicalResult
 FeedConfigAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        StringRef text) {
   caffe::LayerParameter layer;
-  if (!parseText(text, layer))
+  if (!detail::parseMessage(text, layer))
     return emitError() << "a feed's configuration is no LayerParameter";
   return success();
 }
@@ -50,7 +40,7 @@ FeedConfigAttr FeedConfigAttr::get(MLIRContext *context,
 StringRef FeedConfigAttr::getText() const { return getImpl()->text; }
 
 const brew::caffe::LayerParameter &FeedConfigAttr::getLayer() const {
-  return getImpl()->layer;
+  return getImpl()->message;
 }
 
 static constexpr llvm::StringLiteral kConfig = "config";

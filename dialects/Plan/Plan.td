@@ -8,15 +8,6 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 include "dialects/Plan/PlanBase.td"
 include "dialects/Plan/PlanInterfaces.td"
 
-// Numbered as brew.plan.ArenaKind in plan.proto.
-def Plan_ArenaKind : Plan_I32Enum<"ArenaKind", "What an arena holds", [
-  I32EnumAttrCase<"Transient", 1, "transient">,
-  I32EnumAttrCase<"Parameters", 2, "parameters">,
-  I32EnumAttrCase<"Gradients", 3, "gradients">,
-  I32EnumAttrCase<"State", 4, "state">,
-  I32EnumAttrCase<"Scalars", 5, "scalars">]>;
-def Plan_ArenaKindAttr : Plan_EnumAttr<Plan_ArenaKind, "arena_kind">;
-
 // Numbered as brew.plan.Direction.
 def Plan_Direction : Plan_I32Enum<"Direction", "Which of a call's three computations", [
   I32EnumAttrCase<"Forward", 1, "forward">,
@@ -32,10 +23,11 @@ defvar ReachesHost = MemoryEffects<[MemWrite<Plan_Host>]>;
 class Plan_Op<string mnemonic, list<Trait> traits = []>
     : Op<Plan_Dialect, mnemonic, traits>;
 
-def Plan_ArenaOp : Plan_Op<"arena", [Symbol]> {
+def Plan_ArenaOp : Plan_Op<"arena"> {
   let summary = "A slab of memory; its size in bytes";
-  let arguments = (ins SymbolNameAttr:$sym_name, Plan_ArenaKindAttr:$kind, I64Attr:$size);
-  let assemblyFormat = "$sym_name $kind `size` $size attr-dict";
+  let description = "A module has one of each kind at most.";
+  let arguments = (ins Plan_ArenaKindAttr:$kind, I64Attr:$size);
+  let assemblyFormat = "$kind `size` $size attr-dict";
 }
 
 def Plan_ProgramOp : Plan_Op<"program",
@@ -61,7 +53,7 @@ def Plan_BufferOp : Plan_Op<"buffer", [Pure]> {
     blob. `live` is the first and last step (0-based) at which its bytes hold a value,
     absent for arenas that outlive programs.
   }];
-  let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$arena, I64Attr:$offset,
+  let arguments = (ins StrAttr:$name, Plan_ArenaKindAttr:$arena, I64Attr:$offset,
     OptionalAttr<DenseI64ArrayAttr>:$live, UnitAttr:$pinned);
   let results = (outs AnyMemRef:$memref);
   let assemblyFormat = "$name $arena `[` $offset `]` (`live` $live^)? (`pinned` $pinned^)? attr-dict `:` type($memref)";
@@ -177,10 +169,17 @@ def Plan_OutputOp : Plan_Op<"output", [ReachesHost]> {
 }
 
 def Plan_KeepOp : Plan_Op<"keep", [ReachesHost]> {
-  let summary = "A buffer that can be read by name after a run";
-  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, StrAttr:$what,
-    StrAttr:$name);
-  let assemblyFormat = "$what $name `,` $buffer attr-dict `:` type($buffer)";
+  let summary = "A buffer that can be read by its blob's name after a run";
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, Plan_BlobValueAttr:$what,
+    StrAttr:$blob);
+  let assemblyFormat = "$what $blob `,` $buffer attr-dict `:` type($buffer)";
+}
+
+def Plan_KeepLayerOp : Plan_Op<"keep_layer", [ReachesHost]> {
+  let summary = "A buffer that debug_info shows; see brew.keep_layer";
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$buffer, Plan_LayerValueAttr:$what,
+    I64Attr:$layer, I64Attr:$index);
+  let assemblyFormat = "$what $layer `[` $index `]` `,` $buffer attr-dict `:` type($buffer)";
 }
 
 def Plan_CheckLabelsOp : Plan_Op<"check_labels", [ReachesHost]> {
@@ -196,9 +195,10 @@ def Plan_ParamOp : Plan_Op<"param", [Symbol]> {
   let description = "Offsets are into the parameter arena; gradients and state "
     "slots lie at the same offset of theirs.";
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type, I64Attr:$offset,
-    StrAttr:$layer, I64Attr:$index, DenseI64ArrayAttr:$file_dims, StrAttr:$filler,
+    StrAttr:$layer, I64Attr:$index, DenseI64ArrayAttr:$file_dims,
+    OptionalAttr<Plan_FillerAttr>:$filler,
     F32Attr:$lr_mult, F32Attr:$decay_mult, OptionalAttr<StrAttr>:$shared_name,
-    OptionalAttr<StrArrayAttr>:$sharers, OptionalAttr<StrArrayAttr>:$sharer_types,
+    OptionalAttr<Plan_SharerArrayAttr>:$sharers,
     StrAttr:$layer_type, I64Attr:$state_slots);
   let assemblyFormat = "$sym_name `[` $offset `]` `:` $type attr-dict";
 }

@@ -7,10 +7,12 @@
 #include "mlir/IR/OpImplementation.h"
 
 namespace brew::caffe {
+class FillerParameter;
 class LayerParameter;
 } // namespace brew::caffe
 namespace brew::planir::detail {
 struct FeedConfigAttrStorage;
+struct FillerAttrStorage;
 } // namespace brew::planir::detail
 
 #include "dialects/Plan/PlanEnums.h.inc"

@@ -28,6 +28,58 @@ class Plan_EnumAttr<EnumAttrInfo info, string mnemonic>
   let assemblyFormat = "$value";
 }
 
+// Numbered as brew.plan.ArenaKind in plan.proto.
+def Plan_ArenaKind : Plan_I32Enum<"ArenaKind", "What an arena holds", [
+  I32EnumAttrCase<"Transient", 1, "transient">,
+  I32EnumAttrCase<"Parameters", 2, "parameters">,
+  I32EnumAttrCase<"Gradients", 3, "gradients">,
+  I32EnumAttrCase<"State", 4, "state">,
+  I32EnumAttrCase<"Scalars", 5, "scalars">]>;
+def Plan_ArenaKindAttr : Plan_EnumAttr<Plan_ArenaKind, "arena_kind">;
+
+def Plan_BlobValue : Plan_I32Enum<"BlobValue", "What of a blob can be read after a run", [
+  I32EnumAttrCase<"Data", 0, "data">,
+  I32EnumAttrCase<"Diff", 1, "diff">,
+  I32EnumAttrCase<"Count", 2, "count">]>;
+def Plan_BlobValueAttr : Plan_EnumAttr<Plan_BlobValue, "blob_value">;
+
+def Plan_LayerValue : Plan_I32Enum<"LayerValue", "What of a layer debug_info shows", [
+  I32EnumAttrCase<"Top", 0, "top">,
+  I32EnumAttrCase<"BottomDiff", 1, "bottom_diff">]>;
+def Plan_LayerValueAttr : Plan_EnumAttr<Plan_LayerValue, "layer_value">;
+
+def Plan_FillerAttr : AttrDef<Plan_Dialect, "Filler"> {
+  let mnemonic = "filler";
+  let summary = "What a parameter starts from";
+  let description = [{
+    A FillerParameter, which the attribute holds parsed: `text` is its prototxt on
+    one line. Two texts of one message are two attributes.
+  }];
+  let parameters = (ins StringRefParameter<"prototxt">:$text);
+  let assemblyFormat = "`<` $text `>`";
+  let genVerifyDecl = 1;
+  let genStorageClass = 0;
+  let builders = [
+    AttrBuilder<(ins "const ::brew::caffe::FillerParameter &":$filler)>
+  ];
+  let extraClassDeclaration = [{
+    const ::brew::caffe::FillerParameter &getFiller() const;
+  }];
+}
+
+def Plan_SharerAttr : AttrDef<Plan_Dialect, "Sharer"> {
+  let mnemonic = "sharer";
+  let summary = "A layer that uses another one's parameter";
+  let description = [{
+    The blob is number `index` of layer `layer`, whose type in the net is
+    `layer_type`: weight files record it.
+  }];
+  let parameters = (ins StringRefParameter<>:$layer, "int64_t":$index,
+    StringRefParameter<>:$layer_type);
+  let assemblyFormat = "`<` $layer `[` $index `]` `,` $layer_type `>`";
+}
+def Plan_SharerArrayAttr : TypedArrayAttrBase<Plan_SharerAttr, "layers that share a parameter">;
+
 def Plan_FeedConfigAttr : AttrDef<Plan_Dialect, "FeedConfig"> {
   let mnemonic = "feed_config";
   let summary = "The settings of a layer that brings data in";

@@ -1,6 +1,6 @@
 //===- PlanDialect.cpp - The plan dialect ----------------------------------===//
 #include "dialects/Plan/PlanDialect.h"
-#include "dialects/Plan/FeedConfigStorage.h"
+#include "dialects/Plan/MessageStorage.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"

@@ -42,13 +42,8 @@ def Target_LibraryAttr : Target_Attr<"Library", "library"> {
     "bool":$f16, "bool":$tf32, "int64_t":$long_sum);
   let genVerifyDecl = 0;
   let extraClassDeclaration = [{
-    /// Whether products in `precision` ("bf16", "f16", "tf32") are faster than
-    /// those in full precision.
-    bool gainsBy(::llvm::StringRef precision) const {
-      return (precision == "bf16" && getBf16()) ||
-             (precision == "f16" && getF16()) ||
-             (precision == "tf32" && getTf32());
-    }
+    /// Whether products in `precision` are faster than those in full precision.
+    bool gainsBy(Precision precision) const;
   }];
 }
 

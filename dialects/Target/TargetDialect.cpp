@@ -6,6 +6,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
+#include "dialects/Target/Choices.cpp.inc"
 #include "dialects/Target/TargetDialect.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Target/TargetAttributes.cpp.inc"
@@ -18,6 +19,20 @@ void TargetDialect::initialize() {
 #define GET_ATTRDEF_LIST
 #include "dialects/Target/TargetAttributes.cpp.inc"
       >();
+}
+
+bool LibraryAttr::gainsBy(Precision precision) const {
+  switch (precision) {
+  case Precision::F32:
+    return false;
+  case Precision::TF32:
+    return getTf32();
+  case Precision::BF16:
+    return getBf16();
+  case Precision::F16:
+    return getF16();
+  }
+  llvm_unreachable("not a precision");
 }
 
 LogicalResult

@@ -2,6 +2,8 @@
 //-*-===//
 #pragma once
 
+#include "dialects/Target/Choices.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Dialect.h"
 

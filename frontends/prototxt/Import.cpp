@@ -5,7 +5,6 @@
 #include "formats/Error.h"
 #include "frontends/prototxt/ModuleBuilder.h"
 #include "frontends/prototxt/Programs.h"
-#include "runtime/plan/Contract.h"
 
 #include <filesystem>
 #include <set>
@@ -19,11 +18,14 @@ using SolverPointer = std::shared_ptr<const SolverDocument>;
 
 /// One program to build.
 struct Planned {
-  std::string name;
+  ir::ProgramRole role = ir::ProgramRole::Main;
+  int test = 0; ///< its number, if it is a test
   FilteredNet net;
   bool differentiate = false;
   /// Where the net stands; see NetRecord.
   std::string source;
+
+  std::string name() const { return ir::programName(role, test); }
 };
 
 /// Absolute, as the plan may run from elsewhere.
@@ -128,14 +130,14 @@ void Importer::planSolver(PrototxtFile file) {
 void Importer::planTraining(const SolverDocument &solver, Document net) {
   for (Program &program :
        expandSolver(solver, diagnostics, states, std::move(net))) {
-    const bool trains = program.name == "train";
+    const bool trains = program.test < 0;
     if (trains && !hasGradient(program.net))
       diagnostics.error(program.cause,
                         "the training net has no loss: no layer has a loss "
                         "weight in phase TRAIN");
     programs.push_back(
-        {trains ? plan::programs::kForwardBackward : program.name,
-         std::move(program.net), trains, program.source});
+        {trains ? ir::ProgramRole::ForwardBackward : ir::ProgramRole::Test,
+         program.test, std::move(program.net), trains, program.source});
   }
 }
 
@@ -163,7 +165,7 @@ void Importer::planNet(PrototxtFile file) {
     planDefaultTraining(net, std::move(train));
   else
     programs.push_back(
-        {plan::programs::kDeploy, filtered(caffe::TEST), false, netFile()});
+        {ir::ProgramRole::Deploy, 0, filtered(caffe::TEST), false, netFile()});
 }
 
 void Importer::planOnePhase(FilteredNet net) {
@@ -173,7 +175,7 @@ void Importer::planOnePhase(FilteredNet net) {
                       "phase " +
                           caffe::Phase_Name(net.state.phase()));
   programs.push_back(
-      {plan::programs::kMain, std::move(net), options.gradients, netFile()});
+      {ir::ProgramRole::Main, 0, std::move(net), options.gradients, netFile()});
 }
 
 /// Plain SGD, so that a net can be trained, and every scalar of it overridden,
@@ -194,7 +196,7 @@ void Importer::planDefaultTraining(const Document &net, FilteredNet train) {
   result.solver = solver;
   result.solverFolder = absolute(source.folder);
   programs.push_back(
-      {plan::programs::kForwardBackward, std::move(train), true, netFile()});
+      {ir::ProgramRole::ForwardBackward, 0, std::move(train), true, netFile()});
   planDefaultTest(net);
 }
 
@@ -208,7 +210,7 @@ void Importer::planDefaultTest(const Document &net) {
     hasData |= layer->bottom_size() == 0 && layer->top_size() > 0;
   if (hasData)
     programs.push_back(
-        {plan::programs::test(0), std::move(test), false, netFile()});
+        {ir::ProgramRole::Test, 0, std::move(test), false, netFile()});
   else
     diagnostics.warning({net->file(), 1, 1},
                         "there is no test program, as no layer brings data in "
@@ -253,12 +255,12 @@ void Importer::build() {
   for (size_t i = 0; i < programs.size(); ++i) {
     const Planned &program = programs[i];
     collectGivenBlobs(graphs[i], program.net.source->places(), result.blobs);
-    NetRecord &record = result.records[program.name];
+    NetRecord &record = result.records[program.name()];
     record = {program.source, recordRules(program.net),
               recordLayers(graphs[i], program.differentiate
                                           ? options.seeds
                                           : std::vector<std::string>())};
-    builder.addProgram(program.name, program.net, graphs[i],
+    builder.addProgram(program.role, program.name(), program.net, graphs[i],
                        program.differentiate,
                        showsDebugInfo(program) ? &record : nullptr);
   }

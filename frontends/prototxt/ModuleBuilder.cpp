@@ -8,6 +8,7 @@
 
 using namespace mlir;
 using namespace brew::ir;
+using brew::planir::LayerValue;
 
 namespace brew::prototxt {
 
@@ -45,19 +46,15 @@ std::vector<std::string> ModuleBuilder::declareParams(const FilteredNet &net,
     names.push_back(entry->second);
     // A sharer may be known by its owner's symbol in an earlier program, but
     // not the other way around.
-    SmallVector<std::string> sharers, sharerTypes;
+    SmallVector<Attribute> sharers;
     for (auto [sharer, index] : param.sharers) {
       symbols.try_emplace({sharer->name(), index}, entry->second);
-      sharers.push_back(sharer->name() + "/" + std::to_string(index));
-      sharerTypes.push_back(sharer->type());
+      sharers.push_back(planir::SharerAttr::get(b.getContext(), sharer->name(),
+                                                index, sharer->type()));
     }
     if (!isNew)
       continue;
     SmallVector<NamedAttribute> attributes;
-    auto textArray = [&](ArrayRef<std::string> texts) {
-      return b.getStrArrayAttr(
-          SmallVector<StringRef>(texts.begin(), texts.end()));
-    };
     auto add = [&](StringRef name, Attribute value) {
       attributes.push_back(b.getNamedAttr(name, value));
     };
@@ -66,16 +63,14 @@ std::vector<std::string> ModuleBuilder::declareParams(const FilteredNet &net,
     add("layer", b.getStringAttr(layer));
     add("layer_type", b.getStringAttr(param.layer->type()));
     add("index", b.getI64IntegerAttr(param.index));
-    add("filler",
-        b.getStringAttr(param.filler ? param.filler->ShortDebugString() : ""));
+    if (param.filler)
+      add("filler", planir::FillerAttr::get(b.getContext(), *param.filler));
     add("lr_mult", b.getF32FloatAttr(param.lrMult));
     add("decay_mult", b.getF32FloatAttr(param.decayMult));
     if (!param.sharedName.empty())
       add("shared_name", b.getStringAttr(param.sharedName));
-    if (!sharers.empty()) {
-      add("sharers", textArray(sharers));
-      add("sharer_types", textArray(sharerTypes));
-    }
+    if (!sharers.empty())
+      add("sharers", b.getArrayAttr(sharers));
     if (param.permissive)
       add("permissive", b.getUnitAttr());
     ParamOp::create(b, locate(*param.layer, net.source->places()), TypeRange(),
@@ -183,14 +178,13 @@ public:
 
 private:
   void keep(Location loc, ArrayRef<Value> bottoms, ArrayRef<Value> tops) {
-    auto each = [&](StringRef what, ArrayRef<Value> values) {
+    auto each = [&](LayerValue what, ArrayRef<Value> values) {
       for (auto [i, value] : llvm::enumerate(values))
-        KeepOp::create(b, loc, value, what,
-                       std::to_string(next) + "/" + std::to_string(i));
+        KeepLayerOp::create(b, loc, value, what, next, i);
     };
-    each("top", tops);
+    each(LayerValue::Top, tops);
     if (differentiate)
-      each("bottom_diff", bottoms);
+      each(LayerValue::BottomDiff, bottoms);
   }
 
   void addSplit(Location loc, const RecordedLayer &layer,
@@ -217,9 +211,9 @@ private:
 
 } // namespace
 
-void ModuleBuilder::addProgram(const std::string &name, const FilteredNet &net,
-                               const NetGraph &graph, bool differentiate,
-                               const NetRecord *shown) {
+void ModuleBuilder::addProgram(ProgramRole role, const std::string &name,
+                               const FilteredNet &net, const NetGraph &graph,
+                               bool differentiate, const NetRecord *shown) {
   const SourceMap &places = net.source->places();
   const std::vector<std::string> paramNames = declareParams(net, graph);
 
@@ -229,7 +223,8 @@ void ModuleBuilder::addProgram(const std::string &name, const FilteredNet &net,
       b.getNamedAttr("sym_name", b.getStringAttr(name)),
       b.getNamedAttr(
           "phase",
-          PhaseAttr::get(b.getContext(), trains ? Phase::Train : Phase::Test))};
+          PhaseAttr::get(b.getContext(), trains ? Phase::Train : Phase::Test)),
+      b.getNamedAttr("role", ProgramRoleAttr::get(b.getContext(), role))};
   if (differentiate)
     attributes.push_back(b.getNamedAttr("differentiate", b.getUnitAttr()));
   auto program = ProgramOp::create(b, locate({net.source->file(), 1, 1}),

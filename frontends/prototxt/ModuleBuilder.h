@@ -29,9 +29,9 @@ public:
   /// Adds a program. The graph must be free of errors. With `shown`, the
   /// graph's record, every top and every gradient of a bottom in it can be read
   /// after a run; for that, blobs are split as the record has it.
-  void addProgram(const std::string &name, const FilteredNet &net,
-                  const NetGraph &graph, bool differentiate,
-                  const NetRecord *shown = nullptr);
+  void addProgram(ir::ProgramRole role, const std::string &name,
+                  const FilteredNet &net, const NetGraph &graph,
+                  bool differentiate, const NetRecord *shown = nullptr);
 
   mlir::OwningOpRef<mlir::ModuleOp> take() { return std::move(module); }
 

@@ -4,7 +4,6 @@
 
 #include "formats/Error.h"
 #include "formats/PathLookup.h"
-#include "runtime/plan/Contract.h"
 
 #include <map>
 
@@ -109,7 +108,7 @@ std::vector<Program> expandSolver(const SolverDocument &document,
       top.set_level(*options.level);
     for (const std::string &stage : options.stages)
       top.add_stage(stage);
-    programs.push_back({"train",
+    programs.push_back({-1,
                         filterNet(train, stackStates(caffe::TRAIN, train, top)),
                         0, trainSource, places.where(solver, trainField)});
   }
@@ -131,8 +130,7 @@ std::vector<Program> expandSolver(const SolverDocument &document,
       continue; // its parse error is recorded
     const caffe::NetState top =
         solver.test_state_size() > 0 ? solver.test_state(i) : caffe::NetState();
-    programs.push_back({plan::programs::test(i),
-                        filterNet(net, stackStates(caffe::TEST, net, top)),
+    programs.push_back({i, filterNet(net, stackStates(caffe::TEST, net, top)),
                         solver.test_iter(i), source,
                         places.where(solver, "test_iter", i)});
   }

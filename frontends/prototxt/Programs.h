@@ -17,7 +17,7 @@
 namespace brew::prototxt {
 
 struct Program {
-  std::string name; ///< "train", "test_0", "test_1", ...
+  int test = -1; ///< number of the test net; -1: the training net
   FilteredNet net;
   int testIterations = 0; ///< batches per test; 0 for the training net
   /// Where the net stands, in the words of Caffe's log: "net file: NAME",

@@ -182,3 +182,24 @@ brew.program @element train {
   // expected-error @below {{'brew.cast' op is between floating-point types}}
   %y = brew.cast "ip"(%x) : (tensor<2x3xf32>) -> tensor<2x3xi32>
 }
+
+// -----
+
+// expected-error @below {{'brew.program' op of role 'deploy' has another name}}
+brew.program @main test role deploy {
+}
+
+// -----
+
+// expected-error @below {{'brew.program' op of role 'test' has another name}}
+brew.program @test_first test role test {
+}
+
+// -----
+
+brew.program @keeps test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
+  // expected-error @below {{expected ::brew::planir::BlobValue to be one of: data, diff, count}}
+  // expected-error @below {{custom op 'brew.keep' failed to parse Plan_BlobValueAttr parameter}}
+  brew.keep gradient "x", %x : tensor<2x3xf32>
+}

@@ -5,11 +5,11 @@
 
 // Every operation's assembly is read as it is printed.
 
-// CHECK: brew.param @conv.0 : tensor<*xf32> {decay_mult = 0.000000e+00 : f32, file_dims = array<i64: 2, 3>, filler = "type: 'xavier'", index = 0 : i64, layer = "conv", layer_type = "Convolution", lr_mult = 5.000000e-01 : f32, permissive, shared_name = "w", sharer_types = ["Convolution"], sharers = ["b/0"]}
-brew.param @conv.0 : tensor<*xf32> {layer = "conv", index = 0 : i64, file_dims = array<i64: 2, 3>, filler = "type: 'xavier'", lr_mult = 0.5 : f32, decay_mult = 0.0 : f32, shared_name = "w", sharers = ["b/0"], sharer_types = ["Convolution"], permissive, layer_type = "Convolution"}
+// CHECK: brew.param @conv.0 : tensor<*xf32> {decay_mult = 0.000000e+00 : f32, file_dims = array<i64: 2, 3>, filler = #plan.filler<"type: 'xavier'">, index = 0 : i64, layer = "conv", layer_type = "Convolution", lr_mult = 5.000000e-01 : f32, permissive, shared_name = "w", sharers = [#plan.sharer<"b"[0], "Convolution">]}
+brew.param @conv.0 : tensor<*xf32> {layer = "conv", index = 0 : i64, file_dims = array<i64: 2, 3>, filler = #plan.filler<"type: 'xavier'">, lr_mult = 0.5 : f32, decay_mult = 0.0 : f32, shared_name = "w", sharers = [#plan.sharer<"b"[0], "Convolution">], permissive, layer_type = "Convolution"}
 // Defaults are not printed.
 // CHECK: brew.param @conv.1 : tensor<4xf64, #brew.layout<0>> {index = 1 : i64, layer = "conv"}
-brew.param @conv.1 : tensor<4xf64, #brew.layout<0>> {layer = "conv", index = 1 : i64, lr_mult = 1.0 : f32, decay_mult = 1.0 : f32, filler = "", layer_type = ""}
+brew.param @conv.1 : tensor<4xf64, #brew.layout<0>> {layer = "conv", index = 1 : i64, lr_mult = 1.0 : f32, decay_mult = 1.0 : f32, layer_type = ""}
 
 // CHECK-LABEL: brew.program @forward_backward train differentiate attributes {blobs = {x = array<i64: 1, 2>}, caffe_bytes = 16 : i64, params = {conv = [array<i64: 2, 3>]}} {
 brew.program @forward_backward train differentiate attributes {blobs = {x = array<i64: 1, 2>}, params = {conv = [array<i64: 2, 3>]}, caffe_bytes = 16 : i64} {
@@ -127,8 +127,10 @@ brew.program @forward_backward train differentiate attributes {blobs = {x = arra
   brew.output %loss "loss" loss_weight 1.0 : tensor<f32>
   // CHECK: brew.output %{{.*}} "i" loss_weight 2.500000e-01 inner : tensor<2x5xf32>
   brew.output %i "i" loss_weight 0.25 inner : tensor<2x5xf32>
-  // CHECK: brew.keep "param_diff" "conv/0", %{{.*}} : tensor<2x2x3x3xf32>
-  brew.keep "param_diff" "conv/0", %dw : tensor<2x2x3x3xf32>
+  // CHECK: brew.keep diff "w", %{{.*}} : tensor<2x2x3x3xf32>
+  brew.keep diff "w", %dw : tensor<2x2x3x3xf32>
+  // CHECK: brew.keep_layer bottom_diff 3[1], %{{.*}} : tensor<2x2x3x3xf32>
+  brew.keep_layer bottom_diff 3[1], %dw : tensor<2x2x3x3xf32>
   // CHECK: brew.kernel "k"(%{{.*}}) {backward, layers = ["a", "b"]} : (tensor<2x5xf32>) -> tensor<2x5xf32> {
   // CHECK-NEXT: ^bb0(%[[A:.*]]: tensor<2x5xf32>):
   // CHECK-NEXT: brew.yield %[[A]] : tensor<2x5xf32>
@@ -142,6 +144,9 @@ brew.program @forward_backward train differentiate attributes {blobs = {x = arra
     brew.yield
   }
 }
-// CHECK-LABEL: brew.program @test_0 test {
-brew.program @test_0 test {
+// CHECK-LABEL: brew.program @test_0 test role test {
+brew.program @test_0 test role test {
+}
+// CHECK-LABEL: brew.program @main test {
+brew.program @main test role main {
 }

@@ -5,18 +5,18 @@
 
 // Every operation's assembly is read as it is printed.
 
-// CHECK: plan.arena @transient transient size 256
-plan.arena @transient transient size 256
-// CHECK: plan.arena @parameters parameters size 64
-plan.arena @parameters parameters size 64
-// CHECK: plan.arena @gradients gradients size 64
-plan.arena @gradients gradients size 64
-// CHECK: plan.arena @state state size 64
-plan.arena @state state size 64
-// CHECK: plan.arena @scalars scalars size 1024
-plan.arena @scalars scalars size 1024
-// CHECK: plan.param @ip.0[64] : memref<4x4xf32, strided<[1, 4]>> {decay_mult = 1.000000e+00 : f32, file_dims = array<i64: 4, 4>, filler = "type: 'xavier'", index = 0 : i64, layer = "ip", layer_type = "InnerProduct", lr_mult = 2.000000e+00 : f32, shared_name = "w", sharer_types = ["InnerProduct"], sharers = ["b/0"], state_slots = 1 : i64}
-plan.param @ip.0[64] : memref<4x4xf32, strided<[1, 4]>> {layer = "ip", index = 0 : i64, file_dims = array<i64: 4, 4>, filler = "type: 'xavier'", lr_mult = 2.0 : f32, decay_mult = 1.0 : f32, shared_name = "w", sharers = ["b/0"], sharer_types = ["InnerProduct"], layer_type = "InnerProduct", state_slots = 1 : i64}
+// CHECK: plan.arena transient size 256
+plan.arena transient size 256
+// CHECK: plan.arena parameters size 64
+plan.arena parameters size 64
+// CHECK: plan.arena gradients size 64
+plan.arena gradients size 64
+// CHECK: plan.arena state size 64
+plan.arena state size 64
+// CHECK: plan.arena scalars size 1024
+plan.arena scalars size 1024
+// CHECK: plan.param @ip.0[64] : memref<4x4xf32, strided<[1, 4]>> {decay_mult = 1.000000e+00 : f32, file_dims = array<i64: 4, 4>, filler = #plan.filler<"type: 'xavier'">, index = 0 : i64, layer = "ip", layer_type = "InnerProduct", lr_mult = 2.000000e+00 : f32, shared_name = "w", sharers = [#plan.sharer<"b"[0], "InnerProduct">], state_slots = 1 : i64}
+plan.param @ip.0[64] : memref<4x4xf32, strided<[1, 4]>> {layer = "ip", index = 0 : i64, file_dims = array<i64: 4, 4>, filler = #plan.filler<"type: 'xavier'">, lr_mult = 2.0 : f32, decay_mult = 1.0 : f32, shared_name = "w", sharers = [#plan.sharer<"b"[0], "InnerProduct">], layer_type = "InnerProduct", state_slots = 1 : i64}
 // CHECK: plan.kernel @k attributes {in_place = array<i64: -1>, layers = ["a", "b"]} {
 // CHECK-NEXT: ^bb0(%[[A:.*]]: tensor<4xf32>):
 // CHECK-NEXT: brew.yield %[[A]] : tensor<4xf32>
@@ -26,13 +26,13 @@ plan.kernel @k attributes {in_place = array<i64: -1>, layers = ["a", "b"]} {
 }
 // CHECK-LABEL: plan.program @main attributes {arena_bytes = 256 : i64, blobs = {x = array<i64: 4>}, caffe_bytes = 32 : i64, lower_bound_bytes = 128 : i64, params = {}, test_phase} {
 plan.program @main attributes {arena_bytes = 256 : i64, lower_bound_bytes = 128 : i64, caffe_bytes = 32 : i64, blobs = {x = array<i64: 4>}, params = {}, test_phase} {
-  // CHECK: %[[X:.*]] = plan.buffer "x" @transient[0] live [0, 3] pinned : memref<4xf32>
-  %x = plan.buffer "x" @transient[0] live [0, 3] pinned : memref<4xf32>
-  // CHECK: %[[Y:.*]] = plan.buffer "y" @parameters[64] : memref<4xf32>
-  %y = plan.buffer "y" @parameters[64] : memref<4xf32>
-  %i = plan.buffer "st" @transient[64] live [0, 0] : memref<i32>
-  %n = plan.buffer "n" @transient[128] live [0, 0] : memref<1x1x4x4xf32>
-  %w = plan.buffer "w" @transient[128] live [0, 0] : memref<1x1x1x1xf32>
+  // CHECK: %[[X:.*]] = plan.buffer "x" transient[0] live [0, 3] pinned : memref<4xf32>
+  %x = plan.buffer "x" transient[0] live [0, 3] pinned : memref<4xf32>
+  // CHECK: %[[Y:.*]] = plan.buffer "y" parameters[64] : memref<4xf32>
+  %y = plan.buffer "y" parameters[64] : memref<4xf32>
+  %i = plan.buffer "st" transient[64] live [0, 0] : memref<i32>
+  %n = plan.buffer "n" transient[128] live [0, 0] : memref<1x1x4x4xf32>
+  %w = plan.buffer "w" transient[128] live [0, 0] : memref<1x1x1x1xf32>
   // CHECK: plan.feed "in" "Data"(%[[X]], %{{.*}}) {config = "name: 'in'", folder = "/a b"} : memref<4xf32>, memref<i32>
   plan.feed "in" "Data"(%x, %i) {config = "name: 'in'", folder = "/a b"} : memref<4xf32>, memref<i32>
   // CHECK: plan.launch @k(%[[X]], %[[Y]]) {backward, layers = ["a"]} : memref<4xf32>, memref<4xf32>
@@ -51,8 +51,10 @@ plan.program @main attributes {arena_bytes = 256 : i64, lower_bound_bytes = 128 
   plan.seed "x", %x : memref<4xf32>
   // CHECK: plan.output %[[X]] "x" loss_weight 5.000000e-01 inner : memref<4xf32>
   plan.output %x "x" loss_weight 0.5 inner : memref<4xf32>
-  // CHECK: plan.keep "diff" "x", %[[X]] : memref<4xf32>
-  plan.keep "diff" "x", %x : memref<4xf32>
+  // CHECK: plan.keep diff "x", %[[X]] : memref<4xf32>
+  plan.keep diff "x", %x : memref<4xf32>
+  // CHECK: plan.keep_layer top 0[2], %[[X]] : memref<4xf32>
+  plan.keep_layer top 0[2], %x : memref<4xf32>
   // CHECK: plan.check_labels %{{.*}}, %[[X]] limit 10 layer "loss" blob "l" : memref<i32>, memref<4xf32>
   plan.check_labels %i, %x limit 10 layer "loss" blob "l" : memref<i32>, memref<4xf32>
 }

@@ -28,9 +28,9 @@
 // CHECK: plan.feed "in/1" "Data"
 // CHECK-SAME: pixels = @in_1_pixels
 // CHECK-NOT: mean_dims
-plan.arena @transient transient size 512
+plan.arena transient size 512
 plan.program @main attributes {arena_bytes = 512 : i64, lower_bound_bytes = 512 : i64, caffe_bytes = 0 : i64} {
-  %data = plan.buffer "data" @transient[0] live [0, 0] : memref<2x3x4x5xf32, strided<[60, 1, 15, 3]>>
+  %data = plan.buffer "data" transient[0] live [0, 0] : memref<2x3x4x5xf32, strided<[60, 1, 15, 3]>>
   plan.feed "in/1" "Data"(%data) {config = "name: 'in/1' type: 'Data' top: 'data' transform_param { mean_value: 3.5 scale: 0.5 mirror: true }", folder = ""} : memref<2x3x4x5xf32, strided<[60, 1, 15, 3]>>
 }
 
@@ -47,13 +47,13 @@ plan.program @main attributes {arena_bytes = 512 : i64, lower_bound_bytes = 512 
 // CHECK: plan.kernel @in_pixels_0
 // CHECK: plan.program @second
 // CHECK: pixels = @in_pixels_0
-plan.arena @transient transient size 512
+plan.arena transient size 512
 plan.program @first attributes {arena_bytes = 512 : i64, lower_bound_bytes = 512 : i64, caffe_bytes = 0 : i64} {
-  %data = plan.buffer "data" @transient[0] live [0, 0] : memref<1x2x4x4xf64>
+  %data = plan.buffer "data" transient[0] live [0, 0] : memref<1x2x4x4xf64>
   plan.feed "in" "Data"(%data) {config = "name: 'in' type: 'Data' top: 'data' transform_param { mean_value: 1 mean_value: 2 }", folder = ""} : memref<1x2x4x4xf64>
 }
 plan.program @second attributes {arena_bytes = 512 : i64, lower_bound_bytes = 512 : i64, caffe_bytes = 0 : i64} {
-  %data = plan.buffer "data" @transient[0] live [0, 0] : memref<1x2x4x4xf64>
+  %data = plan.buffer "data" transient[0] live [0, 0] : memref<1x2x4x4xf64>
   plan.feed "in" "Data"(%data) {config = "name: 'in' type: 'Data' top: 'data'", folder = ""} : memref<1x2x4x4xf64>
 }
 
@@ -64,11 +64,11 @@ plan.program @second attributes {arena_bytes = 512 : i64, lower_bound_bytes = 51
 // CHECK-NOT: plan.kernel
 // CHECK: plan.program @host
 // CHECK-NOT: pixels
-plan.arena @transient transient size 1024
+plan.arena transient size 1024
 plan.program @host attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 1024 : i64, caffe_bytes = 0 : i64} {
-  %a = plan.buffer "a" @transient[0] live [0, 0] : memref<1x2x4x4xf32>
-  %b = plan.buffer "b" @transient[128] live [0, 0] : memref<1x2x4x4xf32>
-  %c = plan.buffer "c" @transient[256] live [0, 0] : memref<1x2x4x4xf32>
+  %a = plan.buffer "a" transient[0] live [0, 0] : memref<1x2x4x4xf32>
+  %b = plan.buffer "b" transient[128] live [0, 0] : memref<1x2x4x4xf32>
+  %c = plan.buffer "c" transient[256] live [0, 0] : memref<1x2x4x4xf32>
   plan.feed "h" "HDF5Data"(%a) {config = "name: 'h' type: 'HDF5Data' top: 'a'", folder = ""} : memref<1x2x4x4xf32>
   plan.feed "m" "Data"(%b) {config = "name: 'm' type: 'Data' top: 'b' transform_param { mean_file: 'no.such.file' }", folder = ""} : memref<1x2x4x4xf32>
   plan.feed "v" "Data"(%c) {config = "name: 'v' type: 'Data' top: 'c' transform_param { mean_value: 1 mean_value: 2 mean_value: 3 }", folder = ""} : memref<1x2x4x4xf32>
@@ -105,12 +105,12 @@ plan.program @host attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 102
 // CHECK: tensor.extract %[[P]]
 // CHECK-LABEL: plan.kernel @unknown_pixels
 // CHECK-NEXT: ^bb0(%{{.*}}: tensor<2x1x4x4xi8>,
-plan.arena @transient transient size 1024
+plan.arena transient size 1024
 plan.program @crops attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 1024 : i64, caffe_bytes = 0 : i64} {
-  %a = plan.buffer "a" @transient[0] live [0, 0] : memref<2x1x4x4xf32>
-  %b = plan.buffer "b" @transient[128] live [0, 0] : memref<2x1x3x3xf32>
-  %c = plan.buffer "c" @transient[256] live [0, 0] : memref<2x1x4x4xf32>
-  %d = plan.buffer "d" @transient[384] live [0, 0] : memref<2x1x4x4xf32>
+  %a = plan.buffer "a" transient[0] live [0, 0] : memref<2x1x4x4xf32>
+  %b = plan.buffer "b" transient[128] live [0, 0] : memref<2x1x3x3xf32>
+  %c = plan.buffer "c" transient[256] live [0, 0] : memref<2x1x4x4xf32>
+  %d = plan.buffer "d" transient[384] live [0, 0] : memref<2x1x4x4xf32>
   plan.feed "cropped" "Data"(%a) {config = "name: 'cropped' type: 'Data' top: 'a' transform_param { mean_file: 'mean.binaryproto' crop_size: 4 }", folder = ""} : memref<2x1x4x4xf32>
   plan.feed "small" "Data"(%b) {config = "name: 'small' type: 'Data' top: 'b' transform_param { mean_file: 'mean.binaryproto' crop_size: 3 }", folder = ""} : memref<2x1x3x3xf32>
   plan.feed "known" "Data"(%c) {config = "name: 'known' type: 'Data' top: 'c' data_param { source: 'db' backend: LMDB } transform_param { crop_size: 4 mean_value: 2 }", folder = ""} : memref<2x1x4x4xf32>

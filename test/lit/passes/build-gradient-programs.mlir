@@ -35,10 +35,10 @@ brew.program @update train {
 // CHECK-SAME: iterator_types = ["reduction"]
 // CHECK: brew.output %{{.*}} "sum_of_squares" loss_weight 0.000000e+00 : tensor<f32>
 
-// PLAN: plan.arena @state state size 24704
+// PLAN: plan.arena state size 24704
 // PLAN-LABEL: plan.program @accumulate
-// PLAN-DAG: %[[S:.*]] = plan.buffer "gradient sums" @state[12352] : memref<3088xf32>
-// PLAN-DAG: %[[G:.*]] = plan.buffer "gradients" @gradients[0] : memref<3088xf32>
+// PLAN-DAG: %[[S:.*]] = plan.buffer "gradient sums" state[12352] : memref<3088xf32>
+// PLAN-DAG: %[[G:.*]] = plan.buffer "gradients" gradients[0] : memref<3088xf32>
 // PLAN: plan.launch @accumulate_1(%[[S]], %[[G]],
 // PLAN-NOT: plan.copy
 // PLAN-LABEL: plan.program @collect
@@ -72,7 +72,7 @@ brew.program @forward_backward train {
 // Nothing is learnt: nothing to add up.
 brew.program @forward_backward train {
   %w = brew.feed "in" "Input" {config = "", folder = "", tops = ["w"]} : tensor<2xf32>
-  brew.keep "data" "w", %w : tensor<2xf32>
+  brew.keep data "w", %w : tensor<2xf32>
 }
 // CHECK-LABEL: brew.program @forward_backward
 // CHECK-NOT: brew.program

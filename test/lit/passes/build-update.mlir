@@ -13,7 +13,7 @@ brew.program @forward_backward train {
 }
 
 // The four scalars are read once; multipliers become constants of each update.
-// CHECK-LABEL: brew.program @update train {
+// CHECK-LABEL: brew.program @update train role update {
 // CHECK-NEXT: %[[RATE:.*]] = brew.solver_scalar learning_rate : tensor<f32>
 // CHECK-NEXT: %[[DECAY:.*]] = brew.solver_scalar weight_decay : tensor<f32>
 // CHECK-NEXT: %[[SCALE:.*]] = brew.solver_scalar gradient_scale : tensor<f32>

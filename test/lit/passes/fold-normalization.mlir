@@ -4,7 +4,7 @@
 // computed by `prepare`, from what is in weight files.
 // CHECK: brew.param @c.0.folded : tensor<2x3x1x1xf32> {brew.derived, file_dims = array<i64: 2, 3, 1, 1>, index = 0 : i64, layer = "c"}
 // CHECK: brew.param @c.1.folded : tensor<2xf32> {brew.derived
-// CHECK: brew.program @prepare test
+// CHECK: brew.program @prepare test role prepare
 // CHECK-DAG: %[[W:.*]] = brew.param_value @c.0
 // CHECK-DAG: brew.param_value @n.0
 // CHECK-DAG: brew.param_value @n.1
@@ -28,7 +28,7 @@ brew.param @n.1 : tensor<2xf32> {layer = "n", index = 1 : i64}
 brew.param @n.2 : tensor<1xf32> {layer = "n", index = 2 : i64}
 brew.param @s.0 : tensor<2xf32> {layer = "s", index = 0 : i64}
 brew.param @s.1 : tensor<2xf32> {layer = "s", index = 1 : i64}
-brew.program @deploy test {
+brew.program @deploy test role deploy {
   %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x3x4x4xf32>
   %w = brew.param_value @c.0 : tensor<2x3x1x1xf32>
   %m = brew.param_value @n.0 : tensor<2xf32>
@@ -51,13 +51,13 @@ brew.program @deploy test {
 // CHECK: brew.scale "n"(%[[C]], %{{.*}}, %{{.*}}) {axis = 1 : i64, num_axes = 1 : i64, tops = ["n"]}
 brew.param @c.0 : tensor<2x3x1x1xf32> {layer = "c", index = 0 : i64}
 brew.param @n.0 : tensor<2xf32> {layer = "n", index = 0 : i64}
-brew.program @deploy test {
+brew.program @deploy test role deploy {
   %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x3x4x4xf32>
   %w = brew.param_value @c.0 : tensor<2x3x1x1xf32>
   %m = brew.param_value @n.0 : tensor<2xf32>
   %c = brew.convolution "c"(%x, %w) {num_output = 2 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["c"]} : (tensor<1x3x4x4xf32>, tensor<2x3x1x1xf32>) -> tensor<1x2x4x4xf32>
   %n = brew.batch_norm_global "n"(%c, %m, %m) {eps = 0.1 : f32, tops = ["n"]} : (tensor<1x2x4x4xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
-  brew.keep "data" "c", %c : tensor<1x2x4x4xf32>
+  brew.keep data "c", %c : tensor<1x2x4x4xf32>
   brew.output %n "n" loss_weight 0.0 : tensor<1x2x4x4xf32>
 }
 
@@ -69,7 +69,7 @@ brew.program @deploy test {
 // CHECK: brew.scale "n"(%[[C]]
 brew.param @c.0 : tensor<2x3x1xf32> {layer = "c", index = 0 : i64}
 brew.param @n.0 : tensor<2xf32> {layer = "n", index = 0 : i64}
-brew.program @deploy test {
+brew.program @deploy test role deploy {
   %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x2x3x4xf32>
   %w = brew.param_value @c.0 : tensor<2x3x1xf32>
   %m = brew.param_value @n.0 : tensor<2xf32>

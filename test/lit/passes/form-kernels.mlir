@@ -26,11 +26,11 @@ brew.program @two_results test {
   %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64x100xf32>
   // CHECK: %[[K:.*]]:2 = brew.kernel "a_b"
   // CHECK: brew.yield %[[A:.*]], %[[B:.*]] :
-  // CHECK: brew.keep "data" "a", %[[K]]#0
+  // CHECK: brew.keep data "a", %[[K]]#0
   // CHECK-NEXT: brew.output %[[K]]#1 "b"
   %a = brew.power "a"(%x) {power = 1.0 : f32, scale = 2.0 : f32, shift = 0.0 : f32, tops = ["a"]} : (tensor<64x100xf32>) -> tensor<64x100xf32>
   // Sinks move behind everything that is computed.
-  brew.keep "data" "a", %a : tensor<64x100xf32>
+  brew.keep data "a", %a : tensor<64x100xf32>
   %b = brew.relu "b"(%a) {negative_slope = 0.0 : f32, tops = ["b"]} : (tensor<64x100xf32>) -> tensor<64x100xf32>
   brew.output %b "b" loss_weight 0.0 : tensor<64x100xf32>
 }
@@ -123,7 +123,7 @@ brew.param @a.0 : tensor<8x4xf32> {layer = "a", index = 0 : i64}
 brew.param @a.1 : tensor<8xf32> {layer = "a", index = 1 : i64}
 brew.param @b.0 : tensor<3x3x3xf32> {layer = "b", index = 0 : i64}
 // CHECK-LABEL: brew.program @update
-brew.program @update train {
+brew.program @update train role update {
   %s = brew.solver_scalar learning_rate : tensor<f32>
   // CHECK: %[[K:.*]]:6 = brew.kernel "update"
   // CHECK: brew.grid = 2 : i64, brew.part = 0 : i64

@@ -251,7 +251,7 @@ brew.program @p test {
 
 // Sharing without PERMISSIVE: shapes must be equal.
 // expected-note @below {{layer 'first' owns the parameter}}
-brew.param @first.0 : tensor<*xf32> {layer = "first", index = 0 : i64, shared_name = "w", sharers = ["second/0"]}
+brew.param @first.0 : tensor<*xf32> {layer = "first", index = 0 : i64, shared_name = "w", sharers = [#plan.sharer<"second"[0], "InnerProduct">]}
 brew.program @p train {
   %x, %z = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "z"]} : tensor<2x4xf32>, tensor<2x3xf32>
   %w = brew.param_value @first.0 : tensor<*xf32>
@@ -265,7 +265,7 @@ brew.program @p train {
 
 // PERMISSIVE sharing still needs the same number of elements.
 // expected-note @below {{layer 'first' owns the parameter}}
-brew.param @first.0 : tensor<*xf32> {layer = "first", index = 0 : i64, shared_name = "w", sharers = ["second/0"], permissive}
+brew.param @first.0 : tensor<*xf32> {layer = "first", index = 0 : i64, shared_name = "w", sharers = [#plan.sharer<"second"[0], "InnerProduct">], permissive}
 brew.program @p train {
   %x, %z = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "z"]} : tensor<2x4xf32>, tensor<2x3xf32>
   %w = brew.param_value @first.0 : tensor<*xf32>

@@ -106,7 +106,7 @@ brew.program @losses train {
 // share_mode PERMISSIVE a layer that needs the same elements under another
 // shape reads them through a view.
 // CHECK: brew.param @first.0 : tensor<6x4xf32>
-brew.param @first.0 : tensor<*xf32> {layer = "first", index = 0 : i64, shared_name = "w", sharers = ["second/0"], permissive}
+brew.param @first.0 : tensor<*xf32> {layer = "first", index = 0 : i64, shared_name = "w", sharers = [#plan.sharer<"second"[0], "InnerProduct">], permissive}
 // CHECK-LABEL: brew.program @shared
 // CHECK-SAME: params = {first = [array<i64: 6, 4>], second = [array<i64: 8, 3>], third = [array<i64: 6, 4>]}
 brew.program @shared train {

@@ -24,9 +24,9 @@
 // CHECK-NEXT: %[[R1:.*]] = arith.addf %[[R]], %[[BC]]
 // CHECK-NEXT: linalg.yield %[[P1]], %[[Q1]], %[[R1]]
 // CHECK-NOT: linalg.generic
-// CHECK: brew.keep "x" "a", %[[S]]#0
-// CHECK: brew.keep "x" "b", %[[S]]#1
-// CHECK: brew.keep "x" "c", %[[S]]#2
+// CHECK: brew.keep data "a", %[[S]]#0
+// CHECK: brew.keep data "b", %[[S]]#1
+// CHECK: brew.keep data "c", %[[S]]#2
 brew.program @channels train {
   %x, %y = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "y"]} : tensor<16x4x64xf32>, tensor<16x4x64xf32>
   %zero = arith.constant 0.0 : f32
@@ -38,13 +38,13 @@ brew.program @channels train {
     %n = arith.addf %o, %p fastmath<reassoc> : f32
     linalg.yield %n : f32
   } -> tensor<4xf32>
-  brew.keep "x" "a", %a : tensor<4xf32>
+  brew.keep data "a", %a : tensor<4xf32>
   %b = linalg.generic {indexing_maps = [#x, #channel], iterator_types = ["reduction", "parallel", "reduction"]} ins(%y : tensor<16x4x64xf32>) outs(%f : tensor<4xf32>) attrs = {brew.backward, brew.layer = "scale"} {
   ^bb0(%v: f32, %o: f32):
     %n = arith.addf %o, %v fastmath<reassoc> : f32
     linalg.yield %n : f32
   } -> tensor<4xf32>
-  brew.keep "x" "b", %b : tensor<4xf32>
+  brew.keep data "b", %b : tensor<4xf32>
   %ze = tensor.empty() : tensor<16x4x64xf32>
   %z = linalg.generic {indexing_maps = [#x, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%y : tensor<16x4x64xf32>) outs(%ze : tensor<16x4x64xf32>) {
   ^bb0(%v: f32, %o: f32):
@@ -59,7 +59,7 @@ brew.program @channels train {
     %n = arith.addf %o, %p fastmath<reassoc> : f32
     linalg.yield %n : f32
   } -> tensor<4xf32>
-  brew.keep "x" "c", %c : tensor<4xf32>
+  brew.keep data "c", %c : tensor<4xf32>
 }
 
 // -----
@@ -104,8 +104,8 @@ brew.program @apart train {
     %n = arith.addf %o, %v : f32
     linalg.yield %n : f32
   } -> tensor<16xf32>
-  brew.keep "x" "a", %b : tensor<16xf32>
-  brew.keep "x" "b", %c : tensor<16xf32>
-  brew.keep "x" "c", %d : tensor<16xf32>
-  brew.keep "x" "d", %g : tensor<16xf32>
+  brew.keep data "a", %b : tensor<16xf32>
+  brew.keep data "b", %c : tensor<16xf32>
+  brew.keep data "c", %d : tensor<16xf32>
+  brew.keep data "d", %g : tensor<16xf32>
 }

@@ -1,12 +1,11 @@
 // RUN: %brew-opt %s --brew-lower-to-nests --brew-form-kernels --brew-plan-memory --brew-verify-plan | FileCheck %s
 
 // Kernels are symbols. The second "pool" gets a number that the layer "pool_1"
-// would have: it gets one of its own. Programs and arenas have their names
-// already.
+// would have: it gets one of its own. Programs have their names already.
 // CHECK-DAG: plan.kernel @pool attributes
 // CHECK-DAG: plan.kernel @pool_1 attributes
 // CHECK-DAG: plan.kernel @pool_1_1 attributes
-// CHECK-DAG: plan.kernel @transient_1 attributes
+// CHECK-DAG: plan.kernel @transient attributes
 // CHECK-DAG: plan.kernel @test_0_1 attributes
 brew.program @forward_backward train {
   %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>

@@ -4,7 +4,7 @@
 
 // Two kernels write the rows of y, a third reads them: no copy, and the arena holds
 // x, y and z.
-// CHECK: plan.arena @transient transient size 192
+// CHECK: plan.arena transient size 192
 // CHECK-LABEL: plan.program @join
 brew.program @join test {
   // CHECK: %[[X:.*]] = plan.buffer "x"
@@ -22,12 +22,12 @@ brew.program @join test {
     %s = arith.mulf %in, %in : f32
     linalg.yield %s : f32
   } -> tensor<2x2xf32>
-  // CHECK: plan.buffer "a_b.0" @transient[0] live [0, 1] {brew.whole = ["c.join", 0]} : memref<2x4xf32, strided<[6, 1]>>
-  // CHECK: plan.buffer "a_b.1" @transient[16] live [0, 1] {brew.whole = ["c.join", 0]} : memref<2x2xf32, strided<[6, 1]>>
+  // CHECK: plan.buffer "a_b.0" transient[0] live [0, 1] {brew.whole = ["c.join", 0]} : memref<2x4xf32, strided<[6, 1]>>
+  // CHECK: plan.buffer "a_b.1" transient[16] live [0, 1] {brew.whole = ["c.join", 0]} : memref<2x2xf32, strided<[6, 1]>>
   %y = brew.join "c"(%a, %b) {axis = 1 : i64} : (tensor<2x4xf32>, tensor<2x2xf32>) -> tensor<2x6xf32>
-  // CHECK: plan.buffer "c.join" @transient[0] live [0, 1] : memref<2x6xf32>
+  // CHECK: plan.buffer "c.join" transient[0] live [0, 1] : memref<2x6xf32>
   // The last reader of y, and of its parts, writes over it.
-  // CHECK: plan.buffer "z.0" @transient[0] live [0, 1] pinned : memref<2x6xf32>
+  // CHECK: plan.buffer "z.0" transient[0] live [0, 1] pinned : memref<2x6xf32>
   %g = tensor.empty() : tensor<2x6xf32>
   %z = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<2x6xf32>) outs(%g : tensor<2x6xf32>) attrs = {brew.layer = "z"} {
   ^bb0(%in: f32, %out: f32):
@@ -59,7 +59,7 @@ brew.program @later test {
     linalg.yield %s : f32
   } -> tensor<2x8xf32>
   brew.output %z "z" loss_weight 0.0 : tensor<2x8xf32>
-  // CHECK: plan.buffer "z.0" @transient[64]
+  // CHECK: plan.buffer "z.0" transient[64]
   // CHECK: plan.output %{{.*}} "a" loss_weight 0.000000e+00 : memref<2x4xf32, strided<[8, 1]>>
   brew.output %a "a" loss_weight 0.0 : tensor<2x4xf32>
 }

@@ -12,18 +12,18 @@
 // a, as i is not live at step 0: at 0.
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
-// CHECK: plan.arena @transient transient size 896
+// CHECK: plan.arena transient size 896
 // CHECK: plan.kernel @first attributes {in_place = array<i64: -1>
 // CHECK: plan.kernel @second attributes {in_place = array<i64: 0>
 // CHECK-LABEL: plan.program @chain attributes {arena_bytes = 896 : i64, caffe_bytes = 77 : i64, lower_bound_bytes = 896 : i64, test_phase}
 brew.program @chain test attributes {caffe_bytes = 77 : i64} {
-  // CHECK-NEXT: %[[X:.*]] = plan.buffer "x" @transient[0] live [0, 0] : memref<10x10xf32>
+  // CHECK-NEXT: %[[X:.*]] = plan.buffer "x" transient[0] live [0, 0] : memref<10x10xf32>
   // CHECK-NEXT: plan.feed "in" "Data"(%[[X]]) {config = "name: 'in'", folder = "where"}
   %x = brew.feed "in" "Data" {config = "name: 'in'", folder = "where", tops = ["x"]} : tensor<10x10xf32>
   %w = brew.param_value @w : tensor<10x10xf32>
   // The feed's bytes are not overwritten: a second run would miss nothing, but
   // a reader may already fill them.
-  // CHECK-NEXT: %[[A:.*]] = plan.buffer "first.0" @transient[448] live [0, 1] : memref<10x10xf32>
+  // CHECK-NEXT: %[[A:.*]] = plan.buffer "first.0" transient[448] live [0, 1] : memref<10x10xf32>
   // CHECK-NEXT: plan.launch @first(%[[X]], %[[A]]) {layers = ["one"]}
   %a = brew.kernel "first"(%x) {layers = ["one"]} : (tensor<10x10xf32>) -> tensor<10x10xf32> {
   ^bb0(%in: tensor<10x10xf32>):
@@ -34,12 +34,12 @@ brew.program @chain test attributes {caffe_bytes = 77 : i64} {
     } -> tensor<10x10xf32>
     brew.yield %r : tensor<10x10xf32>
   }
-  // CHECK-NEXT: %[[W:.*]] = plan.buffer "w" @parameters[0] : memref<10x10xf32>
-  // CHECK-NEXT: %[[I:.*]] = plan.buffer "i" @transient[0] live [1, 2] : memref<10x10xf32>
+  // CHECK-NEXT: %[[W:.*]] = plan.buffer "w" parameters[0] : memref<10x10xf32>
+  // CHECK-NEXT: %[[I:.*]] = plan.buffer "i" transient[0] live [1, 2] : memref<10x10xf32>
   // 2 * 10 * 10 * 10 operations
   // CHECK-NEXT: plan.inner_product forward x %[[A]] w %[[W]] y %[[I]] {axis = 1 : i64, flops = 2000 : i64, layers = ["ip"]}
   %i = brew.inner_product "ip"(%a, %w) {num_output = 10 : i64, axis = 1 : i64, tops = ["i"]} : (tensor<10x10xf32>, tensor<10x10xf32>) -> tensor<10x10xf32>
-  // CHECK-NEXT: %[[B:.*]] = plan.buffer "second.0" @transient[0] live [1, 2] pinned : memref<10x10xf32>
+  // CHECK-NEXT: %[[B:.*]] = plan.buffer "second.0" transient[0] live [1, 2] pinned : memref<10x10xf32>
   // CHECK-NEXT: plan.launch @second(%[[I]], %[[B]])
   %b = brew.kernel "second"(%i) {layers = ["two"]} : (tensor<10x10xf32>) -> tensor<10x10xf32> {
   ^bb0(%in: tensor<10x10xf32>):
@@ -62,9 +62,9 @@ brew.param @w : tensor<10x10xf32> {layer = "ip", index = 0 : i64, file_dims = ar
 //   a live 0..2, y live 1..2; z ends at 2 too and is pinned: three times 448,
 //   x (live 0..0) lies under y or z.
 // CHECK-LABEL: plan.program @views attributes {arena_bytes = 1344 : i64, {{.*}}lower_bound_bytes = 1344 : i64
-// CHECK: %[[A:.*]] = plan.buffer "make.0" @transient[[[AT:.*]]] live [0, 2] : memref<100xf32>
+// CHECK: %[[A:.*]] = plan.buffer "make.0" transient[[[AT:.*]]] live [0, 2] : memref<100xf32>
 // CHECK: plan.launch @mid(%[[A]], %[[Y:.*]]) :
-// CHECK: %[[V:.*]] = plan.buffer "make.0" @transient[[[AT]]] live [0, 2] : memref<10x10xf32>
+// CHECK: %[[V:.*]] = plan.buffer "make.0" transient[[[AT]]] live [0, 2] : memref<10x10xf32>
 // CHECK: plan.launch @end(%[[V]],
 #id1 = affine_map<(d0) -> (d0)>
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
@@ -101,7 +101,7 @@ brew.program @views test {
     brew.yield %r : tensor<10x10xf32>
   }
   brew.output %z "z" loss_weight 0.0 : tensor<10x10xf32>
-  brew.keep "data" "u", %u : tensor<10x10xf32>
+  brew.keep data "u", %u : tensor<10x10xf32>
 }
 
 // -----
@@ -111,12 +111,12 @@ brew.program @views test {
 // parameters: 448 + 64.
 // CHECK: plan.param @w[0] : memref<10x10xf32> {decay_mult = 1.000000e+00 : f32, file_dims = array<i64: 100>{{.*}}lr_mult = 2.000000e+00 : f32{{.*}}state_slots = 0
 // CHECK: plan.param @b[448] : memref<10xf32>
-// CHECK: plan.arena @parameters parameters size 512
-// CHECK: plan.arena @gradients gradients size 512
-// CHECK-NOT: plan.arena @state
+// CHECK: plan.arena parameters size 512
+// CHECK: plan.arena gradients size 512
+// CHECK-NOT: plan.arena state
 // CHECK-LABEL: plan.program @forward_backward
-// CHECK: %[[DW:.*]] = plan.buffer "w.gradient" @gradients[0] : memref<10x10xf32>
-// CHECK: %[[DB:.*]] = plan.buffer "b.gradient" @gradients[448] : memref<10xf32>
+// CHECK: %[[DW:.*]] = plan.buffer "w.gradient" gradients[0] : memref<10x10xf32>
+// CHECK: %[[DB:.*]] = plan.buffer "b.gradient" gradients[448] : memref<10xf32>
 // CHECK: plan.inner_product backward_weights x %{{.*}} w %[[DW]] b %[[DB]] y %{{.*}} {axis = 1 : i64, backward
 #id1 = affine_map<(d0) -> (d0)>
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
@@ -136,22 +136,22 @@ brew.program @forward_backward train {
 // History slot 0 lies at the parameter's offset of the state arena.
 // CHECK: plan.param @w[0] : {{.*}}state_slots = 1
 // CHECK: plan.param @b[128] : {{.*}}state_slots = 1
-// CHECK: plan.arena @parameters parameters size 192
-// CHECK: plan.arena @state state size 192
+// CHECK: plan.arena parameters size 192
+// CHECK: plan.arena state size 192
 // Sixteen scalars, each on a line of its own.
-// CHECK: plan.arena @scalars scalars size 1024
+// CHECK: plan.arena scalars size 1024
 // CHECK: plan.kernel @update_1 attributes {in_place = array<i64: 0, 1, 2, 3>
 // CHECK-LABEL: plan.program @update attributes {arena_bytes = 0 : i64, {{.*}}lower_bound_bytes = 0
-// CHECK: %[[W:.*]] = plan.buffer "w" @parameters[0] : memref<8x4xf32>
-// CHECK: %[[HW:.*]] = plan.buffer "w.history0" @state[0] : memref<8x4xf32>
-// CHECK: %[[B:.*]] = plan.buffer "b" @parameters[128] : memref<8xf32>
-// CHECK: %[[HB:.*]] = plan.buffer "b.history0" @state[128] : memref<8xf32>
+// CHECK: %[[W:.*]] = plan.buffer "w" parameters[0] : memref<8x4xf32>
+// CHECK: %[[HW:.*]] = plan.buffer "w.history0" state[0] : memref<8x4xf32>
+// CHECK: %[[B:.*]] = plan.buffer "b" parameters[128] : memref<8xf32>
+// CHECK: %[[HB:.*]] = plan.buffer "b.history0" state[128] : memref<8xf32>
 // momentum is the second scalar
-// CHECK: %[[S:.*]] = plan.buffer "momentum" @scalars[64] : memref<f32>
-// CHECK: plan.buffer "w" @parameters[0]
-// CHECK: plan.buffer "w.history0" @state[0]
-// CHECK: plan.buffer "b" @parameters[128]
-// CHECK: plan.buffer "b.history0" @state[128]
+// CHECK: %[[S:.*]] = plan.buffer "momentum" scalars[64] : memref<f32>
+// CHECK: plan.buffer "w" parameters[0]
+// CHECK: plan.buffer "w.history0" state[0]
+// CHECK: plan.buffer "b" parameters[128]
+// CHECK: plan.buffer "b.history0" state[128]
 // CHECK: plan.launch @update_1(%[[W]], %[[HW]], %[[B]], %[[HB]], %[[S]],
 // CHECK-NOT: plan.copy
 #id1 = affine_map<(d0) -> (d0)>
@@ -192,7 +192,7 @@ brew.program @update train {
 // CHECK-LABEL: plan.program @copy
 // CHECK: plan.launch @over(%[[X:.*]], %[[Y:.*]]) :
 // CHECK: plan.launch @read(%[[OLD:.*]], %{{.*}}) :
-// CHECK: %[[NEW:.*]] = plan.buffer "w" @parameters[0] : memref<100xf32>
+// CHECK: %[[NEW:.*]] = plan.buffer "w" parameters[0] : memref<100xf32>
 // CHECK: plan.copy %[[Y]] to %[[NEW]]
 // CHECK-NEXT: plan.output
 #id1 = affine_map<(d0) -> (d0)>
@@ -228,8 +228,8 @@ brew.program @copy train {
 
 // Channels-last is a matter of strides: N 60, C 1, H 15, W 3.
 // CHECK-LABEL: plan.program @nhwc
-// CHECK: plan.buffer "x" @transient[{{.*}}] live [0, 0] : memref<2x3x4x5xf32, strided<[60, 1, 15, 3]>>
-// CHECK: plan.buffer "c" @transient[{{.*}}] live [0, 0] pinned : memref<2x6x2x3xf32, strided<[36, 1, 18, 6]>>
+// CHECK: plan.buffer "x" transient[{{.*}}] live [0, 0] : memref<2x3x4x5xf32, strided<[60, 1, 15, 3]>>
+// CHECK: plan.buffer "c" transient[{{.*}}] live [0, 0] pinned : memref<2x6x2x3xf32, strided<[36, 1, 18, 6]>>
 // 2 * 2 * 6 * 2 * 3 * (3 * 3 * 3) operations
 // CHECK: plan.convolution forward x %{{.*}} w %{{.*}} y %{{.*}} {{{.*}}flops = 3888 : i64{{.*}}relu = 5.000000e-01 : f32
 #id1 = affine_map<(d0) -> (d0)>
@@ -240,7 +240,7 @@ brew.program @nhwc test {
   %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x5xf32, #brew.layout<0, 2, 3, 1>>
   %w = brew.param_value @w : tensor<6x3x3x3xf32>
   %c = brew.convolution "conv"(%x, %w) {num_output = 6 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, relu = 0.5 : f32, tops = ["c"]} : (tensor<2x3x4x5xf32, #brew.layout<0, 2, 3, 1>>, tensor<6x3x3x3xf32>) -> tensor<2x6x2x3xf32, #brew.layout<0, 2, 3, 1>>
-  brew.keep "data" "c", %c : tensor<2x6x2x3xf32, #brew.layout<0, 2, 3, 1>>
+  brew.keep data "c", %c : tensor<2x6x2x3xf32, #brew.layout<0, 2, 3, 1>>
 }
 
 // -----
@@ -249,10 +249,10 @@ brew.program @nhwc test {
 // Input layer got is set once, so it stays to the end.
 //   Data: x 0..0, a 0..1, y 1..2 (pinned): y takes x's bytes: 2 * 448.
 // CHECK-LABEL: plan.program @every_run attributes {arena_bytes = 896
-// CHECK: plan.buffer "x" @transient[{{.*}}] live [0, 0] :
+// CHECK: plan.buffer "x" transient[{{.*}}] live [0, 0] :
 //   Input: x, a and y at once: 3 * 448.
 // CHECK-LABEL: plan.program @once attributes {arena_bytes = 1344
-// CHECK: plan.buffer "x" @transient[{{.*}}] live [0, 1] :
+// CHECK: plan.buffer "x" transient[{{.*}}] live [0, 1] :
 // CHECK: plan.launch @make_1(
 // The programs share one arena, as large as the larger needs; kernels of one
 // name get numbers.
@@ -308,9 +308,9 @@ brew.program @once test {
 
 // f64 takes eight bytes: 100 of them 800, rounded to 832. Labels' status and
 // its check are read after the run.
-// CHECK: plan.arena @transient transient size 1728
+// CHECK: plan.arena transient size 1728
 // CHECK-LABEL: plan.program @f64 attributes {arena_bytes = 1728
-// CHECK: %[[ST:.*]] = plan.buffer "st" @transient[{{.*}}] live [0, 0] pinned : memref<i32>
+// CHECK: %[[ST:.*]] = plan.buffer "st" transient[{{.*}}] live [0, 0] pinned : memref<i32>
 // CHECK: plan.check_labels %[[ST]], %{{.*}} limit 10 layer "loss" blob "l" : memref<i32>, memref<100xf64>
 #id1 = affine_map<(d0) -> (d0)>
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
@@ -327,5 +327,5 @@ brew.program @f64 test {
     brew.yield %r : tensor<100xf64>
   }
   brew.check_labels %st, %x limit 10 layer "loss" blob "l" : tensor<i32>, tensor<100xf64>
-  brew.keep "data" "a", %a : tensor<100xf64>
+  brew.keep data "a", %a : tensor<100xf64>
 }

@@ -68,7 +68,7 @@ brew.program @forward_backward train differentiate {
   %w = brew.param_value @w : tensor<2xf32>
   brew.store_gradient %w, @w : tensor<2xf32>
 }
-brew.program @update train {
+brew.program @update train role update {
   %w = brew.param_value @w : tensor<2xf32>
 }
 

@@ -2,7 +2,7 @@
 
 // y (4 x 8) is joined from a (4 x 3) and b (4 x 5); both lie in its rows. A kernel
 // may read one while it writes the other, and y has its value when both do.
-plan.arena @transient transient size 192
+plan.arena transient size 192
 plan.kernel @make attributes {in_place = array<i64: -1>, layers = []} {
 ^bb0(%x: tensor<16xf32>):
   %0 = tensor.empty() : tensor<4x3xf32, {strides = array<i64: 8, 1>}>
@@ -14,28 +14,28 @@ plan.kernel @other attributes {in_place = array<i64: -1>, layers = []} {
   brew.yield %0 : tensor<4x5xf32, {strides = array<i64: 8, 1>}>
 }
 plan.program @good attributes {arena_bytes = 192 : i64, lower_bound_bytes = 192 : i64, caffe_bytes = 0 : i64} {
-  %x = plan.buffer "x" @transient[128] : memref<16xf32>
+  %x = plan.buffer "x" transient[128] : memref<16xf32>
   plan.feed "in" "Data"(%x) {config = "", folder = ""} : memref<16xf32>
-  %a = plan.buffer "a" @transient[0] {brew.whole = ["y", 0]} : memref<4x3xf32, strided<[8, 1]>>
+  %a = plan.buffer "a" transient[0] {brew.whole = ["y", 0]} : memref<4x3xf32, strided<[8, 1]>>
   plan.launch @make(%x, %a) : memref<16xf32>, memref<4x3xf32, strided<[8, 1]>>
-  %b = plan.buffer "b" @transient[12] {brew.whole = ["y", 0]} : memref<4x5xf32, strided<[8, 1]>>
+  %b = plan.buffer "b" transient[12] {brew.whole = ["y", 0]} : memref<4x5xf32, strided<[8, 1]>>
   plan.launch @other(%a, %b) : memref<4x3xf32, strided<[8, 1]>>, memref<4x5xf32, strided<[8, 1]>>
-  %y = plan.buffer "y" @transient[0] : memref<4x8xf32>
+  %y = plan.buffer "y" transient[0] : memref<4x8xf32>
   plan.output %y "y" loss_weight 0.0 : memref<4x8xf32>
   // Part of a, part of b.
-  %c = plan.buffer "c" @transient[8] {brew.whole = ["y", 0]} : memref<4x2xf32, strided<[8, 1]>>
+  %c = plan.buffer "c" transient[8] {brew.whole = ["y", 0]} : memref<4x2xf32, strided<[8, 1]>>
   plan.output %c "c" loss_weight 0.0 : memref<4x2xf32, strided<[8, 1]>>
 }
 
 // -----
 
 // Half of the parts is not the whole.
-plan.arena @transient transient size 128
+plan.arena transient size 128
 plan.program @missing attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 : i64, caffe_bytes = 0 : i64} {
-  %a = plan.buffer "a" @transient[0] {brew.whole = ["y", 0]} : memref<4x3xf32, strided<[8, 1]>>
+  %a = plan.buffer "a" transient[0] {brew.whole = ["y", 0]} : memref<4x3xf32, strided<[8, 1]>>
   plan.feed "in" "Data"(%a) {config = "", folder = ""} : memref<4x3xf32, strided<[8, 1]>>
   // expected-note @below {{the buffer}}
-  %y = plan.buffer "y" @transient[0] : memref<4x8xf32>
+  %y = plan.buffer "y" transient[0] : memref<4x8xf32>
   // expected-error @below {{reads buffer 'y', which holds no value here}}
   plan.output %y "y" loss_weight 0.0 : memref<4x8xf32>
 }
@@ -43,12 +43,12 @@ plan.program @missing attributes {arena_bytes = 128 : i64, lower_bound_bytes = 1
 // -----
 
 // Parts that overlap: the second one ends the first one's value.
-plan.arena @transient transient size 128
+plan.arena transient size 128
 plan.program @overlapping attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 : i64, caffe_bytes = 0 : i64} {
   // expected-note @below {{the buffer}}
-  %a = plan.buffer "a" @transient[0] {brew.whole = ["y", 0]} : memref<4x3xf32, strided<[8, 1]>>
+  %a = plan.buffer "a" transient[0] {brew.whole = ["y", 0]} : memref<4x3xf32, strided<[8, 1]>>
   plan.feed "in" "Data"(%a) {config = "", folder = ""} : memref<4x3xf32, strided<[8, 1]>>
-  %b = plan.buffer "b" @transient[8] {brew.whole = ["y", 0]} : memref<4x6xf32, strided<[8, 1]>>
+  %b = plan.buffer "b" transient[8] {brew.whole = ["y", 0]} : memref<4x6xf32, strided<[8, 1]>>
   plan.feed "in" "Data"(%b) {config = "", folder = ""} : memref<4x6xf32, strided<[8, 1]>>
   // expected-error @below {{reads buffer 'a', which holds no value here}}
   plan.output %a "a" loss_weight 0.0 : memref<4x3xf32, strided<[8, 1]>>
@@ -57,12 +57,12 @@ plan.program @overlapping attributes {arena_bytes = 128 : i64, lower_bound_bytes
 // -----
 
 // Boxes of another whole overlap wherever their bytes do.
-plan.arena @transient transient size 128
+plan.arena transient size 128
 plan.program @wholes attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 : i64, caffe_bytes = 0 : i64} {
   // expected-note @below {{the buffer}}
-  %a = plan.buffer "a" @transient[0] {brew.whole = ["y", 0]} : memref<4x3xf32, strided<[8, 1]>>
+  %a = plan.buffer "a" transient[0] {brew.whole = ["y", 0]} : memref<4x3xf32, strided<[8, 1]>>
   plan.feed "in" "Data"(%a) {config = "", folder = ""} : memref<4x3xf32, strided<[8, 1]>>
-  %b = plan.buffer "b" @transient[12] {brew.whole = ["z", 0]} : memref<4x5xf32, strided<[8, 1]>>
+  %b = plan.buffer "b" transient[12] {brew.whole = ["z", 0]} : memref<4x5xf32, strided<[8, 1]>>
   plan.feed "in" "Data"(%b) {config = "", folder = ""} : memref<4x5xf32, strided<[8, 1]>>
   // expected-error @below {{reads buffer 'a', which holds no value here}}
   plan.output %a "a" loss_weight 0.0 : memref<4x3xf32, strided<[8, 1]>>
@@ -71,16 +71,16 @@ plan.program @wholes attributes {arena_bytes = 128 : i64, lower_bound_bytes = 12
 // -----
 
 // A launch that reads the whole while it writes a part.
-plan.arena @transient transient size 128
+plan.arena transient size 128
 plan.kernel @k attributes {in_place = array<i64: -1>, layers = []} {
 ^bb0(%y: tensor<4x8xf32>):
   %0 = tensor.empty() : tensor<4x3xf32, {strides = array<i64: 8, 1>}>
   brew.yield %0 : tensor<4x3xf32, {strides = array<i64: 8, 1>}>
 }
 plan.program @race attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 : i64, caffe_bytes = 0 : i64} {
-  %y = plan.buffer "y" @transient[0] : memref<4x8xf32>
+  %y = plan.buffer "y" transient[0] : memref<4x8xf32>
   plan.feed "in" "Data"(%y) {config = "", folder = ""} : memref<4x8xf32>
-  %a = plan.buffer "a" @transient[0] {brew.whole = ["y", 0]} : memref<4x3xf32, strided<[8, 1]>>
+  %a = plan.buffer "a" transient[0] {brew.whole = ["y", 0]} : memref<4x3xf32, strided<[8, 1]>>
   // expected-error @below {{writes buffer 'a', which overlaps its argument 'y'}}
   plan.launch @k(%y, %a) : memref<4x8xf32>, memref<4x3xf32, strided<[8, 1]>>
 }
@@ -88,16 +88,16 @@ plan.program @race attributes {arena_bytes = 128 : i64, lower_bound_bytes = 128 
 // -----
 
 // Vendor calls and kernels that know nothing of parts count on alignment.
-plan.arena @transient transient size 192
+plan.arena transient size 192
 plan.kernel @k attributes {in_place = array<i64: -1>, layers = []} {
 ^bb0(%y: tensor<4x8xf32>):
   %0 = tensor.empty() : tensor<1x3xf32>
   brew.yield %0 : tensor<1x3xf32>
 }
 plan.program @unaligned attributes {arena_bytes = 192 : i64, lower_bound_bytes = 192 : i64, caffe_bytes = 0 : i64} {
-  %y = plan.buffer "y" @transient[0] : memref<4x8xf32>
+  %y = plan.buffer "y" transient[0] : memref<4x8xf32>
   plan.feed "in" "Data"(%y) {config = "", folder = ""} : memref<4x8xf32>
-  %a = plan.buffer "a" @transient[140] {brew.whole = ["z", 128]} : memref<1x3xf32>
+  %a = plan.buffer "a" transient[140] {brew.whole = ["z", 128]} : memref<1x3xf32>
   // expected-error @below {{needs buffer 'a' aligned, which is a part of another}}
   plan.launch @k(%y, %a) : memref<4x8xf32>, memref<1x3xf32>
 }

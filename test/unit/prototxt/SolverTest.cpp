@@ -152,11 +152,11 @@ TEST(SolverNets, StatesStack) {
   auto programs = expandSolver(*solver, diagnostics);
   ASSERT_EQ(diagnostics.str(), "");
   ASSERT_EQ(programs.size(), 3u);
-  EXPECT_EQ(programs[0].name, "train");
+  EXPECT_EQ(programs[0].test, -1);
   EXPECT_EQ(programs[0].net.state.phase(), caffe::TRAIN);
   EXPECT_EQ(programs[0].net.state.level(), 2);
   ASSERT_EQ(programs[0].net.layers.size(), 2u);
-  EXPECT_EQ(programs[1].name, "test_0");
+  EXPECT_EQ(programs[1].test, 0);
   EXPECT_EQ(programs[1].testIterations, 5);
   EXPECT_EQ(programs[1].net.state.level(), 1);
   ASSERT_EQ(programs[1].net.layers.size(), 1u);

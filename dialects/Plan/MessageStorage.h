@@ -1,0 +1,43 @@
+//===- MessageStorage.h - Attributes that hold parsed messages --*- C++ -*-===//
+#pragma once
+
+#include "formats/caffe.pb.h"
+
+#include "mlir/IR/AttributeSupport.h"
+
+namespace brew::planir::detail {
+
+/// Reads prototxt without printing; who verifies reports.
+bool parseMessage(llvm::StringRef text, google::protobuf::Message &message);
+
+/// A text, which has been verified, and the message that it is. It is parsed
+/// when the attribute is made, once for each text in a context.
+template <typename Storage, typename Message>
+struct MessageStorage : mlir::AttributeStorage {
+  using KeyTy = llvm::StringRef;
+
+  explicit MessageStorage(llvm::StringRef text) : text(text) {}
+  bool operator==(const KeyTy &key) const { return key == text; }
+  static Storage *construct(mlir::AttributeStorageAllocator &allocator,
+                            const KeyTy &key) {
+    auto *storage =
+        new (allocator.allocate<Storage>()) Storage(allocator.copyInto(key));
+    parseMessage(key, storage->message);
+    return storage;
+  }
+
+  llvm::StringRef text;
+  Message message;
+};
+
+struct FeedConfigAttrStorage
+    : MessageStorage<FeedConfigAttrStorage, caffe::LayerParameter> {
+  using MessageStorage::MessageStorage;
+};
+
+struct FillerAttrStorage
+    : MessageStorage<FillerAttrStorage, caffe::FillerParameter> {
+  using MessageStorage::MessageStorage;
+};
+
+} // namespace brew::planir::detail

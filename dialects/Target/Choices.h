@@ -1,0 +1,15 @@
+//===- Choices.h - What a compilation chooses between -----------*- C++ -*-===//
+#pragma once
+
+#include "mlir/IR/OpImplementation.h"
+
+#include "dialects/Target/Choices.h.inc"
+
+namespace brew::targetir {
+
+/// Whether activations are kept in 16 bits.
+inline bool isNarrow(Precision precision) {
+  return precision == Precision::BF16 || precision == Precision::F16;
+}
+
+} // namespace brew::targetir

@@ -1,0 +1,25 @@
+//===- Choices.td - What a compilation chooses between ----------*- tablegen -*-===//
+#ifndef TARGET_CHOICES_TD
+#define TARGET_CHOICES_TD
+
+include "mlir/IR/EnumAttr.td"
+
+class Target_I32Enum<string name, string summary, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::brew::targetir";
+  let genSpecializedAttr = 0;
+}
+
+// Of nets in 32 bits; those in 64 bits have such types from the start.
+def Target_Precision : Target_I32Enum<"Precision", "What activations are kept and products computed in", [
+  I32EnumAttrCase<"F32", 0, "f32">,
+  I32EnumAttrCase<"TF32", 1, "tf32">,
+  I32EnumAttrCase<"BF16", 2, "bf16">,
+  I32EnumAttrCase<"F16", 3, "f16">]>;
+
+def Target_BlobLayout : Target_I32Enum<"BlobLayout", "Order of activations' dimensions in memory", [
+  I32EnumAttrCase<"Auto", 0, "auto">,
+  I32EnumAttrCase<"NCHW", 1, "nchw">,
+  I32EnumAttrCase<"NHWC", 2, "nhwc">]>;
+
+#endif // TARGET_CHOICES_TD
