@@ -1,6 +1,7 @@
 //===- BuildFeedKernels.cpp - Pixels become a blob on the device
 //-----------===//
 #include "dialects/Brew/Nest.h"
+#include "dialects/Brew/Origin.h"
 #include "dialects/Plan/PlanDialect.h"
 #include "formats/BinaryProto.h"
 #include "formats/Error.h"
@@ -158,9 +159,8 @@ private:
       return {element(body, loops)};
     })[0];
     Operation *generic = result.getDefiningOp();
-    generic->setAttr("brew.layer", b.getStringAttr(layer));
-    generic->setAttr("brew.part", b.getI64IntegerAttr(0));
-    generic->setAttr("brew.grid", b.getI64IntegerAttr(4));
+    Origin{b.getStringAttr(layer)}.mark(generic);
+    GridPlace{/*part=*/0, /*depth=*/4}.mark(generic);
     return result;
   }
 

@@ -2,6 +2,7 @@
 #include "dialects/Brew/Composites.h"
 #include "dialects/Brew/Diagnostics.h"
 #include "dialects/Brew/LayerWords.h"
+#include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/External.h"
 #include "passes/LossScale.h"
 #include "passes/NoGradient.h"
@@ -73,6 +74,18 @@ private:
     auto layer = of->getAttrOfType<StringAttr>("layer");
     return brew::buildUnscaled(b, of->getLoc(), gradient, scale,
                                layer ? layer : b.getStringAttr(""));
+  }
+
+  /// Marks what gives `value` as the backward pass of `layer`, or of the layer
+  /// of that parameter.
+  static Value ofBackward(Value value, Operation *layer) {
+    Origin{Origin::of(layer).layer, /*isBackward=*/true}.mark(
+        value.getDefiningOp());
+    return value;
+  }
+  Value fill(Location loc, Type type, double value, Operation *layer) {
+    return ofBackward(FillOp::create(b, loc, type, b.getF64FloatAttr(value)),
+                      layer);
   }
 
   ProgramOp program;
@@ -211,11 +224,9 @@ void Backward::warnOfBlocked(Operation *op) {
 
 /// What was appended after `last` belongs to the backward pass of `layer`.
 void Backward::markNew(Operation *last, Operation *layer) {
-  for (Operation *op = last->getNextNode(); op; op = op->getNextNode()) {
-    op->setAttr("brew.backward", b.getUnitAttr());
-    if (auto name = layer->getAttrOfType<StringAttr>("layer"))
-      op->setAttr("brew.layer", name);
-  }
+  const Origin origin{Origin::of(layer).layer, /*isBackward=*/true};
+  for (Operation *op = last->getNextNode(); op; op = op->getNextNode())
+    origin.mark(op);
 }
 
 /// Sums the gradients of all reads of each parameter and stores them.
@@ -229,15 +240,19 @@ void Backward::storeParameters() {
     StringAttr name = read.getParamAttr().getAttr();
     reads[name] = read;
     Value &sum = sums[name];
-    if (Value gradient = gradients.lookup(read))
-      sum = sum ? buildSum(b, read.getLoc(), sum, gradient) : gradient;
+    Value gradient = gradients.lookup(read);
+    if (sum && gradient)
+      sum = ofBackward(buildSum(b, read.getLoc(), sum, gradient),
+                       symbols.lookup(name));
+    else if (gradient)
+      sum = gradient;
   }
   for (auto [name, sum] : sums) {
     ParamValueOp read = reads[name];
+    Operation *param = symbols.lookup(name);
     if (!sum) // no loss depends on it
-      sum = FillOp::create(b, read.getLoc(), read.getType(),
-                           b.getF64FloatAttr(0));
-    sum = unscaled(sum, symbols.lookup(name));
+      sum = fill(read.getLoc(), read.getType(), 0, param);
+    sum = unscaled(sum, param);
     StoreGradientOp::create(b, read.getLoc(), sum, read.getParamAttr());
   }
 }
@@ -245,8 +260,7 @@ void Backward::storeParameters() {
 /// The gradient of the total loss by one of its terms.
 Value Backward::seedOf(Operation *op, Value result, float weight) {
   if (lossScale == 0)
-    return FillOp::create(b, op->getLoc(), result.getType(),
-                          b.getF64FloatAttr(weight));
+    return fill(op->getLoc(), result.getType(), weight, op);
   buildScale(op->getLoc());
   return brew::buildScaledSeed(b, op->getLoc(), result.getType(), scale,
                                op->getAttrOfType<StringAttr>("layer"), weight);
@@ -284,7 +298,7 @@ LogicalResult Backward::takeSeed(StringRef blob) {
                               "through blob '"
                            << blob << "'";
   auto seed = SeedOp::create(b, loc, value.getType(), blob);
-  seed->setAttr("brew.backward", b.getUnitAttr());
+  Origin{{}, /*isBackward=*/true}.mark(seed);
   seeds.emplace_back(value, seed);
   return success();
 }
@@ -338,11 +352,7 @@ Value Backward::restingGradient(Operation *op, OpResult result) {
         return isa<OutputOp, KeepOp, KeepLayerOp>(user);
       }))
     value = weights[result.getResultNumber()];
-  auto fill = FillOp::create(b, op->getLoc(), type, b.getF64FloatAttr(value));
-  fill->setAttr("brew.backward", b.getUnitAttr());
-  if (auto name = op->getAttrOfType<StringAttr>("layer"))
-    fill->setAttr("brew.layer", name);
-  return fill;
+  return fill(op->getLoc(), type, value, op);
 }
 
 void Backward::keepGradients(ArrayRef<std::string> keep) {
@@ -377,10 +387,9 @@ void Backward::keepBottomGradients() {
     if (!keep || keep.getWhat() != LayerValue::BottomDiff)
       continue;
     if (Value gradient = gradients.lookup(keep.getValue()))
-      KeepLayerOp::create(b, keep.getLoc(),
-                          unscaled(gradient, keep.getValue().getDefiningOp()),
-                          LayerValue::BottomDiff, keep.getLayer(),
-                          keep.getIndex());
+      KeepLayerOp::create(
+          b, keep.getLoc(), unscaled(gradient, keep.getValue().getDefiningOp()),
+          LayerValue::BottomDiff, keep.getLayer(), keep.getIndex());
     keep.erase();
   }
 }

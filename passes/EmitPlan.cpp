@@ -1,6 +1,7 @@
 //===- EmitPlan.cpp - The steps of a planned program ----------------------===//
 #include "passes/EmitPlan.h"
 
+#include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/External.h"
 #include "dialects/PartType.h"
 #include "passes/PlanParts.h"
@@ -177,7 +178,7 @@ LogicalResult PlanEmitter::emitSteps(planir::ProgramOp plan) {
   for (Operation &op : program.getBody().front()) {
     auto kernel = dyn_cast<KernelOp>(op);
     isBackward |= seeded ? isa<SeedOp>(op)
-                         : op.hasAttr("brew.backward") ||
+                         : Origin::of(&op).isBackward ||
                                (kernel && kernel.getBackward());
     if (kernel) {
       emitLaunch(kernel, plan);

@@ -7,6 +7,7 @@
 // calls, sinks).
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/Precision.h"
 #include "passes/Passes.h"
 
@@ -91,9 +92,7 @@ bool foldIntoWriter(CastOp cast) {
 void lower(CastOp cast) {
   OpBuilder b(cast);
   Value nest = cast.buildGeneric(b)[0];
-  nest.getDefiningOp()->setAttr("brew.layer", cast.getLayerAttr());
-  if (Attribute backward = cast->getAttr("brew.backward"))
-    nest.getDefiningOp()->setAttr("brew.backward", backward);
+  Origin::of(cast).mark(nest.getDefiningOp());
   cast.getY().replaceAllUsesWith(nest);
   cast.erase();
 }

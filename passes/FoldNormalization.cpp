@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Nest.h"
+#include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/Convolution.h"
 #include "dialects/Brew/layers/Elementwise.h"
 #include "dialects/Brew/layers/Normalization.h"
@@ -100,10 +101,9 @@ void Folder::startPrepare() {
   if (prepare)
     return;
   OpBuilder outer(program);
-  prepare =
-      ProgramOp::create(
-          outer, program.getLoc(), programName(ProgramRole::Prepare),
-          Phase::Test, ProgramRole::Prepare, nullptr, nullptr, nullptr, false);
+  prepare = ProgramOp::create(
+      outer, program.getLoc(), programName(ProgramRole::Prepare), Phase::Test,
+      ProgramRole::Prepare, nullptr, nullptr, nullptr, false);
   // What it computes are no blobs of the net.
   prepare.setBlobsAttr(outer.getDictionaryAttr({}));
   prepare.setParamsAttr(outer.getDictionaryAttr({}));
@@ -189,8 +189,8 @@ Value Folder::derive(Value value, StringRef layer, int64_t index,
 /// Nests remember the layers they compute, for names and profiles.
 void Folder::markNests(StringAttr layer) {
   for (auto nest : prepare.getBody().getOps<linalg::GenericOp>())
-    if (!nest->hasAttr("brew.layer"))
-      nest->setAttr("brew.layer", layer);
+    if (!Origin::of(nest).layer)
+      Origin{layer}.mark(nest);
 }
 
 void Folder::erase(ArrayRef<Operation *> chain) {

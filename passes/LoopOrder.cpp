@@ -3,6 +3,7 @@
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/KernelAnalysis.h"
+#include "dialects/Brew/Origin.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -23,12 +24,12 @@ linalg::GenericOp brew::orderLoops(RewriterBase &rewriter,
   if (llvm::is_sorted(order))
     return nest;
   rewriter.setInsertionPoint(nest);
-  DictionaryAttr kept = nest->getDiscardableAttrDictionary();
+  const Origin origin = Origin::of(nest);
   FailureOr<linalg::GenericOp> moved =
       linalg::interchangeGenericOp(rewriter, nest, order);
   if (failed(moved))
     return nest;
-  (*moved)->setDiscardableAttrs(kept);
+  origin.mark(*moved);
   // Interchange expresses indices through affine maps; they are plain loop
   // indices, and what follows looks for those.
   (*moved).getBody()->walk([](affine::AffineApplyOp apply) {

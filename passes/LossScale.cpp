@@ -1,6 +1,7 @@
 //===- LossScale.cpp - Losses multiplied for narrow gradients -------------===//
 #include "passes/LossScale.h"
 
+#include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/Precision.h"
 #include "passes/ParameterPlaces.h"
 #include "runtime/plan/Contract.h"
@@ -27,8 +28,7 @@ static FlatSymbolRefAttr symbolOf(OpBuilder &b, Location loc, StringRef name) {
         TypeAttr::get(RankedTensorType::get({}, b.getF32Type())),
         b.getStringAttr(kLayer), b.getI64IntegerAttr(0), DenseI64ArrayAttr(),
         brew::planir::FillerAttr(), b.getF32FloatAttr(0), b.getF32FloatAttr(0),
-        StringAttr(), ArrayAttr(), UnitAttr(),
-        b.getStringAttr(""));
+        StringAttr(), ArrayAttr(), UnitAttr(), b.getStringAttr(""));
     param->setAttr(brew::kCarriedAttr, b.getUnitAttr());
   }
   return FlatSymbolRefAttr::get(b.getContext(), name);
@@ -61,7 +61,7 @@ Value brew::buildScaled(OpBuilder &b, Location loc, Value gradient, Value scale,
                         StringAttr layer) {
   auto op = ScaleGradientOp::create(b, loc, gradient.getType(), gradient, scale,
                                     layer);
-  op->setAttr("brew.backward", b.getUnitAttr());
+  Origin{layer, /*isBackward=*/true}.mark(op);
   return op;
 }
 
@@ -72,7 +72,7 @@ Value brew::buildUnscaled(OpBuilder &b, Location loc, Value gradient,
     return gradient;
   auto op =
       UnscaleOp::create(b, loc, gradient.getType(), gradient, scale, layer);
-  op->setAttr("brew.backward", b.getUnitAttr());
+  Origin{layer, /*isBackward=*/true}.mark(op);
   return op;
 }
 
@@ -86,7 +86,7 @@ void brew::countNonFiniteGradients(ProgramOp program) {
   auto count =
       CountNonFiniteOp::create(b, loc, scalar(b), read(b, loc, kNonFinite),
                                gradients, b.getStringAttr(kLayer));
-  count->setAttr("brew.backward", b.getUnitAttr());
+  Origin{{}, /*isBackward=*/true}.mark(count);
   store(b, loc, count, kNonFinite);
 }
 

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Nest.h"
+#include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/Convolution.h"
 #include "dialects/Brew/layers/Precision.h"
 #include "dialects/Target/TargetDialect.h"
@@ -151,7 +152,7 @@ private:
     Value sum = nest.build([](Nest::Body &body) -> SmallVector<Value> {
       return {body.s.accumulate(body.out[0], body.in[0])};
     })[0];
-    mark(op, sum.getDefiningOp());
+    Origin::of(op).mark(sum.getDefiningOp());
     return brew::splitBiasGradient(op, sum);
   }
 
@@ -168,31 +169,27 @@ private:
     OpBuilder b(user);
     b.setInsertionPointAfterValue(value);
     auto type = withElement(tensorOf(value), narrow);
-    if (auto fill = value.getDefiningOp<FillOp>())
+    if (auto fill = value.getDefiningOp<FillOp>()) {
       form = FillOp::create(b, fill.getLoc(), type, fill.getValueAttr());
-    else
+      Origin::of(fill).mark(form.getDefiningOp());
+    } else {
       form = cast(b, user, value, narrow);
+    }
     return form;
   }
 
   CastOp cast(OpBuilder &b, Operation *reason, Value x, Type element) {
-    Attribute layer = reason->getAttr("layer");
-    if (!layer)
-      layer = reason->getAttr("brew.layer");
-    auto cast = CastOp::create(
-        b, reason->getLoc(), withElement(tensorOf(x), element), x,
-        layer ? cast_or_null<StringAttr>(layer) : b.getStringAttr(""));
+    Origin origin = Origin::of(reason);
+    if (!origin.layer)
+      origin.layer = b.getStringAttr("");
+    auto cast =
+        CastOp::create(b, reason->getLoc(), withElement(tensorOf(x), element),
+                       x, origin.layer);
     // A parameter's copy belongs to the forward pass even where only the
     // backward pass reads it.
-    if (reason->hasAttr("brew.backward") && !x.getDefiningOp<ParamValueOp>())
-      cast->setAttr("brew.backward", b.getUnitAttr());
+    origin.isBackward &= !x.getDefiningOp<ParamValueOp>();
+    origin.mark(cast);
     return cast;
-  }
-
-  static void mark(Operation *reason, Operation *nest) {
-    nest->setAttr("brew.layer", reason->getAttr("layer"));
-    if (Attribute backward = reason->getAttr("brew.backward"))
-      nest->setAttr("brew.backward", backward);
   }
 
   /// Copies of parameters stand side by side, so that one kernel makes them.

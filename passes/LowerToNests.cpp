@@ -1,5 +1,6 @@
 //===- LowerToNests.cpp - Generic forms of what is no vendor call ---------===//
 #include "dialects/Brew/Composites.h"
+#include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/Epilogue.h"
 #include "dialects/Brew/layers/Precision.h"
 #include "dialects/Target/TargetDialect.h"
@@ -43,6 +44,7 @@ struct LowerToNests : brew::impl::LowerToNestsBase<LowerToNests> {
         return {body.s.constant(type.getElementType(),
                                 fill.getValue().convertToDouble())};
       })[0];
+      Origin::of(fill).mark(written.getDefiningOp());
       fill.getResult().replaceUsesWithIf(written, needsMemory);
     });
   }
@@ -51,18 +53,13 @@ struct LowerToNests : brew::impl::LowerToNestsBase<LowerToNests> {
   /// of the builder would miss the sums of gradients that stand before `op`,
   /// which are the layer's too.
   static void markNests(Operation *op) {
-    auto layer = op->getAttrOfType<StringAttr>("layer");
-    Attribute backward = op->getAttr("brew.backward");
+    const Origin origin = Origin::of(op);
     for (Operation *nest = op->getPrevNode();
-         nest && !nest->hasAttr("brew.layer") &&
+         nest && !Origin::of(nest).layer &&
          isa<linalg::GenericOp, linalg::FillOp, tensor::EmptyOp,
              arith::ConstantOp, ReinterpretOp, FillOp>(nest);
-         nest = nest->getPrevNode()) {
-      if (layer)
-        nest->setAttr("brew.layer", layer);
-      if (backward)
-        nest->setAttr("brew.backward", backward);
-    }
+         nest = nest->getPrevNode())
+      origin.mark(nest);
   }
 
   /// A product of narrow operands that is no vendor call: its generic form
@@ -76,11 +73,10 @@ struct LowerToNests : brew::impl::LowerToNestsBase<LowerToNests> {
                                          tensor.getEncoding())
                  : tensor;
     };
-    auto layer = op->getAttrOfType<StringAttr>("layer");
+    const Origin origin = Origin::of(op);
     auto castTo = [&](Type type, Value x) {
-      auto cast = CastOp::create(b, op->getLoc(), type, x, layer);
-      if (Attribute backward = op->getAttr("brew.backward"))
-        cast->setAttr("brew.backward", backward);
+      auto cast = CastOp::create(b, op->getLoc(), type, x, origin.layer);
+      origin.mark(cast);
       return cast;
     };
     for (OpOperand &operand : op->getOpOperands())

@@ -5,6 +5,7 @@
 #include "passes/Sinks.h"
 
 #include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/Origin.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -18,8 +19,6 @@ using namespace mlir;
 using namespace brew::ir;
 
 namespace {
-
-constexpr const char *kLayer = "brew.layer";
 
 /// The operation of the program's own block that `op` is, or is in.
 Operation *inProgram(Operation *op) {
@@ -36,7 +35,7 @@ bool isSumNest(linalg::GenericOp nest) {
 bool haveSameLoops(linalg::GenericOp a, linalg::GenericOp b) {
   if (a.getStaticLoopRanges() != b.getStaticLoopRanges() ||
       a.getIteratorTypesArray() != b.getIteratorTypesArray() ||
-      a->hasAttr("brew.backward") != b->hasAttr("brew.backward"))
+      Origin::of(a).isBackward != Origin::of(b).isBackward)
     return false;
   AffineMap result = a.getMatchingIndexingMap(a.getDpsInitOperand(0));
   auto isSame = [&](linalg::GenericOp nest) {
@@ -128,12 +127,12 @@ linalg::GenericOp merge(linalg::GenericOp a, linalg::GenericOp b,
         }
         linalg::YieldOp::create(body, loc, results);
       });
-  merged->setDiscardableAttrs(a->getDiscardableAttrDictionary());
-  auto layer = a->getAttrOfType<StringAttr>(kLayer),
-       other = b->getAttrOfType<StringAttr>(kLayer);
-  if (layer && other && layer != other)
-    merged->setAttr(kLayer, builder.getStringAttr(layer.getValue() + "+" +
-                                                  other.getValue()));
+  Origin origin = Origin::of(a);
+  StringAttr other = Origin::of(b).layer;
+  if (origin.layer && other && origin.layer != other)
+    origin.layer =
+        builder.getStringAttr(origin.layer.getValue() + "+" + other.getValue());
+  origin.mark(merged);
   a->replaceAllUsesWith(merged->getResults().take_front(a->getNumResults()));
   b->replaceAllUsesWith(merged->getResults().drop_front(a->getNumResults()));
   a->erase();

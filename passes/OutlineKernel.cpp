@@ -1,6 +1,8 @@
 //===- OutlineKernel.cpp - Groups of nests as a kernel --------------------===//
 #include "passes/OutlineKernel.h"
 
+#include "dialects/Brew/Origin.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -99,7 +101,7 @@ private:
         return;
       for (Value operand : source->getOperands())
         bring(operand);
-      b.clone(*source, map)->removeAttr("brew.layer");
+      Origin::clear(b.clone(*source, map));
     };
     for (Value operand : nest->getOperands())
       bring(operand);
@@ -108,16 +110,14 @@ private:
         if (operand.getParentBlock() == nest->getBlock())
           bring(operand);
     });
-    Operation *clone = b.clone(*nest, map);
-    clone->setAttr("brew.part", b.getI64IntegerAttr(part));
-    clone->setAttr("brew.grid", b.getI64IntegerAttr(grid));
+    GridPlace{part, grid}.mark(b.clone(*nest, map));
   }
 
   SmallVector<StringRef> layerNames() {
     llvm::SetVector<StringRef> names;
     for (const Group *group : parts)
       for (auto nest : group->nests)
-        if (auto layer = nest->getAttrOfType<StringAttr>("brew.layer"))
+        if (StringAttr layer = Origin::of(nest).layer)
           names.insert(layer.getValue());
     return names.takeVector();
   }
@@ -125,7 +125,7 @@ private:
   bool isBackward() const {
     return llvm::all_of(parts, [](const Group *group) {
       return llvm::all_of(group->nests, [](linalg::GenericOp nest) {
-        return nest->hasAttr("brew.backward");
+        return Origin::of(nest).isBackward;
       });
     });
   }

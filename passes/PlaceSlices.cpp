@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Nest.h"
+#include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/Shape.h"
 #include "passes/NestTypes.h"
 #include "passes/Passes.h"
@@ -55,10 +56,7 @@ struct PlaceSlices : brew::impl::PlaceSlicesBase<PlaceSlices> {
     nest.output(type, iota(type.getRank()));
     Value result = nest.build(
         [](Nest::Body &body) -> SmallVector<Value> { return {body.in[0]}; })[0];
-    Operation *op = result.getDefiningOp();
-    op->setAttr("brew.layer", reason->getAttr("layer"));
-    if (Attribute backward = reason->getAttr("brew.backward"))
-      op->setAttr("brew.backward", backward);
+    Origin::of(reason).mark(result.getDefiningOp());
     return result;
   }
 

@@ -2,6 +2,7 @@
 #include "passes/SplitLoop.h"
 
 #include "dialects/Brew/Nest.h"
+#include "dialects/Brew/Origin.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -52,7 +53,7 @@ public:
         maps, iterators, [&](OpBuilder &body, Location loc, ValueRange values) {
           buildBody(body, loc, values);
         });
-    split->setDiscardableAttrs(nest->getDiscardableAttrDictionary());
+    Origin::of(nest).mark(split);
     nest->replaceAllUsesWith(split->getResults());
     nest->erase();
     return split;

@@ -6,6 +6,7 @@
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/KernelAnalysis.h"
+#include "dialects/Brew/Origin.h"
 #include "dialects/Target/TargetDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -80,7 +81,7 @@ private:
         b, nest.getLoc(), types, nest.getInputs(), inits, maps, iterators);
     IRMapping map;
     nest.getRegion().cloneInto(&partial.getRegion(), map);
-    partial->setDiscardableAttrs(nest->getDiscardableAttrDictionary());
+    Origin::of(nest).mark(partial);
     return partial;
   }
 
@@ -122,7 +123,7 @@ private:
                                           arith::FastMathFlags::contract));
           linalg::YieldOp::create(body, loc, sums);
         });
-    sum->setDiscardableAttrs(nest->getDiscardableAttrDictionary());
+    Origin::of(nest).mark(sum);
     return sum;
   }
 

@@ -1,5 +1,6 @@
 //===- VerifyPhases.cpp - What each phase of the brew dialect promises
 //-----===//
+#include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/External.h"
 #include "dialects/Brew/layers/Recurrent.h"
 #include "dialects/Brew/layers/Shape.h"
@@ -47,7 +48,7 @@ struct VerifyImport : brew::impl::VerifyImportBase<VerifyImport> {
   LogicalResult check(Operation *op, const SymbolTable &symbols) {
     if (!isa<ShapeInterface>(op) && !isEdge(op))
       return op->emitError("phase import: this operation is no layer");
-    if (op->hasAttr("brew.backward") || isa<StoreGradientOp>(op))
+    if (Origin::of(op).isBackward || isa<StoreGradientOp>(op))
       return op->emitError("phase import: there are no gradients yet");
     if (!llvm::all_of(op->getResultTypes(), llvm::IsaPred<UnrankedTensorType>))
       return op->emitError("phase import: shapes are not known yet");
@@ -157,6 +158,62 @@ LogicalResult checkParts(Operation *op) {
   return success();
 }
 
+/// Whether `value`, of a program or of a kernel in it, is or holds a gradient:
+/// the backward pass has made it.
+bool isOfBackwardPass(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp());
+    return kernel &&
+           isOfBackwardPass(kernel.getInputs()[argument.getArgNumber()]);
+  }
+  Operation *op = value.getDefiningOp();
+  if (auto kernel = dyn_cast<KernelOp>(op))
+    return isOfBackwardPass(
+        kernel.getBody().front().getTerminator()->getOperand(
+            cast<OpResult>(value).getResultNumber()));
+  return Origin::of(op).isBackward ||
+         (op->hasTrait<IsView>() &&
+          llvm::any_of(op->getOperands(), isOfBackwardPass));
+}
+
+/// Whether a program computes layers; others compute with parameters and what
+/// belongs to them.
+bool hasLayers(ProgramRole role) {
+  switch (role) {
+  case ProgramRole::Main:
+  case ProgramRole::ForwardBackward:
+  case ProgramRole::Test:
+  case ProgramRole::Deploy:
+  case ProgramRole::Prepare:
+    return true;
+  case ProgramRole::Update:
+  case ProgramRole::Accumulate:
+  case ProgramRole::Collect:
+  case ProgramRole::Clip:
+    return false;
+  }
+  llvm_unreachable("a program without a role");
+}
+
+/// What passes have made of layers still says which, and what reads gradients
+/// that it computes gradients.
+LogicalResult checkOrigin(linalg::GenericOp nest) {
+  const Origin origin = Origin::of(nest);
+  auto program = nest->getParentOfType<ProgramOp>();
+  if (!origin.layer && hasLayers(program.getRole()))
+    return nest.emitError("phase fused: this nest names no layer");
+  bool readsGradient = false;
+  nest->walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      readsGradient |= operand.getParentBlock() == nest->getBlock() &&
+                       isOfBackwardPass(operand);
+  });
+  if (readsGradient && !origin.isBackward)
+    return nest.emitError("phase fused: this nest reads a gradient and does "
+                          "not belong to the backward pass");
+  return success();
+}
+
 /// The operation itself verifies how its nests make parts.
 LogicalResult checkKernel(KernelOp kernel) {
   for (Operation &op : kernel.getBody().front()) {
@@ -165,6 +222,9 @@ LogicalResult checkKernel(KernelOp kernel) {
         dialect != "tensor" && dialect != "arith" && dialect != "math")
       return op.emitError("phase fused: this operation has no place in a "
                           "kernel");
+    if (auto nest = dyn_cast<linalg::GenericOp>(op);
+        nest && failed(checkOrigin(nest)))
+      return failure();
   }
   return success();
 }

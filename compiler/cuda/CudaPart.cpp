@@ -1,6 +1,8 @@
 //===- CudaPart.cpp - The statements of one part of a kernel --------------===//
 #include "compiler/cuda/CudaPart.h"
 
+#include "dialects/Brew/Origin.h"
+
 using namespace mlir;
 
 namespace brew::compiler {
@@ -8,7 +10,7 @@ namespace brew::compiler {
 /// "'conv1' (lenet.prototxt:34)" for a nest.
 static std::string originOf(linalg::GenericOp nest) {
   std::string text;
-  if (auto layer = nest->getAttrOfType<StringAttr>("brew.layer"))
+  if (auto layer = ir::Origin::of(nest).layer)
     text = "'" + layer.str() + "'";
   nest->getLoc()->walk([&](Location each) {
     auto file = dyn_cast<FileLineColLoc>(each);
@@ -36,7 +38,7 @@ void PartEmitter::emit() {
 
 void PartEmitter::nameKept() {
   for (auto [nest, inner] : llvm::zip(part.nests, schedule.nests)) {
-    auto layer = nest.op->getAttrOfType<StringAttr>("brew.layer");
+    auto layer = ir::Origin::of(nest.op).layer;
     values.names.emplace_back();
     for (auto [output, place] : llvm::zip(nest.outputs, inner.places)) {
       values.names.back().emplace_back();

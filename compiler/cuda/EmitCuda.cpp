@@ -4,6 +4,7 @@
 #include "compiler/cuda/CudaText.h"
 #include "compiler/kernels/Span.h"
 #include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/Origin.h"
 #include "formats/Error.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -169,7 +170,7 @@ private:
     for (const Part &part : kernel.parts)
       for (const Nest &nest : part.nests)
         linalg::GenericOp(nest.op)->getLoc()->walk([&](Location each) {
-          auto layer = nest.op->getAttrOfType<StringAttr>("brew.layer");
+          auto layer = ir::Origin::of(nest.op).layer;
           auto file = dyn_cast<FileLineColLoc>(each);
           if (!file)
             return WalkResult::advance();

@@ -2,6 +2,7 @@
 #include "compiler/kernels/KernelModel.h"
 
 #include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/Origin.h"
 
 #include "mlir/Analysis/FlatLinearValueConstraints.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -238,18 +239,17 @@ private:
   }
 
   void addNest(linalg::GenericOp op) {
-    auto part = op->getAttrOfType<IntegerAttr>("brew.part");
-    auto grid = op->getAttrOfType<IntegerAttr>("brew.grid");
-    if (!part || !grid || part.getInt() < 0 || grid.getInt() < 0 ||
-        grid.getInt() > op.getNumLoops())
+    const std::optional<ir::GridPlace> place = ir::GridPlace::of(op);
+    if (!place || place->part < 0 || place->depth < 0 ||
+        place->depth > op.getNumLoops())
       refuse(kernel.op, "a nest has no valid part and grid");
-    if (part.getInt() == static_cast<int64_t>(kernel.parts.size())) {
+    if (place->part == static_cast<int64_t>(kernel.parts.size())) {
       kernel.parts.emplace_back();
       kernel.parts.back().kernel = kernel.op;
-      kernel.parts.back().grid = grid.getInt();
+      kernel.parts.back().grid = place->depth;
     }
-    if (part.getInt() + 1 != static_cast<int64_t>(kernel.parts.size()) ||
-        grid.getInt() != kernel.parts.back().grid)
+    if (place->part + 1 != static_cast<int64_t>(kernel.parts.size()) ||
+        place->depth != kernel.parts.back().grid)
       refuse(kernel.op, "its nests are not grouped into parts");
     Part &current = kernel.parts.back();
     numbers[op] = {kernel.parts.size() - 1, current.nests.size()};

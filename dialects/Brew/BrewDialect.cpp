@@ -2,6 +2,7 @@
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Diagnostics.h"
 #include "dialects/Brew/LayerWords.h"
+#include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 #include "dialects/PartType.h"
 #include "dialects/Plan/PlanDialect.h"
@@ -213,22 +214,21 @@ LogicalResult KernelOp::verify() {
   int64_t part = -1;
   SmallVector<int64_t> grid;
   for (auto nest : body.getOps<linalg::GenericOp>()) {
-    auto partAttr = nest->getAttrOfType<IntegerAttr>("brew.part");
-    auto gridAttr = nest->getAttrOfType<IntegerAttr>("brew.grid");
-    if (!partAttr || !gridAttr)
+    std::optional<GridPlace> place = GridPlace::of(nest);
+    if (!place)
       return nest.emitOpError("in a kernel needs brew.part and brew.grid");
     SmallVector<int64_t> loops = nest.getStaticLoopRanges();
-    int64_t depth = gridAttr.getInt();
+    int64_t depth = place->depth;
     if (depth < 0 || depth > static_cast<int64_t>(loops.size()))
       return nest.emitOpError("grid is deeper than the nest");
     for (int64_t i = 0; i < depth; ++i)
       if (nest.getIteratorTypesArray()[i] != utils::IteratorType::parallel)
         return nest.emitOpError("a grid loop must be parallel");
     ArrayRef<int64_t> nestGrid = ArrayRef(loops).take_front(depth);
-    if (partAttr.getInt() == part) {
+    if (place->part == part) {
       if (nestGrid != ArrayRef(grid))
         return nest.emitOpError("grid extents differ within the part");
-    } else if (partAttr.getInt() == part + 1) {
+    } else if (place->part == part + 1) {
       ++part;
       grid.assign(nestGrid.begin(), nestGrid.end());
     } else {

@@ -1,6 +1,7 @@
 //===- KernelAnalysis.cpp - What nests of a kernel read and write
 //----------===//
 #include "dialects/Brew/KernelAnalysis.h"
+#include "dialects/Brew/Origin.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -51,14 +52,12 @@ bool brew::ir::mayShareBuffer(KernelOp kernel, unsigned input,
     return false;
   // Another result in the same buffer, or a parallel part, is out of reach of
   // this reasoning.
-  auto partOf = [](Operation *nest) {
-    return nest->getAttrOfType<IntegerAttr>("brew.part").getInt();
-  };
+  auto partOf = [](Operation *nest) { return GridPlace::of(nest)->part; };
   unsigned number = cast<OpResult>(yielded).getResultNumber();
   SmallVector<int64_t> written = resultLoops(writer, number);
   bool reduces = llvm::is_contained(writer.getIteratorTypesArray(),
                                     utils::IteratorType::reduction);
-  int64_t grid = writer->getAttrOfType<IntegerAttr>("brew.grid").getInt();
+  int64_t grid = GridPlace::of(writer)->depth;
 
   for (auto nest : body.getOps<linalg::GenericOp>()) {
     SmallVector<SmallVector<int64_t>> accesses = accessLoops(nest, argument);

@@ -22,8 +22,8 @@ brew.program @chain train differentiate {
   // CHECK: %[[LOSS:.*]], %[[P:.*]], %[[N:.*]], %{{.*}} = brew.softmax_loss
   %loss, %prob, %n, %status = brew.softmax_loss "loss"(%i, %l) {axis = 1 : i64, normalization = #brew<normalization valid>, loss_weights = array<f32: 0.5>, tops = ["loss"]} : (tensor<1x3xf32>, tensor<1xf32>) -> (tensor<f32>, tensor<1x3xf32>, tensor<f32>, tensor<i32>)
   brew.output %loss "loss" loss_weight 0.5 : tensor<f32>
-  // CHECK: %[[SEED:.*]] = brew.fill 5.000000e-01 : tensor<f32>
-  // CHECK-NEXT: %[[DI:.*]] = brew.softmax_loss_backward "loss"(%[[P]], %[[IN]]#1, %[[N]], %[[SEED]]) {{.*}}brew.backward, brew.layer = "loss"
+  // CHECK: %[[SEED:.*]] = brew.fill 5.000000e-01 {brew.backward, brew.layer = "loss"} : tensor<f32>
+  // CHECK-NEXT: %[[DI:.*]] = brew.softmax_loss_backward "loss"(%[[P]], %[[IN]]#1, %[[N]], %[[SEED]]) {{.*}}brew.backward}
   // CHECK-NEXT: %[[DV:.*]], %[[DB:.*]] = brew.inner_product_backward_weights "ip"(%[[R]], %[[DI]])
   // CHECK-NEXT: %[[DR:.*]] = brew.inner_product_backward_data "ip"(%[[DI]], %[[V]])
   // The ReLU's gradient reads its result, not its bottom.
@@ -70,12 +70,12 @@ brew.program @stops train differentiate {
   // CHECK: %[[F:.*]] = brew.param_value @frozen.0
   %f = brew.param_value @frozen.0 : tensor<3x4xf64>
   %y = brew.inner_product "frozen"(%b, %f) {num_output = 3 : i64, axis = 1 : i64, loss_weights = array<f32: 2.0>, tops = ["y"]} : (tensor<2x4xf64>, tensor<3x4xf64>) -> tensor<2x3xf64>
-  // CHECK: %[[SEED:.*]] = brew.fill 2.000000e+00 : tensor<2x3xf64>
+  // CHECK: %[[SEED:.*]] = brew.fill 2.000000e+00 {brew.backward, brew.layer = "frozen"} : tensor<2x3xf64>
   // CHECK-NEXT: %[[DB:.*]] = brew.inner_product_backward_data "frozen"(%[[SEED]], %[[F]])
   // CHECK-NEXT: %[[DC:.*]] = brew.inner_product_backward_weights "cut"(%{{.*}}, %[[DB]])
   // Caffe computes the gradient of "frozen"'s bottom, but not of "cut"'s.
   // "deep" learns, but no gradient reaches it: zero.
-  // CHECK-NEXT: %[[ZERO:.*]] = brew.fill 0.000000e+00 : tensor<4x4xf64>
+  // CHECK-NEXT: %[[ZERO:.*]] = brew.fill 0.000000e+00 {brew.backward, brew.layer = "deep"} : tensor<4x4xf64>
   // CHECK-NEXT: brew.store_gradient %[[ZERO]], @deep.0
   // CHECK-NEXT: brew.store_gradient %[[DC]], @cut.0
   // CHECK-NEXT: %[[REST:.*]] = brew.fill 0.000000e+00 {brew.backward, brew.layer = "in"} : tensor<2x4xf64>

@@ -24,7 +24,7 @@ brew.program @forward_backward train differentiate {
   // CHECK-NEXT: %[[DI:.*]] = brew.softmax_loss_backward "loss"(%{{.*}}, %{{.*}}, %{{.*}}, %[[SEED]])
   // CHECK: %[[G:.*]] = brew.unscale "ip"(%{{.*}}, %[[SCALE]]) {brew.backward}
   // CHECK-NEXT: brew.store_gradient %[[G]], @ip.0
-  // CHECK-NEXT: %[[ZERO:.*]] = brew.fill 0.000000e+00 : tensor<4xf32>
+  // CHECK-NEXT: %[[ZERO:.*]] = brew.fill 0.000000e+00 {brew.backward, brew.layer = "{{.*}}"} : tensor<4xf32>
   // CHECK-NEXT: brew.store_gradient %[[ZERO]], @idle.0
   // CHECK-NEXT: %[[DIFF:.*]] = brew.unscale "in"
   // CHECK-NEXT: brew.keep diff "x", %[[DIFF]]

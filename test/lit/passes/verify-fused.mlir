@@ -81,3 +81,66 @@ brew.program @sink test {
   // expected-error @below {{phase fused: a step stands behind what stores or keeps values}}
   %y = brew.inner_product "ip"(%x, %w) {num_output = 3 : i64, axis = 1 : i64, tops = ["y"]} : (tensor<4x2xf32>, tensor<3x2xf32>) -> tensor<4x3xf32>
 }
+
+// -----
+
+// A pass that makes a nest of a layer says of which.
+brew.program @unmarked train {
+  %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
+  %y = brew.kernel "k"(%x) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %e = tensor.empty() : tensor<4xf32>
+    // expected-error @below {{phase fused: this nest names no layer}}
+    %n = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<4xf32>
+    brew.yield %n : tensor<4xf32>
+  }
+  brew.output %y "y" loss_weight 0.0 : tensor<4xf32>
+}
+
+// -----
+
+// One that makes a nest of a gradient says that it belongs to the backward pass.
+brew.program @forgotten train {
+  %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
+  %g = brew.kernel "g"(%x) {backward} : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %e = tensor.empty() : tensor<4xf32>
+    %n = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) attrs = {brew.backward, brew.layer = "l", brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<4xf32>
+    brew.yield %n : tensor<4xf32>
+  }
+  %v = brew.reinterpret %g : tensor<4xf32> -> tensor<2x2xf32>
+  %y = brew.kernel "k"(%v) : (tensor<2x2xf32>) -> tensor<2x2xf32> {
+  ^bb0(%a: tensor<2x2xf32>):
+    %e = tensor.empty() : tensor<2x2xf32>
+    // expected-error @below {{phase fused: this nest reads a gradient and does not belong to the backward pass}}
+    %n = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<2x2xf32>) outs(%e : tensor<2x2xf32>) attrs = {brew.layer = "l", brew.part = 0 : i64, brew.grid = 2 : i64} {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<2x2xf32>
+    brew.yield %n : tensor<2x2xf32>
+  }
+  brew.output %y "y" loss_weight 0.0 : tensor<2x2xf32>
+}
+
+// -----
+
+// Programs without layers name none.
+brew.program @collect train role collect {
+  %x = brew.param_value @w : tensor<4xf32>
+  %y = brew.kernel "k"(%x) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %e = tensor.empty() : tensor<4xf32>
+    %n = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<4xf32>
+    brew.yield %n : tensor<4xf32>
+  }
+  brew.store_param %y, @w : tensor<4xf32>
+}

@@ -1,0 +1,46 @@
+//===- Origin.cpp - What an operation was made for ------------------------===//
+#include "dialects/Brew/Origin.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+static constexpr llvm::StringLiteral kOwnLayer = "layer";
+static constexpr llvm::StringLiteral kLayer = "brew.layer";
+static constexpr llvm::StringLiteral kBackward = "brew.backward";
+static constexpr llvm::StringLiteral kPart = "brew.part";
+static constexpr llvm::StringLiteral kGrid = "brew.grid";
+
+Origin Origin::of(Operation *op) {
+  auto layer = op->getAttrOfType<StringAttr>(kOwnLayer);
+  if (!layer)
+    layer = op->getAttrOfType<StringAttr>(kLayer);
+  return {layer, op->hasAttr(kBackward)};
+}
+
+void Origin::mark(Operation *op) const {
+  if (layer && !op->hasAttr(kOwnLayer))
+    op->setAttr(kLayer, layer);
+  if (isBackward)
+    op->setAttr(kBackward, UnitAttr::get(op->getContext()));
+}
+
+void Origin::clear(Operation *op) {
+  op->removeAttr(kLayer);
+  op->removeAttr(kBackward);
+}
+
+std::optional<GridPlace> GridPlace::of(Operation *nest) {
+  auto part = nest->getAttrOfType<IntegerAttr>(kPart);
+  auto grid = nest->getAttrOfType<IntegerAttr>(kGrid);
+  if (!part || !grid)
+    return std::nullopt;
+  return GridPlace{part.getInt(), grid.getInt()};
+}
+
+void GridPlace::mark(Operation *nest) const {
+  Builder b(nest->getContext());
+  nest->setAttr(kPart, b.getI64IntegerAttr(part));
+  nest->setAttr(kGrid, b.getI64IntegerAttr(depth));
+}
