@@ -1,6 +1,6 @@
 //===- AssignLayout.cpp - Memory layout of activations and weights ---------===//
-#include "dialects/Brew/layers/Convolution.h"
-#include "dialects/Brew/layers/Precision.h"
+#include "dialects/Brew/layers/convolution/Convolution.h"
+#include "dialects/Brew/layers/precision/Precision.h"
 #include "dialects/Target/TargetDialect.h"
 #include "passes/LibraryCalls.h"
 #include "passes/NestTypes.h"

@@ -1,7 +1,7 @@
 //===- BuildGradientPrograms.cpp - Accumulating and clipping gradients
 //-----===//
 #include "dialects/Brew/Nest.h"
-#include "dialects/Brew/layers/Solver.h"
+#include "dialects/Brew/layers/solver/Solver.h"
 #include "dialects/Target/TargetDialect.h"
 #include "passes/ParameterPlaces.h"
 #include "passes/Passes.h"

@@ -1,6 +1,6 @@
 //===- BuildUpdate.cpp - The solver's update program
 //-----------------------===//
-#include "dialects/Brew/layers/Solver.h"
+#include "dialects/Brew/layers/solver/Solver.h"
 #include "passes/LossScale.h"
 #include "passes/Passes.h"
 #include "runtime/plan/Contract.h"

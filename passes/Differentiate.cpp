@@ -3,7 +3,7 @@
 #include "dialects/Brew/Diagnostics.h"
 #include "dialects/Brew/LayerWords.h"
 #include "dialects/Brew/Origin.h"
-#include "dialects/Brew/layers/External.h"
+#include "dialects/Brew/layers/external/External.h"
 #include "passes/LossScale.h"
 #include "passes/NoGradient.h"
 #include "passes/Passes.h"

@@ -2,7 +2,7 @@
 #include "passes/EmitPlan.h"
 
 #include "dialects/Brew/Origin.h"
-#include "dialects/Brew/layers/External.h"
+#include "dialects/Brew/layers/external/External.h"
 #include "dialects/PartType.h"
 #include "passes/PlanParts.h"
 #include "passes/ValuePlace.h"

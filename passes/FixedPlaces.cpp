@@ -1,7 +1,7 @@
 //===- FixedPlaces.cpp - Places outside the transient arena ---------------===//
 #include "passes/FixedPlaces.h"
 
-#include "dialects/Brew/layers/Solver.h"
+#include "dialects/Brew/layers/solver/Solver.h"
 #include "passes/MemoryPlanner.h"
 
 using namespace mlir;

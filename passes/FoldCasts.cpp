@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Origin.h"
-#include "dialects/Brew/layers/Precision.h"
+#include "dialects/Brew/layers/precision/Precision.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -6,8 +6,8 @@
 // the blob need not be row-major.
 //
 //===----------------------------------------------------------------------===//
-#include "dialects/Brew/layers/Convolution.h"
-#include "dialects/Brew/layers/Shape.h"
+#include "dialects/Brew/layers/convolution/Convolution.h"
+#include "dialects/Brew/layers/shape/Shape.h"
 #include "passes/Passes.h"
 
 namespace brew {

@@ -10,9 +10,9 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Nest.h"
 #include "dialects/Brew/Origin.h"
-#include "dialects/Brew/layers/Convolution.h"
-#include "dialects/Brew/layers/Elementwise.h"
-#include "dialects/Brew/layers/Normalization.h"
+#include "dialects/Brew/layers/convolution/Convolution.h"
+#include "dialects/Brew/layers/elementwise/Elementwise.h"
+#include "dialects/Brew/layers/normalization/Normalization.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,6 +1,6 @@
 //===- FuseEpilogue.cpp - ReLU into the vendor call before it
 //--------------===//
-#include "dialects/Brew/layers/Convolution.h"
+#include "dialects/Brew/layers/convolution/Convolution.h"
 #include "dialects/Target/TargetDialect.h"
 #include "passes/Passes.h"
 

@@ -1,7 +1,7 @@
 //===- LibraryCalls.cpp - Which operations become vendor calls
 //-------------===//
 #include "passes/LibraryCalls.h"
-#include "dialects/Brew/layers/Precision.h"
+#include "dialects/Brew/layers/precision/Precision.h"
 
 using namespace mlir;
 using namespace brew::ir;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"
-#include "dialects/Brew/layers/Convolution.h"
+#include "dialects/Brew/layers/convolution/Convolution.h"
 
 #include <string>
 

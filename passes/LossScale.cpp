@@ -2,7 +2,7 @@
 #include "passes/LossScale.h"
 
 #include "dialects/Brew/Origin.h"
-#include "dialects/Brew/layers/Precision.h"
+#include "dialects/Brew/layers/precision/Precision.h"
 #include "passes/ParameterPlaces.h"
 #include "runtime/plan/Contract.h"
 

@@ -10,8 +10,8 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Nest.h"
 #include "dialects/Brew/Origin.h"
-#include "dialects/Brew/layers/Convolution.h"
-#include "dialects/Brew/layers/Precision.h"
+#include "dialects/Brew/layers/convolution/Convolution.h"
+#include "dialects/Brew/layers/precision/Precision.h"
 #include "dialects/Target/TargetDialect.h"
 #include "passes/LibraryCalls.h"
 #include "passes/Passes.h"

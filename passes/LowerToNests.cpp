@@ -1,8 +1,8 @@
 //===- LowerToNests.cpp - Generic forms of what is no vendor call ---------===//
 #include "dialects/Brew/Composites.h"
 #include "dialects/Brew/Origin.h"
-#include "dialects/Brew/layers/Epilogue.h"
-#include "dialects/Brew/layers/Precision.h"
+#include "dialects/Brew/layers/convolution/Epilogue.h"
+#include "dialects/Brew/layers/precision/Precision.h"
 #include "dialects/Target/TargetDialect.h"
 #include "passes/LibraryCalls.h"
 #include "passes/Passes.h"

@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Nest.h"
 #include "dialects/Brew/Origin.h"
-#include "dialects/Brew/layers/Shape.h"
+#include "dialects/Brew/layers/shape/Shape.h"
 #include "passes/NestTypes.h"
 #include "passes/Passes.h"
 

@@ -1,6 +1,6 @@
 //===- PlanMemory.cpp - Ordered steps and places in arenas
 //-----------------===//
-#include "dialects/Brew/layers/Solver.h"
+#include "dialects/Brew/layers/solver/Solver.h"
 #include "dialects/Plan/PlanDialect.h"
 #include "passes/EmitPlan.h"
 #include "passes/Passes.h"

@@ -2,8 +2,8 @@
 #include "passes/PlanRoots.h"
 
 #include "dialects/Brew/KernelAnalysis.h"
-#include "dialects/Brew/layers/External.h"
-#include "dialects/Brew/layers/Shape.h"
+#include "dialects/Brew/layers/external/External.h"
+#include "dialects/Brew/layers/shape/Shape.h"
 #include "formats/FeedKinds.h"
 #include "passes/ValuePlace.h"
 

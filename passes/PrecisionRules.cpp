@@ -2,9 +2,9 @@
 #include "passes/PrecisionRules.h"
 
 #include "dialects/Brew/PrecisionInterface.h"
-#include "dialects/Brew/layers/External.h"
-#include "dialects/Brew/layers/Precision.h"
-#include "dialects/Brew/layers/Shape.h"
+#include "dialects/Brew/layers/external/External.h"
+#include "dialects/Brew/layers/precision/Precision.h"
+#include "dialects/Brew/layers/shape/Shape.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -1,7 +1,7 @@
 //===- ResolveFeeds.cpp - Shapes of the tops of data layers ---------------===//
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Diagnostics.h"
-#include "dialects/Brew/layers/External.h"
+#include "dialects/Brew/layers/external/External.h"
 #include "formats/Error.h"
 #include "formats/FeedKinds.h"
 #include "passes/FeedShapes.h"

@@ -1,7 +1,7 @@
 //===- Sinks.cpp - What a program's values end in -------------------------===//
 #include "passes/Sinks.h"
 
-#include "dialects/Brew/layers/External.h"
+#include "dialects/Brew/layers/external/External.h"
 
 using namespace mlir;
 using namespace brew::ir;

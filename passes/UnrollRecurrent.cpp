@@ -7,7 +7,7 @@
 // differentiated and fused like any others.
 //
 //===----------------------------------------------------------------------===//
-#include "dialects/Brew/layers/Recurrent.h"
+#include "dialects/Brew/layers/recurrent/Recurrent.h"
 #include "passes/NoGradient.h"
 #include "passes/ParameterPlaces.h"
 #include "passes/Passes.h"

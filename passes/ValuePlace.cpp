@@ -2,7 +2,7 @@
 #include "passes/ValuePlace.h"
 
 #include "dialects/Brew/BrewDialect.h"
-#include "dialects/Brew/layers/Shape.h"
+#include "dialects/Brew/layers/shape/Shape.h"
 
 using namespace mlir;
 using namespace brew;

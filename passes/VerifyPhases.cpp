@@ -1,9 +1,9 @@
 //===- VerifyPhases.cpp - What each phase of the brew dialect promises
 //-----===//
 #include "dialects/Brew/Origin.h"
-#include "dialects/Brew/layers/External.h"
-#include "dialects/Brew/layers/Recurrent.h"
-#include "dialects/Brew/layers/Shape.h"
+#include "dialects/Brew/layers/external/External.h"
+#include "dialects/Brew/layers/recurrent/Recurrent.h"
+#include "dialects/Brew/layers/shape/Shape.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

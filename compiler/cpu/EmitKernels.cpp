@@ -7,7 +7,7 @@
 #include "compiler/cpu/LowerToLLVM.h"
 #include "compiler/kernels/KernelLoops.h"
 #include "compiler/kernels/Span.h"
-#include "dialects/Brew/layers/Shape.h"
+#include "dialects/Brew/layers/shape/Shape.h"
 #include "formats/Error.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

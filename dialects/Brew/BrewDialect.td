@@ -28,7 +28,7 @@ def Brew_Dialect : Dialect {
     "::brew::planir::PlanDialect"
   ];
   let extraClassDeclaration = [{
-    /// For the layer groups (layers/*.cpp), which register their operations
+    /// For the layer groups (layers/*/*.cpp), which register their operations
     /// themselves.
     template <typename... Ops> void add() { addOperations<Ops...>(); }
 

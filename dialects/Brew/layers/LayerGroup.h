@@ -1,9 +1,9 @@
 //===- LayerGroup.h - Registration of groups of layers -----------*- C++
 //-*-===//
 //
-// A group NAME is layers/NAME.td, its operations, and the .cpp files that
-// implement them; one of those defines registerNAMELayers. CMakeLists.txt lists
-// the groups.
+// A group NAME is layers/FOLDER/NAME.td, its operations, and the .cpp files
+// beside it that implement them; one of those defines registerNAMELayers.
+// CMakeLists.txt lists the groups.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 brewc, folder, *flags = sys.argv[1:]
-with open(os.path.join(folder, "golden", "supported.txt")) as file:
+with open(os.path.join(folder, "values", "golden", "supported.txt")) as file:
     names = [line.split("#")[0].strip() for line in file]
 compiled = 0
 for name in names:

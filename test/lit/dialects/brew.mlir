@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s > %t.once
 // RUN: %brew-opt %t.once | FileCheck %s
 // RUN: %brew-opt %s --mlir-print-op-generic | %brew-opt | diff %t.once -
-// RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/BrewOps.td %source/dialects/Brew/BrewCore.td %source/dialects/Brew/layers/Convolution.td %source/dialects/Brew/layers/Elementwise.td %source/dialects/Brew/layers/Loss.td %source/dialects/Brew/layers/Pooling.td %source/dialects/Brew/layers/Reduction.td
+// RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/BrewOps.td %source/dialects/Brew/BrewCore.td %source/dialects/Brew/layers/convolution/Convolution.td %source/dialects/Brew/layers/elementwise/Elementwise.td %source/dialects/Brew/layers/loss/Loss.td %source/dialects/Brew/layers/pooling/Pooling.td %source/dialects/Brew/layers/reduction/Reduction.td
 
 // Every operation's assembly is read as it is printed.
 

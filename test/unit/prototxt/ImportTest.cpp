@@ -3,7 +3,7 @@
 #include "frontends/prototxt/Import.h"
 
 #include "Parse.h"
-#include "dialects/Brew/layers/Convolution.h"
+#include "dialects/Brew/layers/convolution/Convolution.h"
 #include "formats/Error.h"
 
 #include "mlir/IR/Verifier.h"

@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s > %t.once
 // RUN: %brew-opt %t.once | FileCheck %s
 // RUN: %brew-opt %s --mlir-print-op-generic | %brew-opt | diff %t.once -
-// RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/Detection.td
+// RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/detection/Detection.td
 
 brew.program @main test {
   %x, %rois = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "rois"]} : tensor<2x8x4x5xf32>, tensor<7x5xf32>

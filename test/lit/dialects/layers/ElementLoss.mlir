@@ -1,6 +1,6 @@
 // RUN: %brew-opt %s > %t.once
 // RUN: %brew-opt %t.once | FileCheck %s
-// RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/ElementLoss.td
+// RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/loss/ElementLoss.td
 
 // CHECK-LABEL: brew.program @p train
 brew.program @p train {

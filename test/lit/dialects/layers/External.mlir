@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s > %t.once
 // RUN: %brew-opt %t.once | FileCheck %s
 // RUN: %brew-opt %s --mlir-print-op-generic | %brew-opt | diff %t.once -
-// RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/External.td
+// RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/external/External.td
 
 // CHECK-LABEL: brew.program @main
 brew.program @main train {

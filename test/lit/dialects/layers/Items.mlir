@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s > %t.once
 // RUN: %brew-opt %t.once | FileCheck %s
 // RUN: %brew-opt %s --mlir-print-op-generic | %brew-opt | diff %t.once -
-// RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/Items.td
+// RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/indexing/Items.td
 
 brew.program @main test {
   %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4x1xf32>

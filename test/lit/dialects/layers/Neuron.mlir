@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s > %t.once
 // RUN: %brew-opt %t.once | FileCheck %s
 // RUN: %brew-opt %s --mlir-print-op-generic | %brew-opt | diff %t.once -
-// RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/Neuron.td
+// RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/elementwise/Neuron.td
 
 brew.param @p.0 : tensor<3xf32> {layer = "p", index = 0 : i64}
 brew.program @main test {

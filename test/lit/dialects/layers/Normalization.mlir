@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s > %t.once
 // RUN: %brew-opt %t.once | FileCheck %s
 // RUN: %brew-opt %s --mlir-print-op-generic | %brew-opt | diff %t.once -
-// RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/Normalization.td
+// RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/normalization/Normalization.td
 
 brew.program @main test {
   %x, %c, %one = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "c", "one"]} : tensor<2x3x4x5xf32>, tensor<3xf32>, tensor<1xf32>

@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s > %t.once
 // RUN: %brew-opt %t.once | FileCheck %s
 // RUN: %brew-opt %s --mlir-print-op-generic | %brew-opt | diff %t.once -
-// RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/Precision.td
+// RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/precision/Precision.td
 
 // CHECK-LABEL: brew.program @f
 brew.program @f train {

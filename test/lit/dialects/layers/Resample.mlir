@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s > %t.once
 // RUN: %brew-opt %t.once | FileCheck %s
 // RUN: %brew-opt %s --mlir-print-op-generic | %brew-opt | diff %t.once -
-// RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/Resample.td
+// RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/shape/Resample.td
 
 brew.program @main test {
   %x, %a = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "a"]} : tensor<1x4x2x2xf32>, tensor<1x4xf32>

@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s > %t.once
 // RUN: %brew-opt %t.once | FileCheck %s
 // RUN: %brew-opt %s --mlir-print-op-generic | %brew-opt | diff %t.once -
-// RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/Shape.td
+// RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/shape/Shape.td
 
 brew.param @w.0 : tensor<2x3xf32> {layer = "w", index = 0 : i64}
 brew.program @main test {

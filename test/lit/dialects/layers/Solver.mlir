@@ -1,7 +1,7 @@
 // RUN: %brew-opt %s > %t.once
 // RUN: %brew-opt %t.once | FileCheck %s
 // RUN: %brew-opt %s --mlir-print-op-generic | %brew-opt | diff %t.once -
-// RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/Solver.td
+// RUN: %python %inputs/check_op_coverage.py %s brew %source/dialects/Brew/layers/solver/Solver.td
 
 // Every update's assembly is read as it is printed.
 

@@ -1,7 +1,0 @@
-//===- Elementwise.h - Layers that are one scalar expression ----*- C++ -*-===//
-#pragma once
-
-#include "dialects/Brew/BrewDialect.h"
-
-#define GET_OP_CLASSES
-#include "dialects/Brew/layers/Elementwise.h.inc"

@@ -1,7 +1,0 @@
-//===- Solver.h - Solver updates --------------------------------*- C++ -*-===//
-#pragma once
-
-#include "dialects/Brew/BrewDialect.h"
-
-#define GET_OP_CLASSES
-#include "dialects/Brew/layers/Solver.h.inc"

@@ -1,0 +1,9 @@
+//===- Convolution.h - Convolution and inner product ------------*- C++ -*-===//
+#pragma once
+
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/convolution/Convolution.h.inc"

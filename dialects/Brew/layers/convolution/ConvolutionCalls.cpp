@@ -1,0 +1,109 @@
+//===- ConvolutionCalls.cpp - Convolutions as vendor calls ----------------===//
+#include "dialects/Brew/layers/convolution/Convolution.h"
+#include "dialects/Brew/layers/convolution/ConvolutionShapes.h"
+#include "dialects/Plan/PlanDialect.h"
+
+using namespace mlir;
+using namespace brew::ir;
+using brew::planir::Direction;
+namespace planir = brew::planir;
+
+/// Gives the buffer of an operand or a result.
+using Buffer = llvm::function_ref<Value(Value)>;
+
+static ConvolutionShapes shapesOf(ConvolutionOp op) {
+  return {op, shapeOf(op.getX()), shapeOf(op.getY()), int64_t(op.getGroup())};
+}
+static ConvolutionShapes shapesOf(ConvolutionBackwardDataOp op) {
+  return {op, shapeOf(op.getDx()), shapeOf(op.getDy()), int64_t(op.getGroup())};
+}
+static ConvolutionShapes shapesOf(ConvolutionBackwardWeightsOp op) {
+  return {op, shapeOf(op.getX()), shapeOf(op.getDy()), int64_t(op.getGroup())};
+}
+/// Of the convolution that it transposes.
+static ConvolutionShapes shapesOf(DeconvolutionOp op) {
+  return {op, shapeOf(op.getY()), shapeOf(op.getX()), int64_t(op.getGroup())};
+}
+
+/// One to three dimensions, with one before the channels, padded by nothing
+/// negative on either side.
+static bool isCall(const ConvolutionShapes &shapes) {
+  return shapes.lead.size() == 1 && !shapes.axes.empty() &&
+         shapes.axes.size() <= 3 &&
+         llvm::all_of(shapes.axes, [](const WindowAxis &axis) {
+           return axis.pad >= 0 && axis.padEnd() >= 0;
+         });
+}
+
+/// Padding at the ends, or null where it is that before the first elements.
+static DenseI64ArrayAttr padEndOf(OpBuilder &b,
+                                  const ConvolutionShapes &shapes) {
+  if (llvm::all_of(shapes.axes, [](const WindowAxis &axis) {
+        return axis.padEnd() == axis.pad;
+      }))
+    return {};
+  return b.getDenseI64ArrayAttr(llvm::map_to_vector(
+      shapes.axes, [](const WindowAxis &axis) { return axis.padEnd(); }));
+}
+
+/// What the four calls differ in are the buffers.
+template <typename Op>
+static Operation *planCall(Op op, OpBuilder &b, Direction direction, Value x,
+                           Value w, Value bias, Value y, FloatAttr relu = {}) {
+  return planir::ConvolutionOp::create(
+      b, op.getLoc(), planir::DirectionAttr::get(b.getContext(), direction), x,
+      w, bias, y, op.getKernelAttr(), op.getStrideAttr(), op.getPadAttr(),
+      op.getDilationAttr(), padEndOf(b, shapesOf(op)), op.getGroupAttr(), relu,
+      nullptr, nullptr, nullptr);
+}
+
+//===----------------------------------------------------------------------===//
+// Convolution
+//===----------------------------------------------------------------------===//
+
+StringRef ConvolutionOp::libraryGroup() { return "conv"; }
+int64_t ConvolutionOp::countFlops() { return shapesOf(*this).flops(); }
+bool ConvolutionOp::hasCall() { return isCall(shapesOf(*this)); }
+Operation *ConvolutionOp::buildCall(OpBuilder &b, Buffer buffer) {
+  Value x = buffer(getX()), w = buffer(getW()),
+        bias = getB() ? buffer(getB()) : Value(), y = buffer(getY());
+  return planCall(*this, b, Direction::Forward, x, w, bias, y, getReluAttr());
+}
+
+//===----------------------------------------------------------------------===//
+// Gradients
+//===----------------------------------------------------------------------===//
+
+StringRef ConvolutionBackwardDataOp::libraryGroup() { return "conv"; }
+int64_t ConvolutionBackwardDataOp::countFlops() {
+  return shapesOf(*this).flops();
+}
+bool ConvolutionBackwardDataOp::hasCall() { return isCall(shapesOf(*this)); }
+Operation *ConvolutionBackwardDataOp::buildCall(OpBuilder &b, Buffer buffer) {
+  Value dx = buffer(getDx()), w = buffer(getW()), dy = buffer(getDy());
+  return planCall(*this, b, Direction::BackwardData, dx, w, {}, dy);
+}
+
+StringRef ConvolutionBackwardWeightsOp::libraryGroup() { return "conv"; }
+int64_t ConvolutionBackwardWeightsOp::countFlops() {
+  return shapesOf(*this).flops();
+}
+bool ConvolutionBackwardWeightsOp::hasCall() { return isCall(shapesOf(*this)); }
+Operation *ConvolutionBackwardWeightsOp::buildCall(OpBuilder &b,
+                                                   Buffer buffer) {
+  Value x = buffer(getX()), dw = buffer(getDw()),
+        db = getDb() ? buffer(getDb()) : Value(), dy = buffer(getDy());
+  return planCall(*this, b, Direction::BackwardWeights, x, dw, db, dy);
+}
+
+//===----------------------------------------------------------------------===//
+// Deconvolution
+//===----------------------------------------------------------------------===//
+
+StringRef DeconvolutionOp::libraryGroup() { return "conv"; }
+int64_t DeconvolutionOp::countFlops() { return shapesOf(*this).flops(); }
+bool DeconvolutionOp::hasCall() { return isCall(shapesOf(*this)); }
+Operation *DeconvolutionOp::buildCall(OpBuilder &b, Buffer buffer) {
+  Value y = buffer(getY()), w = buffer(getW()), x = buffer(getX());
+  return planCall(*this, b, Direction::BackwardData, y, w, {}, x);
+}

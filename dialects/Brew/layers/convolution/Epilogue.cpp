@@ -1,0 +1,51 @@
+//===- Epilogue.cpp - What products do with their sums --------------------===//
+#include "dialects/Brew/layers/convolution/Epilogue.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace brew::ir;
+
+Value brew::ir::buildEpilogue(OpBuilder &b, Location loc, Value sum, Value bias,
+                              int64_t output, std::optional<APFloat> relu,
+                              RankedTensorType type) {
+  if (!bias && !relu)
+    return sum;
+  SmallVector<int64_t> all = iota(shapeOf(sum).size());
+  Nest nest(b, loc, shapeOf(sum));
+  nest.input(sum, all);
+  if (bias)
+    nest.input(bias, {output});
+  nest.output(type, all);
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Value y = body.in[0];
+    if (bias)
+      y = s.add(y, body.in[1]);
+    if (relu)
+      y = s.select(s.greater(y, s.constant(y.getType(), 0)), y,
+                   s.mul(y, s.constant(y.getType(), relu->convertToFloat())));
+    return {y};
+  })[0];
+}
+
+Value brew::ir::buildBiasGradient(OpBuilder &b, Location loc, Value dy,
+                                  int64_t output, RankedTensorType type) {
+  // The outputs' loop is the outermost; where they lie side by side, the
+  // innermost.
+  ArrayRef<int64_t> shape = shapeOf(dy);
+  const int64_t rank = shape.size(), at = output + 1 < rank ? 0 : output;
+  SmallVector<int64_t> extents(shape), loops = iota(rank);
+  std::rotate(extents.begin() + at, extents.begin() + output,
+              extents.begin() + output + 1);
+  for (int64_t dim = 0; dim < rank; ++dim)
+    loops[dim] = dim == output ? at : dim + (dim >= at && dim < output);
+  SmallVector<bool> reduction(rank, true);
+  reduction[at] = false;
+  Nest nest(b, loc, extents, reduction);
+  nest.input(dy, loops);
+  nest.output(type, {at}, 0.0);
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    return {body.s.accumulate(body.out[0], body.in[0])};
+  })[0];
+}

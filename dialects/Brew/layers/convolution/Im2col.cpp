@@ -1,0 +1,94 @@
+//===- Im2col.cpp - brew.im2col and its gradient ----------------------------===//
+//
+// y[n, (c*R + r)*S + s, p, q] = x[n, c, p*stride - pad + r*dilation, ...], and 0
+// in the padding, for any number of spatial dimensions.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/Brew/layers/convolution/Convolution.h"
+#include "dialects/Brew/layers/convolution/ConvolutionShapes.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+LogicalResult Im2colOp::inferShapes(Shapes &tops, Shapes &) {
+  if (failed(readWindow(*this)))
+    return failure();
+  FailureOr<SmallVector<int64_t>> y = convolvedShape(
+      *this, shapeOf(getX())[getAxis()] * countOf(getKernel()));
+  if (failed(y))
+    return failure();
+  tops.push_back(*y);
+  return success();
+}
+
+LogicalResult
+Im2colOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                         ArrayRef<bool>,
+                         MutableArrayRef<Value> operandGradients) {
+  if (Value dy = resultGradients[0])
+    operandGradients[0] = Col2imOp::create(
+        b, getLoc(), getX().getType(), dy, getLayerAttr(), getKernelAttr(),
+        getStrideAttr(), getPadAttr(), getDilationAttr());
+  return success();
+}
+
+SmallVector<Value> Im2colOp::buildGeneric(OpBuilder &b) {
+  ConvolutionShapes g(*this, shapeOf(getX()), shapeOf(getY()), 1);
+  int64_t lead = g.lead.size(), spatial = g.axes.size();
+  Nest nest(b, getLoc(), shapeOf(getY()));
+  nest.output(tensorOf(getY()), iota(lead + 1 + spatial));
+  Value x = getX();
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    // The channel of y holds x's channel and the taps, the last one fastest.
+    Value rest = body.loop(lead), valid;
+    SmallVector<Value> taps(spatial);
+    for (int64_t i = spatial - 1; i >= 0; --i) {
+      taps[i] = s.remi(rest, g.axes[i].kernel);
+      rest = s.divi(rest, g.axes[i].kernel);
+    }
+    SmallVector<Value> at;
+    for (int64_t i = 0; i < lead; ++i)
+      at.push_back(body.loop(i));
+    at.push_back(rest);
+    for (int64_t i = 0; i < spatial; ++i)
+      at.push_back(tapPosition(s, g.axes[i], body.loop(lead + 1 + i), taps[i],
+                               valid));
+    return {orZero(s, valid, body.read(x, at))};
+  });
+}
+
+SmallVector<Value> Col2imOp::buildGeneric(OpBuilder &b) {
+  ConvolutionShapes g(*this, shapeOf(getDx()), shapeOf(getDy()), 1);
+  int64_t lead = g.lead.size(), spatial = g.axes.size();
+  // Loops: those of dx | the windows that cover an element
+  SmallVector<int64_t> extents(shapeOf(getDx()));
+  SmallVector<bool> reduction(extents.size(), false);
+  for (const WindowAxis &axis : g.axes) {
+    extents.push_back(coveringWindows(axis));
+    reduction.push_back(true);
+  }
+  Nest nest(b, getLoc(), extents, reduction);
+  nest.output(tensorOf(getDx()), iota(lead + 1 + spatial), 0.0);
+  Value dy = getDy();
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Value valid, channel = body.loop(lead);
+    SmallVector<Value> windows;
+    for (auto [i, axis] : llvm::enumerate(g.axes)) {
+      Value tap;
+      windows.push_back(coveringWindow(s, axis, body.loop(lead + 1 + i),
+                                       body.loop(lead + 1 + spatial + i), tap,
+                                       valid));
+      channel = s.addi(s.muli(channel, axis.kernel),
+                       tapMayPass(axis) ? s.clamp(tap, axis.kernel) : tap);
+    }
+    SmallVector<Value> at;
+    for (int64_t i = 0; i < lead; ++i)
+      at.push_back(body.loop(i));
+    at.push_back(channel);
+    at.append(windows);
+    Value gradient = orZero(s, valid, body.read(dy, at));
+    return {s.accumulate(body.out[0], gradient)};
+  });
+}

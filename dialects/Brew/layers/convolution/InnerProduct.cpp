@@ -1,0 +1,258 @@
+//===- InnerProduct.cpp - brew.inner_product and its gradients
+//-------------===//
+//
+// y[m, n] = b[n] + sum_k x[m, k] w[n, k], where m stands for the dimensions of
+// x before `axis` and k for those from it on. w has either one dimension for k
+// (x's flattened row-major) or x's own, one by one.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/layers/Axes.h"
+#include "dialects/Brew/layers/convolution/Convolution.h"
+#include "dialects/Brew/layers/convolution/Epilogue.h"
+#include "dialects/Plan/PlanDialect.h"
+
+using namespace mlir;
+using namespace brew::ir;
+using brew::planir::Direction;
+namespace planir = brew::planir;
+
+namespace {
+/// Loop numbering shared by the three nests: m dimensions, n, then k
+/// dimensions.
+struct Loops {
+  SmallVector<int64_t> extents; // m..., n, k...
+  SmallVector<int64_t> m, k;
+  int64_t n;
+  AffineMap w; // access of the weights
+
+  Loops(MLIRContext *context, ArrayRef<int64_t> x, ArrayRef<int64_t> w,
+        int64_t axis, bool transpose, int64_t outputs) {
+    for (int64_t i = 0; i < axis; ++i) {
+      m.push_back(extents.size());
+      extents.push_back(x[i]);
+    }
+    n = extents.size();
+    extents.push_back(outputs);
+    for (size_t i = axis; i < x.size(); ++i) {
+      k.push_back(extents.size());
+      extents.push_back(x[i]);
+    }
+    SmallVector<AffineExpr> kExprs;
+    if (w.size() == 2) {
+      // One dimension of w for all of x's: their row-major position.
+      AffineExpr flat = getAffineConstantExpr(0, context);
+      for (int64_t dim : k)
+        flat = flat * extents[dim] + getAffineDimExpr(dim, context);
+      kExprs.push_back(flat);
+    } else {
+      for (int64_t dim : k)
+        kExprs.push_back(getAffineDimExpr(dim, context));
+    }
+    AffineExpr nExpr = getAffineDimExpr(n, context);
+    if (transpose)
+      kExprs.push_back(nExpr);
+    else
+      kExprs.insert(kExprs.begin(), nExpr);
+    this->w = AffineMap::get(extents.size(), 0, kExprs, context);
+  }
+
+  SmallVector<int64_t> xDims() const {
+    SmallVector<int64_t> dims(m);
+    dims.append(k.begin(), k.end());
+    return dims;
+  }
+  SmallVector<int64_t> yDims() const {
+    SmallVector<int64_t> dims(m);
+    dims.push_back(n);
+    return dims;
+  }
+  SmallVector<bool> reducing(ArrayRef<int64_t> dims) const {
+    SmallVector<bool> flags(extents.size(), false);
+    for (int64_t dim : dims)
+      flags[dim] = true;
+    return flags;
+  }
+  int64_t flops() const { return 2 * countOf(extents); }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Forward
+//===----------------------------------------------------------------------===//
+
+LogicalResult InnerProductOp::inferShapes(Shapes &tops, Shapes &params) {
+  ArrayRef<int64_t> x = shapeOf(getX());
+  FailureOr<int64_t> axis = canonicalAxis(*this, getAxis(), x.size());
+  if (failed(axis))
+    return failure();
+  setAxis(*axis);
+  int64_t k = countOf(x.drop_front(*axis)), outputs = getNumOutput();
+  SmallVector<int64_t> y(x.take_front(*axis));
+  y.push_back(outputs);
+  tops.push_back(y);
+  if (getTranspose())
+    params.push_back({k, outputs});
+  else
+    params.push_back({outputs, k});
+  if (getB())
+    params.push_back({outputs});
+  return success();
+}
+
+LogicalResult
+InnerProductOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                               ArrayRef<bool> needed,
+                               MutableArrayRef<Value> operandGradients) {
+  Value dy = resultGradients[0];
+  if (!dy)
+    return success();
+  bool needsBias = getB() && needed[2];
+  if (needed[1] || needsBias) {
+    auto op = InnerProductBackwardWeightsOp::create(
+        b, getLoc(), getW().getType(), needsBias ? getB().getType() : Type(),
+        getX(), dy, getLayerAttr(), getAxisAttr(), getTransposeAttr());
+    operandGradients[1] = op.getDw();
+    if (needsBias)
+      operandGradients[2] = op.getDb();
+  }
+  if (needed[0])
+    operandGradients[0] = InnerProductBackwardDataOp::create(
+        b, getLoc(), getX().getType(), dy, getW(), getLayerAttr(),
+        getAxisAttr(), getTransposeAttr());
+  return success();
+}
+
+SmallVector<Value> InnerProductOp::buildGeneric(OpBuilder &b) {
+  Loops loops(getContext(), shapeOf(getX()), shapeOf(getW()), getAxis(),
+              getTranspose(), getNumOutput());
+  Nest nest(b, getLoc(), loops.extents, loops.reducing(loops.k));
+  nest.input(getX(), loops.xDims());
+  nest.input(getW(), loops.w);
+  nest.output(tensorOf(getY()), loops.yDims(), 0.0);
+  Value sum = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    return {body.s.accumulate(body.out[0], body.s.mul(body.in[0], body.in[1]))};
+  })[0];
+  return {buildEpilogue(b, getLoc(), sum, getB(), loops.n, getRelu(),
+                        tensorOf(getY()))};
+}
+
+//===----------------------------------------------------------------------===//
+// Gradients
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> InnerProductBackwardDataOp::buildGeneric(OpBuilder &b) {
+  Loops loops(getContext(), shapeOf(getDx()), shapeOf(getW()), getAxis(),
+              getTranspose(), shapeOf(getDy()).back());
+  Nest nest(b, getLoc(), loops.extents, loops.reducing({loops.n}));
+  nest.input(getDy(), loops.yDims());
+  nest.input(getW(), loops.w);
+  nest.output(tensorOf(getDx()), loops.xDims(), 0.0);
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    return {body.s.accumulate(body.out[0], body.s.mul(body.in[0], body.in[1]))};
+  });
+}
+
+SmallVector<Value> InnerProductBackwardWeightsOp::buildGeneric(OpBuilder &b) {
+  // The nest writes w once per (n, k), so w needs one dimension per loop; a
+  // flattened one is computed under x's dimensions and then viewed.
+  ArrayRef<int64_t> x = shapeOf(getX());
+  auto type = tensorOf(getDw());
+  SmallVector<int64_t> split(x.drop_front(getAxis()));
+  split.insert(getTranspose() ? split.end() : split.begin(),
+               shapeOf(getDy()).back());
+  bool flattened = type.getRank() == 2 && split.size() != 2;
+  auto splitType =
+      flattened ? RankedTensorType::get(split, type.getElementType()) : type;
+
+  Loops loops(getContext(), x, split, getAxis(), getTranspose(),
+              shapeOf(getDy()).back());
+  SmallVector<int64_t> wDims(loops.k);
+  wDims.insert(getTranspose() ? wDims.end() : wDims.begin(), loops.n);
+  Nest nest(b, getLoc(), loops.extents, loops.reducing(loops.m));
+  nest.input(getX(), loops.xDims());
+  nest.input(getDy(), loops.yDims());
+  nest.output(splitType, wDims, 0.0);
+  SmallVector<Value> results =
+      nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+        return {
+            body.s.accumulate(body.out[0], body.s.mul(body.in[0], body.in[1]))};
+      });
+  if (flattened)
+    results[0] = ReinterpretOp::create(b, getLoc(), type, results[0]);
+  if (!getDb())
+    return results;
+
+  results.push_back(buildBiasGradient(
+      b, getLoc(), getDy(), shapeOf(getDy()).size() - 1, tensorOf(getDb())));
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// Vendor calls
+//===----------------------------------------------------------------------===//
+
+/// Gives the buffer of an operand or a result.
+using Buffer = llvm::function_ref<Value(Value)>;
+
+/// Whether the dimensions of `type` before `axis` are, in memory, all outside
+/// those from it on: then the tensor is a matrix.
+static bool isMatrix(RankedTensorType type, int64_t axis) {
+  SmallVector<int64_t> order = memoryOrder(type);
+  for (int64_t i = 0; i < axis; ++i)
+    if (order[i] != i && type.getDimSize(order[i]) != 1)
+      return false;
+  return true;
+}
+
+/// The call pairs the dimensions of x and w one by one.
+static bool isCall(Value x, Value w, int64_t axis) {
+  return axis > 0 && isMatrix(tensorOf(x), axis) &&
+         tensorOf(w).getRank() == tensorOf(x).getRank() - axis + 1;
+}
+
+template <typename Op>
+static Operation *planCall(Op op, OpBuilder &b, Direction direction, Value x,
+                           Value w, Value bias, Value y, FloatAttr relu = {}) {
+  return planir::InnerProductOp::create(
+      b, op.getLoc(), planir::DirectionAttr::get(b.getContext(), direction), x,
+      w, bias, y, op.getAxisAttr(), op.getTransposeAttr(), relu, nullptr,
+      nullptr, nullptr);
+}
+
+StringRef InnerProductOp::libraryGroup() { return "ip"; }
+int64_t InnerProductOp::countFlops() {
+  return 2 * countOf(shapeOf(getX())) * getNumOutput();
+}
+bool InnerProductOp::hasCall() { return isCall(getX(), getW(), getAxis()); }
+Operation *InnerProductOp::buildCall(OpBuilder &b, Buffer buffer) {
+  Value x = buffer(getX()), w = buffer(getW()),
+        bias = getB() ? buffer(getB()) : Value(), y = buffer(getY());
+  return planCall(*this, b, Direction::Forward, x, w, bias, y, getReluAttr());
+}
+
+StringRef InnerProductBackwardDataOp::libraryGroup() { return "ip"; }
+int64_t InnerProductBackwardDataOp::countFlops() {
+  return 2 * countOf(shapeOf(getDx())) * shapeOf(getDy()).back();
+}
+bool InnerProductBackwardDataOp::hasCall() {
+  return isCall(getDx(), getW(), getAxis());
+}
+Operation *InnerProductBackwardDataOp::buildCall(OpBuilder &b, Buffer buffer) {
+  Value dx = buffer(getDx()), w = buffer(getW()), dy = buffer(getDy());
+  return planCall(*this, b, Direction::BackwardData, dx, w, {}, dy);
+}
+
+StringRef InnerProductBackwardWeightsOp::libraryGroup() { return "ip"; }
+int64_t InnerProductBackwardWeightsOp::countFlops() {
+  return 2 * countOf(shapeOf(getX())) * shapeOf(getDy()).back();
+}
+bool InnerProductBackwardWeightsOp::hasCall() {
+  return isCall(getX(), getDw(), getAxis());
+}
+Operation *InnerProductBackwardWeightsOp::buildCall(OpBuilder &b,
+                                                    Buffer buffer) {
+  Value x = buffer(getX()), dw = buffer(getDw()),
+        db = getDb() ? buffer(getDb()) : Value(), dy = buffer(getDy());
+  return planCall(*this, b, Direction::BackwardWeights, x, dw, db, dy);
+}

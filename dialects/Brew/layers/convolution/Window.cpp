@@ -1,0 +1,97 @@
+//===- Window.cpp - Windows that slide over a blob -------------------------===//
+#include "dialects/Brew/layers/convolution/Window.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+Value brew::ir::bothIfAny(Scalars &s, Value valid, Value condition) {
+  return valid ? s.both(valid, condition) : condition;
+}
+
+Value brew::ir::orZero(Scalars &s, Value valid, Value x) {
+  return valid ? s.select(valid, x, s.constant(x.getType(), 0)) : x;
+}
+
+Value brew::ir::tapPosition(Scalars &s, const WindowAxis &axis, Value out,
+                            Value tap, Value &valid) {
+  Value position = s.addi(s.muli(out, axis.stride), s.muli(tap, axis.dilation));
+  if (!axis.clipped())
+    return position;
+  if (axis.pad)
+    position = s.subi(position, s.index(axis.pad));
+  Value inside = s.less(position, s.index(axis.in));
+  if (axis.pad)
+    inside = s.both(inside, s.atLeast(position, s.index(0)));
+  valid = bothIfAny(s, valid, inside);
+  return s.clamp(position, axis.in);
+}
+
+/// With dilation, taps of different windows interleave: every tap is looked at.
+static bool countsTaps(const WindowAxis &axis) { return axis.dilation > 1; }
+
+int64_t brew::ir::coveringWindows(const WindowAxis &axis) {
+  return countsTaps(axis) ? axis.kernel
+                          : llvm::divideCeil(axis.kernel, axis.stride);
+}
+
+bool brew::ir::tapMayPass(const WindowAxis &axis) {
+  return !countsTaps(axis) && axis.kernel % axis.stride != 0;
+}
+
+Value brew::ir::coveringWindow(Scalars &s, const WindowAxis &axis, Value in,
+                               Value shift, Value &tap, Value &valid) {
+  Value padded = axis.pad ? s.addi(in, s.index(axis.pad)) : in;
+  bool mayPass = (axis.in - 1 + axis.pad) / axis.stride >= axis.out;
+  if (countsTaps(axis) || axis.stride == 1) {
+    tap = shift;
+    Value start = axis.kernel > 1
+                      ? s.subi(padded, s.muli(shift, axis.dilation))
+                      : padded;
+    Value out = start;
+    if (axis.kernel > 1)
+      valid = bothIfAny(s, valid, s.atLeast(start, s.index(0)));
+    if (axis.stride > 1) {
+      // What is before the first window must not be divided.
+      start = s.clamp(start, axis.in + axis.pad);
+      valid = bothIfAny(
+          s, valid, s.equali(s.remi(start, axis.stride), s.index(0)));
+      out = s.divi(start, axis.stride);
+    }
+    if (mayPass)
+      valid = bothIfAny(s, valid, s.less(out, s.index(axis.out)));
+    return axis.kernel > 1 || mayPass ? s.clamp(out, axis.out) : out;
+  }
+  // The last window that starts at or before the position, and those before it.
+  Value last = s.divi(padded, axis.stride);
+  int64_t shifts = coveringWindows(axis);
+  Value out = shifts > 1 ? s.subi(last, shift) : last;
+  tap = s.subi(padded, s.muli(out, axis.stride));
+  if (shifts > 1)
+    valid = bothIfAny(s, valid, s.atLeast(out, s.index(0)));
+  if (mayPass)
+    valid = bothIfAny(s, valid, s.less(out, s.index(axis.out)));
+  if (tapMayPass(axis))
+    valid = bothIfAny(s, valid, s.less(tap, s.index(axis.kernel)));
+  return shifts > 1 || mayPass ? s.clamp(out, axis.out) : out;
+}
+
+FailureOr<SmallVector<int64_t>>
+brew::ir::spreadSetting(Operation *layer, StringRef name,
+                        ArrayRef<int64_t> values, int64_t spatial,
+                        std::optional<int64_t> fallback) {
+  if (values.empty() && fallback)
+    return SmallVector<int64_t>(spatial, *fallback);
+  if (values.size() == 1)
+    return SmallVector<int64_t>(spatial, values[0]);
+  if (static_cast<int64_t>(values.size()) == spatial)
+    return SmallVector<int64_t>(values);
+  return layerError(layer) << name << " has " << values.size()
+                           << " values; the bottom has " << spatial
+                           << " spatial dimensions";
+}
+
+StringRef brew::ir::sideName(int64_t spatial, int64_t number) {
+  if (spatial != 2)
+    return "";
+  return number ? "width " : "height ";
+}

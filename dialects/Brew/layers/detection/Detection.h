@@ -1,0 +1,9 @@
+//===- Detection.h - Layers of detection nets -------------------*- C++ -*-===//
+#pragma once
+
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/detection/Detection.h.inc"

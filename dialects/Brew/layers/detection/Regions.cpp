@@ -1,0 +1,87 @@
+//===- Regions.cpp - Regions of interest in nests -------------------------===//
+#include "dialects/Brew/layers/detection/Regions.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+LogicalResult brew::ir::checkRegions(Operation *layer, Value x, Value rois) {
+  if (shapeOf(x).size() != 4)
+    return layerError(layer) << "the features need 4 dimensions (N, C, H, W), "
+                                "not "
+                             << shapeOf(x).size();
+  ArrayRef<int64_t> regions = shapeOf(rois);
+  if (regions.size() < 2 || regions[1] != 5 ||
+      countOf(regions) != 5 * regions[0]) {
+    auto diagnostic = layerError(layer)
+                      << "the regions must be rows of 5 numbers (image and "
+                         "box), not of shape (";
+    llvm::interleaveComma(regions, diagnostic);
+    return diagnostic << ")";
+  }
+  return success();
+}
+
+LogicalResult brew::ir::countRegions(Operation *layer, ItemCounts &counts,
+                                     Value x, Value rois) {
+  if (failed(counts.requireWhole(layer, x)))
+    return failure();
+  return counts.pass(layer, rois);
+}
+
+Value brew::ir::regionField(Nest::Body &body, Value rois, Value roi,
+                            int64_t field) {
+  Scalars &s = body.s;
+  SmallVector<Value> at = {roi, s.index(field)};
+  at.resize(shapeOf(rois).size(), s.index(0));
+  return body.read(rois, at);
+}
+
+Value brew::ir::regionImage(Nest::Body &body, Value rois, Value roi,
+                            int64_t images) {
+  Scalars &s = body.s;
+  if (images == 1)
+    return s.index(0);
+  Value image = clampNumber(s, regionField(body, rois, roi, 0), images - 1);
+  Value integer = arith::FPToSIOp::create(s.b, s.loc, s.b.getI32Type(), image);
+  return arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(), integer);
+}
+
+Value brew::ir::asNumber(Scalars &s, Value index, Type type) {
+  Value integer =
+      arith::IndexCastOp::create(s.b, s.loc, s.b.getI32Type(), index);
+  return arith::SIToFPOp::create(s.b, s.loc, type, integer);
+}
+
+Value brew::ir::floorOf(Scalars &s, Value x) {
+  return math::FloorOp::create(s.b, s.loc, x);
+}
+Value brew::ir::ceilOf(Scalars &s, Value x) {
+  return math::CeilOp::create(s.b, s.loc, x);
+}
+
+Value brew::ir::rounded(Scalars &s, Value x) {
+  Value size = math::AbsFOp::create(s.b, s.loc, x);
+  Value below = floorOf(s, size);
+  Value half = s.constant(x.getType(), 0.5);
+  Value up = s.greaterEqual(s.sub(size, below), half);
+  Value result = s.select(up, s.add(below, s.constant(x.getType(), 1)), below);
+  return s.select(s.greater(s.constant(x.getType(), 0), x), s.neg(result),
+                  result);
+}
+
+Value brew::ir::clampNumber(Scalars &s, Value x, double limit) {
+  Value low = s.maximum(x, s.constant(x.getType(), 0));
+  Value high = s.constant(x.getType(), limit);
+  return s.select(s.greater(high, low), low, high);
+}
+
+Value CellBounds::contains(Scalars &s, Value atNumber) const {
+  return s.both(s.greaterEqual(atNumber, first), s.greater(last, atNumber));
+}
+
+Value CellBounds::isEmpty(Scalars &s) const {
+  return s.greaterEqual(first, last);
+}

@@ -1,0 +1,52 @@
+//===- Dropout.cpp - Dropout while training -------------------------------===//
+#include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
+#include "dialects/Brew/RandomBits.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/elementwise/Neuron.h.inc"
+
+using namespace mlir;
+using namespace brew::ir;
+
+LogicalResult DropoutOp::inferShapes(Shapes &tops, Shapes &) {
+  tops.emplace_back(shapeOf(getX()));
+  return success();
+}
+
+/// The layer multiplies by a mask, and so does its gradient by the same one.
+LogicalResult DropoutOp::buildGradients(OpBuilder &b,
+                                        ArrayRef<Value> resultGradients,
+                                        ArrayRef<bool> needed,
+                                        MutableArrayRef<Value> gradients) {
+  if (needed[0])
+    gradients[0] = DropoutOp::create(
+        b, getLoc(), getX().getType(), resultGradients[0], getKey(),
+        getLayerAttr(), b.getArrayAttr({}), nullptr, nullptr, getRatioAttr());
+  return success();
+}
+
+SmallVector<Value> DropoutOp::buildGeneric(OpBuilder &b) {
+  auto type = tensorOf(getY());
+  double ratio = getRatio().convertToFloat();
+  Nest nest(b, getLoc(), type.getShape());
+  nest.input(getX(), iota(type.getRank()));
+  nest.output(type, iota(type.getRank()));
+  Value key = getKey();
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Type element = type.getElementType();
+    Value bits = randomBits(body, key, elementNumber(body, type.getShape()));
+    // Of 2^32 equally likely words this many are below.
+    auto dropped = static_cast<uint32_t>(ratio * 0x1p32);
+    Value keep = arith::CmpIOp::create(
+        s.b, s.loc, arith::CmpIPredicate::uge, bits,
+        arith::ConstantOp::create(
+            s.b, s.loc, s.b.getI32IntegerAttr(static_cast<int32_t>(dropped))));
+    return {s.select(keep,
+                     s.mul(body.in[0], s.constant(element, 1 / (1 - ratio))),
+                     s.constant(element, 0))};
+  });
+}

@@ -1,0 +1,184 @@
+//===- Elementwise.cpp - Layers that are one scalar expression
+//-------------===//
+#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/layers/LayerGroup.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/elementwise/Elementwise.h.inc"
+
+using namespace mlir;
+using namespace brew::ir;
+
+/// The tops of a layer that keeps its first bottom's shape.
+static LogicalResult sameShape(Operation *op, Shapes &tops) {
+  tops.emplace_back(shapeOf(op->getOperand(0)));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Power
+//===----------------------------------------------------------------------===//
+
+LogicalResult PowerOp::inferShapes(Shapes &tops, Shapes &) {
+  return sameShape(*this, tops);
+}
+
+Value PowerOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
+  Scalars s(b, loc);
+  Type type = x[0].getType();
+  double power = getPower().convertToFloat(),
+         scale = getScale().convertToFloat(),
+         shift = getShift().convertToFloat();
+  // Caffe: a power or scale of 0 makes the result a constant.
+  if (power == 0)
+    return s.constant(type, 1);
+  Value base = x[0];
+  if (scale != 1)
+    base = s.mul(base, s.constant(type, scale));
+  if (shift != 0)
+    base = s.add(base, s.constant(type, shift));
+  if (power == 1)
+    return base;
+  if (power == 2)
+    return s.mul(base, base);
+  return math::PowFOp::create(b, loc, base, s.constant(type, power));
+}
+
+//===----------------------------------------------------------------------===//
+// Bias, Scale
+//===----------------------------------------------------------------------===//
+
+/// The shape of what is broadcast to the first bottom from `op`'s axis on:
+/// that of the second bottom `operand`, or if that is a parameter, the one it
+/// has to have. Makes the axis one from the front.
+template <typename Op>
+static FailureOr<SmallVector<int64_t>> broadcastShape(Op op, Value operand) {
+  ArrayRef<int64_t> x = shapeOf(op.getX());
+  int64_t rank = x.size(), axis = op.getAxis(), axes = op.getNumAxes();
+  bool isParameter = operand.getDefiningOp<ParamValueOp>();
+  // A scalar second bottom goes with any axis.
+  if (!isParameter && shapeOf(operand).empty()) {
+    op.setAxis(0);
+    return SmallVector<int64_t>();
+  }
+  if (axis < -rank || axis >= std::max<int64_t>(rank, 1))
+    return layerError(op) << "axis " << axis << " is outside the bottom's "
+                          << rank << " dimensions";
+  if (axis < 0)
+    axis += rank;
+  op.setAxis(axis);
+  if (isParameter) {
+    if (axes < -1 || (axes >= 0 && axis + axes > rank))
+      return layerError(op)
+             << "num_axes " << axes << " from axis " << axis
+             << " reaches beyond the bottom's " << rank << " dimensions";
+    ArrayRef<int64_t> covered = x.drop_front(axis);
+    return SmallVector<int64_t>(axes >= 0 ? covered.take_front(axes) : covered);
+  }
+  ArrayRef<int64_t> given = shapeOf(operand);
+  if (axis + static_cast<int64_t>(given.size()) > rank ||
+      x.slice(axis, given.size()) != given)
+    return layerError(op) << "the second bottom's shape does not match "
+                             "the first's from axis "
+                          << axis << " on";
+  return SmallVector<int64_t>(given);
+}
+
+LogicalResult BiasOp::inferShapes(Shapes &tops, Shapes &params) {
+  auto shape = broadcastShape(*this, getB());
+  if (failed(shape))
+    return failure();
+  if (getB().getDefiningOp<ParamValueOp>())
+    params.push_back(*shape);
+  return sameShape(*this, tops);
+}
+
+Value BiasOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
+  return Scalars(b, loc).add(x[0], x[1]);
+}
+
+int64_t BiasOp::operandAxis(unsigned number) { return number ? getAxis() : 0; }
+
+LogicalResult ScaleOp::inferShapes(Shapes &tops, Shapes &params) {
+  auto shape = broadcastShape(*this, getS());
+  if (failed(shape))
+    return failure();
+  if (getS().getDefiningOp<ParamValueOp>())
+    params.push_back(*shape);
+  if (getB())
+    params.push_back(*shape);
+  return sameShape(*this, tops);
+}
+
+Value ScaleOp::buildScalar(OpBuilder &b, Location loc, ValueRange x) {
+  Scalars s(b, loc);
+  Value scaled = s.mul(x[0], x[1]);
+  return getB() ? s.add(scaled, x[2]) : scaled;
+}
+
+int64_t ScaleOp::operandAxis(unsigned number) { return number ? getAxis() : 0; }
+
+//===----------------------------------------------------------------------===//
+// Eltwise
+//===----------------------------------------------------------------------===//
+
+LogicalResult EltwiseOp::inferShapes(Shapes &tops, Shapes &) {
+  for (Value x : getXs().drop_front())
+    if (shapeOf(x) != shapeOf(getXs().front())) {
+      auto diagnostic = layerError(*this) << "bottoms differ in shape: ";
+      llvm::interleaveComma(getXs(), diagnostic, [&](Value bottom) {
+        diagnostic << "(";
+        llvm::interleaveComma(shapeOf(bottom), diagnostic);
+        diagnostic << ")";
+      });
+      return diagnostic;
+    }
+  return sameShape(*this, tops);
+}
+
+Value EltwiseOp::buildScalar(OpBuilder &b, Location loc, ValueRange xs) {
+  Scalars s(b, loc);
+  Type type = xs[0].getType();
+  auto term = [&](unsigned i) -> Value {
+    if (getKind() != EltwiseKind::Sum || getCoeff().empty() ||
+        getCoeff()[i] == 1)
+      return xs[i];
+    return s.mul(xs[i], s.constant(type, getCoeff()[i]));
+  };
+  Value result = term(0);
+  for (unsigned i = 1; i < xs.size(); ++i) {
+    switch (getKind()) {
+    case EltwiseKind::Prod:
+      result = s.mul(result, xs[i]);
+      break;
+    case EltwiseKind::Sum:
+      result = s.add(result, term(i));
+      break;
+    case EltwiseKind::Max:
+      // Of two equal first bottoms Caffe takes the second; a later one must
+      // be larger.
+      if (i == 1)
+        result = s.select(s.greater(result, xs[1]), result, xs[1]);
+      else
+        result = s.select(s.greater(xs[i], result), xs[i], result);
+      break;
+    }
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/elementwise/Elementwise.cpp.inc"
+
+void brew::ir::registerElementwiseLayers(BrewDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "dialects/Brew/layers/elementwise/Elementwise.cpp.inc"
+      >();
+}

@@ -1,0 +1,7 @@
+//===- Elementwise.h - Layers that are one scalar expression ----*- C++ -*-===//
+#pragma once
+
+#include "dialects/Brew/BrewDialect.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/elementwise/Elementwise.h.inc"

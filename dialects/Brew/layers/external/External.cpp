@@ -1,0 +1,204 @@
+//===- External.cpp - What the caller of a program computes ---------------===//
+#include "dialects/Brew/layers/external/External.h"
+
+#include "dialects/Brew/Diagnostics.h"
+#include "dialects/Brew/layers/LayerGroup.h"
+#include "dialects/Plan/PlanDialect.h"
+
+using namespace mlir;
+using namespace brew::ir;
+using brew::planir::Direction;
+namespace planir = brew::planir;
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/external/External.cpp.inc"
+
+void brew::ir::registerExternalLayers(BrewDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "dialects/Brew/layers/external/External.cpp.inc"
+      >();
+}
+
+const HostLayerType *BrewDialect::findHostLayer(StringRef name) const {
+  if (hostLayers)
+    for (const HostLayerType &type : *hostLayers)
+      if (type.name == name)
+        return &type;
+  return nullptr;
+}
+
+static const HostLayerType *typeOf(HostLayerOp op) {
+  return op->getContext()->getLoadedDialect<BrewDialect>()->findHostLayer(
+      op.getKind());
+}
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+/// The dimensions that whoever compiles gives a top, or null.
+static DenseI64ArrayAttr givenShape(HostLayerOp op, size_t top) {
+  ArrayAttr shapes = op.getShapesAttr();
+  return shapes && top < shapes.size()
+             ? dyn_cast<DenseI64ArrayAttr>(shapes[top])
+             : DenseI64ArrayAttr();
+}
+
+static std::string words(ArrayRef<int64_t> shape) {
+  std::string text;
+  for (int64_t dim : shape)
+    text += (text.empty() ? "" : "x") + std::to_string(dim);
+  return text.empty() ? "a scalar" : text;
+}
+
+/// What the type's function says.
+static LogicalResult askForShapes(HostLayerOp op, const HostLayerType &type,
+                                  Shapes &tops) {
+  SmallVector<SmallVector<int64_t>> bottoms;
+  for (Value x : op.getXs())
+    bottoms.emplace_back(shapeOf(x));
+  HostSetup setup;
+  setup.type = op.getKind().str();
+  setup.layer = op.getLayer().str();
+  setup.settings = op.getSettings().str();
+  setup.paramStr = op.getParamStr().str();
+  setup.testPhase = op.getTestPhase();
+  setup.bottoms = bottoms;
+  setup.tops = op.getYs().size();
+  try {
+    tops = type.shapes(setup);
+  } catch (const brew::Error &error) {
+    InFlightDiagnostic diagnostic = layerError(op);
+    setExitStatus(diagnostic, error.status());
+    return diagnostic << error.what();
+  }
+  return success();
+}
+
+LogicalResult HostLayerOp::inferShapes(Shapes &tops, Shapes &) {
+  const size_t count = getYs().size();
+  size_t unknown = count;
+  for (size_t i = count; i-- > 0;)
+    if (!givenShape(*this, i))
+      unknown = i;
+  auto blob = [&](size_t top) {
+    return cast<StringAttr>(getTops()[top]).getValue();
+  };
+  const HostLayerType *type = typeOf(*this);
+  if (unknown < count && (!type || !type->shapes))
+    return layerError(*this)
+           << "its type '" << getKind()
+           << "' is computed by the program that runs the plan, which has not "
+              "told the compiler the shape of '"
+           << blob(unknown) << "'; say --input-shape " << blob(unknown)
+           << "=d,d,...";
+  if (unknown < count && failed(askForShapes(*this, *type, tops)))
+    return failure();
+  tops.resize(count);
+  for (size_t i = 0; i < count; ++i) {
+    DenseI64ArrayAttr given = givenShape(*this, i);
+    if (!given)
+      continue;
+    if (unknown < count && ArrayRef<int64_t>(tops[i]) != given.asArrayRef()) {
+      InFlightDiagnostic diagnostic = layerError(*this);
+      setExitStatus(diagnostic, ExitStatus::Usage);
+      return diagnostic << "--input-shape gives '" << blob(i) << "' as "
+                        << words(given.asArrayRef())
+                        << ", but the layer makes it " << words(tops[i]);
+    }
+    tops[i].assign(given.asArrayRef().begin(), given.asArrayRef().end());
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Gradients
+//===----------------------------------------------------------------------===//
+
+LogicalResult HostLayerOp::buildGradients(OpBuilder &b, ArrayRef<Value> results,
+                                          ArrayRef<bool> needed,
+                                          MutableArrayRef<Value> operands) {
+  if (const HostLayerType *type = typeOf(*this); type && !type->hasBackward)
+    return layerError(*this)
+           << "a gradient must pass it, and its type '" << getKind()
+           << "' has no backward function; propagate_down: false keeps "
+              "gradients from its bottoms";
+  SmallVector<Value> gradients;
+  for (auto [y, gradient] : llvm::zip_equal(getYs(), results))
+    gradients.push_back(gradient ? gradient
+                                 : FillOp::create(b, getLoc(), y.getType(),
+                                                  b.getF64FloatAttr(0)));
+  SmallVector<int64_t> bottoms;
+  SmallVector<Type> types;
+  for (auto [i, isNeeded] : llvm::enumerate(needed))
+    if (isNeeded) {
+      bottoms.push_back(static_cast<int64_t>(i));
+      types.push_back(getXs()[i].getType());
+    }
+  auto backward = HostLayerBackwardOp::create(
+      b, getLoc(), types, getXs(), getYs(), gradients, getLayerAttr(),
+      b.getDenseI64ArrayAttr(bottoms), getKindAttr(), getSettingsAttr(),
+      getParamStrAttr(), getTestPhaseAttr());
+  for (auto [bottom, gradient] : llvm::zip_equal(bottoms, backward.getDxs()))
+    operands[static_cast<size_t>(bottom)] = gradient;
+  return success();
+}
+
+LogicalResult HostLayerBackwardOp::verify() {
+  if (getDys().size() != getYs().size())
+    return emitOpError("has gradients of ")
+           << getDys().size() << " of " << getYs().size() << " tops";
+  if (getBottoms().size() != getDxs().size())
+    return emitOpError("numbers ") << getBottoms().size() << " bottoms for "
+                                   << getDxs().size() << " results";
+  int64_t last = -1;
+  for (auto [bottom, gradient] : llvm::zip_equal(getBottoms(), getDxs())) {
+    if (bottom <= last || bottom >= static_cast<int64_t>(getXs().size()))
+      return emitOpError("numbers bottoms that are not there, or not in order");
+    last = bottom;
+    if (failed(verifyCompatibleShape(getXs()[bottom].getType(),
+                                     gradient.getType())))
+      return emitOpError("has a gradient of another shape than bottom ")
+             << bottom;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Precision and calls
+//===----------------------------------------------------------------------===//
+
+bool HostLayerOp::isExact(unsigned) { return true; }
+bool HostLayerOp::isWide(unsigned) { return true; }
+bool HostLayerBackwardOp::isExact(unsigned) { return true; }
+bool HostLayerBackwardOp::isWide(unsigned) { return true; }
+
+using Buffer = llvm::function_ref<Value(Value)>;
+
+static SmallVector<Value> buffersOf(ValueRange values, Buffer buffer) {
+  return llvm::map_to_vector(values, buffer);
+}
+
+Operation *HostLayerOp::buildCall(OpBuilder &b, Buffer buffer) {
+  SmallVector<Value> bottoms = buffersOf(getXs(), buffer),
+                     tops = buffersOf(getYs(), buffer);
+  return planir::HostCallOp::create(
+      b, getLoc(), planir::DirectionAttr::get(getContext(), Direction::Forward),
+      getKindAttr(), getLayerAttr(), getSettingsAttr(), getParamStrAttr(),
+      bottoms, tops, ValueRange(), ValueRange(), b.getDenseI64ArrayAttr({}),
+      nullptr, nullptr, nullptr);
+}
+
+Operation *HostLayerBackwardOp::buildCall(OpBuilder &b, Buffer buffer) {
+  SmallVector<Value> bottoms = buffersOf(getXs(), buffer),
+                     tops = buffersOf(getYs(), buffer),
+                     topGradients = buffersOf(getDys(), buffer),
+                     bottomGradients = buffersOf(getDxs(), buffer);
+  return planir::HostCallOp::create(
+      b, getLoc(),
+      planir::DirectionAttr::get(getContext(), Direction::BackwardData),
+      getKindAttr(), getLayerAttr(), getSettingsAttr(), getParamStrAttr(),
+      bottoms, tops, topGradients, bottomGradients, getBottomsAttr(), nullptr,
+      nullptr, nullptr);
+}

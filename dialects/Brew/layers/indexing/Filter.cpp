@@ -1,0 +1,205 @@
+//===- Filter.cpp - Choice of items by a selector -------------------------===//
+#include "dialects/Brew/Items.h"
+#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/PrecisionInterface.h"
+#include "dialects/Brew/layers/Axes.h"
+#include "dialects/Brew/layers/LayerGroup.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/indexing/Items.h.inc"
+
+using namespace mlir;
+using namespace brew::ir;
+
+/// What is nearly 0 selects.
+bool FilterOp::isExact(unsigned operand) {
+  return operand == getSelectorMutable().getOperandNumber();
+}
+
+/// Tops stand in the order of the bottoms.
+bool FilterOp::givesElements(unsigned operand, unsigned result) {
+  return operand == result && operand < getXs().size();
+}
+
+LogicalResult FilterOp::inferShapes(Shapes &tops, Shapes &) {
+  ArrayRef<int64_t> selector = shapeOf(getSelector());
+  if (selector.empty() || countOf(selector) != selector[0])
+    return layerError(*this)
+           << "the selector has shape " << dimsText(selector)
+           << "; it needs one element for each item: all its dimensions but "
+              "the first must be 1";
+  for (auto [i, x] : llvm::enumerate(getXs())) {
+    ArrayRef<int64_t> shape = shapeOf(x);
+    if (shape.empty() || shape[0] != selector[0])
+      return layerError(*this)
+             << "bottom " << i << " has shape " << dimsText(shape)
+             << ", but the selector has " << selector[0] << " items";
+    tops.emplace_back(shape);
+  }
+  tops.push_back({});
+  tops.push_back({selector[0]});
+  return success();
+}
+
+/// A selector that is counted itself selects nothing of its rest.
+LogicalResult FilterOp::countItems(ItemCounts &counts) {
+  FailureOr<Value> count = counts.common(*this);
+  if (failed(count))
+    return failure();
+  Value chosen = counts.chosenBy(getSelector(), getCount());
+  if (*count)
+    counts.mask(getSelectorMutable(), *count);
+  for (Value y : getYs())
+    counts.set(y, chosen);
+  return success();
+}
+
+LogicalResult
+FilterOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                         ArrayRef<bool> needed,
+                         MutableArrayRef<Value> operandGradients) {
+  if (needed[getXs().size()])
+    return layerError(*this) << "cannot backpropagate to its selector";
+  for (auto [i, x] : llvm::enumerate(getXs()))
+    if (needed[i] && resultGradients[i])
+      operandGradients[i] =
+          FilterBackwardOp::create(b, getLoc(), x.getType(), resultGradients[i],
+                                   getPlace(), getLayerAttr());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Nests
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+Value asIndex(Scalars &s, Value i32) {
+  return arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(), i32);
+}
+Value asI32(Scalars &s, Value index) {
+  return arith::IndexCastOp::create(s.b, s.loc, s.b.getI32Type(), index);
+}
+/// Anything but zero selects, NaN too.
+Value isSelected(Scalars &s, Value selector) {
+  return arith::CmpFOp::create(s.b, s.loc, arith::CmpFPredicate::UNE, selector,
+                               s.constant(selector.getType(), 0));
+}
+Value oneIf(Scalars &s, Value condition) {
+  Type i32 = s.b.getI32Type();
+  return s.select(condition, s.constant(i32, 1), s.constant(i32, 0));
+}
+/// The loops of an item's elements, behind `first`.
+void addElements(Nest::Body &body, RankedTensorType type,
+                 SmallVector<Value> &at) {
+  for (int64_t dim = 1; dim < type.getRank(); ++dim)
+    at.push_back(body.loop(dim));
+}
+
+} // namespace
+
+SmallVector<Value> FilterOp::buildGeneric(OpBuilder &b) {
+  Location loc = getLoc();
+  int64_t items = shapeOf(getSelector())[0];
+  auto selectorType = RankedTensorType::get({items}, elementOf(getSelector()));
+  Value selector = getSelector();
+  if (selector.getType() != selectorType)
+    selector = ReinterpretOp::create(b, loc, selectorType, selector);
+  auto perItem = RankedTensorType::get({items}, b.getI32Type());
+  const ArrayRef<int64_t> scalar;
+
+  // How many are selected before each item, and in all.
+  Nest rank(b, loc, {items, items}, {false, true});
+  rank.input(selector, {1});
+  rank.output(perItem, {0}, 0);
+  Value before = rank.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Value counts =
+        s.both(isSelected(s, body.in[0]), s.less(body.loop(1), body.loop(0)));
+    return {s.addi(body.out[0], oneIf(s, counts))};
+  })[0];
+  Nest choose(b, loc, {items});
+  choose.input(selector, {0});
+  choose.input(before, {0});
+  choose.output(perItem, {0});
+  Value place = choose.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    return {s.select(isSelected(s, body.in[0]), body.in[1],
+                     s.constant(s.b.getI32Type(), -1))};
+  })[0];
+  Nest total(b, loc, {items}, {true});
+  total.input(selector, {0});
+  total.output(tensorOf(getCount()), scalar, 0);
+  Value count = total.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    return {s.addi(body.out[0], oneIf(s, isSelected(s, body.in[0])))};
+  })[0];
+
+  // Where each item of the tops comes from; the last one's place for the rest.
+  Nest find(b, loc, {items, items}, {false, true});
+  find.input(place, {1});
+  find.input(count, scalar);
+  find.output(perItem, {0}, 0);
+  Value source = find.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Value last = s.subi(body.in[1], s.constant(s.b.getI32Type(), 1));
+    Value wanted =
+        arith::MinSIOp::create(s.b, s.loc, asI32(s, body.loop(0)), last);
+    return {s.select(s.equali(body.in[0], wanted), asI32(s, body.loop(1)),
+                     body.out[0])};
+  })[0];
+
+  SmallVector<Value> results;
+  for (unsigned i = 0; i < getXs().size(); ++i) {
+    Value x = getXs()[i];
+    auto type = tensorOf(getYs()[i]);
+    Nest nest(b, loc, type.getShape());
+    nest.input(source, {0});
+    nest.input(count, scalar);
+    nest.output(type, iota(type.getRank()));
+    results.push_back(nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+      Scalars &s = body.s;
+      SmallVector<Value> at = {asIndex(s, body.in[0])};
+      addElements(body, type, at);
+      Value some = s.less(s.constant(s.b.getI32Type(), 0), body.in[1]);
+      return {s.select(some, body.read(x, at),
+                       s.constant(type.getElementType(), 0))};
+    })[0]);
+  }
+  results.push_back(count);
+  results.push_back(place);
+  return results;
+}
+
+SmallVector<Value> FilterBackwardOp::buildGeneric(OpBuilder &b) {
+  auto type = tensorOf(getDx());
+  Value dy = getDy();
+  Nest nest(b, getLoc(), type.getShape());
+  nest.input(getPlace(), {0});
+  nest.output(type, iota(type.getRank()));
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Value none = s.constant(s.b.getI32Type(), 0);
+    Value selected = s.atLeast(body.in[0], none);
+    SmallVector<Value> at = {asIndex(s, s.select(selected, body.in[0], none))};
+    addElements(body, type, at);
+    return {s.select(selected, body.read(dy, at),
+                     s.constant(type.getElementType(), 0))};
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/indexing/Items.cpp.inc"
+
+void brew::ir::registerItemsLayers(BrewDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "dialects/Brew/layers/indexing/Items.cpp.inc"
+      >();
+}

@@ -1,0 +1,277 @@
+//===- Items.cpp - Which items of a blob count ----------------------------===//
+#include "dialects/Brew/Items.h"
+#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/PrecisionInterface.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/indexing/Items.h.inc"
+
+using namespace mlir;
+using namespace brew::ir;
+
+#include "dialects/Brew/ItemsInterface.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Bottoms
+//===----------------------------------------------------------------------===//
+
+/// What a value is a view of or another name for.
+static Value sourceOf(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<ReinterpretOp, SplitOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+static bool isBottom(Value operand) {
+  return !sourceOf(operand).getDefiningOp<ParamValueOp>() &&
+         isa<FloatType>(elementOf(operand));
+}
+
+/// The blob's name in the prototxt.
+static StringRef nameOf(Value blob) {
+  auto result = dyn_cast<OpResult>(blob);
+  auto tops = result ? result.getOwner()->getAttrOfType<ArrayAttr>("tops")
+                     : ArrayAttr();
+  if (!tops || result.getResultNumber() >= tops.size())
+    return "";
+  return cast<StringAttr>(tops[result.getResultNumber()]).getValue();
+}
+
+static StringRef layerOf(Value count) {
+  auto name = count.getDefiningOp()->getAttrOfType<StringAttr>("layer");
+  return name ? name.getValue() : "";
+}
+
+LogicalResult ItemCounts::refuse(Operation *layer, Value bottom,
+                                 const Twine &why) const {
+  Value count = of(bottom);
+  auto diagnostic = layerError(layer) << why;
+  diagnostic.attachNote(count.getLoc())
+      << "layer '" << layerOf(count)
+      << "' decides at run time how many items of '" << nameOf(bottom)
+      << "' there are";
+  return diagnostic;
+}
+
+LogicalResult ItemCounts::requireWhole(Operation *layer, Value bottom) const {
+  if (!of(bottom))
+    return success();
+  return refuse(layer, bottom,
+                "does not accept a bottom whose number of items is only known "
+                "at run time");
+}
+
+LogicalResult ItemCounts::requireExtents(Operation *layer, Value bottom,
+                                         int64_t first) const {
+  Value count = of(bottom);
+  if (!count || tensorOf(count).getRank() < first)
+    return success();
+  return refuse(layer, bottom,
+                "needs dimension " + Twine(tensorOf(count).getRank()) +
+                    " of bottom '" + nameOf(bottom) +
+                    "', which is only known at run time");
+}
+
+Value ItemCounts::chosenBy(Value selector, Value count) {
+  return bySelector.try_emplace(sourceOf(selector), count).first->second;
+}
+
+FailureOr<Value> ItemCounts::common(Operation *layer,
+                                    std::optional<ValueRange> bottoms) const {
+  Value counted, always;
+  for (Value operand : bottoms.value_or(layer->getOperands())) {
+    if (!isBottom(operand))
+      continue;
+    Value count = of(operand);
+    if (!count) {
+      always = operand;
+      continue;
+    }
+    if (tensorOf(count).getRank() != 0)
+      return refuse(
+          layer, operand,
+          "does not accept bottom '" + nameOf(operand) + "', whose dimension " +
+              Twine(tensorOf(count).getRank()) + " is only known at run time");
+    if (counted && of(counted) != count) {
+      (void)refuse(layer, operand,
+                   "bottoms '" + nameOf(counted) + "' and '" + nameOf(operand) +
+                       "' need not have as many items as each other: layers '" +
+                       layerOf(of(counted)) + "' and '" + layerOf(count) +
+                       "' choose them");
+      return failure();
+    }
+    counted = operand;
+  }
+  if (!counted)
+    return Value();
+  if (always) {
+    (void)refuse(layer, counted,
+                 "bottom '" + nameOf(always) + "' always has all its items, '" +
+                     nameOf(counted) + "' only those that layer '" +
+                     layerOf(of(counted)) + "' lets through");
+    return failure();
+  }
+  return of(counted);
+}
+
+//===----------------------------------------------------------------------===//
+// Layers that work item by item
+//===----------------------------------------------------------------------===//
+
+LogicalResult ItemCounts::pass(Operation *layer,
+                               std::optional<ValueRange> bottoms) {
+  FailureOr<Value> count = common(layer, bottoms);
+  if (failed(count))
+    return failure();
+  if (!*count)
+    return success();
+  Value bottom = *llvm::find_if(bottoms.value_or(layer->getOperands()),
+                                [&](Value operand) { return of(operand); });
+  if (auto axis = layer->getAttrOfType<IntegerAttr>("axis"))
+    if (axis.getInt() == 0 || axis.getInt() == -tensorOf(bottom).getRank())
+      return refuse(layer, bottom,
+                    "axis 0 of bottom '" + nameOf(bottom) +
+                        "' is the items, of which only some are there");
+  // Tops, which have no names inside of a layer that is several operations;
+  // nothing that counts items reads other results.
+  for (Value result : layer->getResults())
+    set(result, *count);
+  return success();
+}
+
+LogicalResult ItemCounts::passElements(ScalarBodyInterface layer) {
+  Value counted, whole;
+  for (auto [i, operand] : llvm::enumerate(layer->getOperands())) {
+    bool alongItems =
+        tensorOf(operand).getRank() > 0 && layer.operandAxis(i) == 0;
+    Value count = of(operand);
+    if (count && (!alongItems || tensorOf(count).getRank() != 0))
+      return refuse(layer, operand,
+                    "does not accept bottom '" + nameOf(operand) +
+                        "', whose number of items is only known at run time");
+    if (count && counted && of(counted) != count)
+      return common(layer); // says why
+    if (count)
+      counted = operand;
+    else if (alongItems)
+      whole = operand;
+  }
+  if (!counted)
+    return success();
+  if (whole)
+    return refuse(layer, counted,
+                  "'" + nameOf(whole) + "' always has all its items, '" +
+                      nameOf(counted) + "' only those that layer '" +
+                      layerOf(of(counted)) + "' lets through");
+  set(layer->getResult(0), of(counted));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Layers that combine items
+//===----------------------------------------------------------------------===//
+
+void ItemCounts::mask(OpOperand &bottom, Value count, double fill) {
+  Operation *layer = bottom.getOwner();
+  OpBuilder b(layer);
+  bottom.set(MaskItemsOp::create(
+      b, layer->getLoc(), bottom.get().getType(), bottom.get(), count,
+      layer->getAttrOfType<StringAttr>("layer"), b.getF64FloatAttr(fill)));
+}
+
+void ItemCounts::average(Operation *layer, Value count) {
+  OpBuilder b(layer->getContext());
+  b.setInsertionPointAfter(layer);
+  Value sum = layer->getResult(0);
+  auto tops = llvm::to_vector(layer->getAttrOfType<ArrayAttr>("tops"));
+  DenseF32ArrayAttr weight;
+  if (auto weights = layer->getAttrOfType<DenseF32ArrayAttr>("loss_weights")) {
+    SmallVector<float> others(weights.asArrayRef());
+    weight = b.getDenseF32ArrayAttr(others[0]);
+    others[0] = 0;
+    layer->setAttr("loss_weights", b.getDenseF32ArrayAttr(others));
+  }
+  Value bottom = layer->getOperand(0);
+  auto mean = AverageItemsOp::create(
+      b, layer->getLoc(), sum.getType(), sum, count,
+      layer->getAttrOfType<StringAttr>("layer"), b.getArrayAttr(tops[0]),
+      weight, b.getI64IntegerAttr(shapeOf(bottom)[0]));
+  tops[0] = b.getStringAttr("");
+  layer->setAttr("tops", b.getArrayAttr(tops));
+  sum.replaceAllUsesExcept(mean, mean);
+}
+
+//===----------------------------------------------------------------------===//
+// MaskItems, AverageItems
+//===----------------------------------------------------------------------===//
+
+Value brew::ir::isThere(Scalars &s, Value item, Value count) {
+  Value number = arith::IndexCastOp::create(s.b, s.loc, s.b.getI32Type(), item);
+  return s.less(number, count);
+}
+
+/// y, each element of it made of x's and of the count.
+template <typename Op, typename Body>
+static SmallVector<Value> buildWithCount(Op op, OpBuilder &b, Body element) {
+  auto type = tensorOf(op.getY());
+  Nest nest(b, op.getLoc(), type.getShape());
+  nest.input(op.getX(), iota(type.getRank()));
+  nest.input(op.getCount(), ArrayRef<int64_t>{});
+  nest.output(type, iota(type.getRank()));
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    return {element(body, body.in[0], body.in[1])};
+  });
+}
+
+bool MaskItemsOp::givesElements(unsigned operand, unsigned) {
+  return operand == getXMutable().getOperandNumber();
+}
+
+LogicalResult
+MaskItemsOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                            ArrayRef<bool>,
+                            MutableArrayRef<Value> operandGradients) {
+  if (Value dy = resultGradients[0])
+    operandGradients[0] =
+        MaskItemsOp::create(b, getLoc(), getX().getType(), dy, getCount(),
+                            getLayerAttr(), b.getF64FloatAttr(0));
+  return success();
+}
+
+SmallVector<Value> MaskItemsOp::buildGeneric(OpBuilder &b) {
+  return buildWithCount(
+      *this, b, [&](Nest::Body &body, Value x, Value count) -> Value {
+        Scalars &s = body.s;
+        return s.select(isThere(s, body.loop(0), count), x,
+                        s.constant(x.getType(), getFill().convertToDouble()));
+      });
+}
+
+LogicalResult
+AverageItemsOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                               ArrayRef<bool>,
+                               MutableArrayRef<Value> operandGradients) {
+  if (Value dy = resultGradients[0])
+    operandGradients[0] = AverageItemsOp::create(
+        b, getLoc(), getX().getType(), dy, getCount(), getLayerAttr(),
+        b.getArrayAttr({}), nullptr, getItemsAttr());
+  return success();
+}
+
+SmallVector<Value> AverageItemsOp::buildGeneric(OpBuilder &b) {
+  return buildWithCount(
+      *this, b, [&](Nest::Body &body, Value x, Value count) -> Value {
+        Scalars &s = body.s;
+        Type element = x.getType();
+        Value number = arith::SIToFPOp::create(s.b, s.loc, element, count);
+        Value zero = s.constant(element, 0);
+        Value factor = s.div(s.constant(element, getItems()),
+                             s.maximum(number, s.constant(element, 1)));
+        return s.select(s.greater(number, zero), s.mul(x, factor), zero);
+      });
+}

@@ -1,0 +1,232 @@
+//===- ElementLoss.cpp - Losses that compare elements ---------------------===//
+#include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
+#include "dialects/Brew/layers/loss/Labels.h"
+#include "dialects/Brew/layers/LayerGroup.h"
+#include "dialects/Brew/layers/loss/Pairs.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/loss/ElementLoss.h.inc"
+
+using namespace mlir;
+using namespace brew::ir;
+
+//===----------------------------------------------------------------------===//
+// EuclideanLoss
+//===----------------------------------------------------------------------===//
+
+LogicalResult EuclideanLossOp::inferShapes(Shapes &tops, Shapes &) {
+  tops.assign({{}});
+  return checkPair(*this, getX(), getT(), "number of items and elements");
+}
+
+LogicalResult EuclideanLossOp::countItems(ItemCounts &counts) {
+  return countPairs(*this, counts, {0, 0});
+}
+
+LogicalResult
+EuclideanLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                                ArrayRef<bool> needed,
+                                MutableArrayRef<Value> operandGradients) {
+  Location loc = getLoc();
+  Value t = underShape(b, loc, getT(), getX());
+  double scale = 1.0 / shapeOf(getX())[0];
+  Value dx = buildPairGradient(
+      b, loc, {getX(), t}, resultGradients[0],
+      [&](Scalars &s, ValueRange in, ValueRange dloss) -> Value {
+        Value factor = s.mul(dloss[0], s.constant(in[0].getType(), scale));
+        return s.mul(s.sub(in[0], in[1]), factor);
+      });
+  if (needed[0])
+    operandGradients[0] = dx;
+  if (needed[1])
+    operandGradients[1] = underShape(b, loc, buildNegated(b, loc, dx), getT());
+  return success();
+}
+
+SmallVector<Value> EuclideanLossOp::buildGeneric(OpBuilder &b) {
+  Location loc = getLoc();
+  Value t = underShape(b, loc, getT(), getX());
+  Value sum = buildSumOver(b, loc, {getX(), t}, tensorOf(getLoss()),
+                           [](Scalars &s, ValueRange in) -> Value {
+                             Value d = s.sub(in[0], in[1]);
+                             return s.mul(d, d);
+                           });
+  return {buildScaled(b, loc, sum, 0.5 / shapeOf(getX())[0])};
+}
+
+//===----------------------------------------------------------------------===//
+// SmoothL1Loss
+//===----------------------------------------------------------------------===//
+
+LogicalResult SmoothL1LossOp::inferShapes(Shapes &tops, Shapes &) {
+  tops.assign({{}});
+  if (failed(checkPair(*this, getX(), getT(), "number of items and elements")))
+    return failure();
+  for (Value weight : getWeights())
+    if (failed(checkPair(*this, getX(), weight, "number of elements")))
+      return failure();
+  return success();
+}
+
+LogicalResult SmoothL1LossOp::countItems(ItemCounts &counts) {
+  return countPairs(*this, counts, {0, 0});
+}
+
+/// The bottoms with x's shape: x, t, inside and outside weights.
+static SmallVector<Value> smoothInputs(SmoothL1LossOp op, OpBuilder &b) {
+  SmallVector<Value> inputs;
+  for (Value bottom : op->getOperands())
+    inputs.push_back(underShape(b, op.getLoc(), bottom, op.getX()));
+  return inputs;
+}
+
+/// (x - t), times the inside weight.
+static Value smoothDifference(Scalars &s, ValueRange in) {
+  Value d = s.sub(in[0], in[1]);
+  return in.size() > 2 ? s.mul(in[2], d) : d;
+}
+
+LogicalResult
+SmoothL1LossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                               ArrayRef<bool> needed,
+                               MutableArrayRef<Value> operandGradients) {
+  Location loc = getLoc();
+  for (unsigned i = 2; i < needed.size(); ++i)
+    if (needed[i])
+      return layerError(*this) << "cannot backpropagate to its weights";
+  double square = getSigma().convertToFloat() * getSigma().convertToFloat(),
+         scale = 1.0 / shapeOf(getX())[0];
+  Value dx = buildPairGradient(
+      b, loc, smoothInputs(*this, b), resultGradients[0],
+      [&](Scalars &s, ValueRange in, ValueRange dloss) -> Value {
+        Type type = in[0].getType();
+        Value d = smoothDifference(s, in), zero = s.constant(type, 0);
+        Value size = math::AbsFOp::create(s.b, s.loc, d);
+        Value sign =
+            s.select(s.greater(d, zero), s.constant(type, 1),
+                     s.select(s.greater(zero, d), s.constant(type, -1), zero));
+        Value slope = s.select(s.greater(s.constant(type, 1 / square), size),
+                               s.mul(s.constant(type, square), d), sign);
+        slope = s.mul(slope, s.mul(dloss[0], s.constant(type, scale)));
+        // The forks multiply by both weights or by none.
+        return in.size() > 3 ? s.mul(s.mul(slope, in[2]), in[3]) : slope;
+      });
+  if (needed[0])
+    operandGradients[0] = dx;
+  if (needed[1])
+    operandGradients[1] = underShape(b, loc, buildNegated(b, loc, dx), getT());
+  return success();
+}
+
+SmallVector<Value> SmoothL1LossOp::buildGeneric(OpBuilder &b) {
+  double square = getSigma().convertToFloat() * getSigma().convertToFloat();
+  Value sum = buildSumOver(
+      b, getLoc(), smoothInputs(*this, b), tensorOf(getLoss()),
+      [&](Scalars &s, ValueRange in) -> Value {
+        Type type = in[0].getType();
+        Value d = smoothDifference(s, in);
+        Value size = math::AbsFOp::create(s.b, s.loc, d);
+        Value inner = s.mul(s.mul(d, d), s.constant(type, 0.5 * square));
+        Value outer = s.sub(size, s.constant(type, 0.5 / square));
+        Value loss = s.select(s.greater(s.constant(type, 1 / square), size),
+                              inner, outer);
+        return in.size() > 3 ? s.mul(in[3], loss) : loss;
+      });
+  return {buildScaled(b, getLoc(), sum, 1.0 / shapeOf(getX())[0])};
+}
+
+//===----------------------------------------------------------------------===//
+// SigmoidCrossEntropyLoss
+//===----------------------------------------------------------------------===//
+
+bool SigmoidCrossEntropyLossOp::isExact(unsigned operand) {
+  return operand == getTMutable().getOperandNumber();
+}
+
+LogicalResult SigmoidCrossEntropyLossOp::inferShapes(Shapes &tops, Shapes &) {
+  tops.assign({{}, {}});
+  return checkPair(*this, getX(), getT(), "number of items and elements");
+}
+
+LogicalResult SigmoidCrossEntropyLossOp::countItems(ItemCounts &counts) {
+  return countLabelledLoss(*this, counts, getTMutable(), {getX(), getT()});
+}
+
+/// Whether a target is the ignored one; Caffe truncates targets to integers.
+static Value isIgnored(Scalars &s, Value target, int64_t ignoreLabel) {
+  return s.equal(math::TruncOp::create(s.b, s.loc, target),
+                 s.constant(target.getType(), ignoreLabel));
+}
+
+LogicalResult SigmoidCrossEntropyLossOp::buildGradients(
+    OpBuilder &b, ArrayRef<Value> resultGradients, ArrayRef<bool> needed,
+    MutableArrayRef<Value> operandGradients) {
+  if (needed[1])
+    return layerError(*this) << "cannot backpropagate to its targets";
+  if (!resultGradients[0])
+    return success();
+  auto ignore = asOptional(getIgnoreLabel());
+  Value t = underShape(b, getLoc(), getT(), getX());
+  operandGradients[0] = buildPairGradient(
+      b, getLoc(), {getX(), t}, {resultGradients[0], getNormalizer()},
+      [&](Scalars &s, ValueRange in, ValueRange scalars) -> Value {
+        Type type = in[0].getType();
+        Value one = s.constant(type, 1);
+        Value sigmoid = s.div(one, s.add(one, s.exp(s.neg(in[0]))));
+        Value dx = s.mul(s.sub(sigmoid, in[1]), s.div(scalars[0], scalars[1]));
+        return ignore ? s.select(isIgnored(s, in[1], *ignore),
+                                 s.constant(type, 0), dx)
+                      : dx;
+      });
+  return success();
+}
+
+SmallVector<Value> SigmoidCrossEntropyLossOp::buildGeneric(OpBuilder &b) {
+  Location loc = getLoc();
+  auto ignore = asOptional(getIgnoreLabel());
+  auto scalar = tensorOf(getLoss());
+  Value t = underShape(b, loc, getT(), getX());
+  Value sum = buildSumOver(
+      b, loc, {getX(), t}, scalar, [&](Scalars &s, ValueRange in) -> Value {
+        Type type = in[0].getType();
+        Value zero = s.constant(type, 0), x = in[0], target = in[1];
+        // log(1 + exp(-|x|)) + x (positive - t), which cannot overflow.
+        Value positive =
+            s.select(s.greaterEqual(x, zero), s.constant(type, 1), zero);
+        Value rest = math::Log1pOp::create(
+            s.b, s.loc, s.exp(s.neg(math::AbsFOp::create(s.b, s.loc, x))));
+        Value loss = s.add(s.mul(x, s.sub(positive, target)), rest);
+        return ignore ? s.select(isIgnored(s, target, *ignore), zero, loss)
+                      : loss;
+      });
+  Value valid;
+  if (ignore && getNormalization() == Normalization::Valid)
+    valid = buildSumOver(
+        b, loc, t, scalar, [&](Scalars &s, ValueRange in) -> Value {
+          Type type = in[0].getType();
+          return s.select(isIgnored(s, in[0], *ignore), s.constant(type, 0),
+                          s.constant(type, 1));
+        });
+  ArrayRef<int64_t> x = shapeOf(getX());
+  Value normalizer = buildNormalizer(b, loc, getNormalization(), x[0],
+                                     countOf(x), valid, scalar);
+  return {buildQuotient(b, loc, sum, normalizer), normalizer};
+}
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/loss/ElementLoss.cpp.inc"
+
+void brew::ir::registerElementLossLayers(BrewDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "dialects/Brew/layers/loss/ElementLoss.cpp.inc"
+      >();
+}

@@ -1,0 +1,305 @@
+//===- Loss.cpp - SoftmaxWithLoss and Accuracy
+//-----------------------------===//
+#include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
+#include "dialects/Brew/layers/Axes.h"
+#include "dialects/Brew/layers/loss/Labels.h"
+#include "dialects/Brew/layers/LayerGroup.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <cfloat>
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/loss/Loss.h.inc"
+
+using namespace mlir;
+using namespace brew::ir;
+
+/// Shape rules of a layer that compares scores with one label per row.
+template <typename Op> static LogicalResult checkLabels(Op op) {
+  ArrayRef<int64_t> x = shapeOf(op.getX());
+  FailureOr<int64_t> axis = canonicalAxis(op, op.getAxis(), x.size());
+  if (failed(axis))
+    return failure();
+  op.setAxis(*axis);
+  return checkLabelCount(op, x, shapeOf(op.getLabel()), *axis);
+}
+
+//===----------------------------------------------------------------------===//
+// SoftmaxWithLoss
+//===----------------------------------------------------------------------===//
+
+bool SoftmaxLossOp::isExact(unsigned operand) {
+  return operand == getLabelMutable().getOperandNumber();
+}
+
+/// The probabilities.
+bool SoftmaxLossOp::isWide(unsigned result) { return result == 1; }
+
+LogicalResult SoftmaxLossOp::inferShapes(Shapes &tops, Shapes &) {
+  if (failed(checkLabels(*this)))
+    return failure();
+  getStatus().setType(
+      UnrankedTensorType::get(IntegerType::get(getContext(), 32)));
+  tops.assign({{}, SmallVector<int64_t>(shapeOf(getX())), {}, {}});
+  return success();
+}
+
+LogicalResult
+SoftmaxLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                              ArrayRef<bool> needed,
+                              MutableArrayRef<Value> operandGradients) {
+  if (needed[1])
+    return layerError(*this) << "cannot backpropagate to label inputs";
+  if (Value dloss = resultGradients[0])
+    operandGradients[0] = SoftmaxLossBackwardOp::create(
+        b, getLoc(), getX().getType(), getProb(), getLabel(), getNormalizer(),
+        dloss, getLayerAttr(), getAxisAttr(), getIgnoreLabelAttr());
+  return success();
+}
+
+SmallVector<Value> SoftmaxLossOp::buildGeneric(OpBuilder &b) {
+  Location loc = getLoc();
+  auto probType = tensorOf(getProb());
+  auto scalar = tensorOf(getLoss());
+  int64_t axis = getAxis(), classes = probType.getDimSize(axis);
+  auto ignore = asOptional(getIgnoreLabel());
+  AlongAxis rows(probType, axis);
+  Value prob = buildSoftmax(b, loc, getX(), axis, probType);
+  Value labels = labelsByRow(b, loc, getLabel(), rows);
+
+  SmallVector<int64_t> rowDims = iota(rows.type.getRank());
+  Nest perRow(b, loc, rows.type.getShape());
+  perRow.input(labels, rowDims);
+  perRow.output(rows.type, rowDims);
+  Value losses = perRow.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Label label(s, body.in[0], classes, ignore);
+    SmallVector<Value> at;
+    for (int64_t dim : rowDims)
+      at.push_back(body.loop(dim));
+    at.insert(at.begin() + axis, label.index);
+    Value p = body.read(prob, at);
+    Type type = p.getType();
+    Value loss = s.neg(s.log(s.maximum(p, s.constant(type, FLT_MIN))));
+    if (label.ignored)
+      loss = s.select(label.ignored, s.constant(type, 0), loss);
+    return {loss};
+  })[0];
+  Value total = buildTotal(b, loc, losses, scalar);
+
+  int64_t count = countOf(rows.type.getShape());
+  int64_t outer = countOf(probType.getShape().take_front(axis));
+  Value valid;
+  if (getNormalization() == Normalization::Valid && ignore)
+    valid = buildValidCount(b, loc, labels, classes, *ignore, scalar);
+  Value normalizer =
+      buildNormalizer(b, loc, getNormalization(), outer, count, valid, scalar);
+  Value loss = buildQuotient(b, loc, total, normalizer);
+  Value status;
+  if (!getStatus().use_empty())
+    status =
+        buildStatus(b, loc, labels, classes, ignore, tensorOf(getStatus()));
+  return {loss, prob, normalizer, status};
+}
+
+SmallVector<Value> SoftmaxLossBackwardOp::buildGeneric(OpBuilder &b) {
+  auto type = tensorOf(getDx());
+  int64_t axis = getAxis(), classes = type.getDimSize(axis);
+  auto ignore = asOptional(getIgnoreLabel());
+  AlongAxis rows(type, axis);
+  Value labels = labelsByRow(b, getLoc(), getLabel(), rows);
+  SmallVector<int64_t> all = iota(type.getRank());
+  Nest nest(b, getLoc(), type.getShape());
+  nest.input(getProb(), all);
+  nest.input(labels, rows.others);
+  nest.input(getDloss(), ArrayRef<int64_t>{});
+  nest.input(getNormalizer(), ArrayRef<int64_t>{});
+  nest.output(type, all);
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Type element = type.getElementType();
+    Label label(s, body.in[1], classes, ignore);
+    Value hit = s.both(s.equali(label.index, body.loop(axis)), label.inRange);
+    Value dx = s.sub(body.in[0], s.select(hit, s.constant(element, 1),
+                                          s.constant(element, 0)));
+    dx = s.mul(dx, s.div(body.in[2], body.in[3]));
+    if (label.ignored)
+      dx = s.select(label.ignored, s.constant(element, 0), dx);
+    return {dx};
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Accuracy
+//===----------------------------------------------------------------------===//
+
+bool AccuracyOp::isExact(unsigned operand) {
+  return operand == getLabelMutable().getOperandNumber();
+}
+
+bool AccuracyOp::isWide(unsigned) { return true; }
+
+LogicalResult AccuracyOp::inferShapes(Shapes &tops, Shapes &) {
+  if (failed(checkLabels(*this)))
+    return failure();
+  int64_t classes = shapeOf(getX())[getAxis()];
+  if (static_cast<int64_t>(getTopK()) > classes)
+    return layerError(*this)
+           << "top_k " << getTopK() << " is larger than the number of classes "
+           << classes;
+  getStatus().setType(
+      UnrankedTensorType::get(IntegerType::get(getContext(), 32)));
+  tops.assign({{}, {classes}, {}});
+  return success();
+}
+
+SmallVector<Value> AccuracyOp::buildGeneric(OpBuilder &b) {
+  Location loc = getLoc();
+  auto type = tensorOf(getX());
+  auto scalar = tensorOf(getAccuracy());
+  int64_t axis = getAxis(), classes = type.getDimSize(axis);
+  int64_t topK = getTopK();
+  auto ignore = asOptional(getIgnoreLabel());
+  AlongAxis rows(type, axis);
+  Value labels = labelsByRow(b, loc, getLabel(), rows);
+  SmallVector<int64_t> rowDims = iota(rows.type.getRank());
+  Value x = getX();
+
+  Nest pick(b, loc, rows.type.getShape());
+  pick.input(labels, rowDims);
+  pick.output(rows.type, rowDims);
+  Value truth = pick.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Label label(body.s, body.in[0], classes, ignore);
+    SmallVector<Value> at;
+    for (int64_t dim : rowDims)
+      at.push_back(body.loop(dim));
+    at.insert(at.begin() + axis, label.index);
+    return {body.read(x, at)};
+  })[0];
+
+  // Scores at least as large as the label's, itself included.
+  Nest compare(b, loc, type.getShape(), rows.reduction);
+  compare.input(x, iota(type.getRank()));
+  compare.input(truth, rows.others);
+  compare.output(rows.type, rows.others, 0.0);
+  Value better = compare.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Type element = body.in[0].getType();
+    return {s.accumulate(
+        body.out[0], s.select(s.greaterEqual(body.in[0], body.in[1]),
+                              s.constant(element, 1), s.constant(element, 0)))};
+  })[0];
+
+  // Per row: 1 if correct; counts 0 if ignored.
+  auto hit = [&](Scalars &s, Value better, const Label &label) {
+    Type element = better.getType();
+    Value correct = s.greaterEqual(s.constant(element, topK), better);
+    Value value =
+        s.select(correct, s.constant(element, 1), s.constant(element, 0));
+    if (label.ignored)
+      value = s.select(label.ignored, s.constant(element, 0), value);
+    return value;
+  };
+  SmallVector<bool> allReduced(rows.type.getRank(), true);
+  Nest sum(b, loc, rows.type.getShape(), allReduced);
+  sum.input(better, rowDims);
+  sum.input(labels, rowDims);
+  sum.output(scalar, {}, 0.0);
+  Value correct = sum.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Label label(body.s, body.in[1], classes, ignore);
+    return {body.s.accumulate(body.out[0], hit(body.s, body.in[0], label))};
+  })[0];
+  Value count;
+  if (ignore)
+    count = buildValidCount(b, loc, labels, classes, *ignore, scalar);
+  else
+    count = FillOp::create(b, loc, scalar,
+                           b.getF64FloatAttr(countOf(rows.type.getShape())));
+  auto ratio = [&](Scalars &s, Value part, Value whole) {
+    Value zero = s.constant(part.getType(), 0);
+    return s.select(s.equal(whole, zero), zero, s.div(part, whole));
+  };
+  Nest divide(b, loc, ArrayRef<int64_t>{});
+  divide.input(correct, ArrayRef<int64_t>{});
+  divide.input(count, ArrayRef<int64_t>{});
+  divide.output(scalar, {});
+  Value accuracy = divide.build([&](Nest::Body &body) -> SmallVector<Value> {
+    return {ratio(body.s, body.in[0], body.in[1])};
+  })[0];
+
+  Value perClass;
+  if (!getPerClass().use_empty()) {
+    SmallVector<int64_t> extents = {classes}, dims;
+    SmallVector<bool> reduction = {false};
+    for (int64_t extent : rows.type.getShape()) {
+      dims.push_back(extents.size());
+      extents.push_back(extent);
+      reduction.push_back(true);
+    }
+    auto classType = tensorOf(getPerClass());
+    Nest tally(b, loc, extents, reduction);
+    tally.input(better, dims);
+    tally.input(labels, dims);
+    tally.output(classType, {0}, 0.0);
+    tally.output(classType, {0}, 0.0);
+    SmallVector<Value> tallies =
+        tally.build([&](Nest::Body &body) -> SmallVector<Value> {
+          Scalars &s = body.s;
+          Label label(s, body.in[1], classes, ignore);
+          Type element = body.in[0].getType();
+          Value zero = s.constant(element, 0);
+          Value mine =
+              s.both(s.equali(label.index, body.loop(0)), label.inRange);
+          Value counted = s.constant(element, 1);
+          if (label.ignored)
+            counted = s.select(label.ignored, zero, counted);
+          return {s.accumulate(body.out[0],
+                               s.select(mine, hit(s, body.in[0], label), zero)),
+                  s.accumulate(body.out[1], s.select(mine, counted, zero))};
+        });
+    Nest share(b, loc, {classes});
+    share.input(tallies[0], iota(1));
+    share.input(tallies[1], iota(1));
+    share.output(classType, {0});
+    perClass = share.build([&](Nest::Body &body) -> SmallVector<Value> {
+      return {ratio(body.s, body.in[0], body.in[1])};
+    })[0];
+  }
+  Value status;
+  if (!getStatus().use_empty())
+    status =
+        buildStatus(b, loc, labels, classes, ignore, tensorOf(getStatus()));
+  return {accuracy, perClass, status};
+}
+
+//===----------------------------------------------------------------------===//
+// Labels and counted items
+//===----------------------------------------------------------------------===//
+
+LogicalResult SoftmaxLossOp::countItems(ItemCounts &counts) {
+  return countLabelledLoss(*this, counts, getLabelMutable(),
+                           {getX(), getLabel()});
+}
+LogicalResult AccuracyOp::countItems(ItemCounts &counts) {
+  return ignoreRest(*this, counts, getLabelMutable(), {getX(), getLabel()});
+}
+
+int64_t SoftmaxLossOp::labelLimit() { return shapeOf(getX())[getAxis()]; }
+int64_t AccuracyOp::labelLimit() { return shapeOf(getX())[getAxis()]; }
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/loss/Loss.cpp.inc"
+
+void brew::ir::registerLossLayers(BrewDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "dialects/Brew/layers/loss/Loss.cpp.inc"
+      >();
+}

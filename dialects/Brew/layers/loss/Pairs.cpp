@@ -1,0 +1,79 @@
+//===- Pairs.cpp - Losses over pairs of elements --------------------------===//
+#include "dialects/Brew/layers/loss/Pairs.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+LogicalResult brew::ir::checkPair(Operation *op, Value x, Value t,
+                                  const char *what) {
+  ArrayRef<int64_t> a = shapeOf(x), b = shapeOf(t);
+  if (a.empty() || b.empty() || a[0] != b[0] || countOf(a) != countOf(b)) {
+    auto diagnostic = layerError(op)
+                      << "the bottoms must have the same " << what << ": (";
+    llvm::interleaveComma(a, diagnostic);
+    diagnostic << ") and (";
+    llvm::interleaveComma(b, diagnostic);
+    diagnostic << ")";
+    return diagnostic;
+  }
+  return success();
+}
+
+Value brew::ir::underShape(OpBuilder &b, Location loc, Value value,
+                           Value like) {
+  if (shapeOf(value) == shapeOf(like))
+    return value;
+  return ReinterpretOp::create(
+      b, loc, RankedTensorType::get(shapeOf(like), elementOf(value)), value);
+}
+
+Value brew::ir::buildSumOver(
+    OpBuilder &b, Location loc, ValueRange inputs, RankedTensorType type,
+    llvm::function_ref<Value(Scalars &, ValueRange)> term) {
+  ArrayRef<int64_t> shape = shapeOf(inputs[0]);
+  SmallVector<bool> reduction(shape.size(), true);
+  Nest nest(b, loc, shape, reduction);
+  for (Value input : inputs)
+    nest.input(input, iota(shape.size()));
+  nest.output(type, {}, 0.0);
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    return {body.s.accumulate(body.out[0], term(body.s, body.in))};
+  })[0];
+}
+
+Value brew::ir::buildPairGradient(
+    OpBuilder &b, Location loc, ValueRange inputs, ValueRange scalars,
+    llvm::function_ref<Value(Scalars &, ValueRange, ValueRange)> term) {
+  auto type = RankedTensorType::get(shapeOf(inputs[0]), elementOf(inputs[0]));
+  SmallVector<int64_t> all = iota(type.getRank());
+  Nest nest(b, loc, type.getShape());
+  for (Value input : inputs)
+    nest.input(input, all);
+  for (Value scalar : scalars)
+    nest.input(scalar, ArrayRef<int64_t>{});
+  nest.output(type, all);
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    return {term(body.s, body.in.take_front(inputs.size()),
+                 body.in.drop_front(inputs.size()))};
+  })[0];
+}
+
+Value brew::ir::buildNegated(OpBuilder &b, Location loc, Value x) {
+  return buildPairGradient(b, loc, x, {},
+                           [](Scalars &s, ValueRange in, ValueRange) -> Value {
+                             return s.neg(in[0]);
+                           });
+}
+
+LogicalResult brew::ir::countPairs(Operation *op, ItemCounts &counts,
+                                   ArrayRef<double> fills) {
+  FailureOr<Value> count = counts.common(op);
+  if (failed(count))
+    return failure();
+  if (!*count)
+    return success();
+  for (auto [i, fill] : llvm::enumerate(fills))
+    counts.mask(op->getOpOperand(i), *count, fill);
+  counts.average(op, *count);
+  return success();
+}

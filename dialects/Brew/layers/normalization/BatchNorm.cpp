@@ -1,0 +1,345 @@
+//===- BatchNorm.cpp - Batch normalisation --------------------------------===//
+#include "dialects/Brew/layers/normalization/Groups.h"
+#include "dialects/Brew/layers/LayerGroup.h"
+#include "dialects/Brew/layers/normalization/Normalization.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+/// x as (N, C, ...): a vector is one channel.
+Value withChannels(OpBuilder &b, Location loc, Value x) {
+  auto type = tensorOf(x);
+  if (type.getRank() != 1)
+    return x;
+  return ReinterpretOp::create(
+      b, loc,
+      RankedTensorType::get({type.getDimSize(0), 1}, type.getElementType()), x);
+}
+
+/// The type in which to compute `result`, given an operand as withChannels has
+/// it: its own, with its layout.
+RankedTensorType channelsType(Value result, Value operand) {
+  return tensorOf(result).getRank() == 1 ? tensorOf(operand) : tensorOf(result);
+}
+
+/// `computed` as the type of what it is the value of.
+Value asResult(OpBuilder &b, Location loc, Value computed, Type type) {
+  return computed.getType() == type
+             ? computed
+             : ReinterpretOp::create(b, loc, type, computed);
+}
+
+/// 1 / sqrt(variance + eps).
+Value inverseDeviation(Scalars &s, Value variance, double eps) {
+  Type type = variance.getType();
+  Value sum = s.add(variance, s.constant(type, eps));
+  return s.div(s.constant(type, 1), math::SqrtOp::create(s.b, s.loc, sum));
+}
+
+/// The elements of a channel: those of all items, or of the first `count`.
+/// Nests read `scalars()` last.
+class ChannelElements {
+public:
+  /// `count` may be null.
+  ChannelElements(const Groups &channels, RankedTensorType type, Value count)
+      : size(channels.size()), perItem(size / type.getDimSize(0)),
+        element(type.getElementType()), count(count) {}
+
+  /// `others` and what the number of elements depends on.
+  SmallVector<Value> scalars(ValueRange others = {}) const {
+    SmallVector<Value> values(others);
+    if (count)
+      values.push_back(count);
+    return values;
+  }
+  /// `x` if the item at loop `loop` counts.
+  Value ifThere(Nest::Body &body, unsigned loop, Value x) const {
+    return count
+               ? body.s.select(isThere(body.s, body.loop(loop), body.in.back()),
+                               x, body.s.constant(element, 0))
+               : x;
+  }
+  /// `x` if any item counts.
+  Value ifAny(Nest::Body &body, Value x, Value otherwise) const {
+    if (!count)
+      return x;
+    Value none = body.s.constant(body.in.back().getType(), 0);
+    return body.s.select(body.s.less(none, body.in.back()), x, otherwise);
+  }
+  /// 1 / the number of elements.
+  Value share(Nest::Body &body) const {
+    if (!count)
+      return body.s.constant(element, 1.0 / size);
+    return body.s.div(body.s.constant(element, 1), number(body));
+  }
+  /// What makes a variance over the elements an estimate without bias.
+  Value correction(Nest::Body &body) const {
+    if (!count)
+      return body.s.constant(element, size > 1 ? size / (size - 1.0) : 1);
+    Value one = body.s.constant(element, 1), all = number(body);
+    return body.s.div(all, body.s.maximum(body.s.sub(all, one), one));
+  }
+
+private:
+  /// At least 1.
+  Value number(Nest::Body &body) const {
+    Scalars &s = body.s;
+    Value items = arith::SIToFPOp::create(s.b, s.loc, element, body.in.back());
+    return s.maximum(s.mul(items, s.constant(element, perItem)),
+                     s.constant(element, 1));
+  }
+
+  int64_t size, perItem;
+  Type element;
+  Value count;
+};
+
+/// (x - mean) * inverse deviation.
+SmallVector<Value> normalized(Nest::Body &body) {
+  return {body.s.mul(body.s.sub(body.in[0], body.in[1]), body.in[2])};
+}
+
+/// Shapes of `count` statistics: mean, variance and what both are divided by.
+template <typename Op>
+LogicalResult statisticShapes(Op op, size_t count, Shapes &params) {
+  ArrayRef<int64_t> x = shapeOf(op.getX());
+  if (x.empty())
+    return layerError(op) << "a bottom without dimensions has no channels";
+  int64_t channels = x.size() == 1 ? 1 : x[1];
+  params.assign({{channels}, {channels}, {1}});
+  params.truncate(count);
+  return success();
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// By the batch's statistics
+//===----------------------------------------------------------------------===//
+
+LogicalResult BatchNormOp::inferShapes(Shapes &tops, Shapes &params) {
+  if (failed(statisticShapes(*this, getStatistics().size(), params)))
+    return failure();
+  ArrayRef<int64_t> x = shapeOf(getX());
+  tops.emplace_back(x);
+  tops.push_back({x.size() == 1 ? 1 : x[1]});
+  tops.append(params.begin(), params.end());
+  return success();
+}
+
+LogicalResult BatchNormOp::countItems(ItemCounts &counts) {
+  FailureOr<Value> count = counts.common(*this, getX());
+  if (failed(count))
+    return failure();
+  if (!*count)
+    return success();
+  getOperation()->insertOperands(getNumOperands(), *count);
+  setCounted(true);
+  counts.set(getY(), *count);
+  return success();
+}
+
+LogicalResult BatchNormOp::buildGradients(OpBuilder &b,
+                                          ArrayRef<Value> resultGradients,
+                                          ArrayRef<bool> needed,
+                                          MutableArrayRef<Value> gradients) {
+  if (needed[0] && resultGradients[0])
+    gradients[0] = BatchNormBackwardOp::create(
+        b, getLoc(), getX().getType(), getY(), getInverseDeviation(),
+        resultGradients[0], getCount(), getLayerAttr());
+  return success();
+}
+
+SmallVector<Value> BatchNormOp::buildGeneric(OpBuilder &b) {
+  Value x = withChannels(b, getLoc(), getX());
+  auto type = channelsType(getY(), x);
+  Type element = type.getElementType();
+  Groups channels(b, getLoc(), type, {1});
+  ChannelElements elements(channels, type, getCount());
+  const unsigned items = channels.loopOf(0);
+  Value sum = channels.sum(x, elements.scalars(), 1,
+                           [&](Nest::Body &body) -> SmallVector<Value> {
+                             return {elements.ifThere(body, items, body.in[0])};
+                           })[0];
+  Value mean = channels.map(
+      elements.scalars(sum), 1, [&](Nest::Body &body) -> SmallVector<Value> {
+        return {body.s.mul(body.in[0], elements.share(body))};
+      })[0];
+  Value squares =
+      channels.sum(x, elements.scalars(mean), 1,
+                   [&](Nest::Body &body) -> SmallVector<Value> {
+                     Value difference = body.s.sub(body.in[0], body.in[1]);
+                     return {elements.ifThere(
+                         body, items, body.s.mul(difference, difference))};
+                   })[0];
+  double fraction = getFraction().convertToFloat();
+  double weight = getBlend() ? 1 - fraction : 1;
+  OperandRange running = getStatistics();
+  SmallVector<Value> perChannel = {squares, mean};
+  if (!running.empty())
+    perChannel.append(running.begin(), running.begin() + 2);
+  SmallVector<Value> finished = channels.map(
+      elements.scalars(perChannel), perChannel.size() - 1,
+      [&](Nest::Body &body) -> SmallVector<Value> {
+        Scalars &s = body.s;
+        Value variance = s.mul(body.in[0], elements.share(body));
+        Value inverse =
+            inverseDeviation(s, variance, getEps().convertToFloat());
+        SmallVector<Value> results = {
+            elements.ifAny(body, inverse, s.constant(element, 0))};
+        if (running.empty())
+          return results;
+        Value begun;
+        if (getFromFirst())
+          begun = s.greater(body.in[3], s.constant(element, 0));
+        auto next = [&](Value old, Value batch) {
+          Value sum = s.add(s.mul(old, s.constant(element, fraction)),
+                            s.mul(batch, s.constant(element, weight)));
+          if (begun)
+            sum = s.select(begun, sum, batch);
+          results.push_back(elements.ifAny(body, sum, old));
+        };
+        next(body.in[2], body.in[1]);
+        // The sums keep an estimate of the variance without bias.
+        if (!getBlend() || getFromFirst())
+          variance = s.mul(variance, elements.correction(body));
+        next(body.in[3], variance);
+        return results;
+      });
+  Value y = channels.apply(type, x, {mean, finished[0]}, normalized);
+  SmallVector<Value> results = {asResult(b, getLoc(), y, getY().getType())};
+  results.append(finished);
+  if (running.size() < 3)
+    return results;
+  if (getBlend()) {
+    results.push_back(running[2]);
+    return results;
+  }
+  auto factorType = tensorOf(getNext()[2]);
+  Nest factor(b, getLoc(), factorType.getShape());
+  for (Value value : elements.scalars(running[2]))
+    factor.input(value, iota(tensorOf(value).getRank()));
+  factor.output(factorType, {0});
+  results.append(factor.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Value next = s.add(s.mul(body.in[0], s.constant(element, fraction)),
+                       s.constant(element, 1));
+    return {elements.ifAny(body, next, body.in[0])};
+  }));
+  return results;
+}
+
+/// The gradients of items that are not there are 0 (see Items.h), so sums of
+/// them need no mask.
+SmallVector<Value> BatchNormBackwardOp::buildGeneric(OpBuilder &b) {
+  Value y = withChannels(b, getLoc(), getY());
+  Value dy = withChannels(b, getLoc(), getDy());
+  auto type = channelsType(getDx(), y);
+  Groups channels(b, getLoc(), type, {1});
+  ChannelElements elements(channels, type, getCount());
+  SmallVector<Value> sums =
+      channels.sum({y, dy}, {}, 2, [](Nest::Body &body) -> SmallVector<Value> {
+        return {body.in[1], body.s.mul(body.in[0], body.in[1])};
+      });
+  Value dx = channels.apply(
+      type, {y, dy},
+      elements.scalars({sums[0], sums[1], getInverseDeviation()}),
+      [&](Nest::Body &body) -> SmallVector<Value> {
+        Scalars &s = body.s;
+        Value removed = s.add(body.in[2], s.mul(body.in[0], body.in[3]));
+        Value dx =
+            s.mul(s.sub(body.in[1], s.mul(removed, elements.share(body))),
+                  body.in[4]);
+        return {elements.ifThere(body, 0, dx)};
+      });
+  return {asResult(b, getLoc(), dx, getDx().getType())};
+}
+
+//===----------------------------------------------------------------------===//
+// By running statistics
+//===----------------------------------------------------------------------===//
+
+LogicalResult BatchNormGlobalOp::inferShapes(Shapes &tops, Shapes &params) {
+  if (failed(statisticShapes(*this, getRunningFactor() ? 3 : 2, params)))
+    return failure();
+  tops.emplace_back(shapeOf(getX()));
+  return success();
+}
+
+SmallVector<Value> brew::ir::buildGlobalStatistics(OpBuilder &b, Location loc,
+                                                   Value mean, Value variance,
+                                                   Value factor, double eps) {
+  auto type = RankedTensorType::get(shapeOf(mean), elementOf(mean));
+  Type element = type.getElementType();
+  Nest nest(b, loc, type.getShape());
+  nest.input(mean, {0});
+  nest.input(variance, {0});
+  if (factor)
+    nest.input(ReinterpretOp::create(b, loc, RankedTensorType::get({}, element),
+                                     factor),
+               ArrayRef<int64_t>{});
+  nest.output(type, {0});
+  nest.output(type, {0});
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Value mean = body.in[0], variance = body.in[1];
+    if (body.in.size() > 2) {
+      Value zero = s.constant(element, 0);
+      Value scale = s.select(s.equal(body.in[2], zero), zero,
+                             s.div(s.constant(element, 1), body.in[2]));
+      mean = s.mul(mean, scale);
+      variance = s.mul(variance, scale);
+    }
+    return {mean, inverseDeviation(s, variance, eps)};
+  });
+}
+
+/// Those of `op`, where `b` stands.
+static SmallVector<Value> statisticsOf(BatchNormGlobalOp op, OpBuilder &b) {
+  return buildGlobalStatistics(b, op.getLoc(), op.getRunningMean(),
+                               op.getRunningVariance(), op.getRunningFactor(),
+                               op.getEps().convertToFloat());
+}
+
+LogicalResult
+BatchNormGlobalOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                                  ArrayRef<bool> needed,
+                                  MutableArrayRef<Value> gradients) {
+  if (!needed[0] || !resultGradients[0])
+    return success();
+  Value dy = withChannels(b, getLoc(), resultGradients[0]);
+  Groups channels(b, getLoc(), tensorOf(dy), {1});
+  Value dx = channels.apply(tensorOf(dy), dy, statisticsOf(*this, b)[1],
+                            [](Nest::Body &body) -> SmallVector<Value> {
+                              return {body.s.mul(body.in[0], body.in[1])};
+                            });
+  gradients[0] = asResult(b, getLoc(), dx, getX().getType());
+  return success();
+}
+
+SmallVector<Value> BatchNormGlobalOp::buildGeneric(OpBuilder &b) {
+  Value x = withChannels(b, getLoc(), getX());
+  auto type = channelsType(getY(), x);
+  Groups channels(b, getLoc(), type, {1});
+  Value y = channels.apply(type, x, statisticsOf(*this, b), normalized);
+  return {asResult(b, getLoc(), y, getY().getType())};
+}
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/normalization/Normalization.cpp.inc"
+
+void brew::ir::registerNormalizationLayers(BrewDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "dialects/Brew/layers/normalization/Normalization.cpp.inc"
+      >();
+}

@@ -1,0 +1,65 @@
+//===- Groups.cpp - Statistics of groups of a tensor's elements -----------===//
+#include "dialects/Brew/layers/normalization/Groups.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+Groups::Groups(OpBuilder &b, Location loc, RankedTensorType tensor,
+               ArrayRef<int64_t> kept)
+    : b(b), loc(loc), kept(kept), dims(tensor.getRank()) {
+  SmallVector<int64_t> order(kept);
+  for (int64_t dim : iota(tensor.getRank()))
+    if (!llvm::is_contained(kept, dim))
+      order.push_back(dim);
+  for (auto [loop, dim] : llvm::enumerate(order)) {
+    dims[dim] = loop;
+    extents.push_back(tensor.getDimSize(dim));
+    reduction.push_back(loop >= kept.size());
+  }
+  ArrayRef<int64_t> shape = ArrayRef(extents).take_front(kept.size());
+  perGroup = RankedTensorType::get(shape, tensor.getElementType());
+  elements = countOf(tensor.getShape()) / countOf(shape);
+}
+
+SmallVector<Value> Groups::sum(ValueRange tensors, ValueRange perGroupValues,
+                               unsigned results, const Body &terms) const {
+  Nest nest(b, loc, extents, reduction);
+  for (Value tensor : tensors)
+    nest.input(tensor, dims);
+  for (Value value : perGroupValues)
+    nest.input(value, iota(tensorOf(value).getRank()));
+  for (unsigned i = 0; i < results; ++i)
+    nest.output(perGroup, iota(kept.size()), 0.0);
+  return nest.build([&](Nest::Body &body) {
+    SmallVector<Value> values = terms(body);
+    for (auto [value, out] : llvm::zip_equal(values, body.out))
+      value = body.s.accumulate(out, value);
+    return values;
+  });
+}
+
+SmallVector<Value> Groups::map(ValueRange perGroupValues, unsigned results,
+                               const Body &body) const {
+  Nest nest(b, loc, perGroup.getShape());
+  for (Value value : perGroupValues)
+    nest.input(value, iota(tensorOf(value).getRank()));
+  for (unsigned i = 0; i < results; ++i)
+    nest.output(perGroup, iota(kept.size()));
+  return nest.build(body);
+}
+
+Value Groups::apply(RankedTensorType result, ValueRange tensors,
+                    ValueRange perGroupValues, const Body &body,
+                    ValueRange along, int64_t dimension) const {
+  Nest nest(b, loc, result.getShape());
+  for (Value tensor : tensors)
+    nest.input(tensor, iota(result.getRank()));
+  for (Value value : perGroupValues)
+    nest.input(value, tensorOf(value).getRank() ? ArrayRef(kept)
+                                                : ArrayRef<int64_t>());
+  for (Value value : along)
+    nest.input(value, tensorOf(value).getRank() ? ArrayRef(dimension)
+                                                : ArrayRef<int64_t>());
+  nest.output(result, iota(result.getRank()));
+  return nest.build(body)[0];
+}

@@ -1,0 +1,167 @@
+//===- LRN.cpp - Local response normalisation -----------------------------===//
+#include "dialects/Brew/Items.h"
+#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/PrecisionInterface.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/normalization/Normalization.h.inc"
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+/// The window around an element: `size` places of each of some dimensions.
+struct Window {
+  Window(int64_t size, bool withinChannel)
+      : size(size), dims(withinChannel ? SmallVector<int64_t>{2, 3}
+                                       : SmallVector<int64_t>{1}) {}
+
+  int64_t size;
+  SmallVector<int64_t> dims;
+
+  int64_t places() const { return dims.size() == 2 ? size * size : size; }
+
+  /// Loops over an element of (N, C, H, W) and then the window around it.
+  Nest nest(OpBuilder &b, Location loc, ArrayRef<int64_t> shape) const {
+    SmallVector<int64_t> extents(shape);
+    SmallVector<bool> reduction(shape.size(), false);
+    for (size_t i = 0; i < dims.size(); ++i) {
+      extents.push_back(size);
+      reduction.push_back(true);
+    }
+    return Nest(b, loc, extents, reduction);
+  }
+
+  /// What `element` makes of the indices of the window's present place, or 0
+  /// outside of `shape`.
+  Value at(const Nest::Body &body, ArrayRef<int64_t> shape,
+           function_ref<Value(ValueRange)> element) const {
+    Scalars s = body.s;
+    SmallVector<Value> indices;
+    for (int64_t dim : iota(shape.size()))
+      indices.push_back(body.loop(dim));
+    Value inside;
+    for (auto [i, dim] : llvm::enumerate(dims)) {
+      Value place = s.subi(s.addi(indices[dim], body.loop(shape.size() + i)),
+                           s.index((size - 1) / 2));
+      Value fits = s.both(s.atLeast(place, s.index(0)),
+                          s.less(place, s.index(shape[dim])));
+      inside = inside ? s.both(inside, fits) : fits;
+      indices[dim] = s.clamp(place, shape[dim]);
+    }
+    Value value = element(indices);
+    return s.select(inside, value, s.constant(value.getType(), 0));
+  }
+};
+
+/// scale ^ -beta. Roots are faster than powers, and exact.
+Value power(Scalars &s, Value scale, double beta) {
+  Type type = scale.getType();
+  Value one = s.constant(type, 1);
+  if (beta == 1)
+    return s.div(one, scale);
+  if (beta == 0.5 || beta == 0.75) {
+    Value root = math::SqrtOp::create(s.b, s.loc, scale);
+    if (beta == 0.75)
+      root = s.mul(root, math::SqrtOp::create(s.b, s.loc, root));
+    return s.div(one, root);
+  }
+  return math::PowFOp::create(s.b, s.loc, scale, s.constant(type, -beta));
+}
+
+} // namespace
+
+LogicalResult LRNOp::inferShapes(Shapes &tops, Shapes &) {
+  ArrayRef<int64_t> x = shapeOf(getX());
+  if (x.size() != 4)
+    return layerError(*this)
+           << "LRN needs a bottom of 4 dimensions (N, C, H, W), not "
+           << x.size();
+  tops.emplace_back(x);
+  tops.emplace_back(x);
+  return success();
+}
+
+LogicalResult LRNOp::buildGradients(OpBuilder &b,
+                                    ArrayRef<Value> resultGradients,
+                                    ArrayRef<bool>,
+                                    MutableArrayRef<Value> gradients) {
+  if (Value dy = resultGradients[0])
+    gradients[0] = LRNBackwardOp::create(b, getLoc(), getX().getType(), getX(),
+                                         getY(), getScale(), dy, getLayerAttr(),
+                                         getSizeAttr(), getAlphaAttr(),
+                                         getBetaAttr(), getWithinChannelAttr());
+  return success();
+}
+
+SmallVector<Value> LRNOp::buildGeneric(OpBuilder &b) {
+  auto type = tensorOf(getY());
+  ArrayRef<int64_t> shape = type.getShape();
+  SmallVector<int64_t> all = iota(4);
+  Window window(getSize(), getWithinChannel());
+  Value x = getX();
+  Nest squares = window.nest(b, getLoc(), shape);
+  squares.output(type, all, 0.0);
+  Value sum = squares.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Value square = window.at(body, shape, [&](ValueRange indices) {
+      Value element = body.read(x, indices);
+      return body.s.mul(element, element);
+    });
+    return {body.s.accumulate(body.out[0], square)};
+  })[0];
+
+  Nest nest(b, getLoc(), shape);
+  nest.input(x, all);
+  nest.input(sum, all);
+  nest.output(type, all);
+  nest.output(tensorOf(getScale()), all);
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Type element = type.getElementType();
+    double factor = getAlpha().convertToFloat() / window.places();
+    Value scale = s.add(s.constant(element, getK().convertToFloat()),
+                        s.mul(body.in[1], s.constant(element, factor)));
+    return {s.mul(body.in[0], power(s, scale, getBeta().convertToFloat())),
+            scale};
+  });
+}
+
+SmallVector<Value> LRNBackwardOp::buildGeneric(OpBuilder &b) {
+  auto type = tensorOf(getDx());
+  ArrayRef<int64_t> shape = type.getShape();
+  SmallVector<int64_t> all = iota(4);
+  Window window(getSize(), getWithinChannel());
+  Nest ratios(b, getLoc(), shape);
+  for (Value value : {getDy(), getY(), getScale()})
+    ratios.input(value, all);
+  ratios.output(type, all);
+  Value ratio = ratios.build([](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    return {s.div(s.mul(body.in[0], body.in[1]), body.in[2])};
+  })[0];
+  Nest sums = window.nest(b, getLoc(), shape);
+  sums.output(type, all, 0.0);
+  Value sum = sums.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Value element = window.at(body, shape, [&](ValueRange indices) {
+      return body.read(ratio, indices);
+    });
+    return {body.s.accumulate(body.out[0], element)};
+  })[0];
+
+  double beta = getBeta().convertToFloat();
+  double factor = 2 * getAlpha().convertToFloat() * beta / window.places();
+  Nest nest(b, getLoc(), shape);
+  for (Value value : {Value(getX()), Value(getScale()), Value(getDy()), sum})
+    nest.input(value, all);
+  nest.output(type, all);
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Value direct = s.mul(body.in[2], power(s, body.in[1], beta));
+    Value around = s.mul(s.mul(body.in[0], body.in[3]),
+                         s.constant(type.getElementType(), factor));
+    return {s.sub(direct, around)};
+  });
+}

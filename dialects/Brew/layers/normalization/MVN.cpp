@@ -1,0 +1,239 @@
+//===- MVN.cpp - Mean-variance and L2 normalisation -----------------------===//
+#include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
+#include "dialects/Brew/layers/normalization/Groups.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/normalization/Normalization.h.inc"
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+/// Caffe reads a blob of up to four dimensions as (N, C, H, W).
+LogicalResult checkRank(Operation *op, StringRef type, ArrayRef<int64_t> x) {
+  if (x.size() > 4)
+    return layerError(op) << type
+                          << " takes a bottom of at most 4 dimensions, "
+                             "not "
+                          << x.size();
+  return success();
+}
+
+/// The leading dimensions that tell groups apart.
+SmallVector<int64_t> leading(RankedTensorType type, bool acrossChannels) {
+  return iota(std::min<int64_t>(acrossChannels ? 1 : 2, type.getRank()));
+}
+
+/// Sum of the elements themselves.
+SmallVector<Value> element(Nest::Body &body) { return {body.in[0]}; }
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// MVN
+//===----------------------------------------------------------------------===//
+
+LogicalResult MVNOp::inferShapes(Shapes &tops, Shapes &) {
+  ArrayRef<int64_t> x = shapeOf(getX());
+  if (failed(checkRank(*this, "MVN", x)))
+    return failure();
+  tops.emplace_back(x);
+  tops.emplace_back(
+      x.take_front(leading(tensorOf(getX()), getAcrossChannels()).size()));
+  return success();
+}
+
+LogicalResult MVNOp::buildGradients(OpBuilder &b,
+                                    ArrayRef<Value> resultGradients,
+                                    ArrayRef<bool>,
+                                    MutableArrayRef<Value> gradients) {
+  if (Value dy = resultGradients[0])
+    gradients[0] = MVNBackwardOp::create(
+        b, getLoc(), getX().getType(), getY(), dy,
+        getNormalizeVariance() ? getInverseDeviation() : Value(),
+        getLayerAttr(), getAcrossChannelsAttr());
+  return success();
+}
+
+SmallVector<Value> MVNOp::buildGeneric(OpBuilder &b) {
+  auto type = tensorOf(getY());
+  Type real = type.getElementType();
+  Groups groups(b, getLoc(), type, leading(type, getAcrossChannels()));
+  auto share = [&](Scalars &s, Value sum) {
+    return s.mul(sum, s.constant(real, 1.0 / groups.size()));
+  };
+  Value mean = groups.map(groups.sum(getX(), {}, 1, element), 1,
+                          [&](Nest::Body &body) -> SmallVector<Value> {
+                            return {share(body.s, body.in[0])};
+                          })[0];
+  if (!getNormalizeVariance())
+    return {groups.apply(type, getX(), mean,
+                         [](Nest::Body &body) -> SmallVector<Value> {
+                           return {body.s.sub(body.in[0], body.in[1])};
+                         }),
+            Value()};
+  SmallVector<Value> squares =
+      groups.sum(getX(), mean, 1, [](Nest::Body &body) -> SmallVector<Value> {
+        Value difference = body.s.sub(body.in[0], body.in[1]);
+        return {body.s.mul(difference, difference)};
+      });
+  Value inverse =
+      groups.map(squares, 1, [&](Nest::Body &body) -> SmallVector<Value> {
+        Scalars &s = body.s;
+        Value deviation =
+            math::SqrtOp::create(s.b, s.loc, share(s, body.in[0]));
+        Value eps = s.constant(real, getEps().convertToFloat());
+        return {s.div(s.constant(real, 1), s.add(deviation, eps))};
+      })[0];
+  Value y = groups.apply(
+      type, getX(), {mean, inverse},
+      [](Nest::Body &body) -> SmallVector<Value> {
+        return {body.s.mul(body.s.sub(body.in[0], body.in[1]), body.in[2])};
+      });
+  return {y, inverse};
+}
+
+SmallVector<Value> MVNBackwardOp::buildGeneric(OpBuilder &b) {
+  auto type = tensorOf(getDx());
+  Type real = type.getElementType();
+  Groups groups(b, getLoc(), type, leading(type, getAcrossChannels()));
+  auto share = [&](Scalars &s, Value sum) {
+    return s.mul(sum, s.constant(real, 1.0 / groups.size()));
+  };
+  if (!getInverseDeviation())
+    return {groups.apply(type, getDy(), groups.sum(getDy(), {}, 1, element),
+                         [&](Nest::Body &body) -> SmallVector<Value> {
+                           return {body.s.sub(body.in[0],
+                                              share(body.s, body.in[1]))};
+                         })};
+  SmallVector<Value> sums = groups.sum(
+      {getY(), getDy()}, {}, 2, [](Nest::Body &body) -> SmallVector<Value> {
+        return {body.in[1], body.s.mul(body.in[0], body.in[1])};
+      });
+  return {groups.apply(
+      type, {getY(), getDy()}, {sums[0], sums[1], getInverseDeviation()},
+      [&](Nest::Body &body) -> SmallVector<Value> {
+        Scalars &s = body.s;
+        Value removed = s.add(body.in[2], s.mul(body.in[0], body.in[3]));
+        return {s.mul(s.sub(body.in[1], share(s, removed)), body.in[4])};
+      })};
+}
+
+//===----------------------------------------------------------------------===//
+// Normalize
+//===----------------------------------------------------------------------===//
+
+/// Dimensions that tell the groups of one norm apart.
+static SmallVector<int64_t> normGroups(RankedTensorType type,
+                                       bool acrossSpatial) {
+  SmallVector<int64_t> kept = iota(type.getRank());
+  if (acrossSpatial)
+    kept.truncate(1);
+  else
+    kept.erase(kept.begin() + 1);
+  return kept;
+}
+
+LogicalResult NormalizeOp::inferShapes(Shapes &tops, Shapes &params) {
+  ArrayRef<int64_t> x = shapeOf(getX());
+  if (failed(checkRank(*this, "Normalize", x)))
+    return failure();
+  if (x.size() < 2)
+    return layerError(*this) << "Normalize needs a bottom of at least 2 "
+                                "dimensions (N, C, ...), not "
+                             << x.size();
+  params.emplace_back(getChannelShared() ? ArrayRef<int64_t>() : x.slice(1, 1));
+  tops.emplace_back(x);
+  SmallVector<int64_t> &norms = tops.emplace_back();
+  for (int64_t dim : normGroups(tensorOf(getX()), getAcrossSpatial()))
+    norms.push_back(x[dim]);
+  return success();
+}
+
+LogicalResult NormalizeOp::buildGradients(OpBuilder &b,
+                                          ArrayRef<Value> resultGradients,
+                                          ArrayRef<bool> needed,
+                                          MutableArrayRef<Value> gradients) {
+  if (!resultGradients[0])
+    return success();
+  auto backward = NormalizeBackwardOp::create(
+      b, getLoc(), getX().getType(), getScale().getType(), getX(), getScale(),
+      getInverseNorm(), resultGradients[0], getLayerAttr(),
+      getAcrossSpatialAttr(), getChannelSharedAttr());
+  if (needed[0])
+    gradients[0] = backward.getDx();
+  if (needed[1])
+    gradients[1] = backward.getDscale();
+  return success();
+}
+
+SmallVector<Value> NormalizeOp::buildGeneric(OpBuilder &b) {
+  auto type = tensorOf(getY());
+  Type real = type.getElementType();
+  Groups groups(b, getLoc(), type, normGroups(type, getAcrossSpatial()));
+  SmallVector<Value> sum =
+      groups.sum(getX(), {}, 1, [](Nest::Body &body) -> SmallVector<Value> {
+        return {body.s.mul(body.in[0], body.in[0])};
+      });
+  Value inverse =
+      groups.map(sum, 1, [&](Nest::Body &body) -> SmallVector<Value> {
+        Scalars &s = body.s;
+        Value total =
+            s.add(body.in[0], s.constant(real, getEps().convertToFloat()));
+        return {s.div(s.constant(real, 1),
+                      math::SqrtOp::create(s.b, s.loc, total))};
+      })[0];
+  Value y = groups.apply(
+      type, getX(), inverse,
+      [](Nest::Body &body) -> SmallVector<Value> {
+        return {body.s.mul(body.s.mul(body.in[0], body.in[1]), body.in[2])};
+      },
+      getScale(), 1);
+  return {y, inverse};
+}
+
+SmallVector<Value> NormalizeBackwardOp::buildGeneric(OpBuilder &b) {
+  auto type = tensorOf(getDx());
+  SmallVector<int64_t> kept = normGroups(type, getAcrossSpatial());
+  Groups groups(b, getLoc(), type, kept);
+  Value dx, dscale;
+  if (!getDx().use_empty()) {
+    // With g = dy * scale: dx = (g - x * sum(x * g) / norm^2) / norm.
+    Value g = groups.apply(
+        type, getDy(), {},
+        [](Nest::Body &body) -> SmallVector<Value> {
+          return {body.s.mul(body.in[0], body.in[1])};
+        },
+        getScale(), 1);
+    SmallVector<Value> dot = groups.sum(
+        {getX(), g}, {}, 1, [](Nest::Body &body) -> SmallVector<Value> {
+          return {body.s.mul(body.in[0], body.in[1])};
+        });
+    dx = groups.apply(type, {getX(), g}, {dot[0], getInverseNorm()},
+                      [](Nest::Body &body) -> SmallVector<Value> {
+                        Scalars &s = body.s;
+                        Value inverse = body.in[3];
+                        Value along = s.mul(s.mul(body.in[0], body.in[2]),
+                                            s.mul(inverse, inverse));
+                        return {s.mul(s.sub(body.in[1], along), inverse)};
+                      });
+  }
+  if (!getDscale().use_empty()) {
+    // Sum of dy * x / norm over what the scale was spread to.
+    Value unit = groups.apply(
+        type, {getX(), getDy()}, getInverseNorm(),
+        [](Nest::Body &body) -> SmallVector<Value> {
+          Scalars &s = body.s;
+          return {s.mul(s.mul(body.in[0], body.in[1]), body.in[2])};
+        });
+    SmallVector<int64_t> channel;
+    if (!getChannelShared())
+      channel.push_back(1);
+    dscale = Groups(b, getLoc(), type, channel).sum(unit, {}, 1, element)[0];
+  }
+  return {dx, dscale};
+}

@@ -1,0 +1,21 @@
+//===- Normalization.h - Layers that normalise ------------------*- C++ -*-===//
+#pragma once
+
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
+
+#include "mlir/IR/Builders.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/normalization/Normalization.h.inc"
+
+namespace brew::ir {
+
+/// Mean and 1 / sqrt(variance + eps) of each channel, from the running
+/// statistics that a BatchNorm layer keeps; `factor` may be null.
+llvm::SmallVector<mlir::Value>
+buildGlobalStatistics(mlir::OpBuilder &b, mlir::Location loc, mlir::Value mean,
+                      mlir::Value variance, mlir::Value factor, double eps);
+
+} // namespace brew::ir

@@ -1,0 +1,125 @@
+//===- MaxUnpooling.cpp - Elements back to where a pooling took them
+//-------===//
+#include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
+#include "dialects/Brew/layers/Axes.h"
+#include "dialects/Brew/layers/loss/Labels.h"
+#include "dialects/Brew/layers/pooling/PoolingShapes.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/pooling/Pooling.h.inc"
+
+using namespace mlir;
+using namespace brew::ir;
+
+/// The pooling that made `mask`, whose bottom is as large as the result, or
+/// null.
+static MaxPoolingOp poolingOf(Value mask, ArrayRef<int64_t> size) {
+  while (auto split = mask.getDefiningOp<SplitOp>())
+    mask = split.getX();
+  auto pooling = mask.getDefiningOp<MaxPoolingOp>();
+  if (!pooling || pooling.getMask() != mask ||
+      shapeOf(pooling.getX()).drop_front(2) != size)
+    return {};
+  return pooling;
+}
+
+bool MaxUnpoolingOp::isExact(unsigned operand) {
+  return operand == getMaskMutable().getOperandNumber();
+}
+
+LogicalResult MaxUnpoolingOp::inferShapes(Shapes &tops, Shapes &) {
+  ArrayRef<int64_t> x = shapeOf(getX());
+  if (x.size() != 4)
+    return layerError(*this) << "needs a bottom of 4 dimensions (N, C, H, W), "
+                                "not "
+                             << x.size();
+  if (shapeOf(getMask()) != x)
+    return layerError(*this)
+           << "the mask has shape " << dimsText(shapeOf(getMask()))
+           << ", but the bottom has " << dimsText(x);
+  SmallVector<int64_t> size(getSize());
+  if (size.empty())
+    for (int i : {0, 1})
+      size.push_back(x[2 + i] * getScale()[i] - getPadOut()[i]);
+  setSize(size);
+  if (MaxPoolingOp pooling = poolingOf(getMask(), size)) {
+    setKernel(pooling.getKernel());
+    setStride(pooling.getStride());
+    setPad(pooling.getPad());
+  }
+  tops.push_back({x[0], x[1], size[0], size[1]});
+  tops.push_back({});
+  return success();
+}
+
+int64_t MaxUnpoolingOp::labelLimit() { return countOf(getSize()); }
+
+LogicalResult
+MaxUnpoolingOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                               ArrayRef<bool>,
+                               MutableArrayRef<Value> operandGradients) {
+  if (Value dy = resultGradients[0])
+    operandGradients[0] = MaxUnpoolingBackwardOp::create(
+        b, getLoc(), getX().getType(), dy, getMask(), getLayerAttr());
+  return success();
+}
+
+SmallVector<Value> MaxUnpoolingOp::buildGeneric(OpBuilder &b) {
+  auto type = tensorOf(getY());
+  Value x = getX(), mask = getMask();
+  ArrayRef<int64_t> in = shapeOf(x);
+  int64_t places = labelLimit();
+  bool hasWindow = !getKernel().empty();
+  // The pooling's windows that cover a place, or all elements of the plane.
+  WindowAxis axes[2];
+  SmallVector<int64_t> extents(type.getShape());
+  for (int i : {0, 1}) {
+    if (hasWindow)
+      axes[i] = axisOf(*this, i, type.getShape(), in);
+    extents.push_back(hasWindow ? coveringWindows(axes[i]) : in[2 + i]);
+  }
+  Nest nest(b, getLoc(), extents, kWindowReduction);
+  nest.output(type, {0, 1, 2, 3}, 0.0);
+  Value y = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    SmallVector<Value> at = {body.loop(0), body.loop(1)};
+    Value valid;
+    for (int i : {0, 1}) {
+      Value number = body.loop(4 + i), tap;
+      // Later windows come first in coveringWindow; here they have to be last,
+      // since the last element counts.
+      if (hasWindow)
+        number = coveringWindow(s, axes[i], body.loop(2 + i),
+                                s.subi(s.index(extents[4 + i] - 1), number),
+                                tap, valid);
+      at.push_back(number);
+    }
+    Label place(s, body.read(mask, at), places, std::nullopt);
+    Value here = s.addi(s.muli(body.loop(2), type.getDimSize(3)), body.loop(3));
+    Value hit = s.both(place.inRange, s.equali(place.index, here));
+    return {s.select(bothIfAny(s, valid, hit), body.read(x, at), body.out[0])};
+  })[0];
+  Value status;
+  if (!getStatus().use_empty())
+    status = buildStatus(b, getLoc(), mask, places, std::nullopt,
+                         tensorOf(getStatus()));
+  return {y, status};
+}
+
+SmallVector<Value> MaxUnpoolingBackwardOp::buildGeneric(OpBuilder &b) {
+  auto type = tensorOf(getDx());
+  Value dy = getDy();
+  int64_t height = shapeOf(dy)[2], width = shapeOf(dy)[3];
+  Nest nest(b, getLoc(), type.getShape());
+  nest.input(getMask(), {0, 1, 2, 3});
+  nest.output(type, {0, 1, 2, 3});
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Label place(s, body.in[0], height * width, std::nullopt);
+    Value gradient =
+        body.read(dy, {body.loop(0), body.loop(1), s.divi(place.index, width),
+                       s.remi(place.index, width)});
+    return {orZero(s, place.inRange, gradient)};
+  });
+}

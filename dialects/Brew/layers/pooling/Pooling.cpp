@@ -1,0 +1,265 @@
+//===- Pooling.cpp - Max and average pooling
+//-------------------------------===//
+//
+// Window clipping follows Caffe; sizes are in PoolingShapes.h.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
+#include "dialects/Brew/layers/LayerGroup.h"
+#include "dialects/Brew/layers/pooling/PoolingShapes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <cfloat>
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/pooling/Pooling.h.inc"
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+/// Loops and reductions of a gathering backward pass: n c h w | windows.
+SmallVector<int64_t> gatherExtents(ArrayRef<int64_t> x, const WindowAxis &rows,
+                                   const WindowAxis &columns) {
+  SmallVector<int64_t> extents(x);
+  extents.push_back(coveringWindows(rows));
+  extents.push_back(coveringWindows(columns));
+  return extents;
+}
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Max
+//===----------------------------------------------------------------------===//
+
+/// A mask numbers the places of a plane.
+bool MaxPoolingOp::isWide(unsigned result) { return result == 1; }
+
+LogicalResult MaxPoolingOp::inferShapes(Shapes &tops, Shapes &) {
+  SmallVector<int64_t> y;
+  if (failed(poolShape(*this, y)))
+    return failure();
+  tops.assign(getNumResults(), y);
+  // The window decides how wide the saved positions must be.
+  getArgmax().setType(UnrankedTensorType::get(
+      positionType(getContext(), getKernel()[0] * getKernel()[1])));
+  return success();
+}
+
+LogicalResult
+MaxPoolingOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                             ArrayRef<bool>,
+                             MutableArrayRef<Value> operandGradients) {
+  if (Value dy = resultGradients[0])
+    operandGradients[0] = MaxPoolingBackwardOp::create(
+        b, getLoc(), getX().getType(), dy, getArgmax(), getLayerAttr(),
+        getKernelAttr(), getStrideAttr(), getPadAttr());
+  return success();
+}
+
+/// Caffe's mask: where in the input plane each maximum is.
+static Value buildMask(OpBuilder &b, MaxPoolingOp op, const WindowAxis &rows,
+                       const WindowAxis &columns, Value y, Value argmax) {
+  Nest nest(b, op.getLoc(), shapeOf(y));
+  nest.input(y, {0, 1, 2, 3});
+  nest.input(argmax, {0, 1, 2, 3});
+  nest.output(tensorOf(op.getMask()), {0, 1, 2, 3});
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Type type = elementOf(op.getMask());
+    Value tap =
+        arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(), body.in[1]);
+    auto position = [&](const WindowAxis &axis, unsigned loop, Value within) {
+      Value start = s.muli(body.loop(loop), axis.stride);
+      return s.subi(s.addi(start, within), s.index(axis.pad));
+    };
+    Value row = position(rows, 2, s.divi(tap, columns.kernel));
+    Value column = position(columns, 3, s.remi(tap, columns.kernel));
+    Value place = s.addi(s.muli(row, columns.in), column);
+    place = arith::IndexCastOp::create(s.b, s.loc, s.b.getI32Type(), place);
+    Value found =
+        s.greater(body.in[0], s.constant(body.in[0].getType(), -FLT_MAX));
+    return {s.select(found, arith::SIToFPOp::create(s.b, s.loc, type, place),
+                     s.constant(type, -1))};
+  })[0];
+}
+
+SmallVector<Value> MaxPoolingOp::buildGeneric(OpBuilder &b) {
+  ArrayRef<int64_t> in = shapeOf(getX()), out = shapeOf(getY());
+  WindowAxis rows = axisOf(*this, 0, in, out),
+             columns = axisOf(*this, 1, in, out);
+  bool masks = getMask() && !getMask().use_empty();
+  bool saves = masks || !getArgmax().use_empty();
+  Nest nest(b, getLoc(),
+            {out[0], out[1], out[2], out[3], rows.kernel, columns.kernel},
+            kWindowReduction);
+  // Caffe starts at -FLT_MAX in every precision.
+  nest.output(tensorOf(getY()), {0, 1, 2, 3}, -FLT_MAX);
+  if (saves)
+    nest.output(tensorOf(getArgmax()), {0, 1, 2, 3}, 0);
+  Value x = getX();
+  SmallVector<Value> results = nest.build([&](Nest::Body &body)
+                                              -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Value valid;
+    Value row = tapPosition(s, rows, body.loop(2), body.loop(4), valid);
+    Value column = tapPosition(s, columns, body.loop(3), body.loop(5), valid);
+    Value element = body.read(x, {body.loop(0), body.loop(1), row, column});
+    Value larger = s.greater(element, body.out[0]);
+    if (valid)
+      larger = s.both(larger, valid);
+    SmallVector<Value> next = {s.select(larger, element, body.out[0])};
+    if (saves) {
+      Value tap = s.addi(s.muli(body.loop(4), columns.kernel), body.loop(5));
+      tap = arith::IndexCastOp::create(s.b, s.loc, body.out[1].getType(), tap);
+      next.push_back(s.select(larger, tap, body.out[1]));
+    }
+    return next;
+  });
+  if (!saves)
+    results.push_back(Value());
+  if (getMask())
+    results.insert(results.begin() + 1, masks
+                                            ? buildMask(b, *this, rows, columns,
+                                                        results[0], results[1])
+                                            : Value());
+  return results;
+}
+
+SmallVector<Value> MaxPoolingBackwardOp::buildGeneric(OpBuilder &b) {
+  ArrayRef<int64_t> in = shapeOf(getDx()), out = shapeOf(getDy());
+  WindowAxis rows = axisOf(*this, 0, in, out),
+             columns = axisOf(*this, 1, in, out);
+  Nest nest(b, getLoc(), gatherExtents(in, rows, columns), kWindowReduction);
+  nest.output(tensorOf(getDx()), {0, 1, 2, 3}, 0.0);
+  Value dy = getDy(), argmax = getArgmax();
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Value valid, tapRow, tapColumn;
+    Value p =
+        coveringWindow(s, rows, body.loop(2), body.loop(4), tapRow, valid);
+    Value q = coveringWindow(s, columns, body.loop(3), body.loop(5), tapColumn,
+                             valid);
+    SmallVector<Value> at = {body.loop(0), body.loop(1), p, q};
+    Value tap = s.addi(s.muli(tapRow, columns.kernel), tapColumn);
+    Value chosen = s.equali(
+        body.read(argmax, at),
+        arith::IndexCastOp::create(s.b, s.loc, elementOf(argmax), tap));
+    if (valid)
+      chosen = s.both(chosen, valid);
+    Value gradient = body.read(dy, at);
+    return {
+        s.accumulate(body.out[0], s.select(chosen, gradient,
+                                           s.constant(gradient.getType(), 0)))};
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Average
+//===----------------------------------------------------------------------===//
+
+LogicalResult AveragePoolingOp::inferShapes(Shapes &tops, Shapes &) {
+  return poolShape(*this, tops.emplace_back());
+}
+
+LogicalResult
+AveragePoolingOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                                 ArrayRef<bool>,
+                                 MutableArrayRef<Value> operandGradients) {
+  if (Value dy = resultGradients[0])
+    operandGradients[0] = AveragePoolingBackwardOp::create(
+        b, getLoc(), getX().getType(), dy, getLayerAttr(), getKernelAttr(),
+        getStrideAttr(), getPadAttr());
+  return success();
+}
+
+/// Elements of the window at `out` inside the padded input, along one axis.
+static Value windowExtent(Scalars &s, const WindowAxis &axis, Value out) {
+  Value start = s.muli(out, axis.stride);
+  Value end = s.addi(start, s.index(axis.kernel));
+  Value limit = s.index(axis.in + 2 * axis.pad);
+  return s.subi(arith::MinSIOp::create(s.b, s.loc, end, limit), start);
+}
+
+/// The divisor of the window at (p, q), as a number of the element type.
+static Value divisor(Scalars &s, const WindowAxis &rows,
+                     const WindowAxis &columns, Value p, Value q, Type type) {
+  auto complete = [](const WindowAxis &axis) {
+    return (axis.out - 1) * axis.stride + axis.kernel <= axis.in + 2 * axis.pad;
+  };
+  if (complete(rows) && complete(columns))
+    return s.constant(type, rows.kernel * columns.kernel);
+  Value size = arith::MulIOp::create(s.b, s.loc, windowExtent(s, rows, p),
+                                     windowExtent(s, columns, q));
+  Value integer =
+      arith::IndexCastOp::create(s.b, s.loc, s.b.getI32Type(), size);
+  return arith::SIToFPOp::create(s.b, s.loc, type, integer);
+}
+
+SmallVector<Value> AveragePoolingOp::buildGeneric(OpBuilder &b) {
+  ArrayRef<int64_t> in = shapeOf(getX()), out = shapeOf(getY());
+  WindowAxis rows = axisOf(*this, 0, in, out),
+             columns = axisOf(*this, 1, in, out);
+  Nest nest(b, getLoc(),
+            {out[0], out[1], out[2], out[3], rows.kernel, columns.kernel},
+            kWindowReduction);
+  nest.output(tensorOf(getY()), {0, 1, 2, 3}, 0.0);
+  Value x = getX();
+  Value sum = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Value valid;
+    Value row = tapPosition(s, rows, body.loop(2), body.loop(4), valid);
+    Value column = tapPosition(s, columns, body.loop(3), body.loop(5), valid);
+    Value element = body.read(x, {body.loop(0), body.loop(1), row, column});
+    if (valid)
+      element = s.select(valid, element, s.constant(element.getType(), 0));
+    return {s.accumulate(body.out[0], element)};
+  })[0];
+  Nest mean(b, getLoc(), out);
+  mean.input(sum, {0, 1, 2, 3});
+  mean.output(tensorOf(getY()), {0, 1, 2, 3});
+  return mean.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Value size = divisor(body.s, rows, columns, body.loop(2), body.loop(3),
+                         body.in[0].getType());
+    return {body.s.div(body.in[0], size)};
+  });
+}
+
+SmallVector<Value> AveragePoolingBackwardOp::buildGeneric(OpBuilder &b) {
+  ArrayRef<int64_t> in = shapeOf(getDx()), out = shapeOf(getDy());
+  WindowAxis rows = axisOf(*this, 0, in, out),
+             columns = axisOf(*this, 1, in, out);
+  Nest nest(b, getLoc(), gatherExtents(in, rows, columns), kWindowReduction);
+  nest.output(tensorOf(getDx()), {0, 1, 2, 3}, 0.0);
+  Value dy = getDy();
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Value valid, tapRow, tapColumn;
+    Value p =
+        coveringWindow(s, rows, body.loop(2), body.loop(4), tapRow, valid);
+    Value q = coveringWindow(s, columns, body.loop(3), body.loop(5), tapColumn,
+                             valid);
+    Value gradient = body.read(dy, {body.loop(0), body.loop(1), p, q});
+    gradient =
+        s.div(gradient, divisor(s, rows, columns, p, q, gradient.getType()));
+    if (valid)
+      gradient = s.select(valid, gradient, s.constant(gradient.getType(), 0));
+    return {s.accumulate(body.out[0], gradient)};
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/pooling/Pooling.cpp.inc"
+
+void brew::ir::registerPoolingLayers(BrewDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "dialects/Brew/layers/pooling/Pooling.cpp.inc"
+      >();
+}

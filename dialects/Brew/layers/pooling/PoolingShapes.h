@@ -1,0 +1,81 @@
+//===- PoolingShapes.h - Extents of poolings -----------------------*- C++ -*-===//
+//
+// Output sizes follow Caffe: they round up unless `floor`, and a last window that
+// would start in the padding beyond the input is dropped.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "dialects/Brew/layers/convolution/Window.h"
+
+namespace brew::ir {
+
+/// Which loops of n c p q | window rows and columns are reductions.
+constexpr bool kWindowReduction[] = {false, false, false, false, true, true};
+
+/// Type of a place in a window of that many elements.
+inline mlir::Type positionType(mlir::MLIRContext *context, int64_t elements) {
+  return mlir::IntegerType::get(context, elements <= 127 ? 8 : 32);
+}
+
+template <typename Op>
+WindowAxis axisOf(Op op, int i, llvm::ArrayRef<int64_t> in, llvm::ArrayRef<int64_t> out) {
+  return {in[2 + i], out[2 + i], op.getKernel()[i], op.getStride()[i],
+          op.getPad()[i]};
+}
+
+/// Turns `global` and `bins` into a window.
+template <typename Op> void setWindow(Op op, llvm::ArrayRef<int64_t> x) {
+  if (op.getGlobal())
+    op.setKernel({x[2], x[3]});
+  if (!op.getBins())
+    return;
+  int64_t bins = *op.getBins(), kernel[2], pad[2];
+  for (int i = 0; i < 2; ++i) {
+    kernel[i] = llvm::divideCeil(x[2 + i], bins);
+    pad[i] = (kernel[i] * bins - x[2 + i] + 1) / 2;
+  }
+  op.setKernel(kernel);
+  op.setStride(kernel);
+  op.setPad(pad);
+}
+
+/// Shapes of all poolings; settles their window.
+template <typename Op> mlir::LogicalResult poolShape(Op op, llvm::SmallVector<int64_t> &y) {
+  llvm::ArrayRef<int64_t> x = shapeOf(op.getX());
+  if (x.size() != 4)
+    return layerError(op) << "pooling needs a bottom of 4 dimensions (N, C, H, "
+                             "W), not "
+                          << x.size();
+  setWindow(op, x);
+  bool padded = op.getPad()[0] || op.getPad()[1];
+  y = {x[0], x[1]};
+  for (int i = 0; i < 2; ++i) {
+    int64_t kernel = op.getKernel()[i], stride = op.getStride()[i],
+            pad = op.getPad()[i];
+    if (pad >= kernel) {
+      if (op.getBins())
+        return layerError(op)
+               << "the bottom is too small for a level of " << *op.getBins()
+               << " bins: its " << sideName(2, i) << "is " << x[2 + i];
+      return layerError(op)
+             << "pad " << pad << " must be smaller than kernel " << kernel;
+    }
+    // A window may be larger than the input by less than its stride.
+    int64_t room = x[2 + i] + 2 * pad - kernel;
+    int64_t out = (op.getFloor() ? llvm::divideFloorSigned(room, stride)
+                                 : llvm::divideCeilSigned(room, stride)) +
+                  1;
+    if (padded && (out - 1) * stride >= x[2 + i] + pad)
+      --out;
+    if (out <= 0)
+      return layerError(op)
+             << "kernel " << sideName(2, i) << kernel
+             << " is larger than the padded input " << sideName(2, i)
+             << x[2 + i] + 2 * pad;
+    y.push_back(out);
+  }
+  return mlir::success();
+}
+
+} // namespace brew::ir

@@ -1,0 +1,223 @@
+//===- Precision.cpp - Narrow types and the scale of losses ---------------===//
+#include "dialects/Brew/layers/precision/Precision.h"
+#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/layers/LayerGroup.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace brew::ir;
+
+#include "dialects/Brew/PrecisionInterface.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Casts
+//===----------------------------------------------------------------------===//
+
+LogicalResult CastOp::verify() {
+  auto x = dyn_cast<RankedTensorType>(getX().getType()),
+       y = dyn_cast<RankedTensorType>(getY().getType());
+  if (!x || !y || x.getShape() != y.getShape())
+    return emitOpError("keeps the shape");
+  if (!isa<FloatType>(x.getElementType()) ||
+      !isa<FloatType>(y.getElementType()))
+    return emitOpError("is between floating-point types");
+  return success();
+}
+
+OpFoldResult CastOp::fold(FoldAdaptor) {
+  if (getX().getType() == getY().getType())
+    return getX();
+  // A wider type holds every number of a narrower one.
+  auto inner = getX().getDefiningOp<CastOp>();
+  if (inner && inner.getX().getType() == getY().getType() &&
+      elementOf(getX()).getIntOrFloatBitWidth() >
+          elementOf(getY()).getIntOrFloatBitWidth())
+    return inner.getX();
+  return {};
+}
+
+SmallVector<Value> CastOp::buildGeneric(OpBuilder &b) {
+  auto type = tensorOf(getY());
+  Nest nest(b, getLoc(), type.getShape());
+  nest.input(getX(), iota(type.getRank()));
+  nest.output(type, iota(type.getRank()));
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Type to = type.getElementType();
+    bool widens = to.getIntOrFloatBitWidth() >
+                  body.in[0].getType().getIntOrFloatBitWidth();
+    if (widens)
+      return {arith::ExtFOp::create(body.s.b, getLoc(), to, body.in[0])};
+    return {arith::TruncFOp::create(body.s.b, getLoc(), to, body.in[0])};
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// The scale of losses
+//===----------------------------------------------------------------------===//
+
+/// A nest without loops: scalars in, scalars out.
+static SmallVector<Value>
+buildScalars(OpBuilder &b, Location loc, ValueRange inputs, ValueRange results,
+             function_ref<SmallVector<Value>(Nest::Body &)> body) {
+  Nest nest(b, loc, ArrayRef<int64_t>{});
+  for (Value input : inputs)
+    nest.input(input, ArrayRef<int64_t>{});
+  for (Value result : results)
+    nest.output(tensorOf(result), ArrayRef<int64_t>{});
+  return nest.build(body);
+}
+
+SmallVector<Value> LossScaleOp::buildGeneric(OpBuilder &b) {
+  return buildScalars(
+      b, getLoc(), getState(), getScale(),
+      [&](Nest::Body &body) -> SmallVector<Value> {
+        Scalars &s = body.s;
+        Value state = body.in[0];
+        Type type = state.getType();
+        return {s.select(s.equal(state, s.constant(type, 0)),
+                         s.constant(type, getInitial().convertToDouble()),
+                         state)};
+      });
+}
+
+SmallVector<Value> ScaleSeedOp::buildGeneric(OpBuilder &b) {
+  auto type = tensorOf(getGradient());
+  Nest nest(b, getLoc(), type.getShape());
+  nest.input(getScale(), ArrayRef<int64_t>{});
+  nest.output(type, iota(type.getRank()));
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    return {
+        body.s.mul(body.in[0], body.s.constant(type.getElementType(),
+                                               getWeight().convertToDouble()))};
+  });
+}
+
+SmallVector<Value> ScaleGradientOp::buildGeneric(OpBuilder &b) {
+  auto type = tensorOf(getY());
+  Nest nest(b, getLoc(), type.getShape());
+  nest.input(getX(), iota(type.getRank()));
+  nest.input(getScale(), ArrayRef<int64_t>{});
+  nest.output(type, iota(type.getRank()));
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    return {body.s.mul(body.in[0], body.in[1])};
+  });
+}
+
+SmallVector<Value> UnscaleOp::buildGeneric(OpBuilder &b) {
+  auto type = tensorOf(getY());
+  Nest nest(b, getLoc(), type.getShape());
+  nest.input(getX(), iota(type.getRank()));
+  nest.input(getScale(), ArrayRef<int64_t>{});
+  nest.output(type, iota(type.getRank()));
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    // The reciprocal of a power of two is exact.
+    Scalars &s = body.s;
+    return {s.mul(body.in[0],
+                  s.div(s.constant(body.in[1].getType(), 1), body.in[1]))};
+  });
+}
+
+/// 1 where x is infinite or NaN, else 0.
+static Value isNotFinite(Scalars &s, Value x) {
+  Type type = x.getType();
+  Value size = math::AbsFOp::create(s.b, s.loc, x);
+  Value finite = arith::CmpFOp::create(
+      s.b, s.loc, arith::CmpFPredicate::OLT, size,
+      s.constant(type, std::numeric_limits<double>::infinity()));
+  return s.select(finite, s.constant(type, 0), s.constant(type, 1));
+}
+
+SmallVector<Value> CountNonFiniteOp::buildGeneric(OpBuilder &b) {
+  auto scalar = tensorOf(getCount());
+  Value sum = getBefore();
+  for (Value x : getXs()) {
+    // Rows first, all at the same time, then their sum.
+    ArrayRef<int64_t> shape = shapeOf(x);
+    SmallVector<bool> reduction(shape.size(), true);
+    Value rows = x;
+    if (shape.size() > 1) {
+      reduction.front() = false;
+      Nest any(b, getLoc(), shape, reduction);
+      any.input(x, iota(shape.size()));
+      any.output(RankedTensorType::get(shape.front(), scalar.getElementType()),
+                 {0}, 0.0);
+      rows = any.build([&](Nest::Body &body) -> SmallVector<Value> {
+        return {body.s.maximize(body.out[0], isNotFinite(body.s, body.in[0]))};
+      })[0];
+    }
+    SmallVector<bool> all(shapeOf(rows).size(), true);
+    Nest total(b, getLoc(), shapeOf(rows), all);
+    total.input(rows, iota(all.size()));
+    total.output(scalar, ArrayRef<int64_t>{}, 0.0);
+    bool isMarked = shape.size() > 1;
+    Value mine = total.build([&](Nest::Body &body) -> SmallVector<Value> {
+      Scalars &s = body.s;
+      return {s.accumulate(body.out[0],
+                           isMarked ? body.in[0] : isNotFinite(s, body.in[0]))};
+    })[0];
+    sum = buildScalars(b, getLoc(), ValueRange{sum, mine}, getCount(),
+                       [](Nest::Body &body) -> SmallVector<Value> {
+                         return {body.s.add(body.in[0], body.in[1])};
+                       })[0];
+  }
+  return {sum};
+}
+
+SmallVector<Value> ChooseOp::buildGeneric(OpBuilder &b) {
+  auto type = tensorOf(getY());
+  SmallVector<int64_t> all = iota(type.getRank());
+  Nest nest(b, getLoc(), type.getShape());
+  nest.input(getCount(), ArrayRef<int64_t>{});
+  nest.input(getX(), all);
+  nest.input(getOtherwise(), all);
+  nest.output(type, all);
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Value none = s.equal(body.in[0], s.constant(body.in[0].getType(), 0));
+    return {s.select(none, body.in[1], body.in[2])};
+  });
+}
+
+SmallVector<Value> AdaptScaleOp::buildGeneric(OpBuilder &b) {
+  constexpr double kLargest = 16777216, kLeast = 1; // 2^24
+  return buildScalars(
+      b, getLoc(), getOperands(), getResults(),
+      [&](Nest::Body &body) -> SmallVector<Value> {
+        Scalars &s = body.s;
+        Value scale = body.in[0], good = body.in[1], count = body.in[2];
+        Type type = scale.getType();
+        auto number = [&](double value) { return s.constant(type, value); };
+        if (getWindow() == 0)
+          return {scale, good, number(0)};
+        Value half = s.mul(scale, number(0.5));
+        half = s.select(s.greater(half, number(kLeast)), half, number(kLeast));
+        Value twice = s.mul(scale, number(2));
+        twice = s.select(s.greater(twice, number(kLargest)), number(kLargest),
+                         twice);
+        Value more = s.add(good, number(1));
+        Value due = s.greaterEqual(more, number(getWindow()));
+        Value finite = s.equal(count, number(0));
+        Value next = s.select(due, twice, scale);
+        Value left = s.select(due, number(0), more);
+        return {s.select(finite, next, half), s.select(finite, left, number(0)),
+                number(0)};
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/precision/Precision.cpp.inc"
+
+void brew::ir::registerPrecisionLayers(BrewDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "dialects/Brew/layers/precision/Precision.cpp.inc"
+      >();
+}

@@ -1,0 +1,255 @@
+//===- Recurrent.cpp - LSTM, RNN and their cell
+//----------------------------===//
+#include "dialects/Brew/layers/recurrent/Recurrent.h"
+#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/layers/LayerGroup.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+//===----------------------------------------------------------------------===//
+// LSTM, RNN
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+std::string textOf(ArrayRef<int64_t> shape) {
+  std::string text = "(";
+  for (auto [i, dim] : llvm::enumerate(shape))
+    text += (i ? ", " : "") + std::to_string(dim);
+  return text + ")";
+}
+
+/// Checks the bottoms of a layer with `states` hidden blobs and gives the
+/// shapes of its tops and of the parameters that read the bottoms: weights and
+/// bias of `gates` rows per output, and static weights.
+template <typename Op>
+LogicalResult inferRecurrent(Op op, int64_t states, int64_t gates, Shapes &tops,
+                             Shapes &params) {
+  ArrayRef<int64_t> x = shapeOf(op.getInputs()[0]),
+                    cont = shapeOf(op.getInputs()[1]);
+  if (x.size() < 2)
+    return layerError(op) << "needs a bottom of at least 2 dimensions (time "
+                             "steps, streams, ...), not "
+                          << x.size();
+  if (cont != x.take_front(2))
+    return layerError(op) << "the sequence indicators must have the time steps "
+                             "and streams of the first bottom, "
+                          << textOf(x.take_front(2)) << ", not "
+                          << textOf(cont);
+  int64_t outputs = op.getNumOutput(), rows = gates * outputs;
+  unsigned next = 2;
+  params.push_back({rows, countOf(x.drop_front(2))});
+  params.push_back({rows});
+  if (op.getHasStatic()) {
+    ArrayRef<int64_t> input = shapeOf(op.getInputs()[next++]);
+    if (input.empty() || input[0] != x[1])
+      return layerError(op)
+             << "the static input must have one item per "
+                "stream: "
+             << x[1] << ", not " << (input.empty() ? 1 : input[0]);
+    params.push_back({rows, countOf(input.drop_front(1))});
+  }
+  SmallVector<int64_t> state = {1, x[1], outputs};
+  if (op.getExposeHidden())
+    for (int64_t i = 0; i < states; ++i) {
+      ArrayRef<int64_t> given = shapeOf(op.getInputs()[next++]);
+      if (given != ArrayRef(state))
+        return layerError(op) << "a hidden state must be " << textOf(state)
+                              << ", not " << textOf(given);
+    }
+  tops.push_back({x[0], x[1], outputs});
+  if (op.getExposeHidden())
+    tops.append(states, state);
+  params.push_back({rows, outputs});
+  return success();
+}
+
+/// There is one copy of the cell for each time step, as in Caffe, which ends
+/// where the number of steps changes.
+LogicalResult refuseItems(Operation *layer, const ItemCounts &counts) {
+  for (auto [i, operand] : llvm::enumerate(layer->getOperands()))
+    if (counts.of(operand))
+      return counts.refuse(layer, operand,
+                           "needs all " + Twine(shapeOf(operand)[0]) +
+                               (i < 2 ? " time steps" : " items") +
+                               " of its bottom in every batch");
+  return success();
+}
+
+} // namespace
+
+LogicalResult LSTMOp::countItems(ItemCounts &counts) {
+  return refuseItems(*this, counts);
+}
+
+LogicalResult RNNOp::countItems(ItemCounts &counts) {
+  return refuseItems(*this, counts);
+}
+
+LogicalResult LSTMOp::inferShapes(Shapes &tops, Shapes &params) {
+  return inferRecurrent(*this, /*states=*/2, /*gates=*/4, tops, params);
+}
+
+LogicalResult RNNOp::inferShapes(Shapes &tops, Shapes &params) {
+  int64_t outputs = getNumOutput();
+  if (failed(inferRecurrent(*this, /*states=*/1, /*gates=*/1, tops, params)))
+    return failure();
+  params.push_back({outputs, outputs}); // hidden state to output
+  params.push_back({outputs});
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// LSTMUnit
+//===----------------------------------------------------------------------===//
+
+bool LSTMUnitOp::isExact(unsigned operand) {
+  return operand == getContMutable().getOperandNumber();
+}
+
+/// The cell is a sum over all time steps.
+bool LSTMUnitOp::isWide(unsigned result) { return result == 0; }
+
+LogicalResult LSTMUnitOp::inferShapes(Shapes &tops, Shapes &) {
+  ArrayRef<int64_t> c = shapeOf(getCPrev()), x = shapeOf(getX()),
+                    cont = shapeOf(getCont());
+  if (c.size() != 3 || c[0] != 1)
+    return layerError(*this)
+           << "the cell state must have shape (1, N, D), not " << textOf(c);
+  if (x != ArrayRef<int64_t>{1, c[1], 4 * c[2]})
+    return layerError(*this)
+           << "the gates' inputs must have shape "
+           << textOf({1, c[1], 4 * c[2]}) << ", not " << textOf(x);
+  if (cont != ArrayRef<int64_t>{1, c[1]})
+    return layerError(*this) << "the sequence indicators must have shape "
+                             << textOf({1, c[1]}) << ", not " << textOf(cont);
+  tops.assign(7, SmallVector<int64_t>(c));
+  return success();
+}
+
+/// 1 / (1 + exp(-x)).
+static Value sigmoid(Scalars &s, Value x) {
+  Value one = s.constant(x.getType(), 1);
+  return s.div(one, s.add(one, s.exp(s.neg(x))));
+}
+
+SmallVector<Value> LSTMUnitOp::buildGeneric(OpBuilder &b) {
+  auto type = tensorOf(getC());
+  int64_t width = type.getDimSize(2);
+  Nest nest(b, getLoc(), type.getShape());
+  nest.input(getCPrev(), iota(3));
+  nest.input(getCont(), iota(2));
+  for (int i = 0; i < 7; ++i)
+    nest.output(type, iota(3));
+  Value x = getX();
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    auto gateInput = [&](int64_t gate) {
+      Value place = s.addi(body.loop(2), s.index(gate * width));
+      return body.read(x, {body.loop(0), body.loop(1), place});
+    };
+    Value i = sigmoid(s, gateInput(0)),
+          f = s.mul(body.in[1], sigmoid(s, gateInput(1))),
+          o = sigmoid(s, gateInput(2)),
+          g = math::TanhOp::create(s.b, s.loc, gateInput(3));
+    // Where a sequence begins the old state must not count, whatever it is.
+    Value zero = s.constant(type.getElementType(), 0);
+    Value kept =
+        s.select(s.equal(body.in[1], zero), zero, s.mul(f, body.in[0]));
+    Value c = s.add(kept, s.mul(i, g));
+    Value tanhC = math::TanhOp::create(s.b, s.loc, c);
+    return {c, s.mul(o, tanhC), i, f, o, g, tanhC};
+  });
+}
+
+LogicalResult
+LSTMUnitOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                           ArrayRef<bool> needed,
+                           MutableArrayRef<Value> operandGradients) {
+  if (needed[2])
+    return layerError(*this) << "cannot backpropagate to sequence indicators";
+  auto type = RankedTensorType::get(shapeOf(getC()), elementOf(getC()));
+  int64_t width = type.getDimSize(2);
+  Value dc = resultGradients[0], dh = resultGradients[1];
+  // The gradient that reaches c, through h as well.
+  Nest total(b, getLoc(), type.getShape());
+  for (Value value : {getO(), getTanhC()})
+    total.input(value, iota(3));
+  if (dh)
+    total.input(dh, iota(3));
+  if (dc)
+    total.input(dc, iota(3));
+  total.output(type, iota(3));
+  Value dcTotal = total.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Value sum;
+    if (dh) {
+      Value one = s.constant(type.getElementType(), 1);
+      Value slope = s.sub(one, s.mul(body.in[1], body.in[1]));
+      sum = s.mul(s.mul(body.in[2], body.in[0]), slope);
+    }
+    if (dc)
+      sum = sum ? s.add(sum, body.in.back()) : body.in.back();
+    return {sum};
+  })[0];
+  if (needed[0]) {
+    Nest nest(b, getLoc(), type.getShape());
+    nest.input(dcTotal, iota(3));
+    nest.input(getF(), iota(3));
+    nest.output(type, iota(3));
+    operandGradients[0] =
+        nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+          return {body.s.mul(body.in[0], body.in[1])};
+        })[0];
+  }
+  if (!needed[1])
+    return success();
+  // One gate after the other along the last dimension.
+  auto xType = RankedTensorType::get(shapeOf(getX()), elementOf(getX()));
+  Nest nest(b, getLoc(), xType.getShape());
+  nest.output(xType, iota(3));
+  Value cPrev = getCPrev(), i = getI(), f = getF(), o = getO(), g = getG(),
+        tanhC = getTanhC();
+  operandGradients[1] = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Value gate = s.divi(body.loop(2), width);
+    SmallVector<Value> at = {body.loop(0), body.loop(1),
+                             s.remi(body.loop(2), width)};
+    auto read = [&](Value tensor) { return body.read(tensor, at); };
+    auto is = [&](int64_t number) { return s.equali(gate, s.index(number)); };
+    Value one = s.constant(xType.getElementType(), 1);
+    // A gate's derivative is y (1 - y), but for the cell's tanh.
+    Value y =
+        s.select(is(0), read(i),
+                 s.select(is(1), read(f), s.select(is(2), read(o), read(g))));
+    Value slope =
+        s.select(is(3), s.sub(one, s.mul(y, y)), s.mul(y, s.sub(one, y)));
+    Value dcHere = read(dcTotal);
+    Value outer = dh ? s.mul(read(dh), read(tanhC))
+                     : s.constant(xType.getElementType(), 0);
+    Value factor =
+        s.select(is(0), s.mul(dcHere, read(g)),
+                 s.select(is(1), s.mul(dcHere, read(cPrev)),
+                          s.select(is(2), outer, s.mul(dcHere, read(i)))));
+    return {s.mul(factor, slope)};
+  })[0];
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/recurrent/Recurrent.cpp.inc"
+
+void brew::ir::registerRecurrentLayers(BrewDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "dialects/Brew/layers/recurrent/Recurrent.cpp.inc"
+      >();
+}

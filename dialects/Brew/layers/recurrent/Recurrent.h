@@ -1,0 +1,10 @@
+//===- Recurrent.h - LSTM, RNN and their cell --------------------*- C++
+//-*-===//
+#pragma once
+
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/recurrent/Recurrent.h.inc"

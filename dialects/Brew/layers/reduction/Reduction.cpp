@@ -1,0 +1,188 @@
+//===- Reduction.cpp - Reduction and softmax
+//-------------------------------===//
+#include "dialects/Brew/Composites.h"
+#include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
+#include "dialects/Brew/layers/LayerGroup.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/reduction/Reduction.h.inc"
+
+using namespace mlir;
+using namespace brew::ir;
+
+//===----------------------------------------------------------------------===//
+// Reduction
+//===----------------------------------------------------------------------===//
+
+bool ReductionOp::isWide(unsigned) { return true; }
+
+LogicalResult ReductionOp::inferShapes(Shapes &tops, Shapes &) {
+  ArrayRef<int64_t> x = shapeOf(getX());
+  int64_t rank = x.size(), axis = getAxis();
+  if (axis < -rank || (axis >= rank && axis != 0))
+    return layerError(*this) << "axis " << axis << " is outside the bottom's "
+                             << rank << " dimensions";
+  if (axis < 0)
+    setAxis(axis += rank);
+  tops.emplace_back(x.take_front(axis));
+  return success();
+}
+
+LogicalResult ReductionOp::countItems(ItemCounts &counts) {
+  if (getAxis() > 0)
+    return counts.pass(*this);
+  FailureOr<Value> count = counts.common(*this);
+  if (failed(count))
+    return failure();
+  if (!*count)
+    return success();
+  counts.mask(getXMutable(), *count);
+  if (getKind() == ReductionKind::Mean)
+    counts.average(*this, *count);
+  return success();
+}
+
+/// coeff, divided by the number of elements for MEAN.
+static double reductionScale(ReductionOp op) {
+  double scale = op.getCoeff().convertToFloat();
+  if (op.getKind() == ReductionKind::Mean)
+    scale /= countOf(shapeOf(op.getX()).drop_front(op.getAxis()));
+  return scale;
+}
+
+LogicalResult
+ReductionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                            ArrayRef<bool>,
+                            MutableArrayRef<Value> operandGradients) {
+  Value dy = resultGradients[0];
+  if (!dy)
+    return success();
+  auto type = tensorOf(getX());
+  double scale = reductionScale(*this);
+  Nest nest(b, getLoc(), type.getShape());
+  nest.input(dy, iota(getAxis()));
+  bool needsX =
+      getKind() == ReductionKind::AbsSum || getKind() == ReductionKind::SumSq;
+  if (needsX)
+    nest.input(getX(), iota(type.getRank()));
+  nest.output(type, iota(type.getRank()));
+  operandGradients[0] = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Type element = type.getElementType();
+    if (getKind() == ReductionKind::SumSq)
+      return {
+          s.mul(s.mul(body.in[0], s.constant(element, 2 * scale)), body.in[1])};
+    Value dx = s.mul(body.in[0], s.constant(element, scale));
+    if (getKind() == ReductionKind::AbsSum) {
+      Value zero = s.constant(element, 0);
+      Value sign = s.select(
+          s.greater(body.in[1], zero), s.constant(element, 1),
+          s.select(s.greater(zero, body.in[1]), s.constant(element, -1), zero));
+      dx = s.mul(dx, sign);
+    }
+    return {dx};
+  })[0];
+  return success();
+}
+
+SmallVector<Value> ReductionOp::buildGeneric(OpBuilder &b) {
+  ArrayRef<int64_t> x = shapeOf(getX());
+  SmallVector<bool> reduction(x.size(), false);
+  for (size_t i = getAxis(); i < x.size(); ++i)
+    reduction[i] = true;
+  Nest nest(b, getLoc(), x, reduction);
+  nest.input(getX(), iota(x.size()));
+  nest.output(tensorOf(getY()), iota(getAxis()), 0.0);
+  Value sum = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Value element = body.in[0];
+    if (getKind() == ReductionKind::AbsSum)
+      element = math::AbsFOp::create(s.b, s.loc, element);
+    if (getKind() == ReductionKind::SumSq)
+      element = s.mul(element, element);
+    return {s.accumulate(body.out[0], element)};
+  })[0];
+  double scale = reductionScale(*this);
+  if (scale == 1)
+    return {sum};
+  Nest finish(b, getLoc(), shapeOf(getY()));
+  finish.input(sum, iota(getAxis()));
+  finish.output(tensorOf(getY()), iota(getAxis()));
+  return finish.build([&](Nest::Body &body) -> SmallVector<Value> {
+    return {
+        body.s.mul(body.in[0], body.s.constant(body.in[0].getType(), scale))};
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Softmax
+//===----------------------------------------------------------------------===//
+
+bool SoftmaxOp::isWide(unsigned) { return true; }
+
+LogicalResult SoftmaxOp::inferShapes(Shapes &tops, Shapes &) {
+  ArrayRef<int64_t> x = shapeOf(getX());
+  int64_t rank = x.size(), axis = getAxis();
+  if (axis < -rank || axis >= rank)
+    return layerError(*this) << "axis " << axis << " is outside the bottom's "
+                             << rank << " dimensions";
+  if (axis < 0)
+    setAxis(axis + rank);
+  tops.emplace_back(x);
+  return success();
+}
+
+LogicalResult
+SoftmaxOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                          ArrayRef<bool>,
+                          MutableArrayRef<Value> operandGradients) {
+  if (Value dy = resultGradients[0])
+    operandGradients[0] =
+        SoftmaxBackwardOp::create(b, getLoc(), getX().getType(), getY(), dy,
+                                  getLayerAttr(), getAxisAttr());
+  return success();
+}
+
+SmallVector<Value> SoftmaxOp::buildGeneric(OpBuilder &b) {
+  return {buildSoftmax(b, getLoc(), getX(), getAxis(), tensorOf(getY()))};
+}
+
+SmallVector<Value> SoftmaxBackwardOp::buildGeneric(OpBuilder &b) {
+  auto type = tensorOf(getDx());
+  int64_t axis = getAxis();
+  SmallVector<int64_t> all = iota(type.getRank());
+  AlongAxis rows(type, axis);
+  Nest dot(b, getLoc(), type.getShape(), rows.reduction);
+  dot.input(getY(), all);
+  dot.input(getDy(), all);
+  dot.output(rows.type, rows.others, 0.0);
+  Value sum = dot.build([&](Nest::Body &body) -> SmallVector<Value> {
+    return {body.s.accumulate(body.out[0], body.s.mul(body.in[0], body.in[1]))};
+  })[0];
+  Nest nest(b, getLoc(), type.getShape());
+  nest.input(getY(), all);
+  nest.input(getDy(), all);
+  nest.input(sum, rows.others);
+  nest.output(type, all);
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    return {s.mul(body.in[0], s.sub(body.in[1], body.in[2]))};
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/reduction/Reduction.cpp.inc"
+
+void brew::ir::registerReductionLayers(BrewDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "dialects/Brew/layers/reduction/Reduction.cpp.inc"
+      >();
+}

@@ -1,0 +1,184 @@
+//===- Interp.cpp - Bilinear resizing -------------------------------------===//
+#include "dialects/Brew/Items.h"
+#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/PrecisionInterface.h"
+#include "dialects/Brew/layers/Axes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/shape/Resample.h.inc"
+
+using namespace mlir;
+using namespace brew::ir;
+
+LogicalResult InterpOp::inferShapes(Shapes &tops, Shapes &) {
+  SmallVector<int64_t> y(shapeOf(getX()));
+  if (y.size() != 4)
+    return layerError(*this) << "the bottom must have 4 dimensions (N, C, H, "
+                                "W), not "
+                             << y.size();
+  int64_t zoom = getZoom(), shrink = getShrink();
+  int64_t crop = getPadBeg() + getPadEnd();
+  if (getReference() && shapeOf(getReference()).size() != 4)
+    return layerError(*this) << "the second bottom, which gives the size, must "
+                                "have 4 dimensions (N, C, H, W), not "
+                             << shapeOf(getReference()).size();
+  for (int i : {0, 1}) {
+    int64_t in = y[2 + i] + crop;
+    if (in < 1)
+      return layerError(*this)
+             << "pad_beg and pad_end leave nothing of the bottom's "
+             << (i ? "width " : "height ") << y[2 + i];
+    int64_t out = (in - 1) / shrink + 1;
+    y[2 + i] = getReference()      ? shapeOf(getReference())[2 + i]
+               : getSize().empty() ? out + (out - 1) * (zoom - 1)
+                                   : getSize()[i];
+  }
+  tops.push_back(y);
+  return success();
+}
+
+/// Of the reference only the plane counts.
+LogicalResult InterpOp::countItems(ItemCounts &counts) {
+  if (getReference() && failed(counts.requireExtents(*this, getReference(), 2)))
+    return failure();
+  return counts.pass(*this, getX());
+}
+
+namespace {
+/// The rows, or columns, of a resizing.
+struct Axis {
+  int64_t full; ///< of x
+  int64_t crop; ///< not used at x's beginning
+  int64_t in;   ///< used
+  int64_t out;
+
+  Axis(ArrayRef<int64_t> x, ArrayRef<int64_t> y, int i, int64_t padBeg,
+       int64_t padEnd)
+      : full(x[2 + i]), crop(-padBeg), in(x[2 + i] + padBeg + padEnd),
+        out(y[2 + i]) {}
+
+  /// Used places per place of the result, as Caffe's forks compute it.
+  float ratio() const {
+    return out > 1 ? static_cast<float>(in - 1) / (out - 1) : 0;
+  }
+  /// Places of the result that may lie between the used place `i` - 1 and
+  /// i + 1: `window` of them from `windowStart` on, allowing for rounding.
+  int64_t window() const {
+    return in > 1 ? std::min(out, 2 * (out - 1) / (in - 1) + 4) : out;
+  }
+  Value windowStart(Scalars &s, Value i) const {
+    if (in == 1)
+      return s.index(0);
+    Value before = s.subi(s.clamp(i, in), s.index(1));
+    Value start = s.divi(
+        s.muli(arith::MaxSIOp::create(s.b, s.loc, before, s.index(0)), out - 1),
+        in - 1);
+    return s.clamp(s.subi(start, s.index(1)), out - window() + 1);
+  }
+};
+
+/// What a place of the result is made of: two neighbours and their weights.
+struct Neighbours {
+  Value first, second; ///< used places
+  Value weight1, weight2;
+
+  Neighbours(Scalars &s, const Axis &axis, Value place, Type type) {
+    Type single = s.b.getF32Type(), integer = s.b.getI32Type();
+    auto indexOf = [&](Value x) -> Value {
+      return arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(), x);
+    };
+    // In single precision and without contraction, so that forward and
+    // backward pass round to the same neighbours.
+    Value number = arith::SIToFPOp::create(
+        s.b, s.loc, single,
+        arith::IndexCastOp::create(s.b, s.loc, integer, place));
+    Value at = arith::MulFOp::create(s.b, s.loc, number,
+                                     s.constant(single, axis.ratio()));
+    Value whole = arith::FPToSIOp::create(s.b, s.loc, integer, at);
+    Value rest = arith::SubFOp::create(
+        s.b, s.loc, at, arith::SIToFPOp::create(s.b, s.loc, single, whole));
+    if (type != single)
+      rest = arith::ExtFOp::create(s.b, s.loc, type, rest);
+    first = s.clamp(indexOf(whole), axis.in);
+    second = s.clamp(s.addi(first, s.index(1)), axis.in);
+    weight2 = rest;
+    weight1 = s.sub(s.constant(type, 1), rest);
+  }
+
+  /// How much the used place `i` counts.
+  Value weightOf(Scalars &s, Value i) const {
+    Value zero = s.constant(weight1.getType(), 0);
+    return s.add(s.select(s.equali(first, i), weight1, zero),
+                 s.select(s.equali(second, i), weight2, zero));
+  }
+};
+} // namespace
+
+SmallVector<Value> InterpOp::buildGeneric(OpBuilder &b) {
+  auto type = tensorOf(getY());
+  Axis rows(shapeOf(getX()), type.getShape(), 0, getPadBeg(), getPadEnd());
+  Axis columns(shapeOf(getX()), type.getShape(), 1, getPadBeg(), getPadEnd());
+  Nest nest(b, getLoc(), type.getShape());
+  nest.output(type, iota(4));
+  Value x = getX();
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Type element = type.getElementType();
+    Neighbours row(s, rows, body.loop(2), element);
+    Neighbours column(s, columns, body.loop(3), element);
+    auto read = [&](Value i, Value j) {
+      return body.read(x, {body.loop(0), body.loop(1),
+                           s.addi(i, s.index(rows.crop)),
+                           s.addi(j, s.index(columns.crop))});
+    };
+    auto across = [&](Value i) {
+      return s.add(s.mul(column.weight1, read(i, column.first)),
+                   s.mul(column.weight2, read(i, column.second)));
+    };
+    return {s.add(s.mul(row.weight1, across(row.first)),
+                  s.mul(row.weight2, across(row.second)))};
+  });
+}
+
+LogicalResult
+InterpOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                         ArrayRef<bool> needed,
+                         MutableArrayRef<Value> operandGradients) {
+  // The reference gives its size only.
+  if (needed[0])
+    operandGradients[0] = InterpBackwardOp::create(
+        b, getLoc(), getX().getType(), resultGradients[0], getLayerAttr(),
+        getPadBegAttr(), getPadEndAttr());
+  return success();
+}
+
+SmallVector<Value> InterpBackwardOp::buildGeneric(OpBuilder &b) {
+  auto type = tensorOf(getDx());
+  ArrayRef<int64_t> in = type.getShape(), out = shapeOf(getDy());
+  Axis rows(in, out, 0, getPadBeg(), getPadEnd());
+  Axis columns(in, out, 1, getPadBeg(), getPadEnd());
+  SmallVector<int64_t> extents(in);
+  extents.append({rows.window(), columns.window()});
+  Nest nest(b, getLoc(), extents, {false, false, false, false, true, true});
+  nest.output(type, iota(4), 0.0);
+  Value dy = getDy();
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Type element = type.getElementType();
+    // Place of the result and its weight; outside of what is used, both
+    // neighbours differ from the place, so the weight is 0.
+    auto along = [&](const Axis &axis, Value place, Value shift) {
+      Value used = s.subi(place, s.index(axis.crop));
+      Value result = s.addi(axis.windowStart(s, used), shift);
+      Neighbours neighbours(s, axis, result, element);
+      return std::pair(result, neighbours.weightOf(s, used));
+    };
+    auto [i, rowWeight] = along(rows, body.loop(2), body.loop(4));
+    auto [j, columnWeight] = along(columns, body.loop(3), body.loop(5));
+    Value gradient = body.read(dy, {body.loop(0), body.loop(1), i, j});
+    return {s.accumulate(body.out[0],
+                         s.mul(gradient, s.mul(rowWeight, columnWeight)))};
+  });
+}

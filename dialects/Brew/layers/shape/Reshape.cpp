@@ -1,0 +1,357 @@
+//===- Reshape.cpp - Layers that rename or reorder dimensions -------------===//
+//
+// Reshape, Flatten, Squeeze and Parameter become views (brew.reinterpret) once
+// gradients exist.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/Brew/Items.h"
+#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/PrecisionInterface.h"
+#include "dialects/Brew/layers/Axes.h"
+
+#include "mlir/IR/PatternMatch.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/shape/Shape.h.inc"
+
+using namespace mlir;
+using namespace brew::ir;
+
+/// The gradient of a view: the same elements under x's shape.
+static LogicalResult viewGradient(OpBuilder &b, Location loc, Value x,
+                                  ArrayRef<Value> resultGradients,
+                                  MutableArrayRef<Value> operandGradients) {
+  Value dy = resultGradients[0];
+  // A constant has no memory to view.
+  if (auto fill = dy.getDefiningOp<FillOp>())
+    operandGradients[0] =
+        FillOp::create(b, loc, x.getType(), fill.getValueAttr());
+  else
+    operandGradients[0] = ReinterpretOp::create(b, loc, x.getType(), dy);
+  return success();
+}
+
+/// Replaces a layer whose result is a view of its operand, once shapes are
+/// known.
+static LogicalResult replaceByView(Operation *op, PatternRewriter &rewriter) {
+  if (!isa<RankedTensorType>(op->getResult(0).getType()))
+    return failure();
+  rewriter.replaceOpWithNewOp<ReinterpretOp>(op, op->getResult(0).getType(),
+                                             op->getOperand(0));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Reshape
+//===----------------------------------------------------------------------===//
+
+LogicalResult ReshapeOp::inferShapes(Shapes &tops, Shapes &) {
+  ArrayRef<int64_t> x = shapeOf(getX());
+  int64_t rank = x.size(), axis = getAxis(), axes = getNumAxes();
+  // Unlike other axes, this one may lie behind the last dimension.
+  int64_t start = axis < 0 ? axis + rank + 1 : axis;
+  if (start < 0 || start > rank)
+    return layerError(*this) << "axis " << axis << " is outside the bottom's "
+                             << rank << " dimensions";
+  int64_t end = axes < 0 ? rank : start + axes;
+  if (end > rank)
+    return layerError(*this)
+           << "num_axes " << axes << " from axis " << start
+           << " reaches beyond the bottom's " << rank << " dimensions";
+
+  SmallVector<int64_t> y(x.take_front(start));
+  std::optional<int64_t> inferred;
+  for (auto [i, dim] : llvm::enumerate(getDims())) {
+    int64_t source = start + i;
+    if (dim == 0 && source >= rank)
+      return layerError(*this)
+             << "dim " << i << " is 0, which keeps dimension " << source
+             << " of the bottom, but that has only " << rank;
+    if (dim == -1)
+      inferred = y.size();
+    y.push_back(dim == 0 ? x[source] : dim == -1 ? 1 : dim);
+  }
+  y.append(x.begin() + end, x.end());
+  int64_t count = countOf(x), explicitCount = countOf(y);
+  if (inferred) {
+    if (explicitCount == 0 || count % explicitCount)
+      return layerError(*this)
+             << "the bottom has shape " << dimsText(x) << ", and its " << count
+             << " elements cannot be divided by the " << explicitCount
+             << " that the given dimensions make";
+    y[*inferred] = count / explicitCount;
+  } else if (explicitCount != count) {
+    return layerError(*this)
+           << "shape " << dimsText(y) << " has " << explicitCount
+           << " elements, but the bottom, " << dimsText(x) << ", has " << count;
+  }
+  tops.push_back(y);
+  return success();
+}
+
+/// Whether dimension 0 is x's, whatever its extent.
+static bool keepsItems(ReshapeOp op) {
+  ArrayRef<int64_t> x = shapeOf(op.getX()), dims = op.getDims();
+  const int64_t axis = op.getAxis(), axes = op.getNumAxes();
+  if (axis > 0 || (axis < 0 && axis + static_cast<int64_t>(x.size()) + 1 > 0))
+    return true;
+  if (dims.empty() || axes == 0)
+    return dims.empty() && axes == 0;
+  // What is left for -1 is as much as there are items if every item is.
+  return dims[0] == 0 || (dims[0] == -1 && shapeOf(op.getY())[0] == x[0]);
+}
+
+LogicalResult ReshapeOp::countItems(ItemCounts &counts) {
+  if (counts.of(getX()) && !keepsItems(*this))
+    return counts.refuse(
+        *this, getX(),
+        "dimension 0 of its bottom is the items, of which only some are there; "
+        "'dim: 0' keeps it, whatever their number");
+  if (failed(counts.common(*this)))
+    return failure();
+  if (Value count = counts.of(getX()))
+    counts.set(getY(), count);
+  return success();
+}
+
+LogicalResult
+ReshapeOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                          ArrayRef<bool>,
+                          MutableArrayRef<Value> operandGradients) {
+  return viewGradient(b, getLoc(), getX(), resultGradients, operandGradients);
+}
+
+LogicalResult ReshapeOp::canonicalize(ReshapeOp op, PatternRewriter &rewriter) {
+  return replaceByView(op, rewriter);
+}
+
+//===----------------------------------------------------------------------===//
+// Flatten
+//===----------------------------------------------------------------------===//
+
+LogicalResult FlattenOp::inferShapes(Shapes &tops, Shapes &) {
+  ArrayRef<int64_t> x = shapeOf(getX());
+  FailureOr<int64_t> start = canonicalAxis(*this, getAxis(), x.size());
+  if (failed(start))
+    return failure();
+  FailureOr<int64_t> end =
+      canonicalAxis(*this, getEndAxis(), x.size(), "end_axis");
+  if (failed(end))
+    return failure();
+  // As in Caffe, an end right before the start makes a dimension of size 1.
+  if (*end + 1 < *start)
+    return layerError(*this)
+           << "end_axis " << *end << " lies before axis " << *start;
+  SmallVector<int64_t> y(x.take_front(*start));
+  y.push_back(countOf(x.slice(*start, *end + 1 - *start)));
+  y.append(x.begin() + *end + 1, x.end());
+  tops.push_back(y);
+  return success();
+}
+
+LogicalResult
+FlattenOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                          ArrayRef<bool>,
+                          MutableArrayRef<Value> operandGradients) {
+  return viewGradient(b, getLoc(), getX(), resultGradients, operandGradients);
+}
+
+LogicalResult FlattenOp::canonicalize(FlattenOp op, PatternRewriter &rewriter) {
+  return replaceByView(op, rewriter);
+}
+
+//===----------------------------------------------------------------------===//
+// Squeeze
+//===----------------------------------------------------------------------===//
+
+LogicalResult SqueezeOp::inferShapes(Shapes &tops, Shapes &) {
+  ArrayRef<int64_t> x = shapeOf(getX());
+  SmallVector<bool> goes(x.size(), false);
+  for (int64_t given : getAxes()) {
+    FailureOr<int64_t> axis = canonicalAxis(*this, given, x.size());
+    if (failed(axis))
+      return failure();
+    if (x[*axis] != 1)
+      return layerError(*this) << "axis " << given << " of the bottom's "
+                               << dimsText(x) << " is not of size 1";
+    goes[*axis] = true;
+  }
+  SmallVector<int64_t> &y = tops.emplace_back();
+  for (auto [dim, isGiven] : llvm::zip(x, goes))
+    if (!isGiven && (dim != 1 || !getAxes().empty()))
+      y.push_back(dim);
+  return success();
+}
+
+LogicalResult SqueezeOp::countItems(ItemCounts &counts) {
+  const int64_t rank = tensorOf(getX()).getRank();
+  if (counts.of(getX()) && getAxes().empty())
+    return counts.refuse(*this, getX(),
+                         "removes every dimension of size 1, as that of its "
+                         "bottom's items may be; `axis` says which to remove");
+  if (counts.of(getX()) && llvm::any_of(getAxes(), [&](int64_t axis) {
+        return axis == 0 || axis == -rank;
+      }))
+    return counts.refuse(*this, getX(),
+                         "axis 0 of its bottom is the items, of which only "
+                         "some are there");
+  return counts.pass(*this);
+}
+
+LogicalResult
+SqueezeOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                          ArrayRef<bool>,
+                          MutableArrayRef<Value> operandGradients) {
+  return viewGradient(b, getLoc(), getX(), resultGradients, operandGradients);
+}
+
+LogicalResult SqueezeOp::canonicalize(SqueezeOp op, PatternRewriter &rewriter) {
+  return replaceByView(op, rewriter);
+}
+
+//===----------------------------------------------------------------------===//
+// Parameter
+//===----------------------------------------------------------------------===//
+
+LogicalResult ParameterOp::inferShapes(Shapes &tops, Shapes &params) {
+  tops.emplace_back(getDims());
+  params.emplace_back(getDims());
+  return success();
+}
+
+LogicalResult
+ParameterOp::buildGradients(OpBuilder &, ArrayRef<Value> resultGradients,
+                            ArrayRef<bool>,
+                            MutableArrayRef<Value> operandGradients) {
+  operandGradients[0] = resultGradients[0];
+  return success();
+}
+
+LogicalResult ParameterOp::canonicalize(ParameterOp op,
+                                        PatternRewriter &rewriter) {
+  if (op.getW().getType() != op.getY().getType())
+    return failure();
+  rewriter.replaceOp(op, op.getW());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Permute
+//===----------------------------------------------------------------------===//
+
+bool PermuteOp::givesElements(unsigned, unsigned) { return true; }
+
+LogicalResult PermuteOp::inferShapes(Shapes &tops, Shapes &) {
+  ArrayRef<int64_t> x = shapeOf(getX());
+  SmallVector<int64_t> order;
+  for (int64_t dim : getOrder()) {
+    if (dim >= static_cast<int64_t>(x.size()))
+      return layerError(*this) << "order " << dim << " is outside the bottom's "
+                               << x.size() << " dimensions";
+    order.push_back(dim);
+  }
+  for (int64_t dim : iota(x.size()))
+    if (!llvm::is_contained(order, dim))
+      order.push_back(dim);
+  SmallVector<int64_t> &y = tops.emplace_back();
+  for (int64_t dim : order)
+    y.push_back(x[dim]);
+  setOrder(order);
+  return success();
+}
+
+LogicalResult PermuteOp::countItems(ItemCounts &counts) {
+  if (counts.of(getX()) && getOrder()[0] != 0)
+    return counts.refuse(*this, getX(),
+                         "moves dimension 0 of its bottom, the items, of which "
+                         "only some are there");
+  return counts.pass(*this);
+}
+
+/// Nest whose loop i writes dimension i of the result and reads dimension
+/// `order[i]` of x.
+static Value buildPermute(OpBuilder &b, Location loc, Value x,
+                          ArrayRef<int64_t> order, RankedTensorType type) {
+  SmallVector<int64_t> loops(order.size());
+  for (auto [loop, dim] : llvm::enumerate(order))
+    loops[dim] = loop;
+  Nest nest(b, loc, type.getShape());
+  nest.input(x, loops);
+  nest.output(type, iota(type.getRank()));
+  return nest.build(
+      [](Nest::Body &body) -> SmallVector<Value> { return {body.in[0]}; })[0];
+}
+
+LogicalResult
+PermuteOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                          ArrayRef<bool>,
+                          MutableArrayRef<Value> operandGradients) {
+  SmallVector<int64_t> inverse(getOrder().size());
+  for (auto [i, dim] : llvm::enumerate(getOrder()))
+    inverse[dim] = i;
+  operandGradients[0] =
+      buildPermute(b, getLoc(), resultGradients[0], inverse, tensorOf(getX()));
+  return success();
+}
+
+SmallVector<Value> PermuteOp::buildGeneric(OpBuilder &b) {
+  return {buildPermute(b, getLoc(), getX(), getOrder(), tensorOf(getY()))};
+}
+
+//===----------------------------------------------------------------------===//
+// Tile
+//===----------------------------------------------------------------------===//
+
+bool TileOp::givesElements(unsigned, unsigned) { return true; }
+
+LogicalResult TileOp::inferShapes(Shapes &tops, Shapes &) {
+  SmallVector<int64_t> y(shapeOf(getX()));
+  FailureOr<int64_t> axis = canonicalAxis(*this, getAxis(), y.size());
+  if (failed(axis))
+    return failure();
+  setAxis(*axis);
+  y[*axis] *= getTiles();
+  tops.push_back(y);
+  return success();
+}
+
+LogicalResult TileOp::buildGradients(OpBuilder &b,
+                                     ArrayRef<Value> resultGradients,
+                                     ArrayRef<bool>,
+                                     MutableArrayRef<Value> operandGradients) {
+  // Sums over the tiles, which are the last loop.
+  auto type = tensorOf(getX());
+  int64_t rank = type.getRank(), axis = getAxis();
+  SmallVector<int64_t> extents(type.getShape());
+  SmallVector<bool> reduction(rank, false);
+  extents.push_back(getTiles());
+  reduction.push_back(true);
+  SmallVector<AffineExpr> indices;
+  for (int64_t dim : iota(rank))
+    indices.push_back(b.getAffineDimExpr(dim));
+  indices[axis] =
+      indices[axis] + b.getAffineDimExpr(rank) * type.getDimSize(axis);
+  Nest nest(b, getLoc(), extents, reduction);
+  nest.input(resultGradients[0],
+             AffineMap::get(rank + 1, 0, indices, b.getContext()));
+  nest.output(type, iota(rank), 0.0);
+  operandGradients[0] = nest.build([](Nest::Body &body) -> SmallVector<Value> {
+    return {body.s.accumulate(body.out[0], body.in[0])};
+  })[0];
+  return success();
+}
+
+SmallVector<Value> TileOp::buildGeneric(OpBuilder &b) {
+  auto type = tensorOf(getY());
+  Nest nest(b, getLoc(), type.getShape());
+  nest.output(type, iota(type.getRank()));
+  Value x = getX();
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    SmallVector<Value> at;
+    for (int64_t dim : iota(type.getRank()))
+      at.push_back(body.loop(dim));
+    int64_t axis = getAxis();
+    at[axis] = body.s.remi(at[axis], shapeOf(x)[axis]);
+    return {body.read(x, at)};
+  });
+}

@@ -1,0 +1,276 @@
+//===- Shape.cpp - Layers that join and divide blobs ----------------------===//
+#include "dialects/Brew/layers/shape/Shape.h"
+#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/layers/Axes.h"
+#include "dialects/Brew/layers/LayerGroup.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+//===----------------------------------------------------------------------===//
+// Parts of tensors
+//===----------------------------------------------------------------------===//
+
+/// Offsets of a part that starts at `start` of dimension `axis`.
+static SmallVector<int64_t> offsetsAlong(int64_t rank, int64_t axis,
+                                         int64_t start) {
+  SmallVector<int64_t> offsets(rank, 0);
+  offsets[axis] = start;
+  return offsets;
+}
+
+RankedTensorType brew::ir::partOf(RankedTensorType whole,
+                                  ArrayRef<int64_t> shape) {
+  Builder b(whole.getContext());
+  NamedAttribute strides =
+      b.getNamedAttr("strides", b.getDenseI64ArrayAttr(memoryStrides(whole)));
+  return RankedTensorType::get(shape, whole.getElementType(),
+                               b.getDictionaryAttr(strides));
+}
+
+SmallVector<Value> PasteOp::buildGeneric(OpBuilder &b) {
+  auto type = tensorOf(getY());
+  ArrayRef<int64_t> part = shapeOf(getX());
+  Nest nest(b, getLoc(), type.getShape());
+  nest.output(type, iota(type.getRank()));
+  Value x = getX();
+  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    SmallVector<Value> at;
+    Value inside;
+    for (auto [dim, offset] : llvm::enumerate(getOffsets())) {
+      Value position = body.loop(dim);
+      if (part[dim] != type.getDimSize(dim)) {
+        if (offset)
+          position = s.subi(position, s.index(offset));
+        Value within = s.both(s.atLeast(position, s.index(0)),
+                              s.less(position, s.index(part[dim])));
+        inside = inside ? s.both(inside, within) : within;
+        position = s.clamp(position, part[dim]);
+      }
+      at.push_back(position);
+    }
+    Value element = body.read(x, at);
+    if (!inside)
+      return {element};
+    return {s.select(inside, element, s.constant(type.getElementType(), 0))};
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Concat
+//===----------------------------------------------------------------------===//
+
+LogicalResult ConcatOp::inferShapes(Shapes &tops, Shapes &) {
+  SmallVector<int64_t> y(shapeOf(getXs().front()));
+  FailureOr<int64_t> axis = canonicalAxis(*this, getAxis(), y.size());
+  if (failed(axis))
+    return failure();
+  setAxis(*axis);
+  for (auto [i, x] : llvm::enumerate(getXs().drop_front())) {
+    ArrayRef<int64_t> shape = shapeOf(x);
+    if (shape.size() != y.size())
+      return layerError(*this)
+             << "bottom " << i + 1 << " has shape " << dimsText(shape)
+             << ", but bottom 0 has " << dimsText(shapeOf(getXs().front()))
+             << ": all need the same number of dimensions";
+    for (size_t dim = 0; dim < y.size(); ++dim)
+      if (static_cast<int64_t>(dim) != *axis && shape[dim] != y[dim])
+        return layerError(*this)
+               << "bottom " << i + 1 << " has shape " << dimsText(shape)
+               << ", but bottom 0 has " << dimsText(shapeOf(getXs().front()))
+               << ": they may differ in dimension " << *axis << " only";
+    y[*axis] += shape[*axis];
+  }
+  tops.push_back(y);
+  return success();
+}
+
+LogicalResult
+ConcatOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                         ArrayRef<bool> needed,
+                         MutableArrayRef<Value> operandGradients) {
+  Value dy = resultGradients[0];
+  int64_t start = 0, axis = getAxis();
+  for (auto [i, x] : llvm::enumerate(getXs())) {
+    // A constant has no memory to cut.
+    auto fill = dy.getDefiningOp<FillOp>();
+    if (needed[i] && fill)
+      operandGradients[i] =
+          FillOp::create(b, getLoc(), x.getType(), fill.getValueAttr());
+    else if (needed[i])
+      operandGradients[i] = CutOp::create(
+          b, getLoc(), x.getType(), dy, getLayerAttr(),
+          b.getDenseI64ArrayAttr(offsetsAlong(shapeOf(x).size(), axis, start)));
+    start += shapeOf(x)[axis];
+  }
+  return success();
+}
+
+SmallVector<Value> ConcatOp::buildGeneric(OpBuilder &b) {
+  return {JoinOp::create(b, getLoc(), getY().getType(), getXs(), getLayerAttr(),
+                         getAxisAttr())};
+}
+
+//===----------------------------------------------------------------------===//
+// Slice
+//===----------------------------------------------------------------------===//
+
+LogicalResult SliceOp::inferShapes(Shapes &tops, Shapes &) {
+  SmallVector<int64_t> shape(shapeOf(getX()));
+  FailureOr<int64_t> axis = canonicalAxis(*this, getAxis(), shape.size());
+  if (failed(axis))
+    return failure();
+  setAxis(*axis);
+  int64_t extent = shape[*axis], count = getNumResults();
+  SmallVector<int64_t> points(getPoints());
+  if (points.empty()) {
+    if (extent % count)
+      return layerError(*this)
+             << "dimension " << *axis << " has " << extent
+             << " elements, which " << count << " tops cannot share equally";
+    for (int64_t i = 1; i < count; ++i)
+      points.push_back(i * (extent / count));
+    setPoints(points);
+  }
+  int64_t start = 0;
+  points.push_back(extent);
+  for (auto [i, end] : llvm::enumerate(points)) {
+    if (end <= start)
+      return layerError(*this)
+             << "the tops divide dimension " << *axis << ", of " << extent
+             << " elements, but top " << i << " would go from " << start
+             << " to " << end;
+    shape[*axis] = end - start;
+    tops.push_back(shape);
+    start = end;
+  }
+  return success();
+}
+
+/// Where each top starts along the axis.
+static SmallVector<int64_t> startsOf(SliceOp op) {
+  SmallVector<int64_t> starts = {0};
+  starts.append(op.getPoints().begin(), op.getPoints().end());
+  return starts;
+}
+
+LogicalResult SliceOp::buildGradients(OpBuilder &b,
+                                      ArrayRef<Value> resultGradients,
+                                      ArrayRef<bool>,
+                                      MutableArrayRef<Value> operandGradients) {
+  SmallVector<Value> parts;
+  for (auto [dy, y] : llvm::zip(resultGradients, getYs()))
+    parts.push_back(
+        dy ? dy
+           : FillOp::create(b, getLoc(), y.getType(), b.getF64FloatAttr(0)));
+  operandGradients[0] = JoinOp::create(b, getLoc(), getX().getType(), parts,
+                                       getLayerAttr(), getAxisAttr());
+  return success();
+}
+
+SmallVector<Value> SliceOp::buildGeneric(OpBuilder &b) {
+  SmallVector<Value> parts;
+  int64_t rank = tensorOf(getX()).getRank();
+  for (auto [start, y] : llvm::zip(startsOf(*this), getYs()))
+    parts.push_back(CutOp::create(
+        b, getLoc(), y.getType(), getX(), getLayerAttr(),
+        b.getDenseI64ArrayAttr(offsetsAlong(rank, getAxis(), start))));
+  return parts;
+}
+
+//===----------------------------------------------------------------------===//
+// Crop
+//===----------------------------------------------------------------------===//
+
+LogicalResult CropOp::inferShapes(Shapes &tops, Shapes &) {
+  ArrayRef<int64_t> x = shapeOf(getX()), reference = shapeOf(getReference());
+  int64_t rank = x.size();
+  FailureOr<int64_t> axis = canonicalAxis(*this, getAxis(), rank);
+  if (failed(axis))
+    return failure();
+  if (static_cast<int64_t>(reference.size()) < rank)
+    return layerError(*this)
+           << "the reference has shape " << dimsText(reference)
+           << ", which lacks dimensions of the bottom's " << dimsText(x);
+  ArrayRef<int64_t> given = getOffsets();
+  if (given.size() > 1 && static_cast<int64_t>(given.size()) + *axis != rank)
+    return layerError(*this)
+           << "offset is given " << given.size() << " times; from axis "
+           << *axis << " on the bottom has " << rank - *axis
+           << " dimensions, and it takes one for all or one for each";
+  SmallVector<int64_t> y(x), offsets;
+  for (int64_t dim = *axis; dim < rank; ++dim) {
+    offsets.push_back(given.empty()       ? 0
+                      : given.size() == 1 ? given[0]
+                                          : given[dim - *axis]);
+    y[dim] = reference[dim];
+    if (offsets.back() + y[dim] > x[dim])
+      return layerError(*this)
+             << "the part of " << y[dim] << " elements from " << offsets.back()
+             << " on reaches beyond dimension " << dim << " of the bottom's "
+             << dimsText(x);
+  }
+  setAxis(*axis);
+  setOffsets(offsets);
+  tops.push_back(y);
+  return success();
+}
+
+/// The items of both bottoms may be cropped to the same ones, that is to all.
+LogicalResult CropOp::countItems(ItemCounts &counts) {
+  if (getAxis() > 0)
+    return failed(counts.requireExtents(*this, getReference(), getAxis()))
+               ? failure()
+               : counts.pass(*this, getX());
+  FailureOr<Value> count = counts.common(*this);
+  if (failed(count))
+    return failure();
+  if (!*count)
+    return success();
+  if (getOffsets()[0] != 0)
+    return counts.refuse(*this, getX(),
+                         "starts at item " + Twine(getOffsets()[0]) +
+                             " of its bottom, of which there need not be more "
+                             "items than it keeps");
+  counts.set(getY(), *count);
+  return success();
+}
+
+/// Where the part starts in every dimension.
+static DenseI64ArrayAttr startOf(CropOp op, OpBuilder &b) {
+  SmallVector<int64_t> start(op.getAxis(), 0);
+  llvm::append_range(start, op.getOffsets());
+  return b.getDenseI64ArrayAttr(start);
+}
+
+LogicalResult CropOp::buildGradients(OpBuilder &b,
+                                     ArrayRef<Value> resultGradients,
+                                     ArrayRef<bool> needed,
+                                     MutableArrayRef<Value> operandGradients) {
+  // The reference gives its shape only.
+  if (needed[0])
+    operandGradients[0] =
+        PasteOp::create(b, getLoc(), getX().getType(), resultGradients[0],
+                        getLayerAttr(), startOf(*this, b));
+  return success();
+}
+
+SmallVector<Value> CropOp::buildGeneric(OpBuilder &b) {
+  return {CutOp::create(b, getLoc(), getY().getType(), getX(), getLayerAttr(),
+                        startOf(*this, b))};
+}
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/shape/Shape.cpp.inc"
+
+void brew::ir::registerShapeLayers(BrewDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "dialects/Brew/layers/shape/Shape.cpp.inc"
+      >();
+}

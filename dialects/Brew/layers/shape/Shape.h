@@ -1,0 +1,25 @@
+//===- Shape.h - Operations that join and divide tensors ---------*- C++
+//-*-===//
+//
+// Passes know brew.join and brew.cut, which share memory with what they join
+// and cut.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
+#include "dialects/PartType.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/shape/Shape.h.inc"
+
+namespace brew::ir {
+
+/// Type of a part, of shape `shape`, of a tensor of type `whole`: its encoding
+/// is the whole's strides, `{strides = array<i64: ...>}`.
+mlir::RankedTensorType partOf(mlir::RankedTensorType whole,
+                              llvm::ArrayRef<int64_t> shape);
+
+} // namespace brew::ir

@@ -1,0 +1,178 @@
+//===- Solver.cpp - Solver updates
+//-----------------------------------------===//
+#include "dialects/Brew/layers/solver/Solver.h"
+#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/layers/LayerGroup.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+/// What a rule computes with, for one element.
+struct Element {
+  Scalars &s;
+  ArrayRef<SolverScalar> scalarNames;
+  ValueRange scalarValues;
+  Value g;           ///< scaled gradient with weight decay
+  Value rate;        ///< learning rate of this parameter
+  ValueRange states; ///< before the update
+
+  Value scalar(SolverScalar which) const {
+    return scalarValues[llvm::find(scalarNames, which) - scalarNames.begin()];
+  }
+  Value one() const { return s.constant(g.getType(), 1); }
+  Value sqrt(Value x) const { return math::SqrtOp::create(s.b, s.loc, x); }
+  /// decay * mean + (1 - decay) * x.
+  Value movingMean(Value decay, Value mean, Value x) const {
+    return s.add(s.mul(s.sub(one(), decay), x), s.mul(decay, mean));
+  }
+};
+
+/// What a rule gives for one element.
+struct Step {
+  SmallVector<Value> states; ///< after the update
+  Value update;
+};
+
+/// d/dw of the penalty, without its factor.
+Value penaltySlope(Scalars &s, Value w, Regularization kind) {
+  if (kind == Regularization::L2)
+    return w;
+  Type element = w.getType();
+  Value zero = s.constant(element, 0);
+  return s.select(s.greater(w, zero), s.constant(element, 1),
+                  s.select(s.greater(zero, w), s.constant(element, -1), zero));
+}
+
+/// The nest of an update: what all rules share, around `rule`.
+template <typename Op>
+SmallVector<Value> buildUpdate(Op op, OpBuilder &b,
+                               function_ref<Step(const Element &)> rule) {
+  constexpr unsigned tensors = 2 + Op::stateCount;
+  auto type = tensorOf(op.getW());
+  SmallVector<int64_t> all = iota(type.getRank());
+  Nest nest(b, op.getLoc(), type.getShape());
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    if (i < tensors)
+      nest.input(operand, all);
+    else
+      nest.input(operand, ArrayRef<int64_t>{});
+  // Writing the update costs a pass over memory that few solvers need.
+  bool wantsUpdate = !op.getUpdate().use_empty();
+  for (unsigned i = 0; i < op->getNumResults() - !wantsUpdate; ++i)
+    nest.output(type, all);
+
+  SmallVector<Value> results = nest.build([&](Nest::Body &body) {
+    Scalars &s = body.s;
+    auto constant = [&](const APFloat &value) {
+      return s.constant(type.getElementType(), value.convertToFloat());
+    };
+    Element e{s,
+              Op::scalarOperands(),
+              body.in.drop_front(tensors),
+              Value(),
+              Value(),
+              body.in.slice(2, Op::stateCount)};
+    Value w = body.in[0];
+    e.g = s.mul(body.in[1], e.scalar(SolverScalar::GradientScale));
+    if (!op.getDecayMult().isZero())
+      e.g = s.add(e.g, s.mul(s.mul(e.scalar(SolverScalar::WeightDecay),
+                                   constant(op.getDecayMult())),
+                             penaltySlope(s, w, op.getRegularization())));
+    e.rate =
+        s.mul(e.scalar(SolverScalar::LearningRate), constant(op.getLrMult()));
+    Step step = rule(e);
+    SmallVector<Value> values = {s.sub(w, step.update)};
+    values.append(step.states);
+    if (wantsUpdate)
+      values.push_back(step.update);
+    return values;
+  });
+  results.resize(op->getNumResults());
+  return results;
+}
+
+} // namespace
+
+SmallVector<Value> SGDUpdateOp::buildGeneric(OpBuilder &b) {
+  return buildUpdate(*this, b, [](const Element &e) -> Step {
+    Value history =
+        e.s.add(e.s.mul(e.scalar(SolverScalar::Momentum), e.states[0]),
+                e.s.mul(e.rate, e.g));
+    return {{history}, history};
+  });
+}
+
+SmallVector<Value> NesterovUpdateOp::buildGeneric(OpBuilder &b) {
+  return buildUpdate(*this, b, [](const Element &e) -> Step {
+    Value momentum = e.scalar(SolverScalar::Momentum);
+    Value back = e.s.mul(momentum, e.states[0]);
+    Value history = e.s.add(back, e.s.mul(e.rate, e.g));
+    return {{history},
+            e.s.sub(e.s.mul(e.s.add(e.one(), momentum), history), back)};
+  });
+}
+
+/// rate * g / (sqrt(history) + delta).
+static Value scaledByHistory(const Element &e, Value history) {
+  Value size = e.s.add(e.sqrt(history), e.scalar(SolverScalar::Delta));
+  return e.s.mul(e.rate, e.s.div(e.g, size));
+}
+
+SmallVector<Value> AdaGradUpdateOp::buildGeneric(OpBuilder &b) {
+  return buildUpdate(*this, b, [](const Element &e) -> Step {
+    Value history = e.s.add(e.s.mul(e.g, e.g), e.states[0]);
+    return {{history}, scaledByHistory(e, history)};
+  });
+}
+
+SmallVector<Value> RMSPropUpdateOp::buildGeneric(OpBuilder &b) {
+  return buildUpdate(*this, b, [](const Element &e) -> Step {
+    Value history = e.movingMean(e.scalar(SolverScalar::RmsDecay), e.states[0],
+                                 e.s.mul(e.g, e.g));
+    return {{history}, scaledByHistory(e, history)};
+  });
+}
+
+SmallVector<Value> AdaDeltaUpdateOp::buildGeneric(OpBuilder &b) {
+  return buildUpdate(*this, b, [](const Element &e) -> Step {
+    Value momentum = e.scalar(SolverScalar::Momentum);
+    Value delta = e.scalar(SolverScalar::Delta);
+    Value gradients = e.movingMean(momentum, e.states[0], e.s.mul(e.g, e.g));
+    Value ratio =
+        e.s.div(e.s.add(delta, e.states[1]), e.s.add(delta, gradients));
+    Value update = e.s.mul(e.g, e.sqrt(ratio));
+    Value updates =
+        e.movingMean(momentum, e.states[1], e.s.mul(update, update));
+    return {{gradients, updates}, e.s.mul(e.rate, update)};
+  });
+}
+
+SmallVector<Value> AdamUpdateOp::buildGeneric(OpBuilder &b) {
+  return buildUpdate(*this, b, [](const Element &e) -> Step {
+    Value mean =
+        e.movingMean(e.scalar(SolverScalar::Momentum), e.states[0], e.g);
+    Value variance = e.movingMean(e.scalar(SolverScalar::Momentum2),
+                                  e.states[1], e.s.mul(e.g, e.g));
+    Value size = e.s.add(e.sqrt(variance), e.scalar(SolverScalar::Delta));
+    Value rate = e.s.mul(e.rate, e.scalar(SolverScalar::BiasCorrection));
+    return {{mean, variance}, e.s.mul(rate, e.s.div(mean, size))};
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Registration
+//===----------------------------------------------------------------------===//
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/solver/Solver.cpp.inc"
+
+void brew::ir::registerSolverLayers(BrewDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "dialects/Brew/layers/solver/Solver.cpp.inc"
+      >();
+}
