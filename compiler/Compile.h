@@ -1,5 +1,4 @@
-//===- Compile.h - From a prototxt to a plan, with all that can be seen -*- C++
-//-*-===//
+//===- Compile.h - From a prototxt to a plan, with all that can be seen ---===//
 #pragma once
 
 #include "compiler/Pipeline.h"

@@ -1,5 +1,4 @@
-//===- ManifestBuilder.h - The manifest of a plan, piece by piece *- C++
-//-*-===//
+//===- ManifestBuilder.h - The manifest of a plan, piece by piece ---------===//
 #pragma once
 
 #include "compiler/WritePlan.h"

@@ -1,4 +1,4 @@
-//===- ManifestInterface.td - What an operation adds to a plan --*- tablegen -*-===//
+//===- ManifestInterface.td - What an operation adds to a plan ------------===//
 #ifndef MANIFEST_INTERFACE_TD
 #define MANIFEST_INTERFACE_TD
 

@@ -1,5 +1,4 @@
-//===- Pipeline.cpp - The phases of a compilation
-//--------------------------===//
+//===- Pipeline.cpp - The phases of a compilation -------------------------===//
 #include "compiler/Pipeline.h"
 
 #include "compiler/ManifestBuilder.h"

@@ -1,5 +1,4 @@
-//===- Pipeline.h - The phases of a compilation ------------------*- C++
-//-*-===//
+//===- Pipeline.h - The phases of a compilation -----------------*- C++ -*-===//
 //
 // A net goes through these phases in this order; after each one a verifier
 // checks what the phase promises, and `--emit` prints the module.

@@ -1,4 +1,4 @@
-//===- Report.cpp - What a compilation tells about its result --------------===//
+//===- Report.cpp - What a compilation tells about its result -------------===//
 #include "compiler/Report.h"
 
 #include "dialects/Plan/PlanDialect.h"

@@ -1,4 +1,4 @@
-//===- Report.h - What a compilation tells about its result ------*- C++ -*-===//
+//===- Report.h - What a compilation tells about its result -----*- C++ -*-===//
 #pragma once
 
 #include "runtime/plan/plan.pb.h"

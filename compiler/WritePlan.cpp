@@ -1,5 +1,4 @@
-//===- WritePlan.cpp - From the plan dialect to a plan file
-//----------------===//
+//===- WritePlan.cpp - From the plan dialect to a plan file ---------------===//
 #include "compiler/WritePlan.h"
 
 #include "compiler/ManifestBuilder.h"

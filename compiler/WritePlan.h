@@ -1,5 +1,4 @@
-//===- WritePlan.h - From the plan dialect to a plan file --------*- C++
-//-*-===//
+//===- WritePlan.h - From the plan dialect to a plan file -------*- C++ -*-===//
 #pragma once
 
 #include "formats/caffe.pb.h"

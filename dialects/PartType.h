@@ -1,5 +1,4 @@
-//===- PartType.h - Types of parts of tensors --------------------*- C++
-//-*-===//
+//===- PartType.h - Types of parts of tensors -------------------*- C++ -*-===//
 //
 // A part of a joined or cut tensor lies where the whole does. Its type's
 // encoding says so: `{strides = array<i64: ...>}`, the whole's strides. Kernels

@@ -1,5 +1,4 @@
-//===- FeedKinds.h - What brings data into a program -------------*- C++
-//-*-===//
+//===- FeedKinds.h - What brings data into a program ------------*- C++ -*-===//
 //
 // A feed of a plan names the type of the layer it comes from; this is all that
 // compiler and runtime know of these types by name.

@@ -1,4 +1,4 @@
-//===- AssignLayout.cpp - Memory layout of activations and weights ---------===//
+//===- AssignLayout.cpp - Memory layout of activations and weights --------===//
 #include "dialects/Brew/layers/convolution/Convolution.h"
 #include "dialects/Brew/layers/precision/Precision.h"
 #include "dialects/Target/TargetDialect.h"

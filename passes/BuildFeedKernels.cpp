@@ -1,5 +1,4 @@
-//===- BuildFeedKernels.cpp - Pixels become a blob on the device
-//-----------===//
+//===- BuildFeedKernels.cpp - Pixels become a blob on the device ----------===//
 #include "dialects/Brew/Nest.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Plan/PlanDialect.h"

@@ -1,5 +1,4 @@
-//===- BuildGradientPrograms.cpp - Accumulating and clipping gradients
-//-----===//
+//===- BuildGradientPrograms.cpp - Accumulating and clipping gradients ----===//
 #include "dialects/Brew/Nest.h"
 #include "dialects/Brew/layers/solver/Solver.h"
 #include "dialects/Target/TargetDialect.h"

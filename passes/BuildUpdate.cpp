@@ -1,5 +1,4 @@
-//===- BuildUpdate.cpp - The solver's update program
-//-----------------------===//
+//===- BuildUpdate.cpp - The solver's update program ----------------------===//
 #include "dialects/Brew/layers/solver/Solver.h"
 #include "passes/LossScale.h"
 #include "passes/Passes.h"

@@ -1,5 +1,4 @@
-//===- EmitPlan.h - The steps of a planned program ---------------*- C++
-//-*-===//
+//===- EmitPlan.h - The steps of a planned program --------------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Plan/PlanDialect.h"

@@ -1,5 +1,4 @@
-//===- FixedPlaces.h - Places outside the transient arena --------*- C++
-//-*-===//
+//===- FixedPlaces.h - Places outside the transient arena -------*- C++ -*-===//
 #pragma once
 
 #include "passes/ParameterPlaces.h"

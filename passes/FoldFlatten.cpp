@@ -1,5 +1,4 @@
-//===- FoldFlatten.cpp - Inner products read what a flatten views
-//----------===//
+//===- FoldFlatten.cpp - Inner products read what a flatten views ---------===//
 //
 // An inner product folds all dimensions from its axis on anyway. Reading the
 // blob before the flatten, it takes that blob's layout into its weights, and

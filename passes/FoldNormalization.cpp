@@ -1,5 +1,4 @@
-//===- FoldNormalization.cpp - Normalisation into weights
-//------------------===//
+//===- FoldNormalization.cpp - Normalisation into weights -----------------===//
 //
 // At inference BatchNorm, Scale and Bias layers multiply each channel by a
 // number and add another, both functions of parameters alone. Behind a

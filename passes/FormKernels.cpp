@@ -1,5 +1,4 @@
-//===- FormKernels.cpp - Groups loop nests into kernels
-//--------------------===//
+//===- FormKernels.cpp - Groups loop nests into kernels -------------------===//
 //
 // Works in three steps: every nest's loops are put in the memory order of its
 // result; nests are gathered greedily, in program order, into groups that can

@@ -1,5 +1,4 @@
-//===- FuseEpilogue.cpp - ReLU into the vendor call before it
-//--------------===//
+//===- FuseEpilogue.cpp - ReLU into the vendor call before it -------------===//
 #include "dialects/Brew/layers/convolution/Convolution.h"
 #include "dialects/Target/TargetDialect.h"
 #include "passes/Passes.h"

@@ -1,4 +1,4 @@
-//===- KeepBlobs.cpp - Pins blobs that can be read after a run ------------===//
+//===- KeepBlobs.cpp - Pins blobs so that they can be read after a run ----===//
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Diagnostics.h"
 #include "formats/Suggest.h"

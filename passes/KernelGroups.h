@@ -1,5 +1,4 @@
-//===- KernelGroups.h - Loop nests that can share a kernel -------*- C++
-//-*-===//
+//===- KernelGroups.h - Loop nests that can share a kernel ------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/KernelAnalysis.h"

@@ -1,5 +1,4 @@
-//===- LibraryCalls.cpp - Which operations become vendor calls
-//-------------===//
+//===- LibraryCalls.cpp - Which operations become vendor calls ------------===//
 #include "passes/LibraryCalls.h"
 #include "dialects/Brew/layers/precision/Precision.h"
 

@@ -1,5 +1,4 @@
-//===- LibraryCalls.h - Which operations become vendor calls -----*- C++
-//-*-===//
+//===- LibraryCalls.h - Which operations become vendor calls ----*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"

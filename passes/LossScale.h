@@ -1,5 +1,4 @@
-//===- LossScale.h - Losses multiplied for narrow gradients ------*- C++
-//-*-===//
+//===- LossScale.h - Losses multiplied for narrow gradients -----*- C++ -*-===//
 //
 // Gradients in f16 would underflow. So losses are multiplied by a power of two,
 // parameters' gradients are divided by it before they are stored, and the scale

@@ -1,4 +1,4 @@
-//===- MemoryPlanner.cpp - Offsets for values with lifetimes ---------------===//
+//===- MemoryPlanner.cpp - Offsets for values with lifetimes --------------===//
 #include "passes/MemoryPlanner.h"
 
 #include <algorithm>

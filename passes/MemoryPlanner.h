@@ -1,5 +1,4 @@
-//===- MemoryPlanner.h - Offsets for values with lifetimes -------*- C++
-//-*-===//
+//===- MemoryPlanner.h - Offsets for values with lifetimes ------*- C++ -*-===//
 //
 // Offline allocation of an arena: every value has a size and the steps at which
 // it is live; values live at a common step must not overlap. No MLIR here.

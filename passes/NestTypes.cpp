@@ -1,5 +1,4 @@
-//===- NestTypes.cpp - Changing the types of nests' results
-//----------------===//
+//===- NestTypes.cpp - Changing the types of nests' results ---------------===//
 #include "passes/NestTypes.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

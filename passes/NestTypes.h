@@ -1,4 +1,4 @@
-//===- NestTypes.h - Changing the types of nests' results --------*- C++ -*-===//
+//===- NestTypes.h - Changing the types of nests' results -------*- C++ -*-===//
 #pragma once
 
 #include "mlir/IR/Operation.h"

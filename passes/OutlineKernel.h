@@ -1,5 +1,4 @@
-//===- OutlineKernel.h - Groups of nests as a kernel -------------*- C++
-//-*-===//
+//===- OutlineKernel.h - Groups of nests as a kernel ------------*- C++ -*-===//
 #pragma once
 
 #include "passes/KernelGroups.h"

@@ -1,5 +1,4 @@
-//===- ParameterPlaces.cpp - Where parameters lie in their arenas
-//----------===//
+//===- ParameterPlaces.cpp - Where parameters lie in their arenas ---------===//
 #include "passes/ParameterPlaces.h"
 
 #include "passes/MemoryPlanner.h"

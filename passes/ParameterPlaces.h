@@ -1,5 +1,4 @@
-//===- ParameterPlaces.h - Where parameters lie in their arenas --*- C++
-//-*-===//
+//===- ParameterPlaces.h - Where parameters lie in their arenas -----------===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"

@@ -1,4 +1,4 @@
-//===- Passes.h - The transformations between phases -------------*- C++ -*-===//
+//===- Passes.h - The transformations between phases ------------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Target/Choices.h"

@@ -1,4 +1,4 @@
-//===- Passes.td - The transformations between phases -----------*- tablegen -*-===//
+//===- Passes.td - The transformations between phases ------*- tablegen -*-===//
 #ifndef BREW_PASSES_TD
 #define BREW_PASSES_TD
 

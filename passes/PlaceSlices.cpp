@@ -1,5 +1,4 @@
-//===- PlaceSlices.cpp - Joined and cut tensors share memory
-//---------------===//
+//===- PlaceSlices.cpp - Joined and cut tensors share memory --------------===//
 //
 // Makes the operands of every brew.join, and the results of every brew.cut,
 // parts of the whole: their type gets the whole's strides. Generated kernels

@@ -1,5 +1,4 @@
-//===- PlanMemory.cpp - Ordered steps and places in arenas
-//-----------------===//
+//===- PlanMemory.cpp - Ordered steps and places in arenas ----------------===//
 #include "dialects/Brew/layers/solver/Solver.h"
 #include "dialects/Plan/PlanDialect.h"
 #include "passes/EmitPlan.h"

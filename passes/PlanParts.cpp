@@ -1,5 +1,4 @@
-//===- PlanParts.cpp - Buffers that are parts of others
-//--------------------===//
+//===- PlanParts.cpp - Buffers that are parts of others -------------------===//
 #include "passes/PlanParts.h"
 
 using namespace mlir;

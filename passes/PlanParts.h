@@ -1,5 +1,4 @@
-//===- PlanParts.h - Buffers that are parts of others ------------*- C++
-//-*-===//
+//===- PlanParts.h - Buffers that are parts of others -----------*- C++ -*-===//
 //
 // Joined and cut tensors share the bytes of a whole. A plan.buffer of such a
 // value says which one with the attribute `brew.whole`: the whole's name and

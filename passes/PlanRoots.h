@@ -1,5 +1,4 @@
-//===- PlanRoots.h - Which values of a program share bytes -------*- C++
-//-*-===//
+//===- PlanRoots.h - Which values of a program share bytes ------*- C++ -*-===//
 //
 // A *root* is a value that owns bytes; views (brew.reinterpret, brew.cut), what
 // is joined (brew.join), and results written in place belong to the root of

@@ -1,5 +1,4 @@
-//===- PrecisionRules.h - What may be rounded to 16 bits ---------*- C++
-//-*-===//
+//===- PrecisionRules.h - What may be rounded to 16 bits --------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"

@@ -1,5 +1,4 @@
-//===- ScalarGradient.cpp - Derivatives of scalar expressions
-//--------------===//
+//===- ScalarGradient.cpp - Derivatives of scalar expressions -------------===//
 //
 // Differentiation of the arith/math operations that a layer's scalar expression
 // is made of. At kinks (compare and select) the derivative is that of the side

@@ -1,4 +1,4 @@
-//===- ScalarGradient.h - Derivatives of scalar expressions ------*- C++ -*-===//
+//===- ScalarGradient.h - Derivatives of scalar expressions -----*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"

@@ -1,5 +1,4 @@
-//===- SplitLoop.h - One loop of a sum as two --------------------*- C++
-//-*-===//
+//===- SplitLoop.h - One loop of a sum as two -------------------*- C++ -*-===//
 #pragma once
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

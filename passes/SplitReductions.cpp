@@ -1,5 +1,4 @@
-//===- SplitReductions.cpp - Long sums in two stages
-//-----------------------===//
+//===- SplitReductions.cpp - Long sums in two stages ----------------------===//
 #include "passes/FreeSum.h"
 #include "passes/Passes.h"
 #include "passes/SplitLoop.h"

@@ -1,5 +1,4 @@
-//===- UnrollRecurrent.cpp - Recurrent layers as copies of their cell
-//------===//
+//===- UnrollRecurrent.cpp - Recurrent layers as copies of their cell -----===//
 //
 // Builds what Caffe's LSTM and RNN layers build inside: the sequence's part of
 // the gates in one product for all time steps, then step by step the hidden

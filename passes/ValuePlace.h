@@ -1,5 +1,4 @@
-//===- ValuePlace.h - Values in the bytes of others --------------*- C++
-//-*-===//
+//===- ValuePlace.h - Values in the bytes of others -------------*- C++ -*-===//
 #pragma once
 
 #include "mlir/IR/Value.h"

@@ -1,5 +1,4 @@
-//===- VerifyPhases.cpp - What each phase of the brew dialect promises
-//-----===//
+//===- VerifyPhases.cpp - What each phase of the brew dialect promises ----===//
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Brew/layers/recurrent/Recurrent.h"

@@ -1,5 +1,4 @@
-//===- VerifyPlan.cpp - Proves that no live bytes are overwritten
-//----------===//
+//===- VerifyPlan.cpp - Proves that no live bytes are overwritten ---------===//
 #include "dialects/Plan/PlanDialect.h"
 #include "passes/MemoryPlanner.h"
 #include "passes/PlanParts.h"

@@ -1,5 +1,4 @@
-//===- CpuTarget.cpp - The processor that kernels are compiled for
-//---------===//
+//===- CpuTarget.cpp - The processor that kernels are compiled for --------===//
 
 #include "compiler/cpu/CpuTarget.h"
 

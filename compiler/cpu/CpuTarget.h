@@ -1,5 +1,4 @@
-//===- CpuTarget.h - The processor that kernels are compiled for -*- C++
-//-*-===//
+//===- CpuTarget.h - The processor that kernels are compiled for ----------===//
 //
 // Resolves brewc's --cpu option. Free of LLVM headers.
 //

@@ -1,5 +1,4 @@
-//===- EmitKernels.cpp - Loop nests to CPU kernel functions
-//----------------===//
+//===- EmitKernels.cpp - Loop nests to CPU kernel functions ---------------===//
 
 #include "compiler/cpu/EmitKernels.h"
 

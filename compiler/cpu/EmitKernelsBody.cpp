@@ -1,5 +1,4 @@
-//===- EmitKernelsBody.cpp - The scalar work of a nest
-//---------------------===//
+//===- EmitKernelsBody.cpp - The scalar work of a nest --------------------===//
 
 #include "compiler/cpu/EmitKernelsBody.h"
 

@@ -1,5 +1,4 @@
-//===- EmitKernelsBody.h - The scalar work of a nest -------------*- C++
-//-*-===//
+//===- EmitKernelsBody.h - The scalar work of a nest ------------*- C++ -*-===//
 #pragma once
 
 #include "compiler/kernels/KernelModel.h"

@@ -1,5 +1,4 @@
-//===- EmitKernelsPart.cpp - The loops of a scheduled part
-//-----------------===//
+//===- EmitKernelsPart.cpp - The loops of a scheduled part ----------------===//
 
 #include "compiler/cpu/EmitKernelsPart.h"
 

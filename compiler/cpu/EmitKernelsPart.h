@@ -1,5 +1,4 @@
-//===- EmitKernelsPart.h - The loops of a scheduled part ---------*- C++
-//-*-===//
+//===- EmitKernelsPart.h - The loops of a scheduled part --------*- C++ -*-===//
 #pragma once
 
 #include "compiler/cpu/EmitKernelsBody.h"

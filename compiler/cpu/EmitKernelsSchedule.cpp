@@ -1,5 +1,4 @@
-//===- EmitKernelsSchedule.cpp - How the loops of a part run
-//---------------===//
+//===- EmitKernelsSchedule.cpp - How the loops of a part run --------------===//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/cpu/EmitKernelsSchedule.h"

@@ -1,5 +1,4 @@
-//===- EmitKernelsSchedule.h - How the loops of a part run -------*- C++
-//-*-===//
+//===- EmitKernelsSchedule.h - How the loops of a part run ------*- C++ -*-===//
 //
 // Three schedules. All enumerate some leading grid loops with the range that
 // the runtime hands out, and leave contiguous inner loops to LLVM's vectoriser.

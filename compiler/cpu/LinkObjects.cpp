@@ -1,5 +1,4 @@
-//===- LinkObjects.cpp - Object files to a shared object
-//-------------------===//
+//===- LinkObjects.cpp - Object files to a shared object ------------------===//
 
 #include "compiler/cpu/LinkObjects.h"
 

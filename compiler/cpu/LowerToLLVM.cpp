@@ -1,5 +1,4 @@
-//===- LowerToLLVM.cpp - Kernel loops to the LLVM dialect
-//------------------===//
+//===- LowerToLLVM.cpp - Kernel loops to the LLVM dialect -----------------===//
 
 #include "compiler/cpu/LowerToLLVM.h"
 

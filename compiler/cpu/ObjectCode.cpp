@@ -1,5 +1,4 @@
-//===- ObjectCode.cpp - Machine code for CPU kernels
-//-----------------------===//
+//===- ObjectCode.cpp - Machine code for CPU kernels ----------------------===//
 
 #include "compiler/cpu/ObjectCode.h"
 

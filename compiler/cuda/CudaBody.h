@@ -1,5 +1,4 @@
-//===- CudaBody.h - One iteration of a nest as CUDA C++ ----------*- C++
-//-*-===//
+//===- CudaBody.h - One iteration of a nest as CUDA C++ ---------*- C++ -*-===//
 #pragma once
 
 #include "compiler/cuda/CudaText.h"

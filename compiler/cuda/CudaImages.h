@@ -1,5 +1,4 @@
-//===- CudaImages.h - Machine code of CUDA kernels ---------------*- C++
-//-*-===//
+//===- CudaImages.h - Machine code of CUDA kernels --------------*- C++ -*-===//
 #pragma once
 
 #include "compiler/cuda/EmitCuda.h"

@@ -1,5 +1,4 @@
-//===- CudaNames.h - Identifiers of a kernel's text --------------*- C++
-//-*-===//
+//===- CudaNames.h - Identifiers of a kernel's text -------------*- C++ -*-===//
 #pragma once
 
 #include "llvm/ADT/StringRef.h"

@@ -1,5 +1,4 @@
-//===- CudaPart.h - The statements of one part, in the making ----*- C++
-//-*-===//
+//===- CudaPart.h - The statements of one part, in the making ---*- C++ -*-===//
 #pragma once
 
 #include "compiler/cuda/CudaBody.h"

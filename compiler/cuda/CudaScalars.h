@@ -1,5 +1,4 @@
-//===- CudaScalars.h - Scalar types and operations in CUDA C++ ---*- C++
-//-*-===//
+//===- CudaScalars.h - Scalar types and operations in CUDA C++ --*- C++ -*-===//
 //
 // How the operations of a nest's body read as C++ expressions. Operations on
 // 16-bit floating-point types widen their operands to `float` and round their

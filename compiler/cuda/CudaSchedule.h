@@ -1,5 +1,4 @@
-//===- CudaSchedule.h - How the loops of a part run on a GPU -----*- C++
-//-*-===//
+//===- CudaSchedule.h - How the loops of a part run on a GPU ----*- C++ -*-===//
 //
 // Every grid point of a part belongs to a team of threads: one thread, a warp
 // or a block. One thread runs a point's nests alone, neighbouring threads take

@@ -1,5 +1,4 @@
-//===- CudaTree.h - Expressions and statements of CUDA C++ -------*- C++
-//-*-===//
+//===- CudaTree.h - Expressions and statements of CUDA C++ ------*- C++ -*-===//
 //
 // A kernel's code is a tree until it is printed, once for readers and once
 // without names and comments. Operators and types are pieces of text in it;

@@ -1,5 +1,4 @@
-//===- EmitCuda.h - Loop nests to CUDA C++ -----------------------*- C++
-//-*-===//
+//===- EmitCuda.h - Loop nests to CUDA C++ ----------------------*- C++ -*-===//
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"

@@ -1,5 +1,4 @@
-//===- GpuArchs.h - The architectures of brewc's --gpu-arch ------*- C++
-//-*-===//
+//===- GpuArchs.h - The architectures of brewc's --gpu-arch -----*- C++ -*-===//
 #pragma once
 
 #include <string>

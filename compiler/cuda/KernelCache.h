@@ -1,5 +1,4 @@
-//===- KernelCache.h - Compiled kernels of earlier runs ----------*- C++
-//-*-===//
+//===- KernelCache.h - Compiled kernels of earlier runs ---------*- C++ -*-===//
 #pragma once
 
 #include <optional>

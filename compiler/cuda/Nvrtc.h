@@ -1,5 +1,4 @@
-//===- Nvrtc.h - NVIDIA's run-time compiler, opened on first use -*- C++
-//-*-===//
+//===- Nvrtc.h - NVIDIA's run-time compiler, opened on first use ----------===//
 #pragma once
 
 #include <memory>

@@ -1,5 +1,4 @@
-//===- SimCompiler.h - Kernels for the simulator of Brew's tests -*- C++
-//-*-===//
+//===- SimCompiler.h - Kernels for the simulator of Brew's tests ----------===//
 #pragma once
 
 #include <string>

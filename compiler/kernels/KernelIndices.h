@@ -1,5 +1,4 @@
-//===- KernelIndices.h - How a body's indices move ---------------*- C++
-//-*-===//
+//===- KernelIndices.h - How a body's indices move --------------*- C++ -*-===//
 #pragma once
 
 #include "compiler/kernels/KernelModel.h"

@@ -1,5 +1,4 @@
-//===- KernelLoops.h - Loops of a part ---------------------------*- C++
-//-*-===//
+//===- KernelLoops.h - Loops of a part --------------------------*- C++ -*-===//
 #pragma once
 
 #include "compiler/kernels/KernelModel.h"

@@ -1,5 +1,4 @@
-//===- KernelModel.h - What a kernel's nests read and write ------*- C++
-//-*-===//
+//===- KernelModel.h - What a kernel's nests read and write -----*- C++ -*-===//
 //
 // A kernel as the emitters of all targets see it: parts, nests, loops, and
 // every access to a tensor as a linear function of the loop indices. Schedules

@@ -1,5 +1,4 @@
-//===- KernelTemporaries.h - Results that stay in a part ---------*- C++
-//-*-===//
+//===- KernelTemporaries.h - Results that stay in a part --------*- C++ -*-===//
 #pragma once
 
 #include "compiler/kernels/KernelModel.h"

@@ -1,5 +1,4 @@
-//===- Span.h - How far a buffer's strides reach -----------------*- C++
-//-*-===//
+//===- Span.h - How far a buffer's strides reach ----------------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"

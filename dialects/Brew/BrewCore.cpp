@@ -1,5 +1,4 @@
-//===- BrewCore.cpp - Layers that passes know by name
-//----------------------===//
+//===- BrewCore.cpp - Layers that passes know by name ---------------------===//
 #include "dialects/Brew/Composites.h"
 
 using namespace mlir;

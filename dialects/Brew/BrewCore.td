@@ -1,4 +1,4 @@
-//===- BrewCore.td - Layers that passes know by name ------------*- tablegen -*-===//
+//===- BrewCore.td - Layers that passes know by name -------*- tablegen -*-===//
 //
 // Every other layer lives in a group of its own under layers/, which nothing
 // but its .cpp includes: adding one there recompiles little.

@@ -1,5 +1,4 @@
-//===- BrewDialect.h - The brew dialect --------------------------*- C++
-//-*-===//
+//===- BrewDialect.h - The brew dialect -------------------------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/HostLayers.h"

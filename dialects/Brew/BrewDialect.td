@@ -1,4 +1,4 @@
-//===- BrewDialect.td - The brew dialect and its attributes -----*- tablegen -*-===//
+//===- BrewDialect.td - The brew dialect and its attributes ---------------===//
 #ifndef BREW_DIALECT_TD
 #define BREW_DIALECT_TD
 

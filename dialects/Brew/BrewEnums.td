@@ -1,4 +1,4 @@
-//===- BrewEnums.td - Enumerations of attributes ----------------*- tablegen -*-===//
+//===- BrewEnums.td - Enumerations of attributes -----------*- tablegen -*-===//
 #ifndef BREW_ENUMS_TD
 #define BREW_ENUMS_TD
 

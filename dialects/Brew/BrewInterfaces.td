@@ -1,4 +1,4 @@
-//===- BrewInterfaces.td - What a layer declares ----------------*- tablegen -*-===//
+//===- BrewInterfaces.td - What a layer declares -----------*- tablegen -*-===//
 #ifndef BREW_INTERFACES_TD
 #define BREW_INTERFACES_TD
 

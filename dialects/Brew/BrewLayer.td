@@ -1,4 +1,4 @@
-//===- BrewLayer.td - What layer operations have in common ----------*- tablegen -*-===//
+//===- BrewLayer.td - What layer operations have in common ----------------===//
 //
 // One operation per layer kind. `layer` is the layer's name, `tops` the blob names
 // of the leading results; further results are values saved for the backward

@@ -1,4 +1,4 @@
-//===- BrewOps.td - Programs, parameters, sinks, kernels --------*- tablegen -*-===//
+//===- BrewOps.td - Programs, parameters, sinks, kernels ---*- tablegen -*-===//
 #ifndef BREW_OPS_TD
 #define BREW_OPS_TD
 

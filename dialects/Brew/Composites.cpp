@@ -1,5 +1,4 @@
-//===- Composites.cpp - Generic forms that several operations share
-//--------===//
+//===- Composites.cpp - Generic forms that several operations share -------===//
 #include "dialects/Brew/Composites.h"
 
 #include <cfloat>

@@ -1,4 +1,4 @@
-//===- Composites.h - Generic forms that several operations share -*- C++ -*-===//
+//===- Composites.h - Generic forms that several operations share ---------===//
 #pragma once
 
 #include "dialects/Brew/Nest.h"

@@ -1,5 +1,4 @@
-//===- Items.h - Blobs whose number of items the data decide -----*- C++
-//-*-===//
+//===- Items.h - Blobs whose number of items the data decide ----*- C++ -*-===//
 //
 // How many items a Filter lets through is known at run time only. Its tops have
 // the shape of the most there can be, and an i32 scalar, the *count*, says how

@@ -1,4 +1,4 @@
-//===- ItemsInterface.td - Layers that accept counted items -----*- tablegen -*-===//
+//===- ItemsInterface.td - Layers that accept counted items ---------------===//
 //
 // Apart from BrewInterfaces.td, so that only layers which declare it depend on it.
 //

@@ -1,5 +1,4 @@
-//===- KernelAnalysis.cpp - What nests of a kernel read and write
-//----------===//
+//===- KernelAnalysis.cpp - What nests of a kernel read and write ---------===//
 #include "dialects/Brew/KernelAnalysis.h"
 #include "dialects/Brew/Origin.h"
 

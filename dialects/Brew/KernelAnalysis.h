@@ -1,4 +1,4 @@
-//===- KernelAnalysis.h - What nests of a kernel read and write --*- C++ -*-===//
+//===- KernelAnalysis.h - What nests of a kernel read and write -----------===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"

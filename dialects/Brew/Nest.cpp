@@ -1,5 +1,4 @@
-//===- Nest.cpp - Building loop nests for generic forms
-//--------------------===//
+//===- Nest.cpp - Building loop nests for generic forms -------------------===//
 #include "dialects/Brew/Nest.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,4 +1,4 @@
-//===- Nest.h - Building loop nests for generic forms ------------*- C++ -*-===//
+//===- Nest.h - Building loop nests for generic forms -----------*- C++ -*-===//
 //
 // A generic form is a sequence of nests. A nest is a linalg.generic whose loops
 // are given by their extents; operands are read through affine maps of the loop

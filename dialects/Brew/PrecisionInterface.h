@@ -1,5 +1,4 @@
-//===- PrecisionInterface.h - What may be rounded ----------------*- C++
-//-*-===//
+//===- PrecisionInterface.h - What may be rounded ---------------*- C++ -*-===//
 //
 // Declared by operations (PrecisionInterface.td), asked by the passes that put
 // activations into 16 bits (passes/PrecisionRules.h).

@@ -1,4 +1,4 @@
-//===- PrecisionInterface.td - What may be rounded --------------*- tablegen -*-===//
+//===- PrecisionInterface.td - What may be rounded ---------*- tablegen -*-===//
 //
 // Apart from BrewInterfaces.td, so that only operations which declare it depend on it.
 //

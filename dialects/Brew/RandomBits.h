@@ -1,5 +1,4 @@
-//===- RandomBits.h - Random numbers in kernels ------------------*- C++
-//-*-===//
+//===- RandomBits.h - Random numbers in kernels -----------------*- C++ -*-===//
 //
 // A layer that draws random numbers reads a *key*: a tensor<2xi32> that a
 // `brew.feed` of kind "Random" delivers. The importer gives a layer its key

@@ -1,5 +1,4 @@
-//===- Sort.cpp - Sorting in generic forms
-//---------------------------------===//
+//===- Sort.cpp - Sorting in generic forms --------------------------------===//
 #include "dialects/Brew/Sort.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

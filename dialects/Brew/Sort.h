@@ -1,5 +1,4 @@
-//===- Sort.h - Sorting in generic forms -------------------------*- C++
-//-*-===//
+//===- Sort.h - Sorting in generic forms ------------------------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/Nest.h"

@@ -1,4 +1,4 @@
-//===- Plan.td - The schedule of a compiled net -----------------*- tablegen -*-===//
+//===- Plan.td - The schedule of a compiled net ------------*- tablegen -*-===//
 #ifndef PLAN_TD
 #define PLAN_TD
 

@@ -1,5 +1,4 @@
-//===- PlanAttributes.h - Attributes of the plan dialect ---------*- C++
-//-*-===//
+//===- PlanAttributes.h - Attributes of the plan dialect --------*- C++ -*-===//
 #pragma once
 
 #include "mlir/IR/Attributes.h"

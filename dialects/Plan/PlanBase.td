@@ -1,4 +1,4 @@
-//===- PlanBase.td - The plan dialect and its attributes --------*- tablegen -*-===//
+//===- PlanBase.td - The plan dialect and its attributes ---*- tablegen -*-===//
 #ifndef PLAN_BASE_TD
 #define PLAN_BASE_TD
 

@@ -1,4 +1,4 @@
-//===- PlanDialect.cpp - The plan dialect ----------------------------------===//
+//===- PlanDialect.cpp - The plan dialect ---------------------------------===//
 #include "dialects/Plan/PlanDialect.h"
 #include "dialects/Plan/MessageStorage.h"
 

@@ -1,4 +1,4 @@
-//===- PlanDialect.h - The plan dialect --------------------------*- C++ -*-===//
+//===- PlanDialect.h - The plan dialect -------------------------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Plan/PlanAttributes.h"

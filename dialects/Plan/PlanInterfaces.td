@@ -1,4 +1,4 @@
-//===- PlanInterfaces.td - What a step of a plan declares -------*- tablegen -*-===//
+//===- PlanInterfaces.td - What a step of a plan declares --*- tablegen -*-===//
 #ifndef PLAN_INTERFACES_TD
 #define PLAN_INTERFACES_TD
 

@@ -1,4 +1,4 @@
-//===- Choices.td - What a compilation chooses between ----------*- tablegen -*-===//
+//===- Choices.td - What a compilation chooses between -----*- tablegen -*-===//
 #ifndef TARGET_CHOICES_TD
 #define TARGET_CHOICES_TD
 

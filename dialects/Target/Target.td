@@ -1,4 +1,4 @@
-//===- Target.td - The machine that a module is compiled for ----*- tablegen -*-===//
+//===- Target.td - The machine that a module is compiled for --------------===//
 #ifndef TARGET_TD
 #define TARGET_TD
 

@@ -1,5 +1,4 @@
-//===- TargetDialect.h - The machine that a module is compiled for -*- C++
-//-*-===//
+//===- TargetDialect.h - The machine that a module is compiled for --------===//
 #pragma once
 
 #include "dialects/Target/Choices.h"

@@ -1,5 +1,4 @@
-//===- SourceMap.h - Where each protobuf field stands in the text -*- C++
-//-*-===//
+//===- SourceMap.h - Where each protobuf field stands in the text ---------===//
 //
 // Protobuf messages know nothing of the text they came from. A SourceMap keeps,
 // for every message object of one file, the place of each field occurrence. It

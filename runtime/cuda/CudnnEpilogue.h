@@ -1,4 +1,4 @@
-//===- CudnnEpilogue.h - What a bare convolution leaves to be done -*- C++ -*-//
+//===- CudnnEpilogue.h - What a bare convolution leaves to be done --------===//
 //
 // The bias, the ReLU and the gradient of the bias, by cuDNN's older functions:
 // they take every layout and type that a convolution has, where graphs of such

@@ -1,4 +1,4 @@
-//===- TimingCache.h - Choices of vendor engines, kept in a file -*- C++ -*-==//
+//===- TimingCache.h - Choices of vendor engines, kept in a file ----------===//
 #pragma once
 
 #include <functional>

@@ -1,5 +1,4 @@
-//===- VendorTable.h - The vendor calls that a CUDA plan needs ---*- C++
-//-*-===//
+//===- VendorTable.h - The vendor calls that a CUDA plan needs --*- C++ -*-===//
 //
 // Brew's own narrow view of a library of neural-network primitives. On a device
 // the cuDNN adapter (CudnnAdapter.h) stands behind it; where there is no device

@@ -1,4 +1,4 @@
-//===- Samples.h - Records for inference -------------------------*- C++ -*-===//
+//===- Samples.h - Records for inference ------------------------*- C++ -*-===//
 //-*-===//
 #pragma once
 

@@ -1,5 +1,4 @@
-//===- PlanFile.h - A loaded, validated plan ---------------------*- C++
-//-*-===//
+//===- PlanFile.h - A loaded, validated plan --------------------*- C++ -*-===//
 #pragma once
 
 #include "runtime/plan/PlanFormat.h"

@@ -1,5 +1,4 @@
-//===- PlanWriter.h - Manifest and segments to the bytes of a plan -*- C++
-//-*-===//
+//===- PlanWriter.h - Manifest and segments to the bytes of a plan --------===//
 #pragma once
 
 #include "runtime/plan/PlanFormat.h"

@@ -1,5 +1,4 @@
-//===- WeightBinding.cpp - Weight files against a plan's parameters
-//--------===//
+//===- WeightBinding.cpp - Weight files against a plan's parameters -------===//
 #include "runtime/weights/WeightBinding.h"
 
 #include "formats/Error.h"

@@ -1,5 +1,4 @@
-//===- WeightBinding.h - Weight files against a plan's parameters -*- C++
-//-*-===//
+//===- WeightBinding.h - Weight files against a plan's parameters ---------===//
 //
 // Which blob of a weight file belongs to which parameter. The trainer loads and
 // saves through this; the compiler embeds weights into inference plans with it.

@@ -1,4 +1,4 @@
-//===- main.cpp - brew-opt: runs Brew's passes on textual IR ---------------===//
+//===- main.cpp - brew-opt: runs Brew's passes on textual IR --------------===//
 #include "compiler/Pipeline.h"
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"

@@ -1,5 +1,4 @@
-//===- main.cpp - brewc: compiles prototxt nets to plans
-//-------------------===//
+//===- main.cpp - brewc: compiles prototxt nets to plans ------------------===//
 //
 // A command line over libbrew_compiler's public headers.
 //

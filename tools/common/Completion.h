@@ -1,5 +1,4 @@
-//===- Completion.h - Shell completion from a tool's own options -*- C++
-//-*-===//
+//===- Completion.h - Shell completion from a tool's own options ----------===//
 #pragma once
 
 #include <string>

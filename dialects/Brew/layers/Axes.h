@@ -1,5 +1,4 @@
-//===- Axes.h - Axis settings of layers --------------------------*- C++
-//-*-===//
+//===- Axes.h - Axis settings of layers -------------------------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"

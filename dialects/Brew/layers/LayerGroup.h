@@ -1,5 +1,4 @@
-//===- LayerGroup.h - Registration of groups of layers -----------*- C++
-//-*-===//
+//===- LayerGroup.h - Registration of groups of layers ----------*- C++ -*-===//
 //
 // A group NAME is layers/FOLDER/NAME.td, its operations, and the .cpp files
 // beside it that implement them; one of those defines registerNAMELayers.

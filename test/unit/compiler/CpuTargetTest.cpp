@@ -1,5 +1,4 @@
-//===- CpuTargetTest.cpp - Tests of --cpu
-//----------------------------------===//
+//===- CpuTargetTest.cpp - Tests of --cpu ---------------------------------===//
 
 #include "compiler/cpu/CpuTarget.h"
 #include "formats/Error.h"

@@ -1,5 +1,4 @@
-//===- EmitKernelsErrorTest.cpp - Kernels that must be refused
-//-------------===//
+//===- EmitKernelsErrorTest.cpp - Kernels that must be refused ------------===//
 //
 // A kernel that breaks the rules of brew.kernel would compute something else
 // with every schedule; each rule is checked before code is written.

@@ -1,5 +1,4 @@
-//===- EmitKernelsTest.cpp - Emitted kernels compute what nests say
-//--------===//
+//===- EmitKernelsTest.cpp - Emitted kernels compute what nests say -------===//
 
 #include "EmittedModule.h"
 #include "KernelText.h"

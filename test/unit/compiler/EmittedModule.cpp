@@ -1,5 +1,4 @@
-//===- EmittedModule.cpp - Emitted kernels and what they should compute
-//----===//
+//===- EmittedModule.cpp - Emitted kernels and what they should compute ---===//
 
 #include "EmittedModule.h"
 

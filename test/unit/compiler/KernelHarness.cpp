@@ -1,5 +1,4 @@
-//===- KernelHarness.cpp - Compiles and calls kernels in tests
-//-------------===//
+//===- KernelHarness.cpp - Compiles and calls kernels in tests ------------===//
 
 #include "KernelHarness.h"
 

@@ -1,5 +1,4 @@
-//===- KernelMathTest.cpp - Accuracy of math in generated code
-//-------------===//
+//===- KernelMathTest.cpp - Accuracy of math in generated code ------------===//
 //
 // The references are libm's double-precision functions.
 //

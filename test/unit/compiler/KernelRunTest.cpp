@@ -1,5 +1,4 @@
-//===- KernelRunTest.cpp - Generated kernels compute what they say
-//---------===//
+//===- KernelRunTest.cpp - Generated kernels compute what they say --------===//
 
 #include "KernelHarness.h"
 

@@ -1,5 +1,4 @@
-//===- KernelText.cpp - Writes plan.kernel operations for tests
-//------------===//
+//===- KernelText.cpp - Writes plan.kernel operations for tests -----------===//
 
 #include "KernelText.h"
 

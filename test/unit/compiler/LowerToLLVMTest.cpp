@@ -1,5 +1,4 @@
-//===- LowerToLLVMTest.cpp - Tests of the lowering's contract
-//--------------===//
+//===- LowerToLLVMTest.cpp - Tests of the lowering's contract -------------===//
 
 #include "KernelHarness.h"
 

@@ -1,5 +1,4 @@
-//===- ObjectCodeTest.cpp - Tests of machine code generation
-//---------------===//
+//===- ObjectCodeTest.cpp - Tests of machine code generation --------------===//
 
 #include "KernelHarness.h"
 

@@ -1,5 +1,4 @@
-//===- UnknownCallTest.cpp - A call that nothing handles ends in an error
-//--===//
+//===- UnknownCallTest.cpp - A call that nothing handles ends in an error -===//
 //
 // Operations of a dialect that Brew does not know take the way of a vendor call
 // from phase fused to the plan file. Whatever link of it is missing, the call

@@ -1,5 +1,4 @@
-//===- Convolution.cpp - brew.convolution and its gradients
-//----------------===//
+//===- Convolution.cpp - brew.convolution and its gradients ---------------===//
 //
 // Formulas, with x [N,C,H,W], w [K,C/G,R,S], y [N,K,P,Q]:
 //   y[n,k,p,q]  = b[k] + sum_{c,r,s} x[n, g*C/G + c, p*stride - pad +

@@ -1,4 +1,4 @@
-//===- ConvolutionShapes.cpp - Extents of convolutions ---------------------===//
+//===- ConvolutionShapes.cpp - Extents of convolutions --------------------===//
 #include "dialects/Brew/layers/convolution/ConvolutionShapes.h"
 
 using namespace mlir;

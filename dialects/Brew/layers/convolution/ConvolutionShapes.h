@@ -1,4 +1,4 @@
-//===- ConvolutionShapes.h - Extents of convolutions --------------*- C++ -*-===//
+//===- ConvolutionShapes.h - Extents of convolutions ------------*- C++ -*-===//
 //
 // Shape inference of the layers that read Caffe's convolution settings, and
 // what their nests need to know of their operands.

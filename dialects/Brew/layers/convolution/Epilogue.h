@@ -1,5 +1,4 @@
-//===- Epilogue.h - What products do with their sums -------------*- C++
-//-*-===//
+//===- Epilogue.h - What products do with their sums ------------*- C++ -*-===//
 //
 // Convolutions and inner products add a bias for each output, may apply a ReLU,
 // and sum the gradient by the bias in the same way.

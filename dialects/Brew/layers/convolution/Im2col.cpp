@@ -1,4 +1,4 @@
-//===- Im2col.cpp - brew.im2col and its gradient ----------------------------===//
+//===- Im2col.cpp - brew.im2col and its gradient --------------------------===//
 //
 // y[n, (c*R + r)*S + s, p, q] = x[n, c, p*stride - pad + r*dilation, ...], and 0
 // in the padding, for any number of spatial dimensions.

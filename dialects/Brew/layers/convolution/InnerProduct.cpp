@@ -1,5 +1,4 @@
-//===- InnerProduct.cpp - brew.inner_product and its gradients
-//-------------===//
+//===- InnerProduct.cpp - brew.inner_product and its gradients ------------===//
 //
 // y[m, n] = b[n] + sum_k x[m, k] w[n, k], where m stands for the dimensions of
 // x before `axis` and k for those from it on. w has either one dimension for k

@@ -1,4 +1,4 @@
-//===- Window.cpp - Windows that slide over a blob -------------------------===//
+//===- Window.cpp - Windows that slide over a blob ------------------------===//
 #include "dialects/Brew/layers/convolution/Window.h"
 
 using namespace mlir;

@@ -1,4 +1,4 @@
-//===- Window.h - Windows that slide over a blob ------------------*- C++ -*-===//
+//===- Window.h - Windows that slide over a blob ----------------*- C++ -*-===//
 //
 // What convolutions, poolings and im2col share: reading Caffe's settings per
 // spatial dimension, and the index arithmetic of their nests.

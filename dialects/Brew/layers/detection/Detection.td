@@ -1,4 +1,4 @@
-//===- Detection.td - Layers of detection nets --------------*- tablegen -*-===//
+//===- Detection.td - Layers of detection nets -------------*- tablegen -*-===//
 #ifndef BREW_LAYERS_DETECTION_TD
 #define BREW_LAYERS_DETECTION_TD
 

@@ -1,5 +1,4 @@
-//===- Regions.h - Regions of interest in nests --------------------*- C++
-//-*-===//
+//===- Regions.h - Regions of interest in nests -----------------*- C++ -*-===//
 //
 // The pieces that both region poolings share. A cell's bounds depend on data,
 // so nests look at every place of the plane and ask whether it is in the cell.

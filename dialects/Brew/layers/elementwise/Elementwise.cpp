@@ -1,5 +1,4 @@
-//===- Elementwise.cpp - Layers that are one scalar expression
-//-------------===//
+//===- Elementwise.cpp - Layers that are one scalar expression ------------===//
 #include "dialects/Brew/Nest.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 

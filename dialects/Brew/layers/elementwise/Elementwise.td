@@ -1,4 +1,4 @@
-//===- Elementwise.td - Layers that are one scalar expression *- tablegen -*-===//
+//===- Elementwise.td - Layers that are one scalar expression -------------===//
 #ifndef BREW_LAYERS_ELEMENTWISE_TD
 #define BREW_LAYERS_ELEMENTWISE_TD
 

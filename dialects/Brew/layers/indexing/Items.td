@@ -1,4 +1,4 @@
-//===- Items.td - Blobs whose number of items the data decide -*- tablegen -*-===//
+//===- Items.td - Blobs whose number of items the data decide -------------===//
 #ifndef BREW_LAYERS_ITEMS_TD
 #define BREW_LAYERS_ITEMS_TD
 

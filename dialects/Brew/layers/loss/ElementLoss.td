@@ -1,4 +1,4 @@
-//===- ElementLoss.td - Losses that compare blobs element by element -*- tablegen -*-===//
+//===- ElementLoss.td - Losses that compare blobs element by element ------===//
 #ifndef BREW_LAYERS_ELEMENTLOSS_TD
 #define BREW_LAYERS_ELEMENTLOSS_TD
 

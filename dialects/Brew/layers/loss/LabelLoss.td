@@ -1,4 +1,4 @@
-//===- LabelLoss.td - Losses of scores against class labels -----*- tablegen -*-===//
+//===- LabelLoss.td - Losses of scores against class labels ---------------===//
 #ifndef BREW_LAYERS_LABELLOSS_TD
 #define BREW_LAYERS_LABELLOSS_TD
 

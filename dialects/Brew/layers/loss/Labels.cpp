@@ -1,5 +1,4 @@
-//===- Labels.cpp - What layers that compare with labels share
-//-------------===//
+//===- Labels.cpp - What layers that compare with labels share ------------===//
 #include "dialects/Brew/layers/loss/Labels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,5 +1,4 @@
-//===- Labels.h - What layers that compare with labels share -----*- C++
-//-*-===//
+//===- Labels.h - What layers that compare with labels share ----*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/Composites.h"

@@ -1,5 +1,4 @@
-//===- Loss.cpp - SoftmaxWithLoss and Accuracy
-//-----------------------------===//
+//===- Loss.cpp - SoftmaxWithLoss and Accuracy ----------------------------===//
 #include "dialects/Brew/Items.h"
 #include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Axes.h"

@@ -1,5 +1,4 @@
-//===- Groups.h - Statistics of groups of a tensor's elements ----*- C++
-//-*-===//
+//===- Groups.h - Statistics of groups of a tensor's elements ---*- C++ -*-===//
 //
 // Layers that normalise compute sums over groups of elements (a channel, a
 // sample, a place) and go on with one number for each group. All nests have the

@@ -1,5 +1,4 @@
-//===- MaxUnpooling.cpp - Elements back to where a pooling took them
-//-------===//
+//===- MaxUnpooling.cpp - Elements back to where a pooling took them ------===//
 #include "dialects/Brew/Items.h"
 #include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Axes.h"

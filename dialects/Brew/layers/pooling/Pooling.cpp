@@ -1,5 +1,4 @@
-//===- Pooling.cpp - Max and average pooling
-//-------------------------------===//
+//===- Pooling.cpp - Max and average pooling ------------------------------===//
 //
 // Window clipping follows Caffe; sizes are in PoolingShapes.h.
 //

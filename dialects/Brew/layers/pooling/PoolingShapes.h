@@ -1,4 +1,4 @@
-//===- PoolingShapes.h - Extents of poolings -----------------------*- C++ -*-===//
+//===- PoolingShapes.h - Extents of poolings --------------------*- C++ -*-===//
 //
 // Output sizes follow Caffe: they round up unless `floor`, and a last window that
 // would start in the padding beyond the input is dropped.

@@ -1,5 +1,4 @@
-//===- StochasticPooling.cpp - Pooling that draws an element
-//-----------------===//
+//===- StochasticPooling.cpp - Pooling that draws an element --------------===//
 //
 // As Caffe's GPU code has it: of a window without padding the first element at
 // which the running sum reaches a random share of the window's sum.

@@ -1,5 +1,4 @@
-//===- Precision.h - Narrow types and the scale of losses --------*- C++
-//-*-===//
+//===- Precision.h - Narrow types and the scale of losses -------*- C++ -*-===//
 #pragma once
 
 #include "dialects/Brew/BrewDialect.h"

@@ -1,5 +1,4 @@
-//===- Recurrent.cpp - LSTM, RNN and their cell
-//----------------------------===//
+//===- Recurrent.cpp - LSTM, RNN and their cell ---------------------------===//
 #include "dialects/Brew/layers/recurrent/Recurrent.h"
 #include "dialects/Brew/Nest.h"
 #include "dialects/Brew/layers/LayerGroup.h"

@@ -1,4 +1,4 @@
-//===- Recurrent.td - LSTM, RNN and their cell --------------*- tablegen -*-===//
+//===- Recurrent.td - LSTM, RNN and their cell -------------*- tablegen -*-===//
 #ifndef BREW_LAYERS_RECURRENT_TD
 #define BREW_LAYERS_RECURRENT_TD
 

@@ -1,5 +1,4 @@
-//===- Reduction.cpp - Reduction and softmax
-//-------------------------------===//
+//===- Reduction.cpp - Reduction and softmax ------------------------------===//
 #include "dialects/Brew/Composites.h"
 #include "dialects/Brew/Items.h"
 #include "dialects/Brew/PrecisionInterface.h"

@@ -1,5 +1,4 @@
-//===- Shape.h - Operations that join and divide tensors ---------*- C++
-//-*-===//
+//===- Shape.h - Operations that join and divide tensors --------*- C++ -*-===//
 //
 // Passes know brew.join and brew.cut, which share memory with what they join
 // and cut.

@@ -1,5 +1,4 @@
-//===- Solver.cpp - Solver updates
-//-----------------------------------------===//
+//===- Solver.cpp - Solver updates ----------------------------------------===//
 #include "dialects/Brew/layers/solver/Solver.h"
 #include "dialects/Brew/Nest.h"
 #include "dialects/Brew/layers/LayerGroup.h"
