@@ -2,6 +2,8 @@
 
 #include "Session.h"
 
+#include "tools/common/HostPlugin.h"
+
 namespace brew::run {
 namespace {
 
@@ -21,6 +23,7 @@ api::SessionOptions sessionOptions(const PlanOptions &options,
   result.threads = options.threads;
   result.seed = seed;
   result.logToStderr = true;
+  result.hostLayers = tools::loadHostLayers(options.hostLayers);
   if (!plan.info().cuda) {
     if (!options.gpu.empty())
       throw usage("-gpu " + options.gpu + ": '" + options.plan +
@@ -53,6 +56,9 @@ void addPlanOptions(CLI::App &command, PlanOptions &options) {
       .add_option("--threads", options.threads,
                   "Worker threads (0: OMP_NUM_THREADS, else one per core)")
       ->check(CLI::Range(0, 4096));
+  command
+      .add_option("--host-layers", options.hostLayers, tools::kHostLayersHelp)
+      ->type_name("FILES");
   command.add_option("--gpu", options.gpu,
                      "GPU to run on; only for plans compiled for one");
   for (const char *name : {"--level", "--stage"})

@@ -25,6 +25,7 @@ inline Error machineLacks(const std::string &text) {
 struct PlanOptions {
   std::string plan;
   int threads = 0;
+  std::string hostLayers; ///< files of plugins
   std::string gpu;
   // For plans compiled for a GPU.
   std::string timingCache;

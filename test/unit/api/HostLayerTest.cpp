@@ -3,7 +3,7 @@
 // Over plans made by hand: needs no compiler.
 //
 //===----------------------------------------------------------------------===//
-#include "PlanBuilder.h"
+#include "OwnPlan.h"
 
 #include <brew/brew.hpp>
 #include <brew/host_plugin.h>
@@ -20,53 +20,6 @@ using namespace brew::api;
 using namespace brew::test;
 
 namespace {
-
-/// x [2 x 2] -> layer "own" of type "Own" -> y, forward and backward, as the
-/// program "main". Gradients are readable as blobs "dy" and "dx".
-std::string planBytes(plan::DataType precision = plan::F32) {
-  PlanBuilder b;
-  b.manifest.mutable_target()->set_precision(precision);
-  plan::Program &program = b.program("main");
-  auto add = [&](const char *name) {
-    const auto index = b.buffer(name, {2, 2}, {}, precision);
-    plan::NamedBuffer &blob = *program.add_blobs();
-    blob.set_name(name);
-    blob.set_buffer_index(index);
-    return index;
-  };
-  const auto x = add("x"), before = add("before"), y = add("y"),
-             after = add("after"), dy = add("dy"), dx = add("dx");
-  auto copy = [&](std::uint32_t from, std::uint32_t to, const char *layer) {
-    plan::Step &step = *program.add_steps();
-    step.add_layers(layer);
-    step.mutable_copy()->set_source_buffer_index(from);
-    step.mutable_copy()->set_target_buffer_index(to);
-  };
-  copy(x, before, "first");
-  plan::HostCall call;
-  call.set_type("Own");
-  call.set_layer("own");
-  call.set_settings("name: \"own\" type: \"Own\"");
-  call.set_param_str("text");
-  call.set_direction(plan::FORWARD);
-  call.add_bottom_buffer_indices(before);
-  call.add_top_buffer_indices(y);
-  plan::Step &forward = *program.add_steps();
-  forward.add_layers("own");
-  *forward.mutable_host() = call;
-  copy(y, after, "last");
-  program.set_first_backward_step(3);
-  call.set_direction(plan::BACKWARD_DATA);
-  call.add_top_gradient_buffer_indices(dy);
-  plan::HostCall::BottomGradient &gradient = *call.add_bottom_gradients();
-  gradient.set_bottom(0);
-  gradient.set_buffer_index(dx);
-  plan::Step &backward = *program.add_steps();
-  backward.add_layers("own");
-  backward.set_backward(true);
-  *backward.mutable_host() = call;
-  return b.bytes();
-}
 
 Plan planOf(const std::string &bytes) {
   return Plan(bytes.data(), bytes.size(), "own.plan");
@@ -167,7 +120,7 @@ SessionOptions optionsWith(const HostLayerType &type) {
 TEST(HostLayer, ComputesForwardAndBackward) {
   Record record;
   {
-    Session session(planOf(planBytes()), optionsWith(ownLayer(record)));
+    Session session(planOf(ownPlan()), optionsWith(ownLayer(record)));
     EXPECT_EQ(record.made, 0);
     for (int run = 0; run < 2; ++run) {
       session.write<float>(blob("x"), {1, 2, 3, 4});
@@ -186,7 +139,7 @@ TEST(HostLayer, ComputesForwardAndBackward) {
 
 TEST(HostLayer, RangesOfLayersHaveIt) {
   Record record;
-  Session session(planOf(planBytes()), optionsWith(ownLayer(record)));
+  Session session(planOf(ownPlan()), optionsWith(ownLayer(record)));
   session.write<float>(blob("x"), {1, 2, 3, 4});
   session.runLayers(0, "", "first");
   EXPECT_EQ(session.read(blob("y"))[0], 0);
@@ -199,7 +152,7 @@ TEST(HostLayer, RangesOfLayersHaveIt) {
 
 TEST(HostLayer, StatusesAndWords) {
   Record record;
-  Session session(planOf(planBytes()), optionsWith(ownLayer(record)));
+  Session session(planOf(ownPlan()), optionsWith(ownLayer(record)));
   auto failing = [&](int status, const std::string &message) {
     record.status = static_cast<brew_status>(status);
     record.message = message;
@@ -223,7 +176,7 @@ TEST(HostLayer, StatusesAndWords) {
 }
 
 TEST(HostLayer, OfATypeThatNobodyGave) {
-  Session session(planOf(planBytes()), {}); // it can be opened
+  Session session(planOf(ownPlan()), {}); // it can be opened
   EXPECT_EQ(errorOf([&] { session.run(0); })
                 .rfind("2: layer 'own' (type 'Own'): the program that runs the "
                        "plan",
@@ -236,7 +189,7 @@ TEST(HostLayer, NeedsNoStateAndPassesNoGradientUnlessItCan) {
   brew_host_layer layer = ownLayer(record);
   layer.create = nullptr;
   layer.backward = nullptr;
-  Session session(planOf(planBytes()), optionsWith(layer));
+  Session session(planOf(ownPlan()), optionsWith(layer));
   session.write<float>(blob("x"), {1, 2, 3, 4});
   session.run(0, BREW_FORWARD);
   EXPECT_EQ(session.read(blob("y")), (std::vector<float>{2, 4, 6, 8}));
@@ -248,7 +201,7 @@ TEST(HostLayer, NeedsNoStateAndPassesNoGradientUnlessItCan) {
 
 TEST(HostLayer, OptionsAreChecked) {
   Record record;
-  const std::string bytes = planBytes();
+  const std::string bytes = ownPlan();
   const Plan plan = planOf(bytes);
   auto opening = [&](const brew_host_layer *layers, std::size_t count) {
     auto options = makeStruct<brew_session_options>();
@@ -298,7 +251,7 @@ TEST(HostLayer, StructuresOfAnOlderHeaderLieCloser) {
   auto options = makeStruct<brew_session_options>();
   options.host_layers = reinterpret_cast<const brew_host_layer *>(older);
   options.host_layer_count = 2;
-  const std::string bytes = planBytes();
+  const std::string bytes = ownPlan();
   const Plan plan = planOf(bytes);
   brew_session *session = nullptr;
   ASSERT_EQ(brew_session_open(plan.get(), &options, &session), BREW_OK);
@@ -376,7 +329,7 @@ public:
 TEST(HostLayerClass, ComputesInEitherPrecision) {
   for (plan::DataType precision : {plan::F32, plan::F64}) {
     {
-      Session session(planOf(planBytes(precision)),
+      Session session(planOf(ownPlan(precision)),
                       optionsWith(hostLayer<Square>("Own")));
       session.write<double>(blob("x"), {1, 2, 3, -4});
       session.write<double>(blob("dy"), {1, 1, 2, 2});
@@ -392,7 +345,7 @@ TEST(HostLayerClass, ComputesInEitherPrecision) {
 }
 
 TEST(HostLayerClass, ThrowsIntoTheCall) {
-  Session session(planOf(planBytes()), optionsWith(hostLayer<Square>("Own")));
+  Session session(planOf(ownPlan()), optionsWith(hostLayer<Square>("Own")));
   auto failing = [&](void (*throws)()) {
     Square::throws = throws;
     const std::string error = errorOf([&] { session.run(0); });
@@ -410,7 +363,7 @@ TEST(HostLayerClass, ThrowsIntoTheCall) {
             "1: " + who + "it threw something of unknown kind");
   session.run(0);
 
-  Session lacking(planOf(planBytes()), optionsWith(hostLayer<Failing>("Own")));
+  Session lacking(planOf(ownPlan()), optionsWith(hostLayer<Failing>("Own")));
   EXPECT_EQ(errorOf([&] { lacking.run(0); }), "3: " + who + "no camera");
 }
 
@@ -420,10 +373,10 @@ TEST(HostLayerClass, KnowsWhatItCannot) {
   EXPECT_EQ(type.get().shapes, nullptr);
   EXPECT_NE(hostLayer<Failing>("Own").get().backward, nullptr); // inherited
   EXPECT_STREQ(type.get().type, "Own");
-  Session floats(planOf(planBytes()), optionsWith(type));
+  Session floats(planOf(ownPlan()), optionsWith(type));
   EXPECT_EQ(errorOf([&] { floats.run(0); }),
             "1: layer 'own' (type 'Own'): it has no top 1");
-  Session doubles(planOf(planBytes(plan::F64)), optionsWith(type));
+  Session doubles(planOf(ownPlan(plan::F64)), optionsWith(type));
   EXPECT_EQ(errorOf([&] { doubles.run(0); }),
             "1: layer 'own' (type 'Own'): the plan computes in double, this "
             "layer in float");

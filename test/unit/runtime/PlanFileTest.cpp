@@ -127,22 +127,27 @@ TEST(PlanFile, OtherFormatsNameTheCommand) {
 }
 
 TEST(PlanFile, StoredPlansOfEarlierFormatsAreRefused) {
-  const std::string folder = BREW_REFERENCE_DIR "/plans/";
   std::string text;
-  EXPECT_EQ(statusOfOpen(folder + "format-1-deploy.plan", text),
-            ExitStatus::BadInput);
-  EXPECT_EQ(text, folder +
-                      "format-1-deploy.plan: this plan has format version "
-                      "1 and was written by an older brewc; this program "
-                      "reads format version " +
-                      std::to_string(kFormatVersion) +
-                      "; to make it anew: brewc small.prototxt -o " + folder +
-                      "format-1-deploy.plan");
-  EXPECT_EQ(statusOfOpen(folder + "format-1-solver.plan", text),
-            ExitStatus::BadInput);
-  EXPECT_NE(text.find("; to make it anew: brewc SOLVER.prototxt -o "),
-            std::string::npos)
-      << text;
+  for (std::uint32_t version = 1; version < kFormatVersion; ++version) {
+    const std::string number = std::to_string(version);
+    const std::string start =
+        BREW_REFERENCE_DIR "/plans/format-" + number + "-";
+    EXPECT_EQ(statusOfOpen(start + "deploy.plan", text), ExitStatus::BadInput);
+    EXPECT_EQ(text, start + "deploy.plan: this plan has format version " +
+                        number +
+                        " and was written by an older brewc; this program "
+                        "reads format version " +
+                        std::to_string(kFormatVersion) +
+                        "; to make it anew: brewc small.prototxt -o " + start +
+                        "deploy.plan");
+    EXPECT_EQ(statusOfOpen(start + "solver.plan", text), ExitStatus::BadInput);
+    // The first did not say what it was made from.
+    EXPECT_NE(text.find(std::string("; to make it anew: brewc ") +
+                        (version == 1 ? "SOLVER" : "small_solver") +
+                        ".prototxt -o "),
+              std::string::npos)
+        << text;
+  }
 }
 
 /// A plan that the writer would refuse.
