@@ -1,8 +1,8 @@
 /*===- host_plugin.h - Host layers for Brew's tools ---------------*- C -*-===*\
 |*
 |* A plugin is a shared object with layers that the tools then know
-|* (host_layer.h): `brewc --host-layers FILE.so` asks them for shapes, `brew-run
-|* --host-layers FILE.so` calls them to compute. It exports one function:
+|* (host_layer.h): `brewc --host-plugin FILE.so` asks them for shapes, `brew-run
+|* --host-plugin FILE.so` calls them to compute. It exports one function:
 |*
 |*   const brew_host_layer *brew_host_layers(size_t *count) {
 |*     static brew_host_layer layers[1] = {...};

@@ -38,7 +38,7 @@ void HostLayers::call(int program, const plan::HostCall &step,
                 who + "the program that runs the plan computes layers of this "
                       "type itself and has to give their functions "
                       "(brew_session_options.host_layers; brew-run "
-                      "--host-layers FILE.so)");
+                      "--host-plugin FILE.so)");
   const bool forward = step.direction() == plan::FORWARD;
   if (!forward && !type->second->hasBackward())
     throw badInput(who + "the plan needs its backward pass, and the type has "

@@ -57,7 +57,7 @@ void addPlanOptions(CLI::App &command, PlanOptions &options) {
                   "Worker threads (0: OMP_NUM_THREADS, else one per core)")
       ->check(CLI::Range(0, 4096));
   command
-      .add_option("--host-layers", options.hostLayers, tools::kHostLayersHelp)
+      .add_option("--host-plugin", options.hostLayers, tools::kHostLayersHelp)
       ->type_name("FILES");
   command.add_option("--gpu", options.gpu,
                      "GPU to run on; only for plans compiled for one");

@@ -1,6 +1,8 @@
 //===- CommandLine.cpp - brewc's arguments --------------------------------===//
 #include "CommandLine.h"
 
+#include "tools/common/HostPlugin.h"
+
 #include <algorithm>
 
 using brew::api::CompilerOption;
@@ -20,6 +22,13 @@ std::vector<CompilerOption> ownFlags() {
            "",
            "",
            "true",
+           {}},
+          {"host-plugin",
+           BREW_OPTION_LIST,
+           brew::tools::kHostLayersHelp,
+           "FILE,...",
+           "",
+           {},
            {}},
           {"o",
            BREW_OPTION_TEXT,
@@ -87,6 +96,8 @@ void Parser::takeValue(const CompilerOption &flag,
                        const std::optional<std::string> &value) {
   if (flag.name == "o") {
     result.output = *value;
+  } else if (flag.name == "host-plugin") {
+    result.hostPlugins += (result.hostPlugins.empty() ? "" : ",") + *value;
   } else if (flag.name == "help" || flag.name == "version" ||
              flag.name == "upgrade") {
     if (value && *value != "true" && *value != "1")

@@ -20,7 +20,8 @@ namespace brewc {
 /// What the arguments say.
 struct CommandLine {
   std::string input;
-  std::string output; ///< of -o; empty without it
+  std::string output;      ///< of -o; empty without it
+  std::string hostPlugins; ///< of --host-plugin: files, with commas
   bool upgrade = false, help = false, version = false;
   /// Values of the compiler's options, by name; nothing where one is given by
   /// its name alone.

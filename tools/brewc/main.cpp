@@ -5,6 +5,8 @@
 //===----------------------------------------------------------------------===//
 #include "CommandLine.h"
 
+#include "tools/common/HostPlugin.h"
+
 #include <cstdio>
 
 using namespace brewc;
@@ -36,6 +38,9 @@ void flush() {
 
 /// What only matters where texts are printed or written.
 void checkOutputs(const CommandLine &line) {
+  if (line.upgrade && !line.hostPlugins.empty())
+    throw Error(BREW_USAGE,
+                "--upgrade compiles nothing: --host-plugin has no use there");
   if (line.upgrade && !line.options.empty())
     throw Error(BREW_USAGE, "--upgrade compiles nothing: --" +
                                 line.options.begin()->first +
@@ -56,6 +61,8 @@ CompilerOptions optionsOf(const CommandLine &line) {
     for (const std::optional<std::string> &value : values)
       value ? options.set(name, *value) : options.set(name);
   }
+  for (const auto &layer : brew::tools::loadHostLayers(line.hostPlugins))
+    options.addHostLayer(layer);
   if (line.output.empty())
     options.set("check-only");
   return options;
@@ -83,8 +90,7 @@ brew_status compile(const CommandLine &line, const CompilerOptions &options) {
 
 brew_status run(int argc, char **argv) {
   const std::string completion = brew::tools::completionScript(
-      completionTool(),
-      brew::tools::completionShell({argv + 1, argv + argc}));
+      completionTool(), brew::tools::completionShell({argv + 1, argv + argc}));
   if (!completion.empty()) {
     print(completion);
     return BREW_OK;

@@ -8,7 +8,7 @@
 
 namespace brew::tools {
 
-/// What --host-layers says in --help.
+/// What --host-plugin says in --help.
 inline constexpr char kHostLayersHelp[] =
     "Shared objects with layers of types that Brew does not have, separated by "
     "commas (brew/host_plugin.h)";

@@ -77,25 +77,54 @@ TEST_F(HostPlugin, Errors) {
             "1: host layers '" EMPTY_PLUGIN "': it gives no layers");
 }
 
+/// The exit status of a command; what it prints goes to `text`.
+int statusOf(const std::string &command, std::string &text) {
+  FILE *pipe = popen((command + " 2>&1").c_str(), "r");
+  text.clear();
+  for (int c; (c = std::fgetc(pipe)) != EOF;)
+    text += static_cast<char>(c);
+  return WEXITSTATUS(pclose(pipe));
+}
+
+#ifdef BREWC
+/// The plugin's shapes, and what is wrong with a plugin.
+TEST_F(HostPlugin, ServesBrewc) {
+  const std::string net =
+      write("own.prototxt",
+            "layer { name: 'in' type: 'Input' top: 'x'\n"
+            "  input_param { shape { dim: 2 dim: 3 } } }\n"
+            "layer { name: 'own' type: 'Own' bottom: 'x' top: 'y' }\n");
+  const std::string plan = (folder / "net.plan").string();
+  const std::string compile = BREWC " " + net + " -o " + plan;
+  std::string text;
+  EXPECT_EQ(statusOf(compile, text), BREW_BAD_INPUT);
+  EXPECT_NE(text.find("unknown layer type 'Own'"), std::string::npos) << text;
+  EXPECT_EQ(statusOf(compile + " --host-plugin " TEST_PLUGIN, text), 0) << text;
+  EXPECT_EQ(statusOf(BREW_RUN " time " + plan +
+                         " --iterations 1 --host-plugin " TEST_PLUGIN,
+                     text),
+            0)
+      << text;
+  EXPECT_EQ(statusOf(compile + " --host-plugin=no/such.so", text),
+            BREW_MACHINE_LACKS);
+  EXPECT_NE(text.find("brewc: error: host layers 'no/such.so'"),
+            std::string::npos)
+      << text;
+}
+#endif
+
 TEST_F(HostPlugin, ServesBrewRun) {
   const std::string plan = write("own.plan", ownPlan());
   auto run = [&](const std::string &more, std::string &text) {
-    FILE *pipe =
-        popen((BREW_RUN " time " + plan + " --iterations 1 " + more + " 2>&1")
-                  .c_str(),
-              "r");
-    text.clear();
-    for (int c; (c = std::fgetc(pipe)) != EOF;)
-      text += static_cast<char>(c);
-    return WEXITSTATUS(pclose(pipe));
+    return statusOf(BREW_RUN " time " + plan + " --iterations 1 " + more, text);
   };
   std::string text;
-  EXPECT_EQ(run("--host-layers " TEST_PLUGIN, text), 0) << text;
+  EXPECT_EQ(run("--host-plugin " TEST_PLUGIN, text), 0) << text;
   EXPECT_EQ(run("", text), BREW_USAGE);
   EXPECT_NE(text.find("brew-run: error: layer 'own' (type 'Own'): "),
             std::string::npos)
       << text;
-  EXPECT_EQ(run("-host_layers=no/such.so", text), BREW_MACHINE_LACKS);
+  EXPECT_EQ(run("-host_plugin=no/such.so", text), BREW_MACHINE_LACKS);
   EXPECT_NE(text.find("host layers 'no/such.so'"), std::string::npos) << text;
 }
 

@@ -458,7 +458,7 @@ TEST_F(HostLayers, Errors) {
                           0),
               0u)
         << error;
-    EXPECT_NE(error.find("--host-layers"), std::string::npos) << error;
+    EXPECT_NE(error.find("--host-plugin"), std::string::npos) << error;
     EXPECT_EQ(errorOf([&] { Executor(b.build()).run(0); }), error);
   }
   Executor executor(b.build(), optionsWith(type));
