@@ -16,7 +16,8 @@ struct SilentCollector : google::protobuf::io::ErrorCollector {
 };
 } // namespace
 
-bool detail::parseMessage(StringRef text, google::protobuf::Message &message) {
+bool brew::planir::detail::parseMessage(StringRef text,
+                                        google::protobuf::Message &message) {
   google::protobuf::TextFormat::Parser parser;
   SilentCollector silent;
   parser.RecordErrorsTo(&silent);
@@ -27,7 +28,7 @@ LogicalResult
 FeedConfigAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        StringRef text) {
   caffe::LayerParameter layer;
-  if (!detail::parseMessage(text, layer))
+  if (!brew::planir::detail::parseMessage(text, layer))
     return emitError() << "a feed's configuration is no LayerParameter";
   return success();
 }

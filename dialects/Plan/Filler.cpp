@@ -9,7 +9,7 @@ using namespace brew::planir;
 LogicalResult FillerAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  StringRef text) {
   caffe::FillerParameter filler;
-  if (!detail::parseMessage(text, filler))
+  if (!brew::planir::detail::parseMessage(text, filler))
     return emitError() << "a parameter's filler is no FillerParameter";
   return success();
 }

@@ -63,7 +63,8 @@ std::vector<std::string> ModuleBuilder::declareParams(const FilteredNet &net,
     add("layer", b.getStringAttr(layer));
     add("layer_type", b.getStringAttr(param.layer->type()));
     add("index", b.getI64IntegerAttr(param.index));
-    if (param.filler)
+    // An empty one is Caffe's default, which needs no saying.
+    if (param.filler && param.filler->ByteSizeLong() > 0)
       add("filler", planir::FillerAttr::get(b.getContext(), *param.filler));
     add("lr_mult", b.getF32FloatAttr(param.lrMult));
     add("decay_mult", b.getF32FloatAttr(param.decayMult));
