@@ -55,8 +55,8 @@ static_assert(same(ir::Normalization::Full, Loss::FULL));
 static_assert(same(ir::Normalization::Valid, Loss::VALID));
 static_assert(same(ir::Normalization::BatchSize, Loss::BATCH_SIZE));
 static_assert(same(ir::Normalization::None, Loss::NONE));
-static_assert(same(ir::Phase::Train, caffe::TRAIN));
-static_assert(same(ir::Phase::Test, caffe::TEST));
+static_assert(same(ir::NetPhase::Train, caffe::TRAIN));
+static_assert(same(ir::NetPhase::Test, caffe::TEST));
 
 // Names and their numbers.
 static_assert(caffe::SolverParameter::SolverType_ARRAYSIZE ==

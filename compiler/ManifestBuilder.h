@@ -13,7 +13,7 @@
 namespace brew::compiler {
 
 /// FILE:LINE:COL of the first prototxt place in a location.
-std::string placeOf(mlir::Location loc);
+std::string sourceOf(mlir::Location loc);
 
 /// Builds the manifest piece by piece: what outlives programs (WritePlan.cpp)
 /// and the programs (WriteProgram.cpp), whose operations add their own entries

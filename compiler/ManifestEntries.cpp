@@ -21,7 +21,7 @@ struct FeedEntry : ManifestInterface::ExternalModel<FeedEntry, FeedOp> {
     plan::Feed *to = program.add_feeds();
     to->set_layer(feed.getConfig().getLayer().SerializeAsString());
     to->set_folder(feed.getFolder().str());
-    to->set_source_location(brew::compiler::placeOf(feed.getLoc()));
+    to->set_source_location(brew::compiler::sourceOf(feed.getLoc()));
     for (Value value : feed.getBuffers())
       to->add_buffer_indices(builder.buffer(value));
     if (auto kernel = feed.getPixels())
@@ -113,7 +113,7 @@ struct CheckEntry
     to->set_limit(check.getLimit());
     to->set_layer(check.getLayer().str());
     to->set_blob(check.getBlob().str());
-    to->set_source_location(brew::compiler::placeOf(check.getLoc()));
+    to->set_source_location(brew::compiler::sourceOf(check.getLoc()));
   }
 };
 

@@ -8,7 +8,7 @@
 namespace brew::compiler {
 namespace {
 
-prototxt::SourceLocation placeOf(mlir::Location loc) {
+prototxt::SourceLocation sourceOf(mlir::Location loc) {
   prototxt::SourceLocation place;
   loc->walk([&](mlir::Location each) {
     auto file = llvm::dyn_cast<mlir::FileLineColLoc>(each);
@@ -36,11 +36,11 @@ prototxt::Severity severityOf(mlir::DiagnosticSeverity severity) {
 
 void PassDiagnostics::operator()(mlir::Diagnostic &diagnostic) {
   prototxt::Diagnostic result = {severityOf(diagnostic.getSeverity()),
-                                 placeOf(diagnostic.getLocation()),
+                                 sourceOf(diagnostic.getLocation()),
                                  diagnostic.str()};
   result.layer = ir::layerOf(diagnostic).str();
   for (mlir::Diagnostic &note : diagnostic.getNotes())
-    result.note(placeOf(note.getLocation()), note.str());
+    result.note(sourceOf(note.getLocation()), note.str());
   if (!status)
     status = ir::exitStatusOf(diagnostic);
   if (seen.insert(result.str()).second)

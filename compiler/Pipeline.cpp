@@ -119,7 +119,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     pm.addPass(mlir::createCSEPass());
     pm.addPass(createMergeSums());
     pm.addPass(createSplitReductions());
-    pm.addPass(createPlaceSlices());
+    pm.addPass(createPlaceSubviews());
     pm.addPass(createFormKernels());
     pm.addPass(createVerifyFused());
     return;

@@ -24,7 +24,7 @@ void Reporter::reportException() {
     throw;
   } catch (const Reported &reported) {
     result.status = reported.status;
-  } catch (const prototxt::PlacedError &error) {
+  } catch (const prototxt::LocatedError &error) {
     result.status = error.status();
     report({Severity::Error, error.where(), error.what()});
   } catch (const Error &error) {

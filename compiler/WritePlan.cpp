@@ -15,7 +15,7 @@ using brew::compiler::ManifestBuilder;
 namespace plan = brew::plan;
 
 /// FILE:LINE:COL of the first prototxt place in a location.
-std::string brew::compiler::placeOf(Location loc) {
+std::string brew::compiler::sourceOf(Location loc) {
   std::string text;
   loc->walk([&](Location each) {
     auto file = dyn_cast<FileLineColLoc>(each);
@@ -169,7 +169,7 @@ void ManifestBuilder::addParameters() {
         for (int64_t dim : param.getFileDims())
           other->add_file_dims(dim);
       }
-    out->set_source_location(brew::compiler::placeOf(param.getLoc()));
+    out->set_source_location(brew::compiler::sourceOf(param.getLoc()));
   }
 }
 

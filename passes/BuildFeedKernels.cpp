@@ -1,5 +1,5 @@
 //===- BuildFeedKernels.cpp - Pixels become a blob on the device ----------===//
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Plan/PlanDialect.h"
 #include "formats/BinaryProto.h"
@@ -110,12 +110,12 @@ std::array<int64_t, 2> imageDims(const caffe::LayerParameter &layer,
 }
 
 /// The kernel of one feed.
-class KernelBuilder {
+class PixelKernelBuilder {
 public:
   /// `image`: rows and columns of the pixels it reads.
-  KernelBuilder(OpBuilder &b, Location loc, RankedTensorType top,
-                std::array<int64_t, 2> image, ArrayRef<int64_t> mean,
-                const caffe::TransformationParameter &transform)
+  PixelKernelBuilder(OpBuilder &b, Location loc, RankedTensorType top,
+                     std::array<int64_t, 2> image, ArrayRef<int64_t> mean,
+                     const caffe::TransformationParameter &transform)
       : b(b), loc(loc), top(top), image(image), mean(mean),
         transform(transform) {}
 
@@ -152,18 +152,19 @@ private:
       extents.push_back(top.getDimSize(dim));
       loops[dim] = loop;
     }
-    Nest nest(b, loc, extents);
+    NestBuilder nest(b, loc, extents);
     nest.output(top, loops);
-    Value result = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
-      return {element(body, loops)};
-    })[0];
+    Value result =
+        nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+          return {element(body, loops)};
+        })[0];
     Operation *generic = result.getDefiningOp();
     Origin{b.getStringAttr(layer)}.mark(generic);
-    GridPlace{/*part=*/0, /*depth=*/4}.mark(generic);
+    NestGrid{/*part=*/0, /*depth=*/4}.mark(generic);
     return result;
   }
 
-  Value element(Nest::Body &body, ArrayRef<int64_t> loops) {
+  Value element(NestBuilder::Body &body, ArrayRef<int64_t> loops) {
     Scalars &s = body.s;
     Value n = body.loop(loops[N]), c = body.loop(loops[C]),
           h = body.loop(loops[H]), w = body.loop(loops[W]);
@@ -206,7 +207,7 @@ private:
     return value;
   }
 
-  Value meanAt(Nest::Body &body, Type precise, ArrayRef<Value> place) {
+  Value meanAt(NestBuilder::Body &body, Type precise, ArrayRef<Value> place) {
     Scalars &s = body.s;
     if (!means)
       return s.constant(
@@ -258,7 +259,7 @@ private:
       if (!llvm::isAlnum(c))
         c = '_';
     planir::KernelOp kernel =
-        KernelBuilder(
+        PixelKernelBuilder(
             b, feed.getLoc(), *top,
             imageDims(layer, buffer.getShape(), *mean, feed.getFolder().str()),
             *mean, layer.transform_param())

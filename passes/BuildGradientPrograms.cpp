@@ -1,5 +1,5 @@
 //===- BuildGradientPrograms.cpp - Accumulating and clipping gradients ----===//
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/solver/Solver.h"
 #include "dialects/Target/TargetDialect.h"
 #include "passes/ParameterPlaces.h"
@@ -51,9 +51,9 @@ struct BuildGradientPrograms
 private:
   OpBuilder beginProgram(ProgramRole role) {
     auto b = OpBuilder::atBlockEnd(getOperation().getBody());
-    auto program =
-        ProgramOp::create(b, getOperation().getLoc(), programName(role),
-                          Phase::Train, role, nullptr, nullptr, nullptr, false);
+    auto program = ProgramOp::create(b, getOperation().getLoc(),
+                                     programName(role), NetPhase::Train, role,
+                                     nullptr, nullptr, nullptr, false);
     b.createBlock(&program.getBody());
     return b;
   }
@@ -61,11 +61,11 @@ private:
   void buildAccumulate() {
     OpBuilder b = beginProgram(ProgramRole::Accumulate);
     Location loc = getOperation().getLoc();
-    Nest nest(b, loc, type.getShape());
+    NestBuilder nest(b, loc, type.getShape());
     nest.input(AllGradientsOp::create(b, loc, type, true), {0});
     nest.input(AllGradientsOp::create(b, loc, type, false), {0});
     nest.output(type, {0});
-    Value sums = nest.build([](Nest::Body &body) -> SmallVector<Value> {
+    Value sums = nest.build([](NestBuilder::Body &body) -> SmallVector<Value> {
       return {body.s.add(body.in[0], body.in[1])};
     })[0];
     StoreAllGradientsOp::create(b, loc, sums, true);
@@ -74,12 +74,13 @@ private:
   void buildCollect() {
     OpBuilder b = beginProgram(ProgramRole::Collect);
     Location loc = getOperation().getLoc();
-    Nest nest(b, loc, type.getShape());
+    NestBuilder nest(b, loc, type.getShape());
     nest.input(AllGradientsOp::create(b, loc, type, true), {0});
     nest.input(AllGradientsOp::create(b, loc, type, false), {0});
     nest.output(type, {0});
     nest.output(type, {0});
-    auto results = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+    auto results = nest.build([&](NestBuilder::Body &body)
+                                  -> SmallVector<Value> {
       return {body.s.constant(type.getElementType(), 0),
               body.s.add(body.in[0], body.in[1])};
     });
@@ -98,22 +99,24 @@ private:
     auto partialType = RankedTensorType::get({chunks}, type.getElementType());
     auto scalar = RankedTensorType::get({}, type.getElementType());
 
-    Nest squares(b, loc, {chunks, chunk}, {false, true});
+    NestBuilder squares(b, loc, {chunks, chunk}, {false, true});
     squares.output(partialType, {0}, 0.0);
-    Value partial = squares.build([&](Nest::Body &body) -> SmallVector<Value> {
-      Scalars &s = body.s;
-      Value at = s.addi(s.muli(body.loop(0), chunk), body.loop(1));
-      Value value = body.read(gradients, s.clamp(at, count));
-      // The last chunk may be shorter.
-      Value square = s.select(s.less(at, s.index(count)), s.mul(value, value),
-                              s.constant(type.getElementType(), 0));
-      return {s.accumulate(body.out[0], square)};
-    })[0];
+    Value partial =
+        squares.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+          Scalars &s = body.s;
+          Value at = s.addi(s.muli(body.loop(0), chunk), body.loop(1));
+          Value value = body.read(gradients, s.clamp(at, count));
+          // The last chunk may be shorter.
+          Value square =
+              s.select(s.less(at, s.index(count)), s.mul(value, value),
+                       s.constant(type.getElementType(), 0));
+          return {s.accumulate(body.out[0], square)};
+        })[0];
 
-    Nest sum(b, loc, {chunks}, {true});
+    NestBuilder sum(b, loc, {chunks}, {true});
     sum.input(partial, {0});
     sum.output(scalar, {}, 0.0);
-    Value total = sum.build([](Nest::Body &body) -> SmallVector<Value> {
+    Value total = sum.build([](NestBuilder::Body &body) -> SmallVector<Value> {
       return {body.s.accumulate(body.out[0], body.in[0])};
     })[0];
     OutputOp::create(b, loc, total, "sum_of_squares", APFloat(0.0f), false);

@@ -74,7 +74,7 @@ struct BuildUpdate : brew::impl::BuildUpdateBase<BuildUpdate> {
 
     auto b = OpBuilder::atBlockEnd(module.getBody());
     auto program = ProgramOp::create(
-        b, module.getLoc(), programName(ProgramRole::Update), Phase::Train,
+        b, module.getLoc(), programName(ProgramRole::Update), NetPhase::Train,
         ProgramRole::Update, nullptr, nullptr, nullptr, false);
     b.createBlock(&program.getBody());
     SymbolTable symbols(module);

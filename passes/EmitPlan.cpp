@@ -3,8 +3,8 @@
 
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/external/External.h"
-#include "dialects/PartType.h"
-#include "passes/PlanParts.h"
+#include "dialects/SubviewType.h"
+#include "passes/PlanSubviews.h"
 #include "passes/ValuePlace.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -111,7 +111,7 @@ Value PlanEmitter::buffer(Value value) {
       live,
       // An earlier value in the same bytes may be overwritten in place.
       !root.fixed && roots.isPinned(owner));
-  if (isPart(tensorOf(owner)))
+  if (isSubview(tensorOf(owner)))
     buffer->setAttr(brew::kWholeAttr,
                     b.getArrayAttr({b.getStringAttr(uniqueName(place.owner)),
                                     b.getI64IntegerAttr(start)}));
@@ -235,7 +235,7 @@ LogicalResult PlanEmitter::emitSinks() {
 FailureOr<planir::ProgramOp> PlanEmitter::run() {
   auto plan = planir::ProgramOp::create(
       b, program.getLoc(), program.getSymName(),
-      program.getPhase() == Phase::Test, program.getBlobsAttr(),
+      program.getNetPhase() == NetPhase::Test, program.getBlobsAttr(),
       program.getParamsAttr(), roots.arenaBytes, roots.lowerBoundBytes,
       program.getCaffeBytes().value_or(0));
   OpBuilder::InsertionGuard guard(b);

@@ -7,7 +7,7 @@
 // `prepare` computes what the parameters are then, once after loading.
 //
 //===----------------------------------------------------------------------===//
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/convolution/Convolution.h"
 #include "dialects/Brew/layers/elementwise/Elementwise.h"
@@ -101,8 +101,8 @@ void Folder::startPrepare() {
     return;
   OpBuilder outer(program);
   prepare = ProgramOp::create(
-      outer, program.getLoc(), programName(ProgramRole::Prepare), Phase::Test,
-      ProgramRole::Prepare, nullptr, nullptr, nullptr, false);
+      outer, program.getLoc(), programName(ProgramRole::Prepare),
+      NetPhase::Test, ProgramRole::Prepare, nullptr, nullptr, nullptr, false);
   // What it computes are no blobs of the net.
   prepare.setBlobsAttr(outer.getDictionaryAttr({}));
   prepare.setParamsAttr(outer.getDictionaryAttr({}));
@@ -134,12 +134,12 @@ Folder::Affine Folder::affineOf(ArrayRef<Operation *> chain, Value bias,
     else
       for (Value param : op->getOperands().drop_front())
         inputs.push_back(readHere(param));
-    Nest nest(b, op->getLoc(), type.getShape());
+    NestBuilder nest(b, op->getLoc(), type.getShape());
     for (Value input : inputs)
       nest.input(input, {0});
     nest.output(type, {0});
     nest.output(type, {0});
-    SmallVector<Value> next = nest.build([&](Nest::Body &body) {
+    SmallVector<Value> next = nest.build([&](NestBuilder::Body &body) {
       Scalars &s = body.s;
       Value scale = body.in[0], shift = body.in[1];
       if (norm) {
@@ -228,11 +228,11 @@ void Folder::foldInto(Operation *product, ArrayRef<Operation *> chain) {
       chain, bias,
       RankedTensorType::get(type.getDimSize(outputs), type.getElementType()));
 
-  Nest nest(b, product->getLoc(), type.getShape());
+  NestBuilder nest(b, product->getLoc(), type.getShape());
   nest.input(readHere(weights), iota(type.getRank()));
   nest.input(affine.scale, {outputs});
   nest.output(type, iota(type.getRank()));
-  Value scaled = nest.build([](Nest::Body &body) -> SmallVector<Value> {
+  Value scaled = nest.build([](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.mul(body.in[0], body.in[1])};
   })[0];
 

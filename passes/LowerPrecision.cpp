@@ -8,7 +8,7 @@
 // cannot, their operands are rounded all the same.
 //
 //===----------------------------------------------------------------------===//
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/convolution/Convolution.h"
 #include "dialects/Brew/layers/precision/Precision.h"
@@ -146,10 +146,10 @@ private:
       extents.push_back(shape[dim]);
       dims[dim] = loop;
     }
-    Nest nest(b, op.getLoc(), extents, reduction);
+    NestBuilder nest(b, op.getLoc(), extents, reduction);
     nest.input(wide, dims);
     nest.output(tensorOf(op.getDb()), {0}, 0.0);
-    Value sum = nest.build([](Nest::Body &body) -> SmallVector<Value> {
+    Value sum = nest.build([](NestBuilder::Body &body) -> SmallVector<Value> {
       return {body.s.accumulate(body.out[0], body.in[0])};
     })[0];
     Origin::of(op).mark(sum.getDefiningOp());

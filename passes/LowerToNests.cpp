@@ -38,12 +38,13 @@ struct LowerToNests : brew::impl::LowerToNestsBase<LowerToNests> {
         return;
       OpBuilder b(fill);
       auto type = tensorOf(fill);
-      Nest nest(b, fill.getLoc(), type.getShape());
+      NestBuilder nest(b, fill.getLoc(), type.getShape());
       nest.output(type, iota(type.getRank()));
-      Value written = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
-        return {body.s.constant(type.getElementType(),
-                                fill.getValue().convertToDouble())};
-      })[0];
+      Value written =
+          nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+            return {body.s.constant(type.getElementType(),
+                                    fill.getValue().convertToDouble())};
+          })[0];
       Origin::of(fill).mark(written.getDefiningOp());
       fill.getResult().replaceUsesWithIf(written, needsMemory);
     });

@@ -154,7 +154,7 @@ struct MergeSums : brew::impl::MergeSumsBase<MergeSums> {
       SmallVector<linalg::GenericOp> kept;
       for (linalg::GenericOp nest : nests) {
         for (linalg::GenericOp &earlier : kept) {
-          Operation *place = placeOf(earlier, nest);
+          Operation *place = mergePoint(earlier, nest);
           if (!place)
             continue;
           nest = earlier = merge(earlier, nest, place);
@@ -168,8 +168,8 @@ struct MergeSums : brew::impl::MergeSumsBase<MergeSums> {
 
 private:
   /// Where a nest can stand that does what both do, if there should be one.
-  static Operation *placeOf(linalg::GenericOp earlier,
-                            linalg::GenericOp later) {
+  static Operation *mergePoint(linalg::GenericOp earlier,
+                               linalg::GenericOp later) {
     if (!haveSameLoops(earlier, later) || !readInCommon(earlier, later))
       return nullptr;
     if (canStandAt(later, earlier))

@@ -110,7 +110,7 @@ private:
         if (operand.getParentBlock() == nest->getBlock())
           bring(operand);
     });
-    GridPlace{part, grid}.mark(b.clone(*nest, map));
+    NestGrid{part, grid}.mark(b.clone(*nest, map));
   }
 
   SmallVector<StringRef> layerNames() {

@@ -283,10 +283,10 @@ def SplitReductions : Pass<"brew-split-reductions", "::mlir::ModuleOp"> {
     "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def PlaceSlices : Pass<"brew-place-slices", "::mlir::ModuleOp"> {
+def PlaceSubviews : Pass<"brew-place-subviews", "::mlir::ModuleOp"> {
   let summary = "Lets joined and cut tensors share memory with the whole";
   let description = [{
-    Parts get the strides of what they are a part of. Only what cannot follow
+    Subviews get the strides of the whole. Only what cannot follow
     strides (vendor calls, data layers, views of another shape) is copied.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
@@ -355,7 +355,7 @@ def VerifyGraph : Pass<"brew-verify-graph", "::mlir::ModuleOp"> {
 }
 def VerifyFused : Pass<"brew-verify-fused", "::mlir::ModuleOp"> {
   let summary = "Phase fused: programs hold only vendor calls, kernels, views and sinks";
-  let description = "Sinks stand at the end; parts of joined blobs have the strides of "
+  let description = "Sinks stand at the end; subviews of joined blobs have the strides of "
     "the whole; kernels hold nests and what these start from, and no layers.";
 }
 def VerifyPlan : Pass<"brew-verify-plan", "::mlir::ModuleOp"> {

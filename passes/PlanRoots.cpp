@@ -56,11 +56,11 @@ void PlanRoots::shareInPlace(KernelOp kernel, int64_t step) {
   shared.assign(kernel.getNumResults(), -1);
   llvm::SmallDenseSet<unsigned> takenRoots;
   for (auto [number, result] : llvm::enumerate(kernel.getOutputs())) {
-    // A part lies where the whole does.
-    if (isPart(tensorOf(result)))
+    // A subview lies where the whole does.
+    if (isSubview(tensorOf(result)))
       continue;
     for (auto [i, input] : llvm::enumerate(kernel.getInputs())) {
-      if (isPart(tensorOf(input)))
+      if (isSubview(tensorOf(input)))
         continue;
       unsigned root = rootOf(input);
       Operation *source = input.getDefiningOp();
@@ -148,7 +148,7 @@ void PlanRoots::findRoots() {
         if (!rootIndex.count(placeOf(result).owner))
           newRoot(result, now);
     }
-    if (isa<JoinOp>(op)) { // its parts have made it
+    if (isa<JoinOp>(op)) { // its subviews have made it
       if (lastUse.count(op.getResult(0)) && lastUse[op.getResult(0)] >= 0)
         touch(op.getResult(0), lastUse[op.getResult(0)]);
       continue;
@@ -184,10 +184,10 @@ void PlanRoots::placeStores() {
                    llvm::any_of(roots, [&](const Root &other) {
                      return other.fixed && other.fixed->isAt(*place);
                    });
-    // A part lies where the whole does, and what the caller writes where no
+    // A subview lies where the whole does, and what the caller writes where no
     // earlier run has left anything of use.
     Value owner = ownerOf(value);
-    if (root.fixed || readToo || isPart(tensorOf(owner)) ||
+    if (root.fixed || readToo || isSubview(tensorOf(owner)) ||
         owner.getDefiningOp<SeedOp>())
       storeCopies.push_back({value, *place});
     else

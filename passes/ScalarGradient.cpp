@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/ScalarGradient.h"
 
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -192,7 +192,7 @@ FailureOr<Value> brew::buildScalarGradient(OpBuilder &b, ScalarBodyInterface op,
   }
 
   LogicalResult status = success();
-  Nest nest(b, op->getLoc(), yType.getShape(), reduction);
+  NestBuilder nest(b, op->getLoc(), yType.getShape(), reduction);
   nest.input(resultGradient, iota(rank));
   if (fromResult) {
     nest.input(y, iota(rank));
@@ -204,7 +204,7 @@ FailureOr<Value> brew::buildScalarGradient(OpBuilder &b, ScalarBodyInterface op,
     nest.output(type, dimsOf(number), 0.0);
   else
     nest.output(type, dimsOf(number));
-  Value result = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value result = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value gradient;
     if (fromResult) {

@@ -1,7 +1,7 @@
 //===- SplitLoop.cpp - One loop of a sum as two ---------------------------===//
 #include "passes/SplitLoop.h"
 
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/Origin.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,10 +15,10 @@ namespace {
 
 class LoopSplitter {
 public:
-  LoopSplitter(linalg::GenericOp nest, unsigned loop, int64_t parts)
-      : nest(nest), loop(loop), parts(parts),
+  LoopSplitter(linalg::GenericOp nest, unsigned loop, int64_t pieces)
+      : nest(nest), loop(loop), pieces(pieces),
         extent(nest.getStaticLoopRanges()[loop]),
-        length(llvm::divideCeil(extent, parts)), b(nest) {}
+        length(llvm::divideCeil(extent, pieces)), b(nest) {}
 
   linalg::GenericOp run() {
     SmallVector<Value> inputs;
@@ -37,7 +37,7 @@ public:
     SmallVector<AffineExpr> shown;
     SmallVector<int64_t> extents = nest.getStaticLoopRanges();
     extents[loop] = length;
-    extents.insert(extents.begin() + loop, parts);
+    extents.insert(extents.begin() + loop, pieces);
     for (auto [i, kind] : llvm::enumerate(iterators))
       if (kind == utils::IteratorType::reduction) {
         shape.push_back(extents[i]);
@@ -78,7 +78,7 @@ private:
     Value inner = linalg::IndexOp::create(body, loc, loop + 1);
     Value at = s.addi(s.muli(indices[loop], length), inner);
     Value isThere;
-    if (parts * length != extent) {
+    if (pieces * length != extent) {
       isThere = s.less(at, s.index(extent));
       at = s.clamp(at, extent);
     }
@@ -126,7 +126,7 @@ private:
 
   linalg::GenericOp nest;
   unsigned loop;
-  int64_t parts, extent, length;
+  int64_t pieces, extent, length;
   OpBuilder b;
 };
 
@@ -140,6 +140,6 @@ bool brew::canSplitLoop(linalg::GenericOp nest, unsigned loop) {
 }
 
 linalg::GenericOp brew::splitLoop(linalg::GenericOp nest, unsigned loop,
-                                  int64_t parts) {
-  return LoopSplitter(nest, loop, parts).run();
+                                  int64_t pieces) {
+  return LoopSplitter(nest, loop, pieces).run();
 }

@@ -10,10 +10,10 @@ bool canSplitLoop(mlir::linalg::GenericOp nest, unsigned loop);
 
 /// Puts a nest in place of `nest`, all of whose results are sums (yielded by an
 /// arith.addf of the present value), with two loops instead of loop `loop`:
-/// `loop`, of `parts` iterations, and behind it one of as many as cover all.
+/// `loop`, of `pieces` iterations, and behind it one of as many as cover all.
 /// Where those are more than there were, the last ones add zeros. What is read
 /// along the loop becomes a tensor.extract.
 mlir::linalg::GenericOp splitLoop(mlir::linalg::GenericOp nest, unsigned loop,
-                                  int64_t parts);
+                                  int64_t pieces);
 
 } // namespace brew

@@ -189,7 +189,7 @@ private:
       if (kind == utils::IteratorType::parallel || points >= enough)
         continue;
       if (across)
-        if (auto last = loopToPart(nest, loop, points, length))
+        if (auto last = loopToDivide(nest, loop, points, length))
           return splitAlso(nest, loops, last->first, last->second);
       // What is left must be worth a kernel's team.
       if (length / extents[loop] < kShortest) {
@@ -201,11 +201,11 @@ private:
       points *= extents[loop];
       length /= extents[loop];
     }
-    int64_t parts = llvm::divideCeil(enough, points);
-    if (points >= enough || !longest || length / parts < kShortest ||
-        extents[*longest] < 2 * parts || !brew::canSplitLoop(nest, *longest))
+    int64_t pieces = llvm::divideCeil(enough, points);
+    if (points >= enough || !longest || length / pieces < kShortest ||
+        extents[*longest] < 2 * pieces || !brew::canSplitLoop(nest, *longest))
       return loops;
-    return splitAlso(nest, loops, *longest, parts);
+    return splitAlso(nest, loops, *longest, pieces);
   }
 
   /// Whether neighbours in memory, of what the nest reads most of, belong to
@@ -235,38 +235,38 @@ private:
   }
 
   /// The innermost reduction loop from `first` on that can be made two of so
-  /// that sums are enough, but not far too many; and the parts it takes.
-  std::optional<std::pair<unsigned, int64_t>> loopToPart(linalg::GenericOp nest,
-                                                         unsigned first,
-                                                         int64_t points,
-                                                         int64_t length) const {
+  /// that sums are enough, but not far too many; and the pieces it takes.
+  std::optional<std::pair<unsigned, int64_t>>
+  loopToDivide(linalg::GenericOp nest, unsigned first, int64_t points,
+               int64_t length) const {
     for (unsigned loop = nest.getNumLoops(); loop-- > first;) {
       if (nest.getIteratorTypesArray()[loop] == utils::IteratorType::parallel)
         continue;
       const int64_t extent = nest.getStaticLoopRanges()[loop];
-      const int64_t parts =
-          partsOf(extent, llvm::divideCeil(enoughThreads, points));
-      if (parts < extent && length / parts >= kShortest &&
+      const int64_t pieces =
+          piecesOf(extent, llvm::divideCeil(enoughThreads, points));
+      if (pieces < extent && length / pieces >= kShortest &&
           brew::canSplitLoop(nest, loop))
-        return std::pair(loop, parts);
+        return std::pair(loop, pieces);
     }
     return std::nullopt;
   }
 
-  /// The least divisor of a loop's extent that makes `wanted` parts, but not
+  /// The least divisor of a loop's extent that makes `wanted` pieces, but not
   /// twice as many; else the extent.
-  static int64_t partsOf(int64_t extent, int64_t wanted) {
-    for (int64_t parts = wanted; parts < std::min(2 * wanted, extent); ++parts)
-      if (extent % parts == 0)
-        return parts;
+  static int64_t piecesOf(int64_t extent, int64_t wanted) {
+    for (int64_t pieces = wanted; pieces < std::min(2 * wanted, extent);
+         ++pieces)
+      if (extent % pieces == 0)
+        return pieces;
     return extent;
   }
 
   /// `loops` and the outer half of `loop`, which is made two.
   static SmallVector<unsigned> splitAlso(linalg::GenericOp &nest,
                                          SmallVector<unsigned> loops,
-                                         unsigned loop, int64_t parts) {
-    nest = brew::splitLoop(nest, loop, parts);
+                                         unsigned loop, int64_t pieces) {
+    nest = brew::splitLoop(nest, loop, pieces);
     for (unsigned &other : loops)
       other += other > loop;
     loops.push_back(loop);

@@ -32,10 +32,10 @@ Place brew::placeOf(Value value) {
       return place;
     int64_t axis = whole.getAxis();
     int64_t stride = memoryStrides(tensorOf(whole.getY()))[axis];
-    for (Value part : whole.getXs()) {
-      if (part == place.owner)
+    for (Value subview : whole.getXs()) {
+      if (subview == place.owner)
         break;
-      place.offset += shapeOf(part)[axis] * stride;
+      place.offset += shapeOf(subview)[axis] * stride;
     }
     place.owner = whole.getY();
   }

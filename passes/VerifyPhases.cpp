@@ -34,7 +34,7 @@ FlatSymbolRefAttr paramOf(Operation *op) {
              : FlatSymbolRefAttr();
 }
 
-bool hasPlace(Operation *op) {
+bool hasLocation(Operation *op) {
   return op->getLoc()
       ->walk([](Location each) {
         return isa<FileLineColLoc>(each) ? WalkResult::interrupt()
@@ -51,8 +51,8 @@ struct VerifyImport : brew::impl::VerifyImportBase<VerifyImport> {
       return op->emitError("phase import: there are no gradients yet");
     if (!llvm::all_of(op->getResultTypes(), llvm::IsaPred<UnrankedTensorType>))
       return op->emitError("phase import: shapes are not known yet");
-    if (!hasPlace(op))
-      return op->emitError("phase import: this operation has no place in a "
+    if (!hasLocation(op))
+      return op->emitError("phase import: this operation has no location in a "
                            "prototxt");
     if (auto param = paramOf(op);
         param && !symbols.lookup<ParamOp>(param.getAttr()))
@@ -130,13 +130,13 @@ struct VerifyGraph : brew::impl::VerifyGraphBase<VerifyGraph> {
 };
 
 /// What is joined and cut shares the whole's memory, and nothing that does not
-/// follow strides reads or writes a part.
-LogicalResult checkParts(Operation *op) {
-  auto check = [&](Value part, Value whole) -> LogicalResult {
-    if (part.getType() == partOf(tensorOf(whole), shapeOf(part)))
+/// follow strides reads or writes a subview.
+LogicalResult checkSubviews(Operation *op) {
+  auto check = [&](Value subview, Value whole) -> LogicalResult {
+    if (subview.getType() == subviewOf(tensorOf(whole), shapeOf(subview)))
       return success();
-    return op->emitError("phase fused: a part does not have the strides of the "
-                         "whole");
+    return op->emitError("phase fused: a subview does not have the strides of "
+                         "the whole");
   };
   if (auto cut = dyn_cast<CutOp>(op))
     return check(cut.getY(), cut.getX());
@@ -151,9 +151,9 @@ LogicalResult checkParts(Operation *op) {
   for (Value value : llvm::concat<Value>(llvm::to_vector(op->getOperands()),
                                          SmallVector<Value>(op->getResults())))
     if (auto type = dyn_cast<RankedTensorType>(value.getType()))
-      if (isPart(type))
+      if (isSubview(type))
         return op->emitError("phase fused: this operation does not follow the "
-                             "strides of a part");
+                             "strides of a subview");
   return success();
 }
 
@@ -249,7 +249,7 @@ struct VerifyFused : brew::impl::VerifyFusedBase<VerifyFused> {
                        "nor part of a kernel");
           return signalPassFailure();
         }
-        if (failed(checkParts(&op)))
+        if (failed(checkSubviews(&op)))
           return signalPassFailure();
       }
     }

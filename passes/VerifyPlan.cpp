@@ -1,8 +1,8 @@
 //===- VerifyPlan.cpp - Proves that no live bytes are overwritten ---------===//
 #include "dialects/Plan/PlanDialect.h"
 #include "passes/MemoryPlanner.h"
-#include "passes/PlanParts.h"
 #include "passes/Passes.h"
+#include "passes/PlanSubviews.h"
 
 #include <map>
 
@@ -48,7 +48,7 @@ private:
     if (extent < 0 || offset < 0 ||
         offset + extent > static_cast<int64_t>(arena.getSize()))
       return buffer.emitError("buffer reaches beyond its arena");
-    // A part starts at any element of an aligned whole.
+    // A subview starts at any element of an aligned whole.
     int64_t alignment = brew::kBufferAlignment;
     if (buffer->hasAttr(brew::kWholeAttr))
       alignment = extentOf(MemRefType::get(
@@ -70,7 +70,7 @@ private:
   LogicalResult read(Operation *step, Value value) {
     auto buffer = value.getDefiningOp<BufferOp>();
     // What is written does not overlap, save for views of the same bytes; so a
-    // whole has its value when its parts together have all its elements.
+    // whole has its value when its subviews together have all its elements.
     int64_t found = 0;
     for (BufferOp other : written) {
       if (other == buffer || sameBytes(other, buffer))
@@ -109,7 +109,8 @@ private:
       auto buffer = value.getDefiningOp<BufferOp>();
       if (aligned[i] && buffer.getOffset() % brew::kBufferAlignment)
         return step.emitError("needs buffer '")
-               << buffer.getName() << "' aligned, which is a part of another";
+               << buffer.getName()
+               << "' aligned, which is a subview of another";
     }
     return success();
   }

@@ -143,7 +143,7 @@ struct TestInterrupted {
 
 /// A file of a snapshot is about to be written.
 struct SnapshotWriting {
-  enum Part { Weights, State } part;
+  enum Content { Weights, State } content;
   std::string file;
   bool hdf5;
 };

@@ -40,9 +40,9 @@ struct Span {
   }
 };
 
-class FunctionEmitter {
+class CpuKernelEmitter {
 public:
-  FunctionEmitter(OpBuilder &b, planir::KernelOp op, targetir::CpuAttr cpu)
+  CpuKernelEmitter(OpBuilder &b, planir::KernelOp op, targetir::CpuAttr cpu)
       : b(b), loc(op.getLoc()), kernel(buildKernel(op)), cpu(cpu) {}
 
   EmittedKernel emit() {
@@ -114,8 +114,8 @@ private:
     function->setAttr(kernelEntryAttr, b.getUnitAttr());
     for (auto [i, type] : llvm::enumerate(kernel.arguments))
       // Single numbers may be packed into one buffer.
-      // Parts start at any element of the whole.
-      if (type.getNumElements() == 1 || ir::isPart(type))
+      // Subviews start at any element of the whole.
+      if (type.getNumElements() == 1 || ir::isSubview(type))
         function.setArgAttr(
             i, alignAttr,
             b.getI64IntegerAttr(elementBytes(type.getElementType())));
@@ -182,7 +182,7 @@ OwningOpRef<ModuleOp> emitKernels(ModuleOp module,
   OpBuilder b = OpBuilder::atBlockEnd(result->getBody());
   for (auto op : module.getOps<planir::KernelOp>()) {
     OwningOpRef<planir::KernelOp> folded = foldBodies(op);
-    kernels.push_back(FunctionEmitter(b, *folded, cpu).emit());
+    kernels.push_back(CpuKernelEmitter(b, *folded, cpu).emit());
   }
   std::string diagnostics;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {

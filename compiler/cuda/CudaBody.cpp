@@ -46,18 +46,18 @@ CudaBody::packKey(unsigned argument, const Linear &address) {
 CudaCode CudaBody::kept(unsigned nest, unsigned result, const CudaCode &local) {
   const Output &output = part.nests[nest].outputs[result];
   const CudaCode &name = values.names[nest][result];
-  switch (schedule.nests[nest].places[result]) {
-  case Place::Variable:
+  switch (schedule.nests[nest].storage[result]) {
+  case Storage::Variable:
     return name;
-  case Place::Array:
+  case Storage::Array:
     return CudaCode::element(name, local);
-  case Place::Shared: {
+  case Storage::Shared: {
     bool oneTeam = schedule.team == text.threads;
     std::string begin =
         oneTeam ? "" : "team * " + std::to_string(output.localSize) + " + ";
     return CudaCode::element(name, begin + local);
   }
-  case Place::Buffer:
+  case Storage::Buffer:
     break;
   }
   return {};
@@ -69,7 +69,7 @@ CudaCode CudaBody::load(const Source &source, const CudaCode &address,
     return text.scalars.literal(source.constant);
   unsigned argument = source.argument;
   if (source.kind == Source::Kind::Result) {
-    if (schedule.nests[source.nest].places[source.result] != Place::Buffer)
+    if (schedule.nests[source.nest].storage[source.result] != Storage::Buffer)
       return kept(source.nest, source.result, local);
     argument = part.nests[source.nest].outputs[source.result].arguments.front();
   }

@@ -40,13 +40,13 @@ void PartEmitter::nameKept() {
   for (auto [nest, inner] : llvm::zip(part.nests, schedule.nests)) {
     auto layer = ir::Origin::of(nest.op).layer;
     values.names.emplace_back();
-    for (auto [output, place] : llvm::zip(nest.outputs, inner.places)) {
+    for (auto [output, storage] : llvm::zip(nest.outputs, inner.storage)) {
       values.names.back().emplace_back();
-      if (place == Place::Buffer)
+      if (storage == Storage::Buffer)
         continue;
       CudaCode &name = values.names.back().back() =
           text.unique(layer ? layer.str() + "_value" : "value", "value");
-      if (place == Place::Shared)
+      if (storage == Storage::Shared)
         text.shared.push_back(
             "BREW_SHARED(" + text.scalars.type(output.element) + ", " + name +
             ", " +
@@ -182,7 +182,7 @@ void PartEmitter::noteAccesses(unsigned n) {
         readArguments.insert(argument);
   });
   for (unsigned r = 0; r < nest.outputs.size(); ++r)
-    if (schedule.nests[n].places[r] != Place::Variable)
+    if (schedule.nests[n].storage[r] != Storage::Variable)
       written.insert({n, r});
 }
 

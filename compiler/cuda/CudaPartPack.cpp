@@ -57,7 +57,7 @@ void PartEmitter::emitPack() {
     SmallVector<CudaCode> computed = body.iterate(nest, at, initials(nest, at));
     for (auto [r, output] : llvm::enumerate(nest.outputs)) {
       CudaCode value = computed[r];
-      if (schedule.nests[n].places[r] == Place::Variable) {
+      if (schedule.nests[n].storage[r] == Storage::Variable) {
         lines.line("const " + text.scalars.type(output.element) + " " +
                    values.names[n][r] + " = " + value + ";");
         value = values.names[n][r];

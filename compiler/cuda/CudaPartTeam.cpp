@@ -109,7 +109,7 @@ void PartEmitter::storeOnce(unsigned n, ArrayRef<CudaCode> at,
   const NestSchedule &inner = schedule.nests[n];
   bool stores = false;
   for (auto [r, output] : llvm::enumerate(nest.outputs)) {
-    bool variable = inner.places[r] == Place::Variable;
+    bool variable = inner.storage[r] == Storage::Variable;
     stores |=
         !variable || (!output.arguments.empty() && !output.overwritesRead);
     CudaCode name = variable ? values.names[n][r] : text.numbered("v");
@@ -132,7 +132,8 @@ void PartEmitter::storeOnce(unsigned n, ArrayRef<CudaCode> at,
     sync();
   lines.open("if (lane == 0u)");
   for (auto [r, output] : llvm::enumerate(nest.outputs)) {
-    if (inner.places[r] == Place::Shared || inner.places[r] == Place::Array)
+    if (inner.storage[r] == Storage::Shared ||
+        inner.storage[r] == Storage::Array)
       lines.line(body.kept(n, r, body.address(output.local, at)) + " = " +
                  results[r] + ";");
     if (!output.overwritesRead)

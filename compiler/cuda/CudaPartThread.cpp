@@ -75,9 +75,9 @@ void PartEmitter::store(unsigned n, ArrayRef<CudaCode> at,
         value = body.variable(output.element, value);
   for (auto [r, output] : llvm::enumerate(nest.outputs)) {
     CudaCode value = results[r];
-    if (schedule.nests[n].places[r] != Place::Buffer) {
+    if (schedule.nests[n].storage[r] != Storage::Buffer) {
       CudaCode target = body.kept(n, r, body.address(output.local, at));
-      bool variable = schedule.nests[n].places[r] == Place::Variable;
+      bool variable = schedule.nests[n].storage[r] == Storage::Variable;
       lines.line((variable && declareVariables
                       ? "const " + text.scalars.type(output.element) + " "
                       : "") +
@@ -93,7 +93,7 @@ void PartEmitter::emitThreadNest(unsigned n) {
   const Nest &nest = part.nests[n];
   const NestSchedule &inner = schedule.nests[n];
   for (auto [r, output] : llvm::enumerate(nest.outputs))
-    if (inner.places[r] == Place::Array)
+    if (inner.storage[r] == Storage::Array)
       lines.line(text.scalars.type(output.element) + " " +
                  CudaCode::element(values.names[n][r],
                                    std::to_string(output.localSize)) +

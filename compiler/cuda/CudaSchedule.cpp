@@ -251,7 +251,7 @@ private:
     int64_t arrayElements = 0;
     for (auto [nest, inner] : llvm::zip(part.nests, candidate.nests))
       for (const Output &output : nest.outputs) {
-        Place &place = inner.places.emplace_back(Place::Buffer);
+        Storage &storage = inner.storage.emplace_back(Storage::Buffer);
         if (!isKept(output))
           continue;
         // A serial reduction is the work of one lane of the team.
@@ -259,12 +259,12 @@ private:
                      (candidate.team == 1 || inner.iterations == 1 ||
                       inner.lanes == candidate.team);
         if (known) {
-          place = Place::Variable;
+          storage = Storage::Variable;
         } else if (candidate.team == 1) {
-          place = Place::Array;
+          storage = Storage::Array;
           arrayElements += output.localSize;
         } else if (!isInBuffer(output)) {
-          place = Place::Shared;
+          storage = Storage::Shared;
         }
       }
     return arrayElements <= GpuAttr::kThreadElements &&
@@ -285,8 +285,8 @@ private:
   static int64_t sharedBytes(const Part &part, const PartSchedule &candidate) {
     int64_t bytes = 0;
     for (auto [nest, inner] : llvm::zip(part.nests, candidate.nests))
-      for (auto [output, place] : llvm::zip(nest.outputs, inner.places))
-        if (place == Place::Shared)
+      for (auto [output, storage] : llvm::zip(nest.outputs, inner.storage))
+        if (storage == Storage::Shared)
           bytes += output.localSize * elementBytes(output.element);
     return bytes;
   }
@@ -298,12 +298,12 @@ private:
       return;
     int64_t teams = schedule.threads / chosen.team;
     for (auto [nest, inner] : llvm::zip(part.nests, chosen.nests))
-      for (auto [output, place] : llvm::zip(nest.outputs, inner.places)) {
-        if (place != Place::Buffer || !isKept(output))
+      for (auto [output, storage] : llvm::zip(nest.outputs, inner.storage)) {
+        if (storage != Storage::Buffer || !isKept(output))
           continue;
-        place = Place::Shared;
+        storage = Storage::Shared;
         if (sharedBytes(part, chosen) * teams > sharedLimit())
-          place = Place::Buffer;
+          storage = Storage::Buffer;
       }
   }
 

@@ -28,7 +28,7 @@ enum class Combine {
 };
 
 /// Where a nest's result is when later nests read it.
-enum class Place {
+enum class Storage {
   Buffer,   ///< only in the launch's buffers
   Variable, ///< one value, known to every lane of the team
   Array,    ///< an array of the thread's
@@ -42,7 +42,7 @@ struct NestSchedule {
   /// Lanes that share the reduction of one value: a power of two.
   unsigned lanes = 1;
   llvm::SmallVector<Combine> combine; ///< of each result
-  llvm::SmallVector<Place> places;    ///< of each result
+  llvm::SmallVector<Storage> storage; ///< of each result
 };
 
 struct PartSchedule {

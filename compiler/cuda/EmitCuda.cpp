@@ -22,9 +22,9 @@ constexpr int64_t kWideElements = int64_t(1) << 30;
 /// The launches of every kernel of a module.
 using Launches = llvm::StringMap<SmallVector<LaunchOp>>;
 
-class FunctionEmitter {
+class CudaKernelEmitter {
 public:
-  FunctionEmitter(KernelOp op, ArrayRef<LaunchOp> launches)
+  CudaKernelEmitter(KernelOp op, ArrayRef<LaunchOp> launches)
       : op(op), launches(launches), kernel(buildKernel(op)) {}
 
   CudaKernel emit(targetir::GpuAttr gpu, unsigned team) {
@@ -160,13 +160,13 @@ private:
     return result + "}\n";
   }
 
-  /// Comment with the prototxt's layers and their places.
+  /// Comment with the prototxt's layers and their locations.
   std::string head() {
     std::string result = "// Kernel " + op.getSymName().str() + ": layers";
     for (StringAttr layer : op.getLayers().getAsRange<StringAttr>())
       result += " '" + layer.str() + "'";
     result += "\n";
-    SmallVector<std::string> places;
+    SmallVector<std::string> locations;
     for (const Part &part : kernel.parts)
       for (const Nest &nest : part.nests)
         linalg::GenericOp(nest.op)->getLoc()->walk([&](Location each) {
@@ -174,15 +174,15 @@ private:
           auto file = dyn_cast<FileLineColLoc>(each);
           if (!file)
             return WalkResult::advance();
-          std::string place = (layer ? layer.str() + " " : "") +
-                              file.getFilename().str() + ":" +
-                              std::to_string(file.getLine());
-          if (!llvm::is_contained(places, place))
-            places.push_back(place);
+          std::string location = (layer ? layer.str() + " " : "") +
+                                 file.getFilename().str() + ":" +
+                                 std::to_string(file.getLine());
+          if (!llvm::is_contained(locations, location))
+            locations.push_back(location);
           return WalkResult::advance();
         });
-    for (const std::string &place : places)
-      result += "//   " + place + "\n";
+    for (const std::string &location : locations)
+      result += "//   " + location + "\n";
     return result;
   }
 
@@ -225,7 +225,7 @@ std::vector<CudaKernel> emitCuda(ModuleOp module, unsigned team) {
   for (auto op : module.getOps<KernelOp>()) {
     OwningOpRef<KernelOp> folded = foldBodies(op);
     ArrayRef<LaunchOp> users = launches[op.getSymName()];
-    kernels.push_back(FunctionEmitter(*folded, users).emit(gpu, team));
+    kernels.push_back(CudaKernelEmitter(*folded, users).emit(gpu, team));
   }
   return kernels;
 }

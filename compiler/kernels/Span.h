@@ -6,7 +6,7 @@
 namespace brew::compiler {
 
 /// Elements from the first to the last that a buffer of that type addresses:
-/// more than it has if it is a part of another.
+/// more than it has if it is a subview of another.
 inline int64_t spanOf(mlir::RankedTensorType type) {
   int64_t last = 0;
   for (auto [dim, stride] : llvm::zip(type.getShape(), ir::memoryStrides(type)))

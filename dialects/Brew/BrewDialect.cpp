@@ -4,8 +4,8 @@
 #include "dialects/Brew/LayerWords.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/LayerGroup.h"
-#include "dialects/PartType.h"
 #include "dialects/Plan/PlanDialect.h"
+#include "dialects/SubviewType.h"
 #include "runtime/plan/Contract.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -68,7 +68,7 @@ SmallVector<int64_t> brew::ir::memoryOrder(RankedTensorType type) {
   if (auto layout = dyn_cast_or_null<LayoutAttr>(type.getEncoding()))
     return SmallVector<int64_t>(layout.getOrder());
   auto order = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
-  if (DenseI64ArrayAttr strides = partStrides(type))
+  if (DenseI64ArrayAttr strides = subviewStrides(type))
     llvm::stable_sort(order, [&](int64_t x, int64_t y) {
       return strides[x] > strides[y];
     });
@@ -76,7 +76,7 @@ SmallVector<int64_t> brew::ir::memoryOrder(RankedTensorType type) {
 }
 
 SmallVector<int64_t> brew::ir::memoryStrides(RankedTensorType type) {
-  if (DenseI64ArrayAttr strides = partStrides(type))
+  if (DenseI64ArrayAttr strides = subviewStrides(type))
     return SmallVector<int64_t>(strides.asArrayRef());
   SmallVector<int64_t> strides(type.getRank(), 1);
   int64_t stride = 1;
@@ -214,7 +214,7 @@ LogicalResult KernelOp::verify() {
   int64_t part = -1;
   SmallVector<int64_t> grid;
   for (auto nest : body.getOps<linalg::GenericOp>()) {
-    std::optional<GridPlace> place = GridPlace::of(nest);
+    std::optional<NestGrid> place = NestGrid::of(nest);
     if (!place)
       return nest.emitOpError("in a kernel needs brew.part and brew.grid");
     SmallVector<int64_t> loops = nest.getStaticLoopRanges();

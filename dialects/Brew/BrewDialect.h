@@ -27,7 +27,7 @@ template <typename Op>
 struct IsFixedRead : mlir::OpTrait::TraitBase<Op, IsFixedRead> {};
 /// Computes nothing: its one result lies in the bytes of its operands.
 template <typename Op> struct IsView : mlir::OpTrait::TraitBase<Op, IsView> {};
-/// Reads and writes parts (see dialects/PartType.h) by their strides.
+/// Reads and writes subviews (see dialects/SubviewType.h) by their strides.
 template <typename Op>
 struct FollowsStrides : mlir::OpTrait::TraitBase<Op, FollowsStrides> {};
 } // namespace brew::ir

@@ -4,9 +4,9 @@
 
 include "dialects/Brew/BrewDialect.td"
 
-def Brew_Phase : Brew_I32Enum<"Phase", "Caffe's net phase", [
+def Brew_NetPhase : Brew_I32Enum<"NetPhase", "Caffe's net phase", [
   I32EnumAttrCase<"Train", 0, "train">, I32EnumAttrCase<"Test", 1, "test">]>;
-def Brew_PhaseAttr : Brew_EnumAttr<Brew_Phase, "phase">;
+def Brew_NetPhaseAttr : Brew_EnumAttr<Brew_NetPhase, "net_phase">;
 
 def Brew_ProgramRole : Brew_I32Enum<"ProgramRole", "What a program is for", [
   I32EnumAttrCase<"Main", 0, "main">,

@@ -19,13 +19,13 @@ def Brew_ProgramOp : Brew_Op<"program",
     each layer's parameters, and `caffe_bytes` the size of the blobs' data and
     gradients; shape inference sets them.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, Brew_PhaseAttr:$phase,
+  let arguments = (ins SymbolNameAttr:$sym_name, Brew_NetPhaseAttr:$net_phase,
     DefaultValuedAttr<Brew_ProgramRoleAttr, "ProgramRole::Main">:$role,
     OptionalAttr<DictionaryAttr>:$blobs, OptionalAttr<DictionaryAttr>:$params,
     OptionalAttr<I64Attr>:$caffe_bytes, UnitAttr:$differentiate);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat =
-    "$sym_name $phase (`role` $role^)? (`differentiate` $differentiate^)? attr-dict-with-keyword $body";
+    "$sym_name $net_phase (`role` $role^)? (`differentiate` $differentiate^)? attr-dict-with-keyword $body";
   let hasVerifier = 1;
 }
 

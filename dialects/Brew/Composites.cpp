@@ -25,51 +25,52 @@ Value brew::ir::buildSoftmax(OpBuilder &b, Location loc, Value x, int64_t axis,
   AlongAxis rows(type, axis);
   SmallVector<int64_t> all = iota(type.getRank());
 
-  Nest maximum(b, loc, type.getShape(), rows.reduction);
+  NestBuilder maximum(b, loc, type.getShape(), rows.reduction);
   maximum.input(x, all);
   maximum.output(rows.type, rows.others, -FLT_MAX);
-  Value max = maximum.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value max = maximum.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.maximize(body.out[0], body.in[0])};
   })[0];
 
-  Nest exponential(b, loc, type.getShape());
+  NestBuilder exponential(b, loc, type.getShape());
   exponential.input(x, all);
   exponential.input(max, rows.others);
   exponential.output(type, all);
-  Value e = exponential.build([&](Nest::Body &body) -> SmallVector<Value> {
-    return {body.s.exp(body.s.sub(body.in[0], body.in[1]))};
-  })[0];
+  Value e =
+      exponential.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        return {body.s.exp(body.s.sub(body.in[0], body.in[1]))};
+      })[0];
 
-  Nest total(b, loc, type.getShape(), rows.reduction);
+  NestBuilder total(b, loc, type.getShape(), rows.reduction);
   total.input(e, all);
   total.output(rows.type, rows.others, 0.0);
-  Value sum = total.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value sum = total.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.accumulate(body.out[0], body.in[0])};
   })[0];
 
-  Nest divide(b, loc, type.getShape());
+  NestBuilder divide(b, loc, type.getShape());
   divide.input(e, all);
   divide.input(sum, rows.others);
   divide.output(type, all);
-  return divide.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return divide.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.div(body.in[0], body.in[1])};
   })[0];
 }
 
 Value brew::ir::buildSum(OpBuilder &b, Location loc, Value x, Value y) {
   auto type = tensorOf(x);
-  Nest nest(b, loc, type.getShape());
+  NestBuilder nest(b, loc, type.getShape());
   nest.input(x, iota(type.getRank()));
   nest.input(y, iota(type.getRank()));
   nest.output(type, iota(type.getRank()));
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.add(body.in[0], body.in[1])};
   })[0];
 }
 
 Value brew::ir::buildElementwise(OpBuilder &b, ScalarBodyInterface op) {
   auto type = tensorOf(op->getResult(0));
-  Nest nest(b, op->getLoc(), type.getShape());
+  NestBuilder nest(b, op->getLoc(), type.getShape());
   for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
     SmallVector<int64_t> dims;
     for (int64_t dim : iota(tensorOf(operand).getRank()))
@@ -77,7 +78,7 @@ Value brew::ir::buildElementwise(OpBuilder &b, ScalarBodyInterface op) {
     nest.input(operand, dims);
   }
   nest.output(type, iota(type.getRank()));
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {op.buildScalar(body.s.b, body.s.loc, body.in)};
   })[0];
 }

@@ -1,7 +1,7 @@
 //===- Composites.h - Generic forms that several operations share ---------===//
 #pragma once
 
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 
 namespace brew::ir {
 

@@ -51,12 +51,12 @@ bool brew::ir::mayShareBuffer(KernelOp kernel, unsigned input,
     return false;
   // Another result in the same buffer, or a parallel part, is out of reach of
   // this reasoning.
-  auto partOf = [](Operation *nest) { return GridPlace::of(nest)->part; };
+  auto partOf = [](Operation *nest) { return NestGrid::of(nest)->part; };
   unsigned number = cast<OpResult>(yielded).getResultNumber();
   SmallVector<int64_t> written = resultLoops(writer, number);
   bool reduces = llvm::is_contained(writer.getIteratorTypesArray(),
                                     utils::IteratorType::reduction);
-  int64_t grid = GridPlace::of(writer)->depth;
+  int64_t grid = NestGrid::of(writer)->depth;
 
   for (auto nest : body.getOps<linalg::GenericOp>()) {
     SmallVector<SmallVector<int64_t>> accesses = accessLoops(nest, argument);

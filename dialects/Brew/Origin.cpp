@@ -31,15 +31,15 @@ void Origin::clear(Operation *op) {
   op->removeAttr(kBackward);
 }
 
-std::optional<GridPlace> GridPlace::of(Operation *nest) {
+std::optional<NestGrid> NestGrid::of(Operation *nest) {
   auto part = nest->getAttrOfType<IntegerAttr>(kPart);
   auto grid = nest->getAttrOfType<IntegerAttr>(kGrid);
   if (!part || !grid)
     return std::nullopt;
-  return GridPlace{part.getInt(), grid.getInt()};
+  return NestGrid{part.getInt(), grid.getInt()};
 }
 
-void GridPlace::mark(Operation *nest) const {
+void NestGrid::mark(Operation *nest) const {
   Builder b(nest->getContext());
   nest->setAttr(kPart, b.getI64IntegerAttr(part));
   nest->setAttr(kGrid, b.getI64IntegerAttr(depth));

@@ -29,12 +29,12 @@ struct Origin {
 };
 
 /// Where a nest stands in its brew.kernel.
-struct GridPlace {
+struct NestGrid {
   int64_t part = 0;  ///< number of its part
   int64_t depth = 0; ///< leading loops that are the part's grid
 
   /// Nothing unless both numbers are there.
-  static std::optional<GridPlace> of(mlir::Operation *nest);
+  static std::optional<NestGrid> of(mlir::Operation *nest);
   void mark(mlir::Operation *nest) const;
 };
 

@@ -37,7 +37,8 @@ struct Words {
 
 } // namespace
 
-Value brew::ir::randomBits(const Nest::Body &body, Value key, Value number) {
+Value brew::ir::randomBits(const NestBuilder::Body &body, Value key,
+                           Value number) {
   Scalars s = body.s;
   Words w{s.b, s.loc};
   auto word = [&](int64_t i) { return body.read(key, {s.index(i)}); };
@@ -47,8 +48,8 @@ Value brew::ir::randomBits(const Nest::Body &body, Value key, Value number) {
   return w.mix(w.bitXor(w.mix(state), word(1)));
 }
 
-Value brew::ir::randomUniform(const Nest::Body &body, Value key, Value number,
-                              Type type) {
+Value brew::ir::randomUniform(const NestBuilder::Body &body, Value key,
+                              Value number, Type type) {
   Scalars s = body.s;
   Value bits = randomBits(body, key, number);
   // 24 bits are an exact f32, and positive as a signed integer.
@@ -58,7 +59,8 @@ Value brew::ir::randomUniform(const Nest::Body &body, Value key, Value number,
                s.constant(type, 0x1p-24));
 }
 
-Value brew::ir::elementNumber(const Nest::Body &body, ArrayRef<int64_t> shape) {
+Value brew::ir::elementNumber(const NestBuilder::Body &body,
+                              ArrayRef<int64_t> shape) {
   Scalars s = body.s;
   Value number = s.index(0);
   for (auto [loop, extent] : llvm::enumerate(shape))

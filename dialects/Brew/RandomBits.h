@@ -17,23 +17,23 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 
 namespace brew::ir {
 
 /// 32 random bits (i32) for element `number` (i32) under `key`
 /// (tensor<2xi32>). Different numbers under one key give different bits.
-mlir::Value randomBits(const Nest::Body &body, mlir::Value key,
+mlir::Value randomBits(const NestBuilder::Body &body, mlir::Value key,
                        mlir::Value number);
 
 /// A number of type f32 or f64 in [0, 1), of 24 random bits and so the same in
 /// both, for element `number` (i32) under `key`.
-mlir::Value randomUniform(const Nest::Body &body, mlir::Value key,
+mlir::Value randomUniform(const NestBuilder::Body &body, mlir::Value key,
                           mlir::Value number, mlir::Type type);
 
 /// Number (i32) of the element at the nest's first loops, one for each entry of
 /// `shape`: its place in row-major order, whatever the layout.
-mlir::Value elementNumber(const Nest::Body &body,
+mlir::Value elementNumber(const NestBuilder::Body &body,
                           llvm::ArrayRef<int64_t> shape);
 
 } // namespace brew::ir

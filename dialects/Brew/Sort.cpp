@@ -21,12 +21,12 @@ std::pair<Value, Value> buildMerge(OpBuilder &b, Location loc, Value keys,
                                    Value places, int64_t run) {
   auto type = tensorOf(keys);
   int64_t last = type.getRank() - 1, extent = type.getDimSize(last);
-  Nest nest(b, loc, type.getShape());
+  NestBuilder nest(b, loc, type.getShape());
   nest.output(type, iota(type.getRank()));
   nest.output(RankedTensorType::get(type.getShape(), b.getI32Type()),
               iota(type.getRank()));
   SmallVector<Value> results =
-      nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+      nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         Scalars &s = body.s;
         auto at = [&](Value tensor, Value position) {
           SmallVector<Value> indices;

@@ -1,7 +1,7 @@
 //===- Sort.h - Sorting in generic forms ------------------------*- C++ -*-===//
 #pragma once
 
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 
 namespace brew::ir {
 

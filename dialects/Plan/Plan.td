@@ -49,7 +49,7 @@ def Plan_ProgramOp : Plan_Op<"program",
 def Plan_BufferOp : Plan_Op<"buffer", [Pure]> {
   let summary = "A place in an arena";
   let description = [{
-    `offset` is in bytes and a multiple of 64, or of the element for a part of a joined
+    `offset` is in bytes and a multiple of 64, or of the element for a subview of a joined
     blob. `live` is the first and last step (0-based) at which its bytes hold a value,
     absent for arenas that outlive programs.
   }];

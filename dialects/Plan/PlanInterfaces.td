@@ -22,7 +22,7 @@ def Plan_StepInterface : OpInterface<"StepInterface"> {
         "counted.", "::mlir::IntegerAttr", "getFlopsAttr">,
     InterfaceMethod<"", "void", "setFlopsAttr", (ins "::mlir::IntegerAttr":$flops)>,
     InterfaceMethod<"A bit for each operand: whether it must be aligned as a whole "
-        "is, which a part of a joined blob need not be.",
+        "is, which a subview of a joined blob need not be.",
       "::llvm::BitVector", "alignedOperands", (ins), "",
       "return ::llvm::BitVector($_op->getNumOperands(), true);">,
     InterfaceMethod<"Whether operand `written`, whose bytes are exactly those of "

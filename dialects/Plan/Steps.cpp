@@ -1,6 +1,6 @@
 //===- Steps.cpp - What steps read and write ------------------------------===//
-#include "dialects/PartType.h"
 #include "dialects/Plan/PlanDialect.h"
+#include "dialects/SubviewType.h"
 
 using namespace mlir;
 using namespace brew::planir;
@@ -49,7 +49,7 @@ void LaunchOp::getEffects(Effects &effects) {
       addWrite(operand, effects);
 }
 
-/// Kernels count on aligned buffers, save for parts.
+/// Kernels count on aligned buffers, save for subviews.
 llvm::BitVector LaunchOp::alignedOperands() {
   Block &body = kernelOf(*this).getBody().front();
   llvm::BitVector aligned(getNumOperands(), true);
@@ -58,7 +58,7 @@ llvm::BitVector LaunchOp::alignedOperands() {
       llvm::to_vector(body.getTerminator()->getOperandTypes()));
   for (auto [i, type] : llvm::enumerate(types))
     if (auto tensor = dyn_cast<RankedTensorType>(type))
-      aligned[i] = !ir::isPart(tensor);
+      aligned[i] = !ir::isSubview(tensor);
   return aligned;
 }
 

@@ -24,8 +24,9 @@ namespace {
 
 std::string line(const SourceLocation &where, const char *severity,
                  const std::string &text) {
-  const std::string place = where.str();
-  return place + (place.empty() ? "" : ": ") + severity + ": " + text + "\n";
+  const std::string location = where.str();
+  return location + (location.empty() ? "" : ": ") + severity + ": " + text +
+         "\n";
 }
 
 const char *word(Severity severity) {

@@ -16,8 +16,8 @@
 
 namespace brew::prototxt {
 
-/// A place in a text file. Lines and columns count from 1; 0 means unknown, and
-/// an empty file that there is no place.
+/// A location in a text file. Lines and columns count from 1; 0 means unknown,
+/// and an empty file that there is no location.
 struct SourceLocation {
   std::string file;
   int line = 0;
@@ -45,7 +45,7 @@ struct LayerText {
   }
 };
 
-/// A second place that explains a diagnostic.
+/// A second location that explains a diagnostic.
 struct Note {
   SourceLocation where;
   std::string text;
@@ -65,15 +65,16 @@ struct Diagnostic {
   std::string str() const;
 };
 
-/// A failure that is no matter of the text, with the place in it that led there.
-class PlacedError : public Error {
+/// A failure that is no matter of the text, with the location in it that led
+/// there.
+class LocatedError : public Error {
 public:
-  PlacedError(ExitStatus status, SourceLocation where, const std::string &text)
-      : Error(status, text), place(std::move(where)) {}
-  const SourceLocation &where() const { return place; }
+  LocatedError(ExitStatus status, SourceLocation where, const std::string &text)
+      : Error(status, text), location(std::move(where)) {}
+  const SourceLocation &where() const { return location; }
 
 private:
-  SourceLocation place;
+  SourceLocation location;
 };
 
 /// The diagnostics of one run, in the order in which they were found.

@@ -1,4 +1,4 @@
-//===- FieldCopy.cpp - Copying fields together with their places ----------===//
+//===- FieldCopy.cpp - Copying fields together with their locations -------===//
 
 #include "frontends/prototxt/FieldCopy.h"
 
@@ -53,7 +53,7 @@ void putInt(Message &message, const FieldDescriptor *field, uint32_t bits) {
         : r->SetInt32(&message, field, static_cast<int32_t>(bits));
 }
 
-void copyValue(SourceMap &places, const Message &from,
+void copyValue(SourceMap &locations, const Message &from,
                const FieldDescriptor *source, int index, Message &to,
                const FieldDescriptor *target) {
   const Reflection *r = from.GetReflection();
@@ -100,7 +100,7 @@ void copyValue(SourceMap &places, const Message &from,
     Message *copy =
         add ? w->AddMessage(&to, target) : w->MutableMessage(&to, target);
     copy->CopyFrom(value);
-    places.copy(value, *copy);
+    locations.copy(value, *copy);
     return;
   }
   default:
@@ -118,7 +118,7 @@ bool hasField(const Message &message, const std::string &name) {
                               : reflection->HasField(message, field);
 }
 
-void copyField(SourceMap &places, const Message &from,
+void copyField(SourceMap &locations, const Message &from,
                const std::string &fromField, Message &to,
                const std::string &toField) {
   if (!hasField(from, fromField))
@@ -128,21 +128,21 @@ void copyField(SourceMap &places, const Message &from,
   const int count =
       source->is_repeated() ? from.GetReflection()->FieldSize(from, source) : 1;
   for (int i = 0; i < count; ++i) {
-    copyValue(places, from, source, i, to, target);
-    places.copyField(from, fromField, i, to, toField);
+    copyValue(locations, from, source, i, to, target);
+    locations.copyField(from, fromField, i, to, toField);
   }
 }
 
-Message &openBlock(SourceMap &places, Message &message,
+Message &openBlock(SourceMap &locations, Message &message,
                    const std::string &block, const Message &cause,
                    const std::string &causeField) {
   const bool isNew = !hasField(message, block);
   Message *opened = message.GetReflection()->MutableMessage(
       &message, fieldNamed(message, block));
   if (isNew) {
-    places.copyField(cause, causeField, 0, message, block);
-    SourceLocation start = places.where(cause, causeField);
-    places.setStart(*opened, {start.line, start.column});
+    locations.copyField(cause, causeField, 0, message, block);
+    SourceLocation start = locations.where(cause, causeField);
+    locations.setStart(*opened, {start.line, start.column});
   }
   return *opened;
 }

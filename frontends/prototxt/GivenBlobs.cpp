@@ -7,19 +7,20 @@
 
 namespace brew::prototxt {
 
-void collectGivenBlobs(const NetGraph &graph, const SourceMap &places,
+void collectGivenBlobs(const NetGraph &graph, const SourceMap &locations,
                        GivenBlobs &blobs) {
   for (const GraphLayer &entry : graph.layers) {
     const caffe::LayerParameter &layer = *entry.layer;
     if (entry.kind->ignoresBlobs)
       continue;
     for (int i = 0; i < layer.blobs_size(); ++i) {
-      auto [place, isNew] = blobs.try_emplace({layer.name(), i});
+      auto [location, isNew] = blobs.try_emplace({layer.name(), i});
       if (!isNew)
         continue;
       caffe::BlobProto copy = layer.blobs(i);
-      place->second = {formats::takeBlob(copy, layerWords(layer).text),
-                       places.where(layer, "blobs", i), layerWords(layer)};
+      location->second = {formats::takeBlob(copy, layerWords(layer).text),
+                          locations.where(layer, "blobs", i),
+                          layerWords(layer)};
     }
   }
 }

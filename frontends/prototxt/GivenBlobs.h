@@ -28,7 +28,7 @@ using GivenBlobs = std::map<std::pair<std::string, int>, GivenBlob>;
 
 /// Adds what the layers of `graph`, which has no errors, give; what an earlier
 /// program had stays.
-void collectGivenBlobs(const NetGraph &graph, const SourceMap &places,
+void collectGivenBlobs(const NetGraph &graph, const SourceMap &locations,
                        GivenBlobs &blobs);
 
 } // namespace brew::prototxt

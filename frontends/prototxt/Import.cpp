@@ -71,7 +71,7 @@ private:
   Diagnostics &diagnostics;
   StateOptions states;
   std::vector<Planned> programs;
-  std::set<std::string> reported; ///< place and text
+  std::set<std::string> reported; ///< location and text
   ImportedNet result;
 };
 
@@ -239,7 +239,7 @@ void Importer::build() {
     const FilteredNet &net = program.net;
     if (net.layers.empty())
       found.warning(
-          net.source->places().where(net.source->net()),
+          net.source->locations().where(net.source->net()),
           "the net has no layers" +
               (net.removed.empty()
                    ? std::string()
@@ -254,7 +254,7 @@ void Importer::build() {
   ModuleBuilder builder(context, path, options.f64);
   for (size_t i = 0; i < programs.size(); ++i) {
     const Planned &program = programs[i];
-    collectGivenBlobs(graphs[i], program.net.source->places(), result.blobs);
+    collectGivenBlobs(graphs[i], program.net.source->locations(), result.blobs);
     NetRecord &record = result.records[program.name()];
     record = {program.source, recordRules(program.net),
               recordLayers(graphs[i], program.differentiate

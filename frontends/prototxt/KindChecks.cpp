@@ -16,7 +16,7 @@ std::string number(int count, const std::string &noun) {
 }
 
 void checkCounts(const caffe::LayerParameter &layer, const LayerKind &kind,
-                 const SourceMap &places, Diagnostics &diagnostics) {
+                 const SourceMap &locations, Diagnostics &diagnostics) {
   auto check = [&](int count, int least, int most, const char *noun,
                    const char *verb) {
     if ((least < 0 || count >= least) && (most < 0 || count <= most))
@@ -28,9 +28,9 @@ void checkCounts(const caffe::LayerParameter &layer, const LayerKind &kind,
       wanted = "at least " + number(least, noun);
     else
       wanted = "at most " + number(most, noun);
-    diagnostics.error(places.where(layer), layerWords(layer) + verb + " " +
-                                               wanted + ", but has " +
-                                               std::to_string(count));
+    diagnostics.error(locations.where(layer), layerWords(layer) + verb + " " +
+                                                  wanted + ", but has " +
+                                                  std::to_string(count));
   };
   check(layer.bottom_size(), kind.minBottoms, kind.maxBottoms, "bottom",
         "takes");
@@ -38,7 +38,7 @@ void checkCounts(const caffe::LayerParameter &layer, const LayerKind &kind,
   check(layer.top_size(), kind.isLoss ? 0 : kind.minTops, kind.maxTops, "top",
         "gives");
   if (kind.oneTopPerBottom && layer.bottom_size() != layer.top_size())
-    diagnostics.error(places.where(layer),
+    diagnostics.error(locations.where(layer),
                       layerWords(layer) +
                           "gives one top for each bottom, but "
                           "has " +
@@ -48,14 +48,14 @@ void checkCounts(const caffe::LayerParameter &layer, const LayerKind &kind,
 
 /// Settings of other layer types are read by nobody: most likely a mistake.
 void checkBlocks(const caffe::LayerParameter &layer, const LayerKind &kind,
-                 const SourceMap &places, Diagnostics &diagnostics) {
+                 const SourceMap &locations, Diagnostics &diagnostics) {
   const auto *reflection = layer.GetReflection();
   std::vector<const google::protobuf::FieldDescriptor *> fields;
   reflection->ListFields(layer, &fields);
   for (const auto *field : fields)
     if (field->message_type() && !field->is_repeated() &&
         !kind.reads(field->name()) && field->name() != kind.refusedBlock)
-      diagnostics.warning(places.where(layer, field->name()),
+      diagnostics.warning(locations.where(layer, field->name()),
                           layerWords(layer) + field->name() +
                               " has no effect in a layer of this type");
 }
@@ -63,12 +63,12 @@ void checkBlocks(const caffe::LayerParameter &layer, const LayerKind &kind,
 /// Weights inside the prototxt: as many as the layer has parameters. Their
 /// shapes are checked once those of the net are known.
 void checkBlobs(const caffe::LayerParameter &layer, const LayerKind &kind,
-                const SourceMap &places, Diagnostics &diagnostics) {
+                const SourceMap &locations, Diagnostics &diagnostics) {
   const int given = layer.blobs_size();
   if (given == 0)
     return;
   if (kind.ignoresBlobs) {
-    diagnostics.warning(places.where(layer, "blobs"),
+    diagnostics.warning(locations.where(layer, "blobs"),
                         layerWords(layer) +
                             "blobs have no effect: Caffe starts the weights of "
                             "this type from its fillers");
@@ -76,10 +76,10 @@ void checkBlobs(const caffe::LayerParameter &layer, const LayerKind &kind,
   }
   const int wanted = static_cast<int>(paramsOf(kind, layer).size());
   if (given != wanted && given != kind.otherBlobCount)
-    diagnostics.error(places.where(layer, "blobs", std::min(given - 1, wanted)),
-                      layerWords(layer) + "blobs is given " +
-                          number(given, "time") + ", but the layer has " +
-                          number(wanted, "parameter"));
+    diagnostics.error(
+        locations.where(layer, "blobs", std::min(given - 1, wanted)),
+        layerWords(layer) + "blobs is given " + number(given, "time") +
+            ", but the layer has " + number(wanted, "parameter"));
   for (int i = 0; i < given; ++i) {
     try {
       caffe::BlobProto copy = layer.blobs(i);
@@ -89,7 +89,7 @@ void checkBlobs(const caffe::LayerParameter &layer, const LayerKind &kind,
       std::string text = error.what();
       if (size_t at = text.find("damaged: "); at != text.npos)
         text.erase(at, std::string("damaged: ").size());
-      diagnostics.error(places.where(layer, "blobs", i),
+      diagnostics.error(locations.where(layer, "blobs", i),
                         layerWords(layer) + text);
     }
   }
@@ -98,11 +98,11 @@ void checkBlobs(const caffe::LayerParameter &layer, const LayerKind &kind,
 } // namespace
 
 void checkAgainstKind(const caffe::LayerParameter &layer, const LayerKind &kind,
-                      const SourceMap &places, Diagnostics &diagnostics) {
-  checkCounts(layer, kind, places, diagnostics);
-  checkBlocks(layer, kind, places, diagnostics);
+                      const SourceMap &locations, Diagnostics &diagnostics) {
+  checkCounts(layer, kind, locations, diagnostics);
+  checkBlocks(layer, kind, locations, diagnostics);
   if (kind.isSupported())
-    checkBlobs(layer, kind, places, diagnostics);
+    checkBlobs(layer, kind, locations, diagnostics);
 }
 
 } // namespace brew::prototxt

@@ -14,16 +14,16 @@ using google::protobuf::FieldDescriptor;
 
 Diagnostic &LayerCheck::error(const Message &block, const std::string &field,
                               const std::string &text, int index) {
-  const bool known = places.find(block, field, index) != nullptr;
-  return diagnostics.error(known ? places.where(block, field, index)
-                                 : places.where(layer),
+  const bool known = locations.find(block, field, index) != nullptr;
+  return diagnostics.error(known ? locations.where(block, field, index)
+                                 : locations.where(layer),
                            layerWords(layer) + text);
 }
 
 Diagnostic &LayerCheck::errorInString(const Message &block,
                                       const std::string &field, size_t offset,
                                       const std::string &text) {
-  return diagnostics.error(places.whereInString(block, field, offset),
+  return diagnostics.error(locations.whereInString(block, field, offset),
                            layerWords(layer) + text);
 }
 
@@ -47,16 +47,16 @@ bool LayerCheck::isMisspelt(const Message &block,
       names.push_back(type.field(i)->name());
     return type.FindFieldByName(nearestName(name, names));
   };
-  for (const std::string &name : places.unknownFields(block))
+  for (const std::string &name : locations.unknownFields(block))
     if (const auto *meant = nearest(*block.GetDescriptor(), name))
       if (meant->name() == field)
         return true;
-  for (const std::string &name : places.unknownFields(layer)) {
+  for (const std::string &name : locations.unknownFields(layer)) {
     if (name == field)
       return true;
     const auto *meant = nearest(*layer.GetDescriptor(), name);
     if (meant && meant->message_type() == block.GetDescriptor() &&
-        !places.find(layer, meant->name()))
+        !locations.find(layer, meant->name()))
       return true;
   }
   return false;
@@ -70,7 +70,7 @@ void LayerCheck::missing(const Message &block, const std::string &field) {
 
 void LayerCheck::warn(const Message &block, const std::string &field,
                       const std::string &text, int index) {
-  diagnostics.warning(places.where(block, field, index),
+  diagnostics.warning(locations.where(block, field, index),
                       layerWords(layer) + text);
 }
 
@@ -125,7 +125,7 @@ void LayerCheck::pairs(const Message &block, const std::string &field,
       error(block, names[i],
             "give either " + field + " or " + names[0] + " and " + names[1] +
                 ", not both")
-          .note(places.where(block, field), field + " is given here");
+          .note(locations.where(block, field), field + " is given here");
       return;
     }
     // For padding the missing one has a default, 0, in convolutions; a pooling
@@ -181,7 +181,8 @@ void LayerCheck::transform() {
   if (transform.has_mean_file() && transform.mean_value_size())
     error(transform, "mean_value",
           "give either mean_file or mean_value, not both")
-        .note(places.where(transform, "mean_file"), "mean_file is given here");
+        .note(locations.where(transform, "mean_file"),
+              "mean_file is given here");
   if (transform.force_color() && transform.force_gray())
     error(transform, "force_gray",
           "force_color and force_gray exclude each other");
@@ -190,9 +191,9 @@ void LayerCheck::transform() {
 }
 
 void checkSettings(const caffe::LayerParameter &layer, const LayerKind &kind,
-                   const SourceMap &places, Diagnostics &diagnostics,
+                   const SourceMap &locations, Diagnostics &diagnostics,
                    bool toCompile) {
-  LayerCheck check(layer, places, diagnostics, toCompile);
+  LayerCheck check(layer, locations, diagnostics, toCompile);
   if (kind.check)
     kind.check(check);
   for (const ParamBlob &param : paramsOf(kind, layer))

@@ -14,13 +14,13 @@ class LayerCheck {
 public:
   using Message = google::protobuf::Message;
 
-  LayerCheck(const caffe::LayerParameter &layer, const SourceMap &places,
+  LayerCheck(const caffe::LayerParameter &layer, const SourceMap &locations,
              Diagnostics &diagnostics, bool toCompile = true)
-      : layer(layer), places(places), diagnostics(diagnostics),
+      : layer(layer), locations(locations), diagnostics(diagnostics),
         toCompile(toCompile) {}
 
   const caffe::LayerParameter &layer;
-  const SourceMap &places;
+  const SourceMap &locations;
 
   /// An error at a field of `block`, or where the layer starts if it has none.
   Diagnostic &error(const Message &block, const std::string &field,

@@ -53,13 +53,13 @@ normalizationOf(const caffe::LossParameter &settings);
 /// Reports where a layer breaks the rules of its type: the number of bottoms
 /// and tops, settings that only other types read.
 void checkAgainstKind(const caffe::LayerParameter &layer, const LayerKind &kind,
-                      const SourceMap &places, Diagnostics &diagnostics);
+                      const SourceMap &locations, Diagnostics &diagnostics);
 
 /// Reports what is wrong with the settings of a layer of a supported type, at
 /// the fields that say it. What is only not supported yet is an error with
 /// `toCompile`.
 void checkSettings(const caffe::LayerParameter &layer, const LayerKind &kind,
-                   const SourceMap &places, Diagnostics &diagnostics,
+                   const SourceMap &locations, Diagnostics &diagnostics,
                    bool toCompile = true);
 
 } // namespace brew::prototxt

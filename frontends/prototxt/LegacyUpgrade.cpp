@@ -8,24 +8,24 @@
 namespace brew::prototxt {
 
 std::unique_ptr<caffe::NetParameter>
-upgradeNet(std::unique_ptr<caffe::NetParameter> net, SourceMap &places,
+upgradeNet(std::unique_ptr<caffe::NetParameter> net, SourceMap &locations,
            Diagnostics &diagnostics,
            std::vector<std::unique_ptr<caffe::NetParameter>> &superseded) {
   if (hasV0Layers(*net)) {
     superseded.push_back(std::move(net));
-    net = upgradeV0(*superseded.back(), places, diagnostics);
+    net = upgradeV0(*superseded.back(), locations, diagnostics);
   }
-  upgradeDataTransforms(*net, places);
+  upgradeDataTransforms(*net, locations);
   if (net->layers_size() > 0) {
     superseded.push_back(std::move(net));
-    net = upgradeV1(*superseded.back(), places, diagnostics);
+    net = upgradeV1(*superseded.back(), locations, diagnostics);
   }
-  upgradeInputs(*net, places, diagnostics);
+  upgradeInputs(*net, locations, diagnostics);
   upgradeBatchNorms(*net);
   return net;
 }
 
-void upgradeInputs(caffe::NetParameter &net, SourceMap &places,
+void upgradeInputs(caffe::NetParameter &net, SourceMap &locations,
                    Diagnostics &diagnostics) {
   const int inputs = net.input_size();
   if (inputs == 0)
@@ -35,24 +35,24 @@ void upgradeInputs(caffe::NetParameter &net, SourceMap &places,
   constexpr int rank = 4; // of the blobs that input_dim describes
   if (shapes > 0 && shapes < inputs) {
     diagnostics
-        .error(places.where(net, "input", shapes),
+        .error(locations.where(net, "input", shapes),
                "input '" + net.input(shapes) +
                    "' has no input_shape: " + std::to_string(inputs) +
                    " inputs, " + std::to_string(shapes) + " input_shape")
-        .note(places.where(net, "input_shape", shapes - 1),
+        .note(locations.where(net, "input_shape", shapes - 1),
               "the last input_shape is here");
     return;
   }
   if (shapes == 0 && dims > 0 && dims < rank * inputs) {
     const int described = dims / rank;
     diagnostics
-        .error(places.where(net, "input", described),
+        .error(locations.where(net, "input", described),
                "input '" + net.input(described) +
                    "' lacks dimensions: input_dim takes 4 numbers for each "
                    "input, found " +
                    std::to_string(dims) + " for " + std::to_string(inputs) +
                    (inputs == 1 ? " input" : " inputs"))
-        .note(places.where(net, "input_dim", dims - 1),
+        .note(locations.where(net, "input_dim", dims - 1),
               "the last input_dim is here");
     return;
   }
@@ -61,26 +61,26 @@ void upgradeInputs(caffe::NetParameter &net, SourceMap &places,
     caffe::LayerParameter *layer = net.add_layer();
     layer->set_name("input");
     layer->set_type("Input");
-    SourceLocation start = places.where(net, "input");
-    places.setStart(*layer, {start.line, start.column});
-    copyField(places, net, "input", *layer, "top");
+    SourceLocation start = locations.where(net, "input");
+    locations.setStart(*layer, {start.line, start.column});
+    copyField(locations, net, "input", *layer, "top");
     const char *cause = shapes > 0 ? "input_shape" : "input_dim";
     auto &param = static_cast<caffe::InputParameter &>(
-        openBlock(places, *layer, "input_param", net, cause));
+        openBlock(locations, *layer, "input_param", net, cause));
     for (int i = 0; i < inputs; ++i) {
       caffe::BlobShape *shape = param.add_shape();
       const int causeIndex = shapes > 0 ? i : rank * i;
-      places.copyField(net, cause, causeIndex, param, "shape");
+      locations.copyField(net, cause, causeIndex, param, "shape");
       if (shapes > 0) {
         *shape = net.input_shape(i);
-        places.copy(net.input_shape(i), *shape);
+        locations.copy(net.input_shape(i), *shape);
         continue;
       }
-      SourceLocation at = places.where(net, cause, causeIndex);
-      places.setStart(*shape, {at.line, at.column});
+      SourceLocation at = locations.where(net, cause, causeIndex);
+      locations.setStart(*shape, {at.line, at.column});
       for (int j = rank * i; j < rank * (i + 1); ++j) {
         shape->add_dim(net.input_dim(j));
-        places.copyField(net, "input_dim", j, *shape, "dim");
+        locations.copyField(net, "input_dim", j, *shape, "dim");
       }
     }
     for (int i = net.layer_size() - 1; i > 0; --i)
@@ -103,22 +103,22 @@ void upgradeBatchNorms(caffe::NetParameter &net) {
   }
 }
 
-void upgradeSolver(caffe::SolverParameter &solver, SourceMap &places,
+void upgradeSolver(caffe::SolverParameter &solver, SourceMap &locations,
                    Diagnostics &diagnostics) {
   if (!solver.has_solver_type())
     return;
   if (solver.has_type()) {
     diagnostics
-        .error(places.where(solver, "solver_type"),
+        .error(locations.where(solver, "solver_type"),
                "'solver_type' is the old form of 'type'; only one of them can "
                "be given")
-        .note(places.where(solver, "type"), "'type' is given here");
+        .note(locations.where(solver, "type"), "'type' is given here");
     return;
   }
   static_assert(caffe::SolverParameter::SolverType_ARRAYSIZE ==
                 plan::kSolverTypeCount);
   solver.set_type(plan::kSolverTypes[solver.solver_type()]);
-  places.copyField(solver, "solver_type", 0, solver, "type");
+  locations.copyField(solver, "solver_type", 0, solver, "type");
   solver.clear_solver_type();
 }
 

@@ -25,9 +25,9 @@ Location ModuleBuilder::locate(const SourceLocation &where) {
 }
 
 Location ModuleBuilder::locate(const caffe::LayerParameter &layer,
-                               const SourceMap &places) {
+                               const SourceMap &locations) {
   return NameLoc::get(b.getStringAttr(layer.type()),
-                      locate(places.where(layer)));
+                      locate(locations.where(layer)));
 }
 
 std::vector<std::string> ModuleBuilder::declareParams(const FilteredNet &net,
@@ -74,8 +74,8 @@ std::vector<std::string> ModuleBuilder::declareParams(const FilteredNet &net,
       add("sharers", b.getArrayAttr(sharers));
     if (param.permissive)
       add("permissive", b.getUnitAttr());
-    ParamOp::create(b, locate(*param.layer, net.source->places()), TypeRange(),
-                    ValueRange(), attributes);
+    ParamOp::create(b, locate(*param.layer, net.source->locations()),
+                    TypeRange(), ValueRange(), attributes);
   }
   return names;
 }
@@ -215,16 +215,16 @@ private:
 void ModuleBuilder::addProgram(ProgramRole role, const std::string &name,
                                const FilteredNet &net, const NetGraph &graph,
                                bool differentiate, const NetRecord *shown) {
-  const SourceMap &places = net.source->places();
+  const SourceMap &locations = net.source->locations();
   const std::vector<std::string> paramNames = declareParams(net, graph);
 
   b.setInsertionPointToEnd(module->getBody());
   const bool trains = net.state.phase() == caffe::TRAIN;
   SmallVector<NamedAttribute> attributes = {
       b.getNamedAttr("sym_name", b.getStringAttr(name)),
-      b.getNamedAttr(
-          "phase",
-          PhaseAttr::get(b.getContext(), trains ? Phase::Train : Phase::Test)),
+      b.getNamedAttr("net_phase", NetPhaseAttr::get(b.getContext(),
+                                                    trains ? NetPhase::Train
+                                                           : NetPhase::Test)),
       b.getNamedAttr("role", ProgramRoleAttr::get(b.getContext(), role))};
   if (differentiate)
     attributes.push_back(b.getNamedAttr("differentiate", b.getUnitAttr()));
@@ -243,7 +243,7 @@ void ModuleBuilder::addProgram(ProgramRole role, const std::string &name,
   std::vector<Value> values(graph.blobs.size());
   DebugKeeper keeper(b, graph, shown, differentiate);
   for (auto [index, entry] : llvm::enumerate(graph.layers)) {
-    const Location loc = locate(*entry.layer, places);
+    const Location loc = locate(*entry.layer, locations);
     SmallVector<Value> bottoms, params;
     for (auto [i, bottom] : llvm::enumerate(entry.bottoms))
       bottoms.push_back(keeper.bottom(index, i, values[bottom]));

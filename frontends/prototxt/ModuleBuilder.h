@@ -23,7 +23,7 @@ namespace brew::prototxt {
 
 class ModuleBuilder {
 public:
-  /// `file` is the place of the module itself.
+  /// `file` is the location of the module itself.
   ModuleBuilder(mlir::MLIRContext &context, const std::string &file, bool f64);
 
   /// Adds a program. The graph must be free of errors. With `shown`, the
@@ -37,10 +37,10 @@ public:
 
 private:
   mlir::Location locate(const SourceLocation &where);
-  /// The layer's place, with its type as name: diagnostics of later phases say
-  /// both.
+  /// The layer's location, with its type as name: diagnostics of later phases
+  /// say both.
   mlir::Location locate(const caffe::LayerParameter &layer,
-                        const SourceMap &places);
+                        const SourceMap &locations);
   mlir::Attribute attributeOf(const OperationSpec::Value &value);
   /// Makes the operations of a layer; returns the values of its tops.
   llvm::SmallVector<mlir::Value>

@@ -19,17 +19,17 @@ NetDocument::fromParsed(PrototxtFile file, Diagnostics &diagnostics) {
   if (!file.reachedEnd || !file.net)
     return nullptr;
   std::shared_ptr<NetDocument> document(new NetDocument());
-  document->sourceMap = std::move(file.places);
+  document->sourceMap = std::move(file.locations);
   document->finish(std::move(file.net), diagnostics);
   return document;
 }
 
 std::shared_ptr<const NetDocument>
 NetDocument::fromInline(const caffe::NetParameter &net,
-                        std::shared_ptr<SourceMap> places,
+                        std::shared_ptr<SourceMap> locations,
                         Diagnostics &diagnostics) {
   std::shared_ptr<NetDocument> document(new NetDocument());
-  document->sourceMap = std::move(places);
+  document->sourceMap = std::move(locations);
   auto copy = std::make_unique<caffe::NetParameter>(net);
   document->sourceMap->copy(net, *copy);
   document->finish(std::move(copy), diagnostics);
@@ -47,14 +47,14 @@ namespace {
 /// Fields that moved to transform_param. Caffe upgrades them in V1 layers only
 /// and does not look at them in current ones.
 void warnOldDataFields(const caffe::LayerParameter &layer,
-                       const SourceMap &places, Diagnostics &diagnostics) {
+                       const SourceMap &locations, Diagnostics &diagnostics) {
   auto warn = [&](bool isPresent, const google::protobuf::Message &block,
                   const char *blockName) {
     if (!isPresent)
       return;
     for (const char *name : {"scale", "mean_file", "crop_size", "mirror"})
       if (hasField(block, name))
-        diagnostics.warning(places.where(block, name),
+        diagnostics.warning(locations.where(block, name),
                             layerWords(layer) + "'" + name + "' in " +
                                 blockName +
                                 " has no effect, as in Caffe; write it in "
@@ -68,25 +68,25 @@ void warnOldDataFields(const caffe::LayerParameter &layer,
 
 } // namespace
 
-void checkNet(const caffe::NetParameter &net, const SourceMap &places,
+void checkNet(const caffe::NetParameter &net, const SourceMap &locations,
               Diagnostics &diagnostics) {
   for (const caffe::LayerParameter &layer : net.layer()) {
     if (layer.include_size() > 0 && layer.exclude_size() > 0)
       diagnostics
-          .error(places.where(layer, "exclude"),
+          .error(locations.where(layer, "exclude"),
                  layerWords(layer) +
                      "has both include and exclude rules; write one kind")
-          .note(places.where(layer, "include"), "'include' is given here");
+          .note(locations.where(layer, "include"), "'include' is given here");
     if (layer.propagate_down_size() > 0 &&
         layer.propagate_down_size() != layer.bottom_size())
       diagnostics.error(
-          places.where(layer, "propagate_down"),
+          locations.where(layer, "propagate_down"),
           layerWords(layer) + "propagate_down is given " +
               std::to_string(layer.propagate_down_size()) + " times for " +
               std::to_string(layer.bottom_size()) +
               (layer.bottom_size() == 1 ? " bottom" : " bottoms") +
               "; it takes one for each bottom, or none");
-    warnOldDataFields(layer, places, diagnostics);
+    warnOldDataFields(layer, locations, diagnostics);
   }
 }
 

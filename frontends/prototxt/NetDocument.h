@@ -1,7 +1,7 @@
 //===- NetDocument.h - A net as its author wrote it, upgraded ---*- C++ -*-===//
 //
 // The net of one file (or of a solver's inline block): every layer in today's
-// form, for all phases, each with its place in the text. Immutable, so that
+// form, for all phases, each with its location in the text. Immutable, so that
 // several programs (train, tests) can share it.
 //
 //===----------------------------------------------------------------------===//
@@ -27,12 +27,12 @@ public:
   fromParsed(PrototxtFile file, Diagnostics &diagnostics);
   /// The same for a net that stands inside a solver; it is copied.
   static std::shared_ptr<const NetDocument>
-  fromInline(const caffe::NetParameter &net, std::shared_ptr<SourceMap> places,
-             Diagnostics &diagnostics);
+  fromInline(const caffe::NetParameter &net,
+             std::shared_ptr<SourceMap> locations, Diagnostics &diagnostics);
 
   const caffe::NetParameter &net() const { return *content; }
   /// Places for every message inside net().
-  const SourceMap &places() const { return *sourceMap; }
+  const SourceMap &locations() const { return *sourceMap; }
   /// The file as named on the command line or found by look-up.
   const std::string &file() const { return sourceMap->file(); }
   /// Where files that it names are looked for beside the working directory.
@@ -51,7 +51,7 @@ private:
 
 /// What is wrong with a net whatever its phase: include together with exclude,
 /// a wrong number of propagate_down, data fields that only V1 layers obey.
-void checkNet(const caffe::NetParameter &net, const SourceMap &places,
+void checkNet(const caffe::NetParameter &net, const SourceMap &locations,
               Diagnostics &diagnostics);
 
 } // namespace brew::prototxt

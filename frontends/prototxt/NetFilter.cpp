@@ -87,7 +87,7 @@ FilteredNet filterNet(std::shared_ptr<const NetDocument> source,
   FilteredNet result;
   result.source = std::move(source);
   result.state = state;
-  const SourceMap &places = result.source->places();
+  const SourceMap &locations = result.source->locations();
   for (const caffe::LayerParameter &layer : result.source->net().layer()) {
     const std::string who = "layer '" + layer.name() + "' is left out: ";
     std::optional<RemovedLayer> removed;
@@ -97,7 +97,7 @@ FilteredNet filterNet(std::shared_ptr<const NetDocument> source,
         met = met || !unmetReason(state, rule);
       if (!met) {
         const bool several = layer.include_size() > 1;
-        removed = {&layer, places.where(layer.include(0)),
+        removed = {&layer, locations.where(layer.include(0)),
                    who +
                        (several ? "none of its include rules is met; the "
                                   "first "
@@ -107,7 +107,7 @@ FilteredNet filterNet(std::shared_ptr<const NetDocument> source,
     } else {
       for (const caffe::NetStateRule &rule : layer.exclude())
         if (!removed && !unmetReason(state, rule))
-          removed = {&layer, places.where(rule),
+          removed = {&layer, locations.where(rule),
                      who + "its exclude rule covers " + stateWords(state)};
     }
     if (removed)

@@ -25,7 +25,8 @@ struct RemovedLayer {
   std::string reason;
 };
 
-/// A net in one state. Layers point into `source`, whose places() knows them.
+/// A net in one state. Layers point into `source`, whose locations() knows
+/// them.
 struct FilteredNet {
   std::shared_ptr<const NetDocument> source;
   /// A layer without its own `phase` has that of the state.

@@ -21,7 +21,7 @@ class Wiring {
 public:
   Wiring(const FilteredNet &net, Diagnostics &diagnostics, bool toCompile,
          const std::set<std::string> &hostTypes, NetGraph &graph)
-      : net(net), places(net.source->places()), diagnostics(diagnostics),
+      : net(net), locations(net.source->locations()), diagnostics(diagnostics),
         toCompile(toCompile), hostTypes(hostTypes), graph(graph) {}
 
   void run();
@@ -30,7 +30,7 @@ private:
   Diagnostic &error(const caffe::LayerParameter &layer,
                     const std::string &field, int index,
                     const std::string &text) {
-    return diagnostics.error(places.where(layer, field, index),
+    return diagnostics.error(locations.where(layer, field, index),
                              layerWords(layer) + text);
   }
   void checkType(const caffe::LayerParameter &layer, const LayerKind *kind);
@@ -48,7 +48,7 @@ private:
   void collectOutputs();
 
   const FilteredNet &net;
-  const SourceMap &places;
+  const SourceMap &locations;
   Diagnostics &diagnostics;
   const bool toCompile;
   const std::set<std::string> &hostTypes;
@@ -72,11 +72,11 @@ void Wiring::run() {
     takeBottoms(entry);
     makeTops(entry);
     if (kind) {
-      checkAgainstKind(*layer, *kind, places, diagnostics);
+      checkAgainstKind(*layer, *kind, locations, diagnostics);
       weighTops(entry);
       takeParams(entry);
       entry.learns = learns(entry);
-      checkSettings(*layer, *kind, places, diagnostics, toCompile);
+      checkSettings(*layer, *kind, locations, diagnostics, toCompile);
     }
     ++layerIndex;
   }
@@ -88,10 +88,10 @@ void Wiring::checkType(const caffe::LayerParameter &layer,
                        const LayerKind *kind) {
   const LayerText who(layer.name(), "");
   if (!kind)
-    diagnostics.error(places.whereValue(layer, "type"),
+    diagnostics.error(locations.whereValue(layer, "type"),
                       who + unknownTypeText(layer.type()));
   else if (toCompile && !kind->isSupported())
-    diagnostics.error(places.whereValue(layer, "type"),
+    diagnostics.error(locations.whereValue(layer, "type"),
                       who + "type " + layer.type() + " is not supported yet");
 }
 
@@ -136,7 +136,7 @@ void Wiring::reportMissing(const caffe::LayerParameter &layer, int bottom) {
     int top = 0;
     while (later->top(top) != name)
       ++top;
-    diagnostic.note(places.where(*later, "top", top),
+    diagnostic.note(locations.where(*later, "top", top),
                     later == &layer ? "the layer itself produces it"
                                     : "layer '" + later->name() +
                                           "' produces it, but comes later");
@@ -151,7 +151,7 @@ void Wiring::makeTops(GraphLayer &entry) {
     const bool isInPlace = i < layer.bottom_size() && layer.bottom(i) == name;
     if (isInPlace && entry.kind && !entry.kind->worksInPlace)
       diagnostics.warning(
-          places.where(layer, "top", i),
+          locations.where(layer, "top", i),
           layerWords(layer) +
               "is in-place, which Caffe cannot compute for this "
               "type; it is compiled as if the top had a name "
@@ -168,7 +168,7 @@ void Wiring::makeTops(GraphLayer &entry) {
                 (isBottom ? "; an in-place top must stand at the same position "
                             "as its bottom"
                           : ""))
-          .note(places.where(producer, "top", other.top),
+          .note(locations.where(producer, "top", other.top),
                 "'" + name + "' is produced here");
     }
     current[name] = static_cast<int>(graph.blobs.size());
@@ -217,11 +217,11 @@ void Wiring::takeParams(GraphLayer &entry) {
   auto [known, isNew] = paramLayers.try_emplace(layer.name(), &layer);
   if (!isNew)
     diagnostics
-        .error(places.where(layer),
+        .error(locations.where(layer),
                layerWords(layer) +
                    "another layer with parameters has the same name; weight "
                    "files could not tell them apart")
-        .note(places.where(*known->second), "it is here");
+        .note(locations.where(*known->second), "it is here");
   for (int i = 0; i < count; ++i) {
     const bool hasSpec = i < layer.param_size();
     caffe::ParamSpec spec = hasSpec ? layer.param(i) : caffe::ParamSpec();
@@ -271,7 +271,7 @@ void Wiring::setMultipliers(const caffe::LayerParameter &layer, int index,
     const bool matters = !blob.isStatistic || std::string(field) == "lr_mult";
     if (matters && reflection->HasField(spec, descriptor) &&
         reflection->GetFloat(spec, descriptor) != value)
-      diagnostics.warning(places.where(layer.param(index), field),
+      diagnostics.warning(locations.where(layer.param(index), field),
                           layerWords(layer) + field +
                               " has no effect: the layer sets it to " +
                               (blob.isStatistic ? "0" : "1"));
@@ -298,11 +298,11 @@ void Wiring::shareParam(GraphParam &owner, const caffe::LayerParameter &layer,
         continue;
       if (value != known)
         diagnostics
-            .error(places.where(spec, field),
+            .error(locations.where(spec, field),
                    layerWords(layer) + field + " of the shared parameter '" +
                        spec.name() + "' differs from that in layer '" +
                        user->name() + "'")
-            .note(places.where(user->param(at), field), "it is given here");
+            .note(locations.where(user->param(at), field), "it is given here");
       return;
     }
     known = value;
@@ -332,7 +332,7 @@ void Wiring::checkInPlace() {
               "cannot overwrite '" + blob.name +
                   "' in place, as another bottom reads it; give the top a "
                   "name of its own")
-            .note(places.where(otherLayer, "bottom", otherBottom),
+            .note(locations.where(otherLayer, "bottom", otherBottom),
                   "layer '" + otherLayer.name() + "' reads it");
         break;
       }

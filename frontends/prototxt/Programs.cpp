@@ -22,7 +22,7 @@ public:
   /// The net that occurrence `index` of a file-name field names.
   Document file(const std::string &name, const char *field, int index) {
     const SourceLocation cause =
-        solver.places().whereValue(solver.solver(), field, index);
+        solver.locations().whereValue(solver.solver(), field, index);
     try {
       const std::string path = formats::requirePath(
           name, {solver.folder()}, "net file");
@@ -31,8 +31,8 @@ public:
         entry->second = NetDocument::fromFile(path, diagnostics);
       return entry->second;
     } catch (const Error &error) {
-      // Of the file system; what is wrong in the text has its own place.
-      throw PlacedError(error.status(), cause, error.what());
+      // Of the file system; what is wrong in the text has its own location.
+      throw LocatedError(error.status(), cause, error.what());
     }
   }
 
@@ -69,9 +69,9 @@ std::vector<Program> expandSolver(const SolverDocument &document,
                                   const StateOptions &options,
                                   Document netGiven) {
   const caffe::SolverParameter &solver = document.solver();
-  const SourceMap &places = document.places();
+  const SourceMap &locations = document.locations();
   const size_t errorsBefore = diagnostics.errorCount();
-  checkTrainable(solver, places, netGiven != nullptr, diagnostics);
+  checkTrainable(solver, locations, netGiven != nullptr, diagnostics);
   if (diagnostics.errorCount() != errorsBefore)
     return {};
 
@@ -110,7 +110,7 @@ std::vector<Program> expandSolver(const SolverDocument &document,
       top.add_stage(stage);
     programs.push_back({-1,
                         filterNet(train, stackStates(caffe::TRAIN, train, top)),
-                        0, trainSource, places.where(solver, trainField)});
+                        0, trainSource, locations.where(solver, trainField)});
   }
 
   const int inlineTests = solver.test_net_param_size();
@@ -132,7 +132,7 @@ std::vector<Program> expandSolver(const SolverDocument &document,
         solver.test_state_size() > 0 ? solver.test_state(i) : caffe::NetState();
     programs.push_back({i, filterNet(net, stackStates(caffe::TEST, net, top)),
                         solver.test_iter(i), source,
-                        places.where(solver, "test_iter", i)});
+                        locations.where(solver, "test_iter", i)});
   }
   return programs;
 }

@@ -34,9 +34,9 @@ struct Program {
 ///
 /// Net files are looked up from the working directory, then from the solver's
 /// folder; a file that is not there throws brew::Error (status 3) with the
-/// place that names it. With `netGiven` that net stands for the solver's `net`
-/// (and for its training net, if it has a separate one). Programs whose file
-/// could not be parsed are missing from the result; see `diagnostics`.
+/// location that names it. With `netGiven` that net stands for the solver's
+/// `net` (and for its training net, if it has a separate one). Programs whose
+/// file could not be parsed are missing from the result; see `diagnostics`.
 std::vector<Program>
 expandSolver(const SolverDocument &solver, Diagnostics &diagnostics,
              const StateOptions &options = {},

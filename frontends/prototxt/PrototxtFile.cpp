@@ -88,8 +88,8 @@ PrototxtFile parsePrototxt(const SourceText &source, Diagnostics &diagnostics,
                            std::optional<FileKind> expected) {
   const std::string &text = source.text, &file = source.name;
   PrototxtFile result;
-  result.places = std::make_shared<SourceMap>(file, source.folder);
-  result.places->setText(text);
+  result.locations = std::make_shared<SourceMap>(file, source.folder);
+  result.locations->setText(text);
   result.kind = expected.value_or(FileKind::Net);
   bool proceed = true;
   if (std::optional<size_t> binary = findBinaryByte(text)) {
@@ -118,7 +118,7 @@ PrototxtFile parsePrototxt(const SourceText &source, Diagnostics &diagnostics,
     root = result.solver.get();
   }
   if (proceed) {
-    TextParser parser(text, *result.places, diagnostics);
+    TextParser parser(text, *result.locations, diagnostics);
     result.complete = parser.parse(*root);
     result.reachedEnd = parser.reachedEnd();
   }

@@ -17,10 +17,11 @@ namespace brew::prototxt {
 
 enum class FileKind { Net, Solver };
 
-/// A parsed file. The message is at a fixed address, which `places` refers to.
+/// A parsed file. The message is at a fixed address, which `locations` refers
+/// to.
 struct PrototxtFile {
   FileKind kind = FileKind::Net;
-  std::shared_ptr<SourceMap> places;
+  std::shared_ptr<SourceMap> locations;
   std::unique_ptr<caffe::NetParameter> net;       ///< set if kind is Net
   std::unique_ptr<caffe::SolverParameter> solver; ///< set if kind is Solver
   /// The text had no error.

@@ -43,14 +43,14 @@ std::string join(const std::vector<std::string> &names) {
 /// Collects what the checks share.
 struct Checker {
   const caffe::SolverParameter &solver;
-  const SourceMap &places;
+  const SourceMap &locations;
   Diagnostics &diagnostics;
 
   Diagnostic &errorAt(const char *field, const std::string &text) {
-    return diagnostics.error(places.whereValue(solver, field), text);
+    return diagnostics.error(locations.whereValue(solver, field), text);
   }
   Diagnostic &warnAt(const char *field, const std::string &text) {
-    return diagnostics.warning(places.whereValue(solver, field), text);
+    return diagnostics.warning(locations.whereValue(solver, field), text);
   }
 
   void learningRate();
@@ -82,7 +82,7 @@ void Checker::learningRate() {
 void Checker::policyNeeds(const Policy &policy) {
   const std::string name = std::string("lr_policy '") + policy.name + "'";
   auto noteUse = [&](Diagnostic &diagnostic) {
-    diagnostic.note(places.where(solver, "lr_policy"),
+    diagnostic.note(locations.where(solver, "lr_policy"),
                     "the policy is chosen here");
   };
   if (policy.step && !solver.has_stepsize())
@@ -103,7 +103,7 @@ void Checker::policyNeeds(const Policy &policy) {
     warnAt("lr_policy", name + " has no 'stepvalue': the rate stays constant");
   for (int i = 1; isMultistep && i < solver.stepvalue_size(); ++i)
     if (solver.stepvalue(i) < solver.stepvalue(i - 1))
-      diagnostics.warning(places.whereValue(solver, "stepvalue", i),
+      diagnostics.warning(locations.whereValue(solver, "stepvalue", i),
                           "this stepvalue is below the one before it, so it "
                           "takes effect one iteration after that one");
   if (!solver.has_base_lr())
@@ -153,15 +153,15 @@ void Checker::counts() {
   }
   for (int i = 0; i < solver.test_iter_size(); ++i)
     if (solver.test_iter(i) < 0)
-      diagnostics.error(places.whereValue(solver, "test_iter", i),
+      diagnostics.error(locations.whereValue(solver, "test_iter", i),
                         "'test_iter' cannot be negative");
 }
 
 } // namespace
 
-void checkSolver(const caffe::SolverParameter &solver, const SourceMap &places,
-                 Diagnostics &diagnostics) {
-  Checker checker{solver, places, diagnostics};
+void checkSolver(const caffe::SolverParameter &solver,
+                 const SourceMap &locations, Diagnostics &diagnostics) {
+  Checker checker{solver, locations, diagnostics};
   checker.learningRate();
   checker.type();
   checker.counts();
@@ -186,25 +186,26 @@ std::string plural(int count, const std::string &word) {
 } // namespace
 
 void checkTrainable(const caffe::SolverParameter &solver,
-                    const SourceMap &places, bool netGiven,
+                    const SourceMap &locations, bool netGiven,
                     Diagnostics &diagnostics) {
   if (!solver.has_lr_policy())
     diagnostics.error(
-        places.where(solver),
+        locations.where(solver),
         "the solver has no lr_policy (known: " + join(policyNames()) + ")");
   const std::vector<std::string> fields = {"net", "net_param", "train_net",
                                            "train_net_param"};
   const std::vector<std::string> sources = given(solver, fields);
   if (sources.empty() && !netGiven)
-    diagnostics.error(places.where(solver), "the solver names no net to train; "
-                                            "it needs one of " +
-                                                join(fields));
+    diagnostics.error(locations.where(solver),
+                      "the solver names no net to train; "
+                      "it needs one of " +
+                          join(fields));
   if (sources.size() > 1 && !netGiven)
     diagnostics
-        .error(places.where(solver, sources[1]),
+        .error(locations.where(solver, sources[1]),
                "the solver names more than one net to train; it takes one of " +
                    join(fields))
-        .note(places.where(solver, sources[0]),
+        .note(locations.where(solver, sources[0]),
               "'" + sources[0] + "' is given here");
 
   const int own = solver.test_net_size() + solver.test_net_param_size();
@@ -214,20 +215,20 @@ void checkTrainable(const caffe::SolverParameter &solver,
       solver.test_net_size() > 0 ? "test_net" : "test_net_param";
   if (generic ? iters < own : iters != own) {
     diagnostics.error(
-        places.where(solver, own > iters ? ownField : "test_iter"),
+        locations.where(solver, own > iters ? ownField : "test_iter"),
         "test_iter must be given once for each test net: " +
             plural(iters, "test_iter") + ", " + plural(own, "test net"));
     return;
   }
   const int states = solver.test_state_size();
   if (states != 0 && states != iters)
-    diagnostics.error(places.where(solver, "test_state"),
+    diagnostics.error(locations.where(solver, "test_state"),
                       "test_state must be given once for each test net, or not "
                       "at all: " +
                           plural(states, "test_state") + ", " +
                           plural(iters, "test net"));
   if (iters > 0 && solver.test_interval() == 0)
-    diagnostics.error(places.where(solver, "test_iter"),
+    diagnostics.error(locations.where(solver, "test_iter"),
                       "the solver has test nets but no test_interval above 0");
 }
 

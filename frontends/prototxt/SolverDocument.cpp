@@ -39,7 +39,7 @@ SolverDocument::fromParsed(PrototxtFile file, Diagnostics &diagnostics) {
     return nullptr;
   std::shared_ptr<SolverDocument> document(new SolverDocument());
   document->content = std::move(file.solver);
-  document->sourceMap = std::move(file.places);
+  document->sourceMap = std::move(file.locations);
   upgradeSolver(*document->content, *document->sourceMap, diagnostics);
   checkSolver(*document->content, *document->sourceMap, diagnostics);
   fillSnapshotPrefix(document->file(), *document->content);

@@ -2,7 +2,7 @@
 //
 // A solver as Caffe would run it: old forms rewritten, the snapshot prefix
 // filled in, and everything Caffe would refuse at start or at its first update
-// reported at its place.
+// reported at its location.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -26,8 +26,8 @@ public:
 
   /// `type` holds the solver's type and `snapshot_prefix` a prefix in any case.
   const caffe::SolverParameter &solver() const { return *content; }
-  const SourceMap &places() const { return *sourceMap; }
-  /// For nets inside the solver, which keep their places in the same map.
+  const SourceMap &locations() const { return *sourceMap; }
+  /// For nets inside the solver, which keep their locations in the same map.
   const std::shared_ptr<SourceMap> &sharedPlaces() const { return sourceMap; }
   const std::string &file() const { return sourceMap->file(); }
   /// Where files that it names are looked for beside the working directory.
@@ -43,15 +43,15 @@ private:
 /// Errors that Caffe would stop with, and warnings where a forgotten field
 /// makes the schedule do nothing. What only training needs (nets, an lr_policy)
 /// is checked by checkTrainable().
-void checkSolver(const caffe::SolverParameter &solver, const SourceMap &places,
-                 Diagnostics &diagnostics);
+void checkSolver(const caffe::SolverParameter &solver,
+                 const SourceMap &locations, Diagnostics &diagnostics);
 
 /// What a solver must have before it can train: an lr_policy, exactly one
 /// training net, and test_iter, test_state and test_interval to match the test
 /// nets. With `netGiven` a net comes from the command line and the solver need
 /// not name one.
 void checkTrainable(const caffe::SolverParameter &solver,
-                    const SourceMap &places, bool netGiven,
+                    const SourceMap &locations, bool netGiven,
                     Diagnostics &diagnostics);
 
 } // namespace brew::prototxt

@@ -2,7 +2,7 @@
 
 #include "frontends/prototxt/SourceMap.h"
 
-#include "frontends/prototxt/StringPlaces.h"
+#include "frontends/prototxt/StringLocations.h"
 
 #include <google/protobuf/descriptor.h>
 
@@ -11,7 +11,7 @@ namespace brew::prototxt {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Reflection;
 
-std::vector<FieldPlace> &SourceMap::Node::places(int number) {
+std::vector<FieldLocation> &SourceMap::Node::locations(int number) {
   for (auto &entry : fields)
     if (entry.first == number)
       return entry.second;
@@ -19,63 +19,65 @@ std::vector<FieldPlace> &SourceMap::Node::places(int number) {
   return fields.back().second;
 }
 
-const std::vector<FieldPlace> *SourceMap::Node::find(int number) const {
+const std::vector<FieldLocation> *SourceMap::Node::find(int number) const {
   for (const auto &entry : fields)
     if (entry.first == number)
       return &entry.second;
   return nullptr;
 }
 
-SourceLocation SourceMap::at(TextPlace place) const {
-  if (place.line <= 0)
+SourceLocation SourceMap::at(TextLocation location) const {
+  if (location.line <= 0)
     return {fileName, 1, 1};
-  return {fileName, place.line, place.column};
+  return {fileName, location.line, location.column};
 }
 
 SourceLocation SourceMap::where(const Message &message) const {
   auto found = nodes.find(&message);
-  return at(found == nodes.end() ? TextPlace() : found->second.start);
+  return at(found == nodes.end() ? TextLocation() : found->second.start);
 }
 
-const FieldPlace *SourceMap::find(const Message &message,
-                                  const std::string &field, int index) const {
+const FieldLocation *SourceMap::find(const Message &message,
+                                     const std::string &field,
+                                     int index) const {
   auto found = nodes.find(&message);
   const FieldDescriptor *descriptor =
       message.GetDescriptor()->FindFieldByName(field);
   if (found == nodes.end() || !descriptor || index < 0)
     return nullptr;
-  const auto *places = found->second.find(descriptor->number());
-  if (!places || static_cast<size_t>(index) >= places->size())
+  const auto *locations = found->second.find(descriptor->number());
+  if (!locations || static_cast<size_t>(index) >= locations->size())
     return nullptr;
-  return &(*places)[index];
+  return &(*locations)[index];
 }
 
 SourceLocation SourceMap::where(const Message &message,
                                 const std::string &field, int index) const {
-  const FieldPlace *place = find(message, field, index);
-  return place ? at(place->name) : where(message);
+  const FieldLocation *location = find(message, field, index);
+  return location ? at(location->name) : where(message);
 }
 
 SourceLocation SourceMap::whereValue(const Message &message,
                                      const std::string &field,
                                      int index) const {
-  const FieldPlace *place = find(message, field, index);
-  return place ? at(place->value) : where(message);
+  const FieldLocation *location = find(message, field, index);
+  return location ? at(location->value) : where(message);
 }
 
 SourceLocation SourceMap::whereInString(const Message &message,
                                         const std::string &field,
                                         size_t offset) const {
-  const FieldPlace *found = find(message, field);
+  const FieldLocation *found = find(message, field);
   return found ? at(placeInString(text, found->value, offset)) : where(message);
 }
 
-void SourceMap::setStart(const Message &message, TextPlace start) {
+void SourceMap::setStart(const Message &message, TextLocation start) {
   nodes[&message].start = start;
 }
 
-void SourceMap::addField(const Message &message, int number, FieldPlace place) {
-  nodes[&message].places(number).push_back(place);
+void SourceMap::addField(const Message &message, int number,
+                         FieldLocation location) {
+  nodes[&message].locations(number).push_back(location);
 }
 
 void SourceMap::addUnknown(const Message &message, const std::string &name) {
@@ -116,14 +118,15 @@ void SourceMap::copy(const Message &from, const Message &to) {
 void SourceMap::copyField(const Message &from, const std::string &fromField,
                           int fromIndex, const Message &to,
                           const std::string &toField) {
-  const FieldPlace *known = find(from, fromField, fromIndex);
-  FieldPlace place;
+  const FieldLocation *known = find(from, fromField, fromIndex);
+  FieldLocation location;
   if (known) {
-    place = *known;
+    location = *known;
   } else if (auto found = nodes.find(&from); found != nodes.end()) {
-    place = {found->second.start, found->second.start};
+    location = {found->second.start, found->second.start};
   }
-  addField(to, to.GetDescriptor()->FindFieldByName(toField)->number(), place);
+  addField(to, to.GetDescriptor()->FindFieldByName(toField)->number(),
+           location);
 }
 
 } // namespace brew::prototxt

@@ -1,10 +1,10 @@
 //===- SourceMap.h - Where each protobuf field stands in the text ---------===//
 //
 // Protobuf messages know nothing of the text they came from. A SourceMap keeps,
-// for every message object of one file, the place of each field occurrence. It
-// is keyed by message address, so it holds as long as the messages stay where
-// they are: a repeated field may be reordered or filtered by pointer, but a
-// copied message is unknown until copy() tells about it.
+// for every message object of one file, the location of each field occurrence.
+// It is keyed by message address, so it holds as long as the messages stay
+// where they are: a repeated field may be reordered or filtered by pointer, but
+// a copied message is unknown until copy() tells about it.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -21,15 +21,15 @@
 namespace brew::prototxt {
 
 /// A line and column (1-based) within the file of a SourceMap.
-struct TextPlace {
+struct TextLocation {
   int line = 0;
   int column = 0;
 };
 
 /// One occurrence of a field: where its name and its value begin.
-struct FieldPlace {
-  TextPlace name;
-  TextPlace value;
+struct FieldLocation {
+  TextLocation name;
+  TextLocation value;
 };
 
 class SourceMap {
@@ -43,8 +43,8 @@ public:
   const std::string &file() const { return fileName; }
   const std::string &folder() const { return folderName; }
 
-  /// The start of a (sub-)message: for a layer the place of the word `layer`.
-  /// A message that the text never had answers with line 1, column 1.
+  /// The start of a (sub-)message: for a layer the location of the word
+  /// `layer`. A message that the text never had answers with line 1, column 1.
   SourceLocation where(const Message &message) const;
 
   /// The name of the index-th occurrence of `field`. A field that the text does
@@ -64,23 +64,23 @@ public:
                                size_t offset) const;
 
   /// The occurrence itself, or null if the text does not have it.
-  const FieldPlace *find(const Message &message, const std::string &field,
-                         int index = 0) const;
+  const FieldLocation *find(const Message &message, const std::string &field,
+                            int index = 0) const;
 
   /// The file's content, which whereInString() looks at.
   void setText(std::string content) { text = std::move(content); }
-  void setStart(const Message &message, TextPlace start);
-  void addField(const Message &message, int number, FieldPlace place);
+  void setStart(const Message &message, TextLocation start);
+  void addField(const Message &message, int number, FieldLocation location);
   /// Notes a field that the text has, but `message` has no place for.
   void addUnknown(const Message &message, const std::string &name);
   /// The names of those, in order.
   const std::vector<std::string> &unknownFields(const Message &message) const;
 
-  /// Gives `to` and its sub-messages the places of `from`. Both have the same
-  /// type and equal contents (a copy).
+  /// Gives `to` and its sub-messages the locations of `from`. Both have the
+  /// same type and equal contents (a copy).
   void copy(const Message &from, const Message &to);
 
-  /// Gives occurrence `toIndex` of `toField` the place of an occurrence in
+  /// Gives occurrence `toIndex` of `toField` the location of an occurrence in
   /// another message; without one there, the start of `from`. Used where an old
   /// form is rewritten. Indices must be added in ascending order.
   void copyField(const Message &from, const std::string &fromField,
@@ -88,16 +88,16 @@ public:
 
 private:
   struct Node {
-    TextPlace start;
+    TextLocation start;
     /// Places by field number; few fields per message, so a plain list.
-    std::vector<std::pair<int, std::vector<FieldPlace>>> fields;
+    std::vector<std::pair<int, std::vector<FieldLocation>>> fields;
     std::vector<std::string> unknown;
 
-    std::vector<FieldPlace> &places(int number);
-    const std::vector<FieldPlace> *find(int number) const;
+    std::vector<FieldLocation> &locations(int number);
+    const std::vector<FieldLocation> *find(int number) const;
   };
 
-  SourceLocation at(TextPlace place) const;
+  SourceLocation at(TextLocation location) const;
 
   std::string fileName;
   std::string folderName;

@@ -51,18 +51,18 @@ bool TextParser::parse(Message &root) {
   const size_t errorsBefore = diagnostics.errorCount();
   ended = false;
   if (byteOrderMarkLength(text))
-    diagnostics.warning({places.file(), 1, 1},
+    diagnostics.warning({locations.file(), 1, 1},
                         "the file begins with a UTF-8 byte order mark, which "
                         "Caffe itself does not accept");
   try {
-    TokenStream stream(text, places.file(), &diagnostics);
+    TokenStream stream(text, locations.file(), &diagnostics);
     tokens = &stream;
     Frame frame{root, nullptr, "", {1, 1}};
-    places.setStart(root, frame.open);
+    locations.setStart(root, frame.open);
     parseFields(frame);
     if (!stream.atEnd())
-      stream.fail(stream.place(), "unexpected " + stream.describe() +
-                                      ": there is no open block to close");
+      stream.fail(stream.location(), "unexpected " + stream.describe() +
+                                         ": there is no open block to close");
     reportMissingRequired(frame);
     ended = true;
   } catch (const ParseStop &) {
@@ -78,7 +78,7 @@ void TextParser::parseFields(Frame &frame) {
 }
 
 void TextParser::parseField(Frame &frame) {
-  const TextPlace nameAt = tokens->place();
+  const TextLocation nameAt = tokens->location();
   if (tokens->at("[")) {
     std::string extension = takeExtensionName();
     diagnostics.error(tokens->locate(nameAt),
@@ -95,9 +95,9 @@ void TextParser::parseField(Frame &frame) {
       frame.message.GetDescriptor()->FindFieldByName(name);
   if (!field) {
     if (!tokens->at(":") && !tokens->at("{") && !tokens->at("<"))
-      tokens->fail(tokens->place(), "expected ':' or '{' after " +
-                                        quoted(name) + ", found " +
-                                        tokens->describe());
+      tokens->fail(tokens->location(), "expected ':' or '{' after " +
+                                           quoted(name) + ", found " +
+                                           tokens->describe());
     const size_t report = diagnostics.size();
     const bool isHere = reportUnknown(frame, name, nameAt);
     if (skipAfterName(name, 0) && isHere)
@@ -114,7 +114,7 @@ void TextParser::parseField(Frame &frame) {
     diagnostics
         .error(tokens->locate(nameAt),
                quoted(name) + " is given more than once")
-        .note(places.where(frame.message, name), "it was first given here");
+        .note(locations.where(frame.message, name), "it was first given here");
     scratch.reset(frame.message.New());
     into = scratch.get();
   }
@@ -122,31 +122,32 @@ void TextParser::parseField(Frame &frame) {
 }
 
 void TextParser::parseValue(Frame &frame, Message &into,
-                            const FieldDescriptor &field, TextPlace name,
+                            const FieldDescriptor &field, TextLocation name,
                             bool recorded) {
   const bool isBlock = field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
   if (!tokens->tryTake(":") && !isBlock) {
     if (tokens->at("{") || tokens->at("<"))
-      tokens->fail(tokens->place(),
+      tokens->fail(tokens->location(),
                    quoted(field.name()) +
                        " is a single value, not a block: expected ':', found " +
                        tokens->describe());
-    tokens->fail(tokens->place(), "expected ':' after " + quoted(field.name()) +
-                                      ", found " + tokens->describe());
+    tokens->fail(tokens->location(), "expected ':' after " +
+                                         quoted(field.name()) + ", found " +
+                                         tokens->describe());
   }
   auto parseOne = [&] {
     if (isBlock) {
       parseBlock(frame, into, field, name, recorded);
       return;
     }
-    const TextPlace value = tokens->place();
+    const TextLocation value = tokens->location();
     ValueParser(*tokens).parse(into, field);
     if (recorded)
-      places.addField(into, field.number(), {name, value});
+      locations.addField(into, field.number(), {name, value});
   };
 
   if (field.is_repeated() && tokens->at("[")) {
-    const TextPlace open = tokens->place();
+    const TextLocation open = tokens->location();
     tokens->next();
     bool more = !tokens->tryTake("]");
     while (more) {
@@ -154,7 +155,7 @@ void TextParser::parseValue(Frame &frame, Message &into,
       if (tokens->tryTake("]"))
         break;
       if (!tokens->at(","))
-        tokens->fail(tokens->place(),
+        tokens->fail(tokens->location(),
                      "expected ',' or ']' in the list of " +
                          quoted(field.name()) + ", found " + tokens->describe(),
                      {{tokens->locate(open), "the list begins here"}});
@@ -168,9 +169,9 @@ void TextParser::parseValue(Frame &frame, Message &into,
 }
 
 void TextParser::parseBlock(Frame &frame, Message &into,
-                            const FieldDescriptor &field, TextPlace name,
+                            const FieldDescriptor &field, TextLocation name,
                             bool recorded) {
-  const TextPlace brace = tokens->place();
+  const TextLocation brace = tokens->location();
   const bool angle = tokens->at("<");
   if (!angle && !tokens->at("{"))
     tokens->fail(brace, "expected '{' after " + quoted(field.name()) +
@@ -182,8 +183,8 @@ void TextParser::parseBlock(Frame &frame, Message &into,
                        ? reflection->AddMessage(&into, &field)
                        : reflection->MutableMessage(&into, &field);
   if (recorded) {
-    places.addField(into, field.number(), {name, brace});
-    places.setStart(*child, name);
+    locations.addField(into, field.number(), {name, brace});
+    locations.setStart(*child, name);
   }
   Frame inner{*child, &frame, field.name(), name, recorded};
   const size_t firstDiagnostic = diagnostics.size();
@@ -203,18 +204,18 @@ void TextParser::parseBlock(Frame &frame, Message &into,
 }
 
 void TextParser::close(const char *closer, const std::string &name,
-                       TextPlace open) {
+                       TextLocation open) {
   if (tokens->tryTake(closer))
     return;
-  tokens->fail(tokens->place(),
+  tokens->fail(tokens->location(),
                std::string("expected '") + closer + "' to close " +
                    quoted(name) + ", found " + tokens->describe(),
                {{tokens->locate(open), quoted(name) + " begins here"}});
 }
 
 bool TextParser::reportUnknown(Frame &frame, const std::string &name,
-                               TextPlace at) {
-  places.addUnknown(frame.message, name);
+                               TextLocation at) {
+  locations.addUnknown(frame.message, name);
   // A layer inside a layer is most likely there because a '}' before it is
   // missing; then all later layers are inside too, and one report is enough.
   const bool opensBlock = tokens->at("{") || tokens->at("<");
@@ -261,9 +262,9 @@ std::string TextParser::takeExtensionName() {
   while (!tokens->at("]")) {
     if (tokens->type() != Tokenizer::TYPE_IDENTIFIER && !tokens->at(".") &&
         !tokens->at("/"))
-      tokens->fail(tokens->place(), "expected ']' after an extension name, "
-                                    "found " +
-                                        tokens->describe());
+      tokens->fail(tokens->location(), "expected ']' after an extension name, "
+                                       "found " +
+                                           tokens->describe());
     name += tokens->token().text;
     tokens->next();
   }
@@ -280,12 +281,12 @@ void TextParser::checkDepth(int depth) {
   // hostile text from exhausting the stack.
   constexpr int deepest = 200;
   if (depth > deepest)
-    tokens->fail(tokens->place(), "blocks are nested more than " +
-                                      std::to_string(deepest) + " deep");
+    tokens->fail(tokens->location(), "blocks are nested more than " +
+                                         std::to_string(deepest) + " deep");
 }
 
 bool TextParser::skipAfterName(const std::string &name, int depth) {
-  const TextPlace open = tokens->place();
+  const TextLocation open = tokens->location();
   const bool colon = tokens->tryTake(":");
   const bool isBlock = tokens->at("{") || tokens->at("<");
   if (isBlock)
@@ -293,14 +294,16 @@ bool TextParser::skipAfterName(const std::string &name, int depth) {
   else if (colon)
     skipScalarOrList(name, depth);
   else
-    tokens->fail(tokens->place(), "expected ':' or '{' after " + quoted(name) +
-                                      ", found " + tokens->describe());
+    tokens->fail(tokens->location(), "expected ':' or '{' after " +
+                                         quoted(name) + ", found " +
+                                         tokens->describe());
   if (!tokens->tryTake(";"))
     tokens->tryTake(",");
   return isBlock;
 }
 
-void TextParser::skipBlock(const std::string &name, TextPlace open, int depth) {
+void TextParser::skipBlock(const std::string &name, TextLocation open,
+                           int depth) {
   checkDepth(depth);
   const char *closer = tokens->at("<") ? ">" : "}";
   tokens->next();
@@ -311,7 +314,7 @@ void TextParser::skipBlock(const std::string &name, TextPlace open, int depth) {
       continue;
     }
     if (tokens->type() != Tokenizer::TYPE_IDENTIFIER)
-      tokens->fail(tokens->place(),
+      tokens->fail(tokens->location(),
                    "expected a field name, found " + tokens->describe());
     const std::string inner = tokens->token().text;
     tokens->next();
@@ -331,15 +334,15 @@ void TextParser::skipScalarOrList(const std::string &name, int depth) {
     bool more = !tokens->tryTake("]");
     while (more) {
       if (tokens->at("{") || tokens->at("<"))
-        skipBlock(name, tokens->place(), depth + 1);
+        skipBlock(name, tokens->location(), depth + 1);
       else
         skipScalarOrList(name, depth + 1);
       if (tokens->tryTake("]"))
         break;
       if (!tokens->tryTake(","))
-        tokens->fail(tokens->place(), "expected ',' or ']' in the list of " +
-                                          quoted(name) + ", found " +
-                                          tokens->describe());
+        tokens->fail(tokens->location(), "expected ',' or ']' in the list of " +
+                                             quoted(name) + ", found " +
+                                             tokens->describe());
     }
     return;
   }
@@ -347,8 +350,8 @@ void TextParser::skipScalarOrList(const std::string &name, int depth) {
   if (tokens->type() != Tokenizer::TYPE_INTEGER &&
       tokens->type() != Tokenizer::TYPE_FLOAT &&
       tokens->type() != Tokenizer::TYPE_IDENTIFIER)
-    tokens->fail(tokens->place(), "expected a value for " + quoted(name) +
-                                      ", found " + tokens->describe());
+    tokens->fail(tokens->location(), "expected a value for " + quoted(name) +
+                                         ", found " + tokens->describe());
   tokens->next();
 }
 
@@ -372,7 +375,7 @@ void TextParser::blameType(const Frame &frame) {
     if (meant->reads(layer->GetDescriptor()->field(i)->name()))
       blocks.push_back(layer->GetDescriptor()->field(i)->name());
   bool isBlamed = false;
-  // From the back, as the places of later ones change.
+  // From the back, as the locations of later ones change.
   for (auto block = frame.unknownBlocks.rbegin();
        block != frame.unknownBlocks.rend(); ++block) {
     // Misspelt as the type is.
@@ -382,7 +385,7 @@ void TextParser::blameType(const Frame &frame) {
     isBlamed = true;
   }
   if (isBlamed)
-    diagnostics.error(places.whereValue(*layer, "type"),
+    diagnostics.error(locations.whereValue(*layer, "type"),
                       "layer " + quoted(layer->name()) + ": " +
                           unknownTypeText(layer->type()));
 }

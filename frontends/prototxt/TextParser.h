@@ -1,7 +1,7 @@
 //===- TextParser.h - Prototxt text to protobuf messages --------*- C++ -*-===//
 //
 // Parses protobuf text format into a message as TextFormat does for Caffe, but
-// records the place of every field and goes on after unknown and repeated
+// records the location of every field and goes on after unknown and repeated
 // fields, so that one run reports them all. A syntax, type or enum error ends
 // the parse.
 //
@@ -22,10 +22,10 @@ namespace brew::prototxt {
 class TextParser {
 public:
   /// `text` must outlive the parser and be shorter than 2 GiB. Places go to
-  /// `places`, whose file name the diagnostics carry.
-  TextParser(const std::string &text, SourceMap &places,
+  /// `locations`, whose file name the diagnostics carry.
+  TextParser(const std::string &text, SourceMap &locations,
              Diagnostics &diagnostics)
-      : text(text), places(places), diagnostics(diagnostics) {}
+      : text(text), locations(locations), diagnostics(diagnostics) {}
 
   /// Fills `root`. False if there was any error; what was parsed before the
   /// error that ended the parse is in `root` then.
@@ -43,7 +43,7 @@ private:
     Message &message;
     const Frame *parent = nullptr;
     std::string name;     ///< the field that holds it; empty for the root
-    TextPlace open;       ///< where that field's name stands
+    TextLocation open;    ///< where that field's name stands
     bool recorded = true; ///< false inside a repeated singular field
     /// Names reported as standing in a block that was probably not closed.
     std::set<std::string> strays = {};
@@ -54,22 +54,22 @@ private:
   void parseFields(Frame &frame);
   void parseField(Frame &frame);
   void parseValue(Frame &frame, Message &into, const FieldDescriptor &field,
-                  TextPlace name, bool recorded);
+                  TextLocation name, bool recorded);
   void parseBlock(Frame &frame, Message &into, const FieldDescriptor &field,
-                  TextPlace name, bool recorded);
+                  TextLocation name, bool recorded);
   /// False where the field stands in a block that was probably not closed.
-  bool reportUnknown(Frame &frame, const std::string &name, TextPlace at);
+  bool reportUnknown(Frame &frame, const std::string &name, TextLocation at);
   void reportMissingRequired(Frame &frame);
   std::string takeExtensionName();
 
   /// Whether it was a block.
   bool skipAfterName(const std::string &name, int depth);
-  void skipBlock(const std::string &name, TextPlace open, int depth);
+  void skipBlock(const std::string &name, TextLocation open, int depth);
   void skipScalarOrList(const std::string &name, int depth);
   void checkDepth(int depth);
 
   /// Takes '}' or '>', whichever closes the block.
-  void close(const char *closer, const std::string &name, TextPlace open);
+  void close(const char *closer, const std::string &name, TextLocation open);
   /// Starts the texts of the diagnostics from `first` on with the layer's name.
   void nameLayer(const Message &layer, size_t first);
   /// Where the type of a layer is unknown, says so instead of guessing what the
@@ -77,7 +77,7 @@ private:
   void blameType(const Frame &frame);
 
   const std::string &text;
-  SourceMap &places;
+  SourceMap &locations;
   Diagnostics &diagnostics;
   TokenStream *tokens = nullptr;
   bool ended = false;

@@ -1,4 +1,4 @@
-//===- TokenStream.cpp - Prototxt tokens with byte-exact places -----------===//
+//===- TokenStream.cpp - Prototxt tokens with byte-exact locations --------===//
 
 #include "frontends/prototxt/TokenStream.h"
 
@@ -70,12 +70,12 @@ bool TokenStream::tryTake(const char *symbol) {
   return true;
 }
 
-TextPlace TokenStream::place() {
+TextLocation TokenStream::location() {
   const Token &current = token();
   return toPlace(current.line, current.column);
 }
 
-TextPlace TokenStream::toPlace(int line, int tabColumn) {
+TextLocation TokenStream::toPlace(int line, int tabColumn) {
   constexpr int tabWidth = 8; // the tokenizer's
   if (line < cursor.line ||
       (line == cursor.line && tabColumn < cursor.tabColumn)) {
@@ -120,21 +120,21 @@ std::string TokenStream::describe() {
   }
 }
 
-void TokenStream::fail(TextPlace place, const std::string &message,
+void TokenStream::fail(TextLocation location, const std::string &message,
                        std::vector<Note> notes) {
   if (diagnostics)
-    diagnostics->error(locate(place), message).notes = std::move(notes);
+    diagnostics->error(locate(location), message).notes = std::move(notes);
   throw ParseStop();
 }
 
 void TokenStream::AddError(int line, int column, const std::string &message) {
   if (tokenError)
     return; // the first one ends the parse
-  // An unclosed string is noticed where its line or the text ends; the place to
-  // mend is where it begins, which the tokenizer has recorded by now.
+  // An unclosed string is noticed where its line or the text ends; the location
+  // to mend is where it begins, which the tokenizer has recorded by now.
   bool unclosed = message.rfind("String literals cannot", 0) == 0 ||
                   message.rfind("Unexpected end of string", 0) == 0;
-  TextPlace at =
+  TextLocation at =
       unclosed ? toPlace(token().line, token().column) : toPlace(line, column);
   tokenError = {at, rewordTokenError(message)};
 }

@@ -1,4 +1,4 @@
-//===- TokenStream.h - Prototxt tokens with byte-exact places ---*- C++ -*-===//
+//===- TokenStream.h - Prototxt tokens with byte-exact locations ----------===//
 //
 // Protobuf's own tokenizer, set up as TextFormat sets it up for Caffe, plus
 // what it lacks: columns that count bytes rather than tab stops, and errors
@@ -35,7 +35,7 @@ public:
   bool atEnd() { return type() == Tokenizer::TYPE_END; }
   bool at(const char *symbol) { return token().text == symbol; }
   /// Place of the current token.
-  TextPlace place();
+  TextLocation location();
 
   void next();
   bool tryTake(const char *symbol);
@@ -44,24 +44,24 @@ public:
   /// file".
   std::string describe();
 
-  SourceLocation locate(TextPlace place) const {
-    return {fileName, place.line, place.column};
+  SourceLocation locate(TextLocation location) const {
+    return {fileName, location.line, location.column};
   }
   /// Records an error and throws ParseStop.
-  [[noreturn]] void fail(TextPlace place, const std::string &message,
+  [[noreturn]] void fail(TextLocation location, const std::string &message,
                          std::vector<Note> notes = {});
 
 private:
   void AddError(int line, int column, const std::string &message) override;
   /// Byte column (1-based) of a tokenizer position, whose columns go by tab
   /// stops. Cheap for positions in ascending order.
-  TextPlace toPlace(int line, int tabColumn);
+  TextLocation toPlace(int line, int tabColumn);
   void stopOnTokenError();
 
   const std::string &text;
   std::string fileName;
   Diagnostics *diagnostics;
-  std::optional<std::pair<TextPlace, std::string>> tokenError;
+  std::optional<std::pair<TextLocation, std::string>> tokenError;
 
   /// Walks the text from position to position.
   struct Cursor {

@@ -15,11 +15,11 @@ using Tokenizer = TokenStream::Tokenizer;
 
 namespace {
 
-/// Names at the top level, each with its first place, in text order. Ends
+/// Names at the top level, each with its first location, in text order. Ends
 /// quietly where the text cannot be read on.
-std::vector<std::pair<std::string, TextPlace>>
+std::vector<std::pair<std::string, TextLocation>>
 topLevelNames(const std::string &text) {
-  std::vector<std::pair<std::string, TextPlace>> names;
+  std::vector<std::pair<std::string, TextLocation>> names;
   std::map<std::string, bool> seen;
   try {
     TokenStream tokens(text, "", nullptr);
@@ -32,9 +32,9 @@ topLevelNames(const std::string &text) {
           --depth;
       } else if (depth == 0 && tokens.type() == Tokenizer::TYPE_IDENTIFIER) {
         std::string name = tokens.token().text;
-        TextPlace place = tokens.place();
+        TextLocation location = tokens.location();
         if (!seen[name])
-          names.push_back({name, place});
+          names.push_back({name, location});
         seen[name] = true;
       } else if (depth == 0 && tokens.at(":")) {
         // The next token is a value, not a name, unless it opens a block.
@@ -71,14 +71,14 @@ TopLevelScan scanTopLevel(const std::string &text) {
     return inNet != inSolver && inNet == (kind == FileKind::Net);
   };
   bool hasLayers = false;
-  for (const auto &[name, place] : names) {
+  for (const auto &[name, location] : names) {
     netVotes += isEvidence(name, FileKind::Net);
     solverVotes += isEvidence(name, FileKind::Solver);
     hasLayers = hasLayers || name == "layer" || name == "layers";
   }
   if (netVotes == 0 && solverVotes == 0) {
     // Only unknown names: misspelt ones tell by what they resemble.
-    for (const auto &[name, place] : names) {
+    for (const auto &[name, location] : names) {
       netVotes += !nearestName(name, fieldNames(net)).empty();
       solverVotes += !nearestName(name, fieldNames(solver)).empty();
     }
@@ -91,9 +91,9 @@ TopLevelScan scanTopLevel(const std::string &text) {
     result.kind = solverVotes > netVotes ? FileKind::Solver : FileKind::Net;
   if (netVotes != 0 && solverVotes != 0)
     return result;
-  for (const auto &[name, place] : names)
+  for (const auto &[name, location] : names)
     if (isEvidence(name, result.kind)) {
-      result.evidence = place;
+      result.evidence = location;
       result.evidenceName = name;
       break;
     }

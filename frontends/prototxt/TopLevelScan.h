@@ -17,7 +17,7 @@ struct TopLevelScan {
   FileKind kind = FileKind::Net;
   /// The first field that only that kind has, if the text has one and no field
   /// that only the other kind has.
-  std::optional<TextPlace> evidence;
+  std::optional<TextLocation> evidence;
   std::string evidenceName;
 };
 

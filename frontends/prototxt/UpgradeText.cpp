@@ -12,20 +12,20 @@ namespace brew::prototxt {
 namespace {
 
 void upgradeInline(caffe::NetParameter &net,
-                   const std::shared_ptr<SourceMap> &places,
+                   const std::shared_ptr<SourceMap> &locations,
                    Diagnostics &diagnostics) {
-  net = NetDocument::fromInline(net, places, diagnostics)->net();
+  net = NetDocument::fromInline(net, locations, diagnostics)->net();
 }
 
 void upgradeSolverNets(caffe::SolverParameter &solver,
-                       const std::shared_ptr<SourceMap> &places,
+                       const std::shared_ptr<SourceMap> &locations,
                        Diagnostics &diagnostics) {
   if (solver.has_net_param())
-    upgradeInline(*solver.mutable_net_param(), places, diagnostics);
+    upgradeInline(*solver.mutable_net_param(), locations, diagnostics);
   if (solver.has_train_net_param())
-    upgradeInline(*solver.mutable_train_net_param(), places, diagnostics);
+    upgradeInline(*solver.mutable_train_net_param(), locations, diagnostics);
   for (caffe::NetParameter &net : *solver.mutable_test_net_param())
-    upgradeInline(net, places, diagnostics);
+    upgradeInline(net, locations, diagnostics);
 }
 
 std::string print(const google::protobuf::Message &message) {
@@ -45,8 +45,8 @@ std::optional<std::string> upgradedText(const SourceText &source,
     return std::nullopt;
   std::string text;
   if (file.kind == FileKind::Solver) {
-    upgradeSolver(*file.solver, *file.places, diagnostics);
-    upgradeSolverNets(*file.solver, file.places, diagnostics);
+    upgradeSolver(*file.solver, *file.locations, diagnostics);
+    upgradeSolverNets(*file.solver, file.locations, diagnostics);
     text = print(*file.solver);
   } else {
     text = print(NetDocument::fromParsed(std::move(file), diagnostics)->net());

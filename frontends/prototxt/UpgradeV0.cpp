@@ -118,7 +118,7 @@ LayerText layerWords(const V1 &layer) {
   return {layer.layer().name(), layer.layer().type()};
 }
 
-void upgradeType(SourceMap &places, const V1 &from, V1 &to,
+void upgradeType(SourceMap &locations, const V1 &from, V1 &to,
                  Diagnostics &diagnostics) {
   const V0 &old = from.layer();
   if (!old.has_type())
@@ -129,27 +129,27 @@ void upgradeType(SourceMap &places, const V1 &from, V1 &to,
     if (old.type() != entry.old)
       continue;
     to.set_type(entry.now);
-    places.copyField(old, "type", 0, to, "type");
+    locations.copyField(old, "type", 0, to, "type");
     return;
   }
-  diagnostics.error(places.whereValue(old, "type"),
+  diagnostics.error(locations.whereValue(old, "type"),
                     layerWords(from) + "unknown layer type '" + old.type() +
                         "' of the oldest prototxt form" +
                         didYouMean(old.type(), known));
 }
 
-void upgradeLayer(SourceMap &places, const V1 &from, V1 &to,
+void upgradeLayer(SourceMap &locations, const V1 &from, V1 &to,
                   Diagnostics &diagnostics) {
-  SourceLocation start = places.where(from);
-  places.setStart(to, {start.line, start.column});
-  copyField(places, from, "bottom", to, "bottom");
-  copyField(places, from, "top", to, "top");
+  SourceLocation start = locations.where(from);
+  locations.setStart(to, {start.line, start.column});
+  copyField(locations, from, "bottom", to, "bottom");
+  copyField(locations, from, "top", to, "top");
   const V0 &old = from.layer();
   for (const char *same : {"name", "blobs", "blobs_lr", "weight_decay"})
-    copyField(places, old, same, to, same);
-  upgradeType(places, from, to, diagnostics);
+    copyField(locations, old, same, to, same);
+  upgradeType(locations, from, to, diagnostics);
   if (old.type() == "hdf5_output")
-    copyField(places, old, "hdf5_output_param", to, "hdf5_output_param");
+    copyField(locations, old, "hdf5_output_param", to, "hdf5_output_param");
 
   const auto *type = V0::descriptor();
   for (int i = 0; i < type->field_count(); ++i) {
@@ -161,14 +161,14 @@ void upgradeLayer(SourceMap &places, const V1 &from, V1 &to,
       continue;
     const Home *home = homeOf(field, old.type());
     if (!home) {
-      diagnostics.warning(places.where(old, field),
+      diagnostics.warning(locations.where(old, field),
                           layerWords(from) + "'" + field +
                               "' means nothing to this layer type and is "
                               "ignored, as Caffe does");
       continue;
     }
-    Message &block = openBlock(places, to, home->block, old, field);
-    copyField(places, old, field, block, home->now);
+    Message &block = openBlock(locations, to, home->block, old, field);
+    copyField(locations, old, field, block, home->now);
   }
 }
 
@@ -177,19 +177,19 @@ using PaddingOf = std::map<std::string, const V1 *>;
 
 /// Reads past the padding layer in front of `to` (already upgraded from
 /// `from`): the pad becomes the reader's own.
-void mergePadding(SourceMap &places, const V1 &padding, const V1 &from, V1 &to,
-                  Diagnostics &diagnostics) {
+void mergePadding(SourceMap &locations, const V1 &padding, const V1 &from,
+                  V1 &to, Diagnostics &diagnostics) {
   const std::string &reader = from.layer().type();
-  const SourceLocation at = places.whereValue(from, "bottom");
+  const SourceLocation at = locations.whereValue(from, "bottom");
   if ((reader != "conv" && reader != "pool") || from.bottom_size() != 1) {
     diagnostics
         .error(at, layerWords(from) + "only a conv or pool layer with one "
                                       "bottom can read a padding layer")
-        .note(places.where(padding), "the padding layer is here");
+        .note(locations.where(padding), "the padding layer is here");
     return;
   }
   if (padding.bottom_size() != 1 || padding.top_size() != 1) {
-    diagnostics.error(places.where(padding),
+    diagnostics.error(locations.where(padding),
                       layerWords(padding) +
                           "a padding layer has one bottom and one top");
     return;
@@ -198,10 +198,10 @@ void mergePadding(SourceMap &places, const V1 &padding, const V1 &from, V1 &to,
   if (reader == "conv") {
     to.mutable_convolution_param()->clear_pad();
     to.mutable_convolution_param()->add_pad(pad.pad());
-    places.copyField(pad, "pad", 0, to.convolution_param(), "pad");
+    locations.copyField(pad, "pad", 0, to.convolution_param(), "pad");
   } else {
     to.mutable_pooling_param()->set_pad(pad.pad());
-    places.copyField(pad, "pad", 0, to.pooling_param(), "pad");
+    locations.copyField(pad, "pad", 0, to.pooling_param(), "pad");
   }
   to.set_bottom(0, padding.bottom(0));
 }
@@ -216,22 +216,22 @@ bool hasV0Layers(const caffe::NetParameter &net) {
 }
 
 std::unique_ptr<caffe::NetParameter> upgradeV0(const caffe::NetParameter &from,
-                                               SourceMap &places,
+                                               SourceMap &locations,
                                                Diagnostics &diagnostics) {
   auto net = std::make_unique<caffe::NetParameter>();
-  SourceLocation start = places.where(from);
-  places.setStart(*net, {start.line, start.column});
+  SourceLocation start = locations.where(from);
+  locations.setStart(*net, {start.line, start.column});
   const auto *type = caffe::NetParameter::descriptor();
   for (int i = 0; i < type->field_count(); ++i) {
     const std::string &name = type->field(i)->name();
     if (name != "layers")
-      copyField(places, from, name, *net, name);
+      copyField(locations, from, name, *net, name);
   }
   PaddingOf padded;
   for (int i = 0; i < from.layers_size(); ++i) {
     const V1 &layer = from.layers(i);
     if (!layer.has_layer()) {
-      diagnostics.error(places.where(layer),
+      diagnostics.error(locations.where(layer),
                         "the net mixes two old forms: this 'layers' has no "
                         "inner 'layer' block, others have one");
       continue;
@@ -240,19 +240,19 @@ std::unique_ptr<caffe::NetParameter> upgradeV0(const caffe::NetParameter &from,
     V1 *upgraded = nullptr;
     if (!isPadding) {
       upgraded = net->add_layers();
-      upgradeLayer(places, layer, *upgraded, diagnostics);
-      places.copyField(from, "layers", i, *net, "layers");
+      upgradeLayer(locations, layer, *upgraded, diagnostics);
+      locations.copyField(from, "layers", i, *net, "layers");
     }
     for (const std::string &bottom : layer.bottom()) {
       auto found = padded.find(bottom);
       if (found == padded.end() || !found->second)
         continue;
       if (isPadding)
-        diagnostics.error(places.whereValue(layer, "bottom"),
+        diagnostics.error(locations.whereValue(layer, "bottom"),
                           layerWords(layer) +
                               "a padding layer cannot read another one");
       else
-        mergePadding(places, *found->second, layer, *upgraded, diagnostics);
+        mergePadding(locations, *found->second, layer, *upgraded, diagnostics);
     }
     for (const std::string &top : layer.top())
       padded[top] = isPadding ? &layer : nullptr;

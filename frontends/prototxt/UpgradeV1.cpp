@@ -66,41 +66,41 @@ constexpr TypeName typeNames[] = {
 
 /// The ParamSpec number `index`, made along with those before it if need be; a
 /// new one starts where the V1 field that asks for it stands.
-caffe::ParamSpec &paramSpec(SourceMap &places, caffe::LayerParameter &layer,
+caffe::ParamSpec &paramSpec(SourceMap &locations, caffe::LayerParameter &layer,
                             int index, const V1 &old, const char *field) {
   while (layer.param_size() <= index) {
     caffe::ParamSpec *spec = layer.add_param();
-    places.copyField(old, field, layer.param_size() - 1, layer, "param");
-    SourceLocation at = places.where(old, field, layer.param_size() - 1);
-    places.setStart(*spec, {at.line, at.column});
+    locations.copyField(old, field, layer.param_size() - 1, layer, "param");
+    SourceLocation at = locations.where(old, field, layer.param_size() - 1);
+    locations.setStart(*spec, {at.line, at.column});
   }
   return *layer.mutable_param(index);
 }
 
 /// Four parallel lists of V1 are one list of blocks today.
-void gatherParamSpecs(SourceMap &places, const V1 &old,
+void gatherParamSpecs(SourceMap &locations, const V1 &old,
                       caffe::LayerParameter &layer) {
   for (int i = 0; i < old.param_size(); ++i) {
-    auto &spec = paramSpec(places, layer, i, old, "param");
+    auto &spec = paramSpec(locations, layer, i, old, "param");
     spec.set_name(old.param(i));
-    places.copyField(old, "param", i, spec, "name");
+    locations.copyField(old, "param", i, spec, "name");
   }
   for (int i = 0; i < old.blob_share_mode_size(); ++i) {
-    auto &spec = paramSpec(places, layer, i, old, "blob_share_mode");
+    auto &spec = paramSpec(locations, layer, i, old, "blob_share_mode");
     spec.set_share_mode(old.blob_share_mode(i) == V1::STRICT
                             ? caffe::ParamSpec::STRICT
                             : caffe::ParamSpec::PERMISSIVE);
-    places.copyField(old, "blob_share_mode", i, spec, "share_mode");
+    locations.copyField(old, "blob_share_mode", i, spec, "share_mode");
   }
   for (int i = 0; i < old.blobs_lr_size(); ++i) {
-    auto &spec = paramSpec(places, layer, i, old, "blobs_lr");
+    auto &spec = paramSpec(locations, layer, i, old, "blobs_lr");
     spec.set_lr_mult(old.blobs_lr(i));
-    places.copyField(old, "blobs_lr", i, spec, "lr_mult");
+    locations.copyField(old, "blobs_lr", i, spec, "lr_mult");
   }
   for (int i = 0; i < old.weight_decay_size(); ++i) {
-    auto &spec = paramSpec(places, layer, i, old, "weight_decay");
+    auto &spec = paramSpec(locations, layer, i, old, "weight_decay");
     spec.set_decay_mult(old.weight_decay(i));
-    places.copyField(old, "weight_decay", i, spec, "decay_mult");
+    locations.copyField(old, "weight_decay", i, spec, "decay_mult");
   }
 }
 
@@ -109,28 +109,28 @@ bool isRewritten(const std::string &field) {
          field == "blobs_lr" || field == "weight_decay" || field == "layer";
 }
 
-void upgradeLayer(SourceMap &places, const V1 &old,
+void upgradeLayer(SourceMap &locations, const V1 &old,
                   caffe::LayerParameter &layer) {
-  SourceLocation start = places.where(old);
-  places.setStart(layer, {start.line, start.column});
+  SourceLocation start = locations.where(old);
+  locations.setStart(layer, {start.line, start.column});
   // Every other V1 field has a current one of the same name and type.
   const Descriptor *type = V1::descriptor();
   for (int i = 0; i < type->field_count(); ++i) {
     const std::string &name = type->field(i)->name();
     if (!isRewritten(name))
-      copyField(places, old, name, layer, name);
+      copyField(locations, old, name, layer, name);
   }
   if (old.has_type()) {
     for (const TypeName &entry : typeNames)
       if (entry.old == old.type())
         layer.set_type(entry.now);
-    places.copyField(old, "type", 0, layer, "type");
+    locations.copyField(old, "type", 0, layer, "type");
   }
-  gatherParamSpecs(places, old, layer);
+  gatherParamSpecs(locations, old, layer);
 }
 
 /// Moves the fields that data layers once had for themselves.
-void moveTransform(SourceMap &places, V1 &layer, const char *block) {
+void moveTransform(SourceMap &locations, V1 &layer, const char *block) {
   if (!hasField(layer, block))
     return;
   const auto *field = V1::descriptor()->FindFieldByName(block);
@@ -139,8 +139,8 @@ void moveTransform(SourceMap &places, V1 &layer, const char *block) {
     if (!hasField(*data, name))
       continue;
     Message &transform =
-        openBlock(places, layer, "transform_param", *data, name);
-    copyField(places, *data, name, transform, name);
+        openBlock(locations, layer, "transform_param", *data, name);
+    copyField(locations, *data, name, transform, name);
     data->GetReflection()->ClearField(
         data, data->GetDescriptor()->FindFieldByName(name));
   }
@@ -148,38 +148,38 @@ void moveTransform(SourceMap &places, V1 &layer, const char *block) {
 
 } // namespace
 
-void upgradeDataTransforms(caffe::NetParameter &net, SourceMap &places) {
+void upgradeDataTransforms(caffe::NetParameter &net, SourceMap &locations) {
   for (V1 &layer : *net.mutable_layers()) {
     if (layer.type() == V1::DATA)
-      moveTransform(places, layer, "data_param");
+      moveTransform(locations, layer, "data_param");
     if (layer.type() == V1::IMAGE_DATA)
-      moveTransform(places, layer, "image_data_param");
+      moveTransform(locations, layer, "image_data_param");
     if (layer.type() == V1::WINDOW_DATA)
-      moveTransform(places, layer, "window_data_param");
+      moveTransform(locations, layer, "window_data_param");
   }
 }
 
 std::unique_ptr<caffe::NetParameter> upgradeV1(const caffe::NetParameter &from,
-                                               SourceMap &places,
+                                               SourceMap &locations,
                                                Diagnostics &diagnostics) {
   if (from.layer_size() > 0)
     diagnostics
-        .warning(places.where(from, "layer"),
+        .warning(locations.where(from, "layer"),
                  "the net mixes 'layer' with the old form 'layers'; every "
                  "'layer' is ignored, as Caffe does")
-        .note(places.where(from, "layers"), "the first 'layers' is here");
+        .note(locations.where(from, "layers"), "the first 'layers' is here");
   auto net = std::make_unique<caffe::NetParameter>();
   const Descriptor *type = caffe::NetParameter::descriptor();
-  SourceLocation start = places.where(from);
-  places.setStart(*net, {start.line, start.column});
+  SourceLocation start = locations.where(from);
+  locations.setStart(*net, {start.line, start.column});
   for (int i = 0; i < type->field_count(); ++i) {
     const std::string &name = type->field(i)->name();
     if (name != "layers" && name != "layer")
-      copyField(places, from, name, *net, name);
+      copyField(locations, from, name, *net, name);
   }
   for (int i = 0; i < from.layers_size(); ++i) {
-    upgradeLayer(places, from.layers(i), *net->add_layer());
-    places.copyField(from, "layers", i, *net, "layer");
+    upgradeLayer(locations, from.layers(i), *net->add_layer());
+    locations.copyField(from, "layers", i, *net, "layer");
   }
   return net;
 }

@@ -68,13 +68,13 @@ void ValueParser::parse(Message &message, const FieldDescriptor &field) {
   case FieldDescriptor::CPPTYPE_UINT32: {
     auto value = static_cast<uint32_t>(
         takeUnsigned(field, std::numeric_limits<uint32_t>::max(),
-                     tokens.place(), /*negative=*/false));
+                     tokens.location(), /*negative=*/false));
     add ? r->AddUInt32(&message, f, value) : r->SetUInt32(&message, f, value);
     return;
   }
   case FieldDescriptor::CPPTYPE_UINT64: {
     uint64_t value = takeUnsigned(field, std::numeric_limits<uint64_t>::max(),
-                                  tokens.place(), /*negative=*/false);
+                                  tokens.location(), /*negative=*/false);
     add ? r->AddUInt64(&message, f, value) : r->SetUInt64(&message, f, value);
     return;
   }
@@ -111,18 +111,18 @@ void ValueParser::parse(Message &message, const FieldDescriptor &field) {
 
 void ValueParser::failType(const FieldDescriptor &field,
                            const std::string &expected) {
-  tokens.fail(tokens.place(), "expected " + expected + " for " +
-                                  quoted(field.name()) + ", found " +
-                                  tokens.describe());
+  tokens.fail(tokens.location(), "expected " + expected + " for " +
+                                     quoted(field.name()) + ", found " +
+                                     tokens.describe());
 }
 
 std::string ValueParser::takeString(const FieldDescriptor &field) {
   if (tokens.type() != Tokenizer::TYPE_STRING) {
     if (tokens.type() == Tokenizer::TYPE_IDENTIFIER)
-      tokens.fail(tokens.place(), "expected a quoted string for " +
-                                      quoted(field.name()) + ", found " +
-                                      tokens.describe() + "; write \"" +
-                                      tokens.token().text + "\"");
+      tokens.fail(tokens.location(), "expected a quoted string for " +
+                                         quoted(field.name()) + ", found " +
+                                         tokens.describe() + "; write \"" +
+                                         tokens.token().text + "\"");
     failType(field, "a quoted string");
   }
   std::string value;
@@ -151,7 +151,7 @@ bool ValueParser::takeBool(const FieldDescriptor &field) {
 }
 
 const EnumValueDescriptor *ValueParser::takeEnum(const FieldDescriptor &field) {
-  TextPlace start = tokens.place();
+  TextLocation start = tokens.location();
   const EnumDescriptor &type = *field.enum_type();
   if (tokens.type() == Tokenizer::TYPE_IDENTIFIER) {
     const EnumValueDescriptor *value =
@@ -187,7 +187,7 @@ const EnumValueDescriptor *ValueParser::takeEnum(const FieldDescriptor &field) {
   failType(field, "a value name");
 }
 
-void ValueParser::failEnum(const FieldDescriptor &field, TextPlace start,
+void ValueParser::failEnum(const FieldDescriptor &field, TextLocation start,
                            const std::string &found) {
   const EnumDescriptor &type = *field.enum_type();
   std::vector<std::string> names;
@@ -213,7 +213,7 @@ void ValueParser::failEnum(const FieldDescriptor &field, TextPlace start,
 }
 
 uint64_t ValueParser::takeUnsigned(const FieldDescriptor &field, uint64_t limit,
-                                   TextPlace start, bool negative) {
+                                   TextLocation start, bool negative) {
   const bool isUnsigned = field.cpp_type() == FieldDescriptor::CPPTYPE_UINT32 ||
                           field.cpp_type() == FieldDescriptor::CPPTYPE_UINT64;
   if (tokens.type() != Tokenizer::TYPE_INTEGER) {
@@ -239,7 +239,7 @@ uint64_t ValueParser::takeUnsigned(const FieldDescriptor &field, uint64_t limit,
 }
 
 int64_t ValueParser::takeSigned(const FieldDescriptor &field, uint64_t limit) {
-  TextPlace start = tokens.place();
+  TextLocation start = tokens.location();
   bool negative = tokens.tryTake("-");
   // Two's complement has one more negative number than positive ones.
   uint64_t magnitude =
@@ -248,7 +248,7 @@ int64_t ValueParser::takeSigned(const FieldDescriptor &field, uint64_t limit) {
 }
 
 double ValueParser::takeDouble(const FieldDescriptor &field) {
-  TextPlace start = tokens.place();
+  TextLocation start = tokens.location();
   bool negative = tokens.tryTake("-");
   const std::string &word = tokens.token().text;
   double value = 0;

@@ -30,13 +30,13 @@ private:
   int64_t takeSigned(const google::protobuf::FieldDescriptor &field,
                      uint64_t limit);
   uint64_t takeUnsigned(const google::protobuf::FieldDescriptor &field,
-                        uint64_t limit, TextPlace start, bool negative);
+                        uint64_t limit, TextLocation start, bool negative);
   double takeDouble(const google::protobuf::FieldDescriptor &field);
 
   [[noreturn]] void failType(const google::protobuf::FieldDescriptor &field,
                              const std::string &expected);
   [[noreturn]] void failEnum(const google::protobuf::FieldDescriptor &field,
-                             TextPlace start, const std::string &found);
+                             TextLocation start, const std::string &found);
 
   TokenStream &tokens;
 };

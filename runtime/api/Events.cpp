@@ -117,7 +117,7 @@ struct Translator {
   void operator()(const event::SnapshotWriting &event) {
     kind(BREW_EVENT_SNAPSHOT_WRITING);
     out.file = event.file.c_str();
-    out.flag = event.part == event::SnapshotWriting::State;
+    out.flag = event.content == event::SnapshotWriting::State;
   }
   void operator()(const event::SnapshotDone &event) {
     kind(BREW_EVENT_SNAPSHOT, event.iteration);

@@ -172,7 +172,7 @@ void CaffeLog::tell(const event::TestInterrupted &) {
 
 void CaffeLog::tell(const event::SnapshotWriting &event) {
   const std::string kind = event.hdf5 ? "HDF5 file " : "binary proto file ";
-  if (event.part == event::SnapshotWriting::Weights)
+  if (event.content == event::SnapshotWriting::Weights)
     info(event.hdf5 ? site::snapshotHdf5 : site::snapshotBinary,
          "Snapshotting to " + kind + event.file);
   else

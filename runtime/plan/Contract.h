@@ -22,7 +22,7 @@ namespace brew::plan {
 //===----------------------------------------------------------------------===//
 
 /// Of segments in the file, of arenas in memory and of buffers in arenas (but
-/// those that are a part of a joined blob).
+/// those that are a subview of a joined blob).
 inline constexpr std::uint64_t kAlignment = 64;
 /// The widest access of generated CUDA code; arenas and offsets keep to it.
 inline constexpr std::uint64_t kKernelAccessBytes = 16;

@@ -204,7 +204,7 @@ private:
   std::deque<Running> running; ///< iterations whose loss is not known yet
 
   // Of an iteration in the caller's hands.
-  enum class Part { Nothing, Forward, Backward } lastPart = Part::Nothing;
+  std::optional<Pass> lastPass;   ///< Forward or Backward
   bool keepGradients = false;     ///< the last gradients wait for the sum
   std::vector<double> passLosses; ///< of the iteration
   bool lossKept = false;          ///< the last of them is of gradients kept

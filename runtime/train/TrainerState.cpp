@@ -171,7 +171,7 @@ void Trainer::restore(const std::string &path) {
     restoreCursors(state.state);
   restoreState(state, path);
   session.prepare();
-  lastPart = Part::Nothing;
+  lastPass.reset();
   passLosses.clear();
 }
 

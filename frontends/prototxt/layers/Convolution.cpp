@@ -42,7 +42,7 @@ void checkWindow(LayerCheck &c) {
     first = first ? first : side;
   }
   for (const char *field : {"pad", "pad_h", "pad_w"})
-    if (c.places.find(settings, field))
+    if (c.locations.find(settings, field))
       c.error(settings, field,
               std::string(field) + " cannot be given together with " + first);
 }

@@ -105,13 +105,13 @@ void checkPriorBox(LayerCheck &c) {
   checkExtents(c, "step", settings.has_step(), settings.has_step_h(),
                settings.has_step_w());
   for (const char *field : {"img_size", "img_h", "img_w"})
-    if (c.places.find(settings, field) &&
+    if (c.locations.find(settings, field) &&
         settings.GetReflection()->GetUInt32(
             settings, settings.GetDescriptor()->FindFieldByName(field)) == 0)
       c.error(settings, field,
               std::string(field) + " is 0; it must be at least 1");
   for (const char *field : {"step", "step_h", "step_w"})
-    if (c.places.find(settings, field) &&
+    if (c.locations.find(settings, field) &&
         !(settings.GetReflection()->GetFloat(
               settings, settings.GetDescriptor()->FindFieldByName(field)) > 0))
       c.error(settings, field, std::string(field) + " must be positive");

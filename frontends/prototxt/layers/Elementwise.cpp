@@ -26,7 +26,7 @@ void checkNumAxes(LayerCheck &c, const Settings &settings) {
 
 void checkBias(LayerCheck &c) { checkNumAxes(c, c.layer.bias_param()); }
 
-/// A second bottom takes the place of the parameter.
+/// A second bottom takes the location of the parameter.
 std::vector<ParamBlob> biasParams(const caffe::LayerParameter &layer) {
   if (layer.bottom_size() != 1)
     return {};

@@ -17,7 +17,8 @@ bool isNvidias(const caffe::BatchNormParameter &settings) {
 }
 
 /// Mean, variance and the sum of weights that both are divided by; NVIDIA's
-/// keeps averages, has 1 in the place of the divisor, and then scale and bias.
+/// keeps averages, has 1 in the location of the divisor, and then scale and
+/// bias.
 std::vector<ParamBlob> batchNormParams(const caffe::LayerParameter &layer) {
   const caffe::BatchNormParameter &settings = layer.batch_norm_param();
   if (!isNvidias(settings))
@@ -34,7 +35,7 @@ std::vector<ParamBlob> batchNormParams(const caffe::LayerParameter &layer) {
 void checkBatchNorm(LayerCheck &c) {
   const caffe::BatchNormParameter &settings = c.layer.batch_norm_param();
   for (const char *field : {"scale_filler", "bias_filler"})
-    if (c.places.find(settings, field) && settings.has_scale_bias() &&
+    if (c.locations.find(settings, field) && settings.has_scale_bias() &&
         !settings.scale_bias())
       c.warn(settings, field,
              std::string(field) + " implies scale_bias, as in NVIDIA Caffe");
@@ -95,7 +96,7 @@ void checkBN(LayerCheck &c) {
   const char *text = " belongs to SegNet's BN, and this is PSPNet's (it has "
                      "slope_filler, bias_filler, momentum or frozen)";
   for (const char *field : {"scale_filler", "shift_filler", "bn_mode"})
-    if (c.places.find(settings, field))
+    if (c.locations.find(settings, field))
       c.error(settings, field, field + std::string(text));
 }
 

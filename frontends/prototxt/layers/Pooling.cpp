@@ -18,7 +18,7 @@ void checkPooling(LayerCheck &c) {
     c.error(c.layer, "top", "only MAX pooling has a second top", 1);
   if (settings.global_pooling()) {
     for (const char *field : {"kernel_size", "kernel_h", "kernel_w"})
-      if (c.places.find(settings, field))
+      if (c.locations.find(settings, field))
         c.error(settings, field,
                 std::string(field) +
                     " cannot be given together with global_pooling");

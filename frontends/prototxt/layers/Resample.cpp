@@ -1,4 +1,4 @@
-//===- Resample.cpp - Forks' layers that move places ----------------------===//
+//===- Resample.cpp - Forks' layers that move locations -------------------===//
 
 #include "frontends/prototxt/LayerBuild.h"
 #include "frontends/prototxt/LayerCheck.h"
@@ -50,7 +50,7 @@ void checkUnpooling(LayerCheck &c) {
   checkTwo("scale_w", settings.has_scale_w(), settings.scale_w());
   for (const char *field :
        {"scale", "scale_h", "scale_w", "pad_out_h", "pad_out_w"})
-    if (sized && c.places.find(settings, field))
+    if (sized && c.locations.find(settings, field))
       c.error(settings, field,
               std::string(field) +
                   " has no effect with upsample_h and upsample_w");
@@ -78,7 +78,7 @@ void checkUpsample(LayerCheck &c) {
   }
   for (const char *field :
        {"pad_out_h", "pad_out_w", "upsample_h", "upsample_w"})
-    if (c.places.find(settings, field))
+    if (c.locations.find(settings, field))
       c.error(settings, field,
               std::string(field) +
                   " goes with a second bottom, the mask of a max pooling");

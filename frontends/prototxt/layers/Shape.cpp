@@ -20,7 +20,7 @@ void checkOldAxis(LayerCheck &c, const Settings &settings,
                   const std::string &old, bool hasOld, uint32_t value) {
   if (hasOld && settings.has_axis())
     c.error(settings, "axis", "give either axis or " + old + ", not both")
-        .note(c.places.where(settings, old), old + " is given here");
+        .note(c.locations.where(settings, old), old + " is given here");
   if (hasOld && value > INT_MAX)
     c.error(settings, old, old + " is too large");
 }

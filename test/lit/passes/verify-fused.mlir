@@ -36,7 +36,7 @@ brew.program @nest train {
 
 brew.program @join test {
   %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
-  // expected-error @below {{phase fused: a part does not have the strides of the whole}}
+  // expected-error @below {{phase fused: a subview does not have the strides of the whole}}
   %y = brew.join "c"(%x, %x) {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
 }
 
@@ -44,7 +44,7 @@ brew.program @join test {
 
 brew.program @cut test {
   %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
-  // expected-error @below {{phase fused: a part does not have the strides of the whole}}
+  // expected-error @below {{phase fused: a subview does not have the strides of the whole}}
   %y = brew.cut "s"(%x) {offsets = array<i64: 0, 1>} : (tensor<2x3xf32>) -> tensor<2x2xf32>
 }
 
@@ -53,7 +53,7 @@ brew.program @cut test {
 brew.program @view test {
   %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
   %y = brew.cut "s"(%x) {offsets = array<i64: 0, 1>} : (tensor<2x3xf32>) -> tensor<2x2xf32, {strides = array<i64: 3, 1>}>
-  // expected-error @below {{phase fused: this operation does not follow the strides of a part}}
+  // expected-error @below {{phase fused: this operation does not follow the strides of a subview}}
   %z = brew.reinterpret %y : tensor<2x2xf32, {strides = array<i64: 3, 1>}> -> tensor<4xf32>
 }
 

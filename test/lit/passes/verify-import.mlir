@@ -52,7 +52,7 @@ brew.program @parameter train {
 
 // -----
 
-// expected-error @unknown {{phase import: this operation has no place in a prototxt}}
+// expected-error @unknown {{phase import: this operation has no location in a prototxt}}
 brew.program @place train {
   %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<*xf32> loc(unknown)
 }

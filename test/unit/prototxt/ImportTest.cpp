@@ -43,7 +43,7 @@ struct ImportTest : testing::Test {
     mlir::ModuleOp module = net.module.get();
     for (auto program : module.getBody()->getOps<ir::ProgramOp>())
       list.push_back((program.getSymName() + " " +
-                      ir::stringifyPhase(program.getPhase()) +
+                      ir::stringifyNetPhase(program.getNetPhase()) +
                       (program.getDifferentiate() ? " differentiate" : ""))
                          .str());
     return list;

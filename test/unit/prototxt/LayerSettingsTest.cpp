@@ -13,10 +13,10 @@ std::string complaints(const std::string &layer) {
   Diagnostics diagnostics;
   auto net = netOf("layer { name: 'l' " + layer + " }", diagnostics);
   const caffe::LayerParameter &checked = net->net().layer(0);
-  checkSettings(checked, *findLayerKind(checked.type()), net->places(),
+  checkSettings(checked, *findLayerKind(checked.type()), net->locations(),
                 diagnostics);
   std::string text = diagnostics.str(), stripped;
-  // Only the text: places have tests of their own.
+  // Only the text: locations have tests of their own.
   for (size_t at = 0; at < text.size();) {
     size_t end = text.find('\n', at);
     std::string line = text.substr(at, end - at);
@@ -234,7 +234,7 @@ TEST(LayerSettings, placesErrorsAtTheirFields) {
             "    stride: 0 } }",
             diagnostics);
   const caffe::LayerParameter &checked = net->net().layer(0);
-  checkSettings(checked, *findLayerKind(checked.type()), net->places(),
+  checkSettings(checked, *findLayerKind(checked.type()), net->locations(),
                 diagnostics);
   EXPECT_EQ(diagnostics.str(), "f.prototxt:4:5: error: layer 'c' "
                                "(Convolution): stride is 0; it must be at "

@@ -1,4 +1,4 @@
-//===- LegacyTest.cpp - Old forms become today's, with their places -------===//
+//===- LegacyTest.cpp - Old forms become today's, with their locations ----===//
 #include "Parse.h"
 
 #include <google/protobuf/text_format.h>
@@ -50,14 +50,15 @@ TEST(LegacyInput, Places) {
                         "input_dim: 6\ninput_dim: 7\ninput_dim: 8\n"
                         "layer { name: 'r' }",
                         diagnostics);
-  const SourceMap &places = document->places();
+  const SourceMap &locations = document->locations();
   const auto &layer = document->net().layer(0);
-  EXPECT_EQ(places.where(layer).str(), "f.prototxt:1:1");
-  EXPECT_EQ(places.where(layer, "top", 1).str(), "f.prototxt:2:1");
-  EXPECT_EQ(places.where(layer.input_param().shape(1)).str(), "f.prototxt:7:1");
-  EXPECT_EQ(places.whereValue(layer.input_param().shape(1), "dim", 3).str(),
+  EXPECT_EQ(locations.where(layer).str(), "f.prototxt:1:1");
+  EXPECT_EQ(locations.where(layer, "top", 1).str(), "f.prototxt:2:1");
+  EXPECT_EQ(locations.where(layer.input_param().shape(1)).str(),
+            "f.prototxt:7:1");
+  EXPECT_EQ(locations.whereValue(layer.input_param().shape(1), "dim", 3).str(),
             "f.prototxt:10:12");
-  EXPECT_EQ(places.where(document->net().layer(1)).str(), "f.prototxt:11:1");
+  EXPECT_EQ(locations.where(document->net().layer(1)).str(), "f.prototxt:11:1");
 }
 
 TEST(LegacyInput, TooFewDimensions) {
@@ -92,17 +93,18 @@ TEST(LegacyV1, Layer) {
 TEST(LegacyV1, Places) {
   Diagnostics diagnostics;
   auto document = netOf("name: 'n'\n" + std::string(v1Layer), diagnostics);
-  const SourceMap &places = document->places();
+  const SourceMap &locations = document->locations();
   const auto &layer = document->net().layer(0);
-  EXPECT_EQ(places.where(layer).str(), "f.prototxt:2:1");
-  EXPECT_EQ(places.whereValue(layer, "type").str(), "f.prototxt:3:19");
-  EXPECT_EQ(places.where(layer.param(1), "decay_mult").str(),
+  EXPECT_EQ(locations.where(layer).str(), "f.prototxt:2:1");
+  EXPECT_EQ(locations.whereValue(layer, "type").str(), "f.prototxt:3:19");
+  EXPECT_EQ(locations.where(layer.param(1), "decay_mult").str(),
             "f.prototxt:5:19");
-  EXPECT_EQ(places.where(layer.param(1)).str(), "f.prototxt:4:26");
+  EXPECT_EQ(locations.where(layer.param(1)).str(), "f.prototxt:4:26");
   EXPECT_EQ(
-      places.where(layer.convolution_param().weight_filler(), "std").str(),
+      locations.where(layer.convolution_param().weight_filler(), "std").str(),
       "f.prototxt:7:53");
-  EXPECT_EQ(places.where(layer.include(0), "phase").str(), "f.prototxt:6:30");
+  EXPECT_EQ(locations.where(layer.include(0), "phase").str(),
+            "f.prototxt:6:30");
 }
 
 TEST(LegacyV1, EveryTypeHasAName) {
@@ -184,13 +186,13 @@ TEST(LegacyV0, Places) {
   auto document = netOf("layers {\n  layer { name: 'c' type: 'conv'\n"
                         "    kernelsize: 3 }\n  bottom: 'd' top: 'c'\n}",
                         diagnostics);
-  const SourceMap &places = document->places();
+  const SourceMap &locations = document->locations();
   const auto &layer = document->net().layer(0);
-  EXPECT_EQ(places.where(layer).str(), "f.prototxt:1:1");
-  EXPECT_EQ(places.where(layer.convolution_param(), "kernel_size").str(),
+  EXPECT_EQ(locations.where(layer).str(), "f.prototxt:1:1");
+  EXPECT_EQ(locations.where(layer.convolution_param(), "kernel_size").str(),
             "f.prototxt:3:5");
-  EXPECT_EQ(places.whereValue(layer, "type").str(), "f.prototxt:2:27");
-  EXPECT_EQ(places.where(layer, "bottom").str(), "f.prototxt:4:3");
+  EXPECT_EQ(locations.whereValue(layer, "type").str(), "f.prototxt:2:27");
+  EXPECT_EQ(locations.where(layer, "bottom").str(), "f.prototxt:4:3");
 }
 
 TEST(LegacyV0, Problems) {

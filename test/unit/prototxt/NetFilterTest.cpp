@@ -91,7 +91,8 @@ TEST(NetFilter, LayersKeepTheirPlaces) {
                       diagnostics),
                 stateOf(caffe::TEST));
   ASSERT_EQ(net.layers.size(), 1u);
-  EXPECT_EQ(net.source->places().where(*net.layers[0]).str(), "f.prototxt:2:1");
+  EXPECT_EQ(net.source->locations().where(*net.layers[0]).str(),
+            "f.prototxt:2:1");
   EXPECT_EQ(net.toProto().layer_size(), 1);
   EXPECT_EQ(net.toProto().layer(0).name(), "b");
 }

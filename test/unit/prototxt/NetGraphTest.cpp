@@ -103,7 +103,7 @@ layer { name: "in2" type: "Input" top: "x" }
             "f.prototxt:4:35: error: layer 'in2' (Input): top blob 'x' is "
             "already produced by layer 'in'\n"
             "f.prototxt:2:34: note: 'x' is produced here\n");
-  // In-place goes by position.
+  // In-location goes by position.
   EXPECT_NE(complaints(R"(
 layer { name: "in" type: "Input" top: "a" top: "b" }
 layer { name: "e" type: "Eltwise" bottom: "a" bottom: "b" top: "b" }
@@ -119,7 +119,7 @@ layer { name: "p" type: "Power" bottom: "x" top: "y" }
 layer { name: "r" type: "ReLU" bottom: "x" top: "x" }
 )"),
             "f.prototxt:5:44: error: layer 'r' (ReLU): cannot overwrite 'x' in "
-            "place, as another bottom reads it; give the top a name of its "
+            "location, as another bottom reads it; give the top a name of its "
             "own\n"
             "f.prototxt:4:33: note: layer 'p' reads it\n");
 }

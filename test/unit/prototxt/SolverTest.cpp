@@ -86,7 +86,7 @@ TEST(SolverUpgrade, SolverType) {
   Diagnostics diagnostics;
   auto solver = solverOf(sgd + "solver_type: NESTEROV", diagnostics);
   EXPECT_EQ(solver->solver().type(), "Nesterov");
-  EXPECT_EQ(solver->places().where(solver->solver(), "type").str(),
+  EXPECT_EQ(solver->locations().where(solver->solver(), "type").str(),
             "s.prototxt:2:1");
   EXPECT_EQ(solverSays(sgd + "type: 'SGD'\nsolver_type: ADAM"),
             "f.prototxt:3:1: error: 'solver_type' is the old form of 'type'; "
@@ -164,9 +164,11 @@ TEST(SolverNets, StatesStack) {
   ASSERT_EQ(programs[2].net.layers.size(), 1u);
   EXPECT_EQ(programs[2].net.layers[0]->name(), "b");
   EXPECT_EQ(programs[2].cause.str(), "s.prototxt:8:14");
-  EXPECT_EQ(
-      programs[0].net.source->places().where(*programs[0].net.layers[0]).str(),
-      "s.prototxt:3:3");
+  EXPECT_EQ(programs[0]
+                .net.source->locations()
+                .where(*programs[0].net.layers[0])
+                .str(),
+            "s.prototxt:3:3");
 
   auto withFlags = expandSolver(*solver, diagnostics, {0, {"x"}});
   EXPECT_EQ(withFlags[0].net.state.level(), 0);
@@ -201,7 +203,7 @@ TEST(SolverNets, MissingNetFileNamesThePlace) {
   try {
     expandSolver(*solver, diagnostics);
     FAIL();
-  } catch (const PlacedError &error) {
+  } catch (const LocatedError &error) {
     EXPECT_EQ(error.status(), brew::ExitStatus::MachineLacks);
     EXPECT_EQ(error.where().str(), "s.prototxt:2:6");
     EXPECT_NE(std::string(error.what()).find("no/such.prototxt"),

@@ -17,40 +17,40 @@ TEST(SourceMap, NamesValuesAndBlocks) {
                             "}\n"
                             "\tlayer { }\n");
   ASSERT_TRUE(parsed.file.complete) << parsed.diagnostics.str();
-  const SourceMap &places = *parsed.file.places;
+  const SourceMap &locations = *parsed.file.locations;
   const caffe::NetParameter &net = *parsed.file.net;
   const caffe::LayerParameter &layer = net.layer(0);
-  EXPECT_EQ(places.where(net, "name").str(), "f.prototxt:1:1");
-  EXPECT_EQ(places.whereValue(net, "name").str(), "f.prototxt:1:7");
-  EXPECT_EQ(places.where(layer).str(), "f.prototxt:2:1");
-  EXPECT_EQ(places.where(net, "layer", 1).str(), "f.prototxt:8:2");
-  EXPECT_EQ(places.where(layer, "top", 1).str(), "f.prototxt:4:3");
-  EXPECT_EQ(places.whereValue(layer, "top", 1).str(), "f.prototxt:5:5");
-  EXPECT_EQ(places.where(layer.convolution_param()).str(), "f.prototxt:6:3");
+  EXPECT_EQ(locations.where(net, "name").str(), "f.prototxt:1:1");
+  EXPECT_EQ(locations.whereValue(net, "name").str(), "f.prototxt:1:7");
+  EXPECT_EQ(locations.where(layer).str(), "f.prototxt:2:1");
+  EXPECT_EQ(locations.where(net, "layer", 1).str(), "f.prototxt:8:2");
+  EXPECT_EQ(locations.where(layer, "top", 1).str(), "f.prototxt:4:3");
+  EXPECT_EQ(locations.whereValue(layer, "top", 1).str(), "f.prototxt:5:5");
+  EXPECT_EQ(locations.where(layer.convolution_param()).str(), "f.prototxt:6:3");
   EXPECT_EQ(
-      places.whereValue(layer.convolution_param(), "kernel_size", 1).str(),
+      locations.whereValue(layer.convolution_param(), "kernel_size", 1).str(),
       "f.prototxt:6:40");
-  EXPECT_EQ(places.where(layer.convolution_param(), "kernel_size", 1).str(),
+  EXPECT_EQ(locations.where(layer.convolution_param(), "kernel_size", 1).str(),
             "f.prototxt:6:23");
 }
 
 TEST(SourceMap, WhatTheTextLacksAnswersWithTheMessage) {
   Parsed parsed = parseText("layer {\n  name: \"c\"\n}\n");
-  const SourceMap &places = *parsed.file.places;
+  const SourceMap &locations = *parsed.file.locations;
   const caffe::LayerParameter &layer = parsed.file.net->layer(0);
-  EXPECT_EQ(places.where(layer, "type").str(), "f.prototxt:1:1");
-  EXPECT_EQ(places.where(layer, "name", 5).str(), "f.prototxt:1:1");
-  EXPECT_EQ(places.find(layer, "type"), nullptr);
-  EXPECT_EQ(places.find(layer, "no_such_field"), nullptr);
-  EXPECT_EQ(places.where(caffe::LayerParameter()).str(), "f.prototxt:1:1");
+  EXPECT_EQ(locations.where(layer, "type").str(), "f.prototxt:1:1");
+  EXPECT_EQ(locations.where(layer, "name", 5).str(), "f.prototxt:1:1");
+  EXPECT_EQ(locations.find(layer, "type"), nullptr);
+  EXPECT_EQ(locations.find(layer, "no_such_field"), nullptr);
+  EXPECT_EQ(locations.where(caffe::LayerParameter()).str(), "f.prototxt:1:1");
 }
 
 TEST(SourceMap, CopiesKeepTheirPlaces) {
   Parsed parsed = parseText("layer { name: \"c\"\n include { phase: TEST } }");
   caffe::LayerParameter copy = parsed.file.net->layer(0);
-  parsed.file.places->copy(parsed.file.net->layer(0), copy);
-  EXPECT_EQ(parsed.file.places->where(copy, "name").str(), "f.prototxt:1:9");
-  EXPECT_EQ(parsed.file.places->where(copy.include(0), "phase").str(),
+  parsed.file.locations->copy(parsed.file.net->layer(0), copy);
+  EXPECT_EQ(parsed.file.locations->where(copy, "name").str(), "f.prototxt:1:9");
+  EXPECT_EQ(parsed.file.locations->where(copy.include(0), "phase").str(),
             "f.prototxt:2:12");
 }
 
@@ -61,7 +61,7 @@ std::string stringPlaces(const std::string &text) {
   std::string found;
   for (size_t i = 0; i <= parsed.file.net->name().size(); ++i) {
     SourceLocation at =
-        parsed.file.places->whereInString(*parsed.file.net, "name", i);
+        parsed.file.locations->whereInString(*parsed.file.net, "name", i);
     found += (i ? " " : "") + std::to_string(at.line) + ":" +
              std::to_string(at.column);
   }
@@ -84,7 +84,7 @@ TEST(SourceMap, BytesOfStrings) {
 TEST(SourceMap, BytesOfAStringThatIsNotThere) {
   Parsed parsed = parseText("\n\nlayer { }");
   EXPECT_EQ(
-      parsed.file.places->whereInString(parsed.file.net->layer(0), "name", 3)
+      parsed.file.locations->whereInString(parsed.file.net->layer(0), "name", 3)
           .str(),
       "f.prototxt:3:1");
 }

@@ -106,9 +106,9 @@ TEST(TextFormat, LongLinesAndFilesTakeLinearTime) {
   Parsed parsed = parseText(text);
   EXPECT_TRUE(parsed.file.complete);
   EXPECT_EQ(parsed.file.net->input_dim_size(), 300000);
-  EXPECT_EQ(
-      parsed.file.places->where(*parsed.file.net, "input_dim", 299999).column,
-      299999 * 13 + 1);
+  EXPECT_EQ(parsed.file.locations->where(*parsed.file.net, "input_dim", 299999)
+                .column,
+            299999 * 13 + 1);
 }
 
 } // namespace

@@ -44,7 +44,8 @@ SmallVector<T> joined(ArrayRef<T> first, T middle, ArrayRef<T> last) {
   return all;
 }
 
-SmallVector<Value> loopValues(Nest::Body &body, ArrayRef<int64_t> loops) {
+SmallVector<Value> loopValues(NestBuilder::Body &body,
+                              ArrayRef<int64_t> loops) {
   SmallVector<Value> values;
   for (int64_t loop : loops)
     values.push_back(body.loop(loop));
@@ -77,10 +78,10 @@ static Value buildForward(OpBuilder &b, Location loc,
   SmallVector<int64_t> p = loops.add(g.outputs(), false);
   int64_t c = loops.add(g.c / g.group, true);
   SmallVector<int64_t> r = loops.add(g.kernels(), true);
-  Nest nest(b, loc, loops.extents, loops.reduction);
+  NestBuilder nest(b, loc, loops.extents, loops.reduction);
   nest.input(w, joined<int64_t>({k}, c, r));
   nest.output(type, joined<int64_t>(n, k, p), 0.0);
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value valid;
     SmallVector<Value> at = loopValues(body, n);
@@ -106,9 +107,9 @@ static Value buildBackwardData(OpBuilder &b, Location loc,
   SmallVector<int64_t> shift;
   for (const WindowAxis &axis : g.axes)
     shift.push_back(loops.add(coveringWindows(axis), true));
-  Nest nest(b, loc, loops.extents, loops.reduction);
+  NestBuilder nest(b, loc, loops.extents, loops.reduction);
   nest.output(type, joined<int64_t>(n, c, h), 0.0);
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     int64_t perGroup = g.c / g.group;
     Value valid, channel = body.loop(c);
@@ -140,10 +141,10 @@ static Value buildBackwardWeights(OpBuilder &b, Location loc,
   SmallVector<int64_t> r = loops.add(g.kernels(), false);
   SmallVector<int64_t> n = loops.add(g.lead, true);
   SmallVector<int64_t> p = loops.add(g.outputs(), true);
-  Nest nest(b, loc, loops.extents, loops.reduction);
+  NestBuilder nest(b, loc, loops.extents, loops.reduction);
   nest.input(dy, joined<int64_t>(n, k, p));
   nest.output(type, joined<int64_t>({k}, c, r), 0.0);
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value valid;
     SmallVector<Value> at = loopValues(body, n);

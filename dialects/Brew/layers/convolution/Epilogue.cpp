@@ -12,12 +12,12 @@ Value brew::ir::buildEpilogue(OpBuilder &b, Location loc, Value sum, Value bias,
   if (!bias && !relu)
     return sum;
   SmallVector<int64_t> all = iota(shapeOf(sum).size());
-  Nest nest(b, loc, shapeOf(sum));
+  NestBuilder nest(b, loc, shapeOf(sum));
   nest.input(sum, all);
   if (bias)
     nest.input(bias, {output});
   nest.output(type, all);
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value y = body.in[0];
     if (bias)
@@ -42,10 +42,10 @@ Value brew::ir::buildBiasGradient(OpBuilder &b, Location loc, Value dy,
     loops[dim] = dim == output ? at : dim + (dim >= at && dim < output);
   SmallVector<bool> reduction(rank, true);
   reduction[at] = false;
-  Nest nest(b, loc, extents, reduction);
+  NestBuilder nest(b, loc, extents, reduction);
   nest.input(dy, loops);
   nest.output(type, {at}, 0.0);
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.accumulate(body.out[0], body.in[0])};
   })[0];
 }

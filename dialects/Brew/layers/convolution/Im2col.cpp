@@ -35,10 +35,10 @@ Im2colOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 SmallVector<Value> Im2colOp::buildGeneric(OpBuilder &b) {
   ConvolutionShapes g(*this, shapeOf(getX()), shapeOf(getY()), 1);
   int64_t lead = g.lead.size(), spatial = g.axes.size();
-  Nest nest(b, getLoc(), shapeOf(getY()));
+  NestBuilder nest(b, getLoc(), shapeOf(getY()));
   nest.output(tensorOf(getY()), iota(lead + 1 + spatial));
   Value x = getX();
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     // The channel of y holds x's channel and the taps, the last one fastest.
     Value rest = body.loop(lead), valid;
@@ -68,10 +68,10 @@ SmallVector<Value> Col2imOp::buildGeneric(OpBuilder &b) {
     extents.push_back(coveringWindows(axis));
     reduction.push_back(true);
   }
-  Nest nest(b, getLoc(), extents, reduction);
+  NestBuilder nest(b, getLoc(), extents, reduction);
   nest.output(tensorOf(getDx()), iota(lead + 1 + spatial), 0.0);
   Value dy = getDy();
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value valid, channel = body.loop(lead);
     SmallVector<Value> windows;

@@ -5,7 +5,7 @@
 // (x's flattened row-major) or x's own, one by one.
 //
 //===----------------------------------------------------------------------===//
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/convolution/Convolution.h"
 #include "dialects/Brew/layers/convolution/Epilogue.h"
@@ -125,11 +125,11 @@ InnerProductOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 SmallVector<Value> InnerProductOp::buildGeneric(OpBuilder &b) {
   Loops loops(getContext(), shapeOf(getX()), shapeOf(getW()), getAxis(),
               getTranspose(), getNumOutput());
-  Nest nest(b, getLoc(), loops.extents, loops.reducing(loops.k));
+  NestBuilder nest(b, getLoc(), loops.extents, loops.reducing(loops.k));
   nest.input(getX(), loops.xDims());
   nest.input(getW(), loops.w);
   nest.output(tensorOf(getY()), loops.yDims(), 0.0);
-  Value sum = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value sum = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.accumulate(body.out[0], body.s.mul(body.in[0], body.in[1]))};
   })[0];
   return {buildEpilogue(b, getLoc(), sum, getB(), loops.n, getRelu(),
@@ -143,11 +143,11 @@ SmallVector<Value> InnerProductOp::buildGeneric(OpBuilder &b) {
 SmallVector<Value> InnerProductBackwardDataOp::buildGeneric(OpBuilder &b) {
   Loops loops(getContext(), shapeOf(getDx()), shapeOf(getW()), getAxis(),
               getTranspose(), shapeOf(getDy()).back());
-  Nest nest(b, getLoc(), loops.extents, loops.reducing({loops.n}));
+  NestBuilder nest(b, getLoc(), loops.extents, loops.reducing({loops.n}));
   nest.input(getDy(), loops.yDims());
   nest.input(getW(), loops.w);
   nest.output(tensorOf(getDx()), loops.xDims(), 0.0);
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.accumulate(body.out[0], body.s.mul(body.in[0], body.in[1]))};
   });
 }
@@ -168,12 +168,12 @@ SmallVector<Value> InnerProductBackwardWeightsOp::buildGeneric(OpBuilder &b) {
               shapeOf(getDy()).back());
   SmallVector<int64_t> wDims(loops.k);
   wDims.insert(getTranspose() ? wDims.end() : wDims.begin(), loops.n);
-  Nest nest(b, getLoc(), loops.extents, loops.reducing(loops.m));
+  NestBuilder nest(b, getLoc(), loops.extents, loops.reducing(loops.m));
   nest.input(getX(), loops.xDims());
   nest.input(getDy(), loops.yDims());
   nest.output(splitType, wDims, 0.0);
   SmallVector<Value> results =
-      nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+      nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         return {
             body.s.accumulate(body.out[0], body.s.mul(body.in[0], body.in[1]))};
       });

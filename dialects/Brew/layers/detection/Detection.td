@@ -16,7 +16,7 @@ def Brew_RoiPoolingOp : Brew_LayerOp<"roi_pooling", [Pure, Gradient, Generic, It
   let summary = "Largest element of each cell of the regions of Fast R-CNN";
   let description = [{
     A row of `rois` is image, left, top, right, bottom, in pixels of which one is
-    `spatial_scale` places of x. `argmax` is saved for the backward pass: the place
+    `spatial_scale` positions of x. `argmax` is saved for the backward pass: the position
     row * width + column of the maximum, or -1 where a cell is empty (y is 0 there).
   }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$rois), layerAttributes, RoiAttributes);
@@ -46,11 +46,11 @@ def Brew_PsRoiPoolingBackwardOp : RoiBackward<"psroi_pooling_backward"> {
 }
 
 def Brew_PriorBoxOp : Brew_LayerOp<"prior_box", [Pure, Generic, Items, RoundedOperands]> {
-  let summary = "The default boxes of SSD around every place of x";
+  let summary = "The default boxes of SSD around every position of x";
   let description = [{
     [1, 2, H * W * boxes * 4]: corners as fractions of the image, then variances. Of
     `image` only the shape counts, and only where `image_size` (height, width) is not
-    given. `widths` and `heights` are in pixels, one per box of a place. A `step` of 0
+    given. `widths` and `heights` are in pixels, one per box of a position. A `step` of 0
     is the image's extent divided by x's.
   }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$image), layerAttributes,

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/detection/Detection.h"
 
 namespace brew::ir {
@@ -48,7 +48,7 @@ private:
   }
   /// A tensor whose elements `element` computes, of their indices.
   Value each(mlir::RankedTensorType type,
-             llvm::function_ref<Value(Nest::Body &)> element);
+             llvm::function_ref<Value(NestBuilder::Body &)> element);
   Value asI32(Scalars &s, Value index);
   Value asIndex(Scalars &s, Value integer);
   /// Bit `index` of `word`.
@@ -57,20 +57,20 @@ private:
   Value none(Scalars &s);
 
   // The candidates.
-  Value channel(Nest::Body &body, Value x, Value image, Value index);
-  Value prior(Nest::Body &body, int64_t which, Value box, Value side);
+  Value channel(NestBuilder::Body &body, Value x, Value image, Value index);
+  Value prior(NestBuilder::Body &body, int64_t which, Value box, Value side);
   Value decode();
   Value scores();
   Value chooseBoxes(Value boxes, Value places);
 
   // Those that are kept: 1, or 0, for each.
-  Value overlap(Nest::Body &body, Value boxes, Value i, Value j);
+  Value overlap(NestBuilder::Body &body, Value boxes, Value i, Value j);
   Value suppress(Value values, Value boxes);
   Value keepBest(Value kept, Value values);
 
   // The top.
   /// Image, label and candidate of number `flat` of all candidates.
-  Results placeOf(Scalars &s, Value flat);
+  Results positionOf(Scalars &s, Value flat);
   Value firstRows(Value perLabel);
   Value rowsBehind(Value kept, Value firstRows);
   Value sources(Value behind);

@@ -80,11 +80,11 @@ Detections::Detections(DetectionOutputOp op, OpBuilder &b)
       number(elementOf(op.getConf())), i32(b.getI32Type()) {}
 
 Value Detections::each(RankedTensorType type,
-                       llvm::function_ref<Value(Nest::Body &)> element) {
-  Nest nest(b, loc, type.getShape());
+                       llvm::function_ref<Value(NestBuilder::Body &)> element) {
+  NestBuilder nest(b, loc, type.getShape());
   nest.output(type, iota(type.getRank()));
   return nest.build(
-      [&](Nest::Body &body) -> Results { return {element(body)}; })[0];
+      [&](NestBuilder::Body &body) -> Results { return {element(body)}; })[0];
 }
 
 Value Detections::asI32(Scalars &s, Value index) {
@@ -109,14 +109,15 @@ Value Detections::none(Scalars &s) {
 //===----------------------------------------------------------------------===//
 
 /// Element of a tensor (N, C) or (N, C, 1, 1).
-Value Detections::channel(Nest::Body &body, Value x, Value image, Value index) {
+Value Detections::channel(NestBuilder::Body &body, Value x, Value image,
+                          Value index) {
   SmallVector<Value> at = {image, index};
   at.resize(shapeOf(x).size(), body.s.index(0));
   return body.read(x, at);
 }
 
 /// Side `side` of prior box `box`, or its variance.
-Value Detections::prior(Nest::Body &body, int64_t which, Value box,
+Value Detections::prior(NestBuilder::Body &body, int64_t which, Value box,
                         Value side) {
   Scalars &s = body.s;
   SmallVector<Value> at = {s.index(0), s.index(which),
@@ -129,7 +130,7 @@ Value Detections::prior(Nest::Body &body, int64_t which, Value box,
 Value Detections::decode() {
   auto type =
       tensor({sizes.images, sizes.boxesPerPrior, sizes.priors, 4}, number);
-  return each(type, [&](Nest::Body &body) -> Value {
+  return each(type, [&](NestBuilder::Body &body) -> Value {
     Scalars &s = body.s;
     Value box = body.loop(2), side = body.loop(3);
     Value axis = s.remi(side, 2), far = s.addi(axis, s.index(2));
@@ -161,7 +162,7 @@ Value Detections::decode() {
 /// Scores of images, classes, priors; those that do not count are -infinity.
 Value Detections::scores() {
   auto type = tensor({sizes.images, sizes.classes, sizes.priors}, number);
-  return each(type, [&](Nest::Body &body) -> Value {
+  return each(type, [&](NestBuilder::Body &body) -> Value {
     Scalars &s = body.s;
     Value index = s.addi(s.muli(body.loop(2), sizes.classes), body.loop(1));
     Value score = channel(body, op.getConf(), body.loop(0), index);
@@ -182,7 +183,7 @@ Value Detections::scores() {
 Value Detections::chooseBoxes(Value boxes, Value places) {
   auto type =
       tensor({sizes.images, sizes.classes, sizes.candidates, 4}, number);
-  return each(type, [&](Nest::Body &body) -> Value {
+  return each(type, [&](NestBuilder::Body &body) -> Value {
     Scalars &s = body.s;
     Value place = asIndex(
         s, body.read(places, {body.loop(0), body.loop(1), body.loop(2)}));

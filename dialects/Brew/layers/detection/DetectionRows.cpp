@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace brew::ir;
 
-SmallVector<Value> Detections::placeOf(Scalars &s, Value flat) {
+SmallVector<Value> Detections::positionOf(Scalars &s, Value flat) {
   Value label = s.divi(flat, sizes.candidates);
   return {s.divi(label, sizes.classes), s.remi(label, sizes.classes),
           s.remi(flat, sizes.candidates)};
@@ -19,11 +19,12 @@ SmallVector<Value> Detections::placeOf(Scalars &s, Value flat) {
 
 /// The first row of each class, given how many it has.
 Value Detections::firstRows(Value perLabel) {
-  Nest nest(b, loc, {sizes.images, sizes.classes, sizes.images, sizes.classes},
-            {false, false, true, true});
+  NestBuilder nest(b, loc,
+                   {sizes.images, sizes.classes, sizes.images, sizes.classes},
+                   {false, false, true, true});
   nest.input(perLabel, {2, 3});
   nest.output(perClass(i32), {0, 1}, 0);
-  return nest.build([&](Nest::Body &body) -> Results {
+  return nest.build([&](NestBuilder::Body &body) -> Results {
     Scalars &s = body.s;
     auto flat = [&](unsigned image) {
       return s.addi(s.muli(body.loop(image), sizes.classes),
@@ -37,13 +38,13 @@ Value Detections::firstRows(Value perLabel) {
 
 /// The row behind each candidate and those before it.
 Value Detections::rowsBehind(Value kept, Value firstRows) {
-  Nest nest(b, loc,
-            {sizes.images, sizes.classes, sizes.candidates, sizes.candidates},
-            {false, false, false, true});
+  NestBuilder nest(
+      b, loc, {sizes.images, sizes.classes, sizes.candidates, sizes.candidates},
+      {false, false, false, true});
   nest.input(kept, {0, 1, 3});
   nest.input(firstRows, {0, 1});
   nest.output(perCandidate(i32), iota(3), 0);
-  return nest.build([&](Nest::Body &body) -> Results {
+  return nest.build([&](NestBuilder::Body &body) -> Results {
     Scalars &s = body.s;
     Value first = s.equali(body.loop(3), s.index(0));
     Value before = s.select(first, body.in[1], body.out[0]);
@@ -56,50 +57,51 @@ Value Detections::rowsBehind(Value kept, Value firstRows) {
 /// The candidate that each row shows: the first one that has a row behind it.
 Value Detections::sources(Value behind) {
   const int64_t all = sizes.images * sizes.classes * sizes.candidates;
-  return each(tensor({sizes.rows()}, i32), [&](Nest::Body &body) -> Value {
-    Scalars &s = body.s;
-    Value row = asI32(s, body.loop(0));
-    Value low = s.index(0), high = s.index(all);
-    for (int64_t width = all; width > 0; width /= 2) {
-      Value middle = s.divi(s.addi(low, high), 2);
-      Value open = s.less(low, high);
-      Value isBehind =
-          s.less(row, body.read(behind, placeOf(s, s.clamp(middle, all))));
-      Value next = s.select(
-          open, s.select(isBehind, low, s.addi(middle, s.index(1))), low);
-      high = s.select(s.both(open, isBehind), middle, high);
-      low = next;
-    }
-    return asI32(s, s.clamp(low, all));
-  });
+  return each(
+      tensor({sizes.rows()}, i32), [&](NestBuilder::Body &body) -> Value {
+        Scalars &s = body.s;
+        Value row = asI32(s, body.loop(0));
+        Value low = s.index(0), high = s.index(all);
+        for (int64_t width = all; width > 0; width /= 2) {
+          Value middle = s.divi(s.addi(low, high), 2);
+          Value open = s.less(low, high);
+          Value isBehind = s.less(
+              row, body.read(behind, positionOf(s, s.clamp(middle, all))));
+          Value next = s.select(
+              open, s.select(isBehind, low, s.addi(middle, s.index(1))), low);
+          high = s.select(s.both(open, isBehind), middle, high);
+          low = next;
+        }
+        return asI32(s, s.clamp(low, all));
+      });
 }
 
 /// The top and its count.
 SmallVector<Value> Detections::rows(Value kept, Value values, Value boxes) {
   const ArrayRef<int64_t> scalar;
-  Nest tally(b, loc, perCandidate(i32).getShape(), {false, false, true});
+  NestBuilder tally(b, loc, perCandidate(i32).getShape(), {false, false, true});
   tally.input(kept, iota(3));
   tally.output(perClass(i32), {0, 1}, 0);
-  Value perLabel = tally.build([&](Nest::Body &body) -> Results {
+  Value perLabel = tally.build([&](NestBuilder::Body &body) -> Results {
     return {body.s.addi(body.out[0], body.in[0])};
   })[0];
-  Nest sum(b, loc, perClass(i32).getShape(), {true, true});
+  NestBuilder sum(b, loc, perClass(i32).getShape(), {true, true});
   sum.input(perLabel, iota(2));
   sum.output(tensor({}, i32), scalar, 0);
-  Value total = sum.build([&](Nest::Body &body) -> Results {
+  Value total = sum.build([&](NestBuilder::Body &body) -> Results {
     return {body.s.addi(body.out[0], body.in[0])};
   })[0];
   Value source = sources(rowsBehind(kept, firstRows(perLabel)));
 
   auto type = tensorOf(op.getY());
-  Nest table(b, loc, type.getShape());
+  NestBuilder table(b, loc, type.getShape());
   table.input(source, {2});
   table.input(total, scalar);
   table.output(type, iota(4));
-  Value y = table.build([&](Nest::Body &body) -> Results {
+  Value y = table.build([&](NestBuilder::Body &body) -> Results {
     Scalars &s = body.s;
     Value row = body.loop(2), column = body.loop(3);
-    SmallVector<Value> at = placeOf(s, asIndex(s, body.in[0]));
+    SmallVector<Value> at = positionOf(s, asIndex(s, body.in[0]));
     auto asNumber = [&](Value index) -> Value {
       return arith::SIToFPOp::create(s.b, s.loc, number, asI32(s, index));
     };
@@ -121,10 +123,10 @@ SmallVector<Value> Detections::rows(Value kept, Value values, Value boxes) {
   })[0];
 
   auto countType = tensorOf(op.getCount());
-  Nest count(b, loc, countType.getShape());
+  NestBuilder count(b, loc, countType.getShape());
   count.input(total, scalar);
   count.output(countType, iota(2));
-  Value found = count.build([&](Nest::Body &body) -> Results {
+  Value found = count.build([&](NestBuilder::Body &body) -> Results {
     Scalars &s = body.s;
     return {s.select(s.equali(body.in[0], s.constant(i32, 0)),
                      s.constant(i32, sizes.images), body.in[0])};

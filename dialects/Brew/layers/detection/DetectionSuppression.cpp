@@ -12,7 +12,8 @@ constexpr int64_t kWord = 32;
 
 /// Intersection over union of candidates i and j of the class at loops 0 and 1;
 /// 0 where they do not meet.
-Value Detections::overlap(Nest::Body &body, Value boxes, Value i, Value j) {
+Value Detections::overlap(NestBuilder::Body &body, Value boxes, Value i,
+                          Value j) {
   Scalars &s = body.s;
   auto side = [&](Value box, int64_t number) {
     return body.read(boxes, {body.loop(0), body.loop(1), box, s.index(number)});
@@ -52,15 +53,15 @@ Value Detections::suppress(Value values, Value boxes) {
     int64_t first = word * kWord;
     int64_t count = std::min(kWord, sizes.candidates - first);
     int64_t others = first + count;
-    Nest nest(b, loc, {sizes.images, sizes.classes, count, others},
-              {false, false, true, true});
+    NestBuilder nest(b, loc, {sizes.images, sizes.classes, count, others},
+                     {false, false, true, true});
     if (threshold)
       nest.input(threshold, {0, 1});
     nest.output(perClass(i32), {0, 1}, 0);
     nest.output(perClass(i32), {0, 1}, 0); // overlaps one that is kept
     nest.output(perClass(number), {0, 1},
                 op.getNmsThreshold().convertToFloat());
-    Results results = nest.build([&](Nest::Body &body) -> Results {
+    Results results = nest.build([&](NestBuilder::Body &body) -> Results {
       Scalars &s = body.s;
       Value image = body.loop(0), label = body.loop(1), bit = body.loop(2),
             other = body.loop(3);
@@ -101,18 +102,18 @@ Value Detections::suppress(Value values, Value boxes) {
       return {fate, overlaps, limit};
     });
     threshold = results[2];
-    Nest gather(b, loc, type.getShape());
+    NestBuilder gather(b, loc, type.getShape());
     gather.input(results[0], {0, 1});
     if (words)
       gather.input(words, iota(3));
     gather.output(type, iota(3));
-    words = gather.build([&](Nest::Body &body) -> Results {
+    words = gather.build([&](NestBuilder::Body &body) -> Results {
       Scalars &s = body.s;
       return {s.select(s.equali(body.loop(2), s.index(word)), body.in[0],
                        words ? body.in[1] : s.constant(i32, 0))};
     })[0];
   }
-  return each(perCandidate(i32), [&](Nest::Body &body) -> Value {
+  return each(perCandidate(i32), [&](NestBuilder::Body &body) -> Value {
     Scalars &s = body.s;
     Value fates = body.read(
         words, {body.loop(0), body.loop(1), s.divi(body.loop(2), kWord)});
@@ -129,7 +130,7 @@ Value Detections::keepBest(Value kept, Value values) {
   Value last, lastPlace;
   if (sizes.perImage > 0) {
     auto type = tensor({sizes.images, all}, number);
-    Value keys = each(type, [&](Nest::Body &body) -> Value {
+    Value keys = each(type, [&](NestBuilder::Body &body) -> Value {
       Scalars &s = body.s;
       SmallVector<Value> at = {body.loop(0),
                                s.divi(body.loop(1), sizes.candidates),
@@ -139,10 +140,10 @@ Value Detections::keepBest(Value kept, Value values) {
     });
     std::tie(last, lastPlace) = buildSortDescending(b, loc, keys);
   }
-  Nest nest(b, loc, perCandidate(i32).getShape());
+  NestBuilder nest(b, loc, perCandidate(i32).getShape());
   nest.input(kept, iota(3));
   nest.output(perCandidate(i32), iota(3));
-  return nest.build([&](Nest::Body &body) -> Results {
+  return nest.build([&](NestBuilder::Body &body) -> Results {
     Scalars &s = body.s;
     if (!last)
       return {s.constant(i32, 0)};

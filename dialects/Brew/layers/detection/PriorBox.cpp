@@ -63,9 +63,9 @@ SmallVector<Value> PriorBoxOp::buildGeneric(OpBuilder &b) {
     for (int i = 0; i < 2; ++i)
       step[i] = static_cast<float>(extent[i]) / static_cast<float>(x[2 + i]);
 
-  Nest nest(b, getLoc(), extents);
+  NestBuilder nest(b, getLoc(), extents);
   nest.output(wide, iota(5));
-  Value result = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value result = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value box = body.loop(3), side = body.loop(4);
     auto centre = [&](unsigned loop, double each) {

@@ -14,7 +14,7 @@ using namespace brew::ir;
 
 /// Bounds of cell `cell` of `cells` in the dimension whose corners are fields
 /// `from` and `from` + 2 of a region.
-static CellBounds cellBounds(Nest::Body &body, Value rois, Value roi,
+static CellBounds cellBounds(NestBuilder::Body &body, Value rois, Value roi,
                              int64_t from, Value cell, int64_t cells,
                              double scale, int64_t extent) {
   Scalars &s = body.s;
@@ -86,17 +86,17 @@ SmallVector<Value> PsRoiPoolingOp::buildGeneric(OpBuilder &b) {
   double scale = getSpatialScale().convertToFloat();
   int64_t group = out[2];
   Value x = getX(), rois = getRois();
-  auto bounds = [&](Nest::Body &body) {
+  auto bounds = [&](NestBuilder::Body &body) {
     Value roi = body.loop(0);
     return std::pair(
         cellBounds(body, rois, roi, 2, body.loop(2), group, scale, in[2]),
         cellBounds(body, rois, roi, 1, body.loop(3), group, scale, in[3]));
   };
   // Loops: r d i j | h w
-  Nest nest(b, getLoc(), {out[0], out[1], group, group, in[2], in[3]},
-            {false, false, false, false, true, true});
+  NestBuilder nest(b, getLoc(), {out[0], out[1], group, group, in[2], in[3]},
+                   {false, false, false, false, true, true});
   nest.output(tensorOf(getY()), {0, 1, 2, 3}, 0.0);
-  Value sum = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value sum = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Type type = elementOf(x);
     auto [rows, columns] = bounds(body);
@@ -110,10 +110,10 @@ SmallVector<Value> PsRoiPoolingOp::buildGeneric(OpBuilder &b) {
     return {s.accumulate(body.out[0],
                          s.select(inside, element, s.constant(type, 0)))};
   })[0];
-  Nest mean(b, getLoc(), out);
+  NestBuilder mean(b, getLoc(), out);
   mean.input(sum, {0, 1, 2, 3});
   mean.output(tensorOf(getY()), {0, 1, 2, 3});
-  return mean.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return mean.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     auto [rows, columns] = bounds(body);
     return {body.s.div(body.in[0], cellArea(body.s, rows, columns))};
   });
@@ -129,10 +129,10 @@ SmallVector<Value> PsRoiPoolingBackwardOp::buildGeneric(OpBuilder &b) {
   int64_t group = out[2];
   Value dy = getDy(), rois = getRois();
   // Loops: n c h w | r
-  Nest nest(b, getLoc(), {in[0], in[1], in[2], in[3], out[0]},
-            {false, false, false, false, true});
+  NestBuilder nest(b, getLoc(), {in[0], in[1], in[2], in[3], out[0]},
+                   {false, false, false, false, true});
   nest.output(tensorOf(getDx()), {0, 1, 2, 3}, 0.0);
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Type type = elementOf(dy);
     Value channel = body.loop(1), roi = body.loop(4);

@@ -31,7 +31,7 @@ LogicalResult brew::ir::countRegions(Operation *layer, ItemCounts &counts,
   return counts.pass(layer, rois);
 }
 
-Value brew::ir::regionField(Nest::Body &body, Value rois, Value roi,
+Value brew::ir::regionField(NestBuilder::Body &body, Value rois, Value roi,
                             int64_t field) {
   Scalars &s = body.s;
   SmallVector<Value> at = {roi, s.index(field)};
@@ -39,7 +39,7 @@ Value brew::ir::regionField(Nest::Body &body, Value rois, Value roi,
   return body.read(rois, at);
 }
 
-Value brew::ir::regionImage(Nest::Body &body, Value rois, Value roi,
+Value brew::ir::regionImage(NestBuilder::Body &body, Value rois, Value roi,
                             int64_t images) {
   Scalars &s = body.s;
   if (images == 1)

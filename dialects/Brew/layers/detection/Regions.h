@@ -7,7 +7,7 @@
 #pragma once
 
 #include "dialects/Brew/Items.h"
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 
 namespace brew::ir {
 
@@ -21,11 +21,11 @@ mlir::LogicalResult countRegions(mlir::Operation *layer, ItemCounts &counts,
                                  mlir::Value x, mlir::Value rois);
 
 /// Image of region `roi`, inside [0, images).
-mlir::Value regionImage(Nest::Body &body, mlir::Value rois, mlir::Value roi,
-                        int64_t images);
+mlir::Value regionImage(NestBuilder::Body &body, mlir::Value rois,
+                        mlir::Value roi, int64_t images);
 /// Element `field` of region `roi`.
-mlir::Value regionField(Nest::Body &body, mlir::Value rois, mlir::Value roi,
-                        int64_t field);
+mlir::Value regionField(NestBuilder::Body &body, mlir::Value rois,
+                        mlir::Value roi, int64_t field);
 
 /// An index (below 2^31) as a number of type `type`.
 mlir::Value asNumber(Scalars &s, mlir::Value index, mlir::Type type);

@@ -17,7 +17,7 @@ using namespace brew::ir;
 
 /// Bounds of cell `cell` of `cells` in the dimension whose corners are fields
 /// `from` and `from` + 2 of a region.
-static CellBounds cellBounds(Nest::Body &body, Value rois, Value roi,
+static CellBounds cellBounds(NestBuilder::Body &body, Value rois, Value roi,
                              int64_t from, Value cell, int64_t cells,
                              double scale, int64_t extent) {
   Scalars &s = body.s;
@@ -80,13 +80,13 @@ SmallVector<Value> RoiPoolingOp::buildGeneric(OpBuilder &b) {
   ArrayRef<int64_t> in = shapeOf(getX()), out = shapeOf(getY());
   double scale = getSpatialScale().convertToFloat();
   // Loops: r c i j | h w
-  Nest nest(b, getLoc(), {out[0], out[1], out[2], out[3], in[2], in[3]},
-            {false, false, false, false, true, true});
+  NestBuilder nest(b, getLoc(), {out[0], out[1], out[2], out[3], in[2], in[3]},
+                   {false, false, false, false, true, true});
   nest.output(tensorOf(getY()), {0, 1, 2, 3}, -FLT_MAX);
   nest.output(tensorOf(getArgmax()), {0, 1, 2, 3}, -1);
   Value x = getX(), rois = getRois();
   SmallVector<Value> largest =
-      nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+      nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         Scalars &s = body.s;
         Type type = elementOf(x);
         Value roi = body.loop(0);
@@ -108,10 +108,10 @@ SmallVector<Value> RoiPoolingOp::buildGeneric(OpBuilder &b) {
                 s.select(larger, place, body.out[1])};
       });
   // An empty cell gives 0.
-  Nest finish(b, getLoc(), out);
+  NestBuilder finish(b, getLoc(), out);
   finish.input(largest[0], {0, 1, 2, 3});
   finish.output(tensorOf(getY()), {0, 1, 2, 3});
-  Value y = finish.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value y = finish.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value roi = body.loop(0);
     CellBounds rows =
@@ -133,13 +133,14 @@ SmallVector<Value> RoiPoolingOp::buildGeneric(OpBuilder &b) {
 SmallVector<Value> RoiPoolingBackwardOp::buildGeneric(OpBuilder &b) {
   ArrayRef<int64_t> in = shapeOf(getDx()), out = shapeOf(getDy());
   // Loops: n c h w | r i j
-  Nest nest(b, getLoc(), {in[0], in[1], in[2], in[3], out[0], out[2], out[3]},
-            {false, false, false, false, true, true, true});
+  NestBuilder nest(b, getLoc(),
+                   {in[0], in[1], in[2], in[3], out[0], out[2], out[3]},
+                   {false, false, false, false, true, true, true});
   nest.input(getDy(), {4, 1, 5, 6});
   nest.input(getArgmax(), {4, 1, 5, 6});
   nest.output(tensorOf(getDx()), {0, 1, 2, 3}, 0.0);
   Value rois = getRois();
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value place = arith::IndexCastOp::create(
         s.b, s.loc, s.b.getI32Type(),

@@ -31,11 +31,11 @@ LogicalResult DropoutOp::buildGradients(OpBuilder &b,
 SmallVector<Value> DropoutOp::buildGeneric(OpBuilder &b) {
   auto type = tensorOf(getY());
   double ratio = getRatio().convertToFloat();
-  Nest nest(b, getLoc(), type.getShape());
+  NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getX(), iota(type.getRank()));
   nest.output(type, iota(type.getRank()));
   Value key = getKey();
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Type element = type.getElementType();
     Value bits = randomBits(body, key, elementNumber(body, type.getShape()));

@@ -1,5 +1,5 @@
 //===- Elementwise.cpp - Layers that are one scalar expression ------------===//
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"

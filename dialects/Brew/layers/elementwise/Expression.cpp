@@ -1,6 +1,6 @@
 //===- Expression.cpp - Formulas over bottoms and parameters --------------===//
 #include "formats/expression/Expression.h"
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

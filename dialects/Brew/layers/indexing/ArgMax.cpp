@@ -1,6 +1,6 @@
 //===- ArgMax.cpp - Places of the largest elements ------------------------===//
 #include "dialects/Brew/Items.h"
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Axes.h"
 
@@ -73,7 +73,7 @@ static Ranked buildNextLargest(OpBuilder &b, Location loc, Value x,
       kept.push_back(type.getDimSize(dim));
     }
   }
-  Nest nest(b, loc, type.getShape(), reduction);
+  NestBuilder nest(b, loc, type.getShape(), reduction);
   nest.input(x, iota(type.getRank()));
   if (before) {
     nest.input(before->value, others);
@@ -84,7 +84,7 @@ static Ranked buildNextLargest(OpBuilder &b, Location loc, Value x,
               -std::numeric_limits<double>::infinity());
   nest.output(RankedTensorType::get(kept, integer), others, -1);
   SmallVector<Value> results =
-      nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+      nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         Scalars &s = body.s;
         Value position = s.index(0);
         for (int64_t dim = first; dim < last; ++dim)
@@ -129,7 +129,7 @@ SmallVector<Value> ArgMaxOp::buildGeneric(OpBuilder &b) {
     others = {0};
   }
   bool places = !getAxis() || !getMaxValues(), values = getMaxValues();
-  Nest nest(b, loc, type.getShape());
+  NestBuilder nest(b, loc, type.getShape());
   for (const Ranked &each : ranked) {
     if (places)
       nest.input(each.place, others);
@@ -137,7 +137,7 @@ SmallVector<Value> ArgMaxOp::buildGeneric(OpBuilder &b) {
       nest.input(each.value, others);
   }
   nest.output(type, iota(type.getRank()));
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value position = body.loop(getAxis() ? first : 2), result;
     unsigned next = 0;

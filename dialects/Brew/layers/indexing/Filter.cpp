@@ -1,6 +1,6 @@
 //===- Filter.cpp - Choice of items by a selector -------------------------===//
 #include "dialects/Brew/Items.h"
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/LayerGroup.h"
@@ -66,7 +66,7 @@ FilterOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
     if (needed[i] && resultGradients[i])
       operandGradients[i] =
           FilterBackwardOp::create(b, getLoc(), x.getType(), resultGradients[i],
-                                   getPlace(), getLayerAttr());
+                                   getPosition(), getLayerAttr());
   return success();
 }
 
@@ -92,7 +92,7 @@ Value oneIf(Scalars &s, Value condition) {
   return s.select(condition, s.constant(i32, 1), s.constant(i32, 0));
 }
 /// The loops of an item's elements, behind `first`.
-void addElements(Nest::Body &body, RankedTensorType type,
+void addElements(NestBuilder::Body &body, RankedTensorType type,
                  SmallVector<Value> &at) {
   for (int64_t dim = 1; dim < type.getRank(); ++dim)
     at.push_back(body.loop(dim));
@@ -111,38 +111,39 @@ SmallVector<Value> FilterOp::buildGeneric(OpBuilder &b) {
   const ArrayRef<int64_t> scalar;
 
   // How many are selected before each item, and in all.
-  Nest rank(b, loc, {items, items}, {false, true});
+  NestBuilder rank(b, loc, {items, items}, {false, true});
   rank.input(selector, {1});
   rank.output(perItem, {0}, 0);
-  Value before = rank.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value before = rank.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value counts =
         s.both(isSelected(s, body.in[0]), s.less(body.loop(1), body.loop(0)));
     return {s.addi(body.out[0], oneIf(s, counts))};
   })[0];
-  Nest choose(b, loc, {items});
+  NestBuilder choose(b, loc, {items});
   choose.input(selector, {0});
   choose.input(before, {0});
   choose.output(perItem, {0});
-  Value place = choose.build([&](Nest::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
-    return {s.select(isSelected(s, body.in[0]), body.in[1],
-                     s.constant(s.b.getI32Type(), -1))};
-  })[0];
-  Nest total(b, loc, {items}, {true});
+  Value place =
+      choose.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        Scalars &s = body.s;
+        return {s.select(isSelected(s, body.in[0]), body.in[1],
+                         s.constant(s.b.getI32Type(), -1))};
+      })[0];
+  NestBuilder total(b, loc, {items}, {true});
   total.input(selector, {0});
   total.output(tensorOf(getCount()), scalar, 0);
-  Value count = total.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value count = total.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     return {s.addi(body.out[0], oneIf(s, isSelected(s, body.in[0])))};
   })[0];
 
   // Where each item of the tops comes from; the last one's place for the rest.
-  Nest find(b, loc, {items, items}, {false, true});
+  NestBuilder find(b, loc, {items, items}, {false, true});
   find.input(place, {1});
   find.input(count, scalar);
   find.output(perItem, {0}, 0);
-  Value source = find.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value source = find.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value last = s.subi(body.in[1], s.constant(s.b.getI32Type(), 1));
     Value wanted =
@@ -155,18 +156,19 @@ SmallVector<Value> FilterOp::buildGeneric(OpBuilder &b) {
   for (unsigned i = 0; i < getXs().size(); ++i) {
     Value x = getXs()[i];
     auto type = tensorOf(getYs()[i]);
-    Nest nest(b, loc, type.getShape());
+    NestBuilder nest(b, loc, type.getShape());
     nest.input(source, {0});
     nest.input(count, scalar);
     nest.output(type, iota(type.getRank()));
-    results.push_back(nest.build([&](Nest::Body &body) -> SmallVector<Value> {
-      Scalars &s = body.s;
-      SmallVector<Value> at = {asIndex(s, body.in[0])};
-      addElements(body, type, at);
-      Value some = s.less(s.constant(s.b.getI32Type(), 0), body.in[1]);
-      return {s.select(some, body.read(x, at),
-                       s.constant(type.getElementType(), 0))};
-    })[0]);
+    results.push_back(
+        nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+          Scalars &s = body.s;
+          SmallVector<Value> at = {asIndex(s, body.in[0])};
+          addElements(body, type, at);
+          Value some = s.less(s.constant(s.b.getI32Type(), 0), body.in[1]);
+          return {s.select(some, body.read(x, at),
+                           s.constant(type.getElementType(), 0))};
+        })[0]);
   }
   results.push_back(count);
   results.push_back(place);
@@ -176,10 +178,10 @@ SmallVector<Value> FilterOp::buildGeneric(OpBuilder &b) {
 SmallVector<Value> FilterBackwardOp::buildGeneric(OpBuilder &b) {
   auto type = tensorOf(getDx());
   Value dy = getDy();
-  Nest nest(b, getLoc(), type.getShape());
-  nest.input(getPlace(), {0});
+  NestBuilder nest(b, getLoc(), type.getShape());
+  nest.input(getPosition(), {0});
   nest.output(type, iota(type.getRank()));
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value none = s.constant(s.b.getI32Type(), 0);
     Value selected = s.atLeast(body.in[0], none);

@@ -32,11 +32,11 @@ static Value buildSumByIndex(OpBuilder &b, Location loc, Value dy,
   dyLoops = indexLoops;
   for (int64_t dim = 1; dim < rank; ++dim)
     dyLoops.push_back(dim);
-  Nest nest(b, loc, extents, reduction);
+  NestBuilder nest(b, loc, extents, reduction);
   nest.input(indices, indexLoops);
   nest.input(dy, dyLoops);
   nest.output(type, iota(rank), 0.0);
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Label item(s, body.in[0], type.getDimSize(0), std::nullopt);
     Value mine = s.both(item.inRange, s.equali(item.index, body.loop(0)));
@@ -93,11 +93,11 @@ BatchReindexOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 
 SmallVector<Value> BatchReindexOp::buildGeneric(OpBuilder &b) {
   auto type = tensorOf(getY());
-  Nest nest(b, getLoc(), type.getShape());
+  NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getIndex(), {0});
   nest.output(type, iota(type.getRank()));
   Value x = getX();
-  Value y = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value y = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Label item(body.s, body.in[0], shapeOf(x)[0], std::nullopt);
     SmallVector<Value> at = {item.index};
     for (int64_t dim = 1; dim < type.getRank(); ++dim)
@@ -155,11 +155,11 @@ LogicalResult EmbedOp::buildGradients(OpBuilder &b,
     for (int64_t i = 0; i < rows; ++i)
       loops.push_back(i + 1);
     loops.push_back(0);
-    Nest nest(b, getLoc(), extents, reduction);
+    NestBuilder nest(b, getLoc(), extents, reduction);
     nest.input(dy, loops);
     nest.output(tensorOf(getB()), {0}, 0.0);
     operandGradients[2] =
-        nest.build([](Nest::Body &body) -> SmallVector<Value> {
+        nest.build([](NestBuilder::Body &body) -> SmallVector<Value> {
           return {body.s.accumulate(body.out[0], body.in[0])};
         })[0];
   }
@@ -169,13 +169,13 @@ LogicalResult EmbedOp::buildGradients(OpBuilder &b,
 SmallVector<Value> EmbedOp::buildGeneric(OpBuilder &b) {
   auto type = tensorOf(getY());
   int64_t last = type.getRank() - 1;
-  Nest nest(b, getLoc(), type.getShape());
+  NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getX(), iota(last));
   if (getB())
     nest.input(getB(), {last});
   nest.output(type, iota(type.getRank()));
   Value w = getW();
-  Value y = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value y = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Label row(body.s, body.in[0], getInputDim(), std::nullopt);
     Value element = body.read(w, {row.index, body.loop(last)});
     return {getB() ? body.s.add(element, body.in[1]) : element};

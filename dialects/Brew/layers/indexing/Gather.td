@@ -7,10 +7,10 @@ include "dialects/Brew/ItemsInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
 def Brew_ArgMaxOp : Brew_LayerOp<"argmax", [Pure, Gradient, Generic, ItemWise, RoundedOperands]> {
-  let summary = "Places, or values, of the top_k largest elements";
+  let summary = "Positions, or values, of the top_k largest elements";
   let description = [{
-    With `axis`, along it: values if `max_values`, places otherwise. Without, over
-    all of a sample: places and, if `max_values`, values behind them. Of equal
+    With `axis`, along it: values if `max_values`, positions otherwise. Without, over
+    all of a sample: positions and, if `max_values`, values behind them. Of equal
     elements the last comes first.
   }];
   let arguments = !con((ins AnyTensor:$x), layerAttributes,
@@ -27,7 +27,7 @@ def Brew_BatchReindexOp : Brew_LayerOp<"batch_reindex",
 }
 
 def Brew_BatchReindexBackwardOp : Brew_Op<"batch_reindex_backward", [Pure, Generic, Rounded]> {
-  let summary = "Sums dy over all places where an item went";
+  let summary = "Sums dy over all positions where an item went";
   let arguments = (ins AnyTensor:$dy, AnyTensor:$index, StrAttr:$layer);
   let results = (outs AnyTensor:$dx);
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";

@@ -1,6 +1,6 @@
 //===- Items.cpp - Which items of a blob count ----------------------------===//
 #include "dialects/Brew/Items.h"
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/PrecisionInterface.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -219,11 +219,11 @@ Value brew::ir::isThere(Scalars &s, Value item, Value count) {
 template <typename Op, typename Body>
 static SmallVector<Value> buildWithCount(Op op, OpBuilder &b, Body element) {
   auto type = tensorOf(op.getY());
-  Nest nest(b, op.getLoc(), type.getShape());
+  NestBuilder nest(b, op.getLoc(), type.getShape());
   nest.input(op.getX(), iota(type.getRank()));
   nest.input(op.getCount(), ArrayRef<int64_t>{});
   nest.output(type, iota(type.getRank()));
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {element(body, body.in[0], body.in[1])};
   });
 }
@@ -245,7 +245,7 @@ MaskItemsOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 
 SmallVector<Value> MaskItemsOp::buildGeneric(OpBuilder &b) {
   return buildWithCount(
-      *this, b, [&](Nest::Body &body, Value x, Value count) -> Value {
+      *this, b, [&](NestBuilder::Body &body, Value x, Value count) -> Value {
         Scalars &s = body.s;
         return s.select(isThere(s, body.loop(0), count), x,
                         s.constant(x.getType(), getFill().convertToDouble()));
@@ -265,7 +265,7 @@ AverageItemsOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 
 SmallVector<Value> AverageItemsOp::buildGeneric(OpBuilder &b) {
   return buildWithCount(
-      *this, b, [&](Nest::Body &body, Value x, Value count) -> Value {
+      *this, b, [&](NestBuilder::Body &body, Value x, Value count) -> Value {
         Scalars &s = body.s;
         Type element = x.getType();
         Value number = arith::SIToFPOp::create(s.b, s.loc, element, count);

@@ -10,11 +10,11 @@ def Brew_FilterOp : Brew_LayerOp<"filter", [Pure, Gradient, Generic, Items, Roun
   let summary = "The items of each x whose selector is not zero";
   let description = [{
     They stand first in the tops, in their order, and `count` says how many they
-    are; what follows repeats the last of them, or is zero if there is none. `place`
+    are; what follows repeats the last of them, or is zero if there is none. `position`
     is the position of each item of x in the tops, or -1.
   }];
   let arguments = !con((ins Variadic<AnyTensor>:$xs, AnyTensor:$selector), layerAttributes);
-  let results = (outs Variadic<AnyTensor>:$ys, AnyTensor:$count, AnyTensor:$place);
+  let results = (outs Variadic<AnyTensor>:$ys, AnyTensor:$count, AnyTensor:$position);
 }
 
 class Brew_ItemOp<string mnemonic, list<Trait> traits = []>
@@ -23,8 +23,8 @@ class Brew_ItemOp<string mnemonic, list<Trait> traits = []>
 }
 
 def Brew_FilterBackwardOp : Brew_ItemOp<"filter_backward", [Rounded]> {
-  let summary = "dx is dy at `place`, and 0 for items that were not selected";
-  let arguments = (ins AnyTensor:$dy, AnyTensor:$place, StrAttr:$layer);
+  let summary = "dx is dy at `position`, and 0 for items that were not selected";
+  let arguments = (ins AnyTensor:$dy, AnyTensor:$position, StrAttr:$layer);
   let results = (outs AnyTensor:$dx);
 }
 

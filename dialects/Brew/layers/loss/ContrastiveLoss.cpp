@@ -68,14 +68,14 @@ ContrastiveLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   auto type = tensorOf(inputs[0]);
   double scale = 1.0 / type.getDimSize(0),
          margin = getMargin().convertToFloat();
-  Nest nest(b, getLoc(), type.getShape());
+  NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(inputs[0], iota(2));
   nest.input(inputs[1], iota(2));
   nest.input(inputs[2], iota(1));
   nest.input(getDistance(), iota(1));
   nest.input(resultGradients[0], ArrayRef<int64_t>{});
   nest.output(type, iota(2));
-  Value da = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value da = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Type element = type.getElementType();
     Value zero = s.constant(element, 0);
@@ -109,14 +109,15 @@ SmallVector<Value> ContrastiveLossOp::buildGeneric(OpBuilder &b) {
   SmallVector<Value> inputs = contrastiveInputs(*this, b);
   auto rowType = tensorOf(getDistance());
   double margin = getMargin().convertToFloat();
-  Nest rows(b, loc, shapeOf(inputs[0]), {false, true});
+  NestBuilder rows(b, loc, shapeOf(inputs[0]), {false, true});
   rows.input(inputs[0], iota(2));
   rows.input(inputs[1], iota(2));
   rows.output(rowType, iota(1), 0.0);
-  Value distance = rows.build([&](Nest::Body &body) -> SmallVector<Value> {
-    Value d = body.s.sub(body.in[0], body.in[1]);
-    return {body.s.accumulate(body.out[0], body.s.mul(d, d))};
-  })[0];
+  Value distance =
+      rows.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        Value d = body.s.sub(body.in[0], body.in[1]);
+        return {body.s.accumulate(body.out[0], body.s.mul(d, d))};
+      })[0];
   Value sum = buildSumOver(b, loc, {distance, inputs[2]}, tensorOf(getLoss()),
                            [&](Scalars &s, ValueRange in) -> Value {
                              Type type = in[0].getType();

@@ -28,7 +28,7 @@ struct Scores {
         classes(type.getNumElements() / type.getDimSize(0)) {}
 
   /// The class of the element at the body's loops.
-  Value classOf(Nest::Body &body) const {
+  Value classOf(NestBuilder::Body &body) const {
     Value index = body.s.index(0);
     for (int64_t dim = 1; dim < type.getRank(); ++dim)
       index =
@@ -36,7 +36,7 @@ struct Scores {
     return index;
   }
   /// The indices of the element of class `index` of the item at loop 0.
-  SmallVector<Value> elementOf(Nest::Body &body, Value index) const {
+  SmallVector<Value> elementOf(NestBuilder::Body &body, Value index) const {
     SmallVector<Value> at(type.getRank());
     at[0] = body.loop(0);
     for (int64_t dim = type.getRank(); --dim > 0;) {
@@ -76,8 +76,8 @@ TensorType statusType(MLIRContext *context) {
 
 /// max(0, 1 - x) for the label's class, max(0, 1 + x) for others, and which; 0
 /// for an ignored label.
-std::pair<Value, Value> hingeOf(Nest::Body &body, const Scores &scores, Value x,
-                                Value labelValue,
+std::pair<Value, Value> hingeOf(NestBuilder::Body &body, const Scores &scores,
+                                Value x, Value labelValue,
                                 std::optional<int64_t> ignore) {
   Scalars &s = body.s;
   Type type = x.getType();
@@ -139,12 +139,13 @@ HingeLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   Scores scores(getX());
   auto ignore = asOptional(getIgnoreLabel());
   SmallVector<int64_t> all = iota(scores.type.getRank());
-  Nest nest(b, getLoc(), scores.type.getShape());
+  NestBuilder nest(b, getLoc(), scores.type.getShape());
   nest.input(getX(), all);
   nest.input(flatLabels(b, getLoc(), getLabel()), ArrayRef<int64_t>{0});
   nest.input(resultGradients[0], ArrayRef<int64_t>{});
   nest.output(scores.type, all);
-  operandGradients[0] = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  operandGradients[0] = nest.build([&](NestBuilder::Body &body)
+                                       -> SmallVector<Value> {
     Scalars &s = body.s;
     auto [hinge, own] = hingeOf(body, scores, body.in[0], body.in[1], ignore);
     Type type = hinge.getType();
@@ -165,11 +166,11 @@ SmallVector<Value> HingeLossOp::buildGeneric(OpBuilder &b) {
   auto ignore = asOptional(getIgnoreLabel());
   Value labels = flatLabels(b, loc, getLabel());
   SmallVector<bool> reduction(scores.type.getRank(), true);
-  Nest nest(b, loc, scores.type.getShape(), reduction);
+  NestBuilder nest(b, loc, scores.type.getShape(), reduction);
   nest.input(getX(), iota(scores.type.getRank()));
   nest.input(labels, ArrayRef<int64_t>{0});
   nest.output(tensorOf(getLoss()), {}, 0.0);
-  Value sum = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value sum = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Value hinge = hingeOf(body, scores, body.in[0], body.in[1], ignore).first;
     if (getSquared())
       hinge = body.s.mul(hinge, hinge);
@@ -216,25 +217,26 @@ LogicalResult MultinomialLogisticLossOp::buildGradients(
   Scores scores(getP());
   auto ignore = asOptional(getIgnoreLabel());
   SmallVector<int64_t> all = iota(scores.type.getRank());
-  Nest nest(b, getLoc(), scores.type.getShape());
+  NestBuilder nest(b, getLoc(), scores.type.getShape());
   nest.input(getP(), all);
   nest.input(flatLabels(b, getLoc(), getLabel()), ArrayRef<int64_t>{0});
   nest.input(resultGradients[0], ArrayRef<int64_t>{});
   nest.output(scores.type, all);
-  operandGradients[0] = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
-    Type type = body.in[0].getType();
-    Label label(s, body.in[1], scores.classes, ignore);
-    Value own =
-        s.both(s.equali(label.index, scores.classOf(body)), label.inRange);
-    Value p = s.maximum(body.in[0], s.constant(type, kLeastProbability));
-    Value scale = s.mul(body.in[2], s.constant(type, -1.0 / scores.items));
-    Value zero = s.constant(type, 0);
-    Value dp = s.select(own, s.div(scale, p), zero);
-    if (label.ignored)
-      dp = s.select(label.ignored, zero, dp);
-    return {dp};
-  })[0];
+  operandGradients[0] =
+      nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        Scalars &s = body.s;
+        Type type = body.in[0].getType();
+        Label label(s, body.in[1], scores.classes, ignore);
+        Value own =
+            s.both(s.equali(label.index, scores.classOf(body)), label.inRange);
+        Value p = s.maximum(body.in[0], s.constant(type, kLeastProbability));
+        Value scale = s.mul(body.in[2], s.constant(type, -1.0 / scores.items));
+        Value zero = s.constant(type, 0);
+        Value dp = s.select(own, s.div(scale, p), zero);
+        if (label.ignored)
+          dp = s.select(label.ignored, zero, dp);
+        return {dp};
+      })[0];
   return success();
 }
 
@@ -243,10 +245,10 @@ SmallVector<Value> MultinomialLogisticLossOp::buildGeneric(OpBuilder &b) {
   Scores scores(getP());
   auto ignore = asOptional(getIgnoreLabel());
   Value labels = flatLabels(b, loc, getLabel()), p = getP();
-  Nest nest(b, loc, {scores.items}, {true});
+  NestBuilder nest(b, loc, {scores.items}, {true});
   nest.input(labels, iota(1));
   nest.output(tensorOf(getLoss()), {}, 0.0);
-  Value sum = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value sum = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Label label(s, body.in[0], scores.classes, ignore);
     Value element = body.read(p, scores.elementOf(body, label.index));
@@ -328,30 +330,34 @@ InfogainLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   AlongAxis rows(type, axis);
   Value labels = labelsByRow(b, loc, getLabel(), rows);
   Value h = infogainMatrix(*this, b);
-  Nest sums(b, loc, {classes, classes}, {false, true});
+  NestBuilder sums(b, loc, {classes, classes}, {false, true});
   sums.input(h, iota(2));
   sums.output(RankedTensorType::get({classes}, type.getElementType()), iota(1),
               0.0);
-  Value rowSums = sums.build([&](Nest::Body &body) -> SmallVector<Value> {
-    return {body.s.accumulate(body.out[0], body.in[0])};
-  })[0];
+  Value rowSums =
+      sums.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        return {body.s.accumulate(body.out[0], body.in[0])};
+      })[0];
   SmallVector<int64_t> all = iota(type.getRank());
-  Nest nest(b, loc, type.getShape());
+  NestBuilder nest(b, loc, type.getShape());
   nest.input(getProb(), all);
   nest.input(labels, rows.others);
   nest.input(resultGradients[0], ArrayRef<int64_t>{});
   nest.input(getNormalizer(), ArrayRef<int64_t>{});
   nest.output(type, all);
-  operandGradients[0] = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
-    Label label(s, body.in[1], classes, ignore);
-    Value gain = body.read(h, {label.index, body.loop(axis)});
-    Value dx = s.sub(s.mul(body.in[0], body.read(rowSums, label.index)), gain);
-    dx = s.mul(dx, s.div(body.in[2], body.in[3]));
-    if (label.ignored)
-      dx = s.select(label.ignored, s.constant(type.getElementType(), 0), dx);
-    return {dx};
-  })[0];
+  operandGradients[0] =
+      nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        Scalars &s = body.s;
+        Label label(s, body.in[1], classes, ignore);
+        Value gain = body.read(h, {label.index, body.loop(axis)});
+        Value dx =
+            s.sub(s.mul(body.in[0], body.read(rowSums, label.index)), gain);
+        dx = s.mul(dx, s.div(body.in[2], body.in[3]));
+        if (label.ignored)
+          dx =
+              s.select(label.ignored, s.constant(type.getElementType(), 0), dx);
+        return {dx};
+      })[0];
   return success();
 }
 
@@ -367,11 +373,11 @@ SmallVector<Value> InfogainLossOp::buildGeneric(OpBuilder &b) {
   Value h = infogainMatrix(*this, b);
 
   SmallVector<bool> reduction(probType.getRank(), true);
-  Nest nest(b, loc, probType.getShape(), reduction);
+  NestBuilder nest(b, loc, probType.getShape(), reduction);
   nest.input(prob, iota(probType.getRank()));
   nest.input(labels, rows.others);
   nest.output(scalar, {}, 0.0);
-  Value total = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value total = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Type type = body.in[0].getType();
     Label label(s, body.in[1], classes, ignore);

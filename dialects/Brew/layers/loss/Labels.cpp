@@ -45,10 +45,10 @@ Value brew::ir::buildStatus(OpBuilder &b, Location loc, Value labels,
                             RankedTensorType type) {
   ArrayRef<int64_t> shape = shapeOf(labels);
   SmallVector<bool> reduction(shape.size(), true);
-  Nest nest(b, loc, shape, reduction);
+  NestBuilder nest(b, loc, shape, reduction);
   nest.input(labels, iota(shape.size()));
   nest.output(type, {}, 0);
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Label label(s, body.in[0], classes, ignoreLabel);
     Value fine = label.inRange;
@@ -69,10 +69,10 @@ Value brew::ir::buildValidCount(OpBuilder &b, Location loc, Value labels,
                                 int64_t classes, int64_t ignoreLabel,
                                 RankedTensorType type) {
   SmallVector<bool> reduction(shapeOf(labels).size(), true);
-  Nest nest(b, loc, shapeOf(labels), reduction);
+  NestBuilder nest(b, loc, shapeOf(labels), reduction);
   nest.input(labels, iota(shapeOf(labels).size()));
   nest.output(type, {}, 0.0);
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Label label(s, body.in[0], classes, ignoreLabel);
     Type element = type.getElementType();
@@ -85,10 +85,10 @@ Value brew::ir::buildValidCount(OpBuilder &b, Location loc, Value labels,
 Value brew::ir::buildTotal(OpBuilder &b, Location loc, Value x,
                            RankedTensorType type) {
   SmallVector<bool> reduction(shapeOf(x).size(), true);
-  Nest nest(b, loc, shapeOf(x), reduction);
+  NestBuilder nest(b, loc, shapeOf(x), reduction);
   nest.input(x, iota(shapeOf(x).size()));
   nest.output(type, {}, 0.0);
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.accumulate(body.out[0], body.in[0])};
   })[0];
 }
@@ -97,10 +97,10 @@ Value brew::ir::buildNormalizer(OpBuilder &b, Location loc, Normalization mode,
                                 int64_t outer, int64_t rows, Value validCount,
                                 RankedTensorType type) {
   if (mode == Normalization::Valid && validCount) {
-    Nest atLeastOne(b, loc, ArrayRef<int64_t>{});
+    NestBuilder atLeastOne(b, loc, ArrayRef<int64_t>{});
     atLeastOne.input(validCount, ArrayRef<int64_t>{});
     atLeastOne.output(type, {});
-    return atLeastOne.build([&](Nest::Body &body) -> SmallVector<Value> {
+    return atLeastOne.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
       return {
           body.s.maximum(body.in[0], body.s.constant(body.in[0].getType(), 1))};
     })[0];
@@ -115,21 +115,21 @@ Value brew::ir::buildNormalizer(OpBuilder &b, Location loc, Normalization mode,
 Value brew::ir::buildScaled(OpBuilder &b, Location loc, Value x,
                             double factor) {
   auto type = tensorOf(x);
-  Nest nest(b, loc, ArrayRef<int64_t>{});
+  NestBuilder nest(b, loc, ArrayRef<int64_t>{});
   nest.input(x, ArrayRef<int64_t>{});
   nest.output(type, {});
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {
         body.s.mul(body.in[0], body.s.constant(type.getElementType(), factor))};
   })[0];
 }
 
 Value brew::ir::buildQuotient(OpBuilder &b, Location loc, Value x, Value y) {
-  Nest nest(b, loc, ArrayRef<int64_t>{});
+  NestBuilder nest(b, loc, ArrayRef<int64_t>{});
   nest.input(x, ArrayRef<int64_t>{});
   nest.input(y, ArrayRef<int64_t>{});
   nest.output(tensorOf(x), {});
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.div(body.in[0], body.in[1])};
   })[0];
 }

@@ -70,23 +70,24 @@ SmallVector<Value> SoftmaxLossOp::buildGeneric(OpBuilder &b) {
   Value labels = labelsByRow(b, loc, getLabel(), rows);
 
   SmallVector<int64_t> rowDims = iota(rows.type.getRank());
-  Nest perRow(b, loc, rows.type.getShape());
+  NestBuilder perRow(b, loc, rows.type.getShape());
   perRow.input(labels, rowDims);
   perRow.output(rows.type, rowDims);
-  Value losses = perRow.build([&](Nest::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
-    Label label(s, body.in[0], classes, ignore);
-    SmallVector<Value> at;
-    for (int64_t dim : rowDims)
-      at.push_back(body.loop(dim));
-    at.insert(at.begin() + axis, label.index);
-    Value p = body.read(prob, at);
-    Type type = p.getType();
-    Value loss = s.neg(s.log(s.maximum(p, s.constant(type, FLT_MIN))));
-    if (label.ignored)
-      loss = s.select(label.ignored, s.constant(type, 0), loss);
-    return {loss};
-  })[0];
+  Value losses =
+      perRow.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        Scalars &s = body.s;
+        Label label(s, body.in[0], classes, ignore);
+        SmallVector<Value> at;
+        for (int64_t dim : rowDims)
+          at.push_back(body.loop(dim));
+        at.insert(at.begin() + axis, label.index);
+        Value p = body.read(prob, at);
+        Type type = p.getType();
+        Value loss = s.neg(s.log(s.maximum(p, s.constant(type, FLT_MIN))));
+        if (label.ignored)
+          loss = s.select(label.ignored, s.constant(type, 0), loss);
+        return {loss};
+      })[0];
   Value total = buildTotal(b, loc, losses, scalar);
 
   int64_t count = countOf(rows.type.getShape());
@@ -111,13 +112,13 @@ SmallVector<Value> SoftmaxLossBackwardOp::buildGeneric(OpBuilder &b) {
   AlongAxis rows(type, axis);
   Value labels = labelsByRow(b, getLoc(), getLabel(), rows);
   SmallVector<int64_t> all = iota(type.getRank());
-  Nest nest(b, getLoc(), type.getShape());
+  NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getProb(), all);
   nest.input(labels, rows.others);
   nest.input(getDloss(), ArrayRef<int64_t>{});
   nest.input(getNormalizer(), ArrayRef<int64_t>{});
   nest.output(type, all);
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Type element = type.getElementType();
     Label label(s, body.in[1], classes, ignore);
@@ -167,10 +168,10 @@ SmallVector<Value> AccuracyOp::buildGeneric(OpBuilder &b) {
   SmallVector<int64_t> rowDims = iota(rows.type.getRank());
   Value x = getX();
 
-  Nest pick(b, loc, rows.type.getShape());
+  NestBuilder pick(b, loc, rows.type.getShape());
   pick.input(labels, rowDims);
   pick.output(rows.type, rowDims);
-  Value truth = pick.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value truth = pick.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Label label(body.s, body.in[0], classes, ignore);
     SmallVector<Value> at;
     for (int64_t dim : rowDims)
@@ -180,11 +181,12 @@ SmallVector<Value> AccuracyOp::buildGeneric(OpBuilder &b) {
   })[0];
 
   // Scores at least as large as the label's, itself included.
-  Nest compare(b, loc, type.getShape(), rows.reduction);
+  NestBuilder compare(b, loc, type.getShape(), rows.reduction);
   compare.input(x, iota(type.getRank()));
   compare.input(truth, rows.others);
   compare.output(rows.type, rows.others, 0.0);
-  Value better = compare.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value better = compare.build([&](NestBuilder::Body &body)
+                                   -> SmallVector<Value> {
     Scalars &s = body.s;
     Type element = body.in[0].getType();
     return {s.accumulate(
@@ -203,11 +205,11 @@ SmallVector<Value> AccuracyOp::buildGeneric(OpBuilder &b) {
     return value;
   };
   SmallVector<bool> allReduced(rows.type.getRank(), true);
-  Nest sum(b, loc, rows.type.getShape(), allReduced);
+  NestBuilder sum(b, loc, rows.type.getShape(), allReduced);
   sum.input(better, rowDims);
   sum.input(labels, rowDims);
   sum.output(scalar, {}, 0.0);
-  Value correct = sum.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value correct = sum.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Label label(body.s, body.in[1], classes, ignore);
     return {body.s.accumulate(body.out[0], hit(body.s, body.in[0], label))};
   })[0];
@@ -221,13 +223,14 @@ SmallVector<Value> AccuracyOp::buildGeneric(OpBuilder &b) {
     Value zero = s.constant(part.getType(), 0);
     return s.select(s.equal(whole, zero), zero, s.div(part, whole));
   };
-  Nest divide(b, loc, ArrayRef<int64_t>{});
+  NestBuilder divide(b, loc, ArrayRef<int64_t>{});
   divide.input(correct, ArrayRef<int64_t>{});
   divide.input(count, ArrayRef<int64_t>{});
   divide.output(scalar, {});
-  Value accuracy = divide.build([&](Nest::Body &body) -> SmallVector<Value> {
-    return {ratio(body.s, body.in[0], body.in[1])};
-  })[0];
+  Value accuracy =
+      divide.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        return {ratio(body.s, body.in[0], body.in[1])};
+      })[0];
 
   Value perClass;
   if (!getPerClass().use_empty()) {
@@ -239,13 +242,13 @@ SmallVector<Value> AccuracyOp::buildGeneric(OpBuilder &b) {
       reduction.push_back(true);
     }
     auto classType = tensorOf(getPerClass());
-    Nest tally(b, loc, extents, reduction);
+    NestBuilder tally(b, loc, extents, reduction);
     tally.input(better, dims);
     tally.input(labels, dims);
     tally.output(classType, {0}, 0.0);
     tally.output(classType, {0}, 0.0);
     SmallVector<Value> tallies =
-        tally.build([&](Nest::Body &body) -> SmallVector<Value> {
+        tally.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
           Scalars &s = body.s;
           Label label(s, body.in[1], classes, ignore);
           Type element = body.in[0].getType();
@@ -259,11 +262,11 @@ SmallVector<Value> AccuracyOp::buildGeneric(OpBuilder &b) {
                                s.select(mine, hit(s, body.in[0], label), zero)),
                   s.accumulate(body.out[1], s.select(mine, counted, zero))};
         });
-    Nest share(b, loc, {classes});
+    NestBuilder share(b, loc, {classes});
     share.input(tallies[0], iota(1));
     share.input(tallies[1], iota(1));
     share.output(classType, {0});
-    perClass = share.build([&](Nest::Body &body) -> SmallVector<Value> {
+    perClass = share.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
       return {ratio(body.s, body.in[0], body.in[1])};
     })[0];
   }

@@ -32,11 +32,11 @@ Value brew::ir::buildSumOver(
     llvm::function_ref<Value(Scalars &, ValueRange)> term) {
   ArrayRef<int64_t> shape = shapeOf(inputs[0]);
   SmallVector<bool> reduction(shape.size(), true);
-  Nest nest(b, loc, shape, reduction);
+  NestBuilder nest(b, loc, shape, reduction);
   for (Value input : inputs)
     nest.input(input, iota(shape.size()));
   nest.output(type, {}, 0.0);
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.accumulate(body.out[0], term(body.s, body.in))};
   })[0];
 }
@@ -46,13 +46,13 @@ Value brew::ir::buildPairGradient(
     llvm::function_ref<Value(Scalars &, ValueRange, ValueRange)> term) {
   auto type = RankedTensorType::get(shapeOf(inputs[0]), elementOf(inputs[0]));
   SmallVector<int64_t> all = iota(type.getRank());
-  Nest nest(b, loc, type.getShape());
+  NestBuilder nest(b, loc, type.getShape());
   for (Value input : inputs)
     nest.input(input, all);
   for (Value scalar : scalars)
     nest.input(scalar, ArrayRef<int64_t>{});
   nest.output(type, all);
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {term(body.s, body.in.take_front(inputs.size()),
                  body.in.drop_front(inputs.size()))};
   })[0];

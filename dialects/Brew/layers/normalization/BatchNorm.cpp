@@ -58,27 +58,27 @@ public:
     return values;
   }
   /// `x` if the item at loop `loop` counts.
-  Value ifThere(Nest::Body &body, unsigned loop, Value x) const {
+  Value ifThere(NestBuilder::Body &body, unsigned loop, Value x) const {
     return count
                ? body.s.select(isThere(body.s, body.loop(loop), body.in.back()),
                                x, body.s.constant(element, 0))
                : x;
   }
   /// `x` if any item counts.
-  Value ifAny(Nest::Body &body, Value x, Value otherwise) const {
+  Value ifAny(NestBuilder::Body &body, Value x, Value otherwise) const {
     if (!count)
       return x;
     Value none = body.s.constant(body.in.back().getType(), 0);
     return body.s.select(body.s.less(none, body.in.back()), x, otherwise);
   }
   /// 1 / the number of elements.
-  Value share(Nest::Body &body) const {
+  Value share(NestBuilder::Body &body) const {
     if (!count)
       return body.s.constant(element, 1.0 / size);
     return body.s.div(body.s.constant(element, 1), number(body));
   }
   /// What makes a variance over the elements an estimate without bias.
-  Value correction(Nest::Body &body) const {
+  Value correction(NestBuilder::Body &body) const {
     if (!count)
       return body.s.constant(element, size > 1 ? size / (size - 1.0) : 1);
     Value one = body.s.constant(element, 1), all = number(body);
@@ -87,7 +87,7 @@ public:
 
 private:
   /// At least 1.
-  Value number(Nest::Body &body) const {
+  Value number(NestBuilder::Body &body) const {
     Scalars &s = body.s;
     Value items = arith::SIToFPOp::create(s.b, s.loc, element, body.in.back());
     return s.maximum(s.mul(items, s.constant(element, perItem)),
@@ -100,7 +100,7 @@ private:
 };
 
 /// (x - mean) * inverse deviation.
-SmallVector<Value> normalized(Nest::Body &body) {
+SmallVector<Value> normalized(NestBuilder::Body &body) {
   return {body.s.mul(body.s.sub(body.in[0], body.in[1]), body.in[2])};
 }
 
@@ -163,16 +163,17 @@ SmallVector<Value> BatchNormOp::buildGeneric(OpBuilder &b) {
   ChannelElements elements(channels, type, getCount());
   const unsigned items = channels.loopOf(0);
   Value sum = channels.sum(x, elements.scalars(), 1,
-                           [&](Nest::Body &body) -> SmallVector<Value> {
+                           [&](NestBuilder::Body &body) -> SmallVector<Value> {
                              return {elements.ifThere(body, items, body.in[0])};
                            })[0];
-  Value mean = channels.map(
-      elements.scalars(sum), 1, [&](Nest::Body &body) -> SmallVector<Value> {
-        return {body.s.mul(body.in[0], elements.share(body))};
-      })[0];
+  Value mean =
+      channels.map(elements.scalars(sum), 1,
+                   [&](NestBuilder::Body &body) -> SmallVector<Value> {
+                     return {body.s.mul(body.in[0], elements.share(body))};
+                   })[0];
   Value squares =
       channels.sum(x, elements.scalars(mean), 1,
-                   [&](Nest::Body &body) -> SmallVector<Value> {
+                   [&](NestBuilder::Body &body) -> SmallVector<Value> {
                      Value difference = body.s.sub(body.in[0], body.in[1]);
                      return {elements.ifThere(
                          body, items, body.s.mul(difference, difference))};
@@ -185,7 +186,7 @@ SmallVector<Value> BatchNormOp::buildGeneric(OpBuilder &b) {
     perChannel.append(running.begin(), running.begin() + 2);
   SmallVector<Value> finished = channels.map(
       elements.scalars(perChannel), perChannel.size() - 1,
-      [&](Nest::Body &body) -> SmallVector<Value> {
+      [&](NestBuilder::Body &body) -> SmallVector<Value> {
         Scalars &s = body.s;
         Value variance = s.mul(body.in[0], elements.share(body));
         Value inverse =
@@ -221,16 +222,17 @@ SmallVector<Value> BatchNormOp::buildGeneric(OpBuilder &b) {
     return results;
   }
   auto factorType = tensorOf(getNext()[2]);
-  Nest factor(b, getLoc(), factorType.getShape());
+  NestBuilder factor(b, getLoc(), factorType.getShape());
   for (Value value : elements.scalars(running[2]))
     factor.input(value, iota(tensorOf(value).getRank()));
   factor.output(factorType, {0});
-  results.append(factor.build([&](Nest::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
-    Value next = s.add(s.mul(body.in[0], s.constant(element, fraction)),
-                       s.constant(element, 1));
-    return {elements.ifAny(body, next, body.in[0])};
-  }));
+  results.append(
+      factor.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        Scalars &s = body.s;
+        Value next = s.add(s.mul(body.in[0], s.constant(element, fraction)),
+                           s.constant(element, 1));
+        return {elements.ifAny(body, next, body.in[0])};
+      }));
   return results;
 }
 
@@ -242,14 +244,14 @@ SmallVector<Value> BatchNormBackwardOp::buildGeneric(OpBuilder &b) {
   auto type = channelsType(getDx(), y);
   Groups channels(b, getLoc(), type, {1});
   ChannelElements elements(channels, type, getCount());
-  SmallVector<Value> sums =
-      channels.sum({y, dy}, {}, 2, [](Nest::Body &body) -> SmallVector<Value> {
+  SmallVector<Value> sums = channels.sum(
+      {y, dy}, {}, 2, [](NestBuilder::Body &body) -> SmallVector<Value> {
         return {body.in[1], body.s.mul(body.in[0], body.in[1])};
       });
   Value dx = channels.apply(
       type, {y, dy},
       elements.scalars({sums[0], sums[1], getInverseDeviation()}),
-      [&](Nest::Body &body) -> SmallVector<Value> {
+      [&](NestBuilder::Body &body) -> SmallVector<Value> {
         Scalars &s = body.s;
         Value removed = s.add(body.in[2], s.mul(body.in[0], body.in[3]));
         Value dx =
@@ -276,7 +278,7 @@ SmallVector<Value> brew::ir::buildGlobalStatistics(OpBuilder &b, Location loc,
                                                    Value factor, double eps) {
   auto type = RankedTensorType::get(shapeOf(mean), elementOf(mean));
   Type element = type.getElementType();
-  Nest nest(b, loc, type.getShape());
+  NestBuilder nest(b, loc, type.getShape());
   nest.input(mean, {0});
   nest.input(variance, {0});
   if (factor)
@@ -285,7 +287,7 @@ SmallVector<Value> brew::ir::buildGlobalStatistics(OpBuilder &b, Location loc,
                ArrayRef<int64_t>{});
   nest.output(type, {0});
   nest.output(type, {0});
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value mean = body.in[0], variance = body.in[1];
     if (body.in.size() > 2) {
@@ -315,7 +317,7 @@ BatchNormGlobalOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   Value dy = withChannels(b, getLoc(), resultGradients[0]);
   Groups channels(b, getLoc(), tensorOf(dy), {1});
   Value dx = channels.apply(tensorOf(dy), dy, statisticsOf(*this, b)[1],
-                            [](Nest::Body &body) -> SmallVector<Value> {
+                            [](NestBuilder::Body &body) -> SmallVector<Value> {
                               return {body.s.mul(body.in[0], body.in[1])};
                             });
   gradients[0] = asResult(b, getLoc(), dx, getX().getType());

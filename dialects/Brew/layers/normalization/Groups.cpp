@@ -23,14 +23,14 @@ Groups::Groups(OpBuilder &b, Location loc, RankedTensorType tensor,
 
 SmallVector<Value> Groups::sum(ValueRange tensors, ValueRange perGroupValues,
                                unsigned results, const Body &terms) const {
-  Nest nest(b, loc, extents, reduction);
+  NestBuilder nest(b, loc, extents, reduction);
   for (Value tensor : tensors)
     nest.input(tensor, dims);
   for (Value value : perGroupValues)
     nest.input(value, iota(tensorOf(value).getRank()));
   for (unsigned i = 0; i < results; ++i)
     nest.output(perGroup, iota(kept.size()), 0.0);
-  return nest.build([&](Nest::Body &body) {
+  return nest.build([&](NestBuilder::Body &body) {
     SmallVector<Value> values = terms(body);
     for (auto [value, out] : llvm::zip_equal(values, body.out))
       value = body.s.accumulate(out, value);
@@ -40,7 +40,7 @@ SmallVector<Value> Groups::sum(ValueRange tensors, ValueRange perGroupValues,
 
 SmallVector<Value> Groups::map(ValueRange perGroupValues, unsigned results,
                                const Body &body) const {
-  Nest nest(b, loc, perGroup.getShape());
+  NestBuilder nest(b, loc, perGroup.getShape());
   for (Value value : perGroupValues)
     nest.input(value, iota(tensorOf(value).getRank()));
   for (unsigned i = 0; i < results; ++i)
@@ -51,7 +51,7 @@ SmallVector<Value> Groups::map(ValueRange perGroupValues, unsigned results,
 Value Groups::apply(RankedTensorType result, ValueRange tensors,
                     ValueRange perGroupValues, const Body &body,
                     ValueRange along, int64_t dimension) const {
-  Nest nest(b, loc, result.getShape());
+  NestBuilder nest(b, loc, result.getShape());
   for (Value tensor : tensors)
     nest.input(tensor, iota(result.getRank()));
   for (Value value : perGroupValues)

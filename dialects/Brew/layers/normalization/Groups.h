@@ -7,13 +7,14 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 
 namespace brew::ir {
 
 class Groups {
 public:
-  using Body = std::function<llvm::SmallVector<mlir::Value>(Nest::Body &)>;
+  using Body =
+      std::function<llvm::SmallVector<mlir::Value>(NestBuilder::Body &)>;
 
   /// Elements of `tensor` that agree in the dimensions `kept` are a group.
   Groups(mlir::OpBuilder &b, mlir::Location loc, mlir::RankedTensorType tensor,

@@ -1,6 +1,6 @@
 //===- LRN.cpp - Local response normalisation -----------------------------===//
 #include "dialects/Brew/Items.h"
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/PrecisionInterface.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -25,19 +25,19 @@ struct Window {
   int64_t places() const { return dims.size() == 2 ? size * size : size; }
 
   /// Loops over an element of (N, C, H, W) and then the window around it.
-  Nest nest(OpBuilder &b, Location loc, ArrayRef<int64_t> shape) const {
+  NestBuilder nest(OpBuilder &b, Location loc, ArrayRef<int64_t> shape) const {
     SmallVector<int64_t> extents(shape);
     SmallVector<bool> reduction(shape.size(), false);
     for (size_t i = 0; i < dims.size(); ++i) {
       extents.push_back(size);
       reduction.push_back(true);
     }
-    return Nest(b, loc, extents, reduction);
+    return NestBuilder(b, loc, extents, reduction);
   }
 
   /// What `element` makes of the indices of the window's present place, or 0
   /// outside of `shape`.
-  Value at(const Nest::Body &body, ArrayRef<int64_t> shape,
+  Value at(const NestBuilder::Body &body, ArrayRef<int64_t> shape,
            function_ref<Value(ValueRange)> element) const {
     Scalars s = body.s;
     SmallVector<Value> indices;
@@ -103,9 +103,9 @@ SmallVector<Value> LRNOp::buildGeneric(OpBuilder &b) {
   SmallVector<int64_t> all = iota(4);
   Window window(getSize(), getWithinChannel());
   Value x = getX();
-  Nest squares = window.nest(b, getLoc(), shape);
+  NestBuilder squares = window.nest(b, getLoc(), shape);
   squares.output(type, all, 0.0);
-  Value sum = squares.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value sum = squares.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Value square = window.at(body, shape, [&](ValueRange indices) {
       Value element = body.read(x, indices);
       return body.s.mul(element, element);
@@ -113,12 +113,12 @@ SmallVector<Value> LRNOp::buildGeneric(OpBuilder &b) {
     return {body.s.accumulate(body.out[0], square)};
   })[0];
 
-  Nest nest(b, getLoc(), shape);
+  NestBuilder nest(b, getLoc(), shape);
   nest.input(x, all);
   nest.input(sum, all);
   nest.output(type, all);
   nest.output(tensorOf(getScale()), all);
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Type element = type.getElementType();
     double factor = getAlpha().convertToFloat() / window.places();
@@ -134,17 +134,17 @@ SmallVector<Value> LRNBackwardOp::buildGeneric(OpBuilder &b) {
   ArrayRef<int64_t> shape = type.getShape();
   SmallVector<int64_t> all = iota(4);
   Window window(getSize(), getWithinChannel());
-  Nest ratios(b, getLoc(), shape);
+  NestBuilder ratios(b, getLoc(), shape);
   for (Value value : {getDy(), getY(), getScale()})
     ratios.input(value, all);
   ratios.output(type, all);
-  Value ratio = ratios.build([](Nest::Body &body) -> SmallVector<Value> {
+  Value ratio = ratios.build([](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     return {s.div(s.mul(body.in[0], body.in[1]), body.in[2])};
   })[0];
-  Nest sums = window.nest(b, getLoc(), shape);
+  NestBuilder sums = window.nest(b, getLoc(), shape);
   sums.output(type, all, 0.0);
-  Value sum = sums.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value sum = sums.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Value element = window.at(body, shape, [&](ValueRange indices) {
       return body.read(ratio, indices);
     });
@@ -153,11 +153,11 @@ SmallVector<Value> LRNBackwardOp::buildGeneric(OpBuilder &b) {
 
   double beta = getBeta().convertToFloat();
   double factor = 2 * getAlpha().convertToFloat() * beta / window.places();
-  Nest nest(b, getLoc(), shape);
+  NestBuilder nest(b, getLoc(), shape);
   for (Value value : {Value(getX()), Value(getScale()), Value(getDy()), sum})
     nest.input(value, all);
   nest.output(type, all);
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value direct = s.mul(body.in[2], power(s, body.in[1], beta));
     Value around = s.mul(s.mul(body.in[0], body.in[3]),

@@ -29,7 +29,7 @@ SmallVector<int64_t> leading(RankedTensorType type, bool acrossChannels) {
 }
 
 /// Sum of the elements themselves.
-SmallVector<Value> element(Nest::Body &body) { return {body.in[0]}; }
+SmallVector<Value> element(NestBuilder::Body &body) { return {body.in[0]}; }
 
 } // namespace
 
@@ -67,22 +67,22 @@ SmallVector<Value> MVNOp::buildGeneric(OpBuilder &b) {
     return s.mul(sum, s.constant(real, 1.0 / groups.size()));
   };
   Value mean = groups.map(groups.sum(getX(), {}, 1, element), 1,
-                          [&](Nest::Body &body) -> SmallVector<Value> {
+                          [&](NestBuilder::Body &body) -> SmallVector<Value> {
                             return {share(body.s, body.in[0])};
                           })[0];
   if (!getNormalizeVariance())
     return {groups.apply(type, getX(), mean,
-                         [](Nest::Body &body) -> SmallVector<Value> {
+                         [](NestBuilder::Body &body) -> SmallVector<Value> {
                            return {body.s.sub(body.in[0], body.in[1])};
                          }),
             Value()};
-  SmallVector<Value> squares =
-      groups.sum(getX(), mean, 1, [](Nest::Body &body) -> SmallVector<Value> {
+  SmallVector<Value> squares = groups.sum(
+      getX(), mean, 1, [](NestBuilder::Body &body) -> SmallVector<Value> {
         Value difference = body.s.sub(body.in[0], body.in[1]);
         return {body.s.mul(difference, difference)};
       });
-  Value inverse =
-      groups.map(squares, 1, [&](Nest::Body &body) -> SmallVector<Value> {
+  Value inverse = groups.map(
+      squares, 1, [&](NestBuilder::Body &body) -> SmallVector<Value> {
         Scalars &s = body.s;
         Value deviation =
             math::SqrtOp::create(s.b, s.loc, share(s, body.in[0]));
@@ -91,7 +91,7 @@ SmallVector<Value> MVNOp::buildGeneric(OpBuilder &b) {
       })[0];
   Value y = groups.apply(
       type, getX(), {mean, inverse},
-      [](Nest::Body &body) -> SmallVector<Value> {
+      [](NestBuilder::Body &body) -> SmallVector<Value> {
         return {body.s.mul(body.s.sub(body.in[0], body.in[1]), body.in[2])};
       });
   return {y, inverse};
@@ -106,17 +106,18 @@ SmallVector<Value> MVNBackwardOp::buildGeneric(OpBuilder &b) {
   };
   if (!getInverseDeviation())
     return {groups.apply(type, getDy(), groups.sum(getDy(), {}, 1, element),
-                         [&](Nest::Body &body) -> SmallVector<Value> {
+                         [&](NestBuilder::Body &body) -> SmallVector<Value> {
                            return {body.s.sub(body.in[0],
                                               share(body.s, body.in[1]))};
                          })};
-  SmallVector<Value> sums = groups.sum(
-      {getY(), getDy()}, {}, 2, [](Nest::Body &body) -> SmallVector<Value> {
-        return {body.in[1], body.s.mul(body.in[0], body.in[1])};
-      });
+  SmallVector<Value> sums =
+      groups.sum({getY(), getDy()}, {}, 2,
+                 [](NestBuilder::Body &body) -> SmallVector<Value> {
+                   return {body.in[1], body.s.mul(body.in[0], body.in[1])};
+                 });
   return {groups.apply(
       type, {getY(), getDy()}, {sums[0], sums[1], getInverseDeviation()},
-      [&](Nest::Body &body) -> SmallVector<Value> {
+      [&](NestBuilder::Body &body) -> SmallVector<Value> {
         Scalars &s = body.s;
         Value removed = s.add(body.in[2], s.mul(body.in[0], body.in[3]));
         return {s.mul(s.sub(body.in[1], share(s, removed)), body.in[4])};
@@ -175,12 +176,12 @@ SmallVector<Value> NormalizeOp::buildGeneric(OpBuilder &b) {
   auto type = tensorOf(getY());
   Type real = type.getElementType();
   Groups groups(b, getLoc(), type, normGroups(type, getAcrossSpatial()));
-  SmallVector<Value> sum =
-      groups.sum(getX(), {}, 1, [](Nest::Body &body) -> SmallVector<Value> {
+  SmallVector<Value> sum = groups.sum(
+      getX(), {}, 1, [](NestBuilder::Body &body) -> SmallVector<Value> {
         return {body.s.mul(body.in[0], body.in[0])};
       });
   Value inverse =
-      groups.map(sum, 1, [&](Nest::Body &body) -> SmallVector<Value> {
+      groups.map(sum, 1, [&](NestBuilder::Body &body) -> SmallVector<Value> {
         Scalars &s = body.s;
         Value total =
             s.add(body.in[0], s.constant(real, getEps().convertToFloat()));
@@ -189,7 +190,7 @@ SmallVector<Value> NormalizeOp::buildGeneric(OpBuilder &b) {
       })[0];
   Value y = groups.apply(
       type, getX(), inverse,
-      [](Nest::Body &body) -> SmallVector<Value> {
+      [](NestBuilder::Body &body) -> SmallVector<Value> {
         return {body.s.mul(body.s.mul(body.in[0], body.in[1]), body.in[2])};
       },
       getScale(), 1);
@@ -205,16 +206,16 @@ SmallVector<Value> NormalizeBackwardOp::buildGeneric(OpBuilder &b) {
     // With g = dy * scale: dx = (g - x * sum(x * g) / norm^2) / norm.
     Value g = groups.apply(
         type, getDy(), {},
-        [](Nest::Body &body) -> SmallVector<Value> {
+        [](NestBuilder::Body &body) -> SmallVector<Value> {
           return {body.s.mul(body.in[0], body.in[1])};
         },
         getScale(), 1);
     SmallVector<Value> dot = groups.sum(
-        {getX(), g}, {}, 1, [](Nest::Body &body) -> SmallVector<Value> {
+        {getX(), g}, {}, 1, [](NestBuilder::Body &body) -> SmallVector<Value> {
           return {body.s.mul(body.in[0], body.in[1])};
         });
     dx = groups.apply(type, {getX(), g}, {dot[0], getInverseNorm()},
-                      [](Nest::Body &body) -> SmallVector<Value> {
+                      [](NestBuilder::Body &body) -> SmallVector<Value> {
                         Scalars &s = body.s;
                         Value inverse = body.in[3];
                         Value along = s.mul(s.mul(body.in[0], body.in[2]),
@@ -226,7 +227,7 @@ SmallVector<Value> NormalizeBackwardOp::buildGeneric(OpBuilder &b) {
     // Sum of dy * x / norm over what the scale was spread to.
     Value unit = groups.apply(
         type, {getX(), getDy()}, getInverseNorm(),
-        [](Nest::Body &body) -> SmallVector<Value> {
+        [](NestBuilder::Body &body) -> SmallVector<Value> {
           Scalars &s = body.s;
           return {s.mul(s.mul(body.in[0], body.in[1]), body.in[2])};
         });

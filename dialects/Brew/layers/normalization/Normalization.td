@@ -67,7 +67,7 @@ def Brew_LRNOp : Brew_LayerOp<"lrn", [Pure, Gradient, Generic, ItemWise, Rounded
   let summary = "x * scale ^ -beta, scale = k + alpha * mean of squares nearby";
   let description = [{
     Local response normalisation. The mean is over `size` channels around the
-    element's, or with `within_channel` over size x size places of its channel
+    element's, or with `within_channel` over size x size positions of its channel
     (then k is 1); what lies outside the bottom counts as 0.
   }];
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins I64Attr:$size,

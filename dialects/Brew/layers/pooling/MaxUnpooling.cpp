@@ -78,9 +78,9 @@ SmallVector<Value> MaxUnpoolingOp::buildGeneric(OpBuilder &b) {
       axes[i] = axisOf(*this, i, type.getShape(), in);
     extents.push_back(hasWindow ? coveringWindows(axes[i]) : in[2 + i]);
   }
-  Nest nest(b, getLoc(), extents, kWindowReduction);
+  NestBuilder nest(b, getLoc(), extents, kWindowReduction);
   nest.output(type, {0, 1, 2, 3}, 0.0);
-  Value y = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value y = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     SmallVector<Value> at = {body.loop(0), body.loop(1)};
     Value valid;
@@ -110,10 +110,10 @@ SmallVector<Value> MaxUnpoolingBackwardOp::buildGeneric(OpBuilder &b) {
   auto type = tensorOf(getDx());
   Value dy = getDy();
   int64_t height = shapeOf(dy)[2], width = shapeOf(dy)[3];
-  Nest nest(b, getLoc(), type.getShape());
+  NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getMask(), {0, 1, 2, 3});
   nest.output(type, {0, 1, 2, 3});
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Label place(s, body.in[0], height * width, std::nullopt);
     Value gradient =

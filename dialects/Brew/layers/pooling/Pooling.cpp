@@ -61,11 +61,11 @@ MaxPoolingOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 /// Caffe's mask: where in the input plane each maximum is.
 static Value buildMask(OpBuilder &b, MaxPoolingOp op, const WindowAxis &rows,
                        const WindowAxis &columns, Value y, Value argmax) {
-  Nest nest(b, op.getLoc(), shapeOf(y));
+  NestBuilder nest(b, op.getLoc(), shapeOf(y));
   nest.input(y, {0, 1, 2, 3});
   nest.input(argmax, {0, 1, 2, 3});
   nest.output(tensorOf(op.getMask()), {0, 1, 2, 3});
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Type type = elementOf(op.getMask());
     Value tap =
@@ -91,15 +91,16 @@ SmallVector<Value> MaxPoolingOp::buildGeneric(OpBuilder &b) {
              columns = axisOf(*this, 1, in, out);
   bool masks = getMask() && !getMask().use_empty();
   bool saves = masks || !getArgmax().use_empty();
-  Nest nest(b, getLoc(),
-            {out[0], out[1], out[2], out[3], rows.kernel, columns.kernel},
-            kWindowReduction);
+  NestBuilder nest(
+      b, getLoc(),
+      {out[0], out[1], out[2], out[3], rows.kernel, columns.kernel},
+      kWindowReduction);
   // Caffe starts at -FLT_MAX in every precision.
   nest.output(tensorOf(getY()), {0, 1, 2, 3}, -FLT_MAX);
   if (saves)
     nest.output(tensorOf(getArgmax()), {0, 1, 2, 3}, 0);
   Value x = getX();
-  SmallVector<Value> results = nest.build([&](Nest::Body &body)
+  SmallVector<Value> results = nest.build([&](NestBuilder::Body &body)
                                               -> SmallVector<Value> {
     Scalars &s = body.s;
     Value valid;
@@ -131,10 +132,11 @@ SmallVector<Value> MaxPoolingBackwardOp::buildGeneric(OpBuilder &b) {
   ArrayRef<int64_t> in = shapeOf(getDx()), out = shapeOf(getDy());
   WindowAxis rows = axisOf(*this, 0, in, out),
              columns = axisOf(*this, 1, in, out);
-  Nest nest(b, getLoc(), gatherExtents(in, rows, columns), kWindowReduction);
+  NestBuilder nest(b, getLoc(), gatherExtents(in, rows, columns),
+                   kWindowReduction);
   nest.output(tensorOf(getDx()), {0, 1, 2, 3}, 0.0);
   Value dy = getDy(), argmax = getArgmax();
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value valid, tapRow, tapColumn;
     Value p =
@@ -201,12 +203,13 @@ SmallVector<Value> AveragePoolingOp::buildGeneric(OpBuilder &b) {
   ArrayRef<int64_t> in = shapeOf(getX()), out = shapeOf(getY());
   WindowAxis rows = axisOf(*this, 0, in, out),
              columns = axisOf(*this, 1, in, out);
-  Nest nest(b, getLoc(),
-            {out[0], out[1], out[2], out[3], rows.kernel, columns.kernel},
-            kWindowReduction);
+  NestBuilder nest(
+      b, getLoc(),
+      {out[0], out[1], out[2], out[3], rows.kernel, columns.kernel},
+      kWindowReduction);
   nest.output(tensorOf(getY()), {0, 1, 2, 3}, 0.0);
   Value x = getX();
-  Value sum = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value sum = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value valid;
     Value row = tapPosition(s, rows, body.loop(2), body.loop(4), valid);
@@ -216,10 +219,10 @@ SmallVector<Value> AveragePoolingOp::buildGeneric(OpBuilder &b) {
       element = s.select(valid, element, s.constant(element.getType(), 0));
     return {s.accumulate(body.out[0], element)};
   })[0];
-  Nest mean(b, getLoc(), out);
+  NestBuilder mean(b, getLoc(), out);
   mean.input(sum, {0, 1, 2, 3});
   mean.output(tensorOf(getY()), {0, 1, 2, 3});
-  return mean.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return mean.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Value size = divisor(body.s, rows, columns, body.loop(2), body.loop(3),
                          body.in[0].getType());
     return {body.s.div(body.in[0], size)};
@@ -230,10 +233,11 @@ SmallVector<Value> AveragePoolingBackwardOp::buildGeneric(OpBuilder &b) {
   ArrayRef<int64_t> in = shapeOf(getDx()), out = shapeOf(getDy());
   WindowAxis rows = axisOf(*this, 0, in, out),
              columns = axisOf(*this, 1, in, out);
-  Nest nest(b, getLoc(), gatherExtents(in, rows, columns), kWindowReduction);
+  NestBuilder nest(b, getLoc(), gatherExtents(in, rows, columns),
+                   kWindowReduction);
   nest.output(tensorOf(getDx()), {0, 1, 2, 3}, 0.0);
   Value dy = getDy();
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value valid, tapRow, tapColumn;
     Value p =

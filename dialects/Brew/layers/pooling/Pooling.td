@@ -16,8 +16,8 @@ def Brew_MaxPoolingOp : Brew_LayerOp<"max_pooling",
     [Pure, Gradient, Generic, ItemWise, RoundedOperands]> {
   let summary = "Largest element of each window; the first of equals";
   let description = [{
-    `argmax` is saved for the backward pass: the place of the maximum within
-    its window, row * kernel_w + column. `mask`, a second top, is its place in
+    `argmax` is saved for the backward pass: the position of the maximum within
+    its window, row * kernel_w + column. `mask`, a second top, is its position in
     the input plane, row * width + column; -1 where no element is larger than
     -FLT_MAX.
   }];
@@ -56,7 +56,7 @@ def Brew_StochasticPoolingOp : Brew_LayerOp<"stochastic_pooling",
     [Pure, Gradient, Generic, ItemWise, Rounded]> {
   let summary = "An element of each window, drawn with its share of the sum as probability";
   let description = [{
-    What the layer does while training. `chosen` is the element's place in its window,
+    What the layer does while training. `chosen` is the element's position in its window,
     as max_pooling saves it.
   }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$key), layerAttributes, PoolAttributes);
@@ -73,14 +73,14 @@ def Brew_WeightedPoolingOp : Brew_LayerOp<"weighted_pooling",
 
 def Brew_MaxUnpoolingOp : Brew_LayerOp<"max_unpooling",
     [Pure, Gradient, Generic, Labels, ItemWise, RoundedTops]> {
-  let summary = "Every element of x at the place of its plane that a max pooling's mask says";
+  let summary = "Every element of x at the position of its plane that a max pooling's mask says";
   let description = [{
-    0 elsewhere; of elements with one place the last counts, and each gets that
-    place's gradient, as in SegNet's fork. The planes of the result are of `size`
+    0 elsewhere; of elements with one position the last counts, and each gets that
+    position's gradient, as in SegNet's fork. The planes of the result are of `size`
     (height, width) or, where that is empty, those of x times `scale` less `pad_out`;
     shape inference gives it. It also finds `kernel`, `stride` and `pad` of the pooling
     that made the mask, if that is known: then only its windows need be looked at.
-    `status` is the places' check (see `brew.check_labels`).
+    `status` is the positions' check (see `brew.check_labels`).
   }];
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$mask), layerAttributes,
     (ins DenseI64ArrayAttr:$size, DenseI64ArrayAttr:$scale, DenseI64ArrayAttr:$pad_out,
@@ -91,7 +91,7 @@ def Brew_MaxUnpoolingOp : Brew_LayerOp<"max_unpooling",
 }
 
 def Brew_MaxUnpoolingBackwardOp : Brew_Op<"max_unpooling_backward", [Pure, Generic, Rounded]> {
-  let summary = "dx is dy at the places of the mask";
+  let summary = "dx is dy at the positions of the mask";
   let arguments = (ins AnyTensor:$dy, AnyTensor:$mask, StrAttr:$layer);
   let results = (outs AnyTensor:$dx);
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";

@@ -33,13 +33,13 @@ public:
   }
 
   /// The element at hand; `valid` is null where it always is in the input.
-  Value element(Nest::Body &body, Value &valid) const {
+  Value element(NestBuilder::Body &body, Value &valid) const {
     Scalars &s = body.s;
     Value row = tapPosition(s, rows, body.loop(2), body.loop(4), valid);
     Value column = tapPosition(s, columns, body.loop(3), body.loop(5), valid);
     return body.read(x, {body.loop(0), body.loop(1), row, column});
   }
-  Value tap(Nest::Body &body, Type type) const {
+  Value tap(NestBuilder::Body &body, Type type) const {
     Scalars &s = body.s;
     Value tap = s.addi(s.muli(body.loop(4), columns.kernel), body.loop(5));
     return arith::IndexCastOp::create(s.b, s.loc, type, tap);
@@ -88,29 +88,31 @@ SmallVector<Value> StochasticPoolingOp::buildGeneric(OpBuilder &b) {
   Value key = getKey();
   const int64_t grid[] = {0, 1, 2, 3};
 
-  Nest total(b, getLoc(), windows.extents, kWindowReduction);
+  NestBuilder total(b, getLoc(), windows.extents, kWindowReduction);
   total.output(type, grid, 0.0);
-  Value sum = total.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value sum = total.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Value valid, x = windows.element(body, valid);
     return {body.s.accumulate(body.out[0], orZero(body.s, valid, x))};
   })[0];
-  Nest draw(b, getLoc(), type.getShape());
+  NestBuilder draw(b, getLoc(), type.getShape());
   draw.input(sum, grid);
   draw.output(type, grid);
-  Value threshold = draw.build([&](Nest::Body &body) -> SmallVector<Value> {
-    Value number = elementNumber(body, type.getShape());
-    return {body.s.mul(body.in[0], randomUniform(body, key, number, element))};
-  })[0];
+  Value threshold =
+      draw.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        Value number = elementNumber(body, type.getShape());
+        return {
+            body.s.mul(body.in[0], randomUniform(body, key, number, element))};
+      })[0];
 
   // The running sum is -FLT_MAX before the first element and FLT_MAX once the
   // threshold has been reached.
-  Nest choose(b, getLoc(), windows.extents, kWindowReduction);
+  NestBuilder choose(b, getLoc(), windows.extents, kWindowReduction);
   choose.input(threshold, grid);
   choose.output(type, grid, 0.0);
   choose.output(tensorOf(getChosen()), grid, -1);
   choose.output(type, grid, -FLT_MAX);
   SmallVector<Value> results =
-      choose.build([&](Nest::Body &body) -> SmallVector<Value> {
+      choose.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         Scalars &s = body.s;
         Value valid, x = windows.element(body, valid);
         Value before = body.out[2], lowest = s.constant(element, -FLT_MAX);
@@ -151,22 +153,22 @@ SmallVector<Value> WeightedPoolingOp::buildGeneric(OpBuilder &b) {
   Windows windows(*this);
   auto type = tensorOf(getY());
   const int64_t grid[] = {0, 1, 2, 3};
-  Nest sums(b, getLoc(), windows.extents, kWindowReduction);
+  NestBuilder sums(b, getLoc(), windows.extents, kWindowReduction);
   sums.output(type, grid, 0.0);
   sums.output(type, grid, FLT_MIN);
   SmallVector<Value> both =
-      sums.build([&](Nest::Body &body) -> SmallVector<Value> {
+      sums.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         Scalars &s = body.s;
         Value valid, x = windows.element(body, valid);
         x = orZero(s, valid, x);
         return {s.accumulate(body.out[0], s.mul(x, x)),
                 s.accumulate(body.out[1], x)};
       });
-  Nest mean(b, getLoc(), type.getShape());
+  NestBuilder mean(b, getLoc(), type.getShape());
   mean.input(both[0], grid);
   mean.input(both[1], grid);
   mean.output(type, grid);
-  return mean.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return mean.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.div(body.in[0], body.in[1])};
   });
 }

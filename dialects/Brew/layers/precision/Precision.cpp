@@ -1,6 +1,6 @@
 //===- Precision.cpp - Narrow types and the scale of losses ---------------===//
 #include "dialects/Brew/layers/precision/Precision.h"
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -42,10 +42,10 @@ OpFoldResult CastOp::fold(FoldAdaptor) {
 
 SmallVector<Value> CastOp::buildGeneric(OpBuilder &b) {
   auto type = tensorOf(getY());
-  Nest nest(b, getLoc(), type.getShape());
+  NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getX(), iota(type.getRank()));
   nest.output(type, iota(type.getRank()));
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Type to = type.getElementType();
     bool widens = to.getIntOrFloatBitWidth() >
                   body.in[0].getType().getIntOrFloatBitWidth();
@@ -62,8 +62,8 @@ SmallVector<Value> CastOp::buildGeneric(OpBuilder &b) {
 /// A nest without loops: scalars in, scalars out.
 static SmallVector<Value>
 buildScalars(OpBuilder &b, Location loc, ValueRange inputs, ValueRange results,
-             function_ref<SmallVector<Value>(Nest::Body &)> body) {
-  Nest nest(b, loc, ArrayRef<int64_t>{});
+             function_ref<SmallVector<Value>(NestBuilder::Body &)> body) {
+  NestBuilder nest(b, loc, ArrayRef<int64_t>{});
   for (Value input : inputs)
     nest.input(input, ArrayRef<int64_t>{});
   for (Value result : results)
@@ -74,7 +74,7 @@ buildScalars(OpBuilder &b, Location loc, ValueRange inputs, ValueRange results,
 SmallVector<Value> LossScaleOp::buildGeneric(OpBuilder &b) {
   return buildScalars(
       b, getLoc(), getState(), getScale(),
-      [&](Nest::Body &body) -> SmallVector<Value> {
+      [&](NestBuilder::Body &body) -> SmallVector<Value> {
         Scalars &s = body.s;
         Value state = body.in[0];
         Type type = state.getType();
@@ -86,10 +86,10 @@ SmallVector<Value> LossScaleOp::buildGeneric(OpBuilder &b) {
 
 SmallVector<Value> ScaleSeedOp::buildGeneric(OpBuilder &b) {
   auto type = tensorOf(getGradient());
-  Nest nest(b, getLoc(), type.getShape());
+  NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getScale(), ArrayRef<int64_t>{});
   nest.output(type, iota(type.getRank()));
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {
         body.s.mul(body.in[0], body.s.constant(type.getElementType(),
                                                getWeight().convertToDouble()))};
@@ -109,11 +109,11 @@ SmallVector<Value> ScaleGradientOp::buildGeneric(OpBuilder &b) {
 
 SmallVector<Value> UnscaleOp::buildGeneric(OpBuilder &b) {
   auto type = tensorOf(getY());
-  Nest nest(b, getLoc(), type.getShape());
+  NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getX(), iota(type.getRank()));
   nest.input(getScale(), ArrayRef<int64_t>{});
   nest.output(type, iota(type.getRank()));
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     // The reciprocal of a power of two is exact.
     Scalars &s = body.s;
     return {s.mul(body.in[0],
@@ -141,26 +141,27 @@ SmallVector<Value> CountNonFiniteOp::buildGeneric(OpBuilder &b) {
     Value rows = x;
     if (shape.size() > 1) {
       reduction.front() = false;
-      Nest any(b, getLoc(), shape, reduction);
+      NestBuilder any(b, getLoc(), shape, reduction);
       any.input(x, iota(shape.size()));
       any.output(RankedTensorType::get(shape.front(), scalar.getElementType()),
                  {0}, 0.0);
-      rows = any.build([&](Nest::Body &body) -> SmallVector<Value> {
+      rows = any.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
         return {body.s.maximize(body.out[0], isNotFinite(body.s, body.in[0]))};
       })[0];
     }
     SmallVector<bool> all(shapeOf(rows).size(), true);
-    Nest total(b, getLoc(), shapeOf(rows), all);
+    NestBuilder total(b, getLoc(), shapeOf(rows), all);
     total.input(rows, iota(all.size()));
     total.output(scalar, ArrayRef<int64_t>{}, 0.0);
     bool isMarked = shape.size() > 1;
-    Value mine = total.build([&](Nest::Body &body) -> SmallVector<Value> {
-      Scalars &s = body.s;
-      return {s.accumulate(body.out[0],
-                           isMarked ? body.in[0] : isNotFinite(s, body.in[0]))};
-    })[0];
+    Value mine =
+        total.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+          Scalars &s = body.s;
+          return {s.accumulate(
+              body.out[0], isMarked ? body.in[0] : isNotFinite(s, body.in[0]))};
+        })[0];
     sum = buildScalars(b, getLoc(), ValueRange{sum, mine}, getCount(),
-                       [](Nest::Body &body) -> SmallVector<Value> {
+                       [](NestBuilder::Body &body) -> SmallVector<Value> {
                          return {body.s.add(body.in[0], body.in[1])};
                        })[0];
   }
@@ -170,12 +171,12 @@ SmallVector<Value> CountNonFiniteOp::buildGeneric(OpBuilder &b) {
 SmallVector<Value> ChooseOp::buildGeneric(OpBuilder &b) {
   auto type = tensorOf(getY());
   SmallVector<int64_t> all = iota(type.getRank());
-  Nest nest(b, getLoc(), type.getShape());
+  NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getCount(), ArrayRef<int64_t>{});
   nest.input(getX(), all);
   nest.input(getOtherwise(), all);
   nest.output(type, all);
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value none = s.equal(body.in[0], s.constant(body.in[0].getType(), 0));
     return {s.select(none, body.in[1], body.in[2])};
@@ -186,7 +187,7 @@ SmallVector<Value> AdaptScaleOp::buildGeneric(OpBuilder &b) {
   constexpr double kLargest = 16777216, kLeast = 1; // 2^24
   return buildScalars(
       b, getLoc(), getOperands(), getResults(),
-      [&](Nest::Body &body) -> SmallVector<Value> {
+      [&](NestBuilder::Body &body) -> SmallVector<Value> {
         Scalars &s = body.s;
         Value scale = body.in[0], good = body.in[1], count = body.in[2];
         Type type = scale.getType();

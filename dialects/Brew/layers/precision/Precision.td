@@ -52,7 +52,7 @@ def Brew_UnscaleOp : Brew_PrecisionOp<"unscale", [Generic, Rounded]> {
 
 def Brew_CountNonFiniteOp : Brew_PrecisionOp<"count_non_finite", [Generic]> {
   let summary = "`before` plus how many elements of xs are infinite or NaN";
-  let description = "At most 1 for each place along the first dimension of an x: "
+  let description = "At most 1 for each position along the first dimension of an x: "
     "only whether there are any matters.";
   let arguments = (ins AnyTensor:$before, Variadic<AnyTensor>:$xs, StrAttr:$layer);
   let results = (outs AnyTensor:$count);

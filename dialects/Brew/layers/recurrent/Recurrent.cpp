@@ -1,6 +1,6 @@
 //===- Recurrent.cpp - LSTM, RNN and their cell ---------------------------===//
 #include "dialects/Brew/layers/recurrent/Recurrent.h"
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -139,13 +139,13 @@ static Value sigmoid(Scalars &s, Value x) {
 SmallVector<Value> LSTMUnitOp::buildGeneric(OpBuilder &b) {
   auto type = tensorOf(getC());
   int64_t width = type.getDimSize(2);
-  Nest nest(b, getLoc(), type.getShape());
+  NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getCPrev(), iota(3));
   nest.input(getCont(), iota(2));
   for (int i = 0; i < 7; ++i)
     nest.output(type, iota(3));
   Value x = getX();
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     auto gateInput = [&](int64_t gate) {
       Value place = s.addi(body.loop(2), s.index(gate * width));
@@ -175,7 +175,7 @@ LSTMUnitOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   int64_t width = type.getDimSize(2);
   Value dc = resultGradients[0], dh = resultGradients[1];
   // The gradient that reaches c, through h as well.
-  Nest total(b, getLoc(), type.getShape());
+  NestBuilder total(b, getLoc(), type.getShape());
   for (Value value : {getO(), getTanhC()})
     total.input(value, iota(3));
   if (dh)
@@ -183,25 +183,26 @@ LSTMUnitOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   if (dc)
     total.input(dc, iota(3));
   total.output(type, iota(3));
-  Value dcTotal = total.build([&](Nest::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
-    Value sum;
-    if (dh) {
-      Value one = s.constant(type.getElementType(), 1);
-      Value slope = s.sub(one, s.mul(body.in[1], body.in[1]));
-      sum = s.mul(s.mul(body.in[2], body.in[0]), slope);
-    }
-    if (dc)
-      sum = sum ? s.add(sum, body.in.back()) : body.in.back();
-    return {sum};
-  })[0];
+  Value dcTotal =
+      total.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        Scalars &s = body.s;
+        Value sum;
+        if (dh) {
+          Value one = s.constant(type.getElementType(), 1);
+          Value slope = s.sub(one, s.mul(body.in[1], body.in[1]));
+          sum = s.mul(s.mul(body.in[2], body.in[0]), slope);
+        }
+        if (dc)
+          sum = sum ? s.add(sum, body.in.back()) : body.in.back();
+        return {sum};
+      })[0];
   if (needed[0]) {
-    Nest nest(b, getLoc(), type.getShape());
+    NestBuilder nest(b, getLoc(), type.getShape());
     nest.input(dcTotal, iota(3));
     nest.input(getF(), iota(3));
     nest.output(type, iota(3));
     operandGradients[0] =
-        nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+        nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
           return {body.s.mul(body.in[0], body.in[1])};
         })[0];
   }
@@ -209,11 +210,12 @@ LSTMUnitOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
     return success();
   // One gate after the other along the last dimension.
   auto xType = RankedTensorType::get(shapeOf(getX()), elementOf(getX()));
-  Nest nest(b, getLoc(), xType.getShape());
+  NestBuilder nest(b, getLoc(), xType.getShape());
   nest.output(xType, iota(3));
   Value cPrev = getCPrev(), i = getI(), f = getF(), o = getO(), g = getG(),
         tanhC = getTanhC();
-  operandGradients[1] = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  operandGradients[1] = nest.build([&](NestBuilder::Body &body)
+                                       -> SmallVector<Value> {
     Scalars &s = body.s;
     Value gate = s.divi(body.loop(2), width);
     SmallVector<Value> at = {body.loop(0), body.loop(1),

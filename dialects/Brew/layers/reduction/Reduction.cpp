@@ -61,14 +61,15 @@ ReductionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
     return success();
   auto type = tensorOf(getX());
   double scale = reductionScale(*this);
-  Nest nest(b, getLoc(), type.getShape());
+  NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(dy, iota(getAxis()));
   bool needsX =
       getKind() == ReductionKind::AbsSum || getKind() == ReductionKind::SumSq;
   if (needsX)
     nest.input(getX(), iota(type.getRank()));
   nest.output(type, iota(type.getRank()));
-  operandGradients[0] = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  operandGradients[0] = nest.build([&](NestBuilder::Body &body)
+                                       -> SmallVector<Value> {
     Scalars &s = body.s;
     Type element = type.getElementType();
     if (getKind() == ReductionKind::SumSq)
@@ -92,10 +93,10 @@ SmallVector<Value> ReductionOp::buildGeneric(OpBuilder &b) {
   SmallVector<bool> reduction(x.size(), false);
   for (size_t i = getAxis(); i < x.size(); ++i)
     reduction[i] = true;
-  Nest nest(b, getLoc(), x, reduction);
+  NestBuilder nest(b, getLoc(), x, reduction);
   nest.input(getX(), iota(x.size()));
   nest.output(tensorOf(getY()), iota(getAxis()), 0.0);
-  Value sum = nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value sum = nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value element = body.in[0];
     if (getKind() == ReductionKind::AbsSum)
@@ -107,10 +108,10 @@ SmallVector<Value> ReductionOp::buildGeneric(OpBuilder &b) {
   double scale = reductionScale(*this);
   if (scale == 1)
     return {sum};
-  Nest finish(b, getLoc(), shapeOf(getY()));
+  NestBuilder finish(b, getLoc(), shapeOf(getY()));
   finish.input(sum, iota(getAxis()));
   finish.output(tensorOf(getY()), iota(getAxis()));
-  return finish.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return finish.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {
         body.s.mul(body.in[0], body.s.constant(body.in[0].getType(), scale))};
   });
@@ -154,19 +155,19 @@ SmallVector<Value> SoftmaxBackwardOp::buildGeneric(OpBuilder &b) {
   int64_t axis = getAxis();
   SmallVector<int64_t> all = iota(type.getRank());
   AlongAxis rows(type, axis);
-  Nest dot(b, getLoc(), type.getShape(), rows.reduction);
+  NestBuilder dot(b, getLoc(), type.getShape(), rows.reduction);
   dot.input(getY(), all);
   dot.input(getDy(), all);
   dot.output(rows.type, rows.others, 0.0);
-  Value sum = dot.build([&](Nest::Body &body) -> SmallVector<Value> {
+  Value sum = dot.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.accumulate(body.out[0], body.s.mul(body.in[0], body.in[1]))};
   })[0];
-  Nest nest(b, getLoc(), type.getShape());
+  NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getY(), all);
   nest.input(getDy(), all);
   nest.input(sum, rows.others);
   nest.output(type, all);
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     return {s.mul(body.in[0], s.sub(body.in[1], body.in[2]))};
   });

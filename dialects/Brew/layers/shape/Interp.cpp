@@ -1,6 +1,6 @@
 //===- Interp.cpp - Bilinear resizing -------------------------------------===//
 #include "dialects/Brew/Items.h"
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Axes.h"
 
@@ -120,10 +120,10 @@ SmallVector<Value> InterpOp::buildGeneric(OpBuilder &b) {
   auto type = tensorOf(getY());
   Axis rows(shapeOf(getX()), type.getShape(), 0, getPadBeg(), getPadEnd());
   Axis columns(shapeOf(getX()), type.getShape(), 1, getPadBeg(), getPadEnd());
-  Nest nest(b, getLoc(), type.getShape());
+  NestBuilder nest(b, getLoc(), type.getShape());
   nest.output(type, iota(4));
   Value x = getX();
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Type element = type.getElementType();
     Neighbours row(s, rows, body.loop(2), element);
@@ -161,10 +161,11 @@ SmallVector<Value> InterpBackwardOp::buildGeneric(OpBuilder &b) {
   Axis columns(in, out, 1, getPadBeg(), getPadEnd());
   SmallVector<int64_t> extents(in);
   extents.append({rows.window(), columns.window()});
-  Nest nest(b, getLoc(), extents, {false, false, false, false, true, true});
+  NestBuilder nest(b, getLoc(), extents,
+                   {false, false, false, false, true, true});
   nest.output(type, iota(4), 0.0);
   Value dy = getDy();
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Type element = type.getElementType();
     // Place of the result and its weight; outside of what is used, both

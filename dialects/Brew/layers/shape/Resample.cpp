@@ -1,6 +1,6 @@
 //===- Resample.cpp - Layers of forks that move places --------------------===//
 #include "dialects/Brew/Items.h"
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/LayerGroup.h"
@@ -40,10 +40,10 @@ LogicalResult ShuffleChannelOp::inferShapes(Shapes &tops, Shapes &) {
 /// The channels as a table of `rows` rows, read column by column.
 static Value buildShuffle(OpBuilder &b, Location loc, Value x, int64_t rows,
                           RankedTensorType type) {
-  Nest nest(b, loc, type.getShape());
+  NestBuilder nest(b, loc, type.getShape());
   nest.output(type, iota(type.getRank()));
   int64_t columns = type.getDimSize(1) / rows;
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     SmallVector<Value> at;
     for (int64_t dim : iota(type.getRank()))
@@ -100,11 +100,11 @@ LogicalResult ReorgOp::inferShapes(Shapes &tops, Shapes &) {
 static Value buildReorg(OpBuilder &b, Location loc, Value source,
                         ArrayRef<int64_t> tight, int64_t stride, bool gathers,
                         RankedTensorType type) {
-  Nest nest(b, loc, type.getShape());
+  NestBuilder nest(b, loc, type.getShape());
   nest.output(type, iota(4));
   SmallVector<int64_t> wide = {tight[0], tight[1] / (stride * stride),
                                tight[2] * stride, tight[3] * stride};
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     // Positions within an image, in the order of a shape's dimensions.
     auto flatten = [&](ArrayRef<Value> at, ArrayRef<int64_t> dims) -> Value {
@@ -181,7 +181,8 @@ UpsampleOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   auto type = tensorOf(getX());
   SmallVector<int64_t> extents(type.getShape());
   extents.append(getScale().begin(), getScale().end());
-  Nest nest(b, getLoc(), extents, {false, false, false, false, true, true});
+  NestBuilder nest(b, getLoc(), extents,
+                   {false, false, false, false, true, true});
   SmallVector<AffineExpr> indices;
   for (int i : {0, 1})
     indices.push_back(b.getAffineDimExpr(i));
@@ -190,18 +191,19 @@ UpsampleOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
                       b.getAffineDimExpr(4 + i));
   nest.input(resultGradients[0], AffineMap::get(6, 0, indices, b.getContext()));
   nest.output(type, iota(4), 0.0);
-  operandGradients[0] = nest.build([](Nest::Body &body) -> SmallVector<Value> {
-    return {body.s.accumulate(body.out[0], body.in[0])};
-  })[0];
+  operandGradients[0] =
+      nest.build([](NestBuilder::Body &body) -> SmallVector<Value> {
+        return {body.s.accumulate(body.out[0], body.in[0])};
+      })[0];
   return success();
 }
 
 SmallVector<Value> UpsampleOp::buildGeneric(OpBuilder &b) {
   auto type = tensorOf(getY());
-  Nest nest(b, getLoc(), type.getShape());
+  NestBuilder nest(b, getLoc(), type.getShape());
   nest.output(type, iota(4));
   Value x = getX();
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     return {body.read(x, {body.loop(0), body.loop(1),
                           s.divi(body.loop(2), getScale()[0]),
@@ -247,19 +249,19 @@ LogicalResult AxpyOp::buildGradients(OpBuilder &b,
   Value dz = resultGradients[0];
   auto type = tensorOf(getX());
   int64_t rank = type.getRank();
-  auto multiply = [](Nest::Body &body) -> SmallVector<Value> {
+  auto multiply = [](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.mul(body.in[0], body.in[1])};
   };
   if (needed[0]) {
     SmallVector<bool> reduction(rank, true);
     reduction[0] = reduction[1] = false;
-    Nest nest(b, getLoc(), type.getShape(), reduction);
+    NestBuilder nest(b, getLoc(), type.getShape(), reduction);
     nest.input(dz, iota(rank));
     nest.input(getX(), iota(rank));
     nest.output(RankedTensorType::get(type.getShape().take_front(2),
                                       type.getElementType()),
                 {0, 1}, 0.0);
-    Value da = nest.build([](Nest::Body &body) -> SmallVector<Value> {
+    Value da = nest.build([](NestBuilder::Body &body) -> SmallVector<Value> {
       return {
           body.s.accumulate(body.out[0], body.s.mul(body.in[0], body.in[1]))};
     })[0];
@@ -268,7 +270,7 @@ LogicalResult AxpyOp::buildGradients(OpBuilder &b,
     operandGradients[0] = da;
   }
   if (needed[1]) {
-    Nest nest(b, getLoc(), type.getShape());
+    NestBuilder nest(b, getLoc(), type.getShape());
     nest.input(dz, iota(rank));
     nest.input(getA(), scaleMap(b, *this));
     nest.output(type, iota(rank));
@@ -281,12 +283,12 @@ LogicalResult AxpyOp::buildGradients(OpBuilder &b,
 
 SmallVector<Value> AxpyOp::buildGeneric(OpBuilder &b) {
   auto type = tensorOf(getZ());
-  Nest nest(b, getLoc(), type.getShape());
+  NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getA(), scaleMap(b, *this));
   nest.input(getX(), iota(type.getRank()));
   nest.input(getY(), iota(type.getRank()));
   nest.output(type, iota(type.getRank()));
-  return nest.build([](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     return {s.add(s.mul(body.in[0], body.in[1]), body.in[2])};
   });

@@ -1,4 +1,4 @@
-//===- Resample.td - Forks' layers that move places --------*- tablegen -*-===//
+//===- Resample.td - Forks' layers that move positions -----*- tablegen -*-===//
 #ifndef BREW_LAYERS_RESAMPLE_TD
 #define BREW_LAYERS_RESAMPLE_TD
 
@@ -14,11 +14,11 @@ def Brew_ShuffleChannelOp : Brew_LayerOp<"shuffle_channel",
 }
 
 def Brew_ReorgOp : Brew_LayerOp<"reorg", [Pure, Gradient, Generic, ItemWise, Rounded]> {
-  let summary = "Places become channels, or channels places with `reverse`";
+  let summary = "Positions become channels, or channels positions with `reverse`";
   let description = [{
     As Darknet does it, whose weights rely on it: of an image of C channels, H rows
     and W columns, the elements in order are those of C / stride^2 channels, H *
-    stride rows and W * stride columns, whose every stride-th place in either
+    stride rows and W * stride columns, whose every stride-th position in either
     direction belongs to one of the C channels.
   }];
   let arguments = !con((ins AnyTensor:$x), layerAttributes,
@@ -34,7 +34,7 @@ def Brew_ReorgBackwardOp : Brew_Op<"reorg_backward", [Pure, Generic, Rounded]> {
 }
 
 def Brew_UpsampleOp : Brew_LayerOp<"upsample", [Pure, Gradient, Generic, ItemWise, Rounded]> {
-  let summary = "Every place repeated scale[0] times down, scale[1] times across";
+  let summary = "Every position repeated scale[0] times down, scale[1] times across";
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins DenseI64ArrayAttr:$scale));
   let results = (outs AnyTensor:$y);
 }
@@ -53,7 +53,7 @@ def Brew_InterpOp : Brew_LayerOp<"interp", [Pure, Gradient, Generic, Items, Roun
 }
 
 def Brew_InterpBackwardOp : Brew_Op<"interp_backward", [Pure, Generic, Rounded]> {
-  let summary = "Sums, for each place, what the places made of it weigh it by";
+  let summary = "Sums, for each position, what the positions made of it weigh it by";
   let arguments = (ins AnyTensor:$dy, StrAttr:$layer, I64Attr:$pad_beg, I64Attr:$pad_end);
   let results = (outs AnyTensor:$dx);
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Items.h"
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Axes.h"
 
@@ -275,11 +275,12 @@ static Value buildPermute(OpBuilder &b, Location loc, Value x,
   SmallVector<int64_t> loops(order.size());
   for (auto [loop, dim] : llvm::enumerate(order))
     loops[dim] = loop;
-  Nest nest(b, loc, type.getShape());
+  NestBuilder nest(b, loc, type.getShape());
   nest.input(x, loops);
   nest.output(type, iota(type.getRank()));
-  return nest.build(
-      [](Nest::Body &body) -> SmallVector<Value> { return {body.in[0]}; })[0];
+  return nest.build([](NestBuilder::Body &body) -> SmallVector<Value> {
+    return {body.in[0]};
+  })[0];
 }
 
 LogicalResult
@@ -331,22 +332,23 @@ LogicalResult TileOp::buildGradients(OpBuilder &b,
     indices.push_back(b.getAffineDimExpr(dim));
   indices[axis] =
       indices[axis] + b.getAffineDimExpr(rank) * type.getDimSize(axis);
-  Nest nest(b, getLoc(), extents, reduction);
+  NestBuilder nest(b, getLoc(), extents, reduction);
   nest.input(resultGradients[0],
              AffineMap::get(rank + 1, 0, indices, b.getContext()));
   nest.output(type, iota(rank), 0.0);
-  operandGradients[0] = nest.build([](Nest::Body &body) -> SmallVector<Value> {
-    return {body.s.accumulate(body.out[0], body.in[0])};
-  })[0];
+  operandGradients[0] =
+      nest.build([](NestBuilder::Body &body) -> SmallVector<Value> {
+        return {body.s.accumulate(body.out[0], body.in[0])};
+      })[0];
   return success();
 }
 
 SmallVector<Value> TileOp::buildGeneric(OpBuilder &b) {
   auto type = tensorOf(getY());
-  Nest nest(b, getLoc(), type.getShape());
+  NestBuilder nest(b, getLoc(), type.getShape());
   nest.output(type, iota(type.getRank()));
   Value x = getX();
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     SmallVector<Value> at;
     for (int64_t dim : iota(type.getRank()))
       at.push_back(body.loop(dim));

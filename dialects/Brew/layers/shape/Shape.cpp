@@ -1,6 +1,6 @@
 //===- Shape.cpp - Layers that join and divide blobs ----------------------===//
 #include "dialects/Brew/layers/shape/Shape.h"
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace brew::ir;
 
 //===----------------------------------------------------------------------===//
-// Parts of tensors
+// Subviews of tensors
 //===----------------------------------------------------------------------===//
 
 /// Offsets of a part that starts at `start` of dimension `axis`.
@@ -19,8 +19,8 @@ static SmallVector<int64_t> offsetsAlong(int64_t rank, int64_t axis,
   return offsets;
 }
 
-RankedTensorType brew::ir::partOf(RankedTensorType whole,
-                                  ArrayRef<int64_t> shape) {
+RankedTensorType brew::ir::subviewOf(RankedTensorType whole,
+                                     ArrayRef<int64_t> shape) {
   Builder b(whole.getContext());
   NamedAttribute strides =
       b.getNamedAttr("strides", b.getDenseI64ArrayAttr(memoryStrides(whole)));
@@ -31,10 +31,10 @@ RankedTensorType brew::ir::partOf(RankedTensorType whole,
 SmallVector<Value> PasteOp::buildGeneric(OpBuilder &b) {
   auto type = tensorOf(getY());
   ArrayRef<int64_t> part = shapeOf(getX());
-  Nest nest(b, getLoc(), type.getShape());
+  NestBuilder nest(b, getLoc(), type.getShape());
   nest.output(type, iota(type.getRank()));
   Value x = getX();
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     SmallVector<Value> at;
     Value inside;

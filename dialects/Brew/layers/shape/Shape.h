@@ -9,16 +9,16 @@
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Items.h"
 #include "dialects/Brew/PrecisionInterface.h"
-#include "dialects/PartType.h"
+#include "dialects/SubviewType.h"
 
 #define GET_OP_CLASSES
 #include "dialects/Brew/layers/shape/Shape.h.inc"
 
 namespace brew::ir {
 
-/// Type of a part, of shape `shape`, of a tensor of type `whole`: its encoding
-/// is the whole's strides, `{strides = array<i64: ...>}`.
-mlir::RankedTensorType partOf(mlir::RankedTensorType whole,
-                              llvm::ArrayRef<int64_t> shape);
+/// Type of a subview, of shape `shape`, of a tensor of type `whole`: its
+/// encoding is the whole's strides, `{strides = array<i64: ...>}`.
+mlir::RankedTensorType subviewOf(mlir::RankedTensorType whole,
+                                 llvm::ArrayRef<int64_t> shape);
 
 } // namespace brew::ir

@@ -38,7 +38,7 @@ def Brew_ReshapeOp : Brew_LayerOp<"reshape", [Pure, Gradient, Items]> {
   let summary = "The same elements under another shape";
   let description = [{
     `dims` replace `num_axes` dimensions (-1: all the rest) from `axis` on; 0
-    keeps the dimension at its place, one -1 takes what is left.
+    keeps the dimension at its position, one -1 takes what is left.
   }];
   let arguments = !con((ins AnyTensor:$x), layerAttributes,
     (ins DenseI64ArrayAttr:$dims, I64Attr:$axis, I64Attr:$num_axes));
@@ -94,8 +94,8 @@ class Brew_PartOp<string mnemonic, list<Trait> traits = []>
 def Brew_JoinOp : Brew_PartOp<"join", [Brew_View]> {
   let summary = "Tensors one after the other along `axis`";
   let description = [{
-    No nest: in the fused phase its operands are parts of the result, written in
-    place (see brew-place-slices).
+    No nest: in the fused phase its operands are subviews of the result, written in
+    place (see brew-position-subviews).
   }];
   let arguments = (ins Variadic<AnyTensor>:$xs, StrAttr:$layer, I64Attr:$axis);
   let results = (outs AnyTensor:$y);

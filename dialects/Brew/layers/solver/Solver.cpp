@@ -1,6 +1,6 @@
 //===- Solver.cpp - Solver updates ----------------------------------------===//
 #include "dialects/Brew/layers/solver/Solver.h"
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -53,7 +53,7 @@ SmallVector<Value> buildUpdate(Op op, OpBuilder &b,
   constexpr unsigned tensors = 2 + Op::stateCount;
   auto type = tensorOf(op.getW());
   SmallVector<int64_t> all = iota(type.getRank());
-  Nest nest(b, op.getLoc(), type.getShape());
+  NestBuilder nest(b, op.getLoc(), type.getShape());
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     if (i < tensors)
       nest.input(operand, all);
@@ -64,7 +64,7 @@ SmallVector<Value> buildUpdate(Op op, OpBuilder &b,
   for (unsigned i = 0; i < op->getNumResults() - !wantsUpdate; ++i)
     nest.output(type, all);
 
-  SmallVector<Value> results = nest.build([&](Nest::Body &body) {
+  SmallVector<Value> results = nest.build([&](NestBuilder::Body &body) {
     Scalars &s = body.s;
     auto constant = [&](const APFloat &value) {
       return s.constant(type.getElementType(), value.convertToFloat());

@@ -1,5 +1,5 @@
-//===- Nest.cpp - Building loop nests for generic forms -------------------===//
-#include "dialects/Brew/Nest.h"
+//===- NestBuilder.cpp - Building loop nests for generic forms ------------===//
+#include "dialects/Brew/NestBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -101,13 +101,13 @@ Value Scalars::clamp(Value x, int64_t extent) {
 // Nest
 //===----------------------------------------------------------------------===//
 
-Nest::Nest(OpBuilder &builder, Location loc, ArrayRef<int64_t> extents,
-           ArrayRef<bool> reduction)
+NestBuilder::NestBuilder(OpBuilder &builder, Location loc,
+                         ArrayRef<int64_t> extents, ArrayRef<bool> reduction)
     : b(builder), loc(loc), extents(extents), reduction(reduction) {
   this->reduction.resize(extents.size(), false);
 }
 
-unsigned Nest::input(Value tensor, AffineMap map) {
+unsigned NestBuilder::input(Value tensor, AffineMap map) {
   inputs.push_back(tensor);
   inputMaps.push_back(map);
   return inputs.size() - 1;
@@ -121,22 +121,22 @@ static AffineMap selectDims(ArrayRef<int64_t> dims, unsigned loops,
   return AffineMap::get(loops, 0, results, context);
 }
 
-unsigned Nest::input(Value tensor, ArrayRef<int64_t> dims) {
+unsigned NestBuilder::input(Value tensor, ArrayRef<int64_t> dims) {
   return input(tensor, selectDims(dims, extents.size(), b.getContext()));
 }
 
-unsigned Nest::output(RankedTensorType type, ArrayRef<int64_t> dims,
-                      std::optional<double> initial) {
+unsigned NestBuilder::output(RankedTensorType type, ArrayRef<int64_t> dims,
+                             std::optional<double> initial) {
   outputs.push_back(
       {type, selectDims(dims, extents.size(), b.getContext()), initial});
   return outputs.size() - 1;
 }
 
-Value Nest::Body::loop(unsigned i) const {
+Value NestBuilder::Body::loop(unsigned i) const {
   return linalg::IndexOp::create(s.b, s.loc, i);
 }
 
-Value Nest::Body::read(Value tensor, ValueRange indices) const {
+Value NestBuilder::Body::read(Value tensor, ValueRange indices) const {
   // A constant tensor needs no memory.
   if (auto fill = tensor.getDefiningOp<FillOp>())
     return arith::ConstantOp::create(
@@ -146,7 +146,7 @@ Value Nest::Body::read(Value tensor, ValueRange indices) const {
 }
 
 SmallVector<Value>
-Nest::build(const std::function<SmallVector<Value>(Body &)> &body) {
+NestBuilder::build(const std::function<SmallVector<Value>(Body &)> &body) {
   SmallVector<Value> inits;
   SmallVector<Type> types;
   SmallVector<AffineMap> outputMaps;

@@ -1,6 +1,6 @@
-//===- StringPlaces.cpp - Where the bytes of a string value stand ---------===//
+//===- StringLocations.cpp - Where the bytes of a string value stand ------===//
 
-#include "frontends/prototxt/StringPlaces.h"
+#include "frontends/prototxt/StringLocations.h"
 
 #include "frontends/prototxt/TokenStream.h"
 
@@ -14,7 +14,7 @@ namespace {
 /// Walks over the pieces of one string value.
 class PieceWalker {
 public:
-  PieceWalker(const std::string &text, TextPlace value)
+  PieceWalker(const std::string &text, TextLocation value)
       : text(text), begin(byteOrderMarkLength(text)), at(begin) {
     for (int line = 1; line < value.line && at < text.size(); ++at)
       line += text[at] == '\n';
@@ -37,15 +37,15 @@ public:
     return close;
   }
 
-  TextPlace placeOf(size_t position) const {
+  TextLocation locationOf(size_t position) const {
     position = std::min(position, text.size());
-    TextPlace place{1, 1};
+    TextLocation location{1, 1};
     for (size_t i = begin; i < position; ++i) {
-      ++place.column;
+      ++location.column;
       if (text[i] == '\n')
-        place = {place.line + 1, 1};
+        location = {location.line + 1, 1};
     }
-    return place;
+    return location;
   }
 
 private:
@@ -102,10 +102,10 @@ private:
 
 } // namespace
 
-TextPlace placeInString(const std::string &text, TextPlace value,
-                        size_t offset) {
+TextLocation placeInString(const std::string &text, TextLocation value,
+                           size_t offset) {
   PieceWalker walker(text, value);
-  return walker.placeOf(walker.find(offset));
+  return walker.locationOf(walker.find(offset));
 }
 
 } // namespace brew::prototxt

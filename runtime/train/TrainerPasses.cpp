@@ -1,4 +1,4 @@
-//===- TrainerParts.cpp - An iteration in the caller's hands --------------===//
+//===- TrainerPasses.cpp - An iteration in the caller's hands -------------===//
 
 #include "runtime/train/Trainer.h"
 
@@ -11,7 +11,7 @@ namespace brew::runtime {
 
 /// Throws unless there are gradients that `what` can use.
 void Trainer::requireGradients(const char *what) const {
-  if (lastPart != Part::Backward)
+  if (lastPass != Pass::Backward)
     throw Error(ExitStatus::Usage, std::string(what) +
                                        " needs the gradients of a backward "
                                        "pass, which come after a forward pass");
@@ -32,7 +32,7 @@ double Trainer::forward(bool feed) {
   if (feed)
     feeder->feed();
   session.run(trainProgram, Pass::Forward);
-  lastPart = Part::Forward;
+  lastPass = Pass::Forward;
   const double loss = totalLoss(executor, trainProgram);
   // A pass whose gradients were not kept counts for nothing.
   if (!lossKept && !passLosses.empty())
@@ -43,11 +43,11 @@ double Trainer::forward(bool feed) {
 }
 
 void Trainer::backward() {
-  if (lastPart != Part::Forward)
+  if (lastPass != Pass::Forward)
     throw Error(ExitStatus::Usage,
                 "a backward pass needs the forward pass before it");
   session.run(trainProgram, Pass::Backward);
-  lastPart = Part::Backward;
+  lastPass = Pass::Backward;
 }
 
 void Trainer::accumulate() {
@@ -66,7 +66,7 @@ void Trainer::update() {
       static_cast<double>(passLosses.size());
   passLosses.clear();
   lossKept = false;
-  lastPart = Part::Nothing;
+  lastPass.reset();
   smooth(loss);
   const double learningRate = applyUpdate();
   tellIteration(done, loss, learningRate);

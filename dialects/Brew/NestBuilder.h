@@ -1,4 +1,4 @@
-//===- Nest.h - Building loop nests for generic forms -----------*- C++ -*-===//
+//===- NestBuilder.h - Building loop nests for generic forms ----*- C++ -*-===//
 //
 // A generic form is a sequence of nests. A nest is a linalg.generic whose loops
 // are given by their extents; operands are read through affine maps of the loop
@@ -62,11 +62,12 @@ public:
 };
 
 /// One nest under construction.
-class Nest {
+class NestBuilder {
 public:
   /// `extents` of the loops; loops flagged in `reduction` are reductions.
-  Nest(mlir::OpBuilder &builder, mlir::Location loc,
-       llvm::ArrayRef<int64_t> extents, llvm::ArrayRef<bool> reduction = {});
+  NestBuilder(mlir::OpBuilder &builder, mlir::Location loc,
+              llvm::ArrayRef<int64_t> extents,
+              llvm::ArrayRef<bool> reduction = {});
 
   /// An operand read at `map` of the loop indices; returns its position among
   /// the body's inputs. Row-major order of `dims` is the loops it uses.

@@ -1,12 +1,12 @@
-//===- PlaceSlices.cpp - Joined and cut tensors share memory --------------===//
+//===- PlaceSubviews.cpp - Joined and cut tensors share memory ------------===//
 //
 // Makes the operands of every brew.join, and the results of every brew.cut,
-// parts of the whole: their type gets the whole's strides. Generated kernels
+// subviews of the whole: their type gets the whole's strides. Generated kernels
 // read and write through any strides; for what does not (vendor calls, views of
 // another shape, data layers) a nest copies.
 //
 //===----------------------------------------------------------------------===//
-#include "dialects/Brew/Nest.h"
+#include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/shape/Shape.h"
 #include "passes/NestTypes.h"
@@ -15,7 +15,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace brew {
-#define GEN_PASS_DEF_PLACESLICES
+#define GEN_PASS_DEF_PLACESUBVIEWS
 #include "passes/Passes.h.inc"
 } // namespace brew
 
@@ -24,7 +24,7 @@ using namespace brew::ir;
 
 namespace {
 
-struct PlaceSlices : brew::impl::PlaceSlicesBase<PlaceSlices> {
+struct PlaceSubviews : brew::impl::PlaceSubviewsBase<PlaceSubviews> {
   /// Whether the use, of a tensor of the program's block, follows strides.
   static bool followsStrides(OpOperand &use) {
     Operation *user = use.getOwner();
@@ -35,7 +35,7 @@ struct PlaceSlices : brew::impl::PlaceSlicesBase<PlaceSlices> {
   /// Whether the operand of a join can be made in its place.
   static bool canPlace(Value x) {
     Operation *source = x.getDefiningOp();
-    if (!isa<linalg::GenericOp, JoinOp>(source) || isPart(tensorOf(x)))
+    if (!isa<linalg::GenericOp, JoinOp>(source) || isSubview(tensorOf(x)))
       return false;
     unsigned joins = 0;
     for (OpOperand &use : x.getUses()) {
@@ -50,21 +50,23 @@ struct PlaceSlices : brew::impl::PlaceSlicesBase<PlaceSlices> {
   /// A copy of `x`, with that type, made by a nest where the builder stands.
   static Value copy(OpBuilder &b, Operation *reason, Value x,
                     RankedTensorType type) {
-    Nest nest(b, reason->getLoc(), type.getShape());
+    NestBuilder nest(b, reason->getLoc(), type.getShape());
     nest.input(x, iota(type.getRank()));
     nest.output(type, iota(type.getRank()));
-    Value result = nest.build(
-        [](Nest::Body &body) -> SmallVector<Value> { return {body.in[0]}; })[0];
+    Value result =
+        nest.build([](NestBuilder::Body &body) -> SmallVector<Value> {
+          return {body.in[0]};
+        })[0];
     Origin::of(reason).mark(result.getDefiningOp());
     return result;
   }
 
-  /// Later joins come first: a join may itself become a part of one.
+  /// Later joins come first: a join may itself become a subview of one.
   static void placeOperands(JoinOp join) {
     auto whole = tensorOf(join.getY());
     for (OpOperand &operand : join->getOpOperands()) {
       Value x = operand.get();
-      RankedTensorType type = partOf(whole, shapeOf(x));
+      RankedTensorType type = subviewOf(whole, shapeOf(x));
       if (canPlace(x)) {
         brew::setResultType(cast<OpResult>(x), type);
         continue;
@@ -92,7 +94,7 @@ struct PlaceSlices : brew::impl::PlaceSlicesBase<PlaceSlices> {
   static void placeResult(CutOp cut) {
     Value y = cut.getY();
     RankedTensorType type = tensorOf(y);
-    y.setType(partOf(tensorOf(cut.getX()), type.getShape()));
+    y.setType(subviewOf(tensorOf(cut.getX()), type.getShape()));
     if (llvm::all_of(y.getUses(), followsStrides))
       return;
     OpBuilder b(cut);
@@ -106,7 +108,7 @@ struct PlaceSlices : brew::impl::PlaceSlicesBase<PlaceSlices> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       Block &block = program.getBody().front();
-      // First of all: who reads a part decides whether it is copied.
+      // First of all: who reads a subview decides whether it is copied.
       for (CutOp cut : llvm::make_early_inc_range(block.getOps<CutOp>()))
         if (takesAll(cut)) {
           cut.getY().replaceAllUsesWith(cut.getX());

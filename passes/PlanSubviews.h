@@ -1,9 +1,9 @@
-//===- PlanParts.h - Buffers that are parts of others -----------*- C++ -*-===//
+//===- PlanSubviews.h - Buffers that are subviews of others -----*- C++ -*-===//
 //
 // Joined and cut tensors share the bytes of a whole. A plan.buffer of such a
 // value says which one with the attribute `brew.whole`: the whole's name and
-// its offset in bytes. Parts of one whole have its strides, so that each is a
-// box of the whole's elements.
+// its offset in bytes. Subviews of one whole have its strides, so that each is
+// a box of the whole's elements.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -17,7 +17,7 @@ inline constexpr llvm::StringLiteral kWholeAttr = "brew.whole";
 /// Bytes from the first to the last element a memref addresses.
 int64_t extentOf(mlir::MemRefType type);
 
-/// Name of the whole that a buffer is a part of; its own if it is none.
+/// Name of the whole that a buffer is a subview of; its own if it is none.
 llvm::StringRef wholeNameOf(planir::BufferOp buffer);
 
 /// Elements that two buffers of one whole have in common; none where their

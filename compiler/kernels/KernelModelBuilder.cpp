@@ -1,4 +1,4 @@
-//===- KernelBuilder.cpp - A kernel operation read into the model ---------===//
+//===- KernelModelBuilder.cpp - A kernel operation read into the model ----===//
 #include "compiler/kernels/KernelModel.h"
 
 #include "dialects/Brew/BrewDialect.h"
@@ -45,9 +45,9 @@ bool addLinear(AffineExpr expr, int64_t factor, Linear &sum) {
 }
 
 /// One kernel under construction.
-class Builder {
+class KernelModelBuilder {
 public:
-  explicit Builder(planir::KernelOp op) { kernel.op = op; }
+  explicit KernelModelBuilder(planir::KernelOp op) { kernel.op = op; }
 
   Kernel build() {
     addArguments();
@@ -239,7 +239,7 @@ private:
   }
 
   void addNest(linalg::GenericOp op) {
-    const std::optional<ir::GridPlace> place = ir::GridPlace::of(op);
+    const std::optional<ir::NestGrid> place = ir::NestGrid::of(op);
     if (!place || place->part < 0 || place->depth < 0 ||
         place->depth > op.getNumLoops())
       refuse(kernel.op, "a nest has no valid part and grid");
@@ -362,6 +362,8 @@ private:
 
 } // namespace
 
-Kernel buildKernel(planir::KernelOp op) { return Builder(op).build(); }
+Kernel buildKernel(planir::KernelOp op) {
+  return KernelModelBuilder(op).build();
+}
 
 } // namespace brew::compiler

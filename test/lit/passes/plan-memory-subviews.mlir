@@ -1,4 +1,4 @@
-// RUN: %brew-opt %s --brew-place-slices --brew-form-kernels --brew-verify-fused --brew-plan-memory --brew-verify-plan --split-input-file | FileCheck %s
+// RUN: %brew-opt %s --brew-place-subviews --brew-form-kernels --brew-verify-fused --brew-plan-memory --brew-verify-plan --split-input-file | FileCheck %s
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
@@ -26,7 +26,7 @@ brew.program @join test {
   // CHECK: plan.buffer "a_b.1" transient[16] live [0, 1] {brew.whole = ["c.join", 0]} : memref<2x2xf32, strided<[6, 1]>>
   %y = brew.join "c"(%a, %b) {axis = 1 : i64} : (tensor<2x4xf32>, tensor<2x2xf32>) -> tensor<2x6xf32>
   // CHECK: plan.buffer "c.join" transient[0] live [0, 1] : memref<2x6xf32>
-  // The last reader of y, and of its parts, writes over it.
+  // The last reader of y, and of its subviews, writes over it.
   // CHECK: plan.buffer "z.0" transient[0] live [0, 1] pinned : memref<2x6xf32>
   %g = tensor.empty() : tensor<2x6xf32>
   %z = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<2x6xf32>) outs(%g : tensor<2x6xf32>) attrs = {brew.layer = "z"} {
@@ -41,7 +41,7 @@ brew.program @join test {
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// A part that is read later keeps the whole from being overwritten in place.
+// A subview that is read later keeps the whole from being overwritten in place.
 // CHECK-LABEL: plan.program @later
 brew.program @later test {
   %x = brew.feed "in" "Data" {config = "", folder = "", tops = ["x"]} : tensor<2x4xf32>

@@ -98,6 +98,6 @@ plan.program @unaligned attributes {arena_bytes = 192 : i64, lower_bound_bytes =
   %y = plan.buffer "y" transient[0] : memref<4x8xf32>
   plan.feed "in" "Data"(%y) {config = "", folder = ""} : memref<4x8xf32>
   %a = plan.buffer "a" transient[140] {brew.whole = ["z", 128]} : memref<1x3xf32>
-  // expected-error @below {{needs buffer 'a' aligned, which is a part of another}}
+  // expected-error @below {{needs buffer 'a' aligned, which is a subview of another}}
   plan.launch @k(%y, %a) : memref<4x8xf32>, memref<1x3xf32>
 }

@@ -1,5 +1,5 @@
-//===- PlanParts.cpp - Buffers that are parts of others -------------------===//
-#include "passes/PlanParts.h"
+//===- PlanSubviews.cpp - Buffers that are subviews of others -------------===//
+#include "passes/PlanSubviews.h"
 
 using namespace mlir;
 using namespace brew::planir;

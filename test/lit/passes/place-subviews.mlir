@@ -1,6 +1,6 @@
-// RUN: %brew-opt %s --brew-place-slices --split-input-file | FileCheck %s
+// RUN: %brew-opt %s --brew-place-subviews --split-input-file | FileCheck %s
 
-// Nests write their part of the joined tensor.
+// Nests write their subview of the joined tensor.
 // CHECK-LABEL: brew.program @join
 brew.program @join test {
   %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
@@ -15,7 +15,7 @@ brew.program @join test {
   } -> tensor<2x3xf32>
   // CHECK: brew.join "c"(%[[A]], %[[COPY]]) {axis = 1 : i64} : (tensor<2x3xf32, {strides = array<i64: 6, 1>}>, tensor<2x3xf32, {strides = array<i64: 6, 1>}>) -> tensor<2x6xf32>
   %y = brew.join "c"(%a, %x) {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
-  // A part can be kept.
+  // A subview can be kept.
   // CHECK: brew.keep data "a", %[[A]] : tensor<2x3xf32, {strides = array<i64: 6, 1>}>
   brew.keep data "a", %a : tensor<2x3xf32>
   brew.output %y "y" loss_weight 0.0 : tensor<2x6xf32>
@@ -23,7 +23,7 @@ brew.program @join test {
 
 // -----
 
-// A joined tensor can itself be a part.
+// A joined tensor can itself be a subview.
 // CHECK-LABEL: brew.program @nested
 brew.program @nested test {
   %e = tensor.empty() : tensor<2x3xf32>
@@ -75,7 +75,7 @@ brew.program @copied test {
 
 // -----
 
-// Nests read parts where they lie; vendor calls get a copy.
+// Nests read subviews where they lie; vendor calls get a copy.
 // CHECK-LABEL: brew.program @cut
 brew.param @w : tensor<4x3xf32> {layer = "i", index = 0 : i64}
 brew.program @cut test {
@@ -93,7 +93,7 @@ brew.program @cut test {
 
 // -----
 
-// A cut that takes all of a part is that part, and its readers the part's: the
+// A cut that takes all of a subview is that part, and its readers the subview's: the
 // view of another shape reads a copy.
 // CHECK-LABEL: brew.program @all_of_a_part
 brew.program @all_of_a_part test {

@@ -1,4 +1,4 @@
-//===- StringPlaces.h - Where the bytes of a string value stand -*- C++ -*-===//
+//===- StringLocations.h - Where the bytes of a string value stand --------===//
 #pragma once
 
 #include "frontends/prototxt/SourceMap.h"
@@ -7,11 +7,11 @@
 
 namespace brew::prototxt {
 
-/// The place of byte `offset` of the string value that begins at `value` in
+/// The location of byte `offset` of the string value that begins at `value` in
 /// `text`, a valid prototxt. The value may be several quoted pieces with spaces
 /// and comments between them; an escape counts as the bytes it stands for. An
 /// offset at or past the end gives the last closing quote.
-TextPlace placeInString(const std::string &text, TextPlace value,
-                        size_t offset);
+TextLocation placeInString(const std::string &text, TextLocation value,
+                           size_t offset);
 
 } // namespace brew::prototxt
