@@ -25,7 +25,7 @@
 |* names the layer. No function may unwind through the library (no exception, no
 |* longjmp). They are called on the thread that is inside a call of the library,
 |* those of one session never at the same time; sessions in several threads call
-|* them side by side.
+|* them side by side. They may use other sessions, not the one that calls them.
 |*
 \*===----------------------------------------------------------------------===*/
 #ifndef BREW_HOST_LAYER_H

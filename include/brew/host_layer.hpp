@@ -145,7 +145,6 @@ public:
     layer.type = name.c_str();
     return layer;
   }
-  operator brew_host_layer() const { return get(); }
 
 private:
   brew_host_layer functions;

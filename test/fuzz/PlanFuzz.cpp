@@ -58,6 +58,20 @@ static void touch(const PlanFile &plan) {
                 static_cast<std::uint32_t>(manifest.kernels_size()));
         for (std::uint32_t index : step.launch().buffer_indices())
           named(index);
+      } else if (step.has_host()) {
+        const HostCall &call = step.host();
+        for (const auto *indices :
+             {&call.bottom_buffer_indices(), &call.top_buffer_indices(),
+              &call.top_gradient_buffer_indices()})
+          for (std::uint32_t index : *indices)
+            named(index);
+        require(call.top_gradient_buffer_indices_size() <=
+                call.top_buffer_indices_size());
+        for (const auto &gradient : call.bottom_gradients()) {
+          named(gradient.buffer_index());
+          require(gradient.bottom() <
+                  static_cast<unsigned>(call.bottom_buffer_indices_size()));
+        }
       }
 }
 

@@ -140,8 +140,10 @@ TEST_P(InnerProduct, MatchesTheReference) {
   if (relu)
     for (double &value : y.values)
       value = value > 0 ? value : value * slope;
+  // A bias that the library cannot add is written first, and rounded there.
+  const int roundings = std::getenv("CUDASIM_NO_BIAS") ? 2 : 1;
   for (Operand &operand : operands)
-    operand.tensor.expectNear(executor, operand.buffer);
+    operand.tensor.expectNear(executor, operand.buffer, roundings);
 }
 
 const Shape kShapes[] = {

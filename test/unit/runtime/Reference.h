@@ -67,13 +67,15 @@ struct Tensor {
 
   /// Elements must be equal to the last bit or two (inputs are chosen so that
   /// f32 sums are exact; a slope or a different order costs at most that), and
-  /// gaps of the strides untouched.
-  void expectNear(runtime::Executor &executor, std::uint32_t index) const {
+  /// gaps of the strides untouched. Those of 16 bits were rounded so many
+  /// times.
+  void expectNear(runtime::Executor &executor, std::uint32_t index,
+                  int roundings = 1) const {
     const plan::Buffer &buffer =
         executor.manifest().buffers(static_cast<int>(index));
     // Half the distance of neighbours in bf16.
     if (buffer.type() == plan::BF16)
-      expectNearAs<runtime::BFloat16>(executor, index, 0x1p-8);
+      expectNearAs<runtime::BFloat16>(executor, index, roundings * 0x1p-8);
     else
       expectNearAs<float>(executor, index, 1e-6);
   }
