@@ -68,7 +68,7 @@ public:
         workers(pool ? pool->threads() : options.threads),
         hostLayers(manifest, options.hostTypes) {
     checkTarget(manifest.target(), plan->path());
-    workers.enter();
+    const Threads::Entered entered = workers.enter();
     dnnl.threads = workers.count();
     allocateArenas(std::move(sharedParameters));
     kernels = std::make_unique<KernelImages>(*plan);
@@ -112,7 +112,7 @@ private:
   template <typename Job> void onTeam(const Job &job) {
     if (pool)
       return pool->run(job);
-    workers.enter();
+    const Threads::Entered entered = workers.enter();
     job();
   }
 

@@ -10,6 +10,7 @@ extern "C" {
 void GOMP_parallel(void (*function)(void *), void *data, unsigned threads,
                    unsigned flags);
 void omp_set_num_threads(int count);
+int omp_get_max_threads(void);
 int omp_get_num_procs(void);
 int omp_get_num_threads(void);
 int omp_get_thread_num(void);
@@ -60,7 +61,11 @@ Threads::Threads(int requested)
     : workers(std::clamp(requested > 0 ? requested : defaultThreads(), 1,
                          kMaxThreads)) {}
 
-void Threads::enter() const { omp_set_num_threads(workers); }
+Threads::Entered::Entered(int workers) : before(omp_get_max_threads()) {
+  omp_set_num_threads(workers);
+}
+
+Threads::Entered::~Entered() { omp_set_num_threads(before); }
 
 namespace {
 struct Job {

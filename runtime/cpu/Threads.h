@@ -19,9 +19,21 @@ public:
 
   int count() const { return workers; }
 
-  /// Makes oneDNN calls of the current thread use this many workers too. The
-  /// setting is per thread, so whoever runs or creates primitives calls it.
-  void enter() const;
+  /// While it lives, oneDNN calls of the thread that made it use as many
+  /// workers; then the thread has its own setting back.
+  class Entered {
+  public:
+    explicit Entered(int workers);
+    ~Entered();
+    Entered(const Entered &) = delete;
+    Entered &operator=(const Entered &) = delete;
+
+  private:
+    int before;
+  };
+  /// OpenMP's setting is per thread, so whoever runs or creates primitives
+  /// calls it.
+  [[nodiscard]] Entered enter() const { return Entered(workers); }
 
   /// Calls body(begin, end) for ranges that cover [0, domain) once. Each worker
   /// gets one contiguous range; ranges start at multiples of `grain`. Work of

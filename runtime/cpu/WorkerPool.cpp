@@ -1,12 +1,9 @@
 //===- WorkerPool.cpp - One team of threads for several sessions ----------===//
 #include "runtime/cpu/WorkerPool.h"
 
-#include "formats/Error.h"
+#include "runtime/SilentThread.h"
 
-#include <csignal>
 #include <exception>
-#include <pthread.h>
-#include <system_error>
 
 namespace brew::runtime {
 
@@ -18,17 +15,7 @@ struct WorkerPool::Turn {
 };
 
 WorkerPool::WorkerPool(int threads) : team(threads) {
-  // Signals are the main thread's business.
-  sigset_t all, previous;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &previous);
-  try {
-    leader = std::thread([this] { serve(); });
-  } catch (const std::system_error &) {
-    pthread_sigmask(SIG_SETMASK, &previous, nullptr);
-    throw machineLacks("the system gives no more threads");
-  }
-  pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+  leader = startSilentThread([this] { serve(); });
 }
 
 WorkerPool::~WorkerPool() {
@@ -53,7 +40,7 @@ void WorkerPool::run(const std::function<void()> &job) {
 }
 
 void WorkerPool::serve() {
-  team.enter();
+  const Threads::Entered entered = team.enter();
   std::unique_lock<std::mutex> lock(mutex);
   while (true) {
     changed.wait(lock, [this] { return ending || !waiting.empty(); });

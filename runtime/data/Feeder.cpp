@@ -49,8 +49,10 @@ struct Feeder::Feed {
   const formats::FeedKind *kind = nullptr;
   int number = 0; ///< among the program's feeds
   std::vector<std::uint32_t> buffers;
-  /// The caller's values in the buffer's layout; empty: the source's.
+  /// The values of what is not the source's, in the buffer's layout: the
+  /// caller's, or zeros; empty: the source's.
   std::vector<std::vector<std::byte>> given;
+  std::vector<bool> takenOver; ///< by the caller, top by top
   std::unique_ptr<Prefetcher> prefetcher;
 
   /// No source of its own.
@@ -124,6 +126,7 @@ Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
     if (!planFolder.empty())
       info.folders.push_back(planFolder);
     feed->given.resize(info.tops.size());
+    feed->takenOver.resize(info.tops.size());
     feeds.push_back(std::move(feed));
   }
   addKeys(seed);
@@ -139,6 +142,7 @@ void Feeder::addKeys(std::uint64_t seed) {
 }
 
 void Feeder::reset(std::uint64_t seed) {
+  refuseWhileAsking();
   opened = false;
   addKeys(seed);
   for (const auto &feed : feeds) {
@@ -174,6 +178,7 @@ const plan::Buffer *Feeder::find(std::string_view top) const {
 template <typename Value>
 void Feeder::setValues(std::string_view top, const Value *values,
                        std::int64_t count) {
+  refuseWhileAsking();
   std::size_t index = 0;
   Feed *feed = feedOf(top, index);
   if (!feed)
@@ -184,6 +189,7 @@ void Feeder::setValues(std::string_view top, const Value *values,
                    std::to_string(count) + " values; the plan was built for " +
                    shapeText(buffer.dims()));
   forget(std::string(top));
+  feed->takenOver[index] = true;
   feed->given[index].resize(buffer.size());
   store(buffer, values, feed->given[index].data());
 }
@@ -206,6 +212,7 @@ void Feeder::forget(const std::string &top) {
 
 void Feeder::setCallback(const std::vector<std::string> &chosen,
                          Callback callback) {
+  refuseWhileAsking();
   auto asked = std::make_unique<Asked>();
   asked->callback = std::move(callback);
   for (const std::string &top : chosen.empty() ? tops() : chosen) {
@@ -229,13 +236,27 @@ void Feeder::setCallback(const std::vector<std::string> &chosen,
     // Taken over from now on, so that no source is opened for it.
     std::size_t index = 0;
     Feed *feed = feedOf(request.top, index);
+    feed->takenOver[index] = true;
     feed->given[index].resize(feed->info.tops[index]->size());
   }
   if (!asked->requests.empty())
     callbacks.push_back(std::move(asked));
 }
 
+/// Callbacks are called where they are stored.
+void Feeder::refuseWhileAsking() const {
+  if (asking)
+    throw Error(ExitStatus::Usage,
+                "the function that feeds a program changes that program's "
+                "inputs or feeds it");
+}
+
 void Feeder::ask() {
+  struct Asking {
+    bool &flag;
+    explicit Asking(bool &it) : flag(it) { flag = true; }
+    ~Asking() { flag = false; }
+  } const now(asking);
   for (const auto &asked : callbacks) {
     asked->callback(asked->requests);
     for (const Request &request : asked->requests) {
@@ -270,7 +291,7 @@ std::vector<std::string> Feeder::unset() const {
   std::vector<std::string> names;
   for (const auto &feed : feeds)
     for (int i = 0; feed->callerFed() && i < feed->info.layer.top_size(); ++i)
-      if (feed->given[static_cast<std::size_t>(i)].empty())
+      if (!feed->takenOver[static_cast<std::size_t>(i)])
         names.push_back(feed->info.layer.top(i));
   return names;
 }
@@ -309,8 +330,9 @@ void Feeder::tell() {
 void Feeder::open() {
   if (opened)
     return;
-  opened = true;
   for (const auto &feed : feeds) {
+    if (feed->prefetcher)
+      continue; // of an earlier try
     std::vector<bool> wanted;
     bool any = false;
     for (std::size_t i = 0; i < feed->given.size(); ++i) {
@@ -328,6 +350,7 @@ void Feeder::open() {
           prefetchDepth(feed->kind->source, feed->info.layer), pixels);
     }
   }
+  opened = true;
 }
 
 void Feeder::start() {
@@ -338,6 +361,7 @@ void Feeder::start() {
 }
 
 void Feeder::feed() {
+  refuseWhileAsking();
   start();
   ask();
   for (const auto &feed : feeds) {
@@ -404,13 +428,6 @@ std::vector<Feeder::Starvation> Feeder::starvation() const {
       result.push_back({feed->info.layer.name(), feed->prefetcher->waits(),
                         feed->prefetcher->secondsWaited()});
   return result;
-}
-
-std::int64_t Feeder::batchSize() const {
-  for (const auto &feed : feeds)
-    if (!feed->info.tops.empty() && feed->info.tops[0]->dims_size())
-      return feed->info.tops[0]->dims(0);
-  return 0;
 }
 
 } // namespace brew::runtime

@@ -57,7 +57,9 @@ public:
     float *floats;      ///< null if isDouble
     double *doubles;    ///< else null
   };
-  /// Fills all requests of a batch. What it throws comes out of feed().
+  /// Fills all requests of a batch. What it throws comes out of feed(). It may
+  /// not change the feeder that asks it: what does throws Error (2) until the
+  /// callback has returned.
   using Callback = std::function<void(const std::vector<Request> &)>;
   /// Takes over tops as set() does, with values that `callback` gives anew for
   /// each feed(), on the thread that calls it; nothing is read ahead. No tops:
@@ -65,8 +67,8 @@ public:
   /// if there is no such top.
   void setCallback(const std::vector<std::string> &tops, Callback callback);
 
-  /// Tops of Input and MemoryData layers that set() was not called for; they
-  /// are zero.
+  /// Tops of Input and MemoryData layers that nothing has taken over; they are
+  /// zero.
   std::vector<std::string> unset() const;
 
   /// Closes the sources and begins anew with another seed; values and callbacks
@@ -75,7 +77,7 @@ public:
 
   /// Opens the sources, without reading ahead yet; a no-op afterwards. Throws
   /// Error (3) if a file or database is not found, Error (1) if its content is
-  /// wrong.
+  /// wrong; the next call tries again what is not open.
   void open();
   /// Opens the sources and starts to read ahead; a no-op afterwards.
   void start();
@@ -101,15 +103,13 @@ public:
   /// Only the feeds that did.
   std::vector<Starvation> starvation() const;
 
-  /// Records delivered per pass by the first source of records; 0 if none.
-  std::int64_t batchSize() const;
-
 private:
   struct Feed;
   struct Asked;
   void addKeys(std::uint64_t seed);
   void forget(const std::string &top);
   void ask();
+  void refuseWhileAsking() const;
   void tell();
   std::unique_ptr<BatchSource> openSource(const Feed &feed);
   bool takesPixels(const Feed &feed, const BatchSource &source);
@@ -126,6 +126,7 @@ private:
   std::vector<std::unique_ptr<Feed>> feeds;
   std::vector<std::unique_ptr<Asked>> callbacks;
   bool opened = false;
+  bool asking = false; ///< a callback is being called
   bool testPhase = false;
   std::uint32_t programIndex = 0; ///< what a cursor calls its test net
 };

@@ -2,10 +2,10 @@
 
 #include "runtime/data/Prefetcher.h"
 
+#include "runtime/SilentThread.h"
 #include "runtime/data/PixelBlock.h"
 
 #include <chrono>
-#include <csignal>
 #include <new>
 
 namespace brew::runtime {
@@ -47,14 +47,8 @@ Prefetcher::~Prefetcher() {
 }
 
 void Prefetcher::start() {
-  if (thread.joinable())
-    return;
-  // Signals are the main thread's business.
-  sigset_t all, previous;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &previous);
-  thread = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+  if (!thread.joinable())
+    thread = startSilentThread([this] { run(); });
 }
 
 void Prefetcher::run() {

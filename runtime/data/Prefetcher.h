@@ -44,7 +44,8 @@ public:
   Prefetcher(const Prefetcher &) = delete;
   Prefetcher &operator=(const Prefetcher &) = delete;
 
-  /// Starts the thread; a no-op afterwards.
+  /// Starts the thread; a no-op afterwards. Throws Error (3) if the system gives
+  /// none.
   void start();
   /// Waits for the next batch, which stays valid until release(). Rethrows the
   /// source's error.

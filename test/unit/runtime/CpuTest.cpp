@@ -12,6 +12,12 @@
 #include <set>
 #include <thread>
 
+// libgomp's, as any program that computes with it has them.
+extern "C" {
+void omp_set_num_threads(int count);
+int omp_get_max_threads(void);
+}
+
 using namespace brew;
 using namespace brew::runtime;
 
@@ -54,6 +60,17 @@ TEST(Threads, SmallWorkStaysOnTheCaller) {
   });
   EXPECT_EQ(seen, caller);
   threads.parallelFor(0, 1, [](std::int64_t, std::int64_t) { FAIL(); });
+}
+
+TEST(Threads, TheCallersSettingComesBack) {
+  omp_set_num_threads(5);
+  {
+    const Threads::Entered outer = Threads(2).enter();
+    EXPECT_EQ(omp_get_max_threads(), 2);
+    const Threads::Entered inner = Threads(3).enter();
+    EXPECT_EQ(omp_get_max_threads(), 3);
+  }
+  EXPECT_EQ(omp_get_max_threads(), 5);
 }
 
 TEST(Threads, LargeWorkUsesSeveral) {

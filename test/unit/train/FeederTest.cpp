@@ -1,7 +1,9 @@
 //===- FeederTest.cpp - Feeds and reading ahead ---------------------------===//
 #include "runtime/data/Feeder.h"
 #include "TestPlan.h"
+#include "runtime/SilentThread.h"
 #include "runtime/data/Prefetcher.h"
+#include "test/unit/formats/NoMoreThreads.h"
 #include "test/unit/formats/TestFiles.h"
 
 #include <gtest/gtest.h>
@@ -108,6 +110,29 @@ TEST(Prefetcher, CountsStarvation) {
   EXPECT_GT(slow.secondsWaited(), 0.01);
 }
 
+TEST(Prefetcher, NeedsAThread) {
+  OneFloat top;
+  Prefetcher prefetcher(std::make_unique<CountingSource>(), top.info, {true},
+                        2);
+  {
+    const test::NoMoreThreads now;
+    test::expectError(ExitStatus::MachineLacks, "no more threads",
+                      [&] { prefetcher.start(); });
+  }
+  EXPECT_EQ(take(prefetcher), 0);
+}
+
+TEST(SilentThread, TakesNoSignals) {
+  sigset_t before, inside, after;
+  pthread_sigmask(SIG_SETMASK, nullptr, &before);
+  startSilentThread([&] {
+    pthread_sigmask(SIG_SETMASK, nullptr, &inside);
+  }).join();
+  pthread_sigmask(SIG_SETMASK, nullptr, &after);
+  EXPECT_TRUE(sigismember(&inside, SIGINT));
+  EXPECT_EQ(sigismember(&after, SIGINT), sigismember(&before, SIGINT));
+}
+
 TEST(Feeder, CallersValuesComeBackEveryPass) {
   Executor executor(test::loadPlan(test::linearModel(kInput, kSolver)));
   const int program = executor.findProgram("forward_backward");
@@ -129,6 +154,42 @@ TEST(Feeder, CallersValuesComeBackEveryPass) {
                     [&] { feeder.set("y", target.data(), 4); });
   test::expectError(ExitStatus::BadInput, "4 x 3",
                     [&] { feeder.set("x", target.data(), 4); });
+}
+
+TEST(Feeder, WhatNobodyTookOverStaysUnset) {
+  Executor executor(test::loadPlan(test::linearModel(kInput, kSolver)));
+  Feeder feeder(executor, 0, 1, "");
+  feeder.open();
+  feeder.feed();
+  EXPECT_EQ(feeder.unset(), feeder.tops());
+  feeder.setCallback({"x"}, [](const auto &) {});
+  EXPECT_EQ(feeder.unset(), std::vector<std::string>{"target"});
+  feeder.reset(2);
+  feeder.feed();
+  EXPECT_EQ(feeder.unset(), std::vector<std::string>{"target"});
+}
+
+TEST(Feeder, CallbacksCannotChangeTheFeederThatAsks) {
+  Executor executor(test::loadPlan(test::linearModel(kInput, kSolver)));
+  Feeder feeder(executor, 0, 1, "");
+  const std::vector<float> values(12);
+  int refused = 0;
+  auto refuses = [&](const std::function<void()> &change) {
+    test::expectError(ExitStatus::Usage, "the function that feeds a program",
+                      change);
+    ++refused;
+  };
+  feeder.setCallback({}, [&](const std::vector<Feeder::Request> &) {
+    refuses([&] { feeder.set("x", values.data(), 12); });
+    refuses([&] { feeder.setCallback({}, [](const auto &) {}); });
+    refuses([&] { feeder.reset(3); });
+    refuses([&] { feeder.feed(); });
+    throw badInput("the batch is wrong");
+  });
+  test::expectError(ExitStatus::BadInput, "the batch is wrong",
+                    [&] { feeder.feed(); });
+  EXPECT_EQ(refused, 4);
+  feeder.set("x", values.data(), 12); // it is over
 }
 
 TEST(Feeder, DummyDataRefillsWhatIsNotConstant) {
@@ -166,6 +227,17 @@ TEST(Feeder, TakenOverTopsNeedNoSource) {
   EXPECT_EQ(floats(executor, 0, 12), values);
   Feeder alone(executor, 0, 1, "");
   test::expectError(ExitStatus::MachineLacks, "nowhere", [&] { alone.feed(); });
+}
+
+TEST(Feeder, SourcesThatAreMissingAreLookedForAgain) {
+  const char *layer = "name: 'd' type: 'HDF5Data' top: 'x' top: 'target' "
+                      "hdf5_data_param { source: 'nowhere' batch_size: 4 }";
+  Executor executor(test::loadPlan(test::linearModel(layer, kSolver)));
+  Feeder feeder(executor, 0, 1, "");
+  const auto lacks = ExitStatus::MachineLacks;
+  for (int i = 0; i < 2; ++i)
+    test::expectError(lacks, "nowhere", [&] { feeder.start(); });
+  test::expectError(lacks, "nowhere", [&] { feeder.feed(); });
 }
 
 TEST(Feeder, UnknownLayerTypesAreNamed) {

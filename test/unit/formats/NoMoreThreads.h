@@ -1,0 +1,28 @@
+//===- NoMoreThreads.h - A system that gives no thread ----------*- C++ -*-===//
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <pthread.h>
+
+namespace brew::test {
+
+/// While it lives, new threads ask for a stack that no machine has.
+class NoMoreThreads {
+public:
+  NoMoreThreads() {
+    EXPECT_EQ(pthread_getattr_default_np(&before), 0);
+    pthread_attr_t huge = before;
+    EXPECT_EQ(pthread_attr_setstacksize(&huge, std::size_t(1) << 47), 0);
+    EXPECT_EQ(pthread_setattr_default_np(&huge), 0);
+  }
+  ~NoMoreThreads() { pthread_setattr_default_np(&before); }
+  NoMoreThreads(const NoMoreThreads &) = delete;
+  NoMoreThreads &operator=(const NoMoreThreads &) = delete;
+
+private:
+  pthread_attr_t before;
+};
+
+} // namespace brew::test
