@@ -1,14 +1,14 @@
 //===- TimingCache.cpp - Choices of vendor engines, kept in a file --------===//
 #include "runtime/cuda/TimingCache.h"
 
-#include <cerrno>
+#include "formats/AtomicFile.h"
+#include "formats/Error.h"
+
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 #include <sstream>
-#include <unistd.h>
 
 namespace brew::runtime::cuda {
 
@@ -69,24 +69,18 @@ void TimingCache::save() {
   if (path.empty() || !changed)
     return;
   changed = false;
-  // Readers never see half a file.
-  const std::string temporary = path + "." + std::to_string(getpid());
-  {
-    std::ofstream stream(temporary, std::ios::binary);
-    stream << kFormat << '\n';
-    char number[32];
-    for (const auto &[key, choice] : choices) {
-      std::snprintf(number, sizeof number, "%.3f", choice.microseconds);
-      stream << key << '\t' << choice.candidate << '\t' << number << '\n';
-    }
-    stream.flush();
-    if (stream && std::rename(temporary.c_str(), path.c_str()) == 0)
-      return;
+  std::string text = std::string(kFormat) + '\n';
+  char number[32];
+  for (const auto &[key, choice] : choices) {
+    std::snprintf(number, sizeof number, "%.3f", choice.microseconds);
+    text += key + '\t' + choice.candidate + '\t' + number + '\n';
   }
-  const std::string reason = std::strerror(errno);
-  std::remove(temporary.c_str());
-  warn(path + ": the timing cache cannot be written (" + reason +
-       "); the next run measures again");
+  try {
+    formats::writeFileAtomically(path, text);
+  } catch (const Error &error) {
+    warn(std::string(error.what()) +
+         " (the timing cache): the next run measures again");
+  }
 }
 
 } // namespace brew::runtime::cuda

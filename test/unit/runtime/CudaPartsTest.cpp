@@ -222,13 +222,30 @@ TEST(CudaTimingCache, ADamagedFileIsIgnoredWithAWarning) {
   }
 }
 
+TEST(CudaTimingCache, ALinkIsWrittenThrough) {
+  Folder folder;
+  Warnings warnings;
+  const std::string path = folder / "p.timing", link = folder / "link.timing";
+  std::ofstream(path) << "brew-timing-cache 1\n";
+  std::filesystem::create_symlink(path, link);
+  {
+    TimingCache cache(link, warnings.sink());
+    cache.set("a", {"engine 1", 1});
+    cache.save();
+  }
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_NE(TimingCache(path, warnings.sink()).find("a"), nullptr);
+  EXPECT_TRUE(warnings.texts.empty());
+}
+
 TEST(CudaTimingCache, CannotBeWritten) {
   Warnings warnings;
   TimingCache cache("/no/such/folder/p.timing", warnings.sink());
   cache.set("a", {"b", 1});
   cache.save();
   ASSERT_EQ(warnings.texts.size(), 1u);
-  EXPECT_NE(warnings.texts[0].find("cannot be written"), std::string::npos);
+  EXPECT_NE(warnings.texts[0].find("cannot write '/no/such/folder/p.timing'"),
+            std::string::npos);
   cache.save(); // said once
   EXPECT_EQ(warnings.texts.size(), 1u);
 }
