@@ -2,16 +2,27 @@
 
 #include "runtime/Events.h"
 
+#include "formats/Error.h"
+
 #include <algorithm>
 
 namespace brew::runtime {
 
+/// Listeners are called where they are stored.
+void Events::refuseWhileTelling() const {
+  if (telling)
+    throw Error(ExitStatus::Usage,
+                "a listener cannot add or remove listeners");
+}
+
 int Events::add(Listener listener) {
+  refuseWhileTelling();
   listeners.emplace_back(nextNumber, std::move(listener));
   return nextNumber++;
 }
 
 void Events::remove(int listener) {
+  refuseWhileTelling();
   listeners.erase(std::remove_if(listeners.begin(), listeners.end(),
                                  [&](const auto &entry) {
                                    return entry.first == listener;
@@ -19,7 +30,12 @@ void Events::remove(int listener) {
                   listeners.end());
 }
 
-void Events::tell(const Event &event) const {
+void Events::tell(const Event &event) {
+  struct Telling {
+    int &count;
+    explicit Telling(int &it) : count(it) { ++count; }
+    ~Telling() { --count; }
+  } const now(telling);
   for (const auto &[number, listener] : listeners)
     listener(event);
 }

@@ -51,7 +51,7 @@ struct NetSetUp {
   enum Role { Training, Test, Other } role;
   const plan::Program *program;
   plan::DataType precision;
-  int testNet; ///< its number among the test nets of the trainer
+  int testNet; ///< its number among the solver's test nets; -1: it is none
 };
 
 /// What a trainer draws all its random numbers from.
@@ -86,8 +86,9 @@ struct IterationDone {
   int iteration;       ///< its number, from 0 on
   double loss;         ///< mean over its batches (iter_size)
   double smoothedLoss; ///< mean over the last average_loss iterations
-  double learningRate; ///< NaN where the iteration had no update
-  double seconds;      ///< since the first iteration of this call
+  double learningRate; ///< of its update
+  double seconds;      ///< since the first iteration of this call; in the
+                       ///< caller's hands, since its own first forward pass
 };
 
 /// An iteration that the solver's `display` asks to show.
@@ -209,9 +210,11 @@ class Events {
 public:
   using Listener = std::function<void(const Event &)>;
 
-  /// Adds a listener; returns what remove() takes. Not from a listener.
+  /// Adds a listener; returns what remove() takes. Throws Error (2) when a
+  /// listener calls it.
   int add(Listener listener);
-  /// Takes it away; a no-op for another number. Not from a listener.
+  /// Takes it away; a no-op for another number. Throws Error (2) when a listener
+  /// calls it.
   void remove(int listener);
   /// Whether anybody listens, so that what is costly to find out is worth it.
   bool heard() const { return !listeners.empty(); }
@@ -237,10 +240,12 @@ public:
   void deliver();
 
 private:
-  void tell(const Event &event) const;
+  void tell(const Event &event);
+  void refuseWhileTelling() const;
 
   std::vector<std::pair<int, Listener>> listeners;
   int nextNumber = 0;
+  int telling = 0; ///< calls of tell() that are under way
   std::mutex mutex; ///< of `posted`
   std::vector<Event> posted;
 };

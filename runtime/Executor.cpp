@@ -188,7 +188,7 @@ void Executor::check(int index) const {
   runChecks(program(index), [&](auto buffer, auto use) { read(buffer, use); });
 }
 
-void Executor::synchronize() { backend->synchronize(); }
+void Executor::synchronize() const { backend->synchronize(); }
 
 void Executor::runTimed(
     int index, const std::function<void(std::size_t, double)> &observer) {

@@ -153,7 +153,7 @@ public:
   /// Makes the checks of a program whose forward pass has run.
   void check(int program) const;
   /// Waits for all that was started, where a device works on its own.
-  void synchronize();
+  void synchronize() const;
 
   /// Starts programs that run one after the other; a device returns before they
   /// end, though not before their last host layer. Programs may be started

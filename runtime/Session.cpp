@@ -4,6 +4,7 @@
 
 #include "formats/Error.h"
 #include "formats/PathLookup.h"
+#include "runtime/plan/Contract.h"
 #include "runtime/train/NetOutputs.h"
 
 #include <algorithm>
@@ -77,14 +78,6 @@ Session::~Session() = default;
 // Parameters
 //===----------------------------------------------------------------------===//
 
-bool Session::embedsWeights() const {
-  return std::any_of(manifest().arenas().begin(), manifest().arenas().end(),
-                     [](const plan::Arena &arena) {
-                       return arena.kind() == plan::PARAMETERS &&
-                              arena.has_initial_segment_index();
-                     });
-}
-
 void Session::initialise(const std::vector<std::string> &weights,
                          bool required) {
   const bool complete = std::all_of(
@@ -92,7 +85,7 @@ void Session::initialise(const std::vector<std::string> &weights,
       [](const plan::Parameter &parameter) {
         return parameter.has_initial_segment_index();
       });
-  if (required && !complete && !embedsWeights() && !sharesParameters &&
+  if (required && !complete && !plan::embedsWeights(manifest()) && !sharesParameters &&
       splitLists(weights).empty() && !manifest().has_initial_weights())
     throw Error(ExitStatus::Usage,
                 "the plan has no weights in it: give some with --weights");
@@ -104,9 +97,9 @@ void Session::initialise(const std::vector<std::string> &weights,
 void Session::fill() {
   if (sharesParameters)
     return;
-  if (!embedsWeights())
+  if (!plan::embedsWeights(manifest()))
     return params.fill(currentSeed);
-  for (int i = 0; i < manifest().arenas_size() && !embeddedThere; ++i) {
+  for (int i = 0; i < manifest().arenas_size(); ++i) {
     const plan::Arena &arena = manifest().arenas(i);
     if (arena.kind() != plan::PARAMETERS)
       continue;
@@ -114,7 +107,6 @@ void Session::fill() {
     exec.uploadBytes(static_cast<std::uint32_t>(i), 0, exec.segment(segment),
                      manifest().segments(static_cast<int>(segment)).size());
   }
-  embeddedThere = false; // from now on they may change
 }
 
 void Session::loadWeights(const std::vector<std::string> &weights,
@@ -122,13 +114,12 @@ void Session::loadWeights(const std::vector<std::string> &weights,
                           bool training) {
   std::vector<std::string> names = splitLists(weights);
   std::vector<std::string> places = folders;
-  if (names.empty() && !embedsWeights() && !sharesParameters &&
+  if (names.empty() && !plan::embedsWeights(manifest()) && !sharesParameters &&
       manifest().has_initial_weights()) {
     names = splitList(manifest().initial_weights());
     places.insert(places.begin(), manifest().initial_weights_folder());
   }
   places.push_back(lastFolder);
-  embeddedThere = false;
   for (const std::string &name : names) {
     listeners.emit(event::WeightsLoading{name, training});
     params.load(formats::requirePath(name, places, "weight file"));
@@ -136,7 +127,7 @@ void Session::loadWeights(const std::vector<std::string> &weights,
 }
 
 void Session::prepare() {
-  const int prepare = exec.findProgram("prepare");
+  const int prepare = exec.findProgram(plan::programs::kPrepare);
   if (prepare >= 0)
     exec.run(prepare);
 }
@@ -158,10 +149,10 @@ void Session::resetState() {
 }
 
 void Session::setSeed(std::uint64_t seed) {
-  currentSeed = seed;
   for (const auto &feeder : feeders)
     if (feeder)
       feeder->reset(seed);
+  currentSeed = seed;
 }
 
 //===----------------------------------------------------------------------===//
@@ -177,21 +168,6 @@ int Session::program(const std::string &name) const {
     list += (list.empty() ? "" : ", ") + program.name();
   throw Error(ExitStatus::Usage,
               "the plan has no program '" + name + "'; it has: " + list);
-}
-
-int Session::chooseProgram(const std::vector<std::string> &preferred) const {
-  for (const std::string &candidate : preferred) {
-    const int index = exec.findProgram(candidate);
-    if (index >= 0)
-      return index;
-  }
-  if (manifest().programs_size() == 1)
-    return 0;
-  std::string list;
-  for (const plan::Program &program : manifest().programs())
-    list += (list.empty() ? "" : ", ") + program.name();
-  throw Error(ExitStatus::Usage,
-              "choose a program with --program; it has: " + list);
 }
 
 const plan::Program &Session::describe(int program) const {
@@ -232,8 +208,10 @@ void Session::run(int program, Pass pass) {
 }
 
 void Session::announce(int program) {
-  listeners.emit(event::NetSetUp{event::NetSetUp::Other, &describe(program),
-                                 manifest().target().precision(), -1});
+  const plan::Program &description = describe(program);
+  listeners.emit(event::NetSetUp{
+      event::NetSetUp::Other, &description, manifest().target().precision(),
+      plan::programs::testNumber(description.name())});
 }
 
 std::vector<OutputValue> Session::outputs(int program) const {

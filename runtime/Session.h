@@ -103,8 +103,6 @@ public:
   /// derive anything. Due whenever parameters have changed; training and
   /// initialise() see to it.
   void prepare();
-  /// Whether the plan has weights in it.
-  bool embedsWeights() const;
 
   /// Solver history, sums of gradients and carried state to zeros.
   void resetState();
@@ -120,9 +118,6 @@ public:
 
   /// Index of a program. Throws Error (2) that lists the programs.
   int program(const std::string &name) const;
-  /// Index of the first of `preferred` that exists, else the only program.
-  /// Throws Error (2) that lists the programs.
-  int chooseProgram(const std::vector<std::string> &preferred) const;
 
   /// What brings a program's inputs in; made on first use. Its sources are
   /// opened when it first feeds.
@@ -203,7 +198,6 @@ private:
   std::string lastFolder;
   std::uint64_t currentSeed;
   bool sharesParameters;
-  bool embeddedThere = true; ///< the parameters are still those of the plan
   std::vector<std::unique_ptr<Feeder>> feeders; ///< by program
 };
 

@@ -121,8 +121,10 @@ Tensor Session::tensorOf(std::uint32_t index,
   tensor.strides = toVector(buffer.strides());
   tensor.data = exec.hostData(index);
   tensor.onDevice = !tensor.data;
-  if (tensor.onDevice)
+  if (tensor.onDevice) {
+    exec.synchronize();
     tensor.data = exec.deviceData(index);
+  }
   return tensor;
 }
 
@@ -140,13 +142,6 @@ Tensor Session::find(const TensorName &name) const {
     const bool gradient = name.kind == TensorKind::BlobGradient;
     const plan::NamedBuffer *named =
         gradient ? among(program.blob_gradients()) : among(program.blobs());
-    // An output can be read without having been pinned.
-    if (!named && !gradient)
-      for (const plan::Output &output : program.outputs())
-        if (output.blob() == name.name)
-          return tensorOf(output.buffer_index(),
-                          dimsAfterRun(manifest(), program, exec, name.name,
-                                       output.buffer_index()));
     if (!named) {
       std::vector<std::string> known;
       for (const TensorName &other : names(name.kind, name.program))
@@ -248,8 +243,6 @@ void Session::writeValues(const TensorName &name, const Value *values,
       store(buffer, values, bytes);
     }
   });
-  if (name.kind == TensorKind::Parameter)
-    embeddedThere = false;
 }
 
 void Session::read(const TensorName &name, float *values,

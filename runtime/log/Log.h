@@ -91,16 +91,6 @@ inline constexpr Site brew{"brew.cpp", 1};
 /// with glog. Safe to call from any thread.
 void write(Severity severity, Site site, std::string_view text);
 
-inline void info(Site site, std::string_view text) {
-  write(Severity::Info, site, text);
-}
-inline void warning(Site site, std::string_view text) {
-  write(Severity::Warning, site, text);
-}
-inline void error(Site site, std::string_view text) {
-  write(Severity::Error, site, text);
-}
-
 /// A number the way C++ streams print a float by default (six significant
 /// digits), which is how Caffe's lines show them.
 std::string number(double value);

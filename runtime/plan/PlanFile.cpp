@@ -239,6 +239,13 @@ std::int64_t elementCount(const Buffer &buffer) {
   return count;
 }
 
+bool embedsWeights(const Manifest &manifest) {
+  for (const Arena &arena : manifest.arenas())
+    if (arena.kind() == PARAMETERS && arena.has_initial_segment_index())
+      return true;
+  return false;
+}
+
 std::size_t elementSize(DataType type) {
   switch (type) {
   case F32:

@@ -46,5 +46,7 @@ private:
 std::int64_t elementCount(const Buffer &buffer);
 /// Bytes of one element.
 std::size_t elementSize(DataType type);
+/// Whether the plan has its parameters' values in it.
+bool embedsWeights(const Manifest &manifest);
 
 } // namespace brew::plan

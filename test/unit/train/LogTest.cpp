@@ -9,9 +9,10 @@ using test::LogLines;
 
 TEST(Log, PrefixIsGlogs) {
   LogLines log;
-  log::info(log::site::iteration, "Iteration 100, lr = 0.01");
-  log::warning(log::site::brew, "w");
-  log::error(log::site::brew, "e");
+  log::write(log::Severity::Info, log::site::iteration,
+             "Iteration 100, lr = 0.01");
+  log::write(log::Severity::Warning, log::site::brew, "w");
+  log::write(log::Severity::Error, log::site::brew, "e");
   ASSERT_EQ(log.lines.size(), 3u);
   const std::regex form(
       R"(I(\d{2})(\d{2}) (\d{2}):(\d{2}):(\d{2})\.(\d{6}) +\d+ solver\.cpp:239\] Iteration 100, lr = 0\.01)");
@@ -92,7 +93,8 @@ TEST_F(LogFormat, CaffesParserFindsEveryRow) {
   LogLines log;
   auto trainer = make("base_lr: 0.01 lr_policy: 'step' gamma: 0.5 stepsize: 4 "
                       "display: 2 max_iter: 10 test_iter: 2 test_interval: 5");
-  log::info({"caffe.cpp", 248}, "Starting Optimization"); // as brew-run does
+  log::write(log::Severity::Info, {"caffe.cpp", 248},
+             "Starting Optimization"); // as brew-run does
   trainer->solve();
   const ParsedLog parsed(log.lines);
   EXPECT_TRUE(parsed.started);

@@ -40,13 +40,17 @@ plan::Manifest shownModel(const std::string &feed, const std::string &solver) {
   return manifest;
 }
 
+void toLog(log::Site site, const std::string &text) {
+  log::write(log::Severity::Info, site, text);
+}
+
 using DebugInfoTest = test::TrainingFixture;
 
 } // namespace
 
 TEST(NetLog, HasCaffesLinesInCaffesOrder) {
   LogLines log;
-  logTrainNet(smallNet(), plan::F32, log::info);
+  logTrainNet(smallNet(), plan::F32, toLog);
   EXPECT_EQ(log.texts(),
             (std::vector<std::string>{
                 "Creating training net from net file: net.prototxt",
@@ -89,9 +93,9 @@ TEST(NetLog, SaysWhereTheNetStands) {
     LogLines log;
     program.set_source(source);
     if (train)
-      logTrainNet(program, plan::F32, log::info);
+      logTrainNet(program, plan::F32, toLog);
     else
-      logTestNet(program, 1, plan::F32, log::info);
+      logTestNet(program, 1, plan::F32, toLog);
     EXPECT_EQ(log.lines.size(), 1u);
     return log.texts().at(0);
   };
@@ -107,7 +111,7 @@ TEST(NetLog, SaysWhereTheNetStands) {
 
 TEST(NetLog, DoublesTakeTwiceTheMemory) {
   LogLines log;
-  logNet(smallNet(), plan::F64, log::info);
+  logNet(smallNet(), plan::F64, toLog);
   EXPECT_EQ(log.texts("Memory required").back(),
             "Memory required for data: 104");
 }

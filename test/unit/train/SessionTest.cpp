@@ -3,6 +3,12 @@
 
 #include "formats/WeightFile.h"
 
+// libgomp's, as any program that computes with it has them.
+extern "C" {
+void omp_set_num_threads(int count);
+int omp_get_max_threads(void);
+}
+
 using namespace brew;
 using namespace brew::runtime;
 using test::expectError;
@@ -32,7 +38,6 @@ plan::Manifest threeLayers() {
     blob.set_name(name);
     blob.set_buffer_index(static_cast<std::uint32_t>(buffer));
   };
-  keep("prediction", 9);
   keep("second", second);
   return manifest;
 }
@@ -101,7 +106,7 @@ TEST_F(SessionTest, ParametersByNameInAnyType) {
     EXPECT_EQ(static_cast<float *>(weights.data)[1], 2.f); // no copy
   }
   EXPECT_EQ(session.names(TensorKind::SolverState).size(), 2u);
-  EXPECT_EQ(session.names(TensorKind::Blob, 2).size(), 2u);
+  EXPECT_EQ(session.names(TensorKind::Blob, 2).size(), 3u);
 
   const auto usage = ExitStatus::Usage;
   expectError(usage, "has 3 values (1 x 3), not 4",
@@ -190,6 +195,58 @@ TEST_F(SessionTest, EmbeddedWeightsComeBack) {
     read = {7, 7, 7};
     session.write(kWeights, read.data(), 3);
   }
+  // Also over what went past write().
+  session.initialise();
+  static_cast<float *>(session.find(kWeights).data)[0] = 7;
+  session.initialise();
+  session.read(kWeights, read.data(), 3);
+  EXPECT_EQ(read, (std::vector<float>{1, 2, 3}));
+  setInputs(session, 0);
+  session.feedAndRun(0);
+  session.executor().uploadBytes(4, 0, values, sizeof(float)); // the rate
+  session.executor().uploadBytes(4, 3 * plan::kAlignment, values,
+                                 sizeof(float)); // the gradients' factor
+  session.run(session.program("update"));
+  session.read(kWeights, read.data(), 3);
+  EXPECT_NE(read, (std::vector<float>{1, 2, 3}));
+  session.initialise();
+  session.read(kWeights, read.data(), 3);
+  EXPECT_EQ(read, (std::vector<float>{1, 2, 3}));
+}
+
+TEST_F(SessionTest, FindingATensorWaitsForIt) {
+  Session session(test::loadPlan(test::linearModel(kInput, kSolver)));
+  setModel(session);
+  setInputs(session, 0);
+  session.feeder(0).feed();
+  session.run(0);
+  // The simulator's memory can be read like the host's.
+  const Tensor loss = session.find({TensorKind::Blob, "loss", 0, 0, 0});
+  EXPECT_EQ(*static_cast<const float *>(loss.data), (16 + 25 + 36 + 49) / 8.0f);
+}
+
+TEST_F(SessionTest, TheCallersThreadsStayAsTheyAre) {
+  omp_set_num_threads(5);
+  SessionOptions options;
+  options.device.threads = 2;
+  Session session(test::loadPlan(test::linearModel(kInput, kSolver)), options);
+  EXPECT_EQ(omp_get_max_threads(), 5);
+  session.initialise();
+  setInputs(session, 0);
+  session.feedAndRun(0);
+  EXPECT_EQ(omp_get_max_threads(), 5);
+}
+
+TEST_F(SessionTest, AnnouncedTestNetsHaveTheirNumber) {
+  Session session(test::loadPlan(test::linearModel(kInput, kSolver)));
+  std::vector<int> nets;
+  session.events().add([&](const Event &event) {
+    if (const auto *one = std::get_if<event::NetSetUp>(&event))
+      nets.push_back(one->testNet);
+  });
+  session.announce(session.program("test_0"));
+  session.announce(session.program("forward_backward"));
+  EXPECT_EQ(nets, (std::vector<int>{0, -1}));
 }
 
 TEST_F(SessionTest, WeightsAreRequiredOnRequest) {

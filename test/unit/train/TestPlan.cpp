@@ -47,6 +47,10 @@ void addOutput(plan::Program &program, const std::string &blob,
   output.set_blob(blob);
   output.set_buffer_index(buffer);
   output.set_loss_weight(weight);
+  // As the compiler does: outputs can be read by name.
+  plan::NamedBuffer &named = *program.add_blobs();
+  named.set_name(blob);
+  named.set_buffer_index(buffer);
 }
 
 void addKernel(plan::Manifest &manifest, const std::string &symbol,
