@@ -67,14 +67,9 @@ std::string Control::get(const std::string &field) const {
   return solverFieldText(solver, field);
 }
 
-SolverAction Control::take() {
+Control::Wanted Control::take() {
   std::lock_guard<std::mutex> lock(mutex);
-  if (snapshotWanted) {
-    snapshotWanted = false;
-    return SolverAction::Snapshot;
-  }
-  return std::exchange(stopping, false) ? SolverAction::Stop
-                                        : SolverAction::None;
+  return {std::exchange(snapshotWanted, false), std::exchange(stopping, false)};
 }
 
 bool Control::shouldWait() const {
@@ -95,6 +90,11 @@ Control::takeChanges(caffe::SolverParameter &target) {
     return {};
   target = solver;
   return std::exchange(changes, {});
+}
+
+caffe::SolverParameter Control::next() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return solver;
 }
 
 } // namespace brew::runtime

@@ -55,8 +55,11 @@ public:
   // For the trainer
   //===--------------------------------------------------------------------===//
 
-  /// A request that was not taken: snapshot before stop.
-  SolverAction take();
+  struct Wanted {
+    bool snapshot, stop;
+  };
+  /// All that was requested since the last call.
+  Wanted take();
   /// Whether to wait: paused, and neither stop nor snapshot requested.
   bool shouldWait() const;
   /// Waits until that is no longer so, or a tenth of a second.
@@ -68,6 +71,8 @@ public:
   /// Copies the fields changed since the last call into `solver`; returns the
   /// changes in their order.
   std::vector<Change> takeChanges(caffe::SolverParameter &solver);
+  /// The solver with the changes that are still to be taken.
+  caffe::SolverParameter next() const;
 
 private:
   mutable std::mutex mutex;

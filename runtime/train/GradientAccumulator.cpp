@@ -85,4 +85,11 @@ void GradientAccumulator::finish() {
   }
 }
 
+void GradientAccumulator::discard() {
+  // The plan's own sum is only emptied into the gradients, which nobody wants.
+  if (started && finishProgram >= 0)
+    executor.run(finishProgram);
+  started = false;
+}
+
 } // namespace brew::runtime

@@ -23,6 +23,8 @@ public:
   /// Call after the last run: leaves the sum in the gradient buffers and
   /// forgets it.
   void finish();
+  /// Forgets the sum.
+  void discard();
 
 private:
   struct Piece {

@@ -23,6 +23,8 @@ bool isDue(int interval, int iteration) {
 } // namespace
 
 void Trainer::beginSteps() {
+  settle(0); // what a call that failed has left
+  abandonIteration();
   if (!lossesRestored) {
     recentLosses.clear();
     smoothed = 0;
@@ -54,7 +56,12 @@ void Trainer::refuseSeeds() const {
 void Trainer::runTo(const std::function<int()> &stop) {
   beginSteps();
   takeChanges();
+  struct Iterating {
+    bool &flag;
+    ~Iterating() { flag = false; }
+  } const untilHere{iterating};
   while (currentIteration < stop()) {
+    iterating = true;
     if (isDue(solver.test_interval(), currentIteration) &&
         (currentIteration > 0 || solver.test_initialization())) {
       testAll();
@@ -81,8 +88,9 @@ void Trainer::runTo(const std::function<int()> &stop) {
       smooth(loss);
       const int done = currentIteration;
       if (isDue(solver.display(), done))
-        display();
+        display(done);
       const double learningRate = applyUpdate();
+      iterating = false;
       tellIteration(done, loss, learningRate);
     }
     tellProgress(/*last=*/false);
@@ -140,28 +148,32 @@ bool Trainer::stepsTogether() const {
 /// One iteration whose halves are started at once. Its loss is only waited for
 /// when it is shown: a device computes while the next batch is brought.
 void Trainer::stepTogether() {
-  const bool shown = isDue(solver.display(), currentIteration);
+  const int iteration = currentIteration;
+  const bool shown = isDue(solver.display(), iteration);
   feeder->feed();
   const int stepBefore = currentStep;
   const double learningRate = setScalars();
   scalars.set(plan::GRADIENT_SCALE, 1);
   executor.start({trainProgram, updateProgram});
-  running.push_back({currentIteration, learningRate});
+  // The update is on its way, whatever the checks will say.
+  running.push_back({iteration, learningRate});
+  ++currentIteration;
+  iterating = false;
   settle(shown || executor.runsAtOnce() ? 0 : 1);
   if (shown)
-    display();
-  tellRate(learningRate, stepBefore);
-  ++currentIteration;
+    display(iteration);
+  tellRate(iteration, learningRate, stepBefore);
 }
 
 /// Takes the losses of all iterations but the last `stillRunning`.
 void Trainer::settle(std::size_t stillRunning) {
   while (executor.started() > stillRunning) {
+    // finish() takes the run off its queue, also where a check of it fails.
+    const Running done = running.front();
+    running.pop_front();
     trainResults = executor.finish();
     const double loss = totalLoss(executor, trainProgram, trainResults);
     smooth(loss);
-    const Running done = running.front();
-    running.pop_front();
     tellIteration(done.iteration, loss, done.learningRate);
   }
 }
@@ -193,22 +205,20 @@ void Trainer::tellIteration(int iteration, double loss, double learningRate) {
                                    secondsSince(stepBegin)});
 }
 
-void Trainer::display() {
+void Trainer::display(int iteration) {
   const double seconds = secondsSince(displayBegin);
   const double perSecond =
-      (currentIteration - lastDisplayed) / (seconds > 0 ? seconds : 1);
+      (iteration - lastDisplayed) / (seconds > 0 ? seconds : 1);
   events.emit(event::Display{
-      currentIteration, smoothed, seconds, perSecond, solver.display(),
+      iteration, smoothed, seconds, perSecond, solver.display(),
       readOutputs(executor, trainProgram, trainResults)});
   displayBegin = Clock::now();
-  lastDisplayed = currentIteration;
+  lastDisplayed = iteration;
 }
 
-void Trainer::tellRate(double learningRate, int stepBefore) {
-  event::RateChosen event{currentIteration,
-                          learningRate,
-                          isDue(solver.display(), currentIteration),
-                          {}};
+void Trainer::tellRate(int iteration, double learningRate, int stepBefore) {
+  event::RateChosen event{
+      iteration, learningRate, isDue(solver.display(), iteration), {}};
   if (currentStep != stepBefore && solver.lr_policy() == "multistep")
     event.newStep = currentStep;
   if (event.displayed || event.newStep)
@@ -269,7 +279,7 @@ double Trainer::setScalars() {
 double Trainer::applyUpdate() {
   const int stepBefore = currentStep;
   const double learningRate = setScalars();
-  tellRate(learningRate, stepBefore);
+  tellRate(currentIteration, learningRate, stepBefore);
   scalars.set(plan::GRADIENT_SCALE, clipFactor() / solver.iter_size());
   executor.run(updateProgram);
   ++currentIteration;
@@ -278,44 +288,49 @@ double Trainer::applyUpdate() {
 
 double Trainer::learningRate() const {
   int step = currentStep;
-  return rate.at(currentIteration, step);
+  return iterating ? rate.at(currentIteration, step)
+                   : LearningRate(requests.next()).at(currentIteration, step);
 }
 
 //===----------------------------------------------------------------------===//
 // Requests
 //===----------------------------------------------------------------------===//
 
-/// The oldest request of a signal or of another thread.
-SolverAction Trainer::nextRequest() {
-  const SolverAction signalled = nextAction ? nextAction() : SolverAction::None;
-  return signalled != SolverAction::None ? signalled : requests.take();
+/// Acts on all that signals and other threads have asked for, a snapshot before
+/// a stop; returns whether to stop.
+bool Trainer::heedRequests(bool snapshotDue) {
+  auto ask = [&] { return nextAction ? nextAction() : SolverAction::None; };
+  SolverAction signalled = ask();
+  if (signalled == SolverAction::Snapshot) {
+    snapshotDue = true;
+    signalled = ask(); // another signal may have come with it
+  }
+  const Control::Wanted wanted = requests.take();
+  if (snapshotDue || wanted.snapshot)
+    snapshot();
+  if (!wanted.stop && signalled != SolverAction::Stop)
+    return false;
+  return stopRequested = true;
 }
 
 /// What comes after an iteration's update; false if training is to stop.
 bool Trainer::betweenIterations(bool snapshotDue) {
   // A signal that comes during the iteration acts here, after its update.
-  SolverAction request = nextRequest();
-  if (snapshotDue || request == SolverAction::Snapshot)
-    snapshot();
+  bool stop = heedRequests(snapshotDue);
   bool waited = false;
-  while (request != SolverAction::Stop && requests.shouldWait()) {
+  while (!stop && requests.shouldWait()) {
     if (!waited) {
       settle(0);
       events.emit(event::Paused{currentIteration});
       waited = true;
     }
     requests.wait();
-    request = nextRequest();
-    if (request == SolverAction::Snapshot)
-      snapshot();
+    stop = heedRequests(/*snapshotDue=*/false);
   }
   if (waited)
     events.emit(event::Resumed{currentIteration});
   takeChanges();
-  if (request != SolverAction::Stop)
-    return true;
-  stopRequested = true;
-  return false;
+  return !stop;
 }
 
 void Trainer::takeChanges() {
@@ -345,21 +360,6 @@ void Trainer::testAll() {
     runTest(net, solver.test_iter(net), /*prepareFirst=*/net == 0);
 }
 
-void Trainer::pollDuringTest() {
-  while (true) {
-    switch (nextRequest()) {
-    case SolverAction::None:
-      return;
-    case SolverAction::Snapshot:
-      snapshot();
-      break;
-    case SolverAction::Stop:
-      stopRequested = true;
-      return;
-    }
-  }
-}
-
 std::optional<event::TestDone> Trainer::test(int index, int batches) {
   if (index < 0 || index >= testNets())
     throw Error(ExitStatus::Usage,
@@ -383,8 +383,7 @@ std::optional<event::TestDone> Trainer::runTest(int index, int batches,
   OutputMeans means;
   double loss = 0;
   for (int i = 0; i < batches; ++i) {
-    pollDuringTest();
-    if (stopRequested) {
+    if (heedRequests(/*snapshotDue=*/false)) {
       events.emit(event::TestInterrupted{currentIteration, index});
       return {};
     }

@@ -56,7 +56,7 @@ public:
   /// Requests from any thread.
   Control &control() { return requests; }
   /// Asked after every iteration and before every test batch, on the training
-  /// thread: for signals.
+  /// thread, and once more after a Snapshot: for signals.
   void setActionSource(std::function<SolverAction()> source) {
     nextAction = std::move(source);
   }
@@ -118,10 +118,9 @@ public:
   int iteration() const { return currentIteration; }
   /// The loss as displayed: averaged over the last average_loss iterations.
   double smoothedLoss() const { return smoothed; }
-  /// The rate of the next update.
+  /// The rate of the next update. Between iterations, fields that were set since
+  /// the last one count.
   double learningRate() const;
-  /// The fields that hold for the current iteration.
-  const caffe::SolverParameter &solverParameter() const { return solver; }
   Parameters &parameters() { return session.parameters(); }
 
 private:
@@ -146,6 +145,7 @@ private:
   void probeSnapshotFolder() const;
   void refuseSeeds() const;
   void beginSteps();
+  void abandonIteration();
   void runTo(const std::function<int()> &stop);
   double forwardBackward();
   double setScalars();
@@ -161,12 +161,11 @@ private:
   void testAll();
   std::optional<event::TestDone> runTest(int net, int batches,
                                          bool prepareFirst);
-  void pollDuringTest();
-  SolverAction nextRequest();
+  bool heedRequests(bool snapshotDue);
   bool betweenIterations(bool snapshotDue);
   void takeChanges();
-  void display();
-  void tellRate(double learningRate, int stepBefore);
+  void display(int iteration);
+  void tellRate(int iteration, double learningRate, int stepBefore);
   void tellIteration(int iteration, double loss, double learningRate);
   void tellProgress(bool last);
   void tellStarvation();
@@ -188,8 +187,9 @@ private:
   std::function<SolverAction()> nextAction;
 
   std::string prefix;       ///< snapshot_prefix with its folder looked up
-  int currentIteration = 0; ///< the last that was started
+  int currentIteration = 0; ///< updates that were started: the next one's
   int currentStep = 0;
+  bool iterating = false; ///< in an iteration, which `solver` holds for
   bool stopRequested = false;
 
   RunResults trainResults;         ///< of the training program's last run

@@ -26,9 +26,25 @@ void Trainer::addGradients() {
   keepGradients = false;
 }
 
+/// Forgets an iteration in the caller's hands, the sum of its gradients
+/// included, and one that has failed.
+void Trainer::abandonIteration() {
+  accumulator.discard();
+  keepGradients = lossKept = iterating = false;
+  passLosses.clear();
+  lastPass.reset();
+}
+
 double Trainer::forward(bool feed) {
   settle(0);
+  if (!iterating) {
+    abandonIteration(); // one of step() that failed
+    takeChanges();
+    stepBegin = Clock::now();
+    iterating = true;
+  }
   addGradients();
+  lastPass.reset(); // if what follows fails
   if (feed)
     feeder->feed();
   session.run(trainProgram, Pass::Forward);
@@ -69,8 +85,10 @@ void Trainer::update() {
   lastPass.reset();
   smooth(loss);
   const double learningRate = applyUpdate();
+  iterating = false;
   tellIteration(done, loss, learningRate);
-  stopRequested = !betweenIterations(/*snapshotDue=*/false);
+  stopRequested = false;
+  betweenIterations(/*snapshotDue=*/false);
 }
 
 } // namespace brew::runtime

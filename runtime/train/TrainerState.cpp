@@ -164,6 +164,7 @@ std::unique_ptr<DebugInfo> Trainer::debugInfoOf(int program) {
 void Trainer::restore(const std::string &path) {
   const formats::SolverSnapshot state = formats::readSolverState(path);
   settle(0);
+  abandonIteration();
   const bool exact = state.state.has_brew_rng_seed();
   // Readers begin anew and go to where the state says, if it does.
   session.setSeed(exact ? state.state.brew_rng_seed() : session.seed());
@@ -171,8 +172,6 @@ void Trainer::restore(const std::string &path) {
     restoreCursors(state.state);
   restoreState(state, path);
   session.prepare();
-  lastPass.reset();
-  passLosses.clear();
 }
 
 void Trainer::restoreState(const formats::SolverSnapshot &snapshot,

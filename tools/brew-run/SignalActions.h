@@ -20,7 +20,7 @@ public:
   SignalActions(const SignalActions &) = delete;
   SignalActions &operator=(const SignalActions &) = delete;
 
-  /// The oldest request not yet taken; None if there is none.
+  /// A request not yet taken, SIGINT's before SIGHUP's; NONE if there is none.
   brew_action takeRequest();
 
 private:

@@ -3,6 +3,8 @@
 
 #include "runtime/train/SolverFields.h"
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <thread>
 
@@ -59,6 +61,17 @@ TEST_F(ControlTest, ListenersGoAndPostedEventsWait) {
   EXPECT_FALSE(events.heard());
   events.info(log::site::brew, "third");
   EXPECT_EQ(heard.size(), 2u);
+
+  events.add([&](const Event &) {
+    expectError(ExitStatus::Usage, "a listener cannot",
+                [&] { events.add([](const Event &) {}); });
+    expectError(ExitStatus::Usage, "a listener cannot",
+                [&] { events.remove(0); });
+    throw badInput("heard enough");
+  });
+  expectError(ExitStatus::BadInput, "heard enough",
+              [&] { events.info(log::site::brew, "fourth"); });
+  events.remove(events.add([](const Event &) {})); // it is over
 }
 
 TEST_F(ControlTest, PartsMakeTheIterationsOfStep) {
@@ -249,4 +262,155 @@ TEST_F(ControlTest, SnapshotsAreToldAndRestoredIntoTheSameTrainer) {
   EXPECT_EQ(trainer->iteration(), 3);
   trainer->step(4);
   EXPECT_EQ(weights(*trainer), expected); // to the bit
+}
+
+TEST_F(ControlTest, FieldsCountForTheNextIterationByHand) {
+  LogLines log;
+  auto trainer = make(kFixed + "max_iter: 4");
+  std::vector<event::IterationDone> done;
+  std::vector<int> setAt;
+  sessions.back()->events().add([&](const Event &event) {
+    if (const auto *one = std::get_if<event::IterationDone>(&event))
+      done.push_back(*one);
+    if (const auto *one = std::get_if<event::SolverFieldSet>(&event))
+      setAt.push_back(one->iteration);
+  });
+  auto rest = [&] {
+    trainer->backward();
+    trainer->update();
+  };
+  trainer->control().set("base_lr", "0.25");
+  EXPECT_EQ(trainer->learningRate(), 0.25);
+  trainer->forward();
+  trainer->control().set("base_lr", "0.125"); // for the one after this
+  EXPECT_EQ(trainer->learningRate(), 0.25);
+  rest();
+  EXPECT_EQ(trainer->learningRate(), 0.125);
+  trainer->control().set("base_lr", "0.0625");
+  EXPECT_EQ(trainer->learningRate(), 0.0625);
+  const auto begin = std::chrono::steady_clock::now();
+  trainer->forward();
+  rest();
+  const std::chrono::duration<double> passed =
+      std::chrono::steady_clock::now() - begin;
+  ASSERT_EQ(done.size(), 2u);
+  EXPECT_EQ(done[0].learningRate, 0.25);
+  EXPECT_EQ(done[1].learningRate, 0.0625);
+  EXPECT_EQ(setAt, (std::vector<int>{0, 1, 1}));
+  // An iteration's time begins with its own forward pass.
+  EXPECT_LE(done[1].seconds, passed.count());
+}
+
+TEST_F(ControlTest, AbandonedSumsCountForNothing) {
+  LogLines log;
+  const std::string fields = kFixed + "max_iter: 4";
+  auto halfway = [](Trainer &trainer) {
+    trainer.forward();
+    trainer.backward();
+    trainer.accumulate();
+    trainer.forward(); // adds to the sum
+  };
+  auto plain = make(fields);
+  plain->step(1);
+  const auto expected = weights(*plain);
+
+  // An iteration by hand, left for step().
+  auto stepped = make(fields);
+  halfway(*stepped);
+  sessions.back()->setSeed(1); // the first batch again
+  stepped->step(1);
+  EXPECT_EQ(weights(*stepped), expected);
+
+  // One by hand, left for a snapshot.
+  auto restored = make(fields);
+  restored->snapshot();
+  halfway(*restored);
+  restored->restore(folder / "snap_iter_0.solverstate");
+  restored->forward();
+  restored->backward();
+  restored->update();
+  EXPECT_EQ(weights(*restored), expected);
+  EXPECT_EQ(restored->smoothedLoss(), plain->smoothedLoss());
+}
+
+TEST_F(ControlTest, SumsOfFailedIterationsCountForNothing) {
+  LogLines log;
+  const std::string fields = kFixed + "iter_size: 2 max_iter: 4";
+  std::vector<std::vector<float>> all;
+  for (const bool byHand : {false, true}) {
+    for (const bool fails : {false, true}) {
+      auto trainer = make(fields);
+      int batch = 0;
+      bool broken = fails;
+      sessions.back()->feeder(0).setCallback(
+          {}, [&](const std::vector<Feeder::Request> &requests) {
+            if (++batch == 2 && broken) {
+              broken = false;
+              batch = 0; // the first again
+              throw badInput("no batch");
+            }
+            for (const Feeder::Request &request : requests)
+              std::fill_n(request.floats, request.count, float(batch));
+          });
+      if (fails)
+        expectError(ExitStatus::BadInput, "no batch",
+                    [&] { trainer->step(1); });
+      EXPECT_EQ(trainer->iteration(), 0);
+      if (!byHand) {
+        trainer->step(1);
+      } else {
+        trainer->forward();
+        trainer->backward();
+        trainer->accumulate();
+        trainer->forward();
+        trainer->backward();
+        trainer->update();
+      }
+      all.push_back(weights(*trainer));
+    }
+  }
+  for (const auto &each : all)
+    EXPECT_EQ(each, all.front());
+}
+
+TEST_F(ControlTest, AForwardPassThatFailsIsTakenBack) {
+  LogLines log;
+  auto trainer = make(kFixed + "max_iter: 4");
+  trainer->forward();
+  trainer->backward();
+  trainer->accumulate();
+  sessions.back()->feeder(0).setCallback(
+      {}, [](const auto &) { throw badInput("no batch"); });
+  expectError(ExitStatus::BadInput, "no batch", [&] { trainer->forward(); });
+  // The sum has the last gradients already.
+  expectError(ExitStatus::Usage, "needs the gradients",
+              [&] { trainer->update(); });
+}
+
+TEST_F(ControlTest, AStopActsBehindASnapshot) {
+  LogLines log;
+  const std::string fields = kFixed + "max_iter: 9 snapshot_after_train: false";
+  auto trainer = make(fields);
+  trainer->control().snapshot();
+  trainer->control().stop();
+  trainer->solve();
+  EXPECT_EQ(trainer->iteration(), 1);
+  EXPECT_TRUE(trainer->stopped());
+  EXPECT_TRUE(std::filesystem::exists(folder / "snap_iter_1.solverstate"));
+
+  // The same of signals; whoever always wants snapshots gets one each time.
+  std::vector<SolverAction> wanted = {SolverAction::Stop,
+                                      SolverAction::Snapshot};
+  trainer->setActionSource([&] {
+    const SolverAction next = wanted.back();
+    if (wanted.size() > 1)
+      wanted.pop_back();
+    return next;
+  });
+  trainer->solve();
+  EXPECT_EQ(trainer->iteration(), 2);
+  EXPECT_TRUE(std::filesystem::exists(folder / "snap_iter_2.solverstate"));
+  trainer->setActionSource([] { return SolverAction::Snapshot; });
+  trainer->step(2);
+  EXPECT_EQ(trainer->iteration(), 4);
 }

@@ -4,6 +4,9 @@
 #include "formats/SolverStateFile.h"
 #include "formats/WeightFile.h"
 
+#include <algorithm>
+#include <cstring>
+
 using namespace brew;
 using namespace brew::runtime;
 using test::LinearReference;
@@ -246,6 +249,50 @@ TEST_F(TrainerTest, CaffesStatesRestartTheReaders) {
   }
   expectNear(*resumed, reference);
   EXPECT_NE(weights(*resumed), weights(*whole));
+}
+
+TEST_F(TrainerTest, GoesOnBehindACheckThatFailed) {
+  LogLines log;
+  plan::Manifest manifest =
+      test::linearModel(feed(), solver("base_lr: 0.1 lr_policy: 'fixed' "
+                                       "max_iter: 20"));
+  // The first target is the check's status: 0 is good, 1 the first label.
+  plan::Check &check = *manifest.mutable_programs(0)->add_checks();
+  check.set_kind(plan::Check::LABEL_RANGE);
+  check.set_status_buffer_index(
+      static_cast<std::uint32_t>(manifest.buffers_size()));
+  *manifest.add_buffers() =
+      test::makeBuffer("status", 0, 64, {}, {}, plan::I32);
+  check.set_values_buffer_index(1);
+  check.set_limit(2);
+  check.set_layer("ip");
+  check.set_blob("target");
+  TrainerOptions options;
+  options.solver = solverOf(manifest);
+  Session &session = open(manifest);
+  Trainer trainer(session, std::move(options));
+  int batch = 0;
+  session.feeder(0).setCallback(
+      {}, [&](const std::vector<Feeder::Request> &requests) {
+        for (const Feeder::Request &request : requests)
+          std::fill_n(request.floats, request.count, 0.f);
+        const std::int32_t status = ++batch == 3;
+        std::memcpy(requests[1].floats, &status, sizeof status);
+      });
+  std::vector<int> told;
+  session.events().add([&](const Event &event) {
+    if (const auto *one = std::get_if<event::IterationDone>(&event))
+      told.push_back(one->iteration);
+  });
+  test::expectError(ExitStatus::BadInput, "at position 0 of blob 'target'",
+                    [&] { trainer.step(10); });
+  const int failed = trainer.iteration();
+  trainer.step(3);
+  EXPECT_EQ(trainer.iteration(), failed + 3);
+  ASSERT_GE(told.size(), 5u);
+  EXPECT_EQ(told[1], 1);
+  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+  EXPECT_EQ(told.back(), trainer.iteration() - 1);
 }
 
 TEST_F(TrainerTest, StopRequestsSnapshotAndEndEarly) {
