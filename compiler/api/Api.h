@@ -3,8 +3,8 @@
 
 #include "brew/compiler.h"
 #include "compiler/Options.h"
+#include "formats/CallerStructs.h"
 
-#include <cstring>
 #include <memory>
 #include <new>
 #include <string>
@@ -51,12 +51,7 @@ brew_status guarded(std::string &message, Work work) noexcept {
   }
 }
 
-/// Fills in as much of a caller's structure as it has.
-template <typename Struct> void fill(Struct *to, Struct from) {
-  const std::size_t size = to->struct_size;
-  from.struct_size = size;
-  std::memcpy(to, &from, size < sizeof from ? size : sizeof from);
-}
+using formats::give;
 
 /// A diagnostic in C's words, over one that must outlive it.
 class DiagnosticView {

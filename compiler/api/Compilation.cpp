@@ -46,12 +46,16 @@ DiagnosticSink sinkOf(const brew_compiler_options *options) {
   };
 }
 
-/// Makes a handle of what `work` results in.
+/// Makes a handle of what `work` results in; NULL if the call makes no sense.
 template <typename Work>
-brew_status makeCompilation(brew_compilation **compilation,
+brew_status makeCompilation(brew_compilation **compilation, bool makesSense,
                             const brew_compiler_options *options,
                             Work work) noexcept {
+  if (!compilation)
+    return BREW_USAGE;
   *compilation = nullptr;
+  if (!makesSense)
+    return BREW_USAGE;
   std::string ignored;
   return guarded(ignored, [&] {
     auto made = std::make_unique<brew_compilation>();
@@ -111,9 +115,7 @@ DiagnosticView::DiagnosticView(const prototxt::Diagnostic &from) {
 brew_status brew_compile_file(const brew_compiler_options *options,
                               const char *path,
                               brew_compilation **compilation) {
-  if (!path || !compilation)
-    return BREW_USAGE;
-  return makeCompilation(compilation, options,
+  return makeCompilation(compilation, path, options,
                          [&](const OptionSet &set, const DiagnosticSink &sink) {
                            return compileFile(path, set.finish(), sink);
                          });
@@ -123,9 +125,7 @@ brew_status brew_compile_text(const brew_compiler_options *options,
                               const char *text, size_t size, const char *name,
                               const char *folder,
                               brew_compilation **compilation) {
-  if ((!text && size) || !compilation)
-    return BREW_USAGE;
-  return makeCompilation(compilation, options,
+  return makeCompilation(compilation, text || !size, options,
                          [&](const OptionSet &set, const DiagnosticSink &sink) {
                            return compile(sourceOf(text, size, name, folder),
                                           set.finish(), sink);
@@ -135,9 +135,7 @@ brew_status brew_compile_text(const brew_compiler_options *options,
 brew_status brew_upgrade_file(const brew_compiler_options *options,
                               const char *path,
                               brew_compilation **compilation) {
-  if (!path || !compilation)
-    return BREW_USAGE;
-  return makeCompilation(compilation, options,
+  return makeCompilation(compilation, path, options,
                          [&](const OptionSet &, const DiagnosticSink &sink) {
                            return upgradeFile(path, sink);
                          });
@@ -146,10 +144,8 @@ brew_status brew_upgrade_file(const brew_compiler_options *options,
 brew_status brew_upgrade_text(const brew_compiler_options *options,
                               const char *text, size_t size, const char *name,
                               brew_compilation **compilation) {
-  if ((!text && size) || !compilation)
-    return BREW_USAGE;
   return makeCompilation(
-      compilation, options, [&](const OptionSet &, const DiagnosticSink &sink) {
+      compilation, text || !size, options, [&](const OptionSet &, const DiagnosticSink &sink) {
         return upgrade(sourceOf(text, size, name, nullptr), sink);
       });
 }
@@ -175,8 +171,11 @@ brew_status brew_compilation_diagnostic(const brew_compilation *compilation,
                                         brew_diagnostic *diagnostic) {
   if (!compilation || !diagnostic || index >= compilation->diagnostics.size())
     return BREW_USAGE;
-  fill(diagnostic, compilation->diagnostics[index].view());
-  return BREW_OK;
+  std::string ignored;
+  return guarded(ignored, [&] {
+    give(diagnostic, compilation->diagnostics[index].view());
+    return BREW_OK;
+  });
 }
 
 brew_status brew_compilation_get(const brew_compilation *compilation,

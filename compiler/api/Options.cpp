@@ -72,7 +72,7 @@ brew_status brew_compiler_option_get(size_t index,
       return BREW_USAGE;
     const OptionRow &row = optionTable()[index];
     const ValueLists &values = valueLists()[index];
-    fill(option,
+    give(option,
          {sizeof(brew_compiler_option), row.name, kindOf(row.kind), row.help,
           row.valueName, row.defaultText, row.impliedText, values.names.size(),
           values.names.data(), values.help.data()});

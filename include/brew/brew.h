@@ -39,6 +39,10 @@
 |*
 |* Callbacks are called on the thread that is inside a call of the session or
 |* trainer, and must not unwind through the library (no exception, no longjmp).
+|* Until a callback returns, its session and its trainer may only be read, and
+|* called by functions marked "any thread": not run, fed, changed, given other
+|* inputs, listeners or callbacks, or destroyed. Functions that set inputs, feed
+|* or change listeners then fail with BREW_USAGE.
 |*
 |* Values are row-major in Caffe's order of dimensions unless said otherwise.
 |* Text is UTF-8 that ends in a zero. Nothing is printed and nothing exits.

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* One element of one of a net's outputs. */
+/* One element of one of a net's outputs. Comes in arrays: it never grows. */
 typedef struct brew_output_value {
   const char *blob;
   double value;
@@ -29,9 +29,10 @@ typedef enum brew_event_kind {
   BREW_EVENT_SNAPSHOT_LOADING = 6, /* file; flag: its history, else weights */
   BREW_EVENT_SOLVING = 7,          /* name: of the net; text: the rate's policy;
                                     * iteration, max_iteration */
-  BREW_EVENT_ITERATION = 8, /* iteration, loss, smoothed_loss, learning_rate
-                             * (NaN without an update), seconds since the first
-                             * of the call; comes for each */
+  BREW_EVENT_ITERATION = 8, /* iteration, loss, smoothed_loss, learning_rate,
+                             * seconds since the first of the call began (in
+                             * the caller's hands: since its own first forward
+                             * pass); comes for each */
   BREW_EVENT_DISPLAY = 9,   /* iteration, smoothed_loss, seconds since the last
                              * one shown, rate: iterations per second, number:
                              * the solver's `display`, outputs */
@@ -69,7 +70,7 @@ typedef struct brew_event {
   brew_event_kind kind;
   int iteration;     /* from 0 on */
   int max_iteration; /* the solver's max_iter */
-  int net;           /* number of a test net; -1: the training net */
+  int net;           /* number of a test net; -1: another */
   int flag;
   int64_t number;
   double loss, smoothed_loss, learning_rate;

@@ -26,7 +26,7 @@ typedef struct brew_input {
   size_t ndim;
   int64_t dims[BREW_MAX_DIMS];
   int64_t count;    /* product of dims */
-  int needs_values; /* it waits for the caller's values */
+  int needs_values; /* it waits for the caller's values, and has none yet */
 } brew_input;
 
 BREW_API size_t brew_session_input_count(brew_session *session, int program);
@@ -40,7 +40,8 @@ BREW_API brew_status brew_session_set_input(brew_session *session, int program,
                                             const char *input, brew_dtype dtype,
                                             const void *values, int64_t count);
 
-/* What a feed callback fills with one batch of an input. */
+/* What a feed callback fills with one batch of an input. Comes in arrays: it
+ * never grows. */
 typedef struct brew_feed_request {
   const char *input;
   brew_dtype dtype; /* of `values`: BREW_F32 or BREW_F64 */
@@ -56,7 +57,7 @@ typedef brew_status (*brew_feed_function)(const brew_feed_request *requests,
                                           size_t request_count, void *user);
 
 /* Takes over inputs (all of them if `input_count` is 0): `feed` is asked for
- * each batch. */
+ * each batch. BREW_BAD_INPUT: there is no such input. */
 BREW_API brew_status brew_session_set_feed(brew_session *session, int program,
                                            const char *const *inputs,
                                            size_t input_count,
@@ -68,7 +69,8 @@ BREW_API brew_status brew_session_set_random_inputs(brew_session *session,
                                                     int program, uint64_t seed);
 
 /* Opens a program's sources and begins to read ahead, which the first feed does
- * otherwise. BREW_MACHINE_LACKS: a file or database is not found. */
+ * otherwise. BREW_MACHINE_LACKS: a file or database is not found, or there are
+ * no more threads; the next feed tries again. */
 BREW_API brew_status brew_session_open_sources(brew_session *session,
                                                int program);
 /* Closes a program's sources and begins anew with them; inputs taken over stay

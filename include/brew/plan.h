@@ -31,6 +31,10 @@ BREW_API const char *brew_plan_message(const brew_plan *plan);
 /* Sessions that were opened over it keep what they need. */
 BREW_API void brew_plan_destroy(brew_plan *plan);
 
+/* The calls below leave no words, as any number of threads may make them:
+ * BREW_USAGE says that the plan is not open, that there is nothing of that
+ * number, or that there is no place for what was asked. */
+
 /* All there is to know about the plan, as JSON: what 'brew-run inspect --json'
  * prints. Valid for the plan's life. */
 BREW_API brew_status brew_plan_describe(const brew_plan *plan,

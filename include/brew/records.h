@@ -89,12 +89,14 @@ BREW_API brew_status brew_tensor_file_find(brew_tensor_file *file,
 BREW_API brew_status brew_tensor_file_read(brew_tensor_file *file,
                                            const char *name, brew_dtype dtype,
                                            void *values, int64_t count);
-/* `dtype`: BREW_F32, BREW_F64 or BREW_I32. Groups are made as needed; a name
- * can be written once. */
+/* `dtype`: BREW_F32, BREW_F64 or BREW_I32. Groups are made as needed.
+ * BREW_USAGE: the name was written before, or the file is committed. */
 BREW_API brew_status brew_tensor_file_write(brew_tensor_file *file,
                                             const char *name, brew_dtype dtype,
                                             const int64_t *dims, size_t ndim,
                                             const void *values);
+/* Once, last. BREW_MACHINE_LACKS: it cannot be written, and what was written to
+ * it is lost. BREW_USAGE: it was committed before. */
 BREW_API brew_status brew_tensor_file_commit(brew_tensor_file *file);
 
 #ifdef __cplusplus

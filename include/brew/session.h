@@ -89,7 +89,8 @@ BREW_API void brew_session_destroy(brew_session *session);
  * life. */
 BREW_API const char *brew_session_device(const brew_session *session);
 
-/* Adds a listener; its number is what removing it takes. */
+/* Adds a listener; its number is what removing it takes. A number that is none
+ * is passed over. */
 BREW_API brew_status brew_session_add_listener(brew_session *session,
                                                brew_event_function listener,
                                                void *user, int *number);
@@ -113,7 +114,10 @@ BREW_API brew_status brew_session_initialise(brew_session *session,
                                              unsigned flags);
 
 /* Loads .caffemodel or HDF5 files over the parameters, by names of layers.
- * brew_session_prepare() is due afterwards. */
+ * Names and errors are those of brew_session_initialise(): a name with commas
+ * is a list, and without any name the file that the plan names is loaded, if it
+ * names one and has no weights in it. brew_session_prepare() is due afterwards.
+ */
 BREW_API brew_status brew_session_load_weights(brew_session *session,
                                                const char *const *weights,
                                                size_t weight_count);

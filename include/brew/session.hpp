@@ -13,11 +13,13 @@
 #include <brew/session.h>
 #include <brew/tensors.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,6 +58,11 @@ struct SessionOptions {
 
 class Session {
 public:
+  Session(const Session &) = delete;
+  Session &operator=(const Session &) = delete;
+  Session(Session &&) = default;
+  Session &operator=(Session &&) = default;
+
   explicit Session(const Plan &plan, SessionOptions options = {})
       : state(std::make_shared<State>()) {
     auto given = makeStruct<brew_session_options>();
@@ -93,13 +100,20 @@ public:
 
   /// Returns what removeListener() takes.
   int addListener(Listener listener) {
+    const bool empty = !listener;
     Callback *held = state->hold(std::move(listener));
-    int number = 0;
-    check(brew_session_add_listener(get(), listen, held, &number));
-    return number;
+    const brew_status status = brew_session_add_listener(
+        get(), empty ? nullptr : listen, held, &held->number);
+    if (status != BREW_OK)
+      state->release([&](const Callback &it) { return &it == held; });
+    check(status);
+    return held->number;
   }
   void removeListener(int number) {
     check(brew_session_remove_listener(get(), number));
+    state->release([&](const Callback &it) {
+      return it.number >= 0 && it.number == number;
+    });
   }
 
   void initialise(const std::vector<std::string> &weights = {},
@@ -124,7 +138,10 @@ public:
   // Inputs.
 
   std::size_t inputs(int program) {
-    return brew_session_input_count(get(), program);
+    const std::size_t count = brew_session_input_count(get(), program);
+    if (countFailed(count))
+      input(program, 0); // fails likewise, and says how
+    return count;
   }
   brew_input input(int program, std::size_t index) {
     auto input = makeStruct<brew_input>();
@@ -144,6 +161,7 @@ public:
                 std::int64_t count) {
     check(brew_session_set_input(get(), program, name.c_str(),
                                  detail::dtypeOf<Value>(), values, count));
+    state->takenOver(program, {name});
   }
   template <typename Value>
   void setInput(int program, const std::string &name,
@@ -155,14 +173,26 @@ public:
       std::function<void(const brew_feed_request *requests, std::size_t count)>;
   /// Takes over inputs; none named: all of them.
   void setFeed(int program, const std::vector<std::string> &names, Feed feed) {
+    const std::set<std::string> taken =
+        names.empty() ? inputNames(program)
+                      : std::set<std::string>(names.begin(), names.end());
+    const bool empty = !feed;
     Callback *held = state->hold({});
     held->feed = std::move(feed);
     const auto inputs = detail::views(names);
-    check(brew_session_set_feed(get(), program, inputs.data(), inputs.size(),
-                                fill, held));
+    const brew_status status =
+        brew_session_set_feed(get(), program, inputs.data(), inputs.size(),
+                              empty ? nullptr : fill, held);
+    if (status != BREW_OK)
+      state->release([&](const Callback &it) { return &it == held; });
+    check(status);
+    state->takenOver(program, taken);
+    held->program = program;
+    held->inputs = taken;
   }
   void setRandomInputs(int program, std::uint64_t seed) {
     check(brew_session_set_random_inputs(get(), program, seed));
+    state->takenOver(program, inputNames(program));
   }
   void openSources(int program) {
     check(brew_session_open_sources(get(), program));
@@ -190,6 +220,8 @@ public:
   std::vector<std::string> layers(int program) {
     std::vector<std::string> result;
     const std::size_t count = brew_session_layer_count(get(), program);
+    if (countFailed(count))
+      throw Error(BREW_USAGE, brew_session_message(get()));
     for (std::size_t i = 0; i < count; ++i)
       if (const char *name = brew_session_layer(get(), program, i))
         result.emplace_back(name);
@@ -288,8 +320,10 @@ public:
   std::vector<TensorName> names(brew_tensor_kind kind, int program = 0) {
     std::vector<TensorName> result;
     const std::size_t count = brew_session_tensor_count(get(), kind, program);
+    auto name = makeStruct<brew_tensor_name>();
+    if (countFailed(count)) // as this does, which says how
+      check(brew_session_get_tensor_name(get(), kind, program, 0, &name));
     for (std::size_t i = 0; i < count; ++i) {
-      auto name = makeStruct<brew_tensor_name>();
       check(brew_session_get_tensor_name(get(), kind, program, i, &name));
       result.push_back(
           {name.kind, name.program, name.name, name.index, name.slot});
@@ -327,7 +361,10 @@ private:
   struct Callback {
     State *state;
     Listener listener;
+    int number = -1; ///< of the listener
     Feed feed;
+    int program = -1;
+    std::set<std::string> inputs; ///< of the program, that `feed` is asked for
   };
   /// What callbacks find, wherever the session is moved to.
   struct State {
@@ -336,9 +373,26 @@ private:
     detail::Owner<brew_session, brew_session_destroy> session;
 
     Callback *hold(Listener listener) {
-      callbacks.push_back(std::unique_ptr<Callback>(
-          new Callback{this, std::move(listener), {}}));
+      callbacks.push_back(std::make_unique<Callback>());
+      callbacks.back()->state = this;
+      callbacks.back()->listener = std::move(listener);
       return callbacks.back().get();
+    }
+    template <typename Predicate> void release(Predicate &&which) {
+      callbacks.erase(
+          std::remove_if(callbacks.begin(), callbacks.end(),
+                         [&](const auto &each) { return which(*each); }),
+          callbacks.end());
+    }
+    /// Feeds are asked no more for inputs that something else gives now.
+    void takenOver(int program, const std::set<std::string> &names) {
+      release([&](Callback &it) {
+        if (it.program != program)
+          return false;
+        for (const std::string &name : names)
+          it.inputs.erase(name);
+        return it.inputs.empty();
+      });
     }
   };
 
@@ -361,6 +415,17 @@ private:
     result.index = name.index;
     result.slot = name.slot;
     return result;
+  }
+  std::set<std::string> inputNames(int program) {
+    std::set<std::string> names;
+    const std::size_t count = inputs(program);
+    for (std::size_t i = 0; i < count; ++i)
+      names.insert(input(program, i).name);
+    return names;
+  }
+  /// Of functions that return 0 on failure.
+  bool countFailed(std::size_t count) const {
+    return !count && *brew_session_message(get());
   }
   void check(brew_status status) const {
     state->thrown.rethrow();

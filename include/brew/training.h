@@ -19,7 +19,8 @@ typedef struct brew_trainer_options {
   const char *const *field_names;
   const char *const *field_values;
   size_t field_count;
-  /* Weight files to start from. */
+  /* Weight files to start from, each name a file or a list separated by commas;
+   * none: what the solver's `weights` or the plan name. */
   const char *const *weights;
   size_t weight_count;
   /* Solver state to resume from, instead of weights; NULL: none. */
@@ -84,7 +85,8 @@ BREW_API brew_status brew_trainer_update(brew_trainer *trainer);
 
 BREW_API int brew_trainer_iteration(const brew_trainer *trainer);
 BREW_API double brew_trainer_smoothed_loss(const brew_trainer *trainer);
-/* The rate of the next update. */
+/* The rate of the next update. Between iterations, fields that were set since
+ * the last one count already. */
 BREW_API double brew_trainer_learning_rate(const brew_trainer *trainer);
 
 /* Requests, acted on between two iterations (stop and snapshot also between two
@@ -117,7 +119,8 @@ typedef enum brew_action {
 } brew_action;
 
 /* Asked after every iteration and before every batch of a test, on the training
- * thread: for signals. NULL: nobody. */
+ * thread, and once more after BREW_ACTION_SNAPSHOT: for signals. NULL: nobody.
+ */
 typedef brew_action (*brew_action_function)(void *user);
 BREW_API brew_status brew_trainer_set_action_source(brew_trainer *trainer,
                                                     brew_action_function source,

@@ -102,26 +102,34 @@ public:
     return value;
   }
 
-  /// Asked between iterations on the training thread, for signals.
+  /// Asked between iterations on the training thread, for signals; empty:
+  /// nobody is. What it throws ends the call that asked it, as a stop does.
   void setActionSource(std::function<brew_action()> source) {
-    *action = std::move(source);
-    check(brew_trainer_set_action_source(
-        get(),
-        [](void *user) {
-          return (*static_cast<std::function<brew_action()> *>(user))();
-        },
-        action.get()));
+    auto next = std::make_unique<ActionSource>(
+        ActionSource{std::move(source), state.get()});
+    check(brew_trainer_set_action_source(get(), next->ask ? ask : nullptr,
+                                         next.get()));
+    action = std::move(next);
   }
 
 private:
+  struct ActionSource {
+    std::function<brew_action()> ask;
+    Session::State *state;
+  };
+  static brew_action ask(void *user) {
+    ActionSource &it = *static_cast<ActionSource *>(user);
+    brew_action action = BREW_ACTION_STOP;
+    it.state->thrown.keep([&] { action = it.ask(); });
+    return action;
+  }
   void check(brew_status status) const {
     state->thrown.rethrow();
     detail::check(status, brew_trainer_message(get()));
   }
 
   std::shared_ptr<Session::State> state;
-  std::unique_ptr<std::function<brew_action()>> action =
-      std::make_unique<std::function<brew_action()>>();
+  std::unique_ptr<ActionSource> action; ///< outlives `trainer`
   detail::Owner<brew_trainer, brew_trainer_destroy> trainer;
 };
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "formats/CallerStructs.h"
 #include "formats/Error.h"
 
 #include <brew/brew.h>
@@ -101,28 +102,8 @@ brew_status open(Handle **out, Body &&body) noexcept {
   return guarded((*out)->message, [&] { body(**out); });
 }
 
-/// What the caller's structure says, as far as it goes; zeros beyond.
-template <typename Struct> Struct take(const Struct *given) {
-  Struct result{};
-  if (given) {
-    if (given->struct_size < sizeof given->struct_size)
-      throw usage("the struct_size of a structure is not set");
-    std::memcpy(&result, given, std::min(given->struct_size, sizeof result));
-  }
-  result.struct_size = sizeof result;
-  return result;
-}
-
-/// Fills in the caller's structure, as far as it goes.
-template <typename Struct> void give(Struct *out, const Struct &value) {
-  if (!out)
-    throw usage("there is no structure to fill in");
-  if (out->struct_size < sizeof out->struct_size)
-    throw usage("the struct_size of a structure is not set");
-  const std::size_t size = out->struct_size;
-  std::memcpy(out, &value, std::min(size, sizeof value));
-  out->struct_size = size;
-}
+using formats::give;
+using formats::take;
 
 /// A text that must be there.
 inline const char *text(const char *given, const char *what) {

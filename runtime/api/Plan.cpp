@@ -2,6 +2,8 @@
 
 #include "runtime/api/Handles.h"
 
+#include "runtime/plan/Contract.h"
+
 using namespace brew;
 using namespace brew::api;
 
@@ -92,13 +94,11 @@ brew_status brew_plan_get_info(const brew_plan *plan, brew_plan_info *info) {
     result.producer = manifest.producer().c_str();
     result.cuda = manifest.target().kind() == plan::Target::CUDA;
     result.precision = dtypeOf(manifest.target().precision());
-    for (const plan::Arena &arena : manifest.arenas())
-      result.embeds_weights |=
-          arena.kind() == plan::PARAMETERS && arena.has_initial_segment_index();
+    result.embeds_weights = plan::embedsWeights(manifest);
     bool learns = false, updates = false;
     for (const plan::Program &program : manifest.programs()) {
-      learns |= program.name() == "forward_backward";
-      updates |= program.name() == "update";
+      learns |= program.name() == plan::programs::kForwardBackward;
+      updates |= program.name() == plan::programs::kUpdate;
     }
     result.trains = learns && updates;
     give(info, result);

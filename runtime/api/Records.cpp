@@ -21,6 +21,8 @@ struct brew_tensor_file {
   std::unique_ptr<formats::Hdf5Writer> writer;
   std::vector<std::string> names;
   std::vector<const char *> views;
+  std::set<std::string> written; ///< full paths
+  bool committed = false;
 
   formats::Hdf5Reader &toRead() const {
     if (!reader)
@@ -30,6 +32,8 @@ struct brew_tensor_file {
   formats::Hdf5Writer &toWrite() const {
     if (!writer)
       throw usage("the file is not open for writing");
+    if (committed)
+      throw usage("the file was committed: nothing more can be written to it");
     return *writer;
   }
 };
@@ -183,12 +187,21 @@ brew_status brew_tensor_file_write(brew_tensor_file *file, const char *name,
     const std::vector<std::int64_t> shape(dims, dims + ndim);
     if (!values && runtime::product(shape) > 0)
       throw usage("the values are NULL");
+    const std::string called = text(name, "the dataset's name");
+    const std::string path = (called[0] == '/' ? "" : "/") + called;
+    if (file->written.count(path))
+      throw usage("dataset '" + called + "' was written before");
     withType(dtype, values, [&](const auto *typed) {
-      writer.write(text(name, "the dataset's name"), shape, typed);
+      writer.write(called, shape, typed);
     });
+    file->written.insert(path);
   });
 }
 
 brew_status brew_tensor_file_commit(brew_tensor_file *file) {
-  return on(file, [&] { file->toWrite().commit(); });
+  return on(file, [&] {
+    formats::Hdf5Writer &writer = file->toWrite();
+    file->committed = true; // also if it fails: what was written is lost then
+    writer.commit();
+  });
 }

@@ -9,6 +9,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -433,6 +434,23 @@ TEST(CompilerCApi, RefusesNull) {
   brew_compilation_destroy(compilation);
 }
 
+TEST(CompilerCApi, CallsThatMakeNoSenseGiveNoCompilation) {
+  brew_compilation *const stale = reinterpret_cast<brew_compilation *>(16);
+  brew_compilation *it = stale;
+  EXPECT_EQ(brew_compile_file(nullptr, nullptr, &it), BREW_USAGE);
+  EXPECT_EQ(it, nullptr);
+  it = stale;
+  EXPECT_EQ(brew_compile_text(nullptr, nullptr, 1, "n", nullptr, &it),
+            BREW_USAGE);
+  EXPECT_EQ(it, nullptr);
+  it = stale;
+  EXPECT_EQ(brew_upgrade_file(nullptr, nullptr, &it), BREW_USAGE);
+  EXPECT_EQ(it, nullptr);
+  it = stale;
+  EXPECT_EQ(brew_upgrade_text(nullptr, nullptr, 1, "n", &it), BREW_USAGE);
+  EXPECT_EQ(it, nullptr);
+}
+
 TEST(CompilerCApi, FillsNoMoreThanTheCallerHas) {
   // A caller compiled with a header whose structure ended with `severity`.
   struct Old {
@@ -447,6 +465,22 @@ TEST(CompilerCApi, FillsNoMoreThanTheCallerHas) {
   EXPECT_EQ(old.struct_size, offsetof(Old, guard));
   EXPECT_EQ(old.severity, BREW_ERROR);
   EXPECT_EQ(old.guard, 77);
+  // One that does not say its size.
+  auto row = makeStruct<brew_compiler_option>();
+  EXPECT_EQ(brew_compiler_option_get(0, &row), BREW_OK);
+  old.struct_size = row.struct_size = 0;
+  EXPECT_EQ(brew_compiler_option_get(0, &row), BREW_USAGE);
+  EXPECT_EQ(brew_compilation_diagnostic(
+                done.get(), 0, reinterpret_cast<brew_diagnostic *>(&old)),
+            BREW_USAGE);
+}
+
+TEST(CompilerCApi, TheSonameIsTheAbiVersion) {
+  const std::string name =
+      "libbrew_compiler.so." + std::to_string(BREW_COMPILER_ABI_VERSION);
+  void *library = dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  ASSERT_NE(library, nullptr) << name;
+  dlclose(library);
 }
 
 // Last: what it sets holds for the process.

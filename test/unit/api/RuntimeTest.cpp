@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <filesystem>
 #include <thread>
 #include <unistd.h>
@@ -214,6 +215,64 @@ TEST(RuntimeApi, TrainsOnAFeedAndTellsOfIt) {
   trainer.stop();
   trainer.solve();
   EXPECT_TRUE(trainer.stopped());
+}
+
+TEST(RuntimeApi, ThePlansOwnSumsAreAbandonedToo) {
+  const Plan plan = planOf((std::string(kSolver) + "iter_size: 2\n").c_str());
+  ASSERT_GE(plan.findProgram("accumulate"), 0);
+  const int program = plan.program("forward_backward");
+  std::vector<std::vector<float>> all;
+  for (const bool fails : {false, true}) {
+    Session session(plan);
+    int batch = 0;
+    bool broken = fails;
+    session.setFeed(program, {},
+                    [&](const brew_feed_request *requests, std::size_t count) {
+                      if (++batch == 2 && std::exchange(broken, false)) {
+                        batch = 0; // the first again
+                        throw std::out_of_range("no batch");
+                      }
+                      for (std::size_t i = 0; i < count; ++i)
+                        for (std::int64_t k = 0; k < requests[i].count; ++k)
+                          static_cast<float *>(requests[i].values)[k] =
+                              float(batch + k % 3);
+                    });
+    Trainer trainer(session);
+    if (fails) {
+      EXPECT_THROW(trainer.step(1), std::out_of_range);
+    }
+    trainer.step(1);
+    all.push_back(session.read(session.parameter("ip", 0)));
+  }
+  EXPECT_EQ(all[0], all[1]);
+}
+
+TEST(RuntimeApi, DebugInfoIsToldOnRequest) {
+  for (const bool compiled : {false, true}) {
+    const Plan plan =
+        planOf((std::string(kSolver) + (compiled ? "debug_info: true\n" : ""))
+                   .c_str());
+    const int program = plan.program("forward_backward");
+    Session session(plan);
+    session.initialise();
+    session.setFeed(program, {}, feedLine);
+    session.feedAndRun(program);
+    int lines = 0;
+    session.addListener([&](const brew_event &event) {
+      lines += event.kind == BREW_EVENT_LOG &&
+               std::strstr(event.text, "[Forward]") != nullptr;
+    });
+    session.tellDebugInfo(program);
+    EXPECT_EQ(lines > 0, compiled);
+  }
+}
+
+TEST(RuntimeApi, TheSonameIsTheAbiVersion) {
+  const std::string name =
+      "libbrew_runtime.so." + std::to_string(BREW_ABI_VERSION);
+  void *library = dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  ASSERT_NE(library, nullptr) << name;
+  dlclose(library);
 }
 
 TEST(RuntimeApi, CallbacksMayThrowInCpp) {
