@@ -98,11 +98,11 @@ SmallVector<Value> ScaleSeedOp::buildGeneric(OpBuilder &b) {
 
 SmallVector<Value> ScaleGradientOp::buildGeneric(OpBuilder &b) {
   auto type = tensorOf(getY());
-  Nest nest(b, getLoc(), type.getShape());
+  NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getX(), iota(type.getRank()));
   nest.input(getScale(), ArrayRef<int64_t>{});
   nest.output(type, iota(type.getRank()));
-  return nest.build([&](Nest::Body &body) -> SmallVector<Value> {
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {body.s.mul(body.in[0], body.in[1])};
   });
 }
