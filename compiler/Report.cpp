@@ -2,6 +2,7 @@
 #include "compiler/Report.h"
 
 #include "dialects/Plan/PlanDialect.h"
+#include "formats/NumberText.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/SymbolTable.h"
@@ -73,6 +74,9 @@ int64_t arenaSize(const plan::Manifest &manifest, plan::ArenaKind kind) {
   return 0;
 }
 
+/// Names are as the prototxt has them, in whatever encoding.
+std::string utf8(llvm::StringRef text) { return json::fixUTF8(text); }
+
 json::Array dims(mlir::Attribute attribute) {
   json::Array array;
   for (int64_t dim :
@@ -85,7 +89,7 @@ json::Object blobsOf(planir::ProgramOp program) {
   json::Object blobs;
   if (auto named = program.getBlobsAttr())
     for (mlir::NamedAttribute entry : named)
-      blobs[entry.getName().getValue()] = dims(entry.getValue());
+      blobs[utf8(entry.getName().getValue())] = dims(entry.getValue());
   return blobs;
 }
 
@@ -96,7 +100,7 @@ json::Object paramsOf(planir::ProgramOp program) {
       json::Array shapes;
       for (mlir::Attribute shape : llvm::cast<mlir::ArrayAttr>(entry.getValue()))
         shapes.push_back(dims(shape));
-      params[entry.getName().getValue()] = std::move(shapes);
+      params[utf8(entry.getName().getValue())] = std::move(shapes);
     }
   return params;
 }
@@ -106,8 +110,13 @@ std::string bytesText(int64_t bytes) {
   if (bytes < 10000)
     return formatv("{0} B", bytes);
   if (bytes < 10000000)
-    return formatv("{0:F1} kB", bytes / 1e3);
-  return formatv("{0:F1} MB", bytes / 1e6);
+    return formats::fixedText(bytes / 1e3, 1) + " kB";
+  return formats::fixedText(bytes / 1e6, 1) + " MB";
+}
+
+/// Millions.
+std::string megaText(int64_t number, int decimals) {
+  return formats::fixedText(number / 1e6, decimals);
 }
 
 } // namespace
@@ -143,7 +152,7 @@ void compiler::printJsonReport(mlir::ModuleOp module,
       root["params"] = paramsOf(op);
     }
   }
-  root["net"] = manifest.net_name();
+  root["net"] = utf8(manifest.net_name());
   root["programs"] = std::move(programs);
   os << formatv("{0:2}", json::Value(std::move(root))) << "\n";
 }
@@ -155,9 +164,9 @@ void compiler::printTextReport(const plan::Manifest &manifest, bool cuda,
                 "kernels", "calls", "MFLOP", "arena", "bound", "Caffe holds");
   for (const plan::Program &program : manifest.programs()) {
     Figures figures = figuresOf(manifest, program, cuda);
-    os << formatv("{0,-18}{1,9}{2,7}{3,12:F1}{4,12}{5,12}{6,12}\n",
-                  program.name(), figures.kernels, figures.calls,
-                  figures.flops / 1e6, bytesText(program.memory().arena_bytes()),
+    os << formatv("{0,-18}{1,9}{2,7}{3,12}{4,12}{5,12}{6,12}\n", program.name(),
+                  figures.kernels, figures.calls, megaText(figures.flops, 1),
+                  bytesText(program.memory().arena_bytes()),
                   bytesText(program.memory().lower_bound_bytes()),
                   bytesText(program.memory().caffe_bytes()));
   }
@@ -172,10 +181,10 @@ void compiler::printTextReport(const plan::Manifest &manifest, bool cuda,
                 bytesText(arenaSize(manifest, plan::STATE)));
 }
 
-/// Text with HTML's special characters replaced.
+/// Text as UTF-8 with HTML's special characters replaced.
 static std::string escaped(llvm::StringRef text) {
   std::string result;
-  for (char c : text)
+  for (char c : utf8(text))
     if (c == '&')
       result += "&amp;";
     else if (c == '<')
@@ -205,7 +214,7 @@ void compiler::printHtmlReport(const plan::Manifest &manifest, bool cuda,
                          figures.hostCalls, bytesText(figures.hostCopies))
                      .str()
                : std::string())
-       << formatv("{0:F1}", figures.flops / 1e6) << " MFLOP; arena "
+       << megaText(figures.flops, 1) << " MFLOP; arena "
        << bytesText(program.memory().arena_bytes()) << " (lower bound "
        << bytesText(program.memory().lower_bound_bytes()) << ", Caffe holds "
        << bytesText(program.memory().caffe_bytes())
@@ -221,10 +230,10 @@ void compiler::printHtmlReport(const plan::Manifest &manifest, bool cuda,
                manifest.kernels(step.launch().kernel_index()).symbol();
       else if (step.has_host())
         what = "host layer " + step.host().type();
-      os << "<tr><td>" << escaped(layers) << (step.backward() ? " (backward)" : "")
-         << "</td><td>" << escaped(what) << "</td><td>"
-         << formatv("{0:F3}", step.flops() / 1e6) << "</td><td>"
-         << bytesText(step.bytes()) << "</td></tr>\n";
+      os << "<tr><td>" << escaped(layers)
+         << (step.backward() ? " (backward)" : "") << "</td><td>"
+         << escaped(what) << "</td><td>" << megaText(step.flops(), 3)
+         << "</td><td>" << bytesText(step.bytes()) << "</td></tr>\n";
     }
     os << "</table>\n";
   }

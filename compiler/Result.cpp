@@ -1,6 +1,8 @@
 //===- Result.cpp - What a compilation gives back -------------------------===//
 #include "compiler/Result.h"
 
+#include "llvm/Support/JSON.h"
+
 #include <new>
 
 namespace brew::compiler {
@@ -9,9 +11,15 @@ using prototxt::Diagnostic;
 using prototxt::Severity;
 
 void Reporter::report(const Diagnostic &diagnostic) {
-  result.diagnostics.push_back(diagnostic);
+  // A prototxt may hold any bytes. What names a file stays as it is.
+  Diagnostic valid = diagnostic;
+  for (std::string *text : {&valid.text, &valid.layer})
+    *text = llvm::json::fixUTF8(*text);
+  for (prototxt::Note &note : valid.notes)
+    note.text = llvm::json::fixUTF8(note.text);
+  result.diagnostics.push_back(valid);
   if (sink)
-    sink(diagnostic);
+    sink(valid);
 }
 
 void Reporter::report(const prototxt::Diagnostics &diagnostics) {

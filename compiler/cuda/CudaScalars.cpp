@@ -1,13 +1,14 @@
 //===- CudaScalars.cpp - Scalar types and operations in CUDA C++ ----------===//
 #include "compiler/cuda/CudaScalars.h"
 
+#include "formats/NumberText.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <cmath>
-#include <cstdio>
 
 using namespace mlir;
 
@@ -58,6 +59,8 @@ CudaCode CudaScalars::literal(Type type, double value) {
   if (isHalf(type))
     return stored(type, literal(Float32Type::get(type.getContext()), value));
   bool isDouble = type.isF64();
+  if (!isDouble)
+    value = static_cast<float>(value);
   if (std::isnan(value))
     return helper(isDouble ? "brewDouble" : "brewFloat",
                   {isDouble ? "0x7ff8000000000000ull" : "0x7fc00000u"});
@@ -67,20 +70,12 @@ CudaCode CudaScalars::literal(Type type, double value) {
                {isDouble ? "0x7ff0000000000000ull" : "0x7f800000u"});
     return value < 0 ? CudaCode::group("-" + magnitude) : magnitude;
   }
-  char text[40];
-  // The shortest text that reads back as the same value.
-  for (int digits = 1; digits <= 17; ++digits) {
-    std::snprintf(text, sizeof text, "%.*g", digits, value);
-    bool same = isDouble
-                    ? std::strtod(text, nullptr) == value
-                    : std::strtof(text, nullptr) == static_cast<float>(value);
-    if (same)
-      break;
-  }
+  std::string result = isDouble
+                           ? formats::shortestText(value)
+                           : formats::shortestText(static_cast<float>(value));
   // Without an exponent where that is no longer than a reader expects.
   if (value == std::trunc(value) && std::fabs(value) < 1e7)
-    std::snprintf(text, sizeof text, "%.1f", value);
-  std::string result = text;
+    result = formats::fixedText(value, 1);
   if (result.find_first_of(".e") == std::string::npos)
     result += ".0";
   if (!isDouble)

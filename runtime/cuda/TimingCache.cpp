@@ -3,10 +3,9 @@
 
 #include "formats/AtomicFile.h"
 #include "formats/Error.h"
+#include "formats/NumberText.h"
 
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -43,14 +42,12 @@ bool TimingCache::parse(const std::string &text) {
         first == line.npos ? line.npos : line.find('\t', first + 1);
     if (first == 0 || second == line.npos || second == first + 1)
       return false;
-    const std::string number = line.substr(second + 1);
-    char *end = nullptr;
-    const double microseconds = std::strtod(number.c_str(), &end);
-    if (number.empty() || *end || !std::isfinite(microseconds) ||
-        microseconds < 0)
+    const std::optional<double> microseconds =
+        formats::readDouble(std::string_view(line).substr(second + 1));
+    if (!microseconds || !std::isfinite(*microseconds) || *microseconds < 0)
       return false;
     choices[line.substr(0, first)] = {
-        line.substr(first + 1, second - first - 1), microseconds};
+        line.substr(first + 1, second - first - 1), *microseconds};
   }
   return true;
 }
@@ -70,11 +67,9 @@ void TimingCache::save() {
     return;
   changed = false;
   std::string text = std::string(kFormat) + '\n';
-  char number[32];
-  for (const auto &[key, choice] : choices) {
-    std::snprintf(number, sizeof number, "%.3f", choice.microseconds);
-    text += key + '\t' + choice.candidate + '\t' + number + '\n';
-  }
+  for (const auto &[key, choice] : choices)
+    text += key + '\t' + choice.candidate + '\t' +
+            formats::fixedText(choice.microseconds, 3) + '\n';
   try {
     formats::writeFileAtomically(path, text);
   } catch (const Error &error) {

@@ -3,6 +3,7 @@
 #include "runtime/train/SolverFields.h"
 
 #include "formats/Error.h"
+#include "formats/NumberText.h"
 #include "formats/Suggest.h"
 #include "runtime/log/Log.h"
 
@@ -51,12 +52,11 @@ long long wholeNumber(const SolverField &field, const std::string &text) {
 }
 
 float number(const SolverField &field, const std::string &text) {
-  char *end = nullptr;
-  const float value = std::strtof(text.c_str(), &end);
-  if (text.empty() || *end || !std::isfinite(value))
+  const std::optional<float> value = formats::readFloat(text);
+  if (!value || !std::isfinite(*value))
     throw usage(std::string("solver: ") + field.name +
                 " takes a number, not '" + text + "'");
-  return value;
+  return *value;
 }
 
 bool truth(const SolverField &field, const std::string &text) {
@@ -66,17 +66,6 @@ bool truth(const SolverField &field, const std::string &text) {
     return false;
   throw usage(std::string("solver: ") + field.name +
               " takes true or false, not '" + text + "'");
-}
-
-std::string floatText(float value) {
-  // The shortest text that reads back as the same number.
-  for (int digits = 6; digits <= 9; ++digits) {
-    char text[40];
-    std::snprintf(text, sizeof text, "%.*g", digits, double(value));
-    if (std::strtof(text, nullptr) == value || digits == 9)
-      return text;
-  }
-  return {};
 }
 
 } // namespace
@@ -180,7 +169,8 @@ std::string solverFieldText(const caffe::SolverParameter &solver,
   const pb::Reflection &reflection = *solver.GetReflection();
   switch (field.kind) {
   case SolverField::Number:
-    return floatText(reflection.GetFloat(solver, &source));
+    return formats::shortestText(reflection.GetFloat(solver, &source),
+                                 /*least=*/6);
   case SolverField::Integer:
     return std::to_string(reflection.GetInt32(solver, &source));
   case SolverField::Integer64:

@@ -6,6 +6,7 @@
 #include "runtime/cuda/Modules.h"
 #include "runtime/cuda/TimingCache.h"
 #include "runtime/cuda/VendorLibrary.h"
+#include "test/common/CommaLocale.h"
 
 #include <dlfcn.h>
 
@@ -202,6 +203,27 @@ TEST(CudaTimingCache, RemembersAndReplaces) {
   EXPECT_EQ(cache.find("a")->candidate, "engine 1 k2=3");
   EXPECT_EQ(cache.find("a")->microseconds, 12.5);
   EXPECT_EQ(cache.find("b")->candidate, "engine 8");
+  EXPECT_TRUE(warnings.texts.empty());
+}
+
+TEST(CudaTimingCache, KnowsNoLocale) {
+  const brew::test::CommaLocale locale;
+  if (!locale)
+    GTEST_SKIP() << "no locale with commas, and localedef made none";
+  Folder folder;
+  Warnings warnings;
+  const std::string path = folder / "p.timing";
+  std::ofstream(path) << "brew-timing-cache 1\na\tb\t12.500\n";
+  {
+    TimingCache cache(path, warnings.sink());
+    ASSERT_NE(cache.find("a"), nullptr);
+    EXPECT_EQ(cache.find("a")->microseconds, 12.5);
+    cache.set("c", {"d", 0.25});
+    cache.save();
+  }
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  EXPECT_NE(text.str().find("\t0.250\n"), std::string::npos) << text.str();
   EXPECT_TRUE(warnings.texts.empty());
 }
 

@@ -2,6 +2,7 @@
 #include "TrainingFixture.h"
 
 #include "runtime/train/SolverFields.h"
+#include "test/common/CommaLocale.h"
 
 #include <algorithm>
 #include <chrono>
@@ -186,6 +187,17 @@ TEST_F(ControlTest, SolverFieldsReadBack) {
     EXPECT_NO_THROW(
         setSolverField(solver, field.name, solverFieldText(solver, field.name)))
         << field.name;
+}
+
+TEST_F(ControlTest, SolverFieldsKnowNoLocale) {
+  const test::CommaLocale locale;
+  if (!locale)
+    GTEST_SKIP() << "no locale with commas, and localedef made none";
+  caffe::SolverParameter solver;
+  setSolverField(solver, "base_lr", "0.125");
+  EXPECT_EQ(solver.base_lr(), 0.125f);
+  EXPECT_EQ(solverFieldText(solver, "base_lr"), "0.125");
+  EXPECT_THROW(setSolverField(solver, "base_lr", "0,125"), Error);
 }
 
 TEST_F(ControlTest, PausesWaitForOtherThreads) {

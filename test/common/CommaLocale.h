@@ -1,0 +1,60 @@
+//===- CommaLocale.h - A locale whose numbers have commas -------*- C++ -*-===//
+#pragma once
+
+#include <clocale>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace brew::test {
+
+/// The process's locale while this lives: one of the system's, else one that
+/// localedef makes.
+class CommaLocale {
+public:
+  CommaLocale() {
+    for (const char *name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"})
+      if (isThere = take(name); isThere)
+        return;
+    std::string pattern =
+        (std::filesystem::temp_directory_path() / "brew-locale-XXXXXX")
+            .string();
+    if (!mkdtemp(pattern.data()))
+      return;
+    folder = pattern;
+    std::ofstream(folder + "/source") << "LC_NUMERIC\ndecimal_point \",\"\n"
+                                         "thousands_sep \".\"\ngrouping 3;3\n"
+                                         "END LC_NUMERIC\n";
+    // It warns of every category that is not there.
+    const std::string command = "cd '" + folder +
+                                "' && localedef -c -i source -f UTF-8 "
+                                "./xx_XX >/dev/null 2>&1";
+    [[maybe_unused]] const int status = std::system(command.c_str());
+    setenv("LOCPATH", folder.c_str(), 1);
+    isThere = take("xx_XX");
+  }
+  ~CommaLocale() {
+    std::setlocale(LC_ALL, "C");
+    if (folder.empty())
+      return;
+    unsetenv("LOCPATH");
+    std::filesystem::remove_all(folder);
+  }
+  CommaLocale(const CommaLocale &) = delete;
+  CommaLocale &operator=(const CommaLocale &) = delete;
+
+  /// False where the system has none and cannot make one.
+  explicit operator bool() const { return isThere; }
+
+private:
+  static bool take(const char *name) {
+    return std::setlocale(LC_ALL, name) &&
+           std::string(std::localeconv()->decimal_point) == ",";
+  }
+
+  std::string folder;
+  bool isThere = false;
+};
+
+} // namespace brew::test
