@@ -26,9 +26,43 @@ static bool exits(llvm::StringRef argument) {
   return name == "h" || name == "version" || name.starts_with("help");
 }
 
+namespace {
+
+/// What is in force, and who may change LLVM's globals.
+struct State {
+  std::mutex mutex;
+  std::vector<std::string> arguments;
+};
+
+State &state() {
+  static State state;
+  return state;
+}
+
+/// Gives every option the value that these say, or its default. False, with
+/// LLVM's reasons, where one of them is wrong.
+bool setAll(const std::vector<std::string> &arguments, std::string &reasons) {
+  std::vector<const char *> argv = {"brewc"};
+  for (const std::string &argument : arguments)
+    argv.push_back(argument.c_str());
+  llvm::cl::ResetAllOptionOccurrences();
+  llvm::raw_string_ostream stream(reasons);
+  return llvm::cl::ParseCommandLineOptions(static_cast<int>(argv.size()),
+                                           argv.data(), "", &stream);
+}
+
+} // namespace
+
+void reapplyLlvmArguments() {
+  if (!isRegistered)
+    return;
+  std::lock_guard<std::mutex> lock(state().mutex);
+  std::string none;
+  setAll(state().arguments, none);
+}
+
 void setLlvmArguments(const std::vector<std::string> &arguments) {
-  static std::mutex mutex;
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard<std::mutex> lock(state().mutex);
   if (!isRegistered) {
     registerPasses(); // options name them
     mlir::registerAsmPrinterCLOptions();
@@ -36,19 +70,17 @@ void setLlvmArguments(const std::vector<std::string> &arguments) {
     mlir::registerDefaultTimingManagerCLOptions();
     isRegistered = true;
   }
-  std::vector<const char *> argv = {"brewc"};
-  for (const std::string &argument : arguments) {
+  for (const std::string &argument : arguments)
     if (exits(argument))
       throw Error(ExitStatus::Usage,
                   "'" + argument + "' cannot be given to LLVM here");
-    argv.push_back(argument.c_str());
-  }
-  llvm::cl::ResetAllOptionOccurrences();
   std::string words;
-  llvm::raw_string_ostream stream(words);
-  if (llvm::cl::ParseCommandLineOptions(static_cast<int>(argv.size()),
-                                        argv.data(), "", &stream))
+  if (setAll(arguments, words)) {
+    state().arguments = arguments;
     return;
+  }
+  std::string none;
+  setAll(state().arguments, none);
   // One sentence a line, each begun with the program's name.
   std::string text;
   llvm::SmallVector<llvm::StringRef> lines;

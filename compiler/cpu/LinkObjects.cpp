@@ -2,6 +2,7 @@
 
 #include "compiler/cpu/LinkObjects.h"
 
+#include "compiler/LlvmArguments.h"
 #include "formats/Error.h"
 
 #include "lld/Common/Driver.h"
@@ -9,6 +10,7 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Object/ELFObjectFile.h"
+#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -108,6 +110,30 @@ void checkUndefinedSymbols(const std::vector<std::string> &objects) {
                                        "', which is in neither libc nor libm");
 }
 
+void runLinker(llvm::ArrayRef<const char *> arguments) {
+  // The linker keeps its state in globals.
+  static std::mutex mutex;
+  static bool isBroken = false;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (isBroken)
+    throw Error(ExitStatus::Bug,
+                "CPU code generation: the linker has failed in this process "
+                "before and cannot run again in it");
+  std::string messages;
+  llvm::raw_string_ostream stream(messages);
+  // Without this its fatal errors would end the process.
+  llvm::CrashRecoveryContext::Enable();
+  lld::Result result =
+      lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
+  llvm::CrashRecoveryContext::Disable();
+  // It gives every option of LLVM its default.
+  reapplyLlvmArguments();
+  isBroken = !result.canRunAgain;
+  if (result.retCode != 0)
+    throw Error(ExitStatus::Bug, "CPU code generation: the linker failed: " +
+                                     llvm::StringRef(messages).trim().str());
+}
+
 } // namespace
 
 std::string linkSharedObject(const std::vector<std::string> &objects) {
@@ -139,18 +165,7 @@ std::string linkSharedObject(const std::vector<std::string> &objects) {
   for (const std::string &argument : arguments)
     pointers.push_back(argument.c_str());
 
-  std::string messages;
-  {
-    // The linker keeps its state in globals.
-    static std::mutex linker;
-    std::lock_guard<std::mutex> lock(linker);
-    llvm::raw_string_ostream stream(messages);
-    lld::Result result =
-        lld::lldMain(pointers, stream, stream, {{lld::Gnu, &lld::elf::link}});
-    if (result.retCode != 0)
-      throw Error(ExitStatus::Bug, "CPU code generation: the linker failed: " +
-                                       llvm::StringRef(messages).trim().str());
-  }
+  runLinker(pointers);
   auto buffer = llvm::MemoryBuffer::getFile(output, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false);
   if (!buffer)

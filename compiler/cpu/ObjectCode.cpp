@@ -2,6 +2,7 @@
 
 #include "compiler/cpu/ObjectCode.h"
 
+#include "compiler/Parallel.h"
 #include "compiler/cpu/CpuTarget.h"
 #include "compiler/cpu/LinkObjects.h"
 #include "compiler/cpu/LowerToLLVM.h"
@@ -25,12 +26,8 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
 
-#include <algorithm>
-#include <atomic>
-#include <exception>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 namespace brew::compiler {
@@ -160,31 +157,6 @@ std::string generate(Shard &shard, llvm::TargetMachine &machine,
   return std::string(bytes.data(), bytes.size());
 }
 
-/// Runs work(0), ..., work(count - 1) on this machine's cores; rethrows the
-/// failure with the lowest index.
-template <typename Work> void forEach(std::size_t count, Work work) {
-  std::vector<std::exception_ptr> failures(count);
-  std::atomic<std::size_t> next{0};
-  auto loop = [&] {
-    for (std::size_t i; (i = next++) < count;)
-      try {
-        work(i);
-      } catch (...) {
-        failures[i] = std::current_exception();
-      }
-  };
-  std::vector<std::thread> helpers;
-  std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  for (std::size_t i = 1; i < std::min(cores, count); ++i)
-    helpers.emplace_back(loop);
-  loop();
-  for (std::thread &helper : helpers)
-    helper.join();
-  for (const std::exception_ptr &failure : failures)
-    if (failure)
-      std::rethrow_exception(failure);
-}
-
 /// Splits the kernels into modules of a few each; everything else (helpers,
 /// constants) goes into every one of them.
 std::vector<mlir::OwningOpRef<mlir::ModuleOp>> split(mlir::ModuleOp module) {
@@ -223,7 +195,7 @@ std::string compileToSharedObject(mlir::ModuleOp module,
   for (mlir::OwningOpRef<mlir::ModuleOp> &part : parts)
     shards.push_back(translate(*part, target));
   std::vector<std::string> objects(shards.size());
-  forEach(shards.size(), [&](std::size_t i) {
+  runParallel(shards.size(), [&](std::size_t i) {
     std::unique_ptr<llvm::TargetMachine> machine = createMachine(target);
     optimise(shards[i], *machine);
     objects[i] =

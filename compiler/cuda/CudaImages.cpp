@@ -1,6 +1,7 @@
 //===- CudaImages.cpp - Machine code of CUDA kernels ----------------------===//
 #include "compiler/cuda/CudaImages.h"
 
+#include "compiler/Parallel.h"
 #include "compiler/cuda/GpuArchs.h"
 #include "compiler/cuda/KernelCache.h"
 #include "compiler/cuda/Nvrtc.h"
@@ -12,45 +13,12 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FileSystem.h"
 
-#include <algorithm>
-#include <atomic>
-#include <exception>
+#include <iterator>
 #include <map>
-#include <mutex>
 #include <optional>
-#include <thread>
 
 namespace brew::compiler {
 namespace {
-
-/// Runs task(0) ... task(count - 1) on the machine's cores; rethrows what the
-/// first that fails throws.
-template <typename Task> void runAll(std::size_t count, const Task &task) {
-  std::atomic<std::size_t> next{0};
-  std::exception_ptr failure;
-  std::mutex mutex;
-  auto work = [&] {
-    for (std::size_t i; (i = next++) < count;)
-      try {
-        task(i);
-      } catch (...) {
-        std::lock_guard<std::mutex> lock(mutex);
-        if (!failure)
-          failure = std::current_exception();
-        next = count;
-      }
-  };
-  std::size_t workers =
-      std::min<std::size_t>(std::thread::hardware_concurrency(), count);
-  std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < workers; ++i)
-    threads.emplace_back(work);
-  work();
-  for (std::thread &thread : threads)
-    thread.join();
-  if (failure)
-    std::rethrow_exception(failure);
-}
 
 class ImageCompiler {
 public:
@@ -88,7 +56,7 @@ public:
         unique.push_back(i);
     }
     std::vector<std::string> images(unique.size() * archs.size());
-    runAll(images.size(), [&](std::size_t job) {
+    runParallel(images.size(), [&](std::size_t job) {
       images[job] = compile(kernels[unique[job / archs.size()]],
                             archs[job % archs.size()]);
     });
@@ -140,22 +108,36 @@ private:
   }
 
   /// A text that does not compile is a defect of Brew: what is needed to mend
-  /// it is kept.
+  /// it is kept, if it can be, and told.
   [[noreturn]] void fail(const CudaKernel &kernel, const std::string &arch,
                          const std::string &text, const std::string &log) {
-    llvm::SmallString<128> folder(options.textFolder);
-    if (folder.empty() &&
-        llvm::sys::fs::createUniqueDirectory("brewc-kernel", folder))
-      folder = ".";
-    std::string path = (folder + "/" + kernel.symbol + ".cu").str();
-    if (options.textFolder.empty())
-      formats::writeFileAtomically(path, text);
+    std::string file, what = "this kernel's text, which could not be kept (";
+    try {
+      file = keepText(kernel, text);
+      what = "that file";
+    } catch (const Error &error) {
+      what += error.what() + std::string("),");
+    }
     throw Error(ExitStatus::Bug,
-                "kernel '" + kernel.symbol + "' (" + path +
-                    ") does not compile for " + arch +
-                    "; this is a defect of Brew, please report it with that "
-                    "file and these lines:\n" +
-                    log);
+                "kernel '" + kernel.symbol + "'" +
+                    (file.empty() ? "" : " (" + file + ")") +
+                    " does not compile for " + arch +
+                    "; this is a defect of Brew, please report it with " +
+                    what + " and these lines:\n" + log);
+  }
+
+  /// The file that the text lies in.
+  std::string keepText(const CudaKernel &kernel, const std::string &text) {
+    const std::string name = "/" + kernel.symbol + ".cu";
+    if (!options.textFolder.empty())
+      return options.textFolder + name; // it has been written there
+    llvm::SmallString<128> folder;
+    if (std::error_code code =
+            llvm::sys::fs::createUniqueDirectory("brewc-kernel", folder))
+      throw machineLacks("cannot create a temporary folder: " + code.message());
+    const std::string path = folder.str().str() + name;
+    formats::writeFileAtomically(path, text);
+    return path;
   }
 
   const std::vector<CudaKernel> &kernels;

@@ -1,0 +1,45 @@
+//===- Parallel.cpp - Work on all cores -----------------------------------===//
+#include "compiler/Parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace brew::compiler {
+
+void runParallel(std::size_t count,
+                 llvm::function_ref<void(std::size_t)> work) {
+  std::vector<std::exception_ptr> failures(count);
+  std::atomic<std::size_t> next{0};
+  // What stands before a failure has begun, and is finished.
+  std::atomic<bool> failed{false};
+  auto loop = [&] {
+    for (std::size_t i; !failed && (i = next++) < count;)
+      try {
+        work(i);
+      } catch (...) {
+        failures[i] = std::current_exception();
+        failed = true;
+      }
+  };
+  const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::thread> helpers;
+  helpers.reserve(std::min(cores, count));
+  try {
+    while (helpers.size() + 1 < std::min(cores, count))
+      helpers.emplace_back(loop);
+  } catch (const std::system_error &) {
+    // Those that there are do it all.
+  }
+  loop();
+  for (std::thread &helper : helpers)
+    helper.join();
+  for (const std::exception_ptr &failure : failures)
+    if (failure)
+      std::rethrow_exception(failure);
+}
+
+} // namespace brew::compiler
