@@ -12,9 +12,6 @@
 
 namespace brew::compiler {
 
-/// FILE:LINE:COL of the first prototxt place in a location.
-std::string sourceOf(mlir::Location loc);
-
 /// Builds the manifest piece by piece: what outlives programs (WritePlan.cpp)
 /// and the programs (WriteProgram.cpp), whose operations add their own entries
 /// (ManifestSteps.cpp, ManifestEntries.cpp).

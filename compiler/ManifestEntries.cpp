@@ -1,5 +1,6 @@
 //===- ManifestEntries.cpp - Feeds and sinks in a plan file ---------------===//
 #include "compiler/ManifestBuilder.h"
+#include "compiler/PassDiagnostics.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/MLIRContext.h"
@@ -21,7 +22,7 @@ struct FeedEntry : ManifestInterface::ExternalModel<FeedEntry, FeedOp> {
     plan::Feed *to = program.add_feeds();
     to->set_layer(feed.getConfig().getLayer().SerializeAsString());
     to->set_folder(feed.getFolder().str());
-    to->set_source_location(brew::compiler::sourceOf(feed.getLoc()));
+    to->set_source_location(brew::compiler::sourceOf(feed.getLoc()).str());
     for (Value value : feed.getBuffers())
       to->add_buffer_indices(builder.buffer(value));
     if (auto kernel = feed.getPixels())
@@ -113,7 +114,7 @@ struct CheckEntry
     to->set_limit(check.getLimit());
     to->set_layer(check.getLayer().str());
     to->set_blob(check.getBlob().str());
-    to->set_source_location(brew::compiler::sourceOf(check.getLoc()));
+    to->set_source_location(brew::compiler::sourceOf(check.getLoc()).str());
   }
 };
 

@@ -2,24 +2,19 @@
 #include "compiler/PassDiagnostics.h"
 
 #include "dialects/Brew/Diagnostics.h"
-
-#include "mlir/IR/Location.h"
+#include "dialects/Brew/LayerWords.h"
 
 namespace brew::compiler {
-namespace {
 
 prototxt::SourceLocation sourceOf(mlir::Location loc) {
-  prototxt::SourceLocation place;
-  loc->walk([&](mlir::Location each) {
-    auto file = llvm::dyn_cast<mlir::FileLineColLoc>(each);
-    if (!file)
-      return mlir::WalkResult::advance();
-    place = {file.getFilename().str(), static_cast<int>(file.getLine()),
-             static_cast<int>(file.getColumn())};
-    return mlir::WalkResult::interrupt();
-  });
-  return place;
+  mlir::FileLineColLoc found = ir::prototxtLocation(loc);
+  if (!found)
+    return {};
+  return {found.getFilename().str(), static_cast<int>(found.getLine()),
+          static_cast<int>(found.getColumn())};
 }
+
+namespace {
 
 prototxt::Severity severityOf(mlir::DiagnosticSeverity severity) {
   switch (severity) {

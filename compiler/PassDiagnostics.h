@@ -10,6 +10,9 @@
 
 namespace brew::compiler {
 
+/// The first location in a prototxt of one of MLIR's.
+prototxt::SourceLocation sourceOf(mlir::Location loc);
+
 /// A handler for an MLIRContext. What is wrong with a layer is wrong in every
 /// program that has it, and said once.
 class PassDiagnostics {

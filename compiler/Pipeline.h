@@ -7,6 +7,7 @@
 #pragma once
 
 #include "dialects/Target/Choices.h"
+#include "dialects/Target/DefaultCpu.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -39,8 +40,8 @@ struct PipelineOptions {
   /// brew-attach-target); CPU: width of its vectors, and whether its library
   /// gains by multiplying bf16.
   std::vector<std::string> gpuArchs;
-  int64_t vectorBits = 512;
-  bool bf16Products = false;
+  int64_t vectorBits = targetir::kDefaultVectorBits;
+  bool bf16Products = targetir::kDefaultBf16;
   /// Of activations, their gradients and products. With TF32 (CUDA) only
   /// products round; parameters are never narrow.
   targetir::Precision precision = targetir::Precision::F32;

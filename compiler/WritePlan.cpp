@@ -2,6 +2,7 @@
 #include "compiler/WritePlan.h"
 
 #include "compiler/ManifestBuilder.h"
+#include "compiler/PassDiagnostics.h"
 
 #include "formats/Error.h"
 #include "passes/ParameterPlaces.h"
@@ -13,20 +14,6 @@ using namespace mlir;
 using namespace brew::planir;
 using brew::compiler::ManifestBuilder;
 namespace plan = brew::plan;
-
-/// FILE:LINE:COL of the first prototxt place in a location.
-std::string brew::compiler::sourceOf(Location loc) {
-  std::string text;
-  loc->walk([&](Location each) {
-    auto file = dyn_cast<FileLineColLoc>(each);
-    if (!file)
-      return WalkResult::advance();
-    text = file.getFilename().str() + ":" + std::to_string(file.getLine()) +
-           ":" + std::to_string(file.getColumn());
-    return WalkResult::interrupt();
-  });
-  return text;
-}
 
 static plan::DataType dataTypeOf(Type type) {
   if (type.isF32())
@@ -169,7 +156,7 @@ void ManifestBuilder::addParameters() {
         for (int64_t dim : param.getFileDims())
           other->add_file_dims(dim);
       }
-    out->set_source_location(brew::compiler::sourceOf(param.getLoc()));
+    out->set_source_location(brew::compiler::sourceOf(param.getLoc()).str());
   }
 }
 

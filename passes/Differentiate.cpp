@@ -216,10 +216,9 @@ void Backward::warnOfBlocked(Operation *op) {
   auto what = op->getAttrOfType<StringAttr>(brew::kNoGradientAttr);
   if (what && needed.contains(op->getOperand(0)) &&
       !idle.contains(op->getOperand(0)))
-    op->emitWarning() << layerWords(op)
-                      << "no gradient passes its exposed hidden "
-                      << what.getValue()
-                      << ", as in Caffe; --exact-hidden-gradients lets it pass";
+    layerWarning(op) << "no gradient passes its exposed hidden "
+                     << what.getValue()
+                     << ", as in Caffe; --exact-hidden-gradients lets it pass";
 }
 
 /// What was appended after `last` belongs to the backward pass of `layer`.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialects/Target/Choices.h"
+#include "dialects/Target/DefaultCpu.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"

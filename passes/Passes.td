@@ -158,9 +158,10 @@ def AttachTarget : Pass<"brew-attach-target", "::mlir::ModuleOp"> {
   }];
   let options = [
     ListOption<"gpuArchs", "gpu-arch", "std::string", "sm_90 and the like, or sim">,
-    Option<"vectorBits", "vector-bits", "int64_t", "512",
+    Option<"vectorBits", "vector-bits", "int64_t",
+      "::brew::targetir::kDefaultVectorBits",
       "Of the CPU: width of its vectors">,
-    Option<"bf16", "bf16", "bool", "false",
+    Option<"bf16", "bf16", "bool", "::brew::targetir::kDefaultBf16",
       "Of the CPU: its library gains by multiplying bf16">];
   let dependentDialects = ["::brew::targetir::TargetDialect"];
 }
@@ -356,7 +357,8 @@ def VerifyGraph : Pass<"brew-verify-graph", "::mlir::ModuleOp"> {
 def VerifyFused : Pass<"brew-verify-fused", "::mlir::ModuleOp"> {
   let summary = "Phase fused: programs hold only vendor calls, kernels, views and sinks";
   let description = "Sinks stand at the end; subviews of joined blobs have the strides of "
-    "the whole; kernels hold nests and what these start from, and no layers.";
+    "the whole; kernels hold nests (`linalg.generic`) and what these start from: filled or "
+    "empty tensors and constants.";
 }
 def VerifyPlan : Pass<"brew-verify-plan", "::mlir::ModuleOp"> {
   let summary = "Phase plan: no step reads bytes that another value has overwritten";

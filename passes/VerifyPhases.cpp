@@ -1,4 +1,5 @@
 //===- VerifyPhases.cpp - What each phase of the brew dialect promises ----===//
+#include "dialects/Brew/LayerWords.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Brew/layers/recurrent/Recurrent.h"
@@ -34,15 +35,6 @@ FlatSymbolRefAttr paramOf(Operation *op) {
              : FlatSymbolRefAttr();
 }
 
-bool hasLocation(Operation *op) {
-  return op->getLoc()
-      ->walk([](Location each) {
-        return isa<FileLineColLoc>(each) ? WalkResult::interrupt()
-                                         : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 struct VerifyImport : brew::impl::VerifyImportBase<VerifyImport> {
   LogicalResult check(Operation *op, const SymbolTable &symbols) {
     if (!isa<ShapeInterface>(op) && !isEdge(op))
@@ -51,7 +43,7 @@ struct VerifyImport : brew::impl::VerifyImportBase<VerifyImport> {
       return op->emitError("phase import: there are no gradients yet");
     if (!llvm::all_of(op->getResultTypes(), llvm::IsaPred<UnrankedTensorType>))
       return op->emitError("phase import: shapes are not known yet");
-    if (!hasLocation(op))
+    if (!prototxtLocation(op->getLoc()))
       return op->emitError("phase import: this operation has no location in a "
                            "prototxt");
     if (auto param = paramOf(op);
@@ -216,9 +208,8 @@ LogicalResult checkOrigin(linalg::GenericOp nest) {
 /// The operation itself verifies how its nests make parts.
 LogicalResult checkKernel(KernelOp kernel) {
   for (Operation &op : kernel.getBody().front()) {
-    StringRef dialect = op.getDialect() ? op.getDialect()->getNamespace() : "";
-    if (!isa<FillOp, YieldOp>(op) && dialect != "linalg" &&
-        dialect != "tensor" && dialect != "arith" && dialect != "math")
+    if (!isa<linalg::GenericOp, linalg::FillOp, tensor::EmptyOp,
+             arith::ConstantOp, FillOp, YieldOp>(op))
       return op.emitError("phase fused: this operation has no place in a "
                           "kernel");
     if (auto nest = dyn_cast<linalg::GenericOp>(op);

@@ -103,6 +103,21 @@ private:
     return success();
   }
 
+  /// What a step does not declare could not be checked.
+  static LogicalResult
+  checkDeclared(StepInterface step,
+                ArrayRef<MemoryEffects::EffectInstance> effects) {
+    for (OpOperand &operand : step->getOpOperands())
+      if (isa<MemRefType>(operand.get().getType()) &&
+          llvm::none_of(effects, [&](const auto &effect) {
+            return effect.template getEffectValue<OpOperand *>() == &operand;
+          }))
+        return step.emitError(
+                   "does not say whether it reads or writes operand ")
+               << operand.getOperandNumber();
+    return success();
+  }
+
   static LogicalResult checkAligned(StepInterface step) {
     llvm::BitVector aligned = step.alignedOperands();
     for (auto [i, value] : llvm::enumerate(step->getOperands())) {
@@ -155,7 +170,8 @@ private:
           operand && isa<MemoryEffects::Write>(effect.getEffect()))
         writes.push_back(operand);
     if (auto step = dyn_cast<StepInterface>(op))
-      if (failed(checkAligned(step)) || failed(checkApart(step, writes)))
+      if (failed(checkDeclared(step, effects)) || failed(checkAligned(step)) ||
+          failed(checkApart(step, writes)))
         return failure();
     for (MemoryEffects::EffectInstance &effect : effects)
       if (auto *operand = effect.getEffectValue<OpOperand *>();

@@ -121,6 +121,15 @@ int64_t brew::ir::countOf(ArrayRef<int64_t> shape) {
   return count;
 }
 
+FileLineColLoc brew::ir::prototxtLocation(Location loc) {
+  FileLineColLoc found;
+  loc->walk([&](Location each) {
+    found = dyn_cast<FileLineColLoc>(each);
+    return found ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return found;
+}
+
 std::string brew::ir::layerWords(Operation *op) {
   auto name = op->getAttrOfType<StringAttr>("layer");
   std::string type;
@@ -134,12 +143,19 @@ std::string brew::ir::layerWords(Operation *op) {
   return "layer '" + (name ? name.str() : "") + "'" + type + ": ";
 }
 
-InFlightDiagnostic brew::ir::layerError(Operation *op) {
-  InFlightDiagnostic diagnostic = op->emitError();
+static InFlightDiagnostic about(Operation *op, InFlightDiagnostic diagnostic) {
   diagnostic << layerWords(op);
   if (auto name = op->getAttrOfType<StringAttr>("layer"))
     setLayer(diagnostic, name);
   return diagnostic;
+}
+
+InFlightDiagnostic brew::ir::layerError(Operation *op) {
+  return about(op, op->emitError());
+}
+
+InFlightDiagnostic brew::ir::layerWarning(Operation *op) {
+  return about(op, op->emitWarning());
 }
 
 //===----------------------------------------------------------------------===//

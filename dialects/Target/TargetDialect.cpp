@@ -1,6 +1,8 @@
 //===- TargetDialect.cpp - The machine that a module is compiled for ------===//
 #include "dialects/Target/TargetDialect.h"
 
+#include "dialects/Target/DefaultCpu.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -91,7 +93,7 @@ bool brew::targetir::isForGpu(Operation *op) {
 CpuAttr brew::targetir::cpuOf(Operation *op) {
   if (Attribute machine = machineOf(op))
     return dyn_cast<CpuAttr>(machine);
-  return describeCpu(op->getContext(), 512, /*bf16=*/true);
+  return describeCpu(op->getContext(), kDefaultVectorBits, kDefaultBf16);
 }
 
 GpuAttr brew::targetir::gpuOf(Operation *op) {

@@ -73,6 +73,32 @@ brew.program @layer test {
 
 // -----
 
+// Of the dialects of nests not everything is one.
+brew.program @slice test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
+  %y = brew.kernel "k"(%x) : (tensor<4xf32>) -> tensor<2xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    // expected-error @below {{phase fused: this operation has no place in a kernel}}
+    %s = tensor.extract_slice %a[0] [2] [1] : tensor<4xf32> to tensor<2xf32>
+    brew.yield %s : tensor<2xf32>
+  }
+}
+
+// -----
+
+brew.program @copy test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4xf32>
+  %y = brew.kernel "k"(%x) : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %e = tensor.empty() : tensor<4xf32>
+    // expected-error @below {{phase fused: this operation has no place in a kernel}}
+    %c = linalg.copy ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+    brew.yield %c : tensor<4xf32>
+  }
+}
+
+// -----
+
 brew.param @w : tensor<3x2xf32> {layer = "ip", index = 0 : i64}
 brew.program @sink test {
   %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x2xf32>

@@ -129,6 +129,21 @@ plan.program @arena attributes {arena_bytes = 0 : i64, lower_bound_bytes = 0 : i
 
 // -----
 
+// Neither read nor written, the bias of this call could lie anywhere.
+plan.arena transient size 320
+plan.program @undeclared attributes {arena_bytes = 320 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
+  %dy = plan.buffer "dy" transient[0] live [0, 0] : memref<1x1x4x4xf32>
+  plan.feed "in" "Data"(%dy) {config = "", folder = ""} : memref<1x1x4x4xf32>
+  %w = plan.buffer "w" transient[64] live [0, 0] : memref<1x1x1x1xf32>
+  plan.feed "in2" "Data"(%w) {config = "", folder = ""} : memref<1x1x1x1xf32>
+  %b = plan.buffer "b" transient[128] live [0, 0] : memref<1xf32>
+  %dx = plan.buffer "dx" transient[192] live [0, 0] : memref<1x1x4x4xf32>
+  // expected-error @below {{does not say whether it reads or writes operand 2}}
+  plan.convolution backward_data x %dx w %w b %b y %dy {kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, backward} : memref<1x1x4x4xf32>, memref<1x1x1x1xf32>, memref<1xf32>, memref<1x1x4x4xf32>
+}
+
+// -----
+
 plan.arena transient size 128
 plan.program @no_kernel attributes {arena_bytes = 128 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
   %a = plan.buffer "a" transient[0] live [0, 0] : memref<16xf32>

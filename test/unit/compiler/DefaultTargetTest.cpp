@@ -1,0 +1,27 @@
+//===- DefaultTargetTest.cpp - The machine where nobody names one ---------===//
+#include "dialects/Target/TargetDialect.h"
+#include "passes/Passes.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <gtest/gtest.h>
+
+namespace brew {
+namespace {
+
+TEST(DefaultTarget, IsTheSameAttachedAndNot) {
+  mlir::MLIRContext context;
+  context.loadDialect<targetir::TargetDialect>();
+  mlir::OwningOpRef<mlir::ModuleOp> module(
+      mlir::ModuleOp::create(mlir::UnknownLoc::get(&context)));
+  const targetir::CpuAttr without = targetir::cpuOf(*module);
+  mlir::PassManager passes(&context);
+  passes.addPass(createAttachTarget());
+  ASSERT_TRUE(mlir::succeeded(passes.run(*module)));
+  EXPECT_EQ((*module)->getAttr(targetir::kMachineAttr), without);
+}
+
+} // namespace
+} // namespace brew
