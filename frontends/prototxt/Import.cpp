@@ -83,7 +83,8 @@ ImportedNet Importer::run() {
           "--gradients");
   if (options.phase && !options.solverFile.empty())
     usage("--solver has no use with --phase, which builds no update program");
-  PrototxtFile file = parsePrototxt(source, diagnostics);
+  PrototxtFile file =
+      parsePrototxt(source, diagnostics, std::nullopt, options.hostTypes);
   if (!file.reachedEnd)
     return std::move(result);
   if (file.kind == FileKind::Solver)
@@ -116,7 +117,8 @@ void Importer::planSolver(PrototxtFile file) {
     return;
   }
   result.solver.reset();
-  for (Program &program : expandSolver(*solver, diagnostics, states))
+  for (Program &program :
+       expandSolver(*solver, diagnostics, states, nullptr, options.hostTypes))
     if (program.net.state.phase() == *options.phase) {
       planOnePhase(std::move(program.net));
       programs.back().source = program.source;
@@ -128,8 +130,8 @@ void Importer::planSolver(PrototxtFile file) {
 }
 
 void Importer::planTraining(const SolverDocument &solver, Document net) {
-  for (Program &program :
-       expandSolver(solver, diagnostics, states, std::move(net))) {
+  for (Program &program : expandSolver(solver, diagnostics, states,
+                                       std::move(net), options.hostTypes)) {
     const bool trains = program.test < 0;
     if (trains && !hasGradient(program.net))
       diagnostics.error(program.cause,
@@ -153,8 +155,8 @@ void Importer::planNet(PrototxtFile file) {
     return;
   }
   if (!options.solverFile.empty()) {
-    if (SolverPointer solver =
-            SolverDocument::fromFile(options.solverFile, diagnostics)) {
+    if (SolverPointer solver = SolverDocument::fromFile(
+            options.solverFile, diagnostics, options.hostTypes)) {
       takeSolver(*solver);
       planTraining(*solver, net);
     }
@@ -272,11 +274,6 @@ void Importer::build() {
 ImportedNet importText(mlir::MLIRContext &context, const SourceText &source,
                        const ImportOptions &options, Diagnostics &diagnostics) {
   return Importer(context, source, options, diagnostics).run();
-}
-
-ImportedNet importFile(mlir::MLIRContext &context, const std::string &path,
-                       const ImportOptions &options, Diagnostics &diagnostics) {
-  return importText(context, SourceText::ofFile(path), options, diagnostics);
 }
 
 } // namespace brew::prototxt

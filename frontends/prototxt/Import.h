@@ -75,8 +75,4 @@ struct ImportedNet {
 ImportedNet importText(mlir::MLIRContext &context, const SourceText &source,
                        const ImportOptions &options, Diagnostics &diagnostics);
 
-/// The same for a file. Throws as readTextFile() does.
-ImportedNet importFile(mlir::MLIRContext &context, const std::string &path,
-                       const ImportOptions &options, Diagnostics &diagnostics);
-
 } // namespace brew::prototxt

@@ -9,8 +9,9 @@
 namespace brew::prototxt {
 
 std::shared_ptr<const NetDocument>
-NetDocument::fromFile(const std::string &path, Diagnostics &diagnostics) {
-  return fromParsed(readPrototxt(path, diagnostics, FileKind::Net),
+NetDocument::fromFile(const std::string &path, Diagnostics &diagnostics,
+                      const std::set<std::string> &hostTypes) {
+  return fromParsed(readPrototxt(path, diagnostics, FileKind::Net, hostTypes),
                     diagnostics);
 }
 

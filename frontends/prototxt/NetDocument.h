@@ -20,8 +20,9 @@ public:
   /// Reads, upgrades and checks a net file. Null if an error ended the parse;
   /// otherwise errors of single fields may be in `diagnostics`, and a compiler
   /// must not go on to code with them. Throws as readTextFile() does.
-  static std::shared_ptr<const NetDocument> fromFile(const std::string &path,
-                                                     Diagnostics &diagnostics);
+  static std::shared_ptr<const NetDocument>
+  fromFile(const std::string &path, Diagnostics &diagnostics,
+           const std::set<std::string> &hostTypes = {});
   /// The same for a file that is parsed already and is a net.
   static std::shared_ptr<const NetDocument>
   fromParsed(PrototxtFile file, Diagnostics &diagnostics);

@@ -16,8 +16,9 @@ using Document = std::shared_ptr<const NetDocument>;
 /// Opens each net once, however many programs use it.
 class NetOpener {
 public:
-  NetOpener(const SolverDocument &solver, Diagnostics &diagnostics)
-      : solver(solver), diagnostics(diagnostics) {}
+  NetOpener(const SolverDocument &solver, Diagnostics &diagnostics,
+            const std::set<std::string> &hostTypes)
+      : solver(solver), diagnostics(diagnostics), hostTypes(hostTypes) {}
 
   /// The net that occurrence `index` of a file-name field names.
   Document file(const std::string &name, const char *field, int index) {
@@ -28,7 +29,7 @@ public:
           name, {solver.folder()}, "net file");
       auto [entry, isNew] = files.try_emplace(path);
       if (isNew)
-        entry->second = NetDocument::fromFile(path, diagnostics);
+        entry->second = NetDocument::fromFile(path, diagnostics, hostTypes);
       return entry->second;
     } catch (const Error &error) {
       // Of the file system; what is wrong in the text has its own location.
@@ -48,6 +49,7 @@ public:
 private:
   const SolverDocument &solver;
   Diagnostics &diagnostics;
+  const std::set<std::string> &hostTypes;
   std::map<std::string, Document> files;
   std::map<const caffe::NetParameter *, Document> inlines;
 };
@@ -67,7 +69,8 @@ caffe::NetState stackStates(caffe::Phase phase, const Document &document,
 std::vector<Program> expandSolver(const SolverDocument &document,
                                   Diagnostics &diagnostics,
                                   const StateOptions &options,
-                                  Document netGiven) {
+                                  Document netGiven,
+                                  const std::set<std::string> &hostTypes) {
   const caffe::SolverParameter &solver = document.solver();
   const SourceMap &locations = document.locations();
   const size_t errorsBefore = diagnostics.errorCount();
@@ -75,7 +78,7 @@ std::vector<Program> expandSolver(const SolverDocument &document,
   if (diagnostics.errorCount() != errorsBefore)
     return {};
 
-  NetOpener nets(document, diagnostics);
+  NetOpener nets(document, diagnostics, hostTypes);
   Document generic = netGiven;
   const char *genericField = solver.has_net() ? "net" : "net_param";
   if (!netGiven && solver.has_net())

@@ -37,9 +37,11 @@ struct Program {
 /// location that names it. With `netGiven` that net stands for the solver's
 /// `net` (and for its training net, if it has a separate one). Programs whose
 /// file could not be parsed are missing from the result; see `diagnostics`.
+/// `hostTypes` are layer types that the program computes itself.
 std::vector<Program>
 expandSolver(const SolverDocument &solver, Diagnostics &diagnostics,
              const StateOptions &options = {},
-             std::shared_ptr<const NetDocument> netGiven = nullptr);
+             std::shared_ptr<const NetDocument> netGiven = nullptr,
+             const std::set<std::string> &hostTypes = {});
 
 } // namespace brew::prototxt

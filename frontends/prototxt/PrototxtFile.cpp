@@ -85,7 +85,8 @@ PrototxtFile parsePrototxt(const std::string &text, const std::string &file,
 }
 
 PrototxtFile parsePrototxt(const SourceText &source, Diagnostics &diagnostics,
-                           std::optional<FileKind> expected) {
+                           std::optional<FileKind> expected,
+                           const std::set<std::string> &hostTypes) {
   const std::string &text = source.text, &file = source.name;
   PrototxtFile result;
   result.locations = std::make_shared<SourceMap>(file, source.folder);
@@ -118,7 +119,7 @@ PrototxtFile parsePrototxt(const SourceText &source, Diagnostics &diagnostics,
     root = result.solver.get();
   }
   if (proceed) {
-    TextParser parser(text, *result.locations, diagnostics);
+    TextParser parser(text, *result.locations, diagnostics, hostTypes);
     result.complete = parser.parse(*root);
     result.reachedEnd = parser.reachedEnd();
   }
@@ -126,8 +127,10 @@ PrototxtFile parsePrototxt(const SourceText &source, Diagnostics &diagnostics,
 }
 
 PrototxtFile readPrototxt(const std::string &path, Diagnostics &diagnostics,
-                          std::optional<FileKind> expected) {
-  return parsePrototxt(SourceText::ofFile(path), diagnostics, expected);
+                          std::optional<FileKind> expected,
+                          const std::set<std::string> &hostTypes) {
+  return parsePrototxt(SourceText::ofFile(path), diagnostics, expected,
+                       hostTypes);
 }
 
 } // namespace brew::prototxt

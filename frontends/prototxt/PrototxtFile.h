@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace brew::prototxt {
@@ -50,9 +51,11 @@ std::string readTextFile(const std::string &path);
 FileKind detectKind(const std::string &text);
 
 /// Parses a text. With `expected`, a file that is clearly of the other kind is
-/// one error that says so.
+/// one error that says so. `hostTypes` are layer types that the program
+/// computes itself.
 PrototxtFile parsePrototxt(const SourceText &source, Diagnostics &diagnostics,
-                           std::optional<FileKind> expected = std::nullopt);
+                           std::optional<FileKind> expected = std::nullopt,
+                           const std::set<std::string> &hostTypes = {});
 /// The same for the text of file `file`.
 PrototxtFile parsePrototxt(const std::string &text, const std::string &file,
                            Diagnostics &diagnostics,
@@ -60,6 +63,7 @@ PrototxtFile parsePrototxt(const std::string &text, const std::string &file,
 
 /// readTextFile() and parsePrototxt().
 PrototxtFile readPrototxt(const std::string &path, Diagnostics &diagnostics,
-                          std::optional<FileKind> expected = std::nullopt);
+                          std::optional<FileKind> expected = std::nullopt,
+                          const std::set<std::string> &hostTypes = {});
 
 } // namespace brew::prototxt

@@ -28,9 +28,11 @@ void fillSnapshotPrefix(const std::string &file,
 } // namespace
 
 std::shared_ptr<const SolverDocument>
-SolverDocument::fromFile(const std::string &path, Diagnostics &diagnostics) {
-  return fromParsed(readPrototxt(path, diagnostics, FileKind::Solver),
-                    diagnostics);
+SolverDocument::fromFile(const std::string &path, Diagnostics &diagnostics,
+                         const std::set<std::string> &hostTypes) {
+  return fromParsed(
+      readPrototxt(path, diagnostics, FileKind::Solver, hostTypes),
+      diagnostics);
 }
 
 std::shared_ptr<const SolverDocument>

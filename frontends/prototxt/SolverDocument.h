@@ -19,7 +19,8 @@ public:
   /// Reads, upgrades and checks a solver file; opens no net. Null if an error
   /// ended the parse; otherwise see NetDocument::fromFile().
   static std::shared_ptr<const SolverDocument>
-  fromFile(const std::string &path, Diagnostics &diagnostics);
+  fromFile(const std::string &path, Diagnostics &diagnostics,
+           const std::set<std::string> &hostTypes = {});
   /// The same for a file that is parsed already and is a solver.
   static std::shared_ptr<const SolverDocument>
   fromParsed(PrototxtFile file, Diagnostics &diagnostics);

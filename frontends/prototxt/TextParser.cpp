@@ -10,6 +10,7 @@
 #include <google/protobuf/descriptor.h>
 
 #include <memory>
+#include <string_view>
 
 namespace brew::prototxt {
 
@@ -20,6 +21,12 @@ using Tokenizer = TokenStream::Tokenizer;
 namespace {
 
 std::string quoted(const std::string &text) { return "'" + text + "'"; }
+
+bool isSettings(const std::string &field) {
+  const std::string_view end = "_param";
+  return field.size() > end.size() &&
+         field.compare(field.size() - end.size(), end.size(), end) == 0;
+}
 
 bool isLayer(const google::protobuf::Message &message) {
   const Descriptor *type = message.GetDescriptor();
@@ -369,6 +376,8 @@ void TextParser::blameType(const Frame &frame) {
       dynamic_cast<const caffe::LayerParameter *>(&frame.message);
   if (!layer || layer->type().empty() || findLayerKind(layer->type()))
     return;
+  if (hostTypes.count(layer->type()))
+    return hintAtParamStr(frame);
   const LayerKind *meant = meantLayerKind(layer->type());
   std::vector<std::string> blocks;
   for (int i = 0; meant && i < layer->GetDescriptor()->field_count(); ++i)
@@ -386,8 +395,19 @@ void TextParser::blameType(const Frame &frame) {
   }
   if (isBlamed)
     diagnostics.error(locations.whereValue(*layer, "type"),
-                      "layer " + quoted(layer->name()) + ": " +
+                      LayerText(layer->name(), "") +
                           unknownTypeText(layer->type()));
+}
+
+void TextParser::hintAtParamStr(const Frame &frame) {
+  const LayerText prefix = layerPrefix(frame.message);
+  const std::vector<std::string> known = {"python_param"};
+  for (const auto &[report, block] : frame.unknownBlocks)
+    if (isSettings(block) && nearestName(block, known).empty())
+      diagnostics.at(report).text =
+          prefix.text + "unknown field " + quoted(block) + " in " + frame.name +
+          "; a layer that the program computes has settings of its own in "
+          "python_param { param_str: \"...\" }";
 }
 
 } // namespace brew::prototxt

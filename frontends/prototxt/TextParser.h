@@ -22,10 +22,12 @@ namespace brew::prototxt {
 class TextParser {
 public:
   /// `text` must outlive the parser and be shorter than 2 GiB. Places go to
-  /// `locations`, whose file name the diagnostics carry.
+  /// `locations`, whose file name the diagnostics carry. `hostTypes` are layer
+  /// types that the program computes itself.
   TextParser(const std::string &text, SourceMap &locations,
-             Diagnostics &diagnostics)
-      : text(text), locations(locations), diagnostics(diagnostics) {}
+             Diagnostics &diagnostics, std::set<std::string> hostTypes = {})
+      : text(text), locations(locations), diagnostics(diagnostics),
+        hostTypes(std::move(hostTypes)) {}
 
   /// Fills `root`. False if there was any error; what was parsed before the
   /// error that ended the parse is in `root` then.
@@ -75,10 +77,13 @@ private:
   /// Where the type of a layer is unknown, says so instead of guessing what the
   /// blocks mean that such layers have.
   void blameType(const Frame &frame);
+  /// Where the program computes the type, says where its settings stand.
+  void hintAtParamStr(const Frame &frame);
 
   const std::string &text;
   SourceMap &locations;
   Diagnostics &diagnostics;
+  const std::set<std::string> hostTypes;
   TokenStream *tokens = nullptr;
   bool ended = false;
 };

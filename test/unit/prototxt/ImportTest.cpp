@@ -30,7 +30,8 @@ struct ImportTest : testing::Test {
   ImportedNet import(const std::string &text, const ImportOptions &options = {},
                      const std::string &name = "net.prototxt") {
     ImportedNet net =
-        importFile(context, folder.write(name, text), options, diagnostics);
+        importText(context, SourceText::ofFile(folder.write(name, text)),
+                   options, diagnostics);
     if (net.module) {
       EXPECT_TRUE(succeeded(mlir::verify(*net.module)));
     }
@@ -189,7 +190,7 @@ TEST_F(ImportTest, refusesContradictingOptions) {
       folder.write("s.prototxt", "net: 'net.prototxt' base_lr: 0.1");
   auto statusOf = [&](const std::string &path, const ImportOptions &options) {
     try {
-      importFile(context, path, options, diagnostics);
+      importText(context, SourceText::ofFile(path), options, diagnostics);
     } catch (const Error &error) {
       return error.status();
     }
