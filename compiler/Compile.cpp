@@ -15,6 +15,7 @@
 #include "dialects/Brew/BrewDialect.h"
 #include "formats/AtomicFile.h"
 #include "formats/Error.h"
+#include "formats/PathLookup.h"
 #include "frontends/prototxt/UpgradeText.h"
 #include "runtime/plan/PlanWriter.h"
 
@@ -24,6 +25,8 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <filesystem>
 
 using namespace brew;
 using namespace brew::compiler;
@@ -81,6 +84,9 @@ private:
            options.emit == emit;
   }
   bool isTraining() const { return imported.solver && !options.import.phase; }
+  bool embedsWeights() const {
+    return !options.weights.empty() && !isTraining();
+  }
 
   const prototxt::SourceText &source;
   const CompileOptions &options;
@@ -188,7 +194,9 @@ void Compilation::emitKernelFiles(mlir::ModuleOp kernels,
 }
 
 void Compilation::makeReport() {
-  llvm::raw_string_ostream os(result.report);
+  if (options.report == ReportKind::None)
+    return;
+  llvm::raw_string_ostream os(result.report.emplace());
   const bool cuda = options.target == TargetKind::Cuda;
   switch (options.report) {
   case ReportKind::None:
@@ -215,6 +223,9 @@ void Compilation::run() {
   importNet();
   if (options.import.solverOnly)
     return;
+  // A training plan's are looked for when it runs.
+  if (embedsWeights())
+    formats::requirePath(options.weights, {}, "weights");
   runPhase(Phase::Import, Emit::Import, "import");
   if (stopsAfter(Emit::Import))
     return;
@@ -234,9 +245,7 @@ void Compilation::run() {
     generateForCuda();
   else
     generateForCpu();
-  if (options.checkOnly)
-    return;
-  if (!options.weights.empty() && !isTraining()) {
+  if (embedsWeights()) {
     prototxt::Diagnostics diagnostics;
     embedWeights(options.weights, imported.blobs, manifest, segments,
                  diagnostics);
@@ -244,6 +253,8 @@ void Compilation::run() {
   } else {
     addGivenBlobs(imported.blobs, manifest, segments);
   }
+  if (options.checkOnly)
+    return;
   result.plan = plan::serializePlan(manifest, segments);
 }
 
@@ -257,6 +268,8 @@ void Compilation::buildManifest(const std::vector<plan::Kernel> &kernels) {
     info.solver = imported.solver;
     info.solverFolder = imported.solverFolder;
     info.initialWeights = options.weights;
+    // Where a relative name was meant, as the plan may run from elsewhere.
+    info.initialWeightsFolder = std::filesystem::current_path().string();
   }
   manifest = compiler::buildManifest(*imported.module, kernels, info);
   makeReport();

@@ -19,8 +19,8 @@ enum class TargetKind { Cpu, Cuda };
 
 struct CompileOptions {
   TargetKind target = TargetKind::Cpu;
-  std::string cpu = "native";
-  std::string gpuArch = "native"; ///< see resolveGpuArchs
+  std::string cpu;                ///< see resolveCpuTarget
+  std::string gpuArch;            ///< see resolveGpuArchs
   bool deterministic = false;     ///< CUDA: only vendor engines that repeat
   bool kernelCache = true;        ///< keep compiled CUDA kernels between runs
   std::string weights;    ///< recorded in a training plan, embedded otherwise

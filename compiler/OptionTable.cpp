@@ -5,6 +5,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/StringSwitch.h"
 
+#include <cmath>
 #include <utility>
 
 namespace brew::compiler {
@@ -45,6 +46,14 @@ OptionRow OptionRow::calledA(const char *text) const {
   return result;
 }
 
+OptionRow OptionRow::must(const char *text,
+                          bool (*holds)(const std::string &)) const {
+  OptionRow result = *this;
+  result.demand = text;
+  result.meetsDemand = holds;
+  return result;
+}
+
 OptionRow OptionRow::by(Apply function) const {
   OptionRow result = *this;
   result.apply = function;
@@ -56,7 +65,7 @@ namespace {
 using Options = CompileOptions;
 using Text = const std::string &;
 
-/// Of a value that checkValue() has accepted.
+/// Of a value of the row's kind.
 std::int64_t integerOf(Text value) {
   std::int64_t result = 0;
   llvm::StringRef(value).getAsInteger(0, result);
@@ -70,6 +79,15 @@ double realOf(Text value) {
 }
 
 bool flagOf(Text value) { return value == "true" || value == "1"; }
+
+/// Losses are scaled without rounding.
+bool isLossScale(Text value) {
+  const double scale = realOf(value);
+  int exponent = 0;
+  return std::frexp(scale, &exponent) == 0.5 && scale >= 1 && scale <= 16777216;
+}
+
+bool isSomething(Text value) { return !value.empty(); }
 
 void applyPrecision(Options &options, Text value) {
   options.import.f64 = value == "f64";
@@ -95,6 +113,7 @@ const std::vector<OptionRow> &optionTable() {
   static const std::vector<OptionRow> table = {
       row("batch", Kind::Integer, "Batch size instead of the net's")
           .shows("N")
+          .must("be positive", [](Text v) { return integerOf(v) > 0; })
           .by([](Options &o, Text v) { o.pipeline.batch = integerOf(v); }),
       row("check-only", Kind::Flag,
           "Build no plan: only check, emit and report")
@@ -109,9 +128,9 @@ const std::vector<OptionRow> &optionTable() {
           "Only engines whose bits repeat (every CPU plan's do)")
           .by([](Options &o, Text v) { o.deterministic = flagOf(v); }),
       row("dump-dir", Kind::Text,
-          "Folder for --emit (default: standard output; kernels need a "
-          "folder)")
+          "Folder for the files of --emit (default: it gives texts instead)")
           .shows("folder")
+          .must("name a folder", isSomething)
           .by([](Options &o, Text v) { o.dumpDir = v; }),
       row("emit", Kind::Choice, "Print a phase's module")
           .shows("phase")
@@ -169,23 +188,26 @@ const std::vector<OptionRow> &optionTable() {
           }),
       row("level", Kind::Integer, "NetState level")
           .shows("N")
+          .must("be a number of 32 bits",
+                [](Text v) {
+                  return integerOf(v) ==
+                         static_cast<std::int32_t>(integerOf(v));
+                })
           .by([](Options &o, Text v) {
-            const std::int64_t level = integerOf(v);
-            if (level != static_cast<std::int32_t>(level))
-              throw Error(ExitStatus::Usage,
-                          "--level must be a number of 32 bits");
-            o.import.level = static_cast<std::int32_t>(level);
+            o.import.level = static_cast<std::int32_t>(integerOf(v));
           }),
       row("loss-scale", Kind::Real,
           "f16: what the loss is multiplied by at first, a power of two")
           .shows("S")
           .defaultsTo("1024")
+          .must("be a power of two from 1 to 16777216", isLossScale)
           .by([](Options &o, Text v) { o.pipeline.lossScale = realOf(v); }),
       row("loss-scale-window", Kind::Integer,
           "f16: good iterations after which the scale is doubled; 0 "
           "keeps it")
           .shows("N")
           .defaultsTo("2000")
+          .must("not be negative", [](Text v) { return integerOf(v) >= 0; })
           .by([](Options &o, Text v) {
             o.pipeline.lossScaleWindow = integerOf(v);
           }),
@@ -240,6 +262,7 @@ const std::vector<OptionRow> &optionTable() {
           }),
       row("solver", Kind::Text, "Solver for a net file")
           .shows("file")
+          .must("name a file", isSomething)
           .by([](Options &o, Text v) { o.import.solverFile = v; }),
       row("solver-only", Kind::Flag, "Check a solver without opening its net")
           .by([](Options &o, Text v) { o.import.solverOnly = flagOf(v); }),
@@ -258,6 +281,7 @@ const std::vector<OptionRow> &optionTable() {
       row("weights", Kind::Text,
           "Weights to embed; for a training plan, its initial ones")
           .shows("file")
+          .must("name a file", isSomething)
           .by([](Options &o, Text v) { o.weights = v; }),
   };
   return table;

@@ -7,8 +7,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 
-#include <cmath>
-
 namespace brew::compiler {
 namespace {
 
@@ -53,6 +51,8 @@ void checkValue(const OptionRow &row, const std::string &value) {
   case OptionKind::List:
     break;
   }
+  if (row.demand && !row.meetsDemand(value))
+    usage("--" + std::string(row.name) + " must " + row.demand);
   if (row.values.empty())
     return;
   std::string known;
@@ -139,15 +139,12 @@ CompileOptions OptionSet::finish() const {
     usage("--precision=tf32 is for --target cuda");
   if (!isHalf && (isGiven("loss-scale") || isGiven("loss-scale-window")))
     usage("--loss-scale and --loss-scale-window are for --precision=f16");
-  if (int exponent = 0; std::frexp(pipeline.lossScale, &exponent) != 0.5 ||
-                        pipeline.lossScale < 1 || pipeline.lossScale > 16777216)
-    usage("--loss-scale must be a power of two from 1 to 16777216");
-  if (pipeline.lossScaleWindow < 0)
-    usage("--loss-scale-window must not be negative");
-  if (options.import.gradients && !options.import.phase)
-    usage("--gradients goes with --phase");
-  if (isGiven("batch") && pipeline.batch <= 0)
-    usage("--batch must be positive");
+  if (!options.dumpDir.empty() && options.emit == Emit::None)
+    usage("--dump-dir is for --emit");
+  if (options.import.solverOnly &&
+      (options.emit != Emit::None || options.report != ReportKind::None))
+    usage("--solver-only compiles nothing: --emit and --report have no use "
+          "there");
   if (!isHalf) {
     pipeline.lossScale = 0;
     pipeline.lossScaleWindow = 0;

@@ -43,6 +43,9 @@ struct OptionRow {
   bool hasCommas = false; ///< List: a value may hold several, with commas
   /// What a value is called in the error that there is no such.
   const char *noun = nullptr;
+  /// What a value must: "be positive", and whether it does. Null: anything.
+  const char *demand = nullptr;
+  bool (*meetsDemand)(const std::string &) = nullptr;
   Apply apply = nullptr; ///< obeys one checked value
 
   // For the table: the same row with one thing more.
@@ -52,6 +55,7 @@ struct OptionRow {
   OptionRow oneOf(std::vector<OptionValue> allowed) const;
   OptionRow separatedByCommas() const;
   OptionRow calledA(const char *text) const;
+  OptionRow must(const char *text, bool (*holds)(const std::string &)) const;
   OptionRow by(Apply function) const;
 };
 

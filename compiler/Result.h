@@ -5,6 +5,7 @@
 #include "frontends/prototxt/Diagnostic.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,10 @@ struct Artifact {
 struct CompileResult {
   ExitStatus status = ExitStatus::Success;
   std::vector<prototxt::Diagnostic> diagnostics;
-  std::string plan;     ///< bytes of the plan file; empty if none was built
-  std::string report;   ///< in the form asked for
-  std::string upgraded; ///< the net or solver in today's syntax
+  // What was asked for and has been made:
+  std::optional<std::string> plan;     ///< bytes of the plan file
+  std::optional<std::string> report;   ///< in the form asked for
+  std::optional<std::string> upgraded; ///< net or solver in today's syntax
   std::vector<Artifact> artifacts;
 };
 

@@ -13,6 +13,7 @@ struct brew_compilation {
   CompileResult result;
   std::deque<DiagnosticView> diagnostics;
   std::string message;
+  std::string writeMessage; ///< why the last output was not written
 };
 
 namespace {
@@ -82,8 +83,10 @@ prototxt::SourceText sourceOf(const char *text, size_t size, const char *name,
           name ? name : "<text>", folder ? folder : ""};
 }
 
-const std::string *outputOf(const brew_compilation &compilation,
-                            brew_output output) {
+/// Null if `output` is none; nothing where it was not asked for, or could not
+/// be made.
+const std::optional<std::string> *outputOf(const brew_compilation &compilation,
+                                           brew_output output) {
   switch (output) {
   case BREW_OUTPUT_PLAN:
     return &compilation.result.plan;
@@ -159,7 +162,11 @@ brew_status brew_compilation_status(const brew_compilation *compilation) {
 }
 
 const char *brew_compilation_message(const brew_compilation *compilation) {
-  return compilation ? compilation->message.c_str() : "";
+  if (!compilation)
+    return "";
+  return (compilation->writeMessage.empty() ? compilation->message
+                                            : compilation->writeMessage)
+      .c_str();
 }
 
 size_t brew_compilation_diagnostic_count(const brew_compilation *compilation) {
@@ -181,12 +188,12 @@ brew_status brew_compilation_diagnostic(const brew_compilation *compilation,
 brew_status brew_compilation_get(const brew_compilation *compilation,
                                  brew_output output, const char **bytes,
                                  size_t *size) {
-  const std::string *found =
+  const std::optional<std::string> *found =
       compilation ? outputOf(*compilation, output) : nullptr;
   if (!found || !bytes || !size)
     return BREW_USAGE;
-  *bytes = found->c_str();
-  *size = found->size();
+  *bytes = *found ? (*found)->c_str() : "";
+  *size = *found ? (*found)->size() : 0;
   return BREW_OK;
 }
 
@@ -194,11 +201,11 @@ brew_status brew_compilation_write(brew_compilation *compilation,
                                    brew_output output, const char *path) {
   if (!compilation)
     return BREW_USAGE;
-  return guarded(compilation->message, [&] {
-    const std::string *found = outputOf(*compilation, output);
-    if (!found || found->empty() || !path)
+  return guarded(compilation->writeMessage, [&] {
+    const std::optional<std::string> *found = outputOf(*compilation, output);
+    if (!found || !*found || !path)
       throw Error(ExitStatus::Usage, "there is no such output to write");
-    formats::writeFileAtomically(path, *found);
+    formats::writeFileAtomically(path, **found);
     return BREW_OK;
   });
 }

@@ -184,8 +184,8 @@ BREW_API brew_status
 brew_compilation_status(const brew_compilation *compilation);
 
 /* The first error with its place, "FILE:LINE:COL: error: ..."; "" if there is
- * none. After a
- * failed brew_compilation_write() that one's reason, valid until the next. */
+ * none. After a failed brew_compilation_write() that one's reason, until the
+ * next. */
 BREW_API const char *
 brew_compilation_message(const brew_compilation *compilation);
 
@@ -204,15 +204,15 @@ typedef enum brew_output {
   BREW_OUTPUT_UPGRADED = 2 /* of brew_upgrade_file() or _text() */
 } brew_output;
 
-/* Gives bytes, with a 0 behind them, and their number; 0 where there is no such
- * output. BREW_USAGE if `output` is none. */
+/* Gives bytes, with a 0 behind them, and their number; 0 where the output was
+ * not asked for or could not be made. BREW_USAGE if `output` is none. */
 BREW_API brew_status brew_compilation_get(const brew_compilation *compilation,
                                           brew_output output,
                                           const char **bytes, size_t *size);
 
 /* Writes an output to a file, which appears whole or not at all. One thread at
- * a time. BREW_USAGE where there is no such output, BREW_MACHINE_LACKS with a
- * message if it cannot be written. */
+ * a time. BREW_USAGE where the output was not asked for or could not be made,
+ * BREW_MACHINE_LACKS if the file cannot be written, each with a message. */
 BREW_API brew_status brew_compilation_write(brew_compilation *compilation,
                                             brew_output output,
                                             const char *path);
@@ -232,8 +232,10 @@ brew_compilation_artifact(const brew_compilation *compilation, size_t index,
 /* Sets MLIR's and LLVM's own options, such as "--mlir-print-ir-after-all" or
  * "--mlir-timing", which print to standard error; values stand behind a "=".
  * They hold for every compilation of the process; call it while none runs.
+ * While one of several compilations links its kernels, the others may find
+ * LLVM's own defaults instead: compile one at a time where the options matter.
  * BREW_USAGE for options that are none, with the reason in `message` (at most
- * `size` bytes with the final 0; may be NULL). */
+ * `size` bytes with the final 0; may be NULL); those before stay in force. */
 BREW_API brew_status brew_compiler_set_llvm_arguments(
     int count, const char *const *arguments, char *message, size_t size);
 

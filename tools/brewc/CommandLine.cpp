@@ -95,6 +95,8 @@ private:
 void Parser::takeValue(const CompilerOption &flag,
                        const std::optional<std::string> &value) {
   if (flag.name == "o") {
+    if (value->empty())
+      usage("for the -o option: requires a value!");
     result.output = *value;
   } else if (flag.name == "host-plugin") {
     result.hostPlugins += (result.hostPlugins.empty() ? "" : ",") + *value;

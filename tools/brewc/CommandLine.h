@@ -32,6 +32,13 @@ struct CommandLine {
   bool isGiven(const std::string &option) const {
     return options.count(option);
   }
+  /// Whether a flag is given, and not as `--flag=false`.
+  bool isOn(const std::string &flag) const {
+    const auto given = options.find(flag);
+    return given != options.end() &&
+           (!given->second.back() || *given->second.back() == "true" ||
+            *given->second.back() == "1");
+  }
 };
 
 /// Reads arguments as GNU tools and Caffe's do: one dash or two, values behind

@@ -45,8 +45,10 @@ void checkOutputs(const CommandLine &line) {
     throw Error(BREW_USAGE, "--upgrade compiles nothing: --" +
                                 line.options.begin()->first +
                                 " has no use there");
-  if (!line.output.empty() && line.isGiven("check-only"))
-    throw Error(BREW_USAGE, "--check-only builds no plan: -o has no use there");
+  for (const char *flag : {"check-only", "solver-only"})
+    if (!line.output.empty() && line.isOn(flag))
+      throw Error(BREW_USAGE, std::string("--") + flag +
+                                  " builds no plan: -o has no use there");
   auto emit = line.options.find("emit");
   if (emit != line.options.end() && !line.isGiven("dump-dir") &&
       (emit->second.back() == "kernels" || emit->second.back() == "all"))

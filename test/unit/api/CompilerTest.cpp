@@ -5,6 +5,8 @@
 //===----------------------------------------------------------------------===//
 #include <brew/compiler.hpp>
 
+#include "test/common/CommaLocale.h"
+
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -294,6 +296,144 @@ TEST(CompilerApi, WritesPlans) {
   EXPECT_THROW(done.write(BREW_OUTPUT_REPORT, folder / "r"), Error);
 }
 
+TEST(CompilerApi, WritingLeavesTheMessage) {
+  Folder folder;
+  CompilerOptions options = forAnyCpu();
+  options.set("report", "text");
+  options.set("weights", folder.write("w.caffemodel", "no weights"));
+  Compilation done = Compilation::ofText(convolution(3), "n", options);
+  EXPECT_EQ(done.status(), BREW_BAD_INPUT);
+  const std::string message = done.message();
+  EXPECT_NE(message.find("w.caffemodel"), std::string::npos) << message;
+  // The report was made before.
+  done.write(BREW_OUTPUT_REPORT, folder / "report");
+  EXPECT_EQ(done.message(), message);
+  EXPECT_THROW(done.write(BREW_OUTPUT_PLAN, folder / "plan"), Error);
+  EXPECT_NE(done.message(), message);
+  done.write(BREW_OUTPUT_REPORT, folder / "report");
+  EXPECT_EQ(done.message(), message);
+}
+
+TEST(CompilerApi, AnEmptyOutputIsOne) {
+  Folder folder;
+  Compilation done = Compilation::upgradeOfText("", "n");
+  ASSERT_TRUE(done.succeeded()) << done.message();
+  done.write(BREW_OUTPUT_UPGRADED, folder / "n");
+  EXPECT_TRUE(std::filesystem::exists(folder / "n"));
+  EXPECT_EQ(contentOf(folder / "n"), "");
+}
+
+TEST(CompilerApi, WeightsAreLookedAtWithoutAPlan) {
+  Folder folder;
+  CompilerOptions options = forAnyCpu();
+  options.set("check-only");
+  options.set("weights", "/no/such.caffemodel");
+  Compilation lost = Compilation::ofText(convolution(3), "n", options);
+  EXPECT_EQ(lost.status(), BREW_MACHINE_LACKS);
+  EXPECT_NE(lost.message().find("/no/such.caffemodel"), std::string::npos);
+  options.set("weights", folder.write("w.caffemodel", "no weights"));
+  EXPECT_EQ(Compilation::ofText(convolution(3), "n", options).status(),
+            BREW_BAD_INPUT);
+}
+
+TEST(CompilerApi, TrainingPlansKnowTheFolderOfTheirWeights) {
+  CompilerOptions options = forAnyCpu();
+  options.set("weights", "relative.caffemodel");
+  Compilation done = Compilation::ofText(
+      convolution(3) + "layer { name: 'loss' type: 'Reduction' bottom: 'z' "
+                       "top: 'l' loss_weight: 1 }",
+      "n", options);
+  ASSERT_TRUE(done.succeeded()) << done.message();
+  EXPECT_NE(done.plan().find(std::filesystem::current_path().string()),
+            std::string::npos);
+}
+
+TEST(CompilerApi, NamesThatAreNotUtf8) {
+  // A net, a blob and a layer in Latin-1.
+  std::string text = convolution(3, "caf\xe9");
+  text +=
+      "layer { name: 'ip\xe9' type: 'InnerProduct' bottom: 'z' top: 'w\xe9'\n"
+      "  inner_product_param { num_output: 2 } }\n";
+  CompilerOptions options = forAnyCpu();
+  options.set("check-only");
+  for (const char *form : {"json", "html"}) {
+    options.set("report", form);
+    Compilation done = Compilation::ofText(text, "n", options);
+    ASSERT_TRUE(done.succeeded()) << done.message();
+    const std::string report(done.report());
+    EXPECT_NE(report.find("caf\xef\xbf\xbd"), std::string::npos) << report;
+    EXPECT_EQ(report.find('\xe9'), std::string::npos) << report;
+  }
+  const auto found =
+      Compilation::ofText(text + "layer { name: 'r\xe9' type: 'ReLU' bottom: "
+                                 "'v\xe9' top: 'v' }",
+                          "n")
+          .diagnostics();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].layer, "r\xef\xbf\xbd");
+  EXPECT_EQ(found[0].message.find('\xe9'), std::string::npos);
+}
+
+TEST(CompilerApi, EveryDiagnosticOfALayerNamesIt) {
+  const auto unknown =
+      Compilation::ofText(convolution(3) +
+                              "layer { name: 'frob' type: 'Frobnicate' "
+                              "bottom: 'z' top: 'w' frob_param { a: 1 } }",
+                          "n")
+          .diagnostics();
+  ASSERT_EQ(unknown.size(), 1u);
+  EXPECT_EQ(unknown[0].layer, "frob");
+
+  CompilerOptions options = forAnyCpu();
+  options.set("phase", "train");
+  options.set("gradients");
+  options.set("check-only");
+  const auto blocked =
+      Compilation::ofText(
+          "layer { name: 'in' type: 'Input' top: 'x' top: 'cont' top: 'z'\n"
+          "  input_param { shape { dim: 2 dim: 3 dim: 4 }\n"
+          "    shape { dim: 2 dim: 3 } shape { dim: 1 dim: 3 dim: 2 } } }\n"
+          "layer { name: 'before' type: 'InnerProduct' bottom: 'z' top: 'h0'\n"
+          "  inner_product_param { num_output: 5 axis: 2 } }\n"
+          "layer { name: 'r' type: 'RNN' bottom: 'x' bottom: 'cont'\n"
+          "  bottom: 'h0' top: 'y' top: 'h'\n"
+          "  recurrent_param { num_output: 5 expose_hidden: true } }\n"
+          "layer { name: 'loss' type: 'Reduction' bottom: 'y' top: 'l'\n"
+          "  loss_weight: 1 }\n"
+          "layer { name: 'quiet' type: 'Silence' bottom: 'h' }\n",
+          "n", options)
+          .diagnostics();
+  ASSERT_EQ(blocked.size(), 1u);
+  EXPECT_EQ(blocked[0].severity, BREW_WARNING);
+  EXPECT_EQ(blocked[0].layer, "r");
+}
+
+TEST(CompilerApi, NumbersDoNotDependOnTheLocale) {
+  const std::string net = convolution(3) +
+                          "layer { name: 'p' type: 'Power' bottom: 'z' top: 'p'"
+                          "  power_param { scale: 0.3 shift: 0.25 } }\n";
+  CompilerOptions options;
+  options.set("target", "cuda");
+  options.set("gpu-arch", "sm_90");
+  options.set("no-library");
+  options.set("emit", "kernels");
+  options.set("report", "text");
+  options.set("check-only");
+  auto texts = [&] {
+    Compilation done = Compilation::ofText(net, "n", options);
+    std::string all = done.message() + std::string(done.report());
+    for (const CompilerArtifact &each : done.artifacts())
+      all += each.text;
+    return all;
+  };
+  const std::string before = texts();
+  EXPECT_NE(before.find("0.3f"), std::string::npos) << before;
+  const brew::test::CommaLocale locale;
+  if (!locale)
+    GTEST_SKIP() << "no locale with commas, and localedef made none";
+  EXPECT_EQ(texts(), before);
+}
+
 TEST(CompilerApi, Upgrades) {
   const std::string old =
       "layers { name: 'r' type: RELU bottom: 'x' top: 'x' }";
@@ -341,6 +481,17 @@ TEST(CompilerOptionsApi, RefusesWhatIsNone) {
   EXPECT_NE(usageOf(options, "loss-scale", "many"), "");
   EXPECT_NE(usageOf(options, "gradients", "maybe"), "");
   EXPECT_NE(usageOf(options, "phase", "predict"), "");
+  // Of the right kind, and wrong.
+  for (const char *batch : {"0", "-3"})
+    EXPECT_EQ(usageOf(options, "batch", batch), "--batch must be positive");
+  EXPECT_EQ(usageOf(options, "level", "99999999999"),
+            "--level must be a number of 32 bits");
+  for (const char *scale : {"3", "0.5", "33554432", "nan", "inf"})
+    EXPECT_EQ(usageOf(options, "loss-scale", scale),
+              "--loss-scale must be a power of two from 1 to 16777216");
+  EXPECT_EQ(usageOf(options, "loss-scale-window", "-1"),
+            "--loss-scale-window must not be negative");
+  EXPECT_EQ(usageOf(options, "dump-dir", ""), "--dump-dir must name a folder");
   // What was refused has left nothing behind.
   EXPECT_TRUE(Compilation::ofText(convolution(3), "n", options).succeeded());
 }
@@ -352,6 +503,10 @@ TEST(CompilerOptionsApi, ContradictionsAreToldAtCompilation) {
   EXPECT_EQ(done.status(), BREW_USAGE);
   EXPECT_EQ(done.message(),
             "error: --gpu-arch and --no-kernel-cache are for --target cuda");
+  CompilerOptions dump;
+  dump.set("dump-dir", "folder");
+  EXPECT_EQ(Compilation::ofText(convolution(3), "n", dump).message(),
+            "error: --dump-dir is for --emit");
 }
 
 TEST(CompilerOptionsApi, TheLastValueCountsAndListsAddUp) {
@@ -483,7 +638,7 @@ TEST(CompilerCApi, TheSonameIsTheAbiVersion) {
   dlclose(library);
 }
 
-// Last: what it sets holds for the process.
+// Last: what these set holds for the process.
 TEST(CompilerProcess, LlvmArguments) {
   try {
     setLlvmArguments({"--no-such-flag"});
@@ -515,4 +670,33 @@ TEST(CompilerProcess, LlvmArguments) {
   graph();
   setLlvmArguments({});
   EXPECT_NE(capture.end().find("IR Dump After InferShapes"), std::string::npos);
+}
+
+TEST(CompilerProcess, LlvmArgumentsOutliveLinking) {
+  CompilerOptions options = forAnyCpu();
+  options.set("emit", "graph");
+  setLlvmArguments({"--mlir-print-debuginfo"});
+  for (int i = 0; i < 3; ++i) {
+    Compilation done = Compilation::ofText(convolution(3), "n", options);
+    ASSERT_FALSE(done.plan().empty()) << done.message();
+    EXPECT_NE(done.artifacts().at(0).text.find("loc("), std::string::npos) << i;
+  }
+  setLlvmArguments({});
+}
+
+TEST(CompilerProcess, RefusedLlvmArgumentsChangeNothing) {
+  CompilerOptions options;
+  options.set("emit", "graph");
+  options.set("check-only");
+  auto hasPlaces = [&] {
+    Compilation done = Compilation::ofText(convolution(3), "n", options);
+    return done.artifacts().at(0).text.find("loc(") != std::string::npos;
+  };
+  EXPECT_THROW(setLlvmArguments({"--mlir-print-debuginfo", "--no-such-flag"}),
+               Error);
+  EXPECT_FALSE(hasPlaces());
+  setLlvmArguments({"--mlir-print-debuginfo"});
+  EXPECT_THROW(setLlvmArguments({"--no-such-flag"}), Error);
+  EXPECT_TRUE(hasPlaces());
+  setLlvmArguments({});
 }
