@@ -49,8 +49,12 @@ foreach(component IN LISTS brew_components)
 endforeach()
 
 # --- Headers, CMake package, pkg-config ------------------------------------
+set(headers_left_out)
+if(NOT BREW_BUILD_COMPILER)
+  set(headers_left_out PATTERN "compiler.*" EXCLUDE)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/brew
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev ${headers_left_out})
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/BrewConfig.cmake.in
   ${PROJECT_BINARY_DIR}/package/BrewConfig.cmake

@@ -59,6 +59,9 @@ os.rename(first, prefix)
 
 compiler = os.path.exists(prefix + '/bin/brewc')
 tools = ['brew-run', 'brew-data'] + ['brewc'] * compiler
+for header in ('compiler.h', 'compiler.hpp'):
+    expect(os.path.exists('%s/include/brew/%s' % (prefix, header)) == compiler,
+           header + ' is there without the compiler, or the other way round')
 for tool in tools:
     expect(os.path.exists('%s/share/bash-completion/completions/%s' % (prefix, tool)),
            'no completion for ' + tool)
