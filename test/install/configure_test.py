@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""Configures the runtime anew: flags that the builder chose are taken as they are, and
+only where there are none assertions are kept in a Release build.
+"""
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+
+parser = argparse.ArgumentParser()
+for flag in ('cmake', 'source', 'cc', 'cxx', 'scratch'):
+    parser.add_argument('--' + flag, required=True)
+options = parser.parse_args()
+
+
+def commands(*flags):
+    """What compiles each file, after a first and after a second configuration."""
+    shutil.rmtree(options.scratch, ignore_errors=True)
+    first = [options.cmake, '-S', options.source, '-B', options.scratch, '-G', 'Ninja',
+             '-DCMAKE_BUILD_TYPE=Release', '-DBREW_BUILD_COMPILER=OFF', '-DBREW_BUILD_TESTS=OFF',
+             '-DCMAKE_EXPORT_COMPILE_COMMANDS=ON', '-DCMAKE_C_COMPILER=' + options.cc,
+             '-DCMAKE_CXX_COMPILER=' + options.cxx, *flags]
+    for command in (first, [options.cmake, options.scratch]):
+        subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        with open(options.scratch + '/compile_commands.json') as file:
+            for entry in json.load(file):
+                yield entry['command'].split()
+
+
+def expect(has, lacks, flags):
+    for command in commands(*flags):
+        for flag in has:
+            if flag not in command:
+                sys.exit('%s: no %s in %s' % (flags, flag, ' '.join(command)))
+        for flag in lacks:
+            if flag in command:
+                sys.exit('%s: %s in %s' % (flags, flag, ' '.join(command)))
+
+
+expect(['-O2'], ['-DNDEBUG', '-O3'], [])
+# CMake's own, but chosen.
+expect(['-O3', '-DNDEBUG'], ['-O2'],
+       ['-DCMAKE_%s_FLAGS_RELEASE=-O3 -DNDEBUG' % language for language in ('C', 'CXX')])
+shutil.rmtree(options.scratch)
