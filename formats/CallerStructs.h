@@ -1,4 +1,4 @@
-//===- CallerStructs.h - Structures that callers of the C APIs own -*- C++ -*-=//
+//===- CallerStructs.h - Structures that callers of the C APIs own --------===//
 //
 // They begin with `size_t struct_size`, which the caller sets, so that they can
 // grow: an older program's end earlier, a newer one's later.

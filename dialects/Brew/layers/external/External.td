@@ -1,4 +1,4 @@
-//===- External.td - What the caller of a program computes ------*- tablegen -*-===//
+//===- External.td - What the caller of a program computes ----------------===//
 #ifndef BREW_LAYERS_EXTERNAL_TD
 #define BREW_LAYERS_EXTERNAL_TD
 
