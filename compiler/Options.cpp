@@ -141,10 +141,12 @@ CompileOptions OptionSet::finish() const {
     usage("--loss-scale and --loss-scale-window are for --precision=f16");
   if (!options.dumpDir.empty() && options.emit == Emit::None)
     usage("--dump-dir is for --emit");
+  // Import is what it does, though there is no module to print.
   if (options.import.solverOnly &&
-      (options.emit != Emit::None || options.report != ReportKind::None))
-    usage("--solver-only compiles nothing: --emit and --report have no use "
-          "there");
+      ((options.emit != Emit::None && options.emit != Emit::Import) ||
+       options.report != ReportKind::None))
+    usage("--solver-only goes no further than --emit=import, and makes no "
+          "--report");
   if (!isHalf) {
     pipeline.lossScale = 0;
     pipeline.lossScaleWindow = 0;
