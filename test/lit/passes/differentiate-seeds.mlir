@@ -13,7 +13,7 @@ brew.program @alone train differentiate {
   %r = brew.relu "relu"(%i) {negative_slope = 0.0 : f32, tops = ["y"]} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   brew.output %r "y" loss_weight 0.0 : tensor<2x3xf32>
   // CHECK: brew.output %[[R]]
-  // CHECK-NEXT: brew.keep "data" "y", %[[R]]
+  // CHECK-NEXT: brew.keep data "y", %[[R]]
   // CHECK-NEXT: %[[SEED:.*]] = brew.seed "y" {brew.backward} : tensor<2x3xf32>
   // CHECK: %[[D:.*]] = linalg.generic {{.*}} ins(%[[SEED]], %[[R]] :
   // CHECK: %[[DW:.*]] = brew.inner_product_backward_weights "ip"(%[[X]], %[[D]])

@@ -13,7 +13,7 @@ brew.program @main train {
   // CHECK-NEXT: %[[SEED:.*]] = brew.seed "y"
   %seed = brew.seed "y" {brew.backward} : tensor<4xf32>
   // CHECK-NEXT: %[[D:.*]] = brew.kernel "d{{.*}}"(%{{.*}})
-  %d = brew.eltwise "d"(%seed, %y) {kind = #brew<eltwise_kind prod>, coeff = array<f32>, tops = ["d"]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  // CHECK: brew.keep "diff" "y", %[[D]]
-  brew.keep "diff" "y", %d : tensor<4xf32>
+  %d = brew.eltwise "d"(%seed, %y) {brew.backward, kind = #brew<eltwise_kind prod>, coeff = array<f32>, tops = ["d"]} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: brew.keep diff "y", %[[D]]
+  brew.keep diff "y", %d : tensor<4xf32>
 }

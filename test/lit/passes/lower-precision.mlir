@@ -1,4 +1,5 @@
-// RUN: %brew-opt %s --brew-lower-precision --split-input-file | FileCheck %s --check-prefixes=CHECK,CALLS
+// RUN: %brew-opt %s --brew-attach-target=bf16=true --brew-lower-precision --split-input-file | FileCheck %s --check-prefixes=CHECK,CALLS
+// RUN: %brew-opt %s --brew-lower-precision --split-input-file | FileCheck %s --check-prefixes=CHECK,WIDE
 // RUN: %brew-opt %s --brew-attach-target --brew-lower-precision --split-input-file | FileCheck %s --check-prefixes=CHECK,WIDE
 // RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_75 --brew-lower-precision=type=f16 --split-input-file | FileCheck %s --check-prefix=HALF
 

@@ -119,7 +119,7 @@ layer { name: "p" type: "Power" bottom: "x" top: "y" }
 layer { name: "r" type: "ReLU" bottom: "x" top: "x" }
 )"),
             "f.prototxt:5:44: error: layer 'r' (ReLU): cannot overwrite 'x' in "
-            "location, as another bottom reads it; give the top a name of its "
+            "place, as another bottom reads it; give the top a name of its "
             "own\n"
             "f.prototxt:4:33: note: layer 'p' reads it\n");
 }
