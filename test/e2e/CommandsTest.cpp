@@ -66,7 +66,6 @@ TEST_F(Commands, EvalWritesBlobsAndGradients) {
     named.set_buffer_index(buffer);
   };
   name(*program.add_blobs(), "prediction", 9);
-  name(*program.add_blobs(), "loss", 10);
   name(*program.add_blob_gradients(), "ip/0", 4);
   // Stands for a blob's gradient: what matters is where it is written.
   name(*program.add_blob_gradients(), "x", 0);
