@@ -8,11 +8,13 @@
 #include "formats/Error.h"
 #include "formats/Hdf5.h"
 #include "formats/InputFile.h"
+#include "formats/NumberText.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
+#include <optional>
+#include <string_view>
 
 namespace brew::runtime {
 namespace {
@@ -259,15 +261,19 @@ std::string readBytes(formats::InputFile &file, std::string head) {
 void readMean(const std::string &text, const Shape &shape,
               Preprocessing &preprocessing) {
   std::vector<float> values;
-  const char *at = text.c_str();
-  while (*at) {
-    char *end = nullptr;
-    values.push_back(std::strtof(at, &end));
-    if (end == at || (*end && *end != ',')) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::size_t first = text.find_first_not_of(' ', begin);
+    const std::optional<float> value =
+        first < end ? formats::readFloat(
+                          std::string_view(text).substr(first, end - first))
+                    : std::nullopt;
+    if (!value) { // a file's name
       values.clear();
       break;
     }
-    at = *end ? end + 1 : end;
+    values.push_back(*value);
+    begin = end + 1;
   }
   if (!values.empty()) {
     if (shape.empty() || (values.size() > 1 &&

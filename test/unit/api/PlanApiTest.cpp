@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "TestPlan.h"
+#include "test/common/CommaLocale.h"
 #include "test/unit/formats/NoMoreThreads.h"
 #include "test/unit/formats/TestFiles.h"
 
@@ -268,6 +269,26 @@ TEST_F(PlanApi, PlansTellByStatusAlone) {
   EXPECT_STREQ(brew_plan_message(plan.get()), "");
   EXPECT_FALSE(plan.info().embeds_weights);
   EXPECT_TRUE(plan.info().trains);
+}
+
+/// Whatever the locale, and with a space behind the comma.
+TEST_F(PlanApi, MeansOfRecordsHavePoints) {
+  const std::string image("\0\0\x8\x3\0\0\0\1\0\0\0\1\0\0\0\2"
+                          "\x7\x9",
+                          18);
+  test::writeBytes(folder / "images", image);
+  const test::CommaLocale locale;
+  for (const char *mean : {"1.5", "1.5,", " 1.5"}) {
+    Records records(folder / "images", {1, 1, 2}, "", mean);
+    const auto record = records.next();
+    ASSERT_TRUE(record) << mean;
+    EXPECT_EQ(record->values[0], 5.5f) << mean;
+    EXPECT_EQ(record->values[1], 7.5f) << mean;
+  }
+  EXPECT_EQ(statusOf([&] {
+              Records(folder / "images", {1, 1, 2}, "", "1.5,2");
+            }),
+            BREW_BAD_INPUT);
 }
 
 TEST_F(PlanApi, RecordsAndFilesThatAreWrong) {
