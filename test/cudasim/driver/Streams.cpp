@@ -8,6 +8,7 @@
 #include <cstring>
 #include <deque>
 #include <set>
+#include <thread>
 
 namespace cudasim {
 
@@ -28,7 +29,14 @@ namespace {
 struct Capture {
   std::unique_ptr<Graph> graph = std::make_unique<Graph>();
   Stream *origin;
+  int mode; ///< CUstreamCaptureMode: global, of the thread, relaxed
+  std::thread::id thread;
   bool invalid = false;
+
+  /// Whether it forbids this thread what would wait for other work.
+  bool forbids() const {
+    return mode == 0 || (mode == 1 && thread == std::this_thread::get_id());
+  }
 };
 
 /// One cuEventRecord.
@@ -85,14 +93,19 @@ void drainUntil(const Record &record) {
     runOldest(record.stream);
 }
 
-/// Marks every capture as spoilt by a call that may not happen now.
+/// Marks a capture as spoilt by a call that may not happen now.
+Result spoil(Capture &capture) {
+  capture.invalid = true;
+  return StreamCaptureUnsupported;
+}
+
+/// The same for every capture that forbids this thread such calls. One in
+/// another thread does only where its mode is global.
 Result forbidden() {
   Result result = Success;
   for (Stream *stream : streams)
-    if (stream->capture) {
-      stream->capture->invalid = true;
-      result = StreamCaptureUnsupported;
-    }
+    if (stream->capture && stream->capture->forbids())
+      result = spoil(*stream->capture);
   return result;
 }
 
@@ -139,7 +152,7 @@ Result synchronize(Stream *stream) {
   if (!stream)
     return synchronizeAll();
   if (stream->capture)
-    return forbidden();
+    return spoil(*stream->capture);
   drain(stream);
   return Success;
 }
@@ -211,7 +224,7 @@ CUDASIM_API int cuStreamWaitEvent(Stream *stream, Event *event,
   std::shared_ptr<Record> record = event->record;
   if (record->capture) {
     if (!stream || (stream->capture && stream->capture != record->capture))
-      return forbidden();
+      return spoil(*record->capture);
     if (!stream->capture) {
       stream->capture = record->capture;
       stream->captured = stream->joined = 0;
@@ -221,7 +234,7 @@ CUDASIM_API int cuStreamWaitEvent(Stream *stream, Event *event,
     return Success;
   }
   if (stream && stream->capture)
-    return forbidden();
+    return spoil(*stream->capture);
   return enqueue(stream, [record] { drainUntil(*record); });
 }
 
@@ -275,7 +288,7 @@ CUDASIM_API int cuEventSynchronize(Event *event) {
   if (!event->record)
     return Success;
   if (event->record->capture)
-    return forbidden();
+    return spoil(*event->record->capture);
   drainUntil(*event->record);
   return Success;
 }
@@ -324,6 +337,8 @@ CUDASIM_API int cuStreamBeginCapture_v2(Stream *stream, int mode) {
     return InvalidValue;
   stream->capture = std::make_shared<Capture>();
   stream->capture->origin = stream;
+  stream->capture->mode = mode;
+  stream->capture->thread = std::this_thread::get_id();
   return Success;
 }
 

@@ -231,6 +231,26 @@ TEST_F(CudasimDriver, SomeCallsSpoilACapture) {
   EXPECT_EQ(api.cuStreamEndCapture(stream, &graph), 901);
 }
 
+/// In which thread such a call spoils it, the capture's mode says.
+TEST_F(CudasimDriver, CapturesForbidNothingToOtherThreadsUnlessGlobal) {
+  for (int mode : {0, 1, 2}) {
+    ASSERT_EQ(api.cuStreamBeginCapture(stream, mode), 0);
+    std::thread([&] {
+      ASSERT_EQ(api.cuCtxSetCurrent(context), 0);
+      CUdeviceptr memory;
+      EXPECT_EQ(api.cuMemAlloc(&memory, 16), mode == 0 ? 900 : 0);
+      if (mode != 0) {
+        EXPECT_EQ(api.cuMemFree(memory), 0);
+      }
+    }).join();
+    CUgraph graph;
+    EXPECT_EQ(api.cuStreamEndCapture(stream, &graph), mode == 0 ? 901 : 0);
+    if (mode != 0) {
+      EXPECT_EQ(api.cuGraphDestroy(graph), 0);
+    }
+  }
+}
+
 TEST_F(CudasimDriver, AnotherStreamJoinsACapture) {
   CUdeviceptr memory = allocate(8);
   CUstream other;
