@@ -112,6 +112,9 @@ void addHostLayer(CompileOptions &options, ir::HostLayerType type) {
 void OptionSet::addHostLayer(ir::HostLayerType type) {
   CompileOptions checked;
   compiler::addHostLayer(checked, type);
+  for (const ir::HostLayerType &known : hostLayers)
+    if (known.name == type.name)
+      usage("host layer type '" + type.name + "' was given twice");
   hostLayers.push_back(std::move(type));
 }
 

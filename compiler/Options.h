@@ -70,7 +70,7 @@ public:
   /// name alone. Throws Error (Usage).
   void set(const std::string &name, const char *value);
   /// Makes a type known that the program computes itself. Throws Error (Usage)
-  /// for one that Brew has.
+  /// for one that Brew has, or that was given before.
   void addHostLayer(ir::HostLayerType type);
   bool isGiven(const std::string &name) const { return given.count(name); }
 

@@ -1,9 +1,7 @@
 //===- Options.cpp - compiler.h: the table of options, and options --------===//
 #include "compiler/api/Api.h"
 
-#include "formats/Error.h"
-
-#include <algorithm>
+#include "formats/HostFunctions.h"
 
 using namespace brew::compiler;
 using namespace brew::compiler::api;
@@ -106,44 +104,18 @@ namespace {
 /// What a type's function says of a layer.
 brew::ir::Shapes shapesOf(const brew_host_layer &type,
                           const brew::ir::HostSetup &from) {
-  auto describe = [](llvm::ArrayRef<std::int64_t> dims) {
-    brew_host_shape shape = {};
-    if (dims.size() > BREW_MAX_DIMS)
-      throw brew::badInput("a bottom has more dimensions than a host layer "
-                           "can be told of");
-    shape.ndim = dims.size();
-    std::copy(dims.begin(), dims.end(), shape.dims);
-    return shape;
-  };
   std::vector<brew_host_shape> bottoms;
   for (const auto &dims : from.bottoms)
-    bottoms.push_back(describe(dims));
+    bottoms.push_back(brew::formats::hostShape(dims));
   std::vector<brew_host_shape> tops(from.tops);
-  char message[1024] = "";
-  brew_host_setup setup = {};
-  setup.struct_size = sizeof setup;
-  setup.type = from.type.c_str();
-  setup.layer = from.layer.c_str();
-  setup.settings = from.settings.c_str();
-  setup.param_str = from.paramStr.c_str();
-  setup.test_phase = from.testPhase;
+  brew_host_setup setup = brew::formats::hostSetup(from);
   setup.bottom_count = bottoms.size();
   setup.bottoms = bottoms.data();
   setup.top_count = tops.size();
   setup.tops = tops.data();
-  setup.message = message;
-  setup.message_size = sizeof message;
   setup.user = type.user;
-  const brew_status status = type.shapes(&setup);
-  message[sizeof message - 1] = 0;
-  if (status != BREW_OK)
-    throw brew::Error(
-        static_cast<brew::ExitStatus>(status == BREW_USAGE ||
-                                              status == BREW_MACHINE_LACKS
-                                          ? status
-                                          : BREW_BAD_INPUT),
-        *message ? message
-                 : "the function that gives the shapes of its tops failed");
+  brew::formats::HostOutcome outcome(setup);
+  outcome.check(type.shapes(&setup), "shapes");
   brew::ir::Shapes shapes;
   for (const brew_host_shape &top : tops) {
     if (top.ndim > BREW_MAX_DIMS)
@@ -161,12 +133,9 @@ brew_status brew_compiler_options_add_host_layer(brew_compiler_options *options,
   if (!options)
     return BREW_USAGE;
   return guarded(options->message, [&] {
-    if (!layer || !layer->struct_size) {
-      options->message = "the host layer is NULL, or without its size";
-      return BREW_USAGE;
-    }
-    brew_host_layer known = {};
-    std::memcpy(&known, layer, std::min(layer->struct_size, sizeof known));
+    if (!layer)
+      throw brew::Error(brew::ExitStatus::Usage, "the host layer is NULL");
+    brew_host_layer known = brew::formats::take(layer);
     brew::ir::HostLayerType type;
     type.name = known.type ? known.type : "";
     type.hasBackward = known.backward != nullptr;

@@ -103,7 +103,7 @@ brew_compiler_options_message(const brew_compiler_options *options);
 
 /* Makes a type of layers known that the program computes itself (copied; `user`
  * must stay). Its `shapes` is called by the compiling thread. BREW_USAGE: the
- * type has no name, or is one of Brew's own. */
+ * type has no name, is one of Brew's own, or was added before. */
 BREW_API brew_status
 brew_compiler_options_add_host_layer(brew_compiler_options *options,
                                      const brew_host_layer *layer);

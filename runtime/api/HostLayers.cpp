@@ -1,44 +1,10 @@
 //===- HostLayers.cpp - The C API's host layers ---------------------------===//
 
+#include "formats/HostFunctions.h"
 #include "runtime/api/Handles.h"
-
-#include <cstring>
 
 namespace brew::api {
 namespace {
-
-constexpr std::size_t kMessageSize = 1024;
-
-/// The room for a function's message; fails with what it wrote.
-class Outcome {
-public:
-  template <typename Call> explicit Outcome(Call &call) {
-    call.message = text;
-    call.message_size = sizeof text;
-  }
-  void check(brew_status status, const char *function) {
-    if (status == BREW_OK)
-      return;
-    text[sizeof text - 1] = '\0'; // who wrote it may have filled it
-    ExitStatus why = ExitStatus::BadInput;
-    switch (status) {
-    case BREW_USAGE:
-    case BREW_MACHINE_LACKS:
-    case BREW_BUG:
-      why = static_cast<ExitStatus>(status);
-      break;
-    default:
-      break;
-    }
-    throw Error(why, text[0] ? text
-                             : std::string("its function '") + function +
-                                   "' failed with status " +
-                                   std::to_string(static_cast<int>(status)));
-  }
-
-private:
-  char text[kMessageSize] = "";
-};
 
 /// The functions of a type.
 struct Functions {
@@ -49,11 +15,8 @@ struct Functions {
 std::vector<brew_host_shape>
 shapesOf(const std::vector<std::vector<std::int64_t>> &list) {
   std::vector<brew_host_shape> shapes;
-  for (const std::vector<std::int64_t> &dims : list) {
-    brew_host_shape shape{};
-    shape.ndim = setDims(shape.dims, dims);
-    shapes.push_back(shape);
-  }
+  for (const std::vector<std::int64_t> &dims : list)
+    shapes.push_back(formats::hostShape(dims));
   return shapes;
 }
 
@@ -66,19 +29,13 @@ public:
       return;
     std::vector<brew_host_shape> bottoms = shapesOf(setup.bottoms),
                                  tops = shapesOf(setup.tops);
-    brew_host_setup given{};
-    given.struct_size = sizeof given;
-    given.type = setup.type.c_str();
-    given.layer = setup.layer.c_str();
-    given.settings = setup.settings.c_str();
-    given.param_str = setup.paramStr.c_str();
-    given.test_phase = setup.testPhase;
+    brew_host_setup given = formats::hostSetup(setup);
     given.bottom_count = bottoms.size();
     given.bottoms = bottoms.data();
     given.top_count = tops.size();
     given.tops = tops.data();
     given.user = functions->given.user;
-    Outcome outcome(given);
+    formats::HostOutcome outcome(given);
     outcome.check(functions->given.create(&given, &instance), "create");
     created = true;
   }
@@ -116,7 +73,7 @@ private:
     given.top_count = tops.size();
     given.tops = tops.data();
     given.user = functions->given.user;
-    Outcome outcome(given);
+    formats::HostOutcome outcome(given);
     outcome.check(function(&given), name);
   }
 

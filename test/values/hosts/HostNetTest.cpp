@@ -386,6 +386,28 @@ TEST(HostNet, FailuresNameTheLayer) {
                                  "(Failing): no shape today");
   EXPECT_EQ(shapeless.diagnostics().at(0).layer, "eye");
 
+  // A status of the caller's own, without words; descriptions that are none.
+  brew_host_layer wordless = failing.get();
+  wordless.type = "Wordless";
+  wordless.shapes = [](brew_host_setup *) { return BREW_MACHINE_LACKS; };
+  options.addHostLayer(wordless);
+  const Compilation silent =
+      Compilation::ofText("layer { name: 'w' type: 'Wordless' top: 'y' }\n",
+                          "net.prototxt", options);
+  EXPECT_EQ(silent.status(), BREW_MACHINE_LACKS);
+  EXPECT_EQ(silent.message(),
+            "net.prototxt:1:1: error: layer 'w' (Wordless): its function "
+            "'shapes' failed with status 3");
+  EXPECT_EQ(messageOf([&] { options.addHostLayer(wordless); }, BREW_USAGE),
+            "host layer type 'Wordless' was given twice");
+  wordless.struct_size = 0;
+  EXPECT_EQ(brew_compiler_options_add_host_layer(options.get(), &wordless),
+            BREW_USAGE);
+  EXPECT_STREQ(brew_compiler_options_message(options.get()),
+               "the struct_size of a structure is not set");
+  EXPECT_EQ(brew_compiler_options_add_host_layer(options.get(), nullptr),
+            BREW_USAGE);
+
   const Compilation backwardless = Compilation::ofText(
       "layer { name: 'in' type: 'Input' top: 'x' input_param {\n"
       "  shape { dim: 3 dim: 5 } } }\n"
