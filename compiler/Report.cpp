@@ -3,6 +3,7 @@
 
 #include "dialects/Plan/PlanDialect.h"
 #include "formats/NumberText.h"
+#include "runtime/weights/Layout.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/SymbolTable.h"
@@ -20,17 +21,6 @@ struct Figures {
   int64_t hostCalls = 0, hostCopies = 0; ///< and bytes copied for them
 };
 
-/// Whether the functions of a host layer get the buffer's own memory.
-bool isDense(const plan::Manifest &manifest, const plan::Buffer &buffer) {
-  int64_t stride = 1;
-  for (int i = buffer.dims_size(); i-- > 0;) {
-    if (buffer.dims(i) != 1 && buffer.strides(i) != stride)
-      return false;
-    stride *= buffer.dims(i);
-  }
-  return buffer.type() == manifest.target().precision();
-}
-
 /// Bytes that are copied for a host layer: between GPU and host everything that
 /// it reads or writes, else what does not lie as its functions want it.
 int64_t hostCopies(const plan::Manifest &manifest, const plan::HostCall &call,
@@ -38,7 +28,7 @@ int64_t hostCopies(const plan::Manifest &manifest, const plan::HostCall &call,
   int64_t bytes = 0;
   auto add = [&](uint32_t index) {
     const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
-    if (cuda || !isDense(manifest, buffer))
+    if (cuda || !runtime::isPlain(buffer, manifest.target().precision()))
       bytes += buffer.size();
   };
   for (uint32_t index : call.bottom_buffer_indices())
@@ -98,7 +88,8 @@ json::Object paramsOf(planir::ProgramOp program) {
   if (auto named = program.getParamsAttr())
     for (mlir::NamedAttribute entry : named) {
       json::Array shapes;
-      for (mlir::Attribute shape : llvm::cast<mlir::ArrayAttr>(entry.getValue()))
+      for (mlir::Attribute shape :
+           llvm::cast<mlir::ArrayAttr>(entry.getValue()))
         shapes.push_back(dims(shape));
       params[utf8(entry.getName().getValue())] = std::move(shapes);
     }
@@ -226,8 +217,8 @@ void compiler::printHtmlReport(const plan::Manifest &manifest, bool cuda,
         layers += (layers.empty() ? "" : ", ") + layer;
       std::string what = "call";
       if (step.has_launch())
-        what = "kernel " +
-               manifest.kernels(step.launch().kernel_index()).symbol();
+        what =
+            "kernel " + manifest.kernels(step.launch().kernel_index()).symbol();
       else if (step.has_host())
         what = "host layer " + step.host().type();
       os << "<tr><td>" << escaped(layers)

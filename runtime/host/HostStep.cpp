@@ -14,8 +14,7 @@ HostStep::HostStep(const plan::Manifest &manifest, int programIndex,
                  std::size_t position) {
     const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
     all.push_back({index, &buffer, written, top, gradient, position});
-    staged.push_back(buffer.type() != precision ||
-                     !ElementOrder(buffer).contiguous());
+    staged.push_back(!isPlain(buffer, precision));
   };
   auto addValues = [&](const auto &indices, bool written, bool top) {
     std::vector<HostBlob> &blobs = top ? arguments.tops : arguments.bottoms;

@@ -41,6 +41,12 @@ private:
   bool rowMajor = true;
 };
 
+/// Whether a buffer's bytes are row-major values of that type, so that nothing
+/// is to be moved or converted.
+inline bool isPlain(const plan::Buffer &buffer, plan::DataType type) {
+  return buffer.type() == type && ElementOrder(buffer).contiguous();
+}
+
 /// Writes `values` (row-major, one per element) into a buffer's bytes,
 /// converting to its type. F32, F64 and I32/U8 (rounded towards zero).
 void store(const plan::Buffer &buffer, const float *values, std::byte *target);

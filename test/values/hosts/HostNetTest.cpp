@@ -386,6 +386,17 @@ TEST(HostNet, FailuresNameTheLayer) {
                                  "(Failing): no shape today");
   EXPECT_EQ(shapeless.diagnostics().at(0).layer, "eye");
 
+  CompilerOptions contradicting = targetOptions();
+  contradicting.addHostLayer(failing);
+  contradicting.set("input-shape", "y=3,4");
+  const Compilation contradicted =
+      Compilation::ofText(text, "net.prototxt", contradicting);
+  EXPECT_EQ(contradicted.status(), BREW_USAGE);
+  EXPECT_NE(contradicted.message().find("--input-shape gives 'y' as 3x4, but "
+                                        "the layer makes it 3x5"),
+            std::string::npos)
+      << contradicted.message();
+
   // A status of the caller's own, without words; descriptions that are none.
   brew_host_layer wordless = failing.get();
   wordless.type = "Wordless";

@@ -4,6 +4,7 @@
 #include "dialects/Brew/Diagnostics.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 #include "dialects/Plan/PlanDialect.h"
+#include "formats/Blob.h"
 
 using namespace mlir;
 using namespace brew::ir;
@@ -45,13 +46,6 @@ static DenseI64ArrayAttr givenShape(HostLayerOp op, size_t top) {
              : DenseI64ArrayAttr();
 }
 
-static std::string words(ArrayRef<int64_t> shape) {
-  std::string text;
-  for (int64_t dim : shape)
-    text += (text.empty() ? "" : "x") + std::to_string(dim);
-  return text.empty() ? "a scalar" : text;
-}
-
 /// What the type's function says.
 static LogicalResult askForShapes(HostLayerOp op, const HostLayerType &type,
                                   Shapes &tops) {
@@ -86,26 +80,30 @@ LogicalResult HostLayerOp::inferShapes(Shapes &tops, Shapes &) {
     return cast<StringAttr>(getTops()[top]).getValue();
   };
   const HostLayerType *type = typeOf(*this);
-  if (unknown < count && (!type || !type->shapes))
+  const bool asks = type && type->shapes;
+  if (unknown < count && !asks)
     return layerError(*this)
            << "its type '" << getKind()
            << "' is computed by the program that runs the plan, which has not "
               "told the compiler the shape of '"
            << blob(unknown) << "'; say --input-shape " << blob(unknown)
            << "=d,d,...";
-  if (unknown < count && failed(askForShapes(*this, *type, tops)))
+  if (asks && failed(askForShapes(*this, *type, tops)))
     return failure();
   tops.resize(count);
   for (size_t i = 0; i < count; ++i) {
     DenseI64ArrayAttr given = givenShape(*this, i);
     if (!given)
       continue;
-    if (unknown < count && ArrayRef<int64_t>(tops[i]) != given.asArrayRef()) {
+    // No shape that was given goes unheeded.
+    if (asks && ArrayRef<int64_t>(tops[i]) != given.asArrayRef()) {
       InFlightDiagnostic diagnostic = layerError(*this);
       setExitStatus(diagnostic, ExitStatus::Usage);
       return diagnostic << "--input-shape gives '" << blob(i) << "' as "
-                        << words(given.asArrayRef())
-                        << ", but the layer makes it " << words(tops[i]);
+                        << brew::formats::dimsText(given.asArrayRef().vec())
+                        << ", but the layer makes it "
+                        << brew::formats::dimsText(
+                               {tops[i].begin(), tops[i].end()});
     }
     tops[i].assign(given.asArrayRef().begin(), given.asArrayRef().end());
   }
