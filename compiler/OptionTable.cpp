@@ -283,6 +283,18 @@ const std::vector<OptionRow> &optionTable() {
           .shows("file")
           .must("name a file", isSomething)
           .by([](Options &o, Text v) { o.weights = v; }),
+      row("without", Kind::List,
+          "Leave optimisations out, to see what each one does")
+          .shows("PASS,...")
+          .oneOf({{"clone-producers", "store cheap values"},
+                  {"fold-normalization",
+                   "keep BatchNorm, Scale and Bias of nets for inference"},
+                  {"fuse-epilogue", "keep ReLUs out of vendor calls"},
+                  {"merge-sums", "add up over the same elements separately"},
+                  {"split-reductions", "on GPUs, sums in one stage"}})
+          .separatedByCommas()
+          .calledA("pass")
+          .by([](Options &o, Text v) { o.pipeline.without.push_back(v); }),
   };
   return table;
 }

@@ -49,6 +49,11 @@ static llvm::SmallVector<std::string> words(const Range &range) {
 
 void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
                           const PipelineOptions &options) {
+  // An optimisation that the user may leave out (--without).
+  auto optimise = [&](llvm::StringRef name, auto &&create) {
+    if (!llvm::is_contained(options.without, name))
+      pm.addPass(create());
+  };
   switch (phase) {
   case Phase::Import:
     pm.addPass(createVerifyImport());
@@ -85,7 +90,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     }
     // Splits have a gradient of their own, so they go only now.
     pm.addPass(createFoldSplits());
-    pm.addPass(createFoldNormalization());
+    optimise("fold-normalization", [] { return createFoldNormalization(); });
     pm.addPass(mlir::createCanonicalizerPass());
     pm.addPass(mlir::createCSEPass());
     pm.addPass(createVerifyGraph());
@@ -97,7 +102,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     target.vectorBits = options.vectorBits;
     target.bf16 = options.bf16Products;
     pm.addPass(createAttachTarget(target));
-    pm.addPass(createFuseEpilogue());
+    optimise("fuse-epilogue", [] { return createFuseEpilogue(); });
     if (targetir::isNarrow(options.precision)) {
       LowerPrecisionOptions precision;
       precision.type = options.precision;
@@ -117,8 +122,9 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     pm.addPass(createLowerToNests(lower));
     pm.addPass(createFoldCasts());
     pm.addPass(mlir::createCSEPass());
-    pm.addPass(createMergeSums());
-    pm.addPass(createSplitReductions());
+    optimise("clone-producers", [] { return createCloneProducers(); });
+    optimise("merge-sums", [] { return createMergeSums(); });
+    optimise("split-reductions", [] { return createSplitReductions(); });
     pm.addPass(createPlaceSubviews());
     pm.addPass(createFormKernels());
     pm.addPass(createVerifyFused());

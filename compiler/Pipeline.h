@@ -29,6 +29,7 @@ enum class Phase {
 struct PipelineOptions {
   std::vector<std::string> keep;        ///< blobs to pin, or "all"
   std::vector<std::string> noLibrary;   ///< vendor call groups, or "all"
+  std::vector<std::string> without;     ///< passes to leave out (see brewc)
   std::vector<std::string> inputShapes; ///< BLOB=d,d,...
   std::vector<std::string> seeds;       ///< blobs with gradients from outside
   int64_t batch = 0;                    ///< 0: as the prototxt says

@@ -31,6 +31,10 @@ private:
   ExitStatus exitStatus;
 };
 
+/// The caller asked for what cannot be (exit status 2).
+inline Error usageError(const std::string &text) {
+  return Error(ExitStatus::Usage, text);
+}
 /// The input is wrong (exit status 1).
 inline Error badInput(const std::string &text) {
   return Error(ExitStatus::BadInput, text);

@@ -79,11 +79,11 @@ private:
     nest.input(AllGradientsOp::create(b, loc, type, false), {0});
     nest.output(type, {0});
     nest.output(type, {0});
-    auto results = nest.build([&](NestBuilder::Body &body)
-                                  -> SmallVector<Value> {
-      return {body.s.constant(type.getElementType(), 0),
-              body.s.add(body.in[0], body.in[1])};
-    });
+    auto results =
+        nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+          return {body.s.constant(type.getElementType(), 0),
+                  body.s.add(body.in[0], body.in[1])};
+        });
     StoreAllGradientsOp::create(b, loc, results[0], true);
     StoreAllGradientsOp::create(b, loc, results[1], false);
   }

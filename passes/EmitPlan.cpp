@@ -177,9 +177,9 @@ LogicalResult PlanEmitter::emitSteps(planir::ProgramOp plan) {
   const bool seeded = !program.getBody().front().getOps<SeedOp>().empty();
   for (Operation &op : program.getBody().front()) {
     auto kernel = dyn_cast<KernelOp>(op);
-    isBackward |= seeded ? isa<SeedOp>(op)
-                         : Origin::of(&op).isBackward ||
-                               (kernel && kernel.getBackward());
+    isBackward |=
+        seeded ? isa<SeedOp>(op)
+               : Origin::of(&op).isBackward || (kernel && kernel.getBackward());
     if (kernel) {
       emitLaunch(kernel, plan);
     } else if (auto feed = dyn_cast<FeedOp>(op)) {

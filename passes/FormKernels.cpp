@@ -29,14 +29,52 @@ using brew::Group;
 
 namespace {
 
-struct FormKernels : brew::impl::FormKernelsBase<FormKernels> {
-  using FormKernelsBase::FormKernelsBase;
+/// Groups that become the parts of one kernel.
+class Parts {
+public:
+  explicit Parts(const Group &first) { add(first); }
 
-  /// Position in the program after which a group's kernel stands.
+  ArrayRef<const Group *> groups() const { return parts; }
+  size_t size() const { return parts.size(); }
+  /// Position in the program after which the kernel stands.
+  Operation *end() const { return endOf(*parts.back()); }
+
+  void add(const Group &group) {
+    parts.push_back(&group);
+    for (auto nest : group.nests)
+      members.insert(nest);
+    for (auto nest : group.nests)
+      for (Operation *user : nest->getUsers()) {
+        user = nest->getBlock()->findAncestorOpInBlock(*user);
+        if (!group.contains(user) &&
+            (!firstUser || user->isBeforeInBlock(firstUser)))
+          firstUser = user;
+      }
+  }
+
+  /// Whether `group` does not read the parts and no operation that does or
+  /// that is no nest stands between.
+  bool areFollowedIndependentlyBy(const Group &group) const {
+    for (auto nest : group.nests)
+      for (Value tensor : brew::tensorsReadBy(nest))
+        if (members.contains(tensor.getDefiningOp()))
+          return false;
+    return !firstUser || !firstUser->isBeforeInBlock(endOf(group));
+  }
+
+private:
   static Operation *endOf(const Group &group) {
     linalg::GenericOp last = group.nests.back();
     return last.getOperation();
   }
+
+  SmallVector<const Group *> parts;
+  llvm::DenseSet<Operation *> members;
+  Operation *firstUser = nullptr; ///< of a part, outside of it
+};
+
+struct FormKernels : brew::impl::FormKernelsBase<FormKernels> {
+  using FormKernelsBase::FormKernelsBase;
 
   void formKernels(ProgramOp program) {
     IRRewriter rewriter(&getContext());
@@ -47,37 +85,18 @@ struct FormKernels : brew::impl::FormKernelsBase<FormKernels> {
 
     const std::vector<Group> groups = brew::groupNests(program);
     for (size_t i = 0; i < groups.size();) {
-      SmallVector<const Group *> parts = {&groups[i]};
+      Parts parts(groups[i]);
       size_t next = i + 1;
       // Only kernels that follow each other directly: then nothing between
       // them can depend on the first.
       while (brew::isFlat(groups[i]) && next < groups.size() &&
              static_cast<int64_t>(parts.size()) < mostParts &&
              brew::isFlat(groups[next]) &&
-             followsIndependently(parts, groups[next]))
-        parts.push_back(&groups[next++]);
-      brew::outlineKernel(parts, endOf(*parts.back()));
+             parts.areFollowedIndependentlyBy(groups[next]))
+        parts.add(groups[next++]);
+      brew::outlineKernel(parts.groups(), parts.end());
       i = next;
     }
-  }
-
-  /// Whether `group` does not read the parts and no operation that does or
-  /// that is no nest stands between.
-  static bool followsIndependently(ArrayRef<const Group *> parts,
-                                   const Group &group) {
-    for (const Group *part : parts)
-      for (auto nest : group.nests)
-        if (brew::dependsOn(nest, *part))
-          return false;
-    for (const Group *part : parts)
-      for (auto nest : part->nests)
-        for (Operation *user : nest->getUsers()) {
-          while (!isa<ProgramOp>(user->getParentOp()))
-            user = user->getParentOp();
-          if (!part->contains(user) && user->isBeforeInBlock(endOf(group)))
-            return false;
-        }
-    return true;
   }
 
   void runOnOperation() override {

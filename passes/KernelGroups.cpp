@@ -6,6 +6,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/bit.h"
 
+#include <set>
+
 using namespace mlir;
 using namespace brew;
 using namespace brew::ir;
@@ -46,161 +48,227 @@ struct Limits {
 /// Bytes of values a grid point may keep between nests (thread stacks).
 constexpr int64_t kLocalBytes = 32768;
 
-int64_t parallelLoops(linalg::GenericOp nest) {
-  return llvm::count(nest.getIteratorTypesArray(),
-                     utils::IteratorType::parallel);
-}
-
-SmallVector<int64_t> gridOf(linalg::GenericOp nest, int64_t depth) {
-  SmallVector<int64_t> loops = nest.getStaticLoopRanges();
-  loops.resize(depth);
-  return loops;
-}
-
-/// Whether `consumer` reads `producer`'s results, if at all, only at the grid
-/// point of `depth` loops at which they were written.
-bool readsAtGridPoint(linalg::GenericOp producer, linalg::GenericOp consumer,
-                      int64_t depth) {
-  for (OpResult result : producer->getResults()) {
-    SmallVector<int64_t> written =
-        resultLoops(producer, result.getResultNumber());
-    for (ArrayRef<int64_t> access : accessLoops(consumer, result)) {
-      for (int64_t loop = 0; loop < depth; ++loop) {
-        // Where the producer does not store the loop's index, it is a
-        // reduction loop, which no grid contains.
-        auto place = llvm::find(written, loop);
-        if (place == written.end() || access[place - written.begin()] != loop)
-          return false;
-      }
-      // With all loops in the grid the value is one scalar; with fewer, any
-      // element of the rest may be read.
-    }
+/// What grouping asks of a nest, found once.
+struct NestFacts {
+  explicit NestFacts(linalg::GenericOp nest)
+      : loops(nest.getStaticLoopRanges()),
+        parallelLoops(llvm::count(nest.getIteratorTypesArray(),
+                                  utils::IteratorType::parallel)),
+        work(workOf(nest)) {
+    for (Value tensor : brew::tensorsReadBy(nest))
+      accesses.emplace_back(tensor, accessLoops(nest, tensor));
   }
+
+  ArrayRef<int64_t> grid(int64_t depth) const {
+    return ArrayRef(loops).take_front(depth);
+  }
+
+  SmallVector<int64_t> loops;
+  int64_t parallelLoops;
+  int64_t work;
+  /// Of every tensor that the nest reads.
+  SmallVector<std::pair<Value, SmallVector<SmallVector<int64_t>>>> accesses;
+};
+
+/// A group that nests may still join.
+struct OpenGroup {
+  Group group;
+  int64_t work = 0;
+  int64_t end = 0; ///< where its last nest stands
+  /// Where operations outside stand that read its results.
+  std::set<int64_t> readers;
+};
+
+/// Whether a nest with these accesses reads `value` only at the grid point of
+/// `depth` loops at which it was written.
+bool readsAtGridPoint(OpResult value, ArrayRef<SmallVector<int64_t>> accesses,
+                      int64_t depth) {
+  SmallVector<int64_t> written = resultLoops(
+      cast<linalg::GenericOp>(value.getOwner()), value.getResultNumber());
+  for (ArrayRef<int64_t> access : accesses)
+    for (int64_t loop = 0; loop < depth; ++loop) {
+      // Where the producer does not store the loop's index, it is a
+      // reduction loop, which no grid contains.
+      auto place = llvm::find(written, loop);
+      if (place == written.end() || access[place - written.begin()] != loop)
+        return false;
+    }
+  // With all loops in the grid the value is one scalar; with fewer, any
+  // element of the rest may be read.
   return true;
 }
 
-/// Bytes of values that stay inside the group, per grid point.
-int64_t localBytes(const Group &group) {
-  int64_t bytes = 0;
-  for (auto nest : group.nests)
-    for (OpResult result : nest->getResults()) {
-      bool leaves = llvm::any_of(result.getUsers(), [&](Operation *user) {
-        // A use inside a nest's body counts for the nest.
-        while (user && !isa<ProgramOp>(user->getParentOp()))
-          user = user->getParentOp();
-        return !group.contains(user);
-      });
-      if (leaves)
-        continue;
-      auto type = cast<RankedTensorType>(result.getType());
-      int64_t points = countOf(gridOf(nest, group.grid));
-      bytes += countOf(type.getShape()) / std::max<int64_t>(points, 1) *
-               type.getElementTypeBitWidth() / 8;
-    }
-  return bytes;
-}
-
-/// Groups the nests of one program.
+/// Groups the nests of one program. A nest only joins a group whose results or
+/// inputs it reads, so these are looked up and no others are looked at: the
+/// time does not grow with the number of groups.
 class Grouping {
 public:
-  explicit Grouping(ProgramOp program) : program(program), limits(program) {}
-
-  void run() {
-    for (auto nest : program.getBody().front().getOps<linalg::GenericOp>())
-      place(nest);
+  explicit Grouping(ProgramOp program)
+      : block(program.getBody().front()), limits(program) {
+    for (auto [number, op] : llvm::enumerate(block))
+      position[&op] = number;
   }
-  std::vector<Group> groups;
+
+  std::vector<Group> run() {
+    SmallVector<linalg::GenericOp> nests(block.getOps<linalg::GenericOp>());
+    for (auto nest : nests)
+      place(nest);
+    std::vector<Group> ended;
+    for (auto nest : nests)
+      if (OpenGroup &open = groups[groupOf.at(nest)];
+          open.group.nests.back() == nest)
+        ended.push_back(std::move(open.group));
+    return ended;
+  }
 
 private:
-  /// The depth at which `nest` can join `group`, or -1.
-  int64_t joinDepth(const Group &group, linalg::GenericOp nest) const {
-    int64_t depth = std::min(group.grid, parallelLoops(nest));
-    while (depth > 0 && gridOf(nest, depth) != gridOf(group.nests[0], depth))
+  /// The depth at which `nest` can join the group, or -1.
+  int64_t joinDepth(unsigned number, linalg::GenericOp nest) const {
+    const OpenGroup &open = groups[number];
+    const NestFacts &joining = factsOf(nest);
+    const NestFacts &first = factsOf(open.group.nests[0]);
+    int64_t depth = std::min(open.group.grid, joining.parallelLoops);
+    while (depth > 0 && joining.grid(depth) != first.grid(depth))
       --depth;
-    while (depth >= 0 &&
-           llvm::any_of(group.nests, [&](linalg::GenericOp producer) {
-             return !readsAtGridPoint(producer, nest, depth);
-           }))
-      --depth;
-    if (depth < 0)
-      return -1;
+    bool depends = false;
+    for (const auto &[tensor, accesses] : joining.accesses) {
+      if (numberOf(tensor.getDefiningOp()) != number)
+        continue;
+      depends = true;
+      while (depth > 0 &&
+             !readsAtGridPoint(cast<OpResult>(tensor), accesses, depth))
+        --depth;
+    }
+    const int64_t work = open.work + joining.work;
     // A shallower grid must still feed all threads, unless there is too
     // little work to divide.
-    int64_t finest = std::max(group.grid, parallelLoops(nest));
-    if (depth < finest && group.work() + workOf(nest) > limits.sequentialWork &&
-        countOf(gridOf(nest, depth)) < limits.enoughGridPoints)
+    int64_t finest = std::max(open.group.grid, joining.parallelLoops);
+    if (depth < finest && work > limits.sequentialWork &&
+        countOf(joining.grid(depth)) < limits.enoughGridPoints)
       return -1;
-    const int64_t points = std::max<int64_t>(countOf(gridOf(nest, depth)), 1);
-    if (depth < finest &&
-        (group.work() + workOf(nest)) / points > (points < limits.manyGridPoints
-                                                      ? limits.mostFewPointWork
-                                                      : limits.mostPointWork))
+    const int64_t points = std::max<int64_t>(countOf(joining.grid(depth)), 1);
+    if (depth < finest && work / points > (points < limits.manyGridPoints
+                                               ? limits.mostFewPointWork
+                                               : limits.mostPointWork))
       return -1;
     // Loops that are no grid loops lose the collapsed, vectorised form: only
     // worth it when a value then needs no memory, that is for dependants.
-    if (depth < finest && !dependsOn(nest, group) &&
-        group.work() + workOf(nest) > limits.sequentialWork)
+    if (depth < finest && !depends && work > limits.sequentialWork)
       return -1;
     return depth;
   }
 
-  /// Whether the group's nests can move down to `nest`: nothing between reads
-  /// their results.
-  bool canMoveTo(const Group &group, linalg::GenericOp nest) const {
-    for (auto member : group.nests)
-      for (Operation *user : member->getUsers()) {
-        while (!isa<ProgramOp>(user->getParentOp()))
-          user = user->getParentOp();
-        if (!group.contains(user) && user != nest.getOperation() &&
-            user->isBeforeInBlock(nest))
-          return false;
+  /// Bytes of values that stay inside the group, per grid point of `depth`
+  /// loops, once `joining` is in it.
+  int64_t localBytes(unsigned number, linalg::GenericOp joining,
+                     int64_t depth) const {
+    int64_t bytes = 0;
+    auto add = [&](linalg::GenericOp nest) {
+      for (OpResult result : nest->getResults()) {
+        bool leaves = llvm::any_of(result.getUsers(), [&](Operation *user) {
+          // A use inside a nest's body counts for the nest.
+          user = block.findAncestorOpInBlock(*user);
+          return user != joining && numberOf(user) != number;
+        });
+        if (leaves)
+          continue;
+        auto type = cast<RankedTensorType>(result.getType());
+        int64_t points = countOf(factsOf(nest).grid(depth));
+        bytes += countOf(type.getShape()) / std::max<int64_t>(points, 1) *
+                 type.getElementTypeBitWidth() / 8;
       }
-    return true;
+    };
+    llvm::for_each(groups[number].group.nests, add);
+    add(joining);
+    return bytes;
   }
 
-  void place(linalg::GenericOp nest) {
-    for (auto it = groups.rbegin(); it != groups.rend(); ++it) {
-      int64_t depth = joinDepth(*it, nest);
-      bool related = dependsOn(nest, *it) || sharesInput(nest, *it);
-      if (depth < 0 || !related || !canMoveTo(*it, nest))
-        continue;
-      Group joined = *it;
-      joined.nests.push_back(nest);
-      joined.grid = depth;
-      if (localBytes(joined) > kLocalBytes)
-        continue;
-      // The group now ends at `nest`; keep groups in the order they end.
-      groups.erase(std::next(it).base());
-      groups.push_back(joined);
-      return;
-    }
-    groups.push_back({{nest}, parallelLoops(nest)});
+  /// Whether the group cannot move down to `where`, nor further: something
+  /// between reads its results.
+  bool isClosed(unsigned number, int64_t where) const {
+    const std::set<int64_t> &readers = groups[number].readers;
+    return !readers.empty() && *readers.begin() < where;
   }
 
-  static bool sharesInput(linalg::GenericOp nest, const Group &group) {
+  /// Groups that give or read what `nest` reads, the one that ends last first.
+  SmallVector<unsigned> candidates(linalg::GenericOp nest) {
+    const int64_t where = position.at(nest);
+    llvm::SmallSetVector<unsigned, 8> found;
+    for (const auto &[tensor, accesses] : factsOf(nest).accesses)
+      if (auto giver = numberOf(tensor.getDefiningOp()))
+        found.insert(*giver);
     for (Value input : nest.getInputs()) {
       // Scalars cost nothing to read twice.
       if (input.getDefiningOp<tensor::EmptyOp>() || shapeOf(input).empty())
         continue;
-      for (auto member : group.nests)
-        if (!accessLoops(member, input).empty())
-          return true;
+      auto &reading = readersOf[input];
+      reading.remove_if([&](unsigned group) { return isClosed(group, where); });
+      found.insert_range(reading);
     }
-    return false;
+    SmallVector<unsigned> numbers = found.takeVector();
+    llvm::erase_if(numbers,
+                   [&](unsigned group) { return isClosed(group, where); });
+    llvm::sort(numbers, [&](unsigned a, unsigned b) {
+      return groups[a].end > groups[b].end;
+    });
+    return numbers;
   }
 
-  ProgramOp program;
+  void place(linalg::GenericOp nest) {
+    facts.try_emplace(nest, nest);
+    for (unsigned number : candidates(nest)) {
+      int64_t depth = joinDepth(number, nest);
+      if (depth < 0 || localBytes(number, nest, depth) > kLocalBytes)
+        continue;
+      groups[number].group.grid = depth;
+      join(number, nest);
+      return;
+    }
+    groups.emplace_back().group.grid = factsOf(nest).parallelLoops;
+    join(groups.size() - 1, nest);
+  }
+
+  /// The group now ends at `nest`.
+  void join(unsigned number, linalg::GenericOp nest) {
+    OpenGroup &open = groups[number];
+    open.group.nests.push_back(nest);
+    open.work += factsOf(nest).work;
+    open.end = position.at(nest);
+    open.readers.erase(open.end);
+    for (Operation *user : nest->getUsers())
+      open.readers.insert(position.at(block.findAncestorOpInBlock(*user)));
+    groupOf[nest] = number;
+    for (const auto &[tensor, accesses] : factsOf(nest).accesses)
+      readersOf[tensor].insert(number);
+  }
+
+  const NestFacts &factsOf(linalg::GenericOp nest) const {
+    return facts.at(nest);
+  }
+  /// Number of the group that `op` is in.
+  std::optional<unsigned> numberOf(Operation *op) const {
+    auto found = groupOf.find(op);
+    return found == groupOf.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  Block &block;
   Limits limits;
+  std::vector<OpenGroup> groups;
+  llvm::DenseMap<Operation *, int64_t> position;
+  llvm::DenseMap<Operation *, unsigned> groupOf;
+  llvm::DenseMap<Operation *, NestFacts> facts;
+  /// Groups that read a tensor and may not be closed.
+  llvm::DenseMap<Value, llvm::SmallSetVector<unsigned, 2>> readersOf;
 };
 
 } // namespace
 
-bool brew::dependsOn(linalg::GenericOp consumer, const Group &group) {
-  bool found = false;
-  for (auto producer : group.nests)
-    for (OpResult result : producer->getResults())
-      found |= !accessLoops(consumer, result).empty();
-  return found;
+llvm::SmallSetVector<Value, 4> brew::tensorsReadBy(linalg::GenericOp nest) {
+  llvm::SmallSetVector<Value, 4> tensors;
+  tensors.insert_range(nest.getInputs());
+  nest.getBody()->walk(
+      [&](tensor::ExtractOp extract) { tensors.insert(extract.getTensor()); });
+  return tensors;
 }
 
 bool brew::isFlat(const Group &group) {
@@ -218,7 +286,5 @@ bool brew::isFlat(const Group &group) {
 }
 
 std::vector<Group> brew::groupNests(ProgramOp program) {
-  Grouping grouping(program);
-  grouping.run();
-  return std::move(grouping.groups);
+  return Grouping(program).run();
 }

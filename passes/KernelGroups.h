@@ -3,6 +3,8 @@
 
 #include "dialects/Brew/KernelAnalysis.h"
 
+#include "llvm/ADT/SetVector.h"
+
 #include <vector>
 
 namespace brew {
@@ -17,12 +19,6 @@ struct Group {
       return nest.getOperation() == op;
     });
   }
-  int64_t work() const {
-    int64_t sum = 0;
-    for (auto nest : nests)
-      sum += ir::workOf(nest);
-    return sum;
-  }
 };
 
 /// Groups the nests of a program greedily, in its order; groups are in the
@@ -30,8 +26,9 @@ struct Group {
 /// results. On a GPU a block of threads is the most that works on a grid point.
 std::vector<Group> groupNests(ir::ProgramOp program);
 
-/// Whether `consumer` reads what a nest of `group` gives.
-bool dependsOn(mlir::linalg::GenericOp consumer, const Group &group);
+/// Inputs of `nest` and what its body extracts from, in order.
+llvm::SmallSetVector<mlir::Value, 4>
+tensorsReadBy(mlir::linalg::GenericOp nest);
 
 /// Whether every access of the group is the identity over all loops: then its
 /// iterations are one long loop.

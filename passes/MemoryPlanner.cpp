@@ -21,7 +21,8 @@ bool overlapInTime(const LiveValue &x, const LiveValue &y) {
 
 /// Places the values in the given order, each into the smallest gap that the
 /// ones placed before leave it; returns the extent.
-int64_t place(std::vector<LiveValue> &values, const std::vector<size_t> &order) {
+int64_t place(std::vector<LiveValue> &values,
+              const std::vector<size_t> &order) {
   std::vector<size_t> placed; // sorted by offset
   int64_t extent = 0;
   for (size_t index : order) {
@@ -41,9 +42,10 @@ int64_t place(std::vector<LiveValue> &values, const std::vector<size_t> &order) 
     }
     value.offset = best >= 0 ? best : end;
     extent = std::max(extent, value.offset + size);
-    auto position = std::upper_bound(
-        placed.begin(), placed.end(), value.offset,
-        [&](int64_t offset, size_t other) { return offset < values[other].offset; });
+    auto position = std::upper_bound(placed.begin(), placed.end(), value.offset,
+                                     [&](int64_t offset, size_t other) {
+                                       return offset < values[other].offset;
+                                     });
     placed.insert(position, index);
   }
   return extent;

@@ -3,6 +3,7 @@
 #include "passes/LoopOrder.h"
 #include "passes/Passes.h"
 #include "passes/Sinks.h"
+#include "passes/SumFactors.h"
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Origin.h"
@@ -127,12 +128,7 @@ linalg::GenericOp merge(linalg::GenericOp a, linalg::GenericOp b,
         }
         linalg::YieldOp::create(body, loc, results);
       });
-  Origin origin = Origin::of(a);
-  StringAttr other = Origin::of(b).layer;
-  if (origin.layer && other && origin.layer != other)
-    origin.layer =
-        builder.getStringAttr(origin.layer.getValue() + "+" + other.getValue());
-  origin.mark(merged);
+  Origin::of(a).with(Origin::of(b)).mark(merged);
   a->replaceAllUsesWith(merged->getResults().take_front(a->getNumResults()));
   b->replaceAllUsesWith(merged->getResults().drop_front(a->getNumResults()));
   a->erase();
@@ -151,26 +147,43 @@ struct MergeSums : brew::impl::MergeSumsBase<MergeSums> {
       IRRewriter rewriter(&getContext());
       for (linalg::GenericOp &nest : nests)
         nest = brew::orderLoops(rewriter, nest);
-      SmallVector<linalg::GenericOp> kept;
-      for (linalg::GenericOp nest : nests) {
-        for (linalg::GenericOp &earlier : kept) {
-          Operation *place = mergePoint(earlier, nest);
-          if (!place)
-            continue;
-          nest = earlier = merge(earlier, nest, place);
-          break;
-        }
-        if (!llvm::is_contained(kept, nest))
-          kept.push_back(nest);
-      }
+      mergeAll(rewriter, nests);
     }
   }
 
 private:
+  /// Each nest joins the first one before it that it can.
+  static void mergeAll(IRRewriter &rewriter,
+                       ArrayRef<linalg::GenericOp> nests) {
+    SmallVector<linalg::GenericOp> kept;
+    // Those of `kept` that read a tensor: only they can have it in common.
+    DenseMap<Value, SmallVector<unsigned>> readers;
+    for (linalg::GenericOp nest : nests) {
+      SmallVector<unsigned> related;
+      for (Value input : nest.getDpsInputs())
+        llvm::append_range(related, readers.lookup(input));
+      llvm::sort(related);
+      unsigned number = kept.size();
+      for (unsigned other : related)
+        if (Operation *place = mergePoint(kept[other], nest)) {
+          nest = brew::shareSums(rewriter, merge(kept[other], nest, place));
+          number = other;
+          break;
+        }
+      if (number == kept.size())
+        kept.emplace_back();
+      kept[number] = nest;
+      for (Value input : nest.getDpsInputs())
+        if (SmallVector<unsigned> &there = readers[input];
+            !llvm::is_contained(there, number))
+          there.push_back(number);
+    }
+  }
+
   /// Where a nest can stand that does what both do, if there should be one.
   static Operation *mergePoint(linalg::GenericOp earlier,
                                linalg::GenericOp later) {
-    if (!haveSameLoops(earlier, later) || !readInCommon(earlier, later))
+    if (!readInCommon(earlier, later) || !haveSameLoops(earlier, later))
       return nullptr;
     if (canStandAt(later, earlier))
       return earlier;

@@ -255,15 +255,34 @@ def FoldCasts : Pass<"brew-fold-casts", "::mlir::ModuleOp"> {
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def CloneProducers : Pass<"brew-clone-producers", "::mlir::ModuleOp"> {
+  let summary = "Computes cheap values again where they are read";
+  let description = [{
+    The result of a nest of a few operations per element is not stored, but computed by
+    each nest that reads it, where that moves fewer bytes: reading what it takes instead
+    of the value, less writing it, if nothing else needs it stored. Operations count as
+    the bytes that the machine moves meanwhile. What it takes may in turn be computed
+    from tensors that the reader has: a ReLU's gradient finds its mask from the bottom
+    of the normalization before it.
+
+    On GPUs nests that read single elements for a sum to begin with become part of it.
+  }];
+  let dependentDialects = ["::brew::targetir::TargetDialect",
+    "::mlir::affine::AffineDialect",
+    "::mlir::linalg::LinalgDialect"];
+}
+
 def MergeSums : Pass<"brew-merge-sums", "::mlir::ModuleOp"> {
   let summary = "Makes one nest of sums that run over the same elements";
   let description = [{
     Sums over the same loops that read a tensor in common (the gradients of a scale and
     of its bias, and those of the normalization before it) become results of one nest, which reads it
     once. Only sums that begin with zero, in any order, of which none needs another.
+    Sums that differ in factors which all their terms share (the sum of gamma * dy and
+    that of dy) are added up once.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect",
-    "::mlir::linalg::LinalgDialect"];
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def SplitReductions : Pass<"brew-split-reductions", "::mlir::ModuleOp"> {
@@ -304,7 +323,8 @@ def FormKernels : Pass<"brew-form-kernels", "::mlir::ModuleOp"> {
     which blocks of threads would have too much each.
   }];
   let options = [
-    // Each may have half a dozen arguments; a GPU's kernel takes 4095.
+    // Each may have half a dozen arguments; a GPU's kernel takes 4095
+    // (runtime/plan/Contract.h).
     Option<"mostParts", "most-parts", "int64_t", "512",
       "Independent flat kernels that become one">];
   let dependentDialects = ["::brew::targetir::TargetDialect",

@@ -7,6 +7,8 @@
 #include "formats/FeedKinds.h"
 #include "passes/ValuePlace.h"
 
+#include <set>
+
 using namespace mlir;
 using namespace brew;
 using namespace brew::ir;
@@ -43,11 +45,20 @@ static bool isReadAtEnd(Operation *op) {
 
 /// Whether a later step than `step` reads what lies at a fixed place.
 bool PlanRoots::isReadAfter(const Fixed &place, int64_t step) const {
-  for (auto [value, root] : rootIndex)
-    if (roots[root].fixed && roots[root].fixed->isAt(place) &&
-        lastUse.lookup(value) > step)
-      return true;
-  return false;
+  auto found = valuesAt.find(keyOf(place));
+  return found != valuesAt.end() &&
+         llvm::any_of(found->second, [&](Value value) {
+           return lastUse.lookup(value) > step;
+         });
+}
+
+/// The places that a value is stored to.
+SmallVector<Fixed> PlanRoots::storesOf(Value value) const {
+  SmallVector<Fixed> stores;
+  for (Operation *user : value.getUsers())
+    if (auto place = places.stored(user))
+      stores.push_back(*place);
+  return stores;
 }
 
 /// Lets results of a kernel take over buffers of inputs that end here.
@@ -55,40 +66,41 @@ void PlanRoots::shareInPlace(KernelOp kernel, int64_t step) {
   SmallVector<int64_t> &shared = inPlace[kernel];
   shared.assign(kernel.getNumResults(), -1);
   llvm::SmallDenseSet<unsigned> takenRoots;
+  // A kernel of many parts has thousands of inputs and of results.
+  SmallVector<unsigned> inputRoots;
+  llvm::SmallDenseMap<unsigned, unsigned> inputsOf;
+  for (Value input : kernel.getInputs())
+    ++inputsOf[inputRoots.emplace_back(rootOf(input))];
   for (auto [number, result] : llvm::enumerate(kernel.getOutputs())) {
     // A subview lies where the whole does.
     if (isSubview(tensorOf(result)))
       continue;
+    const SmallVector<Fixed> stores = storesOf(result);
     for (auto [i, input] : llvm::enumerate(kernel.getInputs())) {
       if (isSubview(tensorOf(input)))
         continue;
-      unsigned root = rootOf(input);
-      Operation *source = input.getDefiningOp();
+      unsigned root = inputRoots[i];
       // Parameters and state are updated in place; other fixed places, and
       // what a feed wrote and may not write again, are not.
-      bool updates = false;
-      if (roots[root].fixed) {
-        for (Operation *user : result.getUsers())
-          if (auto place = places.stored(user))
-            updates |= place->isAt(*roots[root].fixed);
-        if (!updates || isReadAfter(*roots[root].fixed, step))
+      if (const std::optional<Fixed> &fixed = roots[root].fixed) {
+        bool updates = llvm::any_of(
+            stores, [&](const Fixed &place) { return place.isAt(*fixed); });
+        if (!updates || isReadAfter(*fixed, step))
           continue;
       } else if (roots[root].pinned || lastUse.lookup(input) > step ||
-                 roots[root].live.last > step || isa<FeedOp>(source)) {
+                 roots[root].live.last > step ||
+                 isa<FeedOp>(input.getDefiningOp())) {
         continue;
       }
-      if (takenRoots.contains(root) ||
-          llvm::count(kernel.getInputs(), input) != 1 ||
-          !mayShareBuffer(kernel, i, number))
-        continue;
       // Another view of the same bytes among the inputs rules it out.
-      if (llvm::count_if(kernel.getInputs(), [&](Value other) {
-            return rootOf(other) == root;
-          }) != 1)
+      if (takenRoots.contains(root) || inputsOf[root] != 1 ||
+          !mayShareBuffer(kernel, i, number))
         continue;
       shared[number] = i;
       takenRoots.insert(root);
       rootIndex[result] = root;
+      if (roots[root].fixed)
+        valuesAt[keyOf(*roots[root].fixed)].push_back(result);
       break;
     }
   }
@@ -121,6 +133,7 @@ void PlanRoots::findRoots() {
     if (auto fixed = places.read(&op)) {
       unsigned root = newRoot(op.getResult(0), 0);
       roots[root].fixed = fixed;
+      valuesAt[keyOf(*fixed)].push_back(placeOf(op.getResult(0)).owner);
       continue;
     }
     if (isa<ReinterpretOp, CutOp>(op))
@@ -171,6 +184,10 @@ void PlanRoots::findRoots() {
 
 /// Values that are stored are produced in the place they are stored to.
 void PlanRoots::placeStores() {
+  std::set<FixedKey> taken;
+  for (const Root &root : roots)
+    if (root.fixed)
+      taken.insert(keyOf(*root.fixed));
   for (Operation &op : program.getBody().front()) {
     auto place = places.stored(&op);
     if (!place)
@@ -181,17 +198,17 @@ void PlanRoots::placeStores() {
       continue; // written in place
     // What is read as well must keep its value until the last read.
     bool readToo = place->arena != planir::ArenaKind::Gradients &&
-                   llvm::any_of(roots, [&](const Root &other) {
-                     return other.fixed && other.fixed->isAt(*place);
-                   });
+                   taken.count(keyOf(*place));
     // A subview lies where the whole does, and what the caller writes where no
     // earlier run has left anything of use.
     Value owner = ownerOf(value);
     if (root.fixed || readToo || isSubview(tensorOf(owner)) ||
-        owner.getDefiningOp<SeedOp>())
+        owner.getDefiningOp<SeedOp>()) {
       storeCopies.push_back({value, *place});
-    else
+    } else {
       root.fixed = place;
+      taken.insert(keyOf(*place));
+    }
   }
   for (auto &[value, place] : storeCopies)
     touch(value, stepCount);

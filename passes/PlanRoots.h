@@ -13,6 +13,7 @@
 #include "passes/FixedPlaces.h"
 #include "passes/MemoryPlanner.h"
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -47,6 +48,11 @@ public:
   int64_t arenaBytes = 0, lowerBoundBytes = 0;
 
 private:
+  /// Fixed places of one key are the same.
+  using FixedKey = std::pair<planir::ArenaKind, int64_t>;
+  static FixedKey keyOf(const Fixed &place) {
+    return {place.arena, place.offset};
+  }
   static bool isStep(mlir::Operation *op) {
     return mlir::isa<ir::KernelOp, ir::CallInterface>(op);
   }
@@ -55,6 +61,7 @@ private:
   void findRoots();
   void findLastUses();
   bool isReadAfter(const Fixed &place, int64_t step) const;
+  llvm::SmallVector<Fixed> storesOf(mlir::Value value) const;
   void shareInPlace(ir::KernelOp kernel, int64_t step);
   void placeStores();
   void assignOffsets();
@@ -64,6 +71,7 @@ private:
   const FixedPlaces &places;
   std::vector<Root> roots;
   llvm::DenseMap<mlir::Value, unsigned> rootIndex;
+  std::map<FixedKey, llvm::SmallVector<mlir::Value>> valuesAt;
   llvm::DenseSet<mlir::Value>
       pinnedValues; // read after the run; owners of views
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int64_t>> inPlace;

@@ -53,9 +53,10 @@ struct ResolveFeeds : brew::impl::ResolveFeedsBase<ResolveFeeds> {
     for (const auto &[blob, shape] : given.given)
       if (!tops.count(blob))
         fail(getOperation(),
-             brew::Error(brew::ExitStatus::Usage,
-                         "--input-shape: no data layer or host layer has a top '" +
-                             blob + "'"),
+             brew::Error(
+                 brew::ExitStatus::Usage,
+                 "--input-shape: no data layer or host layer has a top '" +
+                     blob + "'"),
              "");
   }
 

@@ -3,19 +3,53 @@
 
 #include "dialects/Brew/layers/external/External.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
 using namespace mlir;
 using namespace brew::ir;
 
+/// Whether `op` computes from parameters alone what nothing but sinks need.
+static bool isOfParametersAlone(Operation &op) {
+  return isa<linalg::GenericOp>(op) &&
+         llvm::all_of(op.getOperands(),
+                      [](Value operand) {
+                        return operand.getDefiningOp() &&
+                               isa<ParamValueOp, tensor::EmptyOp,
+                                   linalg::FillOp, arith::ConstantOp>(
+                                   operand.getDefiningOp());
+                      }) &&
+         llvm::all_of(op.getUsers(),
+                      [](Operation *user) { return user->hasTrait<IsSink>(); });
+}
+
 void brew::moveSinksToEnd(Block &program) {
-  SmallVector<Operation *> sinks;
   auto seeds = program.getOps<SeedOp>();
   Operation *seed = seeds.empty() ? nullptr : (*seeds.begin()).getOperation();
-  for (Operation &op : program)
+  // All are found before the first moves: whatever asks for the order of
+  // operations after that numbers the whole block anew.
+  SmallVector<Operation *> early, late;
+  bool isEarly = seed != nullptr;
+  for (Operation &op : program) {
+    isEarly &= &op != seed;
     if (op.hasTrait<IsSink>())
-      sinks.push_back(&op);
-  for (Operation *sink : sinks)
-    if (seed && sink->isBeforeInBlock(seed))
-      sink->moveBefore(seed);
-    else
-      sink->moveBefore(&program, program.end());
+      (isEarly ? early : late).push_back(&op);
+  }
+  for (Operation *sink : early)
+    sink->moveBefore(seed);
+  for (Operation *sink : late)
+    sink->moveBefore(&program, program.end());
+
+  // What many layers do alike to their parameters, side by side.
+  SmallVector<Operation *> alike;
+  for (Operation &op : program)
+    if (!op.use_empty() && isOfParametersAlone(op))
+      alike.push_back(&op);
+  const SmallPtrSet<Operation *, 16> before(early.begin(), early.end());
+  for (Operation *op : alike) {
+    const bool isForEarly = llvm::any_of(
+        op->getUsers(), [&](Operation *user) { return before.contains(user); });
+    op->moveBefore(isForEarly ? early.front() : late.front());
+  }
 }

@@ -5,6 +5,7 @@
 #include "passes/PlanSubviews.h"
 
 #include <map>
+#include <set>
 
 namespace brew {
 #define GEN_PASS_DEF_VERIFYPLAN
@@ -19,6 +20,50 @@ using brew::overlap;
 namespace {
 
 using Arenas = std::map<ArenaKind, ArenaOp>;
+
+/// Buffers, found by their bytes. They can lie over one another, so they are
+/// sorted by offset among those of about one size: one that reaches into a
+/// range begins at most that size before it.
+class BufferIndex {
+public:
+  /// Does nothing if the buffer is there.
+  void insert(BufferOp buffer) {
+    groups[keyOf(buffer)].emplace(buffer.getOffset(), buffer);
+  }
+  void erase(BufferOp buffer) {
+    groups[keyOf(buffer)].erase({buffer.getOffset(), buffer});
+  }
+
+  /// All with bytes in `buffer`'s range, and some beside it.
+  SmallVector<BufferOp> near(BufferOp buffer) const {
+    SmallVector<BufferOp> found;
+    const int64_t begin = buffer.getOffset();
+    const int64_t end = begin + sizeOf(buffer);
+    for (auto group = groups.lower_bound({buffer.getArena(), 0});
+         group != groups.end() && group->first.first == buffer.getArena();
+         ++group) {
+      const auto &[key, buffers] = *group;
+      for (auto it =
+               buffers.lower_bound({begin - (2LL << key.second), nullptr});
+           it != buffers.end() && it->first < end; ++it)
+        found.push_back(cast<BufferOp>(it->second));
+    }
+    return found;
+  }
+
+private:
+  static int64_t sizeOf(BufferOp buffer) {
+    return std::max<int64_t>(extentOf(cast<MemRefType>(buffer.getType())), 1);
+  }
+  /// The arena and the size's logarithm, rounded down.
+  static std::pair<ArenaKind, unsigned> keyOf(BufferOp buffer) {
+    return {buffer.getArena(), llvm::Log2_64(sizeOf(buffer))};
+  }
+
+  std::map<std::pair<ArenaKind, unsigned>,
+           std::set<std::pair<int64_t, Operation *>>>
+      groups;
+};
 
 /// Replays one program.
 class Replay {
@@ -57,7 +102,7 @@ private:
       return buffer.emitError("buffer is not aligned");
     // What outlives programs has a value from the start.
     if (arena.getKind() != ArenaKind::Transient)
-      written.push_back(buffer);
+      written.insert(buffer);
     return success();
   }
 
@@ -72,7 +117,7 @@ private:
     // What is written does not overlap, save for views of the same bytes; so a
     // whole has its value when its subviews together have all its elements.
     int64_t found = 0;
-    for (BufferOp other : written) {
+    for (BufferOp other : written.near(buffer)) {
       if (other == buffer || sameBytes(other, buffer))
         return success();
       found += brew::commonElements(buffer, other).value_or(0);
@@ -87,19 +132,23 @@ private:
 
   LogicalResult write(Operation *step, Value value) {
     auto buffer = value.getDefiningOp<BufferOp>();
-    llvm::erase_if(written, [&](BufferOp other) {
+    auto isOverwritten = [&](BufferOp other) {
       return other != buffer && !sameBytes(other, buffer) &&
              overlap(other, buffer);
-    });
-    for (BufferOp pinned : kept)
-      if (pinned != buffer && !sameBytes(pinned, buffer) &&
-          overlap(pinned, buffer))
-        return step->emitError("overwrites pinned buffer '")
-               << pinned.getName() << "'";
-    if (!llvm::is_contained(written, buffer))
-      written.push_back(buffer);
+    };
+    for (BufferOp other : written.near(buffer))
+      if (isOverwritten(other))
+        written.erase(other);
+    BufferOp lost;
+    for (BufferOp pinned : kept.near(buffer))
+      if (isOverwritten(pinned) && (!lost || pinned->isBeforeInBlock(lost)))
+        lost = pinned;
+    if (lost)
+      return step->emitError("overwrites pinned buffer '")
+             << lost.getName() << "'";
+    written.insert(buffer);
     if (buffer.getPinned())
-      kept.push_back(buffer);
+      kept.insert(buffer);
     return success();
   }
 
@@ -135,22 +184,41 @@ private:
   /// covers exactly.
   static LogicalResult checkApart(StepInterface step,
                                   ArrayRef<OpOperand *> writes) {
-    for (OpOperand *written : writes)
-      for (OpOperand &operand : step->getOpOperands()) {
-        auto out = written->get().getDefiningOp<BufferOp>();
-        auto other = operand.get().getDefiningOp<BufferOp>();
-        if (&operand == written || !overlap(out, other))
-          continue;
-        if (out.getOffset() == other.getOffset() &&
-            out.getType() == other.getType() &&
-            step.mayReplace(written->getOperandNumber(),
-                            operand.getOperandNumber()))
-          continue;
-        return step.emitError("writes buffer '")
-               << out.getName() << "', which overlaps its argument '"
-               << other.getName() << "'";
-      }
+    BufferIndex index;
+    // A kernel of many parts has thousands of operands.
+    llvm::DenseMap<Operation *, SmallVector<OpOperand *, 2>> operandsOf;
+    for (OpOperand &operand : step->getOpOperands()) {
+      auto buffer = operand.get().getDefiningOp<BufferOp>();
+      index.insert(buffer);
+      operandsOf[buffer].push_back(&operand);
+    }
+    for (OpOperand *written : writes) {
+      SmallVector<OpOperand *> others;
+      for (BufferOp near : index.near(written->get().getDefiningOp<BufferOp>()))
+        llvm::append_range(others, operandsOf[near]);
+      llvm::sort(others, [](OpOperand *a, OpOperand *b) {
+        return a->getOperandNumber() < b->getOperandNumber();
+      });
+      for (OpOperand *other : others)
+        if (failed(checkApart(step, *written, *other)))
+          return failure();
+    }
     return success();
+  }
+
+  static LogicalResult checkApart(StepInterface step, OpOperand &written,
+                                  OpOperand &operand) {
+    auto out = written.get().getDefiningOp<BufferOp>();
+    auto other = operand.get().getDefiningOp<BufferOp>();
+    if (&operand == &written || !overlap(out, other))
+      return success();
+    if (out.getOffset() == other.getOffset() &&
+        out.getType() == other.getType() &&
+        step.mayReplace(written.getOperandNumber(), operand.getOperandNumber()))
+      return success();
+    return step.emitError("writes buffer '")
+           << out.getName() << "', which overlaps its argument '"
+           << other.getName() << "'";
   }
 
   LogicalResult visit(Operation *op) {
@@ -199,8 +267,8 @@ private:
 
   ProgramOp program;
   const Arenas &arenas;
-  SmallVector<BufferOp> written;
-  SmallVector<BufferOp> kept;
+  BufferIndex written;
+  BufferIndex kept;
 };
 
 struct VerifyPlan : brew::impl::VerifyPlanBase<VerifyPlan> {

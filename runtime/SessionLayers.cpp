@@ -11,8 +11,6 @@
 namespace brew::runtime {
 namespace {
 
-Error usage(const std::string &text) { return Error(ExitStatus::Usage, text); }
-
 /// The layers that a step computes for. A step of several fused layers may name
 /// some of them together, as "conv1+relu1".
 std::vector<std::string>
@@ -65,16 +63,17 @@ void Session::runLayers(int program, const std::string &first,
       return otherwise;
     const auto found = positions.find(name);
     if (found == positions.end())
-      throw usage("the program '" + description.name() + "' has no layer '" +
-                  name + "'" + didYouMean(name, names));
+      throw usageError("the program '" + description.name() +
+                       "' has no layer '" + name + "'" +
+                       didYouMean(name, names));
     return found->second;
   };
   const std::size_t begin = positionOf(first, 0);
   const std::size_t end =
       positionOf(last, names.empty() ? 0 : names.size() - 1) + 1;
   if (begin >= end)
-    throw usage("layer '" + first + "' comes after layer '" + last +
-                "' in the program '" + description.name() + "'");
+    throw usageError("layer '" + first + "' comes after layer '" + last +
+                     "' in the program '" + description.name() + "'");
 
   const int middle =
       std::min<int>(static_cast<int>(description.first_backward_step()),
@@ -105,8 +104,9 @@ void Session::runLayers(int program, const std::string &first,
         continue;
       inside = 1; // at the program's end, of the last layer
     } else if (inside && inside < known) {
-      throw usage("layers " + text + " of the program '" + description.name() +
-                  "' are fused into one step: a range has all of them or none");
+      throw usageError(
+          "layers " + text + " of the program '" + description.name() +
+          "' are fused into one step: a range has all of them or none");
     }
     if (inside) {
       if (!pieces.empty() && pieces.back().second == pending)

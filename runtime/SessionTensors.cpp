@@ -14,8 +14,6 @@
 namespace brew::runtime {
 namespace {
 
-Error usage(const std::string &text) { return Error(ExitStatus::Usage, text); }
-
 /// Whether `named` is a parameter's gradient, LAYER/INDEX. The buffer alone
 /// does not tell: a blob's gradient may lie in the same one (a bias as large as
 /// its bottom).
@@ -48,12 +46,12 @@ const FileBlob &findBlob(const Parameters &parameters, const TensorName &name) {
     }
     if (name.index < 0 || name.index >= static_cast<int>(layer.blobs.size()) ||
         !layer.blobs[static_cast<std::size_t>(name.index)].parameter)
-      throw usage("layer '" + name.name + "' has no parameter " +
-                  std::to_string(name.index));
+      throw usageError("layer '" + name.name + "' has no parameter " +
+                       std::to_string(name.index));
     return layer.blobs[static_cast<std::size_t>(name.index)];
   }
-  throw usage("the plan has no layer '" + name.name + "' with parameters" +
-              didYouMean(name.name, known));
+  throw usageError("the plan has no layer '" + name.name + "' with parameters" +
+                   didYouMean(name.name, known));
 }
 
 /// The nearest that an integer can be; 0 for what is no number.
@@ -68,9 +66,9 @@ std::int32_t toInteger(double value) {
 void checkCount(const TensorName &name, const std::vector<std::int64_t> &dims,
                 std::int64_t count) {
   if (count != product(dims))
-    throw usage(nameText(name) + " has " + std::to_string(product(dims)) +
-                " values (" + shapeText(dims) + "), not " +
-                std::to_string(count));
+    throw usageError(nameText(name) + " has " + std::to_string(product(dims)) +
+                     " values (" + shapeText(dims) + "), not " +
+                     std::to_string(count));
 }
 
 } // namespace
@@ -146,11 +144,12 @@ Tensor Session::find(const TensorName &name) const {
       std::vector<std::string> known;
       for (const TensorName &other : names(name.kind, name.program))
         known.push_back(other.name);
-      throw usage("the program '" + program.name() + "' keeps no " +
-                  (gradient ? "gradient of a" : "") + std::string("blob '") +
-                  name.name + "'" + didYouMean(name.name, known) +
-                  (gradient ? "; compile the net with brewc --gradients"
-                            : "; pin it with brewc --keep"));
+      throw usageError("the program '" + program.name() + "' keeps no " +
+                       (gradient ? "gradient of a" : "") +
+                       std::string("blob '") + name.name + "'" +
+                       didYouMean(name.name, known) +
+                       (gradient ? "; compile the net with brewc --gradients"
+                                 : "; pin it with brewc --keep"));
     }
     return tensorOf(named->buffer_index(),
                     dimsAfterRun(manifest(), program, exec, name.name,
@@ -160,9 +159,9 @@ Tensor Session::find(const TensorName &name) const {
     const plan::Program &program = describe(name.program);
     const plan::NamedBuffer *named = among(program.seeds());
     if (!named)
-      throw usage("the program '" + program.name() +
-                  "' takes no gradient of blob '" + name.name +
-                  "'; compile the net with brewc --seed " + name.name);
+      throw usageError("the program '" + program.name() +
+                       "' takes no gradient of blob '" + name.name +
+                       "'; compile the net with brewc --seed " + name.name);
     const plan::Buffer &buffer =
         manifest().buffers(static_cast<int>(named->buffer_index()));
     return tensorOf(named->buffer_index(), toVector(buffer.dims()));
@@ -170,7 +169,7 @@ Tensor Session::find(const TensorName &name) const {
   case TensorKind::Carried: {
     const plan::NamedBuffer *named = among(manifest().carried());
     if (!named)
-      throw usage("the plan carries no state '" + name.name + "'");
+      throw usageError("the plan carries no state '" + name.name + "'");
     return tensorOf(
         named->buffer_index(),
         toVector(manifest()
@@ -184,17 +183,18 @@ Tensor Session::find(const TensorName &name) const {
   case TensorKind::ParameterGradient: {
     const FileBlob &blob = findBlob(params, name);
     if (!blob.parameter->has_gradient_buffer_index())
-      throw usage("parameter " + nameText(name) +
-                  ", is not learnt: it has no gradient");
+      throw usageError("parameter " + nameText(name) +
+                       ", is not learnt: it has no gradient");
     return tensorOf(blob.parameter->gradient_buffer_index(), blob.dims);
   }
   case TensorKind::SolverState: {
     const FileBlob &blob = findBlob(params, name);
     if (name.slot < 0 ||
         name.slot >= blob.parameter->state_buffer_indices_size())
-      throw usage("the solver keeps " +
-                  std::to_string(blob.parameter->state_buffer_indices_size()) +
-                  " states of parameter " + nameText(name));
+      throw usageError(
+          "the solver keeps " +
+          std::to_string(blob.parameter->state_buffer_indices_size()) +
+          " states of parameter " + nameText(name));
     return tensorOf(blob.parameter->state_buffer_indices(name.slot), blob.dims);
   }
   }

@@ -7,7 +7,6 @@ a later run goes on with the rows that are not there.
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -15,7 +14,10 @@ from pathlib import Path
 
 import cases
 import machine
+import results
+from deploy import statistics_of, write_statistics
 from pack import MODES, PRECISIONS, VARIANTS, case_flags
+from prototxt import parse
 from torch_server import TorchServer
 
 MEASURED = re.compile(r"Average on the GPU: \S+ ms\. "
@@ -27,12 +29,13 @@ KEPT_LAYERS = 20
 LONGEST_ROW = 400
 
 # Which rows come first: what a GPU alone can show, then what is compared most.
+# Behind each of Brew's comes PyTorch's in its best form: the GPU is as warm.
+BOTH = r"(brew|torch " + VARIANTS[0] + ")$"
 FIRST = [r"^machine$", r"^cases cuda$", r"^rates$", r"^agree .* train f32$",
-         r" train \S+ brew$", r"^agree .* train ",
-         r" train \S+ torch (eager|channels_last)$", r" infer \S+ brew$",
-         r"^agree .* infer ", r" infer \S+ torch (eager|channels_last)$",
-         r" train \S+ torch compile_graph$", r" infer \S+ torch compile_graph$",
-         r" torch compile$"]
+         r" train \S+ " + BOTH, r"^agree .* train ", r" infer \S+ " + BOTH,
+         r"^agree .* infer ", r" train \S+ torch channels_last$",
+         r" infer \S+ torch channels_last$", r" torch compile_autotune$",
+         r" torch "]
 
 
 class Package:
@@ -79,22 +82,9 @@ class Package:
                             self.folder / "lib" / "brew-run", binary))
         tool.chmod(0o755)
 
-    def adopt(self, path):
-        """Takes over results of another machine."""
-        with open(self.results, "a") as file:
-            file.write(Path(path).read_text().rstrip("\n") + "\n")
-
     def done(self):
         """Row name -> result."""
-        results = {}
-        if self.results.exists():
-            for line in self.results.read_text().splitlines():
-                try:
-                    result = json.loads(line)
-                    results[result["row"]] = result
-                except (ValueError, KeyError):
-                    continue  # the run was stopped while it wrote this line
-        return results
+        return results.read(self.results)
 
     def rows(self):
         """(name, function) of all work, the most wanted first."""
@@ -155,6 +145,27 @@ class Package:
             raise RuntimeError("not compiled: " + plan["error"])
         return plan
 
+    def inputs(self, net, mode, key="inputs"):
+        """BLOB=d,d,... of what a mode reads: inference has no labels."""
+        return [text for text in self.index[net][key]
+                if mode == "train" or "," in text.split("=")[1]]
+
+    def engines(self):
+        """One cache for all rows: what training measured serves inference."""
+        return ["--timing-cache", results.timing_of(self.results)]
+
+    def weights(self, net, mode):
+        """Training computes statistics of its own."""
+        if mode == "train":
+            return []
+        net_file = self.folder / "bench" / (net + "_deploy.prototxt")
+        channels = statistics_of(parse(net_file.read_text()))
+        if not channels:
+            return []
+        path = self.folder / "bench" / (net + ".weights.h5")
+        write_statistics(path, channels)
+        return ["--weights", path]
+
     def agree(self, net, mode, precision):
         """Largest relative difference between what the GPU's plan and the CPU's
         f32 plan compute from the same inputs and weights."""
@@ -164,7 +175,7 @@ class Package:
         random = numpy.random.default_rng(1)
         inputs = self.folder / "bench" / "inputs.h5"
         with h5py.File(inputs, "w") as file:
-            for text in self.index[net]["agree_inputs"]:
+            for text in self.inputs(net, mode, "agree_inputs"):
                 blob, dims = text.split("=")
                 shape = [int(dim) for dim in dims.split(",")]
                 file["inputs/" + blob] = (random.random(shape) if len(shape) > 1
@@ -174,7 +185,9 @@ class Package:
             output = self.folder / "bench" / (target + ".h5")
             command = [self.folder / "bin" / "brew-run", "eval", plan,
                        "--inputs", inputs, "--outputs", output]
-            command += ["--no-tune"] if target == "cuda" else []
+            command += self.weights(net, mode)
+            # The engines that are fastest are those whose results count.
+            command += self.engines() if target == "cuda" else []
             self.call(command + (["--gradients"] if mode == "train" else []))
             outputs.append(output)
         worst = (0.0, "")
@@ -196,11 +209,11 @@ class Package:
 
     def brew(self, net, mode, precision):
         plan = self.plan(net, mode, "cuda", precision)
-        # What training measured of engines serves inference too.
+        # One batch for all steps: to draw others takes longer than to measure.
         _, log = self.call([self.folder / "bin" / "brew-run", "time",
-                            plan["plan"], "--iterations",
-                            self.index[net]["steps"], "--timing-cache",
-                            "{}-{}.timing".format(net, precision)])
+                            plan["plan"], "--random-input", "--iterations",
+                            self.index[net]["steps"]] + self.engines()
+                           + self.weights(net, mode))
         median, least = map(float, MEASURED.findall(log)[-1])
         nodes, held = map(int, NODES.findall(log)[-1])
         layers = sorted(((float(time), layer, direction) for
@@ -213,10 +226,10 @@ class Package:
                            for time, layer, direction in layers]}
 
     def torch(self, net, mode, precision, variant):
-        words = [net + ".prototxt", "--mode", mode, "--precision", precision,
-                 "--variant", variant, "--steps",
-                 str(self.index[net]["steps"])]
-        for text in self.index[net]["inputs"]:
+        words = [net + ("" if mode == "train" else "_deploy") + ".prototxt",
+                 "--mode", mode, "--precision", precision, "--variant", variant,
+                 "--steps", str(self.index[net]["steps"])]
+        for text in self.inputs(net, mode):
             words += ["--input", text]
         return self.server.ask(words, self.limit())
 
@@ -226,12 +239,11 @@ def run(folder, minutes, only, again, earlier=(), copy=None):
     package = Package(folder)
     package.prepare_tool()
     for path in earlier:
-        package.adopt(path)
+        results.adopt(package.results, path)
     stop = package.stop = time.monotonic() + minutes * 60
     done = package.done()
-    save = (lambda: shutil.copy(package.results, copy)) if copy else lambda: None
-    if package.results.exists():
-        save()
+    save = (lambda: results.copy(package.results, copy)) if copy else lambda: None
+    save()
     left = 0
     for name, work in package.rows():
         if only and not any(re.search(pattern, name) for pattern in only):
@@ -250,10 +262,10 @@ def run(folder, minutes, only, again, earlier=(), copy=None):
             result = {"failed": "{}: {}".format(type(error).__name__, error)}
         if time.monotonic() > stop and was_cut_off(result):
             left += 1
+            save()  # the engines that it has measured
             continue
         result.update(row=name, took=round(time.monotonic() - begin, 1))
-        with open(package.results, "a") as file:
-            file.write(json.dumps(result) + "\n")
+        results.append(package.results, result)
         save()
         print("  " + summary(result), flush=True)
     package.server.stop()

@@ -82,6 +82,26 @@ def get(message, name, default=None):
     return message[name][-1] if name in message else default
 
 
+def layer_texts(text):
+    """The text of every layer of a net, as it stands there."""
+    place = depth = 0
+    begin = None
+    while True:
+        match = TOKEN.match(text, place)
+        if not match:
+            return
+        place = match.end()
+        token = match.group(match.lastgroup)
+        if match.lastgroup == "word" and depth == 0:
+            begin = match.start("word") if token == "layer" else None
+        elif match.lastgroup == "mark" and token in "{<":
+            depth += 1
+        elif match.lastgroup == "mark" and token in "}>":
+            depth -= 1
+            if depth == 0 and begin is not None:
+                yield text[begin:place]
+
+
 def layers_of(net, phase):
     """The layers of a net that a phase ("TRAIN", "TEST") has."""
     def applies(rule):

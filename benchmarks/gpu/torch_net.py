@@ -7,17 +7,12 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from deploy import DATA_LAYERS, JUDGES
 from prototxt import get, layers_of
 
 
 class Unsupported(Exception):
     """A layer that this reader does not know."""
-
-
-DATA_LAYERS = ("Data", "ImageData", "Input", "DummyData", "HDF5Data",
-               "MemoryData")
-# Layers of the TEST phase and others that compute nothing worth timing.
-IGNORED = ("Accuracy", "Silence")
 
 
 def pair(parameter, name, default):
@@ -177,7 +172,7 @@ class CaffeNet(nn.Module):
 
     def add(self, layer, blobs):
         kind = get(layer, "type")
-        if kind in DATA_LAYERS + IGNORED:
+        if kind in DATA_LAYERS + JUDGES:
             return
         bottoms, tops = layer["bottom"], layer["top"]
         module = build(layer, [tuple(blobs[name].shape) for name in bottoms])

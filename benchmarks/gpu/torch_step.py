@@ -22,6 +22,9 @@ from pack import VARIANTS  # noqa: E402
 from prototxt import parse  # noqa: E402
 from torch_net import CaffeNet  # noqa: E402
 
+# torch.compile's; the last two are CUDA graphs.
+MODES = {"compile": "default", "compile_graph": "reduce-overhead",
+         "compile_autotune": "max-autotune"}
 # The net traced to TorchScript, for the CPU; pack.VARIANTS has the others.
 TRACED = ("jit", "jit_channels_last")
 
@@ -32,6 +35,40 @@ def configure(precision):
     torch.backends.cuda.matmul.allow_tf32 = tf32
     torch.backends.cudnn.allow_tf32 = tf32
     torch.backends.cudnn.benchmark = True
+
+
+def freeze_weights():
+    """Lets torch.compile fold normalisation into weights that stay."""
+    try:
+        from torch._inductor import config
+    except ImportError:
+        return  # an older PyTorch
+    config.freezing = True
+
+
+def step_marker(variant, device):
+    """What tells CUDA graphs that nobody needs the last step's results any
+    more."""
+    mark = getattr(getattr(torch, "compiler", None),
+                   "cudagraph_mark_step_begin", None)
+    graphs = device.type == "cuda" and MODES.get(variant, "default") != "default"
+    return mark if mark and graphs else lambda: None
+
+
+def make_optimiser(net, foreach, device):
+    """SGD with as few kernels as this PyTorch can."""
+    choices = [{}]
+    if foreach or device.type == "cuda":
+        choices.insert(0, {"foreach": True})
+    if device.type == "cuda" and not foreach:
+        choices.insert(0, {"fused": True})
+    for options in choices:
+        try:
+            return torch.optim.SGD(net.parameters(), lr=0.001, momentum=0.9,
+                                   weight_decay=5e-4, **options)
+        except (TypeError, RuntimeError):  # an older PyTorch
+            if not options:
+                raise
 
 
 def make_step(net, inputs, training, precision, variant, foreach, device):
@@ -47,31 +84,27 @@ def make_step(net, inputs, training, precision, variant, foreach, device):
     if variant.startswith("compile"):
         if not hasattr(torch, "compile"):
             raise SystemExit("this PyTorch has no torch.compile")
-        mode = "reduce-overhead" if variant == "compile_graph" else "default"
-        run = torch.compile(net, mode=mode)
+        if not training:
+            freeze_weights()
+        run = torch.compile(net, mode=MODES[variant])
 
     def forward():
         with torch.autocast(device.type, torch.bfloat16,
                             enabled=precision == "bf16"):
             return run(inputs)
 
+    begin = step_marker(variant, device)
     if not training:
         def infer():
+            begin()
             with torch.no_grad():
                 forward()
         return infer
 
-    options = {"fused": True} if device.type == "cuda" else {}
-    if foreach:
-        options = {"foreach": True}
-    try:
-        optimiser = torch.optim.SGD(net.parameters(), lr=0.001, momentum=0.9,
-                                    weight_decay=5e-4, **options)
-    except (TypeError, RuntimeError):  # an older PyTorch
-        optimiser = torch.optim.SGD(net.parameters(), lr=0.001, momentum=0.9,
-                                    weight_decay=5e-4)
+    optimiser = make_optimiser(net, foreach, device)
 
     def step():
+        begin()
         optimiser.zero_grad(set_to_none=True)
         forward().backward()
         optimiser.step()

@@ -2,6 +2,7 @@
 
 #include "compiler/cpu/EmitKernels.h"
 
+#include "compiler/cpu/AlikeFunctions.h"
 #include "compiler/cpu/EmitKernelsPart.h"
 #include "compiler/cpu/LowerToLLVM.h"
 #include "compiler/kernels/KernelLoops.h"
@@ -19,6 +20,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 using namespace mlir;
 
@@ -28,6 +30,10 @@ namespace {
 /// Ranges of flat loops start at multiples of this many elements, so that no
 /// two threads write one cache line and vectors are aligned.
 constexpr int64_t kFlatStep = targetir::CpuAttr::kCacheLine;
+
+/// A kernel of more parts calls a function for each: LLVM's time grows faster
+/// than a function does, and parts that are alike are one function.
+constexpr size_t kMostPartsInside = 8;
 
 /// A part of the kernel's domain.
 struct Span {
@@ -40,10 +46,35 @@ struct Span {
   }
 };
 
+/// Arguments of the kernel that a part reads or writes.
+SmallVector<unsigned> argumentsOf(const Part &part) {
+  std::set<unsigned> found;
+  auto add = [&](const Source &source) {
+    if (source.kind == Source::Kind::Argument)
+      found.insert(source.argument);
+  };
+  for (const Nest &nest : part.nests) {
+    for (const std::optional<Access> &input : nest.inputs)
+      if (input)
+        add(input->source);
+    for (const auto &[op, extract] : nest.extracts)
+      add(extract.source);
+    for (const Output &output : nest.outputs) {
+      if (output.initial)
+        add(output.initial->source);
+      found.insert(output.arguments.begin(), output.arguments.end());
+    }
+  }
+  return SmallVector<unsigned>(found.begin(), found.end());
+}
+
 class CpuKernelEmitter {
 public:
-  CpuKernelEmitter(OpBuilder &b, planir::KernelOp op, targetir::CpuAttr cpu)
-      : b(b), loc(op.getLoc()), kernel(buildKernel(op)), cpu(cpu) {}
+  /// `partFunctions` has those of earlier kernels of the module.
+  CpuKernelEmitter(OpBuilder &b, planir::KernelOp op, targetir::CpuAttr cpu,
+                   AlikeFunctions &partFunctions)
+      : b(b), loc(op.getLoc()), kernel(buildKernel(op)), cpu(cpu),
+        partFunctions(partFunctions) {}
 
   EmittedKernel emit() {
     EmittedKernel result;
@@ -104,38 +135,120 @@ private:
   }
 
   void emitFunction(ArrayRef<Span> spans) {
+    SmallVector<unsigned> all =
+        llvm::to_vector(llvm::seq<unsigned>(0, kernel.arguments.size()));
+    if (kernel.parts.size() > kMostPartsInside)
+      return emitCalls(spans, all);
+    func::FuncOp function =
+        makeFunction(kernel.op.getSymName(), kernelEntryAttr, all);
+    emitBody(
+        function, all,
+        [&](ValueRange arguments, Value begin, Value end, Scratch &scratch) {
+          for (auto [part, span] : llvm::zip(kernel.parts, spans))
+            emitPart(b, loc, part, span.schedule, arguments,
+                     unitAt(span, begin, /*isEnd=*/false),
+                     unitAt(span, end, /*isEnd=*/true), scratch);
+        });
+  }
+
+  /// The kernel as calls of functions, one for each part.
+  void emitCalls(ArrayRef<Span> spans, ArrayRef<unsigned> all) {
+    SmallVector<func::FuncOp> functions;
+    SmallVector<SmallVector<unsigned>> taken;
+    for (auto [part, span] : llvm::zip(kernel.parts, spans)) {
+      taken.push_back(argumentsOf(part));
+      functions.push_back(partFunction(part, span.schedule, taken.back()));
+    }
+    func::FuncOp function =
+        makeFunction(kernel.op.getSymName(), kernelEntryAttr, all);
+    function->setAttr(kernelCallsAttr, b.getUnitAttr());
+    Block *entry = function.addEntryBlock();
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(entry);
+    auto [begin, end] = rangeOf(*entry);
+    for (auto [callee, which, span] : llvm::zip(functions, taken, spans)) {
+      Value first = unitAt(span, begin, /*isEnd=*/false);
+      Value last = unitAt(span, end, /*isEnd=*/true);
+      // A range meets few of many parts.
+      Value meets =
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, first, last);
+      SmallVector<Value> operands;
+      for (unsigned argument : which)
+        operands.push_back(entry->getArgument(argument));
+      operands.append({first, last});
+      OpBuilder::InsertionGuard inside(b);
+      b.setInsertionPointToStart(scf::IfOp::create(b, loc, meets).thenBlock());
+      func::CallOp::create(b, loc, callee, operands);
+    }
+    func::ReturnOp::create(b, loc);
+  }
+
+  /// A function of the kernel's arguments `taken` that runs a range of a
+  /// part's units; another part's, if that is alike.
+  func::FuncOp partFunction(Part &part, const Schedule &schedule,
+                            ArrayRef<unsigned> taken) {
+    const size_t number = &part - kernel.parts.data();
+    std::string name =
+        (kernel.op.getSymName() + ".part" + std::to_string(number)).str();
+    func::FuncOp function = makeFunction(name, kernelPartAttr, taken);
+    emitBody(
+        function, taken,
+        [&](ValueRange arguments, Value begin, Value end, Scratch &scratch) {
+          emitPart(b, loc, part, schedule, arguments, begin, end, scratch);
+        });
+    func::FuncOp first = partFunctions.firstLike(function);
+    if (first != function)
+      function.erase();
+    return first;
+  }
+
+  /// A function of the kernel's arguments `taken` and a range.
+  func::FuncOp makeFunction(StringRef name, StringRef mark,
+                            ArrayRef<unsigned> taken) {
     SmallVector<Type> types;
-    for (RankedTensorType type : kernel.arguments)
-      types.push_back(ir::memrefOf(type));
+    for (unsigned argument : taken)
+      types.push_back(ir::memrefOf(kernel.arguments[argument]));
     types.append(2, b.getIndexType());
-    auto function = func::FuncOp::create(b, loc, kernel.op.getSymName(),
-                                         b.getFunctionType(types, {}));
+    auto function =
+        func::FuncOp::create(b, loc, name, b.getFunctionType(types, {}));
     function.setPrivate();
-    function->setAttr(kernelEntryAttr, b.getUnitAttr());
-    for (auto [i, type] : llvm::enumerate(kernel.arguments))
+    function->setAttr(mark, b.getUnitAttr());
+    for (auto [i, argument] : llvm::enumerate(taken)) {
+      RankedTensorType type = kernel.arguments[argument];
       // Single numbers may be packed into one buffer.
       // Subviews start at any element of the whole.
       if (type.getNumElements() == 1 || ir::isSubview(type))
         function.setArgAttr(
             i, alignAttr,
             b.getI64IntegerAttr(elementBytes(type.getElementType())));
+    }
+    return function;
+  }
+
+  static std::pair<Value, Value> rangeOf(Block &entry) {
+    unsigned count = entry.getNumArguments();
+    return {entry.getArgument(count - 2), entry.getArgument(count - 1)};
+  }
+
+  /// Writes what `inside` does with the arguments as one-dimensional buffers
+  /// (null: not `taken`).
+  void emitBody(
+      func::FuncOp function, ArrayRef<unsigned> taken,
+      llvm::function_ref<void(ValueRange, Value, Value, Scratch &)> inside) {
     Block *entry = function.addEntryBlock();
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(entry);
-    SmallVector<Value> arguments;
-    for (auto [type, argument] :
-         llvm::zip(kernel.arguments, entry->getArguments()))
-      arguments.push_back(memref::ReinterpretCastOp::create(
+    SmallVector<Value> arguments(kernel.arguments.size());
+    for (auto [i, argument] : llvm::enumerate(taken)) {
+      RankedTensorType type = kernel.arguments[argument];
+      arguments[argument] = memref::ReinterpretCastOp::create(
           b, loc, MemRefType::get({spanOf(type)}, type.getElementType()),
-          argument, /*offset=*/0, ArrayRef<int64_t>{spanOf(type)},
-          ArrayRef<int64_t>{1}));
-    Value begin = entry->getArgument(types.size() - 2),
-          end = entry->getArgument(types.size() - 1);
+          entry->getArgument(i), /*offset=*/0, ArrayRef<int64_t>{spanOf(type)},
+          ArrayRef<int64_t>{1});
+    }
+    auto [begin, end] = rangeOf(*entry);
     Scratch scratch(*entry);
-    for (auto [part, span] : llvm::zip(kernel.parts, spans))
-      emitPart(b, loc, part, span.schedule, arguments,
-               unitAt(span, begin, /*isEnd=*/false),
-               unitAt(span, end, /*isEnd=*/true), scratch);
+    inside(arguments, begin, end, scratch);
     scratch.release(b, loc);
     func::ReturnOp::create(b, loc);
   }
@@ -164,6 +277,7 @@ private:
   Location loc;
   Kernel kernel;
   targetir::CpuAttr cpu;
+  AlikeFunctions &partFunctions;
 };
 
 } // namespace
@@ -180,9 +294,10 @@ OwningOpRef<ModuleOp> emitKernels(ModuleOp module,
     throw Error(ExitStatus::Bug, "kernels for a GPU reached the CPU's emitter");
   OwningOpRef<ModuleOp> result = ModuleOp::create(module.getLoc());
   OpBuilder b = OpBuilder::atBlockEnd(result->getBody());
+  AlikeFunctions partFunctions;
   for (auto op : module.getOps<planir::KernelOp>()) {
     OwningOpRef<planir::KernelOp> folded = foldBodies(op);
-    kernels.push_back(CpuKernelEmitter(b, *folded, cpu).emit());
+    kernels.push_back(CpuKernelEmitter(b, *folded, cpu, partFunctions).emit());
   }
   std::string diagnostics;
   ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {

@@ -27,8 +27,9 @@ struct EmittedKernel {
   uint64_t bytes = 0;         ///< size of all buffers together
 };
 
-/// Emits one func.func per plan.kernel of `module`, in order, into a new
-/// module of the same context, and appends their descriptions to `kernels`.
+/// Emits one func.func per plan.kernel of `module`, in order, behind functions
+/// for its parts if there are many, into a new module of the same context, and
+/// appends their descriptions to `kernels`.
 /// They are made for the machine that `module` names (dialects/Target). Loads
 /// the dialects that the functions need into the context. Throws Error (Bug),
 /// naming the kernel, for a body that breaks the rules of brew.kernel or that

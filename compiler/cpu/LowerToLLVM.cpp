@@ -227,11 +227,27 @@ LogicalResult annotateKernel(func::FuncOp kernel) {
   return success();
 }
 
-/// Adds `void NAME(ptr buffers, i64 begin, i64 end)`, which loads the pointers
-/// and calls the kernel. The call is not inlined: on a function's arguments
-/// noalias says more than the metadata that inlining leaves behind.
+/// The function `void NAME(ptr buffers, i64 begin, i64 end)`, without a body.
+LLVM::LLVMFuncOp declareEntry(OpBuilder &builder, Location loc,
+                              StringRef name) {
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Type i64 = builder.getI64Type();
+  auto type = LLVM::LLVMFunctionType::get(
+      LLVM::LLVMVoidType::get(builder.getContext()), {pointer, i64, i64});
+  return LLVM::LLVMFuncOp::create(builder, loc, name, type);
+}
+
+Value loadPointer(OpBuilder &builder, Location loc, Value buffers, unsigned i) {
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Value slot = LLVM::GEPOp::create(builder, loc, pointer, pointer, buffers,
+                                   ArrayRef<LLVM::GEPArg>{int32_t(i)});
+  return LLVM::LoadOp::create(builder, loc, pointer, slot);
+}
+
+/// Adds the entry, which loads the pointers and calls the kernel. The call is
+/// not inlined: on a function's arguments noalias says more than the metadata
+/// that inlining leaves behind.
 void addEntry(LLVM::LLVMFuncOp kernel) {
-  MLIRContext *context = kernel.getContext();
   Location loc = kernel.getLoc();
   std::string name = kernel.getName().str();
   kernel->removeAttr(kernelEntryAttr);
@@ -239,24 +255,53 @@ void addEntry(LLVM::LLVMFuncOp kernel) {
   kernel.setNoInline(true);
 
   OpBuilder builder(kernel);
-  auto pointer = LLVM::LLVMPointerType::get(context);
-  Type i64 = builder.getI64Type();
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context),
-                                          {pointer, i64, i64});
-  auto entry = LLVM::LLVMFuncOp::create(builder, loc, name, type);
+  LLVM::LLVMFuncOp entry = declareEntry(builder, loc, name);
   Block *block = entry.addEntryBlock(builder);
   builder.setInsertionPointToStart(block);
   SmallVector<Value> operands;
-  for (unsigned i = 0; i + 2 < kernel.getNumArguments(); ++i) {
-    Value slot = LLVM::GEPOp::create(builder, loc, pointer, pointer,
-                                     block->getArgument(0),
-                                     ArrayRef<LLVM::GEPArg>{int32_t(i)});
-    operands.push_back(LLVM::LoadOp::create(builder, loc, pointer, slot));
-  }
+  for (unsigned i = 0; i + 2 < kernel.getNumArguments(); ++i)
+    operands.push_back(loadPointer(builder, loc, block->getArgument(0), i));
   operands.push_back(block->getArgument(1));
   operands.push_back(block->getArgument(2));
   LLVM::CallOp::create(builder, loc, kernel, operands);
   LLVM::ReturnOp::create(builder, loc, ValueRange{});
+}
+
+/// Replaces a kernel that passes its buffers on to its parts by the entry
+/// itself, which loads pointers where it passes them: LLVM's time grows with
+/// the square of what stands in one block.
+void makeEntry(LLVM::LLVMFuncOp kernel) {
+  Location loc = kernel.getLoc();
+  OpBuilder builder(kernel);
+  // Calls take pointers out of the descriptors that memrefs have become.
+  kernel.walk([&](LLVM::ExtractValueOp extract) {
+    SmallVector<Value> folded;
+    if (failed(builder.tryFold(extract, folded)))
+      return;
+    extract.replaceAllUsesWith(folded[0]);
+    extract.erase();
+  });
+  Block &body = kernel.getBody().front();
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+
+  LLVM::LLVMFuncOp entry = declareEntry(builder, loc, kernel.getName());
+  entry.getBody().takeBody(kernel.getBody());
+  kernel.erase();
+  const unsigned count = body.getNumArguments() - 2;
+  Value buffers =
+      body.addArgument(LLVM::LLVMPointerType::get(builder.getContext()), loc);
+  for (unsigned i = 0; i < count; ++i)
+    for (OpOperand &use :
+         llvm::make_early_inc_range(body.getArgument(i).getUses())) {
+      builder.setInsertionPoint(use.getOwner());
+      use.set(loadPointer(builder, loc, buffers, i));
+    }
+  for (unsigned i : {count, count + 1})
+    body.getArgument(i).replaceAllUsesWith(
+        body.addArgument(builder.getI64Type(), loc));
+  body.eraseArguments(0, count + 2);
 }
 
 bool usesVectors(ModuleOp module) {
@@ -296,7 +341,9 @@ void lowerToLLVMDialect(ModuleOp module, const CpuTarget &target) {
   };
 
   for (auto function : module.getOps<func::FuncOp>())
-    if (function->hasAttr(kernelEntryAttr))
+    if ((function->hasAttr(kernelEntryAttr) &&
+         !function->hasAttr(kernelCallsAttr)) ||
+        function->hasAttr(kernelPartAttr))
       check(annotateKernel(function));
 
   PassManager passes(module.getContext());
@@ -319,7 +366,11 @@ void lowerToLLVMDialect(ModuleOp module, const CpuTarget &target) {
     if (function.isExternal())
       continue;
     function.setLinkage(LLVM::Linkage::Internal);
-    if (function->hasAttr(kernelEntryAttr))
+    if (function->removeAttr(kernelPartAttr))
+      function.setNoInline(true); // see addEntry
+    if (function->removeAttr(kernelCallsAttr))
+      makeEntry(function);
+    else if (function->hasAttr(kernelEntryAttr))
       addEntry(function);
   }
 }

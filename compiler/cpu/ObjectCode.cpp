@@ -3,6 +3,7 @@
 #include "compiler/cpu/ObjectCode.h"
 
 #include "compiler/Parallel.h"
+#include "compiler/cpu/AlikeFunctions.h"
 #include "compiler/cpu/CpuTarget.h"
 #include "compiler/cpu/LinkObjects.h"
 #include "compiler/cpu/LowerToLLVM.h"
@@ -16,6 +17,7 @@
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/GlobalAlias.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -157,43 +159,80 @@ std::string generate(Shard &shard, llvm::TargetMachine &machine,
   return std::string(bytes.data(), bytes.size());
 }
 
-/// Splits the kernels into modules of a few each; everything else (helpers,
-/// constants) goes into every one of them.
-std::vector<mlir::OwningOpRef<mlir::ModuleOp>> split(mlir::ModuleOp module) {
-  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> parts;
-  std::vector<mlir::Operation *> shared;
-  for (mlir::Operation &op : *module.getBody())
-    if (!op.hasAttr(kernelEntryAttr))
-      shared.push_back(&op);
-  std::size_t inPart = kernelsPerModule;
-  for (mlir::Operation &op : *module.getBody()) {
-    if (!op.hasAttr(kernelEntryAttr))
-      continue;
-    if (inPart == kernelsPerModule) {
-      parts.emplace_back(mlir::ModuleOp::create(module.getLoc()));
-      for (mlir::Operation *other : shared)
-        parts.back()->push_back(other->clone());
-      inPart = 0;
-    }
-    parts.back()->push_back(op.clone());
-    ++inPart;
+/// A few kernels, with what they call.
+struct KernelModule {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  /// Further names of its kernels, and the kernel that each is alike.
+  std::vector<std::pair<std::string, std::string>> aliases;
+};
+
+/// Splits the kernels into modules of a few each, one of those that are alike;
+/// helpers and constants go into every one of them, functions of parts where
+/// they are called.
+class Splitter {
+public:
+  std::vector<KernelModule> run(mlir::ModuleOp module) {
+    for (mlir::Operation &op : *module.getBody())
+      if (op.hasAttr(kernelPartAttr))
+        partFunctions[mlir::SymbolTable::getSymbolName(&op)] = &op;
+      else if (!op.hasAttr(kernelEntryAttr))
+        shared.push_back(&op);
+    for (auto kernel : module.getOps<mlir::func::FuncOp>())
+      if (kernel->hasAttr(kernelEntryAttr))
+        add(kernel);
+    // A net may need library calls alone; its plan still carries an image.
+    if (modules.empty())
+      modules.push_back({mlir::ModuleOp::create(module.getLoc()), {}});
+    return std::move(modules);
   }
-  // A net may need library calls alone; its plan still carries an image.
-  if (parts.empty())
-    parts.emplace_back(mlir::ModuleOp::create(module.getLoc()));
-  return parts;
-}
+
+private:
+  void add(mlir::func::FuncOp kernel) {
+    mlir::func::FuncOp first = distinct.firstLike(kernel);
+    if (first != kernel) {
+      modules[moduleOf[first]].aliases.emplace_back(kernel.getName(),
+                                                    first.getName());
+      return;
+    }
+    if (moduleOf.size() % kernelsPerModule == 0)
+      begin(kernel.getLoc());
+    moduleOf[kernel] = modules.size() - 1;
+    kernel.walk([&](mlir::func::CallOp call) {
+      auto part = partFunctions.find(call.getCalleeAttr().getAttr());
+      if (part != partFunctions.end() && present.insert(part->second).second)
+        modules.back().module->push_back(part->second->clone());
+    });
+    modules.back().module->push_back(kernel->clone());
+  }
+
+  void begin(mlir::Location loc) {
+    modules.push_back({mlir::ModuleOp::create(loc), {}});
+    present.clear();
+    for (mlir::Operation *op : shared)
+      modules.back().module->push_back(op->clone());
+  }
+
+  std::vector<mlir::Operation *> shared;
+  llvm::DenseMap<mlir::StringAttr, mlir::Operation *> partFunctions;
+  AlikeFunctions distinct;
+  llvm::DenseMap<mlir::Operation *, std::size_t> moduleOf;
+  std::vector<KernelModule> modules;
+  llvm::DenseSet<mlir::Operation *> present; ///< in the last module
+};
 
 } // namespace
 
 std::string compileToSharedObject(mlir::ModuleOp module,
                                   const CpuTarget &target) {
-  std::vector<mlir::OwningOpRef<mlir::ModuleOp>> parts = split(module);
+  std::vector<Shard> shards;
   // MLIR contexts may have threading disabled, so only LLVM's part,
   // three quarters of the time, runs in parallel.
-  std::vector<Shard> shards;
-  for (mlir::OwningOpRef<mlir::ModuleOp> &part : parts)
-    shards.push_back(translate(*part, target));
+  for (KernelModule &part : Splitter().run(module)) {
+    shards.push_back(translate(*part.module, target));
+    for (const auto &[name, kernel] : part.aliases)
+      llvm::GlobalAlias::create(name,
+                                shards.back().module->getFunction(kernel));
+  }
   std::vector<std::string> objects(shards.size());
   runParallel(shards.size(), [&](std::size_t i) {
     std::unique_ptr<llvm::TargetMachine> machine = createMachine(target);

@@ -6,8 +6,10 @@
 #include "compiler/cuda/KernelCache.h"
 #include "compiler/cuda/Nvrtc.h"
 #include "compiler/cuda/SimCompiler.h"
+#include "dialects/Target/TargetDialect.h"
 #include "formats/AtomicFile.h"
 #include "formats/Error.h"
+#include "runtime/plan/Contract.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringRef.h"
@@ -43,8 +45,11 @@ public:
            std::vector<std::string> &segments) {
     for (const std::string &arch : archs)
       target.add_archs(arch);
-    if (nvrtc)
+    if (nvrtc) {
       target.set_nvrtc_version(nvrtc->version());
+      for (const CudaKernel &kernel : kernels)
+        requireArguments(kernel, nvrtc->versionNumber(), options.archs);
+    }
 
     // Kernels of equal text become one.
     std::map<std::string, std::size_t> byText;
@@ -150,6 +155,31 @@ private:
 };
 
 } // namespace
+
+void requireArguments(const CudaKernel &kernel, int version,
+                      const std::vector<std::string> &archs) {
+  constexpr unsigned kLeastArch = 70; // that takes long arguments
+  const std::uint64_t bytes = kernel.argumentCount * plan::kArgumentBytes;
+  if (bytes <= plan::kShortArguments)
+    return;
+  const std::string has = "kernel '" + kernel.symbol + "' has " +
+                          std::to_string(bytes) + " bytes of arguments; ";
+  if (bytes > plan::kLongArguments)
+    throw Error(ExitStatus::Bug, has + "GPUs take " +
+                                     std::to_string(plan::kLongArguments) +
+                                     " at most");
+  const std::string more =
+      has + "more than " + std::to_string(plan::kShortArguments) + " need ";
+  for (const std::string &arch : archs)
+    if (arch != "sim" && targetir::archNumber(arch) < kLeastArch)
+      throw Error(ExitStatus::Usage, "--gpu-arch: " + more + "an sm_" +
+                                         std::to_string(kLeastArch) +
+                                         " or later, and not " + arch);
+  if (version < plan::kLongArgumentsVersion)
+    throw machineLacks(more + "NVRTC 12.1 or later, and this one is " +
+                       std::to_string(version / 1000) + "." +
+                       std::to_string(version % 1000 / 10));
+}
 
 plan::Kernel describeCuda(const CudaKernel &kernel) {
   plan::Kernel result;

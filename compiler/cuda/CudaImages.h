@@ -28,6 +28,12 @@ void compileCuda(const std::vector<CudaKernel> &kernels,
                  std::vector<plan::Kernel> &described, plan::Target &target,
                  std::vector<std::string> &segments);
 
+/// Throws Error unless NVRTC of CUDA `version` (12010: 12.1) and the GPUs of
+/// `archs` take that kernel's arguments: MachineLacks for an NVRTC that is too
+/// old, Usage for an architecture, Bug if there are too many for any.
+void requireArguments(const CudaKernel &kernel, int version,
+                      const std::vector<std::string> &archs);
+
 /// The description of `kernel` but for its images.
 plan::Kernel describeCuda(const CudaKernel &kernel);
 

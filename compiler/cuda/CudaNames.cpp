@@ -11,7 +11,7 @@ namespace brew::compiler {
 /// Whether a blob must not be called `name` in the text: keywords, what CUDA
 /// and host compilers define, functions and variables of Brew's text.
 static bool isReserved(StringRef name) {
-  static const StringSet<> words = {
+  static const llvm::StringSet<> words = {
       // C++
       "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor",
       "bool", "break", "case", "catch", "char", "char16_t", "char32_t",
@@ -33,7 +33,7 @@ static bool isReserved(StringRef name) {
       // the text's own
       "point", "lane", "team", "offset", "k", "rest"};
   // Functions that CUDA declares by itself; most also with an f behind.
-  static const StringSet<> functions = {
+  static const llvm::StringSet<> functions = {
       "abs",    "acos",      "acosh",      "alloca",        "asin",
       "asinh",  "atan",      "atan2",      "atanh",         "ballot",
       "cbrt",   "ceil",      "clock",      "copysign",      "cos",
@@ -57,7 +57,7 @@ static bool isReserved(StringRef name) {
       "umul24", "usad",      "yn",         "clock64",       "exp10",
       "exp2",   "log10",     "log2",       "cyl_bessel_i0", "cyl_bessel_i1"};
   // Vector types: float4.
-  static const StringSet<> vectors = {
+  static const llvm::StringSet<> vectors = {
       "char",  "double", "float",  "int",   "long",      "longlong", "short",
       "uchar", "uint",   "ushort", "ulong", "ulonglong", "dim",      "u"};
   if (vectors.contains(name.rtrim("0123456789")) || name.starts_with("make_"))

@@ -9,7 +9,6 @@
 #include "compiler/kernels/KernelIndices.h"
 #include "compiler/kernels/KernelLoops.h"
 
-#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -52,8 +51,9 @@ int64_t ceilLog2(unsigned value) { return llvm::Log2_32_Ceil(value); }
 
 class Scheduler {
 public:
-  Scheduler(Kernel &kernel, GpuAttr gpu, unsigned forced)
-      : kernel(kernel), gpu(gpu), forced(forced),
+  Scheduler(Kernel &kernel, ArrayRef<int64_t> alignments, GpuAttr gpu,
+            unsigned forced)
+      : kernel(kernel), alignments(alignments), gpu(gpu), forced(forced),
         elementsPerCycle(static_cast<double>(gpu.getMemoryBytes()) / 4) {}
 
   CudaSchedule run() {
@@ -242,7 +242,7 @@ private:
     if (best.nests.empty())
       refuse(kernel.op, "the values between its nests fit no memory");
     if (best.team == 1)
-      best.pack = packOf(part, best);
+      best.pack = packOf(kernel, alignments, part, best, gpu);
     return best;
   }
 
@@ -329,47 +329,8 @@ private:
     return llvm::divideCeil(part.points, pointsPerBlock);
   }
 
-  /// Elements per thread that make 16-byte packs of all that is read and
-  /// written, if every address can be shown to be aligned; else 1.
-  unsigned packOf(const Part &part, const PartSchedule &chosen) const {
-    // Packs leave two warps to each multiprocessor.
-    const auto leastPoints = static_cast<int64_t>(
-        llvm::bit_floor<uint64_t>(gpu.getMultiprocessors() * 2 * kWarp * 4));
-    if (part.grid == 0 || chosen.points < leastPoints)
-      return 1;
-    unsigned last = part.grid - 1;
-    int64_t widest = 1;
-    for (auto [nest, inner] : llvm::zip(part.nests, chosen.nests)) {
-      if (nest.loops.size() != part.grid)
-        return 1;
-      for (const std::optional<Access> &input : nest.inputs)
-        if (input && input->source.kind == Source::Kind::Argument &&
-            input->address.coefs[last])
-          widest = std::max(
-              widest, elementBytes(elementOf(kernel, part, input->source)));
-      for (const Output &output : nest.outputs)
-        if (!output.arguments.empty())
-          widest = std::max(widest, elementBytes(output.element));
-    }
-    auto pack = static_cast<unsigned>(GpuAttr::kAccessBytes / widest);
-    if (pack == 1 || part.nests[0].loops[last].extent % pack)
-      return 1;
-    for (const Nest &nest : part.nests) {
-      for (const std::optional<Access> &input : nest.inputs)
-        if (input && input->source.kind == Source::Kind::Argument &&
-            input->address.coefs[last] && !isPacked(input->address, last, pack))
-          return 1;
-      for (const Output &output : nest.outputs) {
-        if (!output.arguments.empty() && !isPacked(output.address, last, pack))
-          return 1;
-        if (output.overwritesRead)
-          return 1;
-      }
-    }
-    return pack;
-  }
-
   Kernel &kernel;
+  ArrayRef<int64_t> alignments; ///< of its arguments
   GpuAttr gpu;
   unsigned forced;
   double elementsPerCycle; ///< of four bytes that memory delivers
@@ -378,17 +339,9 @@ private:
 
 } // namespace
 
-CudaSchedule scheduleForCuda(Kernel &kernel, GpuAttr gpu, unsigned team) {
-  return Scheduler(kernel, gpu, team).run();
-}
-
-bool isPacked(const Linear &address, unsigned lastLoop, unsigned pack) {
-  if (address.coefs[lastLoop] != 1 || address.constant % pack)
-    return false;
-  for (auto [loop, coef] : llvm::enumerate(address.coefs))
-    if (loop != lastLoop && coef % pack)
-      return false;
-  return true;
+CudaSchedule scheduleForCuda(Kernel &kernel, ArrayRef<int64_t> alignments,
+                             GpuAttr gpu, unsigned team) {
+  return Scheduler(kernel, alignments, gpu, team).run();
 }
 
 } // namespace brew::compiler

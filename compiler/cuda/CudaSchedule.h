@@ -63,15 +63,20 @@ struct CudaSchedule {
 
 /// Brings the kernel's loops into normal form and chooses how they run on
 /// `gpu`: with teams of `team` threads where they can, by estimated cost if
-/// that is 0. Throws Error (Bug) if a grid point's values fit no memory.
-CudaSchedule scheduleForCuda(Kernel &kernel, targetir::GpuAttr gpu,
-                             unsigned team = 0);
+/// that is 0. `alignments` has, for each argument, bytes of which every address
+/// that it is given is a multiple. Throws Error (Bug) if a grid point's values
+/// fit no memory.
+CudaSchedule scheduleForCuda(Kernel &kernel, llvm::ArrayRef<int64_t> alignments,
+                             targetir::GpuAttr gpu, unsigned team = 0);
 
 /// How partial results of output `number` can be combined.
 Combine combineOf(const Nest &nest, unsigned number);
 
-/// Whether 16-byte packs of `pack` elements along the last grid loop are
-/// aligned wherever `address` begins one.
-bool isPacked(const Linear &address, unsigned lastLoop, unsigned pack);
+/// Elements per thread that make 16-byte packs of all that a part reads and
+/// writes, if every address can be shown to be aligned; else 1. `chosen` is its
+/// schedule, of one thread per point.
+unsigned packOf(const Kernel &kernel, llvm::ArrayRef<int64_t> alignments,
+                const Part &part, const PartSchedule &chosen,
+                targetir::GpuAttr gpu);
 
 } // namespace brew::compiler

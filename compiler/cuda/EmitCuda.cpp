@@ -5,9 +5,12 @@
 #include "compiler/kernels/Span.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Origin.h"
+#include "dialects/SubviewType.h"
 #include "formats/Error.h"
+#include "runtime/plan/Contract.h"
 
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace brew::planir;
@@ -19,6 +22,10 @@ namespace {
 /// that reach over edges.
 constexpr int64_t kWideElements = int64_t(1) << 30;
 
+constexpr auto kWidestAccess = static_cast<int64_t>(plan::kKernelAccessBytes);
+static_assert(kWidestAccess == targetir::GpuAttr::kAccessBytes,
+              "packs are as wide as what arenas are aligned to");
+
 /// The launches of every kernel of a module.
 using Launches = llvm::StringMap<SmallVector<LaunchOp>>;
 
@@ -28,7 +35,7 @@ public:
       : op(op), launches(launches), kernel(buildKernel(op)) {}
 
   CudaKernel emit(targetir::GpuAttr gpu, unsigned team) {
-    CudaSchedule schedule = scheduleForCuda(kernel, gpu, team);
+    CudaSchedule schedule = scheduleForCuda(kernel, alignments(), gpu, team);
     text.threads = schedule.threads;
     for (RankedTensorType type : kernel.arguments)
       text.prelude.wide |= spanOf(type) >= kWideElements;
@@ -113,6 +120,24 @@ private:
       if (i < inputs || op.getInPlace()[i - inputs] < 0)
         buffers.push_back(value.getDefiningOp<BufferOp>());
     return buffers;
+  }
+
+  /// Bytes of which the address of each argument is a multiple, up to the
+  /// widest access: arenas begin where that may, so offsets tell. A kernel
+  /// that nothing here launches may be given a subview wherever its type says
+  /// that there is one, which begins at any element.
+  SmallVector<int64_t> alignments() {
+    SmallVector<int64_t> result;
+    for (RankedTensorType type : kernel.arguments)
+      result.push_back(launches.empty() && ir::isSubview(type)
+                           ? elementBytes(type.getElementType())
+                           : kWidestAccess);
+    for (LaunchOp launch : launches)
+      for (auto [alignment, buffer] :
+           llvm::zip_equal(result, buffersOf(launch)))
+        alignment =
+            static_cast<int64_t>(llvm::MinAlign(alignment, buffer.getOffset()));
+    return result;
   }
 
   /// Marks arguments that share bytes, one of which is written.

@@ -35,6 +35,7 @@ using Program = void *;
 struct Nvrtc::Api {
   void *handle = nullptr;
   std::string version;
+  int number = 0; ///< 13000 for 13.0
   std::vector<int> archs;
   std::string headers; ///< folder of CUDA's headers; empty if not found
 
@@ -141,6 +142,7 @@ Nvrtc::Nvrtc() : api(std::make_unique<Api>()) {
   int major = 0, minor = 0, count = 0;
   a.check(a.getVersion(&major, &minor), "nvrtcVersion");
   a.version = std::to_string(major) + "." + std::to_string(minor);
+  a.number = 1000 * major + 10 * minor;
   a.check(a.getArchCount(&count), "nvrtcGetNumSupportedArchs");
   a.archs.resize(count);
   a.check(a.getArchs(a.archs.data()), "nvrtcGetSupportedArchs");
@@ -150,6 +152,8 @@ Nvrtc::Nvrtc() : api(std::make_unique<Api>()) {
 Nvrtc::~Nvrtc() = default; // the library stays: it does not unload cleanly
 
 const std::string &Nvrtc::version() const { return api->version; }
+
+int Nvrtc::versionNumber() const { return api->number; }
 
 void Nvrtc::requireArch(const std::string &arch) const {
   int number = std::atoi(arch.c_str() + arch.find('_') + 1);

@@ -17,6 +17,7 @@ public:
   ~Nvrtc();
 
   const std::string &version() const; ///< "13.0"
+  int versionNumber() const;          ///< 13000
   /// Throws Error (Usage) if this version knows no architecture `arch`.
   void requireArch(const std::string &arch) const;
 

@@ -103,9 +103,32 @@ uint64_t flopsOf(const Kernel &kernel) {
 }
 
 uint64_t bytesOf(const Kernel &kernel) {
+  std::vector<int64_t> read(kernel.arguments.size()), written = read;
+  auto elements = [&](unsigned argument) {
+    return kernel.arguments[argument].getNumElements();
+  };
+  auto note = [&](const Source &source, int64_t most = INT64_MAX) {
+    if (source.kind == Source::Kind::Argument)
+      read[source.argument] = std::max(
+          read[source.argument], std::min(elements(source.argument), most));
+  };
+  for (const Part &part : kernel.parts)
+    for (const Nest &nest : part.nests) {
+      for (const std::optional<Access> &input : nest.inputs)
+        if (input)
+          note(input->source);
+      for (const auto &entry : nest.extracts)
+        note(entry.second.source, nest.iterations());
+      for (const Output &output : nest.outputs) {
+        if (output.initial)
+          note(output.initial->source);
+        for (unsigned argument : output.arguments)
+          written[argument] = elements(argument);
+      }
+    }
   uint64_t bytes = 0;
-  for (RankedTensorType type : kernel.arguments)
-    bytes += type.getNumElements() * elementBytes(type.getElementType());
+  for (auto [i, type] : llvm::enumerate(kernel.arguments))
+    bytes += (read[i] + written[i]) * elementBytes(type.getElementType());
   return bytes;
 }
 

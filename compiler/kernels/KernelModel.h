@@ -138,7 +138,8 @@ mlir::OwningOpRef<planir::KernelOp> foldBodies(planir::KernelOp op);
 /// Scalar floating-point operations of all iterations.
 uint64_t flopsOf(const Kernel &kernel);
 
-/// Size of all the launch's buffers together.
+/// Size of the launch's buffers that it reads and of those that it writes; one
+/// that it overwrites in place counts twice.
 uint64_t bytesOf(const Kernel &kernel);
 
 /// Bytes of one element in memory.

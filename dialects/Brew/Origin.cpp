@@ -19,6 +19,20 @@ Origin Origin::of(Operation *op) {
   return {layer, op->hasAttr(kBackward)};
 }
 
+Origin Origin::with(const Origin &other) const {
+  if (!layer || !other.layer || layer == other.layer ||
+      isBackward != other.isBackward)
+    return other;
+  std::string names = layer.str();
+  SmallVector<StringRef> mine, theirs;
+  layer.getValue().split(mine, '+');
+  other.layer.getValue().split(theirs, '+');
+  for (StringRef name : theirs)
+    if (!llvm::is_contained(mine, name))
+      names += "+" + name.str();
+  return {StringAttr::get(layer.getContext(), names), isBackward};
+}
+
 void Origin::mark(Operation *op) const {
   if (layer && !op->hasAttr(kOwnLayer))
     op->setAttr(kLayer, layer);

@@ -22,6 +22,9 @@ struct Origin {
 
   /// That of a layer, or of what was marked.
   static Origin of(mlir::Operation *op);
+  /// That of an operation which does what is of `other` too, if both are of the
+  /// same pass of the net: of two layers' names, "A+B". Else `other`.
+  Origin with(const Origin &other) const;
   /// Marks `op`; a layer's own name stays.
   void mark(mlir::Operation *op) const;
   /// Leaves `op` without a mark.

@@ -61,6 +61,8 @@ def Target_CpuAttr : Target_Attr<"Cpu", "cpu"> {
     /// Cycles after which it pays to wake another thread, and work of one thread
     /// that is worth dividing at all.
     static constexpr double kWakeCycles = 8192, kParallelCycles = 20000;
+    /// Bytes that memory gives a core in a cycle; vector operations of one.
+    static constexpr double kMemoryBytes = 4, kVectorOperations = 2;
 
     /// Elements of a vector of f32.
     int64_t lanes() const { return getVectorBits() / 32; }

@@ -20,7 +20,7 @@ using Tokenizer = TokenStream::Tokenizer;
 
 namespace {
 
-std::string quoted(const std::string &text) { return "'" + text + "'"; }
+std::string inQuotes(const std::string &text) { return "'" + text + "'"; }
 
 bool isSettings(const std::string &field) {
   const std::string_view end = "_param";
@@ -103,7 +103,7 @@ void TextParser::parseField(Frame &frame) {
   if (!field) {
     if (!tokens->at(":") && !tokens->at("{") && !tokens->at("<"))
       tokens->fail(tokens->location(), "expected ':' or '{' after " +
-                                           quoted(name) + ", found " +
+                                           inQuotes(name) + ", found " +
                                            tokens->describe());
     const size_t report = diagnostics.size();
     const bool isHere = reportUnknown(frame, name, nameAt);
@@ -120,7 +120,7 @@ void TextParser::parseField(Frame &frame) {
   if (!field->is_repeated() && reflection->HasField(frame.message, field)) {
     diagnostics
         .error(tokens->locate(nameAt),
-               quoted(name) + " is given more than once")
+               inQuotes(name) + " is given more than once")
         .note(locations.where(frame.message, name), "it was first given here");
     scratch.reset(frame.message.New());
     into = scratch.get();
@@ -135,11 +135,11 @@ void TextParser::parseValue(Frame &frame, Message &into,
   if (!tokens->tryTake(":") && !isBlock) {
     if (tokens->at("{") || tokens->at("<"))
       tokens->fail(tokens->location(),
-                   quoted(field.name()) +
+                   inQuotes(field.name()) +
                        " is a single value, not a block: expected ':', found " +
                        tokens->describe());
     tokens->fail(tokens->location(), "expected ':' after " +
-                                         quoted(field.name()) + ", found " +
+                                         inQuotes(field.name()) + ", found " +
                                          tokens->describe());
   }
   auto parseOne = [&] {
@@ -164,7 +164,8 @@ void TextParser::parseValue(Frame &frame, Message &into,
       if (!tokens->at(","))
         tokens->fail(tokens->location(),
                      "expected ',' or ']' in the list of " +
-                         quoted(field.name()) + ", found " + tokens->describe(),
+                         inQuotes(field.name()) + ", found " +
+                         tokens->describe(),
                      {{tokens->locate(open), "the list begins here"}});
       tokens->next();
     }
@@ -181,7 +182,7 @@ void TextParser::parseBlock(Frame &frame, Message &into,
   const TextLocation brace = tokens->location();
   const bool angle = tokens->at("<");
   if (!angle && !tokens->at("{"))
-    tokens->fail(brace, "expected '{' after " + quoted(field.name()) +
+    tokens->fail(brace, "expected '{' after " + inQuotes(field.name()) +
                             ", found " + tokens->describe());
   tokens->next();
 
@@ -216,8 +217,8 @@ void TextParser::close(const char *closer, const std::string &name,
     return;
   tokens->fail(tokens->location(),
                std::string("expected '") + closer + "' to close " +
-                   quoted(name) + ", found " + tokens->describe(),
-               {{tokens->locate(open), quoted(name) + " begins here"}});
+                   inQuotes(name) + ", found " + tokens->describe(),
+               {{tokens->locate(open), inQuotes(name) + " begins here"}});
 }
 
 bool TextParser::reportUnknown(Frame &frame, const std::string &name,
@@ -235,10 +236,11 @@ bool TextParser::reportUnknown(Frame &frame, const std::string &name,
     if (!frame.strays.insert(name).second)
       return false;
     diagnostics
-        .error(tokens->locate(at), "unknown field " + quoted(name) + " in " +
+        .error(tokens->locate(at), "unknown field " + inQuotes(name) + " in " +
                                        frame.name +
                                        "; is a '}' missing before it?")
-        .note(tokens->locate(frame.open), quoted(frame.name) + " begins here");
+        .note(tokens->locate(frame.open),
+              inQuotes(frame.name) + " begins here");
     return false;
   }
   std::vector<const Descriptor *> enclosing;
@@ -246,7 +248,7 @@ bool TextParser::reportUnknown(Frame &frame, const std::string &name,
     enclosing.push_back(outer->message.GetDescriptor());
   const Descriptor &type = *frame.message.GetDescriptor();
   diagnostics.error(tokens->locate(at),
-                    "unknown field " + quoted(name) + " in " +
+                    "unknown field " + inQuotes(name) + " in " +
                         (frame.name.empty() ? rootWords(type) : frame.name) +
                         unknownFieldHint(type, enclosing, name));
   return true;
@@ -259,7 +261,8 @@ void TextParser::reportMissingRequired(Frame &frame) {
     const FieldDescriptor *field = type->field(i);
     if (field->is_required() && !reflection->HasField(frame.message, field))
       diagnostics.error(tokens->locate(frame.open),
-                        quoted(frame.name) + " needs " + quoted(field->name()));
+                        inQuotes(frame.name) + " needs " +
+                            inQuotes(field->name()));
   }
 }
 
@@ -302,7 +305,7 @@ bool TextParser::skipAfterName(const std::string &name, int depth) {
     skipScalarOrList(name, depth);
   else
     tokens->fail(tokens->location(), "expected ':' or '{' after " +
-                                         quoted(name) + ", found " +
+                                         inQuotes(name) + ", found " +
                                          tokens->describe());
   if (!tokens->tryTake(";"))
     tokens->tryTake(",");
@@ -348,7 +351,7 @@ void TextParser::skipScalarOrList(const std::string &name, int depth) {
         break;
       if (!tokens->tryTake(","))
         tokens->fail(tokens->location(), "expected ',' or ']' in the list of " +
-                                             quoted(name) + ", found " +
+                                             inQuotes(name) + ", found " +
                                              tokens->describe());
     }
     return;
@@ -357,7 +360,7 @@ void TextParser::skipScalarOrList(const std::string &name, int depth) {
   if (tokens->type() != Tokenizer::TYPE_INTEGER &&
       tokens->type() != Tokenizer::TYPE_FLOAT &&
       tokens->type() != Tokenizer::TYPE_IDENTIFIER)
-    tokens->fail(tokens->location(), "expected a value for " + quoted(name) +
+    tokens->fail(tokens->location(), "expected a value for " + inQuotes(name) +
                                          ", found " + tokens->describe());
   tokens->next();
 }
@@ -405,7 +408,8 @@ void TextParser::hintAtParamStr(const Frame &frame) {
   for (const auto &[report, block] : frame.unknownBlocks)
     if (isSettings(block) && nearestName(block, known).empty())
       diagnostics.at(report).text =
-          prefix.text + "unknown field " + quoted(block) + " in " + frame.name +
+          prefix.text + "unknown field " + inQuotes(block) + " in " +
+          frame.name +
           "; a layer that the program computes has settings of its own in "
           "python_param { param_str: \"...\" }";
 }

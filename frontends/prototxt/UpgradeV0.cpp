@@ -18,12 +18,12 @@ namespace {
 using V1 = caffe::V1LayerParameter;
 using V0 = caffe::V0LayerParameter;
 
-struct TypeName {
+struct V0TypeName {
   const char *old;
   V1::LayerType now;
 };
 
-constexpr TypeName typeNames[] = {
+constexpr V0TypeName v0TypeNames[] = {
     {"accuracy", V1::ACCURACY},
     {"bnll", V1::BNLL},
     {"concat", V1::CONCAT},
@@ -124,7 +124,7 @@ void upgradeType(SourceMap &locations, const V1 &from, V1 &to,
   if (!old.has_type())
     return;
   std::vector<std::string> known = {"padding"};
-  for (const TypeName &entry : typeNames) {
+  for (const V0TypeName &entry : v0TypeNames) {
     known.push_back(entry.old);
     if (old.type() != entry.old)
       continue;

@@ -16,12 +16,12 @@ namespace {
 
 using V1 = caffe::V1LayerParameter;
 
-struct TypeName {
+struct V1TypeName {
   V1::LayerType old;
   const char *now;
 };
 
-constexpr TypeName typeNames[] = {
+constexpr V1TypeName v1TypeNames[] = {
     {V1::NONE, ""},
     {V1::ABSVAL, "AbsVal"},
     {V1::ACCURACY, "Accuracy"},
@@ -121,7 +121,7 @@ void upgradeLayer(SourceMap &locations, const V1 &old,
       copyField(locations, old, name, layer, name);
   }
   if (old.has_type()) {
-    for (const TypeName &entry : typeNames)
+    for (const V1TypeName &entry : v1TypeNames)
       if (entry.old == old.type())
         layer.set_type(entry.now);
     locations.copyField(old, "type", 0, layer, "type");

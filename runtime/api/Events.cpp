@@ -155,7 +155,7 @@ struct Translator {
 
 Events::Listener brew::api::listenerOf(brew_event_function function,
                                        void *user) {
-  return [function, user](const Event &event) {
+  return [function, user](const runtime::Event &event) {
     Translator translator;
     translator.out.struct_size = sizeof translator.out;
     std::visit(translator, event);

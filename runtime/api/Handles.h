@@ -108,4 +108,20 @@ void withType(brew_dtype dtype, Pointer *values, Use &&use) {
 /// The plan as JSON, for people and programs: the one writer of it.
 std::string planJson(const plan::Manifest &manifest);
 
+/// A call on a session.
+template <typename Body> brew_status on(brew_session *session, Body &&body) {
+  if (!session)
+    return BREW_USAGE;
+  return guarded(session->message, [&] { body(session->get()); });
+}
+
+/// A call on one of its programs.
+template <typename Body>
+brew_status on(brew_session *session, int program, Body &&body) {
+  if (!session)
+    return BREW_USAGE;
+  return guarded(session->message,
+                 [&] { body(session->get(), session->program(program)); });
+}
+
 } // namespace brew::api

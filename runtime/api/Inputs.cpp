@@ -12,7 +12,7 @@ using namespace brew::api;
 namespace {
 
 template <typename Body>
-brew_status on(brew_session *session, int program, Body &&body) {
+brew_status onFeeder(brew_session *session, int program, Body &&body) {
   if (!session)
     return BREW_USAGE;
   return guarded(session->message, [&] {
@@ -24,14 +24,14 @@ brew_status on(brew_session *session, int program, Body &&body) {
 
 size_t brew_session_input_count(brew_session *session, int program) {
   size_t count = 0;
-  on(session, program,
-     [&](runtime::Feeder &feeder) { count = feeder.tops().size(); });
+  onFeeder(session, program,
+           [&](runtime::Feeder &feeder) { count = feeder.tops().size(); });
   return count;
 }
 
 brew_status brew_session_get_input(brew_session *session, int program,
                                    size_t index, brew_input *input) {
-  return on(session, program, [&](runtime::Feeder &feeder) {
+  return onFeeder(session, program, [&](runtime::Feeder &feeder) {
     const std::vector<std::string> tops = feeder.tops();
     if (index >= tops.size())
       throw usage("the program has no input of this number");
@@ -52,7 +52,7 @@ brew_status brew_session_get_input(brew_session *session, int program,
 brew_status brew_session_set_input(brew_session *session, int program,
                                    const char *input, brew_dtype dtype,
                                    const void *values, int64_t count) {
-  return on(session, program, [&](runtime::Feeder &feeder) {
+  return onFeeder(session, program, [&](runtime::Feeder &feeder) {
     const char *top = text(input, "the input's name");
     if (!values && count)
       throw usage("the values are NULL");
@@ -64,7 +64,7 @@ brew_status brew_session_set_input(brew_session *session, int program,
 brew_status brew_session_set_feed(brew_session *session, int program,
                                   const char *const *inputs, size_t input_count,
                                   brew_feed_function feed, void *user) {
-  return on(session, program, [&](runtime::Feeder &feeder) {
+  return onFeeder(session, program, [&](runtime::Feeder &feeder) {
     if (!feed)
       throw usage("the feed's function is NULL");
     auto ask = [feed,
@@ -88,7 +88,7 @@ brew_status brew_session_set_feed(brew_session *session, int program,
 
 brew_status brew_session_set_random_inputs(brew_session *session, int program,
                                            uint64_t seed) {
-  return on(session, program, [&](runtime::Feeder &feeder) {
+  return onFeeder(session, program, [&](runtime::Feeder &feeder) {
     const runtime::RandomStream stream(seed, "time");
     for (const std::string &top : feeder.tops()) {
       const plan::Buffer &buffer = *feeder.find(top);
@@ -104,11 +104,12 @@ brew_status brew_session_set_random_inputs(brew_session *session, int program,
 }
 
 brew_status brew_session_open_sources(brew_session *session, int program) {
-  return on(session, program, [](runtime::Feeder &feeder) { feeder.start(); });
+  return onFeeder(session, program,
+                  [](runtime::Feeder &feeder) { feeder.start(); });
 }
 
 brew_status brew_session_reset_sources(brew_session *session, int program,
                                        uint64_t seed) {
-  return on(session, program,
-            [&](runtime::Feeder &feeder) { feeder.reset(seed); });
+  return onFeeder(session, program,
+                  [&](runtime::Feeder &feeder) { feeder.reset(seed); });
 }

@@ -20,22 +20,6 @@ int brew_session::program(int number) const {
 
 namespace {
 
-/// A call on a session.
-template <typename Body> brew_status on(brew_session *session, Body &&body) {
-  if (!session)
-    return BREW_USAGE;
-  return guarded(session->message, [&] { body(session->get()); });
-}
-
-/// A call on one of its programs.
-template <typename Body>
-brew_status on(brew_session *session, int program, Body &&body) {
-  if (!session)
-    return BREW_USAGE;
-  return guarded(session->message,
-                 [&] { body(session->get(), session->program(program)); });
-}
-
 runtime::SessionOptions optionsOf(const brew_session_options &options) {
   runtime::SessionOptions result;
   if (options.threads < 0)

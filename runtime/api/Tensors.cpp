@@ -8,12 +8,6 @@ using namespace brew::api;
 
 namespace {
 
-template <typename Body> brew_status on(brew_session *session, Body &&body) {
-  if (!session)
-    return BREW_USAGE;
-  return guarded(session->message, [&] { body(session->get()); });
-}
-
 runtime::TensorKind kindOf(brew_tensor_kind kind) {
   switch (kind) {
   case BREW_BLOB:

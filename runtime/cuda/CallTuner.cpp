@@ -22,6 +22,7 @@ int CallTuner::choose(VendorCall &call) {
   double seconds = 0;
   const int best = fastest(call, seconds);
   cache.set(key, {call.describe(best), seconds * 1e6});
+  cache.save(); // what was measured outlives a run that is ended now
   return best;
 }
 

@@ -21,7 +21,8 @@ public:
             bool measure)
       : device(device), stream(stream), cache(cache), measure(measure) {}
 
-  /// Runs the call on its buffers, whose contents it may change.
+  /// Runs the call on its buffers, whose contents it may change. What it
+  /// measured is in the cache's file when it returns.
   int choose(VendorCall &call);
 
 private:

@@ -175,7 +175,6 @@ void CudaBackend::prepareCalls(const ExecutorOptions &options) {
         size = std::max(size, chosen->call->workspaceBytes(chosen->candidate));
         any = true;
       }
-  cache.save();
   if (any)
     arenas.initialise(compute); // measuring wrote results into it
   workspace =

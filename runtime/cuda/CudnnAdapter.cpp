@@ -169,7 +169,7 @@ std::int32_t candidates(BrewVendorCall *call) {
   return static_cast<std::int32_t>(call->candidates.size());
 }
 
-const char *describe(BrewVendorCall *call, std::int32_t candidate) {
+const char *describeCandidate(BrewVendorCall *call, std::int32_t candidate) {
   return call->candidates[static_cast<std::size_t>(candidate)].name.c_str();
 }
 
@@ -197,7 +197,7 @@ const BrewVendorTable &brew::runtime::cuda::cudnnVendorTable() {
                                         createConvolution,
                                         destroy,
                                         candidates,
-                                        describe,
+                                        describeCandidate,
                                         workspace,
                                         run};
   return table;

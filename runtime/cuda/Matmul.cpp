@@ -44,6 +44,14 @@ int epilogueOf(const MatmulProblem &problem) {
 
 } // namespace
 
+std::array<std::uint32_t, 4> MatmulProblem::alignments() const {
+  // C is D; a bias is read, or written, together with the result.
+  std::uint32_t result = alignmentOf(d.address);
+  if (bias != MatmulBias::None)
+    result = std::min(result, alignmentOf(biasAddress));
+  return {alignmentOf(a.address), alignmentOf(b.address), result, result};
+}
+
 std::string MatmulProblem::text() const {
   auto matrix = [](const Matrix &m) {
     return plan::DataType_Name(m.type) + "[" + std::to_string(m.rows) + "," +
@@ -52,7 +60,10 @@ std::string MatmulProblem::text() const {
   };
   return matrix(a) + " . " + matrix(b) + " -> " + matrix(d) +
          (accumulate ? " accumulate" : "") + " epilogue " +
-         std::to_string(epilogueOf(*this));
+         std::to_string(epilogueOf(*this)) + " aligned " +
+         std::to_string(alignments()[0]) + "," +
+         std::to_string(alignments()[1]) + "," +
+         std::to_string(alignments()[3]);
 }
 
 Matmul::Matmul(CublasLt &lt, const MatmulProblem &description,
@@ -145,16 +156,11 @@ void Matmul::suggest(const CallOptions &options) {
   library.cublasLtMatmulPreferenceSetAttribute(
       preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &reductions,
       sizeof reductions);
-  // C is D; a bias is read, or written, together with the result.
-  std::uint32_t alignments[] = {alignmentOf(problem.a.address),
-                                alignmentOf(problem.b.address), 0,
-                                alignmentOf(problem.d.address)};
-  if (problem.bias != MatmulBias::None)
-    alignments[3] = std::min(alignments[3], alignmentOf(problem.biasAddress));
-  alignments[2] = alignments[3];
-  for (int operand = 0; operand < 4; ++operand)
+  const std::array<std::uint32_t, 4> alignments = problem.alignments();
+  for (std::size_t operand = 0; operand < alignments.size(); ++operand)
     library.cublasLtMatmulPreferenceSetAttribute(
-        preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES + operand,
+        preference,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES + static_cast<int>(operand),
         &alignments[operand], sizeof alignments[operand]);
   cublasLtMatmulHeuristicResult_t results[kMost] = {};
   int count = 0;

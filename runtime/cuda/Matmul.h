@@ -5,6 +5,7 @@
 #include "runtime/cuda/Device.h"
 #include "runtime/cuda/VendorCall.h"
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -39,6 +40,11 @@ struct MatmulProblem {
   CUdeviceptr biasAddress = 0;
   plan::DataType biasType = plan::F32;
 
+  /// Bytes of which the addresses of a, b, c and d are multiples: the library
+  /// suggests other algorithms where these are less.
+  std::array<std::uint32_t, 4> alignments() const;
+  /// All that decides what the library suggests; equal for problems that can
+  /// share a choice.
   std::string text() const;
 };
 

@@ -2,6 +2,7 @@
 #include "runtime/cuda/Modules.h"
 
 #include "formats/Error.h"
+#include "runtime/plan/Contract.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -60,6 +61,7 @@ Modules::Modules(const Device &gpu, const plan::PlanFile &plan, bool simulated)
     : device(gpu) {
   if (plan.manifest().kernels().empty())
     return;
+  requireArguments(plan);
   const plan::Target &target = plan.manifest().target();
   std::vector<std::string> candidates = {"sim"};
   if (!simulated)
@@ -89,6 +91,23 @@ Modules::Modules(const Device &gpu, const plan::PlanFile &plan, bool simulated)
       (reason.empty() ? "; compile the plan with --gpu-arch sm_" +
                             std::to_string(device.architecture())
                       : ": " + reason));
+}
+
+/// An older driver would only say that an image is invalid.
+void Modules::requireArguments(const plan::PlanFile &plan) const {
+  if (device.driverVersion() >= plan::kLongArgumentsVersion)
+    return;
+  for (const plan::Kernel &kernel : plan.manifest().kernels()) {
+    const std::uint64_t bytes = kernel.argument_count() * plan::kArgumentBytes;
+    if (bytes > plan::kShortArguments)
+      throw machineLacks(
+          plan.path() + ": kernel '" + kernel.symbol() + "' has " +
+          std::to_string(bytes) + " bytes of arguments; more than " +
+          std::to_string(plan::kShortArguments) + " need a driver of CUDA " +
+          versionText(plan::kLongArgumentsVersion) +
+          " (version 530) or later, and this one is of CUDA " +
+          versionText(device.driverVersion()));
+  }
 }
 
 Modules::~Modules() { unload(); }

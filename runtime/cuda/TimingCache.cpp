@@ -73,6 +73,7 @@ void TimingCache::save() {
   try {
     formats::writeFileAtomically(path, text);
   } catch (const Error &error) {
+    path.clear();
     warn(std::string(error.what()) +
          " (the timing cache): the next run measures again");
   }

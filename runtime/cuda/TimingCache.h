@@ -26,7 +26,8 @@ public:
   const Choice *find(const std::string &key) const;
   void set(const std::string &key, const Choice &choice);
 
-  /// Writes the file if anything was set; what went wrong is a warning.
+  /// Writes the file if anything was set; what went wrong is a warning, and
+  /// nothing is written from then on.
   void save();
 
 private:

@@ -34,8 +34,9 @@ class VendorCall {
 public:
   virtual ~VendorCall() = default;
 
-  /// What is computed, on which shapes and types, by which library: equal for
-  /// calls that can share a choice.
+  /// What is computed, on which shapes and types, by which library, and what
+  /// else decides which candidates there are: equal for calls that can share a
+  /// choice.
   virtual std::string key() const = 0;
   virtual int candidates() const = 0;
   /// The same in every run with this library and device.

@@ -24,7 +24,8 @@ namespace brew::plan {
 /// Of segments in the file, of arenas in memory and of buffers in arenas (but
 /// those that are a subview of a joined blob).
 inline constexpr std::uint64_t kAlignment = 64;
-/// The widest access of generated CUDA code; arenas and offsets keep to it.
+/// The widest access of generated CUDA code. Arenas begin at a multiple of it;
+/// of a buffer's offset the compiler has to know.
 inline constexpr std::uint64_t kKernelAccessBytes = 16;
 static_assert(kAlignment % kKernelAccessBytes == 0,
               "a buffer begins where a widest access may");
@@ -32,6 +33,18 @@ static_assert(kAlignment % kKernelAccessBytes == 0,
 constexpr std::uint64_t alignUp(std::uint64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
+
+//===----------------------------------------------------------------------===//
+// Arguments of CUDA kernels, in bytes
+//===----------------------------------------------------------------------===//
+
+/// Of one: all are addresses.
+inline constexpr std::uint64_t kArgumentBytes = 8;
+/// What every driver and NVRTC of CUDA 12 passes to a kernel, and what those of
+/// CUDA kLongArgumentsVersion (12010: 12.1) and later pass, on sm_70 and later.
+inline constexpr std::uint64_t kShortArguments = 4096;
+inline constexpr std::uint64_t kLongArguments = 32764;
+inline constexpr int kLongArgumentsVersion = 12010;
 
 //===----------------------------------------------------------------------===//
 // Arenas

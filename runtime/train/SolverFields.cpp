@@ -19,16 +19,14 @@ namespace pb = google::protobuf;
 
 constexpr int kAny = std::numeric_limits<int>::min();
 
-Error usage(const std::string &text) { return Error(ExitStatus::Usage, text); }
-
 const SolverField &requireField(const std::string &name) {
   if (const SolverField *field = findSolverField(name))
     return *field;
   std::vector<std::string> names;
   for (const SolverField &field : solverFields())
     names.push_back(field.name);
-  throw usage("the solver has no field '" + name + "' that can be set" +
-              didYouMean(name, names));
+  throw usageError("the solver has no field '" + name + "' that can be set" +
+                   didYouMean(name, names));
 }
 
 const pb::FieldDescriptor &descriptorOf(const SolverField &field) {
@@ -43,19 +41,19 @@ long long wholeNumber(const SolverField &field, const std::string &text) {
                                    (value >= std::numeric_limits<int>::min() &&
                                     value <= std::numeric_limits<int>::max()));
   if (text.empty() || *end || !fits)
-    throw usage(std::string("solver: ") + field.name + " takes " +
-                (field.kind == SolverField::Integers
-                     ? "whole numbers separated by commas"
-                     : "a whole number") +
-                ", not '" + text + "'");
+    throw usageError(std::string("solver: ") + field.name + " takes " +
+                     (field.kind == SolverField::Integers
+                          ? "whole numbers separated by commas"
+                          : "a whole number") +
+                     ", not '" + text + "'");
   return value;
 }
 
 float number(const SolverField &field, const std::string &text) {
   const std::optional<float> value = formats::readFloat(text);
   if (!value || !std::isfinite(*value))
-    throw usage(std::string("solver: ") + field.name +
-                " takes a number, not '" + text + "'");
+    throw usageError(std::string("solver: ") + field.name +
+                     " takes a number, not '" + text + "'");
   return *value;
 }
 
@@ -64,8 +62,8 @@ bool truth(const SolverField &field, const std::string &text) {
     return true;
   if (text == "false" || text == "0")
     return false;
-  throw usage(std::string("solver: ") + field.name +
-              " takes true or false, not '" + text + "'");
+  throw usageError(std::string("solver: ") + field.name +
+                   " takes true or false, not '" + text + "'");
 }
 
 } // namespace

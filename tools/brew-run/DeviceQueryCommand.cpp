@@ -9,7 +9,7 @@
 namespace brew::run {
 namespace {
 
-struct Options {
+struct DeviceQueryOptions {
   std::string gpu;
 };
 
@@ -44,7 +44,7 @@ void describe(int gpu) {
     property(name, value);
 }
 
-int deviceQuery(const Options &options) {
+int deviceQuery(const DeviceQueryOptions &options) {
   log::info(log::site::deviceQuery, "Querying GPUs " + options.gpu);
   if (!options.gpu.empty()) {
     for (int number : gpuNumbers(options.gpu))
@@ -59,7 +59,7 @@ int deviceQuery(const Options &options) {
 } // namespace
 
 void addDeviceQuery(CLI::App &app, Action &action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DeviceQueryOptions>();
   CLI::App *command =
       app.add_subcommand("device-query", "Describe what plans can run on");
   command->add_option("--gpu", options->gpu,

@@ -14,7 +14,7 @@
 namespace brew::run {
 namespace {
 
-struct Options {
+struct EvalOptions {
   PlanOptions plan;
   std::string inputs, outputs, program;
   std::vector<std::string> weights;
@@ -49,7 +49,7 @@ void setInputs(Session &session, int program, const std::string &path) {
 
 /// Writes the gradients that backward starts from: `/seeds/BLOB`, or zeros
 /// where no gradients are asked for.
-void setSeeds(Session &session, int program, const Options &options) {
+void setSeeds(Session &session, int program, const EvalOptions &options) {
   std::string missing;
   for (const api::TensorName &seed :
        session.names(BREW_GRADIENT_SEED, program)) {
@@ -90,7 +90,7 @@ void write(api::TensorFile &file, const std::string &name, Session &session,
     file.write(name, dims, session.read<float>(tensor).data());
 }
 
-int eval(const Options &options) {
+int eval(const EvalOptions &options) {
   Session session(options.plan, options.seed);
   std::vector<std::string> preferred = {"main", "deploy", "test_0"};
   if (options.gradients)
@@ -132,7 +132,7 @@ int eval(const Options &options) {
 } // namespace
 
 void addEval(CLI::App &app, Action &action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EvalOptions>();
   CLI::App *command = app.add_subcommand(
       "eval", "Run a program once on inputs from an HDF5 file");
   addPlanOptions(*command, options->plan);

@@ -13,7 +13,7 @@
 namespace brew::run {
 namespace {
 
-struct Options {
+struct InferOptions {
   PlanOptions plan;
   std::vector<std::string> inputs, weights;
   std::string labels, outputs, program, blob, mean;
@@ -72,7 +72,7 @@ struct Result {
 
 class Inference {
 public:
-  explicit Inference(const Options &chosen)
+  explicit Inference(const InferOptions &chosen)
       : options(chosen), session(options.plan),
         program(session.chooseProgram(options.program,
                                       {"deploy", "main", "test_0"})),
@@ -293,7 +293,7 @@ private:
     writer.commit();
   }
 
-  const Options &options;
+  const InferOptions &options;
   Session session;
   int program;
   std::vector<std::string> labels;
@@ -308,7 +308,7 @@ private:
 } // namespace
 
 void addInfer(CLI::App &app, Action &action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InferOptions>();
   CLI::App *command = app.add_subcommand(
       "infer", "Run a net on images, IDX files, HDF5 files or databases");
   addPlanOptions(*command, options->plan);

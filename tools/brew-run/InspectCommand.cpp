@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-struct Options {
+struct InspectOptions {
   PlanOptions plan;
   bool json = false;
 };
@@ -126,7 +126,7 @@ void printHuman(const json &plan) {
   }
 }
 
-int inspect(const Options &options) {
+int inspect(const InspectOptions &options) {
   // The file alone: a plan for another machine can be looked at too.
   const api::Plan plan = openPlan(options.plan);
   if (options.json)
@@ -141,7 +141,7 @@ int inspect(const Options &options) {
 } // namespace
 
 void addInspect(CLI::App &app, Action &action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InspectOptions>();
   CLI::App *command = app.add_subcommand(
       "inspect", "Show a plan's programs, buffers and memory");
   addPlanOptions(*command, options->plan);

@@ -8,7 +8,7 @@
 namespace brew::run {
 namespace {
 
-struct Options {
+struct TestOptions {
   PlanOptions plan;
   std::vector<std::string> weights;
   int iterations = 50;
@@ -24,7 +24,7 @@ std::string lossSuffix(const api::OutputValue &output) {
          log::number(output.lossWeight * output.value) + " loss)";
 }
 
-int test(const Options &options) {
+int test(const TestOptions &options) {
   Session session(options.plan, options.seed);
   if (session.onGpu()) {
     log::info(log::site::testUseGpu,
@@ -60,7 +60,7 @@ int test(const Options &options) {
 } // namespace
 
 void addTest(CLI::App &app, Action &action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TestOptions>();
   CLI::App *command =
       app.add_subcommand("test", "Score a net over batches of its data layer");
   addPlanOptions(*command, options->plan);

@@ -12,7 +12,7 @@
 namespace brew::run {
 namespace {
 
-struct Options {
+struct TimeOptions {
   PlanOptions plan;
   std::vector<std::string> weights;
   int iterations = 50;
@@ -65,7 +65,7 @@ std::string layersText(const brew_step_info &step) {
 }
 
 /// Timing can go on without a source, with made-up values.
-void openInputs(Session &session, int program, const Options &options) {
+void openInputs(Session &session, int program, const TimeOptions &options) {
   if (!options.randomInput) {
     try {
       session.openSources(program);
@@ -173,7 +173,7 @@ void reportDevice(Session &session, const std::vector<int> &programs,
                 " bytes");
 }
 
-int time(const Options &options) {
+int time(const TimeOptions &options) {
   Session session(options.plan, options.seed);
   if (session.onGpu())
     log::info(log::site::timeUseGpu, "Use GPU with device ID " +
@@ -231,7 +231,7 @@ int time(const Options &options) {
 } // namespace
 
 void addTime(CLI::App &app, Action &action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TimeOptions>();
   CLI::App *command =
       app.add_subcommand("time", "Measure a program layer by layer");
   addPlanOptions(*command, options->plan);

@@ -12,7 +12,7 @@
 namespace brew::run {
 namespace {
 
-struct Options {
+struct TrainOptions {
   PlanOptions plan;
   std::vector<std::string> weights;
   std::string snapshot;
@@ -41,7 +41,7 @@ std::string textOf(const std::vector<int> &values) {
 }
 
 /// One flag for each field.
-void addSolverOptions(CLI::App &command, Options &options) {
+void addSolverOptions(CLI::App &command, TrainOptions &options) {
   for (const brew_solver_field &field : api::solverFields()) {
     auto add = [&](auto kind) {
       using Value = decltype(kind);
@@ -77,7 +77,7 @@ void addSolverOptions(CLI::App &command, Options &options) {
   }
 }
 
-int train(const Options &options) {
+int train(const TrainOptions &options) {
   if (!options.snapshot.empty() && !options.weights.empty())
     throw usage("give a snapshot to resume training or weights to finetune, "
                 "but not both");
@@ -107,7 +107,7 @@ int train(const Options &options) {
 } // namespace
 
 void addTrain(CLI::App &app, Action &action) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TrainOptions>();
   CLI::App *command = app.add_subcommand(
       "train", "Train a net, from fillers, weights or a snapshot");
   addPlanOptions(*command, options->plan);

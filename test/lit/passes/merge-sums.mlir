@@ -109,3 +109,46 @@ brew.program @apart train {
   brew.keep data "c", %d : tensor<16xf32>
   brew.keep data "d", %g : tensor<16xf32>
 }
+
+// -----
+
+#x = affine_map<(n, c, k) -> (n, c, k)>
+#channel = affine_map<(n, c, k) -> (c)>
+
+// The gradients of a scale are sums of dy and of dy * x, those of the normalization
+// before it of gamma * dy and of gamma * dy * x: two sums, and two products of each
+// channel.
+// CHECK-LABEL: brew.program @factors
+// CHECK: %[[X:.*]]:3 = brew.feed
+// CHECK: %[[S:.*]]:2 = linalg.generic {{.*}} iterator_types = ["parallel", "reduction", "reduction"]} ins(%[[X]]#0, %[[X]]#1, %[[X]]#2 :
+// CHECK: ^bb0(%[[DY:.*]]: f32, %[[B:.*]]: f32, %{{.*}}: f32, %[[P:.*]]: f32, %[[Q:.*]]: f32):
+// CHECK: arith.addf %[[P]], %[[DY]]
+// CHECK: %[[T:.*]] = arith.mulf %[[DY]], %[[B]]
+// CHECK: arith.addf %[[Q]], %[[T]]
+// CHECK: linalg.generic {{.*}} ins(%[[S]]#0, %[[X]]#2 :
+// CHECK: linalg.generic {{.*}} ins(%[[S]]#1, %[[X]]#2 :
+brew.program @factors train {
+  %dy, %x, %gamma = brew.feed "in" "Input" {config = "", folder = "", tops = ["dy", "x", "g"]} : tensor<16x4x64xf32>, tensor<16x4x64xf32>, tensor<4xf32>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %a:2 = linalg.generic {indexing_maps = [#x, #x, #channel, #channel], iterator_types = ["reduction", "parallel", "reduction"]} ins(%dy, %x : tensor<16x4x64xf32>, tensor<16x4x64xf32>) outs(%f, %f : tensor<4xf32>, tensor<4xf32>) attrs = {brew.backward, brew.layer = "scale"} {
+  ^bb0(%v: f32, %w: f32, %o: f32, %o2: f32):
+    %p = arith.mulf %v, %w fastmath<contract> : f32
+    %n = arith.addf %o, %v fastmath<reassoc,contract> : f32
+    %n2 = arith.addf %o2, %p fastmath<reassoc,contract> : f32
+    linalg.yield %n, %n2 : f32, f32
+  } -> (tensor<4xf32>, tensor<4xf32>)
+  %b:2 = linalg.generic {indexing_maps = [#x, #x, #channel, #channel, #channel], iterator_types = ["reduction", "parallel", "reduction"]} ins(%dy, %x, %gamma : tensor<16x4x64xf32>, tensor<16x4x64xf32>, tensor<4xf32>) outs(%f, %f : tensor<4xf32>, tensor<4xf32>) attrs = {brew.backward, brew.layer = "bn"} {
+  ^bb0(%v: f32, %w: f32, %g: f32, %o: f32, %o2: f32):
+    %d = arith.mulf %g, %v fastmath<contract> : f32
+    %p = arith.mulf %w, %d fastmath<contract> : f32
+    %n = arith.addf %o, %d fastmath<reassoc,contract> : f32
+    %n2 = arith.addf %o2, %p fastmath<reassoc,contract> : f32
+    linalg.yield %n, %n2 : f32, f32
+  } -> (tensor<4xf32>, tensor<4xf32>)
+  brew.keep data "a", %a#0 : tensor<4xf32>
+  brew.keep data "b", %a#1 : tensor<4xf32>
+  brew.keep data "c", %b#0 : tensor<4xf32>
+  brew.keep data "d", %b#1 : tensor<4xf32>
+}

@@ -7,6 +7,7 @@
 #include "EmittedModule.h"
 #include "KernelText.h"
 
+#include "compiler/cuda/CudaImages.h"
 #include "formats/Error.h"
 
 #include <gtest/gtest.h>
@@ -177,6 +178,33 @@ TEST(CudaKernels, AnOperationWithoutTranslation) {
   }
 }
 
+TEST(CudaKernels, MoreArgumentsThanOlderCompilersTake) {
+  auto errorWith = [](unsigned arguments, int version, const char *arch) {
+    compiler::CudaKernel kernel;
+    kernel.symbol = "update";
+    kernel.argumentCount = arguments;
+    try {
+      compiler::requireArguments(kernel, version, {arch});
+    } catch (const Error &error) {
+      return std::to_string(static_cast<int>(error.status())) + ": " +
+             error.what();
+    }
+    return std::string();
+  };
+  const std::string has = "kernel 'update' has 4104 bytes of arguments; more "
+                          "than 4096 need ";
+  EXPECT_EQ(errorWith(512, 12000, "sm_60"), "");
+  EXPECT_EQ(errorWith(513, 12010, "sm_70"), "");
+  EXPECT_EQ(errorWith(4095, 13000, "sm_90a"), "");
+  EXPECT_EQ(errorWith(513, 12000, "sm_90"),
+            "3: " + has + "NVRTC 12.1 or later, and this one is 12.0");
+  EXPECT_EQ(errorWith(513, 12080, "sm_61"),
+            "2: --gpu-arch: " + has + "an sm_70 or later, and not sm_61");
+  EXPECT_EQ(errorWith(4096, 13000, "sm_90"),
+            "70: kernel 'update' has 32768 bytes of arguments; GPUs take 32764 "
+            "at most");
+}
+
 /// Sums and maxima of long rows: lanes, warps and rounds of every kind.
 TEST(CudaKernels, LongReductions) {
   std::string flags = "fastmath<reassoc>";
@@ -232,6 +260,22 @@ TEST(CudaKernels, PacksWhereAddressesAreAligned) {
               std::string::npos);
     EXPECT_EQ(compareWithInterpreter(odd, "k", 1e-6, sampleValue), "");
   }
+}
+
+/// Where no launch tells at which element of its whole a subview begins, it may
+/// be any.
+TEST(CudaKernels, SubviewsOfUnknownLaunchesAreNotPacked) {
+  std::string t = "tensor<164x204xf32>", all = "(i, j) -> (i, j)",
+              part = "tensor<164x204xf32, {strides = array<i64: 204, 1>}>";
+  EmittedModule module(
+      kernelText("k", "-1", {part},
+                 nestText({"%y", t, all}, "pp", 2, {{"%0", part, all}},
+                          "%r = arith.addf %a, %a : f32\n"),
+                 {{"%y", t}}));
+  EXPECT_EQ(module.cudaText("k", 0).find("BREW_LOAD(BREW_VECTOR("),
+            std::string::npos)
+      << module.cudaText("k", 0);
+  EXPECT_EQ(compareWithInterpreter(module, "k", 1e-6, sampleValue), "");
 }
 
 /// 16-bit numbers are widened where they are read and rounded where they are

@@ -121,6 +121,53 @@ func.func private @copy(
         ASSERT_EQ(y[n * 15 + c * 5 + p], x[n * 40 + p * 8 + 4 + c]);
 }
 
+TEST(KernelRun, KernelsThatAreAlike) {
+  const std::string body = "%r = arith.addf %v, %v : f32";
+  Kernels kernels(elementwise("first", "f32", 100, body) +
+                  elementwise("shorter", "f32", 50, body) +
+                  elementwise("second", "f32", 100, body));
+  for (const char *name : {"first", "second"}) {
+    Buffer<float> x(100, 3), y(100);
+    kernels.run(name, {x.data(), y.data()}, 0, 100);
+    for (std::size_t i = 0; i < y.size(); ++i)
+      ASSERT_EQ(y[i], 6) << name;
+  }
+}
+
+TEST(KernelRun, PartsAsFunctions) {
+  Kernels kernels(R"(
+func.func private @fill(%y: memref<40xf32>, %begin: index, %end: index)
+    attributes {brew.kernel_part} {
+  %step = arith.constant 1 : index
+  %v = arith.constant 5.0 : f32
+  scf.for %i = %begin to %end step %step {
+    memref.store %v, %y[%i] : memref<40xf32>
+  }
+  return
+}
+func.func private @two(%x: memref<40xf32>, %y: memref<40xf32>, %begin: index,
+                       %end: index)
+    attributes {brew.kernel_calls, brew.kernel_entry} {
+  %middle = arith.constant 40 : index
+  %last = arith.minsi %end, %middle : index
+  func.call @fill(%x, %begin, %last) : (memref<40xf32>, index, index) -> ()
+  %first = arith.maxsi %begin, %middle : index
+  %from = arith.subi %first, %middle : index
+  %to = arith.subi %end, %middle : index
+  %meets = arith.cmpi slt, %from, %to : index
+  scf.if %meets {
+    func.call @fill(%y, %from, %to) : (memref<40xf32>, index, index) -> ()
+  }
+  return
+})");
+  Buffer<float> x(40), y(40);
+  kernels.run("two", {x.data(), y.data()}, 10, 50);
+  for (std::size_t i = 0; i < 40; ++i) {
+    ASSERT_EQ(x[i], i < 10 ? 0 : 5);
+    ASSERT_EQ(y[i], i < 10 ? 5 : 0);
+  }
+}
+
 std::string reduction(const std::string &flags, const std::string &op,
                       const std::string &start) {
   return "func.func private @reduce(%x: memref<5000xf32>, %y: memref<f32>, "

@@ -38,6 +38,17 @@ TEST(ObjectCode, SameInputSameBytes) {
   EXPECT_TRUE(contains(bytes, "kernel_10"));
 }
 
+TEST(ObjectCode, KernelsThatAreAlikeShareCode) {
+  std::string alike;
+  for (int i = 0; i < 40; ++i)
+    alike += elementwise("kernel_" + std::to_string(i), "f32", 1000,
+                         "%e = math.exp %v : f32\n %r = arith.mulf %e, %v : "
+                         "f32");
+  std::string bytes = compileText(alike);
+  EXPECT_TRUE(contains(bytes, "kernel_39"));
+  EXPECT_LT(2 * bytes.size(), compileText(manyKernels(40)).size());
+}
+
 TEST(ObjectCode, NoKernels) {
   EXPECT_EQ(compileText("").substr(0, 4), "\x7f"
                                           "ELF");

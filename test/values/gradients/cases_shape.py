@@ -47,6 +47,13 @@ for name, shape, settings, tops in (
     names = ['y%d' % i for i in range(tops)]
     row('slice_' + name, shape, [Layer('layer', 'Slice', ['x'], names,
                                        'slice_param { %s }' % settings)], outputs=names)
+# Rows of which the compiler can tell that each begins where a wide access may, in a part
+# that itself does not.
+row('concat_begins_anywhere', {'x': (8, 2), 'z': (8, 8192), 'u': (8, 2)}, [
+    Layer('c', 'Concat', ['x', 'z', 'u'], ['y'])])
+row('slice_begins_anywhere', (8, 8196), [
+    Layer('s', 'Slice', ['x'], ['y', 'y2', 'y3'],
+          'slice_param { slice_point: 2 slice_point: 8194 }')], outputs=['y', 'y2', 'y3'])
 row('slice_unused_top', (2, 6, 2), [Layer('s', 'Slice', ['x'], ['y', 'b', 'c']),
                                     Layer('z', 'Silence', ['b', 'c'], [])])
 row('slice_of_concat', {'x': (2, 3, 2, 2), 'z': (2, 3, 2, 2)}, [

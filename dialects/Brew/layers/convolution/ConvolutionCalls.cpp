@@ -48,8 +48,9 @@ static DenseI64ArrayAttr padEndOf(OpBuilder &b,
 
 /// What the four calls differ in are the buffers.
 template <typename Op>
-static Operation *planCall(Op op, OpBuilder &b, Direction direction, Value x,
-                           Value w, Value bias, Value y, FloatAttr relu = {}) {
+static Operation *convolutionCall(Op op, OpBuilder &b, Direction direction,
+                                  Value x, Value w, Value bias, Value y,
+                                  FloatAttr relu = {}) {
   return planir::ConvolutionOp::create(
       b, op.getLoc(), planir::DirectionAttr::get(b.getContext(), direction), x,
       w, bias, y, op.getKernelAttr(), op.getStrideAttr(), op.getPadAttr(),
@@ -67,7 +68,8 @@ bool ConvolutionOp::hasCall() { return isCall(shapesOf(*this)); }
 Operation *ConvolutionOp::buildCall(OpBuilder &b, Buffer buffer) {
   Value x = buffer(getX()), w = buffer(getW()),
         bias = getB() ? buffer(getB()) : Value(), y = buffer(getY());
-  return planCall(*this, b, Direction::Forward, x, w, bias, y, getReluAttr());
+  return convolutionCall(*this, b, Direction::Forward, x, w, bias, y,
+                         getReluAttr());
 }
 
 //===----------------------------------------------------------------------===//
@@ -81,7 +83,7 @@ int64_t ConvolutionBackwardDataOp::countFlops() {
 bool ConvolutionBackwardDataOp::hasCall() { return isCall(shapesOf(*this)); }
 Operation *ConvolutionBackwardDataOp::buildCall(OpBuilder &b, Buffer buffer) {
   Value dx = buffer(getDx()), w = buffer(getW()), dy = buffer(getDy());
-  return planCall(*this, b, Direction::BackwardData, dx, w, {}, dy);
+  return convolutionCall(*this, b, Direction::BackwardData, dx, w, {}, dy);
 }
 
 StringRef ConvolutionBackwardWeightsOp::libraryGroup() { return "conv"; }
@@ -93,7 +95,7 @@ Operation *ConvolutionBackwardWeightsOp::buildCall(OpBuilder &b,
                                                    Buffer buffer) {
   Value x = buffer(getX()), dw = buffer(getDw()),
         db = getDb() ? buffer(getDb()) : Value(), dy = buffer(getDy());
-  return planCall(*this, b, Direction::BackwardWeights, x, dw, db, dy);
+  return convolutionCall(*this, b, Direction::BackwardWeights, x, dw, db, dy);
 }
 
 //===----------------------------------------------------------------------===//
@@ -105,5 +107,5 @@ int64_t DeconvolutionOp::countFlops() { return shapesOf(*this).flops(); }
 bool DeconvolutionOp::hasCall() { return isCall(shapesOf(*this)); }
 Operation *DeconvolutionOp::buildCall(OpBuilder &b, Buffer buffer) {
   Value y = buffer(getY()), w = buffer(getW()), x = buffer(getX());
-  return planCall(*this, b, Direction::BackwardData, y, w, {}, x);
+  return convolutionCall(*this, b, Direction::BackwardData, y, w, {}, x);
 }

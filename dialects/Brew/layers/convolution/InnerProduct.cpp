@@ -19,14 +19,14 @@ namespace planir = brew::planir;
 namespace {
 /// Loop numbering shared by the three nests: m dimensions, n, then k
 /// dimensions.
-struct Loops {
+struct ProductLoops {
   SmallVector<int64_t> extents; // m..., n, k...
   SmallVector<int64_t> m, k;
   int64_t n;
   AffineMap w; // access of the weights
 
-  Loops(MLIRContext *context, ArrayRef<int64_t> x, ArrayRef<int64_t> w,
-        int64_t axis, bool transpose, int64_t outputs) {
+  ProductLoops(MLIRContext *context, ArrayRef<int64_t> x, ArrayRef<int64_t> w,
+               int64_t axis, bool transpose, int64_t outputs) {
     for (int64_t i = 0; i < axis; ++i) {
       m.push_back(extents.size());
       extents.push_back(x[i]);
@@ -123,8 +123,8 @@ InnerProductOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 }
 
 SmallVector<Value> InnerProductOp::buildGeneric(OpBuilder &b) {
-  Loops loops(getContext(), shapeOf(getX()), shapeOf(getW()), getAxis(),
-              getTranspose(), getNumOutput());
+  ProductLoops loops(getContext(), shapeOf(getX()), shapeOf(getW()), getAxis(),
+                     getTranspose(), getNumOutput());
   NestBuilder nest(b, getLoc(), loops.extents, loops.reducing(loops.k));
   nest.input(getX(), loops.xDims());
   nest.input(getW(), loops.w);
@@ -141,8 +141,8 @@ SmallVector<Value> InnerProductOp::buildGeneric(OpBuilder &b) {
 //===----------------------------------------------------------------------===//
 
 SmallVector<Value> InnerProductBackwardDataOp::buildGeneric(OpBuilder &b) {
-  Loops loops(getContext(), shapeOf(getDx()), shapeOf(getW()), getAxis(),
-              getTranspose(), shapeOf(getDy()).back());
+  ProductLoops loops(getContext(), shapeOf(getDx()), shapeOf(getW()), getAxis(),
+                     getTranspose(), shapeOf(getDy()).back());
   NestBuilder nest(b, getLoc(), loops.extents, loops.reducing({loops.n}));
   nest.input(getDy(), loops.yDims());
   nest.input(getW(), loops.w);
@@ -164,8 +164,8 @@ SmallVector<Value> InnerProductBackwardWeightsOp::buildGeneric(OpBuilder &b) {
   auto splitType =
       flattened ? RankedTensorType::get(split, type.getElementType()) : type;
 
-  Loops loops(getContext(), x, split, getAxis(), getTranspose(),
-              shapeOf(getDy()).back());
+  ProductLoops loops(getContext(), x, split, getAxis(), getTranspose(),
+                     shapeOf(getDy()).back());
   SmallVector<int64_t> wDims(loops.k);
   wDims.insert(getTranspose() ? wDims.end() : wDims.begin(), loops.n);
   NestBuilder nest(b, getLoc(), loops.extents, loops.reducing(loops.m));
@@ -211,8 +211,9 @@ static bool isCall(Value x, Value w, int64_t axis) {
 }
 
 template <typename Op>
-static Operation *planCall(Op op, OpBuilder &b, Direction direction, Value x,
-                           Value w, Value bias, Value y, FloatAttr relu = {}) {
+static Operation *productCall(Op op, OpBuilder &b, Direction direction, Value x,
+                              Value w, Value bias, Value y,
+                              FloatAttr relu = {}) {
   return planir::InnerProductOp::create(
       b, op.getLoc(), planir::DirectionAttr::get(b.getContext(), direction), x,
       w, bias, y, op.getAxisAttr(), op.getTransposeAttr(), relu, nullptr,
@@ -227,7 +228,8 @@ bool InnerProductOp::hasCall() { return isCall(getX(), getW(), getAxis()); }
 Operation *InnerProductOp::buildCall(OpBuilder &b, Buffer buffer) {
   Value x = buffer(getX()), w = buffer(getW()),
         bias = getB() ? buffer(getB()) : Value(), y = buffer(getY());
-  return planCall(*this, b, Direction::Forward, x, w, bias, y, getReluAttr());
+  return productCall(*this, b, Direction::Forward, x, w, bias, y,
+                     getReluAttr());
 }
 
 StringRef InnerProductBackwardDataOp::libraryGroup() { return "ip"; }
@@ -239,7 +241,7 @@ bool InnerProductBackwardDataOp::hasCall() {
 }
 Operation *InnerProductBackwardDataOp::buildCall(OpBuilder &b, Buffer buffer) {
   Value dx = buffer(getDx()), w = buffer(getW()), dy = buffer(getDy());
-  return planCall(*this, b, Direction::BackwardData, dx, w, {}, dy);
+  return productCall(*this, b, Direction::BackwardData, dx, w, {}, dy);
 }
 
 StringRef InnerProductBackwardWeightsOp::libraryGroup() { return "ip"; }
@@ -253,5 +255,5 @@ Operation *InnerProductBackwardWeightsOp::buildCall(OpBuilder &b,
                                                     Buffer buffer) {
   Value x = buffer(getX()), dw = buffer(getDw()),
         db = getDb() ? buffer(getDb()) : Value(), dy = buffer(getDy());
-  return planCall(*this, b, Direction::BackwardWeights, x, dw, db, dy);
+  return productCall(*this, b, Direction::BackwardWeights, x, dw, db, dy);
 }

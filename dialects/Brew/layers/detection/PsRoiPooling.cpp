@@ -14,9 +14,9 @@ using namespace brew::ir;
 
 /// Bounds of cell `cell` of `cells` in the dimension whose corners are fields
 /// `from` and `from` + 2 of a region.
-static CellBounds cellBounds(NestBuilder::Body &body, Value rois, Value roi,
-                             int64_t from, Value cell, int64_t cells,
-                             double scale, int64_t extent) {
+static CellBounds averagedCell(NestBuilder::Body &body, Value rois, Value roi,
+                               int64_t from, Value cell, int64_t cells,
+                               double scale, int64_t extent) {
   Scalars &s = body.s;
   Type type = elementOf(rois);
   Value factor = s.constant(type, scale), one = s.constant(type, 1);
@@ -89,8 +89,8 @@ SmallVector<Value> PsRoiPoolingOp::buildGeneric(OpBuilder &b) {
   auto bounds = [&](NestBuilder::Body &body) {
     Value roi = body.loop(0);
     return std::pair(
-        cellBounds(body, rois, roi, 2, body.loop(2), group, scale, in[2]),
-        cellBounds(body, rois, roi, 1, body.loop(3), group, scale, in[3]));
+        averagedCell(body, rois, roi, 2, body.loop(2), group, scale, in[2]),
+        averagedCell(body, rois, roi, 1, body.loop(3), group, scale, in[3]));
   };
   // Loops: r d i j | h w
   NestBuilder nest(b, getLoc(), {out[0], out[1], group, group, in[2], in[3]},
@@ -138,8 +138,9 @@ SmallVector<Value> PsRoiPoolingBackwardOp::buildGeneric(OpBuilder &b) {
     Value channel = body.loop(1), roi = body.loop(4);
     Value j = s.remi(channel, group), rest = s.divi(channel, group);
     Value i = s.remi(rest, group), d = s.divi(rest, group);
-    CellBounds rows = cellBounds(body, rois, roi, 2, i, group, scale, in[2]);
-    CellBounds columns = cellBounds(body, rois, roi, 1, j, group, scale, in[3]);
+    CellBounds rows = averagedCell(body, rois, roi, 2, i, group, scale, in[2]);
+    CellBounds columns =
+        averagedCell(body, rois, roi, 1, j, group, scale, in[3]);
     Value inside = s.both(rows.contains(s, asNumber(s, body.loop(2), type)),
                           columns.contains(s, asNumber(s, body.loop(3), type)));
     if (in[0] > 1)

@@ -4,8 +4,8 @@
 // whose bounds are rounded outwards and clipped to the plane.
 //
 //===----------------------------------------------------------------------===//
-#include "dialects/Brew/layers/detection/Detection.h"
 #include "dialects/Brew/layers/LayerGroup.h"
+#include "dialects/Brew/layers/detection/Detection.h"
 #include "dialects/Brew/layers/detection/Regions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,7 +17,7 @@ using namespace brew::ir;
 
 /// Bounds of cell `cell` of `cells` in the dimension whose corners are fields
 /// `from` and `from` + 2 of a region.
-static CellBounds cellBounds(NestBuilder::Body &body, Value rois, Value roi,
+static CellBounds pooledCell(NestBuilder::Body &body, Value rois, Value roi,
                              int64_t from, Value cell, int64_t cells,
                              double scale, int64_t extent) {
   Scalars &s = body.s;
@@ -91,9 +91,9 @@ SmallVector<Value> RoiPoolingOp::buildGeneric(OpBuilder &b) {
         Type type = elementOf(x);
         Value roi = body.loop(0);
         CellBounds rows =
-            cellBounds(body, rois, roi, 2, body.loop(2), out[2], scale, in[2]);
+            pooledCell(body, rois, roi, 2, body.loop(2), out[2], scale, in[2]);
         CellBounds columns =
-            cellBounds(body, rois, roi, 1, body.loop(3), out[3], scale, in[3]);
+            pooledCell(body, rois, roi, 1, body.loop(3), out[3], scale, in[3]);
         Value inside =
             s.both(rows.contains(s, asNumber(s, body.loop(4), type)),
                    columns.contains(s, asNumber(s, body.loop(5), type)));
@@ -115,9 +115,9 @@ SmallVector<Value> RoiPoolingOp::buildGeneric(OpBuilder &b) {
     Scalars &s = body.s;
     Value roi = body.loop(0);
     CellBounds rows =
-        cellBounds(body, rois, roi, 2, body.loop(2), out[2], scale, in[2]);
+        pooledCell(body, rois, roi, 2, body.loop(2), out[2], scale, in[2]);
     CellBounds columns =
-        cellBounds(body, rois, roi, 1, body.loop(3), out[3], scale, in[3]);
+        pooledCell(body, rois, roi, 1, body.loop(3), out[3], scale, in[3]);
     Value empty =
         arith::OrIOp::create(s.b, s.loc, rows.isEmpty(s), columns.isEmpty(s));
     Value value = body.in[0];

@@ -1,12 +1,8 @@
 //===- Dropout.cpp - Dropout while training -------------------------------===//
-#include "dialects/Brew/Items.h"
-#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/RandomBits.h"
+#include "dialects/Brew/layers/elementwise/Neuron.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-
-#define GET_OP_CLASSES
-#include "dialects/Brew/layers/elementwise/Neuron.h.inc"
 
 using namespace mlir;
 using namespace brew::ir;

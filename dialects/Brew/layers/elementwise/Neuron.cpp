@@ -1,15 +1,11 @@
 //===- Neuron.cpp - Activation functions ----------------------------------===//
-#include "dialects/Brew/Items.h"
+#include "dialects/Brew/layers/elementwise/Neuron.h"
 #include "dialects/Brew/NestBuilder.h"
-#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
 #include <cmath>
-
-#define GET_OP_CLASSES
-#include "dialects/Brew/layers/elementwise/Neuron.h.inc"
 
 using namespace mlir;
 using namespace brew::ir;

@@ -1,15 +1,11 @@
 //===- ArgMax.cpp - Places of the largest elements ------------------------===//
-#include "dialects/Brew/Items.h"
 #include "dialects/Brew/NestBuilder.h"
-#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Axes.h"
+#include "dialects/Brew/layers/indexing/Gather.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 #include <limits>
-
-#define GET_OP_CLASSES
-#include "dialects/Brew/layers/indexing/Gather.h.inc"
 
 using namespace mlir;
 using namespace brew::ir;

@@ -1,14 +1,10 @@
 //===- Filter.cpp - Choice of items by a selector -------------------------===//
-#include "dialects/Brew/Items.h"
 #include "dialects/Brew/NestBuilder.h"
-#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/LayerGroup.h"
+#include "dialects/Brew/layers/indexing/Items.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-
-#define GET_OP_CLASSES
-#include "dialects/Brew/layers/indexing/Items.h.inc"
 
 using namespace mlir;
 using namespace brew::ir;

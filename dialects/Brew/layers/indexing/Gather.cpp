@@ -5,14 +5,10 @@
 // threads.
 //
 //===----------------------------------------------------------------------===//
-#include "dialects/Brew/Items.h"
-#include "dialects/Brew/PrecisionInterface.h"
+#include "dialects/Brew/layers/indexing/Gather.h"
 #include "dialects/Brew/layers/Axes.h"
-#include "dialects/Brew/layers/loss/Labels.h"
 #include "dialects/Brew/layers/LayerGroup.h"
-
-#define GET_OP_CLASSES
-#include "dialects/Brew/layers/indexing/Gather.h.inc"
+#include "dialects/Brew/layers/loss/Labels.h"
 
 using namespace mlir;
 using namespace brew::ir;

@@ -1,12 +1,8 @@
 //===- Items.cpp - Which items of a blob count ----------------------------===//
-#include "dialects/Brew/Items.h"
+#include "dialects/Brew/layers/indexing/Items.h"
 #include "dialects/Brew/NestBuilder.h"
-#include "dialects/Brew/PrecisionInterface.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-
-#define GET_OP_CLASSES
-#include "dialects/Brew/layers/indexing/Items.h.inc"
 
 using namespace mlir;
 using namespace brew::ir;

@@ -1,13 +1,10 @@
 //===- ContrastiveLoss.cpp - Distances of pairs of rows -------------------===//
-#include "dialects/Brew/PrecisionInterface.h"
+#include "dialects/Brew/layers/loss/ElementLoss.h"
 #include "dialects/Brew/layers/loss/Labels.h"
 #include "dialects/Brew/layers/loss/Pairs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-
-#define GET_OP_CLASSES
-#include "dialects/Brew/layers/loss/ElementLoss.h.inc"
 
 using namespace mlir;
 using namespace brew::ir;

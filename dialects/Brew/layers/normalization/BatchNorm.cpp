@@ -1,6 +1,6 @@
 //===- BatchNorm.cpp - Batch normalisation --------------------------------===//
-#include "dialects/Brew/layers/normalization/Groups.h"
 #include "dialects/Brew/layers/LayerGroup.h"
+#include "dialects/Brew/layers/normalization/Groups.h"
 #include "dialects/Brew/layers/normalization/Normalization.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -162,42 +162,38 @@ SmallVector<Value> BatchNormOp::buildGeneric(OpBuilder &b) {
   Groups channels(b, getLoc(), type, {1});
   ChannelElements elements(channels, type, getCount());
   const unsigned items = channels.loopOf(0);
-  Value sum = channels.sum(x, elements.scalars(), 1,
-                           [&](NestBuilder::Body &body) -> SmallVector<Value> {
-                             return {elements.ifThere(body, items, body.in[0])};
-                           })[0];
-  Value mean =
-      channels.map(elements.scalars(sum), 1,
-                   [&](NestBuilder::Body &body) -> SmallVector<Value> {
-                     return {body.s.mul(body.in[0], elements.share(body))};
-                   })[0];
-  Value squares =
-      channels.sum(x, elements.scalars(mean), 1,
-                   [&](NestBuilder::Body &body) -> SmallVector<Value> {
-                     Value difference = body.s.sub(body.in[0], body.in[1]);
-                     return {elements.ifThere(
-                         body, items, body.s.mul(difference, difference))};
-                   })[0];
+  // One pass over x.
+  Value shift = channels.middle(x, static_cast<bool>(getCount()));
+  SmallVector<Value> perChannel = channels.moments(
+      x, shift, elements.scalars(), [&](NestBuilder::Body &body, Value term) {
+        return elements.ifThere(body, items, term);
+      });
+  perChannel.push_back(shift);
   double fraction = getFraction().convertToFloat();
   double weight = getBlend() ? 1 - fraction : 1;
   OperandRange running = getStatistics();
-  SmallVector<Value> perChannel = {squares, mean};
   if (!running.empty())
     perChannel.append(running.begin(), running.begin() + 2);
   SmallVector<Value> finished = channels.map(
-      elements.scalars(perChannel), perChannel.size() - 1,
+      elements.scalars(perChannel), running.empty() ? 2 : 4,
       [&](NestBuilder::Body &body) -> SmallVector<Value> {
         Scalars &s = body.s;
-        Value variance = s.mul(body.in[0], elements.share(body));
+        Value zero = s.constant(element, 0), share = elements.share(body);
+        Value distance = s.mul(body.in[0], share);
+        Value mean = s.add(body.in[2], distance);
+        Value variance =
+            s.sub(s.mul(body.in[1], share), s.mul(distance, distance));
+        // Rounding may leave less than nothing; NaN stays.
+        variance = s.select(s.greater(zero, variance), zero, variance);
         Value inverse =
             inverseDeviation(s, variance, getEps().convertToFloat());
-        SmallVector<Value> results = {
-            elements.ifAny(body, inverse, s.constant(element, 0))};
+        SmallVector<Value> results = {mean,
+                                      elements.ifAny(body, inverse, zero)};
         if (running.empty())
           return results;
         Value begun;
         if (getFromFirst())
-          begun = s.greater(body.in[3], s.constant(element, 0));
+          begun = s.greater(body.in[4], zero);
         auto next = [&](Value old, Value batch) {
           Value sum = s.add(s.mul(old, s.constant(element, fraction)),
                             s.mul(batch, s.constant(element, weight)));
@@ -205,16 +201,16 @@ SmallVector<Value> BatchNormOp::buildGeneric(OpBuilder &b) {
             sum = s.select(begun, sum, batch);
           results.push_back(elements.ifAny(body, sum, old));
         };
-        next(body.in[2], body.in[1]);
+        next(body.in[3], mean);
         // The sums keep an estimate of the variance without bias.
         if (!getBlend() || getFromFirst())
           variance = s.mul(variance, elements.correction(body));
-        next(body.in[3], variance);
+        next(body.in[4], variance);
         return results;
       });
-  Value y = channels.apply(type, x, {mean, finished[0]}, normalized);
+  Value y = channels.apply(type, x, {finished[0], finished[1]}, normalized);
   SmallVector<Value> results = {asResult(b, getLoc(), y, getY().getType())};
-  results.append(finished);
+  results.append(finished.begin() + 1, finished.end());
   if (running.size() < 3)
     return results;
   if (getBlend()) {

@@ -38,6 +38,44 @@ SmallVector<Value> Groups::sum(ValueRange tensors, ValueRange perGroupValues,
   });
 }
 
+SmallVector<Value> Groups::moments(Value x, Value shift, ValueRange scalars,
+                                   const Term &term) const {
+  SmallVector<Value> perGroupValues = {shift};
+  llvm::append_range(perGroupValues, scalars);
+  return sum(x, perGroupValues, 2,
+             [&](NestBuilder::Body &body) -> SmallVector<Value> {
+               Value difference = body.s.sub(body.in[0], body.in[1]);
+               if (term)
+                 difference = term(body, difference);
+               return {difference, body.s.mul(difference, difference)};
+             });
+}
+
+Value Groups::middle(Value x, bool first) const {
+  ArrayRef<int64_t> shape = shapeOf(x);
+  return map({}, 1, [&](NestBuilder::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    // A quarter, half and three quarters of the way along each dimension:
+    // edges differ from the rest where convolutions pad.
+    SmallVector<Value> taken;
+    for (int64_t quarter : {1, 2, 3}) {
+      SmallVector<Value> at;
+      for (auto [dim, extent] : llvm::enumerate(shape)) {
+        auto *place = llvm::find(kept, static_cast<int64_t>(dim));
+        at.push_back(
+            place != kept.end()
+                ? body.loop(static_cast<unsigned>(place - kept.begin()))
+                : s.index(dim == 0 && first ? 0 : extent * quarter / 4));
+      }
+      taken.push_back(body.read(x, at));
+    }
+    Value low = s.select(s.greater(taken[0], taken[1]), taken[1], taken[0]);
+    Value high = s.select(s.greater(taken[0], taken[1]), taken[0], taken[1]);
+    Value rest = s.select(s.greater(high, taken[2]), taken[2], high);
+    return {s.select(s.greater(low, rest), low, rest)};
+  })[0];
+}
+
 SmallVector<Value> Groups::map(ValueRange perGroupValues, unsigned results,
                                const Body &body) const {
   NestBuilder nest(b, loc, perGroup.getShape());

@@ -16,6 +16,8 @@ public:
   using Body =
       std::function<llvm::SmallVector<mlir::Value>(NestBuilder::Body &)>;
 
+  using Term = std::function<mlir::Value(NestBuilder::Body &, mlir::Value)>;
+
   /// Elements of `tensor` that agree in the dimensions `kept` are a group.
   Groups(mlir::OpBuilder &b, mlir::Location loc, mlir::RankedTensorType tensor,
          llvm::ArrayRef<int64_t> kept);
@@ -33,6 +35,18 @@ public:
   llvm::SmallVector<mlir::Value> sum(mlir::ValueRange tensors,
                                      mlir::ValueRange perGroup,
                                      unsigned results, const Body &terms) const;
+  /// Sums over each group of x - shift and of its square, where `shift` is what
+  /// `middle` gives: from them follow mean and variance in one pass over `x`.
+  /// With `term` only what it leaves of both counts; it may read `scalars`.
+  llvm::SmallVector<mlir::Value> moments(mlir::Value x, mlir::Value shift,
+                                         mlir::ValueRange scalars = {},
+                                         const Term &term = {}) const;
+  /// The middle one of three elements of each group of `x`, one of its values
+  /// that is no outlier. Sums of differences from it lose about as many digits
+  /// as the mean is deviations away, which is few, whatever the mean itself is.
+  /// `first` says that only a group's elements at index 0 of dimension 0 may be
+  /// read.
+  mlir::Value middle(mlir::Value x, bool first = false) const;
   /// `results` tensors of one element for each group; `body` reads those of
   /// `perGroup`, and scalars.
   llvm::SmallVector<mlir::Value> map(mlir::ValueRange perGroup,

@@ -1,12 +1,8 @@
 //===- LRN.cpp - Local response normalisation -----------------------------===//
-#include "dialects/Brew/Items.h"
 #include "dialects/Brew/NestBuilder.h"
-#include "dialects/Brew/PrecisionInterface.h"
+#include "dialects/Brew/layers/normalization/Normalization.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
-
-#define GET_OP_CLASSES
-#include "dialects/Brew/layers/normalization/Normalization.h.inc"
 
 using namespace mlir;
 using namespace brew::ir;

@@ -1,12 +1,8 @@
 //===- MVN.cpp - Mean-variance and L2 normalisation -----------------------===//
-#include "dialects/Brew/Items.h"
-#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/normalization/Groups.h"
+#include "dialects/Brew/layers/normalization/Normalization.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
-
-#define GET_OP_CLASSES
-#include "dialects/Brew/layers/normalization/Normalization.h.inc"
 
 using namespace mlir;
 using namespace brew::ir;
@@ -66,29 +62,34 @@ SmallVector<Value> MVNOp::buildGeneric(OpBuilder &b) {
   auto share = [&](Scalars &s, Value sum) {
     return s.mul(sum, s.constant(real, 1.0 / groups.size()));
   };
-  Value mean = groups.map(groups.sum(getX(), {}, 1, element), 1,
-                          [&](NestBuilder::Body &body) -> SmallVector<Value> {
-                            return {share(body.s, body.in[0])};
-                          })[0];
-  if (!getNormalizeVariance())
+  if (!getNormalizeVariance()) {
+    Value mean = groups.map(groups.sum(getX(), {}, 1, element), 1,
+                            [&](NestBuilder::Body &body) -> SmallVector<Value> {
+                              return {share(body.s, body.in[0])};
+                            })[0];
     return {groups.apply(type, getX(), mean,
                          [](NestBuilder::Body &body) -> SmallVector<Value> {
                            return {body.s.sub(body.in[0], body.in[1])};
                          }),
             Value()};
-  SmallVector<Value> squares = groups.sum(
-      getX(), mean, 1, [](NestBuilder::Body &body) -> SmallVector<Value> {
-        Value difference = body.s.sub(body.in[0], body.in[1]);
-        return {body.s.mul(difference, difference)};
-      });
-  Value inverse = groups.map(
-      squares, 1, [&](NestBuilder::Body &body) -> SmallVector<Value> {
+  }
+  Value shift = groups.middle(getX());
+  SmallVector<Value> moments = groups.moments(getX(), shift);
+  SmallVector<Value> statistics = groups.map(
+      {moments[0], moments[1], shift}, 2,
+      [&](NestBuilder::Body &body) -> SmallVector<Value> {
         Scalars &s = body.s;
-        Value deviation =
-            math::SqrtOp::create(s.b, s.loc, share(s, body.in[0]));
+        Value distance = share(s, body.in[0]);
+        Value zero = s.constant(real, 0);
+        Value variance = s.sub(share(s, body.in[1]), s.mul(distance, distance));
+        // Rounding may leave less than nothing; NaN stays.
+        variance = s.select(s.greater(zero, variance), zero, variance);
+        Value deviation = math::SqrtOp::create(s.b, s.loc, variance);
         Value eps = s.constant(real, getEps().convertToFloat());
-        return {s.div(s.constant(real, 1), s.add(deviation, eps))};
-      })[0];
+        return {s.add(body.in[2], distance),
+                s.div(s.constant(real, 1), s.add(deviation, eps))};
+      });
+  Value mean = statistics[0], inverse = statistics[1];
   Value y = groups.apply(
       type, getX(), {mean, inverse},
       [](NestBuilder::Body &body) -> SmallVector<Value> {

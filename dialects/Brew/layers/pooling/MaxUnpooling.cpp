@@ -1,12 +1,8 @@
 //===- MaxUnpooling.cpp - Elements back to where a pooling took them ------===//
-#include "dialects/Brew/Items.h"
-#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/loss/Labels.h"
+#include "dialects/Brew/layers/pooling/Pooling.h"
 #include "dialects/Brew/layers/pooling/PoolingShapes.h"
-
-#define GET_OP_CLASSES
-#include "dialects/Brew/layers/pooling/Pooling.h.inc"
 
 using namespace mlir;
 using namespace brew::ir;

@@ -3,17 +3,13 @@
 // Window clipping follows Caffe; sizes are in PoolingShapes.h.
 //
 //===----------------------------------------------------------------------===//
-#include "dialects/Brew/Items.h"
-#include "dialects/Brew/PrecisionInterface.h"
+#include "dialects/Brew/layers/pooling/Pooling.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 #include "dialects/Brew/layers/pooling/PoolingShapes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 #include <cfloat>
-
-#define GET_OP_CLASSES
-#include "dialects/Brew/layers/pooling/Pooling.h.inc"
 
 using namespace mlir;
 using namespace brew::ir;

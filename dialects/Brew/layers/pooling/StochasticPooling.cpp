@@ -4,17 +4,13 @@
 // which the running sum reaches a random share of the window's sum.
 //
 //===----------------------------------------------------------------------===//
-#include "dialects/Brew/Items.h"
-#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/RandomBits.h"
+#include "dialects/Brew/layers/pooling/Pooling.h"
 #include "dialects/Brew/layers/pooling/PoolingShapes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 #include <cfloat>
-
-#define GET_OP_CLASSES
-#include "dialects/Brew/layers/pooling/Pooling.h.inc"
 
 using namespace mlir;
 using namespace brew::ir;

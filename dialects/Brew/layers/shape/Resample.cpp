@@ -1,14 +1,10 @@
 //===- Resample.cpp - Layers of forks that move places --------------------===//
-#include "dialects/Brew/Items.h"
+#include "dialects/Brew/layers/shape/Resample.h"
 #include "dialects/Brew/NestBuilder.h"
-#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Axes.h"
 #include "dialects/Brew/layers/LayerGroup.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-
-#define GET_OP_CLASSES
-#include "dialects/Brew/layers/shape/Resample.h.inc"
 
 using namespace mlir;
 using namespace brew::ir;

@@ -4,15 +4,11 @@
 // gradients exist.
 //
 //===----------------------------------------------------------------------===//
-#include "dialects/Brew/Items.h"
 #include "dialects/Brew/NestBuilder.h"
-#include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Axes.h"
+#include "dialects/Brew/layers/shape/Shape.h"
 
 #include "mlir/IR/PatternMatch.h"
-
-#define GET_OP_CLASSES
-#include "dialects/Brew/layers/shape/Shape.h.inc"
 
 using namespace mlir;
 using namespace brew::ir;

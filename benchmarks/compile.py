@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""Measures how brewc's time grows with a net's depth.
+
+Compiles pre-activation ResNets for CIFAR-10 (He et al. 2016, bottleneck
+blocks, training with momentum) of several depths and prints the seconds of
+each phase and of its slowest passes, the most memory, and the slope of the
+logarithm of time against that of depth: 1 where time is linear. See README.md
+beside this file.
+"""
+
+import argparse
+import math
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import cpu
+import measure
+
+ROOT = Path(__file__).resolve().parent.parent
+DEPTHS = (110, 218, 434, 1001)
+PHASES = ("import", "graph", "fused", "plan", "kernels")
+# A block has three convolutions; the first, the last inner product and the
+# rounding of a depth make up the rest.
+LAYERS_OF_ROUND = 9
+# `0.1234 ( 5.6%)  Name`; passes stand deeper than phases.
+TIMING = re.compile(r"^\s+(\d+\.\d+) \(\s*\d+\.\d+%\)  (\s*)(\w+)$", re.M)
+
+DATA = """name: "preresnet{depth}"
+layer {{ name: "data" type: "DummyData" top: "data" top: "label"
+  dummy_data_param {{
+    shape {{ dim: {batch} dim: 3 dim: 32 dim: 32 }} shape {{ dim: {batch} }}
+    data_filler {{ type: "gaussian" std: 1 }}
+    data_filler {{ type: "uniform" min: 0 max: 9.9 }} }} }}
+"""
+CONVOLUTION = """layer {{ name: "{name}" type: "Convolution" bottom: "{bottom}"
+  top: "{name}" convolution_param {{ num_output: {channels} kernel_size: {kernel}
+    stride: {stride} pad: {pad} bias_term: false
+    weight_filler {{ type: "msra" }} }} }}
+"""
+ACTIVATION = """layer {{ name: "{name}_bn" type: "BatchNorm" bottom: "{bottom}"
+  top: "{name}" }}
+layer {{ name: "{name}_scale" type: "Scale" bottom: "{name}" top: "{name}"
+  scale_param {{ bias_term: true }} }}
+layer {{ name: "{name}_relu" type: "ReLU" bottom: "{name}" top: "{name}" }}
+"""
+SUM = """layer {{ name: "{name}" type: "Eltwise" bottom: "{branch}"
+  bottom: "{shortcut}" top: "{name}" }}
+"""
+HEAD = """layer {{ name: "pool" type: "Pooling" bottom: "{bottom}" top: "pool"
+  pooling_param {{ pool: AVE global_pooling: true }} }}
+layer {{ name: "fc" type: "InnerProduct" bottom: "pool" top: "fc"
+  inner_product_param {{ num_output: 10 weight_filler {{ type: "msra" }} }} }}
+layer {{ name: "loss" type: "SoftmaxWithLoss" bottom: "fc" bottom: "label"
+  top: "loss" }}
+"""
+
+
+def convolution(name, bottom, channels, kernel, stride=1):
+    return CONVOLUTION.format(name=name, bottom=bottom, channels=channels,
+                              kernel=kernel, stride=stride, pad=kernel // 2)
+
+
+def block(name, bottom, width, stride, first):
+    """The layers of a bottleneck block; their last top is `name`."""
+    text = ACTIVATION.format(name=name + "_a", bottom=bottom)
+    shortcut = bottom
+    if first:
+        shortcut = name + "_shortcut"
+        text += convolution(shortcut, name + "_a", 4 * width, 1, stride)
+    text += convolution(name + "_conv1", name + "_a", width, 1)
+    text += ACTIVATION.format(name=name + "_b", bottom=name + "_conv1")
+    text += convolution(name + "_conv2", name + "_b", width, 3, stride)
+    text += ACTIVATION.format(name=name + "_c", bottom=name + "_conv2")
+    text += convolution(name + "_conv3", name + "_c", 4 * width, 1)
+    return text + SUM.format(name=name, branch=name + "_conv3",
+                             shortcut=shortcut)
+
+
+def resnet(depth, batch):
+    """The net's prototxt."""
+    text = DATA.format(depth=depth, batch=batch)
+    text += convolution("conv0", "data", 16, 3)
+    bottom = "conv0"
+    for stage in range(3):
+        for number in range((depth - 2) // LAYERS_OF_ROUND):
+            name = "stage{}_{}".format(stage + 1, number + 1)
+            first = number == 0
+            text += block(name, bottom, 16 << stage,
+                          2 if first and stage else 1, first)
+            bottom = name
+    text += ACTIVATION.format(name="last", bottom=bottom)
+    return text + HEAD.format(bottom="last")
+
+
+def compile_net(arguments, depth):
+    """(seconds of everything, {phase or pass: seconds}, peak MB) of a net."""
+    net = "preresnet{}".format(depth)
+    (arguments.work_dir / (net + ".prototxt")).write_text(
+        resnet(depth, arguments.batch))
+    solver = measure.write_solver(arguments.work_dir, net, 1)
+    process = subprocess.Popen(
+        [arguments.brewc, solver, "-o", net + ".plan", "--mlir-timing"]
+        + arguments.flag, cwd=arguments.work_dir, text=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    report = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise measure.MeasureError("brewc failed on {}:\n{}".format(
+            net, report[-2000:]))
+    seconds = {}
+    for value, _, name in TIMING.findall(report):
+        seconds[name] = seconds.get(name, 0) + float(value)
+    return seconds.pop("Total"), seconds, usage.ru_maxrss / 1024
+
+
+def slope(points):
+    """Of the line nearest to the (x, y), both taken as logarithms."""
+    logs = [(math.log(x), math.log(y)) for x, y in points if y > 0]
+    if len(logs) < 2:
+        return None
+    x_mean = sum(x for x, _ in logs) / len(logs)
+    y_mean = sum(y for _, y in logs) / len(logs)
+    return (sum((x - x_mean) * (y - y_mean) for x, y in logs)
+            / sum((x - x_mean) ** 2 for x, _ in logs))
+
+
+def row(name, depths, values, digits=2):
+    grows = slope(list(zip(depths, values)))
+    return [name] + ["{:.{}f}".format(value, digits) for value in values] + [
+        "" if grows is None else "{:.2f}".format(grows)]
+
+
+def rows(arguments, results):
+    """All seconds, the phases', the slowest passes', and memory."""
+    depths = [depth for depth, _, _, _ in results]
+    table = [row("all, seconds", depths, [total for _, total, _, _ in results])]
+    last = results[-1][2]
+    passes = sorted((name for name in last
+                     if name not in PHASES and name != "Rest"),
+                    key=last.get, reverse=True)[:arguments.passes]
+    for name in [phase for phase in PHASES if phase in last] + passes:
+        label = name if name in PHASES else "pass " + name
+        table.append(row(label, depths, [seconds.get(name, 0)
+                                         for _, _, seconds, _ in results]))
+    table.append(row("memory, MB", depths,
+                     [memory for _, _, _, memory in results], 0))
+    return table
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--brewc", type=Path,
+                        default=ROOT / "build/release/bin/brewc")
+    parser.add_argument("--depth", type=int, action="append",
+                        help="layers of a net (may be repeated; default: {})"
+                        .format(", ".join(str(depth) for depth in DEPTHS)))
+    parser.add_argument("--batch", type=int, default=8,
+                        help="images in a batch")
+    parser.add_argument("--passes", type=int, default=5,
+                        help="passes to show, the slowest of the deepest net")
+    parser.add_argument("--flag", action="append", default=[],
+                        help="passed to brewc (may be repeated), such as"
+                             " --flag=--precision=bf16")
+    parser.add_argument("--work-dir", type=Path,
+                        default=ROOT / "build/benchmarks",
+                        help="folder for nets and plans")
+    parser.add_argument("--markdown", action="store_true",
+                        help="print a Markdown table")
+    arguments = parser.parse_args()
+    arguments.depth = sorted(set(arguments.depth or DEPTHS))
+    if arguments.depth[0] < LAYERS_OF_ROUND + 2 or arguments.batch < 1:
+        parser.error("--depth must be at least {} and --batch at least 1"
+                     .format(LAYERS_OF_ROUND + 2))
+    for name in ("brewc", "work_dir"):
+        setattr(arguments, name, getattr(arguments, name).resolve())
+    return arguments
+
+
+def main():
+    arguments = parse_arguments()
+    try:
+        arguments.work_dir.mkdir(parents=True, exist_ok=True)
+        results = []
+        for depth in arguments.depth:
+            print("{} layers".format(depth), file=sys.stderr, flush=True)
+            results.append((depth,) + compile_net(arguments, depth))
+    except (measure.MeasureError, OSError) as error:
+        print("compile.py: {}".format(error), file=sys.stderr)
+        return 1
+    cpu.print_table(["layers"] + [str(depth) for depth in arguments.depth]
+                    + ["slope"], rows(arguments, results), arguments.markdown)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,15 @@
+"""Unpacks what pack.py made, with tar or, where xz is missing, without."""
+
+import shutil
+import subprocess
+import tarfile
+
+
+def unpack(archive, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    if shutil.which("tar") and shutil.which("xz"):
+        subprocess.run(["tar", "xf", str(archive), "-C", str(folder)],
+                       check=True)
+        return
+    with tarfile.open(archive, "r:xz") as file:
+        file.extractall(folder)

@@ -1,0 +1,41 @@
+//===- AlikeFunctions.cpp - Functions that do the same --------------------===//
+
+#include "compiler/cpu/AlikeFunctions.h"
+
+#include "mlir/IR/OperationSupport.h"
+
+using namespace mlir;
+
+namespace brew::compiler {
+
+static size_t hashOf(func::FuncOp function) {
+  llvm::hash_code hash = hash_value(function.getFunctionType());
+  function.getBody().walk([&](Operation *op) {
+    hash =
+        llvm::hash_combine(hash, OperationEquivalence::computeHash(
+                                     op, OperationEquivalence::ignoreHashValue,
+                                     OperationEquivalence::ignoreHashValue,
+                                     OperationEquivalence::IgnoreLocations));
+  });
+  return hash;
+}
+
+static bool areAlike(func::FuncOp a, func::FuncOp b) {
+  return a.getFunctionType() == b.getFunctionType() &&
+         a.getArgAttrsAttr() == b.getArgAttrsAttr() &&
+         a->getDiscardableAttrDictionary() ==
+             b->getDiscardableAttrDictionary() &&
+         OperationEquivalence::isRegionEquivalentTo(
+             &a.getBody(), &b.getBody(), OperationEquivalence::IgnoreLocations);
+}
+
+func::FuncOp AlikeFunctions::firstLike(func::FuncOp function) {
+  auto &candidates = known[hashOf(function)];
+  for (func::FuncOp candidate : candidates)
+    if (areAlike(candidate, function))
+      return candidate;
+  candidates.push_back(function);
+  return function;
+}
+
+} // namespace brew::compiler

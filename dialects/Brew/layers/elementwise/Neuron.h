@@ -1,0 +1,9 @@
+//===- Neuron.h - Layers of one operand, element by element -----*- C++ -*-===//
+#pragma once
+
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/elementwise/Neuron.h.inc"

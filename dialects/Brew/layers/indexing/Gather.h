@@ -1,0 +1,9 @@
+//===- Gather.h - Layers that look places up --------------------*- C++ -*-===//
+#pragma once
+
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/indexing/Gather.h.inc"

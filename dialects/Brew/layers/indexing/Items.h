@@ -1,0 +1,10 @@
+//===- Items.h - Layers whose number of items only the run knows -*- C++
+//-*-===//
+#pragma once
+
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/indexing/Items.h.inc"

@@ -1,0 +1,9 @@
+//===- ElementLoss.h - Losses of pairs of elements --------------*- C++ -*-===//
+#pragma once
+
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/loss/ElementLoss.h.inc"

@@ -1,0 +1,9 @@
+//===- Pooling.h - Layers that pool -----------------------------*- C++ -*-===//
+#pragma once
+
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/Items.h"
+#include "dialects/Brew/PrecisionInterface.h"
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/pooling/Pooling.h.inc"

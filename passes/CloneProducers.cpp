@@ -1,0 +1,372 @@
+//===- CloneProducers.cpp - Values computed again where they are read -----===//
+//
+// A value that costs a few operations per element is worth no memory: each nest
+// that reads it computes it again, from tensors that it mostly reads anyway. A
+// normalised blob is not stored (the backward pass makes it from the bottom and
+// the statistics), nor is the mask of a ReLU, nor a gradient between two layers
+// that work element by element.
+//
+// Upstream's pass over producers and consumers fuses every pair it is allowed
+// to and keeps the producer's result as one of the fused nest. Here one
+// decision is about all readers of a value at once, so this pass clones the
+// producer for each of them and has upstream fuse the clone.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/FreeSum.h"
+#include "passes/Passes.h"
+
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/Origin.h"
+#include "dialects/Target/TargetDialect.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/CSE.h"
+
+namespace brew {
+#define GEN_PASS_DEF_CLONEPRODUCERS
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+/// Operations of a body beyond which it is always stored.
+constexpr int64_t kMostOperations = 32;
+/// Producers of producers that one reader computes again.
+constexpr int kDepth = 6;
+/// Iterations of a nest for each element of what it reads at next to no cost.
+constexpr int64_t kReuse = 64;
+
+int64_t bytesOf(Value value) {
+  auto type = tensorOf(value);
+  return countOf(type.getShape()) * type.getElementTypeBitWidth() / 8;
+}
+
+/// Operations of an iteration; too many where one is dear.
+int64_t operationsOf(linalg::GenericOp nest) {
+  int64_t count = 0;
+  for (Operation &op : nest.getBody()->without_terminator()) {
+    if (isa<linalg::IndexOp>(op) || op.hasTrait<OpTrait::ConstantLike>())
+      continue;
+    if (op.getDialect()->getNamespace() == "math" || isa<arith::DivFOp>(op))
+      return kMostOperations + 1;
+    ++count;
+  }
+  return count;
+}
+
+/// Operations of an iteration, of any nest.
+int64_t weightOf(linalg::GenericOp nest) {
+  int64_t count = 0;
+  for (Operation &op : nest.getBody()->without_terminator())
+    count += op.getDialect()->getNamespace() == "math" ? 10
+             : isa<linalg::IndexOp>(op) || op.hasTrait<OpTrait::ConstantLike>()
+                 ? 0
+                 : 1;
+  return count;
+}
+
+bool extracts(linalg::GenericOp nest) {
+  return nest.getBody()
+      ->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
+/// The nest that computes `value` element by element, if it is cheap.
+linalg::GenericOp cheapProducer(Value value) {
+  auto nest = value.getDefiningOp<linalg::GenericOp>();
+  if (!nest || nest->getNumResults() != 1 ||
+      nest.getNumParallelLoops() != nest.getNumLoops() ||
+      operationsOf(nest) > kMostOperations)
+    return {};
+  OpOperand *init = nest.getDpsInitOperand(0);
+  return nest.getMatchingIndexingMap(init).isPermutation() &&
+                 !nest.payloadUsesValueFromOperand(init)
+             ? nest
+             : linalg::GenericOp();
+}
+
+/// Whether `use` is a nest's, which reads one element in each of its
+/// iterations.
+bool readsEachOnce(OpOperand &use) {
+  auto nest = dyn_cast<linalg::GenericOp>(use.getOwner());
+  return nest && nest.isDpsInput(&use) &&
+         nest.getMatchingIndexingMap(&use).isPermutation();
+}
+
+class Cloning {
+public:
+  Cloning(ProgramOp program, double bytesPerOperation, bool isForGpu)
+      : program(program), rewriter(program.getContext()),
+        bytesPerOperation(bytesPerOperation), isForGpu(isForGpu) {}
+
+  void run() {
+    // Producers first: what they read is then as it will be. Fusing makes the
+    // nests anew, so they are found by what they stand before.
+    Block &block = program.getBody().front();
+    for (Operation *op = block.empty() ? nullptr : &block.front(); op;
+         op = op->getNextNode()) {
+      auto nest = dyn_cast<linalg::GenericOp>(op);
+      if (!nest || !cheapProducer(nest->getResult(0)))
+        continue;
+      if (!extracts(nest))
+        clone(nest);
+      else if (isForGpu)
+        cloneProbe(nest);
+    }
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isa<linalg::GenericOp, linalg::FillOp, tensor::EmptyOp>(op) &&
+          op.use_empty())
+        rewriter.eraseOp(&op);
+  }
+
+private:
+  using Values = SmallVector<Value>;
+
+  static bool isSmall(Value value, linalg::GenericOp reader) {
+    return !isa<RankedTensorType>(value.getType()) ||
+           countOf(shapeOf(value)) * kReuse <=
+               countOf(reader.getStaticLoopRanges());
+  }
+
+  /// Bytes that `reader`, which reads `had`, reads more to have `value`; 0 if
+  /// it can compute it, which takes so many more `operations`.
+  int64_t costOf(Value value, ArrayRef<Value> had, linalg::GenericOp reader,
+                 int64_t &operations, int depth = kDepth) const {
+    if (llvm::is_contained(had, value) || isSmall(value, reader))
+      return 0;
+    linalg::GenericOp nest = cheapProducer(value);
+    if (!nest || depth == 0 || extracts(nest))
+      return bytesOf(value);
+    int64_t more = operationsOf(nest);
+    for (OpOperand *input : nest.getDpsInputOperands())
+      if (!readsEachOnce(*input) && !isSmall(input->get(), reader))
+        return bytesOf(value);
+      else if (costOf(input->get(), had, reader, more, depth - 1) > 0)
+        return bytesOf(value);
+    operations += more;
+    return 0;
+  }
+
+  /// What `reader` costs more, in bytes, when it computes `nest`'s result.
+  /// Operations are free as long as memory takes longer.
+  double differenceFor(linalg::GenericOp nest, linalg::GenericOp reader) const {
+    Value value = nest->getResult(0);
+    Values had = otherInputs(reader, value);
+    int64_t before = bytesOf(value), operations = operationsOf(nest), after = 0;
+    for (Value input : nest.getDpsInputs()) {
+      int64_t more = costOf(input, had, reader, operations);
+      after += more;
+      if (more > 0)
+        had.push_back(input);
+    }
+    int64_t others = 0;
+    SetVector<Value> tensors;
+    tensors.insert_range(otherInputs(reader, value));
+    tensors.insert_range(reader->getResults());
+    for (Value tensor : tensors)
+      if (isa<RankedTensorType>(tensor.getType()))
+        others += bytesOf(tensor);
+    auto time = [&](int64_t bytes, int64_t operations) {
+      return std::max(
+          static_cast<double>(others + bytes),
+          static_cast<double>(operations) * bytesPerOperation *
+              static_cast<double>(countOf(reader.getStaticLoopRanges())));
+    };
+    int64_t own = weightOf(reader);
+    return time(after, own + operations) - time(before, own);
+  }
+
+  static Values otherInputs(linalg::GenericOp reader, Value value) {
+    Values inputs = reader.getDpsInputs();
+    llvm::erase(inputs, value);
+    return inputs;
+  }
+
+  void clone(linalg::GenericOp nest) {
+    Value value = nest->getResult(0);
+    SetVector<Operation *> readers;
+    SmallVector<Operation *> others;
+    for (OpOperand &use : value.getUses())
+      if (readsEachOnce(use))
+        readers.insert(use.getOwner());
+      else
+        others.push_back(use.getOwner());
+    for (Operation *other : others)
+      readers.remove(other);
+    double all = others.empty() ? -static_cast<double>(bytesOf(value)) : 0;
+    SmallVector<double> differences;
+    for (Operation *reader : readers)
+      all += differences.emplace_back(
+          differenceFor(nest, cast<linalg::GenericOp>(reader)));
+    const bool isForAll = others.empty() && all < 0;
+    for (auto [reader, difference] : llvm::zip(readers, differences))
+      if (isForAll || difference < 0) {
+        auto computing = cast<linalg::GenericOp>(reader);
+        compute(value, otherInputs(computing, value), computing, kDepth,
+                isForAll);
+      }
+  }
+
+  /// A few elements that a sum begins with are not worth a launch.
+  void cloneProbe(linalg::GenericOp nest) {
+    Value value = nest->getResult(0);
+    SetVector<Operation *> readers;
+    for (OpOperand &use : value.getUses()) {
+      auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
+      if (!reader || !reader.isDpsInput(&use) ||
+          (!readsEachOnce(use) &&
+           !(isSmall(value, reader) && reader.getNumReductionLoops() > 0)))
+        return;
+      readers.insert(reader);
+    }
+    for (Operation *reader : readers)
+      fuse(cast<linalg::GenericOp>(reader), value, true);
+  }
+
+  /// Lets `reader` compute `value` from what it `had` and what cannot be
+  /// computed. Returns the nest that is there now.
+  linalg::GenericOp compute(Value value, Values had, linalg::GenericOp reader,
+                            int depth, bool isOnlyPlace = false) {
+    Values inputs = value.getDefiningOp<linalg::GenericOp>().getDpsInputs();
+    reader = fuse(reader, value, isOnlyPlace);
+    for (Value input : inputs) {
+      int64_t operations = 0;
+      if (llvm::is_contained(had, input) || isSmall(input, reader))
+        continue;
+      if (depth > 0 && costOf(input, had, reader, operations, depth - 1) == 0)
+        reader = compute(input, had, reader, depth - 1);
+      else
+        had.push_back(input);
+    }
+    return reader;
+  }
+
+  /// Inlines the producer of `value` into `reader`, which does the work of both
+  /// layers if the value exists nowhere else.
+  linalg::GenericOp fuse(linalg::GenericOp reader, Value value,
+                         bool isOnlyPlace = false) {
+    Origin origin = Origin::of(reader);
+    if (isOnlyPlace)
+      origin = Origin::of(value.getDefiningOp()).with(origin);
+    bool isFused = false;
+    for (unsigned i = 0; i < reader.getNumDpsInputs(); ++i) {
+      OpOperand *use = reader.getDpsInputOperand(i);
+      if (use->get() != value)
+        continue;
+      // A clone has no other readers, for which upstream would keep its result.
+      rewriter.setInsertionPoint(reader);
+      Operation *clone = rewriter.clone(*value.getDefiningOp());
+      rewriter.modifyOpInPlace(reader, [&] { use->set(clone->getResult(0)); });
+      FailureOr<linalg::ElementwiseOpFusionResult> fused =
+          linalg::fuseElementwiseOps(rewriter, use);
+      // Where nothing else says how far a loop goes, upstream keeps the value
+      // as a result.
+      if (failed(fused) ||
+          fused->fusedOp->getNumResults() != reader->getNumResults()) {
+        if (succeeded(fused))
+          rewriter.eraseOp(fused->fusedOp);
+        rewriter.modifyOpInPlace(reader, [&] { use->set(value); });
+        rewriter.eraseOp(clone);
+        break;
+      }
+      rewriter.replaceOp(reader, fused->fusedOp->getResults());
+      rewriter.eraseOp(clone);
+      reader = cast<linalg::GenericOp>(fused->fusedOp);
+      isFused = true;
+      i = -1u; // its inputs are others
+    }
+    if (!isFused)
+      return reader;
+    reader = withoutDuplicates(reader);
+    origin.mark(reader);
+    return reader;
+  }
+
+  /// The nest that reads each tensor once and computes each value once.
+  linalg::GenericOp withoutDuplicates(linalg::GenericOp nest) {
+    SmallVector<Value> inputs;
+    SmallVector<AffineMap> maps;
+    SmallVector<unsigned> places;
+    for (OpOperand *input : nest.getDpsInputOperands()) {
+      AffineMap map = nest.getMatchingIndexingMap(input);
+      unsigned at = 0;
+      while (at < inputs.size() &&
+             (inputs[at] != input->get() || maps[at] != map))
+        ++at;
+      if (at == inputs.size()) {
+        inputs.push_back(input->get());
+        maps.push_back(map);
+      }
+      places.push_back(at);
+    }
+    Block *body = nest.getBody();
+    if (inputs.size() < places.size()) {
+      for (OpOperand &init : nest.getDpsInitsMutable())
+        maps.push_back(nest.getMatchingIndexingMap(&init));
+      rewriter.setInsertionPoint(nest);
+      auto merged = linalg::GenericOp::create(
+          rewriter, nest.getLoc(), nest->getResultTypes(), inputs,
+          nest.getDpsInits(), maps, nest.getIteratorTypesArray(),
+          [&](OpBuilder &b, Location, ValueRange values) {
+            IRMapping map;
+            for (auto [i, at] : llvm::enumerate(places))
+              map.map(body->getArgument(i), values[at]);
+            for (auto [old, now] :
+                 llvm::zip_equal(nest.getRegionOutputArgs(),
+                                 values.drop_front(inputs.size())))
+              map.map(old, now);
+            for (Operation &op : *body)
+              b.clone(op, map);
+          });
+      rewriter.replaceOp(nest, merged->getResults());
+      nest = merged;
+    }
+    // Indices that fusion expresses through affine maps are plain loop indices.
+    nest.getBody()->walk([&](affine::AffineApplyOp apply) {
+      auto dim = dyn_cast<AffineDimExpr>(apply.getAffineMap().getResult(0));
+      if (dim)
+        rewriter.replaceOp(apply, apply.getMapOperands()[dim.getPosition()]);
+    });
+    DominanceInfo dominance(nest);
+    eliminateCommonSubExpressions(rewriter, dominance, nest);
+    return nest;
+  }
+
+  ProgramOp program;
+  IRRewriter rewriter;
+  double bytesPerOperation;
+  bool isForGpu;
+};
+
+struct CloneProducers : brew::impl::CloneProducersBase<CloneProducers> {
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      const bool isForGpu = brew::targetir::isForGpu(program);
+      Cloning(program,
+              isForGpu ? bytesPerOperation(brew::targetir::gpuOf(program))
+                       : bytesPerOperation(brew::targetir::cpuOf(program)),
+              isForGpu)
+          .run();
+    }
+  }
+
+private:
+  static double bytesPerOperation(brew::targetir::GpuAttr gpu) {
+    return static_cast<double>(gpu.getMemoryBytes()) /
+           static_cast<double>(gpu.getOperations());
+  }
+  static double bytesPerOperation(brew::targetir::CpuAttr cpu) {
+    return brew::targetir::CpuAttr::kMemoryBytes /
+           (brew::targetir::CpuAttr::kVectorOperations *
+            static_cast<double>(cpu.lanes()));
+  }
+};
+
+} // namespace

@@ -1,0 +1,17 @@
+//===- SumFactors.h - Sums that differ in factors -----------------*- C++
+//-*-===//
+#pragma once
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace brew {
+
+/// Where results of `nest`, all of them free sums (FreeSum.h), differ only in
+/// factors that are the same in all terms of a sum, lets one of them be added
+/// up and the others be products of it: the sum of gamma * dy is gamma times
+/// the sum of dy. Returns the nest that is there now.
+mlir::linalg::GenericOp shareSums(mlir::RewriterBase &rewriter,
+                                  mlir::linalg::GenericOp nest);
+
+} // namespace brew

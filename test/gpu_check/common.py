@@ -1,0 +1,38 @@
+"""What the tests of scripts/gpu-check share; they need no GPU."""
+
+import stat
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks" / "gpu"))
+
+# Needs a loss in training, has statistics, and layers of one phase only.
+NET = """
+    layer { name: "in" type: "Data" top: "x" top: "label"
+            include { phase: TRAIN } }
+    layer { name: "in" type: "Data" top: "x" top: "label"
+            include { phase: TEST } }
+    layer { name: "c" type: "Convolution" bottom: "x" top: "c"
+            convolution_param { num_output: 5 } } # the only one
+    layer { name: "r" type: "ReLU" bottom: "c" top: "c" }
+    layer { name: "n" type: "BatchNorm" bottom: "c" top: "c" }
+    layer { name: "d" type: "Dropout" bottom: "c" top: "d"
+            include { phase: TRAIN } }
+    layer { name: "loss" type: "SoftmaxWithLoss" bottom: "c"
+            bottom: "label" }
+    layer { name: "right" type: "Accuracy" bottom: "c" bottom: "label" }"""
+
+
+def write_tool(path, text):
+    path.write_text(text)
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = Path(holder.name)

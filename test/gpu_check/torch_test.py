@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Tests PyTorch's side of scripts/gpu-check, on the CPU."""
+
+import json
+import subprocess
+import sys
+import unittest
+from unittest import mock
+
+from common import ROOT, Folder
+
+import pack
+import prototxt
+import torch_server
+
+try:
+    import torch
+    import torch_net
+    import torch_step
+except ImportError:
+    torch = None
+
+
+@unittest.skipIf(torch is None, "PyTorch is not installed")
+class TorchNet(unittest.TestCase):
+    def build(self, name, phase, batch=None):
+        shapes = {blob: (batch or shape[0],) + shape[1:]
+                  for blob, shape in pack.NETS[name].items()}
+        return torch_net.CaffeNet(prototxt.parse(pack.prototxt_of(name)), phase,
+                                  shapes), shapes
+
+    def test_parameters_and_losses(self):
+        for name, parameters in (("lenet", 431080), ("cifar10_quick", 145578)):
+            net, shapes = self.build(name, "TRAIN")
+            self.assertEqual(sum(p.numel() for p in net.parameters()),
+                             parameters)
+            inputs = {blob: torch.zeros(shape, dtype=torch.long)
+                      if len(shape) == 1 else torch.rand(shape)
+                      for blob, shape in shapes.items()}
+            loss = net(inputs)
+            self.assertAlmostEqual(loss.item(), 2.3, delta=0.3)  # of ten classes
+            loss.backward()
+
+    def test_large_nets_have_their_papers_parameters(self):
+        for name, parameters in (("alexnet", 60965224), ("vgg16", 138357544),
+                                 ("googlenet", 6998552),
+                                 ("resnet50", 25557032),
+                                 ("squeezenet", 1248424),
+                                 ("mobilenet", 4231976)):
+            net, _ = self.build(name, "TEST", batch=1)
+            self.assertEqual(sum(p.numel() for p in net.parameters()),
+                             parameters, name)
+
+    def test_caffes_pooling(self):
+        # A window may reach over the border, but must begin inside.
+        pool = torch_net.Pooling(prototxt.parse(
+            "pool: AVE kernel_size: 3 stride: 2 pad: 1"))
+        x = torch.ones(1, 1, 6, 6)
+        y = pool(x)
+        self.assertEqual(tuple(y.shape), (1, 1, 4, 4))
+        # Caffe divides by the window clipped to the padded picture.
+        self.assertAlmostEqual(y[0, 0, 0, 0].item(), 4 / 9, places=6)
+        self.assertAlmostEqual(y[0, 0, 3, 3].item(), 1 / 4, places=6)
+
+    def test_what_it_does_not_know_is_an_error(self):
+        net = prototxt.parse(
+            'layer { name: "l" type: "LSTM" bottom: "data" top: "y" }')
+        with self.assertRaisesRegex(torch_net.Unsupported, "LSTM"):
+            torch_net.CaffeNet(net, "TRAIN", {"data": (1, 2, 3, 4)})
+
+    def test_its_optimiser_takes_few_kernels(self):
+        net = torch.nn.Linear(2, 3)
+        class Gpu:
+            type = "cuda"
+        for foreach, kind in ((False, "fused"), (True, "foreach")):
+            asked = []
+            def refuse(parameters, **options):
+                asked.append([name for name in ("fused", "foreach")
+                              if options.get(name)])
+                if len(asked) < 3 - foreach:
+                    raise TypeError("an older PyTorch")
+                return "the optimiser"
+            with mock.patch.object(torch.optim, "SGD", refuse):
+                self.assertEqual(torch_step.make_optimiser(net, foreach, Gpu),
+                                 "the optimiser")
+            self.assertEqual(asked[0], [kind])
+            self.assertEqual(asked[-1], [])
+        self.assertLessEqual({variant for variant in pack.VARIANTS
+                              if variant.startswith("compile")},
+                             set(torch_step.MODES))
+
+    def test_the_timer_on_the_cpu(self):
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "benchmarks/gpu/torch_step.py"),
+             str(ROOT / "benchmarks/nets/lenet.prototxt"), "--input",
+             "data=4,1,28,28", "--input", "label=4", "--device", "cpu",
+             "--steps", "3", "--warm-up", "1", "--variant", "channels_last"],
+            capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["steps"], 3)
+
+
+@unittest.skipIf(torch is None, "PyTorch is not installed")
+class Server(Folder):
+    def test_rows_of_one_process(self):
+        server = torch_server.TorchServer(ROOT / "benchmarks" / "nets",
+                                          self.folder / "log")
+        self.addCleanup(server.stop)
+        words = ["lenet.prototxt", "--input", "data=4,1,28,28", "--input",
+                 "label=4", "--device", "cpu", "--steps", "3", "--warm-up", "1"]
+        self.assertEqual(server.ask(words, 60)["steps"], 3)
+        with self.assertRaisesRegex(RuntimeError, "none.prototxt"):
+            server.ask(["none.prototxt"] + words[1:], 60)
+        self.assertEqual(server.ask(words + ["--mode", "infer"], 60)["steps"], 3)
+        with self.assertRaisesRegex(RuntimeError, "out of time"):
+            server.ask(words + ["--steps", "1000000"], 3)
+        self.assertEqual(server.ask(words, 60)["steps"], 3)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,207 @@
+// RUN: %brew-opt %s --brew-clone-producers --split-input-file | FileCheck %s
+
+#x = affine_map<(n, c, k) -> (n, c, k)>
+#channel = affine_map<(n, c, k) -> (c)>
+
+// A normalised blob is not stored: what reads it, in the backward pass too, reads
+// the bottom. The scale's layer is then computed with it, the sum's is not.
+// CHECK-LABEL: brew.program @normalised
+// CHECK: %[[X:.*]]:3 = brew.feed
+// CHECK: %[[Y:.*]] = linalg.generic {{.*}} ins(%[[X]]#0, %[[X]]#1, %[[X]]#2 : {{.*}} attrs = {brew.layer = "bn+scale"}
+// CHECK-NEXT: ^bb0(%[[A:.*]]: f32, %[[M:.*]]: f32, %[[G:.*]]: f32, %{{.*}}: f32):
+// CHECK-NEXT: %[[D:.*]] = arith.subf %[[A]], %[[M]]
+// CHECK-NEXT: %[[R:.*]] = arith.mulf %[[D]], %[[G]]
+// CHECK-NEXT: linalg.yield %[[R]]
+// CHECK: %[[S:.*]] = linalg.generic {{.*}} ins(%[[X]]#0, %[[X]]#1 : {{.*}} attrs = {brew.backward, brew.layer = "scale"}
+// CHECK: arith.subf
+// CHECK: arith.addf
+// CHECK: brew.keep data "y", %[[Y]]
+// CHECK: brew.keep data "s", %[[S]]
+brew.program @normalised train {
+  %x, %mean, %gamma = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "m", "g"]} : tensor<16x4x64xf32>, tensor<4xf32>, tensor<4xf32>
+  %e = tensor.empty() : tensor<16x4x64xf32>
+  %xhat = linalg.generic {indexing_maps = [#x, #channel, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x, %mean : tensor<16x4x64xf32>, tensor<4xf32>) outs(%e : tensor<16x4x64xf32>) attrs = {brew.layer = "bn"} {
+  ^bb0(%a: f32, %m: f32, %o: f32):
+    %d = arith.subf %a, %m : f32
+    linalg.yield %d : f32
+  } -> tensor<16x4x64xf32>
+  %y = linalg.generic {indexing_maps = [#x, #channel, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%xhat, %gamma : tensor<16x4x64xf32>, tensor<4xf32>) outs(%e : tensor<16x4x64xf32>) attrs = {brew.layer = "scale"} {
+  ^bb0(%a: f32, %g: f32, %o: f32):
+    %r = arith.mulf %a, %g : f32
+    linalg.yield %r : f32
+  } -> tensor<16x4x64xf32>
+  %zero = arith.constant 0.0 : f32
+  %se = tensor.empty() : tensor<4xf32>
+  %sf = linalg.fill ins(%zero : f32) outs(%se : tensor<4xf32>) -> tensor<4xf32>
+  %s = linalg.generic {indexing_maps = [#x, #channel], iterator_types = ["reduction", "parallel", "reduction"]} ins(%xhat : tensor<16x4x64xf32>) outs(%sf : tensor<4xf32>) attrs = {brew.backward, brew.layer = "scale"} {
+  ^bb0(%a: f32, %o: f32):
+    %n = arith.addf %o, %a fastmath<reassoc> : f32
+    linalg.yield %n : f32
+  } -> tensor<4xf32>
+  brew.keep data "y", %y : tensor<16x4x64xf32>
+  brew.keep data "s", %s : tensor<4xf32>
+}
+
+// -----
+
+#x = affine_map<(n, c, k) -> (n, c, k)>
+
+// What something else needs stored is read, unless the reader has all it takes:
+// then it computes the value, through another one that it would have to read.
+// CHECK-LABEL: brew.program @stored
+// CHECK: %[[X:.*]]:2 = brew.feed
+// CHECK: %[[Y:.*]] = linalg.generic {{.*}} ins(%[[X]]#0 :
+// CHECK: brew.keep data "y", %[[Y]]
+// CHECK: %[[A:.*]] = linalg.generic {{.*}} ins(%[[Y]], %[[X]]#1 :
+// CHECK: %[[B:.*]] = linalg.generic {{.*}} ins(%[[X]]#0 :
+// CHECK-NEXT: ^bb0(%[[V:.*]]: f32, %{{.*}}: f32):
+// CHECK-NEXT: %[[N:.*]] = arith.negf %[[V]]
+// CHECK-NEXT: arith.addf %[[N]], %[[V]]
+// CHECK: brew.keep data "a", %[[A]]
+brew.program @stored train {
+  %x, %z = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "z"]} : tensor<16x4x64xf32>, tensor<16x4x64xf32>
+  %e = tensor.empty() : tensor<16x4x64xf32>
+  %y = linalg.generic {indexing_maps = [#x, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<16x4x64xf32>) outs(%e : tensor<16x4x64xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %r = arith.negf %v : f32
+    linalg.yield %r : f32
+  } -> tensor<16x4x64xf32>
+  brew.keep data "y", %y : tensor<16x4x64xf32>
+  %a = linalg.generic {indexing_maps = [#x, #x, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%y, %z : tensor<16x4x64xf32>, tensor<16x4x64xf32>) outs(%e : tensor<16x4x64xf32>) {
+  ^bb0(%v: f32, %w: f32, %o: f32):
+    %r = arith.mulf %v, %w : f32
+    linalg.yield %r : f32
+  } -> tensor<16x4x64xf32>
+  %b = linalg.generic {indexing_maps = [#x, #x, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%y, %x : tensor<16x4x64xf32>, tensor<16x4x64xf32>) outs(%e : tensor<16x4x64xf32>) {
+  ^bb0(%v: f32, %w: f32, %o: f32):
+    %r = arith.addf %v, %w : f32
+    linalg.yield %r : f32
+  } -> tensor<16x4x64xf32>
+  brew.keep data "a", %a : tensor<16x4x64xf32>
+  brew.keep data "b", %b : tensor<16x4x64xf32>
+}
+
+// -----
+
+#x = affine_map<(n, c, k) -> (n, c, k)>
+
+// An exponential for each reader is dearer than memory, and so are two tensors in
+// place of one for each of three readers.
+// CHECK-LABEL: brew.program @dear
+// CHECK: %[[X:.*]]:2 = brew.feed
+// CHECK: %[[E:.*]] = linalg.generic {{.*}} ins(%[[X]]#0 :
+// CHECK: math.exp
+// CHECK: %[[S:.*]] = linalg.generic {{.*}} ins(%[[X]]#0, %[[X]]#1 :
+// CHECK: arith.mulf
+// CHECK-COUNT-2: linalg.generic {{.*}} ins(%[[E]] :
+// CHECK-COUNT-3: linalg.generic {{.*}} ins(%[[S]] :
+brew.program @dear train {
+  %x, %z = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "z"]} : tensor<16x4x64xf32>, tensor<16x4x64xf32>
+  %e = tensor.empty() : tensor<16x4x64xf32>
+  %y = linalg.generic {indexing_maps = [#x, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<16x4x64xf32>) outs(%e : tensor<16x4x64xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %r = math.exp %v : f32
+    linalg.yield %r : f32
+  } -> tensor<16x4x64xf32>
+  %s = linalg.generic {indexing_maps = [#x, #x, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x, %z : tensor<16x4x64xf32>, tensor<16x4x64xf32>) outs(%e : tensor<16x4x64xf32>) {
+  ^bb0(%v: f32, %w: f32, %o: f32):
+    %r = arith.mulf %v, %w : f32
+    linalg.yield %r : f32
+  } -> tensor<16x4x64xf32>
+  %a = linalg.generic {indexing_maps = [#x, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%y : tensor<16x4x64xf32>) outs(%e : tensor<16x4x64xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %r = arith.negf %v : f32
+    linalg.yield %r : f32
+  } -> tensor<16x4x64xf32>
+  %b = linalg.generic {indexing_maps = [#x, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%y : tensor<16x4x64xf32>) outs(%e : tensor<16x4x64xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %r = math.sqrt %v : f32
+    linalg.yield %r : f32
+  } -> tensor<16x4x64xf32>
+  %c = linalg.generic {indexing_maps = [#x, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%s : tensor<16x4x64xf32>) outs(%e : tensor<16x4x64xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %r = math.tanh %v : f32
+    linalg.yield %r : f32
+  } -> tensor<16x4x64xf32>
+  %d = linalg.generic {indexing_maps = [#x, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%s : tensor<16x4x64xf32>) outs(%e : tensor<16x4x64xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %r = math.sqrt %v : f32
+    linalg.yield %r : f32
+  } -> tensor<16x4x64xf32>
+  %f = linalg.generic {indexing_maps = [#x, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%s : tensor<16x4x64xf32>) outs(%e : tensor<16x4x64xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %r = math.sin %v : f32
+    linalg.yield %r : f32
+  } -> tensor<16x4x64xf32>
+  brew.keep data "a", %a : tensor<16x4x64xf32>
+  brew.keep data "b", %b : tensor<16x4x64xf32>
+  brew.keep data "c", %c : tensor<16x4x64xf32>
+  brew.keep data "d", %d : tensor<16x4x64xf32>
+  brew.keep data "f", %f : tensor<16x4x64xf32>
+}
+
+// -----
+
+// On a GPU the element that a sum begins with is read where it is needed, on a CPU
+// nothing is launched for it.
+#x = affine_map<(c, k) -> (c, k)>
+#channel = affine_map<(c, k) -> (c)>
+#one = affine_map<(c) -> (c)>
+// CHECK-LABEL: module attributes {target.machine = #target.gpu
+// CHECK: brew.program @probe
+// CHECK: %[[X:.*]] = brew.feed
+// CHECK-NOT: linalg.generic {{.*}} ["parallel"]
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]{{.*}} ins(%[[X]] :
+// CHECK: %[[C:.*]] = linalg.index 0
+// CHECK: tensor.extract %[[X]][%[[C]],
+module attributes {target.machine = #target.gpu<arch = "sm_90", multiprocessors = 132, threads = 2048, block_threads = 1024, shared_bytes = 49152, cache_bytes = 262144, memory_bytes = 1920, operations = 16000, library = <channels_last = false, leaky_products = false, bf16 = true, f16 = true, tf32 = true, long_sum = 1048576>>} {
+brew.program @probe train {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<4x4096xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %first = linalg.generic {indexing_maps = [#one], iterator_types = ["parallel"]} outs(%e : tensor<4xf32>) {
+  ^bb0(%o: f32):
+    %zero = arith.constant 0 : index
+    %c = linalg.index 0 : index
+    %v = tensor.extract %x[%c, %zero] : tensor<4x4096xf32>
+    linalg.yield %v : f32
+  } -> tensor<4xf32>
+  %none = arith.constant 0.0 : f32
+  %f = linalg.fill ins(%none : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %s = linalg.generic {indexing_maps = [#x, #channel, #channel], iterator_types = ["parallel", "reduction"]} ins(%x, %first : tensor<4x4096xf32>, tensor<4xf32>) outs(%f : tensor<4xf32>) {
+  ^bb0(%v: f32, %p: f32, %o: f32):
+    %d = arith.subf %v, %p : f32
+    %n = arith.addf %o, %d fastmath<reassoc> : f32
+    linalg.yield %n : f32
+  } -> tensor<4xf32>
+  brew.keep data "s", %s : tensor<4xf32>
+}
+}
+
+// -----
+
+#x = affine_map<(c, k) -> (c, k)>
+#channel = affine_map<(c, k) -> (c)>
+
+// A maximum of nothing but a computed value: no other operand says how long its
+// loop is, so it stays a nest of its own.
+// CHECK-LABEL: brew.program @extent
+// CHECK: %[[V:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]{{.*}} ins(%[[V]] : tensor<4x64xf32>) outs(%{{.*}} : tensor<4xf32>)
+brew.program @extent train {
+  %e = tensor.empty() : tensor<4x64xf32>
+  %v = linalg.generic {indexing_maps = [#x], iterator_types = ["parallel", "parallel"]} outs(%e : tensor<4x64xf32>) {
+  ^bb0(%o: f32):
+    %one = arith.constant 1.0 : f32
+    %r = arith.negf %one : f32
+    linalg.yield %r : f32
+  } -> tensor<4x64xf32>
+  %none = arith.constant 0.0 : f32
+  %ce = tensor.empty() : tensor<4xf32>
+  %f = linalg.fill ins(%none : f32) outs(%ce : tensor<4xf32>) -> tensor<4xf32>
+  %m = linalg.generic {indexing_maps = [#x, #channel], iterator_types = ["parallel", "reduction"]} ins(%v : tensor<4x64xf32>) outs(%f : tensor<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %n = arith.maximumf %o, %a : f32
+    linalg.yield %n : f32
+  } -> tensor<4xf32>
+  brew.keep data "m", %m : tensor<4xf32>
+}

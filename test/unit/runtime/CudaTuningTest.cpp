@@ -1,0 +1,278 @@
+//===- CudaTuningTest.cpp - How vendor calls are chosen, and kept ---------===//
+#include "CudaSim.h"
+#include "runtime/cuda/CallTuner.h"
+#include "runtime/cuda/CublasLt.h"
+#include "runtime/cuda/TimingCache.h"
+#include "runtime/cuda/VendorCall.h"
+#include "test/common/CommaLocale.h"
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+using namespace brew;
+using namespace brew::plan;
+using namespace brew::runtime;
+using namespace brew::runtime::cuda;
+using namespace brew::test;
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Timing cache
+//===----------------------------------------------------------------------===//
+
+/// A folder that goes with the test.
+struct Folder {
+  Folder() {
+    std::string name =
+        (std::filesystem::temp_directory_path() / "brewXXXXXX").string();
+    path = mkdtemp(name.data());
+  }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string operator/(const std::string &name) const {
+    return (path / name).string();
+  }
+  std::filesystem::path path;
+};
+
+struct Warnings {
+  std::vector<std::string> texts;
+  TimingCache::Warning sink() {
+    return [this](const std::string &text) { texts.push_back(text); };
+  }
+};
+
+TEST(CudaTimingCache, RemembersAndReplaces) {
+  Folder folder;
+  Warnings warnings;
+  const std::string path = folder / "p.timing";
+  {
+    TimingCache cache(path, warnings.sink());
+    EXPECT_EQ(cache.find("a"), nullptr);
+    cache.set("a", {"engine 1 k2=3", 12.5});
+    cache.set("b", {"engine 7", 1});
+    cache.set("b", {"engine 8", 2});
+    cache.save();
+  }
+  TimingCache cache(path, warnings.sink());
+  ASSERT_NE(cache.find("a"), nullptr);
+  EXPECT_EQ(cache.find("a")->candidate, "engine 1 k2=3");
+  EXPECT_EQ(cache.find("a")->microseconds, 12.5);
+  EXPECT_EQ(cache.find("b")->candidate, "engine 8");
+  EXPECT_TRUE(warnings.texts.empty());
+}
+
+TEST(CudaTimingCache, KnowsNoLocale) {
+  const brew::test::CommaLocale locale;
+  if (!locale)
+    GTEST_SKIP() << "no locale with commas, and localedef made none";
+  Folder folder;
+  Warnings warnings;
+  const std::string path = folder / "p.timing";
+  std::ofstream(path) << "brew-timing-cache 1\na\tb\t12.500\n";
+  {
+    TimingCache cache(path, warnings.sink());
+    ASSERT_NE(cache.find("a"), nullptr);
+    EXPECT_EQ(cache.find("a")->microseconds, 12.5);
+    cache.set("c", {"d", 0.25});
+    cache.save();
+  }
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  EXPECT_NE(text.str().find("\t0.250\n"), std::string::npos) << text.str();
+  EXPECT_TRUE(warnings.texts.empty());
+}
+
+TEST(CudaTimingCache, ADamagedFileIsIgnoredWithAWarning) {
+  Folder folder;
+  const std::string path = folder / "p.timing";
+  for (const char *content :
+       {"", "rubbish\n", "brew-timing-cache 2\na\tb\t1\n",
+        "brew-timing-cache 1\na\tb\t1", "brew-timing-cache 1\na\tb\n",
+        "brew-timing-cache 1\na\tb\tfast\n", "brew-timing-cache 1\na\tb\t-1\n",
+        "brew-timing-cache 1\na\tb\tnan\n", "brew-timing-cache 1\n\tb\t1\n"}) {
+    std::ofstream(path) << content;
+    Warnings warnings;
+    TimingCache cache(path, warnings.sink());
+    EXPECT_EQ(cache.find("a"), nullptr) << content;
+    ASSERT_EQ(warnings.texts.size(), 1u) << content;
+    EXPECT_NE(warnings.texts[0].find("it is ignored"), std::string::npos);
+  }
+}
+
+TEST(CudaTimingCache, ALinkIsWrittenThrough) {
+  Folder folder;
+  Warnings warnings;
+  const std::string path = folder / "p.timing", link = folder / "link.timing";
+  std::ofstream(path) << "brew-timing-cache 1\n";
+  std::filesystem::create_symlink(path, link);
+  {
+    TimingCache cache(link, warnings.sink());
+    cache.set("a", {"engine 1", 1});
+    cache.save();
+  }
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_NE(TimingCache(path, warnings.sink()).find("a"), nullptr);
+  EXPECT_TRUE(warnings.texts.empty());
+}
+
+TEST(CudaTimingCache, CannotBeWritten) {
+  Warnings warnings;
+  TimingCache cache("/no/such/folder/p.timing", warnings.sink());
+  cache.set("a", {"b", 1});
+  cache.save();
+  ASSERT_EQ(warnings.texts.size(), 1u);
+  EXPECT_NE(warnings.texts[0].find("cannot write '/no/such/folder/p.timing'"),
+            std::string::npos);
+  cache.save(); // said once
+  cache.set("c", {"d", 1});
+  cache.save();
+  EXPECT_EQ(warnings.texts.size(), 1u);
+}
+
+//===----------------------------------------------------------------------===//
+// Tuning
+//===----------------------------------------------------------------------===//
+
+/// A call whose candidates clear more or less memory.
+class ClearCall : public VendorCall {
+public:
+  ClearCall(const Device &device, std::vector<std::uint64_t> bytes)
+      : device(device), bytes(std::move(bytes)),
+        memory(device, 1 << 26, "test") {}
+  std::string key() const override { return "clear"; }
+  int candidates() const override { return static_cast<int>(bytes.size()); }
+  std::string describe(int candidate) const override {
+    return "clears " + std::to_string(bytes[std::size_t(candidate)]);
+  }
+  std::uint64_t workspaceBytes(int candidate) const override {
+    return bytes[std::size_t(candidate)] == 0 ? kUnusable : 16;
+  }
+  void run(int candidate, CUdeviceptr workspace,
+           const Stream &stream) override {
+    ++runs;
+    if (fails == candidate)
+      throw machineLacks("this engine fails");
+    EXPECT_NE(workspace, 0u);
+    device.api().check(
+        device.api().cuMemsetD8Async(
+            memory.address(), 1, bytes[std::size_t(candidate)], stream.get()),
+        "clearing");
+    if (waits == candidate)
+      stream.synchronize("waiting");
+  }
+
+  int runs = 0, fails = -1;
+  int waits = -1; ///< which waits for the device, as no part of a graph may
+
+private:
+  const Device &device;
+  std::vector<std::uint64_t> bytes;
+  DeviceMemory memory;
+};
+
+class CudaTuner : public CudaSim {
+protected:
+  const Device device{
+      DriverApi::open(std::string(CUDASIM_FOLDER) + "/libcuda.so.1"), 0};
+  const Stream stream{device};
+  Warnings warnings;
+  TimingCache cache{"", warnings.sink()};
+};
+
+TEST_F(CudaTuner, TakesTheFastestThatWorks) {
+  ClearCall call(device, {1 << 26, 0, 16, 1 << 25});
+  CallTuner tuner(device, stream, cache, /*measure=*/true);
+  EXPECT_EQ(tuner.choose(call), 2);
+  EXPECT_GT(call.runs, 3);
+  // The cache answers from now on.
+  call.runs = 0;
+  EXPECT_EQ(tuner.choose(call), 2);
+  EXPECT_EQ(call.runs, 0);
+}
+
+TEST_F(CudaTuner, AChoiceIsInTheFileAtOnce) {
+  Folder folder;
+  const std::string path = folder / "p.timing";
+  TimingCache kept(path, warnings.sink());
+  ClearCall call(device, {1 << 26, 16});
+  CallTuner(device, stream, kept, /*measure=*/true).choose(call);
+  EXPECT_NE(TimingCache(path, warnings.sink()).find(device.name() + " clear"),
+            nullptr);
+  EXPECT_TRUE(warnings.texts.empty());
+}
+
+TEST_F(CudaTuner, PassesOverEnginesThatFail) {
+  ClearCall call(device, {1 << 26, 16});
+  call.fails = 1;
+  CallTuner tuner(device, stream, cache, /*measure=*/true);
+  EXPECT_EQ(tuner.choose(call), 0);
+  ClearCall none(device, {0, 0});
+  EXPECT_EQ(errorOf([&] { tuner.choose(none); }).substr(0, 34),
+            "3: no engine can be used for clear");
+}
+
+TEST_F(CudaTuner, PrefersWhatCanBePartOfAGraph) {
+  ClearCall call(device, {16, 1 << 26});
+  call.waits = 0;
+  CallTuner tuner(device, stream, cache, /*measure=*/true);
+  EXPECT_EQ(tuner.choose(call), 1);
+  // Alone it is taken all the same.
+  ClearCall only(device, {1 << 25, 0, 8});
+  only.waits = 2;
+  only.fails = 0;
+  TimingCache empty{"", warnings.sink()};
+  EXPECT_EQ(CallTuner(device, stream, empty, true).choose(only), 2);
+}
+
+TEST_F(CudaTuner, WithoutMeasuringTheFirstUsable) {
+  ClearCall call(device, {0, 1 << 26, 16});
+  CallTuner tuner(device, stream, cache, /*measure=*/false);
+  EXPECT_EQ(tuner.choose(call), 1);
+  EXPECT_EQ(call.runs, 0);
+}
+
+TEST_F(CudaTuner, AnUnknownChoiceInTheCacheIsMeasuredAgain) {
+  cache.set(device.name() + " clear", {"clears 5", 1});
+  ClearCall call(device, {1 << 26, 16});
+  CallTuner tuner(device, stream, cache, /*measure=*/true);
+  EXPECT_EQ(tuner.choose(call), 1);
+  EXPECT_EQ(cache.find(device.name() + " clear")->candidate, "clears 16");
+}
+
+/// What cuBLASLt suggests for aligned operands may not run on others.
+TEST_F(CudaTuner, ProductsOfOtherAlignmentShareNoChoice) {
+  CublasLt library({std::string(CUDASIM_FOLDER) + "/libcublasLt.so.13"});
+  PlanBuilder plan;
+  for (const Dims &dims : {Dims{8, 16}, Dims{12, 16}, Dims{12}, Dims{8, 12}})
+    plan.buffer("b", dims);
+  InnerProductCall call;
+  call.set_direction(FORWARD);
+  call.set_axis(1);
+  call.set_b_buffer_index(2);
+  CallOptions options;
+  options.workspaceLimit = 1 << 20;
+  std::vector<DeviceMemory> memory;
+  for (int i = 0; i < 4; ++i)
+    memory.emplace_back(device, 4096, "test");
+  // The key where operand `moved` begins `bytes` into its memory.
+  auto key = [&](int moved, CUdeviceptr bytes) {
+    auto operand = [&](int i) {
+      return DeviceBuffer{&plan.manifest.buffers(i),
+                          memory[std::size_t(i)].address() +
+                              (i == moved ? bytes : 0)};
+    };
+    return makeInnerProduct(device, library, call, operand(0), operand(1),
+                            operand(2), operand(3), options, "test")
+        ->key();
+  };
+  const std::string aligned = key(-1, 0);
+  for (int operand = 0; operand < 4; ++operand) {
+    EXPECT_NE(key(operand, 8), aligned) << operand;
+    EXPECT_NE(key(operand, 8), key(operand, 16)) << operand;
+    EXPECT_EQ(key(operand, 256), aligned) << operand;
+  }
+}
+
+} // namespace

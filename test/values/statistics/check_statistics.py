@@ -1,0 +1,92 @@
+#!/usr/bin/python3
+"""Checks means and variances of data that make them hard, against 64-bit arithmetic.
+
+Brew adds up differences from one of the values and their squares in one pass. What is lost
+to cancellation then depends on how many deviations that value is from the mean, so it must
+not depend on the mean itself, nor be lost to an outlier.
+"""
+import os
+import sys
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'common'))
+import checker  # noqa: E402
+
+NET = '''
+force_backward: true
+layer { name: "in" type: "Input" top: "x" input_param { shape { %s } } }
+layer { name: "bn" type: "BatchNorm" bottom: "x" top: "b" }
+layer { name: "scale" type: "Scale" bottom: "b" top: "s" scale_param { bias_term: true } }
+layer { name: "mvn" type: "MVN" bottom: "x" top: "m" mvn_param { across_channels: %s } }
+'''
+SHAPES = [(16, 3, 9, 7), (4, 64, 12, 11)]
+# Of f32's: a sum of a thousand terms rounds a few times at 6e-8.
+TOLERANCE = 4e-6
+
+
+def far_from_zero(random, shape):
+    """Mean 1e4, deviation 1."""
+    return 1e4 + random.standard_normal(shape)
+
+
+def with_outlier(random, shape):
+    """One value far off, in the middle of every channel."""
+    x = random.standard_normal(shape)
+    x[shape[0] // 2, :, shape[2] // 2, shape[3] // 2] = 1e4
+    return x
+
+
+def padded(random, shape):
+    """Zeros at the edges, as where a convolution pads."""
+    x = np.zeros(shape)
+    x[:, :, 1:-1, 1:-1] = 100 + random.standard_normal(
+        (shape[0], shape[1], shape[2] - 2, shape[3] - 2))
+    return x
+
+
+def constant(random, shape):
+    return np.full(shape, 1234.5)
+
+
+class Statistics(checker.Checker):
+    def compare(self, name, got, wanted, limit):
+        error = np.abs(np.asarray(got, np.float64) - wanted).max()
+        self.expect(error <= limit, '%s: off by %g, more than %g' % (name, error, limit))
+
+    def check(self):
+        random = np.random.default_rng(3)
+        for shape in SHAPES:
+            for across in ('false', 'true'):
+                self.compile(NET % (' '.join('dim: %d' % d for d in shape), across), 'train')
+                for kind in (far_from_zero, with_outlier, padded, constant):
+                    self.check_one(kind(random, shape).astype(np.float32), across,
+                                   '%s %s %s' % (kind.__name__, shape, across))
+
+    def check_one(self, x, across, name):
+        found = self.evaluate({'x': x}, seed=1)
+        exact = x.astype(np.float64)
+        mean, variance = (f(exact, axis=(0, 2, 3)) for f in (np.mean, np.var))
+        # Running statistics begin at 0: after a step they are the batch's, the variance
+        # as an estimate without bias.
+        count = x.size // x.shape[1]
+        self.compare(name + ': mean', found['param_after/bn/0'], mean,
+                     TOLERANCE * np.abs(mean).max())
+        self.compare(name + ': variance', found['param_after/bn/1'],
+                     variance * count / (count - 1), TOLERANCE * variance.max())
+        per_channel = (slice(None), slice(None), None, None)
+        y = (exact - mean[None][per_channel]) / np.sqrt(variance + 1e-5)[None][per_channel]
+        # The mean itself is rounded to f32.
+        deviation = np.sqrt(variance.min() + 1e-5)
+        limit = TOLERANCE * np.abs(y).max() + np.abs(mean).max() * 1.2e-7 / deviation
+        self.compare(name + ': y', found['data/b'], y, limit)
+        axes = (1, 2, 3) if across == 'true' else (2, 3)
+        mean, variance = (f(exact, axis=axes, keepdims=True) for f in (np.mean, np.var))
+        y = (exact - mean) / (np.sqrt(variance) + 1e-9)
+        deviation = np.sqrt(variance.min()) + 1e-9
+        limit = TOLERANCE * np.abs(y).max() + np.abs(mean).max() * 1.2e-7 / deviation
+        self.compare(name + ': MVN', found['data/m'], y, limit)
+
+
+if __name__ == '__main__':
+    checker.main(Statistics, __doc__, 'check')
