@@ -8,7 +8,8 @@
 #
 # For the rest imported targets of the same kind. A library in an unusual place is
 # given by CMAKE_PREFIX_PATH, or by the cache entries BREW_NAME_INCLUDE and
-# BREW_NAME_LIBRARY:
+# BREW_NAME_LIBRARY; what scripts/setup brings beside Debian's packages lies in
+# build/prefix:
 #
 #   brew::LMDB, brew::LEVELDB, brew::HDF5, brew::DNNL, brew::GOMP, brew::SPDLOG
 #
@@ -26,11 +27,15 @@ find_package(nlohmann_json REQUIRED)
 # header and a library, or an error that tells the Debian package to install.
 function(brew_find name package)
   cmake_parse_arguments(ARG "" "HEADER" "LIBRARY" ${ARGN})
+  set(how "apt-get install ${package}")
+  if(package MATCHES "^scripts/")
+    set(how "run ${package}")
+  endif()
   add_library(brew::${name} INTERFACE IMPORTED GLOBAL)
   if(ARG_HEADER)
     find_path(BREW_${name}_INCLUDE ${ARG_HEADER} PATH_SUFFIXES hdf5/serial)
     if(NOT BREW_${name}_INCLUDE)
-      message(FATAL_ERROR "${ARG_HEADER} not found: apt-get install ${package}")
+      message(FATAL_ERROR "${ARG_HEADER} not found: ${how}")
     endif()
     target_include_directories(brew::${name} SYSTEM INTERFACE ${BREW_${name}_INCLUDE})
   endif()
@@ -38,7 +43,7 @@ function(brew_find name package)
     find_library(BREW_${name}_LIBRARY NAMES ${ARG_LIBRARY} PATH_SUFFIXES hdf5/serial)
     if(NOT BREW_${name}_LIBRARY)
       list(JOIN ARG_LIBRARY " or " names)
-      message(FATAL_ERROR "The library ${names} was not found: apt-get install ${package}")
+      message(FATAL_ERROR "The library ${names} was not found: ${how}")
     endif()
     target_link_libraries(brew::${name} INTERFACE ${BREW_${name}_LIBRARY})
   endif()
@@ -46,8 +51,30 @@ endfunction()
 
 brew_find(LMDB liblmdb-dev HEADER lmdb.h LIBRARY lmdb)
 brew_find(LEVELDB libleveldb-dev HEADER leveldb/db.h LIBRARY leveldb)
-# Not through its CMake package, which would ask for OpenCL's headers.
-brew_find(DNNL libdnnl-dev HEADER oneapi/dnnl/dnnl.hpp LIBRARY dnnl)
+
+# oneDNN 3, by scripts/onednn or the system's. A folder configured when an older
+# one was in use looks again.
+list(PREPEND CMAKE_PREFIX_PATH ${PROJECT_SOURCE_DIR}/build/prefix)
+function(brew_dnnl_version result)
+  set(${result} 0 PARENT_SCOPE)
+  if(BREW_DNNL_INCLUDE)
+    file(STRINGS ${BREW_DNNL_INCLUDE}/oneapi/dnnl/dnnl_version.h line
+         REGEX "^#define DNNL_VERSION_MAJOR [0-9]+")
+    string(REGEX MATCH "[0-9]+$" major "${line}")
+    set(${result} ${major} PARENT_SCOPE)
+  endif()
+endfunction()
+brew_dnnl_version(dnnl_version)
+if(dnnl_version LESS 3)
+  unset(BREW_DNNL_INCLUDE CACHE)
+  unset(BREW_DNNL_LIBRARY CACHE)
+endif()
+brew_find(DNNL scripts/onednn HEADER oneapi/dnnl/dnnl.hpp LIBRARY dnnl)
+brew_dnnl_version(dnnl_version)
+if(dnnl_version LESS 3)
+  message(FATAL_ERROR "oneDNN 3 or later is needed, and ${BREW_DNNL_INCLUDE} holds "
+                      "version ${dnnl_version}: run scripts/onednn")
+endif()
 # spdlog and fmt as headers only, so that nothing needs either library where it runs.
 brew_find(FMT libfmt-dev HEADER fmt/format.h)
 brew_find(SPDLOG libspdlog-dev HEADER spdlog/spdlog.h)

@@ -34,11 +34,25 @@ install(TARGETS brew_formats EXPORT BrewFormatsTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_SKIP)
 install(EXPORT BrewFormatsTargets NAMESPACE Brew::
   DESTINATION ${BREW_INSTALL_CMAKEDIR} COMPONENT dev)
+# oneDNN goes along in a folder of its own, where no other package's is in the way.
+# `brew_bundled` is what the system's own folders do not hold.
+get_filename_component(dnnl_library ${BREW_DNNL_LIBRARY} REALPATH)
+set(runtime_rpath "$ORIGIN")
+set(brew_bundled)
+if(dnnl_library MATCHES "^${PROJECT_SOURCE_DIR}/build/prefix/")
+  set(brew_bundled ${dnnl_library})
+  string(APPEND runtime_rpath ":$ORIGIN/brew")
+  install(FILES ${brew_bundled} DESTINATION ${CMAKE_INSTALL_LIBDIR}/brew
+          PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ COMPONENT runtime)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/build/prefix/share/doc/onednn
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/brew-runtime COMPONENT runtime)
+endif()
 set(export_runtime BrewRuntimeTargets)
 set(export_compiler BrewCompilerTargets)
 foreach(component IN LISTS brew_components)
   set_target_properties(brew_${component} PROPERTIES
-    INSTALL_RPATH "$ORIGIN" EXPORT_NAME ${component}
+    INSTALL_RPATH "$<IF:$<STREQUAL:${component},runtime>,${runtime_rpath},$ORIGIN>"
+    EXPORT_NAME ${component}
     INTERFACE_INCLUDE_DIRECTORIES "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>")
   install(TARGETS brew_${component} EXPORT ${export_${component}}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component}

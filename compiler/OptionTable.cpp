@@ -291,6 +291,8 @@ const std::vector<OptionRow> &optionTable() {
                    "keep BatchNorm, Scale and Bias of nets for inference"},
                   {"fuse-epilogue", "keep ReLUs out of vendor calls"},
                   {"merge-sums", "add up over the same elements separately"},
+                  {"prepare-weights",
+                   "at inference, round weights in every run"},
                   {"split-reductions", "on GPUs, sums in one stage"}})
           .separatedByCommas()
           .calledA("pass")

@@ -122,6 +122,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     pm.addPass(createLowerToNests(lower));
     pm.addPass(createFoldCasts());
     pm.addPass(mlir::createCSEPass());
+    optimise("prepare-weights", [] { return createPrepareWeights(); });
     optimise("clone-producers", [] { return createCloneProducers(); });
     optimise("merge-sums", [] { return createMergeSums(); });
     optimise("split-reductions", [] { return createSplitReductions(); });

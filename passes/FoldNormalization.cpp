@@ -13,6 +13,7 @@
 #include "dialects/Brew/layers/elementwise/Elementwise.h"
 #include "dialects/Brew/layers/normalization/Normalization.h"
 #include "passes/Passes.h"
+#include "passes/PrepareProgram.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -71,7 +72,7 @@ SmallVector<Operation *> chainBehind(Value value) {
 class Folder {
 public:
   Folder(ModuleOp module, ProgramOp program)
-      : symbols(module), program(program), b(module.getContext()) {}
+      : program(program), prepare(module, program), b(prepare.body()) {}
 
   void run();
 
@@ -81,7 +82,6 @@ private:
     Value scale, shift;
   };
 
-  void startPrepare();
   Value readHere(Value param);
   Affine affineOf(ArrayRef<Operation *> chain, Value bias,
                   RankedTensorType type);
@@ -91,28 +91,14 @@ private:
   void replace(ArrayRef<Operation *> chain);
   void erase(ArrayRef<Operation *> chain);
 
-  SymbolTable symbols;
-  ProgramOp program, prepare;
-  OpBuilder b; ///< at the end of `prepare`
+  ProgramOp program;
+  brew::PrepareProgram prepare;
+  OpBuilder &b; ///< at the end of `prepare`
 };
-
-void Folder::startPrepare() {
-  if (prepare)
-    return;
-  OpBuilder outer(program);
-  prepare = ProgramOp::create(
-      outer, program.getLoc(), programName(ProgramRole::Prepare),
-      NetPhase::Test, ProgramRole::Prepare, nullptr, nullptr, nullptr, false);
-  // What it computes are no blobs of the net.
-  prepare.setBlobsAttr(outer.getDictionaryAttr({}));
-  prepare.setParamsAttr(outer.getDictionaryAttr({}));
-  prepare.setCaffeBytes(0);
-  b.createBlock(&prepare.getBody());
-}
 
 /// The parameter that `param` reads, read in `prepare`.
 Value Folder::readHere(Value param) {
-  return b.clone(*param.getDefiningOp())->getResult(0);
+  return prepare.read(param.getDefiningOp<ParamValueOp>());
 }
 
 Folder::Affine Folder::affineOf(ArrayRef<Operation *> chain, Value bias,
@@ -160,34 +146,14 @@ Folder::Affine Folder::affineOf(ArrayRef<Operation *> chain, Value bias,
   return affine;
 }
 
-/// Stores `value` to a new parameter of `layer` that no file has, and reads it
-/// where `at` stands.
 Value Folder::derive(Value value, StringRef layer, int64_t index,
                      OpBuilder &at) {
-  OpBuilder outer(prepare);
-  auto type = tensorOf(value);
-  auto attribute = [&](StringRef name, Attribute is) {
-    return outer.getNamedAttr(name, is);
-  };
-  std::string name = (layer + "." + Twine(index) + ".folded").str();
-  SmallVector<NamedAttribute> attributes = {
-      attribute("sym_name", outer.getStringAttr(name)),
-      attribute("type", TypeAttr::get(type)),
-      attribute("layer", outer.getStringAttr(layer)),
-      attribute("index", outer.getI64IntegerAttr(index)),
-      attribute("file_dims", outer.getDenseI64ArrayAttr(type.getShape())),
-      attribute("brew.derived", outer.getUnitAttr())};
-  auto param = ParamOp::create(outer, value.getLoc(), TypeRange(), ValueRange(),
-                               attributes);
-  symbols.insert(param);
-  auto symbol = FlatSymbolRefAttr::get(param.getSymNameAttr());
-  StoreParamOp::create(b, value.getLoc(), value, symbol);
-  return ParamValueOp::create(at, value.getLoc(), type, symbol);
+  return prepare.derive(value, layer, index, "folded", at);
 }
 
 /// Nests remember the layers they compute, for names and profiles.
 void Folder::markNests(StringAttr layer) {
-  for (auto nest : prepare.getBody().getOps<linalg::GenericOp>())
+  for (auto nest : (*prepare).getBody().getOps<linalg::GenericOp>())
     if (!Origin::of(nest).layer)
       Origin{layer}.mark(nest);
 }
@@ -217,7 +183,7 @@ static StringAttr joinedName(OpBuilder &b, Operation *first,
 }
 
 void Folder::foldInto(Operation *product, ArrayRef<Operation *> chain) {
-  startPrepare();
+  prepare.start();
   OpBuilder at(product);
   Value weights = product->getOperand(1);
   Value bias = product->getNumOperands() > 2 ? product->getOperand(2) : Value();
@@ -253,7 +219,7 @@ void Folder::foldInto(Operation *product, ArrayRef<Operation *> chain) {
 }
 
 void Folder::replace(ArrayRef<Operation *> chain) {
-  startPrepare();
+  prepare.start();
   OpBuilder at(chain.front());
   Value x = chain.front()->getOperand(0);
   auto norm = llvm::find_if(

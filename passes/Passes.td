@@ -255,6 +255,15 @@ def FoldCasts : Pass<"brew-fold-casts", "::mlir::ModuleOp"> {
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def PrepareWeights : Pass<"brew-prepare-weights", "::mlir::ModuleOp"> {
+  let summary = "Makes weights what calls want once, not in every run";
+  let description = [{
+    What the program `deploy` computes of parameters alone, such as weights rounded
+    to 16 bits, becomes a parameter (`brew.derived`: no weight file has it) that
+    `prepare` computes.
+  }];
+}
+
 def CloneProducers : Pass<"brew-clone-producers", "::mlir::ModuleOp"> {
   let summary = "Computes cheap values again where they are read";
   let description = [{

@@ -4,6 +4,7 @@
 #include "passes/EmitPlan.h"
 #include "passes/Passes.h"
 #include "passes/PlanRoots.h"
+#include "passes/PrepareProgram.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -37,7 +38,7 @@ struct PlanMemory : brew::impl::PlanMemoryBase<PlanMemory> {
                                 cast<RankedTensorType>(param.getType()))),
                             b.getI64IntegerAttr(places.offsets.lookup(
                                 param.getSymNameAttr()))})));
-      if (param->hasAttr(brew::kCarriedAttr) || param->hasAttr("brew.derived"))
+      if (param->hasAttr(brew::kCarriedAttr) || param->hasAttr(brew::kDerivedAttr))
         continue;
       planir::ParamOp::create(
           b, param.getLoc(), param.getSymName(),

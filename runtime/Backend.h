@@ -58,6 +58,10 @@ public:
   virtual void setPixelMean(int, int, const std::vector<float> &) {}
   virtual void feedPixels(int, int, const std::byte *) {}
 
+  /// Parameters that `deploy` reads have changed: keeps them again in whatever
+  /// form its calls want.
+  virtual void packParameters() {}
+
   /// Starts steps [begin, end) of a program; downloads wait for them.
   virtual void run(int program, std::size_t begin, std::size_t end) = 0;
   /// Waits for all that was started.

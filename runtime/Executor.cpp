@@ -171,6 +171,8 @@ void Executor::modify(std::uint32_t index,
   backend->upload(index, copy.data());
 }
 
+void Executor::packParameters() { backend->packParameters(); }
+
 void Executor::run(int index, std::size_t begin, std::size_t end) {
   if (begin > end ||
       end > static_cast<std::size_t>(program(index).steps_size()))

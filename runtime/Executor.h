@@ -144,6 +144,10 @@ public:
   // Programs
   //===--------------------------------------------------------------------===//
 
+  /// Parameters have changed, or `prepare` has computed some: keeps those that
+  /// `deploy` reads in the form that the machine's calls want. Due before its
+  /// next run.
+  void packParameters();
   /// Runs steps [begin, end) of a program. A host layer's functions are called
   /// on the caller's thread; what they throw ends the run.
   void run(int program, std::size_t begin, std::size_t end);

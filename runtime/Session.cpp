@@ -130,6 +130,7 @@ void Session::prepare() {
   const int prepare = exec.findProgram(plan::programs::kPrepare);
   if (prepare >= 0)
     exec.run(prepare);
+  exec.packParameters();
 }
 
 void Session::resetState() {

@@ -86,6 +86,8 @@ public:
     std::memcpy(arenas[arena]->data() + offset, bytes, size);
   }
   std::shared_ptr<Arena> parameterMemory() override;
+  void packParameters() override;
+  void requirePacked(int program);
   void run(int program, std::size_t begin, std::size_t end) override;
   void
   runTimed(int program,
@@ -93,13 +95,22 @@ public:
   Measurement measure(const std::vector<int> &sequence, int count) override;
   std::string implementation(int program, std::size_t step) const override;
   std::string description() const override { return "cpu"; }
-  std::uint64_t workspaceBytes() const override { return workspace.size(); }
+  std::uint64_t workspaceBytes() const override {
+    return workspace.size() + packedBytes;
+  }
 
 private:
   void allocateArenas(std::shared_ptr<Arena> sharedParameters);
   void allocateWorkspace();
   std::byte *address(std::uint32_t buffer) const;
   BoundBuffer bound(std::uint32_t buffer) const;
+  BoundBuffer weights(std::uint32_t buffer, int program) const;
+  template <typename Action> void forEachCall(const Action &action) {
+    for (CompiledProgram &program : programs)
+      for (CompiledStep &step : program)
+        if (auto *call = std::get_if<std::unique_ptr<DnnlCall>>(&step))
+          action(**call);
+  }
   CompiledProgram compile(int program);
   CompiledStep compile(const Step &step, int program, const std::string &where);
   void runStep(CompiledStep &step);
@@ -123,6 +134,7 @@ private:
   template <typename Visit>
   void forEachStep(int program, std::size_t begin, std::size_t end,
                    const Visit &visit) {
+    requirePacked(program);
     CompiledProgram &steps = programs[static_cast<std::size_t>(program)];
     while (begin < end) {
       if (isHost(steps[begin])) {
@@ -146,6 +158,8 @@ private:
   HostLayers hostLayers; ///< before the steps that call them
   std::vector<CompiledProgram> programs;
   Arena workspace;
+  std::uint64_t packedBytes = 0;
+  bool isPacked = false; ///< since weights were there
 };
 
 void CpuBackend::allocateArenas(std::shared_ptr<Arena> sharedParameters) {
@@ -183,14 +197,10 @@ void CpuBackend::allocateArenas(std::shared_ptr<Arena> sharedParameters) {
 /// Calls run one after the other, so one slab of the largest need serves all.
 void CpuBackend::allocateWorkspace() {
   std::uint64_t size = 0;
-  auto forEachCall = [&](auto action) {
-    for (CompiledProgram &program : programs)
-      for (CompiledStep &step : program)
-        if (auto *call = std::get_if<std::unique_ptr<DnnlCall>>(&step))
-          action(**call);
-  };
-  forEachCall(
-      [&](DnnlCall &call) { size = std::max(size, call.scratchBytes()); });
+  forEachCall([&](DnnlCall &call) {
+    size = std::max(size, call.scratchBytes());
+    packedBytes += call.packedBytes();
+  });
   workspace = Arena(size, plan->path() + ", scratch of oneDNN");
   forEachCall([&](DnnlCall &call) { call.bind(workspace.data()); });
 }
@@ -209,6 +219,29 @@ std::shared_ptr<Arena> CpuBackend::parameterMemory() {
 
 BoundBuffer CpuBackend::bound(std::uint32_t index) const {
   return {&manifest.buffers(static_cast<int>(index)), address(index)};
+}
+
+/// A call's weights. Those of `deploy` change between runs alone, and
+/// packParameters() is due then.
+BoundBuffer CpuBackend::weights(std::uint32_t index, int program) const {
+  BoundBuffer result = bound(index);
+  const plan::Arena &arena =
+      manifest.arenas(static_cast<int>(result.buffer->arena_index()));
+  result.isFixed = arena.kind() == plan::PARAMETERS &&
+                   manifest.programs(program).name() == plan::programs::kDeploy;
+  return result;
+}
+
+/// Whoever runs a program without preparing it computes with what is there.
+void CpuBackend::requirePacked(int program) {
+  if (!isPacked && manifest.programs(program).name() == plan::programs::kDeploy)
+    packParameters();
+}
+
+void CpuBackend::packParameters() {
+  isPacked = true;
+  if (packedBytes > 0)
+    onTeam([&] { forEachCall([](DnnlCall &call) { call.pack(); }); });
 }
 
 CompiledProgram CpuBackend::compile(int index) {
@@ -241,7 +274,7 @@ CompiledStep CpuBackend::compile(const Step &step, int program,
     if (call.has_b_buffer_index())
       bias = bound(call.b_buffer_index());
     return makeConvolution(dnnl, call, bound(call.x_buffer_index()),
-                           bound(call.w_buffer_index()), bias,
+                           weights(call.w_buffer_index(), program), bias,
                            bound(call.y_buffer_index()), where);
   }
   case Step::kInnerProduct: {
@@ -250,7 +283,7 @@ CompiledStep CpuBackend::compile(const Step &step, int program,
     if (call.has_b_buffer_index())
       bias = bound(call.b_buffer_index());
     return makeInnerProduct(dnnl, call, bound(call.x_buffer_index()),
-                            bound(call.w_buffer_index()), bias,
+                            weights(call.w_buffer_index(), program), bias,
                             bound(call.y_buffer_index()), where);
   }
   case Step::kCopy: {
@@ -335,6 +368,8 @@ void CpuBackend::runTimed(
 
 Measurement CpuBackend::measure(const std::vector<int> &sequence, int count) {
   using Clock = std::chrono::steady_clock;
+  for (int program : sequence)
+    requirePacked(program);
   Measurement result;
   auto repeat = [&](auto &&runOne) {
     for (int i = 0; i < count; ++i) {

@@ -31,7 +31,8 @@ dnnl::memory DnnlCall::temporary(const memory::desc &layout,
 }
 
 void DnnlCall::addStage(const dnnl::primitive_desc_base &description,
-                        const std::vector<std::pair<int, memory>> &arguments) {
+                        const std::vector<std::pair<int, memory>> &arguments,
+                        std::vector<Stage> &list) {
   Stage stage;
   stage.primitive = dnnl::primitive(description.get());
   for (const auto &[argument, value] : arguments)
@@ -41,10 +42,11 @@ void DnnlCall::addStage(const dnnl::primitive_desc_base &description,
     memory scratch = temporary(scratchpad, reserve(scratchpad));
     stage.arguments.push_back({DNNL_ARG_SCRATCHPAD, scratch.get()});
   }
-  stages.push_back(std::move(stage));
+  list.push_back(std::move(stage));
 }
 
-void DnnlCall::addReorder(const memory &from, const memory &to, bool sum) {
+void DnnlCall::addReorder(const memory &from, const memory &to, bool sum,
+                          std::vector<Stage> &list) {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   if (sum) {
@@ -55,7 +57,28 @@ void DnnlCall::addReorder(const memory &from, const memory &to, bool sum) {
   dnnl::reorder::primitive_desc description(context.engine, from.get_desc(),
                                             context.engine, to.get_desc(),
                                             attributes);
-  addStage(description, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+  addStage(description, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}, list);
+}
+
+/// An operand that is only read, in the layout that the primitive wants.
+memory DnnlCall::stagedInput(const DnnlOperand &operand) {
+  memory original = attach(operand.layout, operand.data);
+  if (operand.isFixed) {
+    packed.emplace_back(operand.staged.get_size(), "packed weights");
+    std::byte *data = packed.back().data();
+    addReorder(original, attach(operand.staged, data), false, packing);
+    return attach(operand.view, data);
+  }
+  const std::uint64_t offset = reserve(operand.staged);
+  addReorder(original, temporary(operand.staged, offset), false, stages);
+  return temporary(operand.view, offset);
+}
+
+std::uint64_t DnnlCall::packedBytes() const {
+  std::uint64_t bytes = 0;
+  for (const Arena &each : packed)
+    bytes += each.size();
+  return bytes;
 }
 
 void DnnlCall::add(const dnnl::primitive_desc_base &description,
@@ -73,21 +96,22 @@ void DnnlCall::add(const dnnl::primitive_desc_base &description,
                              attach(operand.view, operand.data));
       continue;
     }
+    if (!operand.written) {
+      arguments.emplace_back(operand.argument, stagedInput(operand));
+      continue;
+    }
     std::uint64_t offset = reserve(operand.staged);
     memory staged = temporary(operand.staged, offset);
-    memory original = attach(operand.layout, operand.data);
     arguments.emplace_back(operand.argument,
                            operand.view == operand.staged
                                ? staged
                                : temporary(operand.view, offset));
-    if (operand.written)
-      results.push_back({staged, original, operand.accumulate});
-    else
-      addReorder(original, staged, false);
+    results.push_back({staged, attach(operand.layout, operand.data),
+                       operand.accumulate});
   }
-  addStage(description, arguments);
+  addStage(description, arguments, stages);
   for (const Result &result : results)
-    addReorder(result.staged, result.target, result.sum);
+    addReorder(result.staged, result.target, result.sum, stages);
 }
 
 void DnnlCall::addRelu(const memory::desc &layout, std::byte *data,
@@ -95,11 +119,11 @@ void DnnlCall::addRelu(const memory::desc &layout, std::byte *data,
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   dnnl::eltwise_forward::primitive_desc description(
-      {dnnl::prop_kind::forward_inference, dnnl::algorithm::eltwise_relu,
-       layout, slope},
-      attributes, context.engine);
+      context.engine, dnnl::prop_kind::forward_inference,
+      dnnl::algorithm::eltwise_relu, layout, layout, slope, attributes);
   memory target = attach(layout, data);
-  addStage(description, {{DNNL_ARG_SRC, target}, {DNNL_ARG_DST, target}});
+  addStage(description, {{DNNL_ARG_SRC, target}, {DNNL_ARG_DST, target}},
+           stages);
 }
 
 void DnnlCall::bind(std::byte *scratch) {
@@ -107,8 +131,8 @@ void DnnlCall::bind(std::byte *scratch) {
     temporary.memory.set_data_handle(scratch + temporary.offset);
 }
 
-void DnnlCall::run() {
-  for (const Stage &stage : stages) {
+void DnnlCall::execute(const std::vector<Stage> &list) {
+  for (const Stage &stage : list) {
     dnnl_status_t status = dnnl_primitive_execute(
         stage.primitive.get(), context.stream.get(),
         static_cast<int>(stage.arguments.size()), stage.arguments.data());
@@ -153,7 +177,7 @@ dnnl::primitive_attr attributesFor(const plan::Epilogue &epilogue, bool sum,
   if (sum)
     operations.append_sum(1.0f);
   if (relu)
-    operations.append_eltwise(1.0f, dnnl::algorithm::eltwise_relu,
+    operations.append_eltwise(dnnl::algorithm::eltwise_relu,
                               epilogue.negative_slope(), 0.0f);
   attributes.set_post_ops(operations);
   return attributes;

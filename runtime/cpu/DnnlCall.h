@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "runtime/cpu/Arena.h"
 #include "runtime/plan/PlanFile.h"
 
 #include <cstddef>
@@ -30,6 +31,8 @@ struct DnnlContext {
 struct BoundBuffer {
   const plan::Buffer *buffer = nullptr;
   std::byte *data = nullptr;
+  /// Runs leave its values as they are: weights at inference.
+  bool isFixed = false;
 };
 
 /// How a primitive's argument is made from a buffer of the plan.
@@ -46,6 +49,8 @@ struct DnnlOperand {
   bool written = false;
   /// Add the result to the buffer, through scratch.
   bool accumulate = false;
+  /// The elements are reordered by pack(), not in every run.
+  bool isFixed = false;
 
   bool needsStaging() const { return accumulate || !(layout == staged); }
 };
@@ -60,11 +65,15 @@ public:
   /// Appends max(v, slope * v) on a buffer, in place.
   void addRelu(const dnnl::memory::desc &layout, std::byte *data, float slope);
 
+  /// Bytes of memory that pack() fills, beside the plan's arenas.
+  std::uint64_t packedBytes() const;
+  /// Reorders fixed operands; before the first run, and when they have changed.
+  void pack() { execute(packing); }
   /// Bytes of scratch the call needs while it runs.
   std::uint64_t scratchBytes() const { return scratchSize; }
   /// Sets the scratch, 64-byte aligned; before the first run.
   void bind(std::byte *scratch);
-  void run();
+  void run() { execute(stages); }
 
   /// oneDNN's name of the main kernel, "brgconv:avx512_core".
   const std::string &implementation() const { return name; }
@@ -83,11 +92,16 @@ private:
                          std::uint64_t offset);
   std::uint64_t reserve(const dnnl::memory::desc &layout);
   void addStage(const dnnl::primitive_desc_base &description,
-                const std::vector<std::pair<int, dnnl::memory>> &arguments);
-  void addReorder(const dnnl::memory &from, const dnnl::memory &to, bool sum);
+                const std::vector<std::pair<int, dnnl::memory>> &arguments,
+                std::vector<Stage> &list);
+  void addReorder(const dnnl::memory &from, const dnnl::memory &to, bool sum,
+                  std::vector<Stage> &list);
+  dnnl::memory stagedInput(const DnnlOperand &operand);
+  void execute(const std::vector<Stage> &list);
 
   DnnlContext &context;
-  std::vector<Stage> stages;
+  std::vector<Stage> packing, stages;
+  std::vector<Arena> packed; ///< fixed operands as the primitive wants them
   std::vector<Temporary> temporaries;
   std::vector<dnnl::memory> attached; // keeps arguments alive
   std::uint64_t scratchSize = 0;

@@ -59,12 +59,12 @@ public:
 private:
   memory::desc weightLayout() const;
   static memory::desc anyLayout(const memory::desc &like) {
-    return {like.dims(), like.data_type(), memory::format_tag::any};
+    return {like.get_dims(), like.get_data_type(), memory::format_tag::any};
   }
   static memory::desc channelsLast(const memory::desc &like) {
     using tag = memory::format_tag;
-    const size_t rank = like.dims().size();
-    return {like.dims(), like.data_type(),
+    const int rank = like.get_ndims();
+    return {like.get_dims(), like.get_data_type(),
             rank == 3   ? tag::nwc
             : rank == 4 ? tag::nhwc
                         : tag::ndhwc};
@@ -107,24 +107,21 @@ ConvolutionBuilder::create(const Layouts &layouts,
   constexpr auto direct = algorithm::convolution_direct;
   if (call.direction() == plan::FORWARD)
     return dnnl::convolution_forward::primitive_desc(
-        {dnnl::prop_kind::forward_training, direct, layouts.x, layouts.w, bias,
-         layouts.y, strides, dilates, padding, paddingEnd},
-        attributes, context.engine, true);
+        context.engine, dnnl::prop_kind::forward_training, direct, layouts.x,
+        layouts.w, bias, layouts.y, strides, dilates, padding, paddingEnd,
+        attributes, true);
   // Backward primitives take a forward one as a hint; any will do.
   dnnl::convolution_forward::primitive_desc hint(
-      {dnnl::prop_kind::forward_training, direct, anyLayout(plain.x),
-       anyLayout(plain.w), anyLayout(plain.y), strides, dilates, padding,
-       paddingEnd},
-      context.engine);
+      context.engine, dnnl::prop_kind::forward_training, direct,
+      anyLayout(plain.x), anyLayout(plain.w), anyLayout(plain.y), strides,
+      dilates, padding, paddingEnd);
   if (call.direction() == plan::BACKWARD_DATA)
     return dnnl::convolution_backward_data::primitive_desc(
-        {direct, layouts.x, layouts.w, layouts.y, strides, dilates, padding,
-         paddingEnd},
-        attributes, context.engine, hint, true);
+        context.engine, direct, layouts.x, layouts.w, layouts.y, strides,
+        dilates, padding, paddingEnd, hint, attributes, true);
   return dnnl::convolution_backward_weights::primitive_desc(
-      {direct, layouts.x, layouts.w, bias, layouts.y, strides, dilates, padding,
-       paddingEnd},
-      attributes, context.engine, hint, true);
+      context.engine, direct, layouts.x, layouts.w, bias, layouts.y, strides,
+      dilates, padding, paddingEnd, hint, attributes, true);
 }
 
 std::optional<Attempt>
@@ -161,6 +158,7 @@ ConvolutionBuilder::attempt(const Layouts &layouts) const {
         result.description.query_md(dnnl::query::exec_arg_md, argument);
     operand.view = operand.staged;
     operand.written = written;
+    operand.isFixed = bound.isFixed && !written;
     operand.accumulate = written && accumulate && !sumInside;
     result.operands.push_back(operand);
   };
@@ -210,7 +208,7 @@ double ConvolutionBuilder::estimate(const Attempt &attempt) const {
     seconds = operations * padded / static_cast<double>(channels) / blockedRate;
   }
   for (const DnnlOperand &operand : attempt.operands)
-    if (!(operand.layout == operand.staged))
+    if (!operand.isFixed && !(operand.layout == operand.staged))
       seconds += static_cast<double>(operand.staged.get_size()) / copyRate;
   return seconds;
 }

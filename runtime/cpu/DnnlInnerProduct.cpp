@@ -124,6 +124,7 @@ DnnlOperand InnerProductBuilder::operand(int argument, BoundBuffer bound,
   result.argument = argument;
   result.data = bound.data;
   result.written = written;
+  result.isFixed = bound.isFixed && !written;
   result.layout = layoutOf(buffer);
   std::optional<std::int64_t> row = spanStride(buffer, rowOrder);
   std::optional<std::int64_t> column = spanStride(buffer, columnOrder);
@@ -144,7 +145,7 @@ DnnlOperand InnerProductBuilder::operand(int argument, BoundBuffer bound,
         strides[static_cast<std::size_t>(*d)] = next;
         next *= buffer.dims(*d);
       }
-    result.staged = {result.layout.dims(), typeOf(buffer), strides};
+    result.staged = {result.layout.get_dims(), typeOf(buffer), strides};
     row = columnCount;
     column = 1;
   }
@@ -158,7 +159,7 @@ DnnlOperand InnerProductBuilder::biasOperand(int argument, bool written) const {
   result.argument = argument;
   result.data = b.data;
   result.layout = layoutOf(*b.buffer);
-  result.staged = {result.layout.dims(), typeOf(*b.buffer), memory::dims{1}};
+  result.staged = {result.layout.get_dims(), typeOf(*b.buffer), memory::dims{1}};
   result.view = result.staged;
   result.written = written;
   return result;
@@ -174,13 +175,11 @@ bool InnerProductBuilder::addProduct(std::vector<DnnlOperand> operands,
       spanCount(*x.buffer, xRows) < kProductRows)
     return false;
   DnnlOperand &wOperand = operands[1];
-  const dnnl_memory_desc_t &wView = wOperand.view.data;
-  const dnnl_dim_t *strides = wView.format_desc.blocking.strides;
+  memory::dims dims = wOperand.view.get_dims(),
+               steps = wOperand.view.get_strides();
   // [N,K], of which the forward product sums over K, the other over N.
-  if (strides[forward ? 1 : 0] != 1)
+  if (steps[forward ? 1 : 0] != 1)
     return false;
-  memory::dims dims = {wView.dims[0], wView.dims[1]},
-               steps = {strides[0], strides[1]};
   if (forward) {
     std::swap(dims[0], dims[1]);
     std::swap(steps[0], steps[1]);
@@ -197,8 +196,8 @@ bool InnerProductBuilder::addProduct(std::vector<DnnlOperand> operands,
     operands[3].view = bias;
   }
   dnnl::matmul::primitive_desc description(
-      {source.view, wOperand.view, bias, target.view}, attributes,
-      context.engine, true);
+      context.engine, source.view, wOperand.view, bias, target.view, attributes,
+      true);
   if (!description.get(true) ||
       std::string(description.impl_info_str()).find("brg") == std::string::npos)
     return false;
@@ -262,28 +261,39 @@ bool InnerProductBuilder::create(const std::string &where, bool sumInside,
       result.addRelu(layoutOf(*y.buffer), y.data, epilogue.negative_slope());
     return true;
   };
-  if (addProduct(operands, attributes, result))
+  // Weights that stay as they are lie as oneDNN likes them best.
+  const bool packs = forward && w.isFixed && !operands[1].needsStaging();
+  if (!packs && addProduct(operands, attributes, result))
     return addRelu();
   dnnl::primitive_desc description;
   if (forward) {
+    const memory::desc weights =
+        packs ? memory::desc(wView.get_dims(), wView.get_data_type(),
+                             memory::format_tag::any)
+              : wView;
     description = dnnl::inner_product_forward::primitive_desc(
-        {prop_kind::forward_training, xView, wView, bView, yView}, attributes,
-        context.engine, true);
+        context.engine, prop_kind::forward_training, xView, weights, bView,
+        yView, attributes, true);
   } else {
     // A gradient of the weights may be f32 where they are bf16.
-    memory::desc weights(wView.dims(), xView.data_type(),
+    memory::desc weights(wView.get_dims(), xView.get_data_type(),
                          memory::format_tag::any);
     dnnl::inner_product_forward::primitive_desc hint(
-        {prop_kind::forward_training, xView, weights, yView}, context.engine);
+        context.engine, prop_kind::forward_training, xView, weights, yView);
     if (direction == plan::BACKWARD_DATA)
       description = dnnl::inner_product_backward_data::primitive_desc(
-          {xView, wView, yView}, attributes, context.engine, hint, true);
+          context.engine, xView, wView, yView, hint, attributes, true);
     else
       description = dnnl::inner_product_backward_weights::primitive_desc(
-          {xView, wView, bView, yView}, attributes, context.engine, hint, true);
+          context.engine, xView, wView, bView, yView, hint, attributes, true);
   }
   if (!description.get(true) || isReferenceKernel(description))
     return sumInside && create(where, false, result);
+  if (packs) {
+    operands[1].layout = wView;
+    operands[1].staged = operands[1].view =
+        description.query_md(dnnl::query::weights_md);
+  }
   result.add(description, operands);
   return addRelu();
 }

@@ -113,6 +113,51 @@ TEST(RuntimeApi, WrittenParametersCount) {
             (std::vector<float>{0, 1, 2, 3, 0, 1, 2, 3}));
 }
 
+/// Calls may keep the weights in a form of their own, and in bf16 they are
+/// rounded ahead of runs: both are made anew.
+TEST(RuntimeApi, WrittenWeightsCount) {
+  const char *const text =
+      "layer { name: 'in' type: 'Input' top: 'x'\n"
+      "  input_param { shape { dim: 1 dim: 32 dim: 6 dim: 6 } } }\n"
+      "layer { name: 'conv' type: 'Convolution' bottom: 'x' top: 'y'\n"
+      "  convolution_param { num_output: 32 kernel_size: 3 bias_term: false\n"
+      "    weight_filler { type: 'constant' value: 1 } } }\n"
+      "layer { name: 'ip' type: 'InnerProduct' bottom: 'y' top: 'z'\n"
+      "  inner_product_param { num_output: 64 bias_term: false\n"
+      "    weight_filler { type: 'constant' value: 1 } } }\n";
+  // Powers of two, so that nothing is rounded: 32 * 9 products of 1, then
+  // 32 * 16 of those.
+  constexpr float once = 32 * 9, twice = once * 32 * 16;
+  for (const char *precision : {"f32", "bf16"}) {
+    CompilerOptions options;
+    options.set("precision", precision);
+    const Compilation compilation =
+        Compilation::ofText(text, "net.prototxt", options);
+    ASSERT_TRUE(compilation.succeeded()) << compilation.message();
+    const std::string bytes(compilation.plan());
+    const Plan plan(bytes.data(), bytes.size(), "net.plan");
+    const int program = plan.program("deploy");
+    Session session(plan);
+    session.initialise();
+    session.setInput(program, "x", std::vector<float>(32 * 36, 1));
+    auto expect = [&](float value) {
+      session.feedAndRun(program);
+      EXPECT_EQ(session.read(session.blob(program, "z")),
+                std::vector<float>(64, value))
+          << precision;
+    };
+    expect(twice);
+    session.write(session.parameter("conv", 0),
+                  std::vector<float>(32 * 32 * 9, 0.5f));
+    session.prepare();
+    expect(twice / 2);
+    session.write(session.parameter("ip", 0),
+                  std::vector<float>(64 * 32 * 16, -4));
+    session.prepare();
+    expect(twice * -2);
+  }
+}
+
 TEST(RuntimeApi, PlansMayStayWhereTheyLie) {
   const std::string bytes = compile(kNet);
   const std::size_t room = (bytes.size() + 127) / 64 * 64;

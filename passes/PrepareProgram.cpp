@@ -1,0 +1,77 @@
+//===- PrepareProgram.cpp - What weights alone decide ---------------------===//
+#include "passes/PrepareProgram.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace brew;
+using namespace brew::ir;
+
+PrepareProgram::PrepareProgram(ModuleOp module, ProgramOp user)
+    : module(module), symbols(module), user(user), b(module.getContext()) {
+  for (auto each : module.getOps<ProgramOp>())
+    if (each.getRole() == ProgramRole::Prepare)
+      program = each;
+  if (program)
+    b.setInsertionPointToEnd(&program.getBody().front());
+}
+
+void PrepareProgram::start() {
+  if (program)
+    return;
+  OpBuilder outer(user);
+  program = ProgramOp::create(
+      outer, user.getLoc(), programName(ProgramRole::Prepare), NetPhase::Test,
+      ProgramRole::Prepare, nullptr, nullptr, nullptr, false);
+  // What it computes are no blobs of the net.
+  program.setBlobsAttr(outer.getDictionaryAttr({}));
+  program.setParamsAttr(outer.getDictionaryAttr({}));
+  program.setCaffeBytes(0);
+  b.createBlock(&program.getBody());
+}
+
+Value PrepareProgram::read(ParamValueOp param) {
+  // Within one program a parameter is read as it was before the run.
+  for (auto store : program.getBody().front().getOps<StoreParamOp>())
+    if (store.getParam() == param.getParam())
+      return store.getValue();
+  return b.clone(*param)->getResult(0);
+}
+
+Value PrepareProgram::derive(Value value, StringRef layer, int64_t index,
+                             StringRef suffix, OpBuilder &at) {
+  OpBuilder outer(program);
+  auto type = tensorOf(value);
+  auto attribute = [&](StringRef name, Attribute is) {
+    return outer.getNamedAttr(name, is);
+  };
+  std::string name = (layer + "." + Twine(index) + "." + suffix).str();
+  SmallVector<NamedAttribute> attributes = {
+      attribute("sym_name", outer.getStringAttr(name)),
+      attribute("type", TypeAttr::get(type)),
+      attribute("layer", outer.getStringAttr(layer)),
+      attribute("index", outer.getI64IntegerAttr(index)),
+      attribute("file_dims", outer.getDenseI64ArrayAttr(type.getShape())),
+      attribute(kDerivedAttr, outer.getUnitAttr())};
+  auto param = ParamOp::create(outer, value.getLoc(), TypeRange(), ValueRange(),
+                               attributes);
+  symbols.insert(param);
+  auto symbol = FlatSymbolRefAttr::get(param.getSymNameAttr());
+  StoreParamOp::create(b, value.getLoc(), value, symbol);
+  return ParamValueOp::create(at, value.getLoc(), type, symbol);
+}
+
+void PrepareProgram::eraseUnread() {
+  llvm::StringSet<> read;
+  module.walk([&](ParamValueOp value) { read.insert(value.getParam()); });
+  Block &block = program.getBody().front();
+  for (auto store : llvm::make_early_inc_range(block.getOps<StoreParamOp>()))
+    if (!read.contains(store.getParam())) {
+      symbols.erase(symbols.lookup(store.getParam()));
+      store.erase();
+    }
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
