@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <memory>
+#include <vector>
 
 namespace brew::runtime::cuda {
 
@@ -34,39 +36,64 @@ int CallTuner::firstUsable(const VendorCall &call) const {
                      " within --workspace-limit");
 }
 
-int CallTuner::fastest(VendorCall &call, double &seconds) {
-  constexpr int kMostMeasured = 8; // the library offers good ones first
+/// The best candidate so far.
+struct CallTuner::Search {
   int best = -1, measured = 0;
   Time least;
-  std::string reason;
+  std::string reason; ///< why the first that failed did
   DeviceMemory workspace;
-  for (int i = 0; i < call.candidates() && measured < kMostMeasured; ++i) {
-    const std::uint64_t bytes = call.workspaceBytes(i);
-    if (bytes == VendorCall::kUnusable)
-      continue;
-    try {
-      if (bytes > workspace.size()) {
-        workspace = DeviceMemory();
-        workspace = DeviceMemory(device, bytes, "memory to try an engine in");
-      }
-      const Time needed = timeOf(call, i, workspace, least);
-      ++measured;
-      if (best < 0 || needed < least) {
-        least = needed;
-        best = i;
-      }
-    } catch (const Error &error) {
-      if (reason.empty())
-        reason = error.what(); // an engine that the library offers in vain
+  /// Settings measured of each engine.
+  std::map<std::string, int> ofEngine;
+};
+
+/// Measures a candidate if it can be used.
+void CallTuner::measureCandidate(VendorCall &call, int candidate,
+                                 Search &search) {
+  const std::uint64_t bytes = call.workspaceBytes(candidate);
+  if (bytes == VendorCall::kUnusable)
+    return;
+  try {
+    if (bytes > search.workspace.size()) {
+      search.workspace = DeviceMemory();
+      search.workspace =
+          DeviceMemory(device, bytes, "memory to try an engine in");
     }
+    const Time needed = timeOf(call, candidate, search.workspace, search.least);
+    ++search.measured;
+    ++search.ofEngine[call.engine(candidate)];
+    if (search.best < 0 || needed < search.least) {
+      if (search.best >= 0)
+        call.release(search.best);
+      search.least = needed;
+      search.best = candidate;
+      return;
+    }
+  } catch (const Error &error) {
+    if (search.reason.empty())
+      search.reason = error.what(); // an engine that the library offers in vain
   }
-  if (best < 0)
-    throw machineLacks(reason.empty()
+  call.release(candidate);
+}
+
+int CallTuner::fastest(VendorCall &call, double &seconds) {
+  constexpr int kOfEachEngine = 2, kAtLeast = 16;
+  Search search;
+  std::vector<int> later;
+  for (int i = 0; i < call.candidates(); ++i)
+    if (search.ofEngine[call.engine(i)] < kOfEachEngine)
+      measureCandidate(call, i, search);
+    else
+      later.push_back(i);
+  for (int i : later)
+    if (search.measured < kAtLeast)
+      measureCandidate(call, i, search);
+  if (search.best < 0)
+    throw machineLacks(search.reason.empty()
                            ? "no engine can be used for " + call.key() +
                                  " within --workspace-limit"
-                           : reason);
-  seconds = least.seconds;
-  return best;
+                           : search.reason);
+  seconds = search.least.seconds;
+  return search.best;
 }
 
 /// What enqueues a candidate: a graph of it, as programs are later; itself,

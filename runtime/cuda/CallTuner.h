@@ -11,7 +11,9 @@
 namespace brew::runtime::cuda {
 
 /// Chooses a candidate for each call: the one that the timing cache names, else
-/// the fastest of those measured now, else the library's first. Candidates that
+/// the fastest of those measured now, else the library's first. Measured are two
+/// settings of each engine and, if these are fewer than 16, those that the
+/// library suggests next. Candidates that
 /// can be part of a CUDA graph are preferred: one that cannot would keep its
 /// whole program from being one.
 class CallTuner {
@@ -27,6 +29,7 @@ public:
 
 private:
   int firstUsable(const VendorCall &call) const;
+  struct Search;
   struct Time {
     bool isGraph = false;
     double seconds = std::numeric_limits<double>::infinity();
@@ -35,6 +38,7 @@ private:
     }
   };
   int fastest(VendorCall &call, double &seconds);
+  void measureCandidate(VendorCall &call, int candidate, Search &search);
   Time timeOf(VendorCall &call, int candidate, const DeviceMemory &workspace,
               const Time &best);
 

@@ -51,8 +51,8 @@ struct BrewVendorCall {
 
   struct Candidate {
     Graph *graph;
-    std::size_t engine;
-    std::string name;
+    std::size_t engine; ///< of the graph's
+    std::string name, kind;
   };
   std::vector<Candidate> candidates;
 
@@ -103,7 +103,8 @@ BrewVendorCall::BrewVendorCall(BrewVendorContext &owner,
 
 void BrewVendorCall::offer(std::unique_ptr<Graph> &graph, const char *prefix) {
   for (std::size_t i = 0; i < graph->engines.size(); ++i)
-    candidates.push_back({graph.get(), i, prefix + graph->engines[i].name()});
+    candidates.push_back({graph.get(), i, prefix + graph->engines[i].name(),
+                          prefix + graph->engines[i].kind()});
 }
 
 std::uint64_t BrewVendorCall::workspace(int candidate) {
@@ -173,6 +174,14 @@ const char *describeCandidate(BrewVendorCall *call, std::int32_t candidate) {
   return call->candidates[static_cast<std::size_t>(candidate)].name.c_str();
 }
 
+const char *engine(BrewVendorCall *call, std::int32_t candidate) {
+  return call->candidates[static_cast<std::size_t>(candidate)].kind.c_str();
+}
+
+void release(BrewVendorCall *call, std::int32_t candidate) {
+  call->engine(candidate).release();
+}
+
 std::uint64_t workspace(BrewVendorCall *call, std::int32_t candidate) {
   try {
     return call->workspace(candidate);
@@ -198,6 +207,8 @@ const BrewVendorTable &brew::runtime::cuda::cudnnVendorTable() {
                                         destroy,
                                         candidates,
                                         describeCandidate,
+                                        engine,
+                                        release,
                                         workspace,
                                         run};
   return table;

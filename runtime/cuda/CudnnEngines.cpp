@@ -14,7 +14,8 @@ Engine::Engine(const Api &owner, Device target, Descriptor config)
   const auto index =
       engine[0].get<std::int64_t>(EngineGlobalIndex, TypeInt64, 1);
   notes = engine[0].get<int>(EngineNumericalNote, TypeNumericalNote, NoteCount);
-  text = "engine " + std::to_string(index.empty() ? -1 : index[0]);
+  engineText = "engine " + std::to_string(index.empty() ? -1 : index[0]);
+  text = engineText;
 
   std::vector<Descriptor> knobs;
   for (int i = 0; i < kMostKnobs; ++i)

@@ -32,11 +32,15 @@ public:
 
   /// "engine 28 k2=4 k13=1": index and knobs.
   const std::string &name() const { return text; }
+  /// "engine 28".
+  const std::string &kind() const { return engineText; }
   bool obeys(const EngineRules &rules) const;
 
   /// Compiles the engine for its graph when first asked; false if cuDNN
   /// refuses after all.
   bool prepare();
+  /// Gives the compiled engine back.
+  void release() { plan.reset(); }
   std::uint64_t workspaceBytes() const { return workspace; }
 
   /// Enqueues it on the handle's stream. Throws Failure.
@@ -49,7 +53,7 @@ private:
   Descriptor configuration;
   std::optional<Descriptor> plan;
   bool refused = false;
-  std::string text;
+  std::string text, engineText;
   std::vector<int> notes;
   std::uint64_t workspace = 0;
 };

@@ -142,7 +142,7 @@ cublasLtMatrixLayout_t Matmul::layout(const Matrix &matrix, bool &transposed) {
 }
 
 void Matmul::suggest(const CallOptions &options) {
-  constexpr int kMost = 8;
+  constexpr int kMost = 16;
   cublasLtMatmulPreference_t preference = nullptr;
   library.check(library.cublasLtMatmulPreferenceCreate(&preference), where);
   const std::uint64_t limit = options.workspaceLimit;

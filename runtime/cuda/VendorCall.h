@@ -41,6 +41,13 @@ public:
   virtual int candidates() const = 0;
   /// The same in every run with this library and device.
   virtual std::string describe(int candidate) const = 0;
+  /// What candidates that differ in settings alone have in common.
+  virtual std::string engine(int candidate) const {
+    return describe(candidate);
+  }
+  /// Gives back what the library has built for a candidate that has run to its
+  /// end; it is built again if it is asked for.
+  virtual void release(int) {}
   /// Bytes of scratch; kUnusable for a candidate that turns out so.
   virtual std::uint64_t workspaceBytes(int candidate) const = 0;
   static constexpr std::uint64_t kUnusable = ~std::uint64_t(0);

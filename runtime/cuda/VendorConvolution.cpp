@@ -60,6 +60,12 @@ public:
   std::string describe(int candidate) const override {
     return library.table().describe(call, candidate);
   }
+  std::string engine(int candidate) const override {
+    return library.table().engine(call, candidate);
+  }
+  void release(int candidate) override {
+    library.table().release(call, candidate);
+  }
   std::uint64_t workspaceBytes(int candidate) const override {
     return library.table().workspace(call, candidate);
   }

@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-#define BREW_VENDOR_TABLE_VERSION 4
+#define BREW_VENDOR_TABLE_VERSION 5
 #define BREW_VENDOR_MAX_RANK 8
 #define BREW_VENDOR_MAX_SPATIAL 3
 
@@ -116,6 +116,11 @@ struct BrewVendorTable {
   /// What a candidate is called, unique within the call and the same in every
   /// run with this library and device. Lives as long as the call.
   const char *(*describe)(struct BrewVendorCall *call, int32_t candidate);
+  /// The engine that a candidate is a setting of. Lives as long as the call.
+  const char *(*engine)(struct BrewVendorCall *call, int32_t candidate);
+  /// Gives back what workspace() and run() have built for a candidate; they
+  /// build it again when they are asked. None of its runs may be under way.
+  void (*release)(struct BrewVendorCall *call, int32_t candidate);
   /// Bytes of scratch; UINT64_MAX for a candidate that cannot be used.
   uint64_t (*workspace)(struct BrewVendorCall *call, int32_t candidate);
 

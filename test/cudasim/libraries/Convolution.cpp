@@ -384,6 +384,12 @@ const char *describe(BrewVendorCall *, std::int32_t candidate) {
   return kCandidates[candidate].name;
 }
 
+const char *engine(BrewVendorCall *call, std::int32_t candidate) {
+  return describe(call, candidate);
+}
+
+void release(BrewVendorCall *, std::int32_t) {} // there is nothing to build
+
 std::uint64_t workspace(BrewVendorCall *call, std::int32_t candidate) {
   std::uint64_t bytes = kCandidates[candidate].workspace;
   return bytes <= call->workspaceLimit ? bytes : kUnusable;
@@ -424,5 +430,7 @@ const BrewVendorTable brewVendorTable = {BREW_VENDOR_TABLE_VERSION,
                                          cudasim::destroy,
                                          cudasim::candidates,
                                          cudasim::describe,
+                                         cudasim::engine,
+                                         cudasim::release,
                                          cudasim::workspace,
                                          cudasim::run};

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 using namespace brew;
@@ -146,12 +147,19 @@ public:
   std::string describe(int candidate) const override {
     return "clears " + std::to_string(bytes[std::size_t(candidate)]);
   }
+  std::string engine(int candidate) const override {
+    return engines.empty() ? describe(candidate)
+                           : engines[std::size_t(candidate)];
+  }
+  void release(int candidate) override { held.erase(candidate); }
   std::uint64_t workspaceBytes(int candidate) const override {
     return bytes[std::size_t(candidate)] == 0 ? kUnusable : 16;
   }
   void run(int candidate, CUdeviceptr workspace,
            const Stream &stream) override {
     ++runs;
+    ran.insert(candidate);
+    held.insert(candidate);
     if (fails == candidate)
       throw machineLacks("this engine fails");
     EXPECT_NE(workspace, 0u);
@@ -164,6 +172,8 @@ public:
   }
 
   int runs = 0, fails = -1;
+  std::vector<std::string> engines; ///< of candidates, where they share them
+  std::set<int> ran, held;          ///< and what was not released since
   int waits = -1; ///< which waits for the device, as no part of a graph may
 
 private:
@@ -190,6 +200,24 @@ TEST_F(CudaTuner, TakesTheFastestThatWorks) {
   call.runs = 0;
   EXPECT_EQ(tuner.choose(call), 2);
   EXPECT_EQ(call.runs, 0);
+}
+
+TEST_F(CudaTuner, MeasuresTwoSettingsOfEachEngine) {
+  // 20 settings of one engine come first; the fastest is the last but one of
+  // all, an engine's second setting. One of its settings cannot be used.
+  std::vector<std::uint64_t> bytes(20, 1 << 22);
+  bytes.insert(bytes.end(), {0, 1 << 21, 16, 8});
+  ClearCall call(device, bytes);
+  call.engines.assign(20, "many");
+  call.engines.insert(call.engines.end(), 4, "few");
+  CallTuner tuner(device, stream, cache, /*measure=*/true);
+  EXPECT_EQ(tuner.choose(call), 22);
+  // The first two of each, then what comes next up to 16 in all.
+  std::set<int> expected = {21, 22};
+  for (int i = 0; i < 14; ++i)
+    expected.insert(i);
+  EXPECT_EQ(call.ran, expected);
+  EXPECT_EQ(call.held, std::set<int>({22}));
 }
 
 TEST_F(CudaTuner, AChoiceIsInTheFileAtOnce) {

@@ -142,8 +142,17 @@ protected:
       return 0;
     }
     int count = 0;
-    for (int i = 0; i < table.candidates(call) && count < 3; ++i)
-      count += table.workspace(call, i) != UINT64_MAX;
+    for (int i = 0; i < table.candidates(call) && count < 3; ++i) {
+      const std::uint64_t bytes = table.workspace(call, i);
+      count += bytes != UINT64_MAX;
+      // An engine may have several settings; the name of one begins with it.
+      EXPECT_EQ(std::string(table.describe(call, i))
+                    .rfind(table.engine(call, i), 0),
+                0u);
+      table.release(call, i);
+      // It is built again when it is asked for.
+      EXPECT_EQ(table.workspace(call, i), bytes);
+    }
     EXPECT_GT(count, 0) << name << ": none of " << table.candidates(call);
     table.destroy(call);
     return count;
