@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace brew {
 #define GEN_PASS_DEF_ASSIGNLAYOUT
@@ -146,6 +147,41 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
       setParamType(symbols.lookup<ParamOp>(name), type);
   }
 
+  /// Whether `use` is that of a vendor's convolution by its weights.
+  bool isWeightsOfCall(OpOperand &use) {
+    SmallVector<std::string> disabled(noLibrary.begin(), noLibrary.end());
+    Operation *op = use.getOwner();
+    return isa<ConvolutionOp, ConvolutionBackwardDataOp, DeconvolutionOp>(op) &&
+           use.getOperandNumber() == 1 && shapeOf(use.get()).size() == 4 &&
+           brew::usesLibrary(cast<LibraryInterface>(op), disabled);
+  }
+
+  /// Tensor cores want the weights of channels-last convolutions in that order
+  /// too. Narrow copies get it as blobs do; where products read parameters
+  /// themselves, the parameters have it, if nothing else reads them.
+  void layOutWeights() {
+    llvm::MapVector<StringAttr, bool> wanted;
+    getOperation().walk([&](Operation *op) {
+      auto symbol = op->getAttrOfType<FlatSymbolRefAttr>("param");
+      if (!symbol)
+        return;
+      auto &is = wanted.try_emplace(symbol.getAttr(), true).first->second;
+      if (auto read = dyn_cast<ParamValueOp>(op))
+        for (OpOperand &use : read->getUses())
+          is &= isWeightsOfCall(use) || isa<UpdateInterface>(use.getOwner());
+      // What `prepare` makes lies as what it is made of.
+      if (auto store = dyn_cast<StoreParamOp>(op))
+        is &= isa_and_nonnull<UpdateInterface>(store.getValue().getDefiningOp());
+    });
+    SymbolTable symbols(getOperation());
+    for (auto [name, is] : wanted) {
+      auto param = symbols.lookup<ParamOp>(name);
+      auto type = cast<RankedTensorType>(param.getType());
+      if (is && type.getRank() == 4)
+        setParamType(param, withMemoryOrder(type, kChannelsLast));
+    }
+  }
+
   /// Changes a parameter's type everywhere it, its gradient or state appear.
   void setParamType(ParamOp param, RankedTensorType type) {
     param.setType(type);
@@ -202,9 +238,12 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
   }
 
   void runOnOperation() override {
-    if (wantsChannelsLast())
+    if (wantsChannelsLast()) {
       for (auto program : getOperation().getOps<ProgramOp>())
         layOutBlobs(program);
+      if (precision == brew::targetir::Precision::TF32)
+        layOutWeights();
+    }
     splitWeights();
   }
 };

@@ -201,7 +201,8 @@ def AssignLayout : Pass<"brew-assign-layout", "::mlir::ModuleOp"> {
     to run and the target's library is good at it in that precision, else Caffe's own
     layout. Every consumer reads through strides, so there are
     no transposes; the weights of an inner product behind a channels-last blob
-    are split into that blob's dimensions and laid out alike.
+    are split into that blob's dimensions and laid out alike. With tf32, whose products
+    read parameters themselves, convolutions' weights are channels-last too.
   }];
   let options = [Option<"layout", "layout", "::brew::targetir::BlobLayout",
       "::brew::targetir::BlobLayout::Auto", "auto, nchw or nhwc",
