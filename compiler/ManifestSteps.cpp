@@ -86,6 +86,8 @@ struct ConvolutionEntry
     setWindow(conv, *to.mutable_window());
     to.set_group(conv.getGroup());
     setOperands(conv, builder, to);
+    if (conv.getSum())
+      to.mutable_epilogue()->set_accumulate(true);
   }
 };
 

@@ -151,7 +151,8 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
   bool isWeightsOfCall(OpOperand &use) {
     SmallVector<std::string> disabled(noLibrary.begin(), noLibrary.end());
     Operation *op = use.getOwner();
-    return isa<ConvolutionOp, ConvolutionBackwardDataOp, DeconvolutionOp>(op) &&
+    return isa<ConvolutionOp, ConvolutionSumOp, ConvolutionBackwardDataOp,
+               DeconvolutionOp>(op) &&
            use.getOperandNumber() == 1 && shapeOf(use.get()).size() == 4 &&
            brew::usesLibrary(cast<LibraryInterface>(op), disabled);
   }

@@ -1,5 +1,6 @@
-//===- FuseEpilogue.cpp - ReLU into the vendor call before it -------------===//
+//===- FuseEpilogue.cpp - ReLUs and sums into the vendor call before ------===//
 #include "dialects/Brew/layers/convolution/Convolution.h"
+#include "dialects/Brew/layers/elementwise/Elementwise.h"
 #include "dialects/Target/TargetDialect.h"
 #include "passes/Passes.h"
 
@@ -15,6 +16,15 @@ using namespace mlir;
 using namespace brew::ir;
 
 namespace {
+/// A layer's name with that of one whose work it takes over.
+StringAttr joinedName(Operation *first, Operation *second) {
+  auto name = [](Operation *op) {
+    return op->getAttrOfType<StringAttr>("layer").getValue();
+  };
+  return StringAttr::get(first->getContext(),
+                         name(first) + "+" + name(second));
+}
+
 struct FuseReLU : OpRewritePattern<ReLUOp> {
   FuseReLU(MLIRContext *context, bool plainProducts)
       : OpRewritePattern(context), plainProducts(plainProducts) {}
@@ -22,7 +32,8 @@ struct FuseReLU : OpRewritePattern<ReLUOp> {
   LogicalResult matchAndRewrite(ReLUOp relu,
                                 PatternRewriter &rewriter) const override {
     Operation *producer = relu.getX().getDefiningOp();
-    if (!isa_and_nonnull<ConvolutionOp, InnerProductOp>(producer) ||
+    if (!isa_and_nonnull<ConvolutionOp, ConvolutionSumOp, InnerProductOp>(
+            producer) ||
         producer->hasAttr("relu") || !relu.getX().hasOneUse())
       return failure();
     if (plainProducts && isa<InnerProductOp>(producer) &&
@@ -33,16 +44,62 @@ struct FuseReLU : OpRewritePattern<ReLUOp> {
                                     relu.getNegativeSlope().convertToFloat()));
       producer->setLoc(
           rewriter.getFusedLoc({producer->getLoc(), relu.getLoc()}));
-      producer->setAttr(
-          "layer", rewriter.getStringAttr(
-                       producer->getAttrOfType<StringAttr>("layer").getValue() +
-                       "+" + relu.getLayer()));
+      producer->setAttr("layer", joinedName(producer, relu));
     });
     rewriter.replaceOp(relu, relu.getX());
     return success();
   }
 
   bool plainProducts;
+};
+
+/// At inference, a convolution and the sum of two blobs behind it. In training
+/// the other blob is read again by the backward pass as a rule.
+struct FuseSum : OpRewritePattern<EltwiseOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(EltwiseOp eltwise,
+                                PatternRewriter &rewriter) const override {
+    auto program = eltwise->getParentOfType<ProgramOp>();
+    if (program.getRole() != ProgramRole::Deploy ||
+        eltwise.getKind() != EltwiseKind::Sum || eltwise.getXs().size() != 2 ||
+        llvm::any_of(eltwise.getCoeff(), [](float c) { return c != 1; }))
+      return failure();
+    // The later of two convolutions, so that the other's result is there.
+    ConvolutionOp conv;
+    Value sum;
+    for (unsigned i : {0, 1}) {
+      auto each = eltwise.getXs()[i].getDefiningOp<ConvolutionOp>();
+      Value other = eltwise.getXs()[1 - i];
+      if (each && each.getY().hasOneUse() && !each.getRelu() &&
+          each.getX() != other && endsAt(other, eltwise) && (!conv || conv->isBeforeInBlock(each))) {
+        conv = each;
+        sum = other;
+      }
+    }
+    if (!conv)
+      return failure();
+    auto fused = ConvolutionSumOp::create(
+        rewriter, rewriter.getFusedLoc({conv.getLoc(), eltwise.getLoc()}),
+        eltwise.getY().getType(), conv.getX(), conv.getW(), sum, conv.getB(),
+        joinedName(conv, eltwise), eltwise.getTopsAttr(), conv.getKernelAttr(),
+        conv.getStrideAttr(), conv.getPadAttr(), conv.getDilationAttr(),
+        conv.getGroupAttr(), nullptr);
+    rewriter.replaceOp(eltwise, fused);
+    rewriter.eraseOp(conv);
+    return success();
+  }
+
+  /// Whether nothing reads `value` behind `op`, and the program has made it.
+  static bool endsAt(Value value, Operation *op) {
+    Operation *made = value.getDefiningOp();
+    return made && !isa<FeedOp>(made) && !made->hasTrait<IsFixedRead>() &&
+           llvm::all_of(value.getUsers(), [&](Operation *user) {
+             return user == op ||
+                    (user->isBeforeInBlock(op) && !user->hasTrait<IsSink>() &&
+                     !user->hasTrait<IsView>());
+           });
+  }
 };
 
 struct FuseEpilogue : brew::impl::FuseEpilogueBase<FuseEpilogue> {
@@ -53,6 +110,9 @@ struct FuseEpilogue : brew::impl::FuseEpilogueBase<FuseEpilogue> {
     patterns.add<FuseReLU>(
         &getContext(),
         !brew::targetir::libraryOf(getOperation()).getLeakyProducts());
+    // cuDNN adds in further passes over the result, generated code in one.
+    if (!brew::targetir::gpuOf(getOperation()))
+      patterns.add<FuseSum>(&getContext());
     walkAndApplyPatterns(getOperation(), std::move(patterns));
   }
 };

@@ -106,6 +106,21 @@ void PlanRoots::shareInPlace(KernelOp kernel, int64_t step) {
   }
 }
 
+/// Lets a call add to the value that it reads where that lies, if it ends here.
+void PlanRoots::shareSum(ConvolutionSumOp call, int64_t step) {
+  const Value sum = call.getSum();
+  const unsigned root = rootOf(sum);
+  if (sum.getType() != call.getY().getType() || isSubview(tensorOf(sum)) ||
+      isSubview(tensorOf(call.getY())) || roots[root].fixed ||
+      roots[root].pinned || lastUse.lookup(sum) > step ||
+      roots[root].live.last > step || isa<FeedOp>(sum.getDefiningOp()) ||
+      llvm::count_if(call->getOperands(), [&](Value operand) {
+        return rootOf(operand) == root;
+      }) != 1)
+    return;
+  rootIndex[call.getY()] = root;
+}
+
 void PlanRoots::findLastUses() {
   Block &block = program.getBody().front();
   int64_t step = 0;
@@ -157,6 +172,8 @@ void PlanRoots::findRoots() {
         touch(operand, now);
       if (auto kernel = dyn_cast<KernelOp>(op))
         shareInPlace(kernel, now);
+      else if (auto sum = dyn_cast<ConvolutionSumOp>(op))
+        shareSum(sum, now);
       for (Value result : op.getResults())
         if (!rootIndex.count(placeOf(result).owner))
           newRoot(result, now);

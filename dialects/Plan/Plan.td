@@ -91,17 +91,21 @@ def Plan_LaunchOp : Plan_Step<"launch", [Effects,
   }];
 }
 
-def Plan_ConvolutionOp : Plan_Step<"convolution", [Effects]> {
+def Plan_ConvolutionOp : Plan_Step<"convolution", [Effects, AttrSizedOperandSegments]> {
   let summary = "Vendor convolution; see ConvolutionCall in plan.proto";
   let description = [{
-    `pad_end` is the padding behind the last element, where it is not `pad`.
+    `pad_end` is the padding behind the last element, where it is not `pad`. `sum`, in
+    the bytes of `y`, is what a forward call adds to.
   }];
   let arguments = !con((ins Plan_DirectionAttr:$direction, AnyMemRef:$x, AnyMemRef:$w,
-    Optional<AnyMemRef>:$b, AnyMemRef:$y, DenseI64ArrayAttr:$kernel,
-    DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$pad, DenseI64ArrayAttr:$dilation,
+    Optional<AnyMemRef>:$b, Optional<AnyMemRef>:$sum, AnyMemRef:$y,
+    DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$pad, DenseI64ArrayAttr:$dilation,
     OptionalAttr<DenseI64ArrayAttr>:$pad_end, I64Attr:$group,
     OptionalAttr<F32Attr>:$relu), stepAttributes);
-  let assemblyFormat = "$direction `x` $x `w` $w (`b` $b^)? `y` $y attr-dict `:` type(operands)";
+  let assemblyFormat = "$direction `x` $x `w` $w (`b` $b^)? (`sum` $sum^)? `y` $y attr-dict `:` type(operands)";
+  let extraClassDeclaration = [{
+    bool mayReplace(unsigned written, unsigned other);
+  }];
 }
 
 def Plan_InnerProductOp : Plan_Step<"inner_product", [Effects]> {

@@ -104,7 +104,15 @@ static void addCallEffects(Call call, Effects &effects) {
 }
 
 void ConvolutionOp::getEffects(Effects &effects) {
+  for (OpOperand &sum : getSumMutable())
+    addRead(sum, effects);
   addCallEffects(*this, effects);
+}
+
+/// A forward call adds to `sum` where it lies.
+bool ConvolutionOp::mayReplace(unsigned written, unsigned other) {
+  return getSum() && other == getSumMutable().begin()->getOperandNumber() &&
+         written == getYMutable().getOperandNumber();
 }
 void InnerProductOp::getEffects(Effects &effects) {
   addCallEffects(*this, effects);

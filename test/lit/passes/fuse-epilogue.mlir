@@ -43,7 +43,7 @@ brew.program @used_twice train {
 // -----
 
 // Somebody wants to see the value before the ReLU.
-// CHECK-LABEL: brew.program @kept
+// CHECK-LABEL: brew.program @deploy
 brew.program @kept train {
   %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x8xf32>
   %v = brew.fill 1.0 : tensor<5x8xf32>
@@ -95,4 +95,54 @@ brew.program @sloping train {
   %t = brew.inner_product "ip2"(%s, %u) {num_output = 3 : i64, axis = 1 : i64, tops = ["t"]} : (tensor<1x5xf32>, tensor<3x5xf32>) -> tensor<1x3xf32>
   %q = brew.relu "relu2"(%t) {negative_slope = 0.0 : f32, tops = ["t"]} : (tensor<1x3xf32>) -> tensor<1x3xf32>
   brew.output %q "t" loss_weight 0.0 : tensor<1x3xf32>
+}
+
+// -----
+
+// At inference the sum behind a convolution goes along, and the ReLU behind that:
+// the call adds to the other blob, here the result of the earlier convolution.
+// CHECK-LABEL: brew.program @deploy
+brew.program @deploy test role deploy {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x1x4x4xf32>
+  %w = brew.fill 1.0 : tensor<2x1x3x3xf32>
+  %b = brew.fill 1.0 : tensor<2xf32>
+  // CHECK: %[[A:.*]] = brew.convolution "a"
+  // CHECK-NEXT: %[[Y:.*]] = brew.convolution_sum "b+sum+relu"(%{{.*}}, %{{.*}}, %[[A]], %{{.*}}) {{{.*}}relu = 0.0{{.*}}tops = ["s"]}
+  // CHECK-NEXT: brew.output %[[Y]]
+  %a = brew.convolution "a"(%x, %w) {num_output = 2 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["a"]} : (tensor<1x1x4x4xf32>, tensor<2x1x3x3xf32>) -> tensor<1x2x2x2xf32>
+  %y = brew.convolution "b"(%x, %w, %b) {num_output = 2 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["y"]} : (tensor<1x1x4x4xf32>, tensor<2x1x3x3xf32>, tensor<2xf32>) -> tensor<1x2x2x2xf32>
+  %s = brew.eltwise "sum"(%a, %y) {coeff = array<f32>, kind = #brew<eltwise_kind sum>, tops = ["s"]} : (tensor<1x2x2x2xf32>, tensor<1x2x2x2xf32>) -> tensor<1x2x2x2xf32>
+  %r = brew.relu "relu"(%s) {negative_slope = 0.0 : f32, tops = ["s"]} : (tensor<1x2x2x2xf32>) -> tensor<1x2x2x2xf32>
+  brew.output %r "s" loss_weight 0.0 : tensor<1x2x2x2xf32>
+}
+
+// -----
+
+// Not where what it would be added to is read by the convolution itself, later or
+// from outside, nor with factors, nor in training.
+// CHECK-LABEL: brew.program @deploy
+// CHECK-NOT: convolution_sum
+// CHECK-LABEL: brew.program @trained
+// CHECK-NOT: convolution_sum
+brew.program @deploy test role deploy {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x1x4x4xf32>
+  %w = brew.fill 1.0 : tensor<1x1x1x1xf32>
+  %a = brew.convolution "a"(%x, %w) {num_output = 1 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["a"]} : (tensor<1x1x4x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x4x4xf32>
+  %fed = brew.eltwise "fed"(%x, %a) {coeff = array<f32>, kind = #brew<eltwise_kind sum>, tops = ["f"]} : (tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xf32>
+  %b = brew.convolution "b"(%fed, %w) {num_output = 1 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["b"]} : (tensor<1x1x4x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x4x4xf32>
+  %own = brew.eltwise "own"(%fed, %b) {coeff = array<f32>, kind = #brew<eltwise_kind sum>, tops = ["o"]} : (tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xf32>
+  %c = brew.convolution "c"(%fed, %w) {num_output = 1 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["c"]} : (tensor<1x1x4x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x4x4xf32>
+  %scaled = brew.eltwise "scaled"(%own, %c) {coeff = array<f32: 1.0, -1.0>, kind = #brew<eltwise_kind sum>, tops = ["d"]} : (tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xf32>
+  %e = brew.convolution "e"(%fed, %w) {num_output = 1 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["e"]} : (tensor<1x1x4x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x4x4xf32>
+  %later = brew.eltwise "later"(%scaled, %e) {coeff = array<f32>, kind = #brew<eltwise_kind sum>, tops = ["l"]} : (tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xf32>
+  brew.output %scaled "d" loss_weight 0.0 : tensor<1x1x4x4xf32>
+  brew.output %later "l" loss_weight 0.0 : tensor<1x1x4x4xf32>
+}
+brew.program @trained train {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x1x4x4xf32>
+  %w = brew.fill 1.0 : tensor<1x1x1x1xf32>
+  %a = brew.convolution "a"(%x, %w) {num_output = 1 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["a"]} : (tensor<1x1x4x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x4x4xf32>
+  %b = brew.convolution "b"(%x, %w) {num_output = 1 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["b"]} : (tensor<1x1x4x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x4x4xf32>
+  %s = brew.eltwise "sum"(%a, %b) {coeff = array<f32>, kind = #brew<eltwise_kind sum>, tops = ["s"]} : (tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xf32>
+  brew.output %s "s" loss_weight 0.0 : tensor<1x1x4x4xf32>
 }

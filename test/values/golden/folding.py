@@ -1,6 +1,6 @@
-#===- folding.py - Inference with and without folded normalisation --------===#
+#===- folding.py - Inference with and without folded layers --------------===#
 """Compiles nets for inference twice: as they are, where every blob is kept and so
-nothing can be folded, and folded. Both must give the same outputs, from random
+nothing can be folded, and folded: normalisation into weights, sums into calls. Both must give the same outputs, from random
 weights in a file and from weights in the plan."""
 
 import argparse
@@ -51,6 +51,26 @@ NETS = {
     "transposed": INPUT % "dim: 3 dim: 5" +
     'layer { name: "y" type: "InnerProduct" bottom: "x" top: "y" '
     'inner_product_param { num_output: 4 transpose: true bias_term: false } }' + NORM % {"n": "y"},
+    # A block whose input goes round it: a convolution adds to it where it lies.
+    "residual": IMAGE + conv("a", "x", "num_output: 16 kernel_size: 3") + NORM % {"n": "a"} +
+    conv("b", "a", "num_output: 16 kernel_size: 3 pad: 1") + NORM % {"n": "b"} +
+    conv("c", "b", "num_output: 16 kernel_size: 1 bias_term: false") +
+    'layer { name: "y" type: "Eltwise" bottom: "a" bottom: "c" top: "y" }'
+    'layer { name: "yrelu" type: "ReLU" bottom: "y" top: "y" relu_param { negative_slope: 0.5 } }',
+    "two_convolutions": IMAGE + conv("a", "x", "num_output: 16 kernel_size: 3") +
+    conv("b", "x", "num_output: 16 kernel_size: 3 bias_term: false") +
+    'layer { name: "y" type: "Eltwise" bottom: "b" bottom: "a" top: "y" }',
+    # What is added to is the convolution's own bottom, read later, or an input.
+    "own_bottom": IMAGE + conv("a", "x", "num_output: 4 kernel_size: 3 pad: 1") +
+    conv("b", "a", "num_output: 4 kernel_size: 3 pad: 1") +
+    'layer { name: "y" type: "Eltwise" bottom: "a" bottom: "b" top: "y" }',
+    "read_later": IMAGE + conv("a", "x", "num_output: 4 kernel_size: 3 pad: 1") +
+    conv("b", "x", "num_output: 4 kernel_size: 3 pad: 1") +
+    'layer { name: "s" type: "Eltwise" bottom: "a" bottom: "b" top: "s" }'
+    'layer { name: "y" type: "Concat" bottom: "s" bottom: "a" top: "y" }',
+    "input": IMAGE + conv("b", "x", "num_output: 8 kernel_size: 3 pad: 1") +
+    conv("c", "b", "num_output: 4 kernel_size: 3 pad: 1") +
+    'layer { name: "y" type: "Eltwise" bottom: "x" bottom: "c" top: "y" }',
     "of_an_image": IMAGE +
     'layer { name: "y" type: "InnerProduct" bottom: "x" top: "y" '
     'inner_product_param { num_output: 4 } }' + NORM % {"n": "y"},

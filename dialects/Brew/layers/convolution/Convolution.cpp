@@ -220,6 +220,14 @@ SmallVector<Value> ConvolutionOp::buildGeneric(OpBuilder &b) {
                         tensorOf(getY()))};
 }
 
+SmallVector<Value> ConvolutionSumOp::buildGeneric(OpBuilder &b) {
+  ConvolutionShapes g(*this, shapeOf(getX()), shapeOf(getY()), getGroup());
+  Value product =
+      buildForward(b, getLoc(), g, getX(), getW(), tensorOf(getY()));
+  return {buildEpilogue(b, getLoc(), product, getB(), g.lead.size(), getRelu(),
+                        tensorOf(getY()), getSum())};
+}
+
 //===----------------------------------------------------------------------===//
 // Gradient by the bottom
 //===----------------------------------------------------------------------===//

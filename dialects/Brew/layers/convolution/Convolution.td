@@ -28,6 +28,20 @@ def Brew_ConvolutionOp : Brew_LayerOp<"convolution", [Pure, Gradient, Generic, L
   let results = (outs AnyTensor:$y);
 }
 
+def Brew_ConvolutionSumOp : Brew_Op<"convolution_sum", [Pure, Generic, Library]> {
+  let summary = "A convolution added to a blob (set by epilogue fusion)";
+  let description = [{
+    y = relu(convolution(x, w, b) + sum), all as in `convolution`. A call adds to what
+    lies in its result's buffer: memory planning gives `sum` the same one where nothing
+    reads `sum` afterwards.
+  }];
+  let arguments = !con((ins AnyTensor:$x, AnyTensor:$w, AnyTensor:$sum,
+    Optional<AnyTensor>:$b, StrAttr:$layer, StrArrayAttr:$tops), WindowAttributes,
+    (ins I64Attr:$group, OptionalAttr<F32Attr>:$relu));
+  let results = (outs AnyTensor:$y);
+  let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
+}
+
 def Brew_ConvolutionBackwardDataOp : Brew_Op<"convolution_backward_data",
     [Pure, Generic, Library]> {
   let summary = "Gradient of a convolution by its bottom";

@@ -14,6 +14,9 @@ using Buffer = llvm::function_ref<Value(Value)>;
 static ConvolutionShapes shapesOf(ConvolutionOp op) {
   return {op, shapeOf(op.getX()), shapeOf(op.getY()), int64_t(op.getGroup())};
 }
+static ConvolutionShapes shapesOf(ConvolutionSumOp op) {
+  return {op, shapeOf(op.getX()), shapeOf(op.getY()), int64_t(op.getGroup())};
+}
 static ConvolutionShapes shapesOf(ConvolutionBackwardDataOp op) {
   return {op, shapeOf(op.getDx()), shapeOf(op.getDy()), int64_t(op.getGroup())};
 }
@@ -50,10 +53,10 @@ static DenseI64ArrayAttr padEndOf(OpBuilder &b,
 template <typename Op>
 static Operation *convolutionCall(Op op, OpBuilder &b, Direction direction,
                                   Value x, Value w, Value bias, Value y,
-                                  FloatAttr relu = {}) {
+                                  FloatAttr relu = {}, Value sum = {}) {
   return planir::ConvolutionOp::create(
       b, op.getLoc(), planir::DirectionAttr::get(b.getContext(), direction), x,
-      w, bias, y, op.getKernelAttr(), op.getStrideAttr(), op.getPadAttr(),
+      w, bias, sum, y, op.getKernelAttr(), op.getStrideAttr(), op.getPadAttr(),
       op.getDilationAttr(), padEndOf(b, shapesOf(op)), op.getGroupAttr(), relu,
       nullptr, nullptr, nullptr);
 }
@@ -70,6 +73,24 @@ Operation *ConvolutionOp::buildCall(OpBuilder &b, Buffer buffer) {
         bias = getB() ? buffer(getB()) : Value(), y = buffer(getY());
   return convolutionCall(*this, b, Direction::Forward, x, w, bias, y,
                          getReluAttr());
+}
+
+StringRef ConvolutionSumOp::libraryGroup() { return "conv"; }
+int64_t ConvolutionSumOp::countFlops() { return shapesOf(*this).flops(); }
+bool ConvolutionSumOp::hasCall() { return isCall(shapesOf(*this)); }
+Operation *ConvolutionSumOp::buildCall(OpBuilder &b, Buffer buffer) {
+  Value x = buffer(getX()), w = buffer(getW()),
+        bias = getB() ? buffer(getB()) : Value(), sum = buffer(getSum()),
+        y = buffer(getY());
+  auto from = sum.getDefiningOp<planir::BufferOp>(),
+       to = y.getDefiningOp<planir::BufferOp>();
+  if (from.getArena() != to.getArena() || from.getOffset() != to.getOffset()) {
+    planir::CopyOp::create(b, getLoc(), sum, y,
+                           b.getStrArrayAttr({getLayer()}), false, nullptr);
+    sum = y;
+  }
+  return convolutionCall(*this, b, Direction::Forward, x, w, bias, y,
+                         getReluAttr(), sum);
 }
 
 //===----------------------------------------------------------------------===//

@@ -8,20 +8,24 @@ using namespace brew::ir;
 
 Value brew::ir::buildEpilogue(OpBuilder &b, Location loc, Value sum, Value bias,
                               int64_t output, std::optional<APFloat> relu,
-                              RankedTensorType type) {
-  if (!bias && !relu)
+                              RankedTensorType type, Value residual) {
+  if (!bias && !relu && !residual)
     return sum;
   SmallVector<int64_t> all = iota(shapeOf(sum).size());
   NestBuilder nest(b, loc, shapeOf(sum));
   nest.input(sum, all);
   if (bias)
     nest.input(bias, {output});
+  if (residual)
+    nest.input(residual, all);
   nest.output(type, all);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
     Value y = body.in[0];
     if (bias)
       y = s.add(y, body.in[1]);
+    if (residual)
+      y = s.add(y, body.in[bias ? 2 : 1]);
     if (relu)
       y = s.select(s.greater(y, s.constant(y.getType(), 0)), y,
                    s.mul(y, s.constant(y.getType(), relu->convertToFloat())));

@@ -13,12 +13,13 @@
 namespace brew::ir {
 
 /// `sum` plus `bias` (one element for each index of dimension `output`; null:
-/// none), through a ReLU of slope `relu` if there is one. `sum` itself where
-/// there is neither.
+/// none) plus `residual` (of the result's shape; null: none), through a ReLU of
+/// slope `relu` if there is one. `sum` itself where there is none of them.
 mlir::Value buildEpilogue(mlir::OpBuilder &b, mlir::Location loc,
                           mlir::Value sum, mlir::Value bias, int64_t output,
                           std::optional<llvm::APFloat> relu,
-                          mlir::RankedTensorType type);
+                          mlir::RankedTensorType type,
+                          mlir::Value residual = {});
 
 /// The gradient by the bias: `dy` summed over all dimensions but `output`.
 mlir::Value buildBiasGradient(mlir::OpBuilder &b, mlir::Location loc,
