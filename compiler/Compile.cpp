@@ -4,7 +4,6 @@
 #include "compiler/LlvmArguments.h"
 #include "compiler/PassDiagnostics.h"
 #include "compiler/PlanWeights.h"
-#include "compiler/Report.h"
 #include "compiler/WritePlan.h"
 #include "compiler/cpu/CpuTarget.h"
 #include "compiler/cpu/EmitKernels.h"
@@ -12,6 +11,7 @@
 #include "compiler/cuda/CudaImages.h"
 #include "compiler/cuda/EmitCuda.h"
 #include "compiler/cuda/GpuArchs.h"
+#include "compiler/report/HtmlReport.h"
 #include "dialects/Brew/BrewDialect.h"
 #include "formats/AtomicFile.h"
 #include "formats/Error.h"
@@ -78,6 +78,9 @@ private:
   bool wants(Emit emit) const {
     return options.emit == emit || options.emit == Emit::All;
   }
+  bool wantsDot(Emit emit) const {
+    return options.emit == emit || options.emit == Emit::Dot;
+  }
   /// Whether nothing but the module of that phase is asked for.
   bool stopsAfter(Emit emit) const {
     return options.checkOnly && options.report == ReportKind::None &&
@@ -101,6 +104,7 @@ private:
   plan::Manifest manifest;
   std::vector<std::string> segments;
   std::vector<std::string> gpuArchs; ///< from phase fused on
+  PageContents page;                 ///< for an HTML report
 };
 
 void Compilation::importNet() {
@@ -197,17 +201,18 @@ void Compilation::makeReport() {
   if (options.report == ReportKind::None)
     return;
   llvm::raw_string_ostream os(result.report.emplace());
-  const bool cuda = options.target == TargetKind::Cuda;
+  const ReportSubject subject = {
+      *imported.module, manifest, options.pipeline.precision,
+      options.target == TargetKind::Cuda, options.import.phase.has_value()};
   switch (options.report) {
   case ReportKind::None:
     return;
   case ReportKind::Text:
-    return printTextReport(manifest, cuda, os);
+    return printTextReport(subject, os);
   case ReportKind::Html:
-    return printHtmlReport(manifest, cuda, os);
+    return printHtmlReport(subject, page, source, os);
   case ReportKind::Json:
-    return printJsonReport(*imported.module, manifest,
-                           options.import.phase.has_value(), cuda, os);
+    return printJsonReport(subject, os);
   }
 }
 
@@ -231,10 +236,19 @@ void Compilation::run() {
     return;
   runPhase(Phase::Graph, Emit::Graph, "graph");
   checkGivenBlobs();
-  if (stopsAfter(Emit::Graph))
+  if (wantsDot(Emit::GraphDot))
+    writeText("graph.dot", dotText(graphOfLayers(*imported.module), "graph"));
+  if (options.report == ReportKind::Html)
+    page.layers = graphOfLayers(*imported.module);
+  if (stopsAfter(Emit::Graph) || stopsAfter(Emit::GraphDot))
     return;
   runPhase(Phase::Fused, Emit::Fused, "fused");
-  if (stopsAfter(Emit::Fused))
+  if (wantsDot(Emit::FusedDot))
+    writeText("fused.dot", dotText(graphOfSteps(*imported.module), "fused"));
+  if (options.report == ReportKind::Html)
+    page.steps = graphOfSteps(*imported.module);
+  if (stopsAfter(Emit::Fused) || stopsAfter(Emit::FusedDot) ||
+      stopsAfter(Emit::Dot))
     return;
   runPhase(Phase::Plan, Emit::Plan, "plan");
   if (stopsAfter(Emit::Plan))
@@ -289,6 +303,9 @@ void Compilation::generateForCpu() {
   auto kernels = emitKernels(*imported.module, emitted);
   if (wants(Emit::Kernels))
     emitKernelFiles(*kernels, target);
+  if (options.report == ReportKind::Html)
+    for (const EmittedKernel &kernel : emitted)
+      page.kernelTexts.push_back(functionText(*kernels, kernel.symbol));
   std::vector<plan::Kernel> described;
   for (const EmittedKernel &kernel : emitted) {
     plan::Kernel &out = described.emplace_back();
@@ -319,8 +336,11 @@ void Compilation::generateForCuda() {
     for (const CudaKernel &kernel : kernels)
       writeText(kernel.symbol + ".cu", kernel.text);
   std::vector<plan::Kernel> described;
-  for (const CudaKernel &kernel : kernels)
+  for (const CudaKernel &kernel : kernels) {
     described.push_back(describeCuda(kernel));
+    if (options.report == ReportKind::Html)
+      page.kernelTexts.push_back(kernel.text);
+  }
   buildManifest(described);
   if (options.checkOnly)
     return;

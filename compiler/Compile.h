@@ -10,8 +10,20 @@
 
 namespace brew::compiler {
 
-/// What `--emit` can print.
-enum class Emit { None, Import, Graph, Fused, Plan, Kernels, All };
+/// What `--emit` can print: modules, and pictures of two of them for Graphviz
+/// (Dot: of both). All are all modules.
+enum class Emit {
+  None,
+  Import,
+  Graph,
+  Fused,
+  Plan,
+  Kernels,
+  All,
+  GraphDot,
+  FusedDot,
+  Dot
+};
 
 enum class ReportKind { None, Text, Json, Html };
 

@@ -132,14 +132,17 @@ const std::vector<OptionRow> &optionTable() {
           .shows("folder")
           .must("name a folder", isSomething)
           .by([](Options &o, Text v) { o.dumpDir = v; }),
-      row("emit", Kind::Choice, "Print a phase's module")
+      row("emit", Kind::Choice, "Print a phase's module, or a picture of it")
           .shows("phase")
           .oneOf({{"import", "layers as in the prototxt"},
                   {"graph", "with shapes and gradients"},
                   {"fused", "vendor calls and kernels"},
                   {"plan", "steps over placed buffers"},
                   {"kernels", "generated code"},
-                  {"all", "all of them"}})
+                  {"all", "all of them"},
+                  {"graph-dot", "layers and shapes, for Graphviz"},
+                  {"fused-dot", "kernels and calls, for Graphviz"},
+                  {"dot", "both of these"}})
           .by([](Options &o, Text v) {
             o.emit = llvm::StringSwitch<Emit>(v)
                          .Case("import", Emit::Import)
@@ -147,7 +150,10 @@ const std::vector<OptionRow> &optionTable() {
                          .Case("fused", Emit::Fused)
                          .Case("plan", Emit::Plan)
                          .Case("kernels", Emit::Kernels)
-                         .Case("all", Emit::All);
+                         .Case("all", Emit::All)
+                         .Case("graph-dot", Emit::GraphDot)
+                         .Case("fused-dot", Emit::FusedDot)
+                         .Case("dot", Emit::Dot);
           }),
       row("exact-hidden-gradients", Kind::Flag,
           "Propagate gradients of the exposed states of LSTM and RNN, which "

@@ -111,7 +111,7 @@ struct FuseEpilogue : brew::impl::FuseEpilogueBase<FuseEpilogue> {
         &getContext(),
         !brew::targetir::libraryOf(getOperation()).getLeakyProducts());
     // cuDNN adds in further passes over the result, generated code in one.
-    if (!brew::targetir::gpuOf(getOperation()))
+    if (!brew::targetir::isForGpu(getOperation()))
       patterns.add<FuseSum>(&getContext());
     walkAndApplyPatterns(getOperation(), std::move(patterns));
   }

@@ -12,6 +12,10 @@
 using namespace mlir;
 using namespace brew::targetir;
 
+/// What a usual server's processor holds while all of its cores compute with
+/// wide vectors.
+static constexpr int64_t kCpuMhz = 2500;
+
 /// A gradient of as many elements comes from memory, not from a cache.
 static constexpr int64_t kLongSum = 1 << 20;
 
@@ -23,7 +27,8 @@ CpuAttr brew::targetir::describeCpu(MLIRContext *context, int64_t vectorBits,
   auto library =
       LibraryAttr::get(context, /*channels_last=*/true, /*leaky_products=*/true,
                        bf16, /*f16=*/false, /*tf32=*/false, kLongSum);
-  return CpuAttr::get(context, vectorBits, l2Bytes, /*cores=*/4, library);
+  return CpuAttr::get(context, vectorBits, l2Bytes, /*cores=*/4, library,
+                      kCpuMhz);
 }
 
 unsigned brew::targetir::archNumber(StringRef arch) {
@@ -36,27 +41,34 @@ unsigned brew::targetir::archNumber(StringRef arch) {
 
 namespace {
 
+/// The clock is the boost clock of the vendor's data sheet, at which
+/// `memoryBytes` are its bandwidth. `doubles` are a multiprocessor's results in
+/// f64, from the table of arithmetic throughput in the CUDA C++ programming
+/// guide; `products` its multiplications with additions of dense 16-bit
+/// matrices, summed in f32: the data sheet's tensor performance over clock and
+/// multiprocessors.
 struct Board {
   unsigned arch;
-  int64_t multiprocessors, threads, cacheBytes, memoryBytes, operations;
+  int64_t multiprocessors, threads, cacheBytes, memoryBytes, operations, mhz,
+      doubles, products;
 };
 
 // By architecture, ascending.
 constexpr Board kBoards[] = {
-    {60, 56, 2048, 88 << 10, 550, 3584},      // P100
-    {61, 30, 2048, 144 << 10, 226, 3840},     // P40
-    {70, 80, 2048, 128 << 10, 588, 5120},     // V100
-    {72, 8, 2048, 128 << 10, 99, 512},        // Jetson AGX Xavier
-    {75, 40, 1024, 96 << 10, 200, 2560},      // T4
-    {80, 108, 2048, 192 << 10, 1440, 6912},   // A100
-    {86, 72, 1536, 128 << 10, 354, 9216},     // A10
-    {87, 16, 1536, 192 << 10, 158, 2048},     // Jetson AGX Orin
-    {89, 142, 1536, 128 << 10, 343, 18176},   // L40S
-    {90, 132, 2048, 256 << 10, 1920, 16000},  // H100
-    {100, 148, 2048, 256 << 10, 4324, 18944}, // B200
-    {110, 20, 1536, 256 << 10, 174, 2560},    // Jetson AGX Thor
-    {120, 170, 1536, 128 << 10, 744, 21760},  // GeForce RTX 5090
-    {121, 48, 1536, 128 << 10, 114, 6144},    // GB10
+    {60, 56, 2048, 88 << 10, 550, 3584, 1328, 32, 0},       // P100
+    {61, 30, 2048, 144 << 10, 226, 3840, 1531, 4, 0},       // P40
+    {70, 80, 2048, 128 << 10, 588, 5120, 1530, 32, 512},    // V100
+    {72, 8, 2048, 128 << 10, 99, 512, 1377, 32, 512},       // Jetson AGX Xavier
+    {75, 40, 1024, 96 << 10, 200, 2560, 1590, 2, 512},      // T4
+    {80, 108, 2048, 192 << 10, 1440, 6912, 1410, 32, 1024}, // A100
+    {86, 72, 1536, 128 << 10, 354, 9216, 1695, 2, 512},     // A10
+    {87, 16, 1536, 192 << 10, 158, 2048, 1300, 2, 1024},    // Jetson AGX Orin
+    {89, 142, 1536, 128 << 10, 343, 18176, 2520, 2, 512},   // L40S
+    {90, 132, 2048, 256 << 10, 1920, 16000, 1755, 64, 2048},  // H100
+    {100, 148, 2048, 256 << 10, 4324, 18944, 1850, 64, 4096}, // B200
+    {110, 20, 1536, 256 << 10, 174, 2560, 1575, 2, 4096},     // Jetson AGX Thor
+    {120, 170, 1536, 128 << 10, 744, 21760, 2407, 2, 256}, // GeForce RTX 5090
+    {121, 48, 1536, 128 << 10, 114, 6144, 2400, 2, 512},   // GB10
 };
 /// Its numbers stand for the simulator as well.
 constexpr unsigned kReference = 90;
@@ -85,5 +97,7 @@ GpuAttr brew::targetir::describeGpu(MLIRContext *context,
   return GpuAttr::get(context, archs.front(), board->multiprocessors,
                       board->threads, /*block_threads=*/1024,
                       /*shared_bytes=*/48 << 10, board->cacheBytes,
-                      board->memoryBytes, board->operations, library);
+                      board->memoryBytes, board->operations, library,
+                      board->mhz, board->doubles * board->multiprocessors,
+                      board->products * board->multiprocessors);
 }

@@ -52,10 +52,12 @@ def Target_CpuAttr : Target_Attr<"Cpu", "cpu"> {
   let description = [{
     `vector_bits` is the width of the instruction set's registers. `l2_bytes` is what
     a core has for itself. `cores` is how many threads a kernel should at least
-    be able to keep busy: a plan does not say on how many it runs.
+    be able to keep busy: a plan does not say on how many it runs. `clock_mhz` turns
+    cycles into the times of reports.
   }];
   let parameters = (ins "int64_t":$vector_bits, "int64_t":$l2_bytes,
-    "int64_t":$cores, "LibraryAttr":$library);
+    "int64_t":$cores, "LibraryAttr":$library,
+    DefaultValuedParameter<"int64_t", "1000">:$clock_mhz);
   let extraClassDeclaration = [{
     static constexpr int64_t kCacheLine = 64; ///< bytes
     /// Cycles after which it pays to wake another thread, and work of one thread
@@ -76,12 +78,17 @@ def Target_GpuAttr : Target_Attr<"Gpu", "gpu"> {
     those that a multiprocessor runs at the same time, `block_threads` the most of a
     block, `shared_bytes` the memory that they can share, `cache_bytes` a
     multiprocessor's first-level cache and shared memory together. Per cycle, the
-    device moves `memory_bytes` and does `operations` in f32.
+    device moves `memory_bytes` and does `operations` in f32, `double_operations` in
+    f64, and `product_operations` of its tensor cores on 16-bit operands (half as many
+    on TF32); 0 stands for as many as in f32. A multiplication with an addition is one.
+    `clock_mhz` turns cycles into the times of reports.
   }];
   let parameters = (ins StringRefParameter<>:$arch, "int64_t":$multiprocessors,
     "int64_t":$threads, "int64_t":$block_threads, "int64_t":$shared_bytes,
     "int64_t":$cache_bytes, "int64_t":$memory_bytes, "int64_t":$operations,
-    "LibraryAttr":$library);
+    "LibraryAttr":$library, DefaultValuedParameter<"int64_t", "1000">:$clock_mhz,
+    DefaultValuedParameter<"int64_t", "0">:$double_operations,
+    DefaultValuedParameter<"int64_t", "0">:$product_operations);
   let extraClassDeclaration = [{
     // What all generations have in common.
     static constexpr int64_t kWarp = 32;        ///< threads

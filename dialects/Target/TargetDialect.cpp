@@ -54,22 +54,25 @@ TargetDialect::verifyOperationAttribute(Operation *op,
 
 LogicalResult CpuAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                               int64_t vectorBits, int64_t l2Bytes,
-                              int64_t cores, LibraryAttr) {
+                              int64_t cores, LibraryAttr, int64_t clockMhz) {
   if (vectorBits < 128 || !llvm::isPowerOf2_64(vectorBits))
     return emitError() << "vector_bits must be a power of two from 128 on";
   if (l2Bytes < 1 || cores < 1)
     return emitError() << "a processor has a cache and a core";
+  if (clockMhz < 1)
+    return emitError() << "clock_mhz must be positive";
   return success();
 }
 
-LogicalResult GpuAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                              StringRef, int64_t multiprocessors,
-                              int64_t threads, int64_t blockThreads,
-                              int64_t sharedBytes, int64_t cacheBytes,
-                              int64_t memoryBytes, int64_t operations,
-                              LibraryAttr) {
+LogicalResult
+GpuAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef,
+                int64_t multiprocessors, int64_t threads, int64_t blockThreads,
+                int64_t sharedBytes, int64_t cacheBytes, int64_t memoryBytes,
+                int64_t operations, LibraryAttr, int64_t clockMhz,
+                int64_t doubleOperations, int64_t productOperations) {
   if (multiprocessors < 1 || sharedBytes < 1 || cacheBytes < 1 ||
-      memoryBytes < 1 || operations < 1)
+      memoryBytes < 1 || operations < 1 || clockMhz < 1 ||
+      doubleOperations < 0 || productOperations < 0)
     return emitError() << "the numbers of a GPU must be positive";
   if (blockThreads < 256 || !llvm::isPowerOf2_64(blockThreads) ||
       threads < blockThreads)

@@ -101,6 +101,23 @@ ordered_json describeBuffer(const plan::Manifest &manifest,
   return result;
 }
 
+/// With what divides its work: ranges of the domain among a CPU's threads, or
+/// blocks of a GPU's.
+ordered_json describeKernel(const plan::Kernel &kernel) {
+  ordered_json result = {{"symbol", kernel.symbol()},
+                         {"arguments", kernel.argument_count()},
+                         {"flops", kernel.flops()},
+                         {"bytes", kernel.bytes()}};
+  if (kernel.has_blocks()) {
+    result["blocks"] = kernel.blocks();
+    result["threads"] = kernel.threads();
+  } else {
+    result["domain"] = kernel.domain();
+    result["grain"] = kernel.grain();
+  }
+  return result;
+}
+
 ordered_json namedBuffers(
     const google::protobuf::RepeatedPtrField<plan::NamedBuffer> &list) {
   ordered_json result = ordered_json::object();
@@ -172,6 +189,9 @@ ordered_json describePlan(const plan::Manifest &manifest) {
   result["buffers"] = ordered_json::array();
   for (const plan::Buffer &buffer : manifest.buffers())
     result["buffers"].push_back(describeBuffer(manifest, buffer));
+  result["kernels"] = ordered_json::array();
+  for (const plan::Kernel &kernel : manifest.kernels())
+    result["kernels"].push_back(describeKernel(kernel));
   result["parameters"] = ordered_json::array();
   for (const plan::Parameter &parameter : manifest.parameters()) {
     ordered_json sharers = ordered_json::array();

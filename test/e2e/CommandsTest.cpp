@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <numeric>
+#include <set>
 
 using namespace brew;
 using nlohmann::json;
@@ -164,6 +165,94 @@ TEST_F(Commands, TimeNamesLayersAsCaffeDoes) {
   EXPECT_EQ(done.status, 0) << done.err;
   EXPECT_FALSE(contains(done.err, "Timing with random inputs"));
   EXPECT_TRUE(contains(done.err, "Average training step: "));
+}
+
+/// The complete events of a trace, in the order of the file.
+struct Span {
+  std::string name, category;
+  double begin, duration;
+  json arguments;
+};
+
+static std::vector<Span> spansOf(const json &trace) {
+  std::vector<Span> spans;
+  for (const auto &event : trace["traceEvents"])
+    if (event["ph"] == "X")
+      spans.push_back({event["name"], event["cat"], event["ts"], event["dur"],
+                       event["args"]});
+  return spans;
+}
+
+TEST_F(Commands, TimeWritesAProfile) {
+  writePlan(hdf5Feed(), kSolver);
+  auto done =
+      run({"time", "net.plan", "--iterations", "3", "--profile", "trace.json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  const auto trace = json::parse(test::readBytes(folder / "trace.json"));
+  // Iterations, in them the passes, in these the steps, each behind the last.
+  const double slack = 1e-3; // of microseconds as binary fractions
+  double ends[3] = {0, 0, 0}, inside = 0;
+  int iterations = 0, steps = 0;
+  Span outer[2];
+  for (const Span &span : spansOf(trace)) {
+    const int depth = span.category == "iteration" ? 0
+                      : span.category == "pass"    ? 1
+                                                   : 2;
+    const double end = span.begin + span.duration;
+    EXPECT_GE(span.begin, ends[depth] - slack) << span.name;
+    if (depth > 0) {
+      EXPECT_GE(span.begin, outer[depth - 1].begin - slack) << span.name;
+      EXPECT_LE(end, ends[depth - 1] + slack) << span.name;
+    }
+    ends[depth] = end;
+    if (depth < 2)
+      outer[depth] = span;
+    if (depth == 0) {
+      EXPECT_EQ(span.name, "iteration " + std::to_string(++iterations));
+    } else if (depth == 1) {
+      EXPECT_TRUE(span.name == "forward" || span.name == "backward");
+      inside = 0;
+    } else {
+      ++steps;
+      inside += span.duration;
+      EXPECT_LE(inside, outer[1].duration + slack);
+      EXPECT_EQ(span.category, outer[1].name);
+      for (const char *key : {"step", "implementation", "bytes", "flops"})
+        EXPECT_TRUE(span.arguments.contains(key)) << key;
+    }
+  }
+  EXPECT_EQ(iterations, 3);
+  EXPECT_EQ(steps % 3, 0);
+  EXPECT_GT(steps, 0);
+  std::set<std::string> counters, metadata;
+  for (const auto &event : trace["traceEvents"]) {
+    if (event["ph"] == "C")
+      counters.insert(event["name"]);
+    if (event["ph"] == "M")
+      metadata.insert(event["name"]);
+  }
+  EXPECT_EQ(counters, (std::set<std::string>{"arena", "threads"}));
+  EXPECT_EQ(metadata, (std::set<std::string>{"process_name", "thread_name"}));
+  // Ten iterations unless a number is given; a file that is there is replaced.
+  done = run({"time", "net.plan", "--profile", "trace.json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_EQ(count(test::readBytes(folder / "trace.json"), "\"iteration "), 10);
+}
+
+TEST_F(Commands, ProfilesThatCannotBeWrittenAreKnownBefore) {
+  writePlan(hdf5Feed(), kSolver);
+  auto done = run({"time", "net.plan", "--profile", "none/trace.json"});
+  EXPECT_EQ(done.status, 3);
+  EXPECT_EQ(count(done.err, "error"), 1) << done.err;
+  EXPECT_TRUE(contains(done.err, "cannot write 'none/trace.json'"));
+  EXPECT_FALSE(contains(done.err, "Benchmark begins"));
+  done = run({"time", "net.plan", "--iterations", "10000000", "--profile",
+              "trace.json"});
+  EXPECT_EQ(done.status, 2);
+  EXPECT_TRUE(contains(done.err, "no more than 50 MB")) << done.err;
+  EXPECT_FALSE(contains(done.err, "Benchmark begins"));
+  for (const auto &entry : std::filesystem::directory_iterator(folder.path()))
+    EXPECT_FALSE(contains(entry.path().string(), "trace")) << entry.path();
 }
 
 TEST_F(Commands, InspectListsEverything) {

@@ -15,12 +15,14 @@
 #   nvrtc      NVIDIA's run-time compiler is here
 #   gpu        an NVIDIA driver is here
 #   avx512     it has AVX-512, so --cpu x86-64-v4 plans run here
+#   graphviz   Graphviz is here
 #   root       tests run as a user whom file permissions do not stop
 #
 # --param brew_tools_dir=DIR runs the tools of another folder.
 import ctypes
 import os
 import platform
+import shutil
 
 import lit.formats
 
@@ -82,6 +84,8 @@ for name in ("CUDA_HOME", "CUDA_PATH"):
         config.environment[name] = os.environ[name]
 # Compiled kernels of the tests stay with the tests.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
+if shutil.which("nop"):
+    config.available_features.add("graphviz")
 if hasattr(os, "geteuid") and os.geteuid() == 0:
     config.available_features.add("root")
 try:

@@ -1,13 +1,16 @@
 //===- TimeCommand.cpp - brew-run time ------------------------------------===//
 
 #include "Log.h"
-#include "Session.h"
+#include "Profile.h"
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
+#include <thread>
 
 namespace brew::run {
 namespace {
@@ -16,7 +19,9 @@ struct TimeOptions {
   PlanOptions plan;
   std::vector<std::string> weights;
   int iterations = 50;
+  bool iterationsGiven = false;
   std::string program, phase;
+  std::optional<std::string> profile; ///< file of a trace
   std::uint64_t seed = 0;
   bool randomInput = false;
 };
@@ -83,8 +88,9 @@ void openInputs(Session &session, int program, const TimeOptions &options) {
 
 class Benchmark {
 public:
-  Benchmark(Session &planSession, int programIndex)
-      : session(planSession), program(programIndex) {
+  /// `trace` gets every step's time; may be null.
+  Benchmark(Session &planSession, int programIndex, Profile *trace)
+      : session(planSession), program(programIndex), profile(trace) {
     std::map<std::pair<std::string, bool>, std::size_t> known;
     const std::size_t steps = session.plan.programInfo(program).step_count;
     for (std::size_t i = 0; i < steps; ++i) {
@@ -100,15 +106,21 @@ public:
   /// One iteration with every step timed.
   void timeSteps(int number) {
     session.feed(program);
-    std::vector<double> sums(layers.size());
+    std::vector<double> sums(layers.size()), steps(layerOfStep.size());
     const auto begin = std::chrono::steady_clock::now();
     session.runTimed(program, [&](std::size_t step, double seconds) {
       sums[layerOfStep[step]] += seconds;
+      steps[step] = seconds;
     });
-    log::info(log::site::timeIteration,
-              "Iteration: " + std::to_string(number) +
-                  " forward-backward time: " +
-                  log::number(secondsSince(begin) * 1e3) + " ms.");
+    const double wall = secondsSince(begin);
+    if (number == 1)
+      first = begin;
+    if (profile)
+      profile->add(std::chrono::duration<double>(begin - first).count(), wall,
+                   steps);
+    log::info(log::site::timeIteration, "Iteration: " + std::to_string(number) +
+                                            " forward-backward time: " +
+                                            log::number(wall * 1e3) + " ms.");
     double forwardSum = 0, backwardSum = 0;
     for (std::size_t i = 0; i < layers.size(); ++i) {
       layers[i].seconds.push_back(sums[i]);
@@ -138,6 +150,8 @@ public:
 private:
   Session &session;
   int program;
+  Profile *profile;
+  std::chrono::steady_clock::time_point first; ///< begin of the first iteration
   std::vector<LayerTime> layers;
   std::vector<std::size_t> layerOfStep;
   std::vector<double> forward, backward;
@@ -158,6 +172,20 @@ std::vector<double> timeWhole(Session &session, int program, int update,
     seconds.push_back(secondsSince(begin));
   }
   return seconds;
+}
+
+/// Iterations of a profile, unless more were asked for.
+constexpr int kProfiled = 10;
+
+/// As many threads as a session of these options has.
+int threadsOf(const PlanOptions &options) {
+  const char *text = std::getenv("OMP_NUM_THREADS");
+  const long set = text ? std::strtol(text, nullptr, 10) : 0;
+  if (options.threads > 0)
+    return options.threads;
+  return std::max(
+      1, set > 0 ? static_cast<int>(set)
+                 : static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 /// On a GPU: the time between its own events, without the host's part.
@@ -188,6 +216,14 @@ int time(const TimeOptions &options) {
   const int program = session.chooseProgram(options.program, preferred);
   session.announce(program);
   const std::string name = session.plan.programInfo(program).name;
+  // Before there is anything to measure, as its path may be wrong.
+  std::optional<Profile> profile;
+  if (options.profile)
+    profile.emplace(*options.profile, session, program,
+                    options.iterationsGiven
+                        ? options.iterations
+                        : std::min(kProfiled, options.iterations),
+                    threadsOf(options.plan));
   session.initialise(options.weights);
   openInputs(session, program, options);
 
@@ -200,10 +236,12 @@ int time(const TimeOptions &options) {
                                            std::to_string(options.iterations) +
                                            " iterations.");
   const auto begin = std::chrono::steady_clock::now();
-  Benchmark benchmark(session, program);
+  Benchmark benchmark(session, program, profile ? &*profile : nullptr);
   for (int i = 0; i < options.iterations; ++i)
     benchmark.timeSteps(i + 1);
   benchmark.report();
+  if (profile)
+    profile->write();
 
   const Summary whole(timeWhole(session, program, -1, options.iterations));
   log::info(log::site::timeBothTotal,
@@ -237,9 +275,15 @@ void addTime(CLI::App &app, Action &action) {
   addPlanOptions(*command, options->plan);
   command->add_option("--weights", options->weights,
                       "Weights (files separated by commas)");
-  command->add_option("--iterations", options->iterations, "Runs to measure")
-      ->capture_default_str()
-      ->check(atLeast(1));
+  CLI::Option *iterations =
+      command
+          ->add_option("--iterations", options->iterations, "Runs to measure")
+          ->capture_default_str()
+          ->check(atLeast(1));
+  command
+      ->add_option("--profile", options->profile,
+                   "Trace to write, for Chrome's and Perfetto's viewers")
+      ->type_name("FILE");
   command->add_option("--program", options->program,
                       "Program to run (default: forward_backward, or the "
                       "only one)");
@@ -250,8 +294,10 @@ void addTime(CLI::App &app, Action &action) {
   command->add_flag("--random-input", options->randomInput,
                     "Run on one batch of random values; open no data source");
   command->add_option("--random-seed", options->seed, "Seed of the fillers");
-  command->callback(
-      [options, &action] { action = [options] { return time(*options); }; });
+  command->callback([options, iterations, &action] {
+    options->iterationsGiven = iterations->count() > 0;
+    action = [options] { return time(*options); };
+  });
 }
 
 } // namespace brew::run

@@ -43,7 +43,7 @@ brew.program @used_twice train {
 // -----
 
 // Somebody wants to see the value before the ReLU.
-// CHECK-LABEL: brew.program @deploy
+// CHECK-LABEL: brew.program @kept
 brew.program @kept train {
   %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1x8xf32>
   %v = brew.fill 1.0 : tensor<5x8xf32>

@@ -1,0 +1,166 @@
+//===- Costs.cpp - What the steps of a plan cost --------------------------===//
+#include "compiler/report/Costs.h"
+
+#include "formats/NumberText.h"
+#include "runtime/weights/Layout.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+
+#include <map>
+
+namespace brew::compiler {
+
+Costs &Costs::operator+=(const Costs &other) {
+  kernels += other.kernels;
+  calls += other.calls;
+  flops += other.flops;
+  bytes += other.bytes;
+  hostCalls += other.hostCalls;
+  hostCopies += other.hostCopies;
+  seconds += other.seconds;
+  return *this;
+}
+
+std::string LayerCosts::label(size_t most) const {
+  if (layers.empty())
+    return "(internal)";
+  if (layers.size() <= most)
+    return llvm::join(layers, "+");
+  return layers.front() + " and " + std::to_string(layers.size() - 1) + " more";
+}
+
+CostModel::CostModel(const ReportSubject &subject)
+    : roofline(targetir::Roofline::of(subject.module, subject.precision,
+                                      subject.manifest.target().precision() ==
+                                          plan::F64)),
+      manifest(subject.manifest), cuda(subject.cuda) {}
+
+/// Bytes that are copied for a host layer: between GPU and host everything that
+/// it reads or writes, else what does not lie as its functions want it.
+int64_t CostModel::hostCopies(const plan::HostCall &call) const {
+  int64_t bytes = 0;
+  auto add = [&](uint32_t index) {
+    const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
+    if (cuda || !runtime::isPlain(buffer, manifest.target().precision()))
+      bytes += static_cast<int64_t>(buffer.size());
+  };
+  for (uint32_t index : call.bottom_buffer_indices())
+    add(index);
+  for (uint32_t index : call.top_buffer_indices())
+    add(index);
+  for (uint32_t index : call.top_gradient_buffer_indices())
+    add(index);
+  for (const auto &gradient : call.bottom_gradients())
+    add(gradient.buffer_index());
+  return bytes;
+}
+
+targetir::Work CostModel::workOf(const plan::Step &step) {
+  return {static_cast<double>(step.bytes()), static_cast<double>(step.flops()),
+          step.has_convolution() || step.has_inner_product()};
+}
+
+Costs CostModel::of(const plan::Step &step) const {
+  Costs costs;
+  ++(step.has_launch() ? costs.kernels
+     : step.has_host() ? costs.hostCalls
+                       : costs.calls);
+  if (step.has_host())
+    costs.hostCopies = hostCopies(step.host());
+  costs.flops = static_cast<int64_t>(step.flops());
+  costs.bytes = static_cast<int64_t>(step.bytes());
+  costs.seconds = roofline.seconds(workOf(step));
+  return costs;
+}
+
+Costs CostModel::of(const plan::Program &program) const {
+  Costs costs;
+  for (const plan::Step &step : program.steps())
+    costs += of(step);
+  return costs;
+}
+
+std::vector<LayerCosts> CostModel::byLayer(const plan::Program &program) const {
+  std::vector<LayerCosts> rows;
+  std::map<std::pair<std::vector<std::string>, bool>, size_t> known;
+  for (const plan::Step &step : program.steps()) {
+    std::vector<std::string> layers(step.layers().begin(), step.layers().end());
+    auto [entry, isNew] =
+        known.try_emplace({layers, step.backward()}, rows.size());
+    if (isNew)
+      rows.push_back({std::move(layers), step.backward(), {}});
+    rows[entry->second].costs += of(step);
+  }
+  return rows;
+}
+
+int64_t arenaSize(const plan::Manifest &manifest, plan::ArenaKind kind) {
+  for (const plan::Arena &arena : manifest.arenas())
+    if (arena.kind() == kind)
+      return static_cast<int64_t>(arena.size());
+  return 0;
+}
+
+static std::string directionText(plan::Direction direction) {
+  switch (direction) {
+  case plan::FORWARD:
+    return "forward";
+  case plan::BACKWARD_DATA:
+    return "backward data";
+  case plan::BACKWARD_WEIGHTS:
+    return "backward weights";
+  }
+  return "";
+}
+
+std::string actionOf(const plan::Manifest &manifest, const plan::Step &step) {
+  switch (step.action_case()) {
+  case plan::Step::kLaunch:
+    return "kernel " +
+           manifest.kernels(static_cast<int>(step.launch().kernel_index()))
+               .symbol();
+  case plan::Step::kConvolution:
+    return "convolution " + directionText(step.convolution().direction());
+  case plan::Step::kInnerProduct:
+    return "inner product " + directionText(step.inner_product().direction());
+  case plan::Step::kCopy:
+    return "copy";
+  case plan::Step::kZero:
+    return "zero";
+  case plan::Step::kAllReduce:
+    return "all-reduce";
+  case plan::Step::kHost:
+    return "host layer " + step.host().type();
+  case plan::Step::ACTION_NOT_SET:
+    break;
+  }
+  return "";
+}
+
+std::string bytesText(int64_t bytes) {
+  if (bytes < 10000)
+    return std::to_string(bytes) + " B";
+  const auto number = static_cast<double>(bytes);
+  if (bytes < 10000000)
+    return formats::fixedText(number / 1e3, 1) + " kB";
+  return formats::fixedText(number / 1e6, 1) + " MB";
+}
+
+std::string megaText(int64_t number, int decimals) {
+  return formats::fixedText(static_cast<double>(number) / 1e6, decimals);
+}
+
+std::string timeText(double seconds) {
+  if (seconds < 1e-3)
+    return formats::fixedText(seconds * 1e6, 1) + " us";
+  return formats::fixedText(seconds * 1e3, 2) + " ms";
+}
+
+std::string gigaText(double number) {
+  return formats::fixedText(number / 1e9, 0);
+}
+
+std::string utf8(llvm::StringRef text) { return llvm::json::fixUTF8(text); }
+
+} // namespace brew::compiler

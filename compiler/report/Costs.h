@@ -1,0 +1,70 @@
+//===- Costs.h - What the steps of a plan cost ------------------*- C++ -*-===//
+#pragma once
+
+#include "compiler/report/Report.h"
+#include "dialects/Target/Roofline.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace brew::compiler {
+
+/// Of some steps together.
+struct Costs {
+  int64_t kernels = 0, calls = 0, flops = 0, bytes = 0;
+  int64_t hostCalls = 0, hostCopies = 0; ///< and bytes copied for them
+  double seconds = 0; ///< by the machine's roofline, one after the other
+
+  Costs &operator+=(const Costs &other);
+};
+
+/// Of the steps that compute for the same layers, in one direction.
+struct LayerCosts {
+  std::vector<std::string> layers;
+  bool backward = false;
+  Costs costs;
+
+  /// "conv1+relu1"; of more than `most` layers "conv1 and 7 more".
+  std::string label(size_t most) const;
+};
+
+/// What steps of a plan cost on the machine that it is for.
+class CostModel {
+public:
+  explicit CostModel(const ReportSubject &subject);
+
+  Costs of(const plan::Step &step) const;
+  Costs of(const plan::Program &program) const;
+  /// In the order of their first steps.
+  std::vector<LayerCosts> byLayer(const plan::Program &program) const;
+
+  static targetir::Work workOf(const plan::Step &step);
+
+  const targetir::Roofline roofline;
+
+private:
+  int64_t hostCopies(const plan::HostCall &call) const;
+
+  const plan::Manifest &manifest;
+  const bool cuda;
+};
+
+/// Bytes of the arena of a kind.
+int64_t arenaSize(const plan::Manifest &manifest, plan::ArenaKind kind);
+
+/// "kernel pool1", "convolution backward weights", "host layer Twice".
+std::string actionOf(const plan::Manifest &manifest, const plan::Step &step);
+
+/// Short texts of numbers: of bytes, of millions, of a time, of a rate in
+/// billions.
+std::string bytesText(int64_t bytes);
+std::string megaText(int64_t number, int decimals);
+std::string timeText(double seconds);
+std::string gigaText(double number);
+
+/// Text for JSON and HTML: names are as the prototxt has them, in whatever
+/// encoding.
+std::string utf8(llvm::StringRef text);
+
+} // namespace brew::compiler

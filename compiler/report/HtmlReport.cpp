@@ -1,0 +1,319 @@
+//===- HtmlReport.cpp - A compilation as one page -------------------------===//
+#include "compiler/report/HtmlReport.h"
+
+#include "compiler/report/Page.h"
+#include "formats/NumberText.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+namespace brew::compiler {
+
+std::string escaped(llvm::StringRef text) {
+  std::string result;
+  for (char c : utf8(text))
+    switch (c) {
+    case '&':
+      result += "&amp;";
+      break;
+    case '<':
+      result += "&lt;";
+      break;
+    case '>':
+      result += "&gt;";
+      break;
+    case '"':
+      result += "&quot;";
+      break;
+    case '\'':
+      result += "&#39;";
+      break;
+    default:
+      result += c;
+    }
+  return result;
+}
+
+namespace {
+
+constexpr int kLargestBuffers = 20;
+
+class HtmlPage {
+public:
+  HtmlPage(const ReportSubject &subject, const PageContents &contents,
+           const prototxt::SourceText &source, llvm::raw_ostream &os)
+      : manifest(subject.manifest), subject(subject), contents(contents),
+        model(subject), lines(contents.layers, source), os(os) {}
+
+  void print();
+
+private:
+  void printHead();
+  void printPrograms();
+  void printDrawings();
+  void printTimes(int number);
+  void printBuffers();
+  void printKernels();
+  void printKernel(int number, const plan::Program *program,
+                   const plan::Step *step);
+  void cell(const std::string &text, double value) {
+    os << "<td class=\"n\" data-value=\"" << formats::shortestText(value)
+       << "\">" << escaped(text) << "</td>";
+  }
+  std::string rates() const;
+
+  const plan::Manifest &manifest;
+  const ReportSubject &subject;
+  const PageContents &contents;
+  const CostModel model;
+  const LayerLines lines;
+  llvm::raw_ostream &os;
+};
+
+std::string HtmlPage::rates() const {
+  const targetir::Roofline &roofline = model.roofline;
+  std::string text = gigaText(roofline.bytesPerSecond) + " GB/s, " +
+                     gigaText(roofline.flopsPerSecond) + " GFLOP/s";
+  if (roofline.productFlopsPerSecond != roofline.flopsPerSecond)
+    text += " (" + gigaText(roofline.productFlopsPerSecond) + " in products)";
+  return text + ", " + timeText(roofline.launchSeconds) + " to begin a step";
+}
+
+void HtmlPage::printHead() {
+  const std::string net = escaped(manifest.net_name());
+  os << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+     << "<meta name=\"viewport\" content=\"width=device-width, "
+        "initial-scale=1\">\n"
+     // Nothing is loaded, whatever names and texts hold.
+     << "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
+        "'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
+     << "<title>" << net << "</title>\n<style>\n"
+     << kPageStyle << "</style></head>\n<body>\n<header><h1>" << net
+     << "</h1><p>" << escaped(manifest.input()) << ", "
+     << (subject.cuda ? "for a GPU" : "for a CPU") << ", by "
+     << escaped(manifest.producer()) << "</p></header>\n<nav id=\"nav\"></nav>"
+     << "\n<main>\n";
+}
+
+void HtmlPage::printPrograms() {
+  os << "<section><h2>Programs</h2><div class=\"scroll\"><table><thead><tr>"
+        "<th>program</th><th class=\"n\">kernels</th><th "
+        "class=\"n\">calls</th><th class=\"n\">MFLOP</th><th "
+        "class=\"n\">arena</th><th class=\"n\">bound</th><th "
+        "class=\"n\">Caffe holds</th><th class=\"n\">roofline</th></tr>"
+        "</thead><tbody>\n";
+  for (const plan::Program &program : manifest.programs()) {
+    const Costs costs = model.of(program);
+    os << "<tr><td>" << escaped(program.name()) << "</td>";
+    for (const std::string &text :
+         {std::to_string(costs.kernels),
+          std::to_string(costs.calls + costs.hostCalls),
+          megaText(costs.flops, 1), bytesText(program.memory().arena_bytes()),
+          bytesText(program.memory().lower_bound_bytes()),
+          bytesText(program.memory().caffe_bytes()), timeText(costs.seconds)})
+      os << "<td class=\"n\">" << text << "</td>";
+    os << "</tr>\n";
+  }
+  os << "</tbody></table></div>\n<p>Parameters "
+     << bytesText(arenaSize(manifest, plan::PARAMETERS)) << ", gradients "
+     << bytesText(arenaSize(manifest, plan::GRADIENTS)) << ", solver state "
+     << bytesText(arenaSize(manifest, plan::STATE));
+  for (const plan::Program &program : manifest.programs())
+    if (const Costs costs = model.of(program); costs.hostCalls)
+      os << "; " << escaped(program.name()) << " has " << costs.hostCalls
+         << " calls of host layers, for which " << bytesText(costs.hostCopies)
+         << " are copied";
+  os << ".</p></section>\n";
+}
+
+/// page.js fills these.
+void HtmlPage::printDrawings() {
+  os << "<section><h2>Net</h2>\n<p class=\"note\">Choose a layer to see what "
+        "has become of it. Forward is on the left, backward beside it.</p>\n"
+        "<div class=\"panels\"><figure><figcaption id=\"before-title\">"
+        "Before fusion</figcaption><div class=\"graph\" id=\"before\" "
+        "tabindex=\"0\"></div></figure><figure><figcaption "
+        "id=\"after-title\">After fusion</figcaption><div class=\"graph\" "
+        "id=\"after\" tabindex=\"0\"></div></figure></div>\n"
+        "<div id=\"chosen\" class=\"chosen\" aria-live=\"polite\"></div>"
+        "<noscript><p>The pictures need scripts.</p></noscript></section>\n"
+        "<section><h2>Memory over time</h2>\n<p class=\"note\">Each "
+        "rectangle is a buffer of the arena, from the step that writes it to "
+        "the last that reads it.</p><div class=\"scroll\" id=\"arena\" "
+        "tabindex=\"0\"></div><p id=\"buffer\" class=\"note\">&nbsp;</p>"
+        "</section>\n<svg id=\"svg\"></svg>\n";
+}
+
+void HtmlPage::printTimes(int number) {
+  const plan::Program &program = manifest.programs(number);
+  const double total = model.of(program).seconds;
+  os << "<div class=\"program\" data-program=\"" << number << "\"><h3>"
+     << escaped(program.name()) << ": " << timeText(total)
+     << "</h3><div class=\"scroll tall\"><table class=\"sortable\"><thead><tr>"
+        "<th>layers</th><th>steps</th><th class=\"n\">bytes</th><th "
+        "class=\"n\">MFLOP</th><th class=\"n\">roofline</th><th "
+        "class=\"n\">share</th><th>limited by</th></tr></thead><tbody>\n";
+  for (const LayerCosts &row : model.byLayer(program)) {
+    os << "<tr><td title=\"" << escaped(llvm::join(row.layers, ", ")) << "\">"
+       << escaped(row.label(3)) << (row.backward ? " (backward)" : "")
+       << "</td><td>";
+    const plan::Step *longest = nullptr;
+    for (const plan::Step &step : program.steps()) {
+      if (step.backward() != row.backward ||
+          !llvm::equal(step.layers(), row.layers))
+        continue;
+      const std::string action = escaped(actionOf(manifest, step));
+      os << (longest ? ", " : "");
+      if (step.has_launch())
+        os << "<a href=\"#kernel-" << step.launch().kernel_index() << "\">"
+           << action << "</a>";
+      else
+        os << action;
+      if (!longest || model.of(step).seconds > model.of(*longest).seconds)
+        longest = &step;
+    }
+    os << "</td>";
+    const Costs &costs = row.costs;
+    const double share = costs.seconds / total;
+    cell(bytesText(costs.bytes), static_cast<double>(costs.bytes));
+    cell(megaText(costs.flops, 1), static_cast<double>(costs.flops));
+    cell(timeText(costs.seconds), costs.seconds);
+    os << "<td class=\"n share\" data-value=\"" << formats::shortestText(share)
+       << "\"><meter min=\"0\" max=\"1\" value=\""
+       << formats::shortestText(share) << "\"></meter><span>"
+       << formats::fixedText(100 * share, 1) << "%</span></td><td>";
+    switch (model.roofline.boundOf(CostModel::workOf(*longest))) {
+    case targetir::Roofline::Bound::Memory:
+      os << "memory";
+      break;
+    case targetir::Roofline::Bound::Compute:
+      os << "arithmetic";
+      break;
+    case targetir::Roofline::Bound::Launch:
+      os << "its start";
+      break;
+    }
+    os << "</td></tr>\n";
+  }
+  os << "</tbody></table></div></div>\n";
+}
+
+void HtmlPage::printBuffers() {
+  std::vector<const plan::Buffer *> buffers;
+  for (const plan::Buffer &buffer : manifest.buffers())
+    buffers.push_back(&buffer);
+  llvm::stable_sort(buffers, [](const auto *a, const auto *b) {
+    return a->size() > b->size();
+  });
+  if (buffers.size() > kLargestBuffers)
+    buffers.resize(kLargestBuffers);
+  os << "<section><h2>Largest buffers</h2><div class=\"scroll\"><table "
+        "class=\"sortable\"><thead><tr><th>buffer</th><th>shape</th><th "
+        "class=\"n\">size</th><th>arena</th><th>program</th><th "
+        "class=\"n\">first step</th><th class=\"n\">last step</th></tr>"
+        "</thead><tbody>\n";
+  for (const plan::Buffer *buffer : buffers) {
+    const plan::Arena &arena =
+        manifest.arenas(static_cast<int>(buffer->arena_index()));
+    os << "<tr><td>" << escaped(buffer->name()) << "</td><td>";
+    llvm::interleave(buffer->dims(), os, "x");
+    os << " " << plan::DataType_Name(buffer->type()) << "</td>";
+    cell(bytesText(static_cast<int64_t>(buffer->size())),
+         static_cast<double>(buffer->size()));
+    os << "<td>" << llvm::StringRef(plan::ArenaKind_Name(arena.kind())).lower()
+       << "</td><td>"
+       << (buffer->has_program_index()
+               ? escaped(
+                     manifest
+                         .programs(static_cast<int>(buffer->program_index()))
+                         .name())
+               : "all")
+       << "</td>";
+    for (auto [has, step] :
+         {std::pair(buffer->has_first_step(), buffer->first_step()),
+          std::pair(buffer->has_last_step(), buffer->last_step())}) {
+      os << "<td class=\"n\">";
+      if (has)
+        os << step;
+      os << "</td>";
+    }
+    os << "</tr>\n";
+  }
+  os << "</tbody></table></div></section>\n";
+}
+
+void HtmlPage::printKernel(int number, const plan::Program *program,
+                           const plan::Step *step) {
+  const plan::Kernel &kernel = manifest.kernels(number);
+  LayerCosts row;
+  if (step)
+    row.layers.assign(step->layers().begin(), step->layers().end());
+  os << "<details class=\"kernel\" id=\"kernel-" << number
+     << "\"><summary><code>" << escaped(kernel.symbol()) << "</code> <span>"
+     << escaped(row.layers.empty() ? "" : row.label(3)) << "</span></summary>"
+     << "<p>" << (program ? escaped(program->name()) + "; " : "")
+     << kernel.argument_count() << " buffers, "
+     << bytesText(static_cast<int64_t>(kernel.bytes())) << ", "
+     << megaText(static_cast<int64_t>(kernel.flops()), 1) << " MFLOP";
+  if (subject.cuda)
+    os << ", " << kernel.blocks() << " blocks of " << kernel.threads()
+       << " threads";
+  if (step)
+    os << ", " << timeText(model.of(*step).seconds) << " by the roofline";
+  os << "</p>";
+  for (const std::string &layer : row.layers)
+    if (const LayerLines::Lines *found =
+            lines.find(program ? program->name() : "", layer)) {
+      os << "<p class=\"place\">" << escaped(found->place) << "</p>";
+      if (!found->text.empty())
+        os << "<pre>" << escaped(found->text) << "</pre>";
+    }
+  if (number < static_cast<int>(contents.kernelTexts.size()))
+    os << "<pre class=\"code\">" << escaped(contents.kernelTexts[number])
+       << "</pre>";
+  os << "</details>\n";
+}
+
+void HtmlPage::printKernels() {
+  os << "<section><h2>Kernels</h2><input id=\"search\" type=\"search\" "
+        "placeholder=\"Name of a kernel or layer\" aria-label=\"Search "
+        "kernels\">\n";
+  std::map<int, std::pair<const plan::Program *, const plan::Step *>> uses;
+  for (const plan::Program &program : manifest.programs())
+    for (const plan::Step &step : program.steps())
+      if (step.has_launch())
+        uses.try_emplace(static_cast<int>(step.launch().kernel_index()),
+                         &program, &step);
+  for (int i = 0; i < manifest.kernels_size(); ++i) {
+    const auto &[program, step] = uses[i];
+    printKernel(i, program, step);
+  }
+  os << "</section>\n";
+}
+
+void HtmlPage::print() {
+  printHead();
+  printPrograms();
+  printDrawings();
+  os << "<section><h2>Time by the roofline</h2><p class=\"note\">What each "
+        "step needs to move its bytes or to compute, whichever is longer, on "
+        "a machine of "
+     << escaped(rates()) << ".</p>\n";
+  for (int i = 0; i < manifest.programs_size(); ++i)
+    printTimes(i);
+  os << "</section>\n";
+  printBuffers();
+  printKernels();
+  os << "</main>\n<script type=\"application/json\" id=\"data\">"
+     << pageData(subject, contents, model) << "</script>\n<script>\n"
+     << kPageScript << "</script>\n</body></html>\n";
+}
+
+} // namespace
+
+void printHtmlReport(const ReportSubject &subject, const PageContents &contents,
+                     const prototxt::SourceText &source,
+                     llvm::raw_ostream &os) {
+  HtmlPage(subject, contents, source, os).print();
+}
+
+} // namespace brew::compiler

@@ -1,0 +1,106 @@
+//===- JsonReport.cpp - Reports for programs ------------------------------===//
+#include "compiler/report/Costs.h"
+
+#include "dialects/Plan/PlanDialect.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/SymbolTable.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace brew;
+using namespace brew::compiler;
+using nlohmann::json;
+
+static json dims(mlir::Attribute attribute) {
+  json array = json::array();
+  for (int64_t dim :
+       llvm::cast<mlir::DenseI64ArrayAttr>(attribute).asArrayRef())
+    array.push_back(dim);
+  return array;
+}
+
+static json blobsOf(planir::ProgramOp program) {
+  json blobs = json::object();
+  if (auto named = program.getBlobsAttr())
+    for (mlir::NamedAttribute entry : named)
+      blobs[utf8(entry.getName().getValue())] = dims(entry.getValue());
+  return blobs;
+}
+
+static json paramsOf(planir::ProgramOp program) {
+  json params = json::object();
+  if (auto named = program.getParamsAttr())
+    for (mlir::NamedAttribute entry : named) {
+      json shapes = json::array();
+      for (mlir::Attribute shape :
+           llvm::cast<mlir::ArrayAttr>(entry.getValue()))
+        shapes.push_back(dims(shape));
+      params[utf8(entry.getName().getValue())] = std::move(shapes);
+    }
+  return params;
+}
+
+/// The figures that programs and layers have in common.
+static json figuresOf(const Costs &costs) {
+  return {{"kernels", costs.kernels},      {"calls", costs.calls},
+          {"flops", costs.flops},          {"bytes", costs.bytes},
+          {"host_calls", costs.hostCalls}, {"roofline_seconds", costs.seconds}};
+}
+
+static json layersOf(const plan::Program &program, const CostModel &model) {
+  json rows = json::array();
+  const double total = model.of(program).seconds;
+  for (const LayerCosts &layer : model.byLayer(program)) {
+    json row = figuresOf(layer.costs);
+    row["layers"] = json::array();
+    for (const std::string &name : layer.layers)
+      row["layers"].push_back(utf8(name));
+    row["backward"] = layer.backward;
+    row["share"] = layer.costs.seconds / total;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+static json memoryOf(const plan::Manifest &manifest,
+                     const plan::Program &program) {
+  return {{"arena_bytes", program.memory().arena_bytes()},
+          {"lower_bound_bytes", program.memory().lower_bound_bytes()},
+          {"param_bytes", arenaSize(manifest, plan::PARAMETERS)},
+          {"grad_bytes", arenaSize(manifest, plan::GRADIENTS)},
+          {"state_bytes", arenaSize(manifest, plan::STATE)},
+          {"workspace_bytes", nullptr},
+          {"caffe_bytes", program.memory().caffe_bytes()}};
+}
+
+void compiler::printJsonReport(const ReportSubject &subject,
+                               llvm::raw_ostream &os) {
+  const plan::Manifest &manifest = subject.manifest;
+  const CostModel model(subject);
+  json root, programs = json::object();
+  mlir::SymbolTable symbols(subject.module);
+  for (const plan::Program &program : manifest.programs()) {
+    auto op = symbols.lookup<planir::ProgramOp>(program.name());
+    const Costs costs = model.of(program);
+    json entry = figuresOf(costs);
+    entry["host_copied_bytes"] = costs.hostCopies;
+    entry["blobs"] = blobsOf(op);
+    entry["params"] = paramsOf(op);
+    entry["layers"] = layersOf(program, model);
+    entry["memory"] = memoryOf(manifest, program);
+    if (subject.bare) {
+      root["blobs"] = entry["blobs"];
+      root["params"] = entry["params"];
+    }
+    programs[program.name()] = std::move(entry);
+  }
+  root["net"] = utf8(manifest.net_name());
+  root["roofline"] = {
+      {"bytes_per_second", model.roofline.bytesPerSecond},
+      {"flops_per_second", model.roofline.flopsPerSecond},
+      {"product_flops_per_second", model.roofline.productFlopsPerSecond},
+      {"launch_seconds", model.roofline.launchSeconds}};
+  root["programs"] = std::move(programs);
+  os << root.dump(2) << "\n";
+}

@@ -1,0 +1,222 @@
+//===- NetGraph.cpp - The net of a phase as nodes and edges ---------------===//
+#include "compiler/report/NetGraph.h"
+
+#include "compiler/PassDiagnostics.h"
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/Origin.h"
+#include "dialects/Brew/layers/external/External.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace brew::compiler {
+namespace {
+
+/// "64x20x24x24 f32".
+std::string shapeText(Type type) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor) {
+    os << type;
+    return text;
+  }
+  llvm::interleave(tensor.getShape(), os, "x");
+  os << (tensor.getRank() ? " " : "") << tensor.getElementType();
+  return text;
+}
+
+uint64_t bytesOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.hasStaticShape())
+    return 0;
+  return static_cast<uint64_t>(tensor.getNumElements()) *
+         llvm::divideCeil(tensor.getElementTypeBitWidth(), 8);
+}
+
+/// Caffe's type of the layer that an operation was made for: the importer puts
+/// it into locations.
+std::string layerType(Location location) {
+  std::string type;
+  location->walk([&](Location each) {
+    auto named = dyn_cast<NameLoc>(each);
+    if (!named)
+      return WalkResult::advance();
+    type = named.getName().str();
+    return WalkResult::interrupt();
+  });
+  return type;
+}
+
+/// The operation's name without its dialect's, in words.
+std::string operationWords(Operation *op) {
+  std::string words = op->getName().stripDialect().str();
+  llvm::replace(words, '_', ' ');
+  return words;
+}
+
+/// "ip1+relu1" is of two layers.
+std::vector<std::string> split(StringRef layers) {
+  SmallVector<StringRef> parts;
+  layers.split(parts, '+', -1, false);
+  return {parts.begin(), parts.end()};
+}
+
+class GraphBuilder {
+public:
+  GraphBuilder(ProgramOp program, bool byLayer) : byLayer(byLayer) {
+    graph.name = program.getSymName().str();
+    for (Operation &op : program.getBody().front()) {
+      // Steps behind the first one of the backward pass belong to it, as in
+      // plans.
+      isBehind |= isa<SeedOp>(op) || Origin::of(&op).isBackward;
+      if (auto kernel = dyn_cast<KernelOp>(op))
+        isBehind |= kernel.getBackward();
+      if (!isLeftOut(&op))
+        addEdges(&op, nodeFor(&op));
+    }
+  }
+
+  ProgramGraph graph;
+
+private:
+  /// What flows nowhere or costs nothing. Among steps, views are none.
+  bool isLeftOut(Operation *op) const {
+    return isa<arith::ConstantOp, tensor::EmptyOp, linalg::FillOp>(op) ||
+           op->hasTrait<IsFixedRead>() ||
+           (!byLayer && op->hasTrait<IsView>()) ||
+           (op->hasTrait<IsSink>() && !isa<OutputOp>(op));
+  }
+
+  /// Operations of one layer are one node, if layers are asked for.
+  unsigned nodeFor(Operation *op) {
+    const Origin origin = Origin::of(op);
+    if (byLayer && origin.layer && !isa<OutputOp>(op)) {
+      auto [entry, isNew] = layers.try_emplace(
+          {origin.layer.getValue(), origin.isBackward}, graph.nodes.size());
+      if (isNew)
+        graph.nodes.push_back(describe(op, origin));
+      nodes[op] = entry->second;
+      return entry->second;
+    }
+    nodes[op] = graph.nodes.size();
+    graph.nodes.push_back(describe(op, origin));
+    return nodes[op];
+  }
+
+  GraphNode describe(Operation *op, const Origin &origin) const {
+    GraphNode node;
+    node.backward =
+        byLayer ? origin.isBackward : isBehind && !isa<OutputOp>(op);
+    node.source = sourceOf(op->getLoc()).str();
+    if (origin.layer) {
+      node.name = origin.layer.str();
+      node.layers =
+          byLayer ? std::vector{node.name} : split(origin.layer.getValue());
+    }
+    if (auto feed = dyn_cast<FeedOp>(op)) {
+      node.kind = GraphNode::Kind::Data;
+      node.what = feed.getKind().str();
+    } else if (auto seed = dyn_cast<SeedOp>(op)) {
+      node.kind = GraphNode::Kind::Data;
+      node.name = seed.getBlob().str();
+      node.what = "gradient from outside";
+    } else if (auto output = dyn_cast<OutputOp>(op)) {
+      node.kind = GraphNode::Kind::Output;
+      node.name = output.getBlob().str();
+      node.what = "output";
+    } else if (auto kernel = dyn_cast<KernelOp>(op)) {
+      node.kind = GraphNode::Kind::Kernel;
+      node.name = kernel.getName().str();
+      node.what = "kernel";
+      if (ArrayAttr names = kernel.getLayersAttr())
+        for (auto name : names.getAsRange<StringAttr>())
+          node.layers.push_back(name.str());
+    } else if (!byLayer) {
+      node.kind = isa<HostLayerOp, HostLayerBackwardOp>(op)
+                      ? GraphNode::Kind::Host
+                      : GraphNode::Kind::Call;
+      node.what = operationWords(op);
+    } else {
+      node.what = layerType(op->getLoc());
+      if (node.what.empty())
+        node.what = operationWords(op);
+    }
+    if (node.name.empty())
+      node.name = parameterOf(op);
+    return node;
+  }
+
+  /// What belongs to no layer is told by the parameter that it changes.
+  static std::string parameterOf(Operation *op) {
+    for (Value operand : op->getOperands())
+      if (Operation *source = operand.getDefiningOp();
+          source && source->hasTrait<IsFixedRead>())
+        for (NamedAttribute attribute : source->getAttrs())
+          if (auto symbol = dyn_cast<FlatSymbolRefAttr>(attribute.getValue()))
+            return symbol.getValue().str();
+    return operationWords(op);
+  }
+
+  void addEdges(Operation *op, unsigned to) {
+    auto read = [&](Value value) {
+      Value made = origin(value);
+      Operation *source = made.getDefiningOp();
+      auto from = nodes.find(source);
+      if (from == nodes.end() || from->second == to ||
+          !drawn.insert({made, to}).second)
+        return;
+      graph.edges.push_back({from->second, to, shapeText(made.getType()),
+                             bytesOf(made.getType())});
+    };
+    for (Value operand : op->getOperands())
+      read(operand);
+    // Nests and host layers may read what is outside of their bodies.
+    for (Region &region : op->getRegions())
+      region.walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (operand.getParentRegion() == op->getParentRegion())
+            read(operand);
+      });
+  }
+
+  /// The value that a view, which is no node, stands for.
+  Value origin(Value value) const {
+    for (Operation *op = value.getDefiningOp();
+         op && !nodes.contains(op) && op->hasTrait<IsView>() &&
+         op->getNumOperands();
+         op = value.getDefiningOp())
+      value = op->getOperand(0);
+    return value;
+  }
+
+  const bool byLayer;
+  bool isBehind = false; ///< whether the backward pass has begun
+  llvm::DenseMap<Operation *, unsigned> nodes;
+  std::map<std::pair<StringRef, bool>, unsigned> layers;
+  llvm::DenseSet<std::pair<Value, unsigned>> drawn;
+};
+
+NetGraph build(ModuleOp module, bool byLayer) {
+  NetGraph graph;
+  for (auto program : module.getOps<ProgramOp>())
+    graph.push_back(GraphBuilder(program, byLayer).graph);
+  return graph;
+}
+
+} // namespace
+
+NetGraph graphOfLayers(ModuleOp module) { return build(module, true); }
+
+NetGraph graphOfSteps(ModuleOp module) { return build(module, false); }
+
+} // namespace brew::compiler

@@ -1,0 +1,30 @@
+//===- Report.h - What a compilation tells about its result -----*- C++ -*-===//
+#pragma once
+
+#include "dialects/Target/Choices.h"
+#include "runtime/plan/plan.pb.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace brew::compiler {
+
+/// What is reported about.
+struct ReportSubject {
+  mlir::ModuleOp module;          ///< in phase plan
+  const plan::Manifest &manifest; ///< built from it
+  targetir::Precision precision = targetir::Precision::F32;
+  bool cuda = false; ///< for a GPU, so that host layers need copies
+  bool bare = false; ///< of one phase alone
+};
+
+/// Figures of every program, as JSON (`--report=json`). Where the subject is
+/// bare, its only program's blobs and parameters stand at top level too.
+/// `workspace_bytes` is null: what a vendor library needs is known only where
+/// it is loaded.
+void printJsonReport(const ReportSubject &subject, llvm::raw_ostream &os);
+
+/// The same for people.
+void printTextReport(const ReportSubject &subject, llvm::raw_ostream &os);
+
+} // namespace brew::compiler

@@ -1,0 +1,81 @@
+//===- TextReport.cpp - Reports for people --------------------------------===//
+#include "compiler/report/Costs.h"
+
+#include "formats/NumberText.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace brew;
+using namespace brew::compiler;
+using llvm::formatv;
+
+/// Layers of a kernel that fused many are too long for a line.
+static constexpr size_t kMostLayers = 2;
+static constexpr size_t kLeastWidth = 18;
+
+static std::string rowLabel(const LayerCosts &row) {
+  return row.label(kMostLayers) + (row.backward ? " (backward)" : "");
+}
+
+/// A line for each layer that has steps of its own.
+static void printLayers(const plan::Program &program, const CostModel &model,
+                        llvm::raw_ostream &os) {
+  const std::vector<LayerCosts> rows = model.byLayer(program);
+  if (rows.empty())
+    return;
+  const double total = model.of(program).seconds;
+  os << "\n"
+     << program.name() << ": " << timeText(total) << " by the roofline\n";
+  size_t width = kLeastWidth;
+  for (const LayerCosts &row : rows)
+    width = std::max(width, rowLabel(row).size());
+  auto pad = [&](std::string text) {
+    text.resize(width, ' ');
+    return text;
+  };
+  os << pad("layer")
+     << formatv("{0,9}{1,7}{2,12}{3,12}{4,12}{5,8}\n", "kernels", "calls",
+                "bytes", "MFLOP", "roofline", "share");
+  for (const LayerCosts &row : rows) {
+    const Costs &costs = row.costs;
+    os << pad(rowLabel(row))
+       << formatv("{0,9}{1,7}{2,12}{3,12}{4,12}{5,8}\n", costs.kernels,
+                  costs.calls + costs.hostCalls, bytesText(costs.bytes),
+                  megaText(costs.flops, 1), timeText(costs.seconds),
+                  formats::fixedText(100 * costs.seconds / total, 1) + "%");
+  }
+}
+
+void compiler::printTextReport(const ReportSubject &subject,
+                               llvm::raw_ostream &os) {
+  const plan::Manifest &manifest = subject.manifest;
+  const CostModel model(subject);
+  os << "net " << manifest.net_name() << "\n";
+  os << formatv("{0,-18}{1,9}{2,7}{3,12}{4,12}{5,12}{6,12}\n", "program",
+                "kernels", "calls", "MFLOP", "arena", "bound", "Caffe holds");
+  for (const plan::Program &program : manifest.programs()) {
+    const Costs costs = model.of(program);
+    os << formatv("{0,-18}{1,9}{2,7}{3,12}{4,12}{5,12}{6,12}\n", program.name(),
+                  costs.kernels, costs.calls, megaText(costs.flops, 1),
+                  bytesText(program.memory().arena_bytes()),
+                  bytesText(program.memory().lower_bound_bytes()),
+                  bytesText(program.memory().caffe_bytes()));
+  }
+  for (const plan::Program &program : manifest.programs())
+    if (const Costs costs = model.of(program); costs.hostCalls)
+      os << formatv("{0}: {1} calls of host layers, for which {2} are copied\n",
+                    program.name(), costs.hostCalls,
+                    bytesText(costs.hostCopies));
+  os << formatv("parameters {0}, gradients {1}, solver state {2}\n",
+                bytesText(arenaSize(manifest, plan::PARAMETERS)),
+                bytesText(arenaSize(manifest, plan::GRADIENTS)),
+                bytesText(arenaSize(manifest, plan::STATE)));
+  os << formatv("roofline: {0} GB/s, {1} GFLOP/s ({2} in products), {3} to "
+                "begin a step\n",
+                gigaText(model.roofline.bytesPerSecond),
+                gigaText(model.roofline.flopsPerSecond),
+                gigaText(model.roofline.productFlopsPerSecond),
+                timeText(model.roofline.launchSeconds));
+  for (const plan::Program &program : manifest.programs())
+    printLayers(program, model, os);
+}

@@ -1,0 +1,472 @@
+'use strict';
+(() => {
+const data = JSON.parse(document.getElementById('data').textContent);
+const byId = (id) => document.getElementById(id);
+const namespace = byId('svg').namespaceURI;
+const pen = document.createElement('canvas').getContext('2d');
+const kFont = '12px system-ui, sans-serif', kSmallFont = '10.5px system-ui, sans-serif';
+// Of nodes, in pixels.
+const kHeight = 38, kWidest = 230, kRowGap = 34, kColumnGap = 14, kPadding = 9;
+/// Nets that are wider than their panel are scrolled rather than drawn smaller.
+const kReadable = .8;
+
+function draw(tag, attributes, parent, text) {
+  const made = document.createElementNS(namespace, tag);
+  for (const [name, value] of Object.entries(attributes))
+    made.setAttribute(name, value);
+  if (text !== undefined)
+    made.textContent = text;
+  if (parent)
+    parent.append(made);
+  return made;
+}
+
+function element(tag, parent, text) {
+  const made = document.createElement(tag);
+  if (text !== undefined)
+    made.textContent = text;
+  parent.append(made);
+  return made;
+}
+
+function textWidth(text, font) {
+  pen.font = font;
+  return pen.measureText(text).width;
+}
+
+/// The text, or its beginning and end where it is too wide.
+function fitted(text, font, width) {
+  if (textWidth(text, font) <= width)
+    return text;
+  let keep = text.length;
+  const cut = () =>
+      text.slice(0, Math.ceil(keep * .6)) + '…' + text.slice(text.length - Math.floor(keep * .4));
+  while (keep > 4 && textWidth(cut(), font) > width)
+    --keep;
+  return cut();
+}
+
+// --- Layered layout ---------------------------------------------------------
+// Nodes get ranks by their longest way from a source; an edge over several ranks
+// has a bend in each. Ranks are ordered by the mean place of neighbours, then
+// everything moves as close to its neighbours as the order lets it.
+
+/// Ranks of the nodes; `edges` go from lower numbers to higher ones.
+function ranksOf(nodes, edges) {
+  const rank = new Map(nodes.map((node) => [node, 0]));
+  const next = new Map(nodes.map((node) => [node, []]));
+  const hasBefore = new Set();
+  for (const edge of edges) {
+    next.get(edge.from).push(edge.to);
+    hasBefore.add(edge.to);
+  }
+  for (const node of nodes)
+    for (const to of next.get(node))
+      rank.set(to, Math.max(rank.get(to), rank.get(node) + 1));
+  // What begins late stands beside its first reader.
+  for (const node of nodes)
+    if (!hasBefore.has(node) && next.get(node).length)
+      rank.set(node, Math.max(0, Math.min(...next.get(node).map((to) => rank.get(to))) - 1));
+  // What is connected to nothing fills rows behind the rest.
+  const alone = nodes.filter((node) => !hasBefore.has(node) && !next.get(node).length);
+  const last = alone.length < nodes.length ? Math.max(...rank.values()) + 1 : 0;
+  const row = Math.max(2, Math.ceil(Math.sqrt(alone.length / 3)));
+  alone.forEach((node, i) => rank.set(node, last + Math.floor(i / row)));
+  return rank;
+}
+
+/// Places with the least sum of weighted squares to `wanted` that keep the order
+/// and the widths of the items.
+function spread(items, wanted) {
+  const begins = [];
+  items.forEach((each, i) => begins.push(
+      i ? begins[i - 1] + (items[i - 1].width + each.width) / 2 + kColumnGap : 0));
+  const blocks = [];
+  items.forEach((each, i) => {
+    let block = {sum: (wanted[i] - begins[i]) * each.weight, weight: each.weight, count: 1};
+    const place = (other) => other.sum / other.weight;
+    while (blocks.length && place(blocks[blocks.length - 1]) > place(block)) {
+      const last = blocks.pop();
+      block = {sum: block.sum + last.sum, weight: block.weight + last.weight, count: block.count + last.count};
+    }
+    blocks.push(block);
+  });
+  return blocks.flatMap((block) => Array(block.count).fill(block.sum / block.weight))
+      .map((place, i) => place + begins[i]);
+}
+
+/// Places the boxes of `nodes`, and gives each of `edges` its bends.
+function layOut(nodes, edges) {
+  const rank = ranksOf(nodes, edges);
+  const rows = [];
+  const put = (item) => (rows[item.rank] = rows[item.rank] || []).push(item);
+  const item = new Map();
+  for (const node of nodes) {
+    const made = {node, rank: rank.get(node), width: node.width, up: [], down: [], x: 0};
+    item.set(node, made);
+    put(made);
+  }
+  const link = (from, to) => {
+    from.down.push(to);
+    to.up.push(from);
+  };
+  for (const edge of edges) {
+    let from = item.get(edge.from);
+    const to = item.get(edge.to);
+    edge.bends = [];
+    for (let r = from.rank + 1; r < to.rank; ++r) {
+      const bend = {rank: r, width: 8, up: [], down: [], x: 0};
+      put(bend);
+      edge.bends.push(bend);
+      link(from, bend);
+      from = bend;
+    }
+    link(from, to);
+  }
+  for (let r = 0; r < rows.length; ++r)
+    rows[r] = rows[r] || [];
+  const number = (row) => row.forEach((each, i) => each.order = i);
+  rows.forEach(number);
+  const mean = (list, key, none) =>
+      list.length ? list.reduce((sum, each) => sum + each[key], 0) / list.length : none;
+  const sweep = (work) => {
+    for (let r = 1; r < rows.length; ++r)
+      work(rows[r], 'up');
+    for (let r = rows.length - 2; r >= 0; --r)
+      work(rows[r], 'down');
+  };
+  for (let i = 0; i < 8; ++i)
+    sweep((row, side) => {
+      row.forEach((each) => each.want = mean(each[side], 'order', each.order));
+      row.sort((a, b) => a.want - b.want);
+      number(row);
+    });
+  // Straight ways matter more than where an end hangs or a long edge runs: what
+  // these push aside would push on in the next row, and so on.
+  rows.flat().forEach((each) => each.weight = !each.node ? .02 : each.up.length && each.down.length ? 1 : .05);
+  const middle = (list, none) => {
+    let sum = 0, weight = 0;
+    for (const each of list) {
+      sum += each.weight * each.x;
+      weight += each.weight;
+    }
+    return weight ? sum / weight : none;
+  };
+  const place = (row, wants) => spread(row, wants).forEach((x, i) => row[i].x = x);
+  rows.forEach((row) => place(row, row.map(() => 0)));
+  for (let i = 0; i < 6; ++i)
+    sweep((row, side) => place(row, row.map((each) => middle(each[side], each.x))));
+  // What went far aside for one row comes back.
+  for (let i = 0; i < 20; ++i)
+    sweep((row) => place(row, row.map((each) => middle([...each.up, ...each.down], each.x))));
+  const linked = rows.flat().filter((each) => each.up.length + each.down.length);
+  const center = mean(linked, 'x', 0);
+  for (const row of rows)
+    if (row.length && !row.some((each) => linked.includes(each)))
+      place(row, row.map(() => center));
+  for (const each of item.values()) {
+    each.node.x = each.x;
+    each.node.y = each.rank * (kHeight + kRowGap) + kHeight / 2;
+  }
+  const left = Math.min(...rows.flat().map((each) => each.x - each.width / 2));
+  const right = Math.max(...rows.flat().map((each) => each.x + each.width / 2));
+  for (const node of nodes)
+    node.x -= left;
+  for (const edge of edges)
+    edge.bends = edge.bends.map((bend) => (
+        {x: bend.x - left, y: bend.rank * (kHeight + kRowGap) + kHeight / 2}));
+  return right - left;
+}
+
+/// A line down through the bends.
+function wayOf(edge) {
+  let x = edge.from.x, y = edge.from.y + kHeight / 2;
+  let way = `M${x},${y}`;
+  const to = (nextX, nextY) => {
+    const middle = (y + nextY) / 2;
+    way += `C${x},${middle} ${nextX},${middle} ${nextX},${nextY}`;
+    [x, y] = [nextX, nextY];
+  };
+  for (const bend of edge.bends) {
+    to(bend.x, bend.y - kHeight / 2);
+    way += `L${bend.x},${bend.y + kHeight / 2}`;
+    y = bend.y + kHeight / 2;
+  }
+  to(edge.to.x, edge.to.y - kHeight / 2);
+  return way;
+}
+
+/// From the side of a box to that of another.
+function sideWay(from, to) {
+  const toRight = to.x > from.x;
+  const begin = from.x + (toRight ? 1 : -1) * from.width / 2;
+  const end = to.x - (toRight ? 1 : -1) * to.width / 2;
+  const middle = (begin + end) / 2;
+  return `M${begin},${from.y}C${middle},${from.y} ${middle},${to.y} ${end},${to.y}`;
+}
+
+// --- The net ----------------------------------------------------------------
+
+class Graph {
+  constructor(id, title, graph, onChoose) {
+    this.box = byId(id);
+    this.box.replaceChildren();
+    this.nodes = graph ? graph.nodes : [];
+    this.title(byId(id + '-title'), title);
+    if (!this.nodes.length) {
+      element('p', this.box, 'Nothing.').className = 'note';
+      return;
+    }
+    for (const node of this.nodes) {
+      const lower = [node.what, node.time].filter(Boolean).join(', ');
+      node.label = fitted(node.name, kFont, kWidest);
+      node.lower = fitted(lower, kSmallFont, kWidest);
+      node.width = Math.max(60, textWidth(node.label, kFont), textWidth(node.lower, kSmallFont)) + 2 * kPadding;
+    }
+    this.edges = graph.edges.map(([from, to, shape, bytes]) => (
+        {from: this.nodes[from], to: this.nodes[to], shape, bytes, isCross: true}));
+    this.place();
+    this.render(onChoose);
+  }
+
+  title(caption, title) {
+    caption.replaceChildren();
+    element('span', caption, `${title} (${this.nodes.length})`);
+    for (const [text, label, factor] of [['−', 'Smaller', .8], ['+', 'Larger', 1.25], ['Fit', 'Fit', 0]]) {
+      const button = element('button', caption, text);
+      button.setAttribute('aria-label', label);
+      button.onclick = () => this.scale && this.zoom(factor ? this.scale * factor : this.fit());
+    }
+  }
+
+  /// Forward and backward each have a column.
+  place() {
+    const number = new Map(this.nodes.map((node, i) => [node, i]));
+    let left = 0;
+    for (const backward of [false, true]) {
+      const nodes = this.nodes.filter((node) => node.backward === backward);
+      if (!nodes.length)
+        continue;
+      const edges = this.edges.filter((edge) =>
+          edge.from.backward === backward && edge.to.backward === backward &&
+          number.get(edge.from) < number.get(edge.to));
+      edges.forEach((edge) => edge.isCross = false);
+      const width = layOut(nodes, edges);
+      nodes.forEach((node) => node.x += left);
+      edges.forEach((edge) => edge.bends.forEach((bend) => bend.x += left));
+      left += width + 80;
+    }
+    this.width = left - 80;
+    this.height = Math.max(...this.nodes.map((node) => node.y)) + kHeight / 2;
+  }
+
+  render(onChoose) {
+    const margin = 14;
+    this.svg = draw('svg', {
+      viewBox: `${-margin} ${-margin} ${this.width + 2 * margin} ${this.height + 2 * margin}`,
+      role: 'img', 'aria-label': 'Graph of the net'}, this.box);
+    for (const edge of this.edges) {
+      edge.line = draw('path', {
+        class: edge.isCross ? 'edge cross' : 'edge',
+        d: edge.isCross ? sideWay(edge.from, edge.to) : wayOf(edge)}, this.svg);
+      draw('title', {}, edge.line, `${edge.from.name} → ${edge.to.name}: ${edge.shape}, ${edge.bytes}`);
+    }
+    for (const node of this.nodes) {
+      const group = node.group = draw('g', {
+        class: 'node ' + node.kind, tabindex: 0,
+        transform: `translate(${node.x - node.width / 2},${node.y - kHeight / 2})`}, this.svg);
+      draw('title', {}, group, node.layers.length ? node.layers.join(', ') : node.name);
+      const round = node.kind === 'data' || node.kind === 'output' ? kHeight / 2 : 5;
+      draw('rect', {width: node.width, height: kHeight, rx: round}, group);
+      draw('text', {x: node.width / 2, y: 16, 'text-anchor': 'middle'}, group, node.label);
+      draw('text', {x: node.width / 2, y: 31, 'text-anchor': 'middle', class: 'small'}, group, node.lower);
+      group.onclick = () => onChoose(this, node);
+      group.onkeydown = (event) => {
+        if (event.key !== 'Enter' && event.key !== ' ')
+          return;
+        event.preventDefault();
+        onChoose(this, node);
+      };
+    }
+    this.zoom(Math.max(kReadable, this.fit()));
+  }
+
+  fit() {
+    return Math.min(1, (this.box.clientWidth - 20) / (this.width + 28));
+  }
+
+  zoom(scale) {
+    this.scale = Math.min(3, Math.max(.1, scale));
+    this.svg.setAttribute('width', (this.width + 28) * this.scale);
+    this.svg.setAttribute('height', (this.height + 28) * this.scale);
+  }
+
+  /// Marks nodes, and what is next to the one that was chosen.
+  mark(chosen, related) {
+    for (const node of this.nodes) {
+      node.group.classList.toggle('chosen', node === chosen);
+      node.group.classList.toggle('related', related.includes(node));
+    }
+    for (const edge of this.edges || [])
+      edge.line.classList.toggle('lit', chosen !== null && (edge.from === chosen || edge.to === chosen));
+  }
+
+  show(node) {
+    const y = (node.y + 14) * this.scale - this.box.clientHeight / 2;
+    const x = (node.x + 14) * this.scale - this.box.clientWidth / 2;
+    this.box.scrollTo({top: y, left: x});
+  }
+}
+
+/// What is known of a node.
+function describe(graph, node) {
+  const box = byId('chosen');
+  box.replaceChildren();
+  element('strong', box, node.name);
+  box.append(` ${node.what}${node.backward ? ', backward' : ''}${node.time ? ', ' + node.time : ''}`);
+  if (node.layers.length && node.layers.join() !== node.name)
+    element('p', box, 'Layers: ' + node.layers.join(', '));
+  if (node.source)
+    element('p', box, node.source);
+  for (const [word, near, far] of [['Reads', 'to', 'from'], ['Gives', 'from', 'to']])
+    for (const edge of graph.edges.filter((each) => each[near] === node))
+      element('p', box, `${word} ${edge.shape}, ${edge.bytes} (${edge[far].name}${
+          edge[far].backward ? ', backward' : ''})`);
+  if (node.kernel === undefined)
+    return;
+  const link = element('a', element('p', box), 'Text of the kernel');
+  link.href = '#kernel-' + node.kernel;
+  link.onclick = () => openKernel(node.kernel);
+}
+
+function showNet(program) {
+  byId('chosen').replaceChildren();
+  let before, after;
+  const choose = (graph, node) => {
+    const other = graph === before ? after : before;
+    const layers = new Set(node.layers);
+    const same = (each) => each.backward === node.backward && each.layers.some((layer) => layers.has(layer));
+    const related = other.nodes.filter(same);
+    graph.mark(node, []);
+    other.mark(null, related);
+    if (related.length)
+      other.show(related[0]);
+    describe(graph, node);
+  };
+  before = new Graph('before', 'Layers', program.before, choose);
+  after = new Graph('after', 'Kernels and calls', program.after, choose);
+}
+
+// --- Memory -----------------------------------------------------------------
+
+function bytesText(bytes) {
+  return bytes < 1e4 ? `${bytes} B` : bytes < 1e7 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+/// A colour that stays with a name.
+function hueOf(name) {
+  let hash = 7;
+  for (const letter of name)
+    hash = (hash * 31 + letter.codePointAt(0)) % 9973;
+  return hash % 360;
+}
+
+function showArena(program) {
+  const box = byId('arena');
+  box.replaceChildren();
+  byId('buffer').textContent = '\u00a0';
+  if (!program.arena || !program.buffers.length) {
+    element('p', box, 'This program has no transient buffers.').className = 'note';
+    return;
+  }
+  const left = 76, top = 8, height = 360, steps = program.steps.length;
+  const width = Math.max(box.clientWidth - left - 12, 320, steps * 3);
+  const x = (step) => left + step / steps * width;
+  const y = (byte) => top + height - byte / program.arena * height;
+  const svg = draw('svg', {width: left + width + 12, height: top + height + 30,
+                           role: 'img', 'aria-label': 'Buffers of the arena over the steps'}, box);
+  for (let i = 0; i <= 4; ++i) {
+    const bytes = program.arena * i / 4;
+    draw('line', {class: 'axis', x1: left, x2: left + width, y1: y(bytes), y2: y(bytes)}, svg);
+    draw('text', {class: 'small', x: left - 8, y: y(bytes) + 4, 'text-anchor': 'end'}, svg, bytesText(Math.round(bytes)));
+  }
+  const every = Math.max(1, Math.ceil(steps / (width / 70)));
+  for (let step = 0; step < steps; step += every)
+    draw('text', {class: 'small', x: x(step + .5), y: top + height + 18, 'text-anchor': 'middle'}, svg, step);
+  for (const buffer of program.buffers) {
+    const w = Math.max(1.5, x(buffer.last + 1) - x(buffer.first));
+    const h = Math.max(1.5, buffer.size / program.arena * height);
+    const text = `${buffer.name}: ${buffer.text}, at ${buffer.offset}, steps ${buffer.first} to ${
+        buffer.last}${buffer.pinned ? ', kept' : ''}`;
+    const rect = draw('rect', {class: 'buffer', x: x(buffer.first), y: y(buffer.offset) - h, width: w, height: h,
+                               fill: `hsl(${hueOf(buffer.name)} 55% 55%)`}, svg);
+    draw('title', {}, rect, text);
+    rect.onmouseenter = () => byId('buffer').textContent =
+        `${text}; written by ${program.steps[buffer.first] || 'the input'}`;
+    if (h > 15 && w > 44)
+      draw('text', {class: 'on', x: x(buffer.first) + 4, y: y(buffer.offset) - h / 2 + 4}, svg, fitted(buffer.name, kSmallFont, w - 8));
+  }
+}
+
+// --- Tables and kernels -----------------------------------------------------
+
+for (const table of document.querySelectorAll('.sortable'))
+  table.querySelectorAll('th').forEach((head, column) => {
+    let descending = true;
+    head.onclick = () => {
+      const key = (row) => {
+        const cell = row.cells[column];
+        return cell.dataset.value !== undefined ? Number(cell.dataset.value) : cell.textContent;
+      };
+      const sign = descending ? -1 : 1;
+      const body = table.tBodies[0];
+      body.append(...[...body.rows].sort((a, b) => {
+        const [x, y] = [key(a), key(b)];
+        return sign * (typeof x === 'number' ? x - y : x.localeCompare(y, undefined, {numeric: true}));
+      }));
+      descending = !descending;
+    };
+  });
+
+function openKernel(number) {
+  const kernel = byId('kernel-' + number);
+  if (kernel) {
+    kernel.hidden = false;
+    kernel.open = true;
+  }
+}
+
+addEventListener('hashchange', () => openKernel(location.hash.slice('#kernel-'.length)));
+openKernel(location.hash.slice('#kernel-'.length));
+
+byId('search').oninput = (event) => {
+  const words = event.target.value.toLowerCase();
+  for (const kernel of document.querySelectorAll('.kernel'))
+    kernel.hidden = !kernel.firstElementChild.textContent.toLowerCase().includes(words);
+};
+
+// --- Programs ---------------------------------------------------------------
+
+let shown = -1;
+
+function showProgram(number) {
+  shown = number;
+  const program = data.programs[number];
+  [...byId('nav').children].forEach((button, i) => button.setAttribute('aria-pressed', i === number));
+  for (const part of document.querySelectorAll('.program'))
+    part.hidden = Number(part.dataset.program) !== number;
+  showNet(program);
+  showArena(program);
+}
+
+data.programs.forEach((program, i) => {
+  element('button', byId('nav'), program.name).onclick = () => showProgram(i);
+});
+if (data.programs.length)
+  showProgram(0);
+let waiting = 0;
+addEventListener('resize', () => {
+  clearTimeout(waiting);
+  waiting = setTimeout(() => shown >= 0 && showArena(data.programs[shown]), 150);
+});
+})();

@@ -1,0 +1,64 @@
+//===- Roofline.cpp - The least time that work can take -------------------===//
+#include "dialects/Target/Roofline.h"
+
+#include <algorithm>
+
+using namespace brew::targetir;
+
+/// A multiplication with an addition is one operation of a machine.
+static constexpr double kFlops = 2;
+
+static Roofline ofCpu(CpuAttr cpu, Precision precision, bool f64) {
+  const double cycles = static_cast<double>(cpu.getClockMhz()) * 1e6;
+  const double coreCycles = cycles * static_cast<double>(cpu.getCores());
+  Roofline result;
+  result.bytesPerSecond = coreCycles * CpuAttr::kMemoryBytes;
+  result.flopsPerSecond = coreCycles * kFlops * CpuAttr::kVectorOperations *
+                          static_cast<double>(cpu.lanes()) / (f64 ? 2 : 1);
+  // A vector of 16-bit operands has twice as many of them.
+  result.productFlopsPerSecond =
+      result.flopsPerSecond *
+      (!f64 && cpu.getLibrary().gainsBy(precision) ? 2 : 1);
+  result.launchSeconds = CpuAttr::kWakeCycles / cycles;
+  return result;
+}
+
+static Roofline ofGpu(GpuAttr gpu, Precision precision, bool f64) {
+  const double cycles = static_cast<double>(gpu.getClockMhz()) * 1e6;
+  const double operations = static_cast<double>(f64 && gpu.getDoubleOperations()
+                                                    ? gpu.getDoubleOperations()
+                                                    : gpu.getOperations());
+  Roofline result;
+  result.bytesPerSecond = cycles * static_cast<double>(gpu.getMemoryBytes());
+  result.flopsPerSecond = cycles * kFlops * operations;
+  result.productFlopsPerSecond = result.flopsPerSecond;
+  if (!f64 && gpu.getProductOperations() && gpu.getLibrary().gainsBy(precision))
+    result.productFlopsPerSecond =
+        cycles * kFlops * static_cast<double>(gpu.getProductOperations()) /
+        (precision == Precision::TF32 ? 2 : 1);
+  result.launchSeconds = GpuAttr::kLaunchCycles / cycles;
+  return result;
+}
+
+Roofline Roofline::of(mlir::Operation *op, Precision precision, bool f64) {
+  return isForGpu(op) ? ofGpu(gpuOf(op), precision, f64)
+                      : ofCpu(cpuOf(op), precision, f64);
+}
+
+double Roofline::moving(const Work &work) const {
+  return work.bytes / bytesPerSecond;
+}
+
+double Roofline::computing(const Work &work) const {
+  return work.flops / (work.isProduct ? productFlopsPerSecond : flopsPerSecond);
+}
+
+double Roofline::seconds(const Work &work) const {
+  return std::max(moving(work), computing(work)) + launchSeconds;
+}
+
+Roofline::Bound Roofline::boundOf(const Work &work) const {
+  if (launchSeconds > std::max(moving(work), computing(work)))
+    return Bound::Launch;
+  return computing(work) > moving(work) ? Bound::Compute : Bound::Memory;
+}

@@ -1,0 +1,47 @@
+//===- Roofline.h - The least time that work can take -----------*- C++ -*-===//
+//
+// A machine moves so many bytes and does so many operations a second, and needs
+// some time to begin a step: no step of a plan takes less. Reports compare
+// steps by it; nothing is decided by it.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "dialects/Target/TargetDialect.h"
+
+namespace brew::targetir {
+
+/// What a step does.
+struct Work {
+  double bytes = 0; ///< read and written
+  double flops = 0; ///< a multiplication with an addition is two
+  /// A convolution or matrix product of the vendor's library, for which
+  /// machines have units of their own.
+  bool isProduct = false;
+};
+
+/// The rates of a machine for nets of one precision.
+class Roofline {
+public:
+  enum class Bound { Memory, Compute, Launch };
+
+  /// Those of the machine that `op`'s module is for (see cpuOf, gpuOf). `f64`:
+  /// the net is in 64 bits, else `precision` holds.
+  static Roofline of(mlir::Operation *op, Precision precision, bool f64);
+
+  /// The larger of moving the bytes and computing, and the time to begin.
+  double seconds(const Work &work) const;
+  /// What most of that time is.
+  Bound boundOf(const Work &work) const;
+
+  double bytesPerSecond = 0;
+  double flopsPerSecond = 0;        ///< of generated kernels
+  double productFlopsPerSecond = 0; ///< of products
+  double launchSeconds = 0;         ///< to begin a step
+
+private:
+  double moving(const Work &work) const;
+  double computing(const Work &work) const;
+};
+
+} // namespace brew::targetir

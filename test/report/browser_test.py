@@ -1,0 +1,85 @@
+"""browser_test.py BREWC SOURCE: what Chromium makes of HTML reports, without a
+window. Skipped (77) where there is no Chromium."""
+import html
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import pages
+
+# Looks at every program, opens all kernels and chooses a layer, as users do; tells how
+# much wider than the window the page is.
+PROBE = """<script>
+const programs = document.querySelectorAll('nav button');
+for (const button of [...programs, programs[0]])
+  button.click();
+for (const kernel of document.querySelectorAll('details'))
+  kernel.open = true;
+document.querySelector('#before .node.layer').dispatchEvent(new MouseEvent('click'));
+document.querySelector('.sortable th:nth-child(3)').click();
+const root = document.documentElement;
+document.body.dataset.overflow = root.scrollWidth - root.clientWidth;
+</script></body>"""
+
+
+def shown(browser, path, profile, width):
+    """The page as the browser has it after its scripts, and what these logged."""
+    done = subprocess.run(
+        [browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+         "--no-first-run", "--disable-background-networking", "--user-data-dir=" + profile,
+         "--window-size={},900".format(width), "--enable-logging=stderr", "--dump-dom",
+         path.as_uri()],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True, timeout=120)
+    logged = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    return done.stdout, logged
+
+
+def part(text, begin, end):
+    start = text.index(begin)
+    return text[start:text.index(end, start)]
+
+
+def check(name, text, dom, logged):
+    assert not logged, (name, logged)
+    assert "data-evil" not in dom, name
+    overflow = int(re.search(r'data-overflow="(-?\d+)"', dom).group(1))
+    assert overflow <= 0, (name, "is too wide by", overflow)
+    program = pages.Page(text).data["programs"][0]
+    for phase in ("before", "after"):
+        drawn = part(dom, 'id="{}"'.format(phase), "</svg>")
+        graph = program[phase]
+        assert drawn.count('class="node ') == len(graph["nodes"]), (name, phase)
+        assert len(re.findall(r'class="edge', drawn)) == len(graph["edges"]), (name, phase)
+        assert "NaN" not in drawn and "undefined" not in drawn, (name, phase)
+    # What was chosen, and what has become of it.
+    layer = next(node for node in program["before"]["nodes"] if node["kind"] == "layer")
+    assert html.escape(layer["name"], quote=False) in part(dom, 'id="chosen"', "</div>"), name
+    assert " related" in part(dom, 'id="after"', "</svg>"), name
+    arena = part(dom, 'id="arena"', "</svg>")
+    assert arena.count('class="buffer"') == len(program["buffers"]), name
+    assert "NaN" not in arena, name
+
+
+def main():
+    brewc, source = sys.argv[1:]
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if not browser:
+        print("skipped: there is no chromium; apt-get install chromium")
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["HOME"] = folder
+        for name, arguments in pages.nets(source, folder).items():
+            text = pages.report(brewc, arguments, "html")
+            path = pathlib.Path(folder) / (name + ".html")
+            # Its scripts are all that may run: the probe is one of them.
+            path.write_text(text.replace("</body>", PROBE))
+            for width in (1400, 500):
+                check(name, text, *shown(browser, path, folder + "/profile", width))
+    return 0
+
+
+sys.exit(main())

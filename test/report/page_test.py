@@ -1,0 +1,73 @@
+"""page_test.py BREWC SOURCE: an HTML report is one well-formed page that holds all
+kernels and refers to nothing outside."""
+import json
+import re
+import sys
+import tempfile
+
+import pages
+
+
+def check(name, brewc, arguments):
+    text = pages.report(brewc, arguments, "html")
+    assert not re.search(r"https?://", text), name + " has a link"
+    page = pages.Page(text)
+    # The data and the script, whatever layers are called.
+    assert len(page.scripts) == 2, (name, len(page.scripts))
+    for tag, attribute in page.attributes:
+        assert not attribute.startswith("on"), (name, tag, attribute)
+        assert attribute != "src", (name, tag)
+    for link in page.links:
+        assert link.startswith("#") and link[1:] in page.ids, (name, link)
+    figures = json.loads(pages.report(brewc, arguments, "json"))
+    programs = {program["name"]: program for program in page.data["programs"]}
+    assert set(programs) == set(figures["programs"]), name
+    assert len(page.kernels) >= sum(
+        program["kernels"] for program in figures["programs"].values()), name
+    for number, program in enumerate(page.data["programs"]):
+        expected = figures["programs"][program["name"]]
+        steps = [step.split(": ")[-1] for step in program["steps"]]
+        assert len(steps) == (expected["kernels"] + expected["calls"]
+                              + expected["host_calls"])
+        for step in steps:
+            if step.startswith("kernel "):
+                symbol = step[len("kernel "):]
+                # Its name and its text.
+                assert any(kernel.split()[0] == symbol and kernel.count(symbol) > 1
+                           for kernel in page.kernels.values()), (name, symbol)
+        check_graph(name, program)
+        for buffer in program["buffers"]:
+            assert buffer["offset"] + buffer["size"] <= program["arena"], (name, buffer)
+    return page
+
+
+def check_graph(name, program):
+    for phase in ("before", "after"):
+        if phase not in program:
+            continue
+        graph = program[phase]
+        for begin, end, shape, size in graph["edges"]:
+            assert begin != end and max(begin, end) < len(graph["nodes"]), (name, phase)
+            assert shape and size, (name, phase)
+    # What became a kernel or a call is found among the steps.
+    for node in program["after"]["nodes"]:
+        assert (node["kind"] in ("kernel", "call")) == ("time" in node), (name, node)
+        assert (node["kind"] == "kernel") == ("kernel" in node), (name, node)
+
+
+def main():
+    brewc, source = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, arguments in pages.nets(source, folder).items():
+            page = check(name, brewc, arguments)
+            kernels = "".join(page.kernels.values())
+            if name == "evil":
+                assert pages.EVIL in kernels and "<script>" in kernels, kernels
+            if name.startswith("lenet"):
+                # The prototxt's lines, and the kernel's text.
+                assert re.search(r"lenet_train_test\.prototxt:\d+\n?layer \{.*?pool1",
+                                 kernels, re.DOTALL), kernels[:2000]
+                assert ("BREW_KERNEL(" if "cuda" in name else "func.func") in kernels
+
+
+main()

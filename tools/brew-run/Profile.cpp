@@ -1,0 +1,218 @@
+//===- Profile.cpp - Timed steps as a trace -------------------------------===//
+//
+// Times are measured in seconds and written in microseconds; between them they
+// are whole nanoseconds, so that what lies inside of something else does so in
+// the file, too.
+//
+//===----------------------------------------------------------------------===//
+#include "Profile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace brew::run {
+
+using nlohmann::ordered_json;
+
+namespace {
+
+/// What viewers load in reasonable time.
+constexpr std::size_t kMostBytes = 50'000'000;
+/// Times with as many digits as any in a profile: a day, and a long step.
+constexpr double kLateSeconds = 86400.123456789, kLongSeconds = 1234.567890123;
+
+std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
+
+double microseconds(std::int64_t nanoseconds) {
+  return static_cast<double>(nanoseconds) / 1e3;
+}
+
+std::string textOf(const ordered_json &json) {
+  return json.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+std::string layersOf(const ordered_json &step) {
+  std::string text;
+  for (const ordered_json &layer : step["layers"])
+    text += (text.empty() ? "" : "+") + layer.get<std::string>();
+  return text.empty() ? "(internal)" : text;
+}
+
+/// Bytes of the transient arena that hold a value at each step. Buffers may
+/// share bytes: one that overwrites another in place, a part of a joined blob.
+std::vector<std::uint64_t> liveBytes(const ordered_json &plan,
+                                     const ordered_json &program) {
+  using Range = std::pair<std::uint64_t, std::uint64_t>;
+  std::vector<std::vector<Range>> ranges(program["steps"].size());
+  for (const ordered_json &buffer : plan["buffers"]) {
+    if (buffer["arena"] != "TRANSIENT" || !buffer.contains("first_step") ||
+        buffer.value("program", "") != program["name"])
+      continue;
+    const auto begin = buffer["offset"].get<std::uint64_t>();
+    const Range range = {begin, begin + buffer["size"].get<std::uint64_t>()};
+    const auto last = buffer.value("last_step", std::size_t{0});
+    for (auto step = buffer["first_step"].get<std::size_t>();
+         step <= last && step < ranges.size(); ++step)
+      ranges[step].push_back(range);
+  }
+  std::vector<std::uint64_t> bytes;
+  for (std::vector<Range> &each : ranges) {
+    std::sort(each.begin(), each.end());
+    std::uint64_t sum = 0, end = 0;
+    for (const auto &[first, behind] : each) {
+      if (behind > end)
+        sum += behind - std::max(first, end);
+      end = std::max(end, behind);
+    }
+    bytes.push_back(sum);
+  }
+  return bytes;
+}
+
+} // namespace
+
+void Profile::readSteps(const Session &session, int program, int threads) {
+  const ordered_json plan = ordered_json::parse(session.plan.describe());
+  const ordered_json &described =
+      plan["programs"][static_cast<std::size_t>(program)];
+  const std::vector<std::uint64_t> live = liveBytes(plan, described);
+  std::map<std::string, const ordered_json *> kernels;
+  for (const ordered_json &kernel : plan["kernels"])
+    kernels["kernel " + kernel["symbol"].get<std::string>()] = &kernel;
+  for (const ordered_json &step : described["steps"]) {
+    const auto action = step["action"].get<std::string>();
+    Step &to = steps.emplace_back();
+    to.layers = layersOf(step);
+    to.backward = step["backward"].get<bool>();
+    to.liveBytes = live[steps.size() - 1];
+    to.arguments = {{"step", steps.size() - 1},
+                    {"implementation", action},
+                    {"bytes", step["bytes"]},
+                    {"flops", step["flops"]}};
+    // No more than have a range of their own; a host layer's function has one.
+    const auto team = static_cast<std::uint64_t>(threads);
+    to.threads = action.rfind("host ", 0) == 0 ? 1 : team;
+    const auto kernel = kernels.find(action);
+    if (kernel == kernels.end())
+      continue;
+    const ordered_json &found = *kernel->second;
+    if (found.contains("blocks")) {
+      to.threads = found["blocks"].get<std::uint64_t>() *
+                   found["threads"].get<std::uint64_t>();
+      continue;
+    }
+    const auto domain = found["domain"].get<std::uint64_t>();
+    const auto grain =
+        std::max<std::uint64_t>(1, found["grain"].get<std::uint64_t>());
+    to.threads =
+        std::clamp<std::uint64_t>((domain + grain - 1) / grain, 1, team);
+  }
+}
+
+Profile::Profile(const std::string &path, const Session &session, int program,
+                 int iterations, int threads)
+    : file(path), left(1) {
+  readSteps(session, program, threads);
+  add(kLateSeconds, kLongSeconds,
+      std::vector<double>(steps.size(), kLongSeconds));
+  const std::size_t one = events.size();
+  if (one > kMostBytes / static_cast<std::size_t>(iterations))
+    throw usage(
+        "--profile: " + std::to_string(iterations) +
+        " iterations would take about " +
+        std::to_string(one * static_cast<std::size_t>(iterations) / 1'000'000) +
+        " MB, and no more than " + std::to_string(kMostBytes / 1'000'000) +
+        " MB are written; give fewer --iterations");
+  events.clear();
+  added = 0;
+  end = 0;
+  left = iterations;
+  const ordered_json device = session.onGpu()
+                                  ? "GPU " + std::to_string(session.gpu)
+                                  : std::to_string(threads) + " threads";
+  const auto info = session.plan.programInfo(program);
+  event({{"name", "process_name"},
+         {"ph", "M"},
+         {"pid", 1},
+         {"args",
+          {{"name", std::string("brew-run: ") + session.plan.info().net}}}});
+  event({{"name", "thread_name"},
+         {"ph", "M"},
+         {"pid", 1},
+         {"tid", 1},
+         {"args",
+          {{"name",
+            std::string(info.name) + ", " + device.get<std::string>()}}}});
+}
+
+void Profile::event(ordered_json fields) {
+  events += (events.empty() ? "" : ",\n") + textOf(fields);
+}
+
+void Profile::span(const std::string &name, const char *category,
+                   std::int64_t begin, std::int64_t duration,
+                   ordered_json arguments) {
+  event({{"name", name},
+         {"cat", category},
+         {"ph", "X"},
+         {"ts", microseconds(begin)},
+         {"dur", microseconds(duration)},
+         {"pid", 1},
+         {"tid", 1},
+         {"args", std::move(arguments)}});
+}
+
+void Profile::counters(std::int64_t time, std::uint64_t bytes,
+                       std::uint64_t threads) {
+  event({{"name", "arena"},
+         {"ph", "C"},
+         {"ts", microseconds(time)},
+         {"pid", 1},
+         {"args", {{"live bytes", bytes}}}});
+  event({{"name", "threads"},
+         {"ph", "C"},
+         {"ts", microseconds(time)},
+         {"pid", 1},
+         {"args", {{"threads", threads}}}});
+}
+
+void Profile::add(double begin, double wall,
+                  const std::vector<double> &seconds) {
+  if (left == 0)
+    return;
+  --left;
+  ++added;
+  std::vector<std::int64_t> times;
+  std::int64_t sum[2] = {0, 0}; // forward, backward
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    times.push_back(nanoseconds(seconds[i]));
+    sum[steps[i].backward] += times.back();
+  }
+  // A GPU's clock is not the host's.
+  const std::int64_t start = std::max(nanoseconds(begin), end);
+  const std::int64_t duration = std::max(nanoseconds(wall), sum[0] + sum[1]);
+  span("iteration " + std::to_string(added), "iteration", start, duration,
+       ordered_json::object());
+  std::int64_t time = start;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Step &step = steps[i];
+    if (i == 0 || steps[i - 1].backward != step.backward)
+      span(step.backward ? "backward" : "forward", "pass", time,
+           sum[step.backward], ordered_json::object());
+    counters(time, step.liveBytes, step.threads);
+    span(step.layers, step.backward ? "backward" : "forward", time, times[i],
+         step.arguments);
+    time += times[i];
+  }
+  counters(time, 0, 0);
+  end = start + duration;
+}
+
+void Profile::write() {
+  file.commit("{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n" + events +
+              "\n]}\n");
+}
+
+} // namespace brew::run

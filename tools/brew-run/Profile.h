@@ -1,0 +1,56 @@
+//===- Profile.h - Timed steps as a trace -----------------------*- C++ -*-===//
+#pragma once
+
+#include "OutputFile.h"
+#include "Session.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace brew::run {
+
+/// Iterations whose steps were timed, in Chrome's trace format: what
+/// chrome://tracing and Perfetto show.
+class Profile {
+public:
+  /// Creates the file, for so many iterations of a program of `session`'s plan.
+  /// Throws Error (3) if it cannot be written, Error (2) if it would be too
+  /// large.
+  Profile(const std::string &path, const Session &session, int program,
+          int iterations, int threads);
+
+  /// Adds an iteration: `begin` seconds after the first one began it took
+  /// `wall` seconds, and each of its steps `steps`. Those behind the last one
+  /// that was announced are left out.
+  void add(double begin, double wall, const std::vector<double> &steps);
+
+  void write();
+
+private:
+  /// A step of the plan.
+  struct Step {
+    std::string layers;
+    nlohmann::ordered_json arguments;
+    bool backward = false;
+    std::uint64_t liveBytes = 0; ///< of the arena
+    std::uint64_t threads = 1;
+  };
+
+  void readSteps(const Session &session, int program, int threads);
+  void event(nlohmann::ordered_json fields);
+  void span(const std::string &name, const char *category, std::int64_t begin,
+            std::int64_t duration, nlohmann::ordered_json arguments);
+  void counters(std::int64_t time, std::uint64_t bytes, std::uint64_t threads);
+
+  OutputFile file;
+  std::vector<Step> steps;
+  std::string events; ///< JSON, separated by commas
+  int left;           ///< iterations that may be added
+  int added = 0;
+  std::int64_t end = 0; ///< of the last iteration, in nanoseconds
+};
+
+} // namespace brew::run
