@@ -296,6 +296,8 @@ const std::vector<OptionRow> &optionTable() {
                   {"fold-normalization",
                    "keep BatchNorm, Scale and Bias of nets for inference"},
                   {"fuse-epilogue", "keep ReLUs out of vendor calls"},
+                  {"last-block",
+                   "on GPUs, a launch for what little follows a sum"},
                   {"merge-sums", "add up over the same elements separately"},
                   {"prepare-weights",
                    "at inference, round weights in every run"},

@@ -128,6 +128,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     optimise("split-reductions", [] { return createSplitReductions(); });
     pm.addPass(createPlaceSubviews());
     pm.addPass(createFormKernels());
+    optimise("last-block", [] { return createLastBlock(); });
     pm.addPass(createVerifyFused());
     return;
   }

@@ -301,13 +301,14 @@ def SplitReductions : Pass<"brew-split-reductions", "::mlir::ModuleOp"> {
     Some of a nest's reduction loops, outermost first, get a partial sum for each of
     their iterations; a second nest adds these. Where whole loops make too few partial
     sums, as the one loop over a flat blob does, a loop is made two of. For GPUs, where a
-    block is the most that works on one result (on a CPU nothing is done); and where neighbours in memory belong to
-    different results (sums per channel, channels last), one thread. Only sums whose
-    order is free; the new order is as fixed as the old one.
+    block is the most that works on one result (on a CPU nothing is done); and where
+    neighbours in memory belong to different results (sums per channel, channels last),
+    some threads of one. Only sums whose order is free; the new order is as fixed as the
+    old one.
   }];
   let options = [
     Option<"leastWork", "least-work", "int64_t", "0",
-      "Iterations from which on a second kernel pays; 0: as for the target">];
+      "Iterations from which on a second stage pays; 0: as for the target">];
   let dependentDialects = ["::brew::targetir::TargetDialect",
     "::mlir::linalg::LinalgDialect",
     "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
@@ -339,6 +340,21 @@ def FormKernels : Pass<"brew-form-kernels", "::mlir::ModuleOp"> {
       "Independent flat kernels that become one">];
   let dependentDialects = ["::brew::targetir::TargetDialect",
     "::mlir::affine::AffineDialect"];
+}
+
+def LastBlock : Pass<"brew-last-block", "::mlir::ModuleOp"> {
+  let summary = "Lets the last block of a kernel do the little that follows it";
+  let description = [{
+    A kernel whose results only a second one reads (the partial sums of
+    brew-split-reductions) is joined with that one, which becomes a part that is done by
+    the block that ends last, or where blocks take neighbouring sums together, by the
+    last one of each tile of these. Not where the last blocks would take longer than
+    another launch that waits for the first. For GPUs alone.
+  }];
+  let options = [
+    Option<"mostCycles", "most-cycles", "int64_t", "0",
+      "Cycles of a last block that are worth a launch; 0: as for the target">];
+  let dependentDialects = ["::brew::targetir::TargetDialect"];
 }
 
 //===----------------------------------------------------------------------===//

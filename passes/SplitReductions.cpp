@@ -175,10 +175,12 @@ private:
     for (auto [extent, kind] :
          llvm::zip_equal(extents, nest.getIteratorTypesArray()))
       (kind == utils::IteratorType::parallel ? points : length) *= extent;
-    const bool across = readsAcross(nest);
     // Half as many threads as could be resident still hide most of the wait.
-    const int64_t few = across ? enoughThreads / 2 : fewResults;
-    const int64_t enough = across ? enoughThreads / 2 : enoughSums;
+    const bool across = readsAcross(nest);
+    const int64_t shares =
+        across ? brew::targetir::GpuAttr::columnShares(points) : 1;
+    const int64_t few = across ? enoughThreads / 2 / shares : fewResults;
+    const int64_t enough = across ? enoughThreads / 2 / shares : enoughSums;
     if (points >= few || points * length < enoughWork)
       return {};
     if (!brew::givesFreeSums(nest))
@@ -189,7 +191,7 @@ private:
       if (kind == utils::IteratorType::parallel || points >= enough)
         continue;
       if (across)
-        if (auto last = loopToDivide(nest, loop, points, length))
+        if (auto last = loopToDivide(nest, loop, points, length, shares))
           return splitAlso(nest, loops, last->first, last->second);
       // What is left must be worth a kernel's team.
       if (length / extents[loop] < kShortest) {
@@ -210,7 +212,7 @@ private:
 
   /// Whether neighbours in memory, of what the nest reads most of, belong to
   /// different results (channels, where these come last). Threads then take
-  /// neighbouring results, each on its own, and it takes that many more sums.
+  /// neighbouring results, some threads of a block each of them.
   static bool readsAcross(linalg::GenericOp nest) {
     RankedTensorType largest;
     AffineMap access;
@@ -236,15 +238,16 @@ private:
 
   /// The innermost reduction loop from `first` on that can be made two of so
   /// that sums are enough, but not far too many; and the pieces it takes.
+  /// `shares` threads add up each sum.
   std::optional<std::pair<unsigned, int64_t>>
   loopToDivide(linalg::GenericOp nest, unsigned first, int64_t points,
-               int64_t length) const {
+               int64_t length, int64_t shares) const {
     for (unsigned loop = nest.getNumLoops(); loop-- > first;) {
       if (nest.getIteratorTypesArray()[loop] == utils::IteratorType::parallel)
         continue;
       const int64_t extent = nest.getStaticLoopRanges()[loop];
       const int64_t pieces =
-          piecesOf(extent, llvm::divideCeil(enoughThreads, points));
+          piecesOf(extent, llvm::divideCeil(enoughThreads / shares, points));
       if (pieces < extent && length / pieces >= kShortest &&
           brew::canSplitLoop(nest, loop))
         return std::pair(loop, pieces);
@@ -279,7 +282,7 @@ private:
 
   int64_t fewResults = 0;    ///< from as many on all blocks have enough to do
   int64_t enoughSums = 0;    ///< partial sums at which no more loops are taken
-  int64_t enoughThreads = 0; ///< the same where each thread has one of its own
-  int64_t enoughWork = 0;    ///< iterations from which on a second kernel pays
+  int64_t enoughThreads = 0; ///< the same for threads that share a sum
+  int64_t enoughWork = 0;    ///< iterations from which on a second stage pays
 };
 } // namespace

@@ -95,6 +95,9 @@ private:
   std::vector<Span> schedule() {
     std::vector<Span> spans;
     for (Part &part : kernel.parts) {
+      // Threads take positions of all parts in any order.
+      if (part.isLast)
+        refuse(kernel.op, "a CPU has no last block");
       normaliseLoops(part);
       Span span;
       span.schedule = chooseSchedule(part, cpu);

@@ -74,6 +74,8 @@ CudaCode CudaBody::load(const Source &source, const CudaCode &address,
     argument = part.nests[source.nest].outputs[source.result].arguments.front();
   }
   const CudaArgument &buffer = text.arguments[argument];
+  if (source.fresh)
+    return CudaCode::call("BREW_FRESH", {buffer.name, address});
   return CudaCode::element(buffer.name, address);
 }
 

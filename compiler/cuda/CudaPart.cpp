@@ -25,14 +25,25 @@ static std::string originOf(linalg::GenericOp nest) {
 
 void PartEmitter::emit() {
   nameKept();
-  bool guarded = enterPoint();
+  if (schedule.columns > 1)
+    return emitColumns();
+  const bool isLoop =
+      part.isLast && schedule.points > text.threads / schedule.team;
+  bool isOpen = isLoop;
+  if (isLoop)
+    enterAllPoints();
+  else
+    isOpen = enterPoint();
   if (schedule.pack > 1)
     emitPack();
   else
     for (unsigned n = 0; n < part.nests.size(); ++n)
       emitNest(n);
   copyOut();
-  if (guarded)
+  // Before the next point overwrites what slower lanes still read.
+  if (isLoop && isTeam())
+    sync();
+  if (isOpen)
     lines.close();
 }
 
@@ -73,7 +84,7 @@ void PartEmitter::unravel(const CudaCode &counter, ArrayRef<unsigned> which,
       value += " % " + text.count(extent);
     if (last && lastExtent)
       value = (i > 0 ? CudaCode::group(value) : value) + " * " +
-              text.count(schedule.pack);
+              text.count(schedule.pack * schedule.columns);
     lines.line("const " + text.index() + " " + name + " = " + value + ";");
     at[which[i]] = name;
     if (i == 0)
@@ -89,21 +100,22 @@ void PartEmitter::unravel(const CudaCode &counter, ArrayRef<unsigned> which,
   }
 }
 
+CudaCode PartEmitter::declareLane() {
+  if (!isTeam())
+    return CudaCode::word("threadIdx.x");
+  const bool one = schedule.team == text.threads;
+  lines.line(std::string("const unsigned lane = threadIdx.x") +
+             (one ? "" : " % 32u") + ";");
+  if (one)
+    return text.count(0);
+  lines.line("const unsigned team = threadIdx.x / 32u;");
+  return CudaCode::word("team");
+}
+
 bool PartEmitter::enterPoint() {
   int64_t perBlock = text.threads / schedule.team,
           points = schedule.points / schedule.pack;
-  CudaCode block = CudaCode::word("blockIdx.x");
-  if (schedule.firstBlock)
-    block = CudaCode::group(block + " - " + text.count(schedule.firstBlock));
-  if (text.prelude.wide)
-    block = "(unsigned long long)" + block;
-  if (isTeam()) {
-    bool one = perBlock == 1;
-    lines.line(std::string("const unsigned lane = threadIdx.x") +
-               (one ? "" : " % 32u") + ";");
-    if (!one)
-      lines.line("const unsigned team = threadIdx.x / 32u;");
-  }
+  CudaCode within = declareLane();
   if (part.grid == 0 && !isTeam()) {
     // One thread of the block does it.
     lines.open("if (threadIdx.x == 0u)");
@@ -115,13 +127,31 @@ bool PartEmitter::enterPoint() {
       lines.open("if (team == 0u)");
     return guarded;
   }
-  CudaCode point = block;
-  if (perBlock != 1)
-    point += " * " + text.count(perBlock) + " + " +
-             (isTeam() ? "team" : "threadIdx.x");
+  CudaCode point = within;
+  if (!part.isLast) {
+    point = CudaCode::word("blockIdx.x");
+    if (schedule.firstBlock)
+      point = CudaCode::group(point + " - " + text.count(schedule.firstBlock));
+    if (text.prelude.wide)
+      point = "(unsigned long long)" + point;
+    if (perBlock != 1)
+      point += " * " + text.count(perBlock) + " + " + within;
+  }
   lines.line("const " + text.counter() + " point = " + point + ";");
   if (guarded)
     lines.open("if (point < " + text.count(points) + ")");
+  unravelPoint();
+  return guarded;
+}
+
+void PartEmitter::enterAllPoints() {
+  CudaCode within = declareLane();
+  openLoop(CudaCode::word("point"), text.counter(), within,
+           text.count(schedule.points), text.threads / schedule.team);
+  unravelPoint();
+}
+
+void PartEmitter::unravelPoint() {
   SmallVector<unsigned> grid =
       llvm::to_vector(llvm::seq<unsigned>(0, part.grid));
   const Nest &first = part.nests.front();
@@ -133,7 +163,6 @@ bool PartEmitter::enterPoint() {
   } else {
     unravel(CudaCode::word("point"), grid, first, gridAt, "i");
   }
-  return guarded;
 }
 
 SmallVector<CudaCode> PartEmitter::startOf(const Nest &nest) {

@@ -18,7 +18,7 @@ public:
   void emit();
 
 private:
-  bool isTeam() const { return schedule.team > 1; }
+  bool isTeam() const { return schedule.team > 1 && schedule.columns == 1; }
   /// Names values that stay after their nest; shared memory is declared at
   /// once, variables where they get their value.
   void nameKept();
@@ -28,9 +28,16 @@ private:
                const Nest &nest, llvm::SmallVectorImpl<CudaCode> &at,
                llvm::StringRef prefix, int64_t lastExtent = 0,
                const CudaCode &lastName = {});
+  /// Declares which thread of its team this is. Returns the number of the team
+  /// in its block.
+  CudaCode declareLane();
   /// Finds the thread's grid point. Returns whether a block was opened for
   /// threads that have one.
   bool enterPoint();
+  /// Opens a loop over all points, which one block does.
+  void enterAllPoints();
+  /// Declares the indices of `point`.
+  void unravelPoint();
   llvm::SmallVector<CudaCode> startOf(const Nest &nest);
   void commentOn(const Nest &nest);
   void sync();
@@ -58,6 +65,16 @@ private:
   /// `pack` neighbouring points: what they read and write moves 16 bytes at a
   /// time.
   void emitPack();
+
+  // CudaPartColumns.cpp
+  /// A block's neighbouring points: threads share the reduction of each, one of
+  /// them does the rest.
+  void emitColumns();
+  /// Finds the column of the thread. Returns the condition under which it is
+  /// the one that goes on.
+  CudaCode enterColumn();
+  /// The loops of the reduction, a share of it for each thread of a column.
+  unsigned openShares(llvm::SmallVectorImpl<CudaCode> &at);
 
   // CudaPartThread.cpp
   /// What the results hold before the first iteration; empty where the body
@@ -100,6 +117,9 @@ private:
                  llvm::SmallVector<CudaCode> results);
   /// Groups of lanes share the reduction of a value each.
   void emitSharedReduction(unsigned n);
+  /// Adds to a combined result what it begins with.
+  void addInitial(const Output &output, Combine combine,
+                  const CudaCode &initial, const CudaCode &name);
   static bool isZero(const Source &source);
 
   Part &part;

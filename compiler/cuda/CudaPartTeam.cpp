@@ -186,12 +186,7 @@ void PartEmitter::emitSharedReduction(unsigned n) {
   lines.close();
   for (auto [r, output] : llvm::enumerate(nest.outputs)) {
     combineLanes(output, inner.combine[r], names[r], inner.lanes, repeats);
-    bool isMaximum = inner.combine[r] == Combine::Maximum ||
-                     inner.combine[r] == Combine::SelectMaximum;
-    if (!isMaximum && !isZero(output.initial->source))
-      lines.line(names[r] + " = " +
-                 combined(output, inner.combine[r], initial[r], names[r]) +
-                 ";");
+    addInitial(output, inner.combine[r], initial[r], names[r]);
   }
   if (inner.values == 1 && single)
     return storeOnce(n, at, names);
@@ -205,6 +200,14 @@ void PartEmitter::emitSharedReduction(unsigned n) {
   lines.close();
   if (repeats)
     lines.close();
+}
+
+void PartEmitter::addInitial(const Output &output, Combine combine,
+                             const CudaCode &initial, const CudaCode &name) {
+  bool isMaximum =
+      combine == Combine::Maximum || combine == Combine::SelectMaximum;
+  if (!isMaximum && !isZero(output.initial->source))
+    lines.line(name + " = " + combined(output, combine, initial, name) + ";");
 }
 
 bool PartEmitter::isZero(const Source &source) {

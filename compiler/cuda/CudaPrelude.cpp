@@ -31,8 +31,28 @@ template <typename T, int n> struct alignas(sizeof(T) * n) BrewVector {
 #define BREW_STORE(pack, pointer, index, value) \
   (*reinterpret_cast<pack *>((pointer) + (index)) = (value))
 #define BREW_DEVICE static __device__ __forceinline__
-#endif
 )";
+  if (lastBlock)
+    text +=
+        R"(#define BREW_COUNTERS(name, count) static __device__ unsigned name[count]
+// Past the first-level cache, which other blocks' writes do not reach.
+#define BREW_FRESH(name, index) __ldcg((name) + (index))
+// Whether all other blocks that come to this counter have; then it is 0 again,
+// for the next launch. All they have written can be read.
+BREW_DEVICE bool brewLastBlock(unsigned *counter, unsigned blocks) {
+  __shared__ bool isLast;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0u) {
+    isLast = atomicInc(counter, blocks - 1u) == blocks - 1u;
+    __threadfence();
+  }
+  __syncthreads();
+  return isLast;
+}
+#define BREW_LAST_BLOCK(counter, blocks) brewLastBlock(&(counter), blocks)
+)";
+  text += "#endif\n";
   if (helpers.empty())
     return text;
   text += "#ifndef BREW_DEVICE\n#define BREW_DEVICE static inline\n#endif\n";

@@ -28,6 +28,7 @@ struct CudaPrelude {
   /// Names of the helper functions that the text calls.
   std::set<std::string> helpers;
   bool f16 = false, bf16 = false; ///< types that it stores
+  bool lastBlock = false;         ///< blocks find out which of them ends last
 
   /// The definitions, with what they include.
   std::string text() const;

@@ -1,14 +1,11 @@
 //===- CudaSchedule.cpp - How the loops of a part run on a GPU ------------===//
-//
-// Costs are rough cycles. They only need to rank: what the memory system moves,
-// and how long one lane takes.
-//
-//===----------------------------------------------------------------------===//
 #include "compiler/cuda/CudaSchedule.h"
 
-#include "compiler/kernels/KernelIndices.h"
+#include "compiler/cuda/CudaColumns.h"
+#include "compiler/cuda/CudaCosts.h"
 #include "compiler/kernels/KernelLoops.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -26,60 +23,47 @@ constexpr double kWorthwhile = 0.97;
 /// Shared memory that is left to partial results of reductions.
 constexpr int64_t kPartialBytes = 8192;
 
-/// The cost of one element along a loop that moves its address by `step`:
-/// neighbouring lanes share memory sectors.
-double accessCost(std::optional<int64_t> step, Type element) {
-  double bytes = static_cast<double>(elementBytes(element));
-  if (!step)
-    return 8;
-  if (*step == 0)
-    return 0.05;
-  return std::min(static_cast<double>(std::abs(*step)) * bytes,
-                  static_cast<double>(GpuAttr::kSectorBytes)) /
-         4;
-}
-
-Type elementOf(const Kernel &kernel, const Part &part, const Source &source) {
-  if (source.kind == Source::Kind::Argument)
-    return kernel.arguments[source.argument].getElementType();
-  if (source.kind == Source::Kind::Result)
-    return part.nests[source.nest].outputs[source.result].element;
-  return source.constant.getType();
-}
-
-int64_t ceilLog2(unsigned value) { return llvm::Log2_32_Ceil(value); }
-
 class Scheduler {
 public:
   Scheduler(Kernel &kernel, ArrayRef<int64_t> alignments, GpuAttr gpu,
             unsigned forced)
       : kernel(kernel), alignments(alignments), gpu(gpu), forced(forced),
-        elementsPerCycle(static_cast<double>(gpu.getMemoryBytes()) / 4) {}
+        costs(kernel, gpu) {}
 
   CudaSchedule run() {
     for (Part &part : kernel.parts)
       normaliseLoops(part);
-    bool several = kernel.parts.size() > 1;
-    for (Part &part : kernel.parts)
+    const bool finishes = kernel.parts.back().isLast;
+    ArrayRef<Part> side = ArrayRef(kernel.parts).drop_back(finishes);
+    bool several = side.size() > 1;
+    for (const Part &part : side)
       schedule.parts.push_back(choose(part, several));
     schedule.threads = several ? kThreads : threadsOf(schedule.parts[0]);
     int64_t next = 0;
-    for (auto [part, chosen] : llvm::zip(kernel.parts, schedule.parts)) {
+    for (auto [part, chosen] : llvm::zip(side, schedule.parts)) {
       fitShared(part, chosen);
       chosen.firstBlock = next;
-      chosen.blocks = blocksOf(chosen);
+      chosen.blocks = blocksOf(part, chosen);
       next += chosen.blocks;
+    }
+    if (finishes) {
+      PartSchedule last = chooseLast(kernel.parts.back());
+      fitShared(kernel.parts.back(), last);
+      last.blocks = next;
+      schedule.parts.push_back(std::move(last));
     }
     return std::move(schedule);
   }
 
 private:
+  using Cost = CudaCosts::Cost;
+
   /// Elements that a point keeps for later nests.
   static bool isKept(const Output &output) {
     return output.overwritesRead || output.readLater;
   }
 
-  PartSchedule base(const Part &part) {
+  static PartSchedule base(const Part &part) {
     PartSchedule result;
     for (unsigned i = 0; i < part.grid; ++i)
       result.points *= part.nests[0].loops[i].extent;
@@ -97,103 +81,104 @@ private:
     return result;
   }
 
-  /// What one iteration costs when lanes move along `loop` (null: not at all).
-  double iterationCost(const Part &part, const Nest &nest,
-                       std::optional<unsigned> loop) {
-    double cost = 0;
-    auto along = [&](const Linear &address) -> std::optional<int64_t> {
-      return loop ? address.coefs[*loop] : 0;
-    };
-    for (const std::optional<Access> &input : nest.inputs)
-      if (input && input->source.kind == Source::Kind::Argument)
-        cost += accessCost(along(input->address),
-                           elementOf(kernel, part, input->source));
-    for (const auto &[op, extract] : nest.extracts)
-      if (extract.source.kind == Source::Kind::Argument)
-        cost += accessCost(loop ? extractStep(nest, op, extract, *loop)
-                                : std::optional(0l),
-                           elementOf(kernel, part, extract.source));
-    int64_t operations = 0;
-    for (Operation &op : nest.body()->without_terminator())
-      operations += op.getDialect()->getNamespace() == "math" ? 10 : 1;
-    cost += operations * elementsPerCycle /
-            static_cast<double>(gpu.getOperations());
-    int64_t reductions = 1;
-    for (const Loop &inner : nest.loops)
-      if (inner.reduction)
-        reductions *= inner.extent;
-    for (const Output &output : nest.outputs)
-      if (!output.arguments.empty())
-        cost += accessCost(along(output.address), output.element) /
-                static_cast<double>(reductions);
-    return cost;
-  }
-
-  /// Whether iterations read the kernel's arguments.
-  static bool readsMemory(const Nest &nest) {
-    return llvm::any_of(nest.inputs,
-                        [](const std::optional<Access> &input) {
-                          return input &&
-                                 input->source.kind == Source::Kind::Argument;
-                        }) ||
-           llvm::any_of(nest.extracts, [](const auto &entry) {
-             return entry.second.source.kind == Source::Kind::Argument;
-           });
-  }
-
-  struct Cost {
-    double traffic = 0, latency = 0;
-  };
-
-  /// The cost of a nest for one grid point with `lanes` lanes per value.
-  Cost nestCost(const Part &part, const Nest &nest, const NestSchedule &inner,
-                unsigned team, unsigned lanes) {
-    std::optional<unsigned> loop;
-    if (team == 1) {
-      if (part.grid)
-        loop = part.grid - 1;
-    } else if (lanes > 1) {
-      loop = inner.reductions.back();
-    } else if (!inner.parallel.empty()) {
-      loop = inner.parallel.back();
-    }
-    double rounds =
-        static_cast<double>(llvm::divideCeil(inner.values, team / lanes)) *
-        static_cast<double>(llvm::divideCeil(inner.iterations, lanes));
-    Cost cost;
-    cost.traffic = rounds * team * iterationCost(part, nest, loop);
-    cost.latency = rounds * (readsMemory(nest) ? GpuAttr::kLoadCycles
-                                               : GpuAttr::kIterationCycles) +
-                   GpuAttr::kNestCycles;
-    if (lanes > 1) {
-      double combinations = static_cast<double>(
-          llvm::divideCeil(inner.values, team / lanes) * nest.outputs.size());
-      cost.latency += combinations * GpuAttr::kShuffleCycles *
-                      static_cast<double>(ceilLog2(std::min(lanes, kWarp)));
-      if (lanes > kWarp)
-        cost.latency +=
-            combinations * (GpuAttr::kSharedCycles + lanes / kWarp * 4);
-    }
-    return cost;
-  }
-
-  double timeOf(const Cost &cost, int64_t points, unsigned team) const {
-    double threads = static_cast<double>(points) * team;
-    double waves =
-        std::max(1.0, threads / static_cast<double>(gpu.residentThreads()));
-    double traffic =
-               static_cast<double>(points) * cost.traffic / elementsPerCycle,
-           latency = cost.latency * waves;
-    // The two overlap, but not all of the time.
-    return std::max(traffic, latency) + std::min(traffic, latency) / 4;
-  }
-
   /// A thread, a warp, or up to a block of warps.
   SmallVector<unsigned> teams() const {
     SmallVector<unsigned> sizes = {1};
     for (unsigned team = kWarp; team <= gpu.getBlockThreads(); team *= 2)
       sizes.push_back(team);
     return sizes;
+  }
+
+  /// Chooses the lanes that share reductions of the candidate's nests, and
+  /// returns what they cost a point.
+  Cost shareNests(const Part &part, PartSchedule &candidate,
+                  llvm::function_ref<double(const Cost &)> timeOf) const {
+    Cost total;
+    for (auto [nest, inner] : llvm::zip(part.nests, candidate.nests)) {
+      bool splits = inner.iterations > 1 &&
+                    !llvm::is_contained(inner.combine, Combine::None);
+      double least = HUGE_VAL;
+      Cost chosen;
+      for (unsigned lanes = 1; lanes <= (splits ? candidate.team : 1);
+           lanes *= 2) {
+        Cost cost = costs.ofNest(part, nest, inner, candidate.team, lanes);
+        double time = timeOf(cost);
+        if (time >= least)
+          continue;
+        least = time;
+        chosen = cost;
+        inner.lanes = lanes;
+      }
+      total += chosen;
+    }
+    return total;
+  }
+
+  /// The part with blocks that take neighbouring points together, if it can
+  /// have them and takes less than `time`.
+  std::optional<PartSchedule> inColumns(const Part &part, double time) const {
+    PartSchedule candidate = base(part);
+    const unsigned columns = columnsOf(part, candidate);
+    if (columns == 1)
+      return std::nullopt;
+    candidate.team = GpuAttr::kColumnThreads;
+    setColumns(part, candidate, columns);
+    Cost total;
+    int64_t bytes = 0;
+    for (auto [nest, inner] : llvm::zip(part.nests, candidate.nests)) {
+      total += costs.ofColumns(part, nest, inner, columns, candidate.team);
+      for (const Output &output : nest.outputs)
+        bytes += inner.iterations > 1
+                     ? candidate.team * elementBytes(output.element)
+                     : 0;
+    }
+    if (bytes > sharedLimit() / 2 ||
+        costs.timeOf(total, tilesOf(part, candidate), candidate.team) >= time)
+      return std::nullopt;
+    return candidate;
+  }
+
+  static void setColumns(const Part &part, PartSchedule &chosen,
+                         unsigned columns) {
+    chosen.columns = columns;
+    for (auto [nest, inner] : llvm::zip(part.nests, chosen.nests)) {
+      inner.shared = loopToShare(nest, inner, chosen.team / columns);
+      for (const Output &output : nest.outputs)
+        inner.storage.push_back(isKept(output) ? Storage::Variable
+                                               : Storage::Buffer);
+    }
+  }
+
+  /// What the last block to end does, with the threads that it has.
+  PartSchedule chooseLast(const Part &part) const {
+    const PartSchedule &first = schedule.parts.front();
+    PartSchedule tiled = base(part);
+    if (schedule.parts.size() == 1 && columnsOf(part, tiled) == first.columns &&
+        readsOwnTile(kernel.parts.front(), first, part)) {
+      tiled.team = first.team;
+      setColumns(part, tiled, first.columns);
+      tiled.tiles = tilesOf(part, tiled);
+      return tiled;
+    }
+    PartSchedule best;
+    double bestTime = HUGE_VAL;
+    for (unsigned team : {1u, kWarp, schedule.threads}) {
+      if (team > schedule.threads)
+        continue;
+      PartSchedule candidate = base(part);
+      candidate.team = team;
+      auto timeOf = [&](const Cost &cost) {
+        return costs.timeAlone(cost, candidate.points, schedule.threads / team);
+      };
+      Cost total = shareNests(part, candidate, timeOf);
+      if (!place(part, candidate) || timeOf(total) >= bestTime)
+        continue;
+      bestTime = timeOf(total);
+      best = std::move(candidate);
+    }
+    if (best.nests.empty())
+      refuse(kernel.op, "the values of its last block fit no memory");
+    return best;
   }
 
   PartSchedule choose(const Part &part, bool several) {
@@ -212,27 +197,13 @@ private:
           team != forced && part.grid > 0)
         continue;
       candidate.team = team;
-      Cost total;
-      for (auto [nest, inner] : llvm::zip(part.nests, candidate.nests)) {
-        bool splits = inner.iterations > 1 &&
-                      !llvm::is_contained(inner.combine, Combine::None);
-        double least = HUGE_VAL;
-        Cost chosen;
-        for (unsigned lanes = 1; lanes <= (splits ? team : 1); lanes *= 2) {
-          Cost cost = nestCost(part, nest, inner, team, lanes);
-          double time = timeOf(cost, candidate.points, team);
-          if (time >= least)
-            continue;
-          least = time;
-          chosen = cost;
-          inner.lanes = lanes;
-        }
-        total.traffic += chosen.traffic;
-        total.latency += chosen.latency;
-      }
+      auto timeOf = [&](const Cost &cost) {
+        return costs.timeOf(cost, candidate.points, team);
+      };
+      Cost total = shareNests(part, candidate, timeOf);
       if (!place(part, candidate))
         continue;
-      double time = team == forced ? 0 : timeOf(total, candidate.points, team);
+      double time = team == forced ? 0 : timeOf(total);
       // A larger team must pay: its lanes wait for each other.
       if (time < kWorthwhile * bestTime) {
         bestTime = time;
@@ -241,13 +212,18 @@ private:
     }
     if (best.nests.empty())
       refuse(kernel.op, "the values between its nests fit no memory");
+    const bool mustBeColumns = forced == GpuAttr::kColumnThreads;
+    if ((forced == 0 || mustBeColumns) && !several)
+      if (auto columns = inColumns(
+              part, mustBeColumns ? HUGE_VAL : kWorthwhile * bestTime))
+        return *columns;
     if (best.team == 1)
       best.pack = packOf(kernel, alignments, part, best, gpu);
     return best;
   }
 
   /// Decides where values between nests are; false if they do not fit.
-  bool place(const Part &part, PartSchedule &candidate) {
+  bool place(const Part &part, PartSchedule &candidate) const {
     int64_t arrayElements = 0;
     for (auto [nest, inner] : llvm::zip(part.nests, candidate.nests))
       for (const Output &output : nest.outputs) {
@@ -323,17 +299,25 @@ private:
     return best;
   }
 
-  int64_t blocksOf(const PartSchedule &part) const {
+  int64_t blocksOf(const Part &part, const PartSchedule &chosen) const {
+    if (chosen.columns > 1)
+      return tilesOf(part, chosen);
     int64_t pointsPerBlock =
-        static_cast<int64_t>(schedule.threads / part.team) * part.pack;
-    return llvm::divideCeil(part.points, pointsPerBlock);
+        static_cast<int64_t>(schedule.threads / chosen.team) * chosen.pack;
+    return llvm::divideCeil(chosen.points, pointsPerBlock);
+  }
+
+  /// Blocks that columns take.
+  static int64_t tilesOf(const Part &part, const PartSchedule &chosen) {
+    const int64_t extent = part.nests[0].loops[part.grid - 1].extent;
+    return chosen.points / extent * llvm::divideCeil(extent, chosen.columns);
   }
 
   Kernel &kernel;
   ArrayRef<int64_t> alignments; ///< of its arguments
   GpuAttr gpu;
   unsigned forced;
-  double elementsPerCycle; ///< of four bytes that memory delivers
+  CudaCosts costs;
   CudaSchedule schedule;
 };
 

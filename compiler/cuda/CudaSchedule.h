@@ -5,7 +5,13 @@
 // neighbouring points in memory order, and values between nests are its
 // variables. A larger team spreads the loops inside the point over its lanes;
 // reductions give each lane a partial result, combined in a fixed order, and
-// values between nests lie in shared memory.
+// values between nests lie in shared memory. A block can also take neighbouring
+// points together, as columns: each is summed up by some of its threads, and
+// neighbouring threads belong to neighbouring points, as in memory.
+//
+// The last part of a kernel, where it reads what the part before it computes,
+// is done by the block that ends last: one block for all points, or where
+// blocks are columns, the last block of each tile of neighbouring points.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -41,6 +47,9 @@ struct NestSchedule {
   int64_t iterations = 1; ///< of the reductions
   /// Lanes that share the reduction of one value: a power of two.
   unsigned lanes = 1;
+  /// In columns: the reduction loop that is shared; all of them if there is
+  /// none.
+  std::optional<unsigned> shared;
   llvm::SmallVector<Combine> combine; ///< of each result
   llvm::SmallVector<Storage> storage; ///< of each result
 };
@@ -49,6 +58,12 @@ struct PartSchedule {
   int64_t points = 1; ///< of the grid
   unsigned team = 1;  ///< threads per grid point; 32 or all of a block if not 1
   unsigned pack = 1;  ///< neighbouring points per thread
+  /// Neighbouring points that a block takes together if not 1: threads with the
+  /// same number modulo `columns` share a point.
+  unsigned columns = 1;
+  /// Of the last block's part: tiles of points with a last block each. Blocks
+  /// take them in turn.
+  int64_t tiles = 1;
   std::vector<NestSchedule> nests;
   int64_t firstBlock = 0, blocks = 1;
 };
@@ -63,9 +78,9 @@ struct CudaSchedule {
 
 /// Brings the kernel's loops into normal form and chooses how they run on
 /// `gpu`: with teams of `team` threads where they can, by estimated cost if
-/// that is 0. `alignments` has, for each argument, bytes of which every address
-/// that it is given is a multiple. Throws Error (Bug) if a grid point's values
-/// fit no memory.
+/// that is 0; columns have GpuAttr::kColumnThreads. `alignments` has, for each
+/// argument, bytes of which every address that it is given is a multiple.
+/// Throws Error (Bug) if a grid point's values fit no memory.
 CudaSchedule scheduleForCuda(Kernel &kernel, llvm::ArrayRef<int64_t> alignments,
                              targetir::GpuAttr gpu, unsigned team = 0);
 

@@ -30,6 +30,8 @@ struct CudaText {
   CudaStatements lines;
   std::vector<CudaArgument> arguments;
   std::vector<CudaCode> shared; ///< declarations of shared memory
+  /// Declarations of device memory that stays between launches.
+  std::vector<CudaCode> counters;
   unsigned threads = 1;         ///< of a block
 
   /// An identifier like `wanted`, in plain text like `plain`, that was not

@@ -160,9 +160,12 @@ private:
   }
 
   void emitParts(const CudaSchedule &schedule) {
-    for (auto [i, part] : llvm::enumerate(kernel.parts)) {
+    const bool finishes = kernel.parts.back().isLast;
+    MutableArrayRef<Part> side =
+        MutableArrayRef(kernel.parts).drop_back(finishes);
+    for (auto [i, part] : llvm::enumerate(side)) {
       const PartSchedule &chosen = schedule.parts[i];
-      bool last = i + 1 == kernel.parts.size();
+      bool last = i + 1 == side.size();
       CudaCode isMine =
           last ? CudaCode()
                : "if (blockIdx.x < " +
@@ -173,13 +176,47 @@ private:
         text.lines.open(isMine);
       emitCudaPart(kernel, part, chosen, text);
     }
-    if (kernel.parts.size() > 1)
+    if (side.size() > 1)
       text.lines.close();
+    if (finishes)
+      emitLast(kernel.parts.back(), schedule.parts.back());
+  }
+
+  /// What is left to the block that ends last, of all or of a tile's.
+  ///
+  /// The counters begin with 0 when the module is loaded, which each session
+  /// does for itself (runtime/cuda/Modules.cpp), and the last block leaves
+  /// them so. A session launches on one stream, so no two launches count at
+  /// the same time, not even those of kernels that share their machine code. A
+  /// kernel that is aborted leaves its context unusable and its counters with
+  /// it: whatever runs next has loaded the module anew.
+  void emitLast(Part &part, const PartSchedule &chosen) {
+    text.prelude.lastBlock = true;
+    CudaCode counters = text.unique("arrived", "arrived");
+    text.counters.push_back(
+        CudaCode::call("BREW_COUNTERS",
+                       {counters, std::to_string(chosen.tiles)}) +
+        ";");
+    CudaCode tile = CudaCode::word("0");
+    if (chosen.tiles > 1)
+      tile = "blockIdx.x % " + std::to_string(chosen.tiles) + "u";
+    text.lines.open(
+        "if (" +
+        CudaCode::call("BREW_LAST_BLOCK",
+                       {CudaCode::element(counters, tile),
+                        std::to_string(chosen.blocks / chosen.tiles) + "u"}) +
+        ")");
+    emitCudaPart(kernel, part, chosen, text);
+    text.lines.close();
   }
 
   /// All but the comment at its head.
   std::string print(const CudaCode &signature, CudaStyle style) {
     std::string result = text.prelude.text() + "\n";
+    for (const CudaCode &declaration : text.counters) {
+      declaration.print(result, style);
+      result += "\n";
+    }
     signature.print(result, style);
     text.lines.print(result, style);
     return result + "}\n";

@@ -67,6 +67,9 @@ bool readsWhileOverwriting(const Kernel &kernel, unsigned argument,
         if (source.kind != Source::Kind::Argument ||
             source.argument != argument)
           return;
+        // The last part reads what has been written.
+        if (source.fresh && p > writingPart)
+          return;
         bool same = p == writingPart;
         for (unsigned dim = 0; same && dim < written.getNumResults(); ++dim)
           same = staysAtPoint(written, dim, part, writing.loops, loopAt(dim));

@@ -44,6 +44,7 @@ struct Source {
   Kind kind = Kind::Constant;
   unsigned argument = 0;
   unsigned nest = 0, result = 0;
+  bool fresh = false; ///< of an argument: an earlier part has written it
   mlir::TypedAttr constant;
 };
 
@@ -109,6 +110,8 @@ struct Nest {
 struct Part {
   planir::KernelOp kernel;
   unsigned grid = 0; ///< leading loops that all nests share
+  /// It reads, from the launch's buffers, what the parts before it compute.
+  bool isLast = false;
   std::vector<Nest> nests;
 };
 

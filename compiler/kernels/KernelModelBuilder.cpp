@@ -75,6 +75,8 @@ private:
     llvm::SmallVector<bool> taken(inputs, false);
     for (auto [value, place] : llvm::zip(yield->getOperands(), inPlace)) {
       RankedTensorType type = tensorType(value);
+      destinations.try_emplace(value, place < 0 ? kernel.arguments.size()
+                                                : static_cast<size_t>(place));
       if (place < 0) {
         kernel.arguments.push_back(type);
         continue;
@@ -118,8 +120,15 @@ private:
     if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
       auto found = numbers.find(op);
       if (found == numbers.end() ||
-          found->second.first + 1 != kernel.parts.size())
-        refuse(kernel.op, "a part reads what another one computes");
+          found->second.first + 1 != kernel.parts.size()) {
+        auto stored = destinations.find(tensor);
+        if (!kernel.parts.back().isLast || stored == destinations.end())
+          refuse(kernel.op, "a part reads what another one computes");
+        source.kind = Source::Kind::Argument;
+        source.argument = stored->second;
+        source.fresh = true;
+        return source;
+      }
       source.kind = Source::Kind::Result;
       source.nest = found->second.second;
       source.result = cast<OpResult>(tensor).getResultNumber();
@@ -247,6 +256,7 @@ private:
       kernel.parts.emplace_back();
       kernel.parts.back().kernel = kernel.op;
       kernel.parts.back().grid = place->depth;
+      kernel.parts.back().isLast = place->isLast;
     }
     if (place->part + 1 != static_cast<int64_t>(kernel.parts.size()) ||
         place->depth != kernel.parts.back().grid)
@@ -356,6 +366,8 @@ private:
   }
 
   Kernel kernel;
+  /// The argument that each value which leaves the kernel is stored to.
+  llvm::DenseMap<Value, unsigned> destinations;
   /// Part and number within it of every nest.
   llvm::DenseMap<Operation *, std::pair<unsigned, unsigned>> numbers;
 };

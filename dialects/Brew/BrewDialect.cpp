@@ -228,6 +228,7 @@ LogicalResult KernelOp::verify() {
 
   // Nests of a part agree on the grid, and their grid loops are parallel.
   int64_t part = -1;
+  bool isLast = false;
   SmallVector<int64_t> grid;
   for (auto nest : body.getOps<linalg::GenericOp>()) {
     std::optional<NestGrid> place = NestGrid::of(nest);
@@ -244,8 +245,15 @@ LogicalResult KernelOp::verify() {
     if (place->part == part) {
       if (nestGrid != ArrayRef(grid))
         return nest.emitOpError("grid extents differ within the part");
+      if (place->isLast != isLast)
+        return nest.emitOpError("the last block does all of a part or nothing");
     } else if (place->part == part + 1) {
+      if (isLast || (place->isLast && place->part == 0))
+        return nest.emitOpError(
+            "the last block's part must stand behind others, "
+            "and be the only one");
       ++part;
+      isLast = place->isLast;
       grid.assign(nestGrid.begin(), nestGrid.end());
     } else {
       return nest.emitOpError("parts must be consecutive");

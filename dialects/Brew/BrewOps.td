@@ -162,6 +162,10 @@ def Brew_KernelOp : Brew_Op<"kernel",
     nests of the part wrote at that very point. Parts are independent of each
     other. Grid points of all parts, laid end to end, are the kernel's
     domain, which the runtime (or the GPU's grid) divides.
+
+    On a GPU the nests of the last part may be marked with `brew.last_block`: that part
+    stands outside of the domain and reads any element of what the parts before it
+    yield. Blocks of threads that end last do it.
   }];
   let arguments = (ins Variadic<AnyTensor>:$inputs, StrAttr:$name,
     OptionalAttr<StrArrayAttr>:$layers, UnitAttr:$backward);

@@ -11,6 +11,7 @@ static constexpr llvm::StringLiteral kLayer = "brew.layer";
 static constexpr llvm::StringLiteral kBackward = "brew.backward";
 static constexpr llvm::StringLiteral kPart = "brew.part";
 static constexpr llvm::StringLiteral kGrid = "brew.grid";
+static constexpr llvm::StringLiteral kLastBlock = "brew.last_block";
 
 Origin Origin::of(Operation *op) {
   auto layer = op->getAttrOfType<StringAttr>(kOwnLayer);
@@ -50,11 +51,13 @@ std::optional<NestGrid> NestGrid::of(Operation *nest) {
   auto grid = nest->getAttrOfType<IntegerAttr>(kGrid);
   if (!part || !grid)
     return std::nullopt;
-  return NestGrid{part.getInt(), grid.getInt()};
+  return NestGrid{part.getInt(), grid.getInt(), nest->hasAttr(kLastBlock)};
 }
 
 void NestGrid::mark(Operation *nest) const {
   Builder b(nest->getContext());
   nest->setAttr(kPart, b.getI64IntegerAttr(part));
   nest->setAttr(kGrid, b.getI64IntegerAttr(depth));
+  if (isLast)
+    nest->setAttr(kLastBlock, b.getUnitAttr());
 }

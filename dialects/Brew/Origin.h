@@ -35,6 +35,9 @@ struct Origin {
 struct NestGrid {
   int64_t part = 0;  ///< number of its part
   int64_t depth = 0; ///< leading loops that are the part's grid
+  /// Whether its part reads what the parts before it have computed: on a GPU,
+  /// the block that ends last does it.
+  bool isLast = false;
 
   /// Nothing unless both numbers are there.
   static std::optional<NestGrid> of(mlir::Operation *nest);

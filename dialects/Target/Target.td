@@ -99,10 +99,28 @@ def Target_GpuAttr : Target_Attr<"Gpu", "gpu"> {
     /// Cycles of one iteration by itself, of one that waits for memory (with
     /// those of its neighbours, as loops are unrolled); of a step of a warp's
     /// combination; of one through shared memory; of a nest in any case; of
-    /// another launch.
+    /// another launch; of one that waits for the launch before it, until the
+    /// device has drained and filled again (3 microseconds).
     static constexpr double kIterationCycles = 12, kLoadCycles = 100,
                             kShuffleCycles = 30, kSharedCycles = 80,
-                            kNestCycles = 20, kLaunchCycles = 2000;
+                            kNestCycles = 20, kLaunchCycles = 2000,
+                            kHandoverCycles = 5000;
+    /// Neighbouring sums (channels, where these come last) that a block adds up
+    /// together, so that its loads take whole sectors, and its threads, which
+    /// share each of them.
+    static constexpr int64_t kColumns = 32, kColumnThreads = 512;
+
+    /// Threads that share each of `sums` neighbouring sums.
+    static int64_t columnShares(int64_t sums) {
+      return kColumnThreads / columnsOf(sums);
+    }
+    /// How many of `sums` neighbouring ones a block takes.
+    static int64_t columnsOf(int64_t sums) {
+      int64_t columns = 1;
+      while (columns < sums && columns < kColumns)
+        columns *= 2;
+      return columns;
+    }
 
     /// Threads that the device runs at the same time.
     int64_t residentThreads() const {

@@ -120,6 +120,13 @@ void Modules::unload() {
 }
 
 /// Why the code of `arch` cannot be loaded; "" if it was.
+///
+/// Sessions load modules of their own, never each other's: a module may have
+/// device memory in which the blocks of a launch count themselves, and launches
+/// of two sessions may overlap, while those of one follow each other on its
+/// stream. Loading sets the counters to 0, and each launch leaves them so.
+/// One that is aborted does not, but takes the context with it: every module of
+/// that context is lost, and those that follow are loaded anew.
 std::string Modules::load(const plan::PlanFile &plan, const std::string &arch) {
   for (const plan::Kernel &kernel : plan.manifest().kernels()) {
     const auto image =

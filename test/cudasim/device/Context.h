@@ -96,6 +96,13 @@ void cudasim_sync_warp(unsigned line);
 unsigned long long cudasim_shuffle(Shuffle kind, unsigned long long value,
                                    unsigned operand, unsigned line);
 
+/// The number of the block that runs as number `turn` of `count`.
+unsigned long long cudasim_block_at(unsigned long long turn,
+                                    unsigned long long count);
+/// Counts the block, all of whose threads meet here, and tells them whether it
+/// is the last of `blocks` that do. It is ordered behind those then.
+bool cudasim_last_block(unsigned *counter, unsigned blocks, unsigned line);
+
 /// A new shared array; together they must fit into a block's static memory.
 void cudasim_declare_shared(unsigned totalBytes);
 

@@ -76,28 +76,29 @@ void launch(const char *kernel, unsigned maximumThreads,
   } state{decltype(state.slots)(arguments), body};
 
   Context &context = cudasim_context;
-  for (unsigned z = 0; z < grid[2]; ++z)
-    for (unsigned y = 0; y < grid[1]; ++y)
-      for (unsigned x = 0; x < grid[0]; ++x) {
-        cudasim_begin_block(x, y, z);
-        if (threadsMeet) {
-          cudasim_run_fibers(
-              [](void *pointer) {
-                State *state = static_cast<State *>(pointer);
-                state->slots.call(state->body);
-              },
-              &state);
-          continue;
+  const unsigned long long count = 1ull * grid[0] * grid[1] * grid[2];
+  for (unsigned long long turn = 0; turn < count; ++turn) {
+    const unsigned long long number = cudasim_block_at(turn, count);
+    cudasim_begin_block(number % grid[0], number / grid[0] % grid[1],
+                        number / grid[0] / grid[1]);
+    if (threadsMeet) {
+      cudasim_run_fibers(
+          [](void *pointer) {
+            State *state = static_cast<State *>(pointer);
+            state->slots.call(state->body);
+          },
+          &state);
+      continue;
+    }
+    unsigned thread = 0;
+    for (unsigned tz = 0; tz < block[2]; ++tz)
+      for (unsigned ty = 0; ty < block[1]; ++ty)
+        for (unsigned tx = 0; tx < block[0]; ++tx) {
+          context.threadIdx = {tx, ty, tz};
+          context.self = thread++;
+          state.slots.call(body);
         }
-        unsigned thread = 0;
-        for (unsigned tz = 0; tz < block[2]; ++tz)
-          for (unsigned ty = 0; ty < block[1]; ++ty)
-            for (unsigned tx = 0; tx < block[0]; ++tx) {
-              context.threadIdx = {tx, ty, tz};
-              context.self = thread++;
-              state.slots.call(body);
-            }
-      }
+  }
   cudasim_end_launch();
 }
 

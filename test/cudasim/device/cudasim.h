@@ -66,6 +66,12 @@ static constexpr int warpSize = 32;
   (::cudasim::meet(),                                                          \
    ::cudasim::shuffle(::cudasim::Shuffle::Down, value, delta, __LINE__))
 
+#define BREW_COUNTERS(name, count) static unsigned name[count]
+#define BREW_LAST_BLOCK(counter, blocks)                                       \
+  (::cudasim::meet(),                                                          \
+   ::cudasim::cudasim_last_block(&(counter), blocks, __LINE__))
+#define BREW_FRESH(name, index) ((name)[index])
+
 #define BREW_VECTOR(type, count) ::cudasim::Vector<type, (count)>
 #define BREW_LOAD(pack, pointer, index) ((pointer).template load<pack>(index))
 #define BREW_STORE(pack, pointer, index, value)                                \

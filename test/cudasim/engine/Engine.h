@@ -35,6 +35,18 @@ struct ThreadName {
   char text[40];
 };
 
+/// What blocks know of each other in the launch that runs.
+void beginArrivals();
+/// Finds counters that do not end at 0.
+void endArrivals();
+void beginBlockArrivals();
+/// Notes that the running block, at its barrier `epoch`, comes to `counter` as
+/// one of `blocks`; whether it is the last.
+bool arrive(unsigned *counter, unsigned blocks, unsigned epoch);
+/// Whether what the block with stamps `upper` did before its barrier `epoch`
+/// came before the running block went on.
+bool hasArrived(unsigned upper, unsigned epoch);
+
 /// Stamps for the written arguments of a launch, and the launch's number.
 void prepareStamps(std::vector<Argument *> written);
 

@@ -200,6 +200,16 @@ void cudasim_run_fibers(void (*thread)(void *), void *state) {
 
 void cudasim_sync(unsigned line) { wait(Waits::ForBlock, line); }
 
+bool cudasim_last_block(unsigned *counter, unsigned blocks, unsigned line) {
+  static bool isLast;
+  wait(Waits::ForBlock, line);
+  // Of the threads that have met the first one goes on first.
+  if (running() == 0)
+    isLast = arrive(counter, blocks, blockEpoch);
+  wait(Waits::ForBlock, line);
+  return isLast;
+}
+
 void cudasim_sync_warp(unsigned line) { wait(Waits::ForWarp, line); }
 
 unsigned long long cudasim_shuffle(Shuffle kind, unsigned long long value,

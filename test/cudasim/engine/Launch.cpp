@@ -77,11 +77,15 @@ void cudasim_begin_launch(const char *kernel, unsigned maximumThreads,
       written.push_back(&arguments[i]);
   }
   prepareStamps(written);
+  beginArrivals();
   cudasim_context.blockDim = {block[0], block[1], block[2]};
   cudasim_context.gridDim = {grid[0], grid[1], grid[2]};
 }
 
-void cudasim_end_launch() { launchState = {}; }
+void cudasim_end_launch() {
+  endArrivals();
+  launchState = {};
+}
 
 void cudasim_begin_block(unsigned x, unsigned y, unsigned z) {
   Context &context = cudasim_context;
@@ -93,6 +97,7 @@ void cudasim_begin_block(unsigned x, unsigned y, unsigned z) {
   Stamp launch = context.globalBlock >> kLaunchShift << kLaunchShift;
   context.globalBlock = launch | (block << 32 & ((1ull << kLaunchShift) - 1));
   context.sharedBlock += 1ull << 32;
+  beginBlockArrivals();
 }
 
 void cudasim_declare_shared(unsigned totalBytes) {

@@ -37,8 +37,11 @@ enum class Relation {
 };
 
 Relation relate(const Touch &earlier, const Touch &now) {
-  if (earlier.span == Grid || earlier.upper != now.upper)
+  if (earlier.span == Grid)
     return Relation::OtherBlock;
+  if (earlier.upper != now.upper)
+    return hasArrived(earlier.upper, earlier.blockEpoch) ? Relation::Ordered
+                                                         : Relation::OtherBlock;
   if (earlier.blockEpoch != now.blockEpoch)
     return Relation::Ordered;
   if (earlier.span == OneThread && earlier.thread == now.thread)

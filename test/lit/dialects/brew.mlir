@@ -34,6 +34,8 @@ brew.program @forward_backward train differentiate attributes {blobs = {x = arra
   // Without a bias:
   // CHECK: brew.convolution "plain"(%[[X]]#0, %[[W]]) {
   %c2 = brew.convolution "plain"(%x, %w) {num_output = 2 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["c2"]} : (tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<2x2x3x3xf32>) -> tensor<*xf32>
+  // CHECK: brew.convolution_sum "conv+sum"(%[[X]]#0, %[[W]], %[[S:.*]], %[[B]]) {dilation = array<i64: 1, 1>, group = 1 : i64, kernel = array<i64: 3, 3>, pad = array<i64: 0, 0>, relu = 2.500000e-01 : f32, stride = array<i64: 1, 1>, tops = ["s"]} :
+  %cs = brew.convolution_sum "conv+sum"(%x, %w, %c2, %b) {tops = ["s"], kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, relu = 0.25 : f32} : (tensor<1x2x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<2x2x3x3xf32>, tensor<*xf32>, tensor<2xf32>) -> tensor<*xf32>
   // CHECK: brew.convolution_backward_data "conv"(%{{.*}}, %[[W]]) {dilation = array<i64: 1, 1>, group = 1 : i64, kernel = array<i64: 3, 3>, pad = array<i64: 0, 0>, stride = array<i64: 1, 1>} :
   %dx = brew.convolution_backward_data "conv"(%c, %w) {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : (tensor<*xf32>, tensor<2x2x3x3xf32>) -> tensor<1x2x4x4xf32>
   // CHECK: %{{.*}}, %{{.*}} = brew.convolution_backward_weights "conv"

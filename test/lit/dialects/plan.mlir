@@ -39,6 +39,8 @@ plan.program @main attributes {arena_bytes = 256 : i64, lower_bound_bytes = 128 
   plan.launch @k(%x, %y) {layers = ["a"], backward} : memref<4xf32>, memref<4xf32>
   // CHECK: plan.convolution forward x %[[N:.*]] w %[[W:.*]] b %[[X]] y %[[N]] {dilation = array<i64: 1, 1>, flops = 7 : i64, group = 1 : i64, kernel = array<i64: 1, 1>, layers = ["c"], pad = array<i64: 0, 0>, relu = 5.000000e-01 : f32, stride = array<i64: 1, 1>} :
   plan.convolution forward x %n w %w b %x y %n {kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, relu = 0.5 : f32, layers = ["c"], flops = 7 : i64} : memref<1x1x4x4xf32>, memref<1x1x1x1xf32>, memref<4xf32>, memref<1x1x4x4xf32>
+  // CHECK: plan.convolution forward x %[[N]] w %[[W]] b %[[X]] sum %[[N]] y %[[N]] {
+  plan.convolution forward x %n w %w b %x sum %n y %n {kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, relu = 0.5 : f32, layers = ["c"], flops = 7 : i64} : memref<1x1x4x4xf32>, memref<1x1x1x1xf32>, memref<4xf32>, memref<1x1x4x4xf32>, memref<1x1x4x4xf32>
   // CHECK: plan.convolution backward_data x %[[N]] w %[[W]] y %[[N]] {backward, dilation
   plan.convolution backward_data x %n w %w y %n {kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, backward} : memref<1x1x4x4xf32>, memref<1x1x1x1xf32>, memref<1x1x4x4xf32>
   // CHECK: plan.inner_product backward_weights x %[[N]] w %[[N]] y %[[N]] {axis = 1 : i64, transpose} :

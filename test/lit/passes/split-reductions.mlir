@@ -160,27 +160,27 @@ brew.program @flat train {
 #cl = affine_map<(c, n, h, w) -> (n, c, h, w)>
 #per = affine_map<(c, n, h, w) -> (c)>
 
-// Channels last: neighbours in memory belong to different sums, so that each thread
-// has one of its own, and it takes many. Whole images make 8192, whole rows far too
-// many (131072 are enough): rows are cut in 16. Without that layout images are enough.
+// Channels last: neighbours in memory belong to different sums, each of which 16 threads
+// of a block share. Whole images make 1024, whole rows far too many (8192 are enough):
+// rows are cut in 8. Without that layout images are enough.
 // CHECK-LABEL: brew.program @last
-// CHECK: tensor.empty() : tensor<128x112x16x7xi8>
+// CHECK: tensor.empty() : tensor<16x112x8x14xi8>
 // CHECK: iterator_types = ["parallel", "parallel", "reduction", "parallel", "reduction"]
-// CHECK: } -> tensor<128x16x64xf32>
+// CHECK: } -> tensor<16x8x64xf32>
 // CHECK: iterator_types = ["parallel", "parallel", "reduction", "reduction"]
-// CHECK: } -> tensor<128x64xf32>
+// CHECK: } -> tensor<16x64xf32>
 #nhwc = #brew.layout<0, 2, 3, 1>
 brew.program @last train {
-  %x, %y = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "y"]} : tensor<128x64x112x112xf32, #nhwc>, tensor<128x64x112x112xf32>
+  %x, %y = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "y"]} : tensor<16x64x112x112xf32, #nhwc>, tensor<16x64x112x112xf32>
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<64xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64xf32>) -> tensor<64xf32>
-  %s = linalg.generic {indexing_maps = [#cl, #per], iterator_types = ["parallel", "reduction", "reduction", "reduction"]} ins(%x : tensor<128x64x112x112xf32, #nhwc>) outs(%f : tensor<64xf32>) {
+  %s = linalg.generic {indexing_maps = [#cl, #per], iterator_types = ["parallel", "reduction", "reduction", "reduction"]} ins(%x : tensor<16x64x112x112xf32, #nhwc>) outs(%f : tensor<64xf32>) {
   ^bb0(%v: f32, %o: f32):
     %n = arith.addf %o, %v fastmath<reassoc> : f32
     linalg.yield %n : f32
   } -> tensor<64xf32>
-  %t = linalg.generic {indexing_maps = [#cl, #per], iterator_types = ["parallel", "reduction", "reduction", "reduction"]} ins(%y : tensor<128x64x112x112xf32>) outs(%f : tensor<64xf32>) {
+  %t = linalg.generic {indexing_maps = [#cl, #per], iterator_types = ["parallel", "reduction", "reduction", "reduction"]} ins(%y : tensor<16x64x112x112xf32>) outs(%f : tensor<64xf32>) {
   ^bb0(%v: f32, %o: f32):
     %n = arith.addf %o, %v fastmath<reassoc> : f32
     linalg.yield %n : f32

@@ -233,6 +233,45 @@ TEST(CudaKernels, LongReductions) {
   }
 }
 
+/// Columns: a block takes neighbouring sums, a few threads share each, and what
+/// follows is done once for each, in place too.
+TEST(CudaKernels, NeighbouringSums) {
+  // How many sums, and a few or all of a block's.
+  for (auto [count, columns] :
+       {std::pair("5", "8u"), {"32", "32u"}, {"77", "32u"}}) {
+    std::string t = std::string("tensor<500x") + count + "xf32>",
+                v = std::string("tensor<") + count + "xf32>",
+                all = "(j, i) -> (i, j)", sum = "(j, i) -> (j)",
+                each = "(j) -> (j)";
+    for (std::string inPlace : {"-1, -1, -1", "-1, -1, 1"}) {
+      EmittedModule module(kernelText(
+          "k", inPlace, {t, v},
+          nestText({"%s", v, sum, "0.5"}, "pr", 1, {{"%0", t, all}},
+                   "%r = arith.addf %o, %a fastmath<reassoc> : f32\n") +
+              nestText({"%y", v, each}, "p", 1,
+                       {{"%s", v, each}, {"%1", v, each}},
+                       "%r = arith.divf %a, %b : f32\n") +
+              nestText({"%z", v, each}, "p", 1,
+                       {{"%y", v, each}, {"%1", v, each}},
+                       "%r = arith.subf %a, %b : f32\n"),
+          {{"%s", v}, {"%y", v}, {"%z", v}}));
+      EXPECT_NE(
+          module.cudaText("k", 512).find(std::string("= lane / ") + columns),
+          std::string::npos)
+          << module.cudaText("k", 512);
+      EXPECT_EQ(
+          compareWithInterpreter(module, "k", 1e-4, sampleValue, {0, 512}), "");
+    }
+    // The larger of equal values is no other, and nothing is lost to them.
+    EmittedModule largest(kernelText(
+        "k", "-1", {t},
+        nestText({"%m", v, sum, "-3.0e38"}, "pr", 1, {{"%0", t, all}},
+                 "%r = arith.maximumf %o, %a : f32\n"),
+        {{"%m", v}}));
+    EXPECT_EQ(compareWithInterpreter(largest, "k", 0, sampleValue, {512}), "");
+  }
+}
+
 TEST(CudaKernels, PacksWhereAddressesAreAligned) {
   auto text = [](const std::string &dims, const std::string &type,
                  const std::string &inPlace) {

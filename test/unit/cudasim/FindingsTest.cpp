@@ -12,8 +12,8 @@ alignas(16) float first[4096], second[4096];
 /// Expects the launch to end the program with a message that has `words`.
 void expectFinding(const char *parameters, const char *body, unsigned blocks,
                    unsigned threads, std::initializer_list<void *> arguments,
-                   const char *words) {
-  std::string text = "BREW_KERNEL(k, 256)(" + std::string(parameters) +
+                   const char *words, const char *before = "") {
+  std::string text = before + std::string("BREW_KERNEL(k, 256)(") + parameters +
                      ") {\n" + body + "\n}\n";
   Kernel kernel("k", text);
   EXPECT_EXIT(kernel.launch(blocks, threads, arguments),
@@ -179,6 +179,25 @@ TEST(CudasimFindings, TwoBlocksTouchOneElement) {
                 2, 64, {second},
                 "block \\(0,0,0\\), thread \\(1,0,0\\): race on y\\[1\\]: this "
                 "thread writes it and thread \\(0,0,0\\) read it");
+}
+
+/// Blocks that count themselves are ordered up to there and no further.
+TEST(CudasimFindings, WhatTheLastBlockMustNotRead) {
+  const char *counter = "BREW_COUNTERS(arrived, 1);\n";
+  expectFinding("BREW_INOUT(float, y, 128)",
+                "int i = blockIdx.x * 64 + threadIdx.x;\n"
+                "bool last = BREW_LAST_BLOCK(arrived[0], 2);\n"
+                "y[i] = 1.0f;\n"
+                "if (last) y[i] = BREW_FRESH(y, 127 - i);",
+                2, 64, {second},
+                "block \\(1,0,0\\), .* race on y\\[.*\\]: this thread reads "
+                "it and .* another block wrote it",
+                counter);
+  expectFinding("BREW_INOUT(float, y, 128)",
+                "y[blockIdx.x * 64 + threadIdx.x] = 1.0f;\n"
+                "if (BREW_LAST_BLOCK(arrived[0], 3)) y[0] = 2.0f;",
+                2, 64, {second}, "2 blocks came to a counter, .* left at 2",
+                counter);
 }
 
 TEST(CudasimFindings, RaceThroughAnotherArgument) {

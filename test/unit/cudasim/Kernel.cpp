@@ -27,6 +27,18 @@ template <class T, int count> struct __align__(sizeof(T) * count) BrewVector {
   T elements[count];
   __device__ T &operator[](int i) { return elements[i]; }
 };
+#define BREW_COUNTERS(name, count) static __device__ unsigned name[count]
+#define BREW_FRESH(name, index) __ldcg((name) + (index))
+static __device__ bool lastBlock(unsigned *counter, unsigned blocks) {
+  __shared__ bool isLast;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0)
+    isLast = atomicInc(counter, blocks - 1) == blocks - 1;
+  __syncthreads();
+  return isLast;
+}
+#define BREW_LAST_BLOCK(counter, blocks) lastBlock(&(counter), blocks)
 #define BREW_VECTOR(type, count) BrewVector<type, count>
 #define BREW_LOAD(pack, pointer, index)                                        \
   (*reinterpret_cast<const pack *>((pointer) + (index)))

@@ -176,6 +176,32 @@ BREW_KERNEL(neighbour, 64)(BREW_INOUT(int, x, 128)) {
     EXPECT_EQ(x[i], (i + 1) % 64);
 }
 
+TEST(CudasimValues, TheLastBlockReadsWhatOthersWroteInEveryLaunch) {
+  Kernel kernel("last", R"(
+BREW_COUNTERS(arrived, 2);
+BREW_KERNEL(last, 32)(BREW_IN(int, x, 320), BREW_INOUT(int, part, 320),
+                      BREW_OUT(int, y, 64)) {
+  int i = blockIdx.x * 32 + threadIdx.x;
+  part[i] = x[i] + 1;
+  if (BREW_LAST_BLOCK(arrived[blockIdx.x % 2], 5)) {
+    int sum = 0;
+    for (int block = blockIdx.x % 2; block < 10; block += 2)
+      sum += BREW_FRESH(part, block * 32 + threadIdx.x);
+    y[blockIdx.x % 2 * 32 + threadIdx.x] = sum;
+  }
+}
+)");
+  expectNvrtcAgrees(kernel);
+  Buffer<int> x(320), part(320), y(64);
+  for (int launch = 0; launch < 3; ++launch) {
+    std::iota(x.data(), x.data() + 320, launch);
+    kernel.launch(10, 32, {x.data(), part.data(), y.data()});
+    for (int i = 0; i < 64; ++i)
+      // Blocks i / 32, i / 32 + 2, ... + 8.
+      ASSERT_EQ(y[i], 5 * (i + launch + 1) + (2 + 4 + 6 + 8) * 32) << i;
+  }
+}
+
 TEST(CudasimValues, SmallFloatsRoundToNearestEven) {
   Kernel kernel("convert", R"(
 #include <cuda_bf16.h>

@@ -264,7 +264,7 @@ layer { name: "line" type: "Reduction" bottom: "flat" top: "line" loss_weight: 0
 
 CHANNEL_SUMS = """
 layer { name: "in" type: "Input" top: "x" input_param {
-  shape { dim: 16 dim: 4 dim: 128 dim: 130 } } }
+  shape { dim: %d dim: %d dim: %d dim: %d } } }
 layer { name: "slope" type: "PReLU" bottom: "x" top: "s" }
 layer { name: "bn" type: "BatchNorm" bottom: "s" top: "n" }
 layer { name: "scale" type: "Scale" bottom: "n" top: "z"
@@ -291,25 +291,36 @@ def spaces(case):
 
 
 def sums(case):
-    """Sums so long that a GPU adds them in two stages."""
+    """Sums so long that a GPU adds them in two stages, the second in its last blocks."""
     draw = np.random.RandomState(4)
     shape = (16, 4, 128, 130)
     compare(case, SUMS, {"x": draw.randn(*shape) + 0.5, "y": draw.randn(*shape),
                          "flat": draw.randn(1048583)})
-    # Channels last, neighbouring threads have neighbouring channels.
-    compare(case, CHANNEL_SUMS, {"x": draw.randn(*shape) + 0.5}, "--layout=nhwc")
+    # Channels last, neighbouring threads have neighbouring channels: fewer than a warp's, one
+    # and a part, and some tiles of a warp's. What they sum up nearly cancels.
+    for shape in (shape, (16, 40, 42, 43), (8, 96, 37, 39)):
+        net, inputs = CHANNEL_SUMS % shape, {"x": draw.randn(*shape) + 0.5}
+        got = compare(case, net, inputs, "--layout=nhwc", tolerance=1e-3)
+        # Nothing may depend on the order in which blocks run.
+        os.environ["CUDASIM_BLOCK_ORDER"] = "4711"
+        again = case.evaluate(net, SIMULATOR, "--layout=nhwc", gradients=True, inputs=inputs)
+        del os.environ["CUDASIM_BLOCK_ORDER"]
+        for name, values in got.items():
+            if not np.array_equal(values, again[name]):
+                raise Mismatch("%s depends on the order of blocks" % name)
 
 
-def compare(case, net, inputs, *flags):
-    """All blobs, gradients and parameters of a training step."""
+def compare(case, net, inputs, *flags, tolerance=TOLERANCE):
+    """All blobs, gradients and parameters of a training step. Returns the simulator's."""
     want, got = (case.evaluate(net, target, *flags, gradients=True, inputs=inputs)
                  for target in ((), SIMULATOR))
     if want.keys() != got.keys():
         raise Mismatch("%s against %s" % (sorted(want), sorted(got)))
     for name, values in want.items():
         error = difference(values, got[name])
-        if not error <= TOLERANCE:
+        if not error <= tolerance:
             raise Mismatch("%s differs by %.2g of its size" % (name, error))
+    return got
 
 
 def main():

@@ -1,0 +1,94 @@
+//===- CudaColumns.cpp - Neighbouring points that a block takes -----------===//
+#include "compiler/cuda/CudaColumns.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace brew::compiler {
+
+using targetir::GpuAttr;
+
+/// What threads may wait for the one with the longest share, as a part of all.
+static constexpr double kWaste = 1.15;
+
+unsigned columnsOf(const Part &part, const PartSchedule &base) {
+  if (part.grid == 0)
+    return 1;
+  for (auto [number, inner] : llvm::enumerate(base.nests))
+    if (inner.values != 1 || (inner.iterations > 1) != (number == 0))
+      return 1;
+  const NestSchedule &sums = base.nests.front();
+  if (llvm::is_contained(sums.combine, Combine::None))
+    return 1;
+  return static_cast<unsigned>(
+      GpuAttr::columnsOf(part.nests[0].loops[part.grid - 1].extent));
+}
+
+std::optional<unsigned> loopToShare(const Nest &nest, const NestSchedule &inner,
+                                    int64_t shares) {
+  // Innermost first: then threads of few columns read side by side, too.
+  for (unsigned loop : llvm::reverse(inner.reductions)) {
+    const int64_t extent = nest.loops[loop].extent;
+    const int64_t longest = llvm::divideCeil(extent, shares);
+    if (static_cast<double>(longest * shares) <=
+        kWaste * static_cast<double>(extent))
+      return loop;
+  }
+  return std::nullopt;
+}
+
+/// Whether place `address` belongs to column `loop`, of which there are
+/// `extent`, `step` elements apart, and to no other.
+static bool staysInColumn(const Linear &address, unsigned loop, int64_t extent,
+                          int64_t step) {
+  if (address.constant != 0 || address.coefs[loop] != step)
+    return false;
+  for (auto [other, coef] : llvm::enumerate(address.coefs))
+    if (other != loop && coef % (step * extent) != 0)
+      return false;
+  return true;
+}
+
+bool readsOwnTile(const Part &first, const PartSchedule &chosen,
+                  const Part &last) {
+  if (chosen.columns == 1 || last.grid != 1)
+    return false;
+  const unsigned loop = first.grid - 1;
+  const int64_t extent = first.nests[0].loops[loop].extent;
+  if (last.nests[0].loops[0].extent != extent)
+    return false;
+  // Elements between columns, of the arguments that the first part writes.
+  llvm::SmallDenseMap<unsigned, int64_t> steps;
+  for (const Nest &nest : first.nests)
+    for (const Output &output : nest.outputs)
+      for (unsigned argument : output.arguments) {
+        const int64_t step = output.address.coefs[loop];
+        if (step <= 0 || !staysInColumn(output.address, loop, extent, step))
+          return false;
+        steps[argument] = step;
+      }
+  auto isOwn = [&](const Source &source, const Linear &address) {
+    if (source.kind != Source::Kind::Argument)
+      return true;
+    auto found = steps.find(source.argument);
+    return found == steps.end() ||
+           staysInColumn(address, 0, extent, found->second);
+  };
+  for (const Nest &nest : last.nests) {
+    for (const std::optional<Access> &input : nest.inputs)
+      if (input && !isOwn(input->source, input->address))
+        return false;
+    for (const Output &output : nest.outputs)
+      if (output.initial &&
+          !isOwn(output.initial->source, output.initial->address))
+        return false;
+    for (const auto &entry : nest.extracts)
+      if (entry.second.source.kind == Source::Kind::Argument &&
+          steps.count(entry.second.source.argument))
+        return false;
+  }
+  return true;
+}
+
+} // namespace brew::compiler

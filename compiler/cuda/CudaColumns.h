@@ -1,0 +1,22 @@
+//===- CudaColumns.h - Neighbouring points that a block takes ---*- C++ -*-===//
+#pragma once
+
+#include "compiler/cuda/CudaSchedule.h"
+
+namespace brew::compiler {
+
+/// Whether a block can take points of `part` as columns, given the schedule of
+/// its nests: a reduction, then what each point makes of it. How many.
+unsigned columnsOf(const Part &part, const PartSchedule &base);
+
+/// The reduction loop of a nest whose iterations `shares` threads can share
+/// with little waste, if any can.
+std::optional<unsigned> loopToShare(const Nest &nest, const NestSchedule &inner,
+                                    int64_t shares);
+
+/// Whether everything that part `last` reads of what `first`, scheduled in
+/// columns, writes for a tile of points belongs to the same tile of its own.
+bool readsOwnTile(const Part &first, const PartSchedule &chosen,
+                  const Part &last);
+
+} // namespace brew::compiler

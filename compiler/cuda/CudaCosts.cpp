@@ -1,0 +1,168 @@
+//===- CudaCosts.cpp - What loops cost on a GPU ---------------------------===//
+#include "compiler/cuda/CudaCosts.h"
+
+#include "compiler/kernels/KernelIndices.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace brew::compiler {
+
+using targetir::GpuAttr;
+
+/// The cost of one element along a loop that moves its address by `step`:
+/// neighbouring lanes share memory sectors.
+static double accessCost(std::optional<int64_t> step, Type element) {
+  double bytes = static_cast<double>(elementBytes(element));
+  if (!step)
+    return 8;
+  if (*step == 0)
+    return 0.05;
+  return std::min(static_cast<double>(std::abs(*step)) * bytes,
+                  static_cast<double>(GpuAttr::kSectorBytes)) /
+         4;
+}
+
+static Type elementOf(const Kernel &kernel, const Part &part,
+                      const Source &source) {
+  if (source.kind == Source::Kind::Argument)
+    return kernel.arguments[source.argument].getElementType();
+  if (source.kind == Source::Kind::Result)
+    return part.nests[source.nest].outputs[source.result].element;
+  return source.constant.getType();
+}
+
+static int64_t ceilLog2(unsigned value) { return llvm::Log2_32_Ceil(value); }
+
+/// Whether iterations read the kernel's arguments.
+static bool readsMemory(const Nest &nest) {
+  return llvm::any_of(nest.inputs,
+                      [](const std::optional<Access> &input) {
+                        return input &&
+                               input->source.kind == Source::Kind::Argument;
+                      }) ||
+         llvm::any_of(nest.extracts, [](const auto &entry) {
+           return entry.second.source.kind == Source::Kind::Argument;
+         });
+}
+
+/// Cycles of one iteration after another.
+static double latencyOf(const Nest &nest) {
+  return readsMemory(nest) ? GpuAttr::kLoadCycles : GpuAttr::kIterationCycles;
+}
+
+CudaCosts::Cost &CudaCosts::Cost::operator+=(const Cost &other) {
+  traffic += other.traffic;
+  latency += other.latency;
+  return *this;
+}
+
+/// What one iteration costs when lanes move along `loop` (null: not at all).
+double CudaCosts::ofIteration(const Part &part, const Nest &nest,
+                              std::optional<unsigned> loop) const {
+  double cost = 0;
+  auto along = [&](const Linear &address) -> std::optional<int64_t> {
+    return loop ? address.coefs[*loop] : 0;
+  };
+  for (const std::optional<Access> &input : nest.inputs)
+    if (input && input->source.kind == Source::Kind::Argument)
+      cost += accessCost(along(input->address),
+                         elementOf(kernel, part, input->source));
+  for (const auto &[op, extract] : nest.extracts)
+    if (extract.source.kind == Source::Kind::Argument)
+      cost += accessCost(loop ? extractStep(nest, op, extract, *loop)
+                              : std::optional(0l),
+                         elementOf(kernel, part, extract.source));
+  int64_t operations = 0;
+  for (Operation &op : nest.body()->without_terminator())
+    operations += op.getDialect()->getNamespace() == "math" ? 10 : 1;
+  cost +=
+      operations * elementsPerCycle / static_cast<double>(gpu.getOperations());
+  int64_t reductions = 1;
+  for (const Loop &inner : nest.loops)
+    if (inner.reduction)
+      reductions *= inner.extent;
+  for (const Output &output : nest.outputs)
+    if (!output.arguments.empty())
+      cost += accessCost(along(output.address), output.element) /
+              static_cast<double>(reductions);
+  return cost;
+}
+
+CudaCosts::Cost CudaCosts::ofNest(const Part &part, const Nest &nest,
+                                  const NestSchedule &inner, unsigned team,
+                                  unsigned lanes) const {
+  std::optional<unsigned> loop;
+  if (team == 1) {
+    if (part.grid)
+      loop = part.grid - 1;
+  } else if (lanes > 1) {
+    loop = inner.reductions.back();
+  } else if (!inner.parallel.empty()) {
+    loop = inner.parallel.back();
+  }
+  double rounds =
+      static_cast<double>(llvm::divideCeil(inner.values, team / lanes)) *
+      static_cast<double>(llvm::divideCeil(inner.iterations, lanes));
+  Cost cost;
+  cost.traffic = rounds * team * ofIteration(part, nest, loop);
+  cost.latency = rounds * latencyOf(nest) + GpuAttr::kNestCycles;
+  if (lanes > 1) {
+    double combinations = static_cast<double>(
+        llvm::divideCeil(inner.values, team / lanes) * nest.outputs.size());
+    cost.latency += combinations * GpuAttr::kShuffleCycles *
+                    static_cast<double>(ceilLog2(std::min(lanes, kWarp)));
+    if (lanes > kWarp)
+      cost.latency +=
+          combinations * (GpuAttr::kSharedCycles + lanes / kWarp * 4);
+  }
+  return cost;
+}
+
+CudaCosts::Cost CudaCosts::ofColumns(const Part &part, const Nest &nest,
+                                     const NestSchedule &inner,
+                                     unsigned columns, unsigned threads) const {
+  const unsigned shares = threads / columns;
+  const double rounds =
+      static_cast<double>(llvm::divideCeil(inner.iterations, shares));
+  // Threads without a point of their own read what others do.
+  const int64_t extent = nest.loops[part.grid - 1].extent;
+  const double used =
+      static_cast<double>(extent) /
+      static_cast<double>(llvm::divideCeil(extent, columns) * columns);
+  Cost cost;
+  cost.traffic =
+      rounds * threads * used * ofIteration(part, nest, part.grid - 1);
+  cost.latency = rounds * latencyOf(nest) + GpuAttr::kNestCycles;
+  if (inner.iterations > 1)
+    cost.latency += GpuAttr::kSharedCycles +
+                    static_cast<double>(nest.outputs.size() * shares * 4);
+  return cost;
+}
+
+double CudaCosts::timeOf(const Cost &cost, int64_t points,
+                         unsigned team) const {
+  double threads = static_cast<double>(points) * team;
+  double waves =
+      std::max(1.0, threads / static_cast<double>(gpu.residentThreads()));
+  double traffic =
+             static_cast<double>(points) * cost.traffic / elementsPerCycle,
+         latency = cost.latency * waves;
+  // The two overlap, but not all of the time.
+  return std::max(traffic, latency) + std::min(traffic, latency) / 4;
+}
+
+double CudaCosts::timeAlone(const Cost &cost, int64_t points,
+                            int64_t atATime) const {
+  // A multiprocessor has about the share of the caches' bandwidth that it has
+  // of the memory's, and a little more.
+  const double traffic = static_cast<double>(points) * cost.traffic /
+                         elementsPerCycle *
+                         static_cast<double>(gpu.getMultiprocessors()) / 4;
+  const double latency =
+      cost.latency * static_cast<double>(llvm::divideCeil(points, atATime));
+  return std::max(traffic, latency) + std::min(traffic, latency) / 4;
+}
+
+} // namespace brew::compiler

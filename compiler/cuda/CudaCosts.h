@@ -1,0 +1,44 @@
+//===- CudaCosts.h - What loops cost on a GPU -------------------*- C++ -*-===//
+//
+// Costs are rough cycles. They only need to rank: what the memory system moves,
+// and how long one lane takes.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "compiler/cuda/CudaSchedule.h"
+
+namespace brew::compiler {
+
+class CudaCosts {
+public:
+  CudaCosts(const Kernel &kernel, targetir::GpuAttr gpu)
+      : kernel(kernel), gpu(gpu),
+        elementsPerCycle(static_cast<double>(gpu.getMemoryBytes()) / 4) {}
+
+  struct Cost {
+    double traffic = 0, latency = 0;
+    Cost &operator+=(const Cost &other);
+  };
+
+  /// The cost of a nest for one grid point with `lanes` lanes per value.
+  Cost ofNest(const Part &part, const Nest &nest, const NestSchedule &inner,
+              unsigned team, unsigned lanes) const;
+  /// The same for `threads` threads that take `columns` points together.
+  Cost ofColumns(const Part &part, const Nest &nest, const NestSchedule &inner,
+                 unsigned columns, unsigned threads) const;
+  /// Of a part, all of whose points each have `team` threads and that cost.
+  double timeOf(const Cost &cost, int64_t points, unsigned team) const;
+  /// Of one block that does all points, some at a time.
+  double timeAlone(const Cost &cost, int64_t points, int64_t atATime) const;
+
+private:
+  double ofIteration(const Part &part, const Nest &nest,
+                     std::optional<unsigned> loop) const;
+
+  const Kernel &kernel;
+  targetir::GpuAttr gpu;
+  double elementsPerCycle; ///< of four bytes that memory delivers
+};
+
+} // namespace brew::compiler

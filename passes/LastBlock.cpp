@@ -1,0 +1,212 @@
+//===- LastBlock.cpp - A kernel's end in its last block -------------------===//
+//
+// A kernel that only makes what a second one of little work needs (partial
+// sums) is joined with it: the second becomes a part that the last block to end
+// does. What the first one stores stays a result of the kernel, so that it has
+// a place in memory.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/FreeSum.h"
+#include "passes/Passes.h"
+
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/Origin.h"
+#include "dialects/Target/TargetDialect.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace brew {
+#define GEN_PASS_DEF_LASTBLOCK
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+using brew::targetir::GpuAttr;
+
+namespace {
+
+/// The nests of a kernel that has one part; none if it has several.
+SmallVector<linalg::GenericOp> onlyPart(KernelOp kernel) {
+  SmallVector<linalg::GenericOp> nests(
+      kernel.getBody().front().getOps<linalg::GenericOp>());
+  if (llvm::any_of(nests, [](linalg::GenericOp nest) {
+        return NestGrid::of(nest)->part != 0;
+      }))
+    return {};
+  return nests;
+}
+
+/// Two kernels, the first of which works for the second alone.
+class Pair {
+public:
+  Pair(KernelOp first, KernelOp second) : first(first), second(second) {}
+
+  /// Whether every result of the first is read by the second and nothing else.
+  bool worksForSecond() {
+    return llvm::all_of(first.getOutputs(), [&](Value result) {
+      return !result.use_empty() &&
+             llvm::all_of(result.getUsers(), [&](Operation *user) {
+               return user == second.getOperation();
+             });
+    });
+  }
+
+  /// Cycles that the last block takes, by iterations: where sums lie side by
+  /// side, each tile of them has a last block of its own.
+  static double cyclesOfLast(ArrayRef<linalg::GenericOp> partial,
+                             ArrayRef<linalg::GenericOp> nests) {
+    int64_t tiles = 1, threads = kThreads;
+    auto sums = neighbouringSums(nests);
+    if (sums && givesSums(partial)) {
+      tiles = llvm::divideCeil(*sums, GpuAttr::columnsOf(*sums));
+      threads = GpuAttr::kColumnThreads;
+    }
+    double cycles = 0;
+    for (auto nest : nests) {
+      const int64_t iterations =
+          llvm::divideCeil(countOf(nest.getStaticLoopRanges()), tiles);
+      cycles += GpuAttr::kNestCycles +
+                static_cast<double>(llvm::divideCeil(iterations, threads)) *
+                    GpuAttr::kLoadCycles;
+    }
+    return cycles;
+  }
+
+  /// Makes one kernel of the two, where the first one stands if all that the
+  /// second reads is there already.
+  void join() {
+    const bool isEarly = llvm::all_of(second.getInputs(), [&](Value input) {
+      Operation *source = input.getDefiningOp();
+      return !source || source == first.getOperation() ||
+             source->isBeforeInBlock(first);
+    });
+    OpBuilder b(isEarly ? first : second);
+    llvm::SetVector<Value> inputs;
+    inputs.insert_range(first.getInputs());
+    for (Value input : second.getInputs())
+      if (input.getDefiningOp() != first.getOperation())
+        inputs.insert(input);
+    SmallVector<Type> types(first.getOutputs().getTypes());
+    llvm::append_range(types, second.getOutputs().getTypes());
+    auto joined = KernelOp::create(
+        b, b.getFusedLoc({first.getLoc(), second.getLoc()}), types,
+        inputs.getArrayRef(), second.getName(), layers(b),
+        first.getBackward() && second.getBackward());
+    Block *body = b.createBlock(&joined.getBody());
+    IRMapping map;
+    for (Value input : inputs)
+      map.map(input, body->addArgument(input.getType(), input.getLoc()));
+    SmallVector<Value> yielded = clone(first, map, b, /*isLast=*/false);
+    for (auto [result, value] : llvm::zip_equal(first.getOutputs(), yielded))
+      map.map(result, value);
+    llvm::append_range(yielded, clone(second, map, b, /*isLast=*/true));
+    YieldOp::create(b, joined.getLoc(), yielded);
+    const size_t partial = first.getNumResults();
+    second->replaceAllUsesWith(joined.getOutputs().drop_front(partial));
+    second->erase();
+    first->erase();
+  }
+
+private:
+  /// The number of results of the first nest, a sum, if the innermost places
+  /// in memory of what it adds up are theirs.
+  static std::optional<int64_t>
+  neighbouringSums(ArrayRef<linalg::GenericOp> nests) {
+    linalg::GenericOp sum = nests.front();
+    if (sum.getNumReductionLoops() == 0 || sum.getNumDpsInputs() == 0 ||
+        sum.getNumParallelLoops() != 1)
+      return std::nullopt;
+    for (OpOperand *input : sum.getDpsInputOperands()) {
+      auto type = dyn_cast<RankedTensorType>(input->get().getType());
+      if (!type || type.getRank() == 0)
+        return std::nullopt;
+      auto loop =
+          dyn_cast<AffineDimExpr>(sum.getMatchingIndexingMap(input).getResult(
+              memoryOrder(type).back()));
+      if (!loop || sum.getIteratorTypesArray()[loop.getPosition()] !=
+                       utils::IteratorType::parallel)
+        return std::nullopt;
+    }
+    return countOf(
+        cast<RankedTensorType>(sum->getResult(0).getType()).getShape());
+  }
+
+  /// Whether a kernel does nothing but add up one sum at each point: then its
+  /// blocks can take neighbouring ones.
+  static bool givesSums(ArrayRef<linalg::GenericOp> nests) {
+    linalg::GenericOp sum = nests.front();
+    return nests.size() == 1 && sum.getNumReductionLoops() > 0 &&
+           NestGrid::of(sum)->depth == sum.getNumParallelLoops() &&
+           brew::givesFreeSums(sum);
+  }
+
+  /// Clones what a kernel does. Returns what it yields.
+  static SmallVector<Value> clone(KernelOp kernel, IRMapping &outer,
+                                  OpBuilder &b, bool isLast) {
+    Block &body = kernel.getBody().front();
+    IRMapping map;
+    for (auto [argument, input] :
+         llvm::zip_equal(body.getArguments(), kernel.getInputs()))
+      map.map(argument, outer.lookup(input));
+    for (Operation &op : body.without_terminator()) {
+      Operation *copy = b.clone(op, map);
+      if (isLast && isa<linalg::GenericOp>(copy))
+        NestGrid{1, NestGrid::of(copy)->depth, /*isLast=*/true}.mark(copy);
+    }
+    SmallVector<Value> yielded;
+    for (Value value : body.getTerminator()->getOperands())
+      yielded.push_back(map.lookup(value));
+    return yielded;
+  }
+
+  ArrayAttr layers(OpBuilder &b) {
+    llvm::SetVector<Attribute> all;
+    for (KernelOp kernel : {first, second})
+      if (ArrayAttr names = kernel.getLayersAttr())
+        all.insert_range(names);
+    return b.getArrayAttr(all.getArrayRef());
+  }
+
+  /// Of a block whose points are no neighbouring sums.
+  static constexpr int64_t kThreads = 256;
+
+  KernelOp first, second;
+};
+
+struct LastBlock : brew::impl::LastBlockBase<LastBlock> {
+  using LastBlockBase::LastBlockBase;
+
+  void runOnOperation() override {
+    if (!brew::targetir::gpuOf(getOperation()))
+      return;
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      SmallVector<KernelOp> kernels(
+          program.getBody().front().getOps<KernelOp>());
+      for (KernelOp second : kernels)
+        if (KernelOp first = firstOf(second))
+          Pair(first, second).join();
+    }
+  }
+
+private:
+  /// The kernel that `second` is to be the end of, if there is one.
+  KernelOp firstOf(KernelOp second) const {
+    const double most =
+        mostCycles ? static_cast<double>(mostCycles) : GpuAttr::kHandoverCycles;
+    SmallVector<linalg::GenericOp> nests = onlyPart(second);
+    if (nests.empty())
+      return {};
+    for (Value input : second.getInputs()) {
+      auto first = input.getDefiningOp<KernelOp>();
+      if (!first || !Pair(first, second).worksForSecond())
+        continue;
+      SmallVector<linalg::GenericOp> partial = onlyPart(first);
+      if (!partial.empty() && Pair::cyclesOfLast(partial, nests) <= most)
+        return first;
+    }
+    return {};
+  }
+};
+
+} // namespace

@@ -1,0 +1,77 @@
+//===- Arrivals.cpp - Blocks that count themselves ------------------------===//
+//
+// Nothing orders blocks but counters: who comes to one as the last is behind
+// all that the others did before they came.
+//
+//===----------------------------------------------------------------------===//
+#include "Engine.h"
+
+#include <map>
+#include <numeric>
+#include <unordered_map>
+
+#include <cstdlib>
+
+namespace cudasim {
+
+namespace {
+
+/// By the upper half of its stamps, the barriers that a block had met.
+using Blocks = std::unordered_map<unsigned, unsigned>;
+
+std::map<unsigned *, Blocks> counters; // of the launch
+Blocks ordered;                        // before the running block
+
+} // namespace
+
+void beginArrivals() { counters.clear(); }
+
+void endArrivals() {
+  for (auto &[counter, blocks] : counters)
+    if (*counter != 0)
+      launchFinding("%zu blocks came to a counter, which is left at %u",
+                    blocks.size(), *counter);
+  counters.clear();
+}
+
+void beginBlockArrivals() { ordered.clear(); }
+
+bool arrive(unsigned *counter, unsigned blocks, unsigned epoch) {
+  Blocks &arrived = counters[counter];
+  const unsigned upper =
+      static_cast<unsigned>(cudasim_context.globalBlock >> 32);
+  if (!arrived.try_emplace(upper, epoch).second)
+    finding("the block comes to a counter for the second time");
+  // As atomicInc: back to 0 behind the last one.
+  const bool isLast = *counter == blocks - 1;
+  *counter = *counter >= blocks - 1 ? 0 : *counter + 1;
+  if (isLast)
+    ordered.insert(arrived.begin(), arrived.end());
+  return isLast;
+}
+
+bool hasArrived(unsigned upper, unsigned epoch) {
+  auto found = ordered.find(upper);
+  if (found == ordered.end())
+    return false;
+  const unsigned since = (found->second - epoch) & kEpochMask;
+  return since != 0 && since <= kEpochMask / 2;
+}
+
+extern "C" unsigned long long cudasim_block_at(unsigned long long turn,
+                                               unsigned long long count) {
+  static const unsigned long long seed = [] {
+    const char *text = std::getenv("CUDASIM_BLOCK_ORDER");
+    return text ? std::strtoull(text, nullptr, 10) : 0ull;
+  }();
+  if (seed == 0)
+    return turn;
+  // Steps that have no divisor in common with `count` meet every block once.
+  unsigned long long step = (count / 2 + seed) % count | 1;
+  while (std::gcd(step, count) != 1)
+    ++step;
+  return static_cast<unsigned long long>(
+      (static_cast<unsigned __int128>(turn) * step + seed) % count);
+}
+
+} // namespace cudasim

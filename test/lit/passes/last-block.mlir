@@ -1,0 +1,124 @@
+// RUN: %brew-opt %s --brew-last-block --mlir-print-local-scope | FileCheck %s
+// On a CPU there are no blocks; and nothing is cheap enough for 10 cycles.
+// RUN: %brew-opt %s --brew-attach-target --brew-last-block | FileCheck %s --check-prefix=NONE
+// RUN: %brew-opt %s --brew-last-block=most-cycles=10 | FileCheck %s --check-prefix=NONE
+// NONE-NOT: brew.last_block
+
+#parts = affine_map<(i, c, r) -> (i, r, c)>
+#part = affine_map<(i, c, r) -> (i, c)>
+#in = affine_map<(c, i) -> (i, c)>
+#out = affine_map<(c, i) -> (c)>
+#id = affine_map<(c) -> (c)>
+
+// Partial sums, and their sums with what becomes of these: one kernel. It stands where the
+// first one did, so that what that one reads need not be kept; the partial sums stay a
+// result. Another reader of them, or a second kernel that has too much for one block,
+// keeps two kernels.
+// CHECK-LABEL: brew.program @sums
+// CHECK: %[[K:.*]]:2 = brew.kernel "sum"(%{{.*}}#0, %{{.*}}#1) {backward, layers = ["sum", "mean"]} : (tensor<256x64x64xf32>, tensor<64xf32>) -> (tensor<256x64xf32>, tensor<64xf32>) {
+// CHECK-NEXT: ^bb0(%[[X:.*]]: tensor<256x64x64xf32>, %[[Y:.*]]: tensor<64xf32>):
+// CHECK: %[[P:.*]] = linalg.generic {{.*}} ins(%[[X]] : {{.*}}) outs({{.*}}) attrs = {brew.grid = 2 : i64, brew.part = 0 : i64} {
+// CHECK: %[[S:.*]] = linalg.generic {{.*}} ins(%[[P]] : {{.*}}) outs({{.*}}) attrs = {brew.grid = 1 : i64, brew.last_block, brew.part = 1 : i64} {
+// CHECK: %[[M:.*]] = linalg.generic {{.*}} ins(%[[S]], %[[Y]] : {{.*}}) outs({{.*}}) attrs = {brew.grid = 1 : i64, brew.last_block, brew.part = 1 : i64} {
+// CHECK: brew.yield %[[P]], %[[M]]
+// CHECK: brew.power "between"
+// CHECK-NOT: brew.kernel
+// CHECK: brew.keep data "m", %[[K]]#1
+brew.program @sums train {
+  %x, %y = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "y"]} : tensor<256x64x64xf32>, tensor<64xf32>
+  %p = brew.kernel "part"(%x) {backward, layers = ["sum"]} : (tensor<256x64x64xf32>) -> tensor<256x64xf32> {
+  ^bb0(%a: tensor<256x64x64xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<256x64xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<256x64xf32>) -> tensor<256x64xf32>
+    %s = linalg.generic {indexing_maps = [#parts, #part], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a : tensor<256x64x64xf32>) outs(%f : tensor<256x64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 2 : i64} {
+    ^bb1(%v: f32, %o: f32):
+      %n = arith.addf %o, %v fastmath<reassoc> : f32
+      linalg.yield %n : f32
+    } -> tensor<256x64xf32>
+    brew.yield %s : tensor<256x64xf32>
+  }
+  %b = brew.power "between"(%y) {power = 1.0 : f32, scale = 2.0 : f32, shift = 0.0 : f32, tops = ["b"]} : (tensor<64xf32>) -> tensor<64xf32>
+  %m = brew.kernel "sum"(%p, %y) {backward, layers = ["sum", "mean"]} : (tensor<256x64xf32>, tensor<64xf32>) -> tensor<64xf32> {
+  ^bb0(%a: tensor<256x64xf32>, %z: tensor<64xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<64xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+    %s = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]} ins(%a : tensor<256x64xf32>) outs(%f : tensor<64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb1(%v: f32, %o: f32):
+      %n = arith.addf %o, %v fastmath<reassoc> : f32
+      linalg.yield %n : f32
+    } -> tensor<64xf32>
+    %t = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%s, %z : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb1(%v: f32, %w: f32, %o: f32):
+      %n = arith.addf %v, %w : f32
+      linalg.yield %n : f32
+    } -> tensor<64xf32>
+    brew.yield %t : tensor<64xf32>
+  }
+  brew.keep data "b", %b : tensor<64xf32>
+  brew.keep data "m", %m : tensor<64xf32>
+}
+
+// CHECK-LABEL: brew.program @kept
+// CHECK-COUNT-2: brew.kernel
+// CHECK: brew.keep data "p"
+brew.program @kept train {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<256x64x64xf32>
+  %p = brew.kernel "part"(%x) : (tensor<256x64x64xf32>) -> tensor<256x64xf32> {
+  ^bb0(%a: tensor<256x64x64xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<256x64xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<256x64xf32>) -> tensor<256x64xf32>
+    %s = linalg.generic {indexing_maps = [#parts, #part], iterator_types = ["parallel", "parallel", "reduction"]} ins(%a : tensor<256x64x64xf32>) outs(%f : tensor<256x64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 2 : i64} {
+    ^bb1(%v: f32, %o: f32):
+      %n = arith.addf %o, %v fastmath<reassoc> : f32
+      linalg.yield %n : f32
+    } -> tensor<256x64xf32>
+    brew.yield %s : tensor<256x64xf32>
+  }
+  %m = brew.kernel "sum"(%p) : (tensor<256x64xf32>) -> tensor<64xf32> {
+  ^bb0(%a: tensor<256x64xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<64xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+    %s = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]} ins(%a : tensor<256x64xf32>) outs(%f : tensor<64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb1(%v: f32, %o: f32):
+      %n = arith.addf %o, %v fastmath<reassoc> : f32
+      linalg.yield %n : f32
+    } -> tensor<64xf32>
+    brew.yield %s : tensor<64xf32>
+  }
+  brew.keep data "p", %p : tensor<256x64xf32>
+  brew.keep data "m", %m : tensor<64xf32>
+}
+
+// CHECK-LABEL: brew.program @long
+// CHECK-COUNT-2: brew.kernel
+// CHECK: brew.keep data "m"
+brew.program @long train {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<65536x64xf32>
+  %p = brew.kernel "twice"(%x) : (tensor<65536x64xf32>) -> tensor<65536x64xf32> {
+  ^bb0(%a: tensor<65536x64xf32>):
+    %e = tensor.empty() : tensor<65536x64xf32>
+    %s = linalg.generic {indexing_maps = [affine_map<(i, c) -> (i, c)>, affine_map<(i, c) -> (i, c)>], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<65536x64xf32>) outs(%e : tensor<65536x64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 2 : i64} {
+    ^bb1(%v: f32, %o: f32):
+      %n = arith.addf %v, %v : f32
+      linalg.yield %n : f32
+    } -> tensor<65536x64xf32>
+    brew.yield %s : tensor<65536x64xf32>
+  }
+  %m = brew.kernel "sum"(%p) : (tensor<65536x64xf32>) -> tensor<64xf32> {
+  ^bb0(%a: tensor<65536x64xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<64xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+    %s = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]} ins(%a : tensor<65536x64xf32>) outs(%f : tensor<64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb1(%v: f32, %o: f32):
+      %n = arith.addf %o, %v fastmath<reassoc> : f32
+      linalg.yield %n : f32
+    } -> tensor<64xf32>
+    brew.yield %s : tensor<64xf32>
+  }
+  brew.keep data "m", %m : tensor<64xf32>
+}
