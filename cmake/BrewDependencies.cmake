@@ -57,8 +57,9 @@ brew_find(LEVELDB libleveldb-dev HEADER leveldb/db.h LIBRARY leveldb)
 list(PREPEND CMAKE_PREFIX_PATH ${PROJECT_SOURCE_DIR}/build/prefix)
 function(brew_dnnl_version result)
   set(${result} 0 PARENT_SCOPE)
-  if(BREW_DNNL_INCLUDE)
-    file(STRINGS ${BREW_DNNL_INCLUDE}/oneapi/dnnl/dnnl_version.h line
+  set(header "${BREW_DNNL_INCLUDE}/oneapi/dnnl/dnnl_version.h")
+  if(EXISTS "${header}")
+    file(STRINGS "${header}" line
          REGEX "^#define DNNL_VERSION_MAJOR [0-9]+")
     string(REGEX MATCH "[0-9]+$" major "${line}")
     set(${result} ${major} PARENT_SCOPE)

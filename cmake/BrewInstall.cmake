@@ -39,7 +39,9 @@ install(EXPORT BrewFormatsTargets NAMESPACE Brew::
 get_filename_component(dnnl_library ${BREW_DNNL_LIBRARY} REALPATH)
 set(runtime_rpath "$ORIGIN")
 set(brew_bundled)
-if(dnnl_library MATCHES "^${PROJECT_SOURCE_DIR}/build/prefix/")
+get_filename_component(own_prefix ${PROJECT_SOURCE_DIR}/build/prefix REALPATH)
+string(FIND "${dnnl_library}" "${own_prefix}/" dnnl_is_own)
+if(dnnl_is_own EQUAL 0)
   set(brew_bundled ${dnnl_library})
   string(APPEND runtime_rpath ":$ORIGIN/brew")
   install(FILES ${brew_bundled} DESTINATION ${CMAKE_INSTALL_LIBDIR}/brew

@@ -35,10 +35,11 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
       return false;
     SmallVector<std::string> disabled(noLibrary.begin(), noLibrary.end());
     bool found = false;
-    getOperation().walk([&](ConvolutionOp op) {
+    getOperation().walk([&](Operation *op) {
       // Other ranks have one order only.
-      found |=
-          shapeOf(op.getX()).size() == 4 && brew::usesLibrary(op, disabled);
+      found |= isa<ConvolutionOp, ConvolutionSumOp>(op) &&
+               shapeOf(op->getOperand(0)).size() == 4 &&
+               brew::usesLibrary(op, disabled);
     });
     return found;
   }

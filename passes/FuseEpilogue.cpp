@@ -63,7 +63,10 @@ struct FuseSum : OpRewritePattern<EltwiseOp> {
     auto program = eltwise->getParentOfType<ProgramOp>();
     if (program.getRole() != ProgramRole::Deploy ||
         eltwise.getKind() != EltwiseKind::Sum || eltwise.getXs().size() != 2 ||
-        llvm::any_of(eltwise.getCoeff(), [](float c) { return c != 1; }))
+        llvm::any_of(eltwise.getCoeff(), [](float c) { return c != 1; }) ||
+        llvm::any_of(eltwise->getUsers(), [](Operation *user) {
+          return user->hasTrait<IsView>(); // which may want another layout
+        }))
       return failure();
     // The later of two convolutions, so that the other's result is there.
     ConvolutionOp conv;
@@ -94,6 +97,7 @@ struct FuseSum : OpRewritePattern<EltwiseOp> {
   static bool endsAt(Value value, Operation *op) {
     Operation *made = value.getDefiningOp();
     return made && !isa<FeedOp>(made) && !made->hasTrait<IsFixedRead>() &&
+           !made->hasTrait<IsView>() &&
            llvm::all_of(value.getUsers(), [&](Operation *user) {
              return user == op ||
                     (user->isBeforeInBlock(op) && !user->hasTrait<IsSink>() &&

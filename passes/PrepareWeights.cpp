@@ -7,7 +7,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Origin.h"
-#include "passes/ParameterPlaces.h"
 #include "passes/Passes.h"
 #include "passes/PrepareProgram.h"
 
@@ -17,6 +16,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace brew {
 #define GEN_PASS_DEF_PREPAREWEIGHTS
@@ -38,7 +38,12 @@ int64_t bytesOf(Type type) {
 class Mover {
 public:
   Mover(ModuleOp module, ProgramOp program)
-      : module(module), program(program), prepare(module, program) {}
+      : module(module), program(program), prepare(module, program) {
+    module.walk([&](StoreParamOp store) {
+      if (store->getParentOfType<ProgramOp>().getRole() != ProgramRole::Prepare)
+        changing.insert(store.getParam());
+    });
+  }
 
   void run() {
     findFixed();
@@ -61,8 +66,7 @@ public:
 private:
   /// Parameters that keep their values while the program runs again and again.
   bool isFixedParam(ParamValueOp value) const {
-    Operation *param = SymbolTable::lookupSymbolIn(module, value.getParam());
-    return !param->hasAttr(brew::kCarriedAttr);
+    return !changing.contains(value.getParam());
   }
 
   /// What reads nothing but parameters: results and the parameters read.
@@ -143,6 +147,7 @@ private:
   ModuleOp module;
   ProgramOp program;
   brew::PrepareProgram prepare;
+  llvm::StringSet<> changing; ///< parameters that runs store
   llvm::DenseMap<Value, Params> paramsOf;
   IRMapping copies; ///< from `program` to `prepare`
 };

@@ -41,7 +41,8 @@ struct SessionOptions {
   /// Compute with the parameters of this session, in its memory, which lives as
   /// long as any of those that share it. For the CPU, and for plans whose
   /// parameters lie alike (Error 2 else): those of one net, compiled for the
-  /// same processor. Whoever changes the parameters (training, weights, what
+  /// same processor, that derive the same ones (a net for inference has others where
+  /// normalization is folded or weights are rounded ahead of runs). Whoever changes the parameters (training, weights, what
   /// Tensor::data points to) must not do so while another of the sessions runs,
   /// and must let the others prepare() before they run again.
   const Session *shareParameters = nullptr;

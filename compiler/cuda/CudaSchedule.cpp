@@ -171,7 +171,9 @@ private:
         return costs.timeAlone(cost, candidate.points, schedule.threads / team);
       };
       Cost total = shareNests(part, candidate, timeOf);
-      if (!place(part, candidate) || timeOf(total) >= bestTime)
+      if (!place(part, candidate) || timeOf(total) >= bestTime ||
+          sharedBytes(part, candidate) * (schedule.threads / team) >
+              sharedLimit())
         continue;
       bestTime = timeOf(total);
       best = std::move(candidate);

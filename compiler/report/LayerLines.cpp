@@ -13,9 +13,7 @@ constexpr size_t kMostLines = 60;
 
 /// The message that begins in line `first` (from 1 on): to the brace that ends
 /// it, those in strings and comments aside.
-std::string messageAt(llvm::StringRef text, size_t first) {
-  llvm::SmallVector<llvm::StringRef> lines;
-  text.split(lines, '\n');
+std::string messageAt(llvm::ArrayRef<llvm::StringRef> lines, size_t first) {
   std::string found;
   int depth = 0;
   for (size_t i = first - 1; i < lines.size(); ++i) {
@@ -50,7 +48,25 @@ std::string messageAt(llvm::StringRef text, size_t first) {
 
 LayerLines::LayerLines(const NetGraph &layers,
                        const prototxt::SourceText &source) {
-  std::map<std::string, std::string> texts = {{source.name, source.text}};
+  struct File {
+    std::string text;
+    llvm::SmallVector<llvm::StringRef> lines;
+  };
+  std::map<std::string, File> files;
+  auto fileOf = [&](const std::string &name) -> const File & {
+    auto [found, isNew] = files.try_emplace(name);
+    File &file = found->second;
+    if (isNew) {
+      try {
+        file.text = name == source.name ? source.text
+                                        : prototxt::readTextFile(name);
+      } catch (const Error &) {
+        // It was there when it was read: only the place is told.
+      }
+      llvm::StringRef(file.text).split(file.lines, '\n');
+    }
+    return file;
+  };
   for (const ProgramGraph &program : layers)
     for (const GraphNode &node : program.nodes) {
       // FILE:LINE:COL; a file's name may have colons.
@@ -59,16 +75,11 @@ LayerLines::LayerLines(const NetGraph &layers,
       size_t line = 0;
       if (node.layers.empty() || number.getAsInteger(10, line) || !line)
         continue;
-      auto [text, isNew] = texts.try_emplace(file.str());
-      if (isNew) {
-        try {
-          text->second = prototxt::readTextFile(file.str());
-        } catch (const Error &) {
-          // It was there when it was read: only the place is told.
-        }
-      }
-      lines.try_emplace({program.name, node.layers.front()},
-                        Lines{place.str(), messageAt(text->second, line)});
+      auto [found, isNew] =
+          lines.try_emplace({program.name, node.layers.front()});
+      if (isNew)
+        found->second = {place.str(),
+                         messageAt(fileOf(file.str()).lines, line)};
     }
 }
 

@@ -160,16 +160,20 @@ function layOut(nodes, edges) {
   for (let i = 0; i < 20; ++i)
     sweep((row) => place(row, row.map((each) => middle([...each.up, ...each.down], each.x))));
   const linked = rows.flat().filter((each) => each.up.length + each.down.length);
+  const isLinked = new Set(linked);
   const center = mean(linked, 'x', 0);
   for (const row of rows)
-    if (row.length && !row.some((each) => linked.includes(each)))
+    if (row.length && !row.some((each) => isLinked.has(each)))
       place(row, row.map(() => center));
   for (const each of item.values()) {
     each.node.x = each.x;
     each.node.y = each.rank * (kHeight + kRowGap) + kHeight / 2;
   }
-  const left = Math.min(...rows.flat().map((each) => each.x - each.width / 2));
-  const right = Math.max(...rows.flat().map((each) => each.x + each.width / 2));
+  let left = Infinity, right = -Infinity;
+  for (const each of rows.flat()) {
+    left = Math.min(left, each.x - each.width / 2);
+    right = Math.max(right, each.x + each.width / 2);
+  }
   for (const node of nodes)
     node.x -= left;
   for (const edge of edges)

@@ -46,7 +46,8 @@ typedef struct brew_session_options {
   brew_pool *pool;
   /* Computes with this session's parameters, in its memory (CPU), whichever of
    * the two is destroyed first; the plans' parameters must lie alike, as those
-   * of one net do. Whoever changes parameters (training, loading, writing) must
+   * of one net do (but not those of training and of inference where the latter
+   * folds normalization or rounds weights ahead of runs). Whoever changes parameters (training, loading, writing) must
    * not do so while another of the sessions runs, and must let the others
    * brew_session_prepare() before they run again. NULL: parameters of its own.
    */

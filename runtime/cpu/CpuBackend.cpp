@@ -239,9 +239,10 @@ void CpuBackend::requirePacked(int program) {
 }
 
 void CpuBackend::packParameters() {
-  isPacked = true;
+  isPacked = false; // should packing fail
   if (packedBytes > 0)
     onTeam([&] { forEachCall([](DnnlCall &call) { call.pack(); }); });
+  isPacked = true;
 }
 
 CompiledProgram CpuBackend::compile(int index) {

@@ -51,7 +51,7 @@ void CallTuner::measureCandidate(VendorCall &call, int candidate,
                                  Search &search) {
   const std::uint64_t bytes = call.workspaceBytes(candidate);
   if (bytes == VendorCall::kUnusable)
-    return;
+    return call.release(candidate);
   try {
     if (bytes > search.workspace.size()) {
       search.workspace = DeviceMemory();

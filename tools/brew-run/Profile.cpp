@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace brew::run {
@@ -45,23 +46,30 @@ std::string layersOf(const ordered_json &step) {
 std::vector<std::uint64_t> liveBytes(const ordered_json &plan,
                                      const ordered_json &program) {
   using Range = std::pair<std::uint64_t, std::uint64_t>;
-  std::vector<std::vector<Range>> ranges(program["steps"].size());
+  const std::size_t count = program["steps"].size();
+  // Where each begins to live, and behind the last step of each.
+  std::vector<std::vector<Range>> begins(count), ends(count + 1);
   for (const ordered_json &buffer : plan["buffers"]) {
     if (buffer["arena"] != "TRANSIENT" || !buffer.contains("first_step") ||
         buffer.value("program", "") != program["name"])
       continue;
     const auto begin = buffer["offset"].get<std::uint64_t>();
     const Range range = {begin, begin + buffer["size"].get<std::uint64_t>()};
+    const auto first = buffer["first_step"].get<std::size_t>();
     const auto last = buffer.value("last_step", std::size_t{0});
-    for (auto step = buffer["first_step"].get<std::size_t>();
-         step <= last && step < ranges.size(); ++step)
-      ranges[step].push_back(range);
+    if (first > last || first >= count)
+      continue;
+    begins[first].push_back(range);
+    ends[std::min(last + 1, count)].push_back(range);
   }
+  std::multiset<Range> alive;
   std::vector<std::uint64_t> bytes;
-  for (std::vector<Range> &each : ranges) {
-    std::sort(each.begin(), each.end());
+  for (std::size_t step = 0; step < count; ++step) {
+    for (const Range &range : ends[step])
+      alive.erase(alive.find(range));
+    alive.insert(begins[step].begin(), begins[step].end());
     std::uint64_t sum = 0, end = 0;
-    for (const auto &[first, behind] : each) {
+    for (const auto &[first, behind] : alive) {
       if (behind > end)
         sum += behind - std::max(first, end);
       end = std::max(end, behind);

@@ -73,11 +73,12 @@ brew.program @deploy test role deploy {
 
 #n = affine_map<(n) -> (n)>
 
-// State that a run carries to the next one is another in each.
+// What a run stores, as sums of statistics or the state that it carries to the next
+// one, is another in each.
 // CHECK-NOT: brew.program @prepare
 // CHECK-LABEL: brew.program @deploy
 // CHECK: linalg.generic
-brew.param @h : tensor<4xf32> {brew.carried, layer = "h", index = 0 : i64}
+brew.param @h : tensor<4xf32> {layer = "h", index = 0 : i64}
 brew.program @deploy test role deploy {
   %h = brew.param_value @h : tensor<4xf32>
   %e = tensor.empty() : tensor<4xf32>
