@@ -13,7 +13,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/FreeSum.h"
+#include "passes/NestInputs.h"
 #include "passes/Passes.h"
+#include "passes/ValuePlace.h"
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Origin.h"
@@ -43,10 +45,7 @@ constexpr int kDepth = 6;
 /// Iterations of a nest for each element of what it reads at next to no cost.
 constexpr int64_t kReuse = 64;
 
-int64_t bytesOf(Value value) {
-  auto type = tensorOf(value);
-  return countOf(type.getShape()) * type.getElementTypeBitWidth() / 8;
-}
+int64_t bytesOf(Value value) { return brew::bytesOf(tensorOf(value)); }
 
 /// Operations of an iteration; too many where one is dear.
 int64_t operationsOf(linalg::GenericOp nest) {
@@ -291,21 +290,10 @@ private:
 
   /// The nest that reads each tensor once and computes each value once.
   linalg::GenericOp withoutDuplicates(linalg::GenericOp nest) {
-    SmallVector<Value> inputs;
-    SmallVector<AffineMap> maps;
-    SmallVector<unsigned> places;
-    for (OpOperand *input : nest.getDpsInputOperands()) {
-      AffineMap map = nest.getMatchingIndexingMap(input);
-      unsigned at = 0;
-      while (at < inputs.size() &&
-             (inputs[at] != input->get() || maps[at] != map))
-        ++at;
-      if (at == inputs.size()) {
-        inputs.push_back(input->get());
-        maps.push_back(map);
-      }
-      places.push_back(at);
-    }
+    brew::NestInputs once;
+    const SmallVector<unsigned> places = once.add(nest);
+    SmallVector<Value> &inputs = once.values;
+    SmallVector<AffineMap> &maps = once.maps;
     Block *body = nest.getBody();
     if (inputs.size() < places.size()) {
       for (OpOperand &init : nest.getDpsInitsMutable())

@@ -1,6 +1,7 @@
 //===- MergeSums.cpp - Sums over the same elements as one nest ------------===//
 #include "passes/FreeSum.h"
 #include "passes/LoopOrder.h"
+#include "passes/NestInputs.h"
 #include "passes/Passes.h"
 #include "passes/Sinks.h"
 #include "passes/SumFactors.h"
@@ -83,30 +84,22 @@ linalg::GenericOp merge(linalg::GenericOp a, linalg::GenericOp b,
                         Operation *place) {
   OpBuilder builder(place);
   linalg::GenericOp both[] = {a, b};
-  SmallVector<Value> inputs, inits;
-  SmallVector<AffineMap> maps, initMaps;
+  brew::NestInputs joined;
+  SmallVector<Value> inits;
+  SmallVector<AffineMap> initMaps;
   SmallVector<Type> types;
   // Where each nest's operands are among the inputs of both.
-  SmallVector<SmallVector<unsigned>> places(2);
-  for (auto [n, nest] : llvm::enumerate(both)) {
-    for (OpOperand *input : nest.getDpsInputOperands()) {
-      AffineMap map = nest.getMatchingIndexingMap(input);
-      unsigned at = 0;
-      while (at < inputs.size() &&
-             (inputs[at] != input->get() || maps[at] != map))
-        ++at;
-      if (at == inputs.size()) {
-        inputs.push_back(input->get());
-        maps.push_back(map);
-      }
-      places[n].push_back(at);
-    }
+  SmallVector<SmallVector<unsigned>> places;
+  for (linalg::GenericOp nest : both) {
+    places.push_back(joined.add(nest));
     for (OpOperand &init : nest.getDpsInitsMutable()) {
       inits.push_back(init.get());
       initMaps.push_back(nest.getMatchingIndexingMap(&init));
       types.push_back(init.get().getType());
     }
   }
+  SmallVector<Value> &inputs = joined.values;
+  SmallVector<AffineMap> &maps = joined.maps;
   llvm::append_range(maps, initMaps);
   auto merged = linalg::GenericOp::create(
       builder, builder.getFusedLoc({a.getLoc(), b.getLoc()}), types, inputs,

@@ -2,6 +2,7 @@
 #include "passes/ParameterPlaces.h"
 
 #include "passes/MemoryPlanner.h"
+#include "passes/ValuePlace.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -12,10 +13,7 @@ brew::ParameterPlaces::ParameterPlaces(ModuleOp module) {
   for (auto param : module.getOps<ParamOp>()) {
     auto type = cast<RankedTensorType>(param.getType());
     offsets[param.getSymNameAttr()] = size;
-    size +=
-        llvm::alignTo(type.getNumElements() *
-                          llvm::divideCeil(type.getElementTypeBitWidth(), 8),
-                      kBufferAlignment);
+    size += llvm::alignTo(bytesOf(type), kBufferAlignment);
   }
   module.walk([&](StoreStateOp store) {
     slots = std::max<int64_t>(slots, store.getSlot() + 1);

@@ -13,11 +13,6 @@ using namespace mlir;
 using namespace brew;
 using namespace brew::ir;
 
-static int64_t bytesOf(RankedTensorType type) {
-  return countOf(type.getShape()) *
-         llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-}
-
 unsigned PlanRoots::rootOf(Value value) const {
   return rootIndex.lookup(placeOf(value).owner);
 }

@@ -9,6 +9,7 @@
 #include "dialects/Brew/Origin.h"
 #include "passes/Passes.h"
 #include "passes/PrepareProgram.h"
+#include "passes/ValuePlace.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -27,12 +28,6 @@ using namespace mlir;
 using namespace brew::ir;
 
 namespace {
-
-int64_t bytesOf(Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  return tensor.getNumElements() *
-         llvm::divideCeil(tensor.getElementTypeBitWidth(), 8);
-}
 
 /// Moves what a program computes of parameters alone.
 class Mover {
@@ -104,10 +99,10 @@ private:
       return false;
     int64_t bytes = 0;
     for (ParamValueOp param : found->second)
-      bytes += std::max(bytesOf(param.getType()),
+      bytes += std::max(brew::bytesOf(tensorOf(param.getResult())),
                         tensorOf(param.getResult()).getNumElements() *
                             int64_t(sizeof(float)));
-    return bytesOf(value.getType()) <= bytes &&
+    return brew::bytesOf(tensorOf(value)) <= bytes &&
            llvm::any_of(value.getUsers(), [&](Operation *user) {
              Operation *step = program.getBody().front().findAncestorOpInBlock(*user);
              return step->getNumResults() == 0 ||

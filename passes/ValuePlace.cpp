@@ -8,6 +8,11 @@ using namespace mlir;
 using namespace brew;
 using namespace brew::ir;
 
+int64_t brew::bytesOf(RankedTensorType type) {
+  return type.getNumElements() *
+         llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
+
 Value brew::ownerOf(Value value) {
   while (auto view = value.getDefiningOp<ReinterpretOp>())
     value = view.getX();

@@ -1,9 +1,13 @@
 //===- ValuePlace.h - Values in the bytes of others -------------*- C++ -*-===//
 #pragma once
 
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Value.h"
 
 namespace brew {
+
+/// Bytes that a tensor's elements take side by side.
+int64_t bytesOf(mlir::RankedTensorType type);
 
 /// What `value` is another shape of, through all such views.
 mlir::Value ownerOf(mlir::Value value);

@@ -102,42 +102,6 @@ int64_t arenaSize(const plan::Manifest &manifest, plan::ArenaKind kind) {
   return 0;
 }
 
-static std::string directionText(plan::Direction direction) {
-  switch (direction) {
-  case plan::FORWARD:
-    return "forward";
-  case plan::BACKWARD_DATA:
-    return "backward data";
-  case plan::BACKWARD_WEIGHTS:
-    return "backward weights";
-  }
-  return "";
-}
-
-std::string actionOf(const plan::Manifest &manifest, const plan::Step &step) {
-  switch (step.action_case()) {
-  case plan::Step::kLaunch:
-    return "kernel " +
-           manifest.kernels(static_cast<int>(step.launch().kernel_index()))
-               .symbol();
-  case plan::Step::kConvolution:
-    return "convolution " + directionText(step.convolution().direction());
-  case plan::Step::kInnerProduct:
-    return "inner product " + directionText(step.inner_product().direction());
-  case plan::Step::kCopy:
-    return "copy";
-  case plan::Step::kZero:
-    return "zero";
-  case plan::Step::kAllReduce:
-    return "all-reduce";
-  case plan::Step::kHost:
-    return "host layer " + step.host().type();
-  case plan::Step::ACTION_NOT_SET:
-    break;
-  }
-  return "";
-}
-
 std::string bytesText(int64_t bytes) {
   if (bytes < 10000)
     return std::to_string(bytes) + " B";

@@ -3,6 +3,7 @@
 
 #include "compiler/report/Report.h"
 #include "dialects/Target/Roofline.h"
+#include "runtime/plan/StepText.h"
 
 #include <cstdint>
 #include <string>
@@ -52,9 +53,6 @@ private:
 
 /// Bytes of the arena of a kind.
 int64_t arenaSize(const plan::Manifest &manifest, plan::ArenaKind kind);
-
-/// "kernel pool1", "convolution backward weights", "host layer Twice".
-std::string actionOf(const plan::Manifest &manifest, const plan::Step &step);
 
 /// Short texts of numbers: of bytes, of millions, of a time, of a rate in
 /// billions.

@@ -161,7 +161,7 @@ void HtmlPage::printTimes(int number) {
       if (step.backward() != row.backward ||
           !llvm::equal(step.layers(), row.layers))
         continue;
-      const std::string action = escaped(actionOf(manifest, step));
+      const std::string action = escaped(plan::actionText(manifest, step));
       os << (longest ? ", " : "");
       if (step.has_launch())
         os << "<a href=\"#kernel-" << step.launch().kernel_index() << "\">"

@@ -3,6 +3,7 @@
 #include "runtime/api/Handles.h"
 
 #include "formats/caffe.pb.h"
+#include "runtime/plan/StepText.h"
 
 #include <nlohmann/json.hpp>
 
@@ -18,64 +19,51 @@ template <typename List> ordered_json arrayOf(const List &list) {
   return result;
 }
 
-/// What a step does, its kernel or call, and the buffers it touches.
-struct StepText {
-  std::string action;
+/// The buffers that a step touches.
+std::vector<std::uint32_t> buffersOf(const plan::Step &step) {
   std::vector<std::uint32_t> buffers;
-};
-
-StepText describe(const plan::Manifest &manifest, const plan::Step &step) {
+  auto add = [&](const auto &indices) {
+    buffers.insert(buffers.end(), indices.begin(), indices.end());
+  };
+  auto addOperands = [&](const auto &call) {
+    buffers = {call.x_buffer_index(), call.w_buffer_index()};
+    if (call.has_b_buffer_index())
+      buffers.push_back(call.b_buffer_index());
+    buffers.push_back(call.y_buffer_index());
+  };
   switch (step.action_case()) {
   case plan::Step::kLaunch:
-    return {"kernel " +
-                manifest.kernels(static_cast<int>(step.launch().kernel_index()))
-                    .symbol(),
-            {step.launch().buffer_indices().begin(),
-             step.launch().buffer_indices().end()}};
-  case plan::Step::kConvolution: {
-    const plan::ConvolutionCall &call = step.convolution();
-    StepText text{"convolution " + plan::Direction_Name(call.direction()),
-                  {call.x_buffer_index(), call.w_buffer_index()}};
-    if (call.has_b_buffer_index())
-      text.buffers.push_back(call.b_buffer_index());
-    text.buffers.push_back(call.y_buffer_index());
-    return text;
-  }
-  case plan::Step::kInnerProduct: {
-    const plan::InnerProductCall &call = step.inner_product();
-    StepText text{"inner product",
-                  {call.x_buffer_index(), call.w_buffer_index()}};
-    if (call.has_b_buffer_index())
-      text.buffers.push_back(call.b_buffer_index());
-    text.buffers.push_back(call.y_buffer_index());
-    return text;
-  }
+    add(step.launch().buffer_indices());
+    break;
+  case plan::Step::kConvolution:
+    addOperands(step.convolution());
+    break;
+  case plan::Step::kInnerProduct:
+    addOperands(step.inner_product());
+    break;
   case plan::Step::kCopy:
-    return {
-        "copy",
-        {step.copy().source_buffer_index(), step.copy().target_buffer_index()}};
+    buffers = {step.copy().source_buffer_index(),
+               step.copy().target_buffer_index()};
+    break;
   case plan::Step::kZero:
-    return {"zero", {step.zero().buffer_index()}};
+    buffers = {step.zero().buffer_index()};
+    break;
   case plan::Step::kAllReduce:
-    return {"all-reduce", {step.all_reduce().buffer_index()}};
+    buffers = {step.all_reduce().buffer_index()};
+    break;
   case plan::Step::kHost: {
     const plan::HostCall &call = step.host();
-    StepText text{"host " + call.type() + " " +
-                      plan::Direction_Name(call.direction()),
-                  {call.bottom_buffer_indices().begin(),
-                   call.bottom_buffer_indices().end()}};
-    auto add = [&](const auto &indices) {
-      text.buffers.insert(text.buffers.end(), indices.begin(), indices.end());
-    };
+    add(call.bottom_buffer_indices());
     add(call.top_buffer_indices());
     add(call.top_gradient_buffer_indices());
     for (const auto &gradient : call.bottom_gradients())
-      text.buffers.push_back(gradient.buffer_index());
-    return text;
+      buffers.push_back(gradient.buffer_index());
+    break;
   }
-  default:
-    return {"unknown", {}};
+  case plan::Step::ACTION_NOT_SET:
+    break;
   }
+  return buffers;
 }
 
 ordered_json describeBuffer(const plan::Manifest &manifest,
@@ -130,11 +118,10 @@ ordered_json describeProgram(const plan::Manifest &manifest,
                              const plan::Program &program) {
   ordered_json steps = ordered_json::array();
   for (const plan::Step &step : program.steps()) {
-    const StepText text = describe(manifest, step);
-    steps.push_back({{"action", text.action},
+    steps.push_back({{"action", plan::actionText(manifest, step)},
                      {"layers", arrayOf(step.layers())},
                      {"backward", step.backward()},
-                     {"buffers", text.buffers},
+                     {"buffers", buffersOf(step)},
                      {"flops", step.flops()},
                      {"bytes", step.bytes()}});
   }

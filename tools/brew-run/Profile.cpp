@@ -219,8 +219,9 @@ void Profile::add(double begin, double wall,
 }
 
 void Profile::write() {
-  file.commit("{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n" + events +
-              "\n]}\n");
+  file.write("{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n" + events +
+             "\n]}\n");
+  file.commit();
 }
 
 } // namespace brew::run

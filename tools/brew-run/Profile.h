@@ -1,8 +1,8 @@
 //===- Profile.h - Timed steps as a trace -----------------------*- C++ -*-===//
 #pragma once
 
-#include "OutputFile.h"
 #include "Session.h"
+#include "formats/AtomicFile.h"
 
 #include <nlohmann/json.hpp>
 
@@ -17,8 +17,8 @@ namespace brew::run {
 class Profile {
 public:
   /// Creates the file, for so many iterations of a program of `session`'s plan.
-  /// Throws Error (3) if it cannot be written, Error (2) if it would be too
-  /// large.
+  /// Throws brew::Error (3) if it cannot be written, as write() does, and
+  /// Error (2) if it would be too large.
   Profile(const std::string &path, const Session &session, int program,
           int iterations, int threads);
 
@@ -45,7 +45,7 @@ private:
             std::int64_t duration, nlohmann::ordered_json arguments);
   void counters(std::int64_t time, std::uint64_t bytes, std::uint64_t threads);
 
-  OutputFile file;
+  formats::AtomicFile file;
   std::vector<Step> steps;
   std::string events; ///< JSON, separated by commas
   int left;           ///< iterations that may be added

@@ -3,6 +3,7 @@
 #include "ArgumentNormalizer.h"
 #include "Session.h"
 
+#include "formats/Error.h"
 #include "formats/Suggest.h"
 #include "tools/common/CliCompletion.h"
 
@@ -97,6 +98,8 @@ int main(int argc, char **argv) {
     if (error.status() == BREW_BUG)
       return failUnexpectedly(error.what());
     return fail(error.status(), error.what());
+  } catch (const brew::Error &error) { // of a file that could not be written
+    return fail(static_cast<brew_status>(error.status()), error.what());
   } catch (const std::bad_alloc &) {
     return fail(BREW_MACHINE_LACKS, "out of memory");
   } catch (const std::exception &error) {

@@ -1,0 +1,38 @@
+//===- StepText.h - What a step does, in a few words ------------*- C++ -*-===//
+#pragma once
+
+#include "runtime/plan/plan.pb.h"
+
+#include <string>
+
+namespace brew::plan {
+
+/// "kernel pool1", "convolution BACKWARD_WEIGHTS", "copy", "host Twice FORWARD":
+/// as `brew-run inspect` and the compiler's reports show a step. The step's
+/// indices must be those of `manifest`.
+inline std::string actionText(const Manifest &manifest, const Step &step) {
+  switch (step.action_case()) {
+  case Step::kLaunch:
+    return "kernel " +
+           manifest.kernels(static_cast<int>(step.launch().kernel_index()))
+               .symbol();
+  case Step::kConvolution:
+    return "convolution " + Direction_Name(step.convolution().direction());
+  case Step::kInnerProduct:
+    return "inner product " + Direction_Name(step.inner_product().direction());
+  case Step::kCopy:
+    return "copy";
+  case Step::kZero:
+    return "zero";
+  case Step::kAllReduce:
+    return "all-reduce";
+  case Step::kHost:
+    return "host " + step.host().type() + " " +
+           Direction_Name(step.host().direction());
+  case Step::ACTION_NOT_SET:
+    break;
+  }
+  return "unknown";
+}
+
+} // namespace brew::plan
