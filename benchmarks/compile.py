@@ -10,14 +10,13 @@ beside this file.
 
 import argparse
 import math
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
-import cpu
-import measure
+import brew
+import tables
+from process import MeasureError, run
 
 ROOT = Path(__file__).resolve().parent.parent
 DEPTHS = (110, 218, 434, 1001)
@@ -100,21 +99,14 @@ def compile_net(arguments, depth):
     net = "preresnet{}".format(depth)
     (arguments.work_dir / (net + ".prototxt")).write_text(
         resnet(depth, arguments.batch))
-    solver = measure.write_solver(arguments.work_dir, net, 1)
-    process = subprocess.Popen(
-        [arguments.brewc, solver, "-o", net + ".plan", "--mlir-timing"]
-        + arguments.flag, cwd=arguments.work_dir, text=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    report = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise measure.MeasureError("brewc failed on {}:\n{}".format(
-            net, report[-2000:]))
+    solver = net + "_solver.prototxt"
+    brew.write_solver(arguments.work_dir, solver, net + ".prototxt", 1)
+    done = run([arguments.brewc, solver, "-o", net + ".plan", "--mlir-timing"]
+               + arguments.flag, 1, arguments.work_dir)
     seconds = {}
-    for value, _, name in TIMING.findall(report):
+    for value, _, name in TIMING.findall(done.stderr):
         seconds[name] = seconds.get(name, 0) + float(value)
-    return seconds.pop("Total"), seconds, usage.ru_maxrss / 1024
+    return seconds.pop("Total"), seconds, done.peak_bytes / (1 << 20)
 
 
 def slope(points):
@@ -190,11 +182,12 @@ def main():
         for depth in arguments.depth:
             print("{} layers".format(depth), file=sys.stderr, flush=True)
             results.append((depth,) + compile_net(arguments, depth))
-    except (measure.MeasureError, OSError) as error:
+    except (MeasureError, OSError) as error:
         print("compile.py: {}".format(error), file=sys.stderr)
         return 1
-    cpu.print_table(["layers"] + [str(depth) for depth in arguments.depth]
-                    + ["slope"], rows(arguments, results), arguments.markdown)
+    print("\n".join(tables.render(
+        ["layers"] + [str(depth) for depth in arguments.depth] + ["slope"],
+        rows(arguments, results), arguments.markdown)))
     return 0
 
 

@@ -13,17 +13,19 @@ JUDGES = ("Accuracy", "Silence")
 INPUT = """layer {{ name: "{blob}" type: "Input" top: "{blob}"
   input_param {{ shape {{ {dims} }} }} }}
 """
-SOFTMAX = 'layer { name: "prob" type: "Softmax" bottom: "%s" top: "prob" }\n'
+SOFTMAX = """layer {{ name: "prob" type: "Softmax" bottom: "{scores}" top: "prob"
+  softmax_param {{ axis: {axis} }} }}
+"""
 
 
-def is_label(shape):
-    return len(shape) == 1
+def is_label(blob):
+    return blob == "label"
 
 
 def inputs_of(shapes, mode):
     """The data tops that a mode reads: inference has no labels."""
     return {blob: dims for blob, dims in shapes.items()
-            if mode == "train" or not is_label(dims)}
+            if mode == "train" or not is_label(blob)}
 
 
 def deploy_text(text, shapes, scores=False):
@@ -36,7 +38,9 @@ def deploy_text(text, shapes, scores=False):
         for layer in layers_of(parse(layer_text), "TEST"):
             kind = get(layer, "type")
             if kind == "SoftmaxWithLoss":
-                result += "" if scores else SOFTMAX % layer["bottom"][0]
+                axis = get(get(layer, "softmax_param", {}), "axis", 1)
+                result += "" if scores else SOFTMAX.format(
+                    scores=layer["bottom"][0], axis=axis)
             elif kind not in DATA_LAYERS + JUDGES:
                 result += layer_text + "\n"
     return result

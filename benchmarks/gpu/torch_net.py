@@ -3,11 +3,13 @@
 Only what the benchmark nets use; any other layer is an error.
 """
 
+import math
+
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from deploy import DATA_LAYERS, JUDGES
+from deploy import DATA_LAYERS, JUDGES, is_label
 from prototxt import get, layers_of
 
 
@@ -66,13 +68,16 @@ class Channelwise(nn.Module):
         return y if self.bias is None else y + self.bias.view(shape)
 
 
-class Relu(nn.Module):
-    def __init__(self, slope):
-        super().__init__()
-        self.slope = slope
+class Lstm(nn.Module):
+    """Whole sequences from a state of zeros: what Caffe's LSTM computes where its
+    `cont` is 0 at the first step and 1 at all others."""
 
-    def forward(self, x):
-        return F.leaky_relu(x, self.slope) if self.slope else F.relu(x)
+    def __init__(self, p, features):
+        super().__init__()
+        self.lstm = nn.LSTM(features, get(p, "num_output"))
+
+    def forward(self, x, cont):
+        return self.lstm(x)[0]
 
 
 class Function(nn.Module):
@@ -91,6 +96,55 @@ def eltwise(p):
     raise Unsupported("Eltwise " + operation)
 
 
+def inner_product(layer, shape):
+    p = get(layer, "inner_product_param", {})
+    axis = get(p, "axis", 1)
+    linear = nn.Linear(math.prod(shape[axis:]), get(p, "num_output"),
+                       get(p, "bias_term", True))
+    return nn.Sequential(nn.Flatten(axis), linear)
+
+
+def relu(layer):
+    """In place where it is in the prototxt."""
+    slope = get(get(layer, "relu_param", {}), "negative_slope", 0)
+    in_place = layer["bottom"] == layer["top"]
+    return (nn.LeakyReLU(slope, in_place) if slope else nn.ReLU(in_place))
+
+
+def batch_norm(layer, channels, affine):
+    p = get(layer, "batch_norm_param", {})
+    return nn.BatchNorm2d(channels, get(p, "eps", 1e-5),
+                          1 - get(p, "moving_average_fraction", 0.999), affine)
+
+
+def softmax_axis(layer):
+    return get(get(layer, "softmax_param", {}), "axis", 1)
+
+
+def cross_entropy(axis):
+    def loss(scores, labels):
+        # Caffe counts labels only; their shape need not say where they belong.
+        scores = scores.movedim(axis, -1)
+        return F.cross_entropy(scores.flatten(0, -2), labels.flatten())
+    return loss
+
+
+def scaled_norms(layers):
+    """Places of the BatchNorm layers whose values only a Scale with weight and
+    bias reads, right behind them: PyTorch's affine BatchNorm is both."""
+    places = set()
+    for i, (norm, scale) in enumerate(zip(layers, layers[1:])):
+        if (get(norm, "type"), get(scale, "type")) != ("BatchNorm", "Scale"):
+            continue
+        p, between = get(scale, "scale_param", {}), norm["top"]
+        alone = (scale["top"] == between or not any(
+            between[0] in layer.get("bottom", []) for layer in layers[i + 2:]))
+        if (scale["bottom"] == between and alone and get(p, "bias_term", False)
+                and get(p, "axis", 1) == 1 and get(p, "num_axes", 1) == 1):
+            places.add(i)
+    return places
+
+
 def build(layer, shapes):
     """The module of a layer whose bottoms have `shapes`."""
     kind = get(layer, "type")
@@ -98,17 +152,13 @@ def build(layer, shapes):
     if kind == "Convolution":
         return convolution(layer, shape[1])
     if kind == "InnerProduct":
-        p = get(layer, "inner_product_param", {})
-        features = 1
-        for dim in shape[1:]:
-            features *= dim
-        return nn.Sequential(nn.Flatten(1),
-                             nn.Linear(features, get(p, "num_output"),
-                                       get(p, "bias_term", True)))
+        return inner_product(layer, shape)
+    if kind == "LSTM":
+        return Lstm(get(layer, "recurrent_param"), shape[2])
     if kind == "Pooling":
         return Pooling(get(layer, "pooling_param", {}))
     if kind == "ReLU":
-        return Relu(get(get(layer, "relu_param", {}), "negative_slope", 0))
+        return relu(layer)
     if kind == "Sigmoid":
         return nn.Sigmoid()
     if kind == "TanH":
@@ -124,10 +174,7 @@ def build(layer, shapes):
         return nn.Dropout(get(get(layer, "dropout_param", {}),
                               "dropout_ratio", 0.5))
     if kind == "BatchNorm":
-        p = get(layer, "batch_norm_param", {})
-        return nn.BatchNorm2d(shape[1], get(p, "eps", 1e-5),
-                              1 - get(p, "moving_average_fraction", 0.999),
-                              affine=False)
+        return batch_norm(layer, shape[1], affine=False)
     if kind == "Scale":
         return Channelwise(shape[1],
                            get(get(layer, "scale_param", {}), "bias_term",
@@ -140,12 +187,16 @@ def build(layer, shapes):
     if kind == "Flatten":
         return nn.Flatten(1)
     if kind == "Softmax":
-        return nn.Softmax(1)
+        return nn.Softmax(softmax_axis(layer))
     if kind == "SoftmaxWithLoss":
-        # Caffe counts labels only; their shape need not say where they belong.
-        return Function(lambda scores, labels: F.cross_entropy(
-            scores, labels.view(scores.shape[:1] + scores.shape[2:])))
+        return Function(cross_entropy(softmax_axis(layer)))
     raise Unsupported("layer '%s' is of type %s" % (get(layer, "name"), kind))
+
+
+def smallest(inputs):
+    """Shapes with two images each, which tell all others but the batch."""
+    return {name: (min(shape[0], 2),) + tuple(shape[1:])
+            for name, shape in inputs.items()}
 
 
 class CaffeNet(nn.Module):
@@ -156,26 +207,33 @@ class CaffeNet(nn.Module):
     """
 
     def __init__(self, net, phase, inputs):
-        """`inputs`: shape of every data top; labels have one dimension."""
+        """`inputs`: shape of every data top."""
         super().__init__()
         self.steps = []
         self.modules_by_name = nn.ModuleList()
         self.losses = []
-        # Two images tell all shapes but the batch.
-        blobs = {name: torch.zeros((min(shape[0], 2),) + tuple(shape[1:]),
-                                   dtype=torch.long if len(shape) == 1
+        blobs = {name: torch.zeros(shape, dtype=torch.long if is_label(name)
                                    else torch.float32)
-                 for name, shape in inputs.items()}
+                 for name, shape in smallest(inputs).items()}
+        layers = list(layers_of(net, phase))
+        norms = scaled_norms(layers)
         with torch.no_grad():
-            for layer in layers_of(net, phase):
-                self.add(layer, blobs)
+            for i, layer in enumerate(layers):
+                if i - 1 in norms:
+                    continue
+                self.add(layer, blobs, layers[i + 1] if i in norms else None)
 
-    def add(self, layer, blobs):
+    def add(self, layer, blobs, scale):
+        """`scale`: the Scale layer that a BatchNorm layer does as well."""
         kind = get(layer, "type")
         if kind in DATA_LAYERS + JUDGES:
             return
         bottoms, tops = layer["bottom"], layer["top"]
-        module = build(layer, [tuple(blobs[name].shape) for name in bottoms])
+        shapes = [tuple(blobs[name].shape) for name in bottoms]
+        if scale:
+            module, tops = batch_norm(layer, shapes[0][1], affine=True), scale["top"]
+        else:
+            module = build(layer, shapes)
         blobs[tops[0]] = module(*[blobs[name] for name in bottoms])
         self.modules_by_name.append(module)
         self.steps.append((module, tuple(bottoms), tops[0]))

@@ -13,11 +13,12 @@ import os
 import pathlib
 import statistics
 import sys
-import time
 
 import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import stopwatch  # noqa: E402
+from deploy import is_label  # noqa: E402
 from pack import VARIANTS  # noqa: E402
 from prototxt import parse  # noqa: E402
 from torch_net import CaffeNet  # noqa: E402
@@ -25,8 +26,8 @@ from torch_net import CaffeNet  # noqa: E402
 # torch.compile's; the last two are CUDA graphs.
 MODES = {"compile": "default", "compile_graph": "reduce-overhead",
          "compile_autotune": "max-autotune"}
-# The net traced to TorchScript, for the CPU; pack.VARIANTS has the others.
-TRACED = ("jit", "jit_channels_last")
+# For inference in bf16; pack.VARIANTS has the others.
+BF16_WEIGHTS = "bf16_weights"
 
 
 def configure(precision):
@@ -72,15 +73,17 @@ def make_optimiser(net, foreach, device):
 
 
 def make_step(net, inputs, training, precision, variant, foreach, device):
-    if variant not in ("eager", "jit"):
+    if variant == BF16_WEIGHTS:
+        # Rounded once; autocast would round them in every step.
+        net = net.to(torch.bfloat16)
+        inputs = {name: value.to(torch.bfloat16)
+                  for name, value in inputs.items()}
+    if variant != "eager":
         net = net.to(memory_format=torch.channels_last)
         inputs = {name: value.contiguous(memory_format=torch.channels_last)
                   if value.dim() == 4 else value
                   for name, value in inputs.items()}
     run = net if training else net.eval()
-    if variant in TRACED:
-        # Dropout would fail the comparison with a second run.
-        run = torch.jit.trace(net, (inputs,), check_trace=False)
     if variant.startswith("compile"):
         if not hasattr(torch, "compile"):
             raise SystemExit("this PyTorch has no torch.compile")
@@ -90,14 +93,15 @@ def make_step(net, inputs, training, precision, variant, foreach, device):
 
     def forward():
         with torch.autocast(device.type, torch.bfloat16,
-                            enabled=precision == "bf16"):
+                            enabled=precision == "bf16"
+                            and variant != BF16_WEIGHTS):
             return run(inputs)
 
     begin = step_marker(variant, device)
     if not training:
         def infer():
             begin()
-            with torch.no_grad():
+            with torch.inference_mode():
                 forward()
         return infer
 
@@ -113,12 +117,7 @@ def make_step(net, inputs, training, precision, variant, foreach, device):
 
 def time_steps(step, count, device):
     if device.type != "cuda":
-        seconds = []
-        for _ in range(count):
-            begin = time.perf_counter()
-            step()
-            seconds.append(time.perf_counter() - begin)
-        return seconds
+        return stopwatch.time_steps(step, count)
     marks = [torch.cuda.Event(enable_timing=True) for _ in range(count + 1)]
     marks[0].record()
     for mark in marks[1:]:
@@ -166,12 +165,14 @@ def measure(words):
     parser.add_argument("--mode", choices=("train", "infer"), default="train")
     parser.add_argument("--precision", choices=("f32", "tf32", "bf16"),
                         default="f32")
-    parser.add_argument("--variant", choices=VARIANTS + TRACED,
+    parser.add_argument("--variant", choices=VARIANTS + (BF16_WEIGHTS,),
                         default="eager")
     parser.add_argument("--foreach", action="store_true",
                         help="SGD over lists of parameters")
     parser.add_argument("--steps", type=int, default=50)
     parser.add_argument("--warm-up", type=int, default=15)
+    parser.add_argument("--seconds", type=float,
+                        help="on the CPU: as many steps as take this long")
     parser.add_argument("--device", default="cuda")
     arguments = parser.parse_args(words)
 
@@ -186,10 +187,13 @@ def measure(words):
     net = CaffeNet(parse(arguments.net.read_text()),
                    "TRAIN" if training else "TEST", shapes).to(device)
     inputs = {name: torch.randint(0, 2, shape, device=device)
-              if len(shape) == 1 else torch.rand(shape, device=device)
+              if is_label(name) else torch.rand(shape, device=device)
               for name, shape in shapes.items()}
     step = make_step(net, inputs, training, arguments.precision,
                      arguments.variant, arguments.foreach, device)
+    if arguments.seconds and device.type != "cuda":
+        return stopwatch.summary(torch.__version__,
+                                 stopwatch.time_for(step, arguments.seconds))
     for _ in range(arguments.warm_up):
         step()
     if device.type == "cuda":

@@ -51,6 +51,52 @@ class TorchNet(unittest.TestCase):
             self.assertEqual(sum(p.numel() for p in net.parameters()),
                              parameters, name)
 
+    def test_norms_with_a_scale_are_one_layer(self):
+        net, shapes = self.build("mobilenet", "TRAIN", batch=2)
+        kinds = [type(module) for module in net.modules_by_name]
+        self.assertEqual(kinds.count(torch.nn.BatchNorm2d), 27)
+        self.assertNotIn(torch_net.Channelwise, kinds)
+        for module in net.modules_by_name:
+            if isinstance(module, torch.nn.BatchNorm2d):
+                self.assertTrue(module.affine)
+            elif isinstance(module, torch.nn.ReLU):
+                self.assertTrue(module.inplace)
+        loss = net({"data": torch.rand(2, 3, 32, 32),
+                    "label": torch.zeros(2, dtype=torch.long)})
+        loss.backward()  # which what is done in place must not spoil
+        self.assertTrue(all(p.grad is not None for p in net.parameters()))
+
+    def test_norms_that_others_read_keep_their_scale(self):
+        norm = 'layer { type: "BatchNorm" bottom: "x" top: "n" }'
+        scale = ('layer { type: "Scale" bottom: "n" top: "%s"'
+                 ' scale_param { bias_term: %s } }')
+        sum_up = 'layer { type: "Eltwise" bottom: "n" bottom: "s" top: "y" }'
+        for text, places in ((norm + scale % ("n", "true"), {0}),
+                             (norm + scale % ("s", "true"), {0}),
+                             (norm + scale % ("s", "false"), set()),
+                             (norm + scale % ("s", "true") + sum_up, set()),
+                             (norm, set())):
+            layers = list(prototxt.layers_of(prototxt.parse(text), "TRAIN"))
+            self.assertEqual(torch_net.scaled_norms(layers), places, text)
+
+    def test_sequences(self):
+        net = torch_net.CaffeNet(prototxt.parse("""
+            layer { name: "l" type: "LSTM" bottom: "data" bottom: "cont" top: "l"
+                    recurrent_param { num_output: 4 } }
+            layer { name: "p" type: "InnerProduct" bottom: "l" top: "p"
+                    inner_product_param { num_output: 7 axis: 2 } }
+            layer { name: "loss" type: "SoftmaxWithLoss" bottom: "p"
+                    bottom: "label" top: "loss" softmax_param { axis: 2 } }"""),
+            "TRAIN", {"data": (5, 3, 2), "cont": (5, 3), "label": (5, 3)})
+        inputs = {"data": torch.rand(5, 3, 2), "cont": torch.ones(5, 3),
+                  "label": torch.randint(0, 7, (5, 3))}
+        loss = net(inputs)
+        scores = net.steps[1][0](net.steps[0][0](inputs["data"], None))
+        self.assertEqual(tuple(scores.shape), (5, 3, 7))
+        wanted = torch.nn.functional.cross_entropy(
+            scores.reshape(15, 7), inputs["label"].reshape(15))
+        self.assertAlmostEqual(loss.item(), wanted.item(), places=5)
+
     def test_caffes_pooling(self):
         # A window may reach over the border, but must begin inside.
         pool = torch_net.Pooling(prototxt.parse(
@@ -64,8 +110,8 @@ class TorchNet(unittest.TestCase):
 
     def test_what_it_does_not_know_is_an_error(self):
         net = prototxt.parse(
-            'layer { name: "l" type: "LSTM" bottom: "data" top: "y" }')
-        with self.assertRaisesRegex(torch_net.Unsupported, "LSTM"):
+            'layer { name: "l" type: "Crop" bottom: "data" top: "y" }')
+        with self.assertRaisesRegex(torch_net.Unsupported, "Crop"):
             torch_net.CaffeNet(net, "TRAIN", {"data": (1, 2, 3, 4)})
 
     def test_its_optimiser_takes_few_kernels(self):

@@ -1,0 +1,39 @@
+"""What is known of the machine that measures."""
+
+import os
+import platform
+from datetime import date
+from pathlib import Path
+
+# Instructions that decide which products are fast.
+NOTABLE = ("avx2", "avx512f", "avx_vnni", "avx512_bf16", "amx_bf16")
+
+
+def processor():
+    """(name, flags that matter) of the processor."""
+    name, flags = platform.machine(), ()
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            title, _, value = line.partition(":")
+            if title.strip() == "model name":
+                name = value.strip()
+            elif title.strip() == "flags":
+                words = set(value.split())
+                flags = tuple(flag for flag in NOTABLE if flag in words)
+    except OSError:
+        pass
+    return name, flags
+
+
+def describe(threads):
+    name, flags = processor()
+    return {"cpu": name, "flags": list(flags), "cpus": os.cpu_count(),
+            "threads": threads, "load": round(os.getloadavg()[0], 2),
+            "memory_bytes": os.sysconf("SC_PAGE_SIZE")
+            * os.sysconf("SC_PHYS_PAGES"),
+            "date": date.today().isoformat()}
+
+
+def is_busy(load, cpus):
+    """Whether other work than the measured programs distorts times."""
+    return load > 0.25 * cpus

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Writes a net for inference as ONNX, by way of PyTorch."""
+
+import argparse
+from pathlib import Path
+
+import torch
+
+import paths  # noqa: F401
+from prototxt import get, layers_of, parse
+from torch_net import CaffeNet
+
+
+class Positional(torch.nn.Module):
+    """Takes its inputs in order; CaffeNet takes them by name."""
+
+    def __init__(self, net, names):
+        super().__init__()
+        self.net, self.names = net, names
+
+    def forward(self, *inputs):
+        return self.net(dict(zip(self.names, inputs)))
+
+
+def input_shapes(net):
+    return {get(layer, "top"): tuple(
+                get(get(layer, "input_param"), "shape")["dim"])
+            for layer in layers_of(net, "TEST") if get(layer, "type") == "Input"}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("net", type=Path, help="with Input layers")
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    arguments = parser.parse_args()
+    torch.manual_seed(1)
+    parsed = parse(arguments.net.read_text())
+    shapes = input_shapes(parsed)
+    net = CaffeNet(parsed, "TEST", shapes).eval()
+    # A reader of the file finds it whole or not at all.
+    unfinished = arguments.output.with_suffix(".part")
+    torch.onnx.export(Positional(net, list(shapes)),
+                      tuple(torch.rand(shape) for shape in shapes.values()),
+                      unfinished, input_names=list(shapes), dynamo=True,
+                      external_data=False)
+    unfinished.rename(arguments.output)
+
+
+if __name__ == "__main__":
+    main()

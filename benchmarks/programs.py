@@ -1,0 +1,206 @@
+"""What is measured of each workload: Brew, and its peers in their best forms."""
+
+import json
+import subprocess
+from typing import NamedTuple
+
+import workloads
+from peers import caffe
+from process import MeasureError, NotAvailable, run
+from stopwatch import LEAST_STEPS
+
+PEERS = workloads.HERE / "peers"
+# The measures. Only times of the same one are compared.
+STEP, LOOP, NO_UPDATE = "step", "loop", "no update"
+TORCH_TITLES = {"eager": "eager", "channels_last": "eager, channels-last",
+                "bf16_weights": "eager, weights in bf16",
+                "compile": "torch.compile"}
+# Modules that each peer needs, the first of which is the peer itself.
+MODULES = {"torch": ("torch",), "onnxruntime": ("onnxruntime", "numpy"),
+           "openvino": ("openvino", "numpy"), "opencv": ("cv2", "numpy")}
+EXPORT_MODULES = ("torch", "onnx", "onnxscript")
+# Of programs that are told how many steps to measure. More would say nothing new of
+# steps that take microseconds.
+STEPS_TO_LOOK, MOST_STEPS = 20, 5000
+# What no installation would change.
+IMPOSSIBLE = {
+    ("onnxruntime", "bf16"): "its CPU provider computes in f32 only",
+    ("opencv", "bf16"): "it computes in f32 only on CPUs",
+    ("caffe", "bf16"): "it computes in f32 only"}
+
+
+class Program(NamedTuple):
+    """A way to compute a workload. `peer` is whose: its key in MODULES, "brew" or
+    "caffe"; `variant` how, where there are several ways."""
+    peer: str
+    precision: str
+    variant: str = ""
+    measure: str = STEP
+
+    @property
+    def key(self):
+        return " ".join(filter(None, (self.peer, self.variant, self.precision,
+                                      self.measure)))
+
+    @property
+    def title(self):
+        names = {"brew": "Brew", "onnxruntime": "ONNX Runtime",
+                 "openvino": "OpenVINO", "opencv": "OpenCV DNN",
+                 "caffe": "BVLC Caffe", "torch": "PyTorch"}
+        if self.measure == LOOP:
+            return names[self.peer] + ": `{} train`, reading LMDB".format(
+                {"brew": "brew-run"}.get(self.peer, self.peer))
+        if self.measure == NO_UPDATE:
+            return names[self.peer] + ": `caffe time`, no update"
+        if self.variant:
+            return "{}: {}".format(names[self.peer], TORCH_TITLES[self.variant])
+        return names[self.peer]
+
+
+def torch_variants(workload, precision, compiled, quick):
+    """PyTorch's forms; with `quick`, only the one that is best as a rule."""
+    forms = ["eager"] + ["channels_last"] * workload.images
+    if quick:
+        forms = forms[-1:]
+    elif precision == "bf16" and workload.mode == "infer":
+        # Autocast rounds weights in every step.
+        forms.append("bf16_weights")
+    return forms + ["compile"] * compiled
+
+
+def programs_of(workload, precisions=("f32", "bf16"), compiled=True, quick=False):
+    """All programs of a workload, in the order in which they are measured."""
+    programs = []
+    for precision in precisions:
+        programs.append(Program("brew", precision))
+        programs += [Program("torch", precision, variant) for variant in
+                     torch_variants(workload, precision, compiled, quick)]
+        if workload.mode == "infer":
+            programs += [Program(peer, precision) for peer in
+                         ("onnxruntime", "openvino", "opencv", "caffe")]
+        else:
+            programs.append(Program("caffe", precision, "", NO_UPDATE))
+    if workload.has_loop and "f32" in precisions:
+        programs += [Program(peer, "f32", "", LOOP) for peer in ("brew", "caffe")]
+    return programs
+
+
+class Measurer:
+    """Measures one program at a time, each in a process of its own."""
+
+    def __init__(self, brew, python, caffe_program, seconds):
+        self.brew, self.python, self.caffe = brew, python, caffe_program
+        self.seconds = seconds
+        # Steps of brew-run and caffe that take about these seconds.
+        self.steps = {}
+        self.missing = {}
+        self.failed_exports = {}
+
+    def __call__(self, workload, program):
+        """A result: median, least, steps, peak_bytes and perhaps version.
+        Raises MeasureError."""
+        reason = IMPOSSIBLE.get((program.peer, program.precision))
+        if reason:
+            raise NotAvailable(reason)
+        if program.peer == "brew":
+            if program.measure == LOOP:
+                return self.brew.loop(workload, program.precision)
+            return self.stepped(workload, program, lambda steps: self.brew.step(
+                workload, program.precision, steps))
+        if program.peer == "caffe":
+            return self.measure_caffe(workload, program)
+        self.require(MODULES[program.peer])
+        if program.peer == "torch":
+            return self.torch(workload, program)
+        return self.runtime(workload, program)
+
+    def stepped(self, workload, program, measure):
+        """Measures as many steps as take the seconds wanted; short runs before the
+        first one tell how many those are."""
+        key = (workload, program)
+        if key not in self.steps:
+            steps = self.steps_of(measure(1))
+            # The first step alone is slow, which counts where steps are short.
+            self.steps[key] = (self.steps_of(measure(STEPS_TO_LOOK))
+                               if steps > STEPS_TO_LOOK else steps)
+        return measure(self.steps[key])
+
+    def steps_of(self, result):
+        return min(MOST_STEPS, max(LEAST_STEPS,
+                                   round(self.seconds / result["least"])))
+
+    def measure_caffe(self, workload, program):
+        if not self.caffe:
+            raise NotAvailable("no --caffe was given")
+        common = (self.caffe, self.brew.work, self.brew.threads, workload)
+        if program.measure == LOOP:
+            return caffe.loop(*common)
+        return self.stepped(workload, program,
+                            lambda steps: caffe.step(*common, steps))
+
+    def require(self, modules):
+        for module in modules:
+            if module not in self.missing:
+                self.missing[module] = module_problem(self.python, module)
+            if self.missing[module]:
+                raise NotAvailable(self.missing[module])
+
+    def script(self, *words):
+        done = run([self.python, *words], self.brew.threads, self.brew.work)
+        result = json.loads(done.stdout.splitlines()[-1])
+        result["peak_bytes"] = result.get("peak_bytes") or done.peak_bytes
+        return result
+
+    def torch(self, workload, program):
+        words = [PEERS.parent / "gpu" / "torch_step.py", self.net(workload),
+                 "--device=cpu", "--mode=" + workload.mode, "--foreach",
+                 "--precision=" + program.precision,
+                 "--variant=" + program.variant, "--seconds", self.seconds]
+        return self.script(*words, *inputs(workload))
+
+    def runtime(self, workload, program):
+        """Of the exported net."""
+        return self.script(PEERS / "run_{}.py".format(program.peer),
+                           self.export(workload), "--precision="
+                           + program.precision, "--threads", self.brew.threads,
+                           "--seconds", self.seconds, *inputs(workload))
+
+    def net(self, workload):
+        return workloads.write_net(workload, self.brew.work)
+
+    def export(self, workload):
+        """The net's ONNX file, which is kept as long as the net stays the same."""
+        if workload in self.failed_exports:
+            raise MeasureError(self.failed_exports[workload])
+        net, output = self.net(workload), workload.key + ".onnx"
+        text = (self.brew.work / net).read_text()
+        kept = self.brew.work / (output + ".prototxt")
+        if not kept.exists() or kept.read_text() != text:
+            self.require(EXPORT_MODULES)
+            try:
+                run([self.python, PEERS / "export_onnx.py", net, "-o", output],
+                    self.brew.threads, self.brew.work)
+            except MeasureError as error:
+                self.failed_exports[workload] = "no ONNX file: {}".format(error)
+                raise MeasureError(self.failed_exports[workload])
+            kept.write_text(text)
+        return output
+
+
+def inputs(workload):
+    return [word for text in workloads.pack.shapes_text(workload.shapes)
+            for word in ("--input", text)]
+
+
+def module_problem(python, module):
+    """Why an interpreter cannot import a module, or None."""
+    try:
+        done = subprocess.run([str(python), "-c", "import " + module],
+                              capture_output=True, text=True)
+    except OSError as error:
+        return str(error)
+    if done.returncode == 0:
+        return None
+    lines = done.stderr.strip().splitlines()
+    return lines[-1].replace("ModuleNotFoundError: ", "") if lines else (
+        "cannot import " + module)

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Prints what a file of results (see run.py) says, or writes it into a page."""
+
+import argparse
+import sys
+import textwrap
+from pathlib import Path
+
+import host
+import workloads
+from records import Records
+from tables import Results
+
+NAMES = {"torch": "PyTorch", "onnxruntime": "ONNX Runtime",
+         "openvino": "OpenVINO", "opencv": "OpenCV", "caffe": "BVLC Caffe"}
+BEGIN, END = "<!-- generated: benchmarks/report.py", "<!-- end -->"
+MODES = {"train": "Training", "infer": "Inference"}
+WIDTH = 96
+
+
+class ReportError(Exception):
+    """There is nothing to report, or no place for it."""
+
+
+def paragraph(text):
+    return textwrap.wrap(text, WIDTH, break_long_words=False,
+                         break_on_hyphens=False)
+
+
+def machine(results):
+    """Where, when and how it was measured."""
+    runs = results.records.of("run")
+    if not runs:
+        raise ReportError("no run began in this file of results")
+    run = runs[0]
+    has = [flag for flag in run["flags"] if not flag.startswith("amx")]
+    text = ("Measured on {}, on {} ({} CPUs, {:.0f} GB; {}; {}), {} threads, load "
+            "average at the start {:.2f}.").format(
+        run["date"], run["cpu"], run["cpus"], run["memory_bytes"] / 1e9,
+        ", ".join(has) or "no AVX2",
+        "AMX" if "amx_bf16" in run["flags"] else "no AMX", run["threads"],
+        run["load"])
+    versions = ["Brew " + run["brew"]]
+    versions += ["{} {}".format(NAMES[peer], version)
+                 for peer, version in results.records.versions().items()
+                 if peer in NAMES]
+    if host.is_busy(run["load"], run["cpus"]):
+        text += " **Other work was running**: the times are distorted."
+    text += " Versions: {}.".format(", ".join(versions))
+    peaks = ["{} {:.0f} GFLOP/s ({} x {})".format(
+        precision, peak["flops_per_second"] / 1e9, peak["size"], peak["size"])
+        for precision, peak in results.peaks.items()]
+    if peaks:
+        text += (" Peak, which is the best square matrix product of oneDNN: {}."
+                 .format(", ".join(peaks)))
+    if len(runs) > 1:
+        text += " The run was interrupted and went on {}.".format(
+            "once" if len(runs) == 2 else "%d times" % (len(runs) - 1))
+    if not results.records.of("done"):
+        text += " **It is not finished**: what is missing below was not reached."
+    return [*paragraph(text), "", "Again with:", "", "    " + run["command"]]
+
+
+def legend(results):
+    rounds = results.records.of("run")[0]["rounds"]
+    return paragraph(
+        "{} {}; a time is the median of the rounds' medians, min the least of all "
+        "steps. A training step is forward, backward and the update of SGD with "
+        "momentum and weight decay; inference is of the net with probabilities in "
+        "place of the loss. The batch is in memory. A peer / Brew is the ratio of the "
+        "median time of its best form to Brew's of the same type; of minima, that of "
+        "PyTorch's and Brew's least times. Operations are those that "
+        "`brewc --report` counts for the f32 plan (a multiplication and an addition "
+        "are two). MB are of the whole process at its largest."
+        .format(rounds, "interleaved rounds" if rounds > 1 else "round"))
+
+
+def not_measured(results, keys):
+    """A line for each reason."""
+    lines = []
+    for what, reason, where in results.reasons(keys):
+        place = "" if len(where) == len(keys) else " ({})".format(
+            ", ".join(where) if len(where) <= 3 else
+            "{} of {} workloads".format(len(where), len(keys)))
+        lines += textwrap.wrap("- {}: not measured: {}{}".format(
+            what, reason.rstrip("."), place), WIDTH, subsequent_indent="  ",
+            break_long_words=False, break_on_hyphens=False)
+    return lines
+
+
+def overview(results, markdown=True):
+    """All of a file but the details: [(heading, lines)]."""
+    sections = []
+    for mode, heading in MODES.items():
+        table = results.summary(mode, markdown)
+        if table:
+            sections.append((heading, table))
+    loops = results.loops(markdown)
+    if loops:
+        sections.append(("Training loops with a database", loops))
+    reasons = []
+    for mode, heading in MODES.items():
+        keys = [key for key in results.records.workloads
+                if workloads.workload_of(key).mode == mode]
+        lines = not_measured(results, keys)
+        if lines:
+            reasons += [heading + ":", ""] + lines + [""]
+    if reasons:
+        sections.append(("Not measured", reasons[:-1]))
+    compilation = results.compilation(markdown)
+    if compilation:
+        sections.append(("Compile time and memory", compilation))
+    return sections
+
+
+def workload_lines(results, key, markdown):
+    """The table of one workload, with reasons."""
+    reasons = not_measured(results, [key])
+    return results.details(key, markdown) + ([""] + reasons if reasons else [])
+
+
+def whole(records, markdown=True):
+    """Everything that a file of results says, as lines."""
+    results = Results(records)
+    lines = machine(results) + [""] + legend(results) + [""]
+    sections = overview(results, markdown)
+    sections += [("Every program: " + workloads.workload_of(key).title,
+                  results.details(key, markdown))
+                 for key in records.workloads]
+    for heading, section in sections:
+        lines += ["### " * markdown + heading, ""] + section + [""]
+    return lines[:-1]
+
+
+def rewrite(page, lines):
+    """The page's text with these lines between the markers."""
+    before, begin, rest = page.partition(BEGIN)
+    marker, newline, old = rest.partition("\n")
+    _, end, after = old.partition(END)
+    if not (begin and newline and end):
+        raise ReportError("the page lacks the line '{} ... -->' or the line '{}' "
+                          "behind it".format(BEGIN, END))
+    return "".join([before, begin, marker, "\n\n", "\n".join(lines), "\n\n", end,
+                    after])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("results", type=Path, help="file that run.py wrote")
+    parser.add_argument("--write", type=Path, metavar="PAGE",
+                        help="put it between the markers of this page")
+    parser.add_argument("--markdown", action="store_true",
+                        help="print Markdown")
+    arguments = parser.parse_args()
+    try:
+        if not arguments.results.exists():
+            raise ReportError("{} is not there".format(arguments.results))
+        records = Records(arguments.results)
+        lines = whole(records, arguments.markdown or bool(arguments.write))
+        if arguments.write:
+            arguments.write.write_text(rewrite(arguments.write.read_text(),
+                                               lines))
+        else:
+            print("\n".join(lines))
+    except (ReportError, OSError) as error:
+        print("report.py: {}".format(error), file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

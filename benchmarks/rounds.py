@@ -1,0 +1,107 @@
+"""Measures programs in interleaved rounds, and goes on where a run stopped."""
+
+from process import MeasureError, NotAvailable
+
+# A variant of a peer that needs this many times its best one's time in the first
+# round is not measured in later ones: a peer counts in its best form.
+TOO_SLOW = 1.5
+# Rounds at most of what takes up to a minute to begin each time.
+MOST_ROUNDS = {"compile": 3}
+
+
+class Rounds:
+    """`measure(workload, program)`, `compile(workload, precision)` and
+    `peak(precision)` return fields of a result or raise MeasureError."""
+
+    def __init__(self, records, count, precisions, measure, compile, peak, say):
+        self.records, self.count, self.precisions = records, count, precisions
+        self.measure, self.compile, self.peak = measure, compile, peak
+        self.say = say
+        # What failed before this run is tried again: it may be there now.
+        self.failed = set()
+
+    def run(self, workload, programs):
+        """All rounds of one workload: in each, one program after the other, so
+        that a slow spell of the machine meets all."""
+        for number in range(1, self.count + 1):
+            pending = [program for program in programs
+                       if self.is_pending(workload, program, number)]
+            if not pending:
+                continue
+            self.say("{}: round {} of {}".format(workload.key, number,
+                                                 self.count))
+            if number == 1:
+                self.measure_peak(workload)
+            self.compile_plans(workload, number)
+            for program in pending:
+                # Which variants are too slow shows within the round.
+                if self.is_pending(workload, program, number):
+                    self.measure_one(workload, program, number)
+
+    def is_pending(self, workload, program, number):
+        return not (number > MOST_ROUNDS.get(program.variant, number)
+                    or self.done(workload, program, number)
+                    or (workload, program) in self.failed
+                    or number > 1 and self.too_slow(workload, program))
+
+    def done(self, workload, program, number=None):
+        """The times of a program, of a round or of all."""
+        fields = {} if number is None else {"round": number}
+        return [entry for entry in self.records.of(
+            "time", workload=workload.key, program=program.key, **fields)
+            if "median" in entry]
+
+    def too_slow(self, workload, program):
+        if not program.variant:
+            return False
+        best, own = {}, None
+        for entry in self.records.of("time", workload=workload.key,
+                                     peer=program.peer, measure=program.measure,
+                                     precision=program.precision):
+            if "median" in entry:
+                best.setdefault(entry["program"], []).append(entry["median"])
+        own = best.get(program.key)
+        return bool(own) and min(own) > TOO_SLOW * min(map(min, best.values()))
+
+    def measure_peak(self, workload):
+        """Before each workload, since no single moment need be the best."""
+        for precision in self.precisions:
+            if self.records.of("peak", workload=workload.key,
+                               precision=precision):
+                continue
+            try:
+                self.records.add(kind="peak", workload=workload.key,
+                                 precision=precision, **self.peak(precision))
+            except MeasureError as error:
+                self.say("  peak, {}: {}".format(precision, error))
+
+    def compile_plans(self, workload, number):
+        """In every round anew: plans may be gone since an earlier run, and the
+        time of compilation is a result too."""
+        for precision in self.precisions:
+            place = dict(workload=workload.key, precision=precision, round=number)
+            try:
+                result = self.compile(workload, precision)
+            except MeasureError as error:
+                self.say("  brewc, {}: {}".format(precision, error))
+                continue
+            if not self.records.of("compile", **place):
+                self.records.add(kind="compile", **place, **result)
+
+    def measure_one(self, workload, program, number):
+        place = dict(kind="time", workload=workload.key, program=program.key,
+                     title=program.title, peer=program.peer,
+                     variant=program.variant, precision=program.precision,
+                     measure=program.measure, round=number)
+        try:
+            result = self.measure(workload, program)
+        except (MeasureError, OSError, ValueError, KeyError) as error:
+            self.failed.add((workload, program))
+            self.records.add(**place, failed=str(error),
+                             missing=isinstance(error, NotAvailable))
+            self.say("  {}, {}: not measured: {}".format(
+                program.title, program.precision, error))
+            return
+        self.records.add(**place, **result)
+        self.say("  {}, {}: {:.3f} ms".format(program.title, program.precision,
+                                              result["median"] * 1e3))
