@@ -34,6 +34,8 @@ struct CompileOptions {
   std::string cpu;                ///< see resolveCpuTarget
   std::string gpuArch;            ///< see resolveGpuArchs
   bool deterministic = false;     ///< CUDA: only vendor engines that repeat
+  /// Bytes that the arena of activations and their gradients may take.
+  std::optional<int64_t> memoryLimit;
   bool kernelCache = true;        ///< keep compiled CUDA kernels between runs
   std::string weights;    ///< recorded in a training plan, embedded otherwise
   bool checkOnly = false; ///< no plan is built

@@ -78,6 +78,26 @@ double realOf(Text value) {
   return result;
 }
 
+/// A positive number of bytes: 4096, 16k, 1.5Gi.
+std::optional<std::int64_t> bytesIn(Text value) {
+  llvm::StringRef number(value);
+  double unit = 1;
+  const double step = number.consume_back("i") ? 1024 : 1000;
+  if (number.consume_back("k") || number.consume_back("K"))
+    unit = step;
+  else if (number.consume_back("M"))
+    unit = step * step;
+  else if (number.consume_back("G"))
+    unit = step * step * step;
+  else if (step == 1024)
+    return std::nullopt;
+  double bytes = 0;
+  if (number.empty() || number.getAsDouble(bytes) || !(bytes * unit >= 1) ||
+      bytes * unit > 9e18)
+    return std::nullopt;
+  return static_cast<std::int64_t>(bytes * unit);
+}
+
 bool flagOf(Text value) { return value == "true" || value == "1"; }
 
 /// Losses are scaled without rounding.
@@ -217,6 +237,14 @@ const std::vector<OptionRow> &optionTable() {
           .by([](Options &o, Text v) {
             o.pipeline.lossScaleWindow = integerOf(v);
           }),
+      row("memory-limit", Kind::Text,
+          "Most memory for activations and their gradients: the backward pass "
+          "computes again what does not fit")
+          .shows("bytes[k|M|G|Ki|Mi|Gi]")
+          .must("be a number of bytes, with k, M, G, Ki, Mi or Gi behind it "
+                "for many",
+                [](Text v) { return bytesIn(v).has_value(); })
+          .by([](Options &o, Text v) { o.memoryLimit = bytesIn(v); }),
       row("no-kernel-cache", Kind::Flag,
           "Compile CUDA kernels anew, even if they were compiled before")
           .by([](Options &o, Text v) { o.kernelCache = !flagOf(v); }),
@@ -299,6 +327,7 @@ const std::vector<OptionRow> &optionTable() {
                   {"last-block",
                    "on GPUs, a launch for what little follows a sum"},
                   {"merge-sums", "add up over the same elements separately"},
+                  {"pool-first", "ReLUs before max poolings that read them"},
                   {"prepare-weights",
                    "at inference, round weights in every run"},
                   {"split-reductions", "on GPUs, sums in one stage"}})

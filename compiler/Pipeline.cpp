@@ -74,6 +74,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     recurrent.exactHiddenGradients = options.exactHiddenGradients;
     pm.addPass(createUnrollRecurrent(recurrent));
     pm.addPass(createFoldFlatten());
+    optimise("pool-first", [] { return createPoolFirst(); });
     DifferentiateOptions gradients;
     gradients.keep = kept.blobs;
     gradients.seeds = kept.seeds;
@@ -126,6 +127,12 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     optimise("clone-producers", [] { return createCloneProducers(); });
     optimise("merge-sums", [] { return createMergeSums(); });
     optimise("split-reductions", [] { return createSplitReductions(); });
+    if (options.recomputeBytes) {
+      RecomputeOptions recompute;
+      recompute.bytes = *options.recomputeBytes;
+      recompute.precision = options.precision;
+      pm.addPass(createRecompute(recompute));
+    }
     pm.addPass(createPlaceSubviews());
     pm.addPass(createFormKernels());
     optimise("last-block", [] { return createLastBlock(); });

@@ -13,6 +13,7 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Pass/PassManager.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ struct PipelineOptions {
   /// Of activations, their gradients and products. With TF32 (CUDA) only
   /// products round; parameters are never narrow.
   targetir::Precision precision = targetir::Precision::F32;
+  /// What programs may need at a time, as brew-recompute counts it; without it
+  /// the backward pass computes nothing again.
+  std::optional<int64_t> recomputeBytes;
   /// What losses are multiplied by at first (0: not at all), and iterations
   /// after which that is doubled (0: never).
   double lossScale = 0;

@@ -75,6 +75,14 @@ static std::string nameOf(Value value) {
   return "value";
 }
 
+/// Whether all that a kernel does has been done before.
+static bool isRecomputed(KernelOp kernel) {
+  return llvm::all_of(kernel.getBody().getOps<linalg::GenericOp>(),
+                      [](linalg::GenericOp nest) {
+                        return Origin::of(nest).isRecomputed;
+                      });
+}
+
 const std::string &PlanEmitter::uniqueName(Value owner) {
   std::string &name = valueNames[owner];
   if (!name.empty())
@@ -155,7 +163,8 @@ void PlanEmitter::emitLaunch(KernelOp kernel, planir::ProgramOp plan) {
     arguments.push_back(buffer(result));
   planir::LaunchOp::create(b, kernel.getLoc(),
                            outline(kernel, plan).getSymName(), arguments,
-                           kernel.getLayersAttr(), isBackward, nullptr);
+                           kernel.getLayersAttr(), isBackward, nullptr,
+                           isRecomputed(kernel));
 }
 
 LogicalResult PlanEmitter::emitCall(CallInterface call) {
@@ -167,6 +176,7 @@ LogicalResult PlanEmitter::emitCall(CallInterface call) {
   if (auto layer = call->getAttrOfType<StringAttr>("layer"))
     step.setLayersAttr(b.getStrArrayAttr({layer.getValue()}));
   step.setBackward(isBackward);
+  step.setRecomputed(Origin::of(call).isRecomputed);
   step.setFlopsAttr(b.getI64IntegerAttr(call.countFlops()));
   return success();
 }

@@ -26,7 +26,7 @@ inline constexpr int64_t kBufferAlignment = plan::kAlignment;
 
 /// Sets every offset and returns the extent of the arena in bytes. Tries
 /// several greedy orders (by size, by area, by lifetime, by start) with best
-/// fit into the gaps, and keeps the smallest.
+/// fit into the gaps, then changes the best of them, and keeps the smallest.
 int64_t planOffsets(std::vector<LiveValue> &values);
 
 /// Largest sum of sizes (rounded up to the alignment) live at one step: no

@@ -106,6 +106,14 @@ def FoldFlatten : Pass<"brew-fold-flatten", "::mlir::ModuleOp"> {
   let description = "Where nothing else reads the view.";
 }
 
+def PoolFirst : Pass<"brew-pool-first", "::mlir::ModuleOp"> {
+  let summary = "Moves ReLUs behind the max poolings that read them";
+  let description = [{
+    Where nothing else reads what is clipped, be it joined of several blobs or not. The
+    backward pass then needs the signs of the smaller blob.
+  }];
+}
+
 def FoldSplits : Pass<"brew-fold-splits", "::mlir::ModuleOp"> {
   let summary = "Replaces the tops of Split layers by their bottom";
   let description = "After differentiation a split is only a name for its bottom; "
@@ -312,6 +320,21 @@ def SplitReductions : Pass<"brew-split-reductions", "::mlir::ModuleOp"> {
   let dependentDialects = ["::brew::targetir::TargetDialect",
     "::mlir::linalg::LinalgDialect",
     "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def Recompute : Pass<"brew-recompute", "::mlir::ModuleOp"> {
+  let summary = "Computes saved values again where memory is short";
+  let description = [{
+    Chooses what the backward pass computes again, until no step needs more than
+    `bytes`, as far as that can be told before kernels are formed. What is cheapest by
+    the machine's roofline for the memory it frees comes first.
+  }];
+  let options = [
+    Option<"bytes", "bytes", "int64_t", "0", "Of what programs need at a time">,
+    Option<"precision", "precision", "::brew::targetir::Precision",
+      "::brew::targetir::Precision::F32", "What products compute in",
+      valuesOf<["F32", "TF32", "BF16", "F16"], "Precision">.text>];
+  let dependentDialects = ["::brew::targetir::TargetDialect"];
 }
 
 def PlaceSubviews : Pass<"brew-place-subviews", "::mlir::ModuleOp"> {

@@ -68,8 +68,9 @@ private:
 /// Replays one program.
 class Replay {
 public:
-  Replay(ProgramOp program, const Arenas &arenas)
-      : program(program), arenas(arenas) {}
+  Replay(ProgramOp program, const Arenas &arenas,
+         SymbolTableCollection &symbols)
+      : program(program), arenas(arenas), symbols(symbols) {}
 
   LogicalResult run() {
     // The caller may have written seeds before the first step.
@@ -167,8 +168,8 @@ private:
     return success();
   }
 
-  static LogicalResult checkAligned(StepInterface step) {
-    llvm::BitVector aligned = step.alignedOperands();
+  LogicalResult checkAligned(StepInterface step) {
+    llvm::BitVector aligned = step.alignedOperands(symbols);
     for (auto [i, value] : llvm::enumerate(step->getOperands())) {
       auto buffer = value.getDefiningOp<BufferOp>();
       if (aligned[i] && buffer.getOffset() % brew::kBufferAlignment)
@@ -182,8 +183,7 @@ private:
   /// A step reads its inputs while it writes: what it writes shares no byte
   /// with another operand, save the one that it says it replaces, which it
   /// covers exactly.
-  static LogicalResult checkApart(StepInterface step,
-                                  ArrayRef<OpOperand *> writes) {
+  LogicalResult checkApart(StepInterface step, ArrayRef<OpOperand *> writes) {
     BufferIndex index;
     // A kernel of many parts has thousands of operands.
     llvm::DenseMap<Operation *, SmallVector<OpOperand *, 2>> operandsOf;
@@ -206,15 +206,16 @@ private:
     return success();
   }
 
-  static LogicalResult checkApart(StepInterface step, OpOperand &written,
-                                  OpOperand &operand) {
+  LogicalResult checkApart(StepInterface step, OpOperand &written,
+                           OpOperand &operand) {
     auto out = written.get().getDefiningOp<BufferOp>();
     auto other = operand.get().getDefiningOp<BufferOp>();
     if (&operand == &written || !overlap(out, other))
       return success();
     if (out.getOffset() == other.getOffset() &&
         out.getType() == other.getType() &&
-        step.mayReplace(written.getOperandNumber(), operand.getOperandNumber()))
+        step.mayReplace(written.getOperandNumber(), operand.getOperandNumber(),
+                        symbols))
       return success();
     return step.emitError("writes buffer '")
            << out.getName() << "', which overlaps its argument '"
@@ -231,13 +232,17 @@ private:
       return op->emitError("phase plan: this operation does not say what it "
                            "reads and writes");
     SmallVector<MemoryEffects::EffectInstance> effects;
-    known.getEffects(effects);
+    auto step = dyn_cast<StepInterface>(op);
+    if (step)
+      step.addEffects(symbols, effects);
+    else
+      known.getEffects(effects);
     SmallVector<OpOperand *> writes;
     for (MemoryEffects::EffectInstance &effect : effects)
       if (auto *operand = effect.getEffectValue<OpOperand *>();
           operand && isa<MemoryEffects::Write>(effect.getEffect()))
         writes.push_back(operand);
-    if (auto step = dyn_cast<StepInterface>(op))
+    if (step)
       if (failed(checkDeclared(step, effects)) || failed(checkAligned(step)) ||
           failed(checkApart(step, writes)))
         return failure();
@@ -267,6 +272,7 @@ private:
 
   ProgramOp program;
   const Arenas &arenas;
+  SymbolTableCollection &symbols;
   BufferIndex written;
   BufferIndex kept;
 };
@@ -280,8 +286,9 @@ struct VerifyPlan : brew::impl::VerifyPlanBase<VerifyPlan> {
             << stringifyArenaKind(arena.getKind()) << "'";
         return signalPassFailure();
       }
+    SymbolTableCollection symbols;
     for (auto program : getOperation().getOps<ProgramOp>())
-      if (failed(Replay(program, arenas).run()))
+      if (failed(Replay(program, arenas, symbols).run()))
         return signalPassFailure();
   }
 };

@@ -36,25 +36,22 @@ CudaCode CudaBody::address(const Linear &linear, ArrayRef<CudaCode> loops) {
   return sum;
 }
 
-std::pair<unsigned, std::vector<int64_t>>
-CudaBody::packKey(unsigned argument, const Linear &address) {
-  std::vector<int64_t> key(address.coefs.begin(), address.coefs.end());
-  key.push_back(address.constant);
-  return {argument, key};
-}
-
 CudaCode CudaBody::kept(unsigned nest, unsigned result, const CudaCode &local) {
   const Output &output = part.nests[nest].outputs[result];
   const CudaCode &name = values.names[nest][result];
   switch (schedule.nests[nest].storage[result]) {
   case Storage::Variable:
-    return name;
+    return values.arrays.count({nest, result})
+               ? CudaCode::element(name, CudaCode::word("k"))
+               : name;
   case Storage::Array:
     return CudaCode::element(name, local);
   case Storage::Shared: {
     bool oneTeam = schedule.team == text.threads;
     std::string begin =
-        oneTeam ? "" : "team * " + std::to_string(output.localSize) + " + ";
+        oneTeam ? ""
+                : "team * " + std::to_string(schedule.sharedElements(output)) +
+                      " + ";
     return CudaCode::element(name, begin + local);
   }
   case Storage::Buffer:
@@ -117,61 +114,78 @@ CudaCode CudaBody::variable(Type type, const CudaCode &value) {
   return name;
 }
 
+std::pair<CudaCode, CudaCode> CudaBody::placesOf(tensor::ExtractOp extract,
+                                                 const Extract &access,
+                                                 ArrayRef<CudaCode> loops) {
+  CudaCode at = address(access.address, loops),
+           local = address(access.local, loops);
+  auto add = [](CudaCode &sum, int64_t stride, const CudaCode &i) {
+    if (stride == 0)
+      return;
+    CudaCode term = stride == 1 ? i : i + " * " + std::to_string(stride);
+    sum = sum.isZero() ? term : sum + " + " + term;
+  };
+  for (auto [stride, localStride, index] :
+       llvm::zip(access.strides, access.localStrides, extract.getIndices())) {
+    if (stride == 0 && localStride == 0)
+      continue;
+    CudaCode i = operand(index).primary();
+    add(at, stride, i);
+    add(local, localStride, i);
+  }
+  return {at, local};
+}
+
+void CudaBody::add(const Nest &nest, Operation &inner,
+                   ArrayRef<CudaCode> loops) {
+  if (isa<arith::ConstantOp>(inner))
+    return;
+  Value result = inner.getResult(0);
+  if (operands.count(result))
+    return;
+  if (auto position = dyn_cast<linalg::IndexOp>(inner)) {
+    // Absent where only addresses, which have it already, depended on it.
+    if (const auto &linear = nest.indices[position.getDim()]) {
+      CudaCode at = address(*linear, loops);
+      operands[result] = named(result, at, at.isWord());
+    }
+    return;
+  }
+  if (auto extract = dyn_cast<tensor::ExtractOp>(inner)) {
+    auto pack = values.extracts.find(&inner);
+    if (pack != values.extracts.end()) {
+      CudaCode element = CudaCode::element(pack->second, CudaCode::word("k"));
+      operands[result] = named(result, element, true);
+      return;
+    }
+    const Extract &access = nest.extracts.find(&inner)->second;
+    auto [at, local] = placesOf(extract, access, loops);
+    operands[result] = named(result, load(access.source, at, local), true);
+    return;
+  }
+  SmallVector<CudaCode> codes;
+  for (Value value : inner.getOperands())
+    codes.push_back(operand(value).primary());
+  std::optional<CudaCode> expression = text.scalars.expression(inner, codes);
+  if (!expression)
+    refuse(part.kernel,
+           "there is no CUDA code for " + inner.getName().getStringRef().str());
+  operands[result] = named(result, *expression, isPrimary(inner, *expression));
+}
+
 SmallVector<CudaCode> CudaBody::iterate(const Nest &nest,
                                         ArrayRef<CudaCode> loops,
                                         ArrayRef<CudaCode> accumulated) {
-  operands.clear();
+  operands = common;
   linalg::GenericOp op = nest.op;
   for (auto [input, argument] : llvm::zip(nest.inputs, op.getRegionInputArgs()))
-    if (input)
+    if (input && !operands.count(argument))
       operands[argument] = named(argument, load(*input, loops), true);
   for (auto [argument, name] : llvm::zip(op.getRegionOutputArgs(), accumulated))
     if (!name.empty())
-      operands[argument] = {name, name.isWord()};
-
-  for (Operation &inner : nest.body()->without_terminator()) {
-    if (isa<arith::ConstantOp>(inner))
-      continue;
-    Value result = inner.getResult(0);
-    if (auto position = dyn_cast<linalg::IndexOp>(inner)) {
-      // Absent where only addresses, which have it already, depended on it.
-      if (const auto &linear = nest.indices[position.getDim()]) {
-        CudaCode at = address(*linear, loops);
-        operands[result] = named(result, at, at.isWord());
-      }
-      continue;
-    }
-    if (auto extract = dyn_cast<tensor::ExtractOp>(inner)) {
-      const Extract &access = nest.extracts.find(&inner)->second;
-      CudaCode at = address(access.address, loops),
-               local = address(access.local, loops);
-      auto add = [](CudaCode &sum, int64_t stride, const CudaCode &i) {
-        if (stride == 0)
-          return;
-        CudaCode term = stride == 1 ? i : i + " * " + std::to_string(stride);
-        sum = sum.isZero() ? term : sum + " + " + term;
-      };
-      for (auto [stride, localStride, index] : llvm::zip(
-               access.strides, access.localStrides, extract.getIndices())) {
-        if (stride == 0 && localStride == 0)
-          continue;
-        CudaCode i = operand(index).primary();
-        add(at, stride, i);
-        add(local, localStride, i);
-      }
-      operands[result] = named(result, load(access.source, at, local), true);
-      continue;
-    }
-    SmallVector<CudaCode> codes;
-    for (Value value : inner.getOperands())
-      codes.push_back(operand(value).primary());
-    std::optional<CudaCode> expression = text.scalars.expression(inner, codes);
-    if (!expression)
-      refuse(part.kernel, "there is no CUDA code for " +
-                              inner.getName().getStringRef().str());
-    operands[result] =
-        named(result, *expression, isPrimary(inner, *expression));
-  }
+      operands[argument] = {name, name.isWord() || name.isElement()};
+  for (Operation &inner : nest.body()->without_terminator())
+    add(nest, inner, loops);
 
   SmallVector<CudaCode> results;
   for (Value value : nest.body()->getTerminator()->getOperands()) {

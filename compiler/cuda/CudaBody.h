@@ -6,6 +6,7 @@
 #include "llvm/ADT/DenseMap.h"
 
 #include <map>
+#include <set>
 
 namespace brew::compiler {
 
@@ -13,8 +14,13 @@ namespace brew::compiler {
 struct CudaValues {
   /// [nest][result]: the variable or array that holds it, or nothing.
   std::vector<llvm::SmallVector<CudaCode>> names;
-  /// Packs that hold what an argument's accesses read, by address.
+  /// Packs that hold what an argument's accesses read, by address; those of
+  /// extracts.
   std::map<std::pair<unsigned, std::vector<int64_t>>, CudaCode> packs;
+  llvm::DenseMap<mlir::Operation *, CudaCode> extracts;
+  /// Results, as nest and number, that are an array: one for each neighbour
+  /// that the thread does.
+  std::set<std::pair<unsigned, unsigned>> arrays;
 };
 
 /// Writes bodies of a part's nests.
@@ -35,6 +41,13 @@ public:
   llvm::SmallVector<CudaCode> iterate(const Nest &nest,
                                       llvm::ArrayRef<CudaCode> loops,
                                       llvm::ArrayRef<CudaCode> accumulated);
+  /// Declares what the neighbours of a pack have in common: packs of what the
+  /// nest reads, where `loops` has the first neighbour's index. Iterations use
+  /// it until forgetPacks.
+  void loadPacks(const Nest &nest, const NestSchedule &inner,
+                 llvm::ArrayRef<CudaCode> loops);
+  void forgetPacks();
+  static std::string packType(mlir::Type element, unsigned pack);
   /// Declares a variable that has that value.
   CudaCode variable(mlir::Type type, const CudaCode &value);
   /// Stores a result into its buffers.
@@ -43,10 +56,9 @@ public:
   /// Element `local` of the array that holds a kept result.
   CudaCode kept(unsigned nest, unsigned result, const CudaCode &local);
 
+private:
   static std::pair<unsigned, std::vector<int64_t>>
   packKey(unsigned argument, const Linear &address);
-
-private:
   struct Operand {
     CudaCode code;
     bool isPrimary = true; ///< it needs no parentheses
@@ -55,6 +67,18 @@ private:
     }
   };
   Operand operand(mlir::Value value);
+  /// Code for one operation of a body.
+  void add(const Nest &nest, mlir::Operation &op,
+           llvm::ArrayRef<CudaCode> loops);
+  /// The places in the buffer and in a kept result.
+  std::pair<CudaCode, CudaCode> placesOf(mlir::tensor::ExtractOp extract,
+                                         const Extract &access,
+                                         llvm::ArrayRef<CudaCode> loops);
+  /// Adds what the indices of an extract depend on.
+  void addIndices(const Nest &nest, mlir::Operation *extract,
+                  llvm::ArrayRef<CudaCode> loops);
+  void declarePack(CudaCode &pack, unsigned argument, unsigned size,
+                   const CudaCode &address);
   /// Names `code` unless it is short and read once.
   Operand named(mlir::Value value, const CudaCode &code, bool isPrimary);
 
@@ -63,6 +87,7 @@ private:
   CudaText &text;
   CudaValues &values;
   llvm::DenseMap<mlir::Value, Operand> operands;
+  llvm::DenseMap<mlir::Value, Operand> common; ///< to the neighbours of a pack
 };
 
 } // namespace brew::compiler

@@ -52,6 +52,11 @@ static double latencyOf(const Nest &nest) {
   return readsMemory(nest) ? GpuAttr::kLoadCycles : GpuAttr::kIterationCycles;
 }
 
+/// Of as many neighbouring ones, which wait for memory together.
+static double packLatency(const Nest &nest, unsigned pack) {
+  return latencyOf(nest) + (pack - 1) * GpuAttr::kIterationCycles;
+}
+
 CudaCosts::Cost &CudaCosts::Cost::operator+=(const Cost &other) {
   traffic += other.traffic;
   latency += other.latency;
@@ -92,7 +97,7 @@ double CudaCosts::ofIteration(const Part &part, const Nest &nest,
 
 CudaCosts::Cost CudaCosts::ofNest(const Part &part, const Nest &nest,
                                   const NestSchedule &inner, unsigned team,
-                                  unsigned lanes) const {
+                                  unsigned lanes, unsigned pack) const {
   std::optional<unsigned> loop;
   if (team == 1) {
     if (part.grid)
@@ -102,12 +107,15 @@ CudaCosts::Cost CudaCosts::ofNest(const Part &part, const Nest &nest,
   } else if (!inner.parallel.empty()) {
     loop = inner.parallel.back();
   }
-  double rounds =
-      static_cast<double>(llvm::divideCeil(inner.values, team / lanes)) *
-      static_cast<double>(llvm::divideCeil(inner.iterations, lanes));
+  const int64_t values = lanes > 1 ? inner.values : inner.values / pack,
+                iterations =
+                    lanes > 1 ? inner.iterations / pack : inner.iterations;
+  const double rounds =
+      static_cast<double>(llvm::divideCeil(values, team / lanes)) *
+      static_cast<double>(llvm::divideCeil(iterations, lanes));
   Cost cost;
-  cost.traffic = rounds * team * ofIteration(part, nest, loop);
-  cost.latency = rounds * latencyOf(nest) + GpuAttr::kNestCycles;
+  cost.traffic = rounds * pack * team * ofIteration(part, nest, loop);
+  cost.latency = rounds * packLatency(nest, pack) + GpuAttr::kNestCycles;
   if (lanes > 1) {
     double combinations = static_cast<double>(
         llvm::divideCeil(inner.values, team / lanes) * nest.outputs.size());
@@ -123,21 +131,23 @@ CudaCosts::Cost CudaCosts::ofNest(const Part &part, const Nest &nest,
 CudaCosts::Cost CudaCosts::ofColumns(const Part &part, const Nest &nest,
                                      const NestSchedule &inner,
                                      unsigned columns, unsigned threads) const {
-  const unsigned shares = threads / columns;
+  const unsigned shares = threads / columns * inner.pack;
   const double rounds =
       static_cast<double>(llvm::divideCeil(inner.iterations, shares));
-  // Threads without a point of their own read what others do.
+  // Threads without a point of their own read what others do; a share that is
+  // shorter than others moves less.
   const int64_t extent = nest.loops[part.grid - 1].extent;
   const double used =
       static_cast<double>(extent) /
       static_cast<double>(llvm::divideCeil(extent, columns) * columns);
   Cost cost;
-  cost.traffic =
-      rounds * threads * used * ofIteration(part, nest, part.grid - 1);
-  cost.latency = rounds * latencyOf(nest) + GpuAttr::kNestCycles;
+  cost.traffic = static_cast<double>(inner.iterations * columns) * used *
+                 ofIteration(part, nest, part.grid - 1);
+  cost.latency = rounds * packLatency(nest, inner.pack) + GpuAttr::kNestCycles;
   if (inner.iterations > 1)
-    cost.latency += GpuAttr::kSharedCycles +
-                    static_cast<double>(nest.outputs.size() * shares * 4);
+    cost.latency +=
+        GpuAttr::kSharedCycles +
+        static_cast<double>(nest.outputs.size() * shares / inner.pack * 4);
   return cost;
 }
 

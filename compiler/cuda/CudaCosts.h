@@ -21,9 +21,10 @@ public:
     Cost &operator+=(const Cost &other);
   };
 
-  /// The cost of a nest for one grid point with `lanes` lanes per value.
+  /// The cost of a nest for one grid point with `lanes` lanes per value, each
+  /// of which does `pack` neighbouring iterations at once.
   Cost ofNest(const Part &part, const Nest &nest, const NestSchedule &inner,
-              unsigned team, unsigned lanes) const;
+              unsigned team, unsigned lanes, unsigned pack) const;
   /// The same for `threads` threads that take `columns` points together.
   Cost ofColumns(const Part &part, const Nest &nest, const NestSchedule &inner,
                  unsigned columns, unsigned threads) const;

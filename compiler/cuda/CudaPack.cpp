@@ -1,7 +1,11 @@
-//===- CudaPack.cpp - Where neighbouring points share an access -----------===//
+//===- CudaPack.cpp - How many neighbours a thread takes ------------------===//
 #include "compiler/cuda/CudaSchedule.h"
 
+#include "compiler/kernels/KernelIndices.h"
+
 #include "llvm/ADT/bit.h"
+
+#include <map>
 
 using namespace mlir;
 
@@ -11,73 +15,242 @@ namespace {
 
 using targetir::GpuAttr;
 
-/// An argument that a nest reads or writes element by element.
-struct PackedAccess {
-  unsigned argument;
-  const Linear *address;
+/// Registers that packs may take in a thread, of 255 at most.
+constexpr int64_t kPackRegisters = 96;
+/// Most neighbours of one thread: of elements of a byte there could be more,
+/// but what they are compared with or added to has four.
+constexpr unsigned kMostNeighbours = 8;
+/// Elements of a size whose bytes are at least this part of all choose how many
+/// make 16 bytes; a scale of each channel does not.
+constexpr int64_t kLarge = 8;
+/// What the accesses of packs must be at most of those of single elements:
+/// fewer threads are left to wait for memory.
+constexpr double kWorthwhile = 0.7;
+
+/// Chooses how many neighbouring iterations of a loop one thread does.
+class PackChooser {
+public:
+  PackChooser(const Kernel &kernel, const CudaPacks &packs, unsigned loop)
+      : kernel(kernel), packs(packs), loop(loop) {}
+
+  void add(const Nest &nest, bool storesPacks) {
+    auto addPlace = [&](unsigned argument, const Linear &address) -> Moved & {
+      Moved &moved = places[{argument, key(address)}];
+      moved.argument = argument;
+      moved.bytes = std::max(moved.bytes,
+                             bytesOf(argument, elementsReached(nest, address)));
+      return moved;
+    };
+    auto read = [&](const Access &access) {
+      if (access.source.kind == Source::Kind::Argument &&
+          access.address.coefs[loop])
+        addPlace(access.source.argument, access.address).widest = widest(
+            [&](unsigned pack) { return packs.covers(access, loop, pack); });
+    };
+    for (const std::optional<Access> &input : nest.inputs)
+      if (input)
+        read(*input);
+    // In the order of the body: sums are the same each time.
+    for (Operation &each : nest.body()->without_terminator()) {
+      Operation *op = &each;
+      auto found = nest.extracts.find(op);
+      if (found == nest.extracts.end() ||
+          found->second.source.kind != Source::Kind::Argument ||
+          extractStep(nest, op, found->second, loop) == 0)
+        continue;
+      const Extract &extract = found->second;
+      Moved &moved = gathers.emplace_back();
+      moved.argument = extract.source.argument;
+      moved.bytes = bytesOf(moved.argument, elementsReached(nest, op, extract));
+      moved.widest = widest([&](unsigned pack) {
+        return packs.covers(nest, op, extract, loop, pack);
+      });
+    }
+    for (const Output &output : nest.outputs) {
+      if (output.initial)
+        read(*output.initial);
+      if (nest.reductions())
+        accumulators += std::max<int64_t>(elementBytes(output.element), 4);
+      for (unsigned argument : output.arguments) {
+        if (!storesPacks || output.overwritesRead)
+          continue;
+        Moved &moved = addPlace(argument, output.address);
+        moved.widest = widest([&](unsigned pack) {
+          return packs.covers(argument, output.address, loop, pack);
+        });
+        leastStore = std::min(leastStore, moved.widest);
+      }
+    }
+  }
+
+  /// The number that `suits` takes with the fewest accesses, which is at most
+  /// what makes 16 bytes of the smallest elements that count; 1 if packs would
+  /// save too few.
+  template <typename Function> unsigned best(const Function &suits) const {
+    unsigned best = 1;
+    double least = kWorthwhile * accesses(1);
+    for (unsigned pack = wanted(); pack > 1; pack /= 2)
+      if (pack <= leastStore && suits(pack) && accesses(pack) < least &&
+          registers(pack) <= kPackRegisters) {
+        best = pack;
+        least = accesses(pack);
+      }
+    return best;
+  }
+
+private:
+  /// What is moved in one way.
+  struct Moved {
+    unsigned argument = 0;
+    int64_t bytes = 0;
+    unsigned widest = 1; ///< pack
+  };
+
+  static std::vector<int64_t> key(const Linear &address) {
+    std::vector<int64_t> result(address.coefs.begin(), address.coefs.end());
+    result.push_back(address.constant);
+    return result;
+  }
+
+  int64_t bytesOfElement(unsigned argument) const {
+    return elementBytes(kernel.arguments[argument].getElementType());
+  }
+  /// Of as many elements, or of all that there are.
+  int64_t bytesOf(unsigned argument, int64_t most) const {
+    return std::min(most, kernel.arguments[argument].getNumElements()) *
+           bytesOfElement(argument);
+  }
+
+  template <typename Function> static unsigned widest(const Function &covers) {
+    unsigned pack = kMostNeighbours;
+    while (pack > 1 && !covers(pack))
+      pack /= 2;
+    return pack;
+  }
+
+  template <typename Function> void forEach(const Function &function) const {
+    for (const auto &[place, moved] : places)
+      function(moved);
+    for (const Moved &moved : gathers)
+      function(moved);
+  }
+
+  unsigned wanted() const {
+    std::map<int64_t, int64_t> bySize;
+    forEach([&](const Moved &moved) {
+      if (moved.widest > 1)
+        bySize[bytesOfElement(moved.argument)] += moved.bytes;
+    });
+    int64_t all = 0;
+    for (auto [bytes, moved] : bySize)
+      all += moved;
+    // Smallest first; larger ones take several accesses.
+    for (auto [bytes, moved] : bySize)
+      if (moved * kLarge >= all)
+        return std::min(static_cast<unsigned>(GpuAttr::kAccessBytes / bytes),
+                        kMostNeighbours);
+    return 1;
+  }
+
+  /// Accesses of all threads together.
+  double accesses(unsigned pack) const {
+    double count = 0;
+    forEach([&](const Moved &moved) {
+      const int64_t width =
+          bytesOfElement(moved.argument) * (moved.widest >= pack ? pack : 1);
+      count += static_cast<double>(moved.bytes) /
+               static_cast<double>(std::min(width, GpuAttr::kAccessBytes));
+    });
+    return count;
+  }
+
+  int64_t registers(unsigned pack) const {
+    int64_t bytes = accumulators * pack;
+    forEach([&](const Moved &moved) {
+      bytes += moved.widest >= pack
+                   ? std::max<int64_t>(pack * bytesOfElement(moved.argument), 4)
+                   : 0;
+    });
+    return bytes / 4;
+  }
+
+  const Kernel &kernel;
+  const CudaPacks &packs;
+  const unsigned loop;
+  std::map<std::pair<unsigned, std::vector<int64_t>>, Moved> places;
+  std::vector<Moved> gathers;
+  int64_t accumulators = 0; ///< bytes for one neighbour
+  unsigned leastStore = kMostNeighbours;
 };
-
-/// The accesses that move along the last loop of the grid, `last`; what stands
-/// still is read as one element.
-SmallVector<PackedAccess> accessesAlong(const Nest &nest, unsigned last) {
-  SmallVector<PackedAccess> accesses;
-  for (const std::optional<Access> &input : nest.inputs)
-    if (input && input->source.kind == Source::Kind::Argument &&
-        input->address.coefs[last])
-      accesses.push_back({input->source.argument, &input->address});
-  for (const Output &output : nest.outputs)
-    for (unsigned argument : output.arguments)
-      accesses.push_back({argument, &output.address});
-  return accesses;
-}
-
-/// Whether `address`, counted from the start of the buffer, is a multiple of
-/// `pack` wherever a pack along `last` begins.
-bool beginsPacks(const Linear &address, unsigned last, unsigned pack) {
-  if (address.coefs[last] != 1 || address.constant % pack)
-    return false;
-  for (auto [loop, coef] : llvm::enumerate(address.coefs))
-    if (loop != last && coef % pack)
-      return false;
-  return true;
-}
 
 } // namespace
 
-unsigned packOf(const Kernel &kernel, ArrayRef<int64_t> alignments,
-                const Part &part, const PartSchedule &chosen, GpuAttr gpu) {
-  // Packs leave two warps to each multiprocessor.
-  const auto leastPoints = static_cast<int64_t>(
-      llvm::bit_floor<uint64_t>(gpu.getMultiprocessors() * 2 * kWarp * 4));
-  if (part.grid == 0 || chosen.points < leastPoints)
+unsigned packOf(const Kernel &kernel, const CudaPacks &packs, const Part &part,
+                const PartSchedule &chosen, GpuAttr gpu) {
+  if (part.grid == 0)
     return 1;
   const unsigned last = part.grid - 1;
-  auto bytesOfElement = [&](unsigned argument) {
-    return elementBytes(kernel.arguments[argument].getElementType());
-  };
-  SmallVector<PackedAccess> accesses;
-  for (const Nest &nest : part.nests) {
-    if (nest.loops.size() != part.grid ||
+  PackChooser chooser(kernel, packs, last);
+  for (auto [nest, inner] : llvm::zip(part.nests, chosen.nests)) {
+    if (inner.values != 1 ||
         llvm::any_of(nest.outputs, [](const Output &output) {
           return output.overwritesRead;
         }))
       return 1;
-    llvm::append_range(accesses, accessesAlong(nest, last));
+    chooser.add(nest, /*storesPacks=*/true);
   }
-  int64_t widest = 1;
-  for (const PackedAccess &access : accesses)
-    widest = std::max(widest, bytesOfElement(access.argument));
-  const auto pack = static_cast<unsigned>(GpuAttr::kAccessBytes / widest);
-  if (pack == 1 || part.nests[0].loops[last].extent % pack)
+  // Packs leave a warp or two to each multiprocessor.
+  const auto leastPoints = static_cast<int64_t>(
+      llvm::bit_floor<uint64_t>(gpu.getMultiprocessors() * 2 * kWarp * 4));
+  if (chosen.points < leastPoints)
     return 1;
-  // A buffer may itself begin at any element of the whole it is part of.
-  const bool aligned = llvm::all_of(accesses, [&](const PackedAccess &access) {
-    return beginsPacks(*access.address, last, pack) &&
-           alignments[access.argument] %
-                   (pack * bytesOfElement(access.argument)) ==
-               0;
+  return chooser.best([&](unsigned pack) {
+    return part.nests[0].loops[last].extent % pack == 0;
   });
-  return aligned ? pack : 1;
+}
+
+unsigned columnPackOf(const Kernel &kernel, const CudaPacks &packs,
+                      const Part &part, const PartSchedule &chosen) {
+  const unsigned last = part.grid - 1;
+  const Nest &sums = part.nests.front();
+  // What sums begin with is added by other threads than those with packs.
+  if (llvm::any_of(sums.outputs, [](const Output &output) {
+        return !output.initial ||
+               output.initial->source.kind != Source::Kind::Constant;
+      }))
+    return 1;
+  PackChooser chooser(kernel, packs, last);
+  chooser.add(sums, /*storesPacks=*/false);
+  const int64_t iterations = chosen.nests.front().iterations;
+  return chooser.best([&](unsigned pack) {
+    return sums.loops[last].extent % pack == 0 && chosen.columns % pack == 0 &&
+           chosen.columns / pack <= kWarp &&
+           // Half of the threads have something to add up.
+           2 * iterations * chosen.columns >=
+               static_cast<int64_t>(chosen.team) * pack;
+  });
+}
+
+unsigned lanePackOf(const Kernel &kernel, const CudaPacks &packs,
+                    const Nest &nest, const NestSchedule &inner, unsigned team,
+                    unsigned lanes) {
+  const SmallVector<unsigned> &loops =
+      lanes > 1 ? inner.reductions : inner.parallel;
+  if (loops.empty())
+    return 1;
+  const unsigned loop = loops.back();
+  PackChooser chooser(kernel, packs, loop);
+  chooser.add(nest, /*storesPacks=*/lanes == 1);
+  const int64_t all = lanes > 1 ? inner.iterations : inner.values;
+  const int64_t sharing = lanes > 1 ? lanes : team;
+  return chooser.best([&](unsigned pack) {
+    // No more than a third of the lanes is to be idle for it.
+    return nest.loops[loop].extent % pack == 0 &&
+           static_cast<int64_t>(llvm::divideCeil(all, sharing * pack)) *
+                   sharing * pack * 2 <=
+               static_cast<int64_t>(llvm::divideCeil(all, sharing)) * sharing *
+                   3;
+  });
 }
 
 } // namespace brew::compiler

@@ -58,11 +58,12 @@ void PartEmitter::nameKept() {
       CudaCode &name = values.names.back().back() =
           text.unique(layer ? layer.str() + "_value" : "value", "value");
       if (storage == Storage::Shared)
-        text.shared.push_back(
-            "BREW_SHARED(" + text.scalars.type(output.element) + ", " + name +
-            ", " +
-            std::to_string(text.threads / schedule.team * output.localSize) +
-            ");");
+        text.shared.push_back("BREW_SHARED(" +
+                              text.scalars.type(output.element) + ", " + name +
+                              ", " +
+                              std::to_string(text.threads / schedule.team *
+                                             schedule.sharedElements(output)) +
+                              ");");
     }
   }
 }
@@ -70,7 +71,7 @@ void PartEmitter::nameKept() {
 void PartEmitter::unravel(const CudaCode &counter, ArrayRef<unsigned> which,
                           const Nest &nest, SmallVectorImpl<CudaCode> &at,
                           StringRef prefix, int64_t lastExtent,
-                          const CudaCode &lastName) {
+                          int64_t lastStep, const CudaCode &lastName) {
   CudaCode rest = counter;
   for (unsigned i = which.size(); i-- > 0;) {
     bool last = i + 1 == which.size();
@@ -82,9 +83,9 @@ void PartEmitter::unravel(const CudaCode &counter, ArrayRef<unsigned> which,
     CudaCode value = rest;
     if (i > 0)
       value += " % " + text.count(extent);
-    if (last && lastExtent)
+    if (last && lastStep != 1)
       value = (i > 0 ? CudaCode::group(value) : value) + " * " +
-              text.count(schedule.pack * schedule.columns);
+              text.count(lastStep);
     lines.line("const " + text.index() + " " + name + " = " + value + ";");
     at[which[i]] = name;
     if (i == 0)
@@ -104,11 +105,12 @@ CudaCode PartEmitter::declareLane() {
   if (!isTeam())
     return CudaCode::word("threadIdx.x");
   const bool one = schedule.team == text.threads;
-  lines.line(std::string("const unsigned lane = threadIdx.x") +
-             (one ? "" : " % 32u") + ";");
+  const std::string size = std::to_string(schedule.team) + "u";
+  lines.line("const unsigned lane = threadIdx.x" + (one ? "" : " % " + size) +
+             ";");
   if (one)
     return text.count(0);
-  lines.line("const unsigned team = threadIdx.x / 32u;");
+  lines.line("const unsigned team = threadIdx.x / " + size + ";");
   return CudaCode::word("team");
 }
 
@@ -159,7 +161,8 @@ void PartEmitter::unravelPoint() {
   if (schedule.pack > 1) {
     packBegin = text.numbered("i");
     unravel(CudaCode::word("point"), grid, first, gridAt, "i",
-            first.loops[part.grid - 1].extent / schedule.pack, packBegin);
+            first.loops[part.grid - 1].extent / schedule.pack, schedule.pack,
+            packBegin);
   } else {
     unravel(CudaCode::word("point"), grid, first, gridAt, "i");
   }
@@ -179,7 +182,8 @@ void PartEmitter::commentOn(const Nest &nest) {
 }
 
 void PartEmitter::sync() {
-  lines.line(schedule.team == kWarp ? "BREW_SYNC_WARP();" : "BREW_SYNC();");
+  // A warp's smaller teams come to the same places together.
+  lines.line(schedule.team <= kWarp ? "BREW_SYNC_WARP();" : "BREW_SYNC();");
   written.clear();
   readArguments.clear();
 }

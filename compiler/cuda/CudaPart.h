@@ -23,11 +23,12 @@ private:
   /// once, variables where they get their value.
   void nameKept();
   /// Declares variables for the iteration `counter` of the loops `which`
-  /// together; the last one's may be called otherwise.
+  /// together; the last one may have another extent and step, and be called
+  /// otherwise.
   void unravel(const CudaCode &counter, llvm::ArrayRef<unsigned> which,
                const Nest &nest, llvm::SmallVectorImpl<CudaCode> &at,
                llvm::StringRef prefix, int64_t lastExtent = 0,
-               const CudaCode &lastName = {});
+               int64_t lastStep = 1, const CudaCode &lastName = {});
   /// Declares which thread of its team this is. Returns the number of the team
   /// in its block.
   CudaCode declareLane();
@@ -61,18 +62,49 @@ private:
   void copyOut();
 
   // CudaPartPack.cpp
-  std::string packType(mlir::Type element);
+  /// The variables that results of a nest are gathered in, [result][buffer].
+  using ResultPacks = llvm::SmallVector<llvm::SmallVector<CudaCode>>;
   /// `pack` neighbouring points: what they read and write moves 16 bytes at a
   /// time.
   void emitPack();
+  /// Nests from `begin` up to `end` that each are one iteration of a point.
+  void emitPackedRun(unsigned begin, unsigned end,
+                     std::vector<ResultPacks> &results);
+  void emitPackedReduction(unsigned n, ResultPacks &results);
+  /// Which results later loops over the neighbours need.
+  void chooseArrays();
+  /// A loop over the neighbours; `at` has the first one's index of the packed
+  /// loop, and then that of each.
+  void openNeighbours(const NestSchedule &inner,
+                      llvm::SmallVectorImpl<CudaCode> &at);
+  /// Accumulators for each neighbour; elements `k` of arrays.
+  llvm::SmallVector<CudaCode> declarePackedAccumulators(unsigned n);
+  void startPackedAccumulators(unsigned n, llvm::SmallVector<CudaCode> at,
+                               llvm::ArrayRef<CudaCode> names);
+  /// One iteration of all neighbours; `names` has their accumulators, or the
+  /// one that they share.
+  void iteratePack(unsigned n, llvm::SmallVector<CudaCode> at,
+                   llvm::ArrayRef<CudaCode> names);
+  ResultPacks declareResultPacks(unsigned n);
+  void storePacks(unsigned n, llvm::ArrayRef<CudaCode> at,
+                  const ResultPacks &packs);
+  /// One lane's neighbouring values of a nest.
+  void emitPackedValues(unsigned n, llvm::SmallVector<CudaCode> at);
 
   // CudaPartColumns.cpp
   /// A block's neighbouring points: threads share the reduction of each, one of
   /// them does the rest.
   void emitColumns();
-  /// Finds the column of the thread. Returns the condition under which it is
-  /// the one that goes on.
-  CudaCode enterColumn();
+  /// Finds where the columns of the block begin; returns that.
+  CudaCode enterColumns();
+  /// Declares column `number` of those from `begin`, the first of `width` that
+  /// the thread has; where there are no more, another. Adds to `goesOn`, if it
+  /// is not null, that there is one.
+  CudaCode columnOf(const CudaCode &begin, const CudaCode &number,
+                    unsigned width, CudaCode *goesOn);
+  /// Adds up the accumulators of a warp's lanes that have the same columns,
+  /// and leaves those of each warp in shared memory.
+  llvm::SmallVector<CudaCode> combineWarps(llvm::ArrayRef<CudaCode> names);
   /// The loops of the reduction, a share of it for each thread of a column.
   unsigned openShares(llvm::SmallVectorImpl<CudaCode> &at);
 
@@ -96,9 +128,11 @@ private:
   llvm::SmallVector<CudaCode>
   reduceInOrder(const Nest &nest, llvm::ArrayRef<unsigned> reductions,
                 llvm::SmallVectorImpl<CudaCode> &at);
-  /// Results of one place of a nest: into variables, arrays, buffers.
+  /// Results of one place of a nest: into variables, arrays, buffers or packs
+  /// of what goes there.
   void store(unsigned n, llvm::ArrayRef<CudaCode> at,
-             llvm::SmallVector<CudaCode> results, bool declareVariables = true);
+             llvm::SmallVector<CudaCode> results,
+             const ResultPacks *packs = nullptr);
   /// One thread does the whole nest of its grid point.
   void emitThreadNest(unsigned n);
 

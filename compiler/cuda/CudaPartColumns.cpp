@@ -7,15 +7,16 @@ using namespace mlir;
 
 namespace brew::compiler {
 
-/// Loads that each thread has on their way: elements of 16 bits are few bytes,
-/// and only half of the threads that could be resident are there.
-static constexpr const char *kUnroll = "#pragma unroll 8";
+/// Loads that each thread has on their way, of an argument: elements of 16 bits
+/// are few, and only half of the threads that could be resident are there.
+static std::string unrolled(const NestSchedule &inner) {
+  return "#pragma unroll " + std::to_string(inner.pack > 1 ? 4 : 8);
+}
 
-CudaCode PartEmitter::enterColumn() {
+CudaCode PartEmitter::enterColumns() {
   const unsigned last = part.grid - 1;
   const int64_t extent = part.nests.front().loops[last].extent;
   const int64_t tiles = llvm::divideCeil(extent, schedule.columns);
-  const std::string columns = std::to_string(schedule.columns) + "u";
   CudaCode block = CudaCode::word("blockIdx.x");
   if (schedule.firstBlock)
     block = CudaCode::group(block + " - " + text.count(schedule.firstBlock));
@@ -26,32 +27,38 @@ CudaCode PartEmitter::enterColumn() {
   SmallVector<unsigned> grid =
       llvm::to_vector(llvm::seq<unsigned>(0, part.grid));
   gridAt.resize(part.grid);
-  unravel(CudaCode::word("point"), grid, part.nests.front(), gridAt, "i",
-          tiles);
-  CudaCode column = gridAt[last] + " + lane % " + columns;
-  CudaCode goesOn = "lane < " + columns;
+  unravel(CudaCode::word("point"), grid, part.nests.front(), gridAt, "i", tiles,
+          schedule.columns);
+  return gridAt[last];
+}
+
+CudaCode PartEmitter::columnOf(const CudaCode &begin, const CudaCode &number,
+                               unsigned width, CudaCode *goesOn) {
+  const int64_t extent = part.nests.front().loops[part.grid - 1].extent;
+  CudaCode column = begin + " + " + number;
   if (extent % schedule.columns != 0) {
     // Threads without a point of their own compute along with the last one.
     CudaCode own = text.numbered("i");
     lines.line("const " + text.index() + " " + own + " = " + column + ";");
     column = own + " < " + std::to_string(extent) + " ? " + own + " : " +
-             std::to_string(extent - 1);
-    goesOn += " && " + own + " < " + std::to_string(extent);
+             std::to_string(extent - width);
+    if (goesOn)
+      *goesOn += " && " + own + " < " + std::to_string(extent);
   }
   CudaCode index = text.numbered("i");
   lines.line("const " + text.index() + " " + index + " = " + column + ";");
-  gridAt[last] = index;
-  return goesOn;
+  return index;
 }
 
 unsigned PartEmitter::openShares(SmallVectorImpl<CudaCode> &at) {
   const Nest &nest = part.nests.front();
   const NestSchedule &inner = schedule.nests.front();
-  const int64_t shares = schedule.team / schedule.columns;
-  const std::string share = "lane / " + std::to_string(schedule.columns) + "u";
+  const int64_t width = schedule.columns / inner.pack; ///< threads side by side
+  const int64_t shares = schedule.team / width;
+  const std::string share = "lane / " + std::to_string(width) + "u";
   if (!inner.shared) {
     CudaCode reduction = text.numbered("r");
-    lines.line(kUnroll);
+    lines.line(unrolled(inner));
     openLoop(reduction, text.counter(), share, text.count(inner.iterations),
              shares);
     unravel(reduction, inner.reductions, nest, at, "r");
@@ -61,41 +68,112 @@ unsigned PartEmitter::openShares(SmallVectorImpl<CudaCode> &at) {
     const bool isShared = loop == inner.shared;
     at[loop] = text.numbered("r");
     if (loop == inner.reductions.back())
-      lines.line(kUnroll);
+      lines.line(unrolled(inner));
     openLoop(at[loop], text.index(), isShared ? share : "0",
              std::to_string(nest.loops[loop].extent), isShared ? shares : 1);
   }
   return inner.reductions.size();
 }
 
-void PartEmitter::emitColumns() {
-  CudaCode goesOn = enterColumn();
-  Nest &nest = part.nests.front();
+SmallVector<CudaCode> PartEmitter::combineWarps(ArrayRef<CudaCode> names) {
+  const Nest &nest = part.nests.front();
   const NestSchedule &inner = schedule.nests.front();
-  commentOn(nest);
-  SmallVector<CudaCode> at = startOf(nest);
-  SmallVector<CudaCode> initial = initials(nest, at), start;
-  for (auto [r, output] : llvm::enumerate(nest.outputs))
-    start.push_back(neutral(output, inner.combine[r], initial[r]));
-  SmallVector<CudaCode> names = declareAccumulators(nest, start);
-  unsigned opened = openShares(at);
-  assign(names, body.iterate(nest, at, names));
-  closeLoops(opened);
-
+  const unsigned width = schedule.columns / inner.pack;
+  const std::string widthText = std::to_string(width) + "u";
   SmallVector<CudaCode> shared;
-  for (auto [output, name] : llvm::zip(nest.outputs, names)) {
+  for (const Output &output : nest.outputs) {
     shared.push_back(text.unique("partial", "partial"));
     text.shared.push_back("BREW_SHARED(" + text.scalars.type(output.element) +
                           ", " + shared.back() + ", " +
-                          std::to_string(schedule.team) + ");");
-    lines.line(CudaCode::element(shared.back(), CudaCode::word("lane")) +
-               " = " + name + ";");
+                          std::to_string(schedule.partials()) + ");");
   }
-  lines.line("BREW_SYNC();");
-  lines.open("if (" + goesOn + ")");
+  if (inner.pack == 1) {
+    for (auto [array, name] : llvm::zip(shared, names))
+      lines.line(CudaCode::element(array, CudaCode::word("lane")) + " = " +
+                 name + ";");
+    return shared;
+  }
+  lines.line("#pragma unroll");
+  lines.open("for (int k = 0; k < " + std::to_string(inner.pack) + "; ++k)");
+  if (width < kWarp) {
+    lines.line("#pragma unroll");
+    lines.open("for (unsigned offset = " + widthText +
+               "; offset < 32u; offset *= 2u)");
+    for (auto [r, output] : llvm::enumerate(nest.outputs)) {
+      CudaCode other = text.numbered("v");
+      lines.line(
+          "const " + text.scalars.type(output.element) + " " + other + " = " +
+          CudaCode::call("BREW_SHUFFLE_XOR", {names[r], "offset"}) + ";");
+      lines.line(names[r] + " = " +
+                 combined(output, inner.combine[r], names[r], other) + ";");
+    }
+    lines.close();
+  }
+  lines.open("if (lane % 32u < " + widthText + ")");
+  for (auto [array, name] : llvm::zip(shared, names))
+    lines.line(CudaCode::element(
+                   array, "lane / 32u * " + std::to_string(schedule.columns) +
+                              "u + lane % " + widthText + " * " +
+                              std::to_string(inner.pack) + "u + k") +
+               " = " + name + ";");
+  lines.close();
+  lines.close();
+  return shared;
+}
+
+void PartEmitter::emitColumns() {
+  const CudaCode begin = enterColumns();
+  Nest &nest = part.nests.front();
+  const NestSchedule &inner = schedule.nests.front();
+  const unsigned last = part.grid - 1;
+  const bool hasPacks = inner.pack > 1;
+  const unsigned width = schedule.columns / inner.pack;
   const std::string columns = std::to_string(schedule.columns) + "u";
+  CudaCode goesOn = "lane < " + columns;
+  CudaCode number = "lane % " + std::to_string(width) + "u";
+  if (hasPacks)
+    number += " * " + std::to_string(inner.pack) + "u";
+  gridAt[last] =
+      columnOf(begin, number, inner.pack, hasPacks ? nullptr : &goesOn);
+  commentOn(nest);
+  SmallVector<CudaCode> at = startOf(nest);
+  SmallVector<CudaCode> initial = initials(nest, at), names;
+  if (hasPacks) {
+    names = declarePackedAccumulators(0);
+    lines.line("#pragma unroll");
+    lines.open("for (int k = 0; k < " + std::to_string(inner.pack) + "; ++k)");
+    for (auto [r, output] : llvm::enumerate(nest.outputs))
+      lines.line(names[r] + " = " +
+                 neutral(output, inner.combine[r], initial[r]) + ";");
+    lines.close();
+    unsigned opened = openShares(at);
+    iteratePack(0, at, names);
+    closeLoops(opened);
+  } else {
+    SmallVector<CudaCode> start;
+    for (auto [r, output] : llvm::enumerate(nest.outputs))
+      start.push_back(neutral(output, inner.combine[r], initial[r]));
+    names = declareAccumulators(nest, start);
+    unsigned opened = openShares(at);
+    assign(names, body.iterate(nest, at, names));
+    closeLoops(opened);
+  }
+
+  const SmallVector<CudaCode> shared = combineWarps(names);
+  lines.line("BREW_SYNC();");
+  // From here on each thread has one column.
+  if (hasPacks)
+    gridAt[last] = columnOf(begin, CudaCode::word("lane"), 1, &goesOn);
+  lines.open("if (" + goesOn + ")");
+  if (hasPacks) {
+    SmallVector<CudaCode> start;
+    for (const CudaCode &array : shared)
+      start.push_back(CudaCode::element(array, CudaCode::word("lane")));
+    names = declareAccumulators(nest, start);
+  }
   lines.open("for (unsigned offset = " + columns + "; offset < " +
-             std::to_string(schedule.team) + "u; offset += " + columns + ")");
+             std::to_string(schedule.partials()) + "u; offset += " + columns +
+             ")");
   for (auto [r, output] : llvm::enumerate(nest.outputs)) {
     CudaCode other = text.numbered("v");
     lines.line("const " + text.scalars.type(output.element) + " " + other +

@@ -1,84 +1,185 @@
-//===- CudaPartPack.cpp - Neighbouring points, 16 bytes at a time ---------===//
+//===- CudaPartPack.cpp - Neighbours that one thread does -----------------===//
 #include "compiler/cuda/CudaPart.h"
 
 using namespace mlir;
 
 namespace brew::compiler {
 
-std::string PartEmitter::packType(Type element) {
-  return "BREW_VECTOR(" + storageType(element) + ", " +
-         std::to_string(schedule.pack) + ")";
+/// Element of an array that belongs to the neighbour of the loop over them.
+static CudaCode ofNeighbour(const CudaCode &array) {
+  return CudaCode::element(array, CudaCode::word("k"));
+}
+
+void PartEmitter::openNeighbours(const NestSchedule &inner,
+                                 SmallVectorImpl<CudaCode> &at) {
+  lines.line("#pragma unroll");
+  lines.open("for (int k = 0; k < " + std::to_string(inner.pack) + "; ++k)");
+  at[inner.packed] += " + k";
+}
+
+SmallVector<CudaCode> PartEmitter::declarePackedAccumulators(unsigned n) {
+  SmallVector<CudaCode> names;
+  for (const Output &output : part.nests[n].outputs) {
+    CudaCode array = text.numbered("a");
+    lines.line(
+        text.scalars.type(output.element) + " " +
+        CudaCode::element(array, std::to_string(schedule.nests[n].pack)) + ";");
+    names.push_back(ofNeighbour(array));
+  }
+  return names;
+}
+
+void PartEmitter::startPackedAccumulators(unsigned n, SmallVector<CudaCode> at,
+                                          ArrayRef<CudaCode> names) {
+  const Nest &nest = part.nests[n];
+  openNeighbours(schedule.nests[n], at);
+  for (auto [name, value] : llvm::zip(names, initials(nest, at)))
+    lines.line(name + " = " + value + ";");
+  lines.close();
+}
+
+void PartEmitter::iteratePack(unsigned n, SmallVector<CudaCode> at,
+                              ArrayRef<CudaCode> names) {
+  const Nest &nest = part.nests[n];
+  body.loadPacks(nest, schedule.nests[n], at);
+  openNeighbours(schedule.nests[n], at);
+  assign(names, body.iterate(nest, at, names));
+  lines.close();
+  body.forgetPacks();
+}
+
+PartEmitter::ResultPacks PartEmitter::declareResultPacks(unsigned n) {
+  ResultPacks packs;
+  for (const Output &output : part.nests[n].outputs) {
+    packs.emplace_back();
+    if (output.overwritesRead)
+      continue;
+    for (unsigned argument : output.arguments) {
+      const CudaArgument &buffer = text.arguments[argument];
+      CudaCode name = text.derived(buffer.name, "_result");
+      lines.line(CudaBody::packType(buffer.element, schedule.nests[n].pack) +
+                 " " + name + ";");
+      packs.back().push_back(name);
+    }
+  }
+  return packs;
+}
+
+void PartEmitter::storePacks(unsigned n, ArrayRef<CudaCode> at,
+                             const ResultPacks &packs) {
+  for (auto [output, names] : llvm::zip(part.nests[n].outputs, packs))
+    for (auto [argument, name] : llvm::zip(output.arguments, names)) {
+      const CudaArgument &buffer = text.arguments[argument];
+      lines.line(
+          CudaCode::call(
+              "BREW_STORE",
+              {CudaBody::packType(buffer.element, schedule.nests[n].pack),
+               buffer.name, body.address(output.address, at), name}) +
+          ";");
+    }
+}
+
+void PartEmitter::chooseArrays() {
+  // A nest without reductions shares a loop over the neighbours with the one
+  // before it if that has none.
+  SmallVector<unsigned> run;
+  for (auto [n, inner] : llvm::enumerate(schedule.nests)) {
+    const bool goesOn = n > 0 && inner.reductions.empty() &&
+                        schedule.nests[n - 1].reductions.empty();
+    run.push_back(n == 0 ? 0 : run.back() + !goesOn);
+  }
+  for (auto [n, nest] : llvm::enumerate(part.nests))
+    forEachSource(nest, [&, n = n](const Source &source) {
+      if (source.kind == Source::Kind::Result && run[source.nest] != run[n])
+        values.arrays.insert({source.nest, source.result});
+    });
+  for (auto [n, r] : values.arrays)
+    lines.line(
+        text.scalars.type(part.nests[n].outputs[r].element) + " " +
+        CudaCode::element(values.names[n][r], std::to_string(schedule.pack)) +
+        ";");
+}
+
+void PartEmitter::emitPackedRun(unsigned begin, unsigned end,
+                                std::vector<ResultPacks> &results) {
+  for (unsigned n = begin; n < end; ++n)
+    body.loadPacks(part.nests[n], schedule.nests[n], startOf(part.nests[n]));
+  for (unsigned n = begin; n < end; ++n)
+    results.push_back(declareResultPacks(n));
+  SmallVector<CudaCode> points = gridAt;
+  openNeighbours(schedule.nests[begin], gridAt);
+  for (unsigned n = begin; n < end; ++n) {
+    const Nest &nest = part.nests[n];
+    commentOn(nest);
+    SmallVector<CudaCode> at = startOf(nest);
+    store(n, at, body.iterate(nest, at, initials(nest, at)), &results[n]);
+  }
+  lines.close();
+  gridAt = points;
+  body.forgetPacks();
+}
+
+void PartEmitter::emitPackedReduction(unsigned n, ResultPacks &results) {
+  const Nest &nest = part.nests[n];
+  commentOn(nest);
+  SmallVector<CudaCode> at = startOf(nest);
+  SmallVector<CudaCode> names = declarePackedAccumulators(n);
+  startPackedAccumulators(n, at, names);
+  SmallVector<CudaCode> inside = at;
+  unsigned opened = openLoops(schedule.nests[n].reductions, nest, inside, "r");
+  iteratePack(n, inside, names);
+  closeLoops(opened);
+  results = declareResultPacks(n);
+  openNeighbours(schedule.nests[n], at);
+  store(n, at, names, &results);
+  lines.close();
 }
 
 void PartEmitter::emitPack() {
-  unsigned last = part.grid - 1;
-  for (Nest &nest : part.nests)
-    for (const std::optional<Access> &input : nest.inputs) {
-      if (!input || input->source.kind != Source::Kind::Argument ||
-          input->address.coefs[last] == 0)
-        continue;
-      auto key = CudaBody::packKey(input->source.argument, input->address);
-      auto [entry, isNew] = values.packs.try_emplace(key);
-      if (!isNew)
-        continue;
-      const CudaArgument &buffer = text.arguments[input->source.argument];
-      entry->second = text.derived(buffer.name, "_pack");
-      SmallVector<CudaCode> at = startOf(nest);
-      at[last] = packBegin;
-      lines.line(
-          "const " + packType(buffer.element) + " " + entry->second + " = " +
-          CudaCode::call("BREW_LOAD", {packType(buffer.element), buffer.name,
-                                       body.address(input->address, at)}) +
-          ";");
+  chooseArrays();
+  std::vector<ResultPacks> results;
+  auto isSum = [&](unsigned n) {
+    return !schedule.nests[n].reductions.empty();
+  };
+  for (unsigned n = 0; n < part.nests.size();) {
+    unsigned end = n + 1;
+    if (isSum(n)) {
+      emitPackedReduction(n, results.emplace_back());
+    } else {
+      while (end < part.nests.size() && !isSum(end))
+        ++end;
+      emitPackedRun(n, end, results);
     }
-  // [nest][result][buffer]
-  std::vector<std::vector<std::vector<CudaCode>>> results;
-  for (Nest &nest : part.nests) {
-    results.emplace_back();
-    for (Output &output : nest.outputs) {
-      results.back().emplace_back();
-      for (unsigned argument : output.arguments) {
-        const CudaArgument &buffer = text.arguments[argument];
-        CudaCode name = text.derived(buffer.name, "_result");
-        lines.line(packType(buffer.element) + " " + name + ";");
-        results.back().back().push_back(name);
-      }
-    }
+    n = end;
   }
-  lines.line("#pragma unroll");
-  lines.open("for (int k = 0; k < " + std::to_string(schedule.pack) + "; ++k)");
-  CudaCode index = text.numbered("i");
-  lines.line("const " + text.index() + " " + index + " = " + packBegin +
-             " + k;");
-  gridAt[last] = index;
-  for (auto [n, nest] : llvm::enumerate(part.nests)) {
-    commentOn(nest);
-    SmallVector<CudaCode> at = startOf(nest);
-    SmallVector<CudaCode> computed = body.iterate(nest, at, initials(nest, at));
-    for (auto [r, output] : llvm::enumerate(nest.outputs)) {
-      CudaCode value = computed[r];
-      if (schedule.nests[n].storage[r] == Storage::Variable) {
-        lines.line("const " + text.scalars.type(output.element) + " " +
-                   values.names[n][r] + " = " + value + ";");
-        value = values.names[n][r];
-      }
-      for (auto [argument, name] : llvm::zip(output.arguments, results[n][r]))
-        lines.line(CudaCode::element(name, CudaCode::word("k")) + " = " +
-                   value + ";");
-    }
+  // At the end: an argument may share memory with one that is read.
+  for (unsigned n = 0; n < part.nests.size(); ++n)
+    storePacks(n, startOf(part.nests[n]), results[n]);
+}
+
+void PartEmitter::emitPackedValues(unsigned n, SmallVector<CudaCode> at) {
+  const Nest &nest = part.nests[n];
+  const NestSchedule &inner = schedule.nests[n];
+  SmallVector<CudaCode> first = at, names;
+  if (inner.reductions.empty()) {
+    body.loadPacks(nest, inner, at);
+  } else {
+    names = declarePackedAccumulators(n);
+    startPackedAccumulators(n, at, names);
+    SmallVector<CudaCode> inside = at;
+    unsigned opened = openLoops(inner.reductions, nest, inside, "r");
+    iteratePack(n, inside, names);
+    closeLoops(opened);
   }
+  ResultPacks packs = declareResultPacks(n);
+  openNeighbours(inner, at);
+  store(n, at,
+        inner.reductions.empty() ? body.iterate(nest, at, initials(nest, at))
+                                 : names,
+        &packs);
   lines.close();
-  gridAt[last] = packBegin;
-  for (auto [n, nest] : llvm::enumerate(part.nests))
-    for (auto [r, output] : llvm::enumerate(nest.outputs))
-      for (auto [argument, name] : llvm::zip(output.arguments, results[n][r])) {
-        const CudaArgument &buffer = text.arguments[argument];
-        lines.line(CudaCode::call("BREW_STORE",
-                                  {packType(buffer.element), buffer.name,
-                                   body.address(output.address, startOf(nest)),
-                                   name}) +
-                   ";");
-      }
+  body.forgetPacks();
+  storePacks(n, first, packs);
 }
 
 } // namespace brew::compiler

@@ -95,7 +95,14 @@ void PartEmitter::emitTeamNest(unsigned n) {
   }
   CudaCode position = text.numbered("p");
   openLoop(position, text.counter(), CudaCode::word("lane"),
-           text.count(inner.values), schedule.team);
+           text.count(inner.values / inner.pack), schedule.team);
+  if (inner.pack > 1) {
+    unravel(position, inner.parallel, nest, at, "j",
+            nest.loops[inner.packed].extent / inner.pack, inner.pack);
+    emitPackedValues(n, at);
+    lines.close();
+    return;
+  }
   unravel(position, inner.parallel, nest, at, "j");
   store(n, at,
         serial ? reduceInOrder(nest, inner.reductions, at)
@@ -179,10 +186,16 @@ void PartEmitter::emitSharedReduction(unsigned n) {
     start.push_back(neutral(output, inner.combine[r], initial[r]));
   SmallVector<CudaCode> names = declareAccumulators(nest, start);
   CudaCode reduction = text.numbered("r");
-  openLoop(reduction, text.counter(), lane, text.count(inner.iterations),
-           inner.lanes);
-  unravel(reduction, inner.reductions, nest, at, "r");
-  assign(names, body.iterate(nest, at, names));
+  openLoop(reduction, text.counter(), lane,
+           text.count(inner.iterations / inner.pack), inner.lanes);
+  if (inner.pack > 1) {
+    unravel(reduction, inner.reductions, nest, at, "r",
+            nest.loops[inner.packed].extent / inner.pack, inner.pack);
+    iteratePack(n, at, names);
+  } else {
+    unravel(reduction, inner.reductions, nest, at, "r");
+    assign(names, body.iterate(nest, at, names));
+  }
   lines.close();
   for (auto [r, output] : llvm::enumerate(nest.outputs)) {
     combineLanes(output, inner.combine[r], names[r], inner.lanes, repeats);

@@ -66,7 +66,8 @@ PartEmitter::reduceInOrder(const Nest &nest, ArrayRef<unsigned> reductions,
 }
 
 void PartEmitter::store(unsigned n, ArrayRef<CudaCode> at,
-                        SmallVector<CudaCode> results, bool declareVariables) {
+                        SmallVector<CudaCode> results,
+                        const ResultPacks *packs) {
   const Nest &nest = part.nests[n];
   // A result must not read what storing another one has overwritten.
   if (results.size() > 1)
@@ -77,15 +78,22 @@ void PartEmitter::store(unsigned n, ArrayRef<CudaCode> at,
     CudaCode value = results[r];
     if (schedule.nests[n].storage[r] != Storage::Buffer) {
       CudaCode target = body.kept(n, r, body.address(output.local, at));
-      bool variable = schedule.nests[n].storage[r] == Storage::Variable;
-      lines.line((variable && declareVariables
-                      ? "const " + text.scalars.type(output.element) + " "
-                      : "") +
-                 target + " = " + value + ";");
+      const bool isNew = schedule.nests[n].storage[r] == Storage::Variable &&
+                         !values.arrays.count({n, r});
+      lines.line(
+          (isNew ? "const " + text.scalars.type(output.element) + " " : "") +
+          target + " = " + value + ";");
       value = target;
     }
-    if (!output.overwritesRead)
+    if (output.overwritesRead)
+      continue;
+    if (!packs) {
       body.storeToBuffers(output, at, value);
+      continue;
+    }
+    for (const CudaCode &pack : (*packs)[r])
+      lines.line(CudaCode::element(pack, CudaCode::word("k")) + " = " + value +
+                 ";");
   }
 }
 

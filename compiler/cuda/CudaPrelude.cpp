@@ -20,7 +20,8 @@ std::string CudaPrelude::text() const {
 #define BREW_SHUFFLE_XOR(value, mask) __shfl_xor_sync(0xffffffffu, value, mask)
 #define BREW_SHUFFLE_DOWN(value, delta) \
   __shfl_down_sync(0xffffffffu, value, delta)
-template <typename T, int n> struct alignas(sizeof(T) * n) BrewVector {
+template <typename T, int n>
+struct alignas(sizeof(T) * n < 16 ? sizeof(T) * n : 16) BrewVector {
   T values[n];
   __device__ T &operator[](int i) { return values[i]; }
   __device__ const T &operator[](int i) const { return values[i]; }

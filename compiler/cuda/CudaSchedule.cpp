@@ -18,6 +18,8 @@ using targetir::GpuAttr;
 
 /// Threads of a block where a point needs no team of its own.
 constexpr unsigned kThreads = 256;
+/// Threads of the smallest team that is more than one.
+constexpr unsigned kLeastTeam = 8;
 /// What a larger team's time must be at most of a smaller one's.
 constexpr double kWorthwhile = 0.97;
 /// Shared memory that is left to partial results of reductions.
@@ -27,7 +29,7 @@ class Scheduler {
 public:
   Scheduler(Kernel &kernel, ArrayRef<int64_t> alignments, GpuAttr gpu,
             unsigned forced)
-      : kernel(kernel), alignments(alignments), gpu(gpu), forced(forced),
+      : kernel(kernel), packs(kernel, alignments), gpu(gpu), forced(forced),
         costs(kernel, gpu) {}
 
   CudaSchedule run() {
@@ -52,6 +54,7 @@ public:
       last.blocks = next;
       schedule.parts.push_back(std::move(last));
     }
+    schedule.packs = packs;
     return std::move(schedule);
   }
 
@@ -65,8 +68,7 @@ private:
 
   static PartSchedule base(const Part &part) {
     PartSchedule result;
-    for (unsigned i = 0; i < part.grid; ++i)
-      result.points *= part.nests[0].loops[i].extent;
+    result.points = pointsOf(part);
     for (const Nest &nest : part.nests) {
       NestSchedule &inner = result.nests.emplace_back();
       for (unsigned i = part.grid; i < nest.loops.size(); ++i) {
@@ -81,12 +83,23 @@ private:
     return result;
   }
 
-  /// A thread, a warp, or up to a block of warps.
-  SmallVector<unsigned> teams() const {
+  /// A thread, a part of a warp, a warp, or up to a block of warps. Parts of
+  /// warps are for packs: a warp's lanes would be more than there are.
+  SmallVector<unsigned> teams(const Part &part, bool several) const {
+    if (several)
+      return {1, kWarp, kThreads};
     SmallVector<unsigned> sizes = {1};
-    for (unsigned team = kWarp; team <= gpu.getBlockThreads(); team *= 2)
-      sizes.push_back(team);
+    for (unsigned team = kLeastTeam; team <= gpu.getBlockThreads(); team *= 2)
+      if (team >= kWarp || pointsOf(part) % (kWarp / team) == 0)
+        sizes.push_back(team);
     return sizes;
+  }
+
+  static int64_t pointsOf(const Part &part) {
+    int64_t points = 1;
+    for (unsigned i = 0; i < part.grid; ++i)
+      points *= part.nests[0].loops[i].extent;
+    return points;
   }
 
   /// Chooses the lanes that share reductions of the candidate's nests, and
@@ -101,13 +114,21 @@ private:
       Cost chosen;
       for (unsigned lanes = 1; lanes <= (splits ? candidate.team : 1);
            lanes *= 2) {
-        Cost cost = costs.ofNest(part, nest, inner, candidate.team, lanes);
+        unsigned pack = 1;
+        if (candidate.team > 1)
+          pack = lanePackOf(kernel, packs, nest, inner, candidate.team, lanes);
+        Cost cost =
+            costs.ofNest(part, nest, inner, candidate.team, lanes, pack);
         double time = timeOf(cost);
         if (time >= least)
           continue;
         least = time;
         chosen = cost;
         inner.lanes = lanes;
+        inner.pack = pack;
+        if (pack > 1)
+          inner.packed =
+              lanes > 1 ? inner.reductions.back() : inner.parallel.back();
       }
       total += chosen;
     }
@@ -129,7 +150,7 @@ private:
       total += costs.ofColumns(part, nest, inner, columns, candidate.team);
       for (const Output &output : nest.outputs)
         bytes += inner.iterations > 1
-                     ? candidate.team * elementBytes(output.element)
+                     ? candidate.partials() * elementBytes(output.element)
                      : 0;
     }
     if (bytes > sharedLimit() / 2 ||
@@ -138,11 +159,16 @@ private:
     return candidate;
   }
 
-  static void setColumns(const Part &part, PartSchedule &chosen,
-                         unsigned columns) {
+  void setColumns(const Part &part, PartSchedule &chosen,
+                  unsigned columns) const {
     chosen.columns = columns;
+    NestSchedule &sums = chosen.nests.front();
+    sums.pack = columnPackOf(kernel, packs, part, chosen);
+    sums.packed = part.grid - 1;
+    sums.storesPacks = false;
     for (auto [nest, inner] : llvm::zip(part.nests, chosen.nests)) {
-      inner.shared = loopToShare(nest, inner, chosen.team / columns);
+      inner.shared =
+          loopToShare(nest, inner, chosen.team / columns * inner.pack);
       for (const Output &output : nest.outputs)
         inner.storage.push_back(isKept(output) ? Storage::Variable
                                                : Storage::Buffer);
@@ -186,9 +212,7 @@ private:
   PartSchedule choose(const Part &part, bool several) {
     PartSchedule best;
     double bestTime = HUGE_VAL;
-    for (unsigned team : teams()) {
-      if (several && team != 1 && team != kWarp && team != kThreads)
-        continue;
+    for (unsigned team : teams(part, several)) {
       PartSchedule candidate = base(part);
       // A team has nothing to share where a point is one iteration.
       if (team > 1 &&
@@ -203,7 +227,10 @@ private:
         return costs.timeOf(cost, candidate.points, team);
       };
       Cost total = shareNests(part, candidate, timeOf);
-      if (!place(part, candidate))
+      const bool hasPacks = llvm::any_of(
+          candidate.nests, [](const NestSchedule &n) { return n.pack > 1; });
+      if (!place(part, candidate) ||
+          (team > 1 && team < kWarp && !hasPacks && team != forced))
         continue;
       double time = team == forced ? 0 : timeOf(total);
       // A larger team must pay: its lanes wait for each other.
@@ -220,7 +247,12 @@ private:
               part, mustBeColumns ? HUGE_VAL : kWorthwhile * bestTime))
         return *columns;
     if (best.team == 1)
-      best.pack = packOf(kernel, alignments, part, best, gpu);
+      best.pack = packOf(kernel, packs, part, best, gpu);
+    if (best.pack > 1)
+      for (NestSchedule &inner : best.nests) {
+        inner.pack = best.pack;
+        inner.packed = part.grid - 1;
+      }
     return best;
   }
 
@@ -265,7 +297,8 @@ private:
     for (auto [nest, inner] : llvm::zip(part.nests, candidate.nests))
       for (auto [output, storage] : llvm::zip(nest.outputs, inner.storage))
         if (storage == Storage::Shared)
-          bytes += output.localSize * elementBytes(output.element);
+          bytes +=
+              candidate.sharedElements(output) * elementBytes(output.element);
     return bytes;
   }
 
@@ -293,9 +326,9 @@ private:
     // Few threads are spread over the multiprocessors.
     while (best > 64 && threads < gpu.getMultiprocessors() * best)
       best /= 2;
-    if (part.team == kWarp) {
+    if (part.team > 1) {
       int64_t bytes = sharedBytes(kernel.parts[0], part);
-      while (best > kWarp && bytes * (best / kWarp) > sharedLimit())
+      while (best > kWarp && bytes * (best / part.team) > sharedLimit())
         best /= 2;
     }
     return best;
@@ -316,7 +349,7 @@ private:
   }
 
   Kernel &kernel;
-  ArrayRef<int64_t> alignments; ///< of its arguments
+  const CudaPacks packs;
   GpuAttr gpu;
   unsigned forced;
   CudaCosts costs;

@@ -1,13 +1,15 @@
 //===- CudaSchedule.h - How the loops of a part run on a GPU ----*- C++ -*-===//
 //
-// Every grid point of a part belongs to a team of threads: one thread, a warp
-// or a block. One thread runs a point's nests alone, neighbouring threads take
-// neighbouring points in memory order, and values between nests are its
-// variables. A larger team spreads the loops inside the point over its lanes;
-// reductions give each lane a partial result, combined in a fixed order, and
-// values between nests lie in shared memory. A block can also take neighbouring
-// points together, as columns: each is summed up by some of its threads, and
-// neighbouring threads belong to neighbouring points, as in memory.
+// Every grid point of a part belongs to a team of threads: one thread, a warp,
+// a part of one or a block. One thread runs a point's nests alone, neighbouring
+// threads take neighbouring points in memory order, and values between nests
+// are its variables. A larger team spreads the loops inside the point over its
+// lanes; reductions give each lane a partial result, combined in a fixed order,
+// and values between nests lie in shared memory. A block can also take
+// neighbouring points together, as columns: each is summed up by some of its
+// threads, and neighbouring threads belong to neighbouring points, as in
+// memory. In each of these a thread may do several neighbours at once, points,
+// columns or iterations of a loop that lanes share: a pack (CudaPacks.h).
 //
 // The last part of a kernel, where it reads what the part before it computes,
 // is done by the block that ends last: one block for all points, or where
@@ -16,6 +18,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "compiler/cuda/CudaPacks.h"
 #include "compiler/kernels/KernelModel.h"
 #include "dialects/Target/TargetDialect.h"
 
@@ -50,13 +53,17 @@ struct NestSchedule {
   /// In columns: the reduction loop that is shared; all of them if there is
   /// none.
   std::optional<unsigned> shared;
+  /// Neighbouring iterations of loop `packed` that a thread does together:
+  /// what moves along it moves as vectors where that can be (CudaPacks).
+  unsigned pack = 1, packed = 0;
+  bool storesPacks = true;            ///< results too
   llvm::SmallVector<Combine> combine; ///< of each result
   llvm::SmallVector<Storage> storage; ///< of each result
 };
 
 struct PartSchedule {
   int64_t points = 1; ///< of the grid
-  unsigned team = 1;  ///< threads per grid point; 32 or all of a block if not 1
+  unsigned team = 1;  ///< threads per grid point; a block's if more than 32
   unsigned pack = 1;  ///< neighbouring points per thread
   /// Neighbouring points that a block takes together if not 1: threads with the
   /// same number modulo `columns` share a point.
@@ -66,11 +73,25 @@ struct PartSchedule {
   int64_t tiles = 1;
   std::vector<NestSchedule> nests;
   int64_t firstBlock = 0, blocks = 1;
+
+  /// In columns: partial results that the first nest leaves in shared memory
+  /// for each of its own. A warp's lanes that belong to the same columns have
+  /// added up theirs before if they have packs.
+  int64_t partials() const {
+    return nests.front().pack > 1 ? int64_t(team) / kWarp * columns : team;
+  }
+  /// Elements of shared memory that a team has for a result. The teams of one
+  /// warp begin in different banks, whether their lanes read neighbours or
+  /// packs.
+  int64_t sharedElements(const Output &output) const {
+    return output.localSize + (team > 1 && team < kWarp ? team + 2 : 0);
+  }
 };
 
 struct CudaSchedule {
   unsigned threads = 1; ///< of a block
   std::vector<PartSchedule> parts;
+  CudaPacks packs;
   int64_t blocks() const {
     return parts.back().firstBlock + parts.back().blocks;
   }
@@ -87,11 +108,21 @@ CudaSchedule scheduleForCuda(Kernel &kernel, llvm::ArrayRef<int64_t> alignments,
 /// How partial results of output `number` can be combined.
 Combine combineOf(const Nest &nest, unsigned number);
 
-/// Elements per thread that make 16-byte packs of all that a part reads and
-/// writes, if every address can be shown to be aligned; else 1. `chosen` is its
-/// schedule, of one thread per point.
-unsigned packOf(const Kernel &kernel, llvm::ArrayRef<int64_t> alignments,
-                const Part &part, const PartSchedule &chosen,
-                targetir::GpuAttr gpu);
+// How many neighbours a thread takes, so that accesses have 16 bytes: as many
+// as make that of the elements with most bytes; fewer or one where too few of
+// the addresses can be shown to be aligned, or too few threads would be left.
+
+/// Points of a part; `chosen` is its schedule, of one thread per point.
+unsigned packOf(const Kernel &kernel, const CudaPacks &packs, const Part &part,
+                const PartSchedule &chosen, targetir::GpuAttr gpu);
+
+/// Columns of a part's first nest; `chosen` is its schedule, in columns.
+unsigned columnPackOf(const Kernel &kernel, const CudaPacks &packs,
+                      const Part &part, const PartSchedule &chosen);
+
+/// Iterations of a nest whose values `team` lanes have `lanes` each.
+unsigned lanePackOf(const Kernel &kernel, const CudaPacks &packs,
+                    const Nest &nest, const NestSchedule &inner, unsigned team,
+                    unsigned lanes);
 
 } // namespace brew::compiler

@@ -32,7 +32,8 @@ struct CudaText {
   std::vector<CudaCode> shared; ///< declarations of shared memory
   /// Declarations of device memory that stays between launches.
   std::vector<CudaCode> counters;
-  unsigned threads = 1;         ///< of a block
+  unsigned threads = 1; ///< of a block
+  CudaPacks packs;
 
   /// An identifier like `wanted`, in plain text like `plain`, that was not
   /// given before.

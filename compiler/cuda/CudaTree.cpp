@@ -69,6 +69,10 @@ bool CudaCode::isZero() const {
   return node && node->kind == Node::Kind::Word && node->text == "0";
 }
 
+bool CudaCode::isElement() const {
+  return node && node->kind == Node::Kind::Element;
+}
+
 bool CudaCode::isCall() const { return node && node->kind == Node::Kind::Call; }
 
 CudaCode CudaCode::bare() const {
@@ -84,6 +88,9 @@ const CudaSymbol *CudaCode::symbol() const {
 }
 
 bool CudaCode::reads(const CudaCode &name) const {
+  // Of an array any element may be meant.
+  if (name.isElement())
+    return reads(name.node->parts[0]);
   return node && (isName(name) || llvm::any_of(node->parts, [&](auto &part) {
                     return part.reads(name);
                   }));

@@ -50,6 +50,7 @@ public:
   bool isWord() const;
   bool isZero() const; ///< the number 0
   bool isCall() const;
+  bool isElement() const; ///< of an array
   /// Without parentheses around all of it.
   CudaCode bare() const;
   /// Whether it is no more than that name.

@@ -1,6 +1,7 @@
 //===- EmitCuda.cpp - Loop nests to CUDA C++ ------------------------------===//
 #include "compiler/cuda/EmitCuda.h"
 
+#include "compiler/cuda/CudaAccesses.h"
 #include "compiler/cuda/CudaText.h"
 #include "compiler/kernels/Span.h"
 #include "dialects/Brew/BrewDialect.h"
@@ -37,6 +38,7 @@ public:
   CudaKernel emit(targetir::GpuAttr gpu, unsigned team) {
     CudaSchedule schedule = scheduleForCuda(kernel, alignments(), gpu, team);
     text.threads = schedule.threads;
+    text.packs = schedule.packs;
     for (RankedTensorType type : kernel.arguments)
       text.prelude.wide |= spanOf(type) >= kWideElements;
     for (const Part &part : kernel.parts)
@@ -57,6 +59,9 @@ public:
     result.threads = schedule.threads;
     result.flops = flopsOf(kernel);
     result.bytes = bytesOf(kernel);
+    result.accesses = accessesOf(kernel, schedule);
+    for (TensorAccess &access : result.accesses)
+      access.name = text.arguments[access.argument].name.symbol()->name;
     result.needsHeaders = text.prelude.f16 || text.prelude.bf16;
     return result;
   }

@@ -1,6 +1,8 @@
 //===- EmitCuda.h - Loop nests to CUDA C++ ----------------------*- C++ -*-===//
 #pragma once
 
+#include "compiler/report/AccessBytes.h"
+
 #include "mlir/IR/BuiltinOps.h"
 
 #include <cstdint>
@@ -19,7 +21,8 @@ struct CudaKernel {
   unsigned argumentCount = 0;
   uint32_t blocks = 1, threads = 1;
   uint64_t flops = 0, bytes = 0;
-  bool needsHeaders = false; ///< CUDA's own, for 16-bit types
+  std::vector<TensorAccess> accesses; ///< together they move `bytes`
+  bool needsHeaders = false;          ///< CUDA's own, for 16-bit types
 };
 
 /// One kernel per plan.kernel of `module`, in order. Throws Error (Bug), naming

@@ -100,6 +100,22 @@ std::optional<int64_t> extractStep(const Nest &nest, Operation *op,
   return step;
 }
 
+int64_t elementsReached(const Nest &nest, const Linear &address) {
+  int64_t elements = 1;
+  for (auto [loop, coef] : llvm::zip(nest.loops, address.coefs))
+    elements *= coef ? loop.extent : 1;
+  return elements;
+}
+
+int64_t elementsReached(const Nest &nest, Operation *op,
+                        const Extract &access) {
+  int64_t elements = 1;
+  for (auto [number, loop] : llvm::enumerate(nest.loops))
+    if (extractStep(nest, op, access, number) != 0)
+      elements *= loop.extent;
+  return elements;
+}
+
 SmallVector<Operation *> edgeOperations(const Nest &nest, unsigned loop) {
   SmallVector<Operation *> edges;
   for (Operation &op : nest.body()->without_terminator()) {

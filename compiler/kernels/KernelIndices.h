@@ -17,6 +17,12 @@ std::optional<int64_t> indexStep(const Nest &nest, mlir::Value index,
 std::optional<int64_t> extractStep(const Nest &nest, mlir::Operation *op,
                                    const Extract &access, unsigned loop);
 
+/// Elements that an access of a nest reaches at most: one for each iteration of
+/// the loops that move it.
+int64_t elementsReached(const Nest &nest, const Linear &address);
+int64_t elementsReached(const Nest &nest, mlir::Operation *op,
+                        const Extract &access);
+
 /// Operations of the body that compare an index with a constant, or clamp it to
 /// one, and that all iterations of `loop` but some first and last ones pass
 /// unchanged: max and min give back their first operand, comparisons (< and

@@ -102,15 +102,17 @@ uint64_t flopsOf(const Kernel &kernel) {
   return flops;
 }
 
-uint64_t bytesOf(const Kernel &kernel) {
-  std::vector<int64_t> read(kernel.arguments.size()), written = read;
+MovedElements movedBy(const Kernel &kernel) {
+  MovedElements moved{SmallVector<int64_t>(kernel.arguments.size()),
+                      SmallVector<int64_t>(kernel.arguments.size())};
   auto elements = [&](unsigned argument) {
     return kernel.arguments[argument].getNumElements();
   };
   auto note = [&](const Source &source, int64_t most = INT64_MAX) {
     if (source.kind == Source::Kind::Argument)
-      read[source.argument] = std::max(
-          read[source.argument], std::min(elements(source.argument), most));
+      moved.read[source.argument] =
+          std::max(moved.read[source.argument],
+                   std::min(elements(source.argument), most));
   };
   for (const Part &part : kernel.parts)
     for (const Nest &nest : part.nests) {
@@ -123,12 +125,18 @@ uint64_t bytesOf(const Kernel &kernel) {
         if (output.initial)
           note(output.initial->source);
         for (unsigned argument : output.arguments)
-          written[argument] = elements(argument);
+          moved.written[argument] = elements(argument);
       }
     }
+  return moved;
+}
+
+uint64_t bytesOf(const Kernel &kernel) {
+  const MovedElements moved = movedBy(kernel);
   uint64_t bytes = 0;
   for (auto [i, type] : llvm::enumerate(kernel.arguments))
-    bytes += (read[i] + written[i]) * elementBytes(type.getElementType());
+    bytes += (moved.read[i] + moved.written[i]) *
+             elementBytes(type.getElementType());
   return bytes;
 }
 

@@ -141,6 +141,13 @@ mlir::OwningOpRef<planir::KernelOp> foldBodies(planir::KernelOp op);
 /// Scalar floating-point operations of all iterations.
 uint64_t flopsOf(const Kernel &kernel);
 
+/// Elements of each argument that a kernel reads and that it writes, each
+/// counted once.
+struct MovedElements {
+  llvm::SmallVector<int64_t> read, written;
+};
+MovedElements movedBy(const Kernel &kernel);
+
 /// Size of the launch's buffers that it reads and of those that it writes; one
 /// that it overwrites in place counts twice.
 uint64_t bytesOf(const Kernel &kernel);

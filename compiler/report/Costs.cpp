@@ -8,6 +8,7 @@
 #include "llvm/Support/JSON.h"
 
 #include <map>
+#include <tuple>
 
 namespace brew::compiler {
 
@@ -18,23 +19,30 @@ Costs &Costs::operator+=(const Costs &other) {
   bytes += other.bytes;
   hostCalls += other.hostCalls;
   hostCopies += other.hostCopies;
+  accessBytes += other.accessBytes;
   seconds += other.seconds;
+  recomputeSeconds += other.recomputeSeconds;
   return *this;
 }
 
 std::string LayerCosts::label(size_t most) const {
+  std::string text;
   if (layers.empty())
-    return "(internal)";
-  if (layers.size() <= most)
-    return llvm::join(layers, "+");
-  return layers.front() + " and " + std::to_string(layers.size() - 1) + " more";
+    text = "(internal)";
+  else if (layers.size() <= most)
+    text = llvm::join(layers, "+");
+  else
+    text =
+        layers.front() + " and " + std::to_string(layers.size() - 1) + " more";
+  return text + (recomputed ? " (recomputed)" : backward ? " (backward)" : "");
 }
 
 CostModel::CostModel(const ReportSubject &subject)
     : roofline(targetir::Roofline::of(subject.module, subject.precision,
                                       subject.manifest.target().precision() ==
                                           plan::F64)),
-      manifest(subject.manifest), cuda(subject.cuda) {}
+      manifest(subject.manifest), accesses(subject.accesses),
+      cuda(subject.cuda) {}
 
 /// Bytes that are copied for a host layer: between GPU and host everything that
 /// it reads or writes, else what does not lie as its functions want it.
@@ -71,6 +79,11 @@ Costs CostModel::of(const plan::Step &step) const {
   costs.flops = static_cast<int64_t>(step.flops());
   costs.bytes = static_cast<int64_t>(step.bytes());
   costs.seconds = roofline.seconds(workOf(step));
+  if (step.recomputed())
+    costs.recomputeSeconds = costs.seconds;
+  if (step.has_launch() && !accesses.empty())
+    for (const TensorAccess &access : accesses[step.launch().kernel_index()])
+      costs.accessBytes += access.bytes;
   return costs;
 }
 
@@ -83,13 +96,15 @@ Costs CostModel::of(const plan::Program &program) const {
 
 std::vector<LayerCosts> CostModel::byLayer(const plan::Program &program) const {
   std::vector<LayerCosts> rows;
-  std::map<std::pair<std::vector<std::string>, bool>, size_t> known;
+  std::map<std::tuple<std::vector<std::string>, bool, bool>, size_t> known;
   for (const plan::Step &step : program.steps()) {
     std::vector<std::string> layers(step.layers().begin(), step.layers().end());
     auto [entry, isNew] =
-        known.try_emplace({layers, step.backward()}, rows.size());
+        known.try_emplace({layers, step.backward(), step.recomputed()},
+                          rows.size());
     if (isNew)
-      rows.push_back({std::move(layers), step.backward(), {}});
+      rows.push_back(
+          {std::move(layers), step.backward(), step.recomputed(), {}});
     rows[entry->second].costs += of(step);
   }
   return rows;

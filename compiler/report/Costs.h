@@ -15,7 +15,9 @@ namespace brew::compiler {
 struct Costs {
   int64_t kernels = 0, calls = 0, flops = 0, bytes = 0;
   int64_t hostCalls = 0, hostCopies = 0; ///< and bytes copied for them
+  AccessBytes accessBytes;               ///< of kernels, where it is known
   double seconds = 0; ///< by the machine's roofline, one after the other
+  double recomputeSeconds = 0; ///< of these, for what is computed again
 
   Costs &operator+=(const Costs &other);
 };
@@ -24,9 +26,11 @@ struct Costs {
 struct LayerCosts {
   std::vector<std::string> layers;
   bool backward = false;
+  bool recomputed = false; ///< again, for the backward pass
   Costs costs;
 
-  /// "conv1+relu1"; of more than `most` layers "conv1 and 7 more".
+  /// "conv1+relu1"; of more than `most` layers "conv1 and 7 more". With
+  /// "(backward)" or "(recomputed)" behind it where that is so.
   std::string label(size_t most) const;
 };
 
@@ -48,6 +52,7 @@ private:
   int64_t hostCopies(const plan::HostCall &call) const;
 
   const plan::Manifest &manifest;
+  const KernelAccesses &accesses;
   const bool cuda;
 };
 

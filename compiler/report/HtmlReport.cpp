@@ -154,11 +154,11 @@ void HtmlPage::printTimes(int number) {
         "class=\"n\">share</th><th>limited by</th></tr></thead><tbody>\n";
   for (const LayerCosts &row : model.byLayer(program)) {
     os << "<tr><td title=\"" << escaped(llvm::join(row.layers, ", ")) << "\">"
-       << escaped(row.label(3)) << (row.backward ? " (backward)" : "")
-       << "</td><td>";
+       << escaped(row.label(3)) << "</td><td>";
     const plan::Step *longest = nullptr;
     for (const plan::Step &step : program.steps()) {
       if (step.backward() != row.backward ||
+          step.recomputed() != row.recomputed ||
           !llvm::equal(step.layers(), row.layers))
         continue;
       const std::string action = escaped(plan::actionText(manifest, step));

@@ -6,6 +6,8 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/SymbolTable.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <nlohmann/json.hpp>
 
 using namespace brew;
@@ -41,6 +43,33 @@ static json paramsOf(planir::ProgramOp program) {
   return params;
 }
 
+static json accessBytesOf(const AccessBytes &bytes) {
+  json widths = json::object();
+  for (auto [width, moved] : bytes)
+    widths[std::to_string(width)] = moved;
+  return widths;
+}
+
+static json kernelsOf(const ReportSubject &subject) {
+  json rows = json::array();
+  for (auto [i, accesses] : llvm::enumerate(subject.accesses)) {
+    const plan::Kernel &kernel = subject.manifest.kernels(static_cast<int>(i));
+    AccessBytes all;
+    json tensors = json::array();
+    for (const TensorAccess &access : accesses) {
+      all += access.bytes;
+      tensors.push_back({{"argument", access.name},
+                         {"writes", access.writes},
+                         {"access_bytes", accessBytesOf(access.bytes)}});
+    }
+    rows.push_back({{"name", kernel.symbol()},
+                    {"bytes", kernel.bytes()},
+                    {"access_bytes", accessBytesOf(all)},
+                    {"tensors", std::move(tensors)}});
+  }
+  return rows;
+}
+
 /// The figures that programs and layers have in common.
 static json figuresOf(const Costs &costs) {
   return {{"kernels", costs.kernels},      {"calls", costs.calls},
@@ -57,6 +86,7 @@ static json layersOf(const plan::Program &program, const CostModel &model) {
     for (const std::string &name : layer.layers)
       row["layers"].push_back(utf8(name));
     row["backward"] = layer.backward;
+    row["recomputed"] = layer.recomputed;
     row["share"] = layer.costs.seconds / total;
     rows.push_back(std::move(row));
   }
@@ -84,7 +114,10 @@ void compiler::printJsonReport(const ReportSubject &subject,
     auto op = symbols.lookup<planir::ProgramOp>(program.name());
     const Costs costs = model.of(program);
     json entry = figuresOf(costs);
+    if (!subject.accesses.empty())
+      entry["access_bytes"] = accessBytesOf(costs.accessBytes);
     entry["host_copied_bytes"] = costs.hostCopies;
+    entry["recompute_seconds"] = costs.recomputeSeconds;
     entry["blobs"] = blobsOf(op);
     entry["params"] = paramsOf(op);
     entry["layers"] = layersOf(program, model);
@@ -101,6 +134,8 @@ void compiler::printJsonReport(const ReportSubject &subject,
       {"flops_per_second", model.roofline.flopsPerSecond},
       {"product_flops_per_second", model.roofline.productFlopsPerSecond},
       {"launch_seconds", model.roofline.launchSeconds}};
+  if (!subject.accesses.empty())
+    root["kernels"] = kernelsOf(subject);
   root["programs"] = std::move(programs);
   os << root.dump(2) << "\n";
 }

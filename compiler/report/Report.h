@@ -1,6 +1,7 @@
 //===- Report.h - What a compilation tells about its result -----*- C++ -*-===//
 #pragma once
 
+#include "compiler/report/AccessBytes.h"
 #include "dialects/Target/Choices.h"
 #include "runtime/plan/plan.pb.h"
 
@@ -9,6 +10,10 @@
 
 namespace brew::compiler {
 
+/// How the kernels of a manifest, in its order, move what they read and write;
+/// none where that is not known.
+using KernelAccesses = std::vector<std::vector<TensorAccess>>;
+
 /// What is reported about.
 struct ReportSubject {
   mlir::ModuleOp module;          ///< in phase plan
@@ -16,6 +21,7 @@ struct ReportSubject {
   targetir::Precision precision = targetir::Precision::F32;
   bool cuda = false; ///< for a GPU, so that host layers need copies
   bool bare = false; ///< of one phase alone
+  const KernelAccesses &accesses;
 };
 
 /// Figures of every program, as JSON (`--report=json`). Where the subject is

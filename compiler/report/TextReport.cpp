@@ -13,10 +13,6 @@ using llvm::formatv;
 static constexpr size_t kMostLayers = 2;
 static constexpr size_t kLeastWidth = 18;
 
-static std::string rowLabel(const LayerCosts &row) {
-  return row.label(kMostLayers) + (row.backward ? " (backward)" : "");
-}
-
 /// A line for each layer that has steps of its own.
 static void printLayers(const plan::Program &program, const CostModel &model,
                         llvm::raw_ostream &os) {
@@ -28,7 +24,7 @@ static void printLayers(const plan::Program &program, const CostModel &model,
      << program.name() << ": " << timeText(total) << " by the roofline\n";
   size_t width = kLeastWidth;
   for (const LayerCosts &row : rows)
-    width = std::max(width, rowLabel(row).size());
+    width = std::max(width, row.label(kMostLayers).size());
   auto pad = [&](std::string text) {
     text.resize(width, ' ');
     return text;
@@ -38,7 +34,7 @@ static void printLayers(const plan::Program &program, const CostModel &model,
                 "bytes", "MFLOP", "roofline", "share");
   for (const LayerCosts &row : rows) {
     const Costs &costs = row.costs;
-    os << pad(rowLabel(row))
+    os << pad(row.label(kMostLayers))
        << formatv("{0,9}{1,7}{2,12}{3,12}{4,12}{5,8}\n", costs.kernels,
                   costs.calls + costs.hostCalls, bytesText(costs.bytes),
                   megaText(costs.flops, 1), timeText(costs.seconds),
@@ -66,6 +62,15 @@ void compiler::printTextReport(const ReportSubject &subject,
       os << formatv("{0}: {1} calls of host layers, for which {2} are copied\n",
                     program.name(), costs.hostCalls,
                     bytesText(costs.hostCopies));
+  for (const plan::Program &program : manifest.programs())
+    if (const Costs costs = model.of(program); costs.recomputeSeconds > 0)
+      os << formatv("{0}: what is computed again for want of memory takes {1} "
+                    "({2}% more) by the roofline\n",
+                    program.name(), timeText(costs.recomputeSeconds),
+                    formats::fixedText(100 * costs.recomputeSeconds /
+                                           (costs.seconds -
+                                            costs.recomputeSeconds),
+                                       1));
   os << formatv("parameters {0}, gradients {1}, solver state {2}\n",
                 bytesText(arenaSize(manifest, plan::PARAMETERS)),
                 bytesText(arenaSize(manifest, plan::GRADIENTS)),

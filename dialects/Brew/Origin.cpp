@@ -9,6 +9,7 @@ using namespace brew::ir;
 static constexpr llvm::StringLiteral kOwnLayer = "layer";
 static constexpr llvm::StringLiteral kLayer = "brew.layer";
 static constexpr llvm::StringLiteral kBackward = "brew.backward";
+static constexpr llvm::StringLiteral kRecomputed = "brew.recomputed";
 static constexpr llvm::StringLiteral kPart = "brew.part";
 static constexpr llvm::StringLiteral kGrid = "brew.grid";
 static constexpr llvm::StringLiteral kLastBlock = "brew.last_block";
@@ -17,7 +18,7 @@ Origin Origin::of(Operation *op) {
   auto layer = op->getAttrOfType<StringAttr>(kOwnLayer);
   if (!layer)
     layer = op->getAttrOfType<StringAttr>(kLayer);
-  return {layer, op->hasAttr(kBackward)};
+  return {layer, op->hasAttr(kBackward), op->hasAttr(kRecomputed)};
 }
 
 Origin Origin::with(const Origin &other) const {
@@ -31,7 +32,8 @@ Origin Origin::with(const Origin &other) const {
   for (StringRef name : theirs)
     if (!llvm::is_contained(mine, name))
       names += "+" + name.str();
-  return {StringAttr::get(layer.getContext(), names), isBackward};
+  return {StringAttr::get(layer.getContext(), names), isBackward,
+          isRecomputed && other.isRecomputed};
 }
 
 void Origin::mark(Operation *op) const {
@@ -39,11 +41,14 @@ void Origin::mark(Operation *op) const {
     op->setAttr(kLayer, layer);
   if (isBackward)
     op->setAttr(kBackward, UnitAttr::get(op->getContext()));
+  if (isRecomputed)
+    op->setAttr(kRecomputed, UnitAttr::get(op->getContext()));
 }
 
 void Origin::clear(Operation *op) {
   op->removeAttr(kLayer);
   op->removeAttr(kBackward);
+  op->removeAttr(kRecomputed);
 }
 
 std::optional<NestGrid> NestGrid::of(Operation *nest) {

@@ -62,7 +62,7 @@ def Plan_BufferOp : Plan_Op<"buffer", [Pure]> {
 class Plan_Step<string mnemonic, list<Trait> traits = []>
     : Plan_Op<mnemonic, !listconcat([Plan_StepInterface], traits)> {
   dag stepAttributes = (ins OptionalAttr<StrArrayAttr>:$layers, UnitAttr:$backward,
-    OptionalAttr<I64Attr>:$flops);
+    OptionalAttr<I64Attr>:$flops, UnitAttr:$recomputed);
 }
 
 def Plan_KernelOp : Plan_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock]> {
@@ -86,8 +86,12 @@ def Plan_LaunchOp : Plan_Step<"launch", [Effects,
     stepAttributes);
   let assemblyFormat = "$kernel `(` $buffers `)` attr-dict `:` type($buffers)";
   let extraClassDeclaration = [{
-    llvm::BitVector alignedOperands();
-    bool mayReplace(unsigned written, unsigned other);
+    llvm::BitVector alignedOperands(mlir::SymbolTableCollection &symbols);
+    bool mayReplace(unsigned written, unsigned other,
+                    mlir::SymbolTableCollection &symbols);
+    void addEffects(
+        mlir::SymbolTableCollection &symbols,
+        llvm::SmallVectorImpl<mlir::MemoryEffects::EffectInstance> &effects);
   }];
 }
 
@@ -104,7 +108,8 @@ def Plan_ConvolutionOp : Plan_Step<"convolution", [Effects, AttrSizedOperandSegm
     OptionalAttr<F32Attr>:$relu), stepAttributes);
   let assemblyFormat = "$direction `x` $x `w` $w (`b` $b^)? (`sum` $sum^)? `y` $y attr-dict `:` type(operands)";
   let extraClassDeclaration = [{
-    bool mayReplace(unsigned written, unsigned other);
+    bool mayReplace(unsigned written, unsigned other,
+                    mlir::SymbolTableCollection &symbols);
   }];
 }
 
@@ -122,7 +127,9 @@ def Plan_CopyOp : Plan_Step<"copy"> {
     Arg<AnyMemRef, "", [MemWrite]>:$target), stepAttributes);
   let assemblyFormat = "$source `to` $target attr-dict `:` type($source) `,` type($target)";
   let extraClassDeclaration = [{
-    llvm::BitVector alignedOperands() { return llvm::BitVector(2, false); }
+    llvm::BitVector alignedOperands(mlir::SymbolTableCollection &) {
+      return llvm::BitVector(2, false);
+    }
   }];
 }
 
@@ -139,7 +146,7 @@ def Plan_HostCallOp : Plan_Step<"host_call", [Effects, AttrSizedOperandSegments]
     stepAttributes);
   let assemblyFormat = "$direction $kind $layer `(` operands `)` attr-dict `:` type(operands)";
   let extraClassDeclaration = [{
-    llvm::BitVector alignedOperands() {
+    llvm::BitVector alignedOperands(mlir::SymbolTableCollection &) {
       return llvm::BitVector(getNumOperands(), false);
     }
   }];

@@ -19,9 +19,9 @@ static void addWrite(OpOperand &operand, Effects &effects) {
 // Launches
 //===----------------------------------------------------------------------===//
 
-static KernelOp kernelOf(LaunchOp launch) {
-  return SymbolTable::lookupNearestSymbolFrom<KernelOp>(launch,
-                                                        launch.getKernelAttr());
+static KernelOp kernelOf(LaunchOp launch, SymbolTableCollection &symbols) {
+  return symbols.lookupNearestSymbolFrom<KernelOp>(launch,
+                                                   launch.getKernelAttr());
 }
 
 static unsigned inputCount(KernelOp kernel) {
@@ -29,8 +29,7 @@ static unsigned inputCount(KernelOp kernel) {
 }
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto kernel =
-      symbols.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
+  KernelOp kernel = kernelOf(*this, symbols);
   if (!kernel)
     return emitError("kernel does not exist");
   const size_t wanted = inputCount(kernel) + kernel.getInPlace().size();
@@ -40,18 +39,29 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
-void LaunchOp::getEffects(Effects &effects) {
-  KernelOp kernel = kernelOf(*this);
-  for (OpOperand &operand : getBuffersMutable())
+static void addLaunchEffects(LaunchOp launch, KernelOp kernel,
+                             Effects &effects) {
+  for (OpOperand &operand : launch.getBuffersMutable())
     if (operand.getOperandNumber() < inputCount(kernel))
       addRead(operand, effects);
     else
       addWrite(operand, effects);
 }
 
+void LaunchOp::getEffects(Effects &effects) {
+  addLaunchEffects(
+      *this,
+      SymbolTable::lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr()),
+      effects);
+}
+
+void LaunchOp::addEffects(SymbolTableCollection &symbols, Effects &effects) {
+  addLaunchEffects(*this, kernelOf(*this, symbols), effects);
+}
+
 /// Kernels count on aligned buffers, save for subviews.
-llvm::BitVector LaunchOp::alignedOperands() {
-  Block &body = kernelOf(*this).getBody().front();
+llvm::BitVector LaunchOp::alignedOperands(SymbolTableCollection &symbols) {
+  Block &body = kernelOf(*this, symbols).getBody().front();
   llvm::BitVector aligned(getNumOperands(), true);
   auto types = llvm::concat<Type>(
       llvm::to_vector(body.getArgumentTypes()),
@@ -63,8 +73,9 @@ llvm::BitVector LaunchOp::alignedOperands() {
 }
 
 /// A result that overwrites the input it declares to.
-bool LaunchOp::mayReplace(unsigned written, unsigned other) {
-  KernelOp kernel = kernelOf(*this);
+bool LaunchOp::mayReplace(unsigned written, unsigned other,
+                          SymbolTableCollection &symbols) {
+  KernelOp kernel = kernelOf(*this, symbols);
   return kernel.getInPlace()[written - inputCount(kernel)] ==
          static_cast<int64_t>(other);
 }
@@ -110,7 +121,8 @@ void ConvolutionOp::getEffects(Effects &effects) {
 }
 
 /// A forward call adds to `sum` where it lies.
-bool ConvolutionOp::mayReplace(unsigned written, unsigned other) {
+bool ConvolutionOp::mayReplace(unsigned written, unsigned other,
+                               SymbolTableCollection &) {
   return getSum() && other == getSumMutable().begin()->getOperandNumber() &&
          written == getYMutable().getOperandNumber();
 }

@@ -2,7 +2,7 @@
 //
 // A machine moves so many bytes and does so many operations a second, and needs
 // some time to begin a step: no step of a plan takes less. Reports compare
-// steps by it; nothing is decided by it.
+// steps by it, and what is computed again for want of memory is chosen by it.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -172,8 +172,7 @@ void buildLRN(LayerBuild &l) {
       .real("alpha", settings.alpha())
       .real("beta", settings.beta())
       .real("k", isWithin ? 1 : settings.k())
-      .flag("within_channel", isWithin)
-      .saves(1);
+      .flag("within_channel", isWithin);
 }
 
 void buildMVN(LayerBuild &l) {

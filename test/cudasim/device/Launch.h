@@ -121,7 +121,9 @@ shuffle(Shuffle kind, const T &given, unsigned operand, unsigned line) {
 }
 
 /// Elements that are loaded and stored together.
-template <class T, unsigned count> struct alignas(sizeof(T) * count) Vector {
+/// Longer ones are moved in pieces of 16 bytes.
+template <class T, unsigned count>
+struct alignas(sizeof(T) * count < 16 ? sizeof(T) * count : 16) Vector {
   T elements[count];
   CUDASIM_INLINE T &operator[](int i) { return elements[i]; }
   CUDASIM_INLINE const T &operator[](int i) const { return elements[i]; }

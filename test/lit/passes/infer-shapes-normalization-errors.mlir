@@ -13,7 +13,7 @@ brew.program @scalar train {
 brew.program @lrn test {
   %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3xf32>
   // expected-error @below {{layer 'n': LRN needs a bottom of 4 dimensions (N, C, H, W), not 2}}
-  %y, %s = brew.lrn "n"(%x) {size = 5 : i64, alpha = 1.0 : f32, beta = 0.75 : f32, k = 1.0 : f32, tops = ["y"]} : (tensor<2x3xf32>) -> (tensor<*xf32>, tensor<*xf32>)
+  %y = brew.lrn "n"(%x) {size = 5 : i64, alpha = 1.0 : f32, beta = 0.75 : f32, k = 1.0 : f32, tops = ["y"]} : (tensor<2x3xf32>) -> tensor<*xf32>
 }
 
 // -----

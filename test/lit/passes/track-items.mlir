@@ -84,8 +84,8 @@ brew.program @layers train {
   %log, %ls = brew.multinomial_logistic_loss "log"(%y#0, %y#1) {tops = ["log"]} : (tensor<4x3x1x2xf32>, tensor<4xf32>) -> (tensor<f32>, tensor<i32>)
   // CHECK-NEXT: %[[N:.*]], %{{.*}} = brew.batch_norm "norm"(%[[Y]]#0, %[[COUNT]]) {counted, eps = {{.*}}, tops = []}
   %n, %d = brew.batch_norm "norm"(%y#0) {eps = 1.0e-5 : f32, fraction = 0.9 : f32, tops = []} : (tensor<4x3x1x2xf32>) -> (tensor<4x3x1x2xf32>, tensor<3xf32>)
-  // CHECK-NEXT: %[[L:.*]], %{{.*}} = brew.lrn "norm"(%[[N]])
-  %l, %scale = brew.lrn "norm"(%n) {size = 5 : i64, alpha = 1.0 : f32, beta = 0.75 : f32, k = 1.0 : f32, tops = []} : (tensor<4x3x1x2xf32>) -> (tensor<4x3x1x2xf32>, tensor<4x3x1x2xf32>)
+  // CHECK-NEXT: %[[L:.*]] = brew.lrn "norm"(%[[N]])
+  %l = brew.lrn "norm"(%n) {size = 5 : i64, alpha = 1.0 : f32, beta = 0.75 : f32, k = 1.0 : f32, tops = []} : (tensor<4x3x1x2xf32>) -> tensor<4x3x1x2xf32>
   // CHECK-NEXT: brew.interp "i"(%[[L]], %[[IN]]#2)
   %i = brew.interp "i"(%l, %w) {pad_beg = 0 : i64, pad_end = 0 : i64, shrink = 1 : i64, size = array<i64>, tops = ["i"], zoom = 1 : i64} : (tensor<4x3x1x2xf32>, tensor<4x3x5x6xf32>) -> tensor<4x3x5x6xf32>
   // CHECK-NEXT: brew.crop "k"

@@ -236,9 +236,10 @@ TEST(CudaKernels, LongReductions) {
 /// Columns: a block takes neighbouring sums, a few threads share each, and what
 /// follows is done once for each, in place too.
 TEST(CudaKernels, NeighbouringSums) {
-  // How many sums, and a few or all of a block's.
+  // How many sums, a few or all of a block's, and the threads that are side by
+  // side: each has one, or the four of a pack.
   for (auto [count, columns] :
-       {std::pair("5", "8u"), {"32", "32u"}, {"77", "32u"}}) {
+       {std::pair("5", "8u"), {"32", "8u"}, {"40", "8u"}, {"77", "32u"}}) {
     std::string t = std::string("tensor<500x") + count + "xf32>",
                 v = std::string("tensor<") + count + "xf32>",
                 all = "(j, i) -> (i, j)", sum = "(j, i) -> (j)",
@@ -270,51 +271,6 @@ TEST(CudaKernels, NeighbouringSums) {
         {{"%m", v}}));
     EXPECT_EQ(compareWithInterpreter(largest, "k", 0, sampleValue, {512}), "");
   }
-}
-
-TEST(CudaKernels, PacksWhereAddressesAreAligned) {
-  auto text = [](const std::string &dims, const std::string &type,
-                 const std::string &inPlace) {
-    std::string t = "tensor<" + dims + "x" + type + ">",
-                all = "(i, j) -> (i, j)";
-    return kernelText(
-        "k", inPlace, {t, "tensor<164x" + type + ">"},
-        nestText({"%y", t, all}, "pp", 2,
-                 {{"%0", t, all},
-                  {"%1", "tensor<164x" + type + ">", "(i, j) -> (i)"}},
-                 "%r = arith.mulf %a, %b : " + type + "\n"),
-        {{"%y", t}});
-  };
-  for (const char *inPlace : {"-1", "0"}) {
-    for (auto [type, pack] : {std::pair("f32", "4"), {"f64", "2"}}) {
-      EmittedModule aligned(text("164x204", type, inPlace));
-      std::string load = std::string("BREW_LOAD(BREW_VECTOR(") +
-                         (*pack == '4' ? "float" : "double") + ", " + pack;
-      EXPECT_NE(aligned.cudaText("k", 0).find(load), std::string::npos);
-      EXPECT_EQ(compareWithInterpreter(aligned, "k", 1e-6, sampleValue), "");
-    }
-    // Rows begin anywhere.
-    EmittedModule odd(text("164x205", "f32", inPlace));
-    EXPECT_EQ(odd.cudaText("k", 0).find("BREW_LOAD(BREW_VECTOR("),
-              std::string::npos);
-    EXPECT_EQ(compareWithInterpreter(odd, "k", 1e-6, sampleValue), "");
-  }
-}
-
-/// Where no launch tells at which element of its whole a subview begins, it may
-/// be any.
-TEST(CudaKernels, SubviewsOfUnknownLaunchesAreNotPacked) {
-  std::string t = "tensor<164x204xf32>", all = "(i, j) -> (i, j)",
-              part = "tensor<164x204xf32, {strides = array<i64: 204, 1>}>";
-  EmittedModule module(
-      kernelText("k", "-1", {part},
-                 nestText({"%y", t, all}, "pp", 2, {{"%0", part, all}},
-                          "%r = arith.addf %a, %a : f32\n"),
-                 {{"%y", t}}));
-  EXPECT_EQ(module.cudaText("k", 0).find("BREW_LOAD(BREW_VECTOR("),
-            std::string::npos)
-      << module.cudaText("k", 0);
-  EXPECT_EQ(compareWithInterpreter(module, "k", 1e-6, sampleValue), "");
 }
 
 /// 16-bit numbers are widened where they are read and rounded where they are

@@ -38,6 +38,8 @@ public:
   void setLayersAttr(ArrayAttr layers) { (*this)->setAttr("layers", layers); }
   bool getBackward() { return (*this)->hasAttr("backward"); }
   void setBackward(bool) {}
+  bool getRecomputed() { return false; }
+  void setRecomputed(bool) {}
   IntegerAttr getFlopsAttr() {
     return (*this)->template getAttrOfType<IntegerAttr>("flops");
   }

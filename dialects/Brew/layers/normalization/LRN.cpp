@@ -51,6 +51,29 @@ struct Window {
     Value value = element(indices);
     return s.select(inside, value, s.constant(value.getType(), 0));
   }
+
+  /// The sums of squares of `x` around each element, as a tensor of `type`.
+  Value squares(OpBuilder &b, Location loc, Value x,
+                RankedTensorType type) const {
+    NestBuilder sums = nest(b, loc, type.getShape());
+    sums.output(type, iota(4), 0.0);
+    return sums.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+      Value square = at(body, type.getShape(), [&](ValueRange indices) {
+        Value element = body.read(x, indices);
+        return body.s.mul(element, element);
+      });
+      return {body.s.accumulate(body.out[0], square)};
+    })[0];
+  }
+
+  /// What such a sum makes of alpha and k.
+  Value scale(Scalars &s, Value squares, const APFloat &alpha,
+              const APFloat &k) const {
+    Type type = squares.getType();
+    return s.add(s.constant(type, k.convertToFloat()),
+                 s.mul(squares,
+                       s.constant(type, alpha.convertToFloat() / places())));
+  }
 };
 
 /// scale ^ -beta. Roots are faster than powers, and exact.
@@ -77,7 +100,6 @@ LogicalResult LRNOp::inferShapes(Shapes &tops, Shapes &) {
            << "LRN needs a bottom of 4 dimensions (N, C, H, W), not "
            << x.size();
   tops.emplace_back(x);
-  tops.emplace_back(x);
   return success();
 }
 
@@ -86,42 +108,25 @@ LogicalResult LRNOp::buildGradients(OpBuilder &b,
                                     ArrayRef<bool>,
                                     MutableArrayRef<Value> gradients) {
   if (Value dy = resultGradients[0])
-    gradients[0] = LRNBackwardOp::create(b, getLoc(), getX().getType(), getX(),
-                                         getY(), getScale(), dy, getLayerAttr(),
-                                         getSizeAttr(), getAlphaAttr(),
-                                         getBetaAttr(), getWithinChannelAttr());
+    gradients[0] = LRNBackwardOp::create(
+        b, getLoc(), getX().getType(), getX(), dy, getLayerAttr(),
+        getSizeAttr(), getAlphaAttr(), getBetaAttr(), getKAttr(),
+        getWithinChannelAttr());
   return success();
 }
 
 SmallVector<Value> LRNOp::buildGeneric(OpBuilder &b) {
   auto type = tensorOf(getY());
-  ArrayRef<int64_t> shape = type.getShape();
   SmallVector<int64_t> all = iota(4);
   Window window(getSize(), getWithinChannel());
-  Value x = getX();
-  NestBuilder squares = window.nest(b, getLoc(), shape);
-  squares.output(type, all, 0.0);
-  Value sum = squares.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Value square = window.at(body, shape, [&](ValueRange indices) {
-      Value element = body.read(x, indices);
-      return body.s.mul(element, element);
-    });
-    return {body.s.accumulate(body.out[0], square)};
-  })[0];
-
-  NestBuilder nest(b, getLoc(), shape);
-  nest.input(x, all);
-  nest.input(sum, all);
+  NestBuilder nest(b, getLoc(), type.getShape());
+  nest.input(getX(), all);
+  nest.input(window.squares(b, getLoc(), getX(), type), all);
   nest.output(type, all);
-  nest.output(tensorOf(getScale()), all);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
-    Scalars &s = body.s;
-    Type element = type.getElementType();
-    double factor = getAlpha().convertToFloat() / window.places();
-    Value scale = s.add(s.constant(element, getK().convertToFloat()),
-                        s.mul(body.in[1], s.constant(element, factor)));
-    return {s.mul(body.in[0], power(s, scale, getBeta().convertToFloat())),
-            scale};
+    Value scale = window.scale(body.s, body.in[1], getAlpha(), getK());
+    return {body.s.mul(body.in[0],
+                       power(body.s, scale, getBeta().convertToFloat()))};
   });
 }
 
@@ -130,14 +135,24 @@ SmallVector<Value> LRNBackwardOp::buildGeneric(OpBuilder &b) {
   ArrayRef<int64_t> shape = type.getShape();
   SmallVector<int64_t> all = iota(4);
   Window window(getSize(), getWithinChannel());
+  const double beta = getBeta().convertToFloat();
+
+  // dy * y / scale, and the factor that made y of x.
   NestBuilder ratios(b, getLoc(), shape);
-  for (Value value : {getDy(), getY(), getScale()})
-    ratios.input(value, all);
+  ratios.input(getX(), all);
+  ratios.input(getDy(), all);
+  ratios.input(window.squares(b, getLoc(), getX(), type), all);
   ratios.output(type, all);
-  Value ratio = ratios.build([](NestBuilder::Body &body) -> SmallVector<Value> {
+  ratios.output(type, all);
+  auto parts = ratios.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
-    return {s.div(s.mul(body.in[0], body.in[1]), body.in[2])};
-  })[0];
+    Value scale = window.scale(s, body.in[2], getAlpha(), getK());
+    Value factor = power(s, scale, beta);
+    Value y = s.mul(body.in[0], factor);
+    return {s.div(s.mul(body.in[1], y), scale), factor};
+  });
+  Value ratio = parts[0], factor = parts[1];
+
   NestBuilder sums = window.nest(b, getLoc(), shape);
   sums.output(type, all, 0.0);
   Value sum = sums.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
@@ -147,17 +162,17 @@ SmallVector<Value> LRNBackwardOp::buildGeneric(OpBuilder &b) {
     return {body.s.accumulate(body.out[0], element)};
   })[0];
 
-  double beta = getBeta().convertToFloat();
-  double factor = 2 * getAlpha().convertToFloat() * beta / window.places();
+  const double share =
+      2 * getAlpha().convertToFloat() * beta / window.places();
   NestBuilder nest(b, getLoc(), shape);
-  for (Value value : {Value(getX()), Value(getScale()), Value(getDy()), sum})
+  for (Value value : {Value(getX()), Value(getDy()), factor, sum})
     nest.input(value, all);
   nest.output(type, all);
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     Scalars &s = body.s;
-    Value direct = s.mul(body.in[2], power(s, body.in[1], beta));
+    Value direct = s.mul(body.in[1], body.in[2]);
     Value around = s.mul(s.mul(body.in[0], body.in[3]),
-                         s.constant(type.getElementType(), factor));
+                         s.constant(type.getElementType(), share));
     return {s.sub(direct, around)};
   });
 }

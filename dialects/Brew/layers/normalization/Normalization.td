@@ -72,14 +72,15 @@ def Brew_LRNOp : Brew_LayerOp<"lrn", [Pure, Gradient, Generic, ItemWise, Rounded
   }];
   let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins I64Attr:$size,
     F32Attr:$alpha, F32Attr:$beta, F32Attr:$k, UnitAttr:$within_channel));
-  let results = (outs AnyTensor:$y, AnyTensor:$scale);
+  let results = (outs AnyTensor:$y);
 }
 
 def Brew_LRNBackwardOp : Brew_NormBackward<"lrn_backward"> {
   let summary = "dx = dy * scale ^ -beta - 2 * alpha * beta * x * mean of dy * y / scale nearby";
-  let arguments = (ins AnyTensor:$x, AnyTensor:$y, AnyTensor:$scale, AnyTensor:$dy,
-    StrAttr:$layer, I64Attr:$size, F32Attr:$alpha, F32Attr:$beta,
-    UnitAttr:$within_channel);
+  let description = "The scale is computed again: a few operations for each element instead "
+    "of two tensors saved.";
+  let arguments = (ins AnyTensor:$x, AnyTensor:$dy, StrAttr:$layer, I64Attr:$size,
+    F32Attr:$alpha, F32Attr:$beta, F32Attr:$k, UnitAttr:$within_channel);
   let results = (outs AnyTensor:$dx);
 }
 

@@ -24,10 +24,10 @@ brew.program @main test {
   %z = brew.batch_norm_global "n"(%x, %c, %c, %one) {eps = 0.1 : f32, tops = ["z"]} : (tensor<2x3x4x5xf32>, tensor<3xf32>, tensor<3xf32>, tensor<1xf32>) -> tensor<*xf32>
   // CHECK: brew.batch_norm_global "n"(%{{.*}}, %{{.*}}, %{{.*}}) {eps = 1.000000e-01 : f32, tops = ["z2"]}
   %z2 = brew.batch_norm_global "n"(%x, %c, %c) {eps = 0.1 : f32, tops = ["z2"]} : (tensor<2x3x4x5xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<*xf32>
-  // CHECK: %[[L:.*]], %[[S:.*]] = brew.lrn "n"(%{{.*}}) {alpha = 1.000000e+00 : f32, beta = 7.500000e-01 : f32, k = 2.000000e+00 : f32, size = 5 : i64, tops = ["l"], within_channel}
-  %l, %s = brew.lrn "n"(%x) {size = 5 : i64, alpha = 1.0 : f32, beta = 0.75 : f32, k = 2.0 : f32, within_channel, tops = ["l"]} : (tensor<2x3x4x5xf32>) -> (tensor<*xf32>, tensor<*xf32>)
-  // CHECK: brew.lrn_backward "n"(%{{.*}}, %[[L]], %[[S]], %{{.*}}) {alpha = 1.000000e+00 : f32, beta = 7.500000e-01 : f32, size = 5 : i64}
-  %dl = brew.lrn_backward "n"(%x, %l, %s, %x) {size = 5 : i64, alpha = 1.0 : f32, beta = 0.75 : f32} : (tensor<2x3x4x5xf32>, tensor<*xf32>, tensor<*xf32>, tensor<2x3x4x5xf32>) -> tensor<*xf32>
+  // CHECK: brew.lrn "n"(%{{.*}}) {alpha = 1.000000e+00 : f32, beta = 7.500000e-01 : f32, k = 2.000000e+00 : f32, size = 5 : i64, tops = ["l"], within_channel}
+  %l = brew.lrn "n"(%x) {size = 5 : i64, alpha = 1.0 : f32, beta = 0.75 : f32, k = 2.0 : f32, within_channel, tops = ["l"]} : (tensor<2x3x4x5xf32>) -> tensor<*xf32>
+  // CHECK: brew.lrn_backward "n"(%{{.*}}, %{{.*}}) {alpha = 1.000000e+00 : f32, beta = 7.500000e-01 : f32, k = 2.000000e+00 : f32, size = 5 : i64}
+  %dl = brew.lrn_backward "n"(%x, %x) {size = 5 : i64, alpha = 1.0 : f32, beta = 0.75 : f32, k = 2.0 : f32} : (tensor<2x3x4x5xf32>, tensor<2x3x4x5xf32>) -> tensor<*xf32>
   // CHECK: %[[V:.*]], %[[I:.*]] = brew.mvn "n"(%{{.*}}) {across_channels, eps = 1.000000e-01 : f32, normalize_variance, tops = ["v"]}
   %mv, %inverse = brew.mvn "n"(%x) {normalize_variance, across_channels, eps = 0.1 : f32, tops = ["v"]} : (tensor<2x3x4x5xf32>) -> (tensor<*xf32>, tensor<*xf32>)
   // CHECK: brew.mvn_backward "n"(%[[V]], %{{.*}}, %[[I]]) {across_channels}

@@ -1,0 +1,179 @@
+//===- FitMemory.cpp - What a limit of memory costs -----------------------===//
+#include "compiler/Compilation.h"
+#include "compiler/report/Costs.h"
+#include "dialects/Plan/PlanDialect.h"
+#include "formats/Error.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+using namespace brew;
+using namespace brew::compiler;
+
+namespace {
+
+/// What brew-recompute frees is known only when kernels are formed and offsets
+/// planned, so that is done anew for each of some numbers of bytes asked of it.
+constexpr int kTries = 6;
+/// Less than this share of the limit is too little: so much need not be computed
+/// again.
+constexpr double kEnough = 0.98;
+/// Buffers that an error lists.
+constexpr size_t kListed = 10;
+
+int64_t arenaOf(mlir::ModuleOp plan) {
+  for (auto arena : plan.getOps<planir::ArenaOp>())
+    if (arena.getKind() == planir::ArenaKind::Transient)
+      return arena.getSize();
+  return 0;
+}
+
+/// What a plan has at the step that needs the most memory, the largest first.
+struct Listed {
+  std::string name;
+  int64_t bytes;
+  int64_t first, last; ///< steps
+};
+
+int64_t bytesOf(mlir::MemRefType type) {
+  return type.getNumElements() *
+         llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
+
+std::vector<Listed> listOf(planir::ProgramOp program) {
+  std::vector<Listed> all;
+  llvm::DenseSet<std::pair<int64_t, int64_t>> seen; // offset and first step
+  program.walk([&](planir::BufferOp buffer) {
+    auto live = buffer.getLive();
+    // Views of a buffer lie where it does.
+    if (buffer.getArena() == planir::ArenaKind::Transient && live &&
+        seen.insert({buffer.getOffset(), (*live)[0]}).second)
+      all.push_back({buffer.getName().str(),
+                     bytesOf(llvm::cast<mlir::MemRefType>(buffer.getType())),
+                     (*live)[0], (*live)[1]});
+  });
+  int64_t most = 0;
+  std::vector<Listed> atPeak;
+  for (const Listed &start : all) {
+    std::vector<Listed> alive;
+    int64_t bytes = 0;
+    for (const Listed &each : all)
+      if (each.first <= start.first && start.first <= each.last) {
+        alive.push_back(each);
+        bytes += each.bytes;
+      }
+    if (bytes > most) {
+      most = bytes;
+      atPeak = std::move(alive);
+    }
+  }
+  llvm::stable_sort(atPeak, [](const Listed &a, const Listed &b) {
+    return a.bytes > b.bytes;
+  });
+  if (atPeak.size() > kListed)
+    atPeak.resize(kListed);
+  return atPeak;
+}
+
+/// The program whose blobs take the most.
+planir::ProgramOp largestOf(mlir::ModuleOp plan) {
+  planir::ProgramOp largest;
+  for (auto program : plan.getOps<planir::ProgramOp>())
+    if (!largest || program.getArenaBytes() > largest.getArenaBytes())
+      largest = program;
+  return largest;
+}
+
+} // namespace
+
+mlir::OwningOpRef<mlir::ModuleOp>
+Compilation::planned(mlir::ModuleOp graph, std::optional<int64_t> bytes) {
+  recomputeBytes = bytes;
+  mlir::OwningOpRef<mlir::ModuleOp> module(graph.clone());
+  auto scope = timingScope.nest("fit memory");
+  for (Phase phase : {Phase::Fused, Phase::Plan})
+    if (mlir::failed(runPasses(*module, phase, optionsOf(phase), scope)))
+      throw Error(ExitStatus::Bug,
+                  "a net cannot be planned for less memory; this is a defect "
+                  "of Brew, please report it with the prototxt");
+  return module;
+}
+
+int64_t Compilation::largestBatch(mlir::ModuleOp phaseImport, int64_t limit) {
+  // Nets that can have no other batch say so; nobody asked.
+  mlir::ScopedDiagnosticHandler silent(
+      &context, [](mlir::Diagnostic &) { return mlir::success(); });
+  auto fits = [&](int64_t batch) {
+    mlir::OwningOpRef<mlir::ModuleOp> module(phaseImport.clone());
+    PipelineOptions pipeline = optionsOf(Phase::Graph);
+    pipeline.batch = batch;
+    auto scope = timingScope.nest("fit batch");
+    return mlir::succeeded(
+               runPasses(*module, Phase::Graph, pipeline, scope)) &&
+           arenaOf(*planned(*module, 0)) <= limit;
+  };
+  int64_t batch = 0; // of the net: of its largest feed
+  imported.module->walk([&](ir::FeedOp feed) {
+    for (mlir::Value value : feed.getValues())
+      if (auto shape = ir::shapeOf(value); !shape.empty())
+        batch = std::max(batch, shape[0]);
+  });
+  int64_t good = 0, bad = batch;
+  while (good + 1 < bad) {
+    const int64_t middle = good + (bad - good) / 2;
+    (fits(middle) ? good : bad) = middle;
+  }
+  return good;
+}
+
+void Compilation::failToFit(mlir::ModuleOp smallest,
+                            mlir::ModuleOp phaseImport) {
+  const int64_t limit = *options.memoryLimit;
+  std::string text = "activations and their gradients take at least " +
+                     std::to_string(arenaOf(smallest)) +
+                     " bytes, which is more than --memory-limit=" +
+                     std::to_string(limit);
+  if (planir::ProgramOp program = largestOf(smallest)) {
+    text += "; the largest of program " + program.getSymName().str() +
+            " when it needs the most:";
+    for (const Listed &each : listOf(program))
+      text += "\n  " + bytesText(each.bytes) + "  " + each.name + ", steps " +
+              std::to_string(each.first) + " to " + std::to_string(each.last);
+  }
+  const int64_t batch = largestBatch(phaseImport, limit);
+  text += batch > 0 ? "\nThe largest batch that fits is " +
+                          std::to_string(batch) + " (--batch=" +
+                          std::to_string(batch) + ")"
+                    : "\nNo batch is small enough";
+  throw Error(ExitStatus::MachineLacks, text);
+}
+
+void Compilation::fitMemory(mlir::ModuleOp phaseImport) {
+  const int64_t limit = *options.memoryLimit;
+  mlir::ModuleOp graph = *imported.module;
+  auto arena = [&](std::optional<int64_t> bytes) {
+    return arenaOf(*planned(graph, bytes));
+  };
+  if (arena(std::nullopt) <= limit)
+    return; // with nothing computed again
+  std::optional<int64_t> best;
+  int64_t asked = limit;
+  for (int i = 0; i < kTries && asked > 0; ++i) {
+    const int64_t got = arena(asked);
+    if (got <= limit) {
+      best = asked;
+      if (static_cast<double>(got) >= kEnough * static_cast<double>(limit))
+        break;
+    } else if (best) {
+      break; // more was too much
+    }
+    asked += limit - got;
+  }
+  if (!best) {
+    // As little as can be.
+    mlir::OwningOpRef<mlir::ModuleOp> smallest = planned(graph, 0);
+    if (arenaOf(*smallest) > limit)
+      failToFit(*smallest, phaseImport);
+    best = 0;
+  }
+  recomputeBytes = best;
+}

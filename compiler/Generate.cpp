@@ -1,0 +1,135 @@
+//===- Generate.cpp - Machine code, report and manifest of a plan ---------===//
+#include "compiler/Compilation.h"
+#include "compiler/WritePlan.h"
+#include "compiler/cpu/EmitKernels.h"
+#include "compiler/cpu/ObjectCode.h"
+#include "compiler/cuda/CudaImages.h"
+#include "compiler/cuda/EmitCuda.h"
+#include "formats/Error.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <filesystem>
+
+using namespace brew;
+using namespace brew::compiler;
+
+void Compilation::emitKernelFiles(mlir::ModuleOp kernels,
+                                  const CpuTarget &target) {
+  emitModule(kernels, "kernels");
+  writeText("kernels.ll", emitLLVMIR(kernels, target));
+  writeText("kernels.s", emitAssembly(kernels, target));
+}
+
+void Compilation::makeReport() {
+  if (options.report == ReportKind::None)
+    return;
+  llvm::raw_string_ostream os(result.report.emplace());
+  const ReportSubject subject = {*imported.module,
+                                 manifest,
+                                 options.pipeline.precision,
+                                 options.target == TargetKind::Cuda,
+                                 options.import.phase.has_value(),
+                                 accesses};
+  switch (options.report) {
+  case ReportKind::None:
+    return;
+  case ReportKind::Text:
+    return printTextReport(subject, os);
+  case ReportKind::Html:
+    return printHtmlReport(subject, page, source, os);
+  case ReportKind::Json:
+    return printJsonReport(subject, os);
+  }
+}
+
+void Compilation::buildManifest(const std::vector<plan::Kernel> &kernels) {
+  PlanInfo info;
+  info.netName = imported.netName;
+  info.input = source.name;
+  info.records = imported.records;
+  info.f64 = options.import.f64;
+  if (isTraining()) {
+    info.solver = imported.solver;
+    info.solverFolder = imported.solverFolder;
+    info.initialWeights = options.weights;
+    // Where a relative name was meant, as the plan may run from elsewhere.
+    info.initialWeightsFolder = std::filesystem::current_path().string();
+  }
+  manifest = compiler::buildManifest(*imported.module, kernels, info);
+  makeReport();
+}
+
+void Compilation::generateForCpu() {
+  CpuTarget target = resolveCpuTarget(options.cpu);
+  if (options.pipeline.precision == targetir::Precision::F16 &&
+      !target.has("f16c"))
+    throw Error(ExitStatus::Usage,
+                "--precision=f16 needs a processor that converts f16 (F16C), "
+                "which " +
+                    options.cpu +
+                    " does not; --cpu=x86-64-v3 and later do, "
+                    "and bf16 works everywhere");
+  std::vector<EmittedKernel> emitted;
+  auto kernels = emitKernels(*imported.module, emitted);
+  if (wants(Emit::Kernels))
+    emitKernelFiles(*kernels, target);
+  if (options.report == ReportKind::Html)
+    for (const EmittedKernel &kernel : emitted)
+      page.kernelTexts.push_back(functionText(*kernels, kernel.symbol));
+  std::vector<plan::Kernel> described;
+  for (const EmittedKernel &kernel : emitted) {
+    plan::Kernel &out = described.emplace_back();
+    out.set_symbol(kernel.symbol);
+    out.set_image_segment_index(0);
+    out.set_domain(kernel.domain);
+    out.set_grain(kernel.grain);
+    out.set_argument_count(kernel.argumentCount);
+    out.set_flops(kernel.flops);
+    out.set_bytes(kernel.bytes);
+  }
+  buildManifest(described);
+  if (options.checkOnly)
+    return;
+  plan::Target *out = manifest.mutable_target();
+  out->set_kind(plan::Target::CPU);
+  out->set_triple(target.triple);
+  out->set_cpu(target.cpu);
+  for (const std::string &feature : target.features)
+    out->add_cpu_features(feature);
+  segments.push_back(compileToSharedObject(*kernels, target));
+  manifest.add_segments()->set_kind(plan::Segment::KERNEL_IMAGE);
+}
+
+void Compilation::generateForCuda() {
+  std::vector<CudaKernel> kernels = emitCuda(*imported.module);
+  if (wants(Emit::Kernels))
+    for (const CudaKernel &kernel : kernels)
+      writeText(kernel.symbol + ".cu", kernel.text);
+  std::vector<plan::Kernel> described;
+  for (const CudaKernel &kernel : kernels) {
+    described.push_back(describeCuda(kernel));
+    accesses.push_back(kernel.accesses);
+    if (options.report == ReportKind::Html)
+      page.kernelTexts.push_back(kernel.text);
+  }
+  buildManifest(described);
+  if (options.checkOnly)
+    return;
+  plan::Target *target = manifest.mutable_target();
+  target->set_kind(plan::Target::CUDA);
+  if (options.pipeline.precision == targetir::Precision::TF32)
+    target->set_math(plan::Target::TF32);
+  if (options.deterministic)
+    target->set_deterministic(true);
+  CudaImageOptions images;
+  images.archs = gpuArchs;
+  images.cache = options.kernelCache;
+  if (wants(Emit::Kernels))
+    images.textFolder = options.dumpDir;
+  described.assign(manifest.kernels().begin(), manifest.kernels().end());
+  compileCuda(kernels, images, described, *target, segments);
+  manifest.mutable_kernels()->Assign(described.begin(), described.end());
+  for (size_t i = 0; i < segments.size(); ++i)
+    manifest.add_segments()->set_kind(plan::Segment::KERNEL_IMAGE);
+}

@@ -1,0 +1,122 @@
+//===- CudaAccesses.cpp - Bytes per access of a CUDA kernel ---------------===//
+#include "compiler/cuda/CudaAccesses.h"
+
+#include "compiler/cuda/CudaPacks.h"
+#include "compiler/kernels/KernelIndices.h"
+
+using namespace mlir;
+
+namespace brew::compiler {
+
+namespace {
+
+/// What one access of a nest does to an argument.
+struct Reach {
+  unsigned width;   ///< bytes at once
+  int64_t elements; ///< at most
+};
+
+class AccessCounter {
+public:
+  AccessCounter(const Kernel &kernel, const CudaSchedule &schedule)
+      : kernel(kernel), schedule(schedule), read(kernel.arguments.size()),
+        written(kernel.arguments.size()), moved(movedBy(kernel)) {}
+
+  std::vector<TensorAccess> run() {
+    for (auto [part, chosen] : llvm::zip_equal(kernel.parts, schedule.parts))
+      for (auto [nest, inner] : llvm::zip_equal(part.nests, chosen.nests))
+        note(nest, inner);
+    std::vector<TensorAccess> result;
+    for (unsigned argument = 0; argument < read.size(); ++argument) {
+      add(result, argument, false, moved.read[argument], read[argument]);
+      add(result, argument, true, moved.written[argument], written[argument]);
+    }
+    return result;
+  }
+
+private:
+  int64_t bytesOfElement(unsigned argument) const {
+    return elementBytes(kernel.arguments[argument].getElementType());
+  }
+
+  Reach reach(unsigned argument, int64_t elements, bool isPack,
+              const NestSchedule &inner) const {
+    const int64_t bytes = bytesOfElement(argument) * (isPack ? inner.pack : 1);
+    return {
+        static_cast<unsigned>(std::min(bytes, targetir::GpuAttr::kAccessBytes)),
+        std::min(elements, kernel.arguments[argument].getNumElements())};
+  }
+
+  void note(const Nest &nest, const NestSchedule &inner) {
+    const CudaPacks &packs = schedule.packs;
+    auto noteRead = [&](const Access &access, bool mayBePack) {
+      const unsigned argument = access.source.argument;
+      if (access.source.kind == Source::Kind::Argument)
+        read[argument].push_back(
+            reach(argument, elementsReached(nest, access.address),
+                  mayBePack && packs.covers(access, inner), inner));
+    };
+    for (const std::optional<Access> &input : nest.inputs)
+      if (input)
+        noteRead(*input, true);
+    // In the order of the body: figures are the same each time.
+    for (Operation &op : nest.body()->without_terminator()) {
+      auto found = nest.extracts.find(&op);
+      if (found == nest.extracts.end() ||
+          found->second.source.kind != Source::Kind::Argument)
+        continue;
+      const Extract &extract = found->second;
+      read[extract.source.argument].push_back(
+          reach(extract.source.argument, elementsReached(nest, &op, extract),
+                packs.covers(nest, &op, extract, inner), inner));
+    }
+    for (const Output &output : nest.outputs) {
+      if (output.initial)
+        // What a sum begins with is read by itself.
+        noteRead(*output.initial, nest.reductions() == 0);
+      for (unsigned argument : output.arguments)
+        written[argument].push_back(
+            reach(argument, elementsReached(nest, output.address),
+                  packs.coversResult(argument, output, inner), inner));
+    }
+  }
+
+  /// Divides `elements` of an argument among its accesses.
+  void add(std::vector<TensorAccess> &result, unsigned argument, bool writes,
+           int64_t elements, ArrayRef<Reach> accesses) const {
+    if (elements == 0)
+      return;
+    int64_t all = 0;
+    for (const Reach &access : accesses)
+      all += access.elements;
+    TensorAccess &entry = result.emplace_back();
+    entry.argument = argument;
+    entry.writes = writes;
+    const int64_t bytes = elements * bytesOfElement(argument);
+    int64_t before = 0, upTo = 0;
+    for (const Reach &access : accesses) {
+      upTo += access.elements;
+      const auto share = upTo == all
+                             ? bytes
+                             : static_cast<int64_t>(static_cast<double>(bytes) *
+                                                    static_cast<double>(upTo) /
+                                                    static_cast<double>(all));
+      entry.bytes[access.width] += static_cast<uint64_t>(share - before);
+      before = share;
+    }
+  }
+
+  const Kernel &kernel;
+  const CudaSchedule &schedule;
+  std::vector<std::vector<Reach>> read, written; ///< of each argument
+  const MovedElements moved;
+};
+
+} // namespace
+
+std::vector<TensorAccess> accessesOf(const Kernel &kernel,
+                                     const CudaSchedule &schedule) {
+  return AccessCounter(kernel, schedule).run();
+}
+
+} // namespace brew::compiler

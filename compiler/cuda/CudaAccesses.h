@@ -1,0 +1,15 @@
+//===- CudaAccesses.h - Bytes per access of a CUDA kernel -------*- C++ -*-===//
+#pragma once
+
+#include "compiler/cuda/CudaSchedule.h"
+#include "compiler/report/AccessBytes.h"
+
+namespace brew::compiler {
+
+/// What each argument of `kernel`, with its loops as scheduled, is read and
+/// written in. The bytes are those of bytesOf, an argument's divided among the
+/// accesses that reach it by the elements that each of them reaches.
+std::vector<TensorAccess> accessesOf(const Kernel &kernel,
+                                     const CudaSchedule &schedule);
+
+} // namespace brew::compiler

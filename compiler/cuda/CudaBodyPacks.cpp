@@ -1,0 +1,96 @@
+//===- CudaBodyPacks.cpp - What neighbouring iterations read --------------===//
+#include "compiler/cuda/CudaBody.h"
+
+using namespace mlir;
+
+namespace brew::compiler {
+
+std::pair<unsigned, std::vector<int64_t>>
+CudaBody::packKey(unsigned argument, const Linear &address) {
+  std::vector<int64_t> key(address.coefs.begin(), address.coefs.end());
+  key.push_back(address.constant);
+  return {argument, key};
+}
+
+std::string CudaBody::packType(Type element, unsigned pack) {
+  return "BREW_VECTOR(" + storageType(element) + ", " + std::to_string(pack) +
+         ")";
+}
+
+void CudaBody::declarePack(CudaCode &pack, unsigned argument, unsigned size,
+                           const CudaCode &address) {
+  const CudaArgument &buffer = text.arguments[argument];
+  const std::string type = packType(buffer.element, size);
+  pack = text.derived(buffer.name, "_pack");
+  text.lines.line("const " + type + " " + pack + " = " +
+                  CudaCode::call("BREW_LOAD", {type, buffer.name, address}) +
+                  ";");
+}
+
+void CudaBody::addIndices(const Nest &nest, Operation *extract,
+                          ArrayRef<CudaCode> loops) {
+  llvm::SmallPtrSet<Operation *, 16> needed;
+  SmallVector<Value> left;
+  const Extract &access = nest.extracts.find(extract)->second;
+  // What is a loop's index is part of the address, and may be the pack's.
+  for (auto [stride, index] :
+       llvm::zip(access.strides, cast<tensor::ExtractOp>(extract).getIndices()))
+    if (stride != 0)
+      left.push_back(index);
+  while (!left.empty()) {
+    Value value = left.pop_back_val();
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      const unsigned number = argument.getArgNumber();
+      if (!operands.count(argument) && nest.inputs[number])
+        operands[argument] =
+            named(argument, load(*nest.inputs[number], loops), true);
+      continue;
+    }
+    Operation *op = value.getDefiningOp();
+    if (op->getBlock() == nest.body() && needed.insert(op).second)
+      llvm::append_range(left, op->getOperands());
+  }
+  for (Operation &op : nest.body()->without_terminator())
+    if (needed.contains(&op))
+      add(nest, op, loops);
+}
+
+void CudaBody::loadPacks(const Nest &nest, const NestSchedule &inner,
+                         ArrayRef<CudaCode> loops) {
+  operands = common;
+  auto read = [&](const Access &access) {
+    if (!text.packs.covers(access, inner))
+      return;
+    auto [entry, isNew] = values.packs.try_emplace(
+        packKey(access.source.argument, access.address));
+    if (isNew)
+      declarePack(entry->second, access.source.argument, inner.pack,
+                  address(access.address, loops));
+  };
+  for (const std::optional<Access> &input : nest.inputs)
+    if (input)
+      read(*input);
+  for (const Output &output : nest.outputs)
+    if (output.initial && nest.reductions() == 0)
+      read(*output.initial);
+  // In their order: the text is the same each time.
+  for (Operation &op : nest.body()->without_terminator()) {
+    auto found = nest.extracts.find(&op);
+    if (found == nest.extracts.end() ||
+        !text.packs.covers(nest, &op, found->second, inner))
+      continue;
+    addIndices(nest, &op, loops);
+    declarePack(
+        values.extracts[&op], found->second.source.argument, inner.pack,
+        placesOf(cast<tensor::ExtractOp>(op), found->second, loops).first);
+  }
+  common = operands;
+}
+
+void CudaBody::forgetPacks() {
+  values.packs.clear();
+  values.extracts.clear();
+  common.clear();
+}
+
+} // namespace brew::compiler

@@ -1,0 +1,65 @@
+//===- CudaPacks.cpp - Which accesses move several elements ---------------===//
+#include "compiler/cuda/CudaPacks.h"
+
+#include "compiler/cuda/CudaSchedule.h"
+#include "compiler/kernels/KernelIndices.h"
+
+using namespace mlir;
+
+namespace brew::compiler {
+
+using targetir::GpuAttr;
+
+CudaPacks::CudaPacks(const Kernel &kernel, ArrayRef<int64_t> alignments)
+    : alignments(alignments) {
+  for (RankedTensorType type : kernel.arguments)
+    elements.push_back(elementBytes(type.getElementType()));
+}
+
+bool CudaPacks::covers(unsigned argument, const Linear &address, unsigned loop,
+                       unsigned pack) const {
+  if (address.coefs[loop] != 1 || address.constant % pack)
+    return false;
+  for (auto [other, coef] : llvm::enumerate(address.coefs))
+    if (other != loop && coef % pack)
+      return false;
+  // A buffer may itself begin at any element of the whole it is part of.
+  return alignments[argument] %
+             std::min(pack * elements[argument], GpuAttr::kAccessBytes) ==
+         0;
+}
+
+bool CudaPacks::covers(const Nest &nest, Operation *op, const Extract &extract,
+                       unsigned loop, unsigned pack) const {
+  if (extract.source.kind != Source::Kind::Argument || extract.source.fresh ||
+      !covers(extract.source.argument, extract.address, loop, pack))
+    return false;
+  auto indices = cast<tensor::ExtractOp>(op).getIndices();
+  for (auto [stride, index] : llvm::zip(extract.strides, indices))
+    if (stride != 0 && (stride % pack || indexStep(nest, index, loop) != 0))
+      return false;
+  return true;
+}
+
+bool CudaPacks::covers(const Access &access, unsigned loop,
+                       unsigned pack) const {
+  return access.source.kind == Source::Kind::Argument && !access.source.fresh &&
+         covers(access.source.argument, access.address, loop, pack);
+}
+
+bool CudaPacks::covers(const Access &access, const NestSchedule &inner) const {
+  return inner.pack > 1 && covers(access, inner.packed, inner.pack);
+}
+
+bool CudaPacks::covers(const Nest &nest, Operation *op, const Extract &extract,
+                       const NestSchedule &inner) const {
+  return inner.pack > 1 && covers(nest, op, extract, inner.packed, inner.pack);
+}
+
+bool CudaPacks::coversResult(unsigned argument, const Output &output,
+                             const NestSchedule &inner) const {
+  return inner.pack > 1 && inner.storesPacks && !output.overwritesRead &&
+         covers(argument, output.address, inner.packed, inner.pack);
+}
+
+} // namespace brew::compiler

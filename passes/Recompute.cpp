@@ -1,0 +1,103 @@
+//===- Recompute.cpp - Forward values made anew for the backward pass -----===//
+//
+// Lets the backward pass compute again what the forward pass would have to save
+// for it, as far as memory is short (see RecomputeChoice.h). Each unit is cloned
+// once, right before the first operation of the backward pass that reads it or
+// what is made of it. Stands behind CSE, which would undo it; nests and calls
+// compute the same bits again, masks of random numbers with the same key too.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/Brew/Origin.h"
+#include "dialects/Brew/layers/shape/Shape.h"
+#include "passes/Passes.h"
+#include "passes/SavedValues.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace brew {
+#define GEN_PASS_DEF_RECOMPUTE
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+/// Clones what was chosen in one program.
+class Cloning {
+public:
+  Cloning(const brew::SavedValues &saved, const std::vector<bool> &again)
+      : saved(saved), again(again), b(saved.backward) {}
+
+  void run() {
+    // Clones stand before the operation that reads them: they are not met.
+    for (Operation *op = saved.backward; op; op = op->getNextNode()) {
+      if (op->hasTrait<IsSink>())
+        continue;
+      b.setInsertionPoint(op);
+      for (Value value : brew::valuesReadBy(op)) {
+        Value now = recomputed(value);
+        if (now != value)
+          value.replaceUsesWithIf(now, [&](OpOperand &use) {
+            return op->isAncestor(use.getOwner());
+          });
+      }
+    }
+  }
+
+private:
+  /// `value` as the backward pass reads it.
+  Value recomputed(Value value) {
+    if (Value known = made.lookupOrNull(value))
+      return known;
+    Operation *source = value.getDefiningOp();
+    if (!source)
+      return value;
+    if (source->hasTrait<IsView>() && !isa<JoinOp>(source)) {
+      Value x = recomputed(source->getOperand(0));
+      if (x == source->getOperand(0))
+        return value;
+      b.clone(*source, made);
+      return made.lookup(value);
+    }
+    auto unit = saved.unitOf(source);
+    if (!unit || !again[*unit])
+      return value;
+    for (Operation *op : saved.operationsOf(*unit)) {
+      for (Value read : brew::valuesReadBy(op))
+        recomputed(read);
+      Operation *clone = b.clone(*op, made);
+      Origin origin = Origin::of(op);
+      origin.isBackward = origin.isRecomputed = true;
+      origin.mark(clone);
+    }
+    return made.lookup(value);
+  }
+
+  const brew::SavedValues &saved;
+  const std::vector<bool> &again;
+  OpBuilder b;
+  IRMapping made;
+};
+
+struct Recompute : brew::impl::RecomputeBase<Recompute> {
+  using RecomputeBase::RecomputeBase;
+
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      if (program.getBody().empty())
+        continue;
+      const auto roofline = brew::targetir::Roofline::of(
+          program, precision, /*f64=*/false);
+      brew::SavedValues saved(program, roofline);
+      if (!saved.backward)
+        continue;
+      const std::vector<bool> again =
+          brew::chooseRecompute(saved.problem, bytes);
+      Cloning(saved, again).run();
+    }
+  }
+};
+
+} // namespace

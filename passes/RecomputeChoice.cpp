@@ -1,0 +1,271 @@
+//===- RecomputeChoice.cpp - What the backward pass computes again --------===//
+#include "passes/RecomputeChoice.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+using namespace brew;
+
+namespace {
+
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+/// What is looked at in each turn: the most promising of all that are alive at
+/// the peak.
+constexpr size_t kCandidates = 24;
+/// Units of a problem so small that pairs are looked at too.
+constexpr size_t kPairs = 200;
+/// Inputs so many times smaller than what is made of them are saved.
+constexpr int64_t kSmall = 64;
+
+/// Where the backward pass needs units, with those that are computed again.
+struct Needs {
+  Needs(const RecomputeProblem &problem, const std::vector<bool> &again)
+      : first(problem.units.size(), kNever), last(problem.units.size(), -1) {
+    for (size_t u = problem.units.size(); u-- > 0;) {
+      const RecomputeUnit &unit = problem.units[u];
+      if (unit.lastBackwardUse >= 0) {
+        first[u] = std::min(first[u], unit.firstBackwardUse);
+        last[u] = std::max(last[u], unit.lastBackwardUse);
+      }
+      if (!again[u] || last[u] < 0)
+        continue;
+      for (unsigned input : unit.inputs) {
+        first[input] = std::min(first[input], first[u]);
+        last[input] = std::max(last[input], first[u]);
+      }
+    }
+  }
+
+  bool isNeeded(size_t u) const { return last[u] >= 0; }
+
+  std::vector<int64_t> first, last;
+};
+
+/// What is taken first: what frees the most for its time, or what leaves the
+/// smallest peak.
+enum class Order { Time, Peak };
+
+/// Searches one problem.
+class Search {
+public:
+  Search(const RecomputeProblem &problem, int64_t wanted, Order order)
+      : problem(problem), wanted(wanted), order(order),
+        again(problem.units.size()) {}
+
+  std::vector<bool> run() {
+    now = evaluate(problem, again);
+    isFinal.assign(now.bytesAt.size(), false);
+    while (now.peakBytes > wanted)
+      if (!step()) {
+        // Other steps may still need less: what this one takes is an estimate.
+        isFinal[now.peakStep] = true;
+        findPeak(now);
+      }
+    saveTheNeedless();
+    return again;
+  }
+
+private:
+  /// The peak among the steps that may need less yet; 0 if there are none.
+  void findPeak(RecomputeOutcome &outcome) const {
+    outcome.peakBytes = outcome.peakStep = 0;
+    for (size_t step = 0; step < isFinal.size(); ++step)
+      if (!isFinal[step] && outcome.bytesAt[step] > outcome.peakBytes) {
+        outcome.peakBytes = outcome.bytesAt[step];
+        outcome.peakStep = static_cast<int64_t>(step);
+      }
+  }
+
+  /// What `choice` comes to; nothing if a step that is final would need more.
+  std::optional<RecomputeOutcome> tried(const std::vector<bool> &choice) const {
+    RecomputeOutcome outcome = evaluate(problem, choice);
+    for (size_t step = 0; step < isFinal.size(); ++step)
+      if (isFinal[step] && outcome.bytesAt[step] > now.bytesAt[step] &&
+          outcome.bytesAt[step] > wanted)
+        return std::nullopt;
+    findPeak(outcome);
+    return outcome;
+  }
+
+  /// Computes `u` again, and what it reads unless the backward pass reads that
+  /// anyway.
+  void add(std::vector<bool> &choice, const Needs &needs, unsigned u) const {
+    choice[u] = true;
+    for (unsigned input : problem.units[u].inputs)
+      if (!choice[input] && !needs.isNeeded(input) &&
+          problem.units[input].canRecompute &&
+          problem.units[input].bytes * kSmall > problem.units[u].bytes)
+        add(choice, needs, input);
+  }
+
+  /// Units whose results lie at the peak from the forward to the backward pass,
+  /// by what they free in a second.
+  std::vector<unsigned> candidates(const Needs &needs) const {
+    std::vector<unsigned> found;
+    for (unsigned u = 0; u < problem.units.size(); ++u) {
+      const RecomputeUnit &unit = problem.units[u];
+      if (unit.canRecompute && !again[u] && needs.isNeeded(u) &&
+          unit.lastForwardUse < now.peakStep && now.peakStep <= needs.last[u])
+        found.push_back(u);
+    }
+    auto gain = [&](unsigned u) {
+      const RecomputeUnit &unit = problem.units[u];
+      return static_cast<double>(unit.bytes) / std::max(unit.seconds, 1e-9);
+    };
+    std::stable_sort(found.begin(), found.end(), [&](unsigned a, unsigned b) {
+      return gain(a) > gain(b);
+    });
+    if (found.size() > kCandidates) {
+      // Large ones may free more than many that are cheap.
+      std::stable_sort(found.begin() + kCandidates / 2, found.end(),
+                       [&](unsigned a, unsigned b) {
+                         return problem.units[a].bytes > problem.units[b].bytes;
+                       });
+      found.resize(kCandidates);
+    }
+    return found;
+  }
+
+  /// A choice that has been looked at.
+  struct Tried {
+    std::vector<bool> again;
+    RecomputeOutcome outcome;
+  };
+
+  /// Remembers in `best` what frees the most at the peak for its time, if the
+  /// peak is then at most `most`.
+  void compare(std::optional<Tried> &best, std::vector<bool> choice,
+               int64_t most) const {
+    std::optional<RecomputeOutcome> outcome = tried(choice);
+    auto gain = [&](const RecomputeOutcome &of) {
+      return static_cast<double>(now.bytesAt[now.peakStep] -
+                                 of.bytesAt[now.peakStep]) /
+             std::max(of.seconds - now.seconds, 1e-9);
+    };
+    if (!outcome ||
+        outcome->bytesAt[now.peakStep] >= now.bytesAt[now.peakStep] ||
+        outcome->peakBytes > most)
+      return;
+    auto rank = [&](const RecomputeOutcome &of) {
+      const auto peak = -static_cast<double>(of.peakBytes);
+      return order == Order::Time ? std::pair(gain(of), peak)
+                                  : std::pair(peak, gain(of));
+    };
+    if (!best || rank(*outcome) > rank(best->outcome))
+      best = {std::move(choice), std::move(*outcome)};
+  }
+
+  /// Takes the best next step; returns whether there is one.
+  bool step() {
+    const Needs needs(problem, again);
+    const std::vector<unsigned> promising = candidates(needs);
+    std::optional<Tried> best;
+    for (unsigned u : promising) {
+      std::vector<bool> choice = again;
+      choice[u] = true;
+      compare(best, choice, now.peakBytes);
+      add(choice, needs, u);
+      compare(best, std::move(choice), now.peakBytes);
+    }
+    // What is made again around the peak, and all that is there for it, may take
+    // more than it frees elsewhere.
+    if (!best)
+      for (unsigned u = 0; u < again.size(); ++u)
+        if (again[u] && needs.first[u] <= now.peakStep &&
+            now.peakStep <= needs.last[u]) {
+          std::vector<bool> choice = again;
+          choice[u] = false;
+          compare(best, std::move(choice), now.peakBytes - 1);
+        }
+    // One may need another one's memory.
+    if (!best && again.size() <= kPairs)
+      for (unsigned u : promising)
+        for (unsigned other : promising)
+          if (other < u) {
+            std::vector<bool> choice = again;
+            add(choice, needs, u);
+            add(choice, needs, other);
+            compare(best, std::move(choice), now.peakBytes);
+          }
+    if (!best)
+      return false;
+    again = std::move(best->again);
+    now = std::move(best->outcome);
+    return true;
+  }
+
+  /// Saves what need not be computed again, the dearest first.
+  void saveTheNeedless() {
+    std::vector<unsigned> dearest;
+    for (unsigned u = 0; u < again.size(); ++u)
+      if (again[u])
+        dearest.push_back(u);
+    std::stable_sort(dearest.begin(), dearest.end(), [&](unsigned a, unsigned b) {
+      return problem.units[a].seconds > problem.units[b].seconds;
+    });
+    const int64_t most = std::max(wanted, now.peakBytes);
+    for (unsigned u : dearest) {
+      again[u] = false;
+      std::optional<RecomputeOutcome> outcome = tried(again);
+      if (outcome && outcome->peakBytes <= most &&
+          outcome->seconds <= now.seconds)
+        now = std::move(*outcome);
+      else
+        again[u] = true;
+    }
+  }
+
+  const RecomputeProblem &problem;
+  const int64_t wanted;
+  const Order order;
+  std::vector<bool> again;
+  RecomputeOutcome now; ///< its peak is that of steps that are not final
+  std::vector<bool> isFinal;
+};
+
+} // namespace
+
+RecomputeOutcome brew::evaluate(const RecomputeProblem &problem,
+                                const std::vector<bool> &again) {
+  const Needs needs(problem, again);
+  const size_t steps = problem.otherBytes.size();
+  std::vector<int64_t> changes(steps + 1);
+  auto live = [&](const RecomputeUnit &unit, int64_t first, int64_t last) {
+    changes[first] += unit.bytes;
+    changes[last + 1] -= unit.bytes;
+  };
+  RecomputeOutcome result;
+  for (size_t u = 0; u < problem.units.size(); ++u) {
+    const RecomputeUnit &unit = problem.units[u];
+    if (again[u] && needs.isNeeded(u)) {
+      result.seconds += unit.seconds;
+      live(unit, unit.made, unit.lastForwardUse);
+      live(unit, needs.first[u], needs.last[u]);
+    } else {
+      live(unit, unit.made, std::max(unit.lastForwardUse, needs.last[u]));
+    }
+  }
+  result.bytesAt.resize(steps);
+  int64_t bytes = 0;
+  for (size_t step = 0; step < steps; ++step) {
+    bytes += changes[step];
+    result.bytesAt[step] = bytes + problem.otherBytes[step];
+    if (result.bytesAt[step] > result.peakBytes) {
+      result.peakBytes = result.bytesAt[step];
+      result.peakStep = static_cast<int64_t>(step);
+    }
+  }
+  return result;
+}
+
+std::vector<bool> brew::chooseRecompute(const RecomputeProblem &problem,
+                                        int64_t bytes) {
+  std::vector<bool> first = Search(problem, bytes, Order::Time).run();
+  const int64_t peak = evaluate(problem, first).peakBytes;
+  if (peak <= bytes)
+    return first;
+  std::vector<bool> second = Search(problem, bytes, Order::Peak).run();
+  return evaluate(problem, second).peakBytes < peak ? second : first;
+}

@@ -1,0 +1,57 @@
+//===- RecomputeChoice.h - What the backward pass computes again -*- C++ -*-===//
+//
+// A forward pass saves what the backward pass reads. Whatever is computed again
+// instead needs no memory in between, and time. This chooses what, so that no
+// step needs more memory than is wanted, for as little time as it finds. No MLIR
+// here.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace brew {
+
+/// What is computed, and if at all computed again, as a whole. Positions number
+/// the steps of the program.
+struct RecomputeUnit {
+  int64_t bytes = 0; ///< of its results
+  int64_t made = 0;  ///< where the forward pass makes it
+  int64_t lastForwardUse = 0;
+  /// Where steps of the backward pass read it; none if the last is negative.
+  int64_t firstBackwardUse = 0, lastBackwardUse = -1;
+  double seconds = 0; ///< to compute it again
+  bool canRecompute = false;
+  /// The units that it reads; all have smaller numbers.
+  std::vector<unsigned> inputs;
+};
+
+/// The forward pass in the order of its program, and the memory that all else
+/// takes at each step.
+struct RecomputeProblem {
+  std::vector<RecomputeUnit> units;
+  std::vector<int64_t> otherBytes;
+};
+
+/// What a choice comes to.
+struct RecomputeOutcome {
+  int64_t peakBytes = 0;
+  int64_t peakStep = 0;
+  double seconds = 0; ///< that computing again takes
+  std::vector<int64_t> bytesAt; ///< of each step
+};
+
+/// With `again[u]`, unit u lives until the forward pass has read it, and is made
+/// again right before the backward pass first reads it or what is made of it.
+RecomputeOutcome evaluate(const RecomputeProblem &problem,
+                          const std::vector<bool> &again);
+
+/// Units to compute again, so that the peak is at most `bytes`, or as small as is
+/// found. Takes one after the other: what frees the most at the peak for its time
+/// or, if that does not lead there, what leaves the smallest peak. What then turns
+/// out to be needless is saved after all.
+std::vector<bool> chooseRecompute(const RecomputeProblem &problem,
+                                  int64_t bytes);
+
+} // namespace brew

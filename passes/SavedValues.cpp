@@ -1,0 +1,195 @@
+//===- SavedValues.cpp - What a forward pass keeps for backward -----------===//
+#include "passes/SavedValues.h"
+
+#include "dialects/Brew/KernelAnalysis.h"
+#include "dialects/Brew/Origin.h"
+#include "dialects/Brew/layers/external/External.h"
+#include "dialects/Brew/layers/shape/Shape.h"
+#include "passes/ValuePlace.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+
+using namespace mlir;
+using namespace brew;
+using namespace brew::ir;
+
+/// Whether `op` makes tensors that need memory.
+static bool makesValues(Operation *op) {
+  return op->getNumResults() > 0 && !op->hasTrait<IsFixedRead>() &&
+         !op->hasTrait<OpTrait::ConstantLike>() &&
+         !isa<tensor::EmptyOp, linalg::FillOp, FillOp>(op) &&
+         (!op->hasTrait<IsView>() || isa<JoinOp>(op));
+}
+
+SmallVector<Value> brew::valuesReadBy(Operation *op) {
+  llvm::SetVector<Value> read(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), read);
+  return read.takeVector();
+}
+
+SavedValues::SavedValues(ProgramOp program, const targetir::Roofline &roofline)
+    : block(program.getBody().front()), roofline(roofline) {
+  for (auto [number, op] : llvm::enumerate(block))
+    position[&op] = static_cast<int64_t>(number);
+  problem.otherBytes.assign(position.size() + 1, 0);
+  findBackward();
+  if (!backward)
+    return;
+  formUnits();
+  findUses();
+}
+
+std::optional<unsigned> SavedValues::unitOf(Operation *op) const {
+  auto found = units.find(op);
+  return found == units.end() ? std::nullopt : std::optional(found->second);
+}
+
+void SavedValues::findBackward() {
+  for (Operation &op : block)
+    if (Origin::of(&op).isBackward || isa<SeedOp>(op)) {
+      backward = &op;
+      backwardPosition = positionOf(&op);
+      return;
+    }
+}
+
+int64_t SavedValues::bytesOf(Value owner) const {
+  auto type = dyn_cast<RankedTensorType>(owner.getType());
+  return type ? brew::bytesOf(type) : 0;
+}
+
+targetir::Work SavedValues::workOf(Operation *op) const {
+  targetir::Work work;
+  if (isa<JoinOp>(op))
+    return work;
+  for (Value value : valuesReadBy(op))
+    if (Operation *source = value.getDefiningOp();
+        source && !isa<tensor::EmptyOp, linalg::FillOp>(source))
+      work.bytes += static_cast<double>(bytesOf(value));
+  for (Value result : op->getResults())
+    work.bytes += static_cast<double>(bytesOf(result));
+  if (auto nest = dyn_cast<linalg::GenericOp>(op)) {
+    work.flops = static_cast<double>(ir::workOf(nest));
+  } else if (auto call = dyn_cast<CallInterface>(op)) {
+    work.flops = static_cast<double>(call.countFlops());
+    work.isProduct = true;
+  }
+  return work;
+}
+
+void SavedValues::formUnits() {
+  // What lies in a joined tensor goes with it.
+  llvm::EquivalenceClasses<Operation *> together;
+  for (Operation &op : block)
+    if (isForward(&op) && makesValues(&op)) {
+      together.insert(&op);
+      for (Value result : op.getResults())
+        if (Operation *whole = placeOf(result).owner.getDefiningOp();
+            whole && isForward(whole) && makesValues(whole))
+          together.unionSets(&op, whole);
+    }
+  // A unit has the place of its last operation.
+  llvm::DenseMap<Operation *, unsigned> numberOf; // of a class's leader
+  for (Operation &op : llvm::reverse(block)) {
+    if (!isForward(&op) || !makesValues(&op))
+      continue;
+    auto [entry, isNew] = numberOf.try_emplace(together.getLeaderValue(&op),
+                                               operations.size());
+    if (isNew)
+      operations.emplace_back();
+    operations[entry->second].push_back(&op);
+  }
+  std::reverse(operations.begin(), operations.end());
+  problem.units.resize(operations.size());
+  for (auto [number, ops] : llvm::enumerate(operations)) {
+    std::reverse(ops.begin(), ops.end());
+    for (Operation *op : ops)
+      units[op] = number;
+  }
+  for (unsigned unit = 0; unit < operations.size(); ++unit)
+    finish(unit);
+}
+
+void SavedValues::finish(unsigned number) {
+  RecomputeUnit &unit = problem.units[number];
+  unit.made = unit.lastForwardUse = positionOf(operations[number].front());
+  unit.canRecompute = true;
+  llvm::DenseSet<Value> owners;
+  llvm::SetVector<unsigned> inputs;
+  for (Operation *op : operations[number]) {
+    unit.canRecompute &=
+        isMemoryEffectFree(op) &&
+        isa<linalg::GenericOp, CallInterface, JoinOp>(op);
+    for (Value result : op->getResults())
+      if (Value owner = placeOf(result).owner; owners.insert(owner).second)
+        unit.bytes += bytesOf(owner);
+    const targetir::Work work = workOf(op);
+    if (work.bytes > 0)
+      unit.seconds += roofline.seconds(work);
+    for (Value value : valuesReadBy(op))
+      if (Operation *source = placeOf(value).owner.getDefiningOp())
+        if (auto input = unitOf(source); input && *input != number)
+          inputs.insert(*input);
+  }
+  for (unsigned input : inputs)
+    if (input < number)
+      unit.inputs.push_back(input);
+    else
+      // A part of a joined tensor that is made of another part: none of them
+      // can be made again by itself.
+      problem.units[input].canRecompute = false;
+}
+
+void SavedValues::findUses() {
+  std::vector<int64_t> changes(problem.otherBytes.size() + 1);
+  llvm::DenseMap<Value, std::pair<int64_t, int64_t>> others; // lives of the rest
+  const int64_t end = static_cast<int64_t>(position.size());
+  llvm::DenseSet<Value> stored;
+  for (Operation &op : block) {
+    const int64_t now = positionOf(&op);
+    if (!isForward(&op) && makesValues(&op))
+      for (Value result : op.getResults())
+        others.try_emplace(placeOf(result).owner, now, now);
+    if (op.hasTrait<IsView>())
+      continue; // reads nothing itself
+    for (Value value : valuesReadBy(&op)) {
+      Value owner = placeOf(value).owner;
+      Operation *source = owner.getDefiningOp();
+      auto number = source ? unitOf(source) : std::nullopt;
+      if (op.hasTrait<IsStore>()) {
+        stored.insert(owner); // lies where it is stored
+        if (number)
+          problem.units[*number].canRecompute = false;
+        continue;
+      }
+      const int64_t when = op.hasTrait<IsSink>() ? end : now;
+      if (auto other = others.find(owner); other != others.end())
+        other->second.second = std::max(other->second.second, when);
+      if (!number)
+        continue;
+      RecomputeUnit &unit = problem.units[*number];
+      if (op.hasTrait<IsSink>())
+        unit.canRecompute = false;
+      if (when < backwardPosition) {
+        unit.lastForwardUse = std::max(unit.lastForwardUse, when);
+      } else {
+        unit.firstBackwardUse = unit.lastBackwardUse < 0
+                                    ? when
+                                    : std::min(unit.firstBackwardUse, when);
+        unit.lastBackwardUse = std::max(unit.lastBackwardUse, when);
+      }
+    }
+  }
+  for (auto [owner, life] : others)
+    if (!stored.contains(owner)) {
+      changes[life.first] += bytesOf(owner);
+      changes[life.second + 1] -= bytesOf(owner);
+    }
+  int64_t bytes = 0;
+  for (size_t step = 0; step < problem.otherBytes.size(); ++step)
+    problem.otherBytes[step] = bytes += changes[step];
+}

@@ -1,0 +1,53 @@
+//===- SavedValues.h - What a forward pass keeps for backward ---*- C++ -*-===//
+#pragma once
+
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Target/Roofline.h"
+#include "passes/RecomputeChoice.h"
+
+namespace brew {
+
+/// The values that `op`, with its regions, reads from outside of it.
+llvm::SmallVector<mlir::Value> valuesReadBy(mlir::Operation *op);
+
+/// The forward operations of a program in units that can be computed again, and
+/// where in the program their results are needed. A unit is an operation, or a
+/// brew.join with all that makes its parts. Nests are nests still: what will not
+/// leave a kernel counts as if it did.
+class SavedValues {
+public:
+  SavedValues(ir::ProgramOp program, const targetir::Roofline &roofline);
+
+  /// Positions are those of operations in the program's block.
+  RecomputeProblem problem;
+
+  /// Where the backward pass begins; null: there is none.
+  mlir::Operation *backward = nullptr;
+  /// The operations of a unit, in order.
+  llvm::ArrayRef<mlir::Operation *> operationsOf(unsigned unit) const {
+    return operations[unit];
+  }
+  /// The unit that a forward operation is in.
+  std::optional<unsigned> unitOf(mlir::Operation *op) const;
+
+private:
+  void findBackward();
+  void formUnits();
+  void findUses();
+  void finish(unsigned unit);
+  targetir::Work workOf(mlir::Operation *op) const;
+  int64_t bytesOf(mlir::Value owner) const;
+  int64_t positionOf(mlir::Operation *op) const { return position.at(op); }
+  bool isForward(mlir::Operation *op) const {
+    return positionOf(op) < backwardPosition;
+  }
+
+  mlir::Block &block;
+  const targetir::Roofline &roofline;
+  int64_t backwardPosition = 0;
+  llvm::DenseMap<mlir::Operation *, int64_t> position;
+  std::vector<llvm::SmallVector<mlir::Operation *>> operations;
+  llvm::DenseMap<mlir::Operation *, unsigned> units;
+};
+
+} // namespace brew

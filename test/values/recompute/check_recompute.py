@@ -1,0 +1,112 @@
+#!/usr/bin/python3
+"""Gradients and updates of a net whose backward pass computes values again.
+
+The arena must hold every limit, down to the least that the compiler names, and the
+values must be those of the plan that saves everything: the same operations run on the
+same numbers, masks of dropout and statistics of batches among them.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'common'))
+import checker  # noqa: E402
+
+CONV = '''layer { name: "%(name)s" type: "Convolution" bottom: "%(bottom)s" top: "%(name)s"
+  convolution_param { num_output: %(size)d kernel_size: %(kernel)d pad: %(pad)d
+    weight_filler { type: "msra" } } }
+'''
+NORM = '''layer { name: "bn_%(name)s" type: "BatchNorm" bottom: "%(name)s" top: "%(name)s" }
+layer { name: "scale_%(name)s" type: "Scale" bottom: "%(name)s" top: "%(name)s"
+  scale_param { bias_term: true } }
+'''
+RELU = 'layer { name: "relu_%(name)s" type: "ReLU" bottom: "%(name)s" top: "%(name)s" }\n'
+
+
+def conv(name, bottom, size, kernel, *more):
+    values = {'name': name, 'bottom': bottom, 'size': size, 'kernel': kernel,
+              'pad': kernel // 2}
+    return ''.join(part % values for part in (CONV,) + more)
+
+
+def net():
+    text = '''layer { name: "in" type: "Input" top: "data" top: "label"
+  input_param { shape { dim: 4 dim: 3 dim: 16 dim: 16 } shape { dim: 4 } } }
+'''
+    text += conv('stem', 'data', 16, 3, RELU)
+    text += 'layer { name: "norm" type: "LRN" bottom: "stem" top: "norm" }\n'
+    bottom = 'norm'
+    for block in ('a', 'b'):  # residual
+        text += conv(block + '1', bottom, 16, 3, NORM, RELU)
+        text += conv(block + '2', block + '1', 16, 3, NORM)
+        text += ('layer { name: "%(b)s" type: "Eltwise" bottom: "%(b)s2" bottom: "%(x)s"'
+                 ' top: "%(b)s" }\n' % {'b': block, 'x': bottom}) + RELU % {'name': block}
+        bottom = block
+    # Branches, one of them pooled.
+    text += conv('left', bottom, 8, 1, RELU)
+    text += '''layer { name: "pool" type: "Pooling" bottom: "b" top: "pool"
+  pooling_param { pool: MAX kernel_size: 3 stride: 1 pad: 1 } }
+'''
+    text += conv('right', 'pool', 8, 3, RELU)
+    text += '''layer { name: "both" type: "Concat" bottom: "left" bottom: "right" top: "both" }
+layer { name: "drop" type: "Dropout" bottom: "both" top: "drop" }
+'''
+    text += conv('last', 'drop', 8, 3, RELU)
+    return text + '''layer { name: "ip" type: "InnerProduct" bottom: "last" top: "ip"
+  inner_product_param { num_output: 5 weight_filler { type: "xavier" } } }
+layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "loss" }
+'''
+
+
+class Recompute(checker.Checker):
+    def compiled(self, limit=None):
+        """(arena, seconds computed again) of the plan, or None and the least that fits."""
+        command = [self.options.brewc, 'net.prototxt', '--phase', 'train', '--gradients', '-o',
+                   'net.plan', '--report=json'] + self.options.brewc_flags.split()
+        if limit is not None:
+            command.append('--memory-limit=%d' % limit)
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
+        if done.returncode:
+            least = re.search(r'take at least (\d+) bytes', done.stderr)
+            self.expect(done.returncode == 3 and least, done.stderr)
+            self.expect('largest batch that fits' in done.stderr or
+                        'No batch is small enough' in done.stderr, done.stderr)
+            return None, int(least.group(1)) if least else 0
+        program, = json.loads(done.stdout)['programs'].values()
+        return program['memory']['arena_bytes'], program['recompute_seconds']
+
+    def check(self):
+        random = np.random.default_rng(5)
+        inputs = {'data': random.standard_normal((4, 3, 16, 16)).astype(np.float32),
+                  'label': np.array([0, 3, 1, 4], np.float32)}
+        self.write('net.prototxt', net())
+        whole, again = self.compiled()
+        self.expect(again == 0, 'values are computed again without a limit')
+        wanted = self.evaluate(inputs, '--gradients', seed=7)
+        self.expect(len([name for name in wanted if 'param_diff' in name]) > 20,
+                    'too few gradients: %s' % sorted(wanted))
+        arena, least = self.compiled(1000)
+        self.expect(arena is None and least > 1000, 'a net fits into 1000 bytes')
+        self.expect(least < 0.6 * whole, 'at least %d of %d bytes are needed' % (least, whole))
+        for limit in (whole, whole * 9 // 10, (whole + least) // 2, least):
+            arena, again = self.compiled(limit)
+            if not arena:
+                self.fail('%d bytes are too few, %d enough' % (limit, least))
+                continue
+            self.expect(arena <= limit, '%d bytes instead of %d' % (arena, limit))
+            self.expect((again > 0) == (limit < whole), 'limit %d of %d: %g s computed again'
+                        % (limit, whole, again))
+            found = self.evaluate(inputs, '--gradients', seed=7)
+            self.expect(sorted(found) == sorted(wanted), 'other values are there')
+            for name in wanted:
+                self.expect(np.array_equal(found[name], wanted[name]),
+                            'limit %d of %d: %s differs by %g' %
+                            (limit, whole, name, np.abs(found[name] - wanted[name]).max()))
+
+
+if __name__ == '__main__':
+    checker.main(Recompute, __doc__, 'check')
