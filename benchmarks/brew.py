@@ -1,5 +1,6 @@
 """Brew's side: solvers and databases, plans, and brew-run's times."""
 
+import hashlib
 import json
 import random
 import re
@@ -136,6 +137,7 @@ class Brew:
 
     def __init__(self, binaries, work, threads):
         self.binaries, self.work, self.threads = binaries, work, threads
+        self.loops = set()  # plans of training loops that are there
 
     def run(self, tool, *words, threads=None):
         return run([self.binaries / tool, *words], threads or self.threads,
@@ -143,6 +145,16 @@ class Brew:
 
     def version(self):
         return self.run("brewc", "--version").stdout.split()[-1]
+
+    def build(self):
+        """A name for these very binaries: a version has many builds."""
+        digest = hashlib.sha256()
+        libraries = sorted((self.binaries.parent / "lib").glob("libbrew*.so*"))
+        for path in [self.binaries / "brewc", self.binaries / "brew-run",
+                     *libraries]:
+            if path.is_file():
+                digest.update(path.read_bytes())
+        return digest.hexdigest()[:12]
 
     def plan(self, workload, precision):
         return "{}.{}.plan".format(workload.key, precision)
@@ -199,9 +211,10 @@ class Brew:
     def loop(self, workload, precision):
         """A step of `brew-run train`, which reads its database."""
         plan = "{}_loop.{}.plan".format(workload.net, precision)
-        if not (self.work / plan).exists():
+        if plan not in self.loops:  # an older brewc may have left one
             self.run("brewc", write_loop(self.work, workload.net), "-o", plan,
                      "--precision=" + precision)
+            self.loops.add(plan)
         done = self.run("brew-run", "train", plan, "--threads", self.threads)
         return loop_result(done)
 

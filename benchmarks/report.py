@@ -56,7 +56,9 @@ def machine(results):
     if len(runs) > 1:
         text += " The run was interrupted and went on {}.".format(
             "once" if len(runs) == 2 else "%d times" % (len(runs) - 1))
-    if not results.records.of("done"):
+    ends = [entry["kind"] for entry in results.records.entries
+            if entry["kind"] in ("run", "done")]
+    if ends[-1] != "done":
         text += " **It is not finished**: what is missing below was not reached."
     return [*paragraph(text), "", "Again with:", "", "    " + run["command"]]
 

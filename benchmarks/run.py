@@ -135,16 +135,17 @@ def command_of(arguments):
     return " ".join(words)
 
 
-def begin_run(records, arguments, version):
-    """Writes down where and how; refuses to mix machines."""
-    here = host.describe(arguments.threads)
+def begin_run(records, arguments, version, build=""):
+    """Writes down where and how; refuses to mix machines, versions and measures."""
+    here = dict(host.describe(arguments.threads), brew=version, build=build,
+                seconds=arguments.seconds)
     for earlier in records.of("run"):
-        for name in ("cpu", "cpus", "threads"):
-            if earlier[name] != here[name]:
+        for name in ("cpu", "cpus", "threads", "brew", "build", "seconds"):
+            if earlier.get(name) != here[name]:
                 raise MeasureError("{} began with {} {}, and this is {}".format(
-                    arguments.results, name, earlier[name], here[name]))
-    records.add(kind="run", **here, brew=version, rounds=arguments.rounds,
-                seconds=arguments.seconds, command=command_of(arguments))
+                    arguments.results, name, earlier.get(name), here[name]))
+    records.add(kind="run", **here, rounds=arguments.rounds,
+                command=command_of(arguments))
 
 
 def say(text):
@@ -162,7 +163,7 @@ def measure(arguments):
     arguments.results.parent.mkdir(parents=True, exist_ok=True)
     brew = Brew(arguments.bin, arguments.work_dir, arguments.threads)
     records = Records(arguments.results)
-    begin_run(records, arguments, brew.version())
+    begin_run(records, arguments, brew.version(), brew.build())
     if any(workload.has_loop for workload in chosen):
         make_databases(brew.work, arguments.bin / "brew-data", arguments.mnist)
     peak.compile_products(brew)

@@ -1,9 +1,12 @@
 //===- FuseEpilogue.cpp - ReLUs and sums into the vendor call before ------===//
 #include "dialects/Brew/layers/convolution/Convolution.h"
 #include "dialects/Brew/layers/elementwise/Elementwise.h"
+#include "dialects/Brew/layers/external/External.h"
 #include "dialects/Target/TargetDialect.h"
 #include "passes/Passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
@@ -106,6 +109,61 @@ struct FuseSum : OpRewritePattern<EltwiseOp> {
   }
 };
 
+/// The sum of a blob's gradients from two readers, of which a convolution is the
+/// later one: its call adds to the other's.
+struct FuseGradientSum : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp nest,
+                                PatternRewriter &rewriter) const override {
+    if (!isSum(nest))
+      return failure();
+    for (unsigned i : {0, 1}) {
+      auto data = nest.getInputs()[i].getDefiningOp<ConvolutionBackwardDataOp>();
+      Value other = nest.getInputs()[1 - i];
+      if (!data || data.getSum() || !data.getDx().hasOneUse() ||
+          other.getType() != data.getDx().getType() || !endsAt(other, data, nest))
+        continue;
+      rewriter.modifyOpInPlace(data,
+                               [&] { data.getSumMutable().assign(other); });
+      rewriter.replaceOp(nest, data.getDx());
+      return success();
+    }
+    return failure();
+  }
+
+  /// Whether the nest adds two tensors element by element.
+  static bool isSum(linalg::GenericOp nest) {
+    Block *body = nest.getBody();
+    if (nest.getNumDpsInputs() != 2 || nest->getNumResults() != 1 ||
+        nest.getNumReductionLoops() > 0 || body->getOperations().size() != 2 ||
+        !llvm::all_of(nest.getIndexingMapsArray(),
+                      [](AffineMap map) { return map.isIdentity(); }))
+      return false;
+    auto add = dyn_cast<arith::AddFOp>(body->front());
+    return add && body->getTerminator()->getOperand(0) == add &&
+           add.getLhs() != add.getRhs() &&
+           llvm::all_of(add->getOperands(), [&](Value operand) {
+             auto argument = dyn_cast<BlockArgument>(operand);
+             return argument && argument.getArgNumber() < 2;
+           });
+  }
+
+  /// Whether `value` is made before `call`, and nothing but `sum` reads it behind
+  /// that.
+  static bool endsAt(Value value, Operation *call, Operation *sum) {
+    Operation *made = value.getDefiningOp();
+    return made && made->isBeforeInBlock(call) && !isa<FeedOp, SeedOp>(made) &&
+           !made->hasTrait<IsFixedRead>() && !made->hasTrait<IsView>() &&
+           llvm::all_of(value.getUsers(), [&](Operation *user) {
+             user = call->getBlock()->findAncestorOpInBlock(*user);
+             return user == sum ||
+                    (user->isBeforeInBlock(call) && !user->hasTrait<IsSink>() &&
+                     !user->hasTrait<IsView>());
+           });
+  }
+};
+
 struct FuseEpilogue : brew::impl::FuseEpilogueBase<FuseEpilogue> {
   using FuseEpilogueBase::FuseEpilogueBase;
 
@@ -117,6 +175,8 @@ struct FuseEpilogue : brew::impl::FuseEpilogueBase<FuseEpilogue> {
     // cuDNN adds in further passes over the result, generated code in one.
     if (!brew::targetir::isForGpu(getOperation()))
       patterns.add<FuseSum>(&getContext());
+    else // oneDNN adds gradients by the data in further passes
+      patterns.add<FuseGradientSum>(&getContext());
     walkAndApplyPatterns(getOperation(), std::move(patterns));
   }
 };

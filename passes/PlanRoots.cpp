@@ -102,18 +102,18 @@ void PlanRoots::shareInPlace(KernelOp kernel, int64_t step) {
 }
 
 /// Lets a call add to the value that it reads where that lies, if it ends here.
-void PlanRoots::shareSum(ConvolutionSumOp call, int64_t step) {
-  const Value sum = call.getSum();
+void PlanRoots::shareSum(Operation *call, Value sum, int64_t step) {
+  const Value result = call->getResult(0);
   const unsigned root = rootOf(sum);
-  if (sum.getType() != call.getY().getType() || isSubview(tensorOf(sum)) ||
-      isSubview(tensorOf(call.getY())) || roots[root].fixed ||
+  if (sum.getType() != result.getType() || isSubview(tensorOf(sum)) ||
+      isSubview(tensorOf(result)) || roots[root].fixed ||
       roots[root].pinned || lastUse.lookup(sum) > step ||
       roots[root].live.last > step || isa<FeedOp>(sum.getDefiningOp()) ||
       llvm::count_if(call->getOperands(), [&](Value operand) {
         return rootOf(operand) == root;
       }) != 1)
     return;
-  rootIndex[call.getY()] = root;
+  rootIndex[result] = root;
 }
 
 void PlanRoots::findLastUses() {
@@ -167,8 +167,11 @@ void PlanRoots::findRoots() {
         touch(operand, now);
       if (auto kernel = dyn_cast<KernelOp>(op))
         shareInPlace(kernel, now);
-      else if (auto sum = dyn_cast<ConvolutionSumOp>(op))
-        shareSum(sum, now);
+      else if (auto conv = dyn_cast<ConvolutionSumOp>(op))
+        shareSum(conv, conv.getSum(), now);
+      else if (auto data = dyn_cast<ConvolutionBackwardDataOp>(op);
+               data && data.getSum())
+        shareSum(data, data.getSum(), now);
       for (Value result : op.getResults())
         if (!rootIndex.count(placeOf(result).owner))
           newRoot(result, now);

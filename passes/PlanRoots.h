@@ -64,7 +64,7 @@ private:
   bool isReadAfter(const Fixed &place, int64_t step) const;
   llvm::SmallVector<Fixed> storesOf(mlir::Value value) const;
   void shareInPlace(ir::KernelOp kernel, int64_t step);
-  void shareSum(ir::ConvolutionSumOp call, int64_t step);
+  void shareSum(mlir::Operation *call, mlir::Value sum, int64_t step);
   void placeStores();
   void assignOffsets();
   void touch(mlir::Value value, int64_t step);

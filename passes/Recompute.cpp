@@ -4,7 +4,8 @@
 // for it, as far as memory is short (see RecomputeChoice.h). Each unit is cloned
 // once, right before the first operation of the backward pass that reads it or
 // what is made of it. Stands behind CSE, which would undo it; nests and calls
-// compute the same bits again, masks of random numbers with the same key too.
+// compute the same again: masks of random numbers, which have the same key, to the
+// bit, sums and products but for how a kernel contracts them.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Origin.h"
@@ -13,6 +14,7 @@
 #include "passes/SavedValues.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace brew {
 #define GEN_PASS_DEF_RECOMPUTE
@@ -44,6 +46,7 @@ public:
           });
       }
     }
+    eraseUnread();
   }
 
 private:
@@ -58,7 +61,7 @@ private:
       Value x = recomputed(source->getOperand(0));
       if (x == source->getOperand(0))
         return value;
-      b.clone(*source, made);
+      mark(b.clone(*source, made), source);
       return made.lookup(value);
     }
     auto unit = saved.unitOf(source);
@@ -67,12 +70,23 @@ private:
     for (Operation *op : saved.operationsOf(*unit)) {
       for (Value read : brew::valuesReadBy(op))
         recomputed(read);
-      Operation *clone = b.clone(*op, made);
-      Origin origin = Origin::of(op);
-      origin.isBackward = origin.isRecomputed = true;
-      origin.mark(clone);
+      mark(b.clone(*op, made), op);
     }
     return made.lookup(value);
+  }
+
+  static void mark(Operation *clone, Operation *original) {
+    Origin origin = Origin::of(original);
+    origin.isBackward = origin.isRecomputed = true;
+    origin.mark(clone);
+  }
+
+  /// Not all parts of a joined tensor that was made again need be read.
+  void eraseUnread() {
+    Block &block = *saved.backward->getBlock();
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (Origin::of(&op).isRecomputed && isOpTriviallyDead(&op))
+        op.erase();
   }
 
   const brew::SavedValues &saved;

@@ -16,6 +16,10 @@ constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 constexpr size_t kCandidates = 24;
 /// Units of a problem so small that pairs are looked at too.
 constexpr size_t kPairs = 200;
+/// Units for each step that is taken at a time: of a deep net several are.
+constexpr size_t kUnitsOfStep = 500;
+/// Units and steps looked at, beyond which the search ends: some seconds.
+constexpr size_t kMostWork = 1'000'000'000;
 /// Inputs so many times smaller than what is made of them are saved.
 constexpr int64_t kSmall = 64;
 
@@ -57,7 +61,7 @@ public:
   std::vector<bool> run() {
     now = evaluate(problem, again);
     isFinal.assign(now.bytesAt.size(), false);
-    while (now.peakBytes > wanted)
+    while (now.peakBytes > wanted && work < kMostWork)
       if (!step()) {
         // Other steps may still need less: what this one takes is an estimate.
         isFinal[now.peakStep] = true;
@@ -81,6 +85,7 @@ private:
   /// What `choice` comes to; nothing if a step that is final would need more.
   std::optional<RecomputeOutcome> tried(const std::vector<bool> &choice) const {
     RecomputeOutcome outcome = evaluate(problem, choice);
+    work += problem.units.size() + problem.otherBytes.size();
     for (size_t step = 0; step < isFinal.size(); ++step)
       if (isFinal[step] && outcome.bytesAt[step] > now.bytesAt[step] &&
           outcome.bytesAt[step] > wanted)
@@ -134,66 +139,85 @@ private:
     RecomputeOutcome outcome;
   };
 
-  /// Remembers in `best` what frees the most at the peak for its time, if the
-  /// peak is then at most `most`.
-  void compare(std::optional<Tried> &best, std::vector<bool> choice,
-               int64_t most) const {
+  /// Adds `choice` to those found, if it frees something at the peak and the peak
+  /// is then at most `most`.
+  void look(std::vector<Tried> &found, std::vector<bool> choice,
+            int64_t most) const {
     std::optional<RecomputeOutcome> outcome = tried(choice);
-    auto gain = [&](const RecomputeOutcome &of) {
-      return static_cast<double>(now.bytesAt[now.peakStep] -
-                                 of.bytesAt[now.peakStep]) /
-             std::max(of.seconds - now.seconds, 1e-9);
-    };
-    if (!outcome ||
-        outcome->bytesAt[now.peakStep] >= now.bytesAt[now.peakStep] ||
-        outcome->peakBytes > most)
-      return;
-    auto rank = [&](const RecomputeOutcome &of) {
-      const auto peak = -static_cast<double>(of.peakBytes);
-      return order == Order::Time ? std::pair(gain(of), peak)
-                                  : std::pair(peak, gain(of));
-    };
-    if (!best || rank(*outcome) > rank(best->outcome))
-      best = {std::move(choice), std::move(*outcome)};
+    if (outcome &&
+        outcome->bytesAt[now.peakStep] < now.bytesAt[now.peakStep] &&
+        outcome->peakBytes <= most)
+      found.push_back({std::move(choice), std::move(*outcome)});
   }
 
-  /// Takes the best next step; returns whether there is one.
+  /// What is better has the larger one.
+  std::pair<double, double> rank(const RecomputeOutcome &of) const {
+    const auto peak = -static_cast<double>(of.peakBytes);
+    const double gain =
+        static_cast<double>(now.bytesAt[now.peakStep] -
+                            of.bytesAt[now.peakStep]) /
+        std::max(of.seconds - now.seconds, 1e-9);
+    return order == Order::Time ? std::pair(gain, peak)
+                                : std::pair(peak, gain);
+  }
+
+  /// Takes the best next step, of a large problem several; returns whether there
+  /// is one.
   bool step() {
     const Needs needs(problem, again);
     const std::vector<unsigned> promising = candidates(needs);
-    std::optional<Tried> best;
+    std::vector<Tried> found;
     for (unsigned u : promising) {
       std::vector<bool> choice = again;
       choice[u] = true;
-      compare(best, choice, now.peakBytes);
+      look(found, choice, now.peakBytes);
       add(choice, needs, u);
-      compare(best, std::move(choice), now.peakBytes);
+      look(found, std::move(choice), now.peakBytes);
     }
     // What is made again around the peak, and all that is there for it, may take
     // more than it frees elsewhere.
-    if (!best)
+    if (found.empty())
       for (unsigned u = 0; u < again.size(); ++u)
         if (again[u] && needs.first[u] <= now.peakStep &&
             now.peakStep <= needs.last[u]) {
           std::vector<bool> choice = again;
           choice[u] = false;
-          compare(best, std::move(choice), now.peakBytes - 1);
+          look(found, std::move(choice), now.peakBytes - 1);
         }
     // One may need another one's memory.
-    if (!best && again.size() <= kPairs)
+    if (found.empty() && again.size() <= kPairs)
       for (unsigned u : promising)
         for (unsigned other : promising)
           if (other < u) {
             std::vector<bool> choice = again;
             add(choice, needs, u);
             add(choice, needs, other);
-            compare(best, std::move(choice), now.peakBytes);
+            look(found, std::move(choice), now.peakBytes);
           }
-    if (!best)
+    if (found.empty())
       return false;
-    again = std::move(best->again);
-    now = std::move(best->outcome);
+    take(found);
     return true;
+  }
+
+  void take(std::vector<Tried> &found) {
+    std::stable_sort(found.begin(), found.end(),
+                     [&](const Tried &a, const Tried &b) {
+                       return rank(a.outcome) > rank(b.outcome);
+                     });
+    const size_t most = 1 + again.size() / kUnitsOfStep;
+    if (most > 1 && found.size() > 1) {
+      std::vector<bool> all = again;
+      for (size_t i = 0; i < std::min(most, found.size()); ++i)
+        for (size_t u = 0; u < all.size(); ++u)
+          all[u] = all[u] || found[i].again[u];
+      std::vector<Tried> together;
+      look(together, std::move(all), found.front().outcome.peakBytes);
+      if (!together.empty())
+        std::swap(found.front(), together.front());
+    }
+    again = std::move(found.front().again);
+    now = std::move(found.front().outcome);
   }
 
   /// Saves what need not be computed again, the dearest first.
@@ -223,6 +247,7 @@ private:
   std::vector<bool> again;
   RecomputeOutcome now; ///< its peak is that of steps that are not final
   std::vector<bool> isFinal;
+  mutable size_t work = 0; ///< of all evaluations
 };
 
 } // namespace

@@ -110,6 +110,8 @@ void SavedValues::formUnits() {
     for (Operation *op : ops)
       units[op] = number;
   }
+  for (RecomputeUnit &unit : problem.units)
+    unit.canRecompute = true; // until something says otherwise
   for (unsigned unit = 0; unit < operations.size(); ++unit)
     finish(unit);
 }
@@ -117,7 +119,6 @@ void SavedValues::formUnits() {
 void SavedValues::finish(unsigned number) {
   RecomputeUnit &unit = problem.units[number];
   unit.made = unit.lastForwardUse = positionOf(operations[number].front());
-  unit.canRecompute = true;
   llvm::DenseSet<Value> owners;
   llvm::SetVector<unsigned> inputs;
   for (Operation *op : operations[number]) {

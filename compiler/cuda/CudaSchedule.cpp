@@ -278,7 +278,15 @@ private:
         }
       }
     return arrayElements <= GpuAttr::kThreadElements &&
-           sharedBytes(part, candidate) <= sharedLimit();
+           sharedBytes(part, candidate) * fewestTeams(candidate) <=
+               sharedLimit();
+  }
+
+  /// Teams of the smallest block, a warp.
+  static int64_t fewestTeams(const PartSchedule &candidate) {
+    return candidate.team > 1 && candidate.team < kWarp
+               ? kWarp / candidate.team
+               : 1;
   }
 
   /// Whether later nests find it in one of the launch's buffers.

@@ -99,7 +99,7 @@ def Plan_ConvolutionOp : Plan_Step<"convolution", [Effects, AttrSizedOperandSegm
   let summary = "Vendor convolution; see ConvolutionCall in plan.proto";
   let description = [{
     `pad_end` is the padding behind the last element, where it is not `pad`. `sum`, in
-    the bytes of `y`, is what a forward call adds to.
+    the bytes of the result, is what a call forward or by the data adds to.
   }];
   let arguments = !con((ins Plan_DirectionAttr:$direction, AnyMemRef:$x, AnyMemRef:$w,
     Optional<AnyMemRef>:$b, Optional<AnyMemRef>:$sum, AnyMemRef:$y,

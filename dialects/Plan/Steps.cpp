@@ -120,11 +120,13 @@ void ConvolutionOp::getEffects(Effects &effects) {
   addCallEffects(*this, effects);
 }
 
-/// A forward call adds to `sum` where it lies.
+/// A call adds to `sum` where it lies.
 bool ConvolutionOp::mayReplace(unsigned written, unsigned other,
                                SymbolTableCollection &) {
   return getSum() && other == getSumMutable().begin()->getOperandNumber() &&
-         written == getYMutable().getOperandNumber();
+         written == (getDirection() == Direction::Forward ? getYMutable()
+                                                           : getXMutable())
+                        .getOperandNumber();
 }
 void InnerProductOp::getEffects(Effects &effects) {
   addCallEffects(*this, effects);

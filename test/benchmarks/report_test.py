@@ -219,6 +219,13 @@ class CommandLine(Folder):
         with self.assertRaisesRegex(MeasureError, "threads 2, and this is 3"):
             run.begin_run(found, arguments, "0.1.0")
 
+    def test_builds_are_not_mixed(self):
+        arguments = self.parse()
+        found = Records()
+        run.begin_run(found, arguments, "0.1.0", "one")
+        with self.assertRaisesRegex(MeasureError, "build one, and this is two"):
+            run.begin_run(found, arguments, "0.1.0", "two")
+
 
 if __name__ == "__main__":
     unittest.main()

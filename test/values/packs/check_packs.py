@@ -6,15 +6,14 @@ with them, column sums, sums of rows, and tensors of several types in one kernel
 and gradients must be those of the CPU's plan, and the report must say that the wide
 accesses are there.
 """
-import json
 import os
-import subprocess
 import sys
 
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'common'))
 import checker  # noqa: E402
+import targets  # noqa: E402
 
 NET = '''
 force_backward: true
@@ -34,34 +33,20 @@ layer { name: "global" type: "Pooling" bottom: "scale" top: "global" pooling_par
   pool: AVE global_pooling: true } }
 layer { name: "loss" type: "SoftmaxWithLoss" bottom: "global" bottom: "label" top: "loss" }
 '''
-GPU = ['--target', 'cuda', '--gpu-arch', 'sim']
-# What the two may differ by, of a tensor's largest value: sums in another order; and where
-# values are stored in 16 bits, that one of them is rounded the other way.
-TOLERANCE = {'f32': 1e-4, 'bf16': 2e-2}
 # Channels, items, and the bytes of an access that most of a bf16 net's are moved in: a thread
 # takes 8 channels, 4 of 20, 2 of 50; 7 can only be moved one by one.
 CASES = [(64, 40, 16), (192, 16, 16), (20, 40, 8), (50, 40, 4), (7, 4, 2)]
 LEAST_SHARE = 0.75
 
 
-class Packs(checker.Checker):
-    def report(self, net, *flags):
-        self.write('net.prototxt', net)
-        done = subprocess.run([self.options.brewc, 'net.prototxt', '--phase', 'train',
-                               '--gradients', '--layout', 'nhwc', '-o', 'net.plan',
-                               '--report=json', *flags], cwd=self.folder,
-                              capture_output=True, text=True)
-        if done.returncode:
-            sys.exit(done.stderr)
-        return json.loads(done.stdout)
-
+class Packs(targets.TargetChecker):
     def check(self):
         random = np.random.default_rng(5)
         for channels, items, width in CASES:
             x = random.standard_normal((items, channels, 33, 32)).astype(np.float32)
             inputs = {'x': x, 'label': random.integers(0, channels, items).astype(np.float32)}
             net = NET % {'channels': channels, 'items': items}
-            for precision in TOLERANCE:
+            for precision in targets.TOLERANCE:
                 report = self.check_one('%d channels in %s' % (channels, precision), net,
                                         precision, inputs)
             self.check_widths('%d channels' % channels, report, width)
@@ -73,20 +58,6 @@ class Packs(checker.Checker):
         print('%s: %s' % (name, moved))
         self.expect(share >= LEAST_SHARE, '%s: %.0f%% of the bytes move %d at a time' %
                     (name, 100 * share, width))
-
-    def check_one(self, name, net, precision, inputs):
-        """Compares the two targets; returns the GPU's report."""
-        self.report(net, '--precision', precision, '--target', 'cpu')
-        wanted = self.evaluate(inputs, '--gradients')
-        report = self.report(net, '--precision', precision, *GPU)
-        found = self.evaluate(inputs, '--gradients')
-        self.expect(set(found) == set(wanted), '%s: other datasets' % name)
-        for key in set(found) & set(wanted):
-            largest = np.abs(wanted[key]).max(initial=0)
-            error = np.abs(found[key] - wanted[key]).max(initial=0)
-            self.expect(error <= TOLERANCE[precision] * max(largest, 1e-6),
-                        '%s: %s is off by %g of %g' % (name, key, error, largest))
-        return report
 
 
 if __name__ == '__main__':

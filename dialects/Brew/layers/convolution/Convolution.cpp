@@ -207,7 +207,7 @@ ConvolutionOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   }
   if (needed[0])
     operandGradients[0] = ConvolutionBackwardDataOp::create(
-        b, getLoc(), getX().getType(), dy, getW(), getLayerAttr(),
+        b, getLoc(), getX().getType(), dy, getW(), Value(), getLayerAttr(),
         getKernelAttr(), getStrideAttr(), getPadAttr(), getDilationAttr(),
         getGroupAttr());
   return success();
@@ -234,8 +234,11 @@ SmallVector<Value> ConvolutionSumOp::buildGeneric(OpBuilder &b) {
 
 SmallVector<Value> ConvolutionBackwardDataOp::buildGeneric(OpBuilder &b) {
   ConvolutionShapes g(*this, shapeOf(getDx()), shapeOf(getDy()), getGroup());
-  return {
-      buildBackwardData(b, getLoc(), g, getDy(), getW(), tensorOf(getDx()))};
+  Value dx =
+      buildBackwardData(b, getLoc(), g, getDy(), getW(), tensorOf(getDx()));
+  return {getSum() ? buildEpilogue(b, getLoc(), dx, {}, g.lead.size(), {},
+                                   tensorOf(getDx()), getSum())
+                   : dx};
 }
 
 //===----------------------------------------------------------------------===//

@@ -45,7 +45,12 @@ def Brew_ConvolutionSumOp : Brew_Op<"convolution_sum", [Pure, Generic, Library]>
 def Brew_ConvolutionBackwardDataOp : Brew_Op<"convolution_backward_data",
     [Pure, Generic, Library]> {
   let summary = "Gradient of a convolution by its bottom";
-  let arguments = !con((ins AnyTensor:$dy, AnyTensor:$w, StrAttr:$layer),
+  let description = [{
+    With `sum` added to that gradient of the blob, from another reader of it (set by
+    epilogue fusion), as in `convolution_sum`.
+  }];
+  let arguments = !con((ins AnyTensor:$dy, AnyTensor:$w, Optional<AnyTensor>:$sum,
+    StrAttr:$layer),
     WindowAttributes, (ins I64Attr:$group));
   let results = (outs AnyTensor:$dx);
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";

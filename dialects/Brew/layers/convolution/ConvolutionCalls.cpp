@@ -61,6 +61,19 @@ static Operation *convolutionCall(Op op, OpBuilder &b, Direction direction,
       nullptr, nullptr, nullptr);
 }
 
+/// The buffer that a call whose result is `y` adds to: a copy of `sum` there,
+/// unless they share their bytes.
+template <typename Op>
+static Value sumIn(Op op, OpBuilder &b, Value sum, Value y, bool backward) {
+  auto from = sum.getDefiningOp<planir::BufferOp>(),
+       to = y.getDefiningOp<planir::BufferOp>();
+  if (from.getArena() == to.getArena() && from.getOffset() == to.getOffset())
+    return sum;
+  planir::CopyOp::create(b, op.getLoc(), sum, y,
+                         b.getStrArrayAttr({op.getLayer()}), backward, nullptr);
+  return y;
+}
+
 //===----------------------------------------------------------------------===//
 // Convolution
 //===----------------------------------------------------------------------===//
@@ -80,15 +93,8 @@ int64_t ConvolutionSumOp::countFlops() { return shapesOf(*this).flops(); }
 bool ConvolutionSumOp::hasCall() { return isCall(shapesOf(*this)); }
 Operation *ConvolutionSumOp::buildCall(OpBuilder &b, Buffer buffer) {
   Value x = buffer(getX()), w = buffer(getW()),
-        bias = getB() ? buffer(getB()) : Value(), sum = buffer(getSum()),
-        y = buffer(getY());
-  auto from = sum.getDefiningOp<planir::BufferOp>(),
-       to = y.getDefiningOp<planir::BufferOp>();
-  if (from.getArena() != to.getArena() || from.getOffset() != to.getOffset()) {
-    planir::CopyOp::create(b, getLoc(), sum, y,
-                           b.getStrArrayAttr({getLayer()}), false, nullptr);
-    sum = y;
-  }
+        bias = getB() ? buffer(getB()) : Value(), y = buffer(getY());
+  Value sum = sumIn(*this, b, buffer(getSum()), y, /*backward=*/false);
   return convolutionCall(*this, b, Direction::Forward, x, w, bias, y,
                          getReluAttr(), sum);
 }
@@ -104,7 +110,11 @@ int64_t ConvolutionBackwardDataOp::countFlops() {
 bool ConvolutionBackwardDataOp::hasCall() { return isCall(shapesOf(*this)); }
 Operation *ConvolutionBackwardDataOp::buildCall(OpBuilder &b, Buffer buffer) {
   Value dx = buffer(getDx()), w = buffer(getW()), dy = buffer(getDy());
-  return convolutionCall(*this, b, Direction::BackwardData, dx, w, {}, dy);
+  Value sum;
+  if (getSum())
+    sum = sumIn(*this, b, buffer(getSum()), dx, /*backward=*/true);
+  return convolutionCall(*this, b, Direction::BackwardData, dx, w, {}, dy, {},
+                         sum);
 }
 
 StringRef ConvolutionBackwardWeightsOp::libraryGroup() { return "conv"; }

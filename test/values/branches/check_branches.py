@@ -1,0 +1,60 @@
+#!/usr/bin/python3
+"""Checks gradients of blobs that several layers read, on the simulated GPU.
+
+A convolution that is the last of them adds its gradient to that of the others, in its
+call: behind a residual sum, in branches that are joined, and behind a reader that is no
+convolution. Outputs and gradients must be those of the CPU's plan, whose generated code
+adds; and no kernel may be left that does.
+"""
+import os
+import sys
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'common'))
+import checker  # noqa: E402
+import targets  # noqa: E402
+
+CONV = '''layer { name: "%s" type: "Convolution" bottom: "%s" top: "%s" convolution_param {
+  num_output: %d kernel_size: %d pad: %d weight_filler { type: "msra" } } }
+layer { name: "relu_%s" type: "ReLU" bottom: "%s" top: "%s" }
+'''
+
+
+def conv(name, bottom, size, kernel):
+    return CONV % (name, bottom, name, size, kernel, kernel // 2, name, name, name)
+
+
+NET = ('''force_backward: true
+layer { name: "in" type: "Input" top: "x" top: "label" input_param {
+  shape { dim: 4 dim: 8 dim: 9 dim: 9 } shape { dim: 4 } } }
+''' + conv('stem', 'x', 16, 3) + conv('a1', 'stem', 16, 1) + conv('a2', 'a1', 16, 3) +
+       '''layer { name: "sum" type: "Eltwise" bottom: "stem" bottom: "a2" top: "sum" }
+layer { name: "relu" type: "ReLU" bottom: "sum" top: "sum" }
+layer { name: "pool" type: "Pooling" bottom: "sum" top: "pool" pooling_param {
+  pool: MAX kernel_size: 3 stride: 1 pad: 1 } }
+''' + conv('b1', 'sum', 8, 1) + conv('b2', 'sum', 8, 3) + conv('b3', 'pool', 8, 1) +
+       '''layer { name: "join" type: "Concat" bottom: "b1" bottom: "b2" bottom: "b3" top: "join" }
+layer { name: "global" type: "Pooling" bottom: "join" top: "global" pooling_param {
+  pool: AVE global_pooling: true } }
+layer { name: "loss" type: "SoftmaxWithLoss" bottom: "global" bottom: "label" top: "loss" }
+''')
+
+
+class Branches(targets.TargetChecker):
+    def check(self):
+        random = np.random.default_rng(5)
+        inputs = {'x': random.standard_normal((4, 8, 9, 9)).astype(np.float32),
+                  'label': random.integers(0, 24, 4).astype(np.float32)}
+        for precision in targets.TOLERANCE:
+            fused = self.check_one(precision, NET, precision, inputs)
+            apart = self.report(NET, '--precision', precision, *targets.GPU,
+                                '--without=fuse-epilogue')
+            moved = [report['programs']['main'] for report in (fused, apart)]
+            self.expect(moved[0]['kernels'] < moved[1]['kernels'],
+                        '%s: %d kernels, and %d where nothing is fused' %
+                        (precision, moved[0]['kernels'], moved[1]['kernels']))
+
+
+if __name__ == '__main__':
+    checker.main(Branches, __doc__, 'check')
