@@ -142,6 +142,8 @@ class Report(Folder):
         whole = records()
         whole.add(kind="done", seconds=1)
         whole.add(**RUN)
+        self.assertIn("not finished", " ".join(report.machine(Results(whole))))
+        whole.add(kind="done", seconds=1)
         text = " ".join(report.machine(Results(whole)))
         self.assertNotIn("not finished", text)
         self.assertNotIn("Other work", text)
