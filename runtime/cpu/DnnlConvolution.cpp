@@ -73,8 +73,6 @@ private:
                               const dnnl::primitive_attr &attributes) const;
   std::optional<Attempt> attempt(const Layouts &layouts) const;
   bool isDepthwise() const;
-  void preferDepthwise(dnnl::primitive_desc &description,
-                       const Layouts &layouts) const;
   double estimate(const Attempt &attempt) const;
 
   DnnlContext &context;
@@ -84,6 +82,12 @@ private:
   memory::desc bias;
   Geometry geometry;
 };
+
+/// Whether it is one of a family of oneDNN's kernels.
+bool isKernel(const dnnl::primitive_desc &offer, const char *family) {
+  return offer.get(true) &&
+         std::string(offer.impl_info_str()).find(family) == 0;
+}
 
 } // namespace
 
@@ -118,10 +122,23 @@ ConvolutionBuilder::create(const Layouts &layouts,
       context.engine, dnnl::prop_kind::forward_training, direct,
       anyLayout(plain.x), anyLayout(plain.w), anyLayout(plain.y), strides,
       dilates, padding, paddingEnd);
-  if (call.direction() == plan::BACKWARD_DATA)
-    return dnnl::convolution_backward_data::primitive_desc(
-        context.engine, direct, layouts.x, layouts.w, layouts.y, strides,
-        dilates, padding, paddingEnd, hint, attributes, true);
+  if (call.direction() == plan::BACKWARD_DATA) {
+    auto offer = [&] {
+      return dnnl::convolution_backward_data::primitive_desc(
+          context.engine, direct, layouts.x, layouts.w, layouts.y,
+          geometry.strides, geometry.dilates, geometry.padding,
+          geometry.paddingEnd, hint, attributes, true);
+    };
+    dnnl::primitive_desc first = offer();
+    // For a stride of 2 in bf16 oneDNN 3.2 offers its general kernel first, which
+    // takes three times as long as the one for depthwise convolutions. The others
+    // can be asked for only while the hint is there.
+    if (isDepthwise() && isKernel(first, "brgconv"))
+      for (dnnl::primitive_desc next = offer(); next.next_impl();)
+        if (isKernel(next, "jit_dw"))
+          return next;
+    return first;
+  }
   return dnnl::convolution_backward_weights::primitive_desc(
       context.engine, direct, layouts.x, layouts.w, bias, layouts.y, strides,
       dilates, padding, paddingEnd, hint, attributes, true);
@@ -149,8 +166,6 @@ ConvolutionBuilder::attempt(const Layouts &layouts) const {
   }
   if (!result.description.get(true) || isReferenceKernel(result.description))
     return std::nullopt;
-  if (call.direction() == plan::BACKWARD_DATA && isDepthwise())
-    preferDepthwise(result.description, layouts);
   result.reluAfter = call.epilogue().relu() && !reluInside;
 
   auto addOperand = [&](int argument, BoundBuffer bound,
@@ -196,23 +211,6 @@ ConvolutionBuilder::attempt(const Layouts &layouts) const {
 bool ConvolutionBuilder::isDepthwise() const {
   return call.group() > 1 && w.buffer->dims(1) == 1 &&
          w.buffer->dims(0) == call.group();
-}
-
-/// For a stride of 2 in bf16 oneDNN 3.2 offers its general kernel first, which
-/// takes three times as long as the one for depthwise convolutions.
-void ConvolutionBuilder::preferDepthwise(dnnl::primitive_desc &description,
-                                         const Layouts &layouts) const {
-  auto is = [](const dnnl::primitive_desc &offer, const char *kind) {
-    return std::string(offer.impl_info_str()).find(kind) == 0;
-  };
-  if (!is(description, "brgconv"))
-    return;
-  dnnl::primitive_desc offer = create(layouts, description.get_primitive_attr());
-  while (offer.next_impl())
-    if (is(offer, "jit_dw")) {
-      description = offer;
-      return;
-    }
 }
 
 /// Seconds on one core, by round numbers of a machine with AVX-512; only the
