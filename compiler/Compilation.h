@@ -97,10 +97,10 @@ private:
   prototxt::ImportedNet imported;
   plan::Manifest manifest;
   std::vector<std::string> segments;
-  std::vector<std::string> gpuArchs; ///< from phase fused on
+  std::vector<std::string> gpuArchs;     ///< from phase fused on
   std::optional<int64_t> recomputeBytes; ///< for phase fused
-  PageContents page;                 ///< for an HTML report
-  KernelAccesses accesses;           ///< for a report
+  PageContents page;                     ///< for an HTML report
+  KernelAccesses accesses;               ///< for a report
 };
 
 } // namespace brew::compiler

@@ -14,8 +14,8 @@ namespace {
 /// What brew-recompute frees is known only when kernels are formed and offsets
 /// planned, so that is done anew for each of some numbers of bytes asked of it.
 constexpr int kTries = 6;
-/// Less than this share of the limit is too little: so much need not be computed
-/// again.
+/// Less than this share of the limit is too little: so much need not be
+/// computed again.
 constexpr double kEnough = 0.98;
 /// Buffers that an error lists.
 constexpr size_t kListed = 10;
@@ -107,8 +107,7 @@ int64_t Compilation::largestBatch(mlir::ModuleOp phaseImport, int64_t limit) {
     PipelineOptions pipeline = optionsOf(Phase::Graph);
     pipeline.batch = batch;
     auto scope = timingScope.nest("fit batch");
-    return mlir::succeeded(
-               runPasses(*module, Phase::Graph, pipeline, scope)) &&
+    return mlir::succeeded(runPasses(*module, Phase::Graph, pipeline, scope)) &&
            arenaOf(*planned(*module, 0)) <= limit;
   };
   int64_t batch = 0; // of the net: of its largest feed
@@ -128,10 +127,10 @@ int64_t Compilation::largestBatch(mlir::ModuleOp phaseImport, int64_t limit) {
 void Compilation::failToFit(mlir::ModuleOp smallest,
                             mlir::ModuleOp phaseImport) {
   const int64_t limit = *options.memoryLimit;
-  std::string text = "activations and their gradients take at least " +
-                     std::to_string(arenaOf(smallest)) +
-                     " bytes, which is more than --memory-limit=" +
-                     std::to_string(limit);
+  std::string text =
+      "activations and their gradients take at least " +
+      std::to_string(arenaOf(smallest)) +
+      " bytes, which is more than --memory-limit=" + std::to_string(limit);
   if (planir::ProgramOp program = largestOf(smallest)) {
     text += "; the largest of program " + program.getSymName().str() +
             " when it needs the most:";
@@ -140,10 +139,10 @@ void Compilation::failToFit(mlir::ModuleOp smallest,
               std::to_string(each.first) + " to " + std::to_string(each.last);
   }
   const int64_t batch = largestBatch(phaseImport, limit);
-  text += batch > 0 ? "\nThe largest batch that fits is " +
-                          std::to_string(batch) + " (--batch=" +
-                          std::to_string(batch) + ")"
-                    : "\nNo batch is small enough";
+  text += batch > 0
+              ? "\nThe largest batch that fits is " + std::to_string(batch) +
+                    " (--batch=" + std::to_string(batch) + ")"
+              : "\nNo batch is small enough";
   throw Error(ExitStatus::MachineLacks, text);
 }
 

@@ -24,8 +24,21 @@ StringAttr joinedName(Operation *first, Operation *second) {
   auto name = [](Operation *op) {
     return op->getAttrOfType<StringAttr>("layer").getValue();
   };
-  return StringAttr::get(first->getContext(),
-                         name(first) + "+" + name(second));
+  return StringAttr::get(first->getContext(), name(first) + "+" + name(second));
+}
+
+/// Whether a call that stands at `call` can add to `value` where that lies: the
+/// program has made it before, and nothing but `sum` reads it from there on.
+bool endsAt(Value value, Operation *call, Operation *sum) {
+  Operation *made = value.getDefiningOp();
+  return made && made->isBeforeInBlock(call) && !isa<FeedOp, SeedOp>(made) &&
+         !made->hasTrait<IsFixedRead>() && !made->hasTrait<IsView>() &&
+         llvm::all_of(value.getUsers(), [&](Operation *user) {
+           user = call->getBlock()->findAncestorOpInBlock(*user);
+           return user == sum ||
+                  (user->isBeforeInBlock(call) && !user->hasTrait<IsSink>() &&
+                   !user->hasTrait<IsView>());
+         });
 }
 
 struct FuseReLU : OpRewritePattern<ReLUOp> {
@@ -78,7 +91,8 @@ struct FuseSum : OpRewritePattern<EltwiseOp> {
       auto each = eltwise.getXs()[i].getDefiningOp<ConvolutionOp>();
       Value other = eltwise.getXs()[1 - i];
       if (each && each.getY().hasOneUse() && !each.getRelu() &&
-          each.getX() != other && endsAt(other, eltwise) && (!conv || conv->isBeforeInBlock(each))) {
+          each.getX() != other && endsAt(other, eltwise, eltwise) &&
+          (!conv || conv->isBeforeInBlock(each))) {
         conv = each;
         sum = other;
       }
@@ -95,22 +109,10 @@ struct FuseSum : OpRewritePattern<EltwiseOp> {
     rewriter.eraseOp(conv);
     return success();
   }
-
-  /// Whether nothing reads `value` behind `op`, and the program has made it.
-  static bool endsAt(Value value, Operation *op) {
-    Operation *made = value.getDefiningOp();
-    return made && !isa<FeedOp>(made) && !made->hasTrait<IsFixedRead>() &&
-           !made->hasTrait<IsView>() &&
-           llvm::all_of(value.getUsers(), [&](Operation *user) {
-             return user == op ||
-                    (user->isBeforeInBlock(op) && !user->hasTrait<IsSink>() &&
-                     !user->hasTrait<IsView>());
-           });
-  }
 };
 
-/// The sum of a blob's gradients from two readers, of which a convolution is the
-/// later one: its call adds to the other's.
+/// The sum of a blob's gradients from two readers, of which a convolution is
+/// the later one: its call adds to the other's.
 struct FuseGradientSum : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -119,10 +121,12 @@ struct FuseGradientSum : OpRewritePattern<linalg::GenericOp> {
     if (!isSum(nest))
       return failure();
     for (unsigned i : {0, 1}) {
-      auto data = nest.getInputs()[i].getDefiningOp<ConvolutionBackwardDataOp>();
+      auto data =
+          nest.getInputs()[i].getDefiningOp<ConvolutionBackwardDataOp>();
       Value other = nest.getInputs()[1 - i];
       if (!data || data.getSum() || !data.getDx().hasOneUse() ||
-          other.getType() != data.getDx().getType() || !endsAt(other, data, nest))
+          other.getType() != data.getDx().getType() ||
+          !endsAt(other, data, nest))
         continue;
       rewriter.modifyOpInPlace(data,
                                [&] { data.getSumMutable().assign(other); });
@@ -146,20 +150,6 @@ struct FuseGradientSum : OpRewritePattern<linalg::GenericOp> {
            llvm::all_of(add->getOperands(), [&](Value operand) {
              auto argument = dyn_cast<BlockArgument>(operand);
              return argument && argument.getArgNumber() < 2;
-           });
-  }
-
-  /// Whether `value` is made before `call`, and nothing but `sum` reads it behind
-  /// that.
-  static bool endsAt(Value value, Operation *call, Operation *sum) {
-    Operation *made = value.getDefiningOp();
-    return made && made->isBeforeInBlock(call) && !isa<FeedOp, SeedOp>(made) &&
-           !made->hasTrait<IsFixedRead>() && !made->hasTrait<IsView>() &&
-           llvm::all_of(value.getUsers(), [&](Operation *user) {
-             user = call->getBlock()->findAncestorOpInBlock(*user);
-             return user == sum ||
-                    (user->isBeforeInBlock(call) && !user->hasTrait<IsSink>() &&
-                     !user->hasTrait<IsView>());
            });
   }
 };

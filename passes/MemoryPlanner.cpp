@@ -75,8 +75,7 @@ int64_t brew::lowerBound(const std::vector<LiveValue> &values) {
 /// again, as long as that is cheap, and keeps the best placement in `values`.
 /// Returns its extent. The numbers are the same in every run.
 static int64_t improve(std::vector<LiveValue> &values,
-                       std::vector<size_t> order, int64_t best,
-                       int64_t bound) {
+                       std::vector<size_t> order, int64_t best, int64_t bound) {
   const auto pairs = static_cast<int64_t>(values.size() * values.size());
   const int64_t tries = std::min(kMostTries, kMostPairs / (pairs + 1));
   std::vector<LiveValue> moved = values;

@@ -1,9 +1,9 @@
 //===- PoolFirst.cpp - Max pooling before the ReLU that it reads ----------===//
 //
 // The largest of clipped values is the largest value, clipped: a ReLU may stand
-// behind the max pooling as well as before it, on a quarter of the elements. The
-// backward pass then needs the pooled blob's signs, and that is stored for the
-// next layer anyway, in place of those of the large blob.
+// behind the max pooling as well as before it, on a quarter of the elements.
+// The backward pass then needs the pooled blob's signs, and that is stored for
+// the next layer anyway, in place of those of the large blob.
 //
 // Gradients are the same: where the largest value is positive, its place in the
 // window is; elsewhere they are zero, whatever the place. A slope below zero

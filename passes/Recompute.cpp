@@ -1,11 +1,11 @@
 //===- Recompute.cpp - Forward values made anew for the backward pass -----===//
 //
 // Lets the backward pass compute again what the forward pass would have to save
-// for it, as far as memory is short (see RecomputeChoice.h). Each unit is cloned
-// once, right before the first operation of the backward pass that reads it or
-// what is made of it. Stands behind CSE, which would undo it; nests and calls
-// compute the same again: masks of random numbers, which have the same key, to the
-// bit, sums and products but for how a kernel contracts them.
+// for it, as far as memory is short (see RecomputeChoice.h). Each unit is
+// cloned once, right before the first operation of the backward pass that reads
+// it or what is made of it. Stands behind CSE, which would undo it; nests and
+// calls compute the same again: masks of random numbers, which have the same
+// key, to the bit, sums and products but for how a kernel contracts them.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Origin.h"
@@ -102,8 +102,8 @@ struct Recompute : brew::impl::RecomputeBase<Recompute> {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       if (program.getBody().empty())
         continue;
-      const auto roofline = brew::targetir::Roofline::of(
-          program, precision, /*f64=*/false);
+      const auto roofline =
+          brew::targetir::Roofline::of(program, precision, /*f64=*/false);
       brew::SavedValues saved(program, roofline);
       if (!saved.backward)
         continue;

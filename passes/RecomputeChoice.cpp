@@ -119,9 +119,8 @@ private:
       const RecomputeUnit &unit = problem.units[u];
       return static_cast<double>(unit.bytes) / std::max(unit.seconds, 1e-9);
     };
-    std::stable_sort(found.begin(), found.end(), [&](unsigned a, unsigned b) {
-      return gain(a) > gain(b);
-    });
+    std::stable_sort(found.begin(), found.end(),
+                     [&](unsigned a, unsigned b) { return gain(a) > gain(b); });
     if (found.size() > kCandidates) {
       // Large ones may free more than many that are cheap.
       std::stable_sort(found.begin() + kCandidates / 2, found.end(),
@@ -139,13 +138,12 @@ private:
     RecomputeOutcome outcome;
   };
 
-  /// Adds `choice` to those found, if it frees something at the peak and the peak
-  /// is then at most `most`.
+  /// Adds `choice` to those found, if it frees something at the peak and the
+  /// peak is then at most `most`.
   void look(std::vector<Tried> &found, std::vector<bool> choice,
             int64_t most) const {
     std::optional<RecomputeOutcome> outcome = tried(choice);
-    if (outcome &&
-        outcome->bytesAt[now.peakStep] < now.bytesAt[now.peakStep] &&
+    if (outcome && outcome->bytesAt[now.peakStep] < now.bytesAt[now.peakStep] &&
         outcome->peakBytes <= most)
       found.push_back({std::move(choice), std::move(*outcome)});
   }
@@ -153,16 +151,14 @@ private:
   /// What is better has the larger one.
   std::pair<double, double> rank(const RecomputeOutcome &of) const {
     const auto peak = -static_cast<double>(of.peakBytes);
-    const double gain =
-        static_cast<double>(now.bytesAt[now.peakStep] -
-                            of.bytesAt[now.peakStep]) /
-        std::max(of.seconds - now.seconds, 1e-9);
-    return order == Order::Time ? std::pair(gain, peak)
-                                : std::pair(peak, gain);
+    const double gain = static_cast<double>(now.bytesAt[now.peakStep] -
+                                            of.bytesAt[now.peakStep]) /
+                        std::max(of.seconds - now.seconds, 1e-9);
+    return order == Order::Time ? std::pair(gain, peak) : std::pair(peak, gain);
   }
 
-  /// Takes the best next step, of a large problem several; returns whether there
-  /// is one.
+  /// Takes the best next step, of a large problem several; returns whether
+  /// there is one.
   bool step() {
     const Needs needs(problem, again);
     const std::vector<unsigned> promising = candidates(needs);
@@ -174,8 +170,8 @@ private:
       add(choice, needs, u);
       look(found, std::move(choice), now.peakBytes);
     }
-    // What is made again around the peak, and all that is there for it, may take
-    // more than it frees elsewhere.
+    // What is made again around the peak, and all that is there for it, may
+    // take more than it frees elsewhere.
     if (found.empty())
       for (unsigned u = 0; u < again.size(); ++u)
         if (again[u] && needs.first[u] <= now.peakStep &&
@@ -226,9 +222,10 @@ private:
     for (unsigned u = 0; u < again.size(); ++u)
       if (again[u])
         dearest.push_back(u);
-    std::stable_sort(dearest.begin(), dearest.end(), [&](unsigned a, unsigned b) {
-      return problem.units[a].seconds > problem.units[b].seconds;
-    });
+    std::stable_sort(
+        dearest.begin(), dearest.end(), [&](unsigned a, unsigned b) {
+          return problem.units[a].seconds > problem.units[b].seconds;
+        });
     const int64_t most = std::max(wanted, now.peakBytes);
     for (unsigned u : dearest) {
       again[u] = false;

@@ -1,9 +1,10 @@
-//===- RecomputeChoice.h - What the backward pass computes again -*- C++ -*-===//
+//===- RecomputeChoice.h - What the backward pass computes again -*- C++
+//-*-===//
 //
 // A forward pass saves what the backward pass reads. Whatever is computed again
 // instead needs no memory in between, and time. This chooses what, so that no
-// step needs more memory than is wanted, for as little time as it finds. No MLIR
-// here.
+// step needs more memory than is wanted, for as little time as it finds. No
+// MLIR here.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -38,19 +39,20 @@ struct RecomputeProblem {
 struct RecomputeOutcome {
   int64_t peakBytes = 0;
   int64_t peakStep = 0;
-  double seconds = 0; ///< that computing again takes
+  double seconds = 0;           ///< that computing again takes
   std::vector<int64_t> bytesAt; ///< of each step
 };
 
-/// With `again[u]`, unit u lives until the forward pass has read it, and is made
-/// again right before the backward pass first reads it or what is made of it.
+/// With `again[u]`, unit u lives until the forward pass has read it, and is
+/// made again right before the backward pass first reads it or what is made of
+/// it.
 RecomputeOutcome evaluate(const RecomputeProblem &problem,
                           const std::vector<bool> &again);
 
-/// Units to compute again, so that the peak is at most `bytes`, or as small as is
-/// found. Takes one after the other: what frees the most at the peak for its time
-/// or, if that does not lead there, what leaves the smallest peak. What then turns
-/// out to be needless is saved after all.
+/// Units to compute again, so that the peak is at most `bytes`, or as small as
+/// is found. Takes one after the other: what frees the most at the peak for its
+/// time or, if that does not lead there, what leaves the smallest peak. What
+/// then turns out to be needless is saved after all.
 std::vector<bool> chooseRecompute(const RecomputeProblem &problem,
                                   int64_t bytes);
 

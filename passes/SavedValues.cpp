@@ -97,8 +97,8 @@ void SavedValues::formUnits() {
   for (Operation &op : llvm::reverse(block)) {
     if (!isForward(&op) || !makesValues(&op))
       continue;
-    auto [entry, isNew] = numberOf.try_emplace(together.getLeaderValue(&op),
-                                               operations.size());
+    auto [entry, isNew] =
+        numberOf.try_emplace(together.getLeaderValue(&op), operations.size());
     if (isNew)
       operations.emplace_back();
     operations[entry->second].push_back(&op);
@@ -122,9 +122,8 @@ void SavedValues::finish(unsigned number) {
   llvm::DenseSet<Value> owners;
   llvm::SetVector<unsigned> inputs;
   for (Operation *op : operations[number]) {
-    unit.canRecompute &=
-        isMemoryEffectFree(op) &&
-        isa<linalg::GenericOp, CallInterface, JoinOp>(op);
+    unit.canRecompute &= isMemoryEffectFree(op) &&
+                         isa<linalg::GenericOp, CallInterface, JoinOp>(op);
     for (Value result : op->getResults())
       if (Value owner = placeOf(result).owner; owners.insert(owner).second)
         unit.bytes += bytesOf(owner);
@@ -147,7 +146,8 @@ void SavedValues::finish(unsigned number) {
 
 void SavedValues::findUses() {
   std::vector<int64_t> changes(problem.otherBytes.size() + 1);
-  llvm::DenseMap<Value, std::pair<int64_t, int64_t>> others; // lives of the rest
+  llvm::DenseMap<Value, std::pair<int64_t, int64_t>>
+      others; // lives of the rest
   const int64_t end = static_cast<int64_t>(position.size());
   llvm::DenseSet<Value> stored;
   for (Operation &op : block) {

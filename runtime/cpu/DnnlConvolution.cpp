@@ -130,9 +130,9 @@ ConvolutionBuilder::create(const Layouts &layouts,
           geometry.paddingEnd, hint, attributes, true);
     };
     dnnl::primitive_desc first = offer();
-    // For a stride of 2 in bf16 oneDNN 3.2 offers its general kernel first, which
-    // takes three times as long as the one for depthwise convolutions. The others
-    // can be asked for only while the hint is there.
+    // For a stride of 2 in bf16 oneDNN 3.2 offers its general kernel first,
+    // which takes three times as long as the one for depthwise convolutions.
+    // The others can be asked for only while the hint is there.
     if (isDepthwise() && isKernel(first, "brgconv"))
       for (dnnl::primitive_desc next = offer(); next.next_impl();)
         if (isKernel(next, "jit_dw"))

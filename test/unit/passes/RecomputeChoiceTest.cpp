@@ -11,8 +11,8 @@ using namespace brew;
 
 namespace {
 
-/// A net of `count` layers, each of which reads the one before and here and there
-/// an earlier one; the backward pass reads what the layers have read.
+/// A net of `count` layers, each of which reads the one before and here and
+/// there an earlier one; the backward pass reads what the layers have read.
 RecomputeProblem net(unsigned count, std::mt19937 &random) {
   RecomputeProblem problem;
   auto number = [&](int from, int to) {
@@ -86,8 +86,7 @@ TEST(RecomputeChoice, WhatIsSavedLivesUntilItIsRead) {
   problem.units[0] = {10, 0, 1, 4, 4, 0, false, {}};
   problem.units[1] = {100, 1, 2, 3, 5, 2.5, true, {0}};
   RecomputeOutcome saved = evaluate(problem, {false, false});
-  EXPECT_EQ(saved.bytesAt,
-            (std::vector<int64_t>{11, 111, 111, 111, 111, 101}));
+  EXPECT_EQ(saved.bytesAt, (std::vector<int64_t>{11, 111, 111, 111, 111, 101}));
   EXPECT_EQ(saved.peakBytes, 111);
   EXPECT_EQ(saved.peakStep, 1);
   EXPECT_EQ(saved.seconds, 0);
@@ -129,8 +128,8 @@ TEST(RecomputeChoice, IsNearTheBestOfAllChoices) {
         evaluate(problem, chooseRecompute(problem, 0));
     // The least is reached but for a few nets.
     EXPECT_LE(found.peakBytes, 1.35 * static_cast<double>(least.peak)) << i;
-    peaks += static_cast<double>(found.peakBytes) /
-             static_cast<double>(least.peak);
+    peaks +=
+        static_cast<double>(found.peakBytes) / static_cast<double>(least.peak);
     // Half way, at what price?
     const int64_t limit = (whole + least.peak) / 2;
     const Best best = bestOf(problem, limit);

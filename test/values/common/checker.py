@@ -27,7 +27,7 @@ class Checker:
             self.fail(text)
 
     def run(self, *command, threads=None):
-        """Runs a tool in the folder; the script ends if it fails."""
+        """Runs a tool in the folder and returns what it said; the script ends if it fails."""
         environment = dict(os.environ)
         if threads:
             environment['OMP_NUM_THREADS'] = str(threads)
@@ -36,6 +36,7 @@ class Checker:
         if done.returncode:
             sys.exit('%s ended with status %d:\n%s' % (' '.join(command), done.returncode,
                                                        done.stderr[-2000:]))
+        return done
 
     def write(self, name, text):
         with open(self.path(name), 'w') as file:
