@@ -327,9 +327,11 @@ const std::vector<OptionRow> &optionTable() {
                   {"last-block",
                    "on GPUs, a launch for what little follows a sum"},
                   {"merge-sums", "add up over the same elements separately"},
+                  {"order-steps", "steps in the order of the prototxt"},
                   {"pool-first", "ReLUs before max poolings that read them"},
                   {"prepare-weights",
                    "at inference, round weights in every run"},
+                  {"sign-bits", "on GPUs, masks from whole values"},
                   {"split-reductions", "on GPUs, sums in one stage"}})
           .separatedByCommas()
           .calledA("pass")

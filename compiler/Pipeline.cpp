@@ -125,6 +125,11 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     pm.addPass(mlir::createCSEPass());
     optimise("prepare-weights", [] { return createPrepareWeights(); });
     optimise("clone-producers", [] { return createCloneProducers(); });
+    if (options.cuda && !llvm::is_contained(options.without, "sign-bits")) {
+      pm.addPass(createSignBits());
+      // Masks are cheap to read now.
+      optimise("clone-producers", [] { return createCloneProducers(); });
+    }
     optimise("merge-sums", [] { return createMergeSums(); });
     optimise("split-reductions", [] { return createSplitReductions(); });
     if (options.recomputeBytes) {
@@ -140,6 +145,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     return;
   }
   case Phase::Plan:
+    optimise("order-steps", [] { return createOrderSteps(); });
     pm.addPass(createPlanMemory());
     if (options.cuda)
       pm.addPass(createBuildFeedKernels());

@@ -28,6 +28,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/CSE.h"
 
+#include <optional>
+
 namespace brew {
 #define GEN_PASS_DEF_CLONEPRODUCERS
 #include "passes/Passes.h.inc"
@@ -205,12 +207,105 @@ private:
       all += differences.emplace_back(
           differenceFor(nest, cast<linalg::GenericOp>(reader)));
     const bool isForAll = others.empty() && all < 0;
+    if (!isForAll &&
+        storeInReader(nest, readers.getArrayRef(), others, differences))
+      return;
     for (auto [reader, difference] : llvm::zip(readers, differences))
       if (isForAll || difference < 0) {
         auto computing = cast<linalg::GenericOp>(reader);
         compute(value, otherInputs(computing, value), computing, kDepth,
                 isForAll);
       }
+  }
+
+  /// Bytes that `nest` reads, but for what is small.
+  static double readBy(linalg::GenericOp nest) {
+    double bytes = 0;
+    for (Value input : nest.getDpsInputs())
+      if (!isSmall(input, nest))
+        bytes += static_cast<double>(bytesOf(input));
+    return bytes;
+  }
+
+  /// Lets one of the nests that read a value store it, if the bytes that the
+  /// nest which only makes it has read are more than what this costs. Readers
+  /// before that one compute the value themselves, so they cost their
+  /// `differences`; a first reader that needs nothing between shares a kernel
+  /// with the maker anyway.
+  bool storeInReader(linalg::GenericOp nest, ArrayRef<Operation *> readers,
+                     ArrayRef<Operation *> others,
+                     ArrayRef<double> differences) {
+    auto order = llvm::to_vector(
+        llvm::seq<unsigned>(0, static_cast<unsigned>(readers.size())));
+    llvm::sort(order, [&](unsigned a, unsigned b) {
+      return readers[a]->isBeforeInBlock(readers[b]);
+    });
+    double before = 0, least = 0;
+    for (double difference : differences)
+      least += std::min(difference, 0.0);
+    std::optional<unsigned> chosen;
+    for (auto [i, number] : llvm::enumerate(order)) {
+      double all = before + differences[number] - readBy(nest);
+      for (unsigned later : ArrayRef(order).drop_front(i + 1))
+        all += std::min(differences[later], 0.0);
+      before += differences[number];
+      if (i == 0 || all >= least ||
+          !canStore(nest, cast<linalg::GenericOp>(readers[number]), others))
+        continue;
+      least = all;
+      chosen = i;
+    }
+    if (!chosen)
+      return false;
+    const Value value = nest->getResult(0);
+    for (auto [i, number] : llvm::enumerate(order)) {
+      auto reader = cast<linalg::GenericOp>(readers[number]);
+      if (i != *chosen && (i < *chosen || differences[number] < 0))
+        compute(value, otherInputs(reader, value), reader, kDepth);
+    }
+    storeIn(cast<linalg::GenericOp>(readers[order[*chosen]]), value);
+    return true;
+  }
+
+  /// Lets `reader` compute and store `value`, unless something that could not
+  /// compute it itself reads it before that.
+  void storeIn(linalg::GenericOp reader, Value value) {
+    for (Operation *user : value.getUsers())
+      if (inBlockOf(reader, user)->isBeforeInBlock(reader))
+        return;
+    const Origin origin =
+        Origin::of(value.getDefiningOp()).with(Origin::of(reader));
+    OpOperand *use = nullptr;
+    for (OpOperand *input : reader.getDpsInputOperands())
+      if (input->get() == value)
+        use = input;
+    rewriter.setInsertionPoint(reader);
+    FailureOr<linalg::ElementwiseOpFusionResult> fused =
+        linalg::fuseElementwiseOps(rewriter, use);
+    if (failed(fused))
+      return;
+    rewriter.replaceAllUsesExcept(value, fused->replacements.lookup(value),
+                                  reader);
+    for (Value result : reader->getResults())
+      rewriter.replaceAllUsesWith(result, fused->replacements.lookup(result));
+    rewriter.eraseOp(reader);
+    origin.mark(withoutDuplicates(cast<linalg::GenericOp>(fused->fusedOp)));
+  }
+
+  /// The operation of a nest's block that `op` is, or is in.
+  static Operation *inBlockOf(linalg::GenericOp nest, Operation *op) {
+    return nest->getBlock()->findAncestorOpInBlock(*op);
+  }
+
+  /// Whether `reader` can make the only place of what `nest` computes.
+  static bool canStore(linalg::GenericOp nest, linalg::GenericOp reader,
+                       ArrayRef<Operation *> others) {
+    return reader.getNumReductionLoops() == 0 && !extracts(reader) &&
+           Origin::of(nest).isBackward == Origin::of(reader).isBackward &&
+           llvm::count(reader.getDpsInputs(), nest->getResult(0)) == 1 &&
+           llvm::all_of(others, [&](Operation *other) {
+             return reader->isBeforeInBlock(inBlockOf(reader, other));
+           });
   }
 
   /// A few elements that a sum begins with are not worth a launch.

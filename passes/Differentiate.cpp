@@ -55,7 +55,9 @@ private:
   void markNew(Operation *last, Operation *layer);
   void add(Value value, Value gradient) {
     Value &sum = gradients[value];
-    sum = sum ? buildSum(b, gradient.getLoc(), sum, gradient) : gradient;
+    sum = sum ? ofBackward(buildSum(b, gradient.getLoc(), sum, gradient),
+                           value.getDefiningOp())
+              : gradient;
   }
   void warnOfBlocked(Operation *op);
   void storeParameters();

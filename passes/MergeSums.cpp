@@ -10,6 +10,7 @@
 #include "dialects/Brew/Origin.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace brew {
@@ -60,13 +61,32 @@ bool readInCommon(linalg::GenericOp a, linalg::GenericOp b) {
   return false;
 }
 
-/// Whether all that `nest` reads is there before `place`.
+/// Whether the operation reads no tensor: what a sum begins with, and its
+/// operands.
+bool isInitial(Operation *op) {
+  return isa<linalg::FillOp, tensor::EmptyOp>(op) ||
+         op->hasTrait<OpTrait::ConstantLike>();
+}
+
+/// What a sum begins with, where `builder` stands: moving it would have the
+/// whole block numbered anew.
+Value initialBefore(OpBuilder &builder, Value value, Operation *place) {
+  Operation *source = value.getDefiningOp();
+  if (!isInitial(source) || source->isBeforeInBlock(place))
+    return value;
+  IRMapping map;
+  for (Value operand : source->getOperands())
+    map.map(operand, initialBefore(builder, operand, place));
+  return builder.clone(*source, map)->getResult(0);
+}
+
+/// Whether all that `nest` reads is there before `place`, or can be.
 bool canStandAt(linalg::GenericOp nest, Operation *place) {
   bool can = true;
   nest->walk([&](Operation *op) {
     for (Value operand : op->getOperands()) {
       Operation *source = operand.getDefiningOp();
-      if (source && !nest->isAncestor(source))
+      if (source && !nest->isAncestor(source) && !isInitial(source))
         can &= inProgram(source)->isBeforeInBlock(place);
     }
   });
@@ -93,7 +113,7 @@ linalg::GenericOp merge(linalg::GenericOp a, linalg::GenericOp b,
   for (linalg::GenericOp nest : both) {
     places.push_back(joined.add(nest));
     for (OpOperand &init : nest.getDpsInitsMutable()) {
-      inits.push_back(init.get());
+      inits.push_back(initialBefore(builder, init.get(), place));
       initMaps.push_back(nest.getMatchingIndexingMap(&init));
       types.push_back(init.get().getType());
     }

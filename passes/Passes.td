@@ -281,13 +281,26 @@ def CloneProducers : Pass<"brew-clone-producers", "::mlir::ModuleOp"> {
     of the value, less writing it, if nothing else needs it stored. Operations count as
     the bytes that the machine moves meanwhile. What it takes may in turn be computed
     from tensors that the reader has: a ReLU's gradient finds its mask from the bottom
-    of the normalization before it.
+    of the normalization before it. A value that something else needs stored is stored
+    by one of the nests that read it, where that saves the nest that only made it.
 
     On GPUs nests that read single elements for a sum to begin with become part of it.
   }];
   let dependentDialects = ["::brew::targetir::TargetDialect",
     "::mlir::affine::AffineDialect",
     "::mlir::linalg::LinalgDialect"];
+}
+
+def SignBits : Pass<"brew-sign-bits", "::mlir::ModuleOp"> {
+  let summary = "Stores signs as bits where nothing else of a value is read";
+  let description = [{
+    A nest of the forward pass whose result the backward pass only compares with zero
+    (the mask of a ReLU behind a sum) gives a second result, a bit for each element, and the
+    backward pass reads that. On GPUs, for all but small values.
+  }];
+  let dependentDialects = ["::brew::targetir::TargetDialect",
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"];
 }
 
 def MergeSums : Pass<"brew-merge-sums", "::mlir::ModuleOp"> {
@@ -383,6 +396,16 @@ def LastBlock : Pass<"brew-last-block", "::mlir::ModuleOp"> {
 //===----------------------------------------------------------------------===//
 // Phase plan
 //===----------------------------------------------------------------------===//
+
+def OrderSteps : Pass<"brew-order-steps", "::mlir::ModuleOp"> {
+  let summary = "Puts steps in an order that needs less memory";
+  let description = [{
+    Programs keep the order of the prototxt but for steps that lower the peak elsewhere:
+    behind the step that needs the most memory, what is not needed yet; before it, what
+    frees more than it takes. No step leaves its pass. Programs whose caller
+    writes gradients keep their order.
+  }];
+}
 
 def PlanMemory : Pass<"brew-plan-memory", "::mlir::ModuleOp"> {
   let summary = "Orders the steps and gives every value a place in an arena";

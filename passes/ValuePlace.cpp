@@ -9,8 +9,8 @@ using namespace brew;
 using namespace brew::ir;
 
 int64_t brew::bytesOf(RankedTensorType type) {
-  return type.getNumElements() *
-         llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+  return memrefOf(type).getNumElements() *
+         llvm::divideCeil(memrefOf(type).getElementTypeBitWidth(), 8);
 }
 
 Value brew::ownerOf(Value value) {

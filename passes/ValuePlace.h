@@ -6,7 +6,7 @@
 
 namespace brew {
 
-/// Bytes that a tensor's elements take side by side.
+/// Bytes that a tensor's elements take side by side; those of i1 are bits.
 int64_t bytesOf(mlir::RankedTensorType type);
 
 /// What `value` is another shape of, through all such views.

@@ -35,13 +35,13 @@ public:
   }
 
 private:
-  int64_t bytesOfElement(unsigned argument) const {
-    return elementBytes(kernel.arguments[argument].getElementType());
+  int64_t bytesOf(unsigned argument, int64_t elements) const {
+    return elementBytes(kernel.arguments[argument].getElementType(), elements);
   }
 
   Reach reach(unsigned argument, int64_t elements, bool isPack,
               const NestSchedule &inner) const {
-    const int64_t bytes = bytesOfElement(argument) * (isPack ? inner.pack : 1);
+    const int64_t bytes = bytesOf(argument, isPack ? inner.pack : 1);
     return {
         static_cast<unsigned>(std::min(bytes, targetir::GpuAttr::kAccessBytes)),
         std::min(elements, kernel.arguments[argument].getNumElements())};
@@ -92,7 +92,7 @@ private:
     TensorAccess &entry = result.emplace_back();
     entry.argument = argument;
     entry.writes = writes;
-    const int64_t bytes = elements * bytesOfElement(argument);
+    const int64_t bytes = bytesOf(argument, elements);
     int64_t before = 0, upTo = 0;
     for (const Reach &access : accesses) {
       upTo += access.elements;

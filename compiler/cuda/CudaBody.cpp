@@ -60,6 +60,12 @@ CudaCode CudaBody::kept(unsigned nest, unsigned result, const CudaCode &local) {
   return {};
 }
 
+CudaCode CudaBody::byteOfBit(const CudaCode &buffer, const CudaCode &address) {
+  return CudaCode::element(
+      buffer,
+      (address.isWord() ? address : CudaCode::group(address)) + " / 8");
+}
+
 CudaCode CudaBody::load(const Source &source, const CudaCode &address,
                         const CudaCode &local) {
   if (source.kind == Source::Kind::Constant)
@@ -71,6 +77,11 @@ CudaCode CudaBody::load(const Source &source, const CudaCode &address,
     argument = part.nests[source.nest].outputs[source.result].arguments.front();
   }
   const CudaArgument &buffer = text.arguments[argument];
+  if (buffer.isBits()) {
+    const CudaCode at = address.isWord() ? address : CudaCode::group(address);
+    return CudaCode::group(byteOfBit(buffer.name, at) + " >> " + at +
+                           " % 8 & 1");
+  }
   if (source.fresh)
     return CudaCode::call("BREW_FRESH", {buffer.name, address});
   return CudaCode::element(buffer.name, address);
@@ -81,7 +92,7 @@ CudaCode CudaBody::load(const Access &access, ArrayRef<CudaCode> loops) {
     auto found =
         values.packs.find(packKey(access.source.argument, access.address));
     if (found != values.packs.end())
-      return CudaCode::element(found->second, CudaCode::word("k"));
+      return ofPack(access.source.argument, found->second);
   }
   return load(access.source, address(access.address, loops),
               address(access.local, loops));
@@ -154,8 +165,11 @@ void CudaBody::add(const Nest &nest, Operation &inner,
   if (auto extract = dyn_cast<tensor::ExtractOp>(inner)) {
     auto pack = values.extracts.find(&inner);
     if (pack != values.extracts.end()) {
-      CudaCode element = CudaCode::element(pack->second, CudaCode::word("k"));
-      operands[result] = named(result, element, true);
+      operands[result] =
+          named(result,
+                ofPack(nest.extracts.find(&inner)->second.source.argument,
+                       pack->second),
+                true);
       return;
     }
     const Extract &access = nest.extracts.find(&inner)->second;
@@ -205,9 +219,14 @@ void CudaBody::storeToBuffers(const Output &output, ArrayRef<CudaCode> loops,
                               const CudaCode &value) {
   for (unsigned argument : output.arguments) {
     const CudaArgument &buffer = text.arguments[argument];
-    text.lines.line(
-        CudaCode::element(buffer.name, address(output.address, loops)) + " = " +
-        value + ";");
+    const CudaCode at = address(output.address, loops);
+    if (buffer.isBits()) {
+      text.prelude.bits = true;
+      text.lines.line(CudaCode::call("BREW_SET_BIT", {buffer.name, at, value}) +
+                      ";");
+      continue;
+    }
+    text.lines.line(CudaCode::element(buffer.name, at) + " = " + value + ";");
   }
 }
 

@@ -48,6 +48,8 @@ public:
                  llvm::ArrayRef<CudaCode> loops);
   void forgetPacks();
   static std::string packType(mlir::Type element, unsigned pack);
+  /// The byte of a buffer of bits that has the one of that address.
+  static CudaCode byteOfBit(const CudaCode &buffer, const CudaCode &address);
   /// Declares a variable that has that value.
   CudaCode variable(mlir::Type type, const CudaCode &value);
   /// Stores a result into its buffers.
@@ -77,6 +79,8 @@ private:
   /// Adds what the indices of an extract depend on.
   void addIndices(const Nest &nest, mlir::Operation *extract,
                   llvm::ArrayRef<CudaCode> loops);
+  /// The neighbour's element of what is read together.
+  CudaCode ofPack(unsigned argument, const CudaCode &pack) const;
   void declarePack(CudaCode &pack, unsigned argument, unsigned size,
                    const CudaCode &address);
   /// Names `code` unless it is short and read once.

@@ -17,11 +17,24 @@ std::string CudaBody::packType(Type element, unsigned pack) {
          ")";
 }
 
+CudaCode CudaBody::ofPack(unsigned argument, const CudaCode &pack) const {
+  return text.arguments[argument].isBits()
+             ? CudaCode::group(pack + " >> k & 1")
+             : CudaCode::element(pack, CudaCode::word("k"));
+}
+
 void CudaBody::declarePack(CudaCode &pack, unsigned argument, unsigned size,
                            const CudaCode &address) {
   const CudaArgument &buffer = text.arguments[argument];
-  const std::string type = packType(buffer.element, size);
   pack = text.derived(buffer.name, "_pack");
+  if (buffer.isBits()) {
+    text.lines.line("const unsigned " + pack + " = " +
+                    byteOfBit(buffer.name, address) +
+                    (size == 8 ? CudaCode(";")
+                               : " >> " + CudaCode::group(address) + " % 8;"));
+    return;
+  }
+  const std::string type = packType(buffer.element, size);
   text.lines.line("const " + type + " " + pack + " = " +
                   CudaCode::call("BREW_LOAD", {type, buffer.name, address}) +
                   ";");

@@ -76,9 +76,10 @@ public:
           continue;
         Moved &moved = addPlace(argument, output.address);
         moved.widest = widest([&](unsigned pack) {
-          return packs.covers(argument, output.address, loop, pack);
+          return packs.coversResult(argument, output.address, loop, pack);
         });
         leastStore = std::min(leastStore, moved.widest);
+        hasBits |= isBits(argument);
       }
     }
   }
@@ -88,6 +89,11 @@ public:
   /// save too few.
   template <typename Function> unsigned best(const Function &suits) const {
     unsigned best = 1;
+    // A byte of bits is one thread's: threads that share one take turns.
+    if (hasBits)
+      return leastStore == kMostNeighbours && suits(kMostNeighbours)
+                 ? kMostNeighbours
+                 : 1;
     double least = kWorthwhile * accesses(1);
     for (unsigned pack = wanted(); pack > 1; pack /= 2)
       if (pack <= leastStore && suits(pack) && accesses(pack) < least &&
@@ -97,6 +103,8 @@ public:
       }
     return best;
   }
+
+  bool storesBits() const { return hasBits; }
 
 private:
   /// What is moved in one way.
@@ -115,10 +123,14 @@ private:
   int64_t bytesOfElement(unsigned argument) const {
     return elementBytes(kernel.arguments[argument].getElementType());
   }
+  bool isBits(unsigned argument) const {
+    return kernel.arguments[argument].getElementType().isInteger(1);
+  }
   /// Of as many elements, or of all that there are.
   int64_t bytesOf(unsigned argument, int64_t most) const {
-    return std::min(most, kernel.arguments[argument].getNumElements()) *
-           bytesOfElement(argument);
+    return elementBytes(
+        kernel.arguments[argument].getElementType(),
+        std::min(most, kernel.arguments[argument].getNumElements()));
   }
 
   template <typename Function> static unsigned widest(const Function &covers) {
@@ -138,7 +150,7 @@ private:
   unsigned wanted() const {
     std::map<int64_t, int64_t> bySize;
     forEach([&](const Moved &moved) {
-      if (moved.widest > 1)
+      if (moved.widest > 1 && !isBits(moved.argument))
         bySize[bytesOfElement(moved.argument)] += moved.bytes;
     });
     int64_t all = 0;
@@ -157,7 +169,8 @@ private:
     double count = 0;
     forEach([&](const Moved &moved) {
       const int64_t width =
-          bytesOfElement(moved.argument) * (moved.widest >= pack ? pack : 1);
+          elementBytes(kernel.arguments[moved.argument].getElementType(),
+                       moved.widest >= pack ? pack : 1);
       count += static_cast<double>(moved.bytes) /
                static_cast<double>(std::min(width, GpuAttr::kAccessBytes));
     });
@@ -181,6 +194,7 @@ private:
   std::vector<Moved> gathers;
   int64_t accumulators = 0; ///< bytes for one neighbour
   unsigned leastStore = kMostNeighbours;
+  bool hasBits = false; ///< among what is stored
 };
 
 } // namespace
@@ -202,7 +216,7 @@ unsigned packOf(const Kernel &kernel, const CudaPacks &packs, const Part &part,
   // Packs leave a warp or two to each multiprocessor.
   const auto leastPoints = static_cast<int64_t>(
       llvm::bit_floor<uint64_t>(gpu.getMultiprocessors() * 2 * kWarp * 4));
-  if (chosen.points < leastPoints)
+  if (chosen.points < leastPoints && !chooser.storesBits())
     return 1;
   return chooser.best([&](unsigned pack) {
     return part.nests[0].loops[last].extent % pack == 0;

@@ -10,10 +10,14 @@ namespace brew::compiler {
 
 using targetir::GpuAttr;
 
+static constexpr unsigned kBitsOfByte = 8;
+
 CudaPacks::CudaPacks(const Kernel &kernel, ArrayRef<int64_t> alignments)
     : alignments(alignments) {
-  for (RankedTensorType type : kernel.arguments)
+  for (RankedTensorType type : kernel.arguments) {
     elements.push_back(elementBytes(type.getElementType()));
+    areBits.push_back(type.getElementType().isInteger(1));
+  }
 }
 
 bool CudaPacks::covers(unsigned argument, const Linear &address, unsigned loop,
@@ -27,6 +31,12 @@ bool CudaPacks::covers(unsigned argument, const Linear &address, unsigned loop,
   return alignments[argument] %
              std::min(pack * elements[argument], GpuAttr::kAccessBytes) ==
          0;
+}
+
+bool CudaPacks::coversResult(unsigned argument, const Linear &address,
+                             unsigned loop, unsigned pack) const {
+  return covers(argument, address, loop, pack) &&
+         (!areBits[argument] || pack == kBitsOfByte);
 }
 
 bool CudaPacks::covers(const Nest &nest, Operation *op, const Extract &extract,
@@ -59,7 +69,7 @@ bool CudaPacks::covers(const Nest &nest, Operation *op, const Extract &extract,
 bool CudaPacks::coversResult(unsigned argument, const Output &output,
                              const NestSchedule &inner) const {
   return inner.pack > 1 && inner.storesPacks && !output.overwritesRead &&
-         covers(argument, output.address, inner.packed, inner.pack);
+         coversResult(argument, output.address, inner.packed, inner.pack);
 }
 
 } // namespace brew::compiler

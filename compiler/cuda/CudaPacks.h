@@ -27,6 +27,9 @@ public:
   bool covers(unsigned argument, const Linear &address, unsigned loop,
               unsigned pack) const;
   bool covers(const Access &access, unsigned loop, unsigned pack) const;
+  /// The same for a result. Of bits a thread writes whole bytes.
+  bool coversResult(unsigned argument, const Linear &address, unsigned loop,
+                    unsigned pack) const;
   bool covers(const Nest &nest, mlir::Operation *op, const Extract &extract,
               unsigned loop, unsigned pack) const;
 
@@ -39,6 +42,7 @@ public:
 
 private:
   std::vector<int64_t> elements, alignments; ///< bytes, of each argument
+  std::vector<bool> areBits;                 ///< of each argument
 };
 
 } // namespace brew::compiler

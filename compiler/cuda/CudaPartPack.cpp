@@ -57,8 +57,10 @@ PartEmitter::ResultPacks PartEmitter::declareResultPacks(unsigned n) {
     for (unsigned argument : output.arguments) {
       const CudaArgument &buffer = text.arguments[argument];
       CudaCode name = text.derived(buffer.name, "_result");
-      lines.line(CudaBody::packType(buffer.element, schedule.nests[n].pack) +
-                 " " + name + ";");
+      lines.line(buffer.isBits() ? "unsigned " + name + " = 0u;"
+                                 : CudaBody::packType(buffer.element,
+                                                      schedule.nests[n].pack) +
+                                       " " + name + ";");
       packs.back().push_back(name);
     }
   }
@@ -70,12 +72,17 @@ void PartEmitter::storePacks(unsigned n, ArrayRef<CudaCode> at,
   for (auto [output, names] : llvm::zip(part.nests[n].outputs, packs))
     for (auto [argument, name] : llvm::zip(output.arguments, names)) {
       const CudaArgument &buffer = text.arguments[argument];
-      lines.line(
-          CudaCode::call(
-              "BREW_STORE",
-              {CudaBody::packType(buffer.element, schedule.nests[n].pack),
-               buffer.name, body.address(output.address, at), name}) +
-          ";");
+      const CudaCode place = body.address(output.address, at);
+      if (buffer.isBits()) {
+        lines.line(CudaBody::byteOfBit(buffer.name, place) +
+                   " = (unsigned char)" + name + ";");
+        continue;
+      }
+      lines.line(CudaCode::call("BREW_STORE",
+                                {CudaBody::packType(buffer.element,
+                                                    schedule.nests[n].pack),
+                                 buffer.name, place, name}) +
+                 ";");
     }
 }
 

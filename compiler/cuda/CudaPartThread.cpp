@@ -91,9 +91,12 @@ void PartEmitter::store(unsigned n, ArrayRef<CudaCode> at,
       body.storeToBuffers(output, at, value);
       continue;
     }
-    for (const CudaCode &pack : (*packs)[r])
-      lines.line(CudaCode::element(pack, CudaCode::word("k")) + " = " + value +
-                 ";");
+    for (auto [argument, pack] : llvm::zip(output.arguments, (*packs)[r]))
+      lines.line(text.arguments[argument].isBits()
+                     ? pack + " |= (unsigned)" + CudaCode::group(value) +
+                           " << k;"
+                     : CudaCode::element(pack, CudaCode::word("k")) + " = " +
+                           value + ";");
   }
 }
 

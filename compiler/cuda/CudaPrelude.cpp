@@ -53,6 +53,20 @@ BREW_DEVICE bool brewLastBlock(unsigned *counter, unsigned blocks) {
 }
 #define BREW_LAST_BLOCK(counter, blocks) brewLastBlock(&(counter), blocks)
 )";
+  if (bits)
+    text +=
+        R"(// The threads whose bits share a word change it one after the other.
+template <typename I>
+BREW_DEVICE void brewSetBit(unsigned char *bits, I index, bool value) {
+  unsigned *word = reinterpret_cast<unsigned *>(bits) + index / 32;
+  const unsigned bit = 1u << index % 32;
+  if (value)
+    atomicOr(word, bit);
+  else
+    atomicAnd(word, ~bit);
+}
+#define BREW_SET_BIT(name, index, value) brewSetBit(name, index, value)
+)";
   text += "#endif\n";
   if (helpers.empty())
     return text;

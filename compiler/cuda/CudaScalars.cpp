@@ -34,6 +34,10 @@ std::string storageType(Type type) {
   return type.isInteger(32) ? "int" : "long long";
 }
 
+std::string bufferType(Type type) {
+  return type.isInteger(1) ? "unsigned char" : storageType(type);
+}
+
 std::string CudaScalars::type(Type type) const {
   if (type.isIndex())
     return prelude.wide ? "long long" : "int";

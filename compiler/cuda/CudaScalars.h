@@ -21,6 +21,8 @@ namespace brew::compiler {
 
 /// Type of an element in memory.
 std::string storageType(mlir::Type type);
+/// The type of what a buffer of such elements is made of: bytes, of bits.
+std::string bufferType(mlir::Type type);
 
 /// What a kernel's text needs before its function.
 struct CudaPrelude {
@@ -29,6 +31,7 @@ struct CudaPrelude {
   std::set<std::string> helpers;
   bool f16 = false, bf16 = false; ///< types that it stores
   bool lastBlock = false;         ///< blocks find out which of them ends last
+  bool bits = false;              ///< a thread stores one bit of a byte
 
   /// The definitions, with what they include.
   std::string text() const;

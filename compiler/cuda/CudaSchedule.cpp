@@ -153,7 +153,7 @@ private:
                      ? candidate.partials() * elementBytes(output.element)
                      : 0;
     }
-    if (bytes > sharedLimit() / 2 ||
+    if (bytes > sharedLimit() ||
         costs.timeOf(total, tilesOf(part, candidate), candidate.team) >= time)
       return std::nullopt;
     return candidate;

@@ -14,10 +14,13 @@ namespace brew::compiler {
 struct CudaArgument {
   CudaCode name;
   mlir::Type element;
-  int64_t count = 0;
+  int64_t count = 0; ///< of what the buffer is made of
   bool read = false, written = false;
   /// It may share memory with another argument.
   bool aliased = false;
+
+  /// Eight elements share a byte.
+  bool isBits() const { return element.isInteger(1); }
 };
 
 /// What the parts of a kernel write into.

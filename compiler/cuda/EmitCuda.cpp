@@ -71,7 +71,8 @@ private:
     for (RankedTensorType type : kernel.arguments) {
       CudaArgument argument;
       argument.element = type.getElementType();
-      argument.count = spanOf(type);
+      argument.count = argument.isBits() ? ir::memrefOf(type).getNumElements()
+                                         : spanOf(type);
       text.prelude.f16 |= argument.element.isF16();
       text.prelude.bf16 |= argument.element.isBF16();
       text.arguments.push_back(argument);
@@ -263,7 +264,7 @@ private:
                                                                   : "BREW_IN";
       result +=
           (i ? ",\n    " : "\n    ") +
-          CudaCode::call(access, {storageType(argument.element), argument.name,
+          CudaCode::call(access, {bufferType(argument.element), argument.name,
                                   std::to_string(argument.count)});
     }
     result += ") {\n";

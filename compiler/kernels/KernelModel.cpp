@@ -79,8 +79,12 @@ OwningOpRef<planir::KernelOp> foldBodies(planir::KernelOp op) {
   return folded;
 }
 
-int64_t elementBytes(Type element) {
-  return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+int64_t elementBytes(Type element) { return elementBytes(element, 1); }
+
+int64_t elementBytes(Type element, int64_t count) {
+  const unsigned bits = element.getIntOrFloatBitWidth();
+  return bits < 8 ? llvm::divideCeil(count * bits, 8)
+                  : count * llvm::divideCeil(bits, 8);
 }
 
 uint64_t flopsOf(const Kernel &kernel) {
@@ -135,8 +139,8 @@ uint64_t bytesOf(const Kernel &kernel) {
   const MovedElements moved = movedBy(kernel);
   uint64_t bytes = 0;
   for (auto [i, type] : llvm::enumerate(kernel.arguments))
-    bytes += (moved.read[i] + moved.written[i]) *
-             elementBytes(type.getElementType());
+    bytes += elementBytes(type.getElementType(), moved.read[i]) +
+             elementBytes(type.getElementType(), moved.written[i]);
   return bytes;
 }
 

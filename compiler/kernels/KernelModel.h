@@ -152,8 +152,10 @@ MovedElements movedBy(const Kernel &kernel);
 /// that it overwrites in place counts twice.
 uint64_t bytesOf(const Kernel &kernel);
 
-/// Bytes of one element in memory.
+/// Bytes of one element in memory, at least one.
 int64_t elementBytes(mlir::Type element);
+/// Bytes of so many neighbouring elements; those of i1 are bits.
+int64_t elementBytes(mlir::Type element, int64_t count);
 
 /// The indexing map of a nest's result.
 mlir::AffineMap outputMap(mlir::linalg::GenericOp nest, unsigned result);

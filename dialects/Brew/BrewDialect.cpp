@@ -107,6 +107,11 @@ RankedTensorType brew::ir::withMemoryOrder(RankedTensorType type,
 }
 
 MemRefType brew::ir::memrefOf(RankedTensorType type) {
+  // Bits, in memory order, in whole words: threads that each have one change
+  // the word that it is in.
+  if (type.getElementType().isInteger(1))
+    return MemRefType::get({(type.getNumElements() + 31) / 32 * 4},
+                           IntegerType::get(type.getContext(), 8));
   if (!type.getEncoding())
     return MemRefType::get(type.getShape(), type.getElementType());
   return MemRefType::get(

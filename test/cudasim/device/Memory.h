@@ -157,6 +157,17 @@ struct Global {
     for (unsigned i = 0; i < sizeof(Pack) / sizeof(T); ++i)
       GlobalReference<T>(argument, index + i, data + index + i).set(values[i]);
   }
+  /// Threads that change bits of one byte do so one after the other: no race.
+  CUDASIM_INLINE void setBit(long long bit, bool value) const {
+    static_assert(how != Access::In, "a store to a read-only argument");
+    const long long index = bit / 8;
+    check(index, 1, true);
+    const T mask = static_cast<T>(1 << bit % 8);
+    data[index] = static_cast<T>(value ? data[index] | mask
+                                       : data[index] & ~mask);
+    argument->writers[index * argument->span] =
+        cudasim_context.globalBlock | cudasim_context.self;
+  }
 };
 
 template <class T, unsigned long long elements, Name label>

@@ -77,4 +77,6 @@ static constexpr int warpSize = 32;
 #define BREW_STORE(pack, pointer, index, value)                                \
   ((pointer).template store<pack>((index), (value)))
 
+#define BREW_SET_BIT(pointer, index, value) ((pointer).setBit((index), (value)))
+
 #endif // CUDASIM_H

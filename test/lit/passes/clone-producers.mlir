@@ -205,3 +205,46 @@ brew.program @extent train {
   } -> tensor<4xf32>
   brew.keep data "m", %m : tensor<4xf32>
 }
+
+// -----
+
+#y = affine_map<(n, c, h, w) -> (n, c, h, w)>
+#yc = affine_map<(n, c, h, w) -> (c)>
+
+// A masked gradient that a call reads is stored by the last nest that reads it before
+// that; the sum before computes it itself. Bits are cheap to read.
+// CHECK-LABEL: brew.program @storedByAReader
+// CHECK: %[[X:.*]]:4 = brew.feed
+// CHECK: %[[S:.*]] = linalg.generic {{.*}} ins(%[[X]]#0, %[[X]]#1, %[[X]]#2 :
+// CHECK: arith.select
+// CHECK: arith.mulf
+// CHECK: arith.addf
+// CHECK: %[[BOTH:.*]]:2 = linalg.generic {{.*}} ins(%[[X]]#0, %[[X]]#1, %[[X]]#2, %[[S]] : {{.*}} outs({{.*}} : tensor<16x4x8x8xf32>, tensor<16x4x8x8xf32>) attrs = {brew.backward, brew.layer = "relu+bn"}
+// CHECK: arith.select
+// CHECK: brew.convolution_backward_data "conv"(%[[BOTH]]#1, %{{.*}}, %[[BOTH]]#0)
+brew.program @storedByAReader train {
+  %g, %bits, %x, %w = brew.feed "in" "Input" {config = "", folder = "", tops = ["g", "b", "x", "w"]} : tensor<16x4x8x8xf32>, tensor<16x4x8x8xi1>, tensor<16x4x8x8xf32>, tensor<4x4x1x1xf32>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16x4x8x8xf32>
+  %masked = linalg.generic {indexing_maps = [#y, #y, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%g, %bits : tensor<16x4x8x8xf32>, tensor<16x4x8x8xi1>) outs(%e : tensor<16x4x8x8xf32>) attrs = {brew.backward, brew.layer = "relu"} {
+  ^bb0(%a: f32, %p: i1, %o: f32):
+    %s = arith.select %p, %a, %zero : f32
+    linalg.yield %s : f32
+  } -> tensor<16x4x8x8xf32>
+  %se = tensor.empty() : tensor<4xf32>
+  %sf = linalg.fill ins(%zero : f32) outs(%se : tensor<4xf32>) -> tensor<4xf32>
+  %sum = linalg.generic {indexing_maps = [#y, #y, #yc], iterator_types = ["reduction", "parallel", "reduction", "reduction"]} ins(%masked, %x : tensor<16x4x8x8xf32>, tensor<16x4x8x8xf32>) outs(%sf : tensor<4xf32>) attrs = {brew.backward, brew.layer = "bn"} {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %n = arith.addf %o, %m fastmath<reassoc> : f32
+    linalg.yield %n : f32
+  } -> tensor<4xf32>
+  %dx = linalg.generic {indexing_maps = [#y, #y, #yc, #y], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%masked, %x, %sum : tensor<16x4x8x8xf32>, tensor<16x4x8x8xf32>, tensor<4xf32>) outs(%e : tensor<16x4x8x8xf32>) attrs = {brew.backward, brew.layer = "bn"} {
+  ^bb0(%a: f32, %b: f32, %s: f32, %o: f32):
+    %m = arith.mulf %b, %s : f32
+    %r = arith.subf %a, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<16x4x8x8xf32>
+  %dg = brew.convolution_backward_data "conv"(%dx, %w, %masked) {group = 1 : i64, kernel = array<i64: 1, 1>, pad = array<i64: 0, 0>, stride = array<i64: 1, 1>, dilation = array<i64: 1, 1>} : (tensor<16x4x8x8xf32>, tensor<4x4x1x1xf32>, tensor<16x4x8x8xf32>) -> tensor<16x4x8x8xf32>
+  brew.keep data "dg", %dg : tensor<16x4x8x8xf32>
+}

@@ -152,3 +152,45 @@ brew.program @factors train {
   brew.keep data "c", %b#0 : tensor<4xf32>
   brew.keep data "d", %b#1 : tensor<4xf32>
 }
+
+// -----
+
+#x = affine_map<(n, c, k) -> (n, c, k)>
+#channel = affine_map<(n, c, k) -> (c)>
+
+// Two branches' normalizations take sums of one gradient. The first branch's are read
+// before the second's are asked for; what these begin with does not keep them apart.
+// CHECK-LABEL: brew.program @branches
+// CHECK: %[[X:.*]]:3 = brew.feed
+// CHECK: %[[S:.*]]:2 = linalg.generic {{.*}} ins(%[[X]]#0, %[[X]]#1, %[[X]]#2 : {{.*}} attrs = {brew.backward, brew.layer = "a+b"}
+// CHECK-NOT: "reduction"
+// CHECK: brew.keep data "b", %[[S]]#1
+brew.program @branches train {
+  %dy, %x1, %x2 = brew.feed "in" "Input" {config = "", folder = "", tops = ["dy", "a", "b"]} : tensor<16x4x64xf32>, tensor<16x4x64xf32>, tensor<16x4x64xf32>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %a = linalg.generic {indexing_maps = [#x, #x, #channel], iterator_types = ["reduction", "parallel", "reduction"]} ins(%dy, %x1 : tensor<16x4x64xf32>, tensor<16x4x64xf32>) outs(%f : tensor<4xf32>) attrs = {brew.backward, brew.layer = "a"} {
+  ^bb0(%v: f32, %w: f32, %o: f32):
+    %p = arith.mulf %v, %w fastmath<contract> : f32
+    %n = arith.addf %o, %p fastmath<reassoc,contract> : f32
+    linalg.yield %n : f32
+  } -> tensor<4xf32>
+  %ex = tensor.empty() : tensor<16x4x64xf32>
+  %dx = linalg.generic {indexing_maps = [#x, #channel, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%dy, %a : tensor<16x4x64xf32>, tensor<4xf32>) outs(%ex : tensor<16x4x64xf32>) attrs = {brew.backward, brew.layer = "a"} {
+  ^bb0(%v: f32, %s: f32, %o: f32):
+    %p = arith.subf %v, %s : f32
+    linalg.yield %p : f32
+  } -> tensor<16x4x64xf32>
+  %zero2 = arith.constant 0.0 : f32
+  %e2 = tensor.empty() : tensor<4xf32>
+  %f2 = linalg.fill ins(%zero2 : f32) outs(%e2 : tensor<4xf32>) -> tensor<4xf32>
+  %b = linalg.generic {indexing_maps = [#x, #x, #channel], iterator_types = ["reduction", "parallel", "reduction"]} ins(%dy, %x2 : tensor<16x4x64xf32>, tensor<16x4x64xf32>) outs(%f2 : tensor<4xf32>) attrs = {brew.backward, brew.layer = "b"} {
+  ^bb0(%v: f32, %w: f32, %o: f32):
+    %p = arith.mulf %v, %w fastmath<contract> : f32
+    %n = arith.addf %o, %p fastmath<reassoc,contract> : f32
+    linalg.yield %n : f32
+  } -> tensor<4xf32>
+  brew.keep data "dx", %dx : tensor<16x4x64xf32>
+  brew.keep data "b", %b : tensor<4xf32>
+}

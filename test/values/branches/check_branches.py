@@ -3,8 +3,10 @@
 
 A convolution that is the last of them adds its gradient to that of the others, in its
 call: behind a residual sum, in branches that are joined, and behind a reader that is no
-convolution. Outputs and gradients must be those of the CPU's plan, whose generated code
-adds; and the calls that are to add do.
+convolution. A ReLU behind a sum leaves its mask as bits, which one thread writes eight of,
+or, where it writes a part of a joined blob that begins anywhere, one. Outputs and
+gradients must be those of the CPU's plan, whose generated code adds and which has no bits;
+and the calls that are to add do.
 """
 import os
 import re
@@ -42,27 +44,45 @@ layer { name: "loss" type: "SoftmaxWithLoss" bottom: "global" bottom: "label" to
 ''')
 
 
-# Layers whose calls add to what another reader of their bottom gave.
-ADDING = ['a1', 'b1']
+JOINED = ('''force_backward: true
+layer { name: "in" type: "Input" top: "x" top: "label" input_param {
+  shape { dim: 4 dim: 8 dim: 9 dim: 9 } shape { dim: 4 } } }
+''' + conv('a1', 'x', 16, 1) + conv('a2', 'a1', 16, 1) + conv('narrow', 'x', 2, 1) +
+          '''layer { name: "sum" type: "Eltwise" bottom: "a1" bottom: "a2" top: "sum" }
+layer { name: "relu" type: "ReLU" bottom: "sum" top: "sum" }
+layer { name: "join" type: "Concat" bottom: "narrow" bottom: "sum" top: "join" }
+''' + conv('b', 'join', 8, 1) +
+          '''layer { name: "global" type: "Pooling" bottom: "b" top: "global" pooling_param {
+  pool: AVE global_pooling: true } }
+layer { name: "loss" type: "SoftmaxWithLoss" bottom: "global" bottom: "label" top: "loss" }
+''')
+
+# With the layers whose calls add to what another reader of their bottom gave.
+NETS = [('branches', NET, ['a1', 'b1']), ('joined', JOINED, ['a2'])]
 
 
 class Branches(targets.TargetChecker):
     def check(self):
         random = np.random.default_rng(5)
-        inputs = {'x': random.standard_normal((4, 8, 9, 9)).astype(np.float32),
-                  'label': random.integers(0, 24, 4).astype(np.float32)}
+        x = random.standard_normal((4, 8, 9, 9)).astype(np.float32)
+        label = random.integers(0, 8, 4).astype(np.float32)
         for precision in targets.TOLERANCE:
-            self.check_one(precision, NET, precision, inputs)
-            self.check_calls(precision)
+            for name, net, adding in NETS:
+                self.check_one('%s, %s' % (name, precision), net, precision,
+                               {'x': x, 'label': label})
+                self.check_fused('%s, %s' % (name, precision), precision, adding)
 
-    def check_calls(self, precision):
-        """That the call of the last reader of the stem adds, and that of the sum."""
+    def check_fused(self, name, precision, wanted):
+        """That the call of the last reader of the stem adds, and that of the sum; and that
+        the gradient of the ReLU behind the sum reads bits."""
         fused = self.run(self.options.brewc, 'net.prototxt', '--phase', 'train', '--gradients',
                          '--layout', 'nhwc', '--precision', precision, '--emit=fused',
                          *targets.GPU).stdout
         adding = re.findall(r'convolution_backward_data "(\w+)"\(%[^,]*, %[^,]*, %', fused)
-        self.expect(sorted(adding) == ADDING, '%s: calls of %s add to other gradients' %
-                    (precision, sorted(adding)))
+        self.expect(sorted(adding) == wanted, '%s: calls of %s add to other gradients' %
+                    (name, sorted(adding)))
+        readers = re.findall(r'brew.kernel "\w*_backward"\(.*tensor<4x16x9x9xi1', fused)
+        self.expect(len(readers) == 1, '%s: %d kernels read bits' % (name, len(readers)))
 
 
 if __name__ == '__main__':

@@ -1,0 +1,186 @@
+//===- SignBits.cpp - Signs of values that are read for them alone --------===//
+//
+// A ReLU behind the sum of a residual block has a mask that the backward pass
+// can only take from the large sum. The nest that makes the sum knows it: it
+// stores a bit for each element, and nests that only ask whether the value is
+// positive read a sixteenth or less.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/Passes.h"
+
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/KernelAnalysis.h"
+#include "dialects/Brew/Origin.h"
+#include "dialects/Target/TargetDialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace brew {
+#define GEN_PASS_DEF_SIGNBITS
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+/// Bits that a thread writes at once.
+constexpr int64_t kBits = 8;
+/// Elements below which another tensor is not worth its place.
+constexpr int64_t kFewest = 4096;
+
+/// The comparisons that are all that the body does with an input; none if it
+/// does more.
+SmallVector<arith::CmpFOp> signsOf(Value input) {
+  SmallVector<arith::CmpFOp> compares;
+  SmallVector<Value> values = {input};
+  while (!values.empty())
+    for (Operation *user : values.pop_back_val().getUsers()) {
+      if (auto wide = dyn_cast<arith::ExtFOp>(user)) {
+        values.push_back(wide);
+        continue;
+      }
+      auto compare = dyn_cast<arith::CmpFOp>(user);
+      if (!compare || compare.getPredicate() != arith::CmpFPredicate::OGT ||
+          !matchPattern(compare.getRhs(), m_AnyZeroFloat()))
+        return {};
+      compares.push_back(compare);
+    }
+  return compares;
+}
+
+/// The nest that makes `value` element by element, neighbours in memory for
+/// whole bytes of bits; null if it is none.
+linalg::GenericOp makerOf(Value value) {
+  auto nest = value.getDefiningOp<linalg::GenericOp>();
+  RankedTensorType type = tensorOf(value);
+  if (!nest || nest.getNumReductionLoops() > 0 || isSubview(type) ||
+      !isa<FloatType>(type.getElementType()) ||
+      !nest.getMatchingIndexingMap(
+               nest.getDpsInitOperand(cast<OpResult>(value).getResultNumber()))
+           .isPermutation())
+    return {};
+  SmallVector<int64_t> order = memoryOrder(type);
+  return !order.empty() && type.getDimSize(order.back()) % kBits == 0
+             ? nest
+             : linalg::GenericOp();
+}
+
+class SignWriter {
+public:
+  explicit SignWriter(MLIRContext *context) : rewriter(context) {}
+
+  /// Lets `uses`, which only ask for signs, read bits. Returns the nest that
+  /// makes both now.
+  Operation *store(OpResult value, ArrayRef<OpOperand *> uses) {
+    Value bits = addBits(value);
+    for (OpOperand *use : uses)
+      readBits(*use, bits);
+    return bits.getDefiningOp();
+  }
+
+private:
+  /// Replaces the nest that makes `value` by one that gives its signs too, as
+  /// the last result. Returns these.
+  Value addBits(OpResult value) {
+    auto nest = cast<linalg::GenericOp>(value.getOwner());
+    const unsigned number = value.getResultNumber();
+    auto type = tensorOf(value);
+    rewriter.setInsertionPoint(nest);
+    auto bitsType = RankedTensorType::get(type.getShape(), rewriter.getI1Type(),
+                                          type.getEncoding());
+    SmallVector<Value> inits(nest.getDpsInits());
+    inits.push_back(
+        tensor::EmptyOp::create(rewriter, nest.getLoc(), type.getShape(),
+                                rewriter.getI1Type(), type.getEncoding()));
+    SmallVector<Type> types(nest->getResultTypes());
+    types.push_back(bitsType);
+    SmallVector<AffineMap> maps = nest.getIndexingMapsArray();
+    maps.push_back(nest.getMatchingIndexingMap(nest.getDpsInitOperand(number)));
+    auto both = linalg::GenericOp::create(rewriter, nest.getLoc(), types,
+                                          nest.getInputs(), inits, maps,
+                                          nest.getIteratorTypesArray());
+    IRMapping map;
+    nest.getRegion().cloneInto(&both.getRegion(), map);
+    Block *body = both.getBody();
+    body->addArgument(rewriter.getI1Type(), nest.getLoc());
+    Operation *yield = body->getTerminator();
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPoint(yield);
+    // Of the value as it is stored.
+    Value stored = yield->getOperand(number);
+    if (!stored.getType().isF32() && !stored.getType().isF64())
+      stored = arith::ExtFOp::create(rewriter, nest.getLoc(),
+                                     rewriter.getF32Type(), stored);
+    Value zero = arith::ConstantOp::create(
+        rewriter, nest.getLoc(), rewriter.getFloatAttr(stored.getType(), 0));
+    Value sign = arith::CmpFOp::create(rewriter, nest.getLoc(),
+                                       arith::CmpFPredicate::OGT, stored, zero);
+    yield->insertOperands(yield->getNumOperands(), sign);
+    Origin::of(nest).mark(both);
+    rewriter.replaceOp(nest, both->getResults().drop_back());
+    return both->getResults().back();
+  }
+
+  void readBits(OpOperand &use, Value bits) {
+    auto nest = cast<linalg::GenericOp>(use.getOwner());
+    BlockArgument input = nest.getMatchingBlockArgument(&use);
+    for (arith::CmpFOp compare : signsOf(input))
+      rewriter.replaceOp(compare, input);
+    SmallVector<Operation *> casts(input.getUsers());
+    for (Operation *cast : casts)
+      if (isa<arith::ExtFOp>(cast) && cast->use_empty())
+        rewriter.eraseOp(cast);
+    input.setType(rewriter.getI1Type());
+    rewriter.modifyOpInPlace(nest, [&] { use.set(bits); });
+  }
+
+  IRRewriter rewriter;
+};
+
+struct SignBits : brew::impl::SignBitsBase<SignBits> {
+  void runOnOperation() override {
+    if (!brew::targetir::isForGpu(getOperation()))
+      return;
+    SignWriter writer(&getContext());
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      // Nests are made anew while this goes on.
+      for (Operation *op = &program.getBody().front().front(); op;
+           op = op->getNextNode())
+        for (unsigned number = 0; number < op->getNumResults(); ++number) {
+          OpResult value = op->getResult(number);
+          if (!isa<linalg::GenericOp>(op) ||
+              tensorOf(value).getNumElements() < kFewest || !makerOf(value))
+            continue;
+          SmallVector<OpOperand *> uses = usesOfSigns(value);
+          if (uses.empty())
+            continue;
+          op = writer.store(value, uses);
+        }
+    }
+  }
+
+private:
+  /// Where nothing but the signs of `value` is read, from memory.
+  static SmallVector<OpOperand *> usesOfSigns(OpResult value) {
+    SmallVector<OpOperand *> uses;
+    for (OpOperand &use : value.getUses()) {
+      auto nest = dyn_cast<linalg::GenericOp>(use.getOwner());
+      if (nest && nest.isDpsInput(&use) &&
+          !signsOf(nest.getMatchingBlockArgument(&use)).empty() &&
+          // Nests of the forward pass may share a kernel with the maker.
+          Origin::of(nest).isBackward !=
+              Origin::of(value.getOwner()).isBackward)
+        uses.push_back(&use);
+    }
+    return uses;
+  }
+};
+
+} // namespace

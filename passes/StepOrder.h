@@ -1,0 +1,45 @@
+//===- StepOrder.h - An order of steps that needs less memory ---*- C++ -*-===//
+//
+// No MLIR here: steps read and write values of some bytes each.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace brew {
+
+struct OrderedStep {
+  std::vector<unsigned> reads, writes; ///< values, each once
+  /// Steps that must be done before this one for other reasons than what it
+  /// reads, earlier ones in the program.
+  std::vector<unsigned> after;
+  /// Values that may be written where another lies that is read for the last
+  /// time by this step.
+  struct Share {
+    unsigned written, read;
+  };
+  std::vector<Share> shares;
+};
+
+struct OrderedValue {
+  int64_t bytes = 0;
+  bool fromStart = false; ///< it is there before the first step
+  bool toEnd = false;     ///< it is needed behind the last step
+};
+
+struct OrderProblem {
+  std::vector<OrderedStep> steps; ///< in the order of the program
+  unsigned boundary = 0;          ///< steps that all others stay behind
+  std::vector<OrderedValue> values;
+};
+
+/// The most bytes that are needed at a time when steps run in that order.
+int64_t peakOf(const OrderProblem &problem, const std::vector<unsigned> &order);
+
+/// An order with a lower peak than the program's, as far as moving what a step
+/// at the peak does not need lowers it; the program's own where nothing does.
+std::vector<unsigned> lowerPeak(const OrderProblem &problem);
+
+} // namespace brew

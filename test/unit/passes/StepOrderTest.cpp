@@ -1,0 +1,148 @@
+//===- StepOrderTest.cpp - Orders of steps
+//---------------------------------===//
+#include "passes/StepOrder.h"
+
+#include "gtest/gtest.h"
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+using brew::lowerPeak;
+using brew::OrderProblem;
+using brew::peakOf;
+
+namespace {
+
+std::vector<unsigned> inOrder(const OrderProblem &problem) {
+  std::vector<unsigned> order(problem.steps.size());
+  std::iota(order.begin(), order.end(), 0u);
+  return order;
+}
+
+/// Whether every step is there once, behind what it needs.
+bool isOrder(const OrderProblem &problem, const std::vector<unsigned> &order) {
+  std::vector<unsigned> sorted = order;
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted != inOrder(problem))
+    return false;
+  std::vector<unsigned> position(order.size());
+  for (unsigned i = 0; i < order.size(); ++i)
+    position[order[i]] = i;
+  for (unsigned step = 0; step < order.size(); ++step) {
+    for (unsigned other : problem.steps[step].after)
+      if (position[other] > position[step])
+        return false;
+    for (unsigned other = 0; other < step; ++other)
+      for (unsigned value : problem.steps[other].writes) {
+        const auto &reads = problem.steps[step].reads;
+        if (std::count(reads.begin(), reads.end(), value) &&
+            position[other] > position[step])
+          return false;
+      }
+    if ((step < problem.boundary) != (position[step] < problem.boundary))
+      return false;
+  }
+  return true;
+}
+
+OrderProblem randomProblem(std::mt19937 &random) {
+  auto draw = [&](unsigned below) { return random() % below; };
+  OrderProblem problem;
+  const unsigned count = 4 + draw(4);
+  problem.boundary = draw(2) ? count : 1 + draw(count - 1);
+  for (unsigned step = 0; step < count; ++step) {
+    brew::OrderedStep &each = problem.steps.emplace_back();
+    for (unsigned value = 0; value < problem.values.size(); ++value)
+      if (draw(3) == 0)
+        each.reads.push_back(value);
+    if (step && draw(4) == 0)
+      each.after.push_back(draw(step));
+    each.writes.push_back(problem.values.size());
+    problem.values.push_back(
+        {static_cast<int64_t>(1 + draw(20)), false, draw(4) == 0});
+    if (!each.reads.empty() && draw(3) == 0)
+      each.shares.push_back({each.writes.front(), each.reads.front()});
+  }
+  return problem;
+}
+
+/// A wide value that only the last step needs is made first; three steps need
+/// something large for themselves.
+TEST(StepOrder, PutsOffWhatIsNotNeededYet) {
+  OrderProblem problem;
+  problem.boundary = 4;
+  problem.values = {{100, false, false},
+                    {10, false, false},
+                    {60, false, false},
+                    {1, false, true}};
+  problem.steps = {{{}, {0}, {}, {}},
+                   {{}, {1}, {}, {}},
+                   {{1}, {2}, {}, {}},
+                   {{0, 2}, {3}, {}, {}}};
+  problem.values.push_back({200, false, false}); // of the third step alone
+  problem.steps[2].writes.push_back(4);
+  EXPECT_EQ(peakOf(problem, inOrder(problem)), 100 + 10 + 60 + 200);
+  const auto order = lowerPeak(problem);
+  EXPECT_EQ(order, (std::vector<unsigned>{1, 2, 0, 3}));
+  EXPECT_EQ(peakOf(problem, order), 10 + 60 + 200);
+}
+
+/// What frees more than it takes is done before the peak, with what it needs.
+TEST(StepOrder, BringsForwardWhatFrees) {
+  OrderProblem problem;
+  problem.boundary = 5;
+  problem.values = {{100, false, false},
+                    {300, false, false},
+                    {1, false, false},
+                    {1, false, true},
+                    {1, false, true}};
+  problem.steps = {{{}, {0}, {}, {}},
+                   {{}, {1}, {0}, {}}, // the peak
+                   {{1}, {4}, {}, {}},
+                   {{}, {2}, {}, {}},
+                   {{0, 2}, {3}, {}, {}}};
+  EXPECT_EQ(peakOf(problem, inOrder(problem)), 401);
+  const auto order = lowerPeak(problem);
+  EXPECT_TRUE(isOrder(problem, order));
+  EXPECT_EQ(peakOf(problem, order), 302);
+}
+
+TEST(StepOrder, AResultInThePlaceOfWhatEndsTakesNothing) {
+  OrderProblem problem;
+  problem.boundary = 2;
+  problem.values = {{100, true, false}, {100, false, true}};
+  problem.steps = {{{0}, {1}, {}, {{1, 0}}}, {{1}, {}, {}, {}}};
+  EXPECT_EQ(peakOf(problem, inOrder(problem)), 100);
+  problem.values[0].toEnd = true;
+  EXPECT_EQ(peakOf(problem, inOrder(problem)), 200);
+}
+
+/// Never above the program's order, never below the best of all orders, and
+/// the best in most cases.
+TEST(StepOrder, IsBetweenTheProgramsAndTheBest) {
+  std::mt19937 random(7);
+  int best = 0, improved = 0;
+  constexpr int cases = 300;
+  for (int i = 0; i < cases; ++i) {
+    const OrderProblem problem = randomProblem(random);
+    const auto order = lowerPeak(problem);
+    ASSERT_TRUE(isOrder(problem, order)) << "case " << i;
+    const int64_t first = peakOf(problem, inOrder(problem)),
+                  found = peakOf(problem, order);
+    ASSERT_LE(found, first) << "case " << i;
+    int64_t least = first;
+    auto any = inOrder(problem);
+    do
+      if (isOrder(problem, any))
+        least = std::min(least, peakOf(problem, any));
+    while (std::next_permutation(any.begin(), any.end()));
+    ASSERT_GE(found, least) << "case " << i;
+    best += found == least;
+    improved += found < first;
+  }
+  EXPECT_GT(improved, cases / 10);
+  EXPECT_GT(best, cases * 8 / 10);
+}
+
+} // namespace
