@@ -197,10 +197,10 @@ void CpuBackend::allocateArenas(std::shared_ptr<Arena> sharedParameters) {
 /// Calls run one after the other, so one slab of the largest need serves all.
 void CpuBackend::allocateWorkspace() {
   std::uint64_t size = 0;
-  forEachCall([&](DnnlCall &call) {
-    size = std::max(size, call.scratchBytes());
-    packedBytes += call.packedBytes();
-  });
+  forEachCall(
+      [&](DnnlCall &call) { size = std::max(size, call.scratchBytes()); });
+  for (const auto &packed : dnnl.packed)
+    packedBytes += packed->memory.size();
   workspace = Arena(size, plan->path() + ", scratch of oneDNN");
   forEachCall([&](DnnlCall &call) { call.bind(workspace.data()); });
 }

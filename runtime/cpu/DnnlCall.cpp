@@ -60,25 +60,29 @@ void DnnlCall::addReorder(const memory &from, const memory &to, bool sum,
   addStage(description, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}, list);
 }
 
+/// Where a fixed operand lies as the primitive wants it.
+std::byte *DnnlCall::packedPlace(const DnnlOperand &operand) {
+  for (const auto &known : context.packed)
+    if (known->source == operand.data && known->layout == operand.layout &&
+        known->staged == operand.staged)
+      return known->memory.data();
+  context.packed.push_back(std::make_unique<PackedWeights>(
+      PackedWeights{operand.data, operand.layout, operand.staged,
+                    Arena(operand.staged.get_size(), "packed weights")}));
+  std::byte *data = context.packed.back()->memory.data();
+  addReorder(attach(operand.layout, operand.data), attach(operand.staged, data),
+             false, packing);
+  return data;
+}
+
 /// An operand that is only read, in the layout that the primitive wants.
 memory DnnlCall::stagedInput(const DnnlOperand &operand) {
+  if (operand.isFixed)
+    return attach(operand.view, packedPlace(operand));
   memory original = attach(operand.layout, operand.data);
-  if (operand.isFixed) {
-    packed.emplace_back(operand.staged.get_size(), "packed weights");
-    std::byte *data = packed.back().data();
-    addReorder(original, attach(operand.staged, data), false, packing);
-    return attach(operand.view, data);
-  }
   const std::uint64_t offset = reserve(operand.staged);
   addReorder(original, temporary(operand.staged, offset), false, stages);
   return temporary(operand.view, offset);
-}
-
-std::uint64_t DnnlCall::packedBytes() const {
-  std::uint64_t bytes = 0;
-  for (const Arena &each : packed)
-    bytes += each.size();
-  return bytes;
 }
 
 void DnnlCall::add(const dnnl::primitive_desc_base &description,
@@ -106,8 +110,8 @@ void DnnlCall::add(const dnnl::primitive_desc_base &description,
                            operand.view == operand.staged
                                ? staged
                                : temporary(operand.view, offset));
-    results.push_back({staged, attach(operand.layout, operand.data),
-                       operand.accumulate});
+    results.push_back(
+        {staged, attach(operand.layout, operand.data), operand.accumulate});
   }
   addStage(description, arguments, stages);
   for (const Result &result : results)

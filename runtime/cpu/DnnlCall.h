@@ -20,11 +20,21 @@
 
 namespace brew::runtime {
 
+/// Weights that runs leave as they are, as calls want them. Calls that read the
+/// same ones alike, as the time steps of a recurrent layer do, share them.
+struct PackedWeights {
+  const std::byte *source;
+  dnnl::memory::desc layout, staged;
+  Arena memory;
+};
+
 struct DnnlContext {
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream{engine};
   /// Threads the primitives are created for; part of their cost.
   int threads = 1;
+  /// Those of all calls.
+  std::vector<std::unique_ptr<PackedWeights>> packed;
 };
 
 /// A buffer of the plan and where it lies.
@@ -65,9 +75,8 @@ public:
   /// Appends max(v, slope * v) on a buffer, in place.
   void addRelu(const dnnl::memory::desc &layout, std::byte *data, float slope);
 
-  /// Bytes of memory that pack() fills, beside the plan's arenas.
-  std::uint64_t packedBytes() const;
-  /// Reorders fixed operands; before the first run, and when they have changed.
+  /// Reorders fixed operands that no call before has in the same place; before
+  /// the first run, and when they have changed.
   void pack() { execute(packing); }
   /// Bytes of scratch the call needs while it runs.
   std::uint64_t scratchBytes() const { return scratchSize; }
@@ -97,11 +106,11 @@ private:
   void addReorder(const dnnl::memory &from, const dnnl::memory &to, bool sum,
                   std::vector<Stage> &list);
   dnnl::memory stagedInput(const DnnlOperand &operand);
+  std::byte *packedPlace(const DnnlOperand &operand);
   void execute(const std::vector<Stage> &list);
 
   DnnlContext &context;
   std::vector<Stage> packing, stages;
-  std::vector<Arena> packed; ///< fixed operands as the primitive wants them
   std::vector<Temporary> temporaries;
   std::vector<dnnl::memory> attached; // keeps arguments alive
   std::uint64_t scratchSize = 0;

@@ -220,6 +220,62 @@ std::vector<Case> narrowCases() {
   return result;
 }
 
+/// The program `deploy` with so many steps that multiply by one weight, as
+/// those of a recurrent layer do.
+struct Steps {
+  static constexpr std::int64_t kSize = 256;
+  std::uint32_t x, weights;
+  std::vector<std::uint32_t> results;
+  std::shared_ptr<const PlanFile> plan;
+
+  explicit Steps(int count) {
+    PlanBuilder builder;
+    weights = builder.buffer("w", {kSize, kSize}, {}, F32, PARAMETERS);
+    x = builder.buffer("x", {1, kSize});
+    Program &program = builder.program("deploy");
+    for (int i = 0; i < count; ++i) {
+      Step &step = *program.add_steps();
+      step.add_layers("ip");
+      InnerProductCall &call = *step.mutable_inner_product();
+      call.set_direction(FORWARD);
+      call.set_x_buffer_index(x);
+      call.set_w_buffer_index(weights);
+      results.push_back(builder.buffer("y" + std::to_string(i), {1, kSize}));
+      call.set_y_buffer_index(results.back());
+      call.set_axis(1);
+    }
+    plan = builder.build();
+  }
+};
+
+TEST(InnerProductWeights, ArePackedOnceForAllStepsThatReadThem) {
+  if (std::getenv("BREW_TEST_CUDASIM"))
+    GTEST_SKIP() << "a GPU's libraries take weights as they are";
+  Executor one(Steps(1).plan, {1});
+  Steps steps(3);
+  Executor three(steps.plan, {1});
+  EXPECT_GE(one.workspaceBytes(), Steps::kSize * Steps::kSize * sizeof(float));
+  EXPECT_EQ(three.workspaceBytes(), one.workspaceBytes());
+
+  // All of them see weights that are written between runs.
+  Tensor x({1, Steps::kSize}, 1), w({Steps::kSize, Steps::kSize}, 2),
+      y({1, Steps::kSize}, 3);
+  for (double factor : {1.0, 0.5}) {
+    for (double &value : w.values)
+      value *= factor;
+    x.store(three, steps.x);
+    w.store(three, steps.weights);
+    three.packParameters();
+    three.run(0);
+    std::fill(y.values.begin(), y.values.end(), 0.0);
+    for (std::size_t j = 0; j < y.values.size(); ++j)
+      for (std::size_t k = 0; k < x.values.size(); ++k)
+        y.values[j] += x.values[k] * w.values[j * x.values.size() + k];
+    for (std::uint32_t result : steps.results)
+      y.expectNear(three, result);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Cases, InnerProduct, testing::ValuesIn(cases()),
                          [](const auto &info) { return nameOf(info.param); });
 INSTANTIATE_TEST_SUITE_P(Narrow, InnerProduct, testing::ValuesIn(narrowCases()),
