@@ -32,8 +32,17 @@ struct ImageRecord {
 void decodeDatum(std::string_view bytes, ImageColor color,
                  const std::string &where, ImageRecord &record);
 
+/// Makes a decoded image the values of a record, plane by plane; its label
+/// stays.
+void setImage(const Image &image, ImageRecord &record);
+
 /// Serialises a raw image as Caffe's converters do.
 std::string encodeDatum(int channels, int height, int width,
                         std::string_view pixels, int label);
+
+/// Serialises channels x height x width floats as extract_features does:
+/// without a label.
+std::string encodeFloatDatum(int channels, int height, int width,
+                             const float *values);
 
 } // namespace brew::formats

@@ -73,6 +73,9 @@ typedef struct brew_session_options {
    * plan has and nobody gave is an error of the first run that needs it. */
   const brew_host_layer *host_layers;
   size_t host_layer_count;
+  /* Threads of each data layer that decode and transform images; 0: one per
+   * core. Their number does not show in what they read. */
+  int reader_threads;
 } brew_session_options;
 
 /* Allocates memory, opens kernels and libraries. Parameters are those in the

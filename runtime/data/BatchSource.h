@@ -35,6 +35,8 @@ struct FeedInfo {
   /// Folders in which files named by the layer are looked up, in order, after
   /// the working directory.
   std::vector<std::string> folders;
+  /// Threads that decode, the reader's own included; 0: one for each core.
+  unsigned threads = 0;
   /// Hears what the source has to say, from any thread; may be null.
   Events *events = nullptr;
 };
@@ -81,6 +83,10 @@ public:
 
 /// Opens a Data layer's database.
 std::unique_ptr<BatchSource> openDatabaseSource(const FeedInfo &info);
+/// Opens an ImageData layer's list.
+std::unique_ptr<BatchSource> openImageSource(const FeedInfo &info);
+/// Opens a WindowData layer's file.
+std::unique_ptr<BatchSource> openWindowSource(const FeedInfo &info);
 /// Opens an HDF5Data layer's list of files.
 std::unique_ptr<BatchSource> openHdf5Source(const FeedInfo &info);
 /// Opens the file that an InfogainLoss layer names.

@@ -63,6 +63,10 @@ struct Feeder::Feed {
     switch (kind->source) {
     case FeedSource::Database:
       return openDatabaseSource(info);
+    case FeedSource::Images:
+      return openImageSource(info);
+    case FeedSource::Windows:
+      return openWindowSource(info);
     case FeedSource::Hdf5:
       return openHdf5Source(info);
     case FeedSource::Matrix:
@@ -79,7 +83,8 @@ struct Feeder::Feed {
 };
 
 Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
-               std::string planFolder, Events *listeners)
+               std::string planFolder, Events *listeners,
+               unsigned readerThreads)
     : executor(planExecutor), events(listeners), program(programOfPlan) {
   const plan::Manifest &manifest = executor.manifest();
   const plan::Program &description = manifest.programs(program);
@@ -117,6 +122,7 @@ Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
     }
     info.testPhase = testPhase;
     info.events = events;
+    info.threads = readerThreads;
     info.seed = seed;
     info.stream = description.name() + "/" + info.layer.name();
     if (source.has_pixels())
@@ -380,6 +386,31 @@ void Feeder::feed() {
   }
   keys.feed(executor);
   tell();
+}
+
+template <typename Value>
+void Feeder::readValues(std::string_view top, Value *values,
+                        std::int64_t count) {
+  std::size_t index = 0;
+  Feed *feed = feedOf(top, index);
+  if (!feed)
+    throw noInput(std::string(top));
+  const plan::Buffer &buffer = *feed->info.tops[index];
+  if (count != plan::elementCount(buffer))
+    throw usageError("input blob '" + std::string(top) + "' has " +
+                     std::to_string(plan::elementCount(buffer)) +
+                     " values, not " + std::to_string(count));
+  // No steps: a device finishes what was fed.
+  executor.run(program, 0, 0);
+  executor.read(feed->buffers[index],
+                [&](const std::byte *bytes) { load(buffer, bytes, values); });
+}
+
+void Feeder::read(std::string_view top, float *values, std::int64_t count) {
+  readValues(top, values, count);
+}
+void Feeder::read(std::string_view top, double *values, std::int64_t count) {
+  readValues(top, values, count);
 }
 
 std::vector<caffe::ReaderCursor> Feeder::cursors() const {

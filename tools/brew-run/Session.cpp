@@ -21,6 +21,7 @@ api::SessionOptions sessionOptions(const PlanOptions &options,
                                    const api::Plan &plan, std::uint64_t seed) {
   api::SessionOptions result;
   result.threads = options.threads;
+  result.readerThreads = options.readerThreads;
   result.seed = seed;
   result.logToStderr = true;
   result.hostLayers = tools::loadHostLayers(options.hostLayers);
@@ -55,6 +56,11 @@ void addPlanOptions(CLI::App &command, PlanOptions &options) {
   command
       .add_option("--threads", options.threads,
                   "Worker threads (0: OMP_NUM_THREADS, else one per core)")
+      ->check(CLI::Range(0, 4096));
+  command
+      .add_option("--reader-threads", options.readerThreads,
+                  "Threads of each data layer that decode images (0: one per "
+                  "core)")
       ->check(CLI::Range(0, 4096));
   command
       .add_option("--host-plugin", options.hostLayers, tools::kHostLayersHelp)

@@ -24,7 +24,7 @@ inline Error machineLacks(const std::string &text) {
 /// Options that every command with a plan takes.
 struct PlanOptions {
   std::string plan;
-  int threads = 0;
+  int threads = 0, readerThreads = 0;
   std::string hostLayers; ///< files of plugins
   std::string gpu;
   // For plans compiled for a GPU.
