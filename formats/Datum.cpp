@@ -27,6 +27,7 @@ void decodeDatum(std::string_view bytes, ImageColor color,
       !datum.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     throw badInput(where + ": damaged record: not a Datum");
   record.label = datum.label();
+  record.encoded = datum.encoded();
   record.bytes.clear();
   record.floats.clear();
 

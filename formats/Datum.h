@@ -19,6 +19,7 @@ namespace brew::formats {
 struct ImageRecord {
   int channels = 0, height = 0, width = 0;
   int label = 0;
+  bool encoded = false;       ///< it was stored as a JPEG or PNG file
   std::vector<uint8_t> bytes; ///< the values, or empty
   std::vector<float> floats;  ///< the values, if the record holds floats
 
