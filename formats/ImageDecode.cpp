@@ -7,6 +7,7 @@
 #include "formats/ImageDecode.h"
 
 #include "formats/Error.h"
+#include "formats/Exif.h"
 
 #include <csetjmp>
 #include <cstdio>
@@ -224,6 +225,9 @@ void decodeImage(const void *bytes, size_t size, ImageColor color,
   if (size >= 3 && head[0] == 0xff && head[1] == 0xd8 && head[2] == 0xff) {
     std::vector<uint8_t> row;
     done = decodeJpeg(bytes, size, color, image, row, failure);
+    // OpenCV leaves images that are read as they are stored.
+    if (done && color != ImageColor::Native)
+      applyOrientation(jpegOrientation(bytes, size), image);
   } else if (size >= 8 && png_sig_cmp(head, 0, 8) == 0) {
     std::vector<uint8_t *> rows;
     done = decodePng(bytes, size, color, image, rows, failure);

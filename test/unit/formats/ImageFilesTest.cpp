@@ -1,5 +1,6 @@
 //===- ImageFilesTest.cpp - Resizing, encoding, lists, window files -------===//
 #include "TestFiles.h"
+#include "formats/Exif.h"
 #include "formats/ImageEncode.h"
 #include "formats/ImageFile.h"
 #include "formats/ImageList.h"
@@ -121,6 +122,56 @@ TEST(ImageFile, SaysWhoNamesWhatIsMissing) {
   readImageFile(folder / "whole.png", ImageColor::Gray, 4, 5, "", image);
   EXPECT_EQ(image.channels, 1);
   EXPECT_EQ(image.pixels.size(), 20u);
+}
+
+/// The JPEG file with an EXIF block that states an orientation.
+std::string oriented(const std::string &jpeg, char orientation,
+                     bool bigEndian) {
+  std::string tiff = bigEndian ? std::string("MM\0\x2a\0\0\0\x08\0\x01", 10)
+                               : std::string("II\x2a\0\x08\0\0\0\x01\0", 10);
+  tiff += bigEndian ? std::string("\x01\x12\0\x03\0\0\0\x01\0", 9)
+                    : std::string("\x12\x01\x03\0\x01\0\0\0", 8);
+  tiff += orientation;
+  tiff += std::string(7, '\0');
+  const std::string block = std::string("Exif\0\0", 6) + tiff;
+  const std::string length = {'\0', static_cast<char>(block.size() + 2)};
+  return jpeg.substr(0, 2) + "\xff\xe1" + length + block + jpeg.substr(2);
+}
+
+TEST(ImageFile, JpegIsTurnedAsItSaysUnlessReadAsStored) {
+  Image image; // 8 x 16, its left half dark and its right half bright
+  image.channels = 3;
+  image.height = 8;
+  image.width = 16;
+  for (int i = 0; i < 8 * 16; ++i)
+    image.pixels.insert(image.pixels.end(), 3, i % 16 < 8 ? 10 : 240);
+  const std::string jpeg = encodeImage(image, ImageFormat::Jpeg);
+  // Where the dark half of the image that is read lies.
+  const char *const dark[] = {"",    "left", "right",  "right", "left",
+                              "top", "top",  "bottom", "bottom"};
+  for (char orientation = 1; orientation <= 8; ++orientation)
+    for (bool bigEndian : {false, true}) {
+      const std::string file = oriented(jpeg, orientation, bigEndian);
+      Image read;
+      decodeImage(file.data(), file.size(), ImageColor::Color, "x", read);
+      EXPECT_EQ(read.width, orientation < 5 ? 16 : 8) << int(orientation);
+      auto at = [&](int y, int x) {
+        return read.pixels[(size_t(y) * read.width + x) * 3] < 128;
+      };
+      const int bottom = read.height - 1, right = read.width - 1;
+      const std::string found = at(0, 0) && at(bottom, 0)  ? "left"
+                                : at(0, 0) && at(0, right) ? "top"
+                                : at(0, right)             ? "right"
+                                                           : "bottom";
+      EXPECT_EQ(found, dark[static_cast<size_t>(orientation)])
+          << int(orientation);
+      decodeImage(file.data(), file.size(), ImageColor::Native, "x", read);
+      EXPECT_EQ(read.width, 16);
+      // Wherever the block ends, nothing else is read.
+      for (size_t end = 0; end < 60; ++end)
+        EXPECT_GE(jpegOrientation(file.data(), end), 1);
+    }
+  EXPECT_EQ(jpegOrientation(oriented(jpeg, 9, true).data(), 60), 1);
 }
 
 //===----------------------------------------------------------------------===//
