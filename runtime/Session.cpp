@@ -69,7 +69,7 @@ Session::Session(std::shared_ptr<const plan::PlanFile> planFile,
       params(exec, &listeners), carriedState(exec, &listeners),
       lastFolder(options.folder.empty() ? formats::folderOfFile(file->path())
                                         : options.folder),
-      currentSeed(options.seed), readerThreads(options.readerThreads),
+      currentSeed(options.seed), reading(options.reading),
       sharesParameters(options.shareParameters),
       feeders(static_cast<std::size_t>(manifest().programs_size())) {}
 
@@ -185,7 +185,7 @@ Feeder &Session::feeder(int program) {
   auto &feeder = feeders[static_cast<std::size_t>(program)];
   if (!feeder)
     feeder = std::make_unique<Feeder>(exec, program, currentSeed, lastFolder,
-                                      &listeners, readerThreads);
+                                      &listeners, reading);
   return *feeder;
 }
 

@@ -35,8 +35,7 @@ struct SessionOptions {
   /// What fillers, shuffling, transformations and layers' own random numbers
   /// are drawn from.
   std::uint64_t seed = 0;
-  /// Threads of each data layer that decode; 0: one for each core.
-  unsigned readerThreads = 0;
+  ReaderOptions reading;
   /// Where sources and weights are looked up after the folders that the plan
   /// names; "": the folder of the plan's path.
   std::string folder;
@@ -201,7 +200,7 @@ private:
   CarriedState carriedState;
   std::string lastFolder;
   std::uint64_t currentSeed;
-  unsigned readerThreads;
+  ReaderOptions reading;
   bool sharesParameters;
   std::vector<std::unique_ptr<Feeder>> feeders; ///< by program
 };

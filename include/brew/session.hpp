@@ -55,6 +55,7 @@ struct SessionOptions {
   Listener listener; ///< the first
   std::vector<HostLayerType> hostLayers;
   int readerThreads = 0; ///< of each data layer; 0: one for each core
+  bool skipBadRecords = false;
 };
 
 class Session {
@@ -91,6 +92,7 @@ public:
     given.host_layers = hostLayers.data();
     given.host_layer_count = hostLayers.size();
     given.reader_threads = options.readerThreads;
+    given.skip_bad_records = options.skipBadRecords;
     brew_session *opened = nullptr;
     const brew_status status = brew_session_open(plan.get(), &given, &opened);
     state->session.reset(opened);

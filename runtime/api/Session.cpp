@@ -46,7 +46,8 @@ runtime::SessionOptions optionsOf(const brew_session_options &options) {
   result.seed = options.seed;
   if (options.reader_threads < 0)
     throw usage("the number of threads is negative");
-  result.readerThreads = static_cast<unsigned>(options.reader_threads);
+  result.reading.threads = static_cast<unsigned>(options.reader_threads);
+  result.reading.skipBadRecords = options.skip_bad_records;
   if (options.folder)
     result.folder = options.folder;
   if (options.share_parameters)

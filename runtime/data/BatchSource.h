@@ -20,6 +20,15 @@ struct SourcePosition {
   std::uint64_t position = 0; ///< consumed in this pass, in the pass's order
 };
 
+/// What a session says of all readers.
+struct ReaderOptions {
+  /// Threads that decode, the reader's own included; 0: one for each core.
+  unsigned threads = 0;
+  /// Damaged or missing images are passed over and counted instead of ending
+  /// the run.
+  bool skipBadRecords = false;
+};
+
 /// A layer that brings data in, as a source needs to know it.
 struct FeedInfo {
   caffe::LayerParameter layer;
@@ -35,8 +44,8 @@ struct FeedInfo {
   /// Folders in which files named by the layer are looked up, in order, after
   /// the working directory.
   std::vector<std::string> folders;
-  /// Threads that decode, the reader's own included; 0: one for each core.
-  unsigned threads = 0;
+  /// How it is read.
+  ReaderOptions reading;
   /// Hears what the source has to say, from any thread; may be null.
   Events *events = nullptr;
 };
@@ -73,6 +82,9 @@ public:
     read(tops);
     return false;
   }
+
+  /// Records that were passed over so far.
+  virtual std::uint64_t skippedRecords() const { return 0; }
 
   /// Where the next read() begins.
   virtual SourcePosition position() const = 0;

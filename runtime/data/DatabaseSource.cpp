@@ -6,7 +6,7 @@
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/ImageBatch.h"
 
-#include <algorithm>
+#include <limits>
 
 namespace brew::runtime {
 namespace {
@@ -46,6 +46,7 @@ public:
     return &images.transformer().mean();
   }
 
+  std::uint64_t skippedRecords() const override { return images.skipped(); }
   SourcePosition position() const override { return at; }
 
   void seek(const SourcePosition &target) override {
@@ -65,12 +66,9 @@ private:
   /// Whether the images are in `pixels`, which may be null.
   bool readBatch(const std::vector<std::byte *> &memory, std::byte *pixels) {
     const std::uint64_t epochBefore = at.epoch, first = at.records;
-    for (Record &record : records) {
-      record.key = cursor->key();
-      record.value = cursor->value();
-      ++at.records;
-      advance();
-    }
+    for (Record &record : records)
+      fetch(record);
+    at.records += records.size();
     const bool arePixels = images.write(
         memory, pixels, first, areEncoded,
         [&](std::int64_t row, formats::ImageRecord &image, std::string &where) {
@@ -78,12 +76,32 @@ private:
           where = reader->path() + ", record '" + record.key + "'";
           formats::decodeDatum(record.value, images.transformer().color(),
                                where, image);
-        });
+        },
+        [&](std::int64_t row) {
+          fetch(records[static_cast<std::size_t>(row)]);
+        },
+        [this] { return recordCount(); });
     // Once for a batch, however small the database.
     if (at.epoch != epochBefore)
       postLine(events, log::site::databaseWrapped,
                "Restarting data prefetching from start.");
     return arePixels;
+  }
+
+  struct Record {
+    std::string key, value;
+  };
+
+  void fetch(Record &record) {
+    record.key = cursor->key();
+    record.value = cursor->value();
+    advance();
+  }
+
+  /// As far as it is known: that of LevelDB is once a pass is over.
+  std::uint64_t recordCount() const {
+    return reader->count().value_or(
+        passSize ? passSize : std::numeric_limits<std::uint64_t>::max());
   }
 
   void advance() {
@@ -92,13 +110,10 @@ private:
     if (cursor->valid())
       return;
     cursor->rewind();
+    passSize = at.position;
     at.position = 0;
     ++at.epoch;
   }
-
-  struct Record {
-    std::string key, value;
-  };
 
   ImageBatch images;
   Events *events;
@@ -106,6 +121,7 @@ private:
   std::unique_ptr<formats::DbCursor> cursor;
   bool areEncoded = false; ///< as far as the first record tells
   SourcePosition at;
+  std::uint64_t passSize = 0;  ///< records of the last pass; 0: none is over
   std::vector<Record> records; ///< of the batch; their memory is used again
 };
 

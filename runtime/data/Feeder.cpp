@@ -84,7 +84,7 @@ struct Feeder::Feed {
 
 Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
                std::string planFolder, Events *listeners,
-               unsigned readerThreads)
+               const ReaderOptions &reading)
     : executor(planExecutor), events(listeners), program(programOfPlan) {
   const plan::Manifest &manifest = executor.manifest();
   const plan::Program &description = manifest.programs(program);
@@ -122,7 +122,7 @@ Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
     }
     info.testPhase = testPhase;
     info.events = events;
-    info.threads = readerThreads;
+    info.reading = reading;
     info.seed = seed;
     info.stream = description.name() + "/" + info.layer.name();
     if (source.has_pixels())
@@ -458,6 +458,19 @@ std::vector<Feeder::Starvation> Feeder::starvation() const {
     if (feed->prefetcher && feed->prefetcher->waits())
       result.push_back({feed->info.layer.name(), feed->prefetcher->waits(),
                         feed->prefetcher->secondsWaited()});
+  return result;
+}
+
+std::vector<Feeder::ReaderLoad> Feeder::readerLoads() const {
+  std::vector<ReaderLoad> result;
+  for (const auto &feed : feeds)
+    if (feed->prefetcher && feed->kind->isRefilled) {
+      const Prefetcher::Load load = feed->prefetcher->load();
+      if (load.seconds > 0)
+        result.push_back({feed->info.layer.name(), load.idle / load.seconds,
+                          feed->prefetcher->secondsWaited() / load.seconds,
+                          load.skipped});
+    }
   return result;
 }
 

@@ -33,7 +33,7 @@ public:
   /// source decodes on `readerThreads` threads (0: one for each core).
   Feeder(Executor &executor, int program, std::uint64_t seed,
          std::string planFolder, Events *events = nullptr,
-         unsigned readerThreads = 0);
+         const ReaderOptions &reading = {});
   ~Feeder();
 
   /// Names of all tops, in order of the feeds.
@@ -110,6 +110,16 @@ public:
   };
   /// Only the feeds that did.
   std::vector<Starvation> starvation() const;
+
+  /// What one reader has done since it started.
+  struct ReaderLoad {
+    std::string layer;
+    double idle;   ///< share of the time in which it waited to be read from
+    double waited; ///< share of the time in which the net waited for it
+    std::uint64_t skipped; ///< records passed over
+  };
+  /// Of the feeds that read records.
+  std::vector<ReaderLoad> readerLoads() const;
 
 private:
   struct Feed;

@@ -6,6 +6,8 @@
 #include "runtime/weights/Layout.h"
 
 #include <algorithm>
+#include <mutex>
+#include <numeric>
 
 namespace brew::runtime {
 
@@ -16,7 +18,8 @@ constexpr std::size_t kWorthSharing = std::size_t(1) << 20;
 ImageBatch::ImageBatch(const FeedInfo &info)
     : tops(info.tops), layerText("layer '" + info.layer.name() + "' (" +
                                  info.layer.type() + ")"),
-      transform(info), readers(info.threads) {
+      transform(info), readers(info.reading.threads),
+      skipsBad(info.reading.skipBadRecords), events(info.events) {
   if (tops.empty() || tops.size() > 2)
     throw badInput(layerText + ": has " + std::to_string(tops.size()) +
                    " tops; it gives data and, if wanted, labels");
@@ -29,16 +32,26 @@ ImageBatch::ImageBatch(const FeedInfo &info)
   workplaces.resize(readers.size());
 }
 
-bool ImageBatch::write(const std::vector<std::byte *> &memory,
-                       std::byte *pixels, std::uint64_t first, bool isCostly,
-                       const Decode &decode) {
-  const std::int64_t rows = size();
-  labels.resize(static_cast<std::size_t>(rows));
-  kept.assign(static_cast<std::size_t>(rows), false);
-  auto writeRow = [&](std::int64_t row, unsigned worker) {
+ImageBatch::Bad ImageBatch::writeRows(const std::vector<std::int64_t> &rows,
+                                      bool isCostly,
+                                      const std::vector<std::byte *> &memory,
+                                      std::byte *pixels, std::uint64_t first,
+                                      const Decode &decode) {
+  std::mutex mutex;
+  Bad bad;
+  auto writeRow = [&](std::int64_t index, unsigned worker) {
+    const std::int64_t row = rows[static_cast<std::size_t>(index)];
     Workplace &place = workplaces[worker];
     formats::ImageRecord &image = place.image;
-    decode(row, image, place.where);
+    try {
+      decode(row, image, place.where);
+    } catch (const Error &error) {
+      if (!skipsBad)
+        throw;
+      std::lock_guard<std::mutex> lock(mutex);
+      bad.emplace_back(row, error);
+      return;
+    }
     labels[static_cast<std::size_t>(row)] = static_cast<float>(image.label);
     if (!memory[0])
       return;
@@ -53,10 +66,45 @@ bool ImageBatch::write(const std::vector<std::byte *> &memory,
             [&](auto *values) { transform.apply(image, placement, values); });
     }
   };
+  const auto count = static_cast<std::int64_t>(rows.size());
   if (isCostly || tops[0]->size() >= kWorthSharing)
-    readers.forEach(rows, writeRow);
+    readers.forEach(count, writeRow);
   else
-    readers.forEachAlone(rows, writeRow);
+    readers.forEachAlone(count, writeRow);
+  std::sort(bad.begin(), bad.end(),
+            [](const auto &a, const auto &b) { return a.first < b.first; });
+  return bad;
+}
+
+bool ImageBatch::write(const std::vector<std::byte *> &memory,
+                       std::byte *pixels, std::uint64_t first, bool isCostly,
+                       const Decode &decode, const Replace &replace,
+                       const Records &records) {
+  labels.resize(static_cast<std::size_t>(size()));
+  kept.assign(static_cast<std::size_t>(size()), false);
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(size()));
+  std::iota(rows.begin(), rows.end(), 0);
+  std::uint64_t badInARow = 0;
+  while (true) {
+    const Bad bad = writeRows(rows, isCostly, memory, pixels, first, decode);
+    if (bad.empty())
+      break;
+    badInARow = bad.size() == rows.size() ? badInARow + bad.size() : 0;
+    if (badInARow > records())
+      throw Error(bad.front().second.status(),
+                  layerText +
+                      ": no record is left that is not damaged; the "
+                      "first: " +
+                      bad.front().second.what());
+    rows.clear();
+    for (const auto &[row, error] : bad) {
+      postLine(events, log::site::brew,
+               layerText + ": skipped a record: " + error.what());
+      ++skippedCount;
+      replace(row);
+      rows.push_back(row);
+    }
+  }
 
   if (tops.size() == 2 && memory[1])
     runtime::store(*tops[1], labels.data(), memory[1]);
@@ -65,7 +113,7 @@ bool ImageBatch::write(const std::vector<std::byte *> &memory,
   if (std::find(kept.begin(), kept.end(), false) == kept.end())
     return true;
   // Not all are bytes: those that are become values here too.
-  for (std::int64_t row = 0; row < rows; ++row)
+  for (std::int64_t row = 0; row < size(); ++row)
     if (kept[static_cast<std::size_t>(row)])
       convertRow(workplaces[0], row, pixels, memory[0]);
   return false;

@@ -1,6 +1,7 @@
 //===- ImageBatch.h - Batches of images and labels --------------*- C++ -*-===//
 #pragma once
 
+#include "formats/Error.h"
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/ImageTransformer.h"
 #include "runtime/data/ReaderTeam.h"
@@ -38,10 +39,28 @@ public:
   /// Writes a batch as BatchSource::read() does, or as readPixels() where
   /// `pixels` is not null; returns what that does. `first` numbers its first
   /// record since the start of training.
+  ///
+  /// A record that cannot be decoded ends it with an Error; or, where bad
+  /// records are to be skipped, `replace` puts the source's next record in its
+  /// row, in the order of rows, until all are good or as many in a row were bad
+  /// as `records` says there are.
+  using Replace = std::function<void(std::int64_t row)>;
+  using Records = std::function<std::uint64_t()>;
   bool write(const std::vector<std::byte *> &memory, std::byte *pixels,
-             std::uint64_t first, bool isCostly, const Decode &decode);
+             std::uint64_t first, bool isCostly, const Decode &decode,
+             const Replace &replace, const Records &records);
+
+  /// How many records were replaced.
+  std::uint64_t skipped() const { return skippedCount; }
 
 private:
+  /// Handles the rows one by one or on all threads; returns those whose records
+  /// are bad, in order, with what is wrong.
+  using Bad = std::vector<std::pair<std::int64_t, Error>>;
+  Bad writeRows(const std::vector<std::int64_t> &rows, bool isCostly,
+                const std::vector<std::byte *> &memory, std::byte *pixels,
+                std::uint64_t first, const Decode &decode);
+
   /// What one thread works with.
   struct Workplace {
     formats::ImageRecord image;
@@ -69,6 +88,9 @@ private:
   std::vector<Workplace> workplaces; ///< by worker
   std::vector<float> labels;
   std::vector<char> kept; ///< by row: its pixels are in the block
+  bool skipsBad;
+  Events *events;
+  std::uint64_t skippedCount = 0;
 };
 
 } // namespace brew::runtime

@@ -45,6 +45,7 @@ public:
     return &images.transformer().mean();
   }
 
+  std::uint64_t skippedRecords() const override { return images.skipped(); }
   SourcePosition position() const override { return at; }
 
   void seek(const SourcePosition &target) override {
@@ -60,19 +61,26 @@ private:
   bool readBatch(const std::vector<std::byte *> &memory, std::byte *pixels) {
     const std::uint64_t first = at.records;
     chosen.clear();
-    for (std::int64_t row = 0; row < images.size(); ++row) {
-      const std::uint64_t number =
-          order.empty() ? at.position
-                        : static_cast<std::uint64_t>(order[at.position]);
-      chosen.push_back(&entries[number]);
-      ++at.records;
-      advance();
-    }
+    for (std::int64_t row = 0; row < images.size(); ++row)
+      chosen.push_back(&next());
+    at.records += chosen.size();
     return images.write(
         memory, pixels, first, /*isCostly=*/true,
         [&](std::int64_t row, formats::ImageRecord &image, std::string &where) {
           decode(*chosen[static_cast<std::size_t>(row)], image, where);
-        });
+        },
+        [&](std::int64_t row) {
+          chosen[static_cast<std::size_t>(row)] = &next();
+        },
+        [this] { return entries.size(); });
+  }
+
+  const formats::ImageListEntry &next() {
+    const std::uint64_t number =
+        order.empty() ? at.position
+                      : static_cast<std::uint64_t>(order[at.position]);
+    advance();
+    return entries[number];
   }
 
   void decode(const formats::ImageListEntry &entry, formats::ImageRecord &image,

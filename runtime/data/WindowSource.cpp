@@ -27,7 +27,7 @@ public:
         layerText("layer '" + info.layer.name() + "' (WindowData)"),
         parameter(info.layer.window_data_param()),
         transform(info.layer.transform_param()), folders(info.folders),
-        stream(info.seed, "windows " + info.stream), team(info.threads),
+        stream(info.seed, "windows " + info.stream), team(info.reading.threads),
         mean(info) {
     checkTops();
     if (parameter.crop_mode() != "warp" && parameter.crop_mode() != "square")

@@ -22,6 +22,7 @@ api::SessionOptions sessionOptions(const PlanOptions &options,
   api::SessionOptions result;
   result.threads = options.threads;
   result.readerThreads = options.readerThreads;
+  result.skipBadRecords = options.skipBadRecords;
   result.seed = seed;
   result.logToStderr = true;
   result.hostLayers = tools::loadHostLayers(options.hostLayers);
@@ -62,6 +63,9 @@ void addPlanOptions(CLI::App &command, PlanOptions &options) {
                   "Threads of each data layer that decode images (0: one per "
                   "core)")
       ->check(CLI::Range(0, 4096));
+  command.add_flag("--skip-bad-records", options.skipBadRecords,
+                   "Pass over damaged or missing images of data layers, with a "
+                   "line for each, instead of failing");
   command
       .add_option("--host-plugin", options.hostLayers, tools::kHostLayersHelp)
       ->type_name("FILES");

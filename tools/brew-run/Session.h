@@ -25,6 +25,7 @@ inline Error machineLacks(const std::string &text) {
 struct PlanOptions {
   std::string plan;
   int threads = 0, readerThreads = 0;
+  bool skipBadRecords = false;
   std::string hostLayers; ///< files of plugins
   std::string gpu;
   // For plans compiled for a GPU.

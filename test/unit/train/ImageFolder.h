@@ -50,7 +50,7 @@ protected:
     result.seed = 3;
     result.stream = "program/in";
     result.folders = {folder.path()};
-    result.threads = threads;
+    result.reading.threads = threads;
     return result;
   }
 

@@ -140,6 +140,37 @@ TEST_F(ImageSourceTest, ErrorsNameFileAndLine) {
   expectReadError(*source, ExitStatus::BadInput, "list.txt:2: names no image");
 }
 
+TEST_F(ImageSourceTest, BadRecordsGiveWayToTheNextOnes) {
+  writeList(9);
+  for (int n : {1, 2, 7}) {
+    const std::string name = folder / ("image " + std::to_string(n) + ".png");
+    test::writeBytes(name, test::readBytes(name).substr(0, 60));
+  }
+  std::filesystem::remove(folder / "image 5.png");
+  for (unsigned threads : {1u, 4u}) {
+    auto feed = info("ImageData", "image_data_param { source: 'list.txt' }",
+                     {4, 3, 4, 5}, true, threads);
+    feed.reading.skipBadRecords = true;
+    auto source = openImageSource(feed);
+    read(*source); // of 0 1 2 3, the 2nd and 3rd give way to 4 and 6 (for 5)
+    EXPECT_EQ(labels, (Labels{0, 4, 6, 3}));
+    EXPECT_EQ(at(1, 2, 3, 4), pixel(4, 2, 3, 4));
+    EXPECT_EQ(source->skippedRecords(), 3u);
+    EXPECT_EQ(source->position().position, 7u);
+    EXPECT_EQ(source->position().records, 4u);
+  }
+  // Where none is left, it ends.
+  for (int n : {0, 3, 4, 6, 8})
+    std::filesystem::remove(folder / ("image " + std::to_string(n) + ".png"));
+  auto feed = info("ImageData", "image_data_param { source: 'list.txt' }",
+                   {4, 3, 4, 5}, true, 2);
+  feed.reading.skipBadRecords = true;
+  auto source = openImageSource(feed);
+  test::expectError(ExitStatus::MachineLacks,
+                    "no record is left that is not damaged",
+                    [&] { read(*source); });
+}
+
 TEST_F(ImageSourceTest, RootStandsBeforeNames) {
   writeList(1);
   test::writeBytes(folder / "list.txt", "age 0.png 4\n");

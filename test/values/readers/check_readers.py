@@ -170,6 +170,23 @@ class Readers(checker.Checker):
             self.equal('HDF5Output', file['data'][()], values.reshape(4, 2, 3, 1) + 1)
             self.equal("HDF5Output's label", file['label'][()], np.arange(4).reshape(4, 1, 1, 1))
 
+    def check_bad_records(self):
+        with open(self.path('images/0.png'), 'rb') as file:
+            good = file.read()
+        with open(self.path('images/bad.png'), 'wb') as file:
+            file.write(good[:70])
+        self.write('bad.txt', '0.png 0\nbad.png 1\n2.png 2\n')
+        net = data_layer('ImageData', 'source: "bad.txt" batch_size: 2 root_folder: "images/" '
+                         'new_height: 10 new_width: 12')
+        batches = self.read(net, batches=2, flags=('--skip-bad-records',))
+        self.equal('around bad images', [b['label'] for b in batches], [[0, 2], [0, 2]])
+        for flags, status, text in ((), 1, 'bad.txt:2'), (('--skip-bad-records',), 0, 'bad.txt:2'):
+            done = subprocess.run([self.options.brew_run, 'eval', 'net.plan', '--from-source',
+                                   '--outputs', 'bad.h5', *flags], cwd=self.folder,
+                                  capture_output=True, text=True)
+            self.expect(done.returncode == status and text in done.stderr,
+                        'a bad image: %d, %s' % (done.returncode, done.stderr))
+
     NET = 'layer { name: "ip" type: "InnerProduct" bottom: "data" top: "ip" inner_product_param ' \
           '{ num_output: 3 weight_filler { type: "gaussian" std: 0.01 } } }\n' \
           'layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "l" }\n'
@@ -226,5 +243,5 @@ class Readers(checker.Checker):
 
 
 checker.main(Readers, __doc__, 'check_images', 'check_threads', 'check_windows',
-             'check_databases', 'check_missing_images', 'check_output', 'check_resumed',
+             'check_databases', 'check_missing_images', 'check_bad_records', 'check_output', 'check_resumed',
              'check_features')
