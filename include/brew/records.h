@@ -28,7 +28,8 @@ typedef struct brew_records_options {
   const double *scale;
 } brew_records_options;
 
-/* Opens what `path` is: a folder (LMDB, LevelDB), an HDF5 file (a record per
+/* Opens what `path` is: a folder (LMDB, LevelDB, or of JPEG and PNG files, in it
+ * and in its folders, by name), an HDF5 file (a record per
  * row, as it is), a JPEG or PNG image or an IDX file of images, gzipped or not.
  * Images are resized to the input's height and width. BREW_MACHINE_LACKS: it is
  * not found; BREW_BAD_INPUT: it is none of these or does not fit. */

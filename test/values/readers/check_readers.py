@@ -241,7 +241,41 @@ class Readers(checker.Checker):
                 name, kind), tops=('data',)), batches=1)[0]
             self.equal('features in ' + name, batch['data'].reshape(6, 3), wanted)
 
+    def check_infer(self):
+        """A folder as JSON; and ten crops, which a linear net answers as it does their mean."""
+        self.write('deploy.prototxt', 'layer { name: "data" type: "Input" top: "data" '
+                   'input_param { shape { dim: 4 dim: 3 dim: 10 dim: 12 } } }\n' +
+                   self.NET.splitlines()[0])
+        self.run(self.options.brewc, 'deploy.prototxt', '-o', 'deploy.plan', '--weights',
+                 'one_iter_1.caffemodel', *self.options.brewc_flags.split())
+        os.mkdir(self.path('folder'))
+        os.mkdir(self.path('folder/more'))
+        large = np.random.default_rng(2).integers(0, 256, (16, 19, 3), dtype=np.uint8)
+        for name, image in ('b.png', self.images[1]), ('more/a.png', self.images[2]), \
+                ('a.png', self.images[0]):
+            with open(self.path('folder/' + name), 'wb') as file:
+                file.write(png(image))
+        lines = self.run(self.options.brew_run, 'infer', 'deploy.plan', 'folder', '--json',
+                         '--top', '2').stdout.splitlines()
+        told = [json.loads(line) for line in lines]
+        self.expect([t['name'] for t in told] == ['folder/a.png', 'folder/b.png',
+                                                  'folder/more/a.png'], 'infer told %s' % told)
+        self.expect(all(len(t['predictions']) == 2 and t['predictions'][0]['score'] >=
+                        t['predictions'][1]['score'] for t in told), 'predictions: %s' % told)
+        with open(self.path('large.png'), 'wb') as file:
+            file.write(png(large))
+        image = planes(large)
+        crops = [image[:, y:y + 10, x:x + 12] for y, x in ((0, 0), (0, 7), (6, 0), (6, 7), (3, 3))]
+        with h5py.File(self.path('mean.h5'), 'w') as file:
+            file['data'] = np.mean(crops + [c[:, :, ::-1] for c in crops], 0, keepdims=True)
+        self.run(self.options.brew_run, 'infer', 'deploy.plan', 'large.png', '--oversample',
+                 '--image-dims', '16,19', '--outputs', 'ten.h5')
+        self.run(self.options.brew_run, 'infer', 'deploy.plan', 'mean.h5', '--outputs', 'one.h5')
+        with h5py.File(self.path('ten.h5')) as ten, h5py.File(self.path('one.h5')) as one:
+            # Sums of 360 products of about 128 and 0.01.
+            self.equal('ten crops', ten['ip'][()], one['ip'][()], slack=1e-4)
+
 
 checker.main(Readers, __doc__, 'check_images', 'check_threads', 'check_windows',
              'check_databases', 'check_missing_images', 'check_bad_records', 'check_output', 'check_resumed',
-             'check_features')
+             'check_features', 'check_infer')
