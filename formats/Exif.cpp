@@ -23,8 +23,11 @@ struct Bytes {
   }
 };
 
-/// Of a TIFF block, which begins with the order of its bytes.
-int tiffOrientation(Bytes tiff) {
+} // namespace
+
+/// It begins with the order of its bytes.
+int exifOrientation(const void *block, size_t size) {
+  Bytes tiff{static_cast<const uint8_t *>(block), size};
   constexpr uint32_t kOrientation = 0x0112, kShort = 3, kMagic = 42;
   constexpr size_t kHeader = 8, kEntry = 12;
   if (!tiff.has(0, kHeader))
@@ -50,8 +53,6 @@ int tiffOrientation(Bytes tiff) {
   return 1;
 }
 
-} // namespace
-
 int jpegOrientation(const void *bytes, size_t size) {
   constexpr uint8_t kMark = 0xff, kApp1 = 0xe1, kScan = 0xda, kEnd = 0xd9;
   const Bytes file{static_cast<const uint8_t *>(bytes), size};
@@ -72,7 +73,7 @@ int jpegOrientation(const void *bytes, size_t size) {
     constexpr char kExif[] = "Exif\0"; // and one zero more
     if (kind == kApp1 && length - 2 >= sizeof kExif &&
         std::memcmp(block, kExif, sizeof kExif) == 0)
-      return tiffOrientation({block + sizeof kExif, length - 2 - sizeof kExif});
+      return exifOrientation(block + sizeof kExif, length - 2 - sizeof kExif);
     at += 2 + length;
   }
   return 1;

@@ -11,6 +11,9 @@ namespace brew::formats {
 /// upright, where there is none or it is damaged.
 int jpegOrientation(const void *bytes, size_t size);
 
+/// The same of an EXIF block, which is a TIFF header and directory.
+int exifOrientation(const void *block, size_t size);
+
 /// Turns and mirrors an image so that it stands upright.
 void applyOrientation(int orientation, Image &image);
 
