@@ -1,13 +1,10 @@
 //===- InferCommand.cpp - brew-run infer ----------------------------------===//
 
 #include "Oversample.h"
+#include "Predictions.h"
 #include "Session.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <memory>
@@ -27,21 +24,6 @@ struct InferOptions {
   std::int64_t skip = 0;
   std::int64_t count = std::numeric_limits<std::int64_t>::max();
 };
-
-std::vector<std::string> readLabels(const std::string &path) {
-  std::vector<std::string> labels;
-  if (path.empty())
-    return labels;
-  std::ifstream file(path);
-  if (!file)
-    throw machineLacks(path + ": cannot read the labels");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.empty() && line.back() == '\r')
-      line.pop_back();
-    labels.push_back(line);
-  }
-  return labels;
-}
 
 /// One record, in the shape of one row of the input.
 struct Sample {
@@ -82,7 +64,7 @@ public:
       : options(chosen), session(options.plan),
         program(session.chooseProgram(options.program,
                                       {"deploy", "main", "test_0"})),
-        labels(readLabels(options.labels)) {
+        printer(options.labels, options.top, options.json) {
     session.initialise(options.weights, /*required=*/true);
     chooseInput();
     chooseResults();
@@ -197,7 +179,8 @@ private:
                       : blob.counted_dim == 0 ? Rows::Chosen
                                               : Rows::Detections;
     if (kind != Rows::Samples || (blob.ndim && blob.dims[0] == batch))
-      results.push_back({name, kind, {blob.dims, blob.dims + blob.ndim}, {}, {}});
+      results.push_back(
+          {name, kind, {blob.dims, blob.dims + blob.ndim}, {}, {}});
   }
 
   void chooseResults() {
@@ -300,81 +283,18 @@ private:
         printDetections(i, rows, rowSize);
   }
 
-  /// The boxes of a pending sample, as shares of the image.
+  /// The boxes of a pending sample.
   void printDetections(std::size_t sample, const std::vector<float> &rows,
-                       std::size_t rowSize) {
-    nlohmann::json json = {{"name", pending[sample].name},
-                           {"detections", nlohmann::json::array()}};
-    if (!options.json)
-      std::printf("---------- Detections in %s ----------\n",
-                  pending[sample].name.c_str());
+                       std::size_t rowSize) const {
     const auto image = static_cast<float>(
         total - static_cast<std::int64_t>(pending.size() - sample));
-    for (std::size_t row = 0; row < rows.size(); row += rowSize) {
-      const float *values = &rows[row];
-      if (values[0] != image || values[1] < 0)
-        continue;
-      const auto label = static_cast<std::size_t>(values[1]);
-      if (options.json) {
-        json["detections"].push_back(
-            {{"class", label},
-             {"name", className(label)},
-             {"score", values[2]},
-             {"box", {values[3], values[4], values[5], values[6]}}});
-        continue;
-      }
-      std::printf("%.4f - \"%s\" %.4f %.4f %.4f %.4f\n", values[2],
-                  className(label).c_str(), values[3], values[4], values[5],
-                  values[6]);
-    }
-    if (options.json)
-      printJson(json);
+    printer.printDetections(pending[sample].name, image, rows, rowSize);
   }
 
-  std::string className(std::size_t index) const {
-    return index < labels.size() ? labels[index] : std::to_string(index);
-  }
-
-  /// One line, whatever bytes names have.
-  static void printJson(const nlohmann::json &json) {
-    std::printf("%s\n", json.dump(-1, ' ', false,
-                                  nlohmann::json::error_handler_t::replace)
-                            .c_str());
-  }
-
-  void print(const Sample &sample, const float *scores, std::size_t classes) {
-    if (!labels.empty() && labels.size() != classes)
-      throw badInput(options.labels + ": has " + std::to_string(labels.size()) +
-                     " labels; blob '" + results.front().name + "' has " +
-                     std::to_string(classes) + " classes");
-    std::vector<std::size_t> order(classes);
-    std::iota(order.begin(), order.end(), 0);
-    const auto shown = static_cast<std::ptrdiff_t>(
-        std::min<std::size_t>(classes, static_cast<std::size_t>(options.top)));
-    std::partial_sort(order.begin(), order.begin() + shown, order.end(),
-                      [&](std::size_t a, std::size_t b) {
-                        return scores[a] > scores[b] ||
-                               (scores[a] == scores[b] && a < b);
-                      });
-    if (options.json) {
-      nlohmann::json json = {{"name", sample.name},
-                             {"predictions", nlohmann::json::array()}};
-      if (sample.label)
-        json["label"] = *sample.label;
-      for (std::ptrdiff_t i = 0; i < shown; ++i)
-        json["predictions"].push_back({{"class", order[i]},
-                                       {"name", className(order[i])},
-                                       {"score", scores[order[i]]}});
-      return printJson(json);
-    }
-    std::printf("---------- Prediction for %s ----------\n",
-                sample.name.c_str());
-    if (sample.label && *sample.label >= 0)
-      std::printf("labelled \"%s\"\n",
-                  className(static_cast<std::size_t>(*sample.label)).c_str());
-    for (std::ptrdiff_t i = 0; i < shown; ++i)
-      std::printf("%.4f - \"%s\"\n", scores[order[i]],
-                  className(order[i]).c_str());
+  void print(const Sample &sample, const float *scores,
+             std::size_t classes) const {
+    printer.printClasses(sample.name, sample.label, scores, classes,
+                         results.front().name);
   }
 
   void writeOutputs() {
@@ -390,7 +310,7 @@ private:
   const InferOptions &options;
   Session session;
   int program;
-  std::vector<std::string> labels;
+  PredictionPrinter printer;
   std::string input;
   std::int64_t batch = 0;
   std::vector<std::int64_t> rowShape, imageShape;
