@@ -138,6 +138,12 @@ foreach(component IN LISTS brew_components)
 endforeach()
 add_custom_target(brew-install-files ALL DEPENDS ${install_files})
 
+# brew-data under the names of Caffe's tools: links to it.
+foreach(name convert_imageset compute_image_mean extract_features)
+  install(PROGRAMS ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${name}
+          DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+endforeach()
+
 foreach(component ${brew_components} dev)
   install(FILES ${PROJECT_SOURCE_DIR}/LICENSE
     DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/brew-${component} RENAME copyright

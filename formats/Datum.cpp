@@ -7,10 +7,8 @@
 #include <climits>
 
 namespace brew::formats {
-namespace {
-
-/// Interleaved rows to planes.
-void setPlanes(const Image &image, ImageRecord &record) {
+void setImage(const Image &image, ImageRecord &record) {
+  record.floats.clear();
   record.channels = image.channels;
   record.height = image.height;
   record.width = image.width;
@@ -22,8 +20,6 @@ void setPlanes(const Image &image, ImageRecord &record) {
       record.bytes[c * plane + i] = image.pixels[i * channels + c];
 }
 
-} // namespace
-
 void decodeDatum(std::string_view bytes, ImageColor color,
                  const std::string &where, ImageRecord &record) {
   caffe::Datum datum;
@@ -31,6 +27,7 @@ void decodeDatum(std::string_view bytes, ImageColor color,
       !datum.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
     throw badInput(where + ": damaged record: not a Datum");
   record.label = datum.label();
+  record.encoded = datum.encoded();
   record.bytes.clear();
   record.floats.clear();
 
@@ -39,7 +36,7 @@ void decodeDatum(std::string_view bytes, ImageColor color,
       throw badInput(where + ": damaged record: an encoded image without data");
     Image image;
     decodeImage(datum.data().data(), datum.data().size(), color, where, image);
-    setPlanes(image, record);
+    setImage(image, record);
     return;
   }
 
@@ -62,6 +59,17 @@ void decodeDatum(std::string_view bytes, ImageColor color,
     record.bytes.assign(datum.data().begin(), datum.data().end());
   else
     record.floats.assign(datum.float_data().begin(), datum.float_data().end());
+}
+
+std::string encodeFloatDatum(int channels, int height, int width,
+                             const float *values) {
+  caffe::Datum datum;
+  datum.set_channels(channels);
+  datum.set_height(height);
+  datum.set_width(width);
+  const int64_t count = int64_t(channels) * height * width;
+  datum.mutable_float_data()->Add(values, values + count);
+  return datum.SerializeAsString();
 }
 
 std::string encodeDatum(int channels, int height, int width,

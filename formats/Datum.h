@@ -19,6 +19,7 @@ namespace brew::formats {
 struct ImageRecord {
   int channels = 0, height = 0, width = 0;
   int label = 0;
+  bool encoded = false;       ///< it was stored as a JPEG or PNG file
   std::vector<uint8_t> bytes; ///< the values, or empty
   std::vector<float> floats;  ///< the values, if the record holds floats
 
@@ -32,8 +33,17 @@ struct ImageRecord {
 void decodeDatum(std::string_view bytes, ImageColor color,
                  const std::string &where, ImageRecord &record);
 
+/// Makes a decoded image the values of a record, plane by plane; its label
+/// stays.
+void setImage(const Image &image, ImageRecord &record);
+
 /// Serialises a raw image as Caffe's converters do.
 std::string encodeDatum(int channels, int height, int width,
                         std::string_view pixels, int label);
+
+/// Serialises channels x height x width floats as extract_features does:
+/// without a label.
+std::string encodeFloatDatum(int channels, int height, int width,
+                             const float *values);
 
 } // namespace brew::formats

@@ -7,10 +7,12 @@ static constexpr FeedKind kKinds[] = {
     {"Data", FeedSource::Database, /*isRefilled=*/true},
     {"DummyData", FeedSource::Fillers},
     {"HDF5Data", FeedSource::Hdf5, /*isRefilled=*/true},
+    {"ImageData", FeedSource::Images, /*isRefilled=*/true},
     {"InfogainLoss", FeedSource::Matrix},
     {"Input", FeedSource::Input},
     {"MemoryData", FeedSource::Memory},
     {"Random", FeedSource::RandomKey, /*isRefilled=*/true},
+    {"WindowData", FeedSource::Windows, /*isRefilled=*/true},
 };
 
 const FeedKind *findFeedKind(std::string_view type) {

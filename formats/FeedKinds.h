@@ -16,6 +16,8 @@ enum class FeedSource {
   Input,     ///< the caller; shapes as input_param says
   Memory,    ///< the caller; shapes as memory_data_param says
   Database,  ///< records of a database: images, and their labels
+  Images,    ///< image files of a list, and their labels
+  Windows,   ///< regions of images that a file lists, and their labels
   Hdf5,      ///< rows of HDF5 files
   Fillers,   ///< fillers
   Matrix,    ///< a file of one blob
@@ -34,9 +36,13 @@ struct FeedKind {
     return source == FeedSource::Input || source == FeedSource::Memory;
   }
   /// Images that transform_param converts, which a device may do.
-  bool hasImages() const { return source == FeedSource::Database; }
+  bool hasImages() const {
+    return source == FeedSource::Database || source == FeedSource::Images;
+  }
   /// Whether top `index` holds one value per record, whatever its source.
-  bool isLabel(int index) const { return hasImages() && index == 1; }
+  bool isLabel(int index) const {
+    return (hasImages() || source == FeedSource::Windows) && index == 1;
+  }
 };
 
 /// The kind of that layer type, or null.

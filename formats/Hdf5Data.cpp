@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <fstream>
+#include <sstream>
 
 namespace brew::formats {
 
@@ -18,10 +19,14 @@ std::vector<std::string> readHdf5List(const std::string &listPath,
     throw machineLacks(listPath +
                        ": cannot read list of HDF5 files: " + errnoText(errno));
   std::vector<std::string> paths;
-  std::string name;
-  while (list >> name)
-    paths.push_back(
-        requirePath(name, folders, "HDF5 file listed in " + listPath));
+  std::string text, name;
+  for (size_t line = 1; std::getline(list, text); ++line) {
+    std::istringstream words(text);
+    while (words >> name)
+      paths.push_back(
+          requirePath(name, folders,
+                      listPath + ":" + std::to_string(line) + ": HDF5 file"));
+  }
   if (paths.empty())
     throw badInput(listPath + ": lists no HDF5 files");
   return paths;

@@ -7,6 +7,7 @@
 #include "formats/ImageDecode.h"
 
 #include "formats/Error.h"
+#include "formats/Exif.h"
 
 #include <csetjmp>
 #include <cstdio>
@@ -149,8 +150,20 @@ void pngRead(png_structp png, png_bytep to, png_size_t size) {
 
 void pngWarning(png_structp, png_const_charp) {}
 
+/// The orientation in an eXIf chunk, which may stand behind the pixels.
+int pngOrientation(png_structp png, png_infop info) {
+#ifdef PNG_eXIf_SUPPORTED
+  png_uint_32 size = 0;
+  png_bytep exif = nullptr;
+  if (png_get_eXIf_1(png, info, &size, &exif))
+    return exifOrientation(exif, size);
+#endif
+  return 1;
+}
+
 bool decodePng(const void *bytes, size_t size, ImageColor color, Image &image,
-               std::vector<uint8_t *> &rows, Failure &failure) {
+               std::vector<uint8_t *> &rows, int &orientation,
+               Failure &failure) {
   PngSource source{static_cast<const uint8_t *>(bytes), size};
   png_infop info = nullptr;
   png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &failure,
@@ -169,8 +182,11 @@ bool decodePng(const void *bytes, size_t size, ImageColor color, Image &image,
   png_set_read_fn(png, &source, pngRead);
   png_read_info(png, info);
   int type = png_get_color_type(png, info);
-  if (png_get_bit_depth(png, info) == 16)
-    png_error(png, "16 bits per sample are not supported");
+  if (png_get_bit_depth(png, info) == 16) {
+    if (color == ImageColor::Native) // Caffe takes bytes alone
+      png_error(png, "16 bits per sample are not supported");
+    png_set_strip_16(png);
+  }
 
   bool transparent = png_get_valid(png, info, PNG_INFO_tRNS) != 0;
   bool colored = (type & PNG_COLOR_MASK_COLOR) != 0;
@@ -208,7 +224,8 @@ bool decodePng(const void *bytes, size_t size, ImageColor color, Image &image,
   for (uint32_t y = 0; y < height; ++y)
     rows[y] = image.pixels.data() + rowBytes * y;
   png_read_image(png, rows.data());
-  png_read_end(png, nullptr);
+  png_read_end(png, info);
+  orientation = pngOrientation(png, info);
   png_destroy_read_struct(&png, &info, nullptr);
   return true;
 }
@@ -224,9 +241,15 @@ void decodeImage(const void *bytes, size_t size, ImageColor color,
   if (size >= 3 && head[0] == 0xff && head[1] == 0xd8 && head[2] == 0xff) {
     std::vector<uint8_t> row;
     done = decodeJpeg(bytes, size, color, image, row, failure);
+    // OpenCV leaves images that are read as they are stored.
+    if (done && color != ImageColor::Native)
+      applyOrientation(jpegOrientation(bytes, size), image);
   } else if (size >= 8 && png_sig_cmp(head, 0, 8) == 0) {
     std::vector<uint8_t *> rows;
-    done = decodePng(bytes, size, color, image, rows, failure);
+    int orientation = 1;
+    done = decodePng(bytes, size, color, image, rows, orientation, failure);
+    if (done && color != ImageColor::Native)
+      applyOrientation(orientation, image);
   } else {
     throw badInput(where + ": the encoded image is neither JPEG nor PNG");
   }

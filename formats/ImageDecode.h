@@ -29,8 +29,10 @@ struct Image {
   std::vector<uint8_t> pixels;
 };
 
-/// Decodes one JPEG or PNG file held in memory. Error(1), with `where` in
-/// front, if it is neither, is damaged or truncated, has 16 bits per sample, or
+/// Decodes one JPEG or PNG file held in memory. Unless it is read as it is
+/// stored, it is turned as its EXIF orientation says, and of 16 bits per sample
+/// the upper 8 are taken. Error(1), with `where` in front, if it is neither, is
+/// damaged or truncated, has 16 bits per sample and is read as it is stored, or
 /// would take more than 1 GB.
 void decodeImage(const void *bytes, size_t size, ImageColor color,
                  const std::string &where, Image &image);

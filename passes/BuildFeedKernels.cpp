@@ -92,8 +92,13 @@ std::array<int64_t, 2> imageDims(const caffe::LayerParameter &layer,
   if (!layer.transform_param().crop_size())
     return cropped;
   std::array<int64_t, 2> record = cropped;
+  const caffe::ImageDataParameter &files = layer.image_data_param();
   if (layer.transform_param().has_mean_file()) {
     record = {mean[1], mean[2]};
+  } else if (layer.has_image_data_param()) {
+    // Without a size for all, files have sizes of their own.
+    if (files.new_height() && files.new_width())
+      record = {files.new_height(), files.new_width()};
   } else if (auto path = brew::formats::findPath(layer.data_param().source(),
                                                  {folder})) {
     try {

@@ -45,6 +45,10 @@ private:
       return memoryShapes();
     case FeedSource::Database:
       return databaseShapes();
+    case FeedSource::Images:
+      return imageShapes();
+    case FeedSource::Windows:
+      return windowShapes();
     case FeedSource::Hdf5:
       return hdf5Shapes();
     case FeedSource::Fillers:
@@ -83,6 +87,9 @@ private:
   std::vector<FeedShape> dummyShapes();
   std::vector<FeedShape> memoryShapes();
   std::vector<FeedShape> databaseShapes();
+  std::vector<FeedShape> imageShapes();
+  std::vector<FeedShape> windowShapes();
+  std::vector<FeedShape> withLabels(int64_t batch, const FeedShape &image);
   std::vector<FeedShape> hdf5Shapes();
   std::vector<FeedShape> blobShapes();
   void checkGivenImage(const FeedShape &shape) const;
@@ -295,10 +302,64 @@ std::vector<FeedShape> Feed::databaseShapes() {
     image.assign(told->begin() + 1, told->end());
     checkMean(image, crop != 0, "--input-shape");
   }
+  return withLabels(batch, image);
+}
+
+std::vector<FeedShape> Feed::withLabels(int64_t batch, const FeedShape &image) {
   std::vector<FeedShape> shapes = {{batch, image[0], image[1], image[2]}};
   if (layer.top_size() > 1)
     shapes.push_back({batch});
   return shapes;
+}
+
+//===----------------------------------------------------------------------===//
+// Image files
+//===----------------------------------------------------------------------===//
+
+std::vector<FeedShape> Feed::imageShapes() {
+  hasOwnBatch = true;
+  caffe::ImageDataParameter &settings = *layer.mutable_image_data_param();
+  const int64_t batch = takeBatch(settings);
+  const int64_t crop = layer.transform_param().crop_size();
+  const int64_t channels = settings.is_color() ? 3 : 1;
+  const FeedShape *told = given(0);
+  if (told)
+    checkGivenImage(*told);
+  FeedShape image;
+  std::string from = "'" + settings.source() + "'";
+  bool isCropped = false;
+  if (settings.new_height() && settings.new_width()) {
+    image = {channels, settings.new_height(), settings.new_width()};
+  } else if (crop) {
+    // Images of any size: they are looked at when they are read.
+    image = {channels, crop, crop};
+    isCropped = true;
+  } else if (auto list =
+                 findSource(settings.source(), "list of images", "N,C,H,W")) {
+    image = listedShape(layer, *list, folders);
+    from = *list;
+  } else {
+    image.assign(told->begin() + 1, told->end());
+    from = "--input-shape";
+  }
+  checkMean(image, isCropped, from);
+  if (crop > image[1] || crop > image[2])
+    throw badInput("crop_size " + std::to_string(crop) +
+                   " is larger than the images of " + from + ", which are " +
+                   dimsText(image));
+  if (crop)
+    image = {channels, crop, crop};
+  return withLabels(batch, image);
+}
+
+std::vector<FeedShape> Feed::windowShapes() {
+  hasOwnBatch = true;
+  const int64_t batch = takeBatch(*layer.mutable_window_data_param());
+  const int64_t crop = layer.transform_param().crop_size();
+  if (crop < 1)
+    throw badInput("crop_size is missing in transform_param: windows are "
+                   "warped to images of that size");
+  return withLabels(batch, {3, crop, crop});
 }
 
 //===----------------------------------------------------------------------===//

@@ -3,6 +3,9 @@
 
 #include "formats/Database.h"
 #include "formats/Datum.h"
+#include "formats/ImageFile.h"
+#include "formats/ImageList.h"
+#include "formats/PathLookup.h"
 
 using namespace brew;
 
@@ -23,5 +26,22 @@ std::vector<int64_t> brew::recordShape(const caffe::LayerParameter &layer,
   formats::decodeDatum(cursor->value(), color,
                        path + ", record '" + std::string(cursor->key()) + "'",
                        image);
+  return {image.channels, image.height, image.width};
+}
+
+std::vector<int64_t>
+brew::listedShape(const caffe::LayerParameter &layer, const std::string &path,
+                  const std::vector<std::string> &folders) {
+  const caffe::ImageDataParameter &settings = layer.image_data_param();
+  const formats::ImageListEntry first = formats::readImageList(path).front();
+  const std::string where = formats::placeOf(path, first);
+  formats::Image image;
+  formats::readImageFile(
+      formats::requirePath(settings.root_folder() + first.name, folders,
+                           where + ": image"),
+      settings.is_color() ? formats::ImageColor::Color
+                          : formats::ImageColor::Gray,
+      static_cast<int>(settings.new_height()),
+      static_cast<int>(settings.new_width()), where, image);
   return {image.channels, image.height, image.width};
 }

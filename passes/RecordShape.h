@@ -14,4 +14,10 @@ namespace brew {
 std::vector<int64_t> recordShape(const caffe::LayerParameter &layer,
                                  const std::string &path);
 
+/// The same of the first image that an ImageData layer's list at `path` names;
+/// `folders` are those in which it is looked up.
+std::vector<int64_t> listedShape(const caffe::LayerParameter &layer,
+                                 const std::string &path,
+                                 const std::vector<std::string> &folders);
+
 } // namespace brew

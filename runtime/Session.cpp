@@ -69,7 +69,8 @@ Session::Session(std::shared_ptr<const plan::PlanFile> planFile,
       params(exec, &listeners), carriedState(exec, &listeners),
       lastFolder(options.folder.empty() ? formats::folderOfFile(file->path())
                                         : options.folder),
-      currentSeed(options.seed), sharesParameters(options.shareParameters),
+      currentSeed(options.seed), reading(options.reading),
+      sharesParameters(options.shareParameters),
       feeders(static_cast<std::size_t>(manifest().programs_size())) {}
 
 Session::~Session() = default;
@@ -85,8 +86,9 @@ void Session::initialise(const std::vector<std::string> &weights,
       [](const plan::Parameter &parameter) {
         return parameter.has_initial_segment_index();
       });
-  if (required && !complete && !plan::embedsWeights(manifest()) && !sharesParameters &&
-      splitLists(weights).empty() && !manifest().has_initial_weights())
+  if (required && !complete && !plan::embedsWeights(manifest()) &&
+      !sharesParameters && splitLists(weights).empty() &&
+      !manifest().has_initial_weights())
     throw Error(ExitStatus::Usage,
                 "the plan has no weights in it: give some with --weights");
   fill();
@@ -183,7 +185,7 @@ Feeder &Session::feeder(int program) {
   auto &feeder = feeders[static_cast<std::size_t>(program)];
   if (!feeder)
     feeder = std::make_unique<Feeder>(exec, program, currentSeed, lastFolder,
-                                      &listeners);
+                                      &listeners, reading);
   return *feeder;
 }
 

@@ -35,16 +35,18 @@ struct SessionOptions {
   /// What fillers, shuffling, transformations and layers' own random numbers
   /// are drawn from.
   std::uint64_t seed = 0;
+  ReaderOptions reading;
   /// Where sources and weights are looked up after the folders that the plan
   /// names; "": the folder of the plan's path.
   std::string folder;
   /// Compute with the parameters of this session, in its memory, which lives as
   /// long as any of those that share it. For the CPU, and for plans whose
   /// parameters lie alike (Error 2 else): those of one net, compiled for the
-  /// same processor, that derive the same ones (a net for inference has others where
-  /// normalization is folded or weights are rounded ahead of runs). Whoever changes the parameters (training, weights, what
-  /// Tensor::data points to) must not do so while another of the sessions runs,
-  /// and must let the others prepare() before they run again.
+  /// same processor, that derive the same ones (a net for inference has others
+  /// where normalization is folded or weights are rounded ahead of runs).
+  /// Whoever changes the parameters (training, weights, what Tensor::data
+  /// points to) must not do so while another of the sessions runs, and must let
+  /// the others prepare() before they run again.
   const Session *shareParameters = nullptr;
   /// The first listener, so that it hears of what happens in the constructor.
   Events::Listener listener;
@@ -198,6 +200,7 @@ private:
   CarriedState carriedState;
   std::string lastFolder;
   std::uint64_t currentSeed;
+  ReaderOptions reading;
   bool sharesParameters;
   std::vector<std::unique_ptr<Feeder>> feeders; ///< by program
 };

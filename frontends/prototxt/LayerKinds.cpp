@@ -19,7 +19,7 @@ const LayerRows &allKinds() {
          {convolutionLayers, dataLayers, detectionLayers, elementwiseLayers,
           expressionLayers, gatherLayers, hostLayers, lossLayers, neuronLayers,
           normalizationLayers, poolingLayers, recurrentLayers, reductionLayers,
-          resampleLayers, shapeLayers, structuralLayers, unsupportedLayers})
+          resampleLayers, shapeLayers, structuralLayers})
       for (const LayerKind &kind : group())
         rows.push_back(kind);
     return rows;

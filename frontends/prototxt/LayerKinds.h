@@ -160,8 +160,6 @@ LayerRows reductionLayers();
 LayerRows resampleLayers();
 LayerRows shapeLayers();
 LayerRows structuralLayers();
-/// Types that Caffe has and Brew has no code for yet.
-LayerRows unsupportedLayers();
 
 /// The type of that name, or null.
 const LayerKind *findLayerKind(const std::string &type);

@@ -50,11 +50,11 @@ namespace {
 void warnOldDataFields(const caffe::LayerParameter &layer,
                        const SourceMap &locations, Diagnostics &diagnostics) {
   auto warn = [&](bool isPresent, const google::protobuf::Message &block,
-                  const char *blockName) {
+                  const char *blockName, bool scaleIsAlive = false) {
     if (!isPresent)
       return;
-    for (const char *name : {"scale", "mean_file", "crop_size", "mirror"})
-      if (hasField(block, name))
+    for (const std::string name : {"scale", "mean_file", "crop_size", "mirror"})
+      if ((name != "scale" || !scaleIsAlive) && hasField(block, name))
         diagnostics.warning(locations.where(block, name),
                             layerWords(layer) + "'" + name + "' in " +
                                 blockName +
@@ -65,6 +65,8 @@ void warnOldDataFields(const caffe::LayerParameter &layer,
        "data_param");
   warn(layer.has_image_data_param() && layer.type() == "ImageData",
        layer.image_data_param(), "image_data_param");
+  warn(layer.has_window_data_param() && layer.type() == "WindowData",
+       layer.window_data_param(), "window_data_param", /*scaleIsAlive=*/true);
 }
 
 } // namespace

@@ -40,6 +40,14 @@ BREW_API brew_status brew_session_set_input(brew_session *session, int program,
                                             const char *input, brew_dtype dtype,
                                             const void *values, int64_t count);
 
+/* Copies what the last feed brought in for an input. Due before the run, which
+ * uses that memory again. `dtype`: BREW_F32 or BREW_F64. BREW_BAD_INPUT: there is
+ * no such input; BREW_USAGE: `count` is not its number of values. */
+BREW_API brew_status brew_session_read_input(brew_session *session, int program,
+                                             const char *input,
+                                             brew_dtype dtype, void *values,
+                                             int64_t count);
+
 /* What a feed callback fills with one batch of an input. Comes in arrays: it
  * never grows. */
 typedef struct brew_feed_request {

@@ -28,7 +28,8 @@ typedef struct brew_records_options {
   const double *scale;
 } brew_records_options;
 
-/* Opens what `path` is: a folder (LMDB, LevelDB), an HDF5 file (a record per
+/* Opens what `path` is: a folder (LMDB, LevelDB, or of JPEG and PNG files, in it
+ * and in its folders, by name), an HDF5 file (a record per
  * row, as it is), a JPEG or PNG image or an IDX file of images, gzipped or not.
  * Images are resized to the input's height and width. BREW_MACHINE_LACKS: it is
  * not found; BREW_BAD_INPUT: it is none of these or does not fit. */
@@ -50,6 +51,26 @@ typedef struct brew_record {
 /* The next record; `*more` is 0 at the end. */
 BREW_API brew_status brew_records_next(brew_records *records,
                                        brew_record *record, int *more);
+
+/*===-- Databases of features --------------------------------------------===*/
+
+/* A new database of Caffe's Datum records with float_data. It takes its name
+ * when it is finished; before that `path` is untouched. `backend`: "lmdb" or
+ * "leveldb". BREW_BAD_INPUT: `path` exists, unless `overwrite` is set and it is
+ * a database. */
+BREW_API brew_status brew_record_writer_open(const char *path,
+                                             const char *backend, int overwrite,
+                                             brew_record_writer **writer);
+BREW_API const char *brew_record_writer_message(const brew_record_writer *writer);
+/* What was not finished is lost. */
+BREW_API void brew_record_writer_destroy(brew_record_writer *writer);
+/* Adds a record of channels x height x width values. */
+BREW_API brew_status brew_record_writer_put(brew_record_writer *writer,
+                                            const char *key, int channels,
+                                            int height, int width,
+                                            const float *values);
+/* Once, last. BREW_MACHINE_LACKS: it cannot be written. */
+BREW_API brew_status brew_record_writer_finish(brew_record_writer *writer);
 
 /*===-- HDF5 files of tensors --------------------------------------------===*/
 

@@ -53,6 +53,31 @@ private:
   detail::Owner<brew_records, brew_records_destroy> records;
 };
 
+class RecordWriter {
+public:
+  RecordWriter(const std::string &path, const std::string &backend,
+               bool overwrite = false) {
+    brew_record_writer *opened = nullptr;
+    const brew_status status = brew_record_writer_open(
+        path.c_str(), backend.c_str(), overwrite, &opened);
+    writer.reset(opened);
+    check(status);
+  }
+  void put(const std::string &key, int channels, int height, int width,
+           const float *values) {
+    check(brew_record_writer_put(writer.get(), key.c_str(), channels, height,
+                                 width, values));
+  }
+  void finish() { check(brew_record_writer_finish(writer.get())); }
+
+private:
+  void check(brew_status status) const {
+    detail::check(status, brew_record_writer_message(writer.get()));
+  }
+
+  detail::Owner<brew_record_writer, brew_record_writer_destroy> writer;
+};
+
 class TensorFile {
 public:
   TensorFile(const std::string &path, brew_file_mode mode) {

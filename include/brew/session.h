@@ -73,6 +73,12 @@ typedef struct brew_session_options {
    * plan has and nobody gave is an error of the first run that needs it. */
   const brew_host_layer *host_layers;
   size_t host_layer_count;
+  /* Threads of each data layer that decode and transform images; 0: one per
+   * core. Their number does not show in what they read. */
+  int reader_threads;
+  /* Passes over images of Data and ImageData layers that are damaged or missing,
+   * with a line in the log for each, instead of failing. */
+  int skip_bad_records;
 } brew_session_options;
 
 /* Allocates memory, opens kernels and libraries. Parameters are those in the

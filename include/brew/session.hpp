@@ -54,6 +54,8 @@ struct SessionOptions {
   bool logToStderr = false;
   Listener listener; ///< the first
   std::vector<HostLayerType> hostLayers;
+  int readerThreads = 0; ///< of each data layer; 0: one for each core
+  bool skipBadRecords = false;
 };
 
 class Session {
@@ -89,6 +91,8 @@ public:
       hostLayers.push_back(type.get());
     given.host_layers = hostLayers.data();
     given.host_layer_count = hostLayers.size();
+    given.reader_threads = options.readerThreads;
+    given.skip_bad_records = options.skipBadRecords;
     brew_session *opened = nullptr;
     const brew_status status = brew_session_open(plan.get(), &given, &opened);
     state->session.reset(opened);
@@ -168,6 +172,16 @@ public:
                 const std::vector<Value> &values) {
     setInput(program, name, values.data(),
              static_cast<std::int64_t>(values.size()));
+  }
+  /// What the last feed brought in; due before the run. `Value`: float or
+  /// double.
+  template <typename Value = float>
+  std::vector<Value> readInput(int program, const brew_input &input) {
+    std::vector<Value> values(static_cast<std::size_t>(input.count));
+    check(brew_session_read_input(get(), program, input.name,
+                                  detail::dtypeOf<Value>(), values.data(),
+                                  input.count));
+    return values;
   }
   using Feed =
       std::function<void(const brew_feed_request *requests, std::size_t count)>;

@@ -61,6 +61,22 @@ brew_status brew_session_set_input(brew_session *session, int program,
   });
 }
 
+brew_status brew_session_read_input(brew_session *session, int program,
+                                    const char *input, brew_dtype dtype,
+                                    void *values, int64_t count) {
+  return onFeeder(session, program, [&](runtime::Feeder &feeder) {
+    const char *top = text(input, "the input's name");
+    if (!values && count)
+      throw usage("the values are NULL");
+    if (dtype == BREW_F32)
+      feeder.read(top, static_cast<float *>(values), count);
+    else if (dtype == BREW_F64)
+      feeder.read(top, static_cast<double *>(values), count);
+    else
+      throw usage("values are BREW_F32 or BREW_F64");
+  });
+}
+
 brew_status brew_session_set_feed(brew_session *session, int program,
                                   const char *const *inputs, size_t input_count,
                                   brew_feed_function feed, void *user) {

@@ -2,6 +2,8 @@
 
 #include "runtime/api/Handles.h"
 
+#include "formats/Database.h"
+#include "formats/Datum.h"
 #include "formats/Hdf5.h"
 #include "runtime/data/Samples.h"
 #include "runtime/weights/Layout.h"
@@ -86,6 +88,61 @@ brew_status brew_records_next(brew_records *records, brew_record *record,
     result.has_label = sample.label.has_value();
     result.label = sample.label.value_or(0);
     give(record, result);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Databases of features
+//===----------------------------------------------------------------------===//
+
+struct brew_record_writer {
+  Message message;
+  std::unique_ptr<formats::DbWriter> database; ///< null once it is finished
+};
+
+brew_status brew_record_writer_open(const char *path, const char *backend,
+                                    int overwrite,
+                                    brew_record_writer **writer) {
+  return api::open(writer, [&](brew_record_writer &handle) {
+    const auto kind = formats::parseBackend(text(backend, "the backend"));
+    if (!kind)
+      throw usage("the backend '" + std::string(backend) +
+                  "' is neither lmdb nor leveldb");
+    handle.database = formats::DbWriter::create(text(path, "the path"), *kind,
+                                                overwrite != 0);
+  });
+}
+
+const char *brew_record_writer_message(const brew_record_writer *writer) {
+  return writer ? writer->message.text() : Message::outOfMemory();
+}
+
+void brew_record_writer_destroy(brew_record_writer *writer) { delete writer; }
+
+brew_status brew_record_writer_put(brew_record_writer *writer, const char *key,
+                                   int channels, int height, int width,
+                                   const float *values) {
+  if (!writer)
+    return BREW_USAGE;
+  return guarded(writer->message, [&] {
+    if (!writer->database)
+      throw usage("the database is not open for writing");
+    if (!values || channels < 1 || height < 1 || width < 1)
+      throw usage("a record needs values, and extents of at least 1");
+    writer->database->put(
+        text(key, "the record's key"),
+        formats::encodeFloatDatum(channels, height, width, values));
+  });
+}
+
+brew_status brew_record_writer_finish(brew_record_writer *writer) {
+  if (!writer)
+    return BREW_USAGE;
+  return guarded(writer->message, [&] {
+    if (!writer->database)
+      throw usage("the database was finished");
+    writer->database->finish();
+    writer->database.reset();
   });
 }
 
@@ -191,9 +248,8 @@ brew_status brew_tensor_file_write(brew_tensor_file *file, const char *name,
     const std::string path = (called[0] == '/' ? "" : "/") + called;
     if (file->written.count(path))
       throw usage("dataset '" + called + "' was written before");
-    withType(dtype, values, [&](const auto *typed) {
-      writer.write(called, shape, typed);
-    });
+    withType(dtype, values,
+             [&](const auto *typed) { writer.write(called, shape, typed); });
     file->written.insert(path);
   });
 }

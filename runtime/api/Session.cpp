@@ -44,6 +44,10 @@ runtime::SessionOptions optionsOf(const brew_session_options &options) {
                                 : options.workspace_limit;
   device.hostTypes = hostTypesOf(options.host_layers, options.host_layer_count);
   result.seed = options.seed;
+  if (options.reader_threads < 0)
+    throw usage("the number of threads is negative");
+  result.reading.threads = static_cast<unsigned>(options.reader_threads);
+  result.reading.skipBadRecords = options.skip_bad_records;
   if (options.folder)
     result.folder = options.folder;
   if (options.share_parameters)

@@ -20,6 +20,15 @@ struct SourcePosition {
   std::uint64_t position = 0; ///< consumed in this pass, in the pass's order
 };
 
+/// What a session says of all readers.
+struct ReaderOptions {
+  /// Threads that decode, the reader's own included; 0: one for each core.
+  unsigned threads = 0;
+  /// Damaged or missing images are passed over and counted instead of ending
+  /// the run.
+  bool skipBadRecords = false;
+};
+
 /// A layer that brings data in, as a source needs to know it.
 struct FeedInfo {
   caffe::LayerParameter layer;
@@ -35,6 +44,8 @@ struct FeedInfo {
   /// Folders in which files named by the layer are looked up, in order, after
   /// the working directory.
   std::vector<std::string> folders;
+  /// How it is read.
+  ReaderOptions reading;
   /// Hears what the source has to say, from any thread; may be null.
   Events *events = nullptr;
 };
@@ -72,6 +83,9 @@ public:
     return false;
   }
 
+  /// Records that were passed over so far.
+  virtual std::uint64_t skippedRecords() const { return 0; }
+
   /// Where the next read() begins.
   virtual SourcePosition position() const = 0;
   /// Continues at a position that an equal source reported. Throws Error (1)
@@ -81,6 +95,10 @@ public:
 
 /// Opens a Data layer's database.
 std::unique_ptr<BatchSource> openDatabaseSource(const FeedInfo &info);
+/// Opens an ImageData layer's list.
+std::unique_ptr<BatchSource> openImageSource(const FeedInfo &info);
+/// Opens a WindowData layer's file.
+std::unique_ptr<BatchSource> openWindowSource(const FeedInfo &info);
 /// Opens an HDF5Data layer's list of files.
 std::unique_ptr<BatchSource> openHdf5Source(const FeedInfo &info);
 /// Opens the file that an InfogainLoss layer names.

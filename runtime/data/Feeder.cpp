@@ -63,6 +63,10 @@ struct Feeder::Feed {
     switch (kind->source) {
     case FeedSource::Database:
       return openDatabaseSource(info);
+    case FeedSource::Images:
+      return openImageSource(info);
+    case FeedSource::Windows:
+      return openWindowSource(info);
     case FeedSource::Hdf5:
       return openHdf5Source(info);
     case FeedSource::Matrix:
@@ -79,7 +83,8 @@ struct Feeder::Feed {
 };
 
 Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
-               std::string planFolder, Events *listeners)
+               std::string planFolder, Events *listeners,
+               const ReaderOptions &reading)
     : executor(planExecutor), events(listeners), program(programOfPlan) {
   const plan::Manifest &manifest = executor.manifest();
   const plan::Program &description = manifest.programs(program);
@@ -117,6 +122,7 @@ Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
     }
     info.testPhase = testPhase;
     info.events = events;
+    info.reading = reading;
     info.seed = seed;
     info.stream = description.name() + "/" + info.layer.name();
     if (source.has_pixels())
@@ -382,6 +388,31 @@ void Feeder::feed() {
   tell();
 }
 
+template <typename Value>
+void Feeder::readValues(std::string_view top, Value *values,
+                        std::int64_t count) {
+  std::size_t index = 0;
+  Feed *feed = feedOf(top, index);
+  if (!feed)
+    throw noInput(std::string(top));
+  const plan::Buffer &buffer = *feed->info.tops[index];
+  if (count != plan::elementCount(buffer))
+    throw usageError("input blob '" + std::string(top) + "' has " +
+                     std::to_string(plan::elementCount(buffer)) +
+                     " values, not " + std::to_string(count));
+  // No steps: a device finishes what was fed.
+  executor.run(program, 0, 0);
+  executor.read(feed->buffers[index],
+                [&](const std::byte *bytes) { load(buffer, bytes, values); });
+}
+
+void Feeder::read(std::string_view top, float *values, std::int64_t count) {
+  readValues(top, values, count);
+}
+void Feeder::read(std::string_view top, double *values, std::int64_t count) {
+  readValues(top, values, count);
+}
+
 std::vector<caffe::ReaderCursor> Feeder::cursors() const {
   std::vector<caffe::ReaderCursor> result;
   auto add = [&](const std::string &layer, const SourcePosition &at) {
@@ -427,6 +458,19 @@ std::vector<Feeder::Starvation> Feeder::starvation() const {
     if (feed->prefetcher && feed->prefetcher->waits())
       result.push_back({feed->info.layer.name(), feed->prefetcher->waits(),
                         feed->prefetcher->secondsWaited()});
+  return result;
+}
+
+std::vector<Feeder::ReaderLoad> Feeder::readerLoads() const {
+  std::vector<ReaderLoad> result;
+  for (const auto &feed : feeds)
+    if (feed->prefetcher && feed->kind->isRefilled) {
+      const Prefetcher::Load load = feed->prefetcher->load();
+      if (load.seconds > 0)
+        result.push_back({feed->info.layer.name(), load.idle / load.seconds,
+                          feed->prefetcher->secondsWaited() / load.seconds,
+                          load.skipped});
+    }
   return result;
 }
 

@@ -29,9 +29,11 @@ public:
   /// random numbers. `planFolder` is
   /// the last place where sources are looked up. Throws Error (1) if a feed's
   /// layer is of an unknown type or does not fit its buffers; opens nothing.
-  /// `events`, which may be null, hears of what sources have to say.
+  /// `events`, which may be null, hears of what sources have to say. Each
+  /// source decodes on `readerThreads` threads (0: one for each core).
   Feeder(Executor &executor, int program, std::uint64_t seed,
-         std::string planFolder, Events *events = nullptr);
+         std::string planFolder, Events *events = nullptr,
+         const ReaderOptions &reading = {});
   ~Feeder();
 
   /// Names of all tops, in order of the feeds.
@@ -87,6 +89,12 @@ public:
   /// memory of inputs is reused within a run.
   void feed();
 
+  /// Copies what the last feed() brought for a top, row-major; valid until the
+  /// run, which reuses that memory. Throws Error: (1) if there is no such top,
+  /// (2) if the count is wrong.
+  void read(std::string_view top, float *values, std::int64_t count);
+  void read(std::string_view top, double *values, std::int64_t count);
+
   /// Where every source and every stream of random numbers stands, for a solver
   /// state. Read-ahead does not count; of random numbers runs do, as records.
   std::vector<caffe::ReaderCursor> cursors() const;
@@ -103,6 +111,16 @@ public:
   /// Only the feeds that did.
   std::vector<Starvation> starvation() const;
 
+  /// What one reader has done since it started.
+  struct ReaderLoad {
+    std::string layer;
+    double idle;   ///< share of the time in which it waited to be read from
+    double waited; ///< share of the time in which the net waited for it
+    std::uint64_t skipped; ///< records passed over
+  };
+  /// Of the feeds that read records.
+  std::vector<ReaderLoad> readerLoads() const;
+
 private:
   struct Feed;
   struct Asked;
@@ -114,6 +132,8 @@ private:
   std::unique_ptr<BatchSource> openSource(const Feed &feed);
   bool takesPixels(const Feed &feed, const BatchSource &source);
   Feed *feedOf(std::string_view top, std::size_t &index) const;
+  template <typename Value>
+  void readValues(std::string_view top, Value *values, std::int64_t count);
   template <typename Value>
   void setValues(std::string_view top, const Value *values, std::int64_t count);
 

@@ -4,7 +4,7 @@
 #include "formats/Hdf5.h"
 #include "formats/PathLookup.h"
 #include "runtime/data/BatchSource.h"
-#include "runtime/data/RandomStream.h"
+#include "runtime/data/ShuffledOrder.h"
 #include "runtime/weights/Layout.h"
 
 #include <numeric>
@@ -82,14 +82,10 @@ private:
   /// Order of `count` things; the random choices are those of `purpose`.
   std::vector<std::int64_t> order(std::size_t count,
                                   std::uint64_t purpose) const {
+    if (shuffled)
+      return shuffledOrder(stream, count, purpose);
     std::vector<std::int64_t> result(count);
     std::iota(result.begin(), result.end(), 0);
-    if (!shuffled)
-      return result;
-    // Fisher-Yates; each shuffle has 2^40 positions of the stream.
-    const std::uint64_t base = purpose << 40;
-    for (std::size_t i = count; i > 1; --i)
-      std::swap(result[i - 1], result[stream.below(base + i, i)]);
     return result;
   }
 

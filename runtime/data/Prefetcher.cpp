@@ -5,7 +5,6 @@
 #include "runtime/SilentThread.h"
 #include "runtime/data/PixelBlock.h"
 
-#include <chrono>
 #include <new>
 
 namespace brew::runtime {
@@ -47,8 +46,10 @@ Prefetcher::~Prefetcher() {
 }
 
 void Prefetcher::start() {
-  if (!thread.joinable())
-    thread = startSilentThread([this] { run(); });
+  if (thread.joinable())
+    return;
+  started = Clock::now();
+  thread = startSilentThread([this] { run(); });
 }
 
 void Prefetcher::run() {
@@ -56,7 +57,10 @@ void Prefetcher::run() {
     Batch *batch = nullptr;
     {
       std::unique_lock<std::mutex> lock(mutex);
+      const Clock::time_point begin = Clock::now();
       changed.wait(lock, [this] { return stopping || !empty.empty(); });
+      idleSeconds +=
+          std::chrono::duration<double>(Clock::now() - begin).count();
       if (stopping)
         return;
       batch = empty.front();
@@ -75,6 +79,7 @@ void Prefetcher::run() {
     }
     {
       std::lock_guard<std::mutex> lock(mutex);
+      skipped = source->skippedRecords();
       if (error)
         failure = error;
       else
@@ -107,6 +112,14 @@ const Prefetcher::Batch &Prefetcher::acquire() {
   full.pop_front();
   consumedPosition = current->after;
   return *current;
+}
+
+Prefetcher::Load Prefetcher::load() {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!thread.joinable())
+    return {};
+  return {std::chrono::duration<double>(Clock::now() - started).count(),
+          idleSeconds, skipped};
 }
 
 void Prefetcher::release() {

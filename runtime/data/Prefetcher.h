@@ -3,6 +3,7 @@
 
 #include "runtime/data/BatchSource.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
@@ -64,7 +65,16 @@ public:
   std::uint64_t waits() const { return waitCount; }
   double secondsWaited() const { return waitSeconds; }
 
+  /// What the thread has done since it was started.
+  struct Load {
+    double seconds = 0; ///< since then
+    double idle = 0;    ///< of them without a batch to fill
+    std::uint64_t skipped = 0; ///< records that the source passed over
+  };
+  Load load();
+
 private:
+  using Clock = std::chrono::steady_clock;
   void run();
 
   std::unique_ptr<BatchSource> source;
@@ -75,10 +85,13 @@ private:
   bool firstBatch = true;
   std::uint64_t waitCount = 0;
   double waitSeconds = 0;
+  Clock::time_point started;
 
   std::mutex mutex;
   std::condition_variable changed;
   bool stopping = false;
+  double idleSeconds = 0;
+  std::uint64_t skipped = 0;
   std::exception_ptr failure;
   std::thread thread;
 };

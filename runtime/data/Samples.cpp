@@ -7,6 +7,9 @@
 #include "formats/Datum.h"
 #include "formats/Error.h"
 #include "formats/Hdf5.h"
+#include "formats/ImageEncode.h"
+#include "formats/ImageFile.h"
+#include "formats/ImageResize.h"
 #include "formats/InputFile.h"
 #include "formats/NumberText.h"
 
@@ -28,8 +31,8 @@ std::int64_t product(const Shape &shape) {
   return count;
 }
 
-/// Bilinear resize of one plane with pixel centres at half integers, the usual
-/// convention (OpenCV's INTER_LINEAR).
+/// Bilinear resize of one plane of floats with pixel centres at half integers,
+/// the usual convention (OpenCV's INTER_LINEAR).
 void resizePlane(const float *in, std::int64_t height, std::int64_t width,
                  std::int64_t newHeight, std::int64_t newWidth, float *out) {
   auto locate = [](std::int64_t index, std::int64_t from, std::int64_t to,
@@ -99,8 +102,35 @@ public:
     }
   }
 
+  /// Bytes are resized as bytes, as Caffe's programs do.
+  void fit(const formats::Image &image, const std::string &where,
+           std::vector<float> &row) const {
+    const bool fits = image.height == shape[1] && image.width == shape[2];
+    formats::Image resized;
+    if (!fits)
+      formats::resizeImage(image, static_cast<int>(shape[1]),
+                           static_cast<int>(shape[2]), resized);
+    formats::ImageRecord record;
+    formats::setImage(fits ? image : resized, record);
+    fit({record.bytes.begin(), record.bytes.end()}, record.channels,
+        record.height, record.width, where, row);
+  }
+
   void fit(const formats::ImageRecord &image, const std::string &where,
            std::vector<float> &row) const {
+    if (!image.bytes.empty() &&
+        (image.height != shape[1] || image.width != shape[2])) {
+      formats::Image rows;
+      rows.channels = image.channels;
+      rows.height = image.height;
+      rows.width = image.width;
+      const std::size_t plane = std::size_t(image.height) * image.width;
+      const auto channels = static_cast<std::size_t>(image.channels);
+      rows.pixels.resize(image.bytes.size());
+      for (std::size_t i = 0; i < rows.pixels.size(); ++i)
+        rows.pixels[i] = image.bytes[i % channels * plane + i / channels];
+      return fit(rows, where, row);
+    }
     std::vector<float> planes(image.size());
     for (std::size_t i = 0; i < planes.size(); ++i)
       planes[i] = image.value(i);
@@ -182,11 +212,7 @@ public:
     formats::Image image;
     formats::decodeImage(bytes.data(), bytes.size(), fitter.color(), path,
                          image);
-    const std::size_t plane = std::size_t(image.height) * image.width;
-    std::vector<float> planes(image.pixels.size());
-    for (std::size_t i = 0; i < planes.size(); ++i)
-      planes[i % image.channels * plane + i / image.channels] = image.pixels[i];
-    fitter.fit(planes, image.channels, image.height, image.width, path, values);
+    fitter.fit(image, path, values);
   }
 
   bool next(Sample &sample) override {
@@ -203,6 +229,40 @@ private:
   std::string name;
   std::vector<float> values;
   bool done = false;
+};
+
+/// The images of a folder and those in it, by name.
+class FolderSamples : public SampleSource {
+public:
+  FolderSamples(const std::string &path, ImageFitter imageFitter)
+      : fitter(std::move(imageFitter)) {
+    std::error_code error;
+    for (std::filesystem::recursive_directory_iterator at(path, error), end;
+         !error && at != end; at.increment(error))
+      if (at->is_regular_file() &&
+          formats::imageFormatOf(at->path().extension()))
+        files.push_back(at->path());
+    if (error)
+      throw machineLacks(path + ": cannot list the folder: " + error.message());
+    if (files.empty())
+      throw badInput(path + ": a folder that is neither an LMDB nor a LevelDB "
+                            "database, and holds no JPEG or PNG files");
+    std::sort(files.begin(), files.end());
+  }
+
+  bool next(Sample &sample) override {
+    if (done == files.size())
+      return false;
+    const std::string &path = files[done++];
+    const std::string bytes = formats::readFileBytes(path);
+    EncodedImage(path, bytes, fitter).next(sample);
+    return true;
+  }
+
+private:
+  ImageFitter fitter;
+  std::vector<std::string> files;
+  std::size_t done = 0;
 };
 
 class IdxSamples : public SampleSource {
@@ -227,12 +287,15 @@ public:
   bool next(Sample &sample) override {
     if (done == count)
       return false;
-    std::vector<unsigned char> pixels(std::size_t(height) * width);
-    file.readExactly(pixels.data(), pixels.size(),
+    formats::Image image;
+    image.channels = 1;
+    image.height = static_cast<int>(height);
+    image.width = static_cast<int>(width);
+    image.pixels.resize(std::size_t(height) * width);
+    file.readExactly(image.pixels.data(), image.pixels.size(),
                      "image " + std::to_string(done));
     sample.name = file.path() + "[" + std::to_string(done) + "]";
-    fitter.fit({pixels.begin(), pixels.end()}, 1, height, width, sample.name,
-               sample.values);
+    fitter.fit(image, sample.name, sample.values);
     sample.label.reset();
     ++done;
     return true;
@@ -304,8 +367,7 @@ std::unique_ptr<SampleSource> openSamples(const std::string &path,
   if (std::filesystem::is_directory(path, ignored)) {
     const auto backend = formats::detectBackend(path);
     if (!backend)
-      throw badInput(path + ": a folder that is neither an LMDB nor a LevelDB "
-                            "database");
+      return std::make_unique<FolderSamples>(path, fitter());
     return std::make_unique<DatabaseSamples>(path, *backend, fitter());
   }
   formats::InputFile file(path);

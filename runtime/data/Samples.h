@@ -38,7 +38,7 @@ public:
   virtual bool next(Sample &sample) = 0;
 };
 
-/// Opens `path` by what it is: a folder (LMDB or LevelDB), HDF5 (dataset
+/// Opens `path` by what it is: a folder (LMDB, LevelDB, or of images), HDF5 (dataset
 /// `blob`, or inputs/`blob`, a row per sample; not preprocessed), a JPEG or PNG
 /// image, or an IDX file of images, gzipped or not. `rowShape` is the input's
 /// shape without its batch. Throws Error: 3 if it is not found, 1 if it is none

@@ -2,10 +2,21 @@
 #include "runtime/host/HostLayers.h"
 
 #include "formats/Error.h"
+#include "runtime/host/Hdf5Output.h"
 
 namespace brew::runtime {
 
-HostInstance &HostLayers::instance(int program, const plan::HostCall &step) {
+const HostType *HostLayers::find(const std::string &type) const {
+  if (type == kHdf5Output)
+    return &hdf5OutputType();
+  if (!types)
+    return nullptr;
+  const auto found = types->find(type);
+  return found == types->end() ? nullptr : found->second.get();
+}
+
+HostInstance &HostLayers::instance(int program, const HostType &type,
+                                   const plan::HostCall &step) {
   std::unique_ptr<HostInstance> &found = instances[{program, step.layer()}];
   if (found)
     return *found;
@@ -23,7 +34,7 @@ HostInstance &HostLayers::instance(int program, const plan::HostCall &step) {
     setup.bottoms.push_back(dimsOf(bottom));
   for (std::uint32_t top : step.top_buffer_indices())
     setup.tops.push_back(dimsOf(top));
-  found = types->at(step.type())->create(setup);
+  found = type.create(setup);
   return *found;
 }
 
@@ -31,20 +42,19 @@ void HostLayers::call(int program, const plan::HostCall &step,
                       HostArguments &arguments) {
   const std::string who =
       "layer '" + step.layer() + "' (type '" + step.type() + "'): ";
-  const auto type =
-      types ? types->find(step.type()) : HostTypes::const_iterator();
-  if (!types || type == types->end())
+  const HostType *type = find(step.type());
+  if (!type)
     throw Error(ExitStatus::Usage,
                 who + "the program that runs the plan computes layers of this "
                       "type itself and has to give their functions "
                       "(brew_session_options.host_layers; brew-run "
                       "--host-plugin FILE.so)");
   const bool forward = step.direction() == plan::FORWARD;
-  if (!forward && !type->second->hasBackward())
+  if (!forward && !type->hasBackward())
     throw badInput(who + "the plan needs its backward pass, and the type has "
                          "no backward function");
   try {
-    HostInstance &layer = instance(program, step);
+    HostInstance &layer = instance(program, *type, step);
     if (forward)
       layer.forward(arguments);
     else

@@ -78,7 +78,10 @@ public:
   void call(int program, const plan::HostCall &step, HostArguments &arguments);
 
 private:
-  HostInstance &instance(int program, const plan::HostCall &step);
+  /// The program's type of that name or the runtime's own, or null.
+  const HostType *find(const std::string &type) const;
+  HostInstance &instance(int program, const HostType &type,
+                         const plan::HostCall &step);
 
   const plan::Manifest &manifest;
   std::shared_ptr<const HostTypes> types;

@@ -209,9 +209,9 @@ void Trainer::display(int iteration) {
   const double seconds = secondsSince(displayBegin);
   const double perSecond =
       (iteration - lastDisplayed) / (seconds > 0 ? seconds : 1);
-  events.emit(event::Display{
-      iteration, smoothed, seconds, perSecond, solver.display(),
-      readOutputs(executor, trainProgram, trainResults)});
+  events.emit(
+      event::Display{iteration, smoothed, seconds, perSecond, solver.display(),
+                     readOutputs(executor, trainProgram, trainResults)});
   displayBegin = Clock::now();
   lastDisplayed = iteration;
 }
@@ -235,6 +235,22 @@ void Trainer::tellStarvation() {
   for (const Feeder::Starvation &starved : feeder->starvation())
     events.emit(
         event::Starvation{starved.layer, starved.times, starved.seconds});
+  auto percent = [](double share) {
+    return std::to_string(std::lround(share * 100)) + " %";
+  };
+  constexpr double kNotable = 0.005; // less is 0 %
+  for (const Feeder::ReaderLoad &load : feeder->readerLoads()) {
+    if (load.waited >= kNotable)
+      events.emit(event::LogLine{log::Severity::Info, log::site::waitingForData,
+                                 "Waiting for data: readers of '" + load.layer +
+                                     "' idle " + percent(load.idle) +
+                                     ", steps waited " + percent(load.waited)});
+    if (load.skipped)
+      events.emit(event::LogLine{log::Severity::Warning, log::site::brew,
+                                 "data: " + std::to_string(load.skipped) +
+                                     " damaged records of '" + load.layer +
+                                     "' skipped"});
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,62 +1,23 @@
 //===- Commands.cpp - What brew-data does ---------------------------------===//
 #include "tools/brew-data/Commands.h"
 
+#include "tools/brew-data/Records.h"
+
+#include "formats/AtomicFile.h"
 #include "formats/BinaryProto.h"
 #include "formats/Datum.h"
 #include "formats/Error.h"
+#include "formats/ImageEncode.h"
 #include "formats/ImageSets.h"
 
+#include <algorithm>
 #include <cinttypes>
+#include <cmath>
 #include <cstdio>
 
 namespace brew::data {
 
 using namespace brew::formats;
-
-std::atomic<bool> interrupted{false};
-
-namespace {
-
-void checkInterrupted() {
-  if (interrupted.load())
-    throw Interrupted{};
-}
-
-/// A record number with leading zeros: keys must sort as the records came.
-std::string recordKey(uint64_t number, int digits) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%0*" PRIu64, digits, number);
-  return text;
-}
-
-std::string_view viewOf(const uint8_t *bytes, size_t size) {
-  return {reinterpret_cast<const char *>(bytes), size};
-}
-
-void reportWritten(const Output &output, uint64_t records, int channels,
-                   int height, int width) {
-  std::printf("%s: %" PRIu64 " records of %dx%dx%d (%s)\n", output.path.c_str(),
-              records, channels, height, width, backendName(output.backend));
-}
-
-std::unique_ptr<DbReader> openForReading(const std::string &path,
-                                         std::optional<DbBackend> backend) {
-  // A folder that looks like neither gets the reader's own error.
-  if (!backend)
-    backend = detectBackend(path).value_or(DbBackend::Lmdb);
-  return DbReader::open(path, *backend);
-}
-
-std::string recordName(const DbReader &database, const DbCursor &cursor) {
-  return database.path() + ": record '" + std::string(cursor.key()) + "'";
-}
-
-std::string shapeOf(const ImageRecord &record) {
-  return std::to_string(record.channels) + "x" + std::to_string(record.height) +
-         "x" + std::to_string(record.width);
-}
-
-} // namespace
 
 void convertMnist(const std::string &images, const std::string &labels,
                   int classes, const Output &output) {
@@ -65,8 +26,9 @@ void convertMnist(const std::string &images, const std::string &labels,
       DbWriter::create(output.path, output.backend, output.overwrite);
   std::vector<uint8_t> pixels;
   int label;
+  Progress progress("mnist", reader.count());
   for (uint64_t i = 0; reader.next(pixels, label); ++i) {
-    checkInterrupted();
+    progress.step();
     database->put(recordKey(i, 8),
                   encodeDatum(1, reader.rows(), reader.columns(),
                               viewOf(pixels.data(), pixels.size()), label));
@@ -82,10 +44,11 @@ void convertCifar(const std::vector<std::string> &batches,
   std::array<uint8_t, CifarReader::imageBytes> pixels;
   int label;
   uint64_t count = 0;
+  Progress progress("cifar10");
   for (const std::string &batch : batches) {
     CifarReader reader(batch);
     for (; reader.next(pixels, label); ++count) {
-      checkInterrupted();
+      progress.step();
       database->put(recordKey(count, 5),
                     encodeDatum(CifarReader::channels, CifarReader::rows,
                                 CifarReader::columns,
@@ -97,6 +60,29 @@ void convertCifar(const std::vector<std::string> &batches,
                 CifarReader::columns);
 }
 
+namespace {
+
+bool isPngName(const std::string &name) {
+  return name.size() > 4 && name.compare(name.size() - 4, 4, ".png") == 0;
+}
+
+/// A mean image to be looked at: values are rounded and kept within a byte.
+void writeMeanImage(const Blob &mean, const std::string &path) {
+  Image image;
+  image.channels = static_cast<int>(mean.dims[1]);
+  image.height = static_cast<int>(mean.dims[2]);
+  image.width = static_cast<int>(mean.dims[3]);
+  const size_t plane = size_t(image.height) * image.width;
+  image.pixels.resize(mean.floats.size());
+  for (size_t i = 0; i < mean.floats.size(); ++i)
+    image.pixels[i % plane * static_cast<size_t>(image.channels) + i / plane] =
+        static_cast<uint8_t>(
+            std::lround(std::clamp(mean.floats[i], 0.f, 255.f)));
+  writeFileAtomically(path, encodeImage(image, ImageFormat::Png));
+}
+
+} // namespace
+
 void computeMean(const std::string &path, std::optional<DbBackend> backend,
                  const std::string &output) {
   auto database = openForReading(path, backend);
@@ -107,8 +93,9 @@ void computeMean(const std::string &path, std::optional<DbBackend> backend,
   std::vector<double> sums;
   uint64_t count = 0;
   int channels = 0, height = 0, width = 0;
+  Progress progress("mean", database->count());
   for (; cursor->valid(); cursor->next(), ++count) {
-    checkInterrupted();
+    progress.step();
     std::string name = recordName(*database, *cursor);
     decodeDatum(cursor->value(), ImageColor::Native, name, record);
     if (count == 0) {
@@ -130,10 +117,13 @@ void computeMean(const std::string &path, std::optional<DbBackend> backend,
   mean.dims = {1, channels, height, width};
   for (double sum : sums) // rounded to float before the division, as Caffe is
     mean.floats.push_back(static_cast<float>(sum) / static_cast<float>(count));
-  writeBinaryProto(output, mean);
+  if (isPngName(output))
+    writeMeanImage(mean, output);
+  else if (!output.empty())
+    writeBinaryProto(output, mean);
 
-  std::printf("%s: mean of %" PRIu64 " images of %s\n", output.c_str(), count,
-              shape.c_str());
+  std::printf("%s: mean of %" PRIu64 " images of %s\n",
+              (output.empty() ? path : output).c_str(), count, shape.c_str());
   size_t plane = sums.size() / static_cast<size_t>(channels);
   for (int c = 0; c < channels; ++c) {
     double sum = 0;

@@ -1,7 +1,8 @@
 //===- EvalCommand.cpp - brew-run eval ------------------------------------===//
 //
 // Runs one program once on given inputs and writes everything that can be read
-// afterwards: the door through which recorded values are compared.
+// afterwards: the door through which recorded values are compared. Or runs it
+// on what its data layers read, and writes that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +19,8 @@ struct EvalOptions {
   PlanOptions plan;
   std::string inputs, outputs, program;
   std::vector<std::string> weights;
-  bool gradients = false;
+  bool gradients = false, fromSource = false;
+  int batches = 1;
   std::uint64_t seed = 0;
 };
 
@@ -90,7 +92,35 @@ void write(api::TensorFile &file, const std::string &name, Session &session,
     file.write(name, dims, session.read<float>(tensor).data());
 }
 
+/// Writes what the data layers read for each batch, from their sources'
+/// beginning on.
+void evalSources(Session &session, int program, const EvalOptions &options) {
+  api::TensorFile file(options.outputs, BREW_WRITE);
+  for (int batch = 0; batch < options.batches; ++batch) {
+    session.feed(program);
+    for (std::size_t i = 0; i < session.inputs(program); ++i) {
+      const brew_input input = session.input(program, i);
+      if (input.needs_values)
+        continue; // nothing brings it
+      const std::string name =
+          "/batch/" + std::to_string(batch) + "/" + input.name;
+      const std::vector<std::int64_t> dims(input.dims, input.dims + input.ndim);
+      if (input.dtype == BREW_F64)
+        file.write(name, dims,
+                   session.readInput<double>(program, input).data());
+      else
+        file.write(name, dims, session.readInput<float>(program, input).data());
+    }
+    session.run(program);
+  }
+  file.commit();
+}
+
 int eval(const EvalOptions &options) {
+  if (options.fromSource == !options.inputs.empty())
+    throw usage("give either --inputs or --from-source");
+  if (options.fromSource && options.gradients)
+    throw usage("--gradients needs --inputs");
   Session session(options.plan, options.seed);
   std::vector<std::string> preferred = {"main", "deploy", "test_0"};
   if (options.gradients)
@@ -102,6 +132,10 @@ int eval(const EvalOptions &options) {
                 "' computes no gradients; compile the net with --gradients");
 
   session.initialise(options.weights);
+  if (options.fromSource) {
+    evalSources(session, program, options);
+    return 0;
+  }
   setInputs(session, program, options.inputs);
   session.feed(program);
   setSeeds(session, program, options);
@@ -134,13 +168,20 @@ int eval(const EvalOptions &options) {
 void addEval(CLI::App &app, Action &action) {
   auto options = std::make_shared<EvalOptions>();
   CLI::App *command = app.add_subcommand(
-      "eval", "Run a program once on inputs from an HDF5 file");
+      "eval", "Run a program once on inputs from an HDF5 file, or on "
+              "batches of its data layers");
   addPlanOptions(*command, options->plan);
+  command->add_option("--inputs", options->inputs,
+                      "HDF5 file with /inputs/BLOB, and /seeds/BLOB for "
+                      "the gradients of a plan compiled with --seed");
+  CLI::Option *fromSource = command->add_flag(
+      "--from-source", options->fromSource,
+      "Run on what the data layers read, and write that: /batch/N/BLOB");
   command
-      ->add_option("--inputs", options->inputs,
-                   "HDF5 file with /inputs/BLOB, and /seeds/BLOB for "
-                   "the gradients of a plan compiled with --seed")
-      ->required();
+      ->add_option("--batches", options->batches,
+                   "Batches to run with --from-source (default 1)")
+      ->check(atLeast(1))
+      ->needs(fromSource);
   command
       ->add_option("--outputs", options->outputs,
                    "HDF5 file to write: /data/BLOB, with --gradients also "

@@ -1,10 +1,10 @@
 //===- InferCommand.cpp - brew-run infer ----------------------------------===//
 
+#include "Oversample.h"
+#include "Predictions.h"
 #include "Session.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <memory>
@@ -18,25 +18,12 @@ struct InferOptions {
   std::vector<std::string> inputs, weights;
   std::string labels, outputs, program, blob, mean;
   float scale = 1;
+  bool json = false, oversample = false;
+  std::vector<std::int64_t> imageDims;
   std::int64_t top = 5;
   std::int64_t skip = 0;
   std::int64_t count = std::numeric_limits<std::int64_t>::max();
 };
-
-std::vector<std::string> readLabels(const std::string &path) {
-  std::vector<std::string> labels;
-  if (path.empty())
-    return labels;
-  std::ifstream file(path);
-  if (!file)
-    throw machineLacks(path + ": cannot read the labels");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.empty() && line.back() == '\r')
-      line.pop_back();
-    labels.push_back(line);
-  }
-  return labels;
-}
 
 /// One record, in the shape of one row of the input.
 struct Sample {
@@ -63,6 +50,7 @@ struct Result {
   Rows kind;
   std::vector<std::int64_t> dims; ///< of one batch
   std::vector<float> values;      ///< rows collected for --outputs
+  std::vector<float> crops;       ///< rows of an image that is not complete
   /// The dimension that numbers the rows.
   std::size_t axis() const { return kind == Rows::Detections ? 2 : 0; }
   std::size_t rowSize() const {
@@ -76,10 +64,11 @@ public:
       : options(chosen), session(options.plan),
         program(session.chooseProgram(options.program,
                                       {"deploy", "main", "test_0"})),
-        labels(readLabels(options.labels)) {
+        printer(options.labels, options.top, options.json) {
     session.initialise(options.weights, /*required=*/true);
     chooseInput();
     chooseResults();
+    chooseImageShape();
   }
 
   int run() {
@@ -92,13 +81,7 @@ public:
           break;
         if (skipped++ < options.skip)
           continue;
-        ++total;
-        pending.push_back({record->name,
-                           {record->values, record->values + record->count},
-                           record->has_label ? std::optional<int>(record->label)
-                                             : std::nullopt});
-        if (static_cast<std::int64_t>(pending.size()) == batch)
-          flush();
+        add(*record);
       }
     }
     flush();
@@ -112,7 +95,7 @@ public:
 private:
   api::Records open(const std::string &path) {
     try {
-      return api::Records(path, rowShape, input, options.mean, options.scale);
+      return api::Records(path, imageShape, input, options.mean, options.scale);
     } catch (const Error &error) {
       // Of --mean the library knows only the value.
       const std::string text = error.what();
@@ -121,6 +104,53 @@ private:
         throw badInput("--" + text);
       throw;
     }
+  }
+
+  /// A record's sample, or its crops, one after the other.
+  void add(const brew_record &record) {
+    ++total;
+    Sample sample;
+    sample.name = record.name;
+    if (record.has_label)
+      sample.label = record.label;
+    if (!options.oversample) {
+      sample.values.assign(record.values, record.values + record.count);
+      addSample(std::move(sample));
+      return;
+    }
+    cropped.push_back(sample);
+    for (std::vector<float> &crop :
+         tenCrops(record.values, imageShape[0], imageShape[1], imageShape[2],
+                  rowShape[1], rowShape[2])) {
+      sample.values = std::move(crop);
+      addSample(sample);
+    }
+  }
+
+  void addSample(Sample sample) {
+    pending.push_back(std::move(sample));
+    if (static_cast<std::int64_t>(pending.size()) == batch)
+      flush();
+  }
+
+  /// What images are resized to, before crops are taken of them.
+  void chooseImageShape() {
+    imageShape = rowShape;
+    if (!options.oversample)
+      return;
+    if (rowShape.size() != 3)
+      throw usage("--oversample takes crops of images; the input '" + input +
+                  "' is none");
+    // As pycaffe's Classifier: no smaller than the crops.
+    std::vector<std::int64_t> dims = options.imageDims;
+    if (dims.empty())
+      dims = {256, 256};
+    for (std::size_t i = 0; i < 2; ++i)
+      imageShape[1 + i] = std::max(dims[i], rowShape[1 + i]);
+    for (const Result &result : results)
+      if (result.kind != Rows::Samples)
+        throw usage("--oversample averages a row for each sample; blob '" +
+                    result.name + "' has other rows");
   }
 
   void chooseInput() {
@@ -149,7 +179,8 @@ private:
                       : blob.counted_dim == 0 ? Rows::Chosen
                                               : Rows::Detections;
     if (kind != Rows::Samples || (blob.ndim && blob.dims[0] == batch))
-      results.push_back({name, kind, {blob.dims, blob.dims + blob.ndim}, {}});
+      results.push_back(
+          {name, kind, {blob.dims, blob.dims + blob.ndim}, {}, {}});
   }
 
   void chooseResults() {
@@ -218,8 +249,15 @@ private:
   }
 
   void collect(Result &result, bool printed) {
-    const std::vector<float> rows = readRows(result);
+    std::vector<float> rows = readRows(result);
     const std::size_t rowSize = result.rowSize();
+    if (options.oversample) {
+      // An image's crops may lie in several batches.
+      result.crops.insert(result.crops.end(), rows.begin(), rows.end());
+      rows = meansOfCrops(result.crops, rowSize);
+      result.crops.erase(result.crops.begin(),
+                         result.crops.begin() + rows.size() * kOversample);
+    }
     if (!options.outputs.empty()) {
       result.values.insert(result.values.end(), rows.begin(), rows.end());
       return;
@@ -230,6 +268,14 @@ private:
       throw badInput("blob '" + result.name +
                      "' does not tell which samples its rows are of; write "
                      "them with --outputs, or name another blob with --blob");
+    if (options.oversample) {
+      const std::size_t done = rows.size() / rowSize;
+      for (std::size_t i = 0; i < done; ++i)
+        print(cropped[i], &rows[i * rowSize], rowSize);
+      cropped.erase(cropped.begin(),
+                    cropped.begin() + static_cast<std::ptrdiff_t>(done));
+      return;
+    }
     for (std::size_t i = 0; i < pending.size(); ++i)
       if (result.kind == Rows::Samples)
         print(pending[i], &rows[i * rowSize], rowSize);
@@ -237,50 +283,18 @@ private:
         printDetections(i, rows, rowSize);
   }
 
-  /// The boxes of a pending sample, as shares of the image.
+  /// The boxes of a pending sample.
   void printDetections(std::size_t sample, const std::vector<float> &rows,
-                       std::size_t rowSize) {
-    std::printf("---------- Detections in %s ----------\n",
-                pending[sample].name.c_str());
+                       std::size_t rowSize) const {
     const auto image = static_cast<float>(
         total - static_cast<std::int64_t>(pending.size() - sample));
-    for (std::size_t row = 0; row < rows.size(); row += rowSize) {
-      const float *values = &rows[row];
-      if (values[0] != image || values[1] < 0)
-        continue;
-      const auto label = static_cast<std::size_t>(values[1]);
-      std::printf(
-          "%.4f - \"%s\" %.4f %.4f %.4f %.4f\n", values[2],
-          (label < labels.size() ? labels[label] : std::to_string(label))
-              .c_str(),
-          values[3], values[4], values[5], values[6]);
-    }
+    printer.printDetections(pending[sample].name, image, rows, rowSize);
   }
 
-  void print(const Sample &sample, const float *scores, std::size_t classes) {
-    if (!labels.empty() && labels.size() != classes)
-      throw badInput(options.labels + ": has " + std::to_string(labels.size()) +
-                     " labels; blob '" + results.front().name + "' has " +
-                     std::to_string(classes) + " classes");
-    std::vector<std::size_t> order(classes);
-    std::iota(order.begin(), order.end(), 0);
-    const auto shown = static_cast<std::ptrdiff_t>(
-        std::min<std::size_t>(classes, static_cast<std::size_t>(options.top)));
-    std::partial_sort(order.begin(), order.begin() + shown, order.end(),
-                      [&](std::size_t a, std::size_t b) {
-                        return scores[a] > scores[b] ||
-                               (scores[a] == scores[b] && a < b);
-                      });
-    auto name = [&](std::size_t index) {
-      return index < labels.size() ? labels[index] : std::to_string(index);
-    };
-    std::printf("---------- Prediction for %s ----------\n",
-                sample.name.c_str());
-    if (sample.label && *sample.label >= 0)
-      std::printf("labelled \"%s\"\n",
-                  name(static_cast<std::size_t>(*sample.label)).c_str());
-    for (std::ptrdiff_t i = 0; i < shown; ++i)
-      std::printf("%.4f - \"%s\"\n", scores[order[i]], name(order[i]).c_str());
+  void print(const Sample &sample, const float *scores,
+             std::size_t classes) const {
+    printer.printClasses(sample.name, sample.label, scores, classes,
+                         results.front().name);
   }
 
   void writeOutputs() {
@@ -296,10 +310,11 @@ private:
   const InferOptions &options;
   Session session;
   int program;
-  std::vector<std::string> labels;
+  PredictionPrinter printer;
   std::string input;
   std::int64_t batch = 0;
-  std::vector<std::int64_t> rowShape;
+  std::vector<std::int64_t> rowShape, imageShape;
+  std::vector<Sample> cropped; ///< whose crops are pending
   std::vector<Result> results;
   std::vector<Sample> pending;
   std::int64_t total = 0;
@@ -314,7 +329,8 @@ void addInfer(CLI::App &app, Action &action) {
   addPlanOptions(*command, options->plan);
   command
       ->add_option("inputs,--inputs", options->inputs,
-                   "JPEG, PNG, IDX or HDF5 files, LMDB or LevelDB folders")
+                   "JPEG, PNG, IDX or HDF5 files, folders of images, LMDB or "
+                   "LevelDB folders")
       ->required();
   command->add_option("--weights", options->weights,
                       "Weights (files separated by commas)");
@@ -334,6 +350,19 @@ void addInfer(CLI::App &app, Action &action) {
                       "commas, or a .binaryproto");
   command->add_option("--scale", options->scale,
                       "Factor for images, after the mean");
+  command->add_flag("--json", options->json,
+                    "Print a JSON object for each sample, one a line");
+  CLI::Option *oversample = command->add_flag(
+      "--oversample", options->oversample,
+      "Average the answers for ten crops: corners, centre, and mirrored");
+  command
+      ->add_option("--image-dims", options->imageDims,
+                   "Height and width images are resized to before crops are "
+                   "taken (default 256,256)")
+      ->delimiter(',')
+      ->expected(2)
+      ->needs(oversample)
+      ->check(atLeast(1));
   command->add_option("--skip", options->skip, "Samples to pass over")
       ->check(atLeast(0));
   command->add_option("--count", options->count, "Samples to run at most")

@@ -21,6 +21,8 @@ api::SessionOptions sessionOptions(const PlanOptions &options,
                                    const api::Plan &plan, std::uint64_t seed) {
   api::SessionOptions result;
   result.threads = options.threads;
+  result.readerThreads = options.readerThreads;
+  result.skipBadRecords = options.skipBadRecords;
   result.seed = seed;
   result.logToStderr = true;
   result.hostLayers = tools::loadHostLayers(options.hostLayers);
@@ -56,6 +58,14 @@ void addPlanOptions(CLI::App &command, PlanOptions &options) {
       .add_option("--threads", options.threads,
                   "Worker threads (0: OMP_NUM_THREADS, else one per core)")
       ->check(CLI::Range(0, 4096));
+  command
+      .add_option("--reader-threads", options.readerThreads,
+                  "Threads of each data layer that decode images (0: one per "
+                  "core)")
+      ->check(CLI::Range(0, 4096));
+  command.add_flag("--skip-bad-records", options.skipBadRecords,
+                   "Pass over damaged or missing images of data layers, with a "
+                   "line for each, instead of failing");
   command
       .add_option("--host-plugin", options.hostLayers, tools::kHostLayersHelp)
       ->type_name("FILES");

@@ -24,7 +24,8 @@ inline Error machineLacks(const std::string &text) {
 /// Options that every command with a plan takes.
 struct PlanOptions {
   std::string plan;
-  int threads = 0;
+  int threads = 0, readerThreads = 0;
+  bool skipBadRecords = false;
   std::string hostLayers; ///< files of plugins
   std::string gpu;
   // For plans compiled for a GPU.
@@ -73,6 +74,7 @@ void addTrain(CLI::App &app, Action &action);
 void addTest(CLI::App &app, Action &action);
 void addEval(CLI::App &app, Action &action);
 void addInfer(CLI::App &app, Action &action);
+void addFeatures(CLI::App &app, Action &action);
 void addTime(CLI::App &app, Action &action);
 void addInspect(CLI::App &app, Action &action);
 void addDeviceQuery(CLI::App &app, Action &action);

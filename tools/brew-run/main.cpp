@@ -52,6 +52,7 @@ int run(const std::vector<std::string> &arguments) {
   brew::run::addTest(app, action);
   brew::run::addEval(app, action);
   brew::run::addInfer(app, action);
+  brew::run::addFeatures(app, action);
   brew::run::addTime(app, action);
   brew::run::addInspect(app, action);
   brew::run::addDeviceQuery(app, action);

@@ -72,11 +72,71 @@ void checkData(LayerCheck &c) {
     c.missing(settings, "source");
   if (settings.has_prefetch() && settings.prefetch() == 0)
     c.error(settings, "prefetch", "prefetch must be at least 1");
+  if (settings.rand_skip())
+    c.warn(settings, "rand_skip",
+           "rand_skip has no effect in Data, as in Caffe 1.0");
   if (settings.has_force_encoded_color())
     c.warn(settings, "force_encoded_color",
            "force_encoded_color has no effect, as in Caffe; write force_color "
            "in transform_param");
   c.transform();
+}
+
+/// Caffe's ImageData and WindowData read these from transform_param alone.
+void checkImageData(LayerCheck &c) {
+  const caffe::ImageDataParameter &settings = c.layer.image_data_param();
+  if (settings.has_batch_size())
+    c.count(settings, "batch_size");
+  if (!settings.has_source())
+    c.missing(settings, "source");
+  if (!settings.new_height() != !settings.new_width())
+    c.error(settings, settings.new_height() ? "new_height" : "new_width",
+            "new_height and new_width are given both or not at all");
+  // A side of an image, far below what memory allows.
+  constexpr uint32_t kMostPixels = 1 << 16;
+  if (settings.new_height() > kMostPixels)
+    c.error(settings, "new_height", "new_height is too large");
+  if (settings.new_width() > kMostPixels)
+    c.error(settings, "new_width", "new_width is too large");
+  c.transform();
+}
+
+void checkWindowData(LayerCheck &c) {
+  const caffe::WindowDataParameter &settings = c.layer.window_data_param();
+  const caffe::TransformationParameter &transform = c.layer.transform_param();
+  c.count(settings, "batch_size");
+  if (!settings.has_source())
+    c.missing(settings, "source");
+  if (settings.crop_mode() != "warp" && settings.crop_mode() != "square")
+    c.error(settings, "crop_mode",
+            "crop_mode '" + settings.crop_mode() +
+                "' is neither 'warp' nor 'square'");
+  if (!(settings.fg_fraction() >= 0 && settings.fg_fraction() <= 1))
+    c.error(settings, "fg_fraction", "fg_fraction must be from 0 to 1");
+  c.transform();
+  c.count(transform, "crop_size");
+  if (transform.crop_size() &&
+      2 * uint64_t(settings.context_pad()) >= transform.crop_size())
+    c.error(settings, "context_pad",
+            "context_pad " + std::to_string(settings.context_pad()) +
+                " leaves nothing of crop_size " +
+                std::to_string(transform.crop_size()));
+  if (transform.mean_value_size() > 1 && transform.mean_value_size() != 3)
+    c.error(transform, "mean_value",
+            "mean_value is given " +
+                std::to_string(transform.mean_value_size()) +
+                " times for images of 3 channels; give one, or one for each "
+                "channel");
+  for (const char *field : {"force_color", "force_gray"})
+    if (transform.GetReflection()->HasField(
+            transform, transform.GetDescriptor()->FindFieldByName(field)))
+      c.warn(transform, field,
+             std::string(field) +
+                 " has no effect: windows are read in colour, as in Caffe");
+  if (transform.has_scale())
+    c.warn(transform, "scale",
+           "scale in transform_param has no effect in WindowData, as in Caffe; "
+           "write it in window_data_param");
 }
 
 void checkHdf5Data(LayerCheck &c) {
@@ -96,6 +156,13 @@ void checkMemoryData(LayerCheck &c) {
            "as in Caffe");
 }
 
+/// What data layers once had for themselves, and transform_param has today.
+template <typename Settings> void dropOldTransform(Settings &settings) {
+  settings.clear_mean_file();
+  settings.clear_crop_size();
+  settings.clear_mirror();
+}
+
 void buildFeed(LayerBuild &l) {
   caffe::LayerParameter config = l.layer;
   // The readers need to know nothing of rules, and an old field of
@@ -104,12 +171,17 @@ void buildFeed(LayerBuild &l) {
   config.clear_exclude();
   if (config.has_data_param()) {
     caffe::DataParameter &data = *config.mutable_data_param();
+    dropOldTransform(data);
     data.clear_scale();
-    data.clear_mean_file();
-    data.clear_crop_size();
-    data.clear_mirror();
+    data.clear_rand_skip();
     data.clear_force_encoded_color();
   }
+  if (config.has_image_data_param()) {
+    dropOldTransform(*config.mutable_image_data_param());
+    config.mutable_image_data_param()->clear_scale();
+  }
+  if (config.has_window_data_param()) // whose scale is its own
+    dropOldTransform(*config.mutable_window_data_param());
   OperationSpec &op = l.feed(std::move(config), l.folder);
   std::vector<std::string> names;
   for (int i = 0; i < l.tops(); ++i) {
@@ -133,11 +205,17 @@ LayerRows dataLayers() {
           .refusing("transform_param")
           .checkedBy(checkHdf5Data)
           .builtBy(buildFeed),
+      sourceKind("ImageData", 2, 2, "image_data_param transform_param")
+          .checkedBy(checkImageData)
+          .builtBy(buildFeed),
       sourceKind("Input", 1, -1, "input_param")
           .checkedBy(checkInput)
           .builtBy(buildFeed),
       sourceKind("MemoryData", 2, 2, "memory_data_param transform_param")
           .checkedBy(checkMemoryData)
+          .builtBy(buildFeed),
+      sourceKind("WindowData", 2, 2, "window_data_param transform_param")
+          .checkedBy(checkWindowData)
           .builtBy(buildFeed),
   };
 }

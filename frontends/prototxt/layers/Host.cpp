@@ -36,6 +36,13 @@ std::string textOf(const caffe::LayerParameter &layer) {
   return text;
 }
 
+/// The runtime's own function writes the file.
+void checkHdf5Output(LayerCheck &c) {
+  const caffe::HDF5OutputParameter &settings = c.layer.hdf5_output_param();
+  if (settings.file_name().empty())
+    c.missing(settings, "file_name");
+}
+
 void buildHost(LayerBuild &l) {
   l.whole("host_layer")
       .text("kind", hostTypeOf(l.layer))
@@ -48,6 +55,9 @@ void buildHost(LayerBuild &l) {
 
 LayerRows hostLayers() {
   return {
+      LayerKind{"HDF5Output", 2, 2, 0, 0, "hdf5_output_param"}
+          .checkedBy(checkHdf5Output)
+          .builtBy(buildHost),
       LayerKind{kPython, -1, -1, -1, -1, "python_param"}
           .inPlace()
           .checkedBy(checkPython)

@@ -23,8 +23,8 @@ brew.program @missing train {
 // -----
 
 brew.program @unknown train {
-  // expected-error @below {{layer 'w' (WindowData): data layers of type WindowData are not supported yet}}
-  %a = brew.feed "w" "WindowData" {config = "name: 'w' type: 'WindowData' top: 'data'", folder = ".", tops = ["data"]} : tensor<*xf32>
+  // expected-error @below {{layer 'w' (AnnotatedData): data layers of type AnnotatedData are not supported yet}}
+  %a = brew.feed "w" "AnnotatedData" {config = "name: 'w' type: 'AnnotatedData' top: 'data'", folder = ".", tops = ["data"]} : tensor<*xf32>
 }
 
 // -----

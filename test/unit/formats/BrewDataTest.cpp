@@ -124,6 +124,106 @@ TEST_F(BrewData, MeanOfDifferentShapes) {
                "record 'b' has shape 1x2x1, but the first one has 1x1x2");
 }
 
+/// Ten records whose keys and labels count up; the seventh is damaged if asked
+/// for.
+void writeTen(const std::string &path, bool damaged = false) {
+  auto writer = DbWriter::create(path, DbBackend::Lmdb);
+  for (int i = 0; i < 10; ++i)
+    writer->put(
+        "k" + std::to_string(i),
+        damaged && i == 6
+            ? std::string("\x08\x01\x10\x05\x18\x05\x22\x01z", 9)
+            : encodeDatum(1, 1, 1, std::string(1, static_cast<char>(i)), i));
+  writer->finish();
+}
+
+/// Keys and labels in order: "k0=0 k1=1 ".
+std::string contentOf(const std::string &path) {
+  auto reader = DbReader::open(path, *detectBackend(path));
+  std::string text;
+  ImageRecord record;
+  for (auto cursor = reader->newCursor(); cursor->valid(); cursor->next()) {
+    decodeDatum(cursor->value(), ImageColor::Native, "x", record);
+    text +=
+        std::string(cursor->key()) + "=" + std::to_string(record.label) + " ";
+  }
+  return text;
+}
+
+TEST_F(BrewData, VerifyNamesDamagedRecords) {
+  writeTen(database);
+  expectResult("verify " + database, 0, "10 records, none damaged");
+  std::filesystem::remove_all(database);
+  writeTen(database, /*damaged=*/true);
+  expectResult("verify " + database, 1, "record 'k6': damaged record");
+  expectResult("verify " + database, 1, "1 of 10 records are damaged");
+  expectResult("inspect " + database, 1, "record 'k6'");
+}
+
+TEST_F(BrewData, SplitAndMergeKeepEveryRecord) {
+  writeTen(database);
+  const std::string a = folder / "a", b = folder / "b", both = folder / "both";
+  expectResult("split " + database + " " + a + "=0.7 " + b + "=0.3", 0,
+               "7 records");
+  EXPECT_EQ(contentOf(a), "k0=0 k1=1 k2=2 k3=3 k4=4 k5=5 k6=6 ");
+  EXPECT_EQ(contentOf(b), "k7=7 k8=8 k9=9 ");
+  expectResult("merge " + b + " " + a + " -o " + both + " --backend leveldb", 0,
+               "10 records (LevelDB)");
+  EXPECT_EQ(contentOf(both).substr(0, 30), "00000000_k7=7 00000001_k8=8 00");
+  expectResult("split " + database + " " + a + "=0.7 " + b + "=0.4", 2,
+               "more than the whole");
+  expectResult("split " + database + " " + a + "=2", 2, "is no part");
+  expectResult("split " + database + " " + a + "=0.01", 1, "none are left");
+  expectResult("split " + database + " " + a + "=0.7", 1, "exists");
+  // Drawn ones are another choice, and the same with the same seed.
+  const std::string drawn =
+      " " + a + "=0.5 " + b + "=0.5 --random --overwrite ";
+  expectResult("split " + database + drawn + "--seed 1", 0, "5 records");
+  const std::string first = contentOf(a);
+  EXPECT_NE(first, "k0=0 k1=1 k2=2 k3=3 k4=4 ");
+  expectResult("split " + database + drawn + "--seed 1", 0, "5 records");
+  EXPECT_EQ(contentOf(a), first);
+}
+
+TEST_F(BrewData, ShuffleIsDrawnFromTheSeed) {
+  writeTen(database);
+  std::string orders[3];
+  for (int i = 0; i < 3; ++i) {
+    const std::string out = folder / ("out" + std::to_string(i));
+    expectResult("shuffle " + database + " " + out + " --seed " +
+                     std::to_string(i / 2),
+                 0, "10 records");
+    orders[i] = contentOf(out);
+  }
+  EXPECT_EQ(orders[0], orders[1]);
+  EXPECT_NE(orders[0], orders[2]);
+  for (int i = 0; i < 10; ++i) {
+    const std::string digit = std::to_string(i);
+    EXPECT_NE(orders[0].find("_k" + digit + "=" + digit), std::string::npos);
+  }
+}
+
+TEST_F(BrewData, CaffesFlagsAndNames) {
+  const std::string list = folder / "list", root = folder.path() + "/ ";
+  writeBytes(list, "a.png 1\n");
+  expectResult("convert_imageset " + root + list + " " + database, 1,
+               "none of its 1 images can be read");
+  EXPECT_FALSE(std::filesystem::exists(database));
+  expectResult("convert_imageset -gray -noshuffle -encode_type bmp " + root +
+                   list + " " + database,
+               2, "encoded as png or jpg");
+  expectResult("convert_imageset -resize_height", 2, "resize_height");
+  expectResult("imageset " + root + (folder / "absent") + " " + database, 3,
+               "list of images: cannot read");
+  expectResult("compute_image_mean -backend=lmdb " + database, 3, "not found");
+  expectResult("extract_features w net fc6 db 10", 2, "usage:");
+  expectResult("extract_features w net fc6 db 10 lmdb TPU", 2,
+               "neither CPU nor GPU");
+  const std::string windows = folder / "windows";
+  writeBytes(windows, "# 0\na.png\n3 4 4\n1\n1 0.5 0 0 9 9\n");
+  expectResult("windows " + windows, 1, "windows:5: the window from (0, 0)");
+}
+
 // An endless input is converted until the tool is told to stop; that leaves
 // nothing behind.
 TEST_F(BrewData, Interrupted) {

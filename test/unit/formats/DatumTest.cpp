@@ -130,6 +130,11 @@ TEST(ImageDecode, PngTransparency) {
 TEST(ImageDecode, SixteenBitsAreRefused) {
   std::string png = encodePng(1, 1, 16, PNG_COLOR_TYPE_GRAY, "\x01\x02");
   expectError(ExitStatus::BadInput, "16 bits per sample", [&] { decode(png); });
+  Image image; // as imread takes them: the upper bytes
+  decodeImage(png.data(), png.size(), ImageColor::Color, "png", image);
+  EXPECT_EQ(image.pixels, (std::vector<uint8_t>{1, 1, 1}));
+  decodeImage(png.data(), png.size(), ImageColor::Gray, "png", image);
+  EXPECT_EQ(image.pixels, std::vector<uint8_t>{1});
 }
 
 TEST(ImageDecode, Jpeg) {

@@ -10,18 +10,19 @@ namespace {
 TEST(FeedKinds, EverySourceHasOneType) {
   for (FeedSource source :
        {FeedSource::Input, FeedSource::Memory, FeedSource::Database,
-        FeedSource::Hdf5, FeedSource::Fillers, FeedSource::Matrix,
+        FeedSource::Images, FeedSource::Windows, FeedSource::Hdf5,
+        FeedSource::Fillers, FeedSource::Matrix,
         FeedSource::RandomKey}) {
     const FeedKind *kind = findFeedKind(feedTypeOf(source));
     ASSERT_NE(kind, nullptr);
     EXPECT_EQ(kind->source, source);
   }
-  EXPECT_EQ(findFeedKind("WindowData"), nullptr);
+  EXPECT_EQ(findFeedKind("AnnotatedData"), nullptr);
   EXPECT_EQ(findFeedKind(""), nullptr);
 }
 
 TEST(FeedKinds, WhatIsReadAnewNeedsNoBytesOfItsOwn) {
-  for (const char *type : {"Data", "HDF5Data", "Random"})
+  for (const char *type : {"Data", "HDF5Data", "ImageData", "Random", "WindowData"})
     EXPECT_TRUE(findFeedKind(type)->isRefilled) << type;
   for (const char *type : {"DummyData", "Input", "MemoryData", "InfogainLoss"})
     EXPECT_FALSE(findFeedKind(type)->isRefilled) << type;
@@ -35,10 +36,15 @@ TEST(FeedKinds, OnlyTheCallerHasInputs) {
 }
 
 TEST(FeedKinds, RecordsAreImagesWithALabel) {
-  const FeedKind &data = *findFeedKind("Data");
-  EXPECT_TRUE(data.hasImages());
-  EXPECT_FALSE(data.isLabel(0));
-  EXPECT_TRUE(data.isLabel(1));
+  for (const char *type : {"Data", "ImageData"}) {
+    const FeedKind &data = *findFeedKind(type);
+    EXPECT_TRUE(data.hasImages());
+    EXPECT_FALSE(data.isLabel(0));
+    EXPECT_TRUE(data.isLabel(1));
+  }
+  // Windows are cut and warped before they could travel as bytes.
+  EXPECT_FALSE(findFeedKind("WindowData")->hasImages());
+  EXPECT_TRUE(findFeedKind("WindowData")->isLabel(1));
   EXPECT_FALSE(findFeedKind("HDF5Data")->hasImages());
   EXPECT_FALSE(findFeedKind("HDF5Data")->isLabel(1));
 }

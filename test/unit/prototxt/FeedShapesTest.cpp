@@ -3,11 +3,13 @@
 #include "passes/FeedShapes.h"
 
 #include "Parse.h"
+#include "formats/AtomicFile.h"
 #include "formats/BinaryProto.h"
 #include "formats/Database.h"
 #include "formats/Datum.h"
 #include "formats/Error.h"
 #include "formats/Hdf5.h"
+#include "formats/ImageEncode.h"
 
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
@@ -255,6 +257,73 @@ TEST(FeedShapes, boundsElementCounts) {
   EXPECT_EQ(feedShapes(layer, {}, {}).size(), 1u);
   EXPECT_EQ(errorOf([&] { feedShapes(layer, {}, optionsOf({}, 65540)); }).first,
             ExitStatus::BadInput);
+}
+
+//===----------------------------------------------------------------------===//
+// Image files
+//===----------------------------------------------------------------------===//
+
+class ImageFeed : public testing::Test {
+protected:
+  void SetUp() override {
+    formats::Image image;
+    image.channels = 3;
+    image.height = 6;
+    image.width = 9;
+    image.pixels.resize(6 * 9 * 3);
+    formats::writeFileAtomically(
+        folder.path("a.png"),
+        formats::encodeImage(image, formats::ImageFormat::Png));
+    formats::writeFileAtomically(folder.path("list"), "a.png 3\n");
+  }
+
+  Shapes shapes(const std::string &settings, const std::string &others = "",
+                const FeedOptions &options = {}) {
+    auto layer = layerOf("type: 'ImageData' top: 'd' top: 'l' image_data_param "
+                         "{ batch_size: 4 " +
+                         settings + " } " + others);
+    return feedShapes(layer, {folder.path("")}, options);
+  }
+
+  TemporaryFolder folder;
+};
+
+TEST_F(ImageFeed, takesTheFirstImageUnlessAllGetASize) {
+  EXPECT_EQ(shapes("source: 'list'"), (Shapes{{4, 3, 6, 9}, {4}}));
+  EXPECT_EQ(shapes("source: 'list' is_color: false"),
+            (Shapes{{4, 1, 6, 9}, {4}}));
+  EXPECT_EQ(shapes("source: 'list'", "", optionsOf({}, 2)),
+            (Shapes{{2, 3, 6, 9}, {2}}));
+  // No list is needed for these.
+  EXPECT_EQ(shapes("source: 'absent' new_height: 5 new_width: 7"),
+            (Shapes{{4, 3, 5, 7}, {4}}));
+  EXPECT_EQ(shapes("source: 'absent'", "transform_param { crop_size: 11 }"),
+            (Shapes{{4, 3, 11, 11}, {4}}));
+  EXPECT_EQ(shapes("source: 'absent'", "", optionsOf({"d=1,3,8,8"})),
+            (Shapes{{4, 3, 8, 8}, {4}}));
+}
+
+TEST_F(ImageFeed, saysWhatIsMissingOrTooSmall) {
+  auto [status, text] = errorOf([&] { shapes("source: 'absent'"); });
+  EXPECT_EQ(status, ExitStatus::MachineLacks);
+  EXPECT_NE(text.find("--input-shape d=N,C,H,W"), std::string::npos) << text;
+  formats::writeFileAtomically(folder.path("list"), "b.png 3\n");
+  std::tie(status, text) = errorOf([&] { shapes("source: 'list'"); });
+  EXPECT_EQ(status, ExitStatus::MachineLacks);
+  EXPECT_NE(text.find("list:1: image 'b.png' not found"), std::string::npos)
+      << text;
+  std::tie(status, text) = errorOf([&] {
+    shapes("source: 'list' new_height: 5 new_width: 7",
+           "transform_param { crop_size: 6 }");
+  });
+  EXPECT_NE(text.find("crop_size 6 is larger"), std::string::npos) << text;
+}
+
+TEST_F(ImageFeed, windowsAreAsLargeAsTheirCrops) {
+  auto layer = layerOf("type: 'WindowData' top: 'd' top: 'l' "
+                       "window_data_param { source: 'absent' batch_size: 5 } "
+                       "transform_param { crop_size: 8 }");
+  EXPECT_EQ(feedShapes(layer, {}, {}), (Shapes{{5, 3, 8, 8}, {5}}));
 }
 
 } // namespace

@@ -154,7 +154,6 @@ TEST(NetGraph, namesUnknownTypes) {
   Built built = buildGraph(std::string(feedX) + R"(
 layer { name: "a" type: "Relu" bottom: "x" top: "a" }
 layer { name: "b" type: "MultiBoxLoss" bottom: "x" top: "b" }
-layer { name: "im" type: "ImageData" top: "c" top: "l" }
 layer { name: "d" bottom: "x" top: "d" }
 )",
                            caffe::TRAIN, /*toCompile=*/true);
@@ -163,9 +162,7 @@ layer { name: "d" bottom: "x" top: "d" }
             "you mean 'ReLU'?\n"
             "f.prototxt:5:25: error: layer 'b': unknown layer type 'MultiBoxLoss'; "
             "it belongs to SSD (weiliu89/caffe), not to BVLC Caffe 1.0\n"
-            "f.prototxt:6:26: error: layer 'im': type ImageData is not "
-            "supported yet\n"
-            "f.prototxt:7:1: error: layer 'd': the layer has no type\n");
+            "f.prototxt:6:1: error: layer 'd': the layer has no type\n");
 }
 
 TEST(NetGraph, weighsLosses) {

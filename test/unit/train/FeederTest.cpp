@@ -242,7 +242,7 @@ TEST(Feeder, SourcesThatAreMissingAreLookedForAgain) {
 
 TEST(Feeder, UnknownLayerTypesAreNamed) {
   Executor executor(test::loadPlan(test::linearModel(
-      "name: 'd' type: 'ImageData' top: 'x' top: 'target'", kSolver)));
-  test::expectError(ExitStatus::BadInput, "'d' (ImageData)",
+      "name: 'd' type: 'AnnotatedData' top: 'x' top: 'target'", kSolver)));
+  test::expectError(ExitStatus::BadInput, "'d' (AnnotatedData)",
                     [&] { Feeder(executor, 0, 1, ""); });
 }

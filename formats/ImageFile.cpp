@@ -1,0 +1,73 @@
+//===- ImageFile.cpp - Images in files of their own -----------------------===//
+#include "formats/ImageFile.h"
+
+#include "formats/AtomicFile.h"
+#include "formats/Error.h"
+#include "formats/ImageResize.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace brew::formats {
+
+std::string readFileBytes(const std::string &path, const std::string &where) {
+  const std::string who = where.empty() ? "" : where + ": ";
+  auto fail = [&](int error) {
+    throw machineLacks(who + "cannot read '" + path + "': " + errnoText(error));
+  };
+  struct File {
+    int fd;
+    ~File() {
+      if (fd >= 0)
+        ::close(fd);
+    }
+  } const file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.fd < 0)
+    fail(errno);
+  struct stat status;
+  if (::fstat(file.fd, &status) != 0)
+    fail(errno);
+  if (S_ISDIR(status.st_mode))
+    fail(EISDIR);
+  std::string bytes;
+  // One byte more than it should be, so that the end is seen without another.
+  bytes.resize(static_cast<size_t>(std::max<off_t>(status.st_size, 0)) + 1);
+  size_t done = 0;
+  while (true) {
+    const ssize_t count =
+        ::read(file.fd, bytes.data() + done, bytes.size() - done);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count < 0)
+      fail(errno);
+    if (count == 0)
+      break;
+    done += static_cast<size_t>(count);
+    if (done == bytes.size())
+      bytes.resize(bytes.size() * 2);
+  }
+  bytes.resize(done);
+  return bytes;
+}
+
+void decodeResized(const void *bytes, size_t size, ImageColor color, int height,
+                   int width, const std::string &where, Image &image) {
+  if (!height && !width) {
+    decodeImage(bytes, size, color, where, image);
+    return;
+  }
+  Image whole;
+  decodeImage(bytes, size, color, where, whole);
+  resizeImage(whole, height, width, image);
+}
+
+void readImageFile(const std::string &path, ImageColor color, int height,
+                   int width, const std::string &where, Image &image) {
+  const std::string bytes = readFileBytes(path, where);
+  decodeResized(bytes.data(), bytes.size(), color, height, width,
+                where.empty() ? path : where + ": " + path, image);
+}
+
+} // namespace brew::formats

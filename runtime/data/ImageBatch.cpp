@@ -1,0 +1,183 @@
+//===- ImageBatch.cpp - Batches of images and labels ----------------------===//
+
+#include "runtime/data/ImageBatch.h"
+
+#include "formats/Error.h"
+#include "runtime/weights/Layout.h"
+
+#include <algorithm>
+#include <mutex>
+#include <numeric>
+
+namespace brew::runtime {
+
+/// Bytes of a batch from which on waking threads is worth it where there is
+/// nothing to decode.
+constexpr std::size_t kWorthSharing = std::size_t(1) << 20;
+
+ImageBatch::ImageBatch(const FeedInfo &info)
+    : tops(info.tops), layerText("layer '" + info.layer.name() + "' (" +
+                                 info.layer.type() + ")"),
+      transform(info), readers(info.reading.threads),
+      skipsBad(info.reading.skipBadRecords), events(info.events) {
+  if (tops.empty() || tops.size() > 2)
+    throw badInput(layerText + ": has " + std::to_string(tops.size()) +
+                   " tops; it gives data and, if wanted, labels");
+  if (tops[0]->dims_size() != 4 || tops[0]->dims(0) < 1 ||
+      (tops.size() == 2 && plan::elementCount(*tops[1]) != tops[0]->dims(0)))
+    throw badInput(layerText + ": the plan's buffers of its tops do not have "
+                               "the shapes of images and labels");
+  if (info.pixels)
+    block = PixelBlock::of(*tops[0], *info.pixels);
+  workplaces.resize(readers.size());
+}
+
+ImageBatch::Bad ImageBatch::writeRows(const std::vector<std::int64_t> &rows,
+                                      bool isCostly,
+                                      const std::vector<std::byte *> &memory,
+                                      std::byte *pixels, std::uint64_t first,
+                                      const Decode &decode) {
+  std::mutex mutex;
+  Bad bad;
+  auto writeRow = [&](std::int64_t index, unsigned worker) {
+    const std::int64_t row = rows[static_cast<std::size_t>(index)];
+    Workplace &place = workplaces[worker];
+    formats::ImageRecord &image = place.image;
+    try {
+      decode(row, image, place.where);
+    } catch (const Error &error) {
+      if (!skipsBad)
+        throw;
+      std::lock_guard<std::mutex> lock(mutex);
+      bad.emplace_back(row, error);
+      return;
+    }
+    labels[static_cast<std::size_t>(row)] = static_cast<float>(image.label);
+    if (!memory[0])
+      return;
+    checkShape(image, place.where);
+    const ImagePlacement placement = transform.place(
+        image, first + static_cast<std::uint64_t>(row), place.where);
+    if (pixels && !image.bytes.empty()) {
+      keepPixels(image, row, placement, pixels);
+      kept[static_cast<std::size_t>(row)] = true;
+    } else {
+      store(place, row, memory[0],
+            [&](auto *values) { transform.apply(image, placement, values); });
+    }
+  };
+  const auto count = static_cast<std::int64_t>(rows.size());
+  if (isCostly || tops[0]->size() >= kWorthSharing)
+    readers.forEach(count, writeRow);
+  else
+    readers.forEachAlone(count, writeRow);
+  std::sort(bad.begin(), bad.end(),
+            [](const auto &a, const auto &b) { return a.first < b.first; });
+  return bad;
+}
+
+bool ImageBatch::write(const std::vector<std::byte *> &memory,
+                       std::byte *pixels, std::uint64_t first, bool isCostly,
+                       const Decode &decode, const Replace &replace,
+                       const Records &records) {
+  labels.resize(static_cast<std::size_t>(size()));
+  kept.assign(static_cast<std::size_t>(size()), false);
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(size()));
+  std::iota(rows.begin(), rows.end(), 0);
+  std::uint64_t badInARow = 0;
+  while (true) {
+    const Bad bad = writeRows(rows, isCostly, memory, pixels, first, decode);
+    if (bad.empty())
+      break;
+    badInARow = bad.size() == rows.size() ? badInARow + bad.size() : 0;
+    if (badInARow > records())
+      throw Error(bad.front().second.status(),
+                  layerText +
+                      ": no record is left that is not damaged; the "
+                      "first: " +
+                      bad.front().second.what());
+    rows.clear();
+    for (const auto &[row, error] : bad) {
+      postLine(events, log::site::brew,
+               layerText + ": skipped a record: " + error.what());
+      ++skippedCount;
+      replace(row);
+      rows.push_back(row);
+    }
+  }
+
+  if (tops.size() == 2 && memory[1])
+    runtime::store(*tops[1], labels.data(), memory[1]);
+  if (!pixels || !memory[0])
+    return false;
+  if (std::find(kept.begin(), kept.end(), false) == kept.end())
+    return true;
+  // Not all are bytes: those that are become values here too.
+  for (std::int64_t row = 0; row < size(); ++row)
+    if (kept[static_cast<std::size_t>(row)])
+      convertRow(workplaces[0], row, pixels, memory[0]);
+  return false;
+}
+
+std::array<int, 3> ImageBatch::imageShape() const {
+  const auto &dims = tops[0]->dims();
+  return {static_cast<int>(dims.Get(1)), static_cast<int>(dims.Get(2)),
+          static_cast<int>(dims.Get(3))};
+}
+
+void ImageBatch::checkShape(const formats::ImageRecord &image,
+                            const std::string &where) const {
+  const std::array<int, 3> shape = transform.resultShape(image);
+  if (shape != imageShape())
+    throw badInput(
+        layerText + ": " + where + " gives an image of " + shapeText(shape) +
+        ", but the plan was built for images of " + shapeText(imageShape()));
+}
+
+/// Puts what `transformation` makes of an image into row `row` of the batch.
+template <typename Transform>
+void ImageBatch::store(Workplace &place, std::int64_t row, std::byte *memory,
+                       Transform transformation) const {
+  const auto [channels, height, width] = imageShape();
+  const std::size_t count = std::size_t(channels) * height * width;
+  auto put = [&](auto &values) {
+    values.resize(count);
+    transformation(values.data());
+    storeRows(*tops[0], row, 1, values.data(), memory);
+  };
+  if (tops[0]->type() == plan::F64)
+    put(place.doubles);
+  else
+    put(place.floats);
+}
+
+void ImageBatch::keepPixels(const formats::ImageRecord &image, std::int64_t row,
+                            const ImagePlacement &placement,
+                            std::byte *pixels) const {
+  std::uint8_t *target = block.image(row, pixels);
+  ImagePlacement within = placement;
+  if (block.areRecords && image.height == block.rows &&
+      image.width == block.columns) {
+    std::copy(image.bytes.begin(), image.bytes.end(), target);
+  } else {
+    transform.crop(image, placement, block, target);
+    if (block.areRecords)
+      within.top = within.left = 0;
+  }
+  std::int32_t *numbers = block.placementOf(row, pixels);
+  numbers[0] = within.mirrored;
+  numbers[1] = static_cast<std::int32_t>(within.top);
+  numbers[2] = static_cast<std::int32_t>(within.left);
+}
+
+void ImageBatch::convertRow(Workplace &place, std::int64_t row,
+                            std::byte *pixels, std::byte *memory) const {
+  const std::int32_t *numbers = block.placementOf(row, pixels);
+  const ImagePlacement placement = {numbers[0] != 0, numbers[1], numbers[2]};
+  store(place, row, memory, [&](auto *values) {
+    transform.applyToPixels(block, block.image(row, pixels), imageShape(),
+                            placement, values);
+  });
+}
+
+} // namespace brew::runtime

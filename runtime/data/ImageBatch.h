@@ -1,0 +1,96 @@
+//===- ImageBatch.h - Batches of images and labels --------------*- C++ -*-===//
+#pragma once
+
+#include "formats/Error.h"
+#include "runtime/data/BatchSource.h"
+#include "runtime/data/ImageTransformer.h"
+#include "runtime/data/ReaderTeam.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace brew::runtime {
+
+/// What sources of images have in common: two tops, the second of labels;
+/// records are decoded and transformed by a team of threads.
+class ImageBatch {
+public:
+  /// Reads the mean file. Throws Error: 3 if it is not found, 1 if the tops are
+  /// not those of images and labels.
+  explicit ImageBatch(const FeedInfo &info);
+
+  /// Images in a batch.
+  std::int64_t size() const { return tops[0]->dims(0); }
+  /// How the layer's transformations want images decoded.
+  const ImageTransformer &transformer() const { return transform; }
+  /// "layer 'NAME' (TYPE)".
+  const std::string &layer() const { return layerText; }
+  /// Threads that decode.
+  ReaderTeam &team() { return readers; }
+
+  /// Decodes image `row` of the batch, with its label, and says for messages
+  /// where it comes from. Called on any thread.
+  using Decode = std::function<void(
+      std::int64_t row, formats::ImageRecord &image, std::string &where)>;
+  /// Writes a batch as BatchSource::read() does, or as readPixels() where
+  /// `pixels` is not null; returns what that does. `first` numbers its first
+  /// record since the start of training.
+  ///
+  /// A record that cannot be decoded ends it with an Error; or, where bad
+  /// records are to be skipped, `replace` puts the source's next record in its
+  /// row, in the order of rows, until all are good or as many in a row were bad
+  /// as `records` says there are.
+  using Replace = std::function<void(std::int64_t row)>;
+  using Records = std::function<std::uint64_t()>;
+  bool write(const std::vector<std::byte *> &memory, std::byte *pixels,
+             std::uint64_t first, bool isCostly, const Decode &decode,
+             const Replace &replace, const Records &records);
+
+  /// How many records were replaced.
+  std::uint64_t skipped() const { return skippedCount; }
+
+private:
+  /// Handles the rows one by one or on all threads; returns those whose records
+  /// are bad, in order, with what is wrong.
+  using Bad = std::vector<std::pair<std::int64_t, Error>>;
+  Bad writeRows(const std::vector<std::int64_t> &rows, bool isCostly,
+                const std::vector<std::byte *> &memory, std::byte *pixels,
+                std::uint64_t first, const Decode &decode);
+
+  /// What one thread works with.
+  struct Workplace {
+    formats::ImageRecord image;
+    std::string where;
+    std::vector<float> floats;
+    std::vector<double> doubles;
+  };
+
+  std::array<int, 3> imageShape() const;
+  void checkShape(const formats::ImageRecord &image,
+                  const std::string &where) const;
+  template <typename Transform>
+  void store(Workplace &place, std::int64_t row, std::byte *memory,
+             Transform transformation) const;
+  void keepPixels(const formats::ImageRecord &image, std::int64_t row,
+                  const ImagePlacement &placement, std::byte *pixels) const;
+  void convertRow(Workplace &place, std::int64_t row, std::byte *pixels,
+                  std::byte *memory) const;
+
+  std::vector<const plan::Buffer *> tops;
+  std::string layerText;
+  PixelBlock block; ///< where a device converts pixels
+  ImageTransformer transform;
+  ReaderTeam readers;
+  std::vector<Workplace> workplaces; ///< by worker
+  std::vector<float> labels;
+  std::vector<char> kept; ///< by row: its pixels are in the block
+  bool skipsBad;
+  Events *events;
+  std::uint64_t skippedCount = 0;
+};
+
+} // namespace brew::runtime

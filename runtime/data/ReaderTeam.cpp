@@ -1,0 +1,106 @@
+//===- ReaderTeam.cpp - Threads that decode records -----------------------===//
+
+#include "runtime/data/ReaderTeam.h"
+
+#include "runtime/SilentThread.h"
+
+#include <algorithm>
+
+namespace brew::runtime {
+
+static unsigned defaultSize() {
+  constexpr unsigned kMost = 16;
+  return std::clamp(std::thread::hardware_concurrency(), 1u, kMost);
+}
+
+ReaderTeam::ReaderTeam(unsigned size) : number(size ? size : defaultSize()) {}
+
+ReaderTeam::~ReaderTeam() {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    stopping = true;
+  }
+  begin.notify_all();
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+void ReaderTeam::start() {
+  while (threads.size() + 1 < number) {
+    const unsigned worker = static_cast<unsigned>(threads.size()) + 1;
+    threads.push_back(startSilentThread([this, worker] { run(worker); }));
+  }
+}
+
+void ReaderTeam::run(unsigned worker) {
+  std::uint64_t seen = 0;
+  while (true) {
+    {
+      std::unique_lock<std::mutex> lock(mutex);
+      begin.wait(lock, [&] { return stopping || round != seen; });
+      if (stopping)
+        return;
+      seen = round;
+    }
+    work(worker);
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      if (--busy == 0)
+        done.notify_all();
+    }
+  }
+}
+
+void ReaderTeam::work(unsigned worker) {
+  while (true) {
+    std::int64_t index;
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      // Lower indices than a failed one were taken before it.
+      if (next == count || failure)
+        return;
+      index = next++;
+    }
+    try {
+      (*body)(index, worker);
+    } catch (...) {
+      std::lock_guard<std::mutex> lock(mutex);
+      if (!failure || index < failedIndex) {
+        failure = std::current_exception();
+        failedIndex = index;
+      }
+    }
+  }
+}
+
+void ReaderTeam::forEachAlone(std::int64_t many, const Body &function) const {
+  for (std::int64_t i = 0; i < many; ++i)
+    function(i, 0);
+}
+
+void ReaderTeam::forEach(std::int64_t many, const Body &function) {
+  if (number == 1 || many < 2)
+    return forEachAlone(many, function);
+  start();
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    body = &function;
+    count = many;
+    next = 0;
+    failure = nullptr;
+    busy = static_cast<unsigned>(threads.size());
+    ++round;
+  }
+  begin.notify_all();
+  work(0);
+  std::exception_ptr error;
+  {
+    std::unique_lock<std::mutex> lock(mutex);
+    done.wait(lock, [this] { return busy == 0; });
+    error = std::exchange(failure, nullptr);
+  }
+  if (error)
+    std::rethrow_exception(error);
+}
+
+} // namespace brew::runtime

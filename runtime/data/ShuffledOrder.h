@@ -1,0 +1,28 @@
+//===- ShuffledOrder.h - Orders of the passes over a source -----*- C++ -*-===//
+#pragma once
+
+#include "runtime/data/RandomStream.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace brew::runtime {
+
+/// A random order of 0 .. count - 1, the one of number `purpose`: a function of
+/// the stream and of it alone.
+inline std::vector<std::int64_t> shuffledOrder(const RandomStream &stream,
+                                               std::size_t count,
+                                               std::uint64_t purpose) {
+  std::vector<std::int64_t> result(count);
+  std::iota(result.begin(), result.end(), 0);
+  // Fisher-Yates; each shuffle has 2^40 positions of the stream.
+  const std::uint64_t base = purpose << 40;
+  for (std::size_t i = count; i > 1; --i)
+    std::swap(result[i - 1], result[stream.below(base + i, i)]);
+  return result;
+}
+
+} // namespace brew::runtime

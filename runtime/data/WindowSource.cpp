@@ -1,0 +1,276 @@
+//===- WindowSource.cpp - WindowData: regions of images -------------------===//
+
+#include "formats/Error.h"
+#include "formats/ImageFile.h"
+#include "formats/ImageResize.h"
+#include "formats/PathLookup.h"
+#include "formats/WindowFile.h"
+#include "runtime/data/BatchSource.h"
+#include "runtime/data/ImageBatch.h"
+#include "runtime/data/WindowCrop.h"
+#include "runtime/weights/Layout.h"
+
+#include <algorithm>
+#include <map>
+
+namespace brew::runtime {
+namespace {
+
+constexpr int kChannels = 3; ///< images are decoded in colour
+
+/// Draws windows of a batch at random: first so many of the background, then
+/// those of objects. What lies beyond an image is zero in the batch.
+class WindowSource : public BatchSource {
+public:
+  explicit WindowSource(const FeedInfo &info)
+      : tops(info.tops),
+        layerText("layer '" + info.layer.name() + "' (WindowData)"),
+        parameter(info.layer.window_data_param()),
+        transform(info.layer.transform_param()), folders(info.folders),
+        stream(info.seed, "windows " + info.stream), team(info.reading.threads),
+        mean(info) {
+    checkTops();
+    if (parameter.crop_mode() != "warp" && parameter.crop_mode() != "square")
+      throw badInput(layerText + ": crop_mode '" + parameter.crop_mode() +
+                     "' is neither 'warp' nor 'square'");
+    if (2 * std::int64_t(parameter.context_pad()) >= size)
+      throw badInput(layerText + ": context_pad " +
+                     std::to_string(parameter.context_pad()) +
+                     " leaves nothing of crop_size " + std::to_string(size));
+    checkMean();
+    file = formats::requirePath(parameter.source(), folders,
+                                "window file of " + layerText);
+    announce(info.events);
+    images = formats::readWindowFile(file);
+    sortWindows(info.events);
+    if (parameter.cache_images())
+      for (const formats::WindowImage &image : images)
+        cached.push_back(
+            formats::readFileBytes(pathOf(image), placeOf(image.line)));
+    // (a batch of 7 with a fraction of 0.3 has 2 of objects)
+    foregrounds = static_cast<std::int64_t>(static_cast<float>(batch()) *
+                                            parameter.fg_fraction());
+    checkFraction();
+    workplaces.resize(team.size());
+  }
+
+  void read(const std::vector<std::byte *> &memory) override {
+    const std::uint64_t first = at.records;
+    labels.assign(static_cast<std::size_t>(batch()), 0.f);
+    team.forEach(batch(), [&](std::int64_t row, unsigned worker) {
+      const std::uint64_t record = first + static_cast<std::uint64_t>(row);
+      const bool isObject = row >= batch() - foregrounds;
+      const std::vector<Listed> &list = isObject ? objects : backgrounds;
+      // Each record has four positions in the stream of its own.
+      const Listed chosen = list[stream.below(record * 4, list.size())];
+      labels[static_cast<std::size_t>(row)] =
+          isObject ? static_cast<float>(chosen.window->label) : 0.f;
+      if (!memory[0])
+        return;
+      const bool mirrored =
+          transform.mirror() && stream.below(record * 4 + 1, 2) == 1;
+      if (tops[0]->type() == plan::F64)
+        writeRow(row, chosen, mirrored, workplaces[worker].doubles, memory[0]);
+      else
+        writeRow(row, chosen, mirrored, workplaces[worker].floats, memory[0]);
+    });
+    if (tops.size() == 2 && memory[1])
+      store(*tops[1], labels.data(), memory[1]);
+    at.records = first + static_cast<std::uint64_t>(batch());
+  }
+
+  SourcePosition position() const override { return at; }
+  void seek(const SourcePosition &target) override { at = target; }
+
+private:
+  struct Listed {
+    std::size_t image;
+    const formats::Window *window;
+  };
+  struct Workplace {
+    std::vector<float> floats;
+    std::vector<double> doubles;
+  };
+
+  std::int64_t batch() const { return tops[0]->dims(0); }
+  std::string placeOf(std::size_t line) const {
+    return file + ":" + std::to_string(line);
+  }
+
+  void checkTops() {
+    if (tops.size() != 2 || tops[0]->dims_size() != 4 || tops[0]->dims(0) < 1 ||
+        plan::elementCount(*tops[1]) != tops[0]->dims(0))
+      throw badInput(layerText + ": the plan's buffers of its tops do not have "
+                                 "the shapes of images and labels");
+    size = static_cast<int>(transform.crop_size());
+    if (tops[0]->dims(1) != kChannels || tops[0]->dims(2) != size ||
+        tops[0]->dims(3) != size || size < 1)
+      throw badInput(layerText + ": gives images of " +
+                     std::to_string(kChannels) +
+                     " x crop_size x crop_size; "
+                     "the plan was built for " +
+                     shapeText(tops[0]->dims()));
+  }
+
+  void checkMean() {
+    const PixelMean &image = mean.mean();
+    if (transform.has_mean_file()) {
+      meanOffset = (image.dims[2] - size) / 2;
+      if (image.dims[0] != kChannels || image.dims[2] < size ||
+          meanOffset + size > image.dims[1])
+        throw badInput(
+            layerText + ": the mean image of " + shapeText(image.dims) +
+            " does not hold a centre of crop_size " + std::to_string(size));
+    } else if (transform.mean_value_size() > 1 &&
+               transform.mean_value_size() != kChannels) {
+      throw badInput(layerText + ": " +
+                     std::to_string(transform.mean_value_size()) +
+                     " mean_values for an image of 3 channels; give one, or "
+                     "one for each channel");
+    }
+  }
+
+  void checkFraction() const {
+    if (!(parameter.fg_fraction() >= 0 && parameter.fg_fraction() <= 1))
+      throw badInput(layerText + ": fg_fraction is not from 0 to 1");
+    if (foregrounds > 0 && objects.empty())
+      throw badInput(layerText + ": " + file +
+                     " has no window of at least fg_threshold, but fg_fraction "
+                     "asks for " +
+                     std::to_string(foregrounds) + " in a batch");
+    if (foregrounds < batch() && backgrounds.empty())
+      throw badInput(layerText + ": " + file +
+                     " has no window below bg_threshold, but a batch takes " +
+                     std::to_string(batch() - foregrounds) +
+                     " of the background");
+  }
+
+  void announce(Events *events) const {
+    auto number = [](float value) { return log::number(value); };
+    postLine(events, log::site::windowLayer,
+             "Window data layer:\n  foreground (object) overlap threshold: " +
+                 number(parameter.fg_threshold()) +
+                 "\n  background (non-object) overlap threshold: " +
+                 number(parameter.bg_threshold()) +
+                 "\n  foreground sampling fraction: " +
+                 number(parameter.fg_fraction()) + "\n  cache_images: " +
+                 (parameter.cache_images() ? "true" : "false") +
+                 "\n  root_folder: " + parameter.root_folder());
+  }
+
+  void sortWindows(Events *events) {
+    std::map<int, std::size_t> counts = {{0, 0}};
+    for (std::size_t i = 0; i < images.size(); ++i)
+      for (const formats::Window &window : images[i].windows) {
+        if (window.overlap >= parameter.fg_threshold()) {
+          if (window.label <= 0)
+            throw badInput(placeOf(window.line) + ": an object's label is " +
+                           std::to_string(window.label) +
+                           "; 0 is the background's, so it must be at least 1");
+          objects.push_back({i, &window});
+          ++counts[window.label];
+        } else if (window.overlap < parameter.bg_threshold()) {
+          backgrounds.push_back({i, &window});
+          ++counts[0];
+        }
+      }
+    postLine(events, log::site::windowImages,
+             "Number of images: " + std::to_string(images.size()));
+    for (const auto &[label, count] : counts)
+      postLine(events, log::site::windowClass,
+               "class " + std::to_string(label) + " has " +
+                   std::to_string(count) + " samples");
+    postLine(events, log::site::windowPad,
+             "Amount of context padding: " +
+                 std::to_string(parameter.context_pad()));
+    postLine(events, log::site::windowMode,
+             "Crop mode: " + parameter.crop_mode());
+  }
+
+  std::string pathOf(const formats::WindowImage &image) const {
+    return formats::requirePath(parameter.root_folder() + image.name, folders,
+                                placeOf(image.line) + ": image");
+  }
+
+  /// The image of a window, in colour.
+  void decode(std::size_t number, formats::Image &image) const {
+    const formats::WindowImage &listed = images[number];
+    const std::string place = placeOf(listed.line);
+    if (cached.empty())
+      return formats::readImageFile(pathOf(listed), formats::ImageColor::Color,
+                                    0, 0, place, image);
+    const std::string &bytes = cached[number];
+    formats::decodeImage(bytes.data(), bytes.size(), formats::ImageColor::Color,
+                         place + ": " + listed.name, image);
+  }
+
+  template <typename Value>
+  void writeRow(std::int64_t row, const Listed &chosen, bool mirrored,
+                std::vector<Value> &values, std::byte *memory) const {
+    formats::Image image, warped;
+    decode(chosen.image, image);
+    WindowCrop crop;
+    try {
+      crop = cropOf<Value>(*chosen.window, image.width, image.height, size,
+                           static_cast<int>(parameter.context_pad()),
+                           parameter.crop_mode() == "square", mirrored);
+    } catch (const Error &error) {
+      throw Error(error.status(),
+                  placeOf(chosen.window->line) + ": " + error.what());
+    }
+    formats::resizeImage(
+        formats::cropImage(image, crop.top, crop.left, crop.height, crop.width),
+        crop.warpedHeight, crop.warpedWidth, warped);
+    values.assign(std::size_t(kChannels) * size * size, 0);
+    const Value scale = parameter.scale();
+    for (int c = 0; c < kChannels; ++c)
+      for (int h = 0; h < warped.height; ++h)
+        for (int w = 0; w < warped.width; ++w) {
+          const int from = mirrored ? warped.width - 1 - w : w;
+          const Value pixel =
+              warped.pixels[(std::size_t(h) * warped.width + from) * kChannels +
+                            c];
+          const int y = h + crop.offsetY, x = w + crop.offsetX;
+          values[(std::size_t(c) * size + y) * size + x] =
+              (pixel - static_cast<Value>(meanAt(c, y, x))) * scale;
+        }
+    storeRows(*tops[0], row, 1, values.data(), memory);
+  }
+
+  float meanAt(int channel, int y, int x) const {
+    const PixelMean &image = mean.mean();
+    if (transform.has_mean_file())
+      return image.values[static_cast<std::size_t>(
+          (channel * image.dims[1] + y + meanOffset) * image.dims[2] + x +
+          meanOffset)];
+    if (!image.values.empty())
+      return image.values[static_cast<std::size_t>(channel)];
+    return transform.mean_value_size() ? transform.mean_value(0) : 0.f;
+  }
+
+  std::vector<const plan::Buffer *> tops;
+  std::string layerText;
+  caffe::WindowDataParameter parameter;
+  caffe::TransformationParameter transform;
+  std::vector<std::string> folders;
+  RandomStream stream;
+  ReaderTeam team;
+  ImageTransformer mean; ///< for the mean that it reads
+  int size = 0;          ///< crop_size
+  std::int64_t meanOffset = 0, foregrounds = 0;
+  std::string file;
+  std::vector<formats::WindowImage> images;
+  std::vector<std::string> cached; ///< bytes of the images' files, or empty
+  std::vector<Listed> objects, backgrounds;
+  std::vector<Workplace> workplaces; ///< by worker
+  std::vector<float> labels;
+  SourcePosition at;
+};
+
+} // namespace
+
+std::unique_ptr<BatchSource> openWindowSource(const FeedInfo &info) {
+  return std::make_unique<WindowSource>(info);
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,305 @@
+//===- ImageFilesTest.cpp - Resizing, encoding, lists, window files -------===//
+#include "TestFiles.h"
+#include "formats/Exif.h"
+#include "formats/ImageEncode.h"
+#include "formats/ImageFile.h"
+#include "formats/ImageList.h"
+#include "formats/ImageResize.h"
+#include "formats/WindowFile.h"
+
+#include <climits>
+#include <random>
+
+using namespace brew;
+using namespace brew::formats;
+using namespace brew::test;
+
+namespace {
+
+/// Pixels that count up by 37.
+Image countingImage(int height, int width, int channels) {
+  Image image;
+  image.channels = channels;
+  image.height = height;
+  image.width = width;
+  for (int i = 0; i < height * width * channels; ++i)
+    image.pixels.push_back(static_cast<uint8_t>(i * 37));
+  return image;
+}
+
+TEST(ImageResize, GivesWhatOpenCvGives) {
+  // Recorded from cv2.resize(image, (width, height)), OpenCV 4 and 5 alike.
+  const struct {
+    int height, width;
+    std::vector<uint8_t> pixels;
+  } cases[] = {
+      {3, 3, {44,  81,  118, 186, 10,  47,  158, 167, 61,
+              102, 139, 133, 31,  68,  105, 130, 82,  119,
+              159, 125, 147, 88,  125, 162, 102, 139, 105}},
+      {2, 7, {22,  59,  96,  85,  122, 159, 128, 128, 165, 116, 25,
+              62,  103, 104, 141, 146, 128, 110, 210, 119, 28,  108,
+              145, 182, 171, 135, 99,  177, 123, 68,  74,  111, 148,
+              153, 190, 135, 122, 159, 123, 40,  77,  114}},
+      {2, 2, {105, 142, 179, 126, 131, 136, 191, 132, 73, 148, 185, 126}},
+      {7, 4, {14,  51,  88,  152, 94,  131, 131, 72,  109, 174, 211, 24,
+              29,  66,  103, 134, 109, 146, 112, 88,  125, 189, 147, 39,
+              54,  91,  128, 103, 133, 170, 82,  112, 149, 214, 43,  64,
+              78,  115, 136, 121, 158, 115, 100, 137, 174, 127, 52,  89,
+              103, 138, 145, 145, 171, 60,  124, 161, 187, 39,  76,  111,
+              127, 144, 169, 170, 104, 84,  149, 186, 120, 64,  101, 117,
+              143, 148, 185, 186, 62,  100, 164, 201, 78,  79,  116, 121}},
+  };
+  for (const auto &each : cases) {
+    Image result;
+    resizeImage(countingImage(4, 5, 3), each.height, each.width, result);
+    EXPECT_EQ(result.channels, 3);
+    EXPECT_EQ(result.pixels, each.pixels) << each.height << "x" << each.width;
+  }
+}
+
+TEST(ImageResize, KeepsWhatFitsAndConstants) {
+  const Image image = countingImage(6, 7, 1);
+  Image result;
+  resizeImage(image, 6, 7, result);
+  EXPECT_EQ(result.pixels, image.pixels);
+  Image flat = image;
+  flat.pixels.assign(flat.pixels.size(), 201);
+  for (int size : {1, 5, 13}) {
+    resizeImage(flat, size, size + 3, result);
+    for (uint8_t pixel : result.pixels)
+      EXPECT_EQ(pixel, 201);
+  }
+  EXPECT_EQ(cropImage(image, 2, 3, 1, 2).pixels,
+            (std::vector<uint8_t>{image.pixels[17], image.pixels[18]}));
+}
+
+TEST(ImageEncode, PngKeepsEveryPixel) {
+  for (int channels : {1, 3, 4}) {
+    const Image image = countingImage(5, 9, channels);
+    const std::string bytes = encodeImage(image, ImageFormat::Png);
+    Image again;
+    decodeImage(bytes.data(), bytes.size(), ImageColor::Native, "png", again);
+    EXPECT_EQ(again.channels, channels);
+    EXPECT_EQ(again.height, 5);
+    EXPECT_EQ(again.pixels, image.pixels);
+  }
+}
+
+TEST(ImageEncode, JpegComesClose) {
+  for (int channels : {1, 3}) {
+    Image image = countingImage(16, 16, channels);
+    for (size_t i = 0; i < image.pixels.size(); ++i) // smooth
+      image.pixels[i] = static_cast<uint8_t>(i / 16);
+    const std::string bytes = encodeImage(image, ImageFormat::Jpeg);
+    Image again;
+    decodeImage(bytes.data(), bytes.size(), ImageColor::Native, "jpeg", again);
+    ASSERT_EQ(again.pixels.size(), image.pixels.size());
+    for (size_t i = 0; i < image.pixels.size(); ++i)
+      EXPECT_NEAR(again.pixels[i], image.pixels[i], 8); // of quality 95
+  }
+  EXPECT_THROW(encodeImage(countingImage(2, 2, 4), ImageFormat::Jpeg), Error);
+  EXPECT_EQ(imageFormatOf(".JPEG"), ImageFormat::Jpeg);
+  EXPECT_EQ(imageFormatOf("png"), ImageFormat::Png);
+  EXPECT_FALSE(imageFormatOf("bmp"));
+}
+
+TEST(ImageFile, SaysWhoNamesWhatIsMissing) {
+  TempFolder folder;
+  Image image;
+  expectError(ExitStatus::MachineLacks, "list.txt:3: cannot read", [&] {
+    readImageFile(folder / "absent.png", ImageColor::Color, 0, 0, "list.txt:3",
+                  image);
+  });
+  const std::string bytes =
+      encodeImage(countingImage(8, 8, 3), ImageFormat::Png);
+  writeBytes(folder / "half.png", bytes.substr(0, bytes.size() / 2));
+  expectError(ExitStatus::BadInput, "list.txt:4: " + (folder / "half.png"),
+              [&] {
+                readImageFile(folder / "half.png", ImageColor::Color, 0, 0,
+                              "list.txt:4", image);
+              });
+  writeBytes(folder / "whole.png", bytes);
+  readImageFile(folder / "whole.png", ImageColor::Gray, 4, 5, "", image);
+  EXPECT_EQ(image.channels, 1);
+  EXPECT_EQ(image.pixels.size(), 20u);
+}
+
+/// The JPEG file with an EXIF block that states an orientation.
+std::string oriented(const std::string &jpeg, char orientation,
+                     bool bigEndian) {
+  std::string tiff = bigEndian ? std::string("MM\0\x2a\0\0\0\x08\0\x01", 10)
+                               : std::string("II\x2a\0\x08\0\0\0\x01\0", 10);
+  tiff += bigEndian ? std::string("\x01\x12\0\x03\0\0\0\x01\0", 9)
+                    : std::string("\x12\x01\x03\0\x01\0\0\0", 8);
+  tiff += orientation;
+  tiff += std::string(7, '\0');
+  const std::string block = std::string("Exif\0\0", 6) + tiff;
+  const std::string length = {'\0', static_cast<char>(block.size() + 2)};
+  return jpeg.substr(0, 2) + "\xff\xe1" + length + block + jpeg.substr(2);
+}
+
+TEST(ImageFile, JpegIsTurnedAsItSaysUnlessReadAsStored) {
+  Image image; // 8 x 16, its left half dark and its right half bright
+  image.channels = 3;
+  image.height = 8;
+  image.width = 16;
+  for (int i = 0; i < 8 * 16; ++i)
+    image.pixels.insert(image.pixels.end(), 3, i % 16 < 8 ? 10 : 240);
+  const std::string jpeg = encodeImage(image, ImageFormat::Jpeg);
+  // Where the dark half of the image that is read lies.
+  const char *const dark[] = {"",    "left", "right",  "right", "left",
+                              "top", "top",  "bottom", "bottom"};
+  for (char orientation = 1; orientation <= 8; ++orientation)
+    for (bool bigEndian : {false, true}) {
+      const std::string file = oriented(jpeg, orientation, bigEndian);
+      Image read;
+      decodeImage(file.data(), file.size(), ImageColor::Color, "x", read);
+      EXPECT_EQ(read.width, orientation < 5 ? 16 : 8) << int(orientation);
+      auto at = [&](int y, int x) {
+        return read.pixels[(size_t(y) * read.width + x) * 3] < 128;
+      };
+      const int bottom = read.height - 1, right = read.width - 1;
+      const std::string found = at(0, 0) && at(bottom, 0)  ? "left"
+                                : at(0, 0) && at(0, right) ? "top"
+                                : at(0, right)             ? "right"
+                                                           : "bottom";
+      EXPECT_EQ(found, dark[static_cast<size_t>(orientation)])
+          << int(orientation);
+      decodeImage(file.data(), file.size(), ImageColor::Native, "x", read);
+      EXPECT_EQ(read.width, 16);
+      // Wherever the block ends, nothing else is read.
+      for (size_t end = 0; end < 60; ++end)
+        EXPECT_GE(jpegOrientation(file.data(), end), 1);
+    }
+  EXPECT_EQ(jpegOrientation(oriented(jpeg, 9, true).data(), 60), 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Lists
+//===----------------------------------------------------------------------===//
+
+struct Lists : testing::Test {
+  std::vector<ImageListEntry> list(const std::string &text) {
+    writeBytes(folder / "list", text);
+    return readImageList(folder / "list");
+  }
+  std::vector<WindowImage> windows(const std::string &text) {
+    writeBytes(folder / "windows", text);
+    return readWindowFile(folder / "windows");
+  }
+  void expectWindowError(const std::string &text, const std::string &message) {
+    expectError(ExitStatus::BadInput, message, [&] { windows(text); });
+  }
+  TempFolder folder;
+};
+
+TEST_F(Lists, ImagesAreReadAsCaffeReadsThem) {
+  const auto entries =
+      list("a.png 3\ntwo words.jpg -4\r\nb.png 12abc\nc.png x\n"
+           "alone\n17\n\nlast.png 99999999999");
+  ASSERT_EQ(entries.size(), 8u);
+  EXPECT_EQ(entries[0].name, "a.png");
+  EXPECT_EQ(entries[0].label, 3);
+  EXPECT_EQ(entries[1].name, "two words.jpg");
+  EXPECT_EQ(entries[1].label, -4);
+  EXPECT_EQ(entries[1].line, 2u);
+  EXPECT_EQ(entries[2].label, 12);
+  EXPECT_EQ(entries[3].label, 0);
+  EXPECT_EQ(entries[4].name, "alone");
+  EXPECT_EQ(entries[5].name, "17"); // without a space: both
+  EXPECT_EQ(entries[5].label, 17);
+  EXPECT_EQ(entries[6].name, "");
+  EXPECT_EQ(entries[7].label, INT_MAX);
+  EXPECT_EQ(placeOf("f", entries[7]), "f:8");
+}
+
+TEST_F(Lists, EmptyMissingAndBinaryListsAreErrors) {
+  expectError(ExitStatus::BadInput, "the list of images is empty",
+              [&] { list(""); });
+  expectError(ExitStatus::MachineLacks, "list of images: cannot read",
+              [&] { readImageList(folder / "absent"); });
+  expectError(ExitStatus::MachineLacks, "cannot read",
+              [&] { readImageList(folder.path()); });
+  expectError(ExitStatus::BadInput, "list:2: holds a zero byte",
+              [&] { list(std::string("a 1\nb\0 2\n", 9)); });
+}
+
+const char *const kWindows = "# 0\na.png\n3\n40 50\n2\n1 0.75 1 2 30 39\n"
+                             "0 1e-1 0 0 9 9\n# 1\nb.jpg\n3 20 10\n0\n";
+
+TEST_F(Lists, WindowsWithTheirLines) {
+  const auto images = windows(kWindows);
+  ASSERT_EQ(images.size(), 2u);
+  EXPECT_EQ(images[0].name, "a.png");
+  EXPECT_EQ(images[0].height, 40);
+  EXPECT_EQ(images[0].width, 50);
+  ASSERT_EQ(images[0].windows.size(), 2u);
+  EXPECT_EQ(images[0].windows[0].label, 1);
+  EXPECT_FLOAT_EQ(images[0].windows[1].overlap, 0.1f);
+  EXPECT_EQ(images[0].windows[0].y2, 39);
+  EXPECT_EQ(images[0].windows[1].line, 7u);
+  EXPECT_EQ(images[1].line, 9u);
+}
+
+TEST_F(Lists, WhatIsWrongInAWindowFileHasItsLine) {
+  expectWindowError("", "the window file is empty");
+  expectWindowError("0 a.png", "windows:1: '0' stands where '#'");
+  expectWindowError("# 1\na.png", "windows:1: the image has number 1");
+  expectWindowError("# 0\na.png\n3 40 50\n1\n1 0.5 0 0 9",
+                    "windows:5: ends where a window's y2 is expected");
+  expectWindowError("# 0\na.png\n3 40 50\nmany\n",
+                    "windows:4: 'many' is no integer; the number of windows");
+  expectWindowError("# 0\na.png\n3 40 50\n1\n1 high 0 0 9 9",
+                    "windows:5: 'high' is no number");
+  expectWindowError("# 0\na.png\n3 40 50\n1\n1 0.5 9 0 3 9",
+                    "windows:5: the window from (9, 0) to (3, 9) ends before");
+  expectWindowError("# 0\na.png\n3 40 50\n1\n1 0.5 0 0 99999999 9",
+                    "lies beyond any image");
+  expectWindowError("# 0\na.png\n3 40 50\n-1\n", "number of windows is -1");
+  expectWindowError("# 0\na.png\n3 0 50\n1\n", "an image of 3x0x50");
+  // One window more than it says.
+  expectWindowError("# 0\na.png\n3 40 50\n1\n1 0.5 0 0 9 9\n1 0.5 0 0 9 9\n",
+                    "windows:6: '1' stands where '#'");
+}
+
+/// Damaged texts are read, or refused by an Error of the input.
+TEST_F(Lists, NoDamageDoesMore) {
+  std::mt19937 random(7);
+  const std::string good[] = {"a.png 3\ntwo words.jpg -4\nb.png 12abc\n",
+                              kWindows};
+  const std::string alphabet = "# \n\t\r-+.e019azA\x80\xff";
+  int refused = 0;
+  for (int round = 0; round < 4000; ++round) {
+    std::string text = good[round % 2];
+    for (unsigned i = 0; i < 1 + random() % 4; ++i) {
+      const size_t at = random() % text.size();
+      switch (random() % 4) {
+      case 0:
+        text[at] = alphabet[random() % alphabet.size()];
+        break;
+      case 1:
+        text.insert(at, 1, alphabet[random() % alphabet.size()]);
+        break;
+      case 2:
+        text.erase(at, 1 + random() % 9);
+        break;
+      default:
+        text.insert(at, text.substr(random() % text.size(), random() % 20));
+      }
+      if (text.empty())
+        text = " ";
+    }
+    try {
+      if (round % 2)
+        windows(text);
+      else
+        list(text);
+    } catch (const Error &error) {
+      EXPECT_EQ(error.status(), ExitStatus::BadInput) << error.what();
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 500); // damage is seen at all
+}
+
+} // namespace

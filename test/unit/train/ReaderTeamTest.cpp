@@ -1,0 +1,48 @@
+//===- ReaderTeamTest.cpp -------------------------------------------------===//
+#include "runtime/data/ReaderTeam.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+
+using brew::runtime::ReaderTeam;
+
+namespace {
+
+TEST(ReaderTeam, EachIndexOnceOnWorkersThereAre) {
+  for (unsigned size : {1u, 2u, 7u}) {
+    ReaderTeam team(size);
+    EXPECT_EQ(team.size(), size);
+    for (int round = 0; round < 200; ++round) {
+      std::vector<std::atomic<int>> calls(static_cast<std::size_t>(round));
+      team.forEach(round, [&](std::int64_t index, unsigned worker) {
+        EXPECT_LT(worker, size);
+        ++calls[static_cast<std::size_t>(index)];
+      });
+      for (const auto &count : calls)
+        EXPECT_EQ(count, 1);
+    }
+  }
+  EXPECT_GE(ReaderTeam(0).size(), 1u);
+}
+
+TEST(ReaderTeam, TheFirstFailureComesOutWhateverTheOrder) {
+  ReaderTeam team(5);
+  for (int round = 0; round < 200; ++round) {
+    try {
+      team.forEach(40, [](std::int64_t index, unsigned) {
+        if (index % 10 == 3)
+          throw std::runtime_error(std::to_string(index));
+      });
+      FAIL() << "nothing was thrown";
+    } catch (const std::runtime_error &error) {
+      EXPECT_STREQ(error.what(), "3");
+    }
+  }
+  int calls = 0; // and it works on
+  team.forEachAlone(3, [&](std::int64_t, unsigned) { ++calls; });
+  EXPECT_EQ(calls, 3);
+}
+
+} // namespace

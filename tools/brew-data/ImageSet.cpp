@@ -1,0 +1,197 @@
+//===- ImageSet.cpp - A list of images to a database ----------------------===//
+#include "tools/brew-data/ImageSet.h"
+
+#include "formats/Error.h"
+#include "formats/ImageEncode.h"
+#include "formats/ImageFile.h"
+#include "formats/ImageList.h"
+#include "formats/caffe.pb.h"
+#include "runtime/data/ReaderTeam.h"
+#include "runtime/data/ShuffledOrder.h"
+#include "tools/brew-data/Records.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cinttypes>
+#include <cstdio>
+#include <unistd.h>
+
+namespace brew::data {
+
+using namespace brew::formats;
+
+namespace {
+
+std::string lowerCase(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  });
+  return text;
+}
+
+/// What follows the last point; all of a name without one.
+std::string extensionOf(const std::string &name) {
+  return lowerCase(name.substr(name.rfind('.') + 1));
+}
+
+/// What becomes of one image of the list.
+struct Converted {
+  std::string value; ///< the record; empty if there is none
+  size_t dataSize = 0;
+  std::string problem; ///< why there is none
+};
+
+class Converter {
+public:
+  explicit Converter(const ImageSetOptions &options) : options(options) {}
+
+  /// As Caffe's ReadImageToDatum. An image that cannot be read is a problem of
+  /// the record, as Caffe goes on without it.
+  Converted convert(const ImageListEntry &entry) const {
+    Converted result;
+    try {
+      caffe::Datum datum;
+      fill(entry, datum);
+      datum.set_label(entry.label);
+      result.dataSize = datum.data().size();
+      result.value = datum.SerializeAsString();
+    } catch (const Error &error) {
+      result.problem = error.what();
+    }
+    return result;
+  }
+
+private:
+  /// The type as given, or else the extension; "": raw pixels.
+  std::string encodingOf(const std::string &name) const {
+    if (!options.encodeType.empty() || !options.encoded)
+      return options.encodeType;
+    if (name.rfind('.') == std::string::npos)
+      throw badInput("the name has no extension to tell how to encode the "
+                     "image; say --encode_type");
+    return extensionOf(name);
+  }
+
+  void fill(const ImageListEntry &entry, caffe::Datum &datum) const {
+    const std::string where = placeOf(options.list, entry);
+    if (entry.name.empty())
+      throw badInput(where + ": names no image");
+    const std::string path = pathOf(entry.name);
+    const std::string bytes = readFileBytes(path, where);
+    Image image;
+    // One of the two alone does nothing, as in Caffe, but keeps file bytes from
+    // being taken as they are.
+    const bool resizes = options.resizeHeight && options.resizeWidth;
+    decodeResized(bytes.data(), bytes.size(),
+                  options.gray ? ImageColor::Gray : ImageColor::Color,
+                  resizes ? options.resizeHeight : 0,
+                  resizes ? options.resizeWidth : 0, where + ": " + path,
+                  image);
+    const std::string encoding = encodingOf(entry.name);
+    if (encoding.empty()) {
+      ImageRecord record;
+      setImage(image, record);
+      datum.set_channels(record.channels);
+      datum.set_height(record.height);
+      datum.set_width(record.width);
+      datum.set_data(record.bytes.data(), record.bytes.size());
+      datum.set_encoded(false);
+      return;
+    }
+    datum.set_encoded(true);
+    // The file's own bytes where nothing would change, whatever its colours:
+    // Caffe looks at them once it has decoded it to what is wanted.
+    const std::string extension = extensionOf(entry.name),
+                      wanted = lowerCase(encoding);
+    if (!options.resizeHeight && !options.resizeWidth &&
+        (extension == wanted || (wanted == "jpg" && extension == "jpeg"))) {
+      datum.set_data(bytes);
+      return;
+    }
+    const std::optional<ImageFormat> format = imageFormatOf(encoding);
+    if (!format)
+      throw badInput(where + ": images are not encoded as '" + encoding +
+                     "'; png and jpg are");
+    datum.set_data(encodeImage(image, *format));
+  }
+
+  /// Caffe joins folder and name as they are; a slash that was forgotten is no
+  /// reason to miss all images.
+  std::string pathOf(const std::string &name) const {
+    const std::string joined = options.root + name;
+    if (options.root.empty() || options.root.back() == '/' ||
+        ::access(joined.c_str(), F_OK) == 0)
+      return joined;
+    return options.root + "/" + name;
+  }
+
+  const ImageSetOptions &options;
+};
+
+} // namespace
+
+void convertImageSet(const ImageSetOptions &options) {
+  if (!options.encodeType.empty() && !imageFormatOf(options.encodeType))
+    throw usageError("--encode_type '" + options.encodeType +
+                     "': images are encoded as png or jpg");
+  std::vector<ImageListEntry> entries = readImageList(options.list);
+  if (options.shuffle) {
+    const runtime::RandomStream stream(options.seed, "shuffle imageset");
+    std::vector<ImageListEntry> shuffled;
+    for (int64_t i : runtime::shuffledOrder(stream, entries.size(), 0))
+      shuffled.push_back(std::move(entries[static_cast<size_t>(i)]));
+    entries = std::move(shuffled);
+  }
+  std::fprintf(stderr, "A total of %zu images.\n", entries.size());
+
+  auto database = DbWriter::create(options.output.path, options.output.backend,
+                                   options.output.overwrite);
+  const Converter converter(options);
+  runtime::ReaderTeam team(options.threads);
+  Progress progress("imageset", entries.size());
+  constexpr size_t kAtOnce = 128;
+  std::vector<Converted> batch(kAtOnce);
+  uint64_t written = 0, skipped = 0;
+  size_t firstSize = 0;
+  for (size_t begin = 0; begin < entries.size(); begin += kAtOnce) {
+    const size_t count = std::min(kAtOnce, entries.size() - begin);
+    team.forEach(static_cast<int64_t>(count), [&](int64_t i, unsigned) {
+      const auto index = static_cast<size_t>(i);
+      batch[index] = converter.convert(entries[begin + index]);
+    });
+    for (size_t i = 0; i < count; ++i) {
+      const ImageListEntry &entry = entries[begin + i];
+      const Converted &converted = batch[i];
+      if (!converted.problem.empty()) {
+        std::fprintf(stderr, "Could not open or find file %s (%s)\n",
+                     entry.name.c_str(), converted.problem.c_str());
+        ++skipped;
+        continue;
+      }
+      if (options.checkSize && written == 0)
+        firstSize = converted.dataSize;
+      if (options.checkSize && converted.dataSize != firstSize)
+        throw badInput(placeOf(options.list, entry) + ": image '" + entry.name +
+                       "': incorrect data field size " +
+                       std::to_string(converted.dataSize) +
+                       "; the first image has " + std::to_string(firstSize));
+      database->put(recordKey(begin + i, 8) + "_" + entry.name,
+                    converted.value);
+      ++written;
+    }
+    progress.step(count);
+  }
+  if (written == 0)
+    throw badInput(options.list + ": none of its " +
+                   std::to_string(entries.size()) + " images can be read");
+  database->finish();
+  std::fprintf(stderr, "Processed %" PRIu64 " files.\n", written);
+  if (skipped)
+    std::fprintf(stderr,
+                 "%" PRIu64 " images could not be read and were left "
+                 "out.\n",
+                 skipped);
+  reportWritten(options.output, written);
+}
+
+} // namespace brew::data

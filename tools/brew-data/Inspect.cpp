@@ -1,0 +1,232 @@
+//===- Inspect.cpp - What databases hold ----------------------------------===//
+#include "formats/AtomicFile.h"
+#include "formats/Error.h"
+#include "formats/ImageEncode.h"
+#include "formats/ImageFile.h"
+#include "formats/ImageResize.h"
+#include "formats/WindowFile.h"
+#include "tools/brew-data/Records.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cinttypes>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+namespace brew::data {
+
+using namespace brew::formats;
+
+namespace {
+
+/// A record's first three channels, or its first, as bytes: floats are spread
+/// over their range.
+Image pictureOf(const ImageRecord &record) {
+  Image image;
+  image.channels = record.channels >= 3 ? 3 : 1;
+  image.height = record.height;
+  image.width = record.width;
+  const size_t plane = size_t(record.height) * record.width;
+  const auto channels = static_cast<size_t>(image.channels);
+  float least = 0, range = 255;
+  if (!record.floats.empty()) {
+    const auto [low, high] =
+        std::minmax_element(record.floats.begin(), record.floats.end());
+    least = *low;
+    range = *high > *low ? *high - *low : 1;
+  }
+  image.pixels.resize(plane * channels);
+  for (size_t i = 0; i < image.pixels.size(); ++i) {
+    const float value = record.value(i % channels * plane + i / channels);
+    const float shown = (value - least) / range * 255;
+    image.pixels[i] =
+        std::isfinite(shown)
+            ? static_cast<uint8_t>(std::lround(std::clamp(shown, 0.f, 255.f)))
+            : uint8_t(0);
+  }
+  return image;
+}
+
+/// Images side by side, eight in a row, each within a square.
+class ContactSheet {
+public:
+  explicit ContactSheet(int images) : images(images) {}
+
+  bool isFull() const { return static_cast<int>(tiles.size()) >= images; }
+
+  void add(const ImageRecord &record) {
+    const Image image = pictureOf(record);
+    // Small images are not blown up.
+    const double scale =
+        std::min(1.0, double(kSide) / std::max(image.height, image.width));
+    Image tile;
+    resizeImage(image, std::max(1, int(std::lround(image.height * scale))),
+                std::max(1, int(std::lround(image.width * scale))), tile);
+    tiles.push_back(std::move(tile));
+  }
+
+  void write(const std::string &path) const {
+    constexpr int kAcross = 8, kGap = 2;
+    int side = 1; // as large as the largest
+    for (const Image &tile : tiles)
+      side = std::max({side, tile.height, tile.width});
+    const int count = static_cast<int>(tiles.size());
+    const int rows = (count + kAcross - 1) / kAcross;
+    Image sheet;
+    sheet.channels = 3;
+    sheet.width = std::min(count, kAcross) * (side + kGap) + kGap;
+    sheet.height = rows * (side + kGap) + kGap;
+    sheet.pixels.assign(size_t(sheet.width) * sheet.height * 3, 64);
+    for (int i = 0; i < count; ++i) {
+      const Image &tile = tiles[static_cast<size_t>(i)];
+      const int top = kGap + i / kAcross * (side + kGap),
+                left = kGap + i % kAcross * (side + kGap);
+      for (int y = 0; y < tile.height; ++y)
+        for (int x = 0; x < tile.width; ++x)
+          for (int c = 0; c < 3; ++c)
+            sheet.pixels[(size_t(top + y) * sheet.width + left + x) * 3 + c] =
+                tile.pixels[(size_t(y) * tile.width + x) * tile.channels +
+                            (tile.channels == 3 ? c : 0)];
+    }
+    writeFileAtomically(path, encodeImage(sheet, ImageFormat::Png));
+  }
+
+private:
+  static constexpr int kSide = 96;
+  int images;
+  std::vector<Image> tiles;
+};
+
+} // namespace
+
+void inspectDatabase(const Inspection &inspection) {
+  auto database = openForReading(inspection.database, inspection.backend);
+  const std::optional<DbBackend> kind = detectBackend(inspection.database);
+  std::map<std::string, uint64_t> shapes, encodings;
+  std::map<int, uint64_t> labels;
+  ContactSheet sheet(inspection.sheetImages);
+  uint64_t count = 0, bytes = 0;
+  ImageRecord record;
+  Progress progress("inspect", database->count());
+  for (auto cursor = database->newCursor(); cursor->valid(); cursor->next()) {
+    progress.step();
+    const std::string where = recordName(*database, *cursor);
+    const std::string_view value = cursor->value();
+    decodeDatum(value, ImageColor::Native, where, record);
+    ++count;
+    bytes += value.size();
+    ++shapes[shapeOf(record)];
+    ++encodings[record.encoded          ? "encoded"
+                : record.floats.empty() ? "bytes"
+                                        : "floats"];
+    ++labels[record.label];
+    if (!inspection.sheet.empty() && !sheet.isFull())
+      sheet.add(record);
+  }
+  if (!inspection.sheet.empty())
+    sheet.write(inspection.sheet);
+  const char *backend = kind ? backendName(*kind) : "database";
+  if (inspection.json) {
+    nlohmann::json json = {{"path", inspection.database},
+                           {"backend", backend},
+                           {"records", count},
+                           {"bytes", bytes},
+                           {"shapes", shapes},
+                           {"values", encodings}};
+    json["labels"] = nlohmann::json::object();
+    for (const auto &[label, many] : labels)
+      json["labels"][std::to_string(label)] = many;
+    std::printf("%s\n", json.dump(2, ' ', false,
+                                  nlohmann::json::error_handler_t::replace)
+                            .c_str());
+    return;
+  }
+  std::printf("%s: %s, %" PRIu64 " records, %" PRIu64 " bytes\n",
+              inspection.database.c_str(), backend, count, bytes);
+  for (const auto &[name, many] : encodings)
+    std::printf("  %s: %" PRIu64 "\n", name.c_str(), many);
+  std::printf("shapes:\n");
+  for (const auto &[shape, many] : shapes)
+    std::printf("  %s: %" PRIu64 "\n", shape.c_str(), many);
+  std::printf("labels:\n");
+  uint64_t most = 1;
+  for (const auto &[label, many] : labels)
+    most = std::max(most, many);
+  for (const auto &[label, many] : labels) {
+    constexpr uint64_t kWidth = 40;
+    const std::string bar(std::max<uint64_t>(many * kWidth / most, 1), '#');
+    std::printf("  %6d %8" PRIu64 " %s\n", label, many, bar.c_str());
+  }
+}
+
+void verifyDatabase(const std::string &path, std::optional<DbBackend> backend) {
+  auto database = openForReading(path, backend);
+  ImageRecord record;
+  uint64_t count = 0, damaged = 0;
+  {
+    Progress progress("verify", database->count());
+    for (auto cursor = database->newCursor(); cursor->valid();
+         cursor->next(), ++count) {
+      progress.step();
+      try {
+        decodeDatum(cursor->value(), ImageColor::Native,
+                    recordName(*database, *cursor), record);
+      } catch (const Error &error) {
+        ++damaged;
+        std::printf("%s\n", error.what());
+      }
+    }
+  }
+  if (damaged)
+    throw badInput(path + ": " + std::to_string(damaged) + " of " +
+                   std::to_string(count) + " records are damaged");
+  std::printf("%s: %" PRIu64 " records, none damaged\n", path.c_str(), count);
+}
+
+void inspectWindows(const std::string &file, const std::string &root) {
+  const std::vector<WindowImage> images = readWindowFile(file);
+  std::map<int, uint64_t> labels;
+  uint64_t windows = 0, problems = 0;
+  auto report = [&](size_t line, const std::string &text) {
+    std::printf("%s:%zu: %s\n", file.c_str(), line, text.c_str());
+    ++problems;
+  };
+  {
+    Progress progress("windows", images.size());
+    for (const WindowImage &listed : images) {
+      progress.step();
+      Image image;
+      try {
+        readImageFile(root + listed.name, ImageColor::Color, 0, 0, "", image);
+      } catch (const Error &error) {
+        report(listed.line, error.what());
+        image.height = listed.height;
+        image.width = listed.width;
+      }
+      if (image.height != listed.height || image.width != listed.width)
+        report(listed.line, "the image is " + std::to_string(image.height) +
+                                "x" + std::to_string(image.width) + ", not " +
+                                std::to_string(listed.height) + "x" +
+                                std::to_string(listed.width));
+      for (const Window &window : listed.windows) {
+        ++windows;
+        ++labels[window.label];
+        if (window.x1 < 0 || window.y1 < 0 || window.x2 >= image.width ||
+            window.y2 >= image.height)
+          report(window.line, "the window " + window.text() +
+                                  " does not lie within its image");
+      }
+    }
+  }
+  std::printf("%s: %zu images, %" PRIu64 " windows\n", file.c_str(),
+              images.size(), windows);
+  for (const auto &[label, many] : labels)
+    std::printf("  class %d has %" PRIu64 " windows\n", label, many);
+  if (problems)
+    throw badInput(file + ": " + std::to_string(problems) +
+                   " problems, named above");
+}
+
+} // namespace brew::data

@@ -1,0 +1,162 @@
+//===- Rearrange.cpp - Databases from databases ---------------------------===//
+#include "formats/Error.h"
+#include "runtime/data/ShuffledOrder.h"
+#include "tools/brew-data/Records.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cmath>
+#include <cstdio>
+
+namespace brew::data {
+
+using namespace brew::formats;
+
+namespace {
+
+/// A record's key behind its new number, so that where it comes from stays
+/// readable.
+std::string renumbered(uint64_t number, std::string_view key) {
+  return recordKey(number, 8) + "_" + std::string(key);
+}
+
+std::unique_ptr<DbWriter> create(const std::string &path,
+                                 const Output &output) {
+  return DbWriter::create(path, output.backend, output.overwrite);
+}
+
+/// Records that are held in memory at once, in bytes.
+constexpr uint64_t kHeldBytes = uint64_t(1) << 30;
+
+} // namespace
+
+void shuffleDatabase(const std::string &path, uint64_t seed,
+                     const Output &output) {
+  auto database = openForReading(path);
+  std::vector<uint64_t> sizes;
+  for (auto cursor = database->newCursor(); cursor->valid(); cursor->next()) {
+    checkInterrupted();
+    sizes.push_back(cursor->key().size() + cursor->value().size());
+  }
+  const runtime::RandomStream stream(seed, "shuffle database");
+  const std::vector<int64_t> order =
+      runtime::shuffledOrder(stream, sizes.size(), 0);
+  std::vector<uint64_t> target(sizes.size()); // of each record
+  for (size_t i = 0; i < order.size(); ++i)
+    target[static_cast<size_t>(order[i])] = i;
+
+  auto writer = create(output.path, output);
+  Progress progress("shuffle", sizes.size());
+  struct Held {
+    std::string key, value;
+  };
+  std::vector<Held> held;
+  for (size_t begin = 0; begin < order.size();) {
+    // As many of the new order's next records as fit.
+    size_t end = begin;
+    for (uint64_t bytes = 0; end < order.size(); ++end) {
+      bytes += sizes[static_cast<size_t>(order[end])];
+      if (end > begin && bytes > kHeldBytes)
+        break;
+    }
+    held.assign(end - begin, {});
+    size_t number = 0;
+    for (auto cursor = database->newCursor(); cursor->valid();
+         cursor->next(), ++number) {
+      checkInterrupted();
+      if (number >= target.size())
+        throw badInput(path + ": was changed while it was read");
+      if (target[number] >= begin && target[number] < end)
+        held[target[number] - begin] = {std::string(cursor->key()),
+                                        std::string(cursor->value())};
+    }
+    for (size_t i = 0; i < held.size(); ++i) {
+      writer->put(renumbered(begin + i, held[i].key), held[i].value);
+      progress.step();
+    }
+    begin = end;
+  }
+  writer->finish();
+  reportWritten(output, order.size());
+}
+
+void splitDatabase(const std::string &path, const std::vector<Part> &parts,
+                   bool random, uint64_t seed, const Output &output) {
+  double sum = 0;
+  for (const Part &part : parts)
+    sum += part.share;
+  if (sum > 1 + 1e-9)
+    throw usageError("the parts add up to more than the whole");
+  auto database = openForReading(path);
+  const uint64_t count = countRecords(*database);
+
+  // Where each part ends; rounding leaves no record of a whole out.
+  std::vector<uint64_t> ends;
+  double share = 0;
+  for (const Part &part : parts) {
+    share += part.share;
+    ends.push_back(static_cast<uint64_t>(
+        std::llround(std::min(share, 1.0) * static_cast<double>(count))));
+  }
+  std::vector<uint64_t> place(count);
+  if (random) {
+    const runtime::RandomStream stream(seed, "split database");
+    const std::vector<int64_t> order = runtime::shuffledOrder(stream, count, 0);
+    for (size_t i = 0; i < order.size(); ++i)
+      place[static_cast<size_t>(order[i])] = i;
+  } else {
+    for (size_t i = 0; i < place.size(); ++i)
+      place[i] = i;
+  }
+  for (size_t i = 0; i < parts.size(); ++i)
+    if (ends[i] == (i ? ends[i - 1] : 0))
+      throw badInput(path + ": has " + std::to_string(count) +
+                     " records, of which none are left for '" + parts[i].path +
+                     "'");
+
+  std::vector<std::unique_ptr<DbWriter>> writers;
+  for (const Part &part : parts)
+    writers.push_back(create(part.path, output));
+  std::vector<uint64_t> written(parts.size());
+  Progress progress("split", count);
+  uint64_t number = 0;
+  for (auto cursor = database->newCursor(); cursor->valid();
+       cursor->next(), ++number) {
+    progress.step();
+    if (number >= count)
+      throw badInput(path + ": was changed while it was read");
+    const auto part = static_cast<size_t>(
+        std::upper_bound(ends.begin(), ends.end(), place[number]) -
+        ends.begin());
+    if (part == parts.size())
+      continue; // of no part
+    writers[part]->put(cursor->key(), cursor->value());
+    ++written[part];
+  }
+  for (auto &writer : writers)
+    writer->finish();
+  for (size_t i = 0; i < parts.size(); ++i) {
+    Output shown = output;
+    shown.path = parts[i].path;
+    reportWritten(shown, written[i]);
+  }
+}
+
+void mergeDatabases(const std::vector<std::string> &paths,
+                    const Output &output) {
+  std::vector<std::unique_ptr<DbReader>> databases;
+  for (const std::string &path : paths) // none is missing when it begins
+    databases.push_back(openForReading(path));
+  auto writer = create(output.path, output);
+  Progress progress("merge");
+  uint64_t number = 0;
+  for (auto &database : databases)
+    for (auto cursor = database->newCursor(); cursor->valid(); cursor->next()) {
+      progress.step();
+      writer->put(renumbered(number++, cursor->key()), cursor->value());
+    }
+  writer->finish();
+  reportWritten(output, number);
+}
+
+} // namespace brew::data

@@ -1,0 +1,123 @@
+//===- Features.cpp - Files of features -----------------------------------===//
+
+#include "Features.h"
+
+#include "Session.h"
+#include "formats/AtomicFile.h"
+
+#include <cstdio>
+
+namespace brew::run {
+namespace {
+
+std::int64_t rowsOf(const std::vector<std::int64_t> &shape) {
+  return shape.empty() ? 1 : shape[0];
+}
+
+class DatabaseFeatures : public FeatureFile {
+public:
+  DatabaseFeatures(const std::string &path, const std::string &backend,
+                   const std::string &blob, bool overwrite)
+      : blob(blob), writer(path, backend, overwrite) {}
+
+  void append(const std::vector<std::int64_t> &shape,
+              const std::vector<float> &values) override {
+    if (shape.size() > 4)
+      throw usage("blob '" + blob + "' has " + std::to_string(shape.size()) +
+                  " axes; records of a database have at most four: choose "
+                  "--format hdf5 or npy");
+    int dims[3] = {1, 1, 1};
+    for (std::size_t i = 1; i < shape.size(); ++i)
+      dims[i - 1] = static_cast<int>(shape[i]);
+    const std::int64_t rows = rowsOf(shape);
+    const std::int64_t size =
+        rows ? static_cast<std::int64_t>(values.size()) / rows : 0;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      char key[24];
+      std::snprintf(key, sizeof key, "%010lld",
+                    static_cast<long long>(rowCount++));
+      writer.put(key, dims[0], dims[1], dims[2], values.data() + row * size);
+    }
+  }
+  void finish() override { writer.finish(); }
+
+private:
+  std::string blob;
+  api::RecordWriter writer;
+};
+
+/// Files whose extents must be known before they are written.
+class WholeFeatures : public FeatureFile {
+public:
+  WholeFeatures(std::string filePath, std::string blobName)
+      : path(std::move(filePath)), blob(std::move(blobName)) {}
+
+  void append(const std::vector<std::int64_t> &shape,
+              const std::vector<float> &more) override {
+    if (dims.empty()) {
+      dims = shape;
+      if (dims.empty())
+        dims = {1};
+    }
+    rowCount += rowsOf(shape);
+    values.insert(values.end(), more.begin(), more.end());
+    dims[0] = rowCount;
+  }
+
+protected:
+  std::string path, blob;
+  std::vector<std::int64_t> dims;
+  std::vector<float> values;
+};
+
+class Hdf5Features : public WholeFeatures {
+public:
+  using WholeFeatures::WholeFeatures;
+  void finish() override {
+    api::TensorFile file(path, BREW_WRITE);
+    file.write(blob, dims, values.data());
+    file.commit();
+  }
+};
+
+class NpyFeatures : public WholeFeatures {
+public:
+  using WholeFeatures::WholeFeatures;
+  void finish() override {
+    std::string shape;
+    for (std::int64_t dim : dims)
+      shape += std::to_string(dim) + ", ";
+    if (dims.size() > 1)
+      shape.resize(shape.size() - 2);
+    std::string header =
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (" + shape + "), }";
+    // Magic, version and length take ten bytes; values begin at a multiple of
+    // 64.
+    header.resize((header.size() + 1 + 10 + 63) / 64 * 64 - 10 - 1, ' ');
+    header += '\n';
+    formats::AtomicFile file(path);
+    file.write(std::string_view("\x93NUMPY\x01\x00", 8));
+    const unsigned char length[2] = {
+        static_cast<unsigned char>(header.size() & 255),
+        static_cast<unsigned char>(header.size() >> 8)};
+    file.write(length, sizeof length);
+    file.write(header);
+    file.write(values.data(), values.size() * sizeof(float));
+    file.commit();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<FeatureFile> openFeatureFile(const std::string &path,
+                                             const std::string &format,
+                                             const std::string &blob,
+                                             bool overwrite) {
+  if (format == "hdf5")
+    return std::make_unique<Hdf5Features>(path, blob);
+  if (format == "npy")
+    return std::make_unique<NpyFeatures>(path, blob);
+  return std::make_unique<DatabaseFeatures>(path, format, blob, overwrite);
+}
+
+} // namespace brew::run

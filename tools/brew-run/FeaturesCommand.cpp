@@ -1,0 +1,105 @@
+//===- FeaturesCommand.cpp - brew-run features ----------------------------===//
+//
+// Runs a net on what its data layers read and keeps blobs of each batch, a
+// record per row, as Caffe's extract_features does.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Features.h"
+#include "Log.h"
+#include "Session.h"
+
+#include <memory>
+
+namespace brew::run {
+namespace {
+
+struct FeaturesOptions {
+  PlanOptions plan;
+  std::vector<std::string> weights, blobs, outputs;
+  std::string program, format = "lmdb";
+  int batches = 0;
+  bool overwrite = false;
+  std::uint64_t seed = 0;
+};
+
+int extract(const FeaturesOptions &options) {
+  if (options.blobs.size() != options.outputs.size())
+    throw usage(std::to_string(options.blobs.size()) + " blobs, but " +
+                std::to_string(options.outputs.size()) +
+                " outputs: each blob goes to one of its own");
+  Session session(options.plan, options.seed);
+  const int program =
+      session.chooseProgram(options.program, {"main", "deploy", "test_0"});
+  session.initialise(options.weights, /*required=*/true);
+  std::vector<std::unique_ptr<FeatureFile>> files;
+  std::vector<api::TensorName> names;
+  for (std::size_t i = 0; i < options.blobs.size(); ++i) {
+    api::TensorName name;
+    name.kind = BREW_BLOB;
+    name.name = options.blobs[i];
+    name.program = program;
+    session.find(name); // before anything is computed
+    names.push_back(name);
+    files.push_back(openFeatureFile(options.outputs[i], options.format,
+                                    options.blobs[i], options.overwrite));
+  }
+  log::info(log::site::brew, "Extracting Features");
+  for (int batch = 0; batch < options.batches; ++batch) {
+    session.feed(program);
+    session.run(program);
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      const brew_tensor tensor = session.find(names[i]);
+      files[i]->append({tensor.shape, tensor.shape + tensor.shape_ndim},
+                       session.read<float>(names[i]));
+    }
+  }
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    files[i]->finish();
+    log::info(log::site::brew,
+              "Extracted features of " + std::to_string(files[i]->rows()) +
+                  " query images for feature blob " + options.blobs[i]);
+  }
+  log::info(log::site::brew, "Successfully extracted the features!");
+  return 0;
+}
+
+} // namespace
+
+void addFeatures(CLI::App &app, Action &action) {
+  auto options = std::make_shared<FeaturesOptions>();
+  CLI::App *command = app.add_subcommand(
+      "features", "Keep blobs of a net for what its data layers read");
+  addPlanOptions(*command, options->plan);
+  command
+      ->add_option("--blobs", options->blobs,
+                   "Blobs, which the plan must keep (brewc --keep)")
+      ->delimiter(',')
+      ->required();
+  command
+      ->add_option("--outputs", options->outputs,
+                   "A database or file for each blob")
+      ->delimiter(',')
+      ->required();
+  command->add_option("--batches", options->batches, "Batches to run")
+      ->check(atLeast(1))
+      ->required();
+  command
+      ->add_option("--format", options->format,
+                   "lmdb (default), leveldb, hdf5 or npy")
+      ->check(
+          CLI::IsMember({"lmdb", "leveldb", "hdf5", "npy"}, CLI::ignore_case));
+  command->add_flag("--overwrite", options->overwrite,
+                    "Replace databases that exist");
+  command->add_option("--weights", options->weights,
+                      "Weights (files separated by commas)");
+  command->add_option("--program", options->program,
+                      "Program to run (default: the only one, deploy or "
+                      "test_0)");
+  command->add_option("--random-seed", options->seed,
+                      "Seed of fillers and transformations");
+  command->callback(
+      [options, &action] { action = [options] { return extract(*options); }; });
+}
+
+} // namespace brew::run

@@ -1,0 +1,49 @@
+//===- Oversample.cpp - Ten crops of an image -----------------------------===//
+
+#include "Oversample.h"
+
+#include <algorithm>
+
+namespace brew::run {
+
+std::vector<std::vector<float>>
+tenCrops(const float *image, std::int64_t channels, std::int64_t height,
+         std::int64_t width, std::int64_t cropHeight, std::int64_t cropWidth) {
+  const std::int64_t down = height - cropHeight, right = width - cropWidth;
+  const std::int64_t corners[][2] = {
+      {0, 0}, {0, right}, {down, 0}, {down, right}, {down / 2, right / 2}};
+  std::vector<std::vector<float>> crops;
+  for (const auto &[top, left] : corners) {
+    std::vector<float> crop;
+    crop.reserve(static_cast<std::size_t>(channels * cropHeight * cropWidth));
+    for (std::int64_t c = 0; c < channels; ++c)
+      for (std::int64_t y = 0; y < cropHeight; ++y) {
+        const float *row = image + (c * height + top + y) * width + left;
+        crop.insert(crop.end(), row, row + cropWidth);
+      }
+    crops.push_back(std::move(crop));
+  }
+  for (std::size_t i = 0; i < kOversample / 2; ++i) {
+    std::vector<float> mirrored = crops[i];
+    for (auto row = mirrored.begin(); row != mirrored.end(); row += cropWidth)
+      std::reverse(row, row + cropWidth);
+    crops.push_back(std::move(mirrored));
+  }
+  return crops;
+}
+
+std::vector<float> meansOfCrops(const std::vector<float> &rows,
+                                std::size_t rowSize) {
+  std::vector<float> means;
+  const std::size_t group = kOversample * rowSize;
+  for (std::size_t begin = 0; begin + group <= rows.size(); begin += group)
+    for (std::size_t i = 0; i < rowSize; ++i) {
+      double sum = 0;
+      for (std::size_t crop = 0; crop < kOversample; ++crop)
+        sum += rows[begin + crop * rowSize + i];
+      means.push_back(static_cast<float>(sum / kOversample));
+    }
+  return means;
+}
+
+} // namespace brew::run

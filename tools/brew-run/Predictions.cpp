@@ -1,0 +1,109 @@
+//===- Predictions.cpp - What infer prints --------------------------------===//
+
+#include "Predictions.h"
+
+#include "Session.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <numeric>
+
+namespace brew::run {
+namespace {
+
+std::vector<std::string> readLabels(const std::string &path) {
+  std::vector<std::string> labels;
+  if (path.empty())
+    return labels;
+  std::ifstream file(path);
+  if (!file)
+    throw machineLacks(path + ": cannot read the labels");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty() && line.back() == '\r')
+      line.pop_back();
+    labels.push_back(line);
+  }
+  return labels;
+}
+
+/// One line, whatever bytes names have.
+void printJson(const nlohmann::json &json) {
+  std::printf("%s\n", json.dump(-1, ' ', false,
+                                nlohmann::json::error_handler_t::replace)
+                          .c_str());
+}
+
+} // namespace
+
+PredictionPrinter::PredictionPrinter(std::string labels, std::int64_t most,
+                                     bool json)
+    : file(std::move(labels)), names(readLabels(file)),
+      top(static_cast<std::size_t>(most)), asJson(json) {}
+
+void PredictionPrinter::printClasses(const std::string &sample,
+                                     std::optional<int> label,
+                                     const float *scores, std::size_t classes,
+                                     const std::string &blob) const {
+  if (!names.empty() && names.size() != classes)
+    throw badInput(file + ": has " + std::to_string(names.size()) +
+                   " labels; blob '" + blob + "' has " +
+                   std::to_string(classes) + " classes");
+  std::vector<std::size_t> order(classes);
+  std::iota(order.begin(), order.end(), 0);
+  const auto shown = static_cast<std::ptrdiff_t>(std::min(classes, top));
+  std::partial_sort(order.begin(), order.begin() + shown, order.end(),
+                    [&](std::size_t a, std::size_t b) {
+                      return scores[a] > scores[b] ||
+                             (scores[a] == scores[b] && a < b);
+                    });
+  order.resize(static_cast<std::size_t>(shown));
+  if (asJson) {
+    nlohmann::json json = {{"name", sample},
+                           {"predictions", nlohmann::json::array()}};
+    if (label)
+      json["label"] = *label;
+    for (std::size_t index : order)
+      json["predictions"].push_back({{"class", index},
+                                     {"name", className(index)},
+                                     {"score", scores[index]}});
+    return printJson(json);
+  }
+  std::printf("---------- Prediction for %s ----------\n", sample.c_str());
+  if (label && *label >= 0)
+    std::printf("labelled \"%s\"\n",
+                className(static_cast<std::size_t>(*label)).c_str());
+  for (std::size_t index : order)
+    std::printf("%.4f - \"%s\"\n", scores[index], className(index).c_str());
+}
+
+void PredictionPrinter::printDetections(const std::string &sample, float image,
+                                        const std::vector<float> &rows,
+                                        std::size_t rowSize) const {
+  nlohmann::json json = {{"name", sample},
+                         {"detections", nlohmann::json::array()}};
+  if (!asJson)
+    std::printf("---------- Detections in %s ----------\n", sample.c_str());
+  for (std::size_t row = 0; row < rows.size(); row += rowSize) {
+    const float *values = &rows[row];
+    if (values[0] != image || values[1] < 0)
+      continue;
+    const auto label = static_cast<std::size_t>(values[1]);
+    if (asJson)
+      json["detections"].push_back(
+          {{"class", label},
+           {"name", className(label)},
+           {"score", values[2]},
+           {"box", {values[3], values[4], values[5], values[6]}}});
+    else
+      std::printf("%.4f - \"%s\" %.4f %.4f %.4f %.4f\n", values[2],
+                  className(label).c_str(), values[3], values[4], values[5],
+                  values[6]);
+  }
+  if (asJson)
+    printJson(json);
+}
+
+} // namespace brew::run
