@@ -60,14 +60,14 @@ def compile(net, *, name=None, folder=None, solver=None, weights=None, target=No
     keywords = dict(solver=solver, weights=weights, target=target, precision=precision, batch=batch,
                     input_shapes=input_shapes, keep=keep, memory_limit=memory_limit, **more)
     settings = [pair for key, value in keywords.items() for pair in _values(key, value)]
-    if not any(key == "report" for key, _ in settings):
+    if "report" not in more and "check_only" not in more:
         settings.append(("report", "json"))
     path, text = source_of(net)
     if path is not None:
         done = checked(_core.compile_file(path, settings))
     else:
         done = checked(_core.compile_text(text, name or "<text>", folder or "", settings))
-    return Plan._of_bytes(done.plan, name or path or "<text>", report=done.report.decode(),
+    return Plan._of_bytes(done.plan or None, name or path or "<text>", report=done.report.decode() if ("report", "json") in settings else None,
                           artifacts={k: v.decode() for k, v in done.artifacts.items()},
                           warnings=diagnostics_of(done))
 

@@ -66,7 +66,8 @@ class Plan:
 
     @classmethod
     def _of_bytes(cls, data, name, **more):
-        return cls(_core.Plan.of_bytes(data, str(name)), data, **more)
+        # Nothing is built with check_only.
+        return cls(_core.Plan.of_bytes(data, str(name)) if data else None, data, **more)
 
     @classmethod
     def open(cls, path):
@@ -112,4 +113,6 @@ class Plan:
         return Session(self, **options)
 
     def __repr__(self):
+        if self._core is None:
+            return "<brew.Plan, checked only>"
         return "<brew.Plan of %r: %s>" % (self._core.net, ", ".join(self.programs))

@@ -11,6 +11,8 @@
 #include <brew/brew.hpp>
 #include <brew/compiler.hpp>
 
+#include <nanobind/stl/string.h>
+
 namespace nb = nanobind;
 
 NB_MODULE(_core, module) {
@@ -31,6 +33,15 @@ NB_MODULE(_core, module) {
           PyErr_SetObject(error.ptr(), value.ptr());
         }
       });
+
+  module.def(
+      "log",
+      [](int severity, const std::string &file, int line,
+         const std::string &text) {
+        brew_log(static_cast<brew_log_severity>(severity), file.c_str(), line,
+                 text.c_str());
+      },
+      nb::arg("severity"), nb::arg("file"), nb::arg("line"), nb::arg("text"));
 
   brew::python::bindCompiler(module);
   brew::python::bindSession(module);
