@@ -66,9 +66,9 @@ class Function:
     """A layer with its inputs and settings, which may be used for several nets."""
 
     def __init__(self, type_name, inputs, params):
-        for top in inputs:
+        for i, top in enumerate(inputs):
             if not isinstance(top, Top):
-                raise TypeError("%s input is not a Top (type is %s)" % (type_name, type(top)))
+                raise TypeError("%s input %d is not a Top (type is %s)" % (type_name, i, type(top)))
         self.type_name, self.inputs = type_name, inputs
         self.params = dict(params)
         self.ntop = self.params.pop("ntop", 1)
