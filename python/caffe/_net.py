@@ -1,5 +1,7 @@
 """Nets: layers set up in order, their blobs, and runs of some or all of them."""
+import contextlib
 import os
+import threading
 from collections import OrderedDict
 
 import numpy as np
@@ -17,6 +19,7 @@ class NetCore:
         param.state.phase = phase
         net = _graph.with_splits(_graph.filtered(param))
         self._name, self._phase = net.name, phase
+        self._inside = threading.RLock()
         self._force_backward = net.force_backward
         self._params = []  # LayerParameters
         self._layers = []
@@ -176,8 +179,23 @@ class NetCore:
 
     # --- running
 
+    @contextlib.contextmanager
+    def _running(self):
+        """Refuses a second thread; a hook may run its own net again."""
+        if not self._inside.acquire(blocking=False):
+            raise RuntimeError("another thread is running this net; give each thread a net of its own "
+                               "(share_with lets them share parameters)")
+        try:
+            yield
+        finally:
+            self._inside.release()
+
     def _forward(self, start, end):
         """Runs layers ``start`` to ``end``; the weighted sum of their losses."""
+        with self._running():
+            return self._forward_layers(start, end)
+
+    def _forward_layers(self, start, end):
         loss = 0.0
         for i in range(start, end + 1):
             for hook in self._hooks["before_forward"]:
@@ -193,6 +211,10 @@ class NetCore:
         return loss
 
     def _backward(self, start, end):
+        with self._running():
+            self._backward_layers(start, end)
+
+    def _backward_layers(self, start, end):
         for i in range(start, end - 1, -1):
             for hook in self._hooks["before_backward"]:
                 hook(i)
@@ -226,12 +248,15 @@ class NetCore:
     def _load(self, layers):
         """``layers``: name to a list of arrays. All fit or none is taken."""
         fitting = []
-        for layer, made in zip(self._params, self._layers):
+        for number, (layer, made) in enumerate(zip(self._params, self._layers)):
             arrays = layers.get(layer.name)
             if arrays is None:
                 continue
             if not arrays and not made.blobs:
                 continue
+            owned = self._learnable
+            while len(arrays) < len(made.blobs) and owned[self._param_index[number][len(arrays)]] is not made.blobs[len(arrays)]:
+                arrays = arrays + [None]  # HDF5 files leave out what another layer owns
             if len(arrays) != len(made.blobs):
                 raise _layers.failure(layer, "incompatible number of blobs: %d in the file, %d in the net"
                                       % (len(arrays), len(made.blobs)))

@@ -10,13 +10,9 @@ _drawn = 0
 
 
 @functools.lru_cache(maxsize=None)
-def _pool_of(process):
-    return Pool()
-
-
 def pool():
-    """The threads that all nets of this process compute with."""
-    return _pool_of(os.getpid())
+    """The threads that all nets compute with."""
+    return Pool()
 
 
 def next_seed():

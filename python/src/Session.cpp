@@ -107,7 +107,7 @@ void brew::python::bindSession(nb::module_ &module) {
         return it.programInfo(program).gradients != 0;
       });
 
-  nb::class_<api::Pool>(module, "Pool").def(nb::init<int>(), "threads"_a = 0);
+  nb::class_<SharedPool>(module, "Pool").def(nb::init<int>(), "threads"_a = 0);
 
   nb::enum_<brew_tensor_kind>(module, "Kind")
       .value("BLOB", BREW_BLOB)
@@ -127,12 +127,12 @@ void brew::python::bindSession(nb::module_ &module) {
           "__init__",
           [](SharedSession *self, const Plan &plan, int threads,
              std::uint64_t seed, const std::string &folder,
-             const api::Pool *pool, const SharedSession *share, bool log) {
+             const SharedPool *pool, const SharedSession *share, bool log) {
             api::SessionOptions options;
             options.threads = threads;
             options.seed = seed;
             options.folder = folder;
-            options.pool = pool;
+            options.pool = pool ? pool->get() : nullptr;
             options.shareParameters = share ? share->get() : nullptr;
             options.logToStderr = log;
             nb::gil_scoped_release released;

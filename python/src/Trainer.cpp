@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,8 +24,9 @@ class SharedTrainer {
 public:
   SharedTrainer(SharedSession &session,
                 const brew::api::TrainerOptions &options)
-      : session(session), trainer(*session.get(), options) {
-    trainer.setActionSource([this] {
+      : session(session),
+        trainer(std::make_unique<Trainer>(*session.get(), options)) {
+    trainer->setActionSource([this] {
       nb::gil_scoped_acquire held;
       if (PyErr_CheckSignals() == 0)
         return BREW_ACTION_NONE;
@@ -35,8 +37,13 @@ public:
   }
 
   template <typename Body> auto during(Body &&body) {
-    return session.during([&](brew::api::Session &) { return body(trainer); });
+    return session.during([&](brew::api::Session &) { return body(*trainer); });
   }
+  ~SharedTrainer() {
+    if (brew::python::Forks::count())
+      trainer.release(); // as for sessions
+  }
+
   /// A stop by Ctrl-C is Python's KeyboardInterrupt, once the iteration is
   /// done.
   void rethrow() {
@@ -49,7 +56,7 @@ public:
 
 private:
   SharedSession &session;
-  Trainer trainer;
+  std::unique_ptr<Trainer> trainer;
   bool interrupted = false;
 };
 
