@@ -1,4 +1,5 @@
 """Plans: what a net was compiled to."""
+import functools
 import html
 import json
 import os
@@ -105,6 +106,12 @@ class Plan:
     def describe(self):
         """All there is to know, as ``brew-run inspect --json`` prints it."""
         return json.loads(self._core.describe())
+
+    @functools.cached_property
+    def fed(self):
+        """Whether a run needs to be fed with something beside what the caller gives:
+        batches of sources, or random numbers."""
+        return any(feed["type"] != "Input" for program in self.describe()["programs"] for feed in program["feeds"])
 
     def session(self, **options):
         """Opens a :class:`Session`; see there for the options."""

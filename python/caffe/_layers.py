@@ -217,6 +217,7 @@ class Variant:
     def __init__(self, layer, shapes, first):
         """``first``: the layer's first variant, whose parameters this one shares."""
         self.seeds, plan = layer.compiled(shapes)
+        self.fed = plan.fed
         try:
             session = Session(plan._core, seed=_state.next_seed(), pool=_state.pool(),
                               share=first.session if first else None, folder=layer.folder)
@@ -376,6 +377,8 @@ class CompiledLayer(NetLayer):
 
     def _forward(self, bottom):
         variant = self.current = self.variant(bottom)
+        if variant.fed:  # with random numbers; bottoms come thereafter
+            variant.session.feed(0)
         for port, blob in zip(variant.bottoms, bottom):
             port.put(blob.data)
         self._give_params(variant)
