@@ -1,23 +1,42 @@
 """Blobs: data and diff, which other blobs may share."""
+import sys
+
 import numpy as np
 
 
 class Memory:
     """Room for floats, taken when it is first looked at. Blobs that share data or diff
-    hold the same Memory; arrays made of it keep the array alive, not the Memory."""
+    hold the same Memory; arrays made of it keep the array alive, not the Memory.
 
-    __slots__ = ("_array", "capacity")
+    ``pending``: what fills it when it is next looked at, or None; ``home``: the address of
+    the session's tensor that it is, or None."""
 
-    def __init__(self, capacity=0, array=None):
-        self._array = array
-        self.capacity = capacity if array is None else array.size
+    __slots__ = ("_array", "_root", "capacity", "pending", "home")
+
+    def __init__(self, capacity=0):
+        self._array = self._root = None
+        self.capacity = capacity
+        self.pending = self.home = None
+
+    def lie_in(self, array, home=None):
+        """Makes the memory that of an array, to which nobody else refers."""
+        self._root = array  # what arrays made of it have for their base
+        self._array = array.reshape(-1)
+        self.capacity, self.home = array.size, home
 
     @property
     def array(self):
         """All of it, as one dimension."""
         if self._array is None:
-            self._array = np.zeros(self.capacity, dtype=np.float32)
+            self.lie_in(np.zeros(self.capacity, dtype=np.float32))
+        if self.pending is not None:
+            source, self.pending = self.pending, None
+            source.fill(self._array)
         return self._array
+
+    def is_held(self):
+        """Whether somebody has an array of it."""
+        return self._root is not None and sys.getrefcount(self._root) > 3
 
 
 def product(shape):
@@ -50,9 +69,10 @@ class Blob:
         elif self._diff is self._data:
             self._diff = Memory(count)
 
-    def _adopt(self, array):
-        """Makes an array of one dimension the blob's data."""
-        self._data = Memory(array=array)
+    def _adopt(self, array, home=None):
+        """Makes an array's memory the blob's data."""
+        self._data = Memory()
+        self._data.lie_in(array, home)
 
     def _share_data(self, other):
         self._data = other._data

@@ -192,12 +192,20 @@ class PythonLayer(NetLayer):
 class Port:
     """A tensor of a session and the memory it lies in."""
 
-    __slots__ = ("session", "name", "view", "memory")
+    __slots__ = ("session", "name", "view", "home")
 
     def __init__(self, session, kind, name, index=0):
         self.session, self.name = session, (kind, 0, name, index)
         self.view = session.view(*self.name)
-        self.memory = None  # of the blob that lies in the view
+        self.home = None if self.view is None else self.view.__array_interface__["data"][0]
+
+    def holds(self, blob):
+        """Whether the blob's data lie here."""
+        return self.home is not None and blob._data.home == self.home
+
+    def memory(self):
+        """The tensor's memory, for a blob to lie in."""
+        return self.session.view(*self.name)
 
     def put(self, array):
         if self.view is None:
@@ -237,10 +245,6 @@ class Variant:
                               for i in range(len(shapes)) if "b%d" % i in names}
             self.param_gradients = {index: Port(session, Kind.PARAMETER_GRADIENT, name, index)
                                     for name, index in session.names(Kind.PARAMETER_GRADIENT)}
-        if first:
-            for mine, its in zip(self.params, first.params):
-                if mine.view is not None and its.view is not None and np.shares_memory(mine.view, its.view):
-                    mine.memory = its.memory
         self.ran = False
 
 
@@ -347,8 +351,7 @@ class CompiledLayer(NetLayer):
         self.first = self.variant(bottom)
         for port, blob in zip(self.first.params, self.blobs):
             if port.view is not None:
-                blob._adopt(port.view.reshape(-1))
-                port.memory = blob._data
+                blob._adopt(port.memory(), port.home)
             else:
                 blob.data[...] = port.get()
 
@@ -364,7 +367,7 @@ class CompiledLayer(NetLayer):
 
     def _give_params(self, variant):
         for port, blob in zip(variant.params, self.blobs):
-            if port.memory is not blob._data or port.memory is None:
+            if not port.holds(blob):
                 port.put(blob.data)
         if self.blobs:
             variant.session.prepare()
@@ -395,7 +398,7 @@ class CompiledLayer(NetLayer):
             np.copyto(blob.data, values.reshape(blob.shape))
         if self.keeps_statistics:
             for port, blob in zip(variant.params, self.blobs):
-                if port.memory is not blob._data or port.memory is None:
+                if not port.holds(blob):
                     np.copyto(blob.data, port.get())
 
     def backward(self, top, propagate_down, bottom):

@@ -6,7 +6,9 @@ from collections import OrderedDict
 
 import numpy as np
 
-from . import _graph, _layers, _weights
+from brew import Error
+
+from . import _graph, _layers, _weights, _whole
 from ._blob import Blob
 from .proto import caffe_pb2
 
@@ -17,7 +19,8 @@ class NetCore:
     def _build(self, param, phase, folder=""):
         """``param``: the whole net, whose ``state`` says all but the phase."""
         param.state.phase = phase
-        net = _graph.with_splits(_graph.filtered(param))
+        self._plain = _graph.filtered(param)
+        net = _graph.with_splits(self._plain)
         self._name, self._phase = net.name, phase
         self._inside = threading.RLock()
         self._force_backward = net.force_backward
@@ -77,6 +80,9 @@ class NetCore:
                 for blob in tops:
                     blob_needs[blob] = True
         self._find_backward(net, blob_needs, layer_needs, bottom_needs)
+        self._index_of = index
+        self._blob_of = {name: self._blobs[i] for name, i in index.items()}
+        self._runs = _whole.Runs(self)
         self._output_index = [index[name] for name in sorted(available)]
         for number, layer in enumerate(self._layers):
             layer.fill(self._bottoms(number))
@@ -193,11 +199,87 @@ class NetCore:
     def _forward(self, start, end):
         """Runs layers ``start`` to ``end``; the weighted sum of their losses."""
         with self._running():
+            if start == 0 and end == len(self._layers) - 1:
+                found = self._whole_forward()
+                if found is not None:
+                    return found
+                self._runs.last = None
             return self._forward_layers(start, end)
 
-    def _forward_layers(self, start, end):
+    def _run_sources(self):
+        """The layers that the rest of the net begins with."""
+        for i, layer in enumerate(self._layers):
+            if not self._bottom_index[i]:
+                layer.reshape([], self._tops(i))
+                layer.forward([], self._tops(i))
+
+    def _loss(self):
+        return sum(float(np.dot(blob.data.ravel(), blob.diff.ravel()))
+                   for blob, weight in zip(self._blobs, self._loss_weights) if weight)
+
+    def _whole_forward(self):
+        """A whole run of the net as one plan; None if it has to go layer by layer. Of nets
+        that are trained only solvers run whole passes: between the two of others a user may
+        write what counts, and a second forward pass would draw anew."""
+        runs = self._runs
+        if self._phase != caffe_pb2.TEST or runs.backward_wanted or not runs.allowed(self):
+            return None
+        self._run_sources()
+        whole = runs.find(self, False)
+        if whole is None or whole.fed:
+            return self._forward_layers(0, len(self._layers) - 1, sources=False)
+        try:
+            whole.forward()
+        except Error as error:
+            raise RuntimeError(str(error)) from error
+        runs.last = whole
+        return self._loss()
+
+    def _whole_step(self):
+        """Both passes of a solver's iteration; the loss, or None as above."""
+        runs = self._runs
+        if self._force_backward or not any(self._loss_weights) or not runs.allowed(self):
+            return None
+        if any(w and b.diff.ravel().tolist() != [w] * b.count for b, w in zip(self._blobs, self._loss_weights)):
+            return None
+        with self._running():
+            self._run_sources()
+            whole = runs.find(self, True)
+            if whole is not None:
+                whole.take_params()
+                if any(getattr(x, "keeps_statistics", False) for x in self._layers) and not whole.owns_params():
+                    whole = None  # running statistics are written to parameters
+            if whole is None:
+                loss = self._forward_layers(0, len(self._layers) - 1, sources=False)
+                self._backward_layers(len(self._layers) - 1, 0)
+                return loss
+            try:
+                whole.both()
+            except Error as error:
+                raise RuntimeError(str(error)) from error
+            for layer in self._layers:
+                for variant in getattr(layer, "variants", {}).values():
+                    variant.ran = False
+            runs.last = None
+            return self._loss()
+
+    def _settle(self):
+        """Before a backward pass layer by layer: brings the layers to where the whole
+        forward pass left the blobs, with what was written since."""
+        runs = self._runs
+        runs.backward_wanted = True
+        if runs.last is not None:
+            changed = runs.last.changed()
+            runs.last = None
+            self._forward_layers(0, len(self._layers) - 1, sources=False)
+            for blob, values in changed:
+                blob.data[...] = values
+
+    def _forward_layers(self, start, end, sources=True):
         loss = 0.0
         for i in range(start, end + 1):
+            if not sources and not self._bottom_index[i]:
+                continue  # it has run
             for hook in self._hooks["before_forward"]:
                 hook(i)
             layer, bottom, top = self._layers[i], self._bottoms(i), self._tops(i)
@@ -212,6 +294,8 @@ class NetCore:
 
     def _backward(self, start, end):
         with self._running():
+            if any(self._layer_needs):
+                self._settle()
             self._backward_layers(start, end)
 
     def _backward_layers(self, start, end):

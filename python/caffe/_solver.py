@@ -132,8 +132,11 @@ class SGDSolver:
                 on_start()
             loss = 0.0
             for _ in range(p.iter_size):
-                loss += self.net._forward(0, last)
-                self.net._backward(last, 0)
+                both = self.net._whole_step()
+                if both is None:
+                    both = self.net._forward(0, last)
+                    self.net._backward(last, 0)
+                loss += both
             self._smooth(loss / p.iter_size, start)
             if p.display and self._iteration % p.display == 0:
                 self._display()
