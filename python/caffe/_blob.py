@@ -9,14 +9,16 @@ class Memory:
     hold the same Memory; arrays made of it keep the array alive, not the Memory.
 
     ``pending``: what fills it when it is next looked at, or None; ``home``: the address of
-    the session's tensor that it is, or None."""
+    the session's tensor that it is, or None; ``looks``: how often it was looked at, or
+    may have been written."""
 
-    __slots__ = ("_array", "_root", "capacity", "pending", "home")
+    __slots__ = ("_array", "_root", "capacity", "pending", "home", "looks")
 
     def __init__(self, capacity=0):
         self._array = self._root = None
         self.capacity = capacity
         self.pending = self.home = None
+        self.looks = 0
 
     def lie_in(self, array, home=None):
         """Makes the memory that of an array, to which nobody else refers."""
@@ -29,6 +31,7 @@ class Memory:
         """All of it, as one dimension."""
         if self._array is None:
             self.lie_in(np.zeros(self.capacity, dtype=np.float32))
+        self.looks += 1
         if self.pending is not None:
             source, self.pending = self.pending, None
             source.fill(self._array)

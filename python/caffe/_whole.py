@@ -114,11 +114,9 @@ class Whole:
     def take_params(self):
         """Brings the plan's parameters up to date; those of which nobody has an array move."""
         for port in self.params:
-            if port.holds(port.target):
-                continue
-            port.put(port.target.data)
+            port.refresh(port.target)
             memory = port.target._data
-            if port.home is not None and not memory.is_held():
+            if port.home is not None and memory.home != port.home and not memory.is_held():
                 memory.lie_in(port.memory(), port.home)  # from now on
         self.session.prepare()
 
