@@ -157,6 +157,41 @@ class SilenceLayer(NetLayer):
                 blob.diff[...] = 0
 
 
+class FilterLayer(NetLayer):
+    """Lets those items through whose selector, the last bottom, is not zero."""
+
+    def setup(self, bottom, top):
+        if len(top) != len(bottom) - 1:
+            raise failure(self._param, "it needs a top for each bottom but the selector")
+        self.kept = None
+
+    def reshape(self, bottom, top):
+        for blob in bottom[:-1]:
+            if blob.shape[:1] != bottom[-1].shape[:1]:
+                raise failure(self._param, "its bottoms must have as many items as the selector")
+        if bottom[-1].count != bottom[-1].shape[0]:
+            raise failure(self._param, "the selector must have one value for each item")
+        # Nothing is known of the selector before the first pass: all of them.
+        count = bottom[-1].shape[0] if self.kept is None else len(np.flatnonzero(bottom[-1].data))
+        for blob, source in zip(top, bottom):
+            blob.reshape(count, *source.shape[1:])
+
+    def forward(self, bottom, top):
+        self.kept = np.flatnonzero(bottom[-1].data)
+        for blob, source in zip(top, bottom):
+            blob.reshape(len(self.kept), *source.shape[1:])
+            blob.data[...] = source.data[self.kept]
+
+    def backward(self, top, propagate_down, bottom):
+        if propagate_down[-1]:
+            raise failure(self._param, "cannot backpropagate to filter selector inputs")
+        for wanted, blob, source in zip(propagate_down, top, bottom):
+            if wanted:
+                diff = source.diff
+                diff[...] = 0
+                diff[self.kept] = blob.diff
+
+
 class PythonLayer(NetLayer):
     """A layer whose class is the user's own."""
 
@@ -234,7 +269,7 @@ class Variant:
 
     def __init__(self, layer, shapes, first):
         """``first``: the layer's first variant, whose parameters this one shares."""
-        self.seeds, plan = layer.compiled(shapes)
+        self.seeds, wrapped, plan = layer.compiled(shapes)
         self.fed = plan.fed
         try:
             session = Session(plan._core, seed=_state.next_seed(), pool=_state.pool(),
@@ -244,9 +279,11 @@ class Variant:
         except Error as error:
             raise failure(layer._param, str(error)) from error
         self.session = session
-        self.bottoms = [Port(session, Kind.BLOB, "b%d" % i) for i in range(len(shapes))]
+        self.bottoms = [Port(session, Kind.BLOB, ("in%d" if wrapped and layer.down[i] else "b%d") % i)
+                        for i in range(len(shapes))]
         self.tops = [Port(session, Kind.BLOB, name) for name in layer.top_blobs]
-        self.params = [Port(session, Kind.PARAMETER, *name) for name in session.names(Kind.PARAMETER)]
+        self.params = [Port(session, Kind.PARAMETER, name, index)
+                       for name, index in session.names(Kind.PARAMETER) if name == "layer"]
         self.seed_ports = [Port(session, Kind.GRADIENT_SEED, "t%d" % i) for i in self.seeds]
         self.gradients, self.param_gradients = {}, {}
         if self.seeds:
@@ -254,7 +291,7 @@ class Variant:
             self.gradients = {i: Port(session, Kind.BLOB_GRADIENT, "b%d" % i)
                               for i in range(len(shapes)) if "b%d" % i in names}
             self.param_gradients = {index: Port(session, Kind.PARAMETER_GRADIENT, name, index)
-                                    for name, index in session.names(Kind.PARAMETER_GRADIENT)}
+                                    for name, index in session.names(Kind.PARAMETER_GRADIENT) if name == "layer"}
         self.ran = False
 
 
@@ -282,12 +319,22 @@ class CompiledLayer(NetLayer):
 
     # --- compiling
 
-    def text(self, shapes, seeds):
-        """The net of this layer alone: blobs b0, b1, ... and t0, t1, ..."""
-        net = caffe_pb2.NetParameter(force_backward=bool(seeds))
+    def text(self, shapes, seeds, wrapped=False):
+        """The net of this layer alone: blobs b0, b1, ... and t0, t1, ...
+
+        Inputs get gradients by force_backward, which some layers refuse for indices and the
+        like; with ``wrapped`` those that want one come (as in0, in1, ...) through a layer
+        that learns."""
+        force = any(self.down) and not wrapped
+        net = caffe_pb2.NetParameter(force_backward=bool(seeds) and force)
         for i, shape in enumerate(shapes):
-            made = net.layer.add(name="b%d" % i, type="Input", top=["b%d" % i])
+            wrap = wrapped and self.down[i]
+            name = ("in%d" if wrap else "b%d") % i
+            made = net.layer.add(name=name, type="Input", top=[name])
             made.input_param.shape.add().dim.extend(shape)
+            if wrap:
+                bias = net.layer.add(name="wrap%d" % i, type="Bias", bottom=[name], top=["b%d" % i])
+                bias.bias_param.num_axes = 0
         layer = net.layer.add()
         layer.CopyFrom(self._param)
         for field in ("include", "exclude", "phase", "blobs", "param", "bottom", "top", "loss_weight",
@@ -312,16 +359,18 @@ class CompiledLayer(NetLayer):
         return options
 
     def compiled(self, shapes):
-        """(numbers of the tops that gradients come from, plan)."""
-        choices = [[]]
+        """(numbers of the tops that gradients come from, whether bottoms are wrapped, plan)."""
+        choices = [([], False)]
         if any(self.down) or any(self.param_down):
             # Some tops have no gradient, as the probabilities beside a loss.
             tops = list(range(len(self._param.top)))
-            choices = [tops] + ([[0]] if len(tops) > 1 else []) + choices
-        for seeds in choices:
+            ways = (False, True) if any(self.down) else (False,)
+            choices = [(seeds, wrapped) for seeds in ([tops, [0]] if len(tops) > 1 else [tops])
+                       for wrapped in ways] + choices
+        for seeds, wrapped in choices:
             try:
-                return seeds, _plans.plan(self.text(shapes, seeds), lasting=not self.reads_files,
-                                          **self.options(seeds))
+                return seeds, wrapped, _plans.plan(self.text(shapes, seeds, wrapped), lasting=not self.reads_files,
+                                                   **self.options(seeds))
             except CompileError as error:
                 failed = error
         raise self.refusal(failed) from failed
@@ -494,7 +543,7 @@ class DummyDataLayer(SourceLayer):
 
 
 _OWN = {"Input": InputLayer, "Split": SplitLayer, "Parameter": ParameterLayer, "MemoryData": MemoryDataLayer,
-        "Silence": SilenceLayer, "Python": PythonLayer}
+        "Silence": SilenceLayer, "Filter": FilterLayer, "Python": PythonLayer}
 _COMPILED = {"Reshape": ViewLayer, "Flatten": ViewLayer, "DummyData": DummyDataLayer}
 
 
