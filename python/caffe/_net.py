@@ -370,17 +370,16 @@ class NetCore:
 
     def save(self, path):
         """Writes the net with its parameters as a .caffemodel."""
-        _weights.write(path, self._to_proto())
+        self._save(path, False)
 
-    def _to_proto(self, diff=False):
-        net = caffe_pb2.NetParameter(name=self._name)
+    def _save(self, path, diff):
+        layers = []
         for layer, made in zip(self._params, self._layers):
-            copy = net.layer.add()
+            copy = caffe_pb2.LayerParameter()
             copy.CopyFrom(layer)
             copy.ClearField("blobs")
-            for blob in made.blobs:
-                _weights.fill_proto(copy.blobs.add(), blob.data, blob.diff if diff else None)
-        return net
+            layers.append((copy, [(blob.data, blob.diff if diff else None) for blob in made.blobs]))
+        _weights.write(path, caffe_pb2.NetParameter(name=self._name), layers)
 
     def save_hdf5(self, path, write_diff=False):
         """Writes the parameters as Caffe's HDF5 files have them."""

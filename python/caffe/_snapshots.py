@@ -20,11 +20,9 @@ def write(solver):
             solver.net.save_hdf5(model, p.snapshot_diff)
             _write_hdf5(state, solver, model)
         else:
-            _weights.write(model, solver.net._to_proto(p.snapshot_diff))
+            solver.net._save(model, p.snapshot_diff)
             message = caffe_pb2.SolverState(iter=solver.iter, learned_net=model, current_step=solver._current_step)
-            for array in solver._history:
-                _weights.fill_proto(message.history.add(), array)
-            _weights.write(state, message)
+            _weights.write_state(state, message, solver._history)
     except OSError as failure:
         raise RuntimeError("Cannot write the snapshot %s: %s" % (base, failure)) from failure
     _log.line("Snapshotting to binary proto file " + model, "solver.cpp", 450)

@@ -2,9 +2,12 @@
 import os
 
 import numpy as np
+from google.protobuf.message import DecodeError
 
 from brew._files import atomic, write_bytes
 
+from . import _wire
+from ._blob import product
 from .proto import caffe_pb2
 
 
@@ -19,19 +22,57 @@ def read(path):
         raise RuntimeError("Could not open file %s" % path)
     if is_hdf5(path):
         return read_hdf5(path)
-    net = read_message(path, caffe_pb2.NetParameter())
+    try:
+        with open(path, "rb") as file:
+            return _layers_of(memoryview(file.read()))
+    except (OSError, DecodeError, ValueError, IndexError) as failure:
+        raise RuntimeError("%s: cannot be read as a NetParameter: %s" % (path, failure)) from None
+
+
+def _number(message, field):
+    return message.DESCRIPTOR.fields_by_name[field].number
+
+
+def _layers_of(data):
+    """Name to arrays of a NetParameter's bytes, today's or with V1 or V0 layers."""
+    kinds = {_number(caffe_pb2.NetParameter, "layer"): caffe_pb2.LayerParameter,
+             _number(caffe_pb2.NetParameter, "layers"): caffe_pb2.V1LayerParameter}
     layers = {}
-    for layer in list(net.layers) + list(net.layer):
-        # V0: the layer's own message lies one deeper.
-        source = layer.layer if layer.DESCRIPTOR.name == "V1LayerParameter" and layer.HasField("layer") else layer
-        layers[source.name] = [array_of(blob) for blob in source.blobs]
+    for number, kind, payload, _ in _wire.fields(data):
+        if number in kinds and kind == 2:
+            name, arrays = _layer_of(payload, kinds[number])
+            layers[name] = arrays
     return layers
+
+
+def _layer_of(data, message):
+    name, arrays = "", []
+    inner = message.DESCRIPTOR.fields_by_name.get("layer")  # V0: the layer lies one deeper
+    for number, kind, payload, _ in _wire.fields(data):
+        if kind != 2:
+            continue
+        if number == _number(message, "name"):
+            name = bytes(payload).decode(errors="replace")
+        elif number == _number(message, "blobs"):
+            arrays.append(_array(payload))
+        elif inner is not None and number == inner.number:
+            name, more = _layer_of(payload, caffe_pb2.V0LayerParameter)
+            arrays += more
+    return name, arrays
+
+
+def _array(data):
+    blob, values = _wire.parse_blob(data)
+    if values is None:
+        return array_of(blob)
+    shape = shape_of(blob)
+    if values.size != product(shape):
+        raise ValueError("a blob of shape %s has %d values" % (shape, values.size))
+    return values.reshape(shape)
 
 
 def read_message(path, message):
     """Parses a binary file. Raises RuntimeError."""
-    from google.protobuf.message import DecodeError
-
     try:
         with open(path, "rb") as file:
             message.ParseFromString(file.read())
@@ -78,9 +119,22 @@ def load_blob(blob, values, what):
     blob.data[...] = values.reshape(blob.shape)
 
 
-def write(path, net):
-    """Writes a NetParameter."""
-    write_bytes(path, net.SerializeToString())
+def write(path, net, layers):
+    """Writes a NetParameter; ``layers``: (LayerParameter without blobs, [(array, diff or
+    None), ...])."""
+    parts = [net.SerializeToString()]
+    for layer, blobs in layers:
+        parts += _wire.field(_number(net, "layer"), *_wire.message_parts(layer, _number(layer, "blobs"), blobs))
+    _write(path, parts)
+
+
+def write_state(path, state, history):
+    """Writes a SolverState with arrays of history."""
+    _write(path, _wire.message_parts(state, _number(state, "history"), [(array, None) for array in history]))
+
+
+def _write(path, parts):
+    write_bytes(path, b"".join(parts))
 
 
 def _h5py():
