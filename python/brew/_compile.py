@@ -1,0 +1,82 @@
+"""brew.compile and brew.upgrade."""
+import os
+
+from . import _core
+from ._errors import checked, diagnostics_of
+from ._plan import Plan
+
+__all__ = ["compile", "options", "upgrade"]
+
+
+def options():
+    """The names of all options that :func:`compile` takes by keyword.
+
+    They are ``brewc``'s flags with ``_`` for ``-``, such as ``input_shape``."""
+    return [name.replace("-", "_") for name in _core.compiler_options()]
+
+
+def source_of(net):
+    """(path, None) or (None, text) of what names or is a net."""
+    if hasattr(net, "SerializeToString"):
+        return None, str(net)
+    if isinstance(net, os.PathLike):
+        return os.fspath(net), None
+    if isinstance(net, bytes):
+        net = net.decode()
+    if not isinstance(net, str):
+        raise TypeError("a net is a path, its text or a protobuf message, not %s" % type(net).__name__)
+    is_text = "\n" in net or "{" in net or (":" in net and not os.path.exists(net))
+    return (None, net) if is_text else (net, None)
+
+
+def _values(name, value):
+    """The settings that one keyword stands for: (option, value) pairs."""
+    flag = name.replace("_", "-")
+    if value is None or value is False:
+        return []
+    if value is True:
+        return [(flag, None)]
+    if name == "input_shapes":
+        return [("input-shape", "%s=%s" % (blob, ",".join(str(int(d)) for d in dims)))
+                for blob, dims in value.items()]
+    if isinstance(value, (list, tuple, set)):
+        return [(flag, str(each)) for each in value]
+    return [(flag, os.fspath(value) if isinstance(value, os.PathLike) else str(value))]
+
+
+def compile(net, *, name=None, folder=None, solver=None, weights=None, target=None, precision=None,
+            batch=None, input_shapes=None, keep=None, memory_limit=None, **more):
+    """Compiles a Caffe net or solver to a :class:`Plan`.
+
+    ``net`` is a path, the text of a prototxt, or a message of ``caffe_pb2``; with text,
+    ``name`` stands for the file's in messages, and files that it names are looked for in
+    ``folder`` too. ``keep`` is ``"all"`` or names of blobs that can be read after a run,
+    ``input_shapes`` a dict of blob to dimensions, ``memory_limit`` bytes or a text such as
+    ``"1Gi"``. Further keywords are the flags of ``brewc`` (:func:`options` lists them).
+
+    Raises :class:`CompileError` with the places in the prototxt, :class:`Error` for an
+    option that is none. The GIL is released meanwhile.
+    """
+    keywords = dict(solver=solver, weights=weights, target=target, precision=precision, batch=batch,
+                    input_shapes=input_shapes, keep=keep, memory_limit=memory_limit, **more)
+    settings = [pair for key, value in keywords.items() for pair in _values(key, value)]
+    if "report" not in more and "check_only" not in more:
+        settings.append(("report", "json"))
+    path, text = source_of(net)
+    if path is not None:
+        done = checked(_core.compile_file(path, settings))
+    else:
+        done = checked(_core.compile_text(text, name or "<text>", folder or "", settings))
+    return Plan._of_bytes(done.plan or None, name or path or "<text>", report=done.report.decode() if ("report", "json") in settings else None,
+                          artifacts={k: v.decode() for k, v in done.artifacts.items()},
+                          warnings=diagnostics_of(done))
+
+
+def upgrade(net, *, name=None):
+    """The text of a net or solver in today's syntax, as ``brewc --upgrade`` writes it.
+
+    Raises :class:`CompileError`."""
+    path, text = source_of(net)
+    if path is not None:
+        return checked(_core.upgrade_file(path)).upgraded.decode()
+    return checked(_core.upgrade_text(text, name or "<text>")).upgraded.decode()

@@ -1,0 +1,226 @@
+"""Sessions: a plan with its memory."""
+from collections.abc import Mapping
+
+import numpy as np
+
+from . import _core
+from ._core import Error, Kind, Pass
+
+__all__ = ["Session"]
+
+
+class _Tensors(Mapping):
+    """Tensors of one kind by name: arrays of floats in Caffe's order of dimensions.
+
+    Where a tensor lies in memory so, the array is that memory, which runs write to and
+    which outlives the session's name; else it is a copy, and assigning writes it."""
+
+    def __init__(self, session, kind, program):
+        self._session, self._kind, self._program = session, kind, program
+
+    def _names(self):
+        return self._session._core.names(self._kind, self._program)
+
+    def __iter__(self):
+        return iter([name for name, _ in self._names()])
+
+    def __len__(self):
+        return len(self._names())
+
+    def _of(self, name, index=0):
+        found = self._session._core.view(self._kind, self._program, name, index)
+        return found if found is not None else self._session._core.read(self._kind, self._program, name, index)
+
+    def _store(self, name, index, value):
+        core = self._session._core
+        shape = tuple(core.shape(self._kind, self._program, name, index))
+        value = np.ascontiguousarray(np.broadcast_to(np.asarray(value, dtype=np.float32), shape))
+        core.write(self._kind, self._program, name, index, value)
+
+    def __getitem__(self, name):
+        if name not in list(self):
+            raise KeyError(name)
+        return self._of(name)
+
+    def __setitem__(self, name, value):
+        if name not in list(self):
+            raise KeyError(name)
+        self._store(name, 0, value)
+
+
+class _Params(_Tensors):
+    """Tensors of layers: layer to a list of arrays."""
+
+    def __iter__(self):
+        return iter(dict.fromkeys(name for name, _ in self._names()))
+
+    def __len__(self):
+        return len(list(iter(self)))
+
+    def __getitem__(self, name):
+        indices = [index for layer, index in self._names() if layer == name]
+        if not indices:
+            raise KeyError(name)
+        return [self._of(name, index) for index in sorted(indices)]
+
+    def __setitem__(self, name, values):
+        if name not in list(self):
+            raise KeyError(name)
+        for index, value in enumerate(values):
+            if value is not None:
+                self._store(name, index, value)
+        self._session._core.prepare()
+
+
+class Session:
+    """A plan with its memory, on the CPU; one thread's at a time.
+
+    ``threads``: how many it computes with (0: ``OMP_NUM_THREADS``, else one per core);
+    ``seed``: what fillers, shuffling and random layers are drawn from; ``weights``: files
+    to begin with; ``program``: the one that calls run (the first one if not given);
+    ``fields``: solver fields instead of the plan's, for training.
+
+    The GIL is released while anything runs. Raises :class:`Error`.
+    """
+
+    def __init__(self, plan, *, threads=0, seed=0, weights=(), folder="", program=None, log=False, fields=None):
+        self.plan = plan
+        self._core = _core.Session(plan._core, threads=threads, seed=seed, folder=folder, log=log)
+        self._weights = [weights] if isinstance(weights, str) else [str(w) for w in weights]
+        self._fields = {k: str(v) for k, v in (fields or {}).items()}
+        self._trainer = None
+        names = plan.programs
+        if program is None:
+            program = names[0]
+        if program not in names:
+            raise KeyError("the plan has no program %r; it has: %s" % (program, ", ".join(names)))
+        self._program = names.index(program)
+        if plan.trains:
+            self._open_trainer()
+        else:
+            self._core.initialise(self._weights)
+
+    def _open_trainer(self):
+        self._trainer = _core.Trainer(self._core, list(self._fields.items()), self._weights, "")
+
+    # --- running
+
+    def __call__(self, **inputs):
+        """Runs the program once on these inputs (blob=array) and gives its outputs.
+
+        Arrays are converted to float32; a shape that is not the input's is a ValueError,
+        an input that is none a KeyError. Outputs are copies."""
+        shapes = dict(self._core.inputs(self._program))
+        for name, value in inputs.items():
+            if name not in shapes:
+                raise KeyError("the net has no input %r; it has: %s" % (name, ", ".join(shapes) or "none"))
+            value = np.ascontiguousarray(value, dtype=np.float32)
+            if value.shape != tuple(shapes[name]):
+                raise ValueError("input %r has shape %s, and the array %s" % (name, tuple(shapes[name]), value.shape))
+            self._core.set_input(self._program, name, value)
+        self._core.feed(self._program)
+        self._core.run(self._program, Pass.BOTH)
+        return {name: np.array(self._core.read(Kind.BLOB, self._program, name))
+                for name in self.plan._core.outputs(self._program)}
+
+    def run_layers(self, first="", last="", *, backward=False):
+        """Runs a pass for the layers from ``first`` to ``last``."""
+        self._core.run_layers(self._program, first, last, Pass.BACKWARD if backward else Pass.FORWARD)
+
+    @property
+    def inputs(self):
+        """Name to shape of what the program is fed with."""
+        return {name: tuple(shape) for name, shape in self._core.inputs(self._program)}
+
+    # --- tensors
+
+    @property
+    def blobs(self):
+        """The blobs that can be read: the net's outputs and those of ``keep=``."""
+        return _Tensors(self, Kind.BLOB, self._program)
+
+    @property
+    def blob_gradients(self):
+        """Gradients of the kept blobs."""
+        return _Tensors(self, Kind.BLOB_GRADIENT, self._program)
+
+    @property
+    def params(self):
+        """Layer to a list of its parameters. After writing into arrays call
+        :meth:`prepare`; assigning a list does that itself."""
+        return _Params(self, Kind.PARAMETER, 0)
+
+    @property
+    def gradients(self):
+        """Layer to a list of the gradients of its parameters."""
+        return _Params(self, Kind.PARAMETER_GRADIENT, 0)
+
+    @property
+    def seeds(self):
+        """Gradients that the caller gives before ``backward`` (``seed=`` of compile)."""
+        return _Tensors(self, Kind.GRADIENT_SEED, self._program)
+
+    def prepare(self):
+        """Computes what programs derive from parameters; due when they have changed."""
+        self._core.prepare()
+
+    def load_weights(self, *paths):
+        """Loads .caffemodel or HDF5 files over the parameters."""
+        self._core.load_weights([str(p) for p in paths])
+        self._core.prepare()
+
+    def save_weights(self, path):
+        """Writes the parameters as Caffe does: .caffemodel, or HDF5 for ``.h5``."""
+        self._core.save_weights(str(path))
+
+    # --- training
+
+    @property
+    def trainer(self):
+        if self._trainer is None:
+            raise Error("this plan does not train: it was compiled from a net without a loss, or for one phase")
+        return self._trainer
+
+    def step(self, iterations=1):
+        """Trains for so many iterations more. KeyboardInterrupt ends it between two of them."""
+        self.trainer.step(iterations)
+
+    def solve(self):
+        """Trains to ``max_iter``, with tests, displays and snapshots."""
+        self.trainer.solve()
+
+    def test(self, net=0, batches=0):
+        """Means of a test net's outputs, element by element: [(blob, value), ...]."""
+        return self.trainer.test(net, batches)
+
+    def forward(self, feed=True):
+        """The forward pass of an iteration in the caller's hands; the loss."""
+        return self.trainer.forward(feed)
+
+    def backward(self):
+        """The backward pass of the last forward pass."""
+        self.trainer.backward()
+
+    def update(self):
+        """Updates the parameters, which ends the iteration."""
+        self.trainer.update()
+
+    def snapshot(self):
+        """Writes weights and state, as Caffe names them."""
+        self.trainer.snapshot()
+
+    def restore(self, path):
+        """Goes on from a ``.solverstate``."""
+        self.trainer.restore(str(path))
+
+    @property
+    def iteration(self):
+        return self.trainer.iteration
+
+    @property
+    def learning_rate(self):
+        return self.trainer.learning_rate
+
+    def set_field(self, name, value):
+        """Changes a field of the solver from the next iteration on, e.g. ``base_lr``."""
+        self.trainer.set_field(name, str(value))

@@ -1,0 +1,149 @@
+"""Blobs: data and diff, which other blobs may share."""
+import sys
+
+import numpy as np
+
+
+class Memory:
+    """Room for floats, taken when it is first looked at. Blobs that share data or diff
+    hold the same Memory; arrays made of it keep the array alive, not the Memory.
+
+    ``pending``: what fills it when it is next looked at, or None; ``home``: the address of
+    the session's tensor that it is, or None; ``looks``: how often it was looked at, or
+    may have been written."""
+
+    __slots__ = ("_array", "_root", "capacity", "pending", "home", "looks")
+
+    def __init__(self, capacity=0):
+        self._array = self._root = None
+        self.capacity = capacity
+        self.pending = self.home = None
+        self.looks = 0
+
+    def lie_in(self, array, home=None):
+        """Makes the memory that of an array, to which nobody else refers."""
+        self._root = array  # what arrays made of it have for their base
+        self._array = array.reshape(-1)
+        self.capacity, self.home = array.size, home
+
+    @property
+    def array(self):
+        """All of it, as one dimension."""
+        if self._array is None:
+            self.lie_in(np.zeros(self.capacity, dtype=np.float32))
+        self.looks += 1
+        if self.pending is not None:
+            source, self.pending = self.pending, None
+            source.fill(self._array)
+        return self._array
+
+    def is_held(self):
+        """Whether somebody has an array of it."""
+        return self._root is not None and sys.getrefcount(self._root) > 3
+
+
+def product(shape):
+    count = 1
+    for extent in shape:
+        count *= extent
+    return count
+
+
+class Blob:
+    """An array of float32 values with one of gradients, as in pycaffe.
+
+    ``data`` and ``diff`` are writable views that live on when blob and net are gone."""
+
+    __slots__ = ("_data", "_diff", "_shape", "_count", "__weakref__")
+
+    def __init__(self, shape=()):
+        self._shape, self._count = (), 0
+        self._data = self._diff = Memory()
+        self._resize(tuple(int(d) for d in shape))
+
+    def _resize(self, shape):
+        """Takes a shape. Values stay unless there is more room to be had."""
+        count = product(shape)
+        self._shape, self._count = shape, count
+        if count > self._data.capacity:
+            self._data = Memory(count)
+        if count > self._diff.capacity:
+            self._diff = Memory(count)
+        elif self._diff is self._data:
+            self._diff = Memory(count)
+
+    def _adopt(self, array, home=None):
+        """Makes an array's memory the blob's data."""
+        self._data = Memory()
+        self._data.lie_in(array, home)
+
+    def _share_data(self, other):
+        self._data = other._data
+
+    def _share_diff(self, other):
+        self._diff = other._diff
+
+    @property
+    def data(self):
+        return self._data.array[: self._count].reshape(self._shape)
+
+    @property
+    def diff(self):
+        return self._diff.array[: self._count].reshape(self._shape)
+
+    @property
+    def shape(self):
+        return self._shape
+
+    @property
+    def count(self):
+        return self._count
+
+    def reshape(self, *shape, **keywords):
+        """Takes another shape; values stay where there is room for them."""
+        if keywords:
+            raise RuntimeError("reshape takes the extents one by one, and no keywords: %s" % ", ".join(keywords))
+        shape = tuple(int(d) for d in shape)
+        if any(d < 0 for d in shape):
+            raise RuntimeError("a blob cannot have the shape %s" % (shape,))
+        if len(shape) > 32:
+            raise RuntimeError("a blob has at most 32 axes, not %d" % len(shape))
+        self._resize(shape)
+
+    def _legacy(self, index):
+        if len(self._shape) > 4:
+            raise RuntimeError("a blob of %d axes has no num, channels, height and width" % len(self._shape))
+        return self._shape[index] if index < len(self._shape) else 1
+
+    num = property(lambda self: self._legacy(0))
+    channels = property(lambda self: self._legacy(1))
+    height = property(lambda self: self._legacy(2))
+    width = property(lambda self: self._legacy(3))
+
+
+class BlobVec(list):
+    """The parameters of a layer."""
+
+    def add_blob(self, *shape, **keywords):
+        """Adds a parameter of this shape, all zeros."""
+        if keywords:
+            raise RuntimeError("add_blob takes the extents one by one, and no keywords: %s" % ", ".join(keywords))
+        self.append(Blob(shape))
+
+
+class RawBlobVec:
+    """The bottoms or tops of a layer written in Python. As in pycaffe they are named by
+    their number, and cannot be iterated over."""
+
+    __slots__ = ("_blobs",)
+    __iter__ = None
+
+    def __init__(self, blobs):
+        self._blobs = blobs
+
+    def __len__(self):
+        return len(self._blobs)
+
+    def __getitem__(self, index):
+        found = self._blobs[index]
+        return RawBlobVec(found) if isinstance(index, slice) else found

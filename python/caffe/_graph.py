@@ -1,0 +1,142 @@
+"""What a net's text says: which layers a state keeps, where blobs split, what is
+differentiated. Caffe's rules, over messages of caffe_pb2."""
+import os
+from collections import OrderedDict
+
+from google.protobuf import text_format
+
+import brew
+
+from .proto import caffe_pb2
+
+
+def read_net(path):
+    """The NetParameter of a prototxt of any age. Raises RuntimeError."""
+    return _read(path, caffe_pb2.NetParameter())
+
+
+def read_solver(path):
+    """The SolverParameter of a prototxt of any age. Raises RuntimeError."""
+    return _read(path, caffe_pb2.SolverParameter())
+
+
+def _read(path, message):
+    path = os.fspath(path)
+    if not isinstance(path, str):
+        path = path.decode()
+    if not os.path.isfile(path):
+        raise RuntimeError("Could not open file %s" % path)
+    try:
+        return text_format.Parse(brew.upgrade(path), message)
+    except (brew.Error, text_format.ParseError) as failure:
+        raise RuntimeError(str(failure)) from failure
+
+
+def is_loss(kind):
+    """Whether a type of layers is a loss, whose first top has the weight 1 by default."""
+    return kind.endswith("Loss")
+
+
+def loss_weights(layer):
+    """The loss weights of a layer's tops."""
+    weights = list(layer.loss_weight)
+    if not weights and is_loss(layer.type) and layer.top:
+        weights = [1.0]
+    return weights + [0.0] * (len(layer.top) - len(weights))
+
+
+def meets(rule, state, layer):
+    if rule.HasField("phase") and rule.phase != state.phase:
+        return False
+    if rule.HasField("min_level") and state.level < rule.min_level:
+        return False
+    if rule.HasField("max_level") and state.level > rule.max_level:
+        return False
+    stages = set(state.stage)
+    return all(s in stages for s in rule.stage) and not any(s in stages for s in rule.not_stage)
+
+
+def filtered(net):
+    """The net's layers that its state keeps."""
+    result = caffe_pb2.NetParameter()
+    result.CopyFrom(net)
+    del result.layer[:]
+    for layer in net.layer:
+        if layer.include and layer.exclude:
+            raise RuntimeError("layer '%s': specify either include rules or exclude rules, not both" % layer.name)
+        kept = not layer.include
+        if kept and any(meets(rule, net.state, layer) for rule in layer.exclude):
+            kept = False
+        if not kept and any(meets(rule, net.state, layer) for rule in layer.include):
+            kept = True
+        if kept:
+            result.layer.add().CopyFrom(layer)
+    return result
+
+
+def _bottom_error(layer, blob):
+    return RuntimeError("layer '%s' (%s): Unknown bottom blob '%s'" % (layer.name, layer.type, blob))
+
+
+def with_splits(net):
+    """The net with a Split layer behind each top that several layers read."""
+    source, readers, weights = {}, OrderedDict(), {}
+    makers = {}
+    for i, layer in enumerate(net.layer):
+        for j, blob in enumerate(layer.bottom):
+            if blob not in makers:
+                raise _bottom_error(layer, blob)
+            source[i, j] = makers[blob]
+            readers[makers[blob]] = readers.get(makers[blob], 0) + 1
+        for j, blob in enumerate(layer.top):
+            makers[blob] = (i, j)
+        for j, weight in list(enumerate(layer.loss_weight))[: len(layer.top)]:
+            weights[i, j] = weight
+            if weight:
+                readers[i, j] = readers.get((i, j), 0) + 1
+
+    result = caffe_pb2.NetParameter()
+    result.CopyFrom(net)
+    del result.layer[:]
+    taken = {}
+    for i, layer in enumerate(net.layer):
+        copy = result.layer.add()
+        copy.CopyFrom(layer)
+        for j, blob in enumerate(layer.bottom):
+            top = source[i, j]
+            if readers[top] > 1:
+                copy.bottom[j] = split_blob(net.layer[top[0]].name, blob, top[1], taken.get(top, 0))
+                taken[top] = taken.get(top, 0) + 1
+        for j, blob in enumerate(layer.top):
+            count = readers.get((i, j), 0)
+            if count <= 1:
+                continue
+            split = result.layer.add()
+            split.name = "%s_%s_%d_split" % (blob, layer.name, j)
+            split.type = "Split"
+            split.bottom.append(blob)
+            split.top.extend(split_blob(layer.name, blob, j, k) for k in range(count))
+            if weights.get((i, j)):
+                copy.ClearField("loss_weight")
+                split.loss_weight.extend([weights[i, j]] + [0.0] * (count - 1))
+                taken[i, j] = 1
+    return result
+
+
+def split_blob(layer, blob, top, index):
+    return "%s_%s_%d_split_%d" % (blob, layer, top, index)
+
+
+# Bottoms that `force_backward` leaves alone: labels and the like.
+def allows_forced_backward(kind, bottom):
+    if kind in ("EuclideanLoss", "SmoothL1Loss"):
+        return True
+    if kind == "ContrastiveLoss":
+        return bottom != 2
+    if is_loss(kind):
+        return bottom != 1
+    if kind == "LSTMUnit":
+        return bottom != 2
+    if kind in ("LSTM", "RNN"):
+        return bottom != 1
+    return True

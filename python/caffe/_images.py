@@ -1,0 +1,101 @@
+"""Images: loading, resizing and cropping, with numpy alone."""
+import math
+
+import numpy as np
+
+
+def load_image(filename, color=True):
+    """An image as float32 in [0, 1]: (height, width, 3), or (height, width, 1) without
+    ``color`` if it is grey. An alpha channel is dropped."""
+    try:
+        from PIL import Image
+    except ImportError as missing:
+        raise RuntimeError("caffe.io.load_image needs the package Pillow") from missing
+    with Image.open(filename) as image:
+        if color:
+            return np.asarray(image.convert("RGB"), dtype=np.float32) / 255
+        grey = image.convert("I" if image.mode.startswith("I") else "L")
+        return np.asarray(grey, dtype=np.float32)[:, :, np.newaxis] / (65535 if grey.mode == "I" else 255)
+
+
+def resize_image(im, new_dims, interp_order=1):
+    """Resizes an image (height, width, channels); float32.
+
+    Images of one or three channels that shrink are smoothed first."""
+    im = np.asarray(im)
+    new_dims = tuple(int(d) for d in new_dims)
+    if interp_order not in (0, 1):
+        raise ValueError("interp_order is 0 (nearest) or 1 (linear), not %r" % (interp_order,))
+    if im.shape[-1] not in (1, 3):
+        values = im
+        for axis, size in enumerate(new_dims):
+            values = _sampled(values, axis, _corners(im.shape[axis], size), interp_order)
+        return values.astype(np.float32)
+    low, high = im.min(), im.max()
+    if not high > low:
+        return np.full(new_dims + im.shape[-1:], low, dtype=np.float32)
+    values = (im - low) / (high - low)
+    if any(new < old for new, old in zip(new_dims, im.shape)):
+        for axis, size in enumerate(new_dims):
+            values = _smoothed(values, axis, max(0.0, (im.shape[axis] / size - 1) / 2))
+    for axis, size in enumerate(new_dims):
+        values = _sampled(values, axis, _centres(im.shape[axis], size), interp_order)
+    return (values * (high - low) + low).astype(np.float32)
+
+
+def _corners(old, new):
+    """Where new elements lie among the old ones if the first and the last coincide."""
+    return np.arange(new) * ((old - 1) / (new - 1) if new > 1 else 0.0)
+
+
+def _centres(old, new):
+    """Where new elements lie among the old ones if both are cells of one length."""
+    return (np.arange(new) + 0.5) * (old / new) - 0.5
+
+
+def _smoothed(values, axis, sigma):
+    """A Gaussian over an axis, beyond whose ends there are zeros."""
+    if sigma <= 1e-15:
+        return values
+    radius = int(4 * sigma + 0.5)
+    weights = np.exp(-0.5 * (np.arange(-radius, radius + 1) / sigma) ** 2)
+    weights /= weights.sum()
+    length = values.shape[axis]
+    padding = [(0, 0)] * values.ndim
+    padding[axis] = (radius, radius)
+    padded = np.pad(values.astype(np.float64), padding)
+    total = 0.0
+    for i, weight in enumerate(weights):
+        total = total + weight * np.take(padded, np.arange(i, i + length), axis=axis)
+    return total
+
+
+def _sampled(values, axis, places, order):
+    """The values at places of an axis; beyond its ends there are zeros."""
+    length = values.shape[axis]
+    padding = [(0, 0)] * values.ndim
+    padding[axis] = (1, 1)
+    padded = np.pad(values.astype(np.float64), padding)
+    if order == 0:
+        nearest = np.clip(np.floor(places + 0.5).astype(int), -1, length)
+        return np.take(padded, nearest + 1, axis=axis)
+    below = np.floor(places).astype(int)
+    fraction = (places - below).reshape([-1 if i == axis else 1 for i in range(values.ndim)])
+    one = np.take(padded, np.clip(below, -1, length) + 1, axis=axis)
+    two = np.take(padded, np.clip(below + 1, -1, length) + 1, axis=axis)
+    return one * (1 - fraction) + two * fraction
+
+
+def oversample(images, crop_dims):
+    """The four corners and the centre of each image, then their mirror images:
+    (10 times the images, height, width, channels)."""
+    crop_dims = np.array(crop_dims)
+    height, width = (int(d) for d in crop_dims)
+    rows, columns, channels = images[0].shape
+    corners = [(y, x) for y in (0, rows - height) for x in (0, columns - width)]
+    centre = tuple(int(math.trunc(v)) for v in np.array((rows, columns)) / 2.0 - crop_dims / 2.0)
+    crops = []
+    for image in images:
+        five = [image[y: y + height, x: x + width] for y, x in corners + [centre]]
+        crops += five + [crop[:, ::-1] for crop in five]
+    return np.array(crops, dtype=np.float32).reshape(10 * len(images), height, width, channels)

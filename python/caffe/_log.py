@@ -1,0 +1,34 @@
+"""Caffe's log, on standard error."""
+import os
+
+from brew import _core
+
+INFO, WARNING, ERROR = 0, 1, 2
+_least = None
+
+
+def _level():
+    if _least is not None:
+        return _least
+    try:
+        return int(os.environ.get("GLOG_minloglevel", "0"))
+    except ValueError:
+        return 0
+
+
+def init_log(level=None, stderr=True):
+    """Sets the least severity that is shown: 0 information, 1 warnings, 2 errors."""
+    global _least
+    if level is not None:
+        _least = int(level)
+
+
+def line(text, file="python.py", number=1, severity=INFO):
+    """Writes a line; ``file`` and ``number`` are the place in Caffe that says so."""
+    if severity >= _level():
+        _core.log(severity, file, number, text)
+
+
+def log(text):
+    """Writes a line of information."""
+    line(str(text))

@@ -1,0 +1,45 @@
+"""Functions and classes of the module that stand alone."""
+import time
+
+
+# Caffe's own types. What the compiler knows beyond them, of Caffe's forks, works too.
+_CAFFE = """AbsVal Accuracy ArgMax BNLL BatchNorm BatchReindex Bias Clip Concat ContrastiveLoss Convolution Crop Data
+Deconvolution Dropout DummyData ELU Eltwise Embed EuclideanLoss Exp Filter Flatten HDF5Data HDF5Output HingeLoss
+Im2col ImageData InfogainLoss InnerProduct Input LRN LSTM LSTMUnit Log MVN MemoryData MultinomialLogisticLoss PReLU
+Parameter Pooling Power Python RNN ReLU Reduction Reshape SPP Scale Sigmoid SigmoidCrossEntropyLoss Silence Slice
+Softmax SoftmaxWithLoss Split Swish TanH Threshold Tile WindowData""".split()
+
+
+def layer_type_list():
+    """The types of layers that Caffe 1.0 has."""
+    return sorted(_CAFFE)
+
+
+class Timer:
+    """Milliseconds between start() and stop()."""
+
+    def __init__(self):
+        self._begin = self._end = None
+
+    def start(self):
+        self._begin, self._end = time.perf_counter(), None
+
+    def stop(self):
+        self._end = time.perf_counter()
+
+    @property
+    def ms(self):
+        if self._begin is None:
+            return 0.0
+        return ((self._end or time.perf_counter()) - self._begin) * 1e3
+
+
+class NCCL:
+    """Reductions across devices, which this version does not have."""
+
+    def __init__(self, *args):
+        raise RuntimeError("NCCL: this version trains on one device (caffe.has_nccl() is False)")
+
+    @staticmethod
+    def new_uid():
+        raise RuntimeError("NCCL: this version trains on one device (caffe.has_nccl() is False)")

@@ -1,0 +1,437 @@
+"""Nets: layers set up in order, their blobs, and runs of some or all of them."""
+import contextlib
+import os
+import threading
+from collections import OrderedDict
+
+import numpy as np
+
+from brew import Error
+
+from . import _graph, _layers, _weights, _whole
+from ._blob import Blob
+from .proto import caffe_pb2
+
+
+class NetCore:
+    """A net as Caffe's C++ class has it; ``pycaffe.Net`` adds the calls of users."""
+
+    def _build(self, param, phase, folder=""):
+        """``param``: the whole net, whose ``state`` says all but the phase."""
+        param.state.phase = phase
+        self._plain = _graph.filtered(param)
+        net = _graph.with_splits(self._plain)
+        self._name, self._phase = net.name, phase
+        self._inside = threading.RLock()
+        self._force_backward = net.force_backward
+        self._params = []  # LayerParameters
+        self._layers = []
+        self._blobs, self._blob_names, self._loss_weights = [], [], []
+        self._bottom_index, self._top_index = [], []
+        self._input_index = []
+        self._hooks = {"before_forward": [], "after_forward": [], "before_backward": [], "after_backward": []}
+        self._learnable = []  # Blobs that parameters own
+        self._lr, self._decay = [], []
+        self._param_index = []  # of each layer's parameters, among _learnable
+        self._named = {}
+        self._shared = []  # (blob, the one it shares with)
+        index, available = {}, OrderedDict()
+        blob_needs, layer_needs, bottom_needs = [], [], []
+        for number, layer in enumerate(net.layer):
+            kind = phase if not layer.HasField("phase") else layer.phase
+            if layer.propagate_down and len(layer.propagate_down) != len(layer.bottom):
+                raise _layers.failure(layer, "propagate_down param must be specified either 0 or bottom_size times")
+            needs, bottoms, tops = False, [], []
+            bottom_needs.append([])
+            for j, name in enumerate(layer.bottom):
+                if name not in available:
+                    raise _layers.failure(layer, "Unknown bottom blob '%s'" % name)
+                del available[name]
+                bottoms.append(index[name])
+                needs |= blob_needs[index[name]]
+                bottom_needs[-1].append(layer.propagate_down[j] if layer.propagate_down else blob_needs[index[name]])
+            for j, name in enumerate(layer.top):
+                if j < len(layer.bottom) and name == layer.bottom[j]:
+                    tops.append(bottoms[j])
+                elif name in index:
+                    raise _layers.failure(layer, "Top blob '%s' produced by multiple sources." % name)
+                else:
+                    index[name] = len(self._blobs)
+                    tops.append(index[name])
+                    self._blobs.append(Blob())
+                    self._blob_names.append(name)
+                    self._loss_weights.append(0.0)
+                    blob_needs.append(False)
+                available[name] = True
+                if layer.type == "Input":
+                    self._input_index.append(tops[-1])
+            self._bottom_index.append(bottoms)
+            self._top_index.append(tops)
+            made = _layers.make(layer, kind, folder)
+            self._params.append(layer)
+            self._layers.append(made)
+            bottom, top = self._bottoms(number), self._tops(number)
+            made.setup(bottom, top)
+            made.reshape(bottom, top)
+            self._set_loss_weights(number)
+            needs |= self._append_params(layer, made)
+            layer_needs.append(needs)
+            if needs:
+                for blob in tops:
+                    blob_needs[blob] = True
+        self._find_backward(net, blob_needs, layer_needs, bottom_needs)
+        self._index_of = index
+        self._blob_of = {name: self._blobs[i] for name, i in index.items()}
+        self._runs = _whole.Runs(self)
+        self._output_index = [index[name] for name in sorted(available)]
+        for number, layer in enumerate(self._layers):
+            layer.fill(self._bottoms(number))
+            self._give_blobs(number)
+        for blob, owner in self._shared:
+            blob._share_data(owner)
+            blob._share_diff(owner)
+
+    def _bottoms(self, number):
+        return [self._blobs[i] for i in self._bottom_index[number]]
+
+    def _tops(self, number):
+        return [self._blobs[i] for i in self._top_index[number]]
+
+    def _set_loss_weights(self, number):
+        """A blob that is a loss has its weight as its gradient."""
+        for weight, blob in zip(_graph.loss_weights(self._params[number]), self._top_index[number]):
+            if weight:
+                self._loss_weights[blob] = weight
+                self._blobs[blob].diff[...] = weight
+
+    def _append_params(self, layer, made):
+        """Tells which parameters are learnt, and shares those of one name."""
+        if len(layer.param) > len(made.blobs):
+            raise _layers.failure(layer, "Too many params specified: %d for %d parameters"
+                                  % (len(layer.param), len(made.blobs)))
+        needs, indices = False, []
+        default = caffe_pb2.ParamSpec()
+        for i, blob in enumerate(made.blobs):
+            spec = layer.param[i] if i < len(layer.param) else default
+            made.param_down.append(spec.lr_mult != 0)
+            needs |= spec.lr_mult != 0
+            if spec.name and spec.name in self._named:
+                owner = self._named[spec.name]
+                its = self._learnable[owner]
+                loose = spec.share_mode == caffe_pb2.ParamSpec.PERMISSIVE
+                if (blob.count != its.count) if loose else (blob.shape != its.shape):
+                    raise _layers.failure(layer, "Cannot share param '%s': shape mismatch, %s and %s"
+                                          % (spec.name, its.shape, blob.shape))
+                for field, values in (("lr_mult", self._lr), ("decay_mult", self._decay)):
+                    if spec.HasField(field):
+                        if values[owner] is not None and values[owner] != getattr(spec, field):
+                            raise _layers.failure(layer, "Shared param '%s' has mismatched %s" % (spec.name, field))
+                        values[owner] = getattr(spec, field)
+                self._shared.append((blob, its))
+                indices.append(owner)
+                continue
+            if spec.name:
+                self._named[spec.name] = len(self._learnable)
+            indices.append(len(self._learnable))
+            self._learnable.append(blob)
+            self._lr.append(spec.lr_mult if spec.HasField("lr_mult") else None)
+            self._decay.append(spec.decay_mult if spec.HasField("decay_mult") else None)
+        self._param_index.append(indices)
+        return needs
+
+    def _find_backward(self, net, blob_needs, layer_needs, bottom_needs):
+        """Which layers and bottoms the backward pass reaches: those under a loss."""
+        under_loss, skipped = set(), set()
+        for i in reversed(range(len(self._layers))):
+            layer = self._params[i]
+            tops = [self._blob_names[t] for t in self._top_index[i]]
+            weights = _graph.loss_weights(layer)
+            contributes = any(w or t in under_loss for w, t in zip(weights, tops))
+            if layer_needs[i] and all(t in skipped for t in tops):
+                layer_needs[i] = False
+                bottom_needs[i] = [False] * len(bottom_needs[i])
+            if not contributes:
+                layer_needs[i] = False
+            for j, blob in enumerate(layer.bottom):
+                if contributes:
+                    under_loss.add(blob)
+                else:
+                    bottom_needs[i][j] = False
+                if not bottom_needs[i][j]:
+                    skipped.add(blob)
+        if net.force_backward:
+            for i, layer in enumerate(self._params):
+                layer_needs[i] = True
+                for j in range(len(layer.bottom)):
+                    bottom_needs[i][j] |= _graph.allows_forced_backward(layer.type, j)
+                self._layers[i].param_down = [True] * len(self._layers[i].blobs)
+        for i, layer in enumerate(self._layers):
+            layer.down = tuple(bottom_needs[i]) if layer_needs[i] else (False,) * len(bottom_needs[i])
+            if not layer_needs[i]:
+                layer.param_down = [False] * len(layer.param_down)
+        self._layer_needs = layer_needs
+
+    def _give_blobs(self, number):
+        """Parameters that the prototxt itself holds."""
+        given = self._params[number].blobs
+        if not given:
+            return
+        blobs = self._layers[number].blobs
+        if len(given) != len(blobs):
+            raise _layers.failure(self._params[number], "incorrect number of weight blobs")
+        for blob, values in zip(blobs, given):
+            _weights.load_blob(blob, _weights.array_of(values), self._params[number].name)
+        self._params[number].ClearField("blobs")
+
+    # --- running
+
+    @contextlib.contextmanager
+    def _running(self):
+        """Refuses a second thread; a hook may run its own net again."""
+        if not self._inside.acquire(blocking=False):
+            raise RuntimeError("another thread is running this net; give each thread a net of its own "
+                               "(share_with lets them share parameters)")
+        try:
+            yield
+        finally:
+            self._inside.release()
+
+    def _forward(self, start, end):
+        """Runs layers ``start`` to ``end``; the weighted sum of their losses."""
+        with self._running():
+            if start == 0 and end == len(self._layers) - 1:
+                found = self._whole_forward()
+                if found is not None:
+                    return found
+                self._runs.last = None
+            return self._forward_layers(start, end)
+
+    def _run_sources(self):
+        """The layers that the rest of the net begins with."""
+        for i, layer in enumerate(self._layers):
+            if not self._bottom_index[i]:
+                layer.reshape([], self._tops(i))
+                layer.forward([], self._tops(i))
+
+    def _loss(self):
+        return sum(float(np.dot(blob.data.ravel(), blob.diff.ravel()))
+                   for blob, weight in zip(self._blobs, self._loss_weights) if weight)
+
+    def _whole_forward(self):
+        """A whole run of the net as one plan; None if it has to go layer by layer. Of nets
+        that are trained only solvers run whole passes: between the two of others a user may
+        write what counts, and a second forward pass would draw anew."""
+        runs = self._runs
+        if self._phase != caffe_pb2.TEST or runs.backward_wanted or not runs.allowed(self):
+            return None
+        self._run_sources()
+        whole = runs.find(self, False)
+        if whole is None or whole.fed:
+            return self._forward_layers(0, len(self._layers) - 1, sources=False)
+        try:
+            whole.forward()
+        except Error as error:
+            raise RuntimeError(str(error)) from error
+        runs.last = whole
+        return self._loss()
+
+    def _whole_step(self):
+        """Both passes of a solver's iteration; the loss, or None as above."""
+        runs = self._runs
+        if self._force_backward or not any(self._loss_weights) or not runs.allowed(self):
+            return None
+        if any(w and b.diff.ravel().tolist() != [w] * b.count for b, w in zip(self._blobs, self._loss_weights)):
+            return None
+        with self._running():
+            self._run_sources()
+            whole = runs.find(self, True)
+            if whole is not None:
+                whole.take_params()
+                if any(getattr(x, "keeps_statistics", False) for x in self._layers) and not whole.owns_params():
+                    whole = None  # running statistics are written to parameters
+            if whole is None:
+                loss = self._forward_layers(0, len(self._layers) - 1, sources=False)
+                self._backward_layers(len(self._layers) - 1, 0)
+                return loss
+            try:
+                whole.both()
+            except Error as error:
+                raise RuntimeError(str(error)) from error
+            for layer in self._layers:
+                for variant in getattr(layer, "variants", {}).values():
+                    variant.ran = False
+            runs.last = None
+            return self._loss()
+
+    def _settle(self):
+        """Before a backward pass layer by layer: brings the layers to where the whole
+        forward pass left the blobs, with what was written since."""
+        runs = self._runs
+        runs.backward_wanted = True
+        if runs.last is not None:
+            changed = runs.last.changed()
+            runs.last = None
+            self._forward_layers(0, len(self._layers) - 1, sources=False)
+            for blob, values in changed:
+                blob.data[...] = values
+
+    def _forward_layers(self, start, end, sources=True):
+        loss = 0.0
+        for i in range(start, end + 1):
+            if not sources and not self._bottom_index[i]:
+                continue  # it has run
+            for hook in self._hooks["before_forward"]:
+                hook(i)
+            layer, bottom, top = self._layers[i], self._bottoms(i), self._tops(i)
+            layer.reshape(bottom, top)
+            layer.forward(bottom, top)
+            for weight, blob in zip(_graph.loss_weights(self._params[i]), top):
+                if weight:
+                    loss += float(np.dot(blob.data.ravel(), blob.diff.ravel()))
+            for hook in self._hooks["after_forward"]:
+                hook(i)
+        return loss
+
+    def _backward(self, start, end):
+        with self._running():
+            if any(self._layer_needs):
+                self._settle()
+            self._backward_layers(start, end)
+
+    def _backward_layers(self, start, end):
+        for i in range(start, end - 1, -1):
+            for hook in self._hooks["before_backward"]:
+                hook(i)
+            if self._layer_needs[i]:
+                layer = self._layers[i]
+                layer.backward(self._tops(i), layer.down, self._bottoms(i))
+            for hook in self._hooks["after_backward"]:
+                hook(i)
+
+    def reshape(self):
+        """Brings the shapes of all blobs up to date with those of the inputs."""
+        for i, layer in enumerate(self._layers):
+            layer.reshape(self._bottoms(i), self._tops(i))
+
+    def clear_param_diffs(self):
+        """Sets the gradients of all parameters to zero."""
+        for blob in self._learnable:
+            blob.diff[...] = 0
+
+    # --- parameters
+
+    def copy_from(self, path):
+        """Takes the parameters of a .caffemodel or HDF5 file, by the names of layers."""
+        for name in os.fspath(path).split(","):
+            self._load(_weights.read(name))
+
+    def load_hdf5(self, path):
+        """Takes the parameters of an HDF5 file."""
+        self._load(_weights.read_hdf5(path))
+
+    def _load(self, layers):
+        """``layers``: name to a list of arrays. All fit or none is taken."""
+        fitting = []
+        for number, (layer, made) in enumerate(zip(self._params, self._layers)):
+            arrays = layers.get(layer.name)
+            if arrays is None:
+                continue
+            if not arrays and not made.blobs:
+                continue
+            owned = self._learnable
+            while len(arrays) < len(made.blobs) and owned[self._param_index[number][len(arrays)]] is not made.blobs[len(arrays)]:
+                arrays = arrays + [None]  # HDF5 files leave out what another layer owns
+            if len(arrays) != len(made.blobs):
+                raise _layers.failure(layer, "incompatible number of blobs: %d in the file, %d in the net"
+                                      % (len(arrays), len(made.blobs)))
+            for i, (blob, values) in enumerate(zip(made.blobs, arrays)):
+                if values is None:
+                    continue  # a parameter that another layer owns
+                _weights.check_shape(blob, values, "%s' param %d" % (layer.name, i))
+                fitting.append((blob, values))
+        for blob, values in fitting:
+            blob.data[...] = values.reshape(blob.shape)
+
+    def share_with(self, other):
+        """Makes the parameters of layers that both nets have one memory, the other's."""
+        mine = {p.name: made for p, made in zip(self._params, self._layers)}
+        for layer, source in zip(other._params, other._layers):
+            target = mine.get(layer.name)
+            if target is None:
+                continue
+            if len(target.blobs) != len(source.blobs):
+                raise _layers.failure(layer, "incompatible number of blobs")
+            for i, (to, of) in enumerate(zip(target.blobs, source.blobs)):
+                if to.shape != of.shape:
+                    raise _layers.failure(layer, "Cannot share param %d weights: shape mismatch, %s and %s"
+                                          % (i, of.shape, to.shape))
+            for to, of in zip(target.blobs, source.blobs):
+                to._share_data(of)
+
+    def save(self, path):
+        """Writes the net with its parameters as a .caffemodel."""
+        self._save(path, False)
+
+    def _save(self, path, diff):
+        layers = []
+        for layer, made in zip(self._params, self._layers):
+            copy = caffe_pb2.LayerParameter()
+            copy.CopyFrom(layer)
+            copy.ClearField("blobs")
+            layers.append((copy, [(blob.data, blob.diff if diff else None) for blob in made.blobs]))
+        _weights.write(path, caffe_pb2.NetParameter(name=self._name), layers)
+
+    def save_hdf5(self, path, write_diff=False):
+        """Writes the parameters as Caffe's HDF5 files have them."""
+        owned = [[(i, blob) for i, blob in enumerate(made.blobs) if self._learnable[index[i]] is blob]
+                 for made, index in zip(self._layers, self._param_index)]
+        _weights.write_hdf5(path, [p.name for p in self._params], owned, write_diff)
+
+    # --- hooks
+
+    def before_forward(self, function):
+        """Calls ``function(number of the layer)`` before each layer's forward pass."""
+        self._hooks["before_forward"].append(function)
+
+    def after_forward(self, function):
+        """Calls ``function(number of the layer)`` after each layer's forward pass."""
+        self._hooks["after_forward"].append(function)
+
+    def before_backward(self, function):
+        """Calls ``function(number of the layer)`` before each layer's backward pass."""
+        self._hooks["before_backward"].append(function)
+
+    def after_backward(self, function):
+        """Calls ``function(number of the layer)`` after each layer's backward pass."""
+        self._hooks["after_backward"].append(function)
+
+    # --- names
+
+    layers = property(lambda self: [layer.user for layer in self._layers])
+    _layer_names = property(lambda self: [p.name for p in self._params])
+    _inputs = property(lambda self: list(self._input_index))
+    _outputs = property(lambda self: list(self._output_index))
+    _blob_loss_weights = property(lambda self: list(self._loss_weights))
+
+    def _top_ids(self, number):
+        return list(self._top_index[number])
+
+    def _bottom_ids(self, number):
+        return list(self._bottom_index[number])
+
+    def _set_input_arrays(self, data, labels):
+        first = self._layers[0] if self._layers else None
+        if not isinstance(first, _layers.MemoryDataLayer):
+            raise RuntimeError("set_input_arrays may only be called if the first layer is a MemoryDataLayer")
+        for array, what, item in ((data, "data", first.item), (labels, "label", (1, 1, 1))):
+            if not isinstance(array, np.ndarray) or array.dtype != np.float32 or not array.flags.c_contiguous:
+                raise RuntimeError("%s array must be C contiguous, of float32" % what)
+            if array.ndim != 4:
+                raise RuntimeError("%s array must have 4 axes" % what)
+            if array.shape[1:] != item:
+                raise RuntimeError("%s array has items of shape %s, not %s" % (what, array.shape[1:], item))
+        if len(data) != len(labels):
+            raise RuntimeError("data and labels must have the same first dimension")
+        if not len(data):
+            raise RuntimeError("the arrays are empty")
+        first.reset(data, labels)

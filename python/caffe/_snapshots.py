@@ -1,0 +1,75 @@
+"""Snapshots of solvers: Caffe's .caffemodel and .solverstate, binary or HDF5."""
+import os
+
+import numpy as np
+
+from brew._files import atomic
+
+from . import _log, _weights
+from .proto import caffe_pb2
+
+
+def write(solver):
+    """Writes weights, then the state that names them."""
+    p = solver.param
+    base = "%s_iter_%d" % (p.snapshot_prefix, solver.iter)
+    hdf5 = p.snapshot_format == caffe_pb2.SolverParameter.HDF5
+    model, state = [base + ext + (".h5" if hdf5 else "") for ext in (".caffemodel", ".solverstate")]
+    try:
+        if hdf5:
+            solver.net.save_hdf5(model, p.snapshot_diff)
+            _write_hdf5(state, solver, model)
+        else:
+            solver.net._save(model, p.snapshot_diff)
+            message = caffe_pb2.SolverState(iter=solver.iter, learned_net=model, current_step=solver._current_step)
+            _weights.write_state(state, message, solver._history)
+    except OSError as failure:
+        raise RuntimeError("Cannot write the snapshot %s: %s" % (base, failure)) from failure
+    _log.line("Snapshotting to binary proto file " + model, "solver.cpp", 450)
+
+
+def _write_hdf5(path, solver, model):
+    h5py = _weights._h5py()
+    with atomic(path) as temporary, h5py.File(temporary, "w") as file:
+        file.create_dataset("iter", data=np.int32(solver.iter))
+        file.create_dataset("learned_net", data=np.bytes_(model))
+        file.create_dataset("current_step", data=np.int32(solver._current_step))
+        history = file.create_group("history")
+        for i, array in enumerate(solver._history):
+            history.create_dataset(str(i), data=array)
+
+
+def restore(solver, path):
+    """Takes iteration, history and weights of a snapshot. Nothing changes if it does not fit."""
+    path = os.fspath(path)
+    iteration, step, model, history = (_read_hdf5 if _weights.is_hdf5(path) else _read)(path)
+    if len(history) != len(solver._history):
+        raise RuntimeError("%s: Incorrect length of history blobs: %d, the solver has %d"
+                           % (path, len(history), len(solver._history)))
+    for mine, its in zip(solver._history, history):
+        if mine.size != its.size:
+            raise RuntimeError("%s: a history blob has shape %s, the solver's %s" % (path, its.shape, mine.shape))
+    if model:
+        solver.net.copy_from(model)
+    for mine, its in zip(solver._history, history):
+        mine[...] = its.reshape(mine.shape)
+    solver._iteration, solver._current_step = iteration, step
+
+
+def _read(path):
+    if not os.path.isfile(path):
+        raise RuntimeError("Could not open file %s" % path)
+    state = _weights.read_message(path, caffe_pb2.SolverState())
+    return state.iter, state.current_step, state.learned_net, [_weights.array_of(b) for b in state.history]
+
+
+def _read_hdf5(path):
+    with _weights.open_hdf5(path) as file:
+        try:
+            model = file["learned_net"][()] if "learned_net" in file else b""
+            model = model.decode() if isinstance(model, bytes) else str(model)
+            group = file["history"]
+            history = [np.array(group[str(i)], dtype=np.float32) for i in range(len(group))]
+            return int(file["iter"][()]), int(file["current_step"][()]), model.rstrip("\0"), history
+        except KeyError as missing:
+            raise RuntimeError("%s: it is no solver's state: %s" % (path, missing)) from None

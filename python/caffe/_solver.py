@@ -1,0 +1,303 @@
+"""Solvers: Caffe's training loop over nets that run layer by layer."""
+import os
+import time
+from collections import deque
+
+import numpy as np
+
+from . import _graph, _log, _rules, _snapshots, _state
+from .proto import caffe_pb2
+from .pycaffe import Net
+
+
+def _find(path, folder):
+    """A file that a solver names: from the working directory, then beside the solver."""
+    beside = os.path.join(folder, path)
+    return path if os.path.exists(path) or not os.path.exists(beside) else beside
+
+
+class SGDSolver:
+    """Trains a net by stochastic gradient descent: ``SGDSolver(solver file)``.
+
+    ``net`` and ``test_nets`` are Nets whose blobs and parameters anybody may read and
+    write between iterations; ``param`` is the SolverParameter, whose fields count from
+    the next iteration on."""
+
+    _kind = "SGD"
+
+    def __init__(self, file):
+        file = os.fspath(file)
+        self._folder = os.path.dirname(file)
+        self.param = _graph.read_solver(file)
+        if not self.param.snapshot_prefix:
+            self.param.snapshot_prefix = os.path.splitext(file)[0]
+        elif os.path.isdir(self.param.snapshot_prefix):
+            self.param.snapshot_prefix = os.path.join(self.param.snapshot_prefix,
+                                                      os.path.splitext(os.path.basename(file))[0])
+        if self.param.random_seed >= 0:
+            _state.set_random_seed(self.param.random_seed)
+        self._rule = _rules.RULES[self._kind](self.param)
+        self._iteration = self._current_step = 0
+        self._callbacks = []
+        self._losses = deque()
+        self._smoothed = 0.0
+        self.net = self._train_net()
+        for weights in self.param.weights:
+            self.net.copy_from(weights)
+        self.test_nets = self._make_test_nets()
+        self._history = [np.zeros(blob.shape, np.float32)
+                         for _ in range(self._rule.slots) for blob in self.net._learnable]
+
+    # --- nets
+
+    def _make(self, source, phase, *states):
+        """The net of a message or file, with the states merged over its own."""
+        folder = self._folder
+        if isinstance(source, str):
+            path = _find(source, self._folder)
+            folder = os.path.dirname(path)
+            source = _graph.read_net(path)
+        net = caffe_pb2.NetParameter()
+        net.CopyFrom(source)
+        for state in states:
+            net.state.MergeFrom(state)
+        return Net._of_message(net, phase, folder)
+
+    def _train_net(self):
+        p = self.param
+        given = [source for has, source in (
+            (p.HasField("train_net_param"), p.train_net_param), (p.HasField("train_net"), p.train_net),
+            (p.HasField("net_param"), p.net_param), (p.HasField("net"), p.net)) if has]
+        if len(given) != 1:
+            raise RuntimeError("SolverParameter must specify exactly one train net, using one of these fields: "
+                               "train_net, train_net_param, net, net_param")
+        return self._make(given[0], caffe_pb2.TRAIN, p.train_state)
+
+    def _make_test_nets(self):
+        p = self.param
+        sources = list(p.test_net_param) + list(p.test_net)
+        generic = [s for has, s in ((p.HasField("net_param"), p.net_param), (p.HasField("net"), p.net)) if has]
+        missing = len(p.test_iter) - len(sources)
+        if missing < 0 or (missing and not generic):
+            raise RuntimeError("test_iter must be specified for each test network.")
+        sources += generic * missing if missing else []
+        if p.test_state and len(p.test_state) != len(sources):
+            raise RuntimeError("test_state must be unspecified or specified once per test net.")
+        if sources and p.test_interval <= 0:
+            raise RuntimeError("test_interval must be positive")
+        return [self._make(source, caffe_pb2.TEST, *p.test_state[i: i + 1]) for i, source in enumerate(sources)]
+
+    # --- what it knows
+
+    @property
+    def iter(self):
+        """How many updates there have been."""
+        return self._iteration
+
+    @property
+    def lr(self):
+        """The learning rate of the next update."""
+        return float(np.float32(_rules.learning_rate(self.param, self._iteration, self._current_step)[0]))
+
+    @property
+    def type(self):
+        return self._kind
+
+    def add_callback(self, on_start, on_gradients_ready=None):
+        """Calls one function at the start of each iteration, the other when its gradients are ready."""
+        if not callable(on_start) or not callable(on_gradients_ready):
+            raise TypeError("add_callback takes two functions")
+        self._callbacks.append((on_start, on_gradients_ready))
+
+    def share_weights(self, net):
+        """Makes the parameters of a net those of the training net."""
+        net.share_with(self.net)
+
+    # --- training
+
+    def step(self, iterations):
+        """Trains for so many iterations more."""
+        p = self.param
+        stop, start = self._iteration + int(iterations), self._iteration
+        self._losses.clear()
+        self._smoothed = 0.0
+        self._mark = time.perf_counter(), start
+        last = len(self.net._layers) - 1
+        while self._iteration < stop:
+            self.net.clear_param_diffs()
+            if (p.test_interval and self._iteration % p.test_interval == 0
+                    and (self._iteration > 0 or p.test_initialization)):
+                self._test_all()
+            for on_start, _ in self._callbacks:
+                on_start()
+            loss = 0.0
+            for _ in range(p.iter_size):
+                both = self.net._whole_step()
+                if both is None:
+                    both = self.net._forward(0, last)
+                    self.net._backward(last, 0)
+                loss += both
+            self._smooth(loss / p.iter_size, start)
+            if p.display and self._iteration % p.display == 0:
+                self._display()
+            for _, on_gradients_ready in self._callbacks:
+                on_gradients_ready()
+            self.apply_update()
+            if p.snapshot and self._iteration % p.snapshot == 0:
+                self.snapshot()
+
+    def solve(self, resume_file=None):
+        """Trains to ``max_iter``, from a snapshot if one is given."""
+        p = self.param
+        _log.line("Solving " + self.net._name, "solver.cpp", 273)
+        _log.line("Learning Rate Policy: " + p.lr_policy, "solver.cpp", 274)
+        if resume_file:
+            self.restore(resume_file)
+        start = self._iteration
+        self.step(p.max_iter - self._iteration)
+        if p.snapshot_after_train and (not p.snapshot or self._iteration % p.snapshot != 0):
+            self.snapshot()
+        if p.display and self._iteration % p.display == 0:
+            self._smooth(self.net._forward(0, len(self.net._layers) - 1), start)
+            _log.line("Iteration %d, loss = %g" % (self._iteration, self._smoothed), "solver.cpp", 311)
+        if p.test_interval and self._iteration % p.test_interval == 0:
+            self._test_all()
+        _log.line("Optimization Done.", "solver.cpp", 317)
+
+    def apply_update(self):
+        """Updates the parameters by the gradients that are there, which ends an iteration.
+        Their ``diff`` is then what was taken off them."""
+        p = self.param
+        rate, self._current_step = _rules.learning_rate(p, self._iteration, self._current_step)
+        if p.display and self._iteration % p.display == 0:
+            _log.line("Iteration %d, lr = %g" % (self._iteration, rate), "sgd_solver.cpp", 105)
+        blobs = self.net._learnable
+        if p.clip_gradients > 0:
+            norm = float(np.sqrt(sum(float(np.dot(b.diff.ravel(), b.diff.ravel())) for b in blobs)))
+            if norm > p.clip_gradients:
+                for blob in blobs:
+                    diff = blob.diff
+                    diff *= np.float32(p.clip_gradients / norm)
+        count = len(blobs)
+        for i, blob in enumerate(blobs):
+            data, diff = blob.data, blob.diff
+            if p.iter_size > 1:
+                diff *= np.float32(1.0 / p.iter_size)
+            self._regularise(data, diff, _multiplier(self.net._decay[i]))
+            history = [self._history[slot * count + i] for slot in range(self._rule.slots)]
+            self._rule.update(diff, history, rate * _multiplier(self.net._lr[i]), self._iteration)
+            data -= diff
+        self._iteration += 1
+
+    def _regularise(self, data, diff, multiplier):
+        decay = self.param.weight_decay * multiplier
+        if not decay:
+            return
+        kind = self.param.regularization_type
+        if kind == "L2":
+            diff += np.float32(decay) * data
+        elif kind == "L1":
+            diff += np.float32(decay) * np.sign(data)
+        else:
+            raise RuntimeError("Unknown regularization type: %s" % kind)
+
+    def _smooth(self, loss, start):
+        """The mean of the last ``average_loss`` losses."""
+        if len(self._losses) == max(1, self.param.average_loss):
+            self._losses.popleft()
+        self._losses.append(loss)
+        self._smoothed = sum(self._losses) / len(self._losses)
+
+    # --- tests and log
+
+    def _test_all(self):
+        for number, net in enumerate(self.test_nets):
+            self._test(number, net)
+
+    def _test(self, number, net):
+        _log.line("Iteration %d, Testing net (#%d)" % (self._iteration, number), "solver.cpp", 330)
+        net.share_with(self.net)
+        last = len(net._layers) - 1
+        scores, loss = {}, 0.0
+        batches = self.param.test_iter[number]
+        for _ in range(batches):
+            loss += net._forward(0, last)
+            for i in net._output_index:
+                scores[i] = scores.get(i, 0) + net._blobs[i].data.astype(np.float64)
+        if self.param.test_compute_loss:
+            _log.line("Test loss: %g" % (loss / batches), "solver.cpp", 384)
+        self._outputs("Test", net, lambda i: scores[i] / batches, 398)
+
+    def _display(self):
+        now, (then, done) = time.perf_counter(), self._mark
+        speed = (self._iteration - done) / ((now - then) or 1)
+        _log.line("Iteration %d (%g iter/s, %gs/%d iters), loss = %g"
+                  % (self._iteration, speed, now - then, self.param.display, self._smoothed), "solver.cpp", 219)
+        self._mark = now, self._iteration
+        self._outputs("Train", self.net, lambda i: self.net._blobs[i].data, 238)
+
+    @staticmethod
+    def _outputs(what, net, values, line):
+        number = 0
+        for i in net._output_index:
+            weight = net._loss_weights[i]
+            for value in np.ravel(values(i)):
+                loss = " (* %g = %g loss)" % (weight, weight * value) if weight else ""
+                _log.line("    %s net output #%d: %s = %g%s" % (what, number, net._blob_names[i], value, loss),
+                          "solver.cpp", line)
+                number += 1
+
+    # --- snapshots
+
+    def snapshot(self):
+        """Writes weights and state: PREFIX_iter_N.caffemodel and .solverstate."""
+        _snapshots.write(self)
+
+    def restore(self, path):
+        """Goes on from a .solverstate: its weights, history and iteration."""
+        _snapshots.restore(self, path)
+
+
+def _multiplier(value):
+    return 1.0 if value is None else value
+
+
+class NesterovSolver(SGDSolver):
+    """Nesterov's accelerated gradient."""
+
+    _kind = "Nesterov"
+
+
+class AdaGradSolver(SGDSolver):
+    """AdaGrad."""
+
+    _kind = "AdaGrad"
+
+
+class RMSPropSolver(SGDSolver):
+    """RMSProp."""
+
+    _kind = "RMSProp"
+
+
+class AdaDeltaSolver(SGDSolver):
+    """AdaDelta."""
+
+    _kind = "AdaDelta"
+
+
+class AdamSolver(SGDSolver):
+    """Adam."""
+
+    _kind = "Adam"
+
+
+_SOLVERS = {c._kind: c for c in (SGDSolver, NesterovSolver, AdaGradSolver, RMSPropSolver, AdaDeltaSolver, AdamSolver)}
+
+
+def get_solver(file):
+    """The solver of a file, of the class that its ``type`` names."""
+    kind = _graph.read_solver(file).type
+    if kind not in _SOLVERS:
+        raise RuntimeError("Unknown solver type: %s (known types: %s)" % (kind, ", ".join(sorted(_SOLVERS))))
+    return _SOLVERS[kind](file)

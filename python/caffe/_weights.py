@@ -1,0 +1,183 @@
+"""Files of parameters: .caffemodel and Caffe's HDF5."""
+import os
+
+import numpy as np
+from google.protobuf.message import DecodeError
+
+from brew._files import atomic, write_bytes
+
+from . import _wire
+from ._blob import product
+from .proto import caffe_pb2
+
+
+def is_hdf5(path):
+    return os.fspath(path).endswith(".h5")
+
+
+def read(path):
+    """Name of a layer to the list of its arrays. Raises RuntimeError."""
+    path = os.fspath(path)
+    if not os.path.isfile(path):
+        raise RuntimeError("Could not open file %s" % path)
+    if is_hdf5(path):
+        return read_hdf5(path)
+    try:
+        with open(path, "rb") as file:
+            return _layers_of(memoryview(file.read()))
+    except (OSError, DecodeError, ValueError, IndexError) as failure:
+        raise RuntimeError("%s: cannot be read as a NetParameter: %s" % (path, failure)) from None
+
+
+def _number(message, field):
+    return message.DESCRIPTOR.fields_by_name[field].number
+
+
+def _layers_of(data):
+    """Name to arrays of a NetParameter's bytes, today's or with V1 or V0 layers."""
+    kinds = {_number(caffe_pb2.NetParameter, "layer"): caffe_pb2.LayerParameter,
+             _number(caffe_pb2.NetParameter, "layers"): caffe_pb2.V1LayerParameter}
+    layers = {}
+    for number, kind, payload, _ in _wire.fields(data):
+        if number in kinds and kind == 2:
+            name, arrays = _layer_of(payload, kinds[number])
+            layers[name] = arrays
+    return layers
+
+
+def _layer_of(data, message):
+    name, arrays = "", []
+    inner = message.DESCRIPTOR.fields_by_name.get("layer")  # V0: the layer lies one deeper
+    for number, kind, payload, _ in _wire.fields(data):
+        if kind != 2:
+            continue
+        if number == _number(message, "name"):
+            name = bytes(payload).decode(errors="replace")
+        elif number == _number(message, "blobs"):
+            arrays.append(_array(payload))
+        elif inner is not None and number == inner.number:
+            name, more = _layer_of(payload, caffe_pb2.V0LayerParameter)
+            arrays += more
+    return name, arrays
+
+
+def _array(data):
+    blob, values = _wire.parse_blob(data)
+    if values is None:
+        return array_of(blob)
+    shape = shape_of(blob)
+    if values.size != product(shape):
+        raise ValueError("a blob of shape %s has %d values" % (shape, values.size))
+    return values.reshape(shape)
+
+
+def read_message(path, message):
+    """Parses a binary file. Raises RuntimeError."""
+    try:
+        with open(path, "rb") as file:
+            message.ParseFromString(file.read())
+    except (OSError, DecodeError) as failure:
+        raise RuntimeError("%s: cannot be read as %s: %s" % (path, message.DESCRIPTOR.name, failure)) from None
+    return message
+
+
+def shape_of(blob):
+    """The shape of a BlobProto, an old one's too."""
+    if any(blob.HasField(f) for f in ("num", "channels", "height", "width")):
+        return blob.num, blob.channels, blob.height, blob.width
+    return tuple(blob.shape.dim)
+
+
+def array_of(blob, diff=False):
+    """The values of a BlobProto."""
+    values, doubles = (blob.diff, blob.double_diff) if diff else (blob.data, blob.double_data)
+    return np.array(doubles if len(doubles) else values, dtype=np.float32).reshape(shape_of(blob))
+
+
+def fill_proto(proto, data, diff=None):
+    """Writes an array, and its gradients if given, to a BlobProto."""
+    proto.shape.dim.extend(data.shape)
+    proto.data.extend(data.ravel().tolist())
+    if diff is not None:
+        proto.diff.extend(diff.ravel().tolist())
+
+
+def check_shape(blob, values, what):
+    """A file's array fits if it has the blob's shape, or is an old one of four axes that
+    has it but for ones in front."""
+    shape = tuple(values.shape)
+    if shape == blob.shape:
+        return
+    if len(shape) == 4 and len(blob.shape) <= 4 and (1,) * (4 - len(blob.shape)) + blob.shape == shape:
+        return
+    raise RuntimeError("Cannot copy '%s: shape mismatch. Source param shape is %s; target param shape is %s"
+                       % (what, shape, blob.shape))
+
+
+def load_blob(blob, values, what):
+    check_shape(blob, values, what)
+    blob.data[...] = values.reshape(blob.shape)
+
+
+def write(path, net, layers):
+    """Writes a NetParameter; ``layers``: (LayerParameter without blobs, [(array, diff or
+    None), ...])."""
+    parts = [net.SerializeToString()]
+    for layer, blobs in layers:
+        parts += _wire.field(_number(net, "layer"), *_wire.message_parts(layer, _number(layer, "blobs"), blobs))
+    _write(path, parts)
+
+
+def write_state(path, state, history):
+    """Writes a SolverState with arrays of history."""
+    _write(path, _wire.message_parts(state, _number(state, "history"), [(array, None) for array in history]))
+
+
+def _write(path, parts):
+    write_bytes(path, b"".join(parts))
+
+
+def _h5py():
+    try:
+        import h5py
+    except ImportError as missing:
+        raise RuntimeError("HDF5 files need the package h5py") from missing
+    return h5py
+
+
+def open_hdf5(path):
+    if not os.path.isfile(path):
+        raise RuntimeError("Could not open file %s" % path)
+    try:
+        return _h5py().File(path, "r")
+    except OSError as failure:
+        raise RuntimeError("%s: %s" % (path, failure)) from None
+
+
+def read_hdf5(path):
+    """As :func:`read`; a parameter that the file lacks, as another layer owns it, is None."""
+    with open_hdf5(os.fspath(path)) as file:
+        if "data" not in file:
+            raise RuntimeError("%s: it has no group 'data', so it holds no parameters" % path)
+        layers = {}
+        for name, group in file["data"].items():
+            numbers = [int(n) for n in group]
+            layers[name] = [np.array(group[str(i)], dtype=np.float32) if str(i) in group else None
+                            for i in range(max(numbers, default=-1) + 1)]
+        return layers
+
+
+def write_hdf5(path, names, layers, write_diff):
+    """``layers``: for each name the parameters it owns, (number, blob)."""
+    h5py = _h5py()
+    with atomic(path) as temporary:
+        with h5py.File(temporary, "w") as file:
+            data = file.create_group("data")
+            diff = file.create_group("diff") if write_diff else None
+            for name, blobs in zip(names, layers):
+                group = data.create_group(name)
+                gradients = diff.create_group(name) if write_diff else None
+                for i, blob in blobs:
+                    group.create_dataset(str(i), data=blob.data)
+                    if write_diff:
+                        gradients.create_dataset(str(i), data=blob.diff)

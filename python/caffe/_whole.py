@@ -1,0 +1,192 @@
+"""Whole nets as one plan, for runs from the first layer to the last that nobody can look into.
+
+Such a plan keeps every blob to the end of its run, so that all can be read then, and is as
+fast as one that keeps none but for a few percent. Blobs take their values from it when they
+are looked at; those that somebody holds an array of, at once. What only a run layer by
+layer has (in-place blobs between their layers, edits on the way, Python layers, hooks) is
+never run so.
+"""
+import numpy as np
+
+from brew import CompileError, Error
+from brew._core import Kind, Pass, Session
+
+from . import _layers, _plans, _state
+from .proto import caffe_pb2
+
+# Layers that do more than compute tops, or take what only layers of their own have.
+_APART = ("Parameter", "HDF5Output", "LSTM", "RNN", "Python", "Filter", "DetectionOutput")
+
+
+class Port(_layers.Port):
+    """A tensor that a Memory takes its values from when it is looked at."""
+
+    __slots__ = ("target",)
+
+    def __init__(self, session, kind, name, index, target):
+        super().__init__(session, kind, name, index)
+        self.target = target  # Blob
+
+    def offer(self, memory):
+        if memory.is_held():
+            memory.pending = None
+            self.fill(memory._array)
+        else:
+            memory.pending = self
+
+    def fill(self, array):
+        array[: self.target.count] = self.get().reshape(-1)
+
+
+def text_of(net):
+    """The net with its sources as inputs of the shapes that they have."""
+    result = caffe_pb2.NetParameter(name=net._name)
+    for layer in net._plain.layer:
+        if layer.bottom:
+            copy = result.layer.add()
+            copy.CopyFrom(layer)
+            for field in ("include", "exclude", "blobs"):
+                copy.ClearField(field)
+            continue
+        for top in layer.top:
+            made = result.layer.add(name=top, type="Input", top=[top])
+            made.input_param.shape.add().dim.extend(net._blob_of[top].shape)
+    return str(result)
+
+
+def may_be_whole(net):
+    """Whether the net's layers can be one plan at all."""
+    for param, layer in zip(net._params, net._layers):
+        if param.type in _APART or getattr(layer, "reads_files", False) and param.bottom:
+            return False
+        if param.HasField("phase") and param.phase != net._phase:
+            return False
+    return not any(p.propagate_down for p in net._params)
+
+
+class Whole:
+    """A net's plan for the present shapes of its sources. Raises CompileError, Error."""
+
+    def __init__(self, net, learns):
+        """``learns``: with the backward pass."""
+        options = dict(phase="test" if net._phase == caffe_pb2.TEST else "train", keep="all",
+                       without="fold-normalization,prepare-weights")
+        if learns:
+            options["gradients"] = True
+        plan = _plans.plan(text_of(net), **options)
+        self.fed = plan.fed
+        session = self.session = Session(plan._core, seed=_state.next_seed(), pool=_state.pool())
+        session.initialise()
+        sources = {top for p in net._params if not p.bottom for top in p.top}
+        self.inputs = [Port(session, Kind.BLOB, name, 0, net._blob_of[name])
+                       for name, _ in session.names(Kind.BLOB) if name in sources]
+        self.blobs = self._ports(net, Kind.BLOB, sources)
+        self.gradients = self._ports(net, Kind.BLOB_GRADIENT, ()) if learns else []
+        layers = {p.name: made for p, made in zip(net._params, net._layers)}
+        self.params = [Port(session, Kind.PARAMETER, layer, i, layers[layer].blobs[i])
+                       for layer, i in session.names(Kind.PARAMETER)]
+        owned = {id(blob) for blob in net._learnable}
+        self.param_gradients = [Port(session, Kind.PARAMETER_GRADIENT, layer, i, layers[layer].blobs[i])
+                                for layer, i in session.names(Kind.PARAMETER_GRADIENT)
+                                if id(layers[layer].blobs[i]) in owned] if learns else []
+        self.shapes = [(port.target, tuple(session.shape(*port.name))) for port in self.inputs + self.blobs]
+
+    def _ports(self, net, kind, without):
+        """Ports of the blobs that have memory of their own."""
+        aliases = set()
+        for number, layer in enumerate(net._layers):
+            if isinstance(layer, (_layers.SplitLayer, _layers.ViewLayer)):
+                aliases.update(net._top_index[number])
+        # What splits hand out is their bottom, and its gradient their sum.
+        return [Port(self.session, kind, name, 0, net._blob_of[name]) for name, _ in self.session.names(kind)
+                if name in net._blob_of and name not in without and net._index_of[name] not in aliases]
+
+    def fits(self):
+        """Whether all blobs have the shapes that it was made for."""
+        return all(blob._shape == shape for blob, shape in self.shapes)
+
+    def _feed(self):
+        if self.fed:
+            self.session.feed(0)
+        for port in self.inputs:
+            port.put(port.target.data)
+
+    def take_params(self):
+        """Brings the plan's parameters up to date; those of which nobody has an array move."""
+        for port in self.params:
+            port.refresh(port.target)
+            memory = port.target._data
+            if port.home is not None and memory.home != port.home and not memory.is_held():
+                memory.lie_in(port.memory(), port.home)  # from now on
+        self.session.prepare()
+
+    def owns_params(self):
+        """Whether all parameters lie in the plan's session."""
+        return all(port.holds(port.target) for port in self.params)
+
+    def forward(self):
+        self.take_params()
+        self._feed()
+        self.session.run(0, Pass.FORWARD)
+        for port in self.blobs:
+            port.offer(port.target._data)
+
+    def both(self):
+        """Forward and backward, after take_params(); gradients of parameters are added to
+        those that are there."""
+        self._feed()
+        self.session.run(0, Pass.BOTH)
+        for port in self.blobs:
+            port.offer(port.target._data)
+        for port in self.gradients:
+            if port.target.shape:  # a loss's is its weight
+                port.offer(port.target._diff)
+        for port in self.param_gradients:
+            diff = port.target.diff
+            diff += port.get().reshape(diff.shape)
+
+    def changed(self):
+        """[(blob, copy of its data)] of blobs that somebody has written since the run."""
+        found = []
+        for port in self.blobs:
+            memory = port.target._data
+            if memory.pending is not port:
+                values = port.target.data
+                if not np.array_equal(values, port.get().reshape(values.shape)):
+                    found.append((port.target, values.copy()))
+        return found
+
+
+class Runs:
+    """Which of a net's runs are whole ones."""
+
+    def __init__(self, net):
+        self.possible = None  # not known yet
+        self.plans = {}
+        self.last = None  # the Whole whose values the blobs have
+        self.backward_wanted = False
+
+    def allowed(self, net):
+        """Whether the net's runs may be whole at all."""
+        if self.possible is None:
+            self.possible = may_be_whole(net)
+        return self.possible and not any(net._hooks.values())
+
+    def find(self, net, learns):
+        """The net's Whole for its shapes; None where it has none."""
+        last = self.plans.get("last", (None, None))
+        if last[0] == learns and last[1].fits():
+            return last[1]
+        net.reshape()
+        key = learns, tuple(blob.shape for blob in net._blobs)
+        if key not in self.plans:
+            try:
+                self.plans[key] = Whole(net, learns)
+            except (CompileError, Error, KeyError, IndexError):
+                self.plans[key] = None  # layer by layer it may run, or say why not
+        made = self.plans[key]
+        if made is not None and not made.fits():
+            made = None
+        if made is not None:
+            self.plans["last"] = (learns, made)
+        return made

@@ -1,0 +1,91 @@
+"""Floats in and out of Caffe's binary files without a Python object for each.
+
+protobuf's arrays of a hundred million floats take minutes to convert; the wire format has
+them as they lie in memory. What is not floats is left to protobuf."""
+import numpy as np
+
+from .proto import caffe_pb2
+
+_DATA = caffe_pb2.BlobProto.DESCRIPTOR.fields_by_name["data"].number
+_DIFF = caffe_pb2.BlobProto.DESCRIPTOR.fields_by_name["diff"].number
+
+
+def _varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value, at
+        shift += 7
+
+
+def fields(data):
+    """Yields (number, wire type, payload, whole field) of a message's bytes. Raises
+    ValueError or IndexError where they are none."""
+    at, end = 0, len(data)
+    while at < end:
+        begin = at
+        key, at = _varint(data, at)
+        kind = key & 7
+        if kind == 0:
+            _, stop = _varint(data, at)
+        elif kind == 2:
+            size, at = _varint(data, at)
+            stop = at + size
+        elif kind in (1, 5):
+            stop = at + (8 if kind == 1 else 4)
+        else:
+            raise ValueError("wire type %d" % kind)
+        if stop > end:
+            raise ValueError("it ends in the middle of a field")
+        yield key >> 3, kind, data[at:stop], data[begin:stop]
+        at = stop
+
+
+def parse_blob(data):
+    """(BlobProto without its packed floats, these as an array or None)."""
+    rest, values = [], []
+    for number, kind, payload, field in fields(data):
+        if number == _DATA and kind == 2:
+            values.append(np.frombuffer(payload, dtype="<f4"))
+        elif number != _DIFF:
+            rest.append(bytes(field))
+    blob = caffe_pb2.BlobProto.FromString(b"".join(rest))
+    if not values:
+        return blob, None
+    return blob, values[0] if len(values) == 1 else np.concatenate(values)
+
+
+def _length(value):
+    out = bytearray()
+    while value > 127:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def field(number, *parts):
+    """A length-delimited field of these bytes, as a list of parts."""
+    return [_length(number << 3 | 2), _length(sum(len(p) for p in parts)), *parts]
+
+
+def blob_parts(array, diff=None):
+    """A BlobProto of an array, as a list of bytes."""
+    shape = caffe_pb2.BlobProto()
+    shape.shape.dim.extend(array.shape)
+    parts = [shape.SerializeToString()]
+    for number, values in ((_DATA, array), (_DIFF, diff)):
+        if values is not None and values.size:
+            parts += field(number, np.ascontiguousarray(values, dtype="<f4").tobytes())
+    return parts
+
+
+def message_parts(message, number, blobs):
+    """A message's bytes with repeated BlobProtos in a field: ``blobs`` are (array, diff)."""
+    parts = [message.SerializeToString()]
+    for array, diff in blobs:
+        parts += field(number, *blob_parts(array, diff))
+    return parts

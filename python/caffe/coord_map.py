@@ -1,0 +1,106 @@
+"""How coordinates of one top relate to those of another, and the Crop that makes them fit.
+
+A map is (axis, scale, shift): the first axis after which there are coordinates (None if any
+will do), and for a coordinate x of the one top the coordinate scale * x + shift of the other.
+"""
+import numpy as np
+
+from .net_spec import layers as L
+
+# Layers that leave coordinates as they are.
+PASS_THROUGH_LAYERS = ["AbsVal", "BatchNorm", "Bias", "BNLL", "Dropout", "ELU", "Eltwise", "Exp", "LRN", "Log", "MVN",
+                       "PReLU", "Power", "ReLU", "Scale", "Sigmoid", "Split", "TanH", "Threshold"]
+_IDENTITY = None, 1, 0
+
+
+class UndefinedMapException(Exception):
+    """The layer has no map of coordinates."""
+
+
+class AxisMismatchException(Exception):
+    """Two maps are about different axes."""
+
+
+def conv_params(fn):
+    """(axis, stride, extent of the dilated kernel, pad) of a layer with windows."""
+    settings = fn.params.get("convolution_param", fn.params)
+    two_dimensional = [a + b for a in ("pad", "kernel", "stride") for b in ("_h", "_w")]
+    assert not any(name in fn.params for name in two_dimensional), "cropping does not support legacy _h/_w params"
+    sizes = {name: np.array(settings.get(name, default), ndmin=1)
+             for name, default in (("stride", 1), ("dilation", 1), ("pad", 0))}
+    kernel = np.array(settings["kernel_size"], ndmin=1)
+    return settings.get("axis", 1), sizes["stride"], (kernel - 1) * sizes["dilation"] + 1, sizes["pad"]
+
+
+def crop_params(fn):
+    """(axis, offset) of a Crop layer."""
+    settings = fn.params.get("crop_param", fn.params)
+    return settings.get("axis", 2), np.array(settings.get("offset", 0), ndmin=1)
+
+
+def coord_map(fn):
+    """The map from a layer's bottom to its top."""
+    kind = fn.type_name
+    if kind in PASS_THROUGH_LAYERS:
+        return _IDENTITY
+    if kind == "Crop":
+        axis, offset = crop_params(fn)
+        return axis - 1, 1, -offset
+    if kind in ("Convolution", "Pooling", "Im2col", "Deconvolution"):
+        axis, stride, extent, pad = conv_params(fn)
+        reach = (extent - 1) / 2 - pad
+        return (axis, stride, reach) if kind == "Deconvolution" else (axis, 1 / stride, -reach / stride)
+    raise UndefinedMapException("%s has no map of coordinates" % kind)
+
+
+def compose(base_map, next_map):
+    """The map that applies ``next_map`` first and then ``base_map``."""
+    (axis, scale, shift), (other, inner, offset) = base_map, next_map
+    if None not in (axis, other) and axis != other:
+        raise AxisMismatchException("maps of axes %s and %s" % (axis, other))
+    return (other if axis is None else axis), scale * inner, scale * offset + shift
+
+
+def inverse(coord_map):
+    """The map back."""
+    axis, scale, shift = coord_map
+    return axis, 1 / scale, -shift / scale
+
+
+def _ancestors(top):
+    """Yields (top, map from it to the given one) of all that are reached by maps."""
+    waiting, seen = [(top, _IDENTITY)], set()
+    while waiting:
+        current, found = waiting.pop(0)
+        if current in seen:
+            continue
+        seen.add(current)
+        yield current, found
+        try:
+            step = coord_map(current.fn)
+        except UndefinedMapException:
+            continue
+        inputs = current.fn.inputs
+        # A Crop's second bottom only says how large the top is.
+        for bottom in inputs[:1] if current.fn.type_name == "Crop" else inputs:
+            waiting.append((bottom, compose(found, step)))
+
+
+def coord_map_from_to(top_from, top_to):
+    """The map from coordinates of one top to those of another, over a common ancestor."""
+    from_maps = dict(_ancestors(top_from))
+    for top, found in _ancestors(top_to):
+        if top in from_maps:
+            return compose(found, inverse(from_maps[top]))
+    raise RuntimeError("Could not compute map between tops; are they connected by spatial layers?")
+
+
+def crop(top_from, top_to):
+    """A Crop layer that cuts ``top_from`` to where ``top_to`` lies."""
+    axis, scale, shift = coord_map_from_to(top_from, top_to)
+    scale, shift = np.array(scale), np.array(shift)
+    assert (scale == 1).all(), "scale mismatch on crop (a = {})".format(scale)
+    assert (shift <= 0).all(), "cannot crop negative offset (b = {})".format(shift)
+    assert (np.round(shift) == shift).all(), "cannot crop noninteger offset (b = {})".format(shift)
+    offset = [int(v) for v in np.ravel(-np.round(shift))]
+    return L.Crop(top_from, top_to, crop_param=dict(axis=axis + 1, offset=offset))

@@ -1,0 +1,72 @@
+"""A net that scores windows of images."""
+import numpy as np
+
+from . import io
+from .classifier import ImageNet
+
+
+class Detector(ImageNet):
+    """Scores windows (ymin, xmin, ymax, xmax) of images, with ``context_pad`` pixels of
+    the net's input around each if that is given."""
+
+    def __init__(self, model_file, pretrained_file, mean=None, input_scale=None, raw_scale=None, channel_swap=None,
+                 context_pad=None):
+        super().__init__(model_file, pretrained_file, mean, input_scale, raw_scale, channel_swap)
+        self.configure_crop(context_pad)
+
+    def configure_crop(self, context_pad):
+        """Sets the size of crops, and what surrounds an image: the mean, as an image has it."""
+        in_ = self.inputs[0]
+        back = np.argsort(self.transformer.transpose[in_])
+        self.crop_dims = np.array(self.blobs[in_].data.shape[1:])[back]
+        self.context_pad = context_pad
+        if not context_pad:
+            return
+        mean = self.transformer.mean.get(in_)
+        if mean is None:
+            self.crop_mean = np.zeros(self.crop_dims, dtype=np.float32)
+            return
+        mean = np.array(mean, dtype=np.float32).transpose(back)
+        order = self.transformer.channel_swap.get(in_)
+        if order is not None:
+            mean = mean[:, :, np.argsort(order)]
+        self.crop_mean = mean / (self.transformer.raw_scale.get(in_) or 1)
+
+    def crop(self, im, window):
+        """The part of an image in a window, with its surroundings if they are wanted."""
+        if not self.context_pad:
+            return im[window[0]: window[2], window[1]: window[3]]
+        size = float(self.crop_dims[0])
+        grow = size / (size - 2.0 * self.context_pad)
+        window = np.asarray(window)
+        half = (window[2:] - window[:2] + 1) / 2.0
+        centre = window[:2] + half
+        begin, end = np.round(centre - grow * half), np.round(centre + grow * half)
+        scale = size / (end - begin + 1)
+        # What lies outside the image stays the mean.
+        offset = [int(round(v)) for v in np.maximum(0, -begin) * scale]
+        limit = np.array(im.shape[:2], dtype=float)
+        begin, end = np.clip(begin, 0, limit), np.clip(end, 0, limit)
+        extent = end - begin + 1
+        assert (extent > 0).all(), "the window %s lies outside the image" % (window,)
+        extent = [min(int(round(v)), int(size) - o) for v, o in zip(extent * scale, offset)]
+        part = im[int(begin[0]): int(end[0]), int(begin[1]): int(end[1])]
+        crop = np.ones(self.crop_dims, dtype=np.float32) * self.crop_mean
+        crop[offset[0]: offset[0] + extent[0], offset[1]: offset[1] + extent[1]] = io.resize_image(part, extent)
+        return crop
+
+    def detect_windows(self, images_windows):
+        """[(file, [window, ...]), ...] to a list of dicts: filename, window, prediction."""
+        found, crops = [], []
+        for filename, windows in images_windows:
+            image = io.load_image(filename).astype(np.float32)
+            for window in windows:
+                found.append({"window": window, "filename": filename})
+                crops.append(self.crop(image, window))
+        for detection, scores in zip(found, self._scores(crops) if crops else []):
+            detection["prediction"] = scores
+        return found
+
+    def detect_selective_search(self, image_fnames):
+        """Not there: it calls a MATLAB program of its own."""
+        raise RuntimeError("detect_selective_search needs MATLAB; make the windows yourself and call detect_windows")

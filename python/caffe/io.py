@@ -1,0 +1,156 @@
+"""Images and arrays in the forms that nets and Caffe's files want."""
+import numpy as np
+
+from ._images import load_image, oversample, resize_image
+from ._weights import array_of, fill_proto
+from .proto import caffe_pb2
+
+__all__ = ["Transformer", "array_to_blobproto", "array_to_datum", "arraylist_to_blobprotovector_str",
+           "blobproto_to_array", "blobprotovector_str_to_arraylist", "datum_to_array", "load_image", "oversample",
+           "resize_image"]
+
+
+def blobproto_to_array(blob, return_diff=False):
+    """The values of a BlobProto, or its gradients, in its shape."""
+    return array_of(blob, diff=return_diff)
+
+
+def array_to_blobproto(arr, diff=None):
+    """A BlobProto of an array, with gradients if given."""
+    blob = caffe_pb2.BlobProto()
+    fill_proto(blob, np.asarray(arr, dtype=np.float32), None if diff is None else np.asarray(diff, np.float32))
+    return blob
+
+
+def arraylist_to_blobprotovector_str(arraylist):
+    """The bytes of a BlobProtoVector of several arrays."""
+    vector = caffe_pb2.BlobProtoVector()
+    for array in arraylist:
+        vector.blobs.add().CopyFrom(array_to_blobproto(array))
+    return vector.SerializeToString()
+
+
+def blobprotovector_str_to_arraylist(str):
+    """The arrays in the bytes of a BlobProtoVector."""
+    return [blobproto_to_array(blob) for blob in caffe_pb2.BlobProtoVector.FromString(str).blobs]
+
+
+def array_to_datum(arr, label=None):
+    """A Datum of an array (channels, height, width): bytes of uint8, else floats."""
+    if arr.ndim != 3:
+        raise ValueError("Incorrect array shape: a datum has 3 axes, not %d" % arr.ndim)
+    datum = caffe_pb2.Datum()
+    datum.channels, datum.height, datum.width = arr.shape
+    if arr.dtype == np.uint8:
+        datum.data = arr.tobytes()
+    else:
+        datum.float_data.extend(np.asarray(arr, dtype=np.float64).ravel().tolist())
+    if label is not None:
+        datum.label = label
+    return datum
+
+
+def datum_to_array(datum):
+    """The array (channels, height, width) of a Datum."""
+    shape = datum.channels, datum.height, datum.width
+    if len(datum.data):
+        return np.frombuffer(datum.data, dtype=np.uint8).reshape(shape).copy()
+    return np.array(datum.float_data).astype(float).reshape(shape)
+
+
+class Transformer:
+    """Makes of images what a net's inputs want, and back.
+
+    ``inputs``: name of an input to its shape (items, channels, height, width). An image is
+    resized to height and width, its axes are put in order, its channels swapped, it is
+    scaled, the mean is taken off, and it is scaled again, as far as each is set."""
+
+    def __init__(self, inputs):
+        self.inputs = inputs
+        self.transpose, self.channel_swap = {}, {}
+        self.raw_scale, self.mean, self.input_scale = {}, {}, {}
+
+    def _check(self, in_):
+        if in_ not in self.inputs:
+            raise Exception("%s is not one of the net inputs: %s" % (in_, self.inputs))
+
+    def preprocess(self, in_, data):
+        """An array for the net of an image (height, width, channels)."""
+        self._check(in_)
+        values = np.asarray(data).astype(np.float32, copy=False)
+        room = tuple(self.inputs[in_][2:])
+        if values.shape[:2] != room:
+            values = resize_image(values, room)
+        if self.transpose.get(in_) is not None:
+            values = values.transpose(self.transpose[in_])
+        if self.channel_swap.get(in_) is not None:
+            values = values[list(self.channel_swap[in_])]
+        if self.raw_scale.get(in_) is not None:
+            values = values * np.float32(self.raw_scale[in_])
+        if self.mean.get(in_) is not None:
+            values = values - self.mean[in_]
+        if self.input_scale.get(in_) is not None:
+            values = values * np.float32(self.input_scale[in_])
+        return values
+
+    def deprocess(self, in_, data):
+        """The image of an array that preprocess() made, but for its size."""
+        self._check(in_)
+        values = np.array(data).squeeze()
+        if self.input_scale.get(in_) is not None:
+            values = values / self.input_scale[in_]
+        if self.mean.get(in_) is not None:
+            values = values + self.mean[in_]
+        if self.raw_scale.get(in_) is not None:
+            values = values / self.raw_scale[in_]
+        if self.channel_swap.get(in_) is not None:
+            values = values[np.argsort(self.channel_swap[in_])]
+        if self.transpose.get(in_) is not None:
+            values = values.transpose(np.argsort(self.transpose[in_]))
+        return values
+
+    def set_transpose(self, in_, order):
+        """Order of axes, such as (2, 0, 1) for channels first."""
+        self._check(in_)
+        if len(order) != len(self.inputs[in_]) - 1:
+            raise Exception("Transpose order needs to have the same number of dimensions as the input.")
+        self.transpose[in_] = order
+
+    def set_channel_swap(self, in_, order):
+        """Order of channels, such as (2, 1, 0) for RGB to BGR."""
+        self._check(in_)
+        if len(order) != self.inputs[in_][1]:
+            raise Exception("Channel swap needs to have the same number of dimensions as the input channels.")
+        self.channel_swap[in_] = order
+
+    def set_raw_scale(self, in_, scale):
+        """Scale before the mean is taken off, such as 255."""
+        self._check(in_)
+        self.raw_scale[in_] = scale
+
+    def set_mean(self, in_, mean):
+        """What is taken off: a value for each channel, or an image (channels, height, width),
+        which is resized to the input."""
+        self._check(in_)
+        mean = np.asarray(mean)
+        shape = tuple(self.inputs[in_])
+        if mean.ndim == 1:
+            if len(mean) != shape[1]:
+                raise ValueError("Mean channels incompatible with input.")
+            self.mean[in_] = mean[:, np.newaxis, np.newaxis]
+            return
+        if mean.ndim == 2:
+            mean = mean[np.newaxis]
+        if mean.ndim != 3:
+            raise ValueError("Mean shape invalid")
+        if mean.shape != shape[1:]:
+            low, high = mean.min(), mean.max()
+            spread = (high - low) or 1
+            small = resize_image(((mean - low) / spread).transpose(1, 2, 0), shape[2:])
+            mean = small.transpose(2, 0, 1) * spread + low
+        self.mean[in_] = mean
+
+    def set_input_scale(self, in_, scale):
+        """Scale after the mean is taken off."""
+        self._check(in_)
+        self.input_scale[in_] = scale

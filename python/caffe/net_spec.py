@@ -1,0 +1,218 @@
+"""Nets written in Python: layers are functions of tops.
+
+    n = caffe.NetSpec()
+    n.data = L.Input(shape=dict(dim=[1, 3, 8, 8]))
+    n.conv = L.Convolution(n.data, kernel_size=3, num_output=4)
+    n.relu = L.ReLU(n.conv, in_place=True)
+    print(n.to_proto())
+"""
+from collections import Counter, OrderedDict
+
+from .proto import caffe_pb2
+
+__all__ = ["Function", "NetSpec", "Top", "layers", "params", "to_proto"]
+
+
+def param_name_dict():
+    """Type of a layer to the stem of the field with its settings: Pooling to pooling."""
+    names = {}
+    for field in caffe_pb2.LayerParameter.DESCRIPTOR.fields:
+        if field.name.endswith("_param") and field.message_type is not None:
+            kind = field.message_type.name
+            if kind.endswith("Parameter"):
+                names.setdefault(kind[: -len("Parameter")], field.name[: -len("_param")])
+    return names
+
+
+_param_names = param_name_dict()
+
+
+def assign_proto(proto, name, val):
+    """Sets a field: of a message by a dict, of a repeated field by a list or one element."""
+    field = getattr(proto, name)
+    if hasattr(field, "extend"):
+        for element in val if isinstance(val, (list, tuple)) else [val]:
+            if isinstance(element, dict):
+                added = field.add()
+                for key, each in element.items():
+                    assign_proto(added, key, each)
+            elif hasattr(field, "add") and hasattr(element, "SerializeToString"):
+                field.add().CopyFrom(element)
+            else:
+                field.append(element)
+    elif isinstance(val, dict):
+        if not val:
+            field.SetInParent()
+        for key, each in val.items():
+            assign_proto(field, key, each)
+    elif hasattr(val, "SerializeToString"):
+        field.CopyFrom(val)
+    else:
+        setattr(proto, name, val)
+
+
+class Top:
+    """What a layer makes: top number ``n`` of the Function ``fn``."""
+
+    def __init__(self, fn, n):
+        self.fn, self.n = fn, n
+
+    def to_proto(self):
+        """The NetParameter of all that this top needs."""
+        return to_proto(self)
+
+
+class Function:
+    """A layer with its inputs and settings, which may be used for several nets."""
+
+    def __init__(self, type_name, inputs, params):
+        for i, top in enumerate(inputs):
+            if not isinstance(top, Top):
+                raise TypeError("%s input %d is not a Top (type is %s)" % (type_name, i, type(top)))
+        self.type_name, self.inputs = type_name, inputs
+        self.params = dict(params)
+        self.ntop = self.params.pop("ntop", 1)
+        self.in_place = self.params.pop("in_place", False)
+        self.tops = tuple(Top(self, n) for n in range(self.ntop))
+
+
+class _Writer:
+    """Layers of a net in an order in which they can run."""
+
+    def __init__(self, names):
+        self.names = dict(names)  # of tops, and of Functions without
+        self.automatic = Counter()
+        self.layers = OrderedDict()  # Function to LayerParameter
+
+    def name(self, key, type_name):
+        if key not in self.names:
+            self.automatic[type_name] += 1
+            self.names[key] = "%s%d" % (type_name, self.automatic[type_name])
+        return self.names[key]
+
+    def add(self, function):
+        waiting = [function]  # deep nets are deeper than Python's stack
+        while waiting:
+            fn = waiting[-1]
+            missing = [top.fn for top in fn.inputs if top.fn not in self.layers] if fn not in self.layers else []
+            if missing:
+                waiting.append(missing[0])
+                continue
+            waiting.pop()
+            if fn not in self.layers:
+                self.layers[fn] = self.layer(fn)
+
+    def layer(self, fn):
+        layer = caffe_pb2.LayerParameter(type=fn.type_name)
+        layer.bottom.extend(self.layers[top.fn].top[top.n] for top in fn.inputs)
+        if fn.in_place:
+            layer.top.extend(layer.bottom)
+        else:
+            layer.top.extend(self.name(top, fn.type_name) for top in fn.tops)
+        layer.name = self.name(fn.tops[0] if fn.tops else fn, fn.type_name)
+        own = _param_names.get(fn.type_name)
+        settings = getattr(layer, own + "_param") if own else None
+        for key, value in fn.params.items():
+            is_own = not key.endswith("param") and settings is not None and key in settings.DESCRIPTOR.fields_by_name
+            assign_proto(settings if is_own else layer, key, value)
+        return layer
+
+    def net(self):
+        net = caffe_pb2.NetParameter()
+        net.layer.extend(self.layers.values())
+        return net
+
+
+def to_proto(*tops):
+    """The NetParameter of all that these tops need, with automatic names."""
+    writer = _Writer({})
+    for top in tops:
+        writer.add(top.fn)
+    return writer.net()
+
+
+class NetSpec:
+    """Tops with the names they are assigned to."""
+
+    def __init__(self):
+        object.__setattr__(self, "tops", OrderedDict())
+
+    def __setattr__(self, name, value):
+        self.tops[name] = value
+
+    def __getattr__(self, name):
+        try:
+            return object.__getattribute__(self, "tops")[name]
+        except KeyError:
+            if name.startswith("__"):
+                raise AttributeError(name) from None
+            raise
+
+    def __setitem__(self, key, value):
+        self.tops[key] = value
+
+    def __getitem__(self, item):
+        return self.tops[item]
+
+    def __delitem__(self, name):
+        del self.tops[name]
+
+    def __delattr__(self, name):
+        del self.tops[name]
+
+    def __dir__(self):
+        return sorted(set(super().__dir__()) | set(self.tops))
+
+    def keys(self):
+        return list(self.tops)
+
+    def vals(self):
+        return list(self.tops.values())
+
+    def update(self, other):
+        """Takes over the tops of another NetSpec or dict."""
+        self.tops.update(other.tops if isinstance(other, NetSpec) else other)
+
+    def to_proto(self):
+        """The NetParameter."""
+        writer = _Writer({top: name for name, top in self.tops.items()})
+        for top in self.tops.values():
+            writer.add(top if isinstance(top, Function) else top.fn)
+        return writer.net()
+
+
+class Layers:
+    """``L.Type(*bottoms, **settings)``: a Top, several with ``ntop``, a Function with ``ntop=0``."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+
+        def layer(*inputs, **settings):
+            fn = Function(name, inputs, settings)
+            return fn if fn.ntop == 0 else fn.tops[0] if fn.ntop == 1 else fn.tops
+
+        return layer
+
+
+class _Constants:
+    """Values of the enums of one message."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __getattr__(self, name):
+        return getattr(getattr(caffe_pb2, self._name + "Parameter"), name)
+
+
+class Parameters:
+    """``P.Pooling.MAX``: values of enums."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Constants(name)
+
+
+layers = Layers()
+params = Parameters()

@@ -1,0 +1,1 @@
+"""Caffe's messages: caffe.proto.caffe_pb2, generated of Brew's schema."""

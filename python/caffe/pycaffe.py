@@ -1,0 +1,191 @@
+"""Net and the solvers with the calls that pycaffe adds to Caffe's own."""
+import os
+from collections import OrderedDict
+from itertools import zip_longest
+
+import numpy as np
+
+from . import _graph
+from ._layers import Layer
+from ._net import NetCore
+from .proto import caffe_pb2
+
+__all__ = ["Layer", "Net"]
+
+
+class Net(NetCore):
+    """A net: ``Net(file, phase, level=0, stages=None, weights=None)``, or in the old way
+    ``Net(file, weights, phase)``.
+
+    Its layers run one by one, each as a compiled plan, on blobs that anybody may read and
+    write in between. Raises RuntimeError for files that are missing or wrong."""
+
+    def __init__(self, network_file, *args, **keywords):
+        phase, level, stages, weights = self._arguments(*args, **keywords)
+        net = _graph.read_net(network_file)
+        net.state.level = level
+        net.state.stage.extend(stages or [])
+        self._build(net, phase, os.path.dirname(os.fspath(network_file)))
+        if weights is not None:
+            self.copy_from(weights)
+
+    @staticmethod
+    def _arguments(*args, **keywords):
+        """(phase, level, stages, weights) of both ways."""
+        if args and isinstance(args[0], (str, bytes, os.PathLike)):
+
+            def old(weights, phase):
+                return phase, 0, None, weights
+
+            return old(*args, **keywords)
+
+        def new(phase, level=0, stages=None, weights=None):
+            return phase, level, stages, weights
+
+        phase, level, stages, weights = new(*args, **keywords)
+        if phase not in (caffe_pb2.TRAIN, caffe_pb2.TEST):
+            raise ValueError("a phase is caffe.TRAIN or caffe.TEST, not %r" % (phase,))
+        return int(phase), int(level), stages, weights
+
+    @classmethod
+    def _of_message(cls, net, phase, folder=""):
+        made = cls.__new__(cls)
+        made._build(net, phase, folder)
+        return made
+
+    # --- what it has
+
+    @property
+    def blobs(self):
+        """Name to Blob, in the order they are made."""
+        return OrderedDict(zip(self._blob_names, self._blobs))
+
+    @property
+    def blob_loss_weights(self):
+        """Name to loss weight."""
+        return OrderedDict(zip(self._blob_names, self._blob_loss_weights))
+
+    @property
+    def params(self):
+        """Name of a layer to its parameters: weights, then biases."""
+        return OrderedDict((p.name, layer.blobs) for p, layer in zip(self._params, self._layers) if len(layer.blobs))
+
+    @property
+    def layer_dict(self):
+        """Name to layer."""
+        return OrderedDict(zip(self._layer_names, self.layers))
+
+    @property
+    def inputs(self):
+        """Names of the tops of Input layers."""
+        return [self._blob_names[i] for i in self._inputs]
+
+    @property
+    def outputs(self):
+        """Names of the blobs that no layer reads, sorted."""
+        return [self._blob_names[i] for i in self._outputs]
+
+    @property
+    def top_names(self):
+        """Name of a layer to the names of its tops."""
+        return OrderedDict((p.name, [self._blob_names[i] for i in ids])
+                           for p, ids in zip(self._params, self._top_index))
+
+    @property
+    def bottom_names(self):
+        """Name of a layer to the names of its bottoms."""
+        return OrderedDict((p.name, [self._blob_names[i] for i in ids])
+                           for p, ids in zip(self._params, self._bottom_index))
+
+    # --- running
+
+    def _number(self, layer):
+        return self._layer_names.index(layer)
+
+    def forward(self, blobs=None, start=None, end=None, **inputs):
+        """Runs the layers from ``start`` to ``end`` (names, both included).
+
+        ``inputs``: arrays for the net's inputs, all of them or none. Gives name to data of
+        the net's outputs, or of the tops of ``end``, and of ``blobs``: the blobs' memory."""
+        first = 0 if start is None else self._number(start)
+        last = len(self._layers) - 1 if end is None else self._number(end)
+        wanted = list(self.outputs) if end is None else self.top_names[end]
+        wanted = dict.fromkeys(wanted + list(blobs or []))
+        mine = self.blobs
+        if inputs:
+            if set(inputs) != set(self.inputs):
+                raise Exception("Input blob arguments do not match net inputs.")
+            for name, values in inputs.items():
+                if values.shape[0] != mine[name].shape[0]:
+                    raise Exception("Input is not batch sized")
+                mine[name].data[...] = values
+        self._forward(first, last)
+        return {name: mine[name].data for name in wanted}
+
+    def backward(self, diffs=None, start=None, end=None, **tops):
+        """Runs the backward pass from ``start`` back to ``end`` (names, both included).
+
+        ``tops``: gradients of the net's outputs, all of them or none. Gives name to diff of
+        the net's inputs, or of the bottoms of ``end``, and of ``diffs``: the blobs' memory."""
+        first = len(self._layers) - 1 if start is None else self._number(start)
+        last = 0 if end is None else self._number(end)
+        wanted = list(self.inputs) if end is None else self.bottom_names[end]
+        wanted = dict.fromkeys(wanted + list(diffs or []))
+        mine = self.blobs
+        if tops:
+            if set(tops) != set(self.outputs):
+                raise Exception("Top diff arguments do not match net outputs.")
+            for name, values in tops.items():
+                if values.shape[0] != mine[name].shape[0]:
+                    raise Exception("Diff is not batch sized")
+                mine[name].diff[...] = values
+        self._backward(first, last)
+        return {name: mine[name].diff for name in wanted}
+
+    def forward_all(self, blobs=None, **inputs):
+        """As forward() for any number of items, batch by batch; the last one is filled up
+        with zeros. Gives copies."""
+        collected = {name: [] for name in dict.fromkeys(list(self.outputs) + list(blobs or []))}
+        for batch in self._batches(inputs):
+            for name, values in self.forward(blobs=blobs, **batch).items():
+                collected[name].extend(values.copy())
+        return _gathered(collected, inputs)
+
+    def forward_backward_all(self, blobs=None, diffs=None, **arrays):
+        """As forward() and backward() for any number of items: two dicts of copies."""
+        data = {name: arrays[name] for name in self.inputs if name in arrays}
+        gradients = {name: arrays[name] for name in self.outputs if name in arrays}
+        outs = {name: [] for name in dict.fromkeys(list(self.outputs) + list(blobs or []))}
+        grads = {name: [] for name in dict.fromkeys(list(self.inputs) + list(diffs or []))}
+        for values, diff in zip_longest(self._batches(data), self._batches(gradients), fillvalue={}):
+            for name, each in self.forward(blobs=blobs, **values).items():
+                outs[name].extend(each.copy())
+            for name, each in self.backward(diffs=diffs, **diff).items():
+                grads[name].extend(each.copy())
+        return _gathered(outs, arrays), _gathered(grads, arrays)
+
+    def _batches(self, arrays):
+        """Dicts of arrays with as many items as the net's first input has."""
+        if not arrays:
+            return
+        size = next(iter(self.blobs.values())).shape[0]
+        count = len(next(iter(arrays.values())))
+        for begin in range(0, count, size):
+            batch = {name: np.asarray(values[begin: begin + size]) for name, values in arrays.items()}
+            missing = size - min(count - begin, size)
+            if missing:
+                batch = {name: np.concatenate([values, np.zeros((missing,) + values.shape[1:], values.dtype)])
+                         for name, values in batch.items()}
+            yield batch
+
+    def set_input_arrays(self, data, labels):
+        """Gives a net whose first layer is MemoryData its items. The arrays are not copied."""
+        if labels.ndim == 1:
+            labels = np.ascontiguousarray(labels[:, np.newaxis, np.newaxis, np.newaxis])
+        self._set_input_arrays(data, labels)
+
+
+def _gathered(lists, arrays):
+    """Arrays of the items, without those that filled the last batch up."""
+    count = len(next(iter(arrays.values()))) if arrays else None
+    return {name: np.asarray(values)[:count] for name, values in lists.items()}

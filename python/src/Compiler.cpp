@@ -1,0 +1,121 @@
+//===- Compiler.cpp - Compilations in Python
+//--------------------------------===//
+#include "Module.h"
+
+#include <brew/compiler.hpp>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using brew::api::Compilation;
+using brew::api::CompilerOptions;
+using brew::api::Diagnostic;
+
+namespace {
+
+using Settings =
+    std::vector<std::pair<std::string, std::optional<std::string>>>;
+
+CompilerOptions optionsOf(const Settings &settings) {
+  CompilerOptions options;
+  for (const auto &[name, value] : settings) {
+    if (value)
+      options.set(name, *value);
+    else
+      options.set(name);
+  }
+  return options;
+}
+
+nb::bytes bytesOf(std::string_view text) {
+  return nb::bytes(text.data(), text.size());
+}
+
+} // namespace
+
+void brew::python::bindCompiler(nb::module_ &module) {
+  nb::class_<Diagnostic::Note>(module, "Note")
+      .def_ro("file", &Diagnostic::Note::file)
+      .def_ro("line", &Diagnostic::Note::line)
+      .def_ro("column", &Diagnostic::Note::column)
+      .def_ro("message", &Diagnostic::Note::message);
+  nb::class_<Diagnostic>(module, "Diagnostic")
+      .def_prop_ro("severity",
+                   [](const Diagnostic &it) {
+                     return it.severity == BREW_ERROR     ? "error"
+                            : it.severity == BREW_WARNING ? "warning"
+                                                          : "note";
+                   })
+      .def_ro("file", &Diagnostic::file)
+      .def_ro("line", &Diagnostic::line)
+      .def_ro("column", &Diagnostic::column)
+      .def_ro("layer", &Diagnostic::layer)
+      .def_ro("message", &Diagnostic::message)
+      .def_ro("notes", &Diagnostic::notes)
+      .def("__str__", &Diagnostic::str);
+
+  nb::class_<Compilation>(module, "Compilation")
+      .def_prop_ro("status",
+                   [](const Compilation &it) { return int(it.status()); })
+      .def_prop_ro("message", &Compilation::message)
+      .def_prop_ro("diagnostics", &Compilation::diagnostics)
+      .def_prop_ro("plan",
+                   [](const Compilation &it) { return bytesOf(it.plan()); })
+      .def_prop_ro("report",
+                   [](const Compilation &it) { return bytesOf(it.report()); })
+      .def_prop_ro("upgraded",
+                   [](const Compilation &it) { return bytesOf(it.upgraded()); })
+      .def_prop_ro("artifacts", [](const Compilation &it) {
+        nb::dict texts;
+        for (const auto &each : it.artifacts())
+          texts[nb::str(each.name.data(), each.name.size())] =
+              bytesOf(each.text);
+        return texts;
+      });
+
+  module.def(
+      "compile_file",
+      [](const std::string &path, const Settings &settings) {
+        const CompilerOptions options = optionsOf(settings);
+        nb::gil_scoped_release released;
+        return Compilation::ofFile(path, options);
+      },
+      "path"_a, "options"_a);
+  module.def(
+      "compile_text",
+      [](const std::string &text, const std::string &name,
+         const std::string &folder, const Settings &settings) {
+        const CompilerOptions options = optionsOf(settings);
+        nb::gil_scoped_release released;
+        return Compilation::ofText(text, name, options, folder);
+      },
+      "text"_a, "name"_a, "folder"_a, "options"_a);
+  module.def(
+      "upgrade_file",
+      [](const std::string &path) {
+        nb::gil_scoped_release released;
+        return Compilation::upgradeOfFile(path);
+      },
+      "path"_a);
+  module.def(
+      "upgrade_text",
+      [](const std::string &text, const std::string &name) {
+        nb::gil_scoped_release released;
+        return Compilation::upgradeOfText(text, name);
+      },
+      "text"_a, "name"_a);
+  module.def("compiler_options", [] {
+    std::vector<std::string> names;
+    for (const auto &option : api::compilerOptions())
+      names.push_back(option.name);
+    return names;
+  });
+}

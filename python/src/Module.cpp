@@ -1,0 +1,49 @@
+//===- Module.cpp - brew._core: the public C++ API in Python
+//----------------===//
+//
+// Thin: what belongs to a Python user's habits (keywords, tables, classes of
+// errors) is Python, in python/brew. Nothing here holds the GIL while the
+// libraries work.
+//
+//===----------------------------------------------------------------------===//
+#include "Module.h"
+
+#include <brew/brew.hpp>
+#include <brew/compiler.hpp>
+
+#include <nanobind/stl/string.h>
+
+namespace nb = nanobind;
+
+NB_MODULE(_core, module) {
+  brew::api::checkAbiVersion();
+  module.doc() = "Brew's libraries, as they are; use the package brew.";
+  module.attr("version") = brew_version();
+
+  // Error(text, status): the class that Python's own derive from.
+  static nb::object error =
+      nb::exception<brew::api::Error>(module, "Error", PyExc_RuntimeError);
+  nb::register_exception_translator(
+      [](const std::exception_ptr &thrown, void *) {
+        try {
+          std::rethrow_exception(thrown);
+        } catch (const brew::api::Error &it) {
+          nb::object value = error(it.what());
+          value.attr("status") = static_cast<int>(it.status());
+          PyErr_SetObject(error.ptr(), value.ptr());
+        }
+      });
+
+  module.def(
+      "log",
+      [](int severity, const std::string &file, int line,
+         const std::string &text) {
+        brew_log(static_cast<brew_log_severity>(severity), file.c_str(), line,
+                 text.c_str());
+      },
+      nb::arg("severity"), nb::arg("file"), nb::arg("line"), nb::arg("text"));
+
+  brew::python::bindCompiler(module);
+  brew::python::bindSession(module);
+  brew::python::bindTrainer(module);
+}

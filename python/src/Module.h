@@ -1,0 +1,13 @@
+//===- Module.h - Parts of the extension brew._core ---------------*- C++
+//-*-===//
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace brew::python {
+
+void bindCompiler(nanobind::module_ &module);
+void bindSession(nanobind::module_ &module);
+void bindTrainer(nanobind::module_ &module);
+
+} // namespace brew::python

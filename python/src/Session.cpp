@@ -1,0 +1,285 @@
+//===- Session.cpp - Plans and sessions in Python
+//---------------------------===//
+//
+// A session is one thread's at a time: a call that finds another thread inside
+// is an error, as the GIL is not there to keep them apart.
+//
+//===----------------------------------------------------------------------===//
+#include "SessionBinding.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using brew::api::Plan;
+using brew::api::Session;
+using brew::api::TensorName;
+using namespace brew::python;
+
+namespace {
+
+using Floats = nb::ndarray<const float, nb::c_contig, nb::device::cpu>;
+
+TensorName nameOf(brew_tensor_kind kind, int program, const std::string &name,
+                  int index, int slot) {
+  return {kind, program, name, index, slot};
+}
+
+/// The tensor's own memory as an array, or None where it is not floats in
+/// Caffe's order.
+nb::object viewOf(nb::handle self, const TensorName &name) {
+  SharedSession &it = *nb::cast<SharedSession *>(self);
+  const brew_tensor tensor =
+      it.during([&](Session &session) { return session.find(name); });
+  if (tensor.dtype != BREW_F32 || tensor.on_device || tensor.counted_dim >= 0 ||
+      tensor.ndim != tensor.shape_ndim)
+    return nb::none();
+  std::vector<std::size_t> shape(tensor.shape,
+                                 tensor.shape + tensor.shape_ndim);
+  std::int64_t dense = 1;
+  for (std::size_t i = tensor.ndim; i-- > 0;) {
+    if (tensor.dims[i] != tensor.shape[i] ||
+        (tensor.dims[i] != 1 && tensor.strides[i] != dense))
+      return nb::none();
+    dense *= tensor.dims[i];
+  }
+  return nb::cast(nb::ndarray<nb::numpy, float>(tensor.data, shape.size(),
+                                                shape.data(), self),
+                  nb::rv_policy::reference);
+}
+
+/// A copy, in Caffe's order.
+nb::object readOf(SharedSession &it, const TensorName &name) {
+  std::vector<std::size_t> shape;
+  auto *values = new std::vector<float>(it.during([&](Session &session) {
+    const brew_tensor tensor = session.find(name);
+    shape.assign(tensor.shape, tensor.shape + tensor.shape_ndim);
+    return session.read<float>(name);
+  }));
+  nb::capsule owner(values, [](void *held) noexcept {
+    delete static_cast<std::vector<float> *>(held);
+  });
+  return nb::cast(nb::ndarray<nb::numpy, float>(values->data(), shape.size(),
+                                                shape.data(), owner),
+                  nb::rv_policy::reference);
+}
+
+} // namespace
+
+void brew::python::bindSession(nb::module_ &module) {
+  nb::class_<Plan>(module, "Plan")
+      .def_static(
+          "open",
+          [](const std::string &path) {
+            nb::gil_scoped_release released;
+            return new Plan(path);
+          },
+          "path"_a)
+      .def_static(
+          "of_bytes",
+          [](nb::bytes bytes, const std::string &name) {
+            return new Plan(bytes.c_str(), bytes.size(), name);
+          },
+          "bytes"_a, "name"_a)
+      .def("describe", [](const Plan &it) { return it.describe(); })
+      .def_prop_ro("trains",
+                   [](const Plan &it) { return it.info().trains != 0; })
+      .def_prop_ro("net", [](const Plan &it) { return it.info().net; })
+      .def_prop_ro("cuda", [](const Plan &it) { return it.info().cuda != 0; })
+      .def_prop_ro("programs",
+                   [](const Plan &it) {
+                     std::vector<std::string> names;
+                     for (int i = 0; i < it.programs(); ++i)
+                       names.emplace_back(it.programInfo(i).name);
+                     return names;
+                   })
+      .def("outputs",
+           [](const Plan &it, int program) {
+             const brew_program_info info = it.programInfo(program);
+             return std::vector<std::string>(info.outputs,
+                                             info.outputs + info.output_count);
+           })
+      .def("gradients", [](const Plan &it, int program) {
+        return it.programInfo(program).gradients != 0;
+      });
+
+  nb::class_<SharedPool>(module, "Pool").def(nb::init<int>(), "threads"_a = 0);
+
+  nb::enum_<brew_tensor_kind>(module, "Kind")
+      .value("BLOB", BREW_BLOB)
+      .value("BLOB_GRADIENT", BREW_BLOB_GRADIENT)
+      .value("PARAMETER", BREW_PARAMETER)
+      .value("PARAMETER_GRADIENT", BREW_PARAMETER_GRADIENT)
+      .value("SOLVER_STATE", BREW_SOLVER_STATE)
+      .value("CARRIED", BREW_CARRIED)
+      .value("GRADIENT_SEED", BREW_GRADIENT_SEED);
+  nb::enum_<brew_pass>(module, "Pass")
+      .value("FORWARD", BREW_FORWARD)
+      .value("BACKWARD", BREW_BACKWARD)
+      .value("BOTH", BREW_BOTH);
+
+  nb::class_<SharedSession>(module, "Session")
+      .def(
+          "__init__",
+          [](SharedSession *self, const Plan &plan, int threads,
+             std::uint64_t seed, const std::string &folder,
+             const SharedPool *pool, const SharedSession *share, bool log) {
+            api::SessionOptions options;
+            options.threads = threads;
+            options.seed = seed;
+            options.folder = folder;
+            options.pool = pool ? pool->get() : nullptr;
+            options.shareParameters = share ? share->get() : nullptr;
+            options.logToStderr = log;
+            nb::gil_scoped_release released;
+            new (self) SharedSession(plan, std::move(options));
+          },
+          "plan"_a, "threads"_a = 0, "seed"_a = 0, "folder"_a = "",
+          "pool"_a = nb::none(), "share"_a = nb::none(), "log"_a = false)
+      .def_prop_ro("device",
+                   [](SharedSession &it) { return it.get()->device(); })
+      .def(
+          "initialise",
+          [](SharedSession &it, const std::vector<std::string> &weights,
+             bool required) {
+            it.during([&](Session &session) {
+              session.initialise(weights, required);
+            });
+          },
+          "weights"_a = std::vector<std::string>(), "required"_a = false)
+      .def("load_weights",
+           [](SharedSession &it, const std::vector<std::string> &weights) {
+             it.during([&](Session &session) { session.loadWeights(weights); });
+           })
+      .def("save_weights",
+           [](SharedSession &it, const std::string &path) {
+             it.during([&](Session &session) { session.saveWeights(path); });
+           })
+      .def("prepare",
+           [](SharedSession &it) {
+             it.during([](Session &session) { session.prepare(); });
+           })
+      .def("set_seed",
+           [](SharedSession &it, std::uint64_t seed) {
+             it.during([&](Session &session) { session.setSeed(seed); });
+           })
+      .def("inputs",
+           [](SharedSession &it, int program) {
+             using Input = std::pair<std::string, std::vector<std::int64_t>>;
+             return it.during([&](Session &session) {
+               std::vector<Input> found;
+               for (std::size_t i = 0; i < session.inputs(program); ++i) {
+                 const brew_input input = session.input(program, i);
+                 found.push_back(
+                     {input.name, {input.dims, input.dims + input.ndim}});
+               }
+               return found;
+             });
+           })
+      .def(
+          "set_input",
+          [](SharedSession &it, int program, const std::string &name,
+             Floats values) {
+            it.during([&](Session &session) {
+              session.setInput(program, name, values.data(),
+                               static_cast<std::int64_t>(values.size()));
+            });
+          },
+          "program"_a, "name"_a, "values"_a)
+      .def("feed",
+           [](SharedSession &it, int program) {
+             it.during([&](Session &session) { session.feed(program); });
+           })
+      .def("open_sources",
+           [](SharedSession &it, int program) {
+             it.during([&](Session &session) { session.openSources(program); });
+           })
+      .def(
+          "run",
+          [](SharedSession &it, int program, brew_pass pass) {
+            it.during([&](Session &session) { session.run(program, pass); });
+          },
+          "program"_a, "pass_"_a = BREW_BOTH)
+      .def(
+          "run_layers",
+          [](SharedSession &it, int program, const std::string &first,
+             const std::string &last, brew_pass pass) {
+            it.during([&](Session &session) {
+              session.runLayers(program, first, last, pass);
+            });
+          },
+          "program"_a, "first"_a = "", "last"_a = "", "pass_"_a = BREW_FORWARD)
+      .def("layers",
+           [](SharedSession &it, int program) {
+             return it.during(
+                 [&](Session &session) { return session.layers(program); });
+           })
+      .def("loss",
+           [](SharedSession &it, int program) {
+             return it.during(
+                 [&](Session &session) { return session.loss(program); });
+           })
+      .def("score",
+           [](SharedSession &it, int program, int batches) {
+             const auto score = it.during([&](Session &session) {
+               return session.score(program, batches, {});
+             });
+             nb::list means;
+             for (const auto &each : score.means)
+               means.append(nb::make_tuple(each.blob, each.value));
+             return means;
+           })
+      .def(
+          "names",
+          [](SharedSession &it, brew_tensor_kind kind, int program) {
+            using Name = std::pair<std::string, int>;
+            return it.during([&](Session &session) {
+              std::vector<Name> found;
+              for (const TensorName &name : session.names(kind, program))
+                found.push_back({name.name, name.index});
+              return found;
+            });
+          },
+          "kind"_a, "program"_a = 0)
+      .def(
+          "shape",
+          [](SharedSession &it, brew_tensor_kind kind, int program,
+             const std::string &name, int index) {
+            return it.during([&](Session &session) {
+              const brew_tensor tensor =
+                  session.find(nameOf(kind, program, name, index, 0));
+              return std::vector<std::int64_t>(
+                  tensor.shape, tensor.shape + tensor.shape_ndim);
+            });
+          },
+          "kind"_a, "program"_a, "name"_a, "index"_a = 0)
+      .def(
+          "view",
+          [](nb::handle self, brew_tensor_kind kind, int program,
+             const std::string &name, int index, int slot) {
+            return viewOf(self, nameOf(kind, program, name, index, slot));
+          },
+          "kind"_a, "program"_a, "name"_a, "index"_a = 0, "slot"_a = 0)
+      .def(
+          "read",
+          [](SharedSession &it, brew_tensor_kind kind, int program,
+             const std::string &name, int index, int slot) {
+            return readOf(it, nameOf(kind, program, name, index, slot));
+          },
+          "kind"_a, "program"_a, "name"_a, "index"_a = 0, "slot"_a = 0)
+      .def(
+          "write",
+          [](SharedSession &it, brew_tensor_kind kind, int program,
+             const std::string &name, int index, Floats values) {
+            const std::vector<float> copied(values.data(),
+                                            values.data() + values.size());
+            it.during([&](Session &session) {
+              session.write(nameOf(kind, program, name, index, 0), copied);
+            });
+          },
+          "kind"_a, "program"_a, "name"_a, "index"_a, "values"_a);
+}

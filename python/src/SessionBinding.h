@@ -1,0 +1,91 @@
+//===- SessionBinding.h - A session that Python's threads may share -*- C++
+//-*-===//
+#pragma once
+
+#include "Module.h"
+
+#include <brew/brew.hpp>
+
+#include <pthread.h>
+
+#include <memory>
+#include <mutex>
+
+namespace brew::python {
+
+/// Threads do not survive a fork: what was opened before can neither run nor be
+/// taken down in the child. Counts the forks that this process is a child of,
+/// from the first session on.
+class Forks {
+public:
+  static int count() { return counter(); }
+  /// Called where something is opened.
+  static void watch() {
+    static const bool watching =
+        pthread_atfork(nullptr, nullptr, [] { ++counter(); }) == 0;
+    (void)watching;
+    refuse();
+  }
+  /// Throws in a child.
+  static void refuse() {
+    if (count())
+      throw api::Error(BREW_USAGE,
+                       "this process was forked from one that had used Brew, "
+                       "and its threads stayed behind; start it with "
+                       "multiprocessing's method 'spawn' or 'forkserver'");
+  }
+
+private:
+  static int &counter() {
+    static int forks = 0;
+    return forks;
+  }
+};
+
+class SharedPool {
+public:
+  explicit SharedPool(int threads) {
+    Forks::watch();
+    pool = std::make_unique<api::Pool>(threads);
+  }
+  ~SharedPool() {
+    if (Forks::count())
+      pool.release(); // as for sessions
+  }
+  const api::Pool *get() const { return pool.get(); }
+
+private:
+  std::unique_ptr<api::Pool> pool;
+};
+
+class SharedSession {
+public:
+  SharedSession(const api::Plan &plan, api::SessionOptions options) {
+    Forks::watch();
+    session = std::make_unique<api::Session>(plan, std::move(options));
+  }
+  ~SharedSession() {
+    if (Forks::count())
+      session.release(); // its threads cannot be joined
+  }
+
+  api::Session *get() const { return session.get(); }
+
+  /// Runs `body(session)` without the GIL. A second thread is refused.
+  template <typename Body> auto during(Body &&body) {
+    nanobind::gil_scoped_release released;
+    Forks::refuse();
+    const std::unique_lock<std::recursive_mutex> lock(inside, std::try_to_lock);
+    if (!lock.owns_lock())
+      throw api::Error(BREW_USAGE,
+                       "another thread is inside this session; a session is "
+                       "one thread's at a time, open one for each");
+    return body(*session);
+  }
+
+private:
+  std::unique_ptr<api::Session> session;
+  std::recursive_mutex inside;
+};
+
+} // namespace brew::python

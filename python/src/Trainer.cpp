@@ -1,0 +1,158 @@
+//===- Trainer.cpp - Training in Python
+//-------------------------------------===//
+#include "SessionBinding.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using brew::api::Trainer;
+using brew::python::SharedSession;
+
+namespace {
+
+/// A trainer, its session, and whether Ctrl-C has been pressed meanwhile.
+class SharedTrainer {
+public:
+  SharedTrainer(SharedSession &session,
+                const brew::api::TrainerOptions &options)
+      : session(session),
+        trainer(std::make_unique<Trainer>(*session.get(), options)) {
+    trainer->setActionSource([this] {
+      nb::gil_scoped_acquire held;
+      if (PyErr_CheckSignals() == 0)
+        return BREW_ACTION_NONE;
+      interrupted = true; // the exception is set: raised when the call ends
+      PyErr_Clear();
+      return BREW_ACTION_STOP;
+    });
+  }
+
+  template <typename Body> auto during(Body &&body) {
+    return session.during([&](brew::api::Session &) { return body(*trainer); });
+  }
+  ~SharedTrainer() {
+    if (brew::python::Forks::count())
+      trainer.release(); // as for sessions
+  }
+
+  /// A stop by Ctrl-C is Python's KeyboardInterrupt, once the iteration is
+  /// done.
+  void rethrow() {
+    if (!interrupted)
+      return;
+    interrupted = false;
+    PyErr_SetNone(PyExc_KeyboardInterrupt);
+    throw nb::python_error();
+  }
+
+private:
+  SharedSession &session;
+  std::unique_ptr<Trainer> trainer;
+  bool interrupted = false;
+};
+
+} // namespace
+
+void brew::python::bindTrainer(nb::module_ &module) {
+  nb::class_<SharedTrainer>(module, "Trainer")
+      .def(
+          "__init__",
+          [](SharedTrainer *self, SharedSession &session,
+             const std::vector<std::pair<std::string, std::string>> &fields,
+             const std::vector<std::string> &weights,
+             const std::string &snapshot) {
+            api::TrainerOptions options;
+            options.fields = fields;
+            options.weights = weights;
+            options.snapshot = snapshot;
+            nb::gil_scoped_release released;
+            new (self) SharedTrainer(session, options);
+          },
+          "session"_a, "fields"_a, "weights"_a, "snapshot"_a,
+          nb::keep_alive<1, 2>())
+      .def("step",
+           [](SharedTrainer &it, int iterations) {
+             it.during([&](Trainer &trainer) { trainer.step(iterations); });
+             it.rethrow();
+           })
+      .def("solve",
+           [](SharedTrainer &it) {
+             it.during([](Trainer &trainer) { trainer.solve(); });
+             it.rethrow();
+           })
+      .def(
+          "test",
+          [](SharedTrainer &it, int net, int batches) {
+            const auto values = it.during(
+                [&](Trainer &trainer) { return trainer.test(net, batches); });
+            it.rethrow();
+            nb::list means;
+            for (const auto &each : values)
+              means.append(nb::make_tuple(each.blob, each.value));
+            return means;
+          },
+          "net"_a = 0, "batches"_a = 0)
+      .def("snapshot",
+           [](SharedTrainer &it) {
+             it.during([](Trainer &trainer) { trainer.snapshot(); });
+           })
+      .def("restore",
+           [](SharedTrainer &it, const std::string &path) {
+             it.during([&](Trainer &trainer) { trainer.restore(path); });
+           })
+      .def(
+          "forward",
+          [](SharedTrainer &it, bool feed) {
+            return it.during(
+                [&](Trainer &trainer) { return trainer.forward(feed); });
+          },
+          "feed"_a = true)
+      .def("backward",
+           [](SharedTrainer &it) {
+             it.during([](Trainer &trainer) { trainer.backward(); });
+           })
+      .def("accumulate",
+           [](SharedTrainer &it) {
+             it.during([](Trainer &trainer) { trainer.accumulate(); });
+           })
+      .def("update",
+           [](SharedTrainer &it) {
+             it.during([](Trainer &trainer) { trainer.update(); });
+             it.rethrow();
+           })
+      .def("set_field",
+           [](SharedTrainer &it, const std::string &name,
+              const std::string &value) {
+             it.during(
+                 [&](Trainer &trainer) { trainer.setField(name, value); });
+           })
+      .def("field",
+           [](SharedTrainer &it, const std::string &name) {
+             return it.during(
+                 [&](Trainer &trainer) { return trainer.field(name); });
+           })
+      .def_prop_ro("iteration",
+                   [](SharedTrainer &it) {
+                     return it.during(
+                         [](Trainer &trainer) { return trainer.iteration(); });
+                   })
+      .def_prop_ro("smoothed_loss",
+                   [](SharedTrainer &it) {
+                     return it.during([](Trainer &trainer) {
+                       return trainer.smoothedLoss();
+                     });
+                   })
+      .def_prop_ro("learning_rate", [](SharedTrainer &it) {
+        return it.during(
+            [](Trainer &trainer) { return trainer.learningRate(); });
+      });
+}

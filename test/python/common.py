@@ -1,0 +1,65 @@
+"""Nets and helpers of these tests."""
+import os
+import shutil
+import tempfile
+import unittest
+
+import numpy as np
+
+DEPLOY = """name: 'small'
+layer { name: 'data' type: 'Input' top: 'data' input_param { shape { dim: 2 dim: 3 dim: 8 dim: 8 } } }
+layer { name: 'conv1' type: 'Convolution' bottom: 'data' top: 'conv1' convolution_param { num_output: 4 kernel_size: 3
+  weight_filler { type: 'xavier' } } }
+layer { name: 'relu1' type: 'ReLU' bottom: 'conv1' top: 'conv1' }
+layer { name: 'pool1' type: 'Pooling' bottom: 'conv1' top: 'pool1' pooling_param { pool: MAX kernel_size: 2 stride: 2 } }
+layer { name: 'fc' type: 'InnerProduct' bottom: 'pool1' top: 'fc' inner_product_param { num_output: 5
+  weight_filler { type: 'xavier' } } }
+layer { name: 'prob' type: 'Softmax' bottom: 'fc' top: 'prob' }
+"""
+
+TRAIN = """name: 'train'
+layer { name: 'data' type: 'Input' top: 'data' input_param { shape { dim: 4 dim: 6 } } }
+layer { name: 'label' type: 'Input' top: 'label' input_param { shape { dim: 4 } } }
+layer { name: 'ip1' type: 'InnerProduct' bottom: 'data' top: 'ip1' inner_product_param { num_output: 8
+  weight_filler { type: 'xavier' } } }
+layer { name: 'relu1' type: 'ReLU' bottom: 'ip1' top: 'ip1' }
+layer { name: 'ip2' type: 'InnerProduct' bottom: 'ip1' top: 'ip2' inner_product_param { num_output: 3
+  weight_filler { type: 'xavier' } } }
+layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'ip2' bottom: 'label' top: 'loss' }
+layer { name: 'acc' type: 'Accuracy' bottom: 'ip2' bottom: 'label' top: 'acc' include { phase: TEST } }
+"""
+
+
+def numbers(seed, *shape):
+    return np.random.RandomState(seed).uniform(-1, 1, shape).astype(np.float32)
+
+
+def fill(net, seed=1, scale=0.5):
+    """Gives every parameter of a caffe.Net fixed values."""
+    rs = np.random.RandomState(seed)
+    for blobs in net.params.values():
+        for blob in blobs:
+            blob.data[...] = rs.uniform(-scale, scale, blob.data.shape)
+
+
+def feed(net, seed=7):
+    """Fills the inputs of TRAIN."""
+    net.blobs["data"].data[...] = numbers(seed, *net.blobs["data"].shape)
+    net.blobs["label"].data[...] = np.arange(4) % 3
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="brew_python_")
+        self.addCleanup(shutil.rmtree, self.folder, True)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, text, name="net.prototxt"):
+        with open(self.path(name), "w") as file:
+            file.write(text)
+        return self.path(name)
+
+    def close(self, a, b, tolerance=1e-5):
+        np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=tolerance, atol=tolerance)

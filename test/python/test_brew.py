@@ -1,0 +1,212 @@
+"""The package brew: compile, plans, sessions, training, errors."""
+import doctest
+import os
+import signal
+import threading
+import time
+import unittest
+
+import brew
+import numpy as np
+
+from common import DEPLOY, TRAIN, Case, numbers
+
+SOLVER = "net: '%s' base_lr: 0.1 lr_policy: 'fixed' momentum: 0.9 max_iter: %d snapshot_prefix: '%s'"
+
+
+class Compiling(Case):
+    def test_path_text_and_message(self):
+        path = self.write(DEPLOY)
+        by_path, by_text = brew.compile(path), brew.compile(DEPLOY)
+        self.assertEqual(by_path.programs, ["deploy"])
+        self.assertEqual(by_text.programs, ["deploy"])
+        from caffe.proto import caffe_pb2
+        from google.protobuf import text_format
+
+        message = text_format.Parse(DEPLOY, caffe_pb2.NetParameter())
+        self.assertEqual(brew.compile(message).programs, ["deploy"])
+
+    def test_errors_have_places(self):
+        with self.assertRaises(brew.CompileError) as caught:
+            brew.compile("\nlayer { name: 'a' type: 'ReLU' bottom: 'pool3' top: 'y' }\nlayer { name: 'b' type: 'Rely' }",
+                         name="n.prototxt")
+        first = caught.exception.errors[0]
+        self.assertEqual((first.file, first.line), ("n.prototxt", 2))
+        self.assertTrue(str(caught.exception).startswith("n.prototxt:2:"))
+        self.assertIsInstance(caught.exception, brew.Error)
+
+    def test_missing_file_and_option(self):
+        with self.assertRaises(brew.CompileError) as caught:
+            brew.compile(self.path("nowhere.prototxt"))
+        self.assertEqual(caught.exception.status, 3)
+        with self.assertRaises(brew.Error):
+            brew.compile(DEPLOY, no_such_option=1)
+        with self.assertRaises(brew.Error):
+            brew.compile(DEPLOY, target="abacus")
+        with self.assertRaises(TypeError):
+            brew.compile(3)
+
+    def test_options(self):
+        plan = brew.compile(DEPLOY, batch=None, input_shapes={"data": [1, 3, 8, 8]}, keep=["pool1", "fc"])
+        session = plan.session()
+        self.assertEqual(session.inputs, {"data": (1, 3, 8, 8)})
+        session(data=numbers(1, 1, 3, 8, 8))
+        self.assertEqual(session.blobs["pool1"].shape, (1, 4, 3, 3))
+        self.assertIn("keep", brew.options())
+
+    def test_report(self):
+        report = brew.compile(DEPLOY).report
+        self.assertEqual(report.rows[0][0], "deploy")
+        self.assertIn("<table>", report._repr_html_())
+        self.assertIn("deploy", str(report))
+
+    def test_upgrade(self):
+        self.assertIn("type: \"TanH\"", brew.upgrade("layers { name: 'd' type: TANH bottom: 'a' top: 'd' }"))
+
+    def test_others_run_meanwhile(self):
+        deep = DEPLOY + "".join("layer { name: 'p%d' type: 'Power' bottom: '%s' top: 'p%d' power_param { power: 1.5 } }\n"
+                                % (i, "prob" if i == 0 else "p%d" % (i - 1), i) for i in range(100))
+        done, ticks = threading.Event(), 0
+        thread = threading.Thread(target=lambda: (brew.compile(deep), done.set()))
+        thread.start()
+        while not done.is_set():
+            ticks += 1  # while the compiler holds the GIL, this thread gets nowhere
+            time.sleep(0.001)
+        thread.join()
+        self.assertGreater(ticks, 5)
+
+
+class Plans(Case):
+    def test_save_and_open(self):
+        plan = brew.compile(DEPLOY)
+        plan.save(self.path("n.plan"))
+        again = brew.Plan.open(self.path("n.plan"))
+        self.assertEqual(bytes(again), bytes(plan))
+        self.assertEqual(again.describe()["programs"][0]["name"], "deploy")
+
+    def test_what_is_no_plan(self):
+        with self.assertRaises(FileNotFoundError):
+            brew.Plan.open(self.path("nowhere.plan"))
+        with self.assertRaises(brew.Error):
+            brew.Plan.open(self.write("no plan at all", "n.plan"))
+        data = bytearray(bytes(brew.compile(DEPLOY)))
+        data[len(data) // 2] ^= 1
+        with open(self.path("d.plan"), "wb") as file:
+            file.write(data)
+        with self.assertRaises(brew.Error):
+            brew.Plan.open(self.path("d.plan"))
+
+
+class Sessions(Case):
+    def test_call(self):
+        session = brew.compile(DEPLOY, keep="all").session(threads=1, seed=3)
+        out = session(data=numbers(1, 2, 3, 8, 8))
+        self.assertEqual(list(out), ["prob"])
+        np.testing.assert_allclose(out["prob"].sum(axis=1), 1, rtol=1e-6)
+        self.assertEqual([p.shape for p in session.params["fc"]], [(5, 36), (5,)])
+        session.params["fc"] = [np.zeros((5, 36)), np.arange(5)]
+        expected = np.exp(np.arange(5)) / np.exp(np.arange(5)).sum()
+        np.testing.assert_allclose(session(data=numbers(1, 2, 3, 8, 8))["prob"][0], expected, rtol=1e-6)
+
+    def test_wrong_inputs(self):
+        session = brew.compile(DEPLOY).session()
+        with self.assertRaises(KeyError):
+            session(image=np.zeros((2, 3, 8, 8)))
+        with self.assertRaises(ValueError):
+            session(data=np.zeros((2, 3, 8, 7)))
+        with self.assertRaises((TypeError, ValueError)):
+            session(data="cat")
+        with self.assertRaises(KeyError):
+            session.blobs["nope"]
+        with self.assertRaises(KeyError):
+            session.params["nope"]
+        with self.assertRaises(brew.Error):
+            session.step()
+        with self.assertRaises(KeyError):
+            brew.compile(DEPLOY).session(program="train")
+
+    def test_arrays_outlive_the_session(self):
+        session = brew.compile(DEPLOY, layout="nchw").session()
+        bias = session.params["fc"][1]
+        bias[...] = 5
+        del session
+        self.assertEqual(bias.tolist(), [5] * 5)
+
+    def test_two_threads(self):
+        session = brew.compile(DEPLOY, input_shapes={"data": [64, 3, 64, 64]}).session(threads=1)
+        session._core.feed(0)
+        failures, going = [], threading.Event()
+
+        def run():
+            going.wait()
+            try:
+                for _ in range(50):
+                    session._core.run(0)
+            except brew.Error as failure:
+                failures.append(str(failure))
+
+        threads = [threading.Thread(target=run) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        going.set()
+        for thread in threads:
+            thread.join()
+        self.assertTrue(failures)
+        self.assertIn("another thread", failures[0])
+        session._core.run(0)  # and it still works
+
+
+class Training(Case):
+    def session(self, iterations=100):
+        net = self.write(TRAIN.replace("include { phase: TEST } }", "include { phase: TEST } }"))
+        solver = self.write(SOLVER % (net, iterations, self.path("snap")), "s.prototxt")
+        session = brew.compile(solver).session(seed=1)
+        session._core.set_input(0, "data", numbers(7, 4, 6))
+        session._core.set_input(0, "label", (np.arange(4) % 3).astype(np.float32))
+        return session
+
+    def test_step_snapshot_restore(self):
+        session = self.session()
+        first = session.forward()
+        session.step(20)
+        self.assertEqual(session.iteration, 20)
+        self.assertLess(session.trainer.smoothed_loss, first)
+        session.snapshot()
+        weights = session.params["ip1"][0].copy()
+        session.step(5)
+        self.assertGreater(np.abs(session.params["ip1"][0] - weights).max(), 0)
+        session.restore(self.path("snap_iter_20.solverstate"))
+        np.testing.assert_array_equal(session.params["ip1"][0], weights)
+        self.assertEqual(session.iteration, 20)
+        with self.assertRaises(brew.Error):
+            session.restore(self.path("nowhere.solverstate"))
+
+    def test_by_hand(self):
+        session = self.session()
+        session.forward()
+        session.backward()
+        gradient = session.gradients["ip2"][1].copy()
+        before = session.params["ip2"][1].copy()
+        session.update()
+        np.testing.assert_allclose(session.params["ip2"][1], before - 0.1 * gradient, rtol=1e-5, atol=1e-7)
+        session.set_field("base_lr", 0.5)
+        self.assertAlmostEqual(session.learning_rate, 0.5, 6)
+
+    def test_interrupt(self):
+        session = self.session(10 ** 9)
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with self.assertRaises(KeyboardInterrupt):
+            session.step(10 ** 8)
+        done = session.iteration
+        self.assertGreater(done, 0)
+        session.step(2)
+        self.assertEqual(session.iteration, done + 2)
+
+
+def load_tests(loader, tests, pattern):
+    tests.addTests(doctest.DocTestSuite(brew))
+    return tests
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,53 @@
+"""caffe.io: resizing, crops, transformers, protocol buffers."""
+import unittest
+
+import caffe
+import numpy as np
+
+from common import Case, numbers
+
+
+class Images(Case):
+    def test_sizes_and_constants(self):
+        for channels in (1, 3, 5):
+            image = numbers(channels, 6, 8, channels)
+            for dims in ((3, 4), (12, 16), (6, 8)):
+                out = caffe.io.resize_image(image, dims)
+                self.assertEqual((out.shape, out.dtype), (dims + (channels,), np.float32))
+        self.close(caffe.io.resize_image(np.full((4, 4, 3), 0.5), (2, 2)), np.full((2, 2, 3), 0.5))
+        image = numbers(1, 6, 8, 5)
+        self.close(caffe.io.resize_image(image, (11, 15))[::2, ::2], image)
+        with self.assertRaises(ValueError):
+            caffe.io.resize_image(image, (3, 3), interp_order=5)
+
+    def test_oversample(self):
+        image = numbers(1, 7, 9, 3)
+        crops = caffe.io.oversample([image], (4, 5))
+        np.testing.assert_array_equal(crops[0], image[:4, :5])
+        np.testing.assert_array_equal(crops[3], image[3:, 4:])
+        np.testing.assert_array_equal(crops[4], image[1:5, 2:7])
+        np.testing.assert_array_equal(crops[9], image[1:5, 2:7][:, ::-1])
+
+    def test_transformer_there_and_back(self):
+        t = caffe.io.Transformer({"x": (1, 3, 5, 6)})
+        t.set_transpose("x", (2, 0, 1))
+        t.set_channel_swap("x", (2, 1, 0))
+        t.set_raw_scale("x", 255)
+        t.set_mean("x", np.float32([1, 2, 3]))
+        t.set_input_scale("x", 0.5)
+        image = np.abs(numbers(1, 5, 6, 3))
+        kept = image.copy()
+        made = t.preprocess("x", image)
+        self.close(made[0], (image[:, :, 2] * 255 - 1) * 0.5)
+        self.close(t.deprocess("x", made), image)
+        np.testing.assert_array_equal(image, kept)
+
+    def test_protos(self):
+        a = numbers(1, 2, 3, 4)
+        np.testing.assert_array_equal(caffe.io.blobproto_to_array(caffe.io.array_to_blobproto(a)), a)
+        u = (a * 100 + 100).astype(np.uint8)
+        np.testing.assert_array_equal(caffe.io.datum_to_array(caffe.io.array_to_datum(u, 3)), u)
+
+
+if __name__ == "__main__":
+    unittest.main()

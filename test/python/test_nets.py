@@ -1,0 +1,211 @@
+"""caffe.Net: runs in parts, shared memory, and the same values as whole-net plans."""
+import unittest
+
+import brew
+import caffe
+import numpy as np
+
+from common import DEPLOY, TRAIN, Case, feed, fill, numbers
+
+BRANCHES = """force_backward: true
+layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 4 dim: 5 dim: 5 } } }
+layer { name: 'c' type: 'Convolution' bottom: 'x' top: 'c' convolution_param { num_output: 4 kernel_size: 3 pad: 1 } }
+layer { name: 'bn' type: 'BatchNorm' bottom: 'c' top: 'c' batch_norm_param { use_global_stats: false } }
+layer { name: 'sc' type: 'Scale' bottom: 'c' top: 'c' scale_param { bias_term: true } }
+layer { name: 'r' type: 'ReLU' bottom: 'c' top: 'c' }
+layer { name: 'a' type: 'Convolution' bottom: 'c' top: 'a' convolution_param { num_output: 4 kernel_size: 1 } }
+layer { name: 'sum' type: 'Eltwise' bottom: 'a' bottom: 'c' top: 'sum' }
+layer { name: 'lrn' type: 'LRN' bottom: 'sum' top: 'lrn' }
+layer { name: 'cat' type: 'Concat' bottom: 'lrn' bottom: 'c' top: 'cat' }
+layer { name: 'flat' type: 'Flatten' bottom: 'cat' top: 'flat' }
+layer { name: 'ip' type: 'InnerProduct' bottom: 'flat' top: 'ip' inner_product_param { num_output: 3 } }
+"""
+
+
+class Values(Case):
+    def compared(self, text, seed_blob, inputs, phase=caffe.TRAIN):
+        """A net layer by layer against the plan of the whole net."""
+        net = caffe.Net(self.write(text), phase)
+        fill(net, 3)
+        whole = brew.compile(text, phase="test" if phase == caffe.TEST else "train", gradients=True,
+                             seed=seed_blob, keep="all").session()
+        for layer, blobs in net.params.items():
+            whole.params[layer] = [b.data for b in blobs]
+        for name, values in inputs.items():
+            net.blobs[name].data[...] = values
+            whole._core.set_input(0, name, values)
+        whole._core.feed(0)
+        net.forward()
+        whole._core.run(0, brew._core.Pass.FORWARD)
+        if seed_blob:
+            seed = numbers(5, *net.blobs[seed_blob].shape)
+            net.blobs[seed_blob].diff[...] = seed
+            whole.seeds[seed_blob] = seed
+        net.backward()
+        whole._core.run(0, brew._core.Pass.BACKWARD)
+        compared = 0
+        for name in whole.blobs:
+            if name in net.blobs:
+                self.close(net.blobs[name].data, whole.blobs[name], 2e-5)
+        for layer in whole.gradients:
+            for mine, its in zip(net.params[layer], whole.gradients[layer]):
+                self.close(mine.diff, its, 5e-5)
+                compared += 1
+        self.assertGreater(compared, 1)
+        return net, whole
+
+    def test_branches(self):
+        net, whole = self.compared(BRANCHES, "ip", {"x": numbers(1, 2, 4, 5, 5)})
+        self.close(net.blobs["x"].diff, whole.blob_gradients["x"], 5e-5)
+
+    def test_loss(self):
+        text = TRAIN.replace("include { phase: TEST }", "")
+        net, _ = self.compared("force_backward: true " + text.replace("acc", "accuracy").split("layer { name: 'accuracy'")[0],
+                               None, {"data": numbers(1, 4, 6), "label": np.float32([0, 1, 2, 1])})
+        self.assertEqual(float(net.blobs["loss"].diff), 1)
+
+    def test_diff_of_splits(self):
+        net = caffe.Net(self.write("force_backward: true\n" + """
+layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 3 } } }
+layer { name: 'a' type: 'Power' bottom: 'x' top: 'a' power_param { scale: 2 } }
+layer { name: 'b' type: 'Power' bottom: 'x' top: 'b' power_param { scale: 3 } }"""), caffe.TEST)
+        net.backward(a=np.float32([1, 0, 1]), b=np.float32([0, 1, 1]))
+        self.assertEqual(net.blobs["x"].diff.tolist(), [2, 3, 5])
+        self.assertEqual(net.blobs["x_x_0_split_0"].diff.tolist(), [2, 0, 2])
+
+
+class Parts(Case):
+    def net(self, text=DEPLOY, phase=caffe.TEST):
+        net = caffe.Net(self.write(text), phase)
+        fill(net)
+        return net
+
+    def test_ranges_make_the_whole(self):
+        net = self.net()
+        x = numbers(1, 2, 3, 8, 8)
+        whole = net.forward(data=x)["prob"].copy()
+        net.blobs["prob"].data[...] = 0
+        net.forward(end="relu1")
+        net.forward(start="pool1")
+        self.close(net.blobs["prob"].data, whole, 1e-6)
+
+    def test_edits_between_layers_count(self):
+        net = self.net()
+        net.forward(data=numbers(1, 2, 3, 8, 8))
+        net.blobs["pool1"].data[...] = 0
+        net.forward(start="fc", end="fc")
+        self.close(net.blobs["fc"].data[1], net.params["fc"][1].data)
+
+    def test_hand_written_diff(self):
+        """As in deepdream: from an inner layer back to the image."""
+        net = self.net("force_backward: true\n" + DEPLOY)
+        net.forward(data=numbers(1, 2, 3, 8, 8), end="pool1")
+        net.blobs["pool1"].diff[...] = net.blobs["pool1"].data
+        net.backward(start="pool1")
+        step = 1e-2
+        objective = (net.blobs["pool1"].data ** 2).sum() / 2
+        direction = net.blobs["data"].diff.copy()
+        self.assertGreater(np.abs(direction).max(), 0)
+        net.blobs["data"].data[...] += step * direction
+        net.forward(end="pool1")
+        gained = (net.blobs["pool1"].data ** 2).sum() / 2 - objective
+        self.assertGreater(gained, 0.5 * step * (direction ** 2).sum())
+
+    def test_arrays_stay_the_memory(self):
+        net = self.net()
+        data, prob, weight = net.blobs["data"].data, net.blobs["prob"].data, net.params["fc"][0].data
+        data[...] = numbers(1, 2, 3, 8, 8)
+        net.forward()
+        before = prob.copy()
+        self.assertGreater(prob.sum(), 0)
+        weight[...] = 0
+        net.forward()
+        self.assertGreater(np.abs(prob - before).max(), 0)
+        self.assertTrue(np.shares_memory(prob, net.blobs["prob"].data))
+        del net
+        self.assertEqual(weight.sum(), 0)
+
+    def test_reshape(self):
+        net = self.net()
+        one = net.forward(data=numbers(1, 2, 3, 8, 8))["prob"].copy()
+        net.blobs["data"].reshape(5, 3, 8, 8)
+        net.reshape()
+        self.assertEqual(net.blobs["prob"].shape, (5, 5))
+        many = np.concatenate([numbers(1, 2, 3, 8, 8), numbers(2, 3, 3, 8, 8)])
+        self.close(net.forward(data=many)["prob"][:2], one, 1e-6)
+        with self.assertRaises(RuntimeError):
+            net.blobs["data"].reshape(1, 3, 16, 16)
+            net.forward()
+
+    def test_weights(self):
+        net = self.net()
+        net.save(self.path("w.caffemodel"))
+        net.save_hdf5(self.path("w.h5"))
+        for name in ("w.caffemodel", "w.h5"):
+            other = caffe.Net(self.path("net.prototxt"), self.path(name), caffe.TEST)
+            np.testing.assert_array_equal(other.params["fc"][0].data, net.params["fc"][0].data)
+        # The tools' files and these are the same.
+        plan = brew.compile(self.path("net.prototxt"), weights=self.path("w.caffemodel"))
+        x = numbers(1, 2, 3, 8, 8)
+        self.close(plan.session()(data=x)["prob"], net.forward(data=x)["prob"])
+
+    def test_shared_names(self):
+        text = """force_backward: true
+layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 3 } } }
+layer { name: 'a' type: 'InnerProduct' bottom: 'x' top: 'a' param { name: 'w' } inner_product_param { num_output: 3 bias_term: false } }
+layer { name: 'b' type: 'InnerProduct' bottom: 'a' top: 'b' param { name: 'w' } inner_product_param { num_output: 3 bias_term: false } }"""
+        net = self.net(text)
+        w = np.float32([[1, 2, 0], [0, 1, 0], [0, 0, 3]])
+        net.params["b"][0].data[...] = w
+        x = numbers(1, 2, 3)
+        self.close(net.forward(x=x)["b"], x @ w.T @ w.T)
+        g = numbers(2, 2, 3)
+        net.backward(b=g)
+        self.close(net.params["a"][0].diff, g.T @ (x @ w.T) + (g @ w).T @ x)
+        self.assertIs(net.params["a"][0].diff.base, net.params["b"][0].diff.base)
+
+    def test_share_with_another_net(self):
+        one, two = self.net(), self.net()
+        two.share_with(one)
+        one.params["fc"][0].data[...] = 0
+        one.params["fc"][1].data[...] = np.arange(5)
+        two.forward(data=numbers(1, 2, 3, 8, 8))
+        self.close(two.blobs["fc"].data[0], np.arange(5))
+
+    def test_random_seed(self):
+        text = DEPLOY.replace("xavier", "gaussian")
+        caffe.set_random_seed(5)
+        one = caffe.Net(self.write(text), caffe.TEST).params["fc"][0].data.copy()
+        caffe.set_random_seed(5)
+        two = caffe.Net(self.path("net.prototxt"), caffe.TEST).params["fc"][0].data.copy()
+        np.testing.assert_array_equal(one, two)
+        self.assertGreater(one.std(), 0)
+
+    def test_hooks_may_change_blobs(self):
+        net = self.net()
+        names = list(net._layer_names)
+
+        def silence(i):
+            if names[i] == "pool1":
+                net.blobs["pool1"].data[...] = 0
+
+        net.after_forward(silence)
+        net.forward(data=numbers(1, 2, 3, 8, 8))
+        self.close(net.blobs["fc"].data[0], net.params["fc"][1].data)
+
+    def test_dropout_and_its_mask(self):
+        net = self.net("""force_backward: true
+layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 1000 } } }
+layer { name: 'd' type: 'Dropout' bottom: 'x' top: 'x' }""", caffe.TRAIN)
+        net.forward(x=np.ones(1000, np.float32))
+        kept = net.blobs["x"].data.copy()
+        self.assertEqual(sorted(set(kept.tolist())), [0, 2])
+        net.blobs["x"].diff[...] = 1
+        net.backward()
+        np.testing.assert_array_equal(net.blobs["x"].diff, kept)
+        net.forward(x=np.ones(1000, np.float32))
+        self.assertTrue((net.blobs["x"].data != kept).any())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,129 @@
+"""caffe's solvers: the same as Brew's trainer, loops by hand, snapshots."""
+import unittest
+
+import brew
+import caffe
+import numpy as np
+
+from common import TRAIN, Case, feed, fill, numbers
+
+KINDS = {
+    "SGD": "momentum: 0.9 weight_decay: 0.01",
+    "Nesterov": "momentum: 0.9 weight_decay: 0.02 regularization_type: 'L1'",
+    "AdaGrad": "weight_decay: 0.01",
+    "RMSProp": "rms_decay: 0.9",
+    "AdaDelta": "momentum: 0.9 delta: 1e-6",
+    "Adam": "momentum: 0.9 momentum2: 0.99",
+}
+POLICIES = {
+    "fixed": "", "step": "gamma: 0.5 stepsize: 3", "exp": "gamma: 0.9", "inv": "gamma: 0.1 power: 0.75",
+    "multistep": "gamma: 0.5 stepvalue: 2 stepvalue: 5", "poly": "power: 2", "sigmoid": "gamma: 0.3 stepsize: 4",
+}
+
+
+class Solvers(Case):
+    def solver(self, more, name="s.prototxt"):
+        net = self.write(TRAIN)
+        return self.write("train_net: '%s' base_lr: 0.05 max_iter: 20 snapshot_after_train: false "
+                          "snapshot_prefix: '%s' %s" % (net, self.path("snap"), more), name)
+
+    def agrees(self, more, steps=8):
+        """Parameters after some steps, here and by Brew's own trainer."""
+        file = self.solver(more)
+        solver = caffe.get_solver(file)
+        fill(solver.net, 2)
+        feed(solver.net)
+        session = brew.compile(file).session()
+        for layer, blobs in solver.net.params.items():
+            session.params[layer] = [b.data for b in blobs]
+        for name in ("data", "label"):
+            session._core.set_input(0, name, solver.net.blobs[name].data)
+        for _ in range(steps):
+            solver.step(1)
+            session.step(1)
+        for layer, blobs in solver.net.params.items():
+            for mine, its in zip(blobs, session.params[layer]):
+                np.testing.assert_allclose(mine.data, its, rtol=1e-4, atol=2e-6, err_msg=more)
+
+    def test_kinds(self):
+        for kind, more in KINDS.items():
+            with self.subTest(kind):
+                self.agrees("type: '%s' lr_policy: 'fixed' %s" % (kind, more))
+
+    def test_policies(self):
+        for policy, more in POLICIES.items():
+            with self.subTest(policy):
+                self.agrees("lr_policy: '%s' momentum: 0.5 %s" % (policy, more))
+
+    def test_clipping_and_iter_size(self):
+        self.agrees("lr_policy: 'fixed' clip_gradients: 0.05 iter_size: 2")
+
+    def test_rate_that_changes(self):
+        solver = caffe.SGDSolver(self.solver("lr_policy: 'fixed'"))
+        solver.param.base_lr = 0.5
+        self.assertAlmostEqual(solver.lr, 0.5)
+        fill(solver.net)
+        feed(solver.net)
+        before = solver.net.params["ip2"][1].data.copy()
+        solver.net.clear_param_diffs()
+        solver.net.forward()
+        solver.net.backward()
+        gradient = solver.net.params["ip2"][1].diff.copy()
+        solver.apply_update()
+        self.close(solver.net.params["ip2"][1].data, before - 0.5 * gradient)
+
+    def test_snapshots_of_the_tools(self):
+        file = self.solver("lr_policy: 'fixed' momentum: 0.9")
+        solver = caffe.SGDSolver(file)
+        fill(solver.net)
+        feed(solver.net)
+        solver.step(3)
+        solver.snapshot()
+        session = brew.compile(file).session()
+        session.restore(self.path("snap_iter_3.solverstate"))
+        for name in ("data", "label"):
+            session._core.set_input(0, name, solver.net.blobs[name].data)
+        session.step(2)
+        solver.step(2)
+        self.close(solver.net.params["ip1"][0].data, session.params["ip1"][0])
+        session.snapshot()
+        other = caffe.SGDSolver(file)
+        other.restore(self.path("snap_iter_5.solverstate"))
+        feed(other.net)
+        other.step(1)
+        solver.step(1)
+        self.close(solver.net.params["ip1"][0].data, other.net.params["ip1"][0].data)
+
+    def test_test_nets_follow(self):
+        net = self.write(TRAIN)
+        solver = caffe.SGDSolver(self.write("net: '%s' test_iter: 1 test_interval: 2 base_lr: 0.1 lr_policy: 'fixed' "
+                                            "snapshot_after_train: false max_iter: 4" % net, "t.prototxt"))
+        fill(solver.net)
+        feed(solver.net)
+        feed(solver.test_nets[0])
+        solver.solve()
+        np.testing.assert_array_equal(solver.test_nets[0].params["ip1"][0].data, solver.net.params["ip1"][0].data)
+        self.assertIn("acc", solver.test_nets[0].blobs)
+
+    def test_mistakes(self):
+        with self.assertRaises(RuntimeError):
+            caffe.get_solver(self.path("nowhere.prototxt"))
+        with self.assertRaises(RuntimeError):
+            caffe.get_solver(self.write("base_lr: 0.1", "e.prototxt"))
+        with self.assertRaises(RuntimeError):
+            caffe.get_solver(self.solver("lr_policy: 'fixed' type: 'Annealing'"))
+        with self.assertRaises(RuntimeError):
+            caffe.AdaGradSolver(self.solver("lr_policy: 'fixed' momentum: 0.5"))
+        solver = caffe.SGDSolver(self.solver("lr_policy: 'fixed'"))
+        before = solver.net.params["ip1"][0].data.copy()
+        with self.assertRaises(RuntimeError):
+            solver.restore(self.path("nowhere.solverstate"))
+        with self.assertRaises(RuntimeError):
+            solver.restore(self.write("not a state", "x.solverstate"))
+        np.testing.assert_array_equal(solver.net.params["ip1"][0].data, before)
+        with self.assertRaises(RuntimeError):
+            caffe.SGDSolver(self.solver("lr_policy: 'sometimes'")).step(1)
+
+
+if __name__ == "__main__":
+    unittest.main()

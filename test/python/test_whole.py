@@ -1,0 +1,164 @@
+"""Whole runs of caffe.Net are one plan, and nobody can tell."""
+import unittest
+
+import caffe
+import numpy as np
+
+from common import DEPLOY, TRAIN, Case, feed, fill, numbers
+
+IN_PLACE = """force_backward: true
+layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 3 dim: 5 dim: 5 } } }
+layer { name: 'c' type: 'Convolution' bottom: 'x' top: 'c' convolution_param { num_output: 4 kernel_size: 3 } }
+layer { name: 's' type: 'Sigmoid' bottom: 'c' top: 'c' }
+layer { name: 'ip' type: 'InnerProduct' bottom: 'c' top: 'ip' inner_product_param { num_output: 3 } }
+"""
+
+
+def layer_by_layer(net):
+    """Makes a net run so always."""
+    net.before_forward(lambda i: None)
+    return net
+
+
+class Whole(Case):
+    def pair(self, text, phase=caffe.TEST):
+        """A net that may run whole, and one that never does."""
+        nets = caffe.Net(self.write(text), phase), layer_by_layer(caffe.Net(self.path("net.prototxt"), phase))
+        for net in nets:
+            fill(net, 4)
+        return nets
+
+    def same(self, one, two, diffs=False):
+        for name in two.blobs:
+            self.close(one.blobs[name].data, two.blobs[name].data)
+            if diffs:
+                self.close(one.blobs[name].diff, two.blobs[name].diff)
+        for name in two.params:
+            for a, b in zip(one.params[name], two.params[name]):
+                self.close(a.data, b.data)
+                self.close(a.diff, b.diff)
+
+    def test_it_is_used(self):
+        one, two = self.pair(DEPLOY)
+        x = numbers(1, 2, 3, 8, 8)
+        for net in (one, two):
+            net.forward(data=x)
+        self.assertIsNotNone(one._runs.last)
+        self.assertIsNone(two._runs.last)
+        self.same(one, two)
+
+    def test_values_stay_until_the_next_run(self):
+        one, two = self.pair(DEPLOY)
+        for net in (one, two):
+            data = net.blobs["data"].data
+            data[...] = numbers(1, 2, 3, 8, 8)
+            net.forward()
+            data[...] = 7  # not what the blobs were computed from
+            net.params["fc"][0].data[...] = 0
+        del data
+        for name in ("conv1", "pool1", "fc", "prob"):
+            self.close(one.blobs[name].data, two.blobs[name].data)
+
+    def test_arrays_somebody_holds(self):
+        one, _ = self.pair(DEPLOY)
+        held = one.blobs["fc"].data
+        part = one.blobs["pool1"].data[0, 1:]
+        one.forward(data=numbers(1, 2, 3, 8, 8))
+        first = held.copy(), part.copy()
+        self.assertGreater(np.abs(first[0]).max(), 0)
+        one.forward(data=numbers(2, 2, 3, 8, 8))
+        self.assertGreater(np.abs(held - first[0]).max(), 0)
+        self.assertGreater(np.abs(part - first[1]).max(), 0)
+
+    def test_parameters_somebody_holds(self):
+        one, two = self.pair(DEPLOY)
+        for net in (one, two):
+            weights = [p.data for v in net.params.values() for p in v]
+            net.forward(data=numbers(1, 2, 3, 8, 8))
+            for w in weights:
+                w *= 0.5
+            net.forward()
+        self.same(one, two)
+        del weights, w
+        for net in (one, two):
+            net.forward()
+            net.params["fc"][1].data[0] = 9
+            net.forward()
+        self.same(one, two)
+
+    def test_parts_after_a_whole(self):
+        one, two = self.pair(DEPLOY)
+        for net in (one, two):
+            net.forward(data=numbers(1, 2, 3, 8, 8))
+            net.blobs["pool1"].data[0] *= 2
+            net.forward(start="fc")
+        self.same(one, two)
+
+    def test_backward_after_a_whole(self):
+        one, two = self.pair(IN_PLACE)
+        for net in (one, two):
+            net.forward(x=numbers(1, 2, 3, 5, 5))
+            net.blobs["c"].data[0] = 0.25  # the inner product's gradient depends on it
+            net.backward(ip=numbers(2, 2, 3))
+        self.same(one, two, diffs=True)
+        self.assertEqual(float(one.blobs["c"].data[0, 0, 0, 0]), 0.25)
+
+    def test_shapes(self):
+        one, two = self.pair(DEPLOY)
+        for batch in (2, 5, 1, 2):
+            for net in (one, two):
+                net.blobs["data"].reshape(batch, 3, 8, 8)
+                net.forward(data=numbers(batch, batch, 3, 8, 8))
+            self.same(one, two)
+
+    def test_shared_parameters(self):
+        one, two = self.pair(DEPLOY)
+        other = caffe.Net(self.path("net.prototxt"), caffe.TEST)
+        other.share_with(one)
+        x = numbers(1, 2, 3, 8, 8)
+        for _ in range(2):
+            for net in (one, other, two):
+                net.forward(data=x)
+            self.same(one, two)
+            self.close(other.blobs["prob"].data, two.blobs["prob"].data)
+            for net in (one, two):
+                net.params["conv1"][0].data[...] *= 0.5
+
+    def test_branches_and_views(self):
+        one, two = self.pair("""
+layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 4 dim: 3 dim: 3 } } }
+layer { name: 'a' type: 'Convolution' bottom: 'x' top: 'a' convolution_param { num_output: 4 kernel_size: 1 } }
+layer { name: 'f' type: 'Flatten' bottom: 'a' top: 'f' }
+layer { name: 'b' type: 'TanH' bottom: 'a' top: 'b' }
+layer { name: 'g' type: 'Reshape' bottom: 'b' top: 'g' reshape_param { shape { dim: 0 dim: -1 } } }
+layer { name: 'e' type: 'Eltwise' bottom: 'f' bottom: 'g' top: 'e' }""")
+        for net in (one, two):
+            net.forward(x=numbers(1, 2, 4, 3, 3))
+        self.assertIsNotNone(one._runs.last)
+        self.same(one, two)
+
+    def test_solvers(self):
+        for more in ("", "iter_size: 2"):
+            text = TRAIN.replace("layer { name: 'loss'", """
+layer { name: 'bn' type: 'BatchNorm' bottom: 'ip2' top: 'ip2' }
+layer { name: 'loss'""")
+            net = self.write(text)
+            file = self.write("train_net: '%s' base_lr: 0.1 momentum: 0.9 lr_policy: 'fixed' max_iter: 9 "
+                              "snapshot_after_train: false %s" % (net, more), "s.prototxt")
+            one, two = caffe.SGDSolver(file), caffe.SGDSolver(file)
+            layer_by_layer(two.net)
+            for solver in (one, two):
+                fill(solver.net, 4)
+                for blob in solver.net.params["bn"]:
+                    blob.data[...] = 0
+                feed(solver.net)
+            for _ in range(3):
+                for solver in (one, two):
+                    solver.step(2)
+                self.same(one.net, two.net)
+                self.close(one.net.blobs["ip1"].diff, two.net.blobs["ip1"].diff)
+            self.assertTrue(one.net._runs.plans.get("last"))
+
+
+if __name__ == "__main__":
+    unittest.main()
