@@ -8,7 +8,7 @@ class Memory:
     """Room for floats, taken when it is first looked at. Blobs that share data or diff
     hold the same Memory; arrays made of it keep the array alive, not the Memory.
 
-    ``pending``: what fills it when it is next looked at, or None; ``home``: the address of
+    ``pending``: what fills it when it is next looked at (its ``fill(memory)``), or None; ``home``: the address of
     the session's tensor that it is, or None; ``looks``: how often it was looked at, or
     may have been written."""
 
@@ -29,17 +29,43 @@ class Memory:
     @property
     def array(self):
         """All of it, as one dimension."""
-        if self._array is None:
-            self.lie_in(np.zeros(self.capacity, dtype=np.float32))
         self.looks += 1
         if self.pending is not None:
             source, self.pending = self.pending, None
-            source.fill(self._array)
+            source.fill(self)
+        return self._room()
+
+    def _room(self):
+        if self._array is None:
+            self.lie_in(np.zeros(self.capacity, dtype=np.float32))
         return self._array
+
+    def take(self, values):
+        """Overwrites all of it; fresh memory is that of the values."""
+        self.pending = None
+        self.looks += 1
+        if self._array is None and values.size == self.capacity and values.flags.c_contiguous \
+                and values.flags.writeable and values.dtype == np.float32:
+            self.lie_in(values)
+        else:
+            self._room()[: values.size] = values.reshape(-1)
 
     def is_held(self):
         """Whether somebody has an array of it."""
-        return self._root is not None and sys.getrefcount(self._root) > 3
+        return self._root is not None and self._references() > _UNHELD
+
+    def _references(self):
+        return sys.getrefcount(self._root)
+
+
+def _references_of_unheld():
+    memory = Memory(1)
+    memory._room()
+    return memory._references()
+
+
+# How many there are to a memory's array where nobody else has one; interpreters differ.
+_UNHELD = _references_of_unheld()
 
 
 def product(shape):

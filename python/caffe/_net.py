@@ -350,7 +350,7 @@ class NetCore:
                 _weights.check_shape(blob, values, "%s' param %d" % (layer.name, i))
                 fitting.append((blob, values))
         for blob, values in fitting:
-            blob.data[...] = values.reshape(blob.shape)
+            blob._data.take(values)
 
     def share_with(self, other):
         """Makes the parameters of layers that both nets have one memory, the other's."""

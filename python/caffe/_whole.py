@@ -30,12 +30,12 @@ class Port(_layers.Port):
     def offer(self, memory):
         if memory.is_held():
             memory.pending = None
-            self.fill(memory._array)
+            self.fill(memory)
         else:
             memory.pending = self
 
-    def fill(self, array):
-        array[: self.target.count] = self.get().reshape(-1)
+    def fill(self, memory):
+        memory._room()[: self.target.count] = self.get().reshape(-1)
 
 
 def text_of(net):
@@ -76,7 +76,6 @@ class Whole:
         plan = _plans.plan(text_of(net), **options)
         self.fed = plan.fed
         session = self.session = Session(plan._core, seed=_state.next_seed(), pool=_state.pool())
-        session.initialise()
         sources = {top for p in net._params if not p.bottom for top in p.top}
         self.inputs = [Port(session, Kind.BLOB, name, 0, net._blob_of[name])
                        for name, _ in session.names(Kind.BLOB) if name in sources]
@@ -160,9 +159,12 @@ class Whole:
 class Runs:
     """Which of a net's runs are whole ones."""
 
+    _KEPT = 4  # plans, each with its memory
+
     def __init__(self, net):
         self.possible = None  # not known yet
         self.plans = {}
+        self.found = None  # the one that was run last, with `learns`
         self.last = None  # the Whole whose values the blobs have
         self.backward_wanted = False
 
@@ -174,19 +176,21 @@ class Runs:
 
     def find(self, net, learns):
         """The net's Whole for its shapes; None where it has none."""
-        last = self.plans.get("last", (None, None))
-        if last[0] == learns and last[1].fits():
-            return last[1]
+        if self.found is not None and self.found[0] == learns and self.found[1].fits():
+            return self.found[1]
         net.reshape()
         key = learns, tuple(blob.shape for blob in net._blobs)
         if key not in self.plans:
             try:
-                self.plans[key] = Whole(net, learns)
-            except (CompileError, Error, KeyError, IndexError):
-                self.plans[key] = None  # layer by layer it may run, or say why not
+                made = Whole(net, learns)
+            except (CompileError, Error):
+                made = None  # layer by layer it may run, or say why not
+            while len(self.plans) >= self._KEPT:
+                del self.plans[next(iter(self.plans))]
+            self.plans[key] = made
         made = self.plans[key]
         if made is not None and not made.fits():
             made = None
         if made is not None:
-            self.plans["last"] = (learns, made)
+            self.found = learns, made
         return made

@@ -94,7 +94,7 @@ class BadInput(Case):
 
     def test_two_threads_on_one_net(self):
         net = self.net(DEPLOY.replace("dim: 8 dim: 8", "dim: 64 dim: 64"))
-        failures, values = [], []
+        failures = []
         going = threading.Event()
         x = numbers(1, 2, 3, 64, 64)
         net.blobs["data"].data[...] = x

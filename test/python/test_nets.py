@@ -5,7 +5,7 @@ import brew
 import caffe
 import numpy as np
 
-from common import DEPLOY, TRAIN, Case, feed, fill, numbers
+from common import DEPLOY, TRAIN, Case, fill, numbers
 
 BRANCHES = """force_backward: true
 layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 4 dim: 5 dim: 5 } } }
@@ -180,6 +180,28 @@ layer { name: 'b' type: 'InnerProduct' bottom: 'a' top: 'b' param { name: 'w' } 
         two = caffe.Net(self.path("net.prototxt"), caffe.TEST).params["fc"][0].data.copy()
         np.testing.assert_array_equal(one, two)
         self.assertGreater(one.std(), 0)
+
+    def test_fillers_after_a_reshape(self):
+        net = caffe.Net(self.write(TRAIN.replace("xavier", "constant").replace("filler { type: 'constant'", "filler { type: 'constant' value: 3")),
+                        caffe.TRAIN)
+        net.blobs["data"].reshape(4, 7)
+        self.assertEqual(net.params["ip1"][0].data.shape, (8, 6))
+        self.assertTrue((net.params["ip1"][0].data == 3).all())
+
+    def test_truncated_weights(self):
+        net = self.net()
+        net.save(self.path("w.caffemodel"))
+        with open(self.path("w.caffemodel"), "rb") as file:
+            data = file.read()
+        kept = net.params["fc"][0].data.copy()
+        for length in range(1, len(data), 37):
+            with open(self.path("t.caffemodel"), "wb") as file:
+                file.write(data[:length])
+            try:
+                net.copy_from(self.path("t.caffemodel"))
+            except RuntimeError:
+                pass
+        np.testing.assert_array_equal(net.params["fc"][0].data, kept)
 
     def test_hooks_may_change_blobs(self):
         net = self.net()

@@ -5,7 +5,7 @@ import brew
 import caffe
 import numpy as np
 
-from common import TRAIN, Case, feed, fill, numbers
+from common import TRAIN, Case, feed, fill
 
 KINDS = {
     "SGD": "momentum: 0.9 weight_decay: 0.01",

@@ -56,8 +56,11 @@ int runProgram(const std::vector<std::string> &words) {
 struct Scratch {
   std::string path;
   Scratch() {
-    const char *base = std::getenv("TMPDIR");
-    path = std::string(base && *base ? base : "/tmp") + "/brew-features-XXXXXX";
+    std::error_code error;
+    path = std::filesystem::temp_directory_path(error) / "brew-features-XXXXXX";
+    if (error)
+      throw machineLacks("there is no folder for temporary files: " +
+                         error.message());
     if (!mkdtemp(path.data()))
       throw machineLacks("cannot make a folder '" + path +
                          "': " + formats::errnoText(errno));

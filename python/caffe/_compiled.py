@@ -1,0 +1,368 @@
+"""Layers that Brew compiles: each is a plan of its own for the shapes of its bottoms.
+
+Bottoms are the plan's inputs, gradients of tops come from outside. What a layer keeps between
+its passes (masks, positions, statistics) its session keeps.
+"""
+import numpy as np
+
+from brew import CompileError, Error
+from brew._core import Kind, Pass, Session
+
+from . import _plans, _state
+from ._base import NetLayer, failure
+from ._blob import product
+from ._graph import is_loss
+from .proto import caffe_pb2
+
+
+class Port:
+    """A tensor of a session and the memory it lies in."""
+
+    __slots__ = ("session", "name", "view", "home", "seen")
+
+    def __init__(self, session, kind, name, index=0):
+        self.session, self.name = session, (kind, 0, name, index)
+        self.view = session.view(*self.name)
+        self.home = None if self.view is None else self.view.__array_interface__["data"][0]
+
+        self.seen = None  # the memory that was put last, and how often it had been looked at
+
+    def refresh(self, blob):
+        """Puts a parameter, unless it lies here or nobody can have written it since."""
+        memory = blob._data
+        if self.holds(blob) or self.seen == (memory, memory.looks) and not memory.is_held():
+            return
+        self.put(blob.data)
+        self.seen = memory, memory.looks
+
+    def holds(self, blob):
+        """Whether the blob's data lie here."""
+        return self.home is not None and blob._data.home == self.home
+
+    def memory(self):
+        """The tensor's memory, for a blob to lie in."""
+        return self.session.view(*self.name)
+
+    def put(self, array):
+        if self.view is None:
+            self.session.write(*self.name, np.ascontiguousarray(array, dtype=np.float32))
+        elif self.view.shape == array.shape:
+            np.copyto(self.view, array)
+        else:  # a label of another form
+            self.view.reshape(-1)[...] = array.reshape(-1)
+
+    def get(self):
+        return self.view if self.view is not None else self.session.read(*self.name)
+
+
+class Variant:
+    """A layer compiled for certain shapes of bottoms, with its session."""
+
+    def __init__(self, layer, shapes, first):
+        """``first``: the layer's first variant, whose parameters this one shares."""
+        self.seeds, wrapped, plan = layer.compiled(shapes)
+        self.fed = plan.fed
+        try:
+            session = Session(plan._core, seed=layer.seed, pool=_state.pool(),
+                              share=first.session if first else None, folder=layer.folder)
+            if layer.is_to_be_filled(first):
+                session.initialise()
+        except Error as error:
+            raise failure(layer._param, str(error)) from error
+        self.session = session
+        self.bottoms = [Port(session, Kind.BLOB, ("in%d" if wrapped and layer.down[i] else "b%d") % i)
+                        for i in range(len(shapes))]
+        self.tops = [Port(session, Kind.BLOB, name) for name in layer.top_blobs]
+        self.params = [Port(session, Kind.PARAMETER, name, index)
+                       for name, index in session.names(Kind.PARAMETER) if name == "layer"]
+        self.seed_ports = [Port(session, Kind.GRADIENT_SEED, "t%d" % i) for i in self.seeds]
+        self.gradients, self.param_gradients = {}, {}
+        if self.seeds:
+            names = {name for name, _ in session.names(Kind.BLOB_GRADIENT)}
+            self.gradients = {i: Port(session, Kind.BLOB_GRADIENT, "b%d" % i)
+                              for i in range(len(shapes)) if "b%d" % i in names}
+            self.param_gradients = {index: Port(session, Kind.PARAMETER_GRADIENT, name, index)
+                                    for name, index in session.names(Kind.PARAMETER_GRADIENT) if name == "layer"}
+        self.ran = False
+
+
+def is_in_place(blob, bottom):
+    return any(blob is other for other in bottom)
+
+
+class Filling:
+    """What fills a layer's parameters: the session of its first variant."""
+
+    def __init__(self, layer, bottom):
+        self.layer, self.shapes = layer, tuple(blob.shape for blob in bottom)
+
+    def fill(self, memory):
+        layer = self.layer
+        if layer.first is None:
+            memory.pending = self  # it counts among those to be filled
+            layer.variant_for(self.shapes)  # comes back here
+            return
+        index = next(i for i, blob in enumerate(layer.blobs) if blob._data is memory)
+        port = layer.first.params[index]
+        if memory._array is None and port.home is not None:
+            memory.lie_in(port.memory(), port.home)
+        else:
+            memory._room()[: layer.blobs[index].count] = port.get().reshape(-1)
+
+
+class CompiledLayer(NetLayer):
+    """A layer that Brew compiles."""
+
+    filling = None
+
+    _KEPT = 8  # variants, of which each has its memory
+    # Layers whose forward pass changes parameters: running statistics.
+    _STATISTICS = ("BatchNorm",)
+
+    def __init__(self, param, phase, folder=""):
+        super().__init__(param, phase)
+        text = str(param)
+        # What a file says is part of the plan, and may be another thing tomorrow.
+        self.reads_files = "source:" in text or "mean_file:" in text
+        self.folder = folder if self.reads_files else ""
+        # Sources of HDF5 files find their data by the names of tops.
+        self.top_blobs = ["t%d" % i for i in range(len(param.top))] if param.bottom else list(param.top)
+        self.variants, self.shapes = {}, {}
+        self.first = self.current = None
+        self.seed = _state.next_seed()
+        self.keeps_statistics = param.type in self._STATISTICS and phase == caffe_pb2.TRAIN
+
+    # --- compiling
+
+    def text(self, shapes, seeds, wrapped=False):
+        """The net of this layer alone: blobs b0, b1, ... and t0, t1, ...
+
+        Inputs get gradients by force_backward, which some layers refuse for indices and the
+        like; with ``wrapped`` those that want one come (as in0, in1, ...) through a layer
+        that learns."""
+        force = any(self.down) and not wrapped
+        net = caffe_pb2.NetParameter(force_backward=bool(seeds) and force)
+        for i, shape in enumerate(shapes):
+            wrap = wrapped and self.down[i]
+            name = ("in%d" if wrap else "b%d") % i
+            made = net.layer.add(name=name, type="Input", top=[name])
+            made.input_param.shape.add().dim.extend(shape)
+            if wrap:
+                bias = net.layer.add(name="wrap%d" % i, type="Bias", bottom=[name], top=["b%d" % i])
+                bias.bias_param.num_axes = 0
+        layer = net.layer.add()
+        layer.CopyFrom(self._param)
+        for field in ("include", "exclude", "phase", "blobs", "param", "bottom", "top", "loss_weight",
+                      "propagate_down"):
+            layer.ClearField(field)
+        layer.name = "layer"
+        layer.bottom.extend("b%d" % i for i in range(len(shapes)))
+        layer.top.extend(self.top_blobs)
+        if is_loss(layer.type):
+            layer.loss_weight.extend([0.0] * len(layer.top))
+        if seeds:
+            layer.propagate_down.extend(self.down)
+            for learnt in self.param_down:
+                layer.param.add(lr_mult=1.0 if learnt else 0.0)
+        return str(net)
+
+    def options(self, seeds):
+        options = dict(phase="test" if self.phase == caffe_pb2.TEST else "train", keep="all", layout="nchw",
+                       without="fold-normalization,prepare-weights", folder=self.folder or None)
+        if seeds:
+            options.update(gradients=True, seed=",".join("t%d" % i for i in seeds))
+        return options
+
+    def compiled(self, shapes):
+        """(numbers of the tops that gradients come from, whether bottoms are wrapped, plan)."""
+        choices = [([], False)]
+        if any(self.down) or any(self.param_down):
+            # Some tops have no gradient, as the probabilities beside a loss.
+            tops = list(range(len(self._param.top)))
+            ways = (False, True) if any(self.down) else (False,)
+            choices = [(seeds, wrapped) for seeds in ([tops, [0]] if len(tops) > 1 else [tops])
+                       for wrapped in ways] + choices
+        for seeds, wrapped in choices:
+            try:
+                return seeds, wrapped, _plans.plan(self.text(shapes, seeds, wrapped), lasting=not self.reads_files,
+                                                   **self.options(seeds))
+            except CompileError as error:
+                failed = error
+        raise self.refusal(failed) from failed
+
+    def refusal(self, error):
+        first = error.errors[0].message if error.errors else str(error)
+        return failure(self._param, first.split(": ", 1)[-1] if first.startswith("layer '") else first)
+
+    def shapes_for(self, bottom):
+        """(shapes of tops, shapes of parameters) for these bottoms."""
+        key = tuple(blob.shape for blob in bottom)
+        if key not in self.shapes:
+            try:
+                found = _plans.shapes(self.text(key, []), lasting=not self.reads_files, **self.options([]))
+            except CompileError as error:
+                raise self.refusal(error) from error
+            self.shapes[key] = ([tuple(found["blobs"][name]) for name in self.top_blobs],
+                                [tuple(shape) for shape in found["params"].get("layer", [])])
+        return self.shapes[key]
+
+    def variant(self, bottom):
+        return self.variant_for(tuple(blob.shape for blob in bottom))
+
+    def variant_for(self, key):
+        """The variant for bottoms of these shapes."""
+        if key not in self.variants:
+            made = Variant(self, key, self.first)
+            while len(self.variants) >= self._KEPT:  # nets whose images all differ in size
+                del self.variants[next(iter(self.variants))]
+            self.variants[key] = made
+            if self.first is None:
+                self.first = made
+                for blob in self.blobs:
+                    if blob._data.pending is self.filling:
+                        blob._data.array  # noqa: B018, takes what fillers made
+        return self.variants[key]
+
+    def is_to_be_filled(self, first):
+        """Whether a variant's parameters are to come of fillers."""
+        return not self.blobs or first is None and any(blob._data.pending is self.filling for blob in self.blobs)
+
+    # --- a net's calls
+
+    def setup(self, bottom, top):
+        for shape in self.shapes_for(bottom)[1]:
+            self.blobs.add_blob(*shape)
+
+    def fill(self, bottom):
+        """Has the parameters filled when they are looked at, unless weights come before."""
+        if self.blobs:
+            self.filling = Filling(self, bottom)
+            for blob in self.blobs:
+                blob._data.pending = self.filling
+
+    def reshape(self, bottom, top):
+        tops, params = self.shapes_for(bottom)
+        for blob, shape in zip(self.blobs, params):
+            if blob.count != product(shape):
+                raise failure(self._param, "with bottoms of shapes %s it would have parameters of shape %s, and has %s"
+                              % ([b.shape for b in bottom], shape, blob.shape))
+        for blob, shape in zip(top, tops):
+            if blob.shape != shape and not is_in_place(blob, bottom):
+                blob.reshape(*shape)
+
+    def _give_params(self, variant):
+        for port, blob in zip(variant.params, self.blobs):
+            port.refresh(blob)
+        if self.blobs:
+            variant.session.prepare()
+
+    def _pass(self, variant, which):
+        try:
+            variant.session.run(0, which)
+        except Error as error:
+            raise failure(self._param, str(error)) from error
+
+    def _forward(self, bottom):
+        variant = self.current = self.variant(bottom)
+        if variant.fed:  # with random numbers; bottoms come thereafter
+            variant.session.feed(0)
+        for port, blob in zip(variant.bottoms, bottom):
+            port.put(blob.data)
+        self._give_params(variant)
+        self._pass(variant, Pass.FORWARD)
+        variant.ran = True
+        return variant
+
+    def forward(self, bottom, top):
+        variant = self._forward(bottom)
+        for port, blob in zip(variant.tops, top):
+            values = port.get()
+            if values.shape != blob.shape and not is_in_place(blob, bottom):
+                blob.reshape(*values.shape)
+            np.copyto(blob.data, values.reshape(blob.shape))
+        if self.keeps_statistics:
+            for port, blob in zip(variant.params, self.blobs):
+                if not port.holds(blob):
+                    np.copyto(blob.data, port.get())
+
+    def backward(self, top, propagate_down, bottom):
+        variant = self.variant(bottom)
+        if not variant.seeds:
+            raise failure(self._param, "it has no backward pass")
+        if not variant.ran:
+            self._forward(bottom)
+        else:
+            for port, blob in zip(variant.bottoms, bottom):
+                if not is_in_place(blob, top):
+                    port.put(blob.data)
+            self._give_params(variant)
+        for i, port in zip(variant.seeds, variant.seed_ports):
+            port.put(top[i].diff)
+        self._pass(variant, Pass.BACKWARD)
+        for i, wanted in enumerate(propagate_down):
+            if wanted:
+                bottom[i].diff[...] = variant.gradients[i].get().reshape(bottom[i].shape) if i in variant.gradients else 0
+        for index, port in variant.param_gradients.items():
+            if self.param_down[index]:
+                diff = self.blobs[index].diff
+                diff += port.get().reshape(diff.shape)
+
+
+class ViewLayer(CompiledLayer):
+    """Reshape and Flatten: the top is the bottom's memory in another form."""
+
+    def reshape(self, bottom, top):
+        super().reshape(bottom, top)
+        self._share(bottom, top)
+
+    def forward(self, bottom, top):
+        self._share(bottom, top)
+
+    def _share(self, bottom, top):
+        if top[0] is not bottom[0]:
+            top[0]._share_data(bottom[0])
+            top[0]._share_diff(bottom[0])
+
+    def backward(self, top, propagate_down, bottom):
+        pass
+
+
+class SourceLayer(CompiledLayer):
+    """A layer that reads its batches from files: each forward pass brings the next."""
+
+    def forward(self, bottom, top):
+        self._next(range(len(top)), top)
+
+    def backward(self, top, propagate_down, bottom):
+        pass
+
+    def _next(self, which, top):
+        variant = self.variant(())
+        try:
+            variant.session.feed(0)
+            variant.session.run(0, Pass.FORWARD)
+        except Error as error:
+            raise failure(self._param, str(error)) from error
+        for i in which:
+            values = variant.tops[i].get()
+            if values.shape != top[i].shape:
+                top[i].reshape(*values.shape)
+            np.copyto(top[i].data, values)
+
+
+class DummyDataLayer(SourceLayer):
+    """Constant tops are filled once, at random ones before every pass."""
+
+    def setup(self, bottom, top):
+        super().setup(bottom, top)
+        fillers = self._param.dummy_data_param.data_filler
+        kinds = [f.type for f in fillers] or ["constant"]
+        if len(kinds) == 1:
+            kinds *= len(top)
+        self.refilled = [i for i, kind in enumerate(kinds) if kind != "constant"]
+        self.reshape(bottom, top)
+        self._next(range(len(top)), top)
+
+    def forward(self, bottom, top):
+        if self.refilled:
+            self._next(self.refilled, top)
