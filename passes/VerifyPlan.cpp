@@ -73,6 +73,10 @@ public:
       : program(program), arenas(arenas), symbols(symbols) {}
 
   LogicalResult run() {
+    // What lies in other arenas has its value wherever its buffer is named.
+    for (auto buffer : program.getBody().front().getOps<BufferOp>())
+      if (failed(checkBounds(buffer)))
+        return failure();
     // The caller may have written seeds before the first step.
     for (auto seed : program.getBody().front().getOps<SeedOp>())
       if (failed(write(seed, seed.getBuffer())))
@@ -223,8 +227,8 @@ private:
   }
 
   LogicalResult visit(Operation *op) {
-    if (auto buffer = dyn_cast<BufferOp>(op))
-      return checkBounds(buffer);
+    if (isa<BufferOp>(op))
+      return success();
     if (auto seed = dyn_cast<SeedOp>(op))
       return visitSeed(seed);
     auto known = dyn_cast<MemoryEffectOpInterface>(op);
