@@ -136,6 +136,11 @@ foreach(component IN LISTS brew_components)
       DESTINATION ${BREW_INSTALL_ZSHDIR} RENAME _${tool} COMPONENT ${component})
   endforeach()
 endforeach()
+if(BREW_BUILD_COMPILER)
+  set_property(TARGET caffe APPEND PROPERTY
+               INSTALL_RPATH "$ORIGIN/${libraries_from_tools}")
+  install(TARGETS caffe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT compiler)
+endif()
 add_custom_target(brew-install-files ALL DEPENDS ${install_files})
 
 # brew-data under the names of Caffe's tools: links to it.

@@ -32,6 +32,8 @@ set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "Runs compiled Caffe nets
  brew-run trains, tests and executes plans that brewc compiled from Caffe nets;
  brew-data makes the databases that they read; libbrew_runtime does the same in
  other programs. No compiler is needed.")
+# Programs of the same names.
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONFLICTS "caffe-tools-cpu, caffe-tools-cuda")
 set(CPACK_DEBIAN_COMPILER_PACKAGE_NAME brew-compiler)
 set(CPACK_DEBIAN_COMPILER_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS "brew-runtime ${same_version}")

@@ -1,7 +1,7 @@
 # How lit runs the tests of this folder.
 #
 # Substitutions:
-#   %brewc %brew-opt %brew-run %brew-data   the tools of the build under test
+#   %brewc %brew-opt %brew-run %brew-data %caffe   the tools of the build under test
 #   %python                                 a python with h5py and numpy
 #   %inputs                                 test/lit/Inputs: shared nets, scripts
 #   %reference                              test/reference: recorded values
@@ -44,6 +44,7 @@ substitute("%brew-opt", os.path.join(tools, "brew-opt"))
 substitute("%brew-run", os.path.join(tools, "brew-run"))
 substitute("%brew-data", os.path.join(tools, "brew-data"))
 substitute("%brewc", os.path.join(tools, "brewc"))
+substitute("%caffe", os.path.join(tools, "caffe"))
 substitute("%python", config.brew_python)
 substitute("%inputs", os.path.join(config.test_source_root, "Inputs"))
 substitute("%reference", os.path.join(config.brew_source_dir, "test", "reference"))

@@ -4,52 +4,21 @@
 #include "formats/AtomicFile.h"
 #include "formats/Error.h"
 #include "tools/brew-data/Commands.h"
+#include "tools/common/Programs.h"
 
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern char **environ;
 
 namespace brew::data {
 namespace {
 
-/// The program of that name in this one's folder.
-std::string besideThis(const std::string &name) {
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  const auto path = self.parent_path() / name;
-  if (error || ::access(path.c_str(), X_OK) != 0)
-    throw machineLacks("extract_features needs " + name +
-                       ", which is not in this program's folder");
-  return path;
-}
-
 /// Runs a program to its end; returns its exit status.
 int runProgram(const std::vector<std::string> &words) {
-  std::vector<char *> argv;
-  for (const std::string &word : words)
-    argv.push_back(const_cast<char *>(word.c_str()));
-  argv.push_back(nullptr);
-  pid_t child = 0;
-  if (const int error =
-          posix_spawn(&child, argv[0], nullptr, nullptr, argv.data(), environ))
-    throw machineLacks("cannot start '" + words[0] +
-                       "': " + formats::errnoText(error));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR)
-      throw machineLacks("cannot wait for '" + words[0] +
-                         "': " + formats::errnoText(errno));
+  const int status = tools::runProgram(words);
   if (interrupted.load())
     throw Interrupted{};
-  if (WIFSIGNALED(status))
-    throw Error(ExitStatus::Bug, "'" + words[0] + "' was ended by signal " +
-                                     std::to_string(WTERMSIG(status)));
-  return WEXITSTATUS(status);
+  return status;
 }
 
 /// A folder that goes away with it.
@@ -90,7 +59,8 @@ int extractFeatures(const std::vector<std::string> &arguments) {
     else
       throw usageError("'" + word + "' is neither CPU nor GPU nor DEVICE_ID=N");
   }
-  const std::string brewc = besideThis("brewc"), run = besideThis("brew-run");
+  const std::string brewc = tools::programBeside("brewc", "extract_features"),
+                    run = tools::programBeside("brew-run", "extract_features");
   const Scratch scratch;
   const std::string plan = scratch.path + "/features.plan";
   std::vector<std::string> compile = {brewc,    arguments[1], "--phase", "test",

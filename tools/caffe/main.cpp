@@ -1,0 +1,182 @@
+//===- main.cpp - caffe: compiles a net and runs it -----------------------===//
+//
+// `caffe train -solver S` and what else Caffe's command does, for scripts that
+// call it. brewc and brew-run do the work.
+//
+//===----------------------------------------------------------------------===//
+#include "formats/Error.h"
+#include "formats/Suggest.h"
+#include "tools/caffe/Flags.h"
+#include "tools/caffe/PlanCache.h"
+#include "tools/common/Programs.h"
+
+#include <brew/device.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <unistd.h>
+
+namespace {
+
+using brew::caffecmd::CommandLine;
+
+const std::vector<std::string> kActions = {"device_query", "test", "time",
+                                           "train"};
+
+constexpr char kUsage[] =
+    "command line brew\n"
+    "usage: caffe <command> <args>\n\n"
+    "commands:\n"
+    "  train           train or finetune a model\n"
+    "  test            score a model\n"
+    "  device_query    show GPU diagnostic information\n"
+    "  time            benchmark model execution time\n\n"
+    "flags: -solver -model -weights -snapshot -iterations -gpu -phase -level\n"
+    "  -stage -sigint_effect -sighup_effect -flagfile; -name value or\n"
+    "  --name=value. Compiled plans are kept in $XDG_CACHE_HOME/brew/plans.\n"
+    "  brewc and brew-run do the same in two steps and take more flags.\n";
+
+/// The prototxt that a flag names.
+const std::string &requireFile(const CommandLine &line, const std::string &flag,
+                               const std::string &what) {
+  if (line[flag].empty())
+    throw brew::usageError("need " + what + " (-" + flag + " FILE)");
+  return line[flag];
+}
+
+/// Solvers that say nothing compute on a GPU, as Caffe's do.
+bool saysCpu(const std::string &solver) {
+  std::ostringstream text;
+  text << std::ifstream(solver).rdbuf();
+  return std::regex_search(
+      text.str(), std::regex("(^|\\n)[^#\\n]*solver_mode\\s*:\\s*(CPU|0)"));
+}
+
+/// The GPU to run on, "" for the processor.
+std::string gpuOf(const CommandLine &line) {
+  const std::string &wanted = line["gpu"];
+  if (wanted.find(',') != wanted.npos ||
+      (wanted == "all" && brew::api::gpuCount() > 1))
+    throw brew::usageError("-gpu " + wanted +
+                           ": training on several GPUs is not supported yet");
+  if (!wanted.empty())
+    return wanted == "all" ? "0" : wanted;
+  // Only training looks at what the solver says.
+  if (line.action != "train" || saysCpu(line["solver"]))
+    return "";
+  int count = 0;
+  try {
+    count = brew::api::gpuCount();
+  } catch (const brew::api::Error &) { // no driver
+  }
+  if (count > 0)
+    return "0";
+  if (::access(line["solver"].c_str(), R_OK) != 0)
+    return ""; // brewc says so
+  std::fprintf(stderr,
+               "caffe: %s says solver_mode GPU, or nothing, but there is no "
+               "GPU here: training on the CPU\n",
+               line["solver"].c_str());
+  return "";
+}
+
+/// Compiles what the flags name and goes on as brew-run.
+int compileAndRun(const CommandLine &line) {
+  std::vector<std::string> compile, run = {line.action, ""};
+  std::string prototxt;
+  if (line.action == "train") {
+    prototxt = requireFile(line, "solver", "a solver definition to train");
+    if (line.has("snapshot") && line.has("weights"))
+      throw brew::usageError("give a snapshot to resume training or weights "
+                             "to finetune, but not both");
+  } else {
+    prototxt =
+        requireFile(line, "model",
+                    line.action == "test" ? "a model definition to score"
+                                          : "a model definition to time");
+    if (line.action == "test")
+      requireFile(line, "weights", "model weights to score");
+    const bool isTest = line.action == "test" || line["phase"] == "TEST";
+    if (line.has("phase") && line["phase"] != "TEST" &&
+        line["phase"] != "TRAIN")
+      throw brew::usageError("-phase is TRAIN or TEST, not '" + line["phase"] +
+                             "'");
+    compile.insert(compile.end(), {"--phase", isTest ? "test" : "train"});
+    if (line.action == "time")
+      compile.push_back("--gradients");
+  }
+  // Caffe sets the level of a training net whatever its solver says.
+  if (line.has("level") || line.action == "train")
+    compile.push_back("--level=" + (line.has("level") ? line["level"] : "0"));
+  if (line.has("stage"))
+    compile.push_back("--stage=" + line["stage"]);
+  const std::string gpu = gpuOf(line);
+  if (!gpu.empty())
+    compile.insert(compile.end(), {"--target=cuda", "--gpu-arch=native"});
+  for (const char *flag :
+       {"weights", "snapshot", "iterations", "sigint_effect", "sighup_effect"})
+    if (line.has(flag))
+      run.push_back(std::string("--") + flag + "=" + line[flag]);
+  if (!gpu.empty())
+    run.push_back("--gpu=" + gpu);
+
+  const brew::caffecmd::CachedPlan plan =
+      brew::caffecmd::compileCached(prototxt, compile);
+  if (plan.status != 0)
+    return plan.status;
+  run[1] = plan.path;
+  run.insert(run.begin(), brew::tools::programBeside("brew-run", "caffe"));
+  brew::tools::becomeProgram(run);
+}
+
+int run(const std::vector<std::string> &arguments) {
+  if (arguments.empty() || arguments[0] == "-help" ||
+      arguments[0] == "--help" || arguments[0] == "-h") {
+    std::fputs(kUsage, arguments.empty() ? stderr : stdout);
+    return arguments.empty() ? 2 : 0;
+  }
+  if (arguments[0] == "-version" || arguments[0] == "--version") {
+    std::printf("caffe, of brew %s\n", brew_version());
+    return 0;
+  }
+  const CommandLine line = brew::caffecmd::readCommandLine(arguments);
+  if (line.has("minloglevel"))
+    setenv("GLOG_minloglevel", line["minloglevel"].c_str(), 1);
+  if (line.action == "device_query") {
+    std::vector<std::string> words = {
+        brew::tools::programBeside("brew-run", "caffe"), "device-query"};
+    if (line.has("gpu"))
+      words.push_back("--gpu=" + line["gpu"]);
+    brew::tools::becomeProgram(words);
+  }
+  if (line.action.empty())
+    throw brew::usageError("say what to do: train, test, time or device_query");
+  for (const std::string &action : kActions)
+    if (line.action == action)
+      return compileAndRun(line);
+  throw brew::usageError("unknown action '" + line.action + "'" +
+                         brew::didYouMean(line.action, kActions) +
+                         " (caffe -help names all)");
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  try {
+    return run({argv + 1, argv + argc});
+  } catch (const brew::Error &error) {
+    std::fprintf(stderr, "caffe: error: %s\n", error.what());
+    return static_cast<int>(error.status());
+  } catch (const brew::api::Error &error) {
+    std::fprintf(stderr, "caffe: error: %s\n", error.what());
+    return static_cast<int>(error.status());
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "caffe: error: unexpected failure: %s\n",
+                 error.what());
+    return static_cast<int>(brew::ExitStatus::Bug);
+  }
+}

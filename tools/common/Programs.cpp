@@ -1,0 +1,62 @@
+//===- Programs.cpp - Other programs of Brew ------------------------------===//
+#include "tools/common/Programs.h"
+
+#include "formats/AtomicFile.h"
+#include "formats/Error.h"
+
+#include <cerrno>
+#include <filesystem>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+namespace brew::tools {
+namespace {
+
+std::vector<char *> argvOf(const std::vector<std::string> &words) {
+  std::vector<char *> argv;
+  for (const std::string &word : words)
+    argv.push_back(const_cast<char *>(word.c_str()));
+  argv.push_back(nullptr);
+  return argv;
+}
+
+[[noreturn]] void failToStart(const std::string &path, int error) {
+  throw machineLacks("cannot start '" + path +
+                     "': " + formats::errnoText(error));
+}
+
+} // namespace
+
+std::string programBeside(const std::string &name, const std::string &who) {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const auto path = self.parent_path() / name;
+  if (error || ::access(path.c_str(), X_OK) != 0)
+    throw machineLacks(who + " needs " + name +
+                       ", which is not in this program's folder");
+  return path;
+}
+
+int runProgram(const std::vector<std::string> &words) {
+  std::vector<char *> argv = argvOf(words);
+  pid_t child = 0;
+  if (const int error =
+          posix_spawn(&child, argv[0], nullptr, nullptr, argv.data(), environ))
+    failToStart(words[0], error);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR)
+      throw machineLacks("cannot wait for '" + words[0] +
+                         "': " + formats::errnoText(errno));
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void becomeProgram(const std::vector<std::string> &words) {
+  execv(words[0].c_str(), argvOf(words).data());
+  failToStart(words[0], errno);
+}
+
+} // namespace brew::tools

@@ -1,0 +1,21 @@
+//===- Programs.h - Other programs of Brew ----------------------*- C++ -*-===//
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace brew::tools {
+
+/// The path of Brew's program of that name, which is in this one's folder.
+/// Throws Error (3) if it is not; `who` needs it.
+std::string programBeside(const std::string &name, const std::string &who);
+
+/// Runs a program to its end; returns its exit status, or, as shells do, 128
+/// and the signal that ended it. `words` begin with its path. Throws Error (3)
+/// if it cannot be started.
+int runProgram(const std::vector<std::string> &words);
+
+/// Goes on as that program. Throws Error (3) if it cannot be started.
+[[noreturn]] void becomeProgram(const std::vector<std::string> &words);
+
+} // namespace brew::tools
