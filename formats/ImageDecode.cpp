@@ -21,8 +21,6 @@
 namespace brew::formats {
 namespace {
 
-constexpr uint64_t maximumBytes = uint64_t(1) << 30;
-
 /// A message carried over a longjmp.
 struct Failure {
   char text[256];
@@ -34,7 +32,7 @@ struct Failure {
 
 /// False if the image would be unreasonably large.
 bool allocate(Image &image, int channels, uint32_t height, uint32_t width) {
-  if (uint64_t(height) * width * channels > maximumBytes || height == 0 ||
+  if (uint64_t(height) * width * channels > kMostImageBytes || height == 0 ||
       width == 0)
     return false;
   image.channels = channels;
@@ -93,6 +91,13 @@ bool decodeJpeg(const void *bytes, size_t size, ImageColor color, Image &image,
   jpeg_create_decompress(&info);
   jpeg_mem_src(&info, static_cast<const unsigned char *>(bytes), size);
   jpeg_read_header(&info, TRUE);
+  // Of an image in several scans libjpeg holds all coefficients.
+  if (uint64_t(info.image_width) * info.image_height * info.num_components >
+      kMostImageBytes) {
+    failure.set("the image is too large");
+    jpeg_destroy_decompress(&info);
+    return false;
+  }
   bool cmyk = info.num_components == 4;
   bool gray = color == ImageColor::Gray ||
               (color == ImageColor::Native && info.num_components == 1);

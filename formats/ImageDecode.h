@@ -22,6 +22,9 @@ enum class ImageColor {
   Gray,   ///< always 1
 };
 
+/// What an image may take, in bytes.
+inline constexpr uint64_t kMostImageBytes = uint64_t(1) << 30;
+
 /// Interleaved rows, top to bottom: pixel (y, x), channel c is at
 /// (y * width + x) * channels + c.
 struct Image {

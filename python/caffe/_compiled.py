@@ -95,6 +95,11 @@ class Filling:
 
     def __init__(self, layer, bottom):
         self.layer, self.shapes = layer, tuple(blob.shape for blob in bottom)
+        # The blobs may come to share others.
+        self.memories = [blob._data for blob in layer.blobs]
+
+    def is_due(self):
+        return any(memory.pending is self for memory in self.memories)
 
     def fill(self, memory):
         layer = self.layer
@@ -102,7 +107,7 @@ class Filling:
             memory.pending = self  # it counts among those to be filled
             layer.variant_for(self.shapes)  # comes back here
             return
-        index = next(i for i, blob in enumerate(layer.blobs) if blob._data is memory)
+        index = next(i for i, mine in enumerate(self.memories) if mine is memory)
         port = layer.first.params[index]
         if memory._array is None and port.home is not None:
             memory.lie_in(port.memory(), port.home)
@@ -212,20 +217,22 @@ class CompiledLayer(NetLayer):
     def variant_for(self, key):
         """The variant for bottoms of these shapes."""
         if key not in self.variants:
+            if self._param.type == "HDF5Output" and self.variants:
+                raise failure(self._param, "its bottoms have another shape than before; a file has one")
             made = Variant(self, key, self.first)
             while len(self.variants) >= self._KEPT:  # nets whose images all differ in size
                 del self.variants[next(iter(self.variants))]
             self.variants[key] = made
             if self.first is None:
                 self.first = made
-                for blob in self.blobs:
-                    if blob._data.pending is self.filling:
-                        blob._data.array  # noqa: B018, takes what fillers made
+                for memory in self.filling.memories if self.filling else ():
+                    if memory.pending is self.filling:
+                        memory.array  # noqa: B018, takes what fillers made
         return self.variants[key]
 
     def is_to_be_filled(self, first):
         """Whether a variant's parameters are to come of fillers."""
-        return not self.blobs or first is None and any(blob._data.pending is self.filling for blob in self.blobs)
+        return not self.blobs or first is None and (self.filling is None or self.filling.is_due())
 
     # --- a net's calls
 
@@ -286,6 +293,8 @@ class CompiledLayer(NetLayer):
                     np.copyto(blob.data, port.get())
 
     def backward(self, top, propagate_down, bottom):
+        if not top:
+            return
         variant = self.variant(bottom)
         if not variant.seeds:
             raise failure(self._param, "it has no backward pass")

@@ -127,6 +127,10 @@ def split_blob(layer, blob, top, index):
     return "%s_%s_%d_split_%d" % (blob, layer, top, index)
 
 
+# The first bottoms of layers that pass gradients to no others, and are asked for them.
+DIFFERENTIATED = {"ROIPooling": 1, "PSROIPooling": 1, "SmoothL1Loss": 2, "ContrastiveLoss": 2}
+
+
 # Bottoms that `force_backward` leaves alone: labels and the like.
 def allows_forced_backward(kind, bottom):
     if kind in ("EuclideanLoss", "SmoothL1Loss"):

@@ -166,7 +166,8 @@ class NetCore:
                     bottom_needs[i][j] |= _graph.allows_forced_backward(layer.type, j)
                 self._layers[i].param_down = [True] * len(self._layers[i].blobs)
         for i, layer in enumerate(self._layers):
-            layer.down = tuple(bottom_needs[i]) if layer_needs[i] else (False,) * len(bottom_needs[i])
+            count = _graph.DIFFERENTIATED.get(self._params[i].type, len(bottom_needs[i]))
+            layer.down = tuple(needs and layer_needs[i] and j < count for j, needs in enumerate(bottom_needs[i]))
             if not layer_needs[i]:
                 layer.param_down = [False] * len(layer.param_down)
         self._layer_needs = layer_needs
@@ -240,6 +241,8 @@ class NetCore:
         runs = self._runs
         if self._force_backward or not any(self._loss_weights) or not runs.allowed(self):
             return None
+        if not any(self._layer_needs):
+            return None  # losses that other layers read have no gradient
         if any(w and b.diff.ravel().tolist() != [w] * b.count for b, w in zip(self._blobs, self._loss_weights)):
             return None
         with self._running():
@@ -264,16 +267,35 @@ class NetCore:
             return self._loss()
 
     def _settle(self):
-        """Before a backward pass layer by layer: brings the layers to where the whole
-        forward pass left the blobs, with what was written since."""
+        """Before a backward pass layer by layer: has every layer run on what the whole
+        forward pass computed; what was written since is there again afterwards."""
         runs = self._runs
         runs.backward_wanted = True
-        if runs.last is not None:
-            changed = runs.last.changed()
-            runs.last = None
-            self._forward_layers(0, len(self._layers) - 1, sources=False)
-            for blob, values in changed:
-                blob.data[...] = values
+        whole, runs.last = runs.last, None
+        if whole is None:
+            return
+        written = [blob.data.copy() for blob in self._blobs]
+        computed = {self._index_of[port.name[2]]: port.get().copy() for port in whole.inputs + whole.blobs}
+
+        def put(index, values):
+            blob = self._blobs[index]
+            if blob.count == values.size:  # it may have another shape now
+                blob.data[...] = values.reshape(blob.shape)
+
+        for index, values in computed.items():
+            put(index, values)
+        last_writer = {top: i for i, tops in enumerate(self._top_index) for top in tops}
+        for i, layer in enumerate(self._layers):
+            if not self._bottom_index[i]:
+                continue
+            bottom, top = self._bottoms(i), self._tops(i)
+            layer.reshape(bottom, top)
+            layer.forward(bottom, top)
+            for index in self._top_index[i]:
+                if last_writer[index] == i and index in computed:
+                    put(index, computed[index])
+        for index, values in enumerate(written):
+            put(index, values)
 
     def _forward_layers(self, start, end, sources=True):
         loss = 0.0
@@ -322,8 +344,7 @@ class NetCore:
 
     def copy_from(self, path):
         """Takes the parameters of a .caffemodel or HDF5 file, by the names of layers."""
-        for name in os.fspath(path).split(","):
-            self._load(_weights.read(name))
+        self._load(_weights.read(os.fspath(path)))
 
     def load_hdf5(self, path):
         """Takes the parameters of an HDF5 file."""

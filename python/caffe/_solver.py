@@ -42,9 +42,11 @@ class SGDSolver:
         self._losses = deque()
         self._smoothed = 0.0
         self.net = self._train_net()
-        for weights in self.param.weights:
-            self.net.copy_from(weights)
         self.test_nets = self._make_test_nets()
+        for weights in self.param.weights:
+            for path in weights.split(","):
+                for net in [self.net, *self.test_nets]:
+                    net.copy_from(path)
         self._history = [np.zeros(blob.shape, np.float32)
                          for _ in range(self._rule.slots) for blob in self.net._learnable]
 

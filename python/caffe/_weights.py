@@ -160,10 +160,22 @@ def read_hdf5(path):
         if "data" not in file:
             raise RuntimeError("%s: it has no group 'data', so it holds no parameters" % path)
         layers = {}
+
+        def take(group, name):
+            """The layer of that name; groups in it are layers whose names have a slash."""
+            inner = [key for key in group if hasattr(group[key], "items")]
+            numbers = [key for key in group if key not in inner]
+            if not all(key.isdecimal() for key in numbers):
+                raise RuntimeError("%s: layer '%s' has parameters that are no numbers" % (path, name))
+            if numbers or not inner:
+                count = max(map(int, numbers), default=-1) + 1
+                layers[name] = [np.array(group[str(i)], dtype=np.float32) if str(i) in group else None
+                                for i in range(count)]
+            for key in inner:
+                take(group[key], name + "/" + key)
+
         for name, group in file["data"].items():
-            numbers = [int(n) for n in group]
-            layers[name] = [np.array(group[str(i)], dtype=np.float32) if str(i) in group else None
-                            for i in range(max(numbers, default=-1) + 1)]
+            take(group, name)
         return layers
 
 

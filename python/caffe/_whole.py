@@ -35,7 +35,8 @@ class Port(_layers.Port):
             memory.pending = self
 
     def fill(self, memory):
-        memory._room()[: self.target.count] = self.get().reshape(-1)
+        values = self.get().reshape(-1)  # of the shape that the blob had
+        memory._room()[: values.size] = values
 
 
 def text_of(net):
@@ -61,7 +62,17 @@ def may_be_whole(net):
             return False
         if param.HasField("phase") and param.phase != net._phase:
             return False
-    return not any(p.propagate_down for p in net._params)
+    if any(p.propagate_down for p in net._params):
+        return False
+    # What lies in place of a source, or of what is seen otherwise, has memory in such a
+    # plan that the blob has not.
+    fixed = set()
+    for i, layer in enumerate(net._layers):
+        if any(top in fixed and top in net._bottom_index[i] for top in net._top_index[i]):
+            return False
+        if not net._bottom_index[i] or isinstance(layer, _layers.ViewLayer):
+            fixed.update(net._top_index[i])
+    return True
 
 
 class Whole:
@@ -143,17 +154,6 @@ class Whole:
         for port in self.param_gradients:
             diff = port.target.diff
             diff += port.get().reshape(diff.shape)
-
-    def changed(self):
-        """[(blob, copy of its data)] of blobs that somebody has written since the run."""
-        found = []
-        for port in self.blobs:
-            memory = port.target._data
-            if memory.pending is not port:
-                values = port.target.data
-                if not np.array_equal(values, port.get().reshape(values.shape)):
-                    found.append((port.target, values.copy()))
-        return found
 
 
 class Runs:

@@ -88,7 +88,7 @@ class Transformer:
         if self.raw_scale.get(in_) is not None:
             values = values * np.float32(self.raw_scale[in_])
         if self.mean.get(in_) is not None:
-            values = values - self.mean[in_]
+            values = (values - self.mean[in_]).astype(np.float32)
         if self.input_scale.get(in_) is not None:
             values = values * np.float32(self.input_scale[in_])
         return values
@@ -100,7 +100,7 @@ class Transformer:
         if self.input_scale.get(in_) is not None:
             values = values / self.input_scale[in_]
         if self.mean.get(in_) is not None:
-            values = values + self.mean[in_]
+            values = (values + self.mean[in_]).astype(values.dtype)
         if self.raw_scale.get(in_) is not None:
             values = values / self.raw_scale[in_]
         if self.channel_swap.get(in_) is not None:

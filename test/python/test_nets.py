@@ -228,6 +228,40 @@ layer { name: 'd' type: 'Dropout' bottom: 'x' top: 'x' }""", caffe.TRAIN)
         net.forward(x=np.ones(1000, np.float32))
         self.assertTrue((net.blobs["x"].data != kept).any())
 
+    def test_layers_that_pass_no_gradient_to_some_bottoms(self):
+        net = caffe.Net(self.write("""
+        layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 1 dim: 2 dim: 4 dim: 4 } } }
+        layer { name: 'a' type: 'Convolution' bottom: 'x' top: 'a' convolution_param { num_output: 2 kernel_size: 1
+          weight_filler { type: 'constant' value: 1 } } }
+        layer { name: 'r' type: 'Convolution' bottom: 'x' top: 'r' convolution_param { num_output: 5 kernel_size: 4 } }
+        layer { name: 'f' type: 'Flatten' bottom: 'r' top: 'rois' }
+        layer { name: 'p' type: 'ROIPooling' bottom: 'a' bottom: 'rois' top: 'p' loss_weight: 1
+          roi_pooling_param { pooled_w: 1 pooled_h: 1 spatial_scale: 1 } }
+        """), caffe.TRAIN)
+        net.blobs["x"].data[...] = numbers(1, 1, 2, 4, 4)
+        net.forward()
+        net.backward()
+        self.assertGreater(np.abs(net.params["a"][0].diff).sum(), 0)
+
+    def test_share_with_in_a_chain(self):
+        a, b, c = (caffe.Net(self.write(DEPLOY), caffe.TEST) for _ in range(3))
+        b.share_with(a)
+        a.share_with(c)
+        self.assertGreater(np.abs(b.params["fc"][0].data).sum(), 0)
+
+    def test_hdf5_weights_of_layers_with_a_slash(self):
+        text = DEPLOY.replace("'fc'", "'in/fc'")
+        one, two = (caffe.Net(self.write(text), caffe.TEST) for _ in range(2))
+        one.save_hdf5(self.path("w.h5"))
+        two.params["in/fc"][0].data[...] = 0
+        two.load_hdf5(self.path("w.h5"))
+        self.close(two.params["in/fc"][0].data, one.params["in/fc"][0].data)
+
+    def test_messages_are_pickled(self):
+        import pickle
+        datum = caffe.proto.caffe_pb2.Datum(label=3)
+        self.assertEqual(pickle.loads(pickle.dumps(datum)), datum)
+
 
 if __name__ == "__main__":
     unittest.main()

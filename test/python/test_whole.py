@@ -38,6 +38,41 @@ class Whole(Case):
                 self.close(a.data, b.data)
                 self.close(a.diff, b.diff)
 
+    def test_in_place_of_sources_and_of_views(self):
+        head = """force_backward: true
+        layer { name: 'data' type: 'Input' top: 'data' input_param { shape { dim: 2 dim: 3 dim: 2 dim: 2 } } }
+        """
+        for text in ("layer { name: 'r' type: 'ReLU' bottom: 'data' top: 'data' }"
+                     "layer { name: 'i' type: 'InnerProduct' bottom: 'data' top: 'i' inner_product_param { num_output: 3 } }",
+                     "layer { name: 'c' type: 'Convolution' bottom: 'data' top: 'c' convolution_param { num_output: 4 "
+                     "kernel_size: 1 } } layer { name: 'f' type: 'Flatten' bottom: 'c' top: 'f' } "
+                     "layer { name: 'r' type: 'ReLU' bottom: 'f' top: 'f' }"):
+            one, two = self.pair(head + text)
+            for net in (one, two):
+                for seed in (1, 2):
+                    net.forward(data=numbers(seed, 2, 3, 2, 2))
+            self.same(one, two)
+
+    def test_backward_after_something_was_written(self):
+        for what in ("x", "c", "ip", "weights"):
+            one, two = self.pair(IN_PLACE)
+            for net in (one, two):
+                net.forward(x=numbers(1, 2, 3, 5, 5))
+                if what == "weights":
+                    net.params["ip"][0].data[...] *= 2
+                else:
+                    net.blobs[what].data[...] = numbers(2, *net.blobs[what].shape)
+                net.blobs["ip"].diff[...] = numbers(3, 2, 3)
+                net.backward()
+            self.same(one, two, diffs=True)
+
+    def test_another_shape_between_run_and_look(self):
+        net = self.pair(DEPLOY)[0]
+        net.forward(data=numbers(1, 2, 3, 8, 8))
+        net.blobs["data"].reshape(1, 3, 8, 8)
+        net.reshape()
+        self.assertEqual(net.blobs["conv1"].data.shape, (1, 4, 6, 6))
+
     def test_it_is_used(self):
         one, two = self.pair(DEPLOY)
         x = numbers(1, 2, 3, 8, 8)

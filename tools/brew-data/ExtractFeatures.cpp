@@ -15,8 +15,9 @@ namespace {
 
 /// Runs a program to its end; returns its exit status.
 int runProgram(const std::vector<std::string> &words) {
-  const int status = tools::runProgram(words);
-  if (interrupted.load())
+  const int status =
+      tools::runProgram(words, [] { return interrupted.load(); });
+  if (interrupted.load() && status != 0)
     throw Interrupted{};
   return status;
 }

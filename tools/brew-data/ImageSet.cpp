@@ -54,7 +54,9 @@ public:
       fill(entry, datum);
       datum.set_label(entry.label);
       result.dataSize = datum.data().size();
-      result.value = datum.SerializeAsString();
+      if (!datum.SerializeToString(&result.value))
+        throw badInput(formats::placeOf(options.list, entry) +
+                       ": the record is too large");
     } catch (const Error &error) {
       result.problem = error.what();
     }

@@ -7,6 +7,8 @@
 #include <cinttypes>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
+#include <set>
 
 namespace brew::data {
 
@@ -87,6 +89,11 @@ void splitDatabase(const std::string &path, const std::vector<Part> &parts,
     sum += part.share;
   if (sum > 1 + 1e-9)
     throw usageError("the parts add up to more than the whole");
+  std::set<std::filesystem::path> paths;
+  for (const Part &part : parts)
+    if (!paths.insert(std::filesystem::absolute(part.path).lexically_normal())
+             .second)
+      throw usageError("'" + part.path + "' is given for two parts");
   auto database = openForReading(path);
   const uint64_t count = countRecords(*database);
 

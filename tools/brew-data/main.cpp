@@ -264,8 +264,11 @@ int run(const std::vector<std::string> &arguments) {
 } // namespace
 
 int main(int argc, char **argv) {
-  std::signal(SIGINT, onSignal);
-  std::signal(SIGTERM, onSignal);
+  // Without SA_RESTART: whoever waits for another program hears of it.
+  struct sigaction action = {};
+  action.sa_handler = onSignal;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
 #ifdef SIGXFSZ
   std::signal(SIGXFSZ, SIG_IGN); // a file size limit is then a write error
 #endif

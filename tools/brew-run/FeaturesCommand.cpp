@@ -9,7 +9,9 @@
 #include "Log.h"
 #include "Session.h"
 
+#include <filesystem>
 #include <memory>
+#include <set>
 
 namespace brew::run {
 namespace {
@@ -28,6 +30,11 @@ int extract(const FeaturesOptions &options) {
     throw usage(std::to_string(options.blobs.size()) + " blobs, but " +
                 std::to_string(options.outputs.size()) +
                 " outputs: each blob goes to one of its own");
+  std::set<std::filesystem::path> paths;
+  for (const std::string &output : options.outputs)
+    if (!paths.insert(std::filesystem::absolute(output).lexically_normal())
+             .second)
+      throw usage("'" + output + "' is given for two blobs");
   Session session(options.plan, options.seed);
   const int program =
       session.chooseProgram(options.program, {"main", "deploy", "test_0"});

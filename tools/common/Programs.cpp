@@ -5,6 +5,7 @@
 #include "formats/Error.h"
 
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -40,7 +41,8 @@ std::string programBeside(const std::string &name, const std::string &who) {
   return path;
 }
 
-int runProgram(const std::vector<std::string> &words) {
+int runProgram(const std::vector<std::string> &words,
+               const std::function<bool()> &isInterrupted) {
   std::vector<char *> argv = argvOf(words);
   pid_t child = 0;
   if (const int error =
@@ -48,7 +50,10 @@ int runProgram(const std::vector<std::string> &words) {
     failToStart(words[0], error);
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR)
+    if (errno == EINTR) {
+      if (isInterrupted && isInterrupted())
+        kill(child, SIGTERM);
+    } else
       throw machineLacks("cannot wait for '" + words[0] +
                          "': " + formats::errnoText(errno));
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

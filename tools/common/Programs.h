@@ -1,6 +1,7 @@
 //===- Programs.h - Other programs of Brew ----------------------*- C++ -*-===//
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,11 @@ std::string programBeside(const std::string &name, const std::string &who);
 /// Runs a program to its end; returns its exit status, or, as shells do, 128
 /// and the signal that ended it. `words` begin with its path. Throws Error (3)
 /// if it cannot be started.
-int runProgram(const std::vector<std::string> &words);
+///
+/// When a signal interrupts the wait and `isInterrupted` says that it counts,
+/// the program is asked to end as well.
+int runProgram(const std::vector<std::string> &words,
+               const std::function<bool()> &isInterrupted = {});
 
 /// Goes on as that program. Throws Error (3) if it cannot be started.
 [[noreturn]] void becomeProgram(const std::vector<std::string> &words);

@@ -302,4 +302,33 @@ TEST_F(Lists, NoDamageDoesMore) {
   EXPECT_GT(refused, 500); // damage is seen at all
 }
 
+/// A JPEG's header alone says what it would take: nothing is taken first.
+TEST(ImageFile, WhatAJpegsHeaderClaimsIsCheckedFirst) {
+  const std::string bytes(
+      "\xff\xd8\xff\xc2\x00\x11\x08\xfd\xe8\xfd\xe8\x03\x01\x11\x00\x02\x11\x00"
+      "\x03\x11\x00\xff\xda\x00\x0c\x03\x01\x00\x02\x00\x03\x00\x00\x3f\x00",
+      35);
+  Image image;
+  try {
+    decodeImage(bytes.data(), bytes.size(), ImageColor::Color, "big.jpg",
+                image);
+    FAIL() << "an image of 12 GB was decoded";
+  } catch (const Error &error) {
+    EXPECT_NE(std::string(error.what()).find("the image is too large"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(ImageFile, ResizedImagesHaveALimit) {
+  Image image;
+  image.channels = 3;
+  image.height = image.width = 1;
+  image.pixels.assign(3, 7);
+  const std::string png = encodeImage(image, ImageFormat::Png);
+  EXPECT_THROW(decodeResized(png.data(), png.size(), ImageColor::Color, 65536,
+                             65536, "one.png", image),
+               Error);
+}
+
 } // namespace
