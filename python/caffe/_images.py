@@ -12,10 +12,14 @@ def load_image(filename, color=True):
     except ImportError as missing:
         raise RuntimeError("caffe.io.load_image needs the package Pillow") from missing
     with Image.open(filename) as image:
-        if color:
-            return np.asarray(image.convert("RGB"), dtype=np.float32) / 255
-        grey = image.convert("I" if image.mode.startswith("I") else "L")
-        return np.asarray(grey, dtype=np.float32)[:, :, np.newaxis] / (65535 if grey.mode == "I" else 255)
+        if image.mode.startswith("I"):  # 16 bits, which Pillow's other modes would cut off
+            grey = np.asarray(image.convert("I"), dtype=np.float32)[:, :, np.newaxis] / 65535
+            return np.tile(grey, (1, 1, 3)) if color else grey
+        if not color and image.mode in ("1", "L", "LA"):
+            return np.asarray(image.convert("L"), dtype=np.float32)[:, :, np.newaxis] / 255
+        values = np.asarray(image.convert("RGB"), dtype=np.float32) / 255
+        # Weights of scikit-image's grey.
+        return values if color else (values @ np.float32([0.2125, 0.7154, 0.0721]))[:, :, np.newaxis]
 
 
 def resize_image(im, new_dims, interp_order=1):

@@ -141,6 +141,8 @@ class PythonLayer(NetLayer):
     def __init__(self, param, phase):
         super().__init__(param, phase)
         settings = param.python_param
+        if not settings.module or not settings.layer:
+            raise failure(param, "python_param must name a module and a layer")
         made = getattr(importlib.import_module(settings.module), settings.layer)
         self.instance = made(param)
         if not hasattr(self.instance, "blobs"):  # __init__ without super's

@@ -8,7 +8,7 @@ import numpy as np
 
 from brew import Error
 
-from . import _graph, _layers, _weights, _whole
+from . import _graph, _layers, _log, _weights, _whole
 from ._blob import Blob
 from .proto import caffe_pb2
 
@@ -37,10 +37,14 @@ class NetCore:
         self._shared = []  # (blob, the one it shares with)
         index, available = {}, OrderedDict()
         blob_needs, layer_needs, bottom_needs = [], [], []
+        if net.debug_info:
+            _log.line("debug_info has no effect in Python; brew-run prints what it asks for", severity=_log.WARNING)
         for number, layer in enumerate(net.layer):
             kind = phase if not layer.HasField("phase") else layer.phase
             if layer.propagate_down and len(layer.propagate_down) != len(layer.bottom):
                 raise _layers.failure(layer, "propagate_down param must be specified either 0 or bottom_size times")
+            if layer.loss_weight and len(layer.loss_weight) != len(layer.top):
+                raise _layers.failure(layer, "loss_weight must be unspecified or specified once per top")
             needs, bottoms, tops = False, [], []
             bottom_needs.append([])
             for j, name in enumerate(layer.bottom):

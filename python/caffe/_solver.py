@@ -41,6 +41,8 @@ class SGDSolver:
         self._callbacks = []
         self._losses = deque()
         self._smoothed = 0.0
+        if self.param.debug_info:
+            _log.line("debug_info has no effect in Python; brew-run prints what it asks for", severity=_log.WARNING)
         self.net = self._train_net()
         self.test_nets = self._make_test_nets()
         for weights in self.param.weights:

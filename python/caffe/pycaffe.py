@@ -37,6 +37,8 @@ class Net(NetCore):
             def old(weights, phase):
                 return phase, 0, None, weights
 
+            if len(args) < 2 and "phase" not in keywords:
+                raise TypeError("Net takes (file, phase) or (file, weights, phase); a phase is caffe.TRAIN or caffe.TEST")
             return old(*args, **keywords)
 
         def new(phase, level=0, stages=None, weights=None):

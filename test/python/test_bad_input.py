@@ -38,9 +38,17 @@ class BadInput(Case):
         for text in ("layer {", "layer { name: 'a' type: 'ReLU' bottom: 'x' top: 'x' }",
                      DEPLOY.replace("kernel_size: 3", "kernel_size: 30"), DEPLOY.replace("'Softmax'", "'Softmacks'"),
                      DEPLOY.replace("num_output: 5", "num_outputs: 5"),
+                     DEPLOY + "layer { name: 'z' type: 'Slice' bottom: 'prob' top: 'y' top: 'z' loss_weight: 1 "
+                     "slice_param { axis: 1 slice_point: 2 } }",
+                     DEPLOY + "layer { name: 'z' type: 'Python' bottom: 'prob' top: 'z' }",
                      DEPLOY + "layer { name: 'z' type: 'TanH' bottom: 'fc' top: 'prob' }"):
             with self.assertRaises(RuntimeError):
                 caffe.Net(self.write(text), caffe.TEST)
+
+    def test_a_phase_that_is_none(self):
+        for arguments in (("TEST",), ("a.caffemodel",), (7,), ()):
+            with self.assertRaises((TypeError, ValueError)):
+                caffe.Net(self.write(DEPLOY), *arguments)
 
     def test_wrong_arrays(self):
         net = self.net()

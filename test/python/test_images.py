@@ -48,6 +48,21 @@ class Images(Case):
         u = (a * 100 + 100).astype(np.uint8)
         np.testing.assert_array_equal(caffe.io.datum_to_array(caffe.io.array_to_datum(u, 3)), u)
 
+    def test_loading(self):
+        try:
+            from PIL import Image
+        except ImportError:
+            self.skipTest("Pillow is not there")
+        rgb = np.uint8([[[200, 100, 50], [0, 255, 0]]])
+        Image.fromarray(rgb).save(self.path("rgb.png"))
+        Image.fromarray(np.uint16([[300, 32768]])).save(self.path("16.png"))
+        self.close(caffe.io.load_image(self.path("rgb.png")), rgb / 255)
+        self.close(caffe.io.load_image(self.path("rgb.png"), color=False)[0, :, 0],
+                   rgb[0] / 255 @ [0.2125, 0.7154, 0.0721])
+        for color, channels in ((True, 3), (False, 1)):
+            loaded = caffe.io.load_image(self.path("16.png"), color)
+            self.close(loaded, np.repeat(np.float32([[[300], [32768]]]) / 65535, channels, axis=2))
+
 
 if __name__ == "__main__":
     unittest.main()
