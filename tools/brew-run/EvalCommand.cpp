@@ -8,6 +8,7 @@
 
 #include "Log.h"
 #include "Session.h"
+#include "SignalActions.h"
 
 #include <algorithm>
 #include <memory>
@@ -95,8 +96,10 @@ void write(api::TensorFile &file, const std::string &name, Session &session,
 /// Writes what the data layers read for each batch, from their sources'
 /// beginning on.
 void evalSources(Session &session, int program, const EvalOptions &options) {
+  const StopSignals signals; // before there is anything to take back
   api::TensorFile file(options.outputs, BREW_WRITE);
   for (int batch = 0; batch < options.batches; ++batch) {
+    signals.check();
     session.feed(program);
     for (std::size_t i = 0; i < session.inputs(program); ++i) {
       const brew_input input = session.input(program, i);

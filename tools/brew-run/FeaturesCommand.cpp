@@ -8,6 +8,7 @@
 #include "Features.h"
 #include "Log.h"
 #include "Session.h"
+#include "SignalActions.h"
 
 #include <filesystem>
 #include <memory>
@@ -39,6 +40,7 @@ int extract(const FeaturesOptions &options) {
   const int program =
       session.chooseProgram(options.program, {"main", "deploy", "test_0"});
   session.initialise(options.weights, /*required=*/true);
+  const StopSignals signals; // before there is anything to take back
   std::vector<std::unique_ptr<FeatureFile>> files;
   std::vector<api::TensorName> names;
   for (std::size_t i = 0; i < options.blobs.size(); ++i) {
@@ -53,6 +55,7 @@ int extract(const FeaturesOptions &options) {
   }
   log::info(log::site::brew, "Extracting Features");
   for (int batch = 0; batch < options.batches; ++batch) {
+    signals.check();
     session.feed(program);
     session.run(program);
     for (std::size_t i = 0; i < files.size(); ++i) {

@@ -3,6 +3,7 @@
 #include "SignalActions.h"
 
 #include <csignal>
+#include <iterator>
 
 namespace brew::run {
 namespace {
@@ -61,6 +62,33 @@ brew_action SignalActions::takeRequest() {
     return hangUpAction;
   }
   return BREW_ACTION_NONE;
+}
+
+static constexpr int kStopping[] = {SIGINT, SIGTERM, SIGHUP};
+
+struct StopSignals::Saved {
+  struct sigaction actions[std::size(kStopping)];
+};
+
+StopSignals::StopSignals() : saved(new Saved) {
+  gotInterrupt = gotHangUp = 0;
+  struct sigaction action = {};
+  action.sa_handler = handle;
+  sigfillset(&action.sa_mask);
+  action.sa_flags = SA_RESTART;
+  for (size_t i = 0; i < std::size(kStopping); ++i)
+    sigaction(kStopping[i], &action, &saved->actions[i]);
+}
+
+StopSignals::~StopSignals() {
+  for (size_t i = 0; i < std::size(kStopping); ++i)
+    sigaction(kStopping[i], &saved->actions[i], nullptr);
+  delete saved;
+}
+
+void StopSignals::check() const {
+  if (gotInterrupt || gotHangUp)
+    throw Interrupted{};
 }
 
 } // namespace brew::run

@@ -30,4 +30,26 @@ private:
   brew_action hangUpAction;
 };
 
+/// What check() throws: destructors take back what is half written.
+struct Interrupted {};
+/// The exit status of a program that was interrupted, as shells have it.
+inline constexpr int kInterruptedStatus = 130;
+
+/// While alive, SIGINT, SIGTERM and SIGHUP only set a flag, for commands that
+/// write files at their end. One instance at a time, not beside SignalActions.
+class StopSignals {
+public:
+  StopSignals();
+  ~StopSignals();
+  StopSignals(const StopSignals &) = delete;
+  StopSignals &operator=(const StopSignals &) = delete;
+
+  /// Throws Interrupted if a signal came.
+  void check() const;
+
+private:
+  struct Saved;
+  Saved *saved;
+};
+
 } // namespace brew::run

@@ -2,6 +2,7 @@
 
 #include "ArgumentNormalizer.h"
 #include "Session.h"
+#include "SignalActions.h"
 
 #include "formats/Error.h"
 #include "formats/Suggest.h"
@@ -99,6 +100,9 @@ int main(int argc, char **argv) {
     if (error.status() == BREW_BUG)
       return failUnexpectedly(error.what());
     return fail(error.status(), error.what());
+  } catch (const brew::run::Interrupted &) {
+    std::fprintf(stderr, "brew-run: interrupted; nothing was written\n");
+    return brew::run::kInterruptedStatus;
   } catch (const brew::Error &error) { // of a file that could not be written
     return fail(static_cast<brew_status>(error.status()), error.what());
   } catch (const std::bad_alloc &) {
