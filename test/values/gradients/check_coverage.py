@@ -16,10 +16,10 @@ import sys
 import cases
 import check_gradients  # noqa: F401 (knows all files of cases)
 
-# Types that gradients do not flow through, and those that bring data in.
+# Types that gradients do not flow through, and those that bring data in or take it out.
 WITHOUT_GRADIENT = {
     'Accuracy', 'ArgMax', 'DetectionOutput', 'PriorBox', 'Silence', 'Threshold',
-    'Data', 'DummyData', 'HDF5Data', 'Input', 'MemoryData'}
+    'Data', 'DummyData', 'HDF5Data', 'HDF5Output', 'ImageData', 'Input', 'MemoryData', 'WindowData'}
 # Only what a parameter starts from, or who computes: cases give parameters values.
 NO_MATTER = re.compile(r'^(engine|\w*filler|debug_info)$')
 # Fields without a meaning for the type, and those that it refuses.
