@@ -15,9 +15,9 @@ constexpr int kDeepestFiles = 8;
 
 /// Caffe's own, and those of its log that people pass.
 const std::vector<std::string> kFlags = {
-    "alsologtostderr", "flagfile",    "gpu",    "iterations", "level",
-    "logtostderr",     "minloglevel", "model",  "phase",      "sighup_effect",
-    "sigint_effect",   "snapshot",    "solver", "stage",      "weights"};
+    "alsologtostderr", "flagfile", "gpu",   "iterations",    "level",
+    "logtostderr",     "model",    "phase", "sighup_effect", "sigint_effect",
+    "snapshot",        "solver",   "stage", "weights"};
 
 bool isSwitch(const std::string &name) {
   return name == "logtostderr" || name == "alsologtostderr";

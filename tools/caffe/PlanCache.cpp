@@ -76,7 +76,7 @@ void removeOld(const fs::path &folder) {
 } // namespace
 
 CachedPlan compileCached(const std::string &prototxt,
-                         const std::vector<std::string> &flags) {
+                         const std::vector<std::string> &flags, bool isSolver) {
   const fs::path folder = cacheFolder();
   const std::string key = planKey(prototxt, flags);
   CachedPlan result;
@@ -88,8 +88,13 @@ CachedPlan compileCached(const std::string &prototxt,
     return result;
   }
   fs::remove(keyPath, error); // of another plan of this name
-  std::vector<std::string> words = {tools::programBeside("brewc", "caffe"),
-                                    prototxt, "-o", result.path};
+  const std::string brewc = tools::programBeside("brewc", "caffe");
+  if (isSolver) {
+    result.status = tools::runProgram({brewc, prototxt, "--solver-only"});
+    if (result.status != 0)
+      return result;
+  }
+  std::vector<std::string> words = {brewc, prototxt, "-o", result.path};
   words.insert(words.end(), flags.begin(), flags.end());
   const auto begin = std::chrono::steady_clock::now();
   result.status = tools::runProgram(words);

@@ -12,10 +12,12 @@
 
 #include <brew/device.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
+#include <map>
 #include <regex>
 #include <sstream>
 #include <unistd.h>
@@ -39,6 +41,38 @@ constexpr char kUsage[] =
     "  -stage -sigint_effect -sighup_effect -flagfile; -name value or\n"
     "  --name=value. Compiled plans are kept in $XDG_CACHE_HOME/brew/plans.\n"
     "  brewc and brew-run do the same in two steps and take more flags.\n";
+
+/// What brew-run is told as it is, and the actions that have a use for a flag;
+/// flags that are not here matter to all.
+const std::vector<std::string> kPassedOn = {"weights", "snapshot", "iterations",
+                                            "sigint_effect", "sighup_effect"};
+const std::map<std::string, std::vector<std::string>> kUses = {
+    {"solver", {"train"}},
+    {"model", {"test", "time"}},
+    {"weights", {"train", "test", "time"}},
+    {"snapshot", {"train"}},
+    {"iterations", {"test", "time"}},
+    {"phase", {"time"}},
+    {"level", {"train", "test", "time"}},
+    {"stage", {"train", "test", "time"}},
+    {"sigint_effect", {"train"}},
+    {"sighup_effect", {"train"}}};
+
+bool isUsed(const std::string &flag, const std::string &action) {
+  const auto found = kUses.find(flag);
+  return found == kUses.end() ||
+         std::find(found->second.begin(), found->second.end(), action) !=
+             found->second.end();
+}
+
+/// Caffe takes every flag with every action; scripts that pass one in vain go
+/// on.
+void warnOfUnused(const CommandLine &line) {
+  for (const auto &[flag, value] : line.flags)
+    if (!isUsed(flag, line.action))
+      std::fprintf(stderr, "caffe: warning: -%s has no effect on '%s'\n",
+                   flag.c_str(), line.action.c_str());
+}
 
 /// The prototxt that a flag names.
 const std::string &requireFile(const CommandLine &line, const std::string &flag,
@@ -101,7 +135,7 @@ int compileAndRun(const CommandLine &line) {
     if (line.action == "test")
       requireFile(line, "weights", "model weights to score");
     const bool isTest = line.action == "test" || line["phase"] == "TEST";
-    if (line.has("phase") && line["phase"] != "TEST" &&
+    if (line.action == "time" && line.has("phase") && line["phase"] != "TEST" &&
         line["phase"] != "TRAIN")
       throw brew::usageError("-phase is TRAIN or TEST, not '" + line["phase"] +
                              "'");
@@ -117,15 +151,16 @@ int compileAndRun(const CommandLine &line) {
   const std::string gpu = gpuOf(line);
   if (!gpu.empty())
     compile.insert(compile.end(), {"--target=cuda", "--gpu-arch=native"});
-  for (const char *flag :
-       {"weights", "snapshot", "iterations", "sigint_effect", "sighup_effect"})
-    if (line.has(flag))
-      run.push_back(std::string("--") + flag + "=" + line[flag]);
+  warnOfUnused(line);
+  for (const std::string &flag : kPassedOn)
+    if (line.has(flag) && isUsed(flag, line.action))
+      run.push_back("--" + flag + "=" + line[flag]);
   if (!gpu.empty())
     run.push_back("--gpu=" + gpu);
 
   const brew::caffecmd::CachedPlan plan =
-      brew::caffecmd::compileCached(prototxt, compile);
+      brew::caffecmd::compileCached(prototxt, compile,
+                                    /*isSolver=*/line.action == "train");
   if (plan.status != 0)
     return plan.status;
   run[1] = plan.path;
@@ -144,9 +179,8 @@ int run(const std::vector<std::string> &arguments) {
     return 0;
   }
   const CommandLine line = brew::caffecmd::readCommandLine(arguments);
-  if (line.has("minloglevel"))
-    setenv("GLOG_minloglevel", line["minloglevel"].c_str(), 1);
   if (line.action == "device_query") {
+    warnOfUnused(line);
     std::vector<std::string> words = {
         brew::tools::programBeside("brew-run", "caffe"), "device-query"};
     if (line.has("gpu"))
