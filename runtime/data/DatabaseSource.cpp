@@ -12,10 +12,10 @@ namespace brew::runtime {
 namespace {
 
 /// Records are fetched in their order by one thread, then decoded by several.
-class DatabaseSource : public BatchSource {
+class DatabaseSource : public DecodedSource {
 public:
   explicit DatabaseSource(const FeedInfo &info)
-      : images(info), events(info.events) {
+      : DecodedSource(info), events(info.events) {
     const caffe::DataParameter &parameter = info.layer.data_param();
     const auto backend = parameter.backend() == caffe::DataParameter::LEVELDB
                              ? formats::DbBackend::LevelDb
@@ -35,20 +35,6 @@ public:
         first.ParseFromString(std::string(cursor->value())) && first.encoded();
   }
 
-  void read(const std::vector<std::byte *> &memory) override {
-    readBatch(memory, nullptr);
-  }
-  bool readPixels(const std::vector<std::byte *> &memory,
-                  std::byte *pixels) override {
-    return readBatch(memory, pixels);
-  }
-  const PixelMean *pixelMean() const override {
-    return &images.transformer().mean();
-  }
-
-  std::uint64_t skippedRecords() const override { return images.skipped(); }
-  SourcePosition position() const override { return at; }
-
   void seek(const SourcePosition &target) override {
     cursor->rewind();
     at = target;
@@ -64,7 +50,8 @@ public:
 
 private:
   /// Whether the images are in `pixels`, which may be null.
-  bool readBatch(const std::vector<std::byte *> &memory, std::byte *pixels) {
+  bool readBatch(const std::vector<std::byte *> &memory,
+                 std::byte *pixels) override {
     const std::uint64_t epochBefore = at.epoch, first = at.records;
     for (Record &record : records)
       fetch(record);
@@ -115,12 +102,10 @@ private:
     ++at.epoch;
   }
 
-  ImageBatch images;
   Events *events;
   std::unique_ptr<formats::DbReader> reader;
   std::unique_ptr<formats::DbCursor> cursor;
-  bool areEncoded = false; ///< as far as the first record tells
-  SourcePosition at;
+  bool areEncoded = false;     ///< as far as the first record tells
   std::uint64_t passSize = 0;  ///< records of the last pass; 0: none is over
   std::vector<Record> records; ///< of the batch; their memory is used again
 };

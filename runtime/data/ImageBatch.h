@@ -93,4 +93,31 @@ private:
   std::uint64_t skippedCount = 0;
 };
 
+/// A source whose records are images that an ImageBatch decodes.
+class DecodedSource : public BatchSource {
+public:
+  void read(const std::vector<std::byte *> &memory) override {
+    readBatch(memory, nullptr);
+  }
+  bool readPixels(const std::vector<std::byte *> &memory,
+                  std::byte *pixels) override {
+    return readBatch(memory, pixels);
+  }
+  const PixelMean *pixelMean() const override {
+    return &images.transformer().mean();
+  }
+  std::uint64_t skippedRecords() const override { return images.skipped(); }
+  SourcePosition position() const override { return at; }
+
+protected:
+  explicit DecodedSource(const FeedInfo &info) : images(info) {}
+
+  /// Reads the next batch; `pixels` as ImageBatch::write() takes it.
+  virtual bool readBatch(const std::vector<std::byte *> &memory,
+                         std::byte *pixels) = 0;
+
+  ImageBatch images;
+  SourcePosition at;
+};
+
 } // namespace brew::runtime

@@ -13,10 +13,10 @@ namespace {
 
 /// Reads the listed images in order, or in a new random order in each pass.
 /// Batches go on across passes.
-class ImageSource : public BatchSource {
+class ImageSource : public DecodedSource {
 public:
   explicit ImageSource(const FeedInfo &info)
-      : images(info), parameter(info.layer.image_data_param()),
+      : DecodedSource(info), parameter(info.layer.image_data_param()),
         folders(info.folders), stream(info.seed, "shuffle " + info.stream) {
     if (!parameter.new_height() != !parameter.new_width())
       throw badInput(images.layer() +
@@ -34,20 +34,6 @@ public:
       skip(info);
   }
 
-  void read(const std::vector<std::byte *> &memory) override {
-    readBatch(memory, nullptr);
-  }
-  bool readPixels(const std::vector<std::byte *> &memory,
-                  std::byte *pixels) override {
-    return readBatch(memory, pixels);
-  }
-  const PixelMean *pixelMean() const override {
-    return &images.transformer().mean();
-  }
-
-  std::uint64_t skippedRecords() const override { return images.skipped(); }
-  SourcePosition position() const override { return at; }
-
   void seek(const SourcePosition &target) override {
     if (target.position >= entries.size())
       throw badInput(images.layer() + ": the solver state is at image " +
@@ -58,7 +44,8 @@ public:
   }
 
 private:
-  bool readBatch(const std::vector<std::byte *> &memory, std::byte *pixels) {
+  bool readBatch(const std::vector<std::byte *> &memory,
+                 std::byte *pixels) override {
     const std::uint64_t first = at.records;
     chosen.clear();
     for (std::int64_t row = 0; row < images.size(); ++row)
@@ -131,7 +118,6 @@ private:
     at.position = count;
   }
 
-  ImageBatch images;
   caffe::ImageDataParameter parameter;
   std::vector<std::string> folders;
   RandomStream stream;
@@ -139,7 +125,6 @@ private:
   std::vector<formats::ImageListEntry> entries;
   std::vector<std::int64_t> order; ///< of this pass; empty: as listed
   std::vector<const formats::ImageListEntry *> chosen; ///< for the batch
-  SourcePosition at;
 };
 
 } // namespace
