@@ -91,6 +91,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     }
     // Splits have a gradient of their own, so they go only now.
     pm.addPass(createFoldSplits());
+    optimise("join-gradients", [] { return createJoinGradients(); });
     optimise("fold-normalization", [] { return createFoldNormalization(); });
     pm.addPass(mlir::createCanonicalizerPass());
     pm.addPass(mlir::createCSEPass());
@@ -130,6 +131,8 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
       // Masks are cheap to read now.
       optimise("clone-producers", [] { return createCloneProducers(); });
     }
+    if (targetir::isNarrow(options.precision))
+      optimise("keep-precision", [] { return createKeepPrecision(); });
     optimise("merge-sums", [] { return createMergeSums(); });
     optimise("split-reductions", [] { return createSplitReductions(); });
     if (options.recomputeBytes) {

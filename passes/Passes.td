@@ -303,6 +303,27 @@ def SignBits : Pass<"brew-sign-bits", "::mlir::ModuleOp"> {
     "::mlir::tensor::TensorDialect"];
 }
 
+def JoinGradients : Pass<"brew-join-gradients", "::mlir::ModuleOp"> {
+  let summary = "Computes gradients of shared weights by one product";
+  let description = [{
+    A sum of gradients of inner products by the weights that they share (one for
+    each time step of an LSTM) becomes one such gradient of the bottoms and of their
+    tops' gradients, put one below the other; where copying all of these would move less
+    than the sum does.
+  }];
+  let dependentDialects = ["::brew::ir::BrewDialect"];
+}
+
+def KeepPrecision : Pass<"brew-keep-precision", "::mlir::ModuleOp"> {
+  let summary = "Leaves out roundings of values that are not stored";
+  let description = [{
+    A nest that rounds a value to 16 bits only to widen it again, as what
+    clone-producers puts together does, goes on with the value itself. What the nest stores
+    is rounded for its own readers too.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def MergeSums : Pass<"brew-merge-sums", "::mlir::ModuleOp"> {
   let summary = "Makes one nest of sums that run over the same elements";
   let description = [{
@@ -317,15 +338,15 @@ def MergeSums : Pass<"brew-merge-sums", "::mlir::ModuleOp"> {
 }
 
 def SplitReductions : Pass<"brew-split-reductions", "::mlir::ModuleOp"> {
-  let summary = "Gives long sums with few results to many blocks of threads";
+  let summary = "Gives long sums with few results to many threads";
   let description = [{
     Some of a nest's reduction loops, outermost first, get a partial sum for each of
     their iterations; a second nest adds these. Where whole loops make too few partial
-    sums, as the one loop over a flat blob does, a loop is made two of. For GPUs, where a
-    block is the most that works on one result (on a CPU nothing is done); and where
-    neighbours in memory belong to different results (sums per channel, channels last),
-    some threads of one. Only sums whose order is free; the new order is as fixed as the
-    old one.
+    sums, as the one loop over a flat blob does, a loop is made two of. On GPUs a block is
+    the most that works on one result; and where neighbours in memory belong to different
+    results (sums per channel, channels last), some threads of one. On CPUs only the latter
+    are split, where the neighbours are few: threads then read whole rows. Only sums whose
+    order is free; the new order is as fixed as the old one.
   }];
   let options = [
     Option<"leastWork", "least-work", "int64_t", "0",

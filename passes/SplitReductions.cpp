@@ -135,15 +135,15 @@ struct SplitReductions : brew::impl::SplitReductionsBase<SplitReductions> {
   using SplitReductionsBase::SplitReductionsBase;
 
   void runOnOperation() override {
-    auto gpu = brew::targetir::gpuOf(getOperation());
-    if (!gpu)
-      return;
-    measure(gpu);
+    const auto gpu = brew::targetir::gpuOf(getOperation());
+    if (gpu)
+      measure(gpu);
     for (auto program : getOperation().getOps<ProgramOp>()) {
       SmallVector<linalg::GenericOp> nests(
           program.getBody().front().getOps<linalg::GenericOp>());
       for (auto nest : nests) {
-        SmallVector<unsigned> loops = loopsToSplit(nest);
+        SmallVector<unsigned> loops =
+            gpu ? loopsToSplit(nest) : loopsToSplitOnCpu(nest);
         if (!loops.empty())
           Split(nest, loops).run();
       }
@@ -163,6 +163,37 @@ private:
       enoughWork = llvm::bit_ceil<uint64_t>(
           gpu.getMemoryBytes() / sizeof(float) *
           static_cast<uint64_t>(brew::targetir::GpuAttr::kLaunchCycles));
+  }
+
+  /// On a CPU: whole loops, outermost first, of sums for a few neighbours in
+  /// memory. Threads then read different rows of them, each one all of its rows;
+  /// shares of the neighbours would be pieces of cache lines.
+  SmallVector<unsigned> loopsToSplitOnCpu(linalg::GenericOp nest) const {
+    const auto cpu = brew::targetir::cpuOf(nest);
+    int64_t points = 1, length = 1;
+    for (auto [extent, kind] : llvm::zip_equal(nest.getStaticLoopRanges(),
+                                               nest.getIteratorTypesArray()))
+      (kind == utils::IteratorType::parallel ? points : length) *= extent;
+    const int64_t few = 4 * cpu.getCores() * cpu.lanes();
+    const int64_t least = leastWork ? leastWork : kCpuWork;
+    if (points >= few || points * length < least || !readsAcross(nest) ||
+        !brew::givesFreeSums(nest))
+      return {};
+    SmallVector<unsigned> loops;
+    int64_t pieces = 1;
+    for (auto [loop, kind] : llvm::enumerate(nest.getIteratorTypesArray())) {
+      if (pieces >= 2 * cpu.getCores())
+        break;
+      if (kind == utils::IteratorType::parallel)
+        continue;
+      const int64_t extent = nest.getStaticLoopRanges()[loop];
+      if (length / extent < kShortest)
+        return {};
+      loops.push_back(loop);
+      pieces *= extent;
+      length /= extent;
+    }
+    return pieces > 1 ? loops : SmallVector<unsigned>();
   }
 
   /// Reduction loops whose iterations get sums of their own, outermost first,
@@ -279,6 +310,8 @@ private:
 
   /// Iterations of a sum that a warp still shares.
   static constexpr int64_t kShortest = brew::targetir::GpuAttr::kWarp;
+  /// On a CPU, iterations from which on a second stage pays.
+  static constexpr int64_t kCpuWork = 1 << 18;
 
   int64_t fewResults = 0;    ///< from as many on all blocks have enough to do
   int64_t enoughSums = 0;    ///< partial sums at which no more loops are taken

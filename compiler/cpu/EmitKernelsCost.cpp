@@ -43,12 +43,15 @@ int64_t windowOf(const Nest &nest) {
 }
 
 /// Cost of accessing the elements of a vector of consecutive iterations.
-double CpuCosts::accessCost(std::optional<int64_t> step) const {
+double CpuCosts::accessCost(std::optional<int64_t> step, Type element) const {
   if (!step)
     return lanes;
   if (*step == 0)
     return 0.1;
-  return std::abs(*step) == 1 ? 1 : 0.8 * lanes;
+  if (std::abs(*step) == 1)
+    return 1;
+  // No instruction gathers or scatters elements of 16 bits.
+  return (element.getIntOrFloatBitWidth() < 32 ? 2 : 0.8) * lanes;
 }
 
 bool CpuCosts::hasPartialSums(const Nest &nest, unsigned loop) const {
@@ -63,11 +66,13 @@ bool CpuCosts::hasPartialSums(const Nest &nest, unsigned loop) const {
 
 double CpuCosts::iterationCost(const Nest &nest, unsigned loop) const {
   double cost = computeCost(nest);
-  for (const std::optional<Access> &input : nest.inputs)
+  for (auto [number, input] : llvm::enumerate(nest.inputs))
     if (input && input->source.kind != Source::Kind::Constant)
-      cost += accessCost(input->address.coefs[loop]);
+      cost += accessCost(input->address.coefs[loop],
+                         nest.body()->getArgument(number).getType());
   for (const auto &entry : nest.extracts)
-    cost += accessCost(extractStep(nest, entry.first, entry.second, loop));
+    cost += accessCost(extractStep(nest, entry.first, entry.second, loop),
+                       entry.first->getResult(0).getType());
   double vectors = (nest.loops[loop].extent + lanes - 1) / lanes;
   cost += kLoopCost / vectors;
   if (nest.loops[loop].reduction) {
@@ -79,7 +84,7 @@ double CpuCosts::iterationCost(const Nest &nest, unsigned loop) const {
   } else {
     int64_t window = windowOf(nest);
     for (const Output &output : nest.outputs)
-      cost += accessCost(output.address.coefs[loop]) / window;
+      cost += accessCost(output.address.coefs[loop], output.element) / window;
     if (window > 1) // accumulators in memory
       cost += nest.loops[loop].extent > kRegisterRow ? 1 : 0.2;
   }

@@ -37,7 +37,7 @@ public:
   const int64_t lanes; ///< elements of a vector
 
 private:
-  double accessCost(std::optional<int64_t> step) const;
+  double accessCost(std::optional<int64_t> step, mlir::Type element) const;
 };
 
 } // namespace brew::compiler

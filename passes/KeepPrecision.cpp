@@ -1,0 +1,49 @@
+//===- KeepPrecision.cpp - No rounding of what is not stored --------------===//
+#include "dialects/Brew/BrewDialect.h"
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace brew {
+#define GEN_PASS_DEF_KEEPPRECISION
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+/// Whether `rounded` is a result of its nest: what the nest makes of it then
+/// agrees with what others make of the stored value.
+bool isStored(arith::TruncFOp rounded) {
+  return llvm::any_of(rounded->getUsers(), [](Operation *user) {
+    return isa<linalg::YieldOp>(user);
+  });
+}
+
+struct KeepPrecision : brew::impl::KeepPrecisionBase<KeepPrecision> {
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<ProgramOp>())
+      for (auto nest : program.getBody().front().getOps<linalg::GenericOp>())
+        keepPrecision(*nest.getBody());
+  }
+
+private:
+  static void keepPrecision(Block &body) {
+    for (auto widened :
+         llvm::make_early_inc_range(body.getOps<arith::ExtFOp>())) {
+      auto rounded = widened.getIn().getDefiningOp<arith::TruncFOp>();
+      if (!rounded || rounded.getIn().getType() != widened.getType() ||
+          isStored(rounded))
+        continue;
+      widened.replaceAllUsesWith(rounded.getIn());
+      widened.erase();
+      if (rounded.use_empty())
+        rounded.erase();
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,56 @@
+// RUN: %brew-opt %s --brew-attach-target=vector-bits=512 --brew-split-reductions | FileCheck %s
+
+// Sums of few channels that lie side by side: one of each image, then of these, so that
+// a thread reads whole rows.
+// CHECK-LABEL: brew.program @few
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction", "reduction"]
+// CHECK-SAME: outs({{.*}} : tensor<16x32xf32>)
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
+// CHECK-SAME: ins({{.*}} : tensor<16x32xf32>)
+
+// Neither are many channels split, nor short sums, nor such whose neighbours are terms
+// of one sum.
+// CHECK-LABEL: brew.program @others
+// CHECK-NOT: tensor.empty() : tensor<{{[0-9]+}}x{{[0-9]+}}xf32>
+// CHECK: brew.keep
+#all = affine_map<(n, c, h, w) -> (n, c, h, w)>
+#channel = affine_map<(n, c, h, w) -> (c)>
+#last = #brew.layout<0, 2, 3, 1>
+brew.program @few train {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<16x32x56x56xf32, #last>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<32xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<32xf32>) -> tensor<32xf32>
+  %s = linalg.generic {indexing_maps = [#all, #channel], iterator_types = ["reduction", "parallel", "reduction", "reduction"]} ins(%x : tensor<16x32x56x56xf32, #last>) outs(%f : tensor<32xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %n = arith.addf %o, %v fastmath<reassoc> : f32
+    linalg.yield %n : f32
+  } -> tensor<32xf32>
+  brew.keep data "s", %s : tensor<32xf32>
+}
+brew.program @others train {
+  %x, %y, %z = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "y", "z"]} : tensor<16x512x56x56xf32, #last>, tensor<2x32x28x28xf32, #last>, tensor<16x32x56x56xf32>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<512xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<512xf32>) -> tensor<512xf32>
+  %g = tensor.empty() : tensor<32xf32>
+  %h = linalg.fill ins(%zero : f32) outs(%g : tensor<32xf32>) -> tensor<32xf32>
+  %s = linalg.generic {indexing_maps = [#all, #channel], iterator_types = ["reduction", "parallel", "reduction", "reduction"]} ins(%x : tensor<16x512x56x56xf32, #last>) outs(%f : tensor<512xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %n = arith.addf %o, %v fastmath<reassoc> : f32
+    linalg.yield %n : f32
+  } -> tensor<512xf32>
+  %t = linalg.generic {indexing_maps = [#all, #channel], iterator_types = ["reduction", "parallel", "reduction", "reduction"]} ins(%y : tensor<2x32x28x28xf32, #last>) outs(%h : tensor<32xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %n = arith.addf %o, %v fastmath<reassoc> : f32
+    linalg.yield %n : f32
+  } -> tensor<32xf32>
+  %u = linalg.generic {indexing_maps = [#all, #channel], iterator_types = ["reduction", "parallel", "reduction", "reduction"]} ins(%z : tensor<16x32x56x56xf32>) outs(%h : tensor<32xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %n = arith.addf %o, %v fastmath<reassoc> : f32
+    linalg.yield %n : f32
+  } -> tensor<32xf32>
+  brew.keep data "s", %s : tensor<512xf32>
+  brew.keep data "t", %t : tensor<32xf32>
+  brew.keep data "u", %u : tensor<32xf32>
+}
