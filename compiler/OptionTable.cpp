@@ -327,7 +327,7 @@ const std::vector<OptionRow> &optionTable() {
                   {"join-gradients",
                    "a product for each reader of shared weights"},
                   {"keep-precision",
-                   "round values of 16 bits that are not stored, too"},
+                   "round bf16 values that are not stored, too"},
                   {"last-block",
                    "on GPUs, a launch for what little follows a sum"},
                   {"merge-sums", "add up over the same elements separately"},

@@ -1,4 +1,9 @@
 //===- KeepPrecision.cpp - No rounding of what is not stored --------------===//
+//
+// Of bf16 only, which has f32's range: what f16 cannot hold must overflow, or a
+// loss scale would be found too large later than it is.
+//
+//===----------------------------------------------------------------------===//
 #include "dialects/Brew/BrewDialect.h"
 #include "passes/Passes.h"
 
@@ -35,7 +40,8 @@ private:
     for (auto widened :
          llvm::make_early_inc_range(body.getOps<arith::ExtFOp>())) {
       auto rounded = widened.getIn().getDefiningOp<arith::TruncFOp>();
-      if (!rounded || rounded.getIn().getType() != widened.getType() ||
+      if (!rounded || !rounded.getType().isBF16() ||
+          rounded.getIn().getType() != widened.getType() ||
           isStored(rounded))
         continue;
       widened.replaceAllUsesWith(rounded.getIn());

@@ -317,7 +317,7 @@ def JoinGradients : Pass<"brew-join-gradients", "::mlir::ModuleOp"> {
 def KeepPrecision : Pass<"brew-keep-precision", "::mlir::ModuleOp"> {
   let summary = "Leaves out roundings of values that are not stored";
   let description = [{
-    A nest that rounds a value to 16 bits only to widen it again, as what
+    A nest that rounds a value to bf16 only to widen it again, as what
     clone-producers puts together does, goes on with the value itself. What the nest stores
     is rounded for its own readers too.
   }];

@@ -10,6 +10,7 @@
 #include "runtime/cpu/DnnlCall.h"
 #include "runtime/plan/WindowAxes.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace brew::runtime {
@@ -72,6 +73,7 @@ private:
   dnnl::primitive_desc create(const Layouts &layouts,
                               const dnnl::primitive_attr &attributes) const;
   std::optional<Attempt> attempt(const Layouts &layouts) const;
+  std::optional<Attempt> weightsProduct() const;
   bool isDepthwise() const;
   double estimate(const Attempt &attempt) const;
 
@@ -207,6 +209,55 @@ ConvolutionBuilder::attempt(const Layouts &layouts) const {
   return result;
 }
 
+/// Gradients of 1x1 weights as the product of two matrices, dy transposed and
+/// x, whose rows are pixels: on processors with AMX, where the convolution's
+/// kernels take up to twice as long and give the weights in a layout of theirs.
+std::optional<Attempt> ConvolutionBuilder::weightsProduct() const {
+  constexpr memory::dim leastChannels = 64;
+  const memory::dim channels = x.buffer->dims(1), outputs = y.buffer->dims(1);
+  auto all = [](const memory::dims &values, memory::dim value) {
+    return std::all_of(values.begin(), values.end(),
+                       [&](memory::dim v) { return v == value; });
+  };
+  if (call.direction() != plan::BACKWARD_WEIGHTS || call.group() != 1 ||
+      b.buffer || x.buffer->type() != plan::BF16 ||
+      elementCount(*w.buffer) != channels * outputs ||
+      !all(geometry.strides, 1) || !all(geometry.padding, 0) ||
+      !all(geometry.paddingEnd, 0) ||
+      std::min(channels, outputs) < leastChannels ||
+      plain.x != channelsLast(plain.x) || plain.y != channelsLast(plain.y) ||
+      w.buffer->strides(0) != channels || w.buffer->strides(1) != 1)
+    return std::nullopt;
+  const memory::dim pixels = elementCount(*x.buffer) / channels;
+  const memory::desc
+      dy = {{outputs, pixels}, typeOf(*y.buffer), memory::dims{1, outputs}},
+      in = {{pixels, channels}, typeOf(*x.buffer), memory::dims{channels, 1}},
+      dw = {{outputs, channels}, typeOf(*w.buffer), memory::dims{channels, 1}};
+  Attempt result;
+  result.description = dnnl::matmul::primitive_desc(
+      context.engine, dy, in, dw, attributesFor(call.epilogue(), false, false),
+      true);
+  if (!result.description.get(true) ||
+      std::string(result.description.impl_info_str()).find("amx") ==
+          std::string::npos)
+    return std::nullopt;
+  auto addOperand = [&](int argument, BoundBuffer bound,
+                        const memory::desc &layout, const memory::desc &view) {
+    DnnlOperand operand;
+    operand.argument = argument;
+    operand.data = bound.data;
+    operand.layout = operand.staged = layout;
+    operand.view = view;
+    operand.written = argument == DNNL_ARG_DST;
+    operand.accumulate = operand.written && call.epilogue().accumulate();
+    result.operands.push_back(operand);
+  };
+  addOperand(DNNL_ARG_SRC, y, plain.y, dy);
+  addOperand(DNNL_ARG_WEIGHTS, x, plain.x, in);
+  addOperand(DNNL_ARG_DST, w, plain.w, dw);
+  return result;
+}
+
 /// One channel of x and of y to each group.
 bool ConvolutionBuilder::isDepthwise() const {
   return call.group() > 1 && w.buffer->dims(1) == 1 &&
@@ -247,7 +298,12 @@ std::unique_ptr<DnnlCall> ConvolutionBuilder::build(const std::string &where) {
       {channelsLast(plain.x), anyW, channelsLast(plain.y)},
       {anyLayout(plain.x), anyW, anyLayout(plain.y)},
   };
-  std::optional<Attempt> best;
+  std::optional<Attempt> best = weightsProduct();
+  if (best) {
+    auto product = std::make_unique<DnnlCall>(context);
+    product->add(best->description, best->operands);
+    return product;
+  }
   for (const Layouts &layouts : candidates) {
     std::optional<Attempt> next = attempt(layouts);
     if (next && (!best || next->cost < best->cost))

@@ -30,6 +30,22 @@ brew.program @inner train {
   brew.keep data "y", %y : tensor<8xbf16>
 }
 
+// What f16 cannot hold overflows.
+// CHECK-LABEL: brew.program @overflow
+// CHECK: %[[R:.*]] = arith.truncf
+// CHECK: arith.extf %[[R]]
+brew.program @overflow train {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<8xf32>
+  %e = tensor.empty() : tensor<8xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%v: f32, %o: f32):
+    %0 = arith.truncf %v : f32 to f16
+    %1 = arith.extf %0 : f16 to f32
+    linalg.yield %1 : f32
+  } -> tensor<8xf32>
+  brew.keep data "y", %y : tensor<8xf32>
+}
+
 // The nest reads what it stores as all others do; and widening to another type than
 // before is no way back.
 // CHECK-LABEL: brew.program @stored
