@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace brew::formats {
@@ -101,6 +102,9 @@ void takeChecksum(SolverSnapshot &snapshot, const std::string &path) {
 }
 
 void addWeightChecksum(caffe::SolverState &state, const std::string &weights) {
+  struct stat info;
+  if (stat(weights.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
+    return; // what is written to a device or a pipe is not there to be read
   setNamedValues(state, kWeightChecksum, fileChecksum(weights));
 }
 

@@ -21,7 +21,7 @@ caffe::SolverState checksumState(const SolverSnapshot &snapshot);
 void takeChecksum(SolverSnapshot &snapshot, const std::string &path);
 
 /// Records size and CRC-32 of a weight file in a state that goes with it.
-/// Throws Error (3) if the file cannot be read.
+/// Nothing of what is no regular file. Throws Error (3) if it cannot be read.
 void addWeightChecksum(caffe::SolverState &state, const std::string &weights);
 /// Throws Error: (1) if the state at `path` was written with other weights than
 /// `weights` holds, (3) if that cannot be read. A state that says nothing of

@@ -6,8 +6,13 @@
 #include "formats/WeightFile.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <csignal>
+#include <future>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <thread>
 
 using namespace brew;
 using namespace brew::runtime;
@@ -106,8 +111,9 @@ TEST_F(SnapshotTest, FullDiskKeepsThePreviousSnapshot) {
   small.rlim_cur = 16;
   setrlimit(RLIMIT_FSIZE, &small);
   test::expectError(ExitStatus::MachineLacks, "snap_iter_2.caffemodel",
-                    [&] { trainer->step(1); });
+                    [&] { trainer->step(50); });
   setrlimit(RLIMIT_FSIZE, &limit);
+  EXPECT_LE(trainer->iteration(), 3); // not only at the end
 
   EXPECT_EQ(folder.entries(), before); // and nothing half written
   EXPECT_EQ(test::readBytes(folder / "snap_iter_1.caffemodel"), model);
@@ -127,6 +133,72 @@ TEST_F(SnapshotTest, DamagedAndMissingStatesAreRefused) {
                     [&] { make(kFields, path); });
   test::expectError(ExitStatus::MachineLacks, "gone.solverstate",
                     [&] { make(kFields, folder / "gone.solverstate"); });
+}
+
+// A pipe takes bytes only once somebody reads it.
+TEST_F(SnapshotTest, TrainingGoesOnWhileOneIsWritten) {
+  LogLines log;
+  const std::string pipe = folder / "snap_iter_2.caffemodel";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  auto trainer = make("base_lr: 0.1 lr_policy: 'fixed' max_iter: 100 "
+                      "momentum: 0.9 snapshot: 2 ");
+  std::promise<void> wentOn;
+  std::atomic<bool> early{false};
+  std::vector<int> done;
+  sessions.back()->events().add([&](const Event &event) {
+    if (const auto *one = std::get_if<event::IterationDone>(&event))
+      if (one->iteration == 3)
+        wentOn.set_value();
+    if (const auto *one = std::get_if<event::SnapshotDone>(&event))
+      done.push_back(one->iteration);
+  });
+  std::thread reader([&] {
+    early = wentOn.get_future().wait_for(std::chrono::seconds(10)) !=
+            std::future_status::ready;
+    EXPECT_FALSE(test::readBytes(pipe).empty());
+  });
+  trainer->step(6);
+  reader.join();
+  EXPECT_FALSE(early) << "training waited for the snapshot";
+  // One after the other, each told, and all there at the end.
+  EXPECT_EQ(done, (std::vector<int>{2, 4, 6}));
+  EXPECT_EQ(make(kFields, folder / "snap_iter_6.solverstate")->iteration(), 6);
+}
+
+// The tests are made again, from their beginning.
+TEST_F(SnapshotTest, OneThatComesDuringATestResumesBeforeIt) {
+  LogLines log;
+  const std::string fields =
+      "base_lr: 0.1 lr_policy: 'fixed' momentum: 0.9 max_iter: 100 "
+      "test_iter: 3 test_interval: 2 snapshot_after_train: false ";
+  auto tests = [&](Trainer &trainer) {
+    std::vector<double> losses;
+    const int listener = sessions.back()->events().add([&](const Event &event) {
+      if (const auto *one = std::get_if<event::TestDone>(&event))
+        losses.push_back(one->outputs[0].value);
+    });
+    trainer.step(9 - trainer.iteration());
+    sessions.back()->events().remove(listener);
+    return losses;
+  };
+  auto whole = make(fields);
+  bool testing = false, asked = false;
+  const int listener = sessions.back()->events().add([&](const Event &event) {
+    if (const auto *one = std::get_if<event::TestBegin>(&event))
+      testing = one->iteration == 4;
+  });
+  int batches = 0;
+  whole->setActionSource([&] {
+    const bool now = testing && !asked && ++batches == 3;
+    asked |= now;
+    return now ? SolverAction::Snapshot : SolverAction::None;
+  });
+  std::vector<double> expected = tests(*whole);
+  sessions.back()->events().remove(listener);
+  ASSERT_EQ(expected.size(), 5u);
+  auto resumed = make(fields, folder / "snap_iter_4.solverstate");
+  EXPECT_EQ(tests(*resumed),
+            std::vector<double>(expected.begin() + 2, expected.end()));
 }
 
 TEST_F(SnapshotTest, ChangedBitsAreNoticed) {

@@ -57,7 +57,7 @@ class Resume(checker.Checker):
                 file['label'] = random.integers(0, 3, rows).astype(np.float32)
         self.write('files.txt', '0.h5\n1.h5\n')
 
-    def check_source(self, name, layer, solver='', parts=((4, '4'), (6, '2'))):
+    def check_source(self, name, layer, solver='', parts=((4, '4'), (6, '2')), flags=()):
         """`parts`: iterations to go on from, and reader threads."""
         self.write('net.prototxt', layer + NET)
         self.write('solver.prototxt', 'net: "net.prototxt" base_lr: 0.1 lr_policy: "fixed" '
@@ -75,13 +75,13 @@ class Resume(checker.Checker):
                     found.append(file.read())
             return found
 
-        self.run(self.options.brew_run, 'train', 'net.plan', '--reader-threads', '1')
+        self.run(self.options.brew_run, 'train', 'net.plan', '--reader-threads', '1', *flags)
         whole = last()
         for iteration, threads in parts:
             for kind in '.caffemodel', '.solverstate':
                 os.remove(self.path('snap_iter_9' + kind + end))
             self.run(self.options.brew_run, 'train', 'net.plan', '--reader-threads', threads,
-                     '--snapshot', 'snap_iter_%d.solverstate%s' % (iteration, end))
+                     '--snapshot', 'snap_iter_%d.solverstate%s' % (iteration, end), *flags)
             again = last()
             self.expect(again[0] == whole[0],
                         '%s: other weights when resumed from %d' % (name, iteration))
@@ -99,6 +99,14 @@ class Resume(checker.Checker):
             self.check_source('images ' + more, source(
                 'ImageData', 'image_data_param',
                 'source: "list.txt" batch_size: 3 root_folder: "images/" ' + more))
+
+        with open(self.path('images/7.png'), 'wb') as file:
+            file.write(b'no image')
+        self.write('bad.txt', ''.join('%d.png %d\n' % (i, i % 3) for i in (0, 7, 3, 4, 7, 6)))
+        self.check_source('images, some damaged', source(
+            'ImageData', 'image_data_param',
+            'source: "bad.txt" batch_size: 3 root_folder: "images/" shuffle: true'),
+            flags=('--skip-bad-records',))
 
     def check_windows(self):
         self.check_source('windows', source(
