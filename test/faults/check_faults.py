@@ -26,6 +26,7 @@ layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "
 SOURCES = {
     'lmdb': ('Data', 'data_param { source: "db.lmdb" batch_size: 3 backend: LMDB }'),
     'leveldb': ('Data', 'data_param { source: "db.leveldb" batch_size: 3 backend: LEVELDB }'),
+    'tables': ('Data', 'data_param { source: "big.leveldb" batch_size: 8 backend: LEVELDB }'),
     'images': ('ImageData', 'image_data_param { source: "list.txt" batch_size: 3 shuffle: true '
                'root_folder: "images/" }'),
     'rows': ('HDF5Data', 'hdf5_data_param { source: "files.txt" batch_size: 3 }'),
@@ -46,6 +47,11 @@ class Faults(checker.Checker):
         for backend in 'lmdb', 'leveldb':
             self.run(data, 'imageset', 'images/', 'list.txt', 'db.' + backend,
                      '--backend', backend)
+        # Beyond 4 MB LevelDB writes tables.
+        with open(self.path('big.png'), 'wb') as file:
+            file.write(pngs.png(numbers.integers(0, 256, (180, 180, 3), dtype=np.uint8)))
+        self.write('big.txt', ''.join('big.png %d\n' % (i % 3) for i in range(56)))
+        self.run(data, 'imageset', './', 'big.txt', 'big.leveldb', '--backend', 'leveldb')
         with h5py.File(self.path('rows.h5'), 'w') as file:
             file['data'] = numbers.standard_normal((10, 3, 6, 5)).astype(np.float32)
             file['label'] = numbers.integers(0, 3, 10).astype(np.float32)
@@ -149,16 +155,17 @@ class Faults(checker.Checker):
         self.expect(self.bytes('full') == self.whole['images'], 'a full disk: other weights')
 
     def check_reads(self):
-        for plan, path in (('lmdb', 'db.lmdb/data.mdb'), ('leveldb', 'db.leveldb/0'),
+        for plan, path in (('lmdb', 'db.lmdb/data.mdb'), ('leveldb', 'db.leveldb/0'), ('tables', '.ldb'),
                            ('images', 'images/3.png'), ('images', 'list.txt'),
                            ('rows', 'rows.h5')):
-            for after in 0, 1:
+            for after in (0, 1) if plan != 'tables' else (0, 10, 60):
                 done = self.train(plan, call='read', path=path, after=after, errno=errno.EIO)
                 if done.returncode == 0:
                     self.expect(after, 'reading %s: no error' % path)  # one call was enough
                 else:
                     self.expect_error('reading ' + path, done, done.returncode,
-                                      path.split('/')[0].split('.')[0])
+                                      path.split('/')[0].split('.')[0],
+                                      *['Input/output error'] * (plan == 'tables'))
                     self.expect(done.returncode in (1, 3), 'reading %s: status %d' % (
                         path, done.returncode))
                 self.forget()
