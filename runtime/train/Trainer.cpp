@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace brew::runtime {
 namespace {
@@ -359,7 +360,9 @@ void Trainer::takeChanges() {
   if (changes.empty())
     return;
   rate = LearningRate(solver);
-  prefix = resolvePrefix();
+  const std::string oldPrefix = std::exchange(prefix, resolvePrefix());
+  if (prefix != oldPrefix)
+    kept = {}; // its names are under the old one
   const auto window = static_cast<std::size_t>(solver.average_loss());
   if (recentLosses.size() > window) {
     recentLosses.erase(recentLosses.begin(), recentLosses.end() - window);

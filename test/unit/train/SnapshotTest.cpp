@@ -379,3 +379,21 @@ TEST_F(SnapshotTest, TheBestIsKeptOverAResume) {
   again->step(7 - again->iteration());
   EXPECT_EQ(weights(*again), weights(*whole));
 }
+
+TEST_F(SnapshotTest, AnotherPrefixBeginsAnotherListOfThoseToKeep) {
+  LogLines log;
+  const std::string other = folder / "other_iter_1.caffemodel";
+  test::writeBytes(other, "another run's");
+  const plan::Manifest manifest = test::linearModel(feed(), solver(kFields));
+  TrainerOptions options;
+  options.solver = solverOf(manifest);
+  options.keepSnapshots = 1;
+  Trainer trainer(open(manifest), options);
+  trainer.step(1);
+  trainer.control().set("snapshot_prefix", folder / "other");
+  trainer.step(2);
+  EXPECT_EQ(test::readBytes(other), "another run's");
+  EXPECT_TRUE(std::filesystem::exists(folder / "snap_iter_1.solverstate"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "other_iter_2.solverstate"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "other_iter_3.solverstate"));
+}
