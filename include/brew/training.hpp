@@ -24,9 +24,9 @@ struct TrainerOptions {
   std::vector<std::string> weights;
   std::string snapshot;            ///< "": none
   std::optional<double> lossScale; ///< f16
-  bool resume = false;      ///< from the newest intact snapshot of the prefix
-  int keepSnapshots = 0;    ///< 0: all
-  std::string snapshotBest; ///< "test.accuracy"; "": none
+  bool resume = false;   ///< from the newest intact snapshot of the prefix
+  int keepSnapshots = 0; ///< 0: all
+  std::string snapshotBest = {}; ///< "test.accuracy"; "": none
 };
 
 class Trainer {
