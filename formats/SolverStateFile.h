@@ -30,7 +30,8 @@ struct SolverSnapshot {
 /// in it. What Brew wrote is held against its checksum (SnapshotChecksum.h).
 SolverSnapshot readSolverState(const std::string &path);
 
-/// Writes atomically; a state with Brew's fields with a checksum of its content.
+/// Writes atomically; a state with Brew's fields with a checksum of its
+/// content.
 void writeSolverState(const std::string &path, SolverSnapshot snapshot,
                       SnapshotFormat format = SnapshotFormat::BinaryProto);
 
