@@ -106,11 +106,13 @@ void readProtoFile(const std::string &path, pb::Message &message,
                    std::to_string(read));
 }
 
-void writeProtoFile(const std::string &path, const pb::Message &message) {
-  if (message.ByteSizeLong() >= INT_MAX)
+void writeProtoFile(const std::string &path, const pb::Message &message,
+                    const std::string &before) {
+  if (message.ByteSizeLong() + before.size() >= INT_MAX)
     throw badInput("cannot write '" + path +
                    "': 2 GB or more, which Protocol Buffers cannot hold");
   AtomicFile file(path);
+  file.write(before);
   AtomicOutput output(file);
   {
     pb::io::CopyingOutputStreamAdaptor stream(&output, 1 << 18);

@@ -20,8 +20,10 @@ namespace brew::formats {
 void readProtoFile(const std::string &path, google::protobuf::Message &message,
                    const std::string &kind);
 
-/// Writes `message` atomically (see AtomicFile).
+/// Writes `message` atomically (see AtomicFile), behind `before`, which is
+/// nothing or a serialised message of its type: readers merge the two.
 void writeProtoFile(const std::string &path,
-                    const google::protobuf::Message &message);
+                    const google::protobuf::Message &message,
+                    const std::string &before = "");
 
 } // namespace brew::formats

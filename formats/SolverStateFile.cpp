@@ -5,6 +5,7 @@
 #include "formats/Hdf5.h"
 #include "formats/Hdf5Snapshots.h"
 #include "formats/ProtoFile.h"
+#include "formats/SnapshotChecksum.h"
 
 namespace brew::formats {
 
@@ -27,18 +28,54 @@ SolverSnapshot readSolverState(const std::string &path) {
       isHdf5File(path) ? readHdf5SolverState(path) : readBinary(path);
   if (snapshot.state.iter() < 0 || snapshot.state.current_step() < 0)
     throw badInput(path + ": damaged solverstate: negative iteration or step");
+  takeChecksum(snapshot, path);
   return snapshot;
 }
 
-void writeSolverState(const std::string &path, const SolverSnapshot &snapshot,
+void writeSolverState(const std::string &path, SolverSnapshot snapshot,
                       SnapshotFormat format) {
-  if (format == SnapshotFormat::Hdf5)
+  caffe::SolverState &state = snapshot.state;
+  caffe::SolverState head;
+  if (state.has_brew_rng_seed())
+    head = checksumState(snapshot);
+  if (format == SnapshotFormat::Hdf5) {
+    state.MergeFrom(head);
     return writeHdf5SolverState(path, snapshot);
-  caffe::SolverState state = snapshot.state;
+  }
   state.clear_history();
   for (const Blob &blob : snapshot.history)
     fillBlobProto(blob, *state.add_history());
-  writeProtoFile(path, state);
+  // At the beginning: a file that is cut short has it too.
+  writeProtoFile(path, state, head.SerializeAsString());
+}
+
+void removeNamedValues(caffe::SolverState &state, const std::string &name) {
+  auto &all = *state.mutable_brew_carried();
+  for (int i = all.size(); i-- > 0;)
+    if (all.Get(i).name() == name)
+      all.DeleteSubrange(i, 1);
+}
+
+void setNamedValues(caffe::SolverState &state, const std::string &name,
+                    const std::vector<double> &values) {
+  removeNamedValues(state, name);
+  caffe::CarriedState &added = *state.add_brew_carried();
+  added.set_name(name);
+  Blob blob;
+  blob.dims = {static_cast<int64_t>(values.size())};
+  blob.doubles = values;
+  fillBlobProto(blob, *added.mutable_values());
+}
+
+std::vector<double> namedValues(const caffe::SolverState &state,
+                                const std::string &name,
+                                const std::string &path) {
+  for (const caffe::CarriedState &saved : state.brew_carried())
+    if (saved.name() == name) {
+      caffe::BlobProto proto = saved.values();
+      return takeBlob(proto, path + ": state '" + name + "'").toDoubles();
+    }
+  return {};
 }
 
 } // namespace brew::formats

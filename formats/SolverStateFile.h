@@ -27,11 +27,26 @@ struct SolverSnapshot {
 };
 
 /// Reads either format. Error(3): not found; Error(1): damaged, or no iteration
-/// in it.
+/// in it. What Brew wrote is held against its checksum (SnapshotChecksum.h).
 SolverSnapshot readSolverState(const std::string &path);
 
-/// Writes atomically.
-void writeSolverState(const std::string &path, const SolverSnapshot &snapshot,
+/// Writes atomically; a state with Brew's fields with a checksum of its
+/// content.
+void writeSolverState(const std::string &path, SolverSnapshot snapshot,
                       SnapshotFormat format = SnapshotFormat::BinaryProto);
+
+//===----------------------------------------------------------------------===//
+// Numbers that go with a state under names of Brew's
+// (SolverState.brew_carried). Names that begin with '/' are no state of a plan.
+//===----------------------------------------------------------------------===//
+
+/// Sets values, in place of those of that name.
+void setNamedValues(caffe::SolverState &state, const std::string &name,
+                    const std::vector<double> &values);
+/// Empty if there are none. Error(1) if they are damaged; `path` is named then.
+std::vector<double> namedValues(const caffe::SolverState &state,
+                                const std::string &name,
+                                const std::string &path);
+void removeNamedValues(caffe::SolverState &state, const std::string &name);
 
 } // namespace brew::formats

@@ -49,6 +49,8 @@ private:
   /// The iterator steps over what it cannot read and only remembers it.
   void check() {
     leveldb::Status status = iterator->status();
+    if (status.IsIOError())
+      throw machineLacks(path + ": cannot read database: " + status.ToString());
     if (!status.ok())
       throw badInput(path + ": damaged or truncated LevelDB database: " +
                      status.ToString());

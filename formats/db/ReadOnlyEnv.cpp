@@ -1,8 +1,13 @@
 //===- ReadOnlyEnv.cpp - LevelDB without writing --------------------------===//
 #include "formats/db/ReadOnlyEnv.h"
 
+#include "formats/AtomicFile.h"
+
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace brew::formats {
 
@@ -82,6 +87,37 @@ private:
   Flag frozen;
 };
 
+/// A real file. LevelDB's own environment maps such files, where what cannot be
+/// read is a signal instead of an error.
+class DiskRandom : public leveldb::RandomAccessFile {
+public:
+  DiskRandom(std::string name, int fd) : name(std::move(name)), fd(fd) {}
+  ~DiskRandom() override { ::close(fd); }
+  Status Read(uint64_t offset, size_t n, Slice *result,
+              char *scratch) const override {
+    size_t done = 0;
+    while (done < n) {
+      const ssize_t count = ::pread(fd, scratch + done, n - done,
+                                    static_cast<off_t>(offset + done));
+      if (count < 0 && errno == EINTR)
+        continue;
+      if (count < 0) {
+        *result = Slice();
+        return Status::IOError(name, errnoText(errno));
+      }
+      if (count == 0)
+        break; // the caller knows how much there should be
+      done += static_cast<size_t>(count);
+    }
+    *result = Slice(scratch, done);
+    return Status::OK();
+  }
+
+private:
+  std::string name;
+  int fd;
+};
+
 class NoLock : public leveldb::FileLock {};
 
 class NoLogger : public leveldb::Logger {
@@ -128,7 +164,13 @@ Status ReadOnlyEnv::NewRandomAccessFile(const std::string &name,
   }
   if (removed(name))
     return Status::NotFound(name);
-  return target()->NewRandomAccessFile(name, result);
+  const int fd = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0 && errno == ENOENT)
+    return Status::NotFound(name, errnoText(errno));
+  if (fd < 0)
+    return Status::IOError(name, errnoText(errno));
+  *result = new DiskRandom(name, fd);
+  return Status::OK();
 }
 
 Status ReadOnlyEnv::NewWritableFile(const std::string &name,

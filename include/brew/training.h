@@ -28,6 +28,19 @@ typedef struct brew_trainer_options {
   /* f16: what losses are multiplied by at first; NULL: the plan's or the
    * snapshot's scale. */
   const double *loss_scale;
+  /* Not 0: resume from the newest intact snapshot of the solver's prefix;
+   * damaged ones are passed over with a warning each. If there is none, begin
+   * as without. Not with `snapshot`. */
+  int resume;
+  /* How many of the snapshots that the run writes to keep; older ones are
+   * deleted once a newer one is on the device. 0: all. */
+  int keep_snapshots;
+  /* testN.BLOB (test: of the first test net): whenever a test of the solver
+   * gives it its best value so far, PREFIX_best_testN.BLOB.caffemodel and
+   * .solverstate are written, which are not counted among those to keep. Lower
+   * is better for losses, higher for the tops of Accuracy layers; ":lower" or
+   * ":higher" behind it says so of any. NULL: none. */
+  const char *snapshot_best;
 } brew_trainer_options;
 
 /* Checks the solver, initialises the session's parameters and seed and opens
@@ -40,7 +53,8 @@ BREW_API const char *brew_trainer_message(const brew_trainer *trainer);
 BREW_API void brew_trainer_destroy(brew_trainer *trainer);
 
 /* Trains to max_iter with everything Caffe does around it: tests, displays,
- * snapshots. */
+ * snapshots. These are written while training goes on; what goes wrong with one
+ * ends a later iteration, or the call at its end. */
 BREW_API brew_status brew_trainer_solve(brew_trainer *trainer);
 /* Likewise for so many iterations more, or until a stop is requested. */
 BREW_API brew_status brew_trainer_step(brew_trainer *trainer, int iterations);

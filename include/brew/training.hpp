@@ -24,6 +24,9 @@ struct TrainerOptions {
   std::vector<std::string> weights;
   std::string snapshot;            ///< "": none
   std::optional<double> lossScale; ///< f16
+  bool resume = false;   ///< from the newest intact snapshot of the prefix
+  int keepSnapshots = 0; ///< 0: all
+  std::string snapshotBest = {}; ///< "test.accuracy"; "": none
 };
 
 class Trainer {
@@ -45,6 +48,10 @@ public:
     given.snapshot =
         options.snapshot.empty() ? nullptr : options.snapshot.c_str();
     given.loss_scale = options.lossScale ? &*options.lossScale : nullptr;
+    given.resume = options.resume;
+    given.keep_snapshots = options.keepSnapshots;
+    given.snapshot_best =
+        options.snapshotBest.empty() ? nullptr : options.snapshotBest.c_str();
     brew_trainer *opened = nullptr;
     const brew_status status =
         brew_trainer_open(session.get(), &given, &opened);

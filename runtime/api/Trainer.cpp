@@ -64,6 +64,15 @@ brew_status brew_trainer_open(brew_session *session,
                   "but not both");
     if (given.loss_scale)
       chosen.lossScale = *given.loss_scale;
+    if (given.resume && !chosen.snapshot.empty())
+      throw usage("resume from a snapshot that is named or from the newest "
+                  "one, not both");
+    if (given.keep_snapshots < 0)
+      throw usage("the number of snapshots to keep is negative");
+    chosen.resume = given.resume;
+    chosen.keepSnapshots = given.keep_snapshots;
+    if (given.snapshot_best)
+      chosen.snapshotBest = given.snapshot_best;
     handle.session = session->session;
     handle.trainer =
         std::make_unique<runtime::Trainer>(*handle.session, std::move(chosen));

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace brew::runtime {
 namespace {
@@ -100,6 +101,7 @@ void Trainer::runTo(const std::function<int()> &stop) {
   settle(0);
   tellProgress(/*last=*/true);
   tellStarvation();
+  finishSnapshots();
 }
 
 void Trainer::solve() {
@@ -128,6 +130,7 @@ void Trainer::solve() {
   }
   if (isDue(solver.test_interval(), currentIteration))
     testAll();
+  finishSnapshots();
   events.emit(event::SolvingDone{currentIteration, /*stopped=*/false});
 }
 
@@ -323,7 +326,9 @@ bool Trainer::heedRequests(bool snapshotDue) {
   }
   const Control::Wanted wanted = requests.take();
   if (snapshotDue || wanted.snapshot)
-    snapshot();
+    startSnapshot();
+  else
+    writer.check();
   if (!wanted.stop && signalled != SolverAction::Stop)
     return false;
   return stopRequested = true;
@@ -342,6 +347,7 @@ bool Trainer::betweenIterations(bool snapshotDue) {
     }
     requests.wait();
     stop = heedRequests(/*snapshotDue=*/false);
+    events.deliver(); // that a snapshot is complete
   }
   if (waited)
     events.emit(event::Resumed{currentIteration});
@@ -354,7 +360,9 @@ void Trainer::takeChanges() {
   if (changes.empty())
     return;
   rate = LearningRate(solver);
-  prefix = resolvePrefix();
+  const std::string oldPrefix = std::exchange(prefix, resolvePrefix());
+  if (prefix != oldPrefix)
+    kept = {}; // its names are under the old one
   const auto window = static_cast<std::size_t>(solver.average_loss());
   if (recentLosses.size() > window) {
     recentLosses.erase(recentLosses.begin(), recentLosses.end() - window);
@@ -372,8 +380,17 @@ void Trainer::takeChanges() {
 
 void Trainer::testAll() {
   settle(0);
-  for (int net = 0; net < testNets() && !stopRequested; ++net)
-    runTest(net, solver.test_iter(net), /*prepareFirst=*/net == 0);
+  beforeTests = capturePosition();
+  struct Testing {
+    std::optional<caffe::SolverState> &position;
+    ~Testing() { position.reset(); }
+  } const untilHere{beforeTests};
+  for (int net = 0; net < testNets() && !stopRequested; ++net) {
+    const std::optional<event::TestDone> done =
+        runTest(net, solver.test_iter(net), /*prepareFirst=*/net == 0);
+    if (done && best && best->improves(*done))
+      startBestSnapshot();
+  }
 }
 
 std::optional<event::TestDone> Trainer::test(int index, int batches) {
@@ -386,8 +403,11 @@ std::optional<event::TestDone> Trainer::test(int index, int batches) {
   stopRequested = false;
   settle(0);
   takeChanges();
-  return runTest(index, batches ? batches : solver.test_iter(index),
-                 /*prepareFirst=*/true);
+  std::optional<event::TestDone> done =
+      runTest(index, batches ? batches : solver.test_iter(index),
+              /*prepareFirst=*/true);
+  finishSnapshots(); // those that were asked for meanwhile
+  return done;
 }
 
 std::optional<event::TestDone> Trainer::runTest(int index, int batches,

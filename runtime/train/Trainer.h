@@ -10,10 +10,13 @@
 #include "formats/SolverStateFile.h"
 #include "formats/caffe.pb.h"
 #include "runtime/Session.h"
+#include "runtime/train/BestMetric.h"
 #include "runtime/train/Control.h"
 #include "runtime/train/DebugInfo.h"
 #include "runtime/train/GradientAccumulator.h"
 #include "runtime/train/LearningRate.h"
+#include "runtime/train/SnapshotFolder.h"
+#include "runtime/train/SnapshotWriter.h"
 #include "runtime/train/SolverScalars.h"
 
 #include <chrono>
@@ -33,6 +36,15 @@ struct TrainerOptions {
   std::vector<std::string> weights;
   /// Solver state to resume from; excludes `weights`.
   std::string snapshot;
+  /// Resume from the newest intact snapshot of the solver's prefix
+  /// (newestIntactSnapshot()); only if there is none, begin as without.
+  bool resume = false;
+  /// How many snapshots to keep of those that the run writes; 0: all. Older
+  /// ones are deleted once a newer one is on the device.
+  int keepSnapshots = 0;
+  /// A metric (BestMetric.h): whenever a test of the solver gives it its best
+  /// value so far, PREFIX_best_METRIC.caffemodel and .solverstate are written.
+  std::string snapshotBest;
   /// What f16's losses are multiplied by at first, instead of the plan's own
   /// and the snapshot's scale.
   std::optional<double> lossScale;
@@ -68,8 +80,9 @@ public:
   /// Trains to max_iter with everything Caffe's Solve does around it.
   void solve();
   /// Trains `iterations` more, or until a stop is requested, with tests,
-  /// displays and snapshots where the solver asks for them. Like solve(), throws
-  /// Error (2) for a plan whose gradients the caller writes (brewc --seed).
+  /// displays and snapshots where the solver asks for them. Like solve(),
+  /// throws Error (2) for a plan whose gradients the caller writes (brewc
+  /// --seed).
   void step(int iterations);
   /// Whether a request has ended the last solve(), step() or test().
   bool stopped() const { return stopRequested; }
@@ -79,7 +92,10 @@ public:
   /// what it told the listeners, or nothing if a request has interrupted it.
   /// Throws Error (2) if there is no such net.
   std::optional<event::TestDone> test(int net, int batches = 0);
-  /// Writes the weights, then the state that names them.
+  /// Writes the weights, then the state that names them. Snapshots that the
+  /// solver's loop makes are copied between two iterations and written while it
+  /// goes on, one at a time; what goes wrong with one is thrown between two
+  /// later iterations, or at the loop's end, which waits.
   void snapshot();
   /// Goes on from a snapshot: weights, history, iteration and readers.
   void restore(const std::string &path);
@@ -118,8 +134,8 @@ public:
   int iteration() const { return currentIteration; }
   /// The loss as displayed: averaged over the last average_loss iterations.
   double smoothedLoss() const { return smoothed; }
-  /// The rate of the next update. Between iterations, fields that were set since
-  /// the last one count.
+  /// The rate of the next update. Between iterations, fields that were set
+  /// since the last one count.
   double learningRate() const;
   Parameters &parameters() { return session.parameters(); }
 
@@ -141,8 +157,15 @@ private:
   void restoreCursors(const caffe::SolverState &state);
   std::vector<std::string> lookupFolders() const;
   std::string resolvePrefix() const;
-  std::string snapshotName(const std::string &extension) const;
   void probeSnapshotFolder() const;
+  std::string findResumePoint();
+  void startSnapshot();
+  void startBestSnapshot();
+  void writeSnapshot(const SnapshotPair &files, bool counts);
+  caffe::SolverState capturePosition() const;
+  void finishSnapshots();
+  void restoreLosses(const caffe::SolverState &state);
+  void restoreBest(const caffe::SolverState &state, const std::string &path);
   void refuseSeeds() const;
   void beginSteps();
   void abandonIteration();
@@ -197,6 +220,11 @@ private:
   double smoothed = 0;
   bool lossesRestored = false; ///< the next step() goes on with them
 
+  KeptSnapshots kept; ///< with keepSnapshots
+  /// While the solver tests: a run that resumes makes these tests again.
+  std::optional<caffe::SolverState> beforeTests;
+  std::unique_ptr<BestMetric> best; ///< null: none is sought
+
   struct Running {
     int iteration;
     double learningRate;
@@ -213,6 +241,8 @@ private:
   Clock::time_point stepBegin, displayBegin;
   int stepBeginIteration = 0;
   int lastDisplayed = 0;
+
+  SnapshotWriter writer; ///< the last: it waits
 };
 
 } // namespace brew::runtime

@@ -89,6 +89,7 @@ void Trainer::update() {
   tellIteration(done, loss, learningRate);
   stopRequested = false;
   betweenIterations(/*snapshotDue=*/false);
+  finishSnapshots();
 }
 
 } // namespace brew::runtime

@@ -1,12 +1,12 @@
-//===- TrainerState.cpp - Starting, resuming and saving a training run ----===//
+//===- TrainerState.cpp - Starting and resuming a training run ------------===//
 
 #include "runtime/train/Trainer.h"
 
 #include "formats/Error.h"
 #include "formats/PathLookup.h"
+#include "formats/SnapshotChecksum.h"
 #include "formats/SolverRules.h"
 #include "formats/SolverStateFile.h"
-#include "formats/WeightFile.h"
 #include "runtime/plan/Contract.h"
 #include "runtime/train/SolverFields.h"
 
@@ -55,18 +55,33 @@ Trainer::Trainer(Session &planSession, TrainerOptions trainerOptions)
       updateProgram(requireProgram(executor, plan::programs::kUpdate)),
       clipProgram(executor.findProgram(plan::programs::kClip)), rate(solver),
       scalars(executor), accumulator(executor),
-      requests(solver, [this](const caffe::SolverParameter &candidate) {
-        checkSolver(candidate);
-      }) {
+      requests(solver,
+               [this](const caffe::SolverParameter &candidate) {
+                 checkSolver(candidate);
+               }),
+      writer(events) {
   checkSolver(solver);
   events.emit(event::SolverSetUp{&solver});
   prefix = resolvePrefix();
   if (solver.snapshot())
     probeSnapshotFolder();
+  if (options.resume)
+    options.snapshot = findResumePoint();
   initialise(options.snapshot);
 }
 
-Trainer::~Trainer() = default;
+Trainer::~Trainer() {
+  // Another error, or none at all, has ended the loop that would have told.
+  if (const std::exception_ptr failure = writer.finish())
+    try {
+      std::rethrow_exception(failure);
+    } catch (const std::exception &error) {
+      try {
+        events.error(log::site::brew, error.what());
+      } catch (...) { // of a listener: a destructor has nobody to tell
+      }
+    }
+}
 
 /// Looks at nothing that changes while training: it is called from any thread.
 void Trainer::checkSolver(const caffe::SolverParameter &candidate) const {
@@ -111,6 +126,12 @@ void Trainer::initialise(const std::string &snapshotPath) {
   session.fill();
 
   createNets();
+  if (!options.snapshotBest.empty()) {
+    best = std::make_unique<BestMetric>(options.snapshotBest,
+                                        executor.manifest(), testNets());
+    events.info(log::site::brew,
+                "Keeping the best weights by " + best->description());
+  }
   if (exact)
     restoreCursors(state.state);
   // Missing sources should be known now, not at the first test.
@@ -162,6 +183,7 @@ std::unique_ptr<DebugInfo> Trainer::debugInfoOf(int program) {
 }
 
 void Trainer::restore(const std::string &path) {
+  finishSnapshots(); // it may be the one
   const formats::SolverSnapshot state = formats::readSolverState(path);
   settle(0);
   abandonIteration();
@@ -178,17 +200,19 @@ void Trainer::restoreState(const formats::SolverSnapshot &snapshot,
                            const std::string &path) {
   events.emit(event::SnapshotLoading{path, /*history=*/false});
   if (snapshot.state.has_learned_net()) {
-    std::vector<std::string> folders = lookupFolders();
-    folders.insert(folders.begin(), formats::folderOfFile(path));
-    parameters().load(
-        formats::requirePath(snapshot.state.learned_net(), folders,
-                             "weight file that '" + path + "' names"));
+    const std::string weights =
+        weightsOfState(snapshot.state, path, lookupFolders());
+    formats::verifyWeightChecksum(snapshot.state, path, weights);
+    parameters().load(weights);
   }
   events.emit(event::SnapshotLoading{path, /*history=*/true});
   parameters().setHistory(snapshot.history, path);
   session.carried().restore(snapshot.state, path);
   currentIteration = snapshot.state.iter();
   currentStep = snapshot.state.current_step();
+  if (options.keepSnapshots)
+    kept.restore(snapshot.state, path, prefix);
+  restoreBest(snapshot.state, path);
 }
 
 void Trainer::loadWeights() {
@@ -205,17 +229,15 @@ void Trainer::restoreCursors(const caffe::SolverState &state) {
   feeder->restore(cursors);
   for (TestNet &net : nets)
     net.feeder->restore(cursors);
-  recentLosses.assign(state.brew_recent_loss().begin(),
-                      state.brew_recent_loss().end());
+  restoreLosses(state);
   const auto window = static_cast<std::size_t>(solver.average_loss());
   while (recentLosses.size() > window)
     recentLosses.pop_front();
-  smoothed = state.brew_smoothed_loss();
   lossesRestored = true;
 }
 
 //===----------------------------------------------------------------------===//
-// Saving
+// Where snapshots go
 //===----------------------------------------------------------------------===//
 
 std::string Trainer::resolvePrefix() const {
@@ -234,60 +256,15 @@ std::string Trainer::resolvePrefix() const {
   return found ? (fs::path(*found) / fs::path(name).filename()).string() : name;
 }
 
-std::string Trainer::snapshotName(const std::string &extension) const {
-  return prefix + "_iter_" + std::to_string(currentIteration) + extension;
-}
-
 void Trainer::probeSnapshotFolder() const {
-  const std::string probe = snapshotName(".tempfile");
+  const std::string probe =
+      prefix + "_iter_" + std::to_string(currentIteration) + ".tempfile";
   std::ofstream stream(probe);
   if (!stream.good())
     throw machineLacks("cannot write to snapshot prefix '" + prefix +
                        "': make sure that the folder exists and is writable");
   stream.close();
   std::remove(probe.c_str());
-}
-
-void Trainer::snapshot() {
-  settle(0); // the losses go with the weights
-  const bool hdf5 = solver.snapshot_format() == caffe::SolverParameter::HDF5;
-  const formats::SnapshotFormat format =
-      hdf5 ? formats::SnapshotFormat::Hdf5
-           : formats::SnapshotFormat::BinaryProto;
-  const std::string suffix = hdf5 ? ".h5" : "";
-  const std::string model = snapshotName(".caffemodel" + suffix);
-  using event::SnapshotWriting;
-  events.emit(SnapshotWriting{SnapshotWriting::Weights, model, hdf5});
-  formats::writeWeights(
-      model,
-      parameters().save(solver.snapshot_diff(),
-                        &executor.manifest().programs(trainProgram)),
-      format);
-
-  formats::SolverSnapshot snapshot;
-  snapshot.history = parameters().history();
-  caffe::SolverState &state = snapshot.state;
-  state.set_iter(currentIteration);
-  state.set_learned_net(model);
-  state.set_current_step(currentStep);
-  state.set_brew_rng_seed(session.seed());
-  auto addCursors = [&](const Feeder &source) {
-    for (const caffe::ReaderCursor &cursor : source.cursors())
-      *state.add_brew_reader() = cursor;
-  };
-  addCursors(*feeder);
-  for (const TestNet &net : nets)
-    addCursors(*net.feeder);
-  state.set_brew_smoothed_loss(static_cast<float>(smoothed));
-  for (double loss : recentLosses)
-    state.add_brew_recent_loss(static_cast<float>(loss));
-  session.carried().save(state);
-
-  const std::string name = snapshotName(".solverstate" + suffix);
-  events.emit(SnapshotWriting{SnapshotWriting::State, name, hdf5});
-  // Only now: a state must never name weights that are not whole.
-  formats::writeSolverState(name, snapshot, format);
-  events.emit(event::SnapshotDone{currentIteration, model, name});
 }
 
 } // namespace brew::runtime

@@ -17,6 +17,9 @@ struct TrainOptions {
   std::vector<std::string> weights;
   std::string snapshot;
   std::optional<double> lossScale;
+  bool resume = false;
+  int keepSnapshots = 0;
+  std::string snapshotBest;
   std::string onInterrupt = "stop";
   std::string onHangUp = "snapshot";
 
@@ -77,10 +80,30 @@ void addSolverOptions(CLI::App &command, TrainOptions &options) {
   }
 }
 
+void addSnapshotOptions(CLI::App &command, TrainOptions &options) {
+  command.add_flag("--resume", options.resume,
+                   "Resume from the newest intact snapshot of the solver's "
+                   "snapshot_prefix, if there is one");
+  command
+      .add_option("--keep-snapshots", options.keepSnapshots,
+                  "Delete all but the newest N snapshots that the run writes")
+      ->check(atLeast(1));
+  command.add_option(
+      "--snapshot-best", options.snapshotBest,
+      "Also write PREFIX_best_METRIC.caffemodel and "
+      ".solverstate whenever a test gives METRIC (test.accuracy, "
+      "test1.loss) its best value so far; lower is better for "
+      "losses, higher for accuracies, and METRIC:lower or "
+      "METRIC:higher say so of others");
+}
+
 int train(const TrainOptions &options) {
   if (!options.snapshot.empty() && !options.weights.empty())
     throw usage("give a snapshot to resume training or weights to finetune, "
                 "but not both");
+  if (options.resume && !options.snapshot.empty())
+    throw usage("give --resume to go on from the newest snapshot or --snapshot "
+                "to go on from one that you name, but not both");
   const brew_action onInterrupt =
       parseAction(options.onInterrupt, "--sigint-effect");
   const brew_action onHangUp = parseAction(options.onHangUp, "--sighup-effect");
@@ -95,8 +118,10 @@ int train(const TrainOptions &options) {
   }
 
   SignalActions signals(onInterrupt, onHangUp);
-  api::Trainer trainer(session, {options.fields, options.weights,
-                                 options.snapshot, options.lossScale});
+  api::Trainer trainer(session,
+                       {options.fields, options.weights, options.snapshot,
+                        options.lossScale, options.resume,
+                        options.keepSnapshots, options.snapshotBest});
   trainer.setActionSource([&signals] { return signals.takeRequest(); });
   log::info(log::site::startOptimization, "Starting Optimization");
   trainer.solve();
@@ -115,6 +140,7 @@ void addTrain(CLI::App &app, Action &action) {
                       "Weights to start from (files separated by commas)");
   command->add_option("--snapshot", options->snapshot,
                       "Solver state to resume from");
+  addSnapshotOptions(*command, *options);
   command->add_option("--loss-scale", options->lossScale,
                       "f16: what losses are multiplied by at first, instead of "
                       "the plan's or the snapshot's scale");

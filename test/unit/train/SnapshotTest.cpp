@@ -5,8 +5,14 @@
 #include "formats/SolverStateFile.h"
 #include "formats/WeightFile.h"
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <csignal>
+#include <future>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <thread>
 
 using namespace brew;
 using namespace brew::runtime;
@@ -105,8 +111,9 @@ TEST_F(SnapshotTest, FullDiskKeepsThePreviousSnapshot) {
   small.rlim_cur = 16;
   setrlimit(RLIMIT_FSIZE, &small);
   test::expectError(ExitStatus::MachineLacks, "snap_iter_2.caffemodel",
-                    [&] { trainer->step(1); });
+                    [&] { trainer->step(50); });
   setrlimit(RLIMIT_FSIZE, &limit);
+  EXPECT_LE(trainer->iteration(), 3); // not only at the end
 
   EXPECT_EQ(folder.entries(), before); // and nothing half written
   EXPECT_EQ(test::readBytes(folder / "snap_iter_1.caffemodel"), model);
@@ -126,4 +133,267 @@ TEST_F(SnapshotTest, DamagedAndMissingStatesAreRefused) {
                     [&] { make(kFields, path); });
   test::expectError(ExitStatus::MachineLacks, "gone.solverstate",
                     [&] { make(kFields, folder / "gone.solverstate"); });
+}
+
+// A pipe takes bytes only once somebody reads it.
+TEST_F(SnapshotTest, TrainingGoesOnWhileOneIsWritten) {
+  LogLines log;
+  const std::string pipe = folder / "snap_iter_2.caffemodel";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  auto trainer = make("base_lr: 0.1 lr_policy: 'fixed' max_iter: 100 "
+                      "momentum: 0.9 snapshot: 2 ");
+  std::promise<void> wentOn;
+  std::atomic<bool> early{false};
+  std::vector<int> done;
+  sessions.back()->events().add([&](const Event &event) {
+    if (const auto *one = std::get_if<event::IterationDone>(&event))
+      if (one->iteration == 3)
+        wentOn.set_value();
+    if (const auto *one = std::get_if<event::SnapshotDone>(&event))
+      done.push_back(one->iteration);
+  });
+  std::thread reader([&] {
+    early = wentOn.get_future().wait_for(std::chrono::seconds(10)) !=
+            std::future_status::ready;
+    EXPECT_FALSE(test::readBytes(pipe).empty());
+  });
+  trainer->step(6);
+  reader.join();
+  EXPECT_FALSE(early) << "training waited for the snapshot";
+  // One after the other, each told, and all there at the end.
+  EXPECT_EQ(done, (std::vector<int>{2, 4, 6}));
+  EXPECT_EQ(make(kFields, folder / "snap_iter_6.solverstate")->iteration(), 6);
+}
+
+// The tests are made again, from their beginning.
+TEST_F(SnapshotTest, OneThatComesDuringATestResumesBeforeIt) {
+  LogLines log;
+  const std::string fields =
+      "base_lr: 0.1 lr_policy: 'fixed' momentum: 0.9 max_iter: 100 "
+      "test_iter: 3 test_interval: 2 snapshot_after_train: false ";
+  auto tests = [&](Trainer &trainer) {
+    std::vector<double> losses;
+    const int listener = sessions.back()->events().add([&](const Event &event) {
+      if (const auto *one = std::get_if<event::TestDone>(&event))
+        losses.push_back(one->outputs[0].value);
+    });
+    trainer.step(9 - trainer.iteration());
+    sessions.back()->events().remove(listener);
+    return losses;
+  };
+  auto whole = make(fields);
+  bool testing = false, asked = false;
+  const int listener = sessions.back()->events().add([&](const Event &event) {
+    if (const auto *one = std::get_if<event::TestBegin>(&event))
+      testing = one->iteration == 4;
+  });
+  int batches = 0;
+  whole->setActionSource([&] {
+    const bool now = testing && !asked && ++batches == 3;
+    asked |= now;
+    return now ? SolverAction::Snapshot : SolverAction::None;
+  });
+  std::vector<double> expected = tests(*whole);
+  sessions.back()->events().remove(listener);
+  ASSERT_EQ(expected.size(), 5u);
+  auto resumed = make(fields, folder / "snap_iter_4.solverstate");
+  EXPECT_EQ(tests(*resumed),
+            std::vector<double>(expected.begin() + 2, expected.end()));
+}
+
+TEST_F(SnapshotTest, ChangedBitsAreNoticed) {
+  LogLines log;
+  for (const char *format : {"BINARYPROTO", "HDF5"}) {
+    const std::string fields =
+        std::string(kFields) + "snapshot_format: " + format;
+    make(fields)->step(1);
+    const std::string end = format[0] == 'H' ? ".h5" : "";
+    const std::string state = folder / ("snap_iter_1.solverstate" + end);
+    const std::string model = folder / ("snap_iter_1.caffemodel" + end);
+    for (const std::string &path : {state, model}) {
+      const std::string bytes = test::readBytes(path);
+      // The first history or weight: a number like any other.
+      const std::vector<float> values =
+          path == state ? formats::readSolverState(path).history[0].floats
+                        : formats::readWeights(path).layers[0].blobs[0].floats;
+      const std::string sought(reinterpret_cast<const char *>(values.data()),
+                               values.size() * sizeof(float));
+      const std::size_t at = bytes.find(sought);
+      ASSERT_NE(at, std::string::npos) << path;
+      std::string changed = bytes;
+      changed[at + 1] ^= 4;
+      test::writeBytes(path, changed);
+      test::expectError(ExitStatus::BadInput, "checksum is wrong",
+                        [&] { make(fields, state); });
+      test::writeBytes(path, bytes);
+    }
+    EXPECT_EQ(make(fields, state)->iteration(), 1);
+  }
+}
+
+TEST_F(SnapshotTest, AStateCutShortAnywhereIsRefused) {
+  LogLines log;
+  make(kFields)->step(1);
+  const std::string path = folder / "snap_iter_1.solverstate";
+  const std::string bytes = test::readBytes(path);
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    test::writeBytes(path, bytes.substr(0, length));
+    EXPECT_TRUE(test::refusedAsBadInput([&] {
+      formats::readSolverState(path);
+    })) << length
+        << " of " << bytes.size();
+  }
+}
+
+TEST_F(SnapshotTest, ResumesFromTheNewestIntactOne) {
+  LogLines log;
+  auto resume = [&] {
+    const plan::Manifest manifest = test::linearModel(feed(), solver(kFields));
+    TrainerOptions options;
+    options.solver = solverOf(manifest);
+    options.resume = true;
+    return std::make_unique<Trainer>(open(manifest), options);
+  };
+  EXPECT_EQ(resume()->iteration(), 0);
+  EXPECT_EQ(log.texts("No snapshot of prefix '" + (folder / "snap") +
+                      "' to resume from: training from the beginning")
+                .size(),
+            1u);
+  make(kFields)->step(12);
+  EXPECT_EQ(resume()->iteration(), 12);
+
+  // Newer ones that are no use: half a state, weights of another run, no
+  // weights, no state, and what only looks like one.
+  auto path = [&](int iteration, const char *end) {
+    return folder / ("snap_iter_" + std::to_string(iteration) + end);
+  };
+  const std::string state = test::readBytes(path(12, ".solverstate"));
+  test::writeBytes(path(12, ".solverstate"), state.substr(0, state.size() / 2));
+  test::writeBytes(path(11, ".caffemodel"),
+                   test::readBytes(path(10, ".caffemodel")));
+  std::filesystem::remove(path(10, ".caffemodel"));
+  std::filesystem::remove(path(9, ".solverstate"));
+  test::writeBytes(folder / "snap_iter_99x.solverstate", state);
+  test::writeBytes(folder / "other_iter_99.solverstate", state);
+  // And what a process that is gone had begun.
+  const std::string unfinished = path(13, ".caffemodel.tmp-999999999-0");
+  test::writeBytes(unfinished, "half");
+  EXPECT_EQ(resume()->iteration(), 8);
+  const auto warnings = log.texts("Snapshot passed over: ");
+  ASSERT_EQ(warnings.size(), 4u);
+  for (int i = 0; i < 4; ++i)
+    EXPECT_NE(warnings[std::size_t(i)].find("snap_iter_" +
+                                            std::to_string(12 - i) + "."),
+              std::string::npos)
+        << warnings[std::size_t(i)];
+  EXPECT_FALSE(std::filesystem::exists(unfinished));
+}
+
+TEST_F(SnapshotTest, OnlyTheNewestAreKept) {
+  LogLines log;
+  const plan::Manifest manifest = test::linearModel(feed(), solver(kFields));
+  auto trainer = [&](const std::string &snapshot) {
+    TrainerOptions options;
+    options.solver = solverOf(manifest);
+    options.snapshot = snapshot;
+    options.keepSnapshots = 2;
+    return std::make_unique<Trainer>(open(manifest), options);
+  };
+  auto exists = [&](int iteration) {
+    const std::string base =
+        folder / ("snap_iter_" + std::to_string(iteration));
+    const bool state = std::filesystem::exists(base + ".solverstate");
+    EXPECT_EQ(std::filesystem::exists(base + ".caffemodel"), state);
+    return state;
+  };
+  // What another run wrote, or somebody copied, stays.
+  make(kFields)->step(1);
+  const std::string copy = folder / "snap_iter_1-good.caffemodel";
+  test::writeBytes(copy, test::readBytes(folder / "snap_iter_1.caffemodel"));
+  trainer(folder / "snap_iter_1.solverstate")->step(4);
+  EXPECT_TRUE(std::filesystem::exists(copy));
+  EXPECT_TRUE(exists(1));
+  EXPECT_FALSE(exists(2));
+  EXPECT_FALSE(exists(3));
+  EXPECT_TRUE(exists(4));
+  EXPECT_TRUE(exists(5));
+  // A resumed run goes on with those that it has.
+  trainer(folder / "snap_iter_5.solverstate")->step(1);
+  EXPECT_TRUE(exists(1));
+  EXPECT_FALSE(exists(4));
+  EXPECT_TRUE(exists(5));
+  EXPECT_TRUE(exists(6));
+}
+
+TEST_F(SnapshotTest, TheBestIsKeptOverAResume) {
+  LogLines log;
+  const std::string fields =
+      "lr_policy: 'fixed' momentum: 0.9 max_iter: 100 "
+      "test_iter: 3 test_interval: 1 snapshot: 3 snapshot_after_train: false ";
+  auto trainer = [&](const std::string &metric, const std::string &snapshot,
+                     const std::string &rate = "base_lr: 0.1") {
+    const plan::Manifest manifest =
+        test::linearModel(feed(), solver(fields + rate));
+    TrainerOptions options;
+    options.solver = solverOf(manifest);
+    options.snapshot = snapshot;
+    options.snapshotBest = metric;
+    return std::make_unique<Trainer>(open(manifest), options);
+  };
+  test::expectError(ExitStatus::Usage, "is not of the form",
+                    [&] { trainer("loss", ""); });
+  test::expectError(ExitStatus::Usage, "has 1 test net",
+                    [&] { trainer("test1.loss", ""); });
+  test::expectError(ExitStatus::Usage, "no output 'los'",
+                    [&] { trainer("test.los", ""); });
+  test::expectError(ExitStatus::Usage, "has 4 values",
+                    [&] { trainer("test.prediction", ""); });
+
+  std::vector<double> losses;
+  auto whole = trainer("test.loss", "");
+  sessions.back()->events().add([&](const Event &event) {
+    if (const auto *done = std::get_if<event::TestDone>(&event))
+      losses.push_back(done->outputs[0].value);
+  });
+  whole->step(7);
+  EXPECT_EQ(log.texts("Keeping the best weights by test.loss, of which lower "
+                      "is better")
+                .size(),
+            1u);
+  const auto best = std::min_element(losses.begin(), losses.end());
+  const std::string state = folder / "snap_best_test.loss.solverstate";
+  EXPECT_EQ(formats::readSolverState(state).state.iter(),
+            best - losses.begin());
+  EXPECT_EQ(
+      log.texts("test.loss = ").size(),
+      log.texts("Snapshotting to binary proto file " + (folder / "snap_best_"))
+          .size());
+
+  // A run that gets worse leaves it as it is.
+  const std::string bytes = test::readBytes(state);
+  trainer("test.loss", folder / "snap_iter_6.solverstate", "base_lr: 3")
+      ->step(2);
+  EXPECT_EQ(test::readBytes(state), bytes);
+  // From the best, training goes on as it did.
+  auto again = trainer("test.loss", state);
+  again->step(7 - again->iteration());
+  EXPECT_EQ(weights(*again), weights(*whole));
+}
+
+TEST_F(SnapshotTest, AnotherPrefixBeginsAnotherListOfThoseToKeep) {
+  LogLines log;
+  const std::string other = folder / "other_iter_1.caffemodel";
+  test::writeBytes(other, "another run's");
+  const plan::Manifest manifest = test::linearModel(feed(), solver(kFields));
+  TrainerOptions options;
+  options.solver = solverOf(manifest);
+  options.keepSnapshots = 1;
+  Trainer trainer(open(manifest), options);
+  trainer.step(1);
+  trainer.control().set("snapshot_prefix", folder / "other");
+  trainer.step(2);
+  EXPECT_EQ(test::readBytes(other), "another run's");
+  EXPECT_TRUE(std::filesystem::exists(folder / "snap_iter_1.solverstate"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "other_iter_2.solverstate"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "other_iter_3.solverstate"));
 }

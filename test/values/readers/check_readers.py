@@ -5,28 +5,15 @@ interruption shows in it; and the databases and files that brew-data and brew-ru
 """
 import json
 import os
-import struct
 import subprocess
 import sys
-import zlib
 
 import h5py
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../common'))
 import checker  # noqa: E402
-
-
-def png(image):
-    """A PNG file of an array height x width x 3 (R, G, B) or height x width."""
-    def chunk(kind, data):
-        return struct.pack('>I', len(data)) + kind + data + struct.pack(
-            '>I', zlib.crc32(kind + data))
-    height, width = image.shape[:2]
-    rows = b''.join(b'\0' + row.tobytes() for row in image)
-    header = struct.pack('>IIBBBBB', width, height, 8, 2 if image.ndim == 3 else 0, 0, 0, 0)
-    return b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', header) + chunk(
-        b'IDAT', zlib.compress(rows)) + chunk(b'IEND', b'')
+from pngs import png  # noqa: E402
 
 
 def planes(image):

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""Trains LeNet for many iterations, with tests and snapshots, and looks at how much
+memory and how many open files brew-run has meanwhile: neither may grow.
+
+The pictures are random ones, as many as make the readers begin anew often. Status 1 if
+the median of the last fifth of the samples is more than --slack above that of the second
+fifth, which has seen everything once.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from common import ROOT, Tools, arguments, randomness, write_digits
+
+
+def status_bytes(pid):
+    """Resident memory without file pages, which the kernel gives and takes."""
+    for line in Path("/proc/%d/status" % pid).read_text().splitlines():
+        if line.startswith("RssAnon:"):
+            return int(line.split()[1]) * 1024
+    raise OSError("no RssAnon")
+
+
+def samples(process, log, seconds):
+    """(bytes, open files, iteration) while the process runs."""
+    found = []
+    with open(log) as lines:
+        iteration = 0
+        while process.poll() is None:
+            for line in lines:
+                words = line.split("] Iteration ", 1)
+                if len(words) == 2 and words[1].split()[0].isdigit():
+                    iteration = int(words[1].split()[0])
+            try:
+                found.append((status_bytes(process.pid),
+                              len(os.listdir("/proc/%d/fd" % process.pid)), iteration))
+            except OSError:
+                break  # it has just ended
+            time.sleep(seconds)
+    return found
+
+
+def soak(options, folder):
+    tools, chosen = Tools(options, folder), randomness(options)
+    for name, count in ("train", 64 * 50), ("test", 100 * 5):
+        write_digits(folder, name, count, chosen)
+        tools.run("brew-data", "mnist", name + "-images", name + "-labels",
+                  "mnist_%s_lmdb" % name, "--overwrite")
+    net = (ROOT / "examples/mnist/lenet_train_test.prototxt").read_text()
+    tools.write("net.prototxt", net.replace("batch_size: 64", "batch_size: %d" % options.batch))
+    tools.write("solver.prototxt", (
+        'net: "net.prototxt" base_lr: 0.01 momentum: 0.9 weight_decay: 0.0005 lr_policy: "inv" '
+        'gamma: 0.0001 power: 0.75 display: 100 max_iter: %d test_iter: 5 test_interval: %d '
+        'snapshot: %d snapshot_prefix: "lenet" random_seed: 1\n' % (
+            options.iterations, options.interval, options.interval)))
+    tools.compile("solver.prototxt", "lenet.plan")
+    log = folder / "log"
+    with open(log, "w") as target:
+        process = subprocess.Popen(
+            [tools.tool("brew-run"), "train", "lenet.plan", "--threads", str(options.threads),
+             "--keep-snapshots", "3", "--snapshot-best", "test.loss"],
+            cwd=folder, stderr=target, stdout=subprocess.DEVNULL)
+    found = samples(process, log, options.every)
+    if process.wait():
+        sys.exit("brew-run ended with status %d:\n%s" % (process.returncode,
+                                                          log.read_text()[-2000:]))
+    if len(found) < 20:
+        sys.exit("%d samples are too few; more --iterations, or a smaller --every" % len(found))
+    fifth = len(found) // 5
+    early, late = found[fifth:2 * fifth], found[-fifth:]
+    median = {name: [statistics.median(sample[i] for sample in part) for i in (0, 1)]
+              for name, part in (("early", early), ("late", late))}
+    print("%d iterations of LeNet, batch %d, a test and a snapshot every %d, %d samples" % (
+        options.iterations, options.batch, options.interval, len(found)))
+    for name, part in ("early", early), ("late", late):
+        print("iterations %6d to %6d: median %.2f MB, most %.2f MB; open files: median %d" % (
+            part[0][2], part[-1][2], median[name][0] / 1e6, max(s[0] for s in part) / 1e6,
+            median[name][1]))
+    grown = median["late"][0] - median["early"][0]
+    if grown > options.slack * 1e6:
+        sys.exit("memory grew by %.2f MB" % (grown / 1e6))
+    if median["late"][1] > median["early"][1]:
+        sys.exit("more files are open at the end")
+    left = sorted(file.name for file in folder.glob("lenet_iter_*"))
+    if len(left) != 6:
+        sys.exit("--keep-snapshots 3 left " + " ".join(left))
+    print("flat")
+
+
+parser = arguments(__doc__)
+parser.add_argument("--iterations", type=int, default=100000)
+parser.add_argument("--batch", type=int, default=64)
+parser.add_argument("--interval", type=int, default=500, help="between tests and snapshots")
+parser.add_argument("--every", type=float, default=1.0, help="seconds between two samples")
+parser.add_argument("--slack", type=float, default=1.0, help="MB that memory may grow by")
+options = parser.parse_args()
+with tempfile.TemporaryDirectory() as temporary:
+    soak(options, options.work_dir.resolve() if options.work_dir else Path(temporary))

@@ -1,0 +1,32 @@
+//===- SnapshotChecksum.h - Whether a snapshot is what was written *- C++ -*-=//
+//
+// Caffe's files have no checksums: a changed bit in a weight is another weight.
+// States that Brew writes carry two, as named values (SolverStateFile.h) that
+// Caffe skips: one of their own content, one of the weight file beside them.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "formats/SolverStateFile.h"
+
+#include <cstdint>
+#include <string>
+
+namespace brew::formats {
+
+/// A state that has nothing but the checksum of what `snapshot` holds.
+caffe::SolverState checksumState(const SolverSnapshot &snapshot);
+/// Takes the checksum out of `snapshot`, which was read from `path`. Throws
+/// Error (1) if it has one and is something else.
+void takeChecksum(SolverSnapshot &snapshot, const std::string &path);
+
+/// Records size and CRC-32 of a weight file in a state that goes with it.
+/// Nothing of what is no regular file. Throws Error (3) if it cannot be read.
+void addWeightChecksum(caffe::SolverState &state, const std::string &weights);
+/// Throws Error: (1) if the state at `path` was written with other weights than
+/// `weights` holds, (3) if that cannot be read. A state that says nothing of
+/// them fits any.
+void verifyWeightChecksum(const caffe::SolverState &state,
+                          const std::string &path, const std::string &weights);
+
+} // namespace brew::formats

@@ -1,0 +1,54 @@
+//===- BestMetric.h - The test result that the best weights have --*- C++ -*-=//
+#pragma once
+
+#include "formats/caffe.pb.h"
+#include "runtime/Events.h"
+#include "runtime/plan/PlanFile.h"
+
+#include <optional>
+#include <string>
+
+namespace brew::runtime {
+
+/// One output of one test net, and the best value that it has had.
+class BestMetric {
+public:
+  /// `text` is testN.BLOB, with test for test0: an output of one value of test
+  /// net N. Lower is better for losses (outputs with a loss weight and tops of
+  /// layers whose type ends in Loss), higher for the tops of Accuracy layers;
+  /// ":lower" or ":higher" behind it says so of any. `nets`: how many test nets
+  /// there are. Throws Error (2) if there is no such output or nobody says
+  /// which values are better.
+  BestMetric(const std::string &text, const plan::Manifest &manifest, int nets);
+
+  /// "test.accuracy"
+  const std::string &name() const { return metric; }
+  /// Part of file names: "best_test.accuracy".
+  std::string fileTag() const;
+  /// "test.accuracy, of which higher is better"
+  std::string description() const;
+
+  /// Takes a test's results; returns whether they have the best value so far.
+  /// NaN is never the best.
+  bool improves(const event::TestDone &done);
+  std::optional<double> best() const { return value; }
+  int bestIteration() const { return iteration; }
+
+  /// Adds the best value to a solver state.
+  void save(caffe::SolverState &state) const;
+  /// Takes the best value of a state of the same metric over if it is better
+  /// than what is known. `path` is named if it is damaged (Error 1).
+  void restore(const caffe::SolverState &state, const std::string &path);
+
+private:
+  bool isBetter(double candidate) const;
+  std::string stateName() const { return "/best/" + metric; }
+
+  std::string metric, blob;
+  int net = 0;
+  bool lowerIsBetter = false;
+  std::optional<double> value;
+  int iteration = 0; ///< of `value`
+};
+
+} // namespace brew::runtime

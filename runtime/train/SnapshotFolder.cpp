@@ -1,0 +1,200 @@
+//===- SnapshotFolder.cpp - The snapshots under one prefix ----------------===//
+
+#include "runtime/train/SnapshotFolder.h"
+
+#include "formats/Error.h"
+#include "formats/PathLookup.h"
+#include "formats/SnapshotChecksum.h"
+#include "formats/WeightFile.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <unistd.h>
+
+namespace brew::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kSnapshotList[] = "/snapshots"; // pairs: iteration, HDF5 or not
+const std::string kWeightsEnd = ".caffemodel", kStateEnd = ".solverstate";
+const std::string kHdf5End = ".h5";
+
+/// The names in the prefix's folder that begin with the prefix, without it.
+std::vector<std::string> namesUnder(const std::string &prefix) {
+  const std::string folder = formats::folderOfFile(prefix);
+  const std::string stem = fs::path(prefix).filename().string();
+  std::vector<std::string> names;
+  std::error_code error;
+  fs::directory_iterator entry(folder.empty() ? "." : folder, error), end;
+  for (; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.size() > stem.size() && name.compare(0, stem.size(), stem) == 0)
+      names.push_back(name.substr(stem.size()));
+  }
+  if (error && error != std::errc::no_such_file_or_directory)
+    throw machineLacks("cannot read the folder of snapshot prefix '" + prefix +
+                       "': " + error.message());
+  return names;
+}
+
+/// Of "_iter_N.solverstate" N and ".solverstate".
+bool splitName(const std::string &name, int &iteration, std::string &end) {
+  const std::string begin = "_iter_";
+  if (name.compare(0, begin.size(), begin) != 0)
+    return false;
+  std::size_t at = begin.size();
+  while (at < name.size() && name[at] >= '0' && name[at] <= '9')
+    ++at;
+  if (at == begin.size() || at > begin.size() + 9)
+    return false;
+  iteration = std::atoi(name.c_str() + begin.size());
+  end = name.substr(at);
+  return true;
+}
+
+/// Throws what is wrong with a snapshot.
+void checkSnapshot(const std::string &path,
+                   const std::vector<std::string> &folders) {
+  const formats::SolverSnapshot state = formats::readSolverState(path);
+  if (!state.state.has_learned_net())
+    throw badInput(path + ": names no weights");
+  const std::string weights = weightsOfState(state.state, path, folders);
+  formats::verifyWeightChecksum(state.state, path, weights);
+  formats::readWeights(weights);
+}
+
+} // namespace
+
+SnapshotPair snapshotFiles(const std::string &prefix, int iteration,
+                           bool hdf5) {
+  const std::string base = prefix + "_iter_" + std::to_string(iteration);
+  const std::string end = hdf5 ? kHdf5End : "";
+  return {base + kWeightsEnd + end, base + kStateEnd + end};
+}
+
+std::string weightsOfState(const caffe::SolverState &state,
+                           const std::string &path,
+                           const std::vector<std::string> &folders) {
+  std::vector<std::string> all = folders;
+  all.insert(all.begin(), formats::folderOfFile(path));
+  if (const auto found = formats::findPath(state.learned_net(), all))
+    return *found;
+  const fs::path moved =
+      fs::path(path).parent_path() / fs::path(state.learned_net()).filename();
+  std::error_code error;
+  if (fs::exists(moved, error))
+    return moved.string();
+  return formats::requirePath(state.learned_net(), all,
+                              "weight file that '" + path + "' names");
+}
+
+std::optional<std::string> newestIntactSnapshot(
+    const std::string &prefix, const std::vector<std::string> &folders,
+    const std::function<void(const std::string &)> &passedOver) {
+  struct Found {
+    std::vector<std::string> states;
+    std::string weights;
+  };
+  std::map<int, Found, std::greater<int>> found;
+  for (const std::string &name : namesUnder(prefix)) {
+    int iteration = 0;
+    std::string end;
+    if (!splitName(name, iteration, end))
+      continue;
+    if (end == kStateEnd || end == kStateEnd + kHdf5End)
+      found[iteration].states.push_back(prefix + name);
+    else if (end == kWeightsEnd || end == kWeightsEnd + kHdf5End)
+      found[iteration].weights = prefix + name;
+  }
+  for (auto &[iteration, snapshot] : found) {
+    if (snapshot.states.empty())
+      passedOver(snapshot.weights + ": has no solver state beside it");
+    std::sort(snapshot.states.begin(), snapshot.states.end());
+    for (const std::string &state : snapshot.states)
+      try {
+        checkSnapshot(state, folders);
+        return state;
+      } catch (const Error &error) {
+        passedOver(error.what());
+      }
+  }
+  return {};
+}
+
+std::size_t removeUnfinishedSnapshots(const std::string &prefix) {
+  std::size_t removed = 0;
+  for (const std::string &name : namesUnder(prefix)) {
+    int iteration = 0;
+    std::string end;
+    const bool best = name.compare(0, 6, "_best_") == 0;
+    if (!best && !splitName(name, iteration, end))
+      continue;
+    const std::string mark = ".tmp-"; // see AtomicFile
+    const std::size_t at = name.rfind(mark);
+    if (at == name.npos)
+      continue;
+    const int writer = std::atoi(name.c_str() + at + mark.size());
+    if (writer > 0 && writer != getpid() && kill(writer, 0) != 0 &&
+        errno == ESRCH && unlink((prefix + name).c_str()) == 0)
+      ++removed;
+  }
+  return removed;
+}
+
+void KeptSnapshots::add(int iteration, bool hdf5) {
+  entries.erase(std::remove_if(entries.begin(), entries.end(),
+                               [&](const Entry &entry) {
+                                 return entry.iteration == iteration &&
+                                        entry.hdf5 == hdf5;
+                               }),
+                entries.end());
+  entries.push_back({iteration, hdf5});
+}
+
+std::vector<SnapshotPair> KeptSnapshots::takeOutdated(const std::string &prefix,
+                                                      std::size_t count) {
+  std::vector<SnapshotPair> outdated;
+  while (entries.size() > count) {
+    outdated.push_back(
+        snapshotFiles(prefix, entries[0].iteration, entries[0].hdf5));
+    entries.erase(entries.begin());
+  }
+  return outdated;
+}
+
+void KeptSnapshots::save(caffe::SolverState &state) const {
+  std::vector<double> values;
+  for (const Entry &entry : entries) {
+    values.push_back(entry.iteration);
+    values.push_back(entry.hdf5);
+  }
+  if (!values.empty())
+    formats::setNamedValues(state, kSnapshotList, values);
+}
+
+void KeptSnapshots::restore(const caffe::SolverState &state,
+                            const std::string &path,
+                            const std::string &prefix) {
+  entries.clear();
+  std::error_code error;
+  const auto isState = [&](bool hdf5) {
+    return fs::equivalent(path, snapshotFiles(prefix, state.iter(), hdf5).state,
+                          error);
+  };
+  if (!isState(false) && !isState(true))
+    return; // those are another run's
+  const std::vector<double> values =
+      formats::namedValues(state, kSnapshotList, path);
+  for (std::size_t i = 0; i + 1 < values.size(); i += 2) {
+    const bool sane = values[i] >= 0 && values[i] <= state.iter();
+    if (sane)
+      add(static_cast<int>(values[i]), values[i + 1] != 0);
+  }
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,165 @@
+//===- TrainerSnapshots.cpp - Saving a training run -----------------------===//
+
+#include "runtime/train/Trainer.h"
+
+#include "formats/Error.h"
+#include "formats/PathLookup.h"
+#include "formats/SolverStateFile.h"
+
+#include <filesystem>
+
+namespace brew::runtime {
+namespace {
+
+/// Smoothed loss and those it is the mean of, in full: the state's own fields
+/// have them in single precision.
+constexpr char kLosses[] = "/losses";
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+void Trainer::snapshot() {
+  startSnapshot();
+  finishSnapshots();
+}
+
+void Trainer::startSnapshot() {
+  const bool hdf5 = solver.snapshot_format() == caffe::SolverParameter::HDF5;
+  const SnapshotPair files = snapshotFiles(prefix, currentIteration, hdf5);
+  if (options.keepSnapshots)
+    kept.add(currentIteration, hdf5);
+  writeSnapshot(files, /*counts=*/true);
+}
+
+/// After a test that has the best results so far.
+void Trainer::startBestSnapshot() {
+  events.info(log::site::brew, best->name() + " = " +
+                                   log::number(*best->best()) +
+                                   " is the best so far");
+  const bool hdf5 = solver.snapshot_format() == caffe::SolverParameter::HDF5;
+  const std::string base = prefix + "_" + best->fileTag();
+  const std::string end = hdf5 ? ".h5" : "";
+  writeSnapshot({base + ".caffemodel" + end, base + ".solverstate" + end},
+                /*counts=*/false);
+}
+
+/// Copies everything, and has it written.
+void Trainer::writeSnapshot(const SnapshotPair &files, bool counts) {
+  settle(0);         // the losses go with the weights
+  finishSnapshots(); // before the next copy needs memory
+  const bool hdf5 = solver.snapshot_format() == caffe::SolverParameter::HDF5;
+  using event::SnapshotWriting;
+  events.emit(SnapshotWriting{SnapshotWriting::Weights, files.weights, hdf5});
+  SnapshotWriter::Job job;
+  job.files = files;
+  job.format = hdf5 ? formats::SnapshotFormat::Hdf5
+                    : formats::SnapshotFormat::BinaryProto;
+  job.weights = parameters().save(solver.snapshot_diff(),
+                                  &executor.manifest().programs(trainProgram));
+  caffe::SolverState &state = job.state.state;
+  state = beforeTests ? *beforeTests : capturePosition();
+  state.set_learned_net(files.weights);
+  if (best)
+    best->save(state);
+  kept.save(state);
+  job.state.history = parameters().history();
+  if (counts && options.keepSnapshots)
+    // The state has those that are about to go too: deleting may be cut short.
+    job.outdated = kept.takeOutdated(
+        prefix, static_cast<std::size_t>(options.keepSnapshots));
+  events.emit(SnapshotWriting{SnapshotWriting::State, files.state, hdf5});
+  writer.start(std::move(job));
+}
+
+/// Where training stands; a state but for files and history.
+caffe::SolverState Trainer::capturePosition() const {
+  caffe::SolverState state;
+  state.set_iter(currentIteration);
+  state.set_current_step(currentStep);
+  state.set_brew_rng_seed(session.seed());
+  auto addCursors = [&](const Feeder &source) {
+    for (const caffe::ReaderCursor &cursor : source.cursors())
+      *state.add_brew_reader() = cursor;
+  };
+  addCursors(*feeder);
+  for (const TestNet &net : nets)
+    addCursors(*net.feeder);
+  state.set_brew_smoothed_loss(static_cast<float>(smoothed));
+  std::vector<double> losses = {smoothed};
+  for (double loss : recentLosses) {
+    state.add_brew_recent_loss(static_cast<float>(loss));
+    losses.push_back(loss);
+  }
+  formats::setNamedValues(state, kLosses, losses);
+  session.carried().save(state);
+  return state;
+}
+
+void Trainer::finishSnapshots() {
+  writer.wait();
+  events.deliver();
+}
+
+//===----------------------------------------------------------------------===//
+// Resuming
+//===----------------------------------------------------------------------===//
+
+std::string Trainer::findResumePoint() {
+  if (const std::size_t count = removeUnfinishedSnapshots(prefix))
+    events.info(log::site::brew,
+                "Deleted " + std::to_string(count) +
+                    " files of snapshots that were never finished");
+  const std::optional<std::string> found = newestIntactSnapshot(
+      prefix, lookupFolders(), [&](const std::string &what) {
+        events.warning(log::site::brew, "Snapshot passed over: " + what);
+      });
+  if (!found)
+    events.info(log::site::brew, "No snapshot of prefix '" + prefix +
+                                     "' to resume from: training from the "
+                                     "beginning");
+  return found.value_or("");
+}
+
+void Trainer::restoreLosses(const caffe::SolverState &state) {
+  const std::vector<double> exact =
+      formats::namedValues(state, kLosses, "solver state");
+  if (!exact.empty()) {
+    smoothed = exact[0];
+    recentLosses.assign(exact.begin() + 1, exact.end());
+    return;
+  }
+  smoothed = state.brew_smoothed_loss();
+  recentLosses.assign(state.brew_recent_loss().begin(),
+                      state.brew_recent_loss().end());
+}
+
+void Trainer::restoreBest(const caffe::SolverState &state,
+                          const std::string &path) {
+  if (!best)
+    return;
+  best->restore(state, path);
+  // A better one may have been written after the snapshot that is resumed.
+  for (const char *end : {".solverstate", ".solverstate.h5"}) {
+    const std::string file = prefix + "_" + best->fileTag() + end;
+    std::error_code error;
+    if (!std::filesystem::exists(file, error))
+      continue;
+    try {
+      best->restore(formats::readSolverState(file).state, file);
+    } catch (const Error &damaged) {
+      events.warning(log::site::brew,
+                     std::string("Best snapshot passed over: ") +
+                         damaged.what());
+    }
+  }
+  if (best->best())
+    events.info(log::site::brew, "The best " + best->name() + " so far is " +
+                                     log::number(*best->best()) +
+                                     ", of iteration " +
+                                     std::to_string(best->bestIteration()));
+}
+
+} // namespace brew::runtime

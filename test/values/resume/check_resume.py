@@ -1,0 +1,135 @@
+#!/usr/bin/python3
+"""Trains nets on every kind of data layer, as a whole and in parts that go on from each
+other's snapshots with other numbers of threads, with iter_size and tests in between: the
+last weights and states must be equal to the bit.
+"""
+import os
+import sys
+
+import h5py
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '../common'))
+import checker  # noqa: E402
+import pngs  # noqa: E402
+
+TOPS = ' top: "data" top: "label" '
+FILLED = 'layer { name: "in" type: "DummyData"' + TOPS + ''' dummy_data_param {
+  shape { dim: 3 dim: 3 dim: 7 dim: 7 } shape { dim: 3 }
+  data_filler { type: "gaussian" std: 1 } data_filler { type: "constant" value: 1 } } }
+'''
+CROPPED = 'transform_param { mirror: true crop_size: 7 scale: 0.01 }'
+
+# What draws random numbers and what remembers is in the net: Dropout and statistics.
+NET = '''
+layer { name: "drop" type: "Dropout" bottom: "data" top: "data" }
+layer { name: "bn" type: "BatchNorm" bottom: "data" top: "bn" }
+layer { name: "ip" type: "InnerProduct" bottom: "bn" top: "ip"
+  inner_product_param { num_output: 3 weight_filler { type: "gaussian" std: 0.01 } } }
+layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "loss" }
+'''
+
+
+def source(kind, parameter, settings, others=CROPPED):
+    return 'layer { name: "in" type: "%s" %s %s { %s } %s }\n' % (
+        kind, TOPS, parameter, settings, others)
+
+
+class Resume(checker.Checker):
+    def __init__(self, options, folder):
+        super().__init__(options, folder)
+        data = os.path.join(os.path.dirname(os.path.abspath(options.brew_run)), 'brew-data')
+        random = np.random.default_rng(5)
+        os.mkdir(self.path('images'))
+        for number in range(7):
+            with open(self.path('images/%d.png' % number), 'wb') as file:
+                file.write(pngs.png(random.integers(0, 256, (10, 12, 3), dtype=np.uint8)))
+        self.write('list.txt', ''.join('%d.png %d\n' % (i, i % 3) for i in range(7)))
+        self.write('windows.txt', ''.join(
+            '# %d\nimages/%d.png\n3 10 12\n2\n%d 1 2 1 9 8\n1 0 0 2 7 9\n' % (i, i, 1 + i % 2)
+            for i in range(5)))
+        for backend in 'lmdb', 'leveldb':
+            self.run(data, 'imageset', 'images/', 'list.txt', backend, '--backend', backend)
+        for number, rows in enumerate((5, 4)):
+            with h5py.File(self.path('%d.h5' % number), 'w') as file:
+                file['data'] = random.standard_normal((rows, 3, 7, 7)).astype(np.float32)
+                file['label'] = random.integers(0, 3, rows).astype(np.float32)
+        self.write('files.txt', '0.h5\n1.h5\n')
+
+    def check_source(self, name, layer, solver='', parts=((4, '4'), (6, '2')), flags=()):
+        """`parts`: iterations to go on from, and reader threads."""
+        self.write('net.prototxt', layer + NET)
+        self.write('solver.prototxt', 'net: "net.prototxt" base_lr: 0.1 lr_policy: "fixed" '
+                   'momentum: 0.9 max_iter: 9 snapshot: 2 snapshot_prefix: "snap" '
+                   'random_seed: 7 display: 0 average_loss: 3 iter_size: 2 test_iter: 2 '
+                   'test_interval: 3 ' + solver)
+        self.run(self.options.brewc, 'solver.prototxt', '-o', 'net.plan',
+                 *self.options.brewc_flags.split())
+        end = '.h5' if 'HDF5' in solver else ''
+
+        def last():
+            found = []
+            for kind in '.caffemodel', '.solverstate':
+                with open(self.path('snap_iter_9' + kind + end), 'rb') as file:
+                    found.append(file.read())
+            return found
+
+        self.run(self.options.brew_run, 'train', 'net.plan', '--reader-threads', '1', *flags)
+        whole = last()
+        for iteration, threads in parts:
+            for kind in '.caffemodel', '.solverstate':
+                os.remove(self.path('snap_iter_9' + kind + end))
+            self.run(self.options.brew_run, 'train', 'net.plan', '--reader-threads', threads,
+                     '--snapshot', 'snap_iter_%d.solverstate%s' % (iteration, end), *flags)
+            again = last()
+            self.expect(again[0] == whole[0],
+                        '%s: other weights when resumed from %d' % (name, iteration))
+            self.expect(again[1] == whole[1],
+                        '%s: another state when resumed from %d' % (name, iteration))
+
+    def check_databases(self):
+        for backend in 'lmdb', 'leveldb':
+            self.check_source(backend, source(
+                'Data', 'data_param', 'source: "%s" batch_size: 3 backend: %s' % (
+                    backend, backend.upper())))
+
+    def check_images(self):
+        for more in '', 'shuffle: true', 'shuffle: true rand_skip: 5':
+            self.check_source('images ' + more, source(
+                'ImageData', 'image_data_param',
+                'source: "list.txt" batch_size: 3 root_folder: "images/" ' + more))
+
+        with open(self.path('images/7.png'), 'wb') as file:
+            file.write(b'no image')
+        self.write('bad.txt', ''.join('%d.png %d\n' % (i, i % 3) for i in (0, 7, 3, 4, 7, 6)))
+        self.check_source('images, some damaged', source(
+            'ImageData', 'image_data_param',
+            'source: "bad.txt" batch_size: 3 root_folder: "images/" shuffle: true'),
+            flags=('--skip-bad-records',))
+
+    def check_windows(self):
+        self.check_source('windows', source(
+            'WindowData', 'window_data_param',
+            'source: "windows.txt" batch_size: 4 fg_fraction: 0.5',
+            'transform_param { crop_size: 7 mirror: true }'))
+
+    def check_rows(self):
+        for more in '', 'shuffle: true':
+            self.check_source('HDF5 ' + more, source(
+                'HDF5Data', 'hdf5_data_param', 'source: "files.txt" batch_size: 4 ' + more, ''))
+
+    def check_fillers(self):
+        self.check_source('fillers', FILLED)
+
+    def check_solver(self):
+        images = source('ImageData', 'image_data_param', 'source: "list.txt" batch_size: 3 '
+                        'root_folder: "images/" shuffle: true')
+        self.check_source('snapshots in HDF5', images, 'snapshot_format: HDF5')
+        self.check_source('Adam', images, 'type: "Adam" momentum2: 0.99', ((4, '3'),))
+        # A snapshot at an iteration that is tested, and one that is displayed.
+        self.check_source('tests', images, 'test_initialization: false', ((6, '3'), (8, '3')))
+
+
+checker.main(Resume, __doc__, 'check_databases', 'check_images', 'check_windows', 'check_rows',
+             'check_fillers', 'check_solver')
