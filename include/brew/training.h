@@ -28,6 +28,20 @@ typedef struct brew_trainer_options {
   /* f16: what losses are multiplied by at first; NULL: the plan's or the
    * snapshot's scale. */
   const double *loss_scale;
+  /* Looks for NaN and Inf in every iteration of solve and step. The first ends
+   * the call with BREW_BAD_INPUT and a message that names layer, blob and
+   * iteration; parameters, readers and state are those from before it. */
+  int check_nan;
+  /* Rules such as "test.accuracy >= 0.99 or time > 3600" (docs/brew-run.md):
+   * solve and step end when one holds, solve with what Caffe does at its end.
+   * BREW_USAGE: a text is no rule. */
+  const char *const *stop_when;
+  size_t stop_when_count;
+  /* "N[:METRIC[:min|:max]]": likewise after N tests without improvement; NULL:
+   * none. */
+  const char *patience;
+  /* Folder for metrics.jsonl and TensorBoard's event files; NULL: none. */
+  const char *log_folder;
 } brew_trainer_options;
 
 /* Checks the solver, initialises the session's parameters and seed and opens

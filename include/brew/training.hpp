@@ -24,6 +24,10 @@ struct TrainerOptions {
   std::vector<std::string> weights;
   std::string snapshot;            ///< "": none
   std::optional<double> lossScale; ///< f16
+  bool checkNan = false;
+  std::vector<std::string> stopWhen;
+  std::string patience;  ///< "": none
+  std::string logFolder; ///< "": none
 };
 
 class Trainer {
@@ -45,6 +49,14 @@ public:
     given.snapshot =
         options.snapshot.empty() ? nullptr : options.snapshot.c_str();
     given.loss_scale = options.lossScale ? &*options.lossScale : nullptr;
+    const auto stopWhen = detail::views(options.stopWhen);
+    given.check_nan = options.checkNan;
+    given.stop_when = stopWhen.data();
+    given.stop_when_count = stopWhen.size();
+    given.patience =
+        options.patience.empty() ? nullptr : options.patience.c_str();
+    given.log_folder =
+        options.logFolder.empty() ? nullptr : options.logFolder.c_str();
     brew_trainer *opened = nullptr;
     const brew_status status =
         brew_trainer_open(session.get(), &given, &opened);

@@ -17,6 +17,9 @@ struct TrainOptions {
   std::vector<std::string> weights;
   std::string snapshot;
   std::optional<double> lossScale;
+  bool checkNan = false;
+  std::vector<std::string> stopWhen;
+  std::string patience, logFolder;
   std::string onInterrupt = "stop";
   std::string onHangUp = "snapshot";
 
@@ -77,6 +80,40 @@ void addSolverOptions(CLI::App &command, TrainOptions &options) {
   }
 }
 
+void addWatchOptions(CLI::App &command, TrainOptions &options) {
+  const std::string group = "Watching";
+  const CLI::Validator notEmpty(
+      [](const std::string &text) {
+        return text.empty() ? std::string("the text is empty") : "";
+      },
+      "", "not empty");
+  command
+      .add_flag("--check-nan", options.checkNan,
+                "End at the first NaN or Inf, before it reaches a parameter, "
+                "and say in which layer and blob it arose")
+      ->group(group);
+  command
+      .add_option("--stop-when", options.stopWhen,
+                  "End when this holds, e.g. 'test.accuracy >= 0.991 or time > "
+                  "3600' (may be repeated)")
+      ->type_name("RULE")
+      ->allow_extra_args(false)
+      ->group(group);
+  command
+      .add_option("--patience", options.patience,
+                  "End after N tests without improvement of METRIC (default: "
+                  "the first test net's accuracy, else loss)")
+      ->type_name("N[:METRIC[:min|:max]]")
+      ->check(notEmpty)
+      ->group(group);
+  command
+      .add_option("--log-dir", options.logFolder,
+                  "Folder for metrics.jsonl and TensorBoard's event files")
+      ->type_name("FOLDER")
+      ->check(notEmpty)
+      ->group(group);
+}
+
 int train(const TrainOptions &options) {
   if (!options.snapshot.empty() && !options.weights.empty())
     throw usage("give a snapshot to resume training or weights to finetune, "
@@ -96,7 +133,9 @@ int train(const TrainOptions &options) {
 
   SignalActions signals(onInterrupt, onHangUp);
   api::Trainer trainer(session, {options.fields, options.weights,
-                                 options.snapshot, options.lossScale});
+                                 options.snapshot, options.lossScale,
+                                 options.checkNan, options.stopWhen,
+                                 options.patience, options.logFolder});
   trainer.setActionSource([&signals] { return signals.takeRequest(); });
   log::info(log::site::startOptimization, "Starting Optimization");
   trainer.solve();
@@ -122,6 +161,7 @@ void addTrain(CLI::App &app, Action &action) {
                       "What SIGINT does: stop, snapshot or none");
   command->add_option("--sighup-effect", options->onHangUp,
                       "What SIGHUP does: stop, snapshot or none");
+  addWatchOptions(*command, *options);
   addSolverOptions(*command, *options);
   command->callback(
       [options, &action] { action = [options] { return train(*options); }; });
