@@ -39,7 +39,10 @@ PipelineOptions Compilation::optionsOf(Phase phase) {
     // Who writes gradients may sum those of several passes.
     pipeline.accumulate =
         imported.solver->iter_size() > 1 || !pipeline.seeds.empty();
-    pipeline.clip = imported.solver->clip_gradients() >= 0;
+    // On a GPU the runtime also asks it whether gradients are finite
+    // (brew-run train --check-nan): they are not to be brought to the host.
+    pipeline.clip = imported.solver->clip_gradients() >= 0 ||
+                    options.target == TargetKind::Cuda;
   }
   return pipeline;
 }

@@ -117,12 +117,11 @@ void CaffeLog::tell(const event::Display &event) {
 
 /// In words that no script takes for a line of Caffe's.
 void CaffeLog::tell(const event::Speed &event) {
-  info(site::brew,
-       "    Speed: " +
-           (event.itemsPerSecond > 0
-                ? log::number(event.itemsPerSecond) + " images/s, "
-                : "") +
-           "ETA " + clockText(event.secondsLeft));
+  info(site::brew, "    Speed: " +
+                       (event.itemsPerSecond > 0
+                            ? log::number(event.itemsPerSecond) + " images/s, "
+                            : "") +
+                       "ETA " + clockText(event.secondsLeft));
 }
 
 void CaffeLog::tell(const event::RateChosen &event) {
@@ -214,8 +213,10 @@ void CaffeLog::tell(const event::SolverFieldSet &event) {
 }
 
 void CaffeLog::tell(const event::StoppedByRule &event) {
-  info(site::brew, "Stopping after " + text(event.iteration) +
-                       " iterations: " + event.reason);
+  info(site::brew,
+       "Stopping after " + text(event.iteration) +
+           (event.iteration == 1 ? " iteration: " : " iterations: ") +
+           event.reason);
 }
 
 void CaffeLog::tell(const event::FinalLoss &event) {

@@ -163,15 +163,14 @@ std::optional<std::string> NanCheck::lookAtPass() {
   for (int i = 0; i < program.steps_size(); ++i) {
     const auto step = static_cast<std::size_t>(i);
     executor.run(trainProgram, step, step + 1);
-    // What the step reads was looked at behind the step that wrote it, but may
-    // lie where the step has now written something else: that comes first.
+    // What the step reads was looked at behind the step that wrote it; if it is
+    // not finite now, the step has written something else there.
     std::vector<std::uint32_t> buffers = buffersOf(program.steps(i));
-    std::stable_partition(
-        buffers.begin(), buffers.end(), [&](std::uint32_t index) {
-          const plan::Buffer &buffer =
-              manifest.buffers(static_cast<int>(index));
-          return buffer.has_first_step() && buffer.first_step() == step;
-        });
+    const auto read = std::stable_partition(
+        buffers.begin(), buffers.end(),
+        [&](std::uint32_t index) { return !isMadeBefore(index, i); });
+    for (auto buffer = read; buffer != buffers.end(); ++buffer)
+      *buffer = knownLaterAs(*buffer, i);
     for (std::uint32_t buffer : buffers)
       if (const auto found = lookAt(buffer, &program.steps(i)))
         return describeLayers(program.steps(i)) +
@@ -179,6 +178,36 @@ std::optional<std::string> NanCheck::lookAtPass() {
                *found;
   }
   return {};
+}
+
+/// Whether something before step `end` has given the buffer its values.
+bool NanCheck::isMadeBefore(std::uint32_t index, int end) const {
+  for (int i = 0; i < end; ++i) {
+    const std::vector<std::uint32_t> used = buffersOf(program.steps(i));
+    if (std::find(used.begin(), used.end(), index) != used.end())
+      return true;
+  }
+  return std::any_of(program.feeds().begin(), program.feeds().end(),
+                     [&](const auto &feed) {
+                       return std::find(feed.buffer_indices().begin(),
+                                        feed.buffer_indices().end(),
+                                        index) != feed.buffer_indices().end();
+                     });
+}
+
+/// A kernel that writes over what it reads names the place once. The buffer by
+/// which later steps know the place of `index`; `index` itself if none does.
+std::uint32_t NanCheck::knownLaterAs(std::uint32_t index, int step) const {
+  const plan::Buffer &place = manifest.buffers(static_cast<int>(index));
+  for (int i = step + 1; i < program.steps_size(); ++i)
+    for (std::uint32_t used : buffersOf(program.steps(i))) {
+      const plan::Buffer &other = manifest.buffers(static_cast<int>(used));
+      if (other.arena_index() == place.arena_index() &&
+          other.offset() == place.offset() && other.size() == place.size() &&
+          other.type() == place.type())
+        return used;
+    }
+  return index;
 }
 
 std::optional<std::string> NanCheck::lookAt(std::uint32_t index,

@@ -54,6 +54,8 @@ private:
   std::optional<std::string> lookAtParameters() const;
   std::optional<std::string> lookAtInputs() const;
   std::optional<std::string> lookAtPass();
+  bool isMadeBefore(std::uint32_t buffer, int step) const;
+  std::uint32_t knownLaterAs(std::uint32_t buffer, int step) const;
   std::string describe(std::uint32_t buffer, const plan::Step *step) const;
   const plan::Layer *layerOf(const std::string &name) const;
   std::string unsplit(std::string blob) const;

@@ -1,7 +1,9 @@
 //===- WatchPartsTest.cpp - Records, summaries, scans ---------------------===//
 #include "TestPlan.h"
 #include "formats/ImageDecode.h"
+#include "runtime/plan/Contract.h"
 #include "runtime/train/watch/FiniteScan.h"
+#include "runtime/train/watch/NanCheck.h"
 #include "runtime/train/watch/RecordFile.h"
 #include "runtime/train/watch/Summaries.h"
 
@@ -126,4 +128,35 @@ TEST(Summaries, GraphsNameTheMakersOfInputs) {
   EXPECT_EQ(graph.node(2).input(1), "data:1");
   EXPECT_EQ(graph.node(2).attr().at("_output_shapes").list().shape_size(), 1);
   EXPECT_EQ(graph.node(3).name(), "loss_1");
+}
+
+// In f16 gradients that are not finite are the scale's business.
+TEST(NanCheck, LeavesScaledGradientsToTheScale) {
+  plan::Manifest manifest =
+      test::linearModel("name: 'd' type: 'Input' top: 'x' top: 'target'",
+                        "base_lr: 0.1 lr_policy: 'fixed' max_iter: 1");
+  for (const char *name :
+       {plan::loss_scale::kValue, plan::loss_scale::kNonFinite}) {
+    plan::NamedBuffer &carried = *manifest.add_carried();
+    carried.set_name(name);
+    carried.set_buffer_index(
+        static_cast<std::uint32_t>(manifest.buffers_size()));
+    *manifest.add_buffers() =
+        test::makeBuffer(name, 1, 128 + 64 * (manifest.carried_size() - 1), {});
+  }
+  Session session(test::loadPlan(manifest));
+  auto write = [&](int which, float value) {
+    session.executor().modify(
+        manifest.carried(which).buffer_index(),
+        [&](std::byte *memory) { std::memcpy(memory, &value, sizeof value); });
+  };
+  const NanCheck check(session);
+  write(0, 1024);
+  EXPECT_FALSE(check.suspects(1));
+  EXPECT_TRUE(check.suspects(INFINITY)); // its gradients were finite
+  write(1, 2);
+  EXPECT_FALSE(check.suspects(1));
+  EXPECT_FALSE(check.suspects(NAN));
+  write(0, 1); // it cannot be halved any more
+  EXPECT_TRUE(check.suspects(1));
 }
