@@ -7,10 +7,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
+#include <sys/resource.h>
 
 using namespace brew;
 using namespace brew::runtime;
@@ -338,4 +340,25 @@ TEST_F(TrainerWatchTest, AFolderThatCannotBeIsAnError) {
   watch.logFolder = folder / "list.txt/logs";
   test::expectError(ExitStatus::MachineLacks, "list.txt/logs",
                     [&] { watched(fields("max_iter: 1"), watch); });
+}
+
+TEST_F(TrainerWatchTest, AFullDiskEndsTheLogsAlone) {
+  LogLines log;
+  WatchOptions watch;
+  watch.logFolder = folder / "logs";
+  auto trainer = watched(
+      fields("max_iter: 6 display: 2 snapshot_after_train: false"), watch);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &none);
+  trainer->solve();
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(trainer->iteration(), 6);
+  EXPECT_EQ(log.texts("; nothing more is logged in '").size(), 1u);
+  EXPECT_EQ(log.texts("metrics.jsonl': File too large").size(), 1u);
+  EXPECT_TRUE(rows().empty());
 }
