@@ -171,6 +171,11 @@ std::optional<std::string> NanCheck::lookAtPass() {
         [&](std::uint32_t index) { return !isMadeBefore(index, i); });
     for (auto buffer = read; buffer != buffers.end(); ++buffer)
       *buffer = knownLaterAs(*buffer, i);
+    // A step of several layers makes the parameters' gradients of its blobs'.
+    std::stable_partition(buffers.begin(), read, [&](std::uint32_t index) {
+      return std::find(gradients.begin(), gradients.end(), index) ==
+             gradients.end();
+    });
     for (std::uint32_t buffer : buffers)
       if (const auto found = lookAt(buffer, &program.steps(i)))
         return describeLayers(program.steps(i)) +
