@@ -39,7 +39,10 @@ PipelineOptions Compilation::optionsOf(Phase phase) {
     // Who writes gradients may sum those of several passes.
     pipeline.accumulate =
         imported.solver->iter_size() > 1 || !pipeline.seeds.empty();
-    pipeline.clip = imported.solver->clip_gradients() >= 0;
+    pipeline.clip |= imported.solver->clip_gradients() >= 0; // --gradient-norm
+  } else if (pipeline.clip) {
+    throw Error(ExitStatus::Usage,
+                "--gradient-norm is for plans that are trained");
   }
   return pipeline;
 }

@@ -187,6 +187,11 @@ const std::vector<OptionRow> &optionTable() {
           .shows("list")
           .defaultsTo("native")
           .by([](Options &o, Text v) { o.gpuArch = v; }),
+      row("gradient-norm", Kind::Flag,
+          "Training: have the gradients' norm computed on the device whatever "
+          "the solver says, for brew-run train --check-nan and "
+          "--clip-gradients")
+          .by([](Options &o, Text v) { o.pipeline.clip = flagOf(v); }),
       row("gradients", Kind::Flag, "With --phase: include the backward pass")
           .by([](Options &o, Text v) { o.import.gradients = flagOf(v); }),
       row("host-layer", Kind::List,

@@ -41,6 +41,8 @@ void ManifestBuilder::addLayers(ProgramOp program,
     to->set_name(layer.name);
     to->set_type(layer.type);
     to->set_needs_backward(layer.needsBackward);
+    if (!layer.place.empty())
+      to->set_source_location(layer.place);
     for (const std::string &bottom : layer.bottoms)
       to->add_bottoms(bottom);
     for (const std::string &top : layer.tops)

@@ -101,6 +101,17 @@ struct Display {
   std::vector<OutputValue> outputs;
 };
 
+/// How fast training is, after a Display that is not the first of a call.
+struct Speed {
+  int iteration;
+  /// Items of the first input that were trained with, since the last Display;
+  /// 0 for a net without one.
+  double itemsPerSecond;
+  double secondsLeft;  ///< of this call, at this speed, tests included
+  std::uint64_t waits; ///< how often sources have kept training waiting, in all
+  double secondsWaiting; ///< and how long
+};
+
 /// The rate of the update to come. Comes for iterations that are displayed and
 /// for those where the policy multistep takes a step.
 struct RateChosen {
@@ -125,6 +136,7 @@ struct Progress {
   double seconds; ///< since the first iteration of this call
   int iterations; ///< done in this call
   bool last;      ///< no more are coming in this call
+  double items;   ///< of the first input in an iteration; 0: there is none
 };
 
 struct TestBegin {
@@ -174,6 +186,12 @@ struct SolverFieldSet {
   std::string field, value;
 };
 
+/// A rule ends training (train/watch/StopRule.h).
+struct StoppedByRule {
+  int iteration; ///< iterations done
+  std::string reason;
+};
+
 /// The loss after the last update, which solving shows with `display`.
 struct FinalLoss {
   int iteration;
@@ -197,7 +215,8 @@ using Event =
                  event::TestDone, event::TestInterrupted,
                  event::SnapshotWriting, event::SnapshotDone, event::Starvation,
                  event::Paused, event::Resumed, event::SolverFieldSet,
-                 event::FinalLoss, event::SolvingDone>;
+                 event::FinalLoss, event::SolvingDone, event::Speed,
+                 event::StoppedByRule>;
 
 /// The listeners of one session.
 ///

@@ -285,8 +285,7 @@ RunResults Executor::finish() {
   return std::move(run.results);
 }
 
-/// Buffers that a step names.
-static std::vector<std::uint32_t> buffersOf(const plan::Step &step) {
+std::vector<std::uint32_t> buffersOf(const plan::Step &step) {
   switch (step.action_case()) {
   case plan::Step::kLaunch:
     return {step.launch().buffer_indices().begin(),

@@ -71,6 +71,9 @@ private:
   std::map<std::uint32_t, std::vector<std::byte>> values;
 };
 
+/// Buffers that a step reads or writes, in no order of meaning.
+std::vector<std::uint32_t> buffersOf(const plan::Step &step);
+
 /// What measuring programs tells.
 struct Measurement {
   std::vector<double> seconds;   ///< of each run

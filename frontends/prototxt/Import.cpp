@@ -262,6 +262,11 @@ void Importer::build() {
               recordLayers(graphs[i], program.differentiate
                                           ? options.seeds
                                           : std::vector<std::string>())};
+    for (RecordedLayer &layer : record.layers)
+      if (layer.layer >= 0)
+        layer.place = program.net.source->locations()
+                          .where(*graphs[i].layers[layer.layer].layer)
+                          .str();
     builder.addProgram(program.role, program.name(), program.net, graphs[i],
                        program.differentiate,
                        showsDebugInfo(program) ? &record : nullptr);

@@ -32,6 +32,8 @@ struct RecordedLayer {
   int layer = -1;
   /// For a split: index in NetGraph::blobs of what it splits.
   int blob = -1;
+  /// "FILE:LINE:COL" of the layer in the prototxt; of a split, "".
+  std::string place = {};
 };
 
 /// What a log says about one program's net.

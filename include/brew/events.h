@@ -53,7 +53,12 @@ typedef enum brew_event_kind {
   BREW_EVENT_RESUMED = 20,     /* iteration */
   BREW_EVENT_FIELD_SET = 21,   /* iteration: the first with it; name, text */
   BREW_EVENT_FINAL_LOSS = 22,  /* iteration, smoothed_loss */
-  BREW_EVENT_SOLVING_DONE = 23 /* iteration: done; flag: stopped by a request */
+  BREW_EVENT_SOLVING_DONE = 23, /* iteration: done; flag: stopped by a request
+                                 */
+  BREW_EVENT_SPEED = 24, /* after a display: iteration, rate: items per second
+                          * (0: no inputs), seconds that are left of the call,
+                          * number: how often sources kept training waiting */
+  BREW_EVENT_STOPPED_BY_RULE = 25 /* iteration: done; text: why */
 } brew_event_kind;
 
 typedef enum brew_log_severity {

@@ -38,9 +38,23 @@ typedef struct brew_trainer_options {
   /* testN.BLOB (test: of the first test net): whenever a test of the solver
    * gives it its best value so far, PREFIX_best_testN.BLOB.caffemodel and
    * .solverstate are written, which are not counted among those to keep. Lower
-   * is better for losses, higher for the tops of Accuracy layers; ":lower" or
-   * ":higher" behind it says so of any. NULL: none. */
+   * is better for losses, higher for the tops of Accuracy layers; ":min" or
+   * ":max" behind it says so of any. NULL: none. */
   const char *snapshot_best;
+  /* Looks for NaN and Inf in every iteration of solve and step. The first ends
+   * the call with BREW_BAD_INPUT and a message that names layer, blob and
+   * iteration; parameters, readers and state are those from before it. */
+  int check_nan;
+  /* Rules such as "test.accuracy >= 0.99 or time > 3600" (docs/brew-run.md):
+   * solve and step end when one holds, solve with what Caffe does at its end.
+   * BREW_USAGE: a text is no rule. */
+  const char *const *stop_when;
+  size_t stop_when_count;
+  /* "N[:METRIC[:min|:max]]": likewise after N tests without improvement; NULL:
+   * none. */
+  const char *patience;
+  /* Folder for metrics.jsonl and TensorBoard's event files; NULL: none. */
+  const char *log_folder;
 } brew_trainer_options;
 
 /* Checks the solver, initialises the session's parameters and seed and opens

@@ -27,6 +27,10 @@ struct TrainerOptions {
   bool resume = false;   ///< from the newest intact snapshot of the prefix
   int keepSnapshots = 0; ///< 0: all
   std::string snapshotBest = {}; ///< "test.accuracy"; "": none
+  bool checkNan = false;
+  std::vector<std::string> stopWhen;
+  std::string patience;  ///< "": none
+  std::string logFolder; ///< "": none
 };
 
 class Trainer {
@@ -52,6 +56,14 @@ public:
     given.keep_snapshots = options.keepSnapshots;
     given.snapshot_best =
         options.snapshotBest.empty() ? nullptr : options.snapshotBest.c_str();
+    const auto stopWhen = detail::views(options.stopWhen);
+    given.check_nan = options.checkNan;
+    given.stop_when = stopWhen.data();
+    given.stop_when_count = stopWhen.size();
+    given.patience =
+        options.patience.empty() ? nullptr : options.patience.c_str();
+    given.log_folder =
+        options.logFolder.empty() ? nullptr : options.logFolder.c_str();
     brew_trainer *opened = nullptr;
     const brew_status status =
         brew_trainer_open(session.get(), &given, &opened);

@@ -141,6 +141,16 @@ struct Translator {
     out.name = event.field.c_str();
     out.text = event.value.c_str();
   }
+  void operator()(const event::Speed &event) {
+    kind(BREW_EVENT_SPEED, event.iteration);
+    out.rate = event.itemsPerSecond;
+    out.seconds = event.secondsLeft;
+    out.number = static_cast<std::int64_t>(event.waits);
+  }
+  void operator()(const event::StoppedByRule &event) {
+    kind(BREW_EVENT_STOPPED_BY_RULE, event.iteration);
+    out.text = event.reason.c_str();
+  }
   void operator()(const event::FinalLoss &event) {
     kind(BREW_EVENT_FINAL_LOSS, event.iteration);
     out.smoothed_loss = event.smoothedLoss;

@@ -73,6 +73,13 @@ brew_status brew_trainer_open(brew_session *session,
     chosen.keepSnapshots = given.keep_snapshots;
     if (given.snapshot_best)
       chosen.snapshotBest = given.snapshot_best;
+    chosen.watch.checkNan = given.check_nan;
+    chosen.watch.stopWhen =
+        textsOf(given.stop_when, given.stop_when_count, "the rules to stop");
+    if (given.patience)
+      chosen.watch.patience = given.patience;
+    if (given.log_folder)
+      chosen.watch.logFolder = given.log_folder;
     handle.session = session->session;
     handle.trainer =
         std::make_unique<runtime::Trainer>(*handle.session, std::move(chosen));

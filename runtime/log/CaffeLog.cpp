@@ -115,6 +115,15 @@ void CaffeLog::tell(const event::Display &event) {
          "    Train net output #" + text(index++) + ": " + outputText(output));
 }
 
+/// In words that no script takes for a line of Caffe's.
+void CaffeLog::tell(const event::Speed &event) {
+  info(site::brew, "    Speed: " +
+                       (event.itemsPerSecond > 0
+                            ? log::number(event.itemsPerSecond) + " images/s, "
+                            : "") +
+                       "ETA " + clockText(event.secondsLeft));
+}
+
 void CaffeLog::tell(const event::RateChosen &event) {
   if (event.newStep)
     info(site::multistep, "MultiStep Status: Iteration " +
@@ -146,6 +155,9 @@ void CaffeLog::tell(const event::Progress &event) {
                        text(event.maxIteration) + "  loss " +
                        log::number(event.smoothedLoss) + "  " +
                        log::number(std::round(perSecond * 10) / 10) + " it/s";
+  if (event.items > 0)
+    status +=
+        "  " + log::number(std::round(perSecond * event.items)) + " images/s";
   if (perSecond > 0)
     status += "  ETA " +
               clockText((event.maxIteration - event.iteration) / perSecond);
@@ -198,6 +210,13 @@ void CaffeLog::tell(const event::Resumed &event) {
 void CaffeLog::tell(const event::SolverFieldSet &event) {
   info(site::brew, "From iteration " + text(event.iteration) + " on, " +
                        event.field + " is " + event.value);
+}
+
+void CaffeLog::tell(const event::StoppedByRule &event) {
+  info(site::brew,
+       "Stopping after " + text(event.iteration) +
+           (event.iteration == 1 ? " iteration: " : " iterations: ") +
+           event.reason);
 }
 
 void CaffeLog::tell(const event::FinalLoss &event) {

@@ -38,6 +38,7 @@ private:
   void tell(const event::SolvingBegin &event);
   void tell(const event::IterationDone &) {}
   void tell(const event::Display &event);
+  void tell(const event::Speed &event);
   void tell(const event::RateChosen &event);
   void tell(const event::GradientsClipped &event);
   void tell(const event::Progress &event);
@@ -50,6 +51,7 @@ private:
   void tell(const event::Paused &event);
   void tell(const event::Resumed &event);
   void tell(const event::SolverFieldSet &event);
+  void tell(const event::StoppedByRule &event);
   void tell(const event::FinalLoss &event);
   void tell(const event::SolvingDone &event);
 

@@ -41,8 +41,8 @@ std::string typeOfBlob(const plan::Program &program, const std::string &blob) {
 BestMetric::BestMetric(const std::string &text, const plan::Manifest &manifest,
                        int nets)
     : metric(text) {
-  const bool lower = takeSuffix(metric, ":lower");
-  const bool higher = !lower && takeSuffix(metric, ":higher");
+  const bool lower = takeSuffix(metric, ":min");
+  const bool higher = !lower && takeSuffix(metric, ":max");
   const std::size_t dot = metric.find('.');
   const std::string where = metric.substr(0, dot);
   const std::string digits =
@@ -93,7 +93,7 @@ BestMetric::BestMetric(const std::string &text, const plan::Manifest &manifest,
   if (!lower && !higher && !isAccuracy && !isLoss)
     throw wrongMetric(metric, "the output is neither a loss nor of an Accuracy "
                               "layer: say which values are better with " +
-                                  metric + ":lower or " + metric + ":higher");
+                                  metric + ":min or " + metric + ":max");
   lowerIsBetter = lower || (!higher && isLoss);
 }
 

@@ -16,7 +16,7 @@ public:
   /// `text` is testN.BLOB, with test for test0: an output of one value of test
   /// net N. Lower is better for losses (outputs with a loss weight and tops of
   /// layers whose type ends in Loss), higher for the tops of Accuracy layers;
-  /// ":lower" or ":higher" behind it says so of any. `nets`: how many test nets
+  /// ":min" or ":max" behind it says so of any. `nets`: how many test nets
   /// there are. Throws Error (2) if there is no such output or nobody says
   /// which values are better.
   BestMetric(const std::string &text, const plan::Manifest &manifest, int nets);

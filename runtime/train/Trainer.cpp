@@ -37,7 +37,8 @@ void Trainer::beginSteps() {
 
 void Trainer::step(int iterations) {
   refuseSeeds();
-  stopRequested = false;
+  stopRequested = endedByRule = false;
+  watch->takeStopReason(); // of a test since
   const int stop = currentIteration + iterations;
   runTo([stop] { return stop; });
 }
@@ -61,12 +62,13 @@ void Trainer::runTo(const std::function<int()> &stop) {
     bool &flag;
     ~Iterating() { flag = false; }
   } const untilHere{iterating};
-  while (currentIteration < stop()) {
+  while (!ruleEnds() && currentIteration < stop()) {
+    callEnd = stop();
     iterating = true;
     if (isDue(solver.test_interval(), currentIteration) &&
         (currentIteration > 0 || solver.test_initialization())) {
       testAll();
-      if (stopRequested)
+      if (stopRequested || ruleEnds())
         break;
     }
 
@@ -74,6 +76,8 @@ void Trainer::runTo(const std::function<int()> &stop) {
       stepTogether();
     } else {
       double loss = 0;
+      if (NanCheck *check = watch->nanCheck())
+        check->begin();
       for (int i = 0; i < solver.iter_size(); ++i) {
         loss += forwardBackward();
         if (showsDebugInfo()) {
@@ -86,6 +90,7 @@ void Trainer::runTo(const std::function<int()> &stop) {
       }
       accumulator.finish();
       loss /= solver.iter_size();
+      requireFinite(loss);
       smooth(loss);
       const int done = currentIteration;
       if (isDue(solver.display(), done))
@@ -107,6 +112,8 @@ void Trainer::runTo(const std::function<int()> &stop) {
 void Trainer::solve() {
   refuseSeeds();
   takeChanges();
+  endedByRule = false;
+  watch->takeStopReason();
   events.emit(event::SolvingBegin{executor.manifest().net_name(),
                                   solver.lr_policy(), currentIteration,
                                   solver.max_iter()});
@@ -128,7 +135,9 @@ void Trainer::solve() {
       debug->forward();
     events.emit(event::FinalLoss{currentIteration, smoothed});
   }
-  if (isDue(solver.test_interval(), currentIteration))
+  // A rule may end training at any iteration, or by the test of this one.
+  if (endedByRule ? solver.test_interval() && lastTested != currentIteration
+                  : isDue(solver.test_interval(), currentIteration))
     testAll();
   finishSnapshots();
   events.emit(event::SolvingDone{currentIteration, /*stopped=*/false});
@@ -145,6 +154,7 @@ double Trainer::forwardBackward() {
 /// neither accumulated nor looked at.
 bool Trainer::stepsTogether() const {
   return solver.iter_size() == 1 && solver.clip_gradients() < 0 && !debug &&
+         !watch->nanCheck() &&
          executor.canRunTogether(trainProgram, updateProgram);
 }
 
@@ -215,6 +225,8 @@ void Trainer::display(int iteration) {
   events.emit(
       event::Display{iteration, smoothed, seconds, perSecond, solver.display(),
                      readOutputs(executor, trainProgram, trainResults)});
+  if (iteration > lastDisplayed)
+    tellSpeed(iteration, perSecond);
   displayBegin = Clock::now();
   lastDisplayed = iteration;
 }
@@ -231,7 +243,8 @@ void Trainer::tellRate(int iteration, double learningRate, int stepBefore) {
 void Trainer::tellProgress(bool last) {
   events.emit(event::Progress{currentIteration, solver.max_iter(), smoothed,
                               secondsSince(stepBegin),
-                              currentIteration - stepBeginIteration, last});
+                              currentIteration - stepBeginIteration, last,
+                              itemsPerIteration()});
 }
 
 void Trainer::tellStarvation() {
@@ -391,6 +404,8 @@ void Trainer::testAll() {
     if (done && best && best->improves(*done))
       startBestSnapshot();
   }
+  if (!stopRequested)
+    lastTested = currentIteration;
 }
 
 std::optional<event::TestDone> Trainer::test(int index, int batches) {

@@ -18,6 +18,7 @@
 #include "runtime/train/SnapshotFolder.h"
 #include "runtime/train/SnapshotWriter.h"
 #include "runtime/train/SolverScalars.h"
+#include "runtime/train/watch/Watch.h"
 
 #include <chrono>
 #include <deque>
@@ -48,6 +49,7 @@ struct TrainerOptions {
   /// What f16's losses are multiplied by at first, instead of the plan's own
   /// and the snapshot's scale.
   std::optional<double> lossScale;
+  WatchOptions watch = {};
 };
 
 /// The plan's solver message. Throws Error (1) if the plan has no training
@@ -192,6 +194,11 @@ private:
   void tellIteration(int iteration, double loss, double learningRate);
   void tellProgress(bool last);
   void tellStarvation();
+  // TrainerWatch.cpp
+  void tellSpeed(int iteration, double iterationsPerSecond);
+  double itemsPerIteration() const;
+  void requireFinite(double loss);
+  bool ruleEnds();
 
   Session &session;
   Executor &executor;
@@ -214,6 +221,10 @@ private:
   int currentStep = 0;
   bool iterating = false; ///< in an iteration, which `solver` holds for
   bool stopRequested = false;
+  std::unique_ptr<Watch> watch; ///< null until training can begin
+  bool endedByRule = false;     ///< the last solve() or step()
+  int lastTested = -1;          ///< iteration of the last test of all nets
+  int callEnd = 0;              ///< iteration at which the call ends
 
   RunResults trainResults;         ///< of the training program's last run
   std::deque<double> recentLosses; ///< oldest first

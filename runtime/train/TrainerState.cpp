@@ -151,6 +151,7 @@ void Trainer::initialise(const std::string &snapshotPath) {
     session.carried().setLossScale(*options.lossScale);
   }
   session.prepare();
+  watch->startAt(currentIteration);
 }
 
 void Trainer::createNets() {
@@ -173,6 +174,7 @@ void Trainer::createNets() {
     nets.push_back({program, debugInfoOf(program), &session.feeder(program)});
   }
   netCount = testNets();
+  watch = std::make_unique<Watch>(session, options.watch, netCount);
 }
 
 std::unique_ptr<DebugInfo> Trainer::debugInfoOf(int program) {
@@ -194,6 +196,8 @@ void Trainer::restore(const std::string &path) {
     restoreCursors(state.state);
   restoreState(state, path);
   session.prepare();
+  lastTested = -1;
+  watch->startAt(currentIteration);
 }
 
 void Trainer::restoreState(const formats::SolverSnapshot &snapshot,

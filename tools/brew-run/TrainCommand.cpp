@@ -20,6 +20,9 @@ struct TrainOptions {
   bool resume = false;
   int keepSnapshots = 0;
   std::string snapshotBest;
+  bool checkNan = false;
+  std::vector<std::string> stopWhen;
+  std::string patience, logFolder;
   std::string onInterrupt = "stop";
   std::string onHangUp = "snapshot";
 
@@ -93,8 +96,42 @@ void addSnapshotOptions(CLI::App &command, TrainOptions &options) {
       "Also write PREFIX_best_METRIC.caffemodel and "
       ".solverstate whenever a test gives METRIC (test.accuracy, "
       "test1.loss) its best value so far; lower is better for "
-      "losses, higher for accuracies, and METRIC:lower or "
-      "METRIC:higher say so of others");
+      "losses, higher for accuracies, and METRIC:min or "
+      "METRIC:max say so of others");
+}
+
+void addWatchOptions(CLI::App &command, TrainOptions &options) {
+  const std::string group = "Watching";
+  const CLI::Validator notEmpty(
+      [](const std::string &text) {
+        return text.empty() ? std::string("the text is empty") : "";
+      },
+      "", "not empty");
+  command
+      .add_flag("--check-nan", options.checkNan,
+                "End at the first NaN or Inf, before it reaches a parameter, "
+                "and say in which layer and blob it arose")
+      ->group(group);
+  command
+      .add_option("--stop-when", options.stopWhen,
+                  "End when this holds, e.g. 'test.accuracy >= 0.991 or time > "
+                  "3600' (may be repeated)")
+      ->type_name("RULE")
+      ->allow_extra_args(false)
+      ->group(group);
+  command
+      .add_option("--patience", options.patience,
+                  "End after N tests without improvement of METRIC (default: "
+                  "the first test net's accuracy, else loss)")
+      ->type_name("N[:METRIC[:min|:max]]")
+      ->check(notEmpty)
+      ->group(group);
+  command
+      .add_option("--log-dir", options.logFolder,
+                  "Folder for metrics.jsonl and TensorBoard's event files")
+      ->type_name("FOLDER")
+      ->check(notEmpty)
+      ->group(group);
 }
 
 int train(const TrainOptions &options) {
@@ -118,10 +155,12 @@ int train(const TrainOptions &options) {
   }
 
   SignalActions signals(onInterrupt, onHangUp);
-  api::Trainer trainer(session,
-                       {options.fields, options.weights, options.snapshot,
-                        options.lossScale, options.resume,
-                        options.keepSnapshots, options.snapshotBest});
+  api::Trainer trainer(session, {options.fields, options.weights,
+                                  options.snapshot, options.lossScale,
+                                  options.resume, options.keepSnapshots,
+                                  options.snapshotBest, options.checkNan,
+                                  options.stopWhen, options.patience,
+                                  options.logFolder});
   trainer.setActionSource([&signals] { return signals.takeRequest(); });
   log::info(log::site::startOptimization, "Starting Optimization");
   trainer.solve();
@@ -148,6 +187,7 @@ void addTrain(CLI::App &app, Action &action) {
                       "What SIGINT does: stop, snapshot or none");
   command->add_option("--sighup-effect", options->onHangUp,
                       "What SIGHUP does: stop, snapshot or none");
+  addWatchOptions(*command, *options);
   addSolverOptions(*command, *options);
   command->callback(
       [options, &action] { action = [options] { return train(*options); }; });

@@ -262,6 +262,53 @@ TEST(RuntimeApi, TrainsOnAFeedAndTellsOfIt) {
   EXPECT_TRUE(trainer.stopped());
 }
 
+TEST(RuntimeApi, TrainingIsWatched) {
+  const Plan plan = planOf(kSolver);
+  const int program = plan.program("forward_backward");
+  const std::string folder = std::filesystem::temp_directory_path() /
+                             ("brew-watched-" + std::to_string(getpid()));
+  std::string reason;
+  SessionOptions options;
+  options.listener = [&](const brew_event &event) {
+    if (event.kind == BREW_EVENT_STOPPED_BY_RULE)
+      reason = event.text;
+  };
+  Session session(plan, options);
+  session.setFeed(program, {}, feedLine);
+  TrainerOptions watched;
+  watched.stopWhen = {"iter >= 5"};
+  watched.logFolder = folder;
+  {
+    Trainer trainer(session, watched);
+    trainer.solve();
+    EXPECT_EQ(trainer.iteration(), 5);
+    EXPECT_FALSE(trainer.stopped());
+    EXPECT_EQ(reason, "iter >= 5 holds: iter = 5");
+  }
+  EXPECT_TRUE(std::filesystem::exists(folder + "/metrics.jsonl"));
+  std::filesystem::remove_all(folder);
+
+  Session other(plan);
+  other.setFeed(program, {},
+                [&](const brew_feed_request *requests, std::size_t count) {
+                  feedLine(requests, count);
+                  static_cast<float *>(requests[0].values)[3] = NAN;
+                });
+  watched = {};
+  watched.checkNan = true;
+  Trainer trainer(other, watched);
+  EXPECT_EQ(statusOf([&] { trainer.step(1); }), BREW_BAD_INPUT);
+  EXPECT_STREQ(brew_trainer_message(trainer.get()),
+               "iteration 0: layer 'in' (net.prototxt:2:1), input: blob 'x' is "
+               "nan at position 3");
+
+  watched.stopWhen = {"loss < 1"};
+  EXPECT_EQ(statusOf([&] { Trainer(other, watched); }), BREW_USAGE);
+  watched.stopWhen = {};
+  watched.patience = "3";
+  EXPECT_EQ(statusOf([&] { Trainer(other, watched); }), BREW_USAGE);
+}
+
 TEST(RuntimeApi, ThePlansOwnSumsAreAbandonedToo) {
   const Plan plan = planOf((std::string(kSolver) + "iter_size: 2\n").c_str());
   ASSERT_GE(plan.findProgram("accumulate"), 0);

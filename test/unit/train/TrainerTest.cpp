@@ -133,6 +133,7 @@ TEST_F(TrainerTest, LogsAsCaffeDoesInCaffesOrder) {
       "    Test net output #4: prediction = ",
       "Iteration 2 (",
       "    Train net output #0: loss = ",
+      "    Speed: ",
       "Iteration 2, lr = 0.1",
       "Snapshotting to binary proto file " + prefix + "_iter_4.caffemodel",
       "Snapshotting solver state to binary proto file " + prefix +

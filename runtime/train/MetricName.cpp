@@ -1,0 +1,247 @@
+//===- MetricName.cpp - Names of what training measures -------------------===//
+
+#include "runtime/train/MetricName.h"
+
+#include "formats/Error.h"
+#include "formats/Suggest.h"
+#include "runtime/plan/Contract.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+namespace brew::runtime {
+namespace {
+
+const plan::Program *testProgram(const plan::Manifest &manifest, int net) {
+  for (const plan::Program &program : manifest.programs())
+    if (program.name() == plan::programs::test(net))
+      return &program;
+  return nullptr;
+}
+
+const plan::Output *findOutput(const plan::Program &program,
+                               const std::string &blob) {
+  for (const plan::Output &output : program.outputs())
+    if (output.blob() == blob)
+      return &output;
+  return nullptr;
+}
+
+/// The type of the layer that makes a blob, "" if none is listed.
+std::string makerOf(const plan::Program &program, const std::string &blob) {
+  std::string type;
+  for (const plan::Layer &layer : program.layers())
+    for (const std::string &top : layer.tops())
+      if (top == blob)
+        type = layer.type();
+  return type;
+}
+
+std::optional<Better> betterOf(const plan::Program &program,
+                               const plan::Output &output) {
+  if (output.loss_weight() > 0)
+    return Better::Lower;
+  if (makerOf(program, output.blob()) == "Accuracy")
+    return Better::Higher;
+  return {};
+}
+
+std::string quotedList(const std::vector<std::string> &names) {
+  std::string text;
+  for (const std::string &name : names)
+    text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+/// The number of the test net of a name's first part ("test", "test1");
+/// nothing if it is none.
+std::optional<int> netOf(std::string_view part) {
+  if (part.substr(0, 4) != "test" || part.size() > 8)
+    return {};
+  const std::string_view digits = part.substr(4);
+  int net = 0;
+  if (digits.empty())
+    return net;
+  const auto [end, failed] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), net);
+  if (failed != std::errc() || end != digits.data() + digits.size() || net < 0)
+    return {};
+  return net;
+}
+
+/// Takes "[3]" off the end of an output's name.
+std::optional<std::size_t> takeElement(std::string &name, std::size_t offset) {
+  if (name.empty() || name.back() != ']')
+    return {};
+  const std::size_t open = name.rfind('[');
+  std::size_t element = 0;
+  const char *end = name.data() + name.size() - 1;
+  const char *begin = open == name.npos ? end : name.data() + open + 1;
+  const auto [stop, failed] = std::from_chars(begin, end, element);
+  if (begin == end || failed != std::errc() || stop != end)
+    throw TextProblem{offset + (open == name.npos ? 0 : open),
+                      "expected the number of an element, as in NAME[0]"};
+  name.resize(open);
+  return element;
+}
+
+void takeOutput(MetricName &metric, std::string name, std::size_t offset,
+                const plan::Manifest &manifest, int testNets) {
+  if (metric.net >= testNets)
+    throw TextProblem{0, testNets == 0 ? "the solver has no test net"
+                                       : "there is no test net " +
+                                             std::to_string(metric.net) +
+                                             ": the solver has " +
+                                             std::to_string(testNets)};
+  const plan::Program *program = testProgram(manifest, metric.net);
+  const std::optional<std::size_t> element =
+      program && findOutput(*program, name) ? std::nullopt
+                                            : takeElement(name, offset);
+  const plan::Output *output = program ? findOutput(*program, name) : nullptr;
+  if (!output) {
+    std::vector<std::string> names;
+    if (program)
+      for (const plan::Output &each : program->outputs())
+        names.push_back(each.blob());
+    throw TextProblem{offset, "test net " + std::to_string(metric.net) +
+                                  " has no output '" + name + "'" +
+                                  didYouMean(name, names) +
+                                  " (it has: " + quotedList(names) + ")"};
+  }
+  const auto count = static_cast<std::size_t>(plan::elementCount(
+      manifest.buffers(static_cast<int>(output->buffer_index()))));
+  if (!element && count != 1)
+    throw TextProblem{offset, "output '" + name + "' has " +
+                                  std::to_string(count) + " elements: write '" +
+                                  name + "[0]' for the first"};
+  if (element && *element >= count)
+    throw TextProblem{offset + name.size(),
+                      "output '" + name + "' has " + std::to_string(count) +
+                          (count == 1 ? " element" : " elements")};
+  metric.output = name;
+  metric.element = element.value_or(0);
+}
+
+} // namespace
+
+bool isInMetricName(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return std::isalnum(byte) || byte >= 0x80 ||
+         std::string_view("_.-/:+*#@$%~").find(c) != std::string_view::npos;
+}
+
+MetricName parseMetricName(std::string_view text,
+                           const plan::Manifest &manifest, int testNets) {
+  MetricName metric;
+  metric.text = std::string(text);
+  const std::size_t point = text.find('.');
+  const std::string first(text.substr(0, point));
+  if (point == text.npos) {
+    if (first == "iter") {
+      metric.kind = MetricName::Iteration;
+      return metric;
+    }
+    if (first == "time") {
+      metric.kind = MetricName::Time;
+      return metric;
+    }
+  } else if (first == "train") {
+    metric.kind = MetricName::TrainLoss;
+    if (text.substr(point + 1) != "loss")
+      throw TextProblem{point + 1,
+                        "of the training net there is 'train.loss' only"};
+    return metric;
+  } else if (const std::optional<int> net = netOf(first)) {
+    metric.kind = MetricName::TestOutput;
+    metric.net = *net;
+    takeOutput(metric, std::string(text.substr(point + 1)), point + 1, manifest,
+               testNets);
+    return metric;
+  }
+  throw TextProblem{0, text.empty()
+                           ? "a name is missing"
+                           : "there is no metric '" + metric.text +
+                                 "'; there are test.OUTPUT, test1.OUTPUT, "
+                                 "train.loss, iter and time"};
+}
+
+std::optional<Better> betterOf(const MetricName &metric,
+                               const plan::Manifest &manifest) {
+  if (metric.kind == MetricName::TrainLoss)
+    return Better::Lower;
+  if (metric.kind != MetricName::TestOutput)
+    return {};
+  const plan::Program *program = testProgram(manifest, metric.net);
+  const plan::Output *output =
+      program ? findOutput(*program, metric.output) : nullptr;
+  return output ? betterOf(*program, *output) : std::nullopt;
+}
+
+std::optional<MetricName> defaultMetric(const plan::Manifest &manifest,
+                                        int testNets) {
+  const plan::Program *program = testNets ? testProgram(manifest, 0) : nullptr;
+  if (!program)
+    return {};
+  for (const Better wanted : {Better::Higher, Better::Lower})
+    for (const plan::Output &output : program->outputs())
+      if (plan::elementCount(
+              manifest.buffers(static_cast<int>(output.buffer_index()))) == 1 &&
+          betterOf(*program, output) == wanted)
+        return MetricName{MetricName::TestOutput, 0, output.blob(), 0,
+                          "test." + output.blob()};
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+void MetricValues::take(const Event &event) {
+  if (const auto *begin = std::get_if<event::SolvingBegin>(&event)) {
+    iteration = begin->iteration;
+    seconds = 0;
+  } else if (const auto *done = std::get_if<event::IterationDone>(&event)) {
+    loss = done->smoothedLoss;
+  } else if (const auto *progress = std::get_if<event::Progress>(&event)) {
+    // Of the iterations that were started: those of a device end later.
+    iteration = progress->iteration;
+    seconds = progress->seconds;
+  } else if (const auto *test = std::get_if<event::TestDone>(&event)) {
+    iteration = test->iteration;
+    for (auto entry = outputs.begin(); entry != outputs.end();)
+      entry = entry->first.first == test->net ? outputs.erase(entry) : ++entry;
+    for (const OutputValue &output : test->outputs)
+      outputs[{test->net, output.blob}].push_back(output.value);
+  }
+}
+
+std::optional<double> MetricValues::value(const MetricName &metric) const {
+  switch (metric.kind) {
+  case MetricName::Iteration:
+    return iteration ? std::optional<double>(*iteration) : std::nullopt;
+  case MetricName::Time:
+    return seconds;
+  case MetricName::TrainLoss:
+    return loss;
+  case MetricName::TestOutput:
+    break;
+  }
+  const auto found = outputs.find({metric.net, metric.output});
+  if (found == outputs.end() || metric.element >= found->second.size())
+    return {};
+  return found->second[metric.element];
+}
+
+void refuseText(const std::string &option, const std::string &text,
+                const TextProblem &problem) {
+  // The mark stands below whole characters, of which UTF-8 has several bytes.
+  std::size_t column = 0;
+  for (std::size_t i = 0; i < std::min(problem.offset, text.size()); ++i)
+    column += (static_cast<unsigned char>(text[i]) & 0xc0) != 0x80;
+  throw usageError(option + ", column " + std::to_string(column + 1) + ": " +
+                   problem.text + "\n  " + text + "\n  " +
+                   std::string(column, ' ') + "^");
+}
+
+} // namespace brew::runtime

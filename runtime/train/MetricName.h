@@ -1,0 +1,86 @@
+//===- MetricName.h - Names of what training measures -----------*- C++ -*-===//
+//
+// How options name a number of a training run:
+//
+//   test.accuracy     an output of the first test net, its mean over the test
+//   test1.loss        of the second
+//   test.top[3]       an element of an output that has several
+//   train.loss        the training loss as displayed (mean of average_loss); on
+//                     a GPU that of the iteration before the last
+//   iter              iterations done
+//   time              seconds since training began, in this run
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/Events.h"
+#include "runtime/plan/PlanFile.h"
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace brew::runtime {
+
+struct MetricName {
+  enum Kind { TestOutput, TrainLoss, Iteration, Time };
+  Kind kind = Iteration;
+  // Of a TestOutput.
+  int net = 0;        ///< the test net's number
+  std::string output; ///< the blob
+  std::size_t element = 0;
+
+  std::string text; ///< as it was written
+};
+
+/// What is wrong with a text, and where.
+struct TextProblem {
+  std::size_t offset = 0; ///< bytes before it
+  std::string text;
+};
+
+/// Whether a name may have this character, but for the element's brackets.
+bool isInMetricName(char c);
+
+/// The metric that `text`, all of it, names in a plan whose first `testNets`
+/// test programs are run. Throws TextProblem, with names that there are.
+MetricName parseMetricName(std::string_view text,
+                           const plan::Manifest &manifest, int testNets);
+
+/// What a bound on a metric wants of it.
+enum class Better { Higher, Lower };
+/// Higher for what an Accuracy layer makes, Lower for losses; nothing where
+/// neither is known.
+std::optional<Better> betterOf(const MetricName &metric,
+                               const plan::Manifest &manifest);
+
+/// The metric that tells how good a net is, unless the user names one: of the
+/// first test net the first output of an Accuracy layer, else the first loss.
+/// Nothing if it has neither.
+std::optional<MetricName> defaultMetric(const plan::Manifest &manifest,
+                                        int testNets);
+
+/// The last value of every metric, taken from the events of a session.
+class MetricValues {
+public:
+  void take(const Event &event);
+  /// Nothing before the metric was measured.
+  std::optional<double> value(const MetricName &metric) const;
+
+private:
+  std::optional<int> iteration;
+  std::optional<double> seconds, loss;
+  std::map<std::pair<int, std::string>, std::vector<double>> outputs;
+};
+
+/// A problem of an option's text as an error of several lines: what is wrong,
+/// and the text with a mark below the place. `option` is named as users write
+/// it.
+[[noreturn]] void refuseText(const std::string &option, const std::string &text,
+                             const TextProblem &problem);
+
+} // namespace brew::runtime

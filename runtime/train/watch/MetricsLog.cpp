@@ -1,0 +1,160 @@
+//===- MetricsLog.cpp - A training run as lines of JSON -------------------===//
+
+#include "runtime/train/watch/MetricsLog.h"
+
+#include "formats/AtomicFile.h"
+#include "formats/Error.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cerrno>
+#include <chrono>
+#include <fcntl.h>
+#include <fstream>
+#include <unistd.h>
+
+namespace brew::runtime {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+double wallTime() {
+  return std::chrono::duration<double>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+/// By blob; of several elements an array. NaN and Inf, which JSON lacks, become
+/// null.
+Json outputsJson(const std::vector<OutputValue> &outputs) {
+  std::vector<std::pair<std::string, std::vector<double>>> blobs;
+  for (const OutputValue &output : outputs) {
+    if (blobs.empty() || blobs.back().first != output.blob)
+      blobs.push_back({output.blob, {}});
+    blobs.back().second.push_back(output.value);
+  }
+  Json result = Json::object();
+  for (const auto &[blob, values] : blobs)
+    result[blob] = values.size() == 1 ? Json(values[0]) : Json(values);
+  return result;
+}
+
+std::string lineOf(const Json &row) {
+  return row.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+/// The iteration of a row; nothing if the line is none.
+std::optional<int> iterationOf(const std::string &line) {
+  const Json row = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!row.is_object() || !row.contains("iteration") ||
+      !row["iteration"].is_number_integer())
+    return {};
+  return row["iteration"].get<int>();
+}
+
+int openToAppend(const std::string &path) {
+  const int fd =
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (fd < 0)
+    throw machineLacks("cannot write '" + path +
+                       "': " + formats::errnoText(errno));
+  return fd;
+}
+
+void writeAll(int fd, const std::string &path, const std::string &bytes) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t written =
+        ::write(fd, bytes.data() + done, bytes.size() - done);
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written < 0)
+      throw machineLacks("cannot write '" + path +
+                         "': " + formats::errnoText(errno));
+    done += static_cast<std::size_t>(written);
+  }
+}
+
+} // namespace
+
+MetricsLog::MetricsLog(const std::string &folder, int iteration)
+    : path(folder + "/metrics.jsonl"),
+      replacedPath(folder + "/metrics.replaced.jsonl") {
+  setAside(iteration);
+  fd = openToAppend(path);
+}
+
+MetricsLog::~MetricsLog() {
+  if (fd >= 0)
+    ::close(fd);
+}
+
+void MetricsLog::setAside(int iteration) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    if (::access(path.c_str(), F_OK) == 0)
+      throw machineLacks("cannot read '" + path + "'");
+    return;
+  }
+  std::string kept, replaced, line;
+  while (std::getline(file, line)) {
+    const bool whole = !file.eof();
+    const std::optional<int> of = whole ? iterationOf(line) : std::nullopt;
+    (of && *of < iteration ? kept : replaced) += line + "\n";
+  }
+  if (file.bad())
+    throw machineLacks("cannot read '" + path + "'");
+  if (replaced.empty())
+    return;
+  // First where they go to: rather twice than not at all.
+  const int target = openToAppend(replacedPath);
+  try {
+    writeAll(target, replacedPath, replaced);
+    ::fsync(target);
+  } catch (...) {
+    ::close(target);
+    throw;
+  }
+  ::close(target);
+  formats::writeFileAtomically(path, kept);
+}
+
+void MetricsLog::append(const std::string &line) { writeAll(fd, path, line); }
+
+void MetricsLog::add(const TrainRow &row) {
+  Json json = {{"type", "train"},
+               {"iteration", row.display.iteration},
+               {"time", row.seconds},
+               {"wall_time", wallTime()},
+               {"loss", row.display.smoothedLoss},
+               {"lr", row.learningRate},
+               {"outputs", outputsJson(row.display.outputs)}};
+  if (row.speed) {
+    json["iterations_per_second"] = row.display.iterationsPerSecond;
+    if (row.speed->itemsPerSecond > 0)
+      json["images_per_second"] = row.speed->itemsPerSecond;
+    json["seconds_left"] = row.speed->secondsLeft;
+    json["waits_for_data"] = row.speed->waits;
+    json["seconds_waiting_for_data"] = row.speed->secondsWaiting;
+  }
+  append(lineOf(json));
+}
+
+void MetricsLog::add(const TestRow &row) {
+  Json json = {
+      {"type", "test"},          {"iteration", row.test.iteration},
+      {"net", row.test.net},     {"time", row.seconds},
+      {"wall_time", wallTime()}, {"outputs", outputsJson(row.test.outputs)}};
+  if (row.test.loss)
+    json["loss"] = *row.test.loss;
+  append(lineOf(json));
+}
+
+void MetricsLog::addStop(int iteration, const std::string &reason) {
+  append(lineOf({{"type", "stop"},
+                 {"iteration", iteration},
+                 {"wall_time", wallTime()},
+                 {"reason", reason}}));
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,332 @@
+//===- NanCheck.cpp - The first NaN or Inf of a training run --------------===//
+
+#include "runtime/train/watch/NanCheck.h"
+
+#include "runtime/log/Log.h"
+#include "runtime/plan/Contract.h"
+#include "runtime/train/NetOutputs.h"
+#include "runtime/weights/Layout.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace brew::runtime {
+namespace {
+
+/// Whether a parameter is a statistic that forward passes write.
+bool isStatistic(const plan::Parameter &parameter) {
+  return !parameter.has_gradient_buffer_index() &&
+         (parameter.layer_type() == "BatchNorm" ||
+          parameter.layer_type() == "BN");
+}
+
+std::string withPlace(const std::string &text, const std::string &place) {
+  return place.empty() ? text : text + " (" + place + ")";
+}
+
+} // namespace
+
+NanCheck::NanCheck(Session &trained)
+    : session(trained), executor(session.executor()),
+      manifest(session.manifest()),
+      trainProgram(executor.findProgram(plan::programs::kForwardBackward)),
+      clipProgram(executor.findProgram(plan::programs::kClip)),
+      program(manifest.programs(trainProgram)), threads(executor.threads()) {
+  for (const plan::Parameter &parameter : manifest.parameters()) {
+    if (parameter.has_gradient_buffer_index())
+      gradients.push_back(parameter.gradient_buffer_index());
+    if (isStatistic(parameter))
+      state.push_back({parameter.buffer_index(), {}});
+  }
+  for (const plan::NamedBuffer &carried : manifest.carried()) {
+    if (carried.name() == plan::loss_scale::kValue)
+      scale = carried.buffer_index();
+    if (carried.name() == plan::loss_scale::kNonFinite)
+      nonFinite = carried.buffer_index();
+    state.push_back({carried.buffer_index(), {}});
+  }
+}
+
+void NanCheck::begin() {
+  cursors = session.feeder(trainProgram).cursors();
+  for (auto &[buffer, bytes] : state) {
+    const std::size_t size = manifest.buffers(static_cast<int>(buffer)).size();
+    bytes.resize(size);
+    executor.download(buffer, bytes.data());
+  }
+}
+
+double NanCheck::readScalar(std::uint32_t buffer) const {
+  double value = 0;
+  executor.read(buffer, [&](const std::byte *bytes) {
+    load(manifest.buffers(static_cast<int>(buffer)), bytes, &value);
+  });
+  return value;
+}
+
+bool NanCheck::suspects(double loss) const {
+  if (!scale || !nonFinite)
+    return !std::isfinite(loss) || !gradientsFinite();
+  if (readScalar(*nonFinite) == 0)
+    return !std::isfinite(loss);
+  // The update leaves them out and halves the scale, down to 1.
+  return readScalar(*scale) == 1;
+}
+
+bool NanCheck::gradientsFinite() const {
+  if (clipProgram >= 0 && session.onGpu()) {
+    executor.run(clipProgram);
+    double sum = 0;
+    for (const OutputValue &output : readOutputs(executor, clipProgram))
+      sum += output.value;
+    // Squares may be infinite where gradients are not: these decide then.
+    if (std::isfinite(sum))
+      return true;
+  }
+  return std::all_of(
+      gradients.begin(), gradients.end(), [&](std::uint32_t index) {
+        bool finite = true;
+        executor.read(index, [&](const std::byte *bytes) {
+          finite = allFinite(manifest.buffers(static_cast<int>(index)), bytes,
+                             threads);
+        });
+        return finite;
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Looking closer
+//===----------------------------------------------------------------------===//
+
+void NanCheck::rewind() {
+  Feeder &feeder = session.feeder(trainProgram);
+  feeder.reset(session.seed());
+  feeder.restore(cursors);
+  for (const auto &[buffer, bytes] : state)
+    executor.upload(buffer, bytes.data());
+}
+
+NanCheck::Finding NanCheck::find(int passes) {
+  rewind();
+  if (const std::optional<std::string> found = lookAtParameters())
+    return {*found, true};
+  for (int pass = 0; pass < passes; ++pass) {
+    session.feeder(trainProgram).feed();
+    std::optional<std::string> found = lookAtInputs();
+    if (!found)
+      found = lookAtPass();
+    if (!found)
+      continue;
+    rewind();
+    return {(passes > 1 ? "batch " + std::to_string(pass + 1) + " of " +
+                              std::to_string(passes) + ": "
+                        : "") +
+                *found,
+            false};
+  }
+  rewind();
+  if (passes > 1)
+    return {"the gradients that " + std::to_string(passes) +
+                " batches (iter_size) sum up to are not finite, though each "
+                "batch's are",
+            false};
+  return {"the loss or a gradient was not finite, but is when the iteration is "
+          "computed again: its inputs came from a callback, or a layer that "
+          "the program computes gives another result each time",
+          false};
+}
+
+std::optional<std::string> NanCheck::lookAtParameters() const {
+  for (const plan::Parameter &parameter : manifest.parameters())
+    if (const auto found = lookAt(parameter.buffer_index()))
+      return *found + " before the iteration: as it was loaded or filled, or "
+                      "as the last update left it";
+  return {};
+}
+
+std::optional<std::string> NanCheck::lookAtInputs() const {
+  for (const plan::Feed &feed : program.feeds()) {
+    caffe::LayerParameter layer;
+    if (!layer.ParseFromString(feed.layer()))
+      continue;
+    for (int i = 0; i < feed.buffer_indices_size(); ++i)
+      if (const auto found = lookAt(feed.buffer_indices(i)))
+        return withPlace("layer '" + layer.name() + "'",
+                         feed.source_location()) +
+               ", input: " + *found;
+  }
+  return {};
+}
+
+/// Runs the program step by step.
+std::optional<std::string> NanCheck::lookAtPass() {
+  for (int i = 0; i < program.steps_size(); ++i) {
+    const auto step = static_cast<std::size_t>(i);
+    executor.run(trainProgram, step, step + 1);
+    // What the step reads was looked at behind the step that wrote it; if it is
+    // not finite now, the step has written something else there.
+    std::vector<std::uint32_t> buffers = buffersOf(program.steps(i));
+    const auto read = std::stable_partition(
+        buffers.begin(), buffers.end(),
+        [&](std::uint32_t index) { return !isMadeBefore(index, i); });
+    for (auto buffer = read; buffer != buffers.end(); ++buffer)
+      *buffer = knownLaterAs(*buffer, i);
+    // A step of several layers makes the parameters' gradients of its blobs'.
+    std::stable_partition(buffers.begin(), read, [&](std::uint32_t index) {
+      return std::find(gradients.begin(), gradients.end(), index) ==
+             gradients.end();
+    });
+    for (std::uint32_t buffer : buffers)
+      if (const auto found = lookAt(buffer, &program.steps(i)))
+        return describeLayers(program.steps(i)) +
+               (program.steps(i).backward() ? ", backward: " : ", forward: ") +
+               *found;
+  }
+  return {};
+}
+
+/// Whether something before step `end` has given the buffer its values.
+bool NanCheck::isMadeBefore(std::uint32_t index, int end) const {
+  for (int i = 0; i < end; ++i) {
+    const std::vector<std::uint32_t> used = buffersOf(program.steps(i));
+    if (std::find(used.begin(), used.end(), index) != used.end())
+      return true;
+  }
+  return std::any_of(program.feeds().begin(), program.feeds().end(),
+                     [&](const auto &feed) {
+                       return std::find(feed.buffer_indices().begin(),
+                                        feed.buffer_indices().end(),
+                                        index) != feed.buffer_indices().end();
+                     });
+}
+
+/// A kernel that writes over what it reads names the place once. The buffer by
+/// which later steps know the place of `index`; `index` itself if none does.
+std::uint32_t NanCheck::knownLaterAs(std::uint32_t index, int step) const {
+  const plan::Buffer &place = manifest.buffers(static_cast<int>(index));
+  for (int i = step + 1; i < program.steps_size(); ++i)
+    for (std::uint32_t used : buffersOf(program.steps(i))) {
+      const plan::Buffer &other = manifest.buffers(static_cast<int>(used));
+      if (other.arena_index() == place.arena_index() &&
+          other.offset() == place.offset() && other.size() == place.size() &&
+          other.type() == place.type())
+        return used;
+    }
+  return index;
+}
+
+std::optional<std::string> NanCheck::lookAt(std::uint32_t index,
+                                            const plan::Step *step) const {
+  const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
+  std::optional<NonFinite> found;
+  executor.read(index, [&](const std::byte *bytes) {
+    if (!allFinite(buffer, bytes, threads))
+      found = firstNonFinite(buffer, bytes);
+  });
+  if (!found)
+    return {};
+  return describe(index, step) + " is " +
+         // Of NaN the sign means nothing.
+         (std::isnan(found->value) ? "nan" : log::number(found->value)) +
+         " at position " + std::to_string(found->position);
+}
+
+const plan::Layer *NanCheck::layerOf(const std::string &name) const {
+  for (const plan::Layer &layer : program.layers())
+    if (layer.name() == name)
+      return &layer;
+  return nullptr;
+}
+
+/// The blob of the prototxt behind the names of the Split layers.
+std::string NanCheck::unsplit(std::string blob) const {
+  for (const plan::Layer &layer : program.layers())
+    if (layer.type() == "Split" && layer.bottoms_size() == 1 &&
+        std::find(layer.tops().begin(), layer.tops().end(), blob) !=
+            layer.tops().end())
+      return layer.bottoms(0);
+  return blob;
+}
+
+/// The blob that a value of a step of one layer belongs to; "" if that is not
+/// certain.
+std::string NanCheck::blobOf(const std::string &value,
+                             const plan::Step &step) const {
+  const plan::Layer *layer =
+      step.layers_size() == 1 ? layerOf(step.layers(0)) : nullptr;
+  if (step.backward()) {
+    if (!layer || layer->bottoms().empty())
+      return "";
+    const std::string &type = layer->type();
+    const bool loss =
+        type.size() > 4 && type.compare(type.size() - 4, 4, "Loss") == 0;
+    return loss || layer->bottoms_size() == 1
+               ? "the gradient of blob '" + unsplit(layer->bottoms(0)) + "'"
+               : "";
+  }
+  for (const plan::Layer &each : program.layers())
+    if (std::find(each.tops().begin(), each.tops().end(), value) !=
+        each.tops().end())
+      return "blob '" + value + "'";
+  // The results of a kernel are the layer's tops, then what it keeps.
+  for (int i = 0; layer && i < layer->tops_size(); ++i)
+    if (value == layer->name() + "." + std::to_string(i))
+      return "blob '" + layer->tops(i) + "'";
+  return "";
+}
+
+std::string NanCheck::describe(std::uint32_t index,
+                               const plan::Step *step) const {
+  for (const plan::Parameter &parameter : manifest.parameters()) {
+    const bool isGradient = parameter.has_gradient_buffer_index() &&
+                            parameter.gradient_buffer_index() == index;
+    if (isGradient || parameter.buffer_index() == index)
+      return withPlace(
+          (isGradient ? "the gradient of parameter " : "parameter ") +
+              std::to_string(parameter.index()) + " of layer '" +
+              parameter.layer() + "'",
+          parameter.source_location());
+  }
+  auto named = [&](const auto &list) -> const plan::NamedBuffer * {
+    for (const plan::NamedBuffer &entry : list)
+      if (entry.buffer_index() == index)
+        return &entry;
+    return nullptr;
+  };
+  if (const auto *blob = named(program.blobs()))
+    return "blob '" + blob->name() + "'";
+  if (const auto *gradient = named(program.blob_gradients()))
+    return "the gradient of blob '" + gradient->name() + "'";
+  for (const plan::Output &output : program.inner_losses())
+    if (output.buffer_index() == index)
+      return "blob '" + output.blob() + "'";
+  for (const plan::Feed &feed : program.feeds()) {
+    caffe::LayerParameter layer;
+    for (int i = 0; i < feed.buffer_indices_size(); ++i)
+      if (feed.buffer_indices(i) == index &&
+          layer.ParseFromString(feed.layer()) && i < layer.top_size())
+        return "blob '" + layer.top(i) + "'";
+  }
+  const std::string &value = manifest.buffers(static_cast<int>(index)).name();
+  const std::string blob = step ? blobOf(value, *step) : "";
+  return blob.empty() ? "the value '" + value + "' of the plan" : blob;
+}
+
+std::string NanCheck::describeLayers(const plan::Step &step) const {
+  if (step.layers().empty())
+    return "a step of no layer";
+  if (step.layers_size() == 1)
+    return withPlace("layer '" + step.layers(0) + "'", placeOf(step.layers(0)));
+  std::string text = "layers ";
+  for (int i = 0; i < step.layers_size(); ++i)
+    text += (i == 0 ? "" : ", ") +
+            withPlace("'" + step.layers(i) + "'", placeOf(step.layers(i)));
+  return text + ", computed in one step";
+}
+
+std::string NanCheck::placeOf(const std::string &name) const {
+  const plan::Layer *layer = layerOf(name);
+  return layer ? layer->source_location() : "";
+}
+
+} // namespace brew::runtime

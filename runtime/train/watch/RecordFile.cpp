@@ -1,0 +1,83 @@
+//===- RecordFile.cpp - TFRecord files ------------------------------------===//
+
+#include "runtime/train/watch/RecordFile.h"
+
+#include "formats/AtomicFile.h"
+#include "formats/Error.h"
+
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace brew::runtime {
+namespace {
+
+/// The remainders of single bytes by Castagnoli's polynomial, reflected.
+constexpr std::array<std::uint32_t, 256> remainders() {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t byte = 0; byte < 256; ++byte) {
+    std::uint32_t rest = byte;
+    for (int bit = 0; bit < 8; ++bit)
+      rest = rest & 1 ? rest >> 1 ^ 0x82f63b78u : rest >> 1;
+    table[byte] = rest;
+  }
+  return table;
+}
+
+template <typename Number> std::string littleEndian(Number number) {
+  std::string bytes;
+  for (std::size_t i = 0; i < sizeof number; ++i)
+    bytes += static_cast<char>(number >> (8 * i) & 0xff);
+  return bytes;
+}
+
+} // namespace
+
+std::uint32_t crc32c(std::string_view bytes) {
+  static constexpr std::array<std::uint32_t, 256> table = remainders();
+  std::uint32_t rest = ~0u;
+  for (char byte : bytes)
+    rest = rest >> 8 ^ table[(rest ^ static_cast<unsigned char>(byte)) & 0xff];
+  return ~rest;
+}
+
+std::uint32_t maskedCrc32c(std::string_view bytes) {
+  const std::uint32_t sum = crc32c(bytes);
+  return (sum >> 15 | sum << 17) + 0xa282ead8u;
+}
+
+std::string framed(std::string_view record) {
+  const std::string length =
+      littleEndian(static_cast<std::uint64_t>(record.size()));
+  return length + littleEndian(maskedCrc32c(length)) + std::string(record) +
+         littleEndian(maskedCrc32c(record));
+}
+
+RecordFile::RecordFile(const std::string &name)
+    : path(name),
+      fd(::open(name.c_str(),
+                O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666)) {
+  if (fd < 0)
+    throw machineLacks("cannot write '" + path +
+                       "': " + formats::errnoText(errno));
+}
+
+RecordFile::~RecordFile() { ::close(fd); }
+
+void RecordFile::write(std::string_view record) {
+  const std::string bytes = framed(record);
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t written =
+        ::write(fd, bytes.data() + done, bytes.size() - done);
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written < 0)
+      throw machineLacks("cannot write '" + path +
+                         "': " + formats::errnoText(errno));
+    done += static_cast<std::size_t>(written);
+  }
+}
+
+} // namespace brew::runtime

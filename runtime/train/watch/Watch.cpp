@@ -1,0 +1,124 @@
+//===- Watch.cpp - What looks after a training run ------------------------===//
+
+#include "runtime/train/watch/Watch.h"
+
+#include "formats/Error.h"
+
+#include <filesystem>
+#include <system_error>
+
+namespace brew::runtime {
+
+Watch::Watch(Session &trained, const WatchOptions &options, int nets)
+    : session(trained), logFolder(options.logFolder), testNets(nets) {
+  for (const std::string &rule : options.stopWhen)
+    rules.emplace_back(rule, session.manifest(), testNets);
+  if (!options.patience.empty())
+    patience.emplace(options.patience, session.manifest(), testNets);
+  if (options.checkNan)
+    nan = std::make_unique<NanCheck>(session);
+  if (!rules.empty() || patience || !logFolder.empty())
+    listener =
+        session.events().add([this](const Event &event) { hear(event); });
+}
+
+Watch::~Watch() {
+  if (listener >= 0)
+    session.events().remove(listener);
+}
+
+void Watch::startAt(int iteration) {
+  hasGradients = false;
+  displayed.reset();
+  if (logFolder.empty())
+    return;
+  std::error_code error;
+  std::filesystem::create_directories(logFolder, error);
+  if (error)
+    throw machineLacks("cannot make the folder '" + logFolder +
+                       "': " + error.message());
+  metrics.reset(); // its file is replaced
+  metrics = std::make_unique<MetricsLog>(logFolder, iteration);
+  board = std::make_unique<TensorBoardLog>(logFolder, session, iteration);
+}
+
+std::optional<std::string> Watch::takeStopReason() {
+  return std::exchange(stopReason, std::nullopt);
+}
+
+void Watch::hear(const Event &event) {
+  values.take(event);
+  if (metrics)
+    log(event);
+  const auto *progress = std::get_if<event::Progress>(&event);
+  if (std::holds_alternative<event::SolvingBegin>(event) ||
+      (progress && !progress->last)) {
+    heedRules();
+  } else if (const auto *test = std::get_if<event::TestDone>(&event)) {
+    if (patience && test->net == patience->net())
+      if (const auto reason = patience->afterTest(values, test->iteration))
+        stop(*reason);
+    // Rules may speak of several nets.
+    if (test->net + 1 == testNets)
+      heedRules();
+  }
+}
+
+void Watch::heedRules() {
+  for (const StopRule &rule : rules)
+    if (!stopReason && rule.holds(values))
+      stop(rule.reason(values));
+}
+
+void Watch::stop(const std::string &reason) {
+  if (!stopReason)
+    stopReason = reason;
+}
+
+/// A log that cannot be written ends, with a warning; training does not.
+template <typename Body> void Watch::writeLogs(Body &&body) {
+  try {
+    body();
+  } catch (const Error &error) {
+    session.events().post(
+        event::LogLine{log::Severity::Warning, log::site::brew,
+                       std::string(error.what()) +
+                           "; nothing more is logged in '" + logFolder + "'"});
+    metrics.reset();
+    board.reset();
+  }
+}
+
+void Watch::log(const Event &event) {
+  const double seconds =
+      values.value({MetricName::Time, 0, "", 0, ""}).value_or(0);
+  if (const auto *display = std::get_if<event::Display>(&event)) {
+    displayed = *display;
+    speed.reset();
+  } else if (const auto *measured = std::get_if<event::Speed>(&event)) {
+    speed = *measured;
+  } else if (const auto *rate = std::get_if<event::RateChosen>(&event)) {
+    if (!rate->displayed || !displayed)
+      return;
+    const TrainRow row{*displayed, speed, rate->learningRate, seconds};
+    displayed.reset();
+    writeLogs([&] {
+      metrics->add(row);
+      board->add(row);
+    });
+  } else if (std::holds_alternative<event::IterationDone>(event)) {
+    hasGradients = true;
+  } else if (const auto *test = std::get_if<event::TestDone>(&event)) {
+    writeLogs([&] {
+      const TestRow row{*test, seconds};
+      metrics->add(row);
+      board->add(row);
+      if (test->net + 1 == testNets)
+        board->addParameters(test->iteration, hasGradients);
+    });
+  } else if (const auto *ending = std::get_if<event::StoppedByRule>(&event)) {
+    writeLogs([&] { metrics->addStop(ending->iteration, ending->reason); });
+  }
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,139 @@
+//===- MetricRulesTest.cpp - Names and rules of metrics -------------------===//
+#include "TestPlan.h"
+#include "runtime/train/watch/StopRule.h"
+#include "test/unit/formats/TestFiles.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace brew;
+using namespace brew::runtime;
+
+namespace {
+
+const std::string kFeed = "name: 'd' type: 'Input' top: 'x' top: 'target'";
+
+plan::Manifest model() {
+  return test::linearModel(kFeed, "base_lr: 0.1 lr_policy: 'fixed' "
+                                  "max_iter: 1 test_iter: 1 test_interval: 1");
+}
+
+bool holds(const std::string &rule, const MetricValues &values) {
+  return StopRule(rule, model(), 1).holds(values);
+}
+
+/// After 20 iterations and 3.5 s, a loss of 0.25 and of 0.5 in the test.
+MetricValues measured(double testLoss = 0.5) {
+  MetricValues values;
+  values.take(event::IterationDone{19, 0.3, 0.25, 0.1, 3.4});
+  values.take(event::Progress{20, 100, 0.25, 3.5, 20, false, 4});
+  values.take(event::TestDone{20,
+                              0,
+                              {},
+                              {{"loss", testLoss, 1},
+                               {"prediction", 1, 0},
+                               {"prediction", 2, 0},
+                               {"prediction", 3, 0},
+                               {"prediction", 4, 0}}});
+  return values;
+}
+
+void refuses(const std::string &rule, const std::string &words) {
+  test::expectError(ExitStatus::Usage, words,
+                    [&] { StopRule(rule, model(), 1); });
+}
+
+} // namespace
+
+TEST(MetricRules, Compare) {
+  const MetricValues values = measured();
+  for (const char *rule :
+       {"test.loss <= 0.5", "test.loss == .5", "train.loss < 0.3", "iter >= 20",
+        "time > 3", "iter != 19", "5e-1 >= test.loss",
+        "test.prediction[2] == 3", "not iter < 20",
+        "(iter > 1 or iter > 100) and time < 4",
+        "iter > 100 and iter > 100 or time > 1", "not (iter > 100)",
+        "not not iter == 20", "iter>=20", "-1 < iter", "test0.loss < 1"})
+    EXPECT_TRUE(holds(rule, values)) << rule;
+  for (const char *rule :
+       {"test.loss < 0.5", "iter > 20", "iter == 20 and time > 4",
+        "not (iter == 20 or time > 4)",
+        "iter > 100 and (time > 1 or time > 2)"})
+    EXPECT_FALSE(holds(rule, values)) << rule;
+}
+
+TEST(MetricRules, WhatWasNotMeasuredDecidesNothing) {
+  MetricValues values;
+  EXPECT_FALSE(holds("test.loss < 1", values));
+  EXPECT_FALSE(holds("not test.loss < 1", values));
+  values.take(event::Progress{1, 100, 1, 1, 1, false, 4});
+  EXPECT_TRUE(holds("iter == 1 or test.loss < 1", values));
+  EXPECT_FALSE(holds("iter == 1 and not test.loss < 1", values));
+  EXPECT_TRUE(holds("not (iter == 2 and test.loss < 1)", values));
+}
+
+TEST(MetricRules, NanComparesAsInC) {
+  const MetricValues values = measured(NAN);
+  EXPECT_FALSE(holds("test.loss < 1", values));
+  EXPECT_FALSE(holds("test.loss >= 1", values));
+  EXPECT_TRUE(holds("test.loss != test.loss", values));
+}
+
+TEST(MetricRules, RefuseWithTheColumn) {
+  refuses("test.los < 1",
+          "--stop-when, column 6: test net 0 has no output 'los'; did you mean "
+          "'loss'? (it has: ");
+  refuses("iter > 1 or tset.loss < 1", "\n              ^");
+  refuses("iter = 1", "column 6: write == to compare");
+  refuses("iter > 1 && time > 2", "column 10: write 'and'");
+  refuses("iter > 1 || time > 2", "column 10: write 'or'");
+  refuses("!iter", "column 1: write 'not'");
+  refuses("(iter > 1", "column 10: the parenthesis is not closed");
+  refuses("iter > 1)", "column 9: expected 'and', 'or' or the end, found ')'");
+  refuses("1 < iter < 3", "a comparison has two sides");
+  refuses("iter", "column 5: expected <, <=, >, >=, == or !=");
+  refuses("iter >", "column 7: expected a metric or a number");
+  refuses("iter > 1.2.3", "'1.2.3' is no number");
+  refuses("", "column 1: expected a metric");
+  refuses("test1.loss < 1", "there is no test net 1: the solver has 1");
+  refuses("test.prediction > 1", "has 4 elements: write 'prediction[0]'");
+  refuses("test.prediction[4] > 1", "has 4 elements");
+  refuses("test.prediction[x] > 1", "expected the number of an element");
+  refuses("train.lr < 1", "column 7: of the training net there is");
+  refuses("iter > 1 $", "found '$'");
+  refuses(std::string(300, '('), "nested more than 100 deep");
+  test::expectError(ExitStatus::Usage, "the solver has no test net",
+                    [] { StopRule("test.loss < 1", model(), 0); });
+}
+
+TEST(MetricRules, PatienceCountsTestsSinceTheBest) {
+  Patience patience("2", model(), 1); // of the loss
+  EXPECT_FALSE(patience.afterTest(measured(0.5), 10));
+  EXPECT_FALSE(patience.afterTest(measured(0.5), 20)); // 1 without
+  EXPECT_FALSE(patience.afterTest(measured(0.4), 30));
+  EXPECT_FALSE(patience.afterTest(measured(NAN), 40));
+  EXPECT_EQ(patience.afterTest(measured(0.45), 50).value_or(""),
+            "2 tests without improvement of test.loss: the best was 0.4 after "
+            "30 iterations");
+
+  Patience upwards("1:test.loss:max", model(), 1);
+  EXPECT_FALSE(upwards.afterTest(measured(0.5), 10));
+  EXPECT_FALSE(upwards.afterTest(measured(0.6), 20));
+  EXPECT_TRUE(upwards.afterTest(measured(0.5), 30));
+}
+
+TEST(MetricRules, PatienceRefuses) {
+  auto refused = [](const std::string &text, const std::string &words) {
+    test::expectError(ExitStatus::Usage, words,
+                      [&] { Patience(text, model(), 1); });
+  };
+  refused("0", "--patience, column 1: expected a number of tests");
+  refused("two", "expected a number of tests");
+  refused("2x:test.loss", "expected a number of tests");
+  refused("3:iter", "column 3: 'iter' tells nothing");
+  refused("3:test.lss", "column 8: test net 0 has no output 'lss'");
+  refused("3:test.prediction[1]", "is neither an accuracy nor a loss");
+  test::expectError(ExitStatus::Usage, "the solver has no test net",
+                    [] { Patience("3", model(), 0); });
+}
