@@ -5,7 +5,9 @@ import json
 import os
 
 from . import _core
+from ._errors import Error
 from ._files import write_bytes
+from ._graph import Graph
 
 __all__ = ["Plan", "Report"]
 
@@ -56,10 +58,13 @@ class Plan:
 
     :func:`compile` makes one, :meth:`open` reads one."""
 
-    def __init__(self, core, data, report=None, artifacts=None, warnings=()):
+    def __init__(self, core, data, report=None, artifacts=None, warnings=(), again=None, host_layers=None):
         self._core = core
         self._data = data
         self._report = report
+        self._again = again  # compiles the net once more, for what it is asked to emit
+        #: Type to class of the layers that Python computes.
+        self.host_layers = dict(host_layers or {})
         #: Texts that ``emit=`` asked for, by name.
         self.artifacts = artifacts or {}
         #: Diagnostics of the compilation, none of them an error.
@@ -106,6 +111,25 @@ class Plan:
     def describe(self):
         """All there is to know, as ``brew-run inspect --json`` prints it."""
         return json.loads(self._core.describe())
+
+    def dump(self, phase="graph"):
+        """What ``brewc --emit=phase`` prints: the net after phase ``import``, ``graph``,
+        ``fused`` or ``plan`` as MLIR, ``graph-dot`` or ``fused-dot`` as Graphviz's text, and
+        of ``kernels`` and ``all``, which are several, a dict of name to text.
+
+        The net is compiled again for it, from the same text or the file as it is by now.
+        Raises :class:`Error` for plans that were opened: they hold no net any more."""
+        if self._again is None:
+            raise Error("a plan that was opened holds no net; compile the net to see what becomes of it")
+        texts = self._again(phase)
+        return texts if phase in ("kernels", "all", "dot") else "".join(texts.values())
+
+    def graph(self, phase="graph"):
+        """A picture (:class:`Graph`) of the net's layers, or, with phase ``fused``, of what
+        they have become: kernels and calls. As :meth:`dump`."""
+        if phase not in ("graph", "fused"):
+            raise ValueError("there are pictures of phase graph and fused, not of %r" % (phase,))
+        return Graph(self.dump(phase + "-dot"))
 
     @functools.cached_property
     def fed(self):

@@ -3,10 +3,44 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from . import _core
+from . import _core, _cuda
 from ._core import Error, Kind, Pass
+from ._events import Events
+from ._host import host_types
 
 __all__ = ["Session"]
+
+
+def _array_of(value):
+    """An array of what is one, lists too; what only speaks DLPack, on the CPU or elsewhere,
+    as well. Copies what lies on a GPU."""
+    if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack_device__"):
+        return np.asarray(value)
+    if value.__dlpack_device__()[0] == 1:  # the CPU's
+        if hasattr(value, "detach"):
+            value = value.detach()
+        return np.from_dlpack(value)
+    for way in ("detach", "cpu", "get"):  # of PyTorch, and of CuPy
+        if hasattr(value, way) and not isinstance(value, np.ndarray):
+            value = getattr(value, way)()
+    return np.asarray(value)
+
+
+def _gpu_of(device, plan):
+    """The number of the GPU that a session is to run on."""
+    if device is None:
+        return 0
+    kind, _, number = str(device).partition(":")
+    if kind.isdecimal() and not number:
+        kind, number = "cuda", kind
+    if kind == "gpu":
+        kind = "cuda"
+    if kind not in ("cpu", "cuda") or number and (kind == "cpu" or not number.isdecimal()):
+        raise ValueError("a device is 'cpu', 'cuda', 'cuda:N' or a GPU's number, not %r" % (device,))
+    if kind != ("cuda" if plan._core.cuda else "cpu"):
+        raise Error("the plan was compiled for the %s; compile the net with target='%s' to run it on %r"
+                    % ("GPU" if plan._core.cuda else "CPU", kind, str(device)))
+    return int(number or 0)
 
 
 class _Tensors(Mapping):
@@ -34,7 +68,9 @@ class _Tensors(Mapping):
     def _store(self, name, index, value):
         core = self._session._core
         shape = tuple(core.shape(self._kind, self._program, name, index))
-        value = np.ascontiguousarray(np.broadcast_to(np.asarray(value, dtype=np.float32), shape))
+        value = np.asarray(_array_of(value), dtype=np.float32)
+        value = np.broadcast_to(value, shape) if value.ndim <= len(shape) else value.reshape(shape)
+        value = np.ascontiguousarray(value).reshape(shape)
         core.write(self._kind, self._program, name, index, value)
 
     def __getitem__(self, name):
@@ -46,6 +82,19 @@ class _Tensors(Mapping):
         if name not in list(self):
             raise KeyError(name)
         self._store(name, 0, value)
+
+    def exported(self, name, index=0):
+        """The tensor's own memory, on the CPU or a GPU, as an object with ``__dlpack__``, for
+        ``torch.from_dlpack`` and the like. What runs overwrite changes there.
+
+        Raises :class:`Error` where its layout has more dimensions than its shape
+        (``layout="nchw"`` avoids that)."""
+        if name not in list(self):
+            raise KeyError(name)
+        found = self._session._core.export(self._kind, self._program, name, index)
+        if found is None:
+            raise Error("%r lies in memory in blocks, not as an array; compile with layout='nchw'" % (name,))
+        return found
 
 
 class _Params(_Tensors):
@@ -73,19 +122,31 @@ class _Params(_Tensors):
 
 
 class Session:
-    """A plan with its memory, on the CPU; one thread's at a time.
+    """A plan with its memory; one thread's at a time.
 
     ``threads``: how many it computes with (0: ``OMP_NUM_THREADS``, else one per core);
+    ``device``: ``"cuda:1"`` or another GPU's number, for plans compiled for one;
     ``seed``: what fillers, shuffling and random layers are drawn from; ``weights``: files
     to begin with; ``program``: the one that calls run (the first one if not given);
-    ``fields``: solver fields instead of the plan's, for training.
+    ``fields``: solver fields instead of the plan's, for training; ``host_layers``: type to
+    class of layers that Python computes, beside those that the plan was compiled with;
+    ``on_event``: a function that hears of all :attr:`events`, from the opening on.
 
     The GIL is released while anything runs. Raises :class:`Error`.
     """
 
-    def __init__(self, plan, *, threads=0, seed=0, weights=(), folder="", program=None, log=False, fields=None):
+    def __init__(self, plan, *, threads=0, device=None, seed=0, weights=(), folder="", program=None, log=False,
+                 fields=None, host_layers=None, on_event=None):
         self.plan = plan
-        self._core = _core.Session(plan._core, threads=threads, seed=seed, folder=folder, log=log)
+        gpu = _gpu_of(device, plan)
+        if plan._core.cuda:
+            _cuda.find_libraries()
+        #: Who hears of what happens (:class:`brew._events.Events`).
+        self.events = Events(on_event)
+        self._hosts = host_types({**plan.host_layers, **(host_layers or {})})
+        self._core = _core.Session(plan._core, threads=threads, seed=seed, folder=folder, log=log, gpu=gpu,
+                                   listener=self.events._first(), hosts=self._hosts)
+        self.events._core = self._core
         self._weights = [weights] if isinstance(weights, str) else [str(w) for w in weights]
         self._fields = {k: str(v) for k, v in (fields or {}).items()}
         self._trainer = None
@@ -114,7 +175,7 @@ class Session:
         for name, value in inputs.items():
             if name not in shapes:
                 raise KeyError("the net has no input %r; it has: %s" % (name, ", ".join(shapes) or "none"))
-            value = np.ascontiguousarray(value, dtype=np.float32)
+            value = np.asarray(_array_of(value), dtype=np.float32, order="C")
             if value.shape != tuple(shapes[name]):
                 raise ValueError("input %r has shape %s, and the array %s" % (name, tuple(shapes[name]), value.shape))
             self._core.set_input(self._program, name, value)
@@ -126,6 +187,11 @@ class Session:
     def run_layers(self, first="", last="", *, backward=False):
         """Runs a pass for the layers from ``first`` to ``last``."""
         self._core.run_layers(self._program, first, last, Pass.BACKWARD if backward else Pass.FORWARD)
+
+    @property
+    def device(self):
+        """``"cpu"``, or the GPU's name and architecture."""
+        return self._core.device
 
     @property
     def inputs(self):
@@ -157,7 +223,8 @@ class Session:
 
     @property
     def seeds(self):
-        """Gradients that the caller gives before ``backward`` (``seed=`` of compile)."""
+        """Gradients that the caller gives before ``backward`` (``seed=`` of compile), and
+        which it uses up: ``session.seeds["logits"] = gradient``."""
         return _Tensors(self, Kind.GRADIENT_SEED, self._program)
 
     def prepare(self):
