@@ -8,7 +8,7 @@ import numpy as np
 from brew import CompileError, Error
 from brew._core import Kind, Pass, Session
 
-from . import _plans, _state
+from . import _graph, _plans, _state
 from ._base import NetLayer, failure
 from ._blob import product
 from ._graph import is_loss
@@ -126,9 +126,8 @@ class CompiledLayer(NetLayer):
 
     def __init__(self, param, phase, folder=""):
         super().__init__(param, phase)
-        text = str(param)
         # What a file says is part of the plan, and may be another thing tomorrow.
-        self.reads_files = "source:" in text or "mean_file:" in text
+        self.reads_files = _graph.names_files(param)
         self.folder = folder if self.reads_files else ""
         # Sources of HDF5 files find their data by the names of tops.
         self.top_blobs = ["t%d" % i for i in range(len(param.top))] if param.bottom else list(param.top)
@@ -139,7 +138,7 @@ class CompiledLayer(NetLayer):
 
     # --- compiling
 
-    def text(self, shapes, seeds, wrapped=False):
+    def message(self, shapes, seeds, wrapped=False):
         """The net of this layer alone: blobs b0, b1, ... and t0, t1, ...
 
         Inputs get gradients by force_backward, which some layers refuse for indices and the
@@ -169,7 +168,7 @@ class CompiledLayer(NetLayer):
             layer.propagate_down.extend(self.down)
             for learnt in self.param_down:
                 layer.param.add(lr_mult=1.0 if learnt else 0.0)
-        return str(net)
+        return net
 
     def options(self, seeds):
         options = dict(phase="test" if self.phase == caffe_pb2.TEST else "train", keep="all", layout="nchw",
@@ -189,7 +188,7 @@ class CompiledLayer(NetLayer):
                        for wrapped in ways] + choices
         for seeds, wrapped in choices:
             try:
-                return seeds, wrapped, _plans.plan(self.text(shapes, seeds, wrapped), lasting=not self.reads_files,
+                return seeds, wrapped, _plans.plan(self.message(shapes, seeds, wrapped), lasting=not self.reads_files,
                                                    **self.options(seeds))
             except CompileError as error:
                 failed = error
@@ -204,7 +203,7 @@ class CompiledLayer(NetLayer):
         key = tuple(blob.shape for blob in bottom)
         if key not in self.shapes:
             try:
-                found = _plans.shapes(self.text(key, []), lasting=not self.reads_files, **self.options([]))
+                found = _plans.shapes(self.message(key, []), lasting=not self.reads_files, **self.options([]))
             except CompileError as error:
                 raise self.refusal(error) from error
             self.shapes[key] = ([tuple(found["blobs"][name]) for name in self.top_blobs],

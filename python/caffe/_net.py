@@ -87,6 +87,9 @@ class NetCore:
         self._index_of = index
         self._blob_of = {name: self._blobs[i] for name, i in index.items()}
         self._runs = _whole.Runs(self)
+        self._sources = [i for i, bottoms in enumerate(self._bottom_index) if not bottoms]
+        self._losses = [blob for blob, weight in zip(self._blobs, self._loss_weights) if weight]
+        self._weights_of_losses = [weight for weight in self._loss_weights if weight]
         self._output_index = [index[name] for name in sorted(available)]
         for number, layer in enumerate(self._layers):
             layer.fill(self._bottoms(number))
@@ -213,14 +216,13 @@ class NetCore:
 
     def _run_sources(self):
         """The layers that the rest of the net begins with."""
-        for i, layer in enumerate(self._layers):
-            if not self._bottom_index[i]:
-                layer.reshape([], self._tops(i))
-                layer.forward([], self._tops(i))
+        for i in self._sources:
+            layer = self._layers[i]
+            layer.reshape([], self._tops(i))
+            layer.forward([], self._tops(i))
 
     def _loss(self):
-        return sum(float(np.dot(blob.data.ravel(), blob.diff.ravel()))
-                   for blob, weight in zip(self._blobs, self._loss_weights) if weight)
+        return sum(float(np.dot(blob.data.ravel(), blob.diff.ravel())) for blob in self._losses)
 
     def _whole_forward(self):
         """A whole run of the net as one plan; None if it has to go layer by layer. Of nets
@@ -240,14 +242,21 @@ class NetCore:
         runs.last = whole
         return self._loss()
 
-    def _whole_step(self):
-        """Both passes of a solver's iteration; the loss, or None as above."""
+    def _whole_step(self, fresh=False):
+        """Both passes of a solver's iteration; the loss, or None as above. Gradients of
+        parameters are added to those that are there, or with ``fresh`` take their place."""
+        found = self._whole_step_or_none(fresh)
+        if found is None and fresh:
+            self.clear_param_diffs()
+        return found
+
+    def _whole_step_or_none(self, fresh):
         runs = self._runs
         if self._force_backward or not any(self._loss_weights) or not runs.allowed(self):
             return None
         if not any(self._layer_needs):
             return None  # losses that other layers read have no gradient
-        if any(w and b.diff.ravel().tolist() != [w] * b.count for b, w in zip(self._blobs, self._loss_weights)):
+        if any(b.diff.ravel().tolist() != [w] * b.count for b, w in zip(self._losses, self._weights_of_losses)):
             return None
         with self._running():
             self._run_sources()
@@ -257,16 +266,19 @@ class NetCore:
                 if any(getattr(x, "keeps_statistics", False) for x in self._layers) and not whole.owns_params():
                     whole = None  # running statistics are written to parameters
             if whole is None:
+                if fresh:
+                    self.clear_param_diffs()
                 loss = self._forward_layers(0, len(self._layers) - 1, sources=False)
                 self._backward_layers(len(self._layers) - 1, 0)
                 return loss
             try:
-                whole.both()
+                whole.both(fresh)
             except Error as error:
                 raise RuntimeError(str(error)) from error
             for layer in self._layers:
-                for variant in getattr(layer, "variants", {}).values():
-                    variant.ran = False
+                if layer.variants:
+                    for variant in layer.variants.values():
+                        variant.ran = False
             runs.last = None
             return self._loss()
 
