@@ -84,6 +84,11 @@ class Variant:
             self.param_gradients = {index: Port(session, Kind.PARAMETER_GRADIENT, name, index)
                                     for name, index in session.names(Kind.PARAMETER_GRADIENT) if name == "layer"}
         self.ran = False
+        self.used_up = False  # by a backward pass, which may overwrite what forward kept
+
+
+def without_items(shapes):
+    return any(0 in shape for shape in shapes)
 
 
 def is_in_place(blob, bottom):
@@ -119,6 +124,7 @@ class CompiledLayer(NetLayer):
     """A layer that Brew compiles."""
 
     filling = None
+    no_backward = None  # why, as an exception
 
     _KEPT = 8  # variants, of which each has its memory
     # Layers whose forward pass changes parameters: running statistics.
@@ -186,12 +192,15 @@ class CompiledLayer(NetLayer):
             ways = (False, True) if any(self.down) else (False,)
             choices = [(seeds, wrapped) for seeds in ([tops, [0]] if len(tops) > 1 else [tops])
                        for wrapped in ways] + choices
+        why = None
         for seeds, wrapped in choices:
+            if not seeds and why is not None:
+                self.no_backward = self.refusal(why)
             try:
                 return seeds, wrapped, _plans.plan(self.message(shapes, seeds, wrapped), lasting=not self.reads_files,
                                                    **self.options(seeds))
             except CompileError as error:
-                failed = error
+                failed, why = error, why or error
         raise self.refusal(failed) from failed
 
     def refusal(self, error):
@@ -202,19 +211,40 @@ class CompiledLayer(NetLayer):
         """(shapes of tops, shapes of parameters) for these bottoms."""
         key = tuple(blob.shape for blob in bottom)
         if key not in self.shapes:
-            try:
-                found = _plans.shapes(self.message(key, []), lasting=not self.reads_files, **self.options([]))
-            except CompileError as error:
-                raise self.refusal(error) from error
-            self.shapes[key] = ([tuple(found["blobs"][name]) for name in self.top_blobs],
-                                [tuple(shape) for shape in found["params"].get("layer", [])])
+            self.shapes[key] = self._shapes_without_items(key) if without_items(key) else self._shapes(key)
         return self.shapes[key]
+
+    def _shapes(self, key):
+        try:
+            found = _plans.shapes(self.message(key, []), lasting=not self.reads_files, **self.options([]))
+        except CompileError as error:
+            raise self.refusal(error) from error
+        return ([tuple(found["blobs"][name]) for name in self.top_blobs],
+                [tuple(shape) for shape in found["params"].get("layer", [])])
+
+    def _shapes_without_items(self, key):
+        """Of bottoms without items, such as the regions of an image in which there are none:
+        what changes with the number of items goes on to nothing."""
+        few, more = ([tuple(count if d == 0 else d for d in shape) for shape in key] for count in (2, 3))
+        (tops, params), (larger, _) = self._shapes(few), self._shapes(more)
+        return [tuple(d - 2 * (e - d) for d, e in zip(a, b)) for a, b in zip(tops, larger)], params
+
+    def _is_idle(self, bottom, top):
+        """Whether there is nothing to compute, as there are no items."""
+        if not without_items([blob.shape for blob in bottom]):
+            return False
+        if any(blob.count for blob in top):
+            raise failure(self._param, "a bottom has no items, and tops have some")
+        return True
 
     def variant(self, bottom):
         return self.variant_for(tuple(blob.shape for blob in bottom))
 
     def variant_for(self, key):
-        """The variant for bottoms of these shapes."""
+        """The variant for bottoms of these shapes; where there are no items, of some, for
+        parameters."""
+        if without_items(key):
+            key = tuple(tuple(d or 2 for d in shape) for shape in key)
         if key not in self.variants:
             if self._param.type == "HDF5Output" and self.variants:
                 raise failure(self._param, "its bottoms have another shape than before; a file has one")
@@ -276,10 +306,12 @@ class CompiledLayer(NetLayer):
             port.put(blob.data)
         self._give_params(variant)
         self._pass(variant, Pass.FORWARD)
-        variant.ran = True
+        variant.ran, variant.used_up = True, False
         return variant
 
     def forward(self, bottom, top):
+        if self._is_idle(bottom, top):
+            return
         variant = self._forward(bottom)
         for port, blob in zip(variant.tops, top):
             values = port.get()
@@ -294,9 +326,14 @@ class CompiledLayer(NetLayer):
     def backward(self, top, propagate_down, bottom):
         if not top:
             return
+        if self._is_idle(bottom, top):
+            for wanted, blob in zip(propagate_down, bottom):
+                if wanted:
+                    blob.diff[...] = 0
+            return
         variant = self.variant(bottom)
         if not variant.seeds:
-            raise failure(self._param, "it has no backward pass")
+            raise self.no_backward or failure(self._param, "it has no backward pass")
         if not variant.ran:
             self._forward(bottom)
         else:
@@ -304,6 +341,9 @@ class CompiledLayer(NetLayer):
                 if not is_in_place(blob, top):
                     port.put(blob.data)
             self._give_params(variant)
+            if variant.used_up and not variant.fed and not self.keeps_statistics:
+                self._pass(variant, Pass.FORWARD)
+        variant.used_up = True
         for i, port in zip(variant.seeds, variant.seed_ports):
             port.put(top[i].diff)
         self._pass(variant, Pass.BACKWARD)

@@ -420,9 +420,9 @@ class NetCore:
 
     def save_hdf5(self, path, write_diff=False):
         """Writes the parameters as Caffe's HDF5 files have them."""
-        owned = [[(i, blob) for i, blob in enumerate(made.blobs) if self._learnable[index[i]] is blob]
+        blobs = [[(blob, self._learnable[index[i]] is blob) for i, blob in enumerate(made.blobs)]
                  for made, index in zip(self._layers, self._param_index)]
-        _weights.write_hdf5(path, [p.name for p in self._params], owned, write_diff)
+        _weights.write_hdf5(path, [p.name for p in self._params], blobs, write_diff)
 
     # --- hooks
 
