@@ -1,4 +1,6 @@
 """Sessions: a plan with its memory."""
+import functools
+import weakref
 from collections.abc import Mapping
 
 import numpy as np
@@ -24,6 +26,10 @@ def _array_of(value):
         if hasattr(value, way) and not isinstance(value, np.ndarray):
             value = getattr(value, way)()
     return np.asarray(value)
+
+
+def _fill(session, number, arrays):
+    session()._feeds[number](arrays)
 
 
 def _gpu_of(device, plan):
@@ -149,13 +155,9 @@ class Session:
         self.events._core = self._core
         self._weights = [weights] if isinstance(weights, str) else [str(w) for w in weights]
         self._fields = {k: str(v) for k, v in (fields or {}).items()}
-        self._trainer = None
-        names = plan.programs
-        if program is None:
-            program = names[0]
-        if program not in names:
-            raise KeyError("the plan has no program %r; it has: %s" % (program, ", ".join(names)))
-        self._program = names.index(program)
+        self._trainer, self._feeds = None, []
+        self._program = 0
+        self._program = self._number(program)
         if plan.trains:
             self._open_trainer()
         else:
@@ -171,18 +173,43 @@ class Session:
 
         Arrays are converted to float32; a shape that is not the input's is a ValueError,
         an input that is none a KeyError. Outputs are copies."""
-        shapes = dict(self._core.inputs(self._program))
+        self.set_inputs(**inputs)
+        self._core.feed(self._program)
+        self._core.run(self._program, Pass.BOTH)
+        return {name: np.array(self._core.read(Kind.BLOB, self._program, name))
+                for name in self.plan._core.outputs(self._program)}
+
+    def _number(self, program):
+        if program is None:
+            return self._program
+        if program not in self.plan.programs:
+            raise KeyError("the plan has no program %r; it has: %s" % (program, ", ".join(self.plan.programs)))
+        return self.plan.programs.index(program)
+
+    def set_inputs(self, program=None, /, **inputs):
+        """Gives inputs (blob=array) values that every batch from now on has; of another
+        ``program`` than the session's by its name first. Errors as for a call."""
+        program = self._number(program)
+        shapes = dict(self._core.inputs(program))
         for name, value in inputs.items():
             if name not in shapes:
                 raise KeyError("the net has no input %r; it has: %s" % (name, ", ".join(shapes) or "none"))
             value = np.asarray(_array_of(value), dtype=np.float32, order="C")
             if value.shape != tuple(shapes[name]):
                 raise ValueError("input %r has shape %s, and the array %s" % (name, tuple(shapes[name]), value.shape))
-            self._core.set_input(self._program, name, value)
-        self._core.feed(self._program)
-        self._core.run(self._program, Pass.BOTH)
-        return {name: np.array(self._core.read(Kind.BLOB, self._program, name))
-                for name in self.plan._core.outputs(self._program)}
+            self._core.set_input(program, name, value)
+
+    def set_feed(self, function, *names, program=None):
+        """Has ``function(arrays)`` make the batches: it fills the arrays (a dict by input),
+        which are valid during the call. ``names``: the inputs that it takes over, all of the
+        program's if none are given. What it raises ends the run."""
+        program = self._number(program)
+        known = [name for name, _ in self._core.inputs(program)]
+        for name in names:
+            if name not in known:
+                raise KeyError("the net has no input %r; it has: %s" % (name, ", ".join(known) or "none"))
+        self._feeds.append(function)  # not the session's own library, which the collector cannot look into
+        self._core.set_feed(program, list(names), functools.partial(_fill, weakref.ref(self), len(self._feeds) - 1))
 
     def run_layers(self, first="", last="", *, backward=False):
         """Runs a pass for the layers from ``first`` to ``last``."""

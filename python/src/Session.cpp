@@ -80,6 +80,33 @@ nb::object exportOf(nb::handle self, const TensorName &name) {
       nb::rv_policy::reference);
 }
 
+template <typename Value> nb::object arrayOf(const brew_feed_request &request) {
+  const std::vector<std::size_t> shape(request.dims,
+                                       request.dims + request.ndim);
+  return nb::cast(nb::ndarray<nb::numpy, Value>(request.values, shape.size(),
+                                                shape.data(), nb::handle()),
+                  nb::rv_policy::reference);
+}
+
+/// Calls `function(name to array)` for each batch; the arrays are valid during
+/// the call. Called with the GIL.
+Session::Feed feedOf(nb::object function) {
+  std::shared_ptr<PyObject> held(function.release().ptr(),
+                                 [](PyObject *object) {
+                                   const nb::gil_scoped_acquire acquired;
+                                   Py_DECREF(object);
+                                 });
+  return [held](const brew_feed_request *requests, std::size_t count) {
+    const nb::gil_scoped_acquire acquired;
+    nb::dict arrays;
+    for (std::size_t i = 0; i < count; ++i)
+      arrays[requests[i].input] = requests[i].dtype == BREW_F64
+                                      ? arrayOf<double>(requests[i])
+                                      : arrayOf<float>(requests[i]);
+    nb::handle(held.get())(arrays);
+  };
+}
+
 /// A copy, in Caffe's order.
 nb::object readOf(SharedSession &it, const TensorName &name) {
   std::vector<std::size_t> shape;
@@ -247,6 +274,16 @@ void brew::python::bindSession(nb::module_ &module) {
             });
           },
           "program"_a, "name"_a, "values"_a)
+      .def(
+          "set_feed",
+          [](SharedSession &it, int program,
+             const std::vector<std::string> &names, nb::object function) {
+            auto feed = feedOf(std::move(function));
+            it.during([&](Session &session) {
+              session.setFeed(program, names, std::move(feed));
+            });
+          },
+          "program"_a, "names"_a, "function"_a)
       .def("feed",
            [](SharedSession &it, int program) {
              it.during([&](Session &session) { session.feed(program); });

@@ -53,6 +53,9 @@ for tool in ("brew-data", "convert_imageset", "extract_features"):
 run("brewc", "examples/mnist/lenet.prototxt", "-o", "lenet.plan")
 assert "conv1" in run("brew-run", "time", "lenet.plan", "--iterations", "2")
 
+os.environ.update(LENET_ITERATIONS="60", LENET_OUT=folder)
+assert "labels" in run(sys.executable, "examples/python/lenet.py")
+
 for name in ("brew", "sessions", "host_layers", "nets", "solvers", "net_spec"):
     done = subprocess.run([sys.executable, "-B", "-m", "unittest", "-q", "test_" + name], cwd="tests",
                           capture_output=True, text=True, check=False)

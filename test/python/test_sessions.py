@@ -164,6 +164,49 @@ class Telling(Case):
         self.assertIsNone(reference())
 
 
+class Feeding(Case):
+    def test_a_function_makes_batches(self):
+        net = self.write(TRAIN)
+        session = brew.compile(self.write(SOLVER % (net, self.path("snap")), "s.prototxt")).session(seed=1)
+        calls = []
+
+        def fill(arrays):
+            calls.append(sorted(arrays))
+            arrays["data"][:] = len(calls)
+
+        session.set_inputs(label=[0, 1, 2, 0])
+        session.set_feed(fill, "data")
+        session.set_inputs("test_0", data=np.zeros((4, 6)), label=np.zeros(4))
+        session.step(3)
+        self.assertEqual(calls, [["data"]] * 3)
+        with self.assertRaises(KeyError):
+            session.set_feed(fill, "nope")
+        with self.assertRaises(KeyError):
+            session.set_inputs("nope", data=0)
+        with self.assertRaises(ValueError):
+            session.set_inputs(label=np.zeros(5))
+
+        def fail(arrays):
+            raise StopIteration("no more batches")
+
+        session.set_feed(fail)
+        with self.assertRaisesRegex(StopIteration, "no more batches"):
+            session.step(1)
+        session.set_feed(fill, "data")
+        session.set_inputs(label=[0, 1, 2, 0])
+        session.step(1)
+
+    def test_functions_that_hold_the_session(self):
+        def opened():
+            session = brew.compile(DEPLOY).session()
+            session.set_feed(lambda arrays: session.inputs)
+            return weakref.ref(session)
+
+        reference = opened()
+        gc.collect()
+        self.assertIsNone(reference())
+
+
 class Gradients(Case):
     def test_from_outside(self):
         net = TRAIN[: TRAIN.index("layer { name: 'loss'")].replace("bottom: 'label'", "")
