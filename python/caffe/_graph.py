@@ -40,7 +40,7 @@ def is_loss(kind):
 
 def names_files(layer):
     """Whether a layer's settings name a file that it reads."""
-    return any(field.message_type is not None and field.label != field.LABEL_REPEATED
+    return any(field.message_type is not None and hasattr(value, "HasField")
                and any(name in field.message_type.fields_by_name and value.HasField(name)
                        for name in ("source", "mean_file"))
                for field, value in layer.ListFields())
