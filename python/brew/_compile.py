@@ -9,7 +9,7 @@ from ._plan import Plan
 __all__ = ["compile", "options", "upgrade"]
 
 
-def options():
+def options() -> list[str]:
     """The names of all options that :func:`compile` takes by keyword.
 
     They are ``brewc``'s flags with ``_`` for ``-``, such as ``input_shape``."""
@@ -46,7 +46,7 @@ def _values(name, value):
 
 
 def compile(net, *, name=None, folder=None, solver=None, weights=None, target=None, precision=None,
-            batch=None, input_shapes=None, keep=None, memory_limit=None, host_layers=None, **more):
+            batch=None, input_shapes=None, keep=None, memory_limit=None, host_layers=None, **more) -> Plan:
     """Compiles a Caffe net or solver to a :class:`Plan`.
 
     ``net`` is a path, the text of a prototxt, or a message of ``caffe_pb2``; with text,
@@ -87,7 +87,7 @@ def compile(net, *, name=None, folder=None, solver=None, weights=None, target=No
                           warnings=diagnostics_of(done), again=again, host_layers=host_layers)
 
 
-def upgrade(net, *, name=None):
+def upgrade(net, *, name=None) -> str:
     """The text of a net or solver in today's syntax, as ``brewc --upgrade`` writes it.
 
     Raises :class:`CompileError`."""

@@ -1,13 +1,19 @@
 """Plans: what a net was compiled to."""
+from __future__ import annotations
+
 import functools
 import html
 import json
 import os
+from typing import TYPE_CHECKING
 
 from . import _core
 from ._errors import Error
 from ._files import write_bytes
 from ._graph import Graph
+
+if TYPE_CHECKING:
+    from ._session import Session
 
 __all__ = ["Plan", "Report"]
 
@@ -76,7 +82,7 @@ class Plan:
         return cls(_core.Plan.of_bytes(data, str(name)) if data else None, data, **more)
 
     @classmethod
-    def open(cls, path):
+    def open(cls, path) -> Plan:
         """Opens a plan file. Raises :class:`Error` if it cannot be read or is damaged."""
         path = os.fspath(path)
         try:
@@ -86,7 +92,7 @@ class Plan:
             raise FileNotFoundError(failure.errno, failure.strerror, path) from None
         return cls._of_bytes(data, path)
 
-    def save(self, path):
+    def save(self, path) -> None:
         """Writes the plan to a file, which appears whole or not at all."""
         write_bytes(path, self._data)
 
@@ -94,25 +100,25 @@ class Plan:
         return self._data
 
     @property
-    def report(self):
+    def report(self) -> Report | None:
         """What the plan costs (:class:`Report`); plans that were opened have none."""
         return Report(json.loads(self._report)) if self._report else None
 
     @property
-    def programs(self):
+    def programs(self) -> list[str]:
         """The names of its programs."""
         return self._core.programs
 
     @property
-    def trains(self):
+    def trains(self) -> bool:
         """Whether a session over it can train."""
         return self._core.trains
 
-    def describe(self):
+    def describe(self) -> dict:
         """All there is to know, as ``brew-run inspect --json`` prints it."""
         return json.loads(self._core.describe())
 
-    def dump(self, phase="graph"):
+    def dump(self, phase="graph") -> str | dict[str, str]:
         """What ``brewc --emit=phase`` prints: the net after phase ``import``, ``graph``,
         ``fused`` or ``plan`` as MLIR, ``graph-dot`` or ``fused-dot`` as Graphviz's text, and
         of ``kernels`` and ``all``, which are several, a dict of name to text.
@@ -124,7 +130,7 @@ class Plan:
         texts = self._again(phase)
         return texts if phase in ("kernels", "all", "dot") else "".join(texts.values())
 
-    def graph(self, phase="graph"):
+    def graph(self, phase="graph") -> Graph:
         """A picture (:class:`Graph`) of the net's layers, or, with phase ``fused``, of what
         they have become: kernels and calls. As :meth:`dump`."""
         if phase not in ("graph", "fused"):
@@ -137,7 +143,7 @@ class Plan:
         batches of sources, or random numbers."""
         return any(feed["type"] != "Input" for program in self.describe()["programs"] for feed in program["feeds"])
 
-    def session(self, **options):
+    def session(self, **options) -> Session:
         """Opens a :class:`Session`; see there for the options."""
         from ._session import Session
 

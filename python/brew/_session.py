@@ -168,7 +168,7 @@ class Session:
 
     # --- running
 
-    def __call__(self, **inputs):
+    def __call__(self, **inputs) -> dict[str, np.ndarray]:
         """Runs the program once on these inputs (blob=array) and gives its outputs.
 
         Arrays are converted to float32; a shape that is not the input's is a ValueError,
@@ -216,12 +216,12 @@ class Session:
         self._core.run_layers(self._program, first, last, Pass.BACKWARD if backward else Pass.FORWARD)
 
     @property
-    def device(self):
+    def device(self) -> str:
         """``"cpu"``, or the GPU's name and architecture."""
         return self._core.device
 
     @property
-    def inputs(self):
+    def inputs(self) -> dict[str, tuple[int, ...]]:
         """Name to shape of what the program is fed with."""
         return {name: tuple(shape) for name, shape in self._core.inputs(self._program)}
 
@@ -275,19 +275,19 @@ class Session:
             raise Error("this plan does not train: it was compiled from a net without a loss, or for one phase")
         return self._trainer
 
-    def step(self, iterations=1):
+    def step(self, iterations: int = 1) -> None:
         """Trains for so many iterations more. KeyboardInterrupt ends it between two of them."""
         self.trainer.step(iterations)
 
-    def solve(self):
+    def solve(self) -> None:
         """Trains to ``max_iter``, with tests, displays and snapshots."""
         self.trainer.solve()
 
-    def test(self, net=0, batches=0):
+    def test(self, net=0, batches=0) -> list[tuple[str, float]]:
         """Means of a test net's outputs, element by element: [(blob, value), ...]."""
         return self.trainer.test(net, batches)
 
-    def forward(self, feed=True):
+    def forward(self, feed=True) -> float:
         """The forward pass of an iteration in the caller's hands; the loss."""
         return self.trainer.forward(feed)
 
@@ -308,11 +308,11 @@ class Session:
         self.trainer.restore(str(path))
 
     @property
-    def iteration(self):
+    def iteration(self) -> int:
         return self.trainer.iteration
 
     @property
-    def learning_rate(self):
+    def learning_rate(self) -> float:
         return self.trainer.learning_rate
 
     def set_field(self, name, value):

@@ -34,13 +34,14 @@ static int memoryFile(const std::byte *bytes, std::uint64_t size) {
   return descriptor;
 }
 
-/// A path of an open file that this process has not used before: the loader
-/// knows images by the name they were opened by, and descriptors come again.
-/// What tells paths apart is whether slashes are followed by a dot.
+/// A path of an open file by which nothing has been loaded before: the loader
+/// knows images by the name they were opened by, and descriptors come again,
+/// also to others who load files from memory, by the plain path. What tells
+/// paths apart is after which slashes there is a dot, at least one.
 static std::string uniquePath(int descriptor) {
   static std::atomic<std::uint64_t> used{0};
   std::string path = "/proc/self/fd";
-  for (std::uint64_t rest = used++; rest; rest /= 2)
+  for (std::uint64_t rest = ++used; rest; rest /= 2)
     path += rest % 2 ? "/." : "/";
   return path + "/" + std::to_string(descriptor);
 }

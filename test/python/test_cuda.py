@@ -4,7 +4,6 @@ import sys
 import unittest
 
 import brew
-import numpy as np
 from brew import _cuda
 
 from common import DEPLOY, Case, numbers
