@@ -1,14 +1,15 @@
 """brew.compile and brew.upgrade."""
 import os
 
-from . import _core
+from . import _core, _cuda
 from ._errors import checked, diagnostics_of
+from ._host import host_types
 from ._plan import Plan
 
 __all__ = ["compile", "options", "upgrade"]
 
 
-def options():
+def options() -> list[str]:
     """The names of all options that :func:`compile` takes by keyword.
 
     They are ``brewc``'s flags with ``_`` for ``-``, such as ``input_shape``."""
@@ -45,14 +46,16 @@ def _values(name, value):
 
 
 def compile(net, *, name=None, folder=None, solver=None, weights=None, target=None, precision=None,
-            batch=None, input_shapes=None, keep=None, memory_limit=None, **more):
+            batch=None, input_shapes=None, keep=None, memory_limit=None, host_layers=None, **more) -> Plan:
     """Compiles a Caffe net or solver to a :class:`Plan`.
 
     ``net`` is a path, the text of a prototxt, or a message of ``caffe_pb2``; with text,
     ``name`` stands for the file's in messages, and files that it names are looked for in
     ``folder`` too. ``keep`` is ``"all"`` or names of blobs that can be read after a run,
     ``input_shapes`` a dict of blob to dimensions, ``memory_limit`` bytes or a text such as
-    ``"1Gi"``. Further keywords are the flags of ``brewc`` (:func:`options` lists them).
+    ``"1Gi"``. ``host_layers``: type to class of layers that Python computes
+    (:class:`HostLayer`), which sessions of the plan then use too. Further keywords are the
+    flags of ``brewc`` (:func:`options` lists them).
 
     Raises :class:`CompileError` with the places in the prototxt, :class:`Error` for an
     option that is none. The GIL is released meanwhile.
@@ -60,19 +63,31 @@ def compile(net, *, name=None, folder=None, solver=None, weights=None, target=No
     keywords = dict(solver=solver, weights=weights, target=target, precision=precision, batch=batch,
                     input_shapes=input_shapes, keep=keep, memory_limit=memory_limit, **more)
     settings = [pair for key, value in keywords.items() for pair in _values(key, value)]
-    if "report" not in more and "check_only" not in more:
-        settings.append(("report", "json"))
+    if target == "cuda":
+        _cuda.find_libraries()
     path, text = source_of(net)
-    if path is not None:
-        done = checked(_core.compile_file(path, settings))
-    else:
-        done = checked(_core.compile_text(text, name or "<text>", folder or "", settings))
-    return Plan._of_bytes(done.plan or None, name or path or "<text>", report=done.report.decode() if ("report", "json") in settings else None,
+    types = host_types(host_layers)
+
+    def run(settings):
+        if path is not None:
+            return checked(_core.compile_file(path, settings, types))
+        return checked(_core.compile_text(text, name or "<text>", folder or "", settings, types))
+
+    def again(phase):
+        kept = [pair for pair in settings if pair[0] not in ("emit", "dump-dir", "report", "check-only")]
+        done = run(kept + [("emit", phase)] + ([("check-only", None)] if phase not in ("kernels", "all") else []))
+        return {name: data.decode() for name, data in done.artifacts.items()}
+
+    reported = "report" not in more and "check_only" not in more
+    done = run(settings + [("report", "json")] if reported else settings)
+    has_report = reported or ("report", "json") in settings
+    return Plan._of_bytes(done.plan or None, name or path or "<text>",
+                          report=done.report.decode() if has_report else None,
                           artifacts={k: v.decode() for k, v in done.artifacts.items()},
-                          warnings=diagnostics_of(done))
+                          warnings=diagnostics_of(done), again=again, host_layers=host_layers)
 
 
-def upgrade(net, *, name=None):
+def upgrade(net, *, name=None) -> str:
     """The text of a net or solver in today's syntax, as ``brewc --upgrade`` writes it.
 
     Raises :class:`CompileError`."""

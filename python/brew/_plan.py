@@ -1,11 +1,19 @@
 """Plans: what a net was compiled to."""
+from __future__ import annotations
+
 import functools
 import html
 import json
 import os
+from typing import TYPE_CHECKING
 
 from . import _core
+from ._errors import Error
 from ._files import write_bytes
+from ._graph import Graph
+
+if TYPE_CHECKING:
+    from ._session import Session
 
 __all__ = ["Plan", "Report"]
 
@@ -56,10 +64,13 @@ class Plan:
 
     :func:`compile` makes one, :meth:`open` reads one."""
 
-    def __init__(self, core, data, report=None, artifacts=None, warnings=()):
+    def __init__(self, core, data, report=None, artifacts=None, warnings=(), again=None, host_layers=None):
         self._core = core
         self._data = data
         self._report = report
+        self._again = again  # compiles the net once more, for what it is asked to emit
+        #: Type to class of the layers that Python computes.
+        self.host_layers = dict(host_layers or {})
         #: Texts that ``emit=`` asked for, by name.
         self.artifacts = artifacts or {}
         #: Diagnostics of the compilation, none of them an error.
@@ -71,7 +82,7 @@ class Plan:
         return cls(_core.Plan.of_bytes(data, str(name)) if data else None, data, **more)
 
     @classmethod
-    def open(cls, path):
+    def open(cls, path) -> Plan:
         """Opens a plan file. Raises :class:`Error` if it cannot be read or is damaged."""
         path = os.fspath(path)
         try:
@@ -81,7 +92,7 @@ class Plan:
             raise FileNotFoundError(failure.errno, failure.strerror, path) from None
         return cls._of_bytes(data, path)
 
-    def save(self, path):
+    def save(self, path) -> None:
         """Writes the plan to a file, which appears whole or not at all."""
         write_bytes(path, self._data)
 
@@ -89,23 +100,42 @@ class Plan:
         return self._data
 
     @property
-    def report(self):
+    def report(self) -> Report | None:
         """What the plan costs (:class:`Report`); plans that were opened have none."""
         return Report(json.loads(self._report)) if self._report else None
 
     @property
-    def programs(self):
+    def programs(self) -> list[str]:
         """The names of its programs."""
         return self._core.programs
 
     @property
-    def trains(self):
+    def trains(self) -> bool:
         """Whether a session over it can train."""
         return self._core.trains
 
-    def describe(self):
+    def describe(self) -> dict:
         """All there is to know, as ``brew-run inspect --json`` prints it."""
         return json.loads(self._core.describe())
+
+    def dump(self, phase="graph") -> str | dict[str, str]:
+        """What ``brewc --emit=phase`` prints: the net after phase ``import``, ``graph``,
+        ``fused`` or ``plan`` as MLIR, ``graph-dot`` or ``fused-dot`` as Graphviz's text, and
+        of ``kernels`` and ``all``, which are several, a dict of name to text.
+
+        The net is compiled again for it, from the same text or the file as it is by now.
+        Raises :class:`Error` for plans that were opened: they hold no net any more."""
+        if self._again is None:
+            raise Error("a plan that was opened holds no net; compile the net to see what becomes of it")
+        texts = self._again(phase)
+        return texts if phase in ("kernels", "all", "dot") else "".join(texts.values())
+
+    def graph(self, phase="graph") -> Graph:
+        """A picture (:class:`Graph`) of the net's layers, or, with phase ``fused``, of what
+        they have become: kernels and calls. As :meth:`dump`."""
+        if phase not in ("graph", "fused"):
+            raise ValueError("there are pictures of phase graph and fused, not of %r" % (phase,))
+        return Graph(self.dump(phase + "-dot"))
 
     @functools.cached_property
     def fed(self):
@@ -113,7 +143,7 @@ class Plan:
         batches of sources, or random numbers."""
         return any(feed["type"] != "Input" for program in self.describe()["programs"] for feed in program["feeds"])
 
-    def session(self, **options):
+    def session(self, **options) -> Session:
         """Opens a :class:`Session`; see there for the options."""
         from ._session import Session
 

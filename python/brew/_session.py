@@ -1,12 +1,52 @@
 """Sessions: a plan with its memory."""
+import functools
+import weakref
 from collections.abc import Mapping
 
 import numpy as np
 
-from . import _core
+from . import _core, _cuda
 from ._core import Error, Kind, Pass
+from ._events import Events
+from ._host import host_types
 
 __all__ = ["Session"]
+
+
+def _array_of(value):
+    """An array of what is one, lists too; what only speaks DLPack, on the CPU or elsewhere,
+    as well. Copies what lies on a GPU."""
+    if isinstance(value, np.ndarray) or not hasattr(value, "__dlpack_device__"):
+        return np.asarray(value)
+    if value.__dlpack_device__()[0] == 1:  # the CPU's
+        if hasattr(value, "detach"):
+            value = value.detach()
+        return np.from_dlpack(value)
+    for way in ("detach", "cpu", "get"):  # of PyTorch, and of CuPy
+        if hasattr(value, way) and not isinstance(value, np.ndarray):
+            value = getattr(value, way)()
+    return np.asarray(value)
+
+
+def _fill(session, number, arrays):
+    session()._feeds[number](arrays)
+
+
+def _gpu_of(device, plan):
+    """The number of the GPU that a session is to run on."""
+    if device is None:
+        return 0
+    kind, _, number = str(device).partition(":")
+    if kind.isdecimal() and not number:
+        kind, number = "cuda", kind
+    if kind == "gpu":
+        kind = "cuda"
+    if kind not in ("cpu", "cuda") or number and (kind == "cpu" or not number.isdecimal()):
+        raise ValueError("a device is 'cpu', 'cuda', 'cuda:N' or a GPU's number, not %r" % (device,))
+    if kind != ("cuda" if plan._core.cuda else "cpu"):
+        raise Error("the plan was compiled for the %s; compile the net with target='%s' to run it on %r"
+                    % ("GPU" if plan._core.cuda else "CPU", kind, str(device)))
+    return int(number or 0)
 
 
 class _Tensors(Mapping):
@@ -34,7 +74,9 @@ class _Tensors(Mapping):
     def _store(self, name, index, value):
         core = self._session._core
         shape = tuple(core.shape(self._kind, self._program, name, index))
-        value = np.ascontiguousarray(np.broadcast_to(np.asarray(value, dtype=np.float32), shape))
+        value = np.asarray(_array_of(value), dtype=np.float32)
+        value = np.broadcast_to(value, shape) if value.ndim <= len(shape) else value.reshape(shape)
+        value = np.ascontiguousarray(value).reshape(shape)
         core.write(self._kind, self._program, name, index, value)
 
     def __getitem__(self, name):
@@ -46,6 +88,19 @@ class _Tensors(Mapping):
         if name not in list(self):
             raise KeyError(name)
         self._store(name, 0, value)
+
+    def exported(self, name, index=0):
+        """The tensor's own memory, on the CPU or a GPU, as an object with ``__dlpack__``, for
+        ``torch.from_dlpack`` and the like. What runs overwrite changes there.
+
+        Raises :class:`Error` where its layout has more dimensions than its shape
+        (``layout="nchw"`` avoids that)."""
+        if name not in list(self):
+            raise KeyError(name)
+        found = self._session._core.export(self._kind, self._program, name, index)
+        if found is None:
+            raise Error("%r lies in memory in blocks, not as an array; compile with layout='nchw'" % (name,))
+        return found
 
 
 class _Params(_Tensors):
@@ -73,28 +128,36 @@ class _Params(_Tensors):
 
 
 class Session:
-    """A plan with its memory, on the CPU; one thread's at a time.
+    """A plan with its memory; one thread's at a time.
 
     ``threads``: how many it computes with (0: ``OMP_NUM_THREADS``, else one per core);
+    ``device``: ``"cuda:1"`` or another GPU's number, for plans compiled for one;
     ``seed``: what fillers, shuffling and random layers are drawn from; ``weights``: files
     to begin with; ``program``: the one that calls run (the first one if not given);
-    ``fields``: solver fields instead of the plan's, for training.
+    ``fields``: solver fields instead of the plan's, for training; ``host_layers``: type to
+    class of layers that Python computes, beside those that the plan was compiled with;
+    ``on_event``: a function that hears of all :attr:`events`, from the opening on.
 
     The GIL is released while anything runs. Raises :class:`Error`.
     """
 
-    def __init__(self, plan, *, threads=0, seed=0, weights=(), folder="", program=None, log=False, fields=None):
+    def __init__(self, plan, *, threads=0, device=None, seed=0, weights=(), folder="", program=None, log=False,
+                 fields=None, host_layers=None, on_event=None):
         self.plan = plan
-        self._core = _core.Session(plan._core, threads=threads, seed=seed, folder=folder, log=log)
+        gpu = _gpu_of(device, plan)
+        if plan._core.cuda:
+            _cuda.find_libraries()
+        #: Who hears of what happens (:class:`brew._events.Events`).
+        self.events = Events(on_event)
+        self._hosts = host_types({**plan.host_layers, **(host_layers or {})})
+        self._core = _core.Session(plan._core, threads=threads, seed=seed, folder=folder, log=log, gpu=gpu,
+                                   listener=self.events._first(), hosts=self._hosts)
+        self.events._core = self._core
         self._weights = [weights] if isinstance(weights, str) else [str(w) for w in weights]
         self._fields = {k: str(v) for k, v in (fields or {}).items()}
-        self._trainer = None
-        names = plan.programs
-        if program is None:
-            program = names[0]
-        if program not in names:
-            raise KeyError("the plan has no program %r; it has: %s" % (program, ", ".join(names)))
-        self._program = names.index(program)
+        self._trainer, self._feeds = None, []
+        self._program = 0
+        self._program = self._number(program)
         if plan.trains:
             self._open_trainer()
         else:
@@ -105,30 +168,60 @@ class Session:
 
     # --- running
 
-    def __call__(self, **inputs):
+    def __call__(self, **inputs) -> dict[str, np.ndarray]:
         """Runs the program once on these inputs (blob=array) and gives its outputs.
 
         Arrays are converted to float32; a shape that is not the input's is a ValueError,
         an input that is none a KeyError. Outputs are copies."""
-        shapes = dict(self._core.inputs(self._program))
-        for name, value in inputs.items():
-            if name not in shapes:
-                raise KeyError("the net has no input %r; it has: %s" % (name, ", ".join(shapes) or "none"))
-            value = np.ascontiguousarray(value, dtype=np.float32)
-            if value.shape != tuple(shapes[name]):
-                raise ValueError("input %r has shape %s, and the array %s" % (name, tuple(shapes[name]), value.shape))
-            self._core.set_input(self._program, name, value)
+        self.set_inputs(**inputs)
         self._core.feed(self._program)
         self._core.run(self._program, Pass.BOTH)
         return {name: np.array(self._core.read(Kind.BLOB, self._program, name))
                 for name in self.plan._core.outputs(self._program)}
+
+    def _number(self, program):
+        if program is None:
+            return self._program
+        if program not in self.plan.programs:
+            raise KeyError("the plan has no program %r; it has: %s" % (program, ", ".join(self.plan.programs)))
+        return self.plan.programs.index(program)
+
+    def set_inputs(self, program=None, /, **inputs):
+        """Gives inputs (blob=array) values that every batch from now on has; of another
+        ``program`` than the session's by its name first. Errors as for a call."""
+        program = self._number(program)
+        shapes = dict(self._core.inputs(program))
+        for name, value in inputs.items():
+            if name not in shapes:
+                raise KeyError("the net has no input %r; it has: %s" % (name, ", ".join(shapes) or "none"))
+            value = np.asarray(_array_of(value), dtype=np.float32, order="C")
+            if value.shape != tuple(shapes[name]):
+                raise ValueError("input %r has shape %s, and the array %s" % (name, tuple(shapes[name]), value.shape))
+            self._core.set_input(program, name, value)
+
+    def set_feed(self, function, *names, program=None):
+        """Has ``function(arrays)`` make the batches: it fills the arrays (a dict by input),
+        which are valid during the call. ``names``: the inputs that it takes over, all of the
+        program's if none are given. What it raises ends the run."""
+        program = self._number(program)
+        known = [name for name, _ in self._core.inputs(program)]
+        for name in names:
+            if name not in known:
+                raise KeyError("the net has no input %r; it has: %s" % (name, ", ".join(known) or "none"))
+        self._feeds.append(function)  # not the session's own library, which the collector cannot look into
+        self._core.set_feed(program, list(names), functools.partial(_fill, weakref.ref(self), len(self._feeds) - 1))
 
     def run_layers(self, first="", last="", *, backward=False):
         """Runs a pass for the layers from ``first`` to ``last``."""
         self._core.run_layers(self._program, first, last, Pass.BACKWARD if backward else Pass.FORWARD)
 
     @property
-    def inputs(self):
+    def device(self) -> str:
+        """``"cpu"``, or the GPU's name and architecture."""
+        return self._core.device
+
+    @property
+    def inputs(self) -> dict[str, tuple[int, ...]]:
         """Name to shape of what the program is fed with."""
         return {name: tuple(shape) for name, shape in self._core.inputs(self._program)}
 
@@ -157,7 +250,8 @@ class Session:
 
     @property
     def seeds(self):
-        """Gradients that the caller gives before ``backward`` (``seed=`` of compile)."""
+        """Gradients that the caller gives before ``backward`` (``seed=`` of compile), and
+        which it uses up: ``session.seeds["logits"] = gradient``."""
         return _Tensors(self, Kind.GRADIENT_SEED, self._program)
 
     def prepare(self):
@@ -181,19 +275,19 @@ class Session:
             raise Error("this plan does not train: it was compiled from a net without a loss, or for one phase")
         return self._trainer
 
-    def step(self, iterations=1):
+    def step(self, iterations: int = 1) -> None:
         """Trains for so many iterations more. KeyboardInterrupt ends it between two of them."""
         self.trainer.step(iterations)
 
-    def solve(self):
+    def solve(self) -> None:
         """Trains to ``max_iter``, with tests, displays and snapshots."""
         self.trainer.solve()
 
-    def test(self, net=0, batches=0):
+    def test(self, net=0, batches=0) -> list[tuple[str, float]]:
         """Means of a test net's outputs, element by element: [(blob, value), ...]."""
         return self.trainer.test(net, batches)
 
-    def forward(self, feed=True):
+    def forward(self, feed=True) -> float:
         """The forward pass of an iteration in the caller's hands; the loss."""
         return self.trainer.forward(feed)
 
@@ -214,11 +308,11 @@ class Session:
         self.trainer.restore(str(path))
 
     @property
-    def iteration(self):
+    def iteration(self) -> int:
         return self.trainer.iteration
 
     @property
-    def learning_rate(self):
+    def learning_rate(self) -> float:
         return self.trainer.learning_rate
 
     def set_field(self, name, value):

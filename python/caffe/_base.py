@@ -32,6 +32,8 @@ class NetLayer(Layer):
     #: What users see of it.
     user = property(lambda self: self)
     down = ()
+    #: Compiled forms by the shapes of bottoms.
+    variants = None
 
     def __init__(self, param, phase):
         super().__init__(param)

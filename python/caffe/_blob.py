@@ -4,6 +4,10 @@ import sys
 import numpy as np
 
 
+#: In place of an address: memory that is the caller's own array, as MemoryData takes it.
+THEIRS = -1
+
+
 class Memory:
     """Room for floats, taken when it is first looked at. Blobs that share data or diff
     hold the same Memory; arrays made of it keep the array alive, not the Memory.
@@ -98,10 +102,10 @@ class Blob:
         elif self._diff is self._data:
             self._diff = Memory(count)
 
-    def _adopt(self, array, home=None):
-        """Makes an array's memory the blob's data."""
+    def _adopt(self, array):
+        """Makes the memory of an array of the caller's the blob's data."""
         self._data = Memory()
-        self._data.lie_in(array, home)
+        self._data.lie_in(array, THEIRS)
 
     def _share_data(self, other):
         self._data = other._data

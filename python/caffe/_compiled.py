@@ -8,7 +8,7 @@ import numpy as np
 from brew import CompileError, Error
 from brew._core import Kind, Pass, Session
 
-from . import _plans, _state
+from . import _graph, _plans, _state
 from ._base import NetLayer, failure
 from ._blob import product
 from ._graph import is_loss
@@ -84,6 +84,11 @@ class Variant:
             self.param_gradients = {index: Port(session, Kind.PARAMETER_GRADIENT, name, index)
                                     for name, index in session.names(Kind.PARAMETER_GRADIENT) if name == "layer"}
         self.ran = False
+        self.used_up = False  # by a backward pass, which may overwrite what forward kept
+
+
+def without_items(shapes):
+    return any(0 in shape for shape in shapes)
 
 
 def is_in_place(blob, bottom):
@@ -119,6 +124,7 @@ class CompiledLayer(NetLayer):
     """A layer that Brew compiles."""
 
     filling = None
+    no_backward = None  # why, as an exception
 
     _KEPT = 8  # variants, of which each has its memory
     # Layers whose forward pass changes parameters: running statistics.
@@ -126,9 +132,8 @@ class CompiledLayer(NetLayer):
 
     def __init__(self, param, phase, folder=""):
         super().__init__(param, phase)
-        text = str(param)
         # What a file says is part of the plan, and may be another thing tomorrow.
-        self.reads_files = "source:" in text or "mean_file:" in text
+        self.reads_files = _graph.names_files(param)
         self.folder = folder if self.reads_files else ""
         # Sources of HDF5 files find their data by the names of tops.
         self.top_blobs = ["t%d" % i for i in range(len(param.top))] if param.bottom else list(param.top)
@@ -139,7 +144,7 @@ class CompiledLayer(NetLayer):
 
     # --- compiling
 
-    def text(self, shapes, seeds, wrapped=False):
+    def message(self, shapes, seeds, wrapped=False):
         """The net of this layer alone: blobs b0, b1, ... and t0, t1, ...
 
         Inputs get gradients by force_backward, which some layers refuse for indices and the
@@ -169,7 +174,7 @@ class CompiledLayer(NetLayer):
             layer.propagate_down.extend(self.down)
             for learnt in self.param_down:
                 layer.param.add(lr_mult=1.0 if learnt else 0.0)
-        return str(net)
+        return net
 
     def options(self, seeds):
         options = dict(phase="test" if self.phase == caffe_pb2.TEST else "train", keep="all", layout="nchw",
@@ -187,12 +192,15 @@ class CompiledLayer(NetLayer):
             ways = (False, True) if any(self.down) else (False,)
             choices = [(seeds, wrapped) for seeds in ([tops, [0]] if len(tops) > 1 else [tops])
                        for wrapped in ways] + choices
+        why = None
         for seeds, wrapped in choices:
+            if not seeds and why is not None:
+                self.no_backward = self.refusal(why)
             try:
-                return seeds, wrapped, _plans.plan(self.text(shapes, seeds, wrapped), lasting=not self.reads_files,
+                return seeds, wrapped, _plans.plan(self.message(shapes, seeds, wrapped), lasting=not self.reads_files,
                                                    **self.options(seeds))
             except CompileError as error:
-                failed = error
+                failed, why = error, why or error
         raise self.refusal(failed) from failed
 
     def refusal(self, error):
@@ -203,19 +211,40 @@ class CompiledLayer(NetLayer):
         """(shapes of tops, shapes of parameters) for these bottoms."""
         key = tuple(blob.shape for blob in bottom)
         if key not in self.shapes:
-            try:
-                found = _plans.shapes(self.text(key, []), lasting=not self.reads_files, **self.options([]))
-            except CompileError as error:
-                raise self.refusal(error) from error
-            self.shapes[key] = ([tuple(found["blobs"][name]) for name in self.top_blobs],
-                                [tuple(shape) for shape in found["params"].get("layer", [])])
+            self.shapes[key] = self._shapes_without_items(key) if without_items(key) else self._shapes(key)
         return self.shapes[key]
+
+    def _shapes(self, key):
+        try:
+            found = _plans.shapes(self.message(key, []), lasting=not self.reads_files, **self.options([]))
+        except CompileError as error:
+            raise self.refusal(error) from error
+        return ([tuple(found["blobs"][name]) for name in self.top_blobs],
+                [tuple(shape) for shape in found["params"].get("layer", [])])
+
+    def _shapes_without_items(self, key):
+        """Of bottoms without items, such as the regions of an image in which there are none:
+        what changes with the number of items goes on to nothing."""
+        few, more = ([tuple(count if d == 0 else d for d in shape) for shape in key] for count in (2, 3))
+        (tops, params), (larger, _) = self._shapes(few), self._shapes(more)
+        return [tuple(d - 2 * (e - d) for d, e in zip(a, b)) for a, b in zip(tops, larger)], params
+
+    def _is_idle(self, bottom, top):
+        """Whether there is nothing to compute, as there are no items."""
+        if not without_items([blob.shape for blob in bottom]):
+            return False
+        if any(blob.count for blob in top):
+            raise failure(self._param, "a bottom has no items, and tops have some")
+        return True
 
     def variant(self, bottom):
         return self.variant_for(tuple(blob.shape for blob in bottom))
 
     def variant_for(self, key):
-        """The variant for bottoms of these shapes."""
+        """The variant for bottoms of these shapes; where there are no items, of some, for
+        parameters."""
+        if without_items(key):
+            key = tuple(tuple(d or 2 for d in shape) for shape in key)
         if key not in self.variants:
             if self._param.type == "HDF5Output" and self.variants:
                 raise failure(self._param, "its bottoms have another shape than before; a file has one")
@@ -277,10 +306,12 @@ class CompiledLayer(NetLayer):
             port.put(blob.data)
         self._give_params(variant)
         self._pass(variant, Pass.FORWARD)
-        variant.ran = True
+        variant.ran, variant.used_up = True, False
         return variant
 
     def forward(self, bottom, top):
+        if self._is_idle(bottom, top):
+            return
         variant = self._forward(bottom)
         for port, blob in zip(variant.tops, top):
             values = port.get()
@@ -295,9 +326,14 @@ class CompiledLayer(NetLayer):
     def backward(self, top, propagate_down, bottom):
         if not top:
             return
+        if self._is_idle(bottom, top):
+            for wanted, blob in zip(propagate_down, bottom):
+                if wanted:
+                    blob.diff[...] = 0
+            return
         variant = self.variant(bottom)
         if not variant.seeds:
-            raise failure(self._param, "it has no backward pass")
+            raise self.no_backward or failure(self._param, "it has no backward pass")
         if not variant.ran:
             self._forward(bottom)
         else:
@@ -305,6 +341,9 @@ class CompiledLayer(NetLayer):
                 if not is_in_place(blob, top):
                     port.put(blob.data)
             self._give_params(variant)
+            if variant.used_up and not variant.fed and not self.keeps_statistics:
+                self._pass(variant, Pass.FORWARD)
+        variant.used_up = True
         for i, port in zip(variant.seeds, variant.seed_ports):
             port.put(top[i].diff)
         self._pass(variant, Pass.BACKWARD)
@@ -315,63 +354,3 @@ class CompiledLayer(NetLayer):
             if self.param_down[index]:
                 diff = self.blobs[index].diff
                 diff += port.get().reshape(diff.shape)
-
-
-class ViewLayer(CompiledLayer):
-    """Reshape and Flatten: the top is the bottom's memory in another form."""
-
-    def reshape(self, bottom, top):
-        super().reshape(bottom, top)
-        self._share(bottom, top)
-
-    def forward(self, bottom, top):
-        self._share(bottom, top)
-
-    def _share(self, bottom, top):
-        if top[0] is not bottom[0]:
-            top[0]._share_data(bottom[0])
-            top[0]._share_diff(bottom[0])
-
-    def backward(self, top, propagate_down, bottom):
-        pass
-
-
-class SourceLayer(CompiledLayer):
-    """A layer that reads its batches from files: each forward pass brings the next."""
-
-    def forward(self, bottom, top):
-        self._next(range(len(top)), top)
-
-    def backward(self, top, propagate_down, bottom):
-        pass
-
-    def _next(self, which, top):
-        variant = self.variant(())
-        try:
-            variant.session.feed(0)
-            variant.session.run(0, Pass.FORWARD)
-        except Error as error:
-            raise failure(self._param, str(error)) from error
-        for i in which:
-            values = variant.tops[i].get()
-            if values.shape != top[i].shape:
-                top[i].reshape(*values.shape)
-            np.copyto(top[i].data, values)
-
-
-class DummyDataLayer(SourceLayer):
-    """Constant tops are filled once, at random ones before every pass."""
-
-    def setup(self, bottom, top):
-        super().setup(bottom, top)
-        fillers = self._param.dummy_data_param.data_filler
-        kinds = [f.type for f in fillers] or ["constant"]
-        if len(kinds) == 1:
-            kinds *= len(top)
-        self.refilled = [i for i, kind in enumerate(kinds) if kind != "constant"]
-        self.reshape(bottom, top)
-        self._next(range(len(top)), top)
-
-    def forward(self, bottom, top):
-        if self.refilled:
-            self._next(self.refilled, top)

@@ -7,6 +7,7 @@ from google.protobuf import text_format
 
 import brew
 
+from . import _plans
 from .proto import caffe_pb2
 
 
@@ -27,7 +28,7 @@ def _read(path, message):
     if not os.path.isfile(path):
         raise RuntimeError("Could not open file %s" % path)
     try:
-        return text_format.Parse(brew.upgrade(path), message)
+        return _plans.parsed(path, message)
     except (brew.Error, text_format.ParseError) as failure:
         raise RuntimeError(str(failure)) from failure
 
@@ -35,6 +36,14 @@ def _read(path, message):
 def is_loss(kind):
     """Whether a type of layers is a loss, whose first top has the weight 1 by default."""
     return kind.endswith("Loss")
+
+
+def names_files(layer):
+    """Whether a layer's settings name a file that it reads."""
+    return any(field.message_type is not None and hasattr(value, "HasField")
+               and any(name in field.message_type.fields_by_name and value.HasField(name)
+                       for name in ("source", "mean_file"))
+               for field, value in layer.ListFields())
 
 
 def loss_weights(layer):

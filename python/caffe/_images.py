@@ -28,12 +28,13 @@ def resize_image(im, new_dims, interp_order=1):
     Images of one or three channels that shrink are smoothed first."""
     im = np.asarray(im)
     new_dims = tuple(int(d) for d in new_dims)
-    if interp_order not in (0, 1):
-        raise ValueError("interp_order is 0 (nearest) or 1 (linear), not %r" % (interp_order,))
+    if interp_order not in range(6):
+        raise ValueError("interp_order is 0 (nearest), 1 (linear) or the order of a spline up to 5, not %r"
+                         % (interp_order,))
     if im.shape[-1] not in (1, 3):
         values = im
         for axis, size in enumerate(new_dims):
-            values = _sampled(values, axis, _corners(im.shape[axis], size), interp_order)
+            values = _sampled(values, axis, _corners(im.shape[axis], size), interp_order, False)
         return values.astype(np.float32)
     low, high = im.min(), im.max()
     if not high > low:
@@ -44,6 +45,8 @@ def resize_image(im, new_dims, interp_order=1):
             values = _smoothed(values, axis, max(0.0, (im.shape[axis] / size - 1) / 2))
     for axis, size in enumerate(new_dims):
         values = _sampled(values, axis, _centres(im.shape[axis], size), interp_order)
+    if interp_order > 1:
+        values = np.clip(values, 0, 1)  # splines swing beyond
     return (values * (high - low) + low).astype(np.float32)
 
 
@@ -74,12 +77,15 @@ def _smoothed(values, axis, sigma):
     return total
 
 
-def _sampled(values, axis, places, order):
-    """The values at places of an axis; beyond its ends there are zeros."""
+def _sampled(values, axis, places, order, outside=True):
+    """The values at places of an axis; beyond its ends there are zeros. ``outside``: whether a
+    spline is of these zeros too, or goes on beyond the ends as in a mirror."""
     length = values.shape[axis]
     padding = [(0, 0)] * values.ndim
     padding[axis] = (1, 1)
     padded = np.pad(values.astype(np.float64), padding)
+    if order > 1:
+        return _spline(values.astype(np.float64), axis, places, order, outside)
     if order == 0:
         nearest = np.clip(np.floor(places + 0.5).astype(int), -1, length)
         return np.take(padded, nearest + 1, axis=axis)
@@ -88,6 +94,42 @@ def _sampled(values, axis, places, order):
     one = np.take(padded, np.clip(below, -1, length) + 1, axis=axis)
     two = np.take(padded, np.clip(below + 1, -1, length) + 1, axis=axis)
     return one * (1 - fraction) + two * fraction
+
+
+def _spline(values, axis, places, order, outside):
+    """The spline of an order through the values of an axis, at these places."""
+    room = 12 if outside else 0  # zeros this far away weigh nothing
+    values = np.moveaxis(values, axis, 0)
+    values = np.pad(values, [(room, room)] + [(0, 0)] * (values.ndim - 1))
+    length = len(values)
+    if length == 1:
+        return np.moveaxis(np.repeat(values, len(places), axis=0), 0, axis)
+    # Coefficients of B-splines that give the values where they are known, mirrored beyond.
+    nodes = np.zeros((length, length))
+    _add_bases(nodes, np.arange(length), order)
+    coefficients = np.linalg.solve(nodes, values.reshape(length, -1))
+    bases = np.zeros((len(places), length))
+    _add_bases(bases, np.asarray(places) + room, order)
+    return np.moveaxis((bases @ coefficients).reshape((len(places),) + values.shape[1:]), 0, axis)
+
+
+def _add_bases(matrix, places, order):
+    """Adds what each coefficient weighs at each place."""
+    length = matrix.shape[1]
+    period = 2 * (length - 1)
+    first = np.floor(places - (order - 1) / 2).astype(int)
+    for k in range(order + 1):
+        index = np.abs(first + k) % period
+        index = np.where(index >= length, period - index, index)
+        np.add.at(matrix, (np.arange(len(places)), index), _basis(places - (first + k), order))
+
+
+def _basis(x, order):
+    """The B-spline of an order at distances from its centre, by its truncated powers."""
+    total = 0.0
+    for k in range(order + 2):
+        total = total + (-1) ** k * math.comb(order + 1, k) * np.maximum(x + (order + 1) / 2 - k, 0) ** order
+    return total / math.factorial(order)
 
 
 def oversample(images, crop_dims):

@@ -8,7 +8,9 @@ import numpy as np
 
 from ._base import Layer, NetLayer, failure
 from ._blob import RawBlobVec
-from ._compiled import CompiledLayer, DummyDataLayer, Port, SourceLayer, ViewLayer
+from ._compiled import CompiledLayer, Port
+from ._sources import DummyDataLayer, SourceLayer, ViewLayer
+from .proto import caffe_pb2
 
 __all__ = ["CompiledLayer", "Layer", "MemoryDataLayer", "Port", "SplitLayer", "ViewLayer", "failure", "make"]
 
@@ -135,6 +137,13 @@ class FilterLayer(NetLayer):
                 diff[self.kept] = blob.diff
 
 
+class Phase(int):
+    """A phase's number; its name as text, which layers of forks look settings up by."""
+
+    def __str__(self):
+        return caffe_pb2.Phase.Name(self)
+
+
 class PythonLayer(NetLayer):
     """A layer whose class is the user's own."""
 
@@ -148,7 +157,8 @@ class PythonLayer(NetLayer):
         if not hasattr(self.instance, "blobs"):  # __init__ without super's
             Layer.__init__(self.instance, param)
         self.instance.param_str = settings.param_str
-        self.instance.phase = phase
+        self.instance.param_str_ = settings.param_str  # as older versions call it
+        self.instance.phase = Phase(phase)
         self.blobs = self.instance.blobs
 
     user = property(lambda self: self.instance)

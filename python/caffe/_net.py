@@ -1,6 +1,5 @@
 """Nets: layers set up in order, their blobs, and runs of some or all of them."""
 import contextlib
-import os
 import threading
 from collections import OrderedDict
 
@@ -10,10 +9,11 @@ from brew import Error
 
 from . import _graph, _layers, _log, _weights, _whole
 from ._blob import Blob
+from ._net_params import Parameters
 from .proto import caffe_pb2
 
 
-class NetCore:
+class NetCore(Parameters):
     """A net as Caffe's C++ class has it; ``pycaffe.Net`` adds the calls of users."""
 
     def _build(self, param, phase, folder=""):
@@ -87,6 +87,9 @@ class NetCore:
         self._index_of = index
         self._blob_of = {name: self._blobs[i] for name, i in index.items()}
         self._runs = _whole.Runs(self)
+        self._sources = [i for i, bottoms in enumerate(self._bottom_index) if not bottoms]
+        self._losses = [blob for blob, weight in zip(self._blobs, self._loss_weights) if weight]
+        self._weights_of_losses = [weight for weight in self._loss_weights if weight]
         self._output_index = [index[name] for name in sorted(available)]
         for number, layer in enumerate(self._layers):
             layer.fill(self._bottoms(number))
@@ -213,14 +216,13 @@ class NetCore:
 
     def _run_sources(self):
         """The layers that the rest of the net begins with."""
-        for i, layer in enumerate(self._layers):
-            if not self._bottom_index[i]:
-                layer.reshape([], self._tops(i))
-                layer.forward([], self._tops(i))
+        for i in self._sources:
+            layer = self._layers[i]
+            layer.reshape([], self._tops(i))
+            layer.forward([], self._tops(i))
 
     def _loss(self):
-        return sum(float(np.dot(blob.data.ravel(), blob.diff.ravel()))
-                   for blob, weight in zip(self._blobs, self._loss_weights) if weight)
+        return sum(float(np.dot(blob.data.ravel(), blob.diff.ravel())) for blob in self._losses)
 
     def _whole_forward(self):
         """A whole run of the net as one plan; None if it has to go layer by layer. Of nets
@@ -240,14 +242,21 @@ class NetCore:
         runs.last = whole
         return self._loss()
 
-    def _whole_step(self):
-        """Both passes of a solver's iteration; the loss, or None as above."""
+    def _whole_step(self, fresh=False):
+        """Both passes of a solver's iteration; the loss, or None as above. Gradients of
+        parameters are added to those that are there, or with ``fresh`` take their place."""
+        found = self._whole_step_or_none(fresh)
+        if found is None and fresh:
+            self.clear_param_diffs()
+        return found
+
+    def _whole_step_or_none(self, fresh):
         runs = self._runs
         if self._force_backward or not any(self._loss_weights) or not runs.allowed(self):
             return None
         if not any(self._layer_needs):
             return None  # losses that other layers read have no gradient
-        if any(w and b.diff.ravel().tolist() != [w] * b.count for b, w in zip(self._blobs, self._loss_weights)):
+        if any(b.diff.ravel().tolist() != [w] * b.count for b, w in zip(self._losses, self._weights_of_losses)):
             return None
         with self._running():
             self._run_sources()
@@ -257,16 +266,19 @@ class NetCore:
                 if any(getattr(x, "keeps_statistics", False) for x in self._layers) and not whole.owns_params():
                     whole = None  # running statistics are written to parameters
             if whole is None:
+                if fresh:
+                    self.clear_param_diffs()
                 loss = self._forward_layers(0, len(self._layers) - 1, sources=False)
                 self._backward_layers(len(self._layers) - 1, 0)
                 return loss
             try:
-                whole.both()
+                whole.both(fresh)
             except Error as error:
                 raise RuntimeError(str(error)) from error
             for layer in self._layers:
-                for variant in getattr(layer, "variants", {}).values():
-                    variant.ran = False
+                if layer.variants:
+                    for variant in layer.variants.values():
+                        variant.ran = False
             runs.last = None
             return self._loss()
 
@@ -343,74 +355,6 @@ class NetCore:
         """Sets the gradients of all parameters to zero."""
         for blob in self._learnable:
             blob.diff[...] = 0
-
-    # --- parameters
-
-    def copy_from(self, path):
-        """Takes the parameters of a .caffemodel or HDF5 file, by the names of layers."""
-        self._load(_weights.read(os.fspath(path)))
-
-    def load_hdf5(self, path):
-        """Takes the parameters of an HDF5 file."""
-        self._load(_weights.read_hdf5(path))
-
-    def _load(self, layers):
-        """``layers``: name to a list of arrays. All fit or none is taken."""
-        fitting = []
-        for number, (layer, made) in enumerate(zip(self._params, self._layers)):
-            arrays = layers.get(layer.name)
-            if arrays is None:
-                continue
-            if not arrays and not made.blobs:
-                continue
-            owned = self._learnable
-            while len(arrays) < len(made.blobs) and owned[self._param_index[number][len(arrays)]] is not made.blobs[len(arrays)]:
-                arrays = arrays + [None]  # HDF5 files leave out what another layer owns
-            if len(arrays) != len(made.blobs):
-                raise _layers.failure(layer, "incompatible number of blobs: %d in the file, %d in the net"
-                                      % (len(arrays), len(made.blobs)))
-            for i, (blob, values) in enumerate(zip(made.blobs, arrays)):
-                if values is None:
-                    continue  # a parameter that another layer owns
-                _weights.check_shape(blob, values, "%s' param %d" % (layer.name, i))
-                fitting.append((blob, values))
-        for blob, values in fitting:
-            blob._data.take(values)
-
-    def share_with(self, other):
-        """Makes the parameters of layers that both nets have one memory, the other's."""
-        mine = {p.name: made for p, made in zip(self._params, self._layers)}
-        for layer, source in zip(other._params, other._layers):
-            target = mine.get(layer.name)
-            if target is None:
-                continue
-            if len(target.blobs) != len(source.blobs):
-                raise _layers.failure(layer, "incompatible number of blobs")
-            for i, (to, of) in enumerate(zip(target.blobs, source.blobs)):
-                if to.shape != of.shape:
-                    raise _layers.failure(layer, "Cannot share param %d weights: shape mismatch, %s and %s"
-                                          % (i, of.shape, to.shape))
-            for to, of in zip(target.blobs, source.blobs):
-                to._share_data(of)
-
-    def save(self, path):
-        """Writes the net with its parameters as a .caffemodel."""
-        self._save(path, False)
-
-    def _save(self, path, diff):
-        layers = []
-        for layer, made in zip(self._params, self._layers):
-            copy = caffe_pb2.LayerParameter()
-            copy.CopyFrom(layer)
-            copy.ClearField("blobs")
-            layers.append((copy, [(blob.data, blob.diff if diff else None) for blob in made.blobs]))
-        _weights.write(path, caffe_pb2.NetParameter(name=self._name), layers)
-
-    def save_hdf5(self, path, write_diff=False):
-        """Writes the parameters as Caffe's HDF5 files have them."""
-        owned = [[(i, blob) for i, blob in enumerate(made.blobs) if self._learnable[index[i]] is blob]
-                 for made, index in zip(self._layers, self._param_index)]
-        _weights.write_hdf5(path, [p.name for p in self._params], owned, write_diff)
 
     # --- hooks
 

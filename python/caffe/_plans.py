@@ -1,15 +1,22 @@
-"""Plans of single layers, kept by their content."""
+"""Plans of nets and of single layers, and what prototxts say, kept by their content.
+
+What is kept on disk is limited: what was used longest ago goes."""
 import functools
 import hashlib
 import json
 import os
 from collections import OrderedDict
 
+from google.protobuf import text_format
+from google.protobuf.message import DecodeError
+
 import brew
 from brew._files import write_bytes
 
 # So many plans stay in memory; most nets have fewer kinds of layers.
 _KEPT = 1024
+# Bytes of files that may stay between processes.
+_ROOM = 2 << 30
 _plans = OrderedDict()
 _failures = OrderedDict()
 
@@ -51,6 +58,44 @@ def _remember(table, key, value):
     return value
 
 
+def _tidy(folder):
+    """Removes the files that were used longest ago where there are too many bytes of them."""
+    try:
+        with os.scandir(folder) as found:
+            files = [(entry.stat(), entry.path) for entry in found if entry.is_file()]
+    except OSError:
+        return
+    used = sum(facts.st_size for facts, _ in files)
+    for facts, path in sorted(files, key=lambda each: each[0].st_mtime):
+        if used <= _ROOM * 3 // 4:
+            break
+        try:
+            os.unlink(path)
+        except OSError:
+            continue
+        used -= facts.st_size
+
+
+@functools.lru_cache(maxsize=None)
+def _written():
+    """Bytes written since the folder was last looked through, in a list."""
+    return [0, False]
+
+
+def _count(path):
+    """Keeps the folder within its room: looked through at the first file that a process
+    adds, and whenever it has added a good part of the room."""
+    state = _written()
+    state[0] += os.path.getsize(path)
+    if not state[1] or state[0] > _ROOM // 8:
+        state[0], state[1] = 0, True
+        folder = os.path.dirname(path)
+        with os.scandir(folder) as found:
+            full = sum(entry.stat().st_size for entry in found if entry.is_file()) > _ROOM
+        if full:
+            _tidy(folder)
+
+
 def _cached(kind, text, options, lasting, make, load, save):
     """What ``make()`` makes, or what was made of the same before."""
     if not lasting:
@@ -66,8 +111,10 @@ def _cached(kind, text, options, lasting, make, load, save):
         digest = hashlib.sha256(repr((key, _builder())).encode()).hexdigest()
         path = os.path.join(folder, "%s.%s" % (digest, kind))
         try:
-            return _remember(_plans, key, load(path))
-        except (OSError, ValueError, brew.Error):
+            loaded = load(path)
+            os.utime(path)
+            return _remember(_plans, key, loaded)
+        except (OSError, ValueError, DecodeError, brew.Error):
             pass
     try:
         made = make()
@@ -77,29 +124,55 @@ def _cached(kind, text, options, lasting, make, load, save):
     if path:
         try:
             save(made, path)
+            _count(path)
         except OSError:
             pass  # a full or read-only disk costs time, nothing else
     return _remember(_plans, key, made)
 
 
-def plan(text, lasting=True, **options):
-    """The plan of a net's text. With ``lasting`` it is looked for in, and added to, what
+def _identity(net):
+    """Tells nets apart; their text, which takes long, is made for the compiler alone."""
+    return net.SerializeToString(deterministic=True)
+
+
+def plan(net, lasting=True, **options):
+    """The plan of a NetParameter. With ``lasting`` it is looked for in, and added to, what
     was compiled before. Raises brew.CompileError."""
-    return _cached("plan", text, options, lasting,
-                   lambda: brew.compile(text, name="layer", report=False, **options),
+    return _cached("plan", _identity(net), options, lasting,
+                   lambda: brew.compile(net, name="layer", report=False, **options),
                    brew.Plan.open, lambda made, path: made.save(path))
 
 
-def shapes(text, lasting=True, **options):
-    """``blobs`` and ``params`` of a net's text: names to shapes. As ``plan``, which takes
+def parsed(path, message):
+    """``message`` with what a prototxt of any age says. Raises brew.Error, ParseError."""
+    with open(path, "rb") as file:
+        text = file.read()
+
+    def load(path):
+        with open(path, "rb") as file:
+            data = file.read()
+        type(message).FromString(data)  # raises DecodeError if it is damaged
+        return data
+
+    def make():
+        return text_format.Parse(brew.upgrade(path), message).SerializeToString()
+
+    kind = message.DESCRIPTOR.name
+    data = _cached(kind, text, {}, True, make, load, lambda made, path: write_bytes(path, made))
+    message.ParseFromString(data)
+    return message
+
+
+def shapes(net, lasting=True, **options):
+    """``blobs`` and ``params`` of a NetParameter: names to shapes. As ``plan``, which takes
     much longer."""
     def make():
-        report = brew.compile(text, name="layer", report="json", check_only=True, **options).report
+        report = brew.compile(net, name="layer", report="json", check_only=True, **options).report
         return {"blobs": report["blobs"], "params": report["params"]}
 
     def load(path):
         with open(path) as file:
             return json.load(file)
 
-    return _cached("shapes", text, options, lasting, make, load,
+    return _cached("shapes", _identity(net), options, lasting, make, load,
                    lambda made, path: write_bytes(path, json.dumps(made).encode()))

@@ -3,6 +3,8 @@ import math
 
 import numpy as np
 
+from brew import _core
+
 
 def learning_rate(param, iteration, current_step):
     """(rate, current step) of an iteration."""
@@ -32,91 +34,31 @@ def learning_rate(param, iteration, current_step):
 class Rule:
     """How one kind of solver makes the change of a parameter of its gradient.
 
-    ``slots``: arrays of history for each parameter. ``update`` overwrites ``diff`` with
-    what is taken off the parameter."""
+    ``slots``: arrays of history for each parameter."""
 
     slots = 1
 
-    def __init__(self, param):
-        self.param = param
-
-    def update(self, diff, history, rate, iteration):
-        raise NotImplementedError
-
-
-class SGD(Rule):
-    def update(self, diff, history, rate, iteration):
-        (h,) = history
-        h *= np.float32(self.param.momentum)
-        h += np.float32(rate) * diff
-        diff[...] = h
-
-
-class Nesterov(Rule):
-    def update(self, diff, history, rate, iteration):
-        (h,) = history
-        momentum = np.float32(self.param.momentum)
-        before = momentum * h
-        np.add(before, np.float32(rate) * diff, out=h)
-        diff[...] = (1 + momentum) * h - before
-
-
-class AdaGrad(Rule):
-    def __init__(self, param):
-        super().__init__(param)
-        if param.momentum:
-            raise RuntimeError("Momentum cannot be used with AdaGrad.")
-
-    def update(self, diff, history, rate, iteration):
-        (h,) = history
-        h += diff * diff
-        diff *= np.float32(rate) / (np.sqrt(h) + np.float32(self.param.delta))
-
-
-class RMSProp(Rule):
-    def __init__(self, param):
-        super().__init__(param)
-        if param.momentum:
-            raise RuntimeError("Momentum cannot be used with RMSProp.")
-        if not 0 <= param.rms_decay < 1:
+    def __init__(self, kind, param):
+        self.kind, self.param = kind, param
+        if kind in ("AdaDelta", "Adam"):
+            self.slots = 2
+        if kind in ("AdaGrad", "RMSProp") and param.momentum:
+            raise RuntimeError("Momentum cannot be used with %s." % kind)
+        if kind == "RMSProp" and not 0 <= param.rms_decay < 1:
             raise RuntimeError("rms_decay should lie between 0 and 1.")
 
-    def update(self, diff, history, rate, iteration):
-        (h,) = history
-        decay = np.float32(self.param.rms_decay)
-        h *= decay
-        h += (1 - decay) * diff * diff
-        diff *= np.float32(rate) / (np.sqrt(h) + np.float32(self.param.delta))
-
-
-class AdaDelta(Rule):
-    slots = 2
-
-    def update(self, diff, history, rate, iteration):
-        squares, updates = history
-        momentum, delta = np.float32(self.param.momentum), np.float32(self.param.delta)
-        squares *= momentum
-        squares += (1 - momentum) * diff * diff
-        diff *= np.sqrt((delta + updates) / (delta + squares))
-        updates *= momentum
-        updates += (1 - momentum) * diff * diff
-        diff *= np.float32(rate)
-
-
-class Adam(Rule):
-    slots = 2
-
-    def update(self, diff, history, rate, iteration):
-        mean, square = history
-        one, two = self.param.momentum, self.param.momentum2
-        mean *= np.float32(one)
-        mean += np.float32(1 - one) * diff
-        square *= np.float32(two)
-        square += np.float32(1 - two) * diff * diff
-        t = iteration + 1
-        correction = math.sqrt(1 - two ** t) / (1 - one ** t)
-        diff[...] = np.float32(rate * correction) * mean / (np.sqrt(square) + np.float32(self.param.delta))
-
-
-RULES = {"SGD": SGD, "Nesterov": Nesterov, "AdaGrad": AdaGrad, "RMSProp": RMSProp, "AdaDelta": AdaDelta,
-         "Adam": Adam}
+    def apply(self, data, diff, history, rate, decay, iteration):
+        """Takes off ``data`` what the rule makes of the gradient ``diff``, which is
+        overwritten with it; ``decay``: the factor of the regularisation."""
+        p = self.param
+        l2 = l1 = 0.0
+        if decay:
+            if p.regularization_type not in ("L1", "L2"):
+                raise RuntimeError("Unknown regularization type: %s" % p.regularization_type)
+            l2, l1 = (decay, 0.0) if p.regularization_type == "L2" else (0.0, decay)
+        momentum = p.rms_decay if self.kind == "RMSProp" else p.momentum
+        if self.kind == "Adam":
+            t = iteration + 1
+            rate *= math.sqrt(1 - p.momentum2 ** t) / (1 - p.momentum ** t)
+        scale = float(np.float32(1.0 / p.iter_size))
+        _core.update(self.kind, data, diff, history, scale, l2, l1, rate, momentum, p.momentum2, p.delta)

@@ -36,7 +36,7 @@ class SGDSolver:
                                                       os.path.splitext(os.path.basename(file))[0])
         if self.param.random_seed >= 0:
             _state.set_random_seed(self.param.random_seed)
-        self._rule = _rules.RULES[self._kind](self.param)
+        self._rule = _rules.Rule(self._kind, self.param)
         self._iteration = self._current_step = 0
         self._callbacks = []
         self._losses = deque()
@@ -128,15 +128,20 @@ class SGDSolver:
         self._mark = time.perf_counter(), start
         last = len(self.net._layers) - 1
         while self._iteration < stop:
-            self.net.clear_param_diffs()
-            if (p.test_interval and self._iteration % p.test_interval == 0
-                    and (self._iteration > 0 or p.test_initialization)):
+            is_tested = bool(p.test_interval and self._iteration % p.test_interval == 0
+                             and (self._iteration > 0 or p.test_initialization))
+            # Where nobody can look in between, gradients are written over the old ones.
+            fresh = not self._callbacks and not is_tested
+            if not fresh:
+                self.net.clear_param_diffs()
+            if is_tested:
                 self._test_all()
             for on_start, _ in self._callbacks:
                 on_start()
             loss = 0.0
             for _ in range(p.iter_size):
-                both = self.net._whole_step()
+                both = self.net._whole_step(fresh)
+                fresh = False
                 if both is None:
                     both = self.net._forward(0, last)
                     self.net._backward(last, 0)
@@ -184,26 +189,10 @@ class SGDSolver:
                     diff *= np.float32(p.clip_gradients / norm)
         count = len(blobs)
         for i, blob in enumerate(blobs):
-            data, diff = blob.data, blob.diff
-            if p.iter_size > 1:
-                diff *= np.float32(1.0 / p.iter_size)
-            self._regularise(data, diff, _multiplier(self.net._decay[i]))
             history = [self._history[slot * count + i] for slot in range(self._rule.slots)]
-            self._rule.update(diff, history, rate * _multiplier(self.net._lr[i]), self._iteration)
-            data -= diff
+            self._rule.apply(blob.data, blob.diff, history, rate * _multiplier(self.net._lr[i]),
+                             p.weight_decay * _multiplier(self.net._decay[i]), self._iteration)
         self._iteration += 1
-
-    def _regularise(self, data, diff, multiplier):
-        decay = self.param.weight_decay * multiplier
-        if not decay:
-            return
-        kind = self.param.regularization_type
-        if kind == "L2":
-            diff += np.float32(decay) * data
-        elif kind == "L1":
-            diff += np.float32(decay) * np.sign(data)
-        else:
-            raise RuntimeError("Unknown regularization type: %s" % kind)
 
     def _smooth(self, loss, start):
         """The mean of the last ``average_loss`` losses."""

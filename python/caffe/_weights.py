@@ -180,7 +180,8 @@ def read_hdf5(path):
 
 
 def write_hdf5(path, names, layers, write_diff):
-    """``layers``: for each name the parameters it owns, (number, blob)."""
+    """``layers``: for each name its parameters, (blob, whether the layer owns it). Values are
+    written of those that it owns, gradients of all."""
     h5py = _h5py()
     with atomic(path) as temporary:
         with h5py.File(temporary, "w") as file:
@@ -189,7 +190,8 @@ def write_hdf5(path, names, layers, write_diff):
             for name, blobs in zip(names, layers):
                 group = data.create_group(name)
                 gradients = diff.create_group(name) if write_diff else None
-                for i, blob in blobs:
-                    group.create_dataset(str(i), data=blob.data)
+                for i, (blob, owned) in enumerate(blobs):
+                    if owned:
+                        group.create_dataset(str(i), data=blob.data)
                     if write_diff:
                         gradients.create_dataset(str(i), data=blob.diff)

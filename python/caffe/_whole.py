@@ -12,6 +12,7 @@ from brew import CompileError, Error
 from brew._core import Kind, Pass, Session
 
 from . import _layers, _plans, _state
+from ._blob import THEIRS
 from .proto import caffe_pb2
 
 # Layers that do more than compute tops, or take what only layers of their own have.
@@ -34,12 +35,19 @@ class Port(_layers.Port):
         else:
             memory.pending = self
 
+    def move(self, memory):
+        """Makes the tensor's memory the blob's from now on, which has its values, unless
+        somebody has an array of the blob's own."""
+        if self.home is not None and memory.home not in (self.home, THEIRS) and memory.capacity == self.view.size \
+                and not memory.is_held():
+            memory.lie_in(self.memory(), self.home)
+
     def fill(self, memory):
         values = self.get().reshape(-1)  # of the shape that the blob had
         memory._room()[: values.size] = values
 
 
-def text_of(net):
+def message_of(net):
     """The net with its sources as inputs of the shapes that they have."""
     result = caffe_pb2.NetParameter(name=net._name)
     for layer in net._plain.layer:
@@ -52,7 +60,7 @@ def text_of(net):
         for top in layer.top:
             made = result.layer.add(name=top, type="Input", top=[top])
             made.input_param.shape.add().dim.extend(net._blob_of[top].shape)
-    return str(result)
+    return result
 
 
 def may_be_whole(net):
@@ -84,7 +92,7 @@ class Whole:
                        without="fold-normalization,prepare-weights")
         if learns:
             options["gradients"] = True
-        plan = _plans.plan(text_of(net), **options)
+        plan = _plans.plan(message_of(net), **options)
         self.fed = plan.fed
         session = self.session = Session(plan._core, seed=_state.next_seed(), pool=_state.pool())
         sources = {top for p in net._params if not p.bottom for top in p.top}
@@ -99,6 +107,13 @@ class Whole:
         self.param_gradients = [Port(session, Kind.PARAMETER_GRADIENT, layer, i, layers[layer].blobs[i])
                                 for layer, i in session.names(Kind.PARAMETER_GRADIENT)
                                 if id(layers[layer].blobs[i]) in owned] if learns else []
+        self.homes = [(port.target, port.home) for port in self.params if port.home is not None]
+        self.homeless = [port for port in self.params if port.home is None]
+        self.offers = [(port, port.target) for port in self.blobs]
+        # A loss's gradient is its weight.
+        self.gradient_offers = [(port, port.target) for port in self.gradients]
+        covered = {id(port.target) for port in self.param_gradients}
+        self.without_gradient = [blob for blob in net._learnable if id(blob) not in covered]
         self.shapes = [(port.target, tuple(session.shape(*port.name))) for port in self.inputs + self.blobs]
 
     def _ports(self, net, kind, without):
@@ -118,16 +133,23 @@ class Whole:
     def _feed(self):
         if self.fed:
             self.session.feed(0)
+            for port in self.inputs:
+                port.put(port.target.data)
+            return
         for port in self.inputs:
-            port.put(port.target.data)
+            if port.target._data.home != port.home or port.home is None:
+                port.put(port.target.data)
+                port.move(port.target._data)
 
     def take_params(self):
         """Brings the plan's parameters up to date; those of which nobody has an array move."""
-        for port in self.params:
-            port.refresh(port.target)
-            memory = port.target._data
-            if port.home is not None and memory.home != port.home and not memory.is_held():
-                memory.lie_in(port.memory(), port.home)  # from now on
+        if not all([blob._data.home == home for blob, home in self.homes]):
+            for port in self.params:
+                port.refresh(port.target)
+                port.move(port.target._data)
+        else:
+            for port in self.homeless:
+                port.refresh(port.target)
         self.session.prepare()
 
     def owns_params(self):
@@ -138,22 +160,42 @@ class Whole:
         self.take_params()
         self._feed()
         self.session.run(0, Pass.FORWARD)
-        for port in self.blobs:
-            port.offer(port.target._data)
+        self._offer()
 
-    def both(self):
+    def _offer(self):
+        for port, blob in self.offers:
+            memory = blob._data
+            if memory.pending is not port:  # else nobody has looked since the last run
+                port.offer(memory)
+
+    def both(self, fresh):
         """Forward and backward, after take_params(); gradients of parameters are added to
-        those that are there."""
+        those that are there, or with ``fresh`` take their place."""
         self._feed()
+        # Gradients that lie in the plan are overwritten by the run.
+        before = {} if fresh else {port: port.target.diff.copy() for port in self.param_gradients
+                                   if port.home is not None and port.target._diff.home == port.home}
         self.session.run(0, Pass.BOTH)
-        for port in self.blobs:
-            port.offer(port.target._data)
-        for port in self.gradients:
-            if port.target.shape:  # a loss's is its weight
-                port.offer(port.target._diff)
+        self._offer()
+        for port, blob in self.gradient_offers:
+            memory = blob._diff
+            if memory.pending is not port and blob.shape:
+                port.offer(memory)
         for port in self.param_gradients:
-            diff = port.target.diff
-            diff += port.get().reshape(diff.shape)
+            memory = port.target._diff
+            if port.home is not None and memory.home == port.home:
+                if port in before:
+                    diff = port.target.diff
+                    diff += before[port]
+            elif fresh:
+                np.copyto(port.target.diff, port.get().reshape(port.target.shape))
+                port.move(memory)
+            else:
+                diff = port.target.diff
+                diff += port.get().reshape(diff.shape)
+        if fresh:
+            for blob in self.without_gradient:
+                blob.diff[...] = 0
 
 
 class Runs:

@@ -13,6 +13,19 @@ from .proto import caffe_pb2
 __all__ = ["Layer", "Net"]
 
 
+def _once(function):
+    """A property that is made when first asked for, as pycaffe's are."""
+    name = "_made_" + function.__name__
+
+    def get(self):
+        made = self.__dict__.get(name)
+        if made is None:
+            made = self.__dict__[name] = function(self)
+        return made
+
+    return property(get, doc=function.__doc__)
+
+
 class Net(NetCore):
     """A net: ``Net(file, phase, level=0, stages=None, weights=None)``, or in the old way
     ``Net(file, weights, phase)``.
@@ -57,43 +70,43 @@ class Net(NetCore):
 
     # --- what it has
 
-    @property
+    @_once
     def blobs(self):
         """Name to Blob, in the order they are made."""
         return OrderedDict(zip(self._blob_names, self._blobs))
 
-    @property
+    @_once
     def blob_loss_weights(self):
         """Name to loss weight."""
         return OrderedDict(zip(self._blob_names, self._blob_loss_weights))
 
-    @property
+    @_once
     def params(self):
         """Name of a layer to its parameters: weights, then biases."""
         return OrderedDict((p.name, layer.blobs) for p, layer in zip(self._params, self._layers) if len(layer.blobs))
 
-    @property
+    @_once
     def layer_dict(self):
         """Name to layer."""
         return OrderedDict(zip(self._layer_names, self.layers))
 
-    @property
+    @_once
     def inputs(self):
         """Names of the tops of Input layers."""
         return [self._blob_names[i] for i in self._inputs]
 
-    @property
+    @_once
     def outputs(self):
         """Names of the blobs that no layer reads, sorted."""
         return [self._blob_names[i] for i in self._outputs]
 
-    @property
+    @_once
     def top_names(self):
         """Name of a layer to the names of its tops."""
         return OrderedDict((p.name, [self._blob_names[i] for i in ids])
                            for p, ids in zip(self._params, self._top_index))
 
-    @property
+    @_once
     def bottom_names(self):
         """Name of a layer to the names of its bottoms."""
         return OrderedDict((p.name, [self._blob_names[i] for i in ids])

@@ -1,6 +1,6 @@
 //===- Compiler.cpp - Compilations in Python
 //--------------------------------===//
-#include "Module.h"
+#include "HostLayers.h"
 
 #include <brew/compiler.hpp>
 
@@ -24,8 +24,11 @@ namespace {
 using Settings =
     std::vector<std::pair<std::string, std::optional<std::string>>>;
 
-CompilerOptions optionsOf(const Settings &settings) {
+CompilerOptions optionsOf(const Settings &settings,
+                          const brew::python::HostTypes &hosts) {
   CompilerOptions options;
+  for (const auto &type : hosts.descriptions())
+    options.addHostLayer(type);
   for (const auto &[name, value] : settings) {
     if (value)
       options.set(name, *value);
@@ -83,21 +86,23 @@ void brew::python::bindCompiler(nb::module_ &module) {
 
   module.def(
       "compile_file",
-      [](const std::string &path, const Settings &settings) {
-        const CompilerOptions options = optionsOf(settings);
+      [](const std::string &path, const Settings &settings, nb::dict hosts) {
+        HostTypes types(hosts);
+        const CompilerOptions options = optionsOf(settings, types);
         nb::gil_scoped_release released;
         return Compilation::ofFile(path, options);
       },
-      "path"_a, "options"_a);
+      "path"_a, "options"_a, "hosts"_a = nb::dict());
   module.def(
       "compile_text",
       [](const std::string &text, const std::string &name,
-         const std::string &folder, const Settings &settings) {
-        const CompilerOptions options = optionsOf(settings);
+         const std::string &folder, const Settings &settings, nb::dict hosts) {
+        HostTypes types(hosts);
+        const CompilerOptions options = optionsOf(settings, types);
         nb::gil_scoped_release released;
         return Compilation::ofText(text, name, options, folder);
       },
-      "text"_a, "name"_a, "folder"_a, "options"_a);
+      "text"_a, "name"_a, "folder"_a, "options"_a, "hosts"_a = nb::dict());
   module.def(
       "upgrade_file",
       [](const std::string &path) {

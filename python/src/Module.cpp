@@ -46,4 +46,5 @@ NB_MODULE(_core, module) {
   brew::python::bindCompiler(module);
   brew::python::bindSession(module);
   brew::python::bindTrainer(module);
+  brew::python::bindUpdate(module);
 }

@@ -5,9 +5,11 @@
 // is an error, as the GIL is not there to keep them apart.
 //
 //===----------------------------------------------------------------------===//
+#include "Events.h"
 #include "SessionBinding.h"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -50,6 +52,59 @@ nb::object viewOf(nb::handle self, const TensorName &name) {
   return nb::cast(nb::ndarray<nb::numpy, float>(tensor.data, shape.size(),
                                                 shape.data(), self),
                   nb::rv_policy::reference);
+}
+
+/// The tensor's own memory, wherever it lies, as an object that speaks DLPack;
+/// None where its layout has other dimensions than its shape or its type is
+/// no float's.
+nb::object exportOf(nb::handle self, const TensorName &name) {
+  SharedSession &it = *nb::cast<SharedSession *>(self);
+  const brew_tensor tensor =
+      it.during([&](Session &session) { return session.find(name); });
+  if ((tensor.dtype != BREW_F32 && tensor.dtype != BREW_F64) ||
+      tensor.counted_dim >= 0 || tensor.ndim != tensor.shape_ndim)
+    return nb::none();
+  std::vector<std::size_t> shape(tensor.shape,
+                                 tensor.shape + tensor.shape_ndim);
+  for (std::size_t i = 0; i < tensor.ndim; ++i)
+    if (tensor.dims[i] != tensor.shape[i])
+      return nb::none();
+  const std::vector<std::int64_t> strides(tensor.strides,
+                                          tensor.strides + tensor.ndim);
+  return nb::cast(
+      nb::ndarray<nb::array_api>(
+          tensor.data, shape.size(), shape.data(), self, strides.data(),
+          tensor.dtype == BREW_F32 ? nb::dtype<float>() : nb::dtype<double>(),
+          tensor.on_device ? nb::device::cuda::value : nb::device::cpu::value,
+          tensor.on_device ? it.gpu() : 0),
+      nb::rv_policy::reference);
+}
+
+template <typename Value> nb::object arrayOf(const brew_feed_request &request) {
+  const std::vector<std::size_t> shape(request.dims,
+                                       request.dims + request.ndim);
+  return nb::cast(nb::ndarray<nb::numpy, Value>(request.values, shape.size(),
+                                                shape.data(), nb::handle()),
+                  nb::rv_policy::reference);
+}
+
+/// Calls `function(name to array)` for each batch; the arrays are valid during
+/// the call. Called with the GIL.
+Session::Feed feedOf(nb::object function) {
+  std::shared_ptr<PyObject> held(function.release().ptr(),
+                                 [](PyObject *object) {
+                                   const nb::gil_scoped_acquire acquired;
+                                   Py_DECREF(object);
+                                 });
+  return [held](const brew_feed_request *requests, std::size_t count) {
+    const nb::gil_scoped_acquire acquired;
+    nb::dict arrays;
+    for (std::size_t i = 0; i < count; ++i)
+      arrays[requests[i].input] = requests[i].dtype == BREW_F64
+                                      ? arrayOf<double>(requests[i])
+                                      : arrayOf<float>(requests[i]);
+    nb::handle(held.get())(arrays);
+  };
 }
 
 /// A copy, in Caffe's order.
@@ -127,19 +182,48 @@ void brew::python::bindSession(nb::module_ &module) {
           "__init__",
           [](SharedSession *self, const Plan &plan, int threads,
              std::uint64_t seed, const std::string &folder,
-             const SharedPool *pool, const SharedSession *share, bool log) {
+             const SharedPool *pool, const SharedSession *share, bool log,
+             int gpu, std::optional<nb::object> listener, nb::dict hosts) {
             api::SessionOptions options;
             options.threads = threads;
+            options.gpu = gpu;
             options.seed = seed;
+            if (listener)
+              options.listener = listenerOf(*listener, {});
+            std::shared_ptr<HostTypes> types;
+            if (hosts.size()) {
+              types = {new HostTypes(hosts), [](HostTypes *held) {
+                         const nb::gil_scoped_acquire acquired;
+                         delete held;
+                       }};
+              options.hostLayers = types->descriptions();
+            }
             options.folder = folder;
             options.pool = pool ? pool->get() : nullptr;
             options.shareParameters = share ? share->get() : nullptr;
             options.logToStderr = log;
             nb::gil_scoped_release released;
-            new (self) SharedSession(plan, std::move(options));
+            new (self)
+                SharedSession(plan, std::move(options), std::move(types));
           },
           "plan"_a, "threads"_a = 0, "seed"_a = 0, "folder"_a = "",
-          "pool"_a = nb::none(), "share"_a = nb::none(), "log"_a = false)
+          "pool"_a = nb::none(), "share"_a = nb::none(), "log"_a = false,
+          "gpu"_a = 0, "listener"_a = nb::none(), "hosts"_a = nb::dict())
+      .def(
+          "add_listener",
+          [](SharedSession &it, nb::object function,
+             const std::vector<int> &kinds) {
+            api::Listener listener = listenerOf(std::move(function), kinds);
+            return it.during([&](Session &session) {
+              return session.addListener(std::move(listener));
+            });
+          },
+          "function"_a, "kinds"_a)
+      .def("remove_listener",
+           [](SharedSession &it, int number) {
+             it.during(
+                 [&](Session &session) { session.removeListener(number); });
+           })
       .def_prop_ro("device",
                    [](SharedSession &it) { return it.get()->device(); })
       .def(
@@ -190,6 +274,16 @@ void brew::python::bindSession(nb::module_ &module) {
             });
           },
           "program"_a, "name"_a, "values"_a)
+      .def(
+          "set_feed",
+          [](SharedSession &it, int program,
+             const std::vector<std::string> &names, nb::object function) {
+            auto feed = feedOf(std::move(function));
+            it.during([&](Session &session) {
+              session.setFeed(program, names, std::move(feed));
+            });
+          },
+          "program"_a, "names"_a, "function"_a)
       .def("feed",
            [](SharedSession &it, int program) {
              it.during([&](Session &session) { session.feed(program); });
@@ -262,6 +356,13 @@ void brew::python::bindSession(nb::module_ &module) {
           [](nb::handle self, brew_tensor_kind kind, int program,
              const std::string &name, int index, int slot) {
             return viewOf(self, nameOf(kind, program, name, index, slot));
+          },
+          "kind"_a, "program"_a, "name"_a, "index"_a = 0, "slot"_a = 0)
+      .def(
+          "export",
+          [](nb::handle self, brew_tensor_kind kind, int program,
+             const std::string &name, int index, int slot) {
+            return exportOf(self, nameOf(kind, program, name, index, slot));
           },
           "kind"_a, "program"_a, "name"_a, "index"_a = 0, "slot"_a = 0)
       .def(

@@ -2,7 +2,7 @@
 //-*-===//
 #pragma once
 
-#include "Module.h"
+#include "HostLayers.h"
 
 #include <brew/brew.hpp>
 
@@ -60,7 +60,10 @@ private:
 
 class SharedSession {
 public:
-  SharedSession(const api::Plan &plan, api::SessionOptions options) {
+  /// `hosts` may be null.
+  SharedSession(const api::Plan &plan, api::SessionOptions options,
+                std::shared_ptr<HostTypes> hosts)
+      : hosts(std::move(hosts)), gpuNumber(options.gpu) {
     Forks::watch();
     session = std::make_unique<api::Session>(plan, std::move(options));
   }
@@ -70,8 +73,10 @@ public:
   }
 
   api::Session *get() const { return session.get(); }
+  int gpu() const { return gpuNumber; }
 
-  /// Runs `body(session)` without the GIL. A second thread is refused.
+  /// Runs `body(session)` without the GIL. A second thread is refused. What a
+  /// layer written in Python throws comes out as it was.
   template <typename Body> auto during(Body &&body) {
     nanobind::gil_scoped_release released;
     Forks::refuse();
@@ -80,10 +85,20 @@ public:
       throw api::Error(BREW_USAGE,
                        "another thread is inside this session; a session is "
                        "one thread's at a time, open one for each");
-    return body(*session);
+    if (!hosts)
+      return body(*session);
+    hosts->clear();
+    try {
+      return body(*session);
+    } catch (const api::Error &) {
+      hosts->rethrow();
+      throw;
+    }
   }
 
 private:
+  std::shared_ptr<HostTypes> hosts; // outlives `session`
+  int gpuNumber;
   std::unique_ptr<api::Session> session;
   std::recursive_mutex inside;
 };

@@ -3,6 +3,7 @@
 
 #include "formats/Error.h"
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <dlfcn.h>
@@ -31,6 +32,18 @@ static int memoryFile(const std::byte *bytes, std::uint64_t size) {
     written += static_cast<std::uint64_t>(count);
   }
   return descriptor;
+}
+
+/// A path of an open file by which nothing has been loaded before: the loader
+/// knows images by the name they were opened by, and descriptors come again,
+/// also to others who load files from memory, by the plain path. What tells
+/// paths apart is after which slashes there is a dot, at least one.
+static std::string uniquePath(int descriptor) {
+  static std::atomic<std::uint64_t> used{0};
+  std::string path = "/proc/self/fd";
+  for (std::uint64_t rest = ++used; rest; rest /= 2)
+    path += rest % 2 ? "/." : "/";
+  return path + "/" + std::to_string(descriptor);
 }
 
 /// The loader trusts section and segment tables, so a file that is no shared
@@ -62,11 +75,12 @@ void KernelImages::load(const plan::PlanFile &plan) {
       throw badInput(plan.path() +
                      ": damaged plan: a kernel image is no shared object");
     Image &image = images[static_cast<std::size_t>(i)];
-    // The descriptor stays open as long as the image is loaded: the loader
-    // knows images by name, and a name used again would give the old image.
-    image.descriptor = memoryFile(bytes, segment.size());
-    std::string name = "/proc/self/fd/" + std::to_string(image.descriptor);
-    image.handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    // Programs that load hundreds of plans would run out of descriptors if
+    // images kept theirs.
+    const int descriptor = memoryFile(bytes, segment.size());
+    image.handle =
+        dlopen(uniquePath(descriptor).c_str(), RTLD_NOW | RTLD_LOCAL);
+    close(descriptor);
     if (!image.handle)
       throw machineLacks(plan.path() +
                          ": its kernels cannot be loaded: " + dlerror());
@@ -82,12 +96,9 @@ void KernelImages::load(const plan::PlanFile &plan) {
 }
 
 void KernelImages::unload() {
-  for (Image &image : images) {
+  for (Image &image : images)
     if (image.handle)
       dlclose(image.handle);
-    if (image.descriptor >= 0)
-      close(image.descriptor);
-  }
   images.clear();
 }
 

@@ -31,7 +31,6 @@ public:
 
 private:
   struct Image {
-    int descriptor = -1;
     void *handle = nullptr;
   };
   void load(const plan::PlanFile &plan);

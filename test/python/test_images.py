@@ -18,7 +18,19 @@ class Images(Case):
         image = numbers(1, 6, 8, 5)
         self.close(caffe.io.resize_image(image, (11, 15))[::2, ::2], image)
         with self.assertRaises(ValueError):
-            caffe.io.resize_image(image, (3, 3), interp_order=5)
+            caffe.io.resize_image(image, (3, 3), interp_order=6)
+
+    def test_splines(self):
+        """Values of scipy.ndimage.zoom."""
+        line = np.float64([0, 1, 4, 2]).reshape(4, 1, 1).repeat(2, axis=2)
+        for order, values in ((2, [0, 0.171429, 1, 2.8, 4, 3.028571, 2]), (3, [0, 0.125, 1, 2.875, 4, 3, 2]),
+                              (4, [0, 0.086789, 1, 2.941176, 4, 2.972035, 2]),
+                              (5, [0, 0.072459, 1, 2.96875, 4, 2.958791, 2])):
+            self.close(caffe.io.resize_image(line, (7, 1), order)[:, 0, 1], values)
+        image = np.float64([[0, 1, 4], [2, 0, 1]])[:, :, np.newaxis] / 4
+        expected = [[0, 0.023205, 0.543933, 0.804525], [0.133044, 0.094983, 0.559708, 0.903694],
+                    [0.431724, 0.175191, 0.203125, 0.478045], [0.431161, 0.154833, 0, 0.106002]]
+        self.close(caffe.io.resize_image(image, (4, 4), 3)[:, :, 0], expected)
 
     def test_oversample(self):
         image = numbers(1, 7, 9, 3)

@@ -1,0 +1,55 @@
+"""Pictures of nets."""
+import shutil
+import subprocess
+
+__all__ = ["Graph"]
+
+
+class Graph:
+    """A picture of a net as Graphviz's text, ``dot``; an SVG where Graphviz is installed,
+    in Jupyter too.
+
+    ``seconds``: how long Graphviz may take before Jupyter shows the text instead."""
+
+    seconds = 30
+
+    def __init__(self, dot):
+        self.dot = dot
+
+    def __str__(self):
+        return self.dot
+
+    def __repr__(self):
+        return "<brew.Graph, %d lines of dot>" % self.dot.count("\n")
+
+    def svg(self, seconds=None):
+        """The picture as SVG. Raises RuntimeError where Graphviz's ``dot`` is not installed,
+        fails, or takes longer than ``seconds``."""
+        return self._drawn("svg", seconds).decode()
+
+    def save(self, path):
+        """Writes the picture to a file, in the format that its name ends in; ``.dot`` and
+        ``.gv`` are the text, which needs no Graphviz."""
+        from ._files import write_bytes
+
+        extension = str(path).rsplit(".", 1)[-1].lower() if "." in str(path) else "dot"
+        write_bytes(path, self.dot.encode() if extension in ("dot", "gv") else self._drawn(extension, None))
+
+    def _drawn(self, kind, seconds):
+        program = shutil.which("dot")
+        if program is None:
+            raise RuntimeError("Graphviz's program dot was not found; str() of the picture is its text")
+        try:
+            done = subprocess.run([program, "-T" + kind], input=self.dot.encode(), capture_output=True,
+                                  timeout=seconds, check=False)
+        except subprocess.TimeoutExpired:
+            raise RuntimeError("Graphviz took longer than %g seconds" % seconds) from None
+        if done.returncode:
+            raise RuntimeError("Graphviz failed: " + done.stderr.decode(errors="replace").strip())
+        return done.stdout
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        try:
+            return {"image/svg+xml": self.svg(self.seconds), "text/plain": repr(self)}
+        except RuntimeError as failure:
+            return {"text/plain": "%s\n(%s)" % (self.dot, failure)}

@@ -1,0 +1,68 @@
+"""Layers that Brew compiles and that are called in another way: views of their bottom, and sources."""
+import numpy as np
+
+from brew import Error
+from brew._core import Pass
+
+from ._base import failure
+from ._compiled import CompiledLayer
+
+
+class ViewLayer(CompiledLayer):
+    """Reshape and Flatten: the top is the bottom's memory in another form."""
+
+    def reshape(self, bottom, top):
+        super().reshape(bottom, top)
+        self._share(bottom, top)
+
+    def forward(self, bottom, top):
+        self._share(bottom, top)
+
+    def _share(self, bottom, top):
+        if top[0] is not bottom[0]:
+            top[0]._share_data(bottom[0])
+            top[0]._share_diff(bottom[0])
+
+    def backward(self, top, propagate_down, bottom):
+        pass
+
+
+class SourceLayer(CompiledLayer):
+    """A layer that reads its batches from files: each forward pass brings the next."""
+
+    def forward(self, bottom, top):
+        self._next(range(len(top)), top)
+
+    def backward(self, top, propagate_down, bottom):
+        pass
+
+    def _next(self, which, top):
+        variant = self.variant(())
+        try:
+            variant.session.feed(0)
+            variant.session.run(0, Pass.FORWARD)
+        except Error as error:
+            raise failure(self._param, str(error)) from error
+        for i in which:
+            values = variant.tops[i].get()
+            if values.shape != top[i].shape:
+                top[i].reshape(*values.shape)
+            np.copyto(top[i].data, values)
+
+
+class DummyDataLayer(SourceLayer):
+    """Constant tops are filled once, at random ones before every pass."""
+
+    def setup(self, bottom, top):
+        super().setup(bottom, top)
+        fillers = self._param.dummy_data_param.data_filler
+        kinds = [f.type for f in fillers] or ["constant"]
+        if len(kinds) == 1:
+            kinds *= len(top)
+        self.refilled = [i for i, kind in enumerate(kinds) if kind != "constant"]
+        self.reshape(bottom, top)
+        self._next(range(len(top)), top)
+
+    def forward(self, bottom, top):
+        if self.refilled:
+            self._next(self.refilled, top)

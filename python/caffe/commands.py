@@ -1,0 +1,120 @@
+"""Commands that Caffe's users type: ``python3 -m caffe.commands NAME ...``, or, where the wheel
+is installed, by their names alone."""
+import argparse
+import os
+import sys
+
+from google.protobuf import text_format
+from google.protobuf.message import DecodeError
+
+import brew
+from brew._files import write_bytes
+
+from . import _weights, draw
+from .proto import caffe_pb2
+
+
+def _upgraded(source, text, message):
+    """The message of a text in today's syntax; says so where it was that already."""
+    text_format.Parse(brew.upgrade(text + "\n", name=source), message)  # mistakes have their places
+    if text_format.Parse(text, type(message)()) == message:
+        print("File already in latest proto format: %s" % source, file=sys.stderr)
+    return message
+
+
+def _upgrade_text(name, kind, arguments):
+    message = getattr(caffe_pb2, kind)()
+    source, target = _files(name, arguments)
+    with open(source) as file:
+        text = file.read()
+    upgraded = text_format.MessageToString(_upgraded(source, text, message))
+    write_bytes(target, upgraded.encode())
+    print("Wrote upgraded %s text proto to %s" % (kind, target), file=sys.stderr)
+
+
+def upgrade_net_proto_text(arguments):
+    """IN OUT: a net's prototxt of any age in today's syntax."""
+    _upgrade_text("upgrade_net_proto_text", "NetParameter", arguments)
+
+
+def upgrade_solver_proto_text(arguments):
+    """IN OUT: a solver's prototxt of any age in today's syntax."""
+    _upgrade_text("upgrade_solver_proto_text", "SolverParameter", arguments)
+
+
+def upgrade_net_proto_binary(arguments):
+    """IN OUT: a .caffemodel of any age in today's form."""
+    source, target = _files("upgrade_net_proto_binary", arguments)
+    net = _weights.read_message(source, caffe_pb2.NetParameter())
+    arrays = _weights.read(source)
+    names = []
+    for layers in (net.layer, net.layers):
+        for layer in layers:
+            inner = layer.layer if layer.DESCRIPTOR.name == "V1LayerParameter" and layer.HasField("layer") else layer
+            inner.ClearField("blobs")
+            layer.ClearField("blobs")
+            names.append(inner.name)
+    twice = sorted({name for name in names if arrays.get(name) and names.count(name) > 1})
+    if twice:
+        raise RuntimeError("%s: several layers are called '%s'" % (source, twice[0]))
+    made = _upgraded(source, str(net), caffe_pb2.NetParameter())
+    lost = set(name for name in arrays if arrays[name]) - {layer.name for layer in made.layer}
+    if lost:
+        raise RuntimeError("%s: layer '%s' has parameters and is not in the upgraded net" % (source, sorted(lost)[0]))
+    layers = [(layer, [(array, None) for array in arrays.get(layer.name, [])]) for layer in made.layer]
+    rest = caffe_pb2.NetParameter()
+    rest.CopyFrom(made)
+    rest.ClearField("layer")
+    _weights.write(target, rest, layers)
+    print("Wrote upgraded NetParameter binary proto to %s" % target, file=sys.stderr)
+
+
+def draw_net(arguments):
+    """IN OUT: a picture of a net, of the kind that OUT's name ends in."""
+    parser = argparse.ArgumentParser(prog="draw_net", description="Draw a graph of the net architecture.")
+    parser.add_argument("input_net_proto_file", help="Input network prototxt file")
+    parser.add_argument("output_image_file", help="Output image file")
+    parser.add_argument("--rankdir", default="LR", help="TB, BT, LR or RL")
+    parser.add_argument("--phase", default="ALL", choices=["TRAIN", "TEST", "ALL"], help="Which layers to draw")
+    parser.add_argument("--display_lrm", action="store_true", help="Show learning rate multipliers")
+    given = parser.parse_args(arguments)
+    net = text_format.Parse(brew.upgrade(given.input_net_proto_file), caffe_pb2.NetParameter())
+    print("Drawing net to %s" % given.output_image_file)
+    phase = None if given.phase == "ALL" else caffe_pb2.Phase.Value(given.phase)
+    draw.draw_net_to_file(net, given.output_image_file, given.rankdir, phase, given.display_lrm)
+
+
+def _files(name, arguments):
+    if len(arguments) != 2:
+        print("Usage: %s file_in file_out" % name, file=sys.stderr)
+        raise SystemExit(2)
+    return arguments
+
+
+_COMMANDS = {f.__name__: f for f in (upgrade_net_proto_text, upgrade_net_proto_binary, upgrade_solver_proto_text,
+                                     draw_net)}
+
+
+def main(arguments=None):
+    """Runs the command that the program is called as, or that the first argument names."""
+    name, arguments = os.path.basename(sys.argv[0]), sys.argv[1:] if arguments is None else list(arguments)
+    if name not in _COMMANDS:
+        if not arguments or arguments[0] not in _COMMANDS:
+            print("usage: python3 -m caffe.commands COMMAND ...", file=sys.stderr)
+            for each, function in _COMMANDS.items():
+                print("  %s %s" % (each, function.__doc__), file=sys.stderr)
+            return 2
+        name, arguments = arguments[0], arguments[1:]
+    try:
+        _COMMANDS[name](arguments)
+    except brew.Error as failure:
+        print(failure, file=sys.stderr)
+        return getattr(failure, "status", 1)
+    except (OSError, RuntimeError, ValueError, DecodeError, text_format.ParseError) as failure:
+        print("%s: error: %s" % (name, failure), file=sys.stderr)
+        return 3 if isinstance(failure, OSError) else 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,208 @@
+//===- HostLayers.cpp - Layers that classes of Python compute
+//-------------------===//
+#include "HostLayers.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace brew::python {
+
+/// As Python shows it: "ValueError: WHY".
+static std::string textOf(nb::python_error &error) {
+  try {
+    std::string text = nb::cast<std::string>(error.type().attr("__name__"));
+    const auto why = nb::cast<std::string>(nb::str(error.value()));
+    return why.empty() ? text : text + ": " + why;
+  } catch (...) {
+    return "an exception without a text";
+  }
+}
+
+void HostTypes::keep(std::exception_ptr exception) {
+  const std::lock_guard<std::mutex> lock(guard);
+  thrown = std::move(exception);
+}
+
+void HostTypes::clear() {
+  std::exception_ptr old; // destroyed without the lock: that takes the GIL
+  const std::lock_guard<std::mutex> lock(guard);
+  old.swap(thrown);
+}
+
+void HostTypes::rethrow() {
+  std::exception_ptr exception;
+  {
+    const std::lock_guard<std::mutex> lock(guard);
+    exception.swap(thrown);
+  }
+  if (exception)
+    std::rethrow_exception(exception);
+}
+
+template <typename Given, typename Body>
+brew_status HostTypes::guarded(Given *given, Body &&body) noexcept {
+  HostTypes &owner = *static_cast<Type *>(given->user)->owner;
+  const nb::gil_scoped_acquire held;
+  std::string why;
+  try {
+    body();
+    return BREW_OK;
+  } catch (nb::python_error &error) {
+    why = textOf(error);
+    owner.keep(std::current_exception());
+  } catch (const std::exception &error) {
+    why = error.what();
+  }
+  api::detail::setMessage(given->message, given->message_size, why.c_str());
+  return BREW_BAD_INPUT;
+}
+
+nb::object HostTypes::aliveOf(nb::handle reference) {
+  nb::object object = reference();
+  if (object.is_none())
+    throw api::Error(BREW_USAGE,
+                     "the session that the layer belongs to is gone");
+  return object;
+}
+
+static nb::tuple tupleOf(const brew_host_shape &shape) {
+  nb::list dims;
+  for (std::size_t d = 0; d < shape.ndim; ++d)
+    dims.append(shape.dims[d]);
+  return nb::tuple(dims);
+}
+
+/// What a class gets to know of a layer, as keywords.
+static nb::dict keywordsOf(const brew_host_setup &setup, bool withTops) {
+  nb::list bottoms, tops;
+  for (std::size_t i = 0; i < setup.bottom_count; ++i)
+    bottoms.append(tupleOf(setup.bottoms[i]));
+  for (std::size_t i = 0; i < setup.top_count; ++i)
+    tops.append(withTops ? nb::object(tupleOf(setup.tops[i])) : nb::none());
+  nb::dict words;
+  words["type"] = setup.type;
+  words["name"] = setup.layer;
+  words["settings"] = setup.settings;
+  words["param_str"] = setup.param_str;
+  words["test"] = bool(setup.test_phase);
+  words["bottoms"] = bottoms;
+  words["tops"] = tops;
+  return words;
+}
+
+brew_status HostTypes::shapes(brew_host_setup *setup) {
+  return guarded(setup, [&] {
+    const Type &type = *static_cast<Type *>(setup->user);
+    nb::object found =
+        aliveOf(type.reference).attr("shapes")(**keywordsOf(*setup, false));
+    for (std::size_t i = 0; i < setup->top_count; ++i) {
+      brew_host_shape &top = setup->tops[i];
+      const nb::object shape = found[i];
+      top.ndim = nb::len(shape);
+      if (top.ndim > BREW_MAX_DIMS)
+        throw api::Error(BREW_BAD_INPUT, "a top has more dimensions than " +
+                                             std::to_string(BREW_MAX_DIMS));
+      for (std::size_t d = 0; d < top.ndim; ++d)
+        top.dims[d] = nb::cast<std::int64_t>(shape[d]);
+    }
+  });
+}
+
+brew_status HostTypes::create(brew_host_setup *setup, void **instance) {
+  return guarded(setup, [&] {
+    const Type &type = *static_cast<Type *>(setup->user);
+    const nb::object made =
+        aliveOf(type.reference).attr("create")(**keywordsOf(*setup, true));
+    *instance = nb::weakref(made).release().ptr();
+  });
+}
+
+void HostTypes::destroy(void *instance, void *) {
+  const nb::gil_scoped_acquire held;
+  nb::handle(static_cast<PyObject *>(instance)).dec_ref();
+}
+
+template <typename Value>
+static nb::object arrayOf(void *values, const brew_host_blob &blob) {
+  const std::vector<std::size_t> shape(blob.dims, blob.dims + blob.ndim);
+  return nb::cast(nb::ndarray<nb::numpy, Value>(static_cast<Value *>(values),
+                                                shape.size(), shape.data(),
+                                                nb::handle()),
+                  nb::rv_policy::reference);
+}
+
+/// The memory as an array; None where there is none.
+static nb::object arrayOf(void *values, const brew_host_blob &blob, bool f64,
+                          bool writable) {
+  if (!values)
+    return nb::none();
+  if (f64)
+    return writable ? arrayOf<double>(values, blob)
+                    : arrayOf<const double>(values, blob);
+  return writable ? arrayOf<float>(values, blob)
+                  : arrayOf<const float>(values, blob);
+}
+
+static nb::list valuesOf(const brew_host_blob *blobs, std::size_t count,
+                         bool f64, bool writable) {
+  nb::list arrays;
+  for (std::size_t i = 0; i < count; ++i)
+    arrays.append(arrayOf(blobs[i].values, blobs[i], f64, writable));
+  return arrays;
+}
+
+static nb::list gradientsOf(const brew_host_blob *blobs, std::size_t count,
+                            bool f64, bool writable) {
+  nb::list arrays;
+  for (std::size_t i = 0; i < count; ++i)
+    arrays.append(arrayOf(blobs[i].gradient, blobs[i], f64, writable));
+  return arrays;
+}
+
+brew_status HostTypes::forward(brew_host_call *call) {
+  return guarded(call, [&] {
+    aliveOf(nb::handle(static_cast<PyObject *>(call->instance)))
+        .attr("forward")(
+            valuesOf(call->bottoms, call->bottom_count, call->f64, false),
+            valuesOf(call->tops, call->top_count, call->f64, true));
+  });
+}
+
+brew_status HostTypes::backward(brew_host_call *call) {
+  return guarded(call, [&] {
+    aliveOf(nb::handle(static_cast<PyObject *>(call->instance)))
+        .attr("backward")(
+            valuesOf(call->bottoms, call->bottom_count, call->f64, false),
+            gradientsOf(call->bottoms, call->bottom_count, call->f64, true),
+            valuesOf(call->tops, call->top_count, call->f64, false),
+            gradientsOf(call->tops, call->top_count, call->f64, false));
+  });
+}
+
+HostTypes::HostTypes(nb::dict given) {
+  for (auto [name, object] : given)
+    types.push_back(std::make_unique<Type>(
+        Type{this, nb::cast<std::string>(name), nb::weakref(object)}));
+}
+
+std::vector<api::HostLayerType> HostTypes::descriptions() const {
+  std::vector<api::HostLayerType> result;
+  for (const auto &type : types) {
+    auto layer = api::makeStruct<brew_host_layer>();
+    layer.type = type->name.c_str();
+    layer.shapes = shapes;
+    layer.create = create;
+    layer.destroy = destroy;
+    layer.forward = forward;
+    if (nb::cast<bool>(aliveOf(type->reference).attr("has_backward")))
+      layer.backward = backward;
+    layer.user = type.get();
+    result.emplace_back(layer);
+  }
+  return result;
+}
+
+} // namespace brew::python

@@ -1,0 +1,28 @@
+"""The commands of the wheel: Brew's programs, which lie in the package brew."""
+import importlib.util
+import os
+import sys
+
+_ALIASES = ("convert_imageset", "compute_image_mean", "extract_features")
+
+
+def _nvidia_folders(package):
+    """Folders of CUDA's wheels, asked of brew._cuda alone: the package would open the
+    compiler's library for nothing."""
+    spec = importlib.util.spec_from_file_location("_brew_cuda", os.path.join(package, "_cuda.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.library_folders()
+
+
+def main():
+    """Becomes the program that it was called as."""
+    package = os.path.dirname(importlib.util.find_spec("brew").origin)
+    name = os.path.basename(sys.argv[0])
+    program = os.path.join(package, "_bin", "brew-data" if name in _ALIASES else name)
+    folders = _nvidia_folders(package)
+    if folders:
+        known = os.environ.get("LD_LIBRARY_PATH")
+        os.environ["LD_LIBRARY_PATH"] = ":".join(([known] if known else []) + folders)
+    sys.stdout.flush()
+    os.execv(program, [name, *sys.argv[1:]])

@@ -1,0 +1,64 @@
+"""What installed wheels can do: wheel_check.py FOLDER with copies of test/python and examples.
+Run by `wheels`."""
+import os
+import subprocess
+import sys
+import time
+
+folder = sys.argv[1]
+os.chdir(folder)
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit("%s: exit status %d\n%s%s" % (" ".join(command), done.returncode, done.stdout, done.stderr))
+    return done.stdout + done.stderr
+
+
+def seconds(program):
+    """The least of several processes, without that of an empty program."""
+    def once(text):
+        begin = time.perf_counter()
+        run(sys.executable, "-c", text)
+        return time.perf_counter() - begin
+
+    return min(once(program) for _ in range(7)) - min(once("import numpy") for _ in range(7))
+
+
+import brew  # noqa: E402
+
+site = os.path.dirname(os.path.dirname(brew.__file__))
+assert site.startswith(folder), site
+with open("/proc/self/maps") as maps:
+    libraries = {line.split()[-1] for line in maps if ".so" in line}
+outside = sorted(os.path.basename(p) for p in libraries if not p.startswith((folder, sys.base_prefix)))
+print("Python %d.%d; of the system: %s" % (*sys.version_info[:2], " ".join(outside)))
+allowed = ("ld-linux", "libc.", "libm.", "libstdc++", "libgcc_s", "libdl.", "libpthread.", "librt.", "libutil.",
+           "libz.", "libpython", "libexpat", "libffi", "libbz2", "liblzma", "libcrypto", "libssl", "libuuid")
+strange = [name for name in outside if not name.startswith(allowed) and not name.endswith("gnu.so")]
+assert not strange, "libraries that are not the wheel's: %s" % strange
+bundled = os.listdir(os.path.join(site, "brew_nets.libs"))
+assert not [name for name in bundled if "cuda" in name or "cublas" in name or "cudnn" in name], bundled
+assert any(name.startswith("libdnnl") for name in bundled) and any(name.startswith("libgomp") for name in bundled)
+assert os.path.exists(os.path.join(site, "brew", "py.typed"))
+with open(os.path.join(site, "brew", "_core.pyi")) as stubs:
+    assert "class Session" in stubs.read()
+print("import brew: %.2f s beside numpy's" % seconds("import brew"))
+
+for tool in ("brewc", "brew-run", "caffe"):
+    assert brew.__version__ in run(tool, "--version"), tool
+for tool in ("brew-data", "convert_imageset", "extract_features"):
+    assert run(tool, "--help"), tool
+run("brewc", "examples/mnist/lenet.prototxt", "-o", "lenet.plan")
+assert "conv1" in run("brew-run", "time", "lenet.plan", "--iterations", "2")
+
+os.environ.update(LENET_ITERATIONS="60", LENET_OUT=folder)
+assert "labels" in run(sys.executable, "examples/python/lenet.py")
+
+for name in ("brew", "sessions", "host_layers", "nets", "solvers", "net_spec"):
+    done = subprocess.run([sys.executable, "-B", "-m", "unittest", "-q", "test_" + name], cwd="tests",
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit("test_%s failed\n%s" % (name, done.stderr))
+print("everything works")

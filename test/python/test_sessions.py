@@ -1,0 +1,293 @@
+"""The package brew: events, gradients from outside, arrays of others, pictures and texts."""
+import gc
+import json
+import os
+import unittest
+import weakref
+from unittest import mock
+
+import brew
+import numpy as np
+
+from common import DEPLOY, TRAIN, Case, numbers
+
+SOLVER = """net: '%s' base_lr: 0.1 lr_policy: 'fixed' momentum: 0.9 max_iter: 4 display: 2 snapshot: 2
+test_iter: 1 test_interval: 2 snapshot_prefix: '%s'"""
+
+
+class Foreign:
+    """An array that speaks DLPack and nothing else."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **more):
+        return self.array.__dlpack__(**more)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+class OnGpu:
+    """What PyTorch's tensors are like that lie on a GPU."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **more):
+        raise AssertionError("it lies on a GPU")
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+    def detach(self):
+        return self
+
+    def cpu(self):
+        return self.array
+
+
+class Arrays(Case):
+    def test_dlpack_in(self):
+        session = brew.compile(DEPLOY).session(seed=1)
+        x = numbers(1, 2, 3, 8, 8)
+        expected = session(data=x)["prob"]
+        for given in (Foreign(x), OnGpu(x), x.astype(np.float64), x.tolist(), Foreign(x.astype(np.float64))):
+            np.testing.assert_array_equal(session(data=given)["prob"], expected)
+        session.params["fc"] = [Foreign(numbers(2, 5, 36)), OnGpu(numbers(3, 5))]
+        np.testing.assert_array_equal(session.params["fc"][0], numbers(2, 5, 36))
+
+    def test_dlpack_out_is_the_memory(self):
+        session = brew.compile(DEPLOY, keep="all").session(seed=1)
+        session(data=numbers(1, 2, 3, 8, 8))
+        for name in session.blobs:
+            exported = session.blobs.exported(name)
+            self.assertEqual(exported.__dlpack_device__(), (1, 0))
+            np.testing.assert_array_equal(np.from_dlpack(exported), session.blobs[name])
+        bias = np.from_dlpack(session.params.exported("fc", 1))
+        session.params["fc"] = [None, np.arange(5)]
+        self.assertEqual(bias.tolist(), [0, 1, 2, 3, 4])
+        with self.assertRaises(KeyError):
+            session.blobs.exported("nope")
+
+    def test_outlives_the_session(self):
+        session = brew.compile(DEPLOY).session()
+        session.params["fc"] = [None, np.arange(5)]
+        bias = np.from_dlpack(session.params.exported("fc", 1))
+        del session
+        gc.collect()
+        self.assertEqual(bias.tolist(), [0, 1, 2, 3, 4])
+
+    def test_shapes_are_checked(self):
+        session = brew.compile(DEPLOY).session()
+        with self.assertRaises(ValueError):
+            session.params["fc"] = [np.zeros((4, 36))]
+        session.params["fc"] = [np.zeros((1, 1, 5, 36))]  # as old files have it
+
+
+class Devices(Case):
+    def test_names(self):
+        plan = brew.compile(DEPLOY)
+        self.assertEqual(plan.session(device="cpu").device, "cpu")
+        for device in ("cuda", "cuda:1", 0, "gpu"):
+            with self.assertRaisesRegex(brew.Error, "target='cuda'"):
+                plan.session(device=device)
+        for device in ("tpu", "cuda:x", "cpu:1"):
+            with self.assertRaises(ValueError):
+                plan.session(device=device)
+
+
+class Telling(Case):
+    def session(self, **options):
+        net = self.write(TRAIN)
+        solver = self.write(SOLVER % (net, self.path("snap")), "s.prototxt")
+        session = brew.compile(solver).session(seed=1, **options)
+        for program in (0, session.plan.programs.index("test_0")):
+            session._core.set_input(program, "data", numbers(7, 4, 6))
+            session._core.set_input(program, "label", (np.arange(4) % 3).astype(np.float32))
+        return session
+
+    def test_record(self):
+        session = self.session()
+        with session.events.record("iteration", "test_done", "snapshot") as seen:
+            session.solve()
+        session.step(1)
+        iterations = [e for e in seen if e.kind == "iteration"]
+        self.assertEqual([e.iteration for e in iterations], [0, 1, 2, 3])
+        self.assertLess(iterations[-1].loss, iterations[0].loss)
+        self.assertAlmostEqual(iterations[0].learning_rate, 0.1, 6)
+        tests = [e for e in seen if e.kind == "test_done"]
+        self.assertEqual([e.iteration for e in tests], [0, 2, 4])
+        self.assertEqual([blob for blob, _, _ in tests[0].outputs], ["acc", "loss"])
+        snapshots = [e for e in seen if e.kind == "snapshot"]
+        self.assertEqual(snapshots[0].file, self.path("snap_iter_2.caffemodel"))
+
+    def test_from_the_opening_on(self):
+        seen = []
+        self.session(on_event=lambda e: seen.append(e.kind))
+        self.assertEqual(seen[0], "solver_set_up")
+        self.assertIn("net_set_up", seen)
+
+    def test_stop_and_exceptions(self):
+        session, seen = self.session(), []
+
+        def listen(event):
+            seen.append(session.iteration)
+            stop()
+
+        stop = session.events.listen(listen, "iteration")
+        session.step(3)
+        self.assertEqual(len(seen), 1)
+
+        def fail(event):
+            raise ZeroDivisionError("from a listener")
+
+        stop = session.events.listen(fail, "iteration")
+        with self.assertRaisesRegex(ZeroDivisionError, "from a listener"):
+            session.step(5)
+        stop()
+        session.step(1)
+        with self.assertRaisesRegex(ValueError, "there are no events 'nope'"):
+            session.events.listen(print, "nope")
+
+    def test_listeners_that_hold_the_session(self):
+        def opened():
+            session = self.session(on_event=lambda e: seen.append(e))
+            session.events.listen(lambda e: session.iteration)
+            seen.append(session)
+            return weakref.ref(session)
+
+        seen = []
+        reference = opened()
+        seen.clear()
+        gc.collect()
+        self.assertIsNone(reference())
+
+
+class Feeding(Case):
+    def test_a_function_makes_batches(self):
+        net = self.write(TRAIN)
+        session = brew.compile(self.write(SOLVER % (net, self.path("snap")), "s.prototxt")).session(seed=1)
+        calls = []
+
+        def fill(arrays):
+            calls.append(sorted(arrays))
+            arrays["data"][:] = len(calls)
+
+        session.set_inputs(label=[0, 1, 2, 0])
+        session.set_feed(fill, "data")
+        session.set_inputs("test_0", data=np.zeros((4, 6)), label=np.zeros(4))
+        session.step(3)
+        self.assertEqual(calls, [["data"]] * 3)
+        with self.assertRaises(KeyError):
+            session.set_feed(fill, "nope")
+        with self.assertRaises(KeyError):
+            session.set_inputs("nope", data=0)
+        with self.assertRaises(ValueError):
+            session.set_inputs(label=np.zeros(5))
+
+        def fail(arrays):
+            raise StopIteration("no more batches")
+
+        session.set_feed(fail)
+        with self.assertRaisesRegex(StopIteration, "no more batches"):
+            session.step(1)
+        session.set_feed(fill, "data")
+        session.set_inputs(label=[0, 1, 2, 0])
+        session.step(1)
+
+    def test_functions_that_hold_the_session(self):
+        def opened():
+            session = brew.compile(DEPLOY).session()
+            session.set_feed(lambda arrays: session.inputs)
+            return weakref.ref(session)
+
+        reference = opened()
+        gc.collect()
+        self.assertIsNone(reference())
+
+
+class Gradients(Case):
+    def test_from_outside(self):
+        net = TRAIN[: TRAIN.index("layer { name: 'loss'")].replace("bottom: 'label'", "")
+        net = "\n".join(line for line in net.splitlines() if "'label'" not in line)
+        plan = brew.compile(net, seed="ip2")
+        session = plan.session(seed=1)
+        session._core.set_input(0, "data", numbers(7, 4, 6))
+        before = session.params["ip2"][1].copy()
+        for _ in range(2):
+            session.forward()
+            session.seeds["ip2"] = numbers(3, 4, 3)
+            session.backward()
+            self.close(session.gradients["ip2"][1], numbers(3, 4, 3).sum(axis=0))
+            session.update()
+        self.close(session.params["ip2"][1], before - 2 * 0.01 * numbers(3, 4, 3).sum(axis=0))
+
+    def test_seeds_of_a_plan_without(self):
+        session = brew.compile(DEPLOY).session()
+        self.assertEqual(list(session.seeds), [])
+        with self.assertRaises(KeyError):
+            session.seeds["prob"] = 1
+
+
+class Looking(Case):
+    def test_dump(self):
+        plan = brew.compile(self.write(DEPLOY), batch=None)
+        self.assertIn("brew.conv", plan.dump("import"))
+        for phase in ("graph", "fused", "plan"):
+            self.assertIn("module", plan.dump(phase))
+        self.assertNotEqual(plan.dump("graph"), plan.dump("fused"))
+        self.assertTrue(any(name.endswith(".ll") for name in plan.dump("kernels")))
+        self.assertIn("all.mlir" if "all.mlir" in plan.dump("all") else "graph.mlir", plan.dump("all"))
+        with self.assertRaises(brew.Error):
+            plan.dump("nope")
+        plan.save(self.path("n.plan"))
+        with self.assertRaisesRegex(brew.Error, "opened"):
+            brew.Plan.open(self.path("n.plan")).dump()
+
+    def test_graph(self):
+        plan = brew.compile(DEPLOY)
+        layers, kernels = plan.graph(), plan.graph("fused")
+        self.assertIn("conv1", str(layers))
+        self.assertNotEqual(str(layers), str(kernels))
+        layers.save(self.path("n.dot"))
+        with open(self.path("n.dot")) as file:
+            self.assertEqual(file.read(), layers.dot)
+        with self.assertRaises(ValueError):
+            plan.graph("plan")
+
+    def program(self, text):
+        """A stand-in for Graphviz's dot."""
+        path = self.write("#!/bin/sh\n" + text, "dot")
+        os.chmod(path, 0o755)
+        return mock.patch.dict("os.environ", PATH=self.folder + ":/bin:/usr/bin")
+
+    def test_pictures(self):
+        picture = brew.compile(DEPLOY).graph()
+        with self.program("cat >/dev/null; echo \"<svg>$1</svg>\"\n"):
+            self.assertEqual(picture.svg(), "<svg>-Tsvg</svg>\n")
+            self.assertEqual(picture._repr_mimebundle_()["image/svg+xml"], "<svg>-Tsvg</svg>\n")
+            picture.save(self.path("n.pdf"))
+            with open(self.path("n.pdf")) as file:
+                self.assertEqual(file.read(), "<svg>-Tpdf</svg>\n")
+        with self.program("cat >/dev/null; echo cannot >&2; exit 1\n"):
+            with self.assertRaisesRegex(RuntimeError, "cannot"):
+                picture.svg()
+        with self.program("exec sleep 60\n"), self.assertRaisesRegex(RuntimeError, "longer"):
+            picture.svg(seconds=0.2)
+        with mock.patch.dict("os.environ", PATH=self.path("nowhere")):
+            with self.assertRaisesRegex(RuntimeError, "Graphviz"):
+                picture.svg()
+            bundle = picture._repr_mimebundle_()
+            self.assertEqual(list(bundle), ["text/plain"])
+            self.assertIn("conv1", bundle["text/plain"])
+
+    def test_report_is_a_table(self):
+        report = brew.compile(DEPLOY).report
+        self.assertEqual(len(report.rows[0]), 1 + len(report.columns))
+        self.assertIn("<th>arena_bytes</th>", report._repr_html_())
+        json.dumps(report.data)
+
+
+if __name__ == "__main__":
+    unittest.main()
