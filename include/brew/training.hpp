@@ -28,9 +28,9 @@ struct TrainerOptions {
   int keepSnapshots = 0; ///< 0: all
   std::string snapshotBest = {}; ///< "test.accuracy"; "": none
   bool checkNan = false;
-  std::vector<std::string> stopWhen;
-  std::string patience;  ///< "": none
-  std::string logFolder; ///< "": none
+  std::vector<std::string> stopWhen = {};
+  std::string patience = {};  ///< "": none
+  std::string logFolder = {}; ///< "": none
 };
 
 class Trainer {
