@@ -15,7 +15,8 @@ from . import _layers, _plans, _state
 from .proto import caffe_pb2
 
 # Layers that do more than compute tops, or take what only layers of their own have.
-_APART = ("Parameter", "HDF5Output", "LSTM", "RNN", "Python", "Filter", "DetectionOutput")
+_APART = ("Parameter", "HDF5Output", "LSTM", "RNN", "Python", "Filter", "DetectionOutput",
+          "DetectionEvaluate", "MultiBoxLoss")
 
 
 class Port(_layers.Port):
