@@ -47,6 +47,7 @@ void decodeAnnotatedDatum(std::string_view bytes, ImageColor color,
       throw badInput(where + ": an image of floats; AnnotatedData takes bytes");
     setPixels(planes, record.image);
   }
+  record.encoded = datum.encoded();
   record.hasLabel = datum.has_label();
   record.label = datum.label();
   record.hasType = annotated.has_type();
@@ -58,6 +59,14 @@ void decodeAnnotatedDatum(std::string_view bytes, ImageColor color,
                                 box.xmin(), box.ymin(), box.xmax(), box.ymax(),
                                 box.difficult()});
     }
+}
+
+bool isAnnotated(std::string_view bytes) {
+  using google::protobuf::internal::WireFormatLite;
+  return !bytes.empty() &&
+         static_cast<uint8_t>(bytes[0]) ==
+             WireFormatLite::MakeTag(caffe::AnnotatedDatum::kDatumFieldNumber,
+                                     WireFormatLite::WIRETYPE_LENGTH_DELIMITED);
 }
 
 size_t countObjects(std::string_view bytes, const std::string &where) {

@@ -19,6 +19,7 @@ struct AnnotatedObject {
 
 struct AnnotatedRecord {
   Image image;
+  bool encoded = false; ///< it was stored as a JPEG or PNG file
   bool hasLabel = false;
   int label = 0;
   /// Whether the record says of what type its annotations are: if not, it has
@@ -31,6 +32,10 @@ struct AnnotatedRecord {
 /// decodeDatum(), and Error (1) for an image of floats.
 void decodeAnnotatedDatum(std::string_view bytes, ImageColor color,
                           const std::string &where, AnnotatedRecord &record);
+
+/// Whether a record is an AnnotatedDatum, if it is no other than that or a
+/// Datum: these begin with different fields.
+bool isAnnotated(std::string_view bytes);
 
 /// How many objects a serialised record has, without looking at its image.
 /// Error (1), beginning with `where`, if it is no AnnotatedDatum.

@@ -25,6 +25,9 @@ struct Members {
 constexpr Members fields[] = {
     {caffewindows, "AccuracyParameter",
      "min_is_better"},
+    {mobilenetyolo, "AnnotatedDataParameter",
+     "difficult_label_warmup seg_resize_height seg_resize_width seg_scales "
+     "single_class train_diffcult yolo_data_jitter yolo_data_type"},
     {synopsys, "ArgMaxParameter",
      "min_first"},
     {synopsys, "BNParameter",

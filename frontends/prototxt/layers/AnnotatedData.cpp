@@ -81,7 +81,7 @@ void checkResize(LayerCheck &c,
                  const caffe::TransformationParameter &transform) {
   const caffe::ResizeParameter &resize = transform.resize_param();
   c.resizedTo(resize);
-  if (resize.has_prob())
+  if (resize.prob() != 1)
     c.warn(resize, "prob",
            "prob has no effect: all images are resized, as in SSD");
   if (resize.resize_mode() == caffe::ResizeParameter::FIT_SMALL_SIZE &&
