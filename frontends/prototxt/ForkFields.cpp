@@ -371,6 +371,8 @@ constexpr Members enumValues[] = {
      "ROIPOOLING TRIPLET_LOSS"},
     {fasterRcnn, "LayerType",
      "ROI_POOLING"},
+    {fcn, "LayerType",
+     "CROP"},
     {mobilenetyolo, "LayerType",
      "RELU6"},
     {segnet, "LayerType",

@@ -33,6 +33,10 @@ readTrueBoxes(const Real *rows, std::int64_t count, std::int64_t images,
 template <typename Real>
 std::vector<Prior<Real>> readPriors(const Real *values, std::int64_t count);
 
+/// Throws Error (1) for a prior without width or height, of which nothing can
+/// be told relative to its size.
+template <typename Real> void requireExtent(const Prior<Real> &prior);
+
 /// What the predictions of one label were matched with.
 template <typename Real> struct Matches {
   static constexpr int kNone = -1, kIgnored = -2;
