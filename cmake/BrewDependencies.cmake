@@ -11,7 +11,8 @@
 # BREW_NAME_LIBRARY; what scripts/setup brings beside Debian's packages lies in
 # build/prefix:
 #
-#   brew::LMDB, brew::LEVELDB, brew::HDF5, brew::DNNL, brew::GOMP, brew::SPDLOG
+#   brew::LMDB, brew::LEVELDB, brew::HDF5, brew::DNNL, brew::GOMP, brew::OPENCV,
+#   brew::SPDLOG
 #
 #===-------------------------------------------------------------------------===#
 
@@ -33,7 +34,7 @@ function(brew_find name package)
   endif()
   add_library(brew::${name} INTERFACE IMPORTED GLOBAL)
   if(ARG_HEADER)
-    find_path(BREW_${name}_INCLUDE ${ARG_HEADER} PATH_SUFFIXES hdf5/serial)
+    find_path(BREW_${name}_INCLUDE ${ARG_HEADER} PATH_SUFFIXES hdf5/serial opencv4)
     if(NOT BREW_${name}_INCLUDE)
       message(FATAL_ERROR "${ARG_HEADER} not found: ${how}")
     endif()
@@ -51,6 +52,9 @@ endfunction()
 
 brew_find(LMDB liblmdb-dev HEADER lmdb.h LIBRARY lmdb)
 brew_find(LEVELDB libleveldb-dev HEADER leveldb/db.h LIBRARY leveldb)
+brew_find(OPENCV_CORE libopencv-core-dev LIBRARY opencv_core)
+brew_find(OPENCV libopencv-imgproc-dev HEADER opencv2/imgproc.hpp LIBRARY opencv_imgproc)
+target_link_libraries(brew::OPENCV INTERFACE brew::OPENCV_CORE)
 
 # oneDNN 3, by scripts/onednn or the system's. A folder configured when an older
 # one was in use looks again.

@@ -4,6 +4,7 @@
 namespace brew::formats {
 
 static constexpr FeedKind kKinds[] = {
+    {"AnnotatedData", FeedSource::Annotated, /*isRefilled=*/true},
     {"Data", FeedSource::Database, /*isRefilled=*/true},
     {"DummyData", FeedSource::Fillers},
     {"HDF5Data", FeedSource::Hdf5, /*isRefilled=*/true},

@@ -16,6 +16,7 @@ enum class FeedSource {
   Input,     ///< the caller; shapes as input_param says
   Memory,    ///< the caller; shapes as memory_data_param says
   Database,  ///< records of a database: images, and their labels
+  Annotated, ///< likewise, with the objects in the images
   Images,    ///< image files of a list, and their labels
   Windows,   ///< regions of images that a file lists, and their labels
   Hdf5,      ///< rows of HDF5 files

@@ -20,8 +20,6 @@
 namespace brew::formats {
 namespace {
 
-constexpr int kJpegQuality = 95;
-
 struct JpegWriteError {
   jpeg_error_mgr base; // first: libjpeg hands back a pointer to it
   std::jmp_buf escape;
@@ -40,7 +38,7 @@ struct JpegBytes {
   ~JpegBytes() { std::free(data); }
 };
 
-bool encodeJpeg(const Image &image, JpegBytes &bytes) {
+bool encodeJpeg(const Image &image, int quality, JpegBytes &bytes) {
   jpeg_compress_struct info = {};
   JpegWriteError error;
   info.err = jpeg_std_error(&error.base);
@@ -57,7 +55,7 @@ bool encodeJpeg(const Image &image, JpegBytes &bytes) {
   info.input_components = image.channels;
   info.in_color_space = image.channels == 1 ? JCS_GRAYSCALE : JCS_EXT_BGR;
   jpeg_set_defaults(&info);
-  jpeg_set_quality(&info, kJpegQuality, TRUE);
+  jpeg_set_quality(&info, quality, TRUE);
   jpeg_start_compress(&info, TRUE);
   const size_t rowBytes = size_t(image.width) * image.channels;
   while (info.next_scanline < info.image_height) {
@@ -127,7 +125,7 @@ std::optional<ImageFormat> imageFormatOf(const std::string &extension) {
   return std::nullopt;
 }
 
-std::string encodeImage(const Image &image, ImageFormat format) {
+std::string encodeImage(const Image &image, ImageFormat format, int quality) {
   const bool isJpeg = format == ImageFormat::Jpeg;
   if (image.channels != 1 && image.channels != 3 &&
       (isJpeg || image.channels != 4))
@@ -135,7 +133,7 @@ std::string encodeImage(const Image &image, ImageFormat format) {
                    " channels cannot be encoded");
   if (isJpeg) {
     JpegBytes bytes;
-    if (!encodeJpeg(image, bytes))
+    if (!encodeJpeg(image, quality, bytes))
       throw machineLacks("libjpeg cannot encode the image");
     return {reinterpret_cast<const char *>(bytes.data), bytes.size};
   }

@@ -45,6 +45,8 @@ private:
       return memoryShapes();
     case FeedSource::Database:
       return databaseShapes();
+    case FeedSource::Annotated:
+      return annotatedShapes();
     case FeedSource::Images:
       return imageShapes();
     case FeedSource::Windows:
@@ -87,6 +89,7 @@ private:
   std::vector<FeedShape> dummyShapes();
   std::vector<FeedShape> memoryShapes();
   std::vector<FeedShape> databaseShapes();
+  std::vector<FeedShape> annotatedShapes();
   std::vector<FeedShape> imageShapes();
   std::vector<FeedShape> windowShapes();
   std::vector<FeedShape> withLabels(int64_t batch, const FeedShape &image);
@@ -309,6 +312,54 @@ std::vector<FeedShape> Feed::withLabels(int64_t batch, const FeedShape &image) {
   std::vector<FeedShape> shapes = {{batch, image[0], image[1], image[2]}};
   if (layer.top_size() > 1)
     shapes.push_back({batch});
+  return shapes;
+}
+
+/// Boxes are rows, of which there are as many as a batch of the images that
+/// have most of them needs.
+std::vector<FeedShape> Feed::annotatedShapes() {
+  constexpr int64_t kRow = 8;
+  hasOwnBatch = true;
+  const int64_t batch = takeBatch(*layer.mutable_data_param());
+  const caffe::TransformationParameter &transform = layer.transform_param();
+  const FeedShape *told = given(0);
+  const FeedShape *toldLabels = layer.top_size() > 1 ? given(1) : nullptr;
+  if (told && told->size() != 4)
+    throw badInput("--input-shape for '" + layer.top(0) +
+                   "' needs four dimensions: number, channels, height, width");
+  const bool isLevelDb =
+      layer.data_param().backend() == caffe::DataParameter::LEVELDB;
+  auto path =
+      findSource(layer.data_param().source(),
+                 isLevelDb ? "LevelDB database" : "LMDB database",
+                 given(0) ? "1,1,N,8 for N boxes in a batch" : "N,C,H,W");
+  AnnotatedShape record;
+  if (path)
+    record = annotatedShape(layer, *path, layer.top_size() > 1 && !toldLabels);
+  else
+    record = {{told->begin() + 1, told->end()},
+              toldLabels && toldLabels->size() == 4,
+              0};
+  FeedShape image = record.image;
+  const bool isSquare = transform.crop_size() != 0;
+  if (isSquare || (transform.crop_h() && transform.crop_w())) {
+    image[1] = isSquare ? transform.crop_size() : transform.crop_h();
+    image[2] = isSquare ? transform.crop_size() : transform.crop_w();
+  } else if (transform.has_resize_param()) {
+    image[1] = transform.resize_param().height();
+    image[2] = transform.resize_param().width();
+  }
+  checkMean(image, false, path ? *path : "--input-shape");
+  std::vector<FeedShape> shapes = {{batch, image[0], image[1], image[2]}};
+  if (layer.top_size() == 1)
+    return shapes;
+  if (!record.hasBoxes)
+    shapes.push_back({batch});
+  else if (toldLabels && toldLabels->size() == 4)
+    shapes.push_back({1, 1, toldLabels->at(2), kRow});
+  else
+    shapes.push_back(
+        {1, 1, batch * std::max<int64_t>(record.mostBoxes, 1), kRow});
   return shapes;
 }
 

@@ -119,7 +119,8 @@ struct InferShapes : brew::impl::InferShapesBase<InferShapes> {
       if (auto tops = op->getAttrOfType<ArrayAttr>("tops"))
         for (auto [name, result] :
              llvm::zip(tops.getAsRange<StringAttr>(), op->getResults()))
-          if (auto type = dyn_cast<RankedTensorType>(result.getType()))
+          if (auto type = dyn_cast<RankedTensorType>(result.getType());
+              type && !name.getValue().empty()) // else inside of a layer
             blobs[name.getValue()] = type;
     });
     Builder b(&getContext());

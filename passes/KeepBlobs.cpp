@@ -31,7 +31,8 @@ struct KeepBlobs : brew::impl::KeepBlobsBase<KeepBlobs> {
         if (auto tops = op->getAttrOfType<ArrayAttr>("tops"))
           for (auto [name, result] :
                llvm::zip(tops.getAsRange<StringAttr>(), op->getResults()))
-            last[name.getValue()] = result;
+            if (!name.getValue().empty()) // inside of a layer
+              last[name.getValue()] = result;
       });
       auto b = OpBuilder::atBlockEnd(&program.getBody().front());
       for (auto [name, value] : last) {

@@ -1,6 +1,7 @@
 //===- RecordShape.cpp - The images of a database -------------------------===//
 #include "passes/RecordShape.h"
 
+#include "formats/AnnotatedDatum.h"
 #include "formats/Database.h"
 #include "formats/Datum.h"
 #include "formats/ImageFile.h"
@@ -9,24 +10,52 @@
 
 using namespace brew;
 
+static std::unique_ptr<formats::DbReader>
+openDatabase(const caffe::LayerParameter &layer, const std::string &path) {
+  return formats::DbReader::open(path, layer.data_param().backend() ==
+                                               caffe::DataParameter::LEVELDB
+                                           ? formats::DbBackend::LevelDb
+                                           : formats::DbBackend::Lmdb);
+}
+
+static formats::ImageColor colorOf(const caffe::LayerParameter &layer) {
+  if (layer.transform_param().force_color())
+    return formats::ImageColor::Color;
+  return layer.transform_param().force_gray() ? formats::ImageColor::Gray
+                                              : formats::ImageColor::Native;
+}
+
 std::vector<int64_t> brew::recordShape(const caffe::LayerParameter &layer,
                                        const std::string &path) {
-  const auto backend =
-      layer.data_param().backend() == caffe::DataParameter::LEVELDB
-          ? formats::DbBackend::LevelDb
-          : formats::DbBackend::Lmdb;
-  auto reader = formats::DbReader::open(path, backend);
+  auto reader = openDatabase(layer, path);
   auto cursor = reader->newCursor();
-  auto color = formats::ImageColor::Native;
-  if (layer.transform_param().force_color())
-    color = formats::ImageColor::Color;
-  else if (layer.transform_param().force_gray())
-    color = formats::ImageColor::Gray;
   formats::ImageRecord image;
-  formats::decodeDatum(cursor->value(), color,
+  formats::decodeDatum(cursor->value(), colorOf(layer),
                        path + ", record '" + std::string(cursor->key()) + "'",
                        image);
   return {image.channels, image.height, image.width};
+}
+
+AnnotatedShape brew::annotatedShape(const caffe::LayerParameter &layer,
+                                    const std::string &path, bool countsBoxes) {
+  auto reader = openDatabase(layer, path);
+  auto cursor = reader->newCursor();
+  auto where = [&] {
+    return path + ", record '" + std::string(cursor->key()) + "'";
+  };
+  formats::AnnotatedRecord record;
+  formats::decodeAnnotatedDatum(cursor->value(), colorOf(layer), where(),
+                                record);
+  AnnotatedShape shape;
+  shape.image = {record.image.channels, record.image.height,
+                 record.image.width};
+  shape.hasBoxes =
+      record.hasType || layer.annotated_data_param().has_anno_type();
+  for (; countsBoxes && shape.hasBoxes && cursor->valid(); cursor->next())
+    shape.mostBoxes = std::max<int64_t>(
+        shape.mostBoxes,
+        static_cast<int64_t>(formats::countObjects(cursor->value(), where())));
+  return shape;
 }
 
 std::vector<int64_t>

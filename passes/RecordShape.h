@@ -14,6 +14,17 @@ namespace brew {
 std::vector<int64_t> recordShape(const caffe::LayerParameter &layer,
                                  const std::string &path);
 
+/// What an AnnotatedData layer's database holds.
+struct AnnotatedShape {
+  std::vector<int64_t>
+      image;             ///< of the first record, before any transformation
+  bool hasBoxes = false; ///< else records have a label each
+  int64_t mostBoxes = 0; ///< of a record, if they were counted
+};
+/// Likewise; with `countsBoxes` all records are read.
+AnnotatedShape annotatedShape(const caffe::LayerParameter &layer,
+                              const std::string &path, bool countsBoxes);
+
 /// The same of the first image that an ImageData layer's list at `path` names;
 /// `folders` are those in which it is looked up.
 std::vector<int64_t> listedShape(const caffe::LayerParameter &layer,

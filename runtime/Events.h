@@ -146,7 +146,16 @@ struct TestBegin {
 struct TestDone {
   int iteration, net;
   std::optional<double> loss;       ///< with test_compute_loss
-  std::vector<OutputValue> outputs; ///< means over the batches
+  /// Means over the batches; with eval_type "detection" each output's mean
+  /// average precision.
+  std::vector<OutputValue> outputs;
+  struct ClassScore {
+    std::size_t output; ///< its number
+    int label;
+    double score;
+  };
+  /// With show_per_class_result: average precisions.
+  std::vector<ClassScore> classes = {};
 };
 
 /// A stop was requested during a test: it has no results.

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,14 @@ struct HostLayerType {
   /// brew::Error. Null: whoever compiles gives them.
   std::function<Shapes(const HostSetup &)> shapes = {};
   bool hasBackward = true;
+  /// What bottoms hold in place of items that are not there (see Items.h);
+  /// none: the layer needs all items.
+  std::optional<double> rest = {};
 };
 
 using HostLayerTypes = std::vector<HostLayerType>;
+
+/// The type of that name that the runtime itself computes, or null.
+const HostLayerType *findRuntimeLayer(const std::string &name);
 
 } // namespace brew::ir

@@ -25,6 +25,9 @@ struct Members {
 constexpr Members fields[] = {
     {caffewindows, "AccuracyParameter",
      "min_is_better"},
+    {mobilenetyolo, "AnnotatedDataParameter",
+     "difficult_label_warmup seg_resize_height seg_resize_width seg_scales "
+     "single_class train_diffcult yolo_data_jitter yolo_data_type"},
     {synopsys, "ArgMaxParameter",
      "min_first"},
     {synopsys, "BNParameter",
@@ -47,6 +50,8 @@ constexpr Members fields[] = {
      "quantize_method saturate"},
     {caffewindows, "ConvolutionParameter",
      "shape_offset"},
+    {deeplab, "ConvolutionParameter",
+     "hole_h hole_w"},
     {intelCaffe, "ConvolutionParameter",
      "coeff conv_algorithm fusion_type negative_slope relu"},
     {nvidiaCaffe, "ConvolutionParameter",
@@ -189,8 +194,7 @@ constexpr Members fields[] = {
     {segnet, "LayerParameter",
      "dense_image_data_param"},
     {ssd, "LayerParameter",
-     "annotated_data_param detection_evaluate_param "
-     "multibox_loss_param video_data_param"},
+     "video_data_param"},
     {synopsys, "LayerParameter",
      "attention_param batch_to_space_nd_param broadcast_to_param "
      "corr1d_param count_nonzero_param crop_and_resize_param "
@@ -220,8 +224,6 @@ constexpr Members fields[] = {
      "where4_param xlu_param yolo_v2_loss_param yolo_v3_loss_param"},
     {nvidiaCaffe, "LossParameter",
      "label_smoothing"},
-    {rfcn, "LossParameter",
-     "pre_fixed_normalizer"},
     {segnet, "LossParameter",
      "class_weighting weight_by_label_freqs"},
     {synopsys, "MVNParameter",
@@ -309,7 +311,7 @@ constexpr Members fields[] = {
      "store_blobs_in_old_format test_and_snapshot_last_epochs "
      "weight_decay_policy weight_decay_power"},
     {ssd, "SolverParameter",
-     "ap_version eval_type plateau_winsize show_per_class_result"},
+     "plateau_winsize"},
     {synopsys, "SolverParameter",
      "gan_solver"},
     {caffewindows, "TransformationParameter",
@@ -341,9 +343,6 @@ constexpr Members fields[] = {
      "vertical_stretch_upper"},
     {pspnet, "TransformationParameter",
      "crop_height crop_width scale_factors"},
-    {ssd, "TransformationParameter",
-     "crop_h crop_w distort_param emit_constraint expand_param "
-     "noise_param resize_param"},
     {synopsys, "TransformationParameter",
      "caffe_yolo"},
     {caffewindows, "V1LayerParameter",
@@ -372,12 +371,12 @@ constexpr Members enumValues[] = {
      "ROIPOOLING TRIPLET_LOSS"},
     {fasterRcnn, "LayerType",
      "ROI_POOLING"},
+    {fcn, "LayerType",
+     "CROP"},
     {mobilenetyolo, "LayerType",
      "RELU6"},
     {segnet, "LayerType",
      "BN DENSE_IMAGE_DATA UPSAMPLE"},
-    {rfcn, "NormalizationMode",
-     "PRE_FIXED"},
     {caffewindows, "PoolMethod",
      "DEF DEF_ALL DEF_ALL2 DEF_ALL3 DEF_ALL4 LOWRES"},
     {synopsys, "PoolMethod",

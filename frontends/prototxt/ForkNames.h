@@ -24,6 +24,7 @@ inline constexpr char developmentVersionsBeforeCaffe10[] =
 inline constexpr char expcaffe[] = "exp_caffe (pl8787)";
 inline constexpr char fasterRcnn[] =
     "Faster R-CNN (rbgirshick/caffe-fast-rcnn)";
+inline constexpr char fcn[] = "FCN (longjon/caffe, branch future)";
 inline constexpr char flownet2[] = "FlowNet 2 (lmb-freiburg)";
 inline constexpr char intelCaffe[] = "Intel Caffe";
 inline constexpr char mobilenetDepthwisePorts[] = "MobileNet depthwise ports";

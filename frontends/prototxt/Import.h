@@ -43,8 +43,8 @@ struct ImportOptions {
   bool solverOnly = false;
   /// Types that the program which runs the plan computes itself.
   std::set<std::string> hostTypes;
-  /// The module is only looked at: layers of known types without code are kept
-  /// as opaque operations instead of being errors.
+  /// The module is only looked at: settings without code are warnings instead
+  /// of errors.
   bool lookOnly = false;
 };
 

@@ -101,8 +101,7 @@ void checkAgainstKind(const caffe::LayerParameter &layer, const LayerKind &kind,
                       const SourceMap &locations, Diagnostics &diagnostics) {
   checkCounts(layer, kind, locations, diagnostics);
   checkBlocks(layer, kind, locations, diagnostics);
-  if (kind.isSupported())
-    checkBlobs(layer, kind, locations, diagnostics);
+  checkBlobs(layer, kind, locations, diagnostics);
 }
 
 } // namespace brew::prototxt

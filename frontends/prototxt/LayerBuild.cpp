@@ -104,6 +104,24 @@ OperationSpec &LayerBuild::feed(caffe::LayerParameter config,
       .add("config", std::move(config));
 }
 
+void LayerBuild::scaleFirstTop(OperationSpec &op, float factor) {
+  // The product takes over the name and the loss weight.
+  for (auto &[name, value] : op.attributes) {
+    if (name == "tops")
+      std::get<std::vector<std::string>>(value)[0].clear();
+    if (name == "loss_weights")
+      std::get<std::vector<float>>(value)[0] = 0;
+  }
+  OperationSpec &product = plain("power");
+  product.reads({op.result(0)})
+      .real("power", 1)
+      .real("scale", factor)
+      .real("shift", 0)
+      .saves(1);
+  addTops(product, 0, 1);
+  topValues[0] = product.result(0);
+}
+
 ValueRef LayerBuild::randomKey() {
   caffe::LayerParameter source;
   source.set_name(layer.name());

@@ -146,6 +146,9 @@ public:
   OperationSpec &first(const std::string &name, int number);
   /// The last of them, which gives the bottom's top.
   OperationSpec &last(const std::string &name, int number);
+  /// Makes the layer's first top `factor` times that of `op`, which whole() has
+  /// described.
+  void scaleFirstTop(OperationSpec &op, float factor);
   void giveTop(ValueRef value) { topValues.push_back(value); }
 
   /// Makes a value the present one of parameter `index`, which the layer

@@ -188,6 +188,29 @@ void LayerCheck::transform() {
           "force_color and force_gray exclude each other");
   if (transform.crop_size() > INT_MAX)
     error(transform, "crop_size", "crop_size is too large");
+  if (layer.type() == "AnnotatedData")
+    return;
+  for (const char *field : {"resize_param", "noise_param", "emit_constraint",
+                            "crop_h", "crop_w", "distort_param",
+                            "expand_param"})
+    if (transform.GetReflection()->HasField(
+            transform, transform.GetDescriptor()->FindFieldByName(field)))
+      unsupported(transform, field,
+                  std::string(field) +
+                      " belongs to SSD (weiliu89/caffe) and is supported in "
+                      "AnnotatedData only");
+}
+
+void LayerCheck::resizedTo(const caffe::ResizeParameter &resize) {
+  // A side of an image, far below what memory allows.
+  constexpr uint32_t kMostPixels = 1 << 16;
+  for (const char *field : {"height", "width"}) {
+    count(resize, field);
+    if (resize.GetReflection()->GetUInt32(
+            resize, resize.GetDescriptor()->FindFieldByName(field)) >
+        kMostPixels)
+      error(resize, field, std::string(field) + " is too large");
+  }
 }
 
 void checkSettings(const caffe::LayerParameter &layer, const LayerKind &kind,

@@ -47,6 +47,8 @@ public:
   void filler(const caffe::FillerParameter &filler);
   void shape(const caffe::BlobShape &shape);
   void transform();
+  /// A resize_param that has to say a size.
+  void resizedTo(const caffe::ResizeParameter &resize);
 
 private:
   bool isMisspelt(const Message &block, const std::string &field) const;

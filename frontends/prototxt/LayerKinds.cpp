@@ -16,8 +16,8 @@ const LayerRows &allKinds() {
   static const LayerRows kinds = [] {
     LayerRows rows;
     for (auto *group :
-         {convolutionLayers, dataLayers, detectionLayers, elementwiseLayers,
-          expressionLayers, gatherLayers, hostLayers, lossLayers, neuronLayers,
+         {annotatedLayers, convolutionLayers, dataLayers, detectionLayers, elementwiseLayers,
+          expressionLayers, gatherLayers, hostLayers, lossLayers, multiBoxLayers, neuronLayers,
           normalizationLayers, poolingLayers, recurrentLayers, reductionLayers,
           resampleLayers, shapeLayers, structuralLayers})
       for (const LayerKind &kind : group())

@@ -59,11 +59,10 @@ struct LayerKind {
   void (*check)(LayerCheck &) = nullptr;
   /// The parameters in the order of their indices; null: none.
   std::vector<ParamBlob> (*params)(const caffe::LayerParameter &) = nullptr;
-  /// Turns a checked layer into operations; null: not supported yet.
+  /// Turns a checked layer into operations.
   void (*build)(LayerBuild &) = nullptr;
 
   bool reads(const std::string &block) const;
-  bool isSupported() const { return build != nullptr; }
   /// Whether force_backward makes bottom `index` get a gradient that nothing
   /// else asks for. Labels and the like never do.
   bool allowsForcedGradient(int index) const { return index != unforcedBottom; }
@@ -144,6 +143,7 @@ constexpr LayerKind lossKind(const char *type, int minBottoms, int maxBottoms,
 using LayerRows = std::vector<LayerKind>;
 
 // The rows of each file under layers/.
+LayerRows annotatedLayers();
 LayerRows convolutionLayers();
 LayerRows dataLayers();
 LayerRows detectionLayers();
@@ -152,6 +152,7 @@ LayerRows expressionLayers();
 LayerRows gatherLayers();
 LayerRows hostLayers();
 LayerRows lossLayers();
+LayerRows multiBoxLayers();
 LayerRows neuronLayers();
 LayerRows normalizationLayers();
 LayerRows poolingLayers();

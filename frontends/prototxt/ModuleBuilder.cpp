@@ -259,12 +259,7 @@ void ModuleBuilder::addProgram(ProgramRole role, const std::string &name,
     const caffe::Phase phase =
         entry.layer->has_phase() ? entry.layer->phase() : net.state.phase();
     LayerBuild build(graph, entry, phase, graph.forceBackward, folder);
-    if (entry.kind->isSupported())
-      entry.kind->build(build);
-    else
-      build.whole("opaque")
-          .text("kind", entry.layer->type())
-          .text("config", entry.layer->ShortDebugString());
+    entry.kind->build(build);
     SmallVector<Value> tops = createLayer(build, loc, bottoms, params);
     for (auto [top, value] : llvm::zip_equal(entry.tops, tops))
       values[top] = value;

@@ -90,9 +90,6 @@ void Wiring::checkType(const caffe::LayerParameter &layer,
   if (!kind)
     diagnostics.error(locations.whereValue(layer, "type"),
                       who + unknownTypeText(layer.type()));
-  else if (toCompile && !kind->isSupported())
-    diagnostics.error(locations.whereValue(layer, "type"),
-                      who + "type " + layer.type() + " is not supported yet");
 }
 
 void Wiring::takeBottoms(GraphLayer &entry) {
@@ -204,8 +201,6 @@ void Wiring::weighTops(GraphLayer &entry) {
 
 void Wiring::takeParams(GraphLayer &entry) {
   const caffe::LayerParameter &layer = *entry.layer;
-  if (!entry.kind->isSupported())
-    return; // nothing is known about its parameters
   const std::vector<ParamBlob> blobs = paramsOf(*entry.kind, layer);
   const int count = static_cast<int>(blobs.size());
   if (layer.param_size() > count)

@@ -57,6 +57,7 @@ struct Checker {
   void policyNeeds(const Policy &policy);
   void type();
   void counts();
+  void evaluation();
 };
 
 std::vector<std::string> policyNames() {
@@ -157,6 +158,20 @@ void Checker::counts() {
                         "'test_iter' cannot be negative");
 }
 
+/// Of SSD.
+void Checker::evaluation() {
+  auto check = [&](const char *field, const std::string &value,
+                   const std::vector<std::string> &known) {
+    if (std::find(known.begin(), known.end(), value) == known.end())
+      errorAt(field, "unknown " + std::string(field) + " '" + value + "'" +
+                         didYouMean(value, known) + " (known: " + join(known) +
+                         ")");
+  };
+  check("eval_type", solver.eval_type(), {"classification", "detection"});
+  check("ap_version", solver.ap_version(),
+        {"11point", "MaxIntegral", "Integral"});
+}
+
 } // namespace
 
 void checkSolver(const caffe::SolverParameter &solver,
@@ -165,6 +180,7 @@ void checkSolver(const caffe::SolverParameter &solver,
   checker.learningRate();
   checker.type();
   checker.counts();
+  checker.evaluation();
 }
 
 namespace {

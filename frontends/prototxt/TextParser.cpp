@@ -4,6 +4,7 @@
 
 #include "formats/Suggest.h"
 #include "formats/caffe.pb.h"
+#include "frontends/prototxt/FieldAliases.h"
 #include "frontends/prototxt/FieldHints.h"
 #include "frontends/prototxt/LayerKinds.h"
 
@@ -95,7 +96,8 @@ void TextParser::parseField(Frame &frame) {
   }
   if (tokens->type() != Tokenizer::TYPE_IDENTIFIER)
     tokens->fail(nameAt, "expected a field name, found " + tokens->describe());
-  const std::string name = tokens->token().text;
+  const std::string name = currentFieldName(
+      frame.message.GetDescriptor()->name(), tokens->token().text);
   tokens->next();
 
   const FieldDescriptor *field =

@@ -16,7 +16,8 @@ from ._blob import THEIRS
 from .proto import caffe_pb2
 
 # Layers that do more than compute tops, or take what only layers of their own have.
-_APART = ("Parameter", "HDF5Output", "LSTM", "RNN", "Python", "Filter", "DetectionOutput")
+_APART = ("Parameter", "HDF5Output", "LSTM", "RNN", "Python", "Filter", "DetectionOutput",
+          "DetectionEvaluate", "MultiBoxLoss")
 
 
 class Port(_layers.Port):

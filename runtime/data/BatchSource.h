@@ -95,6 +95,8 @@ public:
 
 /// Opens a Data layer's database.
 std::unique_ptr<BatchSource> openDatabaseSource(const FeedInfo &info);
+/// Opens an AnnotatedData layer's database.
+std::unique_ptr<BatchSource> openAnnotatedSource(const FeedInfo &info);
 /// Opens an ImageData layer's list.
 std::unique_ptr<BatchSource> openImageSource(const FeedInfo &info);
 /// Opens a WindowData layer's file.

@@ -29,7 +29,7 @@ Error noInput(const std::string &top) {
 /// Batches read ahead; Caffe's default where the layer does not say.
 unsigned prefetchDepth(FeedSource source, const caffe::LayerParameter &layer) {
   constexpr unsigned kMost = 64; // bounds the memory a hostile plan can ask for
-  if (source == FeedSource::Database)
+  if (source == FeedSource::Database || source == FeedSource::Annotated)
     return std::min(layer.data_param().prefetch(), kMost);
   return 2;
 }
@@ -61,6 +61,8 @@ struct Feeder::Feed {
   /// Null where only the caller has values.
   std::unique_ptr<BatchSource> openSource() const {
     switch (kind->source) {
+    case FeedSource::Annotated:
+      return openAnnotatedSource(info);
     case FeedSource::Database:
       return openDatabaseSource(info);
     case FeedSource::Images:

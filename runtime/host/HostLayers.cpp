@@ -2,13 +2,29 @@
 #include "runtime/host/HostLayers.h"
 
 #include "formats/Error.h"
+#include "runtime/host/DetectionEvaluate.h"
+#include "runtime/host/DetectionFiles.h"
 #include "runtime/host/Hdf5Output.h"
+#include "runtime/host/MultiBoxLoss.h"
 
 namespace brew::runtime {
 
-const HostType *HostLayers::find(const std::string &type) const {
+/// The runtime's own type of that name, or null.
+static const HostType *findOwnType(const std::string &type) {
+  if (type == kDetectionEvaluate)
+    return &detectionEvaluateType();
+  if (type == kDetectionFiles)
+    return &detectionFilesType();
   if (type == kHdf5Output)
     return &hdf5OutputType();
+  if (type == kMultiBoxLoss)
+    return &multiBoxLossType();
+  return nullptr;
+}
+
+const HostType *HostLayers::find(const std::string &type) const {
+  if (const HostType *own = findOwnType(type))
+    return own;
   if (!types)
     return nullptr;
   const auto found = types->find(type);

@@ -173,9 +173,14 @@ void CaffeLog::tell(const event::TestDone &event) {
   if (event.loss)
     info(site::testNetLoss, "Test loss: " + log::number(*event.loss));
   int index = 0;
-  for (const OutputValue &output : event.outputs)
+  for (const OutputValue &output : event.outputs) {
+    for (const event::TestDone::ClassScore &each : event.classes)
+      if (each.output == static_cast<std::size_t>(index))
+        info(site::testOutput,
+             "class" + text(each.label) + ": " + log::number(each.score));
     info(site::testOutput,
          "    Test net output #" + text(index++) + ": " + outputText(output));
+  }
 }
 
 void CaffeLog::tell(const event::TestInterrupted &) {

@@ -3,6 +3,7 @@
 #include "runtime/train/Trainer.h"
 
 #include "formats/Error.h"
+#include "runtime/train/DetectionScores.h"
 #include "runtime/train/NetOutputs.h"
 
 #include <cmath>
@@ -431,7 +432,9 @@ std::optional<event::TestDone> Trainer::runTest(int index, int batches,
     session.prepare(); // what test programs derive from weights is out of date
   TestNet &net = nets[static_cast<std::size_t>(index)];
   events.emit(event::TestBegin{currentIteration, index});
+  const bool detects = solver.eval_type() == "detection";
   OutputMeans means;
+  DetectionScores scores;
   double loss = 0;
   for (int i = 0; i < batches; ++i) {
     if (heedRequests(/*snapshotDue=*/false)) {
@@ -444,9 +447,21 @@ std::optional<event::TestDone> Trainer::runTest(int index, int batches,
       net.debug->forward();
     if (solver.test_compute_loss())
       loss += totalLoss(executor, net.program);
-    means.add(readOutputs(executor, net.program));
+    if (detects)
+      scores.add(executor, net.program);
+    else
+      means.add(readOutputs(executor, net.program));
   }
   event::TestDone done{currentIteration, index, {}, means.means()};
+  if (detects) {
+    DetectionScores::Result result = scores.result(solver.ap_version());
+    for (int label : result.missing)
+      events.warning(log::site::testOutput,
+                     "Missing true_pos for label: " + std::to_string(label));
+    done.outputs = std::move(result.outputs);
+    if (solver.show_per_class_result())
+      done.classes = std::move(result.classes);
+  }
   if (solver.test_compute_loss())
     done.loss = loss / batches;
   events.emit(done);

@@ -1,5 +1,6 @@
 //===- TrainerState.cpp - Starting and resuming a training run ------------===//
 
+#include "runtime/train/DetectionScores.h"
 #include "runtime/train/Trainer.h"
 
 #include "formats/Error.h"
@@ -169,6 +170,8 @@ void Trainer::createNets() {
                      std::to_string(solver.test_iter_size()) +
                      " times, but the plan has " + std::to_string(i) +
                      " test nets");
+    if (solver.eval_type() == "detection")
+      DetectionScores::check(manifest, program);
     events.emit(
         NetSetUp{NetSetUp::Test, &manifest.programs(program), precision, i});
     nets.push_back({program, debugInfoOf(program), &session.feeder(program)});

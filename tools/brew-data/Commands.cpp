@@ -88,6 +88,7 @@ void computeMean(const std::string &path, std::optional<DbBackend> backend,
   auto database = openForReading(path, backend);
   auto cursor = database->newCursor();
   ImageRecord record;
+  std::vector<int> labels;
   std::string shape;
   // Sums in double are exact for bytes, however many images there are.
   std::vector<double> sums;
@@ -97,7 +98,7 @@ void computeMean(const std::string &path, std::optional<DbBackend> backend,
   for (; cursor->valid(); cursor->next(), ++count) {
     progress.step();
     std::string name = recordName(*database, *cursor);
-    decodeDatum(cursor->value(), ImageColor::Native, name, record);
+    decodeRecord(cursor->value(), name, record, labels);
     if (count == 0) {
       sums.assign(record.size(), 0.0);
       shape = shapeOf(record);
@@ -140,7 +141,8 @@ void listDatabase(const std::string &path, std::optional<DbBackend> backend) {
   std::string name = recordName(*database, *cursor);
   std::string firstKey(cursor->key());
   ImageRecord record;
-  decodeDatum(cursor->value(), ImageColor::Native, name, record);
+  std::vector<int> labels;
+  decodeRecord(cursor->value(), name, record, labels);
   std::optional<uint64_t> count = database->count();
   if (!count) {
     count = 0;

@@ -109,19 +109,21 @@ void inspectDatabase(const Inspection &inspection) {
   ContactSheet sheet(inspection.sheetImages);
   uint64_t count = 0, bytes = 0;
   ImageRecord record;
+  std::vector<int> found;
   Progress progress("inspect", database->count());
   for (auto cursor = database->newCursor(); cursor->valid(); cursor->next()) {
     progress.step();
     const std::string where = recordName(*database, *cursor);
     const std::string_view value = cursor->value();
-    decodeDatum(value, ImageColor::Native, where, record);
+    decodeRecord(value, where, record, found);
     ++count;
     bytes += value.size();
     ++shapes[shapeOf(record)];
     ++encodings[record.encoded          ? "encoded"
                 : record.floats.empty() ? "bytes"
                                         : "floats"];
-    ++labels[record.label];
+    for (int label : found)
+      ++labels[label];
     if (!inspection.sheet.empty() && !sheet.isFull())
       sheet.add(record);
   }
@@ -164,6 +166,7 @@ void inspectDatabase(const Inspection &inspection) {
 void verifyDatabase(const std::string &path, std::optional<DbBackend> backend) {
   auto database = openForReading(path, backend);
   ImageRecord record;
+  std::vector<int> labels;
   uint64_t count = 0, damaged = 0;
   {
     Progress progress("verify", database->count());
@@ -171,8 +174,8 @@ void verifyDatabase(const std::string &path, std::optional<DbBackend> backend) {
          cursor->next(), ++count) {
       progress.step();
       try {
-        decodeDatum(cursor->value(), ImageColor::Native,
-                    recordName(*database, *cursor), record);
+        decodeRecord(cursor->value(), recordName(*database, *cursor), record,
+                     labels);
       } catch (const Error &error) {
         ++damaged;
         std::printf("%s\n", error.what());

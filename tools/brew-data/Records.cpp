@@ -1,6 +1,8 @@
 //===- Records.cpp - What brew-data's commands share ----------------------===//
 #include "tools/brew-data/Records.h"
 
+#include "formats/AnnotatedDatum.h"
+
 #include <cinttypes>
 #include <cstdio>
 #include <unistd.h>
@@ -58,6 +60,26 @@ uint64_t countRecords(DbReader &database) {
 
 std::string recordName(const DbReader &database, const DbCursor &cursor) {
   return database.path() + ": record '" + std::string(cursor.key()) + "'";
+}
+
+void decodeRecord(std::string_view bytes, const std::string &where,
+                  formats::ImageRecord &record, std::vector<int> &labels) {
+  if (!formats::isAnnotated(bytes)) {
+    formats::decodeDatum(bytes, formats::ImageColor::Native, where, record);
+    labels = {record.label};
+    return;
+  }
+  formats::AnnotatedRecord annotated;
+  formats::decodeAnnotatedDatum(bytes, formats::ImageColor::Native, where,
+                                annotated);
+  formats::setImage(annotated.image, record);
+  record.encoded = annotated.encoded;
+  record.label = annotated.label;
+  labels.clear();
+  for (const formats::AnnotatedObject &object : annotated.objects)
+    labels.push_back(object.label);
+  if (!annotated.hasType)
+    labels = {annotated.label};
 }
 
 std::string shapeOf(const ImageRecord &record) {

@@ -33,6 +33,11 @@ uint64_t countRecords(formats::DbReader &database);
 /// For messages about the record at the cursor.
 std::string recordName(const formats::DbReader &database,
                        const formats::DbCursor &cursor);
+/// Decodes a Datum or an AnnotatedDatum as decodeDatum() does; `labels` gets
+/// the record's label, or those of its objects.
+void decodeRecord(std::string_view bytes, const std::string &where,
+                  formats::ImageRecord &record, std::vector<int> &labels);
+
 /// "3x32x32".
 std::string shapeOf(const formats::ImageRecord &record);
 

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "formats/Error.h"
+#include "tools/brew-data/AnnotatedSet.h"
 #include "tools/brew-data/CaffeNames.h"
 #include "tools/brew-data/Commands.h"
 #include "tools/brew-data/ExtractFeatures.h"
@@ -136,6 +137,21 @@ int run(const std::vector<std::string> &arguments) {
       app.add_subcommand("convert_imageset", "Caffe's name of imageset");
   addImageSet(convert, imageSet, addOutputOptions);
 
+  data::AnnotatedSetOptions annotatedSet;
+  CLI::App *annotated = app.add_subcommand(
+      "annoset", "images with their objects to a database, for AnnotatedData");
+  annotated
+      ->add_option("ROOT", annotatedSet.root,
+                   "what stands before the names of the list, e.g. a folder/")
+      ->required();
+  annotated
+      ->add_option("LIST", annotatedSet.list,
+                   "text file of lines IMAGE ANNOTATIONS")
+      ->required();
+  annotated->add_option("OUT_DB", annotatedSet.output.path, "database to make")
+      ->required();
+  addOutputOptions(annotated);
+
   CLI::App *caffeMean = app.add_subcommand(
       "compute_image_mean", "Caffe's name of mean; the file may be left out");
   caffeMean->add_option("DB", database, "database to read")->required();
@@ -234,6 +250,10 @@ int run(const std::vector<std::string> &arguments) {
     imageSet.output.backend = output.backend;
     imageSet.output.overwrite = output.overwrite;
     data::convertImageSet(imageSet);
+  } else if (*annotated) {
+    annotatedSet.output.backend = output.backend;
+    annotatedSet.output.overwrite = output.overwrite;
+    data::convertAnnotatedSet(annotatedSet);
   } else if (*features)
     return data::extractFeatures(featureWords);
   else if (*inspect) {

@@ -1,7 +1,6 @@
 //===- Data.cpp - Layers that bring data in -------------------------------===//
 
-#include "frontends/prototxt/LayerBuild.h"
-#include "frontends/prototxt/LayerCheck.h"
+#include "frontends/prototxt/layers/DataLayers.h"
 
 #include <climits>
 
@@ -63,23 +62,6 @@ void checkDummyData(LayerCheck &c) {
                     "; it must be at least 1",
                 j);
   }
-}
-
-void checkData(LayerCheck &c) {
-  const caffe::DataParameter &settings = c.layer.data_param();
-  c.count(settings, "batch_size");
-  if (!settings.has_source())
-    c.missing(settings, "source");
-  if (settings.has_prefetch() && settings.prefetch() == 0)
-    c.error(settings, "prefetch", "prefetch must be at least 1");
-  if (settings.rand_skip())
-    c.warn(settings, "rand_skip",
-           "rand_skip has no effect in Data, as in Caffe 1.0");
-  if (settings.has_force_encoded_color())
-    c.warn(settings, "force_encoded_color",
-           "force_encoded_color has no effect, as in Caffe; write force_color "
-           "in transform_param");
-  c.transform();
 }
 
 /// Caffe's ImageData and WindowData read these from transform_param alone.
@@ -163,6 +145,26 @@ template <typename Settings> void dropOldTransform(Settings &settings) {
   settings.clear_mirror();
 }
 
+} // namespace
+
+void checkDatabase(LayerCheck &c) {
+  const caffe::DataParameter &settings = c.layer.data_param();
+  c.count(settings, "batch_size");
+  if (!settings.has_source())
+    c.missing(settings, "source");
+  if (settings.has_prefetch() && settings.prefetch() == 0)
+    c.error(settings, "prefetch", "prefetch must be at least 1");
+  if (settings.rand_skip())
+    c.warn(settings, "rand_skip",
+           "rand_skip has no effect in " + c.layer.type() +
+               ", as in Caffe 1.0");
+  if (settings.has_force_encoded_color())
+    c.warn(settings, "force_encoded_color",
+           "force_encoded_color has no effect, as in Caffe; write force_color "
+           "in transform_param");
+  c.transform();
+}
+
 void buildFeed(LayerBuild &l) {
   caffe::LayerParameter config = l.layer;
   // The readers need to know nothing of rules, and an old field of
@@ -191,12 +193,10 @@ void buildFeed(LayerBuild &l) {
   op.add("tops", names).saves(l.tops());
 }
 
-} // namespace
-
 LayerRows dataLayers() {
   return {
       sourceKind("Data", 1, 2, "data_param transform_param")
-          .checkedBy(checkData)
+          .checkedBy(checkDatabase)
           .builtBy(buildFeed),
       sourceKind("DummyData", 1, -1, "dummy_data_param")
           .checkedBy(checkDummyData)

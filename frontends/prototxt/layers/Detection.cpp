@@ -6,6 +6,7 @@
 
 #include "frontends/prototxt/LayerBuild.h"
 #include "frontends/prototxt/LayerCheck.h"
+#include "frontends/prototxt/layers/HostSettings.h"
 
 #include <cmath>
 
@@ -17,15 +18,19 @@ void checkRoiPooling(LayerCheck &c) {
   const caffe::ROIPoolingParameter &settings = c.layer.roi_pooling_param();
   c.count(settings, "pooled_h");
   c.count(settings, "pooled_w");
+  if (!(settings.pad_ratio() >= 0))
+    c.error(settings, "pad_ratio", "pad_ratio must not be negative");
 }
 
 void buildRoiPooling(LayerBuild &l) {
   const caffe::ROIPoolingParameter &settings = l.layer.roi_pooling_param();
-  l.whole("roi_pooling")
-      .integer("pooled_h", settings.pooled_h())
+  OperationSpec &op = l.whole("roi_pooling");
+  op.integer("pooled_h", settings.pooled_h())
       .integer("pooled_w", settings.pooled_w())
       .real("spatial_scale", settings.spatial_scale())
       .saves(1);
+  if (settings.pad_ratio() != 0)
+    op.real("pad_ratio", settings.pad_ratio());
 }
 
 void checkPsRoiPooling(LayerCheck &c) {
@@ -179,6 +184,31 @@ void buildPriorBox(LayerBuild &l) {
 // DetectionOutput
 //===----------------------------------------------------------------------===//
 
+/// Whether the layer writes files.
+bool writesFiles(const caffe::SaveOutputParameter &files) {
+  return !files.output_directory().empty() && !files.label_map_file().empty() &&
+         !files.name_size_file().empty();
+}
+
+void checkResultFiles(LayerCheck &c, const caffe::SaveOutputParameter &files) {
+  if (files.output_directory().empty())
+    return;
+  if (!writesFiles(files)) {
+    c.warn(files, "output_directory",
+           "no result files are written without label_map_file and "
+           "name_size_file, as in SSD");
+    return;
+  }
+  const std::string &format = files.output_format();
+  if (format != "VOC" && format != "COCO" && format != "ILSVRC")
+    c.error(files, "output_format",
+            "output_format '" + format + "' is none of VOC, COCO and ILSVRC");
+  if (files.has_num_test_image())
+    c.count(files, "num_test_image");
+  if (files.has_resize_param())
+    c.resizedTo(files.resize_param());
+}
+
 void checkDetectionOutput(LayerCheck &c) {
   const caffe::DetectionOutputParameter &settings =
       c.layer.detection_output_param();
@@ -192,14 +222,9 @@ void checkDetectionOutput(LayerCheck &c) {
   if (suppression.has_top_k() && suppression.top_k() == 0)
     c.error(suppression, "top_k",
             "top_k is 0: nothing would ever be found; -1 means no limit");
-  const caffe::SaveOutputParameter &files = settings.save_output_param();
-  if (!files.output_directory().empty())
-    c.unsupported(files, "output_directory",
-                  "result files are not supported: the detections are the "
-                  "layer's top; remove save_output_param");
+  checkResultFiles(c, settings.save_output_param());
   if (settings.visualize())
-    c.unsupported(settings, "visualize",
-                  "drawing detections is not supported");
+    c.unsupported(settings, "visualize", "drawing detections is not supported");
 }
 
 /// A fourth bottom, the images, is only for drawing.
@@ -225,6 +250,13 @@ void buildDetectionOutput(LayerBuild &l) {
       .saves(1, OperationSpec::Element::I32);
   if (settings.has_confidence_threshold())
     op.real("confidence_threshold", settings.confidence_threshold());
+  if (!writesFiles(settings.save_output_param()))
+    return;
+  OperationSpec &files = l.plain("host_layer");
+  files.reads({op.result(0), LayerBuild::bottom(0)})
+      .text("layer", l.layer.name())
+      .add("tops", std::vector<std::string>());
+  addHostSettings(files, l, "DetectionOutput", l.folder);
 }
 
 } // namespace

@@ -3,6 +3,8 @@
 #include "frontends/prototxt/LayerBuild.h"
 #include "frontends/prototxt/LayerCheck.h"
 
+#include "frontends/prototxt/layers/HostSettings.h"
+
 #include <google/protobuf/text_format.h>
 
 namespace brew::prototxt {
@@ -44,14 +46,19 @@ void checkHdf5Output(LayerCheck &c) {
 }
 
 void buildHost(LayerBuild &l) {
-  l.whole("host_layer")
-      .text("kind", hostTypeOf(l.layer))
-      .text("settings", textOf(l.layer))
-      .text("param_str", l.layer.python_param().param_str())
-      .flag("test_phase", l.phase == caffe::TEST);
+  addHostSettings(l.whole("host_layer"), l, hostTypeOf(l.layer),
+                  l.layer.python_param().param_str());
 }
 
 } // namespace
+
+void addHostSettings(OperationSpec &op, const LayerBuild &l,
+                     const std::string &type, const std::string &paramStr) {
+  op.text("kind", type)
+      .text("settings", textOf(l.layer))
+      .text("param_str", paramStr)
+      .flag("test_phase", l.phase == caffe::TEST);
+}
 
 LayerRows hostLayers() {
   return {

@@ -17,9 +17,29 @@ const char *normalizationWord(const caffe::LossParameter &settings) {
   case caffe::LossParameter::BATCH_SIZE:
     return "batch_size";
   case caffe::LossParameter::NONE:
+  case caffe::LossParameter::PRE_FIXED: // see divideByFixed()
     break;
   }
   return "none";
+}
+
+/// R-FCN divides by a number of the prototxt.
+void divideByFixed(LayerBuild &l, OperationSpec &op) {
+  const caffe::LossParameter &settings = l.layer.loss_param();
+  if (normalizationOf(settings) == caffe::LossParameter::PRE_FIXED)
+    l.scaleFirstTop(op, 1 / settings.pre_fixed_normalizer());
+}
+
+void checkNormalizer(LayerCheck &c) {
+  const caffe::LossParameter &settings = c.layer.loss_param();
+  if (!(settings.pre_fixed_normalizer() > 0))
+    c.error(settings, "pre_fixed_normalizer",
+            "pre_fixed_normalizer must be positive");
+  if (settings.has_pre_fixed_normalizer() &&
+      settings.normalization() != caffe::LossParameter::PRE_FIXED)
+    c.warn(settings, "pre_fixed_normalizer",
+           "pre_fixed_normalizer has no effect without normalization: "
+           "PRE_FIXED");
 }
 
 void buildSoftmaxLoss(LayerBuild &l) {
@@ -33,6 +53,7 @@ void buildSoftmaxLoss(LayerBuild &l) {
   // are not written are saved values.
   op.saves(3 - l.tops()).saves(1, OperationSpec::Element::I32);
   l.checkLabels(op.result(3));
+  divideByFixed(l, op);
 }
 
 void checkAccuracy(LayerCheck &c) {
@@ -73,6 +94,7 @@ void buildSigmoidCrossEntropyLoss(LayerBuild &l) {
   if (settings.has_ignore_label())
     op.integer("ignore_label", settings.ignore_label());
   op.saves(1);
+  divideByFixed(l, op);
 }
 
 void buildContrastiveLoss(LayerBuild &l) {
@@ -99,6 +121,7 @@ void buildMultinomialLogisticLoss(LayerBuild &l) {
 }
 
 void checkInfogainLoss(LayerCheck &c) {
+  checkNormalizer(c);
   const caffe::InfogainLossParameter &settings = c.layer.infogain_loss_param();
   if (c.layer.bottom_size() == 2 && !settings.has_source())
     c.missing(settings, "source");
@@ -141,6 +164,7 @@ void buildInfogainLoss(LayerBuild &l) {
     op.integer("ignore_label", settings.ignore_label());
   op.saves(3 - l.tops()).saves(1, OperationSpec::Element::I32);
   l.checkLabels(op.result(3));
+  divideByFixed(l, op);
 }
 
 } // namespace
@@ -165,11 +189,13 @@ LayerRows lossLayers() {
       lossKind("MultinomialLogisticLoss", 2, 2, 1, "")
           .builtBy(buildMultinomialLogisticLoss),
       lossKind("SigmoidCrossEntropyLoss", 2, 2, 1, "loss_param sigmoid_param")
+          .checkedBy(checkNormalizer)
           .builtBy(buildSigmoidCrossEntropyLoss),
       lossKind("SmoothL1Loss", 2, 4, 1, "smooth_l1_loss_param")
           .checkedBy(checkSmoothL1Loss)
           .builtBy(buildSmoothL1Loss),
       lossKind("SoftmaxWithLoss", 2, 2, 2, "loss_param softmax_param")
+          .checkedBy(checkNormalizer)
           .builtBy(buildSoftmaxLoss),
   };
 }

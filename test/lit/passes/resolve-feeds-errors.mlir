@@ -23,8 +23,8 @@ brew.program @missing train {
 // -----
 
 brew.program @unknown train {
-  // expected-error @below {{layer 'w' (AnnotatedData): data layers of type AnnotatedData are not supported yet}}
-  %a = brew.feed "w" "AnnotatedData" {config = "name: 'w' type: 'AnnotatedData' top: 'data'", folder = ".", tops = ["data"]} : tensor<*xf32>
+  // expected-error @below {{layer 'w' (VideoData): data layers of type VideoData are not supported yet}}
+  %a = brew.feed "w" "VideoData" {config = "name: 'w' type: 'VideoData' top: 'data'", folder = ".", tops = ["data"]} : tensor<*xf32>
 }
 
 // -----

@@ -9,7 +9,7 @@ namespace {
 
 TEST(FeedKinds, EverySourceHasOneType) {
   for (FeedSource source :
-       {FeedSource::Input, FeedSource::Memory, FeedSource::Database,
+       {FeedSource::Input, FeedSource::Memory, FeedSource::Database, FeedSource::Annotated,
         FeedSource::Images, FeedSource::Windows, FeedSource::Hdf5,
         FeedSource::Fillers, FeedSource::Matrix,
         FeedSource::RandomKey}) {
@@ -17,12 +17,12 @@ TEST(FeedKinds, EverySourceHasOneType) {
     ASSERT_NE(kind, nullptr);
     EXPECT_EQ(kind->source, source);
   }
-  EXPECT_EQ(findFeedKind("AnnotatedData"), nullptr);
+  EXPECT_EQ(findFeedKind("VideoData"), nullptr);
   EXPECT_EQ(findFeedKind(""), nullptr);
 }
 
 TEST(FeedKinds, WhatIsReadAnewNeedsNoBytesOfItsOwn) {
-  for (const char *type : {"Data", "HDF5Data", "ImageData", "Random", "WindowData"})
+  for (const char *type : {"AnnotatedData", "Data", "HDF5Data", "ImageData", "Random", "WindowData"})
     EXPECT_TRUE(findFeedKind(type)->isRefilled) << type;
   for (const char *type : {"DummyData", "Input", "MemoryData", "InfogainLoss"})
     EXPECT_FALSE(findFeedKind(type)->isRefilled) << type;

@@ -12,12 +12,12 @@ namespace caffe = brew::caffe;
 namespace {
 
 TEST(ForkFields, LookUps) {
-  EXPECT_STREQ(forkOwningField("LayerParameter", "multibox_loss_param"),
+  EXPECT_STREQ(forkOwningField("LayerParameter", "video_data_param"),
                "SSD (weiliu89/caffe)");
   EXPECT_STREQ(forkOwningField("ConvolutionParameter", "conv_algorithm"),
                "Intel Caffe");
   EXPECT_EQ(forkOwningField("LayerParameter", "name"), nullptr);
-  EXPECT_EQ(forkOwningField("PoolingParameter", "multibox_loss_param"),
+  EXPECT_EQ(forkOwningField("PoolingParameter", "video_data_param"),
             nullptr);
   EXPECT_STREQ(forkOwningValue("DB", "IMAGEDB"), "MyCaffe");
   EXPECT_STREQ(forkOwningLayerType("ROIPooling"),

@@ -153,14 +153,14 @@ layer { name: "s" type: "Split" bottom: "x" }
 TEST(NetGraph, namesUnknownTypes) {
   Built built = buildGraph(std::string(feedX) + R"(
 layer { name: "a" type: "Relu" bottom: "x" top: "a" }
-layer { name: "b" type: "MultiBoxLoss" bottom: "x" top: "b" }
+layer { name: "b" type: "VideoData" bottom: "x" top: "b" }
 layer { name: "d" bottom: "x" top: "d" }
 )",
                            caffe::TRAIN, /*toCompile=*/true);
   EXPECT_EQ(built.diagnostics.str(),
             "f.prototxt:4:25: error: layer 'a': unknown layer type 'Relu'; did "
             "you mean 'ReLU'?\n"
-            "f.prototxt:5:25: error: layer 'b': unknown layer type 'MultiBoxLoss'; "
+            "f.prototxt:5:25: error: layer 'b': unknown layer type 'VideoData'; "
             "it belongs to SSD (weiliu89/caffe), not to BVLC Caffe 1.0\n"
             "f.prototxt:6:1: error: layer 'd': the layer has no type\n");
 }

@@ -242,7 +242,7 @@ TEST(Feeder, SourcesThatAreMissingAreLookedForAgain) {
 
 TEST(Feeder, UnknownLayerTypesAreNamed) {
   Executor executor(test::loadPlan(test::linearModel(
-      "name: 'd' type: 'AnnotatedData' top: 'x' top: 'target'", kSolver)));
-  test::expectError(ExitStatus::BadInput, "'d' (AnnotatedData)",
+      "name: 'd' type: 'VideoData' top: 'x' top: 'target'", kSolver)));
+  test::expectError(ExitStatus::BadInput, "'d' (VideoData)",
                     [&] { Feeder(executor, 0, 1, ""); });
 }

@@ -26,6 +26,12 @@ def input_layer(name, shape):
 
 
 # --- Definitions --------------------------------------------------------------
+def padded(rois, ratio):
+    rois = np.array(rois, float)
+    pad = (rois[:, 3:] - rois[:, 1:3] + 1) * ratio
+    return np.hstack([rois[:, :1], rois[:, 1:3] - pad, rois[:, 3:] + pad])
+
+
 def roi_pooling(x, rois, pooled_h, pooled_w, scale):
     height, width = x.shape[2:]
     y = np.zeros((len(rois), x.shape[1], pooled_h, pooled_w))
@@ -215,6 +221,11 @@ class Detection(checker.Checker):
                     'roi_pooling_param { pooled_h: %d pooled_w: %d spatial_scale: %g } }' %
                     (pooled_h, pooled_w, scale), {'x': x, 'rois': rois},
                     roi_pooling(x, rois, pooled_h, pooled_w, scale))
+            self.compare('ROIPooling %s padded' % name,
+                         'layer { name: "l" type: "ROIPooling" bottom: "x" bottom: "rois" top: "y" '
+                         'roi_pooling_param { pooled_h: 2 pooled_w: 3 spatial_scale: 0.25 '
+                         'pad_ratio: 0.25 } }', {'x': x, 'rois': rois},
+                         roi_pooling(x, padded(rois, 0.25), 2, 3, 0.25))
             x = random.uniform(-1, 1, (images, 18) + extent)
             for dim, group, scale in ((2, 3, 0.25), (18, 1, 0.5)):
                 self.compare(

@@ -440,6 +440,8 @@ for mode in ('FULL', 'VALID', 'BATCH_SIZE', 'NONE'):
          [-1, 0, 1, 2, 3])
 loss('normalize_true', (2, 4, 3), 1, 'loss_param { ignore_label: 2 normalize: true }')
 loss('normalize_false', (2, 4, 3), 1, 'loss_param { ignore_label: 2 normalize: false }')
+loss('pre_fixed', (2, 4, 3), 1, 'loss_weight: 1.5 loss_param { normalization: PRE_FIXED '
+     'pre_fixed_normalizer: 7 ignore_label: 1 }')
 loss('ignore_255', (3, 4, 2, 2), 1, 'loss_param { ignore_label: 255 }', [0, 1, 2, 3, 255, 255])
 loss('all_ignored', (3, 4), 1, 'loss_param { ignore_label: 2 }', [2])
 row('softmaxloss_prob_top', (4, 5), [
@@ -479,6 +481,7 @@ infogain('plain', (4, 5), 1, '')
 infogain('spatial', (2, 3, 2, 2), 1, 'loss_weight: 2')
 infogain('axis', (2, 2, 4), -1, 'loss_param { normalization: FULL }')
 infogain('ignore', (4, 3, 2), 1, 'loss_param { ignore_label: 1 normalization: VALID }')
+infogain('fixed', (4, 3), 1, 'loss_param { normalization: PRE_FIXED pre_fixed_normalizer: 3 }')
 infogain('batch', (4, 3, 2), 1, 'loss_param { ignore_label: 1 normalization: BATCH_SIZE }')
 
 
@@ -499,7 +502,9 @@ pair_loss('smooth_l1_weights', [(2, 3, 2, 2)] * 4, 'SmoothL1Loss',
 DOWN = 'propagate_down: true propagate_down: false '
 for name, settings in (('', ''), ('_full', 'loss_param { normalization: FULL }'),
                        ('_valid', 'loss_param { normalize: true }'),
-                       ('_none', 'loss_param { normalization: NONE }')):
+                       ('_none', 'loss_param { normalization: NONE }'),
+                       ('_fixed', 'loss_param { normalization: PRE_FIXED '
+                        'pre_fixed_normalizer: 4 }')):
     row('sigmoid_ce' + name, (3, 4), [
         Layer('layer', 'SigmoidCrossEntropyLoss', ['x', 'label'], ['l'], DOWN + settings)],
         outputs=[], labels={'label': ((3, 4), [0, 1, 0.3])})

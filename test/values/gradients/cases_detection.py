@@ -21,5 +21,7 @@ regions('roi_pooling', (2, 3, 5, 6), 'ROIPooling',
         'roi_pooling_param { pooled_h: 2 pooled_w: 3 spatial_scale: 4 }')
 regions('roi_pooling_small', (2, 2, 4, 3), 'ROIPooling',
         'roi_pooling_param { pooled_h: 3 pooled_w: 2 spatial_scale: 0.6 }')
+regions('roi_pooling_padded', (2, 2, 5, 6), 'ROIPooling',
+        'roi_pooling_param { pooled_h: 2 pooled_w: 2 spatial_scale: 3 pad_ratio: 0.25 }')
 regions('psroi_pooling', (2, 8, 5, 6), 'PSROIPooling',
         'psroi_pooling_param { output_dim: 2 group_size: 2 spatial_scale: 2.5 }')

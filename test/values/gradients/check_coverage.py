@@ -18,14 +18,15 @@ import check_gradients  # noqa: F401 (knows all files of cases)
 
 # Types that gradients do not flow through, and those that bring data in or take it out.
 WITHOUT_GRADIENT = {
-    'Accuracy', 'ArgMax', 'DetectionOutput', 'PriorBox', 'Silence', 'Threshold',
-    'Data', 'DummyData', 'HDF5Data', 'HDF5Output', 'ImageData', 'Input', 'MemoryData', 'WindowData'}
+    'Accuracy', 'ArgMax', 'DetectionEvaluate', 'DetectionOutput', 'PriorBox', 'Silence', 'Threshold',
+    'AnnotatedData', 'Data', 'DummyData', 'HDF5Data', 'HDF5Output', 'ImageData', 'Input', 'MemoryData', 'WindowData'}
 # Only what a parameter starts from, or who computes: cases give parameters values.
 NO_MATTER = re.compile(r'^(engine|\w*filler|debug_info)$')
 # Fields without a meaning for the type, and those that it refuses.
 NOT_READ = {
     'Deconvolution': {'force_nd_im2col'},
     'Im2col': {'num_output', 'bias_term', 'group', 'force_nd_im2col'},
+    'MultiBoxLoss': {'ignore_label'},
     'InfogainLoss': {'source', 'normalize'},  # a matrix is the third bottom here
 }
 # Types that are another one's operation, whose cases count for them.

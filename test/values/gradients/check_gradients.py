@@ -41,6 +41,7 @@ import numpy as np
 import cases
 import cases_detection  # noqa: F401 (adds its rows)
 import cases_items  # noqa: F401 (adds its rows)
+import cases_multibox  # noqa: F401 (adds its rows)
 import cases_random  # noqa: F401 (adds its rows)
 import cases_shape  # noqa: F401 (adds its rows)
 from files import read_all, write_inputs, write_weights

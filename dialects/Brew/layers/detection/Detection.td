@@ -18,8 +18,11 @@ def Brew_RoiPoolingOp : Brew_LayerOp<"roi_pooling", [Pure, Gradient, Generic, It
     A row of `rois` is image, left, top, right, bottom, in pixels of which one is
     `spatial_scale` positions of x. `argmax` is saved for the backward pass: the position
     row * width + column of the maximum, or -1 where a cell is empty (y is 0 there).
+    Before that a region is made larger on each side by `pad_ratio` times its size in
+    pixels.
   }];
-  let arguments = !con((ins AnyTensor:$x, AnyTensor:$rois), layerAttributes, RoiAttributes);
+  let arguments = !con((ins AnyTensor:$x, AnyTensor:$rois), layerAttributes, RoiAttributes,
+    (ins DefaultValuedAttr<F32Attr, "0">:$pad_ratio));
   let results = (outs AnyTensor:$y, AnyTensor:$argmax);
 }
 

@@ -1,7 +1,7 @@
 //===- RoiPooling.cpp - Region pooling of Fast R-CNN ----------------------===//
 //
-// A region's corners are scaled and rounded; it is divided into equal cells
-// whose bounds are rounded outwards and clipped to the plane.
+// A region's corners are padded, scaled and rounded; it is divided into equal
+// cells whose bounds are rounded outwards and clipped to the plane.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/layers/LayerGroup.h"
@@ -19,15 +19,21 @@ using namespace brew::ir;
 /// `from` and `from` + 2 of a region.
 static CellBounds pooledCell(NestBuilder::Body &body, Value rois, Value roi,
                              int64_t from, Value cell, int64_t cells,
-                             double scale, int64_t extent) {
+                             double scale, double padRatio, int64_t extent) {
   Scalars &s = body.s;
   Type type = elementOf(rois);
-  auto corner = [&](int64_t field) {
-    return rounded(
-        s, s.mul(regionField(body, rois, roi, field), s.constant(type, scale)));
-  };
-  Value start = corner(from), end = corner(from + 2);
   Value one = s.constant(type, 1);
+  Value low = regionField(body, rois, roi, from);
+  Value high = regionField(body, rois, roi, from + 2);
+  if (padRatio != 0) {
+    Value pad = s.mul(s.add(s.sub(high, low), one), s.constant(type, padRatio));
+    low = s.sub(low, pad);
+    high = s.add(high, pad);
+  }
+  auto corner = [&](Value pixel) {
+    return rounded(s, s.mul(pixel, s.constant(type, scale)));
+  };
+  Value start = corner(low), end = corner(high);
   Value size = s.maximum(s.add(s.sub(end, start), one), one);
   Value step = s.div(size, s.constant(type, cells));
   auto bound = [&](Value offset) {
@@ -79,6 +85,7 @@ RoiPoolingOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
 SmallVector<Value> RoiPoolingOp::buildGeneric(OpBuilder &b) {
   ArrayRef<int64_t> in = shapeOf(getX()), out = shapeOf(getY());
   double scale = getSpatialScale().convertToFloat();
+  double pad = getPadRatio().convertToFloat();
   // Loops: r c i j | h w
   NestBuilder nest(b, getLoc(), {out[0], out[1], out[2], out[3], in[2], in[3]},
                    {false, false, false, false, true, true});
@@ -90,10 +97,10 @@ SmallVector<Value> RoiPoolingOp::buildGeneric(OpBuilder &b) {
         Scalars &s = body.s;
         Type type = elementOf(x);
         Value roi = body.loop(0);
-        CellBounds rows =
-            pooledCell(body, rois, roi, 2, body.loop(2), out[2], scale, in[2]);
-        CellBounds columns =
-            pooledCell(body, rois, roi, 1, body.loop(3), out[3], scale, in[3]);
+        CellBounds rows = pooledCell(body, rois, roi, 2, body.loop(2), out[2],
+                                     scale, pad, in[2]);
+        CellBounds columns = pooledCell(body, rois, roi, 1, body.loop(3),
+                                        out[3], scale, pad, in[3]);
         Value inside =
             s.both(rows.contains(s, asNumber(s, body.loop(4), type)),
                    columns.contains(s, asNumber(s, body.loop(5), type)));
@@ -115,9 +122,9 @@ SmallVector<Value> RoiPoolingOp::buildGeneric(OpBuilder &b) {
     Scalars &s = body.s;
     Value roi = body.loop(0);
     CellBounds rows =
-        pooledCell(body, rois, roi, 2, body.loop(2), out[2], scale, in[2]);
+        pooledCell(body, rois, roi, 2, body.loop(2), out[2], scale, pad, in[2]);
     CellBounds columns =
-        pooledCell(body, rois, roi, 1, body.loop(3), out[3], scale, in[3]);
+        pooledCell(body, rois, roi, 1, body.loop(3), out[3], scale, pad, in[3]);
     Value empty =
         arith::OrIOp::create(s.b, s.loc, rows.isEmpty(s), columns.isEmpty(s));
     Value value = body.in[0];

@@ -26,7 +26,7 @@ const HostLayerType *BrewDialect::findHostLayer(StringRef name) const {
     for (const HostLayerType &type : *hostLayers)
       if (type.name == name)
         return &type;
-  return nullptr;
+  return findRuntimeLayer(name.str());
 }
 
 static const HostLayerType *typeOf(HostLayerOp op) {
@@ -106,6 +106,18 @@ LogicalResult HostLayerOp::inferShapes(Shapes &tops, Shapes &) {
                                {tops[i].begin(), tops[i].end()});
     }
     tops[i].assign(given.asArrayRef().begin(), given.asArrayRef().end());
+  }
+  return success();
+}
+
+LogicalResult HostLayerOp::countItems(ItemCounts &counts) {
+  const HostLayerType *type = typeOf(*this);
+  for (OpOperand &bottom : getXsMutable()) {
+    Value count = counts.of(bottom.get());
+    if (count && type && type->rest)
+      counts.mask(bottom, count, *type->rest);
+    else if (failed(counts.requireWhole(*this, bottom.get())))
+      return failure();
   }
   return success();
 }

@@ -3,6 +3,7 @@
 #define BREW_LAYERS_EXTERNAL_TD
 
 include "dialects/Brew/BrewLayer.td"
+include "dialects/Brew/ItemsInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
 def Brew_SeedOp : Brew_Op<"seed"> {
@@ -24,8 +25,8 @@ defvar hostAttributes = (ins StrAttr:$kind, StrAttr:$settings, StrAttr:$param_st
 defvar HostCall = TraitList<[DeclareOpInterfaceMethods<Brew_CallInterface>,
   RoundedPartly, Brew_Strided]>;
 
-def Brew_HostLayerOp : Brew_LayerOp<"host_layer", [Gradient, HostCall]> {
-  let summary = "A layer that the program around the runtime computes";
+def Brew_HostLayerOp : Brew_LayerOp<"host_layer", [Gradient, Items, HostCall]> {
+  let summary = "A layer that the program around the runtime, or the runtime itself, computes";
   let description = [{
     `kind` is the type that its functions are registered for; `settings` the layer as
     text of the prototxt, `param_str` that of its python_param. Shapes of tops come from

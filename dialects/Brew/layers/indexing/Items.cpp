@@ -217,7 +217,7 @@ static SmallVector<Value> buildWithCount(Op op, OpBuilder &b, Body element) {
   auto type = tensorOf(op.getY());
   NestBuilder nest(b, op.getLoc(), type.getShape());
   nest.input(op.getX(), iota(type.getRank()));
-  nest.input(op.getCount(), ArrayRef<int64_t>{});
+  nest.input(op.getCount(), iota(tensorOf(op.getCount()).getRank()));
   nest.output(type, iota(type.getRank()));
   return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
     return {element(body, body.in[0], body.in[1])};
@@ -243,7 +243,8 @@ SmallVector<Value> MaskItemsOp::buildGeneric(OpBuilder &b) {
   return buildWithCount(
       *this, b, [&](NestBuilder::Body &body, Value x, Value count) -> Value {
         Scalars &s = body.s;
-        return s.select(isThere(s, body.loop(0), count), x,
+        const int64_t along = tensorOf(getCount()).getRank();
+        return s.select(isThere(s, body.loop(along), count), x,
                         s.constant(x.getType(), getFill().convertToDouble()));
       });
 }

@@ -7,6 +7,8 @@ brew.program @main test {
   %x, %rois = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "rois"]} : tensor<2x8x4x5xf32>, tensor<7x5xf32>
   // CHECK: %[[Y:.*]], %[[A:.*]] = brew.roi_pooling "r"(%[[X:.*]], %[[ROIS:.*]]) {pooled_h = 2 : i64, pooled_w = 3 : i64, spatial_scale = 6.250000e-02 : f32, tops = ["r"]} : (tensor<2x8x4x5xf32>, tensor<7x5xf32>) -> (tensor<7x8x2x3xf32>, tensor<7x8x2x3xi32>)
   %y, %argmax = brew.roi_pooling "r"(%x, %rois) {pooled_h = 2 : i64, pooled_w = 3 : i64, spatial_scale = 0.0625 : f32, tops = ["r"]} : (tensor<2x8x4x5xf32>, tensor<7x5xf32>) -> (tensor<7x8x2x3xf32>, tensor<7x8x2x3xi32>)
+  // CHECK: brew.roi_pooling "rp"({{.*}}) {pad_ratio = 2.500000e-01 : f32, pooled_h = 2 : i64
+  %yp, %argmaxp = brew.roi_pooling "rp"(%x, %rois) {pad_ratio = 0.25 : f32, pooled_h = 2 : i64, pooled_w = 3 : i64, spatial_scale = 0.0625 : f32, tops = ["rp"]} : (tensor<2x8x4x5xf32>, tensor<7x5xf32>) -> (tensor<7x8x2x3xf32>, tensor<7x8x2x3xi32>)
   // CHECK: brew.roi_pooling_backward "r"(%[[Y]], %[[ROIS]], %[[A]]) {pooled_h = 2 : i64, pooled_w = 3 : i64, spatial_scale = 6.250000e-02 : f32} :
   %dx = brew.roi_pooling_backward "r"(%y, %rois, %argmax) {pooled_h = 2 : i64, pooled_w = 3 : i64, spatial_scale = 0.0625 : f32} : (tensor<7x8x2x3xf32>, tensor<7x5xf32>, tensor<7x8x2x3xi32>) -> tensor<2x8x4x5xf32>
   // CHECK: %[[P:.*]] = brew.psroi_pooling "p"(%[[X]], %[[ROIS]]) {group_size = 2 : i64, output_dim = 2 : i64, spatial_scale = 5.000000e-01 : f32, tops = ["p"]}

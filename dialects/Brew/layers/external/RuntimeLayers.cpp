@@ -1,0 +1,124 @@
+//===- RuntimeLayers.cpp - What the runtime computes on the host ----------===//
+//
+// The shapes of layers that are host layers in the plan, but whose functions
+// are the runtime's own (runtime/host).
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/Brew/HostLayers.h"
+
+#include "formats/Blob.h"
+#include "formats/Error.h"
+#include "formats/caffe.pb.h"
+
+#include <google/protobuf/text_format.h>
+
+using namespace brew::ir;
+using brew::badInput;
+using brew::formats::dimsText;
+
+namespace {
+
+constexpr int64_t kBoxRow = 8; // image, label, instance, corners, difficult
+constexpr int64_t kDetectionRow = 7; // image, label, score, corners
+constexpr int64_t kVerdictRow = 5;   // image, label, score, true, false
+
+brew::caffe::LayerParameter settingsOf(const HostSetup &setup) {
+  brew::caffe::LayerParameter layer;
+  if (!google::protobuf::TextFormat::ParseFromString(setup.settings, &layer))
+    throw badInput("its settings cannot be read");
+  return layer;
+}
+
+std::string shapeText(const HostSetup &setup, size_t bottom) {
+  return dimsText({setup.bottoms[bottom].begin(), setup.bottoms[bottom].end()});
+}
+
+int64_t countFrom(llvm::ArrayRef<int64_t> shape, size_t axis) {
+  int64_t count = 1;
+  for (int64_t dim : shape.drop_front(std::min(axis, shape.size())))
+    count *= dim;
+  return count;
+}
+
+void requireBottoms(const HostSetup &setup, size_t count) {
+  if (setup.bottoms.size() != count)
+    throw badInput("takes " + std::to_string(count) + " bottoms, but has " +
+                   std::to_string(setup.bottoms.size()));
+}
+
+/// Rows of `width` numbers: 1 x 1 x rows x width.
+void requireRows(const HostSetup &setup, size_t bottom, int64_t width,
+                 const char *what) {
+  const llvm::ArrayRef<int64_t> shape = setup.bottoms[bottom];
+  if (shape.size() != 4 || shape[0] != 1 || shape[1] != 1 || shape[3] != width)
+    throw badInput("takes " + std::string(what) + " of shape 1x1xNx" +
+                   std::to_string(width) + ", not " + shapeText(setup, bottom));
+}
+
+Shapes multiBoxLoss(const HostSetup &setup) {
+  requireBottoms(setup, 4);
+  const auto settings = settingsOf(setup).multibox_loss_param();
+  const llvm::ArrayRef<int64_t> loc = setup.bottoms[0], conf = setup.bottoms[1],
+                                priors = setup.bottoms[2];
+  if (priors.size() < 3 || priors[2] % 4 != 0 ||
+      countFrom(priors, 0) != 2 * priors[2])
+    throw badInput("takes priors of shape 1x2x(4 * boxes), not " +
+                   shapeText(setup, 2));
+  const int64_t boxes = priors[2] / 4, classes = settings.num_classes();
+  const int64_t perBox = settings.share_location() ? 1 : classes;
+  if (loc.empty() || countFrom(loc, 1) != boxes * perBox * 4)
+    throw badInput("takes " + std::to_string(boxes * perBox * 4) +
+                   " numbers of locations for each image (4 for each of " +
+                   std::to_string(boxes) + " priors" +
+                   (perBox > 1 ? " and class" : "") + "), not " +
+                   shapeText(setup, 0));
+  if (conf.empty() || countFrom(conf, 1) != boxes * classes)
+    throw badInput("takes " + std::to_string(boxes * classes) +
+                   " confidences for each image (" + std::to_string(classes) +
+                   " classes for each of " + std::to_string(boxes) +
+                   " priors), not " + shapeText(setup, 1));
+  if (loc[0] != conf[0])
+    throw badInput("locations are of " + std::to_string(loc[0]) +
+                   " images and confidences of " + std::to_string(conf[0]));
+  requireRows(setup, 3, kBoxRow, "true boxes");
+  return {{}};
+}
+
+Shapes detectionEvaluate(const HostSetup &setup) {
+  requireBottoms(setup, 2);
+  requireRows(setup, 0, kDetectionRow, "detections");
+  requireRows(setup, 1, kBoxRow, "true boxes");
+  const auto settings = settingsOf(setup).detection_evaluate_param();
+  const bool hasBackground =
+      settings.background_label_id() < settings.num_classes();
+  return {
+      {1, 1,
+       int64_t(settings.num_classes()) - hasBackground + setup.bottoms[0][2],
+       kVerdictRow}};
+}
+
+/// The result files of a DetectionOutput.
+Shapes detectionFiles(const HostSetup &setup) {
+  requireBottoms(setup, 2);
+  requireRows(setup, 0, kDetectionRow, "detections");
+  return {};
+}
+
+Shapes nothing(const HostSetup &) { return {}; }
+
+} // namespace
+
+const HostLayerType *brew::ir::findRuntimeLayer(const std::string &name) {
+  // A row without an image, label or score.
+  constexpr double kNobody = -1;
+  static const HostLayerTypes types = {
+      {"DetectionEvaluate", detectionEvaluate, false, kNobody},
+      {"DetectionOutput", detectionFiles, false, kNobody},
+      {"HDF5Output", nothing, true, {}},
+      {"MultiBoxLoss", multiBoxLoss, true, {}},
+  };
+  for (const HostLayerType &type : types)
+    if (type.name == name)
+      return &type;
+  return nullptr;
+}

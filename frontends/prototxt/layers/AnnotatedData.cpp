@@ -1,0 +1,152 @@
+//===- AnnotatedData.cpp - Images with their objects ----------------------===//
+
+#include "frontends/prototxt/layers/DataLayers.h"
+
+namespace brew::prototxt {
+
+namespace {
+
+using google::protobuf::Message;
+
+bool crops(const caffe::TransformationParameter &transform) {
+  return transform.crop_size() || (transform.crop_h() && transform.crop_w());
+}
+
+void checkNotNegative(LayerCheck &c, const Message &block, const char *field,
+                      float value) {
+  if (!(value >= 0))
+    c.error(block, field, std::string(field) + " must not be negative");
+}
+
+void checkRange(LayerCheck &c, const Message &block, const char *low,
+                float least, const char *high, float most) {
+  checkNotNegative(c, block, low, least);
+  if (!(most >= least))
+    c.error(block, high,
+            std::string(high) + " must not be below " + std::string(low));
+}
+
+void checkSampler(LayerCheck &c, const caffe::BatchSampler &batch) {
+  const caffe::Sampler &sampler = batch.sampler();
+  if (!(sampler.min_scale() > 0))
+    c.error(sampler, "min_scale", "min_scale must be positive");
+  if (!(sampler.max_scale() <= 1))
+    c.error(sampler, "max_scale", "max_scale must be at most 1");
+  checkRange(c, sampler, "min_scale", sampler.min_scale(), "max_scale",
+             sampler.max_scale());
+  if (!(sampler.min_aspect_ratio() > 0))
+    c.error(sampler, "min_aspect_ratio", "min_aspect_ratio must be positive");
+  checkRange(c, sampler, "min_aspect_ratio", sampler.min_aspect_ratio(),
+             "max_aspect_ratio", sampler.max_aspect_ratio());
+  // Draws of one record are numbered with room for this many.
+  constexpr uint32_t kMostTrials = 100000;
+  if (batch.max_trials() > kMostTrials)
+    c.error(batch, "max_trials", "max_trials is too large");
+  if (!batch.use_original_image())
+    c.warn(batch, "use_original_image",
+           "the sampler has no effect: it uses no image, as in SSD");
+}
+
+void checkDistortion(LayerCheck &c, const caffe::DistortionParameter &d) {
+  checkNotNegative(c, d, "brightness_delta", d.brightness_delta());
+  checkRange(c, d, "contrast_lower", d.contrast_lower(), "contrast_upper",
+             d.contrast_upper());
+  checkRange(c, d, "saturation_lower", d.saturation_lower(), "saturation_upper",
+             d.saturation_upper());
+  checkNotNegative(c, d, "hue_delta", d.hue_delta());
+}
+
+void checkNoise(LayerCheck &c, const caffe::NoiseParameter &noise) {
+  if (noise.has_prob())
+    c.warn(noise, "prob",
+           "prob has no effect: all images get the noise, as in SSD");
+  if (noise.convert_to_lab())
+    c.unsupported(noise, "convert_to_lab",
+                  "convert_to_lab is not supported: SSD takes the bytes of its "
+                  "floats for pixels");
+  if (noise.jpeg() > 100)
+    c.error(noise, "jpeg", "jpeg is a quality up to 100");
+  const caffe::SaltPepperParameter &pixels = noise.saltpepper_param();
+  if (noise.saltpepper() && pixels.value_size() == 0)
+    c.error(noise, "saltpepper",
+            "saltpepper needs a value in saltpepper_param");
+  if (!(pixels.fraction() >= 0 && pixels.fraction() <= 1))
+    c.error(pixels, "fraction", "fraction must be from 0 to 1");
+  for (int i = 0; i < pixels.value_size(); ++i)
+    if (!(pixels.value(i) >= 0 && pixels.value(i) < 256))
+      c.error(pixels, "value", "value must be from 0 to 255", i);
+}
+
+void checkResize(LayerCheck &c,
+                 const caffe::TransformationParameter &transform) {
+  const caffe::ResizeParameter &resize = transform.resize_param();
+  c.resizedTo(resize);
+  if (resize.prob() != 1)
+    c.warn(resize, "prob",
+           "prob has no effect: all images are resized, as in SSD");
+  if (resize.resize_mode() == caffe::ResizeParameter::FIT_SMALL_SIZE &&
+      !crops(transform))
+    c.unsupported(resize, "resize_mode",
+                  "FIT_SMALL_SIZE gives each image a shape of its own; only "
+                  "with crop_size, or crop_h and crop_w, is it supported");
+}
+
+void checkCrop(LayerCheck &c, const caffe::TransformationParameter &transform) {
+  if (!transform.crop_h() != !transform.crop_w())
+    c.error(transform, transform.crop_h() ? "crop_h" : "crop_w",
+            "crop_h and crop_w are given both or not at all");
+  else if (transform.crop_h() && transform.crop_size())
+    c.error(transform, "crop_h",
+            "give either crop_size or crop_h and crop_w, not both");
+  constexpr uint32_t kMostPixels = 1 << 16;
+  for (uint32_t side : {transform.crop_h(), transform.crop_w()})
+    if (side > kMostPixels)
+      c.error(transform, "crop_h", "crop_h and crop_w are too large");
+}
+
+void checkAnnotatedData(LayerCheck &c) {
+  checkDatabase(c);
+  const caffe::AnnotatedDataParameter &settings =
+      c.layer.annotated_data_param();
+  const caffe::TransformationParameter &transform = c.layer.transform_param();
+  if (settings.has_label_map_file())
+    c.warn(settings, "label_map_file",
+           "label_map_file has no effect: records hold numbers, as in SSD");
+  for (const caffe::BatchSampler &batch : settings.batch_sampler())
+    checkSampler(c, batch);
+  checkCrop(c, transform);
+  if (transform.has_resize_param())
+    checkResize(c, transform);
+  else if (!crops(transform) &&
+           (settings.batch_sampler_size() || transform.has_expand_param()))
+    c.error(settings.batch_sampler_size()
+                ? static_cast<const Message &>(settings)
+                : transform,
+            settings.batch_sampler_size() ? "batch_sampler" : "expand_param",
+            "images of random size need a resize_param in transform_param");
+  if (transform.has_distort_param())
+    checkDistortion(c, transform.distort_param());
+  if (transform.has_noise_param())
+    checkNoise(c, transform.noise_param());
+  if (!transform.has_expand_param())
+    return;
+  if (!(transform.expand_param().max_expand_ratio() > 1))
+    c.error(transform.expand_param(), "max_expand_ratio",
+            "max_expand_ratio must be above 1");
+  if (transform.has_mean_file())
+    c.error(transform, "mean_file",
+            "an image is expanded by mean_value; a mean_file has one size");
+}
+
+} // namespace
+
+LayerRows annotatedLayers() {
+  return {
+      sourceKind("AnnotatedData", 1, 2,
+                 "annotated_data_param data_param transform_param")
+          .checkedBy(checkAnnotatedData)
+          .builtBy(buildFeed),
+  };
+}
+
+} // namespace brew::prototxt

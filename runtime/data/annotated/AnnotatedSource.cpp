@@ -1,0 +1,290 @@
+//===- AnnotatedSource.cpp - AnnotatedData: images with their objects -----===//
+
+#include "formats/Error.h"
+#include "runtime/data/DatabaseRecords.h"
+#include "runtime/data/ImageBatch.h"
+#include "runtime/data/annotated/Objects.h"
+#include "runtime/data/annotated/PixelSteps.h"
+#include "runtime/weights/Layout.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace brew::runtime {
+namespace {
+
+constexpr std::int64_t kRow = 8;
+
+/// The layer's images without what this source does itself: the mean and the
+/// scale are left.
+FeedInfo imagesOf(const FeedInfo &info) {
+  FeedInfo images = info;
+  caffe::TransformationParameter &transform =
+      *images.layer.mutable_transform_param();
+  transform.clear_crop_size();
+  transform.clear_mirror();
+  if (images.tops.size() == 2)
+    images.tops.pop_back();
+  return images;
+}
+
+/// Records are fetched in their order by one thread; each then goes through
+/// SSD's steps on any.
+class AnnotatedSource : public DecodedSource {
+public:
+  explicit AnnotatedSource(const FeedInfo &info)
+      : DecodedSource(imagesOf(info)), transform(info.layer.transform_param()),
+        samplers(info.layer.annotated_data_param().batch_sampler()),
+        testPhase(info.testPhase), events(info.events),
+        stream(info.seed, "annotations " + info.stream),
+        database(info, images.layer()) {
+    if (info.tops.size() == 2)
+      checkLabels(*(labels = info.tops[1]));
+    rows.resize(static_cast<std::size_t>(images.size()));
+  }
+
+  SourcePosition position() const override { return database.at; }
+  void seek(const SourcePosition &target) override { database.seek(target); }
+
+private:
+  struct Row {
+    DatabaseRecord record;
+    Objects objects;
+    float label = 0;
+  };
+
+  void checkLabels(const plan::Buffer &buffer) {
+    hasBoxes = buffer.dims_size() == 4;
+    const bool fits = hasBoxes ? buffer.dims(0) == 1 && buffer.dims(1) == 1 &&
+                                     buffer.dims(3) == kRow
+                               : plan::elementCount(buffer) == images.size();
+    if (!fits)
+      throw badInput(images.layer() + ": the plan's buffer of its labels has "
+                                      "not the shape of labels or boxes");
+  }
+
+  bool readBatch(const std::vector<std::byte *> &memory,
+                 std::byte *pixels) override {
+    const std::uint64_t epochBefore = database.at.epoch,
+                        first = database.at.records;
+    for (Row &row : rows)
+      database.fetch(row.record);
+    database.at.records += rows.size();
+    images.write(
+        memory, pixels, first, /*isCostly=*/true,
+        [&](std::int64_t number, formats::ImageRecord &image,
+            std::string &where) {
+          Row &row = rows[static_cast<std::size_t>(number)];
+          where = database.path() + ", record '" + row.record.key + "'";
+          Draws draws(stream, first + static_cast<std::uint64_t>(number));
+          make(row, draws, where, image);
+        },
+        [&](std::int64_t number) {
+          database.fetch(rows[static_cast<std::size_t>(number)].record);
+        },
+        [this] { return database.count(); });
+    if (labels && memory[1])
+      writeLabels(memory[1]);
+    if (database.at.epoch != epochBefore)
+      postLine(events, log::site::databaseWrapped,
+               "Restarting data prefetching from start.");
+    return false;
+  }
+
+  /// One record's image, and its objects in `row`.
+  void make(Row &row, Draws &draws, const std::string &where,
+            formats::ImageRecord &result) const {
+    formats::AnnotatedRecord record;
+    formats::decodeAnnotatedDatum(row.record.value,
+                                  images.transformer().color(), where, record);
+    if (labels && hasBoxes && !record.hasType)
+      throw badInput(where + ": does not say of what type its annotations are");
+    if (labels && !hasBoxes && !record.hasLabel)
+      throw badInput(where + ": has no label");
+    try {
+      formats::Image image = std::move(record.image);
+      if (transform.has_distort_param())
+        distort(image, transform.distort_param(), draws);
+      if (transform.has_expand_param())
+        expand(image, record.objects, draws);
+      if (!samplers.empty())
+        sample(image, record.objects, draws);
+      finish(image, record.objects, draws);
+      formats::setImage(image, result);
+    } catch (const Error &error) {
+      throw Error(error.status(), where + ": " + error.what());
+    } catch (const std::exception &error) { // OpenCV's
+      throw badInput(where + ": " + error.what());
+    }
+    row.label = static_cast<float>(record.label);
+    row.objects = std::move(record.objects);
+  }
+
+  const caffe::EmitConstraint *constraint() const {
+    return transform.has_emit_constraint() ? &transform.emit_constraint()
+                                           : nullptr;
+  }
+
+  void expand(formats::Image &image, Objects &objects, Draws &draws) const {
+    const caffe::ExpansionParameter &settings = transform.expand_param();
+    if (draws.uniform(0, 1) > settings.prob() ||
+        std::fabs(settings.max_expand_ratio() - 1) < 1e-2)
+      return;
+    const float ratio = draws.uniform(1, settings.max_expand_ratio());
+    const auto width = static_cast<float>(image.width);
+    const auto height = static_cast<float>(image.height);
+    const int newHeight = static_cast<int>(height * ratio);
+    const int newWidth = static_cast<int>(width * ratio);
+    const float top = std::floor(
+        draws.uniform(0, static_cast<float>(newHeight - image.height)));
+    const float left = std::floor(
+        draws.uniform(0, static_cast<float>(newWidth - image.width)));
+    const Box<float> around = {-left / width, -top / height,
+                               (static_cast<float>(newWidth) - left) / width,
+                               (static_cast<float>(newHeight) - top) / height};
+    image = expanded(
+        image, newHeight, newWidth, static_cast<int>(top),
+        static_cast<int>(left),
+        {transform.mean_value().begin(), transform.mean_value().end()});
+    objects = objectsWithin(around, objects, constraint());
+  }
+
+  /// Cuts one of the parts that the samplers have drawn.
+  void sample(formats::Image &image, Objects &objects, Draws &draws) const {
+    const std::vector<Box<float>> parts = drawParts(samplers, objects, draws);
+    if (parts.empty())
+      return;
+    const Box<float> part = clipped(parts[draws.below(parts.size())]);
+    const auto width = static_cast<float>(image.width);
+    const auto height = static_cast<float>(image.height);
+    auto extent = [](float from, float to) {
+      return std::max(1, static_cast<int>(to - from));
+    };
+    const int rowCount = extent(part.top * height, part.bottom * height);
+    const int columns = extent(part.left * width, part.right * width);
+    const int top =
+        std::min(static_cast<int>(part.top * height), image.height - rowCount);
+    const int left =
+        std::min(static_cast<int>(part.left * width), image.width - columns);
+    image = formats::cropImage(image, top, left, rowCount, columns);
+    objects = objectsWithin(part, objects, constraint());
+  }
+
+  /// Resize, noise, crop and mirror.
+  void finish(formats::Image &image, Objects &objects, Draws &draws) const {
+    const bool mirrored = transform.mirror() && draws.below(2) == 1;
+    const int oldHeight = image.height, oldWidth = image.width;
+    const caffe::ResizeParameter &resize = transform.resize_param();
+    if (transform.has_resize_param()) {
+      image = resized(image, resize, draws);
+      for (formats::AnnotatedObject &object : objects) {
+        const Box<float> box =
+            resizedBox(boxOf(object), resize, oldHeight, oldWidth);
+        object.left = box.left;
+        object.top = box.top;
+        object.right = box.right;
+        object.bottom = box.bottom;
+      }
+    }
+    if (transform.has_noise_param())
+      addNoise(image, transform.noise_param(), draws);
+    const Box<float> part = crop(image, draws);
+    objects = objectsWithin(part, objects, constraint());
+    if (mirrored)
+      mirror(image, objects);
+    if (transform.has_resize_param())
+      extrapolate(objects, resize, oldHeight, oldWidth, part);
+  }
+
+  /// Crops the image if asked to; returns which part of it remains.
+  Box<float> crop(formats::Image &image, Draws &draws) const {
+    const bool isSquare = transform.crop_size() != 0;
+    const int height =
+        static_cast<int>(isSquare ? transform.crop_size() : transform.crop_h());
+    const int width =
+        static_cast<int>(isSquare ? transform.crop_size() : transform.crop_w());
+    if (!height || !width)
+      return {0, 0, 1, 1};
+    const int spareRows = image.height - height,
+              spareColumns = image.width - width;
+    if (spareRows < 0 || spareColumns < 0)
+      throw badInput("an image of " + std::to_string(image.height) + "x" +
+                     std::to_string(image.width) +
+                     " is smaller than its crop of " + std::to_string(height) +
+                     "x" + std::to_string(width));
+    int top = spareRows / 2, left = spareColumns / 2;
+    if (!testPhase) {
+      top = static_cast<int>(
+          draws.below(static_cast<std::uint64_t>(spareRows) + 1));
+      left = static_cast<int>(
+          draws.below(static_cast<std::uint64_t>(spareColumns) + 1));
+    }
+    const auto rowCount = static_cast<float>(image.height);
+    const auto columns = static_cast<float>(image.width);
+    image = formats::cropImage(image, top, left, height, width);
+    return {static_cast<float>(left) / columns,
+            static_cast<float>(top) / rowCount,
+            static_cast<float>(left + width) / columns,
+            static_cast<float>(top + height) / rowCount};
+  }
+
+  static void mirror(formats::Image &image, Objects &objects) {
+    const auto pixel = static_cast<std::size_t>(image.channels);
+    const auto width = static_cast<std::size_t>(image.width);
+    for (int y = 0; y < image.height; ++y) {
+      std::uint8_t *line =
+          image.pixels.data() + static_cast<std::size_t>(y) * width * pixel;
+      for (std::size_t x = 0; x < width / 2; ++x)
+        std::swap_ranges(line + x * pixel, line + (x + 1) * pixel,
+                         line + (width - 1 - x) * pixel);
+    }
+    for (formats::AnnotatedObject &object : objects) {
+      const float left = object.left;
+      object.left = 1 - object.right;
+      object.right = 1 - left;
+    }
+  }
+
+  void writeLabels(std::byte *memory) const {
+    std::vector<float> values;
+    if (!hasBoxes) {
+      for (const Row &row : rows)
+        values.push_back(row.label);
+      return store(*labels, values.data(), memory);
+    }
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      for (const formats::AnnotatedObject &object : rows[i].objects)
+        for (float value :
+             {static_cast<float>(i), static_cast<float>(object.label),
+              static_cast<float>(object.instance), object.left, object.top,
+              object.right, object.bottom, object.difficult ? 1.F : 0.F})
+          values.push_back(value);
+    const auto room = static_cast<std::size_t>(plan::elementCount(*labels));
+    if (values.size() > room)
+      throw badInput(images.layer() + ": a batch of " + database.path() +
+                     " has " + std::to_string(values.size() / kRow) +
+                     " objects; the plan was built for " +
+                     std::to_string(room / kRow) +
+                     " (brewc --input-shape gives more)");
+    values.resize(room, -1);
+    store(*labels, values.data(), memory);
+  }
+
+  const caffe::TransformationParameter transform;
+  const google::protobuf::RepeatedPtrField<caffe::BatchSampler> samplers;
+  const bool testPhase;
+  Events *events;
+  const RandomStream stream;
+  DatabaseRecords database;
+  const plan::Buffer *labels = nullptr; ///< null: they are no top
+  bool hasBoxes = false;                ///< else a label for each image
+  std::vector<Row> rows;                ///< of the batch
+};
+
+} // namespace
+
+std::unique_ptr<BatchSource> openAnnotatedSource(const FeedInfo &info) {
+  return std::make_unique<AnnotatedSource>(info);
+}
+
+} // namespace brew::runtime

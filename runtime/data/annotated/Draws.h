@@ -1,0 +1,31 @@
+//===- Draws.h - The random choices of one record ---------------*- C++ -*-===//
+#pragma once
+
+#include "runtime/data/RandomStream.h"
+
+namespace brew::runtime {
+
+/// One draw after another, which depend on the stream and the record's number
+/// alone.
+class Draws {
+public:
+  Draws(const RandomStream &stream, std::uint64_t record)
+      : stream(stream), next(record << kBits) {}
+
+  float uniform(float from, float to) {
+    return from + static_cast<float>(stream.uniform(next++)) * (to - from);
+  }
+  /// An integer from 0 to `limit` - 1.
+  std::uint64_t below(std::uint64_t limit) {
+    return stream.below(next++, limit);
+  }
+
+private:
+  /// More draws than a record makes.
+  static constexpr unsigned kBits = 24;
+
+  const RandomStream &stream;
+  std::uint64_t next;
+};
+
+} // namespace brew::runtime

@@ -1,0 +1,172 @@
+//===- Objects.cpp - What becomes of an image's objects -------------------===//
+
+#include "runtime/data/annotated/Objects.h"
+
+#include "formats/Error.h"
+
+#include <cmath>
+
+namespace brew::runtime {
+namespace {
+
+Box<float> drawPart(const caffe::Sampler &sampler, Draws &draws) {
+  const float scale = draws.uniform(sampler.min_scale(), sampler.max_scale());
+  const float least = scale * scale;
+  float aspect =
+      draws.uniform(sampler.min_aspect_ratio(), sampler.max_aspect_ratio());
+  aspect = std::min(std::max(aspect, least), 1 / least);
+  const float width = scale * std::sqrt(aspect);
+  const float height = scale / std::sqrt(aspect);
+  const float left = draws.uniform(0, 1 - width);
+  const float top = draws.uniform(0, 1 - height);
+  return {left, top, left + width, top + height};
+}
+
+bool satisfies(const Box<float> &part, const Objects &objects,
+               const caffe::SampleConstraint &c) {
+  struct Limits {
+    bool hasLeast, hasMost;
+    float least, most;
+    bool areGiven() const { return hasLeast || hasMost; }
+    bool hold(float value) const {
+      return !(hasLeast && value < least) && !(hasMost && value > most);
+    }
+  };
+  const Limits overlap = {c.has_min_jaccard_overlap(),
+                          c.has_max_jaccard_overlap(), c.min_jaccard_overlap(),
+                          c.max_jaccard_overlap()};
+  const Limits ofPart = {c.has_min_sample_coverage(),
+                         c.has_max_sample_coverage(), c.min_sample_coverage(),
+                         c.max_sample_coverage()};
+  const Limits ofObject = {c.has_min_object_coverage(),
+                           c.has_max_object_coverage(), c.min_object_coverage(),
+                           c.max_object_coverage()};
+  if (!overlap.areGiven() && !ofPart.areGiven() && !ofObject.areGiven())
+    return true;
+  for (const formats::AnnotatedObject &object : objects) {
+    const Box<float> box = boxOf(object);
+    if (overlap.hold(overlapOf(part, box)) &&
+        ofPart.hold(coverageOf(part, box)) &&
+        ofObject.hold(coverageOf(box, part)))
+      return true;
+  }
+  return false;
+}
+
+bool isEmitted(const Box<float> &part, const Box<float> &box,
+               const caffe::EmitConstraint &constraint) {
+  if (constraint.emit_type() == caffe::EmitConstraint::MIN_OVERLAP)
+    return coverageOf(box, part) > constraint.emit_overlap();
+  const float x = (box.left + box.right) / 2, y = (box.top + box.bottom) / 2;
+  return x >= part.left && x <= part.right && y >= part.top && y <= part.bottom;
+}
+
+void setBox(formats::AnnotatedObject &object, const Box<float> &box) {
+  object.left = box.left;
+  object.top = box.top;
+  object.right = box.right;
+  object.bottom = box.bottom;
+}
+
+} // namespace
+
+std::vector<Box<float>> drawParts(
+    const google::protobuf::RepeatedPtrField<caffe::BatchSampler> &samplers,
+    const Objects &objects, Draws &draws) {
+  std::vector<Box<float>> parts;
+  for (const caffe::BatchSampler &sampler : samplers) {
+    if (!sampler.use_original_image())
+      continue;
+    std::uint32_t found = 0;
+    for (std::uint32_t i = 0; i < sampler.max_trials(); ++i) {
+      if (sampler.has_max_sample() && found >= sampler.max_sample())
+        break;
+      const Box<float> part = drawPart(sampler.sampler(), draws);
+      if (!satisfies(part, objects, sampler.sample_constraint()))
+        continue;
+      ++found;
+      parts.push_back(part);
+    }
+  }
+  return parts;
+}
+
+Objects objectsWithin(const Box<float> &part, const Objects &objects,
+                      const caffe::EmitConstraint *constraint) {
+  Objects result;
+  for (const formats::AnnotatedObject &object : objects) {
+    Box<float> within;
+    if ((constraint && !isEmitted(part, boxOf(object), *constraint)) ||
+        !projectInto(part, boxOf(object), within))
+      continue;
+    result.push_back(object);
+    setBox(result.back(), within);
+  }
+  return result;
+}
+
+Box<float> resizedBox(const Box<float> &box,
+                      const caffe::ResizeParameter &settings, int height,
+                      int width) {
+  auto newHeight = static_cast<float>(settings.height());
+  auto newWidth = static_cast<float>(settings.width());
+  const auto oldHeight = static_cast<float>(height);
+  const auto oldWidth = static_cast<float>(width);
+  const float aspect = oldWidth / oldHeight;
+  const bool isWider = aspect > newWidth / newHeight;
+  float padX = 0, padY = 0;
+  switch (settings.resize_mode()) {
+  case caffe::ResizeParameter::WARP:
+    break;
+  case caffe::ResizeParameter::FIT_LARGE_SIZE_AND_PAD:
+    if (isWider)
+      padY = (newHeight - newWidth / aspect) / 2;
+    else
+      padX = (newWidth - aspect * newHeight) / 2;
+    break;
+  case caffe::ResizeParameter::FIT_SMALL_SIZE:
+    if (aspect < newWidth / newHeight)
+      newHeight = newWidth / aspect;
+    else
+      newWidth = aspect * newHeight;
+    break;
+  }
+  auto low = [](float x, float old, float size, float pad) {
+    return (pad + std::max(0.F, x * old * (size - 2 * pad) / old)) / size;
+  };
+  auto high = [](float x, float old, float size, float pad) {
+    return (pad + std::min(size, x * old * (size - 2 * pad) / old)) / size;
+  };
+  return {low(box.left, oldWidth, newWidth, padX),
+          low(box.top, oldHeight, newHeight, padY),
+          high(box.right, oldWidth, newWidth, padX),
+          high(box.bottom, oldHeight, newHeight, padY)};
+}
+
+void extrapolate(Objects &objects, const caffe::ResizeParameter &settings,
+                 int height, int width, const Box<float> &part) {
+  if (settings.resize_mode() != caffe::ResizeParameter::FIT_SMALL_SIZE ||
+      !settings.height_scale() || !settings.width_scale())
+    return;
+  auto newHeight = static_cast<float>(settings.height());
+  auto newWidth = static_cast<float>(settings.width());
+  const float aspect = static_cast<float>(width) / static_cast<float>(height);
+  if (aspect < newWidth / newHeight)
+    newHeight = newWidth / aspect;
+  else
+    newWidth = newHeight * aspect;
+  const float cutWidth = newWidth * (part.right - part.left);
+  const float cutHeight = newHeight * (part.bottom - part.top);
+  const auto scaleX = static_cast<float>(settings.width_scale());
+  const auto scaleY = static_cast<float>(settings.height_scale());
+  if (cutWidth < scaleX || cutHeight < scaleY)
+    throw badInput("height_scale and width_scale are larger than the part of "
+                   "the image that is used");
+  for (formats::AnnotatedObject &object : objects)
+    setBox(object,
+           {object.left * cutWidth / scaleX, object.top * cutHeight / scaleY,
+            object.right * cutWidth / scaleX,
+            object.bottom * cutHeight / scaleY});
+}
+
+} // namespace brew::runtime

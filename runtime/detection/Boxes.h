@@ -1,0 +1,131 @@
+//===- Boxes.h - Boxes of detection nets ------------------------*- C++ -*-===//
+//
+// The arithmetic of SSD (Liu et al., "SSD: Single shot multibox detector", ECCV
+// 2016, and its Caffe fork): corners are fractions of an image's width and
+// height unless said otherwise.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "formats/caffe.pb.h"
+
+#include <algorithm>
+#include <array>
+
+namespace brew::runtime {
+
+template <typename Real> struct Box {
+  Real left = 0, top = 0, right = 0, bottom = 0;
+};
+
+/// 0 for a box whose corners are the wrong way round. Where corners are pixels
+/// (not `normalized`) both edges belong to the box.
+template <typename Real>
+Real areaOf(const Box<Real> &box, bool normalized = true) {
+  if (box.right < box.left || box.bottom < box.top)
+    return 0;
+  const Real width = box.right - box.left, height = box.bottom - box.top;
+  return normalized ? width * height : (width + 1) * (height + 1);
+}
+
+/// What two boxes share; zeros if nothing.
+template <typename Real>
+Box<Real> intersectionOf(const Box<Real> &a, const Box<Real> &b) {
+  if (b.left > a.right || b.right < a.left || b.top > a.bottom ||
+      b.bottom < a.top)
+    return {};
+  return {std::max(a.left, b.left), std::max(a.top, b.top),
+          std::min(a.right, b.right), std::min(a.bottom, b.bottom)};
+}
+
+/// The intersection over the union, of boxes with these areas.
+template <typename Real>
+Real overlapOf(const Box<Real> &a, Real areaA, const Box<Real> &b, Real areaB,
+               bool normalized = true) {
+  const Box<Real> shared = intersectionOf(a, b);
+  const Real edge = normalized ? 0 : 1;
+  const Real width = shared.right - shared.left + edge;
+  const Real height = shared.bottom - shared.top + edge;
+  if (!(width > 0 && height > 0))
+    return 0;
+  const Real both = width * height;
+  return both / (areaA + areaB - both);
+}
+template <typename Real>
+Real overlapOf(const Box<Real> &a, const Box<Real> &b) {
+  return overlapOf(a, areaOf(a), b, areaOf(b));
+}
+
+/// The part of `box` that lies in `other`, from 0 to 1.
+template <typename Real>
+Real coverageOf(const Box<Real> &box, const Box<Real> &other) {
+  const Real shared = areaOf(intersectionOf(box, other));
+  return shared > 0 ? shared / areaOf(box) : 0;
+}
+
+/// The part of a box within the image.
+template <typename Real>
+Box<Real> clipped(const Box<Real> &box, Real width = 1, Real height = 1) {
+  auto clip = [](Real x, Real most) {
+    return std::max(std::min(x, most), Real(0));
+  };
+  return {clip(box.left, width), clip(box.top, height), clip(box.right, width),
+          clip(box.bottom, height)};
+}
+
+/// `box`, which is given in fractions of `frame`, in what frame is given in.
+template <typename Real>
+Box<Real> locatedIn(const Box<Real> &frame, const Box<Real> &box) {
+  const Real width = frame.right - frame.left;
+  const Real height = frame.bottom - frame.top;
+  return {frame.left + box.left * width, frame.top + box.top * height,
+          frame.left + box.right * width, frame.top + box.bottom * height};
+}
+
+/// Likewise the other way round, clipped; false if nothing of the box lies in
+/// the frame.
+template <typename Real>
+bool projectInto(const Box<Real> &frame, const Box<Real> &box,
+                 Box<Real> &result) {
+  if (box.left >= frame.right || box.right <= frame.left ||
+      box.top >= frame.bottom || box.bottom <= frame.top)
+    return false;
+  const Real width = frame.right - frame.left;
+  const Real height = frame.bottom - frame.top;
+  result = clipped(Box<Real>{
+      (box.left - frame.left) / width, (box.top - frame.top) / height,
+      (box.right - frame.left) / width, (box.bottom - frame.top) / height});
+  return areaOf(result) > 0;
+}
+
+using CodeType = caffe::PriorBoxParameter::CodeType;
+
+/// A prior and what offsets from it are divided by.
+template <typename Real> struct Prior {
+  Box<Real> box;
+  std::array<Real, 4> variance;
+};
+
+/// The offsets of `box` from a prior; divided by its variances unless these are
+/// `inTarget`. Sides of the prior, and with CENTER_SIZE of the box, are
+/// positive.
+template <typename Real>
+std::array<Real, 4> encoded(const Prior<Real> &prior, CodeType code,
+                            bool inTarget, const Box<Real> &box);
+/// The box that has these offsets.
+template <typename Real>
+Box<Real> decoded(const Prior<Real> &prior, CodeType code, bool inTarget,
+                  const Real *offsets);
+
+/// A box in pixels of the image that it was found in.
+struct PixelBox {
+  Box<float> box;
+  float area; ///< as SSD counts it, which depends on the resize
+};
+/// What a box in fractions of a net's input is in pixels of an image of
+/// `height` x `width`, which `resize` (null: a plain one) has fitted to the
+/// input.
+PixelBox inPixels(const Box<float> &box, int height, int width,
+                  const caffe::ResizeParameter *resize);
+
+} // namespace brew::runtime

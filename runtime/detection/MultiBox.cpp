@@ -1,0 +1,281 @@
+//===- MultiBox.cpp - Which boxes a MultiBoxLoss learns from --------------===//
+
+#include "runtime/detection/MultiBox.h"
+
+#include <set>
+
+namespace brew::runtime {
+
+using Settings = caffe::MultiBoxLossParameter;
+
+namespace {
+
+template <typename Real> bool leavesImage(const Box<Real> &box) {
+  auto outside = [](Real x) { return x < 0 || x > 1; };
+  return outside(box.left) || outside(box.top) || outside(box.right) ||
+         outside(box.bottom);
+}
+
+template <typename Real>
+std::vector<Box<Real>> decodedBoxes(const Settings &settings,
+                                    const std::vector<Prior<Real>> &priors,
+                                    const Real *locations, int label) {
+  std::vector<Box<Real>> boxes;
+  for (std::size_t i = 0; i < priors.size(); ++i) {
+    if (settings.code_type() != caffe::PriorBoxParameter::CORNER)
+      requireExtent(priors[i]);
+    boxes.push_back(decoded(
+        priors[i], settings.code_type(), settings.encode_variance_in_target(),
+        locations + locationOf(settings, static_cast<std::int64_t>(i), label)));
+  }
+  return boxes;
+}
+
+/// First each true box with the box that it overlaps most of all pairs, then
+/// with PER_PREDICTION each other box with the true one it overlaps most.
+template <typename Real>
+Matches<Real> matchBoxes(const Settings &settings,
+                         const std::vector<TrueBox<Real>> &truths, int label,
+                         const std::vector<Box<Real>> &boxes) {
+  using Found = Matches<Real>;
+  Found result;
+  result.label = label;
+  result.truth.assign(boxes.size(), Found::kNone);
+  result.overlap.assign(boxes.size(), 0);
+  std::vector<int> wanted;
+  for (std::size_t j = 0; j < truths.size(); ++j)
+    if (label == Found::kAnyLabel || truths[j].label == label)
+      wanted.push_back(static_cast<int>(j));
+  if (wanted.empty())
+    return result;
+
+  struct Pair {
+    std::size_t box;
+    int truth;
+    Real overlap;
+  };
+  constexpr Real kLeast = static_cast<Real>(1e-6F);
+  std::vector<Pair> pairs; // by box, then by true box
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    if (settings.ignore_cross_boundary_bbox() && leavesImage(boxes[i])) {
+      result.truth[i] = Found::kIgnored;
+      continue;
+    }
+    for (int j : wanted) {
+      const Real overlap =
+          overlapOf(boxes[i], truths[static_cast<std::size_t>(j)].box);
+      if (overlap > kLeast) {
+        result.overlap[i] = std::max(result.overlap[i], overlap);
+        pairs.push_back({i, j, overlap});
+      }
+    }
+  }
+  std::set<int> left(wanted.begin(), wanted.end());
+  while (!left.empty()) {
+    const Pair *best = nullptr;
+    for (const Pair &pair : pairs)
+      if (result.truth[pair.box] == Found::kNone && left.count(pair.truth) &&
+          (!best || pair.overlap > best->overlap))
+        best = &pair;
+    if (!best)
+      break;
+    result.truth[best->box] = best->truth;
+    result.overlap[best->box] = best->overlap;
+    left.erase(best->truth);
+  }
+  if (settings.match_type() == Settings::BIPARTITE)
+    return result;
+  for (std::size_t first = 0; first < pairs.size();) {
+    const std::size_t box = pairs[first].box;
+    const Pair *best = nullptr;
+    for (; first < pairs.size() && pairs[first].box == box; ++first)
+      if (pairs[first].overlap >=
+              static_cast<Real>(settings.overlap_threshold()) &&
+          (!best || pairs[first].overlap > best->overlap))
+        best = &pairs[first];
+    if (best && result.truth[box] == Found::kNone) {
+      result.truth[box] = best->truth;
+      result.overlap[box] = best->overlap;
+    }
+  }
+  return result;
+}
+
+template <typename Real>
+std::vector<Matches<Real>>
+matchLabels(const Settings &settings, const std::vector<Prior<Real>> &priors,
+            const std::vector<TrueBox<Real>> &truths, const Real *locations) {
+  using Found = Matches<Real>;
+  std::vector<Found> result;
+  if (truths.empty())
+    return result;
+  std::vector<int> labels = {Found::kAnyLabel};
+  if (!settings.share_location()) {
+    labels.clear();
+    for (int c = 0; c < static_cast<int>(settings.num_classes()); ++c)
+      if (c != static_cast<int>(settings.background_label_id()))
+        labels.push_back(c);
+  }
+  if (!settings.use_prior_for_matching()) {
+    for (int label : labels)
+      result.push_back(
+          matchBoxes(settings, truths, label,
+                     decodedBoxes(settings, priors, locations, label)));
+    return result;
+  }
+  std::vector<Box<Real>> boxes;
+  for (const Prior<Real> &prior : priors)
+    boxes.push_back(prior.box);
+  const Found all = matchBoxes(settings, truths, Found::kAnyLabel, boxes);
+  if (settings.share_location())
+    return {all};
+  for (int label : labels) {
+    Found own = all;
+    own.label = label;
+    for (int &truth : own.truth)
+      if (truth < 0 || truths[static_cast<std::size_t>(truth)].label != label)
+        truth = Found::kNone;
+    result.push_back(std::move(own));
+  }
+  return result;
+}
+
+/// Numbers of the candidates that remain if each but the best is dropped that
+/// overlaps a better one, best first.
+template <typename Real>
+std::vector<int> suppressed(const std::vector<Box<Real>> &boxes,
+                            const std::vector<int> &ranking, Real threshold,
+                            int most) {
+  constexpr Real kTooSmall = static_cast<Real>(1e-5);
+  std::vector<int> kept;
+  std::size_t looked = 0;
+  for (int candidate : ranking) {
+    if (most >= 0 && (looked++ >= static_cast<std::size_t>(most) ||
+                      kept.size() >= static_cast<std::size_t>(most)))
+      break;
+    const Box<Real> &box = boxes[static_cast<std::size_t>(candidate)];
+    if (areaOf(box) < kTooSmall)
+      continue;
+    if (std::none_of(kept.begin(), kept.end(), [&](int better) {
+          return overlapOf(boxes[static_cast<std::size_t>(better)], box) >
+                 threshold;
+        }))
+      kept.push_back(candidate);
+  }
+  return kept;
+}
+
+/// What each prior loses now, which hard examples are chosen by.
+template <typename Real>
+std::vector<Real>
+lossesOf(const Settings &settings, const std::vector<Prior<Real>> &priors,
+         const std::vector<TrueBox<Real>> &truths,
+         const Predictions<Real> &predictions, const Matches<Real> &matches) {
+  std::vector<Real> losses(priors.size());
+  const std::int64_t classes = settings.num_classes();
+  for (std::size_t i = 0; i < priors.size(); ++i) {
+    int target = static_cast<int>(settings.background_label_id());
+    const TrueBox<Real> *truth =
+        matches.isMatched(i)
+            ? &truths[static_cast<std::size_t>(matches.truth[i])]
+            : nullptr;
+    if (truth)
+      target = classOf(settings, *truth);
+    const auto prior = static_cast<std::int64_t>(i);
+    losses[i] = confidenceLoss(
+        settings, predictions.confidences + prior * classes, target);
+    if (!truth || settings.mining_type() != Settings::HARD_EXAMPLE)
+      continue;
+    const LocationPair<Real> pair = locationPair(
+        settings, priors[i], truth->box,
+        predictions.locations + locationOf(settings, prior, matches.label));
+    for (int k = 0; k < 4; ++k)
+      losses[i] += locationLoss<Real>(settings.loc_loss_type(),
+                                      pair.predicted[k] - pair.wanted[k]);
+  }
+  return losses;
+}
+
+/// Locations are shared: there is one list of matches.
+template <typename Real>
+void mine(const Settings &settings, const std::vector<Prior<Real>> &priors,
+          const std::vector<TrueBox<Real>> &truths,
+          const Predictions<Real> &predictions, ImageMatches<Real> &image) {
+  Matches<Real> &matches = image.byLabel.front();
+  const bool hard = settings.mining_type() == Settings::HARD_EXAMPLE;
+  const std::vector<Real> losses =
+      lossesOf(settings, priors, truths, predictions, matches);
+  std::vector<int> ranking;
+  std::size_t positives = 0;
+  for (std::size_t i = 0; i < priors.size(); ++i) {
+    positives += matches.isMatched(i);
+    if (hard ||
+        (matches.truth[i] == Matches<Real>::kNone &&
+         matches.overlap[i] < static_cast<Real>(settings.neg_overlap())))
+      ranking.push_back(static_cast<int>(i));
+  }
+  std::size_t most = ranking.size();
+  if (hard)
+    most = std::min(most, static_cast<std::size_t>(settings.sample_size()));
+  else
+    most =
+        std::min(most, static_cast<std::size_t>(static_cast<float>(positives) *
+                                                settings.neg_pos_ratio()));
+  auto better = [&](int a, int b) {
+    const Real x = losses[static_cast<std::size_t>(a)],
+               y = losses[static_cast<std::size_t>(b)];
+    return x > y || (x == y && a < b);
+  };
+  if (settings.has_nms_param() && settings.nms_param().nms_threshold() > 0) {
+    std::sort(ranking.begin(), ranking.end(), better);
+    std::vector<Box<Real>> boxes;
+    if (settings.use_prior_for_nms())
+      for (const Prior<Real> &prior : priors)
+        boxes.push_back(prior.box);
+    else
+      boxes =
+          decodedBoxes(settings, priors, predictions.locations, matches.label);
+    ranking = suppressed<Real>(
+        boxes, ranking, static_cast<Real>(settings.nms_param().nms_threshold()),
+        settings.nms_param().top_k());
+    most = std::min(most, ranking.size());
+  } else {
+    std::partial_sort(ranking.begin(),
+                      ranking.begin() + static_cast<std::ptrdiff_t>(most),
+                      ranking.end(), better);
+  }
+  std::vector<bool> chosen(priors.size());
+  for (std::size_t i = 0; i < most; ++i)
+    chosen[static_cast<std::size_t>(ranking[i])] = true;
+  for (std::size_t i = 0; i < priors.size(); ++i) {
+    if (matches.isMatched(i) && hard && !chosen[i])
+      matches.truth[i] = Matches<Real>::kNone;
+    else if (matches.truth[i] == Matches<Real>::kNone && chosen[i])
+      image.negatives.push_back(static_cast<int>(i));
+  }
+}
+
+} // namespace
+
+template <typename Real>
+ImageMatches<Real> matchImage(const Settings &settings,
+                              const std::vector<Prior<Real>> &priors,
+                              const std::vector<TrueBox<Real>> &truths,
+                              const Predictions<Real> &predictions) {
+  ImageMatches<Real> image;
+  image.byLabel = matchLabels(settings, priors, truths, predictions.locations);
+  if (!image.byLabel.empty() && settings.mining_type() != Settings::NONE)
+    mine(settings, priors, truths, predictions, image);
+  return image;
+}
+
+template ImageMatches<float> matchImage(const Settings &,
+                                        const std::vector<Prior<float>> &,
+                                        const std::vector<TrueBox<float>> &,
+                                        const Predictions<float> &);
+template ImageMatches<double> matchImage(const Settings &,
+                                         const std::vector<Prior<double>> &,
+                                         const std::vector<TrueBox<double>> &,
+                                         const Predictions<double> &);
+
+} // namespace brew::runtime

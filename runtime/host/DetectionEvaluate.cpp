@@ -1,0 +1,201 @@
+//===- DetectionEvaluate.cpp - Which detections are true ------------------===//
+
+#include "runtime/host/DetectionEvaluate.h"
+
+#include "formats/Error.h"
+#include "formats/PathLookup.h"
+#include "runtime/detection/Boxes.h"
+#include "runtime/detection/ImageNames.h"
+
+#include <google/protobuf/text_format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace brew::runtime {
+namespace {
+
+struct Detection {
+  Box<float> box;
+  float score;
+};
+struct Object {
+  Box<float> box;
+  bool difficult;
+  bool isFound = false;
+};
+template <typename Entry>
+using ByLabel = std::map<int, std::map<int, std::vector<Entry>>>; // and image
+
+class DetectionEvaluate : public HostInstance {
+public:
+  explicit DetectionEvaluate(const HostSetup &setup) {
+    caffe::LayerParameter layer;
+    if (!google::protobuf::TextFormat::ParseFromString(setup.settings,
+                                                       &layer) ||
+        setup.bottoms.size() != 2 || setup.tops.size() != 1)
+      throw badInput("damaged plan: not the settings of a DetectionEvaluate");
+    settings = layer.detection_evaluate_param();
+    if (!settings.name_size_file().empty())
+      sizes = readNameSizes(formats::requirePath(
+          settings.name_size_file(), {setup.paramStr}, "name_size_file"));
+  }
+
+  void forward(HostArguments &arguments) override {
+    if (arguments.f64)
+      evaluate<double>(arguments);
+    else
+      evaluate<float>(arguments);
+  }
+  void backward(HostArguments &) override {
+    throw Error(ExitStatus::Bug, "DetectionEvaluate has no gradients");
+  }
+
+private:
+  template <typename Real> static Box<float> boxAt(const Real *corners) {
+    return {static_cast<float>(corners[0]), static_cast<float>(corners[1]),
+            static_cast<float>(corners[2]), static_cast<float>(corners[3])};
+  }
+
+  void requireObject(int label, const char *what) const {
+    if (label == static_cast<int>(settings.background_label_id()))
+      throw badInput(std::string(what) + " has the background's label " +
+                     std::to_string(label));
+  }
+
+  /// By image, then label.
+  template <typename Real>
+  ByLabel<Detection> readDetections(const HostBlob &blob) const {
+    ByLabel<Detection> found;
+    const auto *row = static_cast<const Real *>(blob.values);
+    for (const Real *end = row + blob.count; row < end; row += 7) {
+      const int image = static_cast<int>(row[0]);
+      if (image < 0)
+        continue;
+      const int label = static_cast<int>(row[1]);
+      requireObject(label, "a detection");
+      found[image][label].push_back(
+          {boxAt(row + 3), static_cast<float>(row[2])});
+    }
+    return found;
+  }
+
+  template <typename Real>
+  ByLabel<Object> readObjects(const HostBlob &blob) const {
+    ByLabel<Object> objects;
+    const auto *row = static_cast<const Real *>(blob.values);
+    for (const Real *end = row + blob.count; row < end; row += 8) {
+      const int image = static_cast<int>(row[0]);
+      if (image < 0)
+        continue;
+      const int label = static_cast<int>(row[1]);
+      requireObject(label, "a true box");
+      objects[image][label].push_back({boxAt(row + 3), row[7] != 0});
+    }
+    return objects;
+  }
+
+  /// Both boxes as they are compared: in pixels where sizes are known.
+  PixelBox compared(const Box<float> &box, int image) const {
+    if (sizes.empty())
+      return {box, areaOf(box)};
+    const NamedSize &size =
+        sizes[(firstImage + static_cast<std::size_t>(image)) % sizes.size()];
+    return inPixels(box, size.height, size.width,
+                    settings.has_resize_param() ? &settings.resize_param()
+                                                : nullptr);
+  }
+
+  /// Whether a detection is a true and whether it is a false positive.
+  std::pair<bool, bool> judge(const Detection &detection,
+                              std::vector<Object> &objects, int image) const {
+    const PixelBox box = compared(detection.box, image);
+    float most = -1;
+    Object *best = nullptr;
+    for (Object &object : objects) {
+      const PixelBox other = compared(object.box, image);
+      const float overlap = overlapOf(box.box, box.area, other.box, other.area,
+                                      /*normalized=*/sizes.empty());
+      if (overlap > most) {
+        most = overlap;
+        best = &object;
+      }
+    }
+    if (!best || most < settings.overlap_threshold())
+      return {false, true};
+    if (best->difficult && !settings.evaluate_difficult_gt())
+      return {false, false};
+    const bool isFirst = !best->isFound;
+    best->isFound = true;
+    return {isFirst, !isFirst};
+  }
+
+  template <typename Real> void evaluate(HostArguments &arguments) {
+    ByLabel<Detection> detections = readDetections<Real>(arguments.bottoms[0]);
+    ByLabel<Object> objects = readObjects<Real>(arguments.bottoms[1]);
+    std::map<int, int> wanted;
+    for (const auto &[image, labels] : objects)
+      for (const auto &[label, boxes] : labels)
+        for (const Object &object : boxes)
+          wanted[label] +=
+              settings.evaluate_difficult_gt() || !object.difficult;
+
+    auto *row = static_cast<Real *>(arguments.tops[0].values);
+    std::fill_n(row, arguments.tops[0].count, Real(0));
+    const Real *end = row + arguments.tops[0].count;
+    auto add = [&](double image, double label, double score, double right,
+                   double wrong) {
+      if (row == end)
+        throw Error(ExitStatus::Bug, "more detections than there is room for");
+      for (double value : {image, label, score, right, wrong})
+        *row++ = static_cast<Real>(value);
+    };
+    for (int c = 0; c < static_cast<int>(settings.num_classes()); ++c)
+      if (c != static_cast<int>(settings.background_label_id()))
+        add(-1, c, wanted.count(c) ? wanted[c] : 0, -1, -1);
+    int images = 0;
+    for (const auto &[image, labels] : objects)
+      images = std::max(images, image + 1);
+    for (auto &[image, labels] : detections) {
+      images = std::max(images, image + 1);
+      for (auto &[label, boxes] : labels) {
+        if (label < 0)
+          continue; // an image without any
+        std::vector<Object> &own = objects[image][label];
+        if (!own.empty())
+          std::stable_sort(boxes.begin(), boxes.end(),
+                           [](const Detection &a, const Detection &b) {
+                             return a.score > b.score;
+                           });
+        for (const Detection &detection : boxes) {
+          const std::pair<bool, bool> verdict = judge(detection, own, image);
+          add(image, label, detection.score, verdict.first, verdict.second);
+        }
+      }
+    }
+    if (!sizes.empty())
+      firstImage =
+          (firstImage + static_cast<std::size_t>(images)) % sizes.size();
+  }
+
+  caffe::DetectionEvaluateParameter settings;
+  std::vector<NamedSize> sizes;
+  std::size_t firstImage = 0; ///< of the next batch, among the sizes
+};
+
+class DetectionEvaluateType : public HostType {
+public:
+  bool hasBackward() const override { return false; }
+  std::unique_ptr<HostInstance> create(const HostSetup &setup) const override {
+    return std::make_unique<DetectionEvaluate>(setup);
+  }
+};
+
+} // namespace
+
+const HostType &detectionEvaluateType() {
+  static const DetectionEvaluateType type;
+  return type;
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,199 @@
+//===- DetectionFiles.cpp - Result files of DetectionOutput ---------------===//
+
+#include "runtime/host/DetectionFiles.h"
+
+#include "formats/AtomicFile.h"
+#include "formats/Error.h"
+#include "formats/PathLookup.h"
+#include "runtime/detection/Boxes.h"
+#include "runtime/detection/ImageNames.h"
+
+#include <google/protobuf/text_format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
+
+namespace brew::runtime {
+namespace {
+
+class DetectionFiles : public HostInstance {
+public:
+  explicit DetectionFiles(const HostSetup &setup) {
+    caffe::LayerParameter layer;
+    if (!google::protobuf::TextFormat::ParseFromString(setup.settings,
+                                                       &layer) ||
+        setup.bottoms.size() != 2 || setup.bottoms[1].empty())
+      throw badInput("damaged plan: not the settings of result files");
+    settings = layer.detection_output_param();
+    const caffe::SaveOutputParameter &save = settings.save_output_param();
+    batch = setup.bottoms[1][0];
+    images = readNameSizes(formats::requirePath(
+        save.name_size_file(), {setup.paramStr}, "name_size_file"));
+    labels = readLabelNames(formats::requirePath(
+        save.label_map_file(), {setup.paramStr}, "label_map_file"));
+    wanted = save.has_num_test_image() ? save.num_test_image() : images.size();
+    if (wanted > images.size())
+      throw badInput("num_test_image is " + std::to_string(wanted) + ", but " +
+                     save.name_size_file() + " lists " +
+                     std::to_string(images.size()) + " images");
+    std::error_code error;
+    std::filesystem::create_directories(save.output_directory(), error);
+    if (error)
+      throw machineLacks("output_directory '" + save.output_directory() +
+                         "' cannot be made: " + error.message());
+  }
+
+  void forward(HostArguments &arguments) override {
+    if (arguments.f64)
+      collect<double>(arguments.bottoms[0]);
+    else
+      collect<float>(arguments.bottoms[0]);
+  }
+  void backward(HostArguments &) override {
+    throw Error(ExitStatus::Bug, "result files have no gradients");
+  }
+
+private:
+  /// Pixels, to a hundredth.
+  struct Found {
+    std::size_t image;
+    int label;
+    float score;
+    double left, top, width, height;
+  };
+
+  template <typename Real> void collect(const HostBlob &blob) {
+    const auto *rows = static_cast<const Real *>(blob.values);
+    for (std::int64_t n = 0; n < batch; ++n) {
+      for (const Real *row = rows; row < rows + blob.count; row += 7)
+        if (static_cast<std::int64_t>(row[0]) == n && row[1] >= 0)
+          add(static_cast<int>(row[1]), static_cast<float>(row[2]),
+              {static_cast<float>(row[3]), static_cast<float>(row[4]),
+               static_cast<float>(row[5]), static_cast<float>(row[6])});
+      if (++seen < wanted)
+        continue;
+      write();
+      seen = 0;
+      all.clear();
+    }
+  }
+
+  void add(int label, float score, const Box<float> &box) {
+    nameOf(label);
+    const NamedSize &image = images[seen];
+    const caffe::SaveOutputParameter &save = settings.save_output_param();
+    const Box<float> pixels =
+        inPixels(box, image.height, image.width,
+                 save.has_resize_param() ? &save.resize_param() : nullptr)
+            .box;
+    auto round = [](float x) { return std::round(x * 100) / 100.0; };
+    all.push_back({seen, label, score, round(pixels.left), round(pixels.top),
+                   round(pixels.right - pixels.left),
+                   round(pixels.bottom - pixels.top)});
+  }
+
+  const std::string &nameOf(int label) const {
+    const auto found = labels.find(label);
+    if (found == labels.end())
+      throw badInput("label " + std::to_string(label) + " is not in " +
+                     settings.save_output_param().label_map_file());
+    return found->second;
+  }
+
+  void write() const {
+    const std::string &format = settings.save_output_param().output_format();
+    if (format == "VOC")
+      writeVoc();
+    else if (format == "COCO")
+      writeCoco();
+    else
+      writeIlsvrc();
+  }
+
+  void writeFile(const std::string &name, const std::string &text) const {
+    const caffe::SaveOutputParameter &save = settings.save_output_param();
+    formats::writeFileAtomically(
+        (std::filesystem::path(save.output_directory()) /
+         (save.output_name_prefix() + name))
+            .string(),
+        text);
+  }
+
+  /// "SCORE LEFT TOP RIGHT BOTTOM", in whole pixels.
+  static std::string lineOf(const Found &found) {
+    auto whole = [](double x) {
+      return static_cast<int>(static_cast<float>(x));
+    };
+    std::ostringstream line;
+    line << found.score << ' ' << whole(found.left) << ' ' << whole(found.top)
+         << ' ' << whole(found.left) + whole(found.width) << ' '
+         << whole(found.top) + whole(found.height) << '\n';
+    return line.str();
+  }
+
+  void writeVoc() const {
+    for (int c = 0; c < static_cast<int>(settings.num_classes()); ++c) {
+      if (c == settings.background_label_id())
+        continue;
+      std::string text;
+      for (const Found &found : all)
+        if (found.label == c)
+          text += images[found.image].name + " " + lineOf(found);
+      writeFile(nameOf(c) + ".txt", text);
+    }
+  }
+
+  void writeIlsvrc() const {
+    std::string text;
+    for (const Found &found : all)
+      text += images[found.image].name + " " + std::to_string(found.label) +
+              " " + lineOf(found);
+    writeFile(".txt", text);
+  }
+
+  /// A name that is a number is written as one.
+  static nlohmann::json valueOf(const std::string &name) {
+    static const std::regex number("-?(0|[1-9][0-9]*)(\\.[0-9]+)?");
+    return std::regex_match(name, number)
+               ? nlohmann::json::parse(name, nullptr, false)
+               : nlohmann::json(name);
+  }
+
+  void writeCoco() const {
+    nlohmann::json list = nlohmann::json::array();
+    for (const Found &found : all)
+      list.push_back(
+          {{"image_id", valueOf(images[found.image].name)},
+           {"category_id", valueOf(nameOf(found.label))},
+           {"bbox", {found.left, found.top, found.width, found.height}},
+           {"score", found.score}});
+    writeFile(".json", list.dump(1) + "\n");
+  }
+
+  caffe::DetectionOutputParameter settings;
+  std::vector<NamedSize> images;
+  std::map<int, std::string> labels;
+  std::int64_t batch = 0;
+  std::size_t wanted = 0, seen = 0;
+  std::vector<Found> all;
+};
+
+class DetectionFilesType : public HostType {
+public:
+  bool hasBackward() const override { return false; }
+  std::unique_ptr<HostInstance> create(const HostSetup &setup) const override {
+    return std::make_unique<DetectionFiles>(setup);
+  }
+};
+
+} // namespace
+
+const HostType &detectionFilesType() {
+  static const DetectionFilesType type;
+  return type;
+}
+
+} // namespace brew::runtime

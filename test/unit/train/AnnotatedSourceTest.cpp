@@ -1,0 +1,235 @@
+//===- AnnotatedSourceTest.cpp - AnnotatedData ----------------------------===//
+#include "TestPlan.h"
+#include "formats/Database.h"
+#include "formats/Error.h"
+#include "runtime/data/BatchSource.h"
+#include "runtime/data/annotated/Objects.h"
+#include "runtime/data/annotated/PixelSteps.h"
+#include "test/unit/formats/TestFiles.h"
+
+#include <gtest/gtest.h>
+
+using namespace brew;
+using namespace brew::runtime;
+
+namespace {
+
+/// Records of 3 x 4 x 8 whose pixel (c, y, x) of record n is 8 * y + x + 10 * n;
+/// record n has n objects of label 1, ..., whose corners are 1/4 and 3/4.
+class AnnotatedSourceTest : public testing::Test {
+protected:
+  void SetUp() override {
+    auto writer = formats::DbWriter::create(folder / "db",
+                                            formats::DbBackend::Lmdb, true);
+    for (int n = 0; n < 3; ++n) {
+      caffe::AnnotatedDatum record;
+      record.set_type(caffe::AnnotatedDatum::BBOX);
+      caffe::Datum &datum = *record.mutable_datum();
+      datum.set_channels(3);
+      datum.set_height(4);
+      datum.set_width(8);
+      datum.set_label(n);
+      std::string pixels;
+      for (int i = 0; i < 3 * 32; ++i)
+        pixels += char(i % 32 + 10 * n);
+      datum.set_data(pixels);
+      for (int k = 0; k < n; ++k) {
+        caffe::AnnotationGroup &group = *record.add_annotation_group();
+        group.set_group_label(k + 1);
+        caffe::NormalizedBBox &box = *group.add_annotation()->mutable_bbox();
+        box.set_xmin(0.25);
+        box.set_ymin(0.25);
+        box.set_xmax(0.75);
+        box.set_ymax(0.75);
+        box.set_difficult(k == 1);
+      }
+      writer->put("key" + std::to_string(n), record.SerializeAsString());
+    }
+    writer->finish();
+  }
+
+  std::unique_ptr<BatchSource> open(const std::string &fields,
+                                    std::vector<std::int64_t> image,
+                                    std::int64_t boxes, bool testPhase,
+                                    unsigned threads = 1) {
+    data = test::makeBuffer("data", 0, 0, image, {}, plan::F32);
+    label = test::makeBuffer("label", 0, 0, {1, 1, boxes, 8});
+    FeedInfo info;
+    info.layer = test::parse<caffe::LayerParameter>(
+        "name: 'd' type: 'AnnotatedData' top: 'data' top: 'label' data_param { "
+        "source: 'db' backend: LMDB } " +
+        fields);
+    info.tops = {&data, &label};
+    info.testPhase = testPhase;
+    info.seed = 3;
+    info.stream = "program/d";
+    info.folders = {folder.path()};
+    info.reading.threads = threads;
+    return openAnnotatedSource(info);
+  }
+
+  void read(BatchSource &source) {
+    bytes.assign(data.size(), std::byte(0));
+    rows.assign(static_cast<std::size_t>(label.dims(2)) * 8, 7);
+    source.read({bytes.data(), reinterpret_cast<std::byte *>(rows.data())});
+  }
+  float at(std::size_t element) const {
+    return reinterpret_cast<const float *>(bytes.data())[element];
+  }
+  std::vector<float> row(std::size_t n) const {
+    return {rows.begin() + static_cast<std::ptrdiff_t>(n * 8),
+            rows.begin() + static_cast<std::ptrdiff_t>(n * 8 + 8)};
+  }
+
+  test::TempFolder folder;
+  plan::Buffer data, label;
+  std::vector<std::byte> bytes;
+  std::vector<float> rows;
+};
+
+using Row = std::vector<float>;
+
+} // namespace
+
+TEST_F(AnnotatedSourceTest, RowsOfABatchNameItsImages) {
+  auto source = open("transform_param { scale: 2 mean_value: 1 }", {3, 3, 4, 8},
+                     5, true);
+  read(*source);
+  EXPECT_EQ(at(0), -2);
+  EXPECT_EQ(at(96 + 9), (19 - 1) * 2);
+  EXPECT_EQ(row(0), (Row{1, 1, 0, .25, .25, .75, .75, 0}));
+  EXPECT_EQ(row(1), (Row{2, 1, 0, .25, .25, .75, .75, 0}));
+  EXPECT_EQ(row(2), (Row{2, 2, 0, .25, .25, .75, .75, 1}));
+  EXPECT_EQ(row(3), Row(8, -1));
+  EXPECT_EQ(row(4), Row(8, -1));
+}
+
+TEST_F(AnnotatedSourceTest, CropsCutBoxes) {
+  // The centre 2 x 4 of 4 x 8, exactly the object.
+  auto source =
+      open("transform_param { crop_h: 2 crop_w: 4 }", {3, 3, 2, 4}, 3, true);
+  read(*source);
+  EXPECT_EQ(at(0), 8 + 2);
+  EXPECT_EQ(row(0), (Row{1, 1, 0, 0, 0, 1, 1, 0}));
+}
+
+TEST_F(AnnotatedSourceTest, ResizedAndPadded) {
+  // 4 x 8 fits into 8 x 8 with two rows of padding above and below.
+  auto source = open("transform_param { resize_param { height: 8 width: 8 "
+                     "resize_mode: FIT_LARGE_SIZE_AND_PAD pad_value: 99 } }",
+                     {2, 3, 8, 8}, 3, true);
+  read(*source);
+  EXPECT_EQ(at(0), 99);
+  EXPECT_EQ(at(2 * 8 + 1), 1);
+  EXPECT_EQ(row(0), (Row{1, 1, 0, .25, .375, .75, .625, 0}));
+}
+
+TEST_F(AnnotatedSourceTest, MirrorsBoxesWithTheirImages) {
+  auto source = open("transform_param { mirror: true crop_h: 4 crop_w: 6 }",
+                     {3, 3, 4, 6}, 9, false);
+  bool seen[2] = {};
+  for (int i = 0; i < 12; ++i) {
+    read(*source);
+    // The first pixel tells where the crop begins and whether it is mirrored.
+    const bool mirrored = at(72) > at(73);
+    const float left = (mirrored ? at(72 + 5) : at(72)) - 10;
+    seen[mirrored] = true;
+    const float from = (2 - left) / 6, to = (6 - left) / 6;
+    EXPECT_NEAR(row(0)[3], mirrored ? 1 - to : from, 1e-6);
+    EXPECT_NEAR(row(0)[5], mirrored ? 1 - from : to, 1e-6);
+  }
+  EXPECT_TRUE(seen[0] && seen[1]);
+}
+
+TEST_F(AnnotatedSourceTest, NeitherThreadsNorResumingChangeWhatIsDrawn) {
+  const std::string fields =
+      "transform_param { mirror: true resize_param { height: 6 width: 6 "
+      "interp_mode: AREA interp_mode: CUBIC } distort_param { hue_prob: 0.5 "
+      "hue_delta: 18 saturation_prob: 0.5 saturation_lower: 0.5 "
+      "saturation_upper: 1.5 random_order_prob: 0.5 } expand_param { "
+      "max_expand_ratio: 3 } noise_param { saltpepper: true saltpepper_param { "
+      "fraction: 0.1 value: 255 } jpeg: 60 hist_eq: true clahe: true } } "
+      "annotated_data_param { batch_sampler { sampler { min_scale: 0.3 } "
+      "sample_constraint { min_jaccard_overlap: 0.1 } max_sample: 1 } }";
+  auto one = open(fields, {4, 3, 6, 6}, 12, false);
+  read(*one);
+  read(*one);
+  const SourcePosition middle = one->position();
+  read(*one);
+  const auto pixels = bytes;
+  const auto boxes = rows;
+  auto other = open(fields, {4, 3, 6, 6}, 12, false, 4);
+  other->seek(middle);
+  read(*other);
+  EXPECT_EQ(bytes, pixels);
+  EXPECT_EQ(rows, boxes);
+}
+
+TEST_F(AnnotatedSourceTest, MoreObjectsThanThereIsRoomFor) {
+  auto source = open("", {3, 3, 4, 8}, 2, true);
+  test::expectError(ExitStatus::BadInput, "has 3 objects; the plan was built "
+                                          "for 2",
+                    [&] { read(*source); });
+}
+
+TEST(Objects, ConstraintsOfParts) {
+  const Objects objects = {{1, 0, 0.2F, 0.2F, 0.6F, 0.6F, false}};
+  google::protobuf::RepeatedPtrField<caffe::BatchSampler> samplers;
+  caffe::BatchSampler &sampler = *samplers.Add();
+  sampler = test::parse<caffe::BatchSampler>(
+      "sampler { min_scale: 0.3 max_scale: 1 min_aspect_ratio: 0.5 "
+      "max_aspect_ratio: 2 } sample_constraint { min_jaccard_overlap: 0.4 } "
+      "max_trials: 200");
+  const RandomStream stream(1, "test");
+  Draws draws(stream, 5);
+  const std::vector<Box<float>> parts = drawParts(samplers, objects, draws);
+  ASSERT_FALSE(parts.empty());
+  EXPECT_LT(parts.size(), 200U);
+  for (const Box<float> &part : parts) {
+    EXPECT_GE(overlapOf(part, boxOf(objects[0])), 0.4F);
+    EXPECT_GE(part.left, 0);
+    EXPECT_LE(part.bottom, 1 + 1e-6F);
+  }
+}
+
+TEST(Objects, WhatACropKeeps) {
+  const Objects objects = {{1, 0, 0.0F, 0.0F, 0.4F, 0.4F, false},
+                           {2, 0, 0.4F, 0.4F, 0.8F, 0.8F, false}};
+  const Box<float> part = {0.3F, 0.3F, 0.8F, 0.8F};
+  EXPECT_EQ(objectsWithin(part, objects, nullptr).size(), 2U);
+  caffe::EmitConstraint centre;
+  EXPECT_EQ(objectsWithin(part, objects, &centre).size(), 1U);
+  caffe::EmitConstraint share;
+  share.set_emit_type(caffe::EmitConstraint::MIN_OVERLAP);
+  share.set_emit_overlap(0.05F); // 1 / 16 of the first lies in it
+  EXPECT_EQ(objectsWithin(part, objects, &share).size(), 2U);
+  share.set_emit_overlap(0.07F);
+  EXPECT_EQ(objectsWithin(part, objects, &share).size(), 1U);
+}
+
+TEST(PixelSteps, ExpandsWithTheMean) {
+  formats::Image image;
+  image.channels = 1;
+  image.height = image.width = 1;
+  image.pixels = {9};
+  const formats::Image large = expanded(image, 2, 3, 1, 2, {103.6F});
+  EXPECT_EQ(large.pixels,
+            (std::vector<std::uint8_t>{104, 104, 104, 104, 104, 9}));
+}
+
+TEST(PixelSteps, NoiseNeedsChannels) {
+  formats::Image image;
+  image.channels = 1;
+  image.height = image.width = 2;
+  image.pixels = {1, 2, 3, 4};
+  const RandomStream stream(1, "test");
+  Draws draws(stream, 0);
+  caffe::NoiseParameter noise;
+  noise.set_inverse(true);
+  addNoise(image, noise, draws);
+  EXPECT_EQ(image.pixels, (std::vector<std::uint8_t>{254, 253, 252, 251}));
+  noise.set_decolorize(true);
+  test::expectError(ExitStatus::BadInput,
+                    "decolorize needs images of 3 channels, not 1",
+                    [&] { addNoise(image, noise, draws); });
+}
