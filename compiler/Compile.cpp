@@ -40,6 +40,10 @@ PipelineOptions Compilation::optionsOf(Phase phase) {
     pipeline.accumulate =
         imported.solver->iter_size() > 1 || !pipeline.seeds.empty();
     pipeline.clip = imported.solver->clip_gradients() >= 0;
+  } else if (pipeline.distributed) {
+    throw Error(ExitStatus::Usage,
+                "--distributed is for plans that train: a solver, or a net "
+                "with a loss, without --phase");
   }
   return pipeline;
 }

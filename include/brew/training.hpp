@@ -9,6 +9,7 @@
 #include <brew/training.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -22,8 +23,9 @@ struct TrainerOptions {
   /// Solver fields instead of the plan's: names as in the prototxt, and values.
   std::vector<std::pair<std::string, std::string>> fields;
   std::vector<std::string> weights;
-  std::string snapshot;            ///< "": none
-  std::optional<double> lossScale; ///< f16
+  std::string snapshot;                    ///< "": none
+  std::optional<double> lossScale;         ///< f16
+  std::optional<std::int64_t> newestSince; ///< seconds since 1970
 };
 
 class Trainer {
@@ -45,6 +47,7 @@ public:
     given.snapshot =
         options.snapshot.empty() ? nullptr : options.snapshot.c_str();
     given.loss_scale = options.lossScale ? &*options.lossScale : nullptr;
+    given.newest_since = options.newestSince ? &*options.newestSince : nullptr;
     brew_trainer *opened = nullptr;
     const brew_status status =
         brew_trainer_open(session.get(), &given, &opened);

@@ -7,6 +7,7 @@
 #include "runtime/Backend.h"
 
 #include "formats/Error.h"
+#include "runtime/comm/Communicator.h"
 #include "runtime/cpu/Arena.h"
 #include "runtime/cpu/CpuFeatures.h"
 #include "runtime/cpu/DnnlCall.h"
@@ -19,6 +20,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <variant>
 #include <vector>
 
@@ -49,8 +51,34 @@ struct HostCompute {
   }
 };
 
-using CompiledStep = std::variant<KernelLaunch, std::unique_ptr<DnnlCall>,
-                                  StridedCopy, StridedZero, HostCompute>;
+/// A part of a sum over ranks; of one rank, only its copies.
+struct AllReduce {
+  struct Copy {
+    const std::byte *source;
+    std::byte *target;
+    std::size_t bytes;
+  };
+  std::vector<Copy> copies;
+  std::vector<SumPiece> pieces; ///< START
+  std::uint32_t bucket;
+  bool starts;
+  Communicator *ranks; ///< may be null
+
+  void run() const {
+    for (const Copy &copy : copies)
+      std::memcpy(copy.target, copy.source, copy.bytes);
+    if (!ranks || !ranks->sumsInSteps)
+      return;
+    if (starts)
+      ranks->startSums(bucket, pieces);
+    else
+      ranks->awaitSums(bucket);
+  }
+};
+
+using CompiledStep =
+    std::variant<KernelLaunch, std::unique_ptr<DnnlCall>, StridedCopy,
+                 StridedZero, HostCompute, AllReduce>;
 
 using CompiledProgram = std::vector<CompiledStep>;
 
@@ -66,7 +94,7 @@ public:
              std::shared_ptr<Arena> sharedParameters)
       : plan(std::move(file)), manifest(plan->manifest()), pool(options.pool),
         workers(pool ? pool->threads() : options.threads),
-        hostLayers(manifest, options.hostTypes) {
+        hostLayers(manifest, options.hostTypes), ranks(options.communicator) {
     checkTarget(manifest.target(), plan->path());
     const Threads::Entered entered = workers.enter();
     dnnl.threads = workers.count();
@@ -113,6 +141,8 @@ private:
   }
   CompiledProgram compile(int program);
   CompiledStep compile(const Step &step, int program, const std::string &where);
+  AllReduce compile(const plan::AllReduceCall &call) const;
+  std::vector<SumPiece> joined(std::vector<SumPiece> pieces) const;
   void runStep(CompiledStep &step);
   static bool isHost(const CompiledStep &step) {
     return std::holds_alternative<HostCompute>(step);
@@ -155,7 +185,8 @@ private:
   std::vector<std::shared_ptr<Arena>> arenas; ///< parameters may be shared
   std::unique_ptr<KernelImages> kernels;
   DnnlContext dnnl;
-  HostLayers hostLayers; ///< before the steps that call them
+  HostLayers hostLayers;               ///< before the steps that call them
+  std::shared_ptr<Communicator> ranks; ///< may be null
   std::vector<CompiledProgram> programs;
   Arena workspace;
   std::uint64_t packedBytes = 0;
@@ -305,12 +336,66 @@ CompiledStep CpuBackend::compile(const Step &step, int program,
     return result;
   }
   case Step::kAllReduce:
-    throw machineLacks(where + ": this plan reduces over several devices, "
-                               "which is not supported");
+    return compile(step.all_reduce());
   case Step::ACTION_NOT_SET:
     break;
   }
   throw Error(ExitStatus::Bug, where + ": unknown action");
+}
+
+AllReduce CpuBackend::compile(const plan::AllReduceCall &call) const {
+  AllReduce result{{},
+                   {},
+                   call.bucket(),
+                   call.part() == plan::AllReduceCall::START,
+                   ranks.get()};
+  if (!result.starts)
+    return result;
+  for (int i = 0; i < call.buffer_indices_size(); ++i) {
+    const std::uint32_t index = call.buffer_indices(i);
+    const Buffer &buffer = manifest.buffers(static_cast<int>(index));
+    std::byte *target = address(index);
+    if (const std::byte *source = address(call.source_buffer_indices(i));
+        source != target)
+      result.copies.push_back({source, target, buffer.size()});
+    result.pieces.push_back(
+        {target, std::size_t(buffer.size() / plan::elementSize(buffer.type())),
+         buffer.type() == plan::F64});
+  }
+  result.pieces = joined(std::move(result.pieces));
+  return result;
+}
+
+/// Neighbours in the arena of gradients as one piece: the gaps that align them
+/// are zeros on every rank.
+std::vector<SumPiece> CpuBackend::joined(std::vector<SumPiece> pieces) const {
+  const Arena *gradients = nullptr;
+  for (int i = 0; i < manifest.arenas_size(); ++i)
+    if (manifest.arenas(i).kind() == plan::GRADIENTS)
+      gradients = arenas[static_cast<std::size_t>(i)].get();
+  auto isGradient = [&](const SumPiece &piece) {
+    return gradients && piece.data >= gradients->data() &&
+           piece.data < gradients->data() + gradients->size();
+  };
+  std::sort(pieces.begin(), pieces.end(),
+            [](const SumPiece &a, const SumPiece &b) {
+              return std::less<std::byte *>()(a.data, b.data);
+            });
+  std::vector<SumPiece> result;
+  for (const SumPiece &piece : pieces) {
+    const std::size_t size = piece.isDouble ? sizeof(double) : sizeof(float);
+    if (!result.empty() && isGradient(piece) && isGradient(result.back()) &&
+        piece.isDouble == result.back().isDouble) {
+      SumPiece &last = result.back();
+      const auto bytes = static_cast<std::size_t>(piece.data - last.data);
+      if (bytes <= plan::alignUp(last.count * size)) {
+        last.count = bytes / size + piece.count;
+        continue;
+      }
+    }
+    result.push_back(piece);
+  }
+  return result;
 }
 
 void CpuBackend::runStep(CompiledStep &step) {
@@ -326,7 +411,8 @@ void CpuBackend::runStep(CompiledStep &step) {
                         [](std::unique_ptr<DnnlCall> &call) { call->run(); },
                         [&](StridedCopy &copy) { copy.run(workers); },
                         [&](StridedZero &zero) { zero.run(workers); },
-                        [](HostCompute &host) { host.run(); }},
+                        [](HostCompute &host) { host.run(); },
+                        [](AllReduce &reduce) { reduce.run(); }},
              step);
 }
 
@@ -407,7 +493,11 @@ std::string CpuBackend::implementation(int program, std::size_t step) const {
                  },
                  [](const StridedCopy &) { return std::string("copy"); },
                  [](const StridedZero &) { return std::string("zero"); },
-                 [](const HostCompute &) { return std::string("host"); }},
+                 [](const HostCompute &) { return std::string("host"); },
+                 [](const AllReduce &reduce) {
+                   return reduce.ranks ? reduce.ranks->transport()
+                                       : std::string("one rank");
+                 }},
       programs[static_cast<std::size_t>(program)][step]);
 }
 

@@ -15,7 +15,9 @@ namespace {
 class DatabaseSource : public DecodedSource {
 public:
   explicit DatabaseSource(const FeedInfo &info)
-      : DecodedSource(info), events(info.events) {
+      : DecodedSource(info), events(info.events),
+        rank(info.testPhase ? 0 : info.reading.rank),
+        ranks(info.testPhase ? 1 : info.reading.ranks) {
     const caffe::DataParameter &parameter = info.layer.data_param();
     const auto backend = parameter.backend() == caffe::DataParameter::LEVELDB
                              ? formats::DbBackend::LevelDb
@@ -33,7 +35,11 @@ public:
     caffe::Datum first; // if it is damaged, its reader says so
     areEncoded =
         first.ParseFromString(std::string(cursor->value())) && first.encoded();
+    content = std::string(cursor->key()) + "\n" + std::string(cursor->value()) +
+              "\n" + std::to_string(reader->count().value_or(0));
   }
+
+  std::string identity() const override { return content; }
 
   void seek(const SourcePosition &target) override {
     cursor->rewind();
@@ -80,9 +86,12 @@ private:
   };
 
   void fetch(Record &record) {
+    for (std::uint64_t other = 0; other < rank; ++other)
+      advance();
     record.key = cursor->key();
     record.value = cursor->value();
-    advance();
+    for (std::uint64_t other = rank; other < ranks; ++other)
+      advance();
   }
 
   /// As far as it is known: that of LevelDB is once a pass is over.
@@ -103,8 +112,10 @@ private:
   }
 
   Events *events;
+  std::uint64_t rank, ranks; ///< each record of a group goes to one
   std::unique_ptr<formats::DbReader> reader;
   std::unique_ptr<formats::DbCursor> cursor;
+  std::string content;         ///< the first record, and how many there are
   bool areEncoded = false;     ///< as far as the first record tells
   std::uint64_t passSize = 0;  ///< records of the last pass; 0: none is over
   std::vector<Record> records; ///< of the batch; their memory is used again

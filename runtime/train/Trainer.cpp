@@ -68,8 +68,12 @@ void Trainer::runTo(const std::function<int()> &stop) {
       if (stopRequested)
         break;
     }
+    const bool together = stepsTogether();
+    // What is shown of a batch's gradients is this rank's, and those of several
+    // batches are added up before.
+    sumInSteps(together || (solver.iter_size() == 1 && !debug));
 
-    if (stepsTogether()) {
+    if (together) {
       stepTogether();
     } else {
       double loss = 0;
@@ -84,6 +88,7 @@ void Trainer::runTo(const std::function<int()> &stop) {
           accumulator.add();
       }
       accumulator.finish();
+      sumGradients();
       loss /= solver.iter_size();
       smooth(loss);
       const int done = currentIteration;
@@ -153,7 +158,7 @@ void Trainer::stepTogether() {
   feeder->feed();
   const int stepBefore = currentStep;
   const double learningRate = setScalars();
-  scalars.set(plan::GRADIENT_SCALE, 1);
+  scalars.set(plan::GRADIENT_SCALE, 1.0 / rankCount());
   executor.start({trainProgram, updateProgram});
   // The update is on its way, whatever the checks will say.
   running.push_back({iteration, learningRate});
@@ -274,7 +279,8 @@ double Trainer::clipFactor() {
     return 1;
   // The norm is that of the accumulated gradients, before they are averaged
   // over iter_size: Caffe clips first.
-  const double norm = std::sqrt(gradientSumOfSquares());
+  // Over ranks they have been averaged by then.
+  const double norm = std::sqrt(gradientSumOfSquares()) / rankCount();
   if (!(norm > solver.clip_gradients()))
     return 1;
   const double factor = solver.clip_gradients() / norm;
@@ -296,7 +302,8 @@ double Trainer::applyUpdate() {
   const int stepBefore = currentStep;
   const double learningRate = setScalars();
   tellRate(currentIteration, learningRate, stepBefore);
-  scalars.set(plan::GRADIENT_SCALE, clipFactor() / solver.iter_size());
+  scalars.set(plan::GRADIENT_SCALE,
+              clipFactor() / (solver.iter_size() * rankCount()));
   executor.run(updateProgram);
   ++currentIteration;
   return learningRate;
@@ -313,8 +320,8 @@ double Trainer::learningRate() const {
 //===----------------------------------------------------------------------===//
 
 /// Acts on all that signals and other threads have asked for, a snapshot before
-/// a stop; returns whether to stop.
-bool Trainer::heedRequests(bool snapshotDue) {
+/// a stop; returns whether to stop. With `all`, of any rank.
+bool Trainer::heedRequests(bool snapshotDue, bool all) {
   auto ask = [&] { return nextAction ? nextAction() : SolverAction::None; };
   SolverAction signalled = ask();
   if (signalled == SolverAction::Snapshot) {
@@ -322,9 +329,18 @@ bool Trainer::heedRequests(bool snapshotDue) {
     signalled = ask(); // another signal may have come with it
   }
   const Control::Wanted wanted = requests.take();
-  if (snapshotDue || wanted.snapshot)
+  bool stop = wanted.stop || signalled == SolverAction::Stop;
+  snapshotDue |= wanted.snapshot;
+  if (all) {
+    constexpr std::uint32_t kStop = 1, kSnapshot = 2;
+    const std::uint32_t any =
+        unite((stop ? kStop : 0) | (snapshotDue ? kSnapshot : 0));
+    stop = any & kStop;
+    snapshotDue = any & kSnapshot;
+  }
+  if (snapshotDue)
     snapshot();
-  if (!wanted.stop && signalled != SolverAction::Stop)
+  if (!stop)
     return false;
   return stopRequested = true;
 }
@@ -332,7 +348,7 @@ bool Trainer::heedRequests(bool snapshotDue) {
 /// What comes after an iteration's update; false if training is to stop.
 bool Trainer::betweenIterations(bool snapshotDue) {
   // A signal that comes during the iteration acts here, after its update.
-  bool stop = heedRequests(snapshotDue);
+  bool stop = heedRequests(snapshotDue, /*all=*/true);
   bool waited = false;
   while (!stop && requests.shouldWait()) {
     if (!waited) {
@@ -341,7 +357,7 @@ bool Trainer::betweenIterations(bool snapshotDue) {
       waited = true;
     }
     requests.wait();
-    stop = heedRequests(/*snapshotDue=*/false);
+    stop = heedRequests(/*snapshotDue=*/false, /*all=*/true);
   }
   if (waited)
     events.emit(event::Resumed{currentIteration});
@@ -372,8 +388,11 @@ void Trainer::takeChanges() {
 
 void Trainer::testAll() {
   settle(0);
-  for (int net = 0; net < testNets() && !stopRequested; ++net)
-    runTest(net, solver.test_iter(net), /*prepareFirst=*/net == 0);
+  if (isRoot())
+    for (int net = 0; net < testNets() && !stopRequested; ++net)
+      runTest(net, solver.test_iter(net), /*prepareFirst=*/net == 0);
+  // A stop that has interrupted it is that of all ranks.
+  stopRequested = unite(stopRequested);
 }
 
 std::optional<event::TestDone> Trainer::test(int index, int batches) {
@@ -403,6 +422,7 @@ std::optional<event::TestDone> Trainer::runTest(int index, int batches,
       events.emit(event::TestInterrupted{currentIteration, index});
       return {};
     }
+    tick();
     net.feeder->feed();
     executor.run(net.program);
     if (net.debug)

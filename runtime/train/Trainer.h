@@ -26,6 +26,8 @@
 
 namespace brew::runtime {
 
+class Communicator;
+
 struct TrainerOptions {
   /// The plan's solver with the caller's changes applied.
   caffe::SolverParameter solver;
@@ -33,6 +35,9 @@ struct TrainerOptions {
   std::vector<std::string> weights;
   /// Solver state to resume from; excludes `weights`.
   std::string snapshot;
+  /// Resume from the solver's snapshot of the latest iteration instead, if
+  /// there is one that was written then (seconds since 1970) or later.
+  std::optional<std::int64_t> newestSince;
   /// What f16's losses are multiplied by at first, instead of the plan's own
   /// and the snapshot's scale.
   std::optional<double> lossScale;
@@ -68,8 +73,9 @@ public:
   /// Trains to max_iter with everything Caffe's Solve does around it.
   void solve();
   /// Trains `iterations` more, or until a stop is requested, with tests,
-  /// displays and snapshots where the solver asks for them. Like solve(), throws
-  /// Error (2) for a plan whose gradients the caller writes (brewc --seed).
+  /// displays and snapshots where the solver asks for them. Like solve(),
+  /// throws Error (2) for a plan whose gradients the caller writes (brewc
+  /// --seed).
   void step(int iterations);
   /// Whether a request has ended the last solve(), step() or test().
   bool stopped() const { return stopRequested; }
@@ -118,8 +124,8 @@ public:
   int iteration() const { return currentIteration; }
   /// The loss as displayed: averaged over the last average_loss iterations.
   double smoothedLoss() const { return smoothed; }
-  /// The rate of the next update. Between iterations, fields that were set since
-  /// the last one count.
+  /// The rate of the next update. Between iterations, fields that were set
+  /// since the last one count.
   double learningRate() const;
   Parameters &parameters() { return session.parameters(); }
 
@@ -144,6 +150,16 @@ private:
   std::string snapshotName(const std::string &extension) const;
   void probeSnapshotFolder() const;
   void refuseSeeds() const;
+  bool isRoot() const;
+  int rankCount() const;
+  void requireRanks() const;
+  std::uint64_t chooseSeed(std::uint64_t own) const;
+  void joinRanks();
+  void sumInSteps(bool inSteps);
+  void sumGradients();
+  std::uint32_t unite(std::uint32_t bits) const;
+  void tick() const;
+  std::string newestState() const;
   void beginSteps();
   void abandonIteration();
   void runTo(const std::function<int()> &stop);
@@ -161,7 +177,7 @@ private:
   void testAll();
   std::optional<event::TestDone> runTest(int net, int batches,
                                          bool prepareFirst);
-  bool heedRequests(bool snapshotDue);
+  bool heedRequests(bool snapshotDue, bool all = false);
   bool betweenIterations(bool snapshotDue);
   void takeChanges();
   void display(int iteration);
@@ -176,6 +192,8 @@ private:
   TrainerOptions options;
   caffe::SolverParameter solver; ///< as it holds for the current iteration
   int trainProgram, updateProgram, clipProgram;
+  int reduceProgram;   ///< of plans for several ranks
+  Communicator *ranks; ///< null: alone
   LearningRate rate;
   SolverScalars scalars;
   GradientAccumulator accumulator;

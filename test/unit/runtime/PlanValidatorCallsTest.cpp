@@ -102,7 +102,12 @@ const BrokenStep kSteps[] = {
      [](Manifest &m) { step(m, 4).mutable_zero()->set_buffer_index(Constant); },
      "writes to a constant"},
     {"AllReduceMissing",
-     [](Manifest &m) { step(m, 4).mutable_all_reduce()->set_buffer_index(99); },
+     [](Manifest &m) { 
+       auto &call = *step(m, 4).mutable_all_reduce();
+       call.set_part(brew::plan::AllReduceCall::WAIT);
+       call.set_bucket(0);
+       call.add_buffer_indices(99);
+     },
      "the buffer to reduce does not exist"},
     // copy
     {"NoCopySource", [](Manifest &m) { copy(m).clear_source_buffer_index(); },
