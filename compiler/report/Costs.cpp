@@ -116,6 +116,7 @@ Reduction CostModel::reductionOf(const plan::Program &program) const {
         static_cast<double>(step.bytes()) / targetir::kLinkBytesPerSecond;
     linkFree = std::max(linkFree, now) + seconds;
     ++result.buckets;
+    result.starts.push_back({static_cast<int64_t>(step.bytes()), computing});
     result.bytes += static_cast<int64_t>(step.bytes());
     result.seconds += seconds;
   }

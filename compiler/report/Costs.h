@@ -37,6 +37,11 @@ struct LayerCosts {
 /// What steps of a plan cost on the machine that it is for.
 /// What a program adds up over the ranks of a data-parallel run.
 struct Reduction {
+  struct Start {
+    int64_t bytes;
+    double ready; ///< seconds of steps before it, by the roofline
+  };
+  std::vector<Start> starts;
   int64_t buckets = 0;
   int64_t bytes = 0;
   double seconds = 0; ///< that the sums take by the link's rates (Link.h)

@@ -68,6 +68,8 @@ struct Communicator::State {
   bool begun = false, closing = false, closed = false;
   std::optional<int> aborting; ///< the status
   bool together = false;
+  double waited = 0;         ///< seconds, not yet told to the others
+  std::vector<double> waits; ///< by rank, since takeStraggler()
   std::map<std::uint32_t, std::uint64_t> buckets; ///< operations on their way
   std::thread thread;
 
@@ -187,8 +189,10 @@ std::uint64_t Communicator::State::post(std::unique_ptr<Operation> operation) {
 void Communicator::State::await(std::uint64_t number) {
   std::unique_lock<std::mutex> lock(mutex);
   if (done < number) {
-    activity = {true, Clock::now()};
+    const Clock::time_point begin = Clock::now();
+    activity = {true, begin};
     changed.wait(lock, [&] { return done >= number || failure; });
+    waited += std::chrono::duration<double>(Clock::now() - begin).count();
   }
   activity = {false, Clock::now()};
   if (failure && done < number)
@@ -301,11 +305,28 @@ Communicator::gather(const std::vector<std::uint64_t> &own, const char *what) {
   return *blocks;
 }
 
-std::uint32_t Communicator::unite(std::uint32_t bits) {
+std::uint32_t Communicator::unite(std::uint32_t bits, bool countsWaits) {
+  // The upper half is a time in microseconds.
+  const double mine = countsWaits ? state->waited * 1e6 : 0;
+  state->waited = 0;
+  const auto told = static_cast<std::uint64_t>(std::min(mine, 4e9));
+  const std::vector<std::uint64_t> blocks =
+      gather({told << 32 | bits}, "what all ranks are asked to do");
+  if (!countsWaits)
+    state->waited = 0;
+  state->waits.resize(blocks.size());
   std::uint64_t all = 0;
-  for (std::uint64_t block : gather({bits}, "what all ranks are asked to do"))
-    all |= block;
+  for (std::size_t rank = 0; rank < blocks.size(); ++rank) {
+    state->waits[rank] += static_cast<double>(blocks[rank] >> 32) * 1e-6;
+    all |= blocks[rank];
+  }
   return static_cast<std::uint32_t>(all);
+}
+
+std::optional<comm::Straggler> Communicator::takeStraggler(double seconds) {
+  std::vector<double> waits;
+  waits.swap(state->waits);
+  return comm::findStraggler(waits, seconds);
 }
 
 std::uint64_t Communicator::ofRoot(std::uint64_t value) {

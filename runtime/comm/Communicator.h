@@ -10,12 +10,14 @@
 #pragma once
 
 #include "formats/Error.h"
+#include "runtime/comm/Stragglers.h"
 
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -77,8 +79,13 @@ public:
   void broadcast(void *data, std::size_t bytes);
   /// What rank 0 has.
   std::uint64_t ofRoot(std::uint64_t value);
-  /// The bits that any rank has.
-  std::uint32_t unite(std::uint32_t bits);
+  /// The bits that any rank has. With them goes how long each rank has waited
+  /// since the last time, unless `countsWaits` is false: then that is
+  /// forgotten.
+  std::uint32_t unite(std::uint32_t bits, bool countsWaits = true);
+  /// The rank that the others waited for since this was asked last, `seconds`
+  /// ago, if it took long.
+  std::optional<comm::Straggler> takeStraggler(double seconds);
   /// Throws Error (1), on all ranks, unless all of them have what rank 0 has.
   /// Each entry is what is compared ("plan") and its value, however long.
   void agree(const std::vector<std::pair<std::string, std::string>> &values);

@@ -7,7 +7,7 @@
 #include "runtime/Backend.h"
 
 #include "formats/Error.h"
-#include "runtime/comm/Communicator.h"
+#include "runtime/cpu/AllReduce.h"
 #include "runtime/cpu/Arena.h"
 #include "runtime/cpu/CpuFeatures.h"
 #include "runtime/cpu/DnnlCall.h"
@@ -20,7 +20,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <functional>
 #include <variant>
 #include <vector>
 
@@ -48,31 +47,6 @@ struct HostCompute {
     for (std::size_t i = 0; i < memory.size(); ++i)
       if (step.operands()[i].written)
         step.store(i, memory[i]);
-  }
-};
-
-/// A part of a sum over ranks; of one rank, only its copies.
-struct AllReduce {
-  struct Copy {
-    const std::byte *source;
-    std::byte *target;
-    std::size_t bytes;
-  };
-  std::vector<Copy> copies;
-  std::vector<SumPiece> pieces; ///< START
-  std::uint32_t bucket;
-  bool starts;
-  Communicator *ranks; ///< may be null
-
-  void run() const {
-    for (const Copy &copy : copies)
-      std::memcpy(copy.target, copy.source, copy.bytes);
-    if (!ranks || !ranks->sumsInSteps)
-      return;
-    if (starts)
-      ranks->startSums(bucket, pieces);
-    else
-      ranks->awaitSums(bucket);
   }
 };
 
@@ -141,8 +115,6 @@ private:
   }
   CompiledProgram compile(int program);
   CompiledStep compile(const Step &step, int program, const std::string &where);
-  AllReduce compile(const plan::AllReduceCall &call) const;
-  std::vector<SumPiece> joined(std::vector<SumPiece> pieces) const;
   void runStep(CompiledStep &step);
   static bool isHost(const CompiledStep &step) {
     return std::holds_alternative<HostCompute>(step);
@@ -336,66 +308,13 @@ CompiledStep CpuBackend::compile(const Step &step, int program,
     return result;
   }
   case Step::kAllReduce:
-    return compile(step.all_reduce());
+    return AllReduce(
+        manifest, step.all_reduce(),
+        [this](std::uint32_t index) { return address(index); }, ranks.get());
   case Step::ACTION_NOT_SET:
     break;
   }
   throw Error(ExitStatus::Bug, where + ": unknown action");
-}
-
-AllReduce CpuBackend::compile(const plan::AllReduceCall &call) const {
-  AllReduce result{{},
-                   {},
-                   call.bucket(),
-                   call.part() == plan::AllReduceCall::START,
-                   ranks.get()};
-  if (!result.starts)
-    return result;
-  for (int i = 0; i < call.buffer_indices_size(); ++i) {
-    const std::uint32_t index = call.buffer_indices(i);
-    const Buffer &buffer = manifest.buffers(static_cast<int>(index));
-    std::byte *target = address(index);
-    if (const std::byte *source = address(call.source_buffer_indices(i));
-        source != target)
-      result.copies.push_back({source, target, buffer.size()});
-    result.pieces.push_back(
-        {target, std::size_t(buffer.size() / plan::elementSize(buffer.type())),
-         buffer.type() == plan::F64});
-  }
-  result.pieces = joined(std::move(result.pieces));
-  return result;
-}
-
-/// Neighbours in the arena of gradients as one piece: the gaps that align them
-/// are zeros on every rank.
-std::vector<SumPiece> CpuBackend::joined(std::vector<SumPiece> pieces) const {
-  const Arena *gradients = nullptr;
-  for (int i = 0; i < manifest.arenas_size(); ++i)
-    if (manifest.arenas(i).kind() == plan::GRADIENTS)
-      gradients = arenas[static_cast<std::size_t>(i)].get();
-  auto isGradient = [&](const SumPiece &piece) {
-    return gradients && piece.data >= gradients->data() &&
-           piece.data < gradients->data() + gradients->size();
-  };
-  std::sort(pieces.begin(), pieces.end(),
-            [](const SumPiece &a, const SumPiece &b) {
-              return std::less<std::byte *>()(a.data, b.data);
-            });
-  std::vector<SumPiece> result;
-  for (const SumPiece &piece : pieces) {
-    const std::size_t size = piece.isDouble ? sizeof(double) : sizeof(float);
-    if (!result.empty() && isGradient(piece) && isGradient(result.back()) &&
-        piece.isDouble == result.back().isDouble) {
-      SumPiece &last = result.back();
-      const auto bytes = static_cast<std::size_t>(piece.data - last.data);
-      if (bytes <= plan::alignUp(last.count * size)) {
-        last.count = bytes / size + piece.count;
-        continue;
-      }
-    }
-    result.push_back(piece);
-  }
-  return result;
 }
 
 void CpuBackend::runStep(CompiledStep &step) {
@@ -487,17 +406,15 @@ Measurement CpuBackend::measure(const std::vector<int> &sequence, int count) {
 
 std::string CpuBackend::implementation(int program, std::size_t step) const {
   return std::visit(
-      Overloaded{[](const KernelLaunch &) { return std::string("kernel"); },
-                 [](const std::unique_ptr<DnnlCall> &call) {
-                   return "oneDNN " + call->implementation();
-                 },
-                 [](const StridedCopy &) { return std::string("copy"); },
-                 [](const StridedZero &) { return std::string("zero"); },
-                 [](const HostCompute &) { return std::string("host"); },
-                 [](const AllReduce &reduce) {
-                   return reduce.ranks ? reduce.ranks->transport()
-                                       : std::string("one rank");
-                 }},
+      Overloaded{
+          [](const KernelLaunch &) { return std::string("kernel"); },
+          [](const std::unique_ptr<DnnlCall> &call) {
+            return "oneDNN " + call->implementation();
+          },
+          [](const StridedCopy &) { return std::string("copy"); },
+          [](const StridedZero &) { return std::string("zero"); },
+          [](const HostCompute &) { return std::string("host"); },
+          [](const AllReduce &reduce) { return reduce.implementation(); }},
       programs[static_cast<std::size_t>(program)][step]);
 }
 

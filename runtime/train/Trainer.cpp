@@ -217,6 +217,8 @@ void Trainer::display(int iteration) {
   events.emit(
       event::Display{iteration, smoothed, seconds, perSecond, solver.display(),
                      readOutputs(executor, trainProgram, trainResults)});
+  if (iteration != lastDisplayed)
+    tellStraggler(seconds);
   displayBegin = Clock::now();
   lastDisplayed = iteration;
 }
@@ -392,7 +394,7 @@ void Trainer::testAll() {
     for (int net = 0; net < testNets() && !stopRequested; ++net)
       runTest(net, solver.test_iter(net), /*prepareFirst=*/net == 0);
   // A stop that has interrupted it is that of all ranks.
-  stopRequested = unite(stopRequested);
+  stopRequested = unite(stopRequested, /*countsWaits=*/false);
 }
 
 std::optional<event::TestDone> Trainer::test(int index, int batches) {

@@ -157,7 +157,8 @@ private:
   void joinRanks();
   void sumInSteps(bool inSteps);
   void sumGradients();
-  std::uint32_t unite(std::uint32_t bits) const;
+  std::uint32_t unite(std::uint32_t bits, bool countsWaits = true) const;
+  void tellStraggler(double seconds);
   void tick() const;
   std::string newestState() const;
   void beginSteps();

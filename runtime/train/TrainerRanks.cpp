@@ -11,6 +11,7 @@
 #include "formats/Error.h"
 #include "runtime/comm/Communicator.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <sys/stat.h>
@@ -73,8 +74,23 @@ void Trainer::sumGradients() {
   ranks->sumsInSteps = false;
 }
 
-std::uint32_t Trainer::unite(std::uint32_t bits) const {
-  return rankCount() > 1 ? ranks->unite(bits) : bits;
+std::uint32_t Trainer::unite(std::uint32_t bits, bool countsWaits) const {
+  return rankCount() > 1 ? ranks->unite(bits, countsWaits) : bits;
+}
+
+/// Names the rank that has kept the others waiting.
+void Trainer::tellStraggler(double seconds) {
+  if (rankCount() == 1)
+    return;
+  const std::optional<comm::Straggler> found = ranks->takeStraggler(seconds);
+  if (!found || !isRoot())
+    return;
+  char text[128];
+  std::snprintf(text, sizeof text,
+                "Rank %d is slower than the others, which waited for it %.3g s "
+                "of the last %.3g s",
+                found->rank, found->seconds, seconds);
+  events.emit(event::LogLine{log::Severity::Warning, log::site::brew, text});
 }
 
 void Trainer::tick() const {

@@ -31,6 +31,9 @@ std::string LauncherLines::take(const std::string &line, bool &isRanks) {
     return "";
   }
   if (!inPage) {
+    // What it says to itself when it ends all ranks.
+    if (line.find("] ORTE_ERROR_LOG: ") != line.npos)
+      return "";
     isRanks = true;
     return line;
   }

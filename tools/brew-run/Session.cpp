@@ -51,6 +51,11 @@ api::SessionOptions sessionOptions(const PlanOptions &options,
                   "or leave out -gpu");
     return result;
   }
+  if (options.ranks)
+    throw machineLacks("'" + options.plan +
+                       "' was compiled for a GPU, and gradients are not added "
+                       "up over GPUs yet; several ranks train plans of brewc "
+                       "--distributed");
   result.gpu = gpuNumber(options.gpu);
   result.timingCache = options.timingCache.empty() ? options.plan + ".timing"
                                                    : options.timingCache;

@@ -2,6 +2,7 @@
 #include "formats/Error.h"
 #include "runtime/comm/Operations.h"
 #include "runtime/comm/StallWatch.h"
+#include "runtime/comm/Stragglers.h"
 
 #include <gtest/gtest.h>
 
@@ -188,6 +189,17 @@ TEST_F(CommTest, WhoHasNotGoneOnIsNamedAndWhoComputesIsNot) {
   ASSERT_TRUE(reason);
   EXPECT_NE(reason->find("rank 2 has not gone on"), std::string::npos)
       << *reason;
+}
+
+TEST_F(CommTest, TheRankThatOthersWaitForIsNamed) {
+  const auto slow = findStraggler({3, 0.5, 4}, 10);
+  ASSERT_TRUE(slow);
+  EXPECT_EQ(slow->rank, 1);
+  EXPECT_DOUBLE_EQ(slow->seconds, 3);
+  EXPECT_FALSE(findStraggler({3, 0.5, 4}, 12)); // a quarter is not worth a line
+  EXPECT_FALSE(findStraggler({5, 5, 5}, 10));   // all alike: the transport's
+  EXPECT_FALSE(findStraggler({5}, 1));
+  EXPECT_FALSE(findStraggler({}, 1));
 }
 
 TEST_F(CommTest, WhoDoesNotWaitAsksNobody) {

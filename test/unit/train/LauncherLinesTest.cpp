@@ -29,7 +29,8 @@ using Lines = std::vector<std::string>;
 } // namespace
 
 TEST(LauncherLinesTest, WhatRanksWriteStays) {
-  EXPECT_EQ(shown({"a", "---", ""}), (Lines{"> a", "> ---", "> "}));
+  EXPECT_EQ(shown({"a", "---", "[n:7] [[1,0],0] ORTE_ERROR_LOG: No", ""}),
+            (Lines{"> a", "> ---", "> "}));
 }
 
 TEST(LauncherLinesTest, TheRankThatWasKilledIsNamed) {
