@@ -23,9 +23,9 @@ struct TrainerOptions {
   /// Solver fields instead of the plan's: names as in the prototxt, and values.
   std::vector<std::pair<std::string, std::string>> fields;
   std::vector<std::string> weights;
-  std::string snapshot;                    ///< "": none
-  std::optional<double> lossScale;         ///< f16
-  std::optional<std::int64_t> newestSince; ///< seconds since 1970
+  std::string snapshot;                         ///< "": none
+  std::optional<double> lossScale;              ///< f16
+  std::optional<std::int64_t> newestSince = {}; ///< seconds since 1970
 };
 
 class Trainer {
