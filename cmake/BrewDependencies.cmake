@@ -23,6 +23,14 @@ find_package(PNG REQUIRED)
 find_package(Threads REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
+# Only training on several ranks needs one (libbrew_mpi).
+option(BREW_MPI "Build the plugin for training on several ranks where an MPI is" ON)
+if(BREW_MPI)
+  find_package(MPI COMPONENTS C)
+endif()
+if(NOT MPI_C_FOUND)
+  message(STATUS "No MPI: nets are trained on one rank (apt-get install libopenmpi-dev)")
+endif()
 
 # brew_find(NAME PACKAGE [HEADER file] [LIBRARY name...]): the target brew::NAME from a
 # header and a library, or an error that tells the Debian package to install.

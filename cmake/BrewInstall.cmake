@@ -3,6 +3,7 @@
 # Components, each a Debian package (BrewPackages.cmake):
 #
 #   runtime   brew-run, brew-data, libbrew_runtime and libbrew_formats
+#   mpi       libbrew_mpi, where an MPI is: training on several ranks
 #   compiler  brewc and libbrew_compiler; needs runtime's libbrew_formats
 #   dev       headers, CMake package, pkg-config files, the names to link with
 #
@@ -34,6 +35,9 @@ install(TARGETS brew_formats EXPORT BrewFormatsTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_SKIP)
 install(EXPORT BrewFormatsTargets NAMESPACE Brew::
   DESTINATION ${BREW_INSTALL_CMAKEDIR} COMPONENT dev)
+if(TARGET brew_mpi) # beside libbrew_runtime, which opens it
+  install(TARGETS brew_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mpi)
+endif()
 # oneDNN goes along in a folder of its own, where no other package's is in the way.
 # `brew_bundled` is what the system's own folders do not hold.
 get_filename_component(dnnl_library ${BREW_DNNL_LIBRARY} REALPATH)

@@ -1,6 +1,6 @@
 #===- BrewPackages.cmake - Debian packages -----------------------------------===#
 #
-# `cpack -G DEB` in the build folder: brew-runtime, brew-compiler and brew-dev, one
+# `cpack -G DEB` in the build folder: brew-runtime, brew-mpi, brew-compiler and brew-dev, one
 # a component of BrewInstall.cmake.
 #
 #===-------------------------------------------------------------------------===#
@@ -13,6 +13,9 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_GENERATOR DEB)
 set(CPACK_COMPONENTS_ALL ${brew_components} dev)
+if(TARGET brew_mpi)
+  list(APPEND CPACK_COMPONENTS_ALL mpi)
+endif()
 set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -34,6 +37,11 @@ set(CPACK_DEBIAN_RUNTIME_DESCRIPTION "Runs compiled Caffe nets
  other programs. No compiler is needed.")
 # Programs of the same names.
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONFLICTS "caffe-tools-cpu, caffe-tools-cuda")
+set(CPACK_DEBIAN_MPI_PACKAGE_NAME brew-mpi)
+set(CPACK_DEBIAN_MPI_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "brew-runtime ${same_version}, openmpi-bin")
+set(CPACK_DEBIAN_MPI_DESCRIPTION "Trains Caffe nets on several ranks
+ What brew-runtime needs to train on several processes that Open MPI connects.")
 set(CPACK_DEBIAN_COMPILER_PACKAGE_NAME brew-compiler)
 set(CPACK_DEBIAN_COMPILER_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS "brew-runtime ${same_version}")

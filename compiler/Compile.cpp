@@ -43,6 +43,10 @@ PipelineOptions Compilation::optionsOf(Phase phase) {
   } else if (pipeline.clip) {
     throw Error(ExitStatus::Usage,
                 "--gradient-norm is for plans that are trained");
+  } else if (pipeline.distributed) {
+    throw Error(ExitStatus::Usage,
+                "--distributed is for plans that train: a solver, or a net "
+                "with a loss, without --phase");
   }
   return pipeline;
 }

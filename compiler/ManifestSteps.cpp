@@ -144,6 +144,37 @@ struct HostEntry : ManifestInterface::ExternalModel<HostEntry, HostCallOp> {
   }
 };
 
+struct AllReduceStartEntry
+    : ManifestInterface::ExternalModel<AllReduceStartEntry, AllReduceStartOp> {
+  void addToManifest(Operation *op, ManifestBuilder &builder,
+                     plan::Program &program) const {
+    auto start = cast<AllReduceStartOp>(op);
+    plan::Step &step = ManifestBuilder::addStep(start, program);
+    step.set_bytes(builder.bytesOf(start.getTargets()));
+    plan::AllReduceCall &to = *step.mutable_all_reduce();
+    to.set_part(plan::AllReduceCall::START);
+    to.set_bucket(static_cast<uint32_t>(start.getBucket()));
+    for (Value target : start.getTargets())
+      to.add_buffer_indices(builder.buffer(target));
+    for (Value source : start.getSources())
+      to.add_source_buffer_indices(builder.buffer(source));
+  }
+};
+
+struct AllReduceWaitEntry
+    : ManifestInterface::ExternalModel<AllReduceWaitEntry, AllReduceWaitOp> {
+  void addToManifest(Operation *op, ManifestBuilder &builder,
+                     plan::Program &program) const {
+    auto wait = cast<AllReduceWaitOp>(op);
+    plan::Step &step = ManifestBuilder::addStep(wait, program);
+    plan::AllReduceCall &to = *step.mutable_all_reduce();
+    to.set_part(plan::AllReduceCall::WAIT);
+    to.set_bucket(static_cast<uint32_t>(wait.getBucket()));
+    for (Value target : wait.getTargets())
+      to.add_buffer_indices(builder.buffer(target));
+  }
+};
+
 } // namespace
 
 void brew::compiler::attachStepEntries(MLIRContext &context) {
@@ -152,4 +183,6 @@ void brew::compiler::attachStepEntries(MLIRContext &context) {
   InnerProductOp::attachInterface<InnerProductEntry>(context);
   CopyOp::attachInterface<CopyEntry>(context);
   HostCallOp::attachInterface<HostEntry>(context);
+  AllReduceStartOp::attachInterface<AllReduceStartEntry>(context);
+  AllReduceWaitOp::attachInterface<AllReduceWaitEntry>(context);
 }

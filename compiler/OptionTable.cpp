@@ -98,6 +98,9 @@ std::optional<std::int64_t> bytesIn(Text value) {
   return static_cast<std::int64_t>(bytes * unit);
 }
 
+/// Of --bucket-mb: more than any bucket gains by.
+constexpr double kMostBucketMegabytes = 4096;
+
 bool flagOf(Text value) { return value == "true" || value == "1"; }
 
 /// Losses are scaled without rounding.
@@ -131,6 +134,18 @@ OptionRow row(const char *name, OptionKind kind, const char *help) {
 const std::vector<OptionRow> &optionTable() {
   using Kind = OptionKind;
   static const std::vector<OptionRow> table = {
+      row("bucket-mb", Kind::Real,
+          "Megabytes of gradients that are added up over ranks at a time "
+          "(default: by a cost model)")
+          .shows("N")
+          .must("be positive and at most 4096",
+                [](Text v) {
+                  return realOf(v) > 0 && realOf(v) <= kMostBucketMegabytes;
+                })
+          .by([](Options &o, Text v) {
+            o.pipeline.bucketBytes =
+                std::max<int64_t>(1, std::llround(realOf(v) * 1e6));
+          }),
       row("batch", Kind::Integer, "Batch size instead of the net's")
           .shows("N")
           .must("be positive", [](Text v) { return integerOf(v) > 0; })
@@ -147,6 +162,9 @@ const std::vector<OptionRow> &optionTable() {
       row("deterministic", Kind::Flag,
           "Only engines whose bits repeat (every CPU plan's do)")
           .by([](Options &o, Text v) { o.deterministic = flagOf(v); }),
+      row("distributed", Kind::Flag,
+          "A training plan that any number of ranks can run together")
+          .by([](Options &o, Text v) { o.pipeline.distributed = flagOf(v); }),
       row("dump-dir", Kind::Text,
           "Folder for the files of --emit (default: it gives texts instead)")
           .shows("folder")

@@ -142,6 +142,14 @@ CompileOptions OptionSet::finish() const {
     usage("--precision=tf32 is for --target cuda");
   if (!isHalf && (isGiven("loss-scale") || isGiven("loss-scale-window")))
     usage("--loss-scale and --loss-scale-window are for --precision=f16");
+  if (isGiven("bucket-mb") && !pipeline.distributed)
+    usage("--bucket-mb is for --distributed");
+  if (pipeline.distributed && cuda)
+    usage("--distributed is for --target cpu: gradients are not added up over "
+          "GPUs yet");
+  if (pipeline.distributed && !pipeline.seeds.empty())
+    usage("--distributed is for plans that train on their own, --seed for "
+          "those whose caller writes gradients");
   if (!options.dumpDir.empty() && options.emit == Emit::None)
     usage("--dump-dir is for --emit");
   // Import is what it does, though there is no module to print.

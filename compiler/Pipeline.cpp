@@ -149,6 +149,11 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
   }
   case Phase::Plan:
     optimise("order-steps", [] { return createOrderSteps(); });
+    if (options.distributed) {
+      PlaceAllReducesOptions reduce;
+      reduce.bucketBytes = options.bucketBytes;
+      pm.addPass(createPlaceAllReduces(reduce));
+    }
     pm.addPass(createPlanMemory());
     if (options.cuda)
       pm.addPass(createBuildFeedKernels());

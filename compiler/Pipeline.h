@@ -60,6 +60,10 @@ struct PipelineOptions {
   /// Snapshots hold the updates (snapshot_diff).
   bool keepUpdate = false;
   bool accumulate = false; ///< it adds up gradients of batches (iter_size)
+  /// Adds gradients up over the ranks of a run, in buckets of so many bytes
+  /// (0: by the cost model; see brew-place-all-reduces).
+  bool distributed = false;
+  int64_t bucketBytes = 0;
   bool clip = false;       ///< it bounds the gradients' norm (clip_gradients)
 };
 

@@ -428,6 +428,27 @@ def OrderSteps : Pass<"brew-order-steps", "::mlir::ModuleOp"> {
   }];
 }
 
+def PlaceAllReduces : Pass<"brew-place-all-reduces", "::mlir::ModuleOp"> {
+  let summary = "Adds gradients up over the ranks of a data-parallel run";
+  let description = [{
+    Gradients go into buckets in the order in which the steps of forward_backward finish
+    them. A bucket that has `bucket-bytes` is full: its sum over all ranks is started
+    behind the step that fills it, and awaited before gradients are stored. A gradient
+    that several parameters have, and that of a shared one, is added up once. By default
+    a bucket has the bytes for which the time that no step hides is least: each of
+    the buckets takes a time to begin (a), and the last one its transfer (at w bytes per
+    second), so for G bytes of gradients n = sqrt(G * a * w), with a and w of
+    dialects/Target/Link.h.
+
+    A program `reduce` adds all gradients up at once, for iterations in which those of
+    several batches are accumulated before. How many ranks there are is not known here;
+    with one, the sums are what is added.
+  }];
+  let options = [
+    Option<"bucketBytes", "bucket-bytes", "int64_t", "0",
+      "Bytes from which on a bucket is full; 0: by the cost model">];
+}
+
 def PlanMemory : Pass<"brew-plan-memory", "::mlir::ModuleOp"> {
   let summary = "Orders the steps and gives every value a place in an arena";
   let description = [{

@@ -2,6 +2,7 @@
 #include "passes/PlanRoots.h"
 
 #include "dialects/Brew/KernelAnalysis.h"
+#include "dialects/Brew/layers/communication/Communication.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Brew/layers/shape/Shape.h"
 #include "formats/FeedKinds.h"
@@ -106,14 +107,50 @@ void PlanRoots::shareSum(Operation *call, Value sum, int64_t step) {
   const Value result = call->getResult(0);
   const unsigned root = rootOf(sum);
   if (sum.getType() != result.getType() || isSubview(tensorOf(sum)) ||
-      isSubview(tensorOf(result)) || roots[root].fixed ||
-      roots[root].pinned || lastUse.lookup(sum) > step ||
-      roots[root].live.last > step || isa<FeedOp>(sum.getDefiningOp()) ||
+      isSubview(tensorOf(result)) || roots[root].fixed || roots[root].pinned ||
+      lastUse.lookup(sum) > step || roots[root].live.last > step ||
+      isa<FeedOp>(sum.getDefiningOp()) ||
       llvm::count_if(call->getOperands(), [&](Value operand) {
         return rootOf(operand) == root;
       }) != 1)
     return;
   rootIndex[result] = root;
+}
+
+/// Lets sums over all ranks come into the place of what is added, where that
+/// ends here; a wait's always do.
+void PlanRoots::shareReduced(Operation *reduce, int64_t step) {
+  for (auto [operand, result] :
+       llvm::zip_equal(reduce->getOperands(), reduce->getResults())) {
+    const unsigned root = rootOf(operand);
+    if (isa<AllReduceWaitOp>(reduce)) {
+      rootIndex[result] = root;
+      continue;
+    }
+    if (const std::optional<Fixed> &fixed = roots[root].fixed) {
+      // The sums of a bucket are stored behind its wait.
+      const Value sum = result.use_begin()->getOwner()->getResult(
+          result.use_begin()->getOperandNumber());
+      if (llvm::none_of(
+              storesOf(sum),
+              [&](const Fixed &place) { return place.isAt(*fixed); }) ||
+          isReadAfter(*fixed, step))
+        continue;
+    } else if (roots[root].pinned || lastUse.lookup(operand) > step ||
+               roots[root].live.last > step || isSubview(tensorOf(operand)) ||
+               placeOf(operand).owner.getDefiningOp<FeedOp>() ||
+               placeOf(operand).owner.getDefiningOp<SeedOp>()) {
+      continue;
+    }
+    // Not where another value of the bucket lies in the same bytes, nor where
+    // the value is but a part of them.
+    if (bytesOf(tensorOf(placeOf(operand).owner)) !=
+            bytesOf(tensorOf(operand)) ||
+        llvm::count_if(reduce->getOperands(),
+                       [&](Value other) { return rootOf(other) == root; }) != 1)
+      continue;
+    rootIndex[result] = root;
+  }
 }
 
 void PlanRoots::findLastUses() {
@@ -172,6 +209,8 @@ void PlanRoots::findRoots() {
       else if (auto data = dyn_cast<ConvolutionBackwardDataOp>(op);
                data && data.getSum())
         shareSum(data, data.getSum(), now);
+      else if (isa<AllReduceStartOp, AllReduceWaitOp>(op))
+        shareReduced(&op, now);
       for (Value result : op.getResults())
         if (!rootIndex.count(placeOf(result).owner))
           newRoot(result, now);

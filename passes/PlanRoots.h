@@ -65,6 +65,7 @@ private:
   llvm::SmallVector<Fixed> storesOf(mlir::Value value) const;
   void shareInPlace(ir::KernelOp kernel, int64_t step);
   void shareSum(mlir::Operation *call, mlir::Value sum, int64_t step);
+  void shareReduced(mlir::Operation *reduce, int64_t step);
   void placeStores();
   void assignOffsets();
   void touch(mlir::Value value, int64_t step);

@@ -11,6 +11,7 @@
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/KernelAnalysis.h"
 #include "dialects/Brew/Origin.h"
+#include "dialects/SubviewType.h"
 #include "dialects/Target/TargetDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -181,6 +181,7 @@ bool hasLayers(ProgramRole role) {
   case ProgramRole::Accumulate:
   case ProgramRole::Collect:
   case ProgramRole::Clip:
+  case ProgramRole::Reduce:
     return false;
   }
   llvm_unreachable("a program without a role");

@@ -82,12 +82,50 @@ public:
       if (failed(write(seed, seed.getBuffer())))
         return failure();
     for (Operation &op : program.getBody().front())
-      if (failed(visit(&op)))
+      if (failed(checkInFlight(&op)) || failed(visit(&op)))
         return failure();
+    for (auto &[bucket, start] : inFlight)
+      return start.emitError("nothing waits for bucket ") << bucket;
     return success();
   }
 
 private:
+  /// What is being added up over ranks is nobody else's until it is awaited.
+  LogicalResult checkInFlight(Operation *op) {
+    if (isa<BufferOp>(op))
+      return success();
+    auto wait = dyn_cast<AllReduceWaitOp>(op);
+    if (wait) {
+      auto found = inFlight.find(wait.getBucket());
+      if (found == inFlight.end())
+        return op->emitError("waits for bucket ")
+               << wait.getBucket() << ", which was not started";
+      if (!llvm::equal(wait.getTargets(), found->second.getTargets(),
+                       [](Value x, Value y) {
+                         auto a = x.getDefiningOp<BufferOp>();
+                         auto b = y.getDefiningOp<BufferOp>();
+                         return sameBytes(a, b) && a.getType() == b.getType();
+                       }))
+        return op->emitError("waits for other buffers than bucket ")
+               << wait.getBucket() << " has";
+      inFlight.erase(found);
+    }
+    for (auto &[bucket, start] : inFlight)
+      for (Value target : start.getTargets())
+        for (Value operand : op->getOperands()) {
+          auto buffer = operand.getDefiningOp<BufferOp>();
+          if (buffer && overlap(buffer, target.getDefiningOp<BufferOp>()))
+            return op->emitError("touches buffer '")
+                   << buffer.getName() << "' while bucket " << bucket
+                   << " is on its way into it";
+        }
+    if (auto start = dyn_cast<AllReduceStartOp>(op))
+      if (!inFlight.try_emplace(start.getBucket(), start).second)
+        return op->emitError("starts bucket ")
+               << start.getBucket() << ", which is on its way";
+    return success();
+  }
+
   LogicalResult checkBounds(BufferOp buffer) {
     auto found = arenas.find(buffer.getArena());
     if (found == arenas.end())
@@ -279,6 +317,7 @@ private:
   SymbolTableCollection &symbols;
   BufferIndex written;
   BufferIndex kept;
+  std::map<int64_t, AllReduceStartOp> inFlight; ///< by bucket
 };
 
 struct VerifyPlan : brew::impl::VerifyPlanBase<VerifyPlan> {

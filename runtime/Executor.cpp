@@ -312,7 +312,8 @@ std::vector<std::uint32_t> buffersOf(const plan::Step &step) {
   case plan::Step::kZero:
     return {step.zero().buffer_index()};
   case plan::Step::kAllReduce:
-    return {step.all_reduce().buffer_index()};
+    return {step.all_reduce().buffer_indices().begin(),
+            step.all_reduce().buffer_indices().end()};
   case plan::Step::kHost: {
     const plan::HostCall &call = step.host();
     std::vector<std::uint32_t> buffers(call.bottom_buffer_indices().begin(),

@@ -24,6 +24,7 @@
 namespace brew::runtime {
 
 class Backend;
+class Communicator;
 class Executor;
 class WorkerPool;
 
@@ -34,6 +35,9 @@ struct ExecutorOptions {
   std::shared_ptr<const HostTypes> hostTypes = {};
 
   // CPU only.
+  /// The ranks that gradients are added up over (comm/Communicator.h); null:
+  /// this process is alone.
+  std::shared_ptr<Communicator> communicator = {};
   /// Threads that several executors take turns on (cpu/WorkerPool.h), instead
   /// of a team for each thread that runs one; `threads` is not used then.
   std::shared_ptr<WorkerPool> pool = {};

@@ -4,6 +4,7 @@
 
 #include "formats/Error.h"
 #include "formats/PathLookup.h"
+#include "runtime/comm/Communicator.h"
 #include "runtime/plan/Contract.h"
 #include "runtime/train/NetOutputs.h"
 
@@ -71,7 +72,16 @@ Session::Session(std::shared_ptr<const plan::PlanFile> planFile,
                                         : options.folder),
       currentSeed(options.seed), reading(options.reading),
       sharesParameters(options.shareParameters),
-      feeders(static_cast<std::size_t>(manifest().programs_size())) {}
+      ranks(options.device.communicator),
+      feeders(static_cast<std::size_t>(manifest().programs_size())) {
+  if (!ranks)
+    return;
+  if (onGpu())
+    throw machineLacks(file->path() + ": was compiled for a GPU, and gradients "
+                                      "are not added up over GPUs yet");
+  reading.rank = static_cast<std::uint64_t>(ranks->rank());
+  reading.ranks = static_cast<std::uint64_t>(ranks->ranks());
+}
 
 Session::~Session() = default;
 

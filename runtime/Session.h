@@ -78,6 +78,8 @@ public:
   Parameters &parameters() { return params; }
   const Parameters &parameters() const { return params; }
   CarriedState &carried() { return carriedState; }
+  /// The ranks that train together; null: this session is alone.
+  Communicator *communicator() { return ranks.get(); }
   Events &events() { return listeners; }
 
   //===--------------------------------------------------------------------===//
@@ -202,6 +204,7 @@ private:
   std::uint64_t currentSeed;
   ReaderOptions reading;
   bool sharesParameters;
+  std::shared_ptr<Communicator> ranks;
   std::vector<std::unique_ptr<Feeder>> feeders; ///< by program
 };
 

@@ -1,6 +1,7 @@
 //===- Costs.cpp - What the steps of a plan cost --------------------------===//
 #include "compiler/report/Costs.h"
 
+#include "dialects/Target/Link.h"
 #include "formats/NumberText.h"
 #include "runtime/weights/Layout.h"
 
@@ -71,6 +72,8 @@ targetir::Work CostModel::workOf(const plan::Step &step) {
 
 Costs CostModel::of(const plan::Step &step) const {
   Costs costs;
+  if (step.has_all_reduce()) // the link's, not the machine's: reductionOf()
+    return costs;
   ++(step.has_launch() ? costs.kernels
      : step.has_host() ? costs.hostCalls
                        : costs.calls);
@@ -92,6 +95,33 @@ Costs CostModel::of(const plan::Program &program) const {
   for (const plan::Step &step : program.steps())
     costs += of(step);
   return costs;
+}
+
+Reduction CostModel::reductionOf(const plan::Program &program) const {
+  Reduction result;
+  double now = 0, linkFree = 0, computing = 0;
+  for (const plan::Step &step : program.steps()) {
+    if (!step.has_all_reduce()) {
+      const double seconds = roofline.seconds(workOf(step));
+      now += seconds;
+      computing += seconds;
+      continue;
+    }
+    if (step.all_reduce().part() != plan::AllReduceCall::START) {
+      now = std::max(now, linkFree); // sums end in their order
+      continue;
+    }
+    const double seconds =
+        targetir::kLinkSeconds +
+        static_cast<double>(step.bytes()) / targetir::kLinkBytesPerSecond;
+    linkFree = std::max(linkFree, now) + seconds;
+    ++result.buckets;
+    result.starts.push_back({static_cast<int64_t>(step.bytes()), computing});
+    result.bytes += static_cast<int64_t>(step.bytes());
+    result.seconds += seconds;
+  }
+  result.exposed = std::max(now - computing, 0.0);
+  return result;
 }
 
 std::vector<LayerCosts> CostModel::byLayer(const plan::Program &program) const {

@@ -35,12 +35,27 @@ struct LayerCosts {
 };
 
 /// What steps of a plan cost on the machine that it is for.
+/// What a program adds up over the ranks of a data-parallel run.
+struct Reduction {
+  struct Start {
+    int64_t bytes;
+    double ready; ///< seconds of steps before it, by the roofline
+  };
+  std::vector<Start> starts;
+  int64_t buckets = 0;
+  int64_t bytes = 0;
+  double seconds = 0; ///< that the sums take by the link's rates (Link.h)
+  double exposed = 0; ///< of them, after the last step that runs beside them
+};
+
 class CostModel {
 public:
   explicit CostModel(const ReportSubject &subject);
 
   Costs of(const plan::Step &step) const;
   Costs of(const plan::Program &program) const;
+  /// Sums one after the other, each beside the steps until it is awaited.
+  Reduction reductionOf(const plan::Program &program) const;
   /// In the order of their first steps.
   std::vector<LayerCosts> byLayer(const plan::Program &program) const;
 

@@ -2,6 +2,7 @@
 #include "compiler/report/Costs.h"
 
 #include "formats/NumberText.h"
+#include "runtime/plan/Contract.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -71,6 +72,16 @@ void compiler::printTextReport(const ReportSubject &subject,
                                            (costs.seconds -
                                             costs.recomputeSeconds),
                                        1));
+  for (const plan::Program &program : manifest.programs())
+    if (const Reduction sums = model.reductionOf(program);
+        sums.buckets && program.name() == plan::programs::kForwardBackward)
+      os << formatv("{0}: {1} of gradients are added up over ranks in {2} "
+                    "{3}: {4} by the link's model, of which steps hide {5}%\n",
+                    program.name(), bytesText(sums.bytes), sums.buckets,
+                    sums.buckets == 1 ? "bucket" : "buckets",
+                    timeText(sums.seconds),
+                    formats::fixedText(
+                        100 * (1 - sums.exposed / sums.seconds), 0));
   os << formatv("parameters {0}, gradients {1}, solver state {2}\n",
                 bytesText(arenaSize(manifest, plan::PARAMETERS)),
                 bytesText(arenaSize(manifest, plan::GRADIENTS)),

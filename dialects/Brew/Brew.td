@@ -1,6 +1,7 @@
 //===- Brew.td - The whole dialect, for documentation ------*- tablegen -*-===//
 include "dialects/Brew/BrewOps.td"
 include "dialects/Brew/BrewCore.td"
+include "dialects/Brew/layers/communication/Communication.td"
 include "dialects/Brew/layers/convolution/Convolution.td"
 include "dialects/Brew/layers/normalization/Normalization.td"
 include "dialects/Brew/layers/pooling/Pooling.td"

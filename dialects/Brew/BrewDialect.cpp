@@ -188,6 +188,8 @@ std::string brew::ir::programName(ProgramRole role, int test) {
     return programs::kCollect;
   case ProgramRole::Clip:
     return programs::kClip;
+  case ProgramRole::Reduce:
+    return programs::kReduce;
   }
   llvm_unreachable("a program without a role");
 }

@@ -17,7 +17,8 @@ def Brew_ProgramRole : Brew_I32Enum<"ProgramRole", "What a program is for", [
   I32EnumAttrCase<"Update", 5, "update">,
   I32EnumAttrCase<"Accumulate", 6, "accumulate">,
   I32EnumAttrCase<"Collect", 7, "collect">,
-  I32EnumAttrCase<"Clip", 8, "clip">]>;
+  I32EnumAttrCase<"Clip", 8, "clip">,
+  I32EnumAttrCase<"Reduce", 9, "reduce">]>;
 def Brew_ProgramRoleAttr : Brew_EnumAttr<Brew_ProgramRole, "program_role">;
 
 def Brew_EltwiseKind : Brew_I32Enum<"EltwiseKind", "EltwiseParameter.EltwiseOp", [

@@ -133,6 +133,32 @@ def Plan_CopyOp : Plan_Step<"copy"> {
   }];
 }
 
+def Plan_AllReduceStartOp : Plan_Step<"all_reduce_start", [Effects,
+    SameVariadicOperandSize]> {
+  let summary = "Begins to add buffers up over all ranks; see AllReduceCall in plan.proto";
+  let description = [{
+    The sum of `sources[i]` over all ranks comes into `targets[i]`, which may be the same
+    bytes. Nothing may touch the targets before the `plan.all_reduce_wait` of the
+    bucket; the sources may be written at once.
+  }];
+  let arguments = !con((ins I64Attr:$bucket, Variadic<AnyMemRef>:$sources,
+    Variadic<AnyMemRef>:$targets), stepAttributes);
+  let assemblyFormat = "$bucket `(` $sources `)` `to` `(` $targets `)` attr-dict `:` type($sources) `to` type($targets)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    bool mayReplace(unsigned written, unsigned other,
+                    mlir::SymbolTableCollection &symbols);
+  }];
+}
+
+def Plan_AllReduceWaitOp : Plan_Step<"all_reduce_wait", [Effects]> {
+  let summary = "Waits for the sums over all ranks of a bucket";
+  let description = "`targets` are those of the bucket's `plan.all_reduce_start`.";
+  let arguments = !con((ins I64Attr:$bucket, Variadic<AnyMemRef>:$targets),
+    stepAttributes);
+  let assemblyFormat = "$bucket `(` $targets `)` attr-dict `:` type($targets)";
+}
+
 def Plan_HostCallOp : Plan_Step<"host_call", [Effects, AttrSizedOperandSegments]> {
   let summary = "A layer that the program computes; see HostCall in plan.proto";
   let description = [{

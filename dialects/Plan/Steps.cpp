@@ -125,7 +125,7 @@ bool ConvolutionOp::mayReplace(unsigned written, unsigned other,
                                SymbolTableCollection &) {
   return getSum() && other == getSumMutable().begin()->getOperandNumber() &&
          written == (getDirection() == Direction::Forward ? getYMutable()
-                                                           : getXMutable())
+                                                          : getXMutable())
                         .getOperandNumber();
 }
 void InnerProductOp::getEffects(Effects &effects) {
@@ -146,4 +146,41 @@ void HostCallOp::getEffects(Effects &effects) {
     addRead(gradient, effects);
   for (OpOperand &gradient : getBottomGradientsMutable())
     addWrite(gradient, effects);
+}
+
+//===----------------------------------------------------------------------===//
+// Sums over all ranks
+//===----------------------------------------------------------------------===//
+
+void AllReduceStartOp::getEffects(Effects &effects) {
+  for (OpOperand &source : getSourcesMutable())
+    addRead(source, effects);
+  for (OpOperand &target : getTargetsMutable())
+    addWrite(target, effects);
+}
+
+/// A sum may come into the place of what is added.
+bool AllReduceStartOp::mayReplace(unsigned written, unsigned other,
+                                  SymbolTableCollection &) {
+  return written == other + getSources().size();
+}
+
+LogicalResult AllReduceStartOp::verify() {
+  for (auto [i, source, target] : llvm::enumerate(getSources(), getTargets())) {
+    auto type = cast<MemRefType>(source.getType());
+    if (type != target.getType())
+      return emitOpError("has a target ")
+             << i << " of another type than its source";
+    if (!type.getElementType().isF32() && !type.getElementType().isF64())
+      return emitOpError("adds up ")
+             << type.getElementType() << ", which is neither f32 nor f64";
+  }
+  return success();
+}
+
+void AllReduceWaitOp::getEffects(Effects &effects) {
+  for (OpOperand &target : getTargetsMutable()) {
+    addRead(target, effects);
+    addWrite(target, effects);
+  }
 }

@@ -54,6 +54,7 @@
 #define BREW_BREW_H
 
 #include <brew/base.h>
+#include <brew/communicator.h>
 #include <brew/device.h>
 #include <brew/events.h>
 #include <brew/inputs.h>

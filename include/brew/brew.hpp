@@ -20,6 +20,7 @@
 
 #include <brew/base.hpp>
 #include <brew/brew.h>
+#include <brew/communicator.hpp>
 #include <brew/device.hpp>
 #include <brew/events.hpp>
 #include <brew/host_layer.hpp>

@@ -79,6 +79,9 @@ typedef struct brew_session_options {
   /* Passes over images of Data and ImageData layers that are damaged or missing,
    * with a line in the log for each, instead of failing. */
   int skip_bad_records;
+  /* The ranks that train together (communicator.h), which outlives the session;
+   * NULL: this process is alone. */
+  brew_communicator *communicator;
 } brew_session_options;
 
 /* Allocates memory, opens kernels and libraries. Parameters are those in the

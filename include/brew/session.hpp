@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include <brew/communicator.hpp>
 #include <brew/events.hpp>
 #include <brew/host_layer.hpp>
 #include <brew/inputs.h>
@@ -56,6 +57,7 @@ struct SessionOptions {
   std::vector<HostLayerType> hostLayers;
   int readerThreads = 0; ///< of each data layer; 0: one for each core
   bool skipBadRecords = false;
+  const Communicator *communicator = nullptr; ///< null: alone
 };
 
 class Session {
@@ -93,6 +95,8 @@ public:
     given.host_layer_count = hostLayers.size();
     given.reader_threads = options.readerThreads;
     given.skip_bad_records = options.skipBadRecords;
+    given.communicator =
+        options.communicator ? options.communicator->get() : nullptr;
     brew_session *opened = nullptr;
     const brew_status status = brew_session_open(plan.get(), &given, &opened);
     state->session.reset(opened);

@@ -55,6 +55,10 @@ typedef struct brew_trainer_options {
   const char *patience;
   /* Folder for metrics.jsonl and TensorBoard's event files; NULL: none. */
   const char *log_folder;
+  /* Resumes from the solver's own snapshot of the latest iteration, if there is
+   * one that was written at this time (seconds since 1970) or later; else as the
+   * other fields say. NULL: no. */
+  const int64_t *newest_since;
 } brew_trainer_options;
 
 /* Checks the solver, initialises the session's parameters and seed and opens

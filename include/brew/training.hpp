@@ -9,6 +9,7 @@
 #include <brew/training.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -29,8 +30,9 @@ struct TrainerOptions {
   std::string snapshotBest = {}; ///< "test.accuracy"; "": none
   bool checkNan = false;
   std::vector<std::string> stopWhen = {};
-  std::string patience = {};  ///< "": none
-  std::string logFolder = {}; ///< "": none
+  std::string patience = {};                    ///< "": none
+  std::string logFolder = {};                   ///< "": none
+  std::optional<std::int64_t> newestSince = {}; ///< seconds since 1970
 };
 
 class Trainer {
@@ -64,6 +66,7 @@ public:
         options.patience.empty() ? nullptr : options.patience.c_str();
     given.log_folder =
         options.logFolder.empty() ? nullptr : options.logFolder.c_str();
+    given.newest_since = options.newestSince ? &*options.newestSince : nullptr;
     brew_trainer *opened = nullptr;
     const brew_status status =
         brew_trainer_open(session.get(), &given, &opened);

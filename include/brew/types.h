@@ -38,6 +38,7 @@ typedef struct brew_plan brew_plan;
 typedef struct brew_session brew_session;
 typedef struct brew_trainer brew_trainer;
 typedef struct brew_pool brew_pool;
+typedef struct brew_communicator brew_communicator;
 typedef struct brew_records brew_records;
 typedef struct brew_tensor_file brew_tensor_file;
 typedef struct brew_record_writer brew_record_writer;

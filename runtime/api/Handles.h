@@ -30,6 +30,11 @@ struct brew_pool {
   std::shared_ptr<brew::runtime::WorkerPool> pool;
 };
 
+struct brew_communicator {
+  brew::api::Message message;
+  std::shared_ptr<brew::runtime::Communicator> communicator;
+};
+
 struct brew_session {
   brew::api::Message message;
   std::shared_ptr<const brew::plan::PlanFile> file;

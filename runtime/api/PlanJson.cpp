@@ -49,7 +49,8 @@ std::vector<std::uint32_t> buffersOf(const plan::Step &step) {
     buffers = {step.zero().buffer_index()};
     break;
   case plan::Step::kAllReduce:
-    buffers = {step.all_reduce().buffer_index()};
+    add(step.all_reduce().source_buffer_indices());
+    add(step.all_reduce().buffer_indices());
     break;
   case plan::Step::kHost: {
     const plan::HostCall &call = step.host();

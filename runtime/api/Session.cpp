@@ -43,6 +43,11 @@ runtime::SessionOptions optionsOf(const brew_session_options &options) {
                                 ? 0
                                 : options.workspace_limit;
   device.hostTypes = hostTypesOf(options.host_layers, options.host_layer_count);
+  if (options.communicator) {
+    if (!options.communicator->communicator)
+      throw usage("the communicator could not be opened");
+    device.communicator = options.communicator->communicator;
+  }
   result.seed = options.seed;
   if (options.reader_threads < 0)
     throw usage("the number of threads is negative");

@@ -59,6 +59,8 @@ brew_status brew_trainer_open(brew_session *session,
         textsOf(given.weights, given.weight_count, "the names of weight files");
     if (given.snapshot)
       chosen.snapshot = given.snapshot;
+    if (given.newest_since)
+      chosen.newestSince = *given.newest_since;
     if (!chosen.snapshot.empty() && !chosen.weights.empty())
       throw usage("give a snapshot to resume training or weights to finetune, "
                   "but not both");

@@ -7,6 +7,7 @@
 #include "runtime/Backend.h"
 
 #include "formats/Error.h"
+#include "runtime/cpu/AllReduce.h"
 #include "runtime/cpu/Arena.h"
 #include "runtime/cpu/CpuFeatures.h"
 #include "runtime/cpu/DnnlCall.h"
@@ -49,8 +50,9 @@ struct HostCompute {
   }
 };
 
-using CompiledStep = std::variant<KernelLaunch, std::unique_ptr<DnnlCall>,
-                                  StridedCopy, StridedZero, HostCompute>;
+using CompiledStep =
+    std::variant<KernelLaunch, std::unique_ptr<DnnlCall>, StridedCopy,
+                 StridedZero, HostCompute, AllReduce>;
 
 using CompiledProgram = std::vector<CompiledStep>;
 
@@ -66,7 +68,7 @@ public:
              std::shared_ptr<Arena> sharedParameters)
       : plan(std::move(file)), manifest(plan->manifest()), pool(options.pool),
         workers(pool ? pool->threads() : options.threads),
-        hostLayers(manifest, options.hostTypes) {
+        hostLayers(manifest, options.hostTypes), ranks(options.communicator) {
     checkTarget(manifest.target(), plan->path());
     const Threads::Entered entered = workers.enter();
     dnnl.threads = workers.count();
@@ -155,7 +157,8 @@ private:
   std::vector<std::shared_ptr<Arena>> arenas; ///< parameters may be shared
   std::unique_ptr<KernelImages> kernels;
   DnnlContext dnnl;
-  HostLayers hostLayers; ///< before the steps that call them
+  HostLayers hostLayers;               ///< before the steps that call them
+  std::shared_ptr<Communicator> ranks; ///< may be null
   std::vector<CompiledProgram> programs;
   Arena workspace;
   std::uint64_t packedBytes = 0;
@@ -305,8 +308,9 @@ CompiledStep CpuBackend::compile(const Step &step, int program,
     return result;
   }
   case Step::kAllReduce:
-    throw machineLacks(where + ": this plan reduces over several devices, "
-                               "which is not supported");
+    return AllReduce(
+        manifest, step.all_reduce(),
+        [this](std::uint32_t index) { return address(index); }, ranks.get());
   case Step::ACTION_NOT_SET:
     break;
   }
@@ -326,7 +330,8 @@ void CpuBackend::runStep(CompiledStep &step) {
                         [](std::unique_ptr<DnnlCall> &call) { call->run(); },
                         [&](StridedCopy &copy) { copy.run(workers); },
                         [&](StridedZero &zero) { zero.run(workers); },
-                        [](HostCompute &host) { host.run(); }},
+                        [](HostCompute &host) { host.run(); },
+                        [](AllReduce &reduce) { reduce.run(); }},
              step);
 }
 
@@ -401,13 +406,15 @@ Measurement CpuBackend::measure(const std::vector<int> &sequence, int count) {
 
 std::string CpuBackend::implementation(int program, std::size_t step) const {
   return std::visit(
-      Overloaded{[](const KernelLaunch &) { return std::string("kernel"); },
-                 [](const std::unique_ptr<DnnlCall> &call) {
-                   return "oneDNN " + call->implementation();
-                 },
-                 [](const StridedCopy &) { return std::string("copy"); },
-                 [](const StridedZero &) { return std::string("zero"); },
-                 [](const HostCompute &) { return std::string("host"); }},
+      Overloaded{
+          [](const KernelLaunch &) { return std::string("kernel"); },
+          [](const std::unique_ptr<DnnlCall> &call) {
+            return "oneDNN " + call->implementation();
+          },
+          [](const StridedCopy &) { return std::string("copy"); },
+          [](const StridedZero &) { return std::string("zero"); },
+          [](const HostCompute &) { return std::string("host"); },
+          [](const AllReduce &reduce) { return reduce.implementation(); }},
       programs[static_cast<std::size_t>(program)][step]);
 }
 

@@ -14,8 +14,10 @@
 namespace brew::runtime {
 
 /// How far a source has been read; enough to continue there exactly.
+/// On several ranks positions are those behind a record for each of them, so
+/// that they are the same on all ranks.
 struct SourcePosition {
-  std::uint64_t records = 0;  ///< consumed since the start
+  std::uint64_t records = 0;  ///< consumed since the start (by this rank)
   std::uint64_t epoch = 0;    ///< complete passes over the source
   std::uint64_t position = 0; ///< consumed in this pass, in the pass's order
 };
@@ -27,6 +29,10 @@ struct ReaderOptions {
   /// Damaged or missing images are passed over and counted instead of ending
   /// the run.
   bool skipBadRecords = false;
+  /// Of training on several ranks: which this is. Of the records of Data and
+  /// HDF5Data layers, counted over all passes, rank r has those whose number is
+  /// r modulo `ranks`. Seeds differ by the rank.
+  std::uint64_t rank = 0, ranks = 1;
 };
 
 /// A layer that brings data in, as a source needs to know it.
@@ -82,6 +88,10 @@ public:
     read(tops);
     return false;
   }
+
+  /// What tells one content of the source from another, as far as that is known
+  /// without reading all of it.
+  virtual std::string identity() const { return ""; }
 
   /// Records that were passed over so far.
   virtual std::uint64_t skippedRecords() const { return 0; }

@@ -10,7 +10,9 @@
 namespace brew::runtime {
 
 DatabaseRecords::DatabaseRecords(const FeedInfo &info, std::string layerText)
-    : layer(std::move(layerText)) {
+    : layer(std::move(layerText)),
+      rank(info.testPhase ? 0 : info.reading.rank),
+      ranks(info.testPhase ? 1 : info.reading.ranks) {
   const caffe::DataParameter &parameter = info.layer.data_param();
   const auto backend = parameter.backend() == caffe::DataParameter::LEVELDB
                            ? formats::DbBackend::LevelDb
@@ -23,12 +25,17 @@ DatabaseRecords::DatabaseRecords(const FeedInfo &info, std::string layerText)
            backend == formats::DbBackend::Lmdb ? "Opened lmdb " + found
                                                : "Opened leveldb " + found);
   cursor = reader->newCursor();
+  content = std::string(cursor->key()) + "\n" + std::string(cursor->value()) +
+            "\n" + std::to_string(reader->count().value_or(0));
 }
 
 void DatabaseRecords::fetch(DatabaseRecord &record) {
+  for (std::uint64_t other = 0; other < rank; ++other)
+    advance();
   record.key = cursor->key();
   record.value = cursor->value();
-  advance();
+  for (std::uint64_t other = rank; other < ranks; ++other)
+    advance();
 }
 
 std::uint64_t DatabaseRecords::count() const {

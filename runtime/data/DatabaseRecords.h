@@ -15,7 +15,7 @@ struct DatabaseRecord {
 };
 
 /// The records of the database that data_param names, in its order, from the
-/// first again behind the last.
+/// first again behind the last; on several ranks every so many of them.
 class DatabaseRecords {
 public:
   /// `layer` begins messages. Throws Error as formats::DbReader::open() does,
@@ -27,6 +27,8 @@ public:
   void fetch(DatabaseRecord &record);
   /// The first record's value. Only before anything was fetched.
   std::string first() { return std::string(cursor->value()); }
+  /// The first record, and how many there are: tells databases apart.
+  const std::string &identity() const { return content; }
   /// As far as it is known: that of LevelDB is once a pass is over.
   std::uint64_t count() const;
 
@@ -41,6 +43,8 @@ private:
   void advance();
 
   std::string layer;
+  std::uint64_t rank, ranks; ///< each record of a group goes to one
+  std::string content;
   std::unique_ptr<formats::DbReader> reader;
   std::unique_ptr<formats::DbCursor> cursor;
   std::uint64_t passSize = 0; ///< records of the last pass; 0: none is over

@@ -18,6 +18,7 @@ public:
     areEncoded = first.ParseFromString(database.first()) && first.encoded();
   }
 
+  std::string identity() const override { return database.identity(); }
   SourcePosition position() const override { return database.at; }
   void seek(const SourcePosition &target) override { database.seek(target); }
 

@@ -415,6 +415,15 @@ void Feeder::read(std::string_view top, double *values, std::int64_t count) {
   readValues(top, values, count);
 }
 
+std::string Feeder::identity() const {
+  std::string text;
+  for (const auto &feed : feeds)
+    if (feed->prefetcher)
+      text += feed->info.layer.name() + "\n" + feed->prefetcher->identity() +
+              "\n";
+  return text;
+}
+
 std::vector<caffe::ReaderCursor> Feeder::cursors() const {
   std::vector<caffe::ReaderCursor> result;
   auto add = [&](const std::string &layer, const SourcePosition &at) {

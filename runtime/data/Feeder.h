@@ -95,6 +95,9 @@ public:
   void read(std::string_view top, float *values, std::int64_t count);
   void read(std::string_view top, double *values, std::int64_t count);
 
+  /// What tells the content of the sources from another, once they are open.
+  std::string identity() const;
+
   /// Where every source and every stream of random numbers stands, for a solver
   /// state. Read-ahead does not count; of random numbers runs do, as records.
   std::vector<caffe::ReaderCursor> cursors() const;

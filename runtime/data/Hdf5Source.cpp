@@ -7,6 +7,7 @@
 #include "runtime/data/ShuffledOrder.h"
 #include "runtime/weights/Layout.h"
 
+#include <filesystem>
 #include <numeric>
 
 namespace brew::runtime {
@@ -22,7 +23,10 @@ public:
         layerText("layer '" + info.layer.name() + "' (HDF5Data)"),
         names(info.layer.top().begin(), info.layer.top().end()),
         shuffled(info.layer.hdf5_data_param().shuffle()),
-        stream(info.seed, "shuffle " + info.stream) {
+        rank(info.testPhase ? 0 : info.reading.rank),
+        ranks(info.testPhase ? 1 : info.reading.ranks),
+        // All ranks go through the rows in one order.
+        stream(info.seed - rank, "shuffle " + info.stream) {
     if (info.layer.has_transform_param())
       throw badInput(layerText + ": does not transform data; remove "
                                  "transform_param");
@@ -47,16 +51,26 @@ public:
     const std::int64_t batch = tops.empty() ? 0 : tops[0]->dims(0);
     std::int64_t done = 0;
     while (done < batch) {
+      pass(rank);
       // Unshuffled rows lie side by side and are moved as one piece.
       const std::int64_t count =
-          shuffled ? 1 : std::min(batch - done, rows() - row);
+          shuffled || ranks > 1 ? 1 : std::min(batch - done, rows() - row);
       const std::int64_t from = shuffled ? rowOrder[row] : row;
       for (std::size_t i = 0; i < tops.size(); ++i)
         if (memory[i])
           place(i, from, done, count, memory[i]);
       done += count;
+      at.records += static_cast<std::uint64_t>(count);
       advance(count);
+      pass(ranks - 1 - rank);
     }
+  }
+
+  std::string identity() const override {
+    std::string text;
+    for (const std::string &file : files)
+      text += std::filesystem::path(file).filename().string() + "\n";
+    return text + std::to_string(rows());
   }
 
   SourcePosition position() const override { return at; }
@@ -139,9 +153,14 @@ private:
       storeRows(*tops[top], to, count, &blob.floats[from * rowSize], memory);
   }
 
+  /// Leaves rows to other ranks.
+  void pass(std::uint64_t count) {
+    for (std::uint64_t i = 0; i < count; ++i)
+      advance(1);
+  }
+
   void advance(std::int64_t count) {
     row += count;
-    at.records += static_cast<std::uint64_t>(count);
     at.position += static_cast<std::uint64_t>(count);
     if (row < rows())
       return;
@@ -158,6 +177,7 @@ private:
   std::string layerText;
   std::vector<std::string> names;
   bool shuffled;
+  std::uint64_t rank, ranks; ///< each row of a group goes to one
   RandomStream stream;
   std::vector<std::string> files;
   std::vector<std::int64_t> fileOrder; ///< of this pass

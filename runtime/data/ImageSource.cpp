@@ -30,6 +30,14 @@ public:
     postLine(info.events, log::site::imageCount,
              "A total of " + std::to_string(entries.size()) + " images.");
     startPass();
+    // As Caffe says on ranks whose log nobody sees here.
+    if (info.reading.ranks > 1 && !info.testPhase && !parameter.shuffle() &&
+        !parameter.rand_skip() && info.events)
+      info.events->post(event::LogLine{
+          log::Severity::Warning, log::site::brew,
+          "Shuffling or skipping recommended for several ranks: all of them "
+          "read the images of '" +
+              images.layer() + "' in the same order"});
     if (parameter.rand_skip())
       skip(info);
   }

@@ -24,6 +24,7 @@ Prefetcher::Prefetcher(std::unique_ptr<BatchSource> batchSource,
                        unsigned depth, bool pixels)
     : source(std::move(batchSource)), batches(depth ? depth : 1) {
   consumedPosition = source->position();
+  sourceIdentity = source->identity();
   for (Batch &batch : batches) {
     for (std::size_t i = 0; i < info.tops.size(); ++i)
       batch.tops.push_back(wanted[i] ? batch.allocate(info.tops[i]->size())

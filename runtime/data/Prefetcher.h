@@ -60,6 +60,9 @@ public:
   /// Only before start().
   void seek(const SourcePosition &position);
 
+  /// See BatchSource.
+  const std::string &identity() const { return sourceIdentity; }
+
   /// How often, and for how long in all, acquire() found no batch ready. The
   /// first batch does not count: nothing can be ready then.
   std::uint64_t waits() const { return waitCount; }
@@ -78,6 +81,7 @@ private:
   void run();
 
   std::unique_ptr<BatchSource> source;
+  std::string sourceIdentity;
   std::vector<Batch> batches;
   std::deque<Batch *> empty, full;
   Batch *current = nullptr;

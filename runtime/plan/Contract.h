@@ -78,6 +78,7 @@ inline constexpr char kUpdate[] = "update";
 inline constexpr char kAccumulate[] = "accumulate";
 inline constexpr char kCollect[] = "collect";
 inline constexpr char kClip[] = "clip";
+inline constexpr char kReduce[] = "reduce";
 inline constexpr char kPrepare[] = "prepare";
 inline constexpr char kDeploy[] = "deploy";
 inline constexpr char kMain[] = "main";

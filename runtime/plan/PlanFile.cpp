@@ -45,6 +45,7 @@ struct PlanFile::Impl {
   void *mapping = MAP_FAILED; // open
   const std::byte *bytes = nullptr;
   std::uint64_t size = 0;
+  std::uint32_t checksum = 0;
   Manifest manifest;
 
   ~Impl() {
@@ -154,6 +155,7 @@ void PlanFile::Impl::load() {
                       size - sizeof(Header));
   if (static_cast<std::uint32_t>(sum) != header.checksum)
     damaged("its checksum does not fit its content");
+  checksum = header.checksum;
   {
     // Protocol Buffers prints complaints of its own; the error below says it.
     google::protobuf::LogSilencer silencer;
@@ -164,6 +166,8 @@ void PlanFile::Impl::load() {
   validateManifest(manifest,
                    {header.manifestOffset + header.manifestSize, size}, path);
 }
+
+std::uint32_t PlanFile::checksum() const { return impl->checksum; }
 
 PlanFile::PlanFile() : impl(std::make_unique<Impl>()) {}
 PlanFile::~PlanFile() = default;

@@ -33,6 +33,8 @@ public:
   const Manifest &manifest() const;
   /// First byte of segment `index` (its size is in the manifest).
   const std::byte *segment(std::uint32_t index) const;
+  /// The checksum of the file's content.
+  std::uint32_t checksum() const;
   /// The path given to open(), for messages and for the folder of the plan.
   const std::string &path() const;
 

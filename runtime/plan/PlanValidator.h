@@ -95,6 +95,8 @@ private:
                          const std::string &where) const;
   void checkCopy(const CopyCall &call, int program,
                  const std::string &where) const;
+  void checkAllReduce(const AllReduceCall &call, int program,
+                      const std::string &where) const;
   void checkHost(const HostCall &call, int program,
                  const std::string &where) const;
   void checkEpilogue(const Epilogue &epilogue, Direction direction,

@@ -195,6 +195,51 @@ void Validator::checkCopy(const CopyCall &call, int program,
   checkDisjoint(target, source, where);
 }
 
+void Validator::checkAllReduce(const AllReduceCall &call, int program,
+                               const std::string &where) const {
+  require(call.has_part() && call.has_bucket(), where,
+          "the part or the bucket of a sum over ranks is missing");
+  require(call.buffer_indices_size() > 0, where, "it adds up no buffer");
+  const bool starts = call.part() == AllReduceCall::START;
+  require(call.source_buffer_indices_size() ==
+              (starts ? call.buffer_indices_size() : 0),
+          where, "the number of buffers to add up does not fit the sums'");
+  std::vector<const Buffer *> targets;
+  for (std::uint32_t index : call.buffer_indices()) {
+    const Buffer &target =
+        buffer(true, index, program, where, "the buffer to reduce");
+    require(target.type() == F32 || target.type() == F64, where,
+            "what is added up over ranks is neither F32 nor F64");
+    require(std::uint64_t(elementCount(target)) * elementSize(target.type()) ==
+                target.size(),
+            where, "what is added up over ranks has gaps");
+    checkWritable(target, where);
+    for (const Buffer *other : targets)
+      checkDisjoint(target, *other, where);
+    targets.push_back(&target);
+  }
+  for (int i = 0; i < call.source_buffer_indices_size(); ++i) {
+    const Buffer &source = buffer(true, call.source_buffer_indices(i), program,
+                                  where, "a buffer to add up");
+    for (std::size_t j = 0; j < targets.size(); ++j) {
+      const Buffer &target = *targets[j];
+      if (int(j) != i) {
+        checkDisjoint(target, source, where);
+        continue;
+      }
+      require(source.type() == target.type() &&
+                  std::equal(source.dims().begin(), source.dims().end(),
+                             target.dims().begin(), target.dims().end()) &&
+                  std::equal(source.strides().begin(), source.strides().end(),
+                             target.strides().begin(), target.strides().end()),
+              where, "a sum over ranks lies otherwise than what is added");
+      if (source.arena_index() != target.arena_index() ||
+          source.offset() != target.offset())
+        checkDisjoint(target, source, where);
+    }
+  }
+}
+
 void Validator::checkHost(const HostCall &call, int program,
                           const std::string &where) const {
   require(!call.type().empty() && !call.layer().empty(), where,

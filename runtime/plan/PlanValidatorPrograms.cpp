@@ -229,10 +229,7 @@ void Validator::checkStep(const Step &step, int program,
                                 "the buffer to clear"),
                          where);
   case Step::kAllReduce:
-    return checkWritable(buffer(step.all_reduce().has_buffer_index(),
-                                step.all_reduce().buffer_index(), program,
-                                where, "the buffer to reduce"),
-                         where);
+    return checkAllReduce(step.all_reduce(), program, where);
   case Step::kHost:
     return checkHost(step.host(), program, where);
   case Step::ACTION_NOT_SET:

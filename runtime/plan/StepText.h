@@ -25,7 +25,10 @@ inline std::string actionText(const Manifest &manifest, const Step &step) {
   case Step::kZero:
     return "zero";
   case Step::kAllReduce:
-    return "all-reduce";
+    return std::string("all-reduce ") +
+           (step.all_reduce().part() == AllReduceCall::START ? "start "
+                                                             : "wait ") +
+           std::to_string(step.all_reduce().bucket());
   case Step::kHost:
     return "host " + step.host().type() + " " +
            Direction_Name(step.host().direction());

@@ -72,8 +72,12 @@ void Trainer::runTo(const std::function<int()> &stop) {
       if (stopRequested || ruleEnds())
         break;
     }
+    const bool together = stepsTogether();
+    // What is shown of a batch's gradients is this rank's, and those of several
+    // batches are added up before.
+    sumInSteps(together || (solver.iter_size() == 1 && !debug));
 
-    if (stepsTogether()) {
+    if (together) {
       stepTogether();
     } else {
       double loss = 0;
@@ -90,6 +94,7 @@ void Trainer::runTo(const std::function<int()> &stop) {
           accumulator.add();
       }
       accumulator.finish();
+      sumGradients();
       loss /= solver.iter_size();
       requireFinite(loss);
       smooth(loss);
@@ -167,7 +172,7 @@ void Trainer::stepTogether() {
   feeder->feed();
   const int stepBefore = currentStep;
   const double learningRate = setScalars();
-  scalars.set(plan::GRADIENT_SCALE, 1);
+  scalars.set(plan::GRADIENT_SCALE, 1.0 / rankCount());
   executor.start({trainProgram, updateProgram});
   // The update is on its way, whatever the checks will say.
   running.push_back({iteration, learningRate});
@@ -228,6 +233,8 @@ void Trainer::display(int iteration) {
                      readOutputs(executor, trainProgram, trainResults)});
   if (iteration > lastDisplayed)
     tellSpeed(iteration, perSecond);
+  if (iteration != lastDisplayed)
+    tellStraggler(seconds);
   displayBegin = Clock::now();
   lastDisplayed = iteration;
 }
@@ -242,10 +249,9 @@ void Trainer::tellRate(int iteration, double learningRate, int stepBefore) {
 }
 
 void Trainer::tellProgress(bool last) {
-  events.emit(event::Progress{currentIteration, solver.max_iter(), smoothed,
-                              secondsSince(stepBegin),
-                              currentIteration - stepBeginIteration, last,
-                              itemsPerIteration()});
+  events.emit(event::Progress{
+      currentIteration, solver.max_iter(), smoothed, secondsSince(stepBegin),
+      currentIteration - stepBeginIteration, last, itemsPerIteration()});
 }
 
 void Trainer::tellStarvation() {
@@ -291,7 +297,8 @@ double Trainer::clipFactor() {
     return 1;
   // The norm is that of the accumulated gradients, before they are averaged
   // over iter_size: Caffe clips first.
-  const double norm = std::sqrt(gradientSumOfSquares());
+  // Over ranks they have been averaged by then.
+  const double norm = std::sqrt(gradientSumOfSquares()) / rankCount();
   if (!(norm > solver.clip_gradients()))
     return 1;
   const double factor = solver.clip_gradients() / norm;
@@ -313,7 +320,8 @@ double Trainer::applyUpdate() {
   const int stepBefore = currentStep;
   const double learningRate = setScalars();
   tellRate(currentIteration, learningRate, stepBefore);
-  scalars.set(plan::GRADIENT_SCALE, clipFactor() / solver.iter_size());
+  scalars.set(plan::GRADIENT_SCALE,
+              clipFactor() / (solver.iter_size() * rankCount()));
   executor.run(updateProgram);
   ++currentIteration;
   return learningRate;
@@ -330,8 +338,8 @@ double Trainer::learningRate() const {
 //===----------------------------------------------------------------------===//
 
 /// Acts on all that signals and other threads have asked for, a snapshot before
-/// a stop; returns whether to stop.
-bool Trainer::heedRequests(bool snapshotDue) {
+/// a stop; returns whether to stop. With `all`, of any rank.
+bool Trainer::heedRequests(bool snapshotDue, bool all) {
   auto ask = [&] { return nextAction ? nextAction() : SolverAction::None; };
   SolverAction signalled = ask();
   if (signalled == SolverAction::Snapshot) {
@@ -339,11 +347,20 @@ bool Trainer::heedRequests(bool snapshotDue) {
     signalled = ask(); // another signal may have come with it
   }
   const Control::Wanted wanted = requests.take();
-  if (snapshotDue || wanted.snapshot)
+  bool stop = wanted.stop || signalled == SolverAction::Stop;
+  snapshotDue |= wanted.snapshot;
+  if (all) {
+    constexpr std::uint32_t kStop = 1, kSnapshot = 2;
+    const std::uint32_t any =
+        unite((stop ? kStop : 0) | (snapshotDue ? kSnapshot : 0));
+    stop = any & kStop;
+    snapshotDue = any & kSnapshot;
+  }
+  if (snapshotDue)
     startSnapshot();
   else
     writer.check();
-  if (!wanted.stop && signalled != SolverAction::Stop)
+  if (!stop)
     return false;
   return stopRequested = true;
 }
@@ -351,7 +368,7 @@ bool Trainer::heedRequests(bool snapshotDue) {
 /// What comes after an iteration's update; false if training is to stop.
 bool Trainer::betweenIterations(bool snapshotDue) {
   // A signal that comes during the iteration acts here, after its update.
-  bool stop = heedRequests(snapshotDue);
+  bool stop = heedRequests(snapshotDue, /*all=*/true);
   bool waited = false;
   while (!stop && requests.shouldWait()) {
     if (!waited) {
@@ -360,7 +377,7 @@ bool Trainer::betweenIterations(bool snapshotDue) {
       waited = true;
     }
     requests.wait();
-    stop = heedRequests(/*snapshotDue=*/false);
+    stop = heedRequests(/*snapshotDue=*/false, /*all=*/true);
     events.deliver(); // that a snapshot is complete
   }
   if (waited)
@@ -399,12 +416,15 @@ void Trainer::testAll() {
     std::optional<caffe::SolverState> &position;
     ~Testing() { position.reset(); }
   } const untilHere{beforeTests};
-  for (int net = 0; net < testNets() && !stopRequested; ++net) {
-    const std::optional<event::TestDone> done =
-        runTest(net, solver.test_iter(net), /*prepareFirst=*/net == 0);
-    if (done && best && best->improves(*done))
-      startBestSnapshot();
-  }
+  if (isRoot())
+    for (int net = 0; net < testNets() && !stopRequested; ++net) {
+      const std::optional<event::TestDone> done =
+          runTest(net, solver.test_iter(net), /*prepareFirst=*/net == 0);
+      if (done && best && best->improves(*done))
+        startBestSnapshot();
+    }
+  // A stop that has interrupted it is that of all ranks.
+  stopRequested = unite(stopRequested, /*countsWaits=*/false);
   if (!stopRequested)
     lastTested = currentIteration;
 }
@@ -441,6 +461,7 @@ std::optional<event::TestDone> Trainer::runTest(int index, int batches,
       events.emit(event::TestInterrupted{currentIteration, index});
       return {};
     }
+    tick();
     net.feeder->feed();
     executor.run(net.program);
     if (net.debug)

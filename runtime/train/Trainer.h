@@ -30,6 +30,8 @@
 
 namespace brew::runtime {
 
+class Communicator;
+
 struct TrainerOptions {
   /// The plan's solver with the caller's changes applied.
   caffe::SolverParameter solver;
@@ -46,6 +48,9 @@ struct TrainerOptions {
   /// A metric (BestMetric.h): whenever a test of the solver gives it its best
   /// value so far, PREFIX_best_METRIC.caffemodel and .solverstate are written.
   std::string snapshotBest;
+  /// Resume from the solver's snapshot of the latest iteration instead, if
+  /// there is one that was written then (seconds since 1970) or later.
+  std::optional<std::int64_t> newestSince;
   /// What f16's losses are multiplied by at first, instead of the plan's own
   /// and the snapshot's scale.
   std::optional<double> lossScale;
@@ -169,6 +174,17 @@ private:
   void restoreLosses(const caffe::SolverState &state);
   void restoreBest(const caffe::SolverState &state, const std::string &path);
   void refuseSeeds() const;
+  bool isRoot() const;
+  int rankCount() const;
+  void requireRanks() const;
+  std::uint64_t chooseSeed(std::uint64_t own) const;
+  void joinRanks();
+  void sumInSteps(bool inSteps);
+  void sumGradients();
+  std::uint32_t unite(std::uint32_t bits, bool countsWaits = true) const;
+  void tellStraggler(double seconds);
+  void tick() const;
+  std::string newestState() const;
   void beginSteps();
   void abandonIteration();
   void runTo(const std::function<int()> &stop);
@@ -186,7 +202,7 @@ private:
   void testAll();
   std::optional<event::TestDone> runTest(int net, int batches,
                                          bool prepareFirst);
-  bool heedRequests(bool snapshotDue);
+  bool heedRequests(bool snapshotDue, bool all = false);
   bool betweenIterations(bool snapshotDue);
   void takeChanges();
   void display(int iteration);
@@ -206,6 +222,8 @@ private:
   TrainerOptions options;
   caffe::SolverParameter solver; ///< as it holds for the current iteration
   int trainProgram, updateProgram, clipProgram;
+  int reduceProgram;   ///< of plans for several ranks
+  Communicator *ranks; ///< null: alone
   LearningRate rate;
   SolverScalars scalars;
   GradientAccumulator accumulator;

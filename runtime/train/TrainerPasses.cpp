@@ -62,6 +62,7 @@ void Trainer::backward() {
   if (lastPass != Pass::Forward)
     throw Error(ExitStatus::Usage,
                 "a backward pass needs the forward pass before it");
+  sumInSteps(false); // accumulate() may follow
   session.run(trainProgram, Pass::Backward);
   lastPass = Pass::Backward;
 }
@@ -76,6 +77,7 @@ void Trainer::update() {
   requireGradients("an update");
   keepGradients = false;
   accumulator.finish();
+  sumGradients();
   const int done = currentIteration;
   const double loss =
       std::accumulate(passLosses.begin(), passLosses.end(), 0.0) /

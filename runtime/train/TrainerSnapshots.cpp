@@ -27,6 +27,9 @@ void Trainer::snapshot() {
 }
 
 void Trainer::startSnapshot() {
+  settle(0);
+  if (!isRoot())
+    return;
   const bool hdf5 = solver.snapshot_format() == caffe::SolverParameter::HDF5;
   const SnapshotPair files = snapshotFiles(prefix, currentIteration, hdf5);
   if (options.keepSnapshots)
@@ -108,7 +111,9 @@ void Trainer::finishSnapshots() {
 //===----------------------------------------------------------------------===//
 
 std::string Trainer::findResumePoint() {
-  if (const std::size_t count = removeUnfinishedSnapshots(prefix))
+  // Rank 0 alone deletes; what is unfinished no rank takes for a snapshot.
+  if (const std::size_t count =
+          isRoot() ? removeUnfinishedSnapshots(prefix) : 0)
     events.info(log::site::brew,
                 "Deleted " + std::to_string(count) +
                     " files of snapshots that were never finished");

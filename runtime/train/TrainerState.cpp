@@ -54,21 +54,28 @@ Trainer::Trainer(Session &planSession, TrainerOptions trainerOptions)
       solver(options.solver),
       trainProgram(requireProgram(executor, plan::programs::kForwardBackward)),
       updateProgram(requireProgram(executor, plan::programs::kUpdate)),
-      clipProgram(executor.findProgram(plan::programs::kClip)), rate(solver),
-      scalars(executor), accumulator(executor),
+      clipProgram(executor.findProgram(plan::programs::kClip)),
+      reduceProgram(executor.findProgram(plan::programs::kReduce)),
+      ranks(session.communicator()), rate(solver), scalars(executor),
+      accumulator(executor),
       requests(solver,
                [this](const caffe::SolverParameter &candidate) {
                  checkSolver(candidate);
                }),
       writer(events) {
+  requireRanks();
+  if (!isRoot())
+    options.watch.logFolder.clear();
   checkSolver(solver);
   events.emit(event::SolverSetUp{&solver});
   prefix = resolvePrefix();
-  if (solver.snapshot())
+  if (solver.snapshot() && isRoot())
     probeSnapshotFolder();
   if (options.resume)
     options.snapshot = findResumePoint();
-  initialise(options.snapshot);
+  const std::string newest = newestState();
+  initialise(newest.empty() ? options.snapshot : newest);
+  joinRanks();
 }
 
 Trainer::~Trainer() {
@@ -117,12 +124,11 @@ void Trainer::initialise(const std::string &snapshotPath) {
     state = formats::readSolverState(snapshotPath);
   const bool exact = state.state.has_brew_rng_seed();
 
-  if (exact)
-    session.setSeed(state.state.brew_rng_seed());
-  else if (solver.random_seed() >= 0)
-    session.setSeed(static_cast<std::uint64_t>(solver.random_seed()));
-  else
-    session.setSeed(freshSeed());
+  session.setSeed(
+      chooseSeed(exact ? state.state.brew_rng_seed()
+                 : solver.random_seed() >= 0
+                     ? static_cast<std::uint64_t>(solver.random_seed())
+                     : freshSeed()));
   events.emit(event::SeedChosen{session.seed()});
   session.fill();
 
@@ -137,8 +143,9 @@ void Trainer::initialise(const std::string &snapshotPath) {
     restoreCursors(state.state);
   // Missing sources should be known now, not at the first test.
   feeder->open();
-  for (TestNet &net : nets)
-    net.feeder->open();
+  if (isRoot())
+    for (TestNet &net : nets)
+      net.feeder->open();
   events.emit(event::SolverReady{});
 
   if (snapshotPath.empty())
@@ -194,7 +201,9 @@ void Trainer::restore(const std::string &path) {
   abandonIteration();
   const bool exact = state.state.has_brew_rng_seed();
   // Readers begin anew and go to where the state says, if it does.
-  session.setSeed(exact ? state.state.brew_rng_seed() : session.seed());
+  const auto rank = static_cast<std::uint64_t>(ranks ? ranks->rank() : 0);
+  session.setSeed(
+      chooseSeed(exact ? state.state.brew_rng_seed() : session.seed() - rank));
   if (exact)
     restoreCursors(state.state);
   restoreState(state, path);
@@ -234,8 +243,9 @@ void Trainer::restoreCursors(const caffe::SolverState &state) {
   const std::vector<caffe::ReaderCursor> cursors(state.brew_reader().begin(),
                                                  state.brew_reader().end());
   feeder->restore(cursors);
-  for (TestNet &net : nets)
-    net.feeder->restore(cursors);
+  if (isRoot())
+    for (TestNet &net : nets)
+      net.feeder->restore(cursors);
   restoreLosses(state);
   const auto window = static_cast<std::size_t>(solver.average_loss());
   while (recentLosses.size() > window)

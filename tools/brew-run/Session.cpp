@@ -4,6 +4,11 @@
 
 #include "tools/common/HostPlugin.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <sched.h>
+#include <unistd.h>
+
 namespace brew::run {
 namespace {
 
@@ -17,14 +22,27 @@ int gpuNumber(const std::string &text) {
   return std::stoi(text);
 }
 
+/// The ranks of a machine share its cores, unless the launcher has given each
+/// its own.
+int sessionThreads(const PlanOptions &options) {
+  if (options.threads > 0 || !options.ranks || std::getenv("OMP_NUM_THREADS"))
+    return options.threads;
+  cpu_set_t own;
+  const long all = sysconf(_SC_NPROCESSORS_ONLN);
+  if (sched_getaffinity(0, sizeof own, &own) != 0 || CPU_COUNT(&own) < all)
+    return options.threads;
+  return std::max(1, static_cast<int>(all) / options.ranks->localRanks());
+}
+
 api::SessionOptions sessionOptions(const PlanOptions &options,
                                    const api::Plan &plan, std::uint64_t seed) {
   api::SessionOptions result;
-  result.threads = options.threads;
+  result.threads = sessionThreads(options);
+  result.communicator = options.ranks;
   result.readerThreads = options.readerThreads;
   result.skipBadRecords = options.skipBadRecords;
   result.seed = seed;
-  result.logToStderr = true;
+  result.logToStderr = !options.ranks || options.ranks->rank() == 0;
   result.hostLayers = tools::loadHostLayers(options.hostLayers);
   if (!plan.info().cuda) {
     if (!options.gpu.empty())
@@ -33,6 +51,11 @@ api::SessionOptions sessionOptions(const PlanOptions &options,
                   "or leave out -gpu");
     return result;
   }
+  if (options.ranks)
+    throw machineLacks("'" + options.plan +
+                       "' was compiled for a GPU, and gradients are not added "
+                       "up over GPUs yet; several ranks train plans of brewc "
+                       "--distributed");
   result.gpu = gpuNumber(options.gpu);
   result.timingCache = options.timingCache.empty() ? options.plan + ".timing"
                                                    : options.timingCache;
@@ -98,7 +121,8 @@ void addPlanOptions(CLI::App &command, PlanOptions &options) {
       ->group(group);
   command
       .add_flag("--deterministic", options.deterministic,
-                "Only vendor engines whose results repeat to the bit")
+                "Only vendor engines whose results repeat to the bit; on "
+                "several ranks, sums in the order of ranks")
       ->group(group);
 }
 

@@ -33,6 +33,9 @@ struct PlanOptions {
   bool noTune = false;
   bool deterministic = false;
   std::uint64_t workspaceLimit = 1024; ///< MiB
+  /// The ranks that train together; null: this process is alone. Only rank 0 of
+  /// them logs.
+  const api::Communicator *ranks = nullptr;
 };
 
 /// Declares the plan (positional, or with one of Caffe's flags `-solver` and

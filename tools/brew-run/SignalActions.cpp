@@ -12,7 +12,8 @@ volatile std::sig_atomic_t gotInterrupt = 0;
 volatile std::sig_atomic_t gotHangUp = 0;
 
 void handle(int signal) {
-  if (signal == SIGINT)
+  // The launcher of ranks hands these on in their place (RankLauncher.cpp).
+  if (signal == SIGINT || signal == SIGUSR1)
     gotInterrupt = 1;
   else
     gotHangUp = 1;
@@ -23,6 +24,7 @@ void handle(int signal) {
 struct SignalActions::Saved {
   struct sigaction interrupt;
   struct sigaction hangUp;
+  struct sigaction handedOn[2];
 };
 
 brew_action parseAction(const std::string &text, const std::string &flag) {
@@ -35,8 +37,10 @@ brew_action parseAction(const std::string &text, const std::string &flag) {
   throw usage(flag + ": '" + text + "' is none of stop, snapshot, none");
 }
 
-SignalActions::SignalActions(brew_action onInterrupt, brew_action onHangUp)
-    : saved(new Saved), interruptAction(onInterrupt), hangUpAction(onHangUp) {
+SignalActions::SignalActions(brew_action onInterrupt, brew_action onHangUp,
+                             bool isOneOfSeveral)
+    : saved(new Saved), isRank(isOneOfSeveral), interruptAction(onInterrupt),
+      hangUpAction(onHangUp) {
   gotInterrupt = gotHangUp = 0;
   struct sigaction action = {};
   action.sa_handler = handle;
@@ -44,11 +48,19 @@ SignalActions::SignalActions(brew_action onInterrupt, brew_action onHangUp)
   action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, &saved->interrupt);
   sigaction(SIGHUP, &action, &saved->hangUp);
+  if (isRank) {
+    sigaction(SIGUSR1, &action, &saved->handedOn[0]);
+    sigaction(SIGUSR2, &action, &saved->handedOn[1]);
+  }
 }
 
 SignalActions::~SignalActions() {
   sigaction(SIGINT, &saved->interrupt, nullptr);
   sigaction(SIGHUP, &saved->hangUp, nullptr);
+  if (isRank) {
+    sigaction(SIGUSR1, &saved->handedOn[0], nullptr);
+    sigaction(SIGUSR2, &saved->handedOn[1], nullptr);
+  }
   delete saved;
 }
 

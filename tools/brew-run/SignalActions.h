@@ -15,7 +15,9 @@ brew_action parseAction(const std::string &text, const std::string &flag);
 /// One instance at a time; the previous handlers come back at its end.
 class SignalActions {
 public:
-  SignalActions(brew_action onInterrupt, brew_action onHangUp);
+  /// On a rank of several SIGUSR1 and SIGUSR2 are the same as SIGINT and SIGHUP.
+  SignalActions(brew_action onInterrupt, brew_action onHangUp,
+                bool isOneOfSeveral = false);
   ~SignalActions();
   SignalActions(const SignalActions &) = delete;
   SignalActions &operator=(const SignalActions &) = delete;
@@ -26,6 +28,7 @@ public:
 private:
   struct Saved;
   Saved *saved;
+  bool isRank;
   brew_action interruptAction;
   brew_action hangUpAction;
 };

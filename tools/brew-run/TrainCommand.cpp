@@ -1,11 +1,13 @@
 //===- TrainCommand.cpp - brew-run train ----------------------------------===//
 
 #include "Log.h"
+#include "RankLauncher.h"
 #include "Session.h"
 #include "SignalActions.h"
 
 #include <cstdio>
 #include <memory>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -23,6 +25,10 @@ struct TrainOptions {
   bool checkNan = false;
   std::vector<std::string> stopWhen;
   std::string patience, logFolder;
+  int ranks = 0; ///< 0: as many as a launcher has started, else one
+  int maxRestarts = 0;
+  double commTimeout = 600;
+  std::optional<std::int64_t> newestSince;
   std::string onInterrupt = "stop";
   std::string onHangUp = "snapshot";
 
@@ -134,6 +140,77 @@ void addWatchOptions(CLI::App &command, TrainOptions &options) {
       ->group(group);
 }
 
+/// Trains as this process, which may be a rank of several.
+int trainHere(const TrainOptions &options, Session &session) {
+  const api::Communicator *ranks = options.plan.ranks;
+  const bool isRoot = !ranks || ranks->rank() == 0;
+  const brew_action onInterrupt =
+      parseAction(options.onInterrupt, "--sigint-effect");
+  const brew_action onHangUp = parseAction(options.onHangUp, "--sighup-effect");
+  auto info = [&](log::Site site, const std::string &text) {
+    if (isRoot)
+      log::info(site, text);
+  };
+  if (session.onGpu()) {
+    const std::string number = std::to_string(session.gpu);
+    info(log::site::useGpus, "Using GPUs " + number);
+    info(log::site::gpuName, "GPU " + number + ": " + session.device());
+  } else {
+    info(log::site::useCpu, "Use CPU.");
+  }
+  if (ranks)
+    info(log::site::brew,
+         "Training on " + std::to_string(ranks->ranks()) + " ranks");
+
+  SignalActions signals(onInterrupt, onHangUp, ranks);
+  api::Trainer trainer(
+      session, {options.fields, options.weights, options.snapshot,
+                options.lossScale, options.resume, options.keepSnapshots,
+                options.snapshotBest, options.checkNan, options.stopWhen,
+                options.patience, options.logFolder, options.newestSince});
+  trainer.setActionSource([&signals] { return signals.takeRequest(); });
+  info(log::site::startOptimization, "Starting Optimization");
+  trainer.solve();
+  info(log::site::trainDone, "Optimization Done.");
+  return 0;
+}
+
+/// Trains as one rank of several. What ends one ends all.
+int trainAsRank(TrainOptions options) {
+  api::Communicator ranks({options.commTimeout, options.plan.deterministic});
+  const std::string name = "rank " + std::to_string(ranks.rank()) + ": ";
+  auto end = [&](brew_status status, const std::string &text) {
+    brew_log_clear_status();
+    std::fprintf(stderr, "brew-run: error: %s%s\n", name.c_str(), text.c_str());
+    std::fflush(stderr);
+    ranks.abort(status);
+  };
+  // Outside of what may throw: sums may be on their way into its memory.
+  std::unique_ptr<Session> session;
+  try {
+    if (options.ranks && options.ranks != ranks.ranks())
+      throw usage("--ranks " + std::to_string(options.ranks) + ", but " +
+                  std::to_string(ranks.ranks()) + " were started");
+    options.plan.ranks = &ranks;
+    session = std::make_unique<Session>(options.plan);
+    trainHere(options, *session);
+    ranks.close();
+    return 0;
+  } catch (const Error &error) {
+    if (!ranks.failedTogether())
+      end(error.status(), error.what());
+    if (ranks.rank() == 0)
+      std::fprintf(stderr, "brew-run: error: %s\n", error.what());
+    ranks.close();
+    return error.status();
+  } catch (const std::bad_alloc &) {
+    end(BREW_MACHINE_LACKS, "out of memory");
+  } catch (const std::exception &error) {
+    end(BREW_BUG, std::string("unexpected failure: ") + error.what());
+  }
+  return BREW_BUG; // end() does not return
+}
+
 int train(const TrainOptions &options) {
   if (!options.snapshot.empty() && !options.weights.empty())
     throw usage("give a snapshot to resume training or weights to finetune, "
@@ -141,31 +218,14 @@ int train(const TrainOptions &options) {
   if (options.resume && !options.snapshot.empty())
     throw usage("give --resume to go on from the newest snapshot or --snapshot "
                 "to go on from one that you name, but not both");
-  const brew_action onInterrupt =
-      parseAction(options.onInterrupt, "--sigint-effect");
-  const brew_action onHangUp = parseAction(options.onHangUp, "--sighup-effect");
-
+  if (api::Communicator::isLaunched())
+    return trainAsRank(options);
+  if (options.maxRestarts && !options.ranks)
+    throw usage("--max-restarts is for --ranks, which starts the ranks");
+  if (options.ranks > 1)
+    return launchRanks({options.ranks, options.maxRestarts});
   Session session(options.plan);
-  if (session.onGpu()) {
-    const std::string number = std::to_string(session.gpu);
-    log::info(log::site::useGpus, "Using GPUs " + number);
-    log::info(log::site::gpuName, "GPU " + number + ": " + session.device());
-  } else {
-    log::info(log::site::useCpu, "Use CPU.");
-  }
-
-  SignalActions signals(onInterrupt, onHangUp);
-  api::Trainer trainer(session, {options.fields, options.weights,
-                                  options.snapshot, options.lossScale,
-                                  options.resume, options.keepSnapshots,
-                                  options.snapshotBest, options.checkNan,
-                                  options.stopWhen, options.patience,
-                                  options.logFolder});
-  trainer.setActionSource([&signals] { return signals.takeRequest(); });
-  log::info(log::site::startOptimization, "Starting Optimization");
-  trainer.solve();
-  log::info(log::site::trainDone, "Optimization Done.");
-  return 0;
+  return trainHere(options, session);
 }
 
 } // namespace
@@ -188,6 +248,34 @@ void addTrain(CLI::App &app, Action &action) {
   command->add_option("--sighup-effect", options->onHangUp,
                       "What SIGHUP does: stop, snapshot or none");
   addWatchOptions(*command, *options);
+  const std::string group = "Several ranks";
+  command
+      ->add_option("--ranks", options->ranks,
+                   "Processes on this machine that train together, each on its "
+                   "share of the data (started with mpirun)")
+      ->check(CLI::Range(1, 4096))
+      ->group(group);
+  command
+      ->add_option(
+          "--comm-timeout", options->commTimeout,
+          "Seconds that a rank waits for another one that neither goes "
+          "on nor answers")
+      ->capture_default_str()
+      ->check(CLI::Range(0.1, 1e6))
+      ->group(group);
+  command
+      ->add_option("--max-restarts", options->maxRestarts,
+                   "With --ranks: how often to begin again from the last "
+                   "snapshot when a rank has ended or hangs")
+      ->check(CLI::Range(0, 1000000))
+      ->group(group);
+  command
+      ->add_option("--resume-newest", options->newestSince,
+                   "Resume from the solver's snapshot of the latest iteration, "
+                   "if there is one written at TIME (seconds since 1970) or "
+                   "later, whatever --snapshot and --weights say")
+      ->type_name("TIME")
+      ->group(group);
   addSolverOptions(*command, *options);
   command->callback(
       [options, &action] { action = [options] { return train(*options); }; });

@@ -49,6 +49,10 @@ plan.program @main attributes {arena_bytes = 256 : i64, lower_bound_bytes = 128 
   plan.copy %x to %y : memref<4xf32>, memref<4xf32>
   // CHECK: plan.host_call backward_data "m.L" "h"(%[[X]], %[[Y]], %[[Y]], %[[X]]) {backward, flops = 0 : i64, gradients_of = array<i64: 0>, layers = ["h"], operandSegmentSizes = array<i32: 1, 1, 1, 1>, param_str = "p", settings = "s"} : memref<4xf32>, memref<4xf32>, memref<4xf32>, memref<4xf32>
   plan.host_call backward_data "m.L" "h"(%x, %y, %y, %x) {settings = "s", param_str = "p", gradients_of = array<i64: 0>, operandSegmentSizes = array<i32: 1, 1, 1, 1>, layers = ["h"], backward, flops = 0 : i64} : memref<4xf32>, memref<4xf32>, memref<4xf32>, memref<4xf32>
+  // CHECK: plan.all_reduce_start 1(%[[X]]) to(%[[Y]]) {backward, flops = 0 : i64} : memref<4xf32> to memref<4xf32>
+  plan.all_reduce_start 1(%x) to(%y) {backward, flops = 0 : i64} : memref<4xf32> to memref<4xf32>
+  // CHECK: plan.all_reduce_wait 1(%[[Y]]) : memref<4xf32>
+  plan.all_reduce_wait 1(%y) : memref<4xf32>
   // CHECK: plan.seed "x", %[[X]] : memref<4xf32>
   plan.seed "x", %x : memref<4xf32>
   // CHECK: plan.output %[[X]] "x" loss_weight 5.000000e-01 inner : memref<4xf32>

@@ -259,13 +259,6 @@ TEST(Executor, PlansThatThisMachineCannotRun) {
   EXPECT_EQ(error.rfind("3: ", 0), 0u) << error;
   EXPECT_NE(error.find("64.0 TiB"), std::string::npos) << error;
 
-  PlanBuilder reduce;
-  auto x = reduce.buffer("x", {4});
-  reduce.program("main").add_steps()->mutable_all_reduce()->set_buffer_index(x);
-  error = errorOfPlan(reduce);
-  EXPECT_EQ(error.rfind("3: ", 0), 0u) << error;
-  EXPECT_NE(error.find("several devices"), std::string::npos) << error;
-
   PlanBuilder unknown;
   unknown.kernel("noSuchKernel", 0, 1);
   error = errorOfPlan(unknown);

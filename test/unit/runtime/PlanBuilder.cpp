@@ -300,6 +300,17 @@ PlanBuilder completePlan() {
     added.set_buffer_index(hostBottomGradients[i]);
   }
   *main.add_steps()->mutable_host() = host;
+  if (b.manifest.target().kind() == Target::CPU) {
+    AllReduceCall reduce;
+    reduce.set_part(AllReduceCall::START);
+    reduce.set_bucket(0);
+    reduce.add_buffer_indices(dw);
+    reduce.add_source_buffer_indices(dw);
+    *main.add_steps()->mutable_all_reduce() = reduce;
+    reduce.set_part(AllReduceCall::WAIT);
+    reduce.clear_source_buffer_indices();
+    *main.add_steps()->mutable_all_reduce() = reduce;
+  }
 
   Feed &feed = *main.add_feeds();
   feed.set_layer("");

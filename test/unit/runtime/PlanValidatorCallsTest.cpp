@@ -102,8 +102,62 @@ const BrokenStep kSteps[] = {
      [](Manifest &m) { step(m, 4).mutable_zero()->set_buffer_index(Constant); },
      "writes to a constant"},
     {"AllReduceMissing",
-     [](Manifest &m) { step(m, 4).mutable_all_reduce()->set_buffer_index(99); },
+     [](Manifest &m) {
+       auto &call = *step(m, 4).mutable_all_reduce();
+       call.set_part(brew::plan::AllReduceCall::WAIT);
+       call.set_bucket(0);
+       call.add_buffer_indices(99);
+     },
      "the buffer to reduce does not exist"},
+    {"AllReduceNoBucket",
+     [](Manifest &m) {
+       auto &call = *step(m, 4).mutable_all_reduce();
+       call.set_part(brew::plan::AllReduceCall::WAIT);
+       call.add_buffer_indices(ConvDw);
+     },
+     "the part or the bucket of a sum over ranks is missing"},
+    {"AllReduceSources",
+     [](Manifest &m) {
+       auto &call = *step(m, 4).mutable_all_reduce();
+       call.set_part(brew::plan::AllReduceCall::START);
+       call.set_bucket(0);
+       call.add_buffer_indices(ConvDw);
+     },
+     "the number of buffers to add up does not fit the sums'"},
+    {"AllReduceIntegers",
+     [](Manifest &m) {
+       auto &call = *step(m, 4).mutable_all_reduce();
+       call.set_part(brew::plan::AllReduceCall::WAIT);
+       call.set_bucket(0);
+       call.add_buffer_indices(Status);
+     },
+     "neither F32 nor F64"},
+    {"AllReduceOtherShape",
+     [](Manifest &m) {
+       auto &call = *step(m, 4).mutable_all_reduce();
+       call.set_part(brew::plan::AllReduceCall::START);
+       call.set_bucket(0);
+       call.add_buffer_indices(ConvDw);
+       call.add_source_buffer_indices(ConvDb);
+     },
+     "a sum over ranks lies otherwise than what is added"},
+    {"AllReduceTwice",
+     [](Manifest &m) {
+       auto &call = *step(m, 4).mutable_all_reduce();
+       call.set_part(brew::plan::AllReduceCall::WAIT);
+       call.set_bucket(0);
+       call.add_buffer_indices(ConvDw);
+       call.add_buffer_indices(ConvDw);
+     },
+     "its result overlaps an operand"},
+    {"AllReduceConstant",
+     [](Manifest &m) {
+       auto &call = *step(m, 4).mutable_all_reduce();
+       call.set_part(brew::plan::AllReduceCall::WAIT);
+       call.set_bucket(0);
+       call.add_buffer_indices(Constant);
+     },
+     "writes to a constant"},
     // copy
     {"NoCopySource", [](Manifest &m) { copy(m).clear_source_buffer_index(); },
      "the source is missing"},

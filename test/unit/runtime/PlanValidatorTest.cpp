@@ -216,7 +216,7 @@ const BrokenRule kRules[] = {
     {"StepsReversed", [](Manifest &m) { buffer(m, "conv").set_first_step(3); },
      "live steps lie outside"},
     {"StepsBeyondProgram",
-     [](Manifest &m) { buffer(m, "conv").set_last_step(10); },
+     [](Manifest &m) { buffer(m, "conv").set_last_step(12); },
      "live steps lie outside"},
     // parameters
     {"NoParameterLayer", [](Manifest &m) { weights(m).clear_layer(); },
@@ -352,7 +352,7 @@ const BrokenRule kRules[] = {
      [](Manifest &m) { program(m).clear_first_backward_step(); },
      "first_backward_step is missing"},
     {"FirstBackwardStepBeyond",
-     [](Manifest &m) { program(m).set_first_backward_step(10); },
+     [](Manifest &m) { program(m).set_first_backward_step(12); },
      "first_backward_step lies outside"},
     {"NoFeedLayer",
      [](Manifest &m) { program(m).mutable_feeds(0)->clear_layer(); },

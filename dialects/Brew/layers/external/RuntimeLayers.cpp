@@ -14,7 +14,6 @@
 
 using namespace brew::ir;
 using brew::badInput;
-using brew::formats::dimsText;
 
 namespace {
 
@@ -30,7 +29,8 @@ brew::caffe::LayerParameter settingsOf(const HostSetup &setup) {
 }
 
 std::string shapeText(const HostSetup &setup, size_t bottom) {
-  return dimsText({setup.bottoms[bottom].begin(), setup.bottoms[bottom].end()});
+  return brew::formats::dimsText(
+      {setup.bottoms[bottom].begin(), setup.bottoms[bottom].end()});
 }
 
 int64_t countFrom(llvm::ArrayRef<int64_t> shape, size_t axis) {

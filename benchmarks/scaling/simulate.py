@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""What training on many ranks gains, by a model.
+
+    brewc solver.prototxt --distributed --report=json > report.json
+    benchmarks/scaling/simulate.py report.json [--step-ms MS] [--latency-us US]
+        [--gbytes GB] [--jitter SIGMA] [--ranks N,N,...] [--json]
+
+Takes the sums of a step and when backward has them from the report, and prints for each
+number of ranks how long a step takes and which share of N times one rank's throughput
+that is (weak scaling: the batch is each rank's). docs/scaling.md states the model.
+"""
+import argparse
+import json
+import math
+import random
+
+SEED = 1
+STEPS = 200
+
+
+def ring(ranks, size, latency, rate):
+    """Reduce-scatter and all-gather around a ring."""
+    return 2 * (ranks - 1) * latency + 2 * (ranks - 1) / ranks * size / rate
+
+
+def tree(ranks, size, latency, rate):
+    """Up and down a binary tree, in pieces that follow each other."""
+    return 2 * math.ceil(math.log2(ranks)) * latency + 2 * size / rate
+
+
+def seconds_of_sum(ranks, size, latency, rate):
+    """The better of the two, as libraries choose."""
+    if ranks == 1:
+        return 0
+    return min(ring(ranks, size, latency, rate), tree(ranks, size, latency, rate))
+
+
+def half_ring(ranks, size, latency, rate):
+    """Reduce-scatter or all-gather alone."""
+    return ring(ranks, size, latency, rate) / 2 if ranks > 1 else 0
+
+
+def backward_seconds(starts, compute, cost):
+    """Forward and backward: sums one after the other, each when its gradients are there,
+    awaited behind the last step that computes."""
+    free = 0
+    for size, ready in starts:
+        free = max(free, ready) + cost(size)
+    return max(compute, free)
+
+
+def simulate(starts, compute, update, ranks, options, draw, sharded):
+    """Mean of a step, the update behind it included. Each rank's computing takes
+    exp(x) times as long, x normal with deviation `jitter`; all wait for the slowest.
+    `sharded`: each rank gets the sums of its part alone, updates that, and then gives
+    the parameters to all, beside nothing."""
+    link = options.latency_us * 1e-6, options.gbytes * 1e9
+
+    def cost(size):
+        return (half_ring if sharded else seconds_of_sum)(ranks, size, *link)
+
+    behind = update
+    if sharded:
+        behind = update / ranks + half_ring(ranks, sum(size for size, _ in starts), *link)
+    total = 0
+    for _ in range(STEPS if options.jitter else 1):
+        slowest = 1
+        if options.jitter:
+            slowest = math.exp(max(draw.gauss(0, options.jitter) for _ in range(ranks)))
+        total += behind + backward_seconds(
+            [(size, ready * slowest) for size, ready in starts], compute * slowest, cost)
+    return total / (STEPS if options.jitter else 1)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("report")
+    parser.add_argument("--step-ms", type=float,
+                        help="measured time of forward_backward, instead of the roofline's")
+    parser.add_argument("--latency-us", type=float, default=50)
+    parser.add_argument("--gbytes", type=float, default=2, help="per second and rank")
+    parser.add_argument("--jitter", type=float, default=0)
+    parser.add_argument("--ranks", default="1,2,4,8,16,32,64,128,256,512,1024")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    with open(options.report) as file:
+        programs = json.load(file)["programs"]
+    forward_backward = programs["forward_backward"]
+    if "reduction" not in forward_backward:
+        parser.error("the report is of no plan of brewc --distributed")
+    compute = forward_backward["roofline_seconds"]
+    scale = options.step_ms / 1e3 / compute if options.step_ms else 1
+    starts = [(start["bytes"], start["ready_seconds"] * scale)
+              for start in forward_backward["reduction"]["starts"]]
+    update = programs["update"]["roofline_seconds"] * scale
+    rows = []
+    alone = compute * scale + update
+    for ranks in map(int, options.ranks.split(",")):
+        plain, sharded = (simulate(starts, compute * scale, update, ranks, options,
+                                   random.Random(SEED), shards)
+                          for shards in (False, True))
+        rows.append({"ranks": ranks, "step_seconds": plain, "efficiency": alone / plain,
+                     "sharded_efficiency": alone / sharded})
+    if options.json:
+        print(json.dumps(rows, indent=2))
+        return
+    print("%6s %10s %11s %9s" % ("ranks", "step", "efficiency", "sharded"))
+    for row in rows:
+        print("%6d %8.2fms %10.1f%% %8.1f%%" % (
+            row["ranks"], row["step_seconds"] * 1e3, 100 * row["efficiency"],
+            100 * row["sharded_efficiency"]))
+
+
+if __name__ == "__main__":
+    main()

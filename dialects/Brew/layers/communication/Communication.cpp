@@ -1,0 +1,49 @@
+//===- Communication.cpp - What ranks exchange ----------------------------===//
+#include "dialects/Brew/layers/communication/Communication.h"
+
+#include "dialects/Brew/layers/LayerGroup.h"
+#include "dialects/Plan/PlanDialect.h"
+
+using namespace mlir;
+using namespace brew::ir;
+namespace planir = brew::planir;
+
+#define GET_OP_CLASSES
+#include "dialects/Brew/layers/communication/Communication.cpp.inc"
+
+void brew::ir::registerCommunicationLayers(BrewDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "dialects/Brew/layers/communication/Communication.cpp.inc"
+      >();
+}
+
+using BufferOf = llvm::function_ref<Value(Value)>;
+
+Operation *AllReduceStartOp::buildCall(OpBuilder &b, BufferOf buffer) {
+  SmallVector<Value> sources = llvm::map_to_vector(getXs(), buffer),
+                     targets = llvm::map_to_vector(getYs(), buffer);
+  return planir::AllReduceStartOp::create(b, getLoc(), getBucketAttr(), sources,
+                                          targets, nullptr, nullptr, nullptr,
+                                          nullptr);
+}
+
+Operation *AllReduceWaitOp::buildCall(OpBuilder &b, BufferOf buffer) {
+  SmallVector<Value> sums = llvm::map_to_vector(getYs(), buffer);
+  return planir::AllReduceWaitOp::create(b, getLoc(), getBucketAttr(), sums,
+                                         nullptr, nullptr, nullptr, nullptr);
+}
+
+LogicalResult AllReduceWaitOp::verify() {
+  for (auto [i, value] : llvm::enumerate(getXs())) {
+    auto start = value.getDefiningOp<AllReduceStartOp>();
+    if (!start || start.getBucket() != getBucket())
+      return emitOpError("waits for operand ")
+             << i << ", which no brew.all_reduce_start of bucket "
+             << getBucket() << " has begun to add up";
+    if (!value.hasOneUse())
+      return emitOpError("waits for operand ")
+             << i << ", which something else reads on its way";
+  }
+  return success();
+}

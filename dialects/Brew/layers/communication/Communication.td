@@ -1,0 +1,33 @@
+//===- Communication.td - What ranks exchange --------------*- tablegen -*-===//
+#ifndef BREW_LAYERS_COMMUNICATION_TD
+#define BREW_LAYERS_COMMUNICATION_TD
+
+include "dialects/Brew/BrewLayer.td"
+
+class Brew_AllReduce<string mnemonic>
+    : Brew_Op<mnemonic, [DeclareOpInterfaceMethods<Brew_CallInterface>,
+        AllTypesMatch<["xs", "ys"]>]> {
+  let arguments = (ins Variadic<AnyTensor>:$xs, I64Attr:$bucket);
+  let results = (outs Variadic<AnyTensor>:$ys);
+  let assemblyFormat = "$bucket `(` $xs `)` attr-dict `:` type($xs)";
+}
+
+def Brew_AllReduceStartOp : Brew_AllReduce<"all_reduce_start"> {
+  let summary = "Begins to add tensors up over all ranks";
+  let description = [{
+    The results are on their way: only the `brew.all_reduce_wait` of the same bucket
+    may read them. With one rank they are the operands. Steps between the two run
+    meanwhile. Every rank starts its buckets in the same order.
+  }];
+}
+
+def Brew_AllReduceWaitOp : Brew_AllReduce<"all_reduce_wait"> {
+  let summary = "Waits for the sums over all ranks of a bucket";
+  let description = [{
+    Its operands are the results of the `brew.all_reduce_start` of the bucket, its
+    results the sums.
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // BREW_LAYERS_COMMUNICATION_TD

@@ -1,0 +1,192 @@
+//===- PlaceAllReduces.cpp - Sums of gradients over all ranks -------------===//
+#include "dialects/Brew/layers/communication/Communication.h"
+#include "dialects/Brew/layers/solver/Solver.h"
+#include "dialects/SubviewType.h"
+#include "dialects/Target/Link.h"
+#include "passes/ParameterPlaces.h"
+#include "passes/Passes.h"
+#include "passes/ValuePlace.h"
+
+#include "llvm/ADT/MapVector.h"
+
+#include <cmath>
+
+namespace brew {
+#define GEN_PASS_DEF_PLACEALLREDUCES
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+/// A stored gradient, whatever it is stored for.
+struct Gradient {
+  Value value;
+  int64_t ready = 0; ///< step behind which it is there
+};
+
+struct Bucket {
+  SmallVector<Value> gradients;
+  int64_t ready = 0;
+  int64_t bytes = 0;
+};
+
+bool isStep(Operation *op) { return isa<KernelOp, CallInterface>(op); }
+
+/// The buckets of one program: gradients in the order in which steps finish
+/// them, each bucket closed by the one that fills it.
+SmallVector<Bucket> bucketsOf(ArrayRef<Gradient> gradients, int64_t most) {
+  SmallVector<Bucket> buckets;
+  for (const Gradient &gradient : gradients) {
+    if (buckets.empty() || buckets.back().bytes >= most)
+      buckets.emplace_back();
+    Bucket &bucket = buckets.back();
+    bucket.gradients.push_back(gradient.value);
+    bucket.bytes += brew::bytesOf(tensorOf(gradient.value));
+    bucket.ready = gradient.ready;
+  }
+  return buckets;
+}
+
+struct PlaceAllReduces : brew::impl::PlaceAllReducesBase<PlaceAllReduces> {
+  using PlaceAllReducesBase::PlaceAllReducesBase;
+
+  void runOnOperation() override {
+    if (bucketBytes < 0) {
+      getOperation().emitError("a bucket cannot have ")
+          << int64_t(bucketBytes) << " bytes";
+      return signalPassFailure();
+    }
+    Type element;
+    for (auto program : getOperation().getOps<ProgramOp>()) {
+      if (program.getRole() == ProgramRole::Reduce) {
+        program.emitError("the gradients of this module are reduced already");
+        return signalPassFailure();
+      }
+      if (program.getRole() == ProgramRole::ForwardBackward)
+        if (failed(place(program, element)))
+          return signalPassFailure();
+    }
+    if (element)
+      buildReduce(element);
+  }
+
+private:
+  LogicalResult place(ProgramOp program, Type &element);
+  void buildReduce(Type element);
+};
+
+} // namespace
+
+LogicalResult PlaceAllReduces::place(ProgramOp program, Type &element) {
+  Block &block = program.getBody().front();
+  SmallVector<Operation *> steps;
+  llvm::DenseMap<Operation *, int64_t> numberOf;
+  for (Operation &op : block)
+    if (isStep(&op)) {
+      numberOf[&op] = steps.size();
+      steps.push_back(&op);
+    }
+  // One value may be the gradient of several parameters, and is added up once.
+  llvm::MapVector<Value, SmallVector<StoreGradientOp>> stores;
+  for (auto store : block.getOps<StoreGradientOp>())
+    stores[store.getValue()].push_back(store);
+  if (stores.empty())
+    return success();
+
+  SmallVector<Gradient> gradients;
+  int64_t total = 0;
+  for (auto &[value, ops] : stores) {
+    auto type = tensorOf(value);
+    if (!type.getElementType().isF32() && !type.getElementType().isF64())
+      return ops.front().emitError("this gradient is of ")
+             << type.getElementType() << ", which is not added up over ranks";
+    if (isSubview(type))
+      return ops.front().emitError(
+          "this gradient is part of another tensor, which is not added up "
+          "over ranks");
+    element = type.getElementType();
+    total += brew::bytesOf(type);
+    // What is no result of a step is there from the start.
+    Gradient gradient{value};
+    Value owner = brew::placeOf(value).owner;
+    auto done = [&](Operation *op) {
+      if (auto found = numberOf.find(op); found != numberOf.end())
+        gradient.ready = std::max(gradient.ready, found->second);
+    };
+    done(owner.getDefiningOp());
+    gradients.push_back(gradient);
+  }
+  llvm::stable_sort(gradients, [](const Gradient &a, const Gradient &b) {
+    return a.ready < b.ready;
+  });
+
+  // Seconds that no step hides: those of beginning total / n buckets, and the
+  // transfer of the last one of n bytes. The sum is least for this n.
+  int64_t most = bucketBytes;
+  if (!most)
+    most = std::max<int64_t>(
+        1, std::llround(std::sqrt(double(total) * brew::targetir::kLinkSeconds *
+                                  brew::targetir::kLinkBytesPerSecond)));
+
+  auto waits = OpBuilder::atBlockEnd(&block);
+  for (Operation &op : block)
+    if (op.hasTrait<IsSink>()) {
+      waits.setInsertionPoint(&op);
+      break;
+    }
+  Operation *lastStart = nullptr;
+  for (auto [number, bucket] : llvm::enumerate(bucketsOf(gradients, most))) {
+    OpBuilder b(&getContext());
+    Operation *behind = steps.empty() ? nullptr : steps[bucket.ready];
+    // Views of what the steps make stand behind them.
+    for (Value value : bucket.gradients)
+      if (Operation *made = value.getDefiningOp();
+          !behind || behind->isBeforeInBlock(made))
+        behind = made;
+    // Buckets are started in their order.
+    if (lastStart && behind->isBeforeInBlock(lastStart))
+      behind = lastStart;
+    b.setInsertionPointAfter(behind);
+    SmallVector<Type> types =
+        llvm::to_vector(ValueRange(bucket.gradients).getTypes());
+    SmallVector<Location> places;
+    for (Value value : bucket.gradients)
+      places.push_back(value.getLoc());
+    Location loc = b.getFusedLoc(places);
+    IntegerAttr index = b.getI64IntegerAttr(number);
+    auto start =
+        AllReduceStartOp::create(b, loc, types, bucket.gradients, index);
+    lastStart = start;
+    auto wait =
+        AllReduceWaitOp::create(waits, loc, types, start.getYs(), index);
+    for (auto [value, sum] : llvm::zip_equal(bucket.gradients, wait.getYs()))
+      for (StoreGradientOp store : stores[value])
+        store.getValueMutable().assign(sum);
+  }
+  return success();
+}
+
+/// For iterations of several batches, whose gradients are added up before: all
+/// of the arena as one bucket, since nothing runs beside it.
+void PlaceAllReduces::buildReduce(Type element) {
+  ModuleOp module = getOperation();
+  Location loc = module.getLoc();
+  int64_t bytes = brew::ParameterPlaces(module).size;
+  auto type = RankedTensorType::get(
+      {bytes * 8 / element.getIntOrFloatBitWidth()}, element);
+  auto b = OpBuilder::atBlockEnd(module.getBody());
+  auto program = ProgramOp::create(b, loc, programName(ProgramRole::Reduce),
+                                   NetPhase::Train, ProgramRole::Reduce,
+                                   nullptr, nullptr, nullptr, false);
+  b.createBlock(&program.getBody());
+  Value all = AllGradientsOp::create(b, loc, type, false);
+  IntegerAttr index = b.getI64IntegerAttr(0);
+  auto start =
+      AllReduceStartOp::create(b, loc, TypeRange{type}, ValueRange{all}, index);
+  auto wait =
+      AllReduceWaitOp::create(b, loc, TypeRange{type}, start.getYs(), index);
+  StoreAllGradientsOp::create(b, loc, wait.getYs()[0], false);
+}

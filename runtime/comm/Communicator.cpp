@@ -1,0 +1,353 @@
+//===- Communicator.cpp - The ranks of a data-parallel run ----------------===//
+
+#include "runtime/comm/Communicator.h"
+
+#include "runtime/SilentThread.h"
+#include "runtime/comm/Operations.h"
+#include "runtime/comm/StallWatch.h"
+#include "runtime/comm/Transport.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <unistd.h>
+
+namespace brew::runtime {
+
+using comm::Activity;
+using comm::Clock;
+using comm::Operation;
+
+namespace {
+
+/// How often a thread with nothing to do looks for messages of other ranks.
+constexpr std::chrono::milliseconds kIdle{20};
+/// Between two looks at an operation that is under way, once it has been for
+/// kSpins of them: shorter than a message takes, and little to the threads that
+/// compute beside it.
+constexpr std::chrono::microseconds kPause{20};
+constexpr int kSpins = 200;
+/// Looks at an operation between two for messages.
+constexpr int kLooksPerPoll = 512;
+/// Seconds in which a launcher ends a process that has asked for it.
+constexpr unsigned kSecondsToEnd = 30;
+
+std::uint64_t hashOf(const std::string &text) {
+  std::uint64_t hash = 14695981039346656037u; // FNV-1a
+  for (unsigned char c : text)
+    hash = (hash ^ c) * 1099511628211u;
+  return hash;
+}
+
+} // namespace
+
+struct Communicator::State {
+  explicit State(CommunicatorOptions given) : options(given) {}
+
+  CommunicatorOptions options;
+  const BrewCommPlugin *plugin = nullptr;
+  std::string transport;
+  int rank = 0, ranks = 1, localRanks = 1;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  struct Posted {
+    std::unique_ptr<Operation> operation;
+    std::uint64_t number;
+  };
+  std::deque<Posted> queue;
+  std::uint64_t posted = 0, done = 0; ///< numbers of operations
+  Activity activity;
+  std::optional<std::string> failure;
+  bool begun = false, closing = false, closed = false;
+  std::optional<int> aborting; ///< the status
+  bool together = false;
+  double waited = 0;         ///< seconds, not yet told to the others
+  std::vector<double> waits; ///< by rank, since takeStraggler()
+  std::map<std::uint32_t, std::uint64_t> buckets; ///< operations on their way
+  std::thread thread;
+
+  void run();
+  void perform(Operation &operation, comm::StallWatch &watch);
+  void poll(comm::StallWatch &watch, const std::string &what);
+  void abortIfAsked();
+  std::uint64_t post(std::unique_ptr<Operation> operation);
+  void await(std::uint64_t number);
+  void failWith(const std::string &text);
+};
+
+void Communicator::State::failWith(const std::string &text) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!failure)
+    failure = text;
+  changed.notify_all();
+}
+
+void Communicator::State::abortIfAsked() {
+  std::unique_lock<std::mutex> lock(mutex);
+  if (!aborting)
+    return;
+  const int status = *aborting;
+  lock.unlock();
+  plugin->abort(status);
+}
+
+void Communicator::State::poll(comm::StallWatch &watch,
+                               const std::string &what) {
+  abortIfAsked();
+  Activity now;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    now = activity;
+  }
+  if (const std::optional<std::string> reason = watch.poll(now, what))
+    failWith(*reason);
+}
+
+void Communicator::State::perform(Operation &operation,
+                                  comm::StallWatch &watch) {
+  const std::string what = operation.describe();
+  while (operation.startNext(*plugin)) {
+    int isDone = 0;
+    for (int looks = 0;; ++looks) {
+      comm::check(*plugin, plugin->test(&isDone));
+      if (isDone)
+        break;
+      if (looks < kSpins)
+        std::this_thread::yield();
+      else
+        std::this_thread::sleep_for(kPause);
+      if (looks % kLooksPerPoll == kSpins)
+        poll(watch, what);
+    }
+  }
+}
+
+void Communicator::State::run() {
+  try {
+    plugin = &comm::openTransport();
+    transport = plugin->name;
+    comm::check(*plugin, plugin->begin(&rank, &ranks, &localRanks));
+  } catch (const std::exception &error) {
+    return failWith(error.what());
+  }
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    activity.since = Clock::now();
+    begun = true;
+    changed.notify_all();
+  }
+  comm::StallWatch watch(*plugin, rank, ranks, options.timeout);
+  try {
+    for (;;) {
+      std::unique_lock<std::mutex> lock(mutex);
+      changed.wait_for(lock, kIdle,
+                       [&] { return !queue.empty() || closing || aborting; });
+      if (queue.empty()) {
+        if (closing)
+          break;
+        lock.unlock();
+        poll(watch, "");
+        continue;
+      }
+      Posted next = std::move(queue.front());
+      queue.pop_front();
+      lock.unlock();
+      perform(*next.operation, watch);
+      lock.lock();
+      done = next.number;
+      changed.notify_all();
+    }
+    comm::check(*plugin, plugin->end());
+    std::lock_guard<std::mutex> lock(mutex);
+    closed = true;
+    changed.notify_all();
+  } catch (const std::exception &error) {
+    failWith(error.what());
+    // The transport is of no more use but for this.
+    for (;;) {
+      abortIfAsked();
+      std::this_thread::sleep_for(kIdle);
+    }
+  }
+}
+
+std::uint64_t Communicator::State::post(std::unique_ptr<Operation> operation) {
+  std::lock_guard<std::mutex> lock(mutex);
+  activity = {false, Clock::now()};
+  queue.push_back({std::move(operation), ++posted});
+  changed.notify_all();
+  return posted;
+}
+
+void Communicator::State::await(std::uint64_t number) {
+  std::unique_lock<std::mutex> lock(mutex);
+  if (done < number) {
+    const Clock::time_point begin = Clock::now();
+    activity = {true, begin};
+    changed.wait(lock, [&] { return done >= number || failure; });
+    waited += std::chrono::duration<double>(Clock::now() - begin).count();
+  }
+  activity = {false, Clock::now()};
+  if (failure && done < number)
+    throw machineLacks(*failure);
+}
+
+bool Communicator::isLaunched() {
+  auto count = [](const char *name) {
+    const char *text = std::getenv(name);
+    return text ? std::atoi(text) : 0;
+  };
+  // Open MPI's and PMI's; PMIx's servers do not tell, but Slurm does.
+  return count("OMPI_COMM_WORLD_SIZE") > 1 || count("PMI_SIZE") > 1 ||
+         (std::getenv("PMIX_RANK") && count("SLURM_NTASKS") > 1);
+}
+
+Communicator::Communicator(CommunicatorOptions options)
+    : state(std::make_unique<State>(options)) {
+  State &it = *state;
+  it.thread = startSilentThread([&it] { it.run(); });
+  std::unique_lock<std::mutex> lock(it.mutex);
+  it.changed.wait(lock, [&] { return it.begun || it.failure; });
+  if (it.begun)
+    return;
+  const Error error = machineLacks(*it.failure);
+  lock.unlock();
+  it.thread.join();
+  throw error;
+}
+
+Communicator::~Communicator() {
+  if (state->closed || !state->begun) {
+    if (state->thread.joinable())
+      state->thread.join();
+    return;
+  }
+  abort(static_cast<int>(ExitStatus::Bug));
+}
+
+void Communicator::close() {
+  State &it = *state;
+  std::unique_lock<std::mutex> lock(it.mutex);
+  it.closing = true;
+  it.changed.notify_all();
+  it.changed.wait(lock, [&] { return it.closed || it.failure; });
+  if (!it.closed)
+    throw machineLacks(*it.failure);
+}
+
+void Communicator::abort(int status) {
+  {
+    std::lock_guard<std::mutex> lock(state->mutex);
+    state->aborting = status;
+    state->changed.notify_all();
+  }
+  // The transport ends this process.
+  sleep(kSecondsToEnd);
+  _exit(status);
+}
+
+int Communicator::rank() const { return state->rank; }
+int Communicator::ranks() const { return state->ranks; }
+int Communicator::localRanks() const { return state->localRanks; }
+const std::string &Communicator::transport() const { return state->transport; }
+bool Communicator::isDeterministic() const {
+  return state->options.deterministic;
+}
+bool Communicator::failedTogether() const { return state->together; }
+
+void Communicator::tick() {
+  std::lock_guard<std::mutex> lock(state->mutex);
+  state->activity = {false, Clock::now()};
+}
+
+void Communicator::startSums(std::uint32_t bucket,
+                             const std::vector<SumPiece> &pieces) {
+  std::unique_ptr<Operation> operation;
+  if (isDeterministic())
+    operation =
+        std::make_unique<comm::OrderedSum>(bucket, pieces, rank(), ranks());
+  else
+    operation = std::make_unique<comm::TransportSum>(bucket, pieces);
+  state->buckets[bucket] = state->post(std::move(operation));
+}
+
+void Communicator::awaitSums(std::uint32_t bucket) {
+  const auto found = state->buckets.find(bucket);
+  if (found == state->buckets.end())
+    throw Error(ExitStatus::Bug, "the sum of bucket " + std::to_string(bucket) +
+                                     " is awaited, but was not started");
+  const std::uint64_t number = found->second;
+  state->buckets.erase(found);
+  state->await(number);
+}
+
+void Communicator::broadcast(void *data, std::size_t bytes) {
+  state->await(state->post(std::make_unique<comm::Broadcast>(data, bytes)));
+}
+
+/// The values of all ranks, one block behind the other.
+std::vector<std::uint64_t>
+Communicator::gather(const std::vector<std::uint64_t> &own, const char *what) {
+  // Owned by the operation, too: it may outlive a wait that fails.
+  auto blocks = std::make_shared<std::vector<std::uint64_t>>(
+      own.size() * static_cast<std::size_t>(ranks()));
+  std::copy(own.begin(), own.end(),
+            blocks->begin() + static_cast<std::ptrdiff_t>(own.size()) * rank());
+  state->await(
+      state->post(std::make_unique<comm::Gather>(blocks, ranks(), what)));
+  return *blocks;
+}
+
+std::uint32_t Communicator::unite(std::uint32_t bits, bool countsWaits) {
+  // The upper half is a time in microseconds.
+  const double mine = countsWaits ? state->waited * 1e6 : 0;
+  state->waited = 0;
+  const auto told = static_cast<std::uint64_t>(std::min(mine, 4e9));
+  const std::vector<std::uint64_t> blocks =
+      gather({told << 32 | bits}, "what all ranks are asked to do");
+  if (!countsWaits)
+    state->waited = 0;
+  state->waits.resize(blocks.size());
+  std::uint64_t all = 0;
+  for (std::size_t rank = 0; rank < blocks.size(); ++rank) {
+    state->waits[rank] += static_cast<double>(blocks[rank] >> 32) * 1e-6;
+    all |= blocks[rank];
+  }
+  return static_cast<std::uint32_t>(all);
+}
+
+std::optional<comm::Straggler> Communicator::takeStraggler(double seconds) {
+  std::vector<double> waits;
+  waits.swap(state->waits);
+  return comm::findStraggler(waits, seconds);
+}
+
+std::uint64_t Communicator::ofRoot(std::uint64_t value) {
+  return gather({value}, "the values of rank 0").front();
+}
+
+void Communicator::agree(
+    const std::vector<std::pair<std::string, std::string>> &values) {
+  const std::size_t count = values.size();
+  std::vector<std::uint64_t> own;
+  for (const auto &value : values)
+    own.push_back(hashOf(value.second));
+  const std::vector<std::uint64_t> blocks =
+      gather(own, "the start of all ranks");
+  for (std::size_t at = count; at < blocks.size(); ++at)
+    if (blocks[at] != blocks[at % count]) {
+      state->together = true;
+      throw badInput("rank " + std::to_string(at / count) +
+                     " disagrees with rank 0: it has another " +
+                     values[at % count].first);
+    }
+}
+
+} // namespace brew::runtime

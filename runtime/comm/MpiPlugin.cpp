@@ -1,0 +1,144 @@
+//===- MpiPlugin.cpp - libbrew_mpi.so: ranks that MPI connects ------------===//
+
+#include "runtime/comm/Plugin.h"
+
+// The C++ bindings of old MPIs would be linked, too.
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+
+#include <cstring>
+#include <list>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr int kMessageTag = 1;
+
+MPI_Comm operations = MPI_COMM_NULL, messages = MPI_COMM_NULL;
+MPI_Request active = MPI_REQUEST_NULL;
+std::string failure;
+int rankCount = 1;
+std::vector<int> receivedCounts, receivedOffsets; ///< of exchange()
+
+struct Sent {
+  std::vector<char> bytes;
+  MPI_Request request;
+};
+std::list<Sent> sent; ///< not all of it on its way
+
+const char *result(int status) {
+  if (status == MPI_SUCCESS)
+    return nullptr;
+  char text[MPI_MAX_ERROR_STRING];
+  int length = 0;
+  MPI_Error_string(status, text, &length);
+  failure.assign(text, static_cast<std::size_t>(length));
+  return failure.c_str();
+}
+
+MPI_Datatype typeOf(BrewCommType type) {
+  return type == BREW_COMM_F64   ? MPI_DOUBLE
+         : type == BREW_COMM_F32 ? MPI_FLOAT
+                                 : MPI_BYTE;
+}
+
+const char *begin(int *rank, int *ranks, int *local) {
+  int provided = 0;
+  if (const char *error = result(
+          MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided)))
+    return error;
+  // Of our own, so that errors come back and nothing else is in the way.
+  for (MPI_Comm *comm : {&operations, &messages}) {
+    if (const char *error = result(MPI_Comm_dup(MPI_COMM_WORLD, comm)))
+      return error;
+    MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN);
+  }
+  MPI_Comm_rank(operations, rank);
+  MPI_Comm_size(operations, ranks);
+  rankCount = *ranks;
+  MPI_Comm node = MPI_COMM_NULL;
+  if (const char *error = result(MPI_Comm_split_type(
+          operations, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node)))
+    return error;
+  MPI_Comm_size(node, local);
+  return result(MPI_Comm_free(&node));
+}
+
+const char *end() { return result(MPI_Finalize()); }
+
+void abortAll(int status) { MPI_Abort(MPI_COMM_WORLD, status); }
+
+const char *sum(void *data, std::size_t count, BrewCommType type) {
+  return result(MPI_Iallreduce(MPI_IN_PLACE, data, static_cast<int>(count),
+                               typeOf(type), MPI_SUM, operations, &active));
+}
+
+const char *exchange(const void *data, const int *counts, const int *offsets,
+                     void *to, int received, BrewCommType type) {
+  receivedCounts.assign(static_cast<std::size_t>(rankCount), received);
+  receivedOffsets.clear();
+  for (int rank = 0; rank < rankCount; ++rank)
+    receivedOffsets.push_back(rank * received);
+  return result(MPI_Ialltoallv(data, counts, offsets, typeOf(type), to,
+                               receivedCounts.data(), receivedOffsets.data(),
+                               typeOf(type), operations, &active));
+}
+
+const char *gather(void *data, const int *counts, const int *offsets,
+                   BrewCommType type) {
+  return result(MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data,
+                                counts, offsets, typeOf(type), operations,
+                                &active));
+}
+
+const char *broadcast(void *data, std::size_t bytes) {
+  return result(MPI_Ibcast(data, static_cast<int>(bytes), MPI_BYTE, 0,
+                           operations, &active));
+}
+
+const char *test(int *done) {
+  return result(MPI_Test(&active, done, MPI_STATUS_IGNORE));
+}
+
+const char *send(int to, const void *message, std::size_t bytes) {
+  for (auto it = sent.begin(); it != sent.end();) {
+    int done = 0;
+    MPI_Test(&it->request, &done, MPI_STATUS_IGNORE);
+    it = done ? sent.erase(it) : std::next(it);
+  }
+  Sent &next = sent.emplace_back();
+  const char *first = static_cast<const char *>(message);
+  next.bytes.assign(first, first + bytes);
+  return result(MPI_Isend(next.bytes.data(), static_cast<int>(bytes), MPI_BYTE,
+                          to, kMessageTag, messages, &next.request));
+}
+
+const char *receive(int *from, void *message, std::size_t bytes) {
+  int there = 0;
+  MPI_Status status;
+  *from = -1;
+  if (const char *error = result(
+          MPI_Iprobe(MPI_ANY_SOURCE, kMessageTag, messages, &there, &status)))
+    return error;
+  if (!there)
+    return nullptr;
+  *from = status.MPI_SOURCE;
+  return result(MPI_Recv(message, static_cast<int>(bytes), MPI_BYTE, *from,
+                         kMessageTag, messages, MPI_STATUS_IGNORE));
+}
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) const BrewCommPlugin *
+brew_comm_plugin() {
+  static char name[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(name, &length);
+  name[std::strcspn(name, ",\n")] = 0;
+  static const BrewCommPlugin plugin = {
+      kBrewCommVersion, name,   begin,     end,  abortAll, sum,
+      exchange,         gather, broadcast, test, send,     receive};
+  return &plugin;
+}

@@ -1,0 +1,145 @@
+//===- Operations.cpp - What ranks do together ----------------------------===//
+
+#include "runtime/comm/Operations.h"
+
+#include <algorithm>
+
+namespace brew::runtime::comm {
+namespace {
+
+/// Transports count elements in an int.
+constexpr std::size_t kMostElements = std::size_t(1) << 28;
+
+/// The same pieces, none of them too long for one operation.
+std::vector<SumPiece> cut(const std::vector<SumPiece> &pieces) {
+  std::vector<SumPiece> result;
+  for (SumPiece piece : pieces)
+    while (piece.count > 0) {
+      SumPiece part = piece;
+      part.count = std::min(piece.count, kMostElements);
+      result.push_back(part);
+      piece.count -= part.count;
+      piece.data += part.count * (piece.isDouble ? 8 : 4);
+    }
+  return result;
+}
+
+BrewCommType typeOf(const SumPiece &piece) {
+  return piece.isDouble ? BREW_COMM_F64 : BREW_COMM_F32;
+}
+
+std::string sumText(std::uint32_t bucket) {
+  return "the sum of bucket " + std::to_string(bucket);
+}
+
+/// Adds `ranks` slices of `count` elements that lie side by side. The first is
+/// added to zero, as the sums of iter_size are.
+template <typename Value>
+void addInOrder(Value *target, const Value *slices, int ranks,
+                std::size_t count) {
+  std::fill_n(target, count, Value(0));
+  for (int rank = 0; rank < ranks; ++rank, slices += count)
+    for (std::size_t i = 0; i < count; ++i)
+      target[i] += slices[i];
+}
+
+} // namespace
+
+void check(const BrewCommPlugin &plugin, const char *failure) {
+  if (failure)
+    throw machineLacks(std::string(plugin.name) + ": " + failure);
+}
+
+TransportSum::TransportSum(std::uint32_t bucketNumber,
+                           std::vector<SumPiece> given)
+    : bucket(bucketNumber), pieces(cut(given)) {}
+
+bool TransportSum::startNext(const BrewCommPlugin &plugin) {
+  if (next == pieces.size())
+    return false;
+  const SumPiece &piece = pieces[next++];
+  check(plugin, plugin.sum(piece.data, piece.count, typeOf(piece)));
+  return true;
+}
+
+std::string TransportSum::describe() const { return sumText(bucket); }
+
+OrderedSum::OrderedSum(std::uint32_t bucketNumber, std::vector<SumPiece> given,
+                       int ownRank, int rankCount)
+    : bucket(bucketNumber), pieces(cut(given)), rank(ownRank),
+      ranks(rankCount) {}
+
+bool OrderedSum::startNext(const BrewCommPlugin &plugin) {
+  if (exchanged) {
+    const SumPiece &piece = pieces[next];
+    const auto own = static_cast<std::size_t>(rank);
+    const auto count = static_cast<std::size_t>(counts[own]);
+    const auto offset = static_cast<std::size_t>(offsets[own]);
+    if (piece.isDouble)
+      addInOrder(reinterpret_cast<double *>(piece.data) + offset,
+                 received.data(), ranks, count);
+    else
+      addInOrder(reinterpret_cast<float *>(piece.data) + offset,
+                 reinterpret_cast<const float *>(received.data()), ranks,
+                 count);
+    exchanged = false;
+    ++next;
+    check(plugin, plugin.gather(piece.data, counts.data(), offsets.data(),
+                                typeOf(piece)));
+    return true;
+  }
+  if (next == pieces.size())
+    return false;
+  const SumPiece &piece = pieces[next];
+  counts.clear();
+  offsets.clear();
+  for (int r = 0; r < ranks; ++r) {
+    const auto at = [&](int number) {
+      return static_cast<int>(piece.count * static_cast<std::size_t>(number) /
+                              static_cast<std::size_t>(ranks));
+    };
+    offsets.push_back(at(r));
+    counts.push_back(at(r + 1) - at(r));
+  }
+  const int own = counts[static_cast<std::size_t>(rank)];
+  received.resize(static_cast<std::size_t>(own) *
+                  static_cast<std::size_t>(ranks));
+  exchanged = true;
+  check(plugin, plugin.exchange(piece.data, counts.data(), offsets.data(),
+                                received.data(), own, typeOf(piece)));
+  return true;
+}
+
+std::string OrderedSum::describe() const { return sumText(bucket); }
+
+bool Broadcast::startNext(const BrewCommPlugin &plugin) {
+  if (left == 0)
+    return false;
+  const std::size_t size = std::min(left, kMostElements);
+  void *const part = data;
+  data = static_cast<std::byte *>(data) + size;
+  left -= size;
+  check(plugin, plugin.broadcast(part, size));
+  return true;
+}
+
+Gather::Gather(Blocks values, int ranks, const char *name)
+    : blocks(std::move(values)), what(name) {
+  const int size =
+      static_cast<int>(blocks->size() * sizeof(std::uint64_t)) / ranks;
+  for (int rank = 0; rank < ranks; ++rank) {
+    counts.push_back(size);
+    offsets.push_back(rank * size);
+  }
+}
+
+bool Gather::startNext(const BrewCommPlugin &plugin) {
+  if (started)
+    return false;
+  started = true;
+  check(plugin, plugin.gather(blocks->data(), counts.data(), offsets.data(),
+                              BREW_COMM_BYTE));
+  return true;
+}
+
+} // namespace brew::runtime::comm

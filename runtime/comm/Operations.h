@@ -1,0 +1,83 @@
+//===- Operations.h - What ranks do together --------------------*- C++ -*-===//
+#pragma once
+
+#include "runtime/comm/Communicator.h"
+#include "runtime/comm/Plugin.h"
+
+#include <string>
+#include <vector>
+
+namespace brew::runtime::comm {
+
+/// Throws Error (3) with what a function of the plugin returned, if anything.
+void check(const BrewCommPlugin &plugin, const char *failure);
+
+/// A sequence of collective operations. It lives on the communicator's thread.
+class Operation {
+public:
+  virtual ~Operation() = default;
+  /// Starts the next operation; false if there is none left.
+  virtual bool startNext(const BrewCommPlugin &plugin) = 0;
+  /// What it is, for an error: "the sum of bucket 3".
+  virtual std::string describe() const = 0;
+};
+
+/// Sums in the transport's own order.
+class TransportSum : public Operation {
+public:
+  TransportSum(std::uint32_t bucket, std::vector<SumPiece> pieces);
+  bool startNext(const BrewCommPlugin &plugin) override;
+  std::string describe() const override;
+
+private:
+  std::uint32_t bucket;
+  std::vector<SumPiece> pieces;
+  std::size_t next = 0;
+};
+
+/// Sums in the order of ranks: each rank gets a slice of what all the others
+/// have, adds it up, and gives the sum to all.
+class OrderedSum : public Operation {
+public:
+  OrderedSum(std::uint32_t bucket, std::vector<SumPiece> pieces, int rank,
+             int ranks);
+  bool startNext(const BrewCommPlugin &plugin) override;
+  std::string describe() const override;
+
+private:
+  std::uint32_t bucket;
+  std::vector<SumPiece> pieces;
+  int rank, ranks;
+  std::size_t next = 0;
+  bool exchanged = false;
+  std::vector<int> counts, offsets; ///< of the slices, by rank
+  std::vector<double> received;     ///< room for them; F64 needs the alignment
+};
+
+class Broadcast : public Operation {
+public:
+  Broadcast(void *data, std::size_t bytes) : data(data), left(bytes) {}
+  bool startNext(const BrewCommPlugin &plugin) override;
+  std::string describe() const override { return "the values of rank 0"; }
+
+private:
+  void *data;
+  std::size_t left;
+};
+
+/// Gives every rank the values of all, one block of equal size for each rank.
+class Gather : public Operation {
+public:
+  using Blocks = std::shared_ptr<std::vector<std::uint64_t>>;
+  Gather(Blocks blocks, int ranks, const char *what);
+  bool startNext(const BrewCommPlugin &plugin) override;
+  std::string describe() const override { return what; }
+
+private:
+  Blocks blocks;
+  std::vector<int> counts, offsets;
+  const char *what;
+  bool started = false;
+};
+
+} // namespace brew::runtime::comm

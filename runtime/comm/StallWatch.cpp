@@ -1,0 +1,157 @@
+//===- StallWatch.cpp - Which rank keeps the others waiting ---------------===//
+
+#include "runtime/comm/StallWatch.h"
+
+#include "runtime/comm/Operations.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace brew::runtime::comm {
+namespace {
+
+enum class Kind : std::int32_t { Question, Answer };
+
+struct Message {
+  Kind kind;
+  std::int32_t isWaiting;
+  double seconds;
+};
+
+double secondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+Clock::duration duration(double seconds) {
+  return std::chrono::duration_cast<Clock::duration>(
+      std::chrono::duration<double>(seconds));
+}
+
+/// Seconds in which a rank that is alive answers.
+double grace(double timeout) { return std::min(5.0, timeout); }
+
+/// Seconds that the first rank has to tell the reason before others do.
+constexpr double kTurn = 2;
+
+std::string secondsText(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g s", seconds);
+  return text;
+}
+
+} // namespace
+
+StallWatch::StallWatch(const BrewCommPlugin &transport, int ownRank,
+                       int rankCount, double timeoutSeconds)
+    : plugin(transport), rank(ownRank), ranks(rankCount),
+      timeout(timeoutSeconds), quietUntil(begin) {}
+
+void StallWatch::answerAll(const Activity &own) {
+  for (;;) {
+    Message message;
+    int from = -1;
+    check(plugin, plugin.receive(&from, &message, sizeof message));
+    if (from < 0)
+      return;
+    if (message.kind == Kind::Answer) {
+      if (asked)
+        answers[static_cast<std::size_t>(from)] = {true, message.isWaiting != 0,
+                                                   message.seconds};
+      continue;
+    }
+    message = {Kind::Answer, own.isWaiting, secondsSince(own.since)};
+    check(plugin, plugin.send(from, &message, sizeof message));
+  }
+}
+
+void StallWatch::ask() {
+  asked = Clock::now();
+  answers.assign(static_cast<std::size_t>(ranks), {});
+  const Message question = {Kind::Question, 1, 0};
+  for (int other = 0; other < ranks; ++other)
+    if (other != rank)
+      check(plugin, plugin.send(other, &question, sizeof question));
+}
+
+/// What the answers say; nothing if the run may go on.
+std::optional<std::string> StallWatch::judge(const std::string &what) {
+  std::string silent, hanging;
+  double youngest = timeout;
+  bool everyoneWaits = true;
+  int firstHealthy = rank;
+  auto add = [](std::string &list, int which) {
+    list += (list.empty() ? "" : ", ") + std::to_string(which);
+  };
+  for (int other = ranks; other-- > 0;) {
+    const Answer &answer = answers[static_cast<std::size_t>(other)];
+    if (other == rank)
+      continue;
+    everyoneWaits &= answer.here && answer.isWaiting;
+    if (answer.here && answer.isWaiting)
+      firstHealthy = std::min(firstHealthy, other);
+    else if (answer.here && answer.seconds < timeout)
+      youngest = std::min(youngest, answer.seconds);
+  }
+  for (int other = 0; other < ranks; ++other) {
+    const Answer &answer = answers[static_cast<std::size_t>(other)];
+    if (other == rank)
+      continue;
+    if (!answer.here)
+      add(silent, other);
+    else if (!answer.isWaiting && answer.seconds >= timeout)
+      add(hanging, other);
+  }
+  std::string reason;
+  if (!silent.empty())
+    reason = "rank " + silent + " does not answer";
+  if (!hanging.empty())
+    reason += (reason.empty() ? "rank " : ", and rank ") + hanging +
+              " has not gone on";
+  if (!reason.empty())
+    reason += " for " + secondsText(timeout) +
+              " (--comm-timeout), while rank " + std::to_string(rank) +
+              " waits for " + what;
+  else if (everyoneWaits && allWaited)
+    reason = "all ranks wait for " + what + " or another one for " +
+             secondsText(timeout) +
+             " (--comm-timeout): the transport delivers nothing";
+  allWaited = everyoneWaits;
+  if (reason.empty()) {
+    quietUntil = Clock::now() + duration(std::max(timeout - youngest, 0.1));
+    return std::nullopt;
+  }
+  // One rank tells it, and its end is that of all; the next one in its place,
+  // should it fail.
+  verdictTold = Clock::now() + duration(rank == firstHealthy ? 0 : kTurn);
+  return reason;
+}
+
+std::optional<std::string> StallWatch::poll(const Activity &own,
+                                            const std::string &what) {
+  answerAll(own);
+  if (!own.isWaiting) {
+    asked.reset();
+    verdict.reset();
+    allWaited = false;
+    return std::nullopt;
+  }
+  if (verdict)
+    return Clock::now() >= *verdictTold ? verdict : std::nullopt;
+  if (!asked) {
+    if (secondsSince(own.since) >= timeout && Clock::now() >= quietUntil)
+      ask();
+    return std::nullopt;
+  }
+  const bool complete =
+      std::count_if(answers.begin(), answers.end(), [](const Answer &answer) {
+        return answer.here;
+      }) == ranks - 1;
+  if (complete || secondsSince(*asked) >= grace(timeout)) {
+    asked.reset();
+    verdict = judge(what);
+  }
+  return std::nullopt;
+}
+
+} // namespace brew::runtime::comm

@@ -1,0 +1,76 @@
+//===- AllReduce.cpp - A sum over ranks as a step -------------------------===//
+
+#include "runtime/cpu/AllReduce.h"
+
+#include "runtime/plan/Contract.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
+namespace brew::runtime {
+
+AllReduce::AllReduce(const plan::Manifest &manifest,
+                     const plan::AllReduceCall &call,
+                     const std::function<std::byte *(std::uint32_t)> &address,
+                     Communicator *communicator)
+    : bucket(call.bucket()), starts(call.part() == plan::AllReduceCall::START),
+      ranks(communicator) {
+  if (!starts)
+    return;
+  std::vector<Piece> found;
+  for (int i = 0; i < call.buffer_indices_size(); ++i) {
+    const std::uint32_t index = call.buffer_indices(i);
+    const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
+    std::byte *target = address(index);
+    if (const std::byte *source = address(call.source_buffer_indices(i));
+        source != target)
+      copies.push_back({source, target, buffer.size()});
+    const plan::Arena &arena =
+        manifest.arenas(static_cast<int>(buffer.arena_index()));
+    found.push_back(
+        {{target, std::size_t(buffer.size() / plan::elementSize(buffer.type())),
+          buffer.type() == plan::F64},
+         arena.kind() == plan::GRADIENTS});
+  }
+  join(std::move(found));
+}
+
+void AllReduce::join(std::vector<Piece> found) {
+  std::sort(found.begin(), found.end(), [](const Piece &a, const Piece &b) {
+    return std::less<std::byte *>()(a.sum.data, b.sum.data);
+  });
+  bool lastIsGradient = false;
+  for (const Piece &piece : found) {
+    const SumPiece &sum = piece.sum;
+    const std::size_t size = sum.isDouble ? sizeof(double) : sizeof(float);
+    if (lastIsGradient && piece.isGradient &&
+        sum.isDouble == pieces.back().isDouble) {
+      SumPiece &last = pieces.back();
+      const auto bytes = static_cast<std::size_t>(sum.data - last.data);
+      if (bytes <= plan::alignUp(last.count * size)) {
+        last.count = bytes / size + sum.count;
+        continue;
+      }
+    }
+    lastIsGradient = piece.isGradient;
+    pieces.push_back(sum);
+  }
+}
+
+void AllReduce::run() const {
+  for (const Copy &copy : copies)
+    std::memcpy(copy.target, copy.source, copy.bytes);
+  if (!ranks || !ranks->sumsInSteps)
+    return;
+  if (starts)
+    ranks->startSums(bucket, pieces);
+  else
+    ranks->awaitSums(bucket);
+}
+
+std::string AllReduce::implementation() const {
+  return ranks ? ranks->transport() : "one rank";
+}
+
+} // namespace brew::runtime

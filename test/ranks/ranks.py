@@ -1,0 +1,337 @@
+"""Training on several ranks: what they compute, and how they end.
+
+    ranks.py --brewc BREWC --brew-run BREW_RUN CASE
+
+Cases are the methods of Ranks below. Without mpirun, or without the plugin beside
+the runtime, a case is skipped by name (exit status 77).
+"""
+import argparse
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import h5py
+import numpy
+
+RECORDS = 48
+BATCH = 4
+SKIPPED = 77
+
+# Shared weights, two biases with one gradient, and a frozen layer.
+NET = """
+name: "ranks"
+layer { name: "data" type: "HDF5Data" top: "data" top: "label"
+  hdf5_data_param { source: "LIST" batch_size: %d } }
+layer { name: "conv" type: "Convolution" bottom: "data" top: "conv"
+  convolution_param { num_output: 6 kernel_size: 3 weight_filler { type: "xavier" } } }
+layer { name: "relu" type: "ReLU" bottom: "conv" top: "conv" }
+layer { name: "ip1" type: "InnerProduct" bottom: "conv" top: "ip1"
+  inner_product_param { num_output: 16 weight_filler { type: "xavier" } } }
+layer { name: "relu1" type: "ReLU" bottom: "ip1" top: "ip1" }
+layer { name: "frozen" type: "InnerProduct" bottom: "ip1" top: "frozen"
+  param { lr_mult: 0 } param { lr_mult: 0 }
+  inner_product_param { num_output: 16 weight_filler { type: "xavier" } } }
+layer { name: "a" type: "InnerProduct" bottom: "ip1" top: "a" param { name: "w" }
+  inner_product_param { num_output: 3 weight_filler { type: "xavier" } } }
+layer { name: "b" type: "InnerProduct" bottom: "frozen" top: "b" param { name: "w" }
+  inner_product_param { num_output: 3 weight_filler { type: "xavier" } } }
+layer { name: "sum" type: "Eltwise" bottom: "a" bottom: "b" top: "sum" }
+layer { name: "loss" type: "SoftmaxWithLoss" bottom: "sum" bottom: "label" top: "loss" }
+""" % BATCH
+
+SOLVER = """
+net: "%s.prototxt" base_lr: 0.05 momentum: 0.9 weight_decay: 0.001 lr_policy: "fixed"
+max_iter: 7 display: 1 snapshot_prefix: "%s" random_seed: 7 test_iter: 1
+test_interval: 4
+"""
+
+
+def check(condition, text):
+    if not condition:
+        sys.exit("failed: " + text)
+
+
+class Ranks:
+    def __init__(self, brewc, brew_run, folder):
+        self.brewc, self.brew_run, self.folder = brewc, brew_run, folder
+        random = numpy.random.RandomState(3)
+        self.data = random.randn(RECORDS, 2, 6, 6).astype("f4")
+        self.label = random.randint(0, 3, RECORDS).astype("f4")
+        self.write("plain", numpy.arange(RECORDS))
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, order):
+        with h5py.File(self.path(name + ".h5"), "w") as file:
+            file["data"] = self.data[order]
+            file["label"] = self.label[order]
+        with open(self.path(name + ".txt"), "w") as file:
+            file.write(name + ".h5\n")
+
+    def interleaved(self, ranks):
+        """Records in the order in which one rank with iter_size reads those of
+        all ranks."""
+        order = [(step * BATCH + row) * ranks + rank
+                 for step in range(RECORDS // (ranks * BATCH))
+                 for rank in range(ranks) for row in range(BATCH)]
+        name = "interleaved%d" % ranks
+        self.write(name, order)
+        return name
+
+    def compile(self, name, data="plain", solver="", flags=()):
+        with open(self.path(name + ".prototxt"), "w") as file:
+            file.write(NET.replace("LIST", data + ".txt"))
+        with open(self.path(name + "_solver.prototxt"), "w") as file:
+            file.write(SOLVER % (name, name) + solver)
+        subprocess.run([self.brewc, name + "_solver.prototxt", *flags, "-o",
+                        name + ".plan"], cwd=self.folder, check=True)
+        return name
+
+    def command(self, name, *flags):
+        return [self.brew_run, "train", name + ".plan", "--threads", "1", *flags]
+
+    def train(self, name, *flags, command=None, status=0, seconds=60):
+        done = subprocess.run(command or self.command(name, *flags),
+                              cwd=self.folder, stderr=subprocess.PIPE, text=True,
+                              timeout=seconds)
+        if status is not None and done.returncode != status:
+            sys.exit("failed: %s ended with %d\n%s" % (done.args, done.returncode,
+                                                       done.stderr[-4000:]))
+        self.status = done.returncode
+        return done.stderr
+
+    def start(self, name, *flags):
+        log = open(self.path("log"), "w")
+        return subprocess.Popen(self.command(name, *flags), cwd=self.folder,
+                                stderr=log)
+
+    def end(self, process, seconds=30):
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            sys.exit("failed: still running after %d s" % seconds)
+        with open(self.path("log")) as file:
+            return file.read()
+
+    def ranks_of(self, process):
+        """Process ids of the ranks below a process, by rank."""
+        found = {}
+        parents = {}
+        for entry in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open("/proc/%s/stat" % entry) as file:
+                    parents[int(entry)] = int(file.read().rsplit(")", 1)[1].split()[1])
+            except OSError:
+                continue
+        for child in parents:
+            above = child
+            while above in parents and above != process.pid:
+                above = parents[above]
+            if above != process.pid or child == process.pid:
+                continue
+            try:
+                with open("/proc/%d/environ" % child, "rb") as file:
+                    rank = re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", file.read())
+            except OSError:
+                continue
+            if rank:
+                found[int(rank.group(1))] = child
+        return found
+
+    def wait_for(self, what, seconds=30):
+        begin = time.time()
+        while not what():
+            check(time.time() - begin < seconds, "nothing happened in %d s" % seconds)
+            time.sleep(0.02)
+
+    def has_logged(self, text):
+        with open(self.path("log")) as file:
+            return text in file.read()
+
+    def weights(self, name, iteration=7):
+        with open(self.path("%s_iter_%d.caffemodel" % (name, iteration)), "rb") as file:
+            return file.read()
+
+    def near(self, a, b):
+        """Whether two weight files, whose floats lie alike, are equal but for
+        rounding."""
+        check(len(a) == len(b), "the weights have other sizes")
+        a, b = (numpy.frombuffer(x[:len(x) // 4 * 4], "u1").astype(int) for x in (a, b))
+        # Bytes of the exponent and the leading digits agree.
+        return (a != b).mean() < 0.45
+
+    # Cases.
+
+    def values(self):
+        """N ranks are one rank with iter_size N over the same records."""
+        many = self.compile("many", flags=["--distributed", "--bucket-mb", "0.0005"])
+        for ranks in 1, 2, 3, 4:
+            one = self.compile("one%d" % ranks, self.interleaved(ranks),
+                               "iter_size: %d" % ranks)
+            self.train(one)
+            log = self.train(many, "--ranks", str(ranks), "--deterministic")
+            check(self.weights(one) == self.weights(many), "%d ranks" % ranks)
+            check(log.count("Iteration 6 (") == 1, "rank 0 alone logs:\n" + log)
+            check(log.count("Test net output") == 2, "rank 0 alone tests:\n" + log)
+
+    def order(self):
+        """The transport's own order differs by rounding alone."""
+        many = self.compile("many", flags=["--distributed"])
+        self.train(many, "--ranks", "3", "--deterministic")
+        fixed = self.weights(many)
+        self.train(many, "--ranks", "3")
+        check(self.near(fixed, self.weights(many)), "the sums differ")
+
+    def clip(self):
+        """The norm that is clipped is that of the averaged gradients."""
+        for ranks in 2, 4:
+            one = self.compile("one%d" % ranks, self.interleaved(ranks),
+                               "iter_size: %d clip_gradients: %g" % (ranks, 0.3 * ranks))
+            many = self.compile("many", solver="clip_gradients: 0.3",
+                                flags=["--distributed"])
+            log = self.train(one)
+            check("scaling down" in log, "nothing was clipped:\n" + log)
+            self.train(many, "--ranks", str(ranks), "--deterministic")
+            check(self.weights(one) == self.weights(many), "%d ranks" % ranks)
+
+    def iter_size(self):
+        """Several batches on each rank are added up before ranks are; a plan
+        compiled for one batch does it, too."""
+        one = self.compile("one", self.interleaved(2), "iter_size: 2")
+        both = self.compile("both", solver="iter_size: 2", flags=["--distributed"])
+        plain = self.compile("plain_plan", flags=["--distributed"])
+        self.train(both, "--ranks", "2", "--deterministic")
+        self.train(plain, "--ranks", "2", "--deterministic", "--iter-size", "2")
+        check(self.weights(both) == self.weights(plain), "iter_size 2 on 2 ranks")
+        # Of one batch after all: that of a plan for it.
+        self.train(one)
+        self.train(both, "--ranks", "2", "--deterministic", "--iter-size", "1")
+        check(self.weights(both) == self.weights(one), "iter_size 1 on 2 ranks")
+
+    def resume(self):
+        """A run goes on from its snapshot on as many ranks, and on others."""
+        many = self.compile("many", solver="snapshot: 3", flags=["--distributed"])
+        self.train(many, "--ranks", "2", "--deterministic")
+        whole = self.weights(many)
+        for ranks in "2", "1", "3":
+            self.train(many, "--ranks", ranks, "--deterministic", "--snapshot",
+                       "many_iter_3.solverstate")
+            check((self.weights(many) == whole) == (ranks == "2"),
+                  "resumed on %s ranks" % ranks)
+
+    def disagree(self):
+        """Ranks that would compute different things do not begin."""
+        many = self.compile("many", flags=["--distributed"])
+        other = self.compile("other", solver="weight_decay: 0.5".replace("weight_decay",
+                             "gamma"), flags=["--distributed"])
+        for what, first, second in (
+                ("plan", [many], [other]),
+                ("solver", [many], [many, "--base-lr", "0.5"])):
+            root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+            log = self.train(None, command=[
+                "mpirun", "--quiet", "--oversubscribe", *root, "-n", "1",
+                *self.command(*first), ":", "-n", "1", *self.command(*second)],
+                status=1)
+            lines = [line for line in log.splitlines() if "error" in line]
+            check(len(lines) == 1 and "rank 1 disagrees with rank 0: it has another "
+                  + what in lines[0], log)
+
+    def usage(self):
+        """What cannot be is told once, by name."""
+        alone = self.compile("alone")
+        log = self.train(alone, "--ranks", "2", status=1)
+        check("compiled without --distributed" in log, log)
+        log = self.train(alone, "--max-restarts", "2", status=2)
+        check("--max-restarts is for --ranks" in log, log)
+        many = self.compile("many", flags=["--distributed"])
+        log = self.train(many, "--ranks", "2", "--snapshot", "nowhere", status=3)
+        check("rank " in log and "nowhere" in log, log)
+
+    def run_long(self, *flags):
+        many = self.compile("many", solver="snapshot: 5", flags=["--distributed"])
+        process = self.start(many, "--ranks", "3", "--max-iter", "100000000",
+                             "--display", "0", "--test-interval", "100000000",
+                             "--comm-timeout",
+                             "2", *flags)
+        self.wait_for(lambda: os.path.exists(self.path("many_iter_50.solverstate")))
+        ranks = self.ranks_of(process)
+        check(sorted(ranks) == [0, 1, 2], "ranks %s" % ranks)
+        return process, ranks
+
+    def newest(self):
+        states = [int(name.split("_")[2].split(".")[0])
+                  for name in os.listdir(self.folder) if name.endswith(".solverstate")]
+        return "many_iter_%d.solverstate" % max(states)
+
+    def dies(self):
+        """A rank that is killed ends the others; the last snapshot is whole."""
+        process, ranks = self.run_long()
+        os.kill(ranks[1], signal.SIGKILL)
+        log = self.end(process)
+        check(process.returncode not in (0, 1, 2), "status %d" % process.returncode)
+        check("rank 1" in log, log)
+        newest = self.newest()
+        last = int(newest.split("_")[2].split(".")[0])
+        self.train("many", "--snapshot", newest, "--max-iter", str(last + 2),
+                   "--ranks", "2")
+
+    def hangs(self):
+        """A rank that stands still is named, and ends the run."""
+        for which in 2, 0:
+            process, ranks = self.run_long()
+            os.kill(ranks[which], signal.SIGSTOP)
+            log = self.end(process)
+            check(process.returncode not in (0, 1, 2), "status %d" % process.returncode)
+            check("rank %d does not answer for 2 s" % which in log, log)
+            check(log.count("does not answer") == 1, log)
+            for name in os.listdir(self.folder):
+                if "_iter_" in name:
+                    os.remove(self.path(name))
+
+    def restarts(self):
+        """--max-restarts goes on from the last snapshot."""
+        process, ranks = self.run_long("--max-restarts", "1")
+        os.kill(ranks[2], signal.SIGKILL)
+        self.wait_for(lambda: self.has_logged("restart 1 of 1"))
+        self.wait_for(lambda: self.has_logged("Restoring previous solver status")
+                      or self.has_logged("Snapshotting"))
+        self.wait_for(lambda: len(self.ranks_of(process)) == 3)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        log = self.end(process)
+        check(process.returncode == 0, "status %d\n%s" % (process.returncode, log[-3000:]))
+
+    def stops(self):
+        """SIGINT ends all ranks with a snapshot."""
+        process, _ = self.run_long()
+        process.send_signal(signal.SIGINT)
+        log = self.end(process)
+        check(process.returncode == 0, "status %d" % process.returncode)
+        check("Optimization stopped early" in log, log[-2000:])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--brewc", required=True)
+    parser.add_argument("--brew-run", required=True)
+    parser.add_argument("case")
+    options = parser.parse_args()
+    plugin = os.path.join(os.path.dirname(options.brew_run), "..", "lib",
+                          "libbrew_mpi.so")
+    for needed in shutil.which("mpirun"), os.path.exists(plugin) and plugin:
+        if not needed:
+            print("skipped: mpirun or libbrew_mpi.so is not there")
+            sys.exit(SKIPPED)
+    with tempfile.TemporaryDirectory() as folder:
+        getattr(Ranks(options.brewc, options.brew_run, folder), options.case)()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+//===- LauncherLinesTest.cpp - What Open MPI's launcher says --------------===//
+#include "LauncherLines.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+using brew::run::LauncherLines;
+
+namespace {
+
+/// What is shown, the ranks' own lines behind "> ".
+std::vector<std::string> shown(const std::vector<std::string> &lines) {
+  LauncherLines reader;
+  std::vector<std::string> result;
+  for (const std::string &line : lines) {
+    bool isRanks = false;
+    const std::string text = reader.take(line, isRanks);
+    if (isRanks || !text.empty())
+      result.push_back((isRanks ? "> " : "") + text);
+  }
+  return result;
+}
+
+const std::string rule(74, '-');
+using Lines = std::vector<std::string>;
+
+} // namespace
+
+TEST(LauncherLinesTest, WhatRanksWriteStays) {
+  EXPECT_EQ(shown({"a", "---", "[n:7] [[1,0],0] ORTE_ERROR_LOG: No", ""}),
+            (Lines{"> a", "> ---", "> "}));
+}
+
+TEST(LauncherLinesTest, TheRankThatWasKilledIsNamed) {
+  EXPECT_EQ(
+      shown({"before", rule,
+             "Primary job  terminated normally, but 1 process returned", rule,
+             rule,
+             "mpirun noticed that process rank 1 with PID 0 on node n exited "
+             "on signal 9 (Killed).",
+             rule, "behind"}),
+      (Lines{"> before", "rank 1 was ended by signal 9 (Killed)", "> behind"}));
+}
+
+TEST(LauncherLinesTest, TheRankThatHasExitedIsNamed) {
+  EXPECT_EQ(
+      shown({rule, "mpirun detected that one or more processes exited", "",
+             "  Process name: [[44343,1],2]", "  Exit code:    5", rule}),
+      (Lines{"rank 2 ended with status 5"}));
+}

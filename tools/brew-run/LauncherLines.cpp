@@ -1,0 +1,57 @@
+//===- LauncherLines.cpp - What Open MPI's launcher says ------------------===//
+
+#include "LauncherLines.h"
+
+#include <cstring>
+
+namespace brew::run {
+namespace {
+
+/// Characters of the rules above and below a page.
+constexpr std::size_t kRule = 74;
+
+/// The text between two others in `line`, or "".
+std::string between(const std::string &line, const char *before,
+                    const char *behind) {
+  const std::size_t begin = line.find(before);
+  if (begin == line.npos)
+    return "";
+  const std::size_t first = begin + std::strlen(before);
+  const std::size_t end = *behind ? line.find(behind, first) : line.size();
+  return end == line.npos ? "" : line.substr(first, end - first);
+}
+
+} // namespace
+
+std::string LauncherLines::take(const std::string &line, bool &isRanks) {
+  isRanks = false;
+  if (line == std::string(kRule, '-')) {
+    inPage = !inPage;
+    rank.clear();
+    return "";
+  }
+  if (!inPage) {
+    // What it says to itself when it ends all ranks.
+    if (line.find("] ORTE_ERROR_LOG: ") != line.npos)
+      return "";
+    isRanks = true;
+    return line;
+  }
+  // "mpirun noticed that process rank 1 with PID 0 on node n exited on signal 9
+  // (Killed)."
+  const std::string killed = between(line, "noticed that process rank ", " ");
+  const std::string signal = between(line, "exited on signal ", ".");
+  if (!killed.empty() && !signal.empty())
+    return "rank " + killed + " was ended by signal " + signal;
+  // "Process name: [[44343,1],1]", then "Exit code:    5".
+  if (const std::string name = between(line, "Process name: [[", "]");
+      !name.empty())
+    rank = between(line, "],", "]");
+  std::string status = between(line, "Exit code:", "");
+  status.erase(0, status.find_first_not_of(' '));
+  if (!status.empty() && !rank.empty())
+    return "rank " + rank + " ended with status " + status;
+  return "";
+}
+
+} // namespace brew::run

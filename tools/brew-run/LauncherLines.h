@@ -1,0 +1,22 @@
+//===- LauncherLines.h - What Open MPI's launcher says ----------*- C++ -*-===//
+#pragma once
+
+#include <string>
+
+namespace brew::run {
+
+/// Tells the launcher's own words from what ranks write, line by line: pages
+/// between two rules, of which one sentence matters at most.
+class LauncherLines {
+public:
+  /// What to show for a line (without its end): the line itself if a rank has
+  /// written it, an error that names the rank which has ended, or nothing: "".
+  /// `isRanks` tells which.
+  std::string take(const std::string &line, bool &isRanks);
+
+private:
+  bool inPage = false;
+  std::string rank; ///< of this page
+};
+
+} // namespace brew::run
