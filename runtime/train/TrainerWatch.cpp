@@ -17,7 +17,8 @@ double Trainer::itemsPerIteration() const {
       manifest.buffers(static_cast<int>(program.feeds(0).buffer_indices(0)));
   return top.dims().empty()
              ? 0
-             : static_cast<double>(top.dims(0)) * solver.iter_size();
+             : static_cast<double>(top.dims(0)) * solver.iter_size() *
+                   rankCount();
 }
 
 void Trainer::tellSpeed(int iteration, double perSecond) {

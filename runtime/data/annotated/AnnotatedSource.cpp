@@ -1,6 +1,7 @@
 //===- AnnotatedSource.cpp - AnnotatedData: images with their objects -----===//
 
 #include "formats/Error.h"
+#include "formats/ImageResize.h"
 #include "runtime/data/DatabaseRecords.h"
 #include "runtime/data/ImageBatch.h"
 #include "runtime/data/annotated/Objects.h"
