@@ -4,6 +4,7 @@
 #include "runtime/train/Trainer.h"
 
 #include "formats/Error.h"
+#include "runtime/comm/Communicator.h"
 #include "formats/PathLookup.h"
 #include "formats/SnapshotChecksum.h"
 #include "formats/SolverRules.h"
