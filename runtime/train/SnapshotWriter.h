@@ -46,6 +46,8 @@ public:
   /// Throws what went wrong with what was started, once it is known: Error (3)
   /// for a full disk.
   void check();
+  /// Whether one is being written.
+  bool isWriting() const { return !done; }
   /// Waits until nothing is being written; throws as check() does.
   void wait();
   /// Waits; what went wrong is returned instead of thrown.

@@ -72,6 +72,7 @@ void Trainer::runTo(const std::function<int()> &stop) {
       if (stopRequested || ruleEnds())
         break;
     }
+    beforeTests.reset(); // records are read from here on
     const bool together = stepsTogether();
     // What is shown of a batch's gradients is this rank's, and those of several
     // batches are added up before.
@@ -133,8 +134,10 @@ void Trainer::solve() {
     events.emit(event::SolvingDone{currentIteration, /*stopped=*/true});
     return;
   }
-  // One more pass, only to show where the last update led.
+  // One more pass, only to show where the last update led: snapshots of its
+  // test go on from before it.
   if (isDue(solver.display(), currentIteration)) {
+    rememberPosition();
     smooth(forwardBackward());
     // Caffe's net goes on showing its values if the last iteration showed them.
     if (debug && lastDisplayed == currentIteration - 1)
@@ -411,11 +414,7 @@ void Trainer::takeChanges() {
 
 void Trainer::testAll() {
   settle(0);
-  beforeTests = capturePosition();
-  struct Testing {
-    std::optional<caffe::SolverState> &position;
-    ~Testing() { position.reset(); }
-  } const untilHere{beforeTests};
+  rememberPosition();
   if (isRoot())
     for (int net = 0; net < testNets() && !stopRequested; ++net) {
       const std::optional<event::TestDone> done =
@@ -437,6 +436,7 @@ std::optional<event::TestDone> Trainer::test(int index, int batches) {
   if (batches < 0)
     throw Error(ExitStatus::Usage, "a test has no negative number of batches");
   stopRequested = false;
+  beforeTests.reset();
   settle(0);
   takeChanges();
   std::optional<event::TestDone> done =

@@ -170,6 +170,7 @@ private:
   void startBestSnapshot();
   void writeSnapshot(const SnapshotPair &files, bool counts);
   caffe::SolverState capturePosition() const;
+  void rememberPosition();
   void finishSnapshots();
   void restoreLosses(const caffe::SolverState &state);
   void restoreBest(const caffe::SolverState &state, const std::string &path);

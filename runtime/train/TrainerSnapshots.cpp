@@ -6,7 +6,9 @@
 #include "formats/PathLookup.h"
 #include "formats/SolverStateFile.h"
 
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 namespace brew::runtime {
 namespace {
@@ -101,7 +103,19 @@ caffe::SolverState Trainer::capturePosition() const {
   return state;
 }
 
+/// Before what an iteration's end reads beside its own records: a run that goes
+/// on from here reads it again.
+void Trainer::rememberPosition() {
+  if (!beforeTests || beforeTests->iter() != currentIteration)
+    beforeTests = capturePosition();
+}
+
 void Trainer::finishSnapshots() {
+  // Other ranks must not take a slow disk for a rank that hangs.
+  while (rankCount() > 1 && writer.isWriting()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    tick();
+  }
   writer.wait();
   events.deliver();
 }

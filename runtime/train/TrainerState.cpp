@@ -196,6 +196,7 @@ std::unique_ptr<DebugInfo> Trainer::debugInfoOf(int program) {
 }
 
 void Trainer::restore(const std::string &path) {
+  beforeTests.reset();
   finishSnapshots(); // it may be the one
   const formats::SolverSnapshot state = formats::readSolverState(path);
   settle(0);

@@ -55,8 +55,12 @@ void Trainer::requireFinite(double loss) {
   std::string text =
       "iteration " + std::to_string(currentIteration) + ": " + finding.text;
   if (!finding.inParameters && solver.snapshot_after_train()) {
-    snapshot();
-    text += "; the snapshot is of what was there before the iteration";
+    try {
+      snapshot();
+      text += "; the snapshot is of what was there before the iteration";
+    } catch (const Error &error) {
+      text += std::string("; there is no snapshot: ") + error.what();
+    }
   }
   throw badInput(text);
 }

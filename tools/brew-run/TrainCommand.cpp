@@ -220,8 +220,9 @@ int train(const TrainOptions &options) {
                 "to go on from one that you name, but not both");
   if (api::Communicator::isLaunched())
     return trainAsRank(options);
-  if (options.maxRestarts && !options.ranks)
-    throw usage("--max-restarts is for --ranks, which starts the ranks");
+  if (options.maxRestarts && options.ranks < 2)
+    throw usage("--max-restarts is for --ranks 2 and more, which starts the "
+                "ranks");
   if (options.ranks > 1)
     return launchRanks({options.ranks, options.maxRestarts});
   Session session(options.plan);

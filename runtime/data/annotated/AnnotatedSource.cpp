@@ -44,6 +44,7 @@ public:
     rows.resize(static_cast<std::size_t>(images.size()));
   }
 
+  std::string identity() const override { return database.identity(); }
   SourcePosition position() const override { return database.at; }
   void seek(const SourcePosition &target) override { database.seek(target); }
 

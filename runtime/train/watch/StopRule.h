@@ -52,6 +52,11 @@ public:
   /// After a test of the metric's net: what to say if it is time to stop.
   std::optional<std::string> afterTest(const MetricValues &values,
                                        int iteration);
+  /// Counts anew, without a best.
+  void restart() {
+    best.reset();
+    bestIteration = without = 0;
+  }
   /// The test net that is watched.
   int net() const { return metric.net; }
 

@@ -30,6 +30,10 @@ Watch::~Watch() {
 void Watch::startAt(int iteration) {
   hasGradients = false;
   displayed.reset();
+  values = {};
+  stopReason.reset();
+  if (patience)
+    patience->restart();
   if (logFolder.empty())
     return;
   std::error_code error;
