@@ -359,7 +359,7 @@ const std::vector<OptionRow> &optionTable() {
                   {"prepare-weights",
                    "at inference, round weights in every run"},
                   {"sign-bits", "on GPUs, masks from whole values"},
-                  {"split-reductions", "on GPUs, sums in one stage"}})
+                  {"split-reductions", "sums in one stage"}})
           .separatedByCommas()
           .calledA("pass")
           .by([](Options &o, Text v) { o.pipeline.without.push_back(v); }),

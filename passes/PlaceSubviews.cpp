@@ -47,7 +47,8 @@ struct PlaceSubviews : brew::impl::PlaceSubviewsBase<PlaceSubviews> {
     return joins == 1;
   }
 
-  /// A copy of `x`, with that type, made by a nest where the builder stands.
+  /// A copy of `x`, with that type, made by a nest where the builder stands, in
+  /// the pass of the net that makes x.
   static Value copy(OpBuilder &b, Operation *reason, Value x,
                     RankedTensorType type) {
     NestBuilder nest(b, reason->getLoc(), type.getShape());
@@ -57,7 +58,10 @@ struct PlaceSubviews : brew::impl::PlaceSubviewsBase<PlaceSubviews> {
         nest.build([](NestBuilder::Body &body) -> SmallVector<Value> {
           return {body.in[0]};
         })[0];
-    Origin::of(reason).mark(result.getDefiningOp());
+    Origin origin = Origin::of(reason);
+    if (Operation *source = x.getDefiningOp())
+      origin.isBackward = Origin::of(source).isBackward;
+    origin.mark(result.getDefiningOp());
     return result;
   }
 

@@ -160,11 +160,22 @@ void PlanRoots::findLastUses() {
     if (isStep(&op))
       stepNumber[&op] = step++;
   stepCount = step;
+  std::set<FixedKey> readPlaces;
+  for (Operation &op : block)
+    if (auto place = places.read(&op))
+      readPlaces.insert(keyOf(*place));
+  // What the program also reads is stored by a copy at its end, unless it comes
+  // into its place by itself (see placeStores).
+  auto isCopiedAtEnd = [&](Operation &op) {
+    auto place = places.stored(&op);
+    return place && place->arena != planir::ArenaKind::Gradients &&
+           readPlaces.count(keyOf(*place));
+  };
   // Last step at which each value, through all its views, is read.
   for (Operation &op : llvm::reverse(block)) {
-    int64_t when = isStep(&op)        ? stepNumber[&op]
-                   : isReadAtEnd(&op) ? stepCount
-                                      : -1;
+    int64_t when = isStep(&op)                             ? stepNumber[&op]
+                   : isReadAtEnd(&op) || isCopiedAtEnd(op) ? stepCount
+                                                           : -1;
     if (op.hasTrait<IsView>())
       when = lastUse.count(op.getResult(0)) ? lastUse[op.getResult(0)]
                                             : int64_t(-1);
