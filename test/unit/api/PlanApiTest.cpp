@@ -607,9 +607,14 @@ TEST_F(PlanApi, RequestsComeFromOtherThreads) {
   EXPECT_FALSE(trainer.stopped());
   EXPECT_EQ(trainer.learningRate(), 0.25);
   ASSERT_EQ(kinds.size(), 4u);
-  EXPECT_EQ(kinds.front(), BREW_EVENT_PAUSED);
-  EXPECT_EQ(std::count(kinds.begin(), kinds.end(), BREW_EVENT_SNAPSHOT), 1);
-  EXPECT_EQ(kinds.back(), BREW_EVENT_FIELD_SET);
+  // A snapshot is told of once its files are whole, which takes its time.
+  const auto written =
+      std::find(kinds.begin(), kinds.end(), BREW_EVENT_SNAPSHOT);
+  ASSERT_NE(written, kinds.end());
+  kinds.erase(written);
+  EXPECT_EQ(kinds,
+            (std::vector<brew_event_kind>{BREW_EVENT_PAUSED, BREW_EVENT_RESUMED,
+                                          BREW_EVENT_FIELD_SET}));
 
   trainer.requestSnapshot();
   trainer.stop();

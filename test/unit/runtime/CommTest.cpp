@@ -4,6 +4,7 @@
 #include "runtime/comm/StallWatch.h"
 #include "runtime/comm/Stragglers.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -40,8 +41,7 @@ const char *exchange(const void *, const int *counts, const int *offsets,
   auto *target = static_cast<float *>(to);
   EXPECT_EQ(counts[table.rank], received);
   for (const std::vector<float> &values : table.values) {
-    std::memcpy(target, values.data() + offsets[table.rank],
-                std::size_t(received) * sizeof(float));
+    std::copy_n(values.begin() + offsets[table.rank], received, target);
     target += received;
   }
   return table.failure;
