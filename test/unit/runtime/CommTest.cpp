@@ -4,9 +4,9 @@
 #include "runtime/comm/StallWatch.h"
 #include "runtime/comm/Stragglers.h"
 
-#include <algorithm>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <deque>
