@@ -2,6 +2,7 @@
 #include "formats/AtomicFile.h"
 
 #include "formats/Error.h"
+#include "formats/WriteAll.h"
 
 #include <atomic>
 #include <cerrno>
@@ -103,15 +104,8 @@ void AtomicFile::flush() {
   if (fd < 0)
     throw Error(ExitStatus::Bug,
                 "'" + shownPath + "' is written after its end");
-  size_t done = 0;
-  while (done < buffer.size()) {
-    ssize_t n = ::write(fd, buffer.data() + done, buffer.size() - done);
-    if (n < 0 && errno == EINTR)
-      continue;
-    if (n <= 0)
-      fail(n < 0 ? errno : ENOSPC);
-    done += static_cast<size_t>(n);
-  }
+  if (const int error = writeAll(fd, {buffer.data(), buffer.size()}))
+    fail(error);
   buffer.clear();
 }
 

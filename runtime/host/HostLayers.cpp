@@ -33,7 +33,7 @@ const HostType *HostLayers::find(const std::string &type) const {
 
 HostInstance &HostLayers::instance(int program, const HostType &type,
                                    const plan::HostCall &step) {
-  std::unique_ptr<HostInstance> &found = instances[{program, step.layer()}];
+  std::unique_ptr<HostInstance> &found = instances[{program, step.settings()}];
   if (found)
     return *found;
   HostSetup setup;

@@ -85,7 +85,8 @@ private:
 
   const plan::Manifest &manifest;
   std::shared_ptr<const HostTypes> types;
-  /// By program and name.
+  /// By program and settings, which hold name, bottoms and tops: names need not
+  /// be unique.
   std::map<std::pair<int, std::string>, std::unique_ptr<HostInstance>>
       instances;
 };

@@ -2,11 +2,7 @@
 
 #include "runtime/train/BestMetric.h"
 
-#include "formats/Error.h"
 #include "formats/SolverStateFile.h"
-#include "formats/Suggest.h"
-#include "runtime/plan/Contract.h"
-#include "runtime/weights/Layout.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,116 +10,62 @@
 namespace brew::runtime {
 namespace {
 
-bool takeSuffix(std::string &text, const std::string &suffix) {
-  if (text.size() <= suffix.size() ||
-      text.compare(text.size() - suffix.size(), suffix.size(), suffix) != 0)
-    return false;
-  text.resize(text.size() - suffix.size());
-  return true;
+/// Which of a test's values `metric` is; nothing if it is of another test.
+std::optional<double> valueIn(const event::TestDone &done,
+                              const MetricName &metric) {
+  if (done.net != metric.net)
+    return {};
+  std::size_t element = 0;
+  for (const OutputValue &output : done.outputs)
+    if (output.blob == metric.output && element++ == metric.element)
+      return output.value;
+  return {};
 }
 
-Error wrongMetric(const std::string &metric, const std::string &why) {
-  return usageError("--snapshot-best " + metric + ": " + why);
-}
-
-/// Type of the layer that writes `blob` last.
-std::string typeOfBlob(const plan::Program &program, const std::string &blob) {
-  std::string type;
-  for (const plan::Layer &layer : program.layers())
-    for (const std::string &top : layer.tops())
-      if (top == blob)
-        type = layer.type();
-  return type;
+RankedMetric parseTestMetric(const std::string &text,
+                             const plan::Manifest &manifest, int nets) {
+  try {
+    const RankedMetric metric = parseRankedMetric(text, manifest, nets);
+    if (metric.name.kind != MetricName::TestOutput)
+      throw TextProblem{0, "the best is sought among results of tests, "
+                           "test.OUTPUT or test1.OUTPUT"};
+    return metric;
+  } catch (const TextProblem &problem) {
+    refuseText("--snapshot-best", text, problem);
+  }
 }
 
 } // namespace
 
 BestMetric::BestMetric(const std::string &text, const plan::Manifest &manifest,
                        int nets)
-    : metric(text) {
-  const bool lower = takeSuffix(metric, ":min");
-  const bool higher = !lower && takeSuffix(metric, ":max");
-  const std::size_t dot = metric.find('.');
-  const std::string where = metric.substr(0, dot);
-  const std::string digits =
-      where.compare(0, 4, "test") == 0 ? where.substr(4) : "?";
-  const bool isNumber = digits.size() < 6 &&
-                        std::all_of(digits.begin(), digits.end(), [](char c) {
-                          return c >= '0' && c <= '9';
-                        });
-  if (dot == metric.npos || !isNumber)
-    throw wrongMetric(metric, "is not of the form test.BLOB or testN.BLOB");
-  net = digits.empty() ? 0 : std::stoi(digits);
-  blob = metric.substr(dot + 1);
-  if (net >= nets)
-    throw wrongMetric(metric,
-                      "the solver has " + std::to_string(nets) + " test nets");
-
-  const std::string wanted = plan::programs::test(net);
-  const plan::Program *program = nullptr;
-  for (const plan::Program &candidate : manifest.programs())
-    if (candidate.name() == wanted)
-      program = &candidate;
-  if (!program)
-    throw wrongMetric(metric, "the plan has no program '" + wanted + "'");
-  const plan::Output *output = nullptr;
-  std::vector<std::string> names;
-  for (const plan::Output &candidate : program->outputs()) {
-    names.push_back(candidate.blob());
-    if (candidate.blob() == blob)
-      output = &candidate;
-  }
-  if (!output) {
-    std::string list;
-    for (const std::string &name : names)
-      list += (list.empty() ? "" : ", ") + name;
-    throw wrongMetric(metric, "the test net has no output '" + blob +
-                                  "', it has " + list +
-                                  didYouMean(blob, names));
-  }
-  const std::int64_t count = plan::elementCount(
-      manifest.buffers(static_cast<int>(output->buffer_index())));
-  if (count != 1)
-    throw wrongMetric(metric, "the output has " + std::to_string(count) +
-                                  " values, and the best is sought of one");
-
-  std::string type = typeOfBlob(*program, blob);
-  const bool isAccuracy = type == "Accuracy";
-  const bool isLoss = output->loss_weight() != 0 || takeSuffix(type, "Loss");
-  if (!lower && !higher && !isAccuracy && !isLoss)
-    throw wrongMetric(metric, "the output is neither a loss nor of an Accuracy "
-                              "layer: say which values are better with " +
-                                  metric + ":min or " + metric + ":max");
-  lowerIsBetter = lower || (!higher && isLoss);
-}
+    : metric(parseTestMetric(text, manifest, nets)) {}
 
 std::string BestMetric::fileTag() const {
-  std::string tag = "best_" + metric;
+  std::string tag = "best_" + name();
   std::replace(tag.begin(), tag.end(), '/', '_');
   return tag;
 }
 
 std::string BestMetric::description() const {
-  return metric + ", of which " + (lowerIsBetter ? "lower" : "higher") +
-         " is better";
+  return name() + ", of which " +
+         (metric.better == Better::Lower ? "lower" : "higher") + " is better";
 }
 
 bool BestMetric::isBetter(double candidate) const {
   if (std::isnan(candidate))
     return false;
-  return !value || (lowerIsBetter ? candidate < *value : candidate > *value);
+  return !value || (metric.better == Better::Lower ? candidate < *value
+                                                   : candidate > *value);
 }
 
 bool BestMetric::improves(const event::TestDone &done) {
-  if (done.net != net)
+  const std::optional<double> candidate = valueIn(done, metric.name);
+  if (!candidate || !isBetter(*candidate))
     return false;
-  for (const OutputValue &output : done.outputs)
-    if (output.blob == blob && isBetter(output.value)) {
-      value = output.value;
-      iteration = done.iteration;
-      return true;
-    }
-  return false;
+  value = candidate;
+  iteration = done.iteration;
+  return true;
 }
 
 void BestMetric::save(caffe::SolverState &state) const {

@@ -3,7 +3,7 @@
 
 #include "formats/caffe.pb.h"
 #include "runtime/Events.h"
-#include "runtime/plan/PlanFile.h"
+#include "runtime/train/MetricName.h"
 
 #include <optional>
 #include <string>
@@ -13,16 +13,13 @@ namespace brew::runtime {
 /// One output of one test net, and the best value that it has had.
 class BestMetric {
 public:
-  /// `text` is testN.BLOB, with test for test0: an output of one value of test
-  /// net N. Lower is better for losses (outputs with a loss weight and tops of
-  /// layers whose type ends in Loss), higher for the tops of Accuracy layers;
-  /// ":min" or ":max" behind it says so of any. `nets`: how many test nets
-  /// there are. Throws Error (2) if there is no such output or nobody says
-  /// which values are better.
+  /// `text` names an output of a test net (MetricName.h) and, unless that is
+  /// known, which values are better. `nets`: how many test nets there are.
+  /// Throws Error (2) with the place in the text.
   BestMetric(const std::string &text, const plan::Manifest &manifest, int nets);
 
   /// "test.accuracy"
-  const std::string &name() const { return metric; }
+  const std::string &name() const { return metric.name.text; }
   /// Part of file names: "best_test.accuracy".
   std::string fileTag() const;
   /// "test.accuracy, of which higher is better"
@@ -42,11 +39,9 @@ public:
 
 private:
   bool isBetter(double candidate) const;
-  std::string stateName() const { return "/best/" + metric; }
+  std::string stateName() const { return "/best/" + name(); }
 
-  std::string metric, blob;
-  int net = 0;
-  bool lowerIsBetter = false;
+  RankedMetric metric;
   std::optional<double> value;
   int iteration = 0; ///< of `value`
 };

@@ -38,11 +38,32 @@ std::string makerOf(const plan::Program &program, const std::string &blob) {
   return type;
 }
 
-std::optional<Better> betterOf(const plan::Program &program,
+/// Whether tests give each output one score (Trainer::runTest).
+bool scoresDetections(const plan::Manifest &manifest) {
+  caffe::SolverParameter solver;
+  return solver.ParseFromString(manifest.solver().parameter()) &&
+         solver.eval_type() == "detection";
+}
+
+/// How many values a test gives of an output.
+std::size_t countOf(const plan::Manifest &manifest,
+                    const plan::Output &output) {
+  if (scoresDetections(manifest))
+    return 1;
+  return static_cast<std::size_t>(plan::elementCount(
+      manifest.buffers(static_cast<int>(output.buffer_index()))));
+}
+
+std::optional<Better> betterOf(const plan::Manifest &manifest,
+                               const plan::Program &program,
                                const plan::Output &output) {
-  if (output.loss_weight() > 0)
+  const std::string type = makerOf(program, output.blob());
+  constexpr std::string_view loss = "Loss";
+  if (output.loss_weight() > 0 ||
+      (type.size() >= loss.size() &&
+       type.compare(type.size() - loss.size(), loss.size(), loss) == 0))
     return Better::Lower;
-  if (makerOf(program, output.blob()) == "Accuracy")
+  if (type == "Accuracy" || scoresDetections(manifest))
     return Better::Higher;
   return {};
 }
@@ -109,8 +130,7 @@ void takeOutput(MetricName &metric, std::string name, std::size_t offset,
                                   didYouMean(name, names) +
                                   " (it has: " + quotedList(names) + ")"};
   }
-  const auto count = static_cast<std::size_t>(plan::elementCount(
-      manifest.buffers(static_cast<int>(output->buffer_index()))));
+  const std::size_t count = countOf(manifest, *output);
   if (!element && count != 1)
     throw TextProblem{offset, "output '" + name + "' has " +
                                   std::to_string(count) + " elements: write '" +
@@ -175,7 +195,34 @@ std::optional<Better> betterOf(const MetricName &metric,
   const plan::Program *program = testProgram(manifest, metric.net);
   const plan::Output *output =
       program ? findOutput(*program, metric.output) : nullptr;
-  return output ? betterOf(*program, *output) : std::nullopt;
+  return output ? betterOf(manifest, *program, *output) : std::nullopt;
+}
+
+RankedMetric parseRankedMetric(std::string_view text,
+                               const plan::Manifest &manifest, int testNets) {
+  std::optional<Better> better;
+  std::string_view name = text;
+  for (const auto &[word, meaning] :
+       {std::pair(":min", Better::Lower), std::pair(":max", Better::Higher)}) {
+    const std::size_t length = std::string_view(word).size();
+    if (text.size() > length && text.substr(text.size() - length) == word) {
+      better = meaning;
+      name.remove_suffix(length);
+    }
+  }
+  const MetricName metric = parseMetricName(name, manifest, testNets);
+  if (metric.kind == MetricName::Iteration || metric.kind == MetricName::Time)
+    throw TextProblem{0, "'" + metric.text +
+                             "' tells nothing of how good the net is"};
+  if (!better)
+    better = betterOf(metric, manifest);
+  if (!better)
+    throw TextProblem{text.size(), "'" + metric.text +
+                                       "' is neither an accuracy nor a loss: "
+                                       "say which is better, " +
+                                       metric.text + ":min or " + metric.text +
+                                       ":max"};
+  return {metric, *better};
 }
 
 std::optional<MetricName> defaultMetric(const plan::Manifest &manifest,
@@ -185,9 +232,8 @@ std::optional<MetricName> defaultMetric(const plan::Manifest &manifest,
     return {};
   for (const Better wanted : {Better::Higher, Better::Lower})
     for (const plan::Output &output : program->outputs())
-      if (plan::elementCount(
-              manifest.buffers(static_cast<int>(output.buffer_index()))) == 1 &&
-          betterOf(*program, output) == wanted)
+      if (countOf(manifest, output) == 1 &&
+          betterOf(manifest, *program, output) == wanted)
         return MetricName{MetricName::TestOutput, 0, output.blob(), 0,
                           "test." + output.blob()};
   return {};

@@ -53,10 +53,22 @@ MetricName parseMetricName(std::string_view text,
 
 /// What a bound on a metric wants of it.
 enum class Better { Higher, Lower };
-/// Higher for what an Accuracy layer makes, Lower for losses; nothing where
-/// neither is known.
+/// Higher for what an Accuracy layer makes and for scores of detections, Lower
+/// for losses (with a loss weight, or made by a layer whose type ends in Loss);
+/// nothing where neither is known.
 std::optional<Better> betterOf(const MetricName &metric,
                                const plan::Manifest &manifest);
+
+/// A metric of which one value is better than another.
+struct RankedMetric {
+  MetricName name;
+  Better better = Better::Higher;
+};
+
+/// The metric that `text`, all of it, names: NAME where it is known which
+/// values are better (betterOf), else NAME:min or NAME:max. Throws TextProblem.
+RankedMetric parseRankedMetric(std::string_view text,
+                               const plan::Manifest &manifest, int testNets);
 
 /// The metric that tells how good a net is, unless the user names one: of the
 /// first test net the first output of an Accuracy layer, else the first loss.

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace brew::runtime {
@@ -57,6 +58,12 @@ bool splitName(const std::string &name, int &iteration, std::string &end) {
   return true;
 }
 
+/// Seconds since 1970; 0 for a file that is no longer there.
+std::int64_t writtenAt(const std::string &path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 ? status.st_mtime : 0;
+}
+
 /// Throws what is wrong with a snapshot.
 void checkSnapshot(const std::string &path,
                    const std::vector<std::string> &folders) {
@@ -93,9 +100,11 @@ std::string weightsOfState(const caffe::SolverState &state,
                               "weight file that '" + path + "' names");
 }
 
-std::optional<std::string> newestIntactSnapshot(
-    const std::string &prefix, const std::vector<std::string> &folders,
-    const std::function<void(const std::string &)> &passedOver) {
+std::optional<std::string>
+newestIntactSnapshot(const std::string &prefix,
+                     const std::vector<std::string> &folders,
+                     const std::function<void(const std::string &)> &passedOver,
+                     std::optional<std::int64_t> since) {
   struct Found {
     std::vector<std::string> states;
     std::string weights;
@@ -104,7 +113,8 @@ std::optional<std::string> newestIntactSnapshot(
   for (const std::string &name : namesUnder(prefix)) {
     int iteration = 0;
     std::string end;
-    if (!splitName(name, iteration, end))
+    if (!splitName(name, iteration, end) ||
+        (since && writtenAt(prefix + name) < *since))
       continue;
     if (end == kStateEnd || end == kStateEnd + kHdf5End)
       found[iteration].states.push_back(prefix + name);

@@ -48,8 +48,8 @@ struct TrainerOptions {
   /// A metric (BestMetric.h): whenever a test of the solver gives it its best
   /// value so far, PREFIX_best_METRIC.caffemodel and .solverstate are written.
   std::string snapshotBest;
-  /// Resume from the solver's snapshot of the latest iteration instead, if
-  /// there is one that was written then (seconds since 1970) or later.
+  /// Resume from the newest intact snapshot that was written then (seconds
+  /// since 1970) or later instead, if there is one.
   std::optional<std::int64_t> newestSince;
   /// What f16's losses are multiplied by at first, instead of the plan's own
   /// and the snapshot's scale.
@@ -166,6 +166,7 @@ private:
   std::string resolvePrefix() const;
   void probeSnapshotFolder() const;
   std::string findResumePoint();
+  std::optional<std::string> findNewest(std::optional<std::int64_t> since = {});
   void startSnapshot();
   void startBestSnapshot();
   void writeSnapshot(const SnapshotPair &files, bool counts);
@@ -185,7 +186,6 @@ private:
   std::uint32_t unite(std::uint32_t bits, bool countsWaits = true) const;
   void tellStraggler(double seconds);
   void tick() const;
-  std::string newestState() const;
   void beginSteps();
   void abandonIteration();
   void runTo(const std::function<int()> &stop);

@@ -12,9 +12,6 @@
 #include "runtime/comm/Communicator.h"
 
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <sys/stat.h>
 
 namespace brew::runtime {
 
@@ -103,41 +100,6 @@ void Trainer::tellStraggler(double seconds) {
 void Trainer::tick() const {
   if (ranks)
     ranks->tick();
-}
-
-/// The state of the latest iteration among the solver's snapshots;
-/// "": there is none. States are written when their weights are whole.
-std::string Trainer::newestState() const {
-  namespace fs = std::filesystem;
-  if (!options.newestSince)
-    return "";
-  const fs::path start(prefix + "_iter_");
-  const fs::path folder =
-      start.has_parent_path() ? start.parent_path() : fs::path(".");
-  const std::string begin = start.filename().string();
-  std::string newest;
-  long long latest = -1;
-  std::error_code ignored;
-  for (const fs::directory_entry &entry :
-       fs::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.compare(0, begin.size(), begin) != 0)
-      continue;
-    char *end = nullptr;
-    const char *number = name.c_str() + begin.size();
-    const long long iteration = std::strtoll(number, &end, 10);
-    const std::string suffix(end);
-    if (end == number || iteration <= latest ||
-        (suffix != ".solverstate" && suffix != ".solverstate.h5"))
-      continue;
-    struct stat status;
-    if (stat(entry.path().c_str(), &status) != 0 ||
-        status.st_mtime < *options.newestSince)
-      continue;
-    latest = iteration;
-    newest = entry.path().string();
-  }
-  return newest;
 }
 
 } // namespace brew::runtime

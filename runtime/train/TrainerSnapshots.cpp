@@ -124,6 +124,16 @@ void Trainer::finishSnapshots() {
 // Resuming
 //===----------------------------------------------------------------------===//
 
+std::optional<std::string>
+Trainer::findNewest(std::optional<std::int64_t> since) {
+  return newestIntactSnapshot(
+      prefix, lookupFolders(),
+      [&](const std::string &what) {
+        events.warning(log::site::brew, "Snapshot passed over: " + what);
+      },
+      since);
+}
+
 std::string Trainer::findResumePoint() {
   // Rank 0 alone deletes; what is unfinished no rank takes for a snapshot.
   if (const std::size_t count =
@@ -131,10 +141,7 @@ std::string Trainer::findResumePoint() {
     events.info(log::site::brew,
                 "Deleted " + std::to_string(count) +
                     " files of snapshots that were never finished");
-  const std::optional<std::string> found = newestIntactSnapshot(
-      prefix, lookupFolders(), [&](const std::string &what) {
-        events.warning(log::site::brew, "Snapshot passed over: " + what);
-      });
+  const std::optional<std::string> found = findNewest();
   if (!found)
     events.info(log::site::brew, "No snapshot of prefix '" + prefix +
                                      "' to resume from: training from the "

@@ -4,11 +4,11 @@
 #include "runtime/train/Trainer.h"
 
 #include "formats/Error.h"
-#include "runtime/comm/Communicator.h"
 #include "formats/PathLookup.h"
 #include "formats/SnapshotChecksum.h"
 #include "formats/SolverRules.h"
 #include "formats/SolverStateFile.h"
+#include "runtime/comm/Communicator.h"
 #include "runtime/plan/Contract.h"
 #include "runtime/train/SolverFields.h"
 
@@ -74,8 +74,10 @@ Trainer::Trainer(Session &planSession, TrainerOptions trainerOptions)
     probeSnapshotFolder();
   if (options.resume)
     options.snapshot = findResumePoint();
-  const std::string newest = newestState();
-  initialise(newest.empty() ? options.snapshot : newest);
+  if (options.newestSince)
+    if (const auto newest = findNewest(options.newestSince))
+      options.snapshot = *newest;
+  initialise(options.snapshot);
   joinRanks();
 }
 

@@ -4,6 +4,7 @@
 
 #include "formats/AtomicFile.h"
 #include "formats/Error.h"
+#include "formats/WriteAll.h"
 
 #include <nlohmann/json.hpp>
 
@@ -62,17 +63,9 @@ int openToAppend(const std::string &path) {
 }
 
 void writeAll(int fd, const std::string &path, const std::string &bytes) {
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t written =
-        ::write(fd, bytes.data() + done, bytes.size() - done);
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written < 0)
-      throw machineLacks("cannot write '" + path +
-                         "': " + formats::errnoText(errno));
-    done += static_cast<std::size_t>(written);
-  }
+  if (const int error = formats::writeAll(fd, bytes))
+    throw machineLacks("cannot write '" + path +
+                       "': " + formats::errnoText(error));
 }
 
 } // namespace

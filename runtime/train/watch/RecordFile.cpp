@@ -4,6 +4,7 @@
 
 #include "formats/AtomicFile.h"
 #include "formats/Error.h"
+#include "formats/WriteAll.h"
 
 #include <array>
 #include <cerrno>
@@ -66,18 +67,9 @@ RecordFile::RecordFile(const std::string &name)
 RecordFile::~RecordFile() { ::close(fd); }
 
 void RecordFile::write(std::string_view record) {
-  const std::string bytes = framed(record);
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t written =
-        ::write(fd, bytes.data() + done, bytes.size() - done);
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written < 0)
-      throw machineLacks("cannot write '" + path +
-                         "': " + formats::errnoText(errno));
-    done += static_cast<std::size_t>(written);
-  }
+  if (const int error = formats::writeAll(fd, framed(record)))
+    throw machineLacks("cannot write '" + path +
+                       "': " + formats::errnoText(error));
 }
 
 } // namespace brew::runtime

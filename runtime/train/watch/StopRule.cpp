@@ -283,37 +283,23 @@ Patience::Patience(const std::string &text, const plan::Manifest &manifest,
     fail(0, "expected a number of tests from 1 on");
   if (testNets == 0)
     fail(0, "the solver has no test net");
-  std::string name = colon == text.npos ? "" : text.substr(colon + 1);
-  std::optional<Better> direction;
-  for (const auto &[word, meaning] :
-       {std::pair(":min", Better::Lower), std::pair(":max", Better::Higher)})
-    if (name.size() > 4 && name.compare(name.size() - 4, 4, word) == 0) {
-      direction = meaning;
-      name.resize(name.size() - 4);
-      break;
-    }
   if (colon == text.npos) {
     const std::optional<MetricName> found = defaultMetric(manifest, testNets);
     if (!found)
       fail(text.size(), "test net 0 has no accuracy and no loss: name a metric "
                         "(N:METRIC)");
     metric = *found;
-  } else {
-    try {
-      metric = parseMetricName(name, manifest, testNets);
-    } catch (const TextProblem &problem) {
-      fail(colon + 1 + problem.offset, problem.text);
-    }
-    if (metric.kind == MetricName::Iteration || metric.kind == MetricName::Time)
-      fail(colon + 1, "'" + name + "' tells nothing of how good the net is");
+    better = *betterOf(metric, manifest);
+    return;
   }
-  if (!direction)
-    direction = betterOf(metric, manifest);
-  if (!direction)
-    fail(text.size(), "'" + metric.text +
-                          "' is neither an accuracy nor a loss: say which is "
-                          "better, N:METRIC:min or N:METRIC:max");
-  better = *direction;
+  try {
+    const RankedMetric ranked = parseRankedMetric(
+        std::string_view(text).substr(colon + 1), manifest, testNets);
+    metric = ranked.name;
+    better = ranked.better;
+  } catch (const TextProblem &problem) {
+    fail(colon + 1 + problem.offset, problem.text);
+  }
 }
 
 std::optional<std::string> Patience::afterTest(const MetricValues &values,
