@@ -94,7 +94,7 @@ class Whole:
                        without="fold-normalization,prepare-weights")
         if learns:
             options["gradients"] = True
-        plan = _plans.plan(message_of(net, learns), **options)
+        self.plan = plan = _plans.plan(message_of(net, learns), **options)
         self.fed = plan.fed
         session = self.session = Session(plan._core, seed=_state.next_seed(), pool=_state.pool())
         sources = {top for p in net._params if not p.bottom for top in p.top}
