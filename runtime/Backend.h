@@ -32,6 +32,8 @@ public:
   virtual std::byte *hostData(std::uint32_t buffer) = 0;
   /// The buffer's memory on a device, else null.
   virtual void *deviceData(std::uint32_t) { return nullptr; }
+  /// See Executor; throws Error (2) where that cannot be.
+  virtual void place(std::uint32_t buffer, std::byte *memory);
   /// The memory of the parameters, for another executor to use; null where it
   /// cannot.
   virtual std::shared_ptr<Arena> parameterMemory() { return nullptr; }

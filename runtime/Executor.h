@@ -140,8 +140,13 @@ public:
   void modify(std::uint32_t buffer,
               const std::function<void(std::byte *)> &change);
 
+  /// Has a buffer of the transient arena lie in the caller's memory, aligned to
+  /// plan::kAlignment, or with null in its own again; values are not moved.
+  /// Throws Error (2) on a device, and where the buffer shares its bytes with
+  /// others that go beyond it.
+  void place(std::uint32_t buffer, std::byte *memory);
   /// First byte of a buffer that the host can reach, valid for the executor's
-  /// life; null if it lies on a device.
+  /// life, or until place(); null if it lies on a device.
   std::byte *hostData(std::uint32_t buffer) const;
   /// First byte of a buffer in the memory of a GPU, likewise; null if it is not
   /// there.
