@@ -37,8 +37,8 @@ typedef struct brew_pca_result {
 } brew_pca_result;
 
 /* Components are those of the rows less their mean; the largest entry of each
- * direction is positive. Beyond the dimensions that the rows lie in scores and
- * directions are zeros. BREW_BAD_INPUT: a feature is not finite, or there are
+ * direction is positive. Beyond the dimensions that the rows lie in variances and
+ * scores are 0, but for rounding, and directions have no meaning. BREW_BAD_INPUT: a feature is not finite, or there are
  * fewer than two rows. */
 BREW_API brew_status brew_pca(const float *features, int64_t rows,
                               int64_t columns, const brew_pca_options *options,

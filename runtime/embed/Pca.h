@@ -21,10 +21,9 @@ struct Components {
 };
 
 /// Of each direction the entry that is largest (the first of several) is
-/// positive. There are fewer directions than `components` where the rows lie in
-/// fewer dimensions: the scores beyond are zeros, and so are the directions.
-/// `seed`: of the vectors to begin with. 1 <= components <= columns, and two
-/// rows at least.
+/// positive. Beyond the dimensions that the rows lie in variances and scores are
+/// 0, but for rounding. `seed`: of the vectors to begin with. 1 <= components <=
+/// columns, and two rows at least.
 Components principalComponents(const Matrix &centredRows,
                                std::int64_t components, std::uint64_t seed,
                                const Threads &threads);
