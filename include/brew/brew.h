@@ -56,6 +56,7 @@
 #include <brew/base.h>
 #include <brew/communicator.h>
 #include <brew/device.h>
+#include <brew/embed.h>
 #include <brew/events.h>
 #include <brew/inputs.h>
 #include <brew/plan.h>

@@ -22,6 +22,7 @@
 #include <brew/brew.h>
 #include <brew/communicator.hpp>
 #include <brew/device.hpp>
+#include <brew/embed.hpp>
 #include <brew/events.hpp>
 #include <brew/host_layer.hpp>
 #include <brew/plan.hpp>

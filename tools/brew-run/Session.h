@@ -78,6 +78,7 @@ void addTest(CLI::App &app, Action &action);
 void addEval(CLI::App &app, Action &action);
 void addInfer(CLI::App &app, Action &action);
 void addFeatures(CLI::App &app, Action &action);
+void addEmbed(CLI::App &app, Action &action);
 void addTime(CLI::App &app, Action &action);
 void addInspect(CLI::App &app, Action &action);
 void addDeviceQuery(CLI::App &app, Action &action);
