@@ -30,6 +30,8 @@ void Compilation::importNet() {
 PipelineOptions Compilation::optionsOf(Phase phase) {
   PipelineOptions pipeline = options.pipeline;
   pipeline.recomputeBytes = recomputeBytes;
+  if (separateGradients)
+    pipeline.without.push_back("join-gradients");
   if (phase == Phase::Fused)
     describeTarget(pipeline);
   if (isTraining()) {

@@ -115,6 +115,7 @@ HostCall &addForward(Program &program,
   HostCall &call = *step.mutable_host();
   call.set_type("Square");
   call.set_layer(layer);
+  call.set_settings("name: \"" + layer + "\"");
   call.set_direction(FORWARD);
   call.mutable_bottom_buffer_indices()->Add(bottoms.begin(), bottoms.end());
   call.mutable_top_buffer_indices()->Add(tops.begin(), tops.end());
@@ -174,7 +175,7 @@ protected:
     result = b.buffer("result", {2, 2});
     Program &program = b.program("main");
     addCopy(program, x, copied);
-    addForward(program, {copied}, {y}).set_settings("name: \"sq\"");
+    addForward(program, {copied}, {y});
     addCopy(program, y, out);
     program.set_first_backward_step(3);
     addBackward(program, {copied}, {y}, {dy}, dx);
@@ -207,6 +208,27 @@ TEST_F(HostLayers, ComputeBetweenOtherStepsAndBack) {
     EXPECT_EQ(type->gone, 0);
   }
   EXPECT_EQ(type->gone, 1);
+}
+
+TEST_F(HostLayers, OfOneNameAreKeptApart) {
+  x = b.buffer("x", {2, 2});
+  copied = b.buffer("copied", {2, 2});
+  y = b.buffer("y", {2, 2});
+  out = b.buffer("out", {2, 2});
+  Program &program = b.program("main");
+  addCopy(program, x, copied);
+  addForward(program, {copied}, {y}).set_settings("name: 'sq' top: 'y'");
+  addForward(program, {y}, {out}).set_settings("name: 'sq' top: 'out'");
+  Output &output = *program.add_outputs();
+  output.set_blob("out");
+  output.set_buffer_index(out);
+
+  auto type = squareType();
+  Executor executor(b.build(), optionsWith(type));
+  set(executor, x, {1, 2, 3, -4});
+  executor.run(0);
+  EXPECT_EQ(get(executor, out), (Values{1, 16, 81, 256}));
+  EXPECT_EQ(type->made.size(), 2u);
 }
 
 TEST_F(HostLayers, RunInPartsTimedMeasuredAndAhead) {
