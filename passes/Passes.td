@@ -244,6 +244,15 @@ def BuildGradientPrograms : Pass<"brew-build-gradient-programs", "::mlir::Module
     "::mlir::tensor::TensorDialect"];
 }
 
+def SynchronizeStatistics : Pass<"brew-synchronize-statistics", "::mlir::ModuleOp"> {
+  let summary = "Makes the batch of normalization layers that of all ranks";
+  let description = [{
+    In training programs every `brew.batch_norm` computes its statistics over the
+    batches of all ranks of a data-parallel run. Before gradients are built, which
+    follow.
+  }];
+}
+
 def LowerToNests : Pass<"brew-lower-to-nests", "::mlir::ModuleOp"> {
   let summary = "Replaces layers that are no vendor call by their generic form";
   let options = [ListOption<"noLibrary", "no-library", "std::string",
@@ -446,7 +455,9 @@ def PlaceAllReduces : Pass<"brew-place-all-reduces", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"bucketBytes", "bucket-bytes", "int64_t", "0",
-      "Bytes from which on a bucket is full; 0: by the cost model">];
+      "Bytes from which on a bucket is full; 0: by the cost model">,
+    Option<"halfWire", "half-wire", "bool", "false",
+      "Gradients travel as bf16 (--reduce-precision)">];
 }
 
 def PlanMemory : Pass<"brew-plan-memory", "::mlir::ModuleOp"> {

@@ -34,10 +34,11 @@ struct ExecutorOptions {
   /// Layers that this program computes; null: none.
   std::shared_ptr<const HostTypes> hostTypes = {};
 
-  // CPU only.
   /// The ranks that gradients are added up over (comm/Communicator.h); null:
   /// this process is alone.
   std::shared_ptr<Communicator> communicator = {};
+
+  // CPU only.
   /// Threads that several executors take turns on (cpu/WorkerPool.h), instead
   /// of a team for each thread that runs one; `threads` is not used then.
   std::shared_ptr<WorkerPool> pool = {};

@@ -82,6 +82,8 @@ brew_status brew_trainer_open(brew_session *session,
       chosen.watch.patience = given.patience;
     if (given.log_folder)
       chosen.watch.logFolder = given.log_folder;
+    chosen.shareTests = given.share_tests;
+    chosen.shardUpdate = given.shard_update;
     handle.session = session->session;
     handle.trainer =
         std::make_unique<runtime::Trainer>(*handle.session, std::move(chosen));

@@ -39,6 +39,7 @@ double Trainer::forward(bool feed) {
   settle(0);
   if (!iterating) {
     abandonIteration(); // one of step() that failed
+    announceChanges();
     takeChanges();
     stepBegin = Clock::now();
     iterating = true;
