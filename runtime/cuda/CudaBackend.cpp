@@ -68,6 +68,7 @@ public:
   runTimed(int program,
            const std::function<void(std::size_t, double)> &observer) override;
   Measurement measure(const std::vector<int> &sequence, int count) override;
+  HostLayers &hostLayers() override { return hosts; }
   std::string implementation(int program, std::size_t step) const override {
     return describe(programs[index(program)][step]);
   }
@@ -114,7 +115,7 @@ private:
   Stream compute;
   Arenas arenas;
   Modules modules;
-  HostLayers hostLayers; ///< before the steps that call them
+  HostLayers hosts; ///< before the steps that call them
   StepBuilder builder;
   std::vector<std::vector<DeviceStep>> programs;
   DeviceMemory workspace;
@@ -143,9 +144,9 @@ CudaBackend::CudaBackend(std::shared_ptr<const plan::PlanFile> file,
       device(DriverApi::open(libraries.driver), options.gpu), compute(device),
       arenas(device, compute, *plan),
       modules(device, *plan, libraries.simulated),
-      hostLayers(manifest, options.hostTypes),
+      hosts(manifest, options.hostTypes),
       builder(device, *plan, modules, libraries,
-              callOptions(manifest.target(), options), hostLayers,
+              callOptions(manifest.target(), options), hosts,
               [this](std::uint32_t index) { return address(index); }),
       inputs(device, manifest, modules, workers,
              [this](std::uint32_t index) { return address(index); }) {
