@@ -66,6 +66,8 @@ public:
 
   /// Starts steps [begin, end) of a program; downloads wait for them.
   virtual void run(int program, std::size_t begin, std::size_t end) = 0;
+  /// The layers that the host computes.
+  virtual HostLayers &hostLayers() = 0;
   /// Waits for all that was started.
   virtual void synchronize() {}
   /// Starts whole programs, then copies of the buffers in `reads` to the host.

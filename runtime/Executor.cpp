@@ -381,6 +381,8 @@ std::string Executor::implementation(int index, std::size_t step) const {
   return backend->implementation(index, step);
 }
 
+HostLayers &Executor::hostLayers() { return backend->hostLayers(); }
+
 std::uint64_t Executor::workspaceBytes() const {
   return backend->workspaceBytes();
 }

@@ -200,6 +200,9 @@ public:
   /// a vendor kernel's name ("oneDNN brgconv:avx512_core").
   std::string implementation(int program, std::size_t step) const;
 
+  /// The layers that the host computes: what they remember of their calls.
+  HostLayers &hostLayers();
+
   /// The device: "cpu", or the GPU's name and the architecture of the code.
   std::string description() const;
 

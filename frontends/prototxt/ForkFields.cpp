@@ -72,7 +72,12 @@ constexpr Members fields[] = {
     {intelCaffe, "DataParameter",
      "side"},
     {nvidiaCaffe, "DataParameter",
-     "cache parser_threads precache shuffle threads"},
+     "cache parser_threads precache threads"},
+    {mycaffe, "DataParameter",
+     "data_debug_param data_noise_param display_timing "
+     "enable_debug_output enable_noise_for_nonmatch "
+     "forced_primary_label label_type output_image_information "
+     "primary_data synchronize_target synchronize_with"},
     {synopsys, "DataParameter",
      "random"},
     {synopsys, "DetectionOutputParameter",
@@ -224,8 +229,6 @@ constexpr Members fields[] = {
      "where4_param xlu_param yolo_v2_loss_param yolo_v3_loss_param"},
     {nvidiaCaffe, "LossParameter",
      "label_smoothing"},
-    {segnet, "LossParameter",
-     "class_weighting weight_by_label_freqs"},
     {synopsys, "MVNParameter",
      "add_eps_before_sqrt"},
     {caffewindows, "MemoryDataParameter",

@@ -69,7 +69,7 @@ public:
              std::shared_ptr<Arena> sharedParameters)
       : plan(std::move(file)), manifest(plan->manifest()), pool(options.pool),
         workers(pool ? pool->threads() : options.threads),
-        hostLayers(manifest, options.hostTypes), ranks(options.communicator) {
+        hosts(manifest, options.hostTypes), ranks(options.communicator) {
     checkTarget(manifest.target(), plan->path());
     const Threads::Entered entered = workers.enter();
     dnnl.threads = workers.count();
@@ -97,6 +97,7 @@ public:
   runTimed(int program,
            const std::function<void(std::size_t, double)> &observer) override;
   Measurement measure(const std::vector<int> &sequence, int count) override;
+  HostLayers &hostLayers() override { return hosts; }
   std::string implementation(int program, std::size_t step) const override;
   std::string description() const override { return "cpu"; }
   std::uint64_t workspaceBytes() const override {
@@ -163,7 +164,7 @@ private:
   std::vector<std::uint32_t> moved; ///< since steps were last compiled
   std::unique_ptr<KernelImages> kernels;
   DnnlContext dnnl;
-  HostLayers hostLayers;               ///< before the steps that call them
+  HostLayers hosts;                    ///< before the steps that call them
   std::shared_ptr<Communicator> ranks; ///< may be null
   std::vector<CompiledProgram> programs;
   Arena workspace;
@@ -386,8 +387,7 @@ CompiledStep CpuBackend::compile(const Step &step, int program,
     return StridedZero(*target.buffer, target.data);
   }
   case Step::kHost: {
-    HostCompute result{HostStep(manifest, program, step.host(), hostLayers),
-                       {}};
+    HostCompute result{HostStep(manifest, program, step.host(), hosts), {}};
     for (const HostStep::Operand &operand : result.step.operands())
       result.memory.push_back(address(operand.index));
     return result;

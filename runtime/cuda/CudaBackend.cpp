@@ -70,6 +70,7 @@ public:
   runTimed(int program,
            const std::function<void(std::size_t, double)> &observer) override;
   Measurement measure(const std::vector<int> &sequence, int count) override;
+  HostLayers &hostLayers() override { return hosts; }
   std::string implementation(int program, std::size_t step) const override {
     return describe(programs[index(program)][step]);
   }
@@ -127,7 +128,7 @@ private:
   Stream compute;
   Arenas arenas;
   Modules modules;
-  HostLayers hostLayers; ///< before the steps that call them
+  HostLayers hosts; ///< before the steps that call them
   const std::shared_ptr<Communicator> ranks; ///< may be null
   const std::unique_ptr<Nccl> nccl;          ///< null on one rank
   StepBuilder builder;
@@ -159,9 +160,10 @@ CudaBackend::CudaBackend(std::shared_ptr<const plan::PlanFile> file,
       device(DriverApi::open(libraries.driver), options.gpu), compute(device),
       arenas(device, compute, *plan),
       modules(device, *plan, libraries.simulated),
-      hostLayers(manifest, options.hostTypes), ranks(options.communicator),
-      nccl(connect(options)), builder(device, *plan, modules, libraries,
-              callOptions(manifest.target(), options), hostLayers, nccl.get(),
+      hosts(manifest, options.hostTypes), ranks(options.communicator),
+      nccl(connect(options)),
+      builder(device, *plan, modules, libraries,
+              callOptions(manifest.target(), options), hosts, nccl.get(),
               [this](std::uint32_t index) { return address(index); }),
       inputs(device, manifest, modules, workers,
              [this](std::uint32_t index) { return address(index); }) {

@@ -1,6 +1,7 @@
 //===- Data.cpp - Layers that bring data in -------------------------------===//
 
 #include "frontends/prototxt/layers/DataLayers.h"
+#include "frontends/prototxt/layers/DataSelection.h"
 
 #include <climits>
 
@@ -81,6 +82,7 @@ void checkImageData(LayerCheck &c) {
   if (settings.new_width() > kMostPixels)
     c.error(settings, "new_width", "new_width is too large");
   c.transform();
+  checkSelection(c, settings);
 }
 
 void checkWindowData(LayerCheck &c) {
@@ -163,6 +165,7 @@ void checkDatabase(LayerCheck &c) {
            "force_encoded_color has no effect, as in Caffe; write force_color "
            "in transform_param");
   c.transform();
+  checkSelection(c, settings);
 }
 
 void buildFeed(LayerBuild &l) {
