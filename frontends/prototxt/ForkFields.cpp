@@ -193,7 +193,9 @@ constexpr Members fields[] = {
      "adaptive_bias_channel_param bias_channel_param "
      "dense_crf_param domain_transform_param unique_label_param"},
     {rfcn, "LayerParameter",
-     "box_annotator_ohem_param proposal_param"},
+     "box_annotator_ohem_param"},
+    {micronet, "LayerParameter",
+     "quantize_param"},
     {ristretto, "LayerParameter",
      "quantization_param"},
     {segnet, "LayerParameter",
@@ -217,8 +219,8 @@ constexpr Members fields[] = {
      "reduce_logsumexp_param reduce_max_param reduce_mean_param "
      "reduce_min_param reduce_prod_param reduce_sum_param "
      "resize_bilinear_param resize_nearest_neighbor_param "
-     "reverse_param reverse_sequence_param rnn_v2_param "
-     "roi_align_param scaled_tanh_param scatter_nd_param "
+     "reverse_sequence_param rnn_v2_param "
+     "scaled_tanh_param scatter_nd_param "
      "selu_dropout_param selu_param space_to_batch_nd_param "
      "space_to_depth_param sparse_to_dense_param "
      "spatial_batching_pooling_param squeeze_convolution_param "
@@ -263,6 +265,8 @@ constexpr Members fields[] = {
      "quantize_method saturate"},
     {synopsys, "PriorBoxParameter",
      "box_height box_width faceboxes keras tf yx_order"},
+    {synopsys, "ProposalParameter",
+     "anchor_ratio anchor_scale"},
     {intelCaffe, "ROIPoolingParameter",
      "pooled_size"},
     {intelCaffe, "ReLUParameter",
@@ -374,8 +378,6 @@ constexpr Members enumValues[] = {
      "ROIPOOLING TRIPLET_LOSS"},
     {fasterRcnn, "LayerType",
      "ROI_POOLING"},
-    {fcn, "LayerType",
-     "CROP"},
     {mobilenetyolo, "LayerType",
      "RELU6"},
     {segnet, "LayerType",

@@ -44,6 +44,8 @@ constexpr Types layerTypes[] = {
      "ReverseTime Transpose WarpCTC"},
     {deeplab,
      "DenseCRF ImageSegData MatRead MatWrite SegAccuracy"},
+    {deepskeleton,
+     "Quantize Rescale"},
     {fasterRcnn,
      "ROIPooling SmoothL1Loss"},
     {flownet2,

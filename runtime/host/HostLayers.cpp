@@ -6,6 +6,7 @@
 #include "runtime/host/DetectionFiles.h"
 #include "runtime/host/Hdf5Output.h"
 #include "runtime/host/MultiBoxLoss.h"
+#include "runtime/host/Proposal.h"
 
 namespace brew::runtime {
 
@@ -19,6 +20,8 @@ static const HostType *findOwnType(const std::string &type) {
     return &hdf5OutputType();
   if (type == kMultiBoxLoss)
     return &multiBoxLossType();
+  if (type == kProposal)
+    return &proposalType();
   return nullptr;
 }
 

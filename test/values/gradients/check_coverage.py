@@ -18,7 +18,8 @@ import check_gradients  # noqa: F401 (knows all files of cases)
 
 # Types that gradients do not flow through, and those that bring data in or take it out.
 WITHOUT_GRADIENT = {
-    'Accuracy', 'ArgMax', 'DetectionEvaluate', 'DetectionOutput', 'PriorBox', 'Silence', 'Threshold',
+    'Accuracy', 'ArgMax', 'DetectionEvaluate', 'DetectionOutput', 'PriorBox', 'Proposal', 'Quantize', 'Rescale',
+    'Silence', 'Threshold',
     'AnnotatedData', 'Data', 'DummyData', 'HDF5Data', 'HDF5Output', 'ImageData', 'Input', 'MemoryData', 'WindowData'}
 # Only what a parameter starts from, or who computes: cases give parameters values.
 NO_MATTER = re.compile(r'^(engine|\w*filler|debug_info)$')
