@@ -9,6 +9,7 @@
 """
 from ._compile import compile, options, upgrade
 from ._core import version as __version__
+from ._embed import embed, scatter
 from ._errors import CompileError, Diagnostic, Error, Note
 from ._events import Event
 from ._graph import Graph
@@ -17,4 +18,4 @@ from ._plan import Plan, Report
 from ._session import Session
 
 __all__ = ["CompileError", "Diagnostic", "Error", "Event", "Graph", "HostLayer", "Note", "Plan", "Report", "Session",
-           "compile", "options", "upgrade"]
+           "compile", "embed", "options", "scatter", "upgrade"]

@@ -7,6 +7,7 @@
 namespace brew::python {
 
 void bindCompiler(nanobind::module_ &module);
+void bindEmbed(nanobind::module_ &module);
 void bindSession(nanobind::module_ &module);
 void bindTrainer(nanobind::module_ &module);
 void bindUpdate(nanobind::module_ &module);

@@ -9,8 +9,8 @@
 #include "formats/Hdf5.h"
 #include "formats/ImageEncode.h"
 #include "formats/ImageFile.h"
-#include "formats/ImageResize.h"
 #include "formats/ImageList.h"
+#include "formats/ImageResize.h"
 #include "formats/InputFile.h"
 #include "formats/Npy.h"
 #include "formats/NumberText.h"
@@ -317,13 +317,13 @@ std::unique_ptr<formats::InputFile> idxLabels(std::string path,
   auto file = std::make_unique<formats::InputFile>(path);
   unsigned char header[8];
   file->readExactly(header, sizeof header, "its header");
-  const std::uint32_t count = std::uint32_t(header[4]) << 24 |
-                              header[5] << 16 | header[6] << 8 | header[7];
+  const std::uint32_t count = std::uint32_t(header[4]) << 24 | header[5] << 16 |
+                              header[6] << 8 | header[7];
   if (header[0] || header[1] || header[2] != 8 || header[3] != 1)
     throw badInput(path + ": is no IDX file of labels");
   if (count != images)
-    throw badInput(path + ": has " + std::to_string(count) +
-                   " labels for " + std::to_string(images) + " images");
+    throw badInput(path + ": has " + std::to_string(count) + " labels for " +
+                   std::to_string(images) + " images");
   return file;
 }
 

@@ -112,7 +112,7 @@ ScatterPlan planScatter(const ScatterData &data) {
   if (!std::isfinite(scale))
     scale = 0;
   plan.radius = std::clamp(
-      0.35 *
+      0.22 *
           std::sqrt((plan.right - plan.left) * (plan.bottom - plan.top) /
                     static_cast<double>(std::max<std::int64_t>(1, data.count))),
       1.1, 5.0);

@@ -128,8 +128,8 @@ private:
     if (!options.oversample)
       return;
     if (imageShape.size() != 3)
-      throw usage("--oversample takes crops of images; the input '" + input.name() +
-                  "' is none");
+      throw usage("--oversample takes crops of images; the input '" +
+                  input.name() + "' is none");
     // As pycaffe's Classifier: no smaller than the crops.
     std::vector<std::int64_t> dims = options.imageDims;
     if (dims.empty())
@@ -279,7 +279,7 @@ private:
   PredictionPrinter printer;
   BatchInput input;
   std::vector<std::int64_t> imageShape; ///< see chooseImageShape()
-  std::vector<Sample> cropped; ///< whose crops are pending
+  std::vector<Sample> cropped;          ///< whose crops are pending
   std::vector<Result> results;
   std::vector<Sample> pending;
   std::int64_t total = 0;
