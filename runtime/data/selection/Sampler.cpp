@@ -19,7 +19,6 @@ Sampler::Sampler(const formats::Selection &wanted, SampledRecords sampled,
       seed(seed), name(stream) {
   if (selection.needsLabels())
     group();
-  choice = WeightedChoice(count());
   if (!records.weights.empty()) {
     std::vector<double> weights;
     weights.reserve(count());

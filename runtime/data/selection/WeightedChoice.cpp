@@ -7,7 +7,7 @@
 namespace brew::runtime {
 
 WeightedChoice::WeightedChoice(const std::vector<double> &weights)
-    : count(weights.size()), sums(1, 0.0) {
+    : sums(1, 0.0) {
   sums.reserve(weights.size() + 1);
   for (double weight : weights)
     sums.push_back(sums.back() + weight);

@@ -14,13 +14,12 @@ struct PlaceRange {
   std::uint64_t size() const { return end - begin; }
 };
 
-/// Draws places 0 .. count - 1 as often as their weights say.
+/// Draws places as often as their weights say.
 class WeightedChoice {
 public:
+  /// All places are alike.
   WeightedChoice() = default;
-  /// All places alike.
-  explicit WeightedChoice(std::uint64_t count) : count(count) {}
-  /// Weights are finite and not negative.
+  /// Of each place; finite and not negative.
   explicit WeightedChoice(const std::vector<double> &weights);
 
   /// Sum of the weights of a range.
@@ -36,7 +35,6 @@ private:
                         const PlaceRange &without) const;
   bool isAlike() const { return sums.empty(); }
 
-  std::uint64_t count = 0;
   std::vector<double> sums; ///< of the weights before each place, and of all
 };
 

@@ -224,7 +224,7 @@ TEST(Sampler, Refuses) {
 
 TEST(WeightedChoice, LeavesOut) {
   const RandomStream stream(1, "s");
-  const WeightedChoice alike(6);
+  const WeightedChoice alike;
   const WeightedChoice weighted({1, 2, 0, 4, 5, 6});
   for (const WeightedChoice *choice : {&alike, &weighted}) {
     std::set<std::uint64_t> found;

@@ -36,8 +36,8 @@ protected:
   void SetUp() override {
     auto writer = newDatabase();
     for (int n = 0; n < kRecords; ++n)
-      writer->put(keyOf(n),
-                  formats::encodeDatum(1, 1, 1, {1, char(n)}, labelOf(n)));
+      writer->put(keyOf(n), formats::encodeDatum(
+                                1, 1, 1, std::string(1, char(n)), labelOf(n)));
     writer->finish();
   }
 
@@ -246,11 +246,12 @@ TEST_P(SelectionSourceTest, RanksShareItems) {
 TEST_P(SelectionSourceTest, DamagedRecords) {
   auto writer = newDatabase();
   for (int n = 0; n < kRecords; ++n)
-    writer->put(keyOf(n),
-                formats::encodeDatum(1, 1, 1, {1, char(n)}, labelOf(n)));
+    writer->put(keyOf(n), formats::encodeDatum(1, 1, 1, std::string(1, char(n)),
+                                               labelOf(n)));
   writer->put(keyOf(5), "\x0a\x7fno datum");
   // A Datum, but no image.
-  writer->put(keyOf(6), formats::encodeDatum(1, 2, 2, {1, char(6)}, 0));
+  writer->put(keyOf(6),
+              formats::encodeDatum(1, 2, 2, std::string(1, char(6)), 0));
   writer->finish();
   test::expectError(ExitStatus::BadInput, "'record 105': damaged record",
                     [&] { open("balance: LABEL"); });

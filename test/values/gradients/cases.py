@@ -620,6 +620,10 @@ row('shared_siblings', {'x': (2, 3), 'z': (2, 3)}, [
     Layer('i', 'InnerProduct', ['x'], ['y'], SHARE),
     Layer('j', 'InnerProduct', ['z'], ['y2'], SHARE)], outputs=['y', 'y2'],
     shared={('j', 0): ('i', 0), ('j', 1): ('i', 1)})
+row('shared_by_images', {'x': (2, 3, 2, 2), 'z': (4, 3, 2, 2)}, [
+    Layer('i', 'InnerProduct', ['x'], ['y'], SHARE),
+    Layer('j', 'InnerProduct', ['z'], ['y2'], SHARE)], outputs=['y', 'y2'],
+    shared={('j', 0): ('i', 0), ('j', 1): ('i', 1)})
 row('shared_in_a_row', (2, 4), [
     Layer('i', 'InnerProduct', ['x'], ['a'], SHARE), Layer('r', 'Power', ['a'], ['a'], SQUARE),
     Layer('j', 'InnerProduct', ['a'], ['b'], SHARE),
