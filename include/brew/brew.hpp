@@ -24,6 +24,7 @@
 #include <brew/device.hpp>
 #include <brew/events.hpp>
 #include <brew/host_layer.hpp>
+#include <brew/learning.hpp>
 #include <brew/plan.hpp>
 #include <brew/records.hpp>
 #include <brew/session.hpp>

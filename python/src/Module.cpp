@@ -46,5 +46,6 @@ NB_MODULE(_core, module) {
   brew::python::bindCompiler(module);
   brew::python::bindSession(module);
   brew::python::bindTrainer(module);
+  brew::python::bindLearning(module);
   brew::python::bindUpdate(module);
 }

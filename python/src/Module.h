@@ -9,6 +9,7 @@ namespace brew::python {
 void bindCompiler(nanobind::module_ &module);
 void bindSession(nanobind::module_ &module);
 void bindTrainer(nanobind::module_ &module);
+void bindLearning(nanobind::module_ &module);
 void bindUpdate(nanobind::module_ &module);
 
 } // namespace brew::python
