@@ -59,7 +59,8 @@ class LearningTest(unittest.TestCase):
         self.assertEqual(len(seen), 200)
         self.assertEqual(seen[0][0], 0)
         self.assertEqual({steps for _, _, steps in seen}, {10})
-        self.assertEqual(len(set(env.seeds)), len(env.seeds))
+        # Those that are not learnt from are always the same twenty.
+        self.assertEqual(len(set(env.seeds)), 220)
         self.assertIn("200 episodes", repr(learner))
 
     def test_agents_have_environments_of_their_own(self):
