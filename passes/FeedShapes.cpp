@@ -230,12 +230,21 @@ std::vector<FeedShape> Feed::memoryShapes() {
     settings.set_channels(shape->at(1));
     settings.set_height(shape->at(2));
     settings.set_width(shape->at(3));
-  } else if (const FeedShape *labels = given(1); labels && !labels->empty()) {
+  } else if (const FeedShape *labels =
+                 layer.top_size() > 1 ? given(1) : nullptr;
+             labels && !labels->empty()) {
     settings.set_batch_size(labels->at(0));
   }
   const int64_t batch = takeBatch(settings);
-  return {{batch, settings.channels(), settings.height(), settings.width()},
-          {batch}};
+  FeedShape labels = {batch};
+  if (settings.label_type() == caffe::MemoryDataParameter::MULTIPLE)
+    labels = {batch, settings.label_channels(), settings.label_height(),
+              settings.label_width()};
+  std::vector<FeedShape> shapes = {
+      {batch, settings.channels(), settings.height(), settings.width()}};
+  if (layer.top_size() > 1)
+    shapes.push_back(labels);
+  return shapes;
 }
 
 //===----------------------------------------------------------------------===//

@@ -235,8 +235,6 @@ constexpr Members fields[] = {
      "add_eps_before_sqrt"},
     {caffewindows, "MemoryDataParameter",
      "transpose"},
-    {mycaffe, "MemoryDataParameter",
-     "label_channels label_height label_type label_width"},
     {intelCaffe, "NetParameter",
      "bn_stats_batch_size compile_net_state engine multinode"},
     {nvidiaCaffe, "NetParameter",
@@ -338,7 +336,7 @@ constexpr Members fields[] = {
      "min_scaling_factor min_side min_side_max min_side_min "
      "smooth_filtering"},
     {mycaffe, "TransformationParameter",
-     "color_order distortion_param label_mapping mask_param "
+     "distortion_param label_mapping mask_param "
      "use_image_mean use_imagedb_mean"},
     {nvidiaCaffe, "TransformationParameter",
      "allow_upscale display forward_packing "

@@ -50,11 +50,11 @@ void Trainer::refuseSeeds() const {
   const plan::Program &program = executor.manifest().programs(trainProgram);
   if (program.seeds_size())
     throw Error(ExitStatus::Usage,
-                "the plan was compiled with --seed: its backward pass starts "
-                "from a gradient of blob '" +
+                "the plan's backward pass starts from a gradient of blob '" +
                     program.seeds(0).name() +
-                    "' that a caller of the library writes, so it cannot be "
-                    "trained on its own");
+                    "' that its caller writes (brewc --seed, or a MemoryLoss "
+                    "layer), so it cannot be trained on its own; a policy "
+                    "learns with brew-run train --env");
 }
 
 void Trainer::runTo(const std::function<int()> &stop) {

@@ -136,12 +136,21 @@ public:
   /// added to them. They are summed in the plan's precision. Throws Error (2)
   /// without a backward().
   void accumulate();
+  /// The caller has written the parameters' gradients, those of other sessions,
+  /// in place of a forward pass with this loss and its backward pass: update()
+  /// takes them.
+  void takeGradients(double loss);
   /// Updates the parameters with the sum of the gradients kept and those of the
   /// last backward(), clipped if the solver says so, divided by the solver's
   /// iter_size, at the rate of iteration(), which it then raises. The
   /// iteration's loss is the mean of its forward passes. Acts on requests.
   /// Throws Error (2) without a backward().
   void update();
+
+  /// Numbers of whoever has the iterations in hand, which go into snapshots and
+  /// come from the one that training goes on from (none: empty).
+  void setAttached(std::vector<double> values) { attached = std::move(values); }
+  const std::vector<double> &getAttached() const { return attached; }
 
   int iteration() const { return currentIteration; }
   /// The loss as displayed: averaged over the last average_loss iterations.
@@ -181,6 +190,8 @@ private:
   void rememberPosition();
   void finishSnapshots();
   void restoreLosses(const caffe::SolverState &state);
+  void restoreAttached(const caffe::SolverState &state,
+                       const std::string &path);
   void restoreBest(const caffe::SolverState &state, const std::string &path);
   void refuseSeeds() const;
   bool isRoot() const;
@@ -289,6 +300,7 @@ private:
   bool keepGradients = false;     ///< the last gradients wait for the sum
   std::vector<double> passLosses; ///< of the iteration
   bool lossKept = false;          ///< the last of them is of gradients kept
+  std::vector<double> attached;   ///< the caller's
 
   using Clock = std::chrono::steady_clock;
   Clock::time_point stepBegin, displayBegin;

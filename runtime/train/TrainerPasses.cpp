@@ -74,6 +74,16 @@ void Trainer::accumulate() {
   keepGradients = lossKept = true;
 }
 
+void Trainer::takeGradients(double loss) {
+  settle(0);
+  abandonIteration();
+  takeChanges();
+  stepBegin = Clock::now();
+  iterating = true;
+  passLosses.push_back(loss);
+  lastPass = Pass::Backward;
+}
+
 void Trainer::update() {
   requireGradients("an update");
   keepGradients = false;

@@ -16,6 +16,8 @@ namespace {
 /// Smoothed loss and those it is the mean of, in full: the state's own fields
 /// have them in single precision.
 constexpr char kLosses[] = "/losses";
+/// What setAttached() was given.
+constexpr char kAttached[] = "/attached";
 
 } // namespace
 
@@ -119,6 +121,8 @@ caffe::SolverState Trainer::capturePosition() const {
     losses.push_back(loss);
   }
   formats::setNamedValues(state, kLosses, losses);
+  if (!attached.empty())
+    formats::setNamedValues(state, kAttached, attached);
   session.carried().save(state);
   return state;
 }
@@ -180,6 +184,11 @@ void Trainer::restoreLosses(const caffe::SolverState &state) {
   smoothed = state.brew_smoothed_loss();
   recentLosses.assign(state.brew_recent_loss().begin(),
                       state.brew_recent_loss().end());
+}
+
+void Trainer::restoreAttached(const caffe::SolverState &state,
+                              const std::string &path) {
+  attached = formats::namedValues(state, kAttached, path);
 }
 
 void Trainer::restoreBest(const caffe::SolverState &state,

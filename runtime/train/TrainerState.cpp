@@ -239,6 +239,7 @@ void Trainer::restoreState(const formats::SolverSnapshot &snapshot,
   if (options.keepSnapshots)
     kept.restore(snapshot.state, path, prefix);
   restoreBest(snapshot.state, path);
+  restoreAttached(snapshot.state, path);
 }
 
 void Trainer::loadWeights() {

@@ -1,5 +1,6 @@
 //===- TrainCommand.cpp - brew-run train ----------------------------------===//
 
+#include "Learning.h"
 #include "Log.h"
 #include "RankLauncher.h"
 #include "Session.h"
@@ -33,6 +34,7 @@ struct TrainOptions {
   std::optional<double> commTimeout;
   bool shareTests = false, shardUpdate = false;
   std::optional<std::int64_t> newestSince;
+  LearningOptions learning;
   std::string onInterrupt = "stop";
   std::string onHangUp = "snapshot";
 
@@ -178,7 +180,10 @@ int trainHere(const TrainOptions &options, Session &session) {
                 options.shareTests, options.shardUpdate});
   trainer.setActionSource([&signals] { return signals.takeRequest(); });
   info(log::site::startOptimization, "Starting Optimization");
-  trainer.solve();
+  if (options.learning.isAsked())
+    learn(options.learning, session, trainer);
+  else
+    trainer.solve();
   info(log::site::trainDone, "Optimization Done.");
   return 0;
 }
@@ -238,6 +243,16 @@ int train(const TrainOptions &options) {
   if (options.resume && !options.snapshot.empty())
     throw usage("give --resume to go on from the newest snapshot or --snapshot "
                 "to go on from one that you name, but not both");
+  if (options.learning.isAsked() &&
+      (api::Communicator::isLaunched() || options.ranks > 1))
+    throw usage("--ranks is for training on data; several agents learn "
+                "together with --trainer PG.MT");
+  if (options.learning.isAsked() &&
+      (options.checkNan || !options.stopWhen.empty() ||
+       !options.patience.empty() || !options.logFolder.empty() ||
+       !options.snapshotBest.empty()))
+    throw usage("--check-nan, --stop-when, --patience, --log-dir and "
+                "--snapshot-best are for training on data, not with --env");
   if (api::Communicator::isLaunched())
     return trainAsRank(options);
   const int ranks = ranksOf(options);
@@ -284,6 +299,7 @@ void addTrain(CLI::App &app, Action &action) {
   command->add_option("--sighup-effect", options->onHangUp,
                       "What SIGHUP does: stop, snapshot or none");
   addWatchOptions(*command, *options);
+  addLearningOptions(*command, options->learning);
   const std::string group = "Several ranks";
   command
       ->add_option("--ranks", options->ranks,

@@ -216,6 +216,28 @@ void buildInfogainLoss(LayerBuild &l) {
   divideByFixed(l, op);
 }
 
+/// The caller gives the loss as it gives the values of an Input layer.
+void buildMemoryLoss(LayerBuild &l) {
+  const std::string &top = l.graph.blobs[l.entry.tops[0]].name;
+  caffe::LayerParameter config;
+  config.set_name(l.layer.name());
+  config.set_type(formats::feedTypeOf(formats::FeedSource::Input));
+  config.add_top(top.empty() ? l.layer.name() : top);
+  config.mutable_input_param()->add_shape();
+  OperationSpec &feed = l.feed(std::move(config), "");
+  feed.add("tops", std::vector<std::string>()).saves(1);
+  const ValueRef value = feed.result(0);
+  const caffe::LossParameter &settings = l.layer.loss_param();
+  std::vector<std::string> blobs;
+  for (int bottom : l.entry.bottoms)
+    blobs.push_back(l.graph.blobs[bottom].name);
+  OperationSpec &op = l.whole("memory_loss");
+  op.operands.push_back(value);
+  op.add("blobs", blobs)
+      .word("normalization", "normalization", normalizationWord(settings));
+  divideByFixed(l, op);
+}
+
 } // namespace
 
 LayerRows lossLayers() {
@@ -235,6 +257,10 @@ LayerRows lossLayers() {
                "infogain_loss_param loss_param softmax_param")
           .checkedBy(checkInfogainLoss)
           .builtBy(buildInfogainLoss),
+      lossKind("MemoryLoss", 1, 2, 1, "loss_param")
+          .neverForcing(-1)
+          .checkedBy(checkNormalizer)
+          .builtBy(buildMemoryLoss),
       lossKind("MultinomialLogisticLoss", 2, 2, 1, "")
           .builtBy(buildMultinomialLogisticLoss),
       lossKind("SigmoidCrossEntropyLoss", 2, 2, 1, "loss_param sigmoid_param")
