@@ -10,13 +10,17 @@
 #include "formats/Error.h"
 #include "runtime/Executor.h"
 #include "runtime/cpu/WorkerPool.h"
+#include "runtime/host/DetectionEvaluate.h"
 #include "runtime/weights/Layout.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace brew;
 using namespace brew::plan;
@@ -646,4 +650,45 @@ TEST(HostStates, GoOnElsewhere) {
   second.hostLayers().restore({{"host test_0/count", {1, 2}}});
   EXPECT_EQ(errorOf([&] { second.run(0); }),
             "1: layer 'count' (type 'Square'): no count");
+}
+
+/// Of two images in a batch, and three that the list has.
+TEST(HostStates, DetectionEvaluateKnowsItsImage) {
+  char folder[] = "/tmp/brew-host-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const std::string list = std::string(folder) + "/sizes.txt";
+  std::ofstream(list) << "a 10 20\n\nb 30 40\nc 50 60\n";
+  HostSetup setup;
+  setup.settings = "detection_evaluate_param { num_classes: 2 "
+                   "background_label_id: 0 name_size_file: '" +
+                   list + "' }";
+  setup.bottoms = {{1, 1, 2, 7}, {1, 1, 2, 8}};
+  setup.tops = {{1, 1, 3, 5}};
+  std::vector<float> found = {0, 1, .9F, .1F, .1F, .5F, .5F,
+                              1, 1, .8F, .1F, .1F, .5F, .5F};
+  std::vector<float> objects = {0, 1, 0, .1F, .1F, .5F, .5F, 0,
+                                1, 1, 0, .1F, .1F, .5F, .5F, 0};
+  std::vector<float> result(15);
+  auto blob = [](std::vector<float> &values) {
+    HostBlob made;
+    made.count = static_cast<std::int64_t>(values.size());
+    made.values = values.data();
+    return made;
+  };
+  HostArguments arguments;
+  arguments.bottoms = {blob(found), blob(objects)};
+  arguments.tops = {blob(result)};
+  const auto first = detectionEvaluateType().create(setup);
+  EXPECT_EQ(first->state(), (Values{0}));
+  first->forward(arguments);
+  EXPECT_EQ(first->state(), (Values{2}));
+  const auto second = detectionEvaluateType().create(setup);
+  second->restore(first->state());
+  second->forward(arguments);
+  EXPECT_EQ(second->state(), (Values{1})); // 4 modulo 3
+  for (const Values &wrong : {Values{3}, Values{-1}, Values{}, Values{0, 0}})
+    EXPECT_NE(errorOf([&] { second->restore(wrong); }).find("1: the solver"),
+              std::string::npos);
+  std::remove(list.c_str());
+  rmdir(folder);
 }

@@ -95,11 +95,8 @@ class Resume(checker.Checker):
                     backend, backend.upper())))
 
     def check_selection(self):
-        self.write('boost.txt', '00000003_3.png 4\n')
-        for number, more in enumerate((
-                'shuffle: true', 'balance: LABEL', 'boost_file: "boost.txt" balance: LABEL',
-                'enable_random_selection: true')):
-            backend = ('lmdb', 'leveldb')[number % 2]
+        for backend, more in (('lmdb', 'shuffle: true'),
+                              ('leveldb', 'balance: LABEL enable_random_selection: true')):
             self.check_source('%s %s' % (backend, more), source(
                 'Data', 'data_param', 'source: "%s" batch_size: 3 backend: %s %s' % (
                     backend, backend.upper(), more)), parts=((4, '4'),))
