@@ -27,6 +27,7 @@ ImageBatch::ImageBatch(const FeedInfo &info)
       (tops.size() == 2 && plan::elementCount(*tops[1]) != tops[0]->dims(0)))
     throw badInput(layerText + ": the plan's buffers of its tops do not have "
                                "the shapes of images and labels");
+  isPlainFloat = isPlain(*tops[0], plan::F32);
   if (info.pixels)
     block = PixelBlock::of(*tops[0], *info.pixels);
   workplaces.resize(readers.size());
@@ -145,7 +146,10 @@ void ImageBatch::store(Workplace &place, std::int64_t row, std::byte *memory,
     transformation(values.data());
     storeRows(*tops[0], row, 1, values.data(), memory);
   };
-  if (tops[0]->type() == plan::F64)
+  if (isPlainFloat) // no other place is needed
+    transformation(reinterpret_cast<float *>(memory) +
+                   static_cast<std::size_t>(row) * count);
+  else if (tops[0]->type() == plan::F64)
     put(place.doubles);
   else
     put(place.floats);

@@ -82,7 +82,8 @@ private:
 
   std::vector<const plan::Buffer *> tops;
   std::string layerText;
-  PixelBlock block; ///< where a device converts pixels
+  bool isPlainFloat = false; ///< row-major f32 is what the first top holds
+  PixelBlock block;          ///< where a device converts pixels
   ImageTransformer transform;
   ReaderTeam readers;
   std::vector<Workplace> workplaces; ///< by worker
