@@ -72,7 +72,12 @@ constexpr Members fields[] = {
     {intelCaffe, "DataParameter",
      "side"},
     {nvidiaCaffe, "DataParameter",
-     "cache parser_threads precache shuffle threads"},
+     "cache parser_threads precache threads"},
+    {mycaffe, "DataParameter",
+     "data_debug_param data_noise_param display_timing "
+     "enable_debug_output enable_noise_for_nonmatch "
+     "forced_primary_label label_type output_image_information "
+     "primary_data synchronize_target synchronize_with"},
     {synopsys, "DataParameter",
      "random"},
     {synopsys, "DetectionOutputParameter",
@@ -226,14 +231,10 @@ constexpr Members fields[] = {
      "where4_param xlu_param yolo_v2_loss_param yolo_v3_loss_param"},
     {nvidiaCaffe, "LossParameter",
      "label_smoothing"},
-    {segnet, "LossParameter",
-     "class_weighting weight_by_label_freqs"},
     {synopsys, "MVNParameter",
      "add_eps_before_sqrt"},
     {caffewindows, "MemoryDataParameter",
      "transpose"},
-    {mycaffe, "MemoryDataParameter",
-     "label_channels label_height label_type label_width"},
     {intelCaffe, "NetParameter",
      "bn_stats_batch_size compile_net_state engine multinode"},
     {nvidiaCaffe, "NetParameter",
@@ -335,7 +336,7 @@ constexpr Members fields[] = {
      "min_scaling_factor min_side min_side_max min_side_min "
      "smooth_filtering"},
     {mycaffe, "TransformationParameter",
-     "color_order distortion_param label_mapping mask_param "
+     "distortion_param label_mapping mask_param "
      "use_image_mean use_imagedb_mean"},
     {nvidiaCaffe, "TransformationParameter",
      "allow_upscale display forward_packing "

@@ -27,8 +27,10 @@ NO_MATTER = re.compile(r'^(engine|\w*filler|debug_info)$')
 NOT_READ = {
     'Deconvolution': {'force_nd_im2col'},
     'Im2col': {'num_output', 'bias_term', 'group', 'force_nd_im2col'},
-    'MultiBoxLoss': {'ignore_label'},
-    'InfogainLoss': {'source', 'normalize'},  # a matrix is the third bottom here
+    'MultiBoxLoss': {'ignore_label', 'class_weighting', 'weight_by_label_freqs'},
+    # A matrix is the third bottom here.
+    'InfogainLoss': {'source', 'normalize', 'class_weighting', 'weight_by_label_freqs'},
+    'SigmoidCrossEntropyLoss': {'class_weighting', 'weight_by_label_freqs'},
 }
 # Types that are another one's operation, whose cases count for them.
 SAME_AS = {'ConvolutionDepthwise': 'Convolution', 'DepthwiseConvolution': 'Convolution'}
