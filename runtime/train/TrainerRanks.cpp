@@ -94,6 +94,7 @@ void Trainer::sumGradients() {
     return;
   ranks->sumsInSteps = true;
   executor.run(reduceProgram);
+  executor.synchronize(); // on all ranks, before one of them does something else
   ranks->sumsInSteps = false;
 }
 
