@@ -355,23 +355,22 @@ const std::vector<OptionRow> &optionTable() {
       row("without", Kind::List,
           "Leave optimisations out, to see what each one does")
           .shows("PASS,...")
-          .oneOf({{"clone-producers", "store cheap values"},
-                  {"fold-normalization",
-                   "keep BatchNorm, Scale and Bias of nets for inference"},
-                  {"fuse-epilogue", "keep ReLUs out of vendor calls"},
-                  {"join-gradients",
-                   "a product for each reader of shared weights"},
-                  {"keep-precision",
-                   "round bf16 values that are not stored, too"},
-                  {"last-block",
-                   "on GPUs, a launch for what little follows a sum"},
-                  {"merge-sums", "add up over the same elements separately"},
-                  {"order-steps", "steps in the order of the prototxt"},
-                  {"pool-first", "ReLUs before max poolings that read them"},
-                  {"prepare-weights",
-                   "at inference, round weights in every run"},
-                  {"sign-bits", "on GPUs, masks from whole values"},
-                  {"split-reductions", "sums in one stage"}})
+          .oneOf(
+              {{"clone-producers", "store cheap values"},
+               {"fold-normalization",
+                "keep BatchNorm, Scale and Bias of nets for inference"},
+               {"fuse-epilogue", "keep ReLUs out of vendor calls"},
+               {"join-gradients",
+                "a product for each reader of shared weights"},
+               {"keep-precision", "round bf16 values that are not stored, too"},
+               {"last-block",
+                "on GPUs, a launch for what little follows a sum"},
+               {"merge-sums", "add up over the same elements separately"},
+               {"order-steps", "steps in the order of the prototxt"},
+               {"pool-first", "ReLUs before max poolings that read them"},
+               {"prepare-weights", "at inference, round weights in every run"},
+               {"sign-bits", "on GPUs, masks from whole values"},
+               {"split-reductions", "sums in one stage"}})
           .separatedByCommas()
           .calledA("pass")
           .by([](Options &o, Text v) { o.pipeline.without.push_back(v); }),

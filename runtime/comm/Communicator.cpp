@@ -290,8 +290,8 @@ void Communicator::startSums(std::uint32_t bucket,
                              const std::vector<SumPiece> &pieces, bool asBf16) {
   std::unique_ptr<Operation> operation;
   if (asBf16)
-    operation = std::make_unique<comm::RoundedSum>(bucket, pieces, rank(),
-                                                   ranks());
+    operation =
+        std::make_unique<comm::RoundedSum>(bucket, pieces, rank(), ranks());
   else if (isDeterministic())
     operation =
         std::make_unique<comm::OrderedSum>(bucket, pieces, rank(), ranks());

@@ -167,11 +167,10 @@ bool RoundedSum::startNext(const BrewCommPlugin &plugin) {
     return false;
   if (stage == Exchange) {
     round(pieces[next]);
-    check(plugin,
-          plugin.exchange(rounded.data(), counts.data(), offsets.data(),
-                          received.data(),
-                          counts[static_cast<std::size_t>(rank)],
-                          BREW_COMM_BYTE));
+    check(plugin, plugin.exchange(rounded.data(), counts.data(), offsets.data(),
+                                  received.data(),
+                                  counts[static_cast<std::size_t>(rank)],
+                                  BREW_COMM_BYTE));
     stage = Gather;
     return true;
   }
@@ -197,8 +196,8 @@ bool ShareSlices::startNext(const BrewCommPlugin &plugin) {
   if (started)
     return false;
   started = true;
-  check(plugin, plugin.gather(data, counts.data(), offsets.data(),
-                              BREW_COMM_F64));
+  check(plugin,
+        plugin.gather(data, counts.data(), offsets.data(), BREW_COMM_F64));
   return true;
 }
 

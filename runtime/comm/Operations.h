@@ -76,7 +76,7 @@ private:
   int rank, ranks;
   std::size_t next = 0;
   enum { Exchange, Gather, Widen } stage = Exchange;
-  std::vector<int> counts, offsets;         ///< bytes of the slices, by rank
+  std::vector<int> counts, offsets;        ///< bytes of the slices, by rank
   std::vector<BFloat16> rounded, received; ///< of a piece; of all for a slice
 };
 

@@ -44,9 +44,9 @@ enum : int {
   FUNCTION(ncclCommGetAsyncError, int, (ncclComm_t, int *))                    \
   FUNCTION(ncclGroupStart, int, ())                                            \
   FUNCTION(ncclGroupEnd, int, ())                                              \
-  FUNCTION(ncclAllReduce, int,                                                 \
-           (const void *, void *, std::size_t, int, int, ncclComm_t,           \
-            CUstream))                                                         \
+  FUNCTION(                                                                    \
+      ncclAllReduce, int,                                                      \
+      (const void *, void *, std::size_t, int, int, ncclComm_t, CUstream))     \
   FUNCTION(ncclGetErrorString, const char *, (int))
 
 /// Numbers on the device that are added up over the ranks, in place.

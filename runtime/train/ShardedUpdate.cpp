@@ -89,8 +89,8 @@ ShardedUpdate::ShardedUpdate(Executor &net, int updateProgram,
           manifest.arenas(static_cast<int>(buffer.arena_index())).kind();
       if (kind != plan::PARAMETERS && kind != plan::GRADIENTS)
         continue;
-      const auto found = std::find_if(
-          trained.begin(), trained.end(), [&](const Span &span) {
+      const auto found =
+          std::find_if(trained.begin(), trained.end(), [&](const Span &span) {
             return span.begin == buffer.offset() &&
                    buffer.offset() + buffer.size() <= span.end;
           });
@@ -139,8 +139,8 @@ void ShardedUpdate::share(std::byte *base) const {
   std::size_t last = trained.empty() ? 0 : trained.front().begin;
   for (const Span &span : trained) {
     if (span.begin > last)
-      kept.emplace_back(last, std::vector<std::byte>(base + last,
-                                                     base + span.begin));
+      kept.emplace_back(last,
+                        std::vector<std::byte>(base + last, base + span.begin));
     last = span.end;
   }
   ranks.shareSlices(base, offsets);

@@ -49,8 +49,8 @@ private:
   Executor &executor;
   int program;
   Communicator &ranks;
-  std::vector<Span> trained;         ///< parameters, in their order
-  std::vector<std::size_t> offsets;  ///< of the ranks' parts, and the end
+  std::vector<Span> trained;        ///< parameters, in their order
+  std::vector<std::size_t> offsets; ///< of the ranks' parts, and the end
   std::vector<std::pair<std::size_t, std::size_t>> steps; ///< runs of own ones
   std::byte *parameters = nullptr, *gradients = nullptr;
   std::vector<std::byte *> history; ///< by slot; as if it began at offset 0

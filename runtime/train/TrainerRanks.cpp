@@ -94,6 +94,8 @@ void Trainer::sumGradients() {
     return;
   ranks->sumsInSteps = true;
   executor.run(reduceProgram);
+  executor
+      .synchronize(); // on all ranks, before one of them does something else
   ranks->sumsInSteps = false;
 }
 
@@ -125,9 +127,8 @@ std::vector<Control::Change> Trainer::changesOfAll() {
   std::vector<Control::Change> all;
   for (const std::string &text : ranks->texts(own)) {
     std::istringstream fields(text);
-    for (Control::Change change;
-         std::getline(fields, change.field, '\0') &&
-         std::getline(fields, change.value, '\0');)
+    for (Control::Change change; std::getline(fields, change.field, '\0') &&
+                                 std::getline(fields, change.value, '\0');)
       // Callers may set a field on every rank.
       if (std::none_of(all.begin(), all.end(), [&](const auto &other) {
             return other.field == change.field && other.value == change.value;

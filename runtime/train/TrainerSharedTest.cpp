@@ -79,10 +79,10 @@ void Trainer::shareStatistics() {
   for (const plan::Parameter &parameter : executor.manifest().parameters())
     if (!parameter.has_gradient_buffer_index())
       executor.modify(parameter.buffer_index(), [&](std::byte *bytes) {
-        ranks->broadcast(bytes,
-                         executor.manifest()
-                             .buffers(static_cast<int>(parameter.buffer_index()))
-                             .size());
+        ranks->broadcast(
+            bytes, executor.manifest()
+                       .buffers(static_cast<int>(parameter.buffer_index()))
+                       .size());
       });
   session.prepare(); // what test programs derive from weights is out of date
 }

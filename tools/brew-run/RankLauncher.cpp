@@ -41,8 +41,7 @@ volatile std::sig_atomic_t stopped = 0;
 volatile std::sig_atomic_t interruptStops = 1, hangUpStops = 0;
 
 void pass(int signal) {
-  if (signal == SIGINT ? interruptStops
-                       : signal == SIGHUP ? hangUpStops : 1)
+  if (signal == SIGINT ? interruptStops : signal == SIGHUP ? hangUpStops : 1)
     stopped = 1;
   for (const Passed &passed : kPassed)
     if (passed.signal == signal && launcher > 0)

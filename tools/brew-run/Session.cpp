@@ -130,6 +130,8 @@ void addPlanOptions(CLI::App &command, PlanOptions &options) {
 
 std::vector<int> gpuNumbers(const std::string &text) {
   std::vector<int> numbers;
+  if (text.empty())
+    return numbers;
   if (text == "all") {
     for (int i = 0, count = api::gpuCount(); i < count; ++i)
       numbers.push_back(i);

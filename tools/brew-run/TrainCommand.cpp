@@ -173,11 +173,11 @@ int trainHere(const TrainOptions &options, Session &session) {
 
   SignalActions signals(onInterrupt, onHangUp, ranks);
   api::Trainer trainer(
-      session, {options.fields, options.weights, options.snapshot,
-                options.lossScale, options.resume, options.keepSnapshots,
-                options.snapshotBest, options.checkNan, options.stopWhen,
-                options.patience, options.logFolder, options.newestSince,
-                options.shareTests, options.shardUpdate});
+      session,
+      {options.fields, options.weights, options.snapshot, options.lossScale,
+       options.resume, options.keepSnapshots, options.snapshotBest,
+       options.checkNan, options.stopWhen, options.patience, options.logFolder,
+       options.newestSince, options.shareTests, options.shardUpdate});
   trainer.setActionSource([&signals] { return signals.takeRequest(); });
   info(log::site::startOptimization, "Starting Optimization");
   if (options.learning.isAsked())

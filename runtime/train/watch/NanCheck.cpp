@@ -200,12 +200,13 @@ std::optional<std::pair<std::string, int>> NanCheck::lookAtPass(bool wanted) {
              gradients.end();
     });
     for (std::uint32_t buffer : buffers)
-      if (const auto found = lookAt(buffer, &program.steps(i)); found && !result)
-        result = {describeLayers(program.steps(i)) +
-                      (program.steps(i).backward() ? ", backward: "
-                                                   : ", forward: ") +
-                      *found,
-                  i};
+      if (const auto found = lookAt(buffer, &program.steps(i));
+          found && !result)
+        result = {
+            describeLayers(program.steps(i)) +
+                (program.steps(i).backward() ? ", backward: " : ", forward: ") +
+                *found,
+            i};
   }
   return result;
 }

@@ -136,8 +136,9 @@ struct Sum {
       for (int r = 0; r < comm->ranks; ++r)
         if (comm->shared->slots[r].count != count ||
             comm->shared->slots[r].type != type) {
-          std::fprintf(stderr, "cudasim: ncclAllReduce: rank %d adds up %zu "
-                               "elements, rank %d others\n",
+          std::fprintf(stderr,
+                       "cudasim: ncclAllReduce: rank %d adds up %zu "
+                       "elements, rank %d others\n",
                        comm->rank, count, r);
           std::_Exit(70);
         }

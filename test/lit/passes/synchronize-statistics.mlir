@@ -9,10 +9,10 @@
 // CHECK: brew.batch_norm "n"
 // CHECK-NOT: synchronized
 // SUMS-LABEL: brew.program @main train
-// SUMS: %[[S:.*]]:2 = brew.all_reduce_start 0({{.*}}) {statistic} : tensor<3xf32>, tensor<3xf32>
-// SUMS-NEXT: %{{.*}}:2 = brew.all_reduce_wait 0(%[[S]]#0, %[[S]]#1) {statistic}
-// SUMS: %[[Q:.*]] = brew.all_reduce_start 0({{.*}}) {statistic} : tensor<3xf32>
-// SUMS-NEXT: brew.all_reduce_wait 0(%[[Q]]) {statistic} : tensor<3xf32>
+// SUMS: %[[S:.*]]:2 = brew.all_reduce_start 0({{.*}}statistic{{.*}} : tensor<3xf32>, tensor<3xf32>
+// SUMS-NEXT: %{{.*}}:2 = brew.all_reduce_wait 0(%[[S]]#0, %[[S]]#1) {{.*}}statistic
+// SUMS: %[[Q:.*]] = brew.all_reduce_start 0({{.*}}statistic{{.*}} : tensor<3xf32>
+// SUMS-NEXT: brew.all_reduce_wait 0(%[[Q]]) {{.*}}statistic
 // SUMS: brew.output
 // SUMS-LABEL: brew.program @test
 // SUMS-NOT: all_reduce

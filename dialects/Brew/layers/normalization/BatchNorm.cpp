@@ -328,8 +328,8 @@ SmallVector<Value> BatchNormOp::buildGeneric(OpBuilder &b) {
         if (!shared.number || !getCount())
           return {elements.ifAny(body, next, body.in[0])};
         Value all = body.read(shared.number, s.index(0));
-        return {s.select(s.greater(all, s.constant(element, 0)), next,
-                         body.in[0])};
+        return {
+            s.select(s.greater(all, s.constant(element, 0)), next, body.in[0])};
       }));
   return results;
 }
@@ -347,11 +347,11 @@ SmallVector<Value> BatchNormBackwardOp::buildGeneric(OpBuilder &b) {
         return {body.in[1], body.s.mul(body.in[0], body.in[1])};
       });
   if (getSynchronized()) {
-    SmallVector<Value> own = channels.map(
-        elements.scalars(sums), 3,
-        [&](NestBuilder::Body &body) -> SmallVector<Value> {
-          return {body.in[0], body.in[1], elements.weight(body)};
-        });
+    SmallVector<Value> own =
+        channels.map(elements.scalars(sums), 3,
+                     [&](NestBuilder::Body &body) -> SmallVector<Value> {
+                       return {body.in[0], body.in[1], elements.weight(body)};
+                     });
     sums = sumOverRanks(b, getLoc(), own);
   }
   SmallVector<Value> perChannel = {sums[0], sums[1], getInverseDeviation()};
