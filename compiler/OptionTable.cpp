@@ -193,6 +193,9 @@ const std::vector<OptionRow> &optionTable() {
                          .Case("fused-dot", Emit::FusedDot)
                          .Case("dot", Emit::Dot);
           }),
+      row("exact-convolutions", Kind::Flag,
+          "CPU: no Winograd algorithms, whose f32 sums round a little more")
+          .by([](Options &o, Text v) { o.exactConvolutions = flagOf(v); }),
       row("exact-hidden-gradients", Kind::Flag,
           "Propagate gradients of the exposed states of LSTM and RNN, which "
           "Caffe does not")

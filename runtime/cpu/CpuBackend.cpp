@@ -52,7 +52,7 @@ struct HostCompute {
 };
 
 using CompiledStep =
-    std::variant<KernelLaunch, std::unique_ptr<DnnlCall>, StridedCopy,
+    std::variant<KernelLaunch, std::unique_ptr<CpuCall>, StridedCopy,
                  StridedZero, HostCompute, AllReduce>;
 
 using CompiledProgram = std::vector<CompiledStep>;
@@ -73,6 +73,8 @@ public:
     checkTarget(manifest.target(), plan->path());
     const Threads::Entered entered = workers.enter();
     dnnl.threads = workers.count();
+    dnnl.workers = &workers;
+    dnnl.exactConvolutions = manifest.target().exact_convolutions();
     allocateArenas(std::move(sharedParameters));
     kernels = std::make_unique<KernelImages>(*plan);
     for (int i = 0; i < manifest.programs_size(); ++i)
@@ -113,7 +115,7 @@ private:
   template <typename Action> void forEachCall(const Action &action) {
     for (CompiledProgram &program : programs)
       for (CompiledStep &step : program)
-        if (auto *call = std::get_if<std::unique_ptr<DnnlCall>>(&step))
+        if (auto *call = std::get_if<std::unique_ptr<CpuCall>>(&step))
           action(**call);
   }
   void settle();
@@ -207,12 +209,14 @@ void CpuBackend::allocateArenas(std::shared_ptr<Arena> sharedParameters) {
 /// Calls run one after the other, so one slab of the largest need serves all.
 void CpuBackend::allocateWorkspace() {
   std::uint64_t size = 0;
-  forEachCall(
-      [&](DnnlCall &call) { size = std::max(size, call.scratchBytes()); });
+  forEachCall([&](CpuCall &call) {
+    size = std::max(size, call.scratchBytes());
+    packedBytes += call.packedBytes();
+  });
   for (const auto &packed : dnnl.packed)
     packedBytes += packed->memory.size();
   workspace = Arena(size, plan->path() + ", scratch of oneDNN");
-  forEachCall([&](DnnlCall &call) { call.bind(workspace.data()); });
+  forEachCall([&](CpuCall &call) { call.bind(workspace.data()); });
 }
 
 /// Whether `inner` is a part of `outer`, or all of it.
@@ -330,7 +334,7 @@ void CpuBackend::packParameters() {
   settle();
   isPacked = false; // should packing fail
   if (packedBytes > 0)
-    onTeam([&] { forEachCall([](DnnlCall &call) { call.pack(); }); });
+    onTeam([&] { forEachCall([](CpuCall &call) { call.pack(); }); });
   isPacked = true;
 }
 
@@ -412,7 +416,7 @@ void CpuBackend::runStep(CompiledStep &step) {
                                 function(arguments, begin, end);
                               });
                         },
-                        [](std::unique_ptr<DnnlCall> &call) { call->run(); },
+                        [](std::unique_ptr<CpuCall> &call) { call->run(); },
                         [&](StridedCopy &copy) { copy.run(workers); },
                         [&](StridedZero &zero) { zero.run(workers); },
                         [](HostCompute &host) { host.run(); },
@@ -494,8 +498,8 @@ std::string CpuBackend::implementation(int program, std::size_t step) const {
   return std::visit(
       Overloaded{
           [](const KernelLaunch &) { return std::string("kernel"); },
-          [](const std::unique_ptr<DnnlCall> &call) {
-            return "oneDNN " + call->implementation();
+          [](const std::unique_ptr<CpuCall> &call) {
+            return call->implementation();
           },
           [](const StridedCopy &) { return std::string("copy"); },
           [](const StridedZero &) { return std::string("zero"); },
