@@ -27,19 +27,28 @@ NETS = {
 }
 
 
-def run(binaries, plan, seed, episodes, folder):
-    """The curve of a run: episodes done, mean of the last 100, steps; and its seconds."""
+def run(binaries, plan, seed, episodes, bar, folder):
+    """The curve of a run until it reaches the bar: episodes done, mean of the last 100, steps;
+    and its seconds."""
     command = [os.path.join(binaries, "brew-run"), "train", plan, "--env", "cartpole", "--episodes",
                str(episodes), "--random-seed", str(seed), "--display", "1", "--threads", "1",
                "--snapshot-after-train", "false", "--snapshot-prefix", os.path.join(folder, "x")]
-    begin = time.time()
-    result = subprocess.run(command, stderr=subprocess.PIPE, text=True, check=False)
-    seconds = time.time() - begin
-    if result.returncode:
-        sys.exit(result.stderr[-2000:])
-    curve = [(int(m[1]), int(m[2]), float(m[3]), int(m[4]))
-             for m in map(EPISODE.search, result.stderr.splitlines()) if m]
-    return curve, seconds
+    curve, tail, begin = [], [], None
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        for line in process.stderr:
+            tail = tail[-20:] + [line]
+            match = EPISODE.search(line)
+            if not match:
+                continue
+            begin = begin or time.time()
+            curve.append((int(match[1]), int(match[2]), float(match[3]), int(match[4])))
+            if reached(curve[-1:], bar):
+                process.terminate()
+                break
+        process.stderr.close()
+    if not curve:
+        sys.exit("".join(tail))
+    return curve, max(time.time() - begin, 1e-3)
 
 
 def reached(curve, bar):
@@ -67,8 +76,9 @@ def main():
             subprocess.run([os.path.join(arguments.bin, "brewc"),
                             os.path.join(EXAMPLES, net + "_solver.prototxt"), "-o", plan], check=True)
             most = max(limit for _, limit, _ in NETS[net])
+            top = max(bar for bar, _, _ in NETS[net])
             with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-                runs = list(pool.map(lambda seed: run(arguments.bin, plan, seed, most, folder),
+                runs = list(pool.map(lambda seed: run(arguments.bin, plan, seed, most, top, folder),
                                      range(1, arguments.seeds + 1)))
             speed = sorted(curve[-1][3] / seconds for curve, seconds in runs)[len(runs) // 2]
             for bar, limit, least in NETS[net]:

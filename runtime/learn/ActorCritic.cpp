@@ -328,8 +328,10 @@ void ActorCritic::learn(const Rollout &rollout) {
         return;
       }
       lastLoss = trainer.smoothedLoss();
-      if (trainer.stopped())
+      if (trainer.stopped()) {
+        finished = true;
         return;
+      }
     }
   }
 }

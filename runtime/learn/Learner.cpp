@@ -87,6 +87,7 @@ void Learner::train(std::int64_t episodes) {
                      "a max_iter");
   lastEpisode = episodes > 0 ? log->count() + episodes : 0;
   lastIteration = solver.max_iter();
+  stopped = false;
   run();
   // As the solver's loop ends.
   if (solver.snapshot_after_train() &&
@@ -95,7 +96,7 @@ void Learner::train(std::int64_t episodes) {
 }
 
 bool Learner::ends() const {
-  return trainer.stopped() || (lastEpisode && log->count() >= lastEpisode) ||
+  return stopped || (lastEpisode && log->count() >= lastEpisode) ||
          (lastIteration > 0 && trainer.iteration() >= lastIteration);
 }
 
@@ -106,6 +107,7 @@ void Learner::tell(const EpisodeEnd &episode) {
 }
 
 void Learner::afterUpdate() {
+  stopped |= trainer.stopped();
   const int interval = trainer.control().next().snapshot();
   if (interval > 0 && trainer.iteration() % interval == 0)
     trainer.snapshot();

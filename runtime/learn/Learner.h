@@ -64,6 +64,7 @@ protected:
 private:
   std::int64_t lastEpisode = 0; ///< of the call; 0: none
   int lastIteration = 0;        ///< likewise
+  bool stopped = false;         ///< by a request, in this call
 };
 
 /// The learner that the options or the solver's properties name. Throws Error:
