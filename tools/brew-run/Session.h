@@ -80,6 +80,7 @@ void addInfer(CLI::App &app, Action &action);
 void addFeatures(CLI::App &app, Action &action);
 void addTime(CLI::App &app, Action &action);
 void addInspect(CLI::App &app, Action &action);
+void addMonitor(CLI::App &app, Action &action);
 void addDeviceQuery(CLI::App &app, Action &action);
 
 } // namespace brew::run
