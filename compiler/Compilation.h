@@ -84,6 +84,7 @@ private:
            options.emit == emit;
   }
   bool isTraining() const { return imported.solver && !options.import.phase; }
+  bool hasMemoryLoss();
   bool embedsWeights() const {
     return !options.weights.empty() && !isTraining();
   }

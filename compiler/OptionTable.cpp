@@ -295,6 +295,15 @@ const std::vector<OptionRow> &optionTable() {
                   {"bf16", "activations and products in bfloat16"},
                   {"f16", "activations and products in IEEE half"}})
           .by(applyPrecision),
+      row("reduce-precision", Kind::Choice,
+          "Type in which gradients travel between ranks")
+          .shows("type")
+          .defaultsTo("f32")
+          .oneOf({{"f32", "their own (f64 in plans of that precision)"},
+                  {"bf16", "rounded, half the bytes; sums are made in f32"}})
+          .by([](Options &o, Text v) {
+            o.pipeline.reduceInHalf = v == "bf16";
+          }),
       row("report", Kind::Choice, "Print kernels, operations and memory")
           .shows("form")
           .alone("text")
@@ -327,6 +336,9 @@ const std::vector<OptionRow> &optionTable() {
           .shows("NAME,...")
           .separatedByCommas()
           .by([](Options &o, Text v) { o.import.stages.push_back(v); }),
+      row("sync-batchnorm", Kind::Flag,
+          "Statistics of BatchNorm are those of all ranks' batches")
+          .by([](Options &o, Text v) { o.pipeline.syncBatchNorm = flagOf(v); }),
       row("target", Kind::Choice, "Where the plan will run")
           .shows("target")
           .defaultsTo("cpu")

@@ -4,6 +4,9 @@
 #include "formats/Error.h"
 #include "formats/caffe.pb.h"
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
+
 #include <climits>
 
 namespace brew::formats {
@@ -18,6 +21,29 @@ void setImage(const Image &image, ImageRecord &record) {
   for (size_t c = 0; c < channels; ++c)
     for (size_t i = 0; i < plane; ++i)
       record.bytes[c * plane + i] = image.pixels[i * channels + c];
+}
+
+std::optional<int> labelOfDatum(std::string_view bytes) {
+  using google::protobuf::internal::WireFormatLite;
+  if (bytes.size() > INT_MAX)
+    return std::nullopt;
+  google::protobuf::io::CodedInputStream stream(
+      reinterpret_cast<const std::uint8_t *>(bytes.data()),
+      static_cast<int>(bytes.size()));
+  const std::uint32_t wanted = WireFormatLite::MakeTag(
+      caffe::Datum::kLabelFieldNumber, WireFormatLite::WIRETYPE_VARINT);
+  std::int32_t label = 0;
+  while (const std::uint32_t tag = stream.ReadTag())
+    if (tag == wanted
+            ? !WireFormatLite::ReadPrimitive<std::int32_t,
+                                             WireFormatLite::TYPE_INT32>(
+                  &stream, &label)
+            : !WireFormatLite::SkipField(&stream, tag))
+      return std::nullopt;
+  // A tag of 0 is the end, or no tag.
+  if (!stream.ConsumedEntireMessage())
+    return std::nullopt;
+  return label;
 }
 
 void decodeDatum(std::string_view bytes, ImageColor color,

@@ -22,6 +22,7 @@ enum class FeedSource {
   Hdf5,      ///< rows of HDF5 files
   Fillers,   ///< fillers
   Matrix,    ///< a file of one blob
+  Weights,   ///< weights of classes, which the layer's settings hold
   RandomKey, ///< a key of random numbers, another one for every run
 };
 

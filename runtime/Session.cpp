@@ -159,6 +159,7 @@ void Session::resetState() {
         manifest().buffers(static_cast<int>(carried.buffer_index())).size()));
     exec.upload(carried.buffer_index(), zeros.data());
   }
+  exec.hostLayers().restore({});
 }
 
 void Session::setSeed(std::uint64_t seed) {

@@ -29,8 +29,10 @@ typedef struct brew_records_options {
 } brew_records_options;
 
 /* Opens what `path` is: a folder (LMDB, LevelDB, or of JPEG and PNG files, in it
- * and in its folders, by name), an HDF5 file (a record per
- * row, as it is), a JPEG or PNG image or an IDX file of images, gzipped or not.
+ * and in its folders, by name), an HDF5 file or NumPy's .npy (a record per
+ * row, as it is), a list of images and labels (.txt), a JPEG or PNG image or an
+ * IDX file of images, gzipped or not, with the labels of the IDX file beside it
+ * whose name has "labels-idx1" for "images-idx3".
  * Images are resized to the input's height and width. BREW_MACHINE_LACKS: it is
  * not found; BREW_BAD_INPUT: it is none of these or does not fit. */
 BREW_API brew_status brew_records_open(const char *path,

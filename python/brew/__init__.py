@@ -9,12 +9,14 @@
 """
 from ._compile import compile, options, upgrade
 from ._core import version as __version__
+from ._embed import embed, scatter
 from ._errors import CompileError, Diagnostic, Error, Note
 from ._events import Event
 from ._graph import Graph
 from ._host import HostLayer
+from ._learn import Learner
 from ._plan import Plan, Report
 from ._session import Session
 
-__all__ = ["CompileError", "Diagnostic", "Error", "Event", "Graph", "HostLayer", "Note", "Plan", "Report", "Session",
-           "compile", "options", "upgrade"]
+__all__ = ["CompileError", "Diagnostic", "Error", "Event", "Graph", "HostLayer", "Learner", "Note", "Plan", "Report", "Session",
+           "compile", "embed", "options", "scatter", "upgrade"]

@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <variant>
 #include <vector>
 
@@ -68,7 +69,7 @@ public:
              std::shared_ptr<Arena> sharedParameters)
       : plan(std::move(file)), manifest(plan->manifest()), pool(options.pool),
         workers(pool ? pool->threads() : options.threads),
-        hostLayers(manifest, options.hostTypes), ranks(options.communicator) {
+        hosts(manifest, options.hostTypes), ranks(options.communicator) {
     checkTarget(manifest.target(), plan->path());
     const Threads::Entered entered = workers.enter();
     dnnl.threads = workers.count();
@@ -81,6 +82,7 @@ public:
 
   int threads() const override { return workers.count(); }
   std::byte *hostData(std::uint32_t buffer) override { return address(buffer); }
+  void place(std::uint32_t buffer, std::byte *memory) override;
   void upload(std::uint32_t buffer, const std::byte *bytes) override;
   void download(std::uint32_t buffer, std::byte *bytes) override;
   void uploadBytes(std::uint32_t arena, std::uint64_t offset, const void *bytes,
@@ -95,6 +97,7 @@ public:
   runTimed(int program,
            const std::function<void(std::size_t, double)> &observer) override;
   Measurement measure(const std::vector<int> &sequence, int count) override;
+  HostLayers &hostLayers() override { return hosts; }
   std::string implementation(int program, std::size_t step) const override;
   std::string description() const override { return "cpu"; }
   std::uint64_t workspaceBytes() const override {
@@ -113,6 +116,7 @@ private:
         if (auto *call = std::get_if<std::unique_ptr<DnnlCall>>(&step))
           action(**call);
   }
+  void settle();
   CompiledProgram compile(int program);
   CompiledStep compile(const Step &step, int program, const std::string &where);
   void runStep(CompiledStep &step);
@@ -136,6 +140,7 @@ private:
   template <typename Visit>
   void forEachStep(int program, std::size_t begin, std::size_t end,
                    const Visit &visit) {
+    settle();
     requirePacked(program);
     CompiledProgram &steps = programs[static_cast<std::size_t>(program)];
     while (begin < end) {
@@ -154,10 +159,12 @@ private:
   const Manifest &manifest;
   std::shared_ptr<WorkerPool> pool;
   Threads workers;
-  std::vector<std::shared_ptr<Arena>> arenas; ///< parameters may be shared
+  std::vector<std::shared_ptr<Arena>> arenas;  ///< parameters may be shared
+  std::map<std::uint32_t, std::byte *> placed; ///< buffers elsewhere
+  std::vector<std::uint32_t> moved; ///< since steps were last compiled
   std::unique_ptr<KernelImages> kernels;
   DnnlContext dnnl;
-  HostLayers hostLayers;               ///< before the steps that call them
+  HostLayers hosts;                    ///< before the steps that call them
   std::shared_ptr<Communicator> ranks; ///< may be null
   std::vector<CompiledProgram> programs;
   Arena workspace;
@@ -208,8 +215,86 @@ void CpuBackend::allocateWorkspace() {
   forEachCall([&](DnnlCall &call) { call.bind(workspace.data()); });
 }
 
+/// Whether `inner` is a part of `outer`, or all of it.
+static bool isWithin(const Buffer &inner, const Buffer &outer) {
+  return inner.arena_index() == outer.arena_index() &&
+         inner.offset() >= outer.offset() &&
+         inner.offset() + inner.size() <= outer.offset() + outer.size();
+}
+
+static bool overlap(const Buffer &a, const Buffer &b) {
+  return a.arena_index() == b.arena_index() &&
+         a.offset() < b.offset() + b.size() &&
+         b.offset() < a.offset() + a.size();
+}
+
+void CpuBackend::place(std::uint32_t index, std::byte *memory) {
+  const Buffer &buffer = manifest.buffers(static_cast<int>(index));
+  for (const Buffer &other : manifest.buffers())
+    if (overlap(other, buffer) && !isWithin(other, buffer))
+      throw Error(ExitStatus::Usage,
+                  plan->path() + ": the blob is a part of a larger buffer, so "
+                                 "it cannot lie elsewhere");
+  if (memory)
+    placed[index] = memory;
+  else
+    placed.erase(index);
+  moved.push_back(index);
+}
+
+/// Compiles the steps again that use buffers which have moved. Calls keep
+/// packed weights in common, so they go together.
+void CpuBackend::settle() {
+  if (moved.empty())
+    return;
+  auto isCall = [](const CompiledStep &step) {
+    return std::holds_alternative<std::unique_ptr<DnnlCall>>(step);
+  };
+  auto hasMoved = [&](const Step &step) {
+    for (std::uint32_t used : buffersOf(step))
+      for (std::uint32_t index : moved)
+        if (isWithin(manifest.buffers(static_cast<int>(used)),
+                     manifest.buffers(static_cast<int>(index))))
+          return true;
+    return false;
+  };
+  onTeam([&] {
+    std::vector<std::pair<std::size_t, int>> due;
+    bool callsToo = false;
+    for (std::size_t p = 0; p < programs.size(); ++p)
+      for (std::size_t i = 0; i < programs[p].size(); ++i) {
+        const int step = static_cast<int>(i);
+        const bool is =
+            hasMoved(manifest.programs(static_cast<int>(p)).steps(step));
+        callsToo |= is && isCall(programs[p][i]);
+        if (is || isCall(programs[p][i]))
+          due.emplace_back(p, step);
+      }
+    if (callsToo) {
+      dnnl.packed.clear();
+      packedBytes = 0;
+      isPacked = false;
+    }
+    for (const auto &[p, step] : due) {
+      CompiledStep &compiled = programs[p][static_cast<std::size_t>(step)];
+      const Program &program = manifest.programs(static_cast<int>(p));
+      if (callsToo || !isCall(compiled))
+        compiled = compile(program.steps(step), static_cast<int>(p),
+                           describeStep(*plan, program, step));
+    }
+    if (callsToo)
+      allocateWorkspace();
+  });
+  moved.clear();
+}
+
 std::byte *CpuBackend::address(std::uint32_t index) const {
   const Buffer &buffer = manifest.buffers(static_cast<int>(index));
+  for (const auto &[other, memory] : placed) {
+    const Buffer &outer = manifest.buffers(static_cast<int>(other));
+    if (isWithin(buffer, outer))
+      return memory + (buffer.offset() - outer.offset());
+  }
   return arenas[buffer.arena_index()]->data() + buffer.offset();
 }
 
@@ -242,6 +327,7 @@ void CpuBackend::requirePacked(int program) {
 }
 
 void CpuBackend::packParameters() {
+  settle();
   isPacked = false; // should packing fail
   if (packedBytes > 0)
     onTeam([&] { forEachCall([](DnnlCall &call) { call.pack(); }); });
@@ -301,8 +387,7 @@ CompiledStep CpuBackend::compile(const Step &step, int program,
     return StridedZero(*target.buffer, target.data);
   }
   case Step::kHost: {
-    HostCompute result{HostStep(manifest, program, step.host(), hostLayers),
-                       {}};
+    HostCompute result{HostStep(manifest, program, step.host(), hosts), {}};
     for (const HostStep::Operand &operand : result.step.operands())
       result.memory.push_back(address(operand.index));
     return result;
@@ -374,6 +459,7 @@ void CpuBackend::runTimed(
 
 Measurement CpuBackend::measure(const std::vector<int> &sequence, int count) {
   using Clock = std::chrono::steady_clock;
+  settle();
   for (int program : sequence)
     requirePacked(program);
   Measurement result;

@@ -73,6 +73,8 @@ struct Feeder::Feed {
       return openHdf5Source(info);
     case FeedSource::Matrix:
       return openBlobSource(info);
+    case FeedSource::Weights:
+      return makeWeightSource(info);
     case FeedSource::Fillers:
       return makeDummySource(info);
     case FeedSource::Input:
@@ -419,8 +421,8 @@ std::string Feeder::identity() const {
   std::string text;
   for (const auto &feed : feeds)
     if (feed->prefetcher)
-      text += feed->info.layer.name() + "\n" + feed->prefetcher->identity() +
-              "\n";
+      text +=
+          feed->info.layer.name() + "\n" + feed->prefetcher->identity() + "\n";
   return text;
 }
 

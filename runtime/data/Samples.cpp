@@ -9,9 +9,12 @@
 #include "formats/Hdf5.h"
 #include "formats/ImageEncode.h"
 #include "formats/ImageFile.h"
+#include "formats/ImageList.h"
 #include "formats/ImageResize.h"
 #include "formats/InputFile.h"
+#include "formats/Npy.h"
 #include "formats/NumberText.h"
+#include "formats/PathLookup.h"
 
 #include <algorithm>
 #include <cmath>
@@ -169,21 +172,17 @@ private:
   formats::ImageRecord image;
 };
 
-class Hdf5Samples : public SampleSource {
+/// The rows of a table, as they are.
+class RowSamples : public SampleSource {
 public:
-  Hdf5Samples(const std::string &path, const std::string &blob,
-              const Shape &rowShape)
-      : name(path) {
-    formats::Hdf5Reader reader(path);
-    const std::string nested = "inputs/" + blob;
-    const std::string dataset = reader.has(nested) ? nested : blob;
-    const Shape dims = reader.dims(dataset);
-    rowSize = product(rowShape);
+  /// `what`: the table, for errors; `dims`: of all of it.
+  RowSamples(std::string path, const std::string &what, const Shape &dims,
+             std::vector<float> all, const Shape &rowShape)
+      : name(std::move(path)), values(std::move(all)),
+        rowSize(product(rowShape)) {
     if (dims.empty() || Shape(dims.begin() + 1, dims.end()) != rowShape)
-      throw badInput(path + ": dataset '" + dataset + "' is " +
-                     formats::dimsText(dims) + "; the net takes rows of " +
-                     formats::dimsText(rowShape));
-    values = reader.readFloats(dataset);
+      throw badInput(name + ": " + what + " is " + formats::dimsText(dims) +
+                     "; the net takes rows of " + formats::dimsText(rowShape));
     rows = dims[0];
   }
 
@@ -201,8 +200,19 @@ public:
 private:
   std::string name;
   std::vector<float> values;
-  std::int64_t rowSize = 0, rows = 0, row = 0;
+  std::int64_t rowSize, rows = 0, row = 0;
 };
+
+std::unique_ptr<SampleSource> openHdf5(const std::string &path,
+                                       const std::string &blob,
+                                       const Shape &rowShape) {
+  const formats::Hdf5Reader reader(path);
+  const std::string nested = "inputs/" + blob;
+  const std::string dataset = reader.has(nested) ? nested : blob;
+  return std::make_unique<RowSamples>(path, "dataset '" + dataset + "'",
+                                      reader.dims(dataset),
+                                      reader.readFloats(dataset), rowShape);
+}
 
 class EncodedImage : public SampleSource {
 public:
@@ -265,6 +275,58 @@ private:
   std::size_t done = 0;
 };
 
+/// The images that a list names, with their labels.
+class ListSamples : public SampleSource {
+public:
+  ListSamples(const std::string &path, ImageFitter imageFitter)
+      : list(path), entries(formats::readImageList(path)),
+        fitter(std::move(imageFitter)) {}
+
+  bool next(Sample &sample) override {
+    if (done == entries.size())
+      return false;
+    const formats::ImageListEntry &entry = entries[done++];
+    const std::string path =
+        formats::requirePath(entry.name, {formats::folderOfFile(list)},
+                             formats::placeOf(list, entry) + ": image");
+    const std::string bytes = formats::readFileBytes(path);
+    EncodedImage(path, bytes, fitter).next(sample);
+    sample.label = entry.label;
+    return true;
+  }
+
+private:
+  std::string list;
+  std::vector<formats::ImageListEntry> entries;
+  ImageFitter fitter;
+  std::size_t done = 0;
+};
+
+/// The labels of an IDX file of images, in the file beside it whose name has
+/// "labels-idx1" for "images-idx3", as MNIST's have; null if there is none.
+std::unique_ptr<formats::InputFile> idxLabels(std::string path,
+                                              std::uint32_t images) {
+  const std::string from = "images-idx3";
+  const std::size_t at = path.rfind(from);
+  if (at == path.npos)
+    return nullptr;
+  path.replace(at, from.size(), "labels-idx1");
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored))
+    return nullptr;
+  auto file = std::make_unique<formats::InputFile>(path);
+  unsigned char header[8];
+  file->readExactly(header, sizeof header, "its header");
+  const std::uint32_t count = std::uint32_t(header[4]) << 24 | header[5] << 16 |
+                              header[6] << 8 | header[7];
+  if (header[0] || header[1] || header[2] != 8 || header[3] != 1)
+    throw badInput(path + ": is no IDX file of labels");
+  if (count != images)
+    throw badInput(path + ": has " + std::to_string(count) + " labels for " +
+                   std::to_string(images) + " images");
+  return file;
+}
+
 class IdxSamples : public SampleSource {
 public:
   IdxSamples(const std::string &path, ImageFitter imageFitter)
@@ -282,6 +344,7 @@ public:
     if (!height || !width || height > kMostPixels || width > kMostPixels)
       throw badInput(path + ": damaged IDX file: images of " +
                      std::to_string(height) + " x " + std::to_string(width));
+    labels = idxLabels(path, count);
   }
 
   bool next(Sample &sample) override {
@@ -297,12 +360,18 @@ public:
     sample.name = file.path() + "[" + std::to_string(done) + "]";
     fitter.fit(image, sample.name, sample.values);
     sample.label.reset();
+    if (labels) {
+      unsigned char label = 0;
+      labels->readExactly(&label, 1, "label " + std::to_string(done));
+      sample.label = label;
+    }
     ++done;
     return true;
   }
 
 private:
   formats::InputFile file;
+  std::unique_ptr<formats::InputFile> labels; ///< or null
   ImageFitter fitter;
   std::uint32_t count = 0, height = 0, width = 0, done = 0;
 };
@@ -374,7 +443,14 @@ std::unique_ptr<SampleSource> openSamples(const std::string &path,
   std::string head(8, '\0');
   head.resize(file.read(head.data(), head.size()));
   if (head.compare(0, 4, "\x89HDF") == 0)
-    return std::make_unique<Hdf5Samples>(path, blob, rowShape);
+    return openHdf5(path, blob, rowShape);
+  if (head.compare(0, 6, "\x93NUMPY") == 0) {
+    formats::NpyArray array = formats::readNpy(path);
+    return std::make_unique<RowSamples>(path, "the array", array.dims,
+                                        std::move(array.values), rowShape);
+  }
+  if (std::filesystem::path(path).extension() == ".txt")
+    return std::make_unique<ListSamples>(path, fitter());
   if (head.compare(0, 4, std::string("\0\0\x08\x03", 4)) == 0)
     return std::make_unique<IdxSamples>(path, fitter());
   return std::make_unique<EncodedImage>(path, readBytes(file, head), fitter());

@@ -39,8 +39,9 @@ public:
 };
 
 /// Opens `path` by what it is: a folder (LMDB, LevelDB, or of images), HDF5 (dataset
-/// `blob`, or inputs/`blob`, a row per sample; not preprocessed), a JPEG or PNG
-/// image, or an IDX file of images, gzipped or not. `rowShape` is the input's
+/// `blob`, or inputs/`blob`, a row per sample; not preprocessed), NumPy's .npy
+/// (likewise), a list of images (.txt), a JPEG or PNG image, or an IDX file of
+/// images, gzipped or not, with its labels beside it. `rowShape` is the input's
 /// shape without its batch. Throws Error: 3 if it is not found, 1 if it is none
 /// of these or does not fit.
 std::unique_ptr<SampleSource>

@@ -50,6 +50,18 @@ public:
   void backward(HostArguments &) override {
     throw Error(ExitStatus::Bug, "DetectionEvaluate has no gradients");
   }
+  std::vector<double> state() const override {
+    if (sizes.empty())
+      return {};
+    return {static_cast<double>(firstImage)};
+  }
+  void restore(const std::vector<double> &state) override {
+    if (state.size() != 1 || !(state[0] >= 0) ||
+        !(state[0] < static_cast<double>(sizes.size())))
+      throw badInput("the solver state is at an image that name_size_file does "
+                     "not list");
+    firstImage = static_cast<std::size_t>(state[0]);
+  }
 
 private:
   template <typename Real> static Box<float> boxAt(const Real *corners) {

@@ -72,7 +72,7 @@ def check_run(page, run, pictures):
         page.wait("document.getElementById('classes').dataset.best")
         page.value("scrollTo(0, 0)")
         time.sleep(1)
-        page.screenshot(pictures / "monitor.png")
+        page.screenshot(pictures / "monitor.webp")
 
     page.click("#play")
     page.wait("document.getElementById('status').textContent == 'paused'")
@@ -111,7 +111,7 @@ def check_run(page, run, pictures):
     page.wait(tiles + " > 20")  # filters of 5 x 5, side by side
     page.wait("document.getElementById('maps').width > 40")
     if pictures:
-        page.screenshot(pictures / "paused.png")
+        page.screenshot(pictures / "paused.webp")
     page.click("#play")
     page.wait("document.getElementById('status').textContent == 'running'")
     overflow = page.value("document.documentElement.scrollWidth - document.documentElement.clientWidth")
@@ -131,7 +131,7 @@ def check_folder(page, run, names, pictures):
     page.wait("document.querySelector('.chart[data-measure=loss]')")
     time.sleep(.3)
     if pictures:
-        page.screenshot(pictures / "runs.png")
+        page.screenshot(pictures / "runs.webp")
     page.click("#runlist input")
     page.wait("document.querySelectorAll('.chart[data-measure=loss] h3 span').length == {}"
               .format(len(names) - 1))
@@ -147,7 +147,7 @@ def main():
         print("skipped: there is no chromium; apt-get install chromium")
         return 77
     mnist = pathlib.Path(options.source) / "examples" / "mnist"
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = pathlib.Path(name)
 
         def do(*command):
@@ -167,12 +167,9 @@ def main():
         page = devtools.Browser(str(folder / "profile"))
         try:
             check_run(page, run, options.pictures)
-        finally:
-            run.end()
-        do(*train, "--max-iter", "20", "--display", "5", "--test-interval", "10",
-           "--test-iter", "2", "--base-lr", "0.002", "--log-dir", "logs/slow")
-        run = Run([options.brew_run, "monitor", "logs", "--listen", ":0"], folder)
-        try:
+            do(*train, "--max-iter", "20", "--display", "5", "--test-interval", "10",
+               "--test-iter", "2", "--base-lr", "0.002", "--log-dir", "logs/slow")
+            run = Run([options.brew_run, "monitor", "logs", "--listen", ":0"], folder)
             check_folder(page, run, ["live", "slow"], options.pictures)
         finally:
             run.end()

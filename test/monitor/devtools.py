@@ -79,6 +79,7 @@ class Browser:
 
     def open(self, url):
         self.call("Page.navigate", {"url": url})
+        self.wait("document.readyState == 'complete' && location.protocol == 'http:'")
 
     def value(self, expression):
         result = self.call("Runtime.evaluate", {"expression": expression, "returnByValue": True,
@@ -114,13 +115,17 @@ class Browser:
         self.mouse("mousePressed", x, y)
         self.mouse("mouseReleased", x, y, False)
 
-    def screenshot(self, path, whole=False):
-        shot = self.call("Page.captureScreenshot", {"format": "png", "captureBeyondViewport": whole})
+    def screenshot(self, path):
+        shot = self.call("Page.captureScreenshot", {"format": "webp", "quality": 85})
         with open(path, "wb") as file:
             file.write(base64.b64decode(shot["data"]))
 
     def close(self):
         self.process.terminate()
-        self.process.wait()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
         os.close(self.requests)
         os.close(self.answers)

@@ -1,5 +1,6 @@
 //===- InferCommand.cpp - brew-run infer ----------------------------------===//
 
+#include "BatchInput.h"
 #include "Oversample.h"
 #include "Predictions.h"
 #include "Session.h"
@@ -64,9 +65,9 @@ public:
       : options(chosen), session(options.plan),
         program(session.chooseProgram(options.program,
                                       {"deploy", "main", "test_0"})),
-        printer(options.labels, options.top, options.json) {
+        printer(options.labels, options.top, options.json),
+        input(session, program) {
     session.initialise(options.weights, /*required=*/true);
-    chooseInput();
     chooseResults();
     chooseImageShape();
   }
@@ -74,7 +75,8 @@ public:
   int run() {
     std::int64_t skipped = 0;
     for (const std::string &path : options.inputs) {
-      api::Records records = open(path);
+      api::Records records = openRecords(path, imageShape, input.name(),
+                                         options.mean, options.scale);
       while (total < options.count) {
         const std::optional<brew_record> record = records.next();
         if (!record)
@@ -93,19 +95,6 @@ public:
   }
 
 private:
-  api::Records open(const std::string &path) {
-    try {
-      return api::Records(path, imageShape, input, options.mean, options.scale);
-    } catch (const Error &error) {
-      // Of --mean the library knows only the value.
-      const std::string text = error.what();
-      if (error.status() == BREW_BAD_INPUT && !options.mean.empty() &&
-          text.compare(0, 5, "mean ") == 0)
-        throw badInput("--" + text);
-      throw;
-    }
-  }
-
   /// A record's sample, or its crops, one after the other.
   void add(const brew_record &record) {
     ++total;
@@ -121,7 +110,7 @@ private:
     cropped.push_back(sample);
     for (std::vector<float> &crop :
          tenCrops(record.values, imageShape[0], imageShape[1], imageShape[2],
-                  rowShape[1], rowShape[2])) {
+                  input.rowShape()[1], input.rowShape()[2])) {
       sample.values = std::move(crop);
       addSample(sample);
     }
@@ -129,48 +118,28 @@ private:
 
   void addSample(Sample sample) {
     pending.push_back(std::move(sample));
-    if (static_cast<std::int64_t>(pending.size()) == batch)
+    if (static_cast<std::int64_t>(pending.size()) == input.batch())
       flush();
   }
 
   /// What images are resized to, before crops are taken of them.
   void chooseImageShape() {
-    imageShape = rowShape;
+    imageShape = input.rowShape();
     if (!options.oversample)
       return;
-    if (rowShape.size() != 3)
-      throw usage("--oversample takes crops of images; the input '" + input +
-                  "' is none");
+    if (imageShape.size() != 3)
+      throw usage("--oversample takes crops of images; the input '" +
+                  input.name() + "' is none");
     // As pycaffe's Classifier: no smaller than the crops.
     std::vector<std::int64_t> dims = options.imageDims;
     if (dims.empty())
       dims = {256, 256};
     for (std::size_t i = 0; i < 2; ++i)
-      imageShape[1 + i] = std::max(dims[i], rowShape[1 + i]);
+      imageShape[1 + i] = std::max(dims[i], imageShape[1 + i]);
     for (const Result &result : results)
       if (result.kind != Rows::Samples)
         throw usage("--oversample averages a row for each sample; blob '" +
                     result.name + "' has other rows");
-  }
-
-  void chooseInput() {
-    for (std::size_t i = 0; i < session.inputs(program); ++i) {
-      const brew_input found = session.input(program, i);
-      if (input.empty() && found.ndim >= 2) {
-        input = found.name;
-        batch = found.dims[0];
-        rowShape.assign(found.dims + 1, found.dims + found.ndim);
-      }
-    }
-    if (input.empty() || batch < 1)
-      throw badInput("the program has no input with a batch of samples");
-    // Labels and the like do not matter for what is predicted.
-    for (std::size_t i = 0; i < session.inputs(program); ++i) {
-      const brew_input found = session.input(program, i);
-      session.setInput(
-          program, found.name,
-          std::vector<float>(static_cast<std::size_t>(found.count)));
-    }
   }
 
   void addResult(const std::string &name) {
@@ -178,7 +147,7 @@ private:
     const Rows kind = blob.counted_dim < 0    ? Rows::Samples
                       : blob.counted_dim == 0 ? Rows::Chosen
                                               : Rows::Detections;
-    if (kind != Rows::Samples || (blob.ndim && blob.dims[0] == batch))
+    if (kind != Rows::Samples || (blob.ndim && blob.dims[0] == input.batch()))
       results.push_back(
           {name, kind, {blob.dims, blob.dims + blob.ndim}, {}, {}});
   }
@@ -206,13 +175,10 @@ private:
   void flush() {
     if (pending.empty())
       return;
-    const auto rowSize = static_cast<std::size_t>(product(rowShape));
-    std::vector<float> values(rowSize * static_cast<std::size_t>(batch));
-    for (std::size_t i = 0; i < pending.size(); ++i)
-      std::copy(pending[i].values.begin(), pending[i].values.end(),
-                values.begin() + i * rowSize);
-    session.setInput(program, input, values);
-    session.feedAndRun(program);
+    std::vector<const float *> samples;
+    for (const Sample &sample : pending)
+      samples.push_back(sample.values.data());
+    input.run(samples);
     for (Result &result : results)
       collect(result, &result == &results.front());
     pending.clear();
@@ -227,10 +193,10 @@ private:
       return values;
     }
     if (result.kind == Rows::Chosen) {
-      if (static_cast<std::int64_t>(pending.size()) < batch)
+      if (static_cast<std::int64_t>(pending.size()) < input.batch())
         throw badInput(
             "the last " + std::to_string(pending.size()) +
-            " samples do not fill a batch of " + std::to_string(batch) +
+            " samples do not fill a batch of " + std::to_string(input.batch()) +
             ", and blob '" + result.name +
             "' does not tell which of its rows are theirs; compile the net "
             "with a batch (brewc --batch) that divides the number of samples");
@@ -311,10 +277,9 @@ private:
   Session session;
   int program;
   PredictionPrinter printer;
-  std::string input;
-  std::int64_t batch = 0;
-  std::vector<std::int64_t> rowShape, imageShape;
-  std::vector<Sample> cropped; ///< whose crops are pending
+  BatchInput input;
+  std::vector<std::int64_t> imageShape; ///< see chooseImageShape()
+  std::vector<Sample> cropped;          ///< whose crops are pending
   std::vector<Result> results;
   std::vector<Sample> pending;
   std::int64_t total = 0;
@@ -329,8 +294,8 @@ void addInfer(CLI::App &app, Action &action) {
   addPlanOptions(*command, options->plan);
   command
       ->add_option("inputs,--inputs", options->inputs,
-                   "JPEG, PNG, IDX or HDF5 files, folders of images, LMDB or "
-                   "LevelDB folders")
+                   "JPEG, PNG, IDX, HDF5 or .npy files, lists of images "
+                   "(.txt), folders of images, LMDB or LevelDB folders")
       ->required();
   command->add_option("--weights", options->weights,
                       "Weights (files separated by commas)");

@@ -14,6 +14,15 @@
 namespace brew::run {
 namespace {
 
+/// One line, whatever bytes names have.
+void printJson(const nlohmann::json &json) {
+  std::printf("%s\n", json.dump(-1, ' ', false,
+                                nlohmann::json::error_handler_t::replace)
+                          .c_str());
+}
+
+} // namespace
+
 std::vector<std::string> readLabels(const std::string &path) {
   std::vector<std::string> labels;
   if (path.empty())
@@ -28,15 +37,6 @@ std::vector<std::string> readLabels(const std::string &path) {
   }
   return labels;
 }
-
-/// One line, whatever bytes names have.
-void printJson(const nlohmann::json &json) {
-  std::printf("%s\n", json.dump(-1, ' ', false,
-                                nlohmann::json::error_handler_t::replace)
-                          .c_str());
-}
-
-} // namespace
 
 PredictionPrinter::PredictionPrinter(std::string labels, std::int64_t most,
                                      bool json)

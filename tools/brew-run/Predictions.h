@@ -9,6 +9,10 @@
 
 namespace brew::run {
 
+/// A file with a class name per line; none for "". Error (3) if it cannot be
+/// read.
+std::vector<std::string> readLabels(const std::string &path);
+
 /// Prints what a net says of a sample: as Caffe's `classification` does, or as
 /// a JSON object on a line of its own.
 class PredictionPrinter {

@@ -1,5 +1,6 @@
 //===- TrainCommand.cpp - brew-run train ----------------------------------===//
 
+#include "Learning.h"
 #include "Log.h"
 #include "RankLauncher.h"
 #include "Session.h"
@@ -16,6 +17,9 @@
 namespace brew::run {
 namespace {
 
+/// Seconds, unless --comm-timeout says otherwise.
+constexpr double kCommTimeout = 600;
+
 struct TrainOptions {
   PlanOptions plan;
   std::vector<std::string> weights;
@@ -31,8 +35,10 @@ struct TrainOptions {
   monitor::MonitorOptions monitor;
   int ranks = 0; ///< 0: as many as a launcher has started, else one
   int maxRestarts = 0;
-  double commTimeout = 600;
+  std::optional<double> commTimeout;
+  bool shareTests = false, shardUpdate = false;
   std::optional<std::int64_t> newestSince;
+  LearningOptions learning;
   std::string onInterrupt = "stop";
   std::string onHangUp = "snapshot";
 
@@ -211,7 +217,10 @@ int trainHere(const TrainOptions &options, Session &session) {
   };
   if (session.onGpu()) {
     const std::string number = std::to_string(session.gpu);
-    info(log::site::useGpus, "Using GPUs " + number);
+    std::string all;
+    for (int gpu : gpuNumbers(options.plan.gpu))
+      all += (all.empty() ? "" : ", ") + std::to_string(gpu);
+    info(log::site::useGpus, "Using GPUs " + (all.empty() ? number : all));
     info(log::site::gpuName, "GPU " + number + ": " + session.device());
   } else {
     info(log::site::useCpu, "Use CPU.");
@@ -226,7 +235,8 @@ int trainHere(const TrainOptions &options, Session &session) {
       session, {options.fields, options.weights, options.snapshot,
                 options.lossScale, options.resume, options.keepSnapshots,
                 options.snapshotBest, options.checkNan, options.stopWhen,
-                options.patience, options.logFolder, options.newestSince});
+                options.patience, options.logFolder, options.newestSince,
+                options.shareTests, options.shardUpdate});
   struct Closing {
     Page &page;
     ~Closing() { page.close(); }
@@ -237,14 +247,18 @@ int trainHere(const TrainOptions &options, Session &session) {
   });
   page.open(trainer);
   info(log::site::startOptimization, "Starting Optimization");
-  trainer.solve();
+  if (options.learning.isAsked())
+    learn(options.learning, session, trainer);
+  else
+    trainer.solve();
   info(log::site::trainDone, "Optimization Done.");
   return 0;
 }
 
 /// Trains as one rank of several. What ends one ends all.
 int trainAsRank(TrainOptions options) {
-  api::Communicator ranks({options.commTimeout, options.plan.deterministic});
+  api::Communicator ranks(
+      {options.commTimeout.value_or(kCommTimeout), options.plan.deterministic});
   const std::string name = "rank " + std::to_string(ranks.rank()) + ": ";
   auto end = [&](brew_status status, const std::string &text) {
     brew_log_clear_status();
@@ -278,6 +292,17 @@ int trainAsRank(TrainOptions options) {
   return BREW_BUG; // end() does not return
 }
 
+/// How many ranks the command line asks for: one for each GPU, if it names
+/// several. 0: it does not say.
+int ranksOf(const TrainOptions &options) {
+  const auto gpus = static_cast<int>(gpuNumbers(options.plan.gpu).size());
+  if (gpus > 1 && options.ranks && options.ranks != gpus)
+    throw usage("--ranks " + std::to_string(options.ranks) +
+                ", but -gpu names " + std::to_string(gpus) +
+                " GPUs: each has a rank");
+  return gpus > 1 ? gpus : options.ranks;
+}
+
 int train(const TrainOptions &options) {
   if (!options.snapshot.empty() && !options.weights.empty())
     throw usage("give a snapshot to resume training or weights to finetune, "
@@ -285,13 +310,38 @@ int train(const TrainOptions &options) {
   if (options.resume && !options.snapshot.empty())
     throw usage("give --resume to go on from the newest snapshot or --snapshot "
                 "to go on from one that you name, but not both");
+  if (options.learning.isAsked() &&
+      (api::Communicator::isLaunched() || options.ranks > 1))
+    throw usage("--ranks is for training on data; several agents learn "
+                "together with --trainer PG.MT");
+  if (options.learning.isAsked() &&
+      (options.checkNan || !options.stopWhen.empty() ||
+       !options.patience.empty() || !options.logFolder.empty() ||
+       !options.snapshotBest.empty()))
+    throw usage("--check-nan, --stop-when, --patience, --log-dir and "
+                "--snapshot-best are for training on data, not with --env");
   if (api::Communicator::isLaunched())
     return trainAsRank(options);
-  if (options.maxRestarts && options.ranks < 2)
+  const int ranks = ranksOf(options);
+  if (options.maxRestarts && ranks < 2)
     throw usage("--max-restarts is for --ranks 2 and more, which starts the "
                 "ranks");
-  if (options.ranks > 1)
-    return launchRanks({options.ranks, options.maxRestarts});
+  for (const auto &[name, isGiven] :
+       {std::pair("--comm-timeout", options.commTimeout.has_value()),
+        std::pair("--distributed-test", options.shareTests),
+        std::pair("--shard-update", options.shardUpdate)})
+    if (isGiven && !ranks)
+      throw usage(std::string(name) +
+                  " is for several ranks: give --ranks too, or start them with "
+                  "mpirun");
+  if (ranks > 1) {
+    auto stops = [](const std::string &effect, const char *flag) {
+      return parseAction(effect, flag) == BREW_ACTION_STOP;
+    };
+    return launchRanks({ranks, options.maxRestarts,
+                        stops(options.onInterrupt, "--sigint-effect"),
+                        stops(options.onHangUp, "--sighup-effect")});
+  }
   Session session(options.plan);
   return trainHere(options, session);
 }
@@ -317,6 +367,7 @@ void addTrain(CLI::App &app, Action &action) {
                       "What SIGHUP does: stop, snapshot or none");
   addWatchOptions(*command, *options);
   addMonitorOptions(*command, *options);
+  addLearningOptions(*command, options->learning);
   const std::string group = "Several ranks";
   command
       ->add_option("--ranks", options->ranks,
@@ -328,9 +379,17 @@ void addTrain(CLI::App &app, Action &action) {
       ->add_option(
           "--comm-timeout", options->commTimeout,
           "Seconds that a rank waits for another one that neither goes "
-          "on nor answers")
-      ->capture_default_str()
+          "on nor answers (default: 600)")
       ->check(CLI::Range(0.1, 1e6))
+      ->group(group);
+  command
+      ->add_flag("--distributed-test", options->shareTests,
+                 "Ranks share the batches of tests; else rank 0 tests")
+      ->group(group);
+  command
+      ->add_flag("--shard-update", options->shardUpdate,
+                 "Each rank updates its part of the parameters and keeps the "
+                 "solver history of that part")
       ->group(group);
   command
       ->add_option("--max-restarts", options->maxRestarts,

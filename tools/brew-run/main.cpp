@@ -54,6 +54,7 @@ int run(const std::vector<std::string> &arguments) {
   brew::run::addEval(app, action);
   brew::run::addInfer(app, action);
   brew::run::addFeatures(app, action);
+  brew::run::addEmbed(app, action);
   brew::run::addTime(app, action);
   brew::run::addInspect(app, action);
   brew::run::addMonitor(app, action);

@@ -162,6 +162,35 @@ void set(Executor &executor, std::uint32_t index,
 
 using Values = std::vector<double>;
 
+/// Its layers count their calls: y = x + how many there were before.
+class CountingType : public HostType {
+public:
+  bool hasBackward() const override { return false; }
+  std::unique_ptr<HostInstance> create(const HostSetup &) const override {
+    return std::make_unique<Instance>();
+  }
+
+private:
+  struct Instance : HostInstance {
+    void forward(HostArguments &a) override {
+      for (std::int64_t i = 0; i < a.tops[0].count; ++i)
+        valuesOf<float>(a.tops[0])[i] =
+            valuesOf<float>(a.bottoms[0])[i] + calls;
+      ++calls;
+    }
+    void backward(HostArguments &) override {}
+    std::vector<double> state() const override {
+      return {static_cast<double>(calls)};
+    }
+    void restore(const std::vector<double> &state) override {
+      if (state.size() != 1)
+        throw badInput("no count");
+      calls = static_cast<float>(state[0]);
+    }
+    float calls = 0;
+  };
+};
+
 /// x -> copy -> square -> copy, and back.
 class HostLayers : public testing::Test {
 protected:
@@ -573,3 +602,48 @@ TEST_F(HostLayers, OfSeveralSessionsInThreads) {
 }
 
 } // namespace
+
+/// What layers remember goes from one executor to another, whatever they are
+/// called: two of one name are told apart.
+TEST(HostStates, GoOnElsewhere) {
+  PlanBuilder b;
+  const std::uint32_t x = b.buffer("x", {2}), y = b.buffer("y", {2}),
+                      z = b.buffer("z", {2});
+  Program &program = b.program("test_0");
+  addForward(program, {x}, {y}, "count").set_settings("name: \"count\"");
+  addForward(program, {x}, {z}, "count")
+      .set_settings("name: \"count\" top: \"z\"");
+  ExecutorOptions options;
+  auto types = std::make_shared<HostTypes>();
+  types->emplace("Square", std::make_shared<CountingType>());
+  options.hostTypes = types;
+
+  Executor first(b.build(), options);
+  EXPECT_TRUE(first.hostLayers().states().empty()); // nobody was called yet
+  set(first, x, {1, 2});
+  for (int i = 0; i < 3; ++i)
+    first.run(0);
+  first.run(0, 0, 1); // one of the two alone
+  const auto states = first.hostLayers().states();
+  EXPECT_EQ(states,
+            (std::map<std::string, Values>{{"host test_0/count", {4}},
+                                           {"host test_0/count 2", {3}}}));
+
+  Executor second(b.build(), options);
+  set(second, x, {1, 2});
+  second.run(0);
+  auto more = states;
+  more["host deploy/other"] = {1};
+  more["loss_scale.value"] = {1};
+  second.hostLayers().restore(more);
+  EXPECT_EQ(second.hostLayers().states(), states); // before any call too
+  second.run(0);
+  EXPECT_EQ(get(second, y), (Values{5, 6}));
+  EXPECT_EQ(get(second, z), (Values{4, 5}));
+  second.hostLayers().restore({});
+  second.run(0);
+  EXPECT_EQ(get(second, y), (Values{1, 2}));
+  second.hostLayers().restore({{"host test_0/count", {1, 2}}});
+  EXPECT_EQ(errorOf([&] { second.run(0); }),
+            "1: layer 'count' (type 'Square'): no count");
+}

@@ -239,8 +239,12 @@ Server::Server(const Endpoint &endpoint, Site &site)
 }
 
 Server::~Server() {
+  // Pages are to hear how the run ended: streams close by themselves once they
+  // have told all, or their readers are too slow.
   if (Broadcast *events = state->site.events())
     events->close();
+  for (int i = 0; i < 100 && state->streams; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   // What has not begun to listen would not hear.
   while (!state->server.is_running() && !state->ended)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -1,0 +1,126 @@
+//===- Npy.cpp - NumPy's arrays -------------------------------------------===//
+
+#include "formats/Npy.h"
+
+#include "formats/Error.h"
+#include "formats/InputFile.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+namespace brew::formats {
+namespace {
+
+/// What stands behind 'key': in the header, a Python dictionary of which NumPy
+/// fixes the form.
+std::string_view field(std::string_view header, const std::string &key,
+                       const std::string &path) {
+  const std::size_t at = header.find("'" + key + "':");
+  if (at == header.npos)
+    throw badInput(path + ": damaged .npy file: its header has no '" + key +
+                   "'");
+  header.remove_prefix(at + key.size() + 3);
+  header.remove_prefix(std::min(header.find_first_not_of(' '), header.size()));
+  return header;
+}
+
+std::vector<std::int64_t> dimsOf(std::string_view text,
+                                 const std::string &path) {
+  std::vector<std::int64_t> dims;
+  auto fail = [&] {
+    return badInput(path + ": damaged .npy file: its shape is no list of "
+                           "extents, or too large");
+  };
+  if (text.empty() || text[0] != '(')
+    throw fail();
+  text = text.substr(1, text.find(')') - 1);
+  constexpr std::int64_t kMost = std::int64_t(1) << 40; // values
+  std::int64_t count = 1;
+  while (true) {
+    text.remove_prefix(std::min(text.find_first_not_of(" ,"), text.size()));
+    if (text.empty())
+      return dims;
+    std::int64_t dim = 0;
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), dim);
+    if (error != std::errc() || dim < 0 || dim > kMost ||
+        (dim && count > kMost / dim))
+      throw fail();
+    count *= dim;
+    dims.push_back(dim);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  }
+}
+
+/// Reads values as they are in the file and converts them, a piece at a time: a
+/// damaged shape costs no memory before the file has ended.
+template <typename Stored>
+void readValues(InputFile &file, std::int64_t count, std::vector<float> &to) {
+  std::vector<Stored> piece(1 << 14);
+  while (count > 0) {
+    const auto size =
+        std::min<std::int64_t>(count, static_cast<std::int64_t>(piece.size()));
+    file.readExactly(piece.data(),
+                     static_cast<std::size_t>(size) * sizeof(Stored),
+                     "the values");
+    for (std::int64_t i = 0; i < size; ++i)
+      to.push_back(static_cast<float>(piece[static_cast<std::size_t>(i)]));
+    count -= size;
+  }
+}
+
+} // namespace
+
+NpyArray readNpy(const std::string &path) {
+  InputFile file(path);
+  unsigned char head[8];
+  file.readExactly(head, sizeof head, "its header");
+  if (std::memcmp(head, "\x93NUMPY", 6) != 0 || head[6] < 1 || head[6] > 3)
+    throw badInput(path + ": is no .npy file of format 1 to 3");
+  unsigned char sizeBytes[4] = {};
+  file.readExactly(sizeBytes, head[6] == 1 ? 2 : 4, "its header");
+  const std::uint32_t size = sizeBytes[0] | sizeBytes[1] << 8 |
+                             sizeBytes[2] << 16 |
+                             std::uint32_t(sizeBytes[3]) << 24;
+  if (size > 1 << 20)
+    throw badInput(path + ": damaged .npy file: its header has " +
+                   std::to_string(size) + " bytes");
+  std::string header(size, '\0');
+  file.readExactly(header.data(), header.size(), "its header");
+
+  NpyArray array;
+  array.dims = dimsOf(field(header, "shape", path), path);
+  if (array.dims.size() > 1 &&
+      field(header, "fortran_order", path).substr(0, 4) == "True")
+    throw badInput(path + ": is in column order; write it with "
+                          "numpy.ascontiguousarray");
+  std::int64_t count = 1;
+  for (std::int64_t dim : array.dims)
+    count *= dim;
+  const std::string_view described = field(header, "descr", path);
+  const std::string type(described.substr(0, described.find(',')));
+  struct Kind {
+    const char *name;
+    void (*read)(InputFile &, std::int64_t, std::vector<float> &);
+  };
+  for (const Kind &kind :
+       {Kind{"'<f4'", readValues<float>}, Kind{"'<f8'", readValues<double>},
+        Kind{"'|u1'", readValues<std::uint8_t>},
+        Kind{"'|i1'", readValues<std::int8_t>},
+        Kind{"'|b1'", readValues<std::uint8_t>},
+        Kind{"'<u2'", readValues<std::uint16_t>},
+        Kind{"'<i2'", readValues<std::int16_t>},
+        Kind{"'<u4'", readValues<std::uint32_t>},
+        Kind{"'<i4'", readValues<std::int32_t>},
+        Kind{"'<u8'", readValues<std::uint64_t>},
+        Kind{"'<i8'", readValues<std::int64_t>}})
+    if (type == kind.name) {
+      kind.read(file, count, array.values);
+      return array;
+    }
+  throw badInput(path + ": holds values of type " + type +
+                 "; floats of 4 or 8 bytes and integers are read");
+}
+
+} // namespace brew::formats

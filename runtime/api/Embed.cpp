@@ -1,0 +1,197 @@
+//===- Embed.cpp - The C API's pictures of features -----------------------===//
+
+#include "formats/AtomicFile.h"
+#include "formats/ImageEncode.h"
+#include "runtime/api/Api.h"
+#include "runtime/embed/Pca.h"
+#include "runtime/embed/Scatter.h"
+#include "runtime/embed/Tsne.h"
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+using namespace brew;
+using namespace brew::api;
+using namespace brew::runtime;
+
+namespace {
+
+/// The rows less their mean, once they are known to make sense.
+embed::Matrix checkedRows(const float *features, std::int64_t rows,
+                          std::int64_t columns) {
+  if (!features && rows > 0)
+    throw usage("the features are NULL");
+  if (rows < 0 || columns < 1)
+    throw usage("features have rows of one column at least");
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (rows > kMost)
+    throw usage("there are more than " + std::to_string(kMost) + " rows");
+  for (std::int64_t i = 0; i < rows * columns; ++i)
+    if (!std::isfinite(features[i]))
+      throw badInput("the features are not all finite: " +
+                     std::string(std::isnan(features[i]) ? "nan" : "inf") +
+                     " in row " + std::to_string(i / columns) + ", column " +
+                     std::to_string(i % columns));
+  return embed::centred(features, rows, columns);
+}
+
+template <typename Value>
+void copyTo(Value *to, const std::vector<Value> &from) {
+  if (to)
+    std::copy(from.begin(), from.end(), to);
+}
+
+/// An option, or what it is by default where the caller left it at 0.
+template <typename Value> void choose(Value &option, Value given) {
+  if (given != 0)
+    option = given;
+}
+
+embed::TsneOptions optionsOf(const brew_tsne_options &given) {
+  embed::TsneOptions options;
+  choose(options.perplexity, given.perplexity);
+  choose(options.exaggeration, given.exaggeration);
+  choose(options.exactRows, given.exact_rows);
+  choose(options.theta, given.theta);
+  choose(options.learningRate, given.learning_rate);
+  choose(options.exaggeratedIterations, given.exaggerated_iterations);
+  choose(options.iterations, given.iterations);
+  options.exaggeratedIterations = std::max(0, options.exaggeratedIterations);
+  options.iterations = std::max(0, options.iterations);
+  options.seed = given.seed;
+  // Comparisons that NaN fails.
+  if (!(options.perplexity > 1))
+    throw usage("a perplexity is more than 1");
+  if (!(options.exaggeration >= 1) || std::isinf(options.exaggeration))
+    throw usage("an exaggeration is at least 1");
+  if (!(options.theta > 0 && options.theta <= 1))
+    throw usage("theta is more than 0 and at most 1");
+  if (!(options.learningRate >= 0) || std::isinf(options.learningRate))
+    throw usage("a learning rate is more than 0");
+  constexpr int kMost = 1000000;
+  if (options.exaggeratedIterations > kMost || options.iterations > kMost)
+    throw usage("there are more than " + std::to_string(kMost) + " iterations");
+  return options;
+}
+
+/// The caller's function, whose refusal ends the call.
+class Teller {
+public:
+  explicit Teller(const brew_tsne_options &options)
+      : function(options.progress), user(options.user) {}
+
+  void operator()(const embed::TsneProgress *now) const {
+    if (!function)
+      return;
+    brew_tsne_progress progress{};
+    std::vector<float> places;
+    if (now) {
+      progress.struct_size = sizeof progress;
+      progress.iteration = now->iteration;
+      progress.iterations = now->iterations;
+      progress.divergence = now->divergence;
+      places = byPoint(*now->points);
+      progress.embedding = places.data();
+    }
+    const brew_status status = function(now ? &progress : nullptr, user);
+    if (status != BREW_OK)
+      throw Error(static_cast<ExitStatus>(status),
+                  "the progress function ended t-SNE");
+  }
+
+  static std::vector<float> byPoint(const embed::Points &points) {
+    std::vector<float> result;
+    result.reserve(2 * points.x.size());
+    for (std::size_t i = 0; i < points.x.size(); ++i) {
+      result.push_back(points.x[i]);
+      result.push_back(points.y[i]);
+    }
+    return result;
+  }
+
+private:
+  brew_tsne_function function;
+  void *user;
+};
+
+} // namespace
+
+brew_status brew_pca(const float *features, int64_t rows, int64_t columns,
+                     const brew_pca_options *options,
+                     const brew_pca_result *result, char *message,
+                     size_t size) {
+  return guardedInto(message, size, [&] {
+    const brew_pca_options given = take(options);
+    const brew_pca_result to = take(result);
+    const std::int64_t components = given.components ? given.components : 2;
+    if (components < 1 || components > columns)
+      throw usage("the number of components is 1 to " +
+                  std::to_string(columns) + ", the columns of the features");
+    const embed::Matrix matrix = checkedRows(features, rows, columns);
+    if (rows < 2)
+      throw badInput("principal components need at least 2 samples; there " +
+                     std::string(rows ? "is 1" : "are none"));
+    const embed::Components found = embed::principalComponents(
+        matrix, components, given.seed, Threads(given.threads));
+    copyTo(to.scores, found.scores.values);
+    copyTo(to.directions, found.directions.values);
+    copyTo(to.variances, found.variances);
+    if (to.variance)
+      *to.variance = found.variance;
+  });
+}
+
+brew_status brew_tsne(const float *features, int64_t rows, int64_t columns,
+                      const brew_tsne_options *options, float *embedding,
+                      double *divergence, char *message, size_t size) {
+  return guardedInto(message, size, [&] {
+    const brew_tsne_options given = take(options);
+    const embed::TsneOptions chosen = optionsOf(given);
+    if (!embedding)
+      throw usage("there is no place for the embedding");
+    const embed::Layout layout =
+        embed::tsne(checkedRows(features, rows, columns), chosen,
+                    Threads(given.threads), Teller(given));
+    const std::vector<float> places = Teller::byPoint(layout.points);
+    std::copy(places.begin(), places.end(), embedding);
+    if (divergence)
+      *divergence = layout.divergence;
+  });
+}
+
+brew_status brew_scatter_write(const char *path, const float *points,
+                               int64_t rows,
+                               const brew_scatter_options *options,
+                               char *message, size_t size) {
+  return guardedInto(message, size, [&] {
+    const brew_scatter_options given = take(options);
+    const std::string file = text(path, "the path");
+    std::string extension = std::filesystem::path(file).extension();
+    for (char &c : extension)
+      c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    const bool png =
+        formats::imageFormatOf(extension) == formats::ImageFormat::Png;
+    if (!png && extension != ".svg")
+      throw usage(file + ": a scatter plot is written as .svg or .png");
+    if (rows < 0 || (!points && rows > 0))
+      throw usage("the points are NULL");
+    for (std::int64_t i = 0; i < 2 * rows; ++i)
+      if (!std::isfinite(points[i]))
+        throw badInput("point " + std::to_string(i / 2) + " is not finite");
+    embed::ScatterData data{points, rows, given.classes, {}, {}, 0, 0};
+    for (std::size_t i = 0; given.class_names && i < given.class_count; ++i)
+      data.classNames.push_back(text(given.class_names[i], "a class's name"));
+    data.title = given.title ? given.title : "";
+    data.width = given.width ? given.width : 1000;
+    data.height = given.height ? given.height : 800;
+    constexpr int kLeast = 200, kMost = 8192;
+    if (std::min(data.width, data.height) < kLeast ||
+        std::max(data.width, data.height) > kMost)
+      throw usage("a scatter plot has " + std::to_string(kLeast) + " to " +
+                  std::to_string(kMost) + " pixels along each side");
+    const embed::ScatterPlan plan = embed::planScatter(data);
+    formats::writeFileAtomically(file, png ? embed::scatterPng(plan)
+                                           : embed::scatterSvg(plan));
+  });
+}

@@ -1,0 +1,118 @@
+//===- Affinities.cpp - How alike rows are --------------------------------===//
+
+#include "runtime/embed/Affinities.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace brew::runtime::embed {
+namespace {
+
+/// Halvings after which an entropy that was not met is out of reach: that of
+/// rows with more neighbours at distance 0 than the perplexity.
+constexpr int kMostSteps = 200;
+constexpr double kTolerance = 1e-5; ///< of the entropy
+
+/// p(j|i) of one row's neighbours.
+void conditional(const float *squared, std::int64_t count, double perplexity,
+                 double *p) {
+  const double wanted = std::log(perplexity);
+  double precision = 1, low = 0, high = std::numeric_limits<double>::infinity();
+  // Distances begin at the nearest one's, so that no sum is 0; where they are
+  // very large or small their mean gives the scale.
+  double mean = 0;
+  for (std::int64_t j = 0; j < count; ++j)
+    mean += (double(squared[j]) - squared[0]) / static_cast<double>(count);
+  if (mean > 0)
+    precision /= mean;
+  for (int step = 0; step < kMostSteps; ++step) {
+    double sum = 0, weighted = 0;
+    for (std::int64_t j = 0; j < count; ++j) {
+      const double distance = double(squared[j]) - squared[0];
+      p[j] = std::exp(-precision * distance);
+      sum += p[j];
+      weighted += p[j] * distance;
+    }
+    const double entropy = std::log(sum) + precision * weighted / sum;
+    for (std::int64_t j = 0; j < count; ++j)
+      p[j] /= sum;
+    const double difference = entropy - wanted;
+    if (std::abs(difference) <= kTolerance)
+      return;
+    (difference > 0 ? low : high) = precision;
+    precision = std::isinf(high) ? precision * 2 : (low + high) / 2;
+  }
+}
+
+} // namespace
+
+Affinities affinities(const Neighbours &neighbours, double perplexity,
+                      const Threads &threads) {
+  const std::int64_t count = neighbours.count;
+  const std::int64_t rows =
+      static_cast<std::int64_t>(neighbours.rows.size()) / count;
+  const double scale = 0.5 / static_cast<double>(rows);
+  std::vector<float> own(neighbours.rows.size());
+  constexpr std::int64_t kGrain = 64;
+  forBlocks(threads, rows, kGrain,
+            [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+              std::vector<double> p(static_cast<std::size_t>(count));
+              for (std::int64_t i = begin; i < end; ++i) {
+                conditional(&neighbours.squared[i * count], count, perplexity,
+                            p.data());
+                for (std::int64_t j = 0; j < count; ++j)
+                  own[i * count + j] = static_cast<float>(p[j] * scale);
+              }
+            });
+
+  // The transpose, whose rows are sorted since they are filled in order.
+  std::vector<std::int64_t> begins(static_cast<std::size_t>(rows) + 1);
+  for (std::int32_t row : neighbours.rows)
+    ++begins[row + 1];
+  for (std::int64_t i = 0; i < rows; ++i)
+    begins[i + 1] += begins[i];
+  struct Entry {
+    std::int32_t column;
+    float value;
+    bool operator<(const Entry &other) const { return column < other.column; }
+  };
+  std::vector<Entry> transposed(neighbours.rows.size());
+  std::vector<std::int64_t> next(begins.begin(), begins.end() - 1);
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = i * count; j < (i + 1) * count; ++j)
+      transposed[next[neighbours.rows[j]]++] = {static_cast<std::int32_t>(i),
+                                                own[j]};
+
+  Affinities result;
+  result.begins.push_back(0);
+  std::vector<Entry> row;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    row.clear();
+    for (std::int64_t j = i * count; j < (i + 1) * count; ++j)
+      row.push_back({neighbours.rows[j], own[j]});
+    std::sort(row.begin(), row.end());
+    const auto middle = static_cast<std::ptrdiff_t>(row.size());
+    row.insert(row.end(), transposed.begin() + begins[i],
+               transposed.begin() + begins[i + 1]);
+    std::inplace_merge(row.begin(), row.begin() + middle, row.end());
+    const std::size_t before = result.columns.size();
+    for (const Entry &entry : row) {
+      if (result.columns.size() > before &&
+          result.columns.back() == entry.column) {
+        result.values.back() += entry.value;
+        continue;
+      }
+      result.columns.push_back(entry.column);
+      result.values.push_back(entry.value);
+    }
+    while (result.columns.size() % kLanes) {
+      result.columns.push_back(static_cast<std::int32_t>(i));
+      result.values.push_back(0);
+    }
+    result.begins.push_back(static_cast<std::int64_t>(result.columns.size()));
+  }
+  return result;
+}
+
+} // namespace brew::runtime::embed

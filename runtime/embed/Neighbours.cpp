@@ -1,0 +1,177 @@
+//===- Neighbours.cpp - Each row's nearest rows ---------------------------===//
+
+#include "runtime/embed/Neighbours.h"
+
+#include "runtime/embed/Lanes.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace brew::runtime::embed {
+namespace {
+
+/// Rows whose neighbours are sought together, and rows that are looked through
+/// at a time: their products stay in a core's cache.
+constexpr std::int64_t kQueries = 128, kCandidates = 1024;
+/// Rows of all queries between two calls of `step`.
+constexpr std::int64_t kStep = 8192;
+/// Found beyond those wanted, since products may swap two that are near.
+constexpr std::int64_t kSpare = 16;
+
+using Found = std::pair<float, std::int32_t>; ///< distance, row
+
+/// The nearest so far; keeps up to four times as many before it throws out.
+class Nearest {
+public:
+  void begin(std::size_t wanted) {
+    count = wanted;
+    limit = std::numeric_limits<float>::infinity();
+    found.clear();
+    found.reserve(4 * count);
+  }
+  float limit; ///< what is not nearer need not be added
+  void add(float distance, std::int32_t row) {
+    found.push_back({distance, row});
+    if (found.size() == 4 * count)
+      shrink();
+  }
+  std::vector<Found> &finish() {
+    shrink();
+    return found;
+  }
+
+private:
+  void shrink() {
+    if (found.size() <= count)
+      return;
+    const auto last = found.begin() + static_cast<std::ptrdiff_t>(count) - 1;
+    std::nth_element(found.begin(), last, found.end());
+    limit = last->first;
+    found.resize(count);
+  }
+
+  std::size_t count = 0;
+  std::vector<Found> found;
+};
+
+/// Distances (less the query's own square) of a query to candidates, in place
+/// of their products; returns the least of each sixteen.
+BREW_EMBED_INLINE void distancesBody(float *products, const float *squares,
+                                     std::int64_t count, float *least) {
+  for (std::int64_t at = 0; at < count; at += kLanes) {
+    float smallest = std::numeric_limits<float>::infinity();
+    const std::int64_t end = at + kLanes < count ? at + kLanes : count;
+    for (std::int64_t i = at; i < end; ++i) {
+      products[i] = squares[i] - 2 * products[i];
+      smallest = products[i] < smallest ? products[i] : smallest;
+    }
+    least[at / kLanes] = smallest;
+  }
+}
+BREW_EMBED_FOR_PROCESSORS(void, distances,
+                          (float *products, const float *squares,
+                           std::int64_t count, float *least),
+                          distancesBody, (products, squares, count, least))
+
+BREW_EMBED_INLINE float squaredDistanceBody(const float *a, const float *b,
+                                            std::int64_t count) {
+  Lanes sum = {};
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    const Lanes difference = BREW_EMBED_LOAD(a + i) - BREW_EMBED_LOAD(b + i);
+    sum += difference * difference;
+  }
+  float result = sumOf(sum);
+  for (; i < count; ++i)
+    result += (a[i] - b[i]) * (a[i] - b[i]);
+  return result;
+}
+BREW_EMBED_FOR_PROCESSORS(float, squaredDistance,
+                          (const float *a, const float *b, std::int64_t count),
+                          squaredDistanceBody, (a, b, count))
+
+class Search {
+public:
+  Search(const Matrix &matrix, std::int64_t count, Neighbours &result)
+      : rows(matrix), neighbours(result),
+        kept(std::min(count + kSpare, matrix.rows - 1)) {
+    squares.reserve(static_cast<std::size_t>(rows.rows));
+    const std::vector<float> zeros(static_cast<std::size_t>(rows.columns));
+    for (std::int64_t i = 0; i < rows.rows; ++i)
+      squares.push_back(
+          squaredDistance(rows.row(i), zeros.data(), rows.columns));
+  }
+
+  /// The neighbours of kQueries rows or fewer.
+  void find(std::int64_t begin, std::int64_t end) const {
+    std::vector<float> products(kQueries * kCandidates);
+    std::vector<float> least(kCandidates / kLanes);
+    std::vector<Nearest> nearest(static_cast<std::size_t>(end - begin));
+    for (Nearest &query : nearest)
+      query.begin(static_cast<std::size_t>(kept));
+    for (std::int64_t from = 0; from < rows.rows; from += kCandidates) {
+      const std::int64_t size = std::min(kCandidates, rows.rows - from);
+      multiply(false, true, end - begin, size, rows.columns, rows.row(begin),
+               rows.columns, rows.row(from), rows.columns, products.data(),
+               kCandidates);
+      for (std::int64_t query = begin; query < end; ++query) {
+        float *row = &products[(query - begin) * kCandidates];
+        distances(row, &squares[from], size, least.data());
+        look(query, row, least.data(), from, size, nearest[query - begin]);
+      }
+    }
+    for (std::int64_t query = begin; query < end; ++query)
+      store(query, nearest[query - begin].finish());
+  }
+
+private:
+  void look(std::int64_t query, const float *distance, const float *least,
+            std::int64_t from, std::int64_t size, Nearest &nearest) const {
+    for (std::int64_t at = 0; at < size; at += kLanes) {
+      if (!(least[at / kLanes] < nearest.limit))
+        continue;
+      for (std::int64_t i = at; i < std::min(at + kLanes, size); ++i)
+        if (distance[i] < nearest.limit && from + i != query)
+          nearest.add(distance[i], static_cast<std::int32_t>(from + i));
+    }
+  }
+
+  void store(std::int64_t query, std::vector<Found> &found) const {
+    for (Found &it : found)
+      it.first =
+          squaredDistance(rows.row(query), rows.row(it.second), rows.columns);
+    std::sort(found.begin(), found.end());
+    for (std::int64_t i = 0; i < neighbours.count; ++i) {
+      neighbours.squared[query * neighbours.count + i] = found[i].first;
+      neighbours.rows[query * neighbours.count + i] = found[i].second;
+    }
+  }
+
+  const Matrix &rows;
+  Neighbours &neighbours;
+  std::int64_t kept;
+  std::vector<float> squares;
+};
+
+} // namespace
+
+Neighbours nearestNeighbours(const Matrix &rows, std::int64_t count,
+                             const Threads &threads,
+                             const std::function<void()> &step) {
+  Neighbours result;
+  result.count = count;
+  result.rows.resize(static_cast<std::size_t>(rows.rows * count));
+  result.squared.resize(result.rows.size());
+  const Search search(rows, count, result);
+  for (std::int64_t from = 0; from < rows.rows; from += kStep) {
+    step();
+    forBlocks(threads, std::min(kStep, rows.rows - from), kQueries,
+              [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                search.find(from + begin, from + end);
+              });
+  }
+  return result;
+}
+
+} // namespace brew::runtime::embed

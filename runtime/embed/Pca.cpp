@@ -1,0 +1,212 @@
+//===- Pca.cpp - Principal components -------------------------------------===//
+
+#include "runtime/embed/Pca.h"
+
+#include "runtime/data/RandomStream.h"
+
+#include <opencv2/core.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace brew::runtime::embed {
+namespace {
+
+using Vector = std::vector<double>;
+using Vectors = std::vector<Vector>;
+
+/// Rows of features in one product.
+constexpr std::int64_t kRows = 512;
+/// Vectors beyond those asked for, which make the best ones converge sooner.
+constexpr std::size_t kMore = 8;
+/// Vectors that a subspace may have, unless three blocks are more.
+constexpr std::size_t kSubspace = 96;
+constexpr int kRestarts = 100;
+/// Of ||A v - lambda v|| over the largest eigenvalue: what products of floats
+/// can reach.
+constexpr double kTolerance = 2e-6;
+
+double dot(const Vector &a, const Vector &b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    sum += a[i] * b[i];
+  return sum;
+}
+
+void subtract(Vector &from, double factor, const Vector &what) {
+  for (std::size_t i = 0; i < from.size(); ++i)
+    from[i] -= factor * what[i];
+}
+
+class Covariance {
+public:
+  Covariance(const Matrix &rows, const Threads &team)
+      : features(rows), threads(team) {}
+
+  /// scores = features times the directions (columns x count).
+  void project(const std::vector<float> &directions, std::int64_t count,
+               std::vector<float> &scores) const {
+    scores.resize(static_cast<std::size_t>(features.rows * count));
+    forBlocks(threads, features.rows, kRows,
+              [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+                multiply(false, false, end - begin, count, features.columns,
+                         features.row(begin), features.columns,
+                         directions.data(), count, &scores[begin * count],
+                         count);
+              });
+  }
+
+  Vectors operator()(const Vectors &directions) const {
+    const auto count = static_cast<std::int64_t>(directions.size());
+    const std::int64_t size = features.columns * count;
+    std::vector<float> columns(static_cast<std::size_t>(size)), scores;
+    for (std::int64_t i = 0; i < size; ++i)
+      columns[i] = static_cast<float>(directions[i % count][i / count]);
+    project(columns, count, scores);
+    const std::int64_t blocks = (features.rows - 1) / kRows + 1;
+    std::vector<float> parts(static_cast<std::size_t>(blocks * size));
+    forBlocks(threads, features.rows, kRows,
+              [&](std::int64_t block, std::int64_t begin, std::int64_t end) {
+                multiply(true, false, features.columns, count, end - begin,
+                         features.row(begin), features.columns,
+                         &scores[begin * count], count, &parts[block * size],
+                         count);
+              });
+    Vectors result(directions.size(),
+                   Vector(static_cast<std::size_t>(features.columns)));
+    for (std::int64_t block = 0; block < blocks; ++block)
+      for (std::int64_t i = 0; i < size; ++i)
+        result[i % count][i / count] += parts[block * size + i];
+    for (Vector &vector : result)
+      for (double &value : vector)
+        value /= static_cast<double>(features.rows - 1);
+    return result;
+  }
+
+private:
+  const Matrix &features;
+  const Threads &threads;
+};
+
+/// What is new in `block` beside `basis`, as vectors of length 1 that are
+/// orthogonal to it and to each other. Nothing is new below the rounding of the
+/// products.
+Vectors newDirections(const Vectors &basis, Vectors block) {
+  Vectors found;
+  for (Vector &vector : block) {
+    const double before = std::sqrt(dot(vector, vector));
+    for (int twice = 0; twice < 2; ++twice) {
+      for (const Vector &other : basis)
+        subtract(vector, dot(vector, other), other);
+      for (const Vector &other : found)
+        subtract(vector, dot(vector, other), other);
+    }
+    const double length = std::sqrt(dot(vector, vector));
+    if (!(length > 1e-6 * before))
+      continue;
+    for (double &value : vector)
+      value /= length;
+    found.push_back(std::move(vector));
+  }
+  return found;
+}
+
+/// Eigenvectors of a symmetric matrix as rows, those of the largest eigenvalues
+/// first.
+cv::Mat eigenvectors(const Vectors &basis, const Vectors &images,
+                     cv::Mat &values) {
+  const int size = static_cast<int>(basis.size());
+  cv::Mat small(size, size, CV_64F), vectors;
+  for (int i = 0; i < size; ++i)
+    for (int j = 0; j <= i; ++j)
+      small.at<double>(i, j) = small.at<double>(j, i) =
+          (dot(basis[i], images[j]) + dot(basis[j], images[i])) / 2;
+  cv::eigen(small, values, vectors);
+  return vectors;
+}
+
+Vector combination(const Vectors &of, const cv::Mat &factors, int row) {
+  Vector result(of[0].size());
+  for (std::size_t i = 0; i < of.size(); ++i)
+    subtract(result, -factors.at<double>(row, static_cast<int>(i)), of[i]);
+  return result;
+}
+
+void fixSign(Vector &direction) {
+  auto smaller = [](double a, double b) { return std::abs(a) < std::abs(b); };
+  const double largest =
+      *std::max_element(direction.begin(), direction.end(), smaller);
+  if (largest < 0)
+    for (double &value : direction)
+      value = -value;
+}
+
+} // namespace
+
+Components principalComponents(const Matrix &rows, std::int64_t components,
+                               std::uint64_t seed, const Threads &threads) {
+  const auto wanted = static_cast<std::size_t>(components);
+  const auto columns = static_cast<std::size_t>(rows.columns);
+  const Covariance covariance(rows, threads);
+  Components result;
+  for (float value : rows.values)
+    result.variance += double(value) * value;
+  result.variance /= static_cast<double>(rows.rows - 1);
+
+  const std::size_t width = std::min(columns, wanted + kMore);
+  const RandomStream random(seed, "principal components");
+  Vectors block(width, Vector(columns));
+  for (std::size_t i = 0; i < width * columns; ++i)
+    block[i / columns][i % columns] = random.gaussian(i);
+
+  Vectors found;
+  for (int restart = 0; restart < kRestarts && result.variance > 0; ++restart) {
+    Vectors basis, images;
+    Vectors next = newDirections({}, block);
+    while (!next.empty()) {
+      const Vectors image = covariance(next);
+      basis.insert(basis.end(), next.begin(), next.end());
+      images.insert(images.end(), image.begin(), image.end());
+      if (basis.size() + width > std::max(kSubspace, 3 * width))
+        break;
+      next = newDirections(basis, image);
+    }
+    cv::Mat values;
+    const cv::Mat vectors = eigenvectors(basis, images, values);
+    found.clear();
+    block.clear();
+    result.variances.clear();
+    double worst = 0;
+    for (int i = 0; i < std::min<int>(values.rows, static_cast<int>(width));
+         ++i) {
+      const double value = values.at<double>(i);
+      block.push_back(combination(basis, vectors, i));
+      if (block.size() > wanted)
+        continue;
+      Vector residual = combination(images, vectors, i);
+      subtract(residual, value, block.back());
+      worst = std::max(worst, std::sqrt(dot(residual, residual)));
+      found.push_back(block.back());
+      result.variances.push_back(std::max(0.0, value));
+    }
+    if (worst <= kTolerance * values.at<double>(0))
+      break;
+  }
+
+  result.variances.resize(wanted);
+  found.resize(wanted, Vector(columns));
+  std::vector<float> byColumn(columns * wanted);
+  result.directions = {components, rows.columns, {}};
+  for (std::size_t i = 0; i < wanted; ++i) {
+    fixSign(found[i]);
+    for (std::size_t j = 0; j < columns; ++j) {
+      byColumn[j * wanted + i] = static_cast<float>(found[i][j]);
+      result.directions.values.push_back(static_cast<float>(found[i][j]));
+    }
+  }
+  result.scores = {rows.rows, components, {}};
+  covariance.project(byColumn, components, result.scores.values);
+  return result;
+}
+
+} // namespace brew::runtime::embed

@@ -1,0 +1,72 @@
+//===- Products.h - Products of matrices of floats --------------*- C++ -*-===//
+//
+// oneDNN's, a block at a time and each block on one thread: what comes out does
+// not depend on how many threads there are.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/cpu/Threads.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace brew::runtime::embed {
+
+/// Rows of one length.
+struct Matrix {
+  std::int64_t rows = 0, columns = 0;
+  std::vector<float> values; ///< row-major
+  const float *row(std::int64_t index) const {
+    return values.data() + index * columns;
+  }
+};
+
+/// c (m x n) = a (m x k) times b (k x n), each perhaps given transposed; rows
+/// of a, b and c are as long as they are where they lie. Inside of a
+/// parallelFor, or under Threads(1).enter(). Error (70) if the library refuses.
+void multiply(bool transposeA, bool transposeB, std::int64_t m, std::int64_t n,
+              std::int64_t k, const float *a, std::int64_t strideA,
+              const float *b, std::int64_t strideB, float *c,
+              std::int64_t strideC);
+
+/// The rows less their mean.
+Matrix centred(const float *values, std::int64_t rows, std::int64_t columns);
+
+/// Calls body(block, begin, end) for blocks of so many rows, in parallel, each
+/// with the library's own threads off. The first that a body throws comes out.
+template <typename Body>
+void forBlocks(const Threads &threads, std::int64_t rows, std::int64_t size,
+               const Body &body);
+
+} // namespace brew::runtime::embed
+
+//===----------------------------------------------------------------------===//
+
+#include <exception>
+#include <mutex>
+
+namespace brew::runtime::embed {
+
+template <typename Body>
+void forBlocks(const Threads &threads, std::int64_t rows, std::int64_t size,
+               const Body &body) {
+  std::exception_ptr thrown;
+  std::mutex guard;
+  threads.parallelFor(rows, size, [&](std::int64_t begin, std::int64_t end) {
+    // A team of one runs on the caller, outside of a team.
+    const Threads::Entered alone(1);
+    try {
+      for (std::int64_t at = begin; at < end; at += size)
+        body(at / size, at, at + size < end ? at + size : end);
+    } catch (...) { // of memory
+      const std::lock_guard<std::mutex> lock(guard);
+      if (!thrown)
+        thrown = std::current_exception();
+    }
+  });
+  if (thrown)
+    std::rethrow_exception(thrown);
+}
+
+} // namespace brew::runtime::embed

@@ -1,0 +1,126 @@
+//===- Repulsion.cpp - What drives the points apart -----------------------===//
+
+#include "runtime/embed/Repulsion.h"
+
+#include "runtime/embed/Lanes.h"
+#include "runtime/embed/Products.h"
+
+#include <algorithm>
+
+namespace brew::runtime::embed {
+namespace {
+
+/// Points that one thread takes at a time.
+constexpr std::int64_t kShare = 16 * kLanes;
+
+/// What sixteen points are driven by: `sums` is their x, y and q, sixteen each.
+BREW_EMBED_INLINE void sumForces(const float *x, const float *y,
+                                 const float *otherX, const float *otherY,
+                                 const float *mass, std::size_t count,
+                                 float *sums) {
+  const Lanes ownX = BREW_EMBED_LOAD(x), ownY = BREW_EMBED_LOAD(y);
+  Lanes forceX = {}, forceY = {}, total = {};
+  for (std::size_t i = 0; i < count; ++i) {
+    const Lanes dx = ownX - otherX[i], dy = ownY - otherY[i];
+    const Lanes q = 1 / (1 + dx * dx + dy * dy);
+    const Lanes all = q * mass[i];
+    const Lanes force = all * q;
+    total += all;
+    forceX += force * dx;
+    forceY += force * dy;
+  }
+  std::memcpy(sums, &forceX, sizeof forceX);
+  std::memcpy(sums + kLanes, &forceY, sizeof forceY);
+  std::memcpy(sums + 2 * kLanes, &total, sizeof total);
+}
+BREW_EMBED_FOR_PROCESSORS(void, forcesOn,
+                          (const float *x, const float *y, const float *otherX,
+                           const float *otherY, const float *mass,
+                           std::size_t count, float *sums),
+                          sumForces, (x, y, otherX, otherY, mass, count, sums))
+
+} // namespace
+
+/// What acts on sixteen points: squares' means and single points.
+struct Repulsion::List {
+  std::vector<float> x, y, mass;
+  void clear() {
+    x.clear();
+    y.clear();
+    mass.clear();
+  }
+  void add(float atX, float atY, float weight) {
+    x.push_back(atX);
+    y.push_back(atY);
+    mass.push_back(weight);
+  }
+};
+
+double Repulsion::compute(const Points &points, Points &forces) {
+  tree.build(points);
+  forces.x.resize(points.x.size());
+  forces.y.resize(points.y.size());
+  sums.assign((points.x.size() + kLanes - 1) / kLanes, 0);
+  forBlocks(threads, points.size(), kShare,
+            [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+              List list;
+              for (std::int64_t i = begin; i < end; i += kLanes)
+                sums[i / kLanes] =
+                    repel(static_cast<std::int32_t>(i), list, forces);
+            });
+  double total = 0;
+  for (double sum : sums)
+    total += sum;
+  return total;
+}
+
+void Repulsion::collect(std::int32_t begin, std::int32_t end,
+                        List &list) const {
+  const Points &points = tree.sorted();
+  const auto [left, right] =
+      std::minmax_element(points.x.begin() + begin, points.x.begin() + end);
+  const auto [bottom, top] =
+      std::minmax_element(points.y.begin() + begin, points.y.begin() + end);
+  const std::vector<Square> &squares = tree.squares();
+  for (std::size_t at = 0; at < squares.size();) {
+    const Square &square = squares[at];
+    const float dx = std::max({*left - square.x, square.x - *right, 0.0f});
+    const float dy = std::max({*bottom - square.y, square.y - *top, 0.0f});
+    // A square's mean never stands for the points themselves.
+    const bool apart = square.end <= begin || square.begin >= end;
+    if (apart &&
+        square.side * square.side < squaredTheta * (dx * dx + dy * dy)) {
+      list.add(square.x, square.y, square.mass());
+      at = static_cast<std::size_t>(square.next);
+    } else if (square.leaf) {
+      for (std::int32_t i = square.begin; i < square.end; ++i)
+        list.add(points.x[i], points.y[i], 1);
+      at = static_cast<std::size_t>(square.next);
+    } else {
+      ++at;
+    }
+  }
+}
+
+double Repulsion::repel(std::int32_t begin, List &list, Points &forces) const {
+  const Points &points = tree.sorted();
+  const auto end = static_cast<std::int32_t>(
+      std::min<std::int64_t>(begin + kLanes, points.size()));
+  list.clear();
+  collect(begin, end, list);
+  float x[kLanes] = {}, y[kLanes] = {}, result[3 * kLanes];
+  std::copy(points.x.begin() + begin, points.x.begin() + end, x);
+  std::copy(points.y.begin() + begin, points.y.begin() + end, y);
+  forcesOn(x, y, list.x.data(), list.y.data(), list.mass.data(), list.x.size(),
+           result);
+  double sum = 0;
+  for (std::int32_t i = begin; i < end; ++i) {
+    const std::int32_t lane = i - begin, to = tree.order()[i];
+    forces.x[to] = result[lane];
+    forces.y[to] = result[kLanes + lane];
+    sum += double(result[2 * kLanes + lane]) - 1; // itself, at distance 0
+  }
+  return sum;
+}
+
+} // namespace brew::runtime::embed

@@ -1,0 +1,131 @@
+//===- Scatter.cpp - Scatter plots ----------------------------------------===//
+
+#include "runtime/embed/Scatter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace brew::runtime::embed {
+namespace {
+
+constexpr double kMargin = 16, kLine = 22, kTextSize = 15;
+constexpr double kLetter = 0.6; ///< width of one over its size, about
+
+/// Ten that are told apart easily (those of Tableau, as most plots have them).
+constexpr Colour kTen[] = {{31, 119, 180},  {255, 127, 14},  {44, 160, 44},
+                           {214, 39, 40},   {148, 103, 189}, {140, 86, 75},
+                           {227, 119, 194}, {127, 127, 127}, {188, 189, 34},
+                           {23, 190, 207}};
+constexpr Colour kNone = {90, 90, 90};
+
+/// Beyond ten: hues around the circle by the golden angle, three brightnesses.
+Colour colourOf(std::size_t index, std::size_t count) {
+  if (count <= std::size(kTen))
+    return kTen[index];
+  const double hue = std::fmod(static_cast<double>(index) * 0.61803398875, 1);
+  const double value = 0.9 - 0.22 * static_cast<double>(index % 3);
+  auto channel = [&](double shift) {
+    const double at = std::fmod(hue + shift, 1) * 6;
+    const double ramp = std::clamp(std::min(at - 0, 4 - at), 0.0, 1.0);
+    return static_cast<std::uint8_t>(
+        std::lround(255 * value * (0.15 + 0.85 * ramp)));
+  };
+  return {channel(1.0 / 3), channel(0), channel(2.0 / 3)};
+}
+
+/// Letters, not bytes: continuations of UTF-8 do not count.
+std::size_t letters(const std::string &text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) {
+        return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+      }));
+}
+
+} // namespace
+
+ScatterPlan planScatter(const ScatterData &data) {
+  ScatterPlan plan{};
+  plan.width = data.width;
+  plan.height = data.height;
+  plan.title = data.title;
+  plan.textSize = kTextSize;
+
+  // The classes that there are, by number.
+  std::map<std::int32_t, std::int32_t> entries;
+  for (std::int64_t i = 0; i < data.count; ++i)
+    entries[data.classes ? std::max(data.classes[i], -1) : -1] = 0;
+  const bool unknown = entries.count(-1) != 0;
+  std::size_t longest = 0, index = 0;
+  for (auto &[number, entry] : entries) {
+    entry = static_cast<std::int32_t>(plan.legend.size());
+    std::string name = "no class";
+    Colour colour = kNone;
+    if (number >= 0) {
+      const auto at = static_cast<std::size_t>(number);
+      name = at < data.classNames.size() ? data.classNames[at]
+                                         : std::to_string(number);
+      colour = colourOf(index++, entries.size() - (unknown ? 1 : 0));
+    }
+    plan.legend.push_back({colour, name, 0});
+    longest = std::max(longest, letters(name));
+  }
+  const bool shown = entries.size() > (unknown ? 1u : 0u);
+
+  plan.left = kMargin;
+  plan.top = kMargin + (data.title.empty() ? 0 : kLine + 6);
+  plan.titleY = kMargin + kLine / 2;
+  plan.bottom = data.height - kMargin;
+  const double legendWidth =
+      shown ? std::min(24 + kLetter * kTextSize * static_cast<double>(longest),
+                       data.width / 3.0)
+            : 0;
+  plan.right = data.width - kMargin - legendWidth - (shown ? kMargin : 0);
+  plan.legendX = plan.right + kMargin;
+  const auto most =
+      static_cast<std::size_t>(std::max(1.0, (plan.bottom - plan.top) / kLine));
+  for (std::size_t i = 0; i < plan.legend.size(); ++i)
+    plan.legend[i].y = plan.top + kLine * (static_cast<double>(i) + 0.5);
+  plan.legendRows = shown ? std::min(most, plan.legend.size()) : 0;
+  plan.legendCut = shown && plan.legend.size() > most;
+  if (plan.legendCut)
+    plan.legend[most - 1].name =
+        "and " + std::to_string(plan.legend.size() - most + 1) + " more";
+
+  // One scale for both directions, the points in the middle.
+  double lowX = 0, highX = 0, lowY = 0, highY = 0;
+  for (std::int64_t i = 0; i < data.count; ++i) {
+    const double x = data.points[2 * i], y = data.points[2 * i + 1];
+    lowX = i ? std::min(lowX, x) : x;
+    highX = i ? std::max(highX, x) : x;
+    lowY = i ? std::min(lowY, y) : y;
+    highY = i ? std::max(highY, y) : y;
+  }
+  const double room = 12;
+  const double scaleX =
+      highX > lowX ? (plan.right - plan.left - 2 * room) / (highX - lowX)
+                   : HUGE_VAL;
+  const double scaleY =
+      highY > lowY ? (plan.bottom - plan.top - 2 * room) / (highY - lowY)
+                   : HUGE_VAL;
+  double scale = std::min(scaleX, scaleY);
+  if (!std::isfinite(scale))
+    scale = 0;
+  plan.radius = std::clamp(
+      0.22 *
+          std::sqrt((plan.right - plan.left) * (plan.bottom - plan.top) /
+                    static_cast<double>(std::max<std::int64_t>(1, data.count))),
+      1.1, 5.0);
+  plan.dots.reserve(static_cast<std::size_t>(data.count));
+  for (std::int64_t i = 0; i < data.count; ++i) {
+    const double x = data.points[2 * i] - (lowX + highX) / 2;
+    const double y = data.points[2 * i + 1] - (lowY + highY) / 2;
+    plan.dots.push_back(
+        {static_cast<float>((plan.left + plan.right) / 2 + scale * x),
+         static_cast<float>((plan.top + plan.bottom) / 2 - scale * y),
+         entries[data.classes ? std::max(data.classes[i], -1) : -1]});
+  }
+  return plan;
+}
+
+} // namespace brew::runtime::embed

@@ -1,0 +1,79 @@
+//===- ScatterPng.cpp - Scatter plots as PNG ------------------------------===//
+
+#include "runtime/embed/Scatter.h"
+
+#include "formats/ImageEncode.h"
+
+#include <opencv2/imgproc.hpp>
+
+#include <cmath>
+
+namespace brew::runtime::embed {
+namespace {
+
+/// Drawn twice as large and then averaged: even edges and letters.
+constexpr int kScale = 2;
+/// OpenCV takes places in fractions of a pixel.
+constexpr int kShift = 4;
+constexpr double kFine = kScale << kShift;
+
+cv::Scalar scalarOf(const Colour &colour) {
+  return {double(colour.blue), double(colour.green), double(colour.red)};
+}
+
+cv::Point fine(double x, double y) {
+  return {static_cast<int>(std::lround(x * kFine)),
+          static_cast<int>(std::lround(y * kFine))};
+}
+
+void dot(cv::Mat &picture, double x, double y, double radius,
+         const Colour &colour) {
+  cv::circle(picture, fine(x, y), static_cast<int>(std::lround(radius * kFine)),
+             scalarOf(colour), cv::FILLED, cv::LINE_AA, kShift);
+}
+
+/// The font has ASCII alone: one question mark for any other letter.
+void words(cv::Mat &picture, double x, double y, double size,
+           const std::string &text) {
+  std::string shown;
+  for (char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte & 0xc0) != 0x80)
+      shown += byte < 0x80 && byte >= ' ' ? c : '?';
+  }
+  const int font = cv::FONT_HERSHEY_SIMPLEX;
+  // 21 pixels is a capital's height at scale 1; of usual letters, 0.72.
+  const double scale = 0.72 * size / 21 * kScale;
+  cv::putText(picture, shown,
+              cv::Point(static_cast<int>(x * kScale),
+                        static_cast<int>((y + 0.36 * size) * kScale)),
+              font, scale, cv::Scalar(30, 30, 30), kScale, cv::LINE_AA);
+}
+
+} // namespace
+
+std::string scatterPng(const ScatterPlan &plan) {
+  cv::Mat large(plan.height * kScale, plan.width * kScale, CV_8UC3,
+                cv::Scalar(255, 255, 255));
+  words(large, plan.left, plan.titleY, plan.textSize, plan.title);
+  cv::rectangle(large, fine(plan.left, plan.top), fine(plan.right, plan.bottom),
+                cv::Scalar(204, 204, 204), kScale, cv::LINE_AA, kShift);
+  for (const ScatterPlan::Dot &at : plan.dots)
+    dot(large, at.x, at.y, plan.radius, plan.legend[at.entry].colour);
+  for (std::size_t i = 0; i < plan.legendRows; ++i) {
+    const ScatterPlan::Entry &entry = plan.legend[i];
+    if (!plan.legendCut || i + 1 < plan.legendRows)
+      dot(large, plan.legendX + 6, entry.y, 6, entry.colour);
+    words(large, plan.legendX + 20, entry.y, plan.textSize, entry.name);
+  }
+  formats::Image image;
+  image.channels = 3;
+  image.height = plan.height;
+  image.width = plan.width;
+  image.pixels.resize(std::size_t(plan.height) * plan.width * 3);
+  cv::Mat small(plan.height, plan.width, CV_8UC3, image.pixels.data());
+  cv::resize(large, small, small.size(), 0, 0, cv::INTER_AREA);
+  return formats::encodeImage(image, formats::ImageFormat::Png);
+}
+
+} // namespace brew::runtime::embed

@@ -1,0 +1,217 @@
+//===- Tsne.cpp - t-SNE ---------------------------------------------------===//
+
+#include "runtime/embed/Tsne.h"
+
+#include "formats/Error.h"
+#include "formats/NumberText.h"
+#include "runtime/data/RandomStream.h"
+#include "runtime/embed/Pca.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace brew::runtime::embed {
+namespace {
+
+constexpr std::int64_t kGrain = 128; ///< rows that one thread takes at a time
+constexpr int kShown = 50;           ///< iterations between two divergences
+constexpr double kStartDeviation = 1e-4; ///< of the first coordinate
+/// Beside that of the start: rows that are equal must not stay together for
+/// ever.
+constexpr double kJitter = 0.01;
+constexpr double kLeastGain = 0.01, kMoreGain = 0.2, kLessGain = 0.8;
+constexpr double kLongestStep = 5;
+
+/// sum over j of p(ij) q(ij) (y(i) - y(j)).
+BREW_EMBED_INLINE void attractBody(const float *places, std::int64_t row,
+                                   const std::int32_t *columns,
+                                   const float *values, std::int64_t count,
+                                   float *force) {
+  const float x = places[2 * row], y = places[2 * row + 1];
+  Lanes forceX = {}, forceY = {};
+  for (std::int64_t i = 0; i < count; i += kLanes) {
+    Lanes otherX, otherY;
+    for (int lane = 0; lane < kLanes; ++lane) {
+      otherX[lane] = places[2 * std::int64_t(columns[i + lane])];
+      otherY[lane] = places[2 * std::int64_t(columns[i + lane]) + 1];
+    }
+    const Lanes dx = x - otherX, dy = y - otherY;
+    const Lanes pull = BREW_EMBED_LOAD(values + i) / (1 + dx * dx + dy * dy);
+    forceX += pull * dx;
+    forceY += pull * dy;
+  }
+  force[0] = sumOf(forceX);
+  force[1] = sumOf(forceY);
+}
+BREW_EMBED_FOR_PROCESSORS(void, attract,
+                          (const float *places, std::int64_t row,
+                           const std::int32_t *columns, const float *values,
+                           std::int64_t count, float *force),
+                          attractBody,
+                          (places, row, columns, values, count, force))
+
+/// The first two principal components, as small as the gradient wants them.
+Points start(const Matrix &rows, std::uint64_t seed, const Threads &threads) {
+  const Components components = principalComponents(
+      rows, std::min<std::int64_t>(2, rows.columns), seed, threads);
+  const std::int64_t count = components.scores.columns;
+  const double deviation =
+      std::sqrt(components.variances[0] * static_cast<double>(rows.rows - 1) /
+                static_cast<double>(rows.rows));
+  const double scale = deviation > 0 ? kStartDeviation / deviation : 0;
+  const RandomStream random(seed, "embedding");
+  Points points;
+  for (std::int64_t i = 0; i < rows.rows; ++i) {
+    const float *score = components.scores.row(i);
+    auto at = [&](std::int64_t axis) {
+      const double value = axis < count ? score[axis] * scale : 0;
+      return static_cast<float>(
+          value +
+          kJitter * kStartDeviation *
+              random.gaussian(static_cast<std::uint64_t>(2 * i + axis)));
+    };
+    points.x.push_back(at(0));
+    points.y.push_back(at(1));
+  }
+  return points;
+}
+
+/// One coordinate of all points, with what gradient descent remembers of it.
+struct Coordinate {
+  std::vector<float> &places;
+  std::vector<float> gradient;
+  std::vector<double> step, gain, exact;
+
+  explicit Coordinate(std::vector<float> &at)
+      : places(at), gradient(at.size()), step(at.size()), gain(at.size(), 1),
+        exact(at.begin(), at.end()) {}
+
+  void prepare(std::size_t i, double momentum, double rate) {
+    const double slope = gradient[i];
+    const bool same =
+        (step[i] > 0) == (slope > 0) && (step[i] < 0) == (slope < 0);
+    gain[i] = same ? gain[i] * kLessGain + kLeastGain : gain[i] + kMoreGain;
+    step[i] = momentum * step[i] - rate * gain[i] * slope;
+  }
+  /// Moves all points, with their mean at 0 again.
+  void move() {
+    double mean = 0;
+    for (std::size_t i = 0; i < exact.size(); ++i)
+      mean += exact[i] += step[i];
+    mean /= static_cast<double>(exact.size());
+    for (std::size_t i = 0; i < exact.size(); ++i)
+      places[i] = static_cast<float>(exact[i] -= mean);
+  }
+};
+
+void checkRows(std::int64_t rows, double perplexity) {
+  // Three times as many neighbours as the perplexity, as is usual.
+  const double most = static_cast<double>(rows - 1) / 3;
+  if (perplexity <= most)
+    return;
+  const std::string shown = formats::shortestText(perplexity, 6);
+  if (rows < 4)
+    throw badInput("t-SNE needs at least 4 samples; there are " +
+                   std::to_string(rows));
+  throw badInput(
+      "there are " + std::to_string(rows) + " samples; perplexity " + shown +
+      " needs at least " +
+      std::to_string(static_cast<std::int64_t>(std::ceil(3 * perplexity)) + 1) +
+      ", so choose a perplexity of " +
+      std::to_string(static_cast<std::int64_t>(most)) + " or less");
+}
+
+} // namespace
+
+double Divergence::compute(const Points &points, double exaggeration,
+                           bool wanted, Points &gradient) {
+  const double sum = repulsion.compute(points, gradient);
+  const std::int64_t rows = points.size();
+  places.resize(static_cast<std::size_t>(2 * rows));
+  for (std::int64_t i = 0; i < rows; ++i) {
+    places[2 * i] = points.x[i];
+    places[2 * i + 1] = points.y[i];
+  }
+  parts.assign(wanted ? static_cast<std::size_t>(rows) : 0, 0);
+  forBlocks(threads, rows, kGrain,
+            [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+              for (std::int64_t i = begin; i < end; ++i) {
+                const std::int64_t from = affinities.begins[i];
+                const std::int64_t count = affinities.begins[i + 1] - from;
+                const std::int32_t *columns = &affinities.columns[from];
+                const float *values = &affinities.values[from];
+                float force[2];
+                attract(places.data(), i, columns, values, count, force);
+                gradient.x[i] = static_cast<float>(exaggeration * force[0] -
+                                                   gradient.x[i] / sum);
+                gradient.y[i] = static_cast<float>(exaggeration * force[1] -
+                                                   gradient.y[i] / sum);
+                if (!wanted)
+                  continue;
+                for (std::int64_t j = 0; j < count; ++j) {
+                  const double p = values[j];
+                  if (p <= 0) // lim p log p = 0; padding too
+                    continue;
+                  const double dx = double(points.x[i]) - points.x[columns[j]];
+                  const double dy = double(points.y[i]) - points.y[columns[j]];
+                  parts[i] += p * std::log(p * sum * (1 + dx * dx + dy * dy));
+                }
+              }
+            });
+  double divergence = 0;
+  for (double part : parts)
+    divergence += part;
+  return divergence;
+}
+
+Layout tsne(const Matrix &rows, const TsneOptions &options,
+            const Threads &threads,
+            const std::function<void(const TsneProgress *)> &progress) {
+  checkRows(rows.rows, options.perplexity);
+  const bool exact = rows.rows <= options.exactRows;
+  const std::int64_t neighbours =
+      exact ? rows.rows - 1
+            : std::min(
+                  static_cast<std::int64_t>(std::ceil(3 * options.perplexity)),
+                  rows.rows - 1);
+  const Affinities alike = affinities(
+      nearestNeighbours(rows, neighbours, threads, [&] { progress(nullptr); }),
+      options.perplexity, threads);
+  Layout layout{start(rows, options.seed, threads), 0};
+  Divergence divergence(alike, exact ? 0 : options.theta, threads);
+
+  Coordinate x(layout.points.x), y(layout.points.y);
+  Points gradient;
+  const int all = options.exaggeratedIterations + options.iterations;
+  for (int iteration = 0; iteration <= all; ++iteration) {
+    const bool shown = iteration % kShown == 0 || iteration == all;
+    const double exaggeration =
+        iteration < options.exaggeratedIterations ? options.exaggeration : 1;
+    const double value =
+        divergence.compute(layout.points, exaggeration, shown, gradient);
+    const TsneProgress now{iteration, all, value, &layout.points};
+    progress(shown ? &now : nullptr);
+    layout.divergence = value;
+    if (iteration == all)
+      break;
+    const double rate = options.learningRate > 0
+                            ? options.learningRate
+                            : static_cast<double>(rows.rows) / exaggeration;
+    x.gradient.swap(gradient.x);
+    y.gradient.swap(gradient.y);
+    for (std::size_t i = 0; i < x.step.size(); ++i) {
+      x.prepare(i, options.momentum, rate);
+      y.prepare(i, options.momentum, rate);
+      const double length = std::hypot(x.step[i], y.step[i]);
+      if (length > kLongestStep) {
+        x.step[i] *= kLongestStep / length;
+        y.step[i] *= kLongestStep / length;
+      }
+    }
+    x.move();
+    y.move();
+  }
+  return layout;
+}
+
+} // namespace brew::runtime::embed

@@ -1,0 +1,140 @@
+//===- EmbedApiTest.cpp - Pictures of features by the public headers ------===//
+
+#include <brew/brew.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+using namespace brew::api;
+
+namespace {
+
+/// Two groups of rows, far apart.
+std::vector<float> twoGroups(int rows) {
+  std::vector<float> values;
+  for (int i = 0; i < rows; ++i) {
+    values.push_back(static_cast<float>(std::sin(i * 1.3) + (i % 2 ? 20 : 0)));
+    values.push_back(static_cast<float>(std::cos(i * 2.1)));
+    values.push_back(static_cast<float>(std::sin(i * 0.7 + 1)));
+  }
+  return values;
+}
+
+std::string failure(const std::function<void()> &body, brew_status status) {
+  try {
+    body();
+  } catch (const Error &error) {
+    EXPECT_EQ(error.status(), status);
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}
+
+} // namespace
+
+TEST(EmbedApi, ComponentsAndLayout) {
+  const std::vector<float> values = twoGroups(100);
+  const FeatureRows rows{values.data(), 100, 3};
+  const Pca found = pca(rows, 3);
+  EXPECT_NEAR(found.variances[0] + found.variances[1] + found.variances[2],
+              found.variance, 1e-3);
+  EXPECT_EQ(found.scores.size(), 300u);
+  EXPECT_GT(found.directions[0], 0.99);
+
+  auto options = makeStruct<brew_tsne_options>();
+  options.perplexity = 10;
+  int told = 0;
+  const Tsne layout = tsne(rows, options, [&](const brew_tsne_progress *now) {
+    if (now) {
+      ++told;
+      EXPECT_EQ(now->iterations, 750);
+      EXPECT_TRUE(std::isfinite(now->embedding[199]));
+    }
+  });
+  EXPECT_EQ(told, 16);
+  EXPECT_GT(layout.divergence, 0);
+  // Every point is nearer to its own group's mean.
+  double mean[2][2] = {};
+  for (int i = 0; i < 100; ++i)
+    for (int k = 0; k < 2; ++k)
+      mean[i % 2][k] += layout.embedding[2 * i + k] / 50;
+  for (int i = 0; i < 100; ++i) {
+    auto far = [&](int group) {
+      return std::hypot(layout.embedding[2 * i] - mean[group][0],
+                        layout.embedding[2 * i + 1] - mean[group][1]);
+    };
+    EXPECT_LT(far(i % 2), far(1 - i % 2));
+  }
+}
+
+TEST(EmbedApi, WhatProgressThrowsComesOut) {
+  const std::vector<float> values = twoGroups(100);
+  struct Stop {};
+  EXPECT_THROW(tsne({values.data(), 100, 3}, makeStruct<brew_tsne_options>(),
+                    [](const brew_tsne_progress *) { throw Stop(); }),
+               Stop);
+}
+
+TEST(EmbedApi, SaysWhatIsWrong) {
+  std::vector<float> values = twoGroups(100);
+  const FeatureRows rows{values.data(), 100, 3};
+  const auto plain = makeStruct<brew_tsne_options>();
+  EXPECT_EQ(failure([&] { pca(rows, 4); }, BREW_USAGE),
+            "the number of components is 1 to 3");
+  EXPECT_EQ(failure(
+                [&] {
+                  pca({values.data(), 1, 3});
+                },
+                BREW_BAD_INPUT),
+            "principal components need at least 2 samples; there is 1");
+  EXPECT_EQ(failure(
+                [&] {
+                  tsne({values.data(), 20, 3}, plain);
+                },
+                BREW_BAD_INPUT),
+            "there are 20 samples; perplexity 30 needs at least 91, so choose "
+            "a perplexity of 6 or less");
+  auto wrong = [&](auto change, const std::string &text) {
+    auto options = plain;
+    change(options);
+    EXPECT_EQ(failure([&] { tsne(rows, options); }, BREW_USAGE), text);
+  };
+  wrong([](auto &options) { options.perplexity = 0.5; },
+        "a perplexity is more than 1");
+  wrong([](auto &options) { options.theta = 1.5; },
+        "theta is more than 0 and at most 1");
+  wrong([](auto &options) { options.exaggeration = -1; },
+        "an exaggeration is at least 1");
+  wrong([](auto &options) { options.learning_rate = -1; },
+        "a learning rate is more than 0");
+  wrong([](auto &options) { options.iterations = 2000000; },
+        "there are more than 1000000 iterations");
+  values[31] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(failure([&] { tsne(rows, plain); }, BREW_BAD_INPUT),
+            "the features are not all finite: nan in row 10, column 1");
+  EXPECT_EQ(
+      brew_tsne(values.data(), 100, 3, nullptr, nullptr, nullptr, nullptr, 0),
+      BREW_USAGE);
+}
+
+TEST(EmbedApi, PlotsThatCannotBe) {
+  const std::vector<float> points = {0, 0, 1, 1};
+  EXPECT_EQ(failure([&] { writeScatter("x.gif", points); }, BREW_USAGE),
+            "x.gif: a scatter plot is written as .svg or .png");
+  failure([&] { writeScatter("/nowhere/x.svg", points); }, BREW_MACHINE_LACKS);
+  ScatterOptions options;
+  options.width = 10;
+  failure([&] { writeScatter("x.svg", points, options); }, BREW_USAGE);
+  options.width = 0;
+  options.classes = {1};
+  failure([&] { writeScatter("x.svg", points, options); }, BREW_USAGE);
+  EXPECT_EQ(failure(
+                [&] {
+                  writeScatter("x.svg", {0, HUGE_VALF});
+                },
+                BREW_BAD_INPUT),
+            "point 0 is not finite");
+}

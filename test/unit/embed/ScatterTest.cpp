@@ -1,0 +1,110 @@
+//===- ScatterTest.cpp - Scatter plots ------------------------------------===//
+
+#include "runtime/embed/Scatter.h"
+#include "formats/ImageDecode.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace brew;
+using namespace brew::runtime::embed;
+
+namespace {
+
+/// A wide and flat layout, of three classes and a point of none.
+const std::vector<float> kPoints = {0, 0, 10, 0, 10, 5, 0, 5, 5, 2.5f};
+const std::vector<std::int32_t> kClasses = {0, 2, 7, 2, -1};
+
+ScatterData data() {
+  return {kPoints.data(),
+          5,
+          kClasses.data(),
+          {"zero", "one", "<two> & co"},
+          "A title",
+          640,
+          480};
+}
+
+bool contains(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST(Scatter, PlacesEverything) {
+  const ScatterPlan plan = planScatter(data());
+  ASSERT_EQ(plan.dots.size(), 5u);
+  for (const ScatterPlan::Dot &dot : plan.dots) {
+    EXPECT_GT(dot.x - plan.radius, plan.left);
+    EXPECT_LT(dot.x + plan.radius, plan.right);
+    EXPECT_GT(dot.y - plan.radius, plan.top);
+    EXPECT_LT(dot.y + plan.radius, plan.bottom);
+  }
+  // One scale for both directions; up is less on a picture.
+  EXPECT_NEAR((plan.dots[1].x - plan.dots[0].x) /
+                  (plan.dots[0].y - plan.dots[3].y),
+              2, 1e-3);
+  // The classes that there are, by number, those without one first.
+  ASSERT_EQ(plan.legendRows, 4u);
+  EXPECT_EQ(plan.legend[0].name, "no class");
+  EXPECT_EQ(plan.legend[1].name, "zero");
+  EXPECT_EQ(plan.legend[2].name, "<two> & co");
+  EXPECT_EQ(plan.legend[3].name, "7");
+  EXPECT_EQ(plan.dots[1].entry, 2);
+  EXPECT_EQ(plan.dots[4].entry, 0);
+}
+
+TEST(Scatter, WithoutClassesThereIsNoLegend) {
+  ScatterData plain = data();
+  plain.classes = nullptr;
+  const ScatterPlan plan = planScatter(plain);
+  EXPECT_EQ(plan.legendRows, 0u);
+  EXPECT_GT(plan.right, planScatter(data()).right);
+  plain.count = 0;
+  EXPECT_TRUE(planScatter(plain).dots.empty());
+  EXPECT_TRUE(contains(scatterSvg(planScatter(plain)), "</svg>"));
+}
+
+TEST(Scatter, ManyClassesAreCutShort) {
+  std::vector<float> points(400);
+  std::vector<std::int32_t> classes;
+  for (int i = 0; i < 200; ++i)
+    classes.push_back(i);
+  const ScatterPlan plan =
+      planScatter({points.data(), 200, classes.data(), {}, "", 400, 300});
+  EXPECT_TRUE(plan.legendCut);
+  EXPECT_EQ(plan.legend[plan.legendRows - 1].name,
+            "and " + std::to_string(200 - plan.legendRows + 1) + " more");
+  EXPECT_LE(plan.legend[plan.legendRows - 1].y, plan.bottom);
+  // All in one place: in the middle.
+  EXPECT_NEAR(plan.dots[7].x, (plan.left + plan.right) / 2, 1e-3);
+}
+
+TEST(Scatter, SvgHasColoursAndEscapedNames) {
+  const std::string svg = scatterSvg(planScatter(data()));
+  EXPECT_TRUE(contains(svg, "width=\"640\" height=\"480\""));
+  EXPECT_TRUE(contains(svg, ">A title<"));
+  EXPECT_TRUE(contains(svg, "&lt;two&gt; &amp; co"));
+  EXPECT_TRUE(contains(svg, "stroke=\"#1f77b4\""));
+  EXPECT_TRUE(contains(svg, "stroke=\"#5a5a5a\"")); // no class
+}
+
+TEST(Scatter, PngShowsThePointsInTheirColours) {
+  const ScatterPlan plan = planScatter(data());
+  const std::string bytes = scatterPng(plan);
+  formats::Image image;
+  formats::decodeImage(bytes.data(), bytes.size(), formats::ImageColor::Color,
+                       "plot", image);
+  ASSERT_EQ(image.width, 640);
+  ASSERT_EQ(image.height, 480);
+  for (const ScatterPlan::Dot &dot : plan.dots) {
+    const auto at = static_cast<std::size_t>(
+        (std::lround(dot.y) * 640 + std::lround(dot.x)) * 3);
+    const Colour &colour = plan.legend[dot.entry].colour;
+    EXPECT_EQ(image.pixels[at], colour.blue);
+    EXPECT_EQ(image.pixels[at + 1], colour.green);
+    EXPECT_EQ(image.pixels[at + 2], colour.red);
+  }
+  EXPECT_EQ(image.pixels[0], 255);
+}

@@ -1,0 +1,54 @@
+//===- BatchInput.cpp - The input that samples go into --------------------===//
+
+#include "BatchInput.h"
+
+#include <algorithm>
+
+namespace brew::run {
+
+BatchInput::BatchInput(Session &theSession, int theProgram)
+    : session(theSession), program(theProgram) {
+  for (std::size_t i = 0; i < session.inputs(program); ++i) {
+    const brew_input found = session.input(program, i);
+    if (input.empty() && found.ndim >= 2) {
+      input = found.name;
+      size = found.dims[0];
+      shape.assign(found.dims + 1, found.dims + found.ndim);
+    }
+  }
+  if (input.empty() || size < 1)
+    throw badInput("the program has no input with a batch of samples");
+  for (std::int64_t dim : shape)
+    row *= static_cast<std::size_t>(dim);
+  for (std::size_t i = 0; i < session.inputs(program); ++i) {
+    const brew_input found = session.input(program, i);
+    session.setInput(program, found.name,
+                     std::vector<float>(static_cast<std::size_t>(found.count)));
+  }
+}
+
+void BatchInput::run(const std::vector<const float *> &samples) {
+  std::vector<float> values(row * static_cast<std::size_t>(size));
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    std::copy(samples[i], samples[i] + row, values.begin() + i * row);
+  session.setInput(program, input, values);
+  session.feedAndRun(program);
+}
+
+api::Records openRecords(const std::string &path,
+                         const std::vector<std::int64_t> &dims,
+                         const std::string &input, const std::string &mean,
+                         float scale) {
+  try {
+    return api::Records(path, dims, input, mean, scale);
+  } catch (const Error &error) {
+    // Of --mean the library knows only the value.
+    const std::string text = error.what();
+    if (error.status() == BREW_BAD_INPUT && !mean.empty() &&
+        text.compare(0, 5, "mean ") == 0)
+      throw badInput("--" + text);
+    throw;
+  }
+}
+
+} // namespace brew::run

@@ -1,0 +1,405 @@
+//===- EmbedCommand.cpp - brew-run embed ----------------------------------===//
+//
+// Lays out the values that a blob has for many samples in a plane, by principal
+// components or t-SNE.
+//
+//===----------------------------------------------------------------------===//
+
+#include "BatchInput.h"
+#include "Features.h"
+#include "Log.h"
+#include "Predictions.h"
+#include "Projector.h"
+#include "SignalActions.h"
+#include "formats/Suggest.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <memory>
+
+namespace brew::run {
+namespace {
+
+struct EmbedOptions {
+  PlanOptions plan;
+  std::vector<std::string> inputs, weights, plots;
+  std::string blob, method = "tsne", program, mean, labels, classes;
+  std::string output, projector;
+  float scale = 1;
+  std::int64_t skip = 0;
+  std::int64_t count = std::numeric_limits<std::int64_t>::max();
+  std::int64_t components = 2;
+  brew_tsne_options tsne = api::makeStruct<brew_tsne_options>();
+};
+
+/// What a blob has for each sample.
+struct Features {
+  std::size_t columns = 0;
+  std::vector<float> values;
+  std::vector<std::string> names;
+  std::vector<std::int32_t> classes; ///< -1: the source does not know it
+};
+
+class Extraction {
+public:
+  Extraction(const EmbedOptions &given, const StopSignals &stopSignals)
+      : options(given), signals(stopSignals), session(options.plan),
+        program(session.chooseProgram(options.program,
+                                      {"deploy", "main", "test_0"})),
+        input(session, program) {
+    findBlob();
+    session.initialise(options.weights, /*required=*/true);
+  }
+
+  Features run() {
+    std::int64_t skipped = 0, taken = 0;
+    for (const std::string &path : options.inputs) {
+      api::Records records = openRecords(path, input.rowShape(), input.name(),
+                                         options.mean, options.scale);
+      while (taken < options.count) {
+        const std::optional<brew_record> record = records.next();
+        if (!record)
+          break;
+        if (skipped++ < options.skip)
+          continue;
+        ++taken;
+        features.names.push_back(record->name);
+        features.classes.push_back(record->has_label ? record->label : -1);
+        pending.emplace_back(record->values, record->values + record->count);
+        if (static_cast<std::int64_t>(pending.size()) == input.batch())
+          flush();
+      }
+    }
+    flush();
+    if (features.names.empty())
+      throw badInput("there is no sample to run");
+    return std::move(features);
+  }
+
+private:
+  void findBlob() {
+    std::vector<std::string> kept;
+    for (const api::TensorName &name : session.names(BREW_BLOB, program))
+      kept.push_back(name.name);
+    const std::string of = "the program '" +
+                           std::string(session.plan.programInfo(program).name) +
+                           "'";
+    if (std::find(kept.begin(), kept.end(), options.blob) == kept.end())
+      throw badInput(of + " keeps no blob '" + options.blob + "'" +
+                     didYouMean(options.blob, kept) +
+                     " (brewc --keep pins blobs of the net)");
+    const brew_tensor blob = session.find(session.blob(program, options.blob));
+    if (blob.counted_dim >= 0 || !blob.shape_ndim ||
+        blob.shape[0] != input.batch())
+      throw badInput("blob '" + options.blob + "' of " + of +
+                     " does not have a row for each sample");
+    features.columns = static_cast<std::size_t>(
+        blob.count / std::max<std::int64_t>(1, input.batch()));
+    if (!features.columns)
+      throw badInput("blob '" + options.blob + "' has no values");
+  }
+
+  void flush() {
+    if (pending.empty())
+      return;
+    signals.check();
+    std::vector<const float *> samples;
+    for (const std::vector<float> &sample : pending)
+      samples.push_back(sample.data());
+    input.run(samples);
+    const std::vector<float> rows =
+        session.read(session.blob(program, options.blob));
+    const std::size_t size = pending.size() * features.columns;
+    const std::size_t first = features.names.size() - pending.size();
+    for (std::size_t i = 0; i < size; ++i)
+      if (!std::isfinite(rows[i]))
+        throw badInput(features.names[first + i / features.columns] +
+                       ": blob '" + options.blob + "' is " +
+                       (std::isnan(rows[i]) ? "nan" : "inf") + " at position " +
+                       std::to_string(i % features.columns));
+    features.values.insert(features.values.end(), rows.begin(),
+                           rows.begin() + static_cast<std::ptrdiff_t>(size));
+    pending.clear();
+  }
+
+  const EmbedOptions &options;
+  const StopSignals &signals;
+  Session session;
+  int program;
+  BatchInput input;
+  Features features;
+  std::vector<std::vector<float>> pending;
+};
+
+/// A file with a whole number for each sample, one a line.
+std::vector<std::int32_t> readClasses(const std::string &path,
+                                      std::size_t samples) {
+  std::vector<std::int32_t> classes;
+  for (const std::string &line : readLabels(path)) {
+    std::int32_t number = 0;
+    const char *end = line.data() + line.size();
+    const auto [stop, error] = std::from_chars(line.data(), end, number);
+    if (error != std::errc() || stop != end)
+      throw badInput(path + ":" + std::to_string(classes.size() + 1) + ": '" +
+                     line + "' is no class; each line is a whole number");
+    classes.push_back(number);
+  }
+  if (classes.size() != samples)
+    throw badInput(path + ": has " + std::to_string(classes.size()) +
+                   " classes; there are " + std::to_string(samples) +
+                   " samples");
+  return classes;
+}
+
+bool endsWith(const std::string &text, const std::string &end) {
+  std::string tail =
+      text.substr(text.size() - std::min(text.size(), end.size()));
+  std::transform(tail.begin(), tail.end(), tail.begin(), [](unsigned char c) {
+    return static_cast<char>(std::tolower(c));
+  });
+  return tail == end;
+}
+
+/// What would fail at the end fails before anything is computed.
+void checkOutputs(const EmbedOptions &options) {
+  std::vector<std::string> files = options.plots;
+  for (const std::string &plot : files)
+    if (!endsWith(plot, ".svg") && !endsWith(plot, ".png"))
+      throw usage("--plot " + plot + ": a plot is a .svg or a .png file");
+  if (!options.output.empty())
+    files.push_back(options.output);
+  if (files.empty() && options.projector.empty())
+    throw usage("say what to write: --output FILE.npy, --plot FILE.png or "
+                "FILE.svg, --projector FOLDER");
+  for (const std::string &file : files) {
+    const std::filesystem::path folder =
+        std::filesystem::absolute(file).parent_path();
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(folder, ignored))
+      throw machineLacks(file + ": there is no folder " + folder.string());
+  }
+  if (options.components != 2 && options.method == "tsne")
+    throw usage("--components goes with --method pca; t-SNE lays out a plane");
+  if (options.components < 2 && !options.plots.empty())
+    throw usage("a plot needs two components");
+}
+
+std::string percent(double share) {
+  return log::number(std::round(share * 1000) / 10) + " %";
+}
+
+std::vector<float> byComponents(const EmbedOptions &options,
+                                const api::FeatureRows &rows) {
+  if (options.components > rows.columns)
+    throw usage("--components " + std::to_string(options.components) +
+                ": blob '" + options.blob + "' has " +
+                std::to_string(rows.columns) + " values per sample");
+  const api::Pca pca = api::pca(rows, options.components, options.tsne.seed,
+                                options.plan.threads);
+  double share = 0;
+  for (std::size_t i = 0; i < pca.variances.size(); ++i) {
+    share += pca.variances[i] / std::max(pca.variance, 1e-300);
+    if (i < 10 || i + 1 == pca.variances.size())
+      log::info(log::site::brew,
+                "Component " + std::to_string(i) + ": variance " +
+                    log::number(pca.variances[i]) + ", up to here " +
+                    percent(share) + " of all");
+  }
+  return pca.scores;
+}
+
+std::vector<float> byTsne(const EmbedOptions &options,
+                          const api::FeatureRows &rows,
+                          const StopSignals &signals) {
+  brew_tsne_options chosen = options.tsne;
+  chosen.threads = options.plan.threads;
+  return api::tsne(rows, chosen,
+                   [&](const brew_tsne_progress *now) {
+                     signals.check();
+                     if (now)
+                       log::info(log::site::brew,
+                                 "Iteration " + std::to_string(now->iteration) +
+                                     " of " + std::to_string(now->iterations) +
+                                     ", KL divergence " +
+                                     log::number(now->divergence));
+                   })
+      .embedding;
+}
+
+/// Of each sample its class's name, or "" for none of them known.
+std::vector<std::string> classTexts(const std::vector<std::int32_t> &classes,
+                                    const std::vector<std::string> &names) {
+  std::vector<std::string> texts;
+  if (std::all_of(classes.begin(), classes.end(), [](int c) { return c < 0; }))
+    return texts;
+  for (std::int32_t number : classes) {
+    const auto at = static_cast<std::size_t>(number);
+    texts.push_back(number < 0          ? ""
+                    : at < names.size() ? names[at]
+                                        : std::to_string(number));
+  }
+  return texts;
+}
+
+int embed(const EmbedOptions &options) {
+  checkOutputs(options);
+  const StopSignals signals;
+  const std::vector<std::string> classNames = readLabels(options.labels);
+  Features features = Extraction(options, signals).run();
+  if (!options.classes.empty())
+    features.classes = readClasses(options.classes, features.names.size());
+  const api::FeatureRows rows = {
+      features.values.data(), static_cast<std::int64_t>(features.names.size()),
+      static_cast<std::int64_t>(features.columns)};
+  const bool pca = options.method == "pca";
+  const std::string method = pca ? "principal components" : "t-SNE";
+  log::info(log::site::brew, "Embedding " + std::to_string(rows.rows) +
+                                 " samples of " + std::to_string(rows.columns) +
+                                 " features by " + method);
+  const std::vector<float> layout =
+      pca ? byComponents(options, rows) : byTsne(options, rows, signals);
+  const auto columns = static_cast<std::size_t>(options.components);
+
+  if (!options.output.empty()) {
+    const auto file =
+        openFeatureFile(options.output, "npy", options.blob, true);
+    file->append({rows.rows, options.components}, layout);
+    file->finish();
+  }
+  if (!options.projector.empty())
+    writeProjector(options.projector,
+                   {options.blob + " " + options.method, layout, columns},
+                   {options.blob, features.values, features.columns},
+                   features.names, classTexts(features.classes, classNames));
+  if (!options.plots.empty()) {
+    std::vector<float> points; // the first two components
+    for (std::size_t i = 0; i < layout.size(); i += columns)
+      points.insert(points.end(), {layout[i], layout[i + 1]});
+    api::ScatterOptions scatter;
+    scatter.classes = features.classes;
+    scatter.classNames = classNames;
+    scatter.title = options.blob + " of " + std::to_string(rows.rows) +
+                    " samples, " + method;
+    for (const std::string &plot : options.plots)
+      api::writeScatter(plot, points, scatter);
+  }
+  return 0;
+}
+
+CLI::Validator within(double above, double most, const std::string &what) {
+  auto check = [=](const std::string &text) -> std::string {
+    double value = 0;
+    // What is no number is reported when it is converted.
+    if (!CLI::detail::lexical_cast(text, value) ||
+        (value > above && value <= most))
+      return "";
+    return text + " is not " + what;
+  };
+  return CLI::Validator(check, "", "within");
+}
+
+void addTsneOptions(CLI::App &command, EmbedOptions &options) {
+  const std::string group = "t-SNE";
+  const double any = std::numeric_limits<double>::max();
+  brew_tsne_options &tsne = options.tsne;
+  command
+      .add_option("--perplexity", tsne.perplexity,
+                  "How many neighbours a sample has, about (default 30)")
+      ->group(group)
+      ->check(within(1, any, "more than 1"));
+  command
+      .add_option("--exaggeration", tsne.exaggeration,
+                  "Factor of attraction at the beginning (default 12)")
+      ->group(group)
+      ->check(within(0.999999, any, "1 or more"));
+  command
+      .add_option_function<int>(
+          "--exaggerated-iterations",
+          [&tsne](int count) {
+            tsne.exaggerated_iterations = count ? count : -1;
+          },
+          "Iterations with it (default 250)")
+      ->group(group)
+      ->check(CLI::Range(0, 1000000));
+  command
+      .add_option_function<int>(
+          "--iterations",
+          [&tsne](int count) { tsne.iterations = count ? count : -1; },
+          "Iterations after these (default 500)")
+      ->group(group)
+      ->check(CLI::Range(0, 1000000));
+  command
+      .add_option("--learning-rate", tsne.learning_rate,
+                  "Default: the samples over the exaggeration")
+      ->group(group)
+      ->check(within(0, any, "more than 0"));
+  command
+      .add_option("--theta", tsne.theta,
+                  "Accuracy of Barnes and Hut's approximation (default 0.5; "
+                  "smaller is more exact)")
+      ->group(group)
+      ->check(within(0, 1, "more than 0 and at most 1"));
+  command
+      .add_option("--exact", tsne.exact_rows,
+                  "Up to so many samples all pairs count (default 1000)")
+      ->group(group)
+      ->check(atLeast(1));
+}
+
+} // namespace
+
+void addEmbed(CLI::App &app, Action &action) {
+  auto options = std::make_shared<EmbedOptions>();
+  CLI::App *command = app.add_subcommand(
+      "embed", "Lay out a blob's values for many samples in a plane");
+  addPlanOptions(*command, options->plan);
+  command
+      ->add_option("inputs,--inputs", options->inputs,
+                   "Images, folders, lists (.txt), IDX, HDF5 or .npy files, "
+                   "databases")
+      ->required();
+  command->add_option("--blob", options->blob, "The blob")->required();
+  command->add_option("--method", options->method, "pca or tsne (default)")
+      ->transform(CLI::IsMember({"pca", "tsne"}, CLI::ignore_case));
+  command
+      ->add_option("--components", options->components,
+                   "Components of --method pca (default 2)")
+      ->check(atLeast(1));
+  command->add_option("--output", options->output,
+                      ".npy file for the layout, a row per sample");
+  command
+      ->add_option("--plot", options->plots,
+                   "Scatter plot, .svg or .png; may be repeated")
+      ->delimiter(',');
+  command->add_option("--projector", options->projector,
+                      "Folder for TensorBoard's projector");
+  command->add_option("--weights", options->weights,
+                      "Weights (files separated by commas)");
+  command->add_option("--program", options->program,
+                      "Program to run (default: deploy, or the only one)");
+  command->add_option("--labels", options->labels,
+                      "File with a class name per line");
+  command->add_option("--classes", options->classes,
+                      "File with each sample's class, a number per line, where "
+                      "the inputs do not say it");
+  command->add_option("--mean", options->mean,
+                      "Mean to subtract from images: values separated by "
+                      "commas, or a .binaryproto");
+  command->add_option("--scale", options->scale,
+                      "Factor for images, after the mean");
+  command->add_option("--skip", options->skip, "Samples to pass over")
+      ->check(atLeast(0));
+  command->add_option("--count", options->count, "Samples to take at most")
+      ->check(atLeast(1));
+  command->add_option("--random-seed", options->tsne.seed,
+                      "Seed of the layout");
+  addTsneOptions(*command, *options);
+  command->callback(
+      [options, &action] { action = [options] { return embed(*options); }; });
+}
+
+} // namespace brew::run

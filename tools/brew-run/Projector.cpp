@@ -1,0 +1,89 @@
+//===- Projector.cpp - Features for TensorBoard's projector ---------------===//
+
+#include "Projector.h"
+
+#include "Session.h"
+#include "formats/AtomicFile.h"
+
+#include <charconv>
+#include <filesystem>
+
+namespace brew::run {
+namespace {
+
+/// Without what divides the columns and lines of a table.
+std::string cell(std::string text) {
+  for (char &c : text)
+    if (c == '\t' || c == '\n' || c == '\r')
+      c = ' ';
+  return text;
+}
+
+/// As a text of Protocol Buffers' text format.
+std::string quoted(const std::string &text) {
+  std::string result = "\"";
+  for (char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\')
+      result += '\\';
+    if (byte >= ' ') {
+      result += c;
+      continue;
+    }
+    for (int shift : {6, 3, 0})
+      (shift == 6 ? result += '\\' : result) +=
+          static_cast<char>('0' + (byte >> shift & 7));
+  }
+  return result + '"';
+}
+
+std::string table(const ProjectorTensor &tensor) {
+  std::string text;
+  for (std::size_t i = 0; i < tensor.values.size(); ++i) {
+    char number[32];
+    text.append(
+        number,
+        std::to_chars(number, number + sizeof number, tensor.values[i]).ptr);
+    text += (i + 1) % tensor.columns ? '\t' : '\n';
+  }
+  return text;
+}
+
+std::string entry(const ProjectorTensor &tensor, const std::string &file) {
+  return "embeddings {\n  tensor_name: " + quoted(tensor.name) +
+         "\n  tensor_shape: " +
+         std::to_string(tensor.values.size() / tensor.columns) +
+         "\n  tensor_shape: " + std::to_string(tensor.columns) +
+         "\n  tensor_path: \"" + file +
+         "\"\n  metadata_path: \"metadata.tsv\"\n}\n";
+}
+
+} // namespace
+
+void writeProjector(const std::string &folder, const ProjectorTensor &layout,
+                    const ProjectorTensor &features,
+                    const std::vector<std::string> &names,
+                    const std::vector<std::string> &classes) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    throw machineLacks(folder + ": cannot make the folder: " + error.message());
+  const std::filesystem::path at = folder;
+  auto write = [&](const char *name, std::string_view bytes) {
+    formats::writeFileAtomically(at / name, bytes);
+  };
+  write("tensors.tsv", table(layout));
+  write("features.bytes",
+        {reinterpret_cast<const char *>(features.values.data()),
+         features.values.size() * sizeof(float)});
+  // Only tables of several columns have a line with their names.
+  std::string metadata = classes.empty() ? "" : "name\tclass\n";
+  for (std::size_t i = 0; i < names.size(); ++i)
+    metadata += cell(names[i]) +
+                (classes.empty() ? "" : "\t" + cell(classes[i])) + "\n";
+  write("metadata.tsv", metadata);
+  write("projector_config.pbtxt",
+        entry(layout, "tensors.tsv") + entry(features, "features.bytes"));
+}
+
+} // namespace brew::run
