@@ -128,7 +128,7 @@ def check_folder(page, run, names, pictures):
     listed = page.value("document.getElementById('runlist').textContent")
     for name in names:
         assert name in listed, listed
-    page.wait("document.querySelector('.chart[data-measure=loss]')")
+    page.wait("document.querySelector('.chart[data-measure=loss]') !== null")
     time.sleep(.3)
     if pictures:
         page.screenshot(pictures / "runs.webp")
