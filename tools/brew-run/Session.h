@@ -85,6 +85,7 @@ void addFeatures(CLI::App &app, Action &action);
 void addEmbed(CLI::App &app, Action &action);
 void addTime(CLI::App &app, Action &action);
 void addInspect(CLI::App &app, Action &action);
+void addMonitor(CLI::App &app, Action &action);
 void addDeviceQuery(CLI::App &app, Action &action);
 
 } // namespace brew::run

@@ -6,6 +6,8 @@
 #include "Session.h"
 #include "SignalActions.h"
 
+#include "monitor/RunMonitor.h"
+
 #include <cstdio>
 #include <memory>
 #include <new>
@@ -29,6 +31,8 @@ struct TrainOptions {
   bool checkNan = false;
   std::vector<std::string> stopWhen;
   std::string patience, logFolder;
+  std::string monitorAt; ///< where to serve the monitor's page; "": nowhere
+  monitor::MonitorOptions monitor;
   int ranks = 0; ///< 0: as many as a launcher has started, else one
   int maxRestarts = 0;
   std::optional<double> commTimeout;
@@ -146,6 +150,60 @@ void addWatchOptions(CLI::App &command, TrainOptions &options) {
       ->group(group);
 }
 
+void addMonitorOptions(CLI::App &command, TrainOptions &options) {
+  const std::string group = "Monitor";
+  command
+      .add_flag("--monitor{:6060}", options.monitorAt,
+                "Serve a page that shows and controls the run at "
+                "[HOST]:PORT (127.0.0.1:6060); its address is in the log")
+      ->group(group);
+  CLI::Option *net =
+      command
+          .add_option("--monitor-net", options.monitor.net,
+                      "Plan of the net for inference that shows the class of "
+                      "what is drawn on the page")
+          ->type_name("PLAN")
+          ->group(group);
+  command
+      .add_option("--monitor-scale", options.monitor.scale,
+                  "What that net's pixels of 0 to 255 are multiplied by")
+      ->capture_default_str()
+      ->needs(net)
+      ->group(group);
+}
+
+/// The page of a run: hears of it before its trainer is there, and is gone
+/// before that is.
+class Page {
+public:
+  Page(const TrainOptions &options, Session &session) {
+    if (options.monitorAt.empty()) {
+      if (!options.monitor.net.empty())
+        throw usage("--monitor-net is for --monitor");
+      return;
+    }
+    const api::Communicator *ranks = options.plan.ranks;
+    monitor::MonitorOptions given = options.monitor;
+    given.endpoint = monitor::Endpoint::parse(options.monitorAt, "--monitor");
+    if (ranks && ranks->rank())
+      return;
+    run = std::make_unique<monitor::RunMonitor>(session.plan, session, given,
+                                                ranks ? ranks->ranks() : 1);
+  }
+  void open(api::Trainer &trainer) {
+    if (run)
+      log::info(log::site::brew, "Monitor: " + run->start(trainer));
+  }
+  void poll() {
+    if (run)
+      run->poll();
+  }
+  void close() { run.reset(); }
+
+private:
+  std::unique_ptr<monitor::RunMonitor> run;
+};
+
 /// Trains as this process, which may be a rank of several.
 int trainHere(const TrainOptions &options, Session &session) {
   const api::Communicator *ranks = options.plan.ranks;
@@ -172,13 +230,22 @@ int trainHere(const TrainOptions &options, Session &session) {
          "Training on " + std::to_string(ranks->ranks()) + " ranks");
 
   SignalActions signals(onInterrupt, onHangUp, ranks);
+  Page page(options, session);
   api::Trainer trainer(
       session,
       {options.fields, options.weights, options.snapshot, options.lossScale,
        options.resume, options.keepSnapshots, options.snapshotBest,
        options.checkNan, options.stopWhen, options.patience, options.logFolder,
        options.newestSince, options.shareTests, options.shardUpdate});
-  trainer.setActionSource([&signals] { return signals.takeRequest(); });
+  struct Closing {
+    Page &page;
+    ~Closing() { page.close(); }
+  } const closing{page};
+  trainer.setActionSource([&signals, &page] {
+    page.poll();
+    return signals.takeRequest();
+  });
+  page.open(trainer);
   info(log::site::startOptimization, "Starting Optimization");
   if (options.learning.isAsked())
     learn(options.learning, session, trainer);
@@ -248,11 +315,12 @@ int train(const TrainOptions &options) {
     throw usage("--ranks is for training on data; several agents learn "
                 "together with --trainer PG.MT");
   if (options.learning.isAsked() &&
-      (options.checkNan || !options.stopWhen.empty() ||
-       !options.patience.empty() || !options.logFolder.empty() ||
-       !options.snapshotBest.empty()))
-    throw usage("--check-nan, --stop-when, --patience, --log-dir and "
-                "--snapshot-best are for training on data, not with --env");
+      (options.checkNan || !options.monitorAt.empty() ||
+       !options.stopWhen.empty() || !options.patience.empty() ||
+       !options.logFolder.empty() || !options.snapshotBest.empty()))
+    throw usage(
+        "--check-nan, --monitor, --stop-when, --patience, --log-dir and "
+        "--snapshot-best are for training on data, not with --env");
   if (api::Communicator::isLaunched())
     return trainAsRank(options);
   const int ranks = ranksOf(options);
@@ -299,6 +367,7 @@ void addTrain(CLI::App &app, Action &action) {
   command->add_option("--sighup-effect", options->onHangUp,
                       "What SIGHUP does: stop, snapshot or none");
   addWatchOptions(*command, *options);
+  addMonitorOptions(*command, *options);
   addLearningOptions(*command, options->learning);
   const std::string group = "Several ranks";
   command
