@@ -37,6 +37,10 @@ struct FeedKind {
   bool isCallers() const {
     return source == FeedSource::Input || source == FeedSource::Memory;
   }
+  /// No data: a part of the net's settings.
+  bool isOfTheNet() const {
+    return source == FeedSource::Matrix || source == FeedSource::Weights;
+  }
   /// Images that transform_param converts, which a device may do.
   bool hasImages() const {
     return source == FeedSource::Database || source == FeedSource::Images;

@@ -33,6 +33,12 @@ struct Selection {
   bool needsLabels() const { return balanceLabels || balanceMatches; }
   /// Whether the second of two records follows from the first.
   bool hasPartners() const { return balanceMatches || neighbours; }
+  /// How many records of `count` come at least before one can say that all that
+  /// may come have come; drawn ones may come again and again.
+  std::uint64_t triesForAll(std::uint64_t count) const {
+    constexpr std::uint64_t kOften = 100;
+    return random && count < UINT64_MAX / kOften ? count * kOften : count;
+  }
   /// Records that belong together, which one rank reads.
   std::uint64_t unit() const {
     return imagesPerItem > 1 ? imagesPerItem : hasPartners() ? 2 : 1;

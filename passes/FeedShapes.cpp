@@ -82,6 +82,12 @@ private:
     hasOwnBatch |= options.batch != 0;
     if (options.batch)
       settings.set_batch_size(static_cast<uint32_t>(options.batch));
+    const formats::Selection selection = formats::selectionOf(layer);
+    if (selection.imagesPerItem == 1 &&
+        settings.batch_size() % selection.unit() != 0)
+      throw badInput("batches of " + std::to_string(settings.batch_size()) +
+                     " records do not hold whole pairs, which layer '" +
+                     layer.name() + "' gives (enable_pair_selection)");
     return settings.batch_size();
   }
   /// Finds a source, or says how to do without it. Null if a shape is given.

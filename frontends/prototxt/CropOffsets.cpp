@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <deque>
+#include <limits>
 #include <map>
 #include <optional>
 #include <utility>
@@ -189,7 +190,8 @@ void addCropOffsets(caffe::NetParameter &net, int index,
       caffe::CropParameter settings;
       settings.set_axis(2);
       for (int dim = 0; dim < kDims; ++dim) {
-        if (std::abs(map[dim].scale / otherMap[dim].scale - 1) > 1e-6)
+        // Strides of 0, which are reported later, make these no numbers.
+        if (!(std::abs(map[dim].scale / otherMap[dim].scale - 1) <= 1e-6))
           return fail("its bottoms have strides of " +
                       std::to_string(map[dim].scale) + " and " +
                       std::to_string(otherMap[dim].scale) + " over '" +
@@ -197,7 +199,8 @@ void addCropOffsets(caffe::NetParameter &net, int index,
         const double offset =
             (otherMap[dim].shift - map[dim].shift) / map[dim].scale;
         const double whole = std::round(offset);
-        if (std::abs(offset - whole) > 1e-3 || whole < 0)
+        if (!(std::abs(offset - whole) <= 1e-3 && whole >= 0 &&
+              whole <= std::numeric_limits<int32_t>::max()))
           return fail("it would begin at " + std::to_string(offset));
         settings.add_offset(static_cast<uint32_t>(whole));
       }

@@ -21,6 +21,7 @@ ImageBatch::ImageBatch(const FeedInfo &info)
 ImageBatch::ImageBatch(const FeedInfo &info,
                        const formats::Selection &selection)
     : tops(info.tops), imagesPerItem(selection.imagesPerItem),
+      itemsPerUnit(static_cast<std::int64_t>(selection.unit()) / imagesPerItem),
       allLabels(selection.allLabels),
       layerText("layer '" + info.layer.name() + "' (" + info.layer.type() +
                 ")"),
@@ -29,6 +30,10 @@ ImageBatch::ImageBatch(const FeedInfo &info,
   if (tops.empty() || tops.size() > 2)
     throw badInput(layerText + ": has " + std::to_string(tops.size()) +
                    " tops; it gives data and, if wanted, labels");
+  if (tops[0]->dims_size() && tops[0]->dims(0) % itemsPerUnit != 0)
+    throw badInput(layerText + ": a batch of " +
+                   std::to_string(tops[0]->dims(0)) +
+                   " does not hold whole pairs");
   const std::int64_t labelsPerItem = allLabels ? imagesPerItem : 1;
   if (imagesPerItem < 1 || tops[0]->dims_size() != 4 || tops[0]->dims(0) < 1 ||
       tops[0]->dims(1) % imagesPerItem != 0 ||
@@ -119,8 +124,12 @@ bool ImageBatch::write(const std::vector<std::byte *> &memory,
       postLine(events, log::site::brew,
                layerText + ": skipped a record: " + error.what());
       ++skippedCount;
-      replace(row * imagesPerItem, imagesPerItem);
-      rows.push_back(row);
+      const std::int64_t unit = row / itemsPerUnit * itemsPerUnit;
+      if (!rows.empty() && rows.back() >= unit)
+        continue; // a pair whose other half is bad too
+      replace(unit * imagesPerItem, itemsPerUnit * imagesPerItem);
+      for (std::int64_t i = 0; i < itemsPerUnit; ++i)
+        rows.push_back(unit + i);
     }
   }
 

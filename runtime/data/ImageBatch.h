@@ -43,9 +43,9 @@ public:
   ///
   /// A record that cannot be decoded ends it with an Error; or, where bad
   /// records are to be skipped, `replace` puts the source's next ones in place
-  /// of all images of its item, which are `count` from `number` on, in the
-  /// order of items, until all are good or as many in a row were bad as
-  /// `records` says there are.
+  /// of all images of its item, or of its pair of items, which are `count` from
+  /// `number` on, in their order, until all are good or as many in a row were
+  /// bad as `records` says there are.
   using Replace = std::function<void(std::int64_t number, std::int64_t count)>;
   using Records = std::function<std::uint64_t()>;
   bool write(const std::vector<std::byte *> &memory, std::byte *pixels,
@@ -89,6 +89,7 @@ private:
 
   std::vector<const plan::Buffer *> tops;
   const std::int64_t imagesPerItem; ///< side by side among the channels
+  const std::int64_t itemsPerUnit;  ///< 2: each two items are a pair
   const bool allLabels;             ///< of them; else whether they are equal
   std::string layerText;
   PixelBlock block; ///< where a device converts pixels

@@ -77,7 +77,7 @@ private:
           while (within != 0) // the other half of a pair
             next();
         },
-        [this] { return entries.size(); });
+        [this] { return selection.triesForAll(entries.size()); });
   }
 
   const formats::ImageListEntry &next() {
@@ -104,7 +104,13 @@ private:
         named[entries[i].name].push_back(i);
     result.weights =
         boostWeights(selection, entries.size(), folders, list,
-                     [&](const std::string &name) { return named[name]; });
+                     [&](const std::string &name)
+                         -> std::optional<std::vector<std::uint64_t>> {
+                       const auto found = named.find(name);
+                       if (found == named.end())
+                         return std::nullopt;
+                       return found->second;
+                     });
     return result;
   }
 

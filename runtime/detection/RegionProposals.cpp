@@ -86,8 +86,9 @@ std::vector<Proposal<Real>> candidates(const caffe::ProposalParameter &settings,
         const std::int64_t offsets =
             static_cast<std::int64_t>(k) * 4 * plane + place;
         const Box<Real> whole = moved(anchor, maps.offsets + offsets, plane);
-        if (std::isnan(score) || std::isnan(whole.left + whole.right) ||
-            std::isnan(whole.top + whole.bottom))
+        if (std::isnan(score) || std::isnan(whole.left) ||
+            std::isnan(whole.right) || std::isnan(whole.top) ||
+            std::isnan(whole.bottom))
           continue;
         const Box<Real> box =
             clipped(whole, maps.imageWidth - 1, maps.imageHeight - 1);

@@ -56,11 +56,12 @@ public:
     return {static_cast<double>(firstImage)};
   }
   void restore(const std::vector<double> &state) override {
-    if (state.size() != 1 || !(state[0] >= 0) ||
-        !(state[0] < static_cast<double>(sizes.size())))
-      throw badInput("the solver state is at an image that name_size_file does "
-                     "not list");
-    firstImage = static_cast<std::size_t>(state[0]);
+    if (state.size() != 1 || !(state[0] >= 0))
+      throw badInput("the solver state has no image that it is at");
+    // Another name_size_file, or none, is begun from its first image.
+    firstImage = state[0] < static_cast<double>(sizes.size())
+                     ? static_cast<std::size_t>(state[0])
+                     : 0;
   }
 
 private:

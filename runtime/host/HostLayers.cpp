@@ -88,18 +88,24 @@ HostLayers::States HostLayers::states() const {
   return result;
 }
 
+bool HostLayers::hasState(const std::string &name) const {
+  for (const plan::Program &program : manifest.programs())
+    for (const plan::Step &step : program.steps())
+      if (step.has_host())
+        if (const std::string own = nameOf(program, step.host());
+            name == own || name.rfind(own + " ", 0) == 0)
+          return true;
+  return false;
+}
+
 void HostLayers::restore(const States &states) {
   for (auto &[key, layer] : layers)
     if (layer.instance && !layer.instance->state().empty())
       layer.instance.reset();
   waiting.clear();
-  for (const plan::Program &program : manifest.programs())
-    for (const plan::Step &step : program.steps())
-      if (step.has_host())
-        for (const auto &[name, values] : states)
-          if (const std::string own = nameOf(program, step.host());
-              name == own || name.rfind(own + " ", 0) == 0)
-            waiting.emplace(name, values);
+  for (const auto &[name, values] : states)
+    if (hasState(name))
+      waiting.emplace(name, values);
 }
 
 void HostLayers::call(int program, const plan::HostCall &step,

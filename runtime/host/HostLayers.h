@@ -86,6 +86,8 @@ public:
   /// each: "host PROGRAM/LAYER", with a number where that is not unique.
   using States = std::map<std::string, std::vector<double>>;
   States states() const;
+  /// Whether `name` is that of a layer of the plan.
+  bool hasState(const std::string &name) const;
   /// Lets the layers go on from there, each from its next call on; others begin
   /// anew. What the plan has no layer for is left out.
   void restore(const States &states);

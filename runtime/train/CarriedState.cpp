@@ -58,8 +58,9 @@ void CarriedState::restore(const caffe::SolverState &state,
                            const std::string &path) {
   HostLayers::States hosts;
   for (const caffe::CarriedState &saved : state.brew_carried())
-    hosts.emplace(saved.name(),
-                  formats::namedValues(state, saved.name(), path));
+    if (executor.hostLayers().hasState(saved.name()))
+      hosts.emplace(saved.name(),
+                    formats::namedValues(state, saved.name(), path));
   executor.hostLayers().restore(hosts);
   for (const caffe::CarriedState &saved : state.brew_carried()) {
     const plan::NamedBuffer *carried = find(saved.name());

@@ -19,5 +19,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data,
   }
   fuzz::attempt([&] { countObjects(bytes, "input"); });
   isAnnotated(bytes);
+  labelOfDatum(bytes);
   return 0;
 }

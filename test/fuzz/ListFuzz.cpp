@@ -1,5 +1,6 @@
-//===- ListFuzz.cpp - Fuzz entry: lists of images and windows -------------===//
+//===- ListFuzz.cpp - Fuzz entry: lists of images, windows and weights -------------===//
 #include "Fuzz.h"
+#include "formats/BoostList.h"
 #include "formats/ImageList.h"
 #include "formats/WindowFile.h"
 
@@ -10,5 +11,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data,
   const std::string file = fuzz::fileOf(data, size);
   fuzz::attempt([&] { formats::readImageList(file); });
   fuzz::attempt([&] { formats::readWindowFile(file); });
+  fuzz::attempt([&] { formats::readBoostList(file); });
   return 0;
 }

@@ -113,12 +113,12 @@ void checkAnnotatedData(LayerCheck &c) {
     c.warn(settings, "label_map_file",
            "label_map_file has no effect: records hold numbers, as in SSD");
   // A record has many labels.
-  for (const char *field : {"balance", "images_per_blob"})
-    if (const caffe::DataParameter &data = c.layer.data_param();
-        data.GetReflection()->HasField(
-            data, data.GetDescriptor()->FindFieldByName(field)))
-      c.error(data, field,
-              std::string(field) + " is only for Data and ImageData");
+  const caffe::DataParameter &data = c.layer.data_param();
+  if (data.balance() != caffe::DataParameter::default_instance().balance())
+    c.error(data, "balance", "balance is only for Data and ImageData");
+  if (data.images_per_blob() != 1)
+    c.error(data, "images_per_blob",
+            "images_per_blob is only for Data and ImageData");
   for (const caffe::BatchSampler &batch : settings.batch_sampler())
     checkSampler(c, batch);
   checkCrop(c, transform);

@@ -45,6 +45,11 @@ void checkNormalizer(LayerCheck &c) {
            "PRE_FIXED");
 }
 
+void checkMemoryLoss(LayerCheck &c) {
+  checkNormalizer(c);
+  refuseClassWeights(c);
+}
+
 bool weighsClasses(const caffe::LossParameter &settings) {
   return settings.class_weighting_size() && settings.weight_by_label_freqs();
 }
@@ -259,7 +264,7 @@ LayerRows lossLayers() {
           .builtBy(buildInfogainLoss),
       lossKind("MemoryLoss", 1, 2, 1, "loss_param")
           .neverForcing(-1)
-          .checkedBy(checkNormalizer)
+          .checkedBy(checkMemoryLoss)
           .builtBy(buildMemoryLoss),
       lossKind("MultinomialLogisticLoss", 2, 2, 1, "")
           .builtBy(buildMultinomialLogisticLoss),

@@ -11,6 +11,9 @@ inline void refuseClassWeights(LayerCheck &c) {
   if (settings.class_weighting_size())
     c.error(settings, "class_weighting",
             "class_weighting is only for SoftmaxWithLoss");
+  if (settings.has_weight_by_label_freqs())
+    c.error(settings, "weight_by_label_freqs",
+            "weight_by_label_freqs is only for SoftmaxWithLoss");
 }
 
 } // namespace brew::prototxt

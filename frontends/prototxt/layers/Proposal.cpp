@@ -18,6 +18,9 @@ namespace {
 // Proposal
 //===----------------------------------------------------------------------===//
 
+/// Of an image: its top has so many rows.
+constexpr std::uint32_t kMostRegions = 1 << 20;
+
 void checkProposal(LayerCheck &c) {
   const caffe::ProposalParameter &settings = c.layer.proposal_param();
   for (const char *field : {"feat_stride", "base_size", "post_nms_topn"})
@@ -31,6 +34,9 @@ void checkProposal(LayerCheck &c) {
       if (!(values[i] > 0))
         c.error(settings, field, std::string(field) + " must be positive", i);
   };
+  if (settings.post_nms_topn() > kMostRegions)
+    c.error(settings, "post_nms_topn",
+            "post_nms_topn must be at most " + std::to_string(kMostRegions));
   positive(settings.ratio(), "ratio");
   positive(settings.scale(), "scale");
   if (!(settings.min_size() >= 0))
@@ -67,9 +73,13 @@ void buildProposal(LayerBuild &l) {
 // ROIAlign
 //===----------------------------------------------------------------------===//
 
-/// The forks have two layers of that name, with settings of their own:
-/// Mask R-CNN's averages points of each cell (roi_align_param), Cascade R-CNN's
-/// gives the corners of the cells (roi_pooling_param).
+/// Points of a cell in one direction: with more, tables of points would take
+/// all memory.
+constexpr int kMostSamples = 64;
+
+/// The forks have layers of that name with settings of their own: Mask R-CNN's
+/// averages points of each cell (roi_align_param), Cascade R-CNN's gives the
+/// corners of the cells (roi_pooling_param).
 bool givesCorners(const caffe::LayerParameter &layer) {
   return !layer.has_roi_align_param() && layer.has_roi_pooling_param();
 }
@@ -82,11 +92,19 @@ void checkRoiAlign(LayerCheck &c) {
     return;
   }
   if (!givesCorners(c.layer)) {
-    c.count(c.layer.roi_align_param(), "pooled_h");
-    c.count(c.layer.roi_align_param(), "pooled_w");
+    const caffe::ROIAlignParameter &settings = c.layer.roi_align_param();
+    c.count(settings, "pooled_h");
+    c.count(settings, "pooled_w");
+    if (settings.sampling_ratio() > kMostSamples)
+      c.error(settings, "sampling_ratio",
+              "sampling_ratio must be at most " + std::to_string(kMostSamples));
     return;
   }
   const caffe::ROIPoolingParameter &settings = c.layer.roi_pooling_param();
+  c.warn(c.layer, "roi_pooling_param",
+         "with roi_pooling_param this is Cascade R-CNN's ROIAlign, whose top "
+         "is one row and one column larger than pooled_h and pooled_w; for "
+         "Mask R-CNN's write roi_align_param");
   c.count(settings, "pooled_h");
   c.count(settings, "pooled_w");
   if (!(settings.pad_ratio() >= 0))

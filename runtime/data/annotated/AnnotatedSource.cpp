@@ -86,10 +86,13 @@ private:
           Draws draws(stream, first + static_cast<std::uint64_t>(number));
           make(row, draws, where, image);
         },
-        [&](std::int64_t number, std::int64_t) {
-          database.replace(&rows[static_cast<std::size_t>(number)].record, 1);
+        [&](std::int64_t number, std::int64_t count) {
+          std::vector<DatabaseRecord> next(static_cast<std::size_t>(count));
+          database.replace(next.data(), next.size());
+          for (DatabaseRecord &record : next)
+            rows[static_cast<std::size_t>(number++)].record = std::move(record);
         },
-        [this] { return database.count(); });
+        [this] { return database.triesForAll(); });
     if (labels && memory[1])
       writeLabels(memory[1]);
     if (database.at.epoch != epochBefore)

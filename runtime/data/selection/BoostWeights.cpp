@@ -20,11 +20,12 @@ std::vector<double> boostWeights(const formats::Selection &selection,
       formats::requirePath(selection.boostFile, folders, "boost_file");
   std::vector<double> weights(count, selection.boostDefault);
   for (const formats::BoostEntry &entry : formats::readBoostList(path)) {
-    const std::vector<std::uint64_t> named = recordsOf(entry.key);
-    if (named.empty())
+    const std::optional<std::vector<std::uint64_t>> named =
+        recordsOf(entry.key);
+    if (!named)
       throw badInput(formats::placeOf(path, entry.line) + ": '" + entry.key +
                      "' is not in " + source);
-    for (std::uint64_t record : named)
+    for (std::uint64_t record : *named)
       weights[record] = entry.weight;
   }
   return weights;

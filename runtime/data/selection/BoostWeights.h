@@ -5,14 +5,16 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace brew::runtime {
 
-/// The numbers of the records that have a key.
-using RecordsOf =
-    std::function<std::vector<std::uint64_t>(const std::string &key)>;
+/// The numbers of the records that have a key: none if they were left out;
+/// nothing if there is no such key.
+using RecordsOf = std::function<std::optional<std::vector<std::uint64_t>>(
+    const std::string &key)>;
 
 /// The weights of `count` records that the boost_file of `selection` gives;
 /// empty if it names none. `source` is where the keys should be. Throws Error:

@@ -30,7 +30,7 @@ RecordTable::RecordTable(formats::DbReader &reader,
           throw badInput(text);
         postLine(info.events, log::site::brew,
                  layer + ": skipped a record: " + text);
-        ++damaged;
+        damaged.emplace(cursor->key());
         continue;
       }
       labels.push_back(*label);
@@ -58,22 +58,25 @@ RecordTable::takeSampled(const formats::Selection &selection,
   SampledRecords result;
   result.count = count();
   result.labels = std::move(labels);
-  result.weights = boostWeights(
-      selection, count(), folders, path,
-      [this](const std::string &wanted) -> std::vector<std::uint64_t> {
-        // Databases have their keys in this order.
-        std::uint64_t first = 0, end = count();
-        while (first < end) {
-          const std::uint64_t middle = first + (end - first) / 2;
-          if (key(middle) < wanted)
-            first = middle + 1;
-          else
-            end = middle;
-        }
-        if (first == count() || key(first) != wanted)
-          return {};
-        return {first};
-      });
+  result.weights =
+      boostWeights(selection, count(), folders, path,
+                   [this](const std::string &wanted)
+                       -> std::optional<std::vector<std::uint64_t>> {
+                     if (damaged.count(wanted))
+                       return std::vector<std::uint64_t>();
+                     // Databases have their keys in this order.
+                     std::uint64_t first = 0, end = count();
+                     while (first < end) {
+                       const std::uint64_t middle = first + (end - first) / 2;
+                       if (key(middle) < wanted)
+                         first = middle + 1;
+                       else
+                         end = middle;
+                     }
+                     if (first == count() || key(first) != wanted)
+                       return std::nullopt;
+                     return std::vector<std::uint64_t>{first};
+                   });
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include "runtime/data/selection/Sampler.h"
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +27,7 @@ public:
   std::uint64_t count() const { return ends.size(); }
   std::string_view key(std::uint64_t record) const;
   /// Records that were left out.
-  std::uint64_t leftOut() const { return damaged; }
+  std::uint64_t leftOut() const { return damaged.size(); }
   /// Moves what a sampler needs out of it: labels, and the weights of the list
   /// that `selection` names, if it does. Throws Error: (3) if the list is not
   /// found, (1) if it is wrong or names a record that is not there.
@@ -38,7 +39,7 @@ private:
   std::string keys;                ///< one behind the other
   std::vector<std::uint64_t> ends; ///< of each key
   std::vector<int> labels;
-  std::uint64_t damaged = 0;
+  std::set<std::string> damaged; ///< keys of what was left out
 };
 
 } // namespace brew::runtime

@@ -16,7 +16,7 @@ Sampler::Sampler(const formats::Selection &wanted, SampledRecords sampled,
     : selection(wanted), records(std::move(sampled)),
       orders(seed, "shuffle " + stream), draws(seed, "draws " + stream),
       turns(seed, "labels " + stream), pairs(seed, "partners " + stream),
-      seed(seed), name(stream) {
+      kinds(seed, "kinds " + stream), seed(seed), name(stream) {
   if (selection.needsLabels())
     group();
   if (!records.weights.empty()) {
@@ -24,6 +24,9 @@ Sampler::Sampler(const formats::Selection &wanted, SampledRecords sampled,
     weights.reserve(count());
     for (std::uint64_t place = 0; place < count(); ++place)
       weights.push_back(records.weights[recordAt(place)]);
+    if (!WeightedChoice::canDraw(weights))
+      throw badInput(layer + ": the weights of its records are too different: "
+                             "the smallest ones would never be drawn");
     choice = WeightedChoice(weights);
   }
   for (std::size_t i = 0; i < groups.size(); ++i)
@@ -115,10 +118,10 @@ std::uint64_t Sampler::balanced(std::uint64_t number) {
 std::uint64_t Sampler::partner(std::uint64_t pair, std::uint64_t first) {
   if (selection.neighbours)
     return (first + 1) % count();
-  // In turn; where a pass has an even number, the next pass begins the other
-  // way, so that records which come in their order see both.
-  const std::uint64_t turned = count() % 2 ? pair : pair + pair / count();
-  return turned % 2 ? differing(pair, first) : matching(pair, first);
+  // Of two pairs one matches, either: whoever sees every second pair, as one of
+  // two ranks does, sees both kinds.
+  const bool differs = shuffledFrom(kinds, 2, pair / 2 * 2)[pair % 2] != 0;
+  return differs ? differing(pair, first) : matching(pair, first);
 }
 
 /// Another record of the same label; itself if there is none.

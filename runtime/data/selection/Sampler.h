@@ -63,7 +63,7 @@ private:
 
   formats::Selection selection;
   SampledRecords records;
-  RandomStream orders, draws, turns, pairs;
+  RandomStream orders, draws, turns, pairs, kinds;
   std::uint64_t seed;
   std::string name;
 

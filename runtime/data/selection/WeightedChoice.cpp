@@ -3,6 +3,7 @@
 #include "runtime/data/selection/WeightedChoice.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace brew::runtime {
 
@@ -11,6 +12,18 @@ WeightedChoice::WeightedChoice(const std::vector<double> &weights)
   sums.reserve(weights.size() + 1);
   for (double weight : weights)
     sums.push_back(sums.back() + weight);
+}
+
+bool WeightedChoice::canDraw(const std::vector<double> &weights) {
+  constexpr double kExact = 1e-3; // of a weight
+  double sum = 0;
+  for (double weight : weights) {
+    const double before = sum;
+    sum += weight;
+    if (!(std::abs(sum - before - weight) <= kExact * weight))
+      return false;
+  }
+  return true;
 }
 
 double WeightedChoice::total(const PlaceRange &range) const {

@@ -22,6 +22,10 @@ public:
   /// Of each place; finite and not negative.
   explicit WeightedChoice(const std::vector<double> &weights);
 
+  /// Whether each place is drawn as often as its weight says: not where sums
+  /// lose weights that are far smaller than others, or are no numbers.
+  static bool canDraw(const std::vector<double> &weights);
+
   /// Sum of the weights of a range.
   double total(const PlaceRange &range) const;
   /// A place of `among` that is not in `without`, a part of it: what the draw

@@ -166,7 +166,7 @@ TEST(Sampler, NeighboursFollow) {
   EXPECT_EQ(firsts.size(), 10u);
 }
 
-TEST(Sampler, PairsMatchInTurn) {
+TEST(Sampler, OneOfTwoPairsMatches) {
   for (const bool balance : {false, true})
     for (const bool random : {false, true}) {
       Selection selection;
@@ -176,16 +176,23 @@ TEST(Sampler, PairsMatchInTurn) {
       selection.random = random;
       Sampler it = sampler(selection, 10, kLabels);
       std::map<std::pair<int, int>, int> others;
+      int differing = 0, differingEven = 0;
       for (std::uint64_t pair = 0; pair < 1200; ++pair) {
         const Numbers both = take(it, 2 * pair, 2);
         const int first = kLabels[both[0]], second = kLabels[both[1]];
-        const bool differ = (pair + pair / 10) % 2;
-        EXPECT_EQ(first == second, !differ);
+        const bool differ = first != second;
+        differing += differ;
+        differingEven += differ && pair % 2 == 0;
+        if (pair % 2) {
+          EXPECT_EQ(differing, static_cast<int>(pair / 2 + 1));
+        }
         if (differ)
           ++others[{first, second}];
         else // label -1 has a single record
           EXPECT_EQ(both[0] == both[1], first == -1);
       }
+      // Who sees every second pair sees both kinds.
+      EXPECT_NEAR(differingEven, 300, 60);
       EXPECT_EQ(others.size(), 6u);
       if (balance)
         for (const auto &[labels, count] : others)
@@ -211,6 +218,10 @@ TEST(Sampler, Refuses) {
                     [&] {
                       sampler(selection, 2, {}, {0, 0});
                     });
+  for (const std::vector<double> &weights :
+       {std::vector<double>{1e308, 1e308}, {1e17, 1}})
+    test::expectError(ExitStatus::BadInput, "are too different",
+                      [&] { sampler(selection, 2, {}, weights); });
   selection.balanceMatches = true;
   test::expectError(ExitStatus::BadInput, "records of at least two labels",
                     [&] {

@@ -4,6 +4,7 @@ brew-data, brewc and brew-run, that a training that is killed again and again go
 had not been, and the values of losses whose classes have weights.
 """
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -162,6 +163,7 @@ class Selection(checker.Checker):
             time.sleep(0.002)
         process.kill()
         process.wait()
+        return process.returncode == -signal.SIGKILL
 
     def check_kills(self):
         """However often it is killed, the weights are the same in the end."""
@@ -196,8 +198,8 @@ layer { name: "loss" type: "SoftmaxWithLoss" bottom: "ip" bottom: "label" top: "
             for name in os.listdir(self.folder):
                 if name.startswith('run%d_' % number):
                     os.remove(self.path(name))
-            for delay in 0, 0.003:
-                self.train('--resume', kill_after=delay)
+            killed = [self.train('--resume', kill_after=delay) for delay in (0, 0.003)]
+            self.expect(any(killed), '%s: it ended before it was killed' % settings)
             self.train('--resume', threads=1)
             self.expect(last() == whole, '%s: killed and resumed it ends elsewhere' % settings)
 
