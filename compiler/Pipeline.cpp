@@ -144,7 +144,9 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
       pm.addPass(createRecompute(recompute));
     }
     pm.addPass(createPlaceSubviews());
-    pm.addPass(createFormKernels());
+    FormKernelsOptions kernels;
+    kernels.shareUpdates = options.distributed && !options.cuda;
+    pm.addPass(createFormKernels(kernels));
     optimise("last-block", [] { return createLastBlock(); });
     pm.addPass(createVerifyFused());
     return;

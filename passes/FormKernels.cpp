@@ -84,13 +84,16 @@ struct FormKernels : brew::impl::FormKernelsBase<FormKernels> {
       brew::orderLoops(rewriter, nest);
 
     const std::vector<Group> groups = brew::groupNests(program);
+    const int64_t most =
+        shareUpdates && program.getRole() == ProgramRole::Update ? 1
+                                                                 : mostParts;
     for (size_t i = 0; i < groups.size();) {
       Parts parts(groups[i]);
       size_t next = i + 1;
       // Only kernels that follow each other directly: then nothing between
       // them can depend on the first.
       while (brew::isFlat(groups[i]) && next < groups.size() &&
-             static_cast<int64_t>(parts.size()) < mostParts &&
+             static_cast<int64_t>(parts.size()) < most &&
              brew::isFlat(groups[next]) &&
              parts.areFollowedIndependentlyBy(groups[next]))
         parts.add(groups[next++]);

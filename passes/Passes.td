@@ -404,7 +404,9 @@ def FormKernels : Pass<"brew-form-kernels", "::mlir::ModuleOp"> {
     // Each may have half a dozen arguments; a GPU's kernel takes 4095
     // (runtime/plan/Contract.h).
     Option<"mostParts", "most-parts", "int64_t", "512",
-      "Independent flat kernels that become one">];
+      "Independent flat kernels that become one">,
+    Option<"shareUpdates", "share-updates", "bool", "false",
+      "Keep the updates of parameters apart, so that ranks can share them">];
   let dependentDialects = ["::brew::targetir::TargetDialect",
     "::mlir::affine::AffineDialect"];
 }

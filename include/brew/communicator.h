@@ -36,11 +36,14 @@ BREW_API brew_status brew_communicator_open(
     const brew_communicator_options *options, brew_communicator **communicator);
 BREW_API const char *
 brew_communicator_message(const brew_communicator *communicator);
-/* Number of this rank, of all ranks, and of those on this machine. */
+/* Number of this rank, of all ranks, of those on this machine, and of this rank
+ * among these. */
 BREW_API int brew_communicator_rank(const brew_communicator *communicator);
 BREW_API int brew_communicator_ranks(const brew_communicator *communicator);
 BREW_API int
 brew_communicator_local_ranks(const brew_communicator *communicator);
+BREW_API int
+brew_communicator_local_rank(const brew_communicator *communicator);
 /* Whether the last error of a trainer is one that all ranks have: rank 0 tells
  * it, and the run is left with brew_communicator_close(). */
 BREW_API int

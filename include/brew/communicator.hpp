@@ -33,6 +33,7 @@ public:
   int rank() const { return brew_communicator_rank(get()); }
   int ranks() const { return brew_communicator_ranks(get()); }
   int localRanks() const { return brew_communicator_local_ranks(get()); }
+  int localRank() const { return brew_communicator_local_rank(get()); }
   bool failedTogether() const {
     return brew_communicator_failed_together(get());
   }

@@ -75,6 +75,8 @@ class Port:
     _PLACES = 4  # each costs some compiling
 
     def _lie_in(self, array):
+        if array is not None and not array.flags.writeable:
+            return False
         try:
             self.session.place(self.name[1], self.name[2], array)
         except Error:

@@ -395,7 +395,8 @@ void brew::python::bindSession(nb::module_ &module) {
                                    : 0);
             });
           },
-          "program"_a, "name"_a, "memory"_a.none(),
+          // A converted array would be gone after the call.
+          "program"_a, "name"_a, "memory"_a.noconvert().none(),
           "Has a blob lie in an array, which the caller keeps alive; with None "
           "in the session's own memory.");
 }

@@ -47,6 +47,12 @@ int brew_communicator_local_ranks(const brew_communicator *communicator) {
              : 1;
 }
 
+int brew_communicator_local_rank(const brew_communicator *communicator) {
+  return communicator && communicator->communicator
+             ? communicator->communicator->localRank()
+             : 0;
+}
+
 int brew_communicator_failed_together(const brew_communicator *communicator) {
   return communicator && communicator->communicator &&
          communicator->communicator->failedTogether();

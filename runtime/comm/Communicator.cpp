@@ -54,7 +54,7 @@ struct Communicator::State {
   CommunicatorOptions options;
   const BrewCommPlugin *plugin = nullptr;
   std::string transport;
-  int rank = 0, ranks = 1, localRanks = 1;
+  int rank = 0, ranks = 1, localRanks = 1, localRank = 0;
 
   std::mutex mutex;
   std::condition_variable changed;
@@ -134,7 +134,7 @@ void Communicator::State::run() {
   try {
     plugin = &comm::openTransport();
     transport = plugin->name;
-    comm::check(*plugin, plugin->begin(&rank, &ranks, &localRanks));
+    comm::check(*plugin, plugin->begin(&rank, &ranks, &localRanks, &localRank));
   } catch (const std::exception &error) {
     return failWith(error.what());
   }
@@ -257,6 +257,7 @@ void Communicator::abort(int status) {
 int Communicator::rank() const { return state->rank; }
 int Communicator::ranks() const { return state->ranks; }
 int Communicator::localRanks() const { return state->localRanks; }
+int Communicator::localRank() const { return state->localRank; }
 const std::string &Communicator::transport() const { return state->transport; }
 bool Communicator::isDeterministic() const {
   return state->options.deterministic;

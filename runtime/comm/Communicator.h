@@ -62,6 +62,8 @@ public:
   int ranks() const;
   /// Ranks on this machine.
   int localRanks() const;
+  /// This one's number among them.
+  int localRank() const;
   bool isRoot() const { return rank() == 0; }
   /// "Open MPI 4.1.4"
   const std::string &transport() const;

@@ -44,7 +44,7 @@ MPI_Datatype typeOf(BrewCommType type) {
                                  : MPI_BYTE;
 }
 
-const char *begin(int *rank, int *ranks, int *local) {
+const char *begin(int *rank, int *ranks, int *local, int *localRank) {
   int provided = 0;
   if (const char *error = result(
           MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided)))
@@ -63,6 +63,7 @@ const char *begin(int *rank, int *ranks, int *local) {
           operations, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node)))
     return error;
   MPI_Comm_size(node, local);
+  MPI_Comm_rank(node, localRank);
   return result(MPI_Comm_free(&node));
 }
 

@@ -3,6 +3,7 @@
 #include "runtime/comm/Operations.h"
 
 #include <algorithm>
+#include <climits>
 
 namespace brew::runtime::comm {
 namespace {
@@ -214,11 +215,12 @@ bool Broadcast::startNext(const BrewCommPlugin &plugin) {
 
 Gather::Gather(Blocks values, int ranks, const char *name)
     : blocks(std::move(values)), what(name) {
-  const int size =
-      static_cast<int>(blocks->size() * sizeof(std::uint64_t)) / ranks;
+  const std::size_t size = blocks->size() / static_cast<std::size_t>(ranks);
+  if (blocks->size() > static_cast<std::size_t>(INT_MAX))
+    throw machineLacks(std::string(name) + " are too many bytes for one rank");
   for (int rank = 0; rank < ranks; ++rank) {
-    counts.push_back(size);
-    offsets.push_back(rank * size);
+    counts.push_back(static_cast<int>(size));
+    offsets.push_back(rank * static_cast<int>(size));
   }
 }
 
@@ -226,8 +228,9 @@ bool Gather::startNext(const BrewCommPlugin &plugin) {
   if (started)
     return false;
   started = true;
+  // Numbers of 8 bytes, which nobody computes with.
   check(plugin, plugin.gather(blocks->data(), counts.data(), offsets.data(),
-                              BREW_COMM_BYTE));
+                              BREW_COMM_F64));
   return true;
 }
 

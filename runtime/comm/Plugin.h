@@ -20,7 +20,7 @@ struct BrewCommPlugin {
   const char *name;      ///< "Open MPI 4.1.4"
 
   /// Joins the run; `local` is how many ranks this machine has.
-  const char *(*begin)(int *rank, int *ranks, int *local);
+  const char *(*begin)(int *rank, int *ranks, int *local, int *localRank);
   /// Leaves it, together with all ranks.
   const char *(*end)();
   /// Ends the processes of all ranks with this status.
@@ -51,7 +51,7 @@ struct BrewCommPlugin {
   const char *(*receive)(int *from, void *message, std::size_t bytes);
 };
 
-constexpr std::uint32_t kBrewCommVersion = 1;
+constexpr std::uint32_t kBrewCommVersion = 2;
 /// Name of the function that returns the plugin's table.
 #define BREW_COMM_ENTRY "brew_comm_plugin"
 using BrewCommEntry = const BrewCommPlugin *(*)();

@@ -239,10 +239,18 @@ void CpuBackend::place(std::uint32_t index, std::byte *memory) {
       throw Error(ExitStatus::Usage,
                   plan->path() + ": the blob is a part of a larger buffer, so "
                                  "it cannot lie elsewhere");
-  if (memory)
+  if (memory) {
+    // Steps would not know which of the two memories is meant.
+    for (const auto &[other, elsewhere] : placed)
+      if (other != index &&
+          overlap(manifest.buffers(static_cast<int>(other)), buffer))
+        throw Error(ExitStatus::Usage,
+                    plan->path() + ": the blob has its memory in common with "
+                                   "one that lies elsewhere");
     placed[index] = memory;
-  else
+  } else {
     placed.erase(index);
+  }
   moved.push_back(index);
 }
 
@@ -252,7 +260,7 @@ void CpuBackend::settle() {
   if (moved.empty())
     return;
   auto isCall = [](const CompiledStep &step) {
-    return std::holds_alternative<std::unique_ptr<DnnlCall>>(step);
+    return std::holds_alternative<std::unique_ptr<CpuCall>>(step);
   };
   auto hasMoved = [&](const Step &step) {
     for (std::uint32_t used : buffersOf(step))

@@ -14,6 +14,7 @@ constexpr double kCacheRate = 15e9;           // bytes of sums
 constexpr double kMemoryRate = 15e9;          // bytes of weights, by all cores
 constexpr std::int64_t kBlockBytes = 3 << 19; // of sums that stay near a core
 constexpr std::int64_t kFewestTiles = 64;     // for fast products
+constexpr std::int64_t kMostBytes = 64 << 20; // of sums, wherever they are
 
 double matrixBytes(const Size &size, std::int64_t m) {
   return 4.0 * static_cast<double>(products(m) * size.inputs * size.outputs);
@@ -40,8 +41,9 @@ std::int64_t tilesAtATime(const Size &size, std::int64_t m) {
       std::max(kFewestTiles, kBlockBytes * size.threads / bytes);
   // Sums of weights are read and written with each block.
   if (size.direction == plan::BACKWARD_WEIGHTS)
-    most = std::max(most, size.inputs * size.outputs * 4 /
-                              (size.inputs + size.outputs));
+    most = std::max(most, std::min(size.inputs * size.outputs * 4 /
+                                       (size.inputs + size.outputs),
+                                   kMostBytes / bytes));
   return std::min(most, size.tiles(m));
 }
 

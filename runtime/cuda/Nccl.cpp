@@ -74,6 +74,9 @@ void Nccl::check(int status, const std::string &purpose) const {
 void Nccl::start(const std::vector<DeviceSum> &sums, const Stream &compute) {
   ready.record(compute);
   stream.wait(ready);
+  std::lock_guard<std::mutex> lock(mutex); // it may be given up meanwhile
+  if (failure)
+    throw machineLacks(*failure);
   check(ncclGroupStart(), "adding gradients up over GPUs");
   for (const DeviceSum &sum : sums) {
     void *data = reinterpret_cast<void *>(sum.data);
@@ -99,10 +102,8 @@ void Nccl::requireHealthy() {
 /// Ends what waits for ranks that will not come, so that the thread that trains
 /// goes on to requireHealthy().
 void Nccl::fail(const std::string &reason) {
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    failure = reason;
-  }
+  std::lock_guard<std::mutex> lock(mutex);
+  failure = reason;
   ncclCommAbort(opened);
 }
 

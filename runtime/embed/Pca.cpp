@@ -24,7 +24,7 @@ constexpr std::size_t kSubspace = 96;
 constexpr int kRestarts = 100;
 /// Of ||A v - lambda v|| over the largest eigenvalue: what products of floats
 /// can reach.
-constexpr double kTolerance = 2e-6;
+constexpr double kEigenTolerance = 2e-6;
 
 double dot(const Vector &a, const Vector &b) {
   double sum = 0;
@@ -189,7 +189,7 @@ Components principalComponents(const Matrix &rows, std::int64_t components,
       found.push_back(block.back());
       result.variances.push_back(std::max(0.0, value));
     }
-    if (worst <= kTolerance * values.at<double>(0))
+    if (worst <= kEigenTolerance * values.at<double>(0))
       break;
   }
 

@@ -372,6 +372,8 @@ bool Trainer::heedRequests(bool snapshotDue, bool all) {
                   (requests.isPaused() ? kPause : 0),
               /*countsWaits=*/!pausedAnywhere);
     stop = any & kStop;
+    if (stop)
+      requests.resume(); // whichever rank was told to stop
     snapshotDue = any & kSnapshot;
     changesAnnounced |= (any & kChange) != 0;
     pausedAnywhere = any & kPause;

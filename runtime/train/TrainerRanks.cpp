@@ -10,6 +10,7 @@
 
 #include "formats/Error.h"
 #include "runtime/comm/Communicator.h"
+#include "runtime/plan/Contract.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -42,6 +43,26 @@ void Trainer::requireRanks() const {
         ": was compiled without --distributed, so that its gradients cannot be "
         "added up over " +
         std::to_string(rankCount()) + " ranks; compile it with"));
+  const plan::Manifest &manifest = executor.manifest();
+  const auto isCarried = [&](std::uint32_t buffer) {
+    return std::any_of(manifest.carried().begin(), manifest.carried().end(),
+                       [&](const plan::NamedBuffer &carried) {
+                         return carried.buffer_index() == buffer;
+                       });
+  };
+  const auto remembers = [&](const plan::Program &program) {
+    for (const plan::Step &step : program.steps())
+      for (std::uint32_t buffer : buffersOf(step))
+        if (program.test_phase() && isCarried(buffer))
+          return true;
+    return false;
+  };
+  if (options.shareTests && std::any_of(manifest.programs().begin(),
+                                        manifest.programs().end(), remembers))
+    throw ranks->together(Error(
+        ExitStatus::Usage,
+        "--distributed-test is not for test nets that remember something from "
+        "batch to batch, as recurrent layers do: rank 0 makes their tests"));
   if (options.shareTests && solver.eval_type() == "detection")
     throw ranks->together(Error(
         ExitStatus::Usage,
@@ -124,16 +145,19 @@ std::vector<Control::Change> Trainer::changesOfAll() {
   for (const Control::Change &change : ownChanges)
     (((own += change.field) += '\0') += change.value) += '\0';
   ownChanges.clear();
+  // Of a field's values the last one counts, of the last rank that has any.
   std::vector<Control::Change> all;
   for (const std::string &text : ranks->texts(own)) {
     std::istringstream fields(text);
     for (Control::Change change; std::getline(fields, change.field, '\0') &&
-                                 std::getline(fields, change.value, '\0');)
-      // Callers may set a field on every rank.
-      if (std::none_of(all.begin(), all.end(), [&](const auto &other) {
-            return other.field == change.field && other.value == change.value;
-          }))
-        all.push_back(change);
+                                 std::getline(fields, change.value, '\0');) {
+      all.erase(std::remove_if(all.begin(), all.end(),
+                               [&](const Control::Change &other) {
+                                 return other.field == change.field;
+                               }),
+                all.end());
+      all.push_back(change);
+    }
   }
   requests.adopt(all);
   return all;

@@ -25,24 +25,14 @@ public:
 
   void add(double loss, const std::vector<OutputValue> &outputs) {
     put(loss);
-    put(outputs.size());
-    for (const OutputValue &output : outputs) {
-      put(output.blob.size());
-      bytes += output.blob;
+    for (const OutputValue &output : outputs)
       put(output.value);
-      put(output.lossWeight);
-    }
   }
-  /// In the same order; the loss.
+  /// Gives the values of the next batch to `outputs`; returns its loss.
   double take(std::vector<OutputValue> &outputs) {
     const auto loss = get<double>();
-    outputs.resize(get<std::size_t>());
-    for (OutputValue &output : outputs) {
-      output.blob = bytes.substr(at + sizeof(std::size_t), sizeAt());
-      at += sizeof(std::size_t) + output.blob.size();
+    for (OutputValue &output : outputs)
       output.value = get<double>();
-      output.lossWeight = get<double>();
-    }
     return loss;
   }
   const std::string &text() const { return bytes; }
@@ -56,11 +46,6 @@ private:
     std::memcpy(&value, bytes.data() + at, sizeof value);
     at += sizeof value;
     return value;
-  }
-  std::size_t sizeAt() const {
-    std::size_t size = 0;
-    std::memcpy(&size, bytes.data() + at, sizeof size);
-    return size;
   }
 
   std::string bytes;
@@ -92,6 +77,7 @@ std::optional<event::TestDone> Trainer::runSharedTest(int index, int batches) {
   if (isRoot())
     events.emit(event::TestBegin{currentIteration, index});
   PackedOutputs own;
+  std::vector<OutputValue> outputs; // of a batch; rank 0 has the first one
   for (int i = 0; i < batches; ++i) {
     if (i % rankCount() == 0 && heedRequests(/*snapshotDue=*/false,
                                              /*all=*/true)) {
@@ -106,8 +92,9 @@ std::optional<event::TestDone> Trainer::runSharedTest(int index, int batches) {
     executor.run(net.program);
     if (net.debug)
       net.debug->forward();
+    outputs = readOutputs(executor, net.program);
     own.add(solver.test_compute_loss() ? totalLoss(executor, net.program) : 0,
-            readOutputs(executor, net.program));
+            outputs);
   }
   std::vector<PackedOutputs> packed;
   for (std::string &text : ranks->texts(own.text()))
@@ -116,7 +103,6 @@ std::optional<event::TestDone> Trainer::runSharedTest(int index, int batches) {
     return {};
   OutputMeans means;
   double loss = 0;
-  std::vector<OutputValue> outputs;
   for (int i = 0; i < batches; ++i) {
     loss += packed[static_cast<std::size_t>(i % rankCount())].take(outputs);
     means.add(outputs);

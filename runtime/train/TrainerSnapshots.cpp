@@ -65,10 +65,17 @@ void Trainer::startBestSnapshot() {
 
 /// Copies everything, and has it written.
 void Trainer::writeSnapshot(const SnapshotPair &files, bool counts) {
-  settle(0);         // the losses go with the weights
-  finishSnapshots(); // before the next copy needs memory
-  if (sharded)
+  settle(0); // the losses go with the weights
+  std::exception_ptr failure;
+  try {
+    finishSnapshots(); // before the next copy needs memory
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (sharded) // the other ranks wait for it, whatever has failed here
     sharded->shareHistory(solver.snapshot_diff());
+  if (failure)
+    std::rethrow_exception(failure);
   if (isRoot())
     copySnapshot(files, counts);
   if (sharded)

@@ -15,10 +15,9 @@ double Trainer::itemsPerIteration() const {
     return 0;
   const plan::Buffer &top =
       manifest.buffers(static_cast<int>(program.feeds(0).buffer_indices(0)));
-  return top.dims().empty()
-             ? 0
-             : static_cast<double>(top.dims(0)) * solver.iter_size() *
-                   rankCount();
+  return top.dims().empty() ? 0
+                            : static_cast<double>(top.dims(0)) *
+                                  solver.iter_size() * rankCount();
 }
 
 void Trainer::tellSpeed(int iteration, double perSecond) {

@@ -17,9 +17,9 @@ namespace {
 int gpuOf(const PlanOptions &options) {
   const std::vector<int> numbers = gpuNumbers(options.gpu);
   if (options.ranks) {
-    const int rank = options.ranks->rank();
+    const int rank = options.ranks->localRank();
     if (numbers.empty())
-      return rank % options.ranks->localRanks();
+      return rank;
     return numbers[static_cast<std::size_t>(rank) % numbers.size()];
   }
   if (numbers.size() > 1)
