@@ -42,6 +42,47 @@ def last_words(text):
     return lines[-1][-300:] if lines else "it says nothing"
 
 
+class PeakMemory:
+    """Most memory that a child had in its hands, in bytes.
+
+    ru_maxrss counts what the child was before it became the command: a copy of
+    this process. So it holds only where it is more than this process ever had;
+    else the peak is the last that was seen of the child's own.
+    """
+
+    def __init__(self, pid):
+        self._pid = pid
+        self._seen = 0
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+
+    def _watch(self):
+        while not self._ended.wait(0.05):
+            self._seen = max(self._seen, high_water(self._pid))
+
+    def stop(self):
+        self._ended.set()
+        self._thread.join()
+
+    def bytes(self, usage):
+        """The peak of a child that has ended with `usage`."""
+        most = usage.ru_maxrss << 10
+        return most if most > high_water("self") else self._seen or most
+
+
+def high_water(pid):
+    """VmHWM of a process, in bytes; 0 if it has no memory any more."""
+    try:
+        with open("/proc/{}/status".format(pid)) as status:
+            for line in status:
+                if line.startswith("VmHWM:"):
+                    return int(line.split()[1]) << 10
+    except OSError:
+        pass
+    return 0
+
+
 def run(command, threads, work, limit=1800):
     """Runs a command in the folder `work`, for `limit` seconds at most."""
     command = [str(word) for word in command]
@@ -51,6 +92,7 @@ def run(command, threads, work, limit=1800):
                                    stdin=subprocess.DEVNULL,
                                    env=environment(threads, work),
                                    start_new_session=True)
+        memory = PeakMemory(process.pid)
         late = threading.Event()
 
         def stop():
@@ -65,6 +107,7 @@ def run(command, threads, work, limit=1800):
             raise
         finally:
             timer.cancel()
+            memory.stop()
         process.returncode = os.waitstatus_to_exitcode(status)
         texts = []
         for file in (out, err):
@@ -77,4 +120,4 @@ def run(command, threads, work, limit=1800):
         raise MeasureError("{} ended with status {}: {}".format(
             os.path.basename(command[0]), process.returncode,
             last_words(texts[1] or texts[0])))
-    return Finished(texts[0], texts[1], usage.ru_maxrss << 10)
+    return Finished(texts[0], texts[1], memory.bytes(usage))

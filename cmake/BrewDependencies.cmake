@@ -12,7 +12,7 @@
 # build/prefix:
 #
 #   brew::LMDB, brew::LEVELDB, brew::HDF5, brew::DNNL, brew::GOMP, brew::OPENCV,
-#   brew::SPDLOG
+#   brew::SPDLOG, brew::HTTPLIB
 #
 #===-------------------------------------------------------------------------===#
 
@@ -63,6 +63,8 @@ brew_find(LEVELDB libleveldb-dev HEADER leveldb/db.h LIBRARY leveldb)
 brew_find(OPENCV_CORE libopencv-core-dev LIBRARY opencv_core)
 brew_find(OPENCV libopencv-imgproc-dev HEADER opencv2/imgproc.hpp LIBRARY opencv_imgproc)
 target_link_libraries(brew::OPENCV INTERFACE brew::OPENCV_CORE)
+
+brew_find(HTTPLIB libcpp-httplib-dev HEADER httplib.h LIBRARY cpp-httplib)
 
 # oneDNN 3, by scripts/onednn or the system's. A folder configured when an older
 # one was in use looks again.

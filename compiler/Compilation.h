@@ -53,6 +53,9 @@ private:
   /// Finds what must be computed again for options.memoryLimit (FitMemory.cpp).
   /// `phaseImport` is the net as it was imported; its graph is there.
   void fitMemory(mlir::ModuleOp phaseImport);
+  /// Sets recomputeBytes so that the plan of `graph` holds the limit; if
+  /// nothing does, returns the smallest plan.
+  mlir::OwningOpRef<mlir::ModuleOp> fitGraph(mlir::ModuleOp graph);
   /// The plan of a graph, with that asked of brew-recompute.
   mlir::OwningOpRef<mlir::ModuleOp> planned(mlir::ModuleOp graph,
                                             std::optional<int64_t> bytes);
@@ -81,6 +84,7 @@ private:
            options.emit == emit;
   }
   bool isTraining() const { return imported.solver && !options.import.phase; }
+  bool hasMemoryLoss();
   bool embedsWeights() const {
     return !options.weights.empty() && !isTraining();
   }
@@ -99,6 +103,7 @@ private:
   std::vector<std::string> segments;
   std::vector<std::string> gpuArchs;     ///< from phase fused on
   std::optional<int64_t> recomputeBytes; ///< for phase fused
+  bool separateGradients = false;        ///< leave out brew-join-gradients
   PageContents page;                     ///< for an HTML report
   KernelAccesses accesses;               ///< for a report
 };

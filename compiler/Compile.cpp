@@ -3,6 +3,7 @@
 #include "compiler/LlvmArguments.h"
 #include "compiler/PlanWeights.h"
 #include "compiler/cuda/GpuArchs.h"
+#include "dialects/Brew/layers/loss/ElementLoss.h"
 #include "formats/AtomicFile.h"
 #include "formats/Error.h"
 #include "formats/PathLookup.h"
@@ -27,9 +28,18 @@ void Compilation::importNet() {
     throw Reported();
 }
 
+/// Whether a caller brings in a loss and its gradient.
+bool Compilation::hasMemoryLoss() {
+  return imported.module
+      ->walk([](ir::MemoryLossOp) { return mlir::WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 PipelineOptions Compilation::optionsOf(Phase phase) {
   PipelineOptions pipeline = options.pipeline;
   pipeline.recomputeBytes = recomputeBytes;
+  if (separateGradients)
+    pipeline.without.push_back("join-gradients");
   if (phase == Phase::Fused)
     describeTarget(pipeline);
   if (isTraining()) {
@@ -37,9 +47,13 @@ PipelineOptions Compilation::optionsOf(Phase phase) {
     pipeline.regularization = imported.solver->regularization_type();
     pipeline.keepUpdate = imported.solver->snapshot_diff();
     // Who writes gradients may sum those of several passes.
-    pipeline.accumulate =
-        imported.solver->iter_size() > 1 || !pipeline.seeds.empty();
+    pipeline.accumulate = imported.solver->iter_size() > 1 ||
+                          !pipeline.seeds.empty() || hasMemoryLoss();
     pipeline.clip |= imported.solver->clip_gradients() >= 0; // --gradient-norm
+    if (pipeline.distributed && hasMemoryLoss())
+      throw Error(ExitStatus::Usage,
+                  "--distributed is for plans that train on their own, a "
+                  "MemoryLoss layer for those whose caller writes gradients");
   } else if (pipeline.clip) {
     throw Error(ExitStatus::Usage,
                 "--gradient-norm is for plans that are trained");

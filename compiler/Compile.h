@@ -34,6 +34,7 @@ struct CompileOptions {
   std::string cpu;                ///< see resolveCpuTarget
   std::string gpuArch;            ///< see resolveGpuArchs
   bool deterministic = false;     ///< CUDA: only vendor engines that repeat
+  bool exactConvolutions = false; ///< CPU: Winograd's algorithms are not taken
   /// Bytes that the arena of activations and their gradients may take.
   std::optional<int64_t> memoryLimit;
   bool kernelCache = true;        ///< keep compiled CUDA kernels between runs

@@ -146,14 +146,16 @@ void Compilation::failToFit(mlir::ModuleOp smallest,
   throw Error(ExitStatus::MachineLacks, text);
 }
 
-void Compilation::fitMemory(mlir::ModuleOp phaseImport) {
+mlir::OwningOpRef<mlir::ModuleOp> Compilation::fitGraph(mlir::ModuleOp graph) {
   const int64_t limit = *options.memoryLimit;
-  mlir::ModuleOp graph = *imported.module;
+  recomputeBytes = std::nullopt;
   auto arena = [&](std::optional<int64_t> bytes) {
     return arenaOf(*planned(graph, bytes));
   };
-  if (arena(std::nullopt) <= limit)
-    return; // with nothing computed again
+  if (arena(std::nullopt) <= limit) {
+    recomputeBytes = std::nullopt; // nothing is computed again
+    return {};
+  }
   std::optional<int64_t> best;
   int64_t asked = limit;
   for (int i = 0; i < kTries && asked > 0; ++i) {
@@ -171,8 +173,32 @@ void Compilation::fitMemory(mlir::ModuleOp phaseImport) {
     // As little as can be.
     mlir::OwningOpRef<mlir::ModuleOp> smallest = planned(graph, 0);
     if (arenaOf(*smallest) > limit)
-      failToFit(*smallest, phaseImport);
+      return smallest;
     best = 0;
   }
   recomputeBytes = best;
+  return {};
+}
+
+void Compilation::fitMemory(mlir::ModuleOp phaseImport) {
+  mlir::OwningOpRef<mlir::ModuleOp> smallest = fitGraph(*imported.module);
+  if (!smallest)
+    return;
+  // One product for many keeps the operands of all until it runs: separate
+  // gradients may take less.
+  separateGradients = true;
+  mlir::OwningOpRef<mlir::ModuleOp> separate(phaseImport.clone());
+  {
+    // What is to be said of the net was said when its own graph was made.
+    mlir::ScopedDiagnosticHandler silent(
+        &context, [](mlir::Diagnostic &) { return mlir::success(); });
+    auto scope = timingScope.nest("fit graph");
+    if (mlir::failed(
+            runPasses(*separate, Phase::Graph, optionsOf(Phase::Graph), scope)))
+      failToFit(*smallest, phaseImport);
+  }
+  if (mlir::OwningOpRef<mlir::ModuleOp> other = fitGraph(*separate))
+    failToFit(arenaOf(*other) < arenaOf(*smallest) ? *other : *smallest,
+              phaseImport);
+  imported.module = std::move(separate);
 }

@@ -97,6 +97,8 @@ void Compilation::generateForCpu() {
   out->set_cpu(target.cpu);
   for (const std::string &feature : target.features)
     out->add_cpu_features(feature);
+  if (options.exactConvolutions)
+    out->set_exact_convolutions(true);
   segments.push_back(compileToSharedObject(*kernels, target));
   manifest.add_segments()->set_kind(plan::Segment::KERNEL_IMAGE);
 }

@@ -150,7 +150,8 @@ struct AllReduceStartEntry
                      plan::Program &program) const {
     auto start = cast<AllReduceStartOp>(op);
     plan::Step &step = ManifestBuilder::addStep(start, program);
-    step.set_bytes(builder.bytesOf(start.getTargets()));
+    const auto bytes = builder.bytesOf(start.getTargets());
+    step.set_bytes(start.getWire() ? bytes / 2 : bytes);
     plan::AllReduceCall &to = *step.mutable_all_reduce();
     to.set_part(plan::AllReduceCall::START);
     to.set_bucket(static_cast<uint32_t>(start.getBucket()));
@@ -158,6 +159,10 @@ struct AllReduceStartEntry
       to.add_buffer_indices(builder.buffer(target));
     for (Value source : start.getSources())
       to.add_source_buffer_indices(builder.buffer(source));
+    if (start.getStatistic())
+      to.set_statistic(true);
+    if (start.getWire())
+      to.set_wire(plan::BF16); // the only one that the operation takes
   }
 };
 
@@ -170,6 +175,8 @@ struct AllReduceWaitEntry
     plan::AllReduceCall &to = *step.mutable_all_reduce();
     to.set_part(plan::AllReduceCall::WAIT);
     to.set_bucket(static_cast<uint32_t>(wait.getBucket()));
+    if (wait.getStatistic())
+      to.set_statistic(true);
     for (Value target : wait.getTargets())
       to.add_buffer_indices(builder.buffer(target));
   }

@@ -193,6 +193,9 @@ const std::vector<OptionRow> &optionTable() {
                          .Case("fused-dot", Emit::FusedDot)
                          .Case("dot", Emit::Dot);
           }),
+      row("exact-convolutions", Kind::Flag,
+          "CPU: no Winograd algorithms, whose f32 sums round a little more")
+          .by([](Options &o, Text v) { o.exactConvolutions = flagOf(v); }),
       row("exact-hidden-gradients", Kind::Flag,
           "Propagate gradients of the exposed states of LSTM and RNN, which "
           "Caffe does not")
@@ -295,6 +298,15 @@ const std::vector<OptionRow> &optionTable() {
                   {"bf16", "activations and products in bfloat16"},
                   {"f16", "activations and products in IEEE half"}})
           .by(applyPrecision),
+      row("reduce-precision", Kind::Choice,
+          "Type in which gradients travel between ranks")
+          .shows("type")
+          .defaultsTo("f32")
+          .oneOf({{"f32", "their own (f64 in plans of that precision)"},
+                  {"bf16", "rounded, half the bytes; sums are made in f32"}})
+          .by([](Options &o, Text v) {
+            o.pipeline.reduceInHalf = v == "bf16";
+          }),
       row("report", Kind::Choice, "Print kernels, operations and memory")
           .shows("form")
           .alone("text")
@@ -327,6 +339,9 @@ const std::vector<OptionRow> &optionTable() {
           .shows("NAME,...")
           .separatedByCommas()
           .by([](Options &o, Text v) { o.import.stages.push_back(v); }),
+      row("sync-batchnorm", Kind::Flag,
+          "Statistics of BatchNorm are those of all ranks' batches")
+          .by([](Options &o, Text v) { o.pipeline.syncBatchNorm = flagOf(v); }),
       row("target", Kind::Choice, "Where the plan will run")
           .shows("target")
           .defaultsTo("cpu")
@@ -343,23 +358,22 @@ const std::vector<OptionRow> &optionTable() {
       row("without", Kind::List,
           "Leave optimisations out, to see what each one does")
           .shows("PASS,...")
-          .oneOf({{"clone-producers", "store cheap values"},
-                  {"fold-normalization",
-                   "keep BatchNorm, Scale and Bias of nets for inference"},
-                  {"fuse-epilogue", "keep ReLUs out of vendor calls"},
-                  {"join-gradients",
-                   "a product for each reader of shared weights"},
-                  {"keep-precision",
-                   "round bf16 values that are not stored, too"},
-                  {"last-block",
-                   "on GPUs, a launch for what little follows a sum"},
-                  {"merge-sums", "add up over the same elements separately"},
-                  {"order-steps", "steps in the order of the prototxt"},
-                  {"pool-first", "ReLUs before max poolings that read them"},
-                  {"prepare-weights",
-                   "at inference, round weights in every run"},
-                  {"sign-bits", "on GPUs, masks from whole values"},
-                  {"split-reductions", "sums in one stage"}})
+          .oneOf(
+              {{"clone-producers", "store cheap values"},
+               {"fold-normalization",
+                "keep BatchNorm, Scale and Bias of nets for inference"},
+               {"fuse-epilogue", "keep ReLUs out of vendor calls"},
+               {"join-gradients",
+                "a product for each reader of shared weights"},
+               {"keep-precision", "round bf16 values that are not stored, too"},
+               {"last-block",
+                "on GPUs, a launch for what little follows a sum"},
+               {"merge-sums", "add up over the same elements separately"},
+               {"order-steps", "steps in the order of the prototxt"},
+               {"pool-first", "ReLUs before max poolings that read them"},
+               {"prepare-weights", "at inference, round weights in every run"},
+               {"sign-bits", "on GPUs, masks from whole values"},
+               {"split-reductions", "sums in one stage"}})
           .separatedByCommas()
           .calledA("pass")
           .by([](Options &o, Text v) { o.pipeline.without.push_back(v); }),

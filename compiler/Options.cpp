@@ -144,9 +144,15 @@ CompileOptions OptionSet::finish() const {
     usage("--loss-scale and --loss-scale-window are for --precision=f16");
   if (isGiven("bucket-mb") && !pipeline.distributed)
     usage("--bucket-mb is for --distributed");
-  if (pipeline.distributed && cuda)
-    usage("--distributed is for --target cpu: gradients are not added up over "
-          "GPUs yet");
+  if (isGiven("reduce-precision") && !pipeline.distributed)
+    usage("--reduce-precision is for --distributed");
+  if (pipeline.syncBatchNorm && !pipeline.distributed)
+    usage("--sync-batchnorm is for --distributed");
+  if (pipeline.reduceInHalf && options.import.f64)
+    usage("--reduce-precision=bf16 is not for --precision=f64");
+  if (pipeline.reduceInHalf && cuda)
+    usage("--reduce-precision=bf16 is for --target cpu: between GPUs gradients "
+          "travel in their own precision");
   if (pipeline.distributed && !pipeline.seeds.empty())
     usage("--distributed is for plans that train on their own, --seed for "
           "those whose caller writes gradients");

@@ -75,6 +75,8 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     pm.addPass(createUnrollRecurrent(recurrent));
     pm.addPass(createFoldFlatten());
     optimise("pool-first", [] { return createPoolFirst(); });
+    if (options.syncBatchNorm)
+      pm.addPass(createSynchronizeStatistics());
     DifferentiateOptions gradients;
     gradients.keep = kept.blobs;
     gradients.seeds = kept.seeds;
@@ -152,6 +154,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     if (options.distributed) {
       PlaceAllReducesOptions reduce;
       reduce.bucketBytes = options.bucketBytes;
+      reduce.halfWire = options.reduceInHalf;
       pm.addPass(createPlaceAllReduces(reduce));
     }
     pm.addPass(createPlanMemory());

@@ -64,6 +64,8 @@ struct PipelineOptions {
   /// (0: by the cost model; see brew-place-all-reduces).
   bool distributed = false;
   int64_t bucketBytes = 0;
+  bool reduceInHalf = false;  ///< gradients travel as bf16
+  bool syncBatchNorm = false; ///< a batch's statistics are those of all ranks
   bool clip = false;       ///< it bounds the gradients' norm (clip_gradients)
 };
 

@@ -38,6 +38,8 @@ public:
   virtual void rewind() = 0;
   /// To the next record, or past the end.
   virtual void next() = 0;
+  /// To the record of that key; false, and past the end, if there is none.
+  virtual bool find(std::string_view key) = 0;
   /// Whether key() and value() stand for a record.
   virtual bool valid() const = 0;
   /// Valid until the cursor moves.

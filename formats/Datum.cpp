@@ -4,9 +4,46 @@
 #include "formats/Error.h"
 #include "formats/caffe.pb.h"
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
+
 #include <climits>
 
 namespace brew::formats {
+namespace {
+
+/// Pixels of three bytes as three planes.
+inline __attribute__((always_inline)) void
+separate(const uint8_t *pixels, size_t plane, uint8_t *planes) {
+  uint8_t *second = planes + plane, *third = second + plane;
+  for (size_t i = 0; i < plane; ++i) {
+    const uint8_t a = pixels[3 * i], b = pixels[3 * i + 1],
+                  c = pixels[3 * i + 2];
+    planes[i] = a;
+    second[i] = b;
+    third[i] = c;
+  }
+}
+
+#ifdef __x86_64__
+/// The same with the shuffles of AVX2, which the compiler finds: a twentieth of
+/// the time.
+__attribute__((target("avx2"))) void
+separateAvx2(const uint8_t *pixels, size_t plane, uint8_t *planes) {
+  separate(pixels, plane, planes);
+}
+#endif
+
+void separateThree(const uint8_t *pixels, size_t plane, uint8_t *planes) {
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx2"))
+    return separateAvx2(pixels, plane, planes);
+#endif
+  separate(pixels, plane, planes);
+}
+
+} // namespace
+
 void setImage(const Image &image, ImageRecord &record) {
   record.floats.clear();
   record.channels = image.channels;
@@ -15,9 +52,34 @@ void setImage(const Image &image, ImageRecord &record) {
   record.bytes.resize(image.pixels.size());
   size_t plane = size_t(image.height) * image.width;
   size_t channels = static_cast<size_t>(image.channels);
+  if (channels == 3)
+    return separateThree(image.pixels.data(), plane, record.bytes.data());
   for (size_t c = 0; c < channels; ++c)
     for (size_t i = 0; i < plane; ++i)
       record.bytes[c * plane + i] = image.pixels[i * channels + c];
+}
+
+std::optional<int> labelOfDatum(std::string_view bytes) {
+  using google::protobuf::internal::WireFormatLite;
+  if (bytes.size() > INT_MAX)
+    return std::nullopt;
+  google::protobuf::io::CodedInputStream stream(
+      reinterpret_cast<const std::uint8_t *>(bytes.data()),
+      static_cast<int>(bytes.size()));
+  const std::uint32_t wanted = WireFormatLite::MakeTag(
+      caffe::Datum::kLabelFieldNumber, WireFormatLite::WIRETYPE_VARINT);
+  std::int32_t label = 0;
+  while (const std::uint32_t tag = stream.ReadTag())
+    if (tag == wanted
+            ? !WireFormatLite::ReadPrimitive<std::int32_t,
+                                             WireFormatLite::TYPE_INT32>(
+                  &stream, &label)
+            : !WireFormatLite::SkipField(&stream, tag))
+      return std::nullopt;
+  // A tag of 0 is the end, or no tag.
+  if (!stream.ConsumedEntireMessage())
+    return std::nullopt;
+  return label;
 }
 
 void decodeDatum(std::string_view bytes, ImageColor color,

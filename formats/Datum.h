@@ -8,6 +8,7 @@
 #include "formats/ImageDecode.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,10 @@ struct ImageRecord {
 /// no Datum, has no values, or as many as do not fit its shape.
 void decodeDatum(std::string_view bytes, ImageColor color,
                  const std::string &where, ImageRecord &record);
+
+/// The label of a serialised caffe::Datum, whose values are passed over;
+/// nothing if it is no Datum.
+std::optional<int> labelOfDatum(std::string_view bytes);
 
 /// Makes a decoded image the values of a record, plane by plane; its label
 /// stays.

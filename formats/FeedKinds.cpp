@@ -13,6 +13,7 @@ static constexpr FeedKind kKinds[] = {
     {"Input", FeedSource::Input},
     {"MemoryData", FeedSource::Memory},
     {"Random", FeedSource::RandomKey, /*isRefilled=*/true},
+    {"SoftmaxWithLoss", FeedSource::Weights},
     {"WindowData", FeedSource::Windows, /*isRefilled=*/true},
 };
 

@@ -22,6 +22,7 @@ enum class FeedSource {
   Hdf5,      ///< rows of HDF5 files
   Fillers,   ///< fillers
   Matrix,    ///< a file of one blob
+  Weights,   ///< weights of classes, which the layer's settings hold
   RandomKey, ///< a key of random numbers, another one for every run
 };
 
@@ -35,6 +36,10 @@ struct FeedKind {
   /// Values that nobody but the caller has.
   bool isCallers() const {
     return source == FeedSource::Input || source == FeedSource::Memory;
+  }
+  /// No data: a part of the net's settings.
+  bool isOfTheNet() const {
+    return source == FeedSource::Matrix || source == FeedSource::Weights;
   }
   /// Images that transform_param converts, which a device may do.
   bool hasImages() const {

@@ -70,4 +70,8 @@ std::optional<float> readFloat(std::string_view text) {
   return read<float>(text);
 }
 
+std::optional<int> readInteger(std::string_view text) {
+  return read<int>(text);
+}
+
 } // namespace brew::formats

@@ -20,6 +20,8 @@ const char *v1LayerTypeName(caffe::V1LayerParameter::LayerType type) {
     return "Concat";
   case V1::CONTRASTIVE_LOSS:
     return "ContrastiveLoss";
+  case V1::CROP:
+    return "Crop";
   case V1::CONVOLUTION:
     return "Convolution";
   case V1::DATA:

@@ -236,6 +236,14 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
         retype(input, type);
       for (Value init : nest.getOutputs())
         init.setType(type);
+      // Its loops are the dimensions, of which there may be more now.
+      OpBuilder b(nest);
+      nest.setIndexingMapsAttr(b.getAffineMapArrayAttr(SmallVector<AffineMap>(
+          nest->getNumOperands(), b.getMultiDimIdentityMap(type.getRank()))));
+      nest.setIteratorTypesAttr(b.getArrayAttr(SmallVector<Attribute>(
+          type.getRank(),
+          linalg::IteratorTypeAttr::get(b.getContext(),
+                                        utils::IteratorType::parallel))));
     }
   }
 

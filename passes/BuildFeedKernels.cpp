@@ -6,6 +6,7 @@
 #include "formats/Error.h"
 #include "formats/FeedKinds.h"
 #include "formats/PathLookup.h"
+#include "formats/Selection.h"
 #include "formats/caffe.pb.h"
 #include "passes/Passes.h"
 #include "passes/RecordShape.h"
@@ -239,7 +240,10 @@ struct BuildFeedKernels : brew::impl::BuildFeedKernelsBase<BuildFeedKernels> {
     SmallVector<planir::FeedOp> feeds;
     module.walk([&](planir::FeedOp feed) {
       const auto *kind = brew::formats::findFeedKind(feed.getKind());
-      if (kind && kind->hasImages())
+      // Images that lie side by side in an item are converted by the host.
+      if (kind && kind->hasImages() &&
+          brew::formats::selectionOf(feed.getConfig().getLayer())
+                  .imagesPerItem == 1)
         feeds.push_back(feed);
     });
     for (planir::FeedOp feed : feeds)

@@ -4,6 +4,7 @@
 #include "dialects/Brew/LayerWords.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/external/External.h"
+#include "dialects/Brew/layers/loss/ElementLoss.h"
 #include "passes/LossScale.h"
 #include "passes/NoGradient.h"
 #include "passes/Passes.h"
@@ -62,7 +63,10 @@ private:
   void warnOfBlocked(Operation *op);
   void storeParameters();
   Value restingGradient(Operation *op, OpResult result);
+  KeepOp pinOf(StringRef blob);
+  SeedOp makeSeed(Value value, StringRef blob);
   LogicalResult takeSeed(StringRef blob);
+  LogicalResult takeLossSeeds(MemoryLossOp loss);
   InFlightDiagnostic refuseSeed(Location loc);
   void buildScale(Location loc) {
     if (!scale)
@@ -103,6 +107,7 @@ private:
   llvm::DenseMap<Value, Value> gradients;
   SmallVector<Operation *> layers;
   SmallVector<std::pair<Value, SeedOp>> seeds; ///< and what they belong to
+  llvm::StringSet<> seeded; ///< blobs, those of losses included
 };
 
 void Backward::findNeeded(ArrayRef<Operation *> layers) {
@@ -274,18 +279,31 @@ InFlightDiagnostic Backward::refuseSeed(Location loc) {
   return error;
 }
 
+/// What keeps the last version of a blob.
+KeepOp Backward::pinOf(StringRef blob) {
+  for (Operation *op : layers)
+    if (auto keep = dyn_cast<KeepOp>(op);
+        keep && keep.getBlob() == blob && keep.getWhat() == BlobValue::Data)
+      return keep;
+  return {};
+}
+
+SeedOp Backward::makeSeed(Value value, StringRef blob) {
+  auto seed = SeedOp::create(b, value.getLoc(), value.getType(), blob);
+  Origin{{}, /*isBackward=*/true}.mark(seed);
+  seeded.insert(blob);
+  return seed;
+}
+
 /// Begins the gradient of a pinned blob with what the caller will write.
 LogicalResult Backward::takeSeed(StringRef blob) {
-  KeepOp pin;
   for (Operation *op : layers)
-    if (auto keep = dyn_cast<KeepOp>(op); keep && keep.getBlob() == blob) {
-      if (keep.getWhat() == BlobValue::Count)
-        return refuseSeed(keep.getLoc())
-               << "--seed: the number of items of blob '" << blob
-               << "' is only known at run time; reduce it first";
-      if (keep.getWhat() == BlobValue::Data)
-        pin = keep;
-    }
+    if (auto keep = dyn_cast<KeepOp>(op);
+        keep && keep.getBlob() == blob && keep.getWhat() == BlobValue::Count)
+      return refuseSeed(keep.getLoc())
+             << "--seed: the number of items of blob '" << blob
+             << "' is only known at run time; reduce it first";
+  KeepOp pin = pinOf(blob);
   if (!pin)
     return refuseSeed(program.getLoc())
            << "--seed: blob '" << blob << "' is not kept";
@@ -298,9 +316,34 @@ LogicalResult Backward::takeSeed(StringRef blob) {
     return refuseSeed(loc) << "--seed: no learnable parameter gets a gradient "
                               "through blob '"
                            << blob << "'";
-  auto seed = SeedOp::create(b, loc, value.getType(), blob);
-  Origin{{}, /*isBackward=*/true}.mark(seed);
-  seeds.emplace_back(value, seed);
+  seeds.emplace_back(value, makeSeed(value, blob));
+  return success();
+}
+
+/// The seeds that a loss of the caller's scales.
+LogicalResult Backward::takeLossSeeds(MemoryLossOp loss) {
+  bool learns = false;
+  for (auto [i, blob] :
+       llvm::enumerate(loss.getBlobs().getAsValueRange<StringAttr>())) {
+    Value x = loss.getXs()[i];
+    if (!propagates(loss, static_cast<unsigned>(i)))
+      continue;
+    learns |= needed.contains(x) && !idle.contains(x);
+    if (KeepOp pin = pinOf(blob); !pin || pin.getValue() != x)
+      return layerError(loss)
+             << "'" << blob
+             << "' is computed over by a later layer in place, so that its "
+                "caller could not read it; give that layer's top a name of its "
+                "own";
+    if (seeded.contains(blob))
+      return layerError(loss) << "the gradient of '" << blob
+                              << "' comes from outside already: from another "
+                                 "bottom or MemoryLoss, or by --seed";
+    makeSeed(x, blob);
+  }
+  if (!learns)
+    return layerError(loss)
+           << "no learnable parameter gets a gradient through its bottoms";
   return success();
 }
 
@@ -311,6 +354,10 @@ LogicalResult Backward::run(ArrayRef<std::string> blobs) {
   // All of them before anything else: forward ends here.
   for (StringRef blob : blobs)
     if (failed(takeSeed(blob)))
+      return failure();
+  for (Operation *op : layers)
+    if (auto loss = dyn_cast<MemoryLossOp>(op);
+        loss && failed(takeLossSeeds(loss)))
       return failure();
   for (auto [value, seed] : seeds) {
     Value gradient = seed.getGradient();

@@ -2,6 +2,7 @@
 #include "passes/EmitPlan.h"
 
 #include "dialects/Brew/Origin.h"
+#include "dialects/Brew/layers/communication/Communication.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/SubviewType.h"
 #include "passes/PlanSubviews.h"
@@ -72,6 +73,9 @@ static std::string nameOf(Value value) {
     return (layer.getValue() + "." +
             op->getName().getStringRef().split('.').second)
         .str();
+  if (isa<AllReduceStartOp>(op))
+    if (StringAttr layer = Origin::of(op).layer)
+      return (layer.getValue() + ".all_reduce." + std::to_string(number)).str();
   return "value";
 }
 
@@ -98,6 +102,10 @@ const std::string &PlanEmitter::uniqueName(Value owner) {
 }
 
 Value PlanEmitter::buffer(Value value) {
+  // Sums over ranks that layers wait for stay where they are on their way to.
+  if (auto wait = value.getDefiningOp<AllReduceWaitOp>();
+      wait && wait.getStatistic())
+    return buffer(wait.getXs()[cast<OpResult>(value).getResultNumber()]);
   Value &known = buffers[value];
   if (known)
     return known;
@@ -174,6 +182,9 @@ LogicalResult PlanEmitter::emitCall(CallInterface call) {
   if (!step)
     return call.emitError("phase plan: this call has no step");
   if (auto layer = call->getAttrOfType<StringAttr>("layer"))
+    step.setLayersAttr(b.getStrArrayAttr({layer.getValue()}));
+  else if (StringAttr layer = Origin::of(call).layer;
+           layer && isa<AllReduceStartOp, AllReduceWaitOp>(call.getOperation()))
     step.setLayersAttr(b.getStrArrayAttr({layer.getValue()}));
   step.setBackward(isBackward);
   step.setRecomputed(Origin::of(call).isRecomputed);

@@ -6,6 +6,7 @@
 #include "formats/FeedKinds.h"
 #include "formats/Hdf5.h"
 #include "formats/PathLookup.h"
+#include "formats/Selection.h"
 #include "passes/RecordShape.h"
 
 #include <charconv>
@@ -24,7 +25,8 @@ public:
   Feed(caffe::LayerParameter &layer, const std::vector<std::string> &folders,
        const FeedOptions &options)
       : layer(layer), kind(formats::findFeedKind(layer.type())),
-        folders(folders), options(options) {}
+        folders(folders), options(options),
+        selection(formats::selectionOf(layer)) {}
 
   std::vector<FeedShape> shapes() {
     std::vector<FeedShape> shapes = shapesOfSource();
@@ -57,6 +59,8 @@ private:
       return dummyShapes();
     case FeedSource::Matrix:
       return blobShapes();
+    case FeedSource::Weights:
+      return {{layer.loss_param().class_weighting_size()}};
     case FeedSource::RandomKey:
       break; // what the key means fixes its shape (see brew-resolve-feeds)
     }
@@ -78,6 +82,12 @@ private:
     hasOwnBatch |= options.batch != 0;
     if (options.batch)
       settings.set_batch_size(static_cast<uint32_t>(options.batch));
+    const formats::Selection selection = formats::selectionOf(layer);
+    if (selection.imagesPerItem == 1 &&
+        settings.batch_size() % selection.unit() != 0)
+      throw badInput("batches of " + std::to_string(settings.batch_size()) +
+                     " records do not hold whole pairs, which layer '" +
+                     layer.name() + "' gives (enable_pair_selection)");
     return settings.batch_size();
   }
   /// Finds a source, or says how to do without it. Null if a shape is given.
@@ -93,6 +103,7 @@ private:
   std::vector<FeedShape> imageShapes();
   std::vector<FeedShape> windowShapes();
   std::vector<FeedShape> withLabels(int64_t batch, const FeedShape &image);
+  FeedShape imageIn(const FeedShape &shape) const;
   std::vector<FeedShape> hdf5Shapes();
   std::vector<FeedShape> blobShapes();
   void checkGivenImage(const FeedShape &shape) const;
@@ -103,6 +114,7 @@ private:
   const formats::FeedKind *kind; ///< null: none that there is
   const std::vector<std::string> &folders;
   const FeedOptions &options;
+  const formats::Selection selection;
   /// The leading dimension is the layer's or an option's, whatever shape is
   /// given.
   bool hasOwnBatch = false;
@@ -224,12 +236,21 @@ std::vector<FeedShape> Feed::memoryShapes() {
     settings.set_channels(shape->at(1));
     settings.set_height(shape->at(2));
     settings.set_width(shape->at(3));
-  } else if (const FeedShape *labels = given(1); labels && !labels->empty()) {
+  } else if (const FeedShape *labels =
+                 layer.top_size() > 1 ? given(1) : nullptr;
+             labels && !labels->empty()) {
     settings.set_batch_size(labels->at(0));
   }
   const int64_t batch = takeBatch(settings);
-  return {{batch, settings.channels(), settings.height(), settings.width()},
-          {batch}};
+  FeedShape labels = {batch};
+  if (settings.label_type() == caffe::MemoryDataParameter::MULTIPLE)
+    labels = {batch, settings.label_channels(), settings.label_height(),
+              settings.label_width()};
+  std::vector<FeedShape> shapes = {
+      {batch, settings.channels(), settings.height(), settings.width()}};
+  if (layer.top_size() > 1)
+    shapes.push_back(labels);
+  return shapes;
 }
 
 //===----------------------------------------------------------------------===//
@@ -297,22 +318,38 @@ std::vector<FeedShape> Feed::databaseShapes() {
                      dimsText(image));
     if (crop)
       image = {image[0], crop, crop};
-    if (told && FeedShape(told->begin() + 1, told->end()) != image)
+    if (told && imageIn(*told) != image)
       throw badInput("--input-shape gives '" + layer.top(0) + "' images of " +
-                     dimsText({told->begin() + 1, told->end()}) + ", but " +
-                     *path + " has images of " + dimsText(image));
+                     dimsText(imageIn(*told)) + ", but " + *path +
+                     " has images of " + dimsText(image));
   } else {
-    image.assign(told->begin() + 1, told->end());
+    image = imageIn(*told);
     checkMean(image, crop != 0, "--input-shape");
   }
   return withLabels(batch, image);
 }
 
+/// An item's images lie side by side among the channels.
 std::vector<FeedShape> Feed::withLabels(int64_t batch, const FeedShape &image) {
-  std::vector<FeedShape> shapes = {{batch, image[0], image[1], image[2]}};
+  const int64_t several = selection.imagesPerItem;
+  std::vector<FeedShape> shapes = {
+      {batch, image[0] * several, image[1], image[2]}};
   if (layer.top_size() > 1)
-    shapes.push_back({batch});
+    shapes.push_back(several > 1 && selection.allLabels
+                         ? FeedShape{batch, several}
+                         : FeedShape{batch});
   return shapes;
+}
+
+/// Channels, height and width of one image of a top.
+FeedShape Feed::imageIn(const FeedShape &shape) const {
+  const int64_t several = selection.imagesPerItem;
+  if (shape[1] % several)
+    throw badInput("--input-shape gives '" + layer.top(0) + "' " +
+                   std::to_string(shape[1]) +
+                   " channels, which images_per_blob " +
+                   std::to_string(several) + " does not divide");
+  return {shape[1] / several, shape[2], shape[3]};
 }
 
 /// Boxes are rows, of which there are as many as a batch of the images that
@@ -390,7 +427,7 @@ std::vector<FeedShape> Feed::imageShapes() {
     image = listedShape(layer, *list, folders);
     from = *list;
   } else {
-    image.assign(told->begin() + 1, told->end());
+    image = imageIn(*told);
     from = "--input-shape";
   }
   checkMean(image, isCropped, from);

@@ -1,6 +1,7 @@
 //===- KeepBlobs.cpp - Pins blobs so that they can be read after a run ----===//
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/Diagnostics.h"
+#include "dialects/Brew/layers/loss/ElementLoss.h"
 #include "formats/Suggest.h"
 #include "passes/Passes.h"
 
@@ -34,12 +35,18 @@ struct KeepBlobs : brew::impl::KeepBlobsBase<KeepBlobs> {
             if (!name.getValue().empty()) // inside of a layer
               last[name.getValue()] = result;
       });
+      llvm::StringSet<> fromLosses;
+      if (program.getDifferentiate())
+        program.walk([&](MemoryLossOp loss) {
+          for (StringRef blob : loss.getBlobs().getAsValueRange<StringAttr>())
+            fromLosses.insert(blob);
+        });
       auto b = OpBuilder::atBlockEnd(&program.getBody().front());
       for (auto [name, value] : last) {
         bool isSeed = false;
         if (program.getDifferentiate()) {
           trained.push_back(name.str());
-          isSeed = llvm::is_contained(seeds, name);
+          isSeed = llvm::is_contained(seeds, name) || fromLosses.contains(name);
         }
         if (llvm::is_contained(blobs, name))
           found.insert(name);

@@ -1,6 +1,7 @@
 //===- LowerToNests.cpp - Generic forms of what is no vendor call ---------===//
 #include "dialects/Brew/Composites.h"
 #include "dialects/Brew/Origin.h"
+#include "dialects/Brew/layers/communication/Communication.h"
 #include "dialects/Brew/layers/convolution/Epilogue.h"
 #include "dialects/Brew/layers/precision/Precision.h"
 #include "dialects/Target/TargetDialect.h"
@@ -58,7 +59,8 @@ struct LowerToNests : brew::impl::LowerToNestsBase<LowerToNests> {
     for (Operation *nest = op->getPrevNode();
          nest && !Origin::of(nest).layer &&
          isa<linalg::GenericOp, linalg::FillOp, tensor::EmptyOp,
-             arith::ConstantOp, ReinterpretOp, FillOp>(nest);
+             arith::ConstantOp, ReinterpretOp, FillOp, AllReduceStartOp,
+             AllReduceWaitOp>(nest);
          nest = nest->getPrevNode())
       origin.mark(nest);
   }

@@ -72,8 +72,8 @@ def KeepBlobs : Pass<"brew-keep-blobs", "::mlir::ModuleOp"> {
   let description = [{
     Adds a `brew.keep` for the last version of each named blob. `all` names every one.
     The gradients of the same blobs are pinned by brew-differentiate. Programs that
-    learn also keep the blobs of `seeds`, so that a caller can look at what it gives
-    the gradient of.
+    learn also keep the blobs of `seeds` and the bottoms of `brew.memory_loss`, so that
+    a caller can look at what it gives the gradient of.
   }];
   let options = [ListOption<"blobs", "blobs", "std::string", "Names, or `all`">,
     ListOption<"seeds", "seeds", "std::string",
@@ -90,7 +90,8 @@ def Differentiate : Pass<"brew-differentiate", "::mlir::ModuleOp"> {
     Behind a propagate_down that says no, gradients are built as in Caffe, for who
     wants to see them; what nobody keeps is dropped as dead code.
     Each of `seeds`, which brew-keep-blobs has pinned, adds the `brew.seed` that the
-    caller writes to its gradient.
+    caller writes to its gradient. A `brew.memory_loss` has such a seed for each bottom
+    that learns, which it scales.
   }];
   let options = [ListOption<"keep", "keep", "std::string",
     "Blobs whose gradients stay readable, or `all`">,
@@ -242,6 +243,15 @@ def BuildGradientPrograms : Pass<"brew-build-gradient-programs", "::mlir::Module
     "::mlir::linalg::LinalgDialect",
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
     "::mlir::tensor::TensorDialect"];
+}
+
+def SynchronizeStatistics : Pass<"brew-synchronize-statistics", "::mlir::ModuleOp"> {
+  let summary = "Makes the batch of normalization layers that of all ranks";
+  let description = [{
+    In training programs every `brew.batch_norm` computes its statistics over the
+    batches of all ranks of a data-parallel run. Before gradients are built, which
+    follow.
+  }];
 }
 
 def LowerToNests : Pass<"brew-lower-to-nests", "::mlir::ModuleOp"> {
@@ -446,7 +456,9 @@ def PlaceAllReduces : Pass<"brew-place-all-reduces", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"bucketBytes", "bucket-bytes", "int64_t", "0",
-      "Bytes from which on a bucket is full; 0: by the cost model">];
+      "Bytes from which on a bucket is full; 0: by the cost model">,
+    Option<"halfWire", "half-wire", "bool", "false",
+      "Gradients travel as bf16 (--reduce-precision)">];
 }
 
 def PlanMemory : Pass<"brew-plan-memory", "::mlir::ModuleOp"> {

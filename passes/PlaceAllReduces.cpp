@@ -74,6 +74,11 @@ struct PlaceAllReduces : brew::impl::PlaceAllReducesBase<PlaceAllReduces> {
   }
 
 private:
+  /// The type in which gradients travel, if not their own.
+  TypeAttr wireOf(Type element) {
+    auto narrow = BFloat16Type::get(&getContext());
+    return halfWire && element.isF32() ? TypeAttr::get(narrow) : TypeAttr();
+  }
   LogicalResult place(ProgramOp program, Type &element);
   void buildReduce(Type element);
 };
@@ -82,6 +87,14 @@ private:
 
 LogicalResult PlaceAllReduces::place(ProgramOp program, Type &element) {
   Block &block = program.getBody().front();
+  // Sums that layers have asked for come first.
+  int64_t statistics = 0;
+  for (auto wait : block.getOps<AllReduceWaitOp>()) {
+    IntegerAttr number = Builder(&getContext()).getI64IntegerAttr(statistics++);
+    wait.getXs().front().getDefiningOp<AllReduceStartOp>().setBucketAttr(
+        number);
+    wait.setBucketAttr(number);
+  }
   SmallVector<Operation *> steps;
   llvm::DenseMap<Operation *, int64_t> numberOf;
   for (Operation &op : block)
@@ -156,12 +169,13 @@ LogicalResult PlaceAllReduces::place(ProgramOp program, Type &element) {
     for (Value value : bucket.gradients)
       places.push_back(value.getLoc());
     Location loc = b.getFusedLoc(places);
-    IntegerAttr index = b.getI64IntegerAttr(number);
-    auto start =
-        AllReduceStartOp::create(b, loc, types, bucket.gradients, index);
+    IntegerAttr index =
+        b.getI64IntegerAttr(statistics + static_cast<int64_t>(number));
+    auto start = AllReduceStartOp::create(b, loc, types, bucket.gradients,
+                                          index, nullptr, wireOf(element));
     lastStart = start;
-    auto wait =
-        AllReduceWaitOp::create(waits, loc, types, start.getYs(), index);
+    auto wait = AllReduceWaitOp::create(waits, loc, types, start.getYs(), index,
+                                        nullptr);
     for (auto [value, sum] : llvm::zip_equal(bucket.gradients, wait.getYs()))
       for (StoreGradientOp store : stores[value])
         store.getValueMutable().assign(sum);
@@ -185,8 +199,9 @@ void PlaceAllReduces::buildReduce(Type element) {
   Value all = AllGradientsOp::create(b, loc, type, false);
   IntegerAttr index = b.getI64IntegerAttr(0);
   auto start =
-      AllReduceStartOp::create(b, loc, TypeRange{type}, ValueRange{all}, index);
-  auto wait =
-      AllReduceWaitOp::create(b, loc, TypeRange{type}, start.getYs(), index);
+      AllReduceStartOp::create(b, loc, TypeRange{type}, ValueRange{all}, index,
+                               nullptr, wireOf(element));
+  auto wait = AllReduceWaitOp::create(b, loc, TypeRange{type}, start.getYs(),
+                                      index, nullptr);
   StoreAllGradientsOp::create(b, loc, wait.getYs()[0], false);
 }

@@ -104,7 +104,7 @@ private:
                        [](Value x, Value y) {
                          auto a = x.getDefiningOp<BufferOp>();
                          auto b = y.getDefiningOp<BufferOp>();
-                         return sameBytes(a, b) && a.getType() == b.getType();
+                         return samePlace(a, b) && a.getType() == b.getType();
                        }))
         return op->emitError("waits for other buffers than bucket ")
                << wait.getBucket() << " has";
@@ -150,10 +150,12 @@ private:
   }
 
   /// Two names for the same bytes: a view and what it views.
-  static bool sameBytes(BufferOp x, BufferOp y) {
+  static bool samePlace(BufferOp x, BufferOp y) {
     return x.getArena() == y.getArena() && x.getOffset() == y.getOffset() &&
-           x.getName() == y.getName() &&
            x->getAttr(brew::kWholeAttr) == y->getAttr(brew::kWholeAttr);
+  }
+  static bool sameBytes(BufferOp x, BufferOp y) {
+    return samePlace(x, y) && x.getName() == y.getName();
   }
   LogicalResult read(Operation *step, Value value) {
     auto buffer = value.getDefiningOp<BufferOp>();

@@ -32,6 +32,8 @@ public:
   virtual std::byte *hostData(std::uint32_t buffer) = 0;
   /// The buffer's memory on a device, else null.
   virtual void *deviceData(std::uint32_t) { return nullptr; }
+  /// See Executor; throws Error (2) where that cannot be.
+  virtual void place(std::uint32_t buffer, std::byte *memory);
   /// The memory of the parameters, for another executor to use; null where it
   /// cannot.
   virtual std::shared_ptr<Arena> parameterMemory() { return nullptr; }
@@ -64,6 +66,8 @@ public:
 
   /// Starts steps [begin, end) of a program; downloads wait for them.
   virtual void run(int program, std::size_t begin, std::size_t end) = 0;
+  /// The layers that the host computes.
+  virtual HostLayers &hostLayers() = 0;
   /// Waits for all that was started.
   virtual void synchronize() {}
   /// Starts whole programs, then copies of the buffers in `reads` to the host.

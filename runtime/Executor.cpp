@@ -142,6 +142,21 @@ void Executor::uploadBytes(std::uint32_t arena, std::uint64_t offset,
   backend->uploadBytes(arena, offset, bytes, size);
 }
 
+void Executor::place(std::uint32_t index, std::byte *memory) {
+  const plan::Arena &arena =
+      manifest().arenas(static_cast<int>(buffer(index).arena_index()));
+  if (arena.kind() != plan::TRANSIENT)
+    throw Error(ExitStatus::Usage,
+                plan->path() +
+                    ": only values of a run lie where they are told");
+  backend->place(index, memory);
+}
+
+void Backend::place(std::uint32_t, std::byte *) {
+  throw Error(ExitStatus::Usage,
+              "blobs of a plan for a GPU cannot lie in memory of the host");
+}
+
 std::byte *Executor::hostData(std::uint32_t index) const {
   buffer(index);
   return backend->hostData(index);
@@ -365,6 +380,8 @@ std::string Executor::implementation(int index, std::size_t step) const {
     throw Error(ExitStatus::Bug, "a step outside the program was asked for");
   return backend->implementation(index, step);
 }
+
+HostLayers &Executor::hostLayers() { return backend->hostLayers(); }
 
 std::uint64_t Executor::workspaceBytes() const {
   return backend->workspaceBytes();

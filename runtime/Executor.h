@@ -34,10 +34,11 @@ struct ExecutorOptions {
   /// Layers that this program computes; null: none.
   std::shared_ptr<const HostTypes> hostTypes = {};
 
-  // CPU only.
   /// The ranks that gradients are added up over (comm/Communicator.h); null:
   /// this process is alone.
   std::shared_ptr<Communicator> communicator = {};
+
+  // CPU only.
   /// Threads that several executors take turns on (cpu/WorkerPool.h), instead
   /// of a team for each thread that runs one; `threads` is not used then.
   std::shared_ptr<WorkerPool> pool = {};
@@ -140,8 +141,13 @@ public:
   void modify(std::uint32_t buffer,
               const std::function<void(std::byte *)> &change);
 
+  /// Has a buffer of the transient arena lie in the caller's memory, aligned to
+  /// plan::kAlignment, or with null in its own again; values are not moved.
+  /// Throws Error (2) on a device, and where the buffer shares its bytes with
+  /// others that go beyond it.
+  void place(std::uint32_t buffer, std::byte *memory);
   /// First byte of a buffer that the host can reach, valid for the executor's
-  /// life; null if it lies on a device.
+  /// life, or until place(); null if it lies on a device.
   std::byte *hostData(std::uint32_t buffer) const;
   /// First byte of a buffer in the memory of a GPU, likewise; null if it is not
   /// there.
@@ -193,6 +199,9 @@ public:
   /// What executes a step on this machine: "kernel", "copy", "zero", "host", or
   /// a vendor kernel's name ("oneDNN brgconv:avx512_core").
   std::string implementation(int program, std::size_t step) const;
+
+  /// The layers that the host computes: what they remember of their calls.
+  HostLayers &hostLayers();
 
   /// The device: "cpu", or the GPU's name and the architecture of the code.
   std::string description() const;

@@ -76,9 +76,6 @@ Session::Session(std::shared_ptr<const plan::PlanFile> planFile,
       feeders(static_cast<std::size_t>(manifest().programs_size())) {
   if (!ranks)
     return;
-  if (onGpu())
-    throw machineLacks(file->path() + ": was compiled for a GPU, and gradients "
-                                      "are not added up over GPUs yet");
   reading.rank = static_cast<std::uint64_t>(ranks->rank());
   reading.ranks = static_cast<std::uint64_t>(ranks->ranks());
 }
@@ -159,6 +156,7 @@ void Session::resetState() {
         manifest().buffers(static_cast<int>(carried.buffer_index())).size()));
     exec.upload(carried.buffer_index(), zeros.data());
   }
+  exec.hostLayers().restore({});
 }
 
 void Session::setSeed(std::uint64_t seed) {

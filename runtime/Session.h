@@ -184,6 +184,10 @@ public:
   void write(const TensorName &name, const double *values, std::int64_t count);
   void write(const TensorName &name, const std::int32_t *values,
              std::int64_t count);
+  /// Has a blob of the CPU lie in the caller's memory of `size` bytes, as many
+  /// as the blob has, aligned to plan::kAlignment; with null in the session's
+  /// own again. Values are not moved. Throws Error (2) where that cannot be.
+  void place(const TensorName &name, void *memory, std::uint64_t size);
 
 private:
   template <typename Value>

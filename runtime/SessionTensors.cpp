@@ -5,6 +5,7 @@
 #include "formats/Error.h"
 #include "formats/Suggest.h"
 #include "runtime/ItemCounts.h"
+#include "runtime/plan/Contract.h"
 #include "runtime/weights/Layout.h"
 
 #include <algorithm>
@@ -243,6 +244,21 @@ void Session::writeValues(const TensorName &name, const Value *values,
       store(buffer, values, bytes);
     }
   });
+}
+
+void Session::place(const TensorName &name, void *memory, std::uint64_t size) {
+  if (name.kind != TensorKind::Blob)
+    throw usageError("only blobs lie where they are told");
+  const Tensor tensor = find(name);
+  const plan::Buffer &buffer =
+      manifest().buffers(static_cast<int>(tensor.buffer));
+  if (memory && size != buffer.size())
+    throw usageError(nameText(name) + " has " + std::to_string(buffer.size()) +
+                     " bytes, and the memory " + std::to_string(size));
+  if (reinterpret_cast<std::uintptr_t>(memory) % plan::kAlignment != 0)
+    throw usageError("memory for " + nameText(name) + " must be aligned to " +
+                     std::to_string(plan::kAlignment) + " bytes");
+  exec.place(tensor.buffer, static_cast<std::byte *>(memory));
 }
 
 void Session::read(const TensorName &name, float *values,

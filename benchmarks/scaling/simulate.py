@@ -36,7 +36,7 @@ def seconds_of_sum(ranks, size, latency, rate):
 
 
 def half_ring(ranks, size, latency, rate):
-    """Reduce-scatter or all-gather alone."""
+    """An all-gather alone."""
     return ring(ranks, size, latency, rate) / 2 if ranks > 1 else 0
 
 
@@ -52,12 +52,12 @@ def backward_seconds(starts, compute, cost):
 def simulate(starts, compute, update, ranks, options, draw, sharded):
     """Mean of a step, the update behind it included. Each rank's computing takes
     exp(x) times as long, x normal with deviation `jitter`; all wait for the slowest.
-    `sharded`: each rank gets the sums of its part alone, updates that, and then gives
-    the parameters to all, beside nothing."""
+    `sharded`: each rank updates its part alone, and then gives the parameters to all,
+    beside nothing."""
     link = options.latency_us * 1e-6, options.gbytes * 1e9
 
     def cost(size):
-        return (half_ring if sharded else seconds_of_sum)(ranks, size, *link)
+        return seconds_of_sum(ranks, size, *link)
 
     behind = update
     if sharded:

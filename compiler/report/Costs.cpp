@@ -115,6 +115,8 @@ Reduction CostModel::reductionOf(const plan::Program &program) const {
         targetir::kLinkSeconds +
         static_cast<double>(step.bytes()) / targetir::kLinkBytesPerSecond;
     linkFree = std::max(linkFree, now) + seconds;
+    if (step.all_reduce().statistic())
+      continue; // no gradients, though steps wait for them
     ++result.buckets;
     result.starts.push_back({static_cast<int64_t>(step.bytes()), computing});
     result.bytes += static_cast<int64_t>(step.bytes());

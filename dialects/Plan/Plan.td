@@ -142,7 +142,8 @@ def Plan_AllReduceStartOp : Plan_Step<"all_reduce_start", [Effects,
     bucket; the sources may be written at once.
   }];
   let arguments = !con((ins I64Attr:$bucket, Variadic<AnyMemRef>:$sources,
-    Variadic<AnyMemRef>:$targets), stepAttributes);
+    Variadic<AnyMemRef>:$targets, UnitAttr:$statistic, OptionalAttr<TypeAttr>:$wire),
+    stepAttributes);
   let assemblyFormat = "$bucket `(` $sources `)` `to` `(` $targets `)` attr-dict `:` type($sources) `to` type($targets)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -154,8 +155,8 @@ def Plan_AllReduceStartOp : Plan_Step<"all_reduce_start", [Effects,
 def Plan_AllReduceWaitOp : Plan_Step<"all_reduce_wait", [Effects]> {
   let summary = "Waits for the sums over all ranks of a bucket";
   let description = "`targets` are those of the bucket's `plan.all_reduce_start`.";
-  let arguments = !con((ins I64Attr:$bucket, Variadic<AnyMemRef>:$targets),
-    stepAttributes);
+  let arguments = !con((ins I64Attr:$bucket, Variadic<AnyMemRef>:$targets,
+    UnitAttr:$statistic), stepAttributes);
   let assemblyFormat = "$bucket `(` $targets `)` attr-dict `:` type($targets)";
 }
 

@@ -37,6 +37,17 @@ public:
     iterator->Next();
     check();
   }
+  bool find(std::string_view key) override {
+    iterator->Seek(sliceOf(key));
+    check();
+    if (iterator->Valid() && viewOf(iterator->key()) == key)
+      return true;
+    iterator->SeekToLast();
+    check();
+    if (iterator->Valid())
+      iterator->Next();
+    return false;
+  }
   bool valid() const override { return iterator->Valid(); }
   std::string_view key() const override {
     return valid() ? viewOf(iterator->key()) : std::string_view();

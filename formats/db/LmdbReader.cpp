@@ -14,6 +14,7 @@ public:
 
   void rewind() override {
     seen = 0;
+    isCounted = true;
     current.reset();
     lastKey.clear();
     descend(0, file.tree().root);
@@ -35,6 +36,28 @@ public:
       descend(level + 1,
               file.node(levels[level].page, levels[level].index).child);
     enter();
+  }
+
+  bool find(std::string_view key) override {
+    current.reset();
+    isCounted = false; // where in the file it stands is not known
+    uint64_t page = file.tree().root;
+    for (size_t level = 0; level < levels.size(); ++level) {
+      Level &at = levels[level];
+      const bool leaf = level + 1 == levels.size();
+      file.readPage(page, leaf ? LmdbPageKind::Leaf : LmdbPageKind::Branch,
+                    at.page);
+      at.index = notAbove(at.page, leaf ? 0 : 1, key);
+      if (!leaf)
+        page = file.node(at.page, at.index).child;
+    }
+    const LmdbNode found = file.node(levels.back().page, levels.back().index);
+    if (found.key != key)
+      return false;
+    current = found;
+    fetched = false;
+    lastKey.assign(key);
+    return true;
   }
 
   bool valid() const override { return current.has_value(); }
@@ -72,22 +95,37 @@ private:
     }
   }
 
+  /// The last of a page's entries from `first` on whose key is not above `key`,
+  /// or the entry before them, or 0. (A branch's first key means any.)
+  unsigned notAbove(const LmdbPage &page, unsigned first,
+                    std::string_view key) const {
+    unsigned end = page.count;
+    while (first < end) {
+      const unsigned middle = first + (end - first) / 2;
+      if (file.node(page, middle).key <= key)
+        first = middle + 1;
+      else
+        end = middle;
+    }
+    return first ? first - 1 : 0;
+  }
+
   /// Stands on the leaf entry the levels point at. Keys must ascend and not
   /// outnumber what the meta page says: so even a file whose pages form loops
   /// comes to an end.
   void enter() {
     current = file.node(levels.back().page, levels.back().index);
     fetched = false;
-    if (seen > 0 && current->key <= std::string_view(lastKey))
+    if ((seen > 0 || !isCounted) && current->key <= std::string_view(lastKey))
       file.damaged("its keys are out of order");
-    if (++seen > file.tree().entries)
+    if (isCounted && ++seen > file.tree().entries)
       file.damaged("it has more records than it says");
     lastKey.assign(current->key);
   }
 
   void finish() {
     current.reset();
-    if (seen != file.tree().entries)
+    if (isCounted && seen != file.tree().entries)
       file.damaged("it has " + std::to_string(seen) + " records, not " +
                    std::to_string(file.tree().entries));
   }
@@ -99,6 +137,7 @@ private:
   bool fetched = false;
   std::string lastKey;
   uint64_t seen = 0;
+  bool isCounted = true; ///< `seen` says how many records were passed
 };
 
 class LmdbReader : public DbReader {

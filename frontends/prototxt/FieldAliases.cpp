@@ -12,6 +12,16 @@ std::string currentFieldName(const std::string &message,
   static constexpr Alias aliases[] = {
       // DeepLab's, from before Caffe had dilation.
       {"ConvolutionParameter", "hole", "dilation"},
+      // Of the C++ layers of Faster R-CNN no two have the same names.
+      {"ProposalParameter", "anchor_base_size", "base_size"},
+      {"ProposalParameter", "iou_threshold", "nms_thresh"},
+      {"ProposalParameter", "max_rois", "post_nms_topn"},
+      {"ProposalParameter", "ratios", "ratio"},
+      {"ProposalParameter", "rpn_min_size", "min_size"},
+      {"ProposalParameter", "rpn_nms_thresh", "nms_thresh"},
+      {"ProposalParameter", "rpn_post_nms_topn", "post_nms_topn"},
+      {"ProposalParameter", "rpn_pre_nms_topn", "pre_nms_topn"},
+      {"ProposalParameter", "scales", "scale"},
   };
   for (const Alias &alias : aliases)
     if (message == alias.message && field == alias.field)

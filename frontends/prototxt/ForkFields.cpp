@@ -72,7 +72,12 @@ constexpr Members fields[] = {
     {intelCaffe, "DataParameter",
      "side"},
     {nvidiaCaffe, "DataParameter",
-     "cache parser_threads precache shuffle threads"},
+     "cache parser_threads precache threads"},
+    {mycaffe, "DataParameter",
+     "data_debug_param data_noise_param display_timing "
+     "enable_debug_output enable_noise_for_nonmatch "
+     "forced_primary_label label_type output_image_information "
+     "primary_data synchronize_target synchronize_with"},
     {synopsys, "DataParameter",
      "random"},
     {synopsys, "DetectionOutputParameter",
@@ -188,7 +193,9 @@ constexpr Members fields[] = {
      "adaptive_bias_channel_param bias_channel_param "
      "dense_crf_param domain_transform_param unique_label_param"},
     {rfcn, "LayerParameter",
-     "box_annotator_ohem_param proposal_param"},
+     "box_annotator_ohem_param"},
+    {micronet, "LayerParameter",
+     "quantize_param"},
     {ristretto, "LayerParameter",
      "quantization_param"},
     {segnet, "LayerParameter",
@@ -212,8 +219,8 @@ constexpr Members fields[] = {
      "reduce_logsumexp_param reduce_max_param reduce_mean_param "
      "reduce_min_param reduce_prod_param reduce_sum_param "
      "resize_bilinear_param resize_nearest_neighbor_param "
-     "reverse_param reverse_sequence_param rnn_v2_param "
-     "roi_align_param scaled_tanh_param scatter_nd_param "
+     "reverse_sequence_param rnn_v2_param "
+     "scaled_tanh_param scatter_nd_param "
      "selu_dropout_param selu_param space_to_batch_nd_param "
      "space_to_depth_param sparse_to_dense_param "
      "spatial_batching_pooling_param squeeze_convolution_param "
@@ -224,14 +231,10 @@ constexpr Members fields[] = {
      "where4_param xlu_param yolo_v2_loss_param yolo_v3_loss_param"},
     {nvidiaCaffe, "LossParameter",
      "label_smoothing"},
-    {segnet, "LossParameter",
-     "class_weighting weight_by_label_freqs"},
     {synopsys, "MVNParameter",
      "add_eps_before_sqrt"},
     {caffewindows, "MemoryDataParameter",
      "transpose"},
-    {mycaffe, "MemoryDataParameter",
-     "label_channels label_height label_type label_width"},
     {intelCaffe, "NetParameter",
      "bn_stats_batch_size compile_net_state engine multinode"},
     {nvidiaCaffe, "NetParameter",
@@ -260,6 +263,8 @@ constexpr Members fields[] = {
      "quantize_method saturate"},
     {synopsys, "PriorBoxParameter",
      "box_height box_width faceboxes keras tf yx_order"},
+    {synopsys, "ProposalParameter",
+     "anchor_ratio anchor_scale"},
     {intelCaffe, "ROIPoolingParameter",
      "pooled_size"},
     {intelCaffe, "ReLUParameter",
@@ -331,7 +336,7 @@ constexpr Members fields[] = {
      "min_scaling_factor min_side min_side_max min_side_min "
      "smooth_filtering"},
     {mycaffe, "TransformationParameter",
-     "color_order distortion_param label_mapping mask_param "
+     "distortion_param label_mapping mask_param "
      "use_image_mean use_imagedb_mean"},
     {nvidiaCaffe, "TransformationParameter",
      "allow_upscale display forward_packing "
@@ -371,8 +376,6 @@ constexpr Members enumValues[] = {
      "ROIPOOLING TRIPLET_LOSS"},
     {fasterRcnn, "LayerType",
      "ROI_POOLING"},
-    {fcn, "LayerType",
-     "CROP"},
     {mobilenetyolo, "LayerType",
      "RELU6"},
     {segnet, "LayerType",

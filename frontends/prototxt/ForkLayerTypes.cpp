@@ -44,6 +44,8 @@ constexpr Types layerTypes[] = {
      "ReverseTime Transpose WarpCTC"},
     {deeplab,
      "DenseCRF ImageSegData MatRead MatWrite SegAccuracy"},
+    {deepskeleton,
+     "Quantize Rescale"},
     {fasterRcnn,
      "ROIPooling SmoothL1Loss"},
     {flownet2,
@@ -66,7 +68,7 @@ constexpr Types layerTypes[] = {
      "AccuracyDecode AccuracyEncoding ChannelEmbedding "
      "DataSequence DataTemporal Debug Decode GRN GateAddNorm Knn "
      "LSTMAttention LSTMSimple Lstm LstmAttention LstmSimple "
-     "MemoryLoss MultiheadAttentionInterp NLLLoss Normalization2 "
+     "MultiheadAttentionInterp NLLLoss Normalization2 "
      "QuantileAccuracy QuantileLoss ReshapeTemporal "
      "SoftmaxCrossEntropy2Loss TokenizedData TransformerBlock "
      "UnPooling VarSelNet"},

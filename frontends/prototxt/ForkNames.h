@@ -19,6 +19,7 @@ inline constexpr char convolutionalPoseMachines[] =
 inline constexpr char crfrnn[] = "CRF-RNN (torrvision)";
 inline constexpr char crnncaffe[] = "crnn.caffe (yalecyu)";
 inline constexpr char deeplab[] = "DeepLab";
+inline constexpr char deepskeleton[] = "DeepSkeleton (zeakey/DeepSkeleton)";
 inline constexpr char developmentVersionsBeforeCaffe10[] =
     "development versions before Caffe 1.0";
 inline constexpr char expcaffe[] = "exp_caffe (pl8787)";
@@ -27,6 +28,7 @@ inline constexpr char fasterRcnn[] =
 inline constexpr char fcn[] = "FCN (longjon/caffe, branch future)";
 inline constexpr char flownet2[] = "FlowNet 2 (lmb-freiburg)";
 inline constexpr char intelCaffe[] = "Intel Caffe";
+inline constexpr char micronet[] = "MicroNet (Zeitzmz/micronet-caffe)";
 inline constexpr char mobilenetDepthwisePorts[] = "MobileNet depthwise ports";
 inline constexpr char mobilenetyolo[] = "MobileNet-YOLO (eric612)";
 inline constexpr char mycaffe[] = "MyCaffe";

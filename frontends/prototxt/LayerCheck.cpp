@@ -188,6 +188,10 @@ void LayerCheck::transform() {
           "force_color and force_gray exclude each other");
   if (transform.crop_size() > INT_MAX)
     error(transform, "crop_size", "crop_size is too large");
+  if (transform.color_order() == caffe::TransformationParameter::RGB &&
+      transform.has_color_order())
+    warn(transform, "color_order",
+         "color_order: RGB has no effect: images are read as BGR, as in Caffe");
   if (layer.type() == "AnnotatedData")
     return;
   for (const char *field : {"resize_param", "noise_param", "emit_constraint",

@@ -18,8 +18,8 @@ const LayerRows &allKinds() {
     for (auto *group :
          {annotatedLayers, convolutionLayers, dataLayers, detectionLayers, elementwiseLayers,
           expressionLayers, gatherLayers, hostLayers, lossLayers, multiBoxLayers, neuronLayers,
-          normalizationLayers, poolingLayers, recurrentLayers, reductionLayers,
-          resampleLayers, shapeLayers, structuralLayers})
+          normalizationLayers, poolingLayers, proposalLayers, recurrentLayers, reductionLayers,
+          resampleLayers, shapeLayers, skeletonLayers, structuralLayers})
       for (const LayerKind &kind : group())
         rows.push_back(kind);
     return rows;

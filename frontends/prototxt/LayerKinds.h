@@ -156,10 +156,12 @@ LayerRows multiBoxLayers();
 LayerRows neuronLayers();
 LayerRows normalizationLayers();
 LayerRows poolingLayers();
+LayerRows proposalLayers();
 LayerRows recurrentLayers();
 LayerRows reductionLayers();
 LayerRows resampleLayers();
 LayerRows shapeLayers();
+LayerRows skeletonLayers();
 LayerRows structuralLayers();
 
 /// The type of that name, or null.

@@ -5,6 +5,8 @@
 #include "frontends/prototxt/FieldCopy.h"
 #include "runtime/plan/Contract.h"
 
+#include <cctype>
+
 namespace brew::prototxt {
 
 std::unique_ptr<caffe::NetParameter>
@@ -103,8 +105,26 @@ void upgradeBatchNorms(caffe::NetParameter &net) {
   }
 }
 
+namespace {
+
+/// MyCaffe writes types in capitals, as the names of the old enumeration were.
+void respellType(caffe::SolverParameter &solver) {
+  auto capitals = [](std::string text) {
+    for (char &each : text)
+      each = static_cast<char>(std::toupper(static_cast<unsigned char>(each)));
+    return text;
+  };
+  for (const char *type : plan::kSolverTypes)
+    if (solver.type() == capitals(type))
+      solver.set_type(type);
+}
+
+} // namespace
+
 void upgradeSolver(caffe::SolverParameter &solver, SourceMap &locations,
                    Diagnostics &diagnostics) {
+  if (solver.has_type())
+    respellType(solver);
   if (!solver.has_solver_type())
     return;
   if (solver.has_type()) {

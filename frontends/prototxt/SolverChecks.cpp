@@ -58,6 +58,7 @@ struct Checker {
   void type();
   void counts();
   void evaluation();
+  void snapshots();
 };
 
 std::vector<std::string> policyNames() {
@@ -172,6 +173,19 @@ void Checker::evaluation() {
         {"11point", "MaxIntegral", "Integral"});
 }
 
+/// Of MyCaffe, which keeps the two parts of a snapshot apart.
+void Checker::snapshots() {
+  for (const char *field :
+       {"snapshot_include_weights", "snapshot_include_state"}) {
+    const auto *descriptor =
+        caffe::SolverParameter::descriptor()->FindFieldByName(field);
+    if (!solver.GetReflection()->GetBool(solver, descriptor))
+      warnAt(field, std::string(field) +
+                        ": false has no effect: a snapshot is always weights "
+                        "and the state to resume from");
+  }
+}
+
 } // namespace
 
 void checkSolver(const caffe::SolverParameter &solver,
@@ -181,6 +195,7 @@ void checkSolver(const caffe::SolverParameter &solver,
   checker.type();
   checker.counts();
   checker.evaluation();
+  checker.snapshots();
 }
 
 namespace {

@@ -1,5 +1,7 @@
 //===- UpgradeV1.cpp - `layers { type: CONVOLUTION }` as `layer` ----------===//
 
+#include "formats/V1Layers.h"
+#include "frontends/prototxt/CropOffsets.h"
 #include "frontends/prototxt/FieldCopy.h"
 #include "frontends/prototxt/LegacyUpgrade.h"
 
@@ -15,54 +17,6 @@ using google::protobuf::Message;
 namespace {
 
 using V1 = caffe::V1LayerParameter;
-
-struct V1TypeName {
-  V1::LayerType old;
-  const char *now;
-};
-
-constexpr V1TypeName v1TypeNames[] = {
-    {V1::NONE, ""},
-    {V1::ABSVAL, "AbsVal"},
-    {V1::ACCURACY, "Accuracy"},
-    {V1::ARGMAX, "ArgMax"},
-    {V1::BNLL, "BNLL"},
-    {V1::CONCAT, "Concat"},
-    {V1::CONTRASTIVE_LOSS, "ContrastiveLoss"},
-    {V1::CONVOLUTION, "Convolution"},
-    {V1::DATA, "Data"},
-    {V1::DECONVOLUTION, "Deconvolution"},
-    {V1::DROPOUT, "Dropout"},
-    {V1::DUMMY_DATA, "DummyData"},
-    {V1::EUCLIDEAN_LOSS, "EuclideanLoss"},
-    {V1::ELTWISE, "Eltwise"},
-    {V1::EXP, "Exp"},
-    {V1::FLATTEN, "Flatten"},
-    {V1::HDF5_DATA, "HDF5Data"},
-    {V1::HDF5_OUTPUT, "HDF5Output"},
-    {V1::HINGE_LOSS, "HingeLoss"},
-    {V1::IM2COL, "Im2col"},
-    {V1::IMAGE_DATA, "ImageData"},
-    {V1::INFOGAIN_LOSS, "InfogainLoss"},
-    {V1::INNER_PRODUCT, "InnerProduct"},
-    {V1::LRN, "LRN"},
-    {V1::MEMORY_DATA, "MemoryData"},
-    {V1::MULTINOMIAL_LOGISTIC_LOSS, "MultinomialLogisticLoss"},
-    {V1::MVN, "MVN"},
-    {V1::POOLING, "Pooling"},
-    {V1::POWER, "Power"},
-    {V1::RELU, "ReLU"},
-    {V1::SIGMOID, "Sigmoid"},
-    {V1::SIGMOID_CROSS_ENTROPY_LOSS, "SigmoidCrossEntropyLoss"},
-    {V1::SILENCE, "Silence"},
-    {V1::SLICE, "Slice"},
-    {V1::SOFTMAX, "Softmax"},
-    {V1::SOFTMAX_LOSS, "SoftmaxWithLoss"},
-    {V1::SPLIT, "Split"},
-    {V1::TANH, "TanH"},
-    {V1::THRESHOLD, "Threshold"},
-    {V1::WINDOW_DATA, "WindowData"},
-};
 
 /// The ParamSpec number `index`, made along with those before it if need be; a
 /// new one starts where the V1 field that asks for it stands.
@@ -121,9 +75,7 @@ void upgradeLayer(SourceMap &locations, const V1 &old,
       copyField(locations, old, name, layer, name);
   }
   if (old.has_type()) {
-    for (const V1TypeName &entry : v1TypeNames)
-      if (entry.old == old.type())
-        layer.set_type(entry.now);
+    layer.set_type(formats::v1LayerTypeName(old.type()));
     locations.copyField(old, "type", 0, layer, "type");
   }
   gatherParamSpecs(locations, old, layer);
@@ -180,6 +132,8 @@ std::unique_ptr<caffe::NetParameter> upgradeV1(const caffe::NetParameter &from,
   for (int i = 0; i < from.layers_size(); ++i) {
     upgradeLayer(locations, from.layers(i), *net->add_layer());
     locations.copyField(from, "layers", i, *net, "layer");
+    if (from.layers(i).type() == V1::CROP)
+      addCropOffsets(*net, i, locations, diagnostics);
   }
   return net;
 }

@@ -59,6 +59,7 @@
 #include <brew/embed.h>
 #include <brew/events.h>
 #include <brew/inputs.h>
+#include <brew/learning.h>
 #include <brew/plan.h>
 #include <brew/records.h>
 #include <brew/running.h>

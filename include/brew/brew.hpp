@@ -25,6 +25,7 @@
 #include <brew/embed.hpp>
 #include <brew/events.hpp>
 #include <brew/host_layer.hpp>
+#include <brew/learning.hpp>
 #include <brew/plan.hpp>
 #include <brew/records.hpp>
 #include <brew/session.hpp>

@@ -364,6 +364,11 @@ public:
                             static_cast<std::int64_t>(values.size())));
     return values;
   }
+  /// Has a blob lie in memory of the caller, or with nullptr in the session's.
+  void place(const TensorName &name, void *data, std::int64_t bytes) {
+    const brew_tensor_name given = nameOf(name);
+    check(brew_session_place(get(), &given, data, bytes));
+  }
   template <typename Value>
   void write(const TensorName &name, const std::vector<Value> &values) {
     const brew_tensor_name given = nameOf(name);

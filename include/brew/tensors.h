@@ -38,8 +38,9 @@ typedef struct brew_tensor {
   size_t struct_size;
   brew_dtype dtype;
   int on_device; /* `data` is an address of the GPU's memory */
-  /* The first element, for the session's life; what is there, until the next
-   * run. Writing through it is writing the tensor. */
+  /* The first element, for the session's life (or until brew_session_place());
+   * what is there, until the next run. Writing through it is writing the
+   * tensor. */
   void *data;
   /* Caffe's shape, of what there is after a run. */
   size_t shape_ndim;
@@ -86,6 +87,16 @@ BREW_API brew_status brew_session_write(brew_session *session,
                                         const brew_tensor_name *name,
                                         brew_dtype dtype, const void *values,
                                         int64_t count);
+/* Has a blob of a session on the CPU lie in the caller's memory: `bytes` from
+ * `data` on, as many as the blob takes, at a multiple of 64, which outlives the
+ * session or the next call of this. Runs read and write it there in place of
+ * the session's own memory, to which it returns with NULL. Values are not moved;
+ * those of a blob that the plan does not keep are overwritten during a run. The
+ * next run is a little slower. BREW_USAGE: another size or alignment, a session
+ * on a GPU, or a blob that is a part of another one's memory. */
+BREW_API brew_status brew_session_place(brew_session *session,
+                                        const brew_tensor_name *name,
+                                        void *data, int64_t bytes);
 
 #ifdef __cplusplus
 }

@@ -59,6 +59,12 @@ typedef struct brew_trainer_options {
    * one that was written at this time (seconds since 1970) or later; else as the
    * other fields say. NULL: no. */
   const int64_t *newest_since;
+  /* On several ranks: each tests its share of the batches; else rank 0 tests.
+   * Not with eval_type "detection" (BREW_USAGE). */
+  int share_tests;
+  /* On several ranks, on the CPU: each updates its part of the parameters and
+   * keeps the solver history of that part. */
+  int shard_update;
 } brew_trainer_options;
 
 /* Checks the solver, initialises the session's parameters and seed and opens

@@ -33,6 +33,8 @@ struct TrainerOptions {
   std::string patience = {};                    ///< "": none
   std::string logFolder = {};                   ///< "": none
   std::optional<std::int64_t> newestSince = {}; ///< seconds since 1970
+  bool shareTests = false;                      ///< over ranks
+  bool shardUpdate = false;                     ///< over ranks
 };
 
 class Trainer {
@@ -67,6 +69,8 @@ public:
     given.log_folder =
         options.logFolder.empty() ? nullptr : options.logFolder.c_str();
     given.newest_since = options.newestSince ? &*options.newestSince : nullptr;
+    given.share_tests = options.shareTests;
+    given.shard_update = options.shardUpdate;
     brew_trainer *opened = nullptr;
     const brew_status status =
         brew_trainer_open(session.get(), &given, &opened);

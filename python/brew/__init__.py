@@ -14,8 +14,9 @@ from ._errors import CompileError, Diagnostic, Error, Note
 from ._events import Event
 from ._graph import Graph
 from ._host import HostLayer
+from ._learn import Learner
 from ._plan import Plan, Report
 from ._session import Session
 
-__all__ = ["CompileError", "Diagnostic", "Error", "Event", "Graph", "HostLayer", "Note", "Plan", "Report", "Session",
+__all__ = ["CompileError", "Diagnostic", "Error", "Event", "Graph", "HostLayer", "Learner", "Note", "Plan", "Report", "Session",
            "compile", "embed", "options", "scatter", "upgrade"]

@@ -1,5 +1,6 @@
 """Sessions: a plan with its memory."""
 import functools
+import operator
 import weakref
 from collections.abc import Mapping
 
@@ -132,7 +133,9 @@ class Session:
 
     ``threads``: how many it computes with (0: ``OMP_NUM_THREADS``, else one per core);
     ``device``: ``"cuda:1"`` or another GPU's number, for plans compiled for one;
-    ``seed``: what fillers, shuffling and random layers are drawn from; ``weights``: files
+    ``seed``: what fillers, shuffling and random layers are drawn from, from 0 on; if not
+    given it is 0, in training the solver's ``random_seed``, or another one each time where
+    that is not set; ``weights``: files
     to begin with; ``program``: the one that calls run (the first one if not given);
     ``fields``: solver fields instead of the plan's, for training; ``host_layers``: type to
     class of layers that Python computes, beside those that the plan was compiled with;
@@ -141,10 +144,12 @@ class Session:
     The GIL is released while anything runs. Raises :class:`Error`.
     """
 
-    def __init__(self, plan, *, threads=0, device=None, seed=0, weights=(), folder="", program=None, log=False,
+    def __init__(self, plan, *, threads=0, device=None, seed=None, weights=(), folder="", program=None, log=False,
                  fields=None, host_layers=None, on_event=None):
         self.plan = plan
         gpu = _gpu_of(device, plan)
+        self._fields = {k: str(v) for k, v in (fields or {}).items()}
+        seed = self._seed(seed)
         if plan._core.cuda:
             _cuda.find_libraries()
         #: Who hears of what happens (:class:`brew._events.Events`).
@@ -154,7 +159,6 @@ class Session:
                                    listener=self.events._first(), hosts=self._hosts)
         self.events._core = self._core
         self._weights = [weights] if isinstance(weights, str) else [str(w) for w in weights]
-        self._fields = {k: str(v) for k, v in (fields or {}).items()}
         self._trainer, self._feeds = None, []
         self._program = 0
         self._program = self._number(program)
@@ -162,6 +166,17 @@ class Session:
             self._open_trainer()
         else:
             self._core.initialise(self._weights)
+
+    def _seed(self, seed):
+        """The core's seed; a training's is the solver's ``random_seed``, which it takes over."""
+        if seed is None:
+            return 0
+        seed = operator.index(seed)
+        if not 0 <= seed < 1 << 63:
+            raise ValueError("a seed is a number from 0 to 2**63 - 1, not %d" % seed)
+        if self.plan.trains and self._fields.setdefault("random_seed", str(seed)) != str(seed):
+            raise ValueError("seed is %d, and fields say random_seed %s" % (seed, self._fields["random_seed"]))
+        return seed
 
     def _open_trainer(self):
         self._trainer = _core.Trainer(self._core, list(self._fields.items()), self._weights, "")

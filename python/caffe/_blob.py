@@ -7,6 +7,16 @@ import numpy as np
 #: In place of an address: memory that is the caller's own array, as MemoryData takes it.
 THEIRS = -1
 
+#: Bytes at a multiple of which sessions may use a blob's memory as it is.
+_ALIGNMENT = 64
+
+
+def _zeros(count):
+    """Aligned floats, and the array that owns them."""
+    owner = np.zeros(count + _ALIGNMENT // 4, dtype=np.float32)
+    skipped = -owner.__array_interface__["data"][0] % _ALIGNMENT // 4
+    return owner[skipped: skipped + count], owner
+
 
 class Memory:
     """Room for floats, taken when it is first looked at. Blobs that share data or diff
@@ -41,8 +51,18 @@ class Memory:
 
     def _room(self):
         if self._array is None:
-            self.lie_in(np.zeros(self.capacity, dtype=np.float32))
+            self._array, self._root = _zeros(self.capacity)
         return self._array
+
+    def may_move(self, count):
+        """Whether it can become other memory of so many values: nobody would miss what it was."""
+        return self.capacity == count and self.home != THEIRS and not self.is_held()
+
+    def move(self, array, home):
+        """Becomes the memory of a session's tensor, with the values that are there."""
+        self.pending = None
+        self.looks += 1
+        self.lie_in(array, home)
 
     def take(self, values):
         """Overwrites all of it; fresh memory is that of the values."""

@@ -18,7 +18,7 @@ from .proto import caffe_pb2
 class Port:
     """A tensor of a session and the memory it lies in."""
 
-    __slots__ = ("session", "name", "view", "home", "seen")
+    __slots__ = ("session", "name", "view", "home", "seen", "place", "places", "stays")
 
     def __init__(self, session, kind, name, index=0):
         self.session, self.name = session, (kind, 0, name, index)
@@ -26,6 +26,8 @@ class Port:
         self.home = None if self.view is None else self.view.__array_interface__["data"][0]
 
         self.seen = None  # the memory that was put last, and how often it had been looked at
+        self.place, self.places = None, 0  # an array that a bottom lies in, and how many it has had
+        self.stays = False  # whether it never lies elsewhere, nor is a blob's memory
 
     def refresh(self, blob):
         """Puts a parameter, unless it lies here or nobody can have written it since."""
@@ -39,6 +41,9 @@ class Port:
         """Whether the blob's data lie here."""
         return self.home is not None and blob._data.home == self.home
 
+    def shape(self):
+        return self.view.shape if self.view is not None else self.session.shape(*self.name)
+
     def memory(self):
         """The tensor's memory, for a blob to lie in."""
         return self.session.view(*self.name)
@@ -50,6 +55,48 @@ class Port:
             np.copyto(self.view, array)
         else:  # a label of another form
             self.view.reshape(-1)[...] = array.reshape(-1)
+
+    def bring(self, blob, own):
+        """Has a bottom's values here. It lies where the blob lies, unless that is one of the
+        addresses in ``own``, where the layer itself writes, or changes again and again."""
+        values, memory = blob.data, blob._data
+        if self.place is not None and self.place is memory._array:
+            return
+        if self.view is not None and self.view.size == values.size and memory.home not in own \
+                and not self.stays:
+            self.places += 1
+            self.stays = self.places > self._PLACES or not self._lie_in(memory._array[: values.size])
+            if not self.stays:
+                self.place = memory._array
+                return
+        self.leave()
+        self.put(values)
+
+    _PLACES = 4  # each costs some compiling
+
+    def _lie_in(self, array):
+        try:
+            self.session.place(self.name[1], self.name[2], array)
+        except Error:
+            return False  # its own memory is a part of another tensor's
+        return True
+
+    def leave(self):
+        """The tensor lies in its session again."""
+        if self.place is not None:
+            self._lie_in(None)
+            self.place = None
+
+    def hand_over(self, blob):
+        """Gives a top the values that are here, and if nobody has an array of it this memory."""
+        memory = blob._data
+        if self.home is not None and memory.home == self.home:
+            memory.pending = None
+            memory.looks += 1
+        elif self.home is not None and not self.stays and memory.may_move(self.view.size):
+            memory.move(self.memory(), self.home)
+        else:
+            np.copyto(blob.data, self.get().reshape(blob.shape))
 
     def get(self):
         return self.view if self.view is not None else self.session.read(*self.name)
@@ -73,6 +120,8 @@ class Variant:
         self.bottoms = [Port(session, Kind.BLOB, ("in%d" if wrapped and layer.down[i] else "b%d") % i)
                         for i in range(len(shapes))]
         self.tops = [Port(session, Kind.BLOB, name) for name in layer.top_blobs]
+        self._part_those_that_share()
+        self.homes = {port.home for port in self.tops if port.home is not None}
         self.params = [Port(session, Kind.PARAMETER, name, index)
                        for name, index in session.names(Kind.PARAMETER) if name == "layer"]
         self.seed_ports = [Port(session, Kind.GRADIENT_SEED, "t%d" % i) for i in self.seeds]
@@ -85,6 +134,16 @@ class Variant:
                                     for name, index in session.names(Kind.PARAMETER_GRADIENT) if name == "layer"}
         self.ran = False
         self.used_up = False  # by a backward pass, which may overwrite what forward kept
+
+
+    def _part_those_that_share(self):
+        """Tensors that lie in memory of one another, as those of a layer that changes nothing,
+        neither lie elsewhere nor are handed over."""
+        ports = [port for port in self.bottoms + self.tops if port.view is not None]
+        for i, one in enumerate(ports):
+            for other in ports[:i]:
+                if np.may_share_memory(one.view, other.view):
+                    one.stays = other.stays = True
 
 
 def without_items(shapes):
@@ -298,26 +357,35 @@ class CompiledLayer(NetLayer):
         except Error as error:
             raise failure(self._param, str(error)) from error
 
-    def _forward(self, bottom):
+    def _forward(self, bottom, top):
         variant = self.current = self.variant(bottom)
         if variant.fed:  # with random numbers; bottoms come thereafter
             variant.session.feed(0)
         for port, blob in zip(variant.bottoms, bottom):
-            port.put(blob.data)
+            if self._is_overwritten(blob, top):
+                port.leave()
+                port.put(blob.data)
+            else:
+                port.bring(blob, variant.homes)
         self._give_params(variant)
         self._pass(variant, Pass.FORWARD)
         variant.ran, variant.used_up = True, False
         return variant
 
+    @staticmethod
+    def _is_overwritten(blob, top):
+        """Whether a bottom's memory is that of a top, and will not be left to it."""
+        return any(blob._data is other._data for other in top) and not blob._data.may_move(blob.count)
+
     def forward(self, bottom, top):
         if self._is_idle(bottom, top):
             return
-        variant = self._forward(bottom)
+        variant = self._forward(bottom, top)
         for port, blob in zip(variant.tops, top):
-            values = port.get()
-            if values.shape != blob.shape and not is_in_place(blob, bottom):
-                blob.reshape(*values.shape)
-            np.copyto(blob.data, values.reshape(blob.shape))
+            shape = tuple(port.shape())
+            if shape != blob.shape and not is_in_place(blob, bottom):
+                blob.reshape(*shape)
+            port.hand_over(blob)
         if self.keeps_statistics:
             for port, blob in zip(variant.params, self.blobs):
                 if not port.holds(blob):
@@ -335,11 +403,11 @@ class CompiledLayer(NetLayer):
         if not variant.seeds:
             raise self.no_backward or failure(self._param, "it has no backward pass")
         if not variant.ran:
-            self._forward(bottom)
+            self._forward(bottom, top)
         else:
             for port, blob in zip(variant.bottoms, bottom):
                 if not is_in_place(blob, top):
-                    port.put(blob.data)
+                    port.bring(blob, variant.homes)
             self._give_params(variant)
             if variant.used_up and not variant.fed and not self.keeps_statistics:
                 self._pass(variant, Pass.FORWARD)

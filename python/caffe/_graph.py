@@ -137,7 +137,7 @@ def split_blob(layer, blob, top, index):
 
 
 # The first bottoms of layers that pass gradients to no others, and are asked for them.
-DIFFERENTIATED = {"ROIPooling": 1, "PSROIPooling": 1, "SmoothL1Loss": 2, "ContrastiveLoss": 2}
+DIFFERENTIATED = {"ROIPooling": 1, "PSROIPooling": 1, "ROIAlign": 1, "SmoothL1Loss": 2, "ContrastiveLoss": 2}
 
 
 # Bottoms that `force_backward` leaves alone: labels and the like.

@@ -252,7 +252,7 @@ class NetCore(Parameters):
 
     def _whole_step_or_none(self, fresh):
         runs = self._runs
-        if self._force_backward or not any(self._loss_weights) or not runs.allowed(self):
+        if self._force_backward or not any(self._loss_weights) or runs.loss_is_read or not runs.allowed(self):
             return None
         if not any(self._layer_needs):
             return None  # losses that other layers read have no gradient

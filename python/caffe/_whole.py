@@ -48,10 +48,11 @@ class Port(_layers.Port):
         memory._room()[: values.size] = values
 
 
-def message_of(net):
-    """The net with its sources as inputs of the shapes that they have."""
+def message_of(net, learns):
+    """The net with its sources as inputs of the shapes that they have; with its splits, whose
+    tops have gradients of their own, where it learns."""
     result = caffe_pb2.NetParameter(name=net._name)
-    for layer in net._plain.layer:
+    for layer in net._params if learns else net._plain.layer:
         if layer.bottom:
             copy = result.layer.add()
             copy.CopyFrom(layer)
@@ -93,7 +94,7 @@ class Whole:
                        without="fold-normalization,prepare-weights")
         if learns:
             options["gradients"] = True
-        plan = _plans.plan(message_of(net), **options)
+        self.plan = plan = _plans.plan(message_of(net, learns), **options)
         self.fed = plan.fed
         session = self.session = Session(plan._core, seed=_state.next_seed(), pool=_state.pool())
         sources = {top for p in net._params if not p.bottom for top in p.top}
@@ -120,10 +121,11 @@ class Whole:
     def _ports(self, net, kind, without):
         """Ports of the blobs that have memory of their own."""
         aliases = set()
+        # What splits hand out is their bottom; each of its readers has a gradient of it.
+        shared = _layers.ViewLayer if kind == Kind.BLOB_GRADIENT else (_layers.SplitLayer, _layers.ViewLayer)
         for number, layer in enumerate(net._layers):
-            if isinstance(layer, (_layers.SplitLayer, _layers.ViewLayer)):
+            if isinstance(layer, shared):
                 aliases.update(net._top_index[number])
-        # What splits hand out is their bottom, and its gradient their sum.
         return [Port(self.session, kind, name, 0, net._blob_of[name]) for name, _ in self.session.names(kind)
                 if name in net._blob_of and name not in without and net._index_of[name] not in aliases]
 
@@ -210,6 +212,8 @@ class Runs:
         self.found = None  # the one that was run last, with `learns`
         self.last = None  # the Whole whose values the blobs have
         self.backward_wanted = False
+        # In Caffe the gradient of a loss that is read takes the place of its weight.
+        self.loss_is_read = any(net._loss_weights[i] for bottoms in net._bottom_index for i in bottoms)
 
     def allowed(self, net):
         """Whether the net's runs may be whole at all."""

@@ -47,5 +47,6 @@ NB_MODULE(_core, module) {
   brew::python::bindEmbed(module);
   brew::python::bindSession(module);
   brew::python::bindTrainer(module);
+  brew::python::bindLearning(module);
   brew::python::bindUpdate(module);
 }

@@ -10,6 +10,7 @@ void bindCompiler(nanobind::module_ &module);
 void bindEmbed(nanobind::module_ &module);
 void bindSession(nanobind::module_ &module);
 void bindTrainer(nanobind::module_ &module);
+void bindLearning(nanobind::module_ &module);
 void bindUpdate(nanobind::module_ &module);
 
 } // namespace brew::python

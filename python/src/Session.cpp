@@ -25,6 +25,7 @@ using namespace brew::python;
 namespace {
 
 using Floats = nb::ndarray<const float, nb::c_contig, nb::device::cpu>;
+using Memory = nb::ndarray<float, nb::c_contig, nb::device::cpu>;
 
 TensorName nameOf(brew_tensor_kind kind, int program, const std::string &name,
                   int index, int slot) {
@@ -382,5 +383,19 @@ void brew::python::bindSession(nb::module_ &module) {
               session.write(nameOf(kind, program, name, index, 0), copied);
             });
           },
-          "kind"_a, "program"_a, "name"_a, "index"_a, "values"_a);
+          "kind"_a, "program"_a, "name"_a, "index"_a, "values"_a)
+      .def(
+          "place",
+          [](SharedSession &it, int program, const std::string &name,
+             std::optional<Memory> memory) {
+            it.during([&](Session &session) {
+              session.place(nameOf(BREW_BLOB, program, name, 0, 0),
+                            memory ? memory->data() : nullptr,
+                            memory ? static_cast<std::int64_t>(memory->nbytes())
+                                   : 0);
+            });
+          },
+          "program"_a, "name"_a, "memory"_a.none(),
+          "Has a blob lie in an array, which the caller keeps alive; with None "
+          "in the session's own memory.");
 }

@@ -1,13 +1,12 @@
 //===- Trainer.cpp - Training in Python
 //-------------------------------------===//
-#include "SessionBinding.h"
+#include "TrainerBinding.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,51 +15,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 using brew::api::Trainer;
 using brew::python::SharedSession;
-
-namespace {
-
-/// A trainer, its session, and whether Ctrl-C has been pressed meanwhile.
-class SharedTrainer {
-public:
-  SharedTrainer(SharedSession &session,
-                const brew::api::TrainerOptions &options)
-      : session(session),
-        trainer(std::make_unique<Trainer>(*session.get(), options)) {
-    trainer->setActionSource([this] {
-      nb::gil_scoped_acquire held;
-      if (PyErr_CheckSignals() == 0)
-        return BREW_ACTION_NONE;
-      interrupted = true; // the exception is set: raised when the call ends
-      PyErr_Clear();
-      return BREW_ACTION_STOP;
-    });
-  }
-
-  template <typename Body> auto during(Body &&body) {
-    return session.during([&](brew::api::Session &) { return body(*trainer); });
-  }
-  ~SharedTrainer() {
-    if (brew::python::Forks::count())
-      trainer.release(); // as for sessions
-  }
-
-  /// A stop by Ctrl-C is Python's KeyboardInterrupt, once the iteration is
-  /// done.
-  void rethrow() {
-    if (!interrupted)
-      return;
-    interrupted = false;
-    PyErr_SetNone(PyExc_KeyboardInterrupt);
-    throw nb::python_error();
-  }
-
-private:
-  SharedSession &session;
-  std::unique_ptr<Trainer> trainer;
-  bool interrupted = false;
-};
-
-} // namespace
+using brew::python::SharedTrainer;
 
 void brew::python::bindTrainer(nb::module_ &module) {
   nb::class_<SharedTrainer>(module, "Trainer")

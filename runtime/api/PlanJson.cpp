@@ -170,6 +170,7 @@ ordered_json describePlan(const plan::Manifest &manifest) {
         {"archs", arrayOf(target.archs())},
         {"nvrtc_version", target.nvrtc_version()},
         {"math", plan::Target::Math_Name(target.math())},
+        {"exact_convolutions", target.exact_convolutions()},
         {"precision", plan::DataType_Name(target.precision())}}}};
   result["arenas"] = ordered_json::array();
   for (const plan::Arena &arena : manifest.arenas())

@@ -133,6 +133,14 @@ brew_status brew_session_read(brew_session *session,
   });
 }
 
+brew_status brew_session_place(brew_session *session,
+                               const brew_tensor_name *name, void *data,
+                               int64_t bytes) {
+  return on(session, [&](runtime::Session &it) {
+    it.place(nameOf(*session, name), data, static_cast<std::uint64_t>(bytes));
+  });
+}
+
 brew_status brew_session_write(brew_session *session,
                                const brew_tensor_name *name, brew_dtype dtype,
                                const void *values, int64_t count) {

@@ -1,6 +1,7 @@
 //===- Trainer.cpp - The C API's training ---------------------------------===//
 
 #include "runtime/api/Handles.h"
+#include "runtime/api/TrainerHandle.h"
 
 #include "runtime/train/SolverFields.h"
 #include "runtime/train/Trainer.h"
@@ -9,20 +10,6 @@
 
 using namespace brew;
 using namespace brew::api;
-
-struct brew_trainer {
-  Message message;
-  std::shared_ptr<runtime::Session> session; ///< outlives `trainer`
-  std::unique_ptr<runtime::Trainer> trainer;
-  std::optional<runtime::event::TestDone> tested;
-  std::vector<brew_output_value> views;
-
-  runtime::Trainer &get() const {
-    if (!trainer)
-      throw usage("the trainer could not be opened");
-    return *trainer;
-  }
-};
 
 namespace {
 
@@ -82,6 +69,8 @@ brew_status brew_trainer_open(brew_session *session,
       chosen.watch.patience = given.patience;
     if (given.log_folder)
       chosen.watch.logFolder = given.log_folder;
+    chosen.shareTests = given.share_tests;
+    chosen.shardUpdate = given.shard_update;
     handle.session = session->session;
     handle.trainer =
         std::make_unique<runtime::Trainer>(*handle.session, std::move(chosen));

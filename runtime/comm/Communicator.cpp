@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <functional>
 #include <map>
@@ -262,15 +263,36 @@ bool Communicator::isDeterministic() const {
 }
 bool Communicator::failedTogether() const { return state->together; }
 
+Communicator::Waiting::Waiting(Communicator &communicator)
+    : ranks(communicator), begin(Clock::now()) {
+  std::lock_guard<std::mutex> lock(ranks.state->mutex);
+  ranks.state->activity = {true, begin};
+}
+
+Communicator::Waiting::~Waiting() {
+  std::lock_guard<std::mutex> lock(ranks.state->mutex);
+  const Clock::time_point now = Clock::now();
+  ranks.state->waited += std::chrono::duration<double>(now - begin).count();
+  ranks.state->activity = {false, now};
+}
+
+std::optional<std::string> Communicator::failureText() const {
+  std::lock_guard<std::mutex> lock(state->mutex);
+  return state->failure;
+}
+
 void Communicator::tick() {
   std::lock_guard<std::mutex> lock(state->mutex);
   state->activity = {false, Clock::now()};
 }
 
 void Communicator::startSums(std::uint32_t bucket,
-                             const std::vector<SumPiece> &pieces) {
+                             const std::vector<SumPiece> &pieces, bool asBf16) {
   std::unique_ptr<Operation> operation;
-  if (isDeterministic())
+  if (asBf16)
+    operation =
+        std::make_unique<comm::RoundedSum>(bucket, pieces, rank(), ranks());
+  else if (isDeterministic())
     operation =
         std::make_unique<comm::OrderedSum>(bucket, pieces, rank(), ranks());
   else
@@ -331,6 +353,31 @@ std::optional<comm::Straggler> Communicator::takeStraggler(double seconds) {
 
 std::uint64_t Communicator::ofRoot(std::uint64_t value) {
   return gather({value}, "the values of rank 0").front();
+}
+
+std::vector<std::string> Communicator::texts(const std::string &own) {
+  const char *const what = "what all ranks have to say";
+  const std::vector<std::uint64_t> sizes = gather({own.size()}, what);
+  const std::uint64_t longest = *std::max_element(sizes.begin(), sizes.end());
+  std::vector<std::uint64_t> block(longest / sizeof(std::uint64_t) + 1);
+  std::memcpy(block.data(), own.data(), own.size());
+  const std::vector<std::uint64_t> blocks = gather(block, what);
+  std::vector<std::string> result;
+  for (std::size_t rank = 0; rank < sizes.size(); ++rank)
+    result.emplace_back(
+        reinterpret_cast<const char *>(blocks.data() + rank * block.size()),
+        sizes[rank]);
+  return result;
+}
+
+void Communicator::shareSlices(std::byte *data,
+                               const std::vector<std::size_t> &offsets) {
+  state->await(state->post(std::make_unique<comm::ShareSlices>(data, offsets)));
+}
+
+Error Communicator::together(Error error) {
+  state->together = true;
+  return error;
 }
 
 void Communicator::agree(

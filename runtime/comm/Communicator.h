@@ -72,13 +72,21 @@ public:
   // missing.
 
   /// Begins to add up `pieces`, which stay as they are, and untouched until
-  /// awaitSums() of this bucket.
-  void startSums(std::uint32_t bucket, const std::vector<SumPiece> &pieces);
+  /// awaitSums() of this bucket. With `asBf16` numbers (f32) are rounded on
+  /// their way: each rank's, and the sums, which are made in f32 and in the
+  /// order of ranks.
+  void startSums(std::uint32_t bucket, const std::vector<SumPiece> &pieces,
+                 bool asBf16 = false);
   void awaitSums(std::uint32_t bucket);
   /// Gives all ranks the bytes of rank 0.
   void broadcast(void *data, std::size_t bytes);
   /// What rank 0 has.
   std::uint64_t ofRoot(std::uint64_t value);
+  /// The texts of all ranks, by rank.
+  std::vector<std::string> texts(const std::string &own);
+  /// Gives every rank the bytes [offsets[r], offsets[r + 1]) of `data` that
+  /// each rank r has; all of these are multiples of 8.
+  void shareSlices(std::byte *data, const std::vector<std::size_t> &offsets);
   /// The bits that any rank has. With them goes how long each rank has waited
   /// since the last time, unless `countsWaits` is false: then that is
   /// forgotten.
@@ -92,6 +100,24 @@ public:
   /// Whether the error that was thrown last is one that all ranks have thrown:
   /// it is told once, and the run is left with close().
   bool failedTogether() const;
+  /// An error that all ranks are about to throw.
+  Error together(Error error);
+
+  /// While alive this rank waits for others by other means, which failureText()
+  /// has to end.
+  class Waiting {
+  public:
+    explicit Waiting(Communicator &ranks);
+    ~Waiting();
+    Waiting(const Waiting &) = delete;
+    Waiting &operator=(const Waiting &) = delete;
+
+  private:
+    Communicator &ranks;
+    std::chrono::steady_clock::time_point begin;
+  };
+  /// Why the run cannot go on, once that is known; for any thread.
+  std::optional<std::string> failureText() const;
 
   /// Says that this rank goes on, where it takes long between two of the above.
   void tick();

@@ -112,6 +112,95 @@ bool OrderedSum::startNext(const BrewCommPlugin &plugin) {
 
 std::string OrderedSum::describe() const { return sumText(bucket); }
 
+RoundedSum::RoundedSum(std::uint32_t bucketNumber, std::vector<SumPiece> given,
+                       int ownRank, int rankCount)
+    : bucket(bucketNumber), pieces(cut(given)), rank(ownRank),
+      ranks(rankCount) {}
+
+void RoundedSum::round(const SumPiece &piece) {
+  const auto *values = reinterpret_cast<const float *>(piece.data);
+  rounded.resize(piece.count);
+  for (std::size_t i = 0; i < piece.count; ++i)
+    rounded[i] = BFloat16(values[i]);
+  counts.clear();
+  offsets.clear();
+  const int size = sizeof(BFloat16);
+  for (int r = 0; r < ranks; ++r) {
+    const auto at = [&](int number) {
+      return static_cast<int>(piece.count * static_cast<std::size_t>(number) /
+                              static_cast<std::size_t>(ranks)) *
+             size;
+    };
+    offsets.push_back(at(r));
+    counts.push_back(at(r + 1) - at(r));
+  }
+  received.resize(static_cast<std::size_t>(
+      counts[static_cast<std::size_t>(rank)] / size * ranks));
+}
+
+void RoundedSum::addUp() {
+  const auto own = static_cast<std::size_t>(rank);
+  const std::size_t count =
+      static_cast<std::size_t>(counts[own]) / sizeof(BFloat16);
+  BFloat16 *target = rounded.data() +
+                     static_cast<std::size_t>(offsets[own]) / sizeof(BFloat16);
+  for (std::size_t i = 0; i < count; ++i) {
+    float sum = 0;
+    for (int r = 0; r < ranks; ++r)
+      sum += float(received[static_cast<std::size_t>(r) * count + i]);
+    target[i] = BFloat16(sum);
+  }
+}
+
+void RoundedSum::widen(const SumPiece &piece) const {
+  auto *values = reinterpret_cast<float *>(piece.data);
+  for (std::size_t i = 0; i < piece.count; ++i)
+    values[i] = float(rounded[i]);
+}
+
+bool RoundedSum::startNext(const BrewCommPlugin &plugin) {
+  if (stage == Widen) {
+    widen(pieces[next++]);
+    stage = Exchange;
+  }
+  if (next == pieces.size())
+    return false;
+  if (stage == Exchange) {
+    round(pieces[next]);
+    check(plugin, plugin.exchange(rounded.data(), counts.data(), offsets.data(),
+                                  received.data(),
+                                  counts[static_cast<std::size_t>(rank)],
+                                  BREW_COMM_BYTE));
+    stage = Gather;
+    return true;
+  }
+  addUp();
+  check(plugin, plugin.gather(rounded.data(), counts.data(), offsets.data(),
+                              BREW_COMM_BYTE));
+  stage = Widen;
+  return true;
+}
+
+std::string RoundedSum::describe() const { return sumText(bucket); }
+
+ShareSlices::ShareSlices(std::byte *first, std::vector<std::size_t> bounds)
+    : data(first) {
+  constexpr std::size_t unit = sizeof(double);
+  for (std::size_t r = 0; r + 1 < bounds.size(); ++r) {
+    offsets.push_back(static_cast<int>(bounds[r] / unit));
+    counts.push_back(static_cast<int>((bounds[r + 1] - bounds[r]) / unit));
+  }
+}
+
+bool ShareSlices::startNext(const BrewCommPlugin &plugin) {
+  if (started)
+    return false;
+  started = true;
+  check(plugin,
+        plugin.gather(data, counts.data(), offsets.data(), BREW_COMM_F64));
+  return true;
+}
+
 bool Broadcast::startNext(const BrewCommPlugin &plugin) {
   if (left == 0)
     return false;

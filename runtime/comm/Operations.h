@@ -3,6 +3,7 @@
 
 #include "runtime/comm/Communicator.h"
 #include "runtime/comm/Plugin.h"
+#include "runtime/weights/ShortFloats.h"
 
 #include <string>
 #include <vector>
@@ -52,6 +53,44 @@ private:
   bool exchanged = false;
   std::vector<int> counts, offsets; ///< of the slices, by rank
   std::vector<double> received;     ///< room for them; F64 needs the alignment
+};
+
+/// Sums of numbers that travel as bf16: each rank rounds what it has, gets a
+/// slice of what all the others have, adds it up in f32 in the order of ranks,
+/// and gives the rounded sum to all.
+class RoundedSum : public Operation {
+public:
+  /// The pieces are of f32.
+  RoundedSum(std::uint32_t bucket, std::vector<SumPiece> pieces, int rank,
+             int ranks);
+  bool startNext(const BrewCommPlugin &plugin) override;
+  std::string describe() const override;
+
+private:
+  void round(const SumPiece &piece);
+  void addUp();
+  void widen(const SumPiece &piece) const;
+
+  std::uint32_t bucket;
+  std::vector<SumPiece> pieces;
+  int rank, ranks;
+  std::size_t next = 0;
+  enum { Exchange, Gather, Widen } stage = Exchange;
+  std::vector<int> counts, offsets;        ///< bytes of the slices, by rank
+  std::vector<BFloat16> rounded, received; ///< of a piece; of all for a slice
+};
+
+/// Gives every rank the slices of all.
+class ShareSlices : public Operation {
+public:
+  ShareSlices(std::byte *data, std::vector<std::size_t> offsets);
+  bool startNext(const BrewCommPlugin &plugin) override;
+  std::string describe() const override { return "the slices of all ranks"; }
+
+private:
+  std::byte *data;
+  std::vector<int> counts, offsets; ///< in units of 8 bytes
+  bool started = false;
 };
 
 class Broadcast : public Operation {

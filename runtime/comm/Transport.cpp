@@ -58,7 +58,8 @@ const BrewCommPlugin &openTransport() {
   throw machineLacks(
       "several ranks need Brew's plugin for MPI, which cannot be opened: " +
       reason +
-      "; it is built where libopenmpi-dev is, and needs libopenmpi3 to run");
+      "; it is built where libopenmpi-dev is (Python's wheels have none), and "
+      "needs libopenmpi3 to run");
 }
 
 } // namespace brew::runtime::comm

@@ -15,6 +15,7 @@ AllReduce::AllReduce(const plan::Manifest &manifest,
                      const std::function<std::byte *(std::uint32_t)> &address,
                      Communicator *communicator)
     : bucket(call.bucket()), starts(call.part() == plan::AllReduceCall::START),
+      isStatistic(call.statistic()), asBf16(call.has_wire()),
       ranks(communicator) {
   if (!starts)
     return;
@@ -61,10 +62,10 @@ void AllReduce::join(std::vector<Piece> found) {
 void AllReduce::run() const {
   for (const Copy &copy : copies)
     std::memcpy(copy.target, copy.source, copy.bytes);
-  if (!ranks || !ranks->sumsInSteps)
+  if (!ranks || ranks->ranks() == 1 || (!isStatistic && !ranks->sumsInSteps))
     return;
   if (starts)
-    ranks->startSums(bucket, pieces);
+    ranks->startSums(bucket, pieces, asBf16);
   else
     ranks->awaitSums(bucket);
 }

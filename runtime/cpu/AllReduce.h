@@ -43,7 +43,7 @@ private:
   std::vector<Copy> copies;
   std::vector<SumPiece> pieces;
   std::uint32_t bucket;
-  bool starts;
+  bool starts, isStatistic, asBf16;
   Communicator *ranks;
 };
 

@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <map>
 #include <variant>
 #include <vector>
 
@@ -51,7 +52,7 @@ struct HostCompute {
 };
 
 using CompiledStep =
-    std::variant<KernelLaunch, std::unique_ptr<DnnlCall>, StridedCopy,
+    std::variant<KernelLaunch, std::unique_ptr<CpuCall>, StridedCopy,
                  StridedZero, HostCompute, AllReduce>;
 
 using CompiledProgram = std::vector<CompiledStep>;
@@ -68,10 +69,12 @@ public:
              std::shared_ptr<Arena> sharedParameters)
       : plan(std::move(file)), manifest(plan->manifest()), pool(options.pool),
         workers(pool ? pool->threads() : options.threads),
-        hostLayers(manifest, options.hostTypes), ranks(options.communicator) {
+        hosts(manifest, options.hostTypes), ranks(options.communicator) {
     checkTarget(manifest.target(), plan->path());
     const Threads::Entered entered = workers.enter();
     dnnl.threads = workers.count();
+    dnnl.workers = &workers;
+    dnnl.exactConvolutions = manifest.target().exact_convolutions();
     allocateArenas(std::move(sharedParameters));
     kernels = std::make_unique<KernelImages>(*plan);
     for (int i = 0; i < manifest.programs_size(); ++i)
@@ -81,6 +84,7 @@ public:
 
   int threads() const override { return workers.count(); }
   std::byte *hostData(std::uint32_t buffer) override { return address(buffer); }
+  void place(std::uint32_t buffer, std::byte *memory) override;
   void upload(std::uint32_t buffer, const std::byte *bytes) override;
   void download(std::uint32_t buffer, std::byte *bytes) override;
   void uploadBytes(std::uint32_t arena, std::uint64_t offset, const void *bytes,
@@ -95,6 +99,7 @@ public:
   runTimed(int program,
            const std::function<void(std::size_t, double)> &observer) override;
   Measurement measure(const std::vector<int> &sequence, int count) override;
+  HostLayers &hostLayers() override { return hosts; }
   std::string implementation(int program, std::size_t step) const override;
   std::string description() const override { return "cpu"; }
   std::uint64_t workspaceBytes() const override {
@@ -110,9 +115,10 @@ private:
   template <typename Action> void forEachCall(const Action &action) {
     for (CompiledProgram &program : programs)
       for (CompiledStep &step : program)
-        if (auto *call = std::get_if<std::unique_ptr<DnnlCall>>(&step))
+        if (auto *call = std::get_if<std::unique_ptr<CpuCall>>(&step))
           action(**call);
   }
+  void settle();
   CompiledProgram compile(int program);
   CompiledStep compile(const Step &step, int program, const std::string &where);
   void runStep(CompiledStep &step);
@@ -136,6 +142,7 @@ private:
   template <typename Visit>
   void forEachStep(int program, std::size_t begin, std::size_t end,
                    const Visit &visit) {
+    settle();
     requirePacked(program);
     CompiledProgram &steps = programs[static_cast<std::size_t>(program)];
     while (begin < end) {
@@ -154,10 +161,12 @@ private:
   const Manifest &manifest;
   std::shared_ptr<WorkerPool> pool;
   Threads workers;
-  std::vector<std::shared_ptr<Arena>> arenas; ///< parameters may be shared
+  std::vector<std::shared_ptr<Arena>> arenas;  ///< parameters may be shared
+  std::map<std::uint32_t, std::byte *> placed; ///< buffers elsewhere
+  std::vector<std::uint32_t> moved; ///< since steps were last compiled
   std::unique_ptr<KernelImages> kernels;
   DnnlContext dnnl;
-  HostLayers hostLayers;               ///< before the steps that call them
+  HostLayers hosts;                    ///< before the steps that call them
   std::shared_ptr<Communicator> ranks; ///< may be null
   std::vector<CompiledProgram> programs;
   Arena workspace;
@@ -200,16 +209,96 @@ void CpuBackend::allocateArenas(std::shared_ptr<Arena> sharedParameters) {
 /// Calls run one after the other, so one slab of the largest need serves all.
 void CpuBackend::allocateWorkspace() {
   std::uint64_t size = 0;
-  forEachCall(
-      [&](DnnlCall &call) { size = std::max(size, call.scratchBytes()); });
+  forEachCall([&](CpuCall &call) {
+    size = std::max(size, call.scratchBytes());
+    packedBytes += call.packedBytes();
+  });
   for (const auto &packed : dnnl.packed)
     packedBytes += packed->memory.size();
   workspace = Arena(size, plan->path() + ", scratch of oneDNN");
-  forEachCall([&](DnnlCall &call) { call.bind(workspace.data()); });
+  forEachCall([&](CpuCall &call) { call.bind(workspace.data()); });
+}
+
+/// Whether `inner` is a part of `outer`, or all of it.
+static bool isWithin(const Buffer &inner, const Buffer &outer) {
+  return inner.arena_index() == outer.arena_index() &&
+         inner.offset() >= outer.offset() &&
+         inner.offset() + inner.size() <= outer.offset() + outer.size();
+}
+
+static bool overlap(const Buffer &a, const Buffer &b) {
+  return a.arena_index() == b.arena_index() &&
+         a.offset() < b.offset() + b.size() &&
+         b.offset() < a.offset() + a.size();
+}
+
+void CpuBackend::place(std::uint32_t index, std::byte *memory) {
+  const Buffer &buffer = manifest.buffers(static_cast<int>(index));
+  for (const Buffer &other : manifest.buffers())
+    if (overlap(other, buffer) && !isWithin(other, buffer))
+      throw Error(ExitStatus::Usage,
+                  plan->path() + ": the blob is a part of a larger buffer, so "
+                                 "it cannot lie elsewhere");
+  if (memory)
+    placed[index] = memory;
+  else
+    placed.erase(index);
+  moved.push_back(index);
+}
+
+/// Compiles the steps again that use buffers which have moved. Calls keep
+/// packed weights in common, so they go together.
+void CpuBackend::settle() {
+  if (moved.empty())
+    return;
+  auto isCall = [](const CompiledStep &step) {
+    return std::holds_alternative<std::unique_ptr<DnnlCall>>(step);
+  };
+  auto hasMoved = [&](const Step &step) {
+    for (std::uint32_t used : buffersOf(step))
+      for (std::uint32_t index : moved)
+        if (isWithin(manifest.buffers(static_cast<int>(used)),
+                     manifest.buffers(static_cast<int>(index))))
+          return true;
+    return false;
+  };
+  onTeam([&] {
+    std::vector<std::pair<std::size_t, int>> due;
+    bool callsToo = false;
+    for (std::size_t p = 0; p < programs.size(); ++p)
+      for (std::size_t i = 0; i < programs[p].size(); ++i) {
+        const int step = static_cast<int>(i);
+        const bool is =
+            hasMoved(manifest.programs(static_cast<int>(p)).steps(step));
+        callsToo |= is && isCall(programs[p][i]);
+        if (is || isCall(programs[p][i]))
+          due.emplace_back(p, step);
+      }
+    if (callsToo) {
+      dnnl.packed.clear();
+      packedBytes = 0;
+      isPacked = false;
+    }
+    for (const auto &[p, step] : due) {
+      CompiledStep &compiled = programs[p][static_cast<std::size_t>(step)];
+      const Program &program = manifest.programs(static_cast<int>(p));
+      if (callsToo || !isCall(compiled))
+        compiled = compile(program.steps(step), static_cast<int>(p),
+                           describeStep(*plan, program, step));
+    }
+    if (callsToo)
+      allocateWorkspace();
+  });
+  moved.clear();
 }
 
 std::byte *CpuBackend::address(std::uint32_t index) const {
   const Buffer &buffer = manifest.buffers(static_cast<int>(index));
+  for (const auto &[other, memory] : placed) {
+    const Buffer &outer = manifest.buffers(static_cast<int>(other));
+    if (isWithin(buffer, outer))
+      return memory + (buffer.offset() - outer.offset());
+  }
   return arenas[buffer.arena_index()]->data() + buffer.offset();
 }
 
@@ -242,9 +331,10 @@ void CpuBackend::requirePacked(int program) {
 }
 
 void CpuBackend::packParameters() {
+  settle();
   isPacked = false; // should packing fail
   if (packedBytes > 0)
-    onTeam([&] { forEachCall([](DnnlCall &call) { call.pack(); }); });
+    onTeam([&] { forEachCall([](CpuCall &call) { call.pack(); }); });
   isPacked = true;
 }
 
@@ -301,8 +391,7 @@ CompiledStep CpuBackend::compile(const Step &step, int program,
     return StridedZero(*target.buffer, target.data);
   }
   case Step::kHost: {
-    HostCompute result{HostStep(manifest, program, step.host(), hostLayers),
-                       {}};
+    HostCompute result{HostStep(manifest, program, step.host(), hosts), {}};
     for (const HostStep::Operand &operand : result.step.operands())
       result.memory.push_back(address(operand.index));
     return result;
@@ -327,7 +416,7 @@ void CpuBackend::runStep(CompiledStep &step) {
                                 function(arguments, begin, end);
                               });
                         },
-                        [](std::unique_ptr<DnnlCall> &call) { call->run(); },
+                        [](std::unique_ptr<CpuCall> &call) { call->run(); },
                         [&](StridedCopy &copy) { copy.run(workers); },
                         [&](StridedZero &zero) { zero.run(workers); },
                         [](HostCompute &host) { host.run(); },
@@ -374,6 +463,7 @@ void CpuBackend::runTimed(
 
 Measurement CpuBackend::measure(const std::vector<int> &sequence, int count) {
   using Clock = std::chrono::steady_clock;
+  settle();
   for (int program : sequence)
     requirePacked(program);
   Measurement result;
@@ -408,8 +498,8 @@ std::string CpuBackend::implementation(int program, std::size_t step) const {
   return std::visit(
       Overloaded{
           [](const KernelLaunch &) { return std::string("kernel"); },
-          [](const std::unique_ptr<DnnlCall> &call) {
-            return "oneDNN " + call->implementation();
+          [](const std::unique_ptr<CpuCall> &call) {
+            return call->implementation();
           },
           [](const StridedCopy &) { return std::string("copy"); },
           [](const StridedZero &) { return std::string("zero"); },

@@ -8,6 +8,8 @@
 #pragma once
 
 #include "runtime/cpu/Arena.h"
+#include "runtime/cpu/CpuCall.h"
+#include "runtime/cpu/Threads.h"
 #include "runtime/plan/PlanFile.h"
 
 #include <cstddef>
@@ -33,6 +35,10 @@ struct DnnlContext {
   dnnl::stream stream{engine};
   /// Threads the primitives are created for; part of their cost.
   int threads = 1;
+  /// What computes beside them, on the same threads.
+  const Threads *workers = nullptr;
+  /// No Winograd algorithms.
+  bool exactConvolutions = false;
   /// Those of all calls.
   std::vector<std::unique_ptr<PackedWeights>> packed;
 };
@@ -65,7 +71,7 @@ struct DnnlOperand {
   bool needsStaging() const { return accumulate || !(layout == staged); }
 };
 
-class DnnlCall {
+class DnnlCall : public CpuCall {
 public:
   explicit DnnlCall(DnnlContext &context) : context(context) {}
 
@@ -77,15 +83,12 @@ public:
 
   /// Reorders fixed operands that no call before has in the same place; before
   /// the first run, and when they have changed.
-  void pack() { execute(packing); }
-  /// Bytes of scratch the call needs while it runs.
-  std::uint64_t scratchBytes() const { return scratchSize; }
-  /// Sets the scratch, 64-byte aligned; before the first run.
-  void bind(std::byte *scratch);
-  void run() { execute(stages); }
+  void pack() override { execute(packing); }
+  std::uint64_t scratchBytes() const override { return scratchSize; }
+  void bind(std::byte *scratch) override;
+  void run() override { execute(stages); }
 
-  /// oneDNN's name of the main kernel, "brgconv:avx512_core".
-  const std::string &implementation() const { return name; }
+  std::string implementation() const override { return "oneDNN " + name; }
 
 private:
   struct Stage {
@@ -114,7 +117,7 @@ private:
   std::vector<Temporary> temporaries;
   std::vector<dnnl::memory> attached; // keeps arguments alive
   std::uint64_t scratchSize = 0;
-  std::string name;
+  std::string name; ///< oneDNN's, of the main kernel
 };
 
 /// Whether oneDNN's kernel is its reference loop, hundreds of times slower than
@@ -136,11 +139,11 @@ dnnl::primitive_attr attributesFor(const plan::Epilogue &epilogue, bool sum,
 
 /// Create the primitives of a call. `where` says which call it is, in errors.
 /// Throw Error (3) when oneDNN cannot do it at an acceptable speed.
-std::unique_ptr<DnnlCall> makeConvolution(DnnlContext &context,
-                                          const plan::ConvolutionCall &call,
-                                          BoundBuffer x, BoundBuffer w,
-                                          BoundBuffer b, BoundBuffer y,
-                                          const std::string &where);
+std::unique_ptr<CpuCall> makeConvolution(DnnlContext &context,
+                                         const plan::ConvolutionCall &call,
+                                         BoundBuffer x, BoundBuffer w,
+                                         BoundBuffer b, BoundBuffer y,
+                                         const std::string &where);
 std::unique_ptr<DnnlCall> makeInnerProduct(DnnlContext &context,
                                            const plan::InnerProductCall &call,
                                            BoundBuffer x, BoundBuffer w,

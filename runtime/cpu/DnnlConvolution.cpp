@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "formats/Error.h"
 #include "runtime/cpu/DnnlCall.h"
+#include "runtime/cpu/WinogradConvolution.h"
 #include "runtime/plan/WindowAxes.h"
 
 #include <algorithm>
@@ -320,15 +321,17 @@ std::unique_ptr<DnnlCall> ConvolutionBuilder::build(const std::string &where) {
   return result;
 }
 
-std::unique_ptr<DnnlCall> makeConvolution(DnnlContext &context,
-                                          const ConvolutionCall &call,
-                                          BoundBuffer x, BoundBuffer w,
-                                          BoundBuffer b, BoundBuffer y,
-                                          const std::string &where) {
+std::unique_ptr<CpuCall> makeConvolution(DnnlContext &context,
+                                         const ConvolutionCall &call,
+                                         BoundBuffer x, BoundBuffer w,
+                                         BoundBuffer b, BoundBuffer y,
+                                         const std::string &where) {
   if (!multiplies(x.buffer->type()))
     throw machineLacks(where + ": oneDNN convolutions compute in f32 and bf16 "
                                "only (compile an f64 net with --no-library)");
   try {
+    if (auto winograd = makeWinograd(context, call, x, w, b, y))
+      return winograd;
     return ConvolutionBuilder(context, call, x, w, b, y).build(where);
   } catch (const dnnl::error &error) {
     throw machineLacks(where + ": oneDNN refuses this convolution (" +

@@ -21,6 +21,8 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <optional>
+#include <utility>
 
 namespace brew::runtime::cuda {
 
@@ -59,7 +61,7 @@ public:
   void run(int program, std::size_t begin, std::size_t end) override;
   void synchronize() override {
     device.enter();
-    compute.synchronize("running the net on the GPU");
+    wait(compute, "running the net on the GPU");
   }
   bool start(const std::vector<int> &programs,
              const std::vector<std::uint32_t> &reads) override;
@@ -68,6 +70,7 @@ public:
   runTimed(int program,
            const std::function<void(std::size_t, double)> &observer) override;
   Measurement measure(const std::vector<int> &sequence, int count) override;
+  HostLayers &hostLayers() override { return hosts; }
   std::string implementation(int program, std::size_t step) const override {
     return describe(programs[index(program)][step]);
   }
@@ -88,6 +91,17 @@ private:
     return manifest.programs(program).feeds(feed);
   }
   void prepareCalls(const ExecutorOptions &options);
+  std::unique_ptr<Nccl> connect(const ExecutorOptions &options) const;
+  /// Waits for work in which other ranks may take part.
+  template <typename Awaited>
+  void wait(const Awaited &awaited, const std::string &purpose) {
+    std::optional<Communicator::Waiting> waiting;
+    if (nccl)
+      waiting.emplace(nccl->communicator());
+    awaited.synchronize(purpose);
+    if (nccl)
+      nccl->requireHealthy();
+  }
   void beforeRun();
   StepSequence &sequenceOf(const std::vector<int> &indices);
   void runAll(const std::vector<int> &indices);
@@ -114,12 +128,15 @@ private:
   Stream compute;
   Arenas arenas;
   Modules modules;
-  HostLayers hostLayers; ///< before the steps that call them
+  HostLayers hosts; ///< before the steps that call them
+  const std::shared_ptr<Communicator> ranks; ///< may be null
+  const std::unique_ptr<Nccl> nccl;          ///< null on one rank
   StepBuilder builder;
   std::vector<std::vector<DeviceStep>> programs;
   DeviceMemory workspace;
 
-  std::map<std::vector<int>, StepSequence> sequences; ///< by programs
+  /// By programs, and whether gradients are added up over ranks in them.
+  std::map<std::pair<std::vector<int>, bool>, StepSequence> sequences;
   Inputs inputs;
   std::map<std::uint32_t, ScalarArena> scalars; ///< by arena
   std::vector<ResultSlot> results;
@@ -143,9 +160,10 @@ CudaBackend::CudaBackend(std::shared_ptr<const plan::PlanFile> file,
       device(DriverApi::open(libraries.driver), options.gpu), compute(device),
       arenas(device, compute, *plan),
       modules(device, *plan, libraries.simulated),
-      hostLayers(manifest, options.hostTypes),
+      hosts(manifest, options.hostTypes), ranks(options.communicator),
+      nccl(connect(options)),
       builder(device, *plan, modules, libraries,
-              callOptions(manifest.target(), options), hostLayers,
+              callOptions(manifest.target(), options), hosts, nccl.get(),
               [this](std::uint32_t index) { return address(index); }),
       inputs(device, manifest, modules, workers,
              [this](std::uint32_t index) { return address(index); }) {
@@ -159,6 +177,15 @@ CudaBackend::CudaBackend(std::shared_ptr<const plan::PlanFile> file,
   for (int i = 0; i < manifest.programs_size(); ++i)
     programs.push_back(builder.build(i));
   prepareCalls(options);
+}
+
+/// Where ranks train together; all of them do it.
+std::unique_ptr<Nccl>
+CudaBackend::connect(const ExecutorOptions &options) const {
+  return options.communicator && options.communicator->ranks() > 1
+             ? std::make_unique<Nccl>(device, libraries.nccl,
+                                      *options.communicator)
+             : nullptr;
 }
 
 /// Chooses the engine of every call, then gives all of them one slab of
@@ -218,7 +245,7 @@ void CudaBackend::download(std::uint32_t index, std::byte *bytes) {
                                                     buffer(index).size(),
                                                     compute.get()),
                      purpose);
-  compute.synchronize(purpose);
+  wait(compute, purpose);
 }
 
 void CudaBackend::uploadBytes(std::uint32_t arena, std::uint64_t offset,
@@ -264,8 +291,10 @@ void CudaBackend::beforeRun() {
     numbers.flush(compute);
 }
 
+/// With sums over ranks and without they are different work.
 StepSequence &CudaBackend::sequenceOf(const std::vector<int> &indices) {
-  const auto [entry, isNew] = sequences.try_emplace(indices);
+  const bool sums = nccl && ranks->sumsInSteps;
+  const auto [entry, isNew] = sequences.try_emplace({indices, sums});
   if (isNew)
     for (int program : indices)
       for (DeviceStep &step : programs[index(program)])
@@ -325,7 +354,7 @@ std::vector<std::byte> CudaBackend::finish() {
   device.enter();
   const InFlight run = inFlight.front();
   inFlight.pop_front();
-  results[run.slot].arrived.synchronize("running the net on the GPU");
+  wait(results[run.slot].arrived, "running the net on the GPU");
   const std::byte *bytes = results[run.slot].memory.data();
   return {bytes, bytes + run.size};
 }

@@ -47,6 +47,7 @@ Libraries chooseLibraries(const plan::Target &target,
                        folder.string() + "'; set BREW_CUDASIM to its folder");
   libraries.driver = (folder / "libcuda.so.1").string();
   libraries.cublasLt = {(folder / "libcublasLt.so.13").string()};
+  libraries.nccl = {(folder / "libnccl.so.2").string()};
   libraries.vendorTable = (folder / "libbrewdnn.so").string();
   libraries.simulated = true;
   return libraries;

@@ -14,6 +14,8 @@ struct Libraries {
   /// The first that opens is taken.
   std::vector<std::string> cublasLt = {"libcublasLt.so.13",
                                        "libcublasLt.so.12"};
+  /// Likewise.
+  std::vector<std::string> nccl = {"libnccl.so.2"};
   /// A shared object that exports brewVendorTable; empty: cuDNN.
   std::string vendorTable;
   /// Whether these are the stand-ins of Brew's own tests.

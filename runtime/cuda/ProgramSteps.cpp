@@ -96,8 +96,7 @@ DeviceStep StepBuilder::build(const plan::Step &step, int program,
     return HostTransfer(std::move(host), std::move(addresses), hostMemory);
   }
   case plan::Step::kAllReduce:
-    throw machineLacks(where + ": this plan reduces over several devices, "
-                               "which is not supported");
+    return AllReduceStep(plan.manifest(), step.all_reduce(), address, nccl);
   case plan::Step::ACTION_NOT_SET:
     break;
   }
@@ -123,7 +122,10 @@ void enqueue(DeviceStep &step, const Device &device, CUdeviceptr workspace,
                  [&](const StridedTransfer &transfer) {
                    transfer.enqueue(device, stream);
                  },
-                 [&](HostTransfer &transfer) { transfer.run(device, stream); }},
+                 [&](HostTransfer &transfer) { transfer.run(device, stream); },
+                 [&](const AllReduceStep &reduce) {
+                   reduce.enqueue(device, stream);
+                 }},
       step);
 }
 
@@ -136,7 +138,10 @@ std::string describe(const DeviceStep &step) {
                  [](const StridedTransfer &transfer) {
                    return std::string(transfer.clears() ? "zero" : "copy");
                  },
-                 [](const HostTransfer &) { return std::string("host"); }},
+                 [](const HostTransfer &) { return std::string("host"); },
+                 [](const AllReduceStep &reduce) {
+                   return reduce.implementation();
+                 }},
       step);
 }
 

@@ -1,6 +1,7 @@
 //===- ProgramSteps.h - A program made ready for a GPU ----------*- C++ -*-===//
 #pragma once
 
+#include "runtime/cuda/AllReduceStep.h"
 #include "runtime/cuda/CallTuner.h"
 #include "runtime/cuda/CublasLt.h"
 #include "runtime/cuda/Device.h"
@@ -34,7 +35,8 @@ struct ChosenCall {
 };
 
 using DeviceStep =
-    std::variant<KernelLaunch, ChosenCall, StridedTransfer, HostTransfer>;
+    std::variant<KernelLaunch, ChosenCall, StridedTransfer, HostTransfer,
+                 AllReduceStep>;
 
 /// Whether the host computes the step, which then cannot be part of a graph.
 inline bool isHost(const DeviceStep &step) {
@@ -49,9 +51,11 @@ public:
 
   StepBuilder(const Device &device, const plan::PlanFile &plan,
               const Modules &modules, const Libraries &names,
-              CallOptions options, HostLayers &hostLayers, Address address)
+              CallOptions options, HostLayers &hostLayers, Nccl *nccl,
+              Address address)
       : device(device), plan(plan), modules(modules), names(names),
-        options(options), hostLayers(hostLayers), address(std::move(address)) {}
+        options(options), hostLayers(hostLayers), nccl(nccl),
+        address(std::move(address)) {}
 
   std::vector<DeviceStep> build(int program);
 
@@ -68,6 +72,7 @@ private:
   const Libraries names;
   CallOptions options;
   HostLayers &hostLayers;
+  Nccl *nccl; ///< null on one rank
   Address address;
   /// Steps of the host run one after the other: one place serves all.
   std::shared_ptr<PinnedMemory> hostMemory = std::make_shared<PinnedMemory>();
@@ -81,7 +86,7 @@ private:
 void enqueue(DeviceStep &step, const Device &device, CUdeviceptr workspace,
              const Stream &stream);
 
-/// "kernel", "copy", "zero", "host" or a library's engine.
+/// "kernel", "copy", "zero", "host", a library's engine or "NCCL 2.27.3".
 std::string describe(const DeviceStep &step);
 
 } // namespace brew::runtime::cuda

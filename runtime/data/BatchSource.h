@@ -115,6 +115,8 @@ std::unique_ptr<BatchSource> openWindowSource(const FeedInfo &info);
 std::unique_ptr<BatchSource> openHdf5Source(const FeedInfo &info);
 /// Opens the file that an InfogainLoss layer names.
 std::unique_ptr<BatchSource> openBlobSource(const FeedInfo &info);
+/// The weights of classes in a SoftmaxWithLoss layer's settings.
+std::unique_ptr<BatchSource> makeWeightSource(const FeedInfo &info);
 /// The fillers of a DummyData layer.
 std::unique_ptr<BatchSource> makeDummySource(const FeedInfo &info);
 

@@ -1,6 +1,7 @@
-//===- BlobSource.cpp - A blob read from a .binaryproto file --------------===//
+//===- BlobSource.cpp - Feeds whose every batch is the same ---------------===//
 //
-// The infogain matrix of an InfogainLoss layer that names a file.
+// The infogain matrix of an InfogainLoss layer that names a file, and the
+// weights of classes that a SoftmaxWithLoss layer lists.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,14 +16,13 @@ namespace {
 
 class BlobSource : public BatchSource {
 public:
-  explicit BlobSource(const FeedInfo &info) : top(*info.tops.at(0)) {
-    const std::string path =
-        formats::requirePath(info.layer.infogain_loss_param().source(),
-                             info.folders, "infogain matrix");
-    blob = formats::readBinaryProto(path);
+  /// `where` begins the message about another number of values.
+  BlobSource(const FeedInfo &info, formats::Blob values,
+             const std::string &where)
+      : top(*info.tops.at(0)), blob(std::move(values)) {
     const auto count = static_cast<std::int64_t>(blob.size());
     if (count != plan::elementCount(top))
-      throw badInput(path + ": has " + std::to_string(count) +
+      throw badInput(where + ": has " + std::to_string(count) +
                      " values; layer '" + info.layer.name() +
                      "' was compiled for " +
                      std::to_string(plan::elementCount(top)));
@@ -47,7 +47,19 @@ private:
 } // namespace
 
 std::unique_ptr<BatchSource> openBlobSource(const FeedInfo &info) {
-  return std::make_unique<BlobSource>(info);
+  const std::string path =
+      formats::requirePath(info.layer.infogain_loss_param().source(),
+                           info.folders, "infogain matrix");
+  return std::make_unique<BlobSource>(info, formats::readBinaryProto(path),
+                                      path);
+}
+
+std::unique_ptr<BatchSource> makeWeightSource(const FeedInfo &info) {
+  const auto &weights = info.layer.loss_param().class_weighting();
+  formats::Blob blob;
+  blob.dims = {weights.size()};
+  blob.floats.assign(weights.begin(), weights.end());
+  return std::make_unique<BlobSource>(info, std::move(blob), "class_weighting");
 }
 
 } // namespace brew::runtime

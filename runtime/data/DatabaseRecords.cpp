@@ -10,7 +10,7 @@
 namespace brew::runtime {
 
 DatabaseRecords::DatabaseRecords(const FeedInfo &info, std::string layerText)
-    : layer(std::move(layerText)),
+    : layer(std::move(layerText)), selection(formats::selectionOf(info.layer)),
       rank(info.testPhase ? 0 : info.reading.rank),
       ranks(info.testPhase ? 1 : info.reading.ranks) {
   const caffe::DataParameter &parameter = info.layer.data_param();
@@ -27,42 +27,92 @@ DatabaseRecords::DatabaseRecords(const FeedInfo &info, std::string layerText)
   cursor = reader->newCursor();
   content = std::string(cursor->key()) + "\n" + std::string(cursor->value()) +
             "\n" + std::to_string(reader->count().value_or(0));
+  if (selection.isSequential())
+    return;
+  table.emplace(*reader, selection, info, layer);
+  // All ranks go through the records in one order.
+  sampler.emplace(selection, table->takeSampled(selection, info.folders),
+                  info.seed - rank, info.stream, layer);
 }
 
 void DatabaseRecords::fetch(DatabaseRecord &record) {
-  for (std::uint64_t other = 0; other < rank; ++other)
-    advance();
+  if (fetched == 0)
+    leave(rank * selection.unit());
+  find();
   record.key = cursor->key();
   record.value = cursor->value();
-  for (std::uint64_t other = rank; other < ranks; ++other)
+  advance();
+  if (++fetched < selection.unit())
+    return;
+  fetched = 0;
+  leave((ranks - 1 - rank) * selection.unit());
+}
+
+void DatabaseRecords::replace(DatabaseRecord *records, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i)
+    fetch(records[i]);
+  for (DatabaseRecord partner; fetched != 0;)
+    fetch(partner);
+}
+
+/// Stands on the record that is due.
+void DatabaseRecords::find() {
+  if (!sampler)
+    return;
+  const std::string_view key =
+      table->key(sampler->at(at.epoch * table->count() + at.position));
+  if (!cursor->find(key))
+    throw badInput(path() + ": record '" + std::string(key) +
+                   "' has gone since the database was opened");
+}
+
+void DatabaseRecords::leave(std::uint64_t records) {
+  for (std::uint64_t i = 0; i < records; ++i)
     advance();
 }
 
 std::uint64_t DatabaseRecords::count() const {
+  if (table)
+    return table->count();
   return reader->count().value_or(
       passSize ? passSize : std::numeric_limits<std::uint64_t>::max());
 }
 
 void DatabaseRecords::seek(const SourcePosition &target) {
-  cursor->rewind();
   at = target;
+  fetched = 0;
+  if (table) {
+    if (target.position >= table->count())
+      refuse(target, table->count());
+    return;
+  }
+  cursor->rewind();
   for (std::uint64_t i = 0; i < target.position; ++i) {
     cursor->next();
     if (!cursor->valid())
-      throw badInput(layer + ": the solver state is at record " +
-                     std::to_string(target.position) + " of '" +
-                     reader->path() + "', which has only " +
-                     std::to_string(i + 1));
+      refuse(target, i + 1);
   }
 }
 
+void DatabaseRecords::refuse(const SourcePosition &target,
+                             std::uint64_t has) const {
+  throw badInput(layer + ": the solver state is at record " +
+                 std::to_string(target.position) + " of '" + reader->path() +
+                 "', which has only " + std::to_string(has));
+}
+
 void DatabaseRecords::advance() {
-  cursor->next();
   ++at.position;
-  if (cursor->valid())
-    return;
-  cursor->rewind();
-  passSize = at.position;
+  if (table) {
+    if (at.position < table->count())
+      return;
+  } else {
+    cursor->next();
+    if (cursor->valid())
+      return;
+    cursor->rewind();
+    passSize = at.position;
+  }
   at.position = 0;
   ++at.epoch;
 }

@@ -3,9 +3,13 @@
 #pragma once
 
 #include "formats/Database.h"
+#include "formats/Selection.h"
 #include "runtime/data/BatchSource.h"
+#include "runtime/data/selection/RecordTable.h"
+#include "runtime/data/selection/Sampler.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace brew::runtime {
@@ -14,23 +18,31 @@ struct DatabaseRecord {
   std::string key, value;
 };
 
-/// The records of the database that data_param names, in its order, from the
-/// first again behind the last; on several ranks every so many of them.
+/// The records of the database that data_param names, in the order that it asks
+/// for: its own, from the first again behind the last, or a sampler's. Several
+/// ranks share the records, each record, or all of an item or a pair, for one.
 class DatabaseRecords {
 public:
-  /// `layer` begins messages. Throws Error as formats::DbReader::open() does,
-  /// and (3) if there is no such database.
+  /// `layer` begins messages. Throws Error as formats::DbReader::open(),
+  /// RecordTable and Sampler do, and (3) if there is no such database.
   DatabaseRecords(const FeedInfo &info, std::string layer);
 
   const std::string &path() const { return reader->path(); }
   /// The next record, whose bytes replace those of `record`.
   void fetch(DatabaseRecord &record);
+  /// The next `count` records in place of some that cannot be used; what else
+  /// belongs to the last of them is passed over.
+  void replace(DatabaseRecord *records, std::size_t count);
   /// The first record's value. Only before anything was fetched.
   std::string first() { return std::string(cursor->value()); }
   /// The first record, and how many there are: tells databases apart.
   const std::string &identity() const { return content; }
   /// As far as it is known: that of LevelDB is once a pass is over.
   std::uint64_t count() const;
+  /// See Selection.
+  std::uint64_t triesForAll() const { return selection.triesForAll(count()); }
+  /// Damaged records that were left out when the database was opened.
+  std::uint64_t leftOut() const { return table ? table->leftOut() : 0; }
 
   /// Pass and position in it; not SourcePosition::records, which is counted by
   /// whoever reads batches.
@@ -40,13 +52,22 @@ public:
   void seek(const SourcePosition &target);
 
 private:
+  void find();
   void advance();
+  void leave(std::uint64_t records);
+  [[noreturn]] void refuse(const SourcePosition &target,
+                           std::uint64_t has) const;
 
   std::string layer;
-  std::uint64_t rank, ranks; ///< each record of a group goes to one
+  const formats::Selection selection;
+  std::uint64_t rank, ranks; ///< each unit of a group goes to one
+  std::uint64_t fetched = 0; ///< of the present unit
   std::string content;
   std::unique_ptr<formats::DbReader> reader;
   std::unique_ptr<formats::DbCursor> cursor;
+  /// Only where records do not come in the database's order.
+  std::optional<RecordTable> table;
+  std::optional<Sampler> sampler;
   std::uint64_t passSize = 0; ///< records of the last pass; 0: none is over
 };
 

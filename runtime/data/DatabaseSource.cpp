@@ -21,6 +21,9 @@ public:
   std::string identity() const override { return database.identity(); }
   SourcePosition position() const override { return database.at; }
   void seek(const SourcePosition &target) override { database.seek(target); }
+  std::uint64_t skippedRecords() const override {
+    return DecodedSource::skippedRecords() + database.leftOut();
+  }
 
 private:
   /// Whether the images are in `pixels`, which may be null.
@@ -33,16 +36,19 @@ private:
     database.at.records += records.size();
     const bool arePixels = images.write(
         memory, pixels, first, areEncoded,
-        [&](std::int64_t row, formats::ImageRecord &image, std::string &where) {
-          const DatabaseRecord &record = records[static_cast<std::size_t>(row)];
+        [&](std::int64_t number, formats::ImageRecord &image,
+            std::string &where) {
+          const DatabaseRecord &record =
+              records[static_cast<std::size_t>(number)];
           where = database.path() + ", record '" + record.key + "'";
           formats::decodeDatum(record.value, images.transformer().color(),
                                where, image);
         },
-        [&](std::int64_t row) {
-          database.fetch(records[static_cast<std::size_t>(row)]);
+        [&](std::int64_t number, std::int64_t count) {
+          database.replace(&records[static_cast<std::size_t>(number)],
+                           static_cast<std::size_t>(count));
         },
-        [this] { return database.count(); });
+        [this] { return database.triesForAll(); });
     // Once for a batch, however small the database.
     if (database.at.epoch != epochBefore)
       postLine(events, log::site::databaseWrapped,

@@ -73,6 +73,8 @@ struct Feeder::Feed {
       return openHdf5Source(info);
     case FeedSource::Matrix:
       return openBlobSource(info);
+    case FeedSource::Weights:
+      return makeWeightSource(info);
     case FeedSource::Fillers:
       return makeDummySource(info);
     case FeedSource::Input:
@@ -91,6 +93,7 @@ Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
   const plan::Manifest &manifest = executor.manifest();
   const plan::Program &description = manifest.programs(program);
   testPhase = description.test_phase();
+  rank = static_cast<std::uint64_t>(reading.rank);
   programIndex = testIndex(description.name());
   for (int i = 0; i < description.feeds_size(); ++i) {
     const plan::Feed &source = description.feeds(i);
@@ -125,7 +128,7 @@ Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
     info.testPhase = testPhase;
     info.events = events;
     info.reading = reading;
-    info.seed = seed;
+    info.seed = seedOf(seed);
     info.stream = description.name() + "/" + info.layer.name();
     if (source.has_pixels())
       info.pixels = &source.pixels();
@@ -137,10 +140,15 @@ Feeder::Feeder(Executor &planExecutor, int programOfPlan, std::uint64_t seed,
     feed->takenOver.resize(info.tops.size());
     feeds.push_back(std::move(feed));
   }
-  addKeys(seed);
+  addKeys(seedOf(seed));
 }
 
 Feeder::~Feeder() = default;
+
+/// Each rank trains with a seed of its own; tests are those of rank 0.
+std::uint64_t Feeder::seedOf(std::uint64_t seed) const {
+  return testPhase ? seed - rank : seed;
+}
 
 void Feeder::addKeys(std::uint64_t seed) {
   keys = {};
@@ -152,18 +160,19 @@ void Feeder::addKeys(std::uint64_t seed) {
 void Feeder::reset(std::uint64_t seed) {
   refuseWhileAsking();
   opened = false;
-  addKeys(seed);
+  addKeys(seedOf(seed));
   for (const auto &feed : feeds) {
     feed->prefetcher.reset();
-    feed->info.seed = seed;
+    feed->info.seed = seedOf(seed);
   }
 }
 
 std::vector<std::string> Feeder::tops() const {
   std::vector<std::string> names;
   for (const auto &feed : feeds)
-    names.insert(names.end(), feed->info.layer.top().begin(),
-                 feed->info.layer.top().end());
+    if (!feed->kind->isOfTheNet())
+      names.insert(names.end(), feed->info.layer.top().begin(),
+                   feed->info.layer.top().end());
   return names;
 }
 
@@ -419,8 +428,8 @@ std::string Feeder::identity() const {
   std::string text;
   for (const auto &feed : feeds)
     if (feed->prefetcher)
-      text += feed->info.layer.name() + "\n" + feed->prefetcher->identity() +
-              "\n";
+      text +=
+          feed->info.layer.name() + "\n" + feed->prefetcher->identity() + "\n";
   return text;
 }
 

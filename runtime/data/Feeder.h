@@ -127,6 +127,7 @@ public:
 private:
   struct Feed;
   struct Asked;
+  std::uint64_t seedOf(std::uint64_t seed) const;
   void addKeys(std::uint64_t seed);
   void forget(const std::string &top);
   void ask();
@@ -151,6 +152,7 @@ private:
   bool opened = false;
   bool asking = false; ///< a callback is being called
   bool testPhase = false;
+  std::uint64_t rank = 0;
   std::uint32_t programIndex = 0; ///< what a cursor calls its test net
 };
 

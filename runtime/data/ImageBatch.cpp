@@ -16,17 +16,34 @@ namespace brew::runtime {
 constexpr std::size_t kWorthSharing = std::size_t(1) << 20;
 
 ImageBatch::ImageBatch(const FeedInfo &info)
-    : tops(info.tops), layerText("layer '" + info.layer.name() + "' (" +
-                                 info.layer.type() + ")"),
+    : ImageBatch(info, formats::selectionOf(info.layer)) {}
+
+ImageBatch::ImageBatch(const FeedInfo &info,
+                       const formats::Selection &selection)
+    : tops(info.tops), imagesPerItem(selection.imagesPerItem),
+      itemsPerUnit(static_cast<std::int64_t>(selection.unit()) / imagesPerItem),
+      allLabels(selection.allLabels),
+      layerText("layer '" + info.layer.name() + "' (" + info.layer.type() +
+                ")"),
       transform(info), readers(info.reading.threads),
       skipsBad(info.reading.skipBadRecords), events(info.events) {
   if (tops.empty() || tops.size() > 2)
     throw badInput(layerText + ": has " + std::to_string(tops.size()) +
                    " tops; it gives data and, if wanted, labels");
-  if (tops[0]->dims_size() != 4 || tops[0]->dims(0) < 1 ||
-      (tops.size() == 2 && plan::elementCount(*tops[1]) != tops[0]->dims(0)))
+  if (tops[0]->dims_size() && tops[0]->dims(0) % itemsPerUnit != 0)
+    throw badInput(layerText + ": a batch of " +
+                   std::to_string(tops[0]->dims(0)) +
+                   " does not hold whole pairs");
+  const std::int64_t labelsPerItem = allLabels ? imagesPerItem : 1;
+  if (imagesPerItem < 1 || tops[0]->dims_size() != 4 || tops[0]->dims(0) < 1 ||
+      tops[0]->dims(1) % imagesPerItem != 0 ||
+      (tops.size() == 2 &&
+       plan::elementCount(*tops[1]) != tops[0]->dims(0) * labelsPerItem))
     throw badInput(layerText + ": the plan's buffers of its tops do not have "
                                "the shapes of images and labels");
+  if (info.pixels && imagesPerItem != 1)
+    throw badInput("damaged plan: a kernel for the pixels of " + layerText +
+                   ", which has several images in an item");
   if (info.pixels)
     block = PixelBlock::of(*tops[0], *info.pixels);
   workplaces.resize(readers.size());
@@ -43,28 +60,34 @@ ImageBatch::Bad ImageBatch::writeRows(const std::vector<std::int64_t> &rows,
     const std::int64_t row = rows[static_cast<std::size_t>(index)];
     Workplace &place = workplaces[worker];
     formats::ImageRecord &image = place.image;
-    try {
-      decode(row, image, place.where);
-    } catch (const Error &error) {
-      if (!skipsBad)
-        throw;
-      std::lock_guard<std::mutex> lock(mutex);
-      bad.emplace_back(row, error);
-      return;
+    for (std::int64_t within = 0; within < imagesPerItem; ++within) {
+      const std::int64_t number = row * imagesPerItem + within;
+      try {
+        decode(number, image, place.where);
+      } catch (const Error &error) {
+        if (!skipsBad)
+          throw;
+        std::lock_guard<std::mutex> lock(mutex);
+        bad.emplace_back(row, error);
+        return;
+      }
+      labels[static_cast<std::size_t>(number)] =
+          static_cast<float>(image.label);
+      if (!memory[0])
+        continue;
+      checkShape(image, place.where);
+      const ImagePlacement placement = transform.place(
+          image, first + static_cast<std::uint64_t>(number), place.where);
+      if (pixels && !image.bytes.empty()) {
+        keepPixels(image, row, placement, pixels);
+        kept[static_cast<std::size_t>(row)] = true;
+        return;
+      }
+      convert(place, within,
+              [&](auto *values) { transform.apply(image, placement, values); });
     }
-    labels[static_cast<std::size_t>(row)] = static_cast<float>(image.label);
-    if (!memory[0])
-      return;
-    checkShape(image, place.where);
-    const ImagePlacement placement = transform.place(
-        image, first + static_cast<std::uint64_t>(row), place.where);
-    if (pixels && !image.bytes.empty()) {
-      keepPixels(image, row, placement, pixels);
-      kept[static_cast<std::size_t>(row)] = true;
-    } else {
-      store(place, row, memory[0],
-            [&](auto *values) { transform.apply(image, placement, values); });
-    }
+    if (memory[0])
+      storeRow(place, row, memory[0]);
   };
   const auto count = static_cast<std::int64_t>(rows.size());
   if (isCostly || tops[0]->size() >= kWorthSharing)
@@ -81,8 +104,8 @@ bool ImageBatch::write(const std::vector<std::byte *> &memory,
                        const Decode &decode, const Replace &replace,
                        const Records &records) {
   labels.resize(static_cast<std::size_t>(size()));
-  kept.assign(static_cast<std::size_t>(size()), false);
-  std::vector<std::int64_t> rows(static_cast<std::size_t>(size()));
+  kept.assign(static_cast<std::size_t>(items()), false);
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(items()));
   std::iota(rows.begin(), rows.end(), 0);
   std::uint64_t badInARow = 0;
   while (true) {
@@ -101,19 +124,23 @@ bool ImageBatch::write(const std::vector<std::byte *> &memory,
       postLine(events, log::site::brew,
                layerText + ": skipped a record: " + error.what());
       ++skippedCount;
-      replace(row);
-      rows.push_back(row);
+      const std::int64_t unit = row / itemsPerUnit * itemsPerUnit;
+      if (!rows.empty() && rows.back() >= unit)
+        continue; // a pair whose other half is bad too
+      replace(unit * imagesPerItem, itemsPerUnit * imagesPerItem);
+      for (std::int64_t i = 0; i < itemsPerUnit; ++i)
+        rows.push_back(unit + i);
     }
   }
 
   if (tops.size() == 2 && memory[1])
-    runtime::store(*tops[1], labels.data(), memory[1]);
+    storeLabels(memory[1]);
   if (!pixels || !memory[0])
     return false;
   if (std::find(kept.begin(), kept.end(), false) == kept.end())
     return true;
   // Not all are bytes: those that are become values here too.
-  for (std::int64_t row = 0; row < size(); ++row)
+  for (std::int64_t row = 0; row < items(); ++row)
     if (kept[static_cast<std::size_t>(row)])
       convertRow(workplaces[0], row, pixels, memory[0]);
   return false;
@@ -121,8 +148,8 @@ bool ImageBatch::write(const std::vector<std::byte *> &memory,
 
 std::array<int, 3> ImageBatch::imageShape() const {
   const auto &dims = tops[0]->dims();
-  return {static_cast<int>(dims.Get(1)), static_cast<int>(dims.Get(2)),
-          static_cast<int>(dims.Get(3))};
+  return {static_cast<int>(dims.Get(1) / imagesPerItem),
+          static_cast<int>(dims.Get(2)), static_cast<int>(dims.Get(3))};
 }
 
 void ImageBatch::checkShape(const formats::ImageRecord &image,
@@ -134,21 +161,40 @@ void ImageBatch::checkShape(const formats::ImageRecord &image,
         ", but the plan was built for images of " + shapeText(imageShape()));
 }
 
-/// Puts what `transformation` makes of an image into row `row` of the batch.
+/// Puts what `transformation` makes of an image among the values of its item.
 template <typename Transform>
-void ImageBatch::store(Workplace &place, std::int64_t row, std::byte *memory,
-                       Transform transformation) const {
+void ImageBatch::convert(Workplace &place, std::int64_t within,
+                         Transform transformation) const {
   const auto [channels, height, width] = imageShape();
-  const std::size_t count = std::size_t(channels) * height * width;
+  const std::int64_t count = std::int64_t(channels) * height * width;
   auto put = [&](auto &values) {
-    values.resize(count);
-    transformation(values.data());
-    storeRows(*tops[0], row, 1, values.data(), memory);
+    values.resize(static_cast<std::size_t>(count * imagesPerItem));
+    transformation(values.data() + within * count);
   };
   if (tops[0]->type() == plan::F64)
     put(place.doubles);
   else
     put(place.floats);
+}
+
+/// Puts the values of item `row` into the batch.
+void ImageBatch::storeRow(const Workplace &place, std::int64_t row,
+                          std::byte *memory) const {
+  if (tops[0]->type() == plan::F64)
+    storeRows(*tops[0], row, 1, place.doubles.data(), memory);
+  else
+    storeRows(*tops[0], row, 1, place.floats.data(), memory);
+}
+
+void ImageBatch::storeLabels(std::byte *memory) const {
+  if (imagesPerItem == 1 || allLabels)
+    return runtime::store(*tops[1], labels.data(), memory);
+  std::vector<float> equal;
+  for (auto label = labels.begin(); label != labels.end();
+       label += imagesPerItem)
+    equal.push_back(std::count(label, label + imagesPerItem, *label) ==
+                    imagesPerItem);
+  runtime::store(*tops[1], equal.data(), memory);
 }
 
 void ImageBatch::keepPixels(const formats::ImageRecord &image, std::int64_t row,
@@ -174,10 +220,11 @@ void ImageBatch::convertRow(Workplace &place, std::int64_t row,
                             std::byte *pixels, std::byte *memory) const {
   const std::int32_t *numbers = block.placementOf(row, pixels);
   const ImagePlacement placement = {numbers[0] != 0, numbers[1], numbers[2]};
-  store(place, row, memory, [&](auto *values) {
+  convert(place, 0, [&](auto *values) {
     transform.applyToPixels(block, block.image(row, pixels), imageShape(),
                             placement, values);
   });
+  storeRow(place, row, memory);
 }
 
 } // namespace brew::runtime

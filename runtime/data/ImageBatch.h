@@ -2,6 +2,7 @@
 #pragma once
 
 #include "formats/Error.h"
+#include "formats/Selection.h"
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/ImageTransformer.h"
 #include "runtime/data/ReaderTeam.h"
@@ -23,8 +24,8 @@ public:
   /// not those of images and labels.
   explicit ImageBatch(const FeedInfo &info);
 
-  /// Images in a batch.
-  std::int64_t size() const { return tops[0]->dims(0); }
+  /// Images in a batch: some for each of its items, side by side.
+  std::int64_t size() const { return items() * imagesPerItem; }
   /// How the layer's transformations want images decoded.
   const ImageTransformer &transformer() const { return transform; }
   /// "layer 'NAME' (TYPE)".
@@ -32,19 +33,20 @@ public:
   /// Threads that decode.
   ReaderTeam &team() { return readers; }
 
-  /// Decodes image `row` of the batch, with its label, and says for messages
+  /// Decodes image `number` of the batch, with its label, and says for messages
   /// where it comes from. Called on any thread.
   using Decode = std::function<void(
-      std::int64_t row, formats::ImageRecord &image, std::string &where)>;
+      std::int64_t number, formats::ImageRecord &image, std::string &where)>;
   /// Writes a batch as BatchSource::read() does, or as readPixels() where
   /// `pixels` is not null; returns what that does. `first` numbers its first
   /// record since the start of training.
   ///
   /// A record that cannot be decoded ends it with an Error; or, where bad
-  /// records are to be skipped, `replace` puts the source's next record in its
-  /// row, in the order of rows, until all are good or as many in a row were bad
-  /// as `records` says there are.
-  using Replace = std::function<void(std::int64_t row)>;
+  /// records are to be skipped, `replace` puts the source's next ones in place
+  /// of all images of its item, or of its pair of items, which are `count` from
+  /// `number` on, in their order, until all are good or as many in a row were
+  /// bad as `records` says there are.
+  using Replace = std::function<void(std::int64_t number, std::int64_t count)>;
   using Records = std::function<std::uint64_t()>;
   bool write(const std::vector<std::byte *> &memory, std::byte *pixels,
              std::uint64_t first, bool isCostly, const Decode &decode,
@@ -54,6 +56,8 @@ public:
   std::uint64_t skipped() const { return skippedCount; }
 
 private:
+  ImageBatch(const FeedInfo &info, const formats::Selection &selection);
+  std::int64_t items() const { return tops[0]->dims(0); }
   /// Handles the rows one by one or on all threads; returns those whose records
   /// are bad, in order, with what is wrong.
   using Bad = std::vector<std::pair<std::int64_t, Error>>;
@@ -73,21 +77,27 @@ private:
   void checkShape(const formats::ImageRecord &image,
                   const std::string &where) const;
   template <typename Transform>
-  void store(Workplace &place, std::int64_t row, std::byte *memory,
-             Transform transformation) const;
+  void convert(Workplace &place, std::int64_t within,
+               Transform transformation) const;
+  void storeRow(const Workplace &place, std::int64_t row,
+                std::byte *memory) const;
+  void storeLabels(std::byte *memory) const;
   void keepPixels(const formats::ImageRecord &image, std::int64_t row,
                   const ImagePlacement &placement, std::byte *pixels) const;
   void convertRow(Workplace &place, std::int64_t row, std::byte *pixels,
                   std::byte *memory) const;
 
   std::vector<const plan::Buffer *> tops;
+  const std::int64_t imagesPerItem; ///< side by side among the channels
+  const std::int64_t itemsPerUnit;  ///< 2: each two items are a pair
+  const bool allLabels;             ///< of them; else whether they are equal
   std::string layerText;
   PixelBlock block; ///< where a device converts pixels
   ImageTransformer transform;
   ReaderTeam readers;
   std::vector<Workplace> workplaces; ///< by worker
-  std::vector<float> labels;
-  std::vector<char> kept; ///< by row: its pixels are in the block
+  std::vector<float> labels;         ///< of the images
+  std::vector<char> kept;            ///< by row: its pixels are in the block
   bool skipsBad;
   Events *events;
   std::uint64_t skippedCount = 0;

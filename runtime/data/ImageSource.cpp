@@ -6,18 +6,22 @@
 #include "formats/PathLookup.h"
 #include "runtime/data/BatchSource.h"
 #include "runtime/data/ImageBatch.h"
-#include "runtime/data/ShuffledOrder.h"
+#include "runtime/data/selection/BoostWeights.h"
+#include "runtime/data/selection/Sampler.h"
+
+#include <optional>
+#include <unordered_map>
 
 namespace brew::runtime {
 namespace {
 
-/// Reads the listed images in order, or in a new random order in each pass.
-/// Batches go on across passes.
+/// Reads the listed images in order, or in that of a sampler. Batches go on
+/// across passes.
 class ImageSource : public DecodedSource {
 public:
   explicit ImageSource(const FeedInfo &info)
       : DecodedSource(info), parameter(info.layer.image_data_param()),
-        folders(info.folders), stream(info.seed, "shuffle " + info.stream) {
+        selection(formats::selectionOf(info.layer)), folders(info.folders) {
     if (!parameter.new_height() != !parameter.new_width())
       throw badInput(images.layer() +
                      ": new_height and new_width are given both or not at all");
@@ -29,9 +33,11 @@ public:
       postLine(info.events, log::site::imageShuffle, "Shuffling data");
     postLine(info.events, log::site::imageCount,
              "A total of " + std::to_string(entries.size()) + " images.");
-    startPass();
+    if (!selection.isSequential())
+      sampler.emplace(selection, sampledRecords(), info.seed, info.stream,
+                      images.layer());
     // As Caffe says on ranks whose log nobody sees here.
-    if (info.reading.ranks > 1 && !info.testPhase && !parameter.shuffle() &&
+    if (info.reading.ranks > 1 && !info.testPhase && !sampler &&
         !parameter.rand_skip() && info.events)
       info.events->post(event::LogLine{
           log::Severity::Warning, log::site::brew,
@@ -48,7 +54,7 @@ public:
                      std::to_string(target.position) + " of '" + list +
                      "', which lists only " + std::to_string(entries.size()));
     at = target;
-    startPass();
+    within = 0;
   }
 
 private:
@@ -56,26 +62,56 @@ private:
                  std::byte *pixels) override {
     const std::uint64_t first = at.records;
     chosen.clear();
-    for (std::int64_t row = 0; row < images.size(); ++row)
+    for (std::int64_t number = 0; number < images.size(); ++number)
       chosen.push_back(&next());
     at.records += chosen.size();
     return images.write(
         memory, pixels, first, /*isCostly=*/true,
-        [&](std::int64_t row, formats::ImageRecord &image, std::string &where) {
-          decode(*chosen[static_cast<std::size_t>(row)], image, where);
+        [&](std::int64_t number, formats::ImageRecord &image,
+            std::string &where) {
+          decode(*chosen[static_cast<std::size_t>(number)], image, where);
         },
-        [&](std::int64_t row) {
-          chosen[static_cast<std::size_t>(row)] = &next();
+        [&](std::int64_t number, std::int64_t count) {
+          for (std::int64_t i = number; i < number + count; ++i)
+            chosen[static_cast<std::size_t>(i)] = &next();
+          while (within != 0) // the other half of a pair
+            next();
         },
-        [this] { return entries.size(); });
+        [this] { return selection.triesForAll(entries.size()); });
   }
 
   const formats::ImageListEntry &next() {
     const std::uint64_t number =
-        order.empty() ? at.position
-                      : static_cast<std::uint64_t>(order[at.position]);
-    advance();
+        sampler ? sampler->at(at.epoch * entries.size() + at.position)
+                : at.position;
+    within = (within + 1) % selection.unit();
+    if (++at.position == entries.size()) {
+      at.position = 0;
+      ++at.epoch;
+    }
     return entries[number];
+  }
+
+  SampledRecords sampledRecords() const {
+    SampledRecords result;
+    result.count = entries.size();
+    for (const formats::ImageListEntry &entry : entries)
+      if (selection.needsLabels())
+        result.labels.push_back(entry.label);
+    std::unordered_map<std::string, std::vector<std::uint64_t>> named;
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      if (!selection.boostFile.empty())
+        named[entries[i].name].push_back(i);
+    result.weights =
+        boostWeights(selection, entries.size(), folders, list,
+                     [&](const std::string &name)
+                         -> std::optional<std::vector<std::uint64_t>> {
+                       const auto found = named.find(name);
+                       if (found == named.end())
+                         return std::nullopt;
+                       return found->second;
+                     });
+    return result;
   }
 
   void decode(const formats::ImageListEntry &entry, formats::ImageRecord &image,
@@ -98,19 +134,6 @@ private:
     image.label = entry.label;
   }
 
-  void startPass() {
-    if (parameter.shuffle())
-      order = shuffledOrder(stream, entries.size(), at.epoch);
-  }
-
-  void advance() {
-    if (++at.position < entries.size())
-      return;
-    at.position = 0;
-    ++at.epoch;
-    startPass();
-  }
-
   void skip(const FeedInfo &info) {
     const std::uint64_t count =
         RandomStream(info.seed, "rand_skip " + info.stream)
@@ -123,15 +146,18 @@ private:
                      std::to_string(count) + " of the " +
                      std::to_string(entries.size()) + " images of '" + list +
                      "'; not enough to skip");
-    at.position = count;
+    // Whole items, and pairs.
+    at.epoch = count * selection.unit() / entries.size();
+    at.position = count * selection.unit() % entries.size();
   }
 
   caffe::ImageDataParameter parameter;
+  const formats::Selection selection;
   std::vector<std::string> folders;
-  RandomStream stream;
   std::string list;
   std::vector<formats::ImageListEntry> entries;
-  std::vector<std::int64_t> order; ///< of this pass; empty: as listed
+  std::optional<Sampler> sampler; ///< where images do not come as listed
+  std::uint64_t within = 0;       ///< records of the present pair or item
   std::vector<const formats::ImageListEntry *> chosen; ///< for the batch
 };
 

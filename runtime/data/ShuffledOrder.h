@@ -11,18 +11,25 @@
 
 namespace brew::runtime {
 
-/// A random order of 0 .. count - 1, the one of number `purpose`: a function of
-/// the stream and of it alone.
-inline std::vector<std::int64_t> shuffledOrder(const RandomStream &stream,
-                                               std::size_t count,
-                                               std::uint64_t purpose) {
+/// A random order of 0 .. count - 1, from the `count` positions of the stream
+/// behind `base`.
+inline std::vector<std::int64_t> shuffledFrom(const RandomStream &stream,
+                                              std::size_t count,
+                                              std::uint64_t base) {
   std::vector<std::int64_t> result(count);
   std::iota(result.begin(), result.end(), 0);
-  // Fisher-Yates; each shuffle has 2^40 positions of the stream.
-  const std::uint64_t base = purpose << 40;
+  // Fisher-Yates.
   for (std::size_t i = count; i > 1; --i)
     std::swap(result[i - 1], result[stream.below(base + i, i)]);
   return result;
+}
+
+/// A random order of 0 .. count - 1, the one of number `purpose`: a function of
+/// the stream and of it alone. Each has 2^40 positions of the stream.
+inline std::vector<std::int64_t> shuffledOrder(const RandomStream &stream,
+                                               std::size_t count,
+                                               std::uint64_t purpose) {
+  return shuffledFrom(stream, count, purpose << 40);
 }
 
 } // namespace brew::runtime

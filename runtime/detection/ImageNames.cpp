@@ -4,30 +4,32 @@
 
 #include "formats/Error.h"
 #include "formats/ImageFile.h"
+#include "formats/NumberText.h"
+#include "formats/TextLines.h"
 #include "formats/caffe.pb.h"
 
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
 
-#include <sstream>
+#include <optional>
 
 namespace brew::runtime {
 
 std::vector<NamedSize> readNameSizes(const std::string &path) {
-  std::istringstream file(formats::readFileBytes(path));
+  static const char form[] = "NAME HEIGHT WIDTH";
   std::vector<NamedSize> result;
-  std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
-    std::istringstream words(line);
-    NamedSize entry;
-    std::string more;
-    if (!(words >> entry.name))
+  for (const formats::TextLine &line : formats::readTextLines(path, form)) {
+    const std::vector<std::string> words = formats::wordsOf(line.text);
+    if (words.empty())
       continue;
-    if (!(words >> entry.height >> entry.width) || words >> more ||
-        entry.height < 1 || entry.width < 1)
-      throw badInput(path + ":" + std::to_string(number) +
-                     ": not a line of NAME HEIGHT WIDTH");
-    result.push_back(std::move(entry));
+    std::optional<int> height, width;
+    if (words.size() == 3) {
+      height = formats::readInteger(words[1]);
+      width = formats::readInteger(words[2]);
+    }
+    if (!height || !width || *height < 1 || *width < 1)
+      throw formats::notOfForm(path, line, form);
+    result.push_back({words[0], *height, *width});
   }
   if (result.empty())
     throw badInput(path + ": lists no images");

@@ -50,6 +50,19 @@ public:
   void backward(HostArguments &) override {
     throw Error(ExitStatus::Bug, "DetectionEvaluate has no gradients");
   }
+  std::vector<double> state() const override {
+    if (sizes.empty())
+      return {};
+    return {static_cast<double>(firstImage)};
+  }
+  void restore(const std::vector<double> &state) override {
+    if (state.size() != 1 || !(state[0] >= 0))
+      throw badInput("the solver state has no image that it is at");
+    // Another name_size_file, or none, is begun from its first image.
+    firstImage = state[0] < static_cast<double>(sizes.size())
+                     ? static_cast<std::size_t>(state[0])
+                     : 0;
+  }
 
 private:
   template <typename Real> static Box<float> boxAt(const Real *corners) {

@@ -55,6 +55,35 @@ public:
   void backward(HostArguments &) override {
     throw Error(ExitStatus::Bug, "result files have no gradients");
   }
+  /// How many images were seen, then what was found in them.
+  std::vector<double> state() const override {
+    std::vector<double> result = {static_cast<double>(seen)};
+    for (const Found &found : all)
+      for (double value :
+           {static_cast<double>(found.image), static_cast<double>(found.label),
+            static_cast<double>(found.score), found.left, found.top,
+            found.width, found.height})
+        result.push_back(value);
+    return result;
+  }
+  void restore(const std::vector<double> &state) override {
+    constexpr std::size_t kFound = 7;
+    const auto limit = static_cast<double>(wanted);
+    bool fits = state.size() % kFound == 1 && state[0] >= 0 && state[0] < limit;
+    all.clear();
+    for (std::size_t i = 1; fits && i < state.size(); i += kFound) {
+      const double *v = &state[i];
+      fits = v[0] >= 0 && v[0] < state[0] && v[1] >= 0 && v[1] <= 2e9 &&
+             labels.count(static_cast<int>(v[1])) != 0;
+      if (fits)
+        all.push_back({static_cast<std::size_t>(v[0]), static_cast<int>(v[1]),
+                       static_cast<float>(v[2]), v[3], v[4], v[5], v[6]});
+    }
+    if (!fits)
+      throw badInput("the solver state has other results than name_size_file "
+                     "and label_map_file allow");
+    seen = static_cast<std::size_t>(state[0]);
+  }
 
 private:
   /// Pixels, to a hundredth.

@@ -6,6 +6,7 @@
 #include "runtime/host/DetectionFiles.h"
 #include "runtime/host/Hdf5Output.h"
 #include "runtime/host/MultiBoxLoss.h"
+#include "runtime/host/Proposal.h"
 
 namespace brew::runtime {
 
@@ -19,6 +20,8 @@ static const HostType *findOwnType(const std::string &type) {
     return &hdf5OutputType();
   if (type == kMultiBoxLoss)
     return &multiBoxLossType();
+  if (type == kProposal)
+    return &proposalType();
   return nullptr;
 }
 
@@ -31,27 +34,78 @@ const HostType *HostLayers::find(const std::string &type) const {
   return found == types->end() ? nullptr : found->second.get();
 }
 
+static std::string nameOf(const plan::Program &program,
+                          const plan::HostCall &step) {
+  return "host " + program.name() + "/" + step.layer();
+}
+
 HostInstance &HostLayers::instance(int program, const HostType &type,
                                    const plan::HostCall &step) {
-  std::unique_ptr<HostInstance> &found = instances[{program, step.settings()}];
-  if (found)
-    return *found;
-  HostSetup setup;
-  setup.type = step.type();
-  setup.layer = step.layer();
-  setup.settings = step.settings();
-  setup.paramStr = step.param_str();
-  setup.testPhase = manifest.programs(program).test_phase();
-  auto dimsOf = [&](std::uint32_t index) -> std::vector<std::int64_t> {
-    const auto &dims = manifest.buffers(static_cast<int>(index)).dims();
-    return {dims.begin(), dims.end()};
-  };
-  for (std::uint32_t bottom : step.bottom_buffer_indices())
-    setup.bottoms.push_back(dimsOf(bottom));
-  for (std::uint32_t top : step.top_buffer_indices())
-    setup.tops.push_back(dimsOf(top));
-  found = type.create(setup);
-  return *found;
+  Layer &layer = layers[{program, step.settings()}];
+  if (!layer.instance) {
+    HostSetup setup;
+    setup.type = step.type();
+    setup.layer = step.layer();
+    setup.settings = step.settings();
+    setup.paramStr = step.param_str();
+    setup.testPhase = manifest.programs(program).test_phase();
+    auto dimsOf = [&](std::uint32_t index) -> std::vector<std::int64_t> {
+      const auto &dims = manifest.buffers(static_cast<int>(index)).dims();
+      return {dims.begin(), dims.end()};
+    };
+    for (std::uint32_t bottom : step.bottom_buffer_indices())
+      setup.bottoms.push_back(dimsOf(bottom));
+    for (std::uint32_t top : step.top_buffer_indices())
+      setup.tops.push_back(dimsOf(top));
+    layer.instance = type.create(setup);
+    if (layer.name.empty())
+      layer.name = freeName(nameOf(manifest.programs(program), step));
+  }
+  if (auto state = waiting.extract(layer.name))
+    layer.instance->restore(state.mapped());
+  return *layer.instance;
+}
+
+/// `name`, or with the first number that makes it unique.
+std::string HostLayers::freeName(const std::string &name) const {
+  std::string result = name;
+  for (int number = 2;; ++number) {
+    bool isTaken = false;
+    for (const auto &[key, layer] : layers)
+      isTaken |= layer.name == result;
+    if (!isTaken)
+      return result;
+    result = name + " " + std::to_string(number);
+  }
+}
+
+HostLayers::States HostLayers::states() const {
+  States result = waiting;
+  for (const auto &[key, layer] : layers)
+    if (layer.instance && !waiting.count(layer.name))
+      if (std::vector<double> state = layer.instance->state(); !state.empty())
+        result.emplace(layer.name, std::move(state));
+  return result;
+}
+
+bool HostLayers::hasState(const std::string &name) const {
+  for (const plan::Program &program : manifest.programs())
+    for (const plan::Step &step : program.steps())
+      if (step.has_host())
+        if (const std::string own = nameOf(program, step.host());
+            name == own || name.rfind(own + " ", 0) == 0)
+          return true;
+  return false;
+}
+
+void HostLayers::restore(const States &states) {
+  for (auto &[key, layer] : layers)
+    if (layer.instance && !layer.instance->state().empty())
+      layer.instance.reset();
+  waiting.clear();
+  for (const auto &[name, values] : states)
+    if (hasState(name))
+      waiting.emplace(name, values);
 }
 
 void HostLayers::call(int program, const plan::HostCall &step,

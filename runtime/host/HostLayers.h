@@ -48,6 +48,11 @@ public:
   virtual ~HostInstance() = default;
   virtual void forward(HostArguments &arguments) = 0;
   virtual void backward(HostArguments &arguments) = 0;
+  /// What later calls depend on beside their arguments; empty: nothing.
+  virtual std::vector<double> state() const { return {}; }
+  /// Goes on from what state() of an equal layer gave. Throws Error (1) if it
+  /// cannot have given that.
+  virtual void restore(const std::vector<double> &) {}
 };
 
 /// A type of layers. Used from several threads at a time.
@@ -77,18 +82,33 @@ public:
   /// what its functions say.
   void call(int program, const plan::HostCall &step, HostArguments &arguments);
 
+  /// What layers remember of their calls (HostInstance::state), by the name of
+  /// each: "host PROGRAM/LAYER", with a number where that is not unique.
+  using States = std::map<std::string, std::vector<double>>;
+  States states() const;
+  /// Whether `name` is that of a layer of the plan.
+  bool hasState(const std::string &name) const;
+  /// Lets the layers go on from there, each from its next call on; others begin
+  /// anew. What the plan has no layer for is left out.
+  void restore(const States &states);
+
 private:
   /// The program's type of that name or the runtime's own, or null.
   const HostType *find(const std::string &type) const;
   HostInstance &instance(int program, const HostType &type,
                          const plan::HostCall &step);
+  std::string freeName(const std::string &name) const;
 
+  struct Layer {
+    std::string name;
+    std::unique_ptr<HostInstance> instance;
+  };
   const plan::Manifest &manifest;
   std::shared_ptr<const HostTypes> types;
   /// By program and settings, which hold name, bottoms and tops: names need not
   /// be unique.
-  std::map<std::pair<int, std::string>, std::unique_ptr<HostInstance>>
-      instances;
+  std::map<std::pair<int, std::string>, Layer> layers;
+  States waiting; ///< for the next call of their layers
 };
 
 } // namespace brew::runtime

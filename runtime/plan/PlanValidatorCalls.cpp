@@ -204,12 +204,16 @@ void Validator::checkAllReduce(const AllReduceCall &call, int program,
   require(call.source_buffer_indices_size() ==
               (starts ? call.buffer_indices_size() : 0),
           where, "the number of buffers to add up does not fit the sums'");
+  require(!call.has_wire() || (starts && call.wire() == BF16), where,
+          "numbers travel between ranks as bf16 or as they are");
   std::vector<const Buffer *> targets;
   for (std::uint32_t index : call.buffer_indices()) {
     const Buffer &target =
         buffer(true, index, program, where, "the buffer to reduce");
     require(target.type() == F32 || target.type() == F64, where,
             "what is added up over ranks is neither F32 nor F64");
+    require(!call.has_wire() || target.type() == F32, where,
+            "only F32 travels between ranks as another type");
     require(std::uint64_t(elementCount(target)) * elementSize(target.type()) ==
                 target.size(),
             where, "what is added up over ranks has gaps");

@@ -3,6 +3,7 @@
 
 #include "formats/Blob.h"
 #include "formats/Error.h"
+#include "formats/SolverStateFile.h"
 #include "runtime/plan/Contract.h"
 #include "runtime/weights/Layout.h"
 
@@ -49,10 +50,18 @@ void CarriedState::save(caffe::SolverState &state) const {
     added.set_name(carried.name());
     formats::fillBlobProto(blob, *added.mutable_values());
   }
+  for (const auto &[name, values] : executor.hostLayers().states())
+    formats::setNamedValues(state, name, values);
 }
 
 void CarriedState::restore(const caffe::SolverState &state,
                            const std::string &path) {
+  HostLayers::States hosts;
+  for (const caffe::CarriedState &saved : state.brew_carried())
+    if (executor.hostLayers().hasState(saved.name()))
+      hosts.emplace(saved.name(),
+                    formats::namedValues(state, saved.name(), path));
+  executor.hostLayers().restore(hosts);
   for (const caffe::CarriedState &saved : state.brew_carried()) {
     const plan::NamedBuffer *carried = find(saved.name());
     if (!carried)

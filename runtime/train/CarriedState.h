@@ -11,7 +11,8 @@ namespace brew::runtime {
 
 /// The state of a plan that is neither parameter nor history
 /// (plan::Manifest::carried): what recurrent layers remember, and the scale of
-/// f16's losses. Solver states carry it, so that a resumed run goes on exactly.
+/// f16's losses; and what layers of the host do (HostLayers). Solver states
+/// carry it, so that a resumed run goes on exactly.
 class CarriedState {
 public:
   /// Works on the memory of `executor`, which outlives it; `events`, which may

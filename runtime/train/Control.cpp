@@ -72,24 +72,21 @@ Control::Wanted Control::take() {
   return {std::exchange(snapshotWanted, false), std::exchange(stopping, false)};
 }
 
-bool Control::shouldWait() const {
-  std::lock_guard<std::mutex> lock(mutex);
-  return paused && !stopping && !snapshotWanted;
-}
-
 void Control::wait() {
   std::unique_lock<std::mutex> lock(mutex);
   changed.wait_for(lock, std::chrono::milliseconds(100),
                    [this] { return !paused || stopping || snapshotWanted; });
 }
 
-std::vector<Control::Change>
-Control::takeChanges(caffe::SolverParameter &target) {
+std::vector<Control::Change> Control::takeChanges() {
   std::lock_guard<std::mutex> lock(mutex);
-  if (changes.empty())
-    return {};
-  target = solver;
   return std::exchange(changes, {});
+}
+
+void Control::adopt(const std::vector<Change> &made) {
+  std::lock_guard<std::mutex> lock(mutex);
+  for (const Change &change : made)
+    setSolverField(solver, change.field, change.value);
 }
 
 caffe::SolverParameter Control::next() const {

@@ -60,17 +60,17 @@ public:
   };
   /// All that was requested since the last call.
   Wanted take();
-  /// Whether to wait: paused, and neither stop nor snapshot requested.
-  bool shouldWait() const;
-  /// Waits until that is no longer so, or a tenth of a second.
+  /// Waits while paused, and neither stop nor snapshot is requested, at most a
+  /// tenth of a second.
   void wait();
 
   struct Change {
     std::string field, value;
   };
-  /// Copies the fields changed since the last call into `solver`; returns the
-  /// changes in their order.
-  std::vector<Change> takeChanges(caffe::SolverParameter &solver);
+  /// The fields changed since the last call, in their order.
+  std::vector<Change> takeChanges();
+  /// Changes that were made on other ranks, where they were checked.
+  void adopt(const std::vector<Change> &changes);
   /// The solver with the changes that are still to be taken.
   caffe::SolverParameter next() const;
 

@@ -5,6 +5,7 @@
 #include "formats/Error.h"
 #include "runtime/train/DetectionScores.h"
 #include "runtime/train/NetOutputs.h"
+#include "runtime/train/SolverFields.h"
 
 #include <cmath>
 #include <numeric>
@@ -49,15 +50,16 @@ void Trainer::refuseSeeds() const {
   const plan::Program &program = executor.manifest().programs(trainProgram);
   if (program.seeds_size())
     throw Error(ExitStatus::Usage,
-                "the plan was compiled with --seed: its backward pass starts "
-                "from a gradient of blob '" +
+                "the plan's backward pass starts from a gradient of blob '" +
                     program.seeds(0).name() +
-                    "' that a caller of the library writes, so it cannot be "
-                    "trained on its own");
+                    "' that its caller writes (brewc --seed, or a MemoryLoss "
+                    "layer), so it cannot be trained on its own; a policy "
+                    "learns with brew-run train --env");
 }
 
 void Trainer::runTo(const std::function<int()> &stop) {
   beginSteps();
+  announceChanges();
   takeChanges();
   struct Iterating {
     bool &flag;
@@ -118,6 +120,7 @@ void Trainer::runTo(const std::function<int()> &stop) {
 
 void Trainer::solve() {
   refuseSeeds();
+  announceChanges();
   takeChanges();
   endedByRule = false;
   watch->takeStopReason();
@@ -163,7 +166,7 @@ double Trainer::forwardBackward() {
 /// neither accumulated nor looked at.
 bool Trainer::stepsTogether() const {
   return solver.iter_size() == 1 && solver.clip_gradients() < 0 && !debug &&
-         !watch->nanCheck() &&
+         !watch->nanCheck() && !sharded &&
          executor.canRunTogether(trainProgram, updateProgram);
 }
 
@@ -325,9 +328,16 @@ double Trainer::applyUpdate() {
   tellRate(currentIteration, learningRate, stepBefore);
   scalars.set(plan::GRADIENT_SCALE,
               clipFactor() / (solver.iter_size() * rankCount()));
-  executor.run(updateProgram);
+  runUpdate();
   ++currentIteration;
   return learningRate;
+}
+
+void Trainer::runUpdate() {
+  if (sharded)
+    sharded->run();
+  else
+    executor.run(updateProgram);
 }
 
 double Trainer::learningRate() const {
@@ -353,13 +363,22 @@ bool Trainer::heedRequests(bool snapshotDue, bool all) {
   bool stop = wanted.stop || signalled == SolverAction::Stop;
   snapshotDue |= wanted.snapshot;
   if (all) {
-    constexpr std::uint32_t kStop = 1, kSnapshot = 2;
+    constexpr std::uint32_t kStop = 1, kSnapshot = 2, kChange = 4, kPause = 8;
+    for (Control::Change &change : requests.takeChanges())
+      ownChanges.push_back(std::move(change));
     const std::uint32_t any =
-        unite((stop ? kStop : 0) | (snapshotDue ? kSnapshot : 0));
+        unite((stop ? kStop : 0) | (snapshotDue ? kSnapshot : 0) |
+                  (ownChanges.empty() ? 0 : kChange) |
+                  (requests.isPaused() ? kPause : 0),
+              /*countsWaits=*/!pausedAnywhere);
     stop = any & kStop;
     snapshotDue = any & kSnapshot;
+    changesAnnounced |= (any & kChange) != 0;
+    pausedAnywhere = any & kPause;
   }
-  if (snapshotDue)
+  if (snapshotDue && all)
+    startSnapshotOfAll();
+  else if (snapshotDue)
     startSnapshot();
   else
     writer.check();
@@ -373,7 +392,7 @@ bool Trainer::betweenIterations(bool snapshotDue) {
   // A signal that comes during the iteration acts here, after its update.
   bool stop = heedRequests(snapshotDue, /*all=*/true);
   bool waited = false;
-  while (!stop && requests.shouldWait()) {
+  while (!stop && pausedAnywhere) {
     if (!waited) {
       settle(0);
       events.emit(event::Paused{currentIteration});
@@ -385,14 +404,17 @@ bool Trainer::betweenIterations(bool snapshotDue) {
   }
   if (waited)
     events.emit(event::Resumed{currentIteration});
+  pausedAnywhere = false;
   takeChanges();
   return !stop;
 }
 
 void Trainer::takeChanges() {
-  const std::vector<Control::Change> changes = requests.takeChanges(solver);
+  const std::vector<Control::Change> changes = changesOfAll();
   if (changes.empty())
     return;
+  for (const Control::Change &change : changes)
+    setSolverField(solver, change.field, change.value);
   rate = LearningRate(solver);
   const std::string oldPrefix = std::exchange(prefix, resolvePrefix());
   if (prefix != oldPrefix)
@@ -415,15 +437,37 @@ void Trainer::takeChanges() {
 void Trainer::testAll() {
   settle(0);
   rememberPosition();
-  if (isRoot())
+  const bool shared = sharesTests();
+  if (shared)
+    shareStatistics();
+  bool isBest = false;
+  testing = true;
+  if (isRoot() || shared)
     for (int net = 0; net < testNets() && !stopRequested; ++net) {
       const std::optional<event::TestDone> done =
-          runTest(net, solver.test_iter(net), /*prepareFirst=*/net == 0);
-      if (done && best && best->improves(*done))
+          shared ? runSharedTest(net, solver.test_iter(net))
+                 : runTest(net, solver.test_iter(net),
+                           /*prepareFirst=*/net == 0);
+      if (!isRoot() || !done || !best || !best->improves(*done))
+        continue;
+      if (sharded)
+        isBest = true; // all ranks are needed for it
+      else
         startBestSnapshot();
     }
-  // A stop that has interrupted it is that of all ranks.
-  stopRequested = unite(stopRequested, /*countsWaits=*/false);
+  testing = false;
+  // What has come to rank 0 while it tested is all ranks' to do.
+  constexpr std::uint32_t kStop = 1, kBest = 2, kSnapshot = 4;
+  const std::uint32_t any =
+      unite((stopRequested ? kStop : 0) | (isBest ? kBest : 0) |
+                (snapshotAfterTests ? kSnapshot : 0),
+            /*countsWaits=*/false);
+  stopRequested = any & kStop;
+  snapshotAfterTests = false;
+  if (any & kBest)
+    startBestSnapshot();
+  if (any & kSnapshot)
+    startSnapshotOfAll();
   if (!stopRequested)
     lastTested = currentIteration;
 }
@@ -438,7 +482,8 @@ std::optional<event::TestDone> Trainer::test(int index, int batches) {
   stopRequested = false;
   beforeTests.reset();
   settle(0);
-  takeChanges();
+  if (rankCount() == 1) // else when all ranks take them
+    takeChanges();
   std::optional<event::TestDone> done =
       runTest(index, batches ? batches : solver.test_iter(index),
               /*prepareFirst=*/true);

@@ -16,6 +16,7 @@
 #include "runtime/train/GradientAccumulator.h"
 #include "runtime/train/LearningRate.h"
 #include "runtime/train/SnapshotFolder.h"
+#include "runtime/train/ShardedUpdate.h"
 #include "runtime/train/SnapshotWriter.h"
 #include "runtime/train/SolverScalars.h"
 #include "runtime/train/watch/Watch.h"
@@ -29,8 +30,6 @@
 #include <vector>
 
 namespace brew::runtime {
-
-class Communicator;
 
 struct TrainerOptions {
   /// The plan's solver with the caller's changes applied.
@@ -54,6 +53,12 @@ struct TrainerOptions {
   /// What f16's losses are multiplied by at first, instead of the plan's own
   /// and the snapshot's scale.
   std::optional<double> lossScale;
+  /// On several ranks: each tests its share of the batches, instead of rank 0
+  /// all of them. Not with eval_type "detection".
+  bool shareTests = false;
+  /// On several ranks: each updates its part of the parameters and keeps the
+  /// solver history of that (ShardedUpdate.h). For the CPU.
+  bool shardUpdate = false;
   WatchOptions watch = {};
 };
 
@@ -131,12 +136,21 @@ public:
   /// added to them. They are summed in the plan's precision. Throws Error (2)
   /// without a backward().
   void accumulate();
+  /// The caller has written the parameters' gradients, those of other sessions,
+  /// in place of a forward pass with this loss and its backward pass: update()
+  /// takes them.
+  void takeGradients(double loss);
   /// Updates the parameters with the sum of the gradients kept and those of the
   /// last backward(), clipped if the solver says so, divided by the solver's
   /// iter_size, at the rate of iteration(), which it then raises. The
   /// iteration's loss is the mean of its forward passes. Acts on requests.
   /// Throws Error (2) without a backward().
   void update();
+
+  /// Numbers of whoever has the iterations in hand, which go into snapshots and
+  /// come from the one that training goes on from (none: empty).
+  void setAttached(std::vector<double> values) { attached = std::move(values); }
+  const std::vector<double> &getAttached() const { return attached; }
 
   int iteration() const { return currentIteration; }
   /// The loss as displayed: averaged over the last average_loss iterations.
@@ -168,12 +182,16 @@ private:
   std::string findResumePoint();
   std::optional<std::string> findNewest(std::optional<std::int64_t> since = {});
   void startSnapshot();
+  void startSnapshotOfAll();
   void startBestSnapshot();
   void writeSnapshot(const SnapshotPair &files, bool counts);
+  void copySnapshot(const SnapshotPair &files, bool counts);
   caffe::SolverState capturePosition() const;
   void rememberPosition();
   void finishSnapshots();
   void restoreLosses(const caffe::SolverState &state);
+  void restoreAttached(const caffe::SolverState &state,
+                       const std::string &path);
   void restoreBest(const caffe::SolverState &state, const std::string &path);
   void refuseSeeds() const;
   bool isRoot() const;
@@ -181,6 +199,12 @@ private:
   void requireRanks() const;
   std::uint64_t chooseSeed(std::uint64_t own) const;
   void joinRanks();
+  void announceChanges();
+  std::vector<Control::Change> changesOfAll();
+  NanCheck::Finding firstOf(const NanCheck::Finding &own) const;
+  bool sharesTests() const;
+  void shareStatistics();
+  std::optional<event::TestDone> runSharedTest(int net, int batches);
   void sumInSteps(bool inSteps);
   void sumGradients();
   std::uint32_t unite(std::uint32_t bits, bool countsWaits = true) const;
@@ -192,6 +216,7 @@ private:
   double forwardBackward();
   double setScalars();
   double applyUpdate();
+  void runUpdate();
   bool stepsTogether() const;
   void stepTogether();
   void settle(std::size_t stillRunning);
@@ -215,6 +240,7 @@ private:
   void tellSpeed(int iteration, double iterationsPerSecond);
   double itemsPerIteration() const;
   void requireFinite(double loss);
+  void requireFiniteParameters();
   bool ruleEnds();
 
   Session &session;
@@ -242,6 +268,7 @@ private:
   bool stopRequested = false;
   std::unique_ptr<Watch> watch; ///< null until training can begin
   bool endedByRule = false;     ///< the last solve() or step()
+  bool hasRules = false;        ///< on some rank
   int lastTested = -1;          ///< iteration of the last test of all nets
   int callEnd = 0;              ///< iteration at which the call ends
 
@@ -249,6 +276,13 @@ private:
   std::deque<double> recentLosses; ///< oldest first
   double smoothed = 0;
   bool lossesRestored = false; ///< the next step() goes on with them
+
+  // Of several ranks.
+  std::unique_ptr<ShardedUpdate> sharded; ///< null: each updates all
+  std::vector<Control::Change> ownChanges; ///< that the others do not know yet
+  bool changesAnnounced = false;           ///< of any rank
+  bool pausedAnywhere = false;
+  bool testing = false, snapshotAfterTests = false;
 
   KeptSnapshots kept; ///< with keepSnapshots
   /// While the solver tests: a run that resumes makes these tests again.
@@ -266,6 +300,7 @@ private:
   bool keepGradients = false;     ///< the last gradients wait for the sum
   std::vector<double> passLosses; ///< of the iteration
   bool lossKept = false;          ///< the last of them is of gradients kept
+  std::vector<double> attached;   ///< the caller's
 
   using Clock = std::chrono::steady_clock;
   Clock::time_point stepBegin, displayBegin;

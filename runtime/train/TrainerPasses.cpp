@@ -39,6 +39,7 @@ double Trainer::forward(bool feed) {
   settle(0);
   if (!iterating) {
     abandonIteration(); // one of step() that failed
+    announceChanges();
     takeChanges();
     stepBegin = Clock::now();
     iterating = true;
@@ -71,6 +72,16 @@ void Trainer::accumulate() {
   requireGradients("accumulating");
   // The next pass adds them: what is updated at once needs no sum.
   keepGradients = lossKept = true;
+}
+
+void Trainer::takeGradients(double loss) {
+  settle(0);
+  abandonIteration();
+  takeChanges();
+  stepBegin = Clock::now();
+  iterating = true;
+  passLosses.push_back(loss);
+  lastPass = Pass::Backward;
 }
 
 void Trainer::update() {

@@ -11,27 +11,42 @@
 #include "formats/Error.h"
 #include "runtime/comm/Communicator.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
+#include <sstream>
+#include <utility>
 
 namespace brew::runtime {
 
 bool Trainer::isRoot() const { return !ranks || ranks->isRoot(); }
 int Trainer::rankCount() const { return ranks ? ranks->ranks() : 1; }
 
+/// All ranks have the same plan and options, so that they fail together.
 void Trainer::requireRanks() const {
   if (rankCount() == 1)
     return;
-  if (options.watch.checkNan || !options.watch.stopWhen.empty() ||
-      !options.watch.patience.empty())
-    throw Error(ExitStatus::Usage,
-                "looking for NaN and rules that end training are not supported "
-                "on several ranks yet");
-  if (reduceProgram >= 0)
-    return;
-  throw badInput(session.plan().path() +
-                 ": was compiled without --distributed, so that its gradients "
-                 "cannot be added up over " +
-                 std::to_string(rankCount()) + " ranks; compile it with");
+  const WatchOptions &watched = options.watch;
+  std::string asked = std::to_string(watched.checkNan) +
+                      std::to_string(options.shareTests) +
+                      std::to_string(options.shardUpdate) + watched.patience;
+  for (const std::string &rule : watched.stopWhen)
+    asked += "\n" + rule;
+  ranks->agree({{"plan", std::to_string(session.plan().checksum())},
+                {"--check-nan, --stop-when, --patience, --distributed-test or "
+                 "--shard-update",
+                 asked}});
+  if (reduceProgram < 0)
+    throw ranks->together(badInput(
+        session.plan().path() +
+        ": was compiled without --distributed, so that its gradients cannot be "
+        "added up over " +
+        std::to_string(rankCount()) + " ranks; compile it with"));
+  if (options.shareTests && solver.eval_type() == "detection")
+    throw ranks->together(Error(
+        ExitStatus::Usage,
+        "--distributed-test is not for tests of eval_type \"detection\", whose "
+        "scores are ranked over all batches: rank 0 makes them"));
 }
 
 /// A seed for this rank: that of rank 0 plus its number.
@@ -45,16 +60,16 @@ void Trainer::joinRanks() {
   if (rankCount() == 1)
     return;
   ranks->agree(
-      {{"plan", std::to_string(session.plan().checksum())},
-       {"solver (its fields on the command line)", solver.SerializeAsString()},
+      {{"solver (its fields on the command line)", solver.SerializeAsString()},
        {"content of its data", feeder->identity()},
        {"iteration to begin with", std::to_string(currentIteration)},
        {"order of sums (--deterministic)",
         std::to_string(ranks->isDeterministic())}});
   const plan::Manifest &manifest = executor.manifest();
   auto take = [&](std::uint32_t index) {
-    if (std::byte *data = executor.hostData(index))
-      ranks->broadcast(data, manifest.buffers(static_cast<int>(index)).size());
+    executor.modify(index, [&](std::byte *bytes) {
+      ranks->broadcast(bytes, manifest.buffers(static_cast<int>(index)).size());
+    });
   };
   for (const plan::Parameter &parameter : manifest.parameters()) {
     take(parameter.buffer_index());
@@ -62,6 +77,10 @@ void Trainer::joinRanks() {
       take(state);
   }
   session.prepare();
+  if (options.shardUpdate) {
+    sharded = std::make_unique<ShardedUpdate>(executor, updateProgram, *ranks);
+    sharded->releaseHistory();
+  }
 }
 
 void Trainer::sumInSteps(bool inSteps) {
@@ -75,11 +94,73 @@ void Trainer::sumGradients() {
     return;
   ranks->sumsInSteps = true;
   executor.run(reduceProgram);
+  executor
+      .synchronize(); // on all ranks, before one of them does something else
   ranks->sumsInSteps = false;
 }
 
 std::uint32_t Trainer::unite(std::uint32_t bits, bool countsWaits) const {
   return rankCount() > 1 ? ranks->unite(bits, countsWaits) : bits;
+}
+
+/// Asks, on all ranks, whether fields of the solver were set on any.
+void Trainer::announceChanges() {
+  for (Control::Change &change : requests.takeChanges())
+    ownChanges.push_back(std::move(change));
+  changesAnnounced |= unite(!ownChanges.empty(), /*countsWaits=*/false) != 0;
+}
+
+/// Fields that were set on any rank, in the order of ranks, once that is
+/// announced: all ranks go on with the same solver.
+std::vector<Control::Change> Trainer::changesOfAll() {
+  if (rankCount() == 1) {
+    for (Control::Change &change : requests.takeChanges())
+      ownChanges.push_back(std::move(change));
+    return std::exchange(ownChanges, {});
+  }
+  if (!std::exchange(changesAnnounced, false))
+    return {};
+  std::string own;
+  for (const Control::Change &change : ownChanges)
+    (((own += change.field) += '\0') += change.value) += '\0';
+  ownChanges.clear();
+  std::vector<Control::Change> all;
+  for (const std::string &text : ranks->texts(own)) {
+    std::istringstream fields(text);
+    for (Control::Change change; std::getline(fields, change.field, '\0') &&
+                                 std::getline(fields, change.value, '\0');)
+      // Callers may set a field on every rank.
+      if (std::none_of(all.begin(), all.end(), [&](const auto &other) {
+            return other.field == change.field && other.value == change.value;
+          }))
+        all.push_back(change);
+  }
+  requests.adopt(all);
+  return all;
+}
+
+/// Of what each rank has found, what arose first.
+NanCheck::Finding Trainer::firstOf(const NanCheck::Finding &own) const {
+  if (rankCount() == 1)
+    return own;
+  std::string packed(sizeof own.place, '\0');
+  std::memcpy(packed.data(), &own.place, sizeof own.place);
+  const std::vector<std::string> all =
+      ranks->texts(packed + (own.inParameters ? '1' : '0') + own.text);
+  NanCheck::Finding first = own;
+  int rank = -1;
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    std::uint64_t place = 0;
+    std::memcpy(&place, all[r].data(), sizeof place);
+    if (rank >= 0 && place >= first.place)
+      continue;
+    first = {all[r].substr(sizeof place + 1), all[r][sizeof place] == '1',
+             place};
+    rank = static_cast<int>(r);
+  }
+  if (first.place != NanCheck::kNowhere && !first.inParameters)
+    first.text = "rank " + std::to_string(rank) + ": " + first.text;
+  return first;
 }
 
 /// Names the rank that has kept the others waiting.

@@ -16,6 +16,8 @@ namespace {
 /// Smoothed loss and those it is the mean of, in full: the state's own fields
 /// have them in single precision.
 constexpr char kLosses[] = "/losses";
+/// What setAttached() was given.
+constexpr char kAttached[] = "/attached";
 
 } // namespace
 
@@ -24,13 +26,22 @@ constexpr char kLosses[] = "/losses";
 //===----------------------------------------------------------------------===//
 
 void Trainer::snapshot() {
-  startSnapshot();
+  startSnapshotOfAll();
   finishSnapshots();
 }
 
+/// For what has come to this rank alone.
 void Trainer::startSnapshot() {
+  if (sharded) // the others have some of the history
+    snapshotAfterTests = true;
+  else if (isRoot())
+    startSnapshotOfAll();
+}
+
+/// All ranks do it.
+void Trainer::startSnapshotOfAll() {
   settle(0);
-  if (!isRoot())
+  if (!isRoot() && !sharded)
     return;
   const bool hdf5 = solver.snapshot_format() == caffe::SolverParameter::HDF5;
   const SnapshotPair files = snapshotFiles(prefix, currentIteration, hdf5);
@@ -41,9 +52,10 @@ void Trainer::startSnapshot() {
 
 /// After a test that has the best results so far.
 void Trainer::startBestSnapshot() {
-  events.info(log::site::brew, best->name() + " = " +
-                                   log::number(*best->best()) +
-                                   " is the best so far");
+  if (isRoot())
+    events.info(log::site::brew, best->name() + " = " +
+                                     log::number(*best->best()) +
+                                     " is the best so far");
   const bool hdf5 = solver.snapshot_format() == caffe::SolverParameter::HDF5;
   const std::string base = prefix + "_" + best->fileTag();
   const std::string end = hdf5 ? ".h5" : "";
@@ -55,6 +67,16 @@ void Trainer::startBestSnapshot() {
 void Trainer::writeSnapshot(const SnapshotPair &files, bool counts) {
   settle(0);         // the losses go with the weights
   finishSnapshots(); // before the next copy needs memory
+  if (sharded)
+    sharded->shareHistory(solver.snapshot_diff());
+  if (isRoot())
+    copySnapshot(files, counts);
+  if (sharded)
+    sharded->releaseHistory();
+}
+
+void Trainer::copySnapshot(const SnapshotPair &files, bool counts) {
+  requireFiniteParameters();
   const bool hdf5 = solver.snapshot_format() == caffe::SolverParameter::HDF5;
   using event::SnapshotWriting;
   events.emit(SnapshotWriting{SnapshotWriting::Weights, files.weights, hdf5});
@@ -99,6 +121,8 @@ caffe::SolverState Trainer::capturePosition() const {
     losses.push_back(loss);
   }
   formats::setNamedValues(state, kLosses, losses);
+  if (!attached.empty())
+    formats::setNamedValues(state, kAttached, attached);
   session.carried().save(state);
   return state;
 }
@@ -160,6 +184,11 @@ void Trainer::restoreLosses(const caffe::SolverState &state) {
   smoothed = state.brew_smoothed_loss();
   recentLosses.assign(state.brew_recent_loss().begin(),
                       state.brew_recent_loss().end());
+}
+
+void Trainer::restoreAttached(const caffe::SolverState &state,
+                              const std::string &path) {
+  attached = formats::namedValues(state, kAttached, path);
 }
 
 void Trainer::restoreBest(const caffe::SolverState &state,

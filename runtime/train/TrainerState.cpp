@@ -65,8 +65,12 @@ Trainer::Trainer(Session &planSession, TrainerOptions trainerOptions)
                }),
       writer(events) {
   requireRanks();
-  if (!isRoot())
+  hasRules = !options.watch.stopWhen.empty() || !options.watch.patience.empty();
+  if (!isRoot()) {
     options.watch.logFolder.clear();
+    options.watch.stopWhen.clear();
+    options.watch.patience.clear();
+  }
   checkSolver(solver);
   events.emit(event::SolverSetUp{&solver});
   prefix = resolvePrefix();
@@ -146,7 +150,7 @@ void Trainer::initialise(const std::string &snapshotPath) {
     restoreCursors(state.state);
   // Missing sources should be known now, not at the first test.
   feeder->open();
-  if (isRoot())
+  if (isRoot() || sharesTests())
     for (TestNet &net : nets)
       net.feeder->open();
   events.emit(event::SolverReady{});
@@ -211,6 +215,8 @@ void Trainer::restore(const std::string &path) {
   if (exact)
     restoreCursors(state.state);
   restoreState(state, path);
+  if (sharded)
+    sharded->releaseHistory();
   session.prepare();
   lastTested = -1;
   watch->startAt(currentIteration);
@@ -233,6 +239,7 @@ void Trainer::restoreState(const formats::SolverSnapshot &snapshot,
   if (options.keepSnapshots)
     kept.restore(snapshot.state, path, prefix);
   restoreBest(snapshot.state, path);
+  restoreAttached(snapshot.state, path);
 }
 
 void Trainer::loadWeights() {
@@ -247,7 +254,7 @@ void Trainer::restoreCursors(const caffe::SolverState &state) {
   const std::vector<caffe::ReaderCursor> cursors(state.brew_reader().begin(),
                                                  state.brew_reader().end());
   feeder->restore(cursors);
-  if (isRoot())
+  if (isRoot() || sharesTests())
     for (TestNet &net : nets)
       net.feeder->restore(cursors);
   restoreLosses(state);

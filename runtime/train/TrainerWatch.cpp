@@ -32,25 +32,28 @@ void Trainer::tellSpeed(int iteration, double perSecond) {
 }
 
 /// Whether a rule ends the call here: before an iteration, all before it done.
+/// Rank 0, which alone tests, decides for all.
 bool Trainer::ruleEnds() {
   if (endedByRule)
     return true;
-  if (watch->hasStopReason())
-    settle(0);
-  const std::optional<std::string> reason = watch->takeStopReason();
-  if (!reason)
+  if (!hasRules)
     return false;
-  events.emit(event::StoppedByRule{currentIteration, *reason});
+  if (!unite(watch->hasStopReason()))
+    return false;
+  settle(0);
+  if (const std::optional<std::string> reason = watch->takeStopReason())
+    events.emit(event::StoppedByRule{currentIteration, *reason});
   return endedByRule = true;
 }
 
-/// Ends training where an iteration's loss or gradients are not finite, before
-/// its update.
+/// Ends training where an iteration's loss or gradients are not finite, on any
+/// rank, before its update.
 void Trainer::requireFinite(double loss) {
   NanCheck *check = watch->nanCheck();
-  if (!check || !check->suspects(loss))
+  if (!check || !unite(check->suspects(loss)))
     return;
-  const NanCheck::Finding finding = check->find(solver.iter_size());
+  sumInSteps(false); // each rank looks for its own
+  const NanCheck::Finding finding = firstOf(check->find(solver.iter_size()));
   abandonIteration();
   std::string text =
       "iteration " + std::to_string(currentIteration) + ": " + finding.text;
@@ -62,7 +65,19 @@ void Trainer::requireFinite(double loss) {
       text += std::string("; there is no snapshot: ") + error.what();
     }
   }
-  throw badInput(text);
+  const Error error = badInput(text);
+  throw rankCount() > 1 ? ranks->together(error) : error;
+}
+
+/// With --check-nan a snapshot that is no good pushes out none that is.
+void Trainer::requireFiniteParameters() {
+  NanCheck *check = watch->nanCheck();
+  const std::optional<std::string> found =
+      check ? check->badParameter() : std::nullopt;
+  if (found)
+    throw badInput("iteration " + std::to_string(currentIteration) + ": " +
+                   *found +
+                   ", as the last update left it; there is no snapshot of it");
 }
 
 } // namespace brew::runtime

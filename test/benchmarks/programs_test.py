@@ -196,6 +196,18 @@ class Processes(Folder):
         self.assertEqual((done.stdout, done.stderr), ("out\n3\n", "err\n"))
         self.assertGreater(done.peak_bytes, 0)
 
+    def test_memory_is_the_process_own(self):
+        for of_this, of_child in ((64, 4), (4, 128)):
+            here = bytearray(b"x") * (of_this << 20)
+            done = process.run(
+                [sys.executable, "-c", "import time; x = bytearray(b'x') * "
+                 "({} << 20); time.sleep(0.3)".format(of_child)],
+                1, self.folder)
+            del here
+            # The interpreter takes about 10 MB itself.
+            self.assertGreater(done.peak_bytes, of_child << 20)
+            self.assertLess(done.peak_bytes, (of_child + 40) << 20)
+
     def test_no_core_type_for_openblas(self):
         with mock.patch.dict(os.environ, OPENBLAS_CORETYPE="Prescott"):
             self.assertNotIn("OPENBLAS_CORETYPE",

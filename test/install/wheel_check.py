@@ -53,6 +53,16 @@ for tool in ("brew-data", "convert_imageset", "extract_features"):
 run("brewc", "examples/mnist/lenet.prototxt", "-o", "lenet.plan")
 assert "conv1" in run("brew-run", "time", "lenet.plan", "--iterations", "2")
 
+# Several ranks need what a wheel cannot bring.
+with open("ranks.prototxt", "w") as net:
+    net.write("""
+layer { name: "d" type: "DummyData" top: "x" top: "y" dummy_data_param { shape { dim: 2 } } }
+layer { name: "b" type: "Bias" bottom: "x" top: "b" }
+layer { name: "l" type: "EuclideanLoss" bottom: "b" bottom: "y" top: "l" }""")
+run("brewc", "ranks.prototxt", "--distributed", "-o", "ranks.plan")
+done = subprocess.run(["brew-run", "train", "ranks.plan", "--ranks", "2"], capture_output=True, text=True, check=False)
+assert done.returncode == 3 and ("wheels have none" in done.stderr or "mpirun" in done.stderr), done.stderr
+
 os.environ.update(LENET_ITERATIONS="60", LENET_OUT=folder)
 assert "labels" in run(sys.executable, "examples/python/lenet.py")
 

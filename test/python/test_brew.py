@@ -1,7 +1,9 @@
 """The package brew: compile, plans, sessions, training, errors."""
 import doctest
+import errno
 import os
 import signal
+import stat
 import threading
 import time
 import unittest
@@ -156,6 +158,58 @@ class Sessions(Case):
         session._core.run(0)  # and it still works
 
 
+class Files(Case):
+    """What stands under a plan's name already."""
+
+    def setUp(self):
+        super().setUp()
+        self.plan = brew.compile(DEPLOY)
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def test_a_link_is_written_through(self):
+        self.write("old", "real")
+        os.symlink("real", self.path("link"))
+        self.plan.save(self.path("link"))
+        self.assertTrue(os.path.islink(self.path("link")))
+        self.assertEqual(self.read("real"), bytes(self.plan))
+        os.symlink("nowhere/file", self.path("broken"))
+        self.plan.save(self.path("broken"))  # it leads nowhere: replaced
+        self.assertFalse(os.path.islink(self.path("broken")))
+        self.assertEqual(sorted(os.listdir(self.folder)), ["broken", "link", "real"])
+
+    def test_pipes_and_devices_stay(self):
+        os.mkfifo(self.path("pipe"))
+        read = []
+        reader = threading.Thread(target=lambda: read.append(self.read("pipe")))
+        reader.start()
+        self.plan.save(self.path("pipe"))
+        reader.join()
+        self.assertEqual(read, [bytes(self.plan)])
+        self.assertTrue(stat.S_ISFIFO(os.stat(self.path("pipe")).st_mode))
+        self.plan.save("/dev/null")
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
+        with self.assertRaises(OSError) as caught:
+            self.plan.save("/dev/full")
+        self.assertEqual(caught.exception.errno, errno.ENOSPC)
+
+    def test_what_cannot_be_written(self):
+        for path, kind in ((self.folder, IsADirectoryError), (self.path("none/a.plan"), FileNotFoundError)):
+            with self.assertRaises(kind) as caught:
+                self.plan.save(path)
+            self.assertEqual(caught.exception.filename, path)
+
+    def test_permissions(self):
+        before = os.umask(0o027)
+        try:
+            self.plan.save(self.path("a.plan"))
+        finally:
+            os.umask(before)
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("a.plan")).st_mode), 0o640)
+
+
 class Training(Case):
     def session(self, iterations=100):
         net = self.write(TRAIN.replace("include { phase: TEST } }", "include { phase: TEST } }"))
@@ -164,6 +218,31 @@ class Training(Case):
         session._core.set_input(0, "data", numbers(7, 4, 6))
         session._core.set_input(0, "label", (np.arange(4) % 3).astype(np.float32))
         return session
+
+    def test_seed(self):
+        """Is the solver's random_seed, whose own counts where none is given."""
+        net = self.write(TRAIN)
+        plans = [brew.compile("net: '%s' base_lr: 0.1 lr_policy: 'fixed' max_iter: 9 %s" % (net, more))
+                 for more in ("", "random_seed: 5")]
+
+        def weights(plan, **options):
+            return plan.session(**options).params["ip1"][0].tolist()
+
+        own = weights(plans[1])
+        self.assertEqual(own, weights(plans[1], seed=5))
+        self.assertEqual(own, weights(plans[0], seed=5))
+        self.assertEqual(own, weights(plans[0], fields={"random_seed": 5}))
+        for plan in plans:
+            self.assertEqual(weights(plan, seed=0), weights(plan, seed=0))
+            self.assertNotEqual(own, weights(plan, seed=6))
+        self.assertNotEqual(weights(plans[0]), weights(plans[0]))  # another one each time
+        for wrong in (-1, 1 << 63):
+            with self.assertRaisesRegex(ValueError, "a seed is a number from 0"):
+                plans[0].session(seed=wrong)
+        with self.assertRaises(TypeError):
+            plans[0].session(seed=1.5)
+        with self.assertRaisesRegex(ValueError, "fields say random_seed 5"):
+            plans[0].session(seed=6, fields={"random_seed": 5})
 
     def test_step_snapshot_restore(self):
         session = self.session()

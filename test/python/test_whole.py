@@ -174,6 +174,40 @@ layer { name: 'e' type: 'Eltwise' bottom: 'f' bottom: 'g' top: 'e' }""")
         self.assertIsNotNone(one._runs.last)
         self.same(one, two)
 
+    def solvers(self, net):
+        """Two that have trained for two iterations; the second one layer by layer."""
+        net = self.write(net)
+        file = self.write("train_net: '%s' base_lr: 0.1 lr_policy: 'fixed' max_iter: 9 "
+                          "snapshot_after_train: false" % net, "s.prototxt")
+        one, two = caffe.SGDSolver(file), caffe.SGDSolver(file)
+        layer_by_layer(two.net)
+        for solver in (one, two):
+            fill(solver.net, 4)
+            feed(solver.net)
+            solver.step(2)
+        return one.net, two.net
+
+    def test_gradients_of_each_reader(self):
+        one, two = self.solvers(TRAIN.replace("layer { name: 'ip2'", """
+layer { name: 'tanh' type: 'TanH' bottom: 'ip1' top: 'tanh' }
+layer { name: 'sum' type: 'Eltwise' bottom: 'ip1' bottom: 'tanh' bottom: 'ip1' top: 'sum' }
+layer { name: 'ip2'""").replace("'ip2' type: 'InnerProduct' bottom: 'ip1'", "'ip2' type: 'InnerProduct' bottom: 'sum'"))
+        self.assertIsNotNone(one._runs.found)
+        splits = [name for name in one.blobs if "_split_" in name]
+        self.assertEqual(len(splits), 3, splits)
+        self.same(one, two, diffs=True)
+        for name in splits:
+            self.assertGreater(np.abs(one.blobs[name].diff).max(), 0, name)
+
+    def test_losses_that_are_read(self):
+        """As Caffe does: what comes from above takes the place of a loss's weight, which counts
+        where it is given explicitly, as a split has it then."""
+        for weight, expected in (("", 0.5), ("loss_weight: 2", 2.5)):
+            one, two = self.solvers(TRAIN.replace("top: 'loss' }", "top: 'loss' %s }" % weight)
+                                    + "layer { name: 'more' type: 'Power' bottom: 'loss' top: 'more' loss_weight: 0.5 }")
+            self.same(one, two, diffs=True)
+            self.assertEqual(float(one.blobs["loss"].diff), expected)
+
     def test_solvers(self):
         for more in ("", "iter_size: 2"):
             text = TRAIN.replace("layer { name: 'loss'", """

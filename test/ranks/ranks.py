@@ -84,9 +84,9 @@ class Ranks:
         self.write(name, order)
         return name
 
-    def compile(self, name, data="plain", solver="", flags=()):
+    def compile(self, name, data="plain", solver="", flags=(), net=NET):
         with open(self.path(name + ".prototxt"), "w") as file:
-            file.write(NET.replace("LIST", data + ".txt"))
+            file.write(net.replace("LIST", data + ".txt"))
         with open(self.path(name + "_solver.prototxt"), "w") as file:
             file.write(SOLVER % (name, name) + solver)
         subprocess.run([self.brewc, name + "_solver.prototxt", *flags, "-o",
@@ -247,7 +247,11 @@ class Ranks:
         """What cannot be is told once, by name."""
         alone = self.compile("alone")
         log = self.train(alone, "--ranks", "2", status=1)
-        check("compiled without --distributed" in log, log)
+        check(log.count("compiled without --distributed") == 1, log)
+        for flags in (["--comm-timeout", "5"], ["--distributed-test"],
+                      ["--shard-update"]):
+            log = self.train(alone, *flags, status=2)
+            check(flags[0] + " is for several ranks" in log, log)
         log = self.train(alone, "--max-restarts", "2", status=2)
         check("--max-restarts is for --ranks" in log, log)
         many = self.compile("many", flags=["--distributed"])
@@ -296,17 +300,29 @@ class Ranks:
                     os.remove(self.path(name))
 
     def restarts(self):
-        """--max-restarts goes on from the last snapshot."""
-        process, ranks = self.run_long("--max-restarts", "1")
+        """--max-restarts goes on from the last snapshot, also behind a signal that
+        only asked for one."""
+        process, ranks = self.run_long("--max-restarts", "1", "--sighup-effect",
+                                       "stop", "--sigint-effect", "snapshot")
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
         os.kill(ranks[2], signal.SIGKILL)
         self.wait_for(lambda: self.has_logged("restart 1 of 1"))
         self.wait_for(lambda: self.has_logged("Restoring previous solver status")
                       or self.has_logged("Snapshotting"))
         self.wait_for(lambda: len(self.ranks_of(process)) == 3)
         time.sleep(1)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGHUP)
         log = self.end(process)
         check(process.returncode == 0, "status %d\n%s" % (process.returncode, log[-3000:]))
+
+    def requests(self):
+        """What one rank's threads ask of its trainer all ranks do (requests.cpp)."""
+        many = self.compile("many", flags=["--distributed"])
+        root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+        log = self.train(None, command=["mpirun", "--quiet", "--oversubscribe", *root,
+                                        "-n", "2", self.program, many + ".plan"])
+        check("failed" not in log, log)
 
     def stops(self):
         """SIGINT ends all ranks with a snapshot."""
@@ -317,10 +333,12 @@ class Ranks:
         check("Optimization stopped early" in log, log[-2000:])
 
 
-def main():
+def main(cases=Ranks):
+    """Runs the case of the command line, a method of `cases`."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--brewc", required=True)
     parser.add_argument("--brew-run", required=True)
+    parser.add_argument("--program", help="what the case `requests` runs")
     parser.add_argument("case")
     options = parser.parse_args()
     plugin = os.path.join(os.path.dirname(options.brew_run), "..", "lib",
@@ -330,7 +348,9 @@ def main():
             print("skipped: mpirun or libbrew_mpi.so is not there")
             sys.exit(SKIPPED)
     with tempfile.TemporaryDirectory() as folder:
-        getattr(Ranks(options.brewc, options.brew_run, folder), options.case)()
+        case = cases(options.brewc, options.brew_run, folder)
+        case.program = options.program
+        getattr(case, options.case)()
 
 
 if __name__ == "__main__":

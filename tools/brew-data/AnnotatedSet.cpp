@@ -3,11 +3,13 @@
 
 #include "formats/Error.h"
 #include "formats/ImageFile.h"
+#include "formats/NumberText.h"
+#include "formats/TextLines.h"
 #include "formats/caffe.pb.h"
 #include "tools/brew-data/Records.h"
 
 #include <map>
-#include <sstream>
+#include <optional>
 
 namespace brew::data {
 
@@ -19,20 +21,15 @@ struct Entry {
 };
 
 std::vector<Entry> readList(const std::string &path) {
-  std::istringstream file(formats::readFileBytes(path));
+  static const char form[] = "IMAGE ANNOTATIONS";
   std::vector<Entry> entries;
-  std::string text;
-  for (size_t line = 1; std::getline(file, text); ++line) {
-    std::istringstream words(text);
-    Entry entry;
-    std::string more;
-    entry.line = line;
-    if (!(words >> entry.image))
+  for (const formats::TextLine &line : formats::readTextLines(path, form)) {
+    const std::vector<std::string> words = formats::wordsOf(line.text);
+    if (words.empty())
       continue;
-    if (!(words >> entry.annotations) || words >> more)
-      throw badInput(path + ":" + std::to_string(line) +
-                     ": not a line of IMAGE ANNOTATIONS");
-    entries.push_back(std::move(entry));
+    if (words.size() != 2)
+      throw formats::notOfForm(path, line, form);
+    entries.push_back({words[0], words[1], line.number});
   }
   if (entries.empty())
     throw badInput(path + ": lists no images");
@@ -42,34 +39,36 @@ std::vector<Entry> readList(const std::string &path) {
 /// Groups of a label, in the order of labels.
 void readObjects(const std::string &path, int height, int width,
                  caffe::AnnotatedDatum &record) {
-  std::istringstream file(formats::readFileBytes(path));
+  static const char form[] = "LABEL LEFT TOP RIGHT BOTTOM [DIFFICULT]";
   std::map<int, caffe::AnnotationGroup> groups;
-  std::string text;
-  for (int line = 1; std::getline(file, text); ++line) {
-    const std::string where = path + ":" + std::to_string(line);
-    std::istringstream words(text);
-    std::string first, more;
-    if (!(words >> first))
+  for (const formats::TextLine &line : formats::readTextLines(path, form)) {
+    const std::vector<std::string> words = formats::wordsOf(line.text);
+    if (words.empty())
       continue;
-    std::istringstream values(text);
-    int label = 0, difficult = 0;
-    float left = 0, top = 0, right = 0, bottom = 0;
-    const bool fits =
-        static_cast<bool>(values >> label >> left >> top >> right >> bottom);
-    if (fits && !(values >> difficult)) {
-      values.clear();
-      difficult = 0;
+    if (words.size() < 5 || words.size() > 6)
+      throw formats::notOfForm(path, line, form);
+    const std::optional<int> label = formats::readInteger(words[0]);
+    const std::optional<int> difficult =
+        words.size() == 6 ? formats::readInteger(words[5]) : 0;
+    float sides[4];
+    bool fits =
+        label && *label >= 0 && difficult && *difficult >= 0 && *difficult <= 1;
+    for (int i = 0; i < 4; ++i) {
+      const std::optional<float> side = formats::readFloat(words[i + 1]);
+      fits &= side.has_value();
+      sides[i] = side.value_or(0);
     }
-    if (!fits || values >> more || label < 0 || difficult < 0 || difficult > 1)
-      throw badInput(where + ": not a line of LABEL LEFT TOP RIGHT BOTTOM "
-                             "[DIFFICULT]");
+    if (!fits)
+      throw formats::notOfForm(path, line, form);
+    const auto [left, top, right, bottom] = sides;
     const auto w = static_cast<float>(width), h = static_cast<float>(height);
     if (!(left >= 0 && top >= 0 && left <= right && top <= bottom &&
           right <= w && bottom <= h))
-      throw badInput(where + ": the box does not lie in the image of " +
+      throw badInput(formats::placeOf(path, line.number) +
+                     ": the box does not lie in the image of " +
                      std::to_string(width) + " x " + std::to_string(height));
-    caffe::AnnotationGroup &group = groups[label];
-    group.set_group_label(label);
+    caffe::AnnotationGroup &group = groups[*label];
+    group.set_group_label(*label);
     caffe::Annotation &annotation = *group.add_annotation();
     annotation.set_instance_id(group.annotation_size() - 1);
     caffe::NormalizedBBox &box = *annotation.mutable_bbox();
@@ -77,7 +76,7 @@ void readObjects(const std::string &path, int height, int width,
     box.set_ymin(top / h);
     box.set_xmax(right / w);
     box.set_ymax(bottom / h);
-    box.set_difficult(difficult == 1);
+    box.set_difficult(*difficult == 1);
   }
   for (const auto &[label, group] : groups)
     *record.add_annotation_group() = group;
@@ -92,8 +91,7 @@ void convertAnnotatedSet(const AnnotatedSetOptions &options) {
   Progress progress("images", entries.size());
   for (size_t i = 0; i < entries.size(); ++i) {
     const Entry &entry = entries[i];
-    const std::string where =
-        options.list + ":" + std::to_string(entry.line) + ": ";
+    const std::string where = formats::placeOf(options.list, entry.line) + ": ";
     const std::string bytes =
         formats::readFileBytes(options.root + entry.image, where);
     formats::Image image;

@@ -10,7 +10,7 @@ namespace {
 
 bool isCommand(const std::string &argument) {
   for (const char *name : {"train", "test", "eval", "infer", "time", "inspect",
-                           "device-query", "device_query"})
+                           "monitor", "device-query", "device_query"})
     if (argument == name)
       return true;
   return false;

@@ -20,24 +20,6 @@ void property(const std::string &name, const std::string &value) {
   log::info(log::site::deviceProperty, label + value);
 }
 
-/// The numbers of "all", "1" or "0,2", as Caffe takes them.
-std::vector<int> gpuNumbers(const std::string &text) {
-  std::vector<int> numbers;
-  if (text == "all") {
-    for (int i = 0, count = api::gpuCount(); i < count; ++i)
-      numbers.push_back(i);
-    return numbers;
-  }
-  for (const std::string &number : CLI::detail::split(text, ',')) {
-    if (number.empty() || number.size() > 4 ||
-        number.find_first_not_of("0123456789") != number.npos)
-      throw usage("-gpu " + text +
-                  ": give numbers separated by commas, or all");
-    numbers.push_back(std::stoi(number));
-  }
-  return numbers;
-}
-
 /// A list like Caffe's of a GPU's properties, or the processor's (-1).
 void describe(int gpu) {
   for (const auto &[name, value] : api::deviceQuery(gpu))

@@ -10,6 +10,9 @@ namespace {
 /// Characters of the rules above and below a page.
 constexpr std::size_t kRule = 74;
 
+/// How a rank begins to tell what ends it.
+constexpr char kError[] = "brew-run: error: ";
+
 /// The text between two others in `line`, or "".
 std::string between(const std::string &line, const char *before,
                     const char *behind) {
@@ -35,6 +38,7 @@ std::string LauncherLines::take(const std::string &line, bool &isRanks) {
     if (line.find("] ORTE_ERROR_LOG: ") != line.npos)
       return "";
     isRanks = true;
+    told |= line.rfind(kError, 0) == 0;
     return line;
   }
   // "mpirun noticed that process rank 1 with PID 0 on node n exited on signal 9
@@ -49,7 +53,8 @@ std::string LauncherLines::take(const std::string &line, bool &isRanks) {
     rank = between(line, "],", "]");
   std::string status = between(line, "Exit code:", "");
   status.erase(0, status.find_first_not_of(' '));
-  if (!status.empty() && !rank.empty())
+  // A rank that ends by an error has told it, alone or for all.
+  if (!status.empty() && !rank.empty() && !told)
     return "rank " + rank + " ended with status " + status;
   return "";
 }

@@ -16,7 +16,8 @@ public:
 
 private:
   bool inPage = false;
-  std::string rank; ///< of this page
+  std::string rank;  ///< of this page
+  bool told = false; ///< a rank has told an error
 };
 
 } // namespace brew::run

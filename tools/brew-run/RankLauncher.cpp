@@ -37,9 +37,11 @@ constexpr Passed kPassed[] = {
 
 volatile pid_t launcher = 0;
 volatile std::sig_atomic_t stopped = 0;
+/// Whether the first two ask the ranks to stop.
+volatile std::sig_atomic_t interruptStops = 1, hangUpStops = 0;
 
 void pass(int signal) {
-  if (signal != SIGHUP)
+  if (signal == SIGINT ? interruptStops : signal == SIGHUP ? hangUpStops : 1)
     stopped = 1;
   for (const Passed &passed : kPassed)
     if (passed.signal == signal && launcher > 0)
@@ -170,6 +172,8 @@ bool mayRestart(int status) {
 } // namespace
 
 int launchRanks(const LaunchOptions &options) {
+  interruptStops = options.interruptStops;
+  hangUpStops = options.hangUpStops;
   const PassSignals passing;
   std::vector<std::string> command = commandOf(options);
   const std::time_t begin = std::time(nullptr);

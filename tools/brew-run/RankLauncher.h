@@ -8,6 +8,9 @@ struct LaunchOptions {
   /// How often a run that a rank's end has ended begins again where the last
   /// snapshot is.
   int maxRestarts = 0;
+  /// Whether SIGINT and SIGHUP ask the ranks to stop, so that their end is no
+  /// reason to begin again. SIGTERM always does.
+  bool interruptStops = true, hangUpStops = false;
 };
 
 /// Starts Open MPI's launcher, which starts this very command on `ranks` ranks,

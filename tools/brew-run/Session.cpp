@@ -12,14 +12,21 @@
 namespace brew::run {
 namespace {
 
-/// The GPU of -gpu; Caffe's "all" and lists ask for several.
-int gpuNumber(const std::string &text) {
-  if (text.empty())
-    return 0;
-  if (text.find_first_not_of("0123456789") != text.npos || text.size() > 4)
-    throw usage("-gpu " + text +
-                ": name one GPU by its number; a plan runs on one");
-  return std::stoi(text);
+/// The GPU of -gpu. Of several, and on several ranks of a machine, each rank
+/// has one.
+int gpuOf(const PlanOptions &options) {
+  const std::vector<int> numbers = gpuNumbers(options.gpu);
+  if (options.ranks) {
+    const int rank = options.ranks->rank();
+    if (numbers.empty())
+      return rank % options.ranks->localRanks();
+    return numbers[static_cast<std::size_t>(rank) % numbers.size()];
+  }
+  if (numbers.size() > 1)
+    throw usage("-gpu " + options.gpu +
+                ": name one GPU by its number; several are for 'brew-run "
+                "train'");
+  return numbers.empty() ? 0 : numbers.front();
 }
 
 /// The ranks of a machine share its cores, unless the launcher has given each
@@ -51,12 +58,7 @@ api::SessionOptions sessionOptions(const PlanOptions &options,
                   "or leave out -gpu");
     return result;
   }
-  if (options.ranks)
-    throw machineLacks("'" + options.plan +
-                       "' was compiled for a GPU, and gradients are not added "
-                       "up over GPUs yet; several ranks train plans of brewc "
-                       "--distributed");
-  result.gpu = gpuNumber(options.gpu);
+  result.gpu = gpuOf(options);
   result.timingCache = options.timingCache.empty() ? options.plan + ".timing"
                                                    : options.timingCache;
   result.tune = !options.noTune;
@@ -126,6 +128,25 @@ void addPlanOptions(CLI::App &command, PlanOptions &options) {
       ->group(group);
 }
 
+std::vector<int> gpuNumbers(const std::string &text) {
+  std::vector<int> numbers;
+  if (text.empty())
+    return numbers;
+  if (text == "all") {
+    for (int i = 0, count = api::gpuCount(); i < count; ++i)
+      numbers.push_back(i);
+    return numbers;
+  }
+  for (const std::string &number : CLI::detail::split(text, ',')) {
+    if (number.empty() || number.size() > 4 ||
+        number.find_first_not_of("0123456789") != number.npos)
+      throw usage("-gpu " + text +
+                  ": give numbers separated by commas, or all");
+    numbers.push_back(std::stoi(number));
+  }
+  return numbers;
+}
+
 CLI::Validator atLeast(long long smallest) {
   auto check = [smallest](const std::string &text) -> std::string {
     long long value = 0;
@@ -153,7 +174,7 @@ Session::Session(const PlanOptions &options, std::uint64_t seed)
 Session::Session(const PlanOptions &options, std::uint64_t seed,
                  api::Plan opened)
     : api::Session(opened, sessionOptions(options, opened, seed)),
-      plan(std::move(opened)), gpu(gpuNumber(options.gpu)) {}
+      plan(std::move(opened)), gpu(plan.info().cuda ? gpuOf(options) : 0) {}
 
 int Session::chooseProgram(const std::string &name,
                            const std::vector<std::string> &preferred) const {

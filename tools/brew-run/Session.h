@@ -43,6 +43,10 @@ struct PlanOptions {
 /// --stage are refused with a hint, by Error (2).
 void addPlanOptions(CLI::App &command, PlanOptions &options);
 
+/// The numbers of -gpu: "all", "1" or "0,2", as Caffe takes them; none for "".
+/// Throws Error (2) for what is no such list.
+std::vector<int> gpuNumbers(const std::string &text);
+
 /// A check of whole numbers whose message names the limit.
 CLI::Validator atLeast(long long smallest);
 
@@ -81,6 +85,7 @@ void addFeatures(CLI::App &app, Action &action);
 void addEmbed(CLI::App &app, Action &action);
 void addTime(CLI::App &app, Action &action);
 void addInspect(CLI::App &app, Action &action);
+void addMonitor(CLI::App &app, Action &action);
 void addDeviceQuery(CLI::App &app, Action &action);
 
 } // namespace brew::run

@@ -24,6 +24,7 @@ struct TimeOptions {
   std::optional<std::string> profile; ///< file of a trace
   std::uint64_t seed = 0;
   bool randomInput = false;
+  bool feedOnly = false;
 };
 
 double secondsSince(std::chrono::steady_clock::time_point begin) {
@@ -174,6 +175,27 @@ std::vector<double> timeWhole(Session &session, int program, int update,
   return seconds;
 }
 
+/// Batches before the measured ones: more than are read ahead, so that what
+/// counts is how fast they come.
+constexpr int kFeedWarmUp = 10;
+
+/// What the program's data layers bring, without computing anything of it.
+int timeFeed(Session &session, int program, int iterations) {
+  session.openSources(program);
+  for (int i = 0; i < kFeedWarmUp; ++i)
+    session.feed(program);
+  session.synchronize();
+  std::vector<double> seconds;
+  for (int i = 0; i < iterations; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    session.feed(program);
+    session.synchronize();
+    seconds.push_back(secondsSince(begin));
+  }
+  log::info(log::site::brew, "Average batch: " + Summary(seconds).text());
+  return 0;
+}
+
 /// Iterations of a profile, unless more were asked for.
 constexpr int kProfiled = 10;
 
@@ -215,6 +237,8 @@ int time(const TimeOptions &options) {
     preferred = {"test_0", "deploy", "main"};
   const int program = session.chooseProgram(options.program, preferred);
   session.announce(program);
+  if (options.feedOnly)
+    return timeFeed(session, program, options.iterations);
   const std::string name = session.plan.programInfo(program).name;
   // Before there is anything to measure, as its path may be wrong.
   std::optional<Profile> profile;
@@ -291,8 +315,14 @@ void addTime(CLI::App &app, Action &action) {
       ->add_option("--phase", options->phase,
                    "TRAIN or TEST: which program, without --program")
       ->check(CLI::IsMember({"TRAIN", "TEST"}));
-  command->add_flag("--random-input", options->randomInput,
-                    "Run on one batch of random values; open no data source");
+  CLI::Option *random = command->add_flag(
+      "--random-input", options->randomInput,
+      "Run on one batch of random values; open no data source");
+  command
+      ->add_flag("--feed", options->feedOnly,
+                 "Measure only how fast the data layers bring batches")
+      ->excludes(random)
+      ->excludes("--profile");
   command->add_option("--random-seed", options->seed, "Seed of the fillers");
   command->callback([options, iterations, &action] {
     options->iterationsGiven = iterations->count() > 0;

@@ -1,9 +1,12 @@
 //===- TrainCommand.cpp - brew-run train ----------------------------------===//
 
+#include "Learning.h"
 #include "Log.h"
 #include "RankLauncher.h"
 #include "Session.h"
 #include "SignalActions.h"
+
+#include "monitor/RunMonitor.h"
 
 #include <cstdio>
 #include <memory>
@@ -13,6 +16,9 @@
 
 namespace brew::run {
 namespace {
+
+/// Seconds, unless --comm-timeout says otherwise.
+constexpr double kCommTimeout = 600;
 
 struct TrainOptions {
   PlanOptions plan;
@@ -25,10 +31,14 @@ struct TrainOptions {
   bool checkNan = false;
   std::vector<std::string> stopWhen;
   std::string patience, logFolder;
+  std::string monitorAt; ///< where to serve the monitor's page; "": nowhere
+  monitor::MonitorOptions monitor;
   int ranks = 0; ///< 0: as many as a launcher has started, else one
   int maxRestarts = 0;
-  double commTimeout = 600;
+  std::optional<double> commTimeout;
+  bool shareTests = false, shardUpdate = false;
   std::optional<std::int64_t> newestSince;
+  LearningOptions learning;
   std::string onInterrupt = "stop";
   std::string onHangUp = "snapshot";
 
@@ -140,6 +150,60 @@ void addWatchOptions(CLI::App &command, TrainOptions &options) {
       ->group(group);
 }
 
+void addMonitorOptions(CLI::App &command, TrainOptions &options) {
+  const std::string group = "Monitor";
+  command
+      .add_flag("--monitor{:6060}", options.monitorAt,
+                "Serve a page that shows and controls the run at "
+                "[HOST]:PORT (127.0.0.1:6060); its address is in the log")
+      ->group(group);
+  CLI::Option *net =
+      command
+          .add_option("--monitor-net", options.monitor.net,
+                      "Plan of the net for inference that shows the class of "
+                      "what is drawn on the page")
+          ->type_name("PLAN")
+          ->group(group);
+  command
+      .add_option("--monitor-scale", options.monitor.scale,
+                  "What that net's pixels of 0 to 255 are multiplied by")
+      ->capture_default_str()
+      ->needs(net)
+      ->group(group);
+}
+
+/// The page of a run: hears of it before its trainer is there, and is gone
+/// before that is.
+class Page {
+public:
+  Page(const TrainOptions &options, Session &session) {
+    if (options.monitorAt.empty()) {
+      if (!options.monitor.net.empty())
+        throw usage("--monitor-net is for --monitor");
+      return;
+    }
+    const api::Communicator *ranks = options.plan.ranks;
+    monitor::MonitorOptions given = options.monitor;
+    given.endpoint = monitor::Endpoint::parse(options.monitorAt, "--monitor");
+    if (ranks && ranks->rank())
+      return;
+    run = std::make_unique<monitor::RunMonitor>(session.plan, session, given,
+                                                ranks ? ranks->ranks() : 1);
+  }
+  void open(api::Trainer &trainer) {
+    if (run)
+      log::info(log::site::brew, "Monitor: " + run->start(trainer));
+  }
+  void poll() {
+    if (run)
+      run->poll();
+  }
+  void close() { run.reset(); }
+
+private:
+  std::unique_ptr<monitor::RunMonitor> run;
+};
+
 /// Trains as this process, which may be a rank of several.
 int trainHere(const TrainOptions &options, Session &session) {
   const api::Communicator *ranks = options.plan.ranks;
@@ -153,7 +217,10 @@ int trainHere(const TrainOptions &options, Session &session) {
   };
   if (session.onGpu()) {
     const std::string number = std::to_string(session.gpu);
-    info(log::site::useGpus, "Using GPUs " + number);
+    std::string all;
+    for (int gpu : gpuNumbers(options.plan.gpu))
+      all += (all.empty() ? "" : ", ") + std::to_string(gpu);
+    info(log::site::useGpus, "Using GPUs " + (all.empty() ? number : all));
     info(log::site::gpuName, "GPU " + number + ": " + session.device());
   } else {
     info(log::site::useCpu, "Use CPU.");
@@ -163,21 +230,35 @@ int trainHere(const TrainOptions &options, Session &session) {
          "Training on " + std::to_string(ranks->ranks()) + " ranks");
 
   SignalActions signals(onInterrupt, onHangUp, ranks);
+  Page page(options, session);
   api::Trainer trainer(
-      session, {options.fields, options.weights, options.snapshot,
-                options.lossScale, options.resume, options.keepSnapshots,
-                options.snapshotBest, options.checkNan, options.stopWhen,
-                options.patience, options.logFolder, options.newestSince});
-  trainer.setActionSource([&signals] { return signals.takeRequest(); });
+      session,
+      {options.fields, options.weights, options.snapshot, options.lossScale,
+       options.resume, options.keepSnapshots, options.snapshotBest,
+       options.checkNan, options.stopWhen, options.patience, options.logFolder,
+       options.newestSince, options.shareTests, options.shardUpdate});
+  struct Closing {
+    Page &page;
+    ~Closing() { page.close(); }
+  } const closing{page};
+  trainer.setActionSource([&signals, &page] {
+    page.poll();
+    return signals.takeRequest();
+  });
+  page.open(trainer);
   info(log::site::startOptimization, "Starting Optimization");
-  trainer.solve();
+  if (options.learning.isAsked())
+    learn(options.learning, session, trainer);
+  else
+    trainer.solve();
   info(log::site::trainDone, "Optimization Done.");
   return 0;
 }
 
 /// Trains as one rank of several. What ends one ends all.
 int trainAsRank(TrainOptions options) {
-  api::Communicator ranks({options.commTimeout, options.plan.deterministic});
+  api::Communicator ranks(
+      {options.commTimeout.value_or(kCommTimeout), options.plan.deterministic});
   const std::string name = "rank " + std::to_string(ranks.rank()) + ": ";
   auto end = [&](brew_status status, const std::string &text) {
     brew_log_clear_status();
@@ -211,6 +292,17 @@ int trainAsRank(TrainOptions options) {
   return BREW_BUG; // end() does not return
 }
 
+/// How many ranks the command line asks for: one for each GPU, if it names
+/// several. 0: it does not say.
+int ranksOf(const TrainOptions &options) {
+  const auto gpus = static_cast<int>(gpuNumbers(options.plan.gpu).size());
+  if (gpus > 1 && options.ranks && options.ranks != gpus)
+    throw usage("--ranks " + std::to_string(options.ranks) +
+                ", but -gpu names " + std::to_string(gpus) +
+                " GPUs: each has a rank");
+  return gpus > 1 ? gpus : options.ranks;
+}
+
 int train(const TrainOptions &options) {
   if (!options.snapshot.empty() && !options.weights.empty())
     throw usage("give a snapshot to resume training or weights to finetune, "
@@ -218,13 +310,39 @@ int train(const TrainOptions &options) {
   if (options.resume && !options.snapshot.empty())
     throw usage("give --resume to go on from the newest snapshot or --snapshot "
                 "to go on from one that you name, but not both");
+  if (options.learning.isAsked() &&
+      (api::Communicator::isLaunched() || options.ranks > 1))
+    throw usage("--ranks is for training on data; several agents learn "
+                "together with --trainer PG.MT");
+  if (options.learning.isAsked() &&
+      (options.checkNan || !options.monitorAt.empty() ||
+       !options.stopWhen.empty() || !options.patience.empty() ||
+       !options.logFolder.empty() || !options.snapshotBest.empty()))
+    throw usage(
+        "--check-nan, --monitor, --stop-when, --patience, --log-dir and "
+        "--snapshot-best are for training on data, not with --env");
   if (api::Communicator::isLaunched())
     return trainAsRank(options);
-  if (options.maxRestarts && options.ranks < 2)
+  const int ranks = ranksOf(options);
+  if (options.maxRestarts && ranks < 2)
     throw usage("--max-restarts is for --ranks 2 and more, which starts the "
                 "ranks");
-  if (options.ranks > 1)
-    return launchRanks({options.ranks, options.maxRestarts});
+  for (const auto &[name, isGiven] :
+       {std::pair("--comm-timeout", options.commTimeout.has_value()),
+        std::pair("--distributed-test", options.shareTests),
+        std::pair("--shard-update", options.shardUpdate)})
+    if (isGiven && !ranks)
+      throw usage(std::string(name) +
+                  " is for several ranks: give --ranks too, or start them with "
+                  "mpirun");
+  if (ranks > 1) {
+    auto stops = [](const std::string &effect, const char *flag) {
+      return parseAction(effect, flag) == BREW_ACTION_STOP;
+    };
+    return launchRanks({ranks, options.maxRestarts,
+                        stops(options.onInterrupt, "--sigint-effect"),
+                        stops(options.onHangUp, "--sighup-effect")});
+  }
   Session session(options.plan);
   return trainHere(options, session);
 }
@@ -249,6 +367,8 @@ void addTrain(CLI::App &app, Action &action) {
   command->add_option("--sighup-effect", options->onHangUp,
                       "What SIGHUP does: stop, snapshot or none");
   addWatchOptions(*command, *options);
+  addMonitorOptions(*command, *options);
+  addLearningOptions(*command, options->learning);
   const std::string group = "Several ranks";
   command
       ->add_option("--ranks", options->ranks,
@@ -260,9 +380,17 @@ void addTrain(CLI::App &app, Action &action) {
       ->add_option(
           "--comm-timeout", options->commTimeout,
           "Seconds that a rank waits for another one that neither goes "
-          "on nor answers")
-      ->capture_default_str()
+          "on nor answers (default: 600)")
       ->check(CLI::Range(0.1, 1e6))
+      ->group(group);
+  command
+      ->add_flag("--distributed-test", options->shareTests,
+                 "Ranks share the batches of tests; else rank 0 tests")
+      ->group(group);
+  command
+      ->add_flag("--shard-update", options->shardUpdate,
+                 "Each rank updates its part of the parameters and keeps the "
+                 "solver history of that part")
       ->group(group);
   command
       ->add_option("--max-restarts", options->maxRestarts,

@@ -57,6 +57,7 @@ int run(const std::vector<std::string> &arguments) {
   brew::run::addEmbed(app, action);
   brew::run::addTime(app, action);
   brew::run::addInspect(app, action);
+  brew::run::addMonitor(app, action);
   brew::run::addDeviceQuery(app, action);
 
   if (brew::tools::printCompletion(app, "brew-run", arguments))

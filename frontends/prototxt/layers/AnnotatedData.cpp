@@ -112,6 +112,13 @@ void checkAnnotatedData(LayerCheck &c) {
   if (settings.has_label_map_file())
     c.warn(settings, "label_map_file",
            "label_map_file has no effect: records hold numbers, as in SSD");
+  // A record has many labels.
+  const caffe::DataParameter &data = c.layer.data_param();
+  if (data.balance() != caffe::DataParameter::default_instance().balance())
+    c.error(data, "balance", "balance is only for Data and ImageData");
+  if (data.images_per_blob() != 1)
+    c.error(data, "images_per_blob",
+            "images_per_blob is only for Data and ImageData");
   for (const caffe::BatchSampler &batch : settings.batch_sampler())
     checkSampler(c, batch);
   checkCrop(c, transform);
@@ -130,9 +137,12 @@ void checkAnnotatedData(LayerCheck &c) {
     checkNoise(c, transform.noise_param());
   if (!transform.has_expand_param())
     return;
-  if (!(transform.expand_param().max_expand_ratio() > 1))
+  // Beyond it a single pixel would fill all the memory an image may take.
+  constexpr float kMostExpanded = 1 << 15;
+  const float ratio = transform.expand_param().max_expand_ratio();
+  if (!(ratio > 1 && ratio <= kMostExpanded))
     c.error(transform.expand_param(), "max_expand_ratio",
-            "max_expand_ratio must be above 1");
+            "max_expand_ratio must be above 1 and at most 32768");
   if (transform.has_mean_file())
     c.error(transform, "mean_file",
             "an image is expanded by mean_value; a mean_file has one size");

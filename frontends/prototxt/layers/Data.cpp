@@ -1,6 +1,7 @@
 //===- Data.cpp - Layers that bring data in -------------------------------===//
 
 #include "frontends/prototxt/layers/DataLayers.h"
+#include "frontends/prototxt/layers/DataSelection.h"
 
 #include <climits>
 
@@ -81,6 +82,7 @@ void checkImageData(LayerCheck &c) {
   if (settings.new_width() > kMostPixels)
     c.error(settings, "new_width", "new_width is too large");
   c.transform();
+  checkSelection(c, settings);
 }
 
 void checkWindowData(LayerCheck &c) {
@@ -129,13 +131,46 @@ void checkHdf5Data(LayerCheck &c) {
     c.error(c.layer, "transform_param", "HDF5 data cannot be transformed");
 }
 
+/// Of MyCaffe.
+void checkMemoryLabels(LayerCheck &c) {
+  using Settings = caffe::MemoryDataParameter;
+  const Settings &settings = c.layer.memory_data_param();
+  if (!settings.label_channels() || !settings.label_height() ||
+      !settings.label_width())
+    c.error(settings,
+            !settings.label_channels() ? "label_channels"
+            : !settings.label_height() ? "label_height"
+                                       : "label_width",
+            "labels have at least one channel, row and column");
+  const bool several = settings.label_channels() > 1 ||
+                       settings.label_height() > 1 ||
+                       settings.label_width() > 1;
+  if (several && settings.label_type() != Settings::MULTIPLE)
+    c.warn(settings,
+           settings.has_label_type() ? "label_type" : "label_channels",
+           "label_channels, label_height and label_width have no effect "
+           "without label_type: MULTIPLE");
+  if (settings.label_type() == Settings::NONE && c.layer.top_size() > 1)
+    c.error(settings, "label_type",
+            "label_type is NONE, but there is a top for labels");
+  if (settings.label_type() != Settings::NONE && c.layer.top_size() == 1)
+    c.error(c.layer, "top",
+            "gives 2 tops, but has 1; without labels it has label_type: NONE");
+}
+
 void checkMemoryData(LayerCheck &c) {
   for (const char *field : {"batch_size", "channels", "height", "width"})
     c.count(c.layer.memory_data_param(), field);
-  if (c.layer.has_transform_param())
+  const caffe::TransformationParameter &transform = c.layer.transform_param();
+  std::vector<const google::protobuf::FieldDescriptor *> given;
+  transform.GetReflection()->ListFields(transform, &given);
+  // MyCaffe writes a colour order in every transform_param.
+  if (c.layer.has_transform_param() &&
+      !(given.size() == 1 && transform.has_color_order()))
     c.warn(c.layer, "transform_param",
            "transform_param has no effect: arrays are taken as they are given, "
            "as in Caffe");
+  checkMemoryLabels(c);
 }
 
 /// What data layers once had for themselves, and transform_param has today.
@@ -163,6 +198,7 @@ void checkDatabase(LayerCheck &c) {
            "force_encoded_color has no effect, as in Caffe; write force_color "
            "in transform_param");
   c.transform();
+  checkSelection(c, settings);
 }
 
 void buildFeed(LayerBuild &l) {
@@ -211,7 +247,7 @@ LayerRows dataLayers() {
       sourceKind("Input", 1, -1, "input_param")
           .checkedBy(checkInput)
           .builtBy(buildFeed),
-      sourceKind("MemoryData", 2, 2, "memory_data_param transform_param")
+      sourceKind("MemoryData", 1, 2, "memory_data_param transform_param")
           .checkedBy(checkMemoryData)
           .builtBy(buildFeed),
       sourceKind("WindowData", 2, 2, "window_data_param transform_param")

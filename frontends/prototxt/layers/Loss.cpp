@@ -2,7 +2,10 @@
 
 #include "formats/FeedKinds.h"
 #include "frontends/prototxt/LayerBuild.h"
-#include "frontends/prototxt/LayerCheck.h"
+#include "frontends/prototxt/layers/LossChecks.h"
+
+#include <cmath>
+#include <optional>
 
 namespace brew::prototxt {
 
@@ -42,9 +45,54 @@ void checkNormalizer(LayerCheck &c) {
            "PRE_FIXED");
 }
 
+void checkMemoryLoss(LayerCheck &c) {
+  checkNormalizer(c);
+  refuseClassWeights(c);
+}
+
+bool weighsClasses(const caffe::LossParameter &settings) {
+  return settings.class_weighting_size() && settings.weight_by_label_freqs();
+}
+
+void checkSoftmaxLoss(LayerCheck &c) {
+  checkNormalizer(c);
+  const caffe::LossParameter &settings = c.layer.loss_param();
+  for (int i = 0; i < settings.class_weighting_size(); ++i)
+    if (!(settings.class_weighting(i) >= 0) ||
+        std::isinf(settings.class_weighting(i)))
+      c.error(settings, "class_weighting",
+              "class_weighting must be finite and not negative", i);
+  if (settings.has_weight_by_label_freqs() &&
+      settings.weight_by_label_freqs() && !settings.class_weighting_size())
+    c.error(settings, "weight_by_label_freqs",
+            "weight_by_label_freqs needs a class_weighting for each class");
+  if (settings.class_weighting_size() && !settings.weight_by_label_freqs())
+    c.warn(settings, "class_weighting",
+           "class_weighting has no effect with weight_by_label_freqs: false");
+}
+
+/// Weights reach the layer as data do, so that any number of classes costs a
+/// look-up.
+ValueRef classWeights(LayerBuild &l) {
+  caffe::LayerParameter config;
+  config.set_name(l.layer.name());
+  config.set_type(formats::feedTypeOf(formats::FeedSource::Weights));
+  config.add_top(l.layer.name() + " class weights");
+  *config.mutable_loss_param()->mutable_class_weighting() =
+      l.layer.loss_param().class_weighting();
+  OperationSpec &feed = l.feed(std::move(config), l.folder);
+  feed.add("tops", std::vector<std::string>()).saves(1);
+  return feed.result(0);
+}
+
 void buildSoftmaxLoss(LayerBuild &l) {
   const caffe::LossParameter &settings = l.layer.loss_param();
+  std::optional<ValueRef> weights;
+  if (weighsClasses(settings))
+    weights = classWeights(l);
   OperationSpec &op = l.whole("softmax_loss");
+  if (weights)
+    op.operands.push_back(*weights);
   op.integer("axis", l.layer.softmax_param().axis())
       .word("normalization", "normalization", normalizationWord(settings));
   if (settings.has_ignore_label())
@@ -82,6 +130,11 @@ void checkSmoothL1Loss(LayerCheck &c) {
 void buildSmoothL1Loss(LayerBuild &l) {
   l.whole("smooth_l1_loss")
       .real("sigma", l.layer.smooth_l1_loss_param().sigma());
+}
+
+void checkSigmoidCrossEntropyLoss(LayerCheck &c) {
+  checkNormalizer(c);
+  refuseClassWeights(c);
 }
 
 /// Unlike other losses this one divides by the number of items by default.
@@ -122,6 +175,7 @@ void buildMultinomialLogisticLoss(LayerBuild &l) {
 
 void checkInfogainLoss(LayerCheck &c) {
   checkNormalizer(c);
+  refuseClassWeights(c);
   const caffe::InfogainLossParameter &settings = c.layer.infogain_loss_param();
   if (c.layer.bottom_size() == 2 && !settings.has_source())
     c.missing(settings, "source");
@@ -167,6 +221,28 @@ void buildInfogainLoss(LayerBuild &l) {
   divideByFixed(l, op);
 }
 
+/// The caller gives the loss as it gives the values of an Input layer.
+void buildMemoryLoss(LayerBuild &l) {
+  const std::string &top = l.graph.blobs[l.entry.tops[0]].name;
+  caffe::LayerParameter config;
+  config.set_name(l.layer.name());
+  config.set_type(formats::feedTypeOf(formats::FeedSource::Input));
+  config.add_top(top.empty() ? l.layer.name() : top);
+  config.mutable_input_param()->add_shape();
+  OperationSpec &feed = l.feed(std::move(config), "");
+  feed.add("tops", std::vector<std::string>()).saves(1);
+  const ValueRef value = feed.result(0);
+  const caffe::LossParameter &settings = l.layer.loss_param();
+  std::vector<std::string> blobs;
+  for (int bottom : l.entry.bottoms)
+    blobs.push_back(l.graph.blobs[bottom].name);
+  OperationSpec &op = l.whole("memory_loss");
+  op.operands.push_back(value);
+  op.add("blobs", blobs)
+      .word("normalization", "normalization", normalizationWord(settings));
+  divideByFixed(l, op);
+}
+
 } // namespace
 
 LayerRows lossLayers() {
@@ -186,16 +262,20 @@ LayerRows lossLayers() {
                "infogain_loss_param loss_param softmax_param")
           .checkedBy(checkInfogainLoss)
           .builtBy(buildInfogainLoss),
+      lossKind("MemoryLoss", 1, 2, 1, "loss_param")
+          .neverForcing(-1)
+          .checkedBy(checkMemoryLoss)
+          .builtBy(buildMemoryLoss),
       lossKind("MultinomialLogisticLoss", 2, 2, 1, "")
           .builtBy(buildMultinomialLogisticLoss),
       lossKind("SigmoidCrossEntropyLoss", 2, 2, 1, "loss_param sigmoid_param")
-          .checkedBy(checkNormalizer)
+          .checkedBy(checkSigmoidCrossEntropyLoss)
           .builtBy(buildSigmoidCrossEntropyLoss),
       lossKind("SmoothL1Loss", 2, 4, 1, "smooth_l1_loss_param")
           .checkedBy(checkSmoothL1Loss)
           .builtBy(buildSmoothL1Loss),
       lossKind("SoftmaxWithLoss", 2, 2, 2, "loss_param softmax_param")
-          .checkedBy(checkNormalizer)
+          .checkedBy(checkSoftmaxLoss)
           .builtBy(buildSoftmaxLoss),
   };
 }

@@ -1,8 +1,8 @@
 //===- MultiBox.cpp - What SSD learns from and is scored by ---------------===//
 
 #include "frontends/prototxt/LayerBuild.h"
-#include "frontends/prototxt/LayerCheck.h"
 #include "frontends/prototxt/layers/HostSettings.h"
+#include "frontends/prototxt/layers/LossChecks.h"
 
 namespace brew::prototxt {
 
@@ -57,6 +57,7 @@ void checkMultiBoxLoss(LayerCheck &c) {
               std::string("no gradient can reach the ") +
                   (i == 2 ? "priors" : "true boxes"),
               i);
+  refuseClassWeights(c);
   if (!(c.layer.loss_param().pre_fixed_normalizer() > 0))
     c.error(c.layer.loss_param(), "pre_fixed_normalizer",
             "pre_fixed_normalizer must be positive");

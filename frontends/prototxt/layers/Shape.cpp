@@ -137,6 +137,13 @@ void buildPermute(LayerBuild &l) {
                               integersOf(l.layer.permute_param().order()));
 }
 
+void buildReverse(LayerBuild &l) {
+  std::vector<int64_t> axes = integersOf(l.layer.reverse_param().axis());
+  if (axes.empty())
+    axes = {0};
+  l.whole("reverse").integers("axes", axes);
+}
+
 void checkTile(LayerCheck &c) {
   const caffe::TileParameter &settings = c.layer.tile_param();
   if (!settings.has_tiles())
@@ -187,6 +194,7 @@ LayerRows shapeLayers() {
       plainKind("Reshape", "reshape_param")
           .checkedBy(checkReshape)
           .builtBy(buildReshape),
+      plainKind("Reverse", "reverse_param").builtBy(buildReverse),
       LayerKind{"Slice", 1, 1, 1, -1, "slice_param"}
           .checkedBy(checkSlice)
           .builtBy(buildSlice),

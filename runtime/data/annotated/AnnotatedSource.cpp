@@ -39,6 +39,11 @@ public:
         testPhase(info.testPhase), events(info.events),
         stream(info.seed, "annotations " + info.stream),
         database(info, images.layer()) {
+    const formats::Selection selection = formats::selectionOf(info.layer);
+    if (selection.imagesPerItem != 1 || selection.needsLabels())
+      throw badInput(images.layer() +
+                     ": balance and images_per_blob are for layers whose "
+                     "records have one label");
     if (info.tops.size() == 2)
       checkLabels(*(labels = info.tops[1]));
     rows.resize(static_cast<std::size_t>(images.size()));
@@ -81,10 +86,13 @@ private:
           Draws draws(stream, first + static_cast<std::uint64_t>(number));
           make(row, draws, where, image);
         },
-        [&](std::int64_t number) {
-          database.fetch(rows[static_cast<std::size_t>(number)].record);
+        [&](std::int64_t number, std::int64_t count) {
+          std::vector<DatabaseRecord> next(static_cast<std::size_t>(count));
+          database.replace(next.data(), next.size());
+          for (DatabaseRecord &record : next)
+            rows[static_cast<std::size_t>(number++)].record = std::move(record);
         },
-        [this] { return database.count(); });
+        [this] { return database.triesForAll(); });
     if (labels && memory[1])
       writeLabels(memory[1]);
     if (database.at.epoch != epochBefore)
@@ -135,6 +143,13 @@ private:
     const float ratio = draws.uniform(1, settings.max_expand_ratio());
     const auto width = static_cast<float>(image.width);
     const auto height = static_cast<float>(image.height);
+    // In a wider type: the product decides whether integers hold it.
+    if (double(height) * double(ratio) * double(width) * double(ratio) *
+            image.channels >
+        double(formats::kMostImageBytes))
+      throw badInput("an image of " + std::to_string(image.height) + "x" +
+                     std::to_string(image.width) + " expanded " +
+                     log::number(ratio) + " times is too large");
     const int newHeight = static_cast<int>(height * ratio);
     const int newWidth = static_cast<int>(width * ratio);
     const float top = std::floor(

@@ -2,6 +2,7 @@
 
 #include "runtime/train/watch/NanCheck.h"
 
+#include "runtime/comm/Communicator.h"
 #include "runtime/log/Log.h"
 #include "runtime/plan/Contract.h"
 #include "runtime/train/NetOutputs.h"
@@ -108,39 +109,55 @@ void NanCheck::rewind() {
 
 NanCheck::Finding NanCheck::find(int passes) {
   rewind();
+  const bool isAlone =
+      !session.communicator() || session.communicator()->ranks() == 1;
+  std::optional<Finding> finding;
   if (const std::optional<std::string> found = lookAtParameters())
-    return {*found, true};
-  for (int pass = 0; pass < passes; ++pass) {
+    finding = {*found, true, 0};
+  for (int pass = 0; pass < passes && !(finding && isAlone); ++pass) {
     session.feeder(trainProgram).feed();
-    std::optional<std::string> found = lookAtInputs();
-    if (!found)
-      found = lookAtPass();
-    if (!found)
-      continue;
-    rewind();
-    return {(passes > 1 ? "batch " + std::to_string(pass + 1) + " of " +
-                              std::to_string(passes) + ": "
-                        : "") +
-                *found,
-            false};
+    const auto begin =
+        1 + static_cast<std::uint64_t>(pass) *
+                static_cast<std::uint64_t>(program.steps_size() + 1);
+    auto take = [&](const std::string &found, int step) {
+      finding = {(passes > 1 ? "batch " + std::to_string(pass + 1) + " of " +
+                                   std::to_string(passes) + ": "
+                             : "") +
+                     found,
+                 false, begin + static_cast<std::uint64_t>(step)};
+    };
+    if (!finding)
+      if (const auto found = lookAtInputs())
+        take(*found, 0);
+    if (!finding || !isAlone)
+      if (const auto found = lookAtPass(/*wanted=*/!finding))
+        take(found->first, found->second + 1);
   }
   rewind();
+  if (finding)
+    return *finding;
   if (passes > 1)
     return {"the gradients that " + std::to_string(passes) +
                 " batches (iter_size) sum up to are not finite, though each "
                 "batch's are",
-            false};
+            false, kNowhere};
   return {"the loss or a gradient was not finite, but is when the iteration is "
           "computed again: its inputs came from a callback, or a layer that "
           "the program computes gives another result each time",
-          false};
+          false, kNowhere};
+}
+
+std::optional<std::string> NanCheck::badParameter() const {
+  for (const plan::Parameter &parameter : manifest.parameters())
+    if (const auto found = lookAt(parameter.buffer_index()))
+      return found;
+  return {};
 }
 
 std::optional<std::string> NanCheck::lookAtParameters() const {
-  for (const plan::Parameter &parameter : manifest.parameters())
-    if (const auto found = lookAt(parameter.buffer_index()))
-      return *found + " before the iteration: as it was loaded or filled, or "
-                      "as the last update left it";
+  if (const auto found = badParameter())
+    return *found + " before the iteration: as it was loaded or filled, or "
+                    "as the last update left it";
   return {};
 }
 
@@ -158,11 +175,17 @@ std::optional<std::string> NanCheck::lookAtInputs() const {
   return {};
 }
 
-/// Runs the program step by step.
-std::optional<std::string> NanCheck::lookAtPass() {
-  for (int i = 0; i < program.steps_size(); ++i) {
+/// Runs the program step by step; what is found with the number of its step,
+/// if it is `wanted`. Alone it ends there.
+std::optional<std::pair<std::string, int>> NanCheck::lookAtPass(bool wanted) {
+  const bool isAlone =
+      !session.communicator() || session.communicator()->ranks() == 1;
+  std::optional<std::pair<std::string, int>> result;
+  for (int i = 0; i < program.steps_size() && !(result && isAlone); ++i) {
     const auto step = static_cast<std::size_t>(i);
     executor.run(trainProgram, step, step + 1);
+    if (!wanted || result)
+      continue;
     // What the step reads was looked at behind the step that wrote it; if it is
     // not finite now, the step has written something else there.
     std::vector<std::uint32_t> buffers = buffersOf(program.steps(i));
@@ -177,12 +200,15 @@ std::optional<std::string> NanCheck::lookAtPass() {
              gradients.end();
     });
     for (std::uint32_t buffer : buffers)
-      if (const auto found = lookAt(buffer, &program.steps(i)))
-        return describeLayers(program.steps(i)) +
-               (program.steps(i).backward() ? ", backward: " : ", forward: ") +
-               *found;
+      if (const auto found = lookAt(buffer, &program.steps(i));
+          found && !result)
+        result = {
+            describeLayers(program.steps(i)) +
+                (program.steps(i).backward() ? ", backward: " : ", forward: ") +
+                *found,
+            i};
   }
-  return {};
+  return result;
 }
 
 /// Whether something before step `end` has given the buffer its values.

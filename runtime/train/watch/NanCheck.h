@@ -41,11 +41,18 @@ public:
     std::string text; ///< what is not finite, where: a sentence without its end
     /// It was there before the iteration, in a parameter.
     bool inParameters;
+    /// Orders findings by the time at which they arise; kNowhere if it did not
+    /// arise again.
+    std::uint64_t place;
   };
+  static constexpr std::uint64_t kNowhere = ~std::uint64_t(0);
   /// Computes the iteration's `passes` batches again and tells what is not
   /// finite first. Then readers, random numbers and state are those from before
-  /// the iteration.
+  /// the iteration. On several ranks all make the call, and all steps: some may
+  /// be sums over ranks.
   Finding find(int passes);
+  /// The first parameter that is not finite; before its snapshot is written.
+  std::optional<std::string> badParameter() const;
 
 private:
   bool gradientsFinite() const;
@@ -53,7 +60,7 @@ private:
                                     const plan::Step *step = nullptr) const;
   std::optional<std::string> lookAtParameters() const;
   std::optional<std::string> lookAtInputs() const;
-  std::optional<std::string> lookAtPass();
+  std::optional<std::pair<std::string, int>> lookAtPass(bool wanted);
   bool isMadeBefore(std::uint32_t buffer, int step) const;
   std::uint32_t knownLaterAs(std::uint32_t buffer, int step) const;
   std::string describe(std::uint32_t buffer, const plan::Step *step) const;

@@ -39,7 +39,8 @@ Result ready() {
 static Result checkDevice(int device) {
   if (!initialized)
     return NotInitialized;
-  return device == 0 ? Success : InvalidDevice;
+  const auto count = static_cast<int>(setting("CUDASIM_DEVICES", 1));
+  return device >= 0 && device < count ? Success : InvalidDevice;
 }
 
 CUDASIM_API int cuInit(unsigned flags) {
@@ -59,7 +60,7 @@ CUDASIM_API int cuDriverGetVersion(int *version) {
 CUDASIM_API int cuDeviceGetCount(int *count) {
   if (!initialized)
     return NotInitialized;
-  *count = 1;
+  *count = static_cast<int>(setting("CUDASIM_DEVICES", 1));
   return Success;
 }
 

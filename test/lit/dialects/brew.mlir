@@ -105,6 +105,11 @@ brew.program @forward_backward train differentiate attributes {blobs = {x = arra
   %loss2:4 = brew.softmax_loss "loss2"(%i, %l) {axis = 1 : i64, normalization = #brew<normalization batch_size>, tops = ["loss2"]} : (tensor<2x5xf32>, tensor<1xf32>) -> (tensor<f32>, tensor<*xf32>, tensor<*xf32>, tensor<i32>)
   // CHECK: #brew<normalization none>
   %loss3:4 = brew.softmax_loss "loss3"(%i, %l) {axis = 1 : i64, normalization = #brew<normalization none>, tops = ["loss3"]} : (tensor<2x5xf32>, tensor<1xf32>) -> (tensor<f32>, tensor<*xf32>, tensor<*xf32>, tensor<i32>)
+  // CHECK: brew.softmax_loss "loss4"(%{{.*}}, %{{.*}}, %[[CW:.*]]) {axis
+  %cw = brew.feed "loss4" "SoftmaxWithLoss" {config = "", folder = "", tops = []} : tensor<5xf32>
+  %loss4:4 = brew.softmax_loss "loss4"(%i, %l, %cw) {axis = 1 : i64, normalization = #brew<normalization valid>, tops = ["loss4"]} : (tensor<2x5xf32>, tensor<1xf32>, tensor<5xf32>) -> (tensor<f32>, tensor<*xf32>, tensor<*xf32>, tensor<i32>)
+  // CHECK: brew.softmax_loss_backward "loss4"(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[CW]]) {axis = 1 : i64}
+  %dl4 = brew.softmax_loss_backward "loss4"(%loss4#1, %l, %loss4#2, %loss4#0, %cw) {axis = 1 : i64} : (tensor<*xf32>, tensor<1xf32>, tensor<*xf32>, tensor<f32>, tensor<5xf32>) -> tensor<*xf32>
   // CHECK: brew.softmax_loss_backward "loss"(%[[P]], %{{.*}}, %[[N]], %[[LOSS]]) {axis = 1 : i64, ignore_label = 255 : i64}
   %dl = brew.softmax_loss_backward "loss"(%prob, %l, %n, %loss) {axis = 1 : i64, ignore_label = 255 : i64} : (tensor<*xf32>, tensor<1xf32>, tensor<*xf32>, tensor<f32>) -> tensor<*xf32>
   // CHECK: brew.check_labels %[[STATUS]], %{{.*}} limit 5 layer "loss" blob "l" : tensor<i32>, tensor<1xf32>

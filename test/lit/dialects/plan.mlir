@@ -53,6 +53,10 @@ plan.program @main attributes {arena_bytes = 256 : i64, lower_bound_bytes = 128 
   plan.all_reduce_start 1(%x) to(%y) {backward, flops = 0 : i64} : memref<4xf32> to memref<4xf32>
   // CHECK: plan.all_reduce_wait 1(%[[Y]]) : memref<4xf32>
   plan.all_reduce_wait 1(%y) : memref<4xf32>
+  // CHECK: plan.all_reduce_start 2(%[[X]]) to(%[[Y]]) {statistic, wire = bf16} : memref<4xf32> to memref<4xf32>
+  plan.all_reduce_start 2(%x) to(%y) {statistic, wire = bf16} : memref<4xf32> to memref<4xf32>
+  // CHECK: plan.all_reduce_wait 2(%[[Y]]) {statistic} : memref<4xf32>
+  plan.all_reduce_wait 2(%y) {statistic} : memref<4xf32>
   // CHECK: plan.seed "x", %[[X]] : memref<4xf32>
   plan.seed "x", %x : memref<4xf32>
   // CHECK: plan.output %[[X]] "x" loss_weight 5.000000e-01 inner : memref<4xf32>

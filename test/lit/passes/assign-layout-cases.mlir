@@ -50,3 +50,30 @@ brew.program @shared test {
   %v = brew.param_value @s.0 : tensor<5x48xf32>
   %u = brew.inner_product "s2"(%z, %v) {num_output = 5 : i64, axis = 1 : i64, tops = ["u"]} : (tensor<2x4x3x4xf32>, tensor<5x48xf32>) -> tensor<2x5xf32>
 }
+
+// -----
+
+// The gradients of weights that two layers read lie as these do, and so does
+// their sum.
+// CHECK: #[[MAP:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+// CHECK: brew.param @s.0 : tensor<5x3x4x4xf32, #brew.layout<0, 2, 3, 1>>
+#map = affine_map<(d0, d1) -> (d0, d1)>
+brew.param @s.0 : tensor<5x48xf32> {layer = "s", index = 0 : i64, file_dims = array<i64: 5, 48>}
+// CHECK-LABEL: brew.program @summed
+brew.program @summed train differentiate {
+  %x, %z, %d = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "z", "d"]} : tensor<2x3x4x4xf32>, tensor<2x3x4x4xf32>, tensor<2x5xf32>
+  %w = brew.param_value @s.0 : tensor<5x48xf32>
+  %y = brew.inner_product "s"(%x, %w) {num_output = 5 : i64, axis = 1 : i64, tops = ["y"]} : (tensor<2x3x4x4xf32>, tensor<5x48xf32>) -> tensor<2x5xf32>
+  %u = brew.inner_product "s2"(%z, %w) {num_output = 5 : i64, axis = 1 : i64, tops = ["u"]} : (tensor<2x3x4x4xf32>, tensor<5x48xf32>) -> tensor<2x5xf32>
+  %dw1, %db1 = brew.inner_product_backward_weights "s"(%x, %d) {axis = 1 : i64, brew.backward} : (tensor<2x3x4x4xf32>, tensor<2x5xf32>) -> (tensor<5x48xf32>, tensor<5xf32>)
+  %dw2, %db2 = brew.inner_product_backward_weights "s2"(%z, %d) {axis = 1 : i64, brew.backward} : (tensor<2x3x4x4xf32>, tensor<2x5xf32>) -> (tensor<5x48xf32>, tensor<5xf32>)
+  %e = tensor.empty() : tensor<5x48xf32>
+  // CHECK: linalg.generic {indexing_maps = [#[[MAP]], #[[MAP]], #[[MAP]]], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%{{.*}}, %{{.*}} : tensor<5x3x4x4xf32, #brew.layout<0, 2, 3, 1>>, tensor<5x3x4x4xf32, #brew.layout<0, 2, 3, 1>>)
+  %sum = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel", "parallel"]} ins(%dw1, %dw2 : tensor<5x48xf32>, tensor<5x48xf32>) outs(%e : tensor<5x48xf32>) attrs = {brew.backward, brew.layer = "s"} {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<5x48xf32>
+  // CHECK: brew.store_gradient %{{.*}}, @s.0 : tensor<5x3x4x4xf32, #brew.layout<0, 2, 3, 1>>
+  brew.store_gradient %sum, @s.0 : tensor<5x48xf32>
+}

@@ -79,3 +79,35 @@ brew.program @p test {
   // expected-error @below {{layer 'd': there are locations of 2 images and confidences of 1}}
   %d, %n = brew.detection_output "d"(%l, %c, %o) {num_classes = 3 : i64, share_location, background = 0 : i64, nms_threshold = 0.45 : f32, eta = 1.0 : f32, top_k = 4 : i64, keep_top_k = 5 : i64, tops = ["d"]} : (tensor<2x8xf32>, tensor<1x6xf32>, tensor<1x2x8xf32>) -> (tensor<*xf32>, tensor<*xi32>)
 }
+
+// -----
+
+brew.program @p test {
+  %x, %r = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "r"]} : tensor<2x8x4xf32>, tensor<7x5xf32>
+  // expected-error @below {{layer 'r': the features need 4 dimensions (N, C, H, W), not 3}}
+  %y = brew.roi_align "r"(%x, %r) {pooled_h = 2 : i64, pooled_w = 3 : i64, spatial_scale = 1.0 : f32, samples = 2 : i64, tops = ["y"]} : (tensor<2x8x4xf32>, tensor<7x5xf32>) -> tensor<*xf32>
+}
+
+// -----
+
+brew.program @p test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x8x4xf32>
+  // expected-error @below {{layer 'v': axis 3 is outside the bottom's 3 dimensions}}
+  %y = brew.reverse "v"(%x) {axes = array<i64: 3>, tops = ["y"]} : (tensor<2x8x4xf32>) -> tensor<*xf32>
+}
+
+// -----
+
+brew.program @p test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x8x4xf32>
+  // expected-error @below {{layer 'v': axis names dimension 2 twice}}
+  %y = brew.reverse "v"(%x) {axes = array<i64: 2, -1>, tops = ["y"]} : (tensor<2x8x4xf32>) -> tensor<*xf32>
+}
+
+// -----
+
+brew.program @p test {
+  %x, %n = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "n"]} : tensor<4x5xf32>, tensor<2xf32>
+  // expected-error @below {{layer 'c': the number of its items is not one number}}
+  %y, %c = brew.counted "c"(%x, %n) {tops = ["y"]} : (tensor<4x5xf32>, tensor<2xf32>) -> (tensor<*xf32>, tensor<*xi32>)
+}

@@ -235,6 +235,15 @@ brew.program @p test {
 
 brew.program @p test {
   %x, %l = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<2x3xf32>, tensor<2xf32>
+  %w = brew.feed "loss" "SoftmaxWithLoss" {config = "", folder = "", tops = []} : tensor<2xf32>
+  // expected-error @below {{layer 'loss': class_weighting is given 2 times; it takes one for each of the 3 classes}}
+  %loss, %prob, %n, %status = brew.softmax_loss "loss"(%x, %l, %w) {axis = 1 : i64, normalization = #brew<normalization valid>, tops = ["loss"]} : (tensor<2x3xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xi32>)
+}
+
+// -----
+
+brew.program @p test {
+  %x, %l = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "l"]} : tensor<2x3xf32>, tensor<2xf32>
   // expected-error @below {{layer 'acc': top_k 4 is larger than the number of classes 3}}
   %a, %per, %status = brew.accuracy "acc"(%x, %l) {axis = 1 : i64, top_k = 4 : i64, tops = ["a"]} : (tensor<2x3xf32>, tensor<2xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xi32>)
 }

@@ -227,3 +227,13 @@ brew.program @p test {
   // expected-error @below {{layer 'd': does not accept a bottom whose number of items is only known at run time}}
   %d, %n = brew.detection_output "d"(%y, %c, %o) {num_classes = 3 : i64, share_location, background = 0 : i64, nms_threshold = 0.45 : f32, eta = 1.0 : f32, top_k = 4 : i64, keep_top_k = 5 : i64, tops = ["d"]} : (tensor<2x8xf32>, tensor<2x6xf32>, tensor<1x2x8xf32>) -> (tensor<1x1x10x7xf32>, tensor<1x1xi32>)
 }
+
+// -----
+
+brew.program @p train {
+  %x, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "s"]} : tensor<4x3xf32>, tensor<4xf32>
+  // expected-note @below {{layer 'f' decides at run time how many items of 'y' there are}}
+  %y, %c, %p = brew.filter "f"(%x, %s) {tops = ["y"]} : (tensor<4x3xf32>, tensor<4xf32>) -> (tensor<4x3xf32>, tensor<i32>, tensor<4xi32>)
+  // expected-error @below {{layer 'v': reverses dimension 0 of its bottom, the items, of which only some are there}}
+  %z = brew.reverse "v"(%y) {axes = array<i64: 0>, tops = ["z"]} : (tensor<4x3xf32>) -> tensor<4x3xf32>
+}

@@ -89,3 +89,13 @@ plan.program @integers attributes {arena_bytes = 128 : i64, lower_bound_bytes = 
   // expected-error @below {{adds up 'i32', which is neither f32 nor f64}}
   plan.all_reduce_start 0(%a) to(%a) : memref<16xi32> to memref<16xi32>
 }
+
+// -----
+
+plan.arena transient size 128
+plan.program @wire attributes {arena_bytes = 128 : i64, lower_bound_bytes = 0 : i64, caffe_bytes = 0 : i64} {
+  %a = plan.buffer "a" transient[0] : memref<16xf64>
+  plan.feed "in" "Data"(%a) {config = "", folder = ""} : memref<16xf64>
+  // expected-error @below {{sends 'f64' as 'bf16'; only f32 travels as bf16}}
+  plan.all_reduce_start 0(%a) to(%a) {wire = bf16} : memref<16xf64> to memref<16xf64>
+}

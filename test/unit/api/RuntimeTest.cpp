@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -156,6 +157,64 @@ TEST(RuntimeApi, WrittenWeightsCount) {
     session.prepare();
     expect(twice * -2);
   }
+}
+
+/// Steps that were compiled for one place follow the blob to another, calls
+/// with weights in a form of their own too.
+TEST(RuntimeApi, BlobsLieInTheCallersMemory) {
+  const char *const text =
+      "layer { name: 'in' type: 'Input' top: 'x'\n"
+      "  input_param { shape { dim: 1 dim: 16 dim: 4 dim: 4 } } }\n"
+      "layer { name: 'conv' type: 'Convolution' bottom: 'x' top: 'y'\n"
+      "  convolution_param { num_output: 16 kernel_size: 3\n"
+      "    weight_filler { type: 'constant' value: 1 } } }\n"
+      "layer { name: 'abs' type: 'AbsVal' bottom: 'y' top: 'z' }\n";
+  CompilerOptions options;
+  options.set("keep", "all");
+  options.set("layout", "nchw");
+  const Compilation compilation =
+      Compilation::ofText(text, "net.prototxt", options);
+  ASSERT_TRUE(compilation.succeeded()) << compilation.message();
+  const std::string bytes(compilation.plan());
+  const Plan plan(bytes.data(), bytes.size(), "net.plan");
+  const int program = plan.program("deploy");
+  Session session(plan);
+  session.initialise();
+  constexpr std::size_t inputs = 16 * 16, outputs = 16 * 4;
+  alignas(64) float x[inputs], z[outputs];
+  auto expect = [&](float input, const float *in, const float *out) {
+    session.run(program);
+    EXPECT_EQ(session.find(session.blob(program, "x")).data, in);
+    EXPECT_EQ(session.find(session.blob(program, "z")).data, out);
+    for (std::size_t i = 0; i < outputs; ++i)
+      ASSERT_EQ(out[i], std::fabs(input) * 16 * 9);
+  };
+  const TensorName in = session.blob(program, "x"),
+                   out = session.blob(program, "z");
+  const auto *const ownIn = static_cast<const float *>(session.find(in).data);
+  const auto *const ownOut = static_cast<const float *>(session.find(out).data);
+  session.write(in, std::vector<float>(inputs, 1));
+  expect(1, ownIn, ownOut);
+  std::fill_n(x, inputs, -2.0f);
+  session.place(in, x, sizeof x);
+  expect(-2, x, ownOut);
+  session.place(out, z, sizeof z);
+  std::fill_n(x, inputs, 3.0f);
+  expect(3, x, z);
+  session.write(session.parameter("conv", 0),
+                std::vector<float>(16 * 16 * 9, 2));
+  session.prepare();
+  expect(6, x, z); // twice the weights
+  session.place(in, nullptr, 0);
+  session.place(out, nullptr, 0);
+  expect(2, ownIn, ownOut); // the ones that were written first
+
+  EXPECT_EQ(statusOf([&] { session.place(in, x, sizeof x - 4); }), BREW_USAGE);
+  EXPECT_EQ(statusOf([&] { session.place(out, x + 1, sizeof z); }), BREW_USAGE);
+  EXPECT_EQ(
+      statusOf([&] { session.place(session.parameter("conv", 1), z, 64); }),
+      BREW_USAGE);
+  expect(2, ownIn, ownOut);
 }
 
 TEST(RuntimeApi, PlansMayStayWhereTheyLie) {

@@ -5,6 +5,7 @@
 #include <leveldb/db.h>
 #include <lmdb.h>
 
+#include <algorithm>
 #include <csignal>
 #include <map>
 #include <sys/resource.h>
@@ -95,6 +96,39 @@ TEST_P(Database, CursorsMoveApartAndRewind) {
   one->rewind();
   EXPECT_EQ(one->key(), "a");
   EXPECT_EQ(one->value(), "1");
+}
+
+TEST_P(Database, CursorsFindKeys) {
+  // Trees of one page, and of several levels.
+  for (int count : {1, 3, 2000}) {
+    const std::string path = folder / ("db" + std::to_string(count));
+    const Records records = mixedRecords(count);
+    writeAll(path, GetParam(), records);
+    auto reader = DbReader::open(path, GetParam());
+    auto cursor = reader->newCursor();
+    for (int i = 0; i < std::min(count, 400); ++i) {
+      const auto found = std::next(records.begin(), i * 7919L % count);
+      ASSERT_TRUE(cursor->find(found->first));
+      EXPECT_EQ(cursor->key(), found->first);
+      EXPECT_EQ(cursor->value(), found->second);
+      // And goes on from there.
+      cursor->next();
+      const auto next = std::next(found);
+      ASSERT_EQ(cursor->valid(), next != records.end());
+      if (cursor->valid()) {
+        EXPECT_EQ(cursor->key(), next->first);
+      }
+      EXPECT_FALSE(cursor->find(found->first + "x"));
+      EXPECT_FALSE(cursor->valid());
+    }
+    EXPECT_FALSE(cursor->find(""));
+    EXPECT_FALSE(cursor->find("~"));
+    cursor->rewind();
+    int seen = 0;
+    for (; cursor->valid(); cursor->next())
+      ++seen;
+    EXPECT_EQ(seen, count);
+  }
 }
 
 TEST_P(Database, UnsortedAndRepeatedKeys) {

@@ -89,6 +89,24 @@ Image decode(const std::string &bytes, ImageColor color = ImageColor::Native) {
 
 using Pixels = std::vector<uint8_t>;
 
+TEST(Datum, LabelWithoutTheImage) {
+  EXPECT_EQ(labelOfDatum(encodeDatum(1, 1, 2, "ab", 7)), 7);
+  EXPECT_EQ(labelOfDatum(encodeDatum(1, 1, 2, "ab", -3)), -3);
+  brew::caffe::Datum datum;
+  EXPECT_EQ(labelOfDatum(datum.SerializeAsString()),
+            0); // as the field's default
+  datum.set_data(std::string(100000, 'x'));
+  datum.set_encoded(true);
+  for (float value : {1.F, 2.F})
+    datum.add_float_data(value);
+  datum.set_label(2000000000);
+  const std::string whole = datum.SerializeAsString();
+  EXPECT_EQ(labelOfDatum(whole), 2000000000);
+  EXPECT_EQ(labelOfDatum(whole.substr(0, 5000)), std::nullopt);
+  EXPECT_EQ(labelOfDatum("no datum"), std::nullopt);
+  EXPECT_EQ(labelOfDatum(std::string("\0\0", 2)), std::nullopt);
+}
+
 TEST(ImageDecode, PngColorsComeAsBgr) {
   std::string rows = "\x01\x02\x03\x04\x05\x06";
   for (bool interlaced : {false, true}) {

@@ -9,10 +9,10 @@ namespace {
 
 TEST(FeedKinds, EverySourceHasOneType) {
   for (FeedSource source :
-       {FeedSource::Input, FeedSource::Memory, FeedSource::Database, FeedSource::Annotated,
-        FeedSource::Images, FeedSource::Windows, FeedSource::Hdf5,
-        FeedSource::Fillers, FeedSource::Matrix,
-        FeedSource::RandomKey}) {
+       {FeedSource::Input, FeedSource::Memory, FeedSource::Database,
+        FeedSource::Annotated, FeedSource::Images, FeedSource::Windows,
+        FeedSource::Hdf5, FeedSource::Fillers, FeedSource::Matrix,
+        FeedSource::Weights, FeedSource::RandomKey}) {
     const FeedKind *kind = findFeedKind(feedTypeOf(source));
     ASSERT_NE(kind, nullptr);
     EXPECT_EQ(kind->source, source);
@@ -22,9 +22,11 @@ TEST(FeedKinds, EverySourceHasOneType) {
 }
 
 TEST(FeedKinds, WhatIsReadAnewNeedsNoBytesOfItsOwn) {
-  for (const char *type : {"AnnotatedData", "Data", "HDF5Data", "ImageData", "Random", "WindowData"})
+  for (const char *type : {"AnnotatedData", "Data", "HDF5Data", "ImageData",
+                           "Random", "WindowData"})
     EXPECT_TRUE(findFeedKind(type)->isRefilled) << type;
-  for (const char *type : {"DummyData", "Input", "MemoryData", "InfogainLoss"})
+  for (const char *type :
+       {"DummyData", "Input", "MemoryData", "InfogainLoss", "SoftmaxWithLoss"})
     EXPECT_FALSE(findFeedKind(type)->isRefilled) << type;
 }
 

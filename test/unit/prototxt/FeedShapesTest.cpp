@@ -159,6 +159,29 @@ TEST_F(DatabaseFeed, comparesGivenShapeWithSource) {
             std::string::npos);
 }
 
+TEST_F(DatabaseFeed, putsImagesOfAnItemBesideEachOther) {
+  auto pairs = data("crop_size: 4 mean_value: 1 mean_value: 2 mean_value: 3");
+  pairs.mutable_data_param()->set_images_per_blob(2);
+  EXPECT_EQ(shapes(pairs), (Shapes{{8, 6, 4, 4}, {8}}));
+  EXPECT_EQ(shapes(pairs, optionsOf({"data=1,6,4,4"})),
+            (Shapes{{8, 6, 4, 4}, {8}}));
+  pairs.mutable_data_param()->set_output_all_labels(true);
+  EXPECT_EQ(shapes(pairs), (Shapes{{8, 6, 4, 4}, {8, 2}}));
+  EXPECT_NE(
+      errorOf([&] { shapes(pairs, optionsOf({"data=1,3,4,4"})); })
+          .second.find("3 channels, which images_per_blob 2 does not divide"),
+      std::string::npos);
+  pairs.mutable_data_param()->set_source("none");
+  EXPECT_EQ(shapes(pairs, optionsOf({"data=1,6,4,4"})),
+            (Shapes{{8, 6, 4, 4}, {8, 2}}));
+}
+
+TEST(FeedShapes, countsWeightsOfClasses) {
+  auto loss = layerOf("type: 'SoftmaxWithLoss' top: 'w' loss_param { "
+                      "class_weighting: [1, 2.5, 0] }");
+  EXPECT_EQ(feedShapes(loss, {}, {}), (Shapes{{3}}));
+}
+
 TEST_F(DatabaseFeed, heedsShapesOfLabels) {
   // The leading dimension is the layer's, as that of the images.
   EXPECT_EQ(shapes(data(), optionsOf({"label=1"})),
@@ -294,6 +317,8 @@ TEST_F(ImageFeed, takesTheFirstImageUnlessAllGetASize) {
             (Shapes{{4, 1, 6, 9}, {4}}));
   EXPECT_EQ(shapes("source: 'list'", "", optionsOf({}, 2)),
             (Shapes{{2, 3, 6, 9}, {2}}));
+  EXPECT_EQ(shapes("source: 'list' images_per_blob: 2"),
+            (Shapes{{4, 6, 6, 9}, {4}}));
   // No list is needed for these.
   EXPECT_EQ(shapes("source: 'absent' new_height: 5 new_width: 7"),
             (Shapes{{4, 3, 5, 7}, {4}}));

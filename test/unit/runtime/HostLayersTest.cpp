@@ -10,13 +10,17 @@
 #include "formats/Error.h"
 #include "runtime/Executor.h"
 #include "runtime/cpu/WorkerPool.h"
+#include "runtime/host/DetectionEvaluate.h"
 #include "runtime/weights/Layout.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace brew;
 using namespace brew::plan;
@@ -115,6 +119,7 @@ HostCall &addForward(Program &program,
   HostCall &call = *step.mutable_host();
   call.set_type("Square");
   call.set_layer(layer);
+  call.set_settings("name: \"" + layer + "\"");
   call.set_direction(FORWARD);
   call.mutable_bottom_buffer_indices()->Add(bottoms.begin(), bottoms.end());
   call.mutable_top_buffer_indices()->Add(tops.begin(), tops.end());
@@ -161,6 +166,35 @@ void set(Executor &executor, std::uint32_t index,
 
 using Values = std::vector<double>;
 
+/// Its layers count their calls: y = x + how many there were before.
+class CountingType : public HostType {
+public:
+  bool hasBackward() const override { return false; }
+  std::unique_ptr<HostInstance> create(const HostSetup &) const override {
+    return std::make_unique<Instance>();
+  }
+
+private:
+  struct Instance : HostInstance {
+    void forward(HostArguments &a) override {
+      for (std::int64_t i = 0; i < a.tops[0].count; ++i)
+        valuesOf<float>(a.tops[0])[i] =
+            valuesOf<float>(a.bottoms[0])[i] + calls;
+      ++calls;
+    }
+    void backward(HostArguments &) override {}
+    std::vector<double> state() const override {
+      return {static_cast<double>(calls)};
+    }
+    void restore(const std::vector<double> &state) override {
+      if (state.size() != 1)
+        throw badInput("no count");
+      calls = static_cast<float>(state[0]);
+    }
+    float calls = 0;
+  };
+};
+
 /// x -> copy -> square -> copy, and back.
 class HostLayers : public testing::Test {
 protected:
@@ -174,7 +208,7 @@ protected:
     result = b.buffer("result", {2, 2});
     Program &program = b.program("main");
     addCopy(program, x, copied);
-    addForward(program, {copied}, {y}).set_settings("name: \"sq\"");
+    addForward(program, {copied}, {y});
     addCopy(program, y, out);
     program.set_first_backward_step(3);
     addBackward(program, {copied}, {y}, {dy}, dx);
@@ -207,6 +241,27 @@ TEST_F(HostLayers, ComputeBetweenOtherStepsAndBack) {
     EXPECT_EQ(type->gone, 0);
   }
   EXPECT_EQ(type->gone, 1);
+}
+
+TEST_F(HostLayers, OfOneNameAreKeptApart) {
+  x = b.buffer("x", {2, 2});
+  copied = b.buffer("copied", {2, 2});
+  y = b.buffer("y", {2, 2});
+  out = b.buffer("out", {2, 2});
+  Program &program = b.program("main");
+  addCopy(program, x, copied);
+  addForward(program, {copied}, {y}).set_settings("name: 'sq' top: 'y'");
+  addForward(program, {y}, {out}).set_settings("name: 'sq' top: 'out'");
+  Output &output = *program.add_outputs();
+  output.set_blob("out");
+  output.set_buffer_index(out);
+
+  auto type = squareType();
+  Executor executor(b.build(), optionsWith(type));
+  set(executor, x, {1, 2, 3, -4});
+  executor.run(0);
+  EXPECT_EQ(get(executor, out), (Values{1, 16, 81, 256}));
+  EXPECT_EQ(type->made.size(), 2u);
 }
 
 TEST_F(HostLayers, RunInPartsTimedMeasuredAndAhead) {
@@ -551,3 +606,89 @@ TEST_F(HostLayers, OfSeveralSessionsInThreads) {
 }
 
 } // namespace
+
+/// What layers remember goes from one executor to another, whatever they are
+/// called: two of one name are told apart.
+TEST(HostStates, GoOnElsewhere) {
+  PlanBuilder b;
+  const std::uint32_t x = b.buffer("x", {2}), y = b.buffer("y", {2}),
+                      z = b.buffer("z", {2});
+  Program &program = b.program("test_0");
+  addForward(program, {x}, {y}, "count").set_settings("name: \"count\"");
+  addForward(program, {x}, {z}, "count")
+      .set_settings("name: \"count\" top: \"z\"");
+  ExecutorOptions options;
+  auto types = std::make_shared<HostTypes>();
+  types->emplace("Square", std::make_shared<CountingType>());
+  options.hostTypes = types;
+
+  Executor first(b.build(), options);
+  EXPECT_TRUE(first.hostLayers().states().empty()); // nobody was called yet
+  set(first, x, {1, 2});
+  for (int i = 0; i < 3; ++i)
+    first.run(0);
+  first.run(0, 0, 1); // one of the two alone
+  const auto states = first.hostLayers().states();
+  EXPECT_EQ(states,
+            (std::map<std::string, Values>{{"host test_0/count", {4}},
+                                           {"host test_0/count 2", {3}}}));
+
+  Executor second(b.build(), options);
+  set(second, x, {1, 2});
+  second.run(0);
+  auto more = states;
+  more["host deploy/other"] = {1};
+  more["loss_scale.value"] = {1};
+  second.hostLayers().restore(more);
+  EXPECT_EQ(second.hostLayers().states(), states); // before any call too
+  second.run(0);
+  EXPECT_EQ(get(second, y), (Values{5, 6}));
+  EXPECT_EQ(get(second, z), (Values{4, 5}));
+  second.hostLayers().restore({});
+  second.run(0);
+  EXPECT_EQ(get(second, y), (Values{1, 2}));
+  second.hostLayers().restore({{"host test_0/count", {1, 2}}});
+  EXPECT_EQ(errorOf([&] { second.run(0); }),
+            "1: layer 'count' (type 'Square'): no count");
+}
+
+/// Of two images in a batch, and three that the list has.
+TEST(HostStates, DetectionEvaluateKnowsItsImage) {
+  char folder[] = "/tmp/brew-host-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const std::string list = std::string(folder) + "/sizes.txt";
+  std::ofstream(list) << "a 10 20\n\nb 30 40\nc 50 60\n";
+  HostSetup setup;
+  setup.settings = "detection_evaluate_param { num_classes: 2 "
+                   "background_label_id: 0 name_size_file: '" +
+                   list + "' }";
+  setup.bottoms = {{1, 1, 2, 7}, {1, 1, 2, 8}};
+  setup.tops = {{1, 1, 3, 5}};
+  std::vector<float> found = {0, 1, .9F, .1F, .1F, .5F, .5F,
+                              1, 1, .8F, .1F, .1F, .5F, .5F};
+  std::vector<float> objects = {0, 1, 0, .1F, .1F, .5F, .5F, 0,
+                                1, 1, 0, .1F, .1F, .5F, .5F, 0};
+  std::vector<float> result(15);
+  auto blob = [](std::vector<float> &values) {
+    HostBlob made;
+    made.count = static_cast<std::int64_t>(values.size());
+    made.values = values.data();
+    return made;
+  };
+  HostArguments arguments;
+  arguments.bottoms = {blob(found), blob(objects)};
+  arguments.tops = {blob(result)};
+  const auto first = detectionEvaluateType().create(setup);
+  EXPECT_EQ(first->state(), (Values{0}));
+  first->forward(arguments);
+  EXPECT_EQ(first->state(), (Values{2}));
+  const auto second = detectionEvaluateType().create(setup);
+  second->restore(first->state());
+  second->forward(arguments);
+  EXPECT_EQ(second->state(), (Values{1})); // 4 modulo 3
+  for (const Values &wrong : {Values{3}, Values{-1}, Values{}, Values{0, 0}})
+    EXPECT_NE(errorOf([&] { second->restore(wrong); }).find("1: the solver"),
+              std::string::npos);
+  std::remove(list.c_str());
+  rmdir(folder);
+}

@@ -9,13 +9,15 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 using namespace brew;
 using namespace brew::runtime;
 
 namespace {
 
-/// Records of 3 x 4 x 8 whose pixel (c, y, x) of record n is 8 * y + x + 10 * n;
-/// record n has n objects of label 1, ..., whose corners are 1/4 and 3/4.
+/// Records of 3 x 4 x 8 whose pixel (c, y, x) of record n is 8 * y + x + 10 *
+/// n; record n has n objects of label 1, ..., whose corners are 1/4 and 3/4.
 class AnnotatedSourceTest : public testing::Test {
 protected:
   void SetUp() override {
@@ -51,14 +53,15 @@ protected:
   std::unique_ptr<BatchSource> open(const std::string &fields,
                                     std::vector<std::int64_t> image,
                                     std::int64_t boxes, bool testPhase,
-                                    unsigned threads = 1) {
+                                    unsigned threads = 1,
+                                    const std::string &order = "") {
     data = test::makeBuffer("data", 0, 0, image, {}, plan::F32);
     label = test::makeBuffer("label", 0, 0, {1, 1, boxes, 8});
     FeedInfo info;
     info.layer = test::parse<caffe::LayerParameter>(
         "name: 'd' type: 'AnnotatedData' top: 'data' top: 'label' data_param { "
-        "source: 'db' backend: LMDB } " +
-        fields);
+        "source: 'db' backend: LMDB " +
+        order + " } " + fields);
     info.tops = {&data, &label};
     info.testPhase = testPhase;
     info.seed = 3;
@@ -92,8 +95,8 @@ using Row = std::vector<float>;
 } // namespace
 
 TEST_F(AnnotatedSourceTest, RowsOfABatchNameItsImages) {
-  auto source = open("transform_param { scale: 2 mean_value: 1 }", {3, 3, 4, 8},
-                     5, true);
+  auto source =
+      open("transform_param { scale: 2 mean_value: 1 }", {3, 3, 4, 8}, 5, true);
   read(*source);
   EXPECT_EQ(at(0), -2);
   EXPECT_EQ(at(96 + 9), (19 - 1) * 2);
@@ -165,10 +168,40 @@ TEST_F(AnnotatedSourceTest, NeitherThreadsNorResumingChangeWhatIsDrawn) {
   EXPECT_EQ(rows, boxes);
 }
 
+TEST_F(AnnotatedSourceTest, ExpandedBeyondWhatAnImageMayTake) {
+  // brewc allows no such ratio, but a plan may come from elsewhere.
+  auto source = open("transform_param { resize_param { height: 4 width: 8 } "
+                     "expand_param { prob: 1 max_expand_ratio: 1e30 } }",
+                     {3, 3, 4, 8}, 5, false);
+  test::expectError(ExitStatus::BadInput, "times is too large",
+                    [&] { read(*source); });
+}
+
+TEST_F(AnnotatedSourceTest, ShufflesAndHasNoOneLabel) {
+  auto source = open("", {3, 3, 4, 8}, 5, true, 2, "shuffle: true");
+  std::set<std::vector<std::byte>> orders;
+  for (int i = 0; i < 12; ++i) {
+    read(*source);
+    orders.insert(bytes);
+    auto resumed = open("", {3, 3, 4, 8}, 5, true, 1, "shuffle: true");
+    resumed->seek(source->position());
+    read(*source);
+    const auto expected = bytes;
+    read(*resumed);
+    EXPECT_EQ(bytes, expected);
+  }
+  EXPECT_GT(orders.size(), 2u);
+  for (const char *more : {"balance: LABEL", "images_per_blob: 2"})
+    test::expectError(ExitStatus::BadInput, "", [&] {
+      open("", {3, 3, 4, 8}, 5, true, 1, more);
+    });
+}
+
 TEST_F(AnnotatedSourceTest, MoreObjectsThanThereIsRoomFor) {
   auto source = open("", {3, 3, 4, 8}, 2, true);
-  test::expectError(ExitStatus::BadInput, "has 3 objects; the plan was built "
-                                          "for 2",
+  test::expectError(ExitStatus::BadInput,
+                    "has 3 objects; the plan was built "
+                    "for 2",
                     [&] { read(*source); });
 }
 

@@ -50,3 +50,10 @@ TEST(LauncherLinesTest, TheRankThatHasExitedIsNamed) {
              "  Process name: [[44343,1],2]", "  Exit code:    5", rule}),
       (Lines{"rank 2 ended with status 5"}));
 }
+
+TEST(LauncherLinesTest, AnErrorThatWasToldIsToldOnce) {
+  EXPECT_EQ(shown({"brew-run: error: nothing works", rule,
+                   "mpirun detected that one or more processes exited", "",
+                   "  Process name: [[44343,1],1]", "  Exit code:    1", rule}),
+            (Lines{"> brew-run: error: nothing works"}));
+}

@@ -340,13 +340,13 @@ TEST_F(SnapshotTest, TheBestIsKeptOverAResume) {
     options.snapshotBest = metric;
     return std::make_unique<Trainer>(open(manifest), options);
   };
-  test::expectError(ExitStatus::Usage, "is not of the form",
+  test::expectError(ExitStatus::Usage, "there is no metric",
                     [&] { trainer("loss", ""); });
-  test::expectError(ExitStatus::Usage, "has 1 test net",
+  test::expectError(ExitStatus::Usage, "the solver has 1",
                     [&] { trainer("test1.loss", ""); });
   test::expectError(ExitStatus::Usage, "no output 'los'",
                     [&] { trainer("test.los", ""); });
-  test::expectError(ExitStatus::Usage, "has 4 values",
+  test::expectError(ExitStatus::Usage, "has 4 elements",
                     [&] { trainer("test.prediction", ""); });
 
   std::vector<double> losses;

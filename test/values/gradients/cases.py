@@ -444,6 +444,11 @@ loss('pre_fixed', (2, 4, 3), 1, 'loss_weight: 1.5 loss_param { normalization: PR
      'pre_fixed_normalizer: 7 ignore_label: 1 }')
 loss('ignore_255', (3, 4, 2, 2), 1, 'loss_param { ignore_label: 255 }', [0, 1, 2, 3, 255, 255])
 loss('all_ignored', (3, 4), 1, 'loss_param { ignore_label: 2 }', [2])
+WEIGHTS = ' '.join('class_weighting: %s' % w for w in (0.5, 2, 0, 3.25))
+for mode in ('FULL', 'VALID', 'BATCH_SIZE', 'NONE'):
+    loss('classes_%s' % mode.lower(), (3, 4, 2, 2), 1, 'loss_param { normalization: %s ignore_label: 1 '
+         'weight_by_label_freqs: true %s } loss_weight: 2' % (mode, WEIGHTS))
+loss('classes_axis', (2, 3, 4), -1, 'softmax_param { axis: -1 } loss_param { %s }' % WEIGHTS)
 row('softmaxloss_prob_top', (4, 5), [
     Layer('layer', 'SoftmaxWithLoss', ['x', 'label'], ['l', 'p'],
           'propagate_down: true propagate_down: false loss_weight: 2 loss_weight: 0')],
@@ -612,6 +617,10 @@ row('two_losses', {'x': (4, 3)}, [
 
 SHARE = 'param { name: "w" } param { name: "b" } ' + IP % 4
 row('shared_siblings', {'x': (2, 3), 'z': (2, 3)}, [
+    Layer('i', 'InnerProduct', ['x'], ['y'], SHARE),
+    Layer('j', 'InnerProduct', ['z'], ['y2'], SHARE)], outputs=['y', 'y2'],
+    shared={('j', 0): ('i', 0), ('j', 1): ('i', 1)})
+row('shared_by_images', {'x': (2, 3, 2, 2), 'z': (4, 3, 2, 2)}, [
     Layer('i', 'InnerProduct', ['x'], ['y'], SHARE),
     Layer('j', 'InnerProduct', ['z'], ['y2'], SHARE)], outputs=['y', 'y2'],
     shared={('j', 0): ('i', 0), ('j', 1): ('i', 1)})

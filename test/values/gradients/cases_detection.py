@@ -25,3 +25,9 @@ regions('roi_pooling_padded', (2, 2, 5, 6), 'ROIPooling',
         'roi_pooling_param { pooled_h: 2 pooled_w: 2 spatial_scale: 3 pad_ratio: 0.25 }')
 regions('psroi_pooling', (2, 8, 5, 6), 'PSROIPooling',
         'psroi_pooling_param { output_dim: 2 group_size: 2 spatial_scale: 2.5 }')
+for name, settings in (
+        ('means', 'roi_align_param { pooled_h: 2 pooled_w: 3 spatial_scale: 3.7 sampling_ratio: 2 }'),
+        ('adaptive', 'roi_align_param { pooled_h: 2 pooled_w: 1 spatial_scale: 4.3 }'),
+        ('corners', 'roi_pooling_param { pooled_h: 2 pooled_w: 2 spatial_scale: 2.9 '
+         'pad_ratio: 0.25 }')):
+    regions('roi_align_' + name, (2, 2, 5, 6), 'ROIAlign', settings)

@@ -117,6 +117,7 @@ row('filter_batch_reindex', {'x': (4, 3)}, [
     labels={'index': ((7,), [0, 1, 3]), 'sel': ((7,), [0, 1])})
 for kind, channels, text in (
         ('ROIPooling', 2, 'roi_pooling_param { pooled_h: 2 pooled_w: 2 }'),
+        ('ROIAlign', 2, 'roi_align_param { pooled_h: 2 pooled_w: 2 }'),
         ('PSROIPooling', 8, 'psroi_pooling_param { spatial_scale: 1 output_dim: 2 group_size: 2 }')):
     row('filter_' + kind.lower(), {'x': (3, channels, 4, 5)}, [
         Layer('f', 'Filter', ['rois', 'sel'], ['frois']),

@@ -203,6 +203,17 @@ def _(name, d):
         labels={'rois': ((d.size(2, 6), 5), [0, 1])})
 
 
+@drawn('ROIAlign', 1)
+def _(name, d):
+    pooled = 'pooled_h: %d pooled_w: %d spatial_scale: %g ' % (d.size(1, 3), d.size(1, 3),
+                                                               d.real(0.5, 4))
+    settings = d.of('roi_pooling_param { %spad_ratio: %g }' % (pooled, d.real(0, 0.5)),
+                    'roi_align_param { %ssampling_ratio: %d }' % (pooled, d.size(0, 3)))
+    row(name, {'x': (2, d.size(1, 3), d.size(3, 6), d.size(3, 6))}, [
+        Layer('layer', 'ROIAlign', ['x', 'rois'], ['y'], DOWN + settings)],
+        labels={'rois': ((d.size(2, 6), 5), [0, 1])})
+
+
 @drawn('PSROIPooling', 1)
 def _(name, d):
     group, outputs = d.size(1, 3), d.size(1, 2)
@@ -312,6 +323,12 @@ def _(name, d):
 @drawn('Squeeze', 1)
 def _(name, d):
     one(name, (d.size(1, 3), 1, d.size(1, 4)), 'Squeeze', 'squeeze_param { axis: 1 }')
+
+
+@drawn('Reverse')
+def _(name, d):
+    shape = d.shape()
+    one(name, shape, 'Reverse', 'reverse_param { axis: %d }' % d.size(-len(shape), len(shape) - 1))
 
 
 @drawn('Permute')

@@ -117,6 +117,10 @@ row('concat_into_reshape', {'x': (2, 2, 2, 2), 'z': (2, 1, 2, 2)}, [
     outputs=['y', 'ab'])
 
 
+# --- Reverse ------------------------------------------------------------------
+for name, shape, axes in (('items', (3, 2), ''), ('plane', (2, 2, 3, 4), 'axis: 2 axis: -1')):
+    one('reverse_' + name, shape, 'Reverse', 'reverse_param { %s }' % axes)
+
 # --- Permute, Tile, Parameter -----------------------------------------------
 for name, shape, order in (('nhwc', (2, 3, 2, 4), (0, 2, 3, 1)), ('swap', (2, 3), (1, 0)),
                            ('rest', (2, 3, 4), (2,)), ('same', (2, 3), (0, 1))):

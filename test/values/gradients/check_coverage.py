@@ -18,7 +18,8 @@ import check_gradients  # noqa: F401 (knows all files of cases)
 
 # Types that gradients do not flow through, and those that bring data in or take it out.
 WITHOUT_GRADIENT = {
-    'Accuracy', 'ArgMax', 'DetectionEvaluate', 'DetectionOutput', 'PriorBox', 'Silence', 'Threshold',
+    'Accuracy', 'ArgMax', 'DetectionEvaluate', 'DetectionOutput', 'PriorBox', 'Proposal', 'Quantize', 'Rescale',
+    'Silence', 'Threshold',
     'AnnotatedData', 'Data', 'DummyData', 'HDF5Data', 'HDF5Output', 'ImageData', 'Input', 'MemoryData', 'WindowData'}
 # Only what a parameter starts from, or who computes: cases give parameters values.
 NO_MATTER = re.compile(r'^(engine|\w*filler|debug_info)$')
@@ -26,8 +27,10 @@ NO_MATTER = re.compile(r'^(engine|\w*filler|debug_info)$')
 NOT_READ = {
     'Deconvolution': {'force_nd_im2col'},
     'Im2col': {'num_output', 'bias_term', 'group', 'force_nd_im2col'},
-    'MultiBoxLoss': {'ignore_label'},
-    'InfogainLoss': {'source', 'normalize'},  # a matrix is the third bottom here
+    'MultiBoxLoss': {'ignore_label', 'class_weighting', 'weight_by_label_freqs'},
+    # A matrix is the third bottom here.
+    'InfogainLoss': {'source', 'normalize', 'class_weighting', 'weight_by_label_freqs'},
+    'SigmoidCrossEntropyLoss': {'class_weighting', 'weight_by_label_freqs'},
 }
 # Types that are another one's operation, whose cases count for them.
 SAME_AS = {'ConvolutionDepthwise': 'Convolution', 'DepthwiseConvolution': 'Convolution'}

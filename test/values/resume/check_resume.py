@@ -94,6 +94,13 @@ class Resume(checker.Checker):
                 'Data', 'data_param', 'source: "%s" batch_size: 3 backend: %s' % (
                     backend, backend.upper())))
 
+    def check_selection(self):
+        for backend, more in (('lmdb', 'shuffle: true'),
+                              ('leveldb', 'balance: LABEL enable_random_selection: true')):
+            self.check_source('%s %s' % (backend, more), source(
+                'Data', 'data_param', 'source: "%s" batch_size: 3 backend: %s %s' % (
+                    backend, backend.upper(), more)), parts=((4, '4'),))
+
     def check_images(self):
         for more in '', 'shuffle: true', 'shuffle: true rand_skip: 5':
             self.check_source('images ' + more, source(
@@ -131,5 +138,5 @@ class Resume(checker.Checker):
         self.check_source('tests', images, 'test_initialization: false', ((6, '3'), (8, '3')))
 
 
-checker.main(Resume, __doc__, 'check_databases', 'check_images', 'check_windows', 'check_rows',
-             'check_fillers', 'check_solver')
+checker.main(Resume, __doc__, 'check_databases', 'check_selection', 'check_images',
+             'check_windows', 'check_rows', 'check_fillers', 'check_solver')

@@ -24,14 +24,16 @@ Operation *AllReduceStartOp::buildCall(OpBuilder &b, BufferOf buffer) {
   SmallVector<Value> sources = llvm::map_to_vector(getXs(), buffer),
                      targets = llvm::map_to_vector(getYs(), buffer);
   return planir::AllReduceStartOp::create(b, getLoc(), getBucketAttr(), sources,
-                                          targets, nullptr, nullptr, nullptr,
-                                          nullptr);
+                                          targets, getStatisticAttr(),
+                                          getWireAttr(), nullptr, nullptr,
+                                          nullptr, nullptr);
 }
 
 Operation *AllReduceWaitOp::buildCall(OpBuilder &b, BufferOf buffer) {
   SmallVector<Value> sums = llvm::map_to_vector(getYs(), buffer);
   return planir::AllReduceWaitOp::create(b, getLoc(), getBucketAttr(), sums,
-                                         nullptr, nullptr, nullptr, nullptr);
+                                         getStatisticAttr(), nullptr, nullptr,
+                                         nullptr, nullptr);
 }
 
 LogicalResult AllReduceWaitOp::verify() {

@@ -7,6 +7,8 @@ include "dialects/Brew/ItemsInterface.td"
 include "dialects/Brew/PrecisionInterface.td"
 
 defvar RoiAttributes = (ins I64Attr:$pooled_h, I64Attr:$pooled_w, F32Attr:$spatial_scale);
+defvar RoiAlignAttributes = !con(RoiAttributes,
+  (ins DefaultValuedAttr<F32Attr, "0">:$pad_ratio, I64Attr:$samples, UnitAttr:$corners));
 class RoiBackward<string mnemonic> : Brew_Op<mnemonic, [Pure, Generic, Rounded]> {
   let results = (outs AnyTensor:$dx);
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
@@ -46,6 +48,25 @@ def Brew_PsRoiPoolingOp : Brew_LayerOp<"psroi_pooling",
 def Brew_PsRoiPoolingBackwardOp : RoiBackward<"psroi_pooling_backward"> {
   let summary = "Gradient of position-sensitive region pooling by the features";
   let arguments = (ins AnyTensor:$dy, AnyTensor:$rois, StrAttr:$layer, F32Attr:$spatial_scale);
+}
+
+def Brew_RoiAlignOp : Brew_LayerOp<"roi_align", [Pure, Gradient, Generic, Items, RoundedTops]> {
+  let summary = "Features interpolated at points of the cells of regions";
+  let description = [{
+    A region is divided into `pooled_h` * `pooled_w` equal cells whose corners are not
+    rounded. An element of y is the mean of `samples` * `samples` points of its cell, all
+    equally far apart; with 0 there are as many as positions of x that a cell spans, at
+    least 1 (Mask R-CNN). With `corners` y has one element for each corner of the cells
+    instead, pixels have their centre at half positions, and a region without extent gives
+    0 (Cascade R-CNN). Points too far outside the plane count as 0.
+  }];
+  let arguments = !con((ins AnyTensor:$x, AnyTensor:$rois), layerAttributes, RoiAlignAttributes);
+  let results = (outs AnyTensor:$y);
+}
+
+def Brew_RoiAlignBackwardOp : RoiBackward<"roi_align_backward"> {
+  let summary = "Gradient of interpolated regions by the features";
+  let arguments = !con((ins AnyTensor:$dy, AnyTensor:$rois, StrAttr:$layer), RoiAlignAttributes);
 }
 
 def Brew_PriorBoxOp : Brew_LayerOp<"prior_box", [Pure, Generic, Items, RoundedOperands]> {

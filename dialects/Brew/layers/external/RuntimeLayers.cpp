@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/HostLayers.h"
 
+#include "formats/AnchorSettings.h"
 #include "formats/Blob.h"
 #include "formats/Error.h"
 #include "formats/caffe.pb.h"
@@ -104,6 +105,40 @@ Shapes detectionFiles(const HostSetup &setup) {
   return {};
 }
 
+/// Regions, with a second top their scores, and how many they are.
+Shapes proposals(const HostSetup &setup) {
+  requireBottoms(setup, 3);
+  const auto settings = settingsOf(setup).proposal_param();
+  const llvm::ArrayRef<int64_t> scores = setup.bottoms[0],
+                                offsets = setup.bottoms[1],
+                                images = setup.bottoms[2];
+  const int64_t anchors = brew::formats::anchorCount(settings);
+  auto require = [&](size_t bottom, const char *what, int64_t perAnchor) {
+    const llvm::ArrayRef<int64_t> shape = setup.bottoms[bottom];
+    if (shape.size() != 4 || shape[1] != perAnchor * anchors)
+      throw badInput("takes " + std::string(what) + " of shape (N, " +
+                     std::to_string(perAnchor * anchors) +
+                     ", H, W), as a place has " + std::to_string(anchors) +
+                     " anchors, not " + shapeText(setup, bottom));
+  };
+  require(0, "scores", 2);
+  require(1, "offsets", 4);
+  if (scores[0] != offsets[0] || scores.drop_front(2) != offsets.drop_front(2))
+    throw badInput("scores have shape " + shapeText(setup, 0) +
+                   " and offsets " + shapeText(setup, 1));
+  if (images.size() < 2 || (images[0] != 1 && images[0] != scores[0]) ||
+      images[1] < 3 || countFrom(images, 2) != 1)
+    throw badInput("takes a row of height, width and scale for each image, or "
+                   "one for all, not " +
+                   shapeText(setup, 2));
+  const int64_t rows = scores[0] * settings.post_nms_topn();
+  Shapes tops = {{rows, 5}};
+  if (setup.tops == 3)
+    tops.push_back({rows});
+  tops.push_back({1});
+  return tops;
+}
+
 Shapes nothing(const HostSetup &) { return {}; }
 
 } // namespace
@@ -116,6 +151,7 @@ const HostLayerType *brew::ir::findRuntimeLayer(const std::string &name) {
       {"DetectionOutput", detectionFiles, false, kNobody},
       {"HDF5Output", nothing, true, {}},
       {"MultiBoxLoss", multiBoxLoss, true, {}},
+      {"Proposal", proposals, false, {}},
   };
   for (const HostLayerType &type : types)
     if (type.name == name)

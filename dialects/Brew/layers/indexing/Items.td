@@ -17,6 +17,16 @@ def Brew_FilterOp : Brew_LayerOp<"filter", [Pure, Gradient, Generic, Items, Roun
   let results = (outs Variadic<AnyTensor>:$ys, AnyTensor:$count, AnyTensor:$position);
 }
 
+def Brew_CountedOp : Brew_LayerOp<"counted", [Pure, Generic, Items]> {
+  let summary = "The items of each x, of which `number` says how many count";
+  let description = [{
+    `number` is one floating-point number; in the xs the last item that counts has been
+    repeated (see Items.h). No gradient passes.
+  }];
+  let arguments = !con((ins Variadic<AnyTensor>:$xs, AnyTensor:$number), layerAttributes);
+  let results = (outs Variadic<AnyTensor>:$ys, AnyTensor:$count);
+}
+
 class Brew_ItemOp<string mnemonic, list<Trait> traits = []>
     : Brew_Op<mnemonic, !listconcat([Pure, Generic], traits)> {
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";

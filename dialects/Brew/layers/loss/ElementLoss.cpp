@@ -1,11 +1,13 @@
 //===- ElementLoss.cpp - Losses that compare elements ---------------------===//
 #include "dialects/Brew/layers/loss/ElementLoss.h"
 #include "dialects/Brew/layers/LayerGroup.h"
+#include "dialects/Brew/layers/external/External.h"
 #include "dialects/Brew/layers/loss/Labels.h"
 #include "dialects/Brew/layers/loss/Pairs.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using namespace brew::ir;
@@ -211,6 +213,85 @@ SmallVector<Value> SigmoidCrossEntropyLossOp::buildGeneric(OpBuilder &b) {
   Value normalizer = buildNormalizer(b, loc, getNormalization(), x[0],
                                      countOf(x), valid, scalar);
   return {buildQuotient(b, loc, sum, normalizer), normalizer};
+}
+
+//===----------------------------------------------------------------------===//
+// MemoryLoss
+//===----------------------------------------------------------------------===//
+
+bool MemoryLossOp::isExact(unsigned operand) {
+  return operand == getValueMutable().getOperandNumber();
+}
+
+LogicalResult MemoryLossOp::inferShapes(Shapes &tops, Shapes &) {
+  for (auto [x, blob] : llvm::zip(getXs(), getBlobs().getAsRange<StringAttr>()))
+    if (shapeOf(x).size() < 2)
+      return layerError(*this) << "takes rows of numbers, but '"
+                               << blob.getValue() << "' has fewer than two "
+                               << "dimensions";
+  tops.assign({{}});
+  return success();
+}
+
+LogicalResult MemoryLossOp::countItems(ItemCounts &counts) {
+  for (Value x : getXs())
+    if (failed(counts.requireWhole(*this, x)))
+      return failure();
+  return success();
+}
+
+/// Where its normalization is of rows: the elements of `shape` but for those of
+/// dimension 1, which make one row.
+static int64_t countRows(ArrayRef<int64_t> shape) {
+  return shape[0] * countOf(shape.drop_front(2));
+}
+
+static double normalizerOf(MemoryLossOp op) {
+  ArrayRef<int64_t> first = shapeOf(op.getXs()[0]);
+  for (Value x : op.getXs())
+    if (countOf(shapeOf(x).drop_front()) != countOf(first.drop_front()))
+      return 1;
+  switch (op.getNormalization()) {
+  case Normalization::Valid:
+  case Normalization::Full:
+    return static_cast<double>(countRows(first));
+  case Normalization::BatchSize:
+    return static_cast<double>(first[0]);
+  case Normalization::None:
+    break;
+  }
+  return 1;
+}
+
+LogicalResult
+MemoryLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                             ArrayRef<bool> needed,
+                             MutableArrayRef<Value> operandGradients) {
+  if (!resultGradients[0])
+    return success();
+  llvm::StringMap<SeedOp> seeds;
+  for (auto seed : getOperation()->getBlock()->getOps<SeedOp>())
+    seeds[seed.getBlob()] = seed;
+  const double scale = 1 / normalizerOf(*this);
+  for (auto [i, blob] : llvm::enumerate(getBlobs().getAsRange<StringAttr>())) {
+    if (!needed[i])
+      continue;
+    SeedOp seed = seeds.lookup(blob.getValue());
+    if (!seed)
+      return layerError(*this)
+             << "nothing brings in the gradient of '" << blob.getValue() << "'";
+    operandGradients[i] = buildPairGradient(
+        b, getLoc(), seed.getGradient(), resultGradients[0],
+        [&](Scalars &s, ValueRange in, ValueRange dloss) -> Value {
+          Type type = in[0].getType();
+          return s.mul(in[0], s.mul(dloss[0], s.constant(type, scale)));
+        });
+  }
+  return success();
+}
+
+SmallVector<Value> MemoryLossOp::buildGeneric(OpBuilder &b) {
+  return {buildScaled(b, getLoc(), getValue(), 1 / normalizerOf(*this))};
 }
 
 //===----------------------------------------------------------------------===//

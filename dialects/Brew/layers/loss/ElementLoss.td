@@ -53,4 +53,18 @@ def Brew_ContrastiveLossOp : Brew_LayerOp<"contrastive_loss",
   let results = (outs AnyTensor:$loss, AnyTensor:$distance);
 }
 
+def Brew_MemoryLossOp : Brew_LayerOp<"memory_loss",
+    [Pure, Gradient, Generic, Items, RoundedTops]> {
+  let summary = "A loss that the program's caller computes";
+  let description = [{
+    `loss` is `value`, which the caller gives, over the normalizer: the number of rows
+    of `xs` (VALID, FULL), their first dimension (BATCH_SIZE), or 1 (NONE, and where rows
+    of `xs` have different lengths). The gradient of each of `xs` is the
+    `brew.seed` of the blob that `blobs` names, scaled alike.
+  }];
+  let arguments = !con((ins Variadic<AnyTensor>:$xs, AnyTensor:$value),
+    layerAttributes, (ins StrArrayAttr:$blobs, Brew_NormalizationAttr:$normalization));
+  let results = (outs AnyTensor:$loss);
+}
+
 #endif // BREW_LAYERS_ELEMENTLOSS_TD

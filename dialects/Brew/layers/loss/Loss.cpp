@@ -2,8 +2,8 @@
 #include "dialects/Brew/Items.h"
 #include "dialects/Brew/PrecisionInterface.h"
 #include "dialects/Brew/layers/Axes.h"
-#include "dialects/Brew/layers/loss/Labels.h"
 #include "dialects/Brew/layers/LayerGroup.h"
+#include "dialects/Brew/layers/loss/Labels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -31,7 +31,7 @@ template <typename Op> static LogicalResult checkLabels(Op op) {
 //===----------------------------------------------------------------------===//
 
 bool SoftmaxLossOp::isExact(unsigned operand) {
-  return operand == getLabelMutable().getOperandNumber();
+  return operand != getXMutable().getOperandNumber();
 }
 
 /// The probabilities.
@@ -40,6 +40,13 @@ bool SoftmaxLossOp::isWide(unsigned result) { return result == 1; }
 LogicalResult SoftmaxLossOp::inferShapes(Shapes &tops, Shapes &) {
   if (failed(checkLabels(*this)))
     return failure();
+  if (Value weights = getClassWeights()) {
+    int64_t classes = labelLimit(), given = countOf(shapeOf(weights));
+    if (given != classes)
+      return layerError(*this) << "class_weighting is given " << given
+                               << " times; it takes one for each of the "
+                               << classes << " classes";
+  }
   getStatus().setType(
       UnrankedTensorType::get(IntegerType::get(getContext(), 32)));
   tops.assign({{}, SmallVector<int64_t>(shapeOf(getX())), {}, {}});
@@ -55,7 +62,8 @@ SoftmaxLossOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
   if (Value dloss = resultGradients[0])
     operandGradients[0] = SoftmaxLossBackwardOp::create(
         b, getLoc(), getX().getType(), getProb(), getLabel(), getNormalizer(),
-        dloss, getLayerAttr(), getAxisAttr(), getIgnoreLabelAttr());
+        dloss, getClassWeights(), getLayerAttr(), getAxisAttr(),
+        getIgnoreLabelAttr());
   return success();
 }
 
@@ -84,6 +92,8 @@ SmallVector<Value> SoftmaxLossOp::buildGeneric(OpBuilder &b) {
         Value p = body.read(prob, at);
         Type type = p.getType();
         Value loss = s.neg(s.log(s.maximum(p, s.constant(type, FLT_MIN))));
+        if (Value weights = getClassWeights())
+          loss = s.mul(loss, body.read(weights, label.index));
         if (label.ignored)
           loss = s.select(label.ignored, s.constant(type, 0), loss);
         return {loss};
@@ -126,6 +136,8 @@ SmallVector<Value> SoftmaxLossBackwardOp::buildGeneric(OpBuilder &b) {
     Value dx = s.sub(body.in[0], s.select(hit, s.constant(element, 1),
                                           s.constant(element, 0)));
     dx = s.mul(dx, s.div(body.in[2], body.in[3]));
+    if (Value weights = getClassWeights())
+      dx = s.mul(dx, body.read(weights, label.index));
     if (label.ignored)
       dx = s.select(label.ignored, s.constant(element, 0), dx);
     return {dx};
@@ -185,14 +197,15 @@ SmallVector<Value> AccuracyOp::buildGeneric(OpBuilder &b) {
   compare.input(x, iota(type.getRank()));
   compare.input(truth, rows.others);
   compare.output(rows.type, rows.others, 0.0);
-  Value better = compare.build([&](NestBuilder::Body &body)
-                                   -> SmallVector<Value> {
-    Scalars &s = body.s;
-    Type element = body.in[0].getType();
-    return {s.accumulate(
-        body.out[0], s.select(s.greaterEqual(body.in[0], body.in[1]),
-                              s.constant(element, 1), s.constant(element, 0)))};
-  })[0];
+  Value better =
+      compare.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        Scalars &s = body.s;
+        Type element = body.in[0].getType();
+        return {s.accumulate(body.out[0],
+                             s.select(s.greaterEqual(body.in[0], body.in[1]),
+                                      s.constant(element, 1),
+                                      s.constant(element, 0)))};
+      })[0];
 
   // Per row: 1 if correct; counts 0 if ignored.
   auto hit = [&](Scalars &s, Value better, const Label &label) {

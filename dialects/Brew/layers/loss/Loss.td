@@ -11,9 +11,12 @@ def Brew_SoftmaxLossOp : Brew_LayerOp<"softmax_loss",
   let summary = "Multinomial logistic loss of the softmax of x";
   let description = [{
     `prob` is the softmax, `normalizer` what the summed loss was divided by and
-    `status` the label check's result (see `brew.check_labels`).
+    `status` the label check's result (see `brew.check_labels`). With
+    `class_weights`, one for each class, every item's loss is multiplied by the
+    weight of its label; the normalizer counts items as without them.
   }];
-  let arguments = !con((ins AnyTensor:$x, AnyTensor:$label), layerAttributes,
+  let arguments = !con((ins AnyTensor:$x, AnyTensor:$label,
+      Optional<AnyTensor>:$class_weights), layerAttributes,
     (ins I64Attr:$axis, OptionalAttr<I64Attr>:$ignore_label,
       Brew_NormalizationAttr:$normalization));
   let results = (outs AnyTensor:$loss, AnyTensor:$prob, AnyTensor:$normalizer,
@@ -21,9 +24,9 @@ def Brew_SoftmaxLossOp : Brew_LayerOp<"softmax_loss",
 }
 
 def Brew_SoftmaxLossBackwardOp : Brew_Op<"softmax_loss_backward", [Pure, Generic, Rounded]> {
-  let summary = "dx = (prob - onehot(label)) * dloss / normalizer";
+  let summary = "dx = (prob - onehot(label)) * class_weights[label] * dloss / normalizer";
   let arguments = (ins AnyTensor:$prob, AnyTensor:$label, AnyTensor:$normalizer,
-    AnyTensor:$dloss, StrAttr:$layer, I64Attr:$axis, OptionalAttr<I64Attr>:$ignore_label);
+    AnyTensor:$dloss, Optional<AnyTensor>:$class_weights, StrAttr:$layer, I64Attr:$axis, OptionalAttr<I64Attr>:$ignore_label);
   let results = (outs AnyTensor:$dx);
   let assemblyFormat = "$layer `(` operands `)` attr-dict `:` functional-type(operands, results)";
 }

@@ -1,5 +1,6 @@
 //===- BatchNorm.cpp - Batch normalisation --------------------------------===//
 #include "dialects/Brew/layers/LayerGroup.h"
+#include "dialects/Brew/layers/communication/Communication.h"
 #include "dialects/Brew/layers/normalization/Groups.h"
 #include "dialects/Brew/layers/normalization/Normalization.h"
 
@@ -77,6 +78,12 @@ public:
       return body.s.constant(element, 1.0 / size);
     return body.s.div(body.s.constant(element, 1), number(body));
   }
+  /// The number of elements.
+  Value weight(NestBuilder::Body &body) const {
+    if (!count)
+      return body.s.constant(element, static_cast<double>(size));
+    return ifAny(body, number(body), body.s.constant(element, 0));
+  }
   /// What makes a variance over the elements an estimate without bias.
   Value correction(NestBuilder::Body &body) const {
     if (!count)
@@ -98,6 +105,60 @@ private:
   Type element;
   Value count;
 };
+
+/// Sums of `values` over all ranks; they get their bucket when those of
+/// gradients do.
+SmallVector<Value> sumOverRanks(OpBuilder &b, Location loc, ValueRange values) {
+  const TypeRange types = values.getTypes();
+  IntegerAttr bucket = b.getI64IntegerAttr(0);
+  auto start = AllReduceStartOp::create(b, loc, types, values, bucket,
+                                        b.getUnitAttr(), nullptr);
+  return llvm::to_vector_of<Value>(
+      AllReduceWaitOp::create(b, loc, types, start.getYs(), bucket,
+                              b.getUnitAttr())
+          .getYs());
+}
+
+/// What statistics a batch of all ranks has: one element for each channel.
+struct SharedMoments {
+  Value mean, squares, number; ///< squares: of differences from the mean
+};
+
+/// From each rank's sums of differences from `shift` and of their squares. Two
+/// sums over ranks one after the other: the second one is of differences from
+/// the mean of all, so that no digits cancel.
+SharedMoments shareMoments(OpBuilder &b, Location loc, const Groups &channels,
+                           const ChannelElements &elements, ValueRange sums,
+                           Value shift) {
+  SmallVector<Value> own = channels.map(
+      elements.scalars({sums[0], sums[1], shift}), 4,
+      [&](NestBuilder::Body &body) -> SmallVector<Value> {
+        Scalars &s = body.s;
+        Value zero = s.constant(body.in[0].getType(), 0);
+        Value share = elements.share(body), number = elements.weight(body);
+        Value distance = s.mul(body.in[0], share);
+        Value mean = s.add(body.in[2], distance);
+        Value variance =
+            s.sub(s.mul(body.in[1], share), s.mul(distance, distance));
+        variance = s.select(s.greater(zero, variance), zero, variance);
+        return {elements.ifAny(body, s.mul(number, mean), zero), number, mean,
+                variance};
+      });
+  SmallVector<Value> all = sumOverRanks(b, loc, ValueRange(own).take_front(2));
+  SmallVector<Value> centred = channels.map(
+      elements.scalars({all[0], all[1], own[2], own[3]}), 2,
+      [&](NestBuilder::Body &body) -> SmallVector<Value> {
+        Scalars &s = body.s;
+        Value one = s.constant(body.in[0].getType(), 1);
+        Value zero = s.constant(body.in[0].getType(), 0);
+        Value mean = s.div(body.in[0], s.maximum(body.in[1], one));
+        Value difference = s.sub(body.in[2], mean);
+        Value squares = s.mul(elements.weight(body),
+                              s.add(body.in[3], s.mul(difference, difference)));
+        return {mean, elements.ifAny(body, squares, zero)};
+      });
+  return {centred[0], sumOverRanks(b, loc, centred[1])[0], all[1]};
+}
 
 /// (x - mean) * inverse deviation.
 SmallVector<Value> normalized(NestBuilder::Body &body) {
@@ -151,7 +212,7 @@ LogicalResult BatchNormOp::buildGradients(OpBuilder &b,
   if (needed[0] && resultGradients[0])
     gradients[0] = BatchNormBackwardOp::create(
         b, getLoc(), getX().getType(), getY(), getInverseDeviation(),
-        resultGradients[0], getCount(), getLayerAttr());
+        resultGradients[0], getCount(), getLayerAttr(), getSynchronizedAttr());
   return success();
 }
 
@@ -168,46 +229,83 @@ SmallVector<Value> BatchNormOp::buildGeneric(OpBuilder &b) {
       x, shift, elements.scalars(), [&](NestBuilder::Body &body, Value term) {
         return elements.ifThere(body, items, term);
       });
-  perChannel.push_back(shift);
   double fraction = getFraction().convertToFloat();
   double weight = getBlend() ? 1 - fraction : 1;
   OperandRange running = getStatistics();
-  if (!running.empty())
-    perChannel.append(running.begin(), running.begin() + 2);
-  SmallVector<Value> finished = channels.map(
-      elements.scalars(perChannel), running.empty() ? 2 : 4,
-      [&](NestBuilder::Body &body) -> SmallVector<Value> {
-        Scalars &s = body.s;
-        Value zero = s.constant(element, 0), share = elements.share(body);
-        Value distance = s.mul(body.in[0], share);
-        Value mean = s.add(body.in[2], distance);
-        Value variance =
-            s.sub(s.mul(body.in[1], share), s.mul(distance, distance));
-        // Rounding may leave less than nothing; NaN stays.
-        variance = s.select(s.greater(zero, variance), zero, variance);
-        Value inverse =
-            inverseDeviation(s, variance, getEps().convertToFloat());
-        SmallVector<Value> results = {mean,
-                                      elements.ifAny(body, inverse, zero)};
-        if (running.empty())
-          return results;
-        Value begun;
-        if (getFromFirst())
-          begun = s.greater(body.in[4], zero);
-        auto next = [&](Value old, Value batch) {
-          Value sum = s.add(s.mul(old, s.constant(element, fraction)),
-                            s.mul(batch, s.constant(element, weight)));
-          if (begun)
-            sum = s.select(begun, sum, batch);
-          results.push_back(elements.ifAny(body, sum, old));
-        };
-        next(body.in[3], mean);
-        // The sums keep an estimate of the variance without bias.
-        if (!getBlend() || getFromFirst())
-          variance = s.mul(variance, elements.correction(body));
-        next(body.in[4], variance);
-        return results;
-      });
+  // What the batch makes of the statistics; `correction` makes its variance an
+  // estimate without bias, and `ifAny` takes the first where it has any item.
+  auto finish = [&](Scalars &s, Value mean, Value variance, ValueRange old,
+                    function_ref<Value()> correction,
+                    function_ref<Value(Value, Value)> ifAny) {
+    Value zero = s.constant(element, 0);
+    Value inverse = inverseDeviation(s, variance, getEps().convertToFloat());
+    SmallVector<Value> results = {mean, ifAny(inverse, zero)};
+    if (old.empty())
+      return results;
+    Value begun;
+    if (getFromFirst())
+      begun = s.greater(old[1], zero);
+    auto next = [&](Value before, Value batch) {
+      Value sum = s.add(s.mul(before, s.constant(element, fraction)),
+                        s.mul(batch, s.constant(element, weight)));
+      if (begun)
+        sum = s.select(begun, sum, batch);
+      results.push_back(ifAny(sum, before));
+    };
+    next(old[0], mean);
+    // The sums keep an estimate of the variance without bias.
+    if (!getBlend() || getFromFirst())
+      variance = s.mul(variance, correction());
+    next(old[1], variance);
+    return results;
+  };
+  const unsigned finishedCount = running.empty() ? 2 : 4;
+  SmallVector<Value> finished;
+  SharedMoments shared;
+  auto appendRunning = [&](SmallVector<Value> &values) {
+    if (!running.empty())
+      values.append(running.begin(), running.begin() + 2);
+  };
+  if (getSynchronized()) {
+    shared = shareMoments(b, getLoc(), channels, elements, perChannel, shift);
+    SmallVector<Value> values = {shared.mean, shared.squares, shared.number};
+    appendRunning(values);
+    finished = channels.map(
+        values, finishedCount,
+        [&](NestBuilder::Body &body) -> SmallVector<Value> {
+          Scalars &s = body.s;
+          Value one = s.constant(element, 1), all = body.in[2];
+          return finish(
+              s, body.in[0], s.div(body.in[1], s.maximum(all, one)),
+              body.in.drop_front(3),
+              [&] { return s.div(all, s.maximum(s.sub(all, one), one)); },
+              [&](Value x, Value otherwise) {
+                return s.select(s.greater(all, s.constant(element, 0)), x,
+                                otherwise);
+              });
+        });
+  } else {
+    perChannel.push_back(shift);
+    appendRunning(perChannel);
+    finished = channels.map(
+        elements.scalars(perChannel), finishedCount,
+        [&](NestBuilder::Body &body) -> SmallVector<Value> {
+          Scalars &s = body.s;
+          Value zero = s.constant(element, 0), share = elements.share(body);
+          Value distance = s.mul(body.in[0], share);
+          Value mean = s.add(body.in[2], distance);
+          Value variance =
+              s.sub(s.mul(body.in[1], share), s.mul(distance, distance));
+          // Rounding may leave less than nothing; NaN stays.
+          variance = s.select(s.greater(zero, variance), zero, variance);
+          return finish(
+              s, mean, variance, body.in.slice(3, finishedCount - 2),
+              [&] { return elements.correction(body); },
+              [&](Value x, Value otherwise) {
+                return elements.ifAny(body, x, otherwise);
+              });
+        });
+  }
   Value y = channels.apply(type, x, {finished[0], finished[1]}, normalized);
   SmallVector<Value> results = {asResult(b, getLoc(), y, getY().getType())};
   results.append(finished.begin() + 1, finished.end());
@@ -227,7 +325,11 @@ SmallVector<Value> BatchNormOp::buildGeneric(OpBuilder &b) {
         Scalars &s = body.s;
         Value next = s.add(s.mul(body.in[0], s.constant(element, fraction)),
                            s.constant(element, 1));
-        return {elements.ifAny(body, next, body.in[0])};
+        if (!shared.number || !getCount())
+          return {elements.ifAny(body, next, body.in[0])};
+        Value all = body.read(shared.number, s.index(0));
+        return {
+            s.select(s.greater(all, s.constant(element, 0)), next, body.in[0])};
       }));
   return results;
 }
@@ -244,15 +346,29 @@ SmallVector<Value> BatchNormBackwardOp::buildGeneric(OpBuilder &b) {
       {y, dy}, {}, 2, [](NestBuilder::Body &body) -> SmallVector<Value> {
         return {body.in[1], body.s.mul(body.in[0], body.in[1])};
       });
+  if (getSynchronized()) {
+    SmallVector<Value> own =
+        channels.map(elements.scalars(sums), 3,
+                     [&](NestBuilder::Body &body) -> SmallVector<Value> {
+                       return {body.in[0], body.in[1], elements.weight(body)};
+                     });
+    sums = sumOverRanks(b, getLoc(), own);
+  }
+  SmallVector<Value> perChannel = {sums[0], sums[1], getInverseDeviation()};
+  perChannel.append(sums.begin() + 2, sums.end()); // the number of elements
   Value dx = channels.apply(
-      type, {y, dy},
-      elements.scalars({sums[0], sums[1], getInverseDeviation()}),
+      type, {y, dy}, elements.scalars(perChannel),
       [&](NestBuilder::Body &body) -> SmallVector<Value> {
         Scalars &s = body.s;
         Value removed = s.add(body.in[2], s.mul(body.in[0], body.in[3]));
-        Value dx =
-            s.mul(s.sub(body.in[1], s.mul(removed, elements.share(body))),
-                  body.in[4]);
+        Value share;
+        if (getSynchronized()) {
+          Value one = s.constant(type.getElementType(), 1);
+          share = s.div(one, s.maximum(body.in[5], one));
+        } else {
+          share = elements.share(body);
+        }
+        Value dx = s.mul(s.sub(body.in[1], s.mul(removed, share)), body.in[4]);
         return {elements.ifThere(body, 0, dx)};
       });
   return {asResult(b, getLoc(), dx, getDx().getType())};

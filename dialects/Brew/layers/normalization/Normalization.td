@@ -25,10 +25,12 @@ def Brew_BatchNormOp : Brew_LayerOp<"batch_norm", [Pure, Gradient, Generic, Item
 
     With `counted` one more operand says how many of x's items are there (see
     Items.h); the statistics are theirs. Without any the running ones stay.
+
+    With `synchronized` the batch is that of all ranks of a data-parallel run.
   }];
   let arguments = !con((ins AnyTensor:$x, Variadic<AnyTensor>:$running),
     layerAttributes, (ins F32Attr:$eps, F32Attr:$fraction, UnitAttr:$blend, UnitAttr:$from_first,
-      UnitAttr:$counted));
+      UnitAttr:$counted, UnitAttr:$synchronized));
   let extraClassDeclaration = [{
     /// How many items there are, or null if all are always there.
     ::mlir::Value getCount() {
@@ -44,9 +46,9 @@ def Brew_BatchNormOp : Brew_LayerOp<"batch_norm", [Pure, Gradient, Generic, Item
 def Brew_BatchNormBackwardOp : Brew_NormBackward<"batch_norm_backward"> {
   let summary = "dx = (dy - mean(dy) - y * mean(dy * y)) * inverse_deviation";
   let description = "The means are over the first `count` items, if that is given; dx of "
-    "the rest is 0.";
+    "the rest is 0. With `synchronized` they are over the items of all ranks.";
   let arguments = (ins AnyTensor:$y, AnyTensor:$inverse_deviation, AnyTensor:$dy,
-    Optional<AnyTensor>:$count, StrAttr:$layer);
+    Optional<AnyTensor>:$count, StrAttr:$layer, UnitAttr:$synchronized);
   let results = (outs AnyTensor:$dx);
 }
 

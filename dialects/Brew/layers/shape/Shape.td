@@ -23,6 +23,12 @@ def Brew_SliceOp : Brew_LayerOp<"slice", [Pure, Gradient, Generic, ItemWise]> {
   let results = (outs Variadic<AnyTensor>:$ys);
 }
 
+def Brew_ReverseOp : Brew_LayerOp<"reverse", [Pure, Gradient, Generic, Items, RoundedMove]> {
+  let summary = "The elements in reverse order along each of `axes`";
+  let arguments = !con((ins AnyTensor:$x), layerAttributes, (ins DenseI64ArrayAttr:$axes));
+  let results = (outs AnyTensor:$y);
+}
+
 def Brew_CropOp : Brew_LayerOp<"crop", [Pure, Gradient, Generic, Items]> {
   let summary = "The part of x, from `axis` on, that has the reference's size";
   let description = [{

@@ -15,6 +15,12 @@ brew.program @main test {
   %p = brew.psroi_pooling "p"(%x, %rois) {output_dim = 2 : i64, group_size = 2 : i64, spatial_scale = 0.5 : f32, tops = ["p"]} : (tensor<2x8x4x5xf32>, tensor<7x5xf32>) -> tensor<7x2x2x2xf32>
   // CHECK: brew.psroi_pooling_backward "p"(%[[P]], %[[ROIS]]) {spatial_scale = 5.000000e-01 : f32} :
   %dp = brew.psroi_pooling_backward "p"(%p, %rois) {spatial_scale = 0.5 : f32} : (tensor<7x2x2x2xf32>, tensor<7x5xf32>) -> tensor<2x8x4x5xf32>
+  // CHECK: %[[L:.*]] = brew.roi_align "l"(%[[X]], %[[ROIS]]) {pooled_h = 2 : i64, pooled_w = 3 : i64, samples = 0 : i64, spatial_scale = 6.250000e-02 : f32, tops = ["l"]} : (tensor<2x8x4x5xf32>, tensor<7x5xf32>) -> tensor<7x8x2x3xf32>
+  %align = brew.roi_align "l"(%x, %rois) {pooled_h = 2 : i64, pooled_w = 3 : i64, spatial_scale = 0.0625 : f32, samples = 0 : i64, tops = ["l"]} : (tensor<2x8x4x5xf32>, tensor<7x5xf32>) -> tensor<7x8x2x3xf32>
+  // CHECK: brew.roi_align "g"({{.*}}) {corners, pad_ratio = 2.500000e-01 : f32, pooled_h = 2 : i64
+  %grid = brew.roi_align "g"(%x, %rois) {pooled_h = 2 : i64, pooled_w = 3 : i64, spatial_scale = 0.0625 : f32, pad_ratio = 0.25 : f32, samples = 1 : i64, corners, tops = ["g"]} : (tensor<2x8x4x5xf32>, tensor<7x5xf32>) -> tensor<*xf32>
+  // CHECK: brew.roi_align_backward "l"(%[[L]], %[[ROIS]]) {pooled_h = 2 : i64, pooled_w = 3 : i64, samples = 0 : i64, spatial_scale = 6.250000e-02 : f32} :
+  %da = brew.roi_align_backward "l"(%align, %rois) {pooled_h = 2 : i64, pooled_w = 3 : i64, samples = 0 : i64, spatial_scale = 0.0625 : f32} : (tensor<7x8x2x3xf32>, tensor<7x5xf32>) -> tensor<2x8x4x5xf32>
   // CHECK: brew.prior_box "b"(%[[X]], %[[X]]) {clip, heights = array<f32: 2.000000e+00>, image_size = array<i64: 30, 40>, offset = 5.000000e-01 : f32, step = array<f32: 0.000000e+00, 0.000000e+00>, tops = ["b"], variances = array<f32: 1.000000e-01>, widths = array<f32: 4.000000e+00>}
   %b = brew.prior_box "b"(%x, %x) {widths = array<f32: 4.0>, heights = array<f32: 2.0>, variances = array<f32: 0.1>, image_size = array<i64: 30, 40>, step = array<f32: 0.0, 0.0>, offset = 0.5 : f32, clip, tops = ["b"]} : (tensor<2x8x4x5xf32>, tensor<2x8x4x5xf32>) -> tensor<*xf32>
   // CHECK: brew.detection_output "d"(%{{.*}}, %{{.*}}, %{{.*}}) {background = 0 : i64, center_size, confidence_threshold = 1.000000e-01 : f32, eta = 1.000000e+00 : f32, keep_top_k = 5 : i64, nms_threshold = 4.500000e-01 : f32, num_classes = 3 : i64, share_location, top_k = 4 : i64, tops = ["d"]} : (tensor<2x8xf32>, tensor<2x6xf32>, tensor<1x2x8xf32>) -> (tensor<1x1x10x7xf32>, tensor<1x1xi32>)

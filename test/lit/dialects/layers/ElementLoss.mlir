@@ -9,6 +9,9 @@ brew.program @p train {
   %l = brew.feed "in" "Input" {config = "", folder = "", tops = ["l"]} : tensor<4xf32>
   // CHECK: brew.euclidean_loss "e"(%{{.*}}, %{{.*}}) {tops = ["e"]}
   %e = brew.euclidean_loss "e"(%x, %t) {tops = ["e"]} : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<*xf32>
+  %v = brew.feed "m" "Input" {config = "", folder = "", tops = []} : tensor<f32>
+  // CHECK: brew.memory_loss "m"(%{{.*}}, %{{.*}}, %{{.*}}) {blobs = ["x", "t"], normalization = #brew<normalization valid>, tops = ["m"]}
+  %m = brew.memory_loss "m"(%x, %t, %v) {blobs = ["x", "t"], normalization = #brew<normalization valid>, tops = ["m"]} : (tensor<4x3xf32>, tensor<4x3xf32>, tensor<f32>) -> tensor<*xf32>
   // CHECK: brew.smooth_l1_loss "s"(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {sigma = 2.000000e+00 : f32, tops = ["s"]}
   %s = brew.smooth_l1_loss "s"(%x, %t, %x, %t) {sigma = 2.0 : f32, tops = ["s"]} : (tensor<4x3xf32>, tensor<4x3xf32>, tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<*xf32>
   // CHECK: brew.sigmoid_cross_entropy_loss "c"{{.*}} {ignore_label = 255 : i64, normalization = #brew<normalization valid>, tops = ["c"]}

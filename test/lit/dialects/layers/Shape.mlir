@@ -13,6 +13,8 @@ brew.program @main test {
   %s:2 = brew.slice "s"(%x) {axis = 1 : i64, points = array<i64: 2>, tops = ["s1", "s2"]} : (tensor<2x3xf32>) -> (tensor<*xf32>, tensor<*xf32>)
   // CHECK: brew.crop "k"(%[[X]], %{{.*}}) {axis = 0 : i64, offsets = array<i64>, tops = ["k"]}
   %k = brew.crop "k"(%x, %w) {axis = 0 : i64, offsets = array<i64>, tops = ["k"]} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<*xf32>
+  // CHECK: brew.reverse "v"(%[[X]]) {axes = array<i64: -1>, tops = ["v"]}
+  %backwards = brew.reverse "v"(%x) {axes = array<i64: -1>, tops = ["v"]} : (tensor<2x3xf32>) -> tensor<*xf32>
   // CHECK: brew.reshape "r"(%[[X]]) {axis = 0 : i64, dims = array<i64: 0, -1>, num_axes = -1 : i64, tops = ["r"]}
   %r = brew.reshape "r"(%x) {axis = 0 : i64, dims = array<i64: 0, -1>, num_axes = -1 : i64, tops = ["r"]} : (tensor<2x3xf32>) -> tensor<*xf32>
   // CHECK: brew.flatten "f"(%[[X]]) {axis = 1 : i64, end_axis = -1 : i64, tops = ["f"]}

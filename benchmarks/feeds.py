@@ -1,0 +1,61 @@
+"""The files that data.py measures on, and what logs say of them."""
+
+import json
+import re
+from pathlib import Path
+
+from process import MeasureError, run
+
+HERE = Path(__file__).resolve().parent
+CASES = {"raw": "LMDB, raw 3x256x256, crop 227, mirror",
+         "jpeg": "LMDB, JPEG 256x256, crop 227, mirror",
+         "list": "ImageData, JPEG 320x240 to 256x256, crop 227, mirror"}
+# Forms of the DataLoader.
+FORMS = {"float": "float batches from workers",
+         "byte": "byte batches, made float in the main process"}
+
+TRANSFORM = """transform_param { crop_size: 227 mirror: true
+    mean_value: 104 mean_value: 117 mean_value: 123 }"""
+SOURCES = {
+    "raw": 'type: "Data" data_param { source: "raw_lmdb" backend: LMDB batch_size: %d }',
+    "jpeg": 'type: "Data" data_param { source: "jpeg_lmdb" backend: LMDB batch_size: %d }',
+    "list": 'type: "ImageData" image_data_param { source: "list.txt" root_folder: "large/" '
+            'new_height: 256 new_width: 256 shuffle: true batch_size: %d }'}
+
+BATCH = re.compile(r"Average batch: (\S+) ms\.")
+PASS = re.compile(r"Average Forward pass: (\S+) ms\.")
+
+
+def seconds(pattern, log):
+    match = pattern.search(log)
+    if not match:
+        raise MeasureError("it tells no time")
+    return float(match.group(1)) / 1e3
+
+
+def batch_seconds(log):
+    """Of `brew-run time --feed`: of one batch."""
+    return seconds(BATCH, log)
+
+
+def pass_seconds(log):
+    """Of `caffe time`."""
+    return seconds(PASS, log)
+
+
+def make(options):
+    """Pictures, lists, databases and nets that are not yet there."""
+    work = options.work_dir.resolve()
+    made = {"images": options.images}
+    stamp = work / "made.json"
+    if not stamp.exists() or json.loads(stamp.read_text()) != made:
+        run([options.python, HERE / "peers/pictures.py", options.images], 1, work)
+        data = options.bin.resolve() / "brew-data"
+        for name, flags in (("raw_lmdb", []), ("jpeg_lmdb", ["--encoded"])):
+            run([data, "imageset", "small/", "list.txt", name, "--overwrite",
+                 *flags], options.threads, work)
+        stamp.write_text(json.dumps(made))
+    for case, source in SOURCES.items():
+        (work / (case + ".prototxt")).write_text(
+            'layer { name: "data" top: "data" top: "label"\n  %s\n  %s }\n'
+            % (source % options.batch, TRANSFORM))

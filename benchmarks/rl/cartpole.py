@@ -1,0 +1,99 @@
+#!/usr/bin/python3
+"""Cart-Pole by every learner, seed by seed: when the mean reward of the last 100 episodes
+first reaches a bar, and how many steps a second that took.
+
+usage: cartpole.py --bin BUILD/bin [--seeds 10] [--nets sigmoid,softmax,ppo] [--jobs 1]
+
+Prints one table; exits 1 if fewer seeds reach a bar in time than are asked for.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples/cartpole")
+EPISODE = re.compile(r"Episode (\d+), .* mean of (\d+) = ([-\d.e+]+), .* steps = (\d+),")
+
+# Bar, episodes it may take, seeds of ten that must.
+NETS = {
+    "sigmoid": [(195, 1000, 8), (475, 2500, 0)],
+    "softmax": [(195, 1000, 8), (475, 2500, 0)],
+    "ppo": [(195, 1500, 10), (475, 1500, 10)],
+}
+
+
+def run(binaries, plan, seed, episodes, bar, folder):
+    """The curve of a run until it reaches the bar: episodes done, mean of the last 100, steps;
+    and its seconds."""
+    command = [os.path.join(binaries, "brew-run"), "train", plan, "--env", "cartpole", "--episodes",
+               str(episodes), "--random-seed", str(seed), "--display", "1", "--threads", "1",
+               "--snapshot-after-train", "false", "--snapshot-prefix", os.path.join(folder, "x")]
+    curve, tail, begin = [], [], None
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        for line in process.stderr:
+            tail = tail[-20:] + [line]
+            match = EPISODE.search(line)
+            if not match:
+                continue
+            begin = begin or time.time()
+            curve.append((int(match[1]), int(match[2]), float(match[3]), int(match[4])))
+            if reached(curve[-1:], bar):
+                process.terminate()
+                break
+        process.stderr.close()
+    if not curve:
+        sys.exit("".join(tail))
+    return curve, max(time.time() - begin, 1e-3)
+
+
+def reached(curve, bar):
+    """The episode at which 100 episodes have that mean, or None."""
+    for episode, window, mean, _ in curve:
+        if window == 100 and mean >= bar:
+            return episode
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--nets", default=",".join(NETS))
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--json", help="file for all that was measured")
+    arguments = parser.parse_args()
+    failed, everything = False, {}
+    print("| net | bar | in episodes | seeds | fewest | median | most | steps/s |")
+    print("|---|---|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        for net in arguments.nets.split(","):
+            plan = os.path.join(folder, net + ".plan")
+            subprocess.run([os.path.join(arguments.bin, "brewc"),
+                            os.path.join(EXAMPLES, net + "_solver.prototxt"), "-o", plan], check=True)
+            most = max(limit for _, limit, _ in NETS[net])
+            top = max(bar for bar, _, _ in NETS[net])
+            with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+                runs = list(pool.map(lambda seed: run(arguments.bin, plan, seed, most, top, folder),
+                                     range(1, arguments.seeds + 1)))
+            speed = sorted(curve[-1][3] / seconds for curve, seconds in runs)[len(runs) // 2]
+            for bar, limit, least in NETS[net]:
+                when = [reached(curve, bar) for curve, _ in runs]
+                good = sorted(w for w in when if w is not None and w <= limit)
+                everything[f"{net} {bar}"] = when
+                span = [good[0], good[len(good) // 2], good[-1]] if good else ["-"] * 3
+                print(f"| {net} | {bar} | {limit} | {len(good)} of {len(runs)} | {span[0]} | {span[1]} "
+                      f"| {span[2]} | {speed:.0f} |", flush=True)
+                failed |= len(good) * 10 < least * len(runs)
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump(everything, file)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Two ranks of one thread against one rank of two, in Brew and in PyTorch.
+
+    benchmarks/scaling/measure.py BINARIES --python PEERS/bin/python
+        [--net resnet50] [--batch 8] [--steps 4] [--rounds 3] [--json FILE]
+
+BINARIES is the folder of brewc and brew-run; PEERS an environment with
+benchmarks/requirements.txt, and is left out without --python. Each step takes
+2 * batch images: the ranks' halves, or all of them on one. PyTorch adds gradients up
+with DistributedDataParallel over Gloo. The programs take turns; each round runs all of
+them, and the medians over the rounds count.
+"""
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from datetime import datetime
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))
+import workloads  # noqa: E402
+
+WARM_UP = 2
+DATA = """layer {{ name: "data" type: "DummyData" top: "data" top: "label"
+  dummy_data_param {{ shape {{ {data} }} shape {{ dim: {batch} }}
+    data_filler {{ type: "constant" value: 0.5 }}
+    data_filler {{ type: "constant" value: 1 }} }} }}
+"""
+SOLVER = """net: "{net}" base_lr: 0.001 momentum: 0.9 weight_decay: 0.0005
+lr_policy: "fixed" display: 1 max_iter: {steps} snapshot_after_train: false
+random_seed: 1
+"""
+SHOWN = re.compile(r"(\d\d:\d\d:\d\d\.\d+) .*\] Iteration (\d+) \(")
+
+
+def environment(threads):
+    result = dict(os.environ, OMP_NUM_THREADS=str(threads))
+    result["MKL_NUM_THREADS"] = str(threads)
+    return result
+
+
+def output_of(command, threads, folder):
+    done = subprocess.run([str(word) for word in command], cwd=folder, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=environment(threads))
+    if done.returncode:
+        sys.exit("%s failed:\n%s" % (command, done.stderr[-2000:]))
+    return done
+
+
+class Brew:
+    def __init__(self, binaries, options, folder):
+        self.binaries, self.folder = binaries.resolve(), folder
+        for batch in options.batch, 2 * options.batch:
+            self.compile(options.net, batch, options.steps)
+
+    def compile(self, net, batch, steps):
+        dims = (batch,) + tuple(workloads.SHAPES[net]["data"][1:])
+        text = workloads.training_text(workloads.prototxt_of(net), {})
+        name = "%s-%d" % (net, batch)
+        (self.folder / (name + ".prototxt")).write_text(DATA.format(
+            data=" ".join("dim: %d" % dim for dim in dims), batch=batch) + text)
+        (self.folder / (name + "_solver.prototxt")).write_text(
+            SOLVER.format(net=name + ".prototxt", steps=steps + WARM_UP + 1))
+        output_of([self.binaries / "brewc", name + "_solver.prototxt", "--distributed",
+                   "-o", name + ".plan"], 2, self.folder)
+
+    def seconds(self, net, batch, ranks, threads):
+        """The median of the times between lines of the log, a line for each step."""
+        done = output_of([self.binaries / "brew-run", "train",
+                          "%s-%d.plan" % (net, batch), "--ranks", ranks,
+                          "--threads", threads], threads, self.folder)
+        shown = [datetime.strptime(time, "%H:%M:%S.%f")
+                 for time, _ in SHOWN.findall(done.stderr)]
+        steps = [(b - a).total_seconds() for a, b in zip(shown, shown[1:])]
+        return statistics.median(steps[WARM_UP - 1:])
+
+
+def measure(options, folder):
+    brew = Brew(options.binaries, options, folder)
+    rows = {}
+
+    def add(name, seconds):
+        rows.setdefault(name, []).append(seconds)
+        print("%-28s %8.1f ms" % (name, seconds * 1e3), file=sys.stderr)
+
+    for _ in range(options.rounds):
+        for ranks, threads in (1, 2), (2, 1):
+            batch = 2 * options.batch // ranks
+            add("brew, %d x %d threads" % (ranks, threads),
+                brew.seconds(options.net, batch, ranks, threads))
+            if not options.python:
+                continue
+            done = output_of([options.python, HERE / "ddp.py", options.net, batch,
+                              ranks, threads, options.steps, WARM_UP], threads, folder)
+            add("pytorch, %d x %d threads" % (ranks, threads),
+                float(done.stdout.split()[-1]))
+    return {name: statistics.median(seconds) for name, seconds in rows.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("binaries", type=Path)
+    parser.add_argument("--python", help="one with PyTorch")
+    parser.add_argument("--net", default="resnet50")
+    parser.add_argument("--batch", type=int, default=8, help="of a rank of two")
+    parser.add_argument("--steps", type=int, default=4)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = measure(options, Path(folder))
+    images = 2 * options.batch
+    for name, value in seconds.items():
+        print("%-28s %8.1f ms %8.2f images/s" % (name, value * 1e3, images / value))
+    ratios = {}
+    for program in "brew", "pytorch":
+        one, two = (seconds.get("%s, %s threads" % (program, shape))
+                    for shape in ("1 x 2", "2 x 1"))
+        if one and two:
+            ratios["%s, two ranks against one" % program] = one / two
+    if options.python:
+        ratios["brew against pytorch, two ranks"] = (
+            seconds["pytorch, 2 x 1 threads"] / seconds["brew, 2 x 1 threads"])
+    for name, ratio in ratios.items():
+        print("%-40s %.3f times the throughput" % (name, ratio))
+    if options.json:
+        options.json.write_text(json.dumps({"seconds": seconds, "ratios": ratios},
+                                           indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

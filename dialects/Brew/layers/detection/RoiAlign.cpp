@@ -1,0 +1,312 @@
+//===- RoiAlign.cpp - Features interpolated at points of regions ----------===//
+//
+// A point between positions is interpolated from the four around it, with
+// weights that are a product of one per dimension. So for each dimension, each
+// region and each of its cells there is a table of weights by position of the
+// plane, which gradients gather with. Forward reads only the positions around
+// points where their number is fixed, and goes through the tables where it
+// depends on the regions.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/Brew/layers/detection/Detection.h"
+#include "dialects/Brew/layers/detection/Regions.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace {
+
+/// What both passes know of the regions.
+struct Alignment {
+  Value rois;
+  double scale, padRatio;
+  int64_t samples; ///< of a cell in each dimension; 0: as many as it spans
+  bool corners;
+};
+
+template <typename Op> Alignment alignmentOf(Op op) {
+  return {op.getRois(), op.getSpatialScale().convertToFloat(),
+          op.getPadRatio().convertToFloat(),
+          static_cast<int64_t>(op.getSamples()), op.getCorners()};
+}
+
+/// One dimension of the regions.
+struct Axis {
+  int64_t field;  ///< of a region where it begins; it ends at `field` + 2
+  int64_t cells;  ///< of a region
+  int64_t extent; ///< of the plane
+
+  /// Elements of the result.
+  int64_t results(const Alignment &a) const { return cells + a.corners; }
+};
+
+/// A region along one dimension, in positions of the plane.
+struct Span {
+  Value start, step; ///< of the first cell; a cell's extent
+  Value isThere;     ///< null: always
+};
+
+/// A point of a cell.
+struct Point {
+  Value place;   ///< inside [0, extent - 1]
+  Value isThere; ///< whether it is close enough to the plane
+};
+
+} // namespace
+
+static Span spanOf(NestBuilder::Body &body, const Alignment &a,
+                   const Axis &axis, Value roi) {
+  Scalars &s = body.s;
+  Type type = elementOf(a.rois);
+  Value low = regionField(body, a.rois, roi, axis.field);
+  Value high = regionField(body, a.rois, roi, axis.field + 2);
+  if (a.padRatio != 0) {
+    Value pixels = s.add(s.sub(high, low), s.constant(type, 1));
+    Value pad = s.mul(pixels, s.constant(type, a.padRatio));
+    low = s.sub(low, pad);
+    high = s.add(high, pad);
+  }
+  Value scale = s.constant(type, a.scale);
+  Value start = s.mul(low, scale), end = s.mul(high, scale);
+  Value cells = s.constant(type, axis.cells);
+  Value size = s.sub(end, start);
+  if (!a.corners) {
+    size = s.maximum(size, s.constant(type, 1));
+    return {start, s.div(size, cells), Value()};
+  }
+  return {s.sub(start, s.constant(type, 0.5)), s.div(size, cells),
+          s.greater(size, s.constant(type, 0))};
+}
+
+/// How many points a cell has in one dimension, as a number.
+static Value pointCount(Scalars &s, const Alignment &a, const Span &span) {
+  Type type = elementOf(a.rois);
+  if (a.samples > 0)
+    return s.constant(type, a.samples);
+  return s.maximum(ceilOf(s, span.step), s.constant(type, 1));
+}
+
+/// Point number `number` of `count` in cell `cell` (both as numbers).
+static Point pointOf(Scalars &s, const Alignment &a, const Axis &axis,
+                     const Span &span, Value cell, Value number, Value count) {
+  Type type = elementOf(a.rois);
+  Value half = s.constant(type, 0.5);
+  Value share =
+      a.corners ? cell : s.add(cell, s.div(s.add(number, half), count));
+  Value place = s.add(span.start, s.mul(share, span.step));
+  const double beyond = a.corners ? 0.5 : 1;
+  const double last = axis.extent - 1;
+  Value isThere =
+      s.both(s.greaterEqual(place, s.constant(type, -beyond)),
+             s.greaterEqual(s.constant(type, last + beyond), place));
+  if (span.isThere)
+    isThere = s.both(isThere, span.isThere);
+  return {clampNumber(s, place, last), isThere};
+}
+
+/// The weights of positions: regions, results, extent.
+static Value buildWeights(OpBuilder &b, Location loc, const Alignment &a,
+                          const Axis &axis) {
+  // Where points are as many as positions, they are more than half a position
+  // apart, unless there is only one. So at most five are less than a position
+  // away; rounding may add one.
+  constexpr int64_t kNear = 6;
+  const int64_t regions = shapeOf(a.rois)[0];
+  const int64_t tries = a.corners ? 1 : a.samples > 0 ? a.samples : kNear;
+  Type type = elementOf(a.rois);
+  auto table =
+      RankedTensorType::get({regions, axis.results(a), axis.extent}, type);
+  // Loops: r i h | s
+  NestBuilder nest(b, loc, {regions, axis.results(a), axis.extent, tries},
+                   {false, false, false, true});
+  nest.output(table, {0, 1, 2}, 0.0);
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Value zero = s.constant(type, 0), one = s.constant(type, 1);
+    Span span = spanOf(body, a, axis, body.loop(0));
+    Value cell = asNumber(s, body.loop(1), type);
+    Value position = asNumber(s, body.loop(2), type);
+    Value number = asNumber(s, body.loop(3), type);
+    Value count = pointCount(s, a, span);
+    Value exists;
+    if (!a.corners && a.samples <= 0) {
+      // The first point that is less than a position before this one.
+      Value start = s.add(span.start, s.mul(cell, span.step));
+      Value apart = s.div(span.step, count);
+      Value before = s.sub(s.sub(position, one), start);
+      Value first = s.sub(s.div(before, apart), s.constant(type, 0.5));
+      number = s.add(number, s.maximum(floorOf(s, first), zero));
+      exists = s.greater(count, number);
+    }
+    Point point = pointOf(s, a, axis, span, cell, number, count);
+    Value distance =
+        math::AbsFOp::create(s.b, s.loc, s.sub(point.place, position));
+    Value weight = s.maximum(s.sub(one, distance), zero);
+    if (!a.corners)
+      weight = s.div(weight, count);
+    Value counts = exists ? s.both(exists, point.isThere) : point.isThere;
+    return {s.accumulate(body.out[0], s.select(counts, weight, zero))};
+  })[0];
+}
+
+namespace {
+/// The positions around points, two for each, and their weights: regions,
+/// results, positions.
+struct Taps {
+  Value places, weights;
+  int64_t count;
+};
+} // namespace
+
+static Taps buildTaps(OpBuilder &b, Location loc, const Alignment &a,
+                      const Axis &axis) {
+  const int64_t regions = shapeOf(a.rois)[0];
+  const int64_t count = 2 * (a.corners ? 1 : a.samples);
+  Type type = elementOf(a.rois), i32 = b.getI32Type();
+  const SmallVector<int64_t> shape = {regions, axis.results(a), count};
+  NestBuilder nest(b, loc, shape);
+  nest.output(RankedTensorType::get(shape, i32), iota(3));
+  nest.output(RankedTensorType::get(shape, type), iota(3));
+  SmallVector<Value> tables =
+      nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        Scalars &s = body.s;
+        Span span = spanOf(body, a, axis, body.loop(0));
+        Value points = pointCount(s, a, span);
+        Point point =
+            pointOf(s, a, axis, span, asNumber(s, body.loop(1), type),
+                    asNumber(s, s.divi(body.loop(2), 2), type), points);
+        Value side = s.remi(body.loop(2), 2);
+        Value low = floorOf(s, point.place);
+        Value far = s.sub(point.place, low);
+        Value weight = s.select(s.equali(side, s.index(0)),
+                                s.sub(s.constant(type, 1), far), far);
+        if (!a.corners)
+          weight = s.div(weight, points);
+        Value place = clampNumber(s, s.add(low, asNumber(s, side, type)),
+                                  axis.extent - 1);
+        return {arith::FPToSIOp::create(s.b, s.loc, i32, place),
+                s.select(point.isThere, weight, s.constant(type, 0))};
+      });
+  return {tables[0], tables[1], count};
+}
+
+//===----------------------------------------------------------------------===//
+// Forward
+//===----------------------------------------------------------------------===//
+
+bool RoiAlignOp::isExact(unsigned operand) {
+  return operand == getRoisMutable().getOperandNumber();
+}
+
+LogicalResult RoiAlignOp::inferShapes(Shapes &tops, Shapes &) {
+  if (failed(checkRegions(*this, getX(), getRois())))
+    return failure();
+  const int64_t more = getCorners() ? 1 : 0;
+  tops.push_back({shapeOf(getRois())[0], shapeOf(getX())[1],
+                  static_cast<int64_t>(getPooledH()) + more,
+                  static_cast<int64_t>(getPooledW()) + more});
+  return success();
+}
+
+LogicalResult RoiAlignOp::countItems(ItemCounts &counts) {
+  return countRegions(*this, counts, getX(), getRois());
+}
+
+LogicalResult
+RoiAlignOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
+                           ArrayRef<bool> needed,
+                           MutableArrayRef<Value> operandGradients) {
+  if (needed[1])
+    return layerError(*this) << "the regions have no gradient; let the layer "
+                                "say propagate_down: true and false";
+  if (Value dy = resultGradients[0])
+    operandGradients[0] = RoiAlignBackwardOp::create(
+        b, getLoc(), getX().getType(), dy, getRois(), getLayerAttr(),
+        getPooledHAttr(), getPooledWAttr(), getSpatialScaleAttr(),
+        getPadRatioAttr(), getSamplesAttr(), getCornersAttr());
+  return success();
+}
+
+SmallVector<Value> RoiAlignOp::buildGeneric(OpBuilder &b) {
+  ArrayRef<int64_t> in = shapeOf(getX()), out = shapeOf(getY());
+  const Alignment a = alignmentOf(*this);
+  const Axis rows = {2, static_cast<int64_t>(getPooledH()), in[2]},
+             columns = {1, static_cast<int64_t>(getPooledW()), in[3]};
+  Value x = getX(), rois = getRois();
+  auto element = [&](NestBuilder::Body &body, Value row, Value column) {
+    return body.read(x, {regionImage(body, rois, body.loop(0), in[0]),
+                         body.loop(1), row, column});
+  };
+  const SmallVector<bool> reduced = {false, false, false, false, true, true};
+  if (!a.corners && a.samples <= 0) {
+    // Loops: r c i j | h w
+    NestBuilder nest(b, getLoc(),
+                     {out[0], out[1], out[2], out[3], in[2], in[3]}, reduced);
+    nest.input(buildWeights(b, getLoc(), a, rows), {0, 2, 4});
+    nest.input(buildWeights(b, getLoc(), a, columns), {0, 3, 5});
+    nest.output(tensorOf(getY()), iota(4), 0.0);
+    return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+      Scalars &s = body.s;
+      Value value = element(body, body.loop(4), body.loop(5));
+      Value weight = s.mul(body.in[0], body.in[1]);
+      return {s.accumulate(body.out[0], s.mul(weight, value))};
+    });
+  }
+  const Taps down = buildTaps(b, getLoc(), a, rows),
+             across = buildTaps(b, getLoc(), a, columns);
+  // Loops: r c i j | t u
+  NestBuilder nest(b, getLoc(),
+                   {out[0], out[1], out[2], out[3], down.count, across.count},
+                   reduced);
+  nest.input(down.places, {0, 2, 4});
+  nest.input(across.places, {0, 3, 5});
+  nest.input(down.weights, {0, 2, 4});
+  nest.input(across.weights, {0, 3, 5});
+  nest.output(tensorOf(getY()), iota(4), 0.0);
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    auto place = [&](Value integer, int64_t extent) {
+      Value index =
+          arith::IndexCastOp::create(s.b, s.loc, s.b.getIndexType(), integer);
+      return s.clamp(index, extent);
+    };
+    Value value =
+        element(body, place(body.in[0], in[2]), place(body.in[1], in[3]));
+    Value weight = s.mul(body.in[2], body.in[3]);
+    return {s.accumulate(body.out[0], s.mul(weight, value))};
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Backward
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> RoiAlignBackwardOp::buildGeneric(OpBuilder &b) {
+  ArrayRef<int64_t> in = shapeOf(getDx()), out = shapeOf(getDy());
+  const Alignment a = alignmentOf(*this);
+  Value rois = getRois();
+  // Loops: n c h w | r i j
+  NestBuilder nest(b, getLoc(),
+                   {in[0], in[1], in[2], in[3], out[0], out[2], out[3]},
+                   {false, false, false, false, true, true, true});
+  nest.input(getDy(), {4, 1, 5, 6});
+  nest.input(buildWeights(b, getLoc(), a,
+                          {2, static_cast<int64_t>(getPooledH()), in[2]}),
+             {4, 5, 2});
+  nest.input(buildWeights(b, getLoc(), a,
+                          {1, static_cast<int64_t>(getPooledW()), in[3]}),
+             {4, 6, 3});
+  nest.output(tensorOf(getDx()), iota(4), 0.0);
+  return nest.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+    Scalars &s = body.s;
+    Value share = s.mul(s.mul(body.in[1], body.in[2]), body.in[0]);
+    if (in[0] > 1)
+      share = s.select(
+          s.equali(regionImage(body, rois, body.loop(4), in[0]), body.loop(0)),
+          share, s.constant(share.getType(), 0));
+    return {s.accumulate(body.out[0], share)};
+  });
+}

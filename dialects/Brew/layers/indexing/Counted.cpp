@@ -1,0 +1,54 @@
+//===- Counted.cpp - Items whose number the host tells --------------------===//
+#include "dialects/Brew/NestBuilder.h"
+#include "dialects/Brew/layers/indexing/Items.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+LogicalResult CountedOp::inferShapes(Shapes &tops, Shapes &) {
+  if (countOf(shapeOf(getNumber())) != 1)
+    return layerError(*this) << "the number of its items is not one number";
+  for (Value x : getXs())
+    tops.emplace_back(shapeOf(x));
+  tops.push_back({});
+  getCount().setType(
+      UnrankedTensorType::get(IntegerType::get(getContext(), 32)));
+  return success();
+}
+
+LogicalResult CountedOp::countItems(ItemCounts &counts) {
+  for (Value operand : getOperands())
+    if (failed(counts.requireWhole(*this, operand)))
+      return failure();
+  for (Value y : getYs())
+    counts.set(y, getCount());
+  return success();
+}
+
+SmallVector<Value> CountedOp::buildGeneric(OpBuilder &b) {
+  SmallVector<Value> results;
+  for (auto [x, y] : llvm::zip_equal(getXs(), getYs())) {
+    auto type = tensorOf(y);
+    NestBuilder copy(b, getLoc(), type.getShape());
+    copy.input(x, iota(type.getRank()));
+    copy.output(type, iota(type.getRank()));
+    results.push_back(
+        copy.build([](NestBuilder::Body &body) -> SmallVector<Value> {
+          return {body.in[0]};
+        })[0]);
+  }
+  const ArrayRef<int64_t> scalar;
+  NestBuilder count(b, getLoc(), scalar);
+  count.output(tensorOf(getCount()), scalar);
+  Value number = getNumber();
+  results.push_back(
+      count.build([&](NestBuilder::Body &body) -> SmallVector<Value> {
+        Scalars &s = body.s;
+        SmallVector<Value> at(shapeOf(number).size(), s.index(0));
+        return {arith::FPToSIOp::create(s.b, s.loc, s.b.getI32Type(),
+                                        body.read(number, at))};
+      })[0]);
+  return results;
+}

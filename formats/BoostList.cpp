@@ -1,0 +1,49 @@
+//===- BoostList.cpp - How often records are to be drawn ------------------===//
+#include "formats/BoostList.h"
+
+#include "formats/NumberText.h"
+#include "formats/TextLines.h"
+
+#include <cmath>
+#include <optional>
+#include <unordered_map>
+
+namespace brew::formats {
+
+std::vector<BoostEntry> readBoostList(const std::string &path) {
+  static const char form[] = "KEY WEIGHT";
+  constexpr char kSpace[] = " \t\r\f\v";
+  std::vector<BoostEntry> entries;
+  std::unordered_map<std::string, size_t> lineOf;
+  for (const TextLine &line : readTextLines(path, form, "boost_file")) {
+    const size_t last = line.text.find_last_not_of(kSpace);
+    if (last == std::string::npos)
+      continue;
+    const std::string text = line.text.substr(0, last + 1);
+    const size_t space = text.find_last_of(kSpace);
+    const size_t end = space == std::string::npos
+                           ? space
+                           : text.find_last_not_of(kSpace, space);
+    if (end == std::string::npos)
+      throw notOfForm(path, line, form);
+    const std::optional<double> weight =
+        readDouble(std::string_view(text).substr(space + 1));
+    if (!weight)
+      throw notOfForm(path, line, form);
+    if (!(*weight >= 0) || std::isinf(*weight))
+      throw badInput(placeOf(path, line.number) +
+                     ": a weight must be finite and not negative");
+    BoostEntry entry{text.substr(0, end + 1), *weight, line.number};
+    const auto [seen, isNew] = lineOf.emplace(entry.key, line.number);
+    if (!isNew)
+      throw badInput(placeOf(path, line.number) + ": '" + entry.key +
+                     "' stands in line " + std::to_string(seen->second) +
+                     " too");
+    entries.push_back(std::move(entry));
+  }
+  if (entries.empty())
+    throw badInput(path + ": lists no weights");
+  return entries;
+}
+
+} // namespace brew::formats

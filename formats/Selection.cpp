@@ -1,0 +1,36 @@
+//===- Selection.cpp - Which records a data layer shows -------------------===//
+#include "formats/Selection.h"
+
+#include "formats/FeedKinds.h"
+#include "formats/caffe.pb.h"
+
+#include <algorithm>
+
+namespace brew::formats {
+
+template <typename Settings> static Selection selectionIn(const Settings &of) {
+  Selection result;
+  result.shuffle = of.shuffle();
+  result.boostFile = of.boost_file();
+  result.boostDefault = of.boost_default();
+  result.random = of.enable_random_selection() || !result.boostFile.empty();
+  result.balanceLabels = of.balance() == caffe::DataParameter::LABEL;
+  result.imagesPerItem = std::max(of.images_per_blob(), 1u);
+  result.allLabels = of.output_all_labels();
+  result.balanceMatches = of.images_per_blob() > 1 && of.balance_matches() &&
+                          !of.enable_pair_selection();
+  result.neighbours = of.enable_pair_selection();
+  return result;
+}
+
+Selection selectionOf(const caffe::LayerParameter &layer) {
+  const FeedKind *kind = findFeedKind(layer.type());
+  if (kind && kind->source == FeedSource::Images)
+    return selectionIn(layer.image_data_param());
+  if (kind && (kind->source == FeedSource::Database ||
+               kind->source == FeedSource::Annotated))
+    return selectionIn(layer.data_param());
+  return {};
+}
+
+} // namespace brew::formats

@@ -1,0 +1,46 @@
+//===- TextLines.cpp - Text files of one entry a line ---------------------===//
+#include "formats/TextLines.h"
+
+#include "formats/ImageFile.h"
+
+#include <algorithm>
+#include <sstream>
+
+namespace brew::formats {
+
+std::vector<TextLine> readTextLines(const std::string &path,
+                                    const std::string &form,
+                                    const std::string &where) {
+  const std::string text = readFileBytes(path, where);
+  std::vector<TextLine> lines;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    lines.push_back({text.substr(at, end - at), lines.size() + 1});
+    at = end + 1;
+    if (lines.back().text.find('\0') != std::string::npos)
+      throw badInput(placeOf(path, lines.back().number) +
+                     ": holds a zero byte; it must be a text file with lines "
+                     "of " +
+                     form);
+  }
+  return lines;
+}
+
+std::vector<std::string> wordsOf(std::string_view text) {
+  std::istringstream stream{std::string(text)};
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;)
+    words.push_back(word);
+  return words;
+}
+
+std::string placeOf(const std::string &path, size_t line) {
+  return path + ":" + std::to_string(line);
+}
+
+Error notOfForm(const std::string &path, const TextLine &line,
+                const std::string &form) {
+  return badInput(placeOf(path, line.number) + ": not a line of " + form);
+}
+
+} // namespace brew::formats

@@ -1,0 +1,13 @@
+//===- DataSelection.h - Checks of which records come next ------*- C++ -*-===//
+#pragma once
+
+#include "frontends/prototxt/LayerCheck.h"
+
+namespace brew::prototxt {
+
+/// Checks the fields of data_param and image_data_param that
+/// formats/Selection.h reads.
+void checkSelection(LayerCheck &c, const caffe::DataParameter &settings);
+void checkSelection(LayerCheck &c, const caffe::ImageDataParameter &settings);
+
+} // namespace brew::prototxt

@@ -1,0 +1,19 @@
+//===- LossChecks.h - Checks that losses share ------------------*- C++ -*-===//
+#pragma once
+
+#include "frontends/prototxt/LayerCheck.h"
+
+namespace brew::prototxt {
+
+/// Of a loss that has loss_param, but no weights of classes.
+inline void refuseClassWeights(LayerCheck &c) {
+  const caffe::LossParameter &settings = c.layer.loss_param();
+  if (settings.class_weighting_size())
+    c.error(settings, "class_weighting",
+            "class_weighting is only for SoftmaxWithLoss");
+  if (settings.has_weight_by_label_freqs())
+    c.error(settings, "weight_by_label_freqs",
+            "weight_by_label_freqs is only for SoftmaxWithLoss");
+}
+
+} // namespace brew::prototxt

@@ -1,0 +1,147 @@
+//===- Proposal.cpp - Regions that a network proposes and aligns ----------===//
+//
+// Of the C++ forks for Faster R-CNN, Mask R-CNN and Cascade R-CNN.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/prototxt/LayerBuild.h"
+#include "frontends/prototxt/LayerCheck.h"
+#include "frontends/prototxt/layers/HostSettings.h"
+
+#include <algorithm>
+
+namespace brew::prototxt {
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Proposal
+//===----------------------------------------------------------------------===//
+
+/// Of an image: its top has so many rows.
+constexpr std::uint32_t kMostRegions = 1 << 20;
+
+void checkProposal(LayerCheck &c) {
+  const caffe::ProposalParameter &settings = c.layer.proposal_param();
+  for (const char *field : {"feat_stride", "base_size", "post_nms_topn"})
+    if (settings.GetReflection()->GetUInt32(
+            settings, settings.GetDescriptor()->FindFieldByName(field)) == 0)
+      c.error(settings, field,
+              std::string(field) + " is 0; it must be at least 1");
+  auto positive = [&](const google::protobuf::RepeatedField<float> &values,
+                      const char *field) {
+    for (int i = 0; i < values.size(); ++i)
+      if (!(values[i] > 0))
+        c.error(settings, field, std::string(field) + " must be positive", i);
+  };
+  if (settings.post_nms_topn() > kMostRegions)
+    c.error(settings, "post_nms_topn",
+            "post_nms_topn must be at most " + std::to_string(kMostRegions));
+  positive(settings.ratio(), "ratio");
+  positive(settings.scale(), "scale");
+  if (!(settings.min_size() >= 0))
+    c.error(settings, "min_size", "min_size must not be negative");
+  if (!(settings.nms_thresh() >= 0))
+    c.error(settings, "nms_thresh", "nms_thresh must not be negative");
+}
+
+/// The runtime finds the regions, and how many they are.
+void buildProposal(LayerBuild &l) {
+  OperationSpec &found = l.plain("host_layer");
+  found
+      .reads(
+          {LayerBuild::bottom(0), LayerBuild::bottom(1), LayerBuild::bottom(2)})
+      .text("layer", l.layer.name())
+      .add("tops", std::vector<std::string>())
+      .saves(l.tops() + 1);
+  addHostSettings(found, l, "Proposal", l.folder);
+  OperationSpec &counted = l.whole("counted");
+  counted.operands.clear();
+  for (int i = 0; i <= l.tops(); ++i)
+    counted.operands.push_back(found.result(i));
+  counted.saves(1, OperationSpec::Element::I32);
+  // That no gradient passes it needs no flags.
+  auto &attributes = counted.attributes;
+  attributes.erase(std::remove_if(attributes.begin(), attributes.end(),
+                                  [](const auto &attribute) {
+                                    return attribute.first == "propagate_down";
+                                  }),
+                   attributes.end());
+}
+
+//===----------------------------------------------------------------------===//
+// ROIAlign
+//===----------------------------------------------------------------------===//
+
+/// Points of a cell in one direction: with more, tables of points would take
+/// all memory.
+constexpr int kMostSamples = 64;
+
+/// The forks have layers of that name with settings of their own: Mask R-CNN's
+/// averages points of each cell (roi_align_param), Cascade R-CNN's gives the
+/// corners of the cells (roi_pooling_param).
+bool givesCorners(const caffe::LayerParameter &layer) {
+  return !layer.has_roi_align_param() && layer.has_roi_pooling_param();
+}
+
+void checkRoiAlign(LayerCheck &c) {
+  if (c.layer.has_roi_align_param() && c.layer.has_roi_pooling_param()) {
+    c.error(c.layer, "roi_pooling_param",
+            "give roi_align_param (Mask R-CNN) or roi_pooling_param (Cascade "
+            "R-CNN), not both");
+    return;
+  }
+  if (!givesCorners(c.layer)) {
+    const caffe::ROIAlignParameter &settings = c.layer.roi_align_param();
+    c.count(settings, "pooled_h");
+    c.count(settings, "pooled_w");
+    if (settings.sampling_ratio() > kMostSamples)
+      c.error(settings, "sampling_ratio",
+              "sampling_ratio must be at most " + std::to_string(kMostSamples));
+    return;
+  }
+  const caffe::ROIPoolingParameter &settings = c.layer.roi_pooling_param();
+  c.warn(c.layer, "roi_pooling_param",
+         "with roi_pooling_param this is Cascade R-CNN's ROIAlign, whose top "
+         "is one row and one column larger than pooled_h and pooled_w; for "
+         "Mask R-CNN's write roi_align_param");
+  c.count(settings, "pooled_h");
+  c.count(settings, "pooled_w");
+  if (!(settings.pad_ratio() >= 0))
+    c.error(settings, "pad_ratio", "pad_ratio must not be negative");
+}
+
+void buildRoiAlign(LayerBuild &l) {
+  OperationSpec &op = l.whole("roi_align");
+  auto shape = [&](const auto &settings) {
+    op.integer("pooled_h", settings.pooled_h())
+        .integer("pooled_w", settings.pooled_w())
+        .real("spatial_scale", settings.spatial_scale());
+  };
+  if (!givesCorners(l.layer)) {
+    shape(l.layer.roi_align_param());
+    op.integer("samples",
+               std::max(l.layer.roi_align_param().sampling_ratio(), 0));
+    return;
+  }
+  const caffe::ROIPoolingParameter &settings = l.layer.roi_pooling_param();
+  shape(settings);
+  op.integer("samples", 1).flag("corners", true);
+  if (settings.pad_ratio() != 0)
+    op.real("pad_ratio", settings.pad_ratio());
+}
+
+} // namespace
+
+LayerRows proposalLayers() {
+  return {
+      LayerKind{"Proposal", 3, 3, 1, 2, "proposal_param"}
+          .checkedBy(checkProposal)
+          .builtBy(buildProposal),
+      LayerKind{"ROIAlign", 2, 2, 1, 1, "roi_align_param roi_pooling_param"}
+          .checkedBy(checkRoiAlign)
+          .builtBy(buildRoiAlign),
+  };
+}
+
+} // namespace brew::prototxt

@@ -1,0 +1,56 @@
+//===- Skeleton.cpp - Labels of skeletons ---------------------------------===//
+//
+// DeepSkeleton's layers, which turn the scale of each place of a skeleton into
+// labels. Other forks have other layers by the name of Quantize, all of which
+// have settings.
+//
+//===----------------------------------------------------------------------===//
+
+#include "frontends/prototxt/LayerBuild.h"
+#include "frontends/prototxt/LayerCheck.h"
+
+namespace brew::prototxt {
+
+namespace {
+
+/// A formula (docs/expressions.md) over the first bottom as top `number`.
+void giveFormula(LayerBuild &l, int number, const std::string &formula) {
+  l.last("expression", number)
+      .reads({LayerBuild::bottom(0)})
+      .text("expr", formula)
+      .add("names", std::vector<std::string>{l.layer.bottom(0)})
+      .integers("axes", {});
+}
+
+/// Places without a skeleton are 0; scales fall into four classes.
+void buildQuantize(LayerBuild &l) {
+  giveFormula(l, 0,
+              "bottom(0) < 1 || bottom(0) >= 200 ? 0 : bottom(0) < 12 ? 1 : "
+              "bottom(0) < 36 ? 2 : bottom(0) < 80 ? 3 : 4");
+}
+
+void checkRescale(LayerCheck &c) { c.count(c.layer.rescale_param(), "rf"); }
+
+/// Scales below the receptive field as numbers from -1 to 1, and whether there
+/// is one.
+void buildRescale(LayerBuild &l) {
+  const std::string field = std::to_string(l.layer.rescale_param().rf());
+  const std::string none =
+      "bottom(0) >= " + field + " || abs(bottom(0)) <= 1e-4 ? 0 : ";
+  giveFormula(l, 0, none + "2 * bottom(0) / " + field + " - 1");
+  if (l.tops() > 1)
+    giveFormula(l, 1, none + "1");
+}
+
+} // namespace
+
+LayerRows skeletonLayers() {
+  return {
+      plainKind("Quantize").builtBy(buildQuantize),
+      LayerKind{"Rescale", 1, 1, 1, 2, "rescale_param"}
+          .checkedBy(checkRescale)
+          .builtBy(buildRescale),
+  };
+}
+
+} // namespace brew::prototxt

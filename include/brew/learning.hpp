@@ -1,0 +1,232 @@
+//===- learning.hpp - Reinforcement learning --------------------*- C++ -*-===//
+//
+// Part of brew.hpp, which says what holds for all of it.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <brew/learning.h>
+#include <brew/training.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace brew::api {
+
+/// What an action has led to.
+struct Outcome {
+  double reward = 0;
+  brew_episode_state state = BREW_EPISODE_GOES_ON;
+  bool ended() const { return state != BREW_EPISODE_GOES_ON; }
+};
+
+/// What agents act in: derive from it, or open one of the library's own. What
+/// its functions throw comes out of the learner's call.
+class Environment {
+public:
+  virtual ~Environment() = default;
+  virtual std::int64_t observationCount() const = 0;
+  virtual int actionCount() const = 0;
+  /// Between which numbers observations lie; empty: unknown.
+  virtual std::vector<float> low() const { return {}; }
+  virtual std::vector<float> high() const { return {}; }
+  /// Begins the episode of that seed; `observation` has room for
+  /// observationCount() numbers.
+  virtual void reset(std::uint64_t seed, float *observation) = 0;
+  virtual Outcome step(int action, float *observation) = 0;
+};
+
+/// "cartpole", "cartpole-v0" or "cartpole-mycaffe".
+class BuiltInEnvironment : public Environment {
+public:
+  explicit BuiltInEnvironment(const std::string &name) {
+    brew_environment *opened = nullptr;
+    const brew_status status = brew_environment_open(name.c_str(), &opened);
+    environment.reset(opened);
+    check(status);
+  }
+  brew_environment *get() const { return environment.get(); }
+  std::int64_t observationCount() const override {
+    return brew_environment_observation_count(get());
+  }
+  int actionCount() const override {
+    return brew_environment_action_count(get());
+  }
+  void reset(std::uint64_t seed, float *observation) override {
+    check(brew_environment_reset(get(), seed, observation));
+  }
+  Outcome step(int action, float *observation) override {
+    Outcome outcome;
+    check(brew_environment_step(get(), action, observation, &outcome.reward,
+                                &outcome.state));
+    return outcome;
+  }
+
+private:
+  void check(brew_status status) const {
+    detail::check(status, brew_environment_message(get()));
+  }
+  detail::Owner<brew_environment, brew_environment_destroy> environment;
+};
+
+struct LearnerOptions {
+  std::string trainer;    ///< "": TrainerType of the properties
+  std::string properties; ///< "KEY=VALUE;..."
+  /// They outlive the learner.
+  std::vector<Environment *> environments;
+  std::int64_t maxSteps = 0; ///< 0: the environment's
+  /// After each episode: agent, reward, steps.
+  std::function<void(int, double, std::int64_t, const brew_learning_progress &)>
+      episode = {};
+};
+
+class Learner {
+public:
+  Learner(Session &session, Trainer &trainer, LearnerOptions options)
+      : state(std::make_unique<State>()) {
+    state->episode = std::move(options.episode);
+    state->trainer = trainer.get();
+    std::vector<brew_environment *> handles;
+    for (Environment *environment : options.environments)
+      handles.push_back(handleOf(environment));
+    auto given = optionsOf(options);
+    given.environments = handles.data();
+    given.environment_count = handles.size();
+    if (state->episode) {
+      given.episode = told;
+      given.episode_user = state.get();
+    }
+    brew_learner *opened = nullptr;
+    const brew_status status =
+        brew_learner_open(session.get(), trainer.get(), &given, &opened);
+    state->learner.reset(opened);
+    check(status);
+  }
+
+  /// How many environments a learner of these options takes.
+  static std::size_t environmentCount(Session &session,
+                                      const LearnerOptions &options) {
+    const auto given = optionsOf(options);
+    std::size_t count = 0;
+    char message[1024];
+    const brew_status status = brew_learner_environment_count(
+        session.get(), &given, &count, message, sizeof message);
+    detail::check(status, message);
+    return count;
+  }
+
+  brew_learner *get() const { return state->learner.get(); }
+  /// 0: until max_iter or a stop.
+  void train(std::int64_t episodes = 0) {
+    check(brew_learner_train(get(), episodes));
+  }
+  double evaluate(std::int64_t episodes) {
+    double reward = 0;
+    check(brew_learner_evaluate(get(), episodes, &reward));
+    return reward;
+  }
+  brew_learning_progress progress() const {
+    auto progress = makeStruct<brew_learning_progress>();
+    check(brew_learner_get_progress(get(), &progress));
+    return progress;
+  }
+
+private:
+  struct State {
+    std::mutex mutex; ///< of `thrown`: environments are on threads
+    detail::Thrown thrown;
+    brew_trainer *trainer = nullptr;
+    std::function<void(int, double, std::int64_t,
+                       const brew_learning_progress &)>
+        episode;
+    /// A caller's environment, behind C functions.
+    struct Adapter {
+      Environment *environment;
+      State *state;
+      detail::Owner<brew_environment, brew_environment_destroy> handle;
+    };
+    std::vector<std::unique_ptr<Adapter>> adapters; ///< outlive `learner`
+    detail::Owner<brew_learner, brew_learner_destroy> learner;
+
+    template <typename Body> brew_status keep(Body &&body) noexcept {
+      try {
+        body();
+        return BREW_OK;
+      } catch (...) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        thrown.keep([] { throw; });
+        return BREW_BAD_INPUT;
+      }
+    }
+  };
+
+  static brew_learner_options optionsOf(const LearnerOptions &options) {
+    auto given = makeStruct<brew_learner_options>();
+    given.trainer = options.trainer.empty() ? nullptr : options.trainer.c_str();
+    given.properties =
+        options.properties.empty() ? nullptr : options.properties.c_str();
+    given.max_steps = options.maxSteps;
+    return given;
+  }
+
+  brew_environment *handleOf(Environment *environment) {
+    if (auto *own = dynamic_cast<BuiltInEnvironment *>(environment))
+      return own->get();
+    state->adapters.push_back(std::make_unique<typename State::Adapter>());
+    typename State::Adapter &adapter = *state->adapters.back();
+    adapter.environment = environment;
+    adapter.state = state.get();
+    const std::vector<float> low = environment->low(),
+                             high = environment->high();
+    auto functions = makeStruct<brew_environment_functions>();
+    functions.observation_count = environment->observationCount();
+    functions.action_count = environment->actionCount();
+    if (!low.empty() && !high.empty()) {
+      functions.low = low.data();
+      functions.high = high.data();
+    }
+    functions.reset = reset;
+    functions.step = step;
+    functions.user = &adapter;
+    brew_environment *created = nullptr;
+    const brew_status status = brew_environment_create(&functions, &created);
+    adapter.handle.reset(created);
+    detail::check(status, brew_environment_message(created));
+    return created;
+  }
+
+  static brew_status reset(std::uint64_t seed, float *observation, void *user) {
+    auto &it = *static_cast<typename State::Adapter *>(user);
+    return it.state->keep([&] { it.environment->reset(seed, observation); });
+  }
+  static brew_status step(int action, float *observation, double *reward,
+                          brew_episode_state *episode, void *user) {
+    auto &it = *static_cast<typename State::Adapter *>(user);
+    return it.state->keep([&] {
+      const Outcome outcome = it.environment->step(action, observation);
+      *reward = outcome.reward;
+      *episode = outcome.state;
+    });
+  }
+  static void told(int agent, double reward, std::int64_t steps,
+                   const brew_learning_progress *progress, void *user) {
+    State &it = *static_cast<State *>(user);
+    if (it.keep([&] { it.episode(agent, reward, steps, *progress); }) !=
+        BREW_OK)
+      brew_trainer_stop(it.trainer);
+  }
+  void check(brew_status status) const {
+    state->thrown.rethrow();
+    detail::check(status, brew_learner_message(get()));
+  }
+
+  std::unique_ptr<State> state;
+};
+
+} // namespace brew::api

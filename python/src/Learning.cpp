@@ -1,0 +1,177 @@
+//===- Learning.cpp - Reinforcement learning in Python
+//-------------------===//
+#include "TrainerBinding.h"
+
+#include <brew/learning.hpp>
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using brew::python::SharedTrainer;
+
+namespace {
+
+/// A pair of functions of Python's: reset(seed, observation) and
+/// step(action, observation) -> (reward, terminated, truncated), which write
+/// what is seen into the array.
+class PythonEnvironment : public brew::api::Environment {
+public:
+  PythonEnvironment(nb::object given, std::int64_t observations, int actions,
+                    std::vector<float> lowest, std::vector<float> highest)
+      : object(std::move(given)), observations(observations), actions(actions),
+        lowest(std::move(lowest)), highest(std::move(highest)) {}
+  ~PythonEnvironment() override {
+    const nb::gil_scoped_acquire held;
+    object.reset();
+  }
+  std::int64_t observationCount() const override { return observations; }
+  int actionCount() const override { return actions; }
+  std::vector<float> low() const override { return lowest; }
+  std::vector<float> high() const override { return highest; }
+  void reset(std::uint64_t seed, float *observation) override {
+    const nb::gil_scoped_acquire held;
+    object.attr("reset")(seed, arrayOf(observation));
+  }
+  brew::api::Outcome step(int action, float *observation) override {
+    const nb::gil_scoped_acquire held;
+    const nb::object outcome =
+        object.attr("step")(action, arrayOf(observation));
+    brew::api::Outcome result;
+    result.reward = nb::cast<double>(outcome[0]);
+    result.state = nb::cast<bool>(outcome[1])   ? BREW_EPISODE_TERMINATED
+                   : nb::cast<bool>(outcome[2]) ? BREW_EPISODE_TRUNCATED
+                                                : BREW_EPISODE_GOES_ON;
+    return result;
+  }
+
+private:
+  /// Valid during the call alone.
+  nb::object arrayOf(float *values) const {
+    const std::size_t shape[] = {static_cast<std::size_t>(observations)};
+    return nb::cast(
+        nb::ndarray<nb::numpy, float>(values, 1, shape, nb::handle()),
+        nb::rv_policy::reference);
+  }
+
+  nb::object object;
+  std::int64_t observations;
+  int actions;
+  std::vector<float> lowest, highest;
+};
+
+/// A learner with the environments that it acts in.
+class SharedLearner {
+public:
+  SharedLearner(SharedTrainer &trainer, brew::api::LearnerOptions options,
+                std::vector<std::unique_ptr<brew::api::Environment>> owned)
+      : trainer(trainer), environments(std::move(owned)) {
+    for (const auto &each : environments)
+      options.environments.push_back(each.get());
+    trainer.during([&](brew::api::Trainer &it) {
+      learner = std::make_unique<brew::api::Learner>(*trainer.owner().get(), it,
+                                                     std::move(options));
+    });
+  }
+  void train(std::int64_t episodes) {
+    trainer.during([&](brew::api::Trainer &) { learner->train(episodes); });
+    trainer.rethrow();
+  }
+  double evaluate(std::int64_t episodes) {
+    const double reward = trainer.during(
+        [&](brew::api::Trainer &) { return learner->evaluate(episodes); });
+    trainer.rethrow();
+    return reward;
+  }
+  nb::dict progress() const {
+    const brew_learning_progress now = learner->progress();
+    nb::dict words;
+    words["episodes"] = now.episodes;
+    words["steps"] = now.steps;
+    words["running_reward"] = now.running_reward;
+    words["mean_reward"] = now.mean_reward;
+    words["maximum_reward"] = now.maximum_reward;
+    words["mean_entropy"] = now.mean_entropy;
+    words["collapsed"] = bool(now.collapsed);
+    return words;
+  }
+
+private:
+  SharedTrainer &trainer;
+  std::vector<std::unique_ptr<brew::api::Environment>> environments;
+  std::unique_ptr<brew::api::Learner> learner; ///< before what it acts in
+};
+
+brew::api::LearnerOptions optionsOf(const std::string &trainer,
+                                    const std::string &properties,
+                                    std::int64_t maxSteps) {
+  brew::api::LearnerOptions options;
+  options.trainer = trainer;
+  options.properties = properties;
+  options.maxSteps = maxSteps;
+  return options;
+}
+
+/// A name, or (object, observations, actions, low, high).
+std::unique_ptr<brew::api::Environment> environmentOf(const nb::object &given) {
+  if (nb::isinstance<nb::str>(given))
+    return std::make_unique<brew::api::BuiltInEnvironment>(
+        nb::cast<std::string>(given));
+  return std::make_unique<PythonEnvironment>(
+      nb::object(given[0]), nb::cast<std::int64_t>(given[1]),
+      nb::cast<int>(given[2]), nb::cast<std::vector<float>>(given[3]),
+      nb::cast<std::vector<float>>(given[4]));
+}
+
+} // namespace
+
+void brew::python::bindLearning(nb::module_ &module) {
+  nb::class_<SharedLearner>(module, "Learner")
+      .def(
+          "__init__",
+          [](SharedLearner *self, SharedTrainer &trainer,
+             const nb::list &environments, const std::string &name,
+             const std::string &properties, std::int64_t maxSteps,
+             const nb::object &episode) {
+            std::vector<std::unique_ptr<api::Environment>> owned;
+            for (nb::handle each : environments)
+              owned.push_back(environmentOf(nb::borrow(each)));
+            api::LearnerOptions options = optionsOf(name, properties, maxSteps);
+            if (!episode.is_none()) {
+              // Copies of the function need no GIL.
+              const std::shared_ptr<nb::object> called(
+                  new nb::object(episode), [](nb::object *it) {
+                    const nb::gil_scoped_acquire held;
+                    delete it;
+                  });
+              options.episode = [called](int agent, double reward,
+                                         std::int64_t steps,
+                                         const brew_learning_progress &) {
+                const nb::gil_scoped_acquire held;
+                (*called)(agent, reward, steps);
+              };
+            }
+            new (self)
+                SharedLearner(trainer, std::move(options), std::move(owned));
+          },
+          "trainer"_a, "environments"_a, "name"_a, "properties"_a,
+          "max_steps"_a, "episode"_a.none(), nb::keep_alive<1, 2>())
+      .def("train", &SharedLearner::train)
+      .def("evaluate", &SharedLearner::evaluate)
+      .def("progress", &SharedLearner::progress);
+  module.def("environment_count", [](SharedTrainer &trainer,
+                                     const std::string &name,
+                                     const std::string &properties) {
+    return trainer.during([&](api::Trainer &) {
+      return api::Learner::environmentCount(*trainer.owner().get(),
+                                            optionsOf(name, properties, 0));
+    });
+  });
+}

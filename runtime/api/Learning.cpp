@@ -1,0 +1,277 @@
+//===- Learning.cpp - Reinforcement learning through the C API ------------===//
+
+#include "runtime/api/Handles.h"
+#include "runtime/api/TrainerHandle.h"
+#include "runtime/learn/Environment.h"
+#include "runtime/learn/Learner.h"
+
+#include <brew/learning.h>
+
+#include <cmath>
+
+using namespace brew;
+using namespace brew::api;
+namespace learn = brew::runtime::learn;
+
+struct brew_environment {
+  Message message;
+  std::unique_ptr<learn::Environment> environment;
+
+  learn::Environment &get() const {
+    if (!environment)
+      throw usage("the environment could not be opened");
+    return *environment;
+  }
+};
+
+struct brew_learner {
+  Message message;
+  std::unique_ptr<learn::Learner> learner;
+
+  learn::Learner &get() const {
+    if (!learner)
+      throw usage("the learner could not be opened");
+    return *learner;
+  }
+};
+
+namespace {
+
+/// An environment of the caller's.
+class CallersEnvironment : public learn::Environment {
+public:
+  explicit CallersEnvironment(const brew_environment_functions &given)
+      : functions(given),
+        words(given.name && *given.name ? given.name : "environment") {
+    if (!given.reset || !given.step)
+      throw usage("an environment needs functions to reset it and to step");
+    if (given.observation_count < 1 || given.action_count < 2)
+      throw usage("an environment has at least one number to observe and two "
+                  "actions");
+    const auto count = static_cast<std::size_t>(given.observation_count);
+    if (given.low && given.high) {
+      lowest.assign(given.low, given.low + count);
+      highest.assign(given.high, given.high + count);
+    }
+  }
+  std::string name() const override { return words; }
+  std::int64_t observationCount() const override {
+    return functions.observation_count;
+  }
+  int actionCount() const override { return functions.action_count; }
+  std::vector<float> low() const override { return lowest; }
+  std::vector<float> high() const override { return highest; }
+  void reset(std::uint64_t seed, float *observation) override {
+    require(functions.reset(seed, observation, functions.user), "reset");
+  }
+  learn::Outcome step(int action, float *observation) override {
+    learn::Outcome outcome;
+    brew_episode_state state = BREW_EPISODE_GOES_ON;
+    require(functions.step(action, observation, &outcome.reward, &state,
+                           functions.user),
+            "step");
+    if (!std::isfinite(outcome.reward))
+      throw badInput("the environment '" + words +
+                     "' has given a reward that is not finite");
+    outcome.terminated = state == BREW_EPISODE_TERMINATED;
+    outcome.truncated = state == BREW_EPISODE_TRUNCATED;
+    return outcome;
+  }
+
+private:
+  void require(brew_status status, const char *what) const {
+    if (status != BREW_OK)
+      throw Error(static_cast<ExitStatus>(status),
+                  "the environment '" + words + "' has failed to " + what);
+  }
+
+  brew_environment_functions functions;
+  std::string words;
+  std::vector<float> lowest, highest;
+};
+
+template <typename Body> brew_status on(brew_environment *it, Body &&body) {
+  if (!it)
+    return BREW_USAGE;
+  return guarded(it->message, [&] { body(it->get()); });
+}
+
+template <typename Body> brew_status on(brew_learner *it, Body &&body) {
+  if (!it)
+    return BREW_USAGE;
+  return guarded(it->message, [&] { body(it->get()); });
+}
+
+brew_learning_progress progressOf(const learn::Episodes &episodes) {
+  brew_learning_progress progress{};
+  progress.struct_size = sizeof progress;
+  progress.episodes = episodes.count();
+  progress.steps = episodes.steps();
+  progress.running_reward = episodes.running();
+  progress.mean_reward = episodes.meanReward();
+  progress.maximum_reward = episodes.maximum();
+  progress.mean_entropy = episodes.meanEntropy();
+  progress.collapsed = episodes.collapsed();
+  return progress;
+}
+
+learn::LearnerOptions optionsOf(const brew_learner_options &given) {
+  learn::LearnerOptions options;
+  if (given.trainer)
+    options.trainer = given.trainer;
+  if (given.properties)
+    options.properties = given.properties;
+  if (given.max_steps < 0)
+    throw usage("the number of steps of an episode is negative");
+  options.maxSteps = given.max_steps;
+  return options;
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Environments
+//===----------------------------------------------------------------------===//
+
+brew_status brew_environment_create(const brew_environment_functions *functions,
+                                    brew_environment **environment) {
+  return api::open(environment, [&](brew_environment &handle) {
+    if (!functions)
+      throw usage("there are no functions");
+    handle.environment = std::make_unique<CallersEnvironment>(take(functions));
+  });
+}
+
+brew_status brew_environment_open(const char *name,
+                                  brew_environment **environment) {
+  return api::open(environment, [&](brew_environment &handle) {
+    handle.environment =
+        learn::makeEnvironment(text(name, "the environment's name"));
+  });
+}
+
+const char *brew_environment_message(const brew_environment *environment) {
+  return environment ? environment->message.text() : Message::outOfMemory();
+}
+
+void brew_environment_destroy(brew_environment *environment) {
+  delete environment;
+}
+
+int64_t
+brew_environment_observation_count(const brew_environment *environment) {
+  return environment && environment->environment
+             ? environment->environment->observationCount()
+             : 0;
+}
+
+int brew_environment_action_count(const brew_environment *environment) {
+  return environment && environment->environment
+             ? environment->environment->actionCount()
+             : 0;
+}
+
+brew_status brew_environment_reset(brew_environment *environment, uint64_t seed,
+                                   float *observation) {
+  return on(environment, [&](learn::Environment &it) {
+    if (!observation)
+      throw usage("there is no place for the observation");
+    it.reset(seed, observation);
+  });
+}
+
+brew_status brew_environment_step(brew_environment *environment, int action,
+                                  float *observation, double *reward,
+                                  brew_episode_state *state) {
+  return on(environment, [&](learn::Environment &it) {
+    if (!observation)
+      throw usage("there is no place for the observation");
+    if (action < 0 || action >= it.actionCount())
+      throw usage("there is no action " + std::to_string(action) +
+                  ": the environment has " + std::to_string(it.actionCount()));
+    const learn::Outcome outcome = it.step(action, observation);
+    if (reward)
+      *reward = outcome.reward;
+    if (state)
+      *state = outcome.terminated  ? BREW_EPISODE_TERMINATED
+               : outcome.truncated ? BREW_EPISODE_TRUNCATED
+                                   : BREW_EPISODE_GOES_ON;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Learners
+//===----------------------------------------------------------------------===//
+
+brew_status brew_learner_environment_count(brew_session *session,
+                                           const brew_learner_options *options,
+                                           size_t *count, char *message,
+                                           size_t size) {
+  return guardedInto(message, size, [&] {
+    if (!session || !count)
+      throw usage("there is no session, or no place for the number");
+    *count = static_cast<size_t>(
+        learn::environmentCount(session->get(), optionsOf(take(options))));
+  });
+}
+
+brew_status brew_learner_open(brew_session *session, brew_trainer *trainer,
+                              const brew_learner_options *options,
+                              brew_learner **learner) {
+  return api::open(learner, [&](brew_learner &handle) {
+    if (!session || !trainer)
+      throw usage("there is no session, or no trainer");
+    const brew_learner_options given = take(options);
+    learn::LearnerOptions chosen = optionsOf(given);
+    if (given.environment_count && !given.environments)
+      throw usage("the environments are NULL");
+    for (size_t i = 0; i < given.environment_count; ++i) {
+      if (!given.environments[i])
+        throw usage("an environment is NULL");
+      chosen.environments.push_back(&given.environments[i]->get());
+    }
+    if (given.episode)
+      chosen.episode = [function = given.episode, user = given.episode_user](
+                           const learn::EpisodeEnd &end,
+                           const learn::Episodes &episodes) {
+        const brew_learning_progress progress = progressOf(episodes);
+        function(end.agent, end.reward, end.steps, &progress, user);
+      };
+    handle.learner =
+        learn::makeLearner(trainer->get(), session->get(), std::move(chosen));
+  });
+}
+
+const char *brew_learner_message(const brew_learner *learner) {
+  return learner ? learner->message.text() : Message::outOfMemory();
+}
+
+void brew_learner_destroy(brew_learner *learner) { delete learner; }
+
+brew_status brew_learner_train(brew_learner *learner, int64_t episodes) {
+  return on(learner, [&](learn::Learner &it) {
+    if (episodes < 0)
+      throw usage("the number of episodes is negative");
+    it.train(episodes);
+  });
+}
+
+brew_status brew_learner_evaluate(brew_learner *learner, int64_t episodes,
+                                  double *mean_reward) {
+  return on(learner, [&](learn::Learner &it) {
+    if (episodes < 1)
+      throw usage("the number of episodes is not positive");
+    const double mean = it.evaluate(episodes);
+    if (mean_reward)
+      *mean_reward = mean;
+  });
+}
+
+brew_status brew_learner_get_progress(const brew_learner *learner,
+                                      brew_learning_progress *progress) {
+  return guardedInto(nullptr, 0, [&] {
+    if (!learner)
+      throw usage("there is no learner");
+    give(progress, progressOf(learner->get().episodes()));
+  });
+}

@@ -1,0 +1,9 @@
+//===- WinogradAvx512.cpp - Winograd's transforms with AVX-512 ------------===//
+// Compiled with -mavx512f: nothing but the transforms may stand here.
+#define BREW_WINOGRAD_LANES 16
+#include "runtime/cpu/WinogradTransforms.inl"
+
+const brew::runtime::winograd::Transforms &
+brew::runtime::winograd::transformsAvx512(std::int64_t m) {
+  return transformsHere(m);
+}

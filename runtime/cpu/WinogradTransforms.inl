@@ -1,0 +1,318 @@
+//===- WinogradTransforms.inl - The transforms for one instruction set ----===//
+//
+// Included by a file for each instruction set, compiled for it and with
+// BREW_WINOGRAD_LANES, the floats of a register. All is in an anonymous
+// namespace and nothing of the standard library is used: no function compiled
+// for one instruction set can take the place of another file's.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/cpu/WinogradTransforms.h"
+
+namespace brew::runtime::winograd {
+namespace {
+
+using Index = std::int64_t;
+constexpr Index kLanes = BREW_WINOGRAD_LANES;
+using Vector = float __attribute__((vector_size(kLanes * sizeof(float))));
+static_assert(kChannelStep % kLanes == 0);
+
+/// Of what works on a tile's values, which are to be registers.
+#define BREW_INLINE __attribute__((always_inline)) inline
+
+BREW_INLINE Vector load(const float *from) {
+  Vector result;
+  __builtin_memcpy(&result, from, sizeof result);
+  return result;
+}
+BREW_INLINE void store(float *to, Vector value) {
+  __builtin_memcpy(to, &value, sizeof value);
+}
+
+/// The transforms along one dimension. `in` and `out` do not overlap.
+template <int M> struct Line;
+
+template <> struct Line<2> {
+  static BREW_INLINE void input(const Vector *x, Vector *out) {
+    out[0] = x[0] - x[2];
+    out[1] = x[1] + x[2];
+    out[2] = x[2] - x[1];
+    out[3] = x[1] - x[3];
+  }
+  static BREW_INLINE void output(const Vector *m, Vector *out) {
+    out[0] = m[0] + m[1] + m[2];
+    out[1] = m[1] - m[2] - m[3];
+  }
+  static BREW_INLINE void weights(const Vector *w, Vector *out) {
+    const Vector even = 0.5f * (w[0] + w[2]), odd = 0.5f * w[1];
+    out[0] = w[0];
+    out[1] = even + odd;
+    out[2] = even - odd;
+    out[3] = w[2];
+  }
+  static BREW_INLINE void outputGradient(const Vector *d, Vector *out) {
+    out[0] = d[0];
+    out[1] = d[0] + d[1];
+    out[2] = d[0] - d[1];
+    out[3] = -d[1];
+  }
+  static BREW_INLINE void weightsGradient(const Vector *m, Vector *out) {
+    const Vector even = 0.5f * (m[1] + m[2]);
+    out[0] = m[0] + even;
+    out[1] = 0.5f * (m[1] - m[2]);
+    out[2] = even + m[3];
+  }
+};
+
+template <> struct Line<4> {
+  // Points 0, +-a, +-b, infinity; a * b = 1 shortens the factors.
+  static constexpr double a = 2.0 / 3, b = 3.0 / 2, a2 = a * a, b2 = b * b;
+  static constexpr double na = 1 / (2 * a2 * (a2 - b2)),
+                          nb = 1 / (2 * b2 * (b2 - a2));
+  static constexpr float f(double value) { return static_cast<float>(value); }
+
+  static BREW_INLINE void input(const Vector *x, Vector *out) {
+    const Vector evenA = x[4] - f(b2) * x[2], oddA = f(a) * x[3] - f(b) * x[1];
+    const Vector evenB = x[4] - f(a2) * x[2], oddB = f(b) * x[3] - f(a) * x[1];
+    out[0] = x[0] - f(a2 + b2) * x[2] + x[4];
+    out[1] = evenA + oddA;
+    out[2] = evenA - oddA;
+    out[3] = evenB + oddB;
+    out[4] = evenB - oddB;
+    out[5] = x[1] - f(a2 + b2) * x[3] + x[5];
+  }
+  static BREW_INLINE void output(const Vector *m, Vector *out) {
+    const Vector evenA = m[1] + m[2], oddA = m[1] - m[2];
+    const Vector evenB = m[3] + m[4], oddB = m[3] - m[4];
+    out[0] = m[0] + evenA + evenB;
+    out[1] = f(a) * oddA + f(b) * oddB;
+    out[2] = f(a2) * evenA + f(b2) * evenB;
+    out[3] = f(a2 * a) * oddA + f(b2 * b) * oddB + m[5];
+  }
+  static BREW_INLINE void weights(const Vector *w, Vector *out) {
+    const Vector evenA = f(na) * w[0] + f(na * a2) * w[2],
+                 oddA = f(na * a) * w[1];
+    const Vector evenB = f(nb) * w[0] + f(nb * b2) * w[2],
+                 oddB = f(nb * b) * w[1];
+    out[0] = w[0];
+    out[1] = evenA + oddA;
+    out[2] = evenA - oddA;
+    out[3] = evenB + oddB;
+    out[4] = evenB - oddB;
+    out[5] = w[2];
+  }
+  static BREW_INLINE void outputGradient(const Vector *d, Vector *out) {
+    const Vector evenA = d[0] + f(a2) * d[2],
+                 oddA = f(a) * d[1] + f(a2 * a) * d[3];
+    const Vector evenB = d[0] + f(b2) * d[2],
+                 oddB = f(b) * d[1] + f(b2 * b) * d[3];
+    out[0] = d[0];
+    out[1] = evenA + oddA;
+    out[2] = evenA - oddA;
+    out[3] = evenB + oddB;
+    out[4] = evenB - oddB;
+    out[5] = d[3];
+  }
+  static BREW_INLINE void weightsGradient(const Vector *m, Vector *out) {
+    const Vector evenA = m[1] + m[2], oddA = m[1] - m[2];
+    const Vector evenB = m[3] + m[4], oddB = m[3] - m[4];
+    out[0] = m[0] + f(na) * evenA + f(nb) * evenB;
+    out[1] = f(na * a) * oddA + f(nb * b) * oddB;
+    out[2] = f(na * a2) * evenA + f(nb * b2) * evenB + m[5];
+  }
+};
+
+using LineFunction = void (*)(const Vector *, Vector *);
+
+/// `line` along both dimensions: From x From values become To x To, both by
+/// rows.
+template <int From, int To, LineFunction line>
+BREW_INLINE void alongBoth(const Vector *in, Vector *out) {
+  Vector half[From * To]; // by columns of `in`
+#pragma GCC unroll 6
+  for (int column = 0; column < From; ++column) {
+    Vector values[From];
+    for (int row = 0; row < From; ++row)
+      values[row] = in[row * From + column];
+    line(values, half + column * To);
+  }
+#pragma GCC unroll 6
+  for (int row = 0; row < To; ++row) {
+    Vector values[From];
+    for (int column = 0; column < From; ++column)
+      values[column] = half[column * To + row];
+    line(values, out + row * To);
+  }
+}
+
+/// Where a tile's values lie: at `data[i]`, channel c at data[i][c * step[i]].
+/// A value outside of the image has step 0 and some zeros.
+template <int Side> struct Window {
+  const float *data[Side * Side];
+  Index step[Side * Side];
+
+  Window(const Pixels &pixels, Index image, Index top, Index left) {
+    alignas(64) static const float zeros[kLanes] = {};
+    for (Index row = 0; row < Side; ++row)
+      for (Index column = 0; column < Side; ++column) {
+        const Index y = top + row, x = left + column, i = row * Side + column;
+        const bool isInside =
+            y >= 0 && y < pixels.height && x >= 0 && x < pixels.width;
+        data[i] = isInside ? pixels.data + image * pixels.imageStride +
+                                 y * pixels.rowStride + x * pixels.columnStride
+                           : zeros;
+        step[i] = isInside;
+      }
+  }
+};
+
+struct Tile {
+  Index image, row, column;
+
+  Tile(const TileGrid &grid, Index number)
+      : image(number / (grid.rows * grid.columns)),
+        row(number / grid.columns % grid.rows), column(number % grid.columns) {}
+};
+
+template <int M>
+void input(const Pixels &x, Index top, Index left, const TileRange &tiles,
+           const Matrices &to) {
+  constexpr int side = M + 2;
+  for (Index t = tiles.begin; t < tiles.end; ++t) {
+    const Tile tile(tiles.grid, t);
+    const Window<side> window(x, tile.image, tile.row * M - top,
+                              tile.column * M - left);
+    float *row = to.data + (t - tiles.first) * to.columns;
+    for (Index c = 0; c < x.channels; c += kLanes) {
+      Vector values[side * side], sums[side * side];
+      for (int i = 0; i < side * side; ++i)
+        values[i] = load(window.data[i] + c * window.step[i]);
+      alongBoth<side, side, Line<M>::input>(values, sums);
+      for (int i = 0; i < side * side; ++i)
+        store(row + i * to.stride + c, sums[i]);
+    }
+  }
+}
+
+template <int M>
+void output(const Matrices &from, const TileRange &tiles, const Pixels &y,
+            const OutputRules &rules) {
+  constexpr int side = M + 2;
+  for (Index t = tiles.begin; t < tiles.end; ++t) {
+    const Tile tile(tiles.grid, t);
+    const float *row = from.data + (t - tiles.first) * from.columns;
+    const Index top = tile.row * M, left = tile.column * M;
+    const Index rows = y.height - top < M ? y.height - top : M;
+    const Index columns = y.width - left < M ? y.width - left : M;
+    float *corner = y.data + tile.image * y.imageStride + top * y.rowStride +
+                    left * y.columnStride;
+    for (Index c = 0; c < y.channels; c += kLanes) {
+      Vector products[side * side], results[M * M];
+      for (int i = 0; i < side * side; ++i)
+        products[i] = load(row + i * from.stride + c);
+      alongBoth<side, M, Line<M>::output>(products, results);
+      const Vector bias = rules.bias ? load(rules.bias + c) : Vector{};
+      for (Index p = 0; p < rows; ++p)
+        for (Index q = 0; q < columns; ++q) {
+          float *place = corner + p * y.rowStride + q * y.columnStride + c;
+          Vector value = results[p * M + q] + bias;
+          if (rules.accumulate)
+            value += load(place);
+          if (rules.relu)
+            value = value > 0.0f ? value : rules.slope * value;
+          store(place, value);
+        }
+    }
+  }
+}
+
+template <int M>
+void outputGradient(const Pixels &dy, const TileRange &tiles,
+                    const Matrices &to, float *biasSums) {
+  constexpr int side = M + 2;
+  for (Index t = tiles.begin; t < tiles.end; ++t) {
+    const Tile tile(tiles.grid, t);
+    const Window<M> window(dy, tile.image, tile.row * M, tile.column * M);
+    float *row = to.data + (t - tiles.first) * to.columns;
+    for (Index c = 0; c < dy.channels; c += kLanes) {
+      Vector values[M * M], sums[side * side];
+      for (int i = 0; i < M * M; ++i)
+        values[i] = load(window.data[i] + c * window.step[i]);
+      if (biasSums) {
+        Vector sum = values[0];
+        for (int i = 1; i < M * M; ++i)
+          sum += values[i];
+        store(biasSums + c, load(biasSums + c) + sum);
+      }
+      alongBoth<M, side, Line<M>::outputGradient>(values, sums);
+      for (int i = 0; i < side * side; ++i)
+        store(row + i * to.stride + c, sums[i]);
+    }
+  }
+}
+
+/// Calls `visit` with the place of a part's weights and of its first value in
+/// the matrices.
+template <typename Visit>
+void forWeightParts(const Weights &w, Index begin, Index end,
+                    const Matrices &matrices, const Visit &visit) {
+  for (Index part = begin; part < end; ++part) {
+    const Index input = part % w.inputs;
+    for (Index lane = 0; lane < kChannelStep; lane += kLanes) {
+      const Index output = part / w.inputs * kChannelStep + lane;
+      visit(w.data + output * w.outputStride + input * w.inputStride,
+            matrices.data + input * matrices.columns + output);
+    }
+  }
+}
+
+template <int M>
+void weights(const Weights &w, Index begin, Index end, const Matrices &to) {
+  constexpr int side = M + 2;
+  forWeightParts(w, begin, end, to, [&](const float *from, float *place) {
+    alignas(64) float taps[9][kLanes];
+    for (Index lane = 0; lane < kLanes; ++lane)
+      for (Index r = 0; r < 3; ++r)
+        for (Index s = 0; s < 3; ++s)
+          taps[r * 3 + s][lane] = from[lane * w.outputStride + r * w.rowStride +
+                                       s * w.columnStride];
+    Vector values[9], sums[side * side];
+    for (int i = 0; i < 9; ++i)
+      values[i] = load(taps[i]);
+    alongBoth<3, side, Line<M>::weights>(values, sums);
+    for (int i = 0; i < side * side; ++i)
+      store(place + i * to.stride, sums[i]);
+  });
+}
+
+template <int M>
+void weightsGradient(const Matrices &from, Index begin, Index end,
+                     const Weights &dw, bool accumulate) {
+  constexpr int side = M + 2;
+  forWeightParts(dw, begin, end, from, [&](float *to, const float *place) {
+    Vector products[side * side], results[9];
+    for (int i = 0; i < side * side; ++i)
+      products[i] = load(place + i * from.stride);
+    alongBoth<side, 3, Line<M>::weightsGradient>(products, results);
+    alignas(64) float taps[9][kLanes];
+    for (int i = 0; i < 9; ++i)
+      store(taps[i], results[i]);
+    for (Index lane = 0; lane < kLanes; ++lane)
+      for (Index r = 0; r < 3; ++r)
+        for (Index s = 0; s < 3; ++s) {
+          float &target = to[lane * dw.outputStride + r * dw.rowStride +
+                             s * dw.columnStride];
+          target = taps[r * 3 + s][lane] + (accumulate ? target : 0.0f);
+        }
+  });
+}
+
+const Transforms &transformsHere(Index m) {
+  static constexpr Transforms small = {input<2>, output<2>, weights<2>,
+                                       outputGradient<2>, weightsGradient<2>};
+  static constexpr Transforms large = {input<4>, output<4>, weights<4>,
+                                       outputGradient<4>, weightsGradient<4>};
+  return m == 2 ? small : large;
+}
+
+} // namespace
+} // namespace brew::runtime::winograd

@@ -1,0 +1,45 @@
+//===- AllReduceStep.cpp - A sum over GPUs as a step ----------------------===//
+#include "runtime/cuda/AllReduceStep.h"
+
+#include "runtime/plan/Contract.h"
+
+namespace brew::runtime::cuda {
+
+AllReduceStep::AllReduceStep(
+    const plan::Manifest &manifest, const plan::AllReduceCall &call,
+    const std::function<CUdeviceptr(std::uint32_t)> &address, Nccl *library)
+    : starts(call.part() == plan::AllReduceCall::START),
+      isStatistic(call.statistic()), nccl(library) {
+  if (!starts)
+    return;
+  for (int i = 0; i < call.buffer_indices_size(); ++i) {
+    const std::uint32_t index = call.buffer_indices(i);
+    const plan::Buffer &buffer = manifest.buffers(static_cast<int>(index));
+    const CUdeviceptr target = address(index);
+    if (const CUdeviceptr source = address(call.source_buffer_indices(i));
+        source != target)
+      copies.push_back({source, target, std::size_t(buffer.size())});
+    sums.push_back(
+        {target, std::size_t(buffer.size() / plan::elementSize(buffer.type())),
+         buffer.type() == plan::F64});
+  }
+}
+
+void AllReduceStep::enqueue(const Device &device, const Stream &stream) const {
+  for (const Copy &copy : copies)
+    device.api().check(device.api().cuMemcpyDtoDAsync(copy.target, copy.source,
+                                                      copy.bytes, stream.get()),
+                       "copying gradients that are added up over GPUs");
+  if (!nccl || (!isStatistic && !nccl->communicator().sumsInSteps))
+    return;
+  if (starts)
+    nccl->start(sums, stream);
+  else
+    nccl->await(stream);
+}
+
+std::string AllReduceStep::implementation() const {
+  return nccl ? nccl->name() : "one rank";
+}
+
+} // namespace brew::runtime::cuda

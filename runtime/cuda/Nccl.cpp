@@ -1,0 +1,122 @@
+//===- Nccl.cpp - Sums over GPUs of several ranks -------------------------===//
+#include "runtime/cuda/Nccl.h"
+
+#include "formats/Error.h"
+#include "runtime/SilentThread.h"
+
+#include <chrono>
+#include <dlfcn.h>
+
+namespace brew::runtime::cuda {
+
+/// Between two looks for errors.
+static constexpr std::chrono::milliseconds kWatch{50};
+
+Nccl::Nccl(const Device &owner, const std::vector<std::string> &libraries,
+           Communicator &communicator)
+    : device(owner), ranks(communicator), stream(device), ready(device),
+      done(device) {
+  void *library = nullptr;
+  std::string tried;
+  for (const std::string &name : libraries) {
+    if ((library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)))
+      break;
+    tried += (tried.empty() ? "" : "; ") + std::string(dlerror());
+  }
+  if (!library)
+    throw machineLacks("several GPUs need NCCL, which cannot be opened: " +
+                       tried);
+  std::string missing;
+#define BREW_LOOK_UP(NAME, RESULT, ARGUMENTS)                                  \
+  NAME = reinterpret_cast<decltype(NAME)>(dlsym(library, #NAME));              \
+  if (!NAME)                                                                   \
+    missing = #NAME;
+  BREW_NCCL_FUNCTIONS(BREW_LOOK_UP)
+#undef BREW_LOOK_UP
+  if (!missing.empty())
+    throw machineLacks("several GPUs need NCCL 2.9 or later; what is found "
+                       "lacks " +
+                       missing);
+  ncclUniqueId id = {};
+  if (ranks.isRoot())
+    check(ncclGetUniqueId(&id), "starting NCCL");
+  ranks.broadcast(&id, sizeof id);
+  device.enter();
+  check(ncclCommInitRank(&opened, ranks.ranks(), id, ranks.rank()),
+        "connecting the GPUs of " + std::to_string(ranks.ranks()) + " ranks");
+  watcher = startSilentThread([this] { watch(); });
+}
+
+Nccl::~Nccl() {
+  closing = true;
+  if (watcher.joinable())
+    watcher.join();
+  if (!opened)
+    return;
+  if (failure)
+    return; // it was aborted
+  ncclCommDestroy(opened);
+}
+
+std::string Nccl::name() const {
+  int version = 0; // 22703 is 2.27.3
+  ncclGetVersion(&version);
+  return "NCCL " + std::to_string(version / 10000) + "." +
+         std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}
+
+void Nccl::check(int status, const std::string &purpose) const {
+  if (status != ncclSuccess && status != ncclInProgress)
+    throw machineLacks(purpose + ": NCCL: " + ncclGetErrorString(status));
+}
+
+void Nccl::start(const std::vector<DeviceSum> &sums, const Stream &compute) {
+  ready.record(compute);
+  stream.wait(ready);
+  check(ncclGroupStart(), "adding gradients up over GPUs");
+  for (const DeviceSum &sum : sums) {
+    void *data = reinterpret_cast<void *>(sum.data);
+    check(ncclAllReduce(data, data, sum.count,
+                        sum.isDouble ? ncclFloat64 : ncclFloat32, ncclSum,
+                        opened, stream.get()),
+          "adding gradients up over GPUs");
+  }
+  check(ncclGroupEnd(), "adding gradients up over GPUs");
+}
+
+void Nccl::await(const Stream &compute) {
+  done.record(stream);
+  compute.wait(done);
+}
+
+void Nccl::requireHealthy() {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (failure)
+    throw machineLacks(*failure);
+}
+
+/// Ends what waits for ranks that will not come, so that the thread that trains
+/// goes on to requireHealthy().
+void Nccl::fail(const std::string &reason) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    failure = reason;
+  }
+  ncclCommAbort(opened);
+}
+
+void Nccl::watch() {
+  while (!closing) {
+    int status = ncclSuccess;
+    if (ncclCommGetAsyncError(opened, &status) == ncclSuccess &&
+        status != ncclSuccess && status != ncclInProgress)
+      return fail(std::string("adding gradients up over GPUs: NCCL: ") +
+                  ncclGetErrorString(status));
+    if (const std::optional<std::string> reason = ranks.failureText())
+      return fail(*reason);
+    std::this_thread::sleep_for(kWatch);
+  }
+}
+
+} // namespace brew::runtime::cuda

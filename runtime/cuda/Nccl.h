@@ -1,0 +1,104 @@
+//===- Nccl.h - Sums over GPUs of several ranks -----------------*- C++ -*-===//
+//
+// The few functions and numbers of NCCL that Brew uses, declared here and
+// looked up with dlopen; see DriverApi.h. The ranks' communicator hands NCCL's
+// id round and sees to failures: it stays what connects the ranks, beside
+// gradients.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/comm/Communicator.h"
+#include "runtime/cuda/Device.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace brew::runtime::cuda {
+
+using ncclComm_t = struct ncclComm *;
+struct ncclUniqueId {
+  char internal[128];
+};
+
+enum : int {
+  ncclSuccess = 0,
+  ncclInProgress = 7,
+  ncclFloat32 = 7,
+  ncclFloat64 = 8,
+  ncclSum = 0
+};
+
+#define BREW_NCCL_FUNCTIONS(FUNCTION)                                          \
+  FUNCTION(ncclGetVersion, int, (int *))                                       \
+  FUNCTION(ncclGetUniqueId, int, (ncclUniqueId *))                             \
+  FUNCTION(ncclCommInitRank, int, (ncclComm_t *, int, ncclUniqueId, int))      \
+  FUNCTION(ncclCommDestroy, int, (ncclComm_t))                                 \
+  FUNCTION(ncclCommAbort, int, (ncclComm_t))                                   \
+  FUNCTION(ncclCommGetAsyncError, int, (ncclComm_t, int *))                    \
+  FUNCTION(ncclGroupStart, int, ())                                            \
+  FUNCTION(ncclGroupEnd, int, ())                                              \
+  FUNCTION(                                                                    \
+      ncclAllReduce, int,                                                      \
+      (const void *, void *, std::size_t, int, int, ncclComm_t, CUstream))     \
+  FUNCTION(ncclGetErrorString, const char *, (int))
+
+/// Numbers on the device that are added up over the ranks, in place.
+struct DeviceSum {
+  CUdeviceptr data;
+  std::size_t count;
+  bool isDouble; ///< f64, else f32
+};
+
+class Nccl {
+public:
+  /// All ranks do it. Throws Error (3): no NCCL, or it fails.
+  Nccl(const Device &device, const std::vector<std::string> &libraries,
+       Communicator &ranks);
+  ~Nccl();
+  Nccl(const Nccl &) = delete;
+  Nccl &operator=(const Nccl &) = delete;
+
+  Communicator &communicator() const { return ranks; }
+
+  /// Begins to add up what is there when all of `compute` is done, on a stream
+  /// of its own; may be captured. Every rank makes the same calls in the same
+  /// order.
+  void start(const std::vector<DeviceSum> &sums, const Stream &compute);
+  /// What comes behind in `compute` waits for all sums that were started.
+  void await(const Stream &compute);
+
+  /// Throws Error (3) if sums have failed, here or on another rank: then what
+  /// was waited for did not end as it should.
+  void requireHealthy();
+
+  /// "NCCL 2.27.3".
+  std::string name() const;
+
+private:
+  void check(int status, const std::string &purpose) const;
+  void watch();
+  void fail(const std::string &reason);
+
+#define BREW_DECLARE(NAME, RESULT, ARGUMENTS) RESULT(*NAME) ARGUMENTS = nullptr;
+  BREW_NCCL_FUNCTIONS(BREW_DECLARE)
+#undef BREW_DECLARE
+
+  const Device &device;
+  Communicator &ranks;
+  ncclComm_t opened = nullptr;
+  Stream stream;
+  Event ready, done;
+  std::mutex mutex; ///< of what follows
+  std::optional<std::string> failure;
+  std::atomic<bool> closing{false};
+  std::thread watcher; ///< asks NCCL for errors
+};
+
+} // namespace brew::runtime::cuda

@@ -1,0 +1,83 @@
+//===- RecordTable.cpp - The keys of a database's records -----------------===//
+
+#include "runtime/data/selection/RecordTable.h"
+
+#include "formats/Datum.h"
+#include "formats/Error.h"
+#include "formats/NumberText.h"
+#include "runtime/data/selection/BoostWeights.h"
+
+#include <chrono>
+#include <optional>
+
+namespace brew::runtime {
+
+RecordTable::RecordTable(formats::DbReader &reader,
+                         const formats::Selection &selection,
+                         const FeedInfo &info, const std::string &layer)
+    : path(reader.path()) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
+  for (const auto cursor = reader.newCursor(); cursor->valid();
+       cursor->next()) {
+    if (selection.needsLabels()) {
+      const std::optional<int> label = formats::labelOfDatum(cursor->value());
+      if (!label) {
+        const std::string text = path + ", record '" +
+                                 std::string(cursor->key()) +
+                                 "': damaged record: not a Datum";
+        if (!info.reading.skipBadRecords)
+          throw badInput(text);
+        postLine(info.events, log::site::brew,
+                 layer + ": skipped a record: " + text);
+        damaged.emplace(cursor->key());
+        continue;
+      }
+      labels.push_back(*label);
+    }
+    keys += cursor->key();
+    ends.push_back(keys.size());
+  }
+  if (ends.empty())
+    throw badInput(layer + ": no record is left of " + path +
+                   " that is not damaged");
+  const std::chrono::duration<double> passed = Clock::now() - begin;
+  postLine(info.events, log::site::brew,
+           layer + ": found " + std::to_string(count()) + " records in " +
+               path + " in " + formats::fixedText(passed.count(), 2) + " s");
+}
+
+std::string_view RecordTable::key(std::uint64_t record) const {
+  const std::uint64_t begin = record ? ends[record - 1] : 0;
+  return std::string_view(keys).substr(begin, ends[record] - begin);
+}
+
+SampledRecords
+RecordTable::takeSampled(const formats::Selection &selection,
+                         const std::vector<std::string> &folders) {
+  SampledRecords result;
+  result.count = count();
+  result.labels = std::move(labels);
+  result.weights =
+      boostWeights(selection, count(), folders, path,
+                   [this](const std::string &wanted)
+                       -> std::optional<std::vector<std::uint64_t>> {
+                     if (damaged.count(wanted))
+                       return std::vector<std::uint64_t>();
+                     // Databases have their keys in this order.
+                     std::uint64_t first = 0, end = count();
+                     while (first < end) {
+                       const std::uint64_t middle = first + (end - first) / 2;
+                       if (key(middle) < wanted)
+                         first = middle + 1;
+                       else
+                         end = middle;
+                     }
+                     if (first == count() || key(first) != wanted)
+                       return std::nullopt;
+                     return std::vector<std::uint64_t>{first};
+                   });
+  return result;
+}
+
+} // namespace brew::runtime

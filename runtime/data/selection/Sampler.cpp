@@ -1,0 +1,155 @@
+//===- Sampler.cpp - Which record comes next ------------------------------===//
+
+#include "runtime/data/selection/Sampler.h"
+
+#include "formats/Error.h"
+#include "runtime/data/ShuffledOrder.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace brew::runtime {
+
+Sampler::Sampler(const formats::Selection &wanted, SampledRecords sampled,
+                 std::uint64_t seed, const std::string &stream,
+                 const std::string &layer)
+    : selection(wanted), records(std::move(sampled)),
+      orders(seed, "shuffle " + stream), draws(seed, "draws " + stream),
+      turns(seed, "labels " + stream), pairs(seed, "partners " + stream),
+      kinds(seed, "kinds " + stream), seed(seed), name(stream) {
+  if (selection.needsLabels())
+    group();
+  if (!records.weights.empty()) {
+    std::vector<double> weights;
+    weights.reserve(count());
+    for (std::uint64_t place = 0; place < count(); ++place)
+      weights.push_back(records.weights[recordAt(place)]);
+    if (!WeightedChoice::canDraw(weights))
+      throw badInput(layer + ": the weights of its records are too different: "
+                             "the smallest ones would never be drawn");
+    choice = WeightedChoice(weights);
+  }
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    if (choice.total(groups[i].places) > 0)
+      eligible.push_back(i);
+  check(layer);
+}
+
+void Sampler::group() {
+  places.resize(count());
+  std::iota(places.begin(), places.end(), 0);
+  const std::vector<int> &labels = records.labels;
+  std::stable_sort(
+      places.begin(), places.end(),
+      [&](std::uint64_t a, std::uint64_t b) { return labels[a] < labels[b]; });
+  placeOf.resize(count());
+  groupOf.resize(count());
+  for (std::uint64_t place = 0; place < count(); ++place) {
+    const std::uint64_t record = places[place];
+    if (place == 0 || labels[record] != labels[places[place - 1]])
+      groups.push_back(
+          {{place, place},
+           RandomStream(seed,
+                        "label " + std::to_string(labels[record]) + " " + name),
+           {},
+           0});
+    groups.back().places.end = place + 1;
+    placeOf[record] = place;
+    groupOf[record] = groups.size() - 1;
+  }
+}
+
+void Sampler::check(const std::string &layer) const {
+  if (!(choice.total(all()) > 0))
+    throw badInput(layer + ": the weights of all records are 0");
+  if (selection.balanceMatches && eligible.size() < 2)
+    throw badInput(layer + ": pairs of different labels need records of at "
+                           "least two labels; say balance_matches: false");
+}
+
+std::uint64_t Sampler::at(std::uint64_t number) {
+  if (!selection.hasPartners())
+    return drawn(number);
+  const std::uint64_t first = drawn(number / 2);
+  return number % 2 ? partner(number / 2, first) : first;
+}
+
+std::uint64_t Sampler::drawn(std::uint64_t number) {
+  if (selection.balanceLabels)
+    return balanced(number);
+  if (selection.random)
+    return recordAt(choice.draw(all(), {}, draws, number));
+  const std::uint64_t position = number % count();
+  if (!selection.shuffle)
+    return position;
+  if (order.empty() || pass != number / count()) {
+    pass = number / count();
+    order = shuffledOrder(orders, count(), pass);
+  }
+  return static_cast<std::uint64_t>(order[position]);
+}
+
+/// Labels take turns in random orders, each once in every turn: so a label's
+/// number of draws so far is known without counting.
+std::uint64_t Sampler::balanced(std::uint64_t number) {
+  const std::uint64_t several = eligible.size();
+  if (turn.empty() || turnNumber != number / several) {
+    turnNumber = number / several;
+    turn = shuffledFrom(turns, several, turnNumber * several);
+  }
+  Group &chosen =
+      groups[eligible[static_cast<std::size_t>(turn[number % several])]];
+  if (selection.random)
+    return recordAt(choice.draw(chosen.places,
+                                {chosen.places.begin, chosen.places.begin},
+                                draws, number));
+  const std::uint64_t size = chosen.places.size();
+  std::uint64_t position = turnNumber % size;
+  if (selection.shuffle) {
+    if (chosen.order.empty() || chosen.pass != turnNumber / size) {
+      chosen.pass = turnNumber / size;
+      chosen.order = shuffledFrom(chosen.stream, size, chosen.pass * size);
+    }
+    position = static_cast<std::uint64_t>(chosen.order[position]);
+  }
+  return recordAt(chosen.places.begin + position);
+}
+
+std::uint64_t Sampler::partner(std::uint64_t pair, std::uint64_t first) {
+  if (selection.neighbours)
+    return (first + 1) % count();
+  // Of two pairs one matches, either: whoever sees every second pair, as one of
+  // two ranks does, sees both kinds.
+  const bool differs = shuffledFrom(kinds, 2, pair / 2 * 2)[pair % 2] != 0;
+  return differs ? differing(pair, first) : matching(pair, first);
+}
+
+/// Another record of the same label; itself if there is none.
+std::uint64_t Sampler::matching(std::uint64_t pair, std::uint64_t first) const {
+  const PlaceRange &same = groups[groupOf[first]].places;
+  const PlaceRange itself = {placeOf[first], placeOf[first] + 1};
+  if (!(choice.total(same) - choice.total(itself) > 0) || same.size() == 1)
+    return first;
+  return recordAt(choice.draw(same, itself, pairs, 2 * pair));
+}
+
+std::uint64_t Sampler::differing(std::uint64_t pair,
+                                 std::uint64_t first) const {
+  const std::size_t own = groupOf[first];
+  if (!selection.balanceLabels)
+    return recordAt(choice.draw(all(), groups[own].places, pairs, 2 * pair));
+  // One of the other labels that can be drawn.
+  const auto place = static_cast<std::size_t>(
+      std::lower_bound(eligible.begin(), eligible.end(), own) -
+      eligible.begin());
+  const bool isAmong = place < eligible.size() && eligible[place] == own;
+  std::size_t index = static_cast<std::size_t>(
+      pairs.below(2 * pair + 1, eligible.size() - (isAmong ? 1 : 0)));
+  if (isAmong && index >= place)
+    ++index;
+  const PlaceRange &other = groups[eligible[index]].places;
+  return recordAt(
+      choice.draw(other, {other.begin, other.begin}, pairs, 2 * pair));
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,74 @@
+//===- WeightedChoice.cpp - Random places among weighted ones -------------===//
+
+#include "runtime/data/selection/WeightedChoice.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace brew::runtime {
+
+WeightedChoice::WeightedChoice(const std::vector<double> &weights)
+    : sums(1, 0.0) {
+  sums.reserve(weights.size() + 1);
+  for (double weight : weights)
+    sums.push_back(sums.back() + weight);
+}
+
+bool WeightedChoice::canDraw(const std::vector<double> &weights) {
+  constexpr double kExact = 1e-3; // of a weight
+  double sum = 0;
+  for (double weight : weights) {
+    const double before = sum;
+    sum += weight;
+    if (!(std::abs(sum - before - weight) <= kExact * weight))
+      return false;
+  }
+  return true;
+}
+
+double WeightedChoice::total(const PlaceRange &range) const {
+  return isAlike() ? static_cast<double>(range.size())
+                   : sums[range.end] - sums[range.begin];
+}
+
+std::uint64_t WeightedChoice::draw(const PlaceRange &among,
+                                   const PlaceRange &without,
+                                   const RandomStream &stream,
+                                   std::uint64_t number) const {
+  if (isAlike()) {
+    const std::uint64_t place =
+        among.begin + stream.below(number, among.size() - without.size());
+    return place < without.begin ? place : place + without.size();
+  }
+  double target = sums[among.begin] +
+                  stream.uniform(number) * (total(among) - total(without));
+  if (target >= sums[without.begin])
+    target += total(without);
+  const auto found =
+      std::upper_bound(sums.begin() + static_cast<std::ptrdiff_t>(among.begin),
+                       sums.begin() + static_cast<std::ptrdiff_t>(among.end),
+                       target) -
+      sums.begin();
+  return nearest(static_cast<std::uint64_t>(std::max<std::ptrdiff_t>(
+                     found - 1, static_cast<std::ptrdiff_t>(among.begin))),
+                 among, without);
+}
+
+/// `place`, or where rounding of sums has led to one that cannot be meant, the
+/// next before it or else behind it that can.
+std::uint64_t WeightedChoice::nearest(std::uint64_t place,
+                                      const PlaceRange &among,
+                                      const PlaceRange &without) const {
+  auto isPossible = [&](std::uint64_t at) {
+    return sums[at + 1] > sums[at] && (at < without.begin || at >= without.end);
+  };
+  for (std::uint64_t at = place + 1; at > among.begin; --at)
+    if (isPossible(at - 1))
+      return at - 1;
+  for (std::uint64_t at = place; at + 1 < among.end; ++at)
+    if (isPossible(at + 1))
+      return at + 1;
+  return place;
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,45 @@
+//===- WeightedChoice.h - Random places among weighted ones -----*- C++ -*-===//
+#pragma once
+
+#include "runtime/data/RandomStream.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace brew::runtime {
+
+/// Places [begin, end).
+struct PlaceRange {
+  std::uint64_t begin = 0, end = 0;
+  std::uint64_t size() const { return end - begin; }
+};
+
+/// Draws places as often as their weights say.
+class WeightedChoice {
+public:
+  /// All places are alike.
+  WeightedChoice() = default;
+  /// Of each place; finite and not negative.
+  explicit WeightedChoice(const std::vector<double> &weights);
+
+  /// Whether each place is drawn as often as its weight says: not where sums
+  /// lose weights that are far smaller than others, or are no numbers.
+  static bool canDraw(const std::vector<double> &weights);
+
+  /// Sum of the weights of a range.
+  double total(const PlaceRange &range) const;
+  /// A place of `among` that is not in `without`, a part of it: what the draw
+  /// of that number from the stream gives. What is left must have a weight
+  /// above 0.
+  std::uint64_t draw(const PlaceRange &among, const PlaceRange &without,
+                     const RandomStream &stream, std::uint64_t number) const;
+
+private:
+  std::uint64_t nearest(std::uint64_t place, const PlaceRange &among,
+                        const PlaceRange &without) const;
+  bool isAlike() const { return sums.empty(); }
+
+  std::vector<double> sums; ///< of the weights before each place, and of all
+};
+
+} // namespace brew::runtime

@@ -1,0 +1,382 @@
+//===- ActorCritic.cpp - PPO and advantage actor-critic -------------------===//
+
+#include "runtime/learn/ActorCritic.h"
+
+#include "formats/Error.h"
+#include "runtime/learn/Returns.h"
+#include "runtime/plan/Contract.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace brew::runtime::learn {
+namespace {
+
+// What the training net is fed with, beside its observations.
+constexpr char kAction[] = "action";        // one-hot
+constexpr char kAdvantage[] = "advantage";  // of it
+constexpr char kReturn[] = "return";        // what the state was worth
+constexpr char kOldChance[] = "log_chance"; // of the action, when it was taken
+
+struct Defaults {
+  const char *trainer;
+  int steps, epochs;
+};
+constexpr Defaults kDefaults[] = {{"PPO", 128, 4}, {"A2C", 16, 1}};
+
+const Defaults &defaultsOf(const std::string &trainer) {
+  return kDefaults[trainer == kDefaults[0].trainer ? 0 : 1];
+}
+
+std::int64_t elements(const plan::Buffer &buffer) {
+  std::int64_t count = 1;
+  for (std::int64_t dim : buffer.dims())
+    count *= dim;
+  return count;
+}
+
+const plan::Program *testProgram(const Session &session) {
+  for (const plan::Program &program : session.manifest().programs())
+    if (program.name() == plan::programs::test(0))
+      return &program;
+  return nullptr;
+}
+
+} // namespace
+
+struct ActorCritic::Rollout {
+  std::vector<float> states;
+  std::vector<int> actions;
+  std::vector<double> logChances, advantages, returns;
+  std::vector<Segment> segments; ///< of each actor
+};
+
+int ActorCritic::environmentCount(const Session &session) {
+  const plan::Program *program = testProgram(session);
+  if (!program || program->feeds_size() == 0 ||
+      program->feeds(0).buffer_indices_size() == 0)
+    throw badInput("PPO and A2C act by the test net, and the plan has none "
+                   "with an input");
+  const plan::Buffer &input = session.manifest().buffers(
+      static_cast<int>(program->feeds(0).buffer_indices(0)));
+  return input.dims_size() ? static_cast<int>(input.dims(0)) : 1;
+}
+
+ActorCritic::ActorCritic(Trainer &solver, Session &planSession,
+                         LearnerOptions given, Properties chosen)
+    : Learner(solver, planSession, std::move(given), std::move(chosen)),
+      acting(session, options.environments.front()->observationCount()),
+      program(session.program(plan::programs::kForwardBackward)),
+      observationCount(options.environments.front()->observationCount()),
+      steps(properties.steps ? properties.steps
+                             : defaultsOf(properties.trainerType).steps),
+      epochs(properties.epochs ? properties.epochs
+                               : defaultsOf(properties.trainerType).epochs),
+      starts(session.seed(), "episodes of actors"),
+      draws(session.seed(), "actions of actors"),
+      orders(session.seed(), "order of steps") {
+  if (!acting.isTest())
+    throw badInput(properties.trainerType +
+                   " acts by the test net, and the plan has none");
+  const auto rows = static_cast<std::size_t>(acting.rows());
+  if (options.environments.size() != rows)
+    throw usageError(properties.trainerType +
+                     " takes one environment for each "
+                     "row of the test net: " +
+                     std::to_string(rows) + ", not " +
+                     std::to_string(options.environments.size()));
+  findBlobs();
+  const std::int64_t all = steps * acting.rows();
+  if (all % batch)
+    throw usageError(
+        "Steps=" + std::to_string(steps) + " of " + std::to_string(rows) +
+        " environments are " + std::to_string(all) +
+        " rows, which are no multiple of "
+        "the " +
+        std::to_string(batch) + " that the training net takes at once");
+  states.resize(rows * static_cast<std::size_t>(observationCount));
+  for (Environment *environment : options.environments)
+    actors.push_back({environment, {}, 0, 0});
+  for (std::size_t i = 0; i < actors.size(); ++i)
+    actors[i].end.agent = static_cast<int>(i);
+  if (restored.size() == actors.size() + 2) {
+    // Episodes that were under way begin anew.
+    drawn = static_cast<std::uint64_t>(restored[0]);
+    ordered = static_cast<std::uint64_t>(restored[1]);
+    for (std::size_t i = 0; i < actors.size(); ++i)
+      actors[i].episodes = static_cast<std::int64_t>(restored[i + 2]);
+  }
+}
+
+void ActorCritic::findBlobs() {
+  const int actions = options.environments.front()->actionCount();
+  const plan::Program &test = session.manifest().programs(acting.program());
+  for (const plan::Output &output : test.outputs()) {
+    const auto count = static_cast<std::int64_t>(
+        acting.rows() ? elements(session.manifest().buffers(
+                            static_cast<int>(output.buffer_index()))) /
+                            acting.rows()
+                      : 0);
+    if (count == 1 && value.empty())
+      value = output.blob();
+    else if (count == actions && logits.empty())
+      logits = output.blob();
+  }
+  width = actions;
+  if (logits.empty() || value.empty())
+    throw badInput("the test net's outputs must be " + std::to_string(actions) +
+                   " logits and one value for each state");
+  Feeder &feeder = session.feeder(program);
+  const plan::Buffer *input = feeder.find(acting.input());
+  if (!input || input->dims_size() == 0)
+    throw badInput("the training net has no input '" + acting.input() +
+                   "', which the test net reads observations from");
+  batch = input->dims(0);
+  auto require = [&](const char *name, std::int64_t count) {
+    const plan::Buffer *buffer = feeder.find(name);
+    if (!buffer || elements(*buffer) != count)
+      throw badInput("the training net needs an input '" + std::string(name) +
+                     "' of " + std::to_string(count) + " numbers");
+  };
+  require(kAction, batch * actions);
+  require(kAdvantage, batch);
+  require(kReturn, batch);
+  takesOldChance = feeder.find(kOldChance) != nullptr;
+  if (takesOldChance || properties.trainerType == "PPO")
+    require(kOldChance, batch);
+}
+
+std::vector<double> ActorCritic::place() const {
+  std::vector<double> values = {static_cast<double>(drawn),
+                                static_cast<double>(ordered)};
+  for (const Actor &actor : actors)
+    values.push_back(static_cast<double>(actor.episodes));
+  return values;
+}
+
+//===----------------------------------------------------------------------===//
+// Acting
+//===----------------------------------------------------------------------===//
+
+void ActorCritic::begin(std::size_t actor) {
+  Actor &it = actors[actor];
+  const std::uint64_t number =
+      static_cast<std::uint64_t>(it.episodes) * actors.size() + actor;
+  it.environment->reset(starts.block(number)[0] >> 1,
+                        states.data() +
+                            actor * static_cast<std::size_t>(observationCount));
+  it.end = {static_cast<int>(actor), 0, 0, 0};
+  it.entropySum = 0;
+}
+
+void ActorCritic::look() {
+  acting.run(states);
+  logitRows = acting.read(logits);
+  valueRows = acting.read(value);
+  for (const auto *rows : {&logitRows, &valueRows})
+    for (float number : *rows)
+      if (!std::isfinite(number))
+        throw badInput("the net has diverged: its outputs are not finite; a "
+                       "smaller base_lr may help");
+}
+
+Distribution ActorCritic::chancesOf(std::size_t actor) const {
+  return distributionOf(
+      logitRows.data() + actor * static_cast<std::size_t>(width), width);
+}
+
+/// One step of all actors.
+void ActorCritic::act(Rollout &rollout, std::int64_t step) {
+  const auto size = static_cast<std::size_t>(observationCount);
+  // What cut episodes would have been worth is seen together, at the end.
+  std::vector<std::size_t> cut;
+  std::vector<float> beyond(states.size());
+  for (std::size_t i = 0; i < actors.size(); ++i) {
+    Actor &actor = actors[i];
+    const std::size_t row = static_cast<std::size_t>(step) * actors.size() + i;
+    float *state = states.data() + i * size;
+    std::copy(state, state + size,
+              rollout.states.begin() + static_cast<std::ptrdiff_t>(row * size));
+    const Distribution chances = chancesOf(i);
+    const int action =
+        sample(chances, draws.uniform(drawn * actors.size() + i));
+    rollout.actions[row] = action;
+    rollout.logChances[row] =
+        std::log(std::max(chances[static_cast<std::size_t>(action)], 1e-300));
+    const Outcome outcome = actor.environment->step(action, state);
+    actor.end.reward += outcome.reward;
+    ++actor.end.steps;
+    actor.entropySum += entropyOf(chances);
+    const bool isCut =
+        !outcome.terminated &&
+        (outcome.truncated ||
+         (options.maxSteps && actor.end.steps >= options.maxSteps));
+    Segment &segment = rollout.segments[i];
+    segment.rewards.push_back(outcome.reward);
+    segment.values.push_back(double(valueRows[i]));
+    segment.ended.push_back(outcome.terminated || isCut);
+    segment.next.push_back(0);
+    if (isCut) {
+      cut.push_back(i);
+      std::copy(state, state + size,
+                beyond.begin() + static_cast<std::ptrdiff_t>(i * size));
+    }
+    if (!outcome.terminated && !isCut)
+      continue;
+    actor.end.entropy = actor.entropySum / static_cast<double>(actor.end.steps);
+    const EpisodeEnd end = actor.end;
+    ++actor.episodes;
+    begin(i);
+    tell(end);
+  }
+  ++drawn;
+  if (!cut.empty()) {
+    acting.run(beyond);
+    const std::vector<float> values = acting.read(value);
+    for (std::size_t i : cut)
+      rollout.segments[i].next.back() = double(values[i]);
+  }
+  look();
+  for (std::size_t i = 0; i < actors.size(); ++i)
+    if (!rollout.segments[i].ended.back())
+      rollout.segments[i].next.back() = double(valueRows[i]);
+}
+
+void ActorCritic::run() {
+  for (std::size_t i = 0; i < actors.size(); ++i)
+    begin(i);
+  const std::size_t rows = static_cast<std::size_t>(steps) * actors.size();
+  session.prepare();
+  look();
+  finished = false;
+  while (!ends() && !finished) {
+    Rollout rollout;
+    rollout.states.resize(rows * static_cast<std::size_t>(observationCount));
+    rollout.actions.resize(rows);
+    rollout.logChances.resize(rows);
+    rollout.advantages.resize(rows);
+    rollout.returns.resize(rows);
+    rollout.segments.resize(actors.size());
+    for (std::int64_t step = 0; step < steps; ++step)
+      act(rollout, step);
+    for (std::size_t i = 0; i < actors.size(); ++i) {
+      const Segment &segment = rollout.segments[i];
+      const std::vector<double> gained =
+          advantages(segment, properties.gamma, properties.lambda);
+      for (std::size_t t = 0; t < gained.size(); ++t) {
+        const std::size_t row = t * actors.size() + i;
+        rollout.advantages[row] = gained[t];
+        rollout.returns[row] = gained[t] + segment.values[t];
+      }
+    }
+    learn(rollout);
+    session.prepare();
+    look();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Learning
+//===----------------------------------------------------------------------===//
+
+void ActorCritic::feed(const Rollout &rollout,
+                       const std::vector<std::size_t> &rows) {
+  const auto size = static_cast<std::size_t>(observationCount);
+  const auto actions = static_cast<std::size_t>(width);
+  std::vector<float> seen, done(rows.size() * actions), old, returns;
+  std::vector<double> gained;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::size_t row = rows[i];
+    const auto begin =
+        rollout.states.begin() + static_cast<std::ptrdiff_t>(row * size);
+    seen.insert(seen.end(), begin, begin + static_cast<std::ptrdiff_t>(size));
+    done[i * actions + static_cast<std::size_t>(rollout.actions[row])] = 1;
+    old.push_back(static_cast<float>(rollout.logChances[row]));
+    returns.push_back(static_cast<float>(rollout.returns[row]));
+    gained.push_back(rollout.advantages[row]);
+  }
+  if (properties.standardizeAdvantage)
+    standardise(gained);
+  Feeder &feeder = session.feeder(program);
+  auto set = [&](const std::string &name, const auto &values) {
+    feeder.set(name, values.data(), static_cast<std::int64_t>(values.size()));
+  };
+  set(acting.input(), seen);
+  set(kAction, done);
+  set(kAdvantage, gained);
+  set(kReturn, returns);
+  if (takesOldChance)
+    set(kOldChance, old);
+}
+
+void ActorCritic::learn(const Rollout &rollout) {
+  std::vector<std::size_t> order(rollout.actions.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto size = static_cast<std::size_t>(batch);
+  for (int epoch = 0; epoch < epochs; ++epoch) {
+    for (std::size_t i = order.size(); i > 1; --i)
+      std::swap(order[i - 1], order[orders.below(ordered++, i)]);
+    for (std::size_t from = 0; from < order.size(); from += size) {
+      const auto begin = order.begin() + static_cast<std::ptrdiff_t>(from);
+      feed(rollout, {begin, begin + static_cast<std::ptrdiff_t>(size)});
+      remember(place());
+      const int before = trainer.iteration();
+      trainer.step(1);
+      if (trainer.iteration() == before) { // a rule has ended training
+        finished = true;
+        return;
+      }
+      lastLoss = trainer.smoothedLoss();
+      if (trainer.stopped()) {
+        finished = true;
+        return;
+      }
+    }
+  }
+}
+
+double ActorCritic::evaluate(std::int64_t count) {
+  // All environments play; the first so many episodes that begin are judged.
+  const RandomStream seeds(session.seed(), "judged episodes"),
+      judged(session.seed(), "judged actions");
+  const auto size = static_cast<std::size_t>(observationCount);
+  std::vector<std::int64_t> playing(actors.size(), -1); ///< which episode
+  std::vector<double> rewards(actors.size());
+  std::vector<std::int64_t> lengths(actors.size());
+  std::int64_t begun = 0, ended = 0;
+  double sum = 0;
+  auto start = [&](std::size_t i) {
+    playing[i] = begun < count ? begun : -1;
+    if (playing[i] < 0)
+      return;
+    rewards[i] = 0;
+    lengths[i] = 0;
+    actors[i].environment->reset(
+        seeds.block(static_cast<std::uint64_t>(begun++))[0] >> 1,
+        states.data() + i * size);
+  };
+  for (std::size_t i = 0; i < actors.size(); ++i)
+    start(i);
+  for (std::uint64_t step = 0; ended < count; ++step) {
+    look();
+    for (std::size_t i = 0; i < actors.size(); ++i) {
+      if (playing[i] < 0)
+        continue;
+      const Outcome outcome = actors[i].environment->step(
+          sample(chancesOf(i), judged.uniform(step * actors.size() + i)),
+          states.data() + i * size);
+      rewards[i] += outcome.reward;
+      ++lengths[i];
+      if (!outcome.ended() &&
+          !(options.maxSteps && lengths[i] >= options.maxSteps))
+        continue;
+      sum += rewards[i];
+      ++ended;
+      start(i);
+    }
+  }
+  return count > 0 ? sum / static_cast<double>(count) : 0;
+}
+
+} // namespace brew::runtime::learn

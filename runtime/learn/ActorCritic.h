@@ -1,0 +1,61 @@
+//===- ActorCritic.h - PPO and advantage actor-critic -----------*- C++ -*-===//
+//
+// Proximal policy optimization (Schulman et al., 2017) and its simpler relative
+// A2C. Their losses are layers of the net, so that an update is one run of the
+// plan: this acts in several environments at once, estimates advantages and
+// feeds the net with them.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/data/RandomStream.h"
+#include "runtime/learn/Learner.h"
+#include "runtime/learn/Network.h"
+
+namespace brew::runtime::learn {
+
+class ActorCritic : public Learner {
+public:
+  ActorCritic(Trainer &trainer, Session &session, LearnerOptions options,
+              Properties properties);
+  double evaluate(std::int64_t episodes) override;
+
+  /// The rows of the test net, which acts in as many.
+  static int environmentCount(const Session &session);
+
+private:
+  /// An environment and where it stands.
+  struct Actor {
+    Environment *environment;
+    EpisodeEnd end;
+    double entropySum = 0;
+    std::int64_t episodes = 0;
+  };
+  /// What was seen and done, step by step, of all actors one behind the other.
+  struct Rollout;
+
+  void run() override;
+  void findBlobs();
+  void begin(std::size_t actor);
+  void look();
+  void act(Rollout &rollout, std::int64_t step);
+  void learn(const Rollout &rollout);
+  void feed(const Rollout &rollout, const std::vector<std::size_t> &rows);
+  std::vector<double> place() const;
+  Distribution chancesOf(std::size_t actor) const;
+
+  ActingProgram acting;
+  int program; ///< that learns
+  std::string logits, value;
+  std::int64_t width = 0, observationCount, batch = 0;
+  bool takesOldChance = false;
+  int steps, epochs;
+  RandomStream starts, draws, orders;
+  std::vector<Actor> actors;
+  std::vector<float> states;               ///< of all actors, now
+  std::vector<float> logitRows, valueRows; ///< of `states`
+  std::uint64_t drawn = 0, ordered = 0;
+  bool finished = false; ///< a rule of the trainer has ended the last train()
+};
+
+} // namespace brew::runtime::learn

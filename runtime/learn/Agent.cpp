@@ -1,0 +1,118 @@
+//===- Agent.cpp - Plays episodes by a policy -----------------------------===//
+
+#include "runtime/learn/Agent.h"
+
+#include "formats/Error.h"
+#include "runtime/log/Log.h"
+
+#include <algorithm>
+
+namespace brew::runtime::learn {
+namespace {
+
+/// Draws of a step: the action, whether to explore, and where to.
+constexpr std::uint64_t kDraws = 4;
+/// Steps of an episode that have draws of their own.
+constexpr int kStepBits = 32;
+
+} // namespace
+
+Agent::Agent(Environment &acted, const Properties &chosen, std::uint64_t seed,
+             int agent, std::int64_t steps)
+    : environment(acted), properties(chosen),
+      starts(seed, "episodes of agent " + std::to_string(agent)),
+      draws(seed, "actions of agent " + std::to_string(agent)), number(agent),
+      maxSteps(steps), low(acted.low()), high(acted.high()) {
+  const auto count = static_cast<std::size_t>(environment.observationCount());
+  if (properties.normalizeInput &&
+      (low.size() != count || high.size() != count))
+    throw usageError("NormalizeInput needs to know between which numbers "
+                     "observations lie, which the environment '" +
+                     environment.name() + "' does not tell");
+}
+
+/// What the net sees of a state: itself (UseRawInput), or how it differs from
+/// the one before, over episodes too, as in MyCaffe.
+std::vector<float> Agent::prepared(const std::vector<float> &raw) {
+  std::vector<float> state = raw;
+  if (properties.normalizeInput)
+    for (std::size_t i = 0; i < state.size(); ++i)
+      state[i] = (state[i] - low[i]) / (high[i] - low[i]);
+  if (properties.useRawInput)
+    return state;
+  std::vector<float> difference(state.size());
+  for (std::size_t i = 0; i < state.size() && !last.empty(); ++i)
+    difference[i] = state[i] - last[i];
+  last = state;
+  return difference;
+}
+
+std::vector<double> Agent::save() const {
+  std::vector<double> values = {static_cast<double>(next),
+                                static_cast<double>(!last.empty())};
+  values.insert(values.end(), last.begin(), last.end());
+  values.resize(2 + static_cast<std::size_t>(environment.observationCount()));
+  return values;
+}
+
+void Agent::restore(const std::vector<double> &values) {
+  if (values.size() !=
+      2 + static_cast<std::size_t>(environment.observationCount()))
+    return; // of another learner
+  next = static_cast<std::int64_t>(values[0]);
+  last.clear();
+  if (values[1] != 0)
+    last.assign(values.begin() + 2, values.end());
+}
+
+Played Agent::play(const Chances &chances, const Cancelled &cancelled,
+                   const Line &line) {
+  Played played;
+  played.end.agent = number;
+  std::vector<float> state(
+      static_cast<std::size_t>(environment.observationCount()));
+  const auto episode = static_cast<std::uint64_t>(next);
+  const RandomBlock start = starts.block(episode);
+  // 31 bits, which any environment takes for a seed.
+  environment.reset(start[0] >> 1, state.data());
+  const double explore = properties.exploration(next);
+  double entropy = 0;
+  for (std::uint64_t t = 0;; ++t) {
+    if (cancelled())
+      return {};
+    GradientPasses::Step step;
+    step.observation = prepared(state);
+    step.chances = chances(step.observation);
+    entropy += entropyOf(step.chances);
+    const std::uint64_t at = ((episode << kStepBits) + t) * kDraws;
+    if (explore > 0 && draws.uniform(at + 1) < explore) {
+      step.action = static_cast<int>(draws.below(
+          at + 2, static_cast<std::uint64_t>(environment.actionCount())));
+      // One logit learns nothing from such a step: its gradient is the
+      // difference to this.
+      std::fill(step.chances.begin(), step.chances.end(), 0);
+      step.chances[static_cast<std::size_t>(step.action)] = 1;
+    } else {
+      step.action = sample(step.chances, draws.uniform(at));
+    }
+    if (properties.showActionProb && properties.verbose) {
+      std::string text = "Action Prob:";
+      for (double chance : step.chances)
+        text += " " + log::number(chance);
+      line(text + " -> " + std::to_string(step.action));
+    }
+    const Outcome outcome = environment.step(step.action, state.data());
+    played.end.reward += outcome.reward;
+    played.rewards.push_back(outcome.reward);
+    played.steps.push_back(std::move(step));
+    const auto steps = static_cast<std::int64_t>(t) + 1;
+    if (!outcome.ended() && !(maxSteps && steps >= maxSteps))
+      continue;
+    played.end.steps = steps;
+    played.end.entropy = entropy / static_cast<double>(steps);
+    ++next;
+    return played;
+  }
+}
+
+} // namespace brew::runtime::learn

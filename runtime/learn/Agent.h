@@ -1,0 +1,57 @@
+//===- Agent.h - Plays episodes by a policy ---------------------*- C++ -*-===//
+#pragma once
+
+#include "runtime/data/RandomStream.h"
+#include "runtime/learn/Environment.h"
+#include "runtime/learn/Episodes.h"
+#include "runtime/learn/Network.h"
+#include "runtime/learn/Properties.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace brew::runtime::learn {
+
+/// What happened in an episode.
+struct Played {
+  std::vector<GradientPasses::Step> steps; ///< without advantages
+  std::vector<double> rewards;
+  EpisodeEnd end;
+};
+
+class Agent {
+public:
+  /// Everything it draws is a function of the seed, its number, the episode and
+  /// the step.
+  Agent(Environment &environment, const Properties &properties,
+        std::uint64_t seed, int number, std::int64_t maxSteps);
+
+  /// Asked for the chances of actions in a state.
+  using Chances = std::function<Distribution(const std::vector<float> &)>;
+  /// Asked before each step whether to give up; the episode then has no steps.
+  using Cancelled = std::function<bool()>;
+  using Line = std::function<void(const std::string &)>;
+  /// Plays the next episode. `line` takes what ShowActionProb shows.
+  Played play(const Chances &chances, const Cancelled &cancelled,
+              const Line &line);
+
+  /// Where it stands, as numbers, between two episodes: always as many.
+  std::vector<double> save() const;
+  void restore(const std::vector<double> &values);
+
+private:
+  std::vector<float> prepared(const std::vector<float> &state);
+
+  Environment &environment;
+  const Properties &properties;
+  RandomStream starts, draws;
+  int number;
+  std::int64_t maxSteps;
+  std::vector<float> last; ///< state; empty: none yet
+  std::vector<float> low, high;
+  std::int64_t next = 0;
+};
+
+} // namespace brew::runtime::learn

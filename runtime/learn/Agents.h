@@ -1,0 +1,39 @@
+//===- Agents.h - Agents on threads of their own ----------------*- C++ -*-===//
+//
+// PG.MT with several threads: each agent has an environment and a session of
+// its own. It plays, gathers gradients and hands them to the thread that is in
+// train(), which updates the primary session with them and gives the agent the
+// new weights.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/learn/Learner.h"
+
+namespace brew::runtime::learn {
+
+class Agents {
+public:
+  struct Hooks {
+    std::function<bool()> ends;
+    std::function<void(const EpisodeEnd &)> episode;
+    /// The primary session has the gradients: the update, given its loss and
+    /// where the agents stand.
+    std::function<void(double, const std::vector<double> &)> update;
+  };
+  /// `restored`: what the last update was given, of a snapshot.
+  Agents(Session &primary, const LearnerOptions &options,
+         const Properties &properties, const std::vector<double> &restored,
+         Hooks hooks);
+  ~Agents();
+  /// Returns when `ends` says so; what an agent throws is thrown here.
+  void run();
+
+private:
+  struct Worker;
+  struct Board;
+  std::unique_ptr<Board> board;
+  std::vector<std::unique_ptr<Worker>> workers;
+};
+
+} // namespace brew::runtime::learn

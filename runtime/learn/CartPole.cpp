@@ -1,0 +1,98 @@
+//===- CartPole.cpp - A pole on a cart ------------------------------------===//
+
+#include "runtime/learn/CartPole.h"
+
+#include "formats/Error.h"
+#include "formats/Suggest.h"
+#include "runtime/data/RandomStream.h"
+
+#include <cmath>
+
+namespace brew::runtime::learn {
+namespace {
+
+constexpr double kGravity = 9.8, kCart = 1, kPole = 0.1, kForce = 10,
+                 kSeconds = 0.02;
+constexpr double kHalfLength = 0.5; ///< of the pole
+constexpr double kStart = 0.05;
+
+} // namespace
+
+CartPole::State CartPole::move(const State &from, int action) {
+  const auto [x, speed, angle, turn] = from;
+  const double force = action == 1 ? kForce : -kForce;
+  const double sine = std::sin(angle), cosine = std::cos(angle);
+  const double mass = kCart + kPole, lever = kPole * kHalfLength;
+  const double push = (force + lever * turn * turn * sine) / mass;
+  const double turning =
+      (kGravity * sine - cosine * push) /
+      (kHalfLength * (4.0 / 3.0 - kPole * cosine * cosine / mass));
+  const double pushing = push - lever * turning * cosine / mass;
+  return {x + kSeconds * speed, speed + kSeconds * pushing,
+          angle + kSeconds * turn, turn + kSeconds * turning};
+}
+
+double CartPole::angleLimit() const {
+  return rules.degrees * 2 * std::acos(-1.0) / 360;
+}
+
+std::vector<float> CartPole::high() const {
+  const auto edge = static_cast<float>(kEdge),
+             angle = static_cast<float>(angleLimit());
+  return {edge, 2 * edge, angle, 2 * angle};
+}
+
+std::vector<float> CartPole::low() const {
+  std::vector<float> values = high();
+  for (float &value : values)
+    value = -value;
+  return values;
+}
+
+void CartPole::show(const State &state, float *observation) const {
+  for (std::size_t i = 0; i < state.size(); ++i)
+    observation[i] = static_cast<float>(state[i]);
+}
+
+void CartPole::reset(std::uint64_t seed, float *observation) {
+  const RandomStream random(seed, "cartpole");
+  for (std::size_t i = 0; i < now.size(); ++i)
+    now[i] = kStart * (2 * random.uniform(i) - 1);
+  done = 0;
+  show(now, observation);
+}
+
+Outcome CartPole::step(int action, float *observation) {
+  const State before = now;
+  now = move(before, action);
+  ++done;
+  show(rules.showsState ? now : before, observation);
+  Outcome outcome;
+  outcome.reward = 1;
+  outcome.terminated =
+      std::abs(now[0]) > kEdge || std::abs(now[2]) > angleLimit();
+  outcome.truncated =
+      !outcome.terminated && rules.steps > 0 && done >= rules.steps;
+  return outcome;
+}
+
+std::unique_ptr<Environment> makeEnvironment(const std::string &name) {
+  for (const CartPoleRules &rules : kCartPoles)
+    if (name == rules.name)
+      return std::make_unique<CartPole>(rules);
+  std::string known;
+  for (const std::string &each : environmentNames())
+    known += (known.empty() ? "" : ", ") + each;
+  throw Error(ExitStatus::Usage, "there is no environment '" + name + "'" +
+                                     didYouMean(name, environmentNames()) +
+                                     " (known: " + known + ")");
+}
+
+std::vector<std::string> environmentNames() {
+  std::vector<std::string> names;
+  for (const CartPoleRules &rules : kCartPoles)
+    names.emplace_back(rules.name);
+  return names;
+}
+
+} // namespace brew::runtime::learn

@@ -1,0 +1,126 @@
+//===- Episodes.cpp - What is known of the episodes so far ----------------===//
+
+#include "runtime/learn/Episodes.h"
+
+#include "runtime/log/Log.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace brew::runtime::learn {
+namespace {
+
+constexpr std::size_t kRewards = 100;  // as Gymnasium judges
+constexpr std::size_t kEntropies = 20; // episodes that tell of a collapse
+/// Of the entropy that there can be: below the one it has collapsed, above the
+/// other it has not any more.
+constexpr double kCollapsed = 0.01, kRecovered = 0.05;
+
+void push(std::deque<double> &window, double value, std::size_t most) {
+  window.push_back(value);
+  if (window.size() > most)
+    window.pop_front();
+}
+
+double mean(const std::deque<double> &window) {
+  return window.empty() ? 0
+                        : std::accumulate(window.begin(), window.end(), 0.0) /
+                              static_cast<double>(window.size());
+}
+
+} // namespace
+
+Episodes::Episodes(Events &sessionEvents, const Properties &properties,
+                   int actions, int displayed)
+    : events(sessionEvents), rewardType(properties.rewardType),
+      mostEntropy(std::log(static_cast<double>(actions))), display(displayed) {}
+
+double Episodes::meanReward() const { return mean(rewards); }
+double Episodes::meanEntropy() const { return mean(entropies); }
+
+double Episodes::shown(double reward) const {
+  switch (rewardType) {
+  case Properties::Reward::Value:
+    break;
+  case Properties::Reward::Average:
+    return runningReward;
+  case Properties::Reward::Maximum:
+    return maximumReward;
+  }
+  return reward;
+}
+
+void Episodes::add(const EpisodeEnd &episode, double loss, double rate) {
+  const bool first = episodes == 0;
+  ++episodes;
+  allSteps += episode.steps;
+  runningReward =
+      first ? episode.reward : 0.99 * runningReward + 0.01 * episode.reward;
+  maximumReward =
+      first ? episode.reward : std::max(maximumReward, episode.reward);
+  push(rewards, episode.reward, kRewards);
+  push(entropies, episode.entropy, kEntropies);
+  watchEntropy();
+  if (!display || episodes % display)
+    return;
+  events.info(
+      log::site::brew,
+      "Episode " + std::to_string(episodes) +
+          ", reward = " + log::number(shown(episode.reward)) +
+          ", running reward = " + log::number(runningReward) + ", mean of " +
+          std::to_string(rewards.size()) + " = " + log::number(meanReward()) +
+          ", entropy = " + log::number(meanEntropy()) +
+          ", steps = " + std::to_string(allSteps) +
+          ", loss = " + log::number(loss) + ", lr = " + log::number(rate));
+}
+
+void Episodes::watchEntropy() {
+  if (entropies.size() < kEntropies)
+    return;
+  const double share = meanEntropy() / mostEntropy;
+  if (isCollapsed && share > kRecovered)
+    isCollapsed = false;
+  if (isCollapsed || share > kCollapsed)
+    return;
+  isCollapsed = true;
+  events.warning(
+      log::site::brew,
+      "The policy has collapsed in episode " + std::to_string(episodes) +
+          ": over the last " + std::to_string(kEntropies) + " its entropy is " +
+          log::number(meanEntropy()) + " of " + log::number(mostEntropy) +
+          ", so that it hardly tries anything else; mean reward " +
+          log::number(meanReward()));
+}
+
+std::vector<double> Episodes::save() const {
+  std::vector<double> values = {double(episodes),        double(allSteps),
+                                runningReward,           maximumReward,
+                                double(isCollapsed),     double(rewards.size()),
+                                double(entropies.size())};
+  values.insert(values.end(), rewards.begin(), rewards.end());
+  values.insert(values.end(), entropies.begin(), entropies.end());
+  return values;
+}
+
+void Episodes::restore(const std::vector<double> &values) {
+  constexpr std::size_t kFixed = 7;
+  if (values.size() < kFixed)
+    return;
+  const auto rewardCount = static_cast<std::size_t>(values[5]);
+  const auto entropyCount = static_cast<std::size_t>(values[6]);
+  if (rewardCount > kRewards || entropyCount > kEntropies ||
+      values.size() < kFixed + rewardCount + entropyCount)
+    return;
+  episodes = static_cast<std::int64_t>(values[0]);
+  allSteps = static_cast<std::int64_t>(values[1]);
+  runningReward = values[2];
+  maximumReward = values[3];
+  isCollapsed = values[4] != 0;
+  const auto begin = values.begin() + kFixed;
+  const auto middle = begin + static_cast<std::ptrdiff_t>(rewardCount);
+  rewards.assign(begin, middle);
+  entropies.assign(middle, middle + static_cast<std::ptrdiff_t>(entropyCount));
+}
+
+} // namespace brew::runtime::learn

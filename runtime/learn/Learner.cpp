@@ -1,0 +1,158 @@
+//===- Learner.cpp - Trains a net by what it does -------------------------===//
+
+#include "runtime/learn/Learner.h"
+
+#include "formats/Error.h"
+#include "formats/Suggest.h"
+#include "runtime/learn/ActorCritic.h"
+#include "runtime/learn/PolicyGradient.h"
+
+#include <algorithm>
+
+namespace brew::runtime::learn {
+namespace {
+
+constexpr const char *kNames[] = {"PG.SIMPLE", "PG.ST", "PG.MT", "PPO", "A2C"};
+
+/// MyCaffe's other name.
+std::string currentName(const std::string &name) {
+  return name == "PG" ? "PG.MT" : name;
+}
+
+bool isActorCritic(const std::string &name) {
+  return name == "PPO" || name == "A2C";
+}
+
+/// The settings of solver and options, with the trainer's name.
+Properties propertiesOf(const caffe::SolverParameter &solver,
+                        const LearnerOptions &options,
+                        const std::function<void(const std::string &)> &warn) {
+  Properties properties = parseProperties(solver.custom_trainer_properties(),
+                                          options.properties, warn);
+  if (!options.trainer.empty())
+    properties.trainerType = options.trainer;
+  properties.trainerType = currentName(properties.trainerType);
+  std::string known;
+  for (const char *name : kNames) {
+    if (properties.trainerType == name)
+      return properties;
+    known += (known.empty() ? "" : ", ") + std::string(name);
+  }
+  const bool isOwn = options.trainer.empty() && options.properties.empty();
+  throw Error(isOwn && !properties.trainerType.empty() ? ExitStatus::BadInput
+                                                       : ExitStatus::Usage,
+              properties.trainerType.empty()
+                  ? "name a trainer (" + known +
+                        "), or give the solver's "
+                        "custom_trainer_properties a TrainerType"
+                  : "there is no trainer '" + properties.trainerType + "'" +
+                        didYouMean(properties.trainerType, learnerNames()) +
+                        " (known: " + known + ")");
+}
+
+} // namespace
+
+Learner::Learner(Trainer &solver, Session &planSession, LearnerOptions given,
+                 Properties chosen)
+    : trainer(solver), session(planSession), options(std::move(given)),
+      properties(std::move(chosen)),
+      log(std::make_unique<Episodes>(
+          session.events(), properties,
+          options.environments.front()->actionCount(),
+          trainer.control().next().display())) {
+  // Numbers of its own follow those of the episodes.
+  const std::vector<double> &all = trainer.getAttached();
+  if (all.empty())
+    return;
+  const auto own = static_cast<std::size_t>(all[0]);
+  if (!(all[0] >= 0) || own >= all.size())
+    return;
+  const auto middle = all.begin() + 1 + static_cast<std::ptrdiff_t>(own);
+  restored.assign(all.begin() + 1, middle);
+  log->restore({middle, all.end()});
+}
+
+void Learner::remember(std::vector<double> own) {
+  std::vector<double> all = {static_cast<double>(own.size())};
+  all.insert(all.end(), own.begin(), own.end());
+  const std::vector<double> counted = log->save();
+  all.insert(all.end(), counted.begin(), counted.end());
+  trainer.setAttached(std::move(all));
+}
+
+void Learner::train(std::int64_t episodes) {
+  const caffe::SolverParameter solver = trainer.control().next();
+  if (episodes <= 0 && solver.max_iter() <= 0)
+    throw usageError("say for how many episodes to train, or give the solver "
+                     "a max_iter");
+  lastEpisode = episodes > 0 ? log->count() + episodes : 0;
+  lastIteration = solver.max_iter();
+  stopped = false;
+  run();
+  // As the solver's loop ends.
+  if (solver.snapshot_after_train() &&
+      !(solver.snapshot() > 0 && trainer.iteration() % solver.snapshot() == 0))
+    trainer.snapshot();
+}
+
+bool Learner::ends() const {
+  return stopped || (lastEpisode && log->count() >= lastEpisode) ||
+         (lastIteration > 0 && trainer.iteration() >= lastIteration);
+}
+
+void Learner::tell(const EpisodeEnd &episode) {
+  log->add(episode, lastLoss, trainer.learningRate());
+  if (options.episode)
+    options.episode(episode, *log);
+}
+
+void Learner::afterUpdate() {
+  stopped |= trainer.stopped();
+  const int interval = trainer.control().next().snapshot();
+  if (interval > 0 && trainer.iteration() % interval == 0)
+    trainer.snapshot();
+}
+
+std::unique_ptr<Learner> makeLearner(Trainer &trainer, Session &session,
+                                     LearnerOptions options) {
+  const Properties properties = propertiesOf(
+      trainer.control().next(), options, [&](const std::string &text) {
+        session.events().warning(log::site::brew, text);
+      });
+  if (options.environments.empty())
+    throw usageError("there is no environment to act in");
+  for (const Environment *environment : options.environments) {
+    const Environment &first = *options.environments.front();
+    if (environment->observationCount() != first.observationCount() ||
+        environment->actionCount() != first.actionCount())
+      throw usageError("the environments have different observations or "
+                       "actions");
+    if (environment->observationCount() < 1 || environment->actionCount() < 2)
+      throw usageError("the environment '" + environment->name() +
+                       "' has no observations, or less than two actions");
+  }
+  if (session.communicator())
+    throw usageError("several ranks train on data; PG.MT has agents of its "
+                     "own");
+  if (isActorCritic(properties.trainerType))
+    return std::make_unique<ActorCritic>(trainer, session, std::move(options),
+                                         properties);
+  return std::make_unique<PolicyGradient>(trainer, session, std::move(options),
+                                          properties);
+}
+
+std::vector<std::string> learnerNames() {
+  return {std::begin(kNames), std::end(kNames)};
+}
+
+int environmentCount(const Session &session, const LearnerOptions &options) {
+  const Properties properties =
+      propertiesOf(solverOf(session.manifest()), options, [](const auto &) {});
+  if (properties.trainerType == "PG.MT")
+    return properties.threads;
+  return isActorCritic(properties.trainerType)
+             ? ActorCritic::environmentCount(session)
+             : 1;
+}
+
+} // namespace brew::runtime::learn

@@ -1,0 +1,82 @@
+//===- Learner.h - Trains a net by what it does -----------------*- C++ -*-===//
+#pragma once
+
+#include "runtime/learn/Environment.h"
+#include "runtime/learn/Episodes.h"
+#include "runtime/learn/Properties.h"
+#include "runtime/train/Trainer.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace brew::runtime::learn {
+
+struct LearnerOptions {
+  /// PG.SIMPLE, PG.ST, PG.MT, PPO or A2C; "": what the properties say.
+  std::string trainer;
+  /// Over those of the solver.
+  std::string properties;
+  /// One for each agent (PG.MT), or of those that act side by side (PPO, A2C);
+  /// of the others one. They outlive the learner.
+  std::vector<Environment *> environments;
+  /// Steps after which an episode is cut; 0: never.
+  std::int64_t maxSteps = 0;
+  /// Called after each episode, on the thread that is in train().
+  std::function<void(const EpisodeEnd &, const Episodes &)> episode;
+};
+
+class Learner {
+public:
+  virtual ~Learner() = default;
+
+  /// Acts and learns until so many more episodes have ended (0: no limit), the
+  /// solver's max_iter updates are done, or a stop is requested.
+  void train(std::int64_t episodes);
+  /// Plays episodes without learning; mean reward.
+  virtual double evaluate(std::int64_t episodes) = 0;
+  const Episodes &episodes() const { return *log; }
+
+protected:
+  Learner(Trainer &trainer, Session &session, LearnerOptions options,
+          Properties properties);
+
+  virtual void run() = 0;
+  /// Whether run() is to return.
+  bool ends() const;
+  /// Counts an episode and tells of it.
+  void tell(const EpisodeEnd &episode);
+  /// After each update of the solver: a snapshot if one is due. Before it, what
+  /// goes into snapshots is what remember() was given last.
+  void afterUpdate();
+  void remember(std::vector<double> own = {});
+
+  Trainer &trainer;
+  Session &session;
+  LearnerOptions options;
+  Properties properties;
+  std::unique_ptr<Episodes> log;
+  std::vector<double> restored; ///< what remember() was given, of a snapshot
+  double lastLoss = 0;
+
+private:
+  std::int64_t lastEpisode = 0; ///< of the call; 0: none
+  int lastIteration = 0;        ///< likewise
+  bool stopped = false;         ///< by a request, in this call
+};
+
+/// The learner that the options or the solver's properties name. Throws Error:
+/// (2) for options that make no sense, (1) for a net that is no policy over the
+/// environment's actions.
+std::unique_ptr<Learner> makeLearner(Trainer &trainer, Session &session,
+                                     LearnerOptions options);
+
+/// How the trainers are called.
+std::vector<std::string> learnerNames();
+/// How many environments the trainer of these options takes side by side,
+/// unless the caller has others in mind.
+int environmentCount(const Session &session, const LearnerOptions &options);
+
+} // namespace brew::runtime::learn

@@ -1,0 +1,281 @@
+//===- Network.cpp - A policy's programs ----------------------------------===//
+
+#include "runtime/learn/Network.h"
+
+#include "formats/Error.h"
+#include "runtime/plan/Contract.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace brew::runtime::learn {
+namespace {
+
+std::int64_t countOf(const plan::Buffer &buffer) {
+  std::int64_t count = 1;
+  for (std::int64_t dim : buffer.dims())
+    count *= dim;
+  return count;
+}
+
+std::int64_t rowsOf(const plan::Buffer &buffer) {
+  return buffer.dims_size() ? buffer.dims(0) : 1;
+}
+
+TensorName named(TensorKind kind, int program, const std::string &blob) {
+  TensorName name;
+  name.kind = kind;
+  name.program = program;
+  name.name = blob;
+  return name;
+}
+
+std::int64_t rowLength(const Tensor &tensor) {
+  std::int64_t count = 1;
+  for (std::size_t i = 1; i < tensor.shape.size(); ++i)
+    count *= tensor.shape[i];
+  return count;
+}
+
+/// The blob that the training net takes a gradient of.
+std::string seedOf(const Session &session, int program) {
+  const auto &seeds = session.manifest().programs(program).seeds();
+  if (seeds.size() != 1)
+    throw badInput("a policy is learnt by a net with one gradient from "
+                   "outside, that of the bottom of its MemoryLoss; the plan "
+                   "takes " +
+                   std::to_string(seeds.size()));
+  return seeds.Get(0).name();
+}
+
+} // namespace
+
+Distribution distributionOf(const float *logits, std::int64_t count) {
+  if (count == 1) {
+    const double chance = 1 / (1 + std::exp(-double(logits[0])));
+    return {chance, 1 - chance};
+  }
+  const float most = *std::max_element(logits, logits + count);
+  Distribution chances;
+  double sum = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    chances.push_back(std::exp(double(logits[i]) - double(most)));
+    sum += chances.back();
+  }
+  for (double &chance : chances)
+    chance /= sum;
+  return chances;
+}
+
+int sample(const Distribution &chances, double draw) {
+  double sum = 0;
+  for (std::size_t i = 0; i < chances.size(); ++i) {
+    sum += chances[i];
+    if (draw < sum)
+      return static_cast<int>(i);
+  }
+  return static_cast<int>(chances.size()) - 1;
+}
+
+double entropyOf(const Distribution &chances) {
+  double entropy = 0;
+  for (double chance : chances)
+    if (chance > 0)
+      entropy -= chance * std::log(chance);
+  return entropy;
+}
+
+void policyGradient(const Distribution &chances, int action, double advantage,
+                    float *gradient, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i)
+    gradient[i] = static_cast<float>(
+        (chances[static_cast<std::size_t>(i)] - (i == action)) * advantage);
+}
+
+std::string observationInput(Session &session, int program,
+                             std::int64_t observationCount) {
+  Feeder &feeder = session.feeder(program);
+  std::string others;
+  for (const std::string &top : feeder.tops()) {
+    const plan::Buffer *buffer = feeder.find(top);
+    if (buffer->dims_size() > 1 &&
+        countOf(*buffer) == rowsOf(*buffer) * observationCount)
+      return top;
+    others += (others.empty() ? "; it has: " : ", ") + top;
+  }
+  throw badInput("program '" + session.manifest().programs(program).name() +
+                 "' has no input of rows of " +
+                 std::to_string(observationCount) +
+                 " numbers, which the environment's observations are" + others);
+}
+
+//===----------------------------------------------------------------------===//
+// Acting
+//===----------------------------------------------------------------------===//
+
+ActingProgram::ActingProgram(Session &planSession,
+                             std::int64_t observationCount)
+    : session(planSession),
+      index(session.executor().findProgram(plan::programs::test(0).c_str())),
+      tests(index >= 0) {
+  if (!tests)
+    index = session.program(plan::programs::kForwardBackward);
+  inputName = observationInput(session, index, observationCount);
+  rowCount = rowsOf(*session.feeder(index).find(inputName));
+}
+
+void ActingProgram::run(const std::vector<float> &observations) {
+  Feeder &feeder = session.feeder(index);
+  feeder.set(inputName, observations.data(),
+             static_cast<std::int64_t>(observations.size()));
+  feeder.feed();
+  session.run(index, Pass::Forward);
+}
+
+std::vector<float> ActingProgram::read(const std::string &blob) const {
+  const TensorName name = named(TensorKind::Blob, index, blob);
+  const Tensor tensor = session.find(name);
+  std::vector<float> values(static_cast<std::size_t>(
+      rowLength(tensor) * (tensor.shape.empty() ? 1 : tensor.shape[0])));
+  session.read(name, values.data(), static_cast<std::int64_t>(values.size()));
+  return values;
+}
+
+Policy::Policy(Session &session, std::int64_t observationCount, int actions)
+    : acting(session, observationCount) {
+  const int train = session.program(plan::programs::kForwardBackward);
+  const std::string logits = seedOf(session, train);
+  width = rowLength(session.find(named(TensorKind::Blob, train, logits)));
+  if (width != actions && !(width == 1 && actions == 2))
+    throw badInput("'" + logits + "' has " + std::to_string(width) +
+                   " logits for each state, but the environment has " +
+                   std::to_string(actions) + " actions");
+  // Logits if they can be read, else the chances that the net makes of them.
+  const auto &outputs = session.manifest().programs(acting.program()).outputs();
+  for (const TensorName &name :
+       session.names(TensorKind::Blob, acting.program()))
+    if (name.name == logits)
+      blob = logits;
+  isLogits = !blob.empty();
+  for (const auto &output : outputs) {
+    if (!blob.empty())
+      break;
+    const Tensor tensor =
+        session.find(named(TensorKind::Blob, acting.program(), output.blob()));
+    if (output.loss_weight() == 0 && rowLength(tensor) == width)
+      blob = output.blob();
+  }
+  if (blob.empty())
+    throw badInput("the test net has no output of " + std::to_string(width) +
+                   " chances or logits ('" + logits + "') for each state");
+  rows.resize(static_cast<std::size_t>(acting.rows() * observationCount));
+}
+
+Distribution Policy::chances(const std::vector<float> &observation) {
+  std::copy(observation.begin(), observation.end(), rows.begin());
+  acting.run(rows);
+  const std::vector<float> values = acting.read(blob);
+  for (std::int64_t i = 0; i < width; ++i)
+    if (!std::isfinite(values[static_cast<std::size_t>(i)]))
+      throw badInput("the policy has diverged: '" + blob +
+                     "' is not finite; a smaller base_lr may help");
+  if (isLogits)
+    return distributionOf(values.data(), width);
+  if (width == 1)
+    return {values[0], 1 - double(values[0])};
+  return Distribution(values.begin(), values.begin() + width);
+}
+
+//===----------------------------------------------------------------------===//
+// Learning
+//===----------------------------------------------------------------------===//
+
+GradientPasses::GradientPasses(Session &planSession, std::int64_t observations,
+                               Runner passes)
+    : session(planSession),
+      program(session.program(plan::programs::kForwardBackward)),
+      input(observationInput(session, program, observations)),
+      logits(seedOf(session, program)), observationCount(observations),
+      runner(std::move(passes)) {
+  Feeder &feeder = session.feeder(program);
+  rows = rowsOf(*feeder.find(input));
+  const Tensor tensor = session.find(named(TensorKind::Blob, program, logits));
+  width = rowLength(tensor);
+  if (tensor.shape.empty() || tensor.shape[0] != rows)
+    throw badInput("'" + logits + "' has not one row for each of the " +
+                   std::to_string(rows) + " states of '" + input + "'");
+  for (const auto &output : session.manifest().programs(program).outputs())
+    for (const std::string &top : feeder.tops())
+      if (output.blob() == top)
+        lossInput = top;
+  if (lossInput.empty())
+    throw badInput(
+        "the training net has no MemoryLoss whose loss is an output");
+  states.resize(static_cast<std::size_t>(rows * observationCount));
+  seeds.resize(static_cast<std::size_t>(rows * width));
+  // What a loss of 1 comes out as is one over what the layer divides by.
+  const double one = 1;
+  feeder.set(lossInput, &one, 1);
+  feeder.set(input, states.data(), static_cast<std::int64_t>(states.size()));
+  feeder.feed();
+  session.run(program, Pass::Forward);
+  double scaled = 0;
+  session.read(named(TensorKind::Blob, program, lossInput), &scaled, 1);
+  normalizer = 1 / scaled;
+}
+
+void GradientPasses::add(const Step &step) {
+  waiting.push_back(step);
+  if (static_cast<std::int64_t>(waiting.size()) == rows)
+    flush();
+}
+
+void GradientPasses::flush() {
+  if (waiting.empty())
+    return;
+  std::fill(states.begin(), states.end(), 0.0f);
+  std::fill(seeds.begin(), seeds.end(), 0.0f);
+  for (std::size_t row = 0; row < waiting.size(); ++row)
+    std::copy(waiting[row].observation.begin(), waiting[row].observation.end(),
+              states.begin() +
+                  static_cast<std::ptrdiff_t>(row) * observationCount);
+  Feeder &feeder = session.feeder(program);
+  feeder.set(input, states.data(), static_cast<std::int64_t>(states.size()));
+  double loss = 0;
+  for (const Step &step : waiting) {
+    const double chance = step.chances[static_cast<std::size_t>(step.action)];
+    loss += width == 1 ? (1 - chance) * (1 - chance)
+                       : -std::log(std::max(chance, 1e-300));
+  }
+  lossSum += loss;
+  lossCount += static_cast<std::int64_t>(waiting.size());
+  const double mean = normalizer * loss / static_cast<double>(waiting.size());
+  feeder.set(lossInput, &mean, 1);
+  runner.forward();
+  std::vector<float> now(seeds.size());
+  session.read(named(TensorKind::Blob, program, logits), now.data(),
+               static_cast<std::int64_t>(now.size()));
+  for (std::size_t row = 0; row < waiting.size(); ++row) {
+    const Step &step = waiting[row];
+    const auto at = static_cast<std::ptrdiff_t>(row) * width;
+    const Distribution chances =
+        width == 1 ? step.chances : distributionOf(now.data() + at, width);
+    // A layer that divides by its rows divides by the episode's steps here.
+    const double scale = normalizer == 1 ? 1 : normalizer * step.share;
+    policyGradient(chances, step.action, step.advantage * scale,
+                   seeds.data() + at, width);
+  }
+  session.write(named(TensorKind::GradientSeed, program, logits), seeds.data(),
+                static_cast<std::int64_t>(seeds.size()));
+  runner.backward();
+  waiting.clear();
+}
+
+double GradientPasses::takeLoss() {
+  const double loss = lossCount ? lossSum / static_cast<double>(lossCount) : 0;
+  lossSum = 0;
+  lossCount = 0;
+  return loss;
+}
+
+} // namespace brew::runtime::learn

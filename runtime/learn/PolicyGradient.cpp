@@ -1,0 +1,162 @@
+//===- PolicyGradient.cpp - MyCaffe's trainers PG.* -----------------------===//
+
+#include "runtime/learn/PolicyGradient.h"
+
+#include "formats/Error.h"
+#include "runtime/learn/Agents.h"
+#include "runtime/learn/Returns.h"
+
+#include <algorithm>
+
+namespace brew::runtime::learn {
+namespace {
+
+/// Of agents that play to be judged: their draws are not those of training.
+constexpr int kJudged = -1;
+
+const Environment &first(const LearnerOptions &options) {
+  return *options.environments.front();
+}
+
+} // namespace
+
+void addEpisode(GradientPasses &passes, Played &played,
+                const Properties &properties) {
+  std::vector<double> returns = discountedReturns(
+      played.rewards, properties.gamma, properties.allowDiscountReset);
+  standardise(returns);
+  for (std::size_t t = 0; t < played.steps.size(); ++t) {
+    GradientPasses::Step &step = played.steps[t];
+    step.advantage = returns[t];
+    step.share = 1 / static_cast<double>(played.steps.size());
+    passes.add(step);
+  }
+}
+
+void keepElite(std::vector<Played> &episodes, double elitePercent) {
+  if (elitePercent <= 0 || elitePercent >= 1 || episodes.empty())
+    return;
+  std::stable_sort(episodes.begin(), episodes.end(),
+                   [](const Played &a, const Played &b) {
+                     return a.end.reward > b.end.reward;
+                   });
+  const double most = episodes.front().end.reward,
+               least = episodes.back().end.reward;
+  const double cutoff = least + (1 - elitePercent) * (most - least);
+  while (episodes.back().end.reward < cutoff)
+    episodes.pop_back();
+}
+
+PolicyGradient::PolicyGradient(Trainer &solver, Session &planSession,
+                               LearnerOptions given, Properties chosen)
+    : Learner(solver, planSession, std::move(given), std::move(chosen)),
+      policy(session, first(options).observationCount(),
+             first(options).actionCount()),
+      passes(session, first(options).observationCount(),
+             {[this] { trainer.forward(); },
+              [this] {
+                trainer.backward();
+                trainer.accumulate();
+              }}),
+      agent(*options.environments.front(), properties, session.seed(), 0,
+            options.maxSteps) {
+  if (properties.trainerType == "PG.SIMPLE" && policy.logitCount() != 1)
+    throw badInput("PG.SIMPLE trains nets of one logit (sigmoid), and this one "
+                   "has " +
+                   std::to_string(policy.logitCount()) +
+                   "; PG.ST and PG.MT train such (softmax)");
+  if (properties.trainerType != "PG.MT") {
+    // They are of PG.MT alone.
+    properties.epsSteps = 0;
+    properties.threads = 1;
+  }
+  if (properties.threads != static_cast<int>(options.environments.size()))
+    throw usageError(properties.trainerType +
+                     " takes one environment for each agent: " +
+                     std::to_string(properties.threads) + ", not " +
+                     std::to_string(options.environments.size()));
+  if (properties.threads == 1)
+    agent.restore(restored);
+}
+
+void PolicyGradient::update(double loss) {
+  trainer.update();
+  session.prepare(); // what acts derives from the weights
+  lastLoss = loss;
+  afterUpdate();
+}
+
+void PolicyGradient::runAlone() {
+  const bool caches = properties.trainerType == "PG.MT";
+  std::vector<Played> cache;
+  while (!ends()) {
+    Played played = agent.play(
+        [this](const std::vector<float> &state) {
+          return policy.chances(state);
+        },
+        [] { return false; },
+        [this](const std::string &line) {
+          session.events().info(log::site::brew, line);
+        });
+    const EpisodeEnd end = played.end;
+    if (!caches)
+      addEpisode(passes, played, properties);
+    else
+      cache.push_back(std::move(played));
+    tell(end);
+    const bool full = log->count() % properties.miniBatch == 0;
+    if (!caches) {
+      if (!full)
+        continue;
+      passes.flush();
+      remember(agent.save());
+      update(passes.takeLoss());
+      continue;
+    }
+    if (static_cast<int>(cache.size()) < properties.episodeBatchSize)
+      continue;
+    keepElite(cache, properties.episodeElitePercent);
+    for (std::size_t i = 0; i < cache.size(); ++i) {
+      addEpisode(passes, cache[i], properties);
+      if (i + 1 < cache.size() && !full)
+        continue;
+      passes.flush();
+      remember(agent.save());
+      update(passes.takeLoss());
+    }
+    cache.clear();
+  }
+}
+
+void PolicyGradient::run() {
+  if (properties.threads == 1)
+    return runAlone();
+  Agents agents(session, options, properties, restored,
+                {[this] { return ends(); },
+                 [this](const EpisodeEnd &episode) { tell(episode); },
+                 [this](double loss, const std::vector<double> &places) {
+                   trainer.takeGradients(loss);
+                   remember(places);
+                   update(loss);
+                 }});
+  agents.run();
+}
+
+double PolicyGradient::evaluate(std::int64_t count) {
+  Properties judged = properties;
+  judged.epsSteps = 0;
+  Agent judge(*options.environments.front(), judged, session.seed(), kJudged,
+              options.maxSteps);
+  double sum = 0;
+  for (std::int64_t i = 0; i < count; ++i)
+    sum += judge
+               .play(
+                   [this](const std::vector<float> &state) {
+                     return policy.chances(state);
+                   },
+                   [] { return false; }, [](const std::string &) {})
+               .end.reward;
+  return count > 0 ? sum / static_cast<double>(count) : 0;
+}
+
+} // namespace brew::runtime::learn

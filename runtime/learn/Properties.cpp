@@ -1,0 +1,211 @@
+//===- Properties.cpp - The settings of a learner -------------------------===//
+
+#include "runtime/learn/Properties.h"
+
+#include "formats/Error.h"
+#include "formats/Suggest.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <limits>
+
+namespace brew::runtime::learn {
+namespace {
+
+struct Range {
+  double low, high;
+};
+constexpr Range kShare = {0, 1};
+constexpr Range kCount = {1, 1e9};
+constexpr Range kCountOrNone = {0, 1e9};
+
+/// Takes one property after the other.
+class Reader {
+public:
+  Reader(Properties &properties, std::string where, ExitStatus status)
+      : to(properties), where(std::move(where)), status(status) {}
+
+  /// Whether there is such a key.
+  bool take(const std::string &key, const std::string &text);
+  std::vector<std::string> keys;
+
+private:
+  [[noreturn]] void fail(const std::string &text) const {
+    throw Error(status, where + ": " + text);
+  }
+  double number(const std::string &text, Range range, const char *what) {
+    double value = 0;
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() ||
+        !(value >= range.low && value <= range.high))
+      fail(key + "=" + text + " is not " + what);
+    return value;
+  }
+  void share(const char *name, double &value, const std::string &text) {
+    if (is(name))
+      value = number(text, kShare, "a number from 0 to 1");
+  }
+  void count(const char *name, int &value, const std::string &text,
+             Range range = kCount) {
+    if (!is(name))
+      return;
+    const double given = number(text, range, "a whole number in its range");
+    value = static_cast<int>(given);
+    if (value != given)
+      fail(key + "=" + text + " is not a whole number");
+  }
+  void flag(const char *name, bool &value, const std::string &text) {
+    if (!is(name))
+      return;
+    std::string lower = text;
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char c) { return std::tolower(c); });
+    if (lower != "true" && lower != "false")
+      fail(key + "=" + text + " is neither True nor False");
+    value = lower == "true";
+  }
+  bool is(const char *name) {
+    keys.emplace_back(name);
+    known |= key == name;
+    return key == name;
+  }
+  void rewardType(const std::string &text);
+  void gpus(const std::string &text);
+
+  Properties &to;
+  std::string where;
+  ExitStatus status;
+  std::string key;
+  bool known = false;
+};
+
+void Reader::rewardType(const std::string &text) {
+  using Reward = Properties::Reward;
+  constexpr struct {
+    const char *brief, *full;
+    Reward reward;
+  } rows[] = {{"VAL", "VALUE", Reward::Value},
+              {"AVE", "AVERAGE", Reward::Average},
+              {"MAX", "MAXIMUM", Reward::Maximum}};
+  if (!is("RewardType"))
+    return;
+  for (const auto &row : rows)
+    if (text == row.brief || text == row.full) {
+      to.rewardType = row.reward;
+      return;
+    }
+  fail("RewardType=" + text + " is none of VAL, AVE and MAX");
+}
+
+void Reader::gpus(const std::string &text) {
+  if (!is("GPUIDs"))
+    return;
+  to.gpuIds.clear();
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    to.gpuIds.push_back(static_cast<int>(number(
+        text.substr(begin, end - begin), {0, 1023}, "a list of GPU numbers")));
+    begin = end + 1;
+  }
+}
+
+bool Reader::take(const std::string &name, const std::string &text) {
+  key = name;
+  known = false;
+  keys.clear();
+  if (is("TrainerType"))
+    to.trainerType = text;
+  rewardType(text);
+  share("Gamma", to.gamma, text);
+  count("MiniBatch", to.miniBatch, text);
+  flag("UseRawInput", to.useRawInput, text);
+  flag("AllowDiscountReset", to.allowDiscountReset, text);
+  flag("NormalizeInput", to.normalizeInput, text);
+  bool accelerated = false;
+  flag("UseAcceleratedTraining", accelerated, text);
+  if (accelerated)
+    fail("UseAcceleratedTraining=True is not supported: it lets a copy of the "
+         "weights run ahead of the gradients that are gathered for them");
+  flag("ShowActionProb", to.showActionProb, text);
+  flag("Verbose", to.verbose, text);
+  count("Threads", to.threads, text, {1, 1024});
+  gpus(text);
+  count("EpsSteps", to.epsSteps, text, kCountOrNone);
+  share("EpsStart", to.epsStart, text);
+  share("EpsEnd", to.epsEnd, text);
+  count("EpisodeBatchSize", to.episodeBatchSize, text);
+  share("EpisodeElitePercent", to.episodeElitePercent, text);
+  share("Lambda", to.lambda, text);
+  count("Steps", to.steps, text);
+  count("Epochs", to.epochs, text);
+  flag("StandardizeAdvantage", to.standardizeAdvantage, text);
+  return known;
+}
+
+std::string trimmed(const std::string &text) {
+  const char *blanks = " \t\r\n";
+  const std::size_t from = text.find_first_not_of(blanks);
+  if (from == text.npos)
+    return "";
+  return text.substr(from, text.find_last_not_of(blanks) - from + 1);
+}
+
+/// Calls `use` with each key and value.
+template <typename Use>
+void forEach(const std::string &text, const std::string &where,
+             ExitStatus status, Use &&use) {
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(';', begin), text.size());
+    const std::string entry = trimmed(text.substr(begin, end - begin));
+    begin = end + 1;
+    if (entry.empty())
+      continue;
+    const std::size_t equals = entry.find('=');
+    if (equals == entry.npos)
+      throw Error(status, where + ": '" + entry + "' is not KEY=VALUE");
+    use(trimmed(entry.substr(0, equals)), trimmed(entry.substr(equals + 1)));
+  }
+}
+
+} // namespace
+
+double Properties::exploration(long long episode) const {
+  if (epsSteps == 0)
+    return 0;
+  if (episode >= epsSteps)
+    return epsEnd;
+  return epsStart +
+         static_cast<double>(episode) * (epsEnd - epsStart) / epsSteps;
+}
+
+Properties
+parseProperties(const std::string &own, const std::string &given,
+                const std::function<void(const std::string &)> &warn) {
+  Properties properties;
+  const std::string ownWhere = "the solver's custom_trainer_properties",
+                    givenWhere = "trainer properties";
+  Reader reader(properties, ownWhere, ExitStatus::BadInput);
+  forEach(own, ownWhere, ExitStatus::BadInput,
+          [&](const std::string &key, const std::string &value) {
+            if (!reader.take(key, value))
+              warn(ownWhere + ": " + key + " has no effect" +
+                   didYouMean(key, reader.keys));
+          });
+  Reader over(properties, givenWhere, ExitStatus::Usage);
+  forEach(given, givenWhere, ExitStatus::Usage,
+          [&](const std::string &key, const std::string &value) {
+            if (!over.take(key, value))
+              throw Error(ExitStatus::Usage,
+                          givenWhere + ": there is no property '" + key + "'" +
+                              didYouMean(key, over.keys));
+          });
+  if (properties.epsEnd > properties.epsStart)
+    throw Error(given.empty() ? ExitStatus::BadInput : ExitStatus::Usage,
+                (given.empty() ? ownWhere : givenWhere) +
+                    ": EpsEnd must not be above EpsStart");
+  return properties;
+}
+
+} // namespace brew::runtime::learn

@@ -1,0 +1,48 @@
+//===- Returns.cpp - What steps of episodes were worth --------------------===//
+
+#include "runtime/learn/Returns.h"
+
+#include <cmath>
+
+namespace brew::runtime::learn {
+
+std::vector<double> discountedReturns(const std::vector<double> &rewards,
+                                      double gamma, bool resets) {
+  std::vector<double> returns(rewards.size());
+  double sum = 0;
+  for (std::size_t t = rewards.size(); t-- > 0;) {
+    if (resets && rewards[t] != 0)
+      sum = 0;
+    sum = rewards[t] + gamma * sum;
+    returns[t] = sum;
+  }
+  return returns;
+}
+
+void standardise(std::vector<double> &values) {
+  const auto count = static_cast<double>(values.size());
+  double mean = 0, squares = 0;
+  for (double value : values)
+    mean += value;
+  mean /= count;
+  for (double value : values)
+    squares += (value - mean) * (value - mean) / count;
+  const double deviation = std::sqrt(squares);
+  for (double &value : values)
+    value = deviation > 0 ? (value - mean) / deviation : value;
+}
+
+std::vector<double> advantages(const Segment &segment, double gamma,
+                               double lambda) {
+  std::vector<double> result(segment.rewards.size());
+  double behind = 0;
+  for (std::size_t t = result.size(); t-- > 0;) {
+    const double delta =
+        segment.rewards[t] + gamma * segment.next[t] - segment.values[t];
+    behind = delta + (segment.ended[t] ? 0 : gamma * lambda * behind);
+    result[t] = behind;
+  }
+  return result;
+}
+
+} // namespace brew::runtime::learn

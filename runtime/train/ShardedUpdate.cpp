@@ -1,0 +1,180 @@
+//===- ShardedUpdate.cpp - An update that ranks share ---------------------===//
+
+#include "runtime/train/ShardedUpdate.h"
+
+#include "formats/Error.h"
+#include "runtime/plan/Contract.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace brew::runtime {
+
+std::vector<std::size_t> cutEvenly(const std::vector<std::size_t> &sizes,
+                                   const std::vector<bool> &mayCut,
+                                   std::size_t parts) {
+  const std::size_t all =
+      std::accumulate(sizes.begin(), sizes.end(), std::size_t(0));
+  auto distance = [](std::size_t a, std::size_t b) {
+    return a > b ? a - b : b - a;
+  };
+  std::vector<std::size_t> cuts = {0};
+  for (std::size_t part = 1; part < parts; ++part) {
+    const std::size_t wanted = all * part / parts;
+    // The place nearest to it, not before the last cut.
+    std::size_t best = sizes.size(), bestDistance = all - wanted;
+    std::size_t before = 0;
+    for (std::size_t item = 0; item < sizes.size(); before += sizes[item++])
+      if (item >= cuts.back() && (item == 0 || mayCut[item]) &&
+          distance(before, wanted) < bestDistance) {
+        best = item;
+        bestDistance = distance(before, wanted);
+      }
+    cuts.push_back(best);
+  }
+  cuts.push_back(sizes.size());
+  return cuts;
+}
+
+std::byte *ShardedUpdate::baseOf(std::uint32_t buffer,
+                                 std::size_t offset) const {
+  return executor.hostData(buffer) - offset;
+}
+
+ShardedUpdate::ShardedUpdate(Executor &net, int updateProgram,
+                             Communicator &communicator)
+    : executor(net), program(updateProgram), ranks(communicator) {
+  const plan::Manifest &manifest = executor.manifest();
+  auto bufferOf = [&](std::uint32_t index) -> const plan::Buffer & {
+    return manifest.buffers(static_cast<int>(index));
+  };
+  // Parameters whose gradients layers share are updated by steps of their own.
+  std::map<std::size_t, std::size_t> ends; // by begin
+  for (const plan::Parameter &parameter : manifest.parameters()) {
+    if (!parameter.has_gradient_buffer_index())
+      continue;
+    const std::uint32_t index = parameter.buffer_index();
+    const plan::Buffer &buffer = bufferOf(index);
+    if (!executor.hostData(index))
+      throw Error(ExitStatus::Usage,
+                  "--shard-update is for plans for the CPU: on GPUs each rank "
+                  "makes the whole update");
+    ends[buffer.offset()] =
+        buffer.offset() + plan::alignUp(std::size_t(buffer.size()));
+    parameters = baseOf(index, buffer.offset());
+    gradients = baseOf(parameter.gradient_buffer_index(), buffer.offset());
+    history.clear();
+    for (std::uint32_t state : parameter.state_buffer_indices())
+      history.push_back(baseOf(state, buffer.offset()));
+  }
+  for (const auto &[begin, end] : ends)
+    trained.push_back({begin, end});
+
+  // A step of several parameters keeps them together; one that reads all
+  // gradients is every rank's.
+  const plan::Program &update = manifest.programs(program);
+  std::vector<bool> mayCut(trained.size(), true);
+  std::vector<std::optional<std::size_t>> firstOf;
+  for (const plan::Step &step : update.steps()) {
+    std::size_t first = trained.size(), last = 0;
+    bool readsAll = false;
+    for (std::uint32_t index : buffersOf(step)) {
+      const plan::Buffer &buffer = bufferOf(index);
+      const plan::ArenaKind kind =
+          manifest.arenas(static_cast<int>(buffer.arena_index())).kind();
+      if (kind != plan::PARAMETERS && kind != plan::GRADIENTS)
+        continue;
+      const auto found =
+          std::find_if(trained.begin(), trained.end(), [&](const Span &span) {
+            return span.begin == buffer.offset() &&
+                   buffer.offset() + buffer.size() <= span.end;
+          });
+      if (found == trained.end()) {
+        readsAll = true;
+        continue;
+      }
+      const auto number = static_cast<std::size_t>(found - trained.begin());
+      first = std::min(first, number);
+      last = std::max(last, number);
+    }
+    if (readsAll || first == trained.size()) {
+      firstOf.push_back(std::nullopt);
+      continue;
+    }
+    firstOf.push_back(first);
+    for (std::size_t i = first + 1; i <= last; ++i)
+      mayCut[i] = false;
+  }
+
+  std::vector<std::size_t> sizes;
+  for (const Span &span : trained)
+    sizes.push_back(span.end - span.begin);
+  const auto count = static_cast<std::size_t>(ranks.ranks());
+  const std::vector<std::size_t> cuts = cutEvenly(sizes, mayCut, count);
+  const std::size_t end = trained.empty() ? 0 : trained.back().end;
+  for (std::size_t cut : cuts)
+    offsets.push_back(cut < trained.size() ? trained[cut].begin : end);
+
+  const auto own = static_cast<std::size_t>(ranks.rank());
+  for (std::size_t step = 0; step < firstOf.size(); ++step) {
+    if (firstOf[step] &&
+        (*firstOf[step] < cuts[own] || *firstOf[step] >= cuts[own + 1]))
+      continue;
+    if (!steps.empty() && steps.back().second == step)
+      ++steps.back().second;
+    else
+      steps.emplace_back(step, step + 1);
+  }
+}
+
+/// Between parameters that are trained lie statistics and frozen ones, which
+/// stay each rank's own.
+void ShardedUpdate::share(std::byte *base) const {
+  std::vector<std::pair<std::size_t, std::vector<std::byte>>> kept;
+  std::size_t last = trained.empty() ? 0 : trained.front().begin;
+  for (const Span &span : trained) {
+    if (span.begin > last)
+      kept.emplace_back(last,
+                        std::vector<std::byte>(base + last, base + span.begin));
+    last = span.end;
+  }
+  ranks.shareSlices(base, offsets);
+  for (const auto &[offset, bytes] : kept)
+    std::memcpy(base + offset, bytes.data(), bytes.size());
+}
+
+void ShardedUpdate::run() {
+  for (const auto &[begin, end] : steps)
+    executor.run(program, begin, end);
+  share(parameters);
+}
+
+void ShardedUpdate::shareHistory(bool updates) {
+  for (std::byte *slot : history)
+    share(slot);
+  if (updates)
+    share(gradients);
+}
+
+void ShardedUpdate::releaseHistory() {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  auto release = [&](std::byte *from, std::byte *to) {
+    const auto begin =
+        (reinterpret_cast<std::uintptr_t>(from) + page - 1) / page * page;
+    const auto end = reinterpret_cast<std::uintptr_t>(to) / page * page;
+    if (begin < end) // zeros, when they are read again
+      madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
+  };
+  const auto own = static_cast<std::size_t>(ranks.rank());
+  for (std::byte *slot : history) {
+    release(slot + offsets.front(), slot + offsets[own]);
+    release(slot + offsets[own + 1], slot + offsets.back());
+  }
+}
+
+} // namespace brew::runtime

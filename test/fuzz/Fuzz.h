@@ -1,0 +1,44 @@
+//===- Fuzz.h - What fuzz entries share -------------------------*- C++ -*-===//
+//
+// A fuzz entry gives one input to the readers of outside data. Each must read
+// it or refuse it with an Error that blames the input.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "formats/Error.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace brew::fuzz {
+
+inline std::string_view textOf(const std::uint8_t *data, std::size_t size) {
+  return {reinterpret_cast<const char *>(data), size};
+}
+
+/// A file in memory that holds the input, by its name.
+inline std::string fileOf(const std::uint8_t *data, std::size_t size) {
+  static const int fd = memfd_create("input", 0);
+  if (fd < 0 || ftruncate(fd, 0) != 0 ||
+      pwrite(fd, data, size, 0) != static_cast<ssize_t>(size))
+    std::abort();
+  return "/proc/self/fd/" + std::to_string(fd);
+}
+
+/// Ends the program where `read` blames anything but its input.
+template <typename Read> void attempt(Read &&read) {
+  try {
+    read();
+  } catch (const Error &error) {
+    if (error.status() != ExitStatus::BadInput)
+      std::abort();
+  }
+}
+
+} // namespace brew::fuzz

@@ -1,0 +1,16 @@
+//===- ListFuzz.cpp - Fuzz entry: lists of images, windows and weights -------------===//
+#include "Fuzz.h"
+#include "formats/BoostList.h"
+#include "formats/ImageList.h"
+#include "formats/WindowFile.h"
+
+using namespace brew;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data,
+                                      std::size_t size) {
+  const std::string file = fuzz::fileOf(data, size);
+  fuzz::attempt([&] { formats::readImageList(file); });
+  fuzz::attempt([&] { formats::readWindowFile(file); });
+  fuzz::attempt([&] { formats::readBoostList(file); });
+  return 0;
+}

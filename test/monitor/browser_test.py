@@ -1,0 +1,181 @@
+"""browser_test.py BREWC BREW_RUN BREW_DATA SOURCE [--pictures FOLDER]: trains LeNet and
+does with the monitor's page what users do: pauses, steps, moves the learning rate, draws
+digits. Skipped (77) where there is no Chromium."""
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import devtools
+
+# Strokes, in parts of the drawing's width and height.
+ONE = [[(.52, .12), (.5, .5), (.48, .88)]]
+ZERO = [[(.5, .12), (.32, .2), (.24, .5), (.32, .8), (.5, .88), (.68, .8), (.76, .5), (.68, .2), (.5, .12)]]
+SEVEN = [[(.22, .18), (.5, .17), (.78, .16), (.66, .4), (.55, .65), (.48, .9)]]
+
+
+def number(text):
+    return float(text.replace(",", ""))
+
+
+class Run:
+    """brew-run with a page, in a folder."""
+
+    def __init__(self, command, folder):
+        self.log = open(folder / "log", "w+")
+        self.process = subprocess.Popen(command, cwd=folder, stderr=self.log,
+                                        stdout=subprocess.DEVNULL)
+        end = time.time() + 60
+        while True:
+            found = re.search(r"Monitor: (http://\S+)", self.text())
+            if found:
+                self.url = found.group(1)
+                return
+            assert self.process.poll() is None and time.time() < end, self.text()
+            time.sleep(.05)
+
+    def text(self):
+        self.log.flush()
+        return pathlib.Path(self.log.name).read_text()
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+        self.process.wait(30)
+
+
+def draw(page, strokes):
+    page.click("#clear")
+    left, top, width, height = page.place("#pad")
+    for stroke in strokes:
+        points = [(left + x * width, top + y * height) for x, y in stroke]
+        page.mouse("mousePressed", *points[0])
+        for point in points[1:]:
+            page.mouse("mouseMoved", *point)
+        page.mouse("mouseReleased", *points[-1], False)
+
+
+def check_run(page, run, pictures):
+    page.open(run.url)
+    page.wait("document.getElementById('status').textContent == 'running'")
+    assert "token" not in page.value("location.href")
+    # Good enough to know digits.
+    page.wait("document.getElementById('score').textContent > '0.9'", 90)
+    page.wait("document.querySelectorAll('#graph text.small').length > 3")
+    if pictures:
+        time.sleep(4)
+        draw(page, SEVEN)
+        page.wait("document.getElementById('classes').dataset.best")
+        page.value("scrollTo(0, 0)")
+        time.sleep(1)
+        page.screenshot(pictures / "monitor.webp")
+
+    page.click("#play")
+    page.wait("document.getElementById('status').textContent == 'paused'")
+    time.sleep(.3)
+    before = number(page.value("document.getElementById('iteration').textContent"))
+    time.sleep(.5)
+    assert number(page.value("document.getElementById('iteration').textContent")) == before
+    for steps in (1, 2):
+        page.click("#step")
+        page.wait("document.getElementById('iteration').textContent.replace(/,/g, '') == {}"
+                  .format(int(before) + steps))
+        page.wait("document.getElementById('status').textContent == 'paused'")
+
+    # The middle of the slider is the rate that holds; to its right it is greater.
+    left, top, width, height = page.place("#slider-base_lr")
+    y = top + height / 2
+    page.mouse("mousePressed", left + width * .5, y)
+    page.mouse("mouseMoved", left + width * .6, y)
+    page.mouse("mouseReleased", left + width * .6, y, False)
+    chosen = float(page.value("document.getElementById('field-base_lr').value"))
+    assert .011 < chosen < .1, chosen
+    page.click("#step")
+    page.wait("document.getElementById('log').textContent.includes('base_lr: {:g}')".format(chosen))
+    assert re.search(r"base_lr.*{:g}".format(chosen), run.text()), run.text()[-2000:]
+    # What is no value is refused, and said.
+    page.value("(() => { const it = document.getElementById('field-base_lr'); it.value = 'much';"
+               "it.dispatchEvent(new Event('change')); })()")
+    page.wait("!document.getElementById('message').hidden")
+    page.logged.clear()  # of the 400
+
+    for digit, strokes in ((1, ONE), (0, ZERO), (7, SEVEN)):
+        draw(page, strokes)
+        page.wait("document.getElementById('classes').dataset.best == '{}'".format(digit))
+
+    tiles = "document.getElementById('weights').width"
+    page.wait(tiles + " > 20")  # filters of 5 x 5, side by side
+    page.wait("document.getElementById('maps').width > 40")
+    if pictures:
+        page.screenshot(pictures / "paused.webp")
+    page.click("#play")
+    page.wait("document.getElementById('status').textContent == 'running'")
+    overflow = page.value("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert overflow <= 0, overflow
+    assert not page.logged, page.logged
+    page.click("#stop")
+    page.wait("document.getElementById('status').textContent == 'finished'")
+    assert run.process.wait(30) == 0, run.text()[-2000:]
+
+
+def check_folder(page, run, names, pictures):
+    page.open(run.url)
+    page.wait("document.querySelectorAll('#runlist tr').length == {}".format(len(names)))
+    listed = page.value("document.getElementById('runlist').textContent")
+    for name in names:
+        assert name in listed, listed
+    page.wait("document.querySelector('.chart[data-measure=loss]') !== null")
+    time.sleep(.3)
+    if pictures:
+        page.screenshot(pictures / "runs.webp")
+    page.click("#runlist input")
+    page.wait("document.querySelectorAll('.chart[data-measure=loss] h3 span').length == {}"
+              .format(len(names) - 1))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("brewc", "brew_run", "brew_data", "source"):
+        parser.add_argument(name)
+    parser.add_argument("--pictures", type=pathlib.Path, help="folder for screenshots")
+    options = parser.parse_args()
+    if not devtools.find():
+        print("skipped: there is no chromium; apt-get install chromium")
+        return 77
+    mnist = pathlib.Path(options.source) / "examples" / "mnist"
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+        folder = pathlib.Path(name)
+
+        def do(*command):
+            subprocess.run([str(part) for part in command], cwd=folder, check=True,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=120)
+
+        # The test's images do for both: it is about the page.
+        for kind in ("train", "test"):
+            do(options.brew_data, "mnist", mnist / "data" / "t10k-images-idx3-ubyte.gz",
+               mnist / "data" / "t10k-labels-idx1-ubyte.gz", "mnist_{}_lmdb".format(kind))
+        do(options.brewc, mnist / "lenet_solver.prototxt", "--keep", "conv1", "-o", "lenet.plan")
+        do(options.brewc, mnist / "lenet.prototxt", "-o", "classify.plan")
+        train = [options.brew_run, "train", "lenet.plan", "--threads", "2"]
+        run = Run(train + ["--monitor=:0", "--monitor-net", "classify.plan", "--max-iter",
+                           "1000000", "--test-interval", "50", "--test-iter", "3",
+                           "--display", "20", "--log-dir", "logs/live"], folder)
+        page = devtools.Browser(str(folder / "profile"))
+        try:
+            check_run(page, run, options.pictures)
+            do(*train, "--max-iter", "20", "--display", "5", "--test-interval", "10",
+               "--test-iter", "2", "--base-lr", "0.002", "--log-dir", "logs/slow")
+            run = Run([options.brew_run, "monitor", "logs", "--listen", ":0"], folder)
+            check_folder(page, run, ["live", "slow"], options.pictures)
+        finally:
+            run.end()
+            page.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

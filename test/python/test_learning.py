@@ -1,0 +1,102 @@
+"""brew.Learner: learning in environments of Python's."""
+import unittest
+
+import numpy as np
+
+import brew
+
+NET = """base_lr: 0.05 lr_policy: 'fixed' max_iter: 1000 random_seed: 1 snapshot_after_train: false
+snapshot_prefix: 'learner' net_param {
+  layer { name: 'in' type: 'MemoryData' top: 's'
+          memory_data_param { batch_size: 32 channels: 3 height: 1 width: 1 label_type: NONE } }
+  layer { name: 'ip' type: 'InnerProduct' bottom: 's' top: 'logits'
+          inner_product_param { num_output: 2 weight_filler { type: 'gaussian' std: 0.01 } } }
+  layer { name: 'loss' type: 'MemoryLoss' bottom: 'logits' top: 'loss' } }"""
+
+
+class Space:
+    def __init__(self, shape=None, n=None):
+        self.shape, self.n = shape, n
+
+
+class Guess:
+    """Gymnasium's protocol: the sign of the first number is to be told, ten times."""
+    observation_space, action_space = Space(shape=(3,)), Space(n=2)
+
+    def __init__(self):
+        self.seeds = []
+
+    def _see(self):
+        self.state = self.random.uniform(-1, 1, 3)
+        return self.state
+
+    def reset(self, seed=None):
+        self.seeds.append(seed)
+        self.random = np.random.default_rng(seed)
+        self.steps = 0
+        return self._see(), {}
+
+    def step(self, action):
+        reward = float(action == (self.state[0] > 0))
+        self.steps += 1
+        return self._see(), reward, False, self.steps == 10, {}
+
+
+def session():
+    return brew.compile(NET).session(seed=1, threads=1)
+
+
+class LearningTest(unittest.TestCase):
+    def test_learns(self):
+        env, seen = Guess(), []
+        # What is right now has nothing to do with what comes later.
+        learner = brew.Learner(session(), env, "PG.ST", {"MiniBatch": 2, "UseRawInput": True, "Gamma": 0},
+                               on_episode=lambda *episode: seen.append(episode))
+        before = learner.evaluate(20)
+        learner.train(200)
+        self.assertGreater(learner.evaluate(20), before + 2)
+        self.assertGreater(learner.progress["mean_reward"], 7)
+        self.assertEqual(len(seen), 200)
+        self.assertEqual(seen[0][0], 0)
+        self.assertEqual({steps for _, _, steps in seen}, {10})
+        # Those that are not learnt from are always the same twenty.
+        self.assertEqual(len(set(env.seeds)), 220)
+        self.assertIn("200 episodes", repr(learner))
+
+    def test_agents_have_environments_of_their_own(self):
+        made = []
+
+        def make():
+            made.append(Guess())
+            return made[-1]
+        learner = brew.Learner(session(), make, "PG.MT", "Threads=2;EpisodeBatchSize=2;UseRawInput=True")
+        learner.train(20)
+        self.assertEqual(len(made), 2)
+        self.assertGreaterEqual(learner.progress["episodes"], 20)
+        self.assertTrue(all(each.seeds for each in made))
+
+    def test_exceptions_come_out_as_they_are(self):
+        class Broken(Guess):
+            def step(self, action):
+                raise KeyError("stuck")
+        learner = brew.Learner(session(), Broken(), "PG.ST")
+        with self.assertRaises(KeyError):
+            learner.train(1)
+
+        def tell(*episode):
+            raise ZeroDivisionError
+        learner = brew.Learner(session(), Guess(), "PG.ST", on_episode=tell)
+        with self.assertRaises(ZeroDivisionError):
+            learner.train(50)
+
+    def test_what_does_not_fit_is_said(self):
+        with self.assertRaisesRegex(brew.Error, "there is no trainer 'PG.XX'"):
+            brew.Learner(session(), Guess(), "PG.XX")
+        with self.assertRaisesRegex(brew.Error, "no input of rows of 4 numbers"):
+            brew.Learner(session(), "cartpole", "PG.ST")
+        with self.assertRaises(TypeError):
+            brew.Learner(session(), object(), "PG.ST")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,70 @@
+"""Training on several GPUs, which the CUDA simulator stands in for, with its
+stand-in for NCCL.
+
+    gpus.py --brewc BREWC --brew-run BREW_RUN CASE
+
+As ranks.py; cases are the methods of Gpus below.
+"""
+import os
+import signal
+
+from ranks import Ranks, check, main
+
+SIM = ["--target", "cuda", "--gpu-arch", "sim", "--distributed"]
+
+
+class Gpus(Ranks):
+    def __init__(self, brewc, brew_run, folder):
+        super().__init__(brewc, brew_run, folder)
+        os.environ["CUDASIM_DEVICES"] = "4"
+        os.environ["BREW_CUDASIM"] = os.path.join(os.path.dirname(brew_run), "..",
+                                                  "lib", "cudasim")
+
+    def gpu(self):
+        """N GPUs are one with iter_size N, but for the order of sums."""
+        many = self.compile("many", flags=SIM + ["--bucket-mb", "0.0005"])
+        for ranks, names in (2, "0,1"), (3, "3,1,0"), (4, "all"):
+            one = self.compile("one%d" % ranks, self.interleaved(ranks),
+                               "iter_size: %d" % ranks, flags=SIM)
+            self.train(one)
+            log = self.train(many, "-gpu", names)
+            check(self.near(self.weights(one), self.weights(many)), names)
+            check("Training on %d ranks" % ranks in log, log)
+            check("CUDA graph" not in log, log)  # no word of one that failed
+        # Sums of several batches, and a snapshot that goes on.
+        self.train(many, "-gpu", "0,1", "--iter-size", "2", "--snapshot-interval", "3")
+        self.train(many, "-gpu", "1,0", "--snapshot", "many_iter_3.solverstate")
+
+    def usage(self):
+        many = self.compile("many", flags=SIM)
+        log = self.train(many, "-gpu", "0,1", "--ranks", "3", status=2)
+        check("--ranks 3, but -gpu names 2 GPUs" in log, log)
+        log = self.train(many, "-gpu", "0,7", status=3)
+        check("rank 1: " in log, log)
+        log = self.train(many, "-gpu", "0,1", "--shard-update", status=2)
+        check("--shard-update is for plans for the CPU" in log, log)
+
+    def link(self):
+        """An error that NCCL reports later ends all ranks by name."""
+        many = self.compile("many", flags=SIM)
+        os.environ["NCCLSIM_FAIL_AFTER"] = "4"
+        log = self.train(many, "-gpu", "0,1", status=3)
+        check("rank 1: adding gradients up over GPUs: NCCL: remote process" in log, log)
+
+    def hangs(self):
+        """A rank that stands still ends the others, which wait on the device."""
+        many = self.compile("many", flags=SIM)
+        process = self.start(many, "-gpu", "0,1", "--max-iter", "1000000",
+                             "--display", "1", "--test-interval", "1000000",
+                             "--comm-timeout", "2")
+        self.wait_for(lambda: self.has_logged("Iteration 5 "))
+        ranks = self.ranks_of(process)
+        check(sorted(ranks) == [0, 1], "ranks %s" % ranks)
+        os.kill(ranks[1], signal.SIGSTOP)
+        log = self.end(process)
+        check(process.returncode not in (0, 1, 2), "status %d" % process.returncode)
+        check("rank 1 does not answer for 2 s" in log, log[-2000:])
+
+
+if __name__ == "__main__":
+    main(Gpus)

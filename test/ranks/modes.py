@@ -1,0 +1,184 @@
+"""What ranks may do otherwise: bf16 between them, batches of all for BatchNorm,
+shared tests and updates, and rules that end training.
+
+    modes.py --brewc BREWC --brew-run BREW_RUN CASE
+
+As ranks.py; cases are the methods of Modes below.
+"""
+import os
+import re
+
+import h5py
+import numpy
+from ranks import BATCH, NET, RECORDS, Ranks, check, main
+
+NORM = NET.replace('layer { name: "relu" ', """layer { name: "bn" type: "BatchNorm"
+  bottom: "conv" top: "conv" batch_norm_param { moving_average_fraction: 0.9 } }
+layer { name: "relu" """)
+# A bias in front of it has no gradient but rounding.
+NORM = NORM.replace("num_output: 6 kernel_size: 3", "num_output: 6 kernel_size: 3 bias_term: false")
+
+
+
+
+class Modes(Ranks):
+    def blobs(self, name, iteration=7):
+        """Parameters of a snapshot in HDF5, by name."""
+        found = {}
+        with h5py.File(self.path("%s_iter_%d.caffemodel.h5" % (name, iteration)),
+                       "r") as file:
+            file.visititems(lambda path, item: found.__setitem__(path, item[()])
+                            if isinstance(item, h5py.Dataset) else None)
+        return found
+
+    def distance(self, a, b, only=""):
+        """The largest difference of any parameter, relative to its size."""
+        check(sorted(a) == sorted(b), "other parameters")
+        return max(float(abs(a[key] - b[key]).max() / (abs(a[key]).max() + 1e-12))
+                   for key in a if only in key)
+
+    def half(self):
+        """Gradients that travel as bf16 lose digits, and no more."""
+        hdf5 = "snapshot_format: HDF5"
+        exact = self.compile("exact", solver=hdf5, flags=["--distributed"])
+        half = self.compile("half", solver=hdf5,
+                            flags=["--distributed", "--reduce-precision", "bf16"])
+        for ranks in "1", "2", "3":
+            self.train(exact, "--ranks", ranks, "--deterministic")
+            self.train(half, "--ranks", ranks)
+            away = self.distance(self.blobs(exact), self.blobs(half))
+            check(away == 0 if ranks == "1" else 0 < away < 0.02,
+                  "%s ranks: %g away" % (ranks, away))
+        # With iter_size the sums of batches travel.
+        self.train(exact, "--ranks", "2", "--deterministic", "--iter-size", "2")
+        self.train(half, "--ranks", "2", "--iter-size", "2")
+        away = self.distance(self.blobs(exact), self.blobs(half))
+        check(0 < away < 0.02, "iter_size: %g away" % away)
+
+    def sync_batchnorm(self):
+        """With it N ranks of batch b are one of batch N * b."""
+        hdf5 = "snapshot_format: HDF5"
+        for ranks in 2, 3:
+            data = self.interleaved(ranks)
+            large = NORM.replace("batch_size: %d" % BATCH,
+                                 "batch_size: %d" % (BATCH * ranks))
+            one = self.compile("one", data, hdf5, net=large)
+            self.train(one)
+            away = {}
+            for name, flags in (("own", []), ("shared", ["--sync-batchnorm"])):
+                many = self.compile(name, solver=hdf5, net=NORM,
+                                    flags=["--distributed", *flags])
+                self.train(many, "--ranks", str(ranks), "--deterministic")
+                away[name] = self.distance(self.blobs(one), self.blobs(many))
+            check(away["shared"] < 2e-4 and away["own"] > 0.01, str(away))
+        # Alone, and with batches that are added up first.
+        self.train("shared")
+        self.train("shared", "--ranks", "2", "--iter-size", "2")
+
+    def outputs(self, log):
+        return re.findall(r"Iteration \d+, Testing net.*|Test net output.*|Test loss.*",
+                          log)
+
+    def shared_test(self):
+        """Tests that ranks share give what rank 0 alone finds."""
+        fields = ["--test-iter", "5", "--test-interval", "2", "--deterministic"]
+        many = self.compile("many", net=NORM,
+                            solver="snapshot: 3 test_compute_loss: true",
+                            flags=["--distributed"])
+        for ranks in "2", "3":
+            alone = self.outputs(self.train(many, "--ranks", ranks, *fields))
+            shared = self.outputs(self.train(many, "--ranks", ranks, *fields,
+                                             "--distributed-test"))
+            check(len(alone) > 8 and alone == shared, "%s\n%s" % (alone, shared))
+        # A run that is resumed reads on where it was.
+        whole = self.outputs(self.train(many, "--ranks", "2", *fields,
+                                        "--distributed-test"))
+        rest = self.outputs(self.train(many, "--ranks", "2", *fields,
+                                       "--distributed-test", "--snapshot",
+                                       "many_iter_3.solverstate"))
+        check(rest and whole[-len(rest):] == rest, "%s\n%s" % (whole, rest))
+
+    def shard(self):
+        """An update that ranks share is that of each, and so is its snapshot."""
+        solver = 'snapshot: 3 type: "Adam" momentum2: 0.99 snapshot_diff: true'
+        many = self.compile("many", solver=solver, flags=["--distributed"])
+
+        def files():
+            found = {}
+            for iteration in 3, 6, 7:
+                for end in "caffemodel", "solverstate":
+                    path = self.path("many_iter_%d.%s" % (iteration, end))
+                    with open(path, "rb") as file:
+                        found[iteration, end] = file.read()
+                    os.remove(path)
+            return found
+
+        for ranks in "2", "4":
+            flags = ["--ranks", ranks, "--deterministic"]
+            self.train(many, *flags)
+            each = files()
+            log = self.train(many, *flags, "--shard-update")
+            shared = files()
+            different = [key for key in each if each[key] != shared[key]]
+            check(not different, "%s ranks: %s" % (ranks, different))
+        # The snapshot is whole: others go on from it.
+        self.train(many, "--ranks", "3", "--deterministic", "--shard-update")
+        for ranks in "1", "2":
+            results = []
+            for flags in [], ["--shard-update"]:
+                self.train(many, "--ranks", ranks, "--deterministic", "--snapshot",
+                           "many_iter_3.solverstate", *flags)
+                results.append(self.weights("many"))
+            check(results[0] == results[1], "resumed on %s ranks" % ranks)
+        # The best weights, a clipped norm and several batches.
+        self.train(many, "--ranks", "2", "--shard-update", "--snapshot-best",
+                   "test.loss", "--clip-gradients", "0.1", "--iter-size", "2")
+        check(os.path.exists(self.path("many_best_test.loss.solverstate")),
+              "there is no best snapshot")
+
+    def rules(self):
+        """Rules end all ranks behind the same iteration."""
+        many = self.compile("many", flags=["--distributed"])
+        for flags in (["--stop-when", "iter >= 4"],
+                      ["--patience", "1:test.loss:max", "--test-interval", "2"]):
+            log = self.train(many, "--ranks", "3", *flags)
+            check("Optimization Done" in log, log)
+            check(not os.path.exists(self.path("many_iter_7.caffemodel")), log)
+        log = self.train(many, "--ranks", "2", "--stop-when", "nothing", status=2)
+        check("nothing" in log, log)
+
+    def nan(self):
+        """What is not finite on one rank ends all, with that rank's words."""
+        self.data[13, 1, 2, 3] = numpy.nan  # of rank 1, in iteration 1
+        self.write("spoilt", numpy.arange(RECORDS))
+        for name, net, flags in (("many", NET, []),
+                                 ("norm", NORM, ["--sync-batchnorm"])):
+            many = self.compile(name, "spoilt", net=net,
+                                flags=["--distributed", *flags])
+            log = self.train(many, "--ranks", "2", "--check-nan", status=1)
+            lines = [line for line in log.splitlines() if "error:" in line]
+            check(len(lines) == 1 and "iteration 1: rank 1: layer 'data'" in lines[0]
+                  and "is nan" in lines[0], log)
+            check(os.path.exists(self.path(name + "_iter_1.caffemodel")), log)
+            self.train(many, "--ranks", "2", "--check-nan", "--max-iter", "1")
+
+    def eight(self):
+        """values() of ranks.py for up to eight."""
+        random = numpy.random.RandomState(5)
+        records = 7 * 8 * BATCH
+        self.data = random.randn(records, 2, 6, 6).astype("f4")
+        self.label = random.randint(0, 3, records).astype("f4")
+        self.write("long", numpy.arange(records))
+        many = self.compile("many", "long", flags=["--distributed"])
+        for ranks in 5, 8:
+            order = [(step * BATCH + row) * ranks + rank for step in range(7)
+                     for rank in range(ranks) for row in range(BATCH)]
+            self.write("order", order)
+            one = self.compile("one", "order", "iter_size: %d" % ranks)
+            self.train(one)
+            self.train(many, "--ranks", str(ranks), "--deterministic")
+            check(self.weights(one) == self.weights(many), "%d ranks" % ranks)
+
+
+if __name__ == "__main__":
+    main(Modes)

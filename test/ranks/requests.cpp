@@ -1,0 +1,75 @@
+//===- requests.cpp - What threads of one rank ask of all -----------------===//
+//
+// mpirun -n 2 requests PLAN: a thread of rank 1 pauses training, sets a field
+// of the solver and goes on; then one of rank 0 asks for a stop. All ranks do
+// all of it, behind the same iterations. Prints nothing unless something is
+// wrong.
+//
+//===----------------------------------------------------------------------===//
+#include <brew/brew.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+using namespace brew;
+
+namespace {
+
+constexpr auto kPause = std::chrono::milliseconds(300);
+
+void require(bool condition, const char *what) {
+  if (condition)
+    return;
+  std::fprintf(stderr, "requests: failed: %s\n", what);
+  std::_Exit(1);
+}
+
+} // namespace
+
+int main(int count, char **arguments) {
+  require(count == 2, "usage: requests PLAN");
+  api::Communicator ranks;
+  api::Plan plan(arguments[1]);
+  api::SessionOptions options;
+  options.communicator = &ranks;
+  options.threads = 1;
+  api::Session session(plan, options);
+  api::Trainer trainer(session);
+  std::atomic<int> reached{0};
+  trainer.setActionSource([&] {
+    reached = trainer.iteration();
+    return BREW_ACTION_NONE;
+  });
+  auto waitFor = [&](int iteration) {
+    while (reached < iteration)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  std::thread asking([&] {
+    waitFor(3);
+    if (ranks.rank() == 1) {
+      trainer.pause();
+      std::this_thread::sleep_for(kPause);
+      const int before = reached;
+      std::this_thread::sleep_for(kPause);
+      require(reached == before, "it does not pause");
+      trainer.setField("base_lr", "0.25");
+      trainer.resume();
+      return;
+    }
+    while (trainer.field("base_lr") != "0.25")
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    waitFor(reached + 3);
+    trainer.stop();
+  });
+  trainer.step(1 << 28);
+  asking.join();
+  require(trainer.stopped(), "it was not stopped");
+  require(trainer.field("base_lr") == "0.25", "the field is another one");
+  require(trainer.learningRate() == 0.25, "the rate is another one");
+  ranks.close();
+  return 0;
+}

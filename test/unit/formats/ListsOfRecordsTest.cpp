@@ -1,0 +1,103 @@
+//===- ListsOfRecordsTest.cpp - Lists of lines, and what they select ------===//
+#include "TestFiles.h"
+#include "formats/BoostList.h"
+#include "formats/Selection.h"
+#include "formats/TextLines.h"
+#include "formats/caffe.pb.h"
+
+#include <gtest/gtest.h>
+
+using namespace brew;
+using namespace brew::formats;
+using namespace brew::test;
+
+namespace {
+
+class ListsOfRecords : public testing::Test {
+protected:
+  std::vector<BoostEntry> boosts(const std::string &text) {
+    writeBytes(folder / "list", text);
+    return readBoostList(folder / "list");
+  }
+  void expectWrong(const std::string &text, const std::string &part) {
+    expectError(ExitStatus::BadInput, part, [&] { boosts(text); });
+  }
+  TempFolder folder;
+};
+
+caffe::LayerParameter layer(const std::string &type) {
+  caffe::LayerParameter result;
+  result.set_type(type);
+  return result;
+}
+
+} // namespace
+
+TEST_F(ListsOfRecords, LinesAndWords) {
+  writeBytes(folder / "list", "a  b\r\n\n c");
+  const auto lines = readTextLines(folder / "list", "A B");
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_EQ(lines[2].number, 3u);
+  EXPECT_EQ(wordsOf(lines[0].text), (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(wordsOf(lines[1].text).empty());
+  EXPECT_EQ(wordsOf(lines[2].text), (std::vector<std::string>{"c"}));
+  EXPECT_STREQ(notOfForm("f", lines[2], "A B").what(),
+               "f:3: not a line of A B");
+  writeBytes(folder / "list", std::string("a\n\0", 3));
+  expectError(ExitStatus::BadInput, "list:2: holds a zero byte",
+              [&] { readTextLines(folder / "list", "A B"); });
+}
+
+TEST_F(ListsOfRecords, Weights) {
+  const auto entries =
+      boosts("00000001_my cat.jpg 2.5\n\n  \nb\t 0\r\nc  1e3 ");
+  ASSERT_EQ(entries.size(), 3u);
+  EXPECT_EQ(entries[0].key, "00000001_my cat.jpg");
+  EXPECT_EQ(entries[0].weight, 2.5);
+  EXPECT_EQ(entries[1].key, "b");
+  EXPECT_EQ(entries[1].line, 4u);
+  EXPECT_EQ(entries[2].weight, 1000);
+  expectWrong("", "lists no weights");
+  expectWrong("a 1\nalone\n", "list:2: not a line of KEY WEIGHT");
+  expectWrong(" 3\n", "list:1: not a line of KEY WEIGHT");
+  expectWrong("a heavy\n", "list:1: not a line of KEY WEIGHT");
+  expectWrong("a -1\n", "list:1: a weight must be finite and not negative");
+  expectWrong("a inf\n", "list:1: a weight must be finite and not negative");
+  expectWrong("a nan\n", "list:1: a weight must be finite and not negative");
+  expectWrong("a 1\nb 1\na 2\n", "list:3: 'a' stands in line 1 too");
+  expectError(ExitStatus::MachineLacks, "boost_file: cannot read",
+              [&] { readBoostList(folder / "absent"); });
+}
+
+TEST(Selection, OfLayers) {
+  caffe::LayerParameter data = layer("Data");
+  EXPECT_TRUE(selectionOf(data).isSequential());
+  EXPECT_EQ(selectionOf(data).unit(), 1u);
+  data.mutable_data_param()->set_enable_pair_selection(true);
+  EXPECT_TRUE(selectionOf(data).isSequential()); // neighbours follow anyway
+  EXPECT_EQ(selectionOf(data).unit(), 2u);
+  data.mutable_data_param()->set_images_per_blob(2);
+  EXPECT_TRUE(selectionOf(data).isSequential());
+  data.mutable_data_param()->clear_enable_pair_selection();
+  EXPECT_TRUE(selectionOf(data).balanceMatches); // MyCaffe's default
+  EXPECT_TRUE(selectionOf(data).needsLabels());
+  data.mutable_data_param()->set_balance_matches(false);
+  EXPECT_TRUE(selectionOf(data).isSequential());
+  data.mutable_data_param()->set_boost_file("f");
+  EXPECT_TRUE(selectionOf(data).random);
+  data.mutable_data_param()->set_images_per_blob(0); // only of a damaged plan
+  EXPECT_EQ(selectionOf(data).imagesPerItem, 1u);
+
+  caffe::LayerParameter images = layer("ImageData");
+  images.mutable_data_param()->set_shuffle(true);
+  EXPECT_TRUE(selectionOf(images).isSequential());
+  images.mutable_image_data_param()->set_shuffle(true);
+  EXPECT_TRUE(selectionOf(images).shuffle);
+  images.mutable_image_data_param()->set_balance(caffe::DataParameter::LABEL);
+  EXPECT_TRUE(selectionOf(images).balanceLabels);
+
+  caffe::LayerParameter windows = layer("WindowData");
+  windows.mutable_data_param()->set_shuffle(true);
+  EXPECT_TRUE(selectionOf(windows).isSequential());
+  EXPECT_TRUE(selectionOf(layer("ReLU")).isSequential());
+}

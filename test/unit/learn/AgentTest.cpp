@@ -1,0 +1,117 @@
+//===- AgentTest.cpp - What agents see and do -----------------------------===//
+
+#include "runtime/learn/Agent.h"
+
+#include "formats/Error.h"
+
+#include <gtest/gtest.h>
+
+using namespace brew::runtime::learn;
+
+namespace {
+
+/// Shows how many steps were done, after 100; its episodes have three.
+class Counter : public Environment {
+public:
+  std::string name() const override { return "counter"; }
+  std::int64_t observationCount() const override { return 1; }
+  int actionCount() const override { return 2; }
+  std::vector<float> low() const override { return {100}; }
+  std::vector<float> high() const override { return {104}; }
+  void reset(std::uint64_t seed, float *observation) override {
+    seeds.push_back(seed);
+    *observation = 100;
+    steps = 0;
+  }
+  Outcome step(int action, float *observation) override {
+    actions.push_back(action);
+    *observation = 100 + static_cast<float>(++steps);
+    return {0.5, steps == 3, false};
+  }
+  std::vector<std::uint64_t> seeds;
+  std::vector<int> actions;
+  int steps = 0;
+};
+
+std::vector<float> seen(const Played &played) {
+  std::vector<float> values;
+  for (const auto &step : played.steps)
+    values.push_back(step.observation[0]);
+  return values;
+}
+
+struct Player {
+  explicit Player(Properties chosen, std::int64_t maxSteps = 0)
+      : properties(chosen), agent(environment, properties, 1, 0, maxSteps) {}
+  Played play(double chance = 0.5) {
+    return agent.play(
+        [&](const std::vector<float> &) {
+          return Distribution{chance, 1 - chance};
+        },
+        [] { return false; },
+        [this](const std::string &line) { lines.push_back(line); });
+  }
+  Properties properties;
+  Counter environment;
+  Agent agent;
+  std::vector<std::string> lines;
+};
+
+} // namespace
+
+TEST(Agents, SeeStatesOrHowTheyDiffer) {
+  Properties raw;
+  raw.useRawInput = true;
+  Player player(raw);
+  const Played played = player.play();
+  EXPECT_EQ(seen(played), (std::vector<float>{100, 101, 102}));
+  EXPECT_EQ(played.end.reward, 1.5);
+  EXPECT_EQ(played.end.steps, 3);
+  // The first difference is nothing; that of the next episode is to the state
+  // seen last.
+  Player differences({});
+  EXPECT_EQ(seen(differences.play()), (std::vector<float>{0, 1, 1}));
+  EXPECT_EQ(seen(differences.play()), (std::vector<float>{-2, 1, 1}));
+}
+
+TEST(Agents, NormaliseByTheEnvironmentsRange) {
+  Properties properties;
+  properties.useRawInput = properties.normalizeInput = true;
+  EXPECT_EQ(seen(Player(properties).play()),
+            (std::vector<float>{0, 0.25f, 0.5f}));
+}
+
+TEST(Agents, DrawByEpisodeAndStepAlone) {
+  Player first({}), second({});
+  for (int i = 0; i < 3; ++i)
+    first.play();
+  second.play();
+  second.play();
+  const std::vector<double> place = second.agent.save();
+  Player third({});
+  third.agent.restore(place);
+  const Played here = second.play(), there = third.play();
+  EXPECT_EQ(seen(here), seen(there));
+  EXPECT_EQ(first.environment.seeds, second.environment.seeds);
+  EXPECT_EQ(first.environment.actions, second.environment.actions);
+  EXPECT_EQ(third.environment.seeds.back(), first.environment.seeds.back());
+}
+
+TEST(Agents, CutEpisodes) { EXPECT_EQ(Player({}, 2).play().end.steps, 2); }
+
+/// Explored actions count as certain, so that one logit learns nothing of them.
+TEST(Agents, ExploreAsOftenAsTheySay) {
+  Properties properties;
+  properties.epsSteps = 1000000;
+  properties.epsStart = 1;
+  properties.showActionProb = properties.verbose = true;
+  Player player(properties);
+  int zeros = 0;
+  for (int i = 0; i < 200; ++i)
+    for (const auto &step : player.play(1).steps) {
+      zeros += step.action == 0;
+      EXPECT_EQ(step.chances[static_cast<std::size_t>(step.action)], 1);
+    }
+  EXPECT_NEAR(zeros, 300, 50);
+  EXPECT_EQ(player.lines.size(), 600u);
+}

@@ -1,0 +1,89 @@
+//===- EpisodesTest.cpp - Averages and collapse ---------------------------===//
+
+#include "runtime/learn/Episodes.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace brew::runtime;
+using namespace brew::runtime::learn;
+
+namespace {
+
+struct Heard {
+  Heard() {
+    events.add([this](const Event &event) {
+      if (const auto *line = std::get_if<event::LogLine>(&event))
+        lines.push_back(line->text);
+    });
+  }
+  Events events;
+  std::vector<std::string> lines;
+};
+
+} // namespace
+
+TEST(Episodes, RunningRewardIsAHundredthOfTheLast) {
+  Heard heard;
+  Episodes episodes(heard.events, {}, 2, 2);
+  episodes.add({0, 10, 10, 0.6}, 0.5, 0.001);
+  EXPECT_EQ(episodes.running(), 10);
+  EXPECT_TRUE(heard.lines.empty());
+  episodes.add({0, 30, 30, 0.4}, 0.25, 0.001);
+  EXPECT_DOUBLE_EQ(episodes.running(), 0.99 * 10 + 0.01 * 30);
+  EXPECT_EQ(episodes.maximum(), 30);
+  EXPECT_EQ(episodes.meanReward(), 20);
+  EXPECT_EQ(episodes.steps(), 40);
+  ASSERT_EQ(heard.lines.size(), 1u);
+  EXPECT_EQ(heard.lines[0],
+            "Episode 2, reward = 30, running reward = 10.2, mean of 2 = 20, "
+            "entropy = 0.5, steps = 40, loss = 0.25, lr = 0.001");
+}
+
+TEST(Episodes, RewardTypeIsWhatIsShown) {
+  for (const auto &[type, shown] :
+       {std::pair(Properties::Reward::Maximum, "reward = 30,"),
+        std::pair(Properties::Reward::Average, "reward = 29.8,")}) {
+    Heard heard;
+    Properties properties;
+    properties.rewardType = type;
+    Episodes episodes(heard.events, properties, 2, 1);
+    episodes.add({0, 30, 30, 0.6}, 0, 0);
+    episodes.add({0, 10, 10, 0.6}, 0, 0);
+    EXPECT_NE(heard.lines[1].find(shown), std::string::npos) << heard.lines[1];
+  }
+}
+
+TEST(Episodes, CollapseIsSaidOnceUntilItIsOver) {
+  Heard heard;
+  Episodes episodes(heard.events, {}, 2, 0);
+  for (int i = 0; i < 19; ++i)
+    episodes.add({0, 9, 9, 0.001}, 0, 0);
+  EXPECT_FALSE(episodes.collapsed());
+  for (int i = 0; i < 5; ++i)
+    episodes.add({0, 9, 9, 0.001}, 0, 0);
+  EXPECT_TRUE(episodes.collapsed());
+  ASSERT_EQ(heard.lines.size(), 1u);
+  EXPECT_EQ(heard.lines[0].find("The policy has collapsed in episode 20: "), 0u)
+      << heard.lines[0];
+  for (int i = 0; i < 20; ++i)
+    episodes.add({0, 9, 9, 0.6}, 0, 0);
+  EXPECT_FALSE(episodes.collapsed());
+  for (int i = 0; i < 20; ++i)
+    episodes.add({0, 9, 9, 0}, 0, 0);
+  EXPECT_EQ(heard.lines.size(), 2u);
+}
+
+TEST(Episodes, GoOnFromWhatWasSaved) {
+  Heard heard;
+  Episodes first(heard.events, {}, 2, 0), second(heard.events, {}, 2, 0);
+  for (int i = 0; i < 130; ++i)
+    first.add({0, i, double(i), 0.5}, 0, 0);
+  second.restore(first.save());
+  EXPECT_EQ(second.save(), first.save());
+  EXPECT_EQ(second.count(), 130);
+  EXPECT_EQ(second.meanReward(), first.meanReward());
+  second.restore({1, 2, 3}); // of something else
+  EXPECT_EQ(second.count(), 130);
+}

@@ -1,0 +1,103 @@
+//===- GradientsTest.cpp - Formulas of policy gradients -------------------===//
+
+#include "runtime/learn/Network.h"
+#include "runtime/learn/PolicyGradient.h"
+#include "runtime/learn/Returns.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace brew::runtime::learn;
+
+TEST(Returns, AreDiscountedFromTheEnd) {
+  // 3, 2 + .5 3, 1 + .5 3.5
+  EXPECT_EQ(discountedReturns({1, 2, 3}, 0.5, false),
+            (std::vector<double>{2.75, 3.5, 3}));
+  // Each reward that is not 0 begins anew.
+  EXPECT_EQ(discountedReturns({0, -1, 0, 1}, 0.5, true),
+            (std::vector<double>{-0.5, -1, 0.5, 1}));
+  EXPECT_EQ(discountedReturns({0, -1, 0, 1}, 0.5, false),
+            (std::vector<double>{-0.375, -0.75, 0.5, 1}));
+}
+
+TEST(Returns, AreStandardisedByThePopulation) {
+  std::vector<double> values = {1, 2, 3, 6}; // mean 3, variance 14 / 4
+  standardise(values);
+  const double deviation = std::sqrt(3.5);
+  EXPECT_DOUBLE_EQ(values[0], -2 / deviation);
+  EXPECT_DOUBLE_EQ(values[3], 3 / deviation);
+  std::vector<double> same = {1, 1, 1};
+  standardise(same);
+  EXPECT_EQ(same, (std::vector<double>{1, 1, 1}));
+}
+
+/// By hand, gamma .9, lambda .8: deltas 1 + .9 2 - 1 = 1.8, 1 + 0 - 2 = -1 (an
+/// end), 1 + .9 5 - 3 = 2.5 (a cut).
+TEST(Returns, AdvantagesBeginAnewBehindAnEnd) {
+  const Segment segment = {
+      {1, 1, 1}, {1, 2, 3}, {false, true, true}, {2, 0, 5}};
+  const std::vector<double> gained = advantages(segment, 0.9, 0.8);
+  EXPECT_NEAR(gained[0], 1.8 + 0.72 * -1, 1e-12);
+  EXPECT_NEAR(gained[1], -1, 1e-12);
+  EXPECT_NEAR(gained[2], 2.5, 1e-12);
+}
+
+TEST(Policies, OneLogitIsThatOfAction0) {
+  const float logit = std::log(3.0f);
+  const Distribution chances = distributionOf(&logit, 1);
+  EXPECT_NEAR(chances[0], 0.75, 1e-7);
+  EXPECT_NEAR(chances[1], 0.25, 1e-7);
+  EXPECT_EQ(sample(chances, 0.7499), 0);
+  EXPECT_EQ(sample(chances, 0.7501), 1);
+  EXPECT_NEAR(entropyOf(chances),
+              -(0.75 * std::log(0.75) + 0.25 * std::log(0.25)), 1e-6);
+  // -dlogps R with dlogps = (a == 0) - Aprob.
+  float gradient = 0;
+  policyGradient(chances, 0, 2, &gradient, 1);
+  EXPECT_NEAR(gradient, -(1 - 0.75) * 2, 1e-6);
+  policyGradient(chances, 1, 2, &gradient, 1);
+  EXPECT_NEAR(gradient, -(0 - 0.75) * 2, 1e-6);
+}
+
+/// (p - onehot(a)) R is the slope of -R log p(a).
+TEST(Policies, GradientsAreThoseOfDifferences) {
+  const float logits[] = {0.3f, -1.2f, 0.7f};
+  for (int action = 0; action < 3; ++action) {
+    float gradient[3];
+    policyGradient(distributionOf(logits, 3), action, 1.5, gradient, 3);
+    for (int i = 0; i < 3; ++i) {
+      auto loss = [&](float by) {
+        float moved[] = {logits[0], logits[1], logits[2]};
+        moved[i] += by;
+        return -1.5 * std::log(distributionOf(
+                          moved, 3)[static_cast<std::size_t>(action)]);
+      };
+      const float step = 0.0625f;
+      EXPECT_NEAR(gradient[i], (loss(step) - loss(-step)) / (2 * step), 1e-3);
+    }
+  }
+}
+
+TEST(Policies, LargeLogitsStayFinite) {
+  const float logits[] = {1000, -1000};
+  const Distribution chances = distributionOf(logits, 2);
+  EXPECT_EQ(chances[0], 1);
+  EXPECT_EQ(entropyOf(chances), 0);
+  EXPECT_EQ(sample({0.5, 0.4999}, 0.99995), 1); // sums that fall short of 1
+}
+
+/// The cut lies at a share of the range of rewards.
+TEST(Elite, IsWhatReachesTheShareOfTheRange) {
+  std::vector<Played> episodes(4);
+  const double rewards[] = {10, 50, 30, 20};
+  for (std::size_t i = 0; i < 4; ++i)
+    episodes[i].end.reward = rewards[i];
+  std::vector<Played> all = episodes;
+  keepElite(all, 1);
+  EXPECT_EQ(all.size(), 4u);
+  keepElite(episodes, 0.5); // from 30 on
+  ASSERT_EQ(episodes.size(), 2u);
+  EXPECT_EQ(episodes[0].end.reward, 50);
+  EXPECT_EQ(episodes[1].end.reward, 30);
+}

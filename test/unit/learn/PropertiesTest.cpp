@@ -1,0 +1,94 @@
+//===- PropertiesTest.cpp - Settings of learners --------------------------===//
+
+#include "runtime/learn/Properties.h"
+#include "formats/Error.h"
+
+#include <gtest/gtest.h>
+
+using namespace brew::runtime::learn;
+using brew::ExitStatus;
+
+namespace {
+
+std::vector<std::string> warnings;
+
+Properties parse(const std::string &own, const std::string &given = "") {
+  warnings.clear();
+  return parseProperties(
+      own, given, [](const std::string &text) { warnings.push_back(text); });
+}
+
+void expectError(const std::string &own, const std::string &given,
+                 ExitStatus status, const std::string &text) {
+  try {
+    parse(own, given);
+    FAIL() << own << given;
+  } catch (const brew::Error &error) {
+    EXPECT_EQ(error.status(), status);
+    EXPECT_EQ(error.what(), text);
+  }
+}
+
+} // namespace
+
+TEST(Properties, HaveMyCaffesDefaults) {
+  const Properties none = parse("");
+  EXPECT_EQ(none.gamma, 0.99);
+  EXPECT_EQ(none.miniBatch, 10);
+  EXPECT_EQ(none.threads, 1);
+  EXPECT_EQ(none.episodeBatchSize, 1);
+  EXPECT_EQ(none.episodeElitePercent, 1);
+  EXPECT_FALSE(none.useRawInput || none.allowDiscountReset ||
+               none.normalizeInput || none.showActionProb || none.verbose);
+  EXPECT_EQ(none.rewardType, Properties::Reward::Value);
+  EXPECT_EQ(none.exploration(5), 0);
+}
+
+TEST(Properties, TheCallersAreOverTheSolvers) {
+  const Properties it =
+      parse("TrainerType=PG.MT; RewardType=MAX;Gamma=0.5;;Threads=3;GPUIDs=0,2;"
+            "UseRawInput=True;EpsSteps=10;EpsStart=0.9;EpsEnd=0.1;",
+            "Gamma=0.75;UseRawInput=false");
+  EXPECT_EQ(it.trainerType, "PG.MT");
+  EXPECT_EQ(it.rewardType, Properties::Reward::Maximum);
+  EXPECT_EQ(it.gamma, 0.75);
+  EXPECT_EQ(it.threads, 3);
+  EXPECT_EQ(it.gpuIds, (std::vector<int>{0, 2}));
+  EXPECT_FALSE(it.useRawInput);
+  EXPECT_DOUBLE_EQ(it.exploration(5), 0.5);
+  EXPECT_EQ(it.exploration(10), 0.1);
+  EXPECT_TRUE(warnings.empty());
+}
+
+/// Trainers of other environments have keys of their own.
+TEST(Properties, OthersOfTheSolverAreToldOf) {
+  parse("GameROM=pong.bin;MiniBach=3");
+  ASSERT_EQ(warnings.size(), 2u);
+  EXPECT_EQ(warnings[0],
+            "the solver's custom_trainer_properties: GameROM has no effect");
+  EXPECT_EQ(warnings[1], "the solver's custom_trainer_properties: MiniBach has "
+                         "no effect; did you mean 'MiniBatch'?");
+}
+
+TEST(Properties, WhatIsWrongIsNamed) {
+  expectError("", "MiniBach=3", ExitStatus::Usage,
+              "trainer properties: there is no property 'MiniBach'; did you "
+              "mean 'MiniBatch'?");
+  expectError("Gamma=2", "", ExitStatus::BadInput,
+              "the solver's custom_trainer_properties: Gamma=2 is not a number "
+              "from 0 to 1");
+  expectError("", "Threads=1.5", ExitStatus::Usage,
+              "trainer properties: Threads=1.5 is not a whole number");
+  expectError("", "Verbose=maybe", ExitStatus::Usage,
+              "trainer properties: Verbose=maybe is neither True nor False");
+  expectError("", "RewardType=SUM", ExitStatus::Usage,
+              "trainer properties: RewardType=SUM is none of VAL, AVE and MAX");
+  expectError("", "Gamma", ExitStatus::Usage,
+              "trainer properties: 'Gamma' is not KEY=VALUE");
+  expectError("", "EpsEnd=0.5", ExitStatus::Usage,
+              "trainer properties: EpsEnd must not be above EpsStart");
+  expectError("", "UseAcceleratedTraining=True", ExitStatus::Usage,
+              "trainer properties: UseAcceleratedTraining=True is not "
+              "supported: it lets a copy of the weights run ahead of the "
+              "gradients that are gathered for them");
+}

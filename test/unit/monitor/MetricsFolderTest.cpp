@@ -1,0 +1,90 @@
+//===- MetricsFolderTest.cpp - Runs side by side, from their logs ---------===//
+#include "monitor/MetricsFolder.h"
+
+#include "test/unit/formats/TestFiles.h"
+
+#include <brew/brew.hpp>
+
+#include <gtest/gtest.h>
+
+using namespace brew::run::monitor;
+using brew::test::TempFolder;
+using brew::test::writeBytes;
+using Json = nlohmann::json;
+
+namespace {
+
+const char *const kRows =
+    R"({"type":"train","iteration":0,"loss":2.5,"lr":0.1,"outputs":{"loss":2.5,"x":[1,2]}}
+{"type":"train","iteration":10,"loss":1.5,"lr":0.1,"images_per_second":50,"outputs":{"loss":1.4}}
+{"type":"test","iteration":10,"net":0,"outputs":{"accuracy":0.9,"loss":0.4}}
+{"type":"test","iteration":10,"net":1,"outputs":{"accuracy":0.8}}
+)";
+
+Json curvesOf(MetricsFolder &runs, const std::string &name) {
+  return runs.get("run", {{"name", name}})["curves"];
+}
+
+} // namespace
+
+TEST(MonitorMetricsFolder, FindsRunsAndTheirCurves) {
+  TempFolder folder;
+  std::filesystem::create_directories(folder / "a/b");
+  writeBytes(folder / "a/b/metrics.jsonl", kRows);
+  writeBytes(folder / "metrics.jsonl",
+             R"({"type":"stop","iteration":7,"reason":"enough"})"
+             "\n");
+  MetricsFolder runs(folder.path());
+  const Json state = runs.get("state", {});
+  ASSERT_EQ(state["runs"].size(), 2u);
+  EXPECT_EQ(state["runs"][0]["stopped"], "enough");
+  EXPECT_EQ(state["runs"][0]["running"], false);
+  EXPECT_EQ(state["runs"][1]["name"], "a/b");
+  EXPECT_EQ(state["runs"][1]["iteration"], 10);
+  EXPECT_EQ(state["runs"][1]["running"], true);
+  const Json curves = curvesOf(runs, "a/b");
+  EXPECT_EQ(curves["train.loss"], Json::parse("[[0.0, 2.5], [10.0, 1.5]]"));
+  EXPECT_EQ(curves["test.accuracy"], Json::parse("[[10.0, 0.9]]"));
+  EXPECT_EQ(curves["test1.accuracy"], Json::parse("[[10.0, 0.8]]"));
+  EXPECT_EQ(curves["images/s"], Json::parse("[[10.0, 50.0]]"));
+  EXPECT_FALSE(curves.contains("train.x"));
+}
+
+TEST(MonitorMetricsFolder, ReadsOnAsLogsGrowAndAnewWhereTheyShrink) {
+  TempFolder folder;
+  const std::string rows = kRows;
+  writeBytes(folder / "metrics.jsonl", rows.substr(0, 120)); // half a line
+  MetricsFolder runs(folder.path());
+  EXPECT_EQ(curvesOf(runs, ".")["train.loss"].size(), 1u);
+  writeBytes(folder / "metrics.jsonl", rows);
+  runs.get("state", {});
+  EXPECT_EQ(curvesOf(runs, ".")["train.loss"].size(), 2u);
+  writeBytes(folder / "metrics.jsonl", rows.substr(0, rows.find('\n') + 1));
+  runs.get("state", {});
+  EXPECT_EQ(curvesOf(runs, ".")["train.loss"].size(), 1u);
+}
+
+TEST(MonitorMetricsFolder, PassesOverWhatIsNoRow) {
+  TempFolder folder;
+  std::string rows = "nonsense\n[]\n{\"iteration\":\"x\"}\n"
+                     "{\"type\":3,\"iteration\":1}\n"
+                     "{\"type\":\"test\",\"iteration\":1,\"outputs\":[]}\n"
+                     "{\"type\":\"train\",\"iteration\":1,\"loss\":\"\"}\n";
+  rows += std::string(1, '\0') + "\xff\n" + kRows;
+  writeBytes(folder / "metrics.jsonl", rows);
+  MetricsFolder runs(folder.path());
+  EXPECT_EQ(curvesOf(runs, ".")["train.loss"].size(), 2u);
+}
+
+TEST(MonitorMetricsFolder, GivesNoOtherFiles) {
+  TempFolder folder;
+  std::filesystem::create_directories(folder / "in");
+  writeBytes(folder / "metrics.jsonl", kRows);
+  MetricsFolder runs(folder / "in");
+  EXPECT_TRUE(runs.get("state", {})["runs"].empty());
+  for (const char *name : {"..", "../", ".", ""})
+    EXPECT_THROW(runs.get("run", {{"name", name}}), Refusal) << name;
+  EXPECT_THROW(runs.get("run", {}), Refusal);
+  EXPECT_THROW(runs.post("stop", Json::object()), Refusal);
+  EXPECT_THROW(MetricsFolder(folder / "none"), brew::api::Error);
+}

@@ -1,0 +1,161 @@
+//===- PartsTest.cpp - What the monitor is made of ------------------------===//
+#include "monitor/Broadcast.h"
+#include "monitor/Curves.h"
+#include "monitor/Endpoint.h"
+#include "monitor/Jobs.h"
+#include "monitor/NetGraph.h"
+#include "monitor/Server.h"
+#include "monitor/Views.h"
+
+#include <brew/brew.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <thread>
+
+using namespace brew::run::monitor;
+using namespace std::chrono_literals;
+using Json = nlohmann::json;
+
+TEST(MonitorEndpoint, ReadsHostsAndPorts) {
+  EXPECT_EQ(Endpoint::parse(":7000", "--monitor").host, "127.0.0.1");
+  EXPECT_EQ(Endpoint::parse("7000", "--monitor").port, 7000);
+  EXPECT_EQ(Endpoint::parse("0.0.0.0:1", "--monitor").host, "0.0.0.0");
+  EXPECT_EQ(Endpoint::parse("[::1]:80", "--monitor").host, "::1");
+  for (const char *text : {"", ":", "host", "host:", ":65536", ":-1", ":1x",
+                           "::1:80", ":99999999999999999999"})
+    EXPECT_THROW(Endpoint::parse(text, "--monitor"), brew::api::Error) << text;
+}
+
+TEST(MonitorBroadcast, TellsSlowReadersWhatTheyMissed) {
+  Broadcast broadcast(3);
+  EXPECT_TRUE(broadcast.wait(0, 0ms).messages.empty());
+  for (int i = 0; i < 10; ++i)
+    broadcast.send(std::to_string(i));
+  Broadcast::Batch batch = broadcast.wait(2, 0ms);
+  EXPECT_EQ(batch.messages, (std::vector<std::string>{"7", "8", "9"}));
+  EXPECT_EQ(batch.missed, 5u);
+  EXPECT_EQ(batch.next, 10u);
+  broadcast.send("10");
+  batch = broadcast.wait(batch.next, 0ms);
+  EXPECT_EQ(batch.messages, std::vector<std::string>{"10"});
+  EXPECT_EQ(batch.missed, 0u);
+  // A place of an earlier run.
+  EXPECT_TRUE(broadcast.wait(1000, 0ms).messages.empty());
+}
+
+TEST(MonitorBroadcast, ClosingEndsWaiting) {
+  Broadcast broadcast(3);
+  std::thread closer([&] { broadcast.close(); });
+  EXPECT_TRUE(broadcast.wait(0, 1min).closed);
+  closer.join();
+  broadcast.send("late");
+  EXPECT_TRUE(broadcast.wait(0, 0ms).messages.empty());
+}
+
+TEST(MonitorCurves, StayBoundedAndKeepTheMean) {
+  Curves curves(8, 2);
+  for (int i = 0; i < 1000; ++i)
+    curves.add("a", i, i);
+  curves.add("a", 1000, NAN);
+  curves.add("b", 1, 2);
+  curves.add("c", 1, 2); // one too many
+  const Json json = curves.json();
+  EXPECT_EQ(json.size(), 2u);
+  EXPECT_LE(json["a"].size(), 8u);
+  EXPECT_GE(json["a"].size(), 4u);
+  for (const Json &point : json["a"])
+    EXPECT_EQ(point[0], point[1]);
+  EXPECT_EQ(json["b"], Json::parse("[[1.0, 2.0]]"));
+}
+
+TEST(MonitorViews, HistogramsCountAllValues) {
+  const Json json = histogramOf({0, 1, 1, NAN, INFINITY});
+  EXPECT_EQ(json["odd"], 2);
+  EXPECT_EQ(json["count"], 5);
+  EXPECT_EQ(json["bins"].front(), 1);
+  EXPECT_EQ(json["bins"].back(), 2);
+  EXPECT_NEAR(json["mean"].get<double>(), 2.0 / 3, 1e-9);
+  EXPECT_EQ(histogramOf({})["max"], 0);
+}
+
+TEST(MonitorViews, FiltersAreTilesAndMatricesOneImage) {
+  std::vector<float> filters(70 * 2 * 2);
+  filters[1] = 2;
+  Json json = imagesOf(filters, {70, 1, 2, 2});
+  EXPECT_EQ(json["tiles"].size(), 64u);
+  EXPECT_EQ(json["left"], 6);
+  EXPECT_EQ(json["tiles"][0], Json::parse("[0, 255, 0, 0]"));
+  // The channels of a colour stand together.
+  json = imagesOf({0, 1, 2, 3, 4, 255}, {1, 3, 1, 2});
+  EXPECT_EQ(json["tiles"][0], Json::parse("[0, 2, 4, 1, 3, 255]"));
+  json = imagesOf(std::vector<float>(300 * 1000, 1), {300, 1000});
+  EXPECT_EQ(json["tiles"].size(), 1u);
+  EXPECT_LE(json["width"], 128);
+  EXPECT_LE(json["height"], 128);
+  EXPECT_EQ(imagesOf({}, {0, 1, 2, 2})["tiles"].size(), 0u);
+  EXPECT_EQ(imagesOf({1}, {})["tiles"].size(), 1u);
+}
+
+TEST(MonitorNetGraph, FollowsTheBuffersOfTheForwardPass) {
+  const Json graph = netGraphOf(Json::parse(R"({"buffers": [
+        {"arena": "TRANSIENT", "dims": [2, 3]}, {"arena": "PARAMETERS", "dims": [3]},
+        {"arena": "TRANSIENT", "dims": [2, 4]}, {"arena": "TRANSIENT", "dims": []}],
+        "programs": [{"name": "p", "feeds": [{"layer": "in", "type": "Data", "buffers": [0]}],
+        "steps": [{"action": "product", "layers": ["ip+relu"], "backward": false, "buffers": [0, 1, 2]},
+                  {"action": "kernel", "layers": ["loss"], "backward": false, "buffers": [2, 1, 3]},
+                  {"action": "back", "layers": ["ip"], "backward": true, "buffers": [2]}]}]})"),
+                                "p");
+  EXPECT_EQ(graph["nodes"].size(), 3u);
+  EXPECT_EQ(graph["nodes"][1]["layers"], Json::parse(R"(["ip", "relu"])"));
+  EXPECT_EQ(graph["nodes"][1]["shape"], "2 × 4");
+  EXPECT_EQ(graph["edges"], Json::parse("[[0, 1], [1, 2]]"));
+}
+
+TEST(MonitorJobs, AreDoneByTheOtherThread) {
+  Jobs jobs;
+  const auto here = std::this_thread::get_id();
+  std::thread asker([&] {
+    EXPECT_EQ(
+        jobs.run(Jobs::Kind::Act,
+                 [&] { return Json(std::this_thread::get_id() == here); }),
+        Json(true));
+    EXPECT_THROW(
+        jobs.run(Jobs::Kind::Act, []() -> Json { throw Refusal(404, "none"); }),
+        Refusal);
+    jobs.close();
+    EXPECT_THROW(jobs.run(Jobs::Kind::Act, [] { return Json(); }), Refusal);
+  });
+  std::atomic<bool> done{false};
+  std::thread ending([&] {
+    asker.join();
+    done = true;
+  });
+  while (!done)
+    jobs.work(false);
+  ending.join();
+}
+
+TEST(MonitorJobs, LookingWaitsForItsHundredthOfTheTime) {
+  Jobs jobs;
+  jobs.charge(1s);
+  EXPECT_FALSE(jobs.mayLook(false));
+  EXPECT_TRUE(jobs.mayLook(true));
+  std::atomic<bool> looked{false};
+  std::thread asker([&] {
+    EXPECT_THROW(jobs.run(Jobs::Kind::Look,
+                          [&] {
+                            looked = true;
+                            return Json();
+                          }),
+                 Refusal);
+  });
+  for (int i = 0; i < 50; ++i) {
+    jobs.work(false);
+    std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_FALSE(looked);
+  jobs.close();
+  asker.join();
+}

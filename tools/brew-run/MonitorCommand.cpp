@@ -1,0 +1,57 @@
+//===- MonitorCommand.cpp - brew-run monitor ------------------------------===//
+
+#include "Log.h"
+#include "Session.h"
+#include "SignalActions.h"
+
+#include "monitor/MetricsFolder.h"
+
+#include <chrono>
+#include <memory>
+#include <thread>
+
+namespace brew::run {
+namespace {
+
+struct MonitorCommandOptions {
+  std::string folder, listen = ":6060";
+};
+
+int monitorRuns(const MonitorCommandOptions &options) {
+  const auto endpoint = monitor::Endpoint::parse(options.listen, "--listen");
+  monitor::MetricsFolder site(options.folder);
+  StopSignals signals;
+  monitor::Server server(endpoint, site);
+  log::info(log::site::brew, "Monitor: " + server.url());
+  try {
+    while (true) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      signals.check();
+    }
+  } catch (const Interrupted &) {
+    return 0; // there was nothing else to wait for
+  }
+}
+
+} // namespace
+
+void addMonitor(CLI::App &app, Action &action) {
+  auto options = std::make_shared<MonitorCommandOptions>();
+  CLI::App *command = app.add_subcommand(
+      "monitor", "Show runs side by side, from their --log-dir folders");
+  command
+      ->add_option("folder", options->folder,
+                   "Folder with the runs' folders (metrics.jsonl)")
+      ->type_name("FOLDER")
+      ->required();
+  command
+      ->add_option("--listen", options->listen,
+                   "Where pages are served; PORT 0: any that is free")
+      ->type_name("[HOST]:PORT")
+      ->capture_default_str();
+  command->callback([options, &action] {
+    action = [options] { return monitorRuns(*options); };
+  });
+}
+
+} // namespace brew::run

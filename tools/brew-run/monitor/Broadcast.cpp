@@ -1,0 +1,51 @@
+//===- Broadcast.cpp - Messages to all open pages -------------------------===//
+
+#include "monitor/Broadcast.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace brew::run::monitor {
+
+void Broadcast::send(std::string message) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (closed)
+      return;
+    kept.push_back(std::move(message));
+    ++sent;
+    if (kept.size() > capacity)
+      kept.pop_front();
+  }
+  changed.notify_all();
+}
+
+void Broadcast::close() {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    closed = true;
+  }
+  changed.notify_all();
+}
+
+Broadcast::Batch Broadcast::wait(std::uint64_t from,
+                                 std::chrono::milliseconds timeout) {
+  std::unique_lock<std::mutex> lock(mutex);
+  from = std::min(from, sent);
+  changed.wait_for(lock, timeout, [&] { return closed || sent > from; });
+  const std::uint64_t first = std::max(from, sent - kept.size());
+  Batch batch;
+  batch.missed = first - from;
+  batch.next = sent;
+  batch.closed = closed;
+  batch.messages.assign(kept.end() - static_cast<std::ptrdiff_t>(sent - first),
+                        kept.end());
+  return batch;
+}
+
+std::uint64_t Broadcast::next() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return sent;
+}
+
+} // namespace brew::run::monitor

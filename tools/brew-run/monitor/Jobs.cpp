@@ -1,0 +1,75 @@
+//===- Jobs.cpp - What other threads ask of the training thread -----------===//
+
+#include "monitor/Jobs.h"
+
+#include "monitor/Server.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace brew::run::monitor {
+
+nlohmann::json Jobs::run(Kind kind, Work work) {
+  auto job = std::make_shared<Job>();
+  job->kind = kind;
+  job->work = std::move(work);
+  std::future<nlohmann::json> result = job->result.get_future();
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (closed)
+      throw Refusal(503, "the run has ended");
+    if (waiting.size() >= kMostJobs)
+      throw Refusal(503, "the run is busy");
+    waiting.push_back(job);
+  }
+  if (result.wait_for(std::chrono::seconds(10)) != std::future_status::ready) {
+    std::lock_guard<std::mutex> lock(mutex);
+    const auto left = std::find(waiting.begin(), waiting.end(), job);
+    if (left != waiting.end()) {
+      waiting.erase(left);
+      throw Refusal(503, "the run is busy");
+    }
+  }
+  return result.get(); // it has begun, if nothing else
+}
+
+void Jobs::work(bool idle) {
+  while (true) {
+    std::shared_ptr<Job> next;
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      const auto due =
+          std::find_if(waiting.begin(), waiting.end(), [&](const auto &job) {
+            return job->kind == Kind::Act || mayLook(idle);
+          });
+      if (due == waiting.end())
+        return;
+      next = *due;
+      waiting.erase(due);
+    }
+    const Clock::time_point begin = Clock::now();
+    try {
+      next->result.set_value(next->work());
+    } catch (...) {
+      next->result.set_exception(std::current_exception());
+    }
+    if (next->kind == Kind::Look)
+      charge(Clock::now() - begin);
+  }
+}
+
+void Jobs::charge(Clock::duration cost) {
+  nextLook = Clock::now() + 100 * cost;
+}
+
+void Jobs::close() {
+  std::lock_guard<std::mutex> lock(mutex);
+  closed = true;
+  for (const std::shared_ptr<Job> &job : waiting)
+    job->result.set_exception(
+        std::make_exception_ptr(Refusal(503, "the run has ended")));
+  waiting.clear();
+}
+
+} // namespace brew::run::monitor

@@ -1,0 +1,149 @@
+//===- MetricsFolder.cpp - Runs side by side, from their logs -------------===//
+
+#include "monitor/MetricsFolder.h"
+
+#include <brew/brew.hpp>
+
+#include <fstream>
+#include <utility>
+
+namespace brew::run::monitor {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr std::size_t kMostRuns = 64;
+constexpr int kDeepest = 4;
+constexpr std::size_t kLongestRow = 1 << 20;
+/// A log that was written to this recently is one of a run that goes on.
+constexpr std::chrono::seconds kRecent(60);
+
+void addNumber(Curves &curves, const std::string &name, double iteration,
+               const Json &value) {
+  if (value.is_number())
+    curves.add(name, iteration, value.get<double>());
+}
+
+} // namespace
+
+MetricsFolder::MetricsFolder(const std::string &name) : folder(name) {
+  std::error_code error;
+  if (!fs::is_directory(folder, error))
+    throw api::Error(BREW_MACHINE_LACKS,
+                     "'" + name + "' is no folder that can be read");
+  scan();
+}
+
+void MetricsFolder::scan() {
+  std::error_code error;
+  std::map<std::string, Run> found;
+  fs::recursive_directory_iterator entry(
+      folder, fs::directory_options::skip_permission_denied, error);
+  for (; !error && entry != fs::recursive_directory_iterator();
+       entry.increment(error)) {
+    if (entry.depth() >= kDeepest)
+      entry.disable_recursion_pending();
+    std::error_code ignored;
+    if (entry->path().filename() != "metrics.jsonl" ||
+        !entry->is_regular_file(ignored) || found.size() == kMostRuns)
+      continue;
+    const std::string name =
+        entry->path().parent_path().lexically_relative(folder).string();
+    const auto known = runs.find(name);
+    Run run = known == runs.end() ? Run() : std::move(known->second);
+    run.file = entry->path();
+    readFurther(run);
+    found.emplace(name, std::move(run));
+  }
+  runs = std::move(found);
+}
+
+/// A log grows, save where a run that was resumed has cut it.
+void MetricsFolder::readFurther(Run &run) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(run.file, error);
+  if (error)
+    return;
+  run.written = fs::last_write_time(run.file, error);
+  if (size < run.size || run.read > size) {
+    const fs::path file = run.file;
+    const auto written = run.written;
+    run = Run();
+    run.file = file;
+    run.written = written;
+  }
+  if (run.size == size)
+    return;
+  run.size = size;
+  std::ifstream file(run.file, std::ios::binary);
+  file.seekg(static_cast<std::streamoff>(run.read));
+  for (std::string line; std::getline(file, line);) {
+    if (file.eof())
+      break; // its end is still to be written
+    run.read += line.size() + 1;
+    if (line.size() > kLongestRow)
+      continue;
+    const Json row = Json::parse(line, nullptr, false);
+    if (!row.is_object() || !row.contains("iteration") ||
+        !row["iteration"].is_number_integer())
+      continue;
+    const int iteration = row["iteration"].get<int>();
+    run.iteration = std::max(run.iteration, iteration);
+    const std::string type = row.value("type", Json()).is_string()
+                                 ? row["type"].get<std::string>()
+                                 : "";
+    const bool isTest = type == "test";
+    if (type == "stop" && row.value("reason", Json()).is_string())
+      run.stopped = row["reason"].get<std::string>();
+    if (type != "train" && !isTest)
+      continue;
+    std::string prefix = "train.";
+    if (isTest) {
+      const Json net = row.value("net", Json(0));
+      prefix = net == 0 ? "test." : "test" + net.dump() + ".";
+    }
+    addNumber(run.curves, prefix + "loss", iteration,
+              row.value("loss", Json()));
+    addNumber(run.curves, "learning rate", iteration, row.value("lr", Json()));
+    addNumber(run.curves, "images/s", iteration,
+              row.value("images_per_second", Json()));
+    const Json outputs = row.value("outputs", Json());
+    if (outputs.is_object())
+      for (const auto &[name, value] : outputs.items())
+        if (name != "loss" || !row.contains("loss"))
+          addNumber(run.curves, prefix + name, iteration, value);
+  }
+}
+
+Json MetricsFolder::get(const std::string &name, const Query &query) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (name == "state") {
+    scan();
+    Json list = Json::array();
+    const auto now = fs::file_time_type::clock::now();
+    for (const auto &[run, it] : runs)
+      list.push_back(
+          {{"name", run},
+           {"iteration", it.iteration},
+           {"size", it.size},
+           {"running", it.stopped.empty() && now - it.written < kRecent},
+           {"stopped", it.stopped}});
+    return {{"kind", "runs"}, {"folder", folder.string()}, {"runs", list}};
+  }
+  if (name == "run") {
+    const auto wanted = query.find("name");
+    const auto run =
+        wanted == query.end() ? runs.end() : runs.find(wanted->second);
+    if (run == runs.end())
+      throw Refusal(404, "there is no such run");
+    return {{"curves", run->second.curves.json()}};
+  }
+  throw Refusal(404, "there is no '" + name + "'");
+}
+
+Json MetricsFolder::post(const std::string &name, const Json &) {
+  throw Refusal(404, "there is nothing to change here: '" + name + "'");
+}
+
+} // namespace brew::run::monitor

@@ -1,0 +1,89 @@
+//===- NetGraph.cpp - The net as the monitor draws it ---------------------===//
+
+#include "monitor/NetGraph.h"
+
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace brew::run::monitor {
+namespace {
+
+using Json = nlohmann::json;
+
+/// A buffer's extents, "64 x 20 x 24 x 24".
+std::string shapeOf(const Json &buffer) {
+  std::string text;
+  for (const Json &dim : buffer.at("dims"))
+    text += (text.empty() ? "" : " × ") + dim.dump();
+  return text;
+}
+
+/// Steps of several layers say "ip1+relu1" or list them.
+std::vector<std::string> layersOf(const Json &step) {
+  std::vector<std::string> names;
+  for (const Json &entry : step.at("layers")) {
+    const std::string text = entry.get<std::string>();
+    std::size_t begin = 0;
+    while (true) {
+      const std::size_t plus = text.find('+', begin);
+      names.push_back(text.substr(begin, plus - begin));
+      if (plus == text.npos)
+        break;
+      begin = plus + 1;
+    }
+  }
+  return names;
+}
+
+} // namespace
+
+Json netGraphOf(const Json &description, const std::string &program) {
+  Json nodes = Json::array(), edges = Json::array();
+  const Json &buffers = description.at("buffers");
+  for (const Json &each : description.at("programs")) {
+    if (each.at("name") != program)
+      continue;
+    std::map<std::size_t, std::size_t> makers; // of buffers
+    for (const Json &feed : each.at("feeds")) {
+      const Json &tops = feed.at("buffers");
+      for (const Json &top : tops)
+        makers.emplace(top.get<std::size_t>(), nodes.size());
+      nodes.push_back(
+          {{"name", feed.at("layer")},
+           {"layers", Json::array({feed.at("layer")})},
+           {"kind", feed.at("type")},
+           {"shape", tops.empty()
+                         ? ""
+                         : shapeOf(buffers.at(tops[0].get<std::size_t>()))}});
+    }
+    for (const Json &step : each.at("steps")) {
+      if (step.at("backward").get<bool>())
+        continue;
+      std::map<std::size_t, bool> from;
+      std::string shape, name;
+      for (const Json &number : step.at("buffers")) {
+        const std::size_t buffer = number.get<std::size_t>();
+        if (buffers.at(buffer).at("arena") != "TRANSIENT")
+          continue; // parameters and constants are made by nobody here
+        const auto [maker, isNew] = makers.emplace(buffer, nodes.size());
+        if (isNew && shape.empty())
+          shape = shapeOf(buffers.at(buffer));
+        else if (!isNew && maker->second != nodes.size())
+          from.emplace(maker->second, true);
+      }
+      for (const auto &[maker, unused] : from)
+        edges.push_back({maker, nodes.size()});
+      const std::vector<std::string> layers = layersOf(step);
+      for (const std::string &layer : layers)
+        name += (name.empty() ? "" : " + ") + layer;
+      nodes.push_back({{"name", name},
+                       {"layers", layers},
+                       {"kind", step.at("action")},
+                       {"shape", shape}});
+    }
+  }
+  return {{"nodes", std::move(nodes)}, {"edges", std::move(edges)}};
+}
+
+} // namespace brew::run::monitor

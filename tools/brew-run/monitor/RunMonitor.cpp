@@ -1,0 +1,411 @@
+//===- RunMonitor.cpp - A training run's page -----------------------------===//
+
+#include "monitor/RunMonitor.h"
+
+#include "monitor/NetGraph.h"
+#include "monitor/Views.h"
+
+#include <cstdio>
+#include <map>
+#include <utility>
+
+namespace brew::run::monitor {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Iterations are told of at most this often: a fast net has thousands a
+/// second.
+constexpr std::chrono::milliseconds kTellEach(50);
+constexpr std::chrono::milliseconds kMeasureOver(500);
+constexpr std::size_t kMostLines = 300, kLongestLine = 2000;
+/// What is copied for a picture.
+constexpr std::int64_t kMostValues = 32 << 20;
+
+std::string number(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+
+std::string dumped(const Json &json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+const char *kindName(brew_field_kind kind) {
+  switch (kind) {
+  case BREW_FIELD_REAL:
+    return "real";
+  case BREW_FIELD_INTEGER:
+  case BREW_FIELD_INTEGER64:
+    return "integer";
+  case BREW_FIELD_BOOLEAN:
+    return "boolean";
+  case BREW_FIELD_TEXT:
+    return "text";
+  case BREW_FIELD_INTEGERS:
+    return "integers";
+  }
+  return "text";
+}
+
+} // namespace
+
+RunMonitor::RunMonitor(const api::Plan &plan, api::Session &session,
+                       MonitorOptions given, int ranks)
+    : plan(plan), session(session), options(std::move(given)),
+      alone(ranks == 1), program(plan.program("forward_backward")) {
+  graph = netGraphOf(Json::parse(plan.describe()), "forward_backward");
+  if (session.inputs(program))
+    if (const brew_input input = session.input(program, 0); input.ndim)
+      itemsPerIteration = static_cast<double>(input.dims[0]) * ranks;
+  if (!options.net.empty())
+    classifier =
+        std::make_unique<Classifier>(options.net, options.scale, session);
+  listener =
+      session.addListener([this](const brew_event &event) { hear(event); });
+}
+
+RunMonitor::~RunMonitor() {
+  jobs.close();
+  server.reset();
+  session.removeListener(listener);
+}
+
+std::string RunMonitor::start(api::Trainer &its) {
+  trainer = &its;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    iteration = its.iteration();
+    learningRate = its.learningRate();
+    maxIteration = std::atoi(its.field("max_iter").c_str());
+  }
+  listTensors();
+  server = std::make_unique<Server>(options.endpoint, *this);
+  return server->url();
+}
+
+void RunMonitor::listTensors() {
+  parameters = session.names(BREW_PARAMETER);
+  for (const api::TensorName &name : session.names(BREW_BLOB, program)) {
+    try {
+      if (session.find(name).count > 1)
+        blobs.push_back(name);
+    } catch (const api::Error &) {
+      // The plan does not keep it.
+    }
+  }
+}
+
+void RunMonitor::poll() {
+  const int now = trainer->iteration();
+  bool idle;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    idle = paused;
+  }
+  if (stepping.exchange(false)) {
+    stepEnd = now + 1;
+    trainer->resume();
+  }
+  if (stepEnd >= 0 && now >= stepEnd) {
+    stepEnd = -1;
+    trainer->pause();
+  }
+  const Jobs::Clock::time_point begin = Jobs::Clock::now();
+  if (updates.poll(session, now, jobs.mayLook(idle)))
+    jobs.charge(Jobs::Clock::now() - begin);
+  jobs.work(idle);
+}
+
+//===----------------------------------------------------------------------===//
+// Listening
+//===----------------------------------------------------------------------===//
+
+void RunMonitor::tell(const Json &message) { broadcast.send(dumped(message)); }
+
+void RunMonitor::addPoint(const std::string &curve, double at, double value) {
+  curves.add(curve, at, value);
+}
+
+void RunMonitor::note(const std::string &text) {
+  const std::string line = text.substr(0, kLongestLine);
+  lines.push_back(line);
+  if (lines.size() > kMostLines)
+    lines.pop_front();
+  tell({{"type", "log"}, {"text", line}});
+}
+
+Json RunMonitor::progress() const {
+  return {{"iteration", iteration},
+          {"max_iteration", maxIteration},
+          {"loss", loss},
+          {"smoothed_loss", smoothedLoss},
+          {"lr", learningRate},
+          {"items_per_second",
+           iterationsPerSecond * (itemsPerIteration ? itemsPerIteration : 1)},
+          {"waits", waits},
+          {"seconds_waiting", secondsWaiting},
+          {"paused", paused},
+          {"finished", finished}};
+}
+
+void RunMonitor::tellIteration(bool always) {
+  const Jobs::Clock::time_point now = Jobs::Clock::now();
+  untold = true;
+  if (!always && now - lastTold < kTellEach)
+    return;
+  lastTold = now;
+  untold = false;
+  Json message = progress();
+  message["type"] = "progress";
+  tell(message);
+}
+
+void RunMonitor::measureSpeed(int now) {
+  const Jobs::Clock::time_point time = Jobs::Clock::now();
+  const double seconds =
+      std::chrono::duration<double>(time - speedBegin).count();
+  if (speedBeginIteration >= 0 && time - speedBegin < kMeasureOver)
+    return;
+  if (speedBeginIteration >= 0) {
+    iterationsPerSecond = (now - speedBeginIteration) / seconds;
+    addPoint(itemsPerIteration ? "images/s" : "iterations/s", now,
+             iterationsPerSecond * (itemsPerIteration ? itemsPerIteration : 1));
+  }
+  speedBegin = time;
+  speedBeginIteration = now;
+}
+
+void RunMonitor::hearIteration(const brew_event &event) {
+  iteration = event.iteration + 1;
+  loss = event.loss;
+  smoothedLoss = event.smoothed_loss;
+  learningRate = event.learning_rate;
+  addPoint("train.loss", event.iteration, event.loss);
+  addPoint("learning rate", event.iteration, event.learning_rate);
+  measureSpeed(iteration);
+  tellIteration(/*always=*/false);
+}
+
+/// Blobs of one element; others are no curves.
+void RunMonitor::hearOutputs(const brew_event &event, const std::string &prefix,
+                             bool losses, Json *told) {
+  std::map<std::string, int> elements;
+  for (std::size_t i = 0; i < event.output_count; ++i)
+    ++elements[event.outputs[i].blob];
+  for (std::size_t i = 0; i < event.output_count; ++i) {
+    const brew_output_value &output = event.outputs[i];
+    if (elements[output.blob] > 1 || (output.loss_weight != 0 && !losses))
+      continue;
+    addPoint(prefix + output.blob, event.iteration, output.value);
+    if (told)
+      (*told)[prefix + output.blob] = output.value;
+  }
+}
+
+void RunMonitor::hear(const brew_event &event) {
+  std::lock_guard<std::mutex> lock(mutex);
+  const std::string at = std::to_string(event.iteration);
+  switch (event.kind) {
+  case BREW_EVENT_ITERATION:
+    return hearIteration(event);
+  case BREW_EVENT_LOG:
+    return note(event.text);
+  case BREW_EVENT_DISPLAY:
+    return hearOutputs(event, "train.", /*losses=*/false, nullptr);
+  case BREW_EVENT_SPEED:
+    waits = event.number;
+    return;
+  case BREW_EVENT_STARVATION:
+    secondsWaiting = event.seconds;
+    return note("Layer '" + std::string(event.name) +
+                "' kept training waiting " + std::to_string(event.number) +
+                " times, " + number(event.seconds) + " s");
+  case BREW_EVENT_TEST_BEGIN:
+    speedBeginIteration = -1; // its time is no iteration's
+    return;
+  case BREW_EVENT_TEST_DONE: {
+    const std::string prefix =
+        event.net ? "test" + std::to_string(event.net) + "." : "test.";
+    Json values = Json::object();
+    hearOutputs(event, prefix, /*losses=*/true, &values);
+    std::string text;
+    for (const auto &[name, value] : values.items())
+      text += (text.empty() ? "" : ", ") + name + " = " +
+              number(value.get<double>());
+    tell(
+        {{"type", "test"}, {"iteration", event.iteration}, {"values", values}});
+    speedBeginIteration = -1;
+    return note("Test after " + at + " iterations: " + text);
+  }
+  case BREW_EVENT_SNAPSHOT:
+    return note("Snapshot of iteration " + at + ": " + event.file);
+  case BREW_EVENT_PAUSED:
+    paused = true;
+    tellIteration(/*always=*/true);
+    return note("Paused after iteration " + at);
+  case BREW_EVENT_RESUMED:
+    paused = false;
+    speedBeginIteration = -1;
+    tellIteration(/*always=*/true);
+    return note("Going on after iteration " + at);
+  case BREW_EVENT_FIELD_SET:
+    if (std::string(event.name) == "max_iter")
+      maxIteration = std::atoi(event.text);
+    tell({{"type", "field"}, {"name", event.name}, {"value", event.text}});
+    return note("From iteration " + at + " on, " + event.name + ": " +
+                event.text);
+  case BREW_EVENT_STOPPED_BY_RULE:
+    return note("Stopped after iteration " + at + ": " + event.text);
+  case BREW_EVENT_SOLVING_DONE:
+    finished = true;
+    tellIteration(/*always=*/true);
+    return note(event.flag ? "Stopped by request after iteration " + at
+                           : "Done after iteration " + at);
+  default:
+    return;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Answering
+//===----------------------------------------------------------------------===//
+
+Json RunMonitor::fields() const {
+  Json result = Json::array();
+  for (const brew_solver_field &field : api::solverFields())
+    if (field.while_training)
+      result.push_back({{"name", field.name},
+                        {"value", trainer->field(field.name)},
+                        {"kind", kindName(field.kind)},
+                        {"help", field.help}});
+  return result;
+}
+
+Json RunMonitor::state() {
+  auto named = [](const std::vector<api::TensorName> &names) {
+    Json result = Json::array();
+    for (const api::TensorName &name : names)
+      result.push_back({{"name", name.name}, {"index", name.index}});
+    return result;
+  };
+  const brew_plan_info info = plan.info();
+  Json result;
+  Curves copy;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    result = progress();
+    result["log"] = lines;
+    copy = curves; // the run is not to wait for what comes of it
+  }
+  result["kind"] = "run";
+  result["net"] = info.net;
+  result["device"] = session.device();
+  result["curves"] = copy.json();
+  result["fields"] = fields();
+  result["graph"] = graph;
+  result["controls"] = alone;
+  result["items"] = itemsPerIteration ? "images/s" : "iterations/s";
+  result["parameters"] = named(parameters);
+  result["blobs"] = named(blobs);
+  result["draw"] = classifier ? classifier->inputShape() : Json();
+  return result;
+}
+
+/// The query names it; its values are copied between two iterations, and all
+/// that comes of them is done here.
+Json RunMonitor::tensor(brew_tensor_kind kind, const Query &query) {
+  const auto name = query.find("name"), index = query.find("index");
+  for (const api::TensorName &each :
+       kind == BREW_PARAMETER ? parameters : blobs) {
+    if (name == query.end() || each.name != name->second ||
+        (index != query.end() && std::to_string(each.index) != index->second))
+      continue;
+    struct Copy {
+      brew_tensor tensor;
+      std::vector<float> values;
+    };
+    auto copy = std::make_shared<Copy>();
+    jobs.run(Jobs::Kind::Look, [this, each, copy] {
+      copy->tensor = session.find(each);
+      if (copy->tensor.count > kMostValues)
+        throw Refusal(413, "it is too large to be shown");
+      copy->values = session.read(each);
+      return Json();
+    });
+    const brew_tensor &tensor = copy->tensor;
+    std::vector<std::int64_t> shape(tensor.shape,
+                                    tensor.shape + tensor.shape_ndim);
+    const Json histogram = histogramOf(copy->values);
+    if (kind == BREW_BLOB && shape.size() == 4 && shape[0]) {
+      // Of a batch, the first item's maps.
+      copy->values.resize(copy->values.size() /
+                          static_cast<std::size_t>(shape[0]));
+      shape = {shape[1], 1, shape[2], shape[3]};
+    }
+    return {{"shape", std::vector<std::int64_t>(
+                          tensor.shape, tensor.shape + tensor.shape_ndim)},
+            {"histogram", histogram},
+            {"images", imagesOf(copy->values, shape)}};
+  }
+  throw Refusal(404, "there is no such tensor");
+}
+
+Json RunMonitor::get(const std::string &name, const Query &query) {
+  if (name == "state")
+    return state();
+  if (name == "parameter")
+    return tensor(BREW_PARAMETER, query);
+  if (name == "blob")
+    return tensor(BREW_BLOB, query);
+  if (name == "updates") {
+    updates.want();
+    return updates.last();
+  }
+  throw Refusal(404, "there is no '" + name + "'");
+}
+
+Json RunMonitor::classify(const Json &body) {
+  if (!classifier)
+    throw Refusal(404, "the run has no net to classify with (--monitor-net)");
+  const auto pixels = body.at("pixels").get<std::vector<float>>();
+  auto held = std::make_shared<std::vector<Classifier::Parameter>>();
+  jobs.run(Jobs::Kind::Act, [this, held] {
+    *held = classifier->parametersOf(session);
+    return Json();
+  });
+  return classifier->classify(pixels, *held);
+}
+
+Json RunMonitor::post(const std::string &name, const Json &body) {
+  if (name == "classify")
+    return classify(body);
+  if (name == "snapshot") {
+    trainer->requestSnapshot();
+  } else if (name == "stop") {
+    // Where the solver snapshots at its end anyway, once is enough.
+    if (trainer->field("snapshot_after_train") != "true")
+      trainer->requestSnapshot();
+    trainer->stop();
+  } else if (name != "pause" && name != "resume" && name != "step" &&
+             name != "set") {
+    throw Refusal(404, "there is no '" + name + "'");
+  } else if (!alone) {
+    throw Refusal(409,
+                  "several ranks train together, which pages can only stop "
+                  "and ask for snapshots");
+  } else if (name == "pause") {
+    trainer->pause();
+  } else if (name == "resume") {
+    trainer->resume();
+  } else if (name == "step") {
+    stepping = true;
+  } else {
+    trainer->setField(body.at("name").get<std::string>(),
+                      body.at("value").get<std::string>());
+  }
+  return Json::object();
+}
+
+} // namespace brew::run::monitor

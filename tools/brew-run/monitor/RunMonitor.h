@@ -1,0 +1,103 @@
+//===- RunMonitor.h - A training run's page ---------------------*- C++ -*-===//
+//
+// Listens to a session, and acts for the page between two iterations. What it
+// keeps is bounded, and the run waits for nobody.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "monitor/Classifier.h"
+#include "monitor/Curves.h"
+#include "monitor/Jobs.h"
+#include "monitor/Server.h"
+#include "monitor/UpdateRates.h"
+
+#include <brew/brew.hpp>
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace brew::run::monitor {
+
+struct MonitorOptions {
+  Endpoint endpoint;
+  std::string net;          ///< plan of a Classifier; "": none
+  double scale = 1.0 / 256; ///< of its pixels
+};
+
+class RunMonitor : public Site {
+public:
+  /// Begins to listen to the session, before its trainer is opened. `ranks`:
+  /// how many train together; of several, pages can only stop and ask for
+  /// snapshots. Throws as Classifier does.
+  RunMonitor(const api::Plan &plan, api::Session &session,
+             MonitorOptions options, int ranks);
+  ~RunMonitor() override;
+
+  /// Begins to serve the page; returns its address. The trainer outlives the
+  /// monitor. Throws Error (3) if the endpoint cannot be listened on.
+  std::string start(api::Trainer &trainer);
+  /// On the training thread, from the trainer's action source.
+  void poll();
+
+  nlohmann::json get(const std::string &name, const Query &query) override;
+  nlohmann::json post(const std::string &name,
+                      const nlohmann::json &body) override;
+  Broadcast *events() override { return &broadcast; }
+
+private:
+  void hear(const brew_event &event);
+  void hearIteration(const brew_event &event);
+  void hearOutputs(const brew_event &event, const std::string &prefix,
+                   bool losses, nlohmann::json *told);
+  void measureSpeed(int iteration);
+  void tellIteration(bool always);
+  void tell(const nlohmann::json &message);
+  void addPoint(const std::string &curve, double iteration, double value);
+  void note(const std::string &line);
+  nlohmann::json state();
+  nlohmann::json progress() const;
+  nlohmann::json fields() const;
+  nlohmann::json tensor(brew_tensor_kind kind, const Query &query);
+  nlohmann::json classify(const nlohmann::json &body);
+  void listTensors();
+
+  const api::Plan &plan;
+  api::Session &session;
+  api::Trainer *trainer = nullptr;
+  const MonitorOptions options;
+  const bool alone;
+  int listener = -1;
+  int program;
+  double itemsPerIteration = 0;
+  nlohmann::json graph;
+  std::vector<api::TensorName> parameters, blobs; ///< that can be read
+
+  Broadcast broadcast{1024};
+  Jobs jobs;
+  UpdateRates updates;
+  std::unique_ptr<Classifier> classifier;
+  std::atomic<bool> stepping{false}; ///< a single step was asked for
+  int stepEnd = -1; ///< of the training thread: pause when it is reached
+
+  mutable std::mutex mutex; ///< of what follows
+  Curves curves;
+  std::deque<std::string> lines;
+  int iteration = 0, maxIteration = 0;
+  double loss = 0, smoothedLoss = 0, learningRate = 0;
+  double iterationsPerSecond = 0;
+  long long waits = 0;
+  double secondsWaiting = 0;
+  bool paused = false, finished = false;
+  Jobs::Clock::time_point lastTold, speedBegin;
+  int speedBeginIteration = -1;
+  bool untold = false; ///< an iteration that was not sent
+
+  std::unique_ptr<Server> server; ///< the last: its threads end first
+};
+
+} // namespace brew::run::monitor

@@ -1,0 +1,269 @@
+//===- Server.cpp - The monitor's page and its requests -------------------===//
+
+#include "monitor/Server.h"
+
+#include "monitor/Page.h"
+
+#include <brew/brew.hpp>
+
+#include <httplib.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <sys/random.h>
+#include <thread>
+
+namespace brew::run::monitor {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kLargestBody = 64 << 10;
+constexpr int kStreams = 8;
+/// The streams' and those that answer all else meanwhile.
+constexpr int kThreads = kStreams + 6;
+
+std::string makeToken() {
+  unsigned char bytes[16];
+  if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
+    throw api::Error(BREW_MACHINE_LACKS,
+                     "--monitor: the system gives no random numbers");
+  static const char digits[] = "0123456789abcdef";
+  std::string token;
+  for (unsigned char byte : bytes)
+    token += {digits[byte >> 4], digits[byte & 15]};
+  return token;
+}
+
+/// In a time that tells nothing of where they differ.
+bool equal(const std::string &a, const std::string &b) {
+  unsigned char difference = a.size() != b.size();
+  for (std::size_t i = 0; i < a.size() && i < b.size(); ++i)
+    difference |= static_cast<unsigned char>(a[i] ^ b[i]);
+  return !difference;
+}
+
+void answer(httplib::Response &response, int status, const Json &json) {
+  response.status = status;
+  // Names of blobs may be any bytes.
+  response.set_content(
+      json.dump(-1, ' ', false, Json::error_handler_t::replace),
+      "application/json");
+}
+
+void refuse(httplib::Response &response, int status, const std::string &text) {
+  answer(response, status, {{"error", text}});
+}
+
+/// Whether a browser says that the request comes from a page of elsewhere.
+bool isForeign(const httplib::Request &request) {
+  if (request.has_header("Origin") &&
+      request.get_header_value("Origin") !=
+          "http://" + request.get_header_value("Host"))
+    return true;
+  const std::string site = request.get_header_value("Sec-Fetch-Site");
+  return site == "cross-site" || site == "same-site";
+}
+
+} // namespace
+
+struct Server::State {
+  State(Endpoint endpoint, Site &site)
+      : endpoint(std::move(endpoint)), site(site) {}
+
+  bool allows(const httplib::Request &request, httplib::Response &response,
+              const std::string &given) const;
+  template <typename Body>
+  void respond(httplib::Response &response, Body &&body) const;
+  void stream(const httplib::Request &request, httplib::Response &response);
+  void addRoutes();
+
+  Endpoint endpoint;
+  Site &site;
+  std::string token = makeToken();
+  httplib::Server server;
+  std::thread thread;
+  std::atomic<bool> ended{false};
+  std::atomic<int> streams{0};
+};
+
+bool Server::State::allows(const httplib::Request &request,
+                           httplib::Response &response,
+                           const std::string &given) const {
+  if (isForeign(request))
+    refuse(response, 403, "requests from pages of other origins are refused");
+  else if (!equal(given, token))
+    refuse(response, 401,
+           "the token is missing or wrong: open the address that the run's "
+           "log shows");
+  else
+    return true;
+  return false;
+}
+
+template <typename Body>
+void Server::State::respond(httplib::Response &response, Body &&body) const {
+  try {
+    answer(response, 200, body());
+  } catch (const Refusal &refusal) {
+    refuse(response, refusal.status, refusal.what());
+  } catch (const api::Error &error) {
+    refuse(response, 400, error.what());
+  } catch (const Json::exception &error) { // a field of another type
+    refuse(response, 400, error.what());
+  } catch (const std::exception &error) {
+    refuse(response, 500, error.what());
+  }
+}
+
+void Server::State::stream(const httplib::Request &request,
+                           httplib::Response &response) {
+  Broadcast *events = site.events();
+  if (!events)
+    return refuse(response, 404, "there is no stream of finished runs");
+  struct Place {
+    Place(std::atomic<int> &count) : count(count), got(++count <= kStreams) {}
+    ~Place() { --count; }
+    std::atomic<int> &count;
+    bool got;
+  };
+  auto place = std::make_shared<Place>(streams);
+  if (!place->got)
+    return refuse(response, 503, "too many pages are open");
+  // Where the browser was cut off, or now.
+  const std::string last = request.get_header_value("Last-Event-ID");
+  auto next = std::make_shared<std::uint64_t>(
+      last.empty() ? events->next() : std::strtoull(last.c_str(), nullptr, 10));
+  response.set_header("Cache-Control", "no-store");
+  response.set_chunked_content_provider(
+      "text/event-stream",
+      [events, place, next](std::size_t, httplib::DataSink &sink) {
+        const Broadcast::Batch batch =
+            events->wait(*next, std::chrono::milliseconds(500));
+        *next = batch.next;
+        std::string text = ": \n\n"; // finds out whether anyone listens
+        if (batch.missed)
+          text +=
+              "event: missed\ndata: " + std::to_string(batch.missed) + "\n\n";
+        for (const std::string &message : batch.messages)
+          text += "data: " + message + "\n\n";
+        text += "id: " + std::to_string(batch.next) + "\n\n";
+        if (batch.closed && batch.messages.empty()) {
+          sink.done();
+          return true;
+        }
+        return sink.write(text.data(), text.size());
+      });
+}
+
+void Server::State::addRoutes() {
+  server.set_payload_max_length(kLargestBody);
+  server.set_read_timeout(5);
+  server.set_write_timeout(5);
+  server.set_keep_alive_timeout(2);
+  server.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
+  server.set_default_headers(
+      {{"X-Content-Type-Options", "nosniff"},
+       {"X-Frame-Options", "DENY"},
+       {"Referrer-Policy", "no-referrer"}, // the address has the token
+       {"Cross-Origin-Resource-Policy", "same-origin"}});
+
+  server.Get("/", [](const httplib::Request &, httplib::Response &response) {
+    response.set_header(
+        "Content-Security-Policy",
+        "default-src 'none'; connect-src 'self'; img-src data:; "
+        "style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+        "base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'");
+    response.set_header("Cache-Control", "no-store");
+    response.set_content(kPage, "text/html; charset=utf-8");
+  });
+  server.Get("/api/events", [this](const httplib::Request &request,
+                                   httplib::Response &response) {
+    if (allows(request, response, request.get_param_value("token")))
+      stream(request, response);
+  });
+  server.Get("/api/([a-z]+)", [this](const httplib::Request &request,
+                                     httplib::Response &response) {
+    if (!allows(request, response, request.get_header_value("X-Brew-Token")))
+      return;
+    const Site::Query query(request.params.begin(), request.params.end());
+    response.set_header("Cache-Control", "no-store");
+    respond(response, [&] { return site.get(request.matches[1], query); });
+  });
+  server.Post("/api/([a-z]+)", [this](const httplib::Request &request,
+                                      httplib::Response &response) {
+    if (!allows(request, response, request.get_header_value("X-Brew-Token")))
+      return;
+    respond(response, [&] {
+      const Json body = Json::parse(request.body, nullptr, false);
+      if (!body.is_object())
+        throw Refusal(400, "the body is no JSON object");
+      return site.post(request.matches[1], body);
+    });
+  });
+  server.set_error_handler(
+      [](const httplib::Request &, httplib::Response &response) {
+        if (response.body.empty())
+          refuse(response, response.status,
+                 response.status == 413   ? "the request is larger than 64 KiB"
+                 : response.status == 404 ? "there is no such page"
+                                          : "the request is malformed");
+      });
+}
+
+Server::Server(const Endpoint &endpoint, Site &site)
+    : state(std::make_unique<State>(endpoint, site)) {
+  state->addRoutes();
+  Endpoint &own = state->endpoint;
+  const std::string where = own.host + ":" + std::to_string(own.port);
+  // Two servers on one port, which the library's default allows, would share
+  // its requests.
+  state->server.set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  });
+  if (own.port)
+    own.port = state->server.bind_to_port(own.host, own.port) ? own.port : -1;
+  else
+    own.port = state->server.bind_to_any_port(own.host);
+  if (own.port < 0)
+    throw api::Error(BREW_MACHINE_LACKS,
+                     "cannot listen on " + where +
+                         ": the port is in use, or the address is not this "
+                         "machine's; name another with [HOST]:PORT");
+  state->thread = std::thread([this] {
+    state->server.listen_after_bind();
+    state->ended = true;
+  });
+}
+
+Server::~Server() {
+  // Pages are to hear how the run ended: streams close by themselves once they
+  // have told all, or their readers are too slow.
+  if (Broadcast *events = state->site.events())
+    events->close();
+  for (int i = 0; i < 100 && state->streams; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  // What has not begun to listen would not hear.
+  while (!state->server.is_running() && !state->ended)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  state->server.stop();
+  state->thread.join();
+}
+
+int Server::port() const { return state->endpoint.port; }
+const std::string &Server::token() const { return state->token; }
+
+std::string Server::url() const {
+  const std::string &host = state->endpoint.host;
+  // What stands for all addresses is none that a browser can open.
+  const bool any = host == "0.0.0.0" || host == "::";
+  const std::string shown = any                           ? "localhost"
+                            : host.find(':') != host.npos ? "[" + host + "]"
+                                                          : host;
+  return "http://" + shown + ":" + std::to_string(port()) +
+         "/?token=" + token();
+}
+
+} // namespace brew::run::monitor

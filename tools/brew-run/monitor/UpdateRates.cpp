@@ -1,0 +1,91 @@
+//===- UpdateRates.cpp - How much an update changes each layer ------------===//
+
+#include "monitor/UpdateRates.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace brew::run::monitor {
+namespace {
+
+/// Of larger parameters, so many values at equal distances.
+constexpr std::size_t kMostSampled = 16384;
+
+double deviationOf(const std::vector<float> &values) {
+  if (values.empty())
+    return 0;
+  double sum = 0, squares = 0;
+  for (float value : values) {
+    sum += value;
+    squares += double(value) * value;
+  }
+  const double count = static_cast<double>(values.size());
+  return std::sqrt(
+      std::max(0.0, squares / count - sum / count * (sum / count)));
+}
+
+} // namespace
+
+void UpdateRates::want() {
+  std::lock_guard<std::mutex> lock(mutex);
+  wanted = true;
+}
+
+nlohmann::json UpdateRates::last() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return rates;
+}
+
+std::vector<UpdateRates::Sample> UpdateRates::sample(api::Session &session) {
+  std::vector<Sample> samples;
+  for (const api::TensorName &name : session.names(BREW_PARAMETER)) {
+    if (name.index != 0) // biases begin at 0, which nothing compares with
+      continue;
+    const std::vector<float> all = session.read<float>(name);
+    Sample sample{name, {}};
+    const std::size_t stride =
+        std::max<std::size_t>(1, (all.size() + kMostSampled - 1) / kMostSampled);
+    for (std::size_t i = 0; i < all.size(); i += stride)
+      sample.values.push_back(all[i]);
+    samples.push_back(std::move(sample));
+  }
+  return samples;
+}
+
+bool UpdateRates::poll(api::Session &session, int iteration, bool mayLook) {
+  if (beforeIteration < 0) {
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      if (!wanted || !mayLook)
+        return false;
+      wanted = false;
+    }
+    before = sample(session);
+    beforeIteration = iteration;
+    return true;
+  }
+  if (iteration == beforeIteration)
+    return false;
+  const bool isNext = iteration == beforeIteration + 1;
+  const std::vector<Sample> old = std::move(before);
+  before.clear();
+  beforeIteration = -1;
+  if (!isNext)
+    return false;
+  const std::vector<Sample> now = sample(session);
+  nlohmann::json layers = nlohmann::json::object();
+  for (std::size_t i = 0; i < now.size() && i < old.size(); ++i) {
+    std::vector<float> update = now[i].values;
+    for (std::size_t k = 0; k < update.size(); ++k)
+      update[k] -= old[i].values[k];
+    const double weights = deviationOf(old[i].values);
+    if (weights > 0 && std::isfinite(weights))
+      layers[now[i].name.name] = deviationOf(update) / weights;
+  }
+  std::lock_guard<std::mutex> lock(mutex);
+  rates = {{"iteration", iteration}, {"layers", std::move(layers)}};
+  return true;
+}
+
+} // namespace brew::run::monitor

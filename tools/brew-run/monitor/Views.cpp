@@ -1,0 +1,140 @@
+//===- Views.cpp - Tensors as images and histograms -----------------------===//
+
+#include "monitor/Views.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace brew::run::monitor {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t kBins = 64, kMostTiles = 64, kWidest = 128;
+
+struct Range {
+  double low = INFINITY, high = -INFINITY;
+};
+
+Range rangeOf(const std::vector<float> &values) {
+  Range range;
+  for (float value : values)
+    if (std::isfinite(value)) {
+      range.low = std::min<double>(range.low, value);
+      range.high = std::max<double>(range.high, value);
+    }
+  return range;
+}
+
+int shadeOf(double value, const Range &range) {
+  if (!std::isfinite(value) || range.high <= range.low)
+    return 0;
+  return static_cast<int>(
+      std::lround((value - range.low) / (range.high - range.low) * 255));
+}
+
+/// Means of blocks, so that no side is longer than kWidest.
+std::vector<float> reduced(const std::vector<float> &values,
+                           std::size_t &height, std::size_t &width) {
+  const std::size_t down = (height + kWidest - 1) / kWidest,
+                    across = (width + kWidest - 1) / kWidest;
+  if (down <= 1 && across <= 1)
+    return values;
+  const std::size_t newHeight = (height + down - 1) / down,
+                    newWidth = (width + across - 1) / across;
+  std::vector<float> result(newHeight * newWidth);
+  for (std::size_t y = 0; y < newHeight; ++y)
+    for (std::size_t x = 0; x < newWidth; ++x) {
+      double sum = 0;
+      std::size_t count = 0;
+      for (std::size_t j = y * down; j < std::min(height, (y + 1) * down); ++j)
+        for (std::size_t i = x * across; i < std::min(width, (x + 1) * across);
+             ++i, ++count)
+          sum += values[j * width + i];
+      result[y * newWidth + x] =
+          static_cast<float>(sum / static_cast<double>(count));
+    }
+  height = newHeight;
+  width = newWidth;
+  return result;
+}
+
+} // namespace
+
+Json histogramOf(const std::vector<float> &values) {
+  const Range range = rangeOf(values);
+  double sum = 0, squares = 0;
+  std::size_t odd = 0;
+  std::vector<std::uint64_t> bins(kBins);
+  const double width = range.high - range.low;
+  for (float value : values) {
+    if (!std::isfinite(value)) {
+      ++odd;
+      continue;
+    }
+    sum += value;
+    squares += double(value) * value;
+    const double place = width > 0 ? (value - range.low) / width : 0;
+    ++bins[std::min(kBins - 1, static_cast<std::size_t>(place * kBins))];
+  }
+  const std::size_t finite = values.size() - odd;
+  const double count = static_cast<double>(std::max<std::size_t>(finite, 1));
+  const double mean = sum / count;
+  return {
+      {"count", values.size()},
+      {"odd", odd},
+      {"min", finite ? range.low : 0},
+      {"max", finite ? range.high : 0},
+      {"mean", mean},
+      {"deviation", std::sqrt(std::max(0.0, squares / count - mean * mean))},
+      {"bins", bins}};
+}
+
+Json imagesOf(const std::vector<float> &given,
+              const std::vector<std::int64_t> &shape) {
+  auto dim = [&](std::size_t fromEnd) {
+    return shape.size() < fromEnd
+               ? std::size_t(1)
+               : static_cast<std::size_t>(shape[shape.size() - fromEnd]);
+  };
+  std::size_t width = dim(1), height = dim(2);
+  std::vector<float> values = given;
+  const bool colours = shape.size() == 4 && shape[1] == 3;
+  const std::size_t channels = colours ? 3 : 1;
+  // Vectors and matrices are one image; long vectors fill rows.
+  if (shape.size() <= 2) {
+    if (height == 1 && width > kWidest) {
+      height = (width + kWidest - 1) / kWidest;
+      width = kWidest;
+      values.resize(height * width);
+    }
+    values = reduced(values, height, width);
+  }
+  const std::size_t plane = width * height, tile = plane * channels;
+  if (tile == 0 || plane > kWidest * kWidest * 4)
+    return {{"width", 0},
+            {"height", 0},
+            {"channels", 1},
+            {"tiles", Json::array()},
+            {"left", 0}};
+  const std::size_t count = values.size() / tile;
+  // In all, no more than a small picture's worth.
+  const std::size_t shown =
+      std::min({count, kMostTiles, std::max<std::size_t>(1, (1 << 17) / tile)});
+  const Range range = rangeOf(values);
+  Json tiles = Json::array();
+  for (std::size_t t = 0; t < shown; ++t) {
+    Json &pixels = tiles.emplace_back(Json::array());
+    for (std::size_t p = 0; p < plane; ++p)
+      for (std::size_t c = 0; c < channels; ++c)
+        pixels.push_back(shadeOf(values[t * tile + c * plane + p], range));
+  }
+  return {{"width", width},
+          {"height", height},
+          {"channels", channels},
+          {"tiles", std::move(tiles)},
+          {"left", count - shown}};
+}
+
+} // namespace brew::run::monitor

@@ -1,0 +1,868 @@
+'use strict';
+(() => {
+const byId = (id) => document.getElementById(id);
+const kColours = ['#2f7de1', '#e0762c', '#2e9f5b', '#b04ac2', '#c9a311', '#14a3a8', '#d34c63', '#7a7f87'];
+const dark = matchMedia('(prefers-color-scheme: dark)');
+
+// --- Talking to the server --------------------------------------------------
+
+const given = new URLSearchParams(location.search).get('token');
+if (given) {
+  sessionStorage.setItem('token', given);
+  history.replaceState(null, '', '/'); // it is not for histories and screens
+}
+const token = sessionStorage.getItem('token') || '';
+
+async function ask(path, body) {
+  const request = {headers: {'X-Brew-Token': token}};
+  if (body !== undefined) {
+    request.method = 'POST';
+    request.headers['Content-Type'] = 'application/json';
+    request.body = JSON.stringify(body);
+  }
+  const response = await fetch('/api/' + path, request);
+  const answer = await response.json();
+  if (!response.ok)
+    throw new Error(answer.error || response.statusText);
+  return answer;
+}
+
+function say(text) {
+  byId('message').hidden = !text;
+  byId('message').textContent = text || '';
+}
+
+async function act(path, body = {}) {
+  try {
+    await ask(path, body);
+    say('');
+    return true;
+  } catch (error) {
+    say(error.message);
+    return false;
+  }
+}
+
+function element(tag, parent, text, className) {
+  const made = document.createElement(tag);
+  if (text !== undefined)
+    made.textContent = text;
+  if (className)
+    made.className = className;
+  parent.append(made);
+  return made;
+}
+
+function shown(value, digits = 4) {
+  if (value === null || value === undefined || !isFinite(value))
+    return '–';
+  if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e7))
+    return value.toExponential(2).replace('e', '·10^').replace('+', '');
+  return Number(value.toPrecision(digits)).toLocaleString('en', {maximumFractionDigits: 8});
+}
+
+// --- Charts -----------------------------------------------------------------
+
+const charts = new Map(); // by what they show
+let zoom = null;          // [from, to] of iterations, of all charts
+let smoothing = .6, logarithmic = false;
+
+/// Curves of one measure stand in one chart: test.loss and train.loss in `loss`.
+const measureOf = (curve) => curve.replace(/^(train|test\d*)\./, '');
+const kFirst = ['loss', 'accuracy'], kLast = ['learning rate', 'images/s', 'iterations/s'];
+function placeOf(measure) {
+  const first = kFirst.indexOf(measure), last = kLast.indexOf(measure);
+  return first >= 0 ? first : last >= 0 ? 100 + last : 50;
+}
+
+function smoothed(points, weight) {
+  const result = [];
+  let mean = 0, mass = 0;
+  for (const [x, y] of points) {
+    mean = mean * weight + y * (1 - weight);
+    mass = mass * weight + (1 - weight);
+    result.push([x, mean / mass]);
+  }
+  return result;
+}
+
+function ticks(low, high, count) {
+  const rough = (high - low) / count;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((f) => f * power).find((s) => s >= rough);
+  const result = [];
+  for (let t = Math.ceil(low / step) * step; t <= high + step * 1e-9; t += step)
+    result.push(Math.abs(t) < step * 1e-9 ? 0 : t);
+  return result;
+}
+
+class Chart {
+  constructor(measure) {
+    this.measure = measure;
+    this.curves = new Map(); // name -> {points, colour, label}
+    this.root = document.createElement('div');
+    this.root.className = 'chart';
+    this.root.dataset.measure = measure;
+    this.heading = element('h3', this.root);
+    this.canvas = element('canvas', this.root);
+    this.tip = element('div', this.root, '', 'tip');
+    this.tip.hidden = true;
+    this.drag = null;
+    this.canvas.addEventListener('pointerdown', (e) => {
+      this.drag = [e.offsetX, e.offsetX];
+      this.canvas.setPointerCapture(e.pointerId);
+    });
+    this.canvas.addEventListener('pointermove', (e) => this.hover(e));
+    this.canvas.addEventListener('pointerup', () => this.drop());
+    this.canvas.addEventListener('pointerleave', () => {
+      this.tip.hidden = true;
+      this.at = undefined;
+      this.draw();
+    });
+    this.canvas.addEventListener('dblclick', () => setZoom(null));
+  }
+  curve(name, label, colour) {
+    if (!this.curves.has(name)) {
+      this.curves.set(name, {points: [], label, colour: colour || kColours[this.curves.size % kColours.length]});
+      this.heading.replaceChildren(this.measure);
+      for (const {label, colour} of this.curves.values()) {
+        if (label === this.measure)
+          continue; // the heading says it
+        const entry = element('span', this.heading);
+        element('i', entry).style.background = colour;
+        entry.append(label);
+      }
+    }
+    return this.curves.get(name);
+  }
+  hover(event) {
+    this.at = event.offsetX;
+    if (this.drag)
+      this.drag[1] = event.offsetX;
+    this.draw();
+  }
+  drop() {
+    if (this.drag && this.x && Math.abs(this.drag[0] - this.drag[1]) > 5)
+      setZoom(this.drag.map((px) => this.x.value(px)).sort((a, b) => a - b));
+    this.drag = null;
+    this.draw();
+  }
+  draw() {
+    const style = getComputedStyle(document.body), text = style.getPropertyValue('--faint'),
+          line = style.getPropertyValue('--line'), width = this.canvas.clientWidth,
+          height = this.canvas.clientHeight, ratio = devicePixelRatio || 1;
+    if (!width)
+      return;
+    this.canvas.width = width * ratio;
+    this.canvas.height = height * ratio;
+    const pen = this.canvas.getContext('2d');
+    pen.scale(ratio, ratio);
+    pen.font = '11px system-ui, sans-serif';
+    const left = 54, right = width - 8, top = 8, bottom = height - 20;
+    let low = Infinity, high = -Infinity, from = Infinity, to = -Infinity;
+    const log = logarithmic && !this.measure.endsWith('/s');
+    const lines = [];
+    for (const curve of this.curves.values()) {
+      const usable = curve.points.filter(([, y]) => !log || y > 0);
+      const soft = smoothing > 0 && usable.length > 20 && this.measure !== 'learning rate' ?
+          smoothed(usable, smoothing) : usable;
+      lines.push({curve, raw: usable, soft});
+      for (const [x] of usable) {
+        from = Math.min(from, x);
+        to = Math.max(to, x);
+      }
+    }
+    if (zoom)
+      [from, to] = zoom;
+    for (const {raw, soft} of lines)
+      for (const points of [raw, soft])
+        for (const [x, y] of points)
+          if (x >= from && x <= to) {
+            low = Math.min(low, y);
+            high = Math.max(high, y);
+          }
+    if (!isFinite(low))
+      return;
+    if (to <= from)
+      to = from + 1;
+    if (log) {
+      low = Math.log10(low);
+      high = Math.log10(high);
+    } else if (this.measure === 'loss' || this.measure.endsWith('/s') || this.measure === 'learning rate') {
+      low = Math.min(low, 0);
+    }
+    if (high - low < 1e-12 * Math.max(1, Math.abs(high))) {
+      const more = Math.abs(high) * .5 || 1;
+      high += more;
+      low -= low === 0 ? 0 : more;
+    }
+    const margin = (high - low) * .04;
+    high += margin;
+    if (low !== 0)
+      low -= margin;
+    const px = (x) => left + (x - from) / (to - from) * (right - left);
+    const py = (y) => bottom - ((log ? Math.log10(y) : y) - low) / (high - low) * (bottom - top);
+    this.x = {value: (at) => from + (at - left) / (right - left) * (to - from)};
+    pen.strokeStyle = line;
+    pen.fillStyle = text;
+    pen.textBaseline = 'middle';
+    pen.textAlign = 'right';
+    for (const t of ticks(low, high, 5)) {
+      const y = bottom - (t - low) / (high - low) * (bottom - top);
+      pen.beginPath();
+      pen.moveTo(left, y);
+      pen.lineTo(right, y);
+      pen.stroke();
+      pen.fillText(shown(log ? 10 ** t : t, 3), left - 6, y);
+    }
+    pen.textAlign = 'center';
+    pen.textBaseline = 'top';
+    for (const t of ticks(from, to, Math.max(2, width / 110)))
+      pen.fillText(shown(t, 6), Math.min(right - 12, px(t)), bottom + 6);
+    pen.save();
+    pen.beginPath();
+    pen.rect(left, top - 3, right - left, bottom - top + 6);
+    pen.clip();
+    pen.lineJoin = 'round';
+    const stroke = (points) => {
+      pen.beginPath();
+      points.forEach(([x, y], i) => i ? pen.lineTo(px(x), py(y)) : pen.moveTo(px(x), py(y)));
+      pen.stroke();
+    };
+    for (const {curve, raw, soft} of lines) {
+      pen.strokeStyle = pen.fillStyle = curve.colour;
+      if (soft !== raw) {
+        pen.globalAlpha = .22;
+        pen.lineWidth = 1;
+        stroke(raw);
+        pen.globalAlpha = 1;
+      }
+      pen.lineWidth = 1.8;
+      stroke(soft);
+      if (raw.length <= 40)
+        for (const [x, y] of raw) {
+          pen.beginPath();
+          pen.arc(px(x), py(y), 2.6, 0, 7);
+          pen.fill();
+        }
+    }
+    pen.restore();
+    if (this.drag) {
+      pen.fillStyle = style.getPropertyValue('--accent');
+      pen.globalAlpha = .18;
+      pen.fillRect(Math.min(...this.drag), top, Math.abs(this.drag[1] - this.drag[0]), bottom - top);
+      pen.globalAlpha = 1;
+    }
+    this.showTip(lines, px, py, pen, left, right, top, bottom);
+  }
+  showTip(lines, px, py, pen, left, right, top, bottom) {
+    this.tip.hidden = true;
+    if (this.at === undefined || this.at < left || this.at > right)
+      return;
+    const x = this.x.value(this.at);
+    this.tip.replaceChildren();
+    let iteration;
+    for (const {curve, soft} of lines) {
+      if (!soft.length)
+        continue;
+      const [nx, ny] = soft.reduce((a, b) => Math.abs(b[0] - x) < Math.abs(a[0] - x) ? b : a);
+      iteration = iteration === undefined ? nx : iteration;
+      pen.fillStyle = curve.colour;
+      pen.beginPath();
+      pen.arc(px(nx), py(ny), 3.5, 0, 7);
+      pen.fill();
+      const row = element('div', this.tip);
+      element('span', row, undefined, 'swatch').style.background = curve.colour;
+      row.append(curve.label + ' ' + shown(ny, 5));
+    }
+    if (iteration === undefined)
+      return;
+    this.tip.prepend('iteration ' + shown(Math.round(iteration), 9));
+    this.tip.hidden = false;
+    const room = this.canvas.clientWidth - this.tip.offsetWidth - 12;
+    this.tip.style.left = Math.max(0, Math.min(this.at + 12, room)) + 'px';
+    this.tip.style.top = '2.6rem';
+  }
+}
+
+function chartOf(measure) {
+  if (!charts.has(measure)) {
+    byId('nocurves').hidden = true;
+    const chart = new Chart(measure);
+    charts.set(measure, chart);
+    const after = [...charts.values()].filter((it) => it !== chart)
+        .sort((a, b) => placeOf(a.measure) - placeOf(b.measure))
+        .find((it) => placeOf(it.measure) > placeOf(measure));
+    byId('charts').insertBefore(chart.root, after ? after.root : null);
+  }
+  return charts.get(measure);
+}
+
+let drawDue = false;
+function drawSoon() {
+  if (drawDue)
+    return;
+  drawDue = true;
+  requestAnimationFrame(() => {
+    drawDue = false;
+    charts.forEach((chart) => chart.draw());
+  });
+}
+
+function setZoom(range) {
+  zoom = range;
+  byId('unzoom').disabled = !zoom;
+  drawSoon();
+}
+
+const kMostPoints = 4000;
+function addPoint(curve, iteration, value) {
+  if (value === null || !isFinite(value))
+    return;
+  const {points} = chartOf(measureOf(curve)).curve(curve, curve.split('.')[0]);
+  if (points.length && points[points.length - 1][0] > iteration)
+    return;
+  points.push([iteration, value]);
+  if (points.length > kMostPoints) // neighbours become their mean
+    points.splice(0, kMostPoints, ...Array.from({length: kMostPoints / 2}, (_, i) =>
+        [0, 1].map((k) => (points[2 * i][k] + points[2 * i + 1][k]) / 2)));
+}
+
+byId('smoothing').addEventListener('input', (e) => { smoothing = +e.target.value; drawSoon(); });
+byId('logscale').addEventListener('change', (e) => { logarithmic = e.target.checked; drawSoon(); });
+byId('unzoom').addEventListener('click', () => setZoom(null));
+addEventListener('resize', drawSoon);
+dark.addEventListener('change', drawSoon);
+
+// --- Images and histograms --------------------------------------------------
+
+function paintTiles(canvas, images) {
+  const {width, height, channels, tiles} = images;
+  canvas.hidden = !tiles.length;
+  if (!tiles.length)
+    return;
+  const across = Math.min(tiles.length, Math.max(1, Math.ceil(Math.sqrt(tiles.length * height / width * 1.6))));
+  const down = Math.ceil(tiles.length / across), gap = tiles.length > 1 ? 1 : 0;
+  canvas.width = across * (width + gap) - gap;
+  canvas.height = down * (height + gap) - gap;
+  const pen = canvas.getContext('2d');
+  tiles.forEach((pixels, t) => {
+    const image = pen.createImageData(width, height);
+    for (let p = 0; p < width * height; ++p) {
+      for (let c = 0; c < 3; ++c)
+        image.data[4 * p + c] = pixels[channels === 3 ? 3 * p + c : p];
+      image.data[4 * p + 3] = 255;
+    }
+    pen.putImageData(image, t % across * (width + gap), Math.floor(t / across) * (height + gap));
+  });
+}
+
+function paintHistogram(canvas, histogram) {
+  const ratio = devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
+  canvas.width = width * ratio;
+  canvas.height = height * ratio;
+  const pen = canvas.getContext('2d'), style = getComputedStyle(document.body);
+  pen.scale(ratio, ratio);
+  const most = Math.max(...histogram.bins, 1), each = width / histogram.bins.length;
+  pen.fillStyle = style.getPropertyValue('--accent');
+  histogram.bins.forEach((count, i) => {
+    const bar = count / most * (height - 16);
+    pen.fillRect(i * each, height - 14 - bar, Math.max(1, each - 1), bar);
+  });
+  pen.fillStyle = style.getPropertyValue('--faint');
+  pen.font = '11px system-ui, sans-serif';
+  pen.textBaseline = 'bottom';
+  pen.fillText(shown(histogram.min, 3), 0, height);
+  pen.textAlign = 'right';
+  pen.fillText(shown(histogram.max, 3), width, height);
+}
+
+/// Keeps a card with one tensor up to date.
+class TensorCard {
+  constructor(kind, names, ids) {
+    this.kind = kind;
+    this.ids = ids;
+    byId(ids.card).hidden = !names.length;
+    this.select = byId(ids.select);
+    for (const {name, index} of names)
+      element('option', this.select, kind === 'parameter' ? name + ' ' + (['weights', 'bias'][index] || index) : name)
+          .value = JSON.stringify([name, index]);
+    this.select.addEventListener('change', () => this.refresh());
+    this.empty = !names.length;
+  }
+  async refresh() {
+    if (this.empty || this.busy)
+      return;
+    this.busy = true;
+    try {
+      const [name, index] = JSON.parse(this.select.value);
+      const answer = await ask(this.kind + '?' + new URLSearchParams({name, index}));
+      paintTiles(byId(this.ids.images), answer.images);
+      paintHistogram(byId(this.ids.histogram), answer.histogram);
+      const {mean, deviation, odd} = answer.histogram;
+      byId(this.ids.note).textContent = answer.shape.join(' × ') + ', mean ' + shown(mean, 3) +
+          ', deviation ' + shown(deviation, 3) + (odd ? ', ' + odd + ' are not finite' : '') +
+          (answer.images.left ? '; ' + answer.images.left + ' more are not shown' : '');
+    } catch (error) {
+      byId(this.ids.note).textContent = error.message;
+    } finally {
+      this.busy = false;
+    }
+  }
+}
+
+// --- The net ----------------------------------------------------------------
+
+const bars = new Map(); // of layers: rect, text
+function drawGraph({nodes, edges}) {
+  const svg = byId('graph'), namespace = svg.namespaceURI;
+  const make = (tag, attributes, parent = svg, text) => {
+    const made = document.createElementNS(namespace, tag);
+    for (const [name, value] of Object.entries(attributes))
+      made.setAttribute(name, value);
+    if (text !== undefined)
+      made.textContent = text;
+    parent.append(made);
+    return made;
+  };
+  const kWidth = 172, kHeight = 56, kGap = 16, kRows = 30;
+  const rank = nodes.map(() => 0);
+  for (const [from, to] of edges) // from lower numbers to higher ones
+    rank[to] = Math.max(rank[to], rank[from] + 1);
+  const rows = [];
+  nodes.forEach((_, i) => (rows[rank[i]] = rows[rank[i]] || []).push(i));
+  // Chains are folded into columns, so that a page shows a deep net whole.
+  const perColumn = Math.max(1, ...rows.map((row) => row.length)) > 1 ? Infinity :
+      Math.ceil(rows.length / Math.ceil(rows.length / 5));
+  const place = [];
+  let width = 0, height = 0;
+  const widest = Math.max(...rows.map((row) => row.length));
+  rows.forEach((row, r) => row.forEach((node, k) => {
+    const column = perColumn === Infinity ? 0 : Math.floor(r / perColumn);
+    const inColumn = perColumn === Infinity ? r : r % perColumn;
+    const x = column * (kWidth + 2 * kGap) + ((widest - row.length) / 2 + k) * (kWidth + kGap);
+    const y = inColumn * (kHeight + kRows);
+    place[node] = [x + 1, y + 1];
+    width = Math.max(width, x + kWidth + 2);
+    height = Math.max(height, y + kHeight + 2);
+  }));
+  svg.setAttribute('width', width);
+  svg.setAttribute('height', height);
+  for (const [from, to] of edges) {
+    const [ax, ay] = place[from], [bx, by] = place[to];
+    const turn = by <= ay; // into the next column
+    const x1 = ax + (turn ? kWidth : kWidth / 2), y1 = ay + (turn ? kHeight / 2 : kHeight);
+    const x2 = bx + (turn ? 0 : kWidth / 2), y2 = by + (turn ? kHeight / 2 : 0);
+    const mid = turn ? `C${(x1 + x2) / 2},${y1} ${(x1 + x2) / 2},${y2}` : `C${x1},${(y1 + y2) / 2} ${x2},${(y1 + y2) / 2}`;
+    make('path', {class: rank[to] - rank[from] > 1 ? 'edge far' : 'edge', d: `M${x1},${y1}${mid} ${x2},${y2}`});
+  }
+  const cut = (text, most) => text.length > most ? text.slice(0, most - 1) + '…' : text;
+  nodes.forEach(({name, layers, kind, shape}, i) => {
+    const [x, y] = place[i], group = make('g', {});
+    make('title', {}, group, name + '\n' + kind + '\n' + shape);
+    make('rect', {class: 'node', x, y, width: kWidth, height: kHeight, rx: 7}, group);
+    make('text', {x: x + 10, y: y + 18}, group, cut(name, 23));
+    make('text', {class: 'small', x: x + 10, y: y + 33}, group, cut(shape || kind, 28));
+    const track = make('rect', {class: 'track', x: x + 10, y: y + 42, width: kWidth - 64, height: 5, rx: 2}, group);
+    const bar = make('rect', {x: x + 10, y: y + 42, width: 0, height: 5, rx: 2}, group);
+    const value = make('text', {class: 'small', x: x + kWidth - 8, y: y + 48, 'text-anchor': 'end'}, group, '');
+    track.style.visibility = 'hidden';
+    for (const layer of layers)
+      bars.set(layer, {bar, track, value, full: kWidth - 64});
+  });
+}
+
+function showUpdates(updates) {
+  if (!updates)
+    return;
+  for (const [layer, rate] of Object.entries(updates.layers)) {
+    const it = bars.get(layer);
+    if (!it)
+      continue;
+    const logRate = Math.log10(Math.max(rate, 1e-6));
+    it.track.style.visibility = 'visible';
+    it.bar.setAttribute('width', Math.max(0, Math.min(1, (logRate + 6) / 6)) * it.full);
+    it.bar.style.fill = `var(--${logRate < -4 ? 'low' : logRate > -2 ? 'bad' : 'good'})`;
+    it.value.textContent = rate ? rate.toExponential(1) : '0';
+  }
+}
+
+// --- The solver -------------------------------------------------------------
+
+const inputs = new Map(); // of fields: what to do with a new value
+const kSliders = ['base_lr', 'momentum', 'weight_decay'];
+function listFields(fields) {
+  for (const field of fields) {
+    const value = Number(field.value), slides = kSliders.includes(field.name) && value > 0;
+    const row = element('div', byId(slides ? 'sliders' : 'fields'), undefined, slides ? 'row' : 'row plain');
+    const label = element('label', row, field.name);
+    label.title = field.help;
+    let slider;
+    if (slides) {
+      slider = element('input', row);
+      slider.type = 'range';
+      slider.id = 'slider-' + field.name;
+      slider.setAttribute('aria-label', field.name);
+      slider.step = 'any';
+    }
+    const text = element('input', row);
+    text.type = 'text';
+    text.id = 'field-' + field.name;
+    label.htmlFor = text.id;
+    // Rates are felt by factors; momentum is one of them in what it leaves.
+    const linear = field.name === 'momentum';
+    const show = (value) => {
+      text.value = value;
+      if (slider && document.activeElement !== slider) {
+        const place = linear ? Number(value) : Math.log10(Math.max(1e-12, Number(value)));
+        if (slider.min === '' || place < +slider.min || place > +slider.max) {
+          slider.min = linear ? 0 : place - 2;
+          slider.max = linear ? 1 : place + 2;
+        }
+        slider.value = place;
+      }
+    };
+    if (slider) {
+      slider.min = linear ? 0 : Math.log10(value) - 2;
+      slider.max = linear ? .999 : Math.log10(value) + 2;
+      const read = () => String(Number((linear ? +slider.value : 10 ** slider.value).toPrecision(3)));
+      slider.addEventListener('input', () => { text.value = read(); });
+      slider.addEventListener('change', () => { act('set', {name: field.name, value: read()}); });
+    }
+    text.addEventListener('change', async () => {
+      if (!await act('set', {name: field.name, value: text.value}))
+        text.value = field.value;
+    });
+    show(field.value);
+    inputs.set(field.name, (value) => { field.value = value; show(value); });
+  }
+}
+
+// --- Drawing ----------------------------------------------------------------
+
+function openPad({width, height}) {
+  byId('drawcard').hidden = false;
+  const pad = byId('pad'), pen = pad.getContext('2d', {willReadFrequently: true});
+  const seen = byId('seen');
+  seen.width = width;
+  seen.height = height;
+  let last = null, due = false, busy = false, empty = true;
+  pen.lineCap = pen.lineJoin = 'round';
+  pen.strokeStyle = '#fff';
+  pen.lineWidth = 17;
+
+  /// As the digits of MNIST are: in the middle of the image, 20 of 28 high.
+  function pixels() {
+    const {data} = pen.getImageData(0, 0, pad.width, pad.height);
+    let left = pad.width, right = -1, top = pad.height, bottom = -1, mass = 0, mx = 0, my = 0;
+    for (let y = 0; y < pad.height; ++y)
+      for (let x = 0; x < pad.width; ++x) {
+        const value = data[4 * (y * pad.width + x)];
+        if (value < 20)
+          continue;
+        left = Math.min(left, x); right = Math.max(right, x);
+        top = Math.min(top, y); bottom = Math.max(bottom, y);
+        mass += value; mx += value * x; my += value * y;
+      }
+    const to = seen.getContext('2d', {willReadFrequently: true});
+    to.fillStyle = '#000';
+    to.fillRect(0, 0, width, height);
+    if (right >= 0) {
+      const scale = Math.min(width, height) * 20 / 28 / Math.max(right - left + 1, bottom - top + 1);
+      to.imageSmoothingQuality = 'high';
+      to.drawImage(pad, left, top, right - left + 1, bottom - top + 1,
+                   width / 2 - (mx / mass - left + .5) * scale, height / 2 - (my / mass - top + .5) * scale,
+                   (right - left + 1) * scale, (bottom - top + 1) * scale);
+    }
+    const small = to.getImageData(0, 0, width, height).data;
+    return Array.from({length: width * height}, (_, i) => Number((small[4 * i] / 255).toFixed(3)));
+  }
+  function showScores(scores) {
+    const list = byId('classes');
+    if (list.children.length !== scores.length) {
+      list.replaceChildren();
+      scores.forEach((_, i) => {
+        const row = element('div', list);
+        element('span', row, i);
+        element('i', element('span', row, undefined, 'bar'));
+        element('span', row);
+      });
+    }
+    const best = Math.max(...scores);
+    [...list.children].forEach((row, i) => {
+      row.className = scores[i] === best ? 'best' : '';
+      row.querySelector('i').style.width = 100 * Math.max(0, Math.min(1, scores[i])) + '%';
+      row.lastChild.textContent = scores[i] >= 0 && scores[i] <= 1 ? (100 * scores[i]).toFixed(1) + ' %' : shown(scores[i], 3);
+    });
+    list.dataset.best = scores.indexOf(best);
+  }
+  async function classify() {
+    if (busy) {
+      due = true;
+      return;
+    }
+    busy = true;
+    try {
+      const answer = await ask('classify', {pixels: pixels()});
+      if (!empty) {
+        showScores(answer.scores.slice(0, 20));
+        const maps = byId('drawnmaps');
+        maps.replaceChildren();
+        for (const [name, images] of Object.entries(answer.blobs)) {
+          element('p', maps, name, 'hint');
+          paintTiles(element('canvas', maps, undefined, 'tilesview'), images);
+        }
+      }
+    } catch (error) {
+      say(error.message);
+    }
+    busy = false;
+    if (due) {
+      due = false;
+      classify();
+    }
+  }
+  const at = (e) => [e.offsetX * pad.width / pad.clientWidth, e.offsetY * pad.height / pad.clientHeight];
+  pad.addEventListener('pointerdown', (e) => { pad.setPointerCapture(e.pointerId); last = at(e); });
+  pad.addEventListener('pointermove', (e) => {
+    if (!last)
+      return;
+    pen.beginPath();
+    pen.moveTo(...last);
+    last = at(e);
+    pen.lineTo(...last);
+    pen.stroke();
+    empty = false;
+    classify();
+  });
+  pad.addEventListener('pointerup', () => { last = null; if (!empty) classify(); });
+  byId('clear').addEventListener('click', () => {
+    pen.clearRect(0, 0, pad.width, pad.height);
+    empty = true;
+    byId('classes').replaceChildren();
+    byId('drawnmaps').replaceChildren();
+    seen.getContext('2d').clearRect(0, 0, width, height);
+  });
+  // The same drawing, as the net learns.
+  setInterval(() => { if (!empty && !last && !document.hidden && !byId('play').disabled) classify(); }, 2000);
+}
+
+// --- A run ------------------------------------------------------------------
+
+let paused = false, finished = false, itemsName = 'images/s';
+function showProgress(it) {
+  paused = it.paused;
+  finished = it.finished;
+  byId('iteration').textContent = shown(it.iteration, 9);
+  byId('left').textContent = it.max_iteration ? 'of ' + shown(it.max_iteration, 9) : '';
+  byId('progress').style.width = it.max_iteration ? 100 * Math.min(1, it.iteration / it.max_iteration) + '%' : 0;
+  byId('loss').textContent = it.iteration ? shown(it.loss) : '–';
+  byId('smoothed').textContent = it.iteration ? 'average ' + shown(it.smoothed_loss) : '';
+  byId('lr').textContent = shown(it.lr);
+  byId('speed').textContent = it.items_per_second ? shown(it.items_per_second, 3) : '–';
+  byId('waits').textContent = it.waits ? 'waited for data ' + shown(it.waits, 7) + ' times' : 'never waited for data';
+  byId('status').textContent = finished ? 'finished' : paused ? 'paused' : 'running';
+  byId('status').className = 'chip ' + (finished ? '' : paused ? 'paused' : 'running');
+  byId('play').textContent = paused ? 'Play' : 'Pause';
+  for (const button of byId('buttons').children)
+    button.disabled = finished;
+}
+
+function showTest(values, iteration) {
+  const names = Object.keys(values);
+  const name = names.find((it) => /accuracy|map|top/i.test(it)) || names.find((it) => /loss/i.test(it)) || names[0];
+  if (!name)
+    return;
+  byId('scorename').textContent = name.replace('.', ' ');
+  byId('score').textContent = shown(values[name]);
+  byId('scoreat').textContent = 'after ' + shown(Math.round(iteration), 9) + ' iterations';
+}
+
+function addLine(text) {
+  const log = byId('log'), atEnd = log.scrollTop + log.clientHeight >= log.scrollHeight - 20;
+  log.append(text + '\n');
+  while (log.childNodes.length > 300)
+    log.firstChild.remove();
+  if (atEnd)
+    log.scrollTop = log.scrollHeight;
+}
+
+let lastSpeed = 0;
+function hear(message) {
+  switch (message.type) {
+  case 'progress':
+    showProgress(message);
+    addPoint('train.loss', message.iteration - 1, message.loss);
+    addPoint('learning rate', message.iteration - 1, message.lr);
+    if (message.items_per_second !== lastSpeed)
+      addPoint(itemsName, message.iteration, lastSpeed = message.items_per_second);
+    return drawSoon();
+  case 'test':
+    for (const [name, value] of Object.entries(message.values))
+      addPoint(name, message.iteration, value);
+    showTest(message.values, message.iteration);
+    return drawSoon();
+  case 'field':
+    if (inputs.has(message.name))
+      inputs.get(message.name)(message.value);
+    return;
+  case 'log':
+    return addLine(message.text);
+  }
+}
+
+function showCurves(curves) {
+  for (const [name, points] of Object.entries(curves))
+    for (const [x, y] of points)
+      addPoint(name, x, y);
+}
+
+function showRun(state) {
+  for (const id of ['buttons', 'progressbar', 'tiles', 'solver', 'logcard', 'netcard'])
+    byId(id).hidden = false;
+  document.title = state.net + ' – Brew monitor';
+  byId('net').textContent = state.net || 'Net';
+  byId('device').textContent = state.device === 'cpu' ? 'on the CPU' : 'on ' + state.device;
+  itemsName = byId('speedname').textContent = state.items;
+  showProgress(state);
+  showCurves(state.curves);
+  const tested = {};
+  let when = 0;
+  for (const [name, points] of Object.entries(state.curves))
+    if (name.startsWith('test') && points.length)
+      [when, tested[name]] = points[points.length - 1];
+  showTest(tested, when);
+  state.log.forEach(addLine);
+  byId('log').scrollTop = byId('log').scrollHeight;
+  drawGraph(state.graph);
+  if (state.controls) {
+    listFields(state.fields);
+  } else {
+    byId('solver').hidden = byId('play').hidden = byId('step').hidden = true;
+  }
+  if (state.draw)
+    openPad(state.draw);
+  const cards = [
+    new TensorCard('parameter', state.parameters,
+                   {card: 'weightcard', select: 'parameter', images: 'weights', histogram: 'weighthistogram', note: 'weightnote'}),
+    new TensorCard('blob', state.blobs,
+                   {card: 'blobcard', select: 'blob', images: 'maps', histogram: 'maphistogram', note: 'mapnote'})];
+  const look = async () => {
+    if (document.hidden || finished)
+      return;
+    cards.forEach((card) => card.refresh());
+    try {
+      showUpdates(await ask('updates'));
+    } catch {
+      // The stream will say that the run has gone.
+    }
+  };
+  look();
+  setInterval(look, 2000);
+  byId('play').addEventListener('click', () => act(paused ? 'resume' : 'pause'));
+  byId('step').addEventListener('click', () => act('step'));
+  byId('snapshot').addEventListener('click', () => act('snapshot'));
+  byId('stop').addEventListener('click', () => {
+    if (confirm('Write a snapshot and end the run?'))
+      act('stop');
+  });
+  addEventListener('keydown', (e) => {
+    if (e.target !== document.body || !state.controls)
+      return;
+    if (e.key === ' ')
+      byId('play').click();
+    else if (e.key === '.')
+      byId('step').click();
+    else
+      return;
+    e.preventDefault();
+  });
+  drawSoon();
+}
+
+function listen() {
+  const source = new EventSource('/api/events?' + new URLSearchParams({token}));
+  source.onmessage = (event) => hear(JSON.parse(event.data));
+  source.onerror = () => {
+    if (finished) {
+      source.close();
+      return;
+    }
+    byId('status').textContent = 'no connection';
+    byId('status').className = 'chip lost';
+  };
+}
+
+// --- Several runs -----------------------------------------------------------
+
+const known = new Map(); // of runs: {colour, size, on}
+async function showRuns() {
+  const state = await ask('state');
+  byId('folder').textContent = state.folder;
+  byId('status').textContent = state.runs.length === 1 ? '1 run' : state.runs.length + ' runs';
+  const list = byId('runlist');
+  list.replaceChildren();
+  for (const run of state.runs) {
+    if (!known.has(run.name))
+      known.set(run.name, {colour: kColours[known.size % kColours.length], size: -1, on: true, curves: {}});
+    const it = known.get(run.name), row = element('tr', list), cell = element('td', row);
+    const box = element('input', cell);
+    box.type = 'checkbox';
+    box.checked = it.on;
+    box.setAttribute('aria-label', run.name);
+    box.addEventListener('change', () => { it.on = box.checked; redrawRuns(); });
+    const name = element('td', row);
+    element('span', name, undefined, 'swatch').style.background = it.colour;
+    name.append(run.name === '.' ? state.folder : run.name);
+    element('td', row, shown(run.iteration, 9), 'n');
+    element('td', row, run.stopped || (run.running ? 'running' : 'no longer written'));
+    if (it.size !== run.size) {
+      it.size = run.size;
+      it.curves = (await ask('run?' + new URLSearchParams({name: run.name}))).curves;
+      it.changed = true;
+    }
+  }
+  if ([...known.values()].some((it) => it.changed))
+    redrawRuns();
+}
+
+function redrawRuns() {
+  charts.forEach((chart) => chart.curves.clear());
+  for (const [run, it] of known) {
+    it.changed = false;
+    if (it.on)
+      for (const [name, points] of Object.entries(it.curves)) {
+        const which = name.startsWith('test') ? name.split('.')[0] + ', ' : '';
+        chartOf(name.startsWith('test') ? name : measureOf(name)).curve(run + '/' + name, run, it.colour).points = points;
+      }
+  }
+  charts.forEach((chart, measure) => { chart.root.hidden = !chart.curves.size; });
+  drawSoon();
+}
+
+async function begin() {
+  if (!token) {
+    byId('status').textContent = 'no token';
+    return say('Open the address that the log of brew-run shows: it has the token.');
+  }
+  try {
+    const state = await ask('state');
+    if (state.kind === 'run') {
+      showRun(state);
+      listen();
+    } else {
+      byId('runs').hidden = false;
+      document.querySelector('.columns').classList.add('single');
+      document.querySelector('.narrow').hidden = true;
+      byId('net').textContent = 'Runs';
+      await showRuns();
+      setInterval(() => showRuns().catch((error) => say(error.message)), 2000);
+    }
+  } catch (error) {
+    byId('status').textContent = 'no connection';
+    byId('status').className = 'chip lost';
+    say(error.message);
+  }
+}
+begin();
+})();
