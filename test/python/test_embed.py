@@ -62,6 +62,8 @@ class Embedding(Case):
         self.assertIn(">c<", text)
         with self.assertRaisesRegex(brew.Error, ".svg or .png"):
             brew.scatter(self.path("a.gif"), points)
+        with self.assertRaisesRegex(ValueError, "two columns"):
+            brew.scatter(self.path("b.svg"), points[:, :1])
 
 
 if __name__ == "__main__":
