@@ -38,8 +38,8 @@ typedef struct brew_pca_result {
 
 /* Components are those of the rows less their mean; the largest entry of each
  * direction is positive. Beyond the dimensions that the rows lie in variances and
- * scores are 0, but for rounding, and directions have no meaning. BREW_BAD_INPUT: a feature is not finite, or there are
- * fewer than two rows. */
+ * scores are 0, but for rounding, and directions have no meaning. BREW_BAD_INPUT: a feature is not finite, there are
+ * fewer than two rows, or a score is larger than floats are. */
 BREW_API brew_status brew_pca(const float *features, int64_t rows,
                               int64_t columns, const brew_pca_options *options,
                               const brew_pca_result *result, char *message,
@@ -80,7 +80,8 @@ typedef struct brew_tsne_options {
 /* Lays the rows out in a plane: `embedding` has room for rows x 2 values,
  * `divergence` (or NULL) is how well the layout agrees with the features.
  * BREW_BAD_INPUT: a feature is not finite, or there are fewer rows than three
- * times the perplexity and one. */
+ * times the perplexity and one. BREW_MACHINE_LACKS: the neighbours of all rows
+ * need more memory than there is. */
 BREW_API brew_status brew_tsne(const float *features, int64_t rows,
                                int64_t columns,
                                const brew_tsne_options *options,

@@ -48,6 +48,9 @@ typedef struct brew_record {
   int64_t count;
   int has_label;
   int label;
+  /* Why there is no label though there are labels beside the images: they are
+   * damaged, or those of others. NULL otherwise. Until the next call. */
+  const char *label_error;
 } brew_record;
 
 /* The next record; `*more` is 0 at the end. */

@@ -48,6 +48,9 @@ def embed(features, method="tsne", *, components=2, perplexity=30.0, exaggeratio
 def scatter(path, points, classes=None, names=(), title="", width=0, height=0):
     """Draws points, two numbers each, to a .png or .svg with a colour for each class (whole numbers from 0 on; less:
     none) and a legend of their ``names``."""
+    points = _rows(points)
+    if points.shape[1] < 2:
+        raise ValueError(f"points have two columns at least; these have {points.shape[1]}")
     classes = [] if classes is None else [int(number) for number in classes]
-    _core.scatter(os.fspath(path), _rows(points)[:, :2].copy(), classes, [str(name) for name in names], title, width,
+    _core.scatter(os.fspath(path), points[:, :2].copy(), classes, [str(name) for name in names], title, width,
                   height)

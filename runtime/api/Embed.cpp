@@ -36,6 +36,22 @@ embed::Matrix checkedRows(const float *features, std::int64_t rows,
   return embed::centred(features, rows, columns);
 }
 
+/// Scores and variances of the features as they were before they were scaled.
+void undoScale(embed::Components &found, double scale) {
+  if (scale == 1)
+    return;
+  for (float &score : found.scores.values) {
+    const double value = score / scale;
+    if (std::abs(value) > std::numeric_limits<float>::max())
+      throw badInput("the features are too large: floats do not hold their "
+                     "principal components");
+    score = static_cast<float>(value);
+  }
+  for (double &variance : found.variances)
+    variance /= scale * scale;
+  found.variance /= scale * scale;
+}
+
 template <typename Value>
 void copyTo(Value *to, const std::vector<Value> &from) {
   if (to)
@@ -132,8 +148,9 @@ brew_status brew_pca(const float *features, int64_t rows, int64_t columns,
     if (rows < 2)
       throw badInput("principal components need at least 2 samples; there " +
                      std::string(rows ? "is 1" : "are none"));
-    const embed::Components found = embed::principalComponents(
+    embed::Components found = embed::principalComponents(
         matrix, components, given.seed, Threads(given.threads));
+    undoScale(found, matrix.scale);
     copyTo(to.scores, found.scores.values);
     copyTo(to.directions, found.directions.values);
     copyTo(to.variances, found.variances);

@@ -87,6 +87,8 @@ brew_status brew_records_next(brew_records *records, brew_record *record,
     result.count = static_cast<std::int64_t>(sample.values.size());
     result.has_label = sample.label.has_value();
     result.label = sample.label.value_or(0);
+    result.label_error =
+        sample.labelError.empty() ? nullptr : sample.labelError.c_str();
     give(record, result);
   });
 }

@@ -344,7 +344,11 @@ public:
     if (!height || !width || height > kMostPixels || width > kMostPixels)
       throw badInput(path + ": damaged IDX file: images of " +
                      std::to_string(height) + " x " + std::to_string(width));
-    labels = idxLabels(path, count);
+    try {
+      labels = idxLabels(path, count);
+    } catch (const Error &error) { // images alone do for most
+      labelError = error.what();
+    }
   }
 
   bool next(Sample &sample) override {
@@ -359,19 +363,29 @@ public:
                      "image " + std::to_string(done));
     sample.name = file.path() + "[" + std::to_string(done) + "]";
     fitter.fit(image, sample.name, sample.values);
-    sample.label.reset();
-    if (labels) {
-      unsigned char label = 0;
-      labels->readExactly(&label, 1, "label " + std::to_string(done));
-      sample.label = label;
-    }
+    readLabel(sample);
     ++done;
     return true;
   }
 
 private:
+  void readLabel(Sample &sample) {
+    sample.label.reset();
+    if (labels)
+      try {
+        unsigned char label = 0;
+        labels->readExactly(&label, 1, "label " + std::to_string(done));
+        sample.label = label;
+      } catch (const Error &error) {
+        labels.reset();
+        labelError = error.what();
+      }
+    sample.labelError = labelError;
+  }
+
   formats::InputFile file;
   std::unique_ptr<formats::InputFile> labels; ///< or null
+  std::string labelError;                     ///< why it is, if not ""
   ImageFitter fitter;
   std::uint32_t count = 0, height = 0, width = 0, done = 0;
 };

@@ -15,6 +15,9 @@ struct Sample {
   std::string name;
   std::vector<float> values; ///< channels x height x width, or as the input has
   std::optional<int> label;  ///< where the source knows it
+  /// Why there is no label though the source has some: they are damaged, or not
+  /// of these samples. Else "".
+  std::string labelError;
 };
 
 /// What becomes of an image's bytes: (value - mean) * scale, after a resize to
@@ -38,12 +41,12 @@ public:
   virtual bool next(Sample &sample) = 0;
 };
 
-/// Opens `path` by what it is: a folder (LMDB, LevelDB, or of images), HDF5 (dataset
-/// `blob`, or inputs/`blob`, a row per sample; not preprocessed), NumPy's .npy
-/// (likewise), a list of images (.txt), a JPEG or PNG image, or an IDX file of
-/// images, gzipped or not, with its labels beside it. `rowShape` is the input's
-/// shape without its batch. Throws Error: 3 if it is not found, 1 if it is none
-/// of these or does not fit.
+/// Opens `path` by what it is: a folder (LMDB, LevelDB, or of images), HDF5
+/// (dataset `blob`, or inputs/`blob`, a row per sample; not preprocessed),
+/// NumPy's .npy (likewise), a list of images (.txt), a JPEG or PNG image, or an
+/// IDX file of images, gzipped or not, with its labels beside it. `rowShape` is
+/// the input's shape without its batch. Throws Error: 3 if it is not found, 1
+/// if it is none of these or does not fit.
 std::unique_ptr<SampleSource>
 openSamples(const std::string &path, const std::string &blob,
             const std::vector<std::int64_t> &rowShape,

@@ -2,10 +2,12 @@
 
 #include "runtime/embed/Neighbours.h"
 
+#include "formats/Error.h"
 #include "runtime/embed/Lanes.h"
 
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <utility>
 
 namespace brew::runtime::embed {
@@ -138,6 +140,10 @@ private:
   }
 
   void store(std::int64_t query, std::vector<Found> &found) const {
+    // Distances that are NaN or infinite are nearer than nothing.
+    if (static_cast<std::int64_t>(found.size()) < neighbours.count)
+      throw Error(ExitStatus::Bug, "distances of row " + std::to_string(query) +
+                                       " are not finite");
     for (Found &it : found)
       it.first =
           squaredDistance(rows.row(query), rows.row(it.second), rows.columns);

@@ -2,6 +2,7 @@
 
 #include "runtime/embed/Pca.h"
 
+#include "formats/Error.h"
 #include "runtime/data/RandomStream.h"
 
 #include <opencv2/core.hpp>
@@ -163,6 +164,9 @@ Components principalComponents(const Matrix &rows, std::int64_t components,
   for (int restart = 0; restart < kRestarts && result.variance > 0; ++restart) {
     Vectors basis, images;
     Vectors next = newDirections({}, block);
+    if (next.empty())
+      throw Error(ExitStatus::Bug,
+                  "products of the features with themselves are not finite");
     while (!next.empty()) {
       const Vectors image = covariance(next);
       basis.insert(basis.end(), next.begin(), next.end());

@@ -21,9 +21,10 @@ struct Components {
 };
 
 /// Of each direction the entry that is largest (the first of several) is
-/// positive. Beyond the dimensions that the rows lie in variances and scores are
-/// 0, but for rounding. `seed`: of the vectors to begin with. 1 <= components <=
-/// columns, and two rows at least.
+/// positive. Beyond the dimensions that the rows lie in variances and scores
+/// are 0, but for rounding. `seed`: of the vectors to begin with. 1 <=
+/// components <= columns, and two rows at least. Scores and variances are those
+/// of the rows as they are scaled (Matrix::scale).
 Components principalComponents(const Matrix &centredRows,
                                std::int64_t components, std::uint64_t seed,
                                const Threads &threads);

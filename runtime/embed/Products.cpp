@@ -6,7 +6,25 @@
 
 #include <oneapi/dnnl/dnnl.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace brew::runtime::embed {
+namespace {
+
+/// Largest values up to 2^30 and from 2^-30 on have squares that floats hold
+/// with room for sums of 2^60 of them, and for differences in the last digit.
+constexpr int kPlainExponent = 30;
+
+/// The power of two that makes the largest value about 1, unless it is of an
+/// ordinary size.
+double scaleFor(double largest) {
+  int exponent = 0;
+  std::frexp(largest, &exponent); // 0 of 0
+  return std::abs(exponent) <= kPlainExponent ? 1 : std::ldexp(1, -exponent);
+}
+
+} // namespace
 
 void multiply(bool transposeA, bool transposeB, std::int64_t m, std::int64_t n,
               std::int64_t k, const float *a, std::int64_t strideA,
@@ -32,8 +50,13 @@ Matrix centred(const float *values, std::int64_t rows, std::int64_t columns) {
     value /= static_cast<double>(rows);
   Matrix result{rows, columns,
                 std::vector<float>(static_cast<std::size_t>(rows) * width)};
+  double largest = 0;
   for (std::size_t i = 0; i < result.values.size(); ++i)
-    result.values[i] = static_cast<float>(values[i] - mean[i % width]);
+    largest = std::max(largest, std::abs(values[i] - mean[i % width]));
+  result.scale = scaleFor(largest);
+  for (std::size_t i = 0; i < result.values.size(); ++i)
+    result.values[i] =
+        static_cast<float>((values[i] - mean[i % width]) * result.scale);
   return result;
 }
 

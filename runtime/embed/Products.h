@@ -17,6 +17,7 @@ namespace brew::runtime::embed {
 struct Matrix {
   std::int64_t rows = 0, columns = 0;
   std::vector<float> values; ///< row-major
+  double scale = 1;          ///< the values are the caller's times it
   const float *row(std::int64_t index) const {
     return values.data() + index * columns;
   }
@@ -30,7 +31,8 @@ void multiply(bool transposeA, bool transposeB, std::int64_t m, std::int64_t n,
               const float *b, std::int64_t strideB, float *c,
               std::int64_t strideC);
 
-/// The rows less their mean.
+/// The rows less their mean. Where squares of what is left, or sums of them,
+/// might overflow or vanish they are scaled by a power of two.
 Matrix centred(const float *values, std::int64_t rows, std::int64_t columns);
 
 /// Calls body(block, begin, end) for blocks of so many rows, in parallel, each

@@ -3,6 +3,7 @@
 #include "runtime/embed/Scatter.h"
 
 #include "formats/NumberText.h"
+#include "formats/Utf8.h"
 
 namespace brew::runtime::embed {
 namespace {
@@ -21,7 +22,7 @@ std::string hex(const Colour &colour) {
 
 std::string escaped(const std::string &text) {
   std::string result;
-  for (char c : text)
+  for (char c : formats::validUtf8(text))
     if (c == '&')
       result += "&amp;";
     else if (c == '<')

@@ -4,6 +4,7 @@
 
 #include "formats/Error.h"
 #include "formats/NumberText.h"
+#include "runtime/cpu/Arena.h"
 #include "runtime/data/RandomStream.h"
 #include "runtime/embed/Pca.h"
 
@@ -109,16 +110,38 @@ void checkRows(std::int64_t rows, double perplexity) {
   const double most = static_cast<double>(rows - 1) / 3;
   if (perplexity <= most)
     return;
+  constexpr int kDigits = 12; // those of rows, and a fraction
   const std::string shown = formats::shortestText(perplexity, 6);
-  if (rows < 4)
-    throw badInput("t-SNE needs at least 4 samples; there are " +
+  // A perplexity is more than 1.
+  if (rows < 5)
+    throw badInput("t-SNE needs at least 5 samples; there are " +
                    std::to_string(rows));
-  throw badInput(
-      "there are " + std::to_string(rows) + " samples; perplexity " + shown +
-      " needs at least " +
-      std::to_string(static_cast<std::int64_t>(std::ceil(3 * perplexity)) + 1) +
-      ", so choose a perplexity of " +
-      std::to_string(static_cast<std::int64_t>(most)) + " or less");
+  throw badInput("there are " + std::to_string(rows) + " samples; perplexity " +
+                 shown + " needs at least " +
+                 formats::shortestText(std::ceil(3 * perplexity) + 1, kDigits) +
+                 ", so choose a perplexity of " +
+                 formats::shortestText(std::floor(most * 100) / 100, kDigits) +
+                 " or less");
+}
+
+/// The system hands out more memory than it has and ends the process when it is
+/// used: what cannot fit is refused before.
+void checkMemory(std::int64_t rows, std::int64_t neighbours) {
+  // Of each pair: a row and a distance, a probability, this and its column
+  // transposed, and a column and a value of the affinities at least.
+  constexpr double kPairBytes = 8 + 4 + 8 + 8;
+  const double bytes =
+      static_cast<double>(rows) * static_cast<double>(neighbours) * kPairBytes;
+  if (bytes <= static_cast<double>(machineMemory()))
+    return;
+  constexpr double kMost = 18e18; // what 64 bits count
+  throw machineLacks(
+      "t-SNE of " + std::to_string(rows) + " samples with " +
+      std::to_string(neighbours) + " neighbours each needs " +
+      describeBytes(static_cast<std::uint64_t>(std::min(bytes, kMost))) +
+      " of memory, this machine has " + describeBytes(machineMemory()) +
+      "; a smaller perplexity needs less, as does counting all pairs only of "
+      "fewer samples");
 }
 
 } // namespace
@@ -174,6 +197,7 @@ Layout tsne(const Matrix &rows, const TsneOptions &options,
             : std::min(
                   static_cast<std::int64_t>(std::ceil(3 * options.perplexity)),
                   rows.rows - 1);
+  checkMemory(rows.rows, neighbours);
   const Affinities alike = affinities(
       nearestNeighbours(rows, neighbours, threads, [&] { progress(nullptr); }),
       options.perplexity, threads);

@@ -63,7 +63,8 @@ struct Layout {
 /// Lays out rows that have their mean at 0. `progress` is called at the
 /// beginning, every 50 iterations and at the end, and between times with
 /// nothing to tell (null); it may throw. The same bits for any number of
-/// threads. Error (1) where there are too few rows for the perplexity.
+/// threads. Error (1) where there are too few rows for the perplexity, (3)
+/// where the neighbours of all rows need more memory than the machine has.
 Layout tsne(const Matrix &centredRows, const TsneOptions &options,
             const Threads &threads,
             const std::function<void(const TsneProgress *)> &progress);

@@ -66,6 +66,9 @@ public:
           break;
         if (skipped++ < options.skip)
           continue;
+        if (record->label_error && options.classes.empty())
+          throw badInput(record->label_error +
+                         std::string(" (--classes FILE gives others)"));
         ++taken;
         features.names.push_back(record->name);
         features.classes.push_back(record->has_label ? record->label : -1);

@@ -1,6 +1,7 @@
 //===- InferCommand.cpp - brew-run infer ----------------------------------===//
 
 #include "BatchInput.h"
+#include "Log.h"
 #include "Oversample.h"
 #include "Predictions.h"
 #include "Session.h"
@@ -75,6 +76,7 @@ public:
   int run() {
     std::int64_t skipped = 0;
     for (const std::string &path : options.inputs) {
+      bool warned = false;
       api::Records records = openRecords(path, imageShape, input.name(),
                                          options.mean, options.scale);
       while (total < options.count) {
@@ -83,6 +85,11 @@ public:
           break;
         if (skipped++ < options.skip)
           continue;
+        if (record->label_error && !warned)
+          log::warning(log::site::brew,
+                       record->label_error +
+                           std::string("; going on without labels"));
+        warned = warned || record->label_error;
         add(*record);
       }
     }

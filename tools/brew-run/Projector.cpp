@@ -4,6 +4,7 @@
 
 #include "Session.h"
 #include "formats/AtomicFile.h"
+#include "formats/Utf8.h"
 
 #include <charconv>
 #include <filesystem>
@@ -12,7 +13,8 @@ namespace brew::run {
 namespace {
 
 /// Without what divides the columns and lines of a table.
-std::string cell(std::string text) {
+std::string cell(const std::string &from) {
+  std::string text = formats::validUtf8(from);
   for (char &c : text)
     if (c == '\t' || c == '\n' || c == '\r')
       c = ' ';
@@ -22,7 +24,7 @@ std::string cell(std::string text) {
 /// As a text of Protocol Buffers' text format.
 std::string quoted(const std::string &text) {
   std::string result = "\"";
-  for (char c : text) {
+  for (char c : formats::validUtf8(text)) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\')
       result += '\\';

@@ -521,4 +521,5 @@ static_assert(offsetof(brew_trainer_options, loss_scale) == 56);
 static_assert(offsetof(brew_solver_field, while_training) == 36);
 static_assert(offsetof(brew_records_options, scale) == 288);
 static_assert(offsetof(brew_record, label) == 36);
+static_assert(offsetof(brew_record, label_error) == 40);
 static_assert(offsetof(brew_dataset, count) == 280);

@@ -70,6 +70,46 @@ TEST(EmbedApi, ComponentsAndLayout) {
   }
 }
 
+TEST(EmbedApi, FeaturesOfAnySize) {
+  const std::vector<float> plain = twoGroups(100);
+  const Pca expected = pca({plain.data(), 100, 3}, 2);
+  auto options = makeStruct<brew_tsne_options>();
+  options.perplexity = 10;
+  options.exaggerated_iterations = options.iterations = 20;
+  for (double factor : {1e-30, 1e20, 1e35}) {
+    std::vector<float> values;
+    for (float value : plain)
+      values.push_back(static_cast<float>(value * factor));
+    const FeatureRows rows{values.data(), 100, 3};
+    const Pca found = pca(rows, 2);
+    EXPECT_NEAR(found.variance / factor / factor, expected.variance, 1e-3);
+    for (std::size_t i = 0; i < 200; i += 2)
+      EXPECT_NEAR(found.scores[i] / factor, expected.scores[i], 1e-3);
+    for (float place : tsne(rows, options).embedding)
+      EXPECT_TRUE(std::isfinite(place));
+  }
+  // One row far from all others.
+  std::vector<float> far = plain;
+  far[30] = 1e20f;
+  EXPECT_NEAR(pca({far.data(), 100, 3}, 2).scores[20] / 1e20, 0.99, 1e-5);
+  for (float place : tsne({far.data(), 100, 3}, options).embedding)
+    EXPECT_TRUE(std::isfinite(place));
+  // The two are further apart than floats go.
+  far[30] = 3e38f;
+  far[60] = -3e38f;
+  for (float place : tsne({far.data(), 100, 3}, options).embedding)
+    EXPECT_TRUE(std::isfinite(place));
+  for (std::size_t i = 0; i < far.size(); ++i)
+    far[i] = i < 150 ? 3e38f : -3e38f;
+  EXPECT_EQ(failure(
+                [&] {
+                  pca({far.data(), 100, 3});
+                },
+                BREW_BAD_INPUT),
+            "the features are too large: floats do not hold their principal "
+            "components");
+}
+
 TEST(EmbedApi, WhatProgressThrowsComesOut) {
   const std::vector<float> values = twoGroups(100);
   struct Stop {};
@@ -96,7 +136,7 @@ TEST(EmbedApi, SaysWhatIsWrong) {
                 },
                 BREW_BAD_INPUT),
             "there are 20 samples; perplexity 30 needs at least 91, so choose "
-            "a perplexity of 6 or less");
+            "a perplexity of 6.33 or less");
   auto wrong = [&](auto change, const std::string &text) {
     auto options = plain;
     change(options);

@@ -63,6 +63,18 @@ TEST(Pca, ManyColumnsNeedNoCovariance) {
     EXPECT_NEAR(found.scores.row(i)[0], i % 2 ? 3 : -3, 1e-4);
 }
 
+TEST(Pca, OnlyExtremeRowsAreScaled) {
+  const std::vector<float> plain = {1e8f, -1e8f, 3, 5}, small = {1e-8f, 0};
+  EXPECT_EQ(centred(plain.data(), 2, 2).scale, 1);
+  EXPECT_EQ(centred(small.data(), 2, 1).scale, 1);
+  const std::vector<float> huge = {3e38f, -3e38f, 3e38f};
+  const Matrix rows = centred(huge.data(), 3, 1);
+  EXPECT_LT(rows.scale, 1e-38);
+  EXPECT_GE(std::abs(rows.values[1]), 0.5f);
+  EXPECT_LE(std::abs(rows.values[1]), 1.0f);
+  EXPECT_FLOAT_EQ(rows.values[1], -2 * rows.values[0]);
+}
+
 TEST(Pca, EqualRowsHaveNoComponents) {
   const std::vector<float> values(40, 2.5f);
   const Components found =

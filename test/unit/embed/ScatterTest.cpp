@@ -90,6 +90,13 @@ TEST(Scatter, SvgHasColoursAndEscapedNames) {
   EXPECT_TRUE(contains(svg, "stroke=\"#5a5a5a\"")); // no class
 }
 
+TEST(Scatter, SvgIsUtf8) {
+  ScatterData latin = data();
+  latin.title = "caf\xe9 \xc3\xa9";
+  EXPECT_TRUE(
+      contains(scatterSvg(planScatter(latin)), ">caf\xef\xbf\xbd \xc3\xa9<"));
+}
+
 TEST(Scatter, PngShowsThePointsInTheirColours) {
   const ScatterPlan plan = planScatter(data());
   const std::string bytes = scatterPng(plan);

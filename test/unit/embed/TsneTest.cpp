@@ -288,5 +288,41 @@ TEST(Tsne, TooFewRowsAreAnError) {
                  "there are 40 samples; perplexity 30 needs at least 91, so "
                  "choose a perplexity of 13 or less");
   }
-  EXPECT_THROW(tsne(clusters(3, 5), {}, kTwo, [](auto *) {}), Error);
+  auto failure = [](std::int64_t rows, const TsneOptions &options) {
+    try {
+      tsne(clusters(rows, 1), options, kTwo, [](auto *) {});
+    } catch (const Error &error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(failure(4, {}), "t-SNE needs at least 5 samples; there are 4");
+  TsneOptions options;
+  options.perplexity = 1.5;
+  EXPECT_EQ(failure(5, options),
+            "there are 5 samples; perplexity 1.5 needs at least 6, so choose a "
+            "perplexity of 1.33 or less");
+  options.perplexity = 1e300; // beyond any integer
+  EXPECT_NE(failure(5, options).find("needs at least 3"), std::string::npos);
+}
+
+TEST(Tsne, MorePairsThanMemoryAreAnError) {
+  TsneOptions options;
+  options.exactRows = 4000000;
+  const Matrix rows{4000000, 1, std::vector<float>(4000000)};
+  try {
+    tsne(rows, options, kTwo, [](auto *) {});
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_EQ(error.status(), ExitStatus::MachineLacks);
+    EXPECT_NE(std::string(error.what()).find("with 3999999 neighbours each"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(Tsne, DistancesThatAreNotFiniteAreADefect) {
+  Matrix rows = clusters(50, 3);
+  rows.values[7] = 1e30f; // its square is not finite
+  EXPECT_THROW(neighboursOf(rows, 49), Error);
 }
