@@ -68,6 +68,7 @@ Session::Session(std::shared_ptr<const plan::PlanFile> planFile,
              return deviceOptions(options, file->manifest(), listeners);
            }()),
       params(exec, &listeners), carriedState(exec, &listeners),
+      ownDevice(options.device),
       lastFolder(options.folder.empty() ? formats::folderOfFile(file->path())
                                         : options.folder),
       currentSeed(options.seed), reading(options.reading),

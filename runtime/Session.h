@@ -69,6 +69,8 @@ public:
   const plan::Manifest &manifest() const { return file->manifest(); }
   /// The last folder in which files are looked up.
   const std::string &folder() const { return lastFolder; }
+  /// The device that the constructor was given.
+  const ExecutorOptions &givenDevice() const { return ownDevice; }
   bool onGpu() const {
     return manifest().target().kind() == plan::Target::CUDA;
   }
@@ -204,6 +206,7 @@ private:
   Executor exec;
   Parameters params;
   CarriedState carriedState;
+  ExecutorOptions ownDevice;
   std::string lastFolder;
   std::uint64_t currentSeed;
   ReaderOptions reading;

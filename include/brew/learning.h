@@ -132,10 +132,13 @@ BREW_API void brew_learner_destroy(brew_learner *learner);
 
 /* Learns until so many more episodes have ended (0: no such limit), the
  * solver's max_iter updates are done or the trainer is asked to stop. Snapshots
- * are written as the solver says, after updates. */
+ * are written as the solver says, after updates. A stop also ends an episode
+ * that is under way; it holds for this call alone. BREW_BAD_INPUT: an
+ * environment gives numbers that are not finite. */
 BREW_API brew_status brew_learner_train(brew_learner *learner,
                                         int64_t episodes);
-/* Plays episodes without learning from them; the mean of their rewards. */
+/* Plays episodes without learning from them; the mean of their rewards; if the
+ * trainer is asked to stop, of those that have ended by then (0 of none). */
 BREW_API brew_status brew_learner_evaluate(brew_learner *learner,
                                            int64_t episodes,
                                            double *mean_reward);

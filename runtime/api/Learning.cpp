@@ -62,7 +62,9 @@ public:
   std::vector<float> low() const override { return lowest; }
   std::vector<float> high() const override { return highest; }
   void reset(std::uint64_t seed, float *observation) override {
+    steps = 0;
     require(functions.reset(seed, observation, functions.user), "reset");
+    requireFinite(observation);
   }
   learn::Outcome step(int action, float *observation) override {
     learn::Outcome outcome;
@@ -70,9 +72,12 @@ public:
     require(functions.step(action, observation, &outcome.reward, &state,
                            functions.user),
             "step");
+    ++steps;
+    requireFinite(observation);
     if (!std::isfinite(outcome.reward))
       throw badInput("the environment '" + words +
-                     "' has given a reward that is not finite");
+                     "' has given a reward that is not finite in step " +
+                     std::to_string(steps) + " of an episode");
     outcome.terminated = state == BREW_EPISODE_TERMINATED;
     outcome.truncated = state == BREW_EPISODE_TRUNCATED;
     return outcome;
@@ -85,8 +90,20 @@ private:
                   "the environment '" + words + "' has failed to " + what);
   }
 
+  void requireFinite(const float *observation) const {
+    for (std::int64_t i = 0; i < functions.observation_count; ++i)
+      if (!std::isfinite(observation[i]))
+        throw badInput(
+            "the environment '" + words +
+            "' has given an observation whose number " + std::to_string(i) +
+            " is not finite " +
+            (steps ? "in step " + std::to_string(steps) + " of an episode"
+                   : "at the beginning of an episode"));
+  }
+
   brew_environment_functions functions;
   std::string words;
+  std::int64_t steps = 0; ///< of the episode
   std::vector<float> lowest, highest;
 };
 

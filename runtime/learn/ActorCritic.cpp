@@ -4,6 +4,7 @@
 
 #include "formats/Error.h"
 #include "runtime/learn/Returns.h"
+#include "runtime/learn/SavedCount.h"
 #include "runtime/plan/Contract.h"
 
 #include <algorithm>
@@ -102,10 +103,10 @@ ActorCritic::ActorCritic(Trainer &solver, Session &planSession,
     actors[i].end.agent = static_cast<int>(i);
   if (restored.size() == actors.size() + 2) {
     // Episodes that were under way begin anew.
-    drawn = static_cast<std::uint64_t>(restored[0]);
-    ordered = static_cast<std::uint64_t>(restored[1]);
+    drawn = static_cast<std::uint64_t>(savedCount(restored[0]));
+    ordered = static_cast<std::uint64_t>(savedCount(restored[1]));
     for (std::size_t i = 0; i < actors.size(); ++i)
-      actors[i].episodes = static_cast<std::int64_t>(restored[i + 2]);
+      actors[i].episodes = savedCount(restored[i + 2]);
   }
 }
 
@@ -258,8 +259,11 @@ void ActorCritic::run() {
     rollout.advantages.resize(rows);
     rollout.returns.resize(rows);
     rollout.segments.resize(actors.size());
-    for (std::int64_t step = 0; step < steps; ++step)
+    for (std::int64_t step = 0; step < steps; ++step) {
+      if (stopWanted())
+        return;
       act(rollout, step);
+    }
     for (std::size_t i = 0; i < actors.size(); ++i) {
       const Segment &segment = rollout.segments[i];
       const std::vector<double> gained =
@@ -318,6 +322,9 @@ void ActorCritic::learn(const Rollout &rollout) {
     for (std::size_t i = order.size(); i > 1; --i)
       std::swap(order[i - 1], order[orders.below(ordered++, i)]);
     for (std::size_t from = 0; from < order.size(); from += size) {
+      // The call's last episode is still learnt from.
+      if (updatesEnd())
+        return;
       const auto begin = order.begin() + static_cast<std::ptrdiff_t>(from);
       feed(rollout, {begin, begin + static_cast<std::ptrdiff_t>(size)});
       remember(place());
@@ -336,7 +343,7 @@ void ActorCritic::learn(const Rollout &rollout) {
   }
 }
 
-double ActorCritic::evaluate(std::int64_t count) {
+double ActorCritic::judge(std::int64_t count) {
   // All environments play; the first so many episodes that begin are judged.
   const RandomStream seeds(session.seed(), "judged episodes"),
       judged(session.seed(), "judged actions");
@@ -358,7 +365,7 @@ double ActorCritic::evaluate(std::int64_t count) {
   };
   for (std::size_t i = 0; i < actors.size(); ++i)
     start(i);
-  for (std::uint64_t step = 0; ended < count; ++step) {
+  for (std::uint64_t step = 0; ended < count && !stopWanted(); ++step) {
     look();
     for (std::size_t i = 0; i < actors.size(); ++i) {
       if (playing[i] < 0)
@@ -376,7 +383,7 @@ double ActorCritic::evaluate(std::int64_t count) {
       start(i);
     }
   }
-  return count > 0 ? sum / static_cast<double>(count) : 0;
+  return ended > 0 ? sum / static_cast<double>(ended) : 0;
 }
 
 } // namespace brew::runtime::learn

@@ -18,7 +18,6 @@ class ActorCritic : public Learner {
 public:
   ActorCritic(Trainer &trainer, Session &session, LearnerOptions options,
               Properties properties);
-  double evaluate(std::int64_t episodes) override;
 
   /// The rows of the test net, which acts in as many.
   static int environmentCount(const Session &session);
@@ -35,6 +34,7 @@ private:
   struct Rollout;
 
   void run() override;
+  double judge(std::int64_t episodes) override;
   void findBlobs();
   void begin(std::size_t actor);
   void look();

@@ -3,9 +3,11 @@
 #include "runtime/learn/Agent.h"
 
 #include "formats/Error.h"
+#include "runtime/learn/SavedCount.h"
 #include "runtime/log/Log.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace brew::runtime::learn {
 namespace {
@@ -29,6 +31,13 @@ Agent::Agent(Environment &acted, const Properties &chosen, std::uint64_t seed,
     throw usageError("NormalizeInput needs to know between which numbers "
                      "observations lie, which the environment '" +
                      environment.name() + "' does not tell");
+  for (std::size_t i = 0; properties.normalizeInput && i < count; ++i)
+    if (!(high[i] > low[i]) || !std::isfinite(high[i] - low[i]))
+      throw usageError("NormalizeInput needs a range of each number: that of "
+                       "number " +
+                       std::to_string(i) + " of the environment '" +
+                       environment.name() + "' is from " + log::number(low[i]) +
+                       " to " + log::number(high[i]));
 }
 
 /// What the net sees of a state: itself (UseRawInput), or how it differs from
@@ -59,7 +68,7 @@ void Agent::restore(const std::vector<double> &values) {
   if (values.size() !=
       2 + static_cast<std::size_t>(environment.observationCount()))
     return; // of another learner
-  next = static_cast<std::int64_t>(values[0]);
+  next = savedCount(values[0]);
   last.clear();
   if (values[1] != 0)
     last.assign(values.begin() + 2, values.end());
@@ -76,10 +85,13 @@ Played Agent::play(const Chances &chances, const Cancelled &cancelled,
   // 31 bits, which any environment takes for a seed.
   environment.reset(start[0] >> 1, state.data());
   const double explore = properties.exploration(next);
+  const std::vector<float> lastBefore = last;
   double entropy = 0;
   for (std::uint64_t t = 0;; ++t) {
-    if (cancelled())
+    if (cancelled()) {
+      last = lastBefore; // the episode is played again
       return {};
+    }
     GradientPasses::Step step;
     step.observation = prepared(state);
     step.chances = chances(step.observation);

@@ -9,6 +9,7 @@
 #include "runtime/plan/Contract.h"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -203,8 +204,11 @@ Agents::Agents(Session &primary, const LearnerOptions &options,
       std::shared_ptr<const plan::PlanFile>(), &primary.plan());
   for (int i = 0; i < properties.threads; ++i) {
     SessionOptions own;
+    own.device = primary.givenDevice();
     own.device.threads = 1;
+    own.device.pool = nullptr; // each agent has a thread of its own
     own.device.tune = false;
+    own.device.timingCache.clear();
     if (!properties.gpuIds.empty())
       own.device.gpu =
           properties
@@ -244,10 +248,13 @@ void Agents::run() {
     });
   while (!board->hooks.ends()) {
     std::unique_lock lock(board->mutex);
-    board->changed.wait(lock, [this] {
+    const auto hasNews = [this] {
       return !board->ended.empty() || !board->requests.empty() ||
              !board->lines.empty() || board->failure || !board->running;
-    });
+    };
+    // A stop comes from elsewhere: it is looked for now and then.
+    if (!board->changed.wait_for(lock, std::chrono::milliseconds(50), hasNews))
+      continue;
     if (board->failure)
       std::rethrow_exception(board->failure);
     if (!board->running)

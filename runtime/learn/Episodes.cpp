@@ -2,6 +2,7 @@
 
 #include "runtime/learn/Episodes.h"
 
+#include "runtime/learn/SavedCount.h"
 #include "runtime/log/Log.h"
 
 #include <algorithm>
@@ -107,13 +108,16 @@ void Episodes::restore(const std::vector<double> &values) {
   constexpr std::size_t kFixed = 7;
   if (values.size() < kFixed)
     return;
-  const auto rewardCount = static_cast<std::size_t>(values[5]);
-  const auto entropyCount = static_cast<std::size_t>(values[6]);
-  if (rewardCount > kRewards || entropyCount > kEntropies ||
-      values.size() < kFixed + rewardCount + entropyCount)
+  const auto rewardCount =
+      static_cast<std::size_t>(savedCount(values[5], kRewards));
+  const auto entropyCount =
+      static_cast<std::size_t>(savedCount(values[6], kEntropies));
+  if (values.size() < kFixed + rewardCount + entropyCount)
     return;
-  episodes = static_cast<std::int64_t>(values[0]);
-  allSteps = static_cast<std::int64_t>(values[1]);
+  const std::int64_t savedEpisodes = savedCount(values[0]),
+                     savedSteps = savedCount(values[1]);
+  episodes = savedEpisodes;
+  allSteps = savedSteps;
   runningReward = values[2];
   maximumReward = values[3];
   isCollapsed = values[4] != 0;

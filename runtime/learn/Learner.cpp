@@ -6,6 +6,7 @@
 #include "formats/Suggest.h"
 #include "runtime/learn/ActorCritic.h"
 #include "runtime/learn/PolicyGradient.h"
+#include "runtime/learn/SavedCount.h"
 
 #include <algorithm>
 
@@ -34,8 +35,10 @@ Properties propertiesOf(const caffe::SolverParameter &solver,
   properties.trainerType = currentName(properties.trainerType);
   std::string known;
   for (const char *name : kNames) {
-    if (properties.trainerType == name)
+    if (properties.trainerType == name) {
+      requireUsed(properties);
       return properties;
+    }
     known += (known.empty() ? "" : ", ") + std::string(name);
   }
   const bool isOwn = options.trainer.empty() && options.properties.empty();
@@ -64,9 +67,8 @@ Learner::Learner(Trainer &solver, Session &planSession, LearnerOptions given,
   const std::vector<double> &all = trainer.getAttached();
   if (all.empty())
     return;
-  const auto own = static_cast<std::size_t>(all[0]);
-  if (!(all[0] >= 0) || own >= all.size())
-    return;
+  const std::int64_t own =
+      savedCount(all[0], static_cast<std::int64_t>(all.size()) - 1);
   const auto middle = all.begin() + 1 + static_cast<std::ptrdiff_t>(own);
   restored.assign(all.begin() + 1, middle);
   log->restore({middle, all.end()});
@@ -80,6 +82,13 @@ void Learner::remember(std::vector<double> own) {
   trainer.setAttached(std::move(all));
 }
 
+/// A stop holds for one call, also where nothing but the call has heeded it.
+struct Learner::Call {
+  explicit Call(Learner &called) : learner(called) { learner.stopped = false; }
+  ~Call() { learner.trainer.takeStop(); }
+  Learner &learner;
+};
+
 void Learner::train(std::int64_t episodes) {
   const caffe::SolverParameter solver = trainer.control().next();
   if (episodes <= 0 && solver.max_iter() <= 0)
@@ -87,7 +96,7 @@ void Learner::train(std::int64_t episodes) {
                      "a max_iter");
   lastEpisode = episodes > 0 ? log->count() + episodes : 0;
   lastIteration = solver.max_iter();
-  stopped = false;
+  const Call call(*this);
   run();
   // As the solver's loop ends.
   if (solver.snapshot_after_train() &&
@@ -95,8 +104,17 @@ void Learner::train(std::int64_t episodes) {
     trainer.snapshot();
 }
 
-bool Learner::ends() const {
-  return stopped || (lastEpisode && log->count() >= lastEpisode) ||
+double Learner::evaluate(std::int64_t episodes) {
+  const Call call(*this);
+  return judge(episodes);
+}
+
+bool Learner::ends() {
+  return updatesEnd() || (lastEpisode && log->count() >= lastEpisode);
+}
+
+bool Learner::updatesEnd() {
+  return stopWanted() ||
          (lastIteration > 0 && trainer.iteration() >= lastIteration);
 }
 

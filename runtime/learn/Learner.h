@@ -35,8 +35,9 @@ public:
   /// Acts and learns until so many more episodes have ended (0: no limit), the
   /// solver's max_iter updates are done, or a stop is requested.
   void train(std::int64_t episodes);
-  /// Plays episodes without learning; mean reward.
-  virtual double evaluate(std::int64_t episodes) = 0;
+  /// Plays episodes without learning; mean reward of those that ended before a
+  /// stop was requested.
+  double evaluate(std::int64_t episodes);
   const Episodes &episodes() const { return *log; }
 
 protected:
@@ -44,8 +45,13 @@ protected:
           Properties properties);
 
   virtual void run() = 0;
+  virtual double judge(std::int64_t episodes) = 0;
   /// Whether run() is to return.
-  bool ends() const;
+  bool ends();
+  /// Whether there are to be no more updates, whatever has been played.
+  bool updatesEnd();
+  /// Whether run() or judge() is to give up what it plays.
+  bool stopWanted() { return stopped |= trainer.stopWanted(); }
   /// Counts an episode and tells of it.
   void tell(const EpisodeEnd &episode);
   /// After each update of the solver: a snapshot if one is due. Before it, what
@@ -62,6 +68,8 @@ protected:
   double lastLoss = 0;
 
 private:
+  struct Call;
+
   std::int64_t lastEpisode = 0; ///< of the call; 0: none
   int lastIteration = 0;        ///< likewise
   bool stopped = false;         ///< by a request, in this call

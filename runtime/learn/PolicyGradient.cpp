@@ -65,11 +65,6 @@ PolicyGradient::PolicyGradient(Trainer &solver, Session &planSession,
                    "has " +
                    std::to_string(policy.logitCount()) +
                    "; PG.ST and PG.MT train such (softmax)");
-  if (properties.trainerType != "PG.MT") {
-    // They are of PG.MT alone.
-    properties.epsSteps = 0;
-    properties.threads = 1;
-  }
   if (properties.threads != static_cast<int>(options.environments.size()))
     throw usageError(properties.trainerType +
                      " takes one environment for each agent: " +
@@ -94,10 +89,12 @@ void PolicyGradient::runAlone() {
         [this](const std::vector<float> &state) {
           return policy.chances(state);
         },
-        [] { return false; },
+        [this] { return stopWanted(); },
         [this](const std::string &line) {
           session.events().info(log::site::brew, line);
         });
+    if (played.steps.empty())
+      return;
     const EpisodeEnd end = played.end;
     if (!caches)
       addEpisode(passes, played, properties);
@@ -117,6 +114,8 @@ void PolicyGradient::runAlone() {
       continue;
     keepElite(cache, properties.episodeElitePercent);
     for (std::size_t i = 0; i < cache.size(); ++i) {
+      if (full && updatesEnd())
+        return;
       addEpisode(passes, cache[i], properties);
       if (i + 1 < cache.size() && !full)
         continue;
@@ -137,26 +136,31 @@ void PolicyGradient::run() {
                  [this](double loss, const std::vector<double> &places) {
                    trainer.takeGradients(loss);
                    remember(places);
+                   restored = places; // where the next call goes on
                    update(loss);
                  }});
   agents.run();
 }
 
-double PolicyGradient::evaluate(std::int64_t count) {
+double PolicyGradient::judge(std::int64_t count) {
   Properties judged = properties;
   judged.epsSteps = 0;
-  Agent judge(*options.environments.front(), judged, session.seed(), kJudged,
-              options.maxSteps);
+  Agent player(*options.environments.front(), judged, session.seed(), kJudged,
+               options.maxSteps);
   double sum = 0;
-  for (std::int64_t i = 0; i < count; ++i)
-    sum += judge
-               .play(
-                   [this](const std::vector<float> &state) {
-                     return policy.chances(state);
-                   },
-                   [] { return false; }, [](const std::string &) {})
-               .end.reward;
-  return count > 0 ? sum / static_cast<double>(count) : 0;
+  std::int64_t ended = 0;
+  while (ended < count) {
+    const Played played = player.play(
+        [this](const std::vector<float> &state) {
+          return policy.chances(state);
+        },
+        [this] { return stopWanted(); }, [](const std::string &) {});
+    if (played.steps.empty())
+      break;
+    sum += played.end.reward;
+    ++ended;
+  }
+  return ended > 0 ? sum / static_cast<double>(ended) : 0;
 }
 
 } // namespace brew::runtime::learn

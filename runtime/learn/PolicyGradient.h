@@ -18,10 +18,10 @@ class PolicyGradient : public Learner {
 public:
   PolicyGradient(Trainer &trainer, Session &session, LearnerOptions options,
                  Properties properties);
-  double evaluate(std::int64_t episodes) override;
 
 private:
   void run() override;
+  double judge(std::int64_t episodes) override;
   void runAlone();
   void update(double loss);
 

@@ -141,6 +141,8 @@ bool Reader::take(const std::string &name, const std::string &text) {
   count("Steps", to.steps, text);
   count("Epochs", to.epochs, text);
   flag("StandardizeAdvantage", to.standardizeAdvantage, text);
+  if (known)
+    to.given.push_back(name);
   return known;
 }
 
@@ -170,6 +172,62 @@ void forEach(const std::string &text, const std::string &where,
 }
 
 } // namespace
+
+void requireUsed(const Properties &properties) {
+  enum Users { PolicyGradients, AgentsOnThreads, ActorCritics };
+  using Says = bool (*)(const Properties &);
+  constexpr Says never = nullptr;
+  constexpr struct {
+    const char *name;
+    Users users;
+    Says isNothing; ///< what the other trainers do anyway
+  } rows[] = {
+      {"MiniBatch", PolicyGradients, never},
+      {"UseRawInput", PolicyGradients,
+       [](const Properties &it) { return it.useRawInput; }},
+      {"AllowDiscountReset", PolicyGradients,
+       [](const Properties &it) { return !it.allowDiscountReset; }},
+      {"NormalizeInput", PolicyGradients,
+       [](const Properties &it) { return !it.normalizeInput; }},
+      {"ShowActionProb", PolicyGradients,
+       [](const Properties &it) { return !it.showActionProb; }},
+      {"Verbose", PolicyGradients,
+       [](const Properties &it) { return !it.verbose; }},
+      {"Threads", AgentsOnThreads,
+       [](const Properties &it) { return it.threads == 1; }},
+      {"GPUIDs", AgentsOnThreads, never},
+      {"EpsSteps", AgentsOnThreads,
+       [](const Properties &it) { return it.epsSteps == 0; }},
+      {"EpsStart", AgentsOnThreads,
+       [](const Properties &it) { return it.epsStart == 0; }},
+      {"EpsEnd", AgentsOnThreads,
+       [](const Properties &it) { return it.epsEnd == 0; }},
+      {"EpisodeBatchSize", AgentsOnThreads,
+       [](const Properties &it) { return it.episodeBatchSize == 1; }},
+      {"EpisodeElitePercent", AgentsOnThreads,
+       [](const Properties &it) { return it.episodeElitePercent == 1; }},
+      {"Lambda", ActorCritics, never},
+      {"Steps", ActorCritics, never},
+      {"Epochs", ActorCritics, never},
+      {"StandardizeAdvantage", ActorCritics, never}};
+  const std::string &trainer = properties.trainerType;
+  const bool agents = trainer == "PG.MT";
+  const bool gradients = trainer.rfind("PG.", 0) == 0;
+  for (const auto &row : rows) {
+    const bool used = row.users == PolicyGradients ? gradients
+                      : row.users == ActorCritics  ? !gradients
+                                                   : agents;
+    if (std::find(properties.given.begin(), properties.given.end(), row.name) ==
+        properties.given.end())
+      continue;
+    if (!used && !(row.isNothing && row.isNothing(properties)))
+      throw usageError("the trainer " + trainer +
+                       " does not use the property " + row.name);
+    if (used && row.name == std::string("GPUIDs") && properties.threads == 1)
+      throw usageError("the trainer " + trainer +
+                       " uses the property GPUIDs with several Threads only");
+  }
+}
 
 double Properties::exploration(long long episode) const {
   if (epsSteps == 0)

@@ -37,6 +37,9 @@ struct Properties {
   int epochs = 0; ///< 0: the trainer's
   bool standardizeAdvantage = true;
 
+  /// The names of those that were given, by the solver or over it.
+  std::vector<std::string> given;
+
   /// The chance of an action that is drawn evenly, in episode `episode`.
   double exploration(long long episode) const;
 };
@@ -47,5 +50,9 @@ struct Properties {
 Properties
 parseProperties(const std::string &own, const std::string &given,
                 const std::function<void(const std::string &)> &warn);
+
+/// Throws Error (2) if a property was given that the trainer `trainerType` does
+/// not use, unless its value says what that trainer does anyway.
+void requireUsed(const Properties &properties);
 
 } // namespace brew::runtime::learn

@@ -2,6 +2,7 @@
 
 #include "runtime/learn/Returns.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace brew::runtime::learn {
@@ -27,9 +28,15 @@ void standardise(std::vector<double> &values) {
   mean /= count;
   for (double value : values)
     squares += (value - mean) * (value - mean) / count;
+  // Of values that are all the same the rounding of their mean may be left.
+  constexpr double kRounding = 1e-12;
+  double largest = 0;
+  for (double value : values)
+    largest = std::max(largest, std::abs(value));
   const double deviation = std::sqrt(squares);
+  const bool varies = deviation > kRounding * largest;
   for (double &value : values)
-    value = deviation > 0 ? (value - mean) / deviation : value;
+    value = varies ? (value - mean) / deviation : value;
 }
 
 std::vector<double> advantages(const Segment &segment, double gamma,

@@ -12,7 +12,7 @@ std::vector<double> discountedReturns(const std::vector<double> &rewards,
                                       double gamma, bool resets);
 
 /// Subtracts the mean and divides by the population's deviation, unless that is
-/// 0.
+/// 0 but for rounding (1e-12 of the largest value).
 void standardise(std::vector<double> &values);
 
 /// One environment's steps, for generalized advantage estimation (Schulman et

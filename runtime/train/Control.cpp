@@ -72,6 +72,16 @@ Control::Wanted Control::take() {
   return {std::exchange(snapshotWanted, false), std::exchange(stopping, false)};
 }
 
+bool Control::stopWanted() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return stopping;
+}
+
+bool Control::takeStop() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return std::exchange(stopping, false);
+}
+
 void Control::wait() {
   std::unique_lock<std::mutex> lock(mutex);
   changed.wait_for(lock, std::chrono::milliseconds(100),

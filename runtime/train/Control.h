@@ -60,6 +60,10 @@ public:
   };
   /// All that was requested since the last call.
   Wanted take();
+  /// Whether a stop is requested; the request stays.
+  bool stopWanted() const;
+  /// Takes a requested stop alone.
+  bool takeStop();
   /// Waits while paused, and neither stop nor snapshot is requested, at most a
   /// tenth of a second.
   void wait();

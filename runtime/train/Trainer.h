@@ -147,6 +147,14 @@ public:
   /// Throws Error (2) without a backward().
   void update();
 
+  /// Whether a stop is requested, for long work between two updates: cheap
+  /// enough to be asked at every step of it, on the training thread. Requests
+  /// stay for update() and step(), those of the action source too.
+  bool stopWanted();
+  /// Takes a requested stop that nothing has acted on: it has ended what the
+  /// caller did.
+  void takeStop();
+
   /// Numbers of whoever has the iterations in hand, which go into snapshots and
   /// come from the one that training goes on from (none: empty).
   void setAttached(std::vector<double> values) { attached = std::move(values); }
@@ -260,6 +268,7 @@ private:
   int netCount = -1; ///< of `nets` once they are there; for any thread
   std::unique_ptr<DebugInfo> debug; ///< of the training net; may be null
   std::function<SolverAction()> nextAction;
+  std::chrono::steady_clock::time_point lastAsked; ///< by stopWanted()
 
   std::string prefix;       ///< snapshot_prefix with its folder looked up
   int currentIteration = 0; ///< updates that were started: the next one's

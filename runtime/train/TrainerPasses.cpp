@@ -105,4 +105,26 @@ void Trainer::update() {
   finishSnapshots();
 }
 
+bool Trainer::stopWanted() {
+  // A source may take a lock, or look after more than signals.
+  constexpr auto kInterval = std::chrono::milliseconds(20);
+  if (const Clock::time_point now = Clock::now();
+      nextAction && now - lastAsked >= kInterval) {
+    lastAsked = now;
+    switch (nextAction()) {
+    case SolverAction::None:
+      break;
+    case SolverAction::Stop:
+      requests.stop();
+      break;
+    case SolverAction::Snapshot:
+      requests.snapshot();
+      break;
+    }
+  }
+  return requests.stopWanted();
+}
+
+void Trainer::takeStop() { stopRequested |= requests.takeStop(); }
+
 } // namespace brew::runtime

@@ -97,6 +97,40 @@ TEST(Agents, DrawByEpisodeAndStepAlone) {
   EXPECT_EQ(third.environment.seeds.back(), first.environment.seeds.back());
 }
 
+/// A range of nothing cannot be brought to [0, 1].
+TEST(Agents, EmptyRangesAreRefused) {
+  struct Empty : Counter {
+    std::vector<float> high() const override { return {100}; }
+  } environment;
+  Properties properties;
+  properties.normalizeInput = true;
+  EXPECT_THROW(Agent(environment, properties, 1, 0, 0), brew::Error);
+  properties.normalizeInput = false;
+  EXPECT_NO_THROW(Agent(environment, properties, 1, 0, 0));
+}
+
+/// An episode that was given up is played again, from where it began.
+TEST(Agents, GoOnBehindACancelledEpisode) {
+  Player whole({}), cancelled({});
+  whole.play();
+  cancelled.play();
+  int asked = 0;
+  const Played nothing = cancelled.agent.play(
+      [](const std::vector<float> &) {
+        return Distribution{0.5, 0.5};
+      },
+      [&] { return asked++ == 2; }, [](const std::string &) {});
+  EXPECT_TRUE(nothing.steps.empty());
+  EXPECT_EQ(seen(cancelled.play()), seen(whole.play()));
+  EXPECT_EQ(cancelled.agent.save(), whole.agent.save());
+}
+
+TEST(Agents, AreNotRestoredFromDamagedPlaces) {
+  Player player({});
+  EXPECT_THROW(player.agent.restore({-1, 0, 0}), brew::Error);
+  EXPECT_THROW(player.agent.restore({1e300, 0, 0}), brew::Error);
+}
+
 TEST(Agents, CutEpisodes) { EXPECT_EQ(Player({}, 2).play().end.steps, 2); }
 
 /// Explored actions count as certain, so that one logit learns nothing of them.

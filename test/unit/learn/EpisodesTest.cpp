@@ -1,6 +1,7 @@
 //===- EpisodesTest.cpp - Averages and collapse ---------------------------===//
 
 #include "runtime/learn/Episodes.h"
+#include "formats/Error.h"
 
 #include <gtest/gtest.h>
 
@@ -86,4 +87,19 @@ TEST(Episodes, GoOnFromWhatWasSaved) {
   EXPECT_EQ(second.meanReward(), first.meanReward());
   second.restore({1, 2, 3}); // of something else
   EXPECT_EQ(second.count(), 130);
+}
+
+/// A snapshot may hold anything.
+TEST(Episodes, DamagedCountsAreRefused) {
+  Heard heard;
+  Episodes episodes(heard.events, {}, 2, 0);
+  episodes.add({0, 9, 9, 0.5}, 0, 0);
+  const std::vector<double> intact = episodes.save();
+  for (std::size_t place : {0, 1, 5, 6})
+    for (double value : {-1.0, 0.5, 1e300, double(NAN), double(INFINITY)}) {
+      std::vector<double> damaged = intact;
+      damaged[place] = value;
+      EXPECT_THROW(episodes.restore(damaged), brew::Error) << place << value;
+      EXPECT_EQ(episodes.save(), intact);
+    }
 }

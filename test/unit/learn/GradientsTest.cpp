@@ -30,6 +30,10 @@ TEST(Returns, AreStandardisedByThePopulation) {
   std::vector<double> same = {1, 1, 1};
   standardise(same);
   EXPECT_EQ(same, (std::vector<double>{1, 1, 1}));
+  // The mean of these is not quite 0.1.
+  std::vector<double> rounded = discountedReturns({0.1, 0.1, 0.1}, 0, false);
+  standardise(rounded);
+  EXPECT_EQ(rounded, (std::vector<double>{0.1, 0.1, 0.1}));
 }
 
 /// By hand, gamma .9, lambda .8: deltas 1 + .9 2 - 1 = 1.8, 1 + 0 - 2 = -1 (an

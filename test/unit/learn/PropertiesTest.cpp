@@ -70,6 +70,40 @@ TEST(Properties, OthersOfTheSolverAreToldOf) {
                          "no effect; did you mean 'MiniBatch'?");
 }
 
+TEST(Properties, ThoseThatATrainerDoesNotUseAreRefused) {
+  auto refused = [](const std::string &trainer, const std::string &text) {
+    Properties properties = parse(text);
+    properties.trainerType = trainer;
+    try {
+      requireUsed(properties);
+    } catch (const brew::Error &error) {
+      EXPECT_EQ(error.status(), ExitStatus::Usage);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refused("PPO", "Gamma=0.9;MiniBatch=10"),
+            "the trainer PPO does not use the property MiniBatch");
+  EXPECT_EQ(refused("A2C", "UseRawInput=False"),
+            "the trainer A2C does not use the property UseRawInput");
+  EXPECT_EQ(refused("PG.ST", "EpsSteps=10"),
+            "the trainer PG.ST does not use the property EpsSteps");
+  EXPECT_EQ(refused("PG.SIMPLE", "Threads=2"),
+            "the trainer PG.SIMPLE does not use the property Threads");
+  EXPECT_EQ(refused("PG.MT", "Steps=3"),
+            "the trainer PG.MT does not use the property Steps");
+  EXPECT_EQ(refused("PG.MT", "GPUIDs=0"),
+            "the trainer PG.MT uses the property GPUIDs with several Threads "
+            "only");
+  // What is so anyway may be said.
+  for (const auto &[trainer, text] :
+       {std::pair("PPO",
+                  "UseRawInput=True;Threads=1;Lambda=0.9;RewardType=MAX"),
+        std::pair("PG.ST", "Threads=1;EpsSteps=0;MiniBatch=3;Verbose=True"),
+        std::pair("PG.MT", "Threads=2;GPUIDs=0,1;EpsSteps=3;MiniBatch=2")})
+    EXPECT_EQ(refused(trainer, text), "") << text;
+}
+
 TEST(Properties, WhatIsWrongIsNamed) {
   expectError("", "MiniBach=3", ExitStatus::Usage,
               "trainer properties: there is no property 'MiniBach'; did you "

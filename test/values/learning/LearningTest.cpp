@@ -242,6 +242,91 @@ TEST(Learning, AgentsOnThreadsShareTheirUpdates) {
             int(learner.progress().episodes));
 }
 
+/// max_iter ends training within what a rollout is learnt by.
+TEST(Learning, ActorCriticsMakeNoMoreUpdatesThanTheSolverSays) {
+  if (onSimulator())
+    GTEST_SKIP() << "too many steps";
+  Example example("ppo_solver.prototxt", {{"random_seed", "1"},
+                                          {"display", "0"},
+                                          {"max_iter", "3"},
+                                          {"snapshot_after_train", "false"}});
+  LearnerOptions chosen;
+  std::vector<BuiltInEnvironment> environments;
+  const std::size_t count = Learner::environmentCount(example.session, chosen);
+  for (std::size_t i = 0; i < count; ++i)
+    environments.emplace_back("cartpole");
+  for (BuiltInEnvironment &each : environments)
+    chosen.environments.push_back(&each);
+  Learner(example.session, example.trainer, chosen).train();
+  EXPECT_EQ(example.trainer.iteration(), 3);
+}
+
+/// One that never ends, but for what its step does.
+TEST(Learning, StopsEndAnEpisodeAndHoldForOneCall) {
+  const Plan plan = planOf(
+      Compilation::ofText(linear(8, 2, "VALID"), "s.prototxt", options()));
+  struct Endless : Walk {
+    Trainer *trainer = nullptr;
+    int steps = 0;
+    Outcome step(int action, float *observation) override {
+      if (!trainer)
+        return Walk::step(action, observation);
+      if (++steps == 3)
+        trainer->stop();
+      observation[0] = observation[1] = 0;
+      return {1, BREW_EPISODE_GOES_ON};
+    }
+  };
+  for (const char *properties : {"", "Threads=2"}) {
+    Session session(plan, alone());
+    const std::vector<std::pair<std::string, std::string>> fields = {
+        {"max_iter", "5"}};
+    Trainer trainer(session, {fields, {}, "", {}});
+    Endless first, second;
+    first.trainer = &trainer;
+    LearnerOptions chosen{"PG.MT", properties, {&first}};
+    if (*properties)
+      chosen.environments.push_back(&second);
+    Learner learner(session, trainer, chosen);
+    learner.train();
+    if (!*properties)
+      EXPECT_EQ(trainer.iteration(), 0);
+    first.trainer = nullptr;
+    learner.train();
+    EXPECT_EQ(trainer.iteration(), 5);
+    first.trainer = &trainer;
+    first.steps = 0;
+    EXPECT_EQ(learner.evaluate(2), 0);
+  }
+}
+
+/// Observations and rewards are numbers.
+TEST(Learning, WhatIsNotFiniteIsRefused) {
+  const Plan plan = planOf(
+      Compilation::ofText(linear(8, 2, "VALID"), "s.prototxt", options()));
+  Session session(plan, alone());
+  Trainer trainer(session);
+  struct Unbounded : Walk {
+    Outcome step(int action, float *observation) override {
+      const Outcome outcome = Walk::step(action, observation);
+      if (episodes.back().size() == 2)
+        observation[1] = HUGE_VALF;
+      return outcome;
+    }
+  } walk;
+  Learner learner(session, trainer, {"PG.ST", "", {&walk}});
+  try {
+    learner.train(1);
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_NE(
+        std::string(error.what())
+            .find("an observation whose number 1 is not finite in step 2"),
+        std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(Learning, GoesOnFromASnapshotAsIfNothingHadHappened) {
   const Folder folder;
   const std::vector<std::pair<std::string, std::string>> fields = {
