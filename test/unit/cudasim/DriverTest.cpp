@@ -156,12 +156,12 @@ TEST_F(CudasimDriver, IsTheDeviceThatATestAsksFor) {
   EXPECT_EQ(value, 9);
   Setting capability("CUDASIM_CAPABILITY", "75");
   Setting version("CUDASIM_DRIVER_VERSION", "11040");
-  Setting devices("CUDASIM_DEVICES", "0");
   api.cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
                            0);
   EXPECT_EQ(value, 5);
   api.cuDriverGetVersion(&value);
   EXPECT_EQ(value, 11040);
+  Setting devices("CUDASIM_DEVICES", "0");
   EXPECT_EQ(api.cuInit(0), CUDA_ERROR_NO_DEVICE);
 }
 

@@ -20,6 +20,7 @@ import check_gradients  # noqa: F401 (knows all files of cases)
 WITHOUT_GRADIENT = {
     'Accuracy', 'ArgMax', 'DetectionEvaluate', 'DetectionOutput', 'PriorBox', 'Proposal', 'Quantize', 'Rescale',
     'Silence', 'Threshold',
+    'MemoryLoss',  # its gradient is the caller's: see values/learning
     'AnnotatedData', 'Data', 'DummyData', 'HDF5Data', 'HDF5Output', 'ImageData', 'Input', 'MemoryData', 'WindowData'}
 # Only what a parameter starts from, or who computes: cases give parameters values.
 NO_MATTER = re.compile(r'^(engine|\w*filler|debug_info)$')

@@ -641,7 +641,7 @@ function openPad({width, height}) {
     empty = true;
     byId('classes').replaceChildren();
     byId('drawnmaps').replaceChildren();
-    seen.getContext('2d').clearRect(0, 0, width, height);
+    seen.getContext('2d', {willReadFrequently: true}).clearRect(0, 0, width, height);
   });
   // The same drawing, as the net learns.
   setInterval(() => { if (!empty && !last && !document.hidden && !byId('play').disabled) classify(); }, 2000);
