@@ -24,6 +24,13 @@ LogicalResult brew::ir::checkRegions(Operation *layer, Value x, Value rois) {
   return success();
 }
 
+LogicalResult brew::ir::refuseRegionGradient(Operation *layer, bool needed) {
+  if (!needed)
+    return success();
+  return layerError(layer) << "the regions have no gradient; let the layer say "
+                              "propagate_down: true and false";
+}
+
 LogicalResult brew::ir::countRegions(Operation *layer, ItemCounts &counts,
                                      Value x, Value rois) {
   if (failed(counts.requireWhole(layer, x)))

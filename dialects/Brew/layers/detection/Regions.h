@@ -20,6 +20,10 @@ mlir::LogicalResult checkRegions(mlir::Operation *layer, mlir::Value x,
 mlir::LogicalResult countRegions(mlir::Operation *layer, ItemCounts &counts,
                                  mlir::Value x, mlir::Value rois);
 
+/// Fails, with an error at the layer, if the regions need a gradient: they have
+/// none.
+mlir::LogicalResult refuseRegionGradient(mlir::Operation *layer, bool needed);
+
 /// Image of region `roi`, inside [0, images).
 mlir::Value regionImage(NestBuilder::Body &body, mlir::Value rois,
                         mlir::Value roi, int64_t images);

@@ -71,9 +71,8 @@ LogicalResult
 RoiPoolingOp::buildGradients(OpBuilder &b, ArrayRef<Value> resultGradients,
                              ArrayRef<bool> needed,
                              MutableArrayRef<Value> operandGradients) {
-  if (needed[1])
-    return layerError(*this) << "the regions have no gradient; let the layer "
-                                "say propagate_down: true and false";
+  if (failed(refuseRegionGradient(*this, needed[1])))
+    return failure();
   if (Value dy = resultGradients[0])
     operandGradients[0] = RoiPoolingBackwardOp::create(
         b, getLoc(), getX().getType(), dy, getRois(), getArgmax(),
