@@ -14,7 +14,7 @@ import re
 import sys
 from pathlib import Path
 
-import brew
+import brew_side
 import tables
 from process import MeasureError, run
 
@@ -100,7 +100,7 @@ def compile_net(arguments, depth):
     (arguments.work_dir / (net + ".prototxt")).write_text(
         resnet(depth, arguments.batch))
     solver = net + "_solver.prototxt"
-    brew.write_solver(arguments.work_dir, solver, net + ".prototxt", 1)
+    brew_side.write_solver(arguments.work_dir, solver, net + ".prototxt", 1)
     done = run([arguments.brewc, solver, "-o", net + ".plan", "--mlir-timing"]
                + arguments.flag, 1, arguments.work_dir)
     seconds = {}

@@ -13,7 +13,7 @@ import statistics
 import sys
 from pathlib import Path
 
-import brew
+import brew_side
 import host
 import tables
 import workloads
@@ -45,7 +45,7 @@ def parse_arguments():
     return parser.parse_args()
 
 
-class Limited(brew.Brew):
+class Limited(brew_side.Brew):
     """Plans of one training step with different limits."""
 
     def __init__(self, options, workload):
@@ -67,7 +67,7 @@ class Limited(brew.Brew):
         done = self.run("brew-run", "time", self.name(share),
                         "--random-input", "--threads", self.options.threads,
                         "--iterations", self.options.steps)
-        return float(brew.STEP["train"].search(done.stderr).group(1))
+        return float(brew_side.STEP["train"].search(done.stderr).group(1))
 
 
 def rows_of(options, workload):

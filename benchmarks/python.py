@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-# Last: brew.py here is not the package.
+# Last: others may have modules of these names.
 sys.path = [folder for folder in sys.path if Path(folder).resolve() != HERE] + [str(HERE)]
 from tables import render  # noqa: E402
 from workloads import Workload, write_net  # noqa: E402

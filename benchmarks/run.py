@@ -18,7 +18,7 @@ import host
 import peak
 import report
 import workloads
-from brew import Brew, make_databases
+from brew_side import Brew, make_databases
 from process import MeasureError
 from programs import Measurer, programs_of
 from records import Records

@@ -2,7 +2,7 @@
 
 import re
 
-import brew
+import brew_side
 from process import MeasureError, run
 
 TIMES = {"train": re.compile(r"Average Forward-Backward: (\S+) ms\."),
@@ -25,6 +25,6 @@ def step(caffe, work, threads, workload, steps):
 
 def loop(caffe, work, threads, workload):
     """A step of `caffe train`, which reads its database."""
-    return brew.loop_result(run(
-        [caffe, "train", "-solver", brew.write_loop(work, workload.net)],
+    return brew_side.loop_result(run(
+        [caffe, "train", "-solver", brew_side.write_loop(work, workload.net)],
         threads, work))

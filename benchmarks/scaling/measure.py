@@ -2,7 +2,7 @@
 """Two ranks of one thread against one rank of two, in Brew and in PyTorch.
 
     benchmarks/scaling/measure.py BINARIES --python PEERS/bin/python
-        [--net resnet50] [--batch 8] [--steps 4] [--rounds 3] [--json FILE]
+        [--net resnet50] [--batch 8] [--steps 4] [--rounds 3] [--shard-update] [--json FILE]
 
 BINARIES is the folder of brewc and brew-run; PEERS an environment with
 benchmarks/requirements.txt, and is left out without --python. Each step takes
@@ -56,6 +56,7 @@ def output_of(command, threads, folder):
 class Brew:
     def __init__(self, binaries, options, folder):
         self.binaries, self.folder = binaries.resolve(), folder
+        self.shard = options.shard_update
         for batch in options.batch, 2 * options.batch:
             self.compile(options.net, batch, options.steps)
 
@@ -74,7 +75,9 @@ class Brew:
         """The median of the times between lines of the log, a line for each step."""
         done = output_of([self.binaries / "brew-run", "train",
                           "%s-%d.plan" % (net, batch), "--ranks", ranks,
-                          "--threads", threads], threads, self.folder)
+                          "--threads", threads,
+                          *(["--shard-update"] if self.shard and ranks > 1 else [])],
+                         threads, self.folder)
         shown = [datetime.strptime(time, "%H:%M:%S.%f")
                  for time, _ in SHOWN.findall(done.stderr)]
         steps = [(b - a).total_seconds() for a, b in zip(shown, shown[1:])]
@@ -111,6 +114,8 @@ def main():
     parser.add_argument("--batch", type=int, default=8, help="of a rank of two")
     parser.add_argument("--steps", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--shard-update", action="store_true",
+                        help="Brew's ranks update a share of the parameters each")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

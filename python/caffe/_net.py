@@ -261,10 +261,6 @@ class NetCore(Parameters):
         with self._running():
             self._run_sources()
             whole = runs.find(self, True)
-            if whole is not None:
-                whole.take_params()
-                if any(getattr(x, "keeps_statistics", False) for x in self._layers) and not whole.owns_params():
-                    whole = None  # running statistics are written to parameters
             if whole is None:
                 if fresh:
                     self.clear_param_diffs()
@@ -272,6 +268,7 @@ class NetCore(Parameters):
                 self._backward_layers(len(self._layers) - 1, 0)
                 return loss
             try:
+                whole.take_params()
                 whole.both(fresh)
             except Error as error:
                 raise RuntimeError(str(error)) from error

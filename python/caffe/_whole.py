@@ -105,6 +105,8 @@ class Whole:
         layers = {p.name: made for p, made in zip(net._params, net._layers)}
         self.params = [Port(session, Kind.PARAMETER, layer, i, layers[layer].blobs[i])
                        for layer, i in session.names(Kind.PARAMETER)]
+        # Running statistics, which runs write.
+        self.statistics = [port for port in self.params if getattr(layers[port.name[2]], "keeps_statistics", False)]
         owned = {id(blob) for blob in net._learnable}
         self.param_gradients = [Port(session, Kind.PARAMETER_GRADIENT, layer, i, layers[layer].blobs[i])
                                 for layer, i in session.names(Kind.PARAMETER_GRADIENT)
@@ -155,10 +157,6 @@ class Whole:
                 port.refresh(port.target)
         self.session.prepare()
 
-    def owns_params(self):
-        """Whether all parameters lie in the plan's session."""
-        return all(port.holds(port.target) for port in self.params)
-
     def forward(self):
         self.take_params()
         self._feed()
@@ -179,6 +177,9 @@ class Whole:
         before = {} if fresh else {port: port.target.diff.copy() for port in self.param_gradients
                                    if port.home is not None and port.target._diff.home == port.home}
         self.session.run(0, Pass.BOTH)
+        for port in self.statistics:
+            if not port.holds(port.target):
+                np.copyto(port.target.data, port.get().reshape(port.target.shape))
         self._offer()
         for port, blob in self.gradient_offers:
             memory = blob._diff

@@ -38,18 +38,21 @@ nb::object viewOf(nb::handle self, const TensorName &name) {
   SharedSession &it = *nb::cast<SharedSession *>(self);
   const brew_tensor tensor =
       it.during([&](Session &session) { return session.find(name); });
-  if (tensor.dtype != BREW_F32 || tensor.on_device || tensor.counted_dim >= 0 ||
-      tensor.ndim != tensor.shape_ndim)
+  if (tensor.dtype != BREW_F32 || tensor.on_device || tensor.counted_dim >= 0)
     return nb::none();
   std::vector<std::size_t> shape(tensor.shape,
                                  tensor.shape + tensor.shape_ndim);
-  std::int64_t dense = 1;
+  // The layout may split a dimension of the shape, as [N,C,1,1] does [N,C].
+  std::int64_t dense = 1, count = 1;
   for (std::size_t i = tensor.ndim; i-- > 0;) {
-    if (tensor.dims[i] != tensor.shape[i] ||
-        (tensor.dims[i] != 1 && tensor.strides[i] != dense))
+    if (tensor.dims[i] != 1 && tensor.strides[i] != dense)
       return nb::none();
     dense *= tensor.dims[i];
   }
+  for (std::size_t extent : shape)
+    count *= static_cast<std::int64_t>(extent);
+  if (dense != count)
+    return nb::none();
   return nb::cast(nb::ndarray<nb::numpy, float>(tensor.data, shape.size(),
                                                 shape.data(), self),
                   nb::rv_policy::reference);

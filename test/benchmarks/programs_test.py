@@ -10,7 +10,7 @@ from unittest import mock
 
 from common import Folder
 
-import brew
+import brew_side
 import programs
 import process
 from peers import caffe
@@ -155,13 +155,13 @@ class Logs(Folder):
         return lambda *arguments, **named: process.Finished("", text, 11)
 
     def test_brews_steps(self):
-        runner = brew.Brew(Path("bin"), self.folder, 2)
-        with mock.patch.object(brew, "run", self.finished(TIMES)):
+        runner = brew_side.Brew(Path("bin"), self.folder, 2)
+        with mock.patch.object(brew_side, "run", self.finished(TIMES)):
             self.assertEqual(runner.step(TRAIN, "f32", 4), {
                 "median": 0.008, "least": 0.007, "steps": 4, "peak_bytes": 11})
             (self.folder / "vgg16-1-infer.prototxt").write_text("")
             self.assertEqual(runner.step(INFER, "f32", 4)["median"], 0.006)
-        with mock.patch.object(brew, "run", self.finished("")):
+        with mock.patch.object(brew_side, "run", self.finished("")):
             with self.assertRaises(process.MeasureError):
                 runner.step(TRAIN, "f32", 4)
 
@@ -174,15 +174,15 @@ class Logs(Folder):
 
     def test_loops(self):
         log = "".join(LOG.format(second, 10 * second) for second in range(5))
-        self.assertEqual(brew.intervals(log), [0.1, 0.1])
+        self.assertEqual(brew_side.intervals(log), [0.1, 0.1])
         self.assertEqual(
-            brew.loop_result(process.Finished("", log, 3)),
+            brew_side.loop_result(process.Finished("", log, 3)),
             {"median": 0.1, "least": 0.1, "steps": 20, "peak_bytes": 3})
         with self.assertRaises(process.MeasureError):
-            brew.intervals("".join(log.splitlines(True)[:3]))
+            brew_side.intervals("".join(log.splitlines(True)[:3]))
 
     def test_weights_for_statistics(self):
-        model = brew.statistics_weights({"n" * 200: 3})
+        model = brew_side.statistics_weights({"n" * 200: 3})
         self.assertIn(b"\x0a\xc8\x01" + b"n" * 200, model)
         self.assertIn(struct.pack("<3f", 1, 1, 1), model)
         self.assertEqual(model[:2], b"\xa2\x06")  # field 100, of bytes

@@ -5,7 +5,7 @@ import unittest
 
 from common import Folder
 
-import brew
+import brew_side
 import workloads
 from workloads import Workload
 
@@ -77,7 +77,7 @@ class Nets(Folder):
         (self.folder / "a").write_text("layer { include { phase: TEST } }")
         (self.folder / "b").write_text("layer { }")
         for net, tests in (("a", True), ("b", False)):
-            brew.write_solver(self.folder, "solver", net, 7)
+            brew_side.write_solver(self.folder, "solver", net, 7)
             solver = workloads.parse((self.folder / "solver").read_text())
             self.assertEqual(solver["net"], [net])
             self.assertEqual(solver["max_iter"], [7])

@@ -12,6 +12,21 @@ layer { name: 'c' type: 'Convolution' bottom: 'x' top: 'c' convolution_param { n
 layer { name: 's' type: 'Sigmoid' bottom: 'c' top: 'c' }
 layer { name: 'ip' type: 'InnerProduct' bottom: 'c' top: 'ip' inner_product_param { num_output: 3 } }
 """
+# The plan has the weights of ip in the order of its pictures, and those of fc split.
+PICTURES = """
+layer { name: 'data' type: 'Input' top: 'data' input_param { shape { dim: 4 dim: 3 dim: 6 dim: 6 } } }
+layer { name: 'label' type: 'Input' top: 'label' input_param { shape { dim: 4 } } }
+layer { name: 'c' type: 'Convolution' bottom: 'data' top: 'c' convolution_param { num_output: 8 kernel_size: 3
+  weight_filler { type: 'xavier' } } }
+layer { name: 'bn' type: 'BatchNorm' bottom: 'c' top: 'bn' }
+layer { name: 'ip' type: 'InnerProduct' bottom: 'bn' top: 'ip' inner_product_param { num_output: 3
+  weight_filler { type: 'xavier' } } }
+layer { name: 'pool' type: 'Pooling' bottom: 'bn' top: 'pool' pooling_param { pool: AVE global_pooling: true } }
+layer { name: 'fc' type: 'InnerProduct' bottom: 'pool' top: 'fc' inner_product_param { num_output: 3
+  weight_filler { type: 'xavier' } } }
+layer { name: 'sum' type: 'Eltwise' bottom: 'ip' bottom: 'fc' top: 'sum' }
+layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'sum' bottom: 'label' top: 'loss' }
+"""
 
 
 def layer_by_layer(net):
@@ -229,6 +244,25 @@ layer { name: 'loss'""")
                 self.same(one.net, two.net)
                 self.close(one.net.blobs["ip1"].diff, two.net.blobs["ip1"].diff)
             self.assertIsNotNone(one.net._runs.found)
+
+    def test_statistics_beside_weights_that_lie_otherwise(self):
+        file = self.write("train_net: '%s' base_lr: 0.1 momentum: 0.9 lr_policy: 'fixed' max_iter: 9 "
+                          "snapshot_after_train: false" % self.write(PICTURES), "s.prototxt")
+        one, two = caffe.SGDSolver(file), caffe.SGDSolver(file)
+        layer_by_layer(two.net)
+        one.net._forward_layers = None  # not called
+        for solver in (one, two):
+            fill(solver.net, 4)
+            for blob in solver.net.params["bn"]:
+                blob.data[...] = 0
+            feed(solver.net)
+        # Looking at them in between, or not.
+        for steps in (1, 2, 2):
+            for solver in (one, two):
+                solver.step(steps)
+            self.same(one.net, two.net)
+        homeless = [port.name[2] for port in one.net._runs.found[1].homeless]
+        self.assertEqual(homeless, ["ip"])
 
 
 if __name__ == "__main__":
