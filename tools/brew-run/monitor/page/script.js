@@ -426,7 +426,7 @@ function drawGraph({nodes, edges}) {
     parent.append(made);
     return made;
   };
-  const kWidth = 172, kHeight = 56, kGap = 16, kRows = 30;
+  const kWidth = 172, kHeight = 70, kGap = 16, kRows = 28;
   const rank = nodes.map(() => 0);
   for (const [from, to] of edges) // from lower numbers to higher ones
     rank[to] = Math.max(rank[to], rank[from] + 1);
@@ -464,12 +464,12 @@ function drawGraph({nodes, edges}) {
     make('rect', {class: 'node', x, y, width: kWidth, height: kHeight, rx: 7}, group);
     make('text', {x: x + 10, y: y + 18}, group, cut(name, 23));
     const heat = make('rect', {class: 'heat', x: x + 1, y: y + 6, width: 4, height: kHeight - 12, rx: 2, opacity: 0}, group);
-    make('text', {class: 'small', x: x + 10, y: y + 33}, group, cut(shape || kind, 17));
-    const time = make('text', {class: 'small time', x: x + kWidth - 8, y: y + 33, 'text-anchor': 'end'}, group, '');
+    make('text', {class: 'small', x: x + 10, y: y + 33}, group, cut(shape || kind, 28));
+    const time = make('text', {class: 'small time', x: x + 10, y: y + 48}, group, '');
     timings.push({heat, time});
-    const track = make('rect', {class: 'track', x: x + 10, y: y + 42, width: kWidth - 64, height: 5, rx: 2}, group);
-    const bar = make('rect', {x: x + 10, y: y + 42, width: 0, height: 5, rx: 2}, group);
-    const value = make('text', {class: 'small', x: x + kWidth - 8, y: y + 48, 'text-anchor': 'end'}, group, '');
+    const track = make('rect', {class: 'track', x: x + 10, y: y + 56, width: kWidth - 64, height: 5, rx: 2}, group);
+    const bar = make('rect', {x: x + 10, y: y + 56, width: 0, height: 5, rx: 2}, group);
+    const value = make('text', {class: 'small', x: x + kWidth - 8, y: y + 62, 'text-anchor': 'end'}, group, '');
     track.style.visibility = 'hidden';
     for (const layer of layers)
       bars.set(layer, {bar, track, value, full: kWidth - 64});
