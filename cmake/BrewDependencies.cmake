@@ -12,7 +12,7 @@
 # build/prefix:
 #
 #   brew::LMDB, brew::LEVELDB, brew::HDF5, brew::DNNL, brew::GOMP, brew::OPENCV,
-#   brew::SPDLOG, brew::HTTPLIB
+#   brew::SPDLOG, brew::HTTPLIB, brew::GIF
 #
 #===-------------------------------------------------------------------------===#
 
@@ -64,6 +64,7 @@ brew_find(OPENCV_CORE libopencv-core-dev LIBRARY opencv_core)
 brew_find(OPENCV libopencv-imgproc-dev HEADER opencv2/imgproc.hpp LIBRARY opencv_imgproc)
 target_link_libraries(brew::OPENCV INTERFACE brew::OPENCV_CORE)
 
+brew_find(GIF libgif-dev HEADER gif_lib.h LIBRARY gif)
 brew_find(HTTPLIB libcpp-httplib-dev HEADER httplib.h LIBRARY cpp-httplib)
 
 # oneDNN 3, by scripts/onednn or the system's. A folder configured when an older

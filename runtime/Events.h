@@ -201,6 +201,17 @@ struct StoppedByRule {
   std::string reason;
 };
 
+/// Training begins again as it was begun (Control::reset).
+struct Reset {
+  int iteration; ///< the next one
+};
+
+/// An iteration that was run with a clock at each step of its program.
+struct StepTimes {
+  int iteration;
+  std::vector<double> seconds; ///< of each step, in order
+};
+
 /// The loss after the last update, which solving shows with `display`.
 struct FinalLoss {
   int iteration;
@@ -225,7 +236,7 @@ using Event =
                  event::SnapshotWriting, event::SnapshotDone, event::Starvation,
                  event::Paused, event::Resumed, event::SolverFieldSet,
                  event::FinalLoss, event::SolvingDone, event::Speed,
-                 event::StoppedByRule>;
+                 event::StoppedByRule, event::Reset, event::StepTimes>;
 
 /// The listeners of one session.
 ///

@@ -207,11 +207,14 @@ void Executor::check(int index) const {
 
 void Executor::synchronize() const { backend->synchronize(); }
 
-void Executor::runTimed(
+RunResults Executor::runTimed(
     int index, const std::function<void(std::size_t, double)> &observer) {
   const plan::Program &description = program(index);
   backend->runTimed(index, observer);
   runChecks(description, [&](auto buffer, auto use) { read(buffer, use); });
+  RunResults results;
+  keepResults(description, results);
+  return results;
 }
 
 void Executor::runChecks(const plan::Program &description,
@@ -259,6 +262,16 @@ Executor::resultsOf(const plan::Program &description) const {
   return {indices.begin(), indices.end()};
 }
 
+/// Copies what a program has left that was run and waited for.
+void Executor::keepResults(const plan::Program &description,
+                           RunResults &results) const {
+  for (std::uint32_t result : resultsOf(description)) {
+    std::vector<std::byte> bytes(buffer(result).size());
+    backend->download(result, bytes.data());
+    results.values[result] = std::move(bytes);
+  }
+}
+
 void Executor::start(const std::vector<int> &programs) {
   Started run{programs, {}, {}, false};
   for (int index : programs)
@@ -269,11 +282,7 @@ void Executor::start(const std::vector<int> &programs) {
   if (!backend->start(programs, run.reads)) {
     for (int index : programs) {
       this->run(index);
-      for (std::uint32_t result : resultsOf(program(index))) {
-        std::vector<std::byte> bytes(buffer(result).size());
-        backend->download(result, bytes.data());
-        run.results.values[result] = std::move(bytes);
-      }
+      keepResults(program(index), run.results);
     }
     run.done = true;
   }

@@ -192,9 +192,10 @@ public:
   Measurement measure(const std::vector<int> &programs, int count);
 
   /// Like run(program), calling `observer(step, seconds)` for every step, in
-  /// order.
-  void runTimed(int program,
-                const std::function<void(std::size_t, double)> &observer);
+  /// order; returns what the program left.
+  RunResults
+  runTimed(int program,
+           const std::function<void(std::size_t, double)> &observer);
 
   /// What executes a step on this machine: "kernel", "copy", "zero", "host", or
   /// a vendor kernel's name ("oneDNN brgconv:avx512_core").
@@ -217,6 +218,7 @@ private:
       std::uint32_t, const std::function<void(const std::byte *)> &)>;
   void runChecks(const plan::Program &program, const Reader &reader) const;
   std::vector<std::uint32_t> resultsOf(const plan::Program &program) const;
+  void keepResults(const plan::Program &program, RunResults &results) const;
 
   struct Started {
     std::vector<int> programs;

@@ -119,9 +119,9 @@ void Session::fill() {
   }
 }
 
-void Session::loadWeights(const std::vector<std::string> &weights,
-                          const std::vector<std::string> &folders,
-                          bool training) {
+std::vector<std::string>
+Session::loadWeights(const std::vector<std::string> &weights,
+                     const std::vector<std::string> &folders, bool training) {
   std::vector<std::string> names = splitLists(weights);
   std::vector<std::string> places = folders;
   if (names.empty() && !plan::embedsWeights(manifest()) && !sharesParameters &&
@@ -130,10 +130,13 @@ void Session::loadWeights(const std::vector<std::string> &weights,
     places.insert(places.begin(), manifest().initial_weights_folder());
   }
   places.push_back(lastFolder);
+  std::vector<std::string> files;
   for (const std::string &name : names) {
     listeners.emit(event::WeightsLoading{name, training});
-    params.load(formats::requirePath(name, places, "weight file"));
+    files.push_back(formats::requirePath(name, places, "weight file"));
+    params.load(files.back());
   }
+  return files;
 }
 
 void Session::prepare() {

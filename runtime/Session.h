@@ -102,10 +102,11 @@ public:
   /// separated by commas, looked up in `folders`, then in folder(). Without any
   /// name, the file that the plan names, if there is one and no weights are
   /// embedded. `training` tells listeners what they are for. Throws Error: (3)
-  /// if a file is not found, (1) if it does not fit.
-  void loadWeights(const std::vector<std::string> &weights,
-                   const std::vector<std::string> &folders = {},
-                   bool training = false);
+  /// if a file is not found, (1) if it does not fit. Returns where the files
+  /// lie.
+  std::vector<std::string> loadWeights(const std::vector<std::string> &weights,
+                                       const std::vector<std::string> &folders = {},
+                                       bool training = false);
   /// Computes what programs derive from parameters ahead of runs, if they
   /// derive anything. Due whenever parameters have changed; training and
   /// initialise() see to it.

@@ -4,6 +4,7 @@
 
 #include "formats/Suggest.h"
 #include "frontends/prototxt/LayerSettings.h"
+#include "frontends/prototxt/MyCaffe.h"
 
 #include <algorithm>
 #include <map>
@@ -203,7 +204,13 @@ void Wiring::takeParams(GraphLayer &entry) {
   const caffe::LayerParameter &layer = *entry.layer;
   const std::vector<ParamBlob> blobs = paramsOf(*entry.kind, layer);
   const int count = static_cast<int>(blobs.size());
-  if (layer.param_size() > count)
+  if (hasParamOfNoBias(layer, count) && isMyCaffes(net.source->net()))
+    diagnostics.warning(locations.where(layer, "param", count),
+                        layerWords(layer) +
+                            "this param has no effect: with bias_term: false "
+                            "there is no bias (MyCaffe passes over it; Caffe "
+                            "fails)");
+  else if (layer.param_size() > count)
     error(layer, "param", count,
           "param is given " + number(layer.param_size(), "time") +
               ", but the layer has " + number(count, "parameter"));

@@ -4,6 +4,7 @@
 #include "formats/Suggest.h"
 #include "frontends/prototxt/FieldCopy.h"
 #include "frontends/prototxt/SolverDocument.h"
+#include "runtime/learn/Properties.h"
 #include "runtime/plan/Contract.h"
 
 #include <algorithm>
@@ -59,6 +60,7 @@ struct Checker {
   void counts();
   void evaluation();
   void snapshots();
+  void trainerProperties();
 };
 
 std::vector<std::string> policyNames() {
@@ -186,6 +188,20 @@ void Checker::snapshots() {
   }
 }
 
+/// Of learners: what their own reader finds.
+void Checker::trainerProperties() {
+  const char *field = "custom_trainer_properties";
+  for (const runtime::learn::PropertyFinding &finding :
+       runtime::learn::checkProperties(solver.custom_trainer_properties())) {
+    const SourceLocation where =
+        locations.whereInString(solver, field, finding.offset);
+    if (finding.isError)
+      diagnostics.error(where, finding.text);
+    else
+      diagnostics.warning(where, finding.text);
+  }
+}
+
 } // namespace
 
 void checkSolver(const caffe::SolverParameter &solver,
@@ -196,6 +212,7 @@ void checkSolver(const caffe::SolverParameter &solver,
   checker.counts();
   checker.evaluation();
   checker.snapshots();
+  checker.trainerProperties();
 }
 
 namespace {

@@ -58,7 +58,10 @@ typedef enum brew_event_kind {
   BREW_EVENT_SPEED = 24, /* after a display: iteration, rate: items per second
                           * (0: no inputs), seconds that are left of the call,
                           * number: how often sources kept training waiting */
-  BREW_EVENT_STOPPED_BY_RULE = 25 /* iteration: done; text: why */
+  BREW_EVENT_STOPPED_BY_RULE = 25, /* iteration: done; text: why */
+  BREW_EVENT_RESET = 26,     /* iteration: with which training begins again */
+  BREW_EVENT_STEP_TIMES = 27 /* iteration, step_count, step_seconds: of each
+                              * step of the training program */
 } brew_event_kind;
 
 typedef enum brew_log_severity {
@@ -89,6 +92,8 @@ typedef struct brew_event {
   brew_log_severity severity;
   int site_line;
   const char *site_file;
+  size_t step_count;
+  const double *step_seconds;
 } brew_event;
 
 /* A listener may call functions marked "any thread" and those that read the

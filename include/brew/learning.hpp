@@ -68,11 +68,49 @@ public:
     return outcome;
   }
 
+  /// Called after each reset and step; empty: nobody. What it throws is passed
+  /// over. Not while a learner uses the environment.
+  void watch(std::function<void(const brew_scene &)> function) {
+    auto next = std::make_unique<std::function<void(const brew_scene &)>>(
+        std::move(function));
+    check(brew_environment_watch(get(), *next ? tell : nullptr, next.get()));
+    watcher = std::move(next);
+  }
+
 private:
+  static void tell(const brew_scene *scene, void *user) {
+    try {
+      (*static_cast<std::function<void(const brew_scene &)> *>(user))(*scene);
+    } catch (...) {
+    }
+  }
   void check(brew_status status) const {
     detail::check(status, brew_environment_message(get()));
   }
+  std::unique_ptr<std::function<void(const brew_scene &)>> watcher;
   detail::Owner<brew_environment, brew_environment_destroy> environment;
+};
+
+/// Pictures of the next episode of an environment, which outlives it: `path`
+/// ends in .gif or .png. Without finish() there is no file.
+class Film {
+public:
+  /// `options`: makeStruct<brew_film_options>() with what is to differ.
+  Film(BuiltInEnvironment &environment, const std::string &path,
+       const brew_film_options &options = makeStruct<brew_film_options>()) {
+    brew_film *opened = nullptr;
+    const brew_status status =
+        brew_film_open(environment.get(), path.c_str(), &options, &opened);
+    film.reset(opened);
+    check(status);
+  }
+  void finish() { check(brew_film_finish(film.get())); }
+
+private:
+  void check(brew_status status) const {
+    detail::check(status, brew_film_message(film.get()));
+  }
+  detail::Owner<brew_film, brew_film_destroy> film;
 };
 
 struct LearnerOptions {

@@ -133,6 +133,18 @@ BREW_API void brew_trainer_pause(brew_trainer *trainer);
 BREW_API void brew_trainer_resume(brew_trainer *trainer);
 BREW_API void brew_trainer_stop(brew_trainer *trainer);
 BREW_API void brew_trainer_request_snapshot(brew_trainer *trainer);
+/* Training begins again as it was begun, from its fillers, weight files or
+ * snapshot, with its seed; fields that were set since stay. A call of solve or
+ * of a learner goes on from there, one of step to the iteration that it would
+ * have reached; what is paused stays so (a learner until its next update). A
+ * failure's words go to `message`, as those of brew_trainer_set_field() do.
+ * BREW_USAGE: several ranks; BREW_MACHINE_LACKS: a file that training was begun
+ * with is gone. The run then goes on as it is. */
+BREW_API brew_status brew_trainer_reset(brew_trainer *trainer, char *message,
+                                        size_t size);
+/* The next iteration of solve or step is run with a clock at each step of the
+ * training program, which BREW_EVENT_STEP_TIMES tells. */
+BREW_API void brew_trainer_request_step_times(brew_trainer *trainer);
 
 /* Changes a field of the solver from the next iteration on, by its name in the
  * prototxt. Any thread: a failure's words go to `message`, which has room for

@@ -114,6 +114,13 @@ public:
   void resume() { brew_trainer_resume(get()); }
   void stop() { brew_trainer_stop(get()); }
   void requestSnapshot() { brew_trainer_request_snapshot(get()); }
+  void reset() {
+    char message[1024];
+    const brew_status status =
+        brew_trainer_reset(get(), message, sizeof message);
+    detail::check(status, message);
+  }
+  void requestStepTimes() { brew_trainer_request_step_times(get()); }
   void setField(const std::string &field, const std::string &value) {
     char message[1024];
     const brew_status status = brew_trainer_set_field(

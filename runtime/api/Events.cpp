@@ -151,6 +151,14 @@ struct Translator {
     kind(BREW_EVENT_STOPPED_BY_RULE, event.iteration);
     out.text = event.reason.c_str();
   }
+  void operator()(const event::Reset &event) {
+    kind(BREW_EVENT_RESET, event.iteration);
+  }
+  void operator()(const event::StepTimes &event) {
+    kind(BREW_EVENT_STEP_TIMES, event.iteration);
+    out.step_count = event.seconds.size();
+    out.step_seconds = event.seconds.data();
+  }
   void operator()(const event::FinalLoss &event) {
     kind(BREW_EVENT_FINAL_LOSS, event.iteration);
     out.smoothed_loss = event.smoothedLoss;

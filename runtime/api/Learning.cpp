@@ -2,8 +2,9 @@
 
 #include "runtime/api/Handles.h"
 #include "runtime/api/TrainerHandle.h"
-#include "runtime/learn/Environment.h"
+#include "runtime/learn/Film.h"
 #include "runtime/learn/Learner.h"
+#include "runtime/learn/WatchedEnvironment.h"
 
 #include <brew/learning.h>
 
@@ -15,13 +16,19 @@ namespace learn = brew::runtime::learn;
 
 struct brew_environment {
   Message message;
-  std::unique_ptr<learn::Environment> environment;
+  std::unique_ptr<learn::WatchedEnvironment> environment;
+  int watcher = -1; ///< the caller's
 
-  learn::Environment &get() const {
+  learn::WatchedEnvironment &get() const {
     if (!environment)
       throw usage("the environment could not be opened");
     return *environment;
   }
+};
+
+struct brew_film {
+  Message message;
+  std::unique_ptr<learn::Film> film;
 };
 
 struct brew_learner {
@@ -119,6 +126,12 @@ template <typename Body> brew_status on(brew_learner *it, Body &&body) {
   return guarded(it->message, [&] { body(it->get()); });
 }
 
+brew_episode_state stateOf(const learn::Outcome &outcome) {
+  return outcome.terminated  ? BREW_EPISODE_TERMINATED
+         : outcome.truncated ? BREW_EPISODE_TRUNCATED
+                             : BREW_EPISODE_GOES_ON;
+}
+
 brew_learning_progress progressOf(const learn::Episodes &episodes) {
   brew_learning_progress progress{};
   progress.struct_size = sizeof progress;
@@ -155,15 +168,16 @@ brew_status brew_environment_create(const brew_environment_functions *functions,
   return api::open(environment, [&](brew_environment &handle) {
     if (!functions)
       throw usage("there are no functions");
-    handle.environment = std::make_unique<CallersEnvironment>(take(functions));
+    handle.environment = std::make_unique<learn::WatchedEnvironment>(
+        std::make_unique<CallersEnvironment>(take(functions)));
   });
 }
 
 brew_status brew_environment_open(const char *name,
                                   brew_environment **environment) {
   return api::open(environment, [&](brew_environment &handle) {
-    handle.environment =
-        learn::makeEnvironment(text(name, "the environment's name"));
+    handle.environment = std::make_unique<learn::WatchedEnvironment>(
+        learn::makeEnvironment(text(name, "the environment's name")));
   });
 }
 
@@ -210,11 +224,67 @@ brew_status brew_environment_step(brew_environment *environment, int action,
     if (reward)
       *reward = outcome.reward;
     if (state)
-      *state = outcome.terminated  ? BREW_EPISODE_TERMINATED
-               : outcome.truncated ? BREW_EPISODE_TRUNCATED
-                                   : BREW_EPISODE_GOES_ON;
+      *state = stateOf(outcome);
   });
 }
+
+brew_status brew_environment_watch(brew_environment *environment,
+                                   brew_scene_function function, void *user) {
+  return on(environment, [&](learn::WatchedEnvironment &it) {
+    it.remove(environment->watcher);
+    environment->watcher = -1;
+    if (!function)
+      return;
+    const std::int64_t count = it.observationCount();
+    environment->watcher = it.add([=](const learn::Scene &scene) {
+      brew_scene shown{};
+      shown.struct_size = sizeof shown;
+      shown.step = scene.step;
+      shown.action = scene.action;
+      shown.state = stateOf(scene.last);
+      shown.reward = scene.reward;
+      shown.observation = scene.observation;
+      shown.observation_count = count;
+      function(&shown, user);
+    });
+  });
+}
+
+brew_status brew_film_open(brew_environment *environment, const char *path,
+                           const brew_film_options *options, brew_film **film) {
+  return api::open(film, [&](brew_film &handle) {
+    if (!environment)
+      throw usage("there is no environment");
+    const brew_film_options given = take(options);
+    learn::FilmOptions chosen;
+    for (const auto &[from, to] :
+         {std::pair(given.width, &chosen.width),
+          std::pair(given.height, &chosen.height),
+          std::pair(given.steps, &chosen.steps),
+          std::pair(given.pictures, &chosen.pictures)})
+      if (from)
+        *to = from;
+    handle.film = std::make_unique<learn::Film>(
+        environment->get(), text(path, "the film's path"), chosen);
+  });
+}
+
+const char *brew_film_message(const brew_film *film) {
+  return film ? film->message.text() : Message::outOfMemory();
+}
+
+brew_status brew_film_finish(brew_film *film) {
+  if (!film)
+    return BREW_USAGE;
+  return guarded(film->message, [&] {
+    if (!film->film)
+      throw usage("the film could not be opened, or is finished");
+    const std::unique_ptr<learn::Film> done = std::move(film->film);
+    done->finish();
+  });
+}
+
+void brew_film_destroy(brew_film *film) { delete film; }
 
 //===----------------------------------------------------------------------===//
 // Learners

@@ -187,6 +187,20 @@ void brew_trainer_request_snapshot(brew_trainer *trainer) {
   request(trainer, [](runtime::Control &control) { control.snapshot(); });
 }
 
+brew_status brew_trainer_reset(brew_trainer *trainer, char *message,
+                               size_t size) {
+  return guardedInto(message, size, [&] {
+    if (!trainer)
+      throw usage("there is no trainer");
+    trainer->get().requireBeginning();
+    trainer->get().control().reset();
+  });
+}
+
+void brew_trainer_request_step_times(brew_trainer *trainer) {
+  request(trainer, [](runtime::Control &control) { control.timeSteps(); });
+}
+
 brew_status brew_trainer_set_field(brew_trainer *trainer, const char *field,
                                    const char *value, char *message,
                                    size_t size) {

@@ -101,13 +101,24 @@ ActorCritic::ActorCritic(Trainer &solver, Session &planSession,
     actors.push_back({environment, {}, 0, 0});
   for (std::size_t i = 0; i < actors.size(); ++i)
     actors[i].end.agent = static_cast<int>(i);
-  if (restored.size() == actors.size() + 2) {
-    // Episodes that were under way begin anew.
-    drawn = static_cast<std::uint64_t>(savedCount(restored[0]));
-    ordered = static_cast<std::uint64_t>(savedCount(restored[1]));
-    for (std::size_t i = 0; i < actors.size(); ++i)
-      actors[i].episodes = savedCount(restored[i + 2]);
-  }
+  restorePlace();
+}
+
+/// Episodes that were under way begin anew.
+void ActorCritic::restorePlace() {
+  if (restored.size() != actors.size() + 2)
+    return;
+  drawn = static_cast<std::uint64_t>(savedCount(restored[0]));
+  ordered = static_cast<std::uint64_t>(savedCount(restored[1]));
+  for (std::size_t i = 0; i < actors.size(); ++i)
+    actors[i].episodes = savedCount(restored[i + 2]);
+}
+
+void ActorCritic::beginAgain() {
+  drawn = ordered = 0;
+  for (Actor &actor : actors)
+    actor.episodes = 0;
+  restorePlace();
 }
 
 void ActorCritic::findBlobs() {
@@ -260,7 +271,7 @@ void ActorCritic::run() {
     rollout.returns.resize(rows);
     rollout.segments.resize(actors.size());
     for (std::int64_t step = 0; step < steps; ++step) {
-      if (stopWanted())
+      if (interrupted())
         return;
       act(rollout, step);
     }

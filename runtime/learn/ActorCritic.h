@@ -34,7 +34,9 @@ private:
   struct Rollout;
 
   void run() override;
+  void beginAgain() override;
   double judge(std::int64_t episodes) override;
+  void restorePlace();
   void findBlobs();
   void begin(std::size_t actor);
   void look();

@@ -64,6 +64,11 @@ std::vector<double> Agent::save() const {
   return values;
 }
 
+void Agent::restart() {
+  next = 0;
+  last.clear();
+}
+
 void Agent::restore(const std::vector<double> &values) {
   if (values.size() !=
       2 + static_cast<std::size_t>(environment.observationCount()))

@@ -40,6 +40,8 @@ public:
   /// Where it stands, as numbers, between two episodes: always as many.
   std::vector<double> save() const;
   void restore(const std::vector<double> &values);
+  /// Back to the first episode.
+  void restart();
 
 private:
   std::vector<float> prepared(const std::vector<float> &state);

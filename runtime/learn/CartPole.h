@@ -45,6 +45,7 @@ public:
   void reset(std::uint64_t seed, float *observation) override;
   /// Every step is worth 1, the one that fails included.
   Outcome step(int action, float *observation) override;
+  bool draw(formats::Image &picture) const override;
 
   /// 20 ms later, by Euler's method, with a push of 10 N.
   static State move(const State &from, int action);

@@ -6,6 +6,10 @@
 #include <string>
 #include <vector>
 
+namespace brew::formats {
+struct Image;
+}
+
 namespace brew::runtime::learn {
 
 /// What an action has led to.
@@ -30,6 +34,9 @@ public:
   /// Begins the episode of that seed: the same seed, the same start.
   virtual void reset(std::uint64_t seed, float *observation) = 0;
   virtual Outcome step(int action, float *observation) = 0;
+  /// Draws it as it is now over a picture of 3 channels (blue, green, red),
+  /// whose size is the caller's. False: nobody knows how it looks.
+  virtual bool draw(formats::Image &) const { return false; }
 };
 
 /// The environment of that name. Throws Error (2) that lists those there are.

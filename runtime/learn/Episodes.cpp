@@ -34,8 +34,18 @@ double mean(const std::deque<double> &window) {
 
 Episodes::Episodes(Events &sessionEvents, const Properties &properties,
                    int actions, int displayed)
-    : events(sessionEvents), rewardType(properties.rewardType),
+    : events(&sessionEvents), rewardType(properties.rewardType),
       mostEntropy(std::log(static_cast<double>(actions))), display(displayed) {}
+
+Episodes Episodes::anew() const {
+  Episodes fresh = *this;
+  fresh.episodes = fresh.allSteps = 0;
+  fresh.runningReward = fresh.maximumReward = 0;
+  fresh.rewards.clear();
+  fresh.entropies.clear();
+  fresh.isCollapsed = false;
+  return fresh;
+}
 
 double Episodes::meanReward() const { return mean(rewards); }
 double Episodes::meanEntropy() const { return mean(entropies); }
@@ -65,7 +75,7 @@ void Episodes::add(const EpisodeEnd &episode, double loss, double rate) {
   watchEntropy();
   if (!display || episodes % display)
     return;
-  events.info(
+  events->info(
       log::site::brew,
       "Episode " + std::to_string(episodes) +
           ", reward = " + log::number(shown(episode.reward)) +
@@ -85,7 +95,7 @@ void Episodes::watchEntropy() {
   if (isCollapsed || share > kCollapsed)
     return;
   isCollapsed = true;
-  events.warning(
+  events->warning(
       log::site::brew,
       "The policy has collapsed in episode " + std::to_string(episodes) +
           ": over the last " + std::to_string(kEntropies) + " its entropy is " +

@@ -27,6 +27,8 @@ public:
            int display);
 
   void add(const EpisodeEnd &episode, double loss, double rate);
+  /// One that has counted nothing yet.
+  Episodes anew() const;
 
   std::int64_t count() const { return episodes; }
   std::int64_t steps() const { return allSteps; }
@@ -47,7 +49,7 @@ private:
   void watchEntropy();
   double shown(double reward) const;
 
-  Events &events;
+  Events *events;
   Properties::Reward rewardType;
   double mostEntropy;
   int display;

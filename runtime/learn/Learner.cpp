@@ -13,13 +13,6 @@
 namespace brew::runtime::learn {
 namespace {
 
-constexpr const char *kNames[] = {"PG.SIMPLE", "PG.ST", "PG.MT", "PPO", "A2C"};
-
-/// MyCaffe's other name.
-std::string currentName(const std::string &name) {
-  return name == "PG" ? "PG.MT" : name;
-}
-
 bool isActorCritic(const std::string &name) {
   return name == "PPO" || name == "A2C";
 }
@@ -32,14 +25,14 @@ Properties propertiesOf(const caffe::SolverParameter &solver,
                                           options.properties, warn);
   if (!options.trainer.empty())
     properties.trainerType = options.trainer;
-  properties.trainerType = currentName(properties.trainerType);
+  properties.trainerType = currentTrainerName(properties.trainerType);
   std::string known;
-  for (const char *name : kNames) {
+  for (const std::string &name : trainerNames()) {
     if (properties.trainerType == name) {
       requireUsed(properties);
       return properties;
     }
-    known += (known.empty() ? "" : ", ") + std::string(name);
+    known += (known.empty() ? "" : ", ") + name;
   }
   const bool isOwn = options.trainer.empty() && options.properties.empty();
   throw Error(isOwn && !properties.trainerType.empty() ? ExitStatus::BadInput
@@ -49,7 +42,7 @@ Properties propertiesOf(const caffe::SolverParameter &solver,
                         "), or give the solver's "
                         "custom_trainer_properties a TrainerType"
                   : "there is no trainer '" + properties.trainerType + "'" +
-                        didYouMean(properties.trainerType, learnerNames()) +
+                        didYouMean(properties.trainerType, trainerNames()) +
                         " (known: " + known + ")");
 }
 
@@ -63,6 +56,12 @@ Learner::Learner(Trainer &solver, Session &planSession, LearnerOptions given,
           session.events(), properties,
           options.environments.front()->actionCount(),
           trainer.control().next().display())) {
+  restore();
+}
+
+/// Takes over what the trainer's snapshot has of a learner.
+void Learner::restore() {
+  restored.clear();
   // Numbers of its own follow those of the episodes.
   const std::vector<double> &all = trainer.getAttached();
   if (all.empty())
@@ -84,8 +83,15 @@ void Learner::remember(std::vector<double> own) {
 
 /// A stop holds for one call, also where nothing but the call has heeded it.
 struct Learner::Call {
-  explicit Call(Learner &called) : learner(called) { learner.stopped = false; }
-  ~Call() { learner.trainer.takeStop(); }
+  explicit Call(Learner &called) : learner(called) {
+    learner.stopped = false;
+    learner.trainer.leaveResets(true);
+  }
+  ~Call() {
+    learner.trainer.takeStop();
+    learner.trainer.control().takeReset();
+    learner.trainer.leaveResets(false);
+  }
   Learner &learner;
 };
 
@@ -98,6 +104,14 @@ void Learner::train(std::int64_t episodes) {
   lastIteration = solver.max_iter();
   const Call call(*this);
   run();
+  while (!stopped && trainer.control().takeReset()) {
+    trainer.beginAgain();
+    *log = log->anew();
+    restore();
+    lastLoss = 0;
+    beginAgain();
+    run();
+  }
   // As the solver's loop ends.
   if (solver.snapshot_after_train() &&
       !(solver.snapshot() > 0 && trainer.iteration() % solver.snapshot() == 0))
@@ -114,7 +128,7 @@ bool Learner::ends() {
 }
 
 bool Learner::updatesEnd() {
-  return stopWanted() ||
+  return interrupted() ||
          (lastIteration > 0 && trainer.iteration() >= lastIteration);
 }
 
@@ -157,10 +171,6 @@ std::unique_ptr<Learner> makeLearner(Trainer &trainer, Session &session,
                                          properties);
   return std::make_unique<PolicyGradient>(trainer, session, std::move(options),
                                           properties);
-}
-
-std::vector<std::string> learnerNames() {
-  return {std::begin(kNames), std::end(kNames)};
 }
 
 int environmentCount(const Session &session, const LearnerOptions &options) {

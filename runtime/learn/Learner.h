@@ -45,13 +45,20 @@ protected:
           Properties properties);
 
   virtual void run() = 0;
+  /// Training begins again: with what remember() was given of the snapshot that
+  /// it was begun with (`restored`), else anew.
+  virtual void beginAgain() = 0;
   virtual double judge(std::int64_t episodes) = 0;
   /// Whether run() is to return.
   bool ends();
   /// Whether there are to be no more updates, whatever has been played.
   bool updatesEnd();
-  /// Whether run() or judge() is to give up what it plays.
+  /// Whether judge() is to give up what it plays.
   bool stopWanted() { return stopped |= trainer.stopWanted(); }
+  /// Likewise run(), which returns.
+  bool interrupted() {
+    return stopWanted() || trainer.control().resetWanted();
+  }
   /// Counts an episode and tells of it.
   void tell(const EpisodeEnd &episode);
   /// After each update of the solver: a snapshot if one is due. Before it, what
@@ -69,6 +76,7 @@ protected:
 
 private:
   struct Call;
+  void restore();
 
   std::int64_t lastEpisode = 0; ///< of the call; 0: none
   int lastIteration = 0;        ///< likewise
@@ -81,8 +89,6 @@ private:
 std::unique_ptr<Learner> makeLearner(Trainer &trainer, Session &session,
                                      LearnerOptions options);
 
-/// How the trainers are called.
-std::vector<std::string> learnerNames();
 /// How many environments the trainer of these options takes side by side,
 /// unless the caller has others in mind.
 int environmentCount(const Session &session, const LearnerOptions &options);

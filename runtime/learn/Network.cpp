@@ -271,6 +271,11 @@ void GradientPasses::flush() {
   waiting.clear();
 }
 
+void GradientPasses::discard() {
+  waiting.clear();
+  takeLoss();
+}
+
 double GradientPasses::takeLoss() {
   const double loss = lossCount ? lossSum / static_cast<double>(lossCount) : 0;
   lossSum = 0;

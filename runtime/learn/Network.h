@@ -98,6 +98,8 @@ public:
   void add(const Step &step);
   /// Passes what is left.
   void flush();
+  /// Forgets it, and the losses.
+  void discard();
   /// Mean loss of the steps since the last call: the cross entropy of the
   /// actions (softmax), the squares of dlogps (one logit).
   double takeLoss();

@@ -89,7 +89,7 @@ void PolicyGradient::runAlone() {
         [this](const std::vector<float> &state) {
           return policy.chances(state);
         },
-        [this] { return stopWanted(); },
+        [this] { return interrupted(); },
         [this](const std::string &line) {
           session.events().info(log::site::brew, line);
         });
@@ -125,6 +125,13 @@ void PolicyGradient::runAlone() {
     }
     cache.clear();
   }
+}
+
+void PolicyGradient::beginAgain() {
+  passes.discard();
+  agent.restart();
+  if (properties.threads == 1)
+    agent.restore(restored);
 }
 
 void PolicyGradient::run() {

@@ -21,6 +21,7 @@ public:
 
 private:
   void run() override;
+  void beginAgain() override;
   double judge(std::int64_t episodes) override;
   void runAlone();
   void update(double loss);

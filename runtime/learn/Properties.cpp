@@ -9,6 +9,8 @@
 #include <cctype>
 #include <charconv>
 #include <limits>
+#include <map>
+#include <optional>
 
 namespace brew::runtime::learn {
 namespace {
@@ -154,26 +156,71 @@ std::string trimmed(const std::string &text) {
   return text.substr(from, text.find_last_not_of(blanks) - from + 1);
 }
 
+/// A property as it is written, and where in the text.
+struct Entry {
+  std::string text;
+  std::size_t offset;
+
+  bool isProperty() const { return text.find('=') != text.npos; }
+  std::string key() const { return trimmed(text.substr(0, text.find('='))); }
+  std::string value() const { return trimmed(text.substr(text.find('=') + 1)); }
+  /// Of its value.
+  std::size_t valueOffset() const {
+    const std::size_t after = text.find('=') + 1;
+    return offset + std::min(text.find_first_not_of(" \t\r\n", after),
+                             text.size() - 1);
+  }
+  std::string complaint() const { return "'" + text + "' is not KEY=VALUE"; }
+};
+
+std::vector<Entry> entriesOf(const std::string &text) {
+  std::vector<Entry> entries;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(';', begin), text.size());
+    const std::string between = text.substr(begin, end - begin);
+    if (const std::string entry = trimmed(between); !entry.empty())
+      entries.push_back({entry, begin + between.find(entry)});
+    begin = end + 1;
+  }
+  return entries;
+}
+
 /// Calls `use` with each key and value.
 template <typename Use>
 void forEach(const std::string &text, const std::string &where,
              ExitStatus status, Use &&use) {
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(';', begin), text.size());
-    const std::string entry = trimmed(text.substr(begin, end - begin));
-    begin = end + 1;
-    if (entry.empty())
-      continue;
-    const std::size_t equals = entry.find('=');
-    if (equals == entry.npos)
-      throw Error(status, where + ": '" + entry + "' is not KEY=VALUE");
-    use(trimmed(entry.substr(0, equals)), trimmed(entry.substr(equals + 1)));
+  for (const Entry &entry : entriesOf(text)) {
+    if (!entry.isProperty())
+      throw Error(status, where + ": " + entry.complaint());
+    use(entry.key(), entry.value());
   }
+}
+
+constexpr const char *kTrainers[] = {"PG.SIMPLE", "PG.ST", "PG.MT", "PPO",
+                                     "A2C"};
+
+/// What MyCaffe's trainers and environments take beside that, and nobody here.
+constexpr const char *kOfMyCaffe[] = {
+    "ActionForceGray", "AllowNegativeRewards", "DisableVocabulary",
+    "EnableBinaryActions", "FrameSkip", "GameROM", "Init1", "Init2",
+    "InputSize", "MaxMemory", "Preprocess", "SequenceLength",
+    "TerminateOnRallyEnd", "ValueType", "VocabularyType"};
+
+bool isMyCaffes(const std::string &key) {
+  return std::find(std::begin(kOfMyCaffe), std::end(kOfMyCaffe), key) !=
+         std::end(kOfMyCaffe);
 }
 
 } // namespace
 
-void requireUsed(const Properties &properties) {
+namespace {
+
+/// The first property that was given and that the trainer does not use.
+struct Unused {
+  std::string name, text;
+};
+
+std::optional<Unused> unusedOf(const Properties &properties) {
   enum Users { PolicyGradients, AgentsOnThreads, ActorCritics };
   using Says = bool (*)(const Properties &);
   constexpr Says never = nullptr;
@@ -221,12 +268,79 @@ void requireUsed(const Properties &properties) {
         properties.given.end())
       continue;
     if (!used && !(row.isNothing && row.isNothing(properties)))
-      throw usageError("the trainer " + trainer +
-                       " does not use the property " + row.name);
+      return Unused{row.name, "the trainer " + trainer +
+                                  " does not use the property " + row.name};
     if (used && row.name == std::string("GPUIDs") && properties.threads == 1)
-      throw usageError("the trainer " + trainer +
-                       " uses the property GPUIDs with several Threads only");
+      return Unused{row.name,
+                    "the trainer " + trainer +
+                        " uses the property GPUIDs with several Threads only"};
   }
+  return std::nullopt;
+}
+
+} // namespace
+
+void requireUsed(const Properties &properties) {
+  if (const std::optional<Unused> unused = unusedOf(properties))
+    throw usageError(unused->text);
+}
+
+std::vector<std::string> trainerNames() {
+  return {std::begin(kTrainers), std::end(kTrainers)};
+}
+
+std::string currentTrainerName(const std::string &name) {
+  return name == "PG" ? "PG.MT" : name;
+}
+
+std::vector<PropertyFinding> checkProperties(const std::string &own) {
+  std::vector<PropertyFinding> findings;
+  Properties properties;
+  Reader reader(properties, "custom_trainer_properties", ExitStatus::BadInput);
+  const std::vector<std::string> trainers = trainerNames();
+  std::map<std::string, std::size_t> places;
+  for (const Entry &entry : entriesOf(own)) {
+    if (!entry.isProperty()) {
+      findings.push_back({true, entry.offset, entry.complaint()});
+      continue;
+    }
+    const std::string key = entry.key(), value = entry.value();
+    places[key] = entry.offset;
+    if (key == "TrainerType" &&
+        std::find(trainers.begin(), trainers.end(),
+                  currentTrainerName(value)) == trainers.end()) {
+      // A slip is one; else it is a trainer of MyCaffe's, with its properties.
+      const std::string guess = didYouMean(value, trainers);
+      std::string known;
+      for (const std::string &name : trainers)
+        known += (known.empty() ? "" : ", ") + name;
+      return {{!guess.empty(), entry.valueOffset(),
+               "there is no trainer '" + value + "'" + guess + " (known: " +
+                   known + ")"}};
+    }
+    try {
+      if (reader.take(key, value))
+        continue;
+      if (isMyCaffes(key))
+        findings.push_back({false, entry.offset,
+                            "property " + key + " has no effect: it is for "
+                            "other trainers and environments of MyCaffe"});
+      else
+        findings.push_back({true, entry.offset,
+                            "there is no property '" + key + "'" +
+                                didYouMean(key, reader.keys)});
+    } catch (const Error &error) {
+      findings.push_back({true, entry.valueOffset(), error.what()});
+    }
+  }
+  if (properties.epsEnd > properties.epsStart)
+    findings.push_back(
+        {true, places["EpsEnd"], "EpsEnd must not be above EpsStart"});
+  properties.trainerType = currentTrainerName(properties.trainerType);
+  if (!properties.trainerType.empty())
+    if (const std::optional<Unused> unused = unusedOf(properties))
+      findings.push_back({true, places[unused->name], unused->text});
+  return findings;
 }
 
 double Properties::exploration(long long episode) const {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
@@ -50,6 +51,23 @@ struct Properties {
 Properties
 parseProperties(const std::string &own, const std::string &given,
                 const std::function<void(const std::string &)> &warn);
+
+/// What is wrong with a solver's own properties, or has no effect there, and at
+/// which byte of the text.
+struct PropertyFinding {
+  bool isError;
+  std::size_t offset;
+  std::string text;
+};
+
+/// All that is to be said of a solver's own properties before there is a run.
+/// Of those of a trainer that Brew does not have it says that alone.
+std::vector<PropertyFinding> checkProperties(const std::string &own);
+
+/// How the trainers are called.
+std::vector<std::string> trainerNames();
+/// A trainer's name by one of those; "PG" is MyCaffe's other one.
+std::string currentTrainerName(const std::string &name);
 
 /// Throws Error (2) if a property was given that the trainer `trainerType` does
 /// not use, unless its value says what that trainer does anyway.

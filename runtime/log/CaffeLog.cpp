@@ -224,6 +224,10 @@ void CaffeLog::tell(const event::StoppedByRule &event) {
            event.reason);
 }
 
+void CaffeLog::tell(const event::Reset &event) {
+  info(site::brew, "Beginning again with iteration " + text(event.iteration));
+}
+
 void CaffeLog::tell(const event::FinalLoss &event) {
   info(site::finalLoss, "Iteration " + text(event.iteration) +
                             ", loss = " + log::number(event.smoothedLoss));

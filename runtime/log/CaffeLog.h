@@ -52,6 +52,8 @@ private:
   void tell(const event::Resumed &event);
   void tell(const event::SolverFieldSet &event);
   void tell(const event::StoppedByRule &event);
+  void tell(const event::Reset &event);
+  void tell(const event::StepTimes &) {}
   void tell(const event::FinalLoss &event);
   void tell(const event::SolvingDone &event);
 

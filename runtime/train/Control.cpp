@@ -49,6 +49,19 @@ void Control::snapshot() {
   changed.notify_all();
 }
 
+void Control::reset() {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    resetting = true;
+  }
+  changed.notify_all();
+}
+
+void Control::timeSteps() {
+  std::lock_guard<std::mutex> lock(mutex);
+  timing = true;
+}
+
 void Control::set(const std::string &name, const std::string &value) {
   std::lock_guard<std::mutex> lock(mutex);
   const SolverField *field = findSolverField(name);
@@ -82,10 +95,26 @@ bool Control::takeStop() {
   return std::exchange(stopping, false);
 }
 
+bool Control::resetWanted() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return resetting;
+}
+
+bool Control::takeReset() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return std::exchange(resetting, false);
+}
+
+bool Control::takeTimeSteps() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return std::exchange(timing, false);
+}
+
 void Control::wait() {
   std::unique_lock<std::mutex> lock(mutex);
-  changed.wait_for(lock, std::chrono::milliseconds(100),
-                   [this] { return !paused || stopping || snapshotWanted; });
+  changed.wait_for(lock, std::chrono::milliseconds(100), [this] {
+    return !paused || stopping || snapshotWanted || resetting;
+  });
 }
 
 std::vector<Control::Change> Control::takeChanges() {

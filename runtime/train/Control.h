@@ -40,6 +40,11 @@ public:
   /// Asks for a snapshot after the iteration; also acts while paused.
   void snapshot();
 
+  /// Has training begin again as it was begun; also acts while paused.
+  void reset();
+  /// Has the next iteration timed step by step.
+  void timeSteps();
+
   /// Changes a field of the solver, by Caffe's name of it ("base_lr"), from the
   /// next iteration on; lists take values separated by commas. Throws Error:
   /// (2) if there is no such field, it can only be set before training
@@ -64,8 +69,12 @@ public:
   bool stopWanted() const;
   /// Takes a requested stop alone.
   bool takeStop();
-  /// Waits while paused, and neither stop nor snapshot is requested, at most a
-  /// tenth of a second.
+  /// Likewise of a reset, and of timing.
+  bool resetWanted() const;
+  bool takeReset();
+  bool takeTimeSteps();
+  /// Waits while paused, and nothing else is requested, at most a tenth of a
+  /// second.
   void wait();
 
   struct Change {
@@ -85,6 +94,7 @@ private:
   std::function<void(const caffe::SolverParameter &)> check;
   std::vector<Change> changes;
   bool paused = false, stopping = false, snapshotWanted = false;
+  bool resetting = false, timing = false;
 };
 
 } // namespace brew::runtime

@@ -7,6 +7,7 @@
 #include "runtime/train/NetOutputs.h"
 #include "runtime/train/SolverFields.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -65,7 +66,10 @@ void Trainer::runTo(const std::function<int()> &stop) {
     bool &flag;
     ~Iterating() { flag = false; }
   } const untilHere{iterating};
-  while (!ruleEnds() && currentIteration < stop()) {
+  while (true) {
+    resetIfWanted();
+    if (ruleEnds() || currentIteration >= stop())
+      break;
     callEnd = stop();
     iterating = true;
     if (isDue(solver.test_interval(), currentIteration) &&
@@ -75,7 +79,11 @@ void Trainer::runTo(const std::function<int()> &stop) {
         break;
     }
     beforeTests.reset(); // records are read from here on
-    const bool together = stepsTogether();
+    timing = requests.takeTimeSteps();
+    stepSeconds.clear();
+    const bool together = !timing && stepsTogether();
+    if (timing)
+      settle(0);
     // What is shown of a batch's gradients is this rank's, and those of several
     // batches are added up before.
     sumInSteps(together || (solver.iter_size() == 1 && !debug));
@@ -107,6 +115,8 @@ void Trainer::runTo(const std::function<int()> &stop) {
       const double learningRate = applyUpdate();
       iterating = false;
       tellIteration(done, loss, learningRate);
+      if (std::exchange(timing, false))
+        events.emit(event::StepTimes{done, stepSeconds});
     }
     tellProgress(/*last=*/false);
     if (!betweenIterations(isDue(solver.snapshot(), currentIteration)))
@@ -157,8 +167,16 @@ void Trainer::solve() {
 
 double Trainer::forwardBackward() {
   feeder->feed();
-  executor.start({trainProgram});
-  trainResults = executor.finish();
+  if (timing) {
+    trainResults = executor.runTimed(
+        trainProgram, [this](std::size_t step, double seconds) {
+          stepSeconds.resize(std::max(stepSeconds.size(), step + 1));
+          stepSeconds[step] += seconds;
+        });
+  } else {
+    executor.start({trainProgram});
+    trainResults = executor.finish();
+  }
   return totalLoss(executor, trainProgram, trainResults);
 }
 
@@ -394,13 +412,15 @@ bool Trainer::betweenIterations(bool snapshotDue) {
   // A signal that comes during the iteration acts here, after its update.
   bool stop = heedRequests(snapshotDue, /*all=*/true);
   bool waited = false;
-  while (!stop && pausedAnywhere) {
+  while (!stop && pausedAnywhere &&
+         !(leavesResets && requests.resetWanted())) {
     if (!waited) {
       settle(0);
       events.emit(event::Paused{currentIteration});
       waited = true;
     }
     requests.wait();
+    resetIfWanted();
     stop = heedRequests(/*snapshotDue=*/false, /*all=*/true);
     events.deliver(); // that a snapshot is complete
   }
@@ -409,6 +429,14 @@ bool Trainer::betweenIterations(bool snapshotDue) {
   pausedAnywhere = false;
   takeChanges();
   return !stop;
+}
+
+bool Trainer::resetIfWanted() {
+  if (leavesResets || !requests.takeReset())
+    return false;
+  beginAgain();
+  beginSteps();
+  return true;
 }
 
 void Trainer::takeChanges() {

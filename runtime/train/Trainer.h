@@ -112,6 +112,17 @@ public:
   /// Goes on from a snapshot: weights, history, iteration and readers.
   void restore(const std::string &path);
 
+  /// Begins again as training was begun: parameters, history, iteration,
+  /// readers, seed and what was attached. What Control::reset() asks for, which
+  /// solve() and step() do between two iterations by themselves.
+  void beginAgain();
+  /// Throws Error if that cannot be: (2) with several ranks, (3) where a file
+  /// that training was begun with is gone. Any thread.
+  void requireBeginning() const;
+  /// Leaves resets that are requested to whoever has the iterations in hand;
+  /// step() then only ends a pause for one.
+  void leaveResets(bool leave) { leavesResets = leave; }
+
   //===--------------------------------------------------------------------===//
   // An iteration in the caller's hands
   //===--------------------------------------------------------------------===//
@@ -222,6 +233,7 @@ private:
   void abandonIteration();
   void runTo(const std::function<int()> &stop);
   double forwardBackward();
+  bool resetIfWanted();
   double setScalars();
   double applyUpdate();
   void runUpdate();
@@ -279,6 +291,11 @@ private:
   bool endedByRule = false;     ///< the last solve() or step()
   bool hasRules = false;        ///< on some rank
   int lastTested = -1;          ///< iteration of the last test of all nets
+  caffe::SolverState beginning; ///< where training was begun
+  std::vector<std::string> begunWith; ///< files
+  bool leavesResets = false;
+  bool timing = false;             ///< of this iteration, with a clock
+  std::vector<double> stepSeconds; ///< then, of its batches
   int callEnd = 0;              ///< iteration at which the call ends
 
   RunResults trainResults;         ///< of the training program's last run

@@ -155,10 +155,15 @@ void Trainer::initialise(const std::string &snapshotPath) {
       net.feeder->open();
   events.emit(event::SolverReady{});
 
-  if (snapshotPath.empty())
+  if (snapshotPath.empty()) {
     loadWeights();
-  else
+  } else {
+    begunWith = {snapshotPath};
+    if (state.state.has_learned_net())
+      begunWith.push_back(
+          weightsOfState(state.state, snapshotPath, lookupFolders()));
     restoreState(state, snapshotPath);
+  }
   if (options.lossScale) {
     if (!session.carried().hasLossScale())
       throw Error(ExitStatus::Usage,
@@ -167,6 +172,42 @@ void Trainer::initialise(const std::string &snapshotPath) {
   }
   session.prepare();
   watch->startAt(currentIteration);
+  beginning = capturePosition();
+}
+
+void Trainer::requireBeginning() const {
+  if (ranks)
+    throw Error(ExitStatus::Usage,
+                "several ranks train together, which cannot begin again");
+  for (const std::string &file : begunWith)
+    if (std::error_code ignored; !fs::exists(file, ignored))
+      throw machineLacks("training cannot begin again: " + file +
+                         ", which it was begun with, is gone");
+}
+
+void Trainer::beginAgain() {
+  requireBeginning();
+  settle(0);
+  abandonIteration();
+  finishSnapshots();
+  beforeTests.reset();
+  session.setSeed(beginning.brew_rng_seed()); // readers begin anew
+  restoreCursors(beginning);
+  session.fill();
+  session.resetState();
+  if (options.snapshot.empty()) {
+    loadWeights();
+    currentIteration = beginning.iter();
+    currentStep = beginning.current_step();
+    restoreAttached(beginning, "the beginning");
+  } else {
+    restoreState(formats::readSolverState(options.snapshot), options.snapshot);
+  }
+  session.carried().restore(beginning, "the beginning");
+  session.prepare();
+  lastTested = -1;
+  watch->startAt(currentIteration);
+  events.emit(event::Reset{currentIteration});
 }
 
 void Trainer::createNets() {
@@ -246,8 +287,9 @@ void Trainer::loadWeights() {
   std::vector<std::string> lists = options.weights;
   if (lists.empty())
     lists.assign(solver.weights().begin(), solver.weights().end());
-  session.loadWeights(lists, {executor.manifest().solver().folder()},
-                      /*training=*/true);
+  begunWith =
+      session.loadWeights(lists, {executor.manifest().solver().folder()},
+                          /*training=*/true);
 }
 
 void Trainer::restoreCursors(const caffe::SolverState &state) {

@@ -74,6 +74,8 @@ def check_run(page, run, pictures):
         time.sleep(1)
         page.screenshot(pictures / "monitor.webp")
 
+    # Of each layer, its time.
+    page.wait("[...document.querySelectorAll('#graph .time')].filter((it) => /ms/.test(it.textContent)).length > 3")
     page.click("#play")
     page.wait("document.getElementById('status').textContent == 'paused'")
     time.sleep(.3)
@@ -116,6 +118,47 @@ def check_run(page, run, pictures):
     page.wait("document.getElementById('status').textContent == 'running'")
     overflow = page.value("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert overflow <= 0, overflow
+    check_reset(page)
+    assert not page.logged, page.logged
+    page.click("#stop")
+    page.wait("document.getElementById('status').textContent == 'finished'")
+    assert run.process.wait(30) == 0, run.text()[-2000:]
+
+
+def check_reset(page):
+    """From a run that has gone on for a while to its first iterations."""
+    number_at = "Number(document.getElementById('iteration').textContent.replace(/,/g, ''))"
+    page.wait(number_at + " > 60")
+    page.click("#play")
+    page.wait("document.getElementById('status').textContent == 'paused'")
+    page.click("#reset")
+    page.wait(number_at + " == 0")
+    page.wait("document.getElementById('log').textContent.includes('Begun again with iteration 0')")
+    assert page.value("document.getElementById('status').textContent") == "paused"
+    page.click("#step")
+    page.wait(number_at + " == 1 && document.getElementById('status').textContent == 'paused'")
+    page.click("#play")
+    page.wait("document.getElementById('status').textContent == 'running'")
+
+
+def check_learner(page, run, pictures):
+    page.open(run.url)
+    page.wait("document.getElementById('status').textContent == 'running'")
+    page.wait("document.querySelector('.chart[data-measure=reward]') !== null")
+    page.wait("!document.getElementById('scenecard').hidden && "
+              "Number(document.getElementById('scene').dataset.step) > 3")
+    # It moves: the step that is shown is a later one, or of another episode.
+    shown = page.value("document.getElementById('scenenote').textContent")
+    page.wait("document.getElementById('scenenote').textContent != {}".format(json.dumps(shown)))
+    painted = ("(() => { const it = document.getElementById('scene'); const d = it.getContext('2d')"
+               ".getImageData(0, 0, it.width, it.height).data; let n = 0;"
+               "for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n; })()")
+    assert page.value(painted) > 300
+    assert "steps" in page.value("document.getElementById('waits').textContent")
+    if pictures:
+        time.sleep(3)
+        page.screenshot(pictures / "learner.webp")
+    check_reset(page)
     assert not page.logged, page.logged
     page.click("#stop")
     page.wait("document.getElementById('status').textContent == 'finished'")
@@ -171,6 +214,13 @@ def main():
                "--test-iter", "2", "--base-lr", "0.002", "--log-dir", "logs/slow")
             run = Run([options.brew_run, "monitor", "logs", "--listen", ":0"], folder)
             check_folder(page, run, ["live", "slow"], options.pictures)
+            run.end()
+            cartpole = pathlib.Path(options.source) / "examples" / "cartpole"
+            do(options.brewc, cartpole / "softmax_solver.prototxt", "-o", "policy.plan")
+            run = Run([options.brew_run, "train", "policy.plan", "--env", "cartpole", "--episodes",
+                       "10000000", "--threads", "1", "--random-seed", "1", "--base-lr", "0.0001",
+                       "--monitor=:0"], folder)
+            check_learner(page, run, options.pictures)
         finally:
             run.end()
             page.close()

@@ -4,8 +4,11 @@
 
 #include "Log.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <optional>
 
 namespace brew::run {
 
@@ -45,10 +48,51 @@ void addLearningOptions(CLI::App &command, LearningOptions &options) {
                   "Episodes to play in the end, without learning from them")
       ->check(atLeast(1))
       ->group(group);
+  command
+      .add_option("--draw", options.film,
+                  "Pictures of an episode in the end: a .gif that moves, or "
+                  "a .png with some of them side by side")
+      ->type_name("FILE")
+      ->group(group);
 }
 
+namespace {
+
+/// Plays episodes without learning from them, the first before a camera.
+void judge(const LearningOptions &options, api::Learner &learner,
+           api::BuiltInEnvironment &first) {
+  std::optional<api::Film> film;
+  if (!options.film.empty())
+    film.emplace(first, options.film);
+  const double reward =
+      learner.evaluate(std::max<std::int64_t>(1, options.evaluate));
+  char text[200];
+  if (options.evaluate) {
+    std::snprintf(text, sizeof text,
+                  "Evaluated: %lld episodes, mean reward = %.6g",
+                  static_cast<long long>(options.evaluate), reward);
+    log::info(log::site::brew, text);
+  }
+  if (film) {
+    film->finish();
+    log::info(log::site::brew, "Drawn: " + options.film);
+  }
+}
+
+/// What would fail in the end fails before there is anything to lose.
+void checkFilm(const std::string &path, api::BuiltInEnvironment &environment) {
+  const api::Film film(environment, path);
+  const std::filesystem::path folder =
+      std::filesystem::absolute(path).parent_path();
+  if (std::error_code ignored; !std::filesystem::is_directory(folder, ignored))
+    throw machineLacks("--draw " + path + ": there is no folder " +
+                       folder.string());
+}
+
+} // namespace
+
 void learn(const LearningOptions &options, Session &session,
-           api::Trainer &trainer) {
+           api::Trainer &trainer, monitor::RunMonitor *page) {
   if (options.environment.empty())
     throw usage("reinforcement learning needs an environment: --env cartpole");
   api::LearnerOptions chosen;
@@ -62,6 +106,16 @@ void learn(const LearningOptions &options, Session &session,
         std::make_unique<api::BuiltInEnvironment>(options.environment));
     chosen.environments.push_back(environments.back().get());
   }
+  api::BuiltInEnvironment &first = *environments.front();
+  if (!options.film.empty())
+    checkFilm(options.film, first);
+  if (page) {
+    first.watch([page](const brew_scene &scene) { page->see(scene); });
+    chosen.episode = [page](int, double reward, std::int64_t,
+                            const brew_learning_progress &progress) {
+      page->hearEpisode(reward, progress);
+    };
+  }
   api::Learner learner(session, trainer, chosen);
   learner.train(options.episodes);
   const brew_learning_progress progress = learner.progress();
@@ -73,13 +127,12 @@ void learn(const LearningOptions &options, Session &session,
                 static_cast<long long>(progress.steps), trainer.iteration(),
                 progress.mean_reward);
   log::info(log::site::brew, text);
-  if (options.evaluate) {
-    std::snprintf(text, sizeof text,
-                  "Evaluated: %lld episodes, mean reward = %.6g",
-                  static_cast<long long>(options.evaluate),
-                  learner.evaluate(options.evaluate));
-    log::info(log::site::brew, text);
+  if (page) {
+    page->learningDone();
+    first.watch({});
   }
+  if (options.evaluate || !options.film.empty())
+    judge(options, learner, first);
 }
 
 } // namespace brew::run

@@ -3,6 +3,8 @@
 
 #include "Session.h"
 
+#include "monitor/RunMonitor.h"
+
 #include <cstdint>
 #include <string>
 
@@ -11,20 +13,22 @@ namespace brew::run {
 /// What `brew-run train` takes for reinforcement learning.
 struct LearningOptions {
   std::string trainer, properties, environment;
+  std::string film; ///< a file for pictures of an episode
   std::int64_t episodes = 0, maxSteps = 0, evaluate = 0;
 
   /// Whether any of it is given.
   bool isAsked() const {
     return !trainer.empty() || !properties.empty() || !environment.empty() ||
-           episodes || maxSteps || evaluate;
+           !film.empty() || episodes || maxSteps || evaluate;
   }
 };
 
 void addLearningOptions(CLI::App &command, LearningOptions &options);
 
 /// Learns by the trainer in the environment of that name, as many of them as
-/// the learner takes.
+/// the learner takes; `page`, which may be null, is told of it. Throws Error (2)
+/// for options that say too little or do not fit.
 void learn(const LearningOptions &options, Session &session,
-           api::Trainer &trainer);
+           api::Trainer &trainer, monitor::RunMonitor *page);
 
 } // namespace brew::run

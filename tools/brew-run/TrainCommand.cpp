@@ -189,6 +189,9 @@ public:
       return;
     run = std::make_unique<monitor::RunMonitor>(session.plan, session, given,
                                                 ranks ? ranks->ranks() : 1);
+    if (options.learning.isAsked())
+      run->expectLearning(options.learning.environment,
+                          options.learning.episodes);
   }
   void open(api::Trainer &trainer) {
     if (run)
@@ -199,6 +202,7 @@ public:
       run->poll();
   }
   void close() { run.reset(); }
+  monitor::RunMonitor *get() { return run.get(); }
 
 private:
   std::unique_ptr<monitor::RunMonitor> run;
@@ -248,7 +252,7 @@ int trainHere(const TrainOptions &options, Session &session) {
   page.open(trainer);
   info(log::site::startOptimization, "Starting Optimization");
   if (options.learning.isAsked())
-    learn(options.learning, session, trainer);
+    learn(options.learning, session, trainer, page.get());
   else
     trainer.solve();
   info(log::site::trainDone, "Optimization Done.");
@@ -315,12 +319,11 @@ int train(const TrainOptions &options) {
     throw usage("--ranks is for training on data; several agents learn "
                 "together with --trainer PG.MT");
   if (options.learning.isAsked() &&
-      (options.checkNan || !options.monitorAt.empty() ||
-       !options.stopWhen.empty() || !options.patience.empty() ||
-       !options.logFolder.empty() || !options.snapshotBest.empty()))
-    throw usage(
-        "--check-nan, --monitor, --stop-when, --patience, --log-dir and "
-        "--snapshot-best are for training on data, not with --env");
+      (options.checkNan || !options.stopWhen.empty() ||
+       !options.patience.empty() || !options.logFolder.empty() ||
+       !options.snapshotBest.empty()))
+    throw usage("--check-nan, --stop-when, --patience, --log-dir and "
+                "--snapshot-best are for training on data, not with --env");
   if (api::Communicator::isLaunched())
     return trainAsRank(options);
   const int ranks = ranksOf(options);

@@ -46,6 +46,52 @@ TEST_F(ControlTest, EveryIterationIsTold) {
   EXPECT_EQ(shown, (std::vector<int>{0, 2}));
 }
 
+TEST_F(ControlTest, AResetBeginsTheSameRunAgain) {
+  LogLines log;
+  auto trainer = make(kFixed + "momentum: 0.9 max_iter: 4 random_seed: 3");
+  std::vector<event::IterationDone> done;
+  std::vector<int> resets;
+  sessions.back()->events().add([&](const Event &event) {
+    if (const auto *one = std::get_if<event::IterationDone>(&event))
+      done.push_back(*one);
+    if (const auto *one = std::get_if<event::Reset>(&event))
+      resets.push_back(one->iteration);
+  });
+  trainer->step(3);
+  const double smoothed = trainer->smoothedLoss();
+  trainer->control().reset();
+  trainer->step(0); // to where it was
+  EXPECT_EQ(resets, std::vector<int>{0});
+  EXPECT_EQ(trainer->iteration(), 3);
+  ASSERT_EQ(done.size(), 6u);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(done[i].iteration, done[i + 3].iteration);
+    EXPECT_EQ(done[i].loss, done[i + 3].loss) << i;
+  }
+  EXPECT_EQ(trainer->smoothedLoss(), smoothed);
+}
+
+TEST_F(ControlTest, TimedIterationsAreThoseOfTheRun) {
+  LogLines log;
+  auto timed = make(kFixed + "max_iter: 4 random_seed: 3");
+  std::vector<event::StepTimes> times;
+  sessions.back()->events().add([&](const Event &event) {
+    if (const auto *one = std::get_if<event::StepTimes>(&event))
+      times.push_back(*one);
+  });
+  auto other = make(kFixed + "max_iter: 4 random_seed: 3");
+  timed->step(1);
+  timed->control().timeSteps();
+  timed->step(3);
+  other->step(4);
+  EXPECT_EQ(timed->smoothedLoss(), other->smoothedLoss());
+  ASSERT_EQ(times.size(), 1u); // one request, one iteration
+  EXPECT_EQ(times[0].iteration, 1);
+  EXPECT_GT(times[0].seconds.size(), 1u);
+  for (double seconds : times[0].seconds)
+    EXPECT_GE(seconds, 0);
+}
+
 TEST_F(ControlTest, ListenersGoAndPostedEventsWait) {
   Events events;
   std::vector<std::string> heard;

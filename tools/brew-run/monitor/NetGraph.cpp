@@ -39,7 +39,7 @@ std::vector<std::string> layersOf(const Json &step) {
 } // namespace
 
 Json netGraphOf(const Json &description, const std::string &program) {
-  Json nodes = Json::array(), edges = Json::array();
+  Json nodes = Json::array(), edges = Json::array(), steps = Json::array();
   const Json &buffers = description.at("buffers");
   for (const Json &each : description.at("programs")) {
     if (each.at("name") != program)
@@ -57,9 +57,19 @@ Json netGraphOf(const Json &description, const std::string &program) {
                          ? ""
                          : shapeOf(buffers.at(tops[0].get<std::size_t>()))}});
     }
+    std::map<std::string, std::size_t> nodeOf; // of layers
     for (const Json &step : each.at("steps")) {
-      if (step.at("backward").get<bool>())
+      if (step.at("backward").get<bool>()) {
+        int node = -1;
+        for (const std::string &layer : layersOf(step))
+          if (const auto found = nodeOf.find(layer); found != nodeOf.end()) {
+            node = static_cast<int>(found->second);
+            break;
+          }
+        steps.push_back({node, true});
         continue;
+      }
+      steps.push_back({nodes.size(), false});
       std::map<std::size_t, bool> from;
       std::string shape, name;
       for (const Json &number : step.at("buffers")) {
@@ -75,15 +85,19 @@ Json netGraphOf(const Json &description, const std::string &program) {
       for (const auto &[maker, unused] : from)
         edges.push_back({maker, nodes.size()});
       const std::vector<std::string> layers = layersOf(step);
-      for (const std::string &layer : layers)
+      for (const std::string &layer : layers) {
         name += (name.empty() ? "" : " + ") + layer;
+        nodeOf.emplace(layer, nodes.size());
+      }
       nodes.push_back({{"name", name},
                        {"layers", layers},
                        {"kind", step.at("action")},
                        {"shape", shape}});
     }
   }
-  return {{"nodes", std::move(nodes)}, {"edges", std::move(edges)}};
+  return {{"nodes", std::move(nodes)},
+          {"edges", std::move(edges)},
+          {"steps", std::move(steps)}};
 }
 
 } // namespace brew::run::monitor

@@ -56,6 +56,7 @@ RunMonitor::RunMonitor(const api::Plan &plan, api::Session &session,
     : plan(plan), session(session), options(std::move(given)),
       alone(ranks == 1), program(plan.program("forward_backward")) {
   graph = netGraphOf(Json::parse(plan.describe()), "forward_backward");
+  times = std::make_unique<StepTimes>(graph);
   if (session.inputs(program))
     if (const brew_input input = session.input(program, 0); input.ndim)
       itemsPerIteration = static_cast<double>(input.dims[0]) * ranks;
@@ -112,10 +113,35 @@ void RunMonitor::poll() {
     stepEnd = -1;
     trainer->pause();
   }
+  if (!idle && times->due())
+    trainer->requestStepTimes();
   const Jobs::Clock::time_point begin = Jobs::Clock::now();
   if (updates.poll(session, now, jobs.mayLook(idle)))
     jobs.charge(Jobs::Clock::now() - begin);
   jobs.work(idle);
+}
+
+//===----------------------------------------------------------------------===//
+// Learning
+//===----------------------------------------------------------------------===//
+
+void RunMonitor::expectLearning(const std::string &environment,
+                                std::int64_t episodes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  learning = std::make_unique<LearningView>(broadcast, environment, episodes);
+}
+
+void RunMonitor::hearEpisode(double reward,
+                             const brew_learning_progress &progress) {
+  std::lock_guard<std::mutex> lock(mutex);
+  learning->add(reward, progress);
+}
+
+void RunMonitor::learningDone() {
+  std::lock_guard<std::mutex> lock(mutex);
+  finished = true;
+  tellIteration(/*always=*/true);
+  note("Learning has ended after iteration " + std::to_string(iteration));
 }
 
 //===----------------------------------------------------------------------===//
@@ -142,12 +168,23 @@ Json RunMonitor::progress() const {
           {"loss", loss},
           {"smoothed_loss", smoothedLoss},
           {"lr", learningRate},
-          {"items_per_second",
-           iterationsPerSecond * (itemsPerIteration ? itemsPerIteration : 1)},
+          {"items_per_second", itemsPerSecond()},
           {"waits", waits},
           {"seconds_waiting", secondsWaiting},
           {"paused", paused},
-          {"finished", finished}};
+          {"finished", finished},
+          {"learning", learning ? learning->progress() : Json()}};
+}
+
+/// Of learners, whose steps have no fixed number per iteration, steps.
+std::string RunMonitor::itemsName() const {
+  return learning ? "steps/s" : itemsPerIteration ? "images/s" : "iterations/s";
+}
+
+double RunMonitor::itemsPerSecond() const {
+  if (learning)
+    return stepsPerSecond;
+  return iterationsPerSecond * (itemsPerIteration ? itemsPerIteration : 1);
 }
 
 void RunMonitor::tellIteration(bool always) {
@@ -159,6 +196,7 @@ void RunMonitor::tellIteration(bool always) {
   untold = false;
   Json message = progress();
   message["type"] = "progress";
+  message["points"] = std::exchange(untoldPoints, Json::object());
   tell(message);
 }
 
@@ -170,10 +208,13 @@ void RunMonitor::measureSpeed(int now) {
     return;
   if (speedBeginIteration >= 0) {
     iterationsPerSecond = (now - speedBeginIteration) / seconds;
-    addPoint(itemsPerIteration ? "images/s" : "iterations/s", now,
-             iterationsPerSecond * (itemsPerIteration ? itemsPerIteration : 1));
+    if (learning)
+      stepsPerSecond =
+          static_cast<double>(learning->steps() - speedBeginSteps) / seconds;
+    addPoint(itemsName(), now, itemsPerSecond());
   }
   speedBegin = time;
+  speedBeginSteps = learning ? learning->steps() : 0;
   speedBeginIteration = now;
 }
 
@@ -184,8 +225,28 @@ void RunMonitor::hearIteration(const brew_event &event) {
   learningRate = event.learning_rate;
   addPoint("train.loss", event.iteration, event.loss);
   addPoint("learning rate", event.iteration, event.learning_rate);
+  if (learning)
+    for (const auto &[curve, value] : learning->takePoints()) {
+      addPoint(curve, event.iteration, value);
+      untoldPoints[curve] = value;
+    }
   measureSpeed(iteration);
   tellIteration(/*always=*/false);
+}
+
+/// What the run has measured so far is of another one.
+void RunMonitor::hearReset(int begun) {
+  curves = Curves();
+  untoldPoints = Json::object();
+  if (learning)
+    learning->reset();
+  iteration = begun;
+  loss = smoothedLoss = 0;
+  speedBeginIteration = -1;
+  stepEnd = -1;
+  tell({{"type", "reset"}});
+  tellIteration(/*always=*/true);
+  note("Begun again with iteration " + std::to_string(begun));
 }
 
 /// Blobs of one element; others are no curves.
@@ -256,6 +317,10 @@ void RunMonitor::hear(const brew_event &event) {
     tell({{"type", "field"}, {"name", event.name}, {"value", event.text}});
     return note("From iteration " + at + " on, " + event.name + ": " +
                 event.text);
+  case BREW_EVENT_RESET:
+    return hearReset(event.iteration);
+  case BREW_EVENT_STEP_TIMES:
+    return times->take(event.iteration, event.step_seconds, event.step_count);
   case BREW_EVENT_STOPPED_BY_RULE:
     return note("Stopped after iteration " + at + ": " + event.text);
   case BREW_EVENT_SOLVING_DONE:
@@ -306,10 +371,11 @@ Json RunMonitor::state() {
   result["fields"] = fields();
   result["graph"] = graph;
   result["controls"] = alone;
-  result["items"] = itemsPerIteration ? "images/s" : "iterations/s";
+  result["items"] = itemsName();
   result["parameters"] = named(parameters);
   result["blobs"] = named(blobs);
   result["draw"] = classifier ? classifier->inputShape() : Json();
+  result["played"] = learning ? learning->lastPlayed() : Json();
   return result;
 }
 
@@ -363,6 +429,10 @@ Json RunMonitor::get(const std::string &name, const Query &query) {
     updates.want();
     return updates.last();
   }
+  if (name == "times") {
+    times->want();
+    return times->last();
+  }
   throw Refusal(404, "there is no '" + name + "'");
 }
 
@@ -389,7 +459,7 @@ Json RunMonitor::post(const std::string &name, const Json &body) {
       trainer->requestSnapshot();
     trainer->stop();
   } else if (name != "pause" && name != "resume" && name != "step" &&
-             name != "set") {
+             name != "set" && name != "reset") {
     throw Refusal(404, "there is no '" + name + "'");
   } else if (!alone) {
     throw Refusal(409,
@@ -401,6 +471,8 @@ Json RunMonitor::post(const std::string &name, const Json &body) {
     trainer->resume();
   } else if (name == "step") {
     stepping = true;
+  } else if (name == "reset") {
+    trainer->reset();
   } else {
     trainer->setField(body.at("name").get<std::string>(),
                       body.at("value").get<std::string>());

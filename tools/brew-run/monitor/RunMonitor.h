@@ -9,7 +9,9 @@
 #include "monitor/Classifier.h"
 #include "monitor/Curves.h"
 #include "monitor/Jobs.h"
+#include "monitor/LearningView.h"
 #include "monitor/Server.h"
+#include "monitor/StepTimes.h"
 #include "monitor/UpdateRates.h"
 
 #include <brew/brew.hpp>
@@ -44,6 +46,17 @@ public:
   /// On the training thread, from the trainer's action source.
   void poll();
 
+  /// Before start(): a learner will train in the environment of that name, for
+  /// so many episodes (0: no limit).
+  void expectLearning(const std::string &environment, std::int64_t episodes);
+  /// After each episode, on the thread that learns.
+  void hearEpisode(double reward, const brew_learning_progress &progress);
+  /// Each step of the environment that is to be seen, on whichever thread plays
+  /// there; after expectLearning().
+  void see(const brew_scene &scene) { learning->see(scene); }
+  /// The learner has trained.
+  void learningDone();
+
   nlohmann::json get(const std::string &name, const Query &query) override;
   nlohmann::json post(const std::string &name,
                       const nlohmann::json &body) override;
@@ -54,7 +67,10 @@ private:
   void hearIteration(const brew_event &event);
   void hearOutputs(const brew_event &event, const std::string &prefix,
                    bool losses, nlohmann::json *told);
+  void hearReset(int iteration);
   void measureSpeed(int iteration);
+  double itemsPerSecond() const;
+  std::string itemsName() const;
   void tellIteration(bool always);
   void tell(const nlohmann::json &message);
   void addPoint(const std::string &curve, double iteration, double value);
@@ -80,16 +96,20 @@ private:
   Broadcast broadcast{1024};
   Jobs jobs;
   UpdateRates updates;
+  std::unique_ptr<StepTimes> times;
   std::unique_ptr<Classifier> classifier;
   std::atomic<bool> stepping{false}; ///< a single step was asked for
   int stepEnd = -1; ///< of the training thread: pause when it is reached
 
   mutable std::mutex mutex; ///< of what follows
+  std::unique_ptr<LearningView> learning; ///< null: training on data
+  std::int64_t speedBeginSteps = 0;       ///< then, of environments
+  nlohmann::json untoldPoints = nlohmann::json::object(); ///< of its curves
   Curves curves;
   std::deque<std::string> lines;
   int iteration = 0, maxIteration = 0;
   double loss = 0, smoothedLoss = 0, learningRate = 0;
-  double iterationsPerSecond = 0;
+  double iterationsPerSecond = 0, stepsPerSecond = 0;
   long long waits = 0;
   double secondsWaiting = 0;
   bool paused = false, finished = false;

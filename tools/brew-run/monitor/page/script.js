@@ -68,8 +68,8 @@ let zoom = null;          // [from, to] of iterations, of all charts
 let smoothing = .6, logarithmic = false;
 
 /// Curves of one measure stand in one chart: test.loss and train.loss in `loss`.
-const measureOf = (curve) => curve.replace(/^(train|test\d*)\./, '');
-const kFirst = ['loss', 'accuracy'], kLast = ['learning rate', 'images/s', 'iterations/s'];
+const measureOf = (curve) => curve.replace(/^(train|test\d*|episodes|running|mean of 100)\./, '');
+const kFirst = ['reward', 'loss', 'accuracy'], kLast = ['learning rate', 'images/s', 'steps/s', 'iterations/s'];
 function placeOf(measure) {
   const first = kFirst.indexOf(measure), last = kLast.indexOf(measure);
   return first >= 0 ? first : last >= 0 ? 100 + last : 50;
@@ -414,6 +414,7 @@ class TensorCard {
 // --- The net ----------------------------------------------------------------
 
 const bars = new Map(); // of layers: rect, text
+let timings = []; // of nodes: rect, text
 function drawGraph({nodes, edges}) {
   const svg = byId('graph'), namespace = svg.namespaceURI;
   const make = (tag, attributes, parent = svg, text) => {
@@ -425,7 +426,7 @@ function drawGraph({nodes, edges}) {
     parent.append(made);
     return made;
   };
-  const kWidth = 172, kHeight = 56, kGap = 16, kRows = 30;
+  const kWidth = 172, kHeight = 70, kGap = 16, kRows = 28;
   const rank = nodes.map(() => 0);
   for (const [from, to] of edges) // from lower numbers to higher ones
     rank[to] = Math.max(rank[to], rank[from] + 1);
@@ -462,10 +463,13 @@ function drawGraph({nodes, edges}) {
     make('title', {}, group, name + '\n' + kind + '\n' + shape);
     make('rect', {class: 'node', x, y, width: kWidth, height: kHeight, rx: 7}, group);
     make('text', {x: x + 10, y: y + 18}, group, cut(name, 23));
+    const heat = make('rect', {class: 'heat', x: x + 1, y: y + 6, width: 4, height: kHeight - 12, rx: 2, opacity: 0}, group);
     make('text', {class: 'small', x: x + 10, y: y + 33}, group, cut(shape || kind, 28));
-    const track = make('rect', {class: 'track', x: x + 10, y: y + 42, width: kWidth - 64, height: 5, rx: 2}, group);
-    const bar = make('rect', {x: x + 10, y: y + 42, width: 0, height: 5, rx: 2}, group);
-    const value = make('text', {class: 'small', x: x + kWidth - 8, y: y + 48, 'text-anchor': 'end'}, group, '');
+    const time = make('text', {class: 'small time', x: x + 10, y: y + 48}, group, '');
+    timings.push({heat, time});
+    const track = make('rect', {class: 'track', x: x + 10, y: y + 56, width: kWidth - 64, height: 5, rx: 2}, group);
+    const bar = make('rect', {x: x + 10, y: y + 56, width: 0, height: 5, rx: 2}, group);
+    const value = make('text', {class: 'small', x: x + kWidth - 8, y: y + 62, 'text-anchor': 'end'}, group, '');
     track.style.visibility = 'hidden';
     for (const layer of layers)
       bars.set(layer, {bar, track, value, full: kWidth - 64});
@@ -485,6 +489,19 @@ function showUpdates(updates) {
     it.bar.style.fill = `var(--${logRate < -4 ? 'low' : logRate > -2 ? 'bad' : 'good'})`;
     it.value.textContent = rate ? rate.toExponential(1) : '0';
   }
+}
+
+function showTimes(times) {
+  if (!times)
+    return;
+  const milliseconds = (seconds) => shown(seconds * 1e3, seconds < 1e-4 ? 1 : 2);
+  const most = Math.max(...times.nodes.map(([forward, backward]) => forward + backward), 1e-12);
+  times.nodes.forEach(([forward, backward], i) => {
+    const {heat, time} = timings[i];
+    heat.setAttribute('opacity', (forward + backward) / most);
+    time.textContent = !forward && !backward ? '' :
+        milliseconds(forward) + (backward ? ' + ' + milliseconds(backward) : '') + ' ms';
+  });
 }
 
 // --- The solver -------------------------------------------------------------
@@ -647,6 +664,69 @@ function openPad({width, height}) {
   setInterval(() => { if (!empty && !last && !document.hidden && !byId('play').disabled) classify(); }, 2000);
 }
 
+// --- What a learner does ----------------------------------------------------
+
+let scene = null, sceneStart = 0; // the episode that is played, and since when
+function drawScene(time) {
+  const canvas = byId('scene'), ratio = devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
+  if (!scene || !width)
+    return;
+  const at = Math.max(0, Math.min(scene.frames.length - 1, Math.floor((time - sceneStart) / scene.milliseconds)));
+  canvas.width = width * ratio;
+  canvas.height = height * ratio;
+  canvas.dataset.step = at + 1;
+  const pen = canvas.getContext('2d'), style = getComputedStyle(document.body);
+  pen.scale(ratio, ratio);
+  const [place, angle] = scene.frames[at], metre = Math.min(width / 5.4, height / 2.2), ground = height / 2 + metre * .6;
+  const x = width / 2 + place * metre;
+  pen.strokeStyle = style.getPropertyValue('--faint');
+  pen.beginPath();
+  pen.moveTo(width / 2 - 2.4 * metre, ground);
+  pen.lineTo(width / 2 + 2.4 * metre, ground);
+  for (const edge of [-2.4, 2.4]) {
+    pen.moveTo(width / 2 + edge * metre, ground - .12 * metre);
+    pen.lineTo(width / 2 + edge * metre, ground + .12 * metre);
+  }
+  pen.stroke();
+  pen.fillStyle = style.getPropertyValue('--text');
+  pen.fillRect(x - .25 * metre, ground - .15 * metre, .5 * metre, .3 * metre);
+  const foot = ground - .075 * metre;
+  pen.lineCap = 'round';
+  pen.strokeStyle = kColours[1];
+  pen.lineWidth = .09 * metre;
+  pen.beginPath();
+  pen.moveTo(x, foot);
+  pen.lineTo(x + Math.sin(angle) * metre, foot - Math.cos(angle) * metre);
+  pen.stroke();
+  pen.fillStyle = style.getPropertyValue('--accent');
+  pen.beginPath();
+  pen.arc(x, foot, .05 * metre, 0, 7);
+  pen.fill();
+  byId('scenenote').textContent = 'step ' + (at + 1) + ' of ' + scene.frames.length + '; an episode with a reward of ' +
+      shown(scene.reward, 4) + ', in its own time. Those in between are passed over.';
+  if (at + 1 < scene.frames.length)
+    requestAnimationFrame(drawScene);
+}
+
+function play(episode) {
+  if (!episode || !episode.environment.startsWith('cartpole'))
+    return;
+  byId('scenecard').hidden = false;
+  byId('scenename').textContent = episode.environment;
+  scene = episode;
+  sceneStart = performance.now();
+  requestAnimationFrame(drawScene);
+}
+
+function showLearning(it) {
+  if (it.episodes)
+    byId('progress').style.width = 100 * Math.min(1, it.episode / it.episodes) + '%';
+  byId('scorename').textContent = 'reward, mean of 100';
+  byId('score').textContent = it.episode ? shown(it.mean_reward, 4) : '–';
+  byId('scoreat').textContent = 'episode ' + shown(it.episode, 9) + (it.episodes ? ' of ' + shown(it.episodes, 9) : '');
+  byId('waits').textContent = shown(it.steps, 9) + ' steps' + (it.collapsed ? '; the policy has collapsed' : '');
+}
+
 // --- A run ------------------------------------------------------------------
 
 let paused = false, finished = false, itemsName = 'images/s';
@@ -661,6 +741,8 @@ function showProgress(it) {
   byId('lr').textContent = shown(it.lr);
   byId('speed').textContent = it.items_per_second ? shown(it.items_per_second, 3) : '–';
   byId('waits').textContent = it.waits ? 'waited for data ' + shown(it.waits, 7) + ' times' : 'never waited for data';
+  if (it.learning)
+    showLearning(it.learning);
   byId('status').textContent = finished ? 'finished' : paused ? 'paused' : 'running';
   byId('status').className = 'chip ' + (finished ? '' : paused ? 'paused' : 'running');
   byId('play').textContent = paused ? 'Play' : 'Pause';
@@ -694,6 +776,8 @@ function hear(message) {
     showProgress(message);
     addPoint('train.loss', message.iteration - 1, message.loss);
     addPoint('learning rate', message.iteration - 1, message.lr);
+    for (const [name, value] of Object.entries(message.points || {}))
+      addPoint(name, message.iteration - 1, value);
     if (message.items_per_second !== lastSpeed)
       addPoint(itemsName, message.iteration, lastSpeed = message.items_per_second);
     return drawSoon();
@@ -702,6 +786,13 @@ function hear(message) {
       addPoint(name, message.iteration, value);
     showTest(message.values, message.iteration);
     return drawSoon();
+  case 'episode':
+    return play(message);
+  case 'reset':
+    for (const chart of charts.values())
+      for (const curve of chart.curves.values())
+        curve.points.length = 0;
+    return setZoom(null);
   case 'field':
     if (inputs.has(message.name))
       inputs.get(message.name)(message.value);
@@ -731,14 +822,17 @@ function showRun(state) {
   for (const [name, points] of Object.entries(state.curves))
     if (name.startsWith('test') && points.length)
       [when, tested[name]] = points[points.length - 1];
-  showTest(tested, when);
+  if (!state.learning)
+    showTest(tested, when);
   state.log.forEach(addLine);
   byId('log').scrollTop = byId('log').scrollHeight;
   drawGraph(state.graph);
+  play(state.played);
   if (state.controls) {
     listFields(state.fields);
   } else {
-    byId('solver').hidden = byId('play').hidden = byId('step').hidden = true;
+    for (const id of ['solver', 'play', 'step', 'reset'])
+      byId(id).hidden = true;
   }
   if (state.draw)
     openPad(state.draw);
@@ -753,6 +847,7 @@ function showRun(state) {
     cards.forEach((card) => card.refresh());
     try {
       showUpdates(await ask('updates'));
+      showTimes(await ask('times'));
     } catch {
       // The stream will say that the run has gone.
     }
@@ -761,6 +856,10 @@ function showRun(state) {
   setInterval(look, 2000);
   byId('play').addEventListener('click', () => act(paused ? 'resume' : 'pause'));
   byId('step').addEventListener('click', () => act('step'));
+  byId('reset').addEventListener('click', () => {
+    if (confirm('Forget what was learnt since the run began, and begin again?'))
+      act('reset');
+  });
   byId('snapshot').addEventListener('click', () => act('snapshot'));
   byId('stop').addEventListener('click', () => {
     if (confirm('Write a snapshot and end the run?'))

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Compares how fast Brew and Stable-Baselines3 learn Cart-Pole: steps of environments per
+second, learning included.
+
+Brew's PPO (examples/cartpole/ppo_solver.prototxt) and Stable-Baselines3's have the same
+net (two times two layers of 64), 8 environments, 32 steps of each between updates and 20
+epochs of 256; Brew's PG.ST (softmax_solver.prototxt, one environment) is beside them. One
+after the other in each round; prints the medians, the least and the most, and PPO's ratio.
+Exits 1 if that is below --required.
+"""
+import argparse
+import json
+import re
+import statistics
+import sys
+from datetime import datetime
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import tables  # noqa: E402
+from process import MeasureError, run  # noqa: E402
+
+PEER = ROOT / "benchmarks/peers/run_sb3.py"
+EXAMPLES = ROOT / "examples/cartpole"
+EPISODE = re.compile(r"^I\d{4} (\d\d:\d\d:\d\d\.\d{6}) .*\] Episode \d+, .* steps = (\d+),", re.M)
+# Of the environment, what takes about as long as the peer's.
+STEPS = {"ppo": 100000, "softmax": 400000}
+
+
+def brew_steps(log):
+    """Steps per second between the first and the last episode that the log shows."""
+    shown = [(datetime.strptime(time, "%H:%M:%S.%f"), int(steps))
+             for time, steps in EPISODE.findall(log)]
+    if len(shown) < 2:
+        raise MeasureError("brew-run shows fewer than two episodes")
+    seconds = (shown[-1][0] - shown[0][0]).total_seconds() % 86400  # over midnight
+    if seconds <= 0:
+        raise MeasureError("brew-run was too fast to be measured; give more steps")
+    return (shown[-1][1] - shown[0][1]) / seconds
+
+
+def brew(arguments, net, seed):
+    """Until there have been enough steps: episodes of a policy that learns get longer, so an
+    update's worth of them is what is counted."""
+    steps = STEPS[net] if not arguments.quick else STEPS[net] // 10
+    # PPO: 256 steps are 20 updates; PG.ST: an update is 10 episodes.
+    updates = steps // 256 * 20 if net == "ppo" else steps // 1500
+    log = run([arguments.bin / "brew-run", "train", net + ".plan", "--env", "cartpole",
+               "--max-iter", updates, "--random-seed", seed, "--threads", 1, "--display", 10,
+               "--snapshot-after-train", "false", "--snapshot-prefix", "none"],
+              1, arguments.work_dir).stderr
+    return brew_steps(log)
+
+
+def peer(arguments, seed):
+    steps = STEPS["ppo"] // (10 if arguments.quick else 1) // 4
+    out = run([arguments.python, PEER, steps, arguments.threads, seed], arguments.threads,
+              arguments.work_dir).stdout
+    answer = json.loads(out.strip().splitlines()[-1])
+    return answer["steps_per_second"], answer["version"]
+
+
+def measure(arguments):
+    """{name: steps per second of each round}, and the peer's version."""
+    for net in STEPS:
+        run([arguments.bin / "brewc", EXAMPLES / (net + "_solver.prototxt"), "-o", net + ".plan"],
+            1, arguments.work_dir)
+    rates, version = {}, ""
+    for seed in range(1, arguments.rounds + 1):
+        rates.setdefault("Brew, PPO", []).append(brew(arguments, "ppo", seed))
+        rate, version = peer(arguments, seed)
+        rates.setdefault("Stable-Baselines3, PPO", []).append(rate)
+        rates.setdefault("Brew, PG.ST", []).append(brew(arguments, "softmax", seed))
+    return rates, version
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--python", required=True, type=Path,
+                        help="interpreter that has stable-baselines3 and gymnasium")
+    parser.add_argument("--bin", type=Path, default=ROOT / "build/release/bin")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=1,
+                        help="of the peer")
+    parser.add_argument("--required", type=float, default=5, help="least ratio of the two PPOs")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the steps")
+    parser.add_argument("--work-dir", type=Path, default=ROOT / "build/benchmarks")
+    parser.add_argument("--markdown", action="store_true", help="print a Markdown table")
+    arguments = parser.parse_args()
+    for name in ("bin", "work_dir"):
+        setattr(arguments, name, getattr(arguments, name).resolve())
+    arguments.python = arguments.python.absolute()  # a link, in an environment
+    return arguments
+
+
+def main():
+    arguments = parse_arguments()
+    try:
+        arguments.work_dir.mkdir(parents=True, exist_ok=True)
+        rates, version = measure(arguments)
+    except (MeasureError, OSError, ValueError, KeyError) as error:
+        print("sb3.py: {}".format(error), file=sys.stderr)
+        return 1
+    rows = [[name] + ["{:.0f}".format(value) for value in
+                      (statistics.median(all_), min(all_), max(all_))]
+            for name, all_ in rates.items()]
+    print("\n".join(tables.render(["", "median steps/s", "least", "most"], rows, arguments.markdown)))
+    ratio = statistics.median(ours / theirs for ours, theirs in
+                              zip(rates["Brew, PPO"], rates["Stable-Baselines3, PPO"]))
+    print("Brew's PPO does {:.1f} times the steps of Stable-Baselines3 {} (required: {:g})".format(
+        ratio, version, arguments.required))
+    return ratio < arguments.required
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,28 @@
+//===- MyCaffe.cpp - What MyCaffe's nets are known by ---------------------===//
+
+#include "frontends/prototxt/MyCaffe.h"
+
+#include <algorithm>
+
+namespace brew::prototxt {
+
+bool isMyCaffes(const caffe::NetParameter &net) {
+  return std::any_of(net.layer().begin(), net.layer().end(),
+                     [](const caffe::LayerParameter &layer) {
+                       return layer.type() == "MemoryLoss" ||
+                              layer.transform_param().has_color_order() ||
+                              layer.memory_data_param().has_label_type();
+                     });
+}
+
+bool hasParamOfNoBias(const caffe::LayerParameter &layer, int parameters) {
+  const std::string &type = layer.type();
+  const bool hasBias = type == "InnerProduct"
+                           ? layer.inner_product_param().bias_term()
+                       : type == "Convolution" || type == "Deconvolution"
+                           ? layer.convolution_param().bias_term()
+                           : true;
+  return !hasBias && layer.param_size() == parameters + 1;
+}
+
+} // namespace brew::prototxt

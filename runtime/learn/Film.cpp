@@ -1,0 +1,166 @@
+//===- Film.cpp - Pictures of an episode ----------------------------------===//
+
+#include "runtime/learn/Film.h"
+
+#include "formats/AtomicFile.h"
+#include "formats/Error.h"
+#include "formats/ImageEncode.h"
+
+#include <opencv2/imgproc.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+namespace brew::runtime::learn {
+namespace {
+
+constexpr int kLeastSide = 32, kMostSide = 2048, kMostSteps = 1000,
+              kMostOnSheet = 64;
+/// A minute of Cart-Pole, at two steps a picture.
+constexpr int kMostInGif = 1500;
+/// Of a step of 20 ms, as all environments that can be drawn have them.
+constexpr int kHundredthsPerStep = 2;
+/// The last picture of a GIF stands, before it begins again.
+constexpr int kHundredthsOfLast = 100;
+/// Pixels between pictures of a sheet.
+constexpr int kGap = 2;
+
+std::string lowerExtension(const std::string &path) {
+  std::string extension = std::filesystem::path(path).extension();
+  for (char &c : extension)
+    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return extension;
+}
+
+void requireRange(const char *what, int value, int least, int most) {
+  if (value < least || value > most)
+    throw usageError("a film's " + std::string(what) + " is from " +
+                     std::to_string(least) + " to " + std::to_string(most) +
+                     ", not " + std::to_string(value));
+}
+
+cv::Mat view(formats::Image &image) {
+  return cv::Mat(image.height, image.width, CV_8UC3, image.pixels.data());
+}
+
+formats::Image blank(int width, int height, std::uint8_t shade) {
+  formats::Image image;
+  image.channels = 3;
+  image.width = width;
+  image.height = height;
+  image.pixels.assign(static_cast<std::size_t>(width) * height * 3, shade);
+  return image;
+}
+
+} // namespace
+
+Film::Film(WatchedEnvironment &seen, std::string file, const FilmOptions &given)
+    : environment(seen), path(std::move(file)), options(given) {
+  const std::string extension = lowerExtension(path);
+  if (extension != ".gif" && extension != ".png")
+    throw usageError(path + ": pictures of an episode are written as .gif or "
+                            ".png");
+  requireRange("width", options.width, kLeastSide, kMostSide);
+  requireRange("height", options.height, kLeastSide, kMostSide);
+  requireRange("steps per picture", options.steps, 1, kMostSteps);
+  requireRange("number of pictures", options.pictures, 1, kMostOnSheet);
+  formats::Image test = blank(options.width, options.height, 255);
+  if (!environment.draw(test))
+    throw usageError("the environment '" + environment.name() +
+                     "' cannot be drawn: nobody knows how it looks");
+  if (extension == ".gif")
+    gif.emplace(options.width, options.height);
+  watcher = environment.add([this](const Scene &scene) { see(scene); });
+}
+
+Film::~Film() { environment.remove(watcher); }
+
+void Film::see(const Scene &scene) {
+  if (scene.step == 0) {
+    ended |= begun; // the next episode
+    begun = true;
+  }
+  if (ended || !begun)
+    return;
+  if (gif)
+    addToGif(scene);
+  else
+    keep(scene);
+  ended |= scene.last.ended();
+}
+
+formats::Image Film::drawn(std::int64_t step) const {
+  formats::Image image = blank(options.width, options.height, 255);
+  environment.draw(image);
+  cv::Mat pixels = view(image);
+  cv::putText(pixels, "step " + std::to_string(step), cv::Point(6, 16),
+              cv::FONT_HERSHEY_SIMPLEX, 0.42, cv::Scalar(90, 90, 90), 1,
+              cv::LINE_AA);
+  return image;
+}
+
+void Film::addToGif(const Scene &scene) {
+  const bool isLast = scene.last.ended();
+  if ((scene.step % options.steps && !isLast) || pictures == kMostInGif)
+    return;
+  ++pictures;
+  gif->add(drawn(scene.step),
+           isLast ? kHundredthsOfLast : kHundredthsPerStep * options.steps);
+}
+
+/// How long the episode will be nobody knows: where there are too many
+/// pictures, every second one goes.
+void Film::keep(const Scene &scene) {
+  if (scene.step % each == 0) {
+    kept.push_back({scene.step, drawn(scene.step)});
+    last.reset();
+  } else if (scene.last.ended()) {
+    last = Picture{scene.step, drawn(scene.step)};
+  }
+  if (static_cast<int>(kept.size()) <= 2 * options.pictures)
+    return;
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < kept.size(); i += 2, ++left)
+    if (left != i)
+      kept[left] = std::move(kept[i]);
+  kept.resize(left);
+  each *= 2;
+}
+
+/// So many of them as are wanted, the first and the last included, in rows.
+std::string Film::sheet() const {
+  std::vector<const Picture *> all;
+  for (const Picture &picture : kept)
+    all.push_back(&picture);
+  if (last)
+    all.push_back(&*last);
+  const auto count = std::min<std::size_t>(
+      all.size(), static_cast<std::size_t>(options.pictures));
+  std::vector<const Picture *> shown;
+  for (std::size_t i = 0; i < count; ++i)
+    shown.push_back(count == 1 ? all.back()
+                               : all[i * (all.size() - 1) / (count - 1)]);
+  const int columns = std::min(4, static_cast<int>(count)),
+            rows = (static_cast<int>(count) + columns - 1) / columns;
+  formats::Image sheet = blank(columns * (options.width + kGap) - kGap,
+                               rows * (options.height + kGap) - kGap, 200);
+  cv::Mat pixels = view(sheet);
+  for (int i = 0; i < rows * columns; ++i) {
+    formats::Image image = i < static_cast<int>(count)
+                               ? shown[static_cast<std::size_t>(i)]->image
+                               : blank(options.width, options.height, 255);
+    view(image).copyTo(pixels(cv::Rect(i % columns * (options.width + kGap),
+                                       i / columns * (options.height + kGap),
+                                       options.width, options.height)));
+  }
+  return formats::encodeImage(sheet, formats::ImageFormat::Png);
+}
+
+void Film::finish() {
+  if (!begun)
+    throw usageError(path + ": there is no episode to draw");
+  formats::writeFileAtomically(path, gif ? gif->finish() : sheet());
+}
+
+} // namespace brew::runtime::learn

@@ -1,0 +1,59 @@
+//===- Film.h - Pictures of an episode --------------------------*- C++ -*-===//
+#pragma once
+
+#include "runtime/learn/GifEncoder.h"
+#include "runtime/learn/WatchedEnvironment.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace brew::runtime::learn {
+
+struct FilmOptions {
+  int width = 300, height = 200; ///< of a picture
+  int steps = 2;                 ///< GIF: for so many steps a picture
+  int pictures = 12;             ///< PNG: how many at most
+};
+
+/// Draws the first episode that an environment begins: as a GIF that moves, or
+/// as a PNG of pictures side by side.
+class Film {
+public:
+  /// Begins to watch the environment, which outlives it. Throws Error (2) for
+  /// another kind of file, sizes that no picture has and environments that
+  /// nobody knows how to draw.
+  Film(WatchedEnvironment &environment, std::string path,
+       const FilmOptions &options);
+  ~Film();
+
+  /// Writes the file. Throws Error: (2) if no episode was begun, (3) if it
+  /// cannot be written.
+  void finish();
+
+private:
+  struct Picture {
+    std::int64_t step;
+    formats::Image image;
+  };
+  void see(const Scene &scene);
+  void addToGif(const Scene &scene);
+  void keep(const Scene &scene);
+  formats::Image drawn(std::int64_t step) const;
+  std::string sheet() const;
+
+  WatchedEnvironment &environment;
+  const std::string path;
+  const FilmOptions options;
+  int watcher = -1;
+  bool begun = false, ended = false;
+
+  std::optional<GifEncoder> gif; ///< none: a PNG
+  int pictures = 0;              ///< in it
+  /// Of a PNG: evenly spaced, at most twice as many as are wanted.
+  std::vector<Picture> kept;
+  std::int64_t each = 1; ///< steps between two of them
+  std::optional<Picture> last;
+};
+
+} // namespace brew::runtime::learn

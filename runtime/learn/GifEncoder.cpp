@@ -1,0 +1,184 @@
+//===- GifEncoder.cpp - Pictures to an animated GIF -----------------------===//
+
+#include "runtime/learn/GifEncoder.h"
+
+#include "formats/Error.h"
+
+#include <gif_lib.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <vector>
+
+namespace brew::runtime::learn {
+namespace {
+
+/// What of a picture differs from the one before: rows and columns, ends
+/// excluded.
+struct Changed {
+  int left, top, right, bottom;
+};
+
+Changed changedOf(const formats::Image &picture, const formats::Image &last) {
+  if (last.pixels.empty())
+    return {0, 0, picture.width, picture.height};
+  Changed area = {picture.width, picture.height, 0, 0};
+  const std::uint8_t *now = picture.pixels.data(), *old = last.pixels.data();
+  for (int y = 0; y < picture.height; ++y)
+    for (int x = 0; x < picture.width; ++x, now += 3, old += 3) {
+      if (std::equal(now, now + 3, old))
+        continue;
+      area.left = std::min(area.left, x);
+      area.top = std::min(area.top, y);
+      area.right = std::max(area.right, x + 1);
+      area.bottom = std::max(area.bottom, y + 1);
+    }
+  // A picture without pixels cannot be said: the first one again.
+  return area.right ? area : Changed{0, 0, 1, 1};
+}
+
+/// How many shades of red, green and blue there may be: as few as are needed
+/// for 256 colours. Black and white stay what they are.
+struct Shades {
+  int red, green, blue;
+};
+constexpr Shades kShades[] = {
+    {256, 256, 256}, {64, 64, 64}, {32, 32, 32}, {16, 16, 16}, {8, 8, 4}};
+
+std::uint32_t rounded(std::uint8_t value, int shades) {
+  const int steps = shades - 1;
+  return static_cast<std::uint32_t>(
+      ((value * steps + 127) / 255 * 255 + steps / 2) / steps);
+}
+
+/// The colours of an area, and the number of each pixel's.
+struct Indexed {
+  std::vector<std::uint32_t> colours; ///< 0xRRGGBB
+  std::vector<GifByteType> pixels;
+};
+
+Indexed indexedOf(const formats::Image &picture, const Changed &area,
+                  const Shades *shades = kShades) {
+  Indexed result;
+  std::map<std::uint32_t, GifByteType> numbers;
+  for (int y = area.top; y < area.bottom; ++y)
+    for (int x = area.left; x < area.right; ++x) {
+      const std::uint8_t *at =
+          picture.pixels.data() +
+          3 * (static_cast<std::size_t>(y) * picture.width + x);
+      const std::uint32_t colour = rounded(at[2], shades->red) << 16 |
+                                   rounded(at[1], shades->green) << 8 |
+                                   rounded(at[0], shades->blue);
+      auto found = numbers.find(colour);
+      if (found == numbers.end()) {
+        if (result.colours.size() == 256)
+          return indexedOf(picture, area, shades + 1);
+        found = numbers
+                    .emplace(colour,
+                             static_cast<GifByteType>(result.colours.size()))
+                    .first;
+        result.colours.push_back(colour);
+      }
+      result.pixels.push_back(found->second);
+    }
+  return result;
+}
+
+} // namespace
+
+struct GifEncoder::Library {
+  std::string bytes;
+  GifFileType *file = nullptr;
+
+  ~Library() {
+    if (file)
+      EGifCloseFile(file, nullptr);
+  }
+  [[noreturn]] void fail(int error) const {
+    const char *words = GifErrorString(error);
+    throw machineLacks(std::string("giflib cannot encode the pictures: ") +
+                       (words ? words : "unknown failure"));
+  }
+  void check(int status) const {
+    if (status != GIF_OK)
+      fail(file->Error);
+  }
+  static int append(GifFileType *to, const GifByteType *data, int size) {
+    try {
+      static_cast<Library *>(to->UserData)
+          ->bytes.append(reinterpret_cast<const char *>(data),
+                         static_cast<std::size_t>(size));
+      return size;
+    } catch (...) { // of memory: giflib reports what was not written
+      return 0;
+    }
+  }
+  struct Palette {
+    explicit Palette(const std::vector<std::uint32_t> &colours) {
+      int size = 2; // a power of two
+      while (size < static_cast<int>(colours.size()))
+        size *= 2;
+      map = GifMakeMapObject(size, nullptr);
+      for (std::size_t i = 0; map && i < colours.size(); ++i)
+        map->Colors[i] = {static_cast<GifByteType>(colours[i] >> 16),
+                          static_cast<GifByteType>(colours[i] >> 8 & 255),
+                          static_cast<GifByteType>(colours[i] & 255)};
+    }
+    ~Palette() { GifFreeMapObject(map); }
+    ColorMapObject *map;
+  };
+};
+
+GifEncoder::GifEncoder(int width, int height)
+    : library(std::make_unique<Library>()) {
+  int error = 0;
+  library->file = EGifOpen(library.get(), Library::append, &error);
+  if (!library->file)
+    library->fail(error);
+  EGifSetGifVersion(library->file, true); // 89a, which has animations
+  library->check(
+      EGifPutScreenDesc(library->file, width, height, 8, 0, nullptr));
+  // How often it repeats: 0 is for ever.
+  constexpr unsigned char kAgain[] = {1, 0, 0};
+  library->check(
+      EGifPutExtensionLeader(library->file, APPLICATION_EXT_FUNC_CODE));
+  library->check(EGifPutExtensionBlock(library->file, 11, "NETSCAPE2.0"));
+  library->check(EGifPutExtensionBlock(library->file, sizeof kAgain, kAgain));
+  library->check(EGifPutExtensionTrailer(library->file));
+}
+
+GifEncoder::~GifEncoder() = default;
+
+void GifEncoder::add(const formats::Image &picture, int hundredths) {
+  const Changed area = changedOf(picture, last);
+  Indexed indexed = indexedOf(picture, area);
+  const Library::Palette palette(indexed.colours);
+  if (!palette.map)
+    throw std::bad_alloc();
+  GraphicsControlBlock control{};
+  control.DisposalMode = DISPOSE_DO_NOT; // the next one is drawn over it
+  control.DelayTime = hundredths;
+  control.TransparentColor = NO_TRANSPARENT_COLOR;
+  GifByteType block[4];
+  const auto size = static_cast<int>(EGifGCBToExtension(&control, block));
+  library->check(
+      EGifPutExtension(library->file, GRAPHICS_EXT_FUNC_CODE, size, block));
+  const int width = area.right - area.left, height = area.bottom - area.top;
+  library->check(EGifPutImageDesc(library->file, area.left, area.top, width,
+                                  height, false, palette.map));
+  for (int y = 0; y < height; ++y)
+    library->check(EGifPutLine(
+        library->file,
+        indexed.pixels.data() + static_cast<std::size_t>(y) * width, width));
+  last = picture;
+}
+
+std::string GifEncoder::finish() {
+  int error = 0;
+  if (EGifCloseFile(std::exchange(library->file, nullptr), &error) != GIF_OK)
+    library->fail(error);
+  return std::move(library->bytes);
+}
+
+} // namespace brew::runtime::learn

@@ -1,0 +1,95 @@
+//===- LearningView.cpp - A learner as the monitor shows it ---------------===//
+
+#include "monitor/LearningView.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace brew::run::monitor {
+namespace {
+
+using Json = nlohmann::json;
+
+/// Of Cart-Pole: a step lasts 20 ms, and 10 seconds of it are one to play.
+constexpr std::chrono::milliseconds kStep(20), kLeastPause(1000);
+constexpr std::size_t kMostSteps = 500;
+/// Which of its observations a picture is of: where the cart is, the angle.
+constexpr std::int64_t kPlace = 0, kAngle = 2;
+
+double rounded(float value) { return std::round(double(value) * 1e4) / 1e4; }
+
+} // namespace
+
+LearningView::LearningView(Broadcast &to, std::string name,
+                           std::int64_t episodes)
+    : broadcast(to), environment(std::move(name)), wanted(episodes) {}
+
+void LearningView::add(double reward, const brew_learning_progress &progress) {
+  now = progress;
+  rewardSum += reward;
+  ++rewards;
+}
+
+LearningView::Points LearningView::takePoints() {
+  if (!rewards)
+    return {};
+  const double mean = rewardSum / static_cast<double>(rewards);
+  rewardSum = 0;
+  rewards = 0;
+  return {{"episodes.reward", mean},
+          {"running.reward", now.running_reward},
+          {"mean of 100.reward", now.mean_reward},
+          {"entropy", now.mean_entropy}};
+}
+
+void LearningView::reset() {
+  now = api::makeStruct<brew_learning_progress>();
+  rewardSum = 0;
+  rewards = 0;
+}
+
+Json LearningView::progress() const {
+  return {{"environment", environment},
+          {"episode", now.episodes},
+          {"episodes", wanted},
+          {"steps", now.steps},
+          {"running_reward", now.running_reward},
+          {"mean_reward", now.mean_reward},
+          {"maximum_reward", now.maximum_reward},
+          {"collapsed", now.collapsed != 0}};
+}
+
+void LearningView::see(const brew_scene &scene) {
+  if (scene.step == 0) {
+    recording = Clock::now() >= next && scene.observation_count > kAngle;
+    places.clear();
+  }
+  if (!recording)
+    return;
+  places.push_back(scene.observation[kPlace]);
+  places.push_back(scene.observation[kAngle]);
+  const std::size_t steps = places.size() / 2;
+  if (scene.state == BREW_EPISODE_GOES_ON && steps < kMostSteps)
+    return;
+  recording = false;
+  next = Clock::now() + std::max<Clock::duration>(
+                            kLeastPause, kStep * static_cast<int>(steps));
+  Json frames = Json::array();
+  for (std::size_t i = 0; i < places.size(); i += 2)
+    frames.push_back({rounded(places[i]), rounded(places[i + 1])});
+  Json message = {{"type", "episode"},
+                  {"environment", environment},
+                  {"reward", scene.reward},
+                  {"milliseconds", kStep.count()},
+                  {"frames", std::move(frames)}};
+  broadcast.send(message.dump());
+  std::lock_guard<std::mutex> lock(mutex);
+  played = std::move(message);
+}
+
+Json LearningView::lastPlayed() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return played;
+}
+
+} // namespace brew::run::monitor

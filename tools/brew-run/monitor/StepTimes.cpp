@@ -1,0 +1,63 @@
+//===- StepTimes.cpp - How long each node of the net takes ----------------===//
+
+#include "monitor/StepTimes.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace brew::run::monitor {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::chrono::seconds kLeastPause(3);
+/// An iteration that is timed takes no more than twice as long as others do.
+constexpr int kShare = 100;
+
+} // namespace
+
+StepTimes::StepTimes(const Json &graph) : nodes(graph.at("nodes").size()) {
+  for (const Json &step : graph.at("steps"))
+    places.push_back({step.at(0).get<int>(), step.at(1).get<bool>()});
+}
+
+void StepTimes::want() {
+  std::lock_guard<std::mutex> lock(mutex);
+  wanted = true;
+}
+
+Json StepTimes::last() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return times;
+}
+
+bool StepTimes::due() {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!wanted || Clock::now() < next)
+    return false;
+  wanted = false;
+  next = Clock::now() + kLeastPause;
+  return true;
+}
+
+void StepTimes::take(int iteration, const double *seconds, std::size_t count) {
+  std::vector<std::pair<double, double>> sums(nodes);
+  double all = 0;
+  for (std::size_t i = 0; i < std::min(count, places.size()); ++i) {
+    all += seconds[i];
+    if (places[i].node < 0)
+      continue;
+    auto &[forward, backward] = sums[static_cast<std::size_t>(places[i].node)];
+    (places[i].backward ? backward : forward) += seconds[i];
+  }
+  next = std::max(next, Clock::now() +
+                            std::chrono::duration_cast<Clock::duration>(
+                                std::chrono::duration<double>(kShare * all)));
+  Json list = Json::array();
+  for (const auto &[forward, backward] : sums)
+    list.push_back({forward, backward});
+  std::lock_guard<std::mutex> lock(mutex);
+  times = {{"iteration", iteration}, {"nodes", std::move(list)}};
+}
+
+} // namespace brew::run::monitor
