@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 HERE = Path(__file__).resolve().parent
 LARGEST = re.compile(r"largest batch that fits is (\d+)")
 # Pictures for which PyTorch is measured, and a batch that is too large for any.
-FEW, MANY = (2, 6), 4096
+FEW, MANY = (2, 6), 2048
 
 
 def parse_arguments():
