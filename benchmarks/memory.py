@@ -87,8 +87,7 @@ def rows_of(options, workload):
         for share in reports:
             times[share].append(limited.time(share))
     for share, report in reports.items():
-        again = report["recompute_seconds"]
-        predicted = again / (report["roofline_seconds"] - again)
+        predicted = report["roofline_seconds"] / whole["roofline_seconds"] - 1
         # Of each round by itself, so that slow spells meet both.
         measured = statistics.median(
             mine / without for mine, without in zip(times[share], times[None]))

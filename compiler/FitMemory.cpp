@@ -153,7 +153,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Compilation::fitGraph(mlir::ModuleOp graph) {
     return arenaOf(*planned(graph, bytes));
   };
   if (arena(std::nullopt) <= limit) {
-    recomputeBytes = std::nullopt; // nothing is computed again
+    recomputeBytes = std::nullopt; // no more than in any plan
     return {};
   }
   std::optional<int64_t> best;

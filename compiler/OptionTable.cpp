@@ -372,6 +372,7 @@ const std::vector<OptionRow> &optionTable() {
                {"order-steps", "steps in the order of the prototxt"},
                {"pool-first", "ReLUs before max poolings that read them"},
                {"prepare-weights", "at inference, round weights in every run"},
+               {"recompute", "save what the backward pass could make again"},
                {"sign-bits", "on GPUs, masks from whole values"},
                {"split-reductions", "sums in one stage"}})
           .separatedByCommas()

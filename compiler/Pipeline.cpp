@@ -137,12 +137,10 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
       optimise("keep-precision", [] { return createKeepPrecision(); });
     optimise("merge-sums", [] { return createMergeSums(); });
     optimise("split-reductions", [] { return createSplitReductions(); });
-    if (options.recomputeBytes) {
-      RecomputeOptions recompute;
-      recompute.bytes = *options.recomputeBytes;
-      recompute.precision = options.precision;
-      pm.addPass(createRecompute(recompute));
-    }
+    RecomputeOptions recompute;
+    recompute.bytes = options.recomputeBytes.value_or(-1);
+    recompute.precision = options.precision;
+    optimise("recompute", [&] { return createRecompute(recompute); });
     pm.addPass(createPlaceSubviews());
     FormKernelsOptions kernels;
     kernels.shareUpdates = options.distributed && !options.cuda;

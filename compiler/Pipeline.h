@@ -48,7 +48,7 @@ struct PipelineOptions {
   /// products round; parameters are never narrow.
   targetir::Precision precision = targetir::Precision::F32;
   /// What programs may need at a time, as brew-recompute counts it; without it
-  /// the backward pass computes nothing again.
+  /// the backward pass computes again only what costs next to nothing.
   std::optional<int64_t> recomputeBytes;
   /// What losses are multiplied by at first (0: not at all), and iterations
   /// after which that is doubled (0: never).

@@ -81,7 +81,8 @@ unsigned ManifestBuilder::buffer(StringRef name, ArenaKind arena,
 
 unsigned ManifestBuilder::buffer(Value value) {
   auto op = value.getDefiningOp<BufferOp>();
-  bool transient = op.getArena() == ArenaKind::Transient;
+  // Values of a run lie in the places of gradients too.
+  bool transient = op.getArena() == ArenaKind::Transient || op.getLive();
   unsigned index =
       buffer(op.getName(), op.getArena(), op.getOffset(),
              cast<MemRefType>(op.getType()), transient ? currentProgram : -1);

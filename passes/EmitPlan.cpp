@@ -122,7 +122,7 @@ Value PlanEmitter::buffer(Value value) {
   int64_t start = root.fixed ? root.fixed->offset : root.live.offset;
   auto buffer = planir::BufferOp::create(
       b, value.getLoc(), memrefOf(tensorOf(value)), name,
-      root.fixed ? root.fixed->arena : planir::ArenaKind::Transient,
+      root.fixed ? root.fixed->arena : root.arena,
       start + place.offset * (tensorOf(value).getElementTypeBitWidth() / 8),
       live,
       // An earlier value in the same bytes may be overwritten in place.

@@ -50,6 +50,7 @@ public:
       visit(op);
     gatherParameterCasts();
     delayGradientCasts();
+    delayWeightGradients();
     for (Operation &op :
          llvm::make_early_inc_range(llvm::reverse(program.getBody().front())))
       if (isa<CastOp>(op) && op.use_empty())
@@ -225,6 +226,24 @@ private:
           first = user;
       if (first && first->getBlock() == cast->getBlock())
         cast->moveBefore(first);
+    }
+  }
+
+  /// The product by the data reads a copy of the weights, which can lie in the
+  /// place of their gradient if that comes later.
+  void delayWeightGradients() {
+    for (auto data : llvm::make_early_inc_range(
+             program.getBody().front().getOps<InnerProductBackwardDataOp>())) {
+      Operation *weights = nullptr;
+      for (Operation *user : data.getDy().getUsers())
+        if (auto product = dyn_cast<InnerProductBackwardWeightsOp>(user);
+            product && product.getLayerAttr() == data.getLayerAttr())
+          weights = product;
+      if (weights && weights->isBeforeInBlock(data) &&
+          llvm::none_of(weights->getUsers(), [&](Operation *user) {
+            return user->isBeforeInBlock(data);
+          }))
+        weights->moveAfter(data);
     }
   }
 

@@ -131,3 +131,66 @@ int64_t brew::planOffsets(std::vector<LiveValue> &values) {
   return improve(values, std::move(bestOrder), std::max<int64_t>(best, 0),
                  bound);
 }
+
+namespace {
+
+/// A range, and what was placed in it, as numbers of values.
+struct Filled {
+  brew::SpareRange range;
+  std::vector<size_t> values;
+};
+
+/// The lowest place for a value in a range beside those that live at the same
+/// time, or -1.
+int64_t placeIn(const Filled &filled, const std::vector<LiveValue> &values,
+                const std::vector<int64_t> &offsets, const LiveValue &value) {
+  std::vector<std::pair<int64_t, int64_t>> taken; // begins and ends
+  for (size_t other : filled.values)
+    if (overlapInTime(value, values[other]))
+      taken.emplace_back(offsets[other],
+                         offsets[other] + aligned(values[other].size));
+  std::sort(taken.begin(), taken.end());
+  int64_t end = aligned(filled.range.offset);
+  for (auto [from, to] : taken) {
+    if (from - end >= value.size)
+      break;
+    end = std::max(end, to);
+  }
+  return end + value.size <= filled.range.offset + filled.range.size ? end : -1;
+}
+
+} // namespace
+
+std::vector<int64_t> brew::placeInSpare(const std::vector<LiveValue> &values,
+                                        std::vector<SpareRange> ranges) {
+  std::vector<int64_t> offsets(values.size(), -1);
+  // Into the smallest that has room: the others may serve larger ones.
+  std::stable_sort(
+      ranges.begin(), ranges.end(),
+      [](const SpareRange &a, const SpareRange &b) { return a.size < b.size; });
+  std::vector<Filled> filled;
+  for (const SpareRange &range : ranges)
+    filled.push_back({range, {}});
+  std::vector<size_t> order(values.size());
+  std::iota(order.begin(), order.end(), size_t(0));
+  auto area = [&](size_t value) {
+    return values[value].size * (values[value].last - values[value].first + 1);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return area(a) > area(b); });
+  for (size_t index : order) {
+    const LiveValue &value = values[index];
+    auto fits = std::lower_bound(filled.begin(), filled.end(), value.size,
+                                 [](const Filled &each, int64_t size) {
+                                   return each.range.size < size;
+                                 });
+    for (; fits != filled.end() && offsets[index] < 0; ++fits) {
+      if (fits->range.until <= value.last)
+        continue;
+      offsets[index] = placeIn(*fits, values, offsets, value);
+      if (offsets[index] >= 0)
+        fits->values.push_back(index);
+    }
+  }
+  return offsets;
+}

@@ -367,11 +367,12 @@ def SplitReductions : Pass<"brew-split-reductions", "::mlir::ModuleOp"> {
 }
 
 def Recompute : Pass<"brew-recompute", "::mlir::ModuleOp"> {
-  let summary = "Computes saved values again where memory is short";
+  let summary = "Computes saved values again where memory is short, or for free";
   let description = [{
     Chooses what the backward pass computes again, until no step needs more than
     `bytes`, as far as that can be told before kernels are formed. What is cheapest by
-    the machine's roofline for the memory it frees comes first.
+    the machine's roofline for the memory it frees comes first. With fewer bytes than
+    none, only what costs next to nothing, where that lowers the peak.
   }];
   let options = [
     Option<"bytes", "bytes", "int64_t", "0", "Of what programs need at a time">,

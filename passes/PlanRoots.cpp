@@ -204,10 +204,11 @@ void PlanRoots::findRoots() {
       for (Value value : feed.getValues()) {
         unsigned root = newRoot(value, 0);
         roots[root].live.last = everyRun ? 0 : stepCount;
+        roots[root].isGiven = true;
       }
     } else if (auto seed = dyn_cast<SeedOp>(op)) {
       // The caller may write it before forward begins.
-      newRoot(seed.getGradient(), 0);
+      roots[newRoot(seed.getGradient(), 0)].isGiven = true;
     } else if (isStep(&op)) {
       int64_t now = stepNumber[&op];
       // First the reads: sharing needs to know that they end here.
@@ -279,11 +280,43 @@ void PlanRoots::placeStores() {
     touch(value, stepCount);
 }
 
+/// The places of gradients, until they are written. What lies between them,
+/// where some programs read all of the arena, stays as it is. Callers that
+/// bring in gradients may look at those of the last run after the next forward
+/// pass.
+std::vector<SpareRange> PlanRoots::findSpare() {
+  Block &block = program.getBody().front();
+  if (!block.getOps<SeedOp>().empty() ||
+      llvm::any_of(block, [&](Operation &op) {
+        auto place = places.read(&op);
+        return place && place->arena == planir::ArenaKind::Gradients;
+      }))
+    return {};
+  std::vector<SpareRange> ranges;
+  for (const Root &root : roots)
+    if (root.fixed && root.fixed->arena == planir::ArenaKind::Gradients)
+      ranges.push_back({root.fixed->offset, root.live.size, root.live.first});
+  return ranges;
+}
+
 void PlanRoots::assignOffsets() {
+  const std::vector<SpareRange> spare = findSpare();
   std::vector<LiveValue> values;
   std::vector<unsigned> owners;
   for (auto [index, root] : llvm::enumerate(roots))
-    if (!root.fixed) {
+    if (!spare.empty() && !root.fixed && !root.pinned && !root.isGiven) {
+      values.push_back(root.live);
+      owners.push_back(index);
+    }
+  for (auto [offset, owner] : llvm::zip(placeInSpare(values, spare), owners))
+    if (offset >= 0) {
+      roots[owner].arena = planir::ArenaKind::Gradients;
+      roots[owner].live.offset = offset;
+    }
+  values.clear();
+  owners.clear();
+  for (auto [index, root] : llvm::enumerate(roots))
+    if (!root.fixed && root.arena == planir::ArenaKind::Transient) {
       values.push_back(root.live);
       owners.push_back(index);
     }

@@ -3,8 +3,9 @@
 // A *root* is a value that owns bytes; views (brew.reinterpret, brew.cut), what
 // is joined (brew.join), and results written in place belong to the root of
 // their source or whole. Roots that are stored to a parameter arena live there;
-// all others get an offset in the transient arena for the steps between their
-// first write and last read.
+// all others get an offset for the steps between their first write and last
+// read: in the place of a gradient that is written later and holds nothing of
+// use before, else in the transient arena.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -23,8 +24,10 @@ namespace brew {
 /// Bytes that one or more values share.
 struct Root {
   std::optional<Fixed> fixed;
-  LiveValue live; ///< with its offset in the transient arena, unless fixed
+  LiveValue live; ///< with its offset in `arena`, unless fixed
+  planir::ArenaKind arena = planir::ArenaKind::Transient;
   bool pinned = false;
+  bool isGiven = false; ///< written from outside, maybe before a run
 };
 
 /// The roots of one program, with their places.
@@ -68,6 +71,7 @@ private:
   void shareReduced(mlir::Operation *reduce, int64_t step);
   void placeStores();
   void assignOffsets();
+  std::vector<SpareRange> findSpare();
   void touch(mlir::Value value, int64_t step);
 
   ir::ProgramOp program;

@@ -3,9 +3,12 @@
 // Lets the backward pass compute again what the forward pass would have to save
 // for it, as far as memory is short (see RecomputeChoice.h). Each unit is
 // cloned once, right before the first operation of the backward pass that reads
-// it or what is made of it. Stands behind CSE, which would undo it; nests and
-// calls compute the same again: masks of random numbers, which have the same
-// key, to the bit, sums and products but for how a kernel contracts them.
+// it or what is made of it; where that can wait for the last operation that
+// reads what the unit is made of, it does, and one kernel will do both, the
+// unit in the place of what it is made of. Stands behind CSE, which would undo
+// it; nests and calls compute the same again: masks of random numbers, which
+// have the same key, to the bit, sums and products but for how a kernel
+// contracts them.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/Origin.h"
@@ -26,6 +29,10 @@ using namespace brew::ir;
 
 namespace {
 
+/// The share of a step's time that counts as none: the roofline is not as exact
+/// as that.
+constexpr double kFree = 0.01;
+
 /// Clones what was chosen in one program.
 class Cloning {
 public:
@@ -33,6 +40,7 @@ public:
       : saved(saved), again(again), b(saved.backward) {}
 
   void run() {
+    wait();
     // Clones stand before the operation that reads them: they are not met.
     for (Operation *op = saved.backward; op; op = op->getNextNode()) {
       if (op->hasTrait<IsSink>())
@@ -50,6 +58,20 @@ public:
   }
 
 private:
+  /// Lets what can wait for the step beside which a unit is made again do so:
+  /// the clone then stands right behind that step.
+  void wait() {
+    for (unsigned unit = 0; unit < again.size(); ++unit) {
+      if (!again[unit] || saved.problem.units[unit].beside < 0)
+        continue;
+      Operation *last = saved.besideOf(unit);
+      for (Operation *op : saved.waitingFor(unit)) {
+        op->moveAfter(last);
+        last = op;
+      }
+    }
+  }
+
   /// `value` as the backward pass reads it.
   Value recomputed(Value value) {
     if (Value known = made.lookupOrNull(value))
@@ -108,7 +130,8 @@ struct Recompute : brew::impl::RecomputeBase<Recompute> {
       if (!saved.backward)
         continue;
       const std::vector<bool> again =
-          brew::chooseRecompute(saved.problem, bytes);
+          bytes < 0 ? brew::chooseBeside(saved.problem, kFree * saved.seconds)
+                    : brew::chooseRecompute(saved.problem, bytes);
       Cloning(saved, again).run();
     }
   }

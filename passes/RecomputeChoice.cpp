@@ -29,15 +29,22 @@ struct Needs {
       : first(problem.units.size(), kNever), last(problem.units.size(), -1) {
     for (size_t u = problem.units.size(); u-- > 0;) {
       const RecomputeUnit &unit = problem.units[u];
+      // What waits for it reads it a step later.
+      const bool waits = again[u] && unit.beside >= 0;
       if (unit.lastBackwardUse >= 0) {
-        first[u] = std::min(first[u], unit.firstBackwardUse);
-        last[u] = std::max(last[u], unit.lastBackwardUse);
+        first[u] =
+            std::min(first[u], waits ? unit.beside + 1 : unit.firstBackwardUse);
+        last[u] = std::max(
+            last[u], waits ? std::max(unit.beside + 1, unit.lastBackwardUse)
+                           : unit.lastBackwardUse);
       }
       if (!again[u] || last[u] < 0)
         continue;
+      const int64_t read =
+          waits && first[u] > unit.beside ? unit.beside : first[u];
       for (unsigned input : unit.inputs) {
-        first[input] = std::min(first[input], first[u]);
-        last[input] = std::max(last[input], first[u]);
+        first[input] = std::min(first[input], read);
+        last[input] = std::max(last[input], read);
       }
     }
   }
@@ -290,4 +297,36 @@ std::vector<bool> brew::chooseRecompute(const RecomputeProblem &problem,
     return first;
   std::vector<bool> second = Search(problem, bytes, Order::Peak).run();
   return evaluate(problem, second).peakBytes < peak ? second : first;
+}
+
+std::vector<bool> brew::chooseBeside(const RecomputeProblem &problem,
+                                     double seconds) {
+  std::vector<unsigned> can;
+  for (unsigned u = 0; u < problem.units.size(); ++u)
+    if (problem.units[u].canRecompute && problem.units[u].beside >= 0)
+      can.push_back(u);
+  std::stable_sort(can.begin(), can.end(), [&](unsigned a, unsigned b) {
+    return problem.units[a].bytes > problem.units[b].bytes;
+  });
+  std::vector<bool> again(problem.units.size());
+  double sum = 0;
+  for (unsigned u : can)
+    if (sum + problem.units[u].seconds <= seconds) {
+      sum += problem.units[u].seconds;
+      again[u] = true;
+    }
+  // What lowers no peak is saved after all; the smallest may do little.
+  int64_t peak = evaluate(problem, again).peakBytes;
+  for (auto next = can.rbegin(); next != can.rend(); ++next) {
+    const unsigned u = *next;
+    if (!again[u])
+      continue;
+    again[u] = false;
+    const int64_t now = evaluate(problem, again).peakBytes;
+    if (now > peak)
+      again[u] = true;
+    else
+      peak = now;
+  }
+  return again;
 }

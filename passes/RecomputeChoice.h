@@ -24,6 +24,10 @@ struct RecomputeUnit {
   int64_t firstBackwardUse = 0, lastBackwardUse = -1;
   double seconds = 0; ///< to compute it again
   bool canRecompute = false;
+  /// Where it is made again beside the last step that reads what it is made of,
+  /// in the place of that, if steps that could wait do: that step. Else
+  /// negative.
+  int64_t beside = -1;
   /// The units that it reads; all have smaller numbers.
   std::vector<unsigned> inputs;
 };
@@ -55,5 +59,9 @@ RecomputeOutcome evaluate(const RecomputeProblem &problem,
 /// then turns out to be needless is saved after all.
 std::vector<bool> chooseRecompute(const RecomputeProblem &problem,
                                   int64_t bytes);
+
+/// Of what can be made again beside another step, as much as lowers the peak
+/// and takes no more than `seconds`, the largest first.
+std::vector<bool> chooseBeside(const RecomputeProblem &problem, double seconds);
 
 } // namespace brew

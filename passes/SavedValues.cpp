@@ -41,6 +41,13 @@ SavedValues::SavedValues(ProgramOp program, const targetir::Roofline &roofline)
     return;
   formUnits();
   findUses();
+  waiting.resize(operations.size());
+  beside.resize(operations.size());
+  for (unsigned unit = 0; unit < operations.size(); ++unit)
+    findBeside(unit);
+  for (Operation &op : block)
+    if (isa<linalg::GenericOp, CallInterface>(op))
+      seconds += roofline.seconds(workOf(&op));
 }
 
 std::optional<unsigned> SavedValues::unitOf(Operation *op) const {
@@ -193,4 +200,97 @@ void SavedValues::findUses() {
   int64_t bytes = 0;
   for (size_t step = 0; step < problem.otherBytes.size(); ++step)
     problem.otherBytes[step] = bytes += changes[step];
+}
+
+/// The nest that reads `x` last, in the backward pass, element by element in
+/// the order in which `maker` reads it; null if something else does.
+Operation *SavedValues::lastReader(Value x, linalg::GenericOp maker) const {
+  Operation *last = nullptr;
+  for (Operation *user : x.getUsers()) {
+    user = block.findAncestorOpInBlock(*user);
+    if (user->hasTrait<IsView>() || user->hasTrait<IsSink>())
+      return nullptr;
+    if (!last || last->isBeforeInBlock(user))
+      last = user;
+  }
+  auto nest = dyn_cast_or_null<linalg::GenericOp>(last);
+  if (!nest || isForward(nest) || nest.getNumReductionLoops() > 0 ||
+      llvm::count(nest.getDpsInputs(), x) != 1 ||
+      llvm::none_of(nest->getResultTypes(),
+                    [&](Type type) { return type == x.getType(); }))
+    return nullptr;
+  auto identity = [&](linalg::GenericOp reader) {
+    for (OpOperand *input : reader.getDpsInputOperands())
+      if (input->get() == x)
+        return reader.getMatchingIndexingMap(input).isIdentity();
+    return false;
+  };
+  return identity(nest) && identity(maker) ? nest : nullptr;
+}
+
+/// What stands before `until` and reads `y`, or what is made of that, if all of
+/// it can run behind `until` instead; in order.
+std::optional<SmallVector<Operation *>>
+SavedValues::thatCanWait(Value y, Operation *until) const {
+  llvm::SmallPtrSet<Operation *, 8> found;
+  SmallVector<Value> values = {y};
+  while (!values.empty())
+    for (Operation *user : values.pop_back_val().getUsers()) {
+      user = block.findAncestorOpInBlock(*user);
+      if (user == until)
+        return std::nullopt;
+      if (isForward(user) || until->isBeforeInBlock(user) ||
+          !found.insert(user).second)
+        continue;
+      // Nests read it where it is cheap, beside other gradients.
+      if ((!isMemoryEffectFree(user) && !user->hasTrait<IsSink>()) ||
+          (llvm::is_contained(user->getOperands(), y) &&
+           !isa<CallInterface>(user)))
+        return std::nullopt;
+      llvm::append_range(values, user->getResults());
+    }
+  SmallVector<Operation *> ordered(found.begin(), found.end());
+  llvm::sort(ordered,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return ordered;
+}
+
+/// A normalised blob, say, that only the product by the weights reads: the nest
+/// that computes the gradient of the normalisation reads its bottom, for the
+/// last time, and could make it again there, if the product came later.
+void SavedValues::findBeside(unsigned number) {
+  RecomputeUnit &unit = problem.units[number];
+  auto maker = operations[number].size() == 1
+                   ? dyn_cast<linalg::GenericOp>(operations[number].front())
+                   : linalg::GenericOp();
+  if (!unit.canRecompute || unit.lastBackwardUse < 0 || !maker ||
+      maker->getNumResults() != 1 || maker.getNumReductionLoops() > 0 ||
+      !maker.getMatchingIndexingMap(maker.getDpsInitOperand(0)).isIdentity())
+    return;
+  const Value y = maker->getResult(0);
+  for (Operation *user : y.getUsers())
+    if (user->hasTrait<IsView>())
+      return;
+  for (Value x : maker.getDpsInputs()) {
+    if (x.getType() != y.getType() || !x.getDefiningOp() ||
+        !unitOf(x.getDefiningOp()))
+      continue;
+    Operation *reader = lastReader(x, maker);
+    if (!reader)
+      continue;
+    auto waits = thatCanWait(y, reader);
+    if (!waits || waits->empty())
+      continue;
+    // A kernel of both reads x once.
+    targetir::Work both = workOf(reader);
+    const double alone = roofline.seconds(both);
+    const targetir::Work own = workOf(maker);
+    both.bytes += own.bytes - static_cast<double>(bytesOf(x));
+    both.flops += own.flops;
+    unit.seconds = roofline.seconds(both) - alone;
+    unit.beside = positionOf(reader);
+    beside[number] = reader;
+    waiting[number] = std::move(*waits);
+    return;
+  }
 }

@@ -5,6 +5,10 @@
 #include "dialects/Target/Roofline.h"
 #include "passes/RecomputeChoice.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+#include <optional>
+
 namespace brew {
 
 /// The values that `op`, with its regions, reads from outside of it.
@@ -27,6 +31,14 @@ public:
   llvm::ArrayRef<mlir::Operation *> operationsOf(unsigned unit) const {
     return operations[unit];
   }
+  /// The step beside which a unit can be made again (see RecomputeUnit), and
+  /// what must wait for it, in order.
+  mlir::Operation *besideOf(unsigned unit) const { return beside[unit]; }
+  llvm::ArrayRef<mlir::Operation *> waitingFor(unsigned unit) const {
+    return waiting[unit];
+  }
+  /// What all steps take by the roofline.
+  double seconds = 0;
   /// The unit that a forward operation is in.
   std::optional<unsigned> unitOf(mlir::Operation *op) const;
 
@@ -35,6 +47,11 @@ private:
   void formUnits();
   void findUses();
   void finish(unsigned unit);
+  void findBeside(unsigned unit);
+  mlir::Operation *lastReader(mlir::Value x,
+                              mlir::linalg::GenericOp maker) const;
+  std::optional<llvm::SmallVector<mlir::Operation *>>
+  thatCanWait(mlir::Value y, mlir::Operation *until) const;
   targetir::Work workOf(mlir::Operation *op) const;
   int64_t bytesOf(mlir::Value owner) const;
   int64_t positionOf(mlir::Operation *op) const { return position.at(op); }
@@ -46,7 +63,8 @@ private:
   const targetir::Roofline &roofline;
   int64_t backwardPosition = 0;
   llvm::DenseMap<mlir::Operation *, int64_t> position;
-  std::vector<llvm::SmallVector<mlir::Operation *>> operations;
+  std::vector<llvm::SmallVector<mlir::Operation *>> operations, waiting;
+  std::vector<mlir::Operation *> beside;
   llvm::DenseMap<mlir::Operation *, unsigned> units;
 };
 

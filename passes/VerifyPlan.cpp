@@ -144,9 +144,15 @@ private:
     if (offset % alignment)
       return buffer.emitError("buffer is not aligned");
     // What outlives programs has a value from the start.
-    if (arena.getKind() != ArenaKind::Transient)
+    if (outlives(buffer))
       written.insert(buffer);
     return success();
+  }
+
+  /// Whether a buffer's value is there before and after the run; values of the
+  /// run alone can lie in the same arenas.
+  static bool outlives(BufferOp buffer) {
+    return buffer.getArena() != ArenaKind::Transient && !buffer.getLive();
   }
 
   /// Two names for the same bytes: a view and what it views.
@@ -192,6 +198,14 @@ private:
       return step->emitError("overwrites pinned buffer '")
              << lost.getName() << "'";
     written.insert(buffer);
+    if (outlives(buffer)) {
+      stored.insert(buffer);
+    } else if (buffer.getArena() != ArenaKind::Transient) {
+      for (BufferOp result : stored.near(buffer))
+        if (overlap(result, buffer))
+          return step->emitError("overwrites buffer '")
+                 << result.getName() << "', which the run has stored";
+    }
     if (buffer.getPinned())
       kept.insert(buffer);
     return success();
@@ -319,6 +333,7 @@ private:
   SymbolTableCollection &symbols;
   BufferIndex written;
   BufferIndex kept;
+  BufferIndex stored; ///< what outlives the run and has been written by it
   std::map<int64_t, AllReduceStartOp> inFlight; ///< by bucket
 };
 

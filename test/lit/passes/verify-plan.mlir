@@ -320,3 +320,34 @@ plan.program @silent attributes {arena_bytes = 64 : i64, lower_bound_bytes = 0 :
 plan.arena transient size 64
 // expected-error @below {{there is another arena 'transient'}}
 plan.arena transient size 64
+
+// -----
+
+// A value of the run lies in the place of a gradient until that is written, as t does, and
+// not behind it, as u does. Nothing wrote it before.
+plan.arena transient size 64
+plan.arena gradients size 64
+plan.program @gradients attributes {arena_bytes = 64 : i64, lower_bound_bytes = 64 : i64, caffe_bytes = 0 : i64} {
+  %x = plan.buffer "x" transient[0] live [0, 4] : memref<16xf32>
+  plan.feed "in" "Data"(%x) {config = "", folder = ""} : memref<16xf32>
+  %t = plan.buffer "t" gradients[0] live [0, 1] : memref<16xf32>
+  plan.copy %x to %t : memref<16xf32>, memref<16xf32>
+  plan.copy %t to %x : memref<16xf32>, memref<16xf32>
+  %g = plan.buffer "w.gradient" gradients[0] : memref<16xf32>
+  plan.copy %x to %g : memref<16xf32>, memref<16xf32>
+  %u = plan.buffer "u" gradients[0] live [3, 4] : memref<16xf32>
+  // expected-error @below {{overwrites buffer 'w.gradient', which the run has stored}}
+  plan.copy %x to %u : memref<16xf32>, memref<16xf32>
+}
+
+// -----
+
+plan.arena transient size 64
+plan.arena gradients size 64
+plan.program @gradients attributes {arena_bytes = 64 : i64, lower_bound_bytes = 64 : i64, caffe_bytes = 0 : i64} {
+  %x = plan.buffer "x" transient[0] live [0, 4] : memref<16xf32>
+  // expected-note @below {{the buffer}}
+  %t = plan.buffer "t" gradients[0] live [0, 1] : memref<16xf32>
+  // expected-error @below {{reads buffer 't', which holds no value here}}
+  plan.copy %t to %x : memref<16xf32>, memref<16xf32>
+}

@@ -83,8 +83,8 @@ TEST(RecomputeChoice, WhatIsSavedLivesUntilItIsRead) {
   RecomputeProblem problem;
   problem.otherBytes.assign(6, 1);
   problem.units.resize(2);
-  problem.units[0] = {10, 0, 1, 4, 4, 0, false, {}};
-  problem.units[1] = {100, 1, 2, 3, 5, 2.5, true, {0}};
+  problem.units[0] = {10, 0, 1, 4, 4, 0, false, -1, {}};
+  problem.units[1] = {100, 1, 2, 3, 5, 2.5, true, -1, {0}};
   RecomputeOutcome saved = evaluate(problem, {false, false});
   EXPECT_EQ(saved.bytesAt, (std::vector<int64_t>{11, 111, 111, 111, 111, 101}));
   EXPECT_EQ(saved.peakBytes, 111);
@@ -97,8 +97,8 @@ TEST(RecomputeChoice, WhatIsMadeAgainNeedsItsInputsThen) {
   problem.otherBytes.assign(8, 0);
   problem.units.resize(2);
   // Nothing of the backward pass reads the first one itself.
-  problem.units[0] = {10, 0, 1, 0, -1, 1, true, {}};
-  problem.units[1] = {100, 1, 2, 5, 7, 2.5, true, {0}};
+  problem.units[0] = {10, 0, 1, 0, -1, 1, true, -1, {}};
+  problem.units[1] = {100, 1, 2, 5, 7, 2.5, true, -1, {0}};
   RecomputeOutcome again = evaluate(problem, {false, true});
   EXPECT_EQ(again.bytesAt,
             (std::vector<int64_t>{10, 110, 110, 10, 10, 110, 100, 100}));
@@ -107,6 +107,67 @@ TEST(RecomputeChoice, WhatIsMadeAgainNeedsItsInputsThen) {
   EXPECT_EQ(again.bytesAt,
             (std::vector<int64_t>{10, 110, 100, 0, 0, 110, 100, 100}));
   EXPECT_EQ(again.seconds, 3.5);
+}
+
+TEST(RecomputeChoice, WhatIsMadeBesideAStepTakesThePlaceOfItsInput) {
+  RecomputeProblem problem;
+  problem.otherBytes.assign(8, 0);
+  problem.units.resize(2);
+  problem.units[0] = {100, 0, 1, 6, 6, 0, false, -1, {}};
+  // Read at step 5, which can wait until step 6 has read the other.
+  problem.units[1] = {100, 1, 2, 5, 5, 2.5, true, 6, {0}};
+  RecomputeOutcome saved = evaluate(problem, {false, false});
+  EXPECT_EQ(saved.bytesAt,
+            (std::vector<int64_t>{100, 200, 200, 200, 200, 200, 100, 0}));
+  RecomputeOutcome again = evaluate(problem, {false, true});
+  EXPECT_EQ(again.bytesAt,
+            (std::vector<int64_t>{100, 200, 200, 100, 100, 100, 100, 100}));
+  EXPECT_EQ(again.seconds, 2.5);
+}
+
+/// Layers of two values each, of which the backward pass reads both, as where a
+/// normalisation stands behind every convolution.
+RecomputeProblem netOfPairs(unsigned layers, std::mt19937 &random) {
+  RecomputeProblem problem;
+  auto number = [&](int from, int to) {
+    return std::uniform_int_distribution<int>(from, to)(random);
+  };
+  const int64_t steps = 5 * layers;
+  problem.otherBytes.assign(steps, 0);
+  for (unsigned layer = 0; layer < layers; ++layer) {
+    const int64_t made = 2 * layer, bytes = number(1, 20);
+    const int64_t backward = steps - 3 * (layer + 1);
+    const unsigned x = problem.units.size();
+    RecomputeUnit unit = {bytes, made,  made + 1, backward, backward + 1,
+                          50,    false, -1,       {}};
+    problem.units.push_back(unit);
+    unit = {bytes,         made + 1,         made + 2,     backward, backward,
+            double(bytes), number(0, 3) > 0, backward + 1, {x}};
+    problem.units.push_back(unit);
+    for (int64_t step = backward; step < backward + 3; ++step)
+      problem.otherBytes[step] += number(0, 30);
+  }
+  return problem;
+}
+
+TEST(RecomputeChoice, WhatIsMadeBesideStepsIsTheBestOfAllChoices) {
+  std::mt19937 random(3);
+  for (int i = 0; i < 60; ++i) {
+    const RecomputeProblem problem = netOfPairs(6, random);
+    const Best least = bestOf(problem, 0);
+    const std::vector<bool> all = chooseBeside(problem, 1e9);
+    EXPECT_EQ(evaluate(problem, all).peakBytes, least.peak) << i;
+    // None of it is for nothing.
+    for (size_t u = 0; u < all.size(); ++u) {
+      if (!all[u])
+        continue;
+      std::vector<bool> without = all;
+      without[u] = false;
+      EXPECT_GT(evaluate(problem, without).peakBytes, least.peak) << i;
+    }
+    EXPECT_LE(evaluate(problem, chooseBeside(problem, 20)).seconds, 20);
+    EXPECT_EQ(chooseBeside(problem, 0), std::vector<bool>(all.size()));
+  }
 }
 
 TEST(RecomputeChoice, NothingWithoutNeed) {

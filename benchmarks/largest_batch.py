@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Says what batches of deep nets a machine's memory holds in training.
+
+Brew's need is what brewc plans: the arena, and parameters, gradients and the solver's
+history; nothing runs. Caffe's are data and diff of all blobs, and the same for
+parameters. PyTorch's is measured, the most memory of a process that takes a step of
+each of two small batches, and grows by the same for each further picture. See
+README.md beside this file.
+"""
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+
+import brew
+import deep
+import tables
+from process import MeasureError, run
+
+ROOT = Path(__file__).resolve().parent.parent
+HERE = Path(__file__).resolve().parent
+LARGEST = re.compile(r"largest batch that fits is (\d+)")
+# Pictures for which PyTorch is measured, and a batch that is too large for any.
+FEW, MANY = (2, 6), 2048
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", type=Path, default=ROOT / "build/release/bin",
+                        help="folder of brewc")
+    parser.add_argument("--net", action="append", choices=sorted(deep.NETS),
+                        help="may be repeated; default: all")
+    parser.add_argument("--memory", type=float, default=24e9,
+                        help="of the machine, in bytes (%(default)g)")
+    parser.add_argument("--reserve", type=float, default=5e8,
+                        help="of it, for programs and libraries (%(default)g)")
+    parser.add_argument("--python", type=Path,
+                        help="interpreter that has PyTorch, to measure that")
+    parser.add_argument("--work-dir", type=Path,
+                        default=ROOT / "build/benchmarks")
+    parser.add_argument("--markdown", action="store_true")
+    return parser.parse_args()
+
+
+class Net:
+    """A net's files and what brewc says of them."""
+
+    def __init__(self, options, compiler, name):
+        self.options, self.compiler, self.name = options, compiler, name
+        self.write(1)
+
+    def write(self, batch):
+        """Its prototxt; returns the file's name."""
+        net = "%s.prototxt" % self.name
+        (self.compiler.work / net).write_text(deep.NETS[self.name](batch))
+        brew.write_solver(self.compiler.work, self.name + "_solver.prototxt",
+                          net, 1)
+        return net
+
+    def report(self, batch, *words):
+        self.write(batch)
+        done = self.compiler.run("brewc", self.name + "_solver.prototxt",
+                                 "--report=json", *words)
+        return json.loads(done.stdout)["programs"]["forward_backward"]
+
+    def room(self):
+        """Bytes for activations beside parameters, and of one picture's blobs
+        in Caffe."""
+        memory = self.report(1)["memory"]
+        kept = sum(memory[part + "_bytes"] for part in ("param", "grad", "state"))
+        return (int(self.options.memory - self.options.reserve - kept),
+                memory["caffe_bytes"])
+
+    def largest_planned(self, room):
+        """The largest batch whose arena needs nothing computed again for it."""
+        good, bad = 0, 1
+        while self.report(bad)["memory"]["arena_bytes"] <= room:
+            good, bad = bad, 2 * bad
+        while good + 1 < bad:
+            middle = (good + bad) // 2
+            fits = self.report(middle)["memory"]["arena_bytes"] <= room
+            good, bad = (middle, bad) if fits else (good, middle)
+        return good
+
+    def largest_limited(self, room):
+        """The largest batch of all, as brewc's error tells it."""
+        try:
+            self.report(MANY, "--memory-limit=%d" % room)
+        except MeasureError as error:
+            found = LARGEST.search(str(error))
+            if found:
+                return int(found.group(1))
+            raise
+        return MANY
+
+    def seconds(self, batch, *words):
+        return self.report(batch, *words)["roofline_seconds"]
+
+    def torch_bytes(self, batch):
+        done = run([self.options.python, HERE / "gpu/torch_step.py",
+                    self.write(batch), "--device=cpu", "--mode=train", "--foreach",
+                    "--precision=f32", "--variant=channels_last", "--warm-up=0",
+                    "--steps=2", "--input=data=%d,3,224,224" % batch,
+                    "--input=label=%d" % batch], 2, self.compiler.work)
+        return done.peak_bytes
+
+    def largest_torch(self):
+        few, more = (self.torch_bytes(batch) for batch in FEW)
+        each = (more - few) / (FEW[1] - FEW[0])
+        return int((self.options.memory - few) / each) + FEW[0]
+
+
+def rows_of(options, net):
+    room, caffe = net.room()
+    rows = []
+
+    def add(program, batch, note=""):
+        rows.append([net.name if not rows else "", program, batch, note])
+    planned, limited = net.largest_planned(room), net.largest_limited(room)
+    slower = (net.seconds(limited, "--memory-limit=%d" % room) / limited
+              / (net.seconds(planned) / planned) - 1)
+    add("Brew", planned)
+    add("Brew --memory-limit", limited,
+        "%+.1f %% a picture by the roofline" % (100 * slower))
+    add("Caffe", room // caffe)
+    if options.python:
+        add("PyTorch", net.largest_torch())
+    return rows
+
+
+def main():
+    options = parse_arguments()
+    options.work_dir.mkdir(parents=True, exist_ok=True)
+    compiler = brew.Brew(options.bin.resolve(), options.work_dir.resolve(), 2)
+    rows = []
+    for name in options.net or deep.NETS:
+        try:
+            rows += rows_of(options, Net(options, compiler, name))
+        except MeasureError as error:
+            sys.exit("largest_batch.py: %s: %s" % (name, error))
+    print("\n".join(tables.render(["net", "program", "largest batch", ""], rows,
+                                  options.markdown, left=2)))
+
+
+if __name__ == "__main__":
+    main()
