@@ -103,7 +103,7 @@ private:
   std::vector<std::string> segments;
   std::vector<std::string> gpuArchs;     ///< from phase fused on
   std::optional<int64_t> recomputeBytes; ///< for phase fused
-  bool separateGradients = false;        ///< leave out brew-join-gradients
+  bool separateGradients = false;        ///< leave out what joins operands
   PageContents page;                     ///< for an HTML report
   KernelAccesses accesses;               ///< for a report
 };

@@ -38,8 +38,10 @@ bool Compilation::hasMemoryLoss() {
 PipelineOptions Compilation::optionsOf(Phase phase) {
   PipelineOptions pipeline = options.pipeline;
   pipeline.recomputeBytes = recomputeBytes;
-  if (separateGradients)
+  if (separateGradients) {
     pipeline.without.push_back("join-gradients");
+    pipeline.without.push_back("join-convolutions");
+  }
   if (phase == Phase::Fused)
     describeTarget(pipeline);
   if (isTraining()) {

@@ -184,8 +184,8 @@ void Compilation::fitMemory(mlir::ModuleOp phaseImport) {
   mlir::OwningOpRef<mlir::ModuleOp> smallest = fitGraph(*imported.module);
   if (!smallest)
     return;
-  // One product for many keeps the operands of all until it runs: separate
-  // gradients may take less.
+  // One product for many keeps the operands of all until it runs, and so does
+  // one convolution for several branches: separate ones may take less.
   separateGradients = true;
   mlir::OwningOpRef<mlir::ModuleOp> separate(phaseImport.clone());
   {

@@ -363,6 +363,8 @@ const std::vector<OptionRow> &optionTable() {
                {"fold-normalization",
                 "keep BatchNorm, Scale and Bias of nets for inference"},
                {"fuse-epilogue", "keep ReLUs out of vendor calls"},
+               {"join-convolutions",
+                "a call for each convolution of a blob"},
                {"join-gradients",
                 "a product for each reader of shared weights"},
                {"keep-precision", "round bf16 values that are not stored, too"},

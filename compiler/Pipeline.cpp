@@ -106,6 +106,11 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     target.vectorBits = options.vectorBits;
     target.bf16 = options.bf16Products;
     pm.addPass(createAttachTarget(target));
+    optimise("join-convolutions", [&] {
+      JoinConvolutionsOptions join;
+      join.noLibrary = words(options.noLibrary);
+      return createJoinConvolutions(join);
+    });
     optimise("fuse-epilogue", [] { return createFuseEpilogue(); });
     if (targetir::isNarrow(options.precision)) {
       LowerPrecisionOptions precision;

@@ -3,9 +3,9 @@
 #include "dialects/Brew/layers/elementwise/Elementwise.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Target/TargetDialect.h"
+#include "passes/ElementSum.h"
 #include "passes/Passes.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
@@ -118,7 +118,7 @@ struct FuseGradientSum : OpRewritePattern<linalg::GenericOp> {
 
   LogicalResult matchAndRewrite(linalg::GenericOp nest,
                                 PatternRewriter &rewriter) const override {
-    if (!isSum(nest))
+    if (!brew::isElementSum(nest))
       return failure();
     for (unsigned i : {0, 1}) {
       auto data =
@@ -134,23 +134,6 @@ struct FuseGradientSum : OpRewritePattern<linalg::GenericOp> {
       return success();
     }
     return failure();
-  }
-
-  /// Whether the nest adds two tensors element by element.
-  static bool isSum(linalg::GenericOp nest) {
-    Block *body = nest.getBody();
-    if (nest.getNumDpsInputs() != 2 || nest->getNumResults() != 1 ||
-        nest.getNumReductionLoops() > 0 || body->getOperations().size() != 2 ||
-        !llvm::all_of(nest.getIndexingMapsArray(),
-                      [](AffineMap map) { return map.isIdentity(); }))
-      return false;
-    auto add = dyn_cast<arith::AddFOp>(body->front());
-    return add && body->getTerminator()->getOperand(0) == add &&
-           add.getLhs() != add.getRhs() &&
-           llvm::all_of(add->getOperands(), [&](Value operand) {
-             auto argument = dyn_cast<BlockArgument>(operand);
-             return argument && argument.getArgNumber() < 2;
-           });
   }
 };
 

@@ -11,9 +11,9 @@
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/convolution/Convolution.h"
 #include "dialects/Brew/layers/shape/Shape.h"
+#include "passes/ElementSum.h"
 #include "passes/Passes.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace brew {
@@ -28,26 +28,11 @@ namespace {
 
 using Product = InnerProductBackwardWeightsOp;
 
-/// Whether `nest` adds two tensors element by element and does nothing else.
-bool isSum(linalg::GenericOp nest) {
-  Block &body = *nest.getBody();
-  if (nest.getNumDpsInputs() != 2 || nest.getNumDpsInits() != 1 ||
-      nest.getNumParallelLoops() != nest.getNumLoops() ||
-      !llvm::all_of(nest.getIndexingMapsArray(),
-                    [](AffineMap map) { return map.isIdentity(); }) ||
-      !llvm::hasNItems(body, 2))
-    return false;
-  auto add = dyn_cast<arith::AddFOp>(body.front());
-  return add && add.getLhs() != add.getRhs() &&
-         isa<BlockArgument>(add.getLhs()) && isa<BlockArgument>(add.getRhs()) &&
-         body.getTerminator()->getOperand(0) == add.getResult();
-}
-
 /// Appends the terms of the sum `value` that nothing else reads, in the order
 /// in which they are added.
 void collectTerms(Value value, SmallVectorImpl<Value> &terms) {
   auto nest = value.getDefiningOp<linalg::GenericOp>();
-  if (!nest || !value.hasOneUse() || !isSum(nest)) {
+  if (!nest || !value.hasOneUse() || !brew::isElementSum(nest)) {
     terms.push_back(value);
     return;
   }
@@ -109,7 +94,7 @@ struct JoinGradients : brew::impl::JoinGradientsBase<JoinGradients> {
           program.getBody().front().getOps<linalg::GenericOp>());
       llvm::SmallPtrSet<Operation *, 16> gone;
       for (linalg::GenericOp nest : llvm::reverse(nests))
-        if (!gone.contains(nest) && isSum(nest))
+        if (!gone.contains(nest) && brew::isElementSum(nest))
           if (auto products = productsOf(nest); !products.empty())
             replace(nest, products, gone);
     }

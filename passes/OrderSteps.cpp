@@ -22,8 +22,6 @@ using namespace brew::ir;
 
 namespace {
 
-bool isStep(Operation *op) { return isa<KernelOp, CallInterface>(op); }
-
 bool isBackward(Operation *op) {
   auto kernel = dyn_cast<KernelOp>(op);
   return Origin::of(op).isBackward || (kernel && kernel.getBackward());
@@ -37,7 +35,7 @@ public:
       if (op.hasTrait<IsSink>())
         addSink(&op);
     for (Operation &op : block)
-      if (isStep(&op))
+      if (brew::isStep(&op))
         addStep(&op);
     problem.boundary = backward.value_or(steps.size());
   }
@@ -75,7 +73,7 @@ private:
     // What lies in another arena takes nothing of this one.
     made.bytes =
         source->hasTrait<IsFixedRead>() ? 0 : brew::bytesOf(tensorOf(owner));
-    made.fromStart = !isStep(source) && !isa<JoinOp>(source);
+    made.fromStart = !brew::isStep(source) && !isa<JoinOp>(source);
     return entry->second;
   }
 

@@ -175,6 +175,24 @@ def AttachTarget : Pass<"brew-attach-target", "::mlir::ModuleOp"> {
   let dependentDialects = ["::brew::targetir::TargetDialect"];
 }
 
+def JoinConvolutions : Pass<"brew-join-convolutions", "::mlir::ModuleOp"> {
+  let summary = "Makes one call of convolutions that read the same blob";
+  let description = [{
+    Convolutions of the same windows over the same blob, with the same ReLU behind
+    them or none, become one whose weights lie one after another. Their tops are parts
+    of its top, the sum of their gradients by the blob is one call, and so are
+    those by their weights. Where what calls read no longer, write no longer and add no longer
+    is more than copies of parts (for calls, which follow no strides) and of weights
+    move. On CPUs in the program `deploy` alone, whose joined weights `prepare` makes.
+  }];
+  let options = [
+    ListOption<"noLibrary", "no-library", "std::string",
+      "Groups of vendor calls not to use (conv, ip), or `all`">];
+  let dependentDialects = ["::brew::ir::BrewDialect",
+    "::brew::targetir::TargetDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def FuseEpilogue : Pass<"brew-fuse-epilogue", "::mlir::ModuleOp"> {
   let summary = "Moves a ReLU into the convolution or inner product before it";
   let description = [{

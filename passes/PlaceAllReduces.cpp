@@ -33,8 +33,6 @@ struct Bucket {
   int64_t bytes = 0;
 };
 
-bool isStep(Operation *op) { return isa<KernelOp, CallInterface>(op); }
-
 /// The buckets of one program: gradients in the order in which steps finish
 /// them, each bucket closed by the one that fills it.
 SmallVector<Bucket> bucketsOf(ArrayRef<Gradient> gradients, int64_t most) {
@@ -98,7 +96,7 @@ LogicalResult PlaceAllReduces::place(ProgramOp program, Type &element) {
   SmallVector<Operation *> steps;
   llvm::DenseMap<Operation *, int64_t> numberOf;
   for (Operation &op : block)
-    if (isStep(&op)) {
+    if (brew::isStep(&op)) {
       numberOf[&op] = steps.size();
       steps.push_back(&op);
     }

@@ -57,9 +57,6 @@ private:
   static FixedKey keyOf(const Fixed &place) {
     return {place.arena, place.offset};
   }
-  static bool isStep(mlir::Operation *op) {
-    return mlir::isa<ir::KernelOp, ir::CallInterface>(op);
-  }
   unsigned rootOf(mlir::Value value) const;
   unsigned newRoot(mlir::Value value, int64_t step);
   void findRoots();

@@ -13,6 +13,8 @@ int64_t brew::bytesOf(RankedTensorType type) {
          llvm::divideCeil(memrefOf(type).getElementTypeBitWidth(), 8);
 }
 
+bool brew::isStep(Operation *op) { return isa<KernelOp, CallInterface>(op); }
+
 Value brew::ownerOf(Value value) {
   while (auto view = value.getDefiningOp<ReinterpretOp>())
     value = view.getX();

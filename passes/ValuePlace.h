@@ -9,6 +9,9 @@ namespace brew {
 /// Bytes that a tensor's elements take side by side; those of i1 are bits.
 int64_t bytesOf(mlir::RankedTensorType type);
 
+/// Whether `op` is a step of a plan: a kernel or a call.
+bool isStep(mlir::Operation *op);
+
 /// What `value` is another shape of, through all such views.
 mlir::Value ownerOf(mlir::Value value);
 

@@ -1,0 +1,12 @@
+//===- ElementSum.h - Sums of two tensors -----------------------*- C++ -*-===//
+#pragma once
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace brew {
+
+/// Whether `nest` adds two different tensors element by element and does
+/// nothing else: a gradient's sum over two readers.
+bool isElementSum(mlir::linalg::GenericOp nest);
+
+} // namespace brew

@@ -1,0 +1,135 @@
+#!/usr/bin/python3
+"""Checks nets whose branches over one blob are one convolution.
+
+Against the plans of --without=join-convolutions: what inference computes, and, with other
+rates and decays for each branch, what training writes into snapshots, names and order
+included. Which branches are joined is checked too: those with the same windows and the same
+ReLU, at inference on any target, in training on a GPU.
+"""
+import os
+import re
+import sys
+
+import h5py
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'common'))
+import checker  # noqa: E402
+
+INPUT = '''layer { name: "in" type: "Input" top: "x" input_param {
+  shape { dim: 32 dim: 16 dim: 12 dim: 12 } } }
+'''
+DATA = '''layer { name: "in" type: "DummyData" top: "x" top: "target" dummy_data_param {
+  shape { dim: 32 dim: 16 dim: 12 dim: 12 } shape { dim: 32 dim: 5 }
+  data_filler { type: "gaussian" std: 1 } data_filler { type: "gaussian" std: 0.5 } } }
+'''
+LOSS = '''layer { name: "loss" type: "EuclideanLoss" bottom: "ip" bottom: "target" top: "loss" }
+'''
+
+
+def conv(name, bottom, size, kernel, rates='', relu=True):
+    text = '''layer { name: "%s" type: "Convolution" bottom: "%s" top: "%s" %s
+  convolution_param { num_output: %d kernel_size: %d pad: %d
+    weight_filler { type: "xavier" } bias_filler { type: "constant" value: 0.1 } } }
+''' % (name, bottom, name, rates, size, kernel, kernel // 2)
+    if relu:
+        text += 'layer { name: "r_%s" type: "ReLU" bottom: "%s" top: "%s" }\n' % (
+            name, name, name)
+    return text
+
+
+# Branches that learn by rates and decays of their own; `odd` has no ReLU.
+BODY = (conv('stem', 'x', 64, 3) +
+        conv('a', 'stem', 16, 1, 'param { lr_mult: 1 } param { lr_mult: 2 decay_mult: 0 }') +
+        conv('b', 'stem', 24, 1, 'param { lr_mult: 3 } param { lr_mult: 0.5 }') +
+        conv('c', 'stem', 8, 1, 'param { lr_mult: 0.1 decay_mult: 2 } param { lr_mult: 1 }') +
+        conv('odd', 'stem', 8, 1, relu=False) + conv('b3', 'b', 32, 3) + conv('c5', 'c', 8, 5) +
+        '''layer { name: "pool" type: "Pooling" bottom: "stem" top: "pool" pooling_param {
+  pool: MAX kernel_size: 3 stride: 1 pad: 1 } }
+layer { name: "cat" type: "Concat" bottom: "a" bottom: "b3" bottom: "c5" bottom: "pool"
+  bottom: "odd" top: "cat" }
+layer { name: "ip" type: "InnerProduct" bottom: "cat" top: "ip" inner_product_param {
+  num_output: 5 weight_filler { type: "xavier" } } }
+''')
+SOLVER = '''net: "net.prototxt" base_lr: 0.00001 momentum: 0.9 weight_decay: 0.1
+lr_policy: "fixed" max_iter: 4 snapshot_prefix: "%s" snapshot_format: HDF5 random_seed: 3
+'''
+WITHOUT = '--without=join-convolutions'
+# Of the largest value: sums in another order; and results rounded the other way.
+TOLERANCE = {'f32': 1e-5, 'bf16': 2e-2}
+
+
+def datasets(path):
+    """[(name, values)] of an HDF5 file, in its order."""
+    found = []
+    with h5py.File(path) as file:
+        file.visititems(lambda name, each: found.append((name, each[()]))
+                        if isinstance(each, h5py.Dataset) else None)
+    return found
+
+
+class Joined(checker.Checker):
+    def joins(self, text, flags):
+        """The forward and backward calls that are of several layers."""
+        self.write('net.prototxt', text)
+        fused = self.run(self.options.brewc, 'net.prototxt', '--emit=fused', '--check-only',
+                         *flags, *self.options.brewc_flags.split()).stdout
+        return sorted(set(re.findall(r'brew\.(convolution\w*) "(\w+\+\w+\+\w+)[^"]*"', fused)))
+
+    def close(self, name, precision, found, wanted):
+        largest = np.abs(wanted).max(initial=0)
+        error = np.abs(found - wanted).max(initial=0)
+        self.expect(error <= TOLERANCE[precision] * max(largest, 1e-6),
+                    '%s: off by %g of %g' % (name, error, largest))
+
+    def check(self):
+        for precision in TOLERANCE:
+            self.check_inference(precision)
+            self.check_training(precision)
+
+    def check_inference(self, precision):
+        flags = ['--precision', precision]
+        net = INPUT + BODY
+        joined = self.joins(net, flags)
+        self.expect(joined == [('convolution', 'a+b+c')],
+                    '%s, inference: joined are %s' % (precision, joined))
+        self.expect(not self.joins(net, flags + [WITHOUT]), 'joined without the pass')
+        x = np.random.default_rng(5).standard_normal((32, 16, 12, 12)).astype(np.float32)
+        values = []
+        for more in ([], [WITHOUT]):
+            self.run(self.options.brewc, 'net.prototxt', '-o', 'net.plan', *flags, *more,
+                     *self.options.brewc_flags.split())
+            values.append(self.evaluate({'x': x}, seed=7))
+        found, wanted = values
+        self.expect(sorted(found) == sorted(wanted) and wanted, 'other outputs')
+        for name in wanted:
+            self.close('%s, inference: %s' % (precision, name), precision, found[name],
+                       wanted[name])
+
+    def check_training(self, precision):
+        flags = ['--precision', precision]
+        on_gpu = 'cuda' in self.options.brewc_flags
+        net = DATA + BODY + LOSS
+        joined = self.joins(net, flags + ['--phase', 'train', '--gradients'])
+        wanted = [(call, 'a+b+c') for call in ('convolution', 'convolution_backward_data',
+                                               'convolution_backward_weights')]
+        self.expect(joined == (wanted if on_gpu else []),
+                    '%s, training: joined are %s' % (precision, joined))
+        for prefix, more in (('joined', []), ('alone', [WITHOUT])):
+            self.write('solver.prototxt', SOLVER % prefix)
+            self.run(self.options.brewc, 'solver.prototxt', '-o', 'net.plan', *flags, *more,
+                     *self.options.brewc_flags.split())
+            self.run(self.options.brew_run, 'train', 'net.plan')
+        for end in ('caffemodel.h5', 'solverstate.h5'):
+            found, alone = (datasets(self.path('%s_iter_4.%s' % (prefix, end)))
+                            for prefix in ('joined', 'alone'))
+            self.expect([name for name, _ in found] == [name for name, _ in alone],
+                        '%s: other names or another order' % end)
+            for (name, value), (_, other) in zip(found, alone):
+                if value.dtype.kind == 'f':
+                    self.close('%s, training: %s of %s' % (precision, name, end), precision,
+                               value, other)
+
+
+if __name__ == '__main__':
+    checker.main(Joined, __doc__, 'check')
