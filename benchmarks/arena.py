@@ -13,7 +13,7 @@ import json
 import sys
 from pathlib import Path
 
-import brew
+import brew_side
 import tables
 import workloads
 from process import MeasureError, run
@@ -113,7 +113,7 @@ def main():
     if options.prototxts:
         print_gaps(options)
         return
-    compiler = brew.Brew(options.bin.resolve(), options.work_dir.resolve(), 1)
+    compiler = brew_side.Brew(options.bin.resolve(), options.work_dir.resolve(), 1)
     rows = []
     for net in options.net or NETS:
         rows += rows_of_net(options, compiler, net)

@@ -14,7 +14,7 @@ import re
 import sys
 from pathlib import Path
 
-import brew
+import brew_side
 import deep
 import tables
 from process import MeasureError, run
@@ -56,7 +56,7 @@ class Net:
         """Its prototxt; returns the file's name."""
         net = "%s.prototxt" % self.name
         (self.compiler.work / net).write_text(deep.NETS[self.name](batch))
-        brew.write_solver(self.compiler.work, self.name + "_solver.prototxt",
+        brew_side.write_solver(self.compiler.work, self.name + "_solver.prototxt",
                           net, 1)
         return net
 
@@ -134,7 +134,7 @@ def rows_of(options, net):
 def main():
     options = parse_arguments()
     options.work_dir.mkdir(parents=True, exist_ok=True)
-    compiler = brew.Brew(options.bin.resolve(), options.work_dir.resolve(), 2)
+    compiler = brew_side.Brew(options.bin.resolve(), options.work_dir.resolve(), 2)
     rows = []
     for name in options.net or deep.NETS:
         try:

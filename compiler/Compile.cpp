@@ -64,10 +64,6 @@ PipelineOptions Compilation::optionsOf(Phase phase) {
                 "--distributed is for plans that train: a solver, or a net "
                 "with a loss, without --phase");
   }
-  if (pipeline.distributed && pipeline.lossScale != 0)
-    throw Error(ExitStatus::Usage,
-                "--distributed is not for --precision=f16 yet, whose scale of "
-                "losses each rank would choose for itself; bf16 needs none");
   return pipeline;
 }
 

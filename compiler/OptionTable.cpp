@@ -372,6 +372,8 @@ const std::vector<OptionRow> &optionTable() {
                 "on GPUs, a launch for what little follows a sum"},
                {"merge-sums", "add up over the same elements separately"},
                {"order-steps", "steps in the order of the prototxt"},
+               {"order-weights",
+                "inner products' weights in the order of the files"},
                {"pool-first", "ReLUs before max poolings that read them"},
                {"prepare-weights", "at inference, round weights in every run"},
                {"recompute", "save what the backward pass could make again"},

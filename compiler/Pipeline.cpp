@@ -121,6 +121,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     layout.layout = options.layout;
     layout.precision = options.precision;
     layout.noLibrary = words(options.noLibrary);
+    layout.orderWeights = !llvm::is_contained(options.without, "order-weights");
     pm.addPass(createAssignLayout(layout));
     BuildGradientProgramsOptions gradients;
     gradients.accumulate = options.accumulate;

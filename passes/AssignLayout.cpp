@@ -45,10 +45,12 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
   }
 
   /// Activations and their gradients become channels-last; views stay as
-  /// they are, since they promise row-major order.
-  static void layOutBlobs(ProgramOp program) {
-    program.walk([](Operation *op) {
+  /// they are, since they promise row-major order, and so does what a product reads
+  /// and its gradient where weights are to stay as Caffe has them.
+  void layOutBlobs(ProgramOp program) {
+    program.walk([this](Operation *op) {
       if (isa<ReinterpretOp, tensor::EmptyOp, linalg::FillOp>(op) ||
+          (!orderWeights && isa<InnerProductBackwardDataOp>(op)) ||
           op->hasTrait<IsFixedRead>())
         return;
       for (Value result : op->getResults()) {
@@ -71,10 +73,13 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
     });
   }
 
-  /// Whether a view is taken of the value, or of what it is rounded to.
-  static bool isViewed(Value value) {
-    return llvm::any_of(value.getUsers(), [](Operation *user) {
+  /// Whether a view is taken of the value, or of what it is rounded to, or a product
+  /// reads it in Caffe's order.
+  bool isViewed(Value value) {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
       return isa<ReinterpretOp>(user) ||
+             (!orderWeights &&
+              isa<InnerProductOp, InnerProductBackwardWeightsOp>(user)) ||
              (isa<CastOp>(user) && isViewed(user->getResult(0)));
     });
   }

@@ -228,7 +228,8 @@ def AssignLayout : Pass<"brew-assign-layout", "::mlir::ModuleOp"> {
     to run and the target's library is good at it in that precision, else Caffe's own
     layout. Every consumer reads through strides, so there are
     no transposes; the weights of an inner product behind a channels-last blob
-    are split into that blob's dimensions and laid out alike. With tf32, whose products
+    are split into that blob's dimensions and laid out alike; or, without `order-weights`,
+    that blob is row-major and the weights stay as Caffe has them. With tf32, whose products
     read parameters themselves, convolutions' weights are channels-last too.
   }];
   let options = [Option<"layout", "layout", "::brew::targetir::BlobLayout",
@@ -237,6 +238,8 @@ def AssignLayout : Pass<"brew-assign-layout", "::mlir::ModuleOp"> {
     Option<"precision", "precision", "::brew::targetir::Precision",
       "::brew::targetir::Precision::F32", "What products compute in",
       valuesOf<["F32", "TF32", "BF16", "F16"], "Precision">.text>,
+    Option<"orderWeights", "order-weights", "bool", "true",
+      "Inner products' weights take the order of channels-last bottoms">,
     ListOption<"noLibrary", "no-library", "std::string",
       "Groups of vendor calls not to use, or `all`">];
   let dependentDialects = ["::brew::targetir::TargetDialect"];

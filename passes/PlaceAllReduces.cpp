@@ -6,6 +6,7 @@
 #include "passes/ParameterPlaces.h"
 #include "passes/Passes.h"
 #include "passes/ValuePlace.h"
+#include "runtime/plan/Contract.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -66,6 +67,8 @@ struct PlaceAllReduces : brew::impl::PlaceAllReducesBase<PlaceAllReduces> {
       if (program.getRole() == ProgramRole::ForwardBackward)
         if (failed(place(program, element)))
           return signalPassFailure();
+      if (program.getRole() == ProgramRole::Update)
+        shareNonFiniteCount(program);
     }
     if (element)
       buildReduce(element);
@@ -78,6 +81,7 @@ private:
     return halfWire && element.isF32() ? TypeAttr::get(narrow) : TypeAttr();
   }
   LogicalResult place(ProgramOp program, Type &element);
+  void shareNonFiniteCount(ProgramOp update);
   void buildReduce(Type element);
 };
 
@@ -179,6 +183,30 @@ LogicalResult PlaceAllReduces::place(ProgramOp program, Type &element) {
         store.getValueMutable().assign(sum);
   }
   return success();
+}
+
+/// With a scale of losses a gradient of one rank that is not finite spoils the
+/// sum, so that all ranks leave the update out and halve the scale: what they
+/// count is added up in front of it.
+void PlaceAllReduces::shareNonFiniteCount(ProgramOp update) {
+  SmallVector<ParamValueOp> counts;
+  update.walk([&](ParamValueOp op) {
+    if (op.getParam() == brew::plan::loss_scale::kNonFinite)
+      counts.push_back(op);
+  });
+  if (counts.empty())
+    return;
+  // One is enough for all that read it.
+  Value own = counts.front();
+  OpBuilder b(&getContext());
+  b.setInsertionPointAfter(counts.front());
+  IntegerAttr index = b.getI64IntegerAttr(0);
+  auto start = AllReduceStartOp::create(b, own.getLoc(), own.getType(), own,
+                                        index, b.getUnitAttr(), nullptr);
+  auto wait = AllReduceWaitOp::create(b, own.getLoc(), own.getType(),
+                                      start.getYs(), index, b.getUnitAttr());
+  for (ParamValueOp count : counts)
+    count.getResult().replaceAllUsesExcept(wait.getYs()[0], start);
 }
 
 /// For iterations of several batches, whose gradients are added up before: all

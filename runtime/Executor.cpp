@@ -376,6 +376,11 @@ bool Executor::canRunTogether(int first, int second) const {
   return true;
 }
 
+void Executor::tune(const std::function<void(const TunedCall &)> &tell) {
+  synchronize();
+  backend->tune(tell);
+}
+
 Measurement Executor::measure(const std::vector<int> &programs, int count) {
   for (int index : programs)
     program(index);

@@ -47,13 +47,16 @@ struct ExecutorOptions {
   /// alike.
   const Executor *shareParameters = nullptr;
 
+  /// File that keeps which ways to do library calls were fastest; "": none.
+  std::string timingCache = {};
+  /// CUDA: measure calls that the timing cache does not know. CPU: do what it
+  /// says; it measures in Executor::tune() alone. Else the first way to do a
+  /// call is taken, whatever the cache says.
+  bool tune = true;
+
   // CUDA only.
   /// Number of the GPU.
   int gpu = 0;
-  /// File that keeps which vendor engines were fastest; "": none.
-  std::string timingCache = {};
-  /// Measure vendor engines; else the library's first suggestion is taken.
-  bool tune = true;
   /// Bytes of scratch that a vendor call may use.
   std::uint64_t workspaceLimit = std::uint64_t(1) << 30;
   /// Only vendor engines whose results repeat to the bit; a plan may ask for
@@ -84,6 +87,19 @@ struct Measurement {
   std::vector<double> seconds;   ///< of each run
   std::size_t graphNodes = 0;    ///< of the CUDA graph, where there is one
   std::uint64_t deviceBytes = 0; ///< memory held on the GPU
+};
+
+/// A library call that was measured.
+struct TunedCall {
+  int program = 0;
+  std::size_t step = 0;
+  /// A way to do it, by the backend's name for it.
+  struct Way {
+    std::string name;
+    double seconds = 0;
+  };
+  Way first;   ///< what is taken unmeasured
+  Way fastest; ///< what is taken from now on; the same if none is faster
 };
 
 class Executor {
@@ -196,6 +212,12 @@ public:
   RunResults
   runTimed(int program,
            const std::function<void(std::size_t, double)> &observer);
+
+  /// Measures the ways to do each library call, whatever the timing cache says
+  /// of it, keeps the fastest there, and does the calls so from now on; `tell`
+  /// hears of each, in order. Blobs and gradients hold anything then. Throws
+  /// Error (3) where the cache's file cannot be written.
+  void tune(const std::function<void(const TunedCall &)> &tell);
 
   /// What executes a step on this machine: "kernel", "copy", "zero", "host", or
   /// a vendor kernel's name ("oneDNN brgconv:avx512_core").

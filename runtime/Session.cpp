@@ -49,10 +49,10 @@ ExecutorOptions deviceOptions(const SessionOptions &options,
   };
   // What is measured on the simulator means nothing.
   const auto &archs = manifest.target().archs();
-  if (std::all_of(archs.begin(), archs.end(),
-                  [](const std::string &arch) { return arch == "sim"; })) {
+  if (manifest.target().kind() == plan::Target::CUDA &&
+      std::all_of(archs.begin(), archs.end(),
+                  [](const std::string &arch) { return arch == "sim"; }))
     device.tune = false;
-  }
   return device;
 }
 

@@ -29,7 +29,8 @@ class Session;
 
 struct SessionOptions {
   /// Threads, GPU, pool. What only concerns GPUs is ignored by plans for the
-  /// CPU; on the CUDA simulator nothing is measured, whatever they say. `warn`
+  /// CPU; on the CUDA simulator nothing is measured unasked, whatever they say,
+  /// and what the timing cache says is not followed. `warn`
   /// is not used: warnings are events.
   ExecutorOptions device;
   /// What fillers, shuffling, transformations and layers' own random numbers

@@ -88,8 +88,6 @@ constexpr Members fields[] = {
      "tflite_use_regular_nms"},
     {caffewindows, "DropoutParameter",
      "sqrt_scale"},
-    {fasterRcnn, "DropoutParameter",
-     "scale_train"},
     {nvidiaCaffe, "DropoutParameter",
      "engine random_seed"},
     {segnet, "DropoutParameter",

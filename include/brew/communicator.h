@@ -28,6 +28,15 @@ typedef struct brew_communicator_options {
   int deterministic;
 } brew_communicator_options;
 
+/* Numbers that are added up over the ranks, in place. */
+typedef struct brew_sum_piece {
+  float *data;
+  size_t count; /* elements */
+} brew_sum_piece;
+
+/* Whether this library finds what connects ranks: its plugin for MPI, and that
+ * MPI. */
+BREW_API int brew_communicator_is_available(void);
 /* Whether a launcher has started this process as a rank of several. */
 BREW_API int brew_communicator_is_launched(void);
 /* Joins the run; once in a process. `options` may be NULL. BREW_MACHINE_LACKS:
@@ -48,6 +57,31 @@ brew_communicator_local_rank(const brew_communicator *communicator);
  * it, and the run is left with brew_communicator_close(). */
 BREW_API int
 brew_communicator_failed_together(const brew_communicator *communicator);
+
+/* What ranks do together without a trainer. Every rank makes the same calls in
+ * the same order, from one thread, and none while a trainer over this
+ * communicator runs. BREW_MACHINE_LACKS: a rank is missing, whose number the
+ * message has. */
+
+/* Gives all ranks the bytes of rank 0. */
+BREW_API brew_status brew_communicator_broadcast(
+    brew_communicator *communicator, void *data, size_t bytes);
+/* Begins to add the pieces up over the ranks, beside what the caller goes on
+ * with: they belong to the sum until it is awaited. `number` tells it from
+ * others on their way (BREW_USAGE: one has it), and is the same on all ranks.
+ */
+BREW_API brew_status
+brew_communicator_start_sum(brew_communicator *communicator, uint32_t number,
+                            const brew_sum_piece *pieces, size_t piece_count);
+/* Waits for a sum; BREW_USAGE if none of this number was started. */
+BREW_API brew_status
+brew_communicator_await_sum(brew_communicator *communicator, uint32_t number);
+/* BREW_BAD_INPUT on all ranks unless every rank has rank 0's value of what the
+ * message will call `what` ("plan"). */
+BREW_API brew_status brew_communicator_agree(brew_communicator *communicator,
+                                             const char *what,
+                                             const char *value);
+
 /* Leaves the run, when all ranks do, at the end of it. */
 BREW_API brew_status brew_communicator_close(brew_communicator *communicator);
 /* Ends the processes of all ranks, this one's too, with an exit status: for a

@@ -8,6 +8,11 @@
 #include <brew/communicator.h>
 #include <brew/support.hpp>
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
 namespace brew::api {
 
 struct CommunicatorOptions {
@@ -17,6 +22,7 @@ struct CommunicatorOptions {
 
 class Communicator {
 public:
+  static bool isAvailable() { return brew_communicator_is_available(); }
   static bool isLaunched() { return brew_communicator_is_launched(); }
 
   explicit Communicator(const CommunicatorOptions &options = {}) {
@@ -37,13 +43,28 @@ public:
   bool failedTogether() const {
     return brew_communicator_failed_together(get());
   }
-  void close() {
-    detail::check(brew_communicator_close(get()),
-                  brew_communicator_message(get()));
+  void broadcast(void *data, std::size_t bytes) {
+    check(brew_communicator_broadcast(get(), data, bytes));
   }
+  void startSum(std::uint32_t number,
+                const std::vector<brew_sum_piece> &pieces) {
+    check(brew_communicator_start_sum(get(), number, pieces.data(),
+                                      pieces.size()));
+  }
+  void awaitSum(std::uint32_t number) {
+    check(brew_communicator_await_sum(get(), number));
+  }
+  void agree(const std::string &what, const std::string &value) {
+    check(brew_communicator_agree(get(), what.c_str(), value.c_str()));
+  }
+  void close() { check(brew_communicator_close(get())); }
   void abort(int status) { brew_communicator_abort(get(), status); }
 
 private:
+  void check(brew_status status) {
+    detail::check(status, brew_communicator_message(get()));
+  }
+
   detail::Owner<brew_communicator, brew_communicator_destroy> handle;
 };
 

@@ -66,6 +66,26 @@ BREW_API brew_status brew_session_measure(brew_session *session,
                                           size_t program_count, int count,
                                           double *seconds,
                                           brew_measurement *measurement);
+/* A library call that was measured; pointers are valid during the call. */
+typedef struct brew_tuned_call {
+  size_t struct_size;
+  int program;
+  size_t step;
+  const char *kind; /* "convolution", "inner product"; of the backward pass
+                     * "convolution by the data", "... by the weights" */
+  /* What is taken unmeasured, and the fastest, which is taken from now on; the
+   * same if none is faster. Names are the library's. */
+  const char *first, *fastest;
+  double first_seconds, fastest_seconds;
+} brew_tuned_call;
+typedef void (*brew_tune_function)(const brew_tuned_call *call, void *user);
+/* Measures the ways to do each library call of the plan, keeps the fastest in the
+ * session's timing cache, whatever that said, and does the calls so from now on;
+ * calls `tell` (which may be NULL) for each of them, in order. Different ways may
+ * round differently. What blobs and gradients hold is lost; parameters and state
+ * stay. BREW_MACHINE_LACKS: the cache's file cannot be written. */
+BREW_API brew_status brew_session_tune(brew_session *session,
+                                       brew_tune_function tell, void *user);
 /* Waits for all that runs on a device. */
 BREW_API brew_status brew_session_synchronize(brew_session *session);
 

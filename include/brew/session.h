@@ -52,12 +52,16 @@ typedef struct brew_session_options {
    * brew_session_prepare() before they run again. NULL: parameters of its own.
    */
   const brew_session *share_parameters;
-  /* Of plans for a GPU: the file that keeps which vendor engines were fastest
-   * (NULL: none), whether to take the library's first suggestion unmeasured,
-   * whether only engines are used whose results repeat to the bit, and how many
-   * bytes of scratch a call may use (0: 1 GiB; BREW_NO_WORKSPACE: none). */
+  /* The file that keeps which ways to do library calls were fastest (NULL:
+   * none). On a GPU calls that it does not know are measured while the session is
+   * opened; on the CPU brew_session_tune() alone measures, and sessions do what
+   * the file says. With `no_tuning` the first way to do each call is taken,
+   * unmeasured. */
   const char *timing_cache;
   int no_tuning;
+  /* Of plans for a GPU: whether only engines are used whose results repeat to the
+   * bit, and how many bytes of scratch a call may use (0: 1 GiB;
+   * BREW_NO_WORKSPACE: none). */
   int deterministic;
   uint64_t workspace_limit;
   /* First listeners, so that they hear of what happens while the session is
@@ -82,6 +86,11 @@ typedef struct brew_session_options {
   /* The ranks that train together (communicator.h), which outlives the session;
    * NULL: this process is alone. */
   brew_communicator *communicator;
+  /* Without a communicator, for processes that share the records of data layers
+   * in the TRAIN phase all the same: this one's number, and how many there are
+   * (0: it is alone). Seeds are then one for all plus the number. BREW_USAGE
+   * beside a communicator, whose ranks share them anyway. */
+  int reader_rank, reader_ranks;
 } brew_session_options;
 
 /* Allocates memory, opens kernels and libraries. Parameters are those in the

@@ -58,6 +58,7 @@ struct SessionOptions {
   int readerThreads = 0; ///< of each data layer; 0: one for each core
   bool skipBadRecords = false;
   const Communicator *communicator = nullptr; ///< null: alone
+  int readerRank = 0, readerRanks = 0; ///< without one; 0 ranks: alone
 };
 
 class Session {
@@ -97,6 +98,8 @@ public:
     given.skip_bad_records = options.skipBadRecords;
     given.communicator =
         options.communicator ? options.communicator->get() : nullptr;
+    given.reader_rank = options.readerRank;
+    given.reader_ranks = options.readerRanks;
     brew_session *opened = nullptr;
     const brew_status status = brew_session_open(plan.get(), &given, &opened);
     state->session.reset(opened);
@@ -267,6 +270,21 @@ public:
     check(brew_session_measure(get(), programs.data(), programs.size(), count,
                                seconds.data(), measurement));
     return seconds;
+  }
+  /// `tell` hears of each library call.
+  void tune(const std::function<void(const brew_tuned_call &)> &tell = {}) {
+    struct Call {
+      const std::function<void(const brew_tuned_call &)> &tell;
+      detail::Thrown &thrown;
+    } call{tell, state->thrown};
+    check(brew_session_tune(
+        get(),
+        [](const brew_tuned_call *tuned, void *user) {
+          Call &it = *static_cast<Call *>(user);
+          if (it.tell)
+            it.thrown.keep([&] { it.tell(*tuned); });
+        },
+        &call));
   }
   void synchronize() { check(brew_session_synchronize(get())); }
   void setLearningRate(double rate) {

@@ -1,6 +1,8 @@
 """Sessions: a plan with its memory."""
 import functools
 import operator
+import os
+import typing
 import weakref
 from collections.abc import Mapping
 
@@ -11,7 +13,7 @@ from ._core import Error, Kind, Pass
 from ._events import Events
 from ._host import host_types
 
-__all__ = ["Session"]
+__all__ = ["Session", "TunedCall"]
 
 
 def _array_of(value):
@@ -128,6 +130,19 @@ class _Params(_Tensors):
         self._session._core.prepare()
 
 
+class TunedCall(typing.NamedTuple):
+    """A library call that was measured: what is taken unmeasured, and the fastest way."""
+
+    program: str
+    layers: list[str]
+    #: ``"convolution"``, ``"inner product"``; backward ``"... by the data"``, ``"... by the weights"``.
+    kind: str
+    first: str
+    first_seconds: float
+    fastest: str
+    fastest_seconds: float
+
+
 class Session:
     """A plan with its memory; one thread's at a time.
 
@@ -139,13 +154,15 @@ class Session:
     to begin with; ``program``: the one that calls run (the first one if not given);
     ``fields``: solver fields instead of the plan's, for training; ``host_layers``: type to
     class of layers that Python computes, beside those that the plan was compiled with;
-    ``on_event``: a function that hears of all :attr:`events`, from the opening on.
+    ``on_event``: a function that hears of all :attr:`events`, from the opening on;
+    ``timing_cache``: the file that keeps which ways to do library calls were fastest, which
+    the session follows (:meth:`tune`).
 
     The GIL is released while anything runs. Raises :class:`Error`.
     """
 
     def __init__(self, plan, *, threads=0, device=None, seed=None, weights=(), folder="", program=None, log=False,
-                 fields=None, host_layers=None, on_event=None):
+                 fields=None, host_layers=None, on_event=None, timing_cache=""):
         self.plan = plan
         gpu = _gpu_of(device, plan)
         self._fields = {k: str(v) for k, v in (fields or {}).items()}
@@ -156,7 +173,8 @@ class Session:
         self.events = Events(on_event)
         self._hosts = host_types({**plan.host_layers, **(host_layers or {})})
         self._core = _core.Session(plan._core, threads=threads, seed=seed, folder=folder, log=log, gpu=gpu,
-                                   listener=self.events._first(), hosts=self._hosts)
+                                   listener=self.events._first(), hosts=self._hosts,
+                                   timing_cache=os.fspath(timing_cache))
         self.events._core = self._core
         self._weights = [weights] if isinstance(weights, str) else [str(w) for w in weights]
         self._trainer, self._feeds = None, []
@@ -272,6 +290,12 @@ class Session:
     def prepare(self):
         """Computes what programs derive from parameters; due when they have changed."""
         self._core.prepare()
+
+    def tune(self) -> list[TunedCall]:
+        """Measures the ways to do each library call, keeps the fastest in the timing cache
+        and does the calls so from now on. What blobs and gradients hold is lost."""
+        programs = self.plan.programs
+        return [TunedCall(programs[program], *rest) for program, *rest in self._core.tune(self.plan._core)]
 
     def load_weights(self, *paths):
         """Loads .caffemodel or HDF5 files over the parameters."""

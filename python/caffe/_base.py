@@ -43,6 +43,9 @@ class NetLayer(Layer):
     def setup(self, bottom, top):
         pass
 
+    def reseed_reader(self, seed):
+        """What reads records begins anew with a seed that all ranks have."""
+
     def fill(self, bottom):
         pass
 

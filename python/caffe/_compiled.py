@@ -113,7 +113,7 @@ class Variant:
         self.fed = plan.fed
         try:
             session = Session(plan._core, seed=layer.seed, pool=_state.pool(),
-                              share=first.session if first else None, folder=layer.folder)
+                              share=first.session if first else None, folder=layer.folder, **layer.reading())
             if layer.is_to_be_filled(first):
                 session.initialise()
         except Error as error:
@@ -200,8 +200,15 @@ class CompiledLayer(NetLayer):
         self.top_blobs = ["t%d" % i for i in range(len(param.top))] if param.bottom else list(param.top)
         self.variants, self.shapes = {}, {}
         self.first = self.current = None
-        self.seed = _state.next_seed()
+        self.seed = self.draw_seed()
         self.keeps_statistics = param.type in self._STATISTICS and phase == caffe_pb2.TRAIN
+
+    def draw_seed(self):
+        return _state.next_seed()
+
+    def reading(self):
+        """What its sessions are to know of how they read."""
+        return {}
 
     # --- compiling
 

@@ -32,14 +32,3 @@ class Timer:
         if self._begin is None:
             return 0.0
         return ((self._end or time.perf_counter()) - self._begin) * 1e3
-
-
-class NCCL:
-    """Reductions across devices, which this version does not have."""
-
-    def __init__(self, *args):
-        raise RuntimeError("NCCL: this version trains on one device (caffe.has_nccl() is False)")
-
-    @staticmethod
-    def new_uid():
-        raise RuntimeError("NCCL: this version trains on one device (caffe.has_nccl() is False)")

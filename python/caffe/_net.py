@@ -9,6 +9,7 @@ from brew import Error
 
 from . import _graph, _layers, _log, _weights, _whole
 from ._blob import Blob
+from ._nccl import NCCL
 from ._net_params import Parameters
 from .proto import caffe_pb2
 
@@ -30,6 +31,7 @@ class NetCore(Parameters):
         self._bottom_index, self._top_index = [], []
         self._input_index = []
         self._hooks = {"before_forward": [], "after_forward": [], "before_backward": [], "after_backward": []}
+        self._reducers = []  # NCCLs that average gradients as soon as layers have them
         self._learnable = []  # Blobs that parameters own
         self._lr, self._decay = [], []
         self._param_index = []  # of each layer's parameters, among _learnable
@@ -342,6 +344,8 @@ class NetCore(Parameters):
                 layer.backward(self._tops(i), layer.down, self._bottoms(i))
             for hook in self._hooks["after_backward"]:
                 hook(i)
+            for reducer in self._reducers:
+                reducer._after_layer(i)
 
     def reshape(self):
         """Brings the shapes of all blobs up to date with those of the inputs."""
@@ -368,8 +372,12 @@ class NetCore(Parameters):
         self._hooks["before_backward"].append(function)
 
     def after_backward(self, function):
-        """Calls ``function(number of the layer)`` after each layer's backward pass."""
-        self._hooks["after_backward"].append(function)
+        """Calls ``function(number of the layer)`` after each layer's backward pass; or has an
+        ``NCCL`` begin there to average the layer's gradients over all ranks."""
+        if isinstance(function, NCCL):
+            self._reducers.append(function)
+        else:
+            self._hooks["after_backward"].append(function)
 
     # --- names
 

@@ -6,6 +6,7 @@ from collections import deque
 import numpy as np
 
 from . import _graph, _log, _rules, _snapshots, _state
+from ._nccl import NCCL
 from .proto import caffe_pb2
 from .pycaffe import Net
 
@@ -35,10 +36,11 @@ class SGDSolver:
             self.param.snapshot_prefix = os.path.join(self.param.snapshot_prefix,
                                                       os.path.splitext(os.path.basename(file))[0])
         if self.param.random_seed >= 0:
-            _state.set_random_seed(self.param.random_seed)
+            _state.seed_solver(self.param.random_seed)
         self._rule = _rules.Rule(self._kind, self.param)
         self._iteration = self._current_step = 0
-        self._callbacks = []
+        self._callbacks = []  # (function or None, function)
+        self._reducers = []  # NCCLs, which are among the callbacks, too
         self._losses = deque()
         self._smoothed = 0.0
         if self.param.debug_info:
@@ -108,7 +110,12 @@ class SGDSolver:
         return self._kind
 
     def add_callback(self, on_start, on_gradients_ready=None):
-        """Calls one function at the start of each iteration, the other when its gradients are ready."""
+        """Calls one function at the start of each iteration, the other when its gradients are
+        ready; or has an ``NCCL`` average these over all ranks."""
+        if isinstance(on_start, NCCL) and on_gradients_ready is None:
+            self._reducers.append(on_start)
+            self._callbacks.append((None, on_start._on_gradients_ready))
+            return
         if not callable(on_start) or not callable(on_gradients_ready):
             raise TypeError("add_callback takes two functions")
         self._callbacks.append((on_start, on_gradients_ready))
@@ -121,6 +128,14 @@ class SGDSolver:
 
     def step(self, iterations):
         """Trains for so many iterations more."""
+        try:
+            self._step(iterations)
+        except BaseException:
+            for reducer in self._reducers:
+                reducer._fail()
+            raise
+
+    def _step(self, iterations):
         p = self.param
         stop, start = self._iteration + int(iterations), self._iteration
         self._losses.clear()
@@ -128,18 +143,21 @@ class SGDSolver:
         self._mark = time.perf_counter(), start
         last = len(self.net._layers) - 1
         while self._iteration < stop:
-            is_tested = bool(p.test_interval and self._iteration % p.test_interval == 0
+            is_tested = bool(_state.is_root() and p.test_interval and self._iteration % p.test_interval == 0
                              and (self._iteration > 0 or p.test_initialization))
             # Where nobody can look in between, gradients are written over the old ones.
-            fresh = not self._callbacks and not is_tested
+            fresh = len(self._callbacks) == len(self._reducers) and not is_tested
             if not fresh:
                 self.net.clear_param_diffs()
             if is_tested:
                 self._test_all()
             for on_start, _ in self._callbacks:
-                on_start()
+                if on_start is not None:
+                    on_start()
             loss = 0.0
-            for _ in range(p.iter_size):
+            for i in range(p.iter_size):
+                for reducer in self._reducers:
+                    reducer._begin_pass(i + 1 == p.iter_size)
                 both = self.net._whole_step(fresh)
                 fresh = False
                 if both is None:
@@ -147,31 +165,31 @@ class SGDSolver:
                     self.net._backward(last, 0)
                 loss += both
             self._smooth(loss / p.iter_size, start)
-            if p.display and self._iteration % p.display == 0:
+            if p.display and self._iteration % p.display == 0 and _state.is_root():
                 self._display()
             for _, on_gradients_ready in self._callbacks:
                 on_gradients_ready()
             self.apply_update()
-            if p.snapshot and self._iteration % p.snapshot == 0:
+            if p.snapshot and self._iteration % p.snapshot == 0 and _state.is_root():
                 self.snapshot()
 
     def solve(self, resume_file=None):
         """Trains to ``max_iter``, from a snapshot if one is given."""
         p = self.param
-        _log.line("Solving " + self.net._name, "solver.cpp", 273)
-        _log.line("Learning Rate Policy: " + p.lr_policy, "solver.cpp", 274)
+        self._say("Solving " + self.net._name, "solver.cpp", 273)
+        self._say("Learning Rate Policy: " + p.lr_policy, "solver.cpp", 274)
         if resume_file:
             self.restore(resume_file)
         start = self._iteration
         self.step(p.max_iter - self._iteration)
-        if p.snapshot_after_train and (not p.snapshot or self._iteration % p.snapshot != 0):
+        if _state.is_root() and p.snapshot_after_train and (not p.snapshot or self._iteration % p.snapshot != 0):
             self.snapshot()
-        if p.display and self._iteration % p.display == 0:
+        if _state.is_root() and p.display and self._iteration % p.display == 0:
             self._smooth(self.net._forward(0, len(self.net._layers) - 1), start)
-            _log.line("Iteration %d, loss = %g" % (self._iteration, self._smoothed), "solver.cpp", 311)
-        if p.test_interval and self._iteration % p.test_interval == 0:
+            self._say("Iteration %d, loss = %g" % (self._iteration, self._smoothed), "solver.cpp", 311)
+        if _state.is_root() and p.test_interval and self._iteration % p.test_interval == 0:
             self._test_all()
-        _log.line("Optimization Done.", "solver.cpp", 317)
+        self._say("Optimization Done.", "solver.cpp", 317)
 
     def apply_update(self):
         """Updates the parameters by the gradients that are there, which ends an iteration.
@@ -179,7 +197,7 @@ class SGDSolver:
         p = self.param
         rate, self._current_step = _rules.learning_rate(p, self._iteration, self._current_step)
         if p.display and self._iteration % p.display == 0:
-            _log.line("Iteration %d, lr = %g" % (self._iteration, rate), "sgd_solver.cpp", 105)
+            self._say("Iteration %d, lr = %g" % (self._iteration, rate), "sgd_solver.cpp", 105)
         blobs = self.net._learnable
         if p.clip_gradients > 0:
             norm = float(np.sqrt(sum(float(np.dot(b.diff.ravel(), b.diff.ravel())) for b in blobs)))
@@ -202,6 +220,12 @@ class SGDSolver:
         self._smoothed = sum(self._losses) / len(self._losses)
 
     # --- tests and log
+
+    @staticmethod
+    def _say(text, file, line):
+        """Rank 0 speaks for all."""
+        if _state.is_root():
+            _log.line(text, file, line)
 
     def _test_all(self):
         for number, net in enumerate(self.test_nets):
@@ -243,7 +267,9 @@ class SGDSolver:
     # --- snapshots
 
     def snapshot(self):
-        """Writes weights and state: PREFIX_iter_N.caffemodel and .solverstate."""
+        """Writes weights and state: PREFIX_iter_N.caffemodel and .solverstate; rank 0 alone does."""
+        if not _state.is_root():
+            raise RuntimeError("rank %d has the weights of rank 0, which writes snapshots" % _state.solver_rank())
         _snapshots.write(self)
 
     def restore(self, path):

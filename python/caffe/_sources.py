@@ -4,8 +4,10 @@ import numpy as np
 from brew import Error
 from brew._core import Pass
 
+from . import _state
 from ._base import failure
 from ._compiled import CompiledLayer
+from .proto import caffe_pb2
 
 
 class ViewLayer(CompiledLayer):
@@ -28,7 +30,21 @@ class ViewLayer(CompiledLayer):
 
 
 class SourceLayer(CompiledLayer):
-    """A layer that reads its batches from files: each forward pass brings the next."""
+    """A layer that reads its batches from files: each forward pass brings the next. The ranks
+    that train together share its records."""
+
+    def draw_seed(self):
+        return _state.next_reader_seed()
+
+    def reading(self):
+        if self.phase == caffe_pb2.TEST:
+            return {}
+        return dict(reader_rank=_state.solver_rank(), reader_ranks=_state.solver_count())
+
+    def reseed_reader(self, seed):
+        self.seed = seed + _state.solver_rank()
+        for variant in self.variants.values():
+            variant.session.set_seed(self.seed)
 
     def forward(self, bottom, top):
         self._next(range(len(top)), top)

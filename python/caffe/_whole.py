@@ -91,7 +91,7 @@ class Whole:
     def __init__(self, net, learns):
         """``learns``: with the backward pass."""
         options = dict(phase="test" if net._phase == caffe_pb2.TEST else "train", keep="all",
-                       without="fold-normalization,prepare-weights")
+                       without="fold-normalization,order-weights,prepare-weights")
         if learns:
             options["gradients"] = True
         self.plan = plan = _plans.plan(message_of(net, learns), **options)

@@ -61,6 +61,10 @@ class Top:
         """The NetParameter of all that this top needs."""
         return to_proto(self)
 
+    def update(self, settings):
+        """Adds settings to the layer that makes it."""
+        self.fn.update(settings)
+
 
 class Function:
     """A layer with its inputs and settings, which may be used for several nets."""
@@ -74,6 +78,10 @@ class Function:
         self.ntop = self.params.pop("ntop", 1)
         self.in_place = self.params.pop("in_place", False)
         self.tops = tuple(Top(self, n) for n in range(self.ntop))
+
+    def update(self, settings):
+        """Adds settings, or replaces those of the same names."""
+        self.params.update(settings)
 
 
 class _Writer:
@@ -169,9 +177,13 @@ class NetSpec:
     def vals(self):
         return list(self.tops.values())
 
-    def update(self, other):
-        """Takes over the tops of another NetSpec or dict."""
-        self.tops.update(other.tops if isinstance(other, NetSpec) else other)
+    def update(self, other, settings=None):
+        """Takes over the tops of another NetSpec or dict; or, of a name and a dict, as in
+        SSD's branch, adds settings to the layer that makes this top."""
+        if settings is not None:
+            self.tops[other].update(settings)
+        else:
+            self.tops.update(other.tops if isinstance(other, NetSpec) else other)
 
     def to_proto(self):
         """The NetParameter."""

@@ -45,6 +45,7 @@ NB_MODULE(_core, module) {
 
   brew::python::bindCompiler(module);
   brew::python::bindEmbed(module);
+  brew::python::bindCommunicator(module);
   brew::python::bindSession(module);
   brew::python::bindTrainer(module);
   brew::python::bindLearning(module);

@@ -6,6 +6,7 @@
 
 namespace brew::python {
 
+void bindCommunicator(nanobind::module_ &module);
 void bindCompiler(nanobind::module_ &module);
 void bindEmbed(nanobind::module_ &module);
 void bindSession(nanobind::module_ &module);

@@ -13,6 +13,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 namespace nb = nanobind;
@@ -187,8 +188,11 @@ void brew::python::bindSession(nb::module_ &module) {
           [](SharedSession *self, const Plan &plan, int threads,
              std::uint64_t seed, const std::string &folder,
              const SharedPool *pool, const SharedSession *share, bool log,
-             int gpu, std::optional<nb::object> listener, nb::dict hosts) {
+             int gpu, std::optional<nb::object> listener, nb::dict hosts,
+             int readerRank, int readerRanks, const std::string &timingCache) {
             api::SessionOptions options;
+            options.readerRank = readerRank;
+            options.readerRanks = readerRanks;
             options.threads = threads;
             options.gpu = gpu;
             options.seed = seed;
@@ -206,13 +210,15 @@ void brew::python::bindSession(nb::module_ &module) {
             options.pool = pool ? pool->get() : nullptr;
             options.shareParameters = share ? share->get() : nullptr;
             options.logToStderr = log;
+            options.timingCache = timingCache;
             nb::gil_scoped_release released;
             new (self)
                 SharedSession(plan, std::move(options), std::move(types));
           },
           "plan"_a, "threads"_a = 0, "seed"_a = 0, "folder"_a = "",
           "pool"_a = nb::none(), "share"_a = nb::none(), "log"_a = false,
-          "gpu"_a = 0, "listener"_a = nb::none(), "hosts"_a = nb::dict())
+          "gpu"_a = 0, "listener"_a = nb::none(), "hosts"_a = nb::dict(),
+          "reader_rank"_a = 0, "reader_ranks"_a = 0, "timing_cache"_a = "")
       .def(
           "add_listener",
           [](SharedSession &it, nb::object function,
@@ -250,6 +256,25 @@ void brew::python::bindSession(nb::module_ &module) {
       .def("prepare",
            [](SharedSession &it) {
              it.during([](Session &session) { session.prepare(); });
+           })
+      .def("tune",
+           [](SharedSession &it, const Plan &plan) {
+             using Call = std::tuple<int, std::vector<std::string>, std::string,
+                                     std::string, double, std::string, double>;
+             return it.during([&](Session &session) {
+               std::vector<Call> calls;
+               session.tune([&](const brew_tuned_call &call) {
+                 const brew_step_info step = plan.step(call.program, call.step);
+                 calls.push_back({call.program,
+                                  {step.layers, step.layers + step.layer_count},
+                                  call.kind,
+                                  call.first,
+                                  call.first_seconds,
+                                  call.fastest,
+                                  call.fastest_seconds});
+               });
+               return calls;
+             });
            })
       .def("set_seed",
            [](SharedSession &it, std::uint64_t seed) {

@@ -7,6 +7,26 @@
 using namespace brew;
 using namespace brew::api;
 
+namespace {
+
+/// A call on the ranks of a communicator.
+template <typename Body>
+brew_status on(brew_communicator *communicator, Body &&body) {
+  if (!communicator)
+    return BREW_USAGE;
+  return guarded(communicator->message, [&] {
+    if (!communicator->communicator)
+      throw usage("the communicator could not be opened");
+    body(*communicator->communicator);
+  });
+}
+
+} // namespace
+
+int brew_communicator_is_available(void) {
+  return runtime::Communicator::isAvailable();
+}
+
 int brew_communicator_is_launched(void) {
   return runtime::Communicator::isLaunched();
 }
@@ -58,14 +78,55 @@ int brew_communicator_failed_together(const brew_communicator *communicator) {
          communicator->communicator->failedTogether();
 }
 
-brew_status brew_communicator_close(brew_communicator *communicator) {
-  if (!communicator)
-    return BREW_USAGE;
-  return guarded(communicator->message, [&] {
-    if (!communicator->communicator)
-      throw usage("the communicator could not be opened");
-    communicator->communicator->close();
+brew_status brew_communicator_broadcast(brew_communicator *communicator,
+                                        void *data, size_t bytes) {
+  return on(communicator, [&](runtime::Communicator &ranks) {
+    if (!data && bytes)
+      throw usage("there are no bytes");
+    ranks.broadcast(data, bytes);
   });
+}
+
+brew_status brew_communicator_start_sum(brew_communicator *communicator,
+                                        uint32_t number,
+                                        const brew_sum_piece *pieces,
+                                        size_t piece_count) {
+  return on(communicator, [&](runtime::Communicator &ranks) {
+    if (ranks.isSumming(number))
+      throw usage("sum " + std::to_string(number) + " is on its way already");
+    if (!pieces && piece_count)
+      throw usage("there are no pieces");
+    std::vector<runtime::SumPiece> given;
+    for (std::size_t i = 0; i < piece_count; ++i) {
+      if (!pieces[i].data && pieces[i].count)
+        throw usage("piece " + std::to_string(i) + " has no numbers");
+      given.push_back({reinterpret_cast<std::byte *>(pieces[i].data),
+                       pieces[i].count, /*isDouble=*/false});
+    }
+    ranks.startSums(number, given);
+  });
+}
+
+brew_status brew_communicator_await_sum(brew_communicator *communicator,
+                                        uint32_t number) {
+  return on(communicator, [&](runtime::Communicator &ranks) {
+    if (!ranks.isSumming(number))
+      throw usage("sum " + std::to_string(number) + " was not started");
+    ranks.awaitSums(number);
+  });
+}
+
+brew_status brew_communicator_agree(brew_communicator *communicator,
+                                    const char *what, const char *value) {
+  return on(communicator, [&](runtime::Communicator &ranks) {
+    if (!what || !value)
+      throw usage("there is nothing to compare");
+    ranks.agree({{what, value}});
+  });
+}
+
+brew_status brew_communicator_close(brew_communicator *communicator) {
+  return on(communicator, [](runtime::Communicator &ranks) { ranks.close(); });
 }
 
 void brew_communicator_abort(brew_communicator *communicator, int status) {

@@ -53,6 +53,15 @@ runtime::SessionOptions optionsOf(const brew_session_options &options) {
     throw usage("the number of threads is negative");
   result.reading.threads = static_cast<unsigned>(options.reader_threads);
   result.reading.skipBadRecords = options.skip_bad_records;
+  if (options.reader_ranks) {
+    if (options.communicator)
+      throw usage("the ranks of a communicator share the records by themselves");
+    if (options.reader_rank < 0 || options.reader_rank >= options.reader_ranks)
+      throw usage("there is no rank " + std::to_string(options.reader_rank) +
+                  " of " + std::to_string(options.reader_ranks));
+    result.reading.rank = static_cast<std::uint64_t>(options.reader_rank);
+    result.reading.ranks = static_cast<std::uint64_t>(options.reader_ranks);
+  }
   if (options.folder)
     result.folder = options.folder;
   if (options.share_parameters)
@@ -285,6 +294,46 @@ brew_status brew_session_measure(brew_session *session, const int *programs,
     result.graph_nodes = measured.graphNodes;
     result.device_bytes = measured.deviceBytes;
     give(measurement, result);
+  });
+}
+
+/// What kind of call a step is.
+static std::string kindOf(const plan::Step &step) {
+  const bool isConvolution = step.has_convolution();
+  const std::string name = isConvolution ? "convolution" : "inner product";
+  switch (isConvolution ? step.convolution().direction()
+                        : step.inner_product().direction()) {
+  case plan::FORWARD:
+    break;
+  case plan::BACKWARD_DATA:
+    return name + " by the data";
+  case plan::BACKWARD_WEIGHTS:
+    return name + " by the weights";
+  }
+  return name;
+}
+
+brew_status brew_session_tune(brew_session *session, brew_tune_function tell,
+                              void *user) {
+  return on(session, [&](runtime::Session &it) {
+    it.executor().tune([&](const runtime::TunedCall &call) {
+      if (!tell)
+        return;
+      const std::string kind =
+          kindOf(it.manifest()
+                     .programs(call.program)
+                     .steps(static_cast<int>(call.step)));
+      brew_tuned_call told{};
+      told.struct_size = sizeof told;
+      told.program = call.program;
+      told.step = call.step;
+      told.kind = kind.c_str();
+      told.first = call.first.name.c_str();
+      told.fastest = call.fastest.name.c_str();
+      told.first_seconds = call.first.seconds;
+      told.fastest_seconds = call.fastest.seconds;
+      tell(&told, user);
+    });
   });
 }
 

@@ -200,6 +200,15 @@ void Communicator::State::await(std::uint64_t number) {
     throw machineLacks(*failure);
 }
 
+bool Communicator::isAvailable() {
+  try {
+    comm::openTransport();
+    return true;
+  } catch (const Error &) {
+    return false;
+  }
+}
+
 bool Communicator::isLaunched() {
   auto count = [](const char *name) {
     const char *text = std::getenv(name);
@@ -299,6 +308,10 @@ void Communicator::startSums(std::uint32_t bucket,
   else
     operation = std::make_unique<comm::TransportSum>(bucket, pieces);
   state->buckets[bucket] = state->post(std::move(operation));
+}
+
+bool Communicator::isSumming(std::uint32_t bucket) const {
+  return state->buckets.count(bucket) != 0;
 }
 
 void Communicator::awaitSums(std::uint32_t bucket) {

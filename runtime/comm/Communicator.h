@@ -42,6 +42,8 @@ struct SumPiece {
 
 class Communicator {
 public:
+  /// Whether a transport is found.
+  static bool isAvailable();
   /// Whether this process was started by a launcher as one of several ranks.
   static bool isLaunched();
 
@@ -80,6 +82,8 @@ public:
   void startSums(std::uint32_t bucket, const std::vector<SumPiece> &pieces,
                  bool asBf16 = false);
   void awaitSums(std::uint32_t bucket);
+  /// Whether sums of this bucket are on their way.
+  bool isSumming(std::uint32_t bucket) const;
   /// Gives all ranks the bytes of rank 0.
   void broadcast(void *data, std::size_t bytes);
   /// What rank 0 has.

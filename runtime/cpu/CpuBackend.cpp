@@ -9,6 +9,7 @@
 #include "formats/Error.h"
 #include "runtime/cpu/AllReduce.h"
 #include "runtime/cpu/Arena.h"
+#include "runtime/cpu/CallMaker.h"
 #include "runtime/cpu/CpuFeatures.h"
 #include "runtime/cpu/DnnlCall.h"
 #include "runtime/cpu/KernelImages.h"
@@ -21,6 +22,7 @@
 #include <chrono>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -69,6 +71,12 @@ public:
              std::shared_ptr<Arena> sharedParameters)
       : plan(std::move(file)), manifest(plan->manifest()), pool(options.pool),
         workers(pool ? pool->threads() : options.threads),
+        calls(dnnl,
+              {[this](std::uint32_t index) { return bound(index); },
+               [this](std::uint32_t index, int program) {
+                 return weights(index, program);
+               }},
+              TimingCache(options.timingCache, options.warn), options.tune),
         hosts(manifest, options.hostTypes), ranks(options.communicator) {
     checkTarget(manifest.target(), plan->path());
     const Threads::Entered entered = workers.enter();
@@ -99,6 +107,7 @@ public:
   runTimed(int program,
            const std::function<void(std::size_t, double)> &observer) override;
   Measurement measure(const std::vector<int> &sequence, int count) override;
+  void tune(const std::function<void(const TunedCall &)> &tell) override;
   HostLayers &hostLayers() override { return hosts; }
   std::string implementation(int program, std::size_t step) const override;
   std::string description() const override { return "cpu"; }
@@ -119,6 +128,7 @@ private:
           action(**call);
   }
   void settle();
+  void forgetCalls();
   CompiledProgram compile(int program);
   CompiledStep compile(const Step &step, int program, const std::string &where);
   void runStep(CompiledStep &step);
@@ -166,6 +176,7 @@ private:
   std::vector<std::uint32_t> moved; ///< since steps were last compiled
   std::unique_ptr<KernelImages> kernels;
   DnnlContext dnnl;
+  CallMaker calls;
   HostLayers hosts;                    ///< before the steps that call them
   std::shared_ptr<Communicator> ranks; ///< may be null
   std::vector<CompiledProgram> programs;
@@ -282,11 +293,8 @@ void CpuBackend::settle() {
         if (is || isCall(programs[p][i]))
           due.emplace_back(p, step);
       }
-    if (callsToo) {
-      dnnl.packed.clear();
-      packedBytes = 0;
-      isPacked = false;
-    }
+    if (callsToo)
+      forgetCalls();
     for (const auto &[p, step] : due) {
       CompiledStep &compiled = programs[p][static_cast<std::size_t>(step)];
       const Program &program = manifest.programs(static_cast<int>(p));
@@ -298,6 +306,13 @@ void CpuBackend::settle() {
       allocateWorkspace();
   });
   moved.clear();
+}
+
+/// Before all calls are made again.
+void CpuBackend::forgetCalls() {
+  dnnl.packed.clear();
+  packedBytes = 0;
+  isPacked = false;
 }
 
 std::byte *CpuBackend::address(std::uint32_t index) const {
@@ -370,24 +385,9 @@ CompiledStep CpuBackend::compile(const Step &step, int program,
       result.arguments.push_back(address(index));
     return result;
   }
-  case Step::kConvolution: {
-    const plan::ConvolutionCall &call = step.convolution();
-    BoundBuffer bias;
-    if (call.has_b_buffer_index())
-      bias = bound(call.b_buffer_index());
-    return makeConvolution(dnnl, call, bound(call.x_buffer_index()),
-                           weights(call.w_buffer_index(), program), bias,
-                           bound(call.y_buffer_index()), where);
-  }
-  case Step::kInnerProduct: {
-    const plan::InnerProductCall &call = step.inner_product();
-    BoundBuffer bias;
-    if (call.has_b_buffer_index())
-      bias = bound(call.b_buffer_index());
-    return makeInnerProduct(dnnl, call, bound(call.x_buffer_index()),
-                            weights(call.w_buffer_index(), program), bias,
-                            bound(call.y_buffer_index()), where);
-  }
+  case Step::kConvolution:
+  case Step::kInnerProduct:
+    return calls.make(step, program, where);
   case Step::kCopy: {
     BoundBuffer source = bound(step.copy().source_buffer_index());
     BoundBuffer target = bound(step.copy().target_buffer_index());
@@ -500,6 +500,85 @@ Measurement CpuBackend::measure(const std::vector<int> &sequence, int count) {
       });
     });
   return result;
+}
+
+/// What the steps between two runs of a call do to the caches near the cores:
+/// they fill them with something else.
+class CacheFiller {
+public:
+  explicit CacheFiller(const Threads &workers)
+      : workers(workers),
+        memory(kBytes * static_cast<std::uint64_t>(workers.count()),
+               "memory to fill caches with") {}
+
+  void run() {
+    ++value;
+    workers.parallelFor(
+        workers.count(), 1, [&](std::int64_t begin, std::int64_t end) {
+          std::memset(memory.data() + kBytes * static_cast<std::size_t>(begin),
+                      value,
+                      kBytes * static_cast<std::size_t>(end - begin));
+        });
+  }
+
+private:
+  static constexpr std::size_t kBytes = std::size_t(4) << 20; ///< of a thread
+  const Threads &workers;
+  Arena memory;
+  unsigned char value = 0;
+};
+
+/// Has the system give memory for pages that nothing has written: until then all
+/// of them are one page of zeros, which stays in the caches.
+static void touch(const Arena &memory) {
+  constexpr std::uint64_t kPage = 4096;
+  for (std::uint64_t i = 0; i < memory.size(); i += kPage) {
+    volatile std::byte *place = memory.data() + i;
+    *place = *place;
+  }
+}
+
+void CpuBackend::tune(const std::function<void(const TunedCall &)> &tell) {
+  using Clock = std::chrono::steady_clock;
+  settle();
+  calls.requireWritable();
+  calls.forgetMeasured();
+  for (const std::shared_ptr<Arena> &arena : arenas)
+    touch(*arena);
+  CacheFiller filler(workers);
+  CallChooser chooser(
+      dnnl, {[] {
+               return std::chrono::duration<double>(
+                          Clock::now().time_since_epoch())
+                   .count();
+             },
+             [&] { filler.run(); }});
+  auto forEachStep = [&](auto &&visit) {
+    for (int program = 0; program < manifest.programs_size(); ++program)
+      for (int i = 0; i < manifest.programs(program).steps_size(); ++i)
+        if (CallMaker::isCall(manifest.programs(program).steps(i)))
+          visit(program, i, manifest.programs(program).steps(i));
+  };
+  forEachStep([&](int program, int index, const Step &step) {
+    std::optional<CallChooser::Choice> choice;
+    onTeam([&] { choice = calls.measure(step, program, chooser); });
+    if (choice)
+      tell({program,
+            static_cast<std::size_t>(index),
+            {choice->first.name, choice->first.seconds},
+            {choice->fastest.name, choice->fastest.seconds}});
+  });
+  onTeam([&] {
+    forgetCalls();
+    forEachStep([&](int program, int index, const Step &step) {
+      programs[static_cast<std::size_t>(program)]
+              [static_cast<std::size_t>(index)] =
+                  calls.make(step, program,
+                             describeStep(*plan, manifest.programs(program),
+                                          index));
+    });
+    allocateWorkspace();
+  });
 }
 
 std::string CpuBackend::implementation(int program, std::size_t step) const {

@@ -4,6 +4,7 @@
 #include "formats/Error.h"
 
 #include <cstdint>
+#include <cstdio>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -180,6 +181,26 @@ bool cpuHasFeature(std::string_view name) {
   return false;
 }
 
+std::string processorName() {
+  std::uint32_t registers[4] = {};
+  std::string name;
+  for (std::uint32_t leaf = 0x80000002; leaf <= 0x80000004; ++leaf)
+    if (__get_cpuid(leaf, &registers[EAX], &registers[EBX], &registers[ECX],
+                    &registers[EDX]))
+      name.append(reinterpret_cast<const char *>(registers), sizeof registers);
+  for (char &letter : name)
+    if (letter < ' ' || letter > '~')
+      letter = ' ';
+  const std::size_t begin = name.find_first_not_of(' '),
+                    end = name.find_last_not_of(' ');
+  name = begin == name.npos ? "unknown" : name.substr(begin, end + 1 - begin);
+  std::uint32_t signature = 0, b, c, d;
+  __get_cpuid(1, &signature, &b, &c, &d);
+  char text[16];
+  std::snprintf(text, sizeof text, " (%x)", signature);
+  return name + text;
+}
+
 static const char *const kArchitecture = "x86_64";
 
 #else // !__x86_64__
@@ -187,6 +208,8 @@ static const char *const kArchitecture = "x86_64";
 // Nothing is known about other processors' features: plans that name some are
 // refused, plans for the architecture's baseline run.
 bool cpuHasFeature(std::string_view) { return false; }
+
+std::string processorName() { return "unknown"; }
 
 #if defined(__aarch64__)
 static const char *const kArchitecture = "aarch64";

@@ -149,6 +149,56 @@ void DnnlCall::execute(const std::vector<Stage> &list) {
   }
 }
 
+/// Whether a kernel makes no use of AVX-512, or AVX2, that oneDNN computes with
+/// here. On such processors it is the first choice for nothing, so that hardly
+/// anybody runs it: of oneDNN 3.2 some read and write beyond their operands
+/// (jit_dw:avx2 that adds to five channels, for one).
+static bool isForOlderProcessors(const dnnl::primitive_desc_base &description) {
+  const std::string name = description.impl_info_str();
+  auto names = [&](const char *set) { return name.find(set) != name.npos; };
+  const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+  auto has = [&](dnnl::cpu_isa wanted) {
+    const auto bits = static_cast<unsigned>(wanted);
+    return (isa & bits) == bits;
+  };
+  if (names("avx512"))
+    return false;
+  if (has(dnnl::cpu_isa::avx512_core))
+    return names("avx") || names("sse41");
+  return has(dnnl::cpu_isa::avx2) && !names("avx2") &&
+         (names("avx") || names("sse41"));
+}
+
+std::vector<dnnl::primitive_desc> offersOf(const dnnl::primitive_desc &first,
+                                           bool all) {
+  std::vector<dnnl::primitive_desc> result;
+  if (!first.get(true))
+    return result;
+  if (!all) {
+    result.push_back(first);
+    return result;
+  }
+  // Asking for the next one changes the description, so that copies are taken.
+  dnnl::primitive_desc offer = first;
+  do {
+    if (!result.empty() && isForOlderProcessors(offer))
+      continue;
+    dnnl_primitive_desc_t copy = nullptr;
+    dnnl::error::wrap_c_api(dnnl_primitive_desc_clone(&copy, offer.get()),
+                            "could not copy a description");
+    result.emplace_back();
+    result.back().reset(copy);
+  } while (offer.next_impl());
+  return result;
+}
+
+std::string kernelName(const dnnl::primitive_desc_base &description) {
+  const std::string name = description.impl_info_str();
+  // The product's kernel in "ip:KERNEL" is not known once it was created.
+  const std::size_t product = name.find("ip:");
+  return product == name.npos ? name : name.substr(0, product + 2);
+}
+
 bool isReferenceKernel(const dnnl::primitive_desc_base &description) {
   // A convolution done as a product is "ip:KERNEL"; once created, oneDNN's
   // cache forgets the second half. What is in the cache has passed this test

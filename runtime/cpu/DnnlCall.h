@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>
@@ -120,6 +121,14 @@ private:
   std::string name; ///< oneDNN's, of the main kernel
 };
 
+/// What oneDNN has for a primitive, in its order, but for kernels of older
+/// processors; only `first` without `all`. None where `first` is empty.
+std::vector<dnnl::primitive_desc> offersOf(const dnnl::primitive_desc &first,
+                                           bool all);
+
+/// oneDNN's name of the kernel, the same in every run.
+std::string kernelName(const dnnl::primitive_desc_base &description);
+
 /// Whether oneDNN's kernel is its reference loop, hundreds of times slower than
 /// the others: never taken silently.
 bool isReferenceKernel(const dnnl::primitive_desc_base &description);
@@ -136,6 +145,25 @@ dnnl::memory::desc layoutOf(const plan::Buffer &buffer);
 /// Post-ops for an epilogue; `sum` only when the primitive itself accumulates.
 dnnl::primitive_attr attributesFor(const plan::Epilogue &epilogue, bool sum,
                                    bool relu);
+
+/// A way to do a call.
+struct CallCandidate {
+  /// The same in every run with this oneDNN on this processor.
+  std::string name;
+  /// May throw Error (3) or dnnl::error, or give null: it cannot be done so.
+  std::function<std::unique_ptr<CpuCall>(DnnlContext &)> make;
+};
+
+/// All ways to do a call that makeConvolution() and makeInnerProduct() make, the
+/// one that they take first. None where oneDNN does not take the operands' types.
+std::vector<CallCandidate>
+convolutionCandidates(DnnlContext &context, const plan::ConvolutionCall &call,
+                      BoundBuffer x, BoundBuffer w, BoundBuffer b,
+                      BoundBuffer y);
+std::vector<CallCandidate>
+innerProductCandidates(DnnlContext &context, const plan::InnerProductCall &call,
+                       BoundBuffer x, BoundBuffer w, BoundBuffer b,
+                       BoundBuffer y);
 
 /// Create the primitives of a call. `where` says which call it is, in errors.
 /// Throw Error (3) when oneDNN cannot do it at an acceptable speed.

@@ -4,6 +4,8 @@
 // machine, and some want activations so too. Several combinations are tried and
 // the cheapest by a fixed estimate is taken, the cost of reorders included. The
 // estimate involves no clock: the same plan gives the same bits on every run.
+// Where calls are measured (CallChooser.h), all that oneDNN offers for these
+// combinations is a candidate.
 //
 //===----------------------------------------------------------------------===//
 #include "formats/Error.h"
@@ -22,8 +24,9 @@ using plan::ConvolutionCall;
 
 namespace {
 
-/// The layouts asked of oneDNN for one attempt.
+/// The layouts asked of oneDNN for one attempt, and what they are called.
 struct Layouts {
+  const char *name;
   memory::desc x, w, y;
 };
 
@@ -32,6 +35,7 @@ struct Geometry {
 };
 
 struct Attempt {
+  std::string name; ///< of the layouts asked for and of oneDNN's kernel
   dnnl::primitive_desc description;
   std::vector<DnnlOperand> operands;
   bool reluAfter = false;
@@ -43,7 +47,8 @@ public:
   ConvolutionBuilder(DnnlContext &context, const ConvolutionCall &call,
                      BoundBuffer x, BoundBuffer w, BoundBuffer b, BoundBuffer y)
       : context(context), call(call), x(x), w(w), b(b),
-        y(y), plain{layoutOf(*x.buffer), weightLayout(), layoutOf(*y.buffer)} {
+        y(y), plain{"plain", layoutOf(*x.buffer), weightLayout(),
+                    layoutOf(*y.buffer)} {
     for (const plan::WindowAxis &axis :
          plan::axesOf(call.window(), x.buffer->dims_size() - 2)) {
       geometry.strides.push_back(axis.stride);
@@ -56,7 +61,11 @@ public:
       bias = {{b.buffer->dims(0)}, typeOf(*b.buffer), memory::dims{1}};
   }
 
-  std::unique_ptr<DnnlCall> build(const std::string &where);
+  std::unique_ptr<DnnlCall> build(const std::string &where) const;
+  /// All that oneDNN offers, the one that build() takes first.
+  std::vector<Attempt> all() const;
+  std::unique_ptr<DnnlCall> build(DnnlContext &context,
+                                  const Attempt &attempt) const;
 
 private:
   memory::desc weightLayout() const;
@@ -71,10 +80,15 @@ private:
             : rank == 4 ? tag::nhwc
                         : tag::ndhwc};
   }
-  dnnl::primitive_desc create(const Layouts &layouts,
-                              const dnnl::primitive_attr &attributes) const;
-  std::optional<Attempt> attempt(const Layouts &layouts) const;
+  std::vector<Layouts> combinations() const;
+  std::vector<dnnl::primitive_desc>
+  offers(const Layouts &layouts, const dnnl::primitive_attr &attributes,
+         bool all) const;
+  std::vector<Attempt> attempts(const Layouts &layouts, bool all) const;
+  Attempt attempt(const Layouts &layouts, const dnnl::primitive_desc &offer,
+                  bool sumInside, bool reluInside) const;
   std::optional<Attempt> weightsProduct() const;
+  std::optional<Attempt> cheapest() const;
   bool isDepthwise() const;
   double estimate(const Attempt &attempt) const;
 
@@ -90,6 +104,16 @@ private:
 bool isKernel(const dnnl::primitive_desc &offer, const char *family) {
   return offer.get(true) &&
          std::string(offer.impl_info_str()).find(family) == 0;
+}
+
+/// Whether operands lie alike where the primitives work.
+bool sameLayouts(const Attempt &a, const Attempt &b) {
+  return std::equal(a.operands.begin(), a.operands.end(), b.operands.begin(),
+                    b.operands.end(),
+                    [](const DnnlOperand &one, const DnnlOperand &other) {
+                      return one.argument == other.argument &&
+                             one.staged == other.staged;
+                    });
 }
 
 } // namespace
@@ -109,46 +133,55 @@ memory::desc ConvolutionBuilder::weightLayout() const {
   return {dims, typeOf(buffer), strides};
 }
 
-/// An empty description when oneDNN has no kernel for these layouts.
-dnnl::primitive_desc
-ConvolutionBuilder::create(const Layouts &layouts,
-                           const dnnl::primitive_attr &attributes) const {
+/// What oneDNN has for these layouts, the kernel to be taken first; only that
+/// one without `all`.
+std::vector<dnnl::primitive_desc>
+ConvolutionBuilder::offers(const Layouts &layouts,
+                           const dnnl::primitive_attr &attributes,
+                           bool all) const {
   const auto &[strides, dilates, padding, paddingEnd] = geometry;
   constexpr auto direct = algorithm::convolution_direct;
   if (call.direction() == plan::FORWARD)
-    return dnnl::convolution_forward::primitive_desc(
-        context.engine, dnnl::prop_kind::forward_training, direct, layouts.x,
-        layouts.w, bias, layouts.y, strides, dilates, padding, paddingEnd,
-        attributes, true);
-  // Backward primitives take a forward one as a hint; any will do.
+    return offersOf(
+        dnnl::convolution_forward::primitive_desc(
+            context.engine, dnnl::prop_kind::forward_training, direct,
+            layouts.x, layouts.w, bias, layouts.y, strides, dilates, padding,
+            paddingEnd, attributes, true),
+        all);
+  // Backward primitives take a forward one as a hint; any will do. The others
+  // can be asked for only while the hint is there.
   dnnl::convolution_forward::primitive_desc hint(
       context.engine, dnnl::prop_kind::forward_training, direct,
       anyLayout(plain.x), anyLayout(plain.w), anyLayout(plain.y), strides,
       dilates, padding, paddingEnd);
-  if (call.direction() == plan::BACKWARD_DATA) {
-    auto offer = [&] {
-      return dnnl::convolution_backward_data::primitive_desc(
-          context.engine, direct, layouts.x, layouts.w, layouts.y,
-          geometry.strides, geometry.dilates, geometry.padding,
-          geometry.paddingEnd, hint, attributes, true);
-    };
-    dnnl::primitive_desc first = offer();
-    // For a stride of 2 in bf16 oneDNN 3.2 offers its general kernel first,
-    // which takes three times as long as the one for depthwise convolutions.
-    // The others can be asked for only while the hint is there.
-    if (isDepthwise() && isKernel(first, "brgconv"))
-      for (dnnl::primitive_desc next = offer(); next.next_impl();)
-        if (isKernel(next, "jit_dw"))
-          return next;
-    return first;
-  }
-  return dnnl::convolution_backward_weights::primitive_desc(
-      context.engine, direct, layouts.x, layouts.w, bias, layouts.y, strides,
-      dilates, padding, paddingEnd, hint, attributes, true);
+  if (call.direction() == plan::BACKWARD_WEIGHTS)
+    return offersOf(dnnl::convolution_backward_weights::primitive_desc(
+                        context.engine, direct, layouts.x, layouts.w, bias,
+                        layouts.y, strides, dilates, padding, paddingEnd, hint,
+                        attributes, true),
+                    all);
+  const dnnl::convolution_backward_data::primitive_desc first(
+      context.engine, direct, layouts.x, layouts.w, layouts.y, strides, dilates,
+      padding, paddingEnd, hint, attributes, true);
+  // For a stride of 2 in bf16 oneDNN 3.2 offers its general kernel first, which
+  // takes three times as long as the one for depthwise convolutions.
+  const bool skips = isDepthwise() && isKernel(first, "brgconv");
+  std::vector<dnnl::primitive_desc> result = offersOf(first, all || skips);
+  if (!skips)
+    return result;
+  const auto better = std::find_if(
+      result.begin(), result.end(), [](const dnnl::primitive_desc &offer) {
+        return isKernel(offer, "jit_dw");
+      });
+  if (better != result.end())
+    std::rotate(result.begin(), better, better + 1);
+  if (!all)
+    result.resize(1);
+  return result;
 }
 
-std::optional<Attempt>
-ConvolutionBuilder::attempt(const Layouts &layouts) const {
+std::vector<Attempt> ConvolutionBuilder::attempts(const Layouts &layouts,
+                                                  bool all) const {
   bool forward = call.direction() == plan::FORWARD;
   bool accumulate = call.epilogue().accumulate();
   // oneDNN itself can add to y only where y already has the layout it wants;
@@ -157,18 +190,30 @@ ConvolutionBuilder::attempt(const Layouts &layouts) const {
   bool sumInside = forward && accumulate && direct;
   bool reluInside =
       forward && call.epilogue().relu() && (!accumulate || direct);
-  Attempt result;
+  std::vector<dnnl::primitive_desc> offered;
   try {
-    result.description =
-        create(layouts, attributesFor(call.epilogue(), sumInside, reluInside));
+    offered = offers(layouts,
+                     attributesFor(call.epilogue(), sumInside, reluInside),
+                     all);
   } catch (const dnnl::error &error) {
     if (error.status == dnnl_unimplemented ||
         error.status == dnnl_invalid_arguments)
-      return std::nullopt;
+      return {};
     throw;
   }
-  if (!result.description.get(true) || isReferenceKernel(result.description))
-    return std::nullopt;
+  std::vector<Attempt> result;
+  for (const dnnl::primitive_desc &offer : offered)
+    if (!isReferenceKernel(offer))
+      result.push_back(attempt(layouts, offer, sumInside, reluInside));
+  return result;
+}
+
+Attempt ConvolutionBuilder::attempt(const Layouts &layouts,
+                                    const dnnl::primitive_desc &offer,
+                                    bool sumInside, bool reluInside) const {
+  Attempt result;
+  result.name = std::string(layouts.name) + " " + kernelName(offer);
+  result.description = offer;
   result.reluAfter = call.epilogue().relu() && !reluInside;
 
   auto addOperand = [&](int argument, BoundBuffer bound,
@@ -182,7 +227,8 @@ ConvolutionBuilder::attempt(const Layouts &layouts) const {
     operand.view = operand.staged;
     operand.written = written;
     operand.isFixed = bound.isFixed && !written;
-    operand.accumulate = written && accumulate && !sumInside;
+    operand.accumulate =
+        written && call.epilogue().accumulate() && !sumInside;
     result.operands.push_back(operand);
   };
   switch (call.direction()) {
@@ -235,6 +281,7 @@ std::optional<Attempt> ConvolutionBuilder::weightsProduct() const {
       in = {{pixels, channels}, typeOf(*x.buffer), memory::dims{channels, 1}},
       dw = {{outputs, channels}, typeOf(*w.buffer), memory::dims{channels, 1}};
   Attempt result;
+  result.name = "product";
   result.description = dnnl::matmul::primitive_desc(
       context.engine, dy, in, dw, attributesFor(call.epilogue(), false, false),
       true);
@@ -291,34 +338,62 @@ double ConvolutionBuilder::estimate(const Attempt &attempt) const {
   return seconds;
 }
 
-std::unique_ptr<DnnlCall> ConvolutionBuilder::build(const std::string &where) {
-  memory::desc anyW = anyLayout(plain.w);
-  const Layouts candidates[] = {
-      plain,
-      {plain.x, anyW, plain.y},
-      {channelsLast(plain.x), anyW, channelsLast(plain.y)},
-      {anyLayout(plain.x), anyW, anyLayout(plain.y)},
-  };
+std::vector<Layouts> ConvolutionBuilder::combinations() const {
+  const memory::desc anyW = anyLayout(plain.w);
+  return {plain,
+          {"packed-weights", plain.x, anyW, plain.y},
+          {"channels-last", channelsLast(plain.x), anyW, channelsLast(plain.y)},
+          {"blocked", anyLayout(plain.x), anyW, anyLayout(plain.y)}};
+}
+
+std::optional<Attempt> ConvolutionBuilder::cheapest() const {
   std::optional<Attempt> best = weightsProduct();
-  if (best) {
-    auto product = std::make_unique<DnnlCall>(context);
-    product->add(best->description, best->operands);
-    return product;
-  }
-  for (const Layouts &layouts : candidates) {
-    std::optional<Attempt> next = attempt(layouts);
-    if (next && (!best || next->cost < best->cost))
-      best = std::move(next);
-  }
+  if (best)
+    return best;
+  for (const Layouts &layouts : combinations())
+    for (Attempt &next : attempts(layouts, /*all=*/false))
+      if (!best || next.cost < best->cost)
+        best = std::move(next);
+  return best;
+}
+
+std::vector<Attempt> ConvolutionBuilder::all() const {
+  std::vector<Attempt> result;
+  // Combinations may come to the same layouts.
+  auto add = [&](Attempt &&attempt) {
+    auto isSame = [&](const Attempt &other) {
+      return attempt.name == other.name || (kernelName(attempt.description) ==
+                                                kernelName(other.description) &&
+                                            sameLayouts(attempt, other));
+    };
+    if (std::none_of(result.begin(), result.end(), isSame))
+      result.push_back(std::move(attempt));
+  };
+  if (std::optional<Attempt> first = cheapest())
+    add(std::move(*first));
+  for (const Layouts &layouts : combinations())
+    for (Attempt &each : attempts(layouts, /*all=*/true))
+      add(std::move(each));
+  return result;
+}
+
+std::unique_ptr<DnnlCall>
+ConvolutionBuilder::build(DnnlContext &memory, const Attempt &attempt) const {
+  auto result = std::make_unique<DnnlCall>(memory);
+  result->add(attempt.description, attempt.operands);
+  if (attempt.reluAfter)
+    result->addRelu(plain.y, y.data, call.epilogue().negative_slope());
+  return result;
+}
+
+std::unique_ptr<DnnlCall>
+ConvolutionBuilder::build(const std::string &where) const {
+  const std::optional<Attempt> best = cheapest();
   if (!best)
     throw machineLacks(where + ": oneDNN has no fast kernel for this "
                                "convolution on this machine (compile the net "
                                "with --no-library=conv)");
-  auto result = std::make_unique<DnnlCall>(context);
-  result->add(best->description, best->operands);
-  if (best->reluAfter)
-    result->addRelu(plain.y, y.data, call.epilogue().negative_slope());
-  return result;
+  return build(context, *best);
 }
 
 std::unique_ptr<CpuCall> makeConvolution(DnnlContext &context,
@@ -337,6 +412,32 @@ std::unique_ptr<CpuCall> makeConvolution(DnnlContext &context,
     throw machineLacks(where + ": oneDNN refuses this convolution (" +
                        error.what() + ")");
   }
+}
+
+std::vector<CallCandidate>
+convolutionCandidates(DnnlContext &context, const ConvolutionCall &call,
+                      BoundBuffer x, BoundBuffer w, BoundBuffer b,
+                      BoundBuffer y) {
+  std::vector<CallCandidate> result;
+  const auto builder =
+      std::make_shared<ConvolutionBuilder>(context, call, x, w, b, y);
+  for (Attempt &attempt : builder->all()) {
+    std::string name = attempt.name;
+    result.push_back({std::move(name), [builder, attempt](DnnlContext &own) {
+                        return builder->build(own, attempt);
+                      }});
+  }
+  const std::int64_t first = winogradTile(context, call, x, w, b, y);
+  for (std::int64_t tile : winogradTiles(context, call, x, w, b, y)) {
+    const std::string edge = std::to_string(tile);
+    CallCandidate each{"winograd " + edge + "x" + edge,
+                       [=, &call](DnnlContext &own) {
+                         return makeWinograd(own, call, x, w, b, y, tile);
+                       }};
+    result.insert(tile == first ? result.begin() : result.end(),
+                  std::move(each));
+  }
+  return result;
 }
 
 } // namespace brew::runtime

@@ -65,23 +65,40 @@ std::int64_t spanCount(const plan::Buffer &buffer, Span span) {
                          std::multiplies<>());
 }
 
+/// A primitive that does the call, over operands x, w, y and perhaps b.
+struct Way {
+  std::string name; ///< of oneDNN's kernel, and how the weights lie
+  dnnl::primitive_desc description;
+  std::vector<DnnlOperand> operands;
+  dnnl::primitive_attr attributes;
+  bool sumInside = false, reluAfter = false;
+};
+
 class InnerProductBuilder {
 public:
   InnerProductBuilder(DnnlContext &context, const InnerProductCall &call,
                       BoundBuffer x, BoundBuffer w, BoundBuffer b,
                       BoundBuffer y);
-  std::unique_ptr<DnnlCall> build(const std::string &where);
+  std::unique_ptr<DnnlCall> build(const std::string &where) const;
+  /// All that oneDNN offers, the one that build() takes first.
+  std::vector<Way> all() const { return ways(accumulates(), /*all=*/true); }
+  std::unique_ptr<DnnlCall> build(DnnlContext &context, const Way &way) const;
 
 private:
   DnnlOperand operand(int argument, BoundBuffer bound, Span rows, Span columns,
                       const std::vector<int> &rowOrder,
                       const std::vector<int> &columnOrder, bool rowMajorOnly,
                       bool written) const;
-  bool create(const std::string &where, bool sumInside, DnnlCall &result);
+  bool accumulates() const {
+    return call.direction() == plan::FORWARD && call.epilogue().accumulate();
+  }
+  Way prepare(bool sumInside) const;
+  std::vector<Way> ways(bool sumInside, bool all) const;
+  static void pack(Way &way);
   DnnlOperand biasOperand(int argument, bool written) const;
-  bool addProduct(std::vector<DnnlOperand> operands,
-                  const dnnl::primitive_attr &attributes,
-                  DnnlCall &result) const;
+  std::vector<Way> products(const Way &prepared, bool packs, bool all) const;
+  std::vector<Way> innerProducts(const Way &prepared, bool packs,
+                                 bool all) const;
 
   DnnlContext &context;
   const InnerProductCall &call;
@@ -165,49 +182,8 @@ DnnlOperand InnerProductBuilder::biasOperand(int argument, bool written) const {
   return result;
 }
 
-/// Appends the call, given as an inner product's operands x, w, y and perhaps
-/// b, as a matrix product if that is faster.
-bool InnerProductBuilder::addProduct(std::vector<DnnlOperand> operands,
-                                     const dnnl::primitive_attr &attributes,
-                                     DnnlCall &result) const {
-  bool forward = call.direction() == plan::FORWARD;
-  if (call.direction() == plan::BACKWARD_WEIGHTS ||
-      spanCount(*x.buffer, xRows) < kProductRows)
-    return false;
-  DnnlOperand &wOperand = operands[1];
-  memory::dims dims = wOperand.view.get_dims(),
-               steps = wOperand.view.get_strides();
-  // [N,K], of which the forward product sums over K, the other over N.
-  if (steps[forward ? 1 : 0] != 1)
-    return false;
-  if (forward) {
-    std::swap(dims[0], dims[1]);
-    std::swap(steps[0], steps[1]);
-  }
-  wOperand.view = {dims, typeOf(*w.buffer), steps};
-  DnnlOperand &source = operands[forward ? 0 : 2],
-              &target = operands[forward ? 2 : 0];
-  source.argument = DNNL_ARG_SRC;
-  wOperand.argument = DNNL_ARG_WEIGHTS;
-  target.argument = DNNL_ARG_DST;
-  memory::desc bias;
-  if (operands.size() > 3) {
-    bias = {{1, dims[1]}, typeOf(*b.buffer), memory::dims{dims[1], 1}};
-    operands[3].view = bias;
-  }
-  dnnl::matmul::primitive_desc description(
-      context.engine, source.view, wOperand.view, bias, target.view, attributes,
-      true);
-  if (!description.get(true) ||
-      std::string(description.impl_info_str()).find("brg") == std::string::npos)
-    return false;
-  result.add(description, operands);
-  return true;
-}
-
-/// Appends the call to `result`; false when oneDNN has no kernel.
-bool InnerProductBuilder::create(const std::string &where, bool sumInside,
-                                 DnnlCall &result) {
+/// The operands, and what the primitive does beside the product.
+Way InnerProductBuilder::prepare(bool sumInside) const {
   // x sets the order within M and K, so that it, the larger operand as a rule,
   // is the one that stays in place.
   std::vector<int> m = memoryOrder(*x.buffer, xRows);
@@ -223,7 +199,6 @@ bool InnerProductBuilder::create(const std::string &where, bool sumInside,
   std::vector<int> n = memoryOrder(*w.buffer, wRows);
   std::vector<int> yN = shifted(n, yColumns.begin - wRows.begin);
 
-  using dnnl::prop_kind;
   plan::Direction direction = call.direction();
   bool forward = direction == plan::FORWARD;
   int xArgument =
@@ -231,82 +206,186 @@ bool InnerProductBuilder::create(const std::string &where, bool sumInside,
   int wArgument = direction == plan::BACKWARD_WEIGHTS ? DNNL_ARG_DIFF_WEIGHTS
                                                       : DNNL_ARG_WEIGHTS;
   int yArgument = forward ? DNNL_ARG_DST : DNNL_ARG_DIFF_DST;
-  std::vector<DnnlOperand> operands = {
-      operand(xArgument, x, xRows, xColumns, m, k, true,
-              direction == plan::BACKWARD_DATA),
-      operand(wArgument, w, wRows, wColumns, n, wK, false,
-              direction == plan::BACKWARD_WEIGHTS),
-      operand(yArgument, y, yRows, yColumns, m, yN, true, forward)};
-  const memory::desc xView = operands[0].view, wView = operands[1].view,
-                     yView = operands[2].view;
-  memory::desc bView;
-  if (b.buffer) {
-    operands.push_back(
+  Way result;
+  result.operands = {operand(xArgument, x, xRows, xColumns, m, k, true,
+                             direction == plan::BACKWARD_DATA),
+                     operand(wArgument, w, wRows, wColumns, n, wK, false,
+                             direction == plan::BACKWARD_WEIGHTS),
+                     operand(yArgument, y, yRows, yColumns, m, yN, true,
+                             forward)};
+  if (b.buffer)
+    result.operands.push_back(
         biasOperand(forward ? DNNL_ARG_BIAS : DNNL_ARG_DIFF_BIAS, !forward));
-    bView = operands.back().view;
-  }
   const plan::Epilogue &epilogue = call.epilogue();
-  for (DnnlOperand &each : operands)
-    each.accumulate = each.written && epilogue.accumulate() && !sumInside;
   // The sum inside the primitive needs y itself as its target.
-  if (sumInside && operands[2].needsStaging())
-    return create(where, false, result);
-  bool reluInside =
-      forward && epilogue.relu() && (!epilogue.accumulate() || sumInside);
-  dnnl::primitive_attr attributes =
-      attributesFor(epilogue, sumInside, reluInside);
+  result.sumInside = sumInside && !result.operands[2].needsStaging();
+  for (DnnlOperand &each : result.operands)
+    each.accumulate =
+        each.written && epilogue.accumulate() && !result.sumInside;
+  bool reluInside = forward && epilogue.relu() &&
+                    (!epilogue.accumulate() || result.sumInside);
+  result.reluAfter = epilogue.relu() && !reluInside;
+  result.attributes = attributesFor(epilogue, result.sumInside, reluInside);
+  return result;
+}
 
-  auto addRelu = [&] {
-    if (epilogue.relu() && !reluInside)
-      result.addRelu(layoutOf(*y.buffer), y.data, epilogue.negative_slope());
-    return true;
-  };
-  // Weights that stay as they are lie as oneDNN likes them best.
-  const bool packs = forward && w.isFixed && !operands[1].needsStaging();
-  if (!packs && addProduct(operands, attributes, result))
-    return addRelu();
-  dnnl::primitive_desc description;
+/// The call as a product of matrices, by kernels of any family with `all`, else
+/// where and by what that is faster.
+std::vector<Way> InnerProductBuilder::products(const Way &prepared, bool packs,
+                                               bool all) const {
+  bool forward = call.direction() == plan::FORWARD;
+  if (call.direction() == plan::BACKWARD_WEIGHTS ||
+      (!all && spanCount(*x.buffer, xRows) < kProductRows))
+    return {};
+  Way way = prepared;
+  DnnlOperand &wOperand = way.operands[1];
+  memory::dims dims = wOperand.view.get_dims(),
+               steps = wOperand.view.get_strides();
+  // [N,K], of which the forward product sums over K, the other over N.
+  if (steps[forward ? 1 : 0] != 1)
+    return {};
   if (forward) {
-    const memory::desc weights =
-        packs ? memory::desc(wView.get_dims(), wView.get_data_type(),
-                             memory::format_tag::any)
-              : wView;
-    description = dnnl::inner_product_forward::primitive_desc(
-        context.engine, prop_kind::forward_training, xView, weights, bView,
-        yView, attributes, true);
-  } else {
+    std::swap(dims[0], dims[1]);
+    std::swap(steps[0], steps[1]);
+  }
+  wOperand.view = {dims, typeOf(*w.buffer), steps};
+  DnnlOperand &source = way.operands[forward ? 0 : 2],
+              &target = way.operands[forward ? 2 : 0];
+  source.argument = DNNL_ARG_SRC;
+  wOperand.argument = DNNL_ARG_WEIGHTS;
+  target.argument = DNNL_ARG_DST;
+  memory::desc bias;
+  if (way.operands.size() > 3) {
+    bias = {{1, dims[1]}, typeOf(*b.buffer), memory::dims{dims[1], 1}};
+    way.operands[3].view = bias;
+  }
+  const memory::desc weights =
+      packs ? memory::desc(dims, typeOf(*w.buffer), memory::format_tag::any)
+            : wOperand.view;
+  std::vector<Way> result;
+  for (const dnnl::primitive_desc &offer :
+       offersOf(dnnl::matmul::primitive_desc(context.engine, source.view,
+                                             weights, bias, target.view,
+                                             way.attributes, true),
+                all)) {
+    if (all ? isReferenceKernel(offer)
+            : kernelName(offer).find("brg") == std::string::npos)
+      continue;
+    Way &each = result.emplace_back(way);
+    each.description = offer;
+    each.name = std::string(packs ? "packed-product " : "product ") +
+                kernelName(offer);
+    if (packs)
+      pack(each);
+  }
+  return result;
+}
+
+/// Weights that stay as they are lie as the primitive likes them best.
+void InnerProductBuilder::pack(Way &way) {
+  DnnlOperand &weights = way.operands[1];
+  weights.layout = weights.view;
+  weights.staged = weights.view =
+      way.description.query_md(dnnl::query::weights_md);
+}
+
+std::vector<Way> InnerProductBuilder::innerProducts(const Way &prepared,
+                                                    bool packs,
+                                                    bool all) const {
+  using dnnl::prop_kind;
+  plan::Direction direction = call.direction();
+  const memory::desc xView = prepared.operands[0].view,
+                     wView = prepared.operands[1].view,
+                     yView = prepared.operands[2].view;
+  memory::desc bView;
+  if (b.buffer)
+    bView = prepared.operands[3].view;
+  auto offers = [&] {
+    if (direction == plan::FORWARD) {
+      const memory::desc weights =
+          packs ? memory::desc(wView.get_dims(), wView.get_data_type(),
+                               memory::format_tag::any)
+                : wView;
+      return offersOf(dnnl::inner_product_forward::primitive_desc(
+                          context.engine, prop_kind::forward_training, xView,
+                          weights, bView, yView, prepared.attributes, true),
+                      all);
+    }
     // A gradient of the weights may be f32 where they are bf16.
     memory::desc weights(wView.get_dims(), xView.get_data_type(),
                          memory::format_tag::any);
     dnnl::inner_product_forward::primitive_desc hint(
         context.engine, prop_kind::forward_training, xView, weights, yView);
     if (direction == plan::BACKWARD_DATA)
-      description = dnnl::inner_product_backward_data::primitive_desc(
-          context.engine, xView, wView, yView, hint, attributes, true);
-    else
-      description = dnnl::inner_product_backward_weights::primitive_desc(
-          context.engine, xView, wView, bView, yView, hint, attributes, true);
+      return offersOf(dnnl::inner_product_backward_data::primitive_desc(
+                          context.engine, xView, wView, yView, hint,
+                          prepared.attributes, true),
+                      all);
+    return offersOf(dnnl::inner_product_backward_weights::primitive_desc(
+                        context.engine, xView, wView, bView, yView, hint,
+                        prepared.attributes, true),
+                    all);
+  };
+  std::vector<Way> result;
+  for (const dnnl::primitive_desc &offer : offers()) {
+    if (isReferenceKernel(offer))
+      continue;
+    Way &each = result.emplace_back(prepared);
+    each.description = offer;
+    each.name = std::string(packs ? "packed " : "plain ") + kernelName(offer);
+    if (packs)
+      pack(each);
   }
-  if (!description.get(true) || isReferenceKernel(description))
-    return sumInside && create(where, false, result);
-  if (packs) {
-    operands[1].layout = wView;
-    operands[1].staged = operands[1].view =
-        description.query_md(dnnl::query::weights_md);
-  }
-  result.add(description, operands);
-  return addRelu();
+  return result;
 }
 
-std::unique_ptr<DnnlCall> InnerProductBuilder::build(const std::string &where) {
-  auto result = std::make_unique<DnnlCall>(context);
-  bool sumInside =
-      call.direction() == plan::FORWARD && call.epilogue().accumulate();
-  if (!create(where, sumInside, *result))
+/// The way to be taken first; with `all`, the others behind it. None where
+/// oneDNN has no kernel.
+std::vector<Way> InnerProductBuilder::ways(bool sumInside, bool all) const {
+  const Way prepared = prepare(sumInside);
+  const bool packs = call.direction() == plan::FORWARD && w.isFixed &&
+                     !prepared.operands[1].needsStaging();
+  std::vector<Way> result;
+  auto add = [&](std::vector<Way> &&more) {
+    for (Way &way : more)
+      if (std::none_of(result.begin(), result.end(), [&](const Way &known) {
+            return known.name == way.name;
+          }))
+        result.push_back(std::move(way));
+  };
+  if (!packs)
+    add(products(prepared, packs, /*all=*/false));
+  if (all || result.empty())
+    add(innerProducts(prepared, packs, all));
+  if (all && packs) {
+    add(products(prepared, packs, all));
+    add(innerProducts(prepared, /*packs=*/false, all));
+  }
+  if (all)
+    add(products(prepared, /*packs=*/false, all));
+  if (result.empty() && prepared.sumInside)
+    return ways(/*sumInside=*/false, all);
+  return result;
+}
+
+std::unique_ptr<DnnlCall> InnerProductBuilder::build(DnnlContext &own,
+                                                     const Way &way) const {
+  auto result = std::make_unique<DnnlCall>(own);
+  result->add(way.description, way.operands);
+  if (way.reluAfter)
+    result->addRelu(layoutOf(*y.buffer), y.data,
+                    call.epilogue().negative_slope());
+  return result;
+}
+
+std::unique_ptr<DnnlCall>
+InnerProductBuilder::build(const std::string &where) const {
+  const std::vector<Way> first = ways(accumulates(), /*all=*/false);
+  if (first.empty())
     throw machineLacks(where + ": oneDNN has no fast kernel for this inner "
                                "product on this machine (compile the net with "
                                "--no-library=ip)");
-  return result;
+  return build(context, first.front());
 }
 
 std::unique_ptr<DnnlCall> makeInnerProduct(DnnlContext &context,
@@ -328,6 +407,22 @@ std::unique_ptr<DnnlCall> makeInnerProduct(DnnlContext &context,
     throw machineLacks(where + ": oneDNN refuses this inner product (" +
                        error.what() + ")");
   }
+}
+
+std::vector<CallCandidate>
+innerProductCandidates(DnnlContext &context, const InnerProductCall &call,
+                       BoundBuffer x, BoundBuffer w, BoundBuffer b,
+                       BoundBuffer y) {
+  std::vector<CallCandidate> result;
+  const auto builder =
+      std::make_shared<InnerProductBuilder>(context, call, x, w, b, y);
+  for (Way &way : builder->all()) {
+    std::string name = way.name;
+    result.push_back({std::move(name), [builder, way](DnnlContext &own) {
+                        return builder->build(own, way);
+                      }});
+  }
+  return result;
 }
 
 } // namespace brew::runtime

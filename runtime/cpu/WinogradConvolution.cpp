@@ -437,14 +437,31 @@ makeWinograd(DnnlContext &context, const ConvolutionCall &call, BoundBuffer x,
   }
 }
 
+std::vector<std::int64_t> winogradTiles(const DnnlContext &context,
+                                        const ConvolutionCall &call,
+                                        BoundBuffer x, BoundBuffer w,
+                                        BoundBuffer b, BoundBuffer y) {
+  std::vector<std::int64_t> tiles;
+  if (!context.exactConvolutions && isPossible(call, x, w, b, y))
+    for (std::int64_t tile : {4, 2})
+      if (transformsFor(tile))
+        tiles.push_back(tile);
+  return tiles;
+}
+
+std::int64_t winogradTile(const DnnlContext &context,
+                          const ConvolutionCall &call, BoundBuffer x,
+                          BoundBuffer w, BoundBuffer b, BoundBuffer y) {
+  if (context.exactConvolutions || !isPossible(call, x, w, b, y))
+    return 0;
+  return winograd::fastestTile(sizeOf(context, call, x, w, y));
+}
+
 std::unique_ptr<CpuCall> makeWinograd(DnnlContext &context,
                                       const ConvolutionCall &call,
                                       BoundBuffer x, BoundBuffer w,
                                       BoundBuffer b, BoundBuffer y) {
-  if (context.exactConvolutions || !isPossible(call, x, w, b, y))
-    return nullptr;
-  const std::int64_t tile =
-      winograd::fastestTile(sizeOf(context, call, x, w, y));
+  const std::int64_t tile = winogradTile(context, call, x, w, b, y);
   return tile ? makeWinograd(context, call, x, w, b, y, tile) : nullptr;
 }
 

@@ -4,7 +4,9 @@
 #include "runtime/cpu/CpuCall.h"
 #include "runtime/cpu/DnnlCall.h"
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace brew::runtime {
 
@@ -17,8 +19,17 @@ std::unique_ptr<CpuCall> makeWinograd(DnnlContext &context,
                                       BoundBuffer b, BoundBuffer y,
                                       std::int64_t tile);
 
-/// The fastest of these by the model; null where oneDNN's convolution is
-/// faster, and where the plan wants exact ones.
+/// The tiles that can be tried; none where the plan wants exact convolutions.
+std::vector<std::int64_t>
+winogradTiles(const DnnlContext &context, const plan::ConvolutionCall &call,
+              BoundBuffer x, BoundBuffer w, BoundBuffer b, BoundBuffer y);
+
+/// The fastest of them by the model; 0 where oneDNN's convolution is faster.
+std::int64_t winogradTile(const DnnlContext &context,
+                          const plan::ConvolutionCall &call, BoundBuffer x,
+                          BoundBuffer w, BoundBuffer b, BoundBuffer y);
+
+/// The call with that tile; null without one.
 std::unique_ptr<CpuCall> makeWinograd(DnnlContext &context,
                                       const plan::ConvolutionCall &call,
                                       BoundBuffer x, BoundBuffer w,

@@ -15,17 +15,21 @@ int CallTuner::choose(VendorCall &call) {
   const int count = call.candidates();
   if (!measure || count == 1)
     return firstUsable(call);
-  const std::string key = device.name() + " " + call.key();
-  if (const TimingCache::Choice *known = cache.find(key))
+  if (const TimingCache::Choice *known = cache.find(keyOf(call)))
     for (int i = 0; i < count; ++i)
       if (call.describe(i) == known->candidate &&
           call.workspaceBytes(i) != VendorCall::kUnusable)
         return i;
-  double seconds = 0;
-  const int best = fastest(call, seconds);
-  cache.set(key, {call.describe(best), seconds * 1e6});
+  const Tuned measured = tune(call);
   cache.save(); // what was measured outlives a run that is ended now
-  return best;
+  return measured.fastest;
+}
+
+CallTuner::Tuned CallTuner::tune(VendorCall &call) {
+  const Tuned measured = fastest(call);
+  cache.set(keyOf(call), {call.describe(measured.fastest),
+                          measured.fastestSeconds * 1e6});
+  return measured;
 }
 
 int CallTuner::firstUsable(const VendorCall &call) const {
@@ -39,6 +43,8 @@ int CallTuner::firstUsable(const VendorCall &call) const {
 /// The best candidate so far.
 struct CallTuner::Search {
   int best = -1, measured = 0;
+  int first = -1; ///< that could be measured
+  double firstSeconds = 0;
   Time least;
   std::string reason; ///< why the first that failed did
   DeviceMemory workspace;
@@ -59,7 +65,10 @@ void CallTuner::measureCandidate(VendorCall &call, int candidate,
           DeviceMemory(device, bytes, "memory to try an engine in");
     }
     const Time needed = timeOf(call, candidate, search.workspace, search.least);
-    ++search.measured;
+    if (search.measured++ == 0) {
+      search.first = candidate;
+      search.firstSeconds = needed.seconds;
+    }
     ++search.ofEngine[call.engine(candidate)];
     if (search.best < 0 || needed < search.least) {
       if (search.best >= 0)
@@ -75,7 +84,7 @@ void CallTuner::measureCandidate(VendorCall &call, int candidate,
   call.release(candidate);
 }
 
-int CallTuner::fastest(VendorCall &call, double &seconds) {
+CallTuner::Tuned CallTuner::fastest(VendorCall &call) {
   constexpr int kOfEachEngine = 2, kAtLeast = 16;
   Search search;
   std::vector<int> later;
@@ -92,8 +101,8 @@ int CallTuner::fastest(VendorCall &call, double &seconds) {
                            ? "no engine can be used for " + call.key() +
                                  " within --workspace-limit"
                            : search.reason);
-  seconds = search.least.seconds;
-  return search.best;
+  return {search.first, search.best, search.firstSeconds,
+          search.least.seconds};
 }
 
 /// What enqueues a candidate: a graph of it, as programs are later; itself,

@@ -1,8 +1,8 @@
 //===- CallTuner.h - Chooses how vendor calls are done ----------*- C++ -*-===//
 #pragma once
 
+#include "runtime/TimingCache.h"
 #include "runtime/cuda/Device.h"
-#include "runtime/cuda/TimingCache.h"
 #include "runtime/cuda/VendorCall.h"
 
 #include <limits>
@@ -27,6 +27,14 @@ public:
   /// measured is in the cache's file when it returns.
   int choose(VendorCall &call);
 
+  struct Tuned {
+    int first = 0, fastest = 0;
+    double firstSeconds = 0, fastestSeconds = 0;
+  };
+  /// Measures the call, whatever the cache says of it, and keeps the fastest
+  /// candidate there.
+  Tuned tune(VendorCall &call);
+
 private:
   int firstUsable(const VendorCall &call) const;
   struct Search;
@@ -37,7 +45,10 @@ private:
       return isGraph != other.isGraph ? isGraph : seconds < other.seconds;
     }
   };
-  int fastest(VendorCall &call, double &seconds);
+  Tuned fastest(VendorCall &call);
+  std::string keyOf(const VendorCall &call) const {
+    return device.name() + " " + call.key();
+  }
   void measureCandidate(VendorCall &call, int candidate, Search &search);
   Time timeOf(VendorCall &call, int candidate, const DeviceMemory &workspace,
               const Time &best);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "formats/Error.h"
 #include "runtime/Backend.h"
+#include "runtime/TimingCache.h"
 #include "runtime/cpu/StridedCopy.h"
 #include "runtime/cpu/Threads.h"
 #include "runtime/cuda/Arenas.h"
@@ -16,7 +17,6 @@
 #include "runtime/cuda/ProgramSteps.h"
 #include "runtime/cuda/ScalarArena.h"
 #include "runtime/cuda/StepSequence.h"
-#include "runtime/cuda/TimingCache.h"
 
 #include <algorithm>
 #include <deque>
@@ -70,6 +70,7 @@ public:
   runTimed(int program,
            const std::function<void(std::size_t, double)> &observer) override;
   Measurement measure(const std::vector<int> &sequence, int count) override;
+  void tune(const std::function<void(const TunedCall &)> &tell) override;
   HostLayers &hostLayers() override { return hosts; }
   std::string implementation(int program, std::size_t step) const override {
     return describe(programs[index(program)][step]);
@@ -90,7 +91,8 @@ private:
   const plan::Feed &feedOf(int program, int feed) const {
     return manifest.programs(program).feeds(feed);
   }
-  void prepareCalls(const ExecutorOptions &options);
+  void prepareCalls(bool tune);
+  void allocateWorkspace();
   std::unique_ptr<Nccl> connect(const ExecutorOptions &options) const;
   /// Waits for work in which other ranks may take part.
   template <typename Awaited>
@@ -133,6 +135,7 @@ private:
   const std::unique_ptr<Nccl> nccl;          ///< null on one rank
   StepBuilder builder;
   std::vector<std::vector<DeviceStep>> programs;
+  TimingCache timings;
   DeviceMemory workspace;
 
   /// By programs, and whether gradients are added up over ranks in them.
@@ -165,6 +168,7 @@ CudaBackend::CudaBackend(std::shared_ptr<const plan::PlanFile> file,
       builder(device, *plan, modules, libraries,
               callOptions(manifest.target(), options), hosts, nccl.get(),
               [this](std::uint32_t index) { return address(index); }),
+      timings(options.timingCache, options.warn),
       inputs(device, manifest, modules, workers,
              [this](std::uint32_t index) { return address(index); }) {
   for (int i = 0; i < manifest.arenas_size(); ++i) {
@@ -176,7 +180,7 @@ CudaBackend::CudaBackend(std::shared_ptr<const plan::PlanFile> file,
   }
   for (int i = 0; i < manifest.programs_size(); ++i)
     programs.push_back(builder.build(i));
-  prepareCalls(options);
+  prepareCalls(options.tune);
 }
 
 /// Where ranks train together; all of them do it.
@@ -188,22 +192,28 @@ CudaBackend::connect(const ExecutorOptions &options) const {
              : nullptr;
 }
 
-/// Chooses the engine of every call, then gives all of them one slab of
-/// scratch: they run one after the other.
-void CudaBackend::prepareCalls(const ExecutorOptions &options) {
-  TimingCache cache(options.timingCache, options.warn);
-  CallTuner tuner(device, compute, cache, options.tune);
-  std::uint64_t size = 0;
+/// Chooses the engine of every call.
+void CudaBackend::prepareCalls(bool tune) {
+  CallTuner tuner(device, compute, timings, tune);
   bool any = false;
   for (std::vector<DeviceStep> &steps : programs)
     for (DeviceStep &step : steps)
       if (auto *chosen = std::get_if<ChosenCall>(&step)) {
         chosen->candidate = tuner.choose(*chosen->call);
-        size = std::max(size, chosen->call->workspaceBytes(chosen->candidate));
         any = true;
       }
   if (any)
     arenas.initialise(compute); // measuring wrote results into it
+  allocateWorkspace();
+}
+
+/// Gives all calls one slab of scratch: they run one after the other.
+void CudaBackend::allocateWorkspace() {
+  std::uint64_t size = 0;
+  for (const std::vector<DeviceStep> &steps : programs)
+    for (const DeviceStep &step : steps)
+      if (auto *chosen = std::get_if<ChosenCall>(&step))
+        size = std::max(size, chosen->call->workspaceBytes(chosen->candidate));
   workspace =
       DeviceMemory(device, size,
                    plan->path() + ": scratch of the vendor's calls (bounded by "
@@ -394,6 +404,35 @@ Measurement CudaBackend::measure(const std::vector<int> &sequence, int count) {
   for (const plan::Arena &arena : manifest.arenas())
     result.deviceBytes += arena.size();
   return result;
+}
+
+/// Measuring writes what calls write: blobs and gradients.
+void CudaBackend::tune(const std::function<void(const TunedCall &)> &tell) {
+  beforeRun();
+  timings.write(); // before what takes long
+  CallTuner tuner(device, compute, timings, /*measure=*/true);
+  std::map<std::string, CallTuner::Tuned> known;
+  for (std::size_t program = 0; program < programs.size(); ++program)
+    for (std::size_t i = 0; i < programs[program].size(); ++i) {
+      auto *chosen = std::get_if<ChosenCall>(&programs[program][i]);
+      if (!chosen)
+        continue;
+      VendorCall &call = *chosen->call;
+      const auto [entry, isNew] = known.try_emplace(call.key());
+      if (isNew) {
+        entry->second = tuner.tune(call);
+        timings.write(); // what was measured outlives a run that is ended now
+      }
+      const CallTuner::Tuned &tuned = entry->second;
+      chosen->candidate = tuned.fastest;
+      tell({static_cast<int>(program),
+            i,
+            {call.describe(tuned.first), tuned.firstSeconds},
+            {call.describe(tuned.fastest), tuned.fastestSeconds}});
+    }
+  sequences.clear(); // graphs of the candidates before
+  compute.synchronize("measuring");
+  allocateWorkspace();
 }
 
 std::string CudaBackend::description() const {

@@ -72,7 +72,4 @@ makeInnerProduct(const Device &device, CublasLt &library,
 /// device memory is aligned to.
 std::uint32_t alignmentOf(CUdeviceptr address);
 
-/// "f32[64,20,24,24]:[11520,576,24,1]", for keys.
-std::string layoutText(const plan::Buffer &buffer);
-
 } // namespace brew::runtime::cuda

@@ -3,6 +3,7 @@
 #include "runtime/cuda/VendorLibrary.h"
 
 #include "formats/Error.h"
+#include "runtime/CallKey.h"
 #include "runtime/plan/WindowAxes.h"
 
 #include <algorithm>
@@ -159,17 +160,6 @@ std::uint32_t alignmentOf(CUdeviceptr address) {
   constexpr CUdeviceptr kMost = 256;
   const CUdeviceptr bits = address | kMost;
   return static_cast<std::uint32_t>(bits & (~bits + 1));
-}
-
-std::string layoutText(const plan::Buffer &buffer) {
-  auto list = [](const auto &values) {
-    std::string text;
-    for (std::int64_t value : values)
-      text += (text.empty() ? "" : ",") + std::to_string(value);
-    return "[" + text + "]";
-  };
-  return plan::DataType_Name(buffer.type()) + list(buffer.dims()) + ":" +
-         list(buffer.strides());
 }
 
 } // namespace brew::runtime::cuda

@@ -6,6 +6,7 @@
 #include "formats/PathLookup.h"
 
 #include <limits>
+#include <utility>
 
 namespace brew::runtime {
 
@@ -30,9 +31,11 @@ DatabaseRecords::DatabaseRecords(const FeedInfo &info, std::string layerText)
   if (selection.isSequential())
     return;
   table.emplace(*reader, selection, info, layer);
+  SampledRecords records = table->takeSampled(selection, info.folders);
+  content += "\n" + identityOf(records);
   // All ranks go through the records in one order.
-  sampler.emplace(selection, table->takeSampled(selection, info.folders),
-                  info.seed - rank, info.stream, layer);
+  sampler.emplace(selection, std::move(records), info.seed - rank, info.stream,
+                  layer);
 }
 
 void DatabaseRecords::fetch(DatabaseRecord &record) {

@@ -35,7 +35,8 @@ public:
   void replace(DatabaseRecord *records, std::size_t count);
   /// The first record's value. Only before anything was fetched.
   std::string first() { return std::string(cursor->value()); }
-  /// The first record, and how many there are: tells databases apart.
+  /// The first record, how many there are, and what the order depends on
+  /// (labels, a list of weights): tells databases and lists apart.
   const std::string &identity() const { return content; }
   /// As far as it is known: that of LevelDB is once a pass is over.
   std::uint64_t count() const;

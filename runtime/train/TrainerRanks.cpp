@@ -82,7 +82,8 @@ void Trainer::joinRanks() {
     return;
   ranks->agree(
       {{"solver (its fields on the command line)", solver.SerializeAsString()},
-       {"content of its data", feeder->identity()},
+       {"content of its data, or list of weights (boost_file)",
+        feeder->identity()},
        {"iteration to begin with", std::to_string(currentIteration)},
        {"order of sums (--deterministic)",
         std::to_string(ranks->isDeterministic())}});

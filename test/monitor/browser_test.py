@@ -181,6 +181,30 @@ def check_folder(page, run, names, pictures):
               .format(len(names) - 1))
 
 
+def check_embedding(page, run, pictures):
+    page.open(run.url)
+    page.logged.clear()  # of the page before, whose server has gone
+    page.wait("Number(document.getElementById('layout').dataset.iteration) >= 50")
+    page.wait("document.querySelector('.chart[data-measure=\"KL divergence\"]') !== null")
+    legend = page.value("document.getElementById('layoutlegend').textContent")
+    assert legend == "0123456789", legend
+    # Points of several colours.
+    colours = ("(() => { const it = document.getElementById('layout'); const d = it.getContext('2d')"
+               ".getImageData(0, 0, it.width, it.height).data; const seen = new Set();"
+               "for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 150)"
+               " seen.add([d[i], d[i + 1], d[i + 2]].map((v) => v >> 5).join()); return seen.size; })()")
+    assert page.value(colours) >= 8
+    shown = page.value("document.getElementById('layoutnote').textContent")
+    assert "KL divergence" in shown, shown
+    page.wait("document.getElementById('layoutnote').textContent != {}".format(json.dumps(shown)))
+    page.wait("document.getElementById('status').textContent == 'finished'")
+    if pictures:
+        time.sleep(.3)
+        page.screenshot(pictures / "embedding.webp")
+    assert run.process.wait(30) == 0, run.text()[-2000:]
+    assert not page.logged, page.logged
+
+
 def main():
     parser = argparse.ArgumentParser()
     for name in ("brewc", "brew_run", "brew_data", "source"):
@@ -222,6 +246,15 @@ def main():
                        "10000000", "--threads", "1", "--random-seed", "1", "--base-lr", "0.0001",
                        "--monitor=:0"], folder)
             check_learner(page, run, options.pictures)
+            do(options.brewc, mnist / "lenet.prototxt", "--keep", "ip1", "--batch", "100",
+               "-o", "features.plan")
+            weights = next(folder.glob("*.caffemodel"))
+            run = Run([options.brew_run, "embed", "features.plan", mnist / "data" / "t10k-images-idx3-ubyte.gz",
+                       "--weights", weights.name, "--scale", "0.00390625", "--blob", "ip1",
+                       "--count", "800", "--iterations", "3000", "--plot", "digits.png",
+                       "--threads", "1", "--monitor=:0"], folder)
+            check_embedding(page, run, options.pictures)
+            assert (folder / "digits.png").exists()
         finally:
             run.end()
             page.close()

@@ -47,6 +47,31 @@ class OnGpu:
         return self.array
 
 
+class Tuning(Case):
+    def test_measures_and_follows(self):
+        plan = brew.compile(DEPLOY)
+        x = numbers(1, 2, 3, 8, 8)
+        expected = plan.session(seed=1)(data=x)["prob"]
+        session = plan.session(seed=1, timing_cache=self.path("net.timing"))
+        self.assertFalse(os.path.exists(self.path("net.timing")))
+        calls = session.tune()
+        self.assertEqual({call.program for call in calls}, {"deploy"})
+        self.assertIn("inner product", [call.kind for call in calls])
+        self.assertIn(["fc"], [call.layers for call in calls])
+        for call in calls:
+            self.assertLessEqual(call.fastest_seconds, call.first_seconds)
+            self.assertTrue(call.first and call.fastest)
+        tuned = session(data=x)["prob"]
+        np.testing.assert_allclose(tuned, expected, rtol=1e-5)
+        again = plan.session(seed=1, timing_cache=self.path("net.timing"))(data=x)["prob"]
+        np.testing.assert_array_equal(again, tuned)
+
+    def test_no_place_for_the_file(self):
+        session = brew.compile(DEPLOY).session(timing_cache=self.path("none/net.timing"))
+        with self.assertRaisesRegex(brew.Error, "none/net.timing"):
+            session.tune()
+
+
 class Arrays(Case):
     def test_dlpack_in(self):
         session = brew.compile(DEPLOY).session(seed=1)

@@ -8,7 +8,8 @@ As ranks.py; cases are the methods of Gpus below.
 import os
 import signal
 
-from ranks import Ranks, check, main
+import numpy
+from ranks import BATCH, RECORDS, Ranks, check, main
 
 SIM = ["--target", "cuda", "--gpu-arch", "sim", "--distributed"]
 
@@ -34,6 +35,20 @@ class Gpus(Ranks):
         # Sums of several batches, and a snapshot that goes on.
         self.train(many, "-gpu", "0,1", "--iter-size", "2", "--snapshot-interval", "3")
         self.train(many, "-gpu", "1,0", "--snapshot", "many_iter_3.solverstate")
+
+    def scale(self):
+        """What spoils one GPU's gradients in f16 leaves the update out on all."""
+        flags = [*SIM, "--precision", "f16"]
+        self.data[(2 * BATCH + 1) * 2 + 1] = numpy.nan  # of rank 1, in iteration 3
+        self.write("plain", numpy.arange(RECORDS))
+        many = self.compile("many", solver="snapshot: 1", flags=flags)
+        one = self.compile("one", self.interleaved(2), "iter_size: 2", flags=flags)
+        self.train(one)
+        self.train(many, "-gpu", "0,1")
+        check(self.near(self.weights(one), self.weights(many)), "2 GPUs")
+        left_out = [i for i in range(2, 7)
+                    if self.weights(many, i) == self.weights(many, i - 1)]
+        check(left_out == [3], "updates left out: %s" % left_out)
 
     def usage(self):
         many = self.compile("many", flags=SIM)

@@ -7,6 +7,8 @@ As ranks.py; cases are the methods of Modes below.
 """
 import os
 import re
+import struct
+import subprocess
 
 import h5py
 import numpy
@@ -54,6 +56,66 @@ class Modes(Ranks):
         self.train(half, "--ranks", "2", "--iter-size", "2")
         away = self.distance(self.blobs(exact), self.blobs(half))
         check(0 < away < 0.02, "iter_size: %g away" % away)
+
+    def scale(self):
+        """A scale of losses (f16) is that of all ranks: an update that one of them spoils
+        none makes."""
+        flags = ["--precision", "f16", "--loss-scale-window", "2"]
+        spoilt = self.data.copy()
+        self.data[(2 * BATCH + 1) * 2 + 1] = numpy.nan  # of rank 1 alone, in iteration 3
+        self.write("plain", numpy.arange(RECORDS))
+        many = self.compile("many", solver="snapshot: 1", flags=["--distributed", *flags])
+        one = self.compile("one", self.interleaved(2), "iter_size: 2", flags=flags)
+        self.train(one)
+        for more in [], ["--shard-update"]:
+            self.train(many, "--ranks", "2", "--deterministic", *more)
+            check(self.weights(many) == self.weights(one), "2 ranks %s" % more)
+            left_out = [i for i in range(2, 7) if self.weights(many, i) == self.weights(many, i - 1)]
+            check(left_out == [3], "updates left out: %s" % left_out)
+        # Both batches of a rank count, on one rank, too.
+        self.train(many, "--ranks", "2", "--deterministic", "--iter-size", "2")
+        check(self.weights(many, 2) == self.weights(many, 1), "iter_size 2")
+        self.train(many, "--ranks", "1")
+        self.data = spoilt
+        self.write("plain", numpy.arange(RECORDS))
+        # Nothing is spoilt but by a scale that is too large for all.
+        self.train(one, "--loss-scale", "16777216")
+        self.train(many, "--ranks", "2", "--deterministic", "--loss-scale", "16777216")
+        check(self.weights(many) == self.weights(one), "too large a scale")
+        check(self.weights(many, 1) == self.weights(many, 2), "too large a scale was kept")
+        log = self.train(many, "--ranks", "2", "--loss-scale", "3", status=2)
+        check("must be a power of two" in log, log)
+
+    def boost(self):
+        """Ranks with other lists of weights would not share the records, and do not begin."""
+        for name, header in ("images", (2051, 16, 4, 4)), ("labels", (2049, 16)):
+            with open(self.path(name), "wb") as file:
+                file.write(struct.pack(">%di" % len(header), *header))
+                file.write(bytes(number % 3 for number in range(16 * (16 if name == "images" else 1))))
+        subprocess.run([os.path.join(os.path.dirname(self.brewc), "brew-data"), "mnist", self.path("images"),
+                        self.path("labels"), self.path("db")], check=True)
+        net = NET.replace('"HDF5Data"', '"Data"').replace(
+            'hdf5_data_param { source: "LIST"',
+            'data_param { source: "%s" backend: LMDB boost_file: "boost.txt"' % self.path("db"))
+        net = net.replace("kernel_size: 3", "kernel_size: 3 pad: 1")
+        with open(self.path("boost.txt"), "w") as file:
+            file.write("00000001 2\n00000004 3\n")
+        many = self.compile("many", flags=["--distributed"], net=net)
+        self.train(many, "--ranks", "2")
+        root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+        command = [self.brew_run, "train", self.path(many + ".plan"), "--threads", "1"]
+        for weight, status in (3, 0), (4, 1):
+            for folder in "a", "b":
+                os.makedirs(self.path(folder), exist_ok=True)
+                with open(self.path(folder + "/boost.txt"), "w") as file:
+                    file.write("00000001 2\n00000004 %d\n" % (weight if folder == "b" else 3))
+            log = self.train(None, status=status, command=[
+                "mpirun", "--quiet", "--oversubscribe", *root,
+                "-n", "1", "--wdir", self.path("a"), *command, ":",
+                "-n", "1", "--wdir", self.path("b"), *command])
+            lines = [line for line in log.splitlines() if "error" in line]
+            check(len(lines) == status and (not status or "rank 1 disagrees with rank 0: it has another content "
+                                            "of its data, or list of weights" in lines[0]), log)
 
     def sync_batchnorm(self):
         """With it N ranks of batch b are one of batch N * b."""

@@ -324,6 +324,14 @@ class Ranks:
                                         "-n", "2", self.program, many + ".plan"])
         check("failed" not in log, log)
 
+    def together(self):
+        """What ranks do without a trainer (together.cpp)."""
+        root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
+        for ranks in "2", "3":
+            log = self.train(None, command=["mpirun", "--quiet", "--oversubscribe", *root,
+                                            "-n", ranks, self.program])
+            check("failed" not in log, log)
+
     def stops(self):
         """SIGINT ends all ranks with a snapshot."""
         process, _ = self.run_long()
@@ -338,7 +346,7 @@ def main(cases=Ranks):
     parser = argparse.ArgumentParser()
     parser.add_argument("--brewc", required=True)
     parser.add_argument("--brew-run", required=True)
-    parser.add_argument("--program", help="what the case `requests` runs")
+    parser.add_argument("--program", help="what `requests` and `together` run")
     parser.add_argument("case")
     options = parser.parse_args()
     plugin = os.path.join(os.path.dirname(options.brew_run), "..", "lib",

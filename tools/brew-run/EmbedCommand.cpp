@@ -5,158 +5,33 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "BatchInput.h"
+#include "BlobRows.h"
 #include "Features.h"
 #include "Log.h"
 #include "Predictions.h"
 #include "Projector.h"
-#include "SignalActions.h"
-#include "formats/Suggest.h"
+#include "monitor/EmbeddingView.h"
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 
 namespace brew::run {
 namespace {
 
 struct EmbedOptions {
   PlanOptions plan;
-  std::vector<std::string> inputs, weights, plots;
-  std::string blob, method = "tsne", program, mean, labels, classes;
-  std::string output, projector;
-  float scale = 1;
-  std::int64_t skip = 0;
-  std::int64_t count = std::numeric_limits<std::int64_t>::max();
+  BlobRowsOptions rows;
+  std::vector<std::string> plots;
+  std::string method = "tsne", labels, output, projector;
+  std::string monitorAt; ///< where to serve the monitor's page; "": nowhere
   std::int64_t components = 2;
   brew_tsne_options tsne = api::makeStruct<brew_tsne_options>();
 };
-
-/// What a blob has for each sample.
-struct Features {
-  std::size_t columns = 0;
-  std::vector<float> values;
-  std::vector<std::string> names;
-  std::vector<std::int32_t> classes; ///< -1: the source does not know it
-};
-
-class Extraction {
-public:
-  Extraction(const EmbedOptions &given, const StopSignals &stopSignals)
-      : options(given), signals(stopSignals), session(options.plan),
-        program(session.chooseProgram(options.program,
-                                      {"deploy", "main", "test_0"})),
-        input(session, program) {
-    findBlob();
-    session.initialise(options.weights, /*required=*/true);
-  }
-
-  Features run() {
-    std::int64_t skipped = 0, taken = 0;
-    for (const std::string &path : options.inputs) {
-      api::Records records = openRecords(path, input.rowShape(), input.name(),
-                                         options.mean, options.scale);
-      while (taken < options.count) {
-        const std::optional<brew_record> record = records.next();
-        if (!record)
-          break;
-        if (skipped++ < options.skip)
-          continue;
-        if (record->label_error && options.classes.empty())
-          throw badInput(record->label_error +
-                         std::string(" (--classes FILE gives others)"));
-        ++taken;
-        features.names.push_back(record->name);
-        features.classes.push_back(record->has_label ? record->label : -1);
-        pending.emplace_back(record->values, record->values + record->count);
-        if (static_cast<std::int64_t>(pending.size()) == input.batch())
-          flush();
-      }
-    }
-    flush();
-    if (features.names.empty())
-      throw badInput("there is no sample to run");
-    return std::move(features);
-  }
-
-private:
-  void findBlob() {
-    std::vector<std::string> kept;
-    for (const api::TensorName &name : session.names(BREW_BLOB, program))
-      kept.push_back(name.name);
-    const std::string of = "the program '" +
-                           std::string(session.plan.programInfo(program).name) +
-                           "'";
-    if (std::find(kept.begin(), kept.end(), options.blob) == kept.end())
-      throw badInput(of + " keeps no blob '" + options.blob + "'" +
-                     didYouMean(options.blob, kept) +
-                     " (brewc --keep pins blobs of the net)");
-    const brew_tensor blob = session.find(session.blob(program, options.blob));
-    if (blob.counted_dim >= 0 || !blob.shape_ndim ||
-        blob.shape[0] != input.batch())
-      throw badInput("blob '" + options.blob + "' of " + of +
-                     " does not have a row for each sample");
-    features.columns = static_cast<std::size_t>(
-        blob.count / std::max<std::int64_t>(1, input.batch()));
-    if (!features.columns)
-      throw badInput("blob '" + options.blob + "' has no values");
-  }
-
-  void flush() {
-    if (pending.empty())
-      return;
-    signals.check();
-    std::vector<const float *> samples;
-    for (const std::vector<float> &sample : pending)
-      samples.push_back(sample.data());
-    input.run(samples);
-    const std::vector<float> rows =
-        session.read(session.blob(program, options.blob));
-    const std::size_t size = pending.size() * features.columns;
-    const std::size_t first = features.names.size() - pending.size();
-    for (std::size_t i = 0; i < size; ++i)
-      if (!std::isfinite(rows[i]))
-        throw badInput(features.names[first + i / features.columns] +
-                       ": blob '" + options.blob + "' is " +
-                       (std::isnan(rows[i]) ? "nan" : "inf") + " at position " +
-                       std::to_string(i % features.columns));
-    features.values.insert(features.values.end(), rows.begin(),
-                           rows.begin() + static_cast<std::ptrdiff_t>(size));
-    pending.clear();
-  }
-
-  const EmbedOptions &options;
-  const StopSignals &signals;
-  Session session;
-  int program;
-  BatchInput input;
-  Features features;
-  std::vector<std::vector<float>> pending;
-};
-
-/// A file with a whole number for each sample, one a line.
-std::vector<std::int32_t> readClasses(const std::string &path,
-                                      std::size_t samples) {
-  std::vector<std::int32_t> classes;
-  for (const std::string &line : readLabels(path)) {
-    std::int32_t number = 0;
-    const char *end = line.data() + line.size();
-    const auto [stop, error] = std::from_chars(line.data(), end, number);
-    if (error != std::errc() || stop != end)
-      throw badInput(path + ":" + std::to_string(classes.size() + 1) + ": '" +
-                     line + "' is no class; each line is a whole number");
-    classes.push_back(number);
-  }
-  if (classes.size() != samples)
-    throw badInput(path + ": has " + std::to_string(classes.size()) +
-                   " classes; there are " + std::to_string(samples) +
-                   " samples");
-  return classes;
-}
 
 bool endsWith(const std::string &text, const std::string &end) {
   std::string tail =
@@ -199,7 +74,7 @@ std::vector<float> byComponents(const EmbedOptions &options,
                                 const api::FeatureRows &rows) {
   if (options.components > rows.columns)
     throw usage("--components " + std::to_string(options.components) +
-                ": blob '" + options.blob + "' has " +
+                ": blob '" + options.rows.blob + "' has " +
                 std::to_string(rows.columns) + " values per sample");
   const api::Pca pca = api::pca(rows, options.components, options.tsne.seed,
                                 options.plan.threads);
@@ -215,20 +90,54 @@ std::vector<float> byComponents(const EmbedOptions &options,
   return pca.scores;
 }
 
+/// The page that shows the layout as it comes about.
+class Page {
+public:
+  Page(const EmbedOptions &options, const std::string &method) {
+    if (options.monitorAt.empty())
+      return;
+    const auto at = monitor::Endpoint::parse(options.monitorAt, "--monitor");
+    view.emplace(options.rows.blob, method);
+    server = std::make_unique<monitor::Server>(at, *view);
+    log::info(log::site::brew, "Monitor: " + server->url());
+  }
+  void setSamples(const BlobRows &rows,
+                  const std::vector<std::string> &classNames) {
+    if (view)
+      view->setSamples(rows.net, {rows.names, rows.classes, classNames});
+  }
+  void show(const brew_tsne_progress &now) {
+    if (view)
+      view->show(now.embedding, 2, now.iteration, now.iterations,
+                 now.divergence, now.iteration == now.iterations);
+  }
+  void showComponents(const std::vector<float> &scores, std::int64_t columns) {
+    if (view)
+      view->show(scores.data(), static_cast<std::size_t>(columns), 0, 0,
+                 std::numeric_limits<double>::quiet_NaN(), true);
+  }
+
+private:
+  std::optional<monitor::EmbeddingView> view;
+  std::unique_ptr<monitor::Server> server; // ends before what it serves
+};
+
 std::vector<float> byTsne(const EmbedOptions &options,
                           const api::FeatureRows &rows,
-                          const StopSignals &signals) {
+                          const StopSignals &signals, Page &page) {
   brew_tsne_options chosen = options.tsne;
   chosen.threads = options.plan.threads;
   return api::tsne(rows, chosen,
                    [&](const brew_tsne_progress *now) {
                      signals.check();
-                     if (now)
-                       log::info(log::site::brew,
-                                 "Iteration " + std::to_string(now->iteration) +
-                                     " of " + std::to_string(now->iterations) +
-                                     ", KL divergence " +
-                                     log::number(now->divergence));
+                     if (!now)
+                       return;
+                     log::info(log::site::brew,
+                               "Iteration " + std::to_string(now->iteration) +
+                                   " of " + std::to_string(now->iterations) +
+                                   ", KL divergence " +
+                                   log::number(now->divergence));
+                     page.show(*now);
                    })
       .embedding;
 }
@@ -250,33 +159,36 @@ std::vector<std::string> classTexts(const std::vector<std::int32_t> &classes,
 
 int embed(const EmbedOptions &options) {
   checkOutputs(options);
+  const bool pca = options.method == "pca";
+  const std::string method = pca ? "principal components" : "t-SNE";
   const StopSignals signals;
   const std::vector<std::string> classNames = readLabels(options.labels);
-  Features features = Extraction(options, signals).run();
-  if (!options.classes.empty())
-    features.classes = readClasses(options.classes, features.names.size());
+  Page page(options, method);
+  const BlobRows features =
+      computeBlobRows(options.plan, options.rows, signals);
+  page.setSamples(features, classNames);
   const api::FeatureRows rows = {
       features.values.data(), static_cast<std::int64_t>(features.names.size()),
       static_cast<std::int64_t>(features.columns)};
-  const bool pca = options.method == "pca";
-  const std::string method = pca ? "principal components" : "t-SNE";
   log::info(log::site::brew, "Embedding " + std::to_string(rows.rows) +
                                  " samples of " + std::to_string(rows.columns) +
                                  " features by " + method);
   const std::vector<float> layout =
-      pca ? byComponents(options, rows) : byTsne(options, rows, signals);
+      pca ? byComponents(options, rows) : byTsne(options, rows, signals, page);
+  if (pca)
+    page.showComponents(layout, options.components);
   const auto columns = static_cast<std::size_t>(options.components);
 
   if (!options.output.empty()) {
     const auto file =
-        openFeatureFile(options.output, "npy", options.blob, true);
+        openFeatureFile(options.output, "npy", options.rows.blob, true);
     file->append({rows.rows, options.components}, layout);
     file->finish();
   }
   if (!options.projector.empty())
     writeProjector(options.projector,
-                   {options.blob + " " + options.method, layout, columns},
-                   {options.blob, features.values, features.columns},
+                   {options.rows.blob + " " + options.method, layout, columns},
+                   {options.rows.blob, features.values, features.columns},
                    features.names, classTexts(features.classes, classNames));
   if (!options.plots.empty()) {
     std::vector<float> points; // the first two components
@@ -285,7 +197,7 @@ int embed(const EmbedOptions &options) {
     api::ScatterOptions scatter;
     scatter.classes = features.classes;
     scatter.classNames = classNames;
-    scatter.title = options.blob + " of " + std::to_string(rows.rows) +
+    scatter.title = options.rows.blob + " of " + std::to_string(rows.rows) +
                     " samples, " + method;
     for (const std::string &plot : options.plots)
       api::writeScatter(plot, points, scatter);
@@ -361,11 +273,11 @@ void addEmbed(CLI::App &app, Action &action) {
       "embed", "Lay out a blob's values for many samples in a plane");
   addPlanOptions(*command, options->plan);
   command
-      ->add_option("inputs,--inputs", options->inputs,
+      ->add_option("inputs,--inputs", options->rows.inputs,
                    "Images, folders, lists (.txt), IDX, HDF5 or .npy files, "
                    "databases")
       ->required();
-  command->add_option("--blob", options->blob, "The blob")->required();
+  command->add_option("--blob", options->rows.blob, "The blob")->required();
   command->add_option("--method", options->method, "pca or tsne (default)")
       ->transform(CLI::IsMember({"pca", "tsne"}, CLI::ignore_case));
   command
@@ -378,25 +290,28 @@ void addEmbed(CLI::App &app, Action &action) {
       ->add_option("--plot", options->plots,
                    "Scatter plot, .svg or .png; may be repeated")
       ->delimiter(',');
+  command->add_flag("--monitor{:6060}", options->monitorAt,
+                    "Serve a page that shows the layout as it comes about at "
+                    "[HOST]:PORT (127.0.0.1:6060); its address is in the log");
   command->add_option("--projector", options->projector,
                       "Folder for TensorBoard's projector");
-  command->add_option("--weights", options->weights,
+  command->add_option("--weights", options->rows.weights,
                       "Weights (files separated by commas)");
-  command->add_option("--program", options->program,
+  command->add_option("--program", options->rows.program,
                       "Program to run (default: deploy, or the only one)");
   command->add_option("--labels", options->labels,
                       "File with a class name per line");
-  command->add_option("--classes", options->classes,
+  command->add_option("--classes", options->rows.classes,
                       "File with each sample's class, a number per line, where "
                       "the inputs do not say it");
-  command->add_option("--mean", options->mean,
+  command->add_option("--mean", options->rows.mean,
                       "Mean to subtract from images: values separated by "
                       "commas, or a .binaryproto");
-  command->add_option("--scale", options->scale,
+  command->add_option("--scale", options->rows.scale,
                       "Factor for images, after the mean");
-  command->add_option("--skip", options->skip, "Samples to pass over")
+  command->add_option("--skip", options->rows.skip, "Samples to pass over")
       ->check(atLeast(0));
-  command->add_option("--count", options->count, "Samples to take at most")
+  command->add_option("--count", options->rows.count, "Samples to take at most")
       ->check(atLeast(1));
   command->add_option("--random-seed", options->tsne.seed,
                       "Seed of the layout");

@@ -51,6 +51,8 @@ api::SessionOptions sessionOptions(const PlanOptions &options,
   result.seed = seed;
   result.logToStderr = !options.ranks || options.ranks->rank() == 0;
   result.hostLayers = tools::loadHostLayers(options.hostLayers);
+  result.timingCache = timingCacheOf(options);
+  result.tune = !options.noTune;
   if (!plan.info().cuda) {
     if (!options.gpu.empty())
       throw usage("-gpu " + options.gpu + ": '" + options.plan +
@@ -59,9 +61,6 @@ api::SessionOptions sessionOptions(const PlanOptions &options,
     return result;
   }
   result.gpu = gpuOf(options);
-  result.timingCache = options.timingCache.empty() ? options.plan + ".timing"
-                                                   : options.timingCache;
-  result.tune = !options.noTune;
   result.deterministic = options.deterministic;
   result.workspaceLimit = options.workspaceLimit << 20;
   return result;
@@ -105,16 +104,13 @@ void addPlanOptions(CLI::App &command, PlanOptions &options) {
                           "when the net is compiled: give them to brewc");
             })
         ->group("");
+  command.add_option("--timing-cache", options.timingCache,
+                     "File that keeps which ways to do library calls were "
+                     "fastest (default: PLAN.timing)");
+  command.add_flag("--no-tune", options.noTune,
+                   "Take the first way to do each library call, whatever was "
+                   "measured");
   const std::string group = "GPU";
-  command
-      .add_option("--timing-cache", options.timingCache,
-                  "File that keeps which vendor engines were fastest "
-                  "(default: PLAN.timing)")
-      ->group(group);
-  command
-      .add_flag("--no-tune", options.noTune,
-                "Take each vendor library's first suggestion unmeasured")
-      ->group(group);
   command
       .add_option("--workspace-limit", options.workspaceLimit,
                   "Scratch memory for a vendor call, in MiB")
@@ -126,6 +122,11 @@ void addPlanOptions(CLI::App &command, PlanOptions &options) {
                 "Only vendor engines whose results repeat to the bit; on "
                 "several ranks, sums in the order of ranks")
       ->group(group);
+}
+
+std::string timingCacheOf(const PlanOptions &options) {
+  return options.timingCache.empty() ? options.plan + ".timing"
+                                     : options.timingCache;
 }
 
 std::vector<int> gpuNumbers(const std::string &text) {

@@ -27,10 +27,10 @@ struct PlanOptions {
   int threads = 0, readerThreads = 0;
   bool skipBadRecords = false;
   std::string hostLayers; ///< files of plugins
+  std::string timingCache; ///< "": beside the plan
+  bool noTune = false;
   std::string gpu;
   // For plans compiled for a GPU.
-  std::string timingCache;
-  bool noTune = false;
   bool deterministic = false;
   std::uint64_t workspaceLimit = 1024; ///< MiB
   /// The ranks that train together; null: this process is alone. Only rank 0 of
@@ -49,6 +49,9 @@ std::vector<int> gpuNumbers(const std::string &text);
 
 /// A check of whole numbers whose message names the limit.
 CLI::Validator atLeast(long long smallest);
+
+/// The file that keeps the fastest ways to do the plan's calls.
+std::string timingCacheOf(const PlanOptions &options);
 
 /// Opens the plan; throws Error (2) if none is named, Error (1) with a hint if
 /// a prototxt is.
@@ -84,6 +87,7 @@ void addInfer(CLI::App &app, Action &action);
 void addFeatures(CLI::App &app, Action &action);
 void addEmbed(CLI::App &app, Action &action);
 void addTime(CLI::App &app, Action &action);
+void addTune(CLI::App &app, Action &action);
 void addInspect(CLI::App &app, Action &action);
 void addMonitor(CLI::App &app, Action &action);
 void addDeviceQuery(CLI::App &app, Action &action);

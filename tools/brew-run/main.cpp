@@ -56,6 +56,7 @@ int run(const std::vector<std::string> &arguments) {
   brew::run::addFeatures(app, action);
   brew::run::addEmbed(app, action);
   brew::run::addTime(app, action);
+  brew::run::addTune(app, action);
   brew::run::addInspect(app, action);
   brew::run::addMonitor(app, action);
   brew::run::addDeviceQuery(app, action);

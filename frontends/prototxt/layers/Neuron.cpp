@@ -48,15 +48,22 @@ void checkDropout(LayerCheck &c) {
             "dropout_ratio must be at least 0 and below 1");
 }
 
-/// Only training drops anything.
+/// Only training drops anything. What is dropped is made up for then, or in the
+/// test phase.
 void buildDropout(LayerBuild &l) {
-  const float ratio = l.layer.dropout_param().dropout_ratio();
+  const caffe::DropoutParameter &settings = l.layer.dropout_param();
+  const float ratio = settings.dropout_ratio();
+  if (l.phase != caffe::TRAIN && ratio != 0 && !settings.scale_train()) {
+    l.whole("power").real("power", 1).real("scale", 1 - ratio).real("shift", 0);
+    return;
+  }
   if (l.phase != caffe::TRAIN || ratio == 0) {
     l.whole("split");
     return;
   }
   const ValueRef key = l.randomKey();
-  OperationSpec &op = l.whole("dropout").real("ratio", ratio);
+  OperationSpec &op = l.whole("dropout").real("ratio", ratio).flag(
+      "unscaled", !settings.scale_train());
   op.operands.push_back(key);
 }
 

@@ -7,8 +7,21 @@
 
 #include <algorithm>
 #include <numeric>
+#include <zlib.h>
 
 namespace brew::runtime {
+
+std::string identityOf(const SampledRecords &records) {
+  auto sum = [](const auto &values) {
+    return std::to_string(
+        values.empty()
+            ? 0
+            : crc32_z(0, reinterpret_cast<const Bytef *>(values.data()),
+                      values.size() * sizeof values[0]));
+  };
+  return std::to_string(records.count) + " records, labels " +
+         sum(records.labels) + ", weights " + sum(records.weights);
+}
 
 Sampler::Sampler(const formats::Selection &wanted, SampledRecords sampled,
                  std::uint64_t seed, const std::string &stream,

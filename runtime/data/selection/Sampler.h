@@ -25,6 +25,9 @@ struct SampledRecords {
   std::vector<double> weights; ///< of each; empty: all alike
 };
 
+/// Tells apart records that would be drawn in another order: a checksum.
+std::string identityOf(const SampledRecords &records);
+
 class Sampler {
 public:
   /// `seed` and `stream` name its random numbers. Throws Error (1), beginning

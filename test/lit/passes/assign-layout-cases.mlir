@@ -1,4 +1,5 @@
 // RUN: %brew-opt %s --brew-assign-layout='layout=nhwc' --split-input-file | FileCheck %s
+// RUN: %brew-opt %s --brew-assign-layout='layout=nhwc order-weights=false' --split-input-file | FileCheck %s --check-prefix=FILES
 
 // Dimensions of size 1 have no place in memory: where the order without them
 // is row-major there is no layout to note.
@@ -28,6 +29,10 @@ brew.program @views test {
 // Transposed weights [K, outputs]: the bottom's dimensions come first.
 // CHECK: brew.param @t.0 : tensor<3x4x4x5xf32, #brew.layout<1, 2, 0, 3>>
 brew.param @t.0 : tensor<48x5xf32> {layer = "t", index = 0 : i64, file_dims = array<i64: 48, 5>}
+// Or they stay as the files have them, and the bottom is row-major.
+// FILES: brew.param @t.0 : tensor<3x4x4x5xf32> {
+// FILES-LABEL: brew.program @transposed
+// FILES: brew.feed {{.*}} : tensor<2x3x4x4xf32>{{$}}
 // CHECK-LABEL: brew.program @transposed
 brew.program @transposed test {
   %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2x3x4x4xf32>

@@ -107,3 +107,38 @@ brew.program @forward_backward train role forward_backward {
 // PLAN: %[[SECOND:.*]] = plan.buffer "b.0.gradient" gradients[256]
 // PLAN: plan.copy %{{.*}} to %[[SECOND]]
 // PLAN: plan.keep diff "x", %[[OWN]]
+
+// -----
+
+// How many gradients are not finite is added up in front of the update that it decides,
+// whatever reads it there.
+brew.param @loss_scale.non_finite : tensor<f32> {brew.carried, layer = "loss_scale", index = 0 : i64, file_dims = array<i64>}
+brew.param @a.0 : tensor<64xf32> {layer = "a", index = 0 : i64, file_dims = array<i64: 64>}
+brew.program @update train role update {
+  %a = brew.param_value @a.0 : tensor<64xf32>
+  %n = brew.param_value @loss_scale.non_finite : tensor<f32>
+  %m = brew.param_value @loss_scale.non_finite : tensor<f32>
+  %k = brew.kernel "u"(%n, %m, %a) : (tensor<f32>, tensor<f32>, tensor<64xf32>) -> tensor<64xf32> {
+  ^bb0(%i: tensor<f32>, %h: tensor<f32>, %j: tensor<64xf32>):
+    %e = tensor.empty() : tensor<64xf32>
+    %o = linalg.generic {indexing_maps = [affine_map<(d0) -> ()>, affine_map<(d0) -> ()>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%i, %h, %j : tensor<f32>, tensor<f32>, tensor<64xf32>) outs(%e : tensor<64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb0(%u: f32, %t: f32, %v: f32, %w: f32):
+      %s = arith.addf %u, %v : f32
+      %r = arith.addf %s, %t : f32
+      linalg.yield %r : f32
+    } -> tensor<64xf32>
+    brew.yield %o : tensor<64xf32>
+  }
+  brew.store_param %k, @a.0 : tensor<64xf32>
+}
+// CHECK-LABEL: brew.program @update
+// CHECK: %[[OWN:.*]] = brew.param_value @loss_scale.non_finite
+// CHECK-NEXT: %[[SUM:.*]] = brew.all_reduce_start 0(%[[OWN]]) {statistic} : tensor<f32>
+// CHECK-NEXT: %[[ALL:.*]] = brew.all_reduce_wait 0(%[[SUM]]) {statistic} : tensor<f32>
+// CHECK: brew.kernel "u"(%[[ALL]], %[[ALL]], %{{.*}})
+// CHECK-NOT: brew.all_reduce
+// PLAN-LABEL: plan.program @update
+// PLAN: %[[COUNT:.*]] = plan.buffer "loss_scale.non_finite"
+// PLAN: plan.all_reduce_start 0(%[[COUNT]]) to(%[[PLACE:[^)]*]]) {{{.*}}statistic}
+// PLAN: plan.all_reduce_wait 0(%[[PLACE]])
+// PLAN: plan.launch @u(%[[PLACE]],

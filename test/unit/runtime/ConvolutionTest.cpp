@@ -1,8 +1,10 @@
 //===- ConvolutionTest.cpp - Convolution calls against a naive loop -------===//
+#include "CandidateRunner.h"
 #include "PlanBuilder.h"
 #include "Reference.h"
 #include "runtime/Executor.h"
 
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <ostream>
 
@@ -180,6 +182,25 @@ TEST_P(Convolution, MatchesTheReference) {
       value = value > 0 ? value : value * (leaky ? 0.25 : 0.0);
   for (Operand &operand : operands)
     operand.tensor.expectNear(executor, operand.buffer);
+
+  // So do all ways that may be measured.
+  if (std::getenv("BREW_TEST_CUDASIM"))
+    return;
+  CandidateRunner runner(executor);
+  const std::vector<CallCandidate> candidates = convolutionCandidates(
+      runner.context, call, runner.bound(xi), runner.bound(wi),
+      call.has_b_buffer_index() ? runner.bound(bi) : BoundBuffer(),
+      runner.bound(yi));
+  ASSERT_FALSE(candidates.empty());
+  for (const CallCandidate &candidate : candidates) {
+    SCOPED_TRACE(candidate.name);
+    for (std::size_t i = 0; i < 4; ++i)
+      before[i].store(executor, operands[i].buffer);
+    if (!runner.run(candidate))
+      continue;
+    for (Operand &operand : operands)
+      operand.tensor.expectNear(executor, operand.buffer);
+  }
 }
 
 const Shape kShapes[] = {

@@ -1,15 +1,12 @@
 //===- CudaTuningTest.cpp - How vendor calls are chosen, and kept ---------===//
 #include "CudaSim.h"
+#include "runtime/TimingCache.h"
 #include "runtime/cuda/CallTuner.h"
 #include "runtime/cuda/CublasLt.h"
-#include "runtime/cuda/TimingCache.h"
 #include "runtime/cuda/VendorCall.h"
-#include "test/common/CommaLocale.h"
+#include "test/common/Folder.h"
 
-#include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 using namespace brew;
 using namespace brew::plan;
@@ -19,122 +16,12 @@ using namespace brew::test;
 
 namespace {
 
-//===----------------------------------------------------------------------===//
-// Timing cache
-//===----------------------------------------------------------------------===//
-
-/// A folder that goes with the test.
-struct Folder {
-  Folder() {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "brewXXXXXX").string();
-    path = mkdtemp(name.data());
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::string operator/(const std::string &name) const {
-    return (path / name).string();
-  }
-  std::filesystem::path path;
-};
-
 struct Warnings {
   std::vector<std::string> texts;
   TimingCache::Warning sink() {
     return [this](const std::string &text) { texts.push_back(text); };
   }
 };
-
-TEST(CudaTimingCache, RemembersAndReplaces) {
-  Folder folder;
-  Warnings warnings;
-  const std::string path = folder / "p.timing";
-  {
-    TimingCache cache(path, warnings.sink());
-    EXPECT_EQ(cache.find("a"), nullptr);
-    cache.set("a", {"engine 1 k2=3", 12.5});
-    cache.set("b", {"engine 7", 1});
-    cache.set("b", {"engine 8", 2});
-    cache.save();
-  }
-  TimingCache cache(path, warnings.sink());
-  ASSERT_NE(cache.find("a"), nullptr);
-  EXPECT_EQ(cache.find("a")->candidate, "engine 1 k2=3");
-  EXPECT_EQ(cache.find("a")->microseconds, 12.5);
-  EXPECT_EQ(cache.find("b")->candidate, "engine 8");
-  EXPECT_TRUE(warnings.texts.empty());
-}
-
-TEST(CudaTimingCache, KnowsNoLocale) {
-  const brew::test::CommaLocale locale;
-  if (!locale)
-    GTEST_SKIP() << "no locale with commas, and localedef made none";
-  Folder folder;
-  Warnings warnings;
-  const std::string path = folder / "p.timing";
-  std::ofstream(path) << "brew-timing-cache 1\na\tb\t12.500\n";
-  {
-    TimingCache cache(path, warnings.sink());
-    ASSERT_NE(cache.find("a"), nullptr);
-    EXPECT_EQ(cache.find("a")->microseconds, 12.5);
-    cache.set("c", {"d", 0.25});
-    cache.save();
-  }
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  EXPECT_NE(text.str().find("\t0.250\n"), std::string::npos) << text.str();
-  EXPECT_TRUE(warnings.texts.empty());
-}
-
-TEST(CudaTimingCache, ADamagedFileIsIgnoredWithAWarning) {
-  Folder folder;
-  const std::string path = folder / "p.timing";
-  for (const char *content :
-       {"", "rubbish\n", "brew-timing-cache 2\na\tb\t1\n",
-        "brew-timing-cache 1\na\tb\t1", "brew-timing-cache 1\na\tb\n",
-        "brew-timing-cache 1\na\tb\tfast\n", "brew-timing-cache 1\na\tb\t-1\n",
-        "brew-timing-cache 1\na\tb\tnan\n", "brew-timing-cache 1\n\tb\t1\n"}) {
-    std::ofstream(path) << content;
-    Warnings warnings;
-    TimingCache cache(path, warnings.sink());
-    EXPECT_EQ(cache.find("a"), nullptr) << content;
-    ASSERT_EQ(warnings.texts.size(), 1u) << content;
-    EXPECT_NE(warnings.texts[0].find("it is ignored"), std::string::npos);
-  }
-}
-
-TEST(CudaTimingCache, ALinkIsWrittenThrough) {
-  Folder folder;
-  Warnings warnings;
-  const std::string path = folder / "p.timing", link = folder / "link.timing";
-  std::ofstream(path) << "brew-timing-cache 1\n";
-  std::filesystem::create_symlink(path, link);
-  {
-    TimingCache cache(link, warnings.sink());
-    cache.set("a", {"engine 1", 1});
-    cache.save();
-  }
-  EXPECT_TRUE(std::filesystem::is_symlink(link));
-  EXPECT_NE(TimingCache(path, warnings.sink()).find("a"), nullptr);
-  EXPECT_TRUE(warnings.texts.empty());
-}
-
-TEST(CudaTimingCache, CannotBeWritten) {
-  Warnings warnings;
-  TimingCache cache("/no/such/folder/p.timing", warnings.sink());
-  cache.set("a", {"b", 1});
-  cache.save();
-  ASSERT_EQ(warnings.texts.size(), 1u);
-  EXPECT_NE(warnings.texts[0].find("cannot write '/no/such/folder/p.timing'"),
-            std::string::npos);
-  cache.save(); // said once
-  cache.set("c", {"d", 1});
-  cache.save();
-  EXPECT_EQ(warnings.texts.size(), 1u);
-}
-
-//===----------------------------------------------------------------------===//
-// Tuning
-//===----------------------------------------------------------------------===//
 
 /// A call whose candidates clear more or less memory.
 class ClearCall : public VendorCall {
@@ -252,6 +139,19 @@ TEST_F(CudaTuner, PrefersWhatCanBePartOfAGraph) {
   only.fails = 0;
   TimingCache empty{"", warnings.sink()};
   EXPECT_EQ(CallTuner(device, stream, empty, true).choose(only), 2);
+}
+
+TEST_F(CudaTuner, TunesWhateverTheCacheSays) {
+  cache.set(device.name() + " clear", {"clears 67108864", 1});
+  ClearCall call(device, {0, 1 << 26, 16});
+  CallTuner tuner(device, stream, cache, /*measure=*/true);
+  EXPECT_EQ(tuner.choose(call), 1);
+  EXPECT_EQ(call.runs, 0);
+  const CallTuner::Tuned tuned = tuner.tune(call);
+  EXPECT_EQ(tuned.first, 1);
+  EXPECT_EQ(tuned.fastest, 2);
+  EXPECT_LT(tuned.fastestSeconds, tuned.firstSeconds);
+  EXPECT_EQ(cache.find(device.name() + " clear")->candidate, "clears 16");
 }
 
 TEST_F(CudaTuner, WithoutMeasuringTheFirstUsable) {

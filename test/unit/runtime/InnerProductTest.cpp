@@ -1,4 +1,5 @@
 //===- InnerProductTest.cpp - Matrix product calls against a naive loop ---===//
+#include "CandidateRunner.h"
 #include "PlanBuilder.h"
 #include "Reference.h"
 #include "runtime/Executor.h"
@@ -144,6 +145,25 @@ TEST_P(InnerProduct, MatchesTheReference) {
   const int roundings = std::getenv("CUDASIM_NO_BIAS") ? 2 : 1;
   for (Operand &operand : operands)
     operand.tensor.expectNear(executor, operand.buffer, roundings);
+
+  // So do all ways that may be measured.
+  if (std::getenv("BREW_TEST_CUDASIM"))
+    return;
+  CandidateRunner runner(executor);
+  const std::vector<CallCandidate> candidates = innerProductCandidates(
+      runner.context, call, runner.bound(xi), runner.bound(wi),
+      call.has_b_buffer_index() ? runner.bound(bi) : BoundBuffer(),
+      runner.bound(yi));
+  ASSERT_FALSE(candidates.empty());
+  for (const CallCandidate &candidate : candidates) {
+    SCOPED_TRACE(candidate.name);
+    for (std::size_t i = 0; i < 4; ++i)
+      before[i].store(executor, operands[i].buffer);
+    if (!runner.run(candidate))
+      continue;
+    for (Operand &operand : operands)
+      operand.tensor.expectNear(executor, operand.buffer, roundings);
+  }
 }
 
 const Shape kShapes[] = {

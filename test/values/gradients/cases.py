@@ -311,6 +311,7 @@ for name, (kind, settings) in NEURONS.items():
             [Layer('layer', kind, [bottom], [top], settings)], outputs=[top])
 one('dropout', (3, 5, 2), 'Dropout', 'dropout_param { dropout_ratio: 0.3 }')
 one('dropout_in_place', (3, 5, 2, 2), 'Dropout', top='x', outputs=['x'])
+one('dropout_unscaled', (3, 5, 2), 'Dropout', 'dropout_param { dropout_ratio: 0.3 scale_train: false }')
 one('dropout_nothing', (3, 5), 'Dropout', 'dropout_param { dropout_ratio: 0 }')
 one('prelu_matrix', (3, 4), 'PReLU')
 one('prelu_image', (2, 3, 2, 3), 'PReLU')

@@ -20,13 +20,15 @@ LogicalResult DropoutOp::buildGradients(OpBuilder &b,
   if (needed[0])
     gradients[0] = DropoutOp::create(
         b, getLoc(), getX().getType(), resultGradients[0], getKey(),
-        getLayerAttr(), b.getArrayAttr({}), nullptr, nullptr, getRatioAttr());
+        getLayerAttr(), b.getArrayAttr({}), nullptr, nullptr, getRatioAttr(),
+        getUnscaledAttr());
   return success();
 }
 
 SmallVector<Value> DropoutOp::buildGeneric(OpBuilder &b) {
   auto type = tensorOf(getY());
   double ratio = getRatio().convertToFloat();
+  double scale = getUnscaled() ? 1 : 1 / (1 - ratio);
   NestBuilder nest(b, getLoc(), type.getShape());
   nest.input(getX(), iota(type.getRank()));
   nest.output(type, iota(type.getRank()));
@@ -42,7 +44,7 @@ SmallVector<Value> DropoutOp::buildGeneric(OpBuilder &b) {
         arith::ConstantOp::create(
             s.b, s.loc, s.b.getI32IntegerAttr(static_cast<int32_t>(dropped))));
     return {s.select(keep,
-                     s.mul(body.in[0], s.constant(element, 1 / (1 - ratio))),
+                     s.mul(body.in[0], s.constant(element, scale)),
                      s.constant(element, 0))};
   });
 }

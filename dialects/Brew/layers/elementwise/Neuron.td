@@ -29,9 +29,10 @@ def Brew_ClipOp : Brew_Neuron<"clip", [Scalar],
 def Brew_DropoutOp : Brew_LayerOp<"dropout", [Pure, Gradient, Generic, ItemWise, Rounded]> {
   let summary = "x / (1 - ratio) where not dropped, 0 elsewhere";
   let description = "Drops each element with probability `ratio`, by random bits "
-    "under `key` (dialects/Brew/RandomBits.h).";
+    "under `key` (dialects/Brew/RandomBits.h). With `unscaled` the others stay as "
+    "they are.";
   let arguments = !con((ins AnyTensor:$x, AnyTensor:$key), layerAttributes,
-    (ins F32Attr:$ratio));
+    (ins F32Attr:$ratio, UnitAttr:$unscaled));
   let results = (outs AnyTensor:$y);
 }
 

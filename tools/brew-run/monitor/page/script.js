@@ -1,5 +1,3 @@
-'use strict';
-(() => {
 const byId = (id) => document.getElementById(id);
 const kColours = ['#2f7de1', '#e0762c', '#2e9f5b', '#b04ac2', '#c9a311', '#14a3a8', '#d34c63', '#7a7f87'];
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -799,6 +797,8 @@ function hear(message) {
     return;
   case 'log':
     return addLine(message.text);
+  case 'layout':
+    return hearLayout(message);
   }
 }
 
@@ -949,6 +949,9 @@ async function begin() {
     if (state.kind === 'run') {
       showRun(state);
       listen();
+    } else if (state.kind === 'embedding') {
+      showEmbedding(state);
+      listen();
     } else {
       byId('runs').hidden = false;
       document.querySelector('.columns').classList.add('single');
@@ -963,5 +966,3 @@ async function begin() {
     say(error.message);
   }
 }
-begin();
-})();

@@ -1,0 +1,16 @@
+"""The names of pycaffe's extension module, which scripts reach for: ``caffe._caffe.BlobVec``."""
+from ._base import Layer
+from ._blob import Blob, BlobVec, RawBlobVec
+from ._log import init_log, log
+from ._module import NCCL, Timer, layer_type_list
+from ._solver import (AdaDeltaSolver, AdaGradSolver, AdamSolver, NesterovSolver, RMSPropSolver, SGDSolver,
+                      get_solver)
+from ._solver import SGDSolver as Solver  # the base of the others
+from ._state import (has_nccl, set_device, set_mode_cpu, set_mode_gpu, set_multiprocess, set_random_seed,
+                     set_solver_count, set_solver_rank, solver_count, solver_rank)
+from .pycaffe import Net
+
+__all__ = ["AdaDeltaSolver", "AdaGradSolver", "AdamSolver", "Blob", "BlobVec", "Layer", "NCCL", "NesterovSolver", "Net",
+           "RMSPropSolver", "RawBlobVec", "SGDSolver", "Solver", "Timer", "get_solver", "has_nccl", "init_log",
+           "layer_type_list", "log", "set_device", "set_mode_cpu", "set_mode_gpu", "set_multiprocess",
+           "set_random_seed", "set_solver_count", "set_solver_rank", "solver_count", "solver_rank"]

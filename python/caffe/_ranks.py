@@ -1,0 +1,173 @@
+"""The processes that train together, and what connects them: Open MPI.
+
+Those that mpirun has started are its ranks. Of others, which multiprocessing or a shell has
+started, rank 0 starts mpirun with a placeholder for each (``_placeholder.py``), and each process
+joins with the environment that its placeholder hands it. Placeholders and processes meet at
+sockets in a folder that the session's uid names."""
+import atexit
+import json
+import multiprocessing
+import multiprocessing.util
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+from brew import Error
+from brew._core import Communicator
+
+from . import _state
+from ._placeholder import DONE
+
+# Seconds in which all ranks have to come; of each, until it is known that rank 0 has failed.
+_PATIENCE = 600
+_LAUNCHER = "mpirun"
+_joined = None
+
+
+def new_uid():
+    """A text that names a run, for each of its ranks."""
+    return secrets.token_hex(16)
+
+
+def is_available():
+    """Whether several processes can train together here."""
+    return Communicator.is_available() and (Communicator.is_launched() or shutil.which(_LAUNCHER) is not None)
+
+
+def join(uid):
+    """This process's place among the ranks; a process joins once."""
+    global _joined
+    rank, count = _state.solver_rank(), _state.solver_count()
+    if not 0 <= rank < count:
+        raise RuntimeError("NCCL: there is no rank %d of %d; set_solver_count, then set_solver_rank" % (rank, count))
+    if _joined is None:
+        _joined = Joined(uid, rank, count)
+    communicator = _joined.communicator
+    if (communicator.rank, communicator.ranks) != (rank, count):
+        raise RuntimeError("NCCL: this is rank %d of %d, as the ranks were connected, and not %d of %d as "
+                           "set_solver_rank and set_solver_count say"
+                           % (communicator.rank, communicator.ranks, rank, count))
+    return _joined
+
+
+class Joined:
+    """A rank that has joined the others. It leaves when its process ends."""
+
+    def __init__(self, uid, rank, count):
+        self.owner = os.getpid()
+        self.failed = False  # in the middle of what all ranks do
+        self.folder = self.launcher = self.channel = None
+        if not Communicator.is_launched():
+            self._meet(_folder_of(uid), rank, count)
+        try:
+            # In the order of ranks, so that a run can be repeated.
+            self.communicator = Communicator(deterministic=True)
+        except Error as error:
+            raise RuntimeError("NCCL: %s" % error) from error
+        atexit.register(self.leave)
+        if _is_child():  # which may end without atexit's functions
+            multiprocessing.util.Finalize(None, self.leave, exitpriority=-100)
+
+    # --- meeting
+
+    def _meet(self, folder, rank, count):
+        if rank == 0:
+            self._launch(folder, count)
+        deadline = time.monotonic() + _PATIENCE
+        path = os.path.join(folder, str(rank))
+        self.channel = socket.socket(socket.AF_UNIX)
+        while True:
+            try:
+                self.channel.connect(path)
+                break
+            except (FileNotFoundError, ConnectionRefusedError):
+                self._require_launcher(folder, rank)
+            if time.monotonic() > deadline:
+                raise RuntimeError("NCCL: rank 0 has not come for %d s" % _PATIENCE)
+            time.sleep(0.02)
+        with self.channel.makefile("rb") as lines:
+            line = lines.readline()
+        if not line.endswith(b"\n"):
+            raise RuntimeError("NCCL: mpirun has ended before the ranks were connected")
+        os.environ.update(json.loads(line))
+
+    def _launch(self, folder, count):
+        """Starts mpirun with the placeholders, which outlive what Ctrl-C ends."""
+        self.folder = folder
+        command = [_LAUNCHER, "--quiet", "--oversubscribe", "--bind-to", "none", "--host", "localhost:%d" % count,
+                   "-n", str(count)]
+        if os.geteuid() == 0:
+            command.append("--allow-run-as-root")
+        command += [sys.executable, "-S", "-E", os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                                             "_placeholder.py"), folder]
+        os.mkdir(folder, 0o700)
+        try:
+            self.launcher = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                             start_new_session=True)
+        except OSError as failure:
+            open(_failure_in(folder), "w").close()
+            raise RuntimeError("NCCL: several ranks need Open MPI, and mpirun cannot be started: %s"
+                               % failure) from failure
+
+    def _require_launcher(self, folder, rank):
+        if self.launcher is not None and self.launcher.poll() is not None:
+            open(_failure_in(folder), "w").close()
+            raise RuntimeError("NCCL: mpirun has ended with status %d, before the ranks were connected"
+                               % self.launcher.returncode)
+        if rank and os.path.exists(_failure_in(folder)):
+            raise RuntimeError("NCCL: rank 0 could not connect the ranks")
+
+    # --- leaving
+
+    def leave(self):
+        """Ends the run together with the other ranks, or, if this one has failed, theirs."""
+        if self.owner != os.getpid() or self.communicator is None:
+            return
+        communicator, self.communicator = self.communicator, None
+        failure = _failure()
+        if (self.failed or failure is not None) and not communicator.failed_together:
+            if failure is not None and not isinstance(failure, SystemExit) and _is_child():
+                traceback.print_exception(type(failure), failure, failure.__traceback__)  # it would come too late
+            sys.stdout.flush()
+            sys.stderr.flush()
+            communicator.abort(1)
+        try:
+            communicator.close()
+        except Error as error:
+            print("NCCL: %s" % error, file=sys.stderr)
+            sys.stderr.flush()
+            communicator.abort(3)
+        if self.channel is not None:
+            self.channel.sendall(DONE)
+            self.channel.close()
+        if self.launcher is not None:
+            self.launcher.wait()
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _folder_of(uid):
+    """Where ranks meet. Sockets have short names."""
+    if len(uid) != 32 or not set(uid) <= set("0123456789abcdef"):
+        raise ValueError("NCCL: %r is not a uid of NCCL.new_uid()" % (uid,))
+    folder = os.path.join(tempfile.gettempdir(), "brew-" + uid)
+    return folder if len(folder) < 90 else os.path.join("/tmp", "brew-" + uid)
+
+
+def _failure_in(folder):
+    return os.path.join(folder, "failed")
+
+
+def _is_child():
+    return multiprocessing.parent_process() is not None
+
+
+def _failure():
+    """What ends this process, if it is a mistake."""
+    found = sys.exc_info()[1] or getattr(sys, "last_value", None)
+    return None if isinstance(found, SystemExit) and not found.code else found

@@ -1,0 +1,124 @@
+//===- Communicator.cpp - Ranks that Python connects ----------------------===//
+#include "Module.h"
+#include "SessionBinding.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using Floats = nb::ndarray<float, nb::c_contig, nb::device::cpu>;
+
+/// A communicator and the arrays that are on their way. It is left with close()
+/// or abort(): what was forgotten is not taken down, as that would end the
+/// process.
+class Ranks {
+public:
+  Ranks(double timeout, bool deterministic) {
+    brew::python::Forks::watch();
+    brew::api::CommunicatorOptions options;
+    options.timeout = timeout;
+    options.deterministic = deterministic;
+    communicator = std::make_unique<brew::api::Communicator>(options);
+  }
+  ~Ranks() {
+    if (!closed)
+      communicator.release();
+  }
+  Ranks(const Ranks &) = delete;
+  Ranks &operator=(const Ranks &) = delete;
+
+  brew::api::Communicator &get() {
+    brew::python::Forks::refuse();
+    return *communicator;
+  }
+
+  void broadcast(Floats values) {
+    brew::api::Communicator &it = get();
+    const nb::gil_scoped_release released;
+    it.broadcast(values.data(), values.nbytes());
+  }
+  void startSum(std::uint32_t number, std::vector<Floats> arrays) {
+    std::vector<brew_sum_piece> pieces;
+    for (const Floats &array : arrays)
+      pieces.push_back({array.data(), array.size()});
+    get().startSum(number, pieces);
+    onTheirWay[number] = std::move(arrays);
+  }
+  void awaitSum(std::uint32_t number) {
+    brew::api::Communicator &it = get();
+    {
+      const nb::gil_scoped_release released;
+      it.awaitSum(number);
+    }
+    onTheirWay.erase(number);
+  }
+  void agree(const std::string &what, const std::string &value) {
+    brew::api::Communicator &it = get();
+    const nb::gil_scoped_release released;
+    it.agree(what, value);
+  }
+  void close() {
+    brew::api::Communicator &it = get();
+    const nb::gil_scoped_release released;
+    it.close();
+    closed = true;
+  }
+
+private:
+  std::unique_ptr<brew::api::Communicator> communicator;
+  std::map<std::uint32_t, std::vector<Floats>> onTheirWay; ///< by number
+  bool closed = false;
+};
+
+} // namespace
+
+void brew::python::bindCommunicator(nb::module_ &module) {
+  nb::class_<Ranks>(module, "Communicator")
+      .def(
+          "__init__",
+          [](Ranks *self, double timeout, bool deterministic) {
+            const nb::gil_scoped_release released;
+            new (self) Ranks(timeout, deterministic);
+          },
+          "timeout"_a = 0.0, "deterministic"_a = false)
+      .def_static("is_available",
+                  [] { return api::Communicator::isAvailable(); })
+      .def_static("is_launched", [] { return api::Communicator::isLaunched(); })
+      .def_prop_ro("rank", [](Ranks &it) { return it.get().rank(); })
+      .def_prop_ro("ranks", [](Ranks &it) { return it.get().ranks(); })
+      .def_prop_ro("failed_together",
+                   [](Ranks &it) { return it.get().failedTogether(); })
+      .def("broadcast", &Ranks::broadcast, "values"_a.noconvert())
+      .def(
+          "start_sum",
+          [](Ranks &it, std::uint32_t number, nb::list arrays) {
+            std::vector<Floats> given;
+            // A converted array would take the sum with it.
+            for (nb::handle array : arrays)
+              given.push_back(nb::cast<Floats>(array, /*convert=*/false));
+            it.startSum(number, std::move(given));
+          },
+          "number"_a, "arrays"_a,
+          "Begins to add arrays up over the ranks, in place.")
+      .def("await_sum", &Ranks::awaitSum, "number"_a)
+      .def("agree", &Ranks::agree, "what"_a, "value"_a)
+      .def("close", &Ranks::close, "Leaves the run, when all ranks do.")
+      .def(
+          "abort",
+          [](Ranks &it, int status) {
+            api::Communicator &communicator = it.get();
+            const nb::gil_scoped_release released;
+            communicator.abort(status);
+          },
+          "status"_a, "Ends the processes of all ranks.");
+}

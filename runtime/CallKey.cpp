@@ -1,0 +1,63 @@
+//===- CallKey.cpp - Which library calls can share a choice ---------------===//
+#include "runtime/CallKey.h"
+
+#include "formats/NumberText.h"
+#include "runtime/plan/WindowAxes.h"
+
+namespace brew::runtime {
+
+std::string layoutText(const plan::Buffer &buffer) {
+  auto list = [](const auto &values) {
+    std::string text;
+    for (std::int64_t value : values)
+      text += (text.empty() ? "" : ",") + std::to_string(value);
+    return "[" + text + "]";
+  };
+  return plan::DataType_Name(buffer.type()) + list(buffer.dims()) + ":" +
+         list(buffer.strides());
+}
+
+static std::string operandsText(const plan::Buffer &x, const plan::Buffer &w,
+                                const plan::Buffer *b, const plan::Buffer &y) {
+  std::string text =
+      " x=" + layoutText(x) + " w=" + layoutText(w) + " y=" + layoutText(y);
+  if (b)
+    text += " bias=" + layoutText(*b);
+  return text;
+}
+
+static std::string epilogueText(const plan::Epilogue &epilogue) {
+  std::string text;
+  if (epilogue.accumulate())
+    text += " accumulate";
+  if (epilogue.relu())
+    text += " relu=" + formats::shortestText(epilogue.negative_slope());
+  return text;
+}
+
+std::string convolutionText(const plan::ConvolutionCall &call,
+                            const plan::Buffer &x, const plan::Buffer &w,
+                            const plan::Buffer *b, const plan::Buffer &y) {
+  std::string window;
+  for (const plan::WindowAxis &axis :
+       plan::axesOf(call.window(), x.dims_size() - 2))
+    window += " window=" + std::to_string(axis.kernel) + "/" +
+              std::to_string(axis.stride) + "/" +
+              std::to_string(axis.dilation) + "/" + std::to_string(axis.pad) +
+              "," + std::to_string(axis.padEnd);
+  return "convolution " + plan::Direction_Name(call.direction()) +
+         operandsText(x, w, b, y) + window +
+         " groups=" + std::to_string(call.group()) +
+         epilogueText(call.epilogue());
+}
+
+std::string innerProductText(const plan::InnerProductCall &call,
+                             const plan::Buffer &x, const plan::Buffer &w,
+                             const plan::Buffer *b, const plan::Buffer &y) {
+  return "inner product " + plan::Direction_Name(call.direction()) +
+         operandsText(x, w, b, y) + " axis=" + std::to_string(call.axis()) +
+         (call.transpose() ? " transposed" : "") +
+         epilogueText(call.epilogue());
+}
+
+} // namespace brew::runtime

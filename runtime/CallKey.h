@@ -1,0 +1,26 @@
+//===- CallKey.h - Which library calls can share a choice -------*- C++ -*-===//
+//
+// Texts for keys of the timing cache: equal for calls that compute the same on
+// operands that lie alike.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/plan/PlanFile.h"
+
+#include <string>
+
+namespace brew::runtime {
+
+/// "F32[64,20,24,24]:[11520,576,24,1]".
+std::string layoutText(const plan::Buffer &buffer);
+
+/// Of a call on these operands; `b` may be null.
+std::string convolutionText(const plan::ConvolutionCall &call,
+                            const plan::Buffer &x, const plan::Buffer &w,
+                            const plan::Buffer *b, const plan::Buffer &y);
+std::string innerProductText(const plan::InnerProductCall &call,
+                             const plan::Buffer &x, const plan::Buffer &w,
+                             const plan::Buffer *b, const plan::Buffer &y);
+
+} // namespace brew::runtime

@@ -1,0 +1,105 @@
+//===- TimingCache.cpp - Choices of implementations, kept in a file -------===//
+#include "runtime/TimingCache.h"
+
+#include "formats/AtomicFile.h"
+#include "formats/Error.h"
+#include "formats/NumberText.h"
+
+#include <cmath>
+#include <fstream>
+
+namespace brew::runtime {
+
+namespace {
+
+constexpr std::string_view kFormat = "brew-timing-cache 1";
+/// Far more than the calls of any net take; what is larger is another file.
+constexpr std::size_t kMostBytes = std::size_t(16) << 20;
+
+/// The text up to the next `end`, which is taken off it with that; nothing if
+/// there is none.
+std::optional<std::string_view> takeUntil(std::string_view &text, char end) {
+  const std::size_t size = text.find(end);
+  if (size == text.npos)
+    return std::nullopt;
+  const std::string_view result = text.substr(0, size);
+  text.remove_prefix(size + 1);
+  return result;
+}
+
+} // namespace
+
+TimingCache::TimingCache(std::string file, Warning onWarning)
+    : path(std::move(file)), warn(std::move(onWarning)) {
+  if (path.empty())
+    return;
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream)
+    return;
+  std::string text(kMostBytes + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  std::optional<Choices> read;
+  if (text.size() <= kMostBytes)
+    read = parse(text);
+  if (read)
+    choices = std::move(*read);
+  else
+    warn(path + ": this is no timing cache of this version of Brew, or it is "
+                "damaged; it is ignored");
+}
+
+std::optional<TimingCache::Choices> TimingCache::parse(std::string_view text) {
+  if (takeUntil(text, '\n') != kFormat)
+    return std::nullopt;
+  Choices result;
+  while (!text.empty()) {
+    std::optional<std::string_view> line = takeUntil(text, '\n');
+    if (!line)
+      return std::nullopt; // it was cut short
+    const auto key = takeUntil(*line, '\t'), candidate = takeUntil(*line, '\t');
+    if (!key || key->empty() || !candidate || candidate->empty())
+      return std::nullopt;
+    const std::optional<double> microseconds = formats::readDouble(*line);
+    if (!microseconds || !std::isfinite(*microseconds) || *microseconds < 0)
+      return std::nullopt;
+    result[std::string(*key)] = {std::string(*candidate), *microseconds};
+  }
+  return result;
+}
+
+const TimingCache::Choice *TimingCache::find(const std::string &key) const {
+  const auto entry = choices.find(key);
+  return entry == choices.end() ? nullptr : &entry->second;
+}
+
+void TimingCache::set(const std::string &key, const Choice &choice) {
+  choices[key] = choice;
+  changed = true;
+}
+
+void TimingCache::write() {
+  if (path.empty())
+    return;
+  std::string text = std::string(kFormat) + '\n';
+  for (const auto &[key, choice] : choices)
+    text += key + '\t' + choice.candidate + '\t' +
+            formats::fixedText(choice.microseconds, 3) + '\n';
+  formats::writeFileAtomically(path, text);
+  changed = false;
+}
+
+void TimingCache::save() {
+  if (!changed)
+    return;
+  try {
+    write();
+  } catch (const Error &error) {
+    path.clear();
+    changed = false;
+    warn(std::string(error.what()) +
+         " (the timing cache): the next run measures again");
+  }
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,189 @@
+//===- CallMaker.cpp - The calls of a plan's steps ------------------------===//
+#include "runtime/cpu/CallMaker.h"
+
+#include "formats/Error.h"
+#include "runtime/CallKey.h"
+#include "runtime/cpu/CpuFeatures.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace brew::runtime {
+
+namespace {
+
+/// The operands of a step's call.
+struct Operands {
+  BoundBuffer x, w, b, y;
+};
+
+template <typename Call>
+Operands operandsOf(const Call &call, const CallMaker::Bindings &bindings,
+                    int program) {
+  Operands result{bindings.buffer(call.x_buffer_index()),
+                  bindings.weights(call.w_buffer_index(), program),
+                  {},
+                  bindings.buffer(call.y_buffer_index())};
+  if (call.has_b_buffer_index())
+    result.b = bindings.buffer(call.b_buffer_index());
+  return result;
+}
+
+/// Calls `use` with the step's call and its operands.
+template <typename Use>
+auto withCall(const plan::Step &step, const CallMaker::Bindings &bindings,
+              int program, const Use &use) {
+  if (step.has_convolution())
+    return use(step.convolution(),
+               operandsOf(step.convolution(), bindings, program));
+  return use(step.inner_product(),
+             operandsOf(step.inner_product(), bindings, program));
+}
+
+struct Make {
+  DnnlContext &context;
+  const std::string &where;
+  std::unique_ptr<CpuCall> operator()(const plan::ConvolutionCall &call,
+                                      const Operands &on) const {
+    return makeConvolution(context, call, on.x, on.w, on.b, on.y, where);
+  }
+  std::unique_ptr<CpuCall> operator()(const plan::InnerProductCall &call,
+                                      const Operands &on) const {
+    return makeInnerProduct(context, call, on.x, on.w, on.b, on.y, where);
+  }
+};
+
+struct Candidates {
+  DnnlContext &context;
+  auto operator()(const plan::ConvolutionCall &call, const Operands &on) const {
+    return convolutionCandidates(context, call, on.x, on.w, on.b, on.y);
+  }
+  auto operator()(const plan::InnerProductCall &call,
+                  const Operands &on) const {
+    return innerProductCandidates(context, call, on.x, on.w, on.b, on.y);
+  }
+};
+
+struct Text {
+  std::string operator()(const plan::ConvolutionCall &call,
+                         const Operands &on) const {
+    return convolutionText(call, *on.x.buffer, *on.w.buffer, on.b.buffer,
+                           *on.y.buffer) +
+           fixed(on);
+  }
+  std::string operator()(const plan::InnerProductCall &call,
+                         const Operands &on) const {
+    return innerProductText(call, *on.x.buffer, *on.w.buffer, on.b.buffer,
+                            *on.y.buffer) +
+           fixed(on);
+  }
+  static std::string fixed(const Operands &on) {
+    return on.w.isFixed ? " fixed weights" : "";
+  }
+};
+
+/// What oneDNN computes with, which ONEDNN_MAX_CPU_ISA may limit.
+std::string instructionSet() {
+  static const std::pair<dnnl::cpu_isa, const char *> names[] = {
+      {dnnl::cpu_isa::sse41, "SSE4.1"},
+      {dnnl::cpu_isa::avx, "AVX"},
+      {dnnl::cpu_isa::avx2, "AVX2"},
+      {dnnl::cpu_isa::avx2_vnni, "AVX2-VNNI"},
+      {dnnl::cpu_isa::avx512_core, "AVX-512"},
+      {dnnl::cpu_isa::avx512_core_vnni, "AVX512-VNNI"},
+      {dnnl::cpu_isa::avx512_core_bf16, "AVX512-BF16"},
+      {dnnl::cpu_isa::avx512_core_fp16, "AVX512-FP16"},
+      {dnnl::cpu_isa::avx512_core_amx, "AMX"}};
+  const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
+  for (const auto &[known, name] : names)
+    if (known == isa)
+      return name;
+  return "instruction set " + std::to_string(static_cast<unsigned>(isa));
+}
+
+std::string libraryVersion() {
+  const dnnl_version_t *version = dnnl_version();
+  return "oneDNN " + std::to_string(version->major) + "." +
+         std::to_string(version->minor) + "." + std::to_string(version->patch);
+}
+
+} // namespace
+
+CallMaker::CallMaker(DnnlContext &context, Bindings bindings, TimingCache cache,
+                     bool follows)
+    : context(context), bindings(std::move(bindings)), cache(std::move(cache)),
+      follows(follows) {}
+
+std::string CallMaker::keyOf(const plan::Step &step, int program) const {
+  return processorName() + ", " + instructionSet() + ", " +
+         std::to_string(context.threads) +
+         (context.threads == 1 ? " thread, " : " threads, ") +
+         libraryVersion() + ": " + withCall(step, bindings, program, Text()) +
+         (context.exactConvolutions ? " exact" : "");
+}
+
+std::vector<CallCandidate> CallMaker::candidatesOf(const plan::Step &step,
+                                                   int program) const {
+  try {
+    return withCall(step, bindings, program, Candidates{context});
+  } catch (const dnnl::error &) {
+    return {}; // make() says why
+  }
+}
+
+std::unique_ptr<CpuCall> CallMaker::make(const plan::Step &step, int program,
+                                         const std::string &where) const {
+  const TimingCache::Choice *known =
+      follows && !cache.isEmpty() ? cache.find(keyOf(step, program)) : nullptr;
+  if (known)
+    for (const CallCandidate &candidate : candidatesOf(step, program))
+      if (candidate.name == known->candidate) {
+        try {
+          if (auto call = candidate.make(context))
+            return call;
+        } catch (const dnnl::error &) {
+          // It was measured elsewhere; here the first way it is.
+        }
+        break;
+      }
+  return withCall(step, bindings, program, Make{context, where});
+}
+
+std::optional<CallChooser::Choice>
+CallMaker::measure(const plan::Step &step, int program, CallChooser &chooser) {
+  follows = true;
+  const std::string key = keyOf(step, program);
+  const auto [entry, isNew] = measured.try_emplace(key);
+  if (!isNew)
+    return entry->second;
+  // What the step writes stays as it was.
+  const std::vector<BoundBuffer> results = withCall(
+      step, bindings, program,
+      [](const auto &call, const Operands &on) -> std::vector<BoundBuffer> {
+        switch (call.direction()) {
+        case plan::FORWARD:
+          return {on.y};
+        case plan::BACKWARD_DATA:
+          return {on.x};
+        case plan::BACKWARD_WEIGHTS:
+          break;
+        }
+        if (on.b.buffer)
+          return {on.w, on.b};
+        return {on.w};
+      });
+  std::vector<std::vector<std::byte>> before;
+  for (const BoundBuffer &each : results)
+    before.emplace_back(each.data, each.data + each.buffer->size());
+  entry->second = chooser.choose(candidatesOf(step, program));
+  for (std::size_t i = 0; i < results.size(); ++i)
+    std::copy(before[i].begin(), before[i].end(), results[i].data);
+  if (entry->second) {
+    const CallChooser::Time &fastest = entry->second->fastest;
+    cache.set(key, {fastest.name, fastest.seconds * 1e6});
+    cache.write(); // what was measured outlives a run that is ended now
+  }
+  return entry->second;
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,142 @@
+"""Ranks on two machines between which a network delays and loses packets: two network
+namespaces, and a third one whose program hands packets on, late or never.
+
+    network.py --brewc BREWC --brew-run BREW_RUN CASE
+
+As ranks.py; cases are the methods of Network below. Where namespaces are not permitted
+a case is skipped by name.
+"""
+import atexit
+import heapq
+import os
+import random
+import select
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+from ranks import SKIPPED, Ranks, check, main
+
+# Seconds each way; how many of a hundred packets are lost.
+DELAY, LOSS = 0.02, 1
+
+# Of packet(7).
+SOL_PACKET, PACKET_VNET_HDR, PACKET_OUTGOING, ALL_PROTOCOLS = 263, 15, 4, 3
+
+
+def relay(first, second):
+    """Hands packets on between two interfaces until SIGTERM; then says how many it has
+    lost, of how many."""
+    ends = []
+    for name in first, second:
+        end = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ALL_PROTOCOLS))
+        # With what is still to be done for a packet, such as its checksum.
+        end.setsockopt(SOL_PACKET, PACKET_VNET_HDR, 1)
+        end.bind((name, ALL_PROTOCOLS))
+        ends.append(end)
+    seen = lost = 0
+
+    def finish(*_):
+        print(lost, seen, flush=True)
+        os._exit(0)
+
+    signal.signal(signal.SIGTERM, finish)
+    draws, late, number = random.Random(1), [], 0
+    print("ready", flush=True)
+    while True:
+        wait = max(0, late[0][0] - time.monotonic()) if late else None
+        for end in select.select(ends, [], [], wait)[0]:
+            packet, sender = end.recvfrom(1 << 17)
+            if sender[2] == PACKET_OUTGOING:
+                continue
+            seen += 1
+            if draws.random() * 100 < LOSS:
+                lost += 1
+                continue
+            number += 1
+            heapq.heappush(late, (time.monotonic() + DELAY, number, end is ends[0], packet))
+        while late and late[0][0] <= time.monotonic():
+            _, _, to_second, packet = heapq.heappop(late)
+            try:
+                ends[to_second].send(packet)
+            except OSError:
+                lost += 1
+
+
+class Network(Ranks):
+    def run(self, *command, **options):
+        return subprocess.run(command, check=True, stderr=subprocess.PIPE, text=True, **options)
+
+    def machine(self, name):
+        """A namespace, which lasts as long as this program."""
+        self.run("ip", "netns", "add", name)
+        atexit.register(subprocess.run, ["ip", "netns", "delete", name])
+        self.run("ip", "-n", name, "link", "set", "lo", "up")
+        return name
+
+    def connect(self):
+        """Two machines, 10.77.0.1 and .2, and the relay between them."""
+        if os.geteuid() != 0 or not shutil.which("ip"):
+            print("skipped: network namespaces need root, and iproute2's `ip`")
+            sys.exit(SKIPPED)
+        names = ["brew-%s-%d" % (part, os.getpid()) for part in ("a", "b", "net")]
+        try:
+            self.machines = [self.machine(name) for name in names[:2]]
+            between = self.machine(names[2])
+            for number, machine in enumerate(self.machines):
+                self.run("ip", "link", "add", "eth0", "netns", machine, "type", "veth",
+                         "peer", "name", "to%d" % number, "netns", between)
+                self.run("ip", "-n", machine, "address", "add", "10.77.0.%d/24" % (number + 1),
+                         "dev", "eth0")
+                self.run("ip", "-n", machine, "link", "set", "eth0", "up")
+                self.run("ip", "-n", between, "link", "set", "to%d" % number, "up")
+        except subprocess.CalledProcessError as failure:
+            print("skipped: this machine permits no network namespaces: %s" % failure.stderr)
+            sys.exit(SKIPPED)
+        self.relay = subprocess.Popen(["ip", "netns", "exec", between, sys.executable, "-B", __file__,
+                                       "--relay", "to0", "to1"], stdout=subprocess.PIPE, text=True)
+        atexit.register(self.relay.kill)
+        check(self.relay.stdout.readline() == "ready\n", "the relay does not start")
+
+    def inside(self, number):
+        """What begins a command on a machine, which has a name of its own."""
+        return ["ip", "netns", "exec", self.machines[number], "unshare", "--uts", "sh", "-c",
+                'hostname "$0" && exec "$@"', "brew-machine-%d" % number]
+
+    def launcher(self):
+        """mpirun on the first machine, which reaches the second by a shell instead of ssh."""
+        agent = self.path("agent")
+        with open(agent, "w") as file:
+            # Its arguments are options, a host and a command line.
+            file.write("#!/bin/sh\nwhile [ \"$1\" != 10.77.0.2 ]; do shift; done\nshift\nexec %s sh -c \"$*\"\n"
+                       % " ".join("'%s'" % word for word in self.inside(1)))
+        os.chmod(agent, 0o755)
+        return [*self.inside(0), "mpirun", "--quiet", "--allow-run-as-root", "-n", "2",
+                "--host", "10.77.0.1:1,10.77.0.2:1", "--mca", "plm_rsh_agent", agent,
+                "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "eth0",
+                "--mca", "oob_tcp_if_include", "eth0"]
+
+    def lossy(self):
+        """Packets that are late or lost cost time, and change nothing."""
+        many = self.compile("many", flags=["--distributed", "--bucket-mb", "0.0005"])
+        self.train(many, "--ranks", "2", "--deterministic")
+        near = self.weights(many)
+        os.remove(self.path("many_iter_7.caffemodel"))
+        self.connect()
+        log = self.train(None, seconds=200, command=[
+            *self.launcher(), *self.command(many, "--deterministic")])
+        check(self.weights(many) == near, "other weights than on one machine")
+        check("Training on 2 ranks" in log, log)
+        self.relay.send_signal(signal.SIGTERM)
+        lost, seen = map(int, self.relay.communicate(timeout=30)[0].split())
+        check(0 < lost < seen / 10, "%d of %d packets were lost" % (lost, seen))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--relay"]:
+        relay(*sys.argv[2:])
+    else:
+        main(Network)

@@ -1,0 +1,85 @@
+//===- together.cpp - What ranks do without a trainer ---------------------===//
+//
+// mpirun -n N together: sums that travel side by side, what rank 0 hands out,
+// what ranks must agree on, and what is refused. Prints nothing unless
+// something is wrong.
+//
+//===----------------------------------------------------------------------===//
+#include <brew/brew.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+using namespace brew;
+
+namespace {
+
+void require(bool condition, const char *what) {
+  if (condition)
+    return;
+  std::fprintf(stderr, "together: failed: %s\n", what);
+  std::_Exit(1);
+}
+
+/// The status that `body` fails with.
+template <typename Body> brew_status statusOf(Body &&body) {
+  try {
+    body();
+  } catch (const api::Error &error) {
+    return error.status();
+  }
+  return BREW_OK;
+}
+
+} // namespace
+
+int main() {
+  require(api::Communicator::isAvailable(), "there is no transport");
+  api::CommunicatorOptions options;
+  options.deterministic = true;
+  api::Communicator ranks(options);
+  const auto rank = static_cast<float>(ranks.rank());
+  const auto count = static_cast<float>(ranks.ranks());
+
+  std::vector<float> a(100000, 1 + rank), b = {rank, 2 * rank}, none;
+  ranks.startSum(7, {{a.data(), a.size()}, {none.data(), 0}});
+  ranks.startSum(3, {{b.data(), 1}, {b.data() + 1, 1}});
+  require(statusOf([&] { ranks.startSum(3, {}); }) == BREW_USAGE,
+          "a number is taken twice");
+  ranks.awaitSum(3);
+  ranks.awaitSum(7);
+  const float sum = count * (count - 1) / 2;
+  require(b[0] == sum && b[1] == 2 * sum, "the small sum");
+  require(a.front() == sum + count && a.back() == sum + count, "the large sum");
+  require(statusOf([&] { ranks.awaitSum(7); }) == BREW_USAGE,
+          "a sum is awaited twice");
+  require(brew_communicator_start_sum(ranks.get(), 1, nullptr, 1) == BREW_USAGE,
+          "pieces are missing");
+  const brew_sum_piece empty = {nullptr, 4};
+  require(brew_communicator_start_sum(ranks.get(), 1, &empty, 1) == BREW_USAGE,
+          "numbers are missing");
+  require(brew_communicator_broadcast(ranks.get(), nullptr, 4) == BREW_USAGE &&
+              brew_communicator_agree(ranks.get(), "plan", nullptr) ==
+                  BREW_USAGE &&
+              brew_communicator_broadcast(nullptr, nullptr, 0) == BREW_USAGE,
+          "null pointers");
+
+  std::string word = ranks.rank() == 0 ? "root" : "....";
+  ranks.broadcast(word.data(), word.size());
+  require(word == "root", "the broadcast");
+
+  ranks.agree("number of ranks", std::to_string(ranks.ranks()));
+  try {
+    ranks.agree("number", std::to_string(ranks.rank() == 1));
+    require(false, "ranks agree on different values");
+  } catch (const api::Error &error) {
+    require(error.status() == BREW_BAD_INPUT &&
+                std::string(error.what()) ==
+                    "rank 1 disagrees with rank 0: it has another number",
+            error.what());
+  }
+  require(ranks.failedTogether(), "they fail together");
+  ranks.close();
+}

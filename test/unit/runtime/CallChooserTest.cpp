@@ -1,0 +1,149 @@
+//===- CallChooserTest.cpp - The fastest way to do a call -----------------===//
+//
+// Calls advance a clock of the test's own; nothing here hangs on real time.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/cpu/CallChooser.h"
+#include "formats/Error.h"
+
+#include <gtest/gtest.h>
+#include <map>
+
+using namespace brew;
+using namespace brew::runtime;
+
+namespace {
+
+/// A candidate that takes as long as it says; of the second preparation, if
+/// `later` is given, as long as that says.
+struct Fake {
+  std::string name;
+  double seconds;
+  std::uint64_t scratch = 0;
+  double later = -1;
+};
+
+class CallChooserTest : public testing::Test {
+protected:
+  class FakeCall : public CpuCall {
+  public:
+    FakeCall(CallChooserTest &test, const Fake &fake, double seconds)
+        : test(test), fake(fake), seconds(seconds) {}
+    void pack() override { isPacked = true; }
+    std::uint64_t scratchBytes() const override { return fake.scratch; }
+    void bind(std::byte *memory) override { scratch = memory; }
+    void run() override {
+      EXPECT_TRUE(isPacked);
+      if (fake.scratch > 0) {
+        ASSERT_NE(scratch, nullptr);
+        scratch[fake.scratch - 1] = std::byte(1);
+      }
+      test.now += seconds;
+      ++test.runs[fake.name];
+    }
+    std::string implementation() const override { return fake.name; }
+
+  private:
+    CallChooserTest &test;
+    const Fake &fake;
+    double seconds;
+    std::byte *scratch = nullptr;
+    bool isPacked = false;
+  };
+
+  CallCandidate candidateOf(const Fake &fake) {
+    return {fake.name, [this, &fake](DnnlContext &own) {
+              EXPECT_NE(&own, &context); // what it packs goes with it
+              const double seconds = prepared[fake.name]++ && fake.later >= 0
+                                         ? fake.later
+                                         : fake.seconds;
+              return std::make_unique<FakeCall>(*this, fake, seconds);
+            }};
+  }
+  std::optional<CallChooser::Choice> choose(const std::vector<Fake> &fakes) {
+    std::vector<CallCandidate> candidates;
+    for (const Fake &fake : fakes)
+      candidates.push_back(candidateOf(fake));
+    return chooser.choose(candidates);
+  }
+
+  DnnlContext context;
+  double now = 100;
+  int disturbed = 0;
+  std::map<std::string, int> runs, prepared;
+  CallChooser chooser{context,
+                      {[this] { return now; }, [this] { ++disturbed; }}};
+};
+
+TEST_F(CallChooserTest, TakesTheFastest) {
+  const auto choice = choose({{"a", 3e-3}, {"b", 1e-3}, {"c", 2e-3}});
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->first.name, "a");
+  EXPECT_NEAR(choice->first.seconds, 3e-3, 1e-9);
+  EXPECT_EQ(choice->fastest.name, "b");
+  EXPECT_NEAR(choice->fastest.seconds, 1e-3, 1e-9);
+  // Once before the clock and at least three times with it, of those that come
+  // near the fastest.
+  EXPECT_GE(runs["b"], 4);
+  EXPECT_GE(disturbed, 3 + 3);
+}
+
+TEST_F(CallChooserTest, TheFirstStaysWhereOthersAreHardlyFaster) {
+  const auto choice = choose({{"a", 1e-3}, {"b", 0.985e-3}});
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->fastest.name, "a");
+  EXPECT_NEAR(choice->fastest.seconds, 1e-3, 1e-9);
+  const auto other = choose({{"c", 1e-3}, {"d", 0.975e-3}});
+  EXPECT_EQ(other->fastest.name, "d");
+}
+
+TEST_F(CallChooserTest, TheFirstIsMeasuredOnceMore) {
+  // It only seemed slow: the machine was busy when its turn was.
+  const auto choice = choose({{"a", 3e-3, 0, 1e-3}, {"b", 2e-3}});
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->fastest.name, "a");
+  EXPECT_NEAR(choice->first.seconds, 1e-3, 1e-9);
+  EXPECT_EQ(prepared["a"], 2);
+}
+
+TEST_F(CallChooserTest, WhatIsFarSlowerRunsOnce) {
+  choose({{"a", 1e-3}, {"b", 10e-3}});
+  EXPECT_EQ(runs["b"], 2); // before the clock, and with it
+}
+
+TEST_F(CallChooserTest, ScratchIsForTheLargest) {
+  const auto choice =
+      choose({{"a", 3e-3, 100}, {"b", 2e-3, 1 << 20}, {"c", 1e-3, 10}});
+  EXPECT_EQ(choice->fastest.name, "c");
+}
+
+TEST_F(CallChooserTest, PassesOverWhatCannotBeDone) {
+  const Fake a{"a", 2e-3}, b{"b", 1e-3};
+  std::vector<CallCandidate> candidates = {
+      {"none", [](DnnlContext &) { return nullptr; }},
+      {"refused",
+       [](DnnlContext &) -> std::unique_ptr<CpuCall> {
+         throw dnnl::error(dnnl_unimplemented, "test");
+       }},
+      {"large", [](DnnlContext &) -> std::unique_ptr<CpuCall> {
+         throw machineLacks("no memory");
+       }}};
+  EXPECT_FALSE(chooser.choose(candidates));
+  EXPECT_FALSE(chooser.choose({}));
+  candidates.push_back(candidateOf(a));
+  candidates.push_back(candidateOf(b));
+  const auto choice = chooser.choose(candidates);
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->first.name, "a");
+  EXPECT_EQ(choice->fastest.name, "b");
+}
+
+TEST_F(CallChooserTest, ADefectIsNoReasonToGoOn) {
+  EXPECT_THROW(chooser.choose({{"broken",
+                                [](DnnlContext &) -> std::unique_ptr<CpuCall> {
+                                  throw Error(ExitStatus::Bug, "test");
+                                }}}),
+               Error);
+}
+
+} // namespace

@@ -1,0 +1,43 @@
+//===- CandidateRunner.h - Every way to do a call ---------------*- C++ -*-===//
+#pragma once
+
+#include "runtime/Executor.h"
+#include "runtime/cpu/DnnlCall.h"
+
+#include <cstdint>
+#include <memory>
+
+namespace brew::test {
+
+/// Does calls on the memory of an executor for the CPU.
+class CandidateRunner {
+public:
+  explicit CandidateRunner(const runtime::Executor &executor)
+      : executor(executor), entered(workers.enter()) {
+    context.threads = workers.count();
+    context.workers = &workers;
+  }
+
+  runtime::BoundBuffer bound(std::uint32_t index) const {
+    return {&executor.manifest().buffers(static_cast<int>(index)),
+            executor.hostData(index)};
+  }
+  /// False where it cannot be done so.
+  bool run(const runtime::CallCandidate &candidate) {
+    const std::unique_ptr<runtime::CpuCall> call = candidate.make(context);
+    if (!call)
+      return false;
+    const runtime::Arena scratch(call->scratchBytes(), "scratch");
+    call->bind(scratch.data());
+    call->pack();
+    call->run();
+    return true;
+  }
+
+  const runtime::Executor &executor;
+  runtime::Threads workers{2};
+  runtime::Threads::Entered entered;
+  runtime::DnnlContext context;
+};
+
+} // namespace brew::test

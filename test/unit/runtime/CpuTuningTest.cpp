@@ -1,0 +1,232 @@
+//===- CpuTuningTest.cpp - Measured choices of a plan's calls -------------===//
+//
+// Which candidate is the fastest is the machine's to say; what follows from the
+// choice is tested with caches that name one.
+//
+//===----------------------------------------------------------------------===//
+#include "Reference.h"
+#include "formats/Error.h"
+#include "runtime/Executor.h"
+#include "runtime/TimingCache.h"
+#include "test/common/Folder.h"
+
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sstream>
+
+using namespace brew;
+using namespace brew::plan;
+using namespace brew::runtime;
+using namespace brew::test;
+
+namespace {
+
+class CpuTuning : public testing::Test {
+protected:
+  CpuTuning() {
+    xi = builder.buffer("x", {2, 16, 12, 12},
+                        stridesFor({2, 16, 12, 12}, {0, 2, 3, 1}));
+    wi = builder.buffer("w", {16, 16, 3, 3}, {}, F32, PARAMETERS);
+    yi = builder.buffer("y", {2, 16, 12, 12},
+                        stridesFor({2, 16, 12, 12}, {0, 2, 3, 1}));
+    zi = builder.buffer("z", {2, 16, 12, 12},
+                        stridesFor({2, 16, 12, 12}, {0, 2, 3, 1}));
+    Program &program = builder.program("deploy");
+    // Equal calls, and one that is not.
+    addConvolution(program, xi, yi, false);
+    addConvolution(program, yi, zi, false);
+    addConvolution(program, zi, yi, true);
+  }
+
+  void addConvolution(Program &program, std::uint32_t from, std::uint32_t to,
+                      bool relu) const {
+    ConvolutionCall &call = *program.add_steps()->mutable_convolution();
+    call.set_direction(FORWARD);
+    Window &window = *call.mutable_window();
+    window.set_kernel_h(3);
+    window.set_kernel_w(3);
+    window.set_pad_h(1);
+    window.set_pad_w(1);
+    call.set_x_buffer_index(from);
+    call.set_w_buffer_index(wi);
+    call.set_y_buffer_index(to);
+    call.mutable_epilogue()->set_relu(relu);
+  }
+
+  ExecutorOptions options() {
+    ExecutorOptions result;
+    result.threads = 2;
+    result.timingCache = path;
+    result.warn = [this](const std::string &text) { warnings.push_back(text); };
+    return result;
+  }
+  /// Tunes with a cache in the file, and returns what it told.
+  std::vector<TunedCall> tune(Executor &executor) {
+    std::vector<TunedCall> calls;
+    executor.tune([&](const TunedCall &call) { calls.push_back(call); });
+    return calls;
+  }
+  TimingCache::Choices kept() const {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return TimingCache::parse(text.str()).value();
+  }
+  /// Has the file name one candidate for all calls that it knows.
+  void keepOnly(const std::string &candidate) const {
+    const TimingCache::Choices before = kept();
+    TimingCache cache(path, {});
+    for (const auto &[key, choice] : before)
+      cache.set(key, {candidate, 1});
+    cache.write();
+  }
+  std::vector<float> resultOf(Executor &executor) const {
+    Tensor({2, 16, 12, 12}, 1).store(executor, xi);
+    Tensor({16, 16, 3, 3}, 2).store(executor, wi);
+    executor.packParameters();
+    executor.run(0);
+    std::vector<float> values(2 * 16 * 12 * 12);
+    executor.download(yi, reinterpret_cast<std::byte *>(values.data()));
+    return values;
+  }
+
+  /// The largest difference, over the largest value.
+  static double differenceOf(const std::vector<float> &a,
+                             const std::vector<float> &b) {
+    double largest = 0, difference = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      largest = std::max(largest, std::abs(double(a[i])));
+      difference = std::max(difference, std::abs(double(a[i]) - b[i]));
+    }
+    return difference / largest;
+  }
+
+  PlanBuilder builder;
+  std::uint32_t xi, wi, yi, zi;
+  Folder folder;
+  std::string path = folder / "net.timing";
+  std::vector<std::string> warnings;
+};
+
+TEST_F(CpuTuning, TellsOfEachCallAndKeepsTheChoices) {
+  Executor executor(builder.build(), options());
+  EXPECT_FALSE(std::filesystem::exists(path)); // nothing is measured unasked
+  const std::vector<float> before = resultOf(executor);
+  const std::vector<TunedCall> calls = tune(executor);
+  ASSERT_EQ(calls.size(), 3u);
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    EXPECT_EQ(calls[i].program, 0);
+    EXPECT_EQ(calls[i].step, i);
+    EXPECT_GT(calls[i].first.seconds, 0);
+    EXPECT_LE(calls[i].fastest.seconds, calls[i].first.seconds);
+  }
+  EXPECT_EQ(calls[0].fastest.name, calls[1].fastest.name);
+  EXPECT_EQ(calls[0].fastest.seconds, calls[1].fastest.seconds);
+  EXPECT_EQ(kept().size(), 2u);
+  for (const auto &[key, choice] : kept())
+    EXPECT_NE(key.find(", 2 threads, oneDNN "), key.npos) << key;
+  // The session goes on with them, as the next one does.
+  const std::vector<float> after = resultOf(executor);
+  EXPECT_LT(differenceOf(after, before), 2e-6);
+  Executor next(builder.build(), options());
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(next.implementation(0, i), executor.implementation(0, i));
+  EXPECT_EQ(resultOf(next), after);
+  EXPECT_TRUE(warnings.empty());
+}
+
+TEST_F(CpuTuning, MeasuringLeavesWhatIsInMemory) {
+  Executor executor(builder.build(), options());
+  const Tensor x({2, 16, 12, 12}, 1), w({16, 16, 3, 3}, 2),
+      y({2, 16, 12, 12}, 3);
+  x.store(executor, xi);
+  w.store(executor, wi);
+  y.store(executor, yi);
+  tune(executor);
+  x.expectNear(executor, xi);
+  w.expectNear(executor, wi);
+  y.expectNear(executor, yi);
+}
+
+TEST_F(CpuTuning, ASessionDoesWhatTheCacheSays) {
+  {
+    Executor executor(builder.build(), options());
+    tune(executor);
+  }
+  keepOnly("winograd 2x2");
+  Executor two(builder.build(), options());
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(two.implementation(0, i).find("Winograd 2x2"), 0u)
+        << two.implementation(0, i);
+  keepOnly("winograd 4x4");
+  Executor four(builder.build(), options());
+  EXPECT_EQ(four.implementation(0, 0).find("Winograd 4x4"), 0u);
+  EXPECT_LT(differenceOf(resultOf(two), resultOf(four)), 2e-6);
+  // The cache is not looked at where nothing measured is wanted...
+  Executor plain(builder.build(), ExecutorOptions());
+  ExecutorOptions untuned = options();
+  untuned.tune = false;
+  keepOnly(plain.implementation(0, 0).find("Winograd 4x4") == 0
+               ? "winograd 2x2"
+               : "winograd 4x4");
+  EXPECT_EQ(Executor(builder.build(), untuned).implementation(0, 0),
+            plain.implementation(0, 0));
+  // ... nor what it says of other numbers of threads.
+  ExecutorOptions alone = options();
+  alone.threads = 1;
+  ExecutorOptions aloneUntuned = untuned;
+  aloneUntuned.threads = 1;
+  EXPECT_EQ(Executor(builder.build(), alone).implementation(0, 0),
+            Executor(builder.build(), aloneUntuned).implementation(0, 0));
+  EXPECT_TRUE(warnings.empty());
+}
+
+TEST_F(CpuTuning, AnUnknownCandidateIsPassedOver) {
+  {
+    Executor executor(builder.build(), options());
+    tune(executor);
+  }
+  keepOnly("of another version");
+  ExecutorOptions untuned = options();
+  untuned.tune = false;
+  EXPECT_EQ(Executor(builder.build(), options()).implementation(0, 0),
+            Executor(builder.build(), untuned).implementation(0, 0));
+}
+
+TEST_F(CpuTuning, ExactConvolutionsStayExact) {
+  builder.manifest.mutable_target()->set_exact_convolutions(true);
+  Executor executor(builder.build(), options());
+  for (const TunedCall &call : tune(executor))
+    EXPECT_EQ(call.fastest.name.find("winograd"), std::string::npos);
+  keepOnly("winograd 4x4");
+  Executor next(builder.build(), options());
+  EXPECT_EQ(next.implementation(0, 0).find("oneDNN"), 0u)
+      << next.implementation(0, 0);
+}
+
+TEST_F(CpuTuning, ACacheThatCannotBeWrittenIsAnErrorAtOnce) {
+  ExecutorOptions nowhere = options();
+  nowhere.timingCache = "/no/such/folder/net.timing";
+  Executor executor(builder.build(), nowhere);
+  int told = 0;
+  try {
+    executor.tune([&](const TunedCall &) { ++told; });
+    FAIL() << "it was written";
+  } catch (const Error &error) {
+    EXPECT_EQ(error.status(), ExitStatus::MachineLacks);
+    EXPECT_NE(std::string(error.what()).find("/no/such/folder/net.timing"),
+              std::string::npos);
+  }
+  EXPECT_EQ(told, 0);
+}
+
+TEST_F(CpuTuning, ADamagedCacheIsAWarningAndReplaced) {
+  std::ofstream(path) << "rubbish";
+  Executor executor(builder.build(), options());
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("it is ignored"), std::string::npos);
+  tune(executor);
+  EXPECT_EQ(kept().size(), 2u);
+}
+
+} // namespace

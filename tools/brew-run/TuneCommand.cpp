@@ -1,0 +1,76 @@
+//===- TuneCommand.cpp - brew-run tune ------------------------------------===//
+
+#include "Session.h"
+
+#include <cstdio>
+#include <memory>
+
+namespace brew::run {
+namespace {
+
+/// "conv1+relu1", shortened where it does not fit in its column.
+std::string layersOf(const brew_step_info &step) {
+  constexpr std::size_t kMost = 32;
+  std::string text;
+  for (std::size_t i = 0; i < step.layer_count; ++i)
+    text += (i ? "+" : "") + std::string(step.layers[i]);
+  return text.size() > kMost ? text.substr(0, kMost - 3) + "..." : text;
+}
+
+std::string milliseconds(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f", seconds * 1e3);
+  return text;
+}
+
+int tune(const PlanOptions &options) {
+  Session session(options);
+  std::printf("%-18s %-32s %-26s %10s %10s  %s\n", "program", "layers", "call",
+              "first ms", "fastest ms", "implementation");
+  std::size_t calls = 0, changed = 0;
+  double first = 0, fastest = 0;
+  session.tune([&](const brew_tuned_call &call) {
+    const bool isNew = std::string(call.first) != call.fastest;
+    ++calls;
+    changed += isNew;
+    first += call.first_seconds;
+    fastest += call.fastest_seconds;
+    std::printf("%-18s %-32s %-26s %10s %10s  %s%s\n",
+                session.plan.programInfo(call.program).name,
+                layersOf(session.plan.step(call.program, call.step)).c_str(),
+                call.kind, milliseconds(call.first_seconds).c_str(),
+                milliseconds(call.fastest_seconds).c_str(), call.fastest,
+                isNew ? (" (first: " + std::string(call.first) + ")").c_str()
+                      : "");
+    std::fflush(stdout);
+  });
+  if (calls == 0) {
+    std::printf("the plan has no library calls: there is nothing to choose\n");
+    return 0;
+  }
+  char share[32];
+  std::snprintf(share, sizeof share, "%.1f",
+                first > 0 ? (1 - fastest / first) * 100 : 0.0);
+  std::printf(
+      "%zu calls, %zu of them done in another way than the first: %s ms "
+      "instead of %s (%s %% less); kept in %s\n",
+      calls, changed, milliseconds(fastest).c_str(),
+      milliseconds(first).c_str(), share, timingCacheOf(options).c_str());
+  return 0;
+}
+
+} // namespace
+
+void addTune(CLI::App &app, Action &action) {
+  auto options = std::make_shared<PlanOptions>();
+  CLI::App *command = app.add_subcommand(
+      "tune", "Measure how library calls are done fastest, and keep it");
+  addPlanOptions(*command, *options);
+  command->callback([options, &action] {
+    if (options->noTune)
+      throw usage("tune measures, and --no-tune says not to");
+    action = [options] { return tune(*options); };
+  });
+}
+
+} // namespace brew::run

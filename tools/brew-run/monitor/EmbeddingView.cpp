@@ -1,0 +1,88 @@
+//===- EmbeddingView.cpp - A layout of samples, as it comes about ---------===//
+
+#include "monitor/EmbeddingView.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace brew::run::monitor {
+namespace {
+
+using Json = nlohmann::json;
+
+/// A page is a few thousand pixels wide.
+double rounded(float value, double extent) {
+  return extent > 0 ? std::round(double(value) / extent * 1e4) / 1e4 : 0;
+}
+
+} // namespace
+
+EmbeddingView::EmbeddingView(std::string ofBlob, std::string by,
+                             std::size_t atMost)
+    : blob(std::move(ofBlob)), method(std::move(by)),
+      most(std::max<std::size_t>(atMost, 1)) {}
+
+void EmbeddingView::setSamples(const std::string &net, Samples given) {
+  const std::size_t count = given.names.size();
+  const std::size_t step = std::max<std::size_t>(1, (count + most - 1) / most);
+  Json names = Json::array(), classes = Json::array();
+  for (std::size_t i = 0; i < count; i += step) {
+    names.push_back(std::move(given.names[i]));
+    classes.push_back(i < given.classes.size() ? given.classes[i] : -1);
+  }
+  std::lock_guard<std::mutex> lock(mutex);
+  samples = count;
+  every = step;
+  shown = {{"net", net},
+           {"samples", count},
+           {"names", std::move(names)},
+           {"classes", std::move(classes)},
+           {"class_names", std::move(given.classNames)}};
+}
+
+void EmbeddingView::show(const float *values, std::size_t columns,
+                         int iteration, int iterations, double divergence,
+                         bool finished) {
+  std::lock_guard<std::mutex> lock(mutex);
+  // To one scale in both directions, from -1 to 1.
+  double extent = 0;
+  for (std::size_t i = 0; i < samples; i += every)
+    for (std::size_t axis = 0; axis < 2 && axis < columns; ++axis)
+      extent = std::max(extent, std::abs(double(values[i * columns + axis])));
+  Json points = Json::array();
+  for (std::size_t i = 0; i < samples; i += every) {
+    const float *at = values + i * columns;
+    points.push_back(
+        {rounded(at[0], extent), columns > 1 ? rounded(at[1], extent) : 0.0});
+  }
+  if (std::isfinite(divergence))
+    curves.add("KL divergence", iteration, divergence);
+  layout = {{"type", "layout"},
+            {"iteration", iteration},
+            {"iterations", iterations},
+            {"divergence", divergence}, // null where it is none
+            {"finished", finished},
+            {"points", std::move(points)}};
+  broadcast.send(layout.dump());
+}
+
+Json EmbeddingView::get(const std::string &name, const Query &) {
+  if (name != "state")
+    throw Refusal(404, "there is no '" + name + "' of an embedding");
+  std::lock_guard<std::mutex> lock(mutex);
+  Json state = {{"kind", "embedding"},
+                {"blob", blob},
+                {"method", method},
+                {"curves", curves.json()},
+                {"layout", layout}};
+  if (shown.is_object())
+    state.update(shown);
+  return state;
+}
+
+Json EmbeddingView::post(const std::string &name, const Json &) {
+  throw Refusal(404, "an embedding has nothing to change by '" + name + "'");
+}
+
+} // namespace brew::run::monitor
