@@ -10,7 +10,7 @@ __all__ = ["Event", "Events", "KINDS"]
 KINDS = ("log", "solver_set_up", "net_set_up", "seed", "solver_ready", "weights_loading", "snapshot_loading",
          "solving", "iteration", "display", "rate", "clipped", "progress", "test_begin", "test_done",
          "test_interrupted", "snapshot_writing", "snapshot", "starvation", "paused", "resumed", "field_set",
-         "final_loss", "solving_done")
+         "final_loss", "solving_done", "speed", "stopped_by_rule", "reset", "step_times")
 
 
 class Event(types.SimpleNamespace):

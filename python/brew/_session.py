@@ -158,12 +158,26 @@ class Session:
     ``timing_cache``: the file that keeps which ways to do library calls were fastest, which
     the session follows (:meth:`tune`).
 
+    Of training alone, as options of ``brew-run train`` of these names say it: ``snapshot``,
+    the ``.solverstate`` to go on from instead of ``weights``, or ``resume=True`` for the newest
+    intact one; ``keep_snapshots``; ``snapshot_best``; ``check_nan``; ``stop_when``, a rule or
+    several that end :meth:`step` and :meth:`solve`; ``patience``; ``log_dir``.
+
     The GIL is released while anything runs. Raises :class:`Error`.
     """
 
     def __init__(self, plan, *, threads=0, device=None, seed=None, weights=(), folder="", program=None, log=False,
-                 fields=None, host_layers=None, on_event=None, timing_cache=""):
+                 fields=None, host_layers=None, on_event=None, timing_cache="", snapshot="", resume=False,
+                 keep_snapshots=0, snapshot_best="", check_nan=False, stop_when=(), patience="", log_dir=""):
         self.plan = plan
+        self._watch = dict(snapshot=os.fspath(snapshot), resume=bool(resume), keep_snapshots=keep_snapshots,
+                           snapshot_best=snapshot_best, check_nan=bool(check_nan),
+                           stop_when=[stop_when] if isinstance(stop_when, str) else list(stop_when),
+                           patience=str(patience), log_folder=os.fspath(log_dir))
+        given = [name for name, value in self._watch.items() if value]
+        if given and not plan.trains:
+            raise ValueError("%s: for training, and this plan does not train"
+                             % ", ".join(given).replace("log_folder", "log_dir"))
         gpu = _gpu_of(device, plan)
         self._fields = {k: str(v) for k, v in (fields or {}).items()}
         seed = self._seed(seed)
@@ -197,7 +211,7 @@ class Session:
         return seed
 
     def _open_trainer(self):
-        self._trainer = _core.Trainer(self._core, list(self._fields.items()), self._weights, "")
+        self._trainer = _core.Trainer(self._core, list(self._fields.items()), self._weights, **self._watch)
 
     # --- running
 
@@ -354,6 +368,42 @@ class Session:
     def learning_rate(self) -> float:
         return self.trainer.learning_rate
 
+    @property
+    def stopped(self) -> bool:
+        """Whether :meth:`stop`, and not a rule or the last iteration, has ended the last step or solve."""
+        return self.trainer.stopped
+
+    # --- requests, from any thread: of one that watches while another one trains
+
     def set_field(self, name, value):
         """Changes a field of the solver from the next iteration on, e.g. ``base_lr``."""
         self.trainer.set_field(name, str(value))
+
+    def field(self, name) -> str:
+        """The value that a field of the solver has from the next iteration on."""
+        return self.trainer.field(name)
+
+    def pause(self):
+        """Has training wait behind its iteration, until :meth:`resume` or :meth:`stop`."""
+        self.trainer.pause()
+
+    def resume(self):
+        """Ends a pause."""
+        self.trainer.resume()
+
+    def stop(self):
+        """Ends step, solve or test behind the iteration or batch; where none runs, the next."""
+        self.trainer.stop()
+
+    def request_snapshot(self):
+        """Has a snapshot written behind the iteration, or the batch of a test."""
+        self.trainer.request_snapshot()
+
+    def reset(self):
+        """Has training begin again as it was begun; fields that were set since stay."""
+        self.trainer.reset()
+
+    def time_layers(self):
+        """Has the next iteration run with a clock at each step of its program, which an event
+        of kind ``step_times`` tells."""
+        self.trainer.request_step_times()

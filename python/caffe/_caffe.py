@@ -2,11 +2,12 @@
 from ._base import Layer
 from ._blob import Blob, BlobVec, RawBlobVec
 from ._log import init_log, log
-from ._module import NCCL, Timer, layer_type_list
+from ._module import Timer, layer_type_list
+from ._nccl import NCCL, has_nccl
 from ._solver import (AdaDeltaSolver, AdaGradSolver, AdamSolver, NesterovSolver, RMSPropSolver, SGDSolver,
                       get_solver)
 from ._solver import SGDSolver as Solver  # the base of the others
-from ._state import (has_nccl, set_device, set_mode_cpu, set_mode_gpu, set_multiprocess, set_random_seed,
+from ._state import (set_device, set_mode_cpu, set_mode_gpu, set_multiprocess, set_random_seed,
                      set_solver_count, set_solver_rank, solver_count, solver_rank)
 from .pycaffe import Net
 

@@ -2,10 +2,13 @@
 //------------------===//
 #include "Events.h"
 
+#include <nanobind/stl/vector.h>
+
 #include <cstdint>
 #include <limits>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace nb = nanobind;
 
@@ -116,7 +119,23 @@ public:
       [[fallthrough]];
     case BREW_EVENT_PAUSED:
     case BREW_EVENT_RESUMED:
+    case BREW_EVENT_RESET:
       iteration();
+      break;
+    case BREW_EVENT_SPEED:
+      iteration();
+      words["rate"] = event.rate;
+      words["seconds"] = event.seconds;
+      words["waits"] = event.number;
+      break;
+    case BREW_EVENT_STOPPED_BY_RULE:
+      iteration();
+      text("text", event.text);
+      break;
+    case BREW_EVENT_STEP_TIMES:
+      iteration();
+      words["step_seconds"] = std::vector<double>(
+          event.step_seconds, event.step_seconds + event.step_count);
       break;
     case BREW_EVENT_FINAL_LOSS:
       iteration();
@@ -166,7 +185,7 @@ brew::api::Listener brew::python::listenerOf(nb::object function,
                                    Py_DECREF(object);
                                  });
   return [wanted, held](const brew_event &event) {
-    if (event.kind > BREW_EVENT_SOLVING_DONE || !(wanted >> event.kind & 1))
+    if (event.kind > BREW_EVENT_STEP_TIMES || !(wanted >> event.kind & 1))
       return;
     const nb::gil_scoped_acquire acquired;
     nb::handle(held.get())(static_cast<int>(event.kind), Fields(event).get());

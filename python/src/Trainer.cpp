@@ -24,16 +24,27 @@ void brew::python::bindTrainer(nb::module_ &module) {
           [](SharedTrainer *self, SharedSession &session,
              const std::vector<std::pair<std::string, std::string>> &fields,
              const std::vector<std::string> &weights,
-             const std::string &snapshot) {
+             const std::string &snapshot, bool resume, int keepSnapshots,
+             const std::string &snapshotBest, bool checkNan,
+             const std::vector<std::string> &stopWhen,
+             const std::string &patience, const std::string &logFolder) {
             api::TrainerOptions options;
             options.fields = fields;
             options.weights = weights;
             options.snapshot = snapshot;
+            options.resume = resume;
+            options.keepSnapshots = keepSnapshots;
+            options.snapshotBest = snapshotBest;
+            options.checkNan = checkNan;
+            options.stopWhen = stopWhen;
+            options.patience = patience;
+            options.logFolder = logFolder;
             nb::gil_scoped_release released;
             new (self) SharedTrainer(session, options);
           },
-          "session"_a, "fields"_a, "weights"_a, "snapshot"_a,
-          nb::keep_alive<1, 2>())
+          "session"_a, "fields"_a, "weights"_a, "snapshot"_a, "resume"_a,
+          "keep_snapshots"_a, "snapshot_best"_a, "check_nan"_a, "stop_when"_a,
+          "patience"_a, "log_folder"_a, nb::keep_alive<1, 2>())
       .def("step",
            [](SharedTrainer &it, int iterations) {
              it.during([&](Trainer &trainer) { trainer.step(iterations); });
@@ -87,14 +98,43 @@ void brew::python::bindTrainer(nb::module_ &module) {
       .def("set_field",
            [](SharedTrainer &it, const std::string &name,
               const std::string &value) {
-             it.during(
+             it.request(
                  [&](Trainer &trainer) { trainer.setField(name, value); });
            })
       .def("field",
            [](SharedTrainer &it, const std::string &name) {
-             return it.during(
+             return it.request(
                  [&](Trainer &trainer) { return trainer.field(name); });
            })
+      .def("pause",
+           [](SharedTrainer &it) {
+             it.request([](Trainer &trainer) { trainer.pause(); });
+           })
+      .def("resume",
+           [](SharedTrainer &it) {
+             it.request([](Trainer &trainer) { trainer.resume(); });
+           })
+      .def("stop",
+           [](SharedTrainer &it) {
+             it.request([](Trainer &trainer) { trainer.stop(); });
+           })
+      .def("request_snapshot",
+           [](SharedTrainer &it) {
+             it.request([](Trainer &trainer) { trainer.requestSnapshot(); });
+           })
+      .def("reset",
+           [](SharedTrainer &it) {
+             it.request([](Trainer &trainer) { trainer.reset(); });
+           })
+      .def("request_step_times",
+           [](SharedTrainer &it) {
+             it.request([](Trainer &trainer) { trainer.requestStepTimes(); });
+           })
+      .def_prop_ro("stopped",
+                   [](SharedTrainer &it) {
+                     return it.during(
+                         [](Trainer &trainer) { return trainer.stopped(); });
+                   })
       .def_prop_ro("iteration",
                    [](SharedTrainer &it) {
                      return it.during(

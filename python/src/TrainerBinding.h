@@ -27,6 +27,12 @@ public:
   template <typename Body> auto during(Body &&body) {
     return session.during([&](api::Session &) { return body(*trainer); });
   }
+  /// A request, from any thread while another one trains.
+  template <typename Body> auto request(Body &&body) {
+    nanobind::gil_scoped_release released;
+    Forks::refuse();
+    return body(*trainer);
+  }
   ~SharedTrainer() {
     if (Forks::count())
       trainer.release(); // as for sessions

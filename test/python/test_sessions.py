@@ -2,6 +2,7 @@
 import gc
 import json
 import os
+import threading
 import unittest
 import weakref
 from unittest import mock
@@ -120,6 +121,112 @@ class Devices(Case):
         for device in ("tpu", "cuda:x", "cpu:1"):
             with self.assertRaises(ValueError):
                 plan.session(device=device)
+
+
+class Training(Case):
+    """What looks after a training, and what other threads ask of it."""
+
+    def session(self, more="", **options):
+        net = self.write(TRAIN)
+        solver = self.write((SOLVER + " " + more) % (net, self.path("snap")), "s.prototxt")
+        session = brew.compile(solver).session(seed=1, **options)
+        for program in (0, session.plan.programs.index("test_0")):
+            session._core.set_input(program, "data", numbers(7, 4, 6))
+            session._core.set_input(program, "label", (np.arange(4) % 3).astype(np.float32))
+        return session
+
+    def test_rules(self):
+        session = self.session(stop_when="iter >= 1")
+        with session.events.record("stopped_by_rule") as seen:
+            session.step(10)
+        self.assertEqual(session.iteration, 1)
+        self.assertFalse(session.stopped)
+        self.assertEqual([e.iteration for e in seen], [1])
+        self.assertIn("iter >= 1 holds", seen[0].text)
+        session = self.session(stop_when=["test.acc < 0", "iter >= 3"])
+        session.step(10)
+        self.assertEqual(session.iteration, 3)
+        # Without a rate nothing becomes better.
+        session = self.session(fields=dict(base_lr=0), patience="2:test.loss")
+        with session.events.record("stopped_by_rule") as seen:
+            session.step(100)
+        self.assertEqual(session.iteration, 4)
+        self.assertIn("without improvement of test.loss", seen[0].text)
+        for wrong in (dict(stop_when="test.nope > 1"), dict(patience="0"), dict(snapshot_best="nope")):
+            with self.assertRaises(brew.Error):
+                self.session(**wrong)
+
+    def test_nan_is_found(self):
+        session = self.session(check_nan=True)
+        before = [each.copy() for each in session.params["ip1"]]
+        session._core.set_input(0, "data", np.full((4, 6), np.nan, np.float32))
+        with self.assertRaisesRegex(brew.Error, "iteration 0: .*'data'"):
+            session.step(1)
+        np.testing.assert_array_equal(session.params["ip1"][0], before[0])
+
+    def test_goes_on_from_snapshots(self):
+        session = self.session(keep_snapshots=1, snapshot_best="test.loss", log_dir=self.path("log"))
+        session.solve()
+        states = sorted(f for f in os.listdir(self.path("")) if f.endswith("state"))
+        self.assertEqual(states, ["snap_best_test.loss.solverstate", "snap_iter_4.solverstate"])
+        with open(self.path("log/metrics.jsonl")) as lines:
+            self.assertEqual({json.loads(line)["iteration"] for line in lines}, {0, 2, 4})
+        expected = session.params["ip1"][0].copy()
+        for options in (dict(resume=True), dict(snapshot=self.path("snap_iter_4.solverstate"))):
+            again = self.session(**options)
+            self.assertEqual(again.iteration, 4)
+            np.testing.assert_array_equal(again.params["ip1"][0], expected)
+        with self.assertRaisesRegex(brew.Error, "none.solverstate"):
+            self.session(snapshot=self.path("none.solverstate"))
+
+    def test_not_for_inference(self):
+        with self.assertRaisesRegex(ValueError, "check_nan, log_dir: "):
+            brew.compile(DEPLOY).session(check_nan=True, log_dir="log")
+
+    def test_requests_of_other_threads(self):
+        session = self.session()
+        session.request_snapshot()
+        session.pause()
+        waits, resets = threading.Event(), threading.Event()
+        paused = session.events.listen(lambda event: waits.set(), "paused")
+        reset = session.events.listen(lambda event: resets.set(), "reset")
+        first = session.params["ip1"][0].copy()
+        trains = threading.Thread(target=session.step, args=(10**9,))
+        trains.start()
+        try:
+            self.assertTrue(waits.wait(60))
+            session.set_field("base_lr", 0)
+            self.assertEqual(float(session.field("base_lr")), 0)
+            with self.assertRaisesRegex(brew.Error, "no_such_field"):
+                session.set_field("no_such_field", 1)
+            with self.assertRaisesRegex(brew.Error, "another thread"):
+                session.learning_rate
+            session.reset()
+            self.assertTrue(resets.wait(60))
+            session.resume()
+        finally:
+            session.stop()
+            trains.join(60)
+        self.assertFalse(trains.is_alive())
+        self.assertTrue(session.stopped)
+        # The test before the first iteration was asked first.
+        self.assertIn("snap_iter_0.solverstate", os.listdir(self.path("")))
+        # As training began: the rate has been 0 since.
+        np.testing.assert_array_equal(session.params["ip1"][0], first)
+        self.assertEqual(session.learning_rate, 0)
+        paused(), reset()
+
+    def test_times_of_steps(self):
+        session = self.session()
+        session.time_layers()
+        with session.events.record("step_times", "speed") as seen:
+            session.step(4)
+        times = [e for e in seen if e.kind == "step_times"]
+        self.assertEqual([e.iteration for e in times], [0])
+        self.assertTrue(times[0].step_seconds and min(times[0].step_seconds) >= 0)
+        speeds = [e for e in seen if e.kind == "speed"]
+        self.assertEqual([e.iteration for e in speeds], [2])
+        self.assertGreater(speeds[0].rate, 0)
 
 
 class Telling(Case):
