@@ -34,7 +34,6 @@ struct LayerCosts {
   std::string label(size_t most) const;
 };
 
-/// What steps of a plan cost on the machine that it is for.
 /// What a program adds up over the ranks of a data-parallel run.
 struct Reduction {
   struct Start {
@@ -48,6 +47,7 @@ struct Reduction {
   double exposed = 0; ///< of them, after the last step that runs beside them
 };
 
+/// What steps of a plan cost on the machine that it is for.
 class CostModel {
 public:
   explicit CostModel(const ReportSubject &subject);

@@ -16,7 +16,9 @@ typedef enum brew_tensor_kind {
   BREW_BLOB = 0,               /* of a program; in place: its last version */
   BREW_BLOB_GRADIENT = 1,      /* likewise; in place: of its first version */
   BREW_PARAMETER = 2,          /* of a layer */
-  BREW_PARAMETER_GRADIENT = 3, /* of a parameter that is learnt */
+  /* Of a parameter that is learnt; what it holds between a forward pass alone
+   * and its backward pass is undefined (values lie there meanwhile). */
+  BREW_PARAMETER_GRADIENT = 3,
   BREW_SOLVER_STATE = 4,       /* history of such a parameter */
   BREW_CARRIED = 5,            /* what a run leaves to the next (recurrence) */
   /* The gradient of a blob that the caller writes before the backward pass, of
