@@ -58,6 +58,7 @@
 #include <brew/device.h>
 #include <brew/embed.h>
 #include <brew/events.h>
+#include <brew/hooks.h>
 #include <brew/inputs.h>
 #include <brew/learning.h>
 #include <brew/plan.h>

@@ -65,6 +65,9 @@ typedef struct brew_trainer_options {
   /* On several ranks, on the CPU: each updates its part of the parameters and
    * keeps the solver history of that part. */
   int shard_update;
+  /* Files of hooks (hooks.h). On several ranks they are rank 0's. */
+  const char *const *hooks;
+  size_t hook_count;
 } brew_trainer_options;
 
 /* Checks the solver, initialises the session's parameters and seed and opens

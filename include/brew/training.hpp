@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include <brew/hooks.h>
 #include <brew/session.hpp>
 #include <brew/training.h>
 
@@ -35,6 +36,15 @@ struct TrainerOptions {
   std::optional<std::int64_t> newestSince = {}; ///< seconds since 1970
   bool shareTests = false;                      ///< over ranks
   bool shardUpdate = false;                     ///< over ranks
+  std::vector<std::string> hooks = {};          ///< files of them
+};
+
+/// A call of a hook (hooks.h); valid during it.
+struct HookCall {
+  std::string name, scale, reason;
+  int iteration;
+  double seconds;
+  bool background;
 };
 
 class Trainer {
@@ -71,6 +81,9 @@ public:
     given.newest_since = options.newestSince ? &*options.newestSince : nullptr;
     given.share_tests = options.shareTests;
     given.shard_update = options.shardUpdate;
+    const auto hookFiles = detail::views(options.hooks);
+    given.hooks = hookFiles.data();
+    given.hook_count = hookFiles.size();
     brew_trainer *opened = nullptr;
     const brew_status status =
         brew_trainer_open(session.get(), &given, &opened);
@@ -93,6 +106,30 @@ public:
   void snapshot() { check(brew_trainer_snapshot(get())); }
   void restore(const std::string &path) {
     check(brew_trainer_restore(get(), path.c_str()));
+  }
+
+  /// Adds the hook of a line. `function` is called by the action `call`; what it
+  /// throws comes out of the training call, in the background it ends the hook.
+  void addHook(const std::string &line,
+               std::function<void(const HookCall &)> function = {}) {
+    auto next = std::make_unique<HookFunction>(
+        HookFunction{std::move(function), state.get()});
+    check(brew_trainer_add_hook(get(), line.c_str(),
+                                next->function ? callHook : nullptr,
+                                next.get()));
+    hooks.push_back(std::move(next));
+  }
+  void addHooks(const std::string &file) {
+    check(brew_trainer_add_hooks(get(), file.c_str()));
+  }
+  void removeHook(const std::string &name) {
+    check(brew_trainer_remove_hook(get(), name.c_str()));
+  }
+  /// NaN before it was measured.
+  double metric(const std::string &name) const {
+    double value = 0;
+    check(brew_trainer_metric(get(), name.c_str(), &value));
+    return value;
   }
 
   double forward(bool feed = true) {
@@ -119,6 +156,9 @@ public:
     const brew_status status =
         brew_trainer_reset(get(), message, sizeof message);
     detail::check(status, message);
+  }
+  void raise(const std::string &name) {
+    brew_trainer_raise(get(), name.c_str());
   }
   void requestStepTimes() { brew_trainer_request_step_times(get()); }
   void setField(const std::string &field, const std::string &value) {
@@ -156,6 +196,21 @@ private:
     it.state->thrown.keep([&] { action = it.ask(); });
     return action;
   }
+  struct HookFunction {
+    std::function<void(const HookCall &)> function;
+    Session::State *state;
+  };
+  static brew_status callHook(const brew_hook_call *call, void *user) {
+    HookFunction &it = *static_cast<HookFunction *>(user);
+    auto run = [&] {
+      it.function({call->name, call->scale, call->reason, call->iteration,
+                   call->seconds, call->background != 0});
+    };
+    // An exception of another thread is not the training thread's.
+    detail::Thrown own;
+    detail::Thrown &thrown = call->background ? own : it.state->thrown;
+    return thrown.keep(run) ? BREW_OK : BREW_BAD_INPUT;
+  }
   void check(brew_status status) const {
     state->thrown.rethrow();
     detail::check(status, brew_trainer_message(get()));
@@ -163,6 +218,7 @@ private:
 
   std::shared_ptr<Session::State> state;
   std::unique_ptr<ActionSource> action; ///< outlives `trainer`
+  std::vector<std::unique_ptr<HookFunction>> hooks; ///< likewise
   detail::Owner<brew_trainer, brew_trainer_destroy> trainer;
 };
 

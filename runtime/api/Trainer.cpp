@@ -71,6 +71,7 @@ brew_status brew_trainer_open(brew_session *session,
       chosen.watch.logFolder = given.log_folder;
     chosen.shareTests = given.share_tests;
     chosen.shardUpdate = given.shard_update;
+    chosen.hooks = textsOf(given.hooks, given.hook_count, "the files of hooks");
     handle.session = session->session;
     handle.trainer =
         std::make_unique<runtime::Trainer>(*handle.session, std::move(chosen));

@@ -25,7 +25,7 @@ std::optional<double> valueIn(const event::TestDone &done,
 RankedMetric parseTestMetric(const std::string &text,
                              const plan::Manifest &manifest, int nets) {
   try {
-    const RankedMetric metric = parseRankedMetric(text, manifest, nets);
+    const RankedMetric metric = parseRankedMetric(text, {manifest, nets});
     if (metric.name.kind != MetricName::TestOutput)
       throw TextProblem{0, "the best is sought among results of tests, "
                            "test.OUTPUT or test1.OUTPUT"};
@@ -61,10 +61,14 @@ bool BestMetric::isBetter(double candidate) const {
 
 bool BestMetric::improves(const event::TestDone &done) {
   const std::optional<double> candidate = valueIn(done, metric.name);
-  if (!candidate || !isBetter(*candidate))
+  return candidate && improves(*candidate, done.iteration);
+}
+
+bool BestMetric::improves(double candidate, int of) {
+  if (!isBetter(candidate))
     return false;
   value = candidate;
-  iteration = done.iteration;
+  iteration = of;
   return true;
 }
 

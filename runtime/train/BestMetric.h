@@ -7,19 +7,23 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace brew::runtime {
 
-/// One output of one test net, and the best value that it has had.
+/// A metric, of --snapshot-best an output of a test net, and the best value that
+/// it has had.
 class BestMetric {
 public:
   /// `text` names an output of a test net (MetricName.h) and, unless that is
   /// known, which values are better. `nets`: how many test nets there are.
   /// Throws Error (2) with the place in the text.
   BestMetric(const std::string &text, const plan::Manifest &manifest, int nets);
+  explicit BestMetric(RankedMetric metric) : metric(std::move(metric)) {}
 
   /// "test.accuracy"
   const std::string &name() const { return metric.name.text; }
+  const MetricName &metricName() const { return metric.name; }
   /// Part of file names: "best_test.accuracy".
   std::string fileTag() const;
   /// "test.accuracy, of which higher is better"
@@ -28,6 +32,8 @@ public:
   /// Takes a test's results; returns whether they have the best value so far.
   /// NaN is never the best.
   bool improves(const event::TestDone &done);
+  /// Likewise a value that was measured after so many iterations.
+  bool improves(double candidate, int iteration);
   std::optional<double> best() const { return value; }
   int bestIteration() const { return iteration; }
 

@@ -52,6 +52,10 @@ public:
   /// longer suit the plan (e.g. momentum where there is no room for its
   /// history). The field then stays as it is.
   void set(const std::string &field, const std::string &value);
+  /// Throws where set() would for what this solver has changed.
+  void require(const caffe::SolverParameter &candidate) const {
+    check(candidate);
+  }
   /// The value that holds from the next iteration on, as set() takes it. Throws
   /// Error (2) if there is no such field.
   std::string get(const std::string &field) const;

@@ -151,8 +151,7 @@ bool isInMetricName(char c) {
          std::string_view("_.-/:+*#@$%~").find(c) != std::string_view::npos;
 }
 
-MetricName parseMetricName(std::string_view text,
-                           const plan::Manifest &manifest, int testNets) {
+MetricName parseMetricName(std::string_view text, const MetricScope &scope) {
   MetricName metric;
   metric.text = std::string(text);
   const std::size_t point = text.find('.');
@@ -166,6 +165,25 @@ MetricName parseMetricName(std::string_view text,
       metric.kind = MetricName::Time;
       return metric;
     }
+    if (first == "lr") {
+      metric.kind = MetricName::LearningRate;
+      return metric;
+    }
+    if (first == "epoch" && scope.hooks) {
+      metric.kind = MetricName::Epoch;
+      return metric;
+    }
+  } else if (first == "hook" && scope.hooks) {
+    metric.kind = MetricName::HookValue;
+    metric.hook = std::string(text.substr(point + 1));
+    if (!scope.hooks->count(metric.hook))
+      throw TextProblem{point + 1,
+                        "no hook named '" + metric.hook + "' gives a value" +
+                            didYouMean(metric.hook,
+                                       std::vector<std::string>(
+                                           scope.hooks->begin(),
+                                           scope.hooks->end()))};
+    return metric;
   } else if (first == "train") {
     metric.kind = MetricName::TrainLoss;
     if (text.substr(point + 1) != "loss")
@@ -175,15 +193,16 @@ MetricName parseMetricName(std::string_view text,
   } else if (const std::optional<int> net = netOf(first)) {
     metric.kind = MetricName::TestOutput;
     metric.net = *net;
-    takeOutput(metric, std::string(text.substr(point + 1)), point + 1, manifest,
-               testNets);
+    takeOutput(metric, std::string(text.substr(point + 1)), point + 1,
+               scope.manifest, scope.testNets);
     return metric;
   }
   throw TextProblem{0, text.empty()
                            ? "a name is missing"
                            : "there is no metric '" + metric.text +
                                  "'; there are test.OUTPUT, test1.OUTPUT, "
-                                 "train.loss, iter and time"};
+                                 "train.loss, lr, iter and time" +
+                                 (scope.hooks ? ", epoch and hook.NAME" : "")};
 }
 
 std::optional<Better> betterOf(const MetricName &metric,
@@ -199,7 +218,7 @@ std::optional<Better> betterOf(const MetricName &metric,
 }
 
 RankedMetric parseRankedMetric(std::string_view text,
-                               const plan::Manifest &manifest, int testNets) {
+                               const MetricScope &scope) {
   std::optional<Better> better;
   std::string_view name = text;
   for (const auto &[word, meaning] :
@@ -210,12 +229,14 @@ RankedMetric parseRankedMetric(std::string_view text,
       name.remove_suffix(length);
     }
   }
-  const MetricName metric = parseMetricName(name, manifest, testNets);
-  if (metric.kind == MetricName::Iteration || metric.kind == MetricName::Time)
+  const MetricName metric = parseMetricName(name, scope);
+  if (metric.kind != MetricName::TestOutput &&
+      metric.kind != MetricName::TrainLoss &&
+      metric.kind != MetricName::HookValue)
     throw TextProblem{0, "'" + metric.text +
                              "' tells nothing of how good the net is"};
   if (!better)
-    better = betterOf(metric, manifest);
+    better = betterOf(metric, scope.manifest);
   if (!better)
     throw TextProblem{text.size(), "'" + metric.text +
                                        "' is neither an accuracy nor a loss: "
@@ -234,7 +255,7 @@ std::optional<MetricName> defaultMetric(const plan::Manifest &manifest,
     for (const plan::Output &output : program->outputs())
       if (countOf(manifest, output) == 1 &&
           betterOf(manifest, *program, output) == wanted)
-        return MetricName{MetricName::TestOutput, 0, output.blob(), 0,
+        return MetricName{MetricName::TestOutput, 0, output.blob(), 0, "",
                           "test." + output.blob()};
   return {};
 }
@@ -249,6 +270,7 @@ void MetricValues::take(const Event &event) {
     seconds = 0;
   } else if (const auto *done = std::get_if<event::IterationDone>(&event)) {
     loss = done->smoothedLoss;
+    learningRate = done->learningRate;
   } else if (const auto *progress = std::get_if<event::Progress>(&event)) {
     // Of the iterations that were started: those of a device end later.
     iteration = progress->iteration;
@@ -270,6 +292,15 @@ std::optional<double> MetricValues::value(const MetricName &metric) const {
     return seconds;
   case MetricName::TrainLoss:
     return loss;
+  case MetricName::LearningRate:
+    return learningRate;
+  case MetricName::Epoch:
+    return epoch;
+  case MetricName::HookValue: {
+    const auto found = hooks.find(metric.hook);
+    return found == hooks.end() ? std::nullopt
+                                : std::optional<double>(found->second);
+  }
   case MetricName::TestOutput:
     break;
   }
@@ -279,15 +310,19 @@ std::optional<double> MetricValues::value(const MetricName &metric) const {
   return found->second[metric.element];
 }
 
-void refuseText(const std::string &option, const std::string &text,
-                const TextProblem &problem) {
+std::string markedText(const std::string &what, const std::string &text,
+                       const TextProblem &problem) {
   // The mark stands below whole characters, of which UTF-8 has several bytes.
   std::size_t column = 0;
   for (std::size_t i = 0; i < std::min(problem.offset, text.size()); ++i)
     column += (static_cast<unsigned char>(text[i]) & 0xc0) != 0x80;
-  throw usageError(option + ", column " + std::to_string(column + 1) + ": " +
-                   problem.text + "\n  " + text + "\n  " +
-                   std::string(column, ' ') + "^");
+  return what + ", column " + std::to_string(column + 1) + ": " + problem.text +
+         "\n  " + text + "\n  " + std::string(column, ' ') + "^";
+}
+
+void refuseText(const std::string &option, const std::string &text,
+                const TextProblem &problem) {
+  throw usageError(markedText(option, text, problem));
 }
 
 } // namespace brew::runtime

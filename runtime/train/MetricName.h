@@ -9,6 +9,12 @@
 //                     a GPU that of the iteration before the last
 //   iter              iterations done
 //   time              seconds since training began, in this run
+//   lr                the learning rate of the last update
+//
+// and, where hooks are (hooks/Hooks.h),
+//
+//   epoch             passes over the training data that are complete
+//   hook.NAME         what the hook of this name has last given
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -17,8 +23,10 @@
 #include "runtime/plan/PlanFile.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,12 +35,21 @@
 namespace brew::runtime {
 
 struct MetricName {
-  enum Kind { TestOutput, TrainLoss, Iteration, Time };
+  enum Kind {
+    TestOutput,
+    TrainLoss,
+    Iteration,
+    Time,
+    LearningRate,
+    Epoch,
+    HookValue
+  };
   Kind kind = Iteration;
   // Of a TestOutput.
   int net = 0;        ///< the test net's number
   std::string output; ///< the blob
   std::size_t element = 0;
+  std::string hook; ///< of a HookValue: its name
 
   std::string text; ///< as it was written
 };
@@ -46,10 +63,17 @@ struct TextProblem {
 /// Whether a name may have this character, but for the element's brackets.
 bool isInMetricName(char c);
 
-/// The metric that `text`, all of it, names in a plan whose first `testNets`
-/// test programs are run. Throws TextProblem, with names that there are.
-MetricName parseMetricName(std::string_view text,
-                           const plan::Manifest &manifest, int testNets);
+/// What names may refer to.
+struct MetricScope {
+  const plan::Manifest &manifest;
+  int testNets; ///< the first test programs, which are run
+  /// Names of hooks that give values; null: there are no hooks.
+  const std::set<std::string> *hooks = nullptr;
+};
+
+/// The metric that `text`, all of it, names. Throws TextProblem, with names
+/// that there are.
+MetricName parseMetricName(std::string_view text, const MetricScope &scope);
 
 /// What a bound on a metric wants of it.
 enum class Better { Higher, Lower };
@@ -67,8 +91,7 @@ struct RankedMetric {
 
 /// The metric that `text`, all of it, names: NAME where it is known which
 /// values are better (betterOf), else NAME:min or NAME:max. Throws TextProblem.
-RankedMetric parseRankedMetric(std::string_view text,
-                               const plan::Manifest &manifest, int testNets);
+RankedMetric parseRankedMetric(std::string_view text, const MetricScope &scope);
 
 /// The metric that tells how good a net is, unless the user names one: of the
 /// first test net the first output of an Accuracy layer, else the first loss.
@@ -82,16 +105,22 @@ public:
   void take(const Event &event);
   /// Nothing before the metric was measured.
   std::optional<double> value(const MetricName &metric) const;
+  // What no event tells.
+  void setEpoch(std::uint64_t complete) { epoch = static_cast<double>(complete); }
+  void setHook(const std::string &name, double value) { hooks[name] = value; }
 
 private:
   std::optional<int> iteration;
-  std::optional<double> seconds, loss;
+  std::optional<double> seconds, loss, learningRate, epoch;
+  std::map<std::string, double> hooks;
   std::map<std::pair<int, std::string>, std::vector<double>> outputs;
 };
 
-/// A problem of an option's text as an error of several lines: what is wrong,
-/// and the text with a mark below the place. `option` is named as users write
-/// it.
+/// A problem of a text in several lines: what is wrong, and the text with a mark
+/// below the place. `what` names the text, e.g. an option as users write it.
+std::string markedText(const std::string &what, const std::string &text,
+                       const TextProblem &problem);
+/// Throws it as Error (2).
 [[noreturn]] void refuseText(const std::string &option, const std::string &text,
                              const TextProblem &problem);
 

@@ -60,6 +60,9 @@ void Trainer::refuseSeeds() const {
 
 void Trainer::runTo(const std::function<int()> &stop) {
   beginSteps();
+  hooksAnywhere = unite(hooks && !hooks->get().empty(), false) != 0;
+  if (runHooks(TimeScale::Start))
+    startSnapshotOfAll();
   announceChanges();
   takeChanges();
   struct Iterating {
@@ -123,6 +126,10 @@ void Trainer::runTo(const std::function<int()> &stop) {
       break;
   }
   settle(0);
+  if (runHooks(TimeScale::Stop))
+    startSnapshotOfAll();
+  if (hooks)
+    hooks->get().finish();
   tellProgress(/*last=*/true);
   tellStarvation();
   finishSnapshots();
@@ -409,6 +416,7 @@ bool Trainer::heedRequests(bool snapshotDue, bool all) {
 
 /// What comes after an iteration's update; false if training is to stop.
 bool Trainer::betweenIterations(bool snapshotDue) {
+  snapshotDue |= runHooks(TimeScale::Iteration);
   // A signal that comes during the iteration acts here, after its update.
   bool stop = heedRequests(snapshotDue, /*all=*/true);
   bool waited = false;
@@ -418,14 +426,19 @@ bool Trainer::betweenIterations(bool snapshotDue) {
       settle(0);
       events.emit(event::Paused{currentIteration});
       waited = true;
+      if (runHooks(TimeScale::Pause))
+        startSnapshotOfAll();
     }
     requests.wait();
     resetIfWanted();
     stop = heedRequests(/*snapshotDue=*/false, /*all=*/true);
     events.deliver(); // that a snapshot is complete
   }
-  if (waited)
+  if (waited) {
     events.emit(event::Resumed{currentIteration});
+    if (runHooks(TimeScale::Resume))
+      startSnapshotOfAll();
+  }
   pausedAnywhere = false;
   takeChanges();
   return !stop;
@@ -465,8 +478,17 @@ void Trainer::takeChanges() {
 //===----------------------------------------------------------------------===//
 
 void Trainer::testAll() {
+  testNetsOf([](int) { return true; }, /*again=*/true);
+  if (!stopRequested)
+    lastTested = currentIteration;
+}
+
+/// Tests some of the nets. `again`: a run that goes on from a snapshot of
+/// meanwhile makes these tests again.
+void Trainer::testNetsOf(const std::function<bool(int)> &isMeant, bool again) {
   settle(0);
-  rememberPosition();
+  if (again)
+    rememberPosition();
   const bool shared = sharesTests();
   if (shared)
     shareStatistics();
@@ -474,6 +496,8 @@ void Trainer::testAll() {
   testing = true;
   if (isRoot() || shared)
     for (int net = 0; net < testNets() && !stopRequested; ++net) {
+      if (!isMeant(net))
+        continue;
       const std::optional<event::TestDone> done =
           shared ? runSharedTest(net, solver.test_iter(net))
                  : runTest(net, solver.test_iter(net),
@@ -483,7 +507,7 @@ void Trainer::testAll() {
       if (sharded)
         isBest = true; // all ranks are needed for it
       else
-        startBestSnapshot();
+        startBestSnapshot(*best);
     }
   testing = false;
   // What has come to rank 0 while it tested is all ranks' to do.
@@ -495,11 +519,10 @@ void Trainer::testAll() {
   stopRequested = any & kStop;
   snapshotAfterTests = false;
   if (any & kBest)
-    startBestSnapshot();
-  if (any & kSnapshot)
+    startBestSnapshot(*best);
+  const bool wished = !stopRequested && runHooks(TimeScale::Test);
+  if (any & kSnapshot || wished)
     startSnapshotOfAll();
-  if (!stopRequested)
-    lastTested = currentIteration;
 }
 
 std::optional<event::TestDone> Trainer::test(int index, int batches) {

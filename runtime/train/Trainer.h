@@ -19,6 +19,7 @@
 #include "runtime/train/ShardedUpdate.h"
 #include "runtime/train/SnapshotWriter.h"
 #include "runtime/train/SolverScalars.h"
+#include "runtime/train/TrainerHooks.h"
 #include "runtime/train/watch/Watch.h"
 
 #include <chrono>
@@ -60,6 +61,8 @@ struct TrainerOptions {
   /// solver history of that (ShardedUpdate.h). For the CPU.
   bool shardUpdate = false;
   WatchOptions watch = {};
+  /// Files of hooks (hooks/Hooks.h). On several ranks they are rank 0's.
+  std::vector<std::string> hooks = {};
 };
 
 /// The plan's solver message. Throws Error (1) if the plan has no training
@@ -98,6 +101,23 @@ public:
   void step(int iterations);
   /// Whether a request has ended the last solve(), step() or test().
   bool stopped() const { return stopRequested; }
+
+  /// Adds and takes away hooks (hooks/Hooks.h); not while one runs.
+  void addHook(const std::string &line, HookFunction function = {});
+  void addHooks(const std::string &file) {
+    hooksToChange().addFile(file);
+    refuseHooks();
+  }
+  void removeHook(const std::string &name) { hooksToChange().remove(name); }
+  std::optional<double> metric(const std::string &name) {
+    return hooksToChange().value(name);
+  }
+  /// Criteria `external NAME` of hooks hold when they are looked at next. Any
+  /// thread.
+  void raise(const std::string &name) {
+    if (hooks)
+      hooks->get().raise(name);
+  }
 
   int testNets() const { return static_cast<int>(nets.size()); }
   /// Runs one test net over its test_iter batches, or over `batches`; returns
@@ -202,7 +222,7 @@ private:
   std::optional<std::string> findNewest(std::optional<std::int64_t> since = {});
   void startSnapshot();
   void startSnapshotOfAll();
-  void startBestSnapshot();
+  void startBestSnapshot(const BestMetric &found);
   void writeSnapshot(const SnapshotPair &files, bool counts);
   void copySnapshot(const SnapshotPair &files, bool counts);
   caffe::SolverState capturePosition() const;
@@ -211,7 +231,8 @@ private:
   void restoreLosses(const caffe::SolverState &state);
   void restoreAttached(const caffe::SolverState &state,
                        const std::string &path);
-  void restoreBest(const caffe::SolverState &state, const std::string &path);
+  void restoreBest(BestMetric &sought, const caffe::SolverState &state,
+                   const std::string &path);
   void refuseSeeds() const;
   bool isRoot() const;
   int rankCount() const;
@@ -222,6 +243,14 @@ private:
   std::vector<Control::Change> changesOfAll();
   NanCheck::Finding firstOf(const NanCheck::Finding &own) const;
   bool sharesTests() const;
+  // TrainerHooks.cpp
+  friend class TrainerHooks;
+  void openHooks();
+  void refuseHooks() const;
+  Hooks &hooksToChange();
+  bool hasHooks() const;
+  void startWatching();
+  bool runHooks(TimeScale moment);
   void shareStatistics();
   std::optional<event::TestDone> runSharedTest(int net, int batches);
   void sumInSteps(bool inSteps);
@@ -246,6 +275,7 @@ private:
   void requireGradients(const char *what) const;
   void addGradients();
   void testAll();
+  void testNetsOf(const std::function<bool(int)> &isMeant, bool again);
   std::optional<event::TestDone> runTest(int net, int batches,
                                          bool prepareFirst);
   bool heedRequests(bool snapshotDue, bool all = false);
@@ -290,6 +320,8 @@ private:
   std::unique_ptr<Watch> watch; ///< null until training can begin
   bool endedByRule = false;     ///< the last solve() or step()
   bool hasRules = false;        ///< on some rank
+  std::unique_ptr<TrainerHooks> hooks; ///< null: on another rank than 0
+  bool hooksAnywhere = false; ///< of several ranks, in this call
   int lastTested = -1;          ///< iteration of the last test of all nets
   caffe::SolverState beginning; ///< where training was begun
   std::vector<std::string> begunWith; ///< files

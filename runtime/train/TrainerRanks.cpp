@@ -33,9 +33,11 @@ void Trainer::requireRanks() const {
                       std::to_string(options.shardUpdate) + watched.patience;
   for (const std::string &rule : watched.stopWhen)
     asked += "\n" + rule;
+  for (const std::string &file : options.hooks)
+    asked += "\n" + file;
   ranks->agree({{"plan", std::to_string(session.plan().checksum())},
-                {"--check-nan, --stop-when, --patience, --distributed-test or "
-                 "--shard-update",
+                {"--check-nan, --stop-when, --patience, --hooks, "
+                 "--distributed-test or --shard-update",
                  asked}});
   if (reduceProgram < 0)
     throw ranks->together(badInput(

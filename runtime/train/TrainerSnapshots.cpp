@@ -50,14 +50,14 @@ void Trainer::startSnapshotOfAll() {
   writeSnapshot(files, /*counts=*/true);
 }
 
-/// After a test that has the best results so far.
-void Trainer::startBestSnapshot() {
+/// When `found` has its best value so far.
+void Trainer::startBestSnapshot(const BestMetric &found) {
   if (isRoot())
-    events.info(log::site::brew, best->name() + " = " +
-                                     log::number(*best->best()) +
+    events.info(log::site::brew, found.name() + " = " +
+                                     log::number(*found.best()) +
                                      " is the best so far");
   const bool hdf5 = solver.snapshot_format() == caffe::SolverParameter::HDF5;
-  const std::string base = prefix + "_" + best->fileTag();
+  const std::string base = prefix + "_" + found.fileTag();
   const std::string end = hdf5 ? ".h5" : "";
   writeSnapshot({base + ".caffemodel" + end, base + ".solverstate" + end},
                 /*counts=*/false);
@@ -96,6 +96,9 @@ void Trainer::copySnapshot(const SnapshotPair &files, bool counts) {
   caffe::SolverState &state = job.state.state;
   state = beforeTests ? *beforeTests : capturePosition();
   state.set_learned_net(files.weights);
+  if (hooks)
+    for (const BestMetric *sought : hooks->get().bests())
+      sought->save(state);
   if (best)
     best->save(state);
   kept.save(state);
@@ -198,30 +201,28 @@ void Trainer::restoreAttached(const caffe::SolverState &state,
   attached = formats::namedValues(state, kAttached, path);
 }
 
-void Trainer::restoreBest(const caffe::SolverState &state,
+void Trainer::restoreBest(BestMetric &sought, const caffe::SolverState &state,
                           const std::string &path) {
-  if (!best)
-    return;
-  best->restore(state, path);
+  sought.restore(state, path);
   // A better one may have been written after the snapshot that is resumed.
   for (const char *end : {".solverstate", ".solverstate.h5"}) {
-    const std::string file = prefix + "_" + best->fileTag() + end;
+    const std::string file = prefix + "_" + sought.fileTag() + end;
     std::error_code error;
     if (!std::filesystem::exists(file, error))
       continue;
     try {
-      best->restore(formats::readSolverState(file).state, file);
+      sought.restore(formats::readSolverState(file).state, file);
     } catch (const Error &damaged) {
       events.warning(log::site::brew,
                      std::string("Best snapshot passed over: ") +
                          damaged.what());
     }
   }
-  if (best->best())
-    events.info(log::site::brew, "The best " + best->name() + " so far is " +
-                                     log::number(*best->best()) +
+  if (sought.best())
+    events.info(log::site::brew, "The best " + sought.name() + " so far is " +
+                                     log::number(*sought.best()) +
                                      ", of iteration " +
-                                     std::to_string(best->bestIteration()));
+                                     std::to_string(sought.bestIteration()));
 }
 
 } // namespace brew::runtime

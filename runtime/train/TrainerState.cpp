@@ -146,6 +146,8 @@ void Trainer::initialise(const std::string &snapshotPath) {
     events.info(log::site::brew,
                 "Keeping the best weights by " + best->description());
   }
+  if (isRoot())
+    openHooks();
   if (exact)
     restoreCursors(state.state);
   // Missing sources should be known now, not at the first test.
@@ -171,8 +173,14 @@ void Trainer::initialise(const std::string &snapshotPath) {
     session.carried().setLossScale(*options.lossScale);
   }
   session.prepare();
-  watch->startAt(currentIteration);
+  startWatching();
   beginning = capturePosition();
+}
+
+void Trainer::startWatching() {
+  watch->startAt(currentIteration);
+  if (hooks)
+    hooks->get().goOn(currentIteration);
 }
 
 void Trainer::requireBeginning() const {
@@ -206,7 +214,7 @@ void Trainer::beginAgain() {
   session.carried().restore(beginning, "the beginning");
   session.prepare();
   lastTested = -1;
-  watch->startAt(currentIteration);
+  startWatching();
   events.emit(event::Reset{currentIteration});
 }
 
@@ -260,7 +268,7 @@ void Trainer::restore(const std::string &path) {
     sharded->releaseHistory();
   session.prepare();
   lastTested = -1;
-  watch->startAt(currentIteration);
+  startWatching();
 }
 
 void Trainer::restoreState(const formats::SolverSnapshot &snapshot,
@@ -279,7 +287,11 @@ void Trainer::restoreState(const formats::SolverSnapshot &snapshot,
   currentStep = snapshot.state.current_step();
   if (options.keepSnapshots)
     kept.restore(snapshot.state, path, prefix);
-  restoreBest(snapshot.state, path);
+  if (best)
+    restoreBest(*best, snapshot.state, path);
+  if (hooks)
+    for (BestMetric *sought : hooks->get().bests())
+      restoreBest(*sought, snapshot.state, path);
   restoreAttached(snapshot.state, path);
 }
 

@@ -35,7 +35,7 @@ void Trainer::tellSpeed(int iteration, double perSecond) {
 bool Trainer::ruleEnds() {
   if (endedByRule)
     return true;
-  if (!hasRules)
+  if (!hasRules && !hasHooks())
     return false;
   if (!unite(watch->hasStopReason()))
     return false;

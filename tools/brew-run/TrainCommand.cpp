@@ -31,6 +31,7 @@ struct TrainOptions {
   bool checkNan = false;
   std::vector<std::string> stopWhen;
   std::string patience, logFolder;
+  std::vector<std::string> hooks;
   std::string monitorAt; ///< where to serve the monitor's page; "": nowhere
   monitor::MonitorOptions monitor;
   int ranks = 0; ///< 0: as many as a launcher has started, else one
@@ -143,6 +144,13 @@ void addWatchOptions(CLI::App &command, TrainOptions &options) {
       ->check(notEmpty)
       ->group(group);
   command
+      .add_option("--hooks", options.hooks,
+                  "File that says what happens when in the run: reports, "
+                  "rates, snapshots, tests, its end (may be repeated)")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->group(group);
+  command
       .add_option("--log-dir", options.logFolder,
                   "Folder for metrics.jsonl and TensorBoard's event files")
       ->type_name("FOLDER")
@@ -240,7 +248,8 @@ int trainHere(const TrainOptions &options, Session &session) {
       {options.fields, options.weights, options.snapshot, options.lossScale,
        options.resume, options.keepSnapshots, options.snapshotBest,
        options.checkNan, options.stopWhen, options.patience, options.logFolder,
-       options.newestSince, options.shareTests, options.shardUpdate});
+       options.newestSince, options.shareTests, options.shardUpdate,
+       options.hooks});
   struct Closing {
     Page &page;
     ~Closing() { page.close(); }
@@ -321,8 +330,8 @@ int train(const TrainOptions &options) {
   if (options.learning.isAsked() &&
       (options.checkNan || !options.stopWhen.empty() ||
        !options.patience.empty() || !options.logFolder.empty() ||
-       !options.snapshotBest.empty()))
-    throw usage("--check-nan, --stop-when, --patience, --log-dir and "
+       !options.snapshotBest.empty() || !options.hooks.empty()))
+    throw usage("--check-nan, --stop-when, --patience, --hooks, --log-dir and "
                 "--snapshot-best are for training on data, not with --env");
   if (api::Communicator::isLaunched())
     return trainAsRank(options);

@@ -1,23 +1,15 @@
 //===- StopRule.h - Conditions that end a training run ----------*- C++ -*-===//
 //
-//   rule       = conjunction { "or" conjunction }
-//   conjunction = factor { "and" factor }
-//   factor     = "not" factor | "(" rule ")" | comparison
-//   comparison = operand ("<" | "<=" | ">" | ">=" | "==" | "!=") operand
-//   operand    = NUMBER | METRIC                       (MetricName.h)
-//
-// A metric that was not measured yet makes a comparison neither true nor false,
-// and so whatever depends on it (Kleene's logic): such a rule does not hold.
+// A criterion (hooks/Criterion.h) that is looked at after each iteration and
+// after the tests.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/train/MetricName.h"
+#include "runtime/train/hooks/Criterion.h"
 
-#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace brew::runtime {
 
@@ -26,19 +18,15 @@ public:
   /// Throws Error (2) with the column where `text` is no rule.
   StopRule(const std::string &text, const plan::Manifest &manifest,
            int testNets);
-  ~StopRule();
-  StopRule(StopRule &&) noexcept;
 
-  bool holds(const MetricValues &values) const;
+  bool holds(const MetricValues &values) { return criterion.holds(values); }
   /// "test.accuracy >= 0.99 holds: test.accuracy = 0.9907"
-  std::string reason(const MetricValues &values) const;
-
-  struct Node;
+  std::string reason(const MetricValues &values) const {
+    return criterion.reason(values);
+  }
 
 private:
-  std::string text;
-  std::unique_ptr<Node> root;
-  std::vector<MetricName> metrics; ///< those it names, each once
+  Criterion criterion;
 };
 
 /// Ends training when a metric of the tests has not become better for some

@@ -69,7 +69,7 @@ void Watch::hear(const Event &event) {
 }
 
 void Watch::heedRules() {
-  for (const StopRule &rule : rules)
+  for (StopRule &rule : rules)
     if (!stopReason && rule.holds(values))
       stop(rule.reason(values));
 }
@@ -95,7 +95,7 @@ template <typename Body> void Watch::writeLogs(Body &&body) {
 
 void Watch::log(const Event &event) {
   const double seconds =
-      values.value({MetricName::Time, 0, "", 0, ""}).value_or(0);
+      values.value({MetricName::Time, 0, "", 0, "", ""}).value_or(0);
   if (const auto *display = std::get_if<event::Display>(&event)) {
     displayed = *display;
     speed.reset();

@@ -47,6 +47,8 @@ public:
   /// Null unless it was asked for.
   NanCheck *nanCheck() { return nan.get(); }
 
+  /// Ends training as a rule does, unless one has.
+  void requestStop(const std::string &reason) { stop(reason); }
   bool hasStopReason() const { return stopReason.has_value(); }
   /// Why training is to end, if a rule holds since the last call.
   std::optional<std::string> takeStopReason();

@@ -1,0 +1,75 @@
+//===- Hooks.cpp - The C API's hooks --------------------------------------===//
+
+#include "runtime/api/Handles.h"
+#include "runtime/api/TrainerHandle.h"
+
+#include <brew/hooks.h>
+
+#include <limits>
+
+using namespace brew;
+using namespace brew::api;
+
+namespace {
+
+template <typename Body> brew_status on(brew_trainer *trainer, Body &&body) {
+  if (!trainer)
+    return BREW_USAGE;
+  return guarded(trainer->message, [&] { body(trainer->get()); });
+}
+
+void call(brew_hook_function function, void *user,
+          const runtime::HookCall &from) {
+  brew_hook_call seen{};
+  seen.struct_size = sizeof seen;
+  seen.name = from.name.c_str();
+  seen.scale = runtime::nameOf(from.scale);
+  seen.iteration = from.iteration;
+  seen.seconds = from.seconds;
+  seen.reason = from.reason.c_str();
+  seen.background = from.background;
+  if (const brew_status status = function(&seen, user); status != BREW_OK)
+    throw Error(static_cast<ExitStatus>(status),
+                "the function of hook '" + from.name + "' has failed");
+}
+
+} // namespace
+
+brew_status brew_trainer_add_hook(brew_trainer *trainer, const char *line,
+                                  brew_hook_function function, void *user) {
+  return on(trainer, [&](runtime::Trainer &it) {
+    runtime::HookFunction bound;
+    if (function)
+      bound = [function, user](const runtime::HookCall &from) {
+        call(function, user, from);
+      };
+    it.addHook(text(line, "the hook's line"), std::move(bound));
+  });
+}
+
+brew_status brew_trainer_add_hooks(brew_trainer *trainer, const char *file) {
+  return on(trainer, [&](runtime::Trainer &it) {
+    it.addHooks(text(file, "the file's name"));
+  });
+}
+
+brew_status brew_trainer_remove_hook(brew_trainer *trainer, const char *name) {
+  return on(trainer, [&](runtime::Trainer &it) {
+    it.removeHook(text(name, "the hook's name"));
+  });
+}
+
+void brew_trainer_raise(brew_trainer *trainer, const char *name) {
+  if (trainer && trainer->trainer && name)
+    guard([&] { trainer->trainer->raise(name); }, [](const char *) {});
+}
+
+brew_status brew_trainer_metric(brew_trainer *trainer, const char *name,
+                                double *value) {
+  return on(trainer, [&](runtime::Trainer &it) {
+    if (!value)
+      throw usage("there is no place for the value");
+    *value = it.metric(text(name, "the metric's name"))
+                 .value_or(std::numeric_limits<double>::quiet_NaN());
+  });
+}

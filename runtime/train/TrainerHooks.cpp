@@ -1,0 +1,132 @@
+//===- TrainerHooks.cpp - Hooks of a training run -------------------------===//
+
+#include "runtime/train/TrainerHooks.h"
+
+#include "formats/Error.h"
+#include "runtime/train/Trainer.h"
+
+#include <algorithm>
+
+namespace brew::runtime {
+
+/// What hooks may use of a trainer.
+class TrainerHooks::Host : public HookHost {
+public:
+  explicit Host(Trainer &trainer) : trainer(trainer) {}
+  Session &session() override { return trainer.session; }
+  Control &control() override { return trainer.requests; }
+  const caffe::SolverParameter &solver() const override {
+    return trainer.solver;
+  }
+  int trainProgram() const override { return trainer.trainProgram; }
+  int testProgram(int net) const override {
+    return trainer.nets[static_cast<std::size_t>(net)].program;
+  }
+  bool hasEpochs() const override { return !passesOf().empty(); }
+  std::uint64_t epochs() const override {
+    const std::string layer = passesOf();
+    for (const caffe::ReaderCursor &cursor : trainer.feeder->cursors())
+      if (cursor.layer() == layer)
+        return cursor.epoch();
+    return 0;
+  }
+  void forEachTestBatch(int net, const std::function<void()> &body) override {
+    trainer.settle(0);
+    trainer.session.prepare();
+    const auto &of = trainer.nets[static_cast<std::size_t>(net)];
+    for (int i = 0; i < trainer.solver.test_iter(net); ++i) {
+      if (trainer.requests.stopWanted())
+        return;
+      trainer.tick();
+      of.feeder->feed();
+      trainer.executor.run(of.program);
+      body();
+    }
+  }
+
+private:
+  /// The first layer whose source makes passes over its records.
+  std::string passesOf() const {
+    const plan::Manifest &manifest = trainer.executor.manifest();
+    for (const plan::Feed &feed :
+         manifest.programs(trainer.trainProgram).feeds()) {
+      caffe::LayerParameter layer;
+      if (!layer.ParseFromString(feed.layer()))
+        continue;
+      for (const char *type : {"Data", "AnnotatedData", "ImageData", "HDF5Data"})
+        if (layer.type() == type)
+          return layer.name();
+    }
+    return "";
+  }
+
+  Trainer &trainer;
+};
+
+TrainerHooks::TrainerHooks(Trainer &trainer, int testNets,
+                           std::vector<std::string> folders)
+    : host(std::make_unique<Host>(trainer)),
+      hooks(std::make_unique<Hooks>(*host, testNets, std::move(folders))) {}
+TrainerHooks::~TrainerHooks() = default;
+
+//===----------------------------------------------------------------------===//
+// Of the trainer
+//===----------------------------------------------------------------------===//
+
+/// Of rank 0, which alone has hooks: it tells the others what to do.
+void Trainer::openHooks() {
+  hooks = std::make_unique<TrainerHooks>(*this, testNets(), lookupFolders());
+  for (const std::string &file : options.hooks)
+    hooks->get().addFile(file);
+  refuseHooks();
+}
+
+void Trainer::refuseHooks() const {
+  if (options.shardUpdate && !hooks->get().bests().empty())
+    throw usageError("a sharded update has no hooks that save_best: no rank "
+                     "has all of the solver's history");
+}
+
+Hooks &Trainer::hooksToChange() {
+  if (!hooks)
+    throw usageError("hooks are rank 0's, which this is not");
+  return hooks->get();
+}
+
+void Trainer::addHook(const std::string &line, HookFunction function) {
+  hooksToChange().add(line, std::move(function));
+  refuseHooks();
+}
+
+/// Whether any rank has hooks.
+bool Trainer::hasHooks() const {
+  return rankCount() > 1 ? hooksAnywhere : hooks && !hooks->get().empty();
+}
+
+/// Runs the hooks of a moment, and does what they wish; returns whether that is
+/// a snapshot too, which is the caller's. All ranks do it.
+bool Trainer::runHooks(TimeScale moment) {
+  if (!hasHooks())
+    return false;
+  HookWishes wishes;
+  if (hooks)
+    wishes = hooks->get().at(moment, currentIteration);
+  if (wishes.stop)
+    watch->requestStop(*wishes.stop);
+  for (const BestMetric *found : wishes.best)
+    startBestSnapshot(*found);
+  constexpr std::uint32_t kSnapshot = 1;
+  constexpr int kMostNets = 30;
+  std::uint32_t bits = wishes.snapshot ? kSnapshot : 0;
+  for (int net : wishes.tests)
+    bits |= 2u << std::min(net, kMostNets);
+  bits = unite(bits, /*countsWaits=*/false);
+  if (const std::uint32_t nets = bits >> 1) {
+    // What a run that resumes does not do again is not gone back to.
+    testNetsOf([&](int net) { return nets >> std::min(net, kMostNets) & 1; },
+               /*again=*/false);
+  }
+  return bits & kSnapshot;
+}
+
+} // namespace brew::runtime

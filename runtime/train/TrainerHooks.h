@@ -1,0 +1,29 @@
+//===- TrainerHooks.h - Hooks of a training run -----------------*- C++ -*-===//
+#pragma once
+
+#include "runtime/train/hooks/Hooks.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace brew::runtime {
+
+class Trainer;
+
+/// A trainer's hooks, with what they may use of it.
+class TrainerHooks {
+public:
+  TrainerHooks(Trainer &trainer, int testNets,
+               std::vector<std::string> folders);
+  ~TrainerHooks();
+  Hooks &get() { return *hooks; }
+  const Hooks &get() const { return *hooks; }
+
+private:
+  class Host;
+  std::unique_ptr<Host> host;
+  std::unique_ptr<Hooks> hooks;
+};
+
+} // namespace brew::runtime

@@ -1,0 +1,241 @@
+//===- ControlActions.cpp - Hooks that act on training --------------------===//
+
+#include "runtime/train/hooks/HookAction.h"
+
+#include "formats/NumberText.h"
+#include "runtime/log/Log.h"
+#include "runtime/train/hooks/ValueSchedule.h"
+#include "runtime/train/SolverFields.h"
+
+#include "formats/Error.h"
+#include "formats/Suggest.h"
+
+#include <cmath>
+
+namespace brew::runtime {
+namespace {
+
+class Stop : public HookAction {
+public:
+  Rest run(HookCall &call) override {
+    if (!call.wishes.stop)
+      call.wishes.stop =
+          "hook '" + call.name + "'" +
+          (call.reason.empty() ? " says so" : ": " + call.reason);
+    return {};
+  }
+};
+
+class Snapshot : public HookAction {
+public:
+  Rest run(HookCall &call) override {
+    call.wishes.snapshot = true;
+    return {};
+  }
+};
+
+class Test : public HookAction {
+public:
+  explicit Test(std::vector<int> nets) : nets(std::move(nets)) {}
+  Rest run(HookCall &call) override {
+    for (int net : nets)
+      call.wishes.tests.push_back(net);
+    return {};
+  }
+
+private:
+  std::vector<int> nets;
+};
+
+/// Sets a field of the solver, to one value or to what a schedule says.
+class Set : public HookAction {
+public:
+  Set(std::string field, std::string value)
+      : field(std::move(field)), value(std::move(value)) {}
+  Set(std::string field, ValueSchedule schedule)
+      : field(std::move(field)), schedule(std::move(schedule)) {}
+
+  Rest run(HookCall &call) override {
+    set(call.host, call.iteration);
+    return {};
+  }
+  void goOn(HookHost &host, int iteration,
+            std::optional<std::uint64_t> lastDue) override {
+    // A schedule holds from the first iteration on.
+    if (schedule || lastDue)
+      set(host, iteration);
+  }
+
+private:
+  /// Once: what it is already is no change.
+  void set(HookHost &host, int iteration) {
+    const std::optional<std::string> wanted =
+        schedule ? schedule->at(iteration) : std::optional(value);
+    if (!wanted)
+      return;
+    caffe::SolverParameter changed = host.solver();
+    setSolverField(changed, field, *wanted);
+    if (solverFieldText(changed, field) != host.control().get(field))
+      host.control().set(field, *wanted);
+  }
+
+  std::string field, value;
+  std::optional<ValueSchedule> schedule;
+};
+
+class SaveBest : public HookAction {
+public:
+  explicit SaveBest(RankedMetric metric) : sought(std::move(metric)) {}
+  Rest run(HookCall &call) override {
+    const std::optional<double> now = call.values.value(sought.metricName());
+    if (now && sought.improves(*now, call.iteration)) {
+      call.values.setHook(call.name, *now);
+      call.wishes.best.push_back(&sought);
+    }
+    return {};
+  }
+  std::vector<MetricName> metrics() const override {
+    return {sought.metricName()};
+  }
+  BestMetric *best() override { return &sought; }
+
+private:
+  BestMetric sought;
+};
+
+/// Stops where a metric has not become better for some calls.
+class EarlyStop : public HookAction {
+public:
+  EarlyStop(RankedMetric metric, int patience)
+      : metric(metric), best(std::move(metric)), patience(patience) {}
+  Rest run(HookCall &call) override {
+    const std::optional<double> now = call.values.value(metric.name);
+    if (!now)
+      return {};
+    if (best.improves(*now, call.iteration)) {
+      call.values.setHook(call.name, *now);
+      without = 0;
+      return {};
+    }
+    if (++without < patience || call.wishes.stop)
+      return {};
+    call.wishes.stop =
+        "hook '" + call.name + "': " + std::to_string(without) +
+        (without == 1 ? " look" : " looks") + " without improvement of " +
+        metric.name.text +
+        (best.best() ? ": the best was " + log::number(*best.best()) +
+                           " after " + std::to_string(best.bestIteration()) +
+                           " iterations"
+                     : ": it never was a number");
+    return {};
+  }
+  std::vector<MetricName> metrics() const override { return {metric.name}; }
+  void restart() override {
+    best = BestMetric(metric);
+    without = 0;
+  }
+
+private:
+  RankedMetric metric;
+  BestMetric best;
+  int patience, without = 0;
+};
+
+RankedMetric nextRankedMetric(ActionWords &words, const MetricScope &scope) {
+  const HookWord &word = words.next("a metric");
+  try {
+    return parseRankedMetric(word.text, scope);
+  } catch (const TextProblem &problem) {
+    throw TextProblem{word.offset + problem.offset, problem.text};
+  }
+}
+
+} // namespace
+
+std::unique_ptr<HookAction> makeStop(ActionWords &) {
+  return std::make_unique<Stop>();
+}
+
+std::unique_ptr<HookAction> makeSnapshot(ActionWords &) {
+  return std::make_unique<Snapshot>();
+}
+
+std::unique_ptr<HookAction> makeTest(ActionWords &words,
+                                     const ActionContext &context) {
+  const int count = context.scope.testNets;
+  if (count == 0)
+    words.fail("the solver has no test net");
+  std::vector<int> nets;
+  if (words.atEnd())
+    for (int net = 0; net < count; ++net)
+      nets.push_back(net);
+  else
+    do {
+      ActionWords before = words;
+      const int net = words.nextNumber("the number of a test net", 0);
+      if (net >= count)
+        before.fail("there is no test net " + std::to_string(net) +
+                    ": the solver has " + std::to_string(count));
+      nets.push_back(net);
+    } while (words.take(","));
+  return std::make_unique<Test>(std::move(nets));
+}
+
+std::unique_ptr<HookAction> makeSet(ActionWords &words,
+                                    const ActionContext &context) {
+  const HookWord field = words.next("a field of the solver");
+  const SolverField *known = findSolverField(field.text);
+  if (!known || !known->whileTraining) {
+    std::vector<std::string> names;
+    for (const SolverField &each : solverFields())
+      if (each.whileTraining)
+        names.push_back(each.name);
+    throw TextProblem{field.offset,
+                      known ? "the solver's field '" + field.text +
+                                  "' can only be set before training"
+                            : "the solver has no field '" + field.text +
+                                  "' that can be set" +
+                                  didYouMean(field.text, names)};
+  }
+  /// Values that the plan cannot be trained with are found at once.
+  auto check = [&](const std::string &value) {
+    caffe::SolverParameter candidate = context.host.solver();
+    setSolverField(candidate, field.text, value);
+    context.host.control().require(candidate);
+  };
+  if (words.take("from")) {
+    const HookWord &file = words.next("the name of a file");
+    const bool linear = words.take("linearly");
+    if (linear && known->kind != SolverField::Number)
+      throw TextProblem{field.offset, "only numbers go linearly, '" +
+                                          field.text + "' is none"};
+    ValueSchedule schedule(file.text, context.folders, linear, check);
+    return std::make_unique<Set>(field.text, std::move(schedule));
+  }
+  const HookWord &value = words.next("a value, or 'from' and a file");
+  std::string text = value.text;
+  const std::size_t offset = value.offset;
+  while (words.take(","))
+    text += "," + words.next("a value").text;
+  try {
+    check(text);
+  } catch (const Error &error) {
+    throw TextProblem{offset, error.what()};
+  }
+  return std::make_unique<Set>(field.text, text);
+}
+
+std::unique_ptr<HookAction> makeSaveBest(ActionWords &words,
+                                         const ActionContext &context) {
+  return std::make_unique<SaveBest>(nextRankedMetric(words, context.scope));
+}
+
+std::unique_ptr<HookAction> makeEarlyStop(ActionWords &words,
+                                          const ActionContext &context) {
+  RankedMetric metric = nextRankedMetric(words, context.scope);
+  words.require("patience");
+  const int patience = words.nextNumber("a number from 1 on", 1);
+  return std::make_unique<EarlyStop>(std::move(metric), patience);
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,112 @@
+//===- HookAction.cpp - What a hook does ----------------------------------===//
+
+#include "runtime/train/hooks/HookAction.h"
+
+#include "formats/NumberText.h"
+#include "formats/Suggest.h"
+
+#include <cmath>
+#include <utility>
+
+namespace brew::runtime {
+namespace {
+
+struct Verb {
+  const char *name;
+  std::unique_ptr<HookAction> (*make)(ActionWords &, const ActionContext &);
+  bool givesValue;
+};
+
+template <std::unique_ptr<HookAction> (*Make)(ActionWords &)>
+std::unique_ptr<HookAction> plain(ActionWords &words, const ActionContext &) {
+  return Make(words);
+}
+
+constexpr Verb kVerbs[] = {
+    {"stop", plain<makeStop>, false},
+    {"snapshot", plain<makeSnapshot>, false},
+    {"test", makeTest, false},
+    {"set", makeSet, false},
+    {"save_best", makeSaveBest, true},
+    {"early_stop", makeEarlyStop, true},
+    {"report", makeReport, true},
+    {"accumulate", makeAccumulate, true},
+    {"report_time", makeReportTime, true},
+    {"report_progress", plain<makeReportProgress>, false},
+    {"report_accuracy", makeReportAccuracy, true},
+    {"report_updates", makeReportUpdates, true},
+    {"maximise", makeMaximise, true},
+};
+
+} // namespace
+
+std::string headOf(const HookCall &call) {
+  return "Iteration " + std::to_string(call.iteration) + ", " + call.name +
+         ": ";
+}
+
+HookAction::Rest say(std::string line) {
+  return [line = std::move(line)] { return std::vector<std::string>{line}; };
+}
+
+int ActionWords::nextNumber(const std::string &expected, int least) {
+  const HookWord &word = next(expected);
+  const std::optional<int> number = formats::readInteger(word.text);
+  if (!number || *number < least)
+    throw TextProblem{word.offset,
+                      "expected " + expected + ", found '" + word.text + "'"};
+  return *number;
+}
+
+double ActionWords::nextReal(const std::string &expected) {
+  const HookWord &word = next(expected);
+  const std::optional<double> number = formats::readDouble(word.text);
+  if (!number || !std::isfinite(*number))
+    throw TextProblem{word.offset,
+                      "expected " + expected + ", found '" + word.text + "'"};
+  return *number;
+}
+
+MetricName ActionWords::nextMetric(const MetricScope &scope) {
+  const HookWord &word = next("a metric");
+  try {
+    return parseMetricName(word.text, scope);
+  } catch (const TextProblem &problem) {
+    throw TextProblem{word.offset + problem.offset, problem.text};
+  }
+}
+
+bool givesValue(const std::string &name) {
+  for (const Verb &verb : kVerbs)
+    if (name == verb.name)
+      return verb.givesValue;
+  return false;
+}
+
+std::unique_ptr<HookAction> makeAction(const HookLine &line,
+                                       const ActionContext &context) {
+  ActionWords words(line.action, line.end);
+  const HookWord &name = words.next("what to do");
+  std::vector<std::string> names;
+  for (const Verb &verb : kVerbs) {
+    if (!name.quoted && name.text == verb.name) {
+      std::unique_ptr<HookAction> action = verb.make(words, context);
+      words.done();
+      if (line.background && !action->onlyLooks())
+        throw TextProblem{name.offset,
+                          "'" + name.text +
+                              "' acts on training, so that it cannot be done "
+                              "in the background"};
+      return action;
+    }
+    names.push_back(verb.name);
+  }
+  std::string all;
+  for (const std::string &each : names)
+    all += (all.empty() ? "" : ", ") + each;
+  throw TextProblem{name.offset, "there is no action '" + name.text + "'" +
+                                     didYouMean(name.text, names) +
+                                     " (there are: " + all + ")"};
+}
+
+} // namespace brew::runtime

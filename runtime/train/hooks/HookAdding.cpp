@@ -1,0 +1,339 @@
+//===- HookAdding.cpp - Hooks from lines ----------------------------------===//
+
+#include "runtime/train/hooks/Hooks.h"
+
+#include "formats/Error.h"
+#include "formats/NumberText.h"
+#include "formats/PathLookup.h"
+#include "formats/Suggest.h"
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <utility>
+
+namespace brew::runtime {
+namespace {
+
+/// What calls back. It only looks as far as Brew knows.
+class Callback : public HookAction {
+public:
+  explicit Callback(HookFunction function) : function(std::move(function)) {}
+  Rest run(HookCall &call) override {
+    if (!call.background) {
+      function(call);
+      return {};
+    }
+    // The values of the call are the background's own.
+    struct Kept {
+      std::string name, reason;
+      TimeScale scale;
+      int iteration;
+      double seconds;
+      MetricValues values;
+      HookWishes wishes;
+    };
+    auto kept = std::make_shared<Kept>(
+        Kept{call.name, call.reason, call.scale, call.iteration, call.seconds,
+             call.values, {}});
+    return [this, kept, &host = call.host] {
+      function({kept->name, kept->scale, kept->iteration, kept->seconds,
+                kept->reason, kept->values, host, kept->wishes, true});
+      return std::vector<std::string>();
+    };
+  }
+  bool onlyLooks() const override { return true; }
+  bool isCallback() const override { return true; }
+
+private:
+  HookFunction function;
+};
+
+/// "epoch 500 iterations", as a line of its own.
+std::optional<std::uint64_t> epochLengthIn(const std::string &line) {
+  std::istringstream words(line);
+  std::string epoch, count, unit, more;
+  words >> epoch >> count >> unit;
+  if (epoch != "epoch" || count.empty() || count[0] == ':')
+    return {};
+  const std::optional<int> length = formats::readInteger(count);
+  if (!length || *length < 1 || (unit != "iterations" && unit != "iteration") ||
+      words >> more)
+    throw TextProblem{line.find("epoch") + 6,
+                      "expected the length of an epoch, as in 'epoch 500 "
+                      "iterations'"};
+  return static_cast<std::uint64_t>(*length);
+}
+
+/// What is done in the background gives its value at no certain time.
+bool gives(const HookLine &line) {
+  return !line.background && givesValue(line.action.front().text);
+}
+
+} // namespace
+
+std::set<std::string> Hooks::giving() const {
+  std::set<std::string> names;
+  for (const auto &hook : hooks)
+    if (gives(hook->line))
+      names.insert(hook->name);
+  return names;
+}
+
+std::optional<double> Hooks::value(const std::string &metric) const {
+  const std::set<std::string> names = giving();
+  try {
+    return values.value(parseMetricName(
+        metric, {host.session().manifest(), testNets, &names}));
+  } catch (const TextProblem &problem) {
+    refuseText("metric", metric, problem);
+  }
+}
+
+std::unique_ptr<Hooks::Hook> Hooks::make(const Entry &entry,
+                                         const MetricScope &scope,
+                                         bool &asksForEpochs) {
+  auto hook = std::make_unique<Hook>();
+  hook->line = entry.line;
+  hook->name = entry.line.name;
+  const HookLine &line = entry.line;
+  if (!line.criterion.empty())
+    try {
+      hook->criterion.emplace(line.criterion, scope, /*remembers=*/true);
+    } catch (const TextProblem &problem) {
+      throw TextProblem{line.criterionOffset + problem.offset, problem.text};
+    }
+  const HookWord &verb = line.action.front();
+  if (!verb.quoted && verb.text == "call") {
+    if (!entry.function)
+      throw TextProblem{verb.offset, "'call' is for hooks that a program adds: "
+                                     "there is nothing to call"};
+    if (line.action.size() > 1)
+      throw TextProblem{line.action[1].offset, "expected nothing after 'call'"};
+    hook->action = std::make_unique<Callback>(entry.function);
+  } else {
+    if (entry.function)
+      throw TextProblem{verb.offset, "a function is for the action 'call'"};
+    hook->action = makeAction(line, {scope, host, folders});
+  }
+  const TimeScale unit = line.schedule.scale();
+  if (hook->action->prepares() && unit != TimeScale::Iteration)
+    throw TextProblem{verb.offset, "'" + verb.text +
+                                       "' compares with the iteration before: "
+                                       "its schedule is in iterations"};
+  if (verb.text == "test" && unit == TimeScale::Test)
+    throw TextProblem{verb.offset, "a test after each test never ends"};
+  if (line.background)
+    hook->slot = std::make_shared<BackgroundHooks::Slot>();
+  asksForEpochs |= unit == TimeScale::Epoch;
+  std::vector<MetricName> metrics = hook->action->metrics();
+  if (hook->criterion)
+    metrics.insert(metrics.end(), hook->criterion->metrics().begin(),
+                   hook->criterion->metrics().end());
+  const bool optional = verb.text == "report_progress";
+  for (const MetricName &metric : metrics)
+    if (metric.kind == MetricName::Epoch)
+      asksForEpochs |= !optional || epochLength || host.hasEpochs();
+  if (asksForEpochs && !epochLength && !host.hasEpochs())
+    throw TextProblem{0, "the training net's data make no passes over records: "
+                         "say how long an epoch is ('epoch 500 iterations' "
+                         "before it)"};
+  return hook;
+}
+
+/// Finds what each of the last hooks needs.
+void Hooks::link(
+    std::vector<std::unique_ptr<Hook>> &all, const std::vector<Entry> &entries,
+    const std::function<void(const Entry &, const TextProblem &)> &fail) {
+  auto find = [&](const std::string &name) -> Hook * {
+    for (const auto &hook : all)
+      if (hook->name == name)
+        return hook.get();
+    return nullptr;
+  };
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    Hook &hook = *all[all.size() - entries.size() + i];
+    for (const HookWord &word : hook.line.needs) {
+      Hook *other = find(word.text);
+      if (!other) {
+        std::vector<std::string> names;
+        for (const auto &each : all)
+          names.push_back(each->name);
+        fail(entries[i], {word.offset, "there is no hook '" + word.text + "'" +
+                                           didYouMean(word.text, names)});
+      }
+      hook.needed.push_back(other);
+    }
+    std::vector<MetricName> metrics = hook.action->metrics();
+    if (hook.criterion)
+      metrics.insert(metrics.end(), hook.criterion->metrics().begin(),
+                     hook.criterion->metrics().end());
+    for (const MetricName &metric : metrics)
+      // Its own value is the last one.
+      if (metric.kind == MetricName::HookValue && metric.hook != hook.name)
+        hook.needed.push_back(find(metric.hook));
+  }
+}
+
+/// Throws Error (2) that names hooks that need each other.
+std::vector<Hooks::Hook *>
+Hooks::ordered(std::vector<std::unique_ptr<Hook>> &all) const {
+  std::vector<Hook *> result, left;
+  for (const auto &hook : all)
+    left.push_back(hook.get());
+  while (!left.empty()) {
+    auto isReady = [&](const Hook *hook) {
+      return std::none_of(hook->needed.begin(), hook->needed.end(),
+                          [&](const Hook *needed) {
+                            return std::count(left.begin(), left.end(), needed);
+                          });
+    };
+    auto next = left.end();
+    for (auto it = left.begin(); it != left.end(); ++it)
+      if (isReady(*it) && (next == left.end() ||
+                           (*it)->line.priority > (*next)->line.priority))
+        next = it;
+    if (next == left.end()) {
+      // Whatever is left leads into a cycle.
+      std::vector<const Hook *> path = {left.front()};
+      while (true) {
+        const Hook *last = path.back();
+        const Hook *after = *std::find_if(
+            last->needed.begin(), last->needed.end(), [&](const Hook *needed) {
+              return std::count(left.begin(), left.end(), needed) != 0;
+            });
+        const auto seen = std::find(path.begin(), path.end(), after);
+        path.push_back(after);
+        if (seen == path.end() - 1)
+          continue;
+        std::string text;
+        for (auto it = std::find(path.begin(), path.end(), after);
+             it != path.end(); ++it)
+          text += (text.empty() ? "'" : " needs '") + (*it)->name + "'";
+        throw usageError("hooks need each other: " + text);
+      }
+    }
+    result.push_back(*next);
+    left.erase(next);
+  }
+  return result;
+}
+
+void Hooks::addAll(std::vector<Entry> entries, const std::string &path) {
+  auto fail = [&](const Entry &entry, const TextProblem &problem) {
+    if (path.empty())
+      refuseText("hook", entry.text, problem);
+    throw badInput(markedText(path + ", line " + std::to_string(entry.number),
+                              entry.text, problem));
+  };
+  std::set<std::string> taken, named = giving();
+  for (const auto &hook : hooks)
+    taken.insert(hook->name);
+  for (Entry &entry : entries) {
+    HookLine &line = entry.line;
+    if (!line.name.empty() && !taken.insert(line.name).second)
+      fail(entry, {entry.text.find(line.name),
+                   "there is a hook '" + line.name + "' already"});
+    while (line.name.empty()) {
+      const std::string name =
+          entry.number ? "line-" + std::to_string(entry.number)
+                       : "hook-" + std::to_string(++unnamed);
+      if (taken.insert(name).second)
+        line.name = name;
+      else if (entry.number) // another file's
+        entry.number = 0;
+    }
+    if (gives(line))
+      named.insert(line.name);
+  }
+  const MetricScope scope{host.session().manifest(), testNets, &named};
+  const std::size_t before = hooks.size();
+  bool asksForEpochs = false;
+  std::vector<std::unique_ptr<Hook>> added;
+  for (const Entry &entry : entries)
+    try {
+      added.push_back(make(entry, scope, asksForEpochs));
+      if (added.back()->slot)
+        added.back()->slot->name = added.back()->name;
+    } catch (const TextProblem &problem) {
+      fail(entry, problem);
+    }
+  for (auto &hook : added)
+    hooks.push_back(std::move(hook));
+  try {
+    link(hooks, entries, fail);
+    order = ordered(hooks);
+  } catch (const Error &error) {
+    hooks.resize(before);
+    if (path.empty() || error.status() != ExitStatus::Usage)
+      throw;
+    throw badInput(path + ": " + error.what());
+  }
+  tracksEpochs |= asksForEpochs;
+}
+
+void Hooks::add(const std::string &line, HookFunction function) {
+  refuseWhileRunning();
+  Entry entry{line, {}, 0, std::move(function)};
+  try {
+    if (const auto length = epochLengthIn(withoutComment(line))) {
+      if (!hooks.empty())
+        throw usageError("the length of an epoch is said before all hooks");
+      epochLength = length;
+      return;
+    }
+    entry.line = readHookLine(line);
+  } catch (const TextProblem &problem) {
+    refuseText("hook", line, problem);
+  }
+  std::vector<Entry> entries;
+  entries.push_back(std::move(entry));
+  addAll(std::move(entries), "");
+}
+
+void Hooks::addFile(const std::string &path) {
+  refuseWhileRunning();
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    throw machineLacks("cannot read the hooks of '" + path + "'");
+  std::vector<Entry> entries;
+  const std::optional<std::uint64_t> lengthBefore = epochLength;
+  std::size_t number = 0;
+  // Files that a line names lie beside the file of the line.
+  const std::string folder = formats::folderOfFile(path);
+  folders.insert(folders.begin(), folder);
+  struct Folder {
+    std::vector<std::string> &folders;
+    ~Folder() { folders.erase(folders.begin()); }
+  } const untilHere{folders};
+  try {
+    for (std::string text; std::getline(file, text);) {
+      ++number;
+      const std::string line = withoutComment(text);
+      if (line.find_first_not_of(" \t\r") == line.npos)
+        continue;
+      try {
+        if (const auto length = epochLengthIn(line)) {
+          if (!entries.empty() || !hooks.empty())
+            throw TextProblem{
+                0, "the length of an epoch is said before all hooks"};
+          epochLength = length;
+          continue;
+        }
+        entries.push_back({line, readHookLine(line), number, {}});
+      } catch (const TextProblem &problem) {
+        throw badInput(markedText(path + ", line " + std::to_string(number),
+                                  line, problem));
+      }
+    }
+    if (file.bad())
+      throw machineLacks("cannot read the hooks of '" + path + "'");
+    addAll(std::move(entries), path);
+  } catch (...) {
+    epochLength = lengthBefore;
+    throw;
+  }
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,157 @@
+//===- HookLine.cpp - A hook as users write it ----------------------------===//
+
+#include "runtime/train/hooks/HookLine.h"
+
+#include "formats/NumberText.h"
+#include "runtime/train/MetricName.h"
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+
+namespace brew::runtime {
+namespace {
+
+bool isSpace(char c) { return std::isspace(static_cast<unsigned char>(c)); }
+
+bool isName(const std::string &text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) {
+           return std::isalnum(c) || c >= 0x80 || c == '_' || c == '-';
+         });
+}
+
+std::vector<HookWord> wordsOf(const std::string &line, std::size_t begin) {
+  std::vector<HookWord> words;
+  for (std::size_t at = begin; at < line.size();) {
+    if (isSpace(line[at])) {
+      ++at;
+      continue;
+    }
+    HookWord word{"", at, line[at] == '"'};
+    if (word.quoted) {
+      const std::size_t close = line.find('"', at + 1);
+      if (close == line.npos)
+        throw TextProblem{at, "the quotation mark is not closed"};
+      word.text = line.substr(at + 1, close - at - 1);
+      at = close + 1;
+    } else if (line[at] == ',') {
+      word.text = line[at++];
+    } else {
+      while (at < line.size() && !isSpace(line[at]) && line[at] != ',' &&
+             line[at] != '"')
+        word.text += line[at++];
+    }
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
+bool is(const std::vector<HookWord> &words, std::size_t at, const char *text) {
+  return at < words.size() && !words[at].quoted && words[at].text == text;
+}
+
+bool isModifier(const std::vector<HookWord> &words, std::size_t at) {
+  return is(words, at, "needs") || is(words, at, "priority") ||
+         (is(words, at, "in") && is(words, at + 1, "background"));
+}
+
+void takeModifiers(HookLine &hook, const std::vector<HookWord> &words,
+                   std::size_t at) {
+  auto place = [&] { return at < words.size() ? words[at].offset : hook.end; };
+  while (at < words.size()) {
+    if (is(words, at, "needs")) {
+      do {
+        ++at;
+        if (at >= words.size() || !isName(words[at].text))
+          throw TextProblem{place(), "expected the name of a hook"};
+        hook.needs.push_back(words[at++]);
+      } while (is(words, at, ","));
+    } else if (is(words, at, "priority")) {
+      ++at;
+      const std::optional<int> number =
+          at < words.size() ? formats::readInteger(words[at].text)
+                            : std::nullopt;
+      if (!number)
+        throw TextProblem{place(), "expected an integer"};
+      hook.priority = *number;
+      ++at;
+    } else if (is(words, at, "in") && is(words, at + 1, "background")) {
+      hook.background = true;
+      at += 2;
+    } else {
+      throw TextProblem{place(), "expected 'needs', 'priority', 'in "
+                                 "background' or the end, found '" +
+                                     words[at].text + "'"};
+    }
+  }
+}
+
+} // namespace
+
+std::string withoutComment(const std::string &line) {
+  bool quoted = false;
+  std::size_t end = 0;
+  while (end < line.size() && (line[end] != '#' || quoted))
+    quoted ^= line[end++] == '"';
+  while (end > 0 && isSpace(line[end - 1]))
+    --end;
+  return line.substr(0, end);
+}
+
+HookLine readHookLine(const std::string &written) {
+  const std::string line = withoutComment(written);
+  HookLine hook;
+  hook.end = line.size();
+  std::size_t begin = 0;
+  // A colon before the first space ends the name.
+  while (begin < line.size() && isSpace(line[begin]))
+    ++begin;
+  std::size_t colon = begin;
+  while (colon < line.size() && !isSpace(line[colon]) && line[colon] != ':' &&
+         line[colon] != '"')
+    ++colon;
+  std::size_t next = colon;
+  while (next < line.size() && isSpace(line[next]))
+    ++next;
+  if (next < line.size() && line[next] == ':') {
+    hook.name = line.substr(begin, colon - begin);
+    if (!isName(hook.name))
+      throw TextProblem{begin, "a hook's name has letters, digits, '_' and "
+                               "'-' only"};
+    begin = next + 1;
+  }
+
+  const std::vector<HookWord> words = wordsOf(line, begin);
+  std::size_t at = 0;
+  hook.schedule = Schedule::take(words, at, hook.end);
+  if (is(words, at, "if")) {
+    std::size_t end = at + 1;
+    while (end < words.size() && !is(words, end, "do"))
+      ++end;
+    const std::size_t stop = end < words.size() ? words[end].offset : hook.end;
+    hook.criterionOffset =
+        at + 1 < words.size() ? words[at + 1].offset : hook.end;
+    hook.criterion = line.substr(hook.criterionOffset,
+                                 stop - std::min(stop, hook.criterionOffset));
+    while (!hook.criterion.empty() && isSpace(hook.criterion.back()))
+      hook.criterion.pop_back();
+    if (hook.criterion.empty())
+      throw TextProblem{stop, "expected a condition after 'if'"};
+    at = end;
+  }
+  if (!is(words, at, "do"))
+    throw TextProblem{at < words.size() ? words[at].offset : hook.end,
+                      at < words.size() ? "expected 'if' or 'do', found '" +
+                                              words[at].text + "'"
+                                        : "expected 'do' and what to do"};
+  for (++at; at < words.size() && !isModifier(words, at); ++at)
+    hook.action.push_back(words[at]);
+  if (hook.action.empty())
+    throw TextProblem{at < words.size() ? words[at].offset : hook.end,
+                      "expected what to do"};
+  takeModifiers(hook, words, at);
+  return hook;
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,213 @@
+//===- Hooks.cpp - What happens at set times of a training run ------------===//
+
+#include "runtime/train/hooks/Hooks.h"
+
+#include "formats/Error.h"
+#include "runtime/log/Log.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace brew::runtime {
+
+Hooks::Hooks(HookHost &trainer, int nets, std::vector<std::string> lookup)
+    : host(trainer), testNets(nets), folders(std::move(lookup)),
+      background(trainer.session().events()) {
+  listener = host.session().events().add([this](const Event &event) {
+    values.take(event);
+    if (const auto *progress = std::get_if<event::Progress>(&event))
+      seconds = progress->seconds;
+  });
+}
+
+Hooks::~Hooks() { host.session().events().remove(listener); }
+
+void Hooks::refuseWhileRunning() const {
+  if (running)
+    throw usageError("a hook cannot add or remove hooks");
+}
+
+std::vector<BestMetric *> Hooks::bests() const {
+  std::vector<BestMetric *> result;
+  for (const auto &hook : hooks)
+    if (BestMetric *best = hook->action->best())
+      result.push_back(best);
+  return result;
+}
+
+void Hooks::remove(const std::string &name) {
+  refuseWhileRunning();
+  const auto found =
+      std::find_if(hooks.begin(), hooks.end(),
+                   [&](const auto &hook) { return hook->name == name; });
+  if (found == hooks.end())
+    throw usageError("there is no hook '" + name + "'");
+  for (const auto &hook : hooks)
+    if (std::count(hook->needed.begin(), hook->needed.end(), found->get()))
+      throw usageError("hook '" + hook->name + "' needs hook '" + name + "'");
+  background.wait();
+  hooks.erase(found);
+  order = ordered(hooks);
+}
+
+//===----------------------------------------------------------------------===//
+// Moments
+//===----------------------------------------------------------------------===//
+
+std::uint64_t Hooks::epochsAfter(int iteration) const {
+  if (!tracksEpochs)
+    return 0;
+  return epochLength ? static_cast<std::uint64_t>(iteration) / *epochLength
+                     : host.epochs();
+}
+
+void Hooks::goOn(int iteration) {
+  values = {};
+  counts = {};
+  auto count = [&](TimeScale scale) -> std::uint64_t & {
+    return counts[static_cast<std::size_t>(scale)];
+  };
+  count(TimeScale::Iteration) = static_cast<std::uint64_t>(iteration);
+  count(TimeScale::Epoch) = epochsAfter(iteration);
+  if (tracksEpochs)
+    values.setEpoch(count(TimeScale::Epoch));
+  // What was set last holds, in the order in which it was set.
+  struct Lasting {
+    Hook *hook;
+    std::optional<std::uint64_t> due;
+  };
+  std::vector<Lasting> lasting;
+  for (Hook *hook : order) {
+    hook->action->restart();
+    if (hook->criterion)
+      hook->criterion->restart();
+    const Schedule &schedule = hook->line.schedule;
+    lasting.push_back({hook, schedule.scale() == TimeScale::Iteration &&
+                                     !hook->criterion
+                                 ? schedule.lastDue(static_cast<std::uint64_t>(
+                                       iteration))
+                                 : std::nullopt});
+  }
+  std::stable_sort(lasting.begin(), lasting.end(),
+                   [](const Lasting &a, const Lasting &b) {
+                     return a.due.value_or(0) < b.due.value_or(0);
+                   });
+  for (const Lasting &each : lasting) {
+    each.hook->action->goOn(host, iteration, each.due);
+    if (each.hook->action->prepares() &&
+        each.hook->line.schedule.isDue(static_cast<std::uint64_t>(iteration),
+                                       static_cast<std::uint64_t>(iteration) +
+                                           1))
+      each.hook->action->prepare(host);
+  }
+}
+
+HookWishes Hooks::at(TimeScale scale, int iteration) {
+  HookWishes wishes;
+  const std::array<std::uint64_t, kTimeScales> before = counts;
+  auto count = [&](TimeScale of) -> std::uint64_t & {
+    return counts[static_cast<std::size_t>(of)];
+  };
+  if (scale == TimeScale::Iteration) {
+    count(scale) = static_cast<std::uint64_t>(iteration);
+    count(TimeScale::Epoch) = epochsAfter(iteration);
+    if (tracksEpochs)
+      values.setEpoch(count(TimeScale::Epoch));
+    for (Hook *hook : order)
+      if (hook->action->samples())
+        hook->action->sample(values);
+  } else {
+    ++count(scale);
+  }
+  running = true;
+  struct Running {
+    bool &flag;
+    ~Running() { flag = false; }
+  } const untilHere{running};
+  for (Hook *hook : order) {
+    const auto of = static_cast<std::size_t>(hook->line.schedule.scale());
+    // Counts may go back, when training begins again.
+    if (!hook->off && counts[of] > before[of] &&
+        hook->line.schedule.isDue(before[of], counts[of]))
+      run(*hook, scale, iteration, wishes);
+  }
+  if (scale == TimeScale::Iteration)
+    for (Hook *hook : order)
+      if (!hook->off && hook->action->prepares() &&
+          hook->line.schedule.isDue(count(scale), count(scale) + 1))
+        hook->action->prepare(host);
+  return wishes;
+}
+
+bool Hooks::passes(Hook &hook, std::string &reason) {
+  if (!hook.criterion)
+    return true;
+  if (!hook.criterion->holds(values, &flags))
+    return false;
+  reason = hook.criterion->reason(values);
+  return true;
+}
+
+void Hooks::turnOff(Hook &hook, const std::string &why) {
+  hook.off = true;
+  host.session().events().warning(log::site::brew,
+                                  "Hook '" + hook.name + "' failed: " + why +
+                                      "; it does not run again");
+}
+
+void Hooks::run(Hook &hook, TimeScale scale, int iteration,
+                HookWishes &wishes) {
+  std::string reason;
+  if (!passes(hook, reason))
+    return;
+  const bool inBackground = hook.slot != nullptr;
+  if (inBackground) {
+    if (!BackgroundHooks::isFree(*hook.slot))
+      return;
+    std::lock_guard<std::mutex> lock(hook.slot->mutex);
+    if (!hook.slot->failure.empty()) {
+      turnOff(hook, hook.slot->failure);
+      return;
+    }
+  }
+  HookCall call{hook.name, scale, iteration, seconds,
+                reason,    values, host,     wishes,
+                inBackground};
+  const bool mayFail = hook.action->onlyLooks() && !hook.action->isCallback();
+  try {
+    HookAction::Rest rest = hook.action->run(call);
+    if (!rest)
+      return;
+    if (inBackground) {
+      background.start(hook.slot, std::move(rest));
+      return;
+    }
+    for (const std::string &line : rest())
+      host.session().events().info(log::site::brew, line);
+  } catch (const Error &error) {
+    if (!mayFail)
+      throw;
+    turnOff(hook, error.what());
+  }
+}
+
+void Hooks::finish() {
+  background.wait();
+  host.session().events().deliver();
+  for (const auto &hook : hooks) {
+    if (!hook->slot || hook->off)
+      continue;
+    std::unique_lock<std::mutex> lock(hook->slot->mutex);
+    const std::string failure = hook->slot->failure;
+    lock.unlock();
+    if (!failure.empty())
+      turnOff(*hook, failure);
+    if (const std::uint64_t dropped = std::exchange(hook->slot->dropped, 0))
+      host.session().events().info(
+          log::site::brew, "Hook '" + hook->name + "' was too slow for " +
+                               std::to_string(dropped) +
+                               (dropped == 1 ? " turn" : " turns"));
+  }
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,216 @@
+//===- Maximise.cpp - The input that excites a class ----------------------===//
+//
+//   maximise CLASS of BLOB in PLAN to FILE [steps N] [rate R]
+//
+// PLAN is of the net for inference, compiled so that gradients of its input can
+// be had: `brewc deploy.prototxt --seed=BLOB --keep=INPUT` with `force_backward:
+// true`. From low noise the input climbs along the gradient of the class's
+// score: x += R * g / rms(g), N times, with the weights as they are when the
+// hook is due. The picture goes from the least to the largest value.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/train/hooks/HookAction.h"
+
+#include "formats/AtomicFile.h"
+#include "formats/Error.h"
+#include "formats/ImageEncode.h"
+#include "formats/PathLookup.h"
+#include "runtime/data/RandomStream.h"
+#include "runtime/log/Log.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace brew::runtime {
+namespace {
+
+/// A net with an input, scores, and the gradient of one to the other.
+class Climber {
+public:
+  Climber(const std::string &plan, const std::string &scores, int label,
+          ExecutorOptions device)
+      : session(plan::PlanFile::open(plan), [&] {
+          SessionOptions options;
+          options.device = std::move(device);
+          return options;
+        }()) {
+    program = session.program(plan::programs::kForwardBackward);
+    const std::vector<std::string> tops = session.feeder(program).tops();
+    if (tops.size() != 1)
+      throw badInput(plan + ": has " + std::to_string(tops.size()) +
+                     " inputs, expected one");
+    input = {TensorKind::Blob, tops[0], program, 0, 0};
+    gradient = {TensorKind::BlobGradient, tops[0], program, 0, 0};
+    seed = {TensorKind::GradientSeed, scores, program, 0, 0};
+    score = {TensorKind::Blob, scores, program, 0, 0};
+    try {
+      shape = session.find(gradient).shape;
+      seedShape = session.find(seed).shape;
+    } catch (const Error &error) {
+      throw badInput(plan + ": " + error.what() + "; compile the net with "
+                     "'force_backward: true', --seed=" + scores +
+                     " and --keep=" + tops[0]);
+    }
+    if (shape.size() != 4 || (shape[1] != 1 && shape[1] != 3))
+      throw badInput(plan + ": its input is no image of 1 or 3 channels");
+    if (seedShape.size() < 2 || label >= seedShape[1])
+      throw badInput(plan + ": blob '" + scores + "' has no class " +
+                     std::to_string(label));
+    one = static_cast<std::size_t>(label);
+    size = static_cast<std::size_t>(shape[1] * shape[2] * shape[3]);
+  }
+
+  void load(const formats::Weights &weights) {
+    session.parameters().load(weights, "the net that is trained");
+    session.prepare();
+  }
+
+  /// Returns the score that it comes to; its image is `image` then.
+  double climb(int steps, double rate) {
+    constexpr std::uint64_t kNoise = 0x6d6178;
+    const RandomStream noise(kNoise, "maximise");
+    image.resize(size);
+    for (std::size_t i = 0; i < size; ++i)
+      image[i] = static_cast<float>(0.02 * (noise.uniform(i) - 0.5));
+    const auto elements = [](const std::vector<std::int64_t> &dims) {
+      std::int64_t count = 1;
+      for (std::int64_t dim : dims)
+        count *= dim;
+      return static_cast<std::size_t>(count);
+    };
+    std::vector<float> inputs(elements(shape)), slopes(elements(shape)),
+        seeds(elements(seedShape)), values(elements(seedShape));
+    std::size_t places = 1;
+    for (std::size_t i = 2; i < seedShape.size(); ++i)
+      places *= static_cast<std::size_t>(seedShape[i]);
+    std::fill_n(seeds.begin() + static_cast<std::ptrdiff_t>(one * places),
+                places, 1.0f / static_cast<float>(places));
+    Feeder &feeder = session.feeder(program);
+    double reached = 0;
+    for (int step = 0; step <= steps; ++step) {
+      std::copy(image.begin(), image.end(), inputs.begin());
+      feeder.set(input.name, inputs.data(),
+                 static_cast<std::int64_t>(inputs.size()));
+      feeder.feed();
+      session.run(program, Pass::Forward);
+      if (step == steps)
+        break;
+      session.write(seed, seeds.data(),
+                    static_cast<std::int64_t>(seeds.size()));
+      session.run(program, Pass::Backward);
+      session.read(gradient, slopes.data(),
+                   static_cast<std::int64_t>(slopes.size()));
+      double squares = 0;
+      for (std::size_t i = 0; i < size; ++i)
+        squares += double(slopes[i]) * slopes[i];
+      const double scale = std::sqrt(squares / double(size));
+      if (!(scale > 0) || !std::isfinite(scale))
+        break; // nothing leads on
+      for (std::size_t i = 0; i < size; ++i)
+        image[i] += static_cast<float>(rate * slopes[i] / scale);
+    }
+    session.read(score, values.data(),
+                 static_cast<std::int64_t>(values.size()));
+    for (std::size_t p = 0; p < places; ++p)
+      reached += values[one * places + p] / double(places);
+    return reached;
+  }
+
+  std::string png() const {
+    const auto [least, most] = std::minmax_element(image.begin(), image.end());
+    const double range = *most > *least ? *most - *least : 1;
+    formats::Image picture;
+    picture.channels = static_cast<int>(shape[1]);
+    picture.height = static_cast<int>(shape[2]);
+    picture.width = static_cast<int>(shape[3]);
+    picture.pixels.resize(size);
+    const std::size_t pixels = size / static_cast<std::size_t>(shape[1]);
+    for (std::size_t i = 0; i < size; ++i)
+      picture.pixels[i % pixels * static_cast<std::size_t>(shape[1]) +
+                     i / pixels] =
+          static_cast<std::uint8_t>(
+              std::lround(255 * (image[i] - *least) / range));
+    return formats::encodeImage(picture, formats::ImageFormat::Png);
+  }
+
+private:
+  Session session;
+  int program;
+  TensorName input, gradient, seed, score;
+  std::vector<std::int64_t> shape, seedShape;
+  std::size_t one, size;
+  std::vector<float> image;
+};
+
+class Maximise : public HookAction {
+public:
+  Maximise(std::unique_ptr<Climber> climber, std::string file, int label,
+           int steps, double rate)
+      : climber(std::move(climber)), file(std::move(file)), label(label),
+        steps(steps), rate(rate) {}
+
+  Rest run(HookCall &call) override {
+    auto weights = std::make_shared<formats::Weights>(
+        call.host.session().parameters().save());
+    auto work = [this, weights] {
+      climber->load(*weights);
+      const double score = climber->climb(steps, rate);
+      formats::writeFileAtomically(file, climber->png());
+      return score;
+    };
+    const std::string begin = "Iteration " + std::to_string(call.iteration) +
+                              ", " + call.name + ": class " +
+                              std::to_string(label) + " scores ";
+    auto line = [this, begin](double score) {
+      return std::vector<std::string>{begin + log::number(score) + " for " +
+                                      file};
+    };
+    if (call.background)
+      return [work, line] { return line(work()); };
+    const double score = work();
+    call.values.setHook(call.name, score);
+    return [line, score] { return line(score); };
+  }
+  bool onlyLooks() const override { return true; }
+
+private:
+  std::unique_ptr<Climber> climber;
+  std::string file;
+  int label, steps;
+  double rate;
+};
+
+} // namespace
+
+std::unique_ptr<HookAction> makeMaximise(ActionWords &words,
+                                         const ActionContext &context) {
+  const int label = words.nextNumber("the number of a class", 0);
+  words.require("of");
+  const std::string scores = words.next("the blob of the scores").text;
+  words.require("in");
+  const std::string plan = words.next("the plan of a net for inference").text;
+  words.require("to");
+  const HookWord file = words.next("the name of a PNG file");
+  if (file.text.size() < 5 ||
+      formats::imageFormatOf(file.text.substr(file.text.size() - 4)) !=
+          formats::ImageFormat::Png)
+    throw TextProblem{file.offset, "expected a name that ends in .png"};
+  int steps = 64;
+  double rate = 0.05;
+  while (!words.atEnd())
+    if (words.take("steps"))
+      steps = words.nextNumber("a number of steps, from 1 on", 1);
+    else if (words.take("rate"))
+      rate = words.nextReal("a number");
+    else
+      words.fail("expected 'steps' or 'rate'" + words.found());
+  auto climber = std::make_unique<Climber>(
+      formats::requirePath(plan, context.folders, "plan"), scores, label,
+      context.host.session().givenDevice());
+  climber->load(context.host.session().parameters().save());
+  return std::make_unique<Maximise>(std::move(climber), file.text, label,
+                                    steps, rate);
+}
+
+} // namespace brew::runtime

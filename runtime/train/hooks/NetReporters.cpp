@@ -1,0 +1,243 @@
+//===- NetReporters.cpp - Hooks that look into the net --------------------===//
+
+#include "runtime/train/hooks/HookAction.h"
+
+#include "formats/Error.h"
+#include "formats/Suggest.h"
+#include "runtime/log/Log.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace brew::runtime {
+namespace {
+
+std::int64_t product(const std::vector<std::int64_t> &dims, std::size_t begin,
+                     std::size_t end) {
+  std::int64_t result = 1;
+  for (std::size_t i = begin; i < end && i < dims.size(); ++i)
+    result *= dims[i];
+  return result;
+}
+
+std::vector<float> readAll(const Session &session, const TensorName &name,
+                           std::vector<std::int64_t> &shape) {
+  shape = session.find(name).shape;
+  std::vector<float> values(
+      static_cast<std::size_t>(product(shape, 0, shape.size())));
+  session.read(name, values.data(), static_cast<std::int64_t>(values.size()));
+  return values;
+}
+
+/// How many of the scores' items have their label among the k highest scores,
+/// as Caffe's Accuracy layer counts them: of equal scores the higher class comes
+/// first. Scores [N,C,...] with a label for each item and place behind C; labels
+/// that are no class are passed over.
+class TopCounts {
+public:
+  explicit TopCounts(std::size_t ks) : hits(ks) {}
+
+  void add(const Session &session, int program, const std::string &scoreBlob,
+           const std::string &labelBlob, const std::vector<int> &ks) {
+    std::vector<std::int64_t> shape, labelShape;
+    const std::vector<float> scores = readAll(
+                                 session,
+                                 {TensorKind::Blob, scoreBlob, program, 0, 0},
+                                 shape),
+                             labels = readAll(
+                                 session,
+                                 {TensorKind::Blob, labelBlob, program, 0, 0},
+                                 labelShape);
+    if (shape.size() < 2)
+      throw badInput("blob '" + scoreBlob + "' has no axis of classes");
+    const std::int64_t items = shape[0], classes = shape[1],
+                       places = product(shape, 2, shape.size());
+    if (static_cast<std::int64_t>(labels.size()) != items * places)
+      throw badInput("blob '" + labelBlob + "' has " +
+                     std::to_string(labels.size()) + " labels, but '" +
+                     scoreBlob + "' has scores for " +
+                     std::to_string(items * places));
+    for (std::int64_t n = 0; n < items; ++n)
+      for (std::int64_t p = 0; p < places; ++p) {
+        const float label = labels[static_cast<std::size_t>(n * places + p)];
+        if (!(label >= 0 && label < float(classes)))
+          continue;
+        const auto right = static_cast<std::int64_t>(label);
+        auto score = [&](std::int64_t c) {
+          return scores[static_cast<std::size_t>((n * classes + c) * places +
+                                                 p)];
+        };
+        std::int64_t rank = 0;
+        for (std::int64_t c = 0; c < classes; ++c)
+          rank += c != right && (score(c) > score(right) ||
+                                 (score(c) == score(right) && c > right));
+        for (std::size_t i = 0; i < ks.size(); ++i)
+          hits[i] += rank < ks[i];
+        ++count;
+      }
+  }
+  double share(std::size_t i) const {
+    return count ? double(hits[i]) / double(count) : 0;
+  }
+  long long counted() const { return count; }
+
+private:
+  std::vector<long long> hits;
+  long long count = 0;
+};
+
+class ReportAccuracy : public HookAction {
+public:
+  ReportAccuracy(std::vector<int> ks, std::string scores, std::string labels,
+                 int testNet)
+      : ks(std::move(ks)), scores(std::move(scores)), labels(std::move(labels)),
+        testNet(testNet) {}
+
+  Rest run(HookCall &call) override {
+    TopCounts counts(ks.size());
+    Session &session = call.host.session();
+    if (testNet < 0)
+      counts.add(session, call.host.trainProgram(), scores, labels, ks);
+    else
+      call.host.forEachTestBatch(testNet, [&] {
+        counts.add(session, call.host.testProgram(testNet), scores, labels, ks);
+      });
+    std::string line = headOf(call);
+    for (std::size_t i = 0; i < ks.size(); ++i)
+      line += (i ? ", top " : "top ") + std::to_string(ks[i]) + " = " +
+              log::number(counts.share(i));
+    line += " of " + std::to_string(counts.counted()) +
+            (testNet < 0 ? " of the last batch" : " of the test");
+    if (!call.background)
+      call.values.setHook(call.name, counts.share(0));
+    return say(std::move(line));
+  }
+  bool onlyLooks() const override { return testNet < 0; }
+
+private:
+  std::vector<int> ks;
+  std::string scores, labels;
+  int testNet; ///< -1: the batch that was trained with
+};
+
+double deviationOf(const std::vector<float> &values) {
+  double sum = 0, squares = 0;
+  for (float value : values)
+    sum += value;
+  const double mean = sum / double(values.size());
+  for (float value : values)
+    squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / double(values.size()));
+}
+
+/// Of each layer the deviation of what an update adds to its weights over the
+/// deviation of the weights; 1e-3 is about right.
+class ReportUpdates : public HookAction {
+public:
+  explicit ReportUpdates(std::vector<std::string> layers)
+      : layers(std::move(layers)) {}
+
+  Rest run(HookCall &call) override {
+    Session &session = call.host.session();
+    std::string line = headOf(call) + "updates over weights";
+    double largest = 0;
+    const char *separator = ": ";
+    for (auto &[layer, before] : weights) {
+      std::vector<std::int64_t> shape;
+      std::vector<float> update =
+          readAll(session, {TensorKind::Parameter, layer, 0, 0, 0}, shape);
+      const double deviation = deviationOf(before);
+      for (std::size_t i = 0; i < update.size(); ++i)
+        update[i] -= before[i];
+      const double rate = deviationOf(update) / deviation;
+      line += separator + layer + " " +
+              (deviation > 0 ? log::number(rate) : "none: all weights are equal");
+      separator = ", ";
+      if (deviation > 0)
+        largest = std::max(largest, rate);
+    }
+    if (weights.empty())
+      line += ": training began with this";
+    else if (!call.background)
+      call.values.setHook(call.name, largest);
+    weights.clear();
+    return say(std::move(line));
+  }
+  bool onlyLooks() const override { return true; }
+  bool prepares() const override { return true; }
+  void prepare(HookHost &host) override {
+    weights.clear();
+    for (const std::string &layer : layers) {
+      std::vector<std::int64_t> shape;
+      std::vector<float> values = readAll(
+          host.session(), {TensorKind::Parameter, layer, 0, 0, 0}, shape);
+      weights.emplace_back(layer, std::move(values));
+    }
+  }
+  void restart() override { weights.clear(); }
+
+private:
+  std::vector<std::string> layers;
+  std::vector<std::pair<std::string, std::vector<float>>> weights; ///< before
+};
+
+} // namespace
+
+std::unique_ptr<HookAction> makeReportAccuracy(ActionWords &words,
+                                               const ActionContext &context) {
+  words.require("top");
+  std::vector<int> ks;
+  do
+    ks.push_back(words.nextNumber("a number of classes, from 1 on", 1));
+  while (words.take(","));
+  words.require("of");
+  const HookWord scores = words.next("the blob of the scores");
+  words.require("against");
+  const HookWord labels = words.next("the blob of the labels");
+  int net = -1;
+  if (words.take("in")) {
+    ActionWords before = words;
+    words.require("test");
+    net = words.atEnd() ? 0 : words.nextNumber("the number of a test net", 0);
+    if (net >= context.scope.testNets)
+      before.fail("there is no test net " + std::to_string(net) +
+                  ": the solver has " + std::to_string(context.scope.testNets));
+  }
+  const int program = net < 0 ? context.host.trainProgram()
+                              : context.host.testProgram(net);
+  for (const HookWord *word : {&scores, &labels})
+    try {
+      context.host.session().find(
+          {TensorKind::Blob, word->text, program, 0, 0});
+    } catch (const Error &error) {
+      throw TextProblem{word->offset, error.what()};
+    }
+  return std::make_unique<ReportAccuracy>(std::move(ks), scores.text,
+                                          labels.text, net);
+}
+
+std::unique_ptr<HookAction> makeReportUpdates(ActionWords &words,
+                                              const ActionContext &context) {
+  const Session &session = context.host.session();
+  std::vector<std::string> learnt;
+  for (const TensorName &name : session.names(TensorKind::ParameterGradient))
+    if (name.index == 0 && std::find(learnt.begin(), learnt.end(), name.name) ==
+                               learnt.end())
+      learnt.push_back(name.name);
+  std::vector<std::string> layers;
+  if (words.atEnd())
+    layers = learnt;
+  else
+    do {
+      const HookWord &word = words.next("the name of a layer");
+      if (std::find(learnt.begin(), learnt.end(), word.text) == learnt.end())
+        throw TextProblem{word.offset, "no layer '" + word.text +
+                                           "' learns weights" +
+                                           didYouMean(word.text, learnt)};
+      layers.push_back(word.text);
+    } while (words.take(","));
+  return std::make_unique<ReportUpdates>(std::move(layers));
+}
+
+} // namespace brew::runtime

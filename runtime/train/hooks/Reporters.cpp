@@ -1,0 +1,181 @@
+//===- Reporters.cpp - Hooks that report what was measured ----------------===//
+
+#include "runtime/train/hooks/HookAction.h"
+
+#include "formats/NumberText.h"
+#include "runtime/log/Log.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace brew::runtime {
+namespace {
+
+std::string duration(double seconds) {
+  if (seconds < 60)
+    return log::number(seconds) + " s";
+  const auto whole = static_cast<long long>(std::llround(seconds));
+  std::string text;
+  for (const auto &[unit, size] :
+       {std::pair("d", 86400), std::pair("h", 3600), std::pair("min", 60)})
+    if (whole >= size)
+      text += std::to_string(whole / size % (size == 86400 ? 1 << 30
+                                             : size == 3600 ? 24
+                                                            : 60)) +
+              " " + unit + " ";
+  return text + std::to_string(whole % 60) + " s";
+}
+
+std::vector<MetricName> nextMetrics(ActionWords &words,
+                                    const MetricScope &scope) {
+  std::vector<MetricName> metrics;
+  do
+    metrics.push_back(words.nextMetric(scope));
+  while (words.take(","));
+  return metrics;
+}
+
+/// The last values of metrics.
+class Report : public HookAction {
+public:
+  explicit Report(std::vector<MetricName> named) : named(std::move(named)) {}
+  Rest run(HookCall &call) override {
+    std::string line = headOf(call);
+    const char *separator = "";
+    for (const MetricName &metric : named) {
+      const std::optional<double> value = call.values.value(metric);
+      line += separator + metric.text +
+              (value ? " = " + log::number(*value) : " was not measured yet");
+      separator = ", ";
+    }
+    if (!call.background)
+      if (const auto first = call.values.value(named.front()))
+        call.values.setHook(call.name, *first);
+    return say(std::move(line));
+  }
+  bool onlyLooks() const override { return true; }
+  std::vector<MetricName> metrics() const override { return named; }
+
+private:
+  std::vector<MetricName> named;
+};
+
+/// Mean, least and largest value of a metric since the last report. Looks after
+/// every iteration.
+class Accumulate : public HookAction {
+public:
+  explicit Accumulate(MetricName metric) : metric(std::move(metric)) {}
+  Rest run(HookCall &call) override {
+    if (count == 0)
+      return say(headOf(call) + metric.text + " was not measured");
+    const double mean = sum / double(count);
+    if (!call.background)
+      call.values.setHook(call.name, mean);
+    std::string line = headOf(call) + "mean of " + metric.text + " = " +
+                       log::number(mean) + " (least " + log::number(least) +
+                       ", most " + log::number(most) + ", " +
+                       std::to_string(count) +
+                       (count == 1 ? " iteration)" : " iterations)");
+    restart();
+    return say(std::move(line));
+  }
+  bool onlyLooks() const override { return true; }
+  std::vector<MetricName> metrics() const override { return {metric}; }
+  bool samples() const override { return true; }
+  void sample(const MetricValues &values) override {
+    const std::optional<double> value = values.value(metric);
+    if (!value)
+      return;
+    least = count ? std::min(least, *value) : *value;
+    most = count ? std::max(most, *value) : *value;
+    sum += *value;
+    ++count;
+  }
+  void restart() override {
+    sum = 0;
+    count = 0;
+  }
+
+private:
+  MetricName metric;
+  double sum = 0, least = 0, most = 0;
+  long long count = 0;
+};
+
+/// How long iterations take, and what is left.
+class ReportTime : public HookAction {
+public:
+  Rest run(HookCall &call) override {
+    const int iterations = call.iteration - lastIteration;
+    std::string line = headOf(call) + duration(call.seconds) +
+                       " since training began";
+    if (lastIteration >= 0 && iterations > 0) {
+      const double each = (call.seconds - lastSeconds) / iterations;
+      line += ", " + log::number(each * 1000) + " ms for each of the last " +
+              std::to_string(iterations) + " iterations";
+      const int left = call.host.solver().max_iter() - call.iteration;
+      if (left > 0)
+        line += ", " + duration(each * left) + " left to max_iter";
+      if (!call.background)
+        call.values.setHook(call.name, each);
+    }
+    lastIteration = call.iteration;
+    lastSeconds = call.seconds;
+    return say(std::move(line));
+  }
+  bool onlyLooks() const override { return true; }
+  void goOn(HookHost &, int iteration, std::optional<std::uint64_t>) override {
+    lastIteration = iteration;
+    lastSeconds = 0;
+  }
+  void restart() override { lastIteration = -1; }
+
+private:
+  int lastIteration = -1;
+  double lastSeconds = 0;
+};
+
+class ReportProgress : public HookAction {
+public:
+  Rest run(HookCall &call) override {
+    const int most = call.host.solver().max_iter();
+    const auto epoch =
+        call.values.value({MetricName::Epoch, 0, "", 0, "", "epoch"});
+    std::string line = headOf(call);
+    if (epoch)
+      line += "epoch " + log::number(*epoch + 1) + ", ";
+    line += std::to_string(call.iteration) + " of " + std::to_string(most) +
+            " iterations";
+    if (most > 0)
+      line += " (" + formats::fixedText(100.0 * call.iteration / most, 1) +
+              " %)";
+    return say(std::move(line));
+  }
+  bool onlyLooks() const override { return true; }
+  std::vector<MetricName> metrics() const override {
+    return {{MetricName::Epoch, 0, "", 0, "", "epoch"}};
+  }
+};
+
+} // namespace
+
+std::unique_ptr<HookAction> makeReport(ActionWords &words,
+                                       const ActionContext &context) {
+  return std::make_unique<Report>(nextMetrics(words, context.scope));
+}
+
+std::unique_ptr<HookAction> makeAccumulate(ActionWords &words,
+                                           const ActionContext &context) {
+  return std::make_unique<Accumulate>(words.nextMetric(context.scope));
+}
+
+std::unique_ptr<HookAction> makeReportTime(ActionWords &,
+                                           const ActionContext &) {
+  return std::make_unique<ReportTime>();
+}
+
+std::unique_ptr<HookAction> makeReportProgress(ActionWords &) {
+  return std::make_unique<ReportProgress>();
+}
+
+} // namespace brew::runtime

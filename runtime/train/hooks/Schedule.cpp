@@ -1,0 +1,109 @@
+//===- Schedule.cpp - When a hook is due ----------------------------------===//
+
+#include "runtime/train/hooks/Schedule.h"
+
+#include "formats/NumberText.h"
+#include "formats/Suggest.h"
+#include "runtime/train/MetricName.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace brew::runtime {
+namespace {
+
+constexpr const char *kNames[kTimeScales] = {
+    "iteration", "epoch", "test", "start", "stop", "pause", "resume"};
+
+/// A number from 1 on, if the word begins like one.
+std::optional<std::uint64_t> takeNumber(const std::vector<HookWord> &words,
+                                        std::size_t &at) {
+  if (at >= words.size() || words[at].quoted || words[at].text.empty() ||
+      !std::isdigit(static_cast<unsigned char>(words[at].text[0])))
+    return {};
+  const std::optional<int> number = formats::readInteger(words[at].text);
+  if (!number || *number < 1)
+    throw TextProblem{words[at].offset,
+                      "expected a number from 1 to 2147483647, found '" +
+                          words[at].text + "'"};
+  ++at;
+  return static_cast<std::uint64_t>(*number);
+}
+
+TimeScale takeScale(const std::vector<HookWord> &words, std::size_t &at,
+                    std::size_t end) {
+  constexpr const char *kExpected =
+      "iterations, epochs, tests, start, stop, pause or resume";
+  if (at >= words.size())
+    throw TextProblem{end, std::string("expected ") + kExpected};
+  std::string word = words[at].text;
+  if (word.size() > 1 && word.back() == 's')
+    word.pop_back();
+  const auto found = std::find_if(
+      std::begin(kNames), std::end(kNames),
+      [&](const char *name) { return !words[at].quoted && name == word; });
+  if (found == std::end(kNames))
+    throw TextProblem{words[at].offset,
+                      std::string("expected ") + kExpected + ", found '" +
+                          words[at].text + "'" +
+                          didYouMean(word, std::vector<std::string>(
+                                               std::begin(kNames),
+                                               std::end(kNames)))};
+  ++at;
+  return static_cast<TimeScale>(found - std::begin(kNames));
+}
+
+} // namespace
+
+const char *nameOf(TimeScale scale) {
+  return kNames[static_cast<std::size_t>(scale)];
+}
+
+Schedule Schedule::take(const std::vector<HookWord> &words, std::size_t &at,
+                        std::size_t end) {
+  const std::string verb = at < words.size() ? words[at].text : "";
+  const std::size_t verbOffset = at < words.size() ? words[at].offset : end;
+  if (verb != "every" && verb != "after" && verb != "at")
+    throw TextProblem{verbOffset,
+                      "a hook says when: 'every 100 iterations', 'after 2 "
+                      "epochs' or 'at start'" +
+                          (verb.empty() ? "" : ", not '" + verb + "'")};
+  ++at;
+  Schedule schedule;
+  schedule.once = verb == "after";
+  if (verb != "at")
+    if (const auto number = takeNumber(words, at))
+      schedule.interval = *number;
+    else if (schedule.once)
+      throw TextProblem{at < words.size() ? words[at].offset : end,
+                        "expected after how many, as in 'after 500 iterations'"};
+  schedule.unit = takeScale(words, at, end);
+  if (verb == "every")
+    if (std::size_t next = at; const auto number = takeNumber(words, next)) {
+      if (next >= words.size() ||
+          (words[next].text != "times" && words[next].text != "time"))
+        throw TextProblem{next < words.size() ? words[next].offset : end,
+                          "expected 'times'"};
+      schedule.times = number;
+      at = next + 1;
+    }
+  return schedule;
+}
+
+bool Schedule::isDue(std::uint64_t before, std::uint64_t now) const {
+  if (once)
+    return before < interval && interval <= now;
+  const std::uint64_t turn = now / interval;
+  return turn > before / interval && (!times || turn <= *times);
+}
+
+std::optional<std::uint64_t> Schedule::lastDue(std::uint64_t now) const {
+  if (now < interval)
+    return {};
+  if (once)
+    return interval;
+  const std::uint64_t turn = now / interval;
+  return (times ? std::min(turn, *times) : turn) * interval;
+}
+
+} // namespace brew::runtime

@@ -1,0 +1,57 @@
+//===- Schedule.h - When a hook is due --------------------------*- C++ -*-===//
+//
+//   schedule = "every" [N] scale [K "times"]   after each N, at most K of them
+//            | "after" N scale                 once
+//            | "at" scale                      each
+//   scale    = iteration | epoch | test | start | stop | pause | resume
+//
+// with an s or without. Iterations and epochs are counted from the beginning of
+// training, so that a run that is resumed goes on with the same schedule; the
+// others in the run.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace brew::runtime {
+
+enum class TimeScale { Iteration, Epoch, Test, Start, Stop, Pause, Resume };
+inline constexpr std::size_t kTimeScales = 7;
+
+/// "iteration"
+const char *nameOf(TimeScale scale);
+
+/// A word of a hook's line.
+struct HookWord {
+  std::string text;
+  std::size_t offset = 0; ///< bytes before it
+  bool quoted = false;
+};
+
+class Schedule {
+public:
+  /// Takes the words of a schedule off `words`, from `at` on. Throws
+  /// TextProblem; where words are missing it blames `end`.
+  static Schedule take(const std::vector<HookWord> &words, std::size_t &at,
+                       std::size_t end);
+
+  TimeScale scale() const { return unit; }
+  /// Whether it is due when the count of its scale goes from one to the other.
+  bool isDue(std::uint64_t before, std::uint64_t now) const;
+  /// The last count up to `now` at which it was due.
+  std::optional<std::uint64_t> lastDue(std::uint64_t now) const;
+
+private:
+  bool once = false;
+  std::uint64_t interval = 1;
+  std::optional<std::uint64_t> times;
+  TimeScale unit = TimeScale::Iteration;
+};
+
+} // namespace brew::runtime
