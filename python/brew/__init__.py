@@ -16,7 +16,7 @@ from ._graph import Graph
 from ._host import HostLayer
 from ._learn import Learner
 from ._plan import Plan, Report
-from ._session import Session, TunedCall
+from ._session import HookCall, Session, TunedCall
 
-__all__ = ["CompileError", "Diagnostic", "Error", "Event", "Graph", "HostLayer", "Learner", "Note", "Plan", "Report", "Session",
-           "TunedCall", "compile", "embed", "options", "scatter", "upgrade"]
+__all__ = ["CompileError", "Diagnostic", "Error", "Event", "Graph", "HookCall", "HostLayer", "Learner", "Note", "Plan", "Report",
+           "Session", "TunedCall", "compile", "embed", "options", "scatter", "upgrade"]

@@ -2,6 +2,7 @@
 import functools
 import operator
 import os
+import re
 import typing
 import weakref
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ from ._core import Error, Kind, Pass
 from ._events import Events
 from ._host import host_types
 
-__all__ = ["Session", "TunedCall"]
+__all__ = ["HookCall", "Session", "TunedCall"]
 
 
 def _array_of(value):
@@ -33,6 +34,10 @@ def _array_of(value):
 
 def _fill(session, number, arrays):
     session()._feeds[number](arrays)
+
+
+def _call_hook(session, number, *call):
+    session()._hooks[number](HookCall(*call))
 
 
 def _gpu_of(device, plan):
@@ -130,6 +135,22 @@ class _Params(_Tensors):
         self._session._core.prepare()
 
 
+class HookCall(typing.NamedTuple):
+    """A call of a hook's function."""
+
+    name: str
+    #: ``"iteration"``, ``"test"``, ``"start"``, ``"stop"``, ``"pause"`` or ``"resume"``.
+    scale: str
+    #: Iterations done.
+    iteration: int
+    #: Since training began, in this run.
+    seconds: float
+    #: Why its condition holds; ``""``: it has none.
+    reason: str
+    #: Whether another thread than training calls.
+    background: bool
+
+
 class TunedCall(typing.NamedTuple):
     """A library call that was measured: what is taken unmeasured, and the fastest way."""
 
@@ -161,19 +182,22 @@ class Session:
     Of training alone, as options of ``brew-run train`` of these names say it: ``snapshot``,
     the ``.solverstate`` to go on from instead of ``weights``, or ``resume=True`` for the newest
     intact one; ``keep_snapshots``; ``snapshot_best``; ``check_nan``; ``stop_when``, a rule or
-    several that end :meth:`step` and :meth:`solve`; ``patience``; ``log_dir``.
+    several that end :meth:`step` and :meth:`solve`; ``patience``; ``log_dir``; ``hooks``, a file
+    or several (:meth:`add_hook` adds single ones).
 
     The GIL is released while anything runs. Raises :class:`Error`.
     """
 
     def __init__(self, plan, *, threads=0, device=None, seed=None, weights=(), folder="", program=None, log=False,
                  fields=None, host_layers=None, on_event=None, timing_cache="", snapshot="", resume=False,
-                 keep_snapshots=0, snapshot_best="", check_nan=False, stop_when=(), patience="", log_dir=""):
+                 keep_snapshots=0, snapshot_best="", check_nan=False, stop_when=(), patience="", log_dir="",
+                 hooks=()):
         self.plan = plan
         self._watch = dict(snapshot=os.fspath(snapshot), resume=bool(resume), keep_snapshots=keep_snapshots,
                            snapshot_best=snapshot_best, check_nan=bool(check_nan),
                            stop_when=[stop_when] if isinstance(stop_when, str) else list(stop_when),
-                           patience=str(patience), log_folder=os.fspath(log_dir))
+                           patience=str(patience), log_folder=os.fspath(log_dir),
+                           hooks=[os.fspath(h) for h in ([hooks] if isinstance(hooks, (str, os.PathLike)) else hooks)])
         given = [name for name, value in self._watch.items() if value]
         if given and not plan.trains:
             raise ValueError("%s: for training, and this plan does not train"
@@ -191,7 +215,7 @@ class Session:
                                    timing_cache=os.fspath(timing_cache))
         self.events._core = self._core
         self._weights = [weights] if isinstance(weights, str) else [str(w) for w in weights]
-        self._trainer, self._feeds = None, []
+        self._trainer, self._feeds, self._hooks = None, [], []
         self._program = 0
         self._program = self._number(program)
         if plan.trains:
@@ -372,6 +396,43 @@ class Session:
     def stopped(self) -> bool:
         """Whether :meth:`stop`, and not a rule or the last iteration, has ended the last step or solve."""
         return self.trainer.stopped
+
+    # --- hooks
+
+    def add_hook(self, line, function=None):
+        """Adds a hook, a line of what ``--hooks`` of ``brew-run train`` takes from files, e.g.
+        ``"every 100 iterations if train.loss < 0.1 do snapshot"``. With ``function`` its
+        action is ``call``, which may be left out (``"at test"``): ``function(call)`` is called
+        with a :class:`HookCall`. What it raises comes out of :meth:`step` or :meth:`solve`; of
+        a hook ``in background``, which another thread calls, it ends the hook.
+
+        Raises :class:`Error` with the column where the line is wrong."""
+        if function is None:
+            self.trainer.add_hook(line, None)
+            return
+        if not re.search(r"\bdo\b", line):
+            modifiers = re.search(r"\s(needs|priority|in\s+background)\b", line)
+            at = modifiers.start() if modifiers else len(line)
+            line = line[:at] + " do call" + line[at:]
+        self._hooks.append(function)  # not the session's own library, as in set_feed
+        self.trainer.add_hook(line, functools.partial(_call_hook, weakref.ref(self), len(self._hooks) - 1))
+
+    def add_hooks(self, path):
+        """Adds all hooks of a file, or none."""
+        self.trainer.add_hooks(os.fspath(path))
+
+    def remove_hook(self, name):
+        """Takes a hook away."""
+        self.trainer.remove_hook(name)
+
+    def metric(self, name) -> float:
+        """The last value of what hooks and rules name, e.g. ``test.accuracy``, ``train.loss`` or
+        ``hook.NAME``; NaN before it was measured."""
+        return self.trainer.metric(name)
+
+    def raise_flag(self, name):
+        """Conditions ``external NAME`` of hooks hold when they are looked at next. Any thread."""
+        self.trainer.raise_flag(name)
 
     # --- requests, from any thread: of one that watches while another one trains
 

@@ -7,6 +7,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +18,33 @@ using namespace nb::literals;
 using brew::api::Trainer;
 using brew::python::SharedSession;
 using brew::python::SharedTrainer;
+
+namespace {
+
+/// A function of Python's, which any thread may let go of.
+struct Function {
+  nb::object object;
+  ~Function() {
+    const nb::gil_scoped_acquire acquired;
+    object.reset();
+  }
+};
+
+/// What the function raises comes out of the training call; of a hook in the
+/// background its text ends the hook.
+void callHook(const Function &function, const brew::api::HookCall &call) {
+  const nb::gil_scoped_acquire acquired;
+  try {
+    function.object(call.name, call.scale, call.iteration, call.seconds,
+                    call.reason, call.background);
+  } catch (nb::python_error &error) {
+    if (!call.background)
+      throw;
+    throw std::runtime_error(error.what());
+  }
+}
+
+} // namespace
 
 void brew::python::bindTrainer(nb::module_ &module) {
   nb::class_<SharedTrainer>(module, "Trainer")
@@ -27,7 +56,8 @@ void brew::python::bindTrainer(nb::module_ &module) {
              const std::string &snapshot, bool resume, int keepSnapshots,
              const std::string &snapshotBest, bool checkNan,
              const std::vector<std::string> &stopWhen,
-             const std::string &patience, const std::string &logFolder) {
+             const std::string &patience, const std::string &logFolder,
+             const std::vector<std::string> &hooks) {
             api::TrainerOptions options;
             options.fields = fields;
             options.weights = weights;
@@ -39,12 +69,45 @@ void brew::python::bindTrainer(nb::module_ &module) {
             options.stopWhen = stopWhen;
             options.patience = patience;
             options.logFolder = logFolder;
+            options.hooks = hooks;
             nb::gil_scoped_release released;
             new (self) SharedTrainer(session, options);
           },
           "session"_a, "fields"_a, "weights"_a, "snapshot"_a, "resume"_a,
           "keep_snapshots"_a, "snapshot_best"_a, "check_nan"_a, "stop_when"_a,
-          "patience"_a, "log_folder"_a, nb::keep_alive<1, 2>())
+          "patience"_a, "log_folder"_a, "hooks"_a, nb::keep_alive<1, 2>())
+      .def(
+          "add_hook",
+          [](SharedTrainer &it, const std::string &line, nb::object function) {
+            std::function<void(const brew::api::HookCall &)> called;
+            if (!function.is_none())
+              called = [held = std::make_shared<Function>(
+                            Function{std::move(function)})](
+                           const brew::api::HookCall &call) {
+                callHook(*held, call);
+              };
+            it.during([&](Trainer &trainer) {
+              trainer.addHook(line, std::move(called));
+            });
+          },
+          "line"_a, "function"_a.none())
+      .def("add_hooks",
+           [](SharedTrainer &it, const std::string &file) {
+             it.during([&](Trainer &trainer) { trainer.addHooks(file); });
+           })
+      .def("remove_hook",
+           [](SharedTrainer &it, const std::string &name) {
+             it.during([&](Trainer &trainer) { trainer.removeHook(name); });
+           })
+      .def("metric",
+           [](SharedTrainer &it, const std::string &name) {
+             return it.during(
+                 [&](Trainer &trainer) { return trainer.metric(name); });
+           })
+      .def("raise_flag",
+           [](SharedTrainer &it, const std::string &name) {
+             it.request([&](Trainer &trainer) { trainer.raise(name); });
+           })
       .def("step",
            [](SharedTrainer &it, int iterations) {
              it.during([&](Trainer &trainer) { trainer.step(iterations); });

@@ -34,8 +34,12 @@ public:
     return body(*trainer);
   }
   ~SharedTrainer() {
-    if (Forks::count())
+    if (Forks::count()) {
       trainer.release(); // as for sessions
+      return;
+    }
+    nanobind::gil_scoped_release released; // a hook may be under way
+    trainer.reset();
   }
 
   /// A stop by Ctrl-C is Python's KeyboardInterrupt, once the iteration is

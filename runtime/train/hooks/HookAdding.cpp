@@ -203,14 +203,15 @@ Hooks::ordered(std::vector<std::unique_ptr<Hook>> &all) const {
             last->needed.begin(), last->needed.end(), [&](const Hook *needed) {
               return std::count(left.begin(), left.end(), needed) != 0;
             });
-        const auto seen = std::find(path.begin(), path.end(), after);
+        const auto first = std::find(path.begin(), path.end(), after);
+        const std::vector<const Hook *> cycle(first, path.end());
         path.push_back(after);
-        if (seen == path.end() - 1)
+        if (cycle.empty())
           continue;
-        std::string text;
-        for (auto it = std::find(path.begin(), path.end(), after);
-             it != path.end(); ++it)
-          text += (text.empty() ? "'" : " needs '") + (*it)->name + "'";
+        std::string text = "'" + after->name + "'";
+        for (auto it = cycle.begin() + 1; it != cycle.end(); ++it)
+          text += " needs '" + (*it)->name + "'";
+        text += " needs '" + after->name + "'";
         throw usageError("hooks need each other: " + text);
       }
     }

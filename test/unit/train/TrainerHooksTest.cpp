@@ -1,0 +1,488 @@
+//===- TrainerHooksTest.cpp - Hooks of training runs ----------------------===//
+#include "TrainingFixture.h"
+
+#include "formats/SolverStateFile.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+using namespace brew;
+using namespace brew::runtime;
+using test::LogLines;
+using Strings = std::vector<std::string>;
+
+namespace {
+
+const std::string kFields =
+    "base_lr: 0.1 lr_policy: 'fixed' momentum: 0.9 test_iter: 2 "
+    "test_interval: 1000 test_initialization: false ";
+
+class TrainerHooksTest : public test::TrainingFixture {
+protected:
+  /// A trainer with the hooks of a file of these lines.
+  std::unique_ptr<Trainer> hooked(const std::string &lines,
+                                  const std::string &fields = "max_iter: 10",
+                                  const std::string &snapshot = "") {
+    test::writeBytes(folder / "run.hooks", lines);
+    const plan::Manifest manifest =
+        test::linearModel(feed(), solver(merged(fields)));
+    TrainerOptions options;
+    options.solver = solverOf(manifest);
+    options.snapshot = snapshot;
+    options.hooks = {folder / "run.hooks"};
+    return std::make_unique<Trainer>(open(manifest), options);
+  }
+
+  /// kFields, unless `fields` say otherwise.
+  static std::string merged(const std::string &fields) {
+    auto all = test::parse<caffe::SolverParameter>(kFields);
+    all.MergeFrom(test::parse<caffe::SolverParameter>(fields));
+    return all.DebugString();
+  }
+
+  void refuses(const std::string &lines, const std::string &words) {
+    test::expectError(ExitStatus::BadInput, words, [&] { hooked(lines); });
+  }
+
+  bool exists(const std::string &name) const {
+    return std::filesystem::exists(folder / name);
+  }
+};
+
+/// Calls of a hook, as "NAME@ITERATION".
+struct Calls {
+  Strings seen;
+  HookFunction function() {
+    return [this](const HookCall &call) {
+      seen.push_back(call.name + "@" + std::to_string(call.iteration));
+    };
+  }
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Moments
+//===----------------------------------------------------------------------===//
+
+TEST_F(TrainerHooksTest, AreCalledWhenTheyAreDue) {
+  LogLines log;
+  auto trainer = make(kFields + "max_iter: 7");
+  Calls calls;
+  for (const char *line :
+       {"i: every 3 iterations do call", "o: after 2 iterations do call",
+        "s: at start do call", "e: at stop do call", "t: at test do call",
+        "p: every epoch do call", "q: after 2 epochs do call"})
+    trainer->addHook(line, calls.function());
+  trainer->solve();
+  // Ten rows in batches of four: passes end in the batches 3, 5 and 8.
+  EXPECT_EQ(calls.seen, (Strings{"s@0", "o@2", "i@3", "p@3", "p@5", "q@5",
+                                 "i@6", "e@7"}));
+  calls.seen.clear();
+  trainer->test(0);
+  EXPECT_TRUE(calls.seen.empty()); // tests that the caller makes are its own
+  trainer->step(2);
+  EXPECT_EQ(calls.seen, (Strings{"s@7", "p@8", "i@9", "e@9"}));
+}
+
+TEST_F(TrainerHooksTest, HearOfTestsAndPauses) {
+  LogLines log;
+  auto trainer = make(merged("max_iter: 4 test_interval: 2"));
+  Calls calls;
+  trainer->addHook("t: at test do call", calls.function());
+  trainer->addHook("p: at pause do call", [&](const HookCall &call) {
+    calls.function()(call);
+    trainer->control().resume();
+  });
+  trainer->addHook("r: at resume do call", calls.function());
+  trainer->addHook("every 3 iterations do call", [&](const HookCall &) {
+    trainer->control().pause();
+  });
+  trainer->solve();
+  EXPECT_EQ(calls.seen, (Strings{"t@2", "p@3", "r@3", "t@4"}));
+}
+
+TEST_F(TrainerHooksTest, RunBetweenIterationsInTheCallersHands) {
+  LogLines log;
+  auto trainer = make(kFields + "max_iter: 4");
+  Calls calls;
+  trainer->addHook("every 2 iterations do call", calls.function());
+  trainer->addHook("after 1 iterations do set base_lr 0.5");
+  for (int i = 0; i < 4; ++i) {
+    trainer->forward();
+    trainer->backward();
+    trainer->update();
+  }
+  EXPECT_EQ(calls.seen, (Strings{"hook-1@2", "hook-1@4"}));
+  EXPECT_EQ(trainer->learningRate(), 0.5);
+}
+
+TEST_F(TrainerHooksTest, RunInTheOrderOfNeedsAndPriorities) {
+  LogLines log;
+  auto trainer = make(kFields + "max_iter: 1");
+  Calls calls;
+  trainer->addHook("a: at stop do call", calls.function());
+  trainer->addHook("b: at stop do call priority 5", calls.function());
+  trainer->addHook("c: at stop do call needs a priority 9", calls.function());
+  trainer->addHook("d: at stop do call priority -1", calls.function());
+  trainer->solve();
+  EXPECT_EQ(calls.seen, (Strings{"b@1", "a@1", "c@1", "d@1"}));
+}
+
+TEST_F(TrainerHooksTest, NeedWhatTheyName) {
+  LogLines log;
+  // The mean, though it is later and of lower priority, first.
+  auto trainer = hooked("now: every 2 iterations do report hook.mean priority 9\n"
+                        "mean: every 2 iterations do accumulate train.loss\n",
+                        "max_iter: 2");
+  trainer->solve();
+  const Strings now = log.texts("now: "), mean = log.texts("mean: ");
+  ASSERT_EQ(now.size(), 1u);
+  ASSERT_EQ(mean.size(), 1u);
+  const std::string value = now[0].substr(now[0].find("= "));
+  EXPECT_NE(mean[0].find(value + " "), std::string::npos) << mean[0] << now[0];
+}
+
+//===----------------------------------------------------------------------===//
+// Actions
+//===----------------------------------------------------------------------===//
+
+TEST_F(TrainerHooksTest, StopTraining) {
+  LogLines log;
+  auto trainer = hooked("end: every iteration if iter >= 4 for 2 do stop\n");
+  trainer->solve();
+  EXPECT_EQ(trainer->iteration(), 5);
+  EXPECT_FALSE(trainer->stopped()); // a rule, not a request
+  EXPECT_EQ(log.texts("Stopping"),
+            Strings{"Stopping after 5 iterations: hook 'end': iter >= 4 for 2 "
+                    "holds: iter = 5"});
+}
+
+TEST_F(TrainerHooksTest, StopEarlyWithoutImprovement) {
+  LogLines log;
+  // The rate is 0 from the second iteration on: the test stays as it is.
+  auto trainer = hooked("after 2 iterations do set base_lr 0\n"
+                        "at test do early_stop test.loss patience 3\n",
+                        "max_iter: 50 test_interval: 1 momentum: 0");
+  trainer->solve();
+  ASSERT_EQ(log.texts("Stopping").size(), 1u);
+  EXPECT_NE(log.texts("Stopping")[0].find("3 looks without improvement of "
+                                          "test.loss: the best was "),
+            std::string::npos);
+  EXPECT_LT(trainer->iteration(), 10);
+}
+
+TEST_F(TrainerHooksTest, TakeSnapshotsThatGoOnAlike) {
+  LogLines log;
+  const std::string hooks = "rate: every 2 iterations do set base_lr from "
+                            "rates.txt\nafter 4 iterations do snapshot\n"
+                            "at stop do snapshot\nlow: after 3 iterations do "
+                            "set momentum 0.5\n";
+  test::writeBytes(folder / "rates.txt", "0 0.2\n3 0.1\n6 0.05\n");
+  auto whole = hooked(hooks, "max_iter: 9 snapshot_after_train: false");
+  whole->solve();
+  EXPECT_TRUE(exists("snap_iter_9.solverstate"));
+  ASSERT_TRUE(exists("snap_iter_4.solverstate"));
+  auto resumed = hooked(hooks, "max_iter: 9", folder / "snap_iter_4.solverstate");
+  // What was due before it holds.
+  EXPECT_EQ(resumed->control().get("base_lr"), "0.1");
+  EXPECT_EQ(resumed->control().get("momentum"), "0.5");
+  resumed->solve();
+  EXPECT_EQ(weights(*resumed), weights(*whole)); // to the bit
+}
+
+TEST_F(TrainerHooksTest, SetFieldsAndTellTheIteration) {
+  LogLines log;
+  auto trainer = hooked("every 2 iterations 2 times if iter > 0 do set base_lr "
+                        "0.01\nat start do set display 3\n",
+                        "max_iter: 8");
+  trainer->solve();
+  // What a field is already is no change.
+  EXPECT_EQ(log.texts("From iteration"),
+            (Strings{"From iteration 0 on, display is 3",
+                     "From iteration 2 on, base_lr is 0.01"}));
+}
+
+TEST_F(TrainerHooksTest, TestWithoutMovingWhatComesLater) {
+  LogLines log;
+  const std::string more = "max_iter: 6 snapshot: 3 test_interval: 5";
+  auto whole = hooked("every 2 iterations do test\nafter 3 iterations do test "
+                      "0\n",
+                      more);
+  whole->solve();
+  const Strings all = log.texts("Test net output");
+  EXPECT_EQ(log.texts("Testing net"),
+            (Strings{"Iteration 2, Testing net (#0)",
+                     "Iteration 3, Testing net (#0)",
+                     "Iteration 4, Testing net (#0)",
+                     "Iteration 5, Testing net (#0)",
+                     "Iteration 6, Testing net (#0)"}));
+  log.lines.clear();
+  // The tests of a run that goes on read what those of the whole one did.
+  auto resumed = hooked("every 2 iterations do test\n", more,
+                        folder / "snap_iter_3.solverstate");
+  resumed->solve();
+  const Strings later = log.texts("Test net output");
+  ASSERT_LT(later.size(), all.size());
+  EXPECT_EQ(later, Strings(all.end() - static_cast<std::ptrdiff_t>(later.size()),
+                           all.end()));
+}
+
+TEST_F(TrainerHooksTest, SaveTheBestAndRememberIt) {
+  LogLines log;
+  auto trainer = hooked("best: every 2 iterations do save_best train.loss\n",
+                        "max_iter: 8");
+  trainer->solve();
+  EXPECT_TRUE(exists("snap_best_train.loss.caffemodel"));
+  const Strings found = log.texts("is the best so far");
+  ASSERT_FALSE(found.empty());
+  log.lines.clear();
+  auto resumed = hooked("best: every 2 iterations do save_best train.loss\n",
+                        "max_iter: 8", folder / "snap_iter_8.solverstate");
+  EXPECT_EQ(log.texts("The best train.loss so far").size(), 1u);
+}
+
+TEST_F(TrainerHooksTest, ReportWhatWasMeasured) {
+  LogLines log;
+  auto trainer = hooked("v: every 2 iterations do report train.loss, "
+                        "test.loss\nm: every 4 iterations do accumulate iter\n"
+                        "t: every 4 iterations do report_time\n"
+                        "p: every 4 iterations do report_progress\n",
+                        "max_iter: 8");
+  trainer->solve();
+  const Strings values = log.texts(", v: ");
+  ASSERT_EQ(values.size(), 4u);
+  EXPECT_EQ(values[0].find("Iteration 2, v: train.loss = "), 0u);
+  EXPECT_NE(values[0].find(", test.loss was not measured yet"),
+            std::string::npos);
+  EXPECT_EQ(log.texts(", m: "),
+            (Strings{"Iteration 4, m: mean of iter = 2.5 (least 1, most 4, 4 "
+                     "iterations)",
+                     "Iteration 8, m: mean of iter = 6.5 (least 5, most 8, 4 "
+                     "iterations)"}));
+  EXPECT_EQ(log.texts(", p: "),
+            (Strings{"Iteration 4, p: epoch 2, 4 of 8 iterations (50.0 %)",
+                     "Iteration 8, p: epoch 4, 8 of 8 iterations (100.0 %)"}));
+  const Strings times = log.texts(", t: ");
+  ASSERT_EQ(times.size(), 2u);
+  EXPECT_NE(times[0].find(" ms for each of the last 4 iterations, "),
+            std::string::npos);
+  EXPECT_NE(times[0].find(" left to max_iter"), std::string::npos);
+  EXPECT_EQ(times[1].find(" left to max_iter"), std::string::npos);
+}
+
+TEST_F(TrainerHooksTest, ReportUpdates) {
+  LogLines log;
+  auto trainer = hooked("u: every 3 iterations do report_updates ip\n",
+                        "max_iter: 6 momentum: 0");
+  std::vector<std::vector<float>> seen;
+  trainer->addHook("every iteration do call", [&](const HookCall &) {
+    seen.push_back(weights(*trainer));
+  });
+  trainer->solve();
+  auto deviation = [](std::vector<double> values) {
+    double mean = 0, squares = 0;
+    for (double value : values)
+      mean += value / double(values.size());
+    for (double value : values)
+      squares += (value - mean) * (value - mean) / double(values.size());
+    return std::sqrt(squares);
+  };
+  const Strings lines = log.texts(", u: ");
+  ASSERT_EQ(lines.size(), 2u);
+  for (std::size_t turn : {0u, 1u}) {
+    const auto &before = seen[3 * turn + 1], &after = seen[3 * turn + 2];
+    std::vector<double> update, old;
+    for (std::size_t k = 0; k < 3; ++k) {
+      update.push_back(double(after[k]) - before[k]);
+      old.push_back(before[k]);
+    }
+    EXPECT_NEAR(std::stod(lines[turn].substr(lines[turn].rfind(' '))),
+                deviation(update) / deviation(old), 1e-5);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Functions, and what comes from outside
+//===----------------------------------------------------------------------===//
+
+TEST_F(TrainerHooksTest, ValuesAreReadByTheCaller) {
+  LogLines log;
+  auto trainer = make(kFields + "max_iter: 2");
+  EXPECT_EQ(trainer->metric("train.loss"), std::nullopt);
+  trainer->addHook("half: every iteration do accumulate iter");
+  trainer->solve();
+  EXPECT_EQ(trainer->metric("hook.half"), 2.0);
+  EXPECT_EQ(trainer->metric("iter"), 2.0);
+  test::expectError(ExitStatus::Usage, "no hook named 'none'",
+                    [&] { trainer->metric("hook.none"); });
+}
+
+TEST_F(TrainerHooksTest, WhatAFunctionThrowsComesOut) {
+  LogLines log;
+  auto trainer = make(kFields + "max_iter: 5");
+  trainer->addHook("bad: after 2 iterations do call", [](const HookCall &) {
+    throw std::logic_error("the caller's");
+  });
+  EXPECT_THROW(trainer->solve(), std::logic_error);
+  EXPECT_EQ(trainer->iteration(), 2);
+  trainer->removeHook("bad");
+  trainer->solve();
+  EXPECT_EQ(trainer->iteration(), 5);
+}
+
+TEST_F(TrainerHooksTest, HooksCannotChangeHooks) {
+  LogLines log;
+  auto trainer = make(kFields + "max_iter: 2");
+  trainer->addHook("at start do call", [&](const HookCall &) {
+    trainer->addHook("at stop do snapshot");
+  });
+  test::expectError(ExitStatus::Usage, "a hook cannot add or remove hooks",
+                    [&] { trainer->solve(); });
+}
+
+TEST_F(TrainerHooksTest, AFlagIsRaisedByAnotherThread) {
+  LogLines log;
+  auto trainer = make(kFields + "max_iter: 1000000");
+  trainer->addHook("every iteration if external enough do stop");
+  std::thread other([&] { trainer->raise("enough"); });
+  trainer->solve();
+  other.join();
+  EXPECT_LT(trainer->iteration(), 1000000);
+  EXPECT_EQ(log.texts("Stopping").size(), 1u);
+}
+
+TEST_F(TrainerHooksTest, TheBackgroundHoldsNothingUp) {
+  LogLines log;
+  auto trainer = make(kFields + "max_iter: 20");
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool mayEnd = false;
+  std::vector<int> seen;
+  const auto training = std::this_thread::get_id();
+  trainer->addHook("slow: every iteration do call in background",
+                   [&](const HookCall &call) {
+                     EXPECT_TRUE(call.background);
+                     EXPECT_NE(std::this_thread::get_id(), training);
+                     std::unique_lock<std::mutex> lock(mutex);
+                     seen.push_back(call.iteration);
+                     changed.wait(lock, [&] { return mayEnd; });
+                   });
+  trainer->addHook("at stop do call", [&](const HookCall &) {
+    std::lock_guard<std::mutex> lock(mutex);
+    mayEnd = true;
+    changed.notify_all();
+  });
+  trainer->solve();
+  EXPECT_EQ(trainer->iteration(), 20);
+  EXPECT_EQ(seen, std::vector<int>{1});
+  EXPECT_EQ(log.texts("too slow"),
+            Strings{"Hook 'slow' was too slow for 19 turns"});
+}
+
+TEST_F(TrainerHooksTest, WhatFailsInTheBackgroundIsToldOnce) {
+  LogLines log;
+  auto trainer = make(kFields + "max_iter: 5");
+  std::atomic<int> calls = 0;
+  trainer->addHook("bad: every 5 iterations do call in background",
+                   [&](const HookCall &) {
+                     ++calls;
+                     throw std::runtime_error("no luck");
+                   });
+  trainer->solve();
+  trainer->step(5);
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(log.texts("failed"),
+            Strings{"Hook 'bad' failed: no luck; it does not run again"});
+}
+
+//===----------------------------------------------------------------------===//
+// What is wrong
+//===----------------------------------------------------------------------===//
+
+TEST_F(TrainerHooksTest, FilesAreRefusedWithLineAndColumn) {
+  LogLines log;
+  refuses("# a comment\n\nat start do halt\n",
+          "run.hooks, line 3, column 13: there is no action 'halt'");
+  refuses("at start do reprot iter\n", "did you mean 'report'?");
+  refuses("at start do stop now\n", "column 18: expected the end");
+  refuses("at start if test.los > 1 do stop\n", "column 18: test net 0 has no");
+  refuses("at start do set base_rl 1\n", "did you mean 'base_lr'?");
+  refuses("at start do set max_iter 1 2\n", "expected the end of the action");
+  refuses("at start do set random_seed 1\n", "only be set before training");
+  refuses("at start do set base_lr much\n", "column 25: ");
+  refuses("at start do set base_lr from\n", "expected the name of a file");
+  refuses("at start do test 1\n", "there is no test net 1");
+  refuses("at test do test\n", "never ends");
+  refuses("at start do save_best iter\n", "how good the net is");
+  refuses("at start do early_stop test.loss patience 0\n", "from 1 on");
+  refuses("at start do report nothing\n", "there is no metric 'nothing'");
+  refuses("at start do report_updates fc\n", "no layer 'fc' learns");
+  refuses("at test do report_updates\n", "its schedule is in iterations");
+  refuses("at start do report_accuracy top 1 of x against y\n", "column 38: ");
+  refuses("at start do report_accuracy of x\n", "expected 'top'");
+  refuses("at start do maximise 1 of x in none.plan to a.jpg\n", ".png");
+  refuses("at start do call\n", "there is nothing to call");
+  refuses("at start do stop in background\n", "acts on training");
+  refuses("a: at start do stop\na: at stop do stop\n", "line 2, column 1: there is a hook 'a' already");
+  refuses("a: at start do stop needs b\nc: at stop do stop", "no hook 'b'");
+  refuses("a: at start do stop needs b\nb: at start do stop needs a\n",
+          "hooks need each other: 'a' needs 'b' needs 'a'");
+  refuses("a: at start do report hook.b\nb: at start do report hook.a\n",
+          "hooks need each other");
+  refuses("a: at start do report iter in background\nat stop do report hook.a",
+          "no hook named 'a' gives a value");
+  refuses("epoch long iterations\n", "expected the length of an epoch");
+  refuses("at stop do stop\nepoch 5 iterations\n", "before all hooks");
+  test::expectError(ExitStatus::MachineLacks, "'none.plan' not found", [&] {
+    hooked("at start do maximise 1 of x in none.plan to a.png\n");
+  });
+  test::expectError(ExitStatus::MachineLacks, "cannot read the hooks", [&] {
+    make(kFields)->addHooks(folder / "none.hooks");
+  });
+}
+
+TEST_F(TrainerHooksTest, ARefusedFileLeavesNothing) {
+  LogLines log;
+  auto trainer = make(kFields + "max_iter: 3");
+  test::writeBytes(folder / "two.hooks",
+                   "a: at stop do snapshot\nb: at stop do stop needs c\n");
+  test::expectError(ExitStatus::BadInput, "no hook 'c'",
+                    [&] { trainer->addHooks(folder / "two.hooks"); });
+  trainer->addHook("a: at stop do report iter"); // the name is free
+  test::expectError(ExitStatus::Usage, "hook, column 9: ",
+                    [&] { trainer->addHook("at stop nothing"); });
+  test::expectError(ExitStatus::Usage, "there is no hook 'b'",
+                    [&] { trainer->removeHook("b"); });
+  trainer->addHook("c: at stop do report iter needs a");
+  test::expectError(ExitStatus::Usage, "hook 'c' needs hook 'a'",
+                    [&] { trainer->removeHook("a"); });
+  trainer->solve();
+  EXPECT_EQ(log.texts("iter = 3").size(), 2u);
+}
+
+TEST_F(TrainerHooksTest, EpochsNeedPassesOrALength) {
+  LogLines log;
+  const std::string input = "name: 'd' type: 'DummyData' top: 'x' top: 'target' "
+                            "dummy_data_param { shape { dim: 4 dim: 3 } shape "
+                            "{ dim: 4 } data_filler { type: 'gaussian' } }";
+  const plan::Manifest manifest =
+      test::linearModel(input, solver(kFields + "max_iter: 7"));
+  TrainerOptions options;
+  options.solver = solverOf(manifest);
+  Trainer trainer(open(manifest), options);
+  test::expectError(ExitStatus::Usage, "say how long an epoch is",
+                    [&] { trainer.addHook("every epoch do snapshot"); });
+  test::expectError(ExitStatus::Usage, "say how long an epoch is",
+                    [&] { trainer.addHook("at stop if epoch > 1 do stop"); });
+  trainer.addHook("epoch 3 iterations");
+  Calls calls;
+  trainer.addHook("e: every epoch do call", calls.function());
+  trainer.solve();
+  EXPECT_EQ(calls.seen, (Strings{"e@3", "e@6"}));
+}
