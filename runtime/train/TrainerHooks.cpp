@@ -18,6 +18,7 @@ public:
   const caffe::SolverParameter &solver() const override {
     return trainer.solver;
   }
+  int iteration() const override { return trainer.currentIteration; }
   int trainProgram() const override { return trainer.trainProgram; }
   int testProgram(int net) const override {
     return trainer.nets[static_cast<std::size_t>(net)].program;

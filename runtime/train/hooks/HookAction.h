@@ -32,6 +32,8 @@ public:
   virtual Control &control() = 0;
   /// As it holds now.
   virtual const caffe::SolverParameter &solver() const = 0;
+  /// Iterations done.
+  virtual int iteration() const = 0;
   virtual int trainProgram() const = 0;
   virtual int testProgram(int net) const = 0;
   /// Whether sources of the training net make passes over records.

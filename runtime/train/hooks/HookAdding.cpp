@@ -122,6 +122,10 @@ std::unique_ptr<Hooks::Hook> Hooks::make(const Entry &entry,
     throw TextProblem{verb.offset, "'" + verb.text +
                                        "' compares with the iteration before: "
                                        "its schedule is in iterations"};
+  if (line.schedule.isFromBeginning() &&
+      (verb.text != "set" || unit != TimeScale::Iteration || hook->criterion))
+    throw TextProblem{verb.offset, "after 0 iterations only 'set' has a "
+                                   "meaning, without a condition"};
   if (verb.text == "test" && unit == TimeScale::Test)
     throw TextProblem{verb.offset, "a test after each test never ends"};
   if (line.background)
@@ -271,7 +275,19 @@ void Hooks::addAll(std::vector<Entry> entries, const std::string &path) {
       throw;
     throw badInput(path + ": " + error.what());
   }
+  const bool newlyTracked = asksForEpochs && !tracksEpochs;
   tracksEpochs |= asksForEpochs;
+  if (!begun)
+    return;
+  if (before == 0 || newlyTracked) // moments without hooks are not counted
+    countFrom(host.iteration());
+  std::vector<Hook *> those;
+  for (Hook *hook : order)
+    if (std::any_of(hooks.begin() + static_cast<std::ptrdiff_t>(before),
+                    hooks.end(),
+                    [&](const auto &each) { return each.get() == hook; }))
+      those.push_back(hook);
+  goOn(those, host.iteration());
 }
 
 void Hooks::add(const std::string &line, HookFunction function) {

@@ -61,23 +61,31 @@ std::uint64_t Hooks::epochsAfter(int iteration) const {
                      : host.epochs();
 }
 
+void Hooks::countFrom(int iteration) {
+  counts[static_cast<std::size_t>(TimeScale::Iteration)] =
+      static_cast<std::uint64_t>(iteration);
+  auto &epochs = counts[static_cast<std::size_t>(TimeScale::Epoch)];
+  epochs = epochsAfter(iteration);
+  if (tracksEpochs)
+    values.setEpoch(epochs);
+}
+
 void Hooks::goOn(int iteration) {
   values = {};
   counts = {};
-  auto count = [&](TimeScale scale) -> std::uint64_t & {
-    return counts[static_cast<std::size_t>(scale)];
-  };
-  count(TimeScale::Iteration) = static_cast<std::uint64_t>(iteration);
-  count(TimeScale::Epoch) = epochsAfter(iteration);
-  if (tracksEpochs)
-    values.setEpoch(count(TimeScale::Epoch));
+  begun = true;
+  countFrom(iteration);
+  goOn(order, iteration);
+}
+
+void Hooks::goOn(const std::vector<Hook *> &those, int iteration) {
   // What was set last holds, in the order in which it was set.
   struct Lasting {
     Hook *hook;
     std::optional<std::uint64_t> due;
   };
   std::vector<Lasting> lasting;
-  for (Hook *hook : order) {
+  for (Hook *hook : those) {
     hook->action->restart();
     if (hook->criterion)
       hook->criterion->restart();

@@ -40,7 +40,8 @@ public:
   Hooks(const Hooks &) = delete;
   Hooks &operator=(const Hooks &) = delete;
 
-  /// Adds all hooks of a file or none. Throws Error: (3) if it cannot be read,
+  /// Adds all hooks of a file or none; they count from the next moment on, but for
+  /// fields that they have set by now. Throws Error: (3) if it cannot be read,
   /// (1) with line and column where it is wrong.
   void addFile(const std::string &path);
   /// Adds the hook of a line, of which the action may be `call`: `function` is
@@ -97,6 +98,8 @@ private:
   std::vector<Hook *> ordered(std::vector<std::unique_ptr<Hook>> &all) const;
   void refuseWhileRunning() const;
   std::uint64_t epochsAfter(int iteration) const;
+  void countFrom(int iteration);
+  void goOn(const std::vector<Hook *> &those, int iteration);
   void run(Hook &hook, TimeScale scale, int iteration, HookWishes &wishes);
   bool passes(Hook &hook, std::string &reason);
   void turnOff(Hook &hook, const std::string &why);
@@ -114,6 +117,7 @@ private:
   std::optional<std::uint64_t> epochLength; ///< iterations
   bool tracksEpochs = false;
   bool running = false;
+  bool begun = false; ///< goOn() was called
   std::array<std::uint64_t, kTimeScales> counts{}; ///< at the last moment
   BackgroundHooks background; ///< the last: it waits
 };

@@ -15,16 +15,17 @@ namespace {
 constexpr const char *kNames[kTimeScales] = {
     "iteration", "epoch", "test", "start", "stop", "pause", "resume"};
 
-/// A number from 1 on, if the word begins like one.
+/// A number from `least` on, if the word begins like one.
 std::optional<std::uint64_t> takeNumber(const std::vector<HookWord> &words,
-                                        std::size_t &at) {
+                                        std::size_t &at, int least = 1) {
   if (at >= words.size() || words[at].quoted || words[at].text.empty() ||
       !std::isdigit(static_cast<unsigned char>(words[at].text[0])))
     return {};
   const std::optional<int> number = formats::readInteger(words[at].text);
-  if (!number || *number < 1)
+  if (!number || *number < least)
     throw TextProblem{words[at].offset,
-                      "expected a number from 1 to 2147483647, found '" +
+                      "expected a number from " + std::to_string(least) +
+                          " to 2147483647, found '" +
                           words[at].text + "'"};
   ++at;
   return static_cast<std::uint64_t>(*number);
@@ -71,12 +72,13 @@ Schedule Schedule::take(const std::vector<HookWord> &words, std::size_t &at,
   ++at;
   Schedule schedule;
   schedule.once = verb == "after";
-  if (verb != "at")
-    if (const auto number = takeNumber(words, at))
+  if (verb != "at") {
+    if (const auto number = takeNumber(words, at, schedule.once ? 0 : 1))
       schedule.interval = *number;
     else if (schedule.once)
       throw TextProblem{at < words.size() ? words[at].offset : end,
                         "expected after how many, as in 'after 500 iterations'"};
+  }
   schedule.unit = takeScale(words, at, end);
   if (verb == "every")
     if (std::size_t next = at; const auto number = takeNumber(words, next)) {

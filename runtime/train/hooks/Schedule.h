@@ -42,6 +42,8 @@ public:
                        std::size_t end);
 
   TimeScale scale() const { return unit; }
+  /// "after 0": from the beginning on, for what lasts; it is never due.
+  bool isFromBeginning() const { return interval == 0; }
   /// Whether it is due when the count of its scale goes from one to the other.
   bool isDue(std::uint64_t before, std::uint64_t now) const;
   /// The last count up to `now` at which it was due.

@@ -44,6 +44,9 @@ void Watch::startAt(int iteration) {
   metrics.reset(); // its file is replaced
   metrics = std::make_unique<MetricsLog>(logFolder, iteration);
   board = std::make_unique<TensorBoardLog>(logFolder, session, iteration);
+  if (!changes)
+    changes = std::make_unique<ChangeLog>(logFolder);
+  changes->startAt(iteration);
 }
 
 std::optional<std::string> Watch::takeStopReason() {
@@ -120,6 +123,8 @@ void Watch::log(const Event &event) {
       if (test->net + 1 == testNets)
         board->addParameters(test->iteration, hasGradients);
     });
+  } else if (const auto *set = std::get_if<event::SolverFieldSet>(&event)) {
+    writeLogs([&] { changes->add(set->iteration, set->field, set->value); });
   } else if (const auto *ending = std::get_if<event::StoppedByRule>(&event)) {
     writeLogs([&] { metrics->addStop(ending->iteration, ending->reason); });
   }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "runtime/Session.h"
+#include "runtime/train/watch/ChangeLog.h"
 #include "runtime/train/watch/MetricsLog.h"
 #include "runtime/train/watch/NanCheck.h"
 #include "runtime/train/watch/StopRule.h"
@@ -27,8 +28,8 @@ struct WatchOptions {
   std::vector<std::string> stopWhen = {};
   /// N[:METRIC[:min|:max]]; "": none.
   std::string patience = {};
-  /// Folder of metrics.jsonl (MetricsLog.h) and TensorBoard's event files
-  /// (TensorBoardLog.h), made if it is not there; "": none.
+  /// Folder of metrics.jsonl (MetricsLog.h), changes.hooks (ChangeLog.h) and
+  /// TensorBoard's event files (TensorBoardLog.h), made if it is not there; "": none.
   std::string logFolder = {};
 };
 
@@ -72,6 +73,7 @@ private:
 
   std::unique_ptr<MetricsLog> metrics;
   std::unique_ptr<TensorBoardLog> board;
+  std::unique_ptr<ChangeLog> changes; ///< for the run's life
   std::optional<event::Display> displayed; ///< waits for its rate
   std::optional<event::Speed> speed;
   bool hasGradients = false;

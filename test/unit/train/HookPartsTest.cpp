@@ -84,6 +84,8 @@ TEST(HookSchedule, KnowsWhenItWasDueLast) {
   EXPECT_EQ(schedule("every 3 iterations 1 time").lastDue(8), 3u);
   EXPECT_EQ(schedule("every 3 iterations").lastDue(2), std::nullopt);
   EXPECT_EQ(schedule("after 5 iterations").lastDue(8), 5u);
+  EXPECT_EQ(schedule("after 0 iterations").lastDue(0), 0u);
+  EXPECT_TRUE(dueCounts("after 0 iterations", 5).empty());
 }
 
 TEST(HookLine, HasItsParts) {

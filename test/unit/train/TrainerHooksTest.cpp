@@ -419,6 +419,8 @@ TEST_F(TrainerHooksTest, FilesAreRefusedWithLineAndColumn) {
   refuses("at start do set base_lr from\n", "expected the name of a file");
   refuses("at start do test 1\n", "there is no test net 1");
   refuses("at test do test\n", "never ends");
+  refuses("after 0 iterations do stop\n", "only 'set' has a meaning");
+  refuses("after 0 iterations if iter < 1 do set base_lr 1\n", "only 'set'");
   refuses("at start do save_best iter\n", "how good the net is");
   refuses("at start do early_stop test.loss patience 0\n", "from 1 on");
   refuses("at start do report nothing\n", "there is no metric 'nothing'");

@@ -95,6 +95,50 @@ const std::string kNan = "iteration 1: layer 'data'";
 } // namespace
 
 //===----------------------------------------------------------------------===//
+// Changes
+//===----------------------------------------------------------------------===//
+
+TEST_F(TrainerWatchTest, ChangesMakeARunThatDoesTheSame) {
+  LogLines log;
+  WatchOptions watch;
+  watch.logFolder = folder / "logs";
+  auto live = watched(fields("max_iter: 8"), watch);
+  live->control().set("base_lr", "0.2");
+  live->step(3);
+  live->control().set("base_lr", "0.05");
+  live->control().set("snapshot_prefix", "a \"quoted\" one");
+  live->step(3);
+  live->control().set("momentum", "0.5");
+  live->step(2);
+  const std::string changes = folder / "logs/changes.hooks";
+  EXPECT_EQ(test::readBytes(changes),
+            "after 0 iterations do set base_lr \"0.2\"\n"
+            "after 3 iterations do set base_lr \"0.05\"\n"
+            "# after 3 iterations snapshot_prefix was set to what a line cannot "
+            "hold\n"
+            "after 6 iterations do set momentum \"0.5\"\n");
+
+  auto again = watched(fields("max_iter: 8"), {});
+  again->addHooks(changes);
+  again->step(8);
+  EXPECT_EQ(weights(*again), weights(*live)); // to the bit
+}
+
+TEST_F(TrainerWatchTest, ChangesOfIterationsDoneAgainAreComments) {
+  LogLines log;
+  WatchOptions watch;
+  watch.logFolder = folder / "logs";
+  auto trainer = watched(fields("max_iter: 8"), watch);
+  trainer->step(2);
+  trainer->control().set("base_lr", "0.2");
+  trainer->step(2);
+  trainer->beginAgain();
+  EXPECT_EQ(test::readBytes(folder / "logs/changes.hooks"),
+            "# replaced: after 2 iterations do set base_lr \"0.2\"\n"
+            "after 0 iterations do set base_lr \"0.2\"\n");
+}
+
+//===----------------------------------------------------------------------===//
 // NaN
 //===----------------------------------------------------------------------===//
 

@@ -1,0 +1,77 @@
+//===- ChangeLog.cpp - What was changed while a run trained ---------------===//
+
+#include "runtime/train/watch/ChangeLog.h"
+
+#include "formats/AtomicFile.h"
+#include "formats/Error.h"
+#include "formats/NumberText.h"
+#include "formats/WriteAll.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <unistd.h>
+
+namespace brew::runtime {
+namespace {
+
+/// The iterations of a line; nothing for a comment.
+std::optional<int> iterationOf(const std::string &line) {
+  std::istringstream words(line);
+  std::string after, count;
+  words >> after >> count;
+  return after == "after" ? formats::readInteger(count) : std::nullopt;
+}
+
+std::string lineOf(int iteration, const std::string &field,
+                   const std::string &value) {
+  const std::string set = "after " + std::to_string(iteration) +
+                          " iterations do set " + field + " \"" + value + "\"\n";
+  // Lines have no way to say these.
+  const bool writable = value.find_first_of("\"\n\r") == value.npos;
+  return writable ? set
+                  : "# after " + std::to_string(iteration) + " iterations " +
+                        field + " was set to what a line cannot hold\n";
+}
+
+} // namespace
+
+void ChangeLog::startAt(int iteration) {
+  std::ifstream file(path);
+  std::string kept;
+  bool changed = false;
+  for (std::string line; std::getline(file, line);) {
+    const std::optional<int> of = iterationOf(line);
+    const bool again = of && *of >= iteration;
+    changed |= again;
+    kept += (again ? "# replaced: " : "") + line + "\n";
+  }
+  if (file.bad())
+    throw machineLacks("cannot read '" + path + "'");
+  file.close();
+  if (changed)
+    formats::writeFileAtomically(path, kept);
+  for (const auto &[field, value] : current)
+    append(lineOf(iteration, field, value));
+}
+
+void ChangeLog::add(int iteration, const std::string &field,
+                    const std::string &value) {
+  current[field] = value;
+  append(lineOf(iteration, field, value));
+}
+
+void ChangeLog::append(const std::string &text) {
+  const int fd =
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  const int error = fd < 0 ? errno : formats::writeAll(fd, text);
+  if (fd >= 0)
+    ::close(fd);
+  if (error)
+    throw machineLacks("cannot write '" + path +
+                       "': " + formats::errnoText(error));
+}
+
+} // namespace brew::runtime
