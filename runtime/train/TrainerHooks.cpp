@@ -123,9 +123,17 @@ bool Trainer::runHooks(TimeScale moment) {
     bits |= 2u << std::min(net, kMostNets);
   bits = unite(bits, /*countsWaits=*/false);
   if (const std::uint32_t nets = bits >> 1) {
+    bool all = true;
     // What a run that resumes does not do again is not gone back to.
-    testNetsOf([&](int net) { return nets >> std::min(net, kMostNets) & 1; },
-               /*again=*/false);
+    testNetsOf(
+        [&](int net) {
+          const bool isMeant = nets >> std::min(net, kMostNets) & 1;
+          all &= isMeant;
+          return isMeant;
+        },
+        /*again=*/false);
+    if (all && !stopRequested)
+      lastTested = currentIteration;
   }
   return bits & kSnapshot;
 }

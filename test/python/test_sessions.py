@@ -216,6 +216,55 @@ class Training(Case):
         self.assertEqual(session.learning_rate, 0)
         paused(), reset()
 
+    def test_hooks(self):
+        session = self.session()
+        calls = []
+        session.add_hook("mean: every 2 iterations do accumulate train.loss")
+        session.add_hook("see: every 2 iterations if iter < 4 needs mean", lambda call: calls.append(
+            (call.name, call.scale, call.iteration, call.reason, session.metric("hook.mean"))))
+        session.add_hook("at stop do call in background", lambda call: calls.append((call.scale, call.background)))
+        session.add_hook("after 3 iterations do set base_lr 0.25")
+        self.assertTrue(np.isnan(session.metric("test.acc")))
+        session.step(4)
+        self.assertEqual([c[:4] for c in calls[:1]], [("see", "iteration", 2, "iter < 4 holds: iter = 2")])
+        self.assertTrue(0 < calls[0][4] < 10)
+        self.assertEqual(calls[1:], [("stop", True)])
+        self.assertEqual(session.learning_rate, 0.25)
+        session.remove_hook("see")
+        with self.assertRaisesRegex(brew.Error, "no hook 'see'"):
+            session.remove_hook("see")
+        with self.assertRaisesRegex(brew.Error, "column 13: there is no action 'halt'"):
+            session.add_hook("at start do halt")
+        self.assertTrue(0 <= session.metric("test.acc") <= 1)
+
+    def test_hooks_raise_and_are_raised(self):
+        session = self.session()
+
+        def fails(call):
+            raise KeyError(call.name)
+        session.add_hook("bad: after 1 iterations", fails)
+        with self.assertRaisesRegex(KeyError, "bad"):
+            session.step(3)
+        self.assertEqual(session.iteration, 1)
+        session.add_hook("every iteration if external enough do stop")
+        session.raise_flag("enough")
+        session.step(3)
+        self.assertEqual(session.iteration, 2)
+        gone = weakref.ref(session)
+        del session
+        gc.collect()
+        self.assertIsNone(gone())
+
+    def test_hooks_of_files(self):
+        with open(self.path("run.hooks"), "w") as file:
+            file.write("at start do set base_lr 0.5\n")
+        session = self.session(hooks=self.path("run.hooks"))
+        session.step(1)
+        self.assertEqual(session.learning_rate, 0.5)
+        session.add_hooks(self.path("run.hooks"))
+        with self.assertRaisesRegex(brew.Error, "none.hooks"):
+            self.session(hooks=[self.path("none.hooks")])
+
     def test_times_of_steps(self):
         session = self.session()
         session.time_layers()

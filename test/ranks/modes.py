@@ -209,6 +209,31 @@ class Modes(Ranks):
         log = self.train(many, "--ranks", "2", "--stop-when", "nothing", status=2)
         check("nothing" in log, log)
 
+    def hooks(self):
+        """Rank 0's hooks have all ranks do the same."""
+        many = self.compile("many", flags=["--distributed"])
+        with open(self.path("run.hooks"), "w") as file:
+            file.write("low: after 2 iterations do set base_lr 0.01\n"
+                       "see: after 3 iterations do test\n"
+                       "keep: at test do snapshot\n"
+                       "end: every iteration if iter >= 4 for 2 do stop\n")
+        self.train(many, "--ranks", "1", "--max-iter", "1", "--hooks", "run.hooks")
+        log = self.train(many, "--ranks", "3", "--deterministic", "--test-interval", "0",
+                         "--hooks", "run.hooks")
+        for words in ("From iteration 2 on, base_lr is 0.01", "Iteration 3, Testing net (#0)",
+                      "Stopping after 5 iterations: hook 'end'"):
+            check(log.count(words) == 1, (words, log))
+        check(os.path.exists(self.path("many_iter_3.solverstate")), log)
+        whole = self.weights("many", 5)
+        self.train(many, "--ranks", "3", "--deterministic", "--test-interval", "0",
+                   "--hooks", "run.hooks", "--snapshot", "many_iter_3.solverstate")
+        check(self.weights("many", 5) == whole, "it went on otherwise")
+        with open(self.path("best.hooks"), "w") as file:
+            file.write("at stop do save_best train.loss\n")
+        log = self.train(many, "--ranks", "2", "--shard-update", "--hooks", "best.hooks",
+                         status=2)
+        check("save_best" in log, log)
+
     def nan(self):
         """What is not finite on one rank ends all, with that rank's words."""
         self.data[13, 1, 2, 3] = numpy.nan  # of rank 1, in iteration 1
