@@ -12,7 +12,7 @@
 #ifndef BREW_EMBED_H
 #define BREW_EMBED_H
 
-#include <brew/types.h>
+#include <brew/plan.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -25,6 +25,12 @@ typedef struct brew_pca_options {
   int64_t components; /* 0: 2; at most the columns */
   uint64_t seed;      /* of the vectors that the search begins with */
   int threads;        /* 0: OMP_NUM_THREADS, else one per core */
+  /* Of one compiled for CUDA the products of the features are done on GPU `gpu`,
+   * by the library that its programs use (in single precision); the rest, and
+   * all of it for another plan or NULL, by the host. BREW_MACHINE_LACKS: there
+   * is no such GPU or library, or it has too little memory. */
+  const brew_plan *plan;
+  int gpu;
 } brew_pca_options;
 
 /* What the caller has room for; NULL: is not wanted. */

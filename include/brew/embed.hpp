@@ -6,6 +6,7 @@
 #pragma once
 
 #include <brew/embed.h>
+#include <brew/plan.hpp>
 #include <brew/support.hpp>
 
 #include <cstddef>
@@ -31,8 +32,11 @@ struct Pca {
 };
 
 inline Pca pca(const FeatureRows &features, std::int64_t components = 2,
-               std::uint64_t seed = 0, int threads = 0) {
+               std::uint64_t seed = 0, int threads = 0,
+               const Plan *plan = nullptr, int gpu = 0) {
   auto options = makeStruct<brew_pca_options>();
+  options.plan = plan ? plan->get() : nullptr;
+  options.gpu = gpu;
   options.components = components;
   options.seed = seed;
   options.threads = threads;

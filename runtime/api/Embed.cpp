@@ -3,6 +3,8 @@
 #include "formats/AtomicFile.h"
 #include "formats/ImageEncode.h"
 #include "runtime/api/Api.h"
+#include "runtime/api/Handles.h"
+#include "runtime/embed/GpuRowProducts.h"
 #include "runtime/embed/Pca.h"
 #include "runtime/embed/Scatter.h"
 #include "runtime/embed/Tsne.h"
@@ -34,6 +36,19 @@ embed::Matrix checkedRows(const float *features, std::int64_t rows,
                      " in row " + std::to_string(i / columns) + ", column " +
                      std::to_string(i % columns));
   return embed::centred(features, rows, columns);
+}
+
+embed::Components componentsOf(const embed::Matrix &rows,
+                               std::int64_t components,
+                               const brew_pca_options &given) {
+  const auto *plan = given.plan ? given.plan->file.get() : nullptr;
+  if (!plan || plan->manifest().target().kind() != plan::Target::CUDA)
+    return embed::principalComponents(rows, components, given.seed,
+                                      Threads(given.threads));
+  embed::GpuRowProducts products(
+      cuda::chooseLibraries(plan->manifest().target(), plan->path()),
+      given.gpu, rows);
+  return embed::principalComponents(rows, components, given.seed, products);
 }
 
 /// Scores and variances of the features as they were before they were scaled.
@@ -148,8 +163,7 @@ brew_status brew_pca(const float *features, int64_t rows, int64_t columns,
     if (rows < 2)
       throw badInput("principal components need at least 2 samples; there " +
                      std::string(rows ? "is 1" : "are none"));
-    embed::Components found = embed::principalComponents(
-        matrix, components, given.seed, Threads(given.threads));
+    embed::Components found = componentsOf(matrix, components, given);
     undoScale(found, matrix.scale);
     copyTo(to.scores, found.scores.values);
     copyTo(to.directions, found.directions.values);

@@ -16,8 +16,6 @@ namespace {
 using Vector = std::vector<double>;
 using Vectors = std::vector<Vector>;
 
-/// Rows of features in one product.
-constexpr std::int64_t kRows = 512;
 /// Vectors beyond those asked for, which make the best ones converge sooner.
 constexpr std::size_t kMore = 8;
 /// Vectors that a subspace may have, unless three blocks are more.
@@ -41,21 +39,8 @@ void subtract(Vector &from, double factor, const Vector &what) {
 
 class Covariance {
 public:
-  Covariance(const Matrix &rows, const Threads &team)
-      : features(rows), threads(team) {}
-
-  /// scores = features times the directions (columns x count).
-  void project(const std::vector<float> &directions, std::int64_t count,
-               std::vector<float> &scores) const {
-    scores.resize(static_cast<std::size_t>(features.rows * count));
-    forBlocks(threads, features.rows, kRows,
-              [&](std::int64_t, std::int64_t begin, std::int64_t end) {
-                multiply(false, false, end - begin, count, features.columns,
-                         features.row(begin), features.columns,
-                         directions.data(), count, &scores[begin * count],
-                         count);
-              });
-  }
+  Covariance(const Matrix &rows, RowProducts &by)
+      : features(rows), products(by) {}
 
   Vectors operator()(const Vectors &directions) const {
     const auto count = static_cast<std::int64_t>(directions.size());
@@ -63,30 +48,20 @@ public:
     std::vector<float> columns(static_cast<std::size_t>(size)), scores;
     for (std::int64_t i = 0; i < size; ++i)
       columns[i] = static_cast<float>(directions[i % count][i / count]);
-    project(columns, count, scores);
-    const std::int64_t blocks = (features.rows - 1) / kRows + 1;
-    std::vector<float> parts(static_cast<std::size_t>(blocks * size));
-    forBlocks(threads, features.rows, kRows,
-              [&](std::int64_t block, std::int64_t begin, std::int64_t end) {
-                multiply(true, false, features.columns, count, end - begin,
-                         features.row(begin), features.columns,
-                         &scores[begin * count], count, &parts[block * size],
-                         count);
-              });
+    products.project(columns, count, scores);
+    std::vector<double> sums;
+    products.sums(scores, count, sums);
     Vectors result(directions.size(),
                    Vector(static_cast<std::size_t>(features.columns)));
-    for (std::int64_t block = 0; block < blocks; ++block)
-      for (std::int64_t i = 0; i < size; ++i)
-        result[i % count][i / count] += parts[block * size + i];
-    for (Vector &vector : result)
-      for (double &value : vector)
-        value /= static_cast<double>(features.rows - 1);
+    for (std::int64_t i = 0; i < size; ++i)
+      result[i % count][i / count] =
+          sums[i] / static_cast<double>(features.rows - 1);
     return result;
   }
 
 private:
   const Matrix &features;
-  const Threads &threads;
+  RowProducts &products;
 };
 
 /// What is new in `block` beside `basis`, as vectors of length 1 that are
@@ -145,10 +120,10 @@ void fixSign(Vector &direction) {
 } // namespace
 
 Components principalComponents(const Matrix &rows, std::int64_t components,
-                               std::uint64_t seed, const Threads &threads) {
+                               std::uint64_t seed, RowProducts &products) {
   const auto wanted = static_cast<std::size_t>(components);
   const auto columns = static_cast<std::size_t>(rows.columns);
-  const Covariance covariance(rows, threads);
+  const Covariance covariance(rows, products);
   Components result;
   for (float value : rows.values)
     result.variance += double(value) * value;
@@ -209,8 +184,14 @@ Components principalComponents(const Matrix &rows, std::int64_t components,
     }
   }
   result.scores = {rows.rows, components, {}};
-  covariance.project(byColumn, components, result.scores.values);
+  products.project(byColumn, components, result.scores.values);
   return result;
+}
+
+Components principalComponents(const Matrix &rows, std::int64_t components,
+                               std::uint64_t seed, const Threads &threads) {
+  HostRowProducts products(rows, threads);
+  return principalComponents(rows, components, seed, products);
 }
 
 } // namespace brew::runtime::embed

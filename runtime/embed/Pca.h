@@ -28,5 +28,9 @@ struct Components {
 Components principalComponents(const Matrix &centredRows,
                                std::int64_t components, std::uint64_t seed,
                                const Threads &threads);
+/// Likewise with products of these rows that are done elsewhere.
+Components principalComponents(const Matrix &centredRows,
+                               std::int64_t components, std::uint64_t seed,
+                               RowProducts &products);
 
 } // namespace brew::runtime::embed

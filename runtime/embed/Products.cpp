@@ -60,4 +60,36 @@ Matrix centred(const float *values, std::int64_t rows, std::int64_t columns) {
   return result;
 }
 
+/// Rows of features in one product.
+static constexpr std::int64_t kBlockRows = 512;
+
+void HostRowProducts::project(const std::vector<float> &directions,
+                              std::int64_t count, std::vector<float> &scores) {
+  scores.resize(static_cast<std::size_t>(features.rows * count));
+  forBlocks(threads, features.rows, kBlockRows,
+            [&](std::int64_t, std::int64_t begin, std::int64_t end) {
+              multiply(false, false, end - begin, count, features.columns,
+                       features.row(begin), features.columns,
+                       directions.data(), count, &scores[begin * count], count);
+            });
+}
+
+void HostRowProducts::sums(const std::vector<float> &scores, std::int64_t count,
+                           std::vector<double> &result) {
+  const std::int64_t size = features.columns * count;
+  const std::int64_t blocks = (features.rows - 1) / kBlockRows + 1;
+  std::vector<float> parts(static_cast<std::size_t>(blocks * size));
+  forBlocks(threads, features.rows, kBlockRows,
+            [&](std::int64_t block, std::int64_t begin, std::int64_t end) {
+              multiply(true, false, features.columns, count, end - begin,
+                       features.row(begin), features.columns,
+                       &scores[begin * count], count, &parts[block * size],
+                       count);
+            });
+  result.assign(static_cast<std::size_t>(size), 0);
+  for (std::int64_t block = 0; block < blocks; ++block)
+    for (std::int64_t i = 0; i < size; ++i)
+      result[i] += parts[block * size + i];
+}
+
 } // namespace brew::runtime::embed

@@ -31,6 +31,34 @@ void multiply(bool transposeA, bool transposeB, std::int64_t m, std::int64_t n,
               const float *b, std::int64_t strideB, float *c,
               std::int64_t strideC);
 
+/// Products of a matrix of rows that stays where it is.
+class RowProducts {
+public:
+  virtual ~RowProducts() = default;
+  /// scores (rows x count) = the rows times directions (columns x count).
+  virtual void project(const std::vector<float> &directions, std::int64_t count,
+                       std::vector<float> &scores) = 0;
+  /// result (columns x count) = the rows, transposed, times scores (rows x
+  /// count), summed over blocks of rows in double precision.
+  virtual void sums(const std::vector<float> &scores, std::int64_t count,
+                    std::vector<double> &result) = 0;
+};
+
+/// Those on the host. Rows and threads outlive it.
+class HostRowProducts : public RowProducts {
+public:
+  HostRowProducts(const Matrix &rows, const Threads &threads)
+      : features(rows), threads(threads) {}
+  void project(const std::vector<float> &directions, std::int64_t count,
+               std::vector<float> &scores) override;
+  void sums(const std::vector<float> &scores, std::int64_t count,
+            std::vector<double> &result) override;
+
+private:
+  const Matrix &features;
+  const Threads &threads;
+};
+
 /// The rows less their mean. Where squares of what is left, or sums of them,
 /// might overflow or vanish they are scaled by a power of two.
 Matrix centred(const float *values, std::int64_t rows, std::int64_t columns);

@@ -76,8 +76,12 @@ std::vector<float> byComponents(const EmbedOptions &options,
     throw usage("--components " + std::to_string(options.components) +
                 ": blob '" + options.rows.blob + "' has " +
                 std::to_string(rows.columns) + " values per sample");
+  // Of one for a GPU the products are done there.
+  const api::Plan plan(options.plan.plan);
+  const std::vector<int> gpus = gpuNumbers(options.plan.gpu);
   const api::Pca pca = api::pca(rows, options.components, options.tsne.seed,
-                                options.plan.threads);
+                                options.plan.threads, &plan,
+                                gpus.empty() ? 0 : gpus.front());
   double share = 0;
   for (std::size_t i = 0; i < pca.variances.size(); ++i) {
     share += pca.variances[i] / std::max(pca.variance, 1e-300);

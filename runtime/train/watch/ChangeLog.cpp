@@ -18,7 +18,7 @@ namespace brew::runtime {
 namespace {
 
 /// The iterations of a line; nothing for a comment.
-std::optional<int> iterationOf(const std::string &line) {
+std::optional<int> iterationsIn(const std::string &line) {
   std::istringstream words(line);
   std::string after, count;
   words >> after >> count;
@@ -43,7 +43,7 @@ void ChangeLog::startAt(int iteration) {
   std::string kept;
   bool changed = false;
   for (std::string line; std::getline(file, line);) {
-    const std::optional<int> of = iterationOf(line);
+    const std::optional<int> of = iterationsIn(line);
     const bool again = of && *of >= iteration;
     changed |= again;
     kept += (again ? "# replaced: " : "") + line + "\n";

@@ -1,0 +1,120 @@
+//===- GpuRowProducts.cpp - Products of a matrix on a GPU -----------------===//
+
+#include "runtime/embed/GpuRowProducts.h"
+
+#include "formats/Error.h"
+#include "runtime/cuda/Matmul.h"
+
+#include <algorithm>
+
+namespace brew::runtime::embed {
+
+using cuda::CallOptions;
+using cuda::CUdeviceptr;
+using cuda::DeviceMemory;
+using cuda::DriverApi;
+using cuda::Libraries;
+using cuda::Matmul;
+using cuda::MatmulProblem;
+
+namespace {
+
+const std::string kPurpose = "principal components";
+/// Rows whose products are added up in single precision; sums of these are in
+/// double, as the host's are.
+constexpr std::int64_t kMostRows = 4096;
+constexpr std::uint64_t kWorkspace = 32u << 20;
+
+} // namespace
+
+GpuRowProducts::GpuRowProducts(const Libraries &libraries, int gpu,
+                               const Matrix &of)
+    : device(DriverApi::open(libraries.driver), gpu),
+      library(libraries.cublasLt), stream(device), rows(of.rows),
+      columns(of.columns), features(uploaded(of.values)),
+      workspace(device, kWorkspace, kPurpose) {}
+
+DeviceMemory GpuRowProducts::uploaded(const std::vector<float> &values) {
+  DeviceMemory memory(device, values.size() * sizeof(float), kPurpose);
+  upload(memory, values);
+  return memory;
+}
+
+void GpuRowProducts::upload(const DeviceMemory &memory,
+                         const std::vector<float> &values) {
+  const DriverApi &api = device.api();
+  api.check(api.cuMemcpyHtoDAsync(memory.address(), values.data(),
+                                  values.size() * sizeof(float), stream.get()),
+            kPurpose);
+  stream.synchronize(kPurpose);
+}
+
+void GpuRowProducts::download(const DeviceMemory &memory,
+                           std::vector<float> &values) {
+  const DriverApi &api = device.api();
+  api.check(api.cuMemcpyDtoHAsync(values.data(), memory.address(),
+                                  values.size() * sizeof(float), stream.get()),
+            kPurpose);
+  stream.synchronize(kPurpose);
+}
+
+void GpuRowProducts::multiply(const MatmulProblem &problem) {
+  CallOptions options;
+  options.deterministic = true;
+  options.workspaceLimit = kWorkspace;
+  const Matmul product(library, problem, options, kPurpose);
+  if (product.candidates() == 0)
+    throw machineLacks(kPurpose + ": " + library.name() + " has no product for " +
+                       problem.text());
+  product.run(0, workspace.address(), stream);
+}
+
+// cuBLASLt's results lie column by column, so that each product is that of the
+// transposed operands, the other way round.
+
+void GpuRowProducts::project(const std::vector<float> &directions,
+                          std::int64_t count, std::vector<float> &scores) {
+  device.enter();
+  const DeviceMemory along = uploaded(directions);
+  scores.resize(static_cast<std::size_t>(rows * count));
+  const DeviceMemory result(device, scores.size() * sizeof(float), kPurpose);
+  MatmulProblem problem;
+  problem.a = {plan::F32, along.address(), count, columns, 1, count};
+  problem.b = {plan::F32, features.address(), columns, rows, 1, columns};
+  problem.d = {plan::F32, result.address(), count, rows, 1, count};
+  multiply(problem);
+  download(result, scores);
+}
+
+void GpuRowProducts::sums(const std::vector<float> &scores, std::int64_t count,
+                       std::vector<double> &result) {
+  device.enter();
+  const DeviceMemory given = uploaded(scores);
+  const auto size = static_cast<std::size_t>(columns * count);
+  const auto blocks = static_cast<std::size_t>((rows - 1) / kMostRows + 1);
+  const DeviceMemory parts(device, blocks * size * sizeof(float), kPurpose);
+  for (std::size_t block = 0; block < blocks; ++block) {
+    const std::int64_t begin = static_cast<std::int64_t>(block) * kMostRows,
+                       of = std::min(kMostRows, rows - begin);
+    auto at = [](CUdeviceptr base, std::int64_t elements) {
+      return base + static_cast<CUdeviceptr>(elements) * sizeof(float);
+    };
+    MatmulProblem problem;
+    problem.a = {plan::F32, at(given.address(), begin * count), count, of, 1,
+                 count};
+    problem.b = {plan::F32, at(features.address(), begin * columns), of,
+                 columns,   columns, 1};
+    problem.d = {plan::F32,
+                 at(parts.address(), static_cast<std::int64_t>(block * size)),
+                 count, columns, 1, count};
+    multiply(problem);
+  }
+  std::vector<float> all(blocks * size);
+  download(parts, all);
+  result.assign(size, 0);
+  for (std::size_t block = 0; block < blocks; ++block)
+    for (std::size_t i = 0; i < size; ++i)
+      result[i] += all[block * size + i];
+}
+
+} // namespace brew::runtime::embed

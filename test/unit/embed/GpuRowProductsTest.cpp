@@ -1,0 +1,88 @@
+//===- GpuRowProductsTest.cpp - Products of rows on the simulator ---------===//
+
+#include "runtime/embed/GpuRowProducts.h"
+#include "runtime/embed/Pca.h"
+
+#include "formats/Error.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+using namespace brew;
+using namespace brew::runtime;
+using namespace brew::runtime::embed;
+
+namespace {
+
+/// Rows that lie in more than one of the products' blocks.
+Matrix manyRows() {
+  constexpr std::int64_t rows = 9001, columns = 7;
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < rows * columns; ++i)
+    values.push_back(static_cast<float>(std::sin(double(i % 97) * (i % 13)) +
+                                        double(i % columns)));
+  return centred(values.data(), rows, columns);
+}
+
+cuda::Libraries simulator() {
+  setenv("BREW_CUDASIM", CUDASIM_FOLDER, 1);
+  plan::Target target;
+  target.add_archs("sim");
+  return cuda::chooseLibraries(target, "test.plan");
+}
+
+} // namespace
+
+TEST(GpuRowProducts, AreThoseOfTheHost) {
+  const Matrix rows = manyRows();
+  const Threads two(2);
+  HostRowProducts host(rows, two);
+  GpuRowProducts gpu(simulator(), 0, rows);
+  for (std::int64_t count : {1, 3, 7}) {
+    std::vector<float> directions;
+    for (std::int64_t i = 0; i < rows.columns * count; ++i)
+      directions.push_back(static_cast<float>(std::cos(double(i))));
+    std::vector<float> scores, expectedScores;
+    host.project(directions, count, expectedScores);
+    gpu.project(directions, count, scores);
+    ASSERT_EQ(scores.size(), expectedScores.size());
+    // Sums of 7 products of numbers below 10, in floats.
+    for (std::size_t i = 0; i < scores.size(); ++i)
+      ASSERT_NEAR(scores[i], expectedScores[i], 2e-5) << i;
+    std::vector<double> sums, expected;
+    host.sums(expectedScores, count, expected);
+    gpu.sums(expectedScores, count, sums);
+    ASSERT_EQ(sums.size(), expected.size());
+    // 9001 of about 10, in blocks of 4096 floats.
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      ASSERT_NEAR(sums[i], expected[i], 0.1 + 1e-5 * std::abs(expected[i]))
+          << i;
+  }
+}
+
+TEST(GpuRowProducts, GiveTheSameComponents) {
+  const Matrix rows = manyRows();
+  GpuRowProducts gpu(simulator(), 0, rows);
+  const Components found = principalComponents(rows, 3, 0, gpu),
+                   expected = principalComponents(rows, 3, 0, Threads(1));
+  for (std::size_t i = 0; i < 3; ++i)
+    EXPECT_NEAR(found.variances[i], expected.variances[i],
+                1e-5 * expected.variances[0]);
+  for (std::size_t i = 0; i < found.directions.values.size(); ++i)
+    EXPECT_NEAR(found.directions.values[i], expected.directions.values[i],
+                2e-3); // variances that are close leave directions free
+}
+
+TEST(GpuRowProducts, NeedTheGpuThatIsNamed) {
+  const Matrix rows = manyRows();
+  try {
+    GpuRowProducts gpu(simulator(), 63, rows);
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_EQ(error.status(), ExitStatus::MachineLacks);
+    EXPECT_NE(std::string(error.what()).find("there is no GPU 63"),
+              std::string::npos);
+  }
+}
