@@ -124,7 +124,7 @@ class Detectors(Case):
         self.assertEqual(list(proto.layer[-1].propagate_down), [True, True, False, False])
         self.write(str(proto), "train.prototxt")
         solver = caffe_pb2.SolverParameter(train_net=self.path("train.prototxt"), base_lr=0.02, lr_policy="fixed",
-                                           momentum=0.9, solver_mode=P.Solver.CPU, eval_type="detection",
+                                           momentum=0.9, random_seed=1, solver_mode=P.Solver.CPU, eval_type="detection",
                                            ap_version="11point", snapshot_prefix=self.path("ssd"))
         made = caffe.get_solver(self.write(str(solver), "solver.prototxt"))
         made.net.blobs["data"].data[...] = numbers(1, 1, 3, 32, 32)
