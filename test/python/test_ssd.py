@@ -123,13 +123,13 @@ class Detectors(Case):
         proto = net.to_proto()
         self.assertEqual(list(proto.layer[-1].propagate_down), [True, True, False, False])
         self.write(str(proto), "train.prototxt")
-        solver = caffe_pb2.SolverParameter(train_net=self.path("train.prototxt"), base_lr=0.02, lr_policy="fixed",
-                                           momentum=0.9, random_seed=1, solver_mode=P.Solver.CPU, eval_type="detection",
+        solver = caffe_pb2.SolverParameter(train_net=self.path("train.prototxt"), base_lr=0.002, lr_policy="fixed",
+                                           momentum=0.9, solver_mode=P.Solver.CPU, eval_type="detection",
                                            ap_version="11point", snapshot_prefix=self.path("ssd"))
         made = caffe.get_solver(self.write(str(solver), "solver.prototxt"))
         made.net.blobs["data"].data[...] = numbers(1, 1, 3, 32, 32)
         losses = []
-        for step in range(30):
+        for step in range(60):
             # One object, then two: the label's shape changes.
             objects = [[0, 1, 0, 0.1, 0.1, 0.5, 0.5, 0], [0, 2, 0, 0.4, 0.4, 0.9, 0.95, 0]][: 1 + step % 2]
             made.net.blobs["label"].reshape(1, 1, len(objects), 8)
@@ -137,7 +137,7 @@ class Detectors(Case):
             made.step(1)
             losses.append(float(made.net.blobs["mbox_loss"].data))
         self.assertTrue(np.isfinite(losses).all())
-        self.assertLess(np.mean(losses[-4:]), 0.7 * np.mean(losses[:4]))
+        self.assertLess(np.mean(losses[-4:]), 0.5 * np.mean(losses[:4]))
 
     def deployed(self):
         net, tops = small()
@@ -165,7 +165,7 @@ class Detectors(Case):
             net.params["conv2_mbox_conf"][1].data[...] = net.params["conv1_norm_mbox_conf"][1].data[...] = 0
             if seed == 2:  # all is background
                 for name in ("conv2_mbox_conf", "conv1_norm_mbox_conf"):
-                    net.params[name][1].data[::CLASSES] = 50
+                    net.params[name][1].data[::CLASSES] = 1000
             found = net.forward()["detection_out"]
             shapes.add(found.shape)
             self.assertEqual(found.shape[:2] + found.shape[3:], (1, 1, 7))
