@@ -70,7 +70,8 @@ void Trainer::runTo(const std::function<int()> &stop) {
     ~Iterating() { flag = false; }
   } const untilHere{iterating};
   while (true) {
-    resetIfWanted();
+    if (resetIfWanted())
+      takeChanges(); // of hooks that hold from the beginning on
     if (ruleEnds() || currentIteration >= stop())
       break;
     callEnd = stop();

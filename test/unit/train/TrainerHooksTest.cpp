@@ -196,6 +196,18 @@ TEST_F(TrainerHooksTest, TakeSnapshotsThatGoOnAlike) {
   EXPECT_EQ(weights(*resumed), weights(*whole)); // to the bit
 }
 
+TEST_F(TrainerHooksTest, BeginAgainWithTraining) {
+  LogLines log;
+  test::writeBytes(folder / "rates.txt", "0 0.2\n3 0.1\n");
+  const std::string hooks = "every iteration do set base_lr from rates.txt\n";
+  auto trainer = hooked(hooks, "max_iter: 6"), fresh = hooked(hooks, "max_iter: 6");
+  trainer->step(5);
+  trainer->control().reset();
+  trainer->solve();
+  fresh->solve();
+  EXPECT_EQ(weights(*trainer), weights(*fresh)); // to the bit
+}
+
 TEST_F(TrainerHooksTest, SetFieldsAndTellTheIteration) {
   LogLines log;
   auto trainer = hooked("every 2 iterations 2 times if iter > 0 do set base_lr "
