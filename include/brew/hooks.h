@@ -33,7 +33,7 @@ typedef brew_status (*brew_hook_function)(const brew_hook_call *call,
                                           void *user);
 
 /* Adds the hook of one line, e.g. "every 100 iterations if train.loss < 0.1 do
- * snapshot", or with the action `call` and a function: "at test do call". Hooks
+ * snapshot", or with a function, which its action `call` calls: "at test". Hooks
  * stay until the trainer is destroyed. BREW_USAGE, with the column: the line is
  * none; it is not rank 0 that adds it; or a hook does. */
 BREW_API brew_status brew_trainer_add_hook(brew_trainer *trainer,

@@ -2,7 +2,6 @@
 import functools
 import operator
 import os
-import re
 import typing
 import weakref
 from collections.abc import Mapping
@@ -410,10 +409,6 @@ class Session:
         if function is None:
             self.trainer.add_hook(line, None)
             return
-        if not re.search(r"\bdo\b", line):
-            modifiers = re.search(r"\s(needs|priority|in\s+background)\b", line)
-            at = modifiers.start() if modifiers else len(line)
-            line = line[:at] + " do call" + line[at:]
         self._hooks.append(function)  # not the session's own library, as in set_feed
         self.trainer.add_hook(line, functools.partial(_call_hook, weakref.ref(self), len(self._hooks) - 1))
 

@@ -12,12 +12,6 @@ using namespace brew::api;
 
 namespace {
 
-template <typename Body> brew_status on(brew_trainer *trainer, Body &&body) {
-  if (!trainer)
-    return BREW_USAGE;
-  return guarded(trainer->message, [&] { body(trainer->get()); });
-}
-
 void call(brew_hook_function function, void *user,
           const runtime::HookCall &from) {
   brew_hook_call seen{};
@@ -60,8 +54,8 @@ brew_status brew_trainer_remove_hook(brew_trainer *trainer, const char *name) {
 }
 
 void brew_trainer_raise(brew_trainer *trainer, const char *name) {
-  if (trainer && trainer->trainer && name)
-    guard([&] { trainer->trainer->raise(name); }, [](const char *) {});
+  if (name)
+    request(trainer, [&](runtime::Trainer &it) { it.raise(name); });
 }
 
 brew_status brew_trainer_metric(brew_trainer *trainer, const char *name,

@@ -11,22 +11,6 @@
 using namespace brew;
 using namespace brew::api;
 
-namespace {
-
-template <typename Body> brew_status on(brew_trainer *trainer, Body &&body) {
-  if (!trainer)
-    return BREW_USAGE;
-  return guarded(trainer->message, [&] { body(trainer->get()); });
-}
-
-/// What cannot fail but for a trainer that is none.
-template <typename Body> void request(brew_trainer *trainer, Body &&body) {
-  if (trainer && trainer->trainer)
-    guard([&] { body(trainer->trainer->control()); }, [](const char *) {});
-}
-
-} // namespace
-
 brew_status brew_trainer_open(brew_session *session,
                               const brew_trainer_options *options,
                               brew_trainer **trainer) {
@@ -173,19 +157,19 @@ double brew_trainer_learning_rate(const brew_trainer *trainer) {
 //===----------------------------------------------------------------------===//
 
 void brew_trainer_pause(brew_trainer *trainer) {
-  request(trainer, [](runtime::Control &control) { control.pause(); });
+  request(trainer, [](runtime::Trainer &it) { it.control().pause(); });
 }
 
 void brew_trainer_resume(brew_trainer *trainer) {
-  request(trainer, [](runtime::Control &control) { control.resume(); });
+  request(trainer, [](runtime::Trainer &it) { it.control().resume(); });
 }
 
 void brew_trainer_stop(brew_trainer *trainer) {
-  request(trainer, [](runtime::Control &control) { control.stop(); });
+  request(trainer, [](runtime::Trainer &it) { it.control().stop(); });
 }
 
 void brew_trainer_request_snapshot(brew_trainer *trainer) {
-  request(trainer, [](runtime::Control &control) { control.snapshot(); });
+  request(trainer, [](runtime::Trainer &it) { it.control().snapshot(); });
 }
 
 brew_status brew_trainer_reset(brew_trainer *trainer, char *message,
@@ -199,7 +183,7 @@ brew_status brew_trainer_reset(brew_trainer *trainer, char *message,
 }
 
 void brew_trainer_request_step_times(brew_trainer *trainer) {
-  request(trainer, [](runtime::Control &control) { control.timeSteps(); });
+  request(trainer, [](runtime::Trainer &it) { it.control().timeSteps(); });
 }
 
 brew_status brew_trainer_set_field(brew_trainer *trainer, const char *field,

@@ -21,3 +21,20 @@ struct brew_trainer {
     return *trainer;
   }
 };
+
+namespace brew::api {
+
+/// Calls body(trainer); what it throws is the trainer's message.
+template <typename Body> brew_status on(brew_trainer *trainer, Body &&body) {
+  if (!trainer)
+    return BREW_USAGE;
+  return guarded(trainer->message, [&] { body(trainer->get()); });
+}
+
+/// What cannot fail but for a trainer that is none.
+template <typename Body> void request(brew_trainer *trainer, Body &&body) {
+  if (trainer && trainer->trainer)
+    guard([&] { body(*trainer->trainer); }, [](const char *) {});
+}
+
+} // namespace brew::api

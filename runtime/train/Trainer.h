@@ -104,11 +104,11 @@ public:
 
   /// Adds and takes away hooks (hooks/Hooks.h); not while one runs.
   void addHook(const std::string &line, HookFunction function = {});
-  void addHooks(const std::string &file) {
-    hooksToChange().addFile(file);
-    refuseHooks();
-  }
+  void addHooks(const std::string &file) { hooksToChange().addFile(file); }
   void removeHook(const std::string &name) { hooksToChange().remove(name); }
+  /// The last value of a metric that hooks and rules name (MetricName.h);
+  /// nothing before it was measured. Throws Error (2) if there is none of this
+  /// name.
   std::optional<double> metric(const std::string &name) {
     return hooksToChange().value(name);
   }
@@ -246,7 +246,6 @@ private:
   // TrainerHooks.cpp
   friend class TrainerHooks;
   void openHooks();
-  void refuseHooks() const;
   Hooks &hooksToChange();
   bool hasHooks() const;
   void startWatching();

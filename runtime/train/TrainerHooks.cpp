@@ -23,6 +23,7 @@ public:
   int testProgram(int net) const override {
     return trainer.nets[static_cast<std::size_t>(net)].program;
   }
+  bool hasAllHistory() const override { return !trainer.options.shardUpdate; }
   bool hasEpochs() const override { return !passesOf().empty(); }
   std::uint64_t epochs() const override {
     const std::string layer = passesOf();
@@ -79,13 +80,6 @@ void Trainer::openHooks() {
   hooks = std::make_unique<TrainerHooks>(*this, testNets(), lookupFolders());
   for (const std::string &file : options.hooks)
     hooks->get().addFile(file);
-  refuseHooks();
-}
-
-void Trainer::refuseHooks() const {
-  if (options.shardUpdate && !hooks->get().bests().empty())
-    throw usageError("a sharded update has no hooks that save_best: no rank "
-                     "has all of the solver's history");
 }
 
 Hooks &Trainer::hooksToChange() {
@@ -96,7 +90,6 @@ Hooks &Trainer::hooksToChange() {
 
 void Trainer::addHook(const std::string &line, HookFunction function) {
   hooksToChange().add(line, std::move(function));
-  refuseHooks();
 }
 
 /// Whether any rank has hooks.
@@ -117,17 +110,17 @@ bool Trainer::runHooks(TimeScale moment) {
   for (const BestMetric *found : wishes.best)
     startBestSnapshot(*found);
   constexpr std::uint32_t kSnapshot = 1;
-  constexpr int kMostNets = 30;
+  // Nets beyond are only tested together.
   std::uint32_t bits = wishes.snapshot ? kSnapshot : 0;
   for (int net : wishes.tests)
-    bits |= 2u << std::min(net, kMostNets);
+    bits |= 2u << std::min(net, kNamedTests);
   bits = unite(bits, /*countsWaits=*/false);
   if (const std::uint32_t nets = bits >> 1) {
     bool all = true;
     // What a run that resumes does not do again is not gone back to.
     testNetsOf(
         [&](int net) {
-          const bool isMeant = nets >> std::min(net, kMostNets) & 1;
+          const bool isMeant = nets >> std::min(net, kNamedTests) & 1;
           all &= isMeant;
           return isMeant;
         },

@@ -22,7 +22,6 @@ class BackgroundHooks {
 public:
   /// A hook's place.
   struct Slot {
-    std::string name;
     std::atomic<bool> busy = false;
     std::uint64_t dropped = 0; ///< turns; of the training thread
     std::mutex mutex;

@@ -176,6 +176,9 @@ std::unique_ptr<HookAction> makeTest(ActionWords &words,
       if (net >= count)
         before.fail("there is no test net " + std::to_string(net) +
                     ": the solver has " + std::to_string(count));
+      if (net >= kNamedTests)
+        before.fail("only the first " + std::to_string(kNamedTests) +
+                    " test nets can be named");
       nets.push_back(net);
     } while (words.take(","));
   return std::make_unique<Test>(std::move(nets));
@@ -227,6 +230,9 @@ std::unique_ptr<HookAction> makeSet(ActionWords &words,
 
 std::unique_ptr<HookAction> makeSaveBest(ActionWords &words,
                                          const ActionContext &context) {
+  if (!context.host.hasAllHistory())
+    words.fail("a sharded update has no hooks that save_best: no rank has all "
+               "of the solver's history");
   return std::make_unique<SaveBest>(nextRankedMetric(words, context.scope));
 }
 

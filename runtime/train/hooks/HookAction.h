@@ -15,6 +15,9 @@
 
 namespace brew::runtime {
 
+/// So many test nets can be named: ranks tell each other in bits which.
+inline constexpr int kNamedTests = 30;
+
 /// What hooks ask of the trainer, which does it where they are called: between
 /// two iterations, or after the tests.
 struct HookWishes {
@@ -36,6 +39,9 @@ public:
   virtual int iteration() const = 0;
   virtual int trainProgram() const = 0;
   virtual int testProgram(int net) const = 0;
+  /// Whether this rank can save all of the solver's history between two
+  /// iterations: updates are not sharded.
+  virtual bool hasAllHistory() const = 0;
   /// Whether sources of the training net make passes over records.
   virtual bool hasEpochs() const = 0;
   /// Of the first of them, those that are complete.

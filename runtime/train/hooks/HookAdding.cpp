@@ -259,8 +259,6 @@ void Hooks::addAll(std::vector<Entry> entries, const std::string &path) {
   for (const Entry &entry : entries)
     try {
       added.push_back(make(entry, scope, asksForEpochs));
-      if (added.back()->slot)
-        added.back()->slot->name = added.back()->name;
     } catch (const TextProblem &problem) {
       fail(entry, problem);
     }
@@ -300,7 +298,7 @@ void Hooks::add(const std::string &line, HookFunction function) {
       epochLength = length;
       return;
     }
-    entry.line = readHookLine(line);
+    entry.line = readHookLine(line, entry.function ? "call" : nullptr);
   } catch (const TextProblem &problem) {
     refuseText("hook", line, problem);
   }

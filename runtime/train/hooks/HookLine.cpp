@@ -99,7 +99,7 @@ std::string withoutComment(const std::string &line) {
   return line.substr(0, end);
 }
 
-HookLine readHookLine(const std::string &written) {
+HookLine readHookLine(const std::string &written, const char *implied) {
   const std::string line = withoutComment(written);
   HookLine hook;
   hook.end = line.size();
@@ -127,7 +127,8 @@ HookLine readHookLine(const std::string &written) {
   hook.schedule = Schedule::take(words, at, hook.end);
   if (is(words, at, "if")) {
     std::size_t end = at + 1;
-    while (end < words.size() && !is(words, end, "do"))
+    while (end < words.size() && !is(words, end, "do") &&
+           !(implied && isModifier(words, end)))
       ++end;
     const std::size_t stop = end < words.size() ? words[end].offset : hook.end;
     hook.criterionOffset =
@@ -139,6 +140,11 @@ HookLine readHookLine(const std::string &written) {
     if (hook.criterion.empty())
       throw TextProblem{stop, "expected a condition after 'if'"};
     at = end;
+  }
+  if (implied && (at == words.size() || isModifier(words, at))) {
+    hook.action = {{implied, hook.end, false}};
+    takeModifiers(hook, words, at);
+    return hook;
   }
   if (!is(words, at, "do"))
     throw TextProblem{at < words.size() ? words[at].offset : hook.end,

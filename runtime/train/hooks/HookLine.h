@@ -33,7 +33,8 @@ struct HookLine {
 /// A line without its comment.
 std::string withoutComment(const std::string &line);
 
-/// Reads a line that is not empty. Throws TextProblem.
-HookLine readHookLine(const std::string &line);
+/// Reads a line that is not empty. `implied`: the action of one that has none;
+/// null: each has its own. Throws TextProblem.
+HookLine readHookLine(const std::string &line, const char *implied = nullptr);
 
 } // namespace brew::runtime

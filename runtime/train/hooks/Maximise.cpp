@@ -208,6 +208,7 @@ std::unique_ptr<HookAction> makeMaximise(ActionWords &words,
   auto climber = std::make_unique<Climber>(
       formats::requirePath(plan, context.folders, "plan"), scores, label,
       context.host.session().givenDevice());
+  // Weights that do not fit are found before training.
   climber->load(context.host.session().parameters().save());
   return std::make_unique<Maximise>(std::move(climber), file.text, label,
                                     steps, rate);

@@ -107,6 +107,19 @@ TEST(HookLine, HasItsParts) {
   EXPECT_EQ(readHookLine("at start do stop").name, "");
 }
 
+TEST(HookLine, MayImplyItsAction) {
+  const HookLine line =
+      readHookLine("a: at test if iter > 2 needs b in background", "call");
+  ASSERT_EQ(line.action.size(), 1u);
+  EXPECT_EQ(line.action[0].text, "call");
+  EXPECT_EQ(line.criterion, "iter > 2");
+  EXPECT_EQ(line.needs.size(), 1u);
+  EXPECT_TRUE(line.background);
+  EXPECT_EQ(readHookLine("do: at test", "call").name, "do");
+  EXPECT_EQ(readHookLine("at test do stop", "call").action[0].text, "stop");
+  EXPECT_THROW(readHookLine("at test more", "call"), TextProblem);
+}
+
 TEST(HookLine, SaysWhereItIsWrong) {
   refuses("sometimes do stop", 0, "a hook says when");
   refuses("a b: at start do stop", 0, "a hook says when");
