@@ -360,11 +360,12 @@ const std::vector<OptionRow> &optionTable() {
           .shows("PASS,...")
           .oneOf(
               {{"clone-producers", "store cheap values"},
+               {"fold-feeds",
+                "on GPUs, images in f32, rounded by another kernel"},
                {"fold-normalization",
                 "keep BatchNorm, Scale and Bias of nets for inference"},
                {"fuse-epilogue", "keep ReLUs out of vendor calls"},
-               {"join-convolutions",
-                "a call for each convolution of a blob"},
+               {"join-convolutions", "a call for each convolution of a blob"},
                {"join-gradients",
                 "a product for each reader of shared weights"},
                {"keep-precision", "round bf16 values that are not stored, too"},
@@ -374,6 +375,8 @@ const std::vector<OptionRow> &optionTable() {
                {"order-steps", "steps in the order of the prototxt"},
                {"order-weights",
                 "inner products' weights in the order of the files"},
+               {"pad-channels",
+                "on GPUs, first convolutions of three channels"},
                {"pool-first", "ReLUs before max poolings that read them"},
                {"prepare-weights", "at inference, round weights in every run"},
                {"recompute", "save what the backward pass could make again"},

@@ -116,6 +116,12 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
       LowerPrecisionOptions precision;
       precision.type = options.precision;
       pm.addPass(createLowerPrecision(precision));
+      optimise("pad-channels", [&] {
+        PadChannelsOptions pad;
+        pad.noLibrary = words(options.noLibrary);
+        return createPadChannels(pad);
+      });
+      optimise("fold-feeds", [] { return createFoldFeeds(); });
     }
     AssignLayoutOptions layout;
     layout.layout = options.layout;

@@ -93,6 +93,17 @@ unsigned ManifestBuilder::buffer(Value value) {
   }
   if (op.getPinned())
     out->set_pinned(true);
+  if (auto channels = op.getPadded()) {
+    // Behind the last element, too.
+    const auto type = cast<MemRefType>(op.getType());
+    SmallVector<int64_t> shape(type.getShape());
+    shape[1] = *channels;
+    out->set_zero_gaps(true);
+    out->set_size(llvm::divideCeil(
+        MemRefType::get(shape, type.getElementType()).getNumElements() *
+            type.getElementTypeBitWidth(),
+        8));
+  }
   return index;
 }
 

@@ -33,17 +33,24 @@ namespace {
 /// Caffe's order of the dimensions.
 enum : int64_t { N, C, H, W };
 
-/// The dense tensor that a buffer holds, if it is one.
-std::optional<RankedTensorType> tensorOfBuffer(MemRefType buffer) {
-  SmallVector<int64_t> strides;
+/// The dense tensor that a feed's buffer holds, with the channels that pad it,
+/// if it is one.
+std::optional<RankedTensorType> tensorOfBuffer(planir::BufferOp op) {
+  auto buffer = cast<MemRefType>(op.getType());
+  SmallVector<int64_t> strides, shape(buffer.getShape());
   int64_t offset;
   if (failed(buffer.getStridesAndOffset(strides, offset)))
     return std::nullopt;
+  if (op.getPadded()) {
+    shape[C] = *op.getPadded();
+    buffer =
+        MemRefType::get(shape, buffer.getElementType(), buffer.getLayout());
+  }
   SmallVector<int64_t> order = iota(buffer.getRank());
   llvm::stable_sort(
       order, [&](int64_t x, int64_t y) { return strides[x] > strides[y]; });
   auto type = withMemoryOrder(
-      RankedTensorType::get(buffer.getShape(), buffer.getElementType()), order);
+      RankedTensorType::get(shape, buffer.getElementType()), order);
   if (memrefOf(type) != buffer)
     return std::nullopt;
   return type;
@@ -118,11 +125,13 @@ std::array<int64_t, 2> imageDims(const caffe::LayerParameter &layer,
 /// The kernel of one feed.
 class PixelKernelBuilder {
 public:
-  /// `image`: rows and columns of the pixels it reads.
+  /// `channels`: those of `top` that are not zeros; `image`: rows and columns
+  /// of the pixels it reads.
   PixelKernelBuilder(OpBuilder &b, Location loc, RankedTensorType top,
-                     std::array<int64_t, 2> image, ArrayRef<int64_t> mean,
+                     int64_t channels, std::array<int64_t, 2> image,
+                     ArrayRef<int64_t> mean,
                      const caffe::TransformationParameter &transform)
-      : b(b), loc(loc), top(top), image(image), mean(mean),
+      : b(b), loc(loc), top(top), channels(channels), image(image), mean(mean),
         transform(transform) {}
 
   planir::KernelOp build(StringRef name, StringRef layer, StringRef blob) {
@@ -133,9 +142,8 @@ public:
     OpBuilder::InsertionGuard guard(b);
     Block *body = b.createBlock(&kernel.getBody());
     pixels = body->addArgument(
-        RankedTensorType::get(
-            {top.getDimSize(N), top.getDimSize(C), image[0], image[1]},
-            b.getI8Type()),
+        RankedTensorType::get({top.getDimSize(N), channels, image[0], image[1]},
+                              b.getI8Type()),
         loc);
     placement = body->addArgument(
         RankedTensorType::get({top.getDimSize(N), 3}, b.getI32Type()), loc);
@@ -174,6 +182,12 @@ private:
     Scalars &s = body.s;
     Value n = body.loop(loops[N]), c = body.loop(loops[C]),
           h = body.loop(loops[H]), w = body.loop(loops[W]);
+    const bool isPadded = channels != top.getDimSize(C);
+    Value isImage;
+    if (isPadded) {
+      isImage = s.less(c, s.index(channels));
+      c = s.clamp(c, channels);
+    }
     auto placed = [&](int64_t which) {
       return body.read(placement, {n, s.index(which)});
     };
@@ -208,6 +222,8 @@ private:
                                        : meanAt(body, precise,
                                                 {c, s.index(0), s.index(0)})),
               s.constant(precise, transform.scale()));
+    if (isPadded)
+      value = s.select(isImage, value, s.constant(precise, 0));
     if (precise != element)
       value = arith::TruncFOp::create(s.b, loc, element, value);
     return value;
@@ -227,6 +243,7 @@ private:
   OpBuilder &b;
   Location loc;
   RankedTensorType top;
+  int64_t channels;
   std::array<int64_t, 2> image;
   ArrayRef<int64_t> mean;
   const caffe::TransformationParameter &transform;
@@ -257,7 +274,7 @@ private:
     auto buffer = cast<MemRefType>(data.getType());
     if (buffer.getRank() != 4 || !isa<FloatType>(buffer.getElementType()))
       return;
-    std::optional<RankedTensorType> top = tensorOfBuffer(buffer);
+    std::optional<RankedTensorType> top = tensorOfBuffer(data);
     auto mean = meanDims(layer.transform_param(), buffer.getShape(),
                          feed.getFolder().str());
     if (!top || !mean)
@@ -269,7 +286,7 @@ private:
         c = '_';
     planir::KernelOp kernel =
         PixelKernelBuilder(
-            b, feed.getLoc(), *top,
+            b, feed.getLoc(), *top, buffer.getDimSize(C),
             imageDims(layer, buffer.getShape(), *mean, feed.getFolder().str()),
             *mean, layer.transform_param())
             .build(name, feed.getLayer(), data.getName());

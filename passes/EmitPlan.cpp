@@ -26,6 +26,7 @@ public:
 
 private:
   Value buffer(Value value);
+  Value unpadded(Value whole, int64_t channels);
   void emitFeed(FeedOp feed);
   void emitLaunch(KernelOp kernel, planir::ProgramOp plan);
   LogicalResult emitCall(CallInterface call);
@@ -81,10 +82,9 @@ static std::string nameOf(Value value) {
 
 /// Whether all that a kernel does has been done before.
 static bool isRecomputed(KernelOp kernel) {
-  return llvm::all_of(kernel.getBody().getOps<linalg::GenericOp>(),
-                      [](linalg::GenericOp nest) {
-                        return Origin::of(nest).isRecomputed;
-                      });
+  return llvm::all_of(
+      kernel.getBody().getOps<linalg::GenericOp>(),
+      [](linalg::GenericOp nest) { return Origin::of(nest).isRecomputed; });
 }
 
 const std::string &PlanEmitter::uniqueName(Value owner) {
@@ -126,7 +126,7 @@ Value PlanEmitter::buffer(Value value) {
       start + place.offset * (tensorOf(value).getElementTypeBitWidth() / 8),
       live,
       // An earlier value in the same bytes may be overwritten in place.
-      !root.fixed && roots.isPinned(owner));
+      !root.fixed && roots.isPinned(owner), nullptr);
   if (isSubview(tensorOf(owner)))
     buffer->setAttr(brew::kWholeAttr,
                     b.getArrayAttr({b.getStringAttr(uniqueName(place.owner)),
@@ -154,10 +154,30 @@ planir::KernelOp PlanEmitter::outline(KernelOp kernel, planir::ProgramOp plan) {
   return outlined;
 }
 
+/// The channels of a feed's first buffer that are its top's: layers read the
+/// others, which are zeros, too.
+Value PlanEmitter::unpadded(Value whole, int64_t channels) {
+  auto buffer = whole.getDefiningOp<planir::BufferOp>();
+  auto type = cast<MemRefType>(buffer.getType());
+  SmallVector<int64_t> shape(type.getShape()), strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    llvm_unreachable("buffers have strides");
+  const int64_t padded = std::exchange(shape[1], channels);
+  return planir::BufferOp::create(
+      b, buffer.getLoc(),
+      MemRefType::get(shape, type.getElementType(),
+                      StridedLayoutAttr::get(b.getContext(), offset, strides)),
+      buffer.getName(), buffer.getArena(), buffer.getOffset(),
+      buffer.getLiveAttr(), buffer.getPinned(), b.getI64IntegerAttr(padded));
+}
+
 void PlanEmitter::emitFeed(FeedOp feed) {
   SmallVector<Value> tops;
   for (Value value : feed.getValues())
     tops.push_back(buffer(value));
+  if (auto channels = feed.getChannels())
+    tops[0] = unpadded(tops[0], *channels);
   planir::FeedOp::create(b, feed.getLoc(), feed.getLayerAttr(),
                          feed.getKindAttr(), feed.getConfigAttr(),
                          feed.getFolderAttr(), tops, nullptr, nullptr);
@@ -169,10 +189,9 @@ void PlanEmitter::emitLaunch(KernelOp kernel, planir::ProgramOp plan) {
     arguments.push_back(buffer(input));
   for (Value result : kernel.getOutputs())
     arguments.push_back(buffer(result));
-  planir::LaunchOp::create(b, kernel.getLoc(),
-                           outline(kernel, plan).getSymName(), arguments,
-                           kernel.getLayersAttr(), isBackward, nullptr,
-                           isRecomputed(kernel));
+  planir::LaunchOp::create(
+      b, kernel.getLoc(), outline(kernel, plan).getSymName(), arguments,
+      kernel.getLayersAttr(), isBackward, nullptr, isRecomputed(kernel));
 }
 
 LogicalResult PlanEmitter::emitCall(CallInterface call) {
@@ -218,9 +237,9 @@ LogicalResult PlanEmitter::emitSteps(planir::ProgramOp plan) {
   }
   for (auto &[value, place] : roots.copies()) {
     auto type = memrefOf(tensorOf(value));
-    Value target =
-        planir::BufferOp::create(b, value.getLoc(), type, place.name,
-                                 place.arena, place.offset, nullptr, false);
+    Value target = planir::BufferOp::create(b, value.getLoc(), type, place.name,
+                                            place.arena, place.offset, nullptr,
+                                            false, nullptr);
     planir::CopyOp::create(b, value.getLoc(), buffer(value), target, nullptr,
                            isBackward, nullptr);
   }

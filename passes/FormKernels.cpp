@@ -87,14 +87,17 @@ struct FormKernels : brew::impl::FormKernelsBase<FormKernels> {
     const int64_t most =
         shareUpdates && program.getRole() == ProgramRole::Update ? 1
                                                                  : mostParts;
+    // On a CPU what only reads neighbours in order is one vectorised loop,
+    // which others in a function would get in the way of.
+    const bool mayProbe = brew::targetir::isForGpu(program);
     for (size_t i = 0; i < groups.size();) {
       Parts parts(groups[i]);
       size_t next = i + 1;
       // Only kernels that follow each other directly: then nothing between
       // them can depend on the first.
-      while (brew::isFlat(groups[i]) && next < groups.size() &&
+      while (brew::isFlat(groups[i], mayProbe) && next < groups.size() &&
              static_cast<int64_t>(parts.size()) < most &&
-             brew::isFlat(groups[next]) &&
+             brew::isFlat(groups[next], mayProbe) &&
              parts.areFollowedIndependentlyBy(groups[next]))
         parts.add(groups[next++]);
       brew::outlineKernel(parts.groups(), parts.end());

@@ -271,12 +271,14 @@ llvm::SmallSetVector<Value, 4> brew::tensorsReadBy(linalg::GenericOp nest) {
   return tensors;
 }
 
-bool brew::isFlat(const Group &group) {
+bool brew::isFlat(const Group &group, bool mayProbe) {
+  mayProbe &= group.nests.size() == 1;
   for (auto nest : group.nests) {
     if (group.grid != static_cast<int64_t>(nest.getNumLoops()) ||
-        nest.getBody()
-            ->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
-            .wasInterrupted())
+        (!mayProbe &&
+         nest.getBody()
+             ->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
+             .wasInterrupted()))
       return false;
     for (AffineMap map : nest.getIndexingMapsArray())
       if (map.getNumResults() != 0 && map.getNumResults() != map.getNumDims())

@@ -31,7 +31,8 @@ llvm::SmallSetVector<mlir::Value, 4>
 tensorsReadBy(mlir::linalg::GenericOp nest);
 
 /// Whether every access of the group is the identity over all loops: then its
-/// iterations are one long loop.
-bool isFlat(const Group &group);
+/// iterations are one long loop. A group of one nest `mayProbe`: read elements
+/// at places that it computes, too.
+bool isFlat(const Group &group, bool mayProbe);
 
 } // namespace brew

@@ -221,6 +221,27 @@ def LowerPrecision : Pass<"brew-lower-precision", "::mlir::ModuleOp"> {
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def PadChannels : Pass<"brew-pad-channels", "::mlir::ModuleOp"> {
+  let summary = "Gives first convolutions as many channels as tensor cores want";
+  let description = [{
+    On a GPU a call in 16 bits reads an image of fewer than 8 channels, and weights for
+    them, with channels of zeros behind them; its gradient by the weights is cut. Not
+    where the image has a gradient, or the convolution's own channels are no multiple
+    of 8.
+  }];
+  let options = [
+    ListOption<"noLibrary", "no-library", "std::string",
+      "Operation groups that must not become vendor calls, or `all`">];
+}
+
+def FoldFeeds : Pass<"brew-fold-feeds", "::mlir::ModuleOp"> {
+  let summary = "Lets data layers deliver images as their readers want them";
+  let description = [{
+    On a GPU, where a kernel makes images of pixels: rounded to 16 bits, and with the
+    channels of zeros that brew-pad-channels adds, if nothing reads them otherwise.
+  }];
+}
+
 def AssignLayout : Pass<"brew-assign-layout", "::mlir::ModuleOp"> {
   let summary = "Chooses the memory layout of activations and weights";
   let description = [{

@@ -15,10 +15,11 @@ def Brew_FeedOp : Brew_Op<"feed"> {
   let description = [{
     `kind` is the layer's type (formats/FeedKinds.h), `config` the whole
     LayerParameter, `folder` where its prototxt lies.
-    The runtime's readers fill the results before the program runs.
+    The runtime's readers fill the results before the program runs. With `channels`
+    the first top has so many, and the first result zeros in those beyond.
   }];
   let arguments = (ins StrAttr:$layer, StrArrayAttr:$tops, StrAttr:$kind,
-    Plan_FeedConfigAttr:$config, StrAttr:$folder);
+    Plan_FeedConfigAttr:$config, StrAttr:$folder, OptionalAttr<I64Attr>:$channels);
   let results = (outs Variadic<AnyTensor>:$values);
   let assemblyFormat = "$layer $kind custom<FeedDict>(attr-dict) `:` type($values)";
 }

@@ -51,10 +51,11 @@ def Plan_BufferOp : Plan_Op<"buffer", [Pure]> {
   let description = [{
     `offset` is in bytes and a multiple of 64, or of the element for a subview of a joined
     blob. `live` is the first and last step (0-based) at which its bytes hold a value,
-    absent for arenas that outlive programs.
+    absent for arenas that outlive programs. `padded` is the channels of a feed's first
+    buffer with those between its strides, which hold zeros.
   }];
   let arguments = (ins StrAttr:$name, Plan_ArenaKindAttr:$arena, I64Attr:$offset,
-    OptionalAttr<DenseI64ArrayAttr>:$live, UnitAttr:$pinned);
+    OptionalAttr<DenseI64ArrayAttr>:$live, UnitAttr:$pinned, OptionalAttr<I64Attr>:$padded);
   let results = (outs AnyMemRef:$memref);
   let assemblyFormat = "$name $arena `[` $offset `]` (`live` $live^)? (`pinned` $pinned^)? attr-dict `:` type($memref)";
 }

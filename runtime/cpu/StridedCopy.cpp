@@ -1,6 +1,8 @@
 //===- StridedCopy.cpp - Copy and clear views of any strides --------------===//
 #include "runtime/cpu/StridedCopy.h"
 
+#include "formats/Error.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -118,11 +120,14 @@ void StridedCopy::run(const Threads &threads) const {
   switch (elementBytes) {
   case 1:
     return copyTiles<std::uint8_t>(threads);
+  case 2:
+    return copyTiles<std::uint16_t>(threads);
   case 4:
     return copyTiles<std::uint32_t>(threads);
-  default:
+  case 8:
     return copyTiles<std::uint64_t>(threads);
   }
+  throw Error(ExitStatus::Bug, "elements of a size that nothing copies");
 }
 
 StridedZero::StridedZero(const plan::Buffer &buffer, std::byte *bytes)

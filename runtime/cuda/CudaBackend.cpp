@@ -93,6 +93,7 @@ private:
   }
   void prepareCalls(bool tune);
   void allocateWorkspace();
+  std::vector<std::byte> withGaps(std::uint32_t buffer, const std::byte *bytes);
   std::unique_ptr<Nccl> connect(const ExecutorOptions &options) const;
   /// Waits for work in which other ranks may take part.
   template <typename Awaited>
@@ -230,14 +231,24 @@ static bool isDense(const plan::Buffer &buffer) {
          buffer.size();
 }
 
+/// The elements that `bytes` have, and between them what belongs there: zeros,
+/// or other buffers' elements.
+std::vector<std::byte> CudaBackend::withGaps(std::uint32_t index,
+                                             const std::byte *bytes) {
+  const plan::Buffer &target = buffer(index);
+  std::vector<std::byte> merged(target.size());
+  if (!target.zero_gaps())
+    download(index, merged.data());
+  StridedCopy(target, bytes, target, merged.data()).run(workers);
+  return merged;
+}
+
 void CudaBackend::upload(std::uint32_t index, const std::byte *bytes) {
   device.enter();
   const plan::Buffer &target = buffer(index);
   std::vector<std::byte> merged;
-  if (!isDense(target)) { // gaps hold other buffers' elements
-    merged.resize(target.size());
-    download(index, merged.data());
-    StridedCopy(target, bytes, target, merged.data()).run(workers);
+  if (!isDense(target)) {
+    merged = withGaps(index, bytes);
     bytes = merged.data();
   }
   device.api().check(device.api().cuMemcpyHtoDAsync(
@@ -273,10 +284,13 @@ void CudaBackend::uploadBytes(std::uint32_t arena, std::uint64_t offset,
 
 void CudaBackend::feed(std::uint32_t index, const std::byte *bytes) {
   const plan::Buffer &target = buffer(index);
-  if (!isDense(target))
-    return upload(index, bytes);
   device.enter();
-  inputs.put(index, bytes);
+  if (isDense(target))
+    inputs.put(index, bytes);
+  else if (target.zero_gaps())
+    inputs.put(index, withGaps(index, bytes).data());
+  else
+    upload(index, bytes);
 }
 
 void CudaBackend::setPixelMean(int program, int feed,

@@ -222,6 +222,8 @@ void Validator::checkBuffer(const Buffer &buffer,
     require(buffer.program_index() <
                 static_cast<std::uint32_t>(manifest.programs_size()),
             where, "its program does not exist");
+  require(!buffer.zero_gaps() || manifest.target().kind() == Target::CUDA,
+          where, "its gaps hold zeros in a CPU plan");
   require(buffer.has_first_step() == buffer.has_last_step(), where,
           "only one of first and last step is given");
   if (!buffer.has_first_step())

@@ -116,3 +116,23 @@ plan.program @crops attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 10
   plan.feed "known" "Data"(%c) {config = "name: 'known' type: 'Data' top: 'c' data_param { source: 'db' backend: LMDB } transform_param { crop_size: 4 mean_value: 2 }", folder = ""} : memref<2x1x4x4xf32>
   plan.feed "unknown" "Data"(%d) {config = "name: 'unknown' type: 'Data' top: 'd' data_param { source: 'no.such.db' backend: LMDB } transform_param { crop_size: 4 }", folder = ""} : memref<2x1x4x4xf32>
 }
+
+// -----
+
+// A padded blob in 16 bits: channels behind the image's are zeros, and pixels are read
+// of the image's only.
+// CHECK: plan.kernel @in_pixels
+// CHECK-NEXT: ^bb0(%[[P:.*]]: tensor<2x3x4x5xi8>, %{{.*}}: tensor<2x3xi32>):
+// CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<2x8x4x5xbf16, #brew.layout<0, 2, 3, 1>>)
+// CHECK: %[[C:.*]] = linalg.index 3 : index
+// CHECK: %[[IMAGE:.*]] = arith.cmpi slt, %[[C]],
+// CHECK: %[[WITHIN:.*]] = arith.minsi
+// CHECK: tensor.extract %[[P]][%{{.*}}, %[[WITHIN]],
+// CHECK: %[[VALUE:.*]] = arith.select %[[IMAGE]], %{{.*}}, %{{.*}} : f32
+// CHECK: arith.truncf %[[VALUE]] : f32 to bf16
+// CHECK: plan.program @padded
+plan.arena transient size 1024
+plan.program @padded attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 1024 : i64, caffe_bytes = 0 : i64} {
+  %data = plan.buffer "data" transient[0] live [0, 0] {padded = 8 : i64} : memref<2x3x4x5xbf16, strided<[160, 1, 40, 8]>>
+  plan.feed "in" "Data"(%data) {config = "name: 'in' type: 'Data' top: 'data'", folder = ""} : memref<2x3x4x5xbf16, strided<[160, 1, 40, 8]>>
+}

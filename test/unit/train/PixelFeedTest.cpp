@@ -119,6 +119,35 @@ TEST_F(PixelFeed, WhatTheCallerGivesIsNotConverted) {
   EXPECT_EQ(images(executor), given);
 }
 
+TEST_F(PixelFeed, TheHostWritesZerosIntoGapsThatHoldThem) {
+  writeDatabase({true});
+  plan::Manifest manifest = model("");
+  plan::Buffer &x = *manifest.mutable_buffers(0);
+  for (auto [dim, stride] : {std::pair(0, 4), {1, 1}, {2, 4}, {3, 4}})
+    x.set_strides(dim, stride);
+  x.set_size(4 * 4 * sizeof(float));
+  x.set_zero_gaps(true);
+  Executor executor(test::loadPlan(manifest));
+  const auto words = [&] {
+    Images values(16);
+    executor.download(0, reinterpret_cast<std::byte *>(values.data()));
+    return values;
+  };
+  const Images before(16, 7);
+  executor.uploadBytes(0, 0, before.data(), 16 * sizeof(float));
+  ASSERT_EQ(words(), before);
+  Feeder feeder(executor, 0, 1, "");
+  const Images given(12, 5);
+  feeder.set("x", given.data(), 12);
+  feeder.feed();
+  const Images padded = {5, 5, 5, 0, 5, 5, 5, 0, 5, 5, 5, 0, 5, 5, 5, 0};
+  EXPECT_EQ(words(), padded);
+  // Not only on the way of inputs.
+  executor.uploadBytes(0, 0, before.data(), 16 * sizeof(float));
+  executor.upload(0, reinterpret_cast<const std::byte *>(padded.data()));
+  EXPECT_EQ(words(), padded);
+}
+
 TEST_F(PixelFeed, WholeRecordsReachTheKernelWithThePlacesOfTheirCrops) {
   auto writer =
       formats::DbWriter::create(folder / "db", formats::DbBackend::Lmdb, true);

@@ -38,6 +38,14 @@ static bool isCall(const ConvolutionShapes &shapes) {
          });
 }
 
+/// Operations of the call, but for those on channels that are only padding.
+template <typename Op> static int64_t flopsOf(Op op) {
+  ConvolutionShapes shapes = shapesOf(op);
+  if (auto channels = op->template getAttrOfType<IntegerAttr>(kChannelsAttr))
+    shapes.c = channels.getInt();
+  return shapes.flops();
+}
+
 /// Padding at the ends, or null where it is that before the first elements.
 static DenseI64ArrayAttr padEndOf(OpBuilder &b,
                                   const ConvolutionShapes &shapes) {
@@ -79,7 +87,7 @@ static Value sumIn(Op op, OpBuilder &b, Value sum, Value y, bool backward) {
 //===----------------------------------------------------------------------===//
 
 StringRef ConvolutionOp::libraryGroup() { return "conv"; }
-int64_t ConvolutionOp::countFlops() { return shapesOf(*this).flops(); }
+int64_t ConvolutionOp::countFlops() { return flopsOf(*this); }
 bool ConvolutionOp::hasCall() { return isCall(shapesOf(*this)); }
 Operation *ConvolutionOp::buildCall(OpBuilder &b, Buffer buffer) {
   Value x = buffer(getX()), w = buffer(getW()),
@@ -89,7 +97,7 @@ Operation *ConvolutionOp::buildCall(OpBuilder &b, Buffer buffer) {
 }
 
 StringRef ConvolutionSumOp::libraryGroup() { return "conv"; }
-int64_t ConvolutionSumOp::countFlops() { return shapesOf(*this).flops(); }
+int64_t ConvolutionSumOp::countFlops() { return flopsOf(*this); }
 bool ConvolutionSumOp::hasCall() { return isCall(shapesOf(*this)); }
 Operation *ConvolutionSumOp::buildCall(OpBuilder &b, Buffer buffer) {
   Value x = buffer(getX()), w = buffer(getW()),
@@ -104,9 +112,7 @@ Operation *ConvolutionSumOp::buildCall(OpBuilder &b, Buffer buffer) {
 //===----------------------------------------------------------------------===//
 
 StringRef ConvolutionBackwardDataOp::libraryGroup() { return "conv"; }
-int64_t ConvolutionBackwardDataOp::countFlops() {
-  return shapesOf(*this).flops();
-}
+int64_t ConvolutionBackwardDataOp::countFlops() { return flopsOf(*this); }
 bool ConvolutionBackwardDataOp::hasCall() { return isCall(shapesOf(*this)); }
 Operation *ConvolutionBackwardDataOp::buildCall(OpBuilder &b, Buffer buffer) {
   Value dx = buffer(getDx()), w = buffer(getW()), dy = buffer(getDy());
@@ -118,9 +124,7 @@ Operation *ConvolutionBackwardDataOp::buildCall(OpBuilder &b, Buffer buffer) {
 }
 
 StringRef ConvolutionBackwardWeightsOp::libraryGroup() { return "conv"; }
-int64_t ConvolutionBackwardWeightsOp::countFlops() {
-  return shapesOf(*this).flops();
-}
+int64_t ConvolutionBackwardWeightsOp::countFlops() { return flopsOf(*this); }
 bool ConvolutionBackwardWeightsOp::hasCall() { return isCall(shapesOf(*this)); }
 Operation *ConvolutionBackwardWeightsOp::buildCall(OpBuilder &b,
                                                    Buffer buffer) {
@@ -134,7 +138,7 @@ Operation *ConvolutionBackwardWeightsOp::buildCall(OpBuilder &b,
 //===----------------------------------------------------------------------===//
 
 StringRef DeconvolutionOp::libraryGroup() { return "conv"; }
-int64_t DeconvolutionOp::countFlops() { return shapesOf(*this).flops(); }
+int64_t DeconvolutionOp::countFlops() { return flopsOf(*this); }
 bool DeconvolutionOp::hasCall() { return isCall(shapesOf(*this)); }
 Operation *DeconvolutionOp::buildCall(OpBuilder &b, Buffer buffer) {
   Value y = buffer(getY()), w = buffer(getW()), x = buffer(getX());

@@ -1,0 +1,59 @@
+// RUN: %brew-opt %s --brew-attach-target=gpu-arch=sm_90 --brew-fold-feeds --split-input-file | FileCheck %s
+// RUN: %brew-opt %s --brew-attach-target=bf16=true --brew-fold-feeds --split-input-file | FileCheck %s --check-prefix=HOST
+
+// Images are delivered rounded, and padded; labels as they are. On a CPU a kernel does
+// it.
+// HOST: brew.paste
+// HOST: brew.cast
+// CHECK-LABEL: brew.program @padded
+// CHECK-NEXT: %[[X:.*]]:2 = brew.feed "in" "Data" {channels = 3 : i64, {{.*}} : tensor<4x8x6x6xbf16>, tensor<4xf32>
+// CHECK-NEXT: brew.keep data "a", %[[X]]#0
+// CHECK-NEXT: brew.keep data "b", %[[X]]#0
+// CHECK-NEXT: brew.keep data "label", %[[X]]#1
+brew.program @padded train {
+  %x, %l = brew.feed "in" "Data" {config = "name: 'in' type: 'Data'", folder = "", tops = ["x", "label"]} : tensor<4x3x6x6xf32>, tensor<4xf32>
+  %p = brew.paste "conv"(%x) {offsets = array<i64: 0, 0, 0, 0>} : (tensor<4x3x6x6xf32>) -> tensor<4x8x6x6xf32>
+  %a = brew.cast "conv"(%p) : (tensor<4x8x6x6xf32>) -> tensor<4x8x6x6xbf16>
+  %b = brew.cast "conv2"(%p) : (tensor<4x8x6x6xf32>) -> tensor<4x8x6x6xbf16>
+  brew.keep data "a", %a : tensor<4x8x6x6xbf16>
+  brew.keep data "b", %b : tensor<4x8x6x6xbf16>
+  brew.keep data "label", %l : tensor<4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: brew.program @rounded
+// CHECK-NEXT: brew.feed "in" "ImageData"
+// CHECK-NOT: channels
+// CHECK-SAME: tensor<4x3x6x6xf16>
+// CHECK-NOT: brew.cast
+brew.program @rounded train {
+  %x = brew.feed "in" "ImageData" {config = "name: 'in' type: 'ImageData'", folder = "", tops = ["x"]} : tensor<4x3x6x6xf32>
+  %a = brew.cast "conv"(%x) : (tensor<4x3x6x6xf32>) -> tensor<4x3x6x6xf16>
+  brew.keep data "a", %a : tensor<4x3x6x6xf16>
+}
+
+// -----
+
+// Not what is read in f32 too, what is read in two ways, what comes from the caller, or
+// pairs of images, which the host converts.
+// CHECK-LABEL: brew.program @others
+// CHECK-COUNT-5: -> tensor<{{.*}}xbf16>
+brew.program @others train {
+  %x = brew.feed "x" "Data" {config = "name: 'x' type: 'Data'", folder = "", tops = ["x"]} : tensor<4x3x6x6xf32>
+  %xn = brew.cast "conv"(%x) : (tensor<4x3x6x6xf32>) -> tensor<4x3x6x6xbf16>
+  brew.keep data "x", %x : tensor<4x3x6x6xf32>
+  brew.keep data "xn", %xn : tensor<4x3x6x6xbf16>
+  %y = brew.feed "y" "Data" {config = "name: 'y' type: 'Data'", folder = "", tops = ["y"]} : tensor<4x3x6x6xf32>
+  %yn = brew.cast "conv"(%y) : (tensor<4x3x6x6xf32>) -> tensor<4x3x6x6xbf16>
+  %p = brew.paste "conv"(%y) {offsets = array<i64: 0, 0, 0, 0>} : (tensor<4x3x6x6xf32>) -> tensor<4x8x6x6xf32>
+  %pn = brew.cast "conv"(%p) : (tensor<4x8x6x6xf32>) -> tensor<4x8x6x6xbf16>
+  brew.keep data "yn", %yn : tensor<4x3x6x6xbf16>
+  brew.keep data "pn", %pn : tensor<4x8x6x6xbf16>
+  %z = brew.feed "z" "Input" {config = "name: 'z' type: 'Input'", folder = "", tops = ["z"]} : tensor<4x3x6x6xf32>
+  %zn = brew.cast "conv"(%z) : (tensor<4x3x6x6xf32>) -> tensor<4x3x6x6xbf16>
+  brew.keep data "zn", %zn : tensor<4x3x6x6xbf16>
+  %q = brew.feed "q" "Data" {config = "name: 'q' type: 'Data' data_param { images_per_blob: 2 }", folder = "", tops = ["q"]} : tensor<4x6x6x6xf32>
+  %qn = brew.cast "conv"(%q) : (tensor<4x6x6x6xf32>) -> tensor<4x6x6x6xbf16>
+  brew.keep data "qn", %qn : tensor<4x6x6x6xbf16>
+}
