@@ -29,12 +29,14 @@ def status_bytes(pid):
 
 
 def samples(process, log, seconds):
-    """(bytes, open files, iteration) while the process runs."""
+    """(bytes, open files, iteration) while the process trains."""
     found = []
     with open(log) as lines:
         iteration = 0
         while process.poll() is None:
             for line in lines:
+                if "Optimization Done" in line:  # what is given back now says nothing
+                    return found
                 words = line.split("] Iteration ", 1)
                 if len(words) == 2 and words[1].split()[0].isdigit():
                     iteration = int(words[1].split()[0])
