@@ -12,6 +12,7 @@
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/convolution/Convolution.h"
 #include "dialects/Brew/layers/precision/Precision.h"
+#include "dialects/Brew/layers/shape/Shape.h"
 #include "dialects/Target/TargetDialect.h"
 #include "passes/LibraryCalls.h"
 #include "passes/Passes.h"
@@ -157,6 +158,13 @@ private:
     return brew::splitBiasGradient(op, sum);
   }
 
+  /// Parameters side by side, of which each is rounded where it belongs.
+  static bool joinsParameters(JoinOp join) {
+    return llvm::all_of(join.getXs(), [](Value part) {
+      return part.getDefiningOp<ParamValueOp>() != nullptr;
+    });
+  }
+
   /// The narrow form of a value that `user` reads.
   Value narrowForm(Value value, Operation *user) {
     if (elementOf(value) == narrow)
@@ -170,6 +178,17 @@ private:
     OpBuilder b(user);
     b.setInsertionPointAfterValue(value);
     auto type = withElement(tensorOf(value), narrow);
+    if (auto join = value.getDefiningOp<JoinOp>();
+        join && joinsParameters(join)) {
+      SmallVector<Value> parts;
+      for (Value part : join.getXs())
+        parts.push_back(narrowForm(part, join));
+      auto joined = JoinOp::create(b, join.getLoc(), type, parts,
+                                   join.getLayerAttr(), join.getAxisAttr());
+      Origin::of(join).mark(joined);
+      // The map has grown.
+      return narrowed[value] = joined;
+    }
     if (auto fill = value.getDefiningOp<FillOp>()) {
       form = FillOp::create(b, fill.getLoc(), type, fill.getValueAttr());
       Origin::of(fill).mark(form.getDefiningOp());
@@ -218,15 +237,24 @@ private:
     for (auto product :
          program.getBody().front().getOps<ConvolutionBackwardWeightsOp>()) {
       Value dw = product.getDw();
-      if (elementOf(dw) != narrow || !dw.hasOneUse())
+      if (elementOf(dw) != narrow)
         continue;
-      Operation *cast = *dw.user_begin(), *first = nullptr;
-      for (Operation *user : cast->getUsers())
-        if (!first || user->isBeforeInBlock(first))
-          first = user;
-      if (first && first->getBlock() == cast->getBlock())
-        cast->moveBefore(first);
+      // Of joined convolutions each has its part.
+      for (Operation *user : llvm::to_vector(dw.getUsers()))
+        if (auto part = dyn_cast<CutOp>(user); part && part.getY().hasOneUse())
+          delay(*part.getY().user_begin());
+        else if (dw.hasOneUse())
+          delay(user);
     }
+  }
+
+  static void delay(Operation *cast) {
+    Operation *first = nullptr;
+    for (Operation *user : cast->getUsers())
+      if (!first || user->isBeforeInBlock(first))
+        first = user;
+    if (first && first->getBlock() == cast->getBlock())
+      cast->moveBefore(first);
   }
 
   /// The product by the data reads a copy of the weights, which can lie in the
