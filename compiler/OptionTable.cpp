@@ -365,6 +365,7 @@ const std::vector<OptionRow> &optionTable() {
                {"fold-normalization",
                 "keep BatchNorm, Scale and Bias of nets for inference"},
                {"fuse-epilogue", "keep ReLUs out of vendor calls"},
+               {"fuse-sums", "on GPUs, read what was just stored to add it up"},
                {"join-convolutions", "a call for each convolution of a blob"},
                {"join-gradients",
                 "a product for each reader of shared weights"},

@@ -148,6 +148,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     if (targetir::isNarrow(options.precision))
       optimise("keep-precision", [] { return createKeepPrecision(); });
     optimise("merge-sums", [] { return createMergeSums(); });
+    optimise("fuse-sums", [] { return createFuseSums(); });
     optimise("split-reductions", [] { return createSplitReductions(); });
     RecomputeOptions recompute;
     recompute.bytes = options.recomputeBytes.value_or(-1);

@@ -1,6 +1,8 @@
 //===- FreeSum.cpp - Sums whose order is free -----------------------------===//
 #include "passes/FreeSum.h"
 
+#include "dialects/Brew/KernelAnalysis.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
@@ -23,7 +25,7 @@ static bool isFreeSum(linalg::GenericOp nest, unsigned number) {
 
 bool brew::givesFreeSums(linalg::GenericOp nest) {
   for (unsigned i = 0; i < nest->getNumResults(); ++i)
-    if (!isFreeSum(nest, i))
+    if (!brew::ir::isStoredOnTheWay(nest, i) && !isFreeSum(nest, i))
       return false;
   return true;
 }

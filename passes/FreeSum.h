@@ -6,7 +6,7 @@
 namespace brew {
 
 /// Whether every result of a nest is a sum that begins with zero and may be
-/// added up in any order.
+/// added up in any order, but for what it stores on the way.
 bool givesFreeSums(mlir::linalg::GenericOp nest);
 
 } // namespace brew

@@ -134,6 +134,9 @@ private:
     for (const auto &[tensor, accesses] : joining.accesses) {
       if (numberOf(tensor.getDefiningOp()) != number)
         continue;
+      if (isStoredOnTheWay(cast<linalg::GenericOp>(tensor.getDefiningOp()),
+                           cast<OpResult>(tensor).getResultNumber()))
+        return -1; // the grid point at hand has but a part of it
       depends = true;
       while (depth > 0 &&
              !readsAtGridPoint(cast<OpResult>(tensor), accesses, depth))

@@ -10,6 +10,7 @@
 #include "passes/Passes.h"
 
 #include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/KernelAnalysis.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Target/TargetDialect.h"
 
@@ -43,12 +44,31 @@ public:
   Pair(KernelOp first, KernelOp second) : first(first), second(second) {}
 
   /// Whether every result of the first is read by the second and nothing else.
+  /// What it stores on the way others may read, if it can stay where it is.
   bool worksForSecond() {
-    return llvm::all_of(first.getOutputs(), [&](Value result) {
+    const bool isEarly = endsEarly();
+    Block &body = first.getBody().front();
+    return llvm::all_of(llvm::enumerate(first.getOutputs()), [&](auto each) {
+      auto [number, result] = each;
+      auto yielded = cast<OpResult>(body.getTerminator()->getOperand(number));
+      auto nest = dyn_cast<linalg::GenericOp>(yielded.getOwner());
+      if (isEarly && nest && isStoredOnTheWay(nest, yielded.getResultNumber()))
+        return llvm::none_of(result.getUsers(), [&](Operation *user) {
+          return user == second.getOperation();
+        });
       return !result.use_empty() &&
              llvm::all_of(result.getUsers(), [&](Operation *user) {
                return user == second.getOperation();
              });
+    });
+  }
+
+  /// Whether all that the second reads is there where the first stands.
+  bool endsEarly() {
+    return llvm::all_of(second.getInputs(), [&](Value input) {
+      Operation *source = input.getDefiningOp();
+      return !source || source == first.getOperation() ||
+             source->isBeforeInBlock(first);
     });
   }
 
@@ -76,12 +96,7 @@ public:
   /// Makes one kernel of the two, where the first one stands if all that the
   /// second reads is there already.
   void join() {
-    const bool isEarly = llvm::all_of(second.getInputs(), [&](Value input) {
-      Operation *source = input.getDefiningOp();
-      return !source || source == first.getOperation() ||
-             source->isBeforeInBlock(first);
-    });
-    OpBuilder b(isEarly ? first : second);
+    OpBuilder b(endsEarly() ? first : second);
     llvm::SetVector<Value> inputs;
     inputs.insert_range(first.getInputs());
     for (Value input : second.getInputs())
@@ -103,6 +118,7 @@ public:
     llvm::append_range(yielded, clone(second, map, b, /*isLast=*/true));
     YieldOp::create(b, joined.getLoc(), yielded);
     const size_t partial = first.getNumResults();
+    first->replaceAllUsesWith(joined.getOutputs().take_front(partial));
     second->replaceAllUsesWith(joined.getOutputs().drop_front(partial));
     second->erase();
     first->erase();

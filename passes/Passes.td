@@ -408,6 +408,16 @@ def SplitReductions : Pass<"brew-split-reductions", "::mlir::ModuleOp"> {
     "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def FuseSums : Pass<"brew-fuse-sums", "::mlir::ModuleOp"> {
+  let summary = "Adds up values where they are computed";
+  let description = [{
+    On a GPU: a nest that makes a value element by element and the one sum over it, such
+    as the gradient of a bias, become one nest, whose last result is the value.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def Recompute : Pass<"brew-recompute", "::mlir::ModuleOp"> {
   let summary = "Computes saved values again where memory is short, or for free";
   let description = [{

@@ -1,6 +1,7 @@
 //===- SplitLoop.cpp - One loop of a sum as two ---------------------------===//
 #include "passes/SplitLoop.h"
 
+#include "dialects/Brew/KernelAnalysis.h"
 #include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/Origin.h"
 
@@ -62,11 +63,12 @@ public:
 private:
   unsigned place(unsigned dim) const { return dim <= loop ? dim : dim + 1; }
 
-  /// A map that does not know the loop, over the new loops.
+  /// A map over the new loops.
   AffineMap moved(AffineMap map) {
     SmallVector<AffineExpr> dims;
     for (unsigned dim = 0; dim < map.getNumDims(); ++dim)
       dims.push_back(b.getAffineDimExpr(place(dim)));
+    dims[loop] = dims[loop] * length + b.getAffineDimExpr(loop + 1);
     return map.replaceDimsAndSymbols(dims, {}, map.getNumDims() + 1, 0);
   }
 
@@ -104,6 +106,8 @@ private:
     llvm::SmallDenseMap<Operation *, Value> sums;
     for (auto [number, present] : llvm::enumerate(nest.getRegionOutputArgs())) {
       map.map(present, values[next + number]);
+      if (isStoredOnTheWay(nest, number))
+        continue;
       sums[old.getTerminator()->getOperand(number).getDefiningOp()] = present;
     }
     for (Operation &op : old) {
@@ -132,7 +136,12 @@ private:
 
 } // namespace
 
-bool brew::canSplitLoop(linalg::GenericOp nest, unsigned loop) {
+bool brew::canSplitLoop(linalg::GenericOp nest, unsigned loop, int64_t pieces) {
+  // What is stored on the way is stored once.
+  if (nest.getStaticLoopRanges()[loop] % pieces != 0)
+    for (unsigned i = 0; i < nest->getNumResults(); ++i)
+      if (isStoredOnTheWay(nest, i))
+        return false;
   return llvm::all_of(nest.getDpsInputOperands(), [&](OpOperand *input) {
     AffineMap map = nest.getMatchingIndexingMap(input);
     return !map.isFunctionOfDim(loop) || map.isProjectedPermutation();

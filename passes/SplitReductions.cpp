@@ -33,11 +33,18 @@ namespace {
 class Split {
 public:
   Split(linalg::GenericOp nest, ArrayRef<unsigned> loops)
-      : nest(nest), loops(loops), b(nest) {}
+      : nest(nest), loops(loops), b(nest) {
+    // What is stored on the way stands behind the sums.
+    while (sumCount < nest->getNumResults() &&
+           !isStoredOnTheWay(nest, sumCount))
+      ++sumCount;
+  }
 
   void run() {
-    linalg::GenericOp sums = sumUp(sumPartially());
-    nest->replaceAllUsesWith(sums->getResults());
+    linalg::GenericOp partial = sumPartially(), sums = sumUp(partial);
+    for (auto [number, result] : llvm::enumerate(nest->getResults()))
+      result.replaceAllUsesWith(number < sumCount ? sums->getResult(number)
+                                                  : partial->getResult(number));
     nest->erase();
   }
 
@@ -62,6 +69,11 @@ private:
       iterators[loop] = utils::IteratorType::parallel;
     for (auto [number, result] : llvm::enumerate(nest->getResults())) {
       auto type = cast<RankedTensorType>(result.getType());
+      if (number >= sumCount) {
+        types.push_back(type);
+        inits.push_back(nest.getDpsInits()[number]);
+        continue;
+      }
       AffineMap &map = maps[nest.getNumDpsInputs() + number];
       SmallVector<int64_t> shape;
       SmallVector<AffineExpr> places;
@@ -95,7 +107,11 @@ private:
     SmallVector<int64_t> parallel = resultLoops(nest, 0);
     SmallVector<AffineMap> from, to;
     SmallVector<Value> inits;
-    for (auto [number, result] : llvm::enumerate(nest->getResults())) {
+    SmallVector<Value> partialSums(partial->getResults().take_front(sumCount));
+    SmallVector<Type> types(nest->getResultTypes());
+    types.resize(sumCount);
+    for (auto [number, result] :
+         llvm::enumerate(nest->getResults().take_front(sumCount))) {
       SmallVector<AffineExpr> places;
       for (int64_t loop : resultLoops(nest, number))
         places.push_back(b.getAffineDimExpr(
@@ -111,8 +127,8 @@ private:
                                                utils::IteratorType::parallel);
     iterators.append(reduced, utils::IteratorType::reduction);
     auto sum = linalg::GenericOp::create(
-        b, nest.getLoc(), nest->getResultTypes(), partial->getResults(), inits,
-        from, iterators, [](OpBuilder &body, Location loc, ValueRange values) {
+        b, nest.getLoc(), types, partialSums, inits, from, iterators,
+        [](OpBuilder &body, Location loc, ValueRange values) {
           SmallVector<Value> sums;
           size_t count = values.size() / 2;
           for (size_t i = 0; i < count; ++i)
@@ -128,6 +144,7 @@ private:
 
   linalg::GenericOp nest;
   ArrayRef<unsigned> loops;
+  size_t sumCount = 0;
   OpBuilder b;
 };
 
@@ -166,8 +183,8 @@ private:
   }
 
   /// On a CPU: whole loops, outermost first, of sums for a few neighbours in
-  /// memory. Threads then read different rows of them, each one all of its rows;
-  /// shares of the neighbours would be pieces of cache lines.
+  /// memory. Threads then read different rows of them, each one all of its
+  /// rows; shares of the neighbours would be pieces of cache lines.
   SmallVector<unsigned> loopsToSplitOnCpu(linalg::GenericOp nest) const {
     const auto cpu = brew::targetir::cpuOf(nest);
     int64_t points = 1, length = 1;
@@ -236,7 +253,8 @@ private:
     }
     int64_t pieces = llvm::divideCeil(enough, points);
     if (points >= enough || !longest || length / pieces < kShortest ||
-        extents[*longest] < 2 * pieces || !brew::canSplitLoop(nest, *longest))
+        extents[*longest] < 2 * pieces ||
+        !brew::canSplitLoop(nest, *longest, pieces))
       return loops;
     return splitAlso(nest, loops, *longest, pieces);
   }
@@ -280,7 +298,7 @@ private:
       const int64_t pieces =
           piecesOf(extent, llvm::divideCeil(enoughThreads / shares, points));
       if (pieces < extent && length / pieces >= kShortest &&
-          brew::canSplitLoop(nest, loop))
+          brew::canSplitLoop(nest, loop, pieces))
         return std::pair(loop, pieces);
     }
     return std::nullopt;

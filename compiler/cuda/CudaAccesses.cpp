@@ -79,6 +79,11 @@ private:
             reach(argument, elementsReached(nest, output.address),
                   packs.coversResult(argument, output, inner), inner));
     }
+    for (const Output &store : nest.stores)
+      for (unsigned argument : store.arguments)
+        written[argument].push_back(
+            reach(argument, elementsReached(nest, store.address),
+                  packs.coversStore(argument, store, inner), inner));
   }
 
   /// Divides `elements` of an argument among its accesses.

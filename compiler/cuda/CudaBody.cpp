@@ -62,8 +62,7 @@ CudaCode CudaBody::kept(unsigned nest, unsigned result, const CudaCode &local) {
 
 CudaCode CudaBody::byteOfBit(const CudaCode &buffer, const CudaCode &address) {
   return CudaCode::element(
-      buffer,
-      (address.isWord() ? address : CudaCode::group(address)) + " / 8");
+      buffer, (address.isWord() ? address : CudaCode::group(address)) + " / 8");
 }
 
 CudaCode CudaBody::load(const Source &source, const CudaCode &address,
@@ -201,8 +200,12 @@ SmallVector<CudaCode> CudaBody::iterate(const Nest &nest,
   for (Operation &inner : nest.body()->without_terminator())
     add(nest, inner, loops);
 
+  OperandRange yielded = nest.body()->getTerminator()->getOperands();
+  for (auto [store, value] :
+       llvm::zip(nest.stores, yielded.drop_front(nest.outputs.size())))
+    storeOnTheWay(store, loops, operand(value).code);
   SmallVector<CudaCode> results;
-  for (Value value : nest.body()->getTerminator()->getOperands()) {
+  for (Value value : yielded.take_front(nest.outputs.size())) {
     CudaCode result = operand(value).code;
     // Accumulators are assigned one after the other: a result that reads one
     // that is assigned before needs a name.
@@ -213,6 +216,19 @@ SmallVector<CudaCode> CudaBody::iterate(const Nest &nest,
                                    : result);
   }
   return results;
+}
+
+void CudaBody::storeOnTheWay(const Output &store, ArrayRef<CudaCode> loops,
+                             const CudaCode &value) {
+  for (unsigned argument : store.arguments) {
+    auto pack = values.stores.find(argument);
+    const CudaCode place =
+        pack != values.stores.end()
+            ? CudaCode::element(pack->second, CudaCode::word("k"))
+            : CudaCode::element(text.arguments[argument].name,
+                                address(store.address, loops));
+    text.lines.line(place + " = " + value + ";");
+  }
 }
 
 void CudaBody::storeToBuffers(const Output &output, ArrayRef<CudaCode> loops,

@@ -21,6 +21,9 @@ struct CudaValues {
   /// Results, as nest and number, that are an array: one for each neighbour
   /// that the thread does.
   std::set<std::pair<unsigned, unsigned>> arrays;
+  /// Packs in which neighbours' iterations leave what a reduction stores, by
+  /// argument.
+  std::map<unsigned, CudaCode> stores;
 };
 
 /// Writes bodies of a part's nests.
@@ -37,7 +40,8 @@ public:
                 const CudaCode &local);
   CudaCode load(const Access &access, llvm::ArrayRef<CudaCode> loops);
   /// One iteration with the accumulators named `accumulated` (empty where the
-  /// body does not read them). Returns the results.
+  /// body does not read them). Returns the results, but for what a reduction
+  /// stores: that is stored, or left in its packs.
   llvm::SmallVector<CudaCode> iterate(const Nest &nest,
                                       llvm::ArrayRef<CudaCode> loops,
                                       llvm::ArrayRef<CudaCode> accumulated);
@@ -47,6 +51,10 @@ public:
   void loadPacks(const Nest &nest, const NestSchedule &inner,
                  llvm::ArrayRef<CudaCode> loops);
   void forgetPacks();
+  /// Declares packs for what a reduction stores, and stores them.
+  void declareStores(const Nest &nest, const NestSchedule &inner);
+  void storeStores(const Nest &nest, const NestSchedule &inner,
+                   llvm::ArrayRef<CudaCode> loops);
   static std::string packType(mlir::Type element, unsigned pack);
   /// The byte of a buffer of bits that has the one of that address.
   static CudaCode byteOfBit(const CudaCode &buffer, const CudaCode &address);
@@ -69,6 +77,8 @@ private:
     }
   };
   Operand operand(mlir::Value value);
+  void storeOnTheWay(const Output &store, llvm::ArrayRef<CudaCode> loops,
+                     const CudaCode &value);
   /// Code for one operation of a body.
   void add(const Nest &nest, mlir::Operation &op,
            llvm::ArrayRef<CudaCode> loops);

@@ -100,6 +100,34 @@ void CudaBody::loadPacks(const Nest &nest, const NestSchedule &inner,
   common = operands;
 }
 
+void CudaBody::declareStores(const Nest &nest, const NestSchedule &inner) {
+  for (const Output &store : nest.stores)
+    for (unsigned argument : store.arguments)
+      if (text.packs.coversStore(argument, store, inner)) {
+        const CudaArgument &buffer = text.arguments[argument];
+        CudaCode name = text.derived(buffer.name, "_result");
+        text.lines.line(packType(buffer.element, inner.pack) + " " + name +
+                        ";");
+        values.stores[argument] = name;
+      }
+}
+
+void CudaBody::storeStores(const Nest &nest, const NestSchedule &inner,
+                           ArrayRef<CudaCode> loops) {
+  for (const Output &store : nest.stores)
+    for (unsigned argument : store.arguments)
+      if (auto pack = values.stores.find(argument);
+          pack != values.stores.end()) {
+        const CudaArgument &buffer = text.arguments[argument];
+        text.lines.line(
+            CudaCode::call("BREW_STORE",
+                           {packType(buffer.element, inner.pack), buffer.name,
+                            address(store.address, loops), pack->second}) +
+            ";");
+      }
+  values.stores.clear();
+}
+
 void CudaBody::forgetPacks() {
   values.packs.clear();
   values.extracts.clear();

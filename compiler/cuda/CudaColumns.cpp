@@ -21,8 +21,13 @@ unsigned columnsOf(const Part &part, const PartSchedule &base) {
   const NestSchedule &sums = base.nests.front();
   if (llvm::is_contained(sums.combine, Combine::None))
     return 1;
-  return static_cast<unsigned>(
-      GpuAttr::columnsOf(part.nests[0].loops[part.grid - 1].extent));
+  const int64_t extent = part.nests[0].loops[part.grid - 1].extent;
+  int64_t columns = GpuAttr::columnsOf(extent);
+  // Threads without a point of their own would store what others do.
+  if (!part.nests.front().stores.empty())
+    while (extent % columns != 0)
+      columns /= 2;
+  return static_cast<unsigned>(columns);
 }
 
 std::optional<unsigned> loopToShare(const Nest &nest, const NestSchedule &inner,

@@ -92,6 +92,8 @@ double CudaCosts::ofIteration(const Part &part, const Nest &nest,
     if (!output.arguments.empty())
       cost += accessCost(along(output.address), output.element) /
               static_cast<double>(reductions);
+  for (const Output &store : nest.stores)
+    cost += accessCost(along(store.address), store.element);
   return cost;
 }
 

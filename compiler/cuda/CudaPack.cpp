@@ -82,6 +82,11 @@ public:
         hasBits |= isBits(argument);
       }
     }
+    for (const Output &store : nest.stores)
+      for (unsigned argument : store.arguments)
+        addPlace(argument, store.address).widest = widest([&](unsigned pack) {
+          return packs.covers(argument, store.address, loop, pack);
+        });
   }
 
   /// The number that `suits` takes with the fewest accesses, which is at most

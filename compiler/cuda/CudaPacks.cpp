@@ -72,4 +72,10 @@ bool CudaPacks::coversResult(unsigned argument, const Output &output,
          coversResult(argument, output.address, inner.packed, inner.pack);
 }
 
+bool CudaPacks::coversStore(unsigned argument, const Output &store,
+                            const NestSchedule &inner) const {
+  return inner.pack > 1 &&
+         covers(argument, store.address, inner.packed, inner.pack);
+}
+
 } // namespace brew::compiler

@@ -39,6 +39,8 @@ public:
               const NestSchedule &inner) const;
   bool coversResult(unsigned argument, const Output &output,
                     const NestSchedule &inner) const;
+  bool coversStore(unsigned argument, const Output &store,
+                   const NestSchedule &inner) const;
 
 private:
   std::vector<int64_t> elements, alignments; ///< bytes, of each argument

@@ -41,10 +41,13 @@ void PartEmitter::startPackedAccumulators(unsigned n, SmallVector<CudaCode> at,
 void PartEmitter::iteratePack(unsigned n, SmallVector<CudaCode> at,
                               ArrayRef<CudaCode> names) {
   const Nest &nest = part.nests[n];
+  const SmallVector<CudaCode> first = at;
   body.loadPacks(nest, schedule.nests[n], at);
+  body.declareStores(nest, schedule.nests[n]);
   openNeighbours(schedule.nests[n], at);
   assign(names, body.iterate(nest, at, names));
   lines.close();
+  body.storeStores(nest, schedule.nests[n], first);
   body.forgetPacks();
 }
 

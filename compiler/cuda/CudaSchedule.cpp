@@ -114,6 +114,10 @@ private:
       Cost chosen;
       for (unsigned lanes = 1; lanes <= (splits ? candidate.team : 1);
            lanes *= 2) {
+        // Lanes without a value of their own would store what others do.
+        if (lanes > 1 && inner.values > 1 && !nest.stores.empty() &&
+            inner.values % (candidate.team / lanes) != 0)
+          continue;
         unsigned pack = 1;
         if (candidate.team > 1)
           pack = lanePackOf(kernel, packs, nest, inner, candidate.team, lanes);

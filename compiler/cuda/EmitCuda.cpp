@@ -115,6 +115,9 @@ private:
         text.arguments[argument].read |= output.readLater;
       }
     }
+    for (const Output &store : nest.stores)
+      for (unsigned argument : store.arguments)
+        text.arguments[argument].written = true;
   }
 
   /// The buffers that a launch passes: its operands without results that

@@ -42,6 +42,8 @@ void Nest::forEachLinear(llvm::function_ref<void(Linear &)> function) {
       function(output.initial->local);
     }
   }
+  for (Output &store : stores)
+    function(store.address);
   for (auto &entry : extracts) {
     function(entry.second.address);
     function(entry.second.local);
@@ -131,6 +133,9 @@ MovedElements movedBy(const Kernel &kernel) {
         for (unsigned argument : output.arguments)
           moved.written[argument] = elements(argument);
       }
+      for (const Output &store : nest.stores)
+        for (unsigned argument : store.arguments)
+          moved.written[argument] = elements(argument);
     }
   return moved;
 }

@@ -95,6 +95,9 @@ struct Nest {
                                  ///< then reductions
   std::vector<std::optional<Access>> inputs; ///< null: shows extents only
   std::vector<Output> outputs;
+  /// Results behind these of which each iteration of a reduction stores an
+  /// element. Later nests of the part do not read them.
+  std::vector<Output> stores;
   llvm::DenseMap<mlir::Operation *, Extract> extracts;
   /// Index of each of the operation's own loops, where its body asks for it.
   llvm::SmallVector<std::optional<Linear>> indices;

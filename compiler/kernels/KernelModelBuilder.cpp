@@ -2,6 +2,7 @@
 #include "compiler/kernels/KernelModel.h"
 
 #include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/KernelAnalysis.h"
 #include "dialects/Brew/Origin.h"
 
 #include "mlir/Analysis/FlatLinearValueConstraints.h"
@@ -129,6 +130,9 @@ private:
         source.fresh = true;
         return source;
       }
+      if (ir::isStoredOnTheWay(generic,
+                               cast<OpResult>(tensor).getResultNumber()))
+        refuse(kernel.op, "a nest reads what another one stores on the way");
       source.kind = Source::Kind::Result;
       source.nest = found->second.second;
       source.result = cast<OpResult>(tensor).getResultNumber();
@@ -287,7 +291,12 @@ private:
                                       op.getMatchingIndexingMap(operand));
     }
     for (unsigned i = 0; i < op.getNumDpsInits(); ++i)
-      nest.outputs.push_back(outputOf(op, i, nest));
+      if (ir::isStoredOnTheWay(op, i))
+        nest.stores.push_back(storeOf(op, i));
+      else if (nest.stores.empty())
+        nest.outputs.push_back(outputOf(op, i, nest));
+      else
+        refuse(kernel.op, "a sum stands behind what is stored on the way");
     nest.indices.resize(op.getNumLoops());
     op.getBody()->walk([&](Operation *inner) {
       if (auto extract = dyn_cast<tensor::ExtractOp>(inner))
@@ -305,9 +314,26 @@ private:
       }
     });
     nest.reorderable = true;
-    for (unsigned i = 0; i < op.getNumDpsInits(); ++i)
+    for (unsigned i = 0; i < nest.outputs.size(); ++i)
       nest.reorderable &= isReorderable(op, i);
     current.nests.push_back(std::move(nest));
+  }
+
+  /// Where each iteration of a reduction stores an element.
+  Output storeOf(linalg::GenericOp op, unsigned number) {
+    Value init = op.getDpsInitOperand(number)->get();
+    if (op.payloadUsesValueFromOperand(op.getDpsInitOperand(number)) ||
+        !isa<FloatType>(tensorType(init).getElementType()))
+      refuse(kernel.op, "what is stored on the way is no number of its own");
+    Output store;
+    store.element = tensorType(init).getElementType();
+    store.address = zero(op);
+    AffineMap map = outputMap(op, number);
+    SmallVector<int64_t> strides = ir::memoryStrides(tensorType(init));
+    for (auto [dim, expr] : llvm::enumerate(map.getResults()))
+      if (!addLinear(expr, strides[dim], store.address))
+        refuse(kernel.op, "an indexing map is not linear");
+    return store;
   }
 
   Output outputOf(linalg::GenericOp op, unsigned number, const Nest &nest) {
@@ -357,7 +383,15 @@ private:
         refuse(kernel.op, "it yields a value that no nest computes");
       auto [part, nest] = found->second;
       unsigned result = cast<OpResult>(value).getResultNumber();
-      Output &output = kernel.parts[part].nests[nest].outputs[result];
+      Nest &writer = kernel.parts[part].nests[nest];
+      if (result >= writer.outputs.size()) {
+        if (place >= 0)
+          refuse(kernel.op, "what is stored on the way overwrites an argument");
+        writer.stores[result - writer.outputs.size()].arguments.push_back(
+            argument);
+        continue;
+      }
+      Output &output = writer.outputs[result];
       output.arguments.push_back(argument);
       if (place >= 0)
         output.overwritesRead |=

@@ -40,6 +40,16 @@ SmallVector<int64_t> brew::ir::resultLoops(linalg::GenericOp nest,
   return loopsOf(nest.getMatchingIndexingMap(nest.getDpsInitOperand(number)));
 }
 
+bool brew::ir::isStoredOnTheWay(linalg::GenericOp nest, unsigned number) {
+  const AffineMap map =
+      nest.getMatchingIndexingMap(nest.getDpsInitOperand(number));
+  return llvm::any_of(llvm::enumerate(nest.getIteratorTypesArray()),
+                      [&](auto loop) {
+                        return loop.value() == utils::IteratorType::reduction &&
+                               map.isFunctionOfDim(loop.index());
+                      });
+}
+
 bool brew::ir::mayShareBuffer(KernelOp kernel, unsigned input,
                               unsigned output) {
   Block &body = kernel.getBody().front();
@@ -53,6 +63,8 @@ bool brew::ir::mayShareBuffer(KernelOp kernel, unsigned input,
   // this reasoning.
   auto partOf = [](Operation *nest) { return NestGrid::of(nest)->part; };
   unsigned number = cast<OpResult>(yielded).getResultNumber();
+  if (isStoredOnTheWay(writer, number))
+    return false; // threads may compute an element twice
   SmallVector<int64_t> written = resultLoops(writer, number);
   bool reduces = llvm::is_contained(writer.getIteratorTypesArray(),
                                     utils::IteratorType::reduction);

@@ -18,6 +18,10 @@ accessLoops(mlir::linalg::GenericOp nest, mlir::Value tensor);
 llvm::SmallVector<int64_t> resultLoops(mlir::linalg::GenericOp nest,
                                        unsigned number);
 
+/// Whether result `number` of a reduction is no sum: each iteration stores an
+/// element of its own (brew-fuse-sums).
+bool isStoredOnTheWay(mlir::linalg::GenericOp nest, unsigned number);
+
 /// Whether a launch may pass one buffer as input `input` and output `output`:
 /// every element of the input is last read where that element of the output
 /// is written.

@@ -14,21 +14,21 @@ TOLERANCE = {'f32': 1e-4, 'bf16': 2e-2}
 
 
 class TargetChecker(checker.Checker):
-    def report(self, net, *flags):
+    def report(self, net, *flags, layout='nhwc'):
         self.write('net.prototxt', net)
         done = subprocess.run([self.options.brewc, 'net.prototxt', '--phase', 'train',
-                               '--gradients', '--layout', 'nhwc', '-o', 'net.plan',
+                               '--gradients', '--layout', layout, '-o', 'net.plan',
                                '--report=json', *flags], cwd=self.folder,
                               capture_output=True, text=True)
         if done.returncode:
             sys.exit(done.stderr)
         return json.loads(done.stdout)
 
-    def check_one(self, name, net, precision, inputs):
-        """Compares the two targets; returns the GPU's report."""
+    def check_one(self, name, net, precision, inputs, layout='nhwc'):
+        """Compares the two targets; returns the GPU's report, of a plan with that layout."""
         self.report(net, '--precision', precision, '--target', 'cpu')
         wanted = self.evaluate(inputs, '--gradients')
-        report = self.report(net, '--precision', precision, *GPU)
+        report = self.report(net, '--precision', precision, *GPU, layout=layout)
         found = self.evaluate(inputs, '--gradients')
         self.expect(set(found) == set(wanted), '%s: other datasets' % name)
         for key in set(found) & set(wanted):

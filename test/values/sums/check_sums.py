@@ -1,0 +1,58 @@
+#!/usr/bin/python3
+"""Checks gradients of biases that are added up where a ReLU's gradient is made.
+
+One kernel stores that gradient, for the convolution's products, and adds it up. Channels last
+and first, as many as make packs and as few as do not, more than a block takes and fewer than
+32: values must be those of the CPU's plan, and the kernel must be one.
+"""
+import os
+import sys
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'common'))
+import checker  # noqa: E402
+import targets  # noqa: E402
+
+NET = '''
+force_backward: true
+layer { name: "in" type: "Input" top: "x" top: "label" input_param {
+  shape { dim: %(items)d dim: 8 dim: 33 dim: 32 } shape { dim: %(items)d } } }
+layer { name: "conv" type: "Convolution" bottom: "x" top: "y" convolution_param {
+  num_output: %(channels)d kernel_size: 1 weight_filler { type: "xavier" }
+  bias_filler { type: "uniform" min: -0.5 max: 0.5 } } }
+layer { name: "relu" type: "ReLU" bottom: "y" top: "y" }
+layer { name: "last" type: "Convolution" bottom: "y" top: "z" convolution_param {
+  num_output: 8 kernel_size: 1 weight_filler { type: "xavier" } bias_term: false } }
+layer { name: "mean" type: "Pooling" bottom: "z" top: "mean" pooling_param {
+  pool: AVE global_pooling: true } }
+layer { name: "loss" type: "SoftmaxWithLoss" bottom: "mean" bottom: "label" top: "loss" }
+'''
+# Channels and items.
+CASES = [(64, 16), (40, 16), (50, 8), (7, 16), (160, 4)]
+LAYOUTS = ('nhwc', 'nchw')
+
+
+class Sums(targets.TargetChecker):
+    def check(self):
+        random = np.random.default_rng(9)
+        fused = 0
+        for channels, items in CASES:
+            net = NET % {'channels': channels, 'items': items}
+            inputs = {'x': random.standard_normal((items, 8, 33, 32)).astype(np.float32),
+                      'label': random.integers(0, 8, items).astype(np.float32)}
+            for precision in targets.TOLERANCE:
+                for layout in LAYOUTS:
+                    name = '%d channels, %s, %s' % (channels, layout, precision)
+                    report = self.check_one(name, net, precision, inputs, layout)
+                    apart = self.report(net, '--precision', precision, *targets.GPU,
+                                        '--without', 'fuse-sums', layout=layout)
+                    saved = [kernels['programs']['main']['kernels'] for kernels in (apart, report)]
+                    print('%s: %d kernels, %d without' % (name, saved[1], saved[0]))
+                    self.expect(saved[1] <= saved[0], '%s: more kernels' % name)
+                    fused += saved[1] < saved[0]
+        self.expect(fused >= len(CASES), '%d sums are fused' % fused)
+
+
+if __name__ == '__main__':
+    checker.main(Sums, __doc__, 'check')
