@@ -66,7 +66,7 @@ assert done.returncode == 3 and ("wheels have none" in done.stderr or "mpirun" i
 os.environ.update(LENET_ITERATIONS="60", LENET_OUT=folder)
 assert "labels" in run(sys.executable, "examples/python/lenet.py")
 
-for name in ("brew", "sessions", "host_layers", "nets", "solvers", "net_spec"):
+for name in ("brew", "sessions", "host_layers", "embed", "learning", "nets", "solvers", "updates", "net_spec"):
     done = subprocess.run([sys.executable, "-B", "-m", "unittest", "-q", "test_" + name], cwd="tests",
                           capture_output=True, text=True, check=False)
     if done.returncode:
