@@ -162,7 +162,8 @@ class SGDSolver:
             for i in range(p.iter_size):
                 for reducer in self._reducers:
                     reducer._begin_pass(i + 1 == p.iter_size)
-                both = self.net._whole_step(fresh, self if fresh and not self._callbacks else None)
+                untouched = fresh and all(reducer._is_alone for reducer in self._reducers)
+                both = self.net._whole_step(fresh, self if untouched else None)
                 fresh = False
                 if both is None:
                     both = self.net._forward(0, last)
