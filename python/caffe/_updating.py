@@ -11,6 +11,9 @@ from brew._core import Kind, Trainer
 from ._ports import Port
 from .proto import caffe_pb2
 
+# Trainers refuse rates that are no numbers, which Caffe takes.
+_LARGEST = 3e38
+
 
 def rule_of(param):
     """The solver that plans are to update by: a SolverParameter without its net, or None where
@@ -64,10 +67,10 @@ class Update:
 
     def takes_over(self, solver):
         """Whether it does a solver's next update, whose gradients nobody will have looked at."""
-        if not self._can(solver):
+        rate = solver._rate_of_next()
+        if not self._can(solver) or not abs(rate) < _LARGEST:
             return False
         # A field counts from the next forward pass on.
-        rate = solver._rate_of_next()
         if rate != self.rate:
             self.trainer.set_field("base_lr", repr(rate))
             self.rate = rate

@@ -108,6 +108,16 @@ class Updates(Case):
         self.assertGreater(float(np.abs(by_hand[0]).max()), 1e-4)
         self.same(one, two)
 
+    def test_rates_of_any_kind(self):
+        for rate in (0, -0.1, 1e-30, float("inf"), float("nan")):
+            one, two = self.solvers()
+            for solver in (one, two):
+                solver.step(2)
+                solver.param.base_lr = rate
+                solver.step(2)
+            self.assertEqual(self.is_in_plan(one), bool(np.isfinite(rate)))
+            self.same(one, two)
+
     def test_values_that_somebody_writes(self):
         one, two = self.solvers()
         held = one.net.params["ip1"][0].data  # of which somebody has an array from the beginning
