@@ -181,6 +181,10 @@ class Filling:
             memory._room()[: layer.blobs[index].count] = port.get().reshape(-1)
 
 
+#: Types of layers whose forward pass changes parameters: running statistics.
+STATISTICS = ("BatchNorm",)
+
+
 class CompiledLayer(NetLayer):
     """A layer that Brew compiles."""
 
@@ -188,9 +192,6 @@ class CompiledLayer(NetLayer):
     no_backward = None  # why, as an exception
 
     _KEPT = 8  # variants, of which each has its memory
-    # Layers whose forward pass changes parameters: running statistics.
-    _STATISTICS = ("BatchNorm",)
-
     def __init__(self, param, phase, folder=""):
         super().__init__(param, phase)
         # What a file says is part of the plan, and may be another thing tomorrow.
@@ -201,7 +202,7 @@ class CompiledLayer(NetLayer):
         self.variants, self.shapes = {}, {}
         self.first = self.current = None
         self.seed = self.draw_seed()
-        self.keeps_statistics = param.type in self._STATISTICS and phase == caffe_pb2.TRAIN
+        self.keeps_statistics = param.type in STATISTICS and phase == caffe_pb2.TRAIN
 
     def draw_seed(self):
         return _state.next_seed()

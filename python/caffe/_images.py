@@ -3,14 +3,18 @@ import math
 
 import numpy as np
 
+try:
+    # Here, as pycaffe's imports bring it along: scripts that `import PIL` alone call PIL.Image.
+    from PIL import Image
+except ImportError:
+    Image = None
+
 
 def load_image(filename, color=True):
     """An image as float32 in [0, 1]: (height, width, 3), or (height, width, 1) without
     ``color`` if it is grey. An alpha channel is dropped."""
-    try:
-        from PIL import Image
-    except ImportError as missing:
-        raise RuntimeError("caffe.io.load_image needs the package Pillow") from missing
+    if Image is None:
+        raise RuntimeError("caffe.io.load_image needs the package Pillow")
     with Image.open(filename) as image:
         if image.mode.startswith("I"):  # 16 bits, which Pillow's other modes would cut off
             grey = np.asarray(image.convert("I"), dtype=np.float32)[:, :, np.newaxis] / 65535

@@ -52,7 +52,7 @@ class NCCL:
 
     @staticmethod
     def new_uid():
-        """A text for one run's ``NCCL(solver, uid)`` in all its processes."""
+        """Bytes for one run's ``NCCL(solver, uid)`` in all its processes."""
         return _ranks.new_uid()
 
     def bcast(self):
@@ -63,6 +63,11 @@ class NCCL:
             self._together(lambda communicator, values: communicator.broadcast(values), blob.data)
 
     # --- what the solver and its net call
+
+    @property
+    def _is_alone(self):
+        """Whether there are no other ranks, and gradients stay as they are."""
+        return self._ranks is None
 
     def _begin_pass(self, is_last):
         """A solver is about to run a pass; gradients are complete behind the last."""

@@ -143,7 +143,12 @@ class NetCore(Parameters):
                 self._named[spec.name] = len(self._learnable)
             indices.append(len(self._learnable))
             self._learnable.append(blob)
-            self._lr.append(spec.lr_mult if spec.HasField("lr_mult") else None)
+            lr = spec.lr_mult if spec.HasField("lr_mult") else None
+            if layer.type in _layers.STATISTICS:  # which are not learnt, nor decay
+                if lr:
+                    raise _layers.failure(layer, "Cannot configure batch normalization statistics as layer parameters.")
+                lr = 0.0
+            self._lr.append(lr)
             self._decay.append(spec.decay_mult if spec.HasField("decay_mult") else None)
         self._param_index.append(indices)
         return needs
@@ -244,15 +249,19 @@ class NetCore(Parameters):
         runs.last = whole
         return self._loss()
 
-    def _whole_step(self, fresh=False):
+    def _whole_step(self, fresh=False, solver=None):
         """Both passes of a solver's iteration; the loss, or None as above. Gradients of
-        parameters are added to those that are there, or with ``fresh`` take their place."""
-        found = self._whole_step_or_none(fresh)
+        parameters are added to those that are there, or with ``fresh`` take their place.
+
+        With ``solver`` nobody looks at them before its update, for which the plan's own program
+        is then left in ``_runs.update`` where that can do it."""
+        self._runs.update = None
+        found = self._whole_step_or_none(fresh, solver)
         if found is None and fresh:
             self.clear_param_diffs()
         return found
 
-    def _whole_step_or_none(self, fresh):
+    def _whole_step_or_none(self, fresh, solver):
         runs = self._runs
         if self._force_backward or not any(self._loss_weights) or runs.loss_is_read or not runs.allowed(self):
             return None
@@ -271,7 +280,11 @@ class NetCore(Parameters):
                 return loss
             try:
                 whole.take_params()
-                whole.both(fresh)
+                update = whole.update
+                if solver is None or update is None or not update.takes_over(solver):
+                    update = None
+                whole.both(fresh, update)
+                runs.update = update
             except Error as error:
                 raise RuntimeError(str(error)) from error
             for layer in self._layers:

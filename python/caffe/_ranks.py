@@ -31,8 +31,8 @@ _joined = None
 
 
 def new_uid():
-    """A text that names a run, for each of its ranks."""
-    return secrets.token_hex(16)
+    """Bytes that name a run, for each of its ranks."""
+    return secrets.token_hex(16).encode()
 
 
 def is_available():
@@ -153,10 +153,11 @@ class Joined:
 
 def _folder_of(uid):
     """Where ranks meet. Sockets have short names."""
-    if len(uid) != 32 or not set(uid) <= set("0123456789abcdef"):
+    text = uid.decode("ascii", "replace") if isinstance(uid, bytes) else str(uid)
+    if len(text) != 32 or not set(text) <= set("0123456789abcdef"):
         raise ValueError("NCCL: %r is not a uid of NCCL.new_uid()" % (uid,))
-    folder = os.path.join(tempfile.gettempdir(), "brew-" + uid)
-    return folder if len(folder) < 90 else os.path.join("/tmp", "brew-" + uid)
+    folder = os.path.join(tempfile.gettempdir(), "brew-" + text)
+    return folder if len(folder) < 90 else os.path.join("/tmp", "brew-" + text)
 
 
 def _failure_in(folder):

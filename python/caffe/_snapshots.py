@@ -51,9 +51,11 @@ def restore(solver, path):
             raise RuntimeError("%s: a history blob has shape %s, the solver's %s" % (path, its.shape, mine.shape))
     if model:
         solver.net.copy_from(model)
+    for blob in solver.net._learnable:
+        blob.diff  # noqa: B018, may still be the history's to give (_updating)
     for mine, its in zip(solver._history, history):
         mine[...] = its.reshape(mine.shape)
-    solver._iteration, solver._current_step = iteration, step
+    solver._iteration, solver._current_step, solver._mark = iteration, step, None
 
 
 def _read(path):

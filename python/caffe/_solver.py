@@ -5,7 +5,7 @@ from collections import deque
 
 import numpy as np
 
-from . import _graph, _log, _rules, _snapshots, _state
+from . import _graph, _log, _rules, _snapshots, _state, _updating
 from ._nccl import NCCL
 from .proto import caffe_pb2
 from .pycaffe import Net
@@ -43,6 +43,7 @@ class SGDSolver:
         self._reducers = []  # NCCLs, which are among the callbacks, too
         self._losses = deque()
         self._smoothed = 0.0
+        self._mark = None  # when the last display was, and at which iteration
         if self.param.debug_info:
             _log.line("debug_info has no effect in Python; brew-run prints what it asks for", severity=_log.WARNING)
         self.net = self._train_net()
@@ -53,6 +54,8 @@ class SGDSolver:
                     net.copy_from(path)
         self._history = [np.zeros(blob.shape, np.float32)
                          for _ in range(self._rule.slots) for blob in self.net._learnable]
+        if self._kind == "SGD":
+            self.net._runs.rule = _updating.rule_of(self.param)
 
     # --- nets
 
@@ -103,7 +106,7 @@ class SGDSolver:
     @property
     def lr(self):
         """The learning rate of the next update."""
-        return float(np.float32(_rules.learning_rate(self.param, self._iteration, self._current_step)[0]))
+        return float(np.float32(self._rate_of_next()))
 
     @property
     def type(self):
@@ -140,7 +143,8 @@ class SGDSolver:
         stop, start = self._iteration + int(iterations), self._iteration
         self._losses.clear()
         self._smoothed = 0.0
-        self._mark = time.perf_counter(), start
+        if self._mark is None:
+            self._mark = time.perf_counter(), start
         last = len(self.net._layers) - 1
         while self._iteration < stop:
             is_tested = bool(_state.is_root() and p.test_interval and self._iteration % p.test_interval == 0
@@ -158,7 +162,8 @@ class SGDSolver:
             for i in range(p.iter_size):
                 for reducer in self._reducers:
                     reducer._begin_pass(i + 1 == p.iter_size)
-                both = self.net._whole_step(fresh)
+                untouched = fresh and all(reducer._is_alone for reducer in self._reducers)
+                both = self.net._whole_step(fresh, self if untouched else None)
                 fresh = False
                 if both is None:
                     both = self.net._forward(0, last)
@@ -169,7 +174,10 @@ class SGDSolver:
                 self._display()
             for _, on_gradients_ready in self._callbacks:
                 on_gradients_ready()
-            self.apply_update()
+            if self.net._runs.update is not None:
+                self._update_by(self.net._runs.update)
+            else:
+                self.apply_update()
             if p.snapshot and self._iteration % p.snapshot == 0 and _state.is_root():
                 self.snapshot()
 
@@ -194,10 +202,7 @@ class SGDSolver:
     def apply_update(self):
         """Updates the parameters by the gradients that are there, which ends an iteration.
         Their ``diff`` is then what was taken off them."""
-        p = self.param
-        rate, self._current_step = _rules.learning_rate(p, self._iteration, self._current_step)
-        if p.display and self._iteration % p.display == 0:
-            self._say("Iteration %d, lr = %g" % (self._iteration, rate), "sgd_solver.cpp", 105)
+        p, rate = self.param, self._take_rate()
         blobs = self.net._learnable
         if p.clip_gradients > 0:
             norm = float(np.sqrt(sum(float(np.dot(b.diff.ravel(), b.diff.ravel())) for b in blobs)))
@@ -211,6 +216,26 @@ class SGDSolver:
             self._rule.apply(blob.data, blob.diff, history, rate * _multiplier(self.net._lr[i]),
                              p.weight_decay * _multiplier(self.net._decay[i]), self._iteration)
         self._iteration += 1
+
+    def _update_by(self, update):
+        """As apply_update(), by a program of the net's plan."""
+        self._take_rate()
+        try:
+            update.run()
+        except KeyboardInterrupt:  # which comes when the update is done
+            self._iteration += 1
+            raise
+        self._iteration += 1
+
+    def _rate_of_next(self):
+        return _rules.learning_rate(self.param, self._iteration, self._current_step)[0]
+
+    def _take_rate(self):
+        p = self.param
+        rate, self._current_step = _rules.learning_rate(p, self._iteration, self._current_step)
+        if p.display and self._iteration % p.display == 0:
+            self._say("Iteration %d, lr = %g" % (self._iteration, rate), "sgd_solver.cpp", 105)
+        return rate
 
     def _smooth(self, loss, start):
         """The mean of the last ``average_loss`` losses."""

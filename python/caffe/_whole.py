@@ -11,41 +11,13 @@ import numpy as np
 from brew import CompileError, Error
 from brew._core import Kind, Pass, Session
 
-from . import _layers, _plans, _state
-from ._blob import THEIRS
+from . import _layers, _plans, _state, _updating
+from ._ports import Port
 from .proto import caffe_pb2
 
 # Layers that do more than compute tops, or take what only layers of their own have.
 _APART = ("Parameter", "HDF5Output", "LSTM", "RNN", "Python", "Filter", "DetectionOutput",
           "DetectionEvaluate", "MultiBoxLoss")
-
-
-class Port(_layers.Port):
-    """A tensor that a Memory takes its values from when it is looked at."""
-
-    __slots__ = ("target",)
-
-    def __init__(self, session, kind, name, index, target):
-        super().__init__(session, kind, name, index)
-        self.target = target  # Blob
-
-    def offer(self, memory):
-        if memory.is_held():
-            memory.pending = None
-            self.fill(memory)
-        else:
-            memory.pending = self
-
-    def move(self, memory):
-        """Makes the tensor's memory the blob's from now on, which has its values, unless
-        somebody has an array of the blob's own."""
-        if self.home is not None and memory.home not in (self.home, THEIRS) and memory.capacity == self.view.size \
-                and not memory.is_held():
-            memory.lie_in(self.memory(), self.home)
-
-    def fill(self, memory):
-        values = self.get().reshape(-1)  # of the shape that the blob had
-        memory._room()[: values.size] = values
 
 
 def message_of(net, learns):
@@ -88,15 +60,20 @@ def may_be_whole(net):
 class Whole:
     """A net's plan for the present shapes of its sources. Raises CompileError, Error."""
 
-    def __init__(self, net, learns):
-        """``learns``: with the backward pass."""
-        options = dict(phase="test" if net._phase == caffe_pb2.TEST else "train", keep="all",
-                       without="fold-normalization,order-weights,prepare-weights")
-        if learns:
-            options["gradients"] = True
-        self.plan = plan = _plans.plan(message_of(net, learns), **options)
+    def __init__(self, net, learns, rule=None):
+        """``learns``: with the backward pass; ``rule``: and with updates (_updating)."""
+        message = message_of(net, learns)
+        options = dict(keep="all", without="fold-normalization,order-weights,prepare-weights")
+        if rule is not None:
+            message = _updating.solver_message(rule, message)
+        else:
+            options["phase"] = "test" if net._phase == caffe_pb2.TEST else "train"
+            if learns:
+                options["gradients"] = True
+        self.plan = plan = _plans.plan(message, **options)
         self.fed = plan.fed
-        session = self.session = Session(plan._core, seed=_state.next_seed(), pool=_state.pool())
+        seed = _state.next_seed()
+        session = self.session = Session(plan._core, seed=seed, pool=_state.pool())
         sources = {top for p in net._params if not p.bottom for top in p.top}
         self.inputs = [Port(session, Kind.BLOB, name, 0, net._blob_of[name])
                        for name, _ in session.names(Kind.BLOB) if name in sources]
@@ -119,6 +96,7 @@ class Whole:
         covered = {id(port.target) for port in self.param_gradients}
         self.without_gradient = [blob for blob in net._learnable if id(blob) not in covered]
         self.shapes = [(port.target, tuple(session.shape(*port.name))) for port in self.inputs + self.blobs]
+        self.update = _updating.Update(self, net, layers, seed) if rule is not None else None
 
     def _ports(self, net, kind, without):
         """Ports of the blobs that have memory of their own."""
@@ -169,14 +147,17 @@ class Whole:
             if memory.pending is not port:  # else nobody has looked since the last run
                 port.offer(memory)
 
-    def both(self, fresh):
+    def both(self, fresh, update=None):
         """Forward and backward, after take_params(); gradients of parameters are added to
-        those that are there, or with ``fresh`` take their place."""
+        those that are there, or with ``fresh`` take their place. With ``update``, its trainer runs them."""
         self._feed()
         # Gradients that lie in the plan are overwritten by the run.
         before = {} if fresh else {port: port.target.diff.copy() for port in self.param_gradients
                                    if port.home is not None and port.target._diff.home == port.home}
-        self.session.run(0, Pass.BOTH)
+        if update is None:
+            self.session.run(0, Pass.BOTH)
+        else:
+            update.run_passes()
         for port in self.statistics:
             if not port.holds(port.target):
                 np.copyto(port.target.data, port.get().reshape(port.target.shape))
@@ -188,6 +169,7 @@ class Whole:
         for port in self.param_gradients:
             memory = port.target._diff
             if port.home is not None and memory.home == port.home:
+                memory.pending = None
                 if port in before:
                     diff = port.target.diff
                     diff += before[port]
@@ -213,6 +195,8 @@ class Runs:
         self.found = None  # the one that was run last, with `learns`
         self.last = None  # the Whole whose values the blobs have
         self.backward_wanted = False
+        self.rule = None  # of the solver whose net it is, where plans can update by it
+        self.update = None  # what is to update the parameters after the last step's passes
         # In Caffe the gradient of a loss that is read takes the place of its weight.
         self.loss_is_read = any(net._loss_weights[i] for bottoms in net._bottom_index for i in bottoms)
 
@@ -230,7 +214,7 @@ class Runs:
         key = learns, tuple(blob.shape for blob in net._blobs)
         if key not in self.plans:
             try:
-                made = Whole(net, learns)
+                made = self._make(net, learns)
             except (CompileError, Error):
                 made = None  # layer by layer it may run, or say why not
             while len(self.plans) >= self._KEPT:
@@ -242,3 +226,11 @@ class Runs:
         if made is not None:
             self.found = learns, made
         return made
+
+    def _make(self, net, learns):
+        if learns and self.rule is not None:
+            try:
+                return Whole(net, learns, self.rule)
+            except (CompileError, Error):
+                self.rule = None
+        return Whole(net, learns)

@@ -32,10 +32,10 @@ site = os.path.dirname(os.path.dirname(brew.__file__))
 assert site.startswith(folder), site
 with open("/proc/self/maps") as maps:
     libraries = {line.split()[-1] for line in maps if ".so" in line}
-outside = sorted(os.path.basename(p) for p in libraries if not p.startswith((folder, sys.base_prefix)))
+outside = sorted(os.path.basename(p) for p in libraries if not p.startswith((folder, os.path.dirname(os.__file__))))
 print("Python %d.%d; of the system: %s" % (*sys.version_info[:2], " ".join(outside)))
 allowed = ("ld-linux", "libc.", "libm.", "libstdc++", "libgcc_s", "libdl.", "libpthread.", "librt.", "libutil.",
-           "libz.", "libpython", "libexpat", "libffi", "libbz2", "liblzma", "libcrypto", "libssl", "libuuid")
+           "libz.", "libzstd.", "libpython", "libexpat", "libffi", "libbz2", "liblzma", "libcrypto", "libssl", "libuuid")
 strange = [name for name in outside if not name.startswith(allowed) and not name.endswith("gnu.so")]
 assert not strange, "libraries that are not the wheel's: %s" % strange
 bundled = os.listdir(os.path.join(site, "brew_nets.libs"))
@@ -56,7 +56,7 @@ assert "conv1" in run("brew-run", "time", "lenet.plan", "--iterations", "2")
 # Several ranks need what a wheel cannot bring.
 with open("ranks.prototxt", "w") as net:
     net.write("""
-layer { name: "d" type: "DummyData" top: "x" top: "y" dummy_data_param { shape { dim: 2 } } }
+layer { name: "d" type: "DummyData" top: "x" top: "y" dummy_data_param { shape { dim: 2 dim: 2 } } }
 layer { name: "b" type: "Bias" bottom: "x" top: "b" }
 layer { name: "l" type: "EuclideanLoss" bottom: "b" bottom: "y" top: "l" }""")
 run("brewc", "ranks.prototxt", "--distributed", "-o", "ranks.plan")
@@ -66,7 +66,7 @@ assert done.returncode == 3 and ("wheels have none" in done.stderr or "mpirun" i
 os.environ.update(LENET_ITERATIONS="60", LENET_OUT=folder)
 assert "labels" in run(sys.executable, "examples/python/lenet.py")
 
-for name in ("brew", "sessions", "host_layers", "nets", "solvers", "net_spec"):
+for name in ("brew", "sessions", "host_layers", "embed", "learning", "nets", "solvers", "updates", "net_spec"):
     done = subprocess.run([sys.executable, "-B", "-m", "unittest", "-q", "test_" + name], cwd="tests",
                           capture_output=True, text=True, check=False)
     if done.returncode:

@@ -273,6 +273,8 @@ class Training(Case):
 
     def test_interrupt(self):
         session = self.session(10 ** 9)
+        # Shells have what they run in the background ignore it.
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         with self.assertRaises(KeyboardInterrupt):
             session.step(10 ** 8)

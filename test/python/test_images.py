@@ -1,4 +1,7 @@
 """caffe.io: resizing, crops, transformers, protocol buffers."""
+import os
+import subprocess
+import sys
 import unittest
 
 import caffe
@@ -59,6 +62,21 @@ class Images(Case):
         np.testing.assert_array_equal(caffe.io.blobproto_to_array(caffe.io.array_to_blobproto(a)), a)
         u = (a * 100 + 100).astype(np.uint8)
         np.testing.assert_array_equal(caffe.io.datum_to_array(caffe.io.array_to_datum(u, 3)), u)
+
+    def test_pillow_comes_along(self):
+        """As with pycaffe: scripts call PIL.Image with `import PIL` alone. And nothing needs it there."""
+        os.mkdir(self.path("PIL"))
+        for name in ("__init__.py", "Image.py"):  # in the place of Pillow's
+            self.write("", os.path.join("PIL", name))
+        path = os.pathsep.join([self.folder, *sys.path])
+        program = "import caffe, PIL; print(PIL.Image.__file__)"
+        done = subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": path}, capture_output=True,
+                              text=True)
+        self.assertEqual(done.stdout.strip(), self.path("PIL/Image.py"), done.stderr)
+        program = "import sys; sys.modules['PIL'] = None; import caffe; caffe.io.load_image('x')"
+        done = subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": path}, capture_output=True,
+                              text=True)
+        self.assertIn("RuntimeError: caffe.io.load_image needs the package Pillow", done.stderr)
 
     def test_loading(self):
         try:

@@ -50,6 +50,7 @@ class Uses(Case):
     def test_one(self):
         """One solver needs nobody."""
         uid = caffe.NCCL.new_uid()
+        self.assertIsInstance(uid, bytes)  # as pycaffe's
         self.assertNotEqual(uid, caffe.NCCL.new_uid())
         solver = caffe.SGDSolver(self.write("train_net: '%s' base_lr: 0.1 lr_policy: 'fixed' snapshot_prefix: 's'"
                                             % self.write(TRAIN), "s.prototxt"))
@@ -74,8 +75,9 @@ class Uses(Case):
         with self.assertRaisesRegex(RuntimeError, "no rank 2 of 2"):
             caffe.NCCL(solver, caffe.NCCL.new_uid())
         caffe.set_solver_rank(1)
-        with self.assertRaisesRegex(ValueError, "not a uid"):
-            caffe.NCCL(solver, "../elsewhere")
+        for wrong in ("../elsewhere", b"../elsewhere", "\u00e9" * 32, b"\xe9" * 32):
+            with self.assertRaisesRegex(ValueError, "not a uid"):
+                caffe.NCCL(solver, wrong)
         with self.assertRaisesRegex(RuntimeError, "rank 1 has the weights of rank 0"):
             solver.snapshot()
         with self.assertRaises(TypeError):

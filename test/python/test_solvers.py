@@ -1,9 +1,13 @@
 """caffe's solvers: the same as Brew's trainer, loops by hand, snapshots."""
+import re
+import time
 import unittest
+from unittest import mock
 
 import brew
 import caffe
 import numpy as np
+from caffe import _log
 
 from common import TRAIN, Case, feed, fill
 
@@ -93,6 +97,24 @@ class Solvers(Case):
         other.step(1)
         solver.step(1)
         self.close(solver.net.params["ip1"][0].data, other.net.params["ip1"][0].data)
+
+    def test_speed_is_that_since_the_last_display(self):
+        """Also where iterations are called one by one."""
+        solver = caffe.SGDSolver(self.solver("lr_policy: 'fixed' display: 4"))
+        feed(solver.net)
+        with mock.patch.object(_log, "line") as line:
+            begin = time.perf_counter()
+            for _ in range(9):
+                solver.step(1)
+                time.sleep(0.005)
+            spent = time.perf_counter() - begin
+        found = [re.match(r"Iteration (\d+) \((\S+) iter/s, (\S+)s/4 iters\), loss", call.args[0])
+                 for call in line.call_args_list]
+        found = [[float(value) for value in each.groups()] for each in found if each]
+        self.assertEqual([iteration for iteration, _, _ in found], [0, 4, 8])
+        for _, speed, seconds in found[1:]:
+            self.assertAlmostEqual(speed * seconds, 4, delta=4e-3)  # of printed values, of six digits
+            self.assertTrue(4 * 0.005 <= seconds < spent, seconds)
 
     def test_test_nets_follow(self):
         net = self.write(TRAIN)

@@ -1,0 +1,8 @@
+# The extension's sources, which the build folder and wheels compile: paths in BREW_PYTHON_SOURCES.
+set(BREW_PYTHON_SOURCES
+  Communicator.cpp Compiler.cpp Embed.cpp Events.cpp HostLayers.cpp Learning.cpp Module.cpp
+  Session.cpp Trainer.cpp Update.cpp)
+list(TRANSFORM BREW_PYTHON_SOURCES PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
+# What solvers make of gradients: machines agree.
+set_source_files_properties(${CMAKE_CURRENT_LIST_DIR}/Update.cpp PROPERTIES
+  COMPILE_OPTIONS "-O3;-fno-math-errno;-ffp-contract=off")
