@@ -1,5 +1,6 @@
 //===- LibraryCalls.cpp - Which operations become vendor calls ------------===//
 #include "passes/LibraryCalls.h"
+#include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/precision/Precision.h"
 
 using namespace mlir;
@@ -26,4 +27,33 @@ bool brew::usesLibrary(Operation *op, ArrayRef<std::string> disabled) {
     return false;
   Type element = elementOf(op->getResult(0));
   return (element.isF32() || isNarrowFloat(element)) && call.hasCall();
+}
+
+void brew::computeWide(Operation *op) {
+  OpBuilder b(op);
+  auto wide = [&](Type type) -> Type {
+    auto tensor = cast<RankedTensorType>(type);
+    return isNarrowFloat(tensor.getElementType())
+               ? RankedTensorType::get(tensor.getShape(), b.getF32Type(),
+                                       tensor.getEncoding())
+               : tensor;
+  };
+  const Origin origin = Origin::of(op);
+  auto castTo = [&](Type type, Value x) {
+    auto cast = CastOp::create(b, op->getLoc(), type, x, origin.layer);
+    origin.mark(cast);
+    return cast;
+  };
+  for (OpOperand &operand : op->getOpOperands())
+    if (isNarrowFloat(elementOf(operand.get())))
+      operand.set(castTo(wide(operand.get().getType()), operand.get()));
+  b.setInsertionPointAfter(op);
+  for (OpResult result : op->getResults()) {
+    Type narrow = result.getType();
+    if (narrow == wide(narrow))
+      continue;
+    result.setType(wide(narrow));
+    CastOp rounded = castTo(narrow, result);
+    result.replaceAllUsesExcept(rounded, rounded);
+  }
 }

@@ -18,4 +18,8 @@ splitBiasGradient(ir::ConvolutionBackwardWeightsOp op, mlir::Value sum);
 /// "all") does not exclude it.
 bool usesLibrary(mlir::Operation *op, llvm::ArrayRef<std::string> disabled);
 
+/// Puts casts around a product of narrow operands that is no vendor call: its
+/// generic form computes in f32.
+void computeWide(mlir::Operation *op);
+
 } // namespace brew
