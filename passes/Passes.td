@@ -445,11 +445,12 @@ def Recompute : Pass<"brew-recompute", "::mlir::ModuleOp"> {
 def PlaceSubviews : Pass<"brew-place-subviews", "::mlir::ModuleOp"> {
   let summary = "Lets joined and cut tensors share memory with the whole";
   let description = [{
-    Subviews get the strides of the whole. Only what cannot follow
-    strides (vendor calls, data layers, views of another shape) is copied.
+    Subviews get the strides of the whole. Only what cannot follow strides (vendor calls,
+    data layers, views of another shape) is copied. On GPUs convolutions follow those of
+    parts of channels-last blobs whose pixels are aligned for the widest access.
   }];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect",
-    "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::brew::targetir::TargetDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def FormKernels : Pass<"brew-form-kernels", "::mlir::ModuleOp"> {
