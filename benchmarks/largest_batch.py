@@ -74,14 +74,19 @@ class Net:
         return (int(self.options.memory - self.options.reserve - kept),
                 memory["caffe_bytes"])
 
+    def need(self, batch):
+        """Bytes that --memory-limit is about: the arena and known scratch."""
+        memory = self.report(batch)["memory"]
+        return memory["arena_bytes"] + (memory["workspace_bytes"] or 0)
+
     def largest_planned(self, room):
-        """The largest batch whose arena needs nothing computed again for it."""
+        """The largest batch that needs nothing computed again for it."""
         good, bad = 0, 1
-        while self.report(bad)["memory"]["arena_bytes"] <= room:
+        while self.need(bad) <= room:
             good, bad = bad, 2 * bad
         while good + 1 < bad:
             middle = (good + bad) // 2
-            fits = self.report(middle)["memory"]["arena_bytes"] <= room
+            fits = self.need(middle) <= room
             good, bad = (middle, bad) if fits else (good, middle)
         return good
 

@@ -59,6 +59,10 @@ private:
   /// The plan of a graph, with that asked of brew-recompute.
   mlir::OwningOpRef<mlir::ModuleOp> planned(mlir::ModuleOp graph,
                                             std::optional<int64_t> bytes);
+  /// Whether the runtime may take Winograd's algorithms.
+  bool takesWinograd() const;
+  /// Bytes of the arena and of the scratch that is known.
+  int64_t needOf(mlir::ModuleOp plan) const;
   /// 0: none fits.
   int64_t largestBatch(mlir::ModuleOp phaseImport, int64_t limit);
   [[noreturn]] void failToFit(mlir::ModuleOp smallest,

@@ -1,5 +1,7 @@
 //===- FitMemory.cpp - What a limit of memory costs -----------------------===//
 #include "compiler/Compilation.h"
+#include "compiler/Scratch.h"
+#include "compiler/cpu/CpuTarget.h"
 #include "compiler/report/Costs.h"
 #include "dialects/Plan/PlanDialect.h"
 #include "formats/Error.h"
@@ -85,6 +87,15 @@ planir::ProgramOp largestOf(mlir::ModuleOp plan) {
 
 } // namespace
 
+bool Compilation::takesWinograd() const {
+  return options.target == TargetKind::Cpu && !options.exactConvolutions &&
+         resolveCpuTarget(options.cpu).has("avx2");
+}
+
+int64_t Compilation::needOf(mlir::ModuleOp plan) const {
+  return arenaOf(plan) + (takesWinograd() ? winogradScratch(plan) : 0);
+}
+
 mlir::OwningOpRef<mlir::ModuleOp>
 Compilation::planned(mlir::ModuleOp graph, std::optional<int64_t> bytes) {
   recomputeBytes = bytes;
@@ -108,7 +119,7 @@ int64_t Compilation::largestBatch(mlir::ModuleOp phaseImport, int64_t limit) {
     pipeline.batch = batch;
     auto scope = timingScope.nest("fit batch");
     return mlir::succeeded(runPasses(*module, Phase::Graph, pipeline, scope)) &&
-           arenaOf(*planned(*module, 0)) <= limit;
+           needOf(*planned(*module, 0)) <= limit;
   };
   int64_t batch = 0; // of the net: of its largest feed
   imported.module->walk([&](ir::FeedOp feed) {
@@ -126,10 +137,12 @@ int64_t Compilation::largestBatch(mlir::ModuleOp phaseImport, int64_t limit) {
 
 void Compilation::failToFit(mlir::ModuleOp smallest,
                             mlir::ModuleOp phaseImport) {
-  const int64_t limit = *options.memoryLimit;
+  const int64_t limit = *options.memoryLimit,
+                scratch = needOf(smallest) - arenaOf(smallest);
   std::string text =
-      "activations and their gradients take at least " +
-      std::to_string(arenaOf(smallest)) +
+      "activations and their gradients" +
+      std::string(scratch ? " and scratch of convolutions" : "") +
+      " take at least " + std::to_string(needOf(smallest)) +
       " bytes, which is more than --memory-limit=" + std::to_string(limit);
   if (planir::ProgramOp program = largestOf(smallest)) {
     text += "; the largest of program " + program.getSymName().str() +
@@ -138,6 +151,10 @@ void Compilation::failToFit(mlir::ModuleOp smallest,
       text += "\n  " + bytesText(each.bytes) + "  " + each.name + ", steps " +
               std::to_string(each.first) + " to " + std::to_string(each.last);
   }
+  if (scratch)
+    text += "\n  " + bytesText(scratch) +
+            "  scratch of Winograd's convolutions, which "
+            "--exact-convolutions does without";
   const int64_t batch = largestBatch(phaseImport, limit);
   text += batch > 0
               ? "\nThe largest batch that fits is " + std::to_string(batch) +
@@ -149,17 +166,17 @@ void Compilation::failToFit(mlir::ModuleOp smallest,
 mlir::OwningOpRef<mlir::ModuleOp> Compilation::fitGraph(mlir::ModuleOp graph) {
   const int64_t limit = *options.memoryLimit;
   recomputeBytes = std::nullopt;
-  auto arena = [&](std::optional<int64_t> bytes) {
-    return arenaOf(*planned(graph, bytes));
+  auto need = [&](std::optional<int64_t> bytes) {
+    return needOf(*planned(graph, bytes));
   };
-  if (arena(std::nullopt) <= limit) {
+  if (need(std::nullopt) <= limit) {
     recomputeBytes = std::nullopt; // no more than in any plan
     return {};
   }
   std::optional<int64_t> best;
   int64_t asked = limit;
   for (int i = 0; i < kTries && asked > 0; ++i) {
-    const int64_t got = arena(asked);
+    const int64_t got = need(asked);
     if (got <= limit) {
       best = asked;
       if (static_cast<double>(got) >= kEnough * static_cast<double>(limit))
@@ -172,7 +189,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Compilation::fitGraph(mlir::ModuleOp graph) {
   if (!best) {
     // As little as can be.
     mlir::OwningOpRef<mlir::ModuleOp> smallest = planned(graph, 0);
-    if (arenaOf(*smallest) > limit)
+    if (needOf(*smallest) > limit)
       return smallest;
     best = 0;
   }
@@ -198,7 +215,7 @@ void Compilation::fitMemory(mlir::ModuleOp phaseImport) {
       failToFit(*smallest, phaseImport);
   }
   if (mlir::OwningOpRef<mlir::ModuleOp> other = fitGraph(*separate))
-    failToFit(arenaOf(*other) < arenaOf(*smallest) ? *other : *smallest,
+    failToFit(needOf(*other) < needOf(*smallest) ? *other : *smallest,
               phaseImport);
   imported.module = std::move(separate);
 }

@@ -30,6 +30,7 @@ void Compilation::makeReport() {
                                  options.pipeline.precision,
                                  options.target == TargetKind::Cuda,
                                  options.import.phase.has_value(),
+                                 takesWinograd(),
                                  accesses};
   switch (options.report) {
   case ReportKind::None:

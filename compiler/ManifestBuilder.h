@@ -65,6 +65,11 @@ private:
   int currentProgram = -1;
 };
 
+/// Sets the element type, dimensions, strides and size of a buffer.
+void describe(mlir::MemRefType type, plan::Buffer &buffer);
+/// Sets the window of a call over one to three spatial dimensions.
+void setWindow(planir::ConvolutionOp call, plan::Window &window);
+
 /// Gives the operations of the plan dialect their entries in manifests.
 void registerManifestEntries(mlir::DialectRegistry &registry);
 /// The parts of it: steps, and what stands at the edges of a program.

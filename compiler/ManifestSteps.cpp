@@ -9,30 +9,7 @@ using brew::compiler::ManifestBuilder;
 using brew::compiler::ManifestInterface;
 namespace plan = brew::plan;
 
-namespace {
-
-struct LaunchEntry : ManifestInterface::ExternalModel<LaunchEntry, LaunchOp> {
-  void addToManifest(Operation *op, ManifestBuilder &builder,
-                     plan::Program &program) const {
-    auto launch = cast<LaunchOp>(op);
-    plan::Step &step = ManifestBuilder::addStep(launch, program);
-    KernelOp kernel = builder.kernelOf(launch.getKernel());
-    unsigned inputs = kernel.getBody().front().getNumArguments();
-    plan::Launch *to = step.mutable_launch();
-    to->set_kernel_index(builder.kernelIndexOf(launch.getKernel()));
-    for (auto [i, value] : llvm::enumerate(launch.getBuffers()))
-      if (i < inputs || kernel.getInPlace()[i - inputs] < 0)
-        to->add_buffer_indices(builder.buffer(value));
-      else
-        builder.buffer(value); // listed, though the kernel gets it as an input
-    const plan::Kernel &generated = builder.generated(to->kernel_index());
-    step.set_flops(generated.flops());
-    step.set_bytes(generated.bytes());
-  }
-};
-
-/// Sets the window of a call over one to three spatial dimensions.
-void setWindow(ConvolutionOp conv, plan::Window &window) {
+void brew::compiler::setWindow(ConvolutionOp conv, plan::Window &window) {
   using Set = void (plan::Window::*)(int64_t);
   struct Setters {
     Set kernel, stride, pad, dilation, padEnd;
@@ -59,6 +36,28 @@ void setWindow(ConvolutionOp conv, plan::Window &window) {
       (window.*set.padEnd)((*padEnd)[i]);
   }
 }
+
+namespace {
+
+struct LaunchEntry : ManifestInterface::ExternalModel<LaunchEntry, LaunchOp> {
+  void addToManifest(Operation *op, ManifestBuilder &builder,
+                     plan::Program &program) const {
+    auto launch = cast<LaunchOp>(op);
+    plan::Step &step = ManifestBuilder::addStep(launch, program);
+    KernelOp kernel = builder.kernelOf(launch.getKernel());
+    unsigned inputs = kernel.getBody().front().getNumArguments();
+    plan::Launch *to = step.mutable_launch();
+    to->set_kernel_index(builder.kernelIndexOf(launch.getKernel()));
+    for (auto [i, value] : llvm::enumerate(launch.getBuffers()))
+      if (i < inputs || kernel.getInPlace()[i - inputs] < 0)
+        to->add_buffer_indices(builder.buffer(value));
+      else
+        builder.buffer(value); // listed, though the kernel gets it as an input
+    const plan::Kernel &generated = builder.generated(to->kernel_index());
+    step.set_flops(generated.flops());
+    step.set_bytes(generated.bytes());
+  }
+};
 
 /// The fields that calls on x, w, b and y have.
 template <typename Op, typename Call>

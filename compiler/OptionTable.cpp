@@ -364,6 +364,8 @@ const std::vector<OptionRow> &optionTable() {
                 "on GPUs, images in f32, rounded by another kernel"},
                {"fold-normalization",
                 "keep BatchNorm, Scale and Bias of nets for inference"},
+               {"fuse-depthwise",
+                "store what depthwise convolutions could make themselves"},
                {"fuse-epilogue", "keep ReLUs out of vendor calls"},
                {"fuse-sums", "on GPUs, read what was just stored to add it up"},
                {"join-convolutions", "a call for each convolution of a blob"},

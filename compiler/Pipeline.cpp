@@ -145,8 +145,20 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
       // Masks are cheap to read now.
       optimise("clone-producers", [] { return createCloneProducers(); });
     }
-    if (targetir::isNarrow(options.precision))
-      optimise("keep-precision", [] { return createKeepPrecision(); });
+    const auto keepPrecision = [&] {
+      if (targetir::isNarrow(options.precision))
+        optimise("keep-precision", [] { return createKeepPrecision(); });
+    };
+    keepPrecision();
+    if (!llvm::is_contained(options.without, "fuse-depthwise")) {
+      FuseDepthwiseOptions depthwise;
+      depthwise.precision = options.precision;
+      pm.addPass(createFuseDepthwise(depthwise));
+      // Calls that are nests now widen what they read.
+      if (targetir::isNarrow(options.precision))
+        pm.addPass(createFoldCasts());
+      keepPrecision();
+    }
     optimise("merge-sums", [] { return createMergeSums(); });
     optimise("fuse-sums", [] { return createFuseSums(); });
     optimise("split-reductions", [] { return createSplitReductions(); });

@@ -49,6 +49,22 @@ void ManifestBuilder::addKernels() {
   }
 }
 
+void brew::compiler::describe(MemRefType type, plan::Buffer &buffer) {
+  buffer.set_type(dataTypeOf(type.getElementType()));
+  SmallVector<int64_t> strides;
+  int64_t start;
+  if (failed(type.getStridesAndOffset(strides, start)))
+    throw brew::Error(brew::ExitStatus::Bug, "a buffer has no strides");
+  int64_t last = 0;
+  for (auto [dim, stride] : llvm::zip(type.getShape(), strides)) {
+    buffer.add_dims(dim);
+    buffer.add_strides(stride);
+    last += (dim - 1) * stride;
+  }
+  buffer.set_size((last + 1) *
+                  llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+}
+
 unsigned ManifestBuilder::buffer(StringRef name, ArenaKind arena,
                                  uint64_t offset, MemRefType type,
                                  int program) {
@@ -61,19 +77,7 @@ unsigned ManifestBuilder::buffer(StringRef name, ArenaKind arena,
   out->set_name(name.str());
   out->set_arena_index(arenas.at(arena));
   out->set_offset(offset);
-  out->set_type(dataTypeOf(type.getElementType()));
-  SmallVector<int64_t> strides;
-  int64_t start;
-  if (failed(type.getStridesAndOffset(strides, start)))
-    throw brew::Error(brew::ExitStatus::Bug, "a buffer has no strides");
-  int64_t last = 0;
-  for (auto [dim, stride] : llvm::zip(type.getShape(), strides)) {
-    out->add_dims(dim);
-    out->add_strides(stride);
-    last += (dim - 1) * stride;
-  }
-  out->set_size((last + 1) *
-                llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+  describe(type, *out);
   if (program >= 0)
     out->set_program_index(program);
   return it->second;

@@ -24,8 +24,14 @@ plan::Step &ManifestBuilder::addStep(StepInterface op, plan::Program &program) {
 
 uint64_t ManifestBuilder::bytesOf(ValueRange buffers) {
   uint64_t bytes = 0;
-  for (Value value : buffers)
-    bytes += manifest.buffers(buffer(value)).size();
+  for (Value value : buffers) {
+    // Not what lies between the rows of a part of a joined blob.
+    const auto type = cast<MemRefType>(value.getType());
+    const uint64_t elements = llvm::divideCeil(
+        type.getNumElements() * type.getElementTypeBitWidth(), 8);
+    bytes +=
+        std::min<uint64_t>(manifest.buffers(buffer(value)).size(), elements);
+  }
   return bytes;
 }
 

@@ -73,6 +73,9 @@ Value sumOf(Value term) {
   return term;
 }
 
+/// Channels that are multiples of the widest access in 16 bits too.
+constexpr int64_t kPartChannels = 8;
+
 /// The only operation of a kind among `users` that is of the layer of `conv`
 /// and that `belongs`; `isOne` becomes false where there are several.
 template <typename Op, typename Test>
@@ -139,6 +142,7 @@ private:
   int64_t callBytes() const;
   int64_t saved(Branch &branch) const;
   int64_t spent(Branch &branch) const;
+  bool canBePart(Value top) const;
   bool isReadByCall(Value top) const;
   bool isMadeInPlace(Branch &branch) const;
   bool keepPaying(BranchGroup &group) const;
@@ -246,11 +250,21 @@ int64_t Joiner::saved(Branch &branch) const {
   return sum;
 }
 
-/// Whether a call, which follows no strides, reads the top: a copy is made for
+/// Whether a GPU's calls take that top, or its gradient, as a part of a whole
+/// (see brew::readsPart), if the parts beside it are like it.
+bool Joiner::canBePart(Value top) const {
+  return gpu && shapeOf(top).size() == 4 &&
+         shapeOf(top)[1] % kPartChannels == 0;
+}
+
+/// Whether a call that follows no strides reads the top: a copy is made for
 /// it. At inference on a CPU a sum would be part of the convolution's call.
 bool Joiner::isReadByCall(Value top) const {
   return llvm::any_of(top.getUsers(), [&](Operation *user) {
-    return isCall(user) || isa<ReinterpretOp>(user) ||
+    return (isCall(user) &&
+            !(isa<ConvolutionOp, ConvolutionBackwardWeightsOp>(user) &&
+              canBePart(top))) ||
+           isa<ReinterpretOp>(user) ||
            (isa<EltwiseOp>(user) && !gpu && isInference);
   });
 }
@@ -278,7 +292,10 @@ int64_t Joiner::spent(Branch &branch) const {
     copy(y);
   if (gpu)
     for (Operation *user : branch.top().getUsers())
-      sum += isCall(user) ? 0 : y;
+      if (isa<ConcatOp>(user) && canBePart(branch.top()))
+        copy(y); // by itself the call would write there
+      else
+        sum += isCall(user) ? 0 : y;
   int64_t parameters = sizeOf(branch.conv.getW());
   if (branch.conv.getB())
     parameters += sizeOf(branch.conv.getB());

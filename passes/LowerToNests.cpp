@@ -65,37 +65,6 @@ struct LowerToNests : brew::impl::LowerToNestsBase<LowerToNests> {
       origin.mark(nest);
   }
 
-  /// A product of narrow operands that is no vendor call: its generic form
-  /// computes in f32, between casts.
-  static void widen(Operation *op) {
-    OpBuilder b(op);
-    auto wide = [&](Type type) -> Type {
-      auto tensor = cast<RankedTensorType>(type);
-      return isNarrowFloat(tensor.getElementType())
-                 ? RankedTensorType::get(tensor.getShape(), b.getF32Type(),
-                                         tensor.getEncoding())
-                 : tensor;
-    };
-    const Origin origin = Origin::of(op);
-    auto castTo = [&](Type type, Value x) {
-      auto cast = CastOp::create(b, op->getLoc(), type, x, origin.layer);
-      origin.mark(cast);
-      return cast;
-    };
-    for (OpOperand &operand : op->getOpOperands())
-      if (isNarrowFloat(elementOf(operand.get())))
-        operand.set(castTo(wide(operand.get().getType()), operand.get()));
-    b.setInsertionPointAfter(op);
-    for (OpResult result : op->getResults()) {
-      Type narrow = result.getType();
-      if (narrow == wide(narrow))
-        continue;
-      result.setType(wide(narrow));
-      CastOp rounded = castTo(narrow, result);
-      result.replaceAllUsesExcept(rounded, rounded);
-    }
-  }
-
   /// A call keeps its gradient of the weights; that of the bias becomes a nest.
   static void sumBias(ConvolutionBackwardWeightsOp op) {
     OpBuilder b(op);
@@ -123,7 +92,7 @@ struct LowerToNests : brew::impl::LowerToNestsBase<LowerToNests> {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       program.walk([&](LibraryInterface op) {
         if (!brew::usesLibrary(op, disabled))
-          widen(op);
+          brew::computeWide(op);
       });
       program.walk([&](ConvolutionBackwardWeightsOp op) {
         if (op.getDb() && brew::usesLibrary(op, disabled) &&

@@ -343,6 +343,23 @@ def CloneProducers : Pass<"brew-clone-producers", "::mlir::ModuleOp"> {
     "::mlir::linalg::LinalgDialect"];
 }
 
+def FuseDepthwise : Pass<"brew-fuse-depthwise", "::mlir::ModuleOp"> {
+  let summary = "Lets depthwise convolutions compute their bottom themselves";
+  let description = [{
+    A blob that a nest makes element by element, and that nothing but depthwise
+    convolutions and their gradients by the weights read, is not stored: these become nests
+    that compute it where they read it. Where blobs are channels-last, and that takes less
+    time by the machine's roofline than making it and the calls do.
+  }];
+  let options = [
+    Option<"precision", "precision", "::brew::targetir::Precision",
+      "::brew::targetir::Precision::F32", "What products compute in",
+      valuesOf<["F32", "TF32", "BF16", "F16"], "Precision">.text>];
+  let dependentDialects = ["::brew::targetir::TargetDialect",
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def SignBits : Pass<"brew-sign-bits", "::mlir::ModuleOp"> {
   let summary = "Stores signs as bits where nothing else of a value is read";
   let description = [{
@@ -397,8 +414,9 @@ def SplitReductions : Pass<"brew-split-reductions", "::mlir::ModuleOp"> {
     sums, as the one loop over a flat blob does, a loop is made two of. On GPUs a block is
     the most that works on one result; and where neighbours in memory belong to different
     results (sums per channel, channels last), some threads of one. On CPUs only the latter
-    are split, where the neighbours are few: threads then read whole rows. Only sums whose
-    order is free; the new order is as fixed as the old one.
+    are split, where the neighbours are few: threads then read whole rows; and sums for
+    several taps of a window, so that what all of them read stays in a core's cache. Only
+    sums whose order is free; the new order is as fixed as the old one.
   }];
   let options = [
     Option<"leastWork", "least-work", "int64_t", "0",
@@ -437,11 +455,12 @@ def Recompute : Pass<"brew-recompute", "::mlir::ModuleOp"> {
 def PlaceSubviews : Pass<"brew-place-subviews", "::mlir::ModuleOp"> {
   let summary = "Lets joined and cut tensors share memory with the whole";
   let description = [{
-    Subviews get the strides of the whole. Only what cannot follow
-    strides (vendor calls, data layers, views of another shape) is copied.
+    Subviews get the strides of the whole. Only what cannot follow strides (vendor calls,
+    data layers, views of another shape) is copied. On GPUs convolutions follow those of
+    parts of channels-last blobs whose pixels are aligned for the widest access.
   }];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect",
-    "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::brew::targetir::TargetDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def FormKernels : Pass<"brew-form-kernels", "::mlir::ModuleOp"> {

@@ -2,15 +2,19 @@
 //
 // Makes the operands of every brew.join, and the results of every brew.cut,
 // subviews of the whole: their type gets the whole's strides. Generated kernels
-// read and write through any strides; for what does not (vendor calls, views of
-// another shape, data layers) a nest copies.
+// read and write through any strides, and on a GPU convolutions do where pixels
+// are aligned; for what does not (other vendor calls, views of another shape,
+// data layers) a nest copies.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/shape/Shape.h"
+#include "dialects/Target/TargetDialect.h"
+#include "passes/LibraryCalls.h"
 #include "passes/NestTypes.h"
 #include "passes/Passes.h"
+#include "passes/ValuePlace.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -25,23 +29,33 @@ using namespace brew::ir;
 namespace {
 
 struct PlaceSubviews : brew::impl::PlaceSubviewsBase<PlaceSubviews> {
-  /// Whether the use, of a tensor of the program's block, follows strides.
-  static bool followsStrides(OpOperand &use) {
+  /// A subview that a value is to be: its type, and where it begins.
+  struct Part {
+    RankedTensorType type;
+    int64_t offset; ///< elements, in what it is a part of
+  };
+
+  /// Whether the use, of a tensor of the program's block, follows the strides
+  /// of that part.
+  static bool followsStrides(OpOperand &use, const Part &part) {
     Operation *user = use.getOwner();
     return !isa<ProgramOp>(user->getParentOp()) || // inside a nest's body
-           isa<linalg::GenericOp>(user) || user->hasTrait<FollowsStrides>();
+           isa<linalg::GenericOp>(user) || user->hasTrait<FollowsStrides>() ||
+           brew::readsPart(use, part.type, part.offset);
   }
 
   /// Whether the operand of a join can be made in its place.
-  static bool canPlace(Value x) {
+  static bool canPlace(Value x, const Part &part) {
     Operation *source = x.getDefiningOp();
-    if (!isa<linalg::GenericOp, JoinOp>(source) || isSubview(tensorOf(x)))
+    if ((!isa<linalg::GenericOp, JoinOp>(source) &&
+         !brew::makesPart(x, part.type, part.offset)) ||
+        isSubview(tensorOf(x)))
       return false;
     unsigned joins = 0;
     for (OpOperand &use : x.getUses()) {
       if (isa<JoinOp>(use.getOwner()))
         ++joins;
-      else if (!followsStrides(use))
+      else if (!followsStrides(use, part))
         return false;
     }
     return joins == 1;
@@ -68,10 +82,14 @@ struct PlaceSubviews : brew::impl::PlaceSubviewsBase<PlaceSubviews> {
   /// Later joins come first: a join may itself become a subview of one.
   static void placeOperands(JoinOp join) {
     auto whole = tensorOf(join.getY());
+    const auto axis = static_cast<unsigned>(join.getAxis());
+    int64_t next = brew::placeOf(join.getY()).offset;
     for (OpOperand &operand : join->getOpOperands()) {
       Value x = operand.get();
       RankedTensorType type = subviewOf(whole, shapeOf(x));
-      if (canPlace(x)) {
+      const Part part = {type, next};
+      next += type.getDimSize(axis) * memoryStrides(whole)[axis];
+      if (canPlace(x, part)) {
         brew::setResultType(cast<OpResult>(x), type);
         continue;
       }
@@ -84,7 +102,7 @@ struct PlaceSubviews : brew::impl::PlaceSubviewsBase<PlaceSubviews> {
       operand.set(placed);
       if (isa_and_nonnull<CallInterface>(x.getDefiningOp()))
         x.replaceUsesWithIf(placed, [&](OpOperand &use) {
-          return !isa<JoinOp>(use.getOwner()) && followsStrides(use) &&
+          return !isa<JoinOp>(use.getOwner()) && followsStrides(use, part) &&
                  use.getOwner() != placed.getDefiningOp();
         });
     }
@@ -99,13 +117,16 @@ struct PlaceSubviews : brew::impl::PlaceSubviewsBase<PlaceSubviews> {
     Value y = cut.getY();
     RankedTensorType type = tensorOf(y);
     y.setType(subviewOf(tensorOf(cut.getX()), type.getShape()));
-    if (llvm::all_of(y.getUses(), followsStrides))
+    const Part part = {tensorOf(y), brew::placeOf(y).offset};
+    if (llvm::all_of(y.getUses(),
+                     [&](OpOperand &use) { return followsStrides(use, part); }))
       return;
     OpBuilder b(cut);
     b.setInsertionPointAfter(cut);
     Value dense = copy(b, cut, y, type);
     y.replaceUsesWithIf(dense, [&](OpOperand &use) {
-      return !followsStrides(use) && use.getOwner() != dense.getDefiningOp();
+      return !followsStrides(use, part) &&
+             use.getOwner() != dense.getDefiningOp();
     });
   }
 

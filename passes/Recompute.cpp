@@ -31,7 +31,7 @@ namespace {
 
 /// The share of a step's time that counts as none: the roofline is not as exact
 /// as that.
-constexpr double kFree = 0.01;
+constexpr double kFree = 0.015;
 
 /// Clones what was chosen in one program.
 class Cloning {
@@ -64,12 +64,49 @@ private:
     for (unsigned unit = 0; unit < again.size(); ++unit) {
       if (!again[unit] || saved.problem.units[unit].beside < 0)
         continue;
-      Operation *last = saved.besideOf(unit);
+      Operation *last =
+          lastBeside(saved.besideOf(unit), saved.waitingFor(unit));
       for (Operation *op : saved.waitingFor(unit)) {
         op->moveAfter(last);
         last = op;
       }
+      // Nor must the clone come behind those. One that reads others, or is read
+      // by others, goes where these are first read.
+      if (isAlone(unit)) {
+        b.setInsertionPointAfter(saved.besideOf(unit));
+        recomputed(saved.operationsOf(unit).front()->getResult(0));
+      }
     }
+  }
+
+  /// Whether `unit` is made again of what is saved, and nothing else of it.
+  bool isAlone(unsigned unit) const {
+    auto reads = [&](unsigned reader, unsigned input) {
+      return again[reader] &&
+             llvm::is_contained(saved.problem.units[reader].inputs, input);
+    };
+    for (unsigned other = 0; other < again.size(); ++other)
+      if (again[other] && (reads(unit, other) || reads(other, unit)))
+        return false;
+    return true;
+  }
+
+  /// The last of the nests that follow `step` before a call and need nothing of
+  /// what waits: they may join its kernel, which what waits would stand in the
+  /// way of.
+  static Operation *lastBeside(Operation *step, ArrayRef<Operation *> waiting) {
+    Operation *last = step;
+    for (Operation *op = step->getNextNode();
+         op && !isa<CallInterface>(op) &&
+         !op->hasTrait<OpTrait::IsTerminator>();
+         op = op->getNextNode()) {
+      if (llvm::any_of(brew::valuesReadBy(op), [&](Value value) {
+            return llvm::is_contained(waiting, value.getDefiningOp());
+          }))
+        break;
+      last = op;
+    }
+    return last;
   }
 
   /// `value` as the backward pass reads it.

@@ -2,9 +2,11 @@
 #include "passes/FreeSum.h"
 #include "passes/Passes.h"
 #include "passes/SplitLoop.h"
+#include "passes/ValuePlace.h"
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/KernelAnalysis.h"
+#include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Target/TargetDialect.h"
 
@@ -84,7 +86,12 @@ private:
       llvm::append_range(shape, type.getShape());
       llvm::append_range(places, map.getResults());
       map = AffineMap::get(map.getNumDims(), 0, places, b.getContext());
-      auto partial = RankedTensorType::get(shape, type.getElementType());
+      // Neighbours in the result are neighbours here.
+      SmallVector<int64_t> order = iota(loops.size());
+      for (int64_t dim : memoryOrder(type))
+        order.push_back(static_cast<int64_t>(loops.size()) + dim);
+      auto partial = withMemoryOrder(
+          RankedTensorType::get(shape, type.getElementType()), order);
       types.push_back(partial);
       inits.push_back(zeros(partial));
     }
@@ -191,6 +198,8 @@ private:
     for (auto [extent, kind] : llvm::zip_equal(nest.getStaticLoopRanges(),
                                                nest.getIteratorTypesArray()))
       (kind == utils::IteratorType::parallel ? points : length) *= extent;
+    if (SmallVector<unsigned> loops = loopsForCaches(nest); !loops.empty())
+      return loops;
     const int64_t few = 4 * cpu.getCores() * cpu.lanes();
     const int64_t least = leastWork ? leastWork : kCpuWork;
     if (points >= few || points * length < least || !readsAcross(nest) ||
@@ -211,6 +220,57 @@ private:
       length /= extent;
     }
     return pieces > 1 ? loops : SmallVector<unsigned>();
+  }
+
+  /// On a CPU: loops, outermost first, that leave to a sum what a core's cache
+  /// holds, where the taps of a window read the same again; none where the sums
+  /// would be many beside what is read.
+  static SmallVector<unsigned> loopsForCaches(linalg::GenericOp nest) {
+    if (nest.getNumReductionLoops() == 0 || !extracts(nest) ||
+        !brew::givesFreeSums(nest))
+      return {};
+    OpOperand *largest = nullptr;
+    for (OpOperand *input : nest.getDpsInputOperands())
+      if (!largest ||
+          countOf(shapeOf(input->get())) > countOf(shapeOf(largest->get())))
+        largest = input;
+    if (!largest)
+      return {};
+    const AffineMap access = nest.getMatchingIndexingMap(largest);
+    const SmallVector<int64_t> extents = nest.getStaticLoopRanges();
+    int64_t points = 1, taps = 1;
+    for (auto [loop, kind] : llvm::enumerate(nest.getIteratorTypesArray())) {
+      if (kind == utils::IteratorType::reduction)
+        continue;
+      points *= extents[loop];
+      if (!access.isFunctionOfDim(loop))
+        taps *= extents[loop];
+    }
+    if (taps == 1)
+      return {};
+    // What the body extracts is about as large.
+    const int64_t all = 2 * brew::bytesOf(tensorOf(largest->get()));
+    const int64_t cache = brew::targetir::cpuOf(nest).getL2Bytes() / 2;
+    SmallVector<unsigned> loops;
+    int64_t pieces = 1;
+    for (auto [loop, kind] : llvm::enumerate(nest.getIteratorTypesArray())) {
+      if (kind == utils::IteratorType::parallel)
+        continue;
+      if (all <= pieces * cache)
+        break;
+      pieces *= extents[loop];
+      if (pieces * points * static_cast<int64_t>(sizeof(float)) >
+          all / kSumShare)
+        break;
+      loops.push_back(loop);
+    }
+    return loops;
+  }
+
+  static bool extracts(linalg::GenericOp nest) {
+    return nest.getBody()
+        ->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
+        .wasInterrupted();
   }
 
   /// Reduction loops whose iterations get sums of their own, outermost first,
@@ -330,6 +390,8 @@ private:
   static constexpr int64_t kShortest = brew::targetir::GpuAttr::kWarp;
   /// On a CPU, iterations from which on a second stage pays.
   static constexpr int64_t kCpuWork = 1 << 18;
+  /// There, the part of what is read that partial sums may take.
+  static constexpr int64_t kSumShare = 8;
 
   int64_t fewResults = 0;    ///< from as many on all blocks have enough to do
   int64_t enoughSums = 0;    ///< partial sums at which no more loops are taken

@@ -4,7 +4,9 @@
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Brew/layers/recurrent/Recurrent.h"
 #include "dialects/Brew/layers/shape/Shape.h"
+#include "passes/LibraryCalls.h"
 #include "passes/Passes.h"
+#include "passes/ValuePlace.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -140,13 +142,24 @@ LogicalResult checkSubviews(Operation *op) {
   }
   if (op->hasTrait<FollowsStrides>())
     return success();
-  for (Value value : llvm::concat<Value>(llvm::to_vector(op->getOperands()),
-                                         SmallVector<Value>(op->getResults())))
-    if (auto type = dyn_cast<RankedTensorType>(value.getType()))
-      if (isSubview(type))
-        return op->emitError("phase fused: this operation does not follow the "
-                             "strides of a subview");
-  return success();
+  auto isTaken = [](Value value, auto takes) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return !type || !isSubview(type) ||
+           takes(type, brew::placeOf(value).offset);
+  };
+  bool follows = true;
+  for (OpOperand &use : op->getOpOperands())
+    follows &= isTaken(use.get(), [&](RankedTensorType type, int64_t offset) {
+      return brew::readsPart(use, type, offset);
+    });
+  for (Value result : op->getResults())
+    follows &= isTaken(result, [&](RankedTensorType type, int64_t offset) {
+      return brew::makesPart(result, type, offset);
+    });
+  if (follows)
+    return success();
+  return op->emitError("phase fused: this operation does not follow the "
+                       "strides of a subview");
 }
 
 /// Whether `value`, of a program or of a kernel in it, is or holds a gradient:

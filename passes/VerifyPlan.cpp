@@ -226,11 +226,22 @@ private:
     return success();
   }
 
+  /// Convolutions take parts of joined blobs whose pixels are aligned for the
+  /// widest access.
+  static int64_t alignmentOf(StepInterface step, BufferOp buffer) {
+    auto call = dyn_cast<ConvolutionOp>(step.getOperation());
+    return call && buffer->hasAttr(brew::kWholeAttr) &&
+                   (buffer == call.getX().getDefiningOp() ||
+                    buffer == call.getY().getDefiningOp())
+               ? static_cast<int64_t>(brew::plan::kKernelAccessBytes)
+               : brew::kBufferAlignment;
+  }
+
   LogicalResult checkAligned(StepInterface step) {
     llvm::BitVector aligned = step.alignedOperands(symbols);
     for (auto [i, value] : llvm::enumerate(step->getOperands())) {
       auto buffer = value.getDefiningOp<BufferOp>();
-      if (aligned[i] && buffer.getOffset() % brew::kBufferAlignment)
+      if (aligned[i] && buffer.getOffset() % alignmentOf(step, buffer))
         return step.emitError("needs buffer '")
                << buffer.getName()
                << "' aligned, which is a subview of another";

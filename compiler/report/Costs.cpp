@@ -1,6 +1,7 @@
 //===- Costs.cpp - What the steps of a plan cost --------------------------===//
 #include "compiler/report/Costs.h"
 
+#include "compiler/Scratch.h"
 #include "dialects/Target/Link.h"
 #include "formats/NumberText.h"
 #include "runtime/weights/Layout.h"
@@ -42,8 +43,19 @@ CostModel::CostModel(const ReportSubject &subject)
     : roofline(targetir::Roofline::of(subject.module, subject.precision,
                                       subject.manifest.target().precision() ==
                                           plan::F64)),
-      manifest(subject.manifest), accesses(subject.accesses),
-      cuda(subject.cuda) {}
+      module(subject.module), manifest(subject.manifest),
+      accesses(subject.accesses), cuda(subject.cuda),
+      winograd(subject.winograd) {}
+
+std::optional<int64_t>
+CostModel::scratchOf(const plan::Program &program) const {
+  if (cuda)
+    return std::nullopt;
+  mlir::ModuleOp plan = module;
+  auto op = mlir::SymbolTable::lookupNearestSymbolFrom<planir::ProgramOp>(
+      plan, mlir::StringAttr::get(plan.getContext(), program.name()));
+  return winograd && op ? winogradScratch(op) : 0;
+}
 
 /// Bytes that are copied for a host layer: between GPU and host everything that
 /// it reads or writes, else what does not lie as its functions want it.
@@ -131,9 +143,8 @@ std::vector<LayerCosts> CostModel::byLayer(const plan::Program &program) const {
   std::map<std::tuple<std::vector<std::string>, bool, bool>, size_t> known;
   for (const plan::Step &step : program.steps()) {
     std::vector<std::string> layers(step.layers().begin(), step.layers().end());
-    auto [entry, isNew] =
-        known.try_emplace({layers, step.backward(), step.recomputed()},
-                          rows.size());
+    auto [entry, isNew] = known.try_emplace(
+        {layers, step.backward(), step.recomputed()}, rows.size());
     if (isNew)
       rows.push_back(
           {std::move(layers), step.backward(), step.recomputed(), {}});
@@ -147,6 +158,10 @@ int64_t arenaSize(const plan::Manifest &manifest, plan::ArenaKind kind) {
     if (arena.kind() == kind)
       return static_cast<int64_t>(arena.size());
   return 0;
+}
+
+std::string scratchText(const std::optional<int64_t> &bytes) {
+  return bytes ? bytesText(*bytes) : "unknown";
 }
 
 std::string bytesText(int64_t bytes) {

@@ -6,6 +6,7 @@
 #include "runtime/plan/StepText.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,9 @@ public:
   Costs of(const plan::Program &program) const;
   /// Sums one after the other, each beside the steps until it is awaited.
   Reduction reductionOf(const plan::Program &program) const;
+  /// What is known of the scratch that a program's calls need; nothing for a
+  /// GPU.
+  std::optional<int64_t> scratchOf(const plan::Program &program) const;
   /// In the order of their first steps.
   std::vector<LayerCosts> byLayer(const plan::Program &program) const;
 
@@ -66,13 +70,17 @@ public:
 private:
   int64_t hostCopies(const plan::HostCall &call) const;
 
+  mlir::ModuleOp module;
   const plan::Manifest &manifest;
   const KernelAccesses &accesses;
-  const bool cuda;
+  const bool cuda, winograd;
 };
 
 /// Bytes of the arena of a kind.
 int64_t arenaSize(const plan::Manifest &manifest, plan::ArenaKind kind);
+
+/// Of scratch, which is known only in part.
+std::string scratchText(const std::optional<int64_t> &bytes);
 
 /// Short texts of numbers: of bytes, of millions, of a time, of a rate in
 /// billions.

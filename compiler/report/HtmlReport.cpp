@@ -99,7 +99,8 @@ void HtmlPage::printPrograms() {
         "<th>program</th><th class=\"n\">kernels</th><th "
         "class=\"n\">calls</th><th class=\"n\">MFLOP</th><th "
         "class=\"n\">arena</th><th class=\"n\">bound</th><th "
-        "class=\"n\">Caffe holds</th><th class=\"n\">roofline</th></tr>"
+        "class=\"n\">Caffe holds</th><th class=\"n\">scratch</th><th "
+        "class=\"n\">roofline</th></tr>"
         "</thead><tbody>\n";
   for (const plan::Program &program : manifest.programs()) {
     const Costs costs = model.of(program);
@@ -109,7 +110,8 @@ void HtmlPage::printPrograms() {
           std::to_string(costs.calls + costs.hostCalls),
           megaText(costs.flops, 1), bytesText(program.memory().arena_bytes()),
           bytesText(program.memory().lower_bound_bytes()),
-          bytesText(program.memory().caffe_bytes()), timeText(costs.seconds)})
+          bytesText(program.memory().caffe_bytes()),
+          scratchText(model.scratchOf(program)), timeText(costs.seconds)})
       os << "<td class=\"n\">" << text << "</td>";
     os << "</tr>\n";
   }

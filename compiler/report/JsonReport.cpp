@@ -94,13 +94,14 @@ static json layersOf(const plan::Program &program, const CostModel &model) {
 }
 
 static json memoryOf(const plan::Manifest &manifest,
-                     const plan::Program &program) {
+                     const plan::Program &program,
+                     const std::optional<int64_t> &scratch) {
   return {{"arena_bytes", program.memory().arena_bytes()},
           {"lower_bound_bytes", program.memory().lower_bound_bytes()},
           {"param_bytes", arenaSize(manifest, plan::PARAMETERS)},
           {"grad_bytes", arenaSize(manifest, plan::GRADIENTS)},
           {"state_bytes", arenaSize(manifest, plan::STATE)},
-          {"workspace_bytes", nullptr},
+          {"workspace_bytes", scratch ? json(*scratch) : json()},
           {"caffe_bytes", program.memory().caffe_bytes()}};
 }
 
@@ -131,7 +132,7 @@ void compiler::printJsonReport(const ReportSubject &subject,
     entry["blobs"] = blobsOf(op);
     entry["params"] = paramsOf(op);
     entry["layers"] = layersOf(program, model);
-    entry["memory"] = memoryOf(manifest, program);
+    entry["memory"] = memoryOf(manifest, program, model.scratchOf(program));
     if (subject.bare) {
       root["blobs"] = entry["blobs"];
       root["params"] = entry["params"];

@@ -21,13 +21,15 @@ struct ReportSubject {
   targetir::Precision precision = targetir::Precision::F32;
   bool cuda = false; ///< for a GPU, so that host layers need copies
   bool bare = false; ///< of one phase alone
+  /// On a CPU, whether the runtime may take Winograd's algorithms.
+  bool winograd = false;
   const KernelAccesses &accesses;
 };
 
 /// Figures of every program, as JSON (`--report=json`). Where the subject is
 /// bare, its only program's blobs and parameters stand at top level too.
-/// `workspace_bytes` is null: what a vendor library needs is known only where
-/// it is loaded.
+/// `workspace_bytes` is what of the vendor calls' scratch the compiler knows;
+/// null for a GPU, where that is nothing.
 void printJsonReport(const ReportSubject &subject, llvm::raw_ostream &os);
 
 /// The same for people.

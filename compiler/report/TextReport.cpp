@@ -48,16 +48,21 @@ void compiler::printTextReport(const ReportSubject &subject,
   const plan::Manifest &manifest = subject.manifest;
   const CostModel model(subject);
   os << "net " << manifest.net_name() << "\n";
-  os << formatv("{0,-18}{1,9}{2,7}{3,12}{4,12}{5,12}{6,12}\n", "program",
-                "kernels", "calls", "MFLOP", "arena", "bound", "Caffe holds");
+  os << formatv("{0,-18}{1,9}{2,7}{3,12}{4,12}{5,12}{6,12}{7,12}\n", "program",
+                "kernels", "calls", "MFLOP", "arena", "bound", "Caffe holds",
+                "scratch");
   for (const plan::Program &program : manifest.programs()) {
     const Costs costs = model.of(program);
-    os << formatv("{0,-18}{1,9}{2,7}{3,12}{4,12}{5,12}{6,12}\n", program.name(),
-                  costs.kernels, costs.calls, megaText(costs.flops, 1),
+    os << formatv("{0,-18}{1,9}{2,7}{3,12}{4,12}{5,12}{6,12}{7,12}\n",
+                  program.name(), costs.kernels, costs.calls,
+                  megaText(costs.flops, 1),
                   bytesText(program.memory().arena_bytes()),
                   bytesText(program.memory().lower_bound_bytes()),
-                  bytesText(program.memory().caffe_bytes()));
+                  bytesText(program.memory().caffe_bytes()),
+                  scratchText(model.scratchOf(program)));
   }
+  if (subject.cuda)
+    os << "scratch of vendor calls is known where the plan is loaded\n";
   for (const plan::Program &program : manifest.programs())
     if (const Costs costs = model.of(program); costs.hostCalls)
       os << formatv("{0}: {1} calls of host layers, for which {2} are copied\n",
@@ -65,23 +70,22 @@ void compiler::printTextReport(const ReportSubject &subject,
                     bytesText(costs.hostCopies));
   for (const plan::Program &program : manifest.programs())
     if (const Costs costs = model.of(program); costs.recomputeSeconds > 0)
-      os << formatv("{0}: what is computed again for want of memory takes {1} "
-                    "({2}% more) by the roofline\n",
-                    program.name(), timeText(costs.recomputeSeconds),
-                    formats::fixedText(100 * costs.recomputeSeconds /
-                                           (costs.seconds -
-                                            costs.recomputeSeconds),
-                                       1));
+      os << formatv(
+          "{0}: what is computed again for want of memory takes {1} "
+          "({2}% more) by the roofline\n",
+          program.name(), timeText(costs.recomputeSeconds),
+          formats::fixedText(100 * costs.recomputeSeconds /
+                                 (costs.seconds - costs.recomputeSeconds),
+                             1));
   for (const plan::Program &program : manifest.programs())
     if (const Reduction sums = model.reductionOf(program);
         sums.buckets && program.name() == plan::programs::kForwardBackward)
-      os << formatv("{0}: {1} of gradients are added up over ranks in {2} "
-                    "{3}: {4} by the link's model, of which steps hide {5}%\n",
-                    program.name(), bytesText(sums.bytes), sums.buckets,
-                    sums.buckets == 1 ? "bucket" : "buckets",
-                    timeText(sums.seconds),
-                    formats::fixedText(
-                        100 * (1 - sums.exposed / sums.seconds), 0));
+      os << formatv(
+          "{0}: {1} of gradients are added up over ranks in {2} "
+          "{3}: {4} by the link's model, of which steps hide {5}%\n",
+          program.name(), bytesText(sums.bytes), sums.buckets,
+          sums.buckets == 1 ? "bucket" : "buckets", timeText(sums.seconds),
+          formats::fixedText(100 * (1 - sums.exposed / sums.seconds), 0));
   os << formatv("parameters {0}, gradients {1}, solver state {2}\n",
                 bytesText(arenaSize(manifest, plan::PARAMETERS)),
                 bytesText(arenaSize(manifest, plan::GRADIENTS)),

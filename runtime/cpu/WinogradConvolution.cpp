@@ -14,9 +14,9 @@
 
 #include "formats/Error.h"
 #include "runtime/cpu/Threads.h"
-#include "runtime/cpu/WinogradModel.h"
 #include "runtime/cpu/WinogradTransforms.h"
 #include "runtime/plan/WindowAxes.h"
+#include "runtime/plan/Winograd.h"
 
 #include <algorithm>
 #include <optional>
@@ -25,35 +25,24 @@ namespace brew::runtime {
 
 using dnnl::memory;
 using plan::ConvolutionCall;
+using plan::winograd::products;
+using plan::winograd::Size;
+using plan::winograd::tilesAtATime;
 using winograd::Matrices;
 using winograd::Pixels;
-using winograd::Size;
 using winograd::TileRange;
 using winograd::Transforms;
 using winograd::Weights;
 
 namespace {
 
-bool isFloat(const plan::Buffer &buffer) { return buffer.type() == plan::F32; }
-
-/// Images whose channels are side by side.
-bool isChannelsLast(const plan::Buffer &buffer) {
-  return buffer.dims_size() == 4 && isFloat(buffer) && buffer.strides(1) == 1 &&
-         buffer.dims(1) % winograd::kChannelStep == 0;
-}
+static_assert(winograd::kChannelStep == plan::winograd::kChannelStep,
+              "what is taken is what the transforms can do");
 
 bool isPossible(const ConvolutionCall &call, BoundBuffer x, BoundBuffer w,
                 BoundBuffer b, BoundBuffer y) {
-  if (call.group() != 1 || !isChannelsLast(*x.buffer) ||
-      !isChannelsLast(*y.buffer) || !isFloat(*w.buffer) ||
-      w.buffer->dims(2) != 3 || w.buffer->dims(3) != 3 ||
-      (b.buffer && !isFloat(*b.buffer)))
-    return false;
-  const auto axes = plan::axesOf(call.window(), 2);
-  return std::all_of(axes.begin(), axes.end(),
-                     [](const plan::WindowAxis &axis) {
-                       return axis.stride == 1 && axis.dilation == 1;
-                     });
+  return plan::winograd::isPossible(call, *x.buffer, *w.buffer, b.buffer,
+                                    *y.buffer);
 }
 
 /// The transforms for what oneDNN computes with; null where that is too old.
@@ -101,17 +90,8 @@ Weights weightsOf(BoundBuffer bound, plan::Direction direction) {
 
 Size sizeOf(const DnnlContext &context, const ConvolutionCall &call,
             BoundBuffer x, BoundBuffer w, BoundBuffer y) {
-  const bool isBack = call.direction() == plan::BACKWARD_DATA;
-  const plan::Buffer &in = isBack ? *y.buffer : *x.buffer,
-                     &out = isBack ? *x.buffer : *y.buffer;
-  return {call.direction(),
-          out.dims(0),
-          out.dims(2),
-          out.dims(3),
-          in.dims(1),
-          out.dims(1),
-          w.isFixed && call.direction() != plan::BACKWARD_WEIGHTS,
-          context.threads};
+  return plan::winograd::sizeOf(call, *x.buffer, *y.buffer, w.isFixed,
+                                context.threads);
 }
 
 /// Sums of gradients are of so many parts, whatever the team: the same bits
@@ -190,7 +170,7 @@ WinogradConvolution::WinogradConvolution(DnnlContext &context,
                                          BoundBuffer x, BoundBuffer w,
                                          BoundBuffer b, BoundBuffer y)
     : context(context), workers(*context.workers), size(size), tile(tile),
-      block(winograd::tilesAtATime(size, tile)), tiles(size.tiles(tile)),
+      block(tilesAtATime(size, tile)), tiles(size.tiles(tile)),
       transforms(transforms), grid{size.rows(tile), size.columns(tile)},
       in(pixelsOf(x)), out(pixelsOf(y)),
       weights(weightsOf(w, call.direction())) {
@@ -236,7 +216,7 @@ WinogradConvolution::WinogradConvolution(DnnlContext &context,
 memory::desc WinogradConvolution::matrices(std::int64_t rows,
                                            std::int64_t columns) const {
   const std::int64_t stride = rows * columns + winograd::kChannelStep;
-  return {{winograd::products(tile), rows, columns},
+  return {{products(tile), rows, columns},
           memory::data_type::f32,
           memory::dims{stride, columns, 1}};
 }
@@ -454,7 +434,7 @@ std::int64_t winogradTile(const DnnlContext &context,
                           BoundBuffer w, BoundBuffer b, BoundBuffer y) {
   if (context.exactConvolutions || !isPossible(call, x, w, b, y))
     return 0;
-  return winograd::fastestTile(sizeOf(context, call, x, w, y));
+  return plan::winograd::fastestTile(sizeOf(context, call, x, w, y));
 }
 
 std::unique_ptr<CpuCall> makeWinograd(DnnlContext &context,

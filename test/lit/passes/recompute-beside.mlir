@@ -82,3 +82,53 @@ brew.program @forward_backward train {
   } -> tensor<1x2x4x4xf32>
   brew.output %dv "dv" loss_weight 0.0 : tensor<1x2x4x4xf32>
 }
+
+// -----
+
+// What waits does so behind nests too that follow, up to the next call: one kernel may do all
+// of them, with the gradient %dx of this one in a cache. %y is made again before these.
+
+#id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+#channel = affine_map<(d0, d1, d2, d3) -> (d1)>
+// CHECK-LABEL: brew.program @forward_backward
+brew.program @forward_backward train {
+  %in, %other = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "o"]} : tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>
+  %w = brew.fill 1.0 : tensor<2x2x1x1xf32>
+  %e = tensor.empty() : tensor<1x2x4x4xf32>
+  %zero = arith.constant 0.0 : f32
+  %n = tensor.empty() : tensor<2xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%n : tensor<2xf32>) -> tensor<2xf32>
+  %x = brew.convolution "a"(%in, %w) {num_output = 2 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["t"]} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x : tensor<1x2x4x4xf32>) outs(%e : tensor<1x2x4x4xf32>) attrs = {brew.layer = "y"} {
+  ^bb0(%i: f32, %out: f32):
+    %0 = arith.mulf %i, %i : f32
+    linalg.yield %0 : f32
+  } -> tensor<1x2x4x4xf32>
+  %z = brew.convolution "b"(%y, %w) {num_output = 2 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["t"]} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %dz = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%z : tensor<1x2x4x4xf32>) outs(%e : tensor<1x2x4x4xf32>) attrs = {brew.backward, brew.layer = "z"} {
+  ^bb0(%i: f32, %out: f32):
+    %0 = arith.mulf %i, %i : f32
+    linalg.yield %0 : f32
+  } -> tensor<1x2x4x4xf32>
+  // CHECK: %[[DX:.*]] = linalg.generic {{.*}} attrs = {brew.backward, brew.layer = "dx"}
+  // CHECK: %[[AGAIN:.*]] = linalg.generic {{.*}} attrs = {brew.backward, brew.layer = "y", brew.recomputed}
+  // CHECK: linalg.generic {{.*}} ins(%[[DX]] {{.*}} attrs = {brew.backward, brew.layer = "sum"}
+  // CHECK: brew.convolution_backward_weights "b"(%[[AGAIN]],
+  // CHECK: brew.convolution_backward_weights "a"
+  %dw = brew.convolution_backward_weights "b"(%y, %dz) {brew.backward, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>) -> tensor<2x2x1x1xf32>
+  brew.output %dw "dw" loss_weight 0.0 : tensor<2x2x1x1xf32>
+  %dy = brew.convolution_backward_data "b"(%dz, %w) {brew.backward, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %dx = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%dy, %x : tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>) outs(%e : tensor<1x2x4x4xf32>) attrs = {brew.backward, brew.layer = "dx"} {
+  ^bb0(%d: f32, %i: f32, %out: f32):
+    %0 = arith.mulf %d, %i : f32
+    linalg.yield %0 : f32
+  } -> tensor<1x2x4x4xf32>
+  %s = linalg.generic {indexing_maps = [#id, #channel], iterator_types = ["reduction", "parallel", "reduction", "reduction"]} ins(%dx : tensor<1x2x4x4xf32>) outs(%f : tensor<2xf32>) attrs = {brew.backward, brew.layer = "sum"} {
+  ^bb0(%d: f32, %out: f32):
+    %0 = arith.addf %out, %d : f32
+    linalg.yield %0 : f32
+  } -> tensor<2xf32>
+  brew.output %s "s" loss_weight 0.0 : tensor<2xf32>
+  %dv = brew.convolution_backward_weights "a"(%in, %dx) {brew.backward, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : (tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>) -> tensor<2x2x1x1xf32>
+  brew.output %dv "dv" loss_weight 0.0 : tensor<2x2x1x1xf32>
+}

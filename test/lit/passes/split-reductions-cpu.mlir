@@ -54,3 +54,58 @@ brew.program @others train {
   brew.keep data "t", %t : tensor<32xf32>
   brew.keep data "u", %u : tensor<32xf32>
 }
+
+// Taps of a window read the same again, from the caches if a sum of its own for each image
+// is made of what fits into these. Where that would be many sums beside what is read, it is
+// not done.
+// CHECK-LABEL: brew.program @taps
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]
+// CHECK-SAME: outs({{.*}} : tensor<16x3x128xf32>)
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction"]
+// CHECK-SAME: ins({{.*}} : tensor<16x3x128xf32>)
+// CHECK-LABEL: brew.program @many
+// CHECK-COUNT-1: linalg.generic
+// CHECK-NOT: linalg.generic
+// CHECK: brew.keep
+#gradient = affine_map<(t, k, n, h, w) -> (n, k, h, w)>
+#tap = affine_map<(t, k, n, h, w) -> (t, k)>
+brew.program @taps train {
+  %x, %dy = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<16x128x16x14xf32, #last>, tensor<16x128x14x14xf32, #last>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<3x128xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<3x128xf32>) -> tensor<3x128xf32>
+  %s = linalg.generic {indexing_maps = [#gradient, #tap], iterator_types = ["parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%dy : tensor<16x128x14x14xf32, #last>) outs(%f : tensor<3x128xf32>) {
+  ^bb0(%d: f32, %o: f32):
+    %t = linalg.index 0 : index
+    %k = linalg.index 1 : index
+    %n = linalg.index 2 : index
+    %h = linalg.index 3 : index
+    %w = linalg.index 4 : index
+    %at = arith.addi %h, %t : index
+    %v = tensor.extract %x[%n, %k, %at, %w] : tensor<16x128x16x14xf32, #last>
+    %p = arith.mulf %v, %d : f32
+    %r = arith.addf %o, %p fastmath<reassoc> : f32
+    linalg.yield %r : f32
+  } -> tensor<3x128xf32>
+  brew.keep data "s", %s : tensor<3x128xf32>
+}
+brew.program @many train {
+  %x, %dy = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "dy"]} : tensor<512x1024x8x4xf32, #last>, tensor<512x1024x4x4xf32, #last>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<5x1024xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<5x1024xf32>) -> tensor<5x1024xf32>
+  %s = linalg.generic {indexing_maps = [#gradient, #tap], iterator_types = ["parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%dy : tensor<512x1024x4x4xf32, #last>) outs(%f : tensor<5x1024xf32>) {
+  ^bb0(%d: f32, %o: f32):
+    %t = linalg.index 0 : index
+    %k = linalg.index 1 : index
+    %n = linalg.index 2 : index
+    %h = linalg.index 3 : index
+    %w = linalg.index 4 : index
+    %at = arith.addi %h, %t : index
+    %v = tensor.extract %x[%n, %k, %at, %w] : tensor<512x1024x8x4xf32, #last>
+    %p = arith.mulf %v, %d : f32
+    %r = arith.addf %o, %p fastmath<reassoc> : f32
+    linalg.yield %r : f32
+  } -> tensor<5x1024xf32>
+  brew.keep data "s", %s : tensor<5x1024xf32>
+}

@@ -170,3 +170,15 @@ brew.program @collect train role collect {
   }
   brew.store_param %y, @w : tensor<4xf32>
 }
+
+// -----
+
+// Convolutions follow strides on a GPU alone.
+#last = #brew.layout<0, 2, 3, 1>
+brew.program @call test {
+  %x, %w = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "w"]} : tensor<2x16x4x4xbf16, #last>, tensor<8x8x1x1xbf16, #last>
+  %y = brew.cut "s"(%x) {offsets = array<i64: 0, 8, 0, 0>} : (tensor<2x16x4x4xbf16, #last>) -> tensor<2x8x4x4xbf16, {strides = array<i64: 256, 1, 64, 16>}>
+  // expected-error @below {{phase fused: this operation does not follow the strides of a subview}}
+  %z = brew.convolution "c"(%y, %w) {num_output = 8 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["z"]} : (tensor<2x8x4x4xbf16, {strides = array<i64: 256, 1, 64, 16>}>, tensor<8x8x1x1xbf16, #last>) -> tensor<2x8x4x4xbf16, #last>
+  brew.output %z "z" loss_weight 0.0 : tensor<2x8x4x4xbf16, #last>
+}

@@ -101,3 +101,20 @@ plan.program @unaligned attributes {arena_bytes = 192 : i64, lower_bound_bytes =
   // expected-error @below {{needs buffer 'a' aligned, which is a subview of another}}
   plan.launch @k(%y, %a) : memref<4x8xf32>, memref<1x3xf32>
 }
+
+// -----
+
+// Convolutions take parts whose pixels begin at 16 bytes, and no others.
+plan.arena transient size 1024
+plan.program @parts attributes {arena_bytes = 1024 : i64, lower_bound_bytes = 1024 : i64, caffe_bytes = 0 : i64} {
+  %x = plan.buffer "x" transient[0] : memref<1x8x2x2xbf16, strided<[32, 1, 16, 8]>>
+  %w = plan.buffer "w" transient[64] : memref<8x8x1x1xbf16>
+  plan.feed "in" "Data"(%x, %w) {config = "", folder = ""} : memref<1x8x2x2xbf16, strided<[32, 1, 16, 8]>>, memref<8x8x1x1xbf16>
+  %a = plan.buffer "a" transient[272] {brew.whole = ["y", 256]} : memref<1x8x2x2xbf16, strided<[96, 1, 48, 24]>>
+  plan.convolution forward x %x w %w y %a {kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : memref<1x8x2x2xbf16, strided<[32, 1, 16, 8]>>, memref<8x8x1x1xbf16>, memref<1x8x2x2xbf16, strided<[96, 1, 48, 24]>>
+  %b = plan.buffer "b" transient[264] {brew.whole = ["y", 256]} : memref<1x4x2x2xbf16, strided<[96, 1, 48, 24]>>
+  %v = plan.buffer "v" transient[512] : memref<4x8x1x1xbf16>
+  plan.feed "more" "Data"(%v) {config = "", folder = ""} : memref<4x8x1x1xbf16>
+  // expected-error @below {{needs buffer 'b' aligned, which is a subview of another}}
+  plan.convolution forward x %x w %v y %b {kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : memref<1x8x2x2xbf16, strided<[32, 1, 16, 8]>>, memref<4x8x1x1xbf16>, memref<1x4x2x2xbf16, strided<[96, 1, 48, 24]>>
+}

@@ -238,6 +238,37 @@ TEST_P(CudnnDevice, UnevenPaddingHasEngines) {
         }
 }
 
+/// Slices of joined blobs are where the slices' blobs would be written and read
+/// otherwise: further apart than they are long.
+TEST_P(CudnnDevice, SlicesHaveEngines) {
+  if (!GetParam().channelsLast)
+    GTEST_SKIP() << "slices of planes need nothing";
+  auto slice = [](BrewVendorTensor &tensor) {
+    constexpr std::int64_t kOthers = 96;
+    const std::int64_t channels = tensor.dims[1];
+    for (int d : {0, 2, 3})
+      tensor.strides[d] = tensor.strides[d] / channels * (channels + kOthers);
+  };
+  for (const Shape &shape : {kShapes[1], kShapes[2], kShapes[3], kShapes[4]})
+    for (auto direction : {BREW_VENDOR_FORWARD, BREW_VENDOR_BACKWARD_DATA,
+                           BREW_VENDOR_BACKWARD_WEIGHTS})
+      for (int which : {1, 2, 3})
+        for (int deterministic : {0, 1}) {
+          BrewVendorConvolution call = callOf(GetParam(), shape, direction);
+          if (which & 1)
+            slice(call.x);
+          if (which & 2)
+            slice(call.y);
+          call.deterministic = deterministic;
+          call.has_bias = direction != BREW_VENDOR_BACKWARD_DATA;
+          call.relu = direction == BREW_VENDOR_FORWARD;
+          usable(call, std::string(shape.name) + " direction " +
+                           std::to_string(direction) + " slices " +
+                           std::to_string(which) +
+                           (deterministic ? " deterministic" : ""));
+        }
+}
+
 INSTANTIATE_TEST_SUITE_P(OnH100, CudnnDevice, testing::ValuesIn(kPrecisions),
                          [](const testing::TestParamInfo<Precision> &info) {
                            std::string name = info.param.name;

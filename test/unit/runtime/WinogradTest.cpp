@@ -1,7 +1,7 @@
 //===- WinogradTest.cpp - Winograd's algorithms against double precision --===//
+#include "runtime/plan/Winograd.h"
 #include "Reference.h"
 #include "runtime/cpu/WinogradConvolution.h"
-#include "runtime/cpu/WinogradModel.h"
 
 #include <gtest/gtest.h>
 #include <ostream>
@@ -142,6 +142,13 @@ TEST_P(Winograd, IsCloseToDoublePrecision) {
       makeWinograd(context, call, x.bound(), w.bound(test.isFixed),
                    hasBias ? b.bound() : BoundBuffer(), y.bound(), test.tile);
   ASSERT_TRUE(made);
+  // What the compiler tells; oneDNN's products need little themselves.
+  namespace model = brew::plan::winograd;
+  const std::uint64_t known = model::scratchBytes(
+      model::sizeOf(call, x.buffer, y.buffer, test.isFixed, context.threads),
+      test.tile, hasBias);
+  EXPECT_GE(made->scratchBytes(), known);
+  EXPECT_LE(made->scratchBytes(), known + known / 16);
   const brew::runtime::Arena scratch(made->scratchBytes(), "scratch");
   made->bind(scratch.data());
   made->pack();
@@ -232,7 +239,7 @@ TEST(WinogradConditions, RefuseOtherConvolutions) {
 }
 
 TEST(WinogradModel, ChoosesTheFastest) {
-  using winograd::fastestTile;
+  using brew::plan::winograd::fastestTile;
   // VGG-16's third block, a batch of 4; the last convolutions of ResNet-50 and
   // VGG-16 for one image, whose sums of weights take longest; few channels.
   for (Direction direction : {FORWARD, BACKWARD_DATA, BACKWARD_WEIGHTS})

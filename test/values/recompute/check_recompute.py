@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Gradients and updates of a net whose backward pass computes values again.
 
-The arena must hold every limit, down to the least that the compiler names, and the
-values must be those of the plan that saves everything: the same operations run on the
-same numbers, masks of dropout and statistics of batches among them. Kernels of other
+The arena and known scratch must hold every limit, down to the least that the compiler
+names, and the values must be those of the plan that saves everything: the same operations
+run on the same numbers, masks of dropout and statistics of batches among them. Kernels of other
 nests may contract other products and sums, which changes last bits.
 """
 import json
@@ -116,7 +116,9 @@ MOST = {'residual': 0.6, 'sliced': 0.95, 'pooled': 0.99, 'dense': 0.95}
 
 class Recompute(checker.Checker):
     def compiled(self, limit=None):
-        """(arena, seconds computed again) of the plan, or None and the least that fits."""
+        """(memory, seconds computed again) of the plan, or None and the least that fits.
+
+        Memory is the arena's with the scratch that the report knows: what a limit holds."""
         command = [self.options.brewc, 'net.prototxt', '--phase', 'train', '--gradients', '-o',
                    'net.plan', '--report=json'] + self.options.brewc_flags.split()
         if limit is not None:
@@ -129,7 +131,9 @@ class Recompute(checker.Checker):
                         'No batch is small enough' in done.stderr, done.stderr)
             return None, int(least.group(1)) if least else 0
         program, = json.loads(done.stdout)['programs'].values()
-        return program['memory']['arena_bytes'], program['recompute_seconds']
+        memory = program['memory']
+        return (memory['arena_bytes'] + (memory['workspace_bytes'] or 0),
+                program['recompute_seconds'])
 
     def check(self):
         random = np.random.default_rng(5)

@@ -1,0 +1,67 @@
+//===- Scratch.cpp - Memory that vendor calls need beside buffers ---------===//
+#include "compiler/Scratch.h"
+
+#include "compiler/ManifestBuilder.h"
+#include "dialects/Target/TargetDialect.h"
+#include "runtime/plan/Contract.h"
+#include "runtime/plan/Winograd.h"
+
+using namespace brew;
+using namespace brew::compiler;
+
+namespace {
+
+plan::Buffer described(mlir::Value value) {
+  plan::Buffer buffer;
+  describe(llvm::cast<mlir::MemRefType>(value.getType()), buffer);
+  return buffer;
+}
+
+/// The most that a call needs with 1 to `threads` threads: more make larger
+/// blocks, but may make another algorithm the fastest.
+int64_t scratchOf(planir::ConvolutionOp call, bool isDeployed, int64_t threads) {
+  if (call.getKernel().size() != 2)
+    return 0;
+  plan::ConvolutionCall described;
+  described.set_direction(static_cast<plan::Direction>(call.getDirection()));
+  described.set_group(call.getGroup());
+  setWindow(call, *described.mutable_window());
+  const plan::Buffer x = ::described(call.getX()), w = ::described(call.getW()),
+                     y = ::described(call.getY());
+  std::optional<plan::Buffer> b;
+  if (call.getB())
+    b = ::described(call.getB());
+  if (!plan::winograd::isPossible(described, x, w, b ? &*b : nullptr, y))
+    return 0;
+  auto weights = call.getW().getDefiningOp<planir::BufferOp>();
+  const bool isFixed =
+      isDeployed && weights.getArena() == planir::ArenaKind::Parameters;
+  uint64_t most = 0;
+  for (int64_t count = 1; count <= threads; ++count) {
+    const auto size = plan::winograd::sizeOf(described, x, y, isFixed,
+                                             static_cast<int>(count));
+    if (const int64_t tile = plan::winograd::fastestTile(size))
+      most = std::max(most,
+                      plan::winograd::scratchBytes(size, tile, b.has_value()));
+  }
+  return static_cast<int64_t>(most);
+}
+
+} // namespace
+
+int64_t compiler::winogradScratch(planir::ProgramOp program) {
+  const bool isDeployed = program.getSymName() == plan::programs::kDeploy;
+  const int64_t threads = targetir::cpuOf(program).getCores();
+  int64_t most = 0;
+  program.walk([&](planir::ConvolutionOp call) {
+    most = std::max(most, scratchOf(call, isDeployed, threads));
+  });
+  return most;
+}
+
+int64_t compiler::winogradScratch(mlir::ModuleOp plan) {
+  int64_t most = 0;
+  for (auto program : plan.getOps<planir::ProgramOp>())
+    most = std::max(most, winogradScratch(program));
+  return most;
+}

@@ -1,0 +1,122 @@
+//===- Winograd.cpp - Where Winograd's algorithms are taken ---------------===//
+#include "runtime/plan/Winograd.h"
+
+#include "runtime/plan/Contract.h"
+#include "runtime/plan/WindowAxes.h"
+
+#include <algorithm>
+
+namespace brew::plan::winograd {
+
+namespace {
+
+// Round numbers of a core of a machine with AVX-512; only the ratios matter.
+constexpr double kRate = 100e9;               // products
+constexpr double kGradientRate = 85e9;        // oneDNN's convolution by weights
+constexpr double kCacheRate = 15e9;           // bytes of sums
+constexpr double kMemoryRate = 15e9;          // bytes of weights, by all cores
+constexpr std::int64_t kBlockBytes = 3 << 19; // of sums that stay near a core
+constexpr std::int64_t kFewestTiles = 64;     // for fast products
+constexpr std::int64_t kMostBytes = 64 << 20; // of sums, wherever they are
+
+double weightBytes(const Size &size, std::int64_t m) {
+  return 4.0 * static_cast<double>(products(m) * size.inputs * size.outputs);
+}
+
+double secondsOf(const Size &size, std::int64_t m) {
+  const auto tiles = static_cast<double>(size.tiles(m));
+  const auto rows = static_cast<double>(products(m)) * tiles;
+  const auto channels = static_cast<double>(size.inputs + size.outputs);
+  const double multiply =
+      2 * rows * static_cast<double>(size.inputs * size.outputs) / kRate;
+  // Written, read and the data beside them.
+  const double sums = 4 * rows * channels * 2.5 / kCacheRate;
+  const double passes = size.isFixed ? 1 : 2.5;
+  return (multiply + sums) / size.threads +
+         passes * weightBytes(size, m) / kMemoryRate;
+}
+
+bool isFloat(const Buffer &buffer) { return buffer.type() == F32; }
+
+/// Images whose channels are side by side.
+bool isChannelsLast(const Buffer &buffer) {
+  return buffer.dims_size() == 4 && isFloat(buffer) && buffer.strides(1) == 1 &&
+         buffer.dims(1) % kChannelStep == 0;
+}
+
+} // namespace
+
+std::int64_t tilesAtATime(const Size &size, std::int64_t m) {
+  const std::int64_t bytes = 4 * products(m) * (size.inputs + size.outputs);
+  std::int64_t most =
+      std::max(kFewestTiles, kBlockBytes * size.threads / bytes);
+  // Sums of weights are read and written with each block.
+  if (size.direction == BACKWARD_WEIGHTS)
+    most = std::max(most, std::min(size.inputs * size.outputs * 4 /
+                                       (size.inputs + size.outputs),
+                                   kMostBytes / bytes));
+  return std::min(most, size.tiles(m));
+}
+
+std::int64_t fastestTile(const Size &size) {
+  const double rate =
+      size.direction == BACKWARD_WEIGHTS ? kGradientRate : kRate;
+  const double direct =
+      18.0 * static_cast<double>(size.images * size.height * size.width) *
+      static_cast<double>(size.inputs * size.outputs) / rate / size.threads;
+  std::int64_t best = 0;
+  double least = direct;
+  for (std::int64_t m : {4, 2})
+    if (const double seconds = secondsOf(size, m); seconds < least) {
+      least = seconds;
+      best = m;
+    }
+  return best;
+}
+
+bool isPossible(const ConvolutionCall &call, const Buffer &x, const Buffer &w,
+                const Buffer *b, const Buffer &y) {
+  if (call.group() != 1 || !isChannelsLast(x) || !isChannelsLast(y) ||
+      !isFloat(w) || w.dims(2) != 3 || w.dims(3) != 3 || (b && !isFloat(*b)))
+    return false;
+  const auto axes = axesOf(call.window(), 2);
+  return std::all_of(axes.begin(), axes.end(), [](const WindowAxis &axis) {
+    return axis.stride == 1 && axis.dilation == 1;
+  });
+}
+
+Size sizeOf(const ConvolutionCall &call, const Buffer &x, const Buffer &y,
+            bool isFixed, int threads) {
+  const bool isBack = call.direction() == BACKWARD_DATA;
+  const Buffer &in = isBack ? y : x, &out = isBack ? x : y;
+  return {call.direction(),
+          out.dims(0),
+          out.dims(2),
+          out.dims(3),
+          in.dims(1),
+          out.dims(1),
+          isFixed && call.direction() != BACKWARD_WEIGHTS,
+          threads};
+}
+
+std::uint64_t matrixBytes(std::int64_t tile, std::int64_t rows,
+                          std::int64_t columns) {
+  return sizeof(float) *
+         static_cast<std::uint64_t>(products(tile) * rows * columns +
+                                    (products(tile) - 1) * kChannelStep);
+}
+
+std::uint64_t scratchBytes(const Size &size, std::int64_t tile, bool hasBias) {
+  const std::int64_t block = tilesAtATime(size, tile);
+  std::uint64_t bytes = alignUp(matrixBytes(tile, block, size.inputs)) +
+                        alignUp(matrixBytes(tile, block, size.outputs));
+  if (!size.isFixed)
+    bytes += alignUp(matrixBytes(tile, size.inputs, size.outputs));
+  // Gradients by a bias are summed up thread by thread.
+  if (hasBias && size.direction == BACKWARD_WEIGHTS)
+    bytes += alignUp(sizeof(float) *
+                     static_cast<std::uint64_t>(size.threads * size.outputs));
+  return bytes;
+}
+
+} // namespace brew::plan::winograd
