@@ -50,6 +50,15 @@ void DnnlCall::addStage(const dnnl::primitive_desc_base &description,
 
 void DnnlCall::addReorder(const memory &from, const memory &to, bool sum,
                           std::vector<Stage> &list) {
+  if (!sum && context.workers)
+    if (auto reorder = WeightReorder::between(from.get_desc(), to.get_desc())) {
+      Stage stage;
+      stage.reorder = reorder;
+      stage.from = from;
+      stage.to = to;
+      list.push_back(std::move(stage));
+      return;
+    }
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   if (sum) {
@@ -159,6 +168,13 @@ void DnnlCall::run() {
 
 void DnnlCall::execute(const std::vector<Stage> &list) {
   for (const Stage &stage : list) {
+    if (stage.reorder) {
+      stage.reorder->run(
+          *context.workers,
+          static_cast<const std::byte *>(stage.from.get_data_handle()),
+          static_cast<std::byte *>(stage.to.get_data_handle()));
+      continue;
+    }
     dnnl_status_t status = dnnl_primitive_execute(
         stage.primitive.get(), context.stream.get(),
         static_cast<int>(stage.arguments.size()), stage.arguments.data());

@@ -10,6 +10,7 @@
 #include "runtime/cpu/Arena.h"
 #include "runtime/cpu/CpuCall.h"
 #include "runtime/cpu/Threads.h"
+#include "runtime/cpu/WeightReorder.h"
 #include "runtime/plan/PlanFile.h"
 
 #include <cstddef>
@@ -17,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -107,6 +109,9 @@ private:
   struct Stage {
     dnnl::primitive primitive;
     std::vector<dnnl_exec_arg_t> arguments;
+    /// In the primitive's place, with what it reads and writes.
+    std::optional<WeightReorder> reorder;
+    dnnl::memory from, to;
   };
   struct Temporary {
     dnnl::memory memory;
