@@ -51,7 +51,7 @@ double secondsOf(const Size &size, std::int64_t m) {
 Block blockOf(const Size &size, std::int64_t m) {
   const std::int64_t tiles = size.tiles(m);
   if (isByOutputs(size, m))
-    return {tiles, std::min(size.outputs, kPartOutputs)};
+    return {tiles, std::min(size.outputs, kPartOutputs * size.threads)};
   const std::int64_t bytes = 4 * products(m) * (size.inputs + size.outputs);
   std::int64_t most =
       std::max(kFewestTiles, kBlockBytes * size.threads / bytes);
