@@ -174,7 +174,6 @@ private:
 
   /// Replaces a call by nests, which compute its bottom as `maker` does.
   void generate(Operation *call, linalg::GenericOp maker) {
-    const Value bottom = maker->getResult(0);
     OpBuilder b(call);
     brew::computeWide(call);
     if (auto forward = dyn_cast<ConvolutionOp>(call))

@@ -36,16 +36,16 @@ namespace {
 /// Sums of so few elements are one block's, with what makes them or without.
 constexpr int64_t kFewElements = 1 << 16;
 
-bool extracts(linalg::GenericOp nest) {
+bool readsAnywhere(linalg::GenericOp nest) {
   return nest.getBody()
       ->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
       .wasInterrupted();
 }
 
 /// Rewrites one program.
-class Fusing {
+class SumFusing {
 public:
-  explicit Fusing(ProgramOp program)
+  explicit SumFusing(ProgramOp program)
       : block(program.getBody().front()), rewriter(program.getContext()) {}
 
   void run() {
@@ -62,7 +62,7 @@ private:
     return nest->getNumResults() == 1 && nest.getNumReductionLoops() == 0 &&
            isa<FloatType>(elementOf(nest->getResult(0))) &&
            nest.getMatchingIndexingMap(init).isPermutation() &&
-           !nest.payloadUsesValueFromOperand(init) && !extracts(nest) &&
+           !nest.payloadUsesValueFromOperand(init) && !readsAnywhere(nest) &&
            countOf(nest.getStaticLoopRanges()) >= kFewElements;
   }
 
@@ -101,8 +101,8 @@ private:
   bool canFuse(linalg::GenericOp nest, OpOperand &read) const {
     auto sum = cast<linalg::GenericOp>(read.getOwner());
     if (sum->getBlock() != &block || !sum.isDpsInput(&read) ||
-        !sum.getMatchingIndexingMap(&read).isPermutation() || extracts(sum) ||
-        !brew::givesFreeSums(sum) ||
+        !sum.getMatchingIndexingMap(&read).isPermutation() ||
+        readsAnywhere(sum) || !brew::givesFreeSums(sum) ||
         Origin::of(nest).isBackward != Origin::of(sum).isBackward)
       return false;
     // All that it reads is there where the value is made.
@@ -207,7 +207,7 @@ struct FuseSums : brew::impl::FuseSumsBase<FuseSums> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>())
       if (brew::targetir::isForGpu(program))
-        Fusing(program).run();
+        SumFusing(program).run();
   }
 };
 

@@ -291,11 +291,12 @@ int64_t Joiner::spent(Branch &branch) const {
   if (isReadByCall(branch.top()))
     copy(y);
   if (gpu)
-    for (Operation *user : branch.top().getUsers())
+    for (Operation *user : branch.top().getUsers()) {
       if (isa<ConcatOp>(user) && canBePart(branch.top()))
         copy(y); // by itself the call would write there
       else
         sum += isCall(user) ? 0 : y;
+    }
   int64_t parameters = sizeOf(branch.conv.getW());
   if (branch.conv.getB())
     parameters += sizeOf(branch.conv.getB());

@@ -2,18 +2,25 @@
 """Two ranks of one thread against one rank of two, in Brew and in PyTorch.
 
     benchmarks/scaling/measure.py BINARIES --python PEERS/bin/python
-        [--net resnet50] [--batch 8] [--steps 4] [--rounds 3] [--shard-update] [--json FILE]
+        [--net resnet50] [--batch 8] [--steps 4] [--rounds 3] [--shard-update] [--work]
+        [--json FILE]
 
 BINARIES is the folder of brewc and brew-run; PEERS an environment with
 benchmarks/requirements.txt, and is left out without --python. Each step takes
 2 * batch images: the ranks' halves, or all of them on one. PyTorch adds gradients up
 with DistributedDataParallel over Gloo. The programs take turns; each round runs all of
 them, and the medians over the rounds count.
+
+With --work it is the processor time of Brew's step that counts, of two ranks of one
+thread together against one rank of one thread that has all images: what ranks do twice,
+and what they do for each other. It tells something on a machine that has other work, too;
+how long ranks wait for each other it does not tell.
 """
 import argparse
 import json
 import os
 import re
+import resource
 import statistics
 import subprocess
 import sys
@@ -71,17 +78,29 @@ class Brew:
         output_of([self.binaries / "brewc", name + "_solver.prototxt", "--distributed",
                    "-o", name + ".plan"], 2, self.folder)
 
-    def seconds(self, net, batch, ranks, threads):
-        """The median of the times between lines of the log, a line for each step."""
-        done = output_of([self.binaries / "brew-run", "train",
+    def train(self, net, batch, ranks, threads, *more):
+        return output_of([self.binaries / "brew-run", "train",
                           "%s-%d.plan" % (net, batch), "--ranks", ranks,
                           "--threads", threads,
-                          *(["--shard-update"] if self.shard and ranks > 1 else [])],
-                         threads, self.folder)
+                          *(["--shard-update"] if self.shard and ranks > 1 else []),
+                          *more], threads, self.folder)
+
+    def seconds(self, net, batch, ranks, threads):
+        """The median of the times between lines of the log, a line for each step."""
+        done = self.train(net, batch, ranks, threads)
         shown = [datetime.strptime(time, "%H:%M:%S.%f")
                  for time, _ in SHOWN.findall(done.stderr)]
         steps = [(b - a).total_seconds() for a, b in zip(shown, shown[1:])]
         return statistics.median(steps[WARM_UP - 1:])
+
+    def work(self, net, batch, ranks, steps):
+        """Seconds of processor time of a step of ranks of one thread, all of them."""
+        def of(count):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            self.train(net, batch, ranks, 1, "--max-iter", count)
+            return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+        begin = of(WARM_UP)
+        return (of(WARM_UP + steps) - begin) / steps
 
 
 def measure(options, folder):
@@ -95,6 +114,10 @@ def measure(options, folder):
     for _ in range(options.rounds):
         for ranks, threads in (1, 2), (2, 1):
             batch = 2 * options.batch // ranks
+            if options.work:
+                add("brew, %d x 1 threads, work" % ranks,
+                    brew.work(options.net, batch, ranks, options.steps))
+                continue
             add("brew, %d x %d threads" % (ranks, threads),
                 brew.seconds(options.net, batch, ranks, threads))
             if not options.python:
@@ -116,24 +139,31 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--shard-update", action="store_true",
                         help="Brew's ranks update a share of the parameters each")
+    parser.add_argument("--work", action="store_true",
+                        help="processor time of ranks of one thread, of Brew alone")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         seconds = measure(options, Path(folder))
     images = 2 * options.batch
     for name, value in seconds.items():
-        print("%-28s %8.1f ms %8.2f images/s" % (name, value * 1e3, images / value))
+        print("%-28s %8.1f ms%s" % (name, value * 1e3, "" if options.work else
+                                    " %8.2f images/s" % (images / value)))
     ratios = {}
     for program in "brew", "pytorch":
         one, two = (seconds.get("%s, %s threads" % (program, shape))
                     for shape in ("1 x 2", "2 x 1"))
         if one and two:
             ratios["%s, two ranks against one" % program] = one / two
-    if options.python:
+    if options.work:
+        ratios["brew, work of one rank over that of two"] = (
+            seconds["brew, 1 x 1 threads, work"] / seconds["brew, 2 x 1 threads, work"])
+    elif options.python:
         ratios["brew against pytorch, two ranks"] = (
             seconds["pytorch, 2 x 1 threads"] / seconds["brew, 2 x 1 threads"])
     for name, ratio in ratios.items():
-        print("%-40s %.3f times the throughput" % (name, ratio))
+        print("%-40s %.3f%s" % (name, ratio,
+                                "" if options.work else " times the throughput"))
     if options.json:
         options.json.write_text(json.dumps({"seconds": seconds, "ratios": ratios},
                                            indent=2) + "\n")

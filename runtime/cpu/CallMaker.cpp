@@ -78,7 +78,9 @@ struct Text {
            fixed(on);
   }
   static std::string fixed(const Operands &on) {
-    return on.w.isFixed ? " fixed weights" : "";
+    return on.w.isFixed    ? " fixed weights"
+           : on.w.isShared ? " shared weights"
+                           : "";
   }
 };
 

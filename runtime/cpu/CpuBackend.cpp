@@ -121,6 +121,7 @@ private:
   std::byte *address(std::uint32_t buffer) const;
   BoundBuffer bound(std::uint32_t buffer) const;
   BoundBuffer weights(std::uint32_t buffer, int program) const;
+  bool areShared(std::uint32_t weights, const Program &program) const;
   template <typename Action> void forEachCall(const Action &action) {
     for (CompiledProgram &program : programs)
       for (CompiledStep &step : program)
@@ -154,6 +155,7 @@ private:
                    const Visit &visit) {
     settle();
     requirePacked(program);
+    ++dnnl.run;
     CompiledProgram &steps = programs[static_cast<std::size_t>(program)];
     while (begin < end) {
       if (isHost(steps[begin])) {
@@ -344,7 +346,35 @@ BoundBuffer CpuBackend::weights(std::uint32_t index, int program) const {
       manifest.arenas(static_cast<int>(result.buffer->arena_index()));
   result.isFixed = arena.kind() == plan::PARAMETERS &&
                    manifest.programs(program).name() == plan::programs::kDeploy;
+  result.isShared =
+      !result.isFixed && areShared(index, manifest.programs(program));
   return result;
+}
+
+/// Whether so many products forward read the same weights that packing these
+/// once takes less time than reading them as they lie, and no other step in
+/// between could change them.
+bool CpuBackend::areShared(std::uint32_t weights,
+                           const Program &program) const {
+  constexpr int kFewestReaders = 4;
+  auto reads = [&](const Step &step) {
+    return step.has_inner_product() &&
+           step.inner_product().direction() == plan::FORWARD &&
+           step.inner_product().w_buffer_index() == weights;
+  };
+  const auto &steps = program.steps();
+  const auto first = std::find_if(steps.begin(), steps.end(), reads);
+  const auto behind = std::find_if(steps.rbegin(), steps.rend(), reads).base();
+  if (first >= behind || std::count_if(first, behind, reads) < kFewestReaders)
+    return false;
+  const Buffer &own = manifest.buffers(static_cast<int>(weights));
+  return std::none_of(first, behind, [&](const Step &step) {
+    const std::vector<std::uint32_t> used = buffersOf(step);
+    return !reads(step) &&
+           std::any_of(used.begin(), used.end(), [&](auto each) {
+             return overlap(manifest.buffers(static_cast<int>(each)), own);
+           });
+  });
 }
 
 /// Whoever runs a program without preparing it computes with what is there.
@@ -495,6 +525,7 @@ Measurement CpuBackend::measure(const std::vector<int> &sequence, int count) {
   else
     onTeam([&] {
       repeat([&](int program) {
+        ++dnnl.run;
         for (CompiledStep &step : stepsOf(program))
           runStep(step);
       });

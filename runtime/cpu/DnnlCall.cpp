@@ -3,6 +3,9 @@
 
 #include "formats/Error.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace brew::runtime {
 
 using dnnl::memory;
@@ -47,6 +50,15 @@ void DnnlCall::addStage(const dnnl::primitive_desc_base &description,
 
 void DnnlCall::addReorder(const memory &from, const memory &to, bool sum,
                           std::vector<Stage> &list) {
+  if (!sum && context.workers)
+    if (auto reorder = WeightReorder::between(from.get_desc(), to.get_desc())) {
+      Stage stage;
+      stage.reorder = reorder;
+      stage.from = from;
+      stage.to = to;
+      list.push_back(std::move(stage));
+      return;
+    }
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   if (sum) {
@@ -60,25 +72,36 @@ void DnnlCall::addReorder(const memory &from, const memory &to, bool sum,
   addStage(description, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}, list);
 }
 
-/// Where a fixed operand lies as the primitive wants it.
-std::byte *DnnlCall::packedPlace(const DnnlOperand &operand) {
-  for (const auto &known : context.packed)
-    if (known->source == operand.data && known->layout == operand.layout &&
-        known->staged == operand.staged)
-      return known->memory.data();
-  context.packed.push_back(std::make_unique<PackedWeights>(
-      PackedWeights{operand.data, operand.layout, operand.staged,
-                    Arena(operand.staged.get_size(), "packed weights")}));
-  std::byte *data = context.packed.back()->memory.data();
-  addReorder(attach(operand.layout, operand.data), attach(operand.staged, data),
-             false, packing);
-  return data;
+/// Where a fixed or shared operand lies as the primitive wants it.
+PackedWeights &DnnlCall::packedPlace(const DnnlOperand &operand) {
+  auto known = std::find_if(
+      context.packed.begin(), context.packed.end(), [&](const auto &each) {
+        return each->source == operand.data && each->layout == operand.layout &&
+               each->staged == operand.staged &&
+               each->isFixed == operand.isFixed;
+      });
+  const bool isNew = known == context.packed.end();
+  if (isNew) {
+    context.packed.push_back(std::make_unique<PackedWeights>(PackedWeights{
+        operand.data, operand.layout, operand.staged, operand.isFixed,
+        Arena(operand.staged.get_size(), "packed weights")}));
+    known = std::prev(context.packed.end());
+  }
+  // Of calls that share weights any may be the first of a run.
+  if (isNew || !operand.isFixed)
+    addReorder(attach(operand.layout, operand.data),
+               attach(operand.staged, (*known)->memory.data()), false, packing);
+  return **known;
 }
 
 /// An operand that is only read, in the layout that the primitive wants.
 memory DnnlCall::stagedInput(const DnnlOperand &operand) {
-  if (operand.isFixed)
-    return attach(operand.view, packedPlace(operand));
+  if (operand.isFixed || operand.isShared) {
+    PackedWeights &place = packedPlace(operand);
+    if (!operand.isFixed)
+      shared = &place;
+    return attach(operand.view, place.memory.data());
+  }
   memory original = attach(operand.layout, operand.data);
   const std::uint64_t offset = reserve(operand.staged);
   addReorder(original, temporary(operand.staged, offset), false, stages);
@@ -135,8 +158,23 @@ void DnnlCall::bind(std::byte *scratch) {
     temporary.memory.set_data_handle(scratch + temporary.offset);
 }
 
+void DnnlCall::run() {
+  if (shared && shared->run != context.run) {
+    execute(packing);
+    shared->run = context.run;
+  }
+  execute(stages);
+}
+
 void DnnlCall::execute(const std::vector<Stage> &list) {
   for (const Stage &stage : list) {
+    if (stage.reorder) {
+      stage.reorder->run(
+          *context.workers,
+          static_cast<const std::byte *>(stage.from.get_data_handle()),
+          static_cast<std::byte *>(stage.to.get_data_handle()));
+      continue;
+    }
     dnnl_status_t status = dnnl_primitive_execute(
         stage.primitive.get(), context.stream.get(),
         static_cast<int>(stage.arguments.size()), stage.arguments.data());

@@ -10,6 +10,7 @@
 #include "runtime/cpu/Arena.h"
 #include "runtime/cpu/CpuCall.h"
 #include "runtime/cpu/Threads.h"
+#include "runtime/cpu/WeightReorder.h"
 #include "runtime/plan/PlanFile.h"
 
 #include <cstddef>
@@ -17,18 +18,22 @@
 #include <functional>
 #include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace brew::runtime {
 
-/// Weights that runs leave as they are, as calls want them. Calls that read the
-/// same ones alike, as the time steps of a recurrent layer do, share them.
+/// Weights as calls want them: those that runs leave as they are, or those that
+/// several calls of a run read, as the time steps of a recurrent layer do.
 struct PackedWeights {
   const std::byte *source;
   dnnl::memory::desc layout, staged;
+  bool isFixed;
   Arena memory;
+  /// That they were packed in, where they are not fixed; 0: none.
+  std::uint64_t run = 0;
 };
 
 struct DnnlContext {
@@ -42,6 +47,8 @@ struct DnnlContext {
   bool exactConvolutions = false;
   /// Those of all calls.
   std::vector<std::unique_ptr<PackedWeights>> packed;
+  /// Of a program's steps, counted: shared weights are packed once in each.
+  std::uint64_t run = 1;
 };
 
 /// A buffer of the plan and where it lies.
@@ -50,6 +57,8 @@ struct BoundBuffer {
   std::byte *data = nullptr;
   /// Runs leave its values as they are: weights at inference.
   bool isFixed = false;
+  /// Several products of a run read it, and its values are the same for all.
+  bool isShared = false;
 };
 
 /// How a primitive's argument is made from a buffer of the plan.
@@ -68,6 +77,8 @@ struct DnnlOperand {
   bool accumulate = false;
   /// The elements are reordered by pack(), not in every run.
   bool isFixed = false;
+  /// They are reordered by the first call of a run that reads them.
+  bool isShared = false;
 
   bool needsStaging() const { return accumulate || !(layout == staged); }
 };
@@ -84,10 +95,13 @@ public:
 
   /// Reorders fixed operands that no call before has in the same place; before
   /// the first run, and when they have changed.
-  void pack() override { execute(packing); }
+  void pack() override {
+    if (!shared)
+      execute(packing);
+  }
   std::uint64_t scratchBytes() const override { return scratchSize; }
   void bind(std::byte *scratch) override;
-  void run() override { execute(stages); }
+  void run() override;
 
   std::string implementation() const override { return "oneDNN " + name; }
 
@@ -95,6 +109,9 @@ private:
   struct Stage {
     dnnl::primitive primitive;
     std::vector<dnnl_exec_arg_t> arguments;
+    /// In the primitive's place, with what it reads and writes.
+    std::optional<WeightReorder> reorder;
+    dnnl::memory from, to;
   };
   struct Temporary {
     dnnl::memory memory;
@@ -110,11 +127,12 @@ private:
   void addReorder(const dnnl::memory &from, const dnnl::memory &to, bool sum,
                   std::vector<Stage> &list);
   dnnl::memory stagedInput(const DnnlOperand &operand);
-  std::byte *packedPlace(const DnnlOperand &operand);
+  PackedWeights &packedPlace(const DnnlOperand &operand);
   void execute(const std::vector<Stage> &list);
 
   DnnlContext &context;
   std::vector<Stage> packing, stages;
+  PackedWeights *shared = nullptr; ///< that `packing` makes, not pack()
   std::vector<Temporary> temporaries;
   std::vector<dnnl::memory> attached; // keeps arguments alive
   std::uint64_t scratchSize = 0;

@@ -142,6 +142,7 @@ DnnlOperand InnerProductBuilder::operand(int argument, BoundBuffer bound,
   result.data = bound.data;
   result.written = written;
   result.isFixed = bound.isFixed && !written;
+  result.isShared = bound.isShared && !written;
   result.layout = layoutOf(buffer);
   std::optional<std::int64_t> row = spanStride(buffer, rowOrder);
   std::optional<std::int64_t> column = spanStride(buffer, columnOrder);
@@ -281,7 +282,7 @@ std::vector<Way> InnerProductBuilder::products(const Way &prepared, bool packs,
   return result;
 }
 
-/// Weights that stay as they are lie as the primitive likes them best.
+/// Weights that are packed once lie as the primitive likes them best.
 void InnerProductBuilder::pack(Way &way) {
   DnnlOperand &weights = way.operands[1];
   weights.layout = weights.view;
@@ -343,7 +344,8 @@ std::vector<Way> InnerProductBuilder::innerProducts(const Way &prepared,
 /// oneDNN has no kernel.
 std::vector<Way> InnerProductBuilder::ways(bool sumInside, bool all) const {
   const Way prepared = prepare(sumInside);
-  const bool packs = call.direction() == plan::FORWARD && w.isFixed &&
+  const bool packs = call.direction() == plan::FORWARD &&
+                     (w.isFixed || w.isShared) &&
                      !prepared.operands[1].needsStaging();
   std::vector<Way> result;
   auto add = [&](std::vector<Way> &&more) {

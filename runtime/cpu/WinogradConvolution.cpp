@@ -1,9 +1,9 @@
 //===- WinogradConvolution.cpp - 3x3 convolutions by Winograd -------------===//
 //
-// Tiles are taken by blocks: the sums of a block's inputs, the products of
-// matrices (oneDNN's, all of them one call), the sums of the products. What
-// lies between stays in the caches, and scratch is as large as a block. The
-// three directions differ in what is multiplied:
+// Tiles are taken by blocks, or outputs are: the sums of a block's inputs, the
+// products of matrices (oneDNN's, all of them one call), the sums of the
+// products. What lies between stays in the caches, and scratch is as large as a
+// block. The three directions differ in what is multiplied:
 //   y   outputs of     inputs(x)  . weights(w)
 //   dx  outputs of     inputs(dy) . weights(w turned, its channels swapped)
 //   dw  weightsGradient of the sum over blocks of
@@ -25,10 +25,12 @@ namespace brew::runtime {
 
 using dnnl::memory;
 using plan::ConvolutionCall;
+using plan::winograd::Block;
+using plan::winograd::blockOf;
 using plan::winograd::products;
 using plan::winograd::Size;
-using plan::winograd::tilesAtATime;
 using winograd::Matrices;
+using winograd::OutputRules;
 using winograd::Pixels;
 using winograd::TileRange;
 using winograd::Transforms;
@@ -71,13 +73,13 @@ Pixels pixelsOf(BoundBuffer bound) {
 /// Weights as `direction` multiplies with them.
 Weights weightsOf(BoundBuffer bound, plan::Direction direction) {
   const plan::Buffer &buffer = *bound.buffer;
-  Weights result = {reinterpret_cast<float *>(bound.data),
-                    buffer.dims(0),
-                    buffer.dims(1),
-                    buffer.strides(0),
-                    buffer.strides(1),
-                    buffer.strides(2),
-                    buffer.strides(3)};
+  Weights result = {reinterpret_cast<float *>(bound.data), buffer.dims(0),
+                    buffer.dims(1), buffer.strides(0), buffer.strides(1),
+                    buffer.strides(2), buffer.strides(3),
+                    // A product gives either; a right factor that is turned
+                    // would make it slower.
+                    direction == plan::BACKWARD_WEIGHTS &&
+                        buffer.strides(1) < buffer.strides(0)};
   if (direction == plan::BACKWARD_DATA) {
     std::swap(result.outputs, result.inputs);
     std::swap(result.outputStride, result.inputStride);
@@ -110,7 +112,7 @@ public:
 
   void pack() override;
   std::uint64_t packedBytes() const override {
-    return size.isFixed ? weightLayout.get_size() : 0;
+    return size.isFixed ? packedLayout.get_size() : 0;
   }
   std::uint64_t scratchBytes() const override { return scratchSize; }
   void bind(std::byte *scratch) override;
@@ -118,32 +120,43 @@ public:
   std::string implementation() const override { return name; }
 
 private:
-  /// The products of a block's matrices.
+  /// What is multiplied at a time: of a last block less than of the others.
+  struct Part {
+    std::int64_t tiles, outputs;
+    bool accumulates;
+    bool operator==(const Part &other) const {
+      return tiles == other.tiles && outputs == other.outputs &&
+             accumulates == other.accumulates;
+    }
+  };
+  /// The products of its matrices.
   struct Product {
+    Part part;
     dnnl::matmul primitive;
     memory left, right, result, scratchpad;
-  };
-  struct Place {
-    std::uint64_t offset = 0;
-    memory::desc layout;
   };
 
   bool isForWeights() const { return size.direction == plan::BACKWARD_WEIGHTS; }
   memory::desc matrices(std::int64_t rows, std::int64_t columns) const;
   memory::desc transposed(const memory::desc &layout) const;
-  Matrices at(const Place &place) const;
-  Place reserve(const memory::desc &layout);
+  memory::desc weightMatrices(std::int64_t outputs) const;
+  Matrices at(std::uint64_t offset, const memory::desc &layout) const;
   std::uint64_t reserve(std::uint64_t bytes);
-  void makeProduct(std::int64_t rows, bool accumulate);
-  Product &productFor(std::int64_t first, std::int64_t count);
-  void transformWeights(const Matrices &to) const;
-  void multiply(std::int64_t first, std::int64_t count);
-  void finishWeights() const;
+  void makeProduct(const Part &part);
+  Weights partOfWeights(std::int64_t first, std::int64_t outputs) const;
+  Pixels partOfOutputs(std::int64_t first, std::int64_t outputs) const;
+  void transformWeights(const Weights &part, const Matrices &to) const;
+  void transformGradients(std::int64_t firstTile, std::int64_t firstOutput,
+                          const Part &part) const;
+  void multiply(const Part &part);
+  void finishWeights(std::int64_t firstOutput, std::int64_t outputs) const;
+  void finishBias() const;
 
   DnnlContext &context;
   const Threads &workers;
   const Size size;
-  const std::int64_t tile, block, tiles;
+  const std::int64_t tile, tiles;
+  const Block block;
   const Transforms &transforms;
   const winograd::TileGrid grid;
   Pixels in, out;
@@ -153,14 +166,14 @@ private:
   float *biasGradient = nullptr;
   std::string name;
 
-  /// Of inputs, of outputs, and of weights or their gradients.
-  Place inputSums, outputSums, weightSums;
+  /// Where the sums lie of inputs, of outputs, and of weights or their
+  /// gradients.
+  std::uint64_t inputSums = 0, outputSums = 0, weightSums = 0;
   std::uint64_t biasParts = 0, productScratch = 0, scratchSize = 0;
-  memory::desc weightLayout; ///< as the products read them
+  memory::desc packedLayout; ///< of fixed weights, as the products read them
   Arena packed;
   std::byte *scratch = nullptr;
-  /// Of whole blocks, of whole blocks that add, of the last block.
-  std::vector<std::pair<std::pair<std::int64_t, bool>, Product>> made;
+  std::vector<Product> made;
 };
 
 WinogradConvolution::WinogradConvolution(DnnlContext &context,
@@ -170,7 +183,7 @@ WinogradConvolution::WinogradConvolution(DnnlContext &context,
                                          BoundBuffer x, BoundBuffer w,
                                          BoundBuffer b, BoundBuffer y)
     : context(context), workers(*context.workers), size(size), tile(tile),
-      block(tilesAtATime(size, tile)), tiles(size.tiles(tile)),
+      tiles(size.tiles(tile)), block(blockOf(size, tile)),
       transforms(transforms), grid{size.rows(tile), size.columns(tile)},
       in(pixelsOf(x)), out(pixelsOf(y)),
       weights(weightsOf(w, call.direction())) {
@@ -193,22 +206,22 @@ WinogradConvolution::WinogradConvolution(DnnlContext &context,
   const std::string edge = std::to_string(tile);
   name = "Winograd " + edge + "x" + edge;
 
-  inputSums = reserve(matrices(block, size.inputs));
-  outputSums = reserve(matrices(block, size.outputs));
-  const memory::desc sums = matrices(size.inputs, size.outputs);
-  if (size.isFixed)
-    weightSums.layout = sums;
-  else
-    weightSums = reserve(sums);
-  weightLayout = sums;
+  inputSums = reserve(matrices(block.tiles, size.inputs).get_size());
+  outputSums = reserve(matrices(block.tiles, block.outputs).get_size());
+  if (!size.isFixed)
+    weightSums = reserve(weightMatrices(block.outputs).get_size());
   if (biasGradient)
     biasParts =
         reserve(static_cast<std::uint64_t>(4 * context.threads * size.outputs));
-  makeProduct(block, false);
-  if (isForWeights() && tiles >= 2 * block)
-    makeProduct(block, true);
-  if (tiles % block)
-    makeProduct(tiles % block, isForWeights() && tiles > block);
+  productScratch = scratchSize;
+  for (std::int64_t outputs : {block.outputs, size.outputs % block.outputs})
+    if (outputs > 0)
+      for (const Part &part :
+           {Part{block.tiles, outputs, false},
+            Part{tiles >= 2 * block.tiles ? block.tiles : 0, outputs, true},
+            Part{tiles % block.tiles, outputs, tiles > block.tiles}})
+        if (part.tiles > 0)
+          makeProduct(part);
 }
 
 /// A little more than their elements apart, which else would lie in the same
@@ -235,62 +248,79 @@ std::uint64_t WinogradConvolution::reserve(std::uint64_t bytes) {
   return offset;
 }
 
-WinogradConvolution::Place
-WinogradConvolution::reserve(const memory::desc &layout) {
-  return {reserve(layout.get_size()), layout};
+/// The sums of the weights of so many outputs.
+memory::desc WinogradConvolution::weightMatrices(std::int64_t outputs) const {
+  return weights.rowsAreOutputs ? matrices(outputs, size.inputs)
+                                : matrices(size.inputs, outputs);
 }
 
-Matrices WinogradConvolution::at(const Place &place) const {
-  const memory::dims strides = place.layout.get_strides();
-  return {reinterpret_cast<float *>(scratch + place.offset), strides[0],
-          strides[1]};
+Matrices WinogradConvolution::at(std::uint64_t offset,
+                                 const memory::desc &layout) const {
+  const memory::dims strides = layout.get_strides();
+  return {reinterpret_cast<float *>(scratch + offset), strides[0], strides[1]};
 }
 
-/// For `rows` tiles in the places of the first ones of a block.
-void WinogradConvolution::makeProduct(std::int64_t rows, bool accumulate) {
-  auto firstRows = [&](const Place &place) {
-    memory::dims dims = place.layout.get_dims();
-    dims[1] = rows;
-    return memory::desc(dims, memory::data_type::f32,
-                        place.layout.get_strides());
-  };
-  memory::desc from = firstRows(inputSums), other = weightLayout,
-               to = firstRows(outputSums);
+void WinogradConvolution::makeProduct(const Part &part) {
+  memory::desc left = matrices(part.tiles, size.inputs),
+               right = weightMatrices(part.outputs),
+               result = matrices(part.tiles, part.outputs);
   if (isForWeights()) {
-    other = to;
-    from = transposed(from);
-    to = weightSums.layout;
-  } else if (size.isFixed && made.empty()) {
-    other = {weightLayout.get_dims(), memory::data_type::f32,
-             memory::format_tag::any};
+    std::swap(right, result);
+    left = transposed(left);
+    if (weights.rowsAreOutputs) {
+      const memory::desc gradients = transposed(right);
+      right = transposed(left);
+      left = gradients;
+    }
+  } else {
+    if (weights.rowsAreOutputs)
+      right = transposed(right);
+    if (size.isFixed)
+      right = made.empty()
+                  ? memory::desc(right.get_dims(), memory::data_type::f32,
+                                 memory::format_tag::any)
+                  : packedLayout;
   }
-  const dnnl::primitive_attr attributes =
-      attributesFor(plan::Epilogue(), accumulate, false);
-  dnnl::matmul::primitive_desc description(context.engine, from, other, to,
+  const dnnl::primitive_attr attributes = attributesFor(
+      plan::Epilogue(), isForWeights() && part.accumulates, false);
+  dnnl::matmul::primitive_desc description(context.engine, left, right, result,
                                            attributes);
   if (isReferenceKernel(description))
     throw dnnl::error(dnnl_unimplemented, "no fast product");
-  if (!isForWeights())
-    weightLayout = description.weights_desc();
+  packedLayout = description.weights_desc();
   const memory::desc scratchpad = description.scratchpad_desc();
   if (made.empty())
     name += ", oneDNN " + std::string(description.impl_info_str());
   auto bare = [&](const memory::desc &layout) {
     return memory(layout, context.engine, DNNL_MEMORY_NONE);
   };
-  made.push_back(
-      {{rows, accumulate},
-       {dnnl::matmul(description), bare(from), bare(description.weights_desc()),
-        bare(to), bare(scratchpad)}});
-  if (made.size() == 1)
-    productScratch = scratchSize;
+  made.push_back({part, dnnl::matmul(description), bare(left),
+                  bare(description.weights_desc()), bare(result),
+                  bare(scratchpad)});
   scratchSize = std::max(scratchSize, productScratch + scratchpad.get_size());
 }
 
-void WinogradConvolution::transformWeights(const Matrices &to) const {
-  workers.parallelFor(winograd::weightParts(weights), 1,
+Weights WinogradConvolution::partOfWeights(std::int64_t first,
+                                           std::int64_t outputs) const {
+  Weights result = weights;
+  result.data += first * weights.outputStride;
+  result.outputs = outputs;
+  return result;
+}
+
+Pixels WinogradConvolution::partOfOutputs(std::int64_t first,
+                                          std::int64_t outputs) const {
+  Pixels result = out;
+  result.data += first;
+  result.channels = outputs;
+  return result;
+}
+
+void WinogradConvolution::transformWeights(const Weights &part,
+                                           const Matrices &to) const {
+  workers.parallelFor(winograd::weightParts(part), 1,
                       [&](std::int64_t begin, std::int64_t end) {
-                        transforms.weights(weights, begin, end, to);
+                        transforms.weights(part, begin, end, to);
                       });
 }
 
@@ -298,94 +328,125 @@ void WinogradConvolution::pack() {
   if (!size.isFixed)
     return;
   if (packed.size() == 0)
-    packed = Arena(weightLayout.get_size(), "packed weights");
-  const memory::desc plain = weightSums.layout;
+    packed = Arena(packedLayout.get_size(), "packed weights");
+  const memory::desc plain = weightMatrices(size.outputs);
   Arena sums(plain.get_size(), "weights that are packed");
   const memory::dims strides = plain.get_strides();
-  transformWeights(
-      {reinterpret_cast<float *>(sums.data()), strides[0], strides[1]});
+  transformWeights(weights, {reinterpret_cast<float *>(sums.data()), strides[0],
+                             strides[1]});
   memory from(plain, context.engine, sums.data()),
-      to(weightLayout, context.engine, packed.data());
+      to(packedLayout, context.engine, packed.data());
   dnnl::reorder(from, to).execute(context.stream, from, to);
-  for (auto &[key, product] : made)
+  for (Product &product : made)
     product.right.set_data_handle(packed.data());
 }
 
 void WinogradConvolution::bind(std::byte *memory) {
   scratch = memory;
-  for (auto &[key, product] : made) {
-    product.left.set_data_handle(scratch + inputSums.offset);
+  for (Product &product : made) {
+    std::byte *inputs = scratch + inputSums, *outputs = scratch + outputSums;
     if (isForWeights()) {
-      product.right.set_data_handle(scratch + outputSums.offset);
-      product.result.set_data_handle(scratch + weightSums.offset);
+      if (weights.rowsAreOutputs)
+        std::swap(inputs, outputs);
+      product.left.set_data_handle(inputs);
+      product.right.set_data_handle(outputs);
+      product.result.set_data_handle(scratch + weightSums);
     } else {
+      product.left.set_data_handle(inputs);
       if (!size.isFixed)
-        product.right.set_data_handle(scratch + weightSums.offset);
-      product.result.set_data_handle(scratch + outputSums.offset);
+        product.right.set_data_handle(scratch + weightSums);
+      product.result.set_data_handle(outputs);
     }
     product.scratchpad.set_data_handle(scratch + productScratch);
   }
 }
 
-/// Of the block from `first` on.
-void WinogradConvolution::multiply(std::int64_t first, std::int64_t count) {
-  const std::pair<std::int64_t, bool> key(count, isForWeights() && first > 0);
-  auto product = std::find_if(made.begin(), made.end(), [&](const auto &entry) {
-    return entry.first == key;
-  });
+void WinogradConvolution::multiply(const Part &part) {
+  auto product =
+      std::find_if(made.begin(), made.end(), [&](const Product &candidate) {
+        return candidate.part == part;
+      });
   const dnnl_exec_arg_t arguments[] = {
-      {DNNL_ARG_SRC, product->second.left.get()},
-      {DNNL_ARG_WEIGHTS, product->second.right.get()},
-      {DNNL_ARG_DST, product->second.result.get()},
-      {DNNL_ARG_SCRATCHPAD, product->second.scratchpad.get()}};
-  if (dnnl_primitive_execute(product->second.primitive.get(),
-                             context.stream.get(), 4,
+      {DNNL_ARG_SRC, product->left.get()},
+      {DNNL_ARG_WEIGHTS, product->right.get()},
+      {DNNL_ARG_DST, product->result.get()},
+      {DNNL_ARG_SCRATCHPAD, product->scratchpad.get()}};
+  if (dnnl_primitive_execute(product->primitive.get(), context.stream.get(), 4,
                              arguments) != dnnl_success)
     throw Error(ExitStatus::Bug, "oneDNN failed in " + name);
 }
 
-void WinogradConvolution::run() {
-  if (!isForWeights() && !size.isFixed)
-    transformWeights(at(weightSums));
-  const std::int64_t parts = context.threads;
+/// Of the outputs of a part, for the weights.
+void WinogradConvolution::transformGradients(std::int64_t firstTile,
+                                             std::int64_t firstOutput,
+                                             const Part &part) const {
+  const std::int64_t shares = context.threads;
   auto *sums = reinterpret_cast<float *>(scratch + biasParts);
-  if (biasGradient)
-    std::fill(sums, sums + parts * size.outputs, 0.0f);
-  for (std::int64_t first = 0; first < tiles; first += block) {
-    const std::int64_t count = std::min(block, tiles - first);
+  workers.parallelFor(shares, 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i)
+      transforms.outputGradient(
+          partOfOutputs(firstOutput, part.outputs),
+          {grid, firstTile, firstTile + share(part.tiles, i, shares),
+           firstTile + share(part.tiles, i + 1, shares)},
+          at(outputSums, matrices(part.tiles, part.outputs)),
+          biasGradient ? sums + i * size.outputs + firstOutput : nullptr);
+  });
+}
+
+void WinogradConvolution::run() {
+  if (biasGradient) {
+    auto *sums = reinterpret_cast<float *>(scratch + biasParts);
+    std::fill(sums, sums + context.threads * size.outputs, 0.0f);
+  }
+  for (std::int64_t first = 0; first < tiles; first += block.tiles) {
+    const std::int64_t count = std::min(block.tiles, tiles - first);
     auto range = [&](std::int64_t begin, std::int64_t end) -> TileRange {
       return {grid, first, first + begin, first + end};
     };
     workers.parallelFor(count, 1, [&](std::int64_t begin, std::int64_t end) {
-      transforms.input(in, top, left, range(begin, end), at(inputSums));
+      transforms.input(in, top, left, range(begin, end),
+                       at(inputSums, matrices(count, size.inputs)));
     });
-    if (isForWeights())
-      workers.parallelFor(parts, 1, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t part = begin; part < end; ++part)
-          transforms.outputGradient(
-              out,
-              range(share(count, part, parts), share(count, part + 1, parts)),
-              at(outputSums),
-              biasGradient ? sums + part * size.outputs : nullptr);
-      });
-    multiply(first, count);
-    if (!isForWeights())
+    for (std::int64_t k = 0; k < size.outputs; k += block.outputs) {
+      const Part part{count, std::min(block.outputs, size.outputs - k),
+                      first > 0};
+      if (isForWeights())
+        transformGradients(first, k, part);
+      else if (!size.isFixed && first == 0) // the same for all blocks
+        transformWeights(partOfWeights(k, part.outputs),
+                         at(weightSums, weightMatrices(part.outputs)));
+      multiply(part);
+      if (isForWeights()) {
+        if (first + count == tiles)
+          finishWeights(k, part.outputs);
+        continue;
+      }
+      OutputRules partRules = rules;
+      if (rules.bias)
+        partRules.bias += k;
       workers.parallelFor(count, 1, [&](std::int64_t begin, std::int64_t end) {
-        transforms.output(at(outputSums), range(begin, end), out, rules);
+        transforms.output(at(outputSums, matrices(count, part.outputs)),
+                          range(begin, end), partOfOutputs(k, part.outputs),
+                          partRules);
       });
+    }
   }
-  if (isForWeights())
-    finishWeights();
+  if (biasGradient)
+    finishBias();
 }
 
-void WinogradConvolution::finishWeights() const {
-  workers.parallelFor(winograd::weightParts(weights), 1,
+void WinogradConvolution::finishWeights(std::int64_t firstOutput,
+                                        std::int64_t outputs) const {
+  const Weights part = partOfWeights(firstOutput, outputs);
+  workers.parallelFor(winograd::weightParts(part), 1,
                       [&](std::int64_t begin, std::int64_t end) {
-                        transforms.weightsGradient(at(weightSums), begin, end,
-                                                   weights, rules.accumulate);
+                        transforms.weightsGradient(
+                            at(weightSums, weightMatrices(outputs)), begin, end,
+                            part, rules.accumulate);
                       });
-  if (!biasGradient)
-    return;
+}
+
+void WinogradConvolution::finishBias() const {
   const auto *sums = reinterpret_cast<const float *>(scratch + biasParts);
   for (std::int64_t k = 0; k < size.outputs; ++k) {
     float sum = rules.accumulate ? biasGradient[k] : 0.0f;

@@ -54,6 +54,10 @@ struct Weights {
   float *data;
   std::int64_t outputs, inputs;
   std::int64_t outputStride, inputStride, rowStride, columnStride;
+
+  /// The matrices of their sums have a row for each output and a column for
+  /// each input, not the other way round.
+  bool rowsAreOutputs;
 };
 
 /// What happens to outputs before they are stored.
@@ -74,8 +78,8 @@ struct Transforms {
   /// in the image.
   void (*output)(const Matrices &from, const TileRange &tiles, const Pixels &y,
                  const OutputRules &rules);
-  /// G W Gt: rows of inputs, columns of outputs. [begin, end) are parts of the
-  /// work of `weightParts`.
+  /// G W Gt: rows of inputs, columns of outputs, or the other way round.
+  /// [begin, end) are parts of the work of `weightParts`.
   void (*weights)(const Weights &w, std::int64_t begin, std::int64_t end,
                   const Matrices &to);
   /// A dY At, the gradient of `output`. Adds dY up over the tiles to

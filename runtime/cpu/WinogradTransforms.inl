@@ -8,25 +8,10 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/cpu/WinogradTransforms.h"
 
+#include "runtime/cpu/WinogradVectors.inl"
+
 namespace brew::runtime::winograd {
 namespace {
-
-using Index = std::int64_t;
-constexpr Index kLanes = BREW_WINOGRAD_LANES;
-using Vector = float __attribute__((vector_size(kLanes * sizeof(float))));
-static_assert(kChannelStep % kLanes == 0);
-
-/// Of what works on a tile's values, which are to be registers.
-#define BREW_INLINE __attribute__((always_inline)) inline
-
-BREW_INLINE Vector load(const float *from) {
-  Vector result;
-  __builtin_memcpy(&result, from, sizeof result);
-  return result;
-}
-BREW_INLINE void store(float *to, Vector value) {
-  __builtin_memcpy(to, &value, sizeof value);
-}
 
 /// The transforms along one dimension. `in` and `out` do not overlap.
 template <int M> struct Line;
@@ -165,6 +150,13 @@ template <int Side> struct Window {
   }
 };
 
+/// Whether the weights of a pair of channels lie side by side, in order or
+/// turned.
+bool liesDense(const Weights &w) {
+  return (w.columnStride == 1 || w.columnStride == -1) &&
+         w.rowStride == 3 * w.columnStride;
+}
+
 struct Tile {
   Index image, row, column;
 
@@ -250,17 +242,25 @@ void outputGradient(const Pixels &dy, const TileRange &tiles,
   }
 }
 
-/// Calls `visit` with the place of a part's weights and of its first value in
-/// the matrices.
+/// Calls `visit` with the place of a part's weights, their distance from lane
+/// to lane, and the place of its first value in the matrices. Weights are
+/// walked through as they lie in memory.
 template <typename Visit>
 void forWeightParts(const Weights &w, Index begin, Index end,
                     const Matrices &matrices, const Visit &visit) {
+  const bool turned = w.rowsAreOutputs;
+  const Index rows = turned ? w.outputs : w.inputs;
+  const Index steps = (turned ? w.inputs : w.outputs) / kChannelStep;
+  const Index rowStride = turned ? w.outputStride : w.inputStride;
+  const Index laneStride = turned ? w.inputStride : w.outputStride;
+  const bool alongRows = laneStride < rowStride;
   for (Index part = begin; part < end; ++part) {
-    const Index input = part % w.inputs;
+    const Index row = alongRows ? part / steps : part % rows;
+    const Index step = alongRows ? part % steps : part / rows;
     for (Index lane = 0; lane < kChannelStep; lane += kLanes) {
-      const Index output = part / w.inputs * kChannelStep + lane;
-      visit(w.data + output * w.outputStride + input * w.inputStride,
-            matrices.data + input * matrices.columns + output);
+      const Index column = step * kChannelStep + lane;
+      visit(w.data + row * rowStride + column * laneStride, laneStride,
+            matrices.data + row * matrices.columns + column);
     }
   }
 }
@@ -268,42 +268,71 @@ void forWeightParts(const Weights &w, Index begin, Index end,
 template <int M>
 void weights(const Weights &w, Index begin, Index end, const Matrices &to) {
   constexpr int side = M + 2;
-  forWeightParts(w, begin, end, to, [&](const float *from, float *place) {
-    alignas(64) float taps[9][kLanes];
-    for (Index lane = 0; lane < kLanes; ++lane)
-      for (Index r = 0; r < 3; ++r)
-        for (Index s = 0; s < 3; ++s)
-          taps[r * 3 + s][lane] = from[lane * w.outputStride + r * w.rowStride +
-                                       s * w.columnStride];
-    Vector values[9], sums[side * side];
-    for (int i = 0; i < 9; ++i)
-      values[i] = load(taps[i]);
-    alongBoth<3, side, Line<M>::weights>(values, sums);
+  auto finish = [&](const Vector *taps, float *place) {
+    Vector sums[side * side];
+    alongBoth<3, side, Line<M>::weights>(taps, sums);
     for (int i = 0; i < side * side; ++i)
       store(place + i * to.stride, sums[i]);
-  });
+  };
+  auto any = [&](const float *from, Index laneStride, float *place) {
+    Vector taps[9];
+    for (Index r = 0; r < 3; ++r)
+      for (Index s = 0; s < 3; ++s)
+        for (Index lane = 0; lane < kLanes; ++lane)
+          taps[r * 3 + s][lane] =
+              from[lane * laneStride + r * w.rowStride + s * w.columnStride];
+    finish(taps, place);
+  };
+  auto dense = [&](const float *from, Index laneStride, float *place) {
+    Vector taps[9];
+    loadNine(from, laneStride, taps);
+    finish(taps, place);
+  };
+  auto turned = [&](const float *from, Index laneStride, float *place) {
+    Vector back[9], taps[9];
+    loadNine(from - 8, laneStride, back);
+    for (int i = 0; i < 9; ++i)
+      taps[i] = back[8 - i];
+    finish(taps, place);
+  };
+  if (!liesDense(w))
+    forWeightParts(w, begin, end, to, any);
+  else if (w.columnStride > 0)
+    forWeightParts(w, begin, end, to, dense);
+  else
+    forWeightParts(w, begin, end, to, turned);
 }
 
 template <int M>
 void weightsGradient(const Matrices &from, Index begin, Index end,
                      const Weights &dw, bool accumulate) {
   constexpr int side = M + 2;
-  forWeightParts(dw, begin, end, from, [&](float *to, const float *place) {
-    Vector products[side * side], results[9];
+  auto sum = [&](const float *place, Vector *taps) {
+    Vector products[side * side];
     for (int i = 0; i < side * side; ++i)
       products[i] = load(place + i * from.stride);
-    alongBoth<side, 3, Line<M>::weightsGradient>(products, results);
-    alignas(64) float taps[9][kLanes];
-    for (int i = 0; i < 9; ++i)
-      store(taps[i], results[i]);
-    for (Index lane = 0; lane < kLanes; ++lane)
-      for (Index r = 0; r < 3; ++r)
-        for (Index s = 0; s < 3; ++s) {
-          float &target = to[lane * dw.outputStride + r * dw.rowStride +
-                             s * dw.columnStride];
+    alongBoth<side, 3, Line<M>::weightsGradient>(products, taps);
+  };
+  auto any = [&](float *to, Index laneStride, const float *place) {
+    Vector taps[9];
+    sum(place, taps);
+    for (Index r = 0; r < 3; ++r)
+      for (Index s = 0; s < 3; ++s)
+        for (Index lane = 0; lane < kLanes; ++lane) {
+          float &target =
+              to[lane * laneStride + r * dw.rowStride + s * dw.columnStride];
           target = taps[r * 3 + s][lane] + (accumulate ? target : 0.0f);
         }
-  });
+  };
+  auto dense = [&](float *to, Index laneStride, const float *place) {
+    Vector taps[9];
+    sum(place, taps);
+    storeNine(taps, to, laneStride, accumulate);
+  };
+  if (liesDense(dw)) // gradients are never turned
+    forWeightParts(dw, begin, end, from, dense);
+  else
+    forWeightParts(dw, begin, end, from, any);
 }
 
 const Transforms &transformsHere(Index m) {

@@ -18,9 +18,20 @@ constexpr double kMemoryRate = 15e9;          // bytes of weights, by all cores
 constexpr std::int64_t kBlockBytes = 3 << 19; // of sums that stay near a core
 constexpr std::int64_t kFewestTiles = 64;     // for fast products
 constexpr std::int64_t kMostBytes = 64 << 20; // of sums, wherever they are
+constexpr std::int64_t kWeightBytes = 4 << 20; // of their sums, in a cache
+constexpr std::int64_t kInputBytes = 16 << 20; // of their sums, likewise
+constexpr std::int64_t kPartOutputs = 48;      // columns of oneDNN's product
+constexpr double kPartRate = 30e9; // bytes of sums of weights of such a part
 
 double weightBytes(const Size &size, std::int64_t m) {
   return 4.0 * static_cast<double>(products(m) * size.inputs * size.outputs);
+}
+
+/// Sums of weights that do not stay in the caches are made when they are
+/// needed, those of some outputs, where the sums of all inputs do stay there.
+bool isByOutputs(const Size &size, std::int64_t m) {
+  return !size.isFixed && weightBytes(size, m) > kWeightBytes &&
+         4 * products(m) * size.inputs * size.tiles(m) <= kInputBytes;
 }
 
 double secondsOf(const Size &size, std::int64_t m) {
@@ -31,6 +42,8 @@ double secondsOf(const Size &size, std::int64_t m) {
       2 * rows * static_cast<double>(size.inputs * size.outputs) / kRate;
   // Written, read and the data beside them.
   const double sums = 4 * rows * channels * 2.5 / kCacheRate;
+  if (isByOutputs(size, m))
+    return (multiply + sums + weightBytes(size, m) / kPartRate) / size.threads;
   const double passes = size.isFixed ? 1 : 2.5;
   return (multiply + sums) / size.threads +
          passes * weightBytes(size, m) / kMemoryRate;
@@ -46,7 +59,10 @@ bool isChannelsLast(const Buffer &buffer) {
 
 } // namespace
 
-std::int64_t tilesAtATime(const Size &size, std::int64_t m) {
+Block blockOf(const Size &size, std::int64_t m) {
+  const std::int64_t tiles = size.tiles(m);
+  if (isByOutputs(size, m))
+    return {tiles, std::min(size.outputs, kPartOutputs * size.threads)};
   const std::int64_t bytes = 4 * products(m) * (size.inputs + size.outputs);
   std::int64_t most =
       std::max(kFewestTiles, kBlockBytes * size.threads / bytes);
@@ -55,7 +71,7 @@ std::int64_t tilesAtATime(const Size &size, std::int64_t m) {
     most = std::max(most, std::min(size.inputs * size.outputs * 4 /
                                        (size.inputs + size.outputs),
                                    kMostBytes / bytes));
-  return std::min(most, size.tiles(m));
+  return {std::min(most, tiles), size.outputs};
 }
 
 std::int64_t fastestTile(const Size &size) {
@@ -107,11 +123,11 @@ std::uint64_t matrixBytes(std::int64_t tile, std::int64_t rows,
 }
 
 std::uint64_t scratchBytes(const Size &size, std::int64_t tile, bool hasBias) {
-  const std::int64_t block = tilesAtATime(size, tile);
-  std::uint64_t bytes = alignUp(matrixBytes(tile, block, size.inputs)) +
-                        alignUp(matrixBytes(tile, block, size.outputs));
+  const Block block = blockOf(size, tile);
+  std::uint64_t bytes = alignUp(matrixBytes(tile, block.tiles, size.inputs)) +
+                        alignUp(matrixBytes(tile, block.tiles, block.outputs));
   if (!size.isFixed)
-    bytes += alignUp(matrixBytes(tile, size.inputs, size.outputs));
+    bytes += alignUp(matrixBytes(tile, size.inputs, block.outputs));
   // Gradients by a bias are summed up thread by thread.
   if (hasBias && size.direction == BACKWARD_WEIGHTS)
     bytes += alignUp(sizeof(float) *

@@ -43,9 +43,13 @@ struct Size {
 /// Products of matrices for tiles of m x m.
 inline std::int64_t products(std::int64_t m) { return (m + 2) * (m + 2); }
 
-/// Tiles whose sums are made, multiplied and summed up again at a time, so that
-/// they stay in the caches.
-std::int64_t tilesAtATime(const Size &size, std::int64_t m);
+/// What is made, multiplied and summed up again at a time, so that it stays in
+/// the caches: blocks of tiles by all weights, or all tiles by the weights of
+/// some outputs.
+struct Block {
+  std::int64_t tiles, outputs;
+};
+Block blockOf(const Size &size, std::int64_t m);
 
 /// The tile of the fastest way, 2 or 4, or 0: oneDNN's convolution. By a model
 /// without a clock: the same plan gives the same bits on every run.

@@ -240,20 +240,27 @@ std::vector<Case> narrowCases() {
   return result;
 }
 
-/// The program `deploy` with so many steps that multiply by one weight, as
-/// those of a recurrent layer do.
+/// A program with so many steps that multiply by one weight, as those of a
+/// recurrent layer do.
 struct Steps {
   static constexpr std::int64_t kSize = 256;
-  std::uint32_t x, weights;
+  std::uint32_t x, weights, others;
   std::vector<std::uint32_t> results;
   std::shared_ptr<const PlanFile> plan;
 
-  explicit Steps(int count) {
+  /// With `changes` other weights are copied over them before the last step.
+  explicit Steps(int count, const char *name = "deploy", bool changes = false) {
     PlanBuilder builder;
     weights = builder.buffer("w", {kSize, kSize}, {}, F32, PARAMETERS);
+    others = builder.buffer("v", {kSize, kSize}, {}, F32, PARAMETERS);
     x = builder.buffer("x", {1, kSize});
-    Program &program = builder.program("deploy");
+    Program &program = builder.program(name);
     for (int i = 0; i < count; ++i) {
+      if (changes && i == count - 1) {
+        CopyCall &copy = *program.add_steps()->mutable_copy();
+        copy.set_source_buffer_index(others);
+        copy.set_target_buffer_index(weights);
+      }
       Step &step = *program.add_steps();
       step.add_layers("ip");
       InnerProductCall &call = *step.mutable_inner_product();
@@ -268,6 +275,16 @@ struct Steps {
   }
 };
 
+/// x by the rows of w.
+Tensor product(const Tensor &x, const Tensor &w) {
+  Tensor y({1, Steps::kSize}, 3);
+  std::fill(y.values.begin(), y.values.end(), 0.0);
+  for (std::size_t j = 0; j < y.values.size(); ++j)
+    for (std::size_t k = 0; k < x.values.size(); ++k)
+      y.values[j] += x.values[k] * w.values[j * x.values.size() + k];
+  return y;
+}
+
 TEST(InnerProductWeights, ArePackedOnceForAllStepsThatReadThem) {
   if (std::getenv("BREW_TEST_CUDASIM"))
     GTEST_SKIP() << "a GPU's libraries take weights as they are";
@@ -278,8 +295,7 @@ TEST(InnerProductWeights, ArePackedOnceForAllStepsThatReadThem) {
   EXPECT_EQ(three.workspaceBytes(), one.workspaceBytes());
 
   // All of them see weights that are written between runs.
-  Tensor x({1, Steps::kSize}, 1), w({Steps::kSize, Steps::kSize}, 2),
-      y({1, Steps::kSize}, 3);
+  Tensor x({1, Steps::kSize}, 1), w({Steps::kSize, Steps::kSize}, 2);
   for (double factor : {1.0, 0.5}) {
     for (double &value : w.values)
       value *= factor;
@@ -287,13 +303,48 @@ TEST(InnerProductWeights, ArePackedOnceForAllStepsThatReadThem) {
     w.store(three, steps.weights);
     three.packParameters();
     three.run(0);
-    std::fill(y.values.begin(), y.values.end(), 0.0);
-    for (std::size_t j = 0; j < y.values.size(); ++j)
-      for (std::size_t k = 0; k < x.values.size(); ++k)
-        y.values[j] += x.values[k] * w.values[j * x.values.size() + k];
     for (std::uint32_t result : steps.results)
-      y.expectNear(three, result);
+      product(x, w).expectNear(three, result);
   }
+}
+
+TEST(InnerProductWeights, ArePackedOnceInEachRunOfOtherPrograms) {
+  if (std::getenv("BREW_TEST_CUDASIM"))
+    GTEST_SKIP() << "a GPU's libraries take weights as they are";
+  constexpr std::uint64_t bytes = Steps::kSize * Steps::kSize * sizeof(float);
+  Executor few(Steps(3, "main").plan, {1});
+  Steps steps(4, "main");
+  Executor four(steps.plan, {1});
+  EXPECT_LT(few.workspaceBytes(), bytes);
+  EXPECT_GE(four.workspaceBytes(), bytes);
+
+  // Nobody says that weights have changed; runs of some steps see it as well.
+  Tensor x({1, Steps::kSize}, 1), w({Steps::kSize, Steps::kSize}, 2);
+  x.store(four, steps.x);
+  for (std::size_t first : {0, 0, 2, 3}) {
+    for (double &value : w.values)
+      value *= 0.5;
+    w.store(four, steps.weights);
+    four.run(0, first, 4);
+    for (std::size_t i = first; i < 4; ++i)
+      product(x, w).expectNear(four, steps.results[i]);
+  }
+}
+
+TEST(InnerProductWeights, ThatChangeInARunAreNotShared) {
+  if (std::getenv("BREW_TEST_CUDASIM"))
+    GTEST_SKIP() << "a GPU's libraries take weights as they are";
+  Steps steps(5, "main", /*changes=*/true);
+  Executor executor(steps.plan, {1});
+  Tensor x({1, Steps::kSize}, 1), w({Steps::kSize, Steps::kSize}, 2),
+      v({Steps::kSize, Steps::kSize}, 3);
+  x.store(executor, steps.x);
+  w.store(executor, steps.weights);
+  v.store(executor, steps.others);
+  executor.run(0);
+  for (std::size_t i = 0; i < 4; ++i)
+    product(x, w).expectNear(executor, steps.results[i]);
+  product(x, v).expectNear(executor, steps.results[4]);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, InnerProduct, testing::ValuesIn(cases()),

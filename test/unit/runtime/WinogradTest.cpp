@@ -24,6 +24,7 @@ struct Trial {
   bool isFixed = false;
   std::int64_t gap = 0; // channels of other blobs between pixels
   int threads = 2;
+  bool channelsLastWeights = false;
 };
 
 void PrintTo(const Trial &c, std::ostream *out) {
@@ -118,8 +119,8 @@ TEST_P(Winograd, IsCloseToDoublePrecision) {
   const std::string epilogue = test.epilogue;
   const bool sum = epilogue.find("sum") == 0,
              relu = epilogue.find("relu") != std::string::npos;
-  Stored x({g.n, g.c, g.h, g.w}, 1, test.gap), w({g.k, g.c, 3, 3}, 2),
-      b({g.k}, 3),
+  Stored x({g.n, g.c, g.h, g.w}, 1, test.gap),
+      w({g.k, g.c, 3, 3}, 2, test.channelsLastWeights ? 0 : -1), b({g.k}, 3),
       y({g.n, g.k, g.h + 2 * g.padH - 2, g.w + 2 * g.padW - 2}, 4, test.gap);
 
   ConvolutionCall call;
@@ -196,7 +197,7 @@ TEST_P(Winograd, IsCloseToDoublePrecision) {
 std::vector<Trial> trials() {
   const Sizes even{2, 64, 12, 8, 48, 1, 1}, odd{1, 32, 13, 7, 64, 1, 1},
       wide{1, 16, 9, 10, 16, 2, 0}, deep{1, 256, 6, 6, 32, 1, 1},
-      many{2, 16, 76, 76, 16, 1, 1};
+      many{2, 16, 76, 76, 16, 1, 1}, heavy{1, 352, 5, 7, 208, 1, 1};
   std::vector<Trial> result;
   for (std::int64_t tile : {2, 4}) {
     for (Direction direction : {FORWARD, BACKWARD_DATA, BACKWARD_WEIGHTS})
@@ -210,6 +211,12 @@ std::vector<Trial> trials() {
       result.push_back({many, direction, tile, "", false, 0, 1});
     for (const char *epilogue : {"relu", "sum-relu"})
       result.push_back({odd, FORWARD, tile, epilogue, true, 16});
+    // Parts of the outputs, the last one smaller.
+    for (Direction direction : {FORWARD, BACKWARD_DATA, BACKWARD_WEIGHTS})
+      result.push_back({heavy, direction, tile, "sum", false, 16});
+    result.push_back({heavy, FORWARD, tile, "relu"});
+    for (Direction direction : {FORWARD, BACKWARD_DATA, BACKWARD_WEIGHTS})
+      result.push_back({even, direction, tile, "sum", false, 0, 2, true});
   }
   return result;
 }
@@ -247,6 +254,21 @@ TEST(WinogradModel, ChoosesTheFastest) {
   EXPECT_EQ(fastestTile({FORWARD, 1, 7, 7, 512, 512, true, 2}), 0);
   EXPECT_EQ(fastestTile({FORWARD, 1, 14, 14, 512, 512, true, 1}), 2);
   EXPECT_EQ(fastestTile({FORWARD, 1, 8, 8, 16, 16, false, 2}), 0);
+}
+
+TEST(WinogradModel, TakesHeavyWeightsByOutputs) {
+  using brew::plan::winograd::blockOf;
+  using brew::plan::winograd::Size;
+  for (std::int64_t tile : {2, 4}) {
+    const Size heavy{BACKWARD_WEIGHTS, 1, 5, 7, 352, 208, false, 2};
+    EXPECT_EQ(blockOf(heavy, tile).tiles, heavy.tiles(tile));
+    EXPECT_LT(blockOf(heavy, tile).outputs, 208);
+    // Few weights; inputs that do not stay in the caches; fixed weights.
+    for (const Size &other : {Size{FORWARD, 8, 14, 14, 64, 64, false, 2},
+                              Size{FORWARD, 64, 56, 56, 512, 512, false, 2},
+                              Size{FORWARD, 1, 5, 7, 352, 208, true, 2}})
+      EXPECT_EQ(blockOf(other, tile).outputs, other.outputs);
+  }
 }
 
 /// What computes a convolution of a plan.

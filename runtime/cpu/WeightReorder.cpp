@@ -1,0 +1,295 @@
+//===- WeightReorder.cpp - Weights between two layouts --------------------===//
+#include "runtime/cpu/WeightReorder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+namespace brew::runtime {
+
+using dnnl::memory;
+
+namespace {
+
+/// Rows and columns of a tile.
+constexpr std::int64_t kSide = 16;
+/// Of a thread, that starting it pays.
+constexpr std::int64_t kLeastBytes = 16 << 10;
+
+bool hasNoBlocks(const memory::desc &layout) {
+  return layout.get_inner_nblks() == 0;
+}
+
+#if defined(__x86_64__)
+
+/// Four rows of `from`, `fromStride` units apart, as columns of `to`.
+inline void turnFour(const std::uint32_t *from, std::int64_t fromStride,
+                     std::uint32_t *to, std::int64_t toStride) {
+  auto row = [&](std::int64_t i) {
+    return _mm_loadu_si128(
+        reinterpret_cast<const __m128i *>(from + i * fromStride));
+  };
+  const __m128i a = row(0), b = row(1), c = row(2), d = row(3);
+  const __m128i ab = _mm_unpacklo_epi32(a, b), cd = _mm_unpacklo_epi32(c, d);
+  const __m128i ba = _mm_unpackhi_epi32(a, b), dc = _mm_unpackhi_epi32(c, d);
+  auto store = [&](std::int64_t i, __m128i value) {
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(to + i * toStride), value);
+  };
+  store(0, _mm_unpacklo_epi64(ab, cd));
+  store(1, _mm_unpackhi_epi64(ab, cd));
+  store(2, _mm_unpacklo_epi64(ba, dc));
+  store(3, _mm_unpackhi_epi64(ba, dc));
+}
+
+/// Eight rows of `from` as columns of `to`.
+inline void turnEight(const std::uint16_t *from, std::int64_t fromStride,
+                      std::uint16_t *to, std::int64_t toStride) {
+  __m128i row[8], pair[8], four[8];
+  for (std::int64_t i = 0; i < 8; ++i)
+    row[i] = _mm_loadu_si128(
+        reinterpret_cast<const __m128i *>(from + i * fromStride));
+  for (int i = 0; i < 4; ++i) {
+    pair[i] = _mm_unpacklo_epi16(row[2 * i], row[2 * i + 1]);
+    pair[i + 4] = _mm_unpackhi_epi16(row[2 * i], row[2 * i + 1]);
+  }
+  for (int i = 0; i < 8; i += 2) {
+    four[i] = _mm_unpacklo_epi32(pair[i], pair[i + 1]);
+    four[i + 1] = _mm_unpackhi_epi32(pair[i], pair[i + 1]);
+  }
+  auto store = [&](std::int64_t i, __m128i value) {
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(to + i * toStride), value);
+  };
+  for (int i = 0; i < 2; ++i) // of the first and the last four columns
+    for (int j = 0; j < 2; ++j) {
+      store(4 * i + 2 * j,
+            _mm_unpacklo_epi64(four[4 * i + j], four[4 * i + 2 + j]));
+      store(4 * i + 2 * j + 1,
+            _mm_unpackhi_epi64(four[4 * i + j], four[4 * i + 2 + j]));
+    }
+}
+
+inline void turnTile(const std::uint32_t *from, std::int64_t fromStride,
+                     std::uint32_t *to, std::int64_t toStride) {
+  // What is written comes by whole cache lines.
+  for (std::int64_t j = 0; j < kSide; j += 4)
+    for (std::int64_t i = 0; i < kSide; i += 4)
+      turnFour(from + i * fromStride + j, fromStride, to + j * toStride + i,
+               toStride);
+}
+
+inline void turnTile(const std::uint16_t *from, std::int64_t fromStride,
+                     std::uint16_t *to, std::int64_t toStride) {
+  for (std::int64_t j = 0; j < kSide; j += 8)
+    for (std::int64_t i = 0; i < kSide; i += 8)
+      turnEight(from + i * fromStride + j, fromStride, to + j * toStride + i,
+                toStride);
+}
+
+/// 16 columns of two rows.
+inline void interleaveTile(const std::uint16_t *first,
+                           const std::uint16_t *second, std::uint16_t *to) {
+  for (int i = 0; i < kSide; i += 8) {
+    const __m128i a =
+        _mm_loadu_si128(reinterpret_cast<const __m128i *>(first + i));
+    const __m128i b =
+        _mm_loadu_si128(reinterpret_cast<const __m128i *>(second + i));
+    auto *place = reinterpret_cast<__m128i *>(to + 2 * i);
+    _mm_storeu_si128(place, _mm_unpacklo_epi16(a, b));
+    _mm_storeu_si128(place + 1, _mm_unpackhi_epi16(a, b));
+  }
+}
+
+#else
+
+template <typename Unit>
+void turnTile(const Unit *from, std::int64_t fromStride, Unit *to,
+              std::int64_t toStride) {
+  for (std::int64_t j = 0; j < kSide; ++j)
+    for (std::int64_t i = 0; i < kSide; ++i)
+      to[j * toStride + i] = from[i * fromStride + j];
+}
+
+inline void interleaveTile(const std::uint16_t *first,
+                           const std::uint16_t *second, std::uint16_t *to) {
+  for (std::int64_t i = 0; i < kSide; ++i) {
+    to[2 * i] = first[i];
+    to[2 * i + 1] = second[i];
+  }
+}
+
+#endif
+
+} // namespace
+
+std::optional<WeightReorder> WeightReorder::between(const memory::desc &from,
+                                                    const memory::desc &to) {
+  WeightReorder result;
+  result.packs = hasNoBlocks(from);
+  const memory::desc &plain = result.packs ? from : to,
+                     &blocked = result.packs ? to : from;
+  if (from.get_dims() != to.get_dims() ||
+      from.get_data_type() != to.get_data_type() ||
+      from.get_format_kind() != memory::format_kind::blocked ||
+      to.get_format_kind() != memory::format_kind::blocked ||
+      !hasNoBlocks(plain) || hasNoBlocks(blocked) ||
+      !result.describe(plain, blocked))
+    return std::nullopt;
+  return result;
+}
+
+bool WeightReorder::describe(const memory::desc &plain,
+                             const memory::desc &blocked) {
+  const memory::dims dims = plain.get_dims(), strides = plain.get_strides(),
+                     outer = blocked.get_strides(),
+                     padded = blocked.get_padded_dims(),
+                     sizes = blocked.get_inner_blks(),
+                     of = blocked.get_inner_idxs();
+  const memory::data_type type = plain.get_data_type();
+  const bool isWide = type == memory::data_type::f32;
+  if ((!isWide && type != memory::data_type::bf16) || dims.size() != 4 ||
+      strides[1] != 1)
+    return false;
+  rows = dims[0];
+  columns = dims[1];
+  paddedRows = padded[0];
+  paddedColumns = padded[1];
+  height = dims[2];
+  width = dims[3];
+  plainRowStride = strides[0];
+  // Of one place it is never taken, and may be anything.
+  plainHeightStride = height > 1 ? strides[2] : 0;
+  plainWidthStride = width > 1 ? strides[3] : 0;
+  blockedHeightStride = height > 1 ? outer[2] : 0;
+  blockedWidthStride = width > 1 ? outer[3] : 0;
+  rowBlockStride = outer[0];
+  columnBlockStride = outer[1];
+  unitBytes = isWide ? 4 : 2;
+  auto blocks = [&](memory::dim first, memory::dim second) {
+    return of == memory::dims{first, second};
+  };
+  if (of == memory::dims{0}) { // Acdb48a
+    rowBlock = sizes[0];
+  } else if (blocks(1, 0)) { // ABcd16b16a
+    columnBlock = sizes[0];
+    rowBlock = columnStride = sizes[1];
+    if (!isWide && rowBlock == 2) { // BcdA48b2a
+      form = Form::Interleaved;
+      return packs && columnBlock % kSide == 0;
+    }
+  } else if (blocks(0, 1) && !isWide && sizes[1] == 2 && columns % 2 == 0) {
+    // AcdB48a2b: pairs of bf16 are units, if they lie in pairs.
+    rowBlock = sizes[0];
+    unitBytes = 4;
+    columns /= 2;
+    paddedColumns /= 2;
+    for (std::int64_t *stride :
+         {&plainRowStride, &plainHeightStride, &plainWidthStride,
+          &blockedHeightStride, &blockedWidthStride, &rowBlockStride,
+          &columnBlockStride}) {
+      if (*stride % 2)
+        return false;
+      *stride /= 2;
+    }
+  } else {
+    return false;
+  }
+  return rowBlock % kSide == 0 && (columnBlock == 1 || columnBlock == kSide);
+}
+
+/// A tile at an edge: what lies outside of the matrix is zero in blocks.
+template <typename Unit>
+void WeightReorder::turnAny(Unit *plain, Unit *blocked, std::int64_t row,
+                            std::int64_t column) const {
+  for (std::int64_t j = column; j < std::min(column + kSide, paddedColumns);
+       ++j)
+    for (std::int64_t i = 0; i < kSide; ++i) {
+      const bool isInside = row + i < rows && j < columns;
+      Unit &place = blocked[blockedColumn(j) + i];
+      if (packs)
+        place = isInside ? plain[i * plainRowStride + j] : Unit(0);
+      else if (isInside)
+        plain[i * plainRowStride + j] = place;
+    }
+}
+
+/// Rows by 16, of all matrices: [begin, end) of them.
+template <typename Unit>
+void WeightReorder::turn(std::int64_t begin, std::int64_t end,
+                         const std::byte *from, std::byte *to) const {
+  // The one that is read is not written.
+  auto *plain =
+      reinterpret_cast<Unit *>(packs ? const_cast<std::byte *>(from) : to);
+  auto *blocked =
+      reinterpret_cast<Unit *>(packs ? to : const_cast<std::byte *>(from));
+  const std::int64_t groups = paddedRows / kSide;
+  for (std::int64_t item = begin; item < end; ++item) {
+    const std::int64_t row = item % groups * kSide, place = item / groups;
+    Unit *plainRows = plain + place / width * plainHeightStride +
+                      place % width * plainWidthStride + row * plainRowStride;
+    Unit *blockedRows = blocked + place / width * blockedHeightStride +
+                        place % width * blockedWidthStride +
+                        row / rowBlock * rowBlockStride + row % rowBlock;
+    const std::int64_t step =
+        columnBlock == 1 ? columnBlockStride : columnStride;
+    for (std::int64_t column = 0; column < paddedColumns; column += kSide) {
+      Unit *tile = blockedRows + blockedColumn(column);
+      if (row + kSide > rows || column + kSide > columns)
+        turnAny(plainRows, blockedRows, row, column);
+      else if (packs)
+        turnTile(plainRows + column, plainRowStride, tile, step);
+      else
+        turnTile(tile, step, plainRows + column, plainRowStride);
+    }
+  }
+}
+
+/// Pairs of rows, of all matrices: [begin, end) of them.
+void WeightReorder::interleave(std::int64_t begin, std::int64_t end,
+                               const std::byte *from, std::byte *to) const {
+  const auto *plain = reinterpret_cast<const std::uint16_t *>(from);
+  auto *blocked = reinterpret_cast<std::uint16_t *>(to);
+  const std::int64_t groups = paddedRows / 2;
+  for (std::int64_t item = begin; item < end; ++item) {
+    const std::int64_t row = item % groups * 2, place = item / groups;
+    const std::uint16_t *first = plain + place / width * plainHeightStride +
+                                 place % width * plainWidthStride +
+                                 row * plainRowStride;
+    std::uint16_t *target = blocked + place / width * blockedHeightStride +
+                            place % width * blockedWidthStride +
+                            row / 2 * rowBlockStride;
+    for (std::int64_t column = 0; column < paddedColumns; column += kSide) {
+      std::uint16_t *tile = target + blockedColumn(column);
+      if (row + 2 <= rows && column + kSide <= columns) {
+        interleaveTile(first + column, first + plainRowStride + column, tile);
+        continue;
+      }
+      for (std::int64_t j = 0; j < 2 * kSide; ++j)
+        tile[j] = row + j % 2 < rows && column + j / 2 < columns
+                      ? first[j % 2 * plainRowStride + column + j / 2]
+                      : std::uint16_t(0);
+    }
+  }
+}
+
+void WeightReorder::run(const Threads &workers, const std::byte *from,
+                        std::byte *to) const {
+  const std::int64_t group = form == Form::Interleaved ? 2 : kSide;
+  const auto bytes =
+      group * paddedColumns * static_cast<std::int64_t>(unitBytes);
+  const std::int64_t grain = std::max<std::int64_t>(1, kLeastBytes / bytes);
+  workers.parallelFor(height * width * (paddedRows / group), grain,
+                      [&](std::int64_t begin, std::int64_t end) {
+                        if (form == Form::Interleaved)
+                          interleave(begin, end, from, to);
+                        else if (unitBytes == 4)
+                          turn<std::uint32_t>(begin, end, from, to);
+                        else
+                          turn<std::uint16_t>(begin, end, from, to);
+                      });
+}
+
+} // namespace brew::runtime

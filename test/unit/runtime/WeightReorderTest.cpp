@@ -1,0 +1,114 @@
+//===- WeightReorderTest.cpp - The same bits as oneDNN's reorders ---------===//
+#include "runtime/cpu/WeightReorder.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+#include <random>
+#include <vector>
+
+using namespace brew::runtime;
+using dnnl::memory;
+using Tag = memory::format_tag;
+
+namespace {
+
+struct Layout {
+  Tag tag;
+  memory::data_type type;
+  bool packs; ///< it is one that weights are brought to, not only back
+  bool unpacks;
+};
+
+/// Those of the convolutions that oneDNN chooses with AVX-512.
+const std::vector<Layout> kLayouts = {
+    {Tag::Acdb16a, memory::data_type::f32, true, true},
+    {Tag::Acdb32a, memory::data_type::f32, true, true},
+    {Tag::Acdb48a, memory::data_type::f32, true, true},
+    {Tag::ABcd16b16a, memory::data_type::f32, true, true},
+    {Tag::ABcd16b16a, memory::data_type::bf16, true, true},
+    {Tag::AcdB16a2b, memory::data_type::bf16, true, true},
+    {Tag::AcdB48a2b, memory::data_type::bf16, true, true},
+    {Tag::BcdA16b2a, memory::data_type::bf16, true, false},
+    {Tag::BcdA48b2a, memory::data_type::bf16, true, false}};
+
+std::vector<std::byte> randomBytes(std::size_t count) {
+  std::mt19937 random(7);
+  std::vector<std::byte> result(count);
+  for (std::byte &each : result)
+    each = std::byte(random() & 0x3f); // of finite numbers: no NaN to quieten
+  return result;
+}
+
+/// What oneDNN's reorder makes, in memory that was not zero before.
+std::vector<std::byte> expected(const memory::desc &from,
+                                const memory::desc &to,
+                                std::vector<std::byte> source) {
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  dnnl::stream stream(engine);
+  std::vector<std::byte> result(to.get_size(), std::byte(0x55));
+  memory in(from, engine, source.data()), out(to, engine, result.data());
+  dnnl::reorder(in, out).execute(stream, in, out);
+  stream.wait();
+  return result;
+}
+
+void compare(const memory::desc &from, const memory::desc &to, int threads) {
+  const auto reorder = WeightReorder::between(from, to);
+  ASSERT_TRUE(reorder);
+  const std::vector<std::byte> source = randomBytes(from.get_size());
+  std::vector<std::byte> result(to.get_size(), std::byte(0x55));
+  const Threads workers(threads);
+  const Threads::Entered entered = workers.enter();
+  reorder->run(workers, source.data(), result.data());
+  EXPECT_TRUE(result == expected(from, to, source));
+}
+
+TEST(WeightReorder, MakesTheBitsOfOneDnns) {
+  for (const Layout &layout : kLayouts)
+    for (const memory::dims &dims : {memory::dims{96, 64, 1, 1},
+                                     {64, 96, 3, 3},
+                                     {40, 24, 3, 1},
+                                     {24, 50, 1, 1},
+                                     {1, 2, 1, 1},
+                                     {17, 18, 2, 3},
+                                     {512, 256, 1, 1}}) {
+      const memory::desc plain(dims, layout.type, Tag::acdb),
+          blocked(dims, layout.type, layout.tag);
+      for (int threads : {1, 3}) {
+        SCOPED_TRACE(testing::Message()
+                     << "layout " << int(layout.tag) << " " << dims[0] << "x"
+                     << dims[1] << " threads " << threads);
+        if (layout.packs)
+          compare(plain, blocked, threads);
+        // One place of the window: as well without channels last.
+        if (layout.packs && dims[2] * dims[3] == 1)
+          compare({dims, layout.type, Tag::abcd}, blocked, threads);
+        if (layout.unpacks)
+          compare(blocked, plain, threads);
+      }
+    }
+}
+
+TEST(WeightReorder, LeavesOtherLayoutsToOneDnn) {
+  const memory::dims dims = {64, 64, 3, 3};
+  auto is = [&](Tag from, Tag to, memory::data_type type) {
+    return WeightReorder::between({dims, type, from}, {dims, type, to})
+        .has_value();
+  };
+  constexpr auto f32 = memory::data_type::f32, bf16 = memory::data_type::bf16;
+  EXPECT_TRUE(is(Tag::acdb, Tag::Acdb16a, f32));
+  EXPECT_FALSE(is(Tag::abcd, Tag::Acdb16a, f32)); // rows of windows
+  EXPECT_FALSE(is(Tag::acdb, Tag::abcd, f32));    // none has blocks
+  EXPECT_FALSE(is(Tag::Acdb16a, Tag::ABcd16b16a, f32));
+  EXPECT_FALSE(is(Tag::acdb, Tag::Bcda48b, f32)); // rows that stay rows
+  EXPECT_FALSE(is(Tag::acdb, Tag::ABcd8b8a, f32));
+  EXPECT_FALSE(is(Tag::acdb, Tag::ABcd8a16b2a, bf16));
+  EXPECT_FALSE(is(Tag::BcdA16b2a, Tag::acdb, bf16));
+  // Other types, other sizes.
+  EXPECT_FALSE(WeightReorder::between({dims, f32, Tag::acdb},
+                                      {dims, bf16, Tag::AcdB16a2b}));
+  EXPECT_FALSE(WeightReorder::between({{64, 33, 1, 1}, bf16, Tag::acdb},
+                                      {{64, 33, 1, 1}, bf16, Tag::AcdB16a2b}));
+}
+
+} // namespace
