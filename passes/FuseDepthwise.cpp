@@ -107,9 +107,9 @@ bool isDepthwise(Operation *call, Value bottom) {
          isChannelsLast(bottom);
 }
 
-class Fusing {
+class DepthwiseFusing {
 public:
-  Fusing(ProgramOp program, const brew::targetir::Roofline &roofline)
+  DepthwiseFusing(ProgramOp program, const brew::targetir::Roofline &roofline)
       : program(program), roofline(roofline) {}
 
   void run() {
@@ -290,7 +290,7 @@ struct FuseDepthwise : brew::impl::FuseDepthwiseBase<FuseDepthwise> {
         continue;
       const auto roofline =
           brew::targetir::Roofline::of(program, precision, /*f64=*/false);
-      Fusing(program, roofline).run();
+      DepthwiseFusing(program, roofline).run();
     }
   }
 };
