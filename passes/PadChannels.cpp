@@ -90,7 +90,7 @@ private:
     return RankedTensorType::get(shape, type.getElementType());
   }
 
-  static DenseI64ArrayAttr origin(RankedTensorType type, OpBuilder &b) {
+  static DenseI64ArrayAttr noOffsets(RankedTensorType type, OpBuilder &b) {
     return b.getDenseI64ArrayAttr(SmallVector<int64_t>(type.getRank(), 0));
   }
 
@@ -113,7 +113,7 @@ private:
       auto zeros = PasteOp::create(
           b, reason->getLoc(),
           RankedTensorType::get(type.getShape(), elementOf(from)), from, layer,
-          origin(type, b));
+          noOffsets(type, b));
       Origin::of(reason).mark(zeros);
       wide = zeros;
       if (cast) {
@@ -130,7 +130,7 @@ private:
     OpBuilder b(op);
     b.setInsertionPointAfter(op);
     auto part = CutOp::create(b, op.getLoc(), type, op.getDw(),
-                              op.getLayerAttr(), origin(type, b));
+                              op.getLayerAttr(), noOffsets(type, b));
     Origin::of(op).mark(part);
     op.getDw().replaceAllUsesExcept(part, part);
   }
