@@ -23,11 +23,14 @@ import ctypes
 import os
 import platform
 import shutil
+import sys
 
-import lit.formats
+# Workers import the format by its name, so it has a module of its own.
+sys.path.insert(0, os.path.dirname(__file__))
+import fresh_shtest
 
 config.name = "Brew"
-config.test_format = lit.formats.ShTest(execute_external=False)
+config.test_format = fresh_shtest.FreshShTest(execute_external=False)
 config.suffixes = [".mlir", ".prototxt", ".test"]
 config.excludes = ["Inputs", "CMakeLists.txt"]
 config.test_source_root = os.path.dirname(__file__)
