@@ -39,21 +39,28 @@ void brew::compiler::setWindow(ConvolutionOp conv, plan::Window &window) {
 
 namespace {
 
+/// Describes a launch of a kernel on `buffers`: those of its block arguments,
+/// then those of its results.
+void setLaunch(StringRef name, ValueRange buffers, ManifestBuilder &builder,
+               plan::Launch &to) {
+  KernelOp kernel = builder.kernelOf(name);
+  unsigned inputs = kernel.getBody().front().getNumArguments();
+  to.set_kernel_index(builder.kernelIndexOf(name));
+  for (auto [i, value] : llvm::enumerate(buffers))
+    if (i < inputs || kernel.getInPlace()[i - inputs] < 0)
+      to.add_buffer_indices(builder.buffer(value));
+    else
+      builder.buffer(value); // listed, though the kernel gets it as an input
+}
+
 struct LaunchEntry : ManifestInterface::ExternalModel<LaunchEntry, LaunchOp> {
   void addToManifest(Operation *op, ManifestBuilder &builder,
                      plan::Program &program) const {
     auto launch = cast<LaunchOp>(op);
     plan::Step &step = ManifestBuilder::addStep(launch, program);
-    KernelOp kernel = builder.kernelOf(launch.getKernel());
-    unsigned inputs = kernel.getBody().front().getNumArguments();
-    plan::Launch *to = step.mutable_launch();
-    to->set_kernel_index(builder.kernelIndexOf(launch.getKernel()));
-    for (auto [i, value] : llvm::enumerate(launch.getBuffers()))
-      if (i < inputs || kernel.getInPlace()[i - inputs] < 0)
-        to->add_buffer_indices(builder.buffer(value));
-      else
-        builder.buffer(value); // listed, though the kernel gets it as an input
-    const plan::Kernel &generated = builder.generated(to->kernel_index());
+    plan::Launch &to = *step.mutable_launch();
+    setLaunch(launch.getKernel(), launch.getBuffers(), builder, to);
+    const plan::Kernel &generated = builder.generated(to.kernel_index());
     step.set_flops(generated.flops());
     step.set_bytes(generated.bytes());
   }
@@ -87,6 +94,9 @@ struct ConvolutionEntry
     setOperands(conv, builder, to);
     if (conv.getSum())
       to.mutable_epilogue()->set_accumulate(true);
+    if (auto generated = conv.getGenerated())
+      setLaunch(generated->getKernel().getValue(), conv.generatedBuffers(),
+                builder, *step.mutable_generated());
   }
 };
 

@@ -375,6 +375,8 @@ const std::vector<OptionRow> &optionTable() {
                {"last-block",
                 "on GPUs, a launch for what little follows a sum"},
                {"merge-sums", "add up over the same elements separately"},
+               {"offer-kernels",
+                "no generated code beside calls that libraries may be slow at"},
                {"order-steps", "steps in the order of the prototxt"},
                {"order-weights",
                 "inner products' weights in the order of the files"},

@@ -175,6 +175,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
     return;
   }
   case Phase::Plan:
+    optimise("offer-kernels", [] { return createOfferKernels(); });
     optimise("order-steps", [] { return createOrderSteps(); });
     if (options.distributed) {
       PlaceAllReducesOptions reduce;

@@ -23,6 +23,8 @@ using brew::targetir::BlobLayout;
 namespace {
 
 constexpr int64_t kChannelsLast[] = {0, 2, 3, 1};
+/// Of weights [outputs, channels, ...].
+constexpr int64_t kOutputsLast[] = {1, 2, 3, 0};
 
 struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
   using AssignLayoutBase::AssignLayoutBase;
@@ -45,8 +47,8 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
   }
 
   /// Activations and their gradients become channels-last; views stay as
-  /// they are, since they promise row-major order, and so does what a product reads
-  /// and its gradient where weights are to stay as Caffe has them.
+  /// they are, since they promise row-major order, and so does what a product
+  /// reads and its gradient where weights are to stay as Caffe has them.
   void layOutBlobs(ProgramOp program) {
     program.walk([this](Operation *op) {
       if (isa<ReinterpretOp, tensor::EmptyOp, linalg::FillOp>(op) ||
@@ -73,8 +75,8 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
     });
   }
 
-  /// Whether a view is taken of the value, or of what it is rounded to, or a product
-  /// reads it in Caffe's order.
+  /// Whether a view is taken of the value, or of what it is rounded to, or a
+  /// product reads it in Caffe's order.
   bool isViewed(Value value) {
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
       return isa<ReinterpretOp>(user) ||
@@ -178,7 +180,8 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
           is &= isWeightsOfCall(use) || isa<UpdateInterface>(use.getOwner());
       // What `prepare` makes lies as what it is made of.
       if (auto store = dyn_cast<StoreParamOp>(op))
-        is &= isa_and_nonnull<UpdateInterface>(store.getValue().getDefiningOp());
+        is &=
+            isa_and_nonnull<UpdateInterface>(store.getValue().getDefiningOp());
     });
     SymbolTable symbols(getOperation());
     for (auto [name, is] : wanted) {
@@ -186,6 +189,60 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
       auto type = cast<RankedTensorType>(param.getType());
       if (is && type.getRank() == 4)
         setParamType(param, withMemoryOrder(type, kChannelsLast));
+    }
+  }
+
+  /// On a CPU, weights of few channels of channels-last convolutions lie with
+  /// their outputs side by side, as those of the blobs do, so that vectors of
+  /// generated code can load them. The library brings all weights into a form
+  /// of its own, and these are small.
+  void layOutThinWeights() {
+    constexpr int64_t kThin = 4;
+    auto isThin = [](OpOperand &use) {
+      Operation *op = use.getOwner();
+      return isa<ConvolutionOp, ConvolutionSumOp, ConvolutionBackwardDataOp>(
+                 op) &&
+             use.getOperandNumber() == 1 && shapeOf(use.get()).size() == 4 &&
+             shapeOf(use.get())[1] <= kThin &&
+             memoryOrder(tensorOf(op->getResult(0))).back() == 1;
+    };
+    // Nests read and write weights in any order.
+    std::function<bool(Value)> areThin = [&](Value weights) {
+      return !weights.use_empty() &&
+             llvm::all_of(weights.getUses(), [&](OpOperand &use) {
+               Operation *user = use.getOwner();
+               return isThin(use) ||
+                      isa<UpdateInterface, linalg::GenericOp>(user) ||
+                      (isa<CastOp>(user) && areThin(user->getResult(0)));
+             });
+    };
+    auto hasCalls = [&](Value weights) {
+      return llvm::any_of(weights.getUsers(), [](Operation *user) {
+        return isa<ConvolutionOp, ConvolutionSumOp, CastOp>(user);
+      });
+    };
+    llvm::MapVector<StringAttr, bool> wanted;
+    llvm::DenseSet<StringAttr> called;
+    getOperation().walk([&](Operation *op) {
+      auto symbol = op->getAttrOfType<FlatSymbolRefAttr>("param");
+      if (!symbol)
+        return;
+      bool &is = wanted.try_emplace(symbol.getAttr(), true).first->second;
+      if (auto read = dyn_cast<ParamValueOp>(op)) {
+        is &= areThin(read);
+        if (hasCalls(read))
+          called.insert(symbol.getAttr());
+      } else if (auto store = dyn_cast<StoreParamOp>(op)) {
+        is &= isa_and_nonnull<UpdateInterface, linalg::GenericOp>(
+            store.getValue().getDefiningOp());
+      }
+    });
+    SymbolTable symbols(getOperation());
+    for (auto [name, is] : wanted) {
+      auto param = symbols.lookup<ParamOp>(name);
+      auto type = cast<RankedTensorType>(param.getType());
+      if (is && called.contains(name) && type.getRank() == 4)
+        setParamType(param, withMemoryOrder(type, kOutputsLast));
     }
   }
 
@@ -200,8 +257,13 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
       if (op->getNumResults()) {
         op->getResult(0).setType(type);
         retypeCopies(op->getResult(0));
-      } else
+      } else if (isa<StoreParamOp>(op) &&
+                 isa<linalg::GenericOp>(op->getOperand(0).getDefiningOp())) {
+        // What `prepare` computes.
+        brew::setResultType(cast<OpResult>(op->getOperand(0)), type);
+      } else {
         retype(op->getOperand(0), type);
+      }
     });
   }
 
@@ -246,9 +308,8 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
       nest.setIndexingMapsAttr(b.getAffineMapArrayAttr(SmallVector<AffineMap>(
           nest->getNumOperands(), b.getMultiDimIdentityMap(type.getRank()))));
       nest.setIteratorTypesAttr(b.getArrayAttr(SmallVector<Attribute>(
-          type.getRank(),
-          linalg::IteratorTypeAttr::get(b.getContext(),
-                                        utils::IteratorType::parallel))));
+          type.getRank(), linalg::IteratorTypeAttr::get(
+                              b.getContext(), utils::IteratorType::parallel))));
     }
   }
 
@@ -258,6 +319,8 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
         layOutBlobs(program);
       if (precision == brew::targetir::Precision::TF32)
         layOutWeights();
+      if (orderWeights && !brew::targetir::isForGpu(getOperation()))
+        layOutThinWeights();
     }
     splitWeights();
   }

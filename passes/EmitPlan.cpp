@@ -5,6 +5,7 @@
 #include "dialects/Brew/layers/communication/Communication.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/SubviewType.h"
+#include "passes/LibraryCalls.h"
 #include "passes/PlanSubviews.h"
 #include "passes/ValuePlace.h"
 
@@ -200,6 +201,9 @@ LogicalResult PlanEmitter::emitCall(CallInterface call) {
   auto step = dyn_cast_or_null<planir::StepInterface>(built);
   if (!step)
     return call.emitError("phase plan: this call has no step");
+  if (auto generated =
+          call->getAttrOfType<planir::GeneratedAttr>(brew::kGeneratedAttr))
+    cast<planir::ConvolutionOp>(built).setGeneratedAttr(generated);
   if (auto layer = call->getAttrOfType<StringAttr>("layer"))
     step.setLayersAttr(b.getStrArrayAttr({layer.getValue()}));
   else if (StringAttr layer = Origin::of(call).layer;

@@ -177,11 +177,13 @@ private:
     OpBuilder b(call);
     brew::computeWide(call);
     if (auto forward = dyn_cast<ConvolutionOp>(call))
-      forward.getWMutable().assign(
-          copy(b, call, forward.getW(), besideChannels(forward.getW())));
+      if (Value w = forward.getW(); w.getType() != besideChannels(w))
+        forward.getWMutable().assign(copy(b, call, w, besideChannels(w)));
     // Sums of neighbouring channels side by side; then where they belong.
     b.setInsertionPointAfter(call);
-    if (auto weights = dyn_cast<ConvolutionBackwardWeightsOp>(call)) {
+    if (auto weights = dyn_cast<ConvolutionBackwardWeightsOp>(call);
+        weights &&
+        weights.getDw().getType() != besideChannels(weights.getDw())) {
       Value dw = weights.getDw();
       const auto type = tensorOf(dw);
       dw.setType(besideChannels(dw));

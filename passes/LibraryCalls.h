@@ -8,6 +8,9 @@
 
 namespace brew {
 
+/// On a call: the planir::GeneratedAttr of a kernel that may take its place.
+inline constexpr llvm::StringLiteral kGeneratedAttr = "brew.generated";
+
 /// Replaces `op`, which gives a bias gradient, by one that does not; `sum` is
 /// what takes its place.
 ir::ConvolutionBackwardWeightsOp

@@ -535,6 +535,19 @@ def PlaceAllReduces : Pass<"brew-place-all-reduces", "::mlir::ModuleOp"> {
       "Gradients travel as bf16 (--reduce-precision)">];
 }
 
+def OfferKernels : Pass<"brew-offer-kernels", "::mlir::ModuleOp"> {
+  let summary = "Generates code beside calls that libraries may be slow at";
+  let description = [{
+    A convolution of few channels (a first layer, a depthwise one) or of few pixels gets a
+    kernel that does the same on the same buffers, if all of it is one kernel that needs no
+    memory of its own. Measuring chooses between the two: `brew-run tune`, and every session
+    on a GPU.
+  }];
+  let dependentDialects = ["::brew::planir::PlanDialect",
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def PlanMemory : Pass<"brew-plan-memory", "::mlir::ModuleOp"> {
   let summary = "Orders the steps and gives every value a place in an arena";
   let description = [{

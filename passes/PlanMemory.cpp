@@ -81,6 +81,8 @@ struct PlanMemory : brew::impl::PlanMemoryBase<PlanMemory> {
     llvm::StringMap<int> kernelNames;
     for (ProgramOp program : programs)
       kernelNames[program.getSymName()] = 1;
+    for (auto offered : module.getOps<planir::KernelOp>())
+      kernelNames[offered.getSymName()] = 1;
     brew::FixedPlaces fixed(places);
     for (ProgramOp program : programs) {
       brew::PlanRoots roots(program, fixed);

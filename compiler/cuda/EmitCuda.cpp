@@ -27,12 +27,12 @@ constexpr auto kWidestAccess = static_cast<int64_t>(plan::kKernelAccessBytes);
 static_assert(kWidestAccess == targetir::GpuAttr::kAccessBytes,
               "packs are as wide as what arenas are aligned to");
 
-/// The launches of every kernel of a module.
-using Launches = llvm::StringMap<SmallVector<LaunchOp>>;
+/// The buffers of every launch that there is, or may be, of a module's kernels.
+using Launches = llvm::StringMap<SmallVector<SmallVector<Value>>>;
 
 class CudaKernelEmitter {
 public:
-  CudaKernelEmitter(KernelOp op, ArrayRef<LaunchOp> launches)
+  CudaKernelEmitter(KernelOp op, ArrayRef<SmallVector<Value>> launches)
       : op(op), launches(launches), kernel(buildKernel(op)) {}
 
   CudaKernel emit(targetir::GpuAttr gpu, unsigned team) {
@@ -90,7 +90,7 @@ private:
         name = said.str();
     for (auto [argument, name] : llvm::zip(text.arguments, wanted))
       argument.name = text.unique(name, "b");
-    for (LaunchOp launch : launches) {
+    for (ArrayRef<Value> launch : launches) {
       SmallVector<BufferOp> buffers = buffersOf(launch);
       noteOverlaps(buffers);
     }
@@ -122,10 +122,10 @@ private:
 
   /// The buffers that a launch passes: its operands without results that
   /// overwrite an argument.
-  SmallVector<BufferOp> buffersOf(LaunchOp launch) {
+  SmallVector<BufferOp> buffersOf(ArrayRef<Value> launch) {
     unsigned inputs = op.getBody().front().getNumArguments();
     SmallVector<BufferOp> buffers;
-    for (auto [i, value] : llvm::enumerate(launch.getBuffers()))
+    for (auto [i, value] : llvm::enumerate(launch))
       if (i < inputs || op.getInPlace()[i - inputs] < 0)
         buffers.push_back(value.getDefiningOp<BufferOp>());
     return buffers;
@@ -141,7 +141,7 @@ private:
       result.push_back(launches.empty() && ir::isSubview(type)
                            ? elementBytes(type.getElementType())
                            : kWidestAccess);
-    for (LaunchOp launch : launches)
+    for (ArrayRef<Value> launch : launches)
       for (auto [alignment, buffer] :
            llvm::zip_equal(result, buffersOf(launch)))
         alignment =
@@ -277,7 +277,7 @@ private:
   }
 
   KernelOp op;
-  ArrayRef<LaunchOp> launches;
+  ArrayRef<SmallVector<Value>> launches;
   Kernel kernel;
   CudaText text;
 };
@@ -290,12 +290,18 @@ std::vector<CudaKernel> emitCuda(ModuleOp module, unsigned team) {
   if (!gpu)
     throw Error(ExitStatus::Bug, "kernels for a CPU reached the GPU's emitter");
   Launches launches;
-  module.walk(
-      [&](LaunchOp launch) { launches[launch.getKernel()].push_back(launch); });
+  module.walk([&](Operation *op) {
+    if (auto launch = dyn_cast<LaunchOp>(op))
+      launches[launch.getKernel()].emplace_back(launch.getBuffers());
+    else if (auto call = dyn_cast<ConvolutionOp>(op);
+             call && call.getGenerated())
+      launches[call.getGenerated()->getKernel().getValue()].push_back(
+          call.generatedBuffers());
+  });
   std::vector<CudaKernel> kernels;
   for (auto op : module.getOps<KernelOp>()) {
     OwningOpRef<KernelOp> folded = foldBodies(op);
-    ArrayRef<LaunchOp> users = launches[op.getSymName()];
+    ArrayRef<SmallVector<Value>> users = launches[op.getSymName()];
     kernels.push_back(CudaKernelEmitter(*folded, users).emit(gpu, team));
   }
   return kernels;

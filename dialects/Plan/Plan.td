@@ -96,19 +96,27 @@ def Plan_LaunchOp : Plan_Step<"launch", [Effects,
   }];
 }
 
-def Plan_ConvolutionOp : Plan_Step<"convolution", [Effects, AttrSizedOperandSegments]> {
+def Plan_ConvolutionOp : Plan_Step<"convolution", [Effects, AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Vendor convolution; see ConvolutionCall in plan.proto";
   let description = [{
     `pad_end` is the padding behind the last element, where it is not `pad`. `sum`, in
-    the bytes of the result, is what a call forward or by the data adds to.
+    the bytes of the result, is what a call forward or by the data adds to. `generated`
+    may be launched in its place.
   }];
   let arguments = !con((ins Plan_DirectionAttr:$direction, AnyMemRef:$x, AnyMemRef:$w,
     Optional<AnyMemRef>:$b, Optional<AnyMemRef>:$sum, AnyMemRef:$y,
     DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$pad, DenseI64ArrayAttr:$dilation,
     OptionalAttr<DenseI64ArrayAttr>:$pad_end, I64Attr:$group,
-    OptionalAttr<F32Attr>:$relu), stepAttributes);
+    OptionalAttr<F32Attr>:$relu, OptionalAttr<Plan_GeneratedAttr>:$generated),
+    stepAttributes);
   let assemblyFormat = "$direction `x` $x `w` $w (`b` $b^)? (`sum` $sum^)? `y` $y attr-dict `:` type(operands)";
   let extraClassDeclaration = [{
+    /// Null if it has no such operand.
+    mlir::Value operandOf(CallOperand which);
+    /// The buffers that a launch of `generated` names: that of the result in the place
+    /// of `sum`, which lies there.
+    llvm::SmallVector<mlir::Value> generatedBuffers();
     bool mayReplace(unsigned written, unsigned other,
                     mlir::SymbolTableCollection &symbols);
   }];

@@ -48,6 +48,25 @@ def Plan_LayerValue : Plan_I32Enum<"LayerValue", "What of a layer debug_info sho
   I32EnumAttrCase<"BottomDiff", 1, "bottom_diff">]>;
 def Plan_LayerValueAttr : Plan_EnumAttr<Plan_LayerValue, "layer_value">;
 
+def Plan_CallOperand : Plan_I32Enum<"CallOperand", "An operand of a vendor call", [
+  I32EnumAttrCase<"X", 0, "x">,
+  I32EnumAttrCase<"W", 1, "w">,
+  I32EnumAttrCase<"B", 2, "b">,
+  I32EnumAttrCase<"Sum", 3, "sum">,
+  I32EnumAttrCase<"Y", 4, "y">]>;
+
+def Plan_GeneratedAttr : AttrDef<Plan_Dialect, "Generated"> {
+  let mnemonic = "generated";
+  let summary = "A kernel that does what a vendor call does";
+  let description = [{
+    `buffers` are the operands of the call that a launch of `kernel` names: those of its
+    block arguments, then those of its results.
+  }];
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$kernel,
+    ArrayRefParameter<"::brew::planir::CallOperand">:$buffers);
+  let assemblyFormat = "`<` $kernel `(` $buffers `)` `>`";
+}
+
 def Plan_FillerAttr : AttrDef<Plan_Dialect, "Filler"> {
   let mnemonic = "filler";
   let summary = "What a parameter starts from";

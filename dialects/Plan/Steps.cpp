@@ -120,6 +120,45 @@ void ConvolutionOp::getEffects(Effects &effects) {
   addCallEffects(*this, effects);
 }
 
+Value ConvolutionOp::operandOf(CallOperand which) {
+  switch (which) {
+  case CallOperand::X:
+    return getX();
+  case CallOperand::W:
+    return getW();
+  case CallOperand::B:
+    return getB();
+  case CallOperand::Sum:
+    return getSum();
+  case CallOperand::Y:
+    return getY();
+  }
+  llvm_unreachable("operands of calls are these");
+}
+
+SmallVector<Value> ConvolutionOp::generatedBuffers() {
+  SmallVector<Value> buffers;
+  for (CallOperand which : getGenerated()->getBuffers())
+    buffers.push_back(which != CallOperand::Sum              ? operandOf(which)
+                      : getDirection() == Direction::Forward ? getY()
+                                                             : getX());
+  return buffers;
+}
+
+LogicalResult ConvolutionOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!getGenerated())
+    return success();
+  auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(
+      *this, getGenerated()->getKernel());
+  if (!kernel)
+    return emitError("the generated kernel does not exist");
+  const SmallVector<Value> buffers = generatedBuffers();
+  if (buffers.size() != inputCount(kernel) + kernel.getInPlace().size() ||
+      llvm::is_contained(buffers, Value()))
+    return emitError("the generated kernel has other buffers");
+  return success();
+}
+
 /// A call adds to `sum` where it lies.
 bool ConvolutionOp::mayReplace(unsigned written, unsigned other,
                                SymbolTableCollection &) {
@@ -175,8 +214,9 @@ LogicalResult AllReduceStartOp::verify() {
       return emitOpError("adds up ")
              << type.getElementType() << ", which is neither f32 nor f64";
     if (getWire() && (!getWire()->isBF16() || !type.getElementType().isF32()))
-      return emitOpError("sends ") << type.getElementType() << " as "
-                                   << *getWire() << "; only f32 travels as bf16";
+      return emitOpError("sends ")
+             << type.getElementType() << " as " << *getWire()
+             << "; only f32 travels as bf16";
   }
   return success();
 }

@@ -121,16 +121,23 @@ std::string CallMaker::keyOf(const plan::Step &step, int program) const {
          std::to_string(context.threads) +
          (context.threads == 1 ? " thread, " : " threads, ") +
          libraryVersion() + ": " + withCall(step, bindings, program, Text()) +
-         (context.exactConvolutions ? " exact" : "");
+         (context.exactConvolutions ? " exact" : "") +
+         (step.has_generated() ? " beside " + bindings.generator : "");
 }
 
 std::vector<CallCandidate> CallMaker::candidatesOf(const plan::Step &step,
                                                    int program) const {
+  std::vector<CallCandidate> candidates;
   try {
-    return withCall(step, bindings, program, Candidates{context});
+    candidates = withCall(step, bindings, program, Candidates{context});
   } catch (const dnnl::error &) {
     return {}; // make() says why
   }
+  if (step.has_generated())
+    candidates.push_back({GeneratedCall::kName, [this, &step](DnnlContext &) {
+                            return generated(step);
+                          }});
+  return candidates;
 }
 
 std::unique_ptr<CpuCall> CallMaker::make(const plan::Step &step, int program,
@@ -148,7 +155,18 @@ std::unique_ptr<CpuCall> CallMaker::make(const plan::Step &step, int program,
         }
         break;
       }
-  return withCall(step, bindings, program, Make{context, where});
+  try {
+    return withCall(step, bindings, program, Make{context, where});
+  } catch (const Error &error) {
+    if (error.status() != ExitStatus::MachineLacks || !step.has_generated())
+      throw;
+    return generated(step);
+  }
+}
+
+std::unique_ptr<CpuCall> CallMaker::generated(const plan::Step &step) const {
+  return std::make_unique<GeneratedCall>(bindings.launch(step.generated()),
+                                         *context.workers);
 }
 
 std::optional<CallChooser::Choice>

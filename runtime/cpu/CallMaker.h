@@ -4,6 +4,7 @@
 #include "runtime/TimingCache.h"
 #include "runtime/cpu/CallChooser.h"
 #include "runtime/cpu/DnnlCall.h"
+#include "runtime/cpu/KernelLaunch.h"
 
 #include <functional>
 #include <map>
@@ -21,6 +22,10 @@ public:
     std::function<BoundBuffer(std::uint32_t)> buffer;
     /// A call's weights in a program.
     std::function<BoundBuffer(std::uint32_t, int)> weights;
+    std::function<KernelLaunch(const plan::Launch &)> launch;
+    /// What made generated code, for which processor: other code takes other
+    /// times.
+    std::string generator;
   };
   /// Without `follows`, what the cache says is not looked at until measure().
   CallMaker(DnnlContext &context, Bindings bindings, TimingCache cache,
@@ -49,6 +54,7 @@ private:
   std::string keyOf(const plan::Step &step, int program) const;
   std::vector<CallCandidate> candidatesOf(const plan::Step &step,
                                           int program) const;
+  std::unique_ptr<CpuCall> generated(const plan::Step &step) const;
 
   DnnlContext &context;
   Bindings bindings;

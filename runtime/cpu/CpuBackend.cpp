@@ -13,6 +13,7 @@
 #include "runtime/cpu/CpuFeatures.h"
 #include "runtime/cpu/DnnlCall.h"
 #include "runtime/cpu/KernelImages.h"
+#include "runtime/cpu/KernelLaunch.h"
 #include "runtime/cpu/StridedCopy.h"
 #include "runtime/cpu/Threads.h"
 #include "runtime/cpu/WorkerPool.h"
@@ -34,12 +35,6 @@ using plan::Program;
 using plan::Step;
 
 namespace {
-
-struct KernelLaunch {
-  KernelFunction function;
-  std::int64_t domain, grain;
-  std::vector<void *> arguments;
-};
 
 struct HostCompute {
   HostStep step;
@@ -75,7 +70,9 @@ public:
               {[this](std::uint32_t index) { return bound(index); },
                [this](std::uint32_t index, int program) {
                  return weights(index, program);
-               }},
+               },
+               [this](const plan::Launch &each) { return launch(each); },
+               manifest.producer() + " for " + manifest.target().cpu()},
               TimingCache(options.timingCache, options.warn), options.tune),
         hosts(manifest, options.hostTypes), ranks(options.communicator) {
     checkTarget(manifest.target(), plan->path());
@@ -130,6 +127,7 @@ private:
   }
   void settle();
   void forgetCalls();
+  KernelLaunch launch(const plan::Launch &launch) const;
   CompiledProgram compile(int program);
   CompiledStep compile(const Step &step, int program, const std::string &where);
   void runStep(CompiledStep &step);
@@ -400,21 +398,23 @@ CompiledProgram CpuBackend::compile(int index) {
   return result;
 }
 
+KernelLaunch CpuBackend::launch(const plan::Launch &launch) const {
+  const plan::Kernel &kernel =
+      manifest.kernels(static_cast<int>(launch.kernel_index()));
+  KernelLaunch result{kernels->function(launch.kernel_index()),
+                      kernel.domain(),
+                      kernel.grain(),
+                      {}};
+  for (std::uint32_t index : launch.buffer_indices())
+    result.arguments.push_back(address(index));
+  return result;
+}
+
 CompiledStep CpuBackend::compile(const Step &step, int program,
                                  const std::string &where) {
   switch (step.action_case()) {
-  case Step::kLaunch: {
-    const plan::Launch &launch = step.launch();
-    const plan::Kernel &kernel =
-        manifest.kernels(static_cast<int>(launch.kernel_index()));
-    KernelLaunch result{kernels->function(launch.kernel_index()),
-                        kernel.domain(),
-                        kernel.grain(),
-                        {}};
-    for (std::uint32_t index : launch.buffer_indices())
-      result.arguments.push_back(address(index));
-    return result;
-  }
+  case Step::kLaunch:
+    return launch(step.launch());
   case Step::kConvolution:
   case Step::kInnerProduct:
     return calls.make(step, program, where);
@@ -445,15 +445,7 @@ CompiledStep CpuBackend::compile(const Step &step, int program,
 }
 
 void CpuBackend::runStep(CompiledStep &step) {
-  std::visit(Overloaded{[&](KernelLaunch &launch) {
-                          void **arguments = launch.arguments.data();
-                          KernelFunction function = launch.function;
-                          workers.parallelFor(
-                              launch.domain, launch.grain,
-                              [&](std::int64_t begin, std::int64_t end) {
-                                function(arguments, begin, end);
-                              });
-                        },
+  std::visit(Overloaded{[&](KernelLaunch &launch) { launch.run(workers); },
                         [](std::unique_ptr<CpuCall> &call) { call->run(); },
                         [&](StridedCopy &copy) { copy.run(workers); },
                         [&](StridedZero &zero) { zero.run(workers); },
@@ -547,8 +539,7 @@ public:
     workers.parallelFor(
         workers.count(), 1, [&](std::int64_t begin, std::int64_t end) {
           std::memset(memory.data() + kBytes * static_cast<std::size_t>(begin),
-                      value,
-                      kBytes * static_cast<std::size_t>(end - begin));
+                      value, kBytes * static_cast<std::size_t>(end - begin));
         });
   }
 
@@ -559,8 +550,8 @@ private:
   unsigned char value = 0;
 };
 
-/// Has the system give memory for pages that nothing has written: until then all
-/// of them are one page of zeros, which stays in the caches.
+/// Has the system give memory for pages that nothing has written: until then
+/// all of them are one page of zeros, which stays in the caches.
 static void touch(const Arena &memory) {
   constexpr std::uint64_t kPage = 4096;
   for (std::uint64_t i = 0; i < memory.size(); i += kPage) {
@@ -577,13 +568,12 @@ void CpuBackend::tune(const std::function<void(const TunedCall &)> &tell) {
   for (const std::shared_ptr<Arena> &arena : arenas)
     touch(*arena);
   CacheFiller filler(workers);
-  CallChooser chooser(
-      dnnl, {[] {
-               return std::chrono::duration<double>(
-                          Clock::now().time_since_epoch())
-                   .count();
-             },
-             [&] { filler.run(); }});
+  CallChooser chooser(dnnl, {[] {
+                               return std::chrono::duration<double>(
+                                          Clock::now().time_since_epoch())
+                                   .count();
+                             },
+                             [&] { filler.run(); }});
   auto forEachStep = [&](auto &&visit) {
     for (int program = 0; program < manifest.programs_size(); ++program)
       for (int i = 0; i < manifest.programs(program).steps_size(); ++i)
@@ -603,10 +593,9 @@ void CpuBackend::tune(const std::function<void(const TunedCall &)> &tell) {
     forgetCalls();
     forEachStep([&](int program, int index, const Step &step) {
       programs[static_cast<std::size_t>(program)]
-              [static_cast<std::size_t>(index)] =
-                  calls.make(step, program,
-                             describeStep(*plan, manifest.programs(program),
-                                          index));
+              [static_cast<std::size_t>(index)] = calls.make(
+                  step, program,
+                  describeStep(*plan, manifest.programs(program), index));
     });
     allocateWorkspace();
   });

@@ -316,7 +316,8 @@ bool ConvolutionBuilder::isDepthwise() const {
 /// ratios matter. Blocked kernels compute on channels padded to 16, and im2col
 /// with a matrix product runs at about 40 % of their rate.
 double ConvolutionBuilder::estimate(const Attempt &attempt) const {
-  constexpr double blockedRate = 100e9, productRate = 40e9, copyRate = 3e9;
+  constexpr double blockedRate = 100e9, productRate = 40e9,
+                   thinProductRate = 3e9, copyRate = 3e9;
   const plan::Buffer &weights = *w.buffer, &result = *y.buffer;
   double operations = 2.0 * static_cast<double>(elementCount(result)) *
                       static_cast<double>(elementCount(weights)) /
@@ -324,7 +325,8 @@ double ConvolutionBuilder::estimate(const Attempt &attempt) const {
   bool product =
       std::string(attempt.description.impl_info_str()).find("gemm") == 0 ||
       std::string(attempt.description.impl_info_str()).find("x64:gemm") == 0;
-  double seconds = operations / productRate;
+  // Products with one column, or one row, are copies of windows for the most.
+  double seconds = operations / (isDepthwise() ? thinProductRate : productRate);
   if (!product) {
     std::int64_t channels = call.direction() == plan::BACKWARD_DATA
                                 ? weights.dims(1)

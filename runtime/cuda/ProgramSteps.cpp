@@ -3,6 +3,7 @@
 
 #include "formats/Error.h"
 #include "runtime/Backend.h"
+#include "runtime/cuda/GeneratedCall.h"
 
 namespace brew::runtime::cuda {
 
@@ -40,32 +41,38 @@ std::vector<DeviceStep> StepBuilder::build(int index) {
   return steps;
 }
 
+KernelLaunch StepBuilder::launch(const plan::Launch &launch) const {
+  const plan::Kernel &kernel =
+      plan.manifest().kernels(static_cast<int>(launch.kernel_index()));
+  KernelLaunch result;
+  result.function = modules.function(launch.kernel_index());
+  result.blocks = kernel.blocks();
+  result.threads = kernel.threads();
+  result.symbol = kernel.symbol();
+  for (std::uint32_t index : launch.buffer_indices())
+    result.arguments.push_back(address(index));
+  return result;
+}
+
 DeviceStep StepBuilder::build(const plan::Step &step, int program,
                               const std::string &where) {
   switch (step.action_case()) {
-  case plan::Step::kLaunch: {
-    const plan::Launch &launch = step.launch();
-    const plan::Kernel &kernel =
-        plan.manifest().kernels(static_cast<int>(launch.kernel_index()));
-    KernelLaunch result;
-    result.function = modules.function(launch.kernel_index());
-    result.blocks = kernel.blocks();
-    result.threads = kernel.threads();
-    result.symbol = kernel.symbol();
-    for (std::uint32_t index : launch.buffer_indices())
-      result.arguments.push_back(address(index));
-    return result;
-  }
+  case plan::Step::kLaunch:
+    return launch(step.launch());
   case plan::Step::kConvolution: {
     const plan::ConvolutionCall &call = step.convolution();
     DeviceBuffer bias;
     if (call.has_b_buffer_index())
       bias = bound(call.b_buffer_index());
-    return ChosenCall{
+    auto convolution =
         makeConvolution(vendor(), call, bound(call.x_buffer_index()),
                         bound(call.w_buffer_index()), bias,
-                        bound(call.y_buffer_index()), options, where),
-        0};
+                        bound(call.y_buffer_index()), options, where);
+    if (step.has_generated())
+      convolution = std::make_unique<GeneratedCall>(
+          std::move(convolution), launch(step.generated()), device,
+          plan.manifest().producer());
+    return ChosenCall{std::move(convolution), 0};
   }
   case plan::Step::kInnerProduct: {
     const plan::InnerProductCall &call = step.inner_product();
@@ -103,45 +110,44 @@ DeviceStep StepBuilder::build(const plan::Step &step, int program,
   throw Error(ExitStatus::Bug, where + ": unknown action");
 }
 
+void KernelLaunch::enqueue(const Device &device, const Stream &stream) const {
+  std::vector<void *> pointers;
+  for (const CUdeviceptr &argument : arguments)
+    pointers.push_back(const_cast<CUdeviceptr *>(&argument));
+  device.api().check(device.api().cuLaunchKernel(function, blocks, 1, 1,
+                                                 threads, 1, 1, 0, stream.get(),
+                                                 pointers.data(), nullptr),
+                     "starting kernel '" + symbol + "'");
+}
+
 void enqueue(DeviceStep &step, const Device &device, CUdeviceptr workspace,
              const Stream &stream) {
   std::visit(
-      Overloaded{[&](const KernelLaunch &launch) {
-                   std::vector<void *> arguments;
-                   for (const CUdeviceptr &argument : launch.arguments)
-                     arguments.push_back(const_cast<CUdeviceptr *>(&argument));
-                   device.api().check(
-                       device.api().cuLaunchKernel(
-                           launch.function, launch.blocks, 1, 1, launch.threads,
-                           1, 1, 0, stream.get(), arguments.data(), nullptr),
-                       "starting kernel '" + launch.symbol + "'");
-                 },
-                 [&](const ChosenCall &chosen) {
-                   chosen.call->run(chosen.candidate, workspace, stream);
-                 },
-                 [&](const StridedTransfer &transfer) {
-                   transfer.enqueue(device, stream);
-                 },
-                 [&](HostTransfer &transfer) { transfer.run(device, stream); },
-                 [&](const AllReduceStep &reduce) {
-                   reduce.enqueue(device, stream);
-                 }},
+      Overloaded{
+          [&](const KernelLaunch &launch) { launch.enqueue(device, stream); },
+          [&](const ChosenCall &chosen) {
+            chosen.call->run(chosen.candidate, workspace, stream);
+          },
+          [&](const StridedTransfer &transfer) {
+            transfer.enqueue(device, stream);
+          },
+          [&](HostTransfer &transfer) { transfer.run(device, stream); },
+          [&](const AllReduceStep &reduce) { reduce.enqueue(device, stream); }},
       step);
 }
 
 std::string describe(const DeviceStep &step) {
   return std::visit(
-      Overloaded{[](const KernelLaunch &) { return std::string("kernel"); },
-                 [](const ChosenCall &chosen) {
-                   return chosen.call->describe(chosen.candidate);
-                 },
-                 [](const StridedTransfer &transfer) {
-                   return std::string(transfer.clears() ? "zero" : "copy");
-                 },
-                 [](const HostTransfer &) { return std::string("host"); },
-                 [](const AllReduceStep &reduce) {
-                   return reduce.implementation();
-                 }},
+      Overloaded{
+          [](const KernelLaunch &) { return std::string("kernel"); },
+          [](const ChosenCall &chosen) {
+            return chosen.call->describe(chosen.candidate);
+          },
+          [](const StridedTransfer &transfer) {
+            return std::string(transfer.clears() ? "zero" : "copy");
+          },
+          [](const HostTransfer &) { return std::string("host"); },
+          [](const AllReduceStep &reduce) { return reduce.implementation(); }},
       step);
 }
 

@@ -6,6 +6,7 @@
 #include "runtime/cuda/CublasLt.h"
 #include "runtime/cuda/Device.h"
 #include "runtime/cuda/HostTransfer.h"
+#include "runtime/cuda/KernelLaunch.h"
 #include "runtime/cuda/Libraries.h"
 #include "runtime/cuda/Modules.h"
 #include "runtime/cuda/StridedTransfer.h"
@@ -21,13 +22,6 @@
 #include <vector>
 
 namespace brew::runtime::cuda {
-
-struct KernelLaunch {
-  CUfunction function = nullptr;
-  unsigned blocks = 1, threads = 1;
-  std::vector<CUdeviceptr> arguments;
-  std::string symbol;
-};
 
 struct ChosenCall {
   std::unique_ptr<VendorCall> call;
@@ -62,6 +56,7 @@ public:
 private:
   DeviceStep build(const plan::Step &step, int program,
                    const std::string &where);
+  KernelLaunch launch(const plan::Launch &launch) const;
   DeviceBuffer bound(std::uint32_t index) const;
   VendorLibrary &vendor();
   CublasLt &cublasLt();

@@ -80,6 +80,10 @@ private:
                    const std::string &where) const;
   void checkLayer(const Layer &layer, int program,
                   const std::string &where) const;
+  void checkLaunch(const Launch &launch, int program,
+                   const std::string &where) const;
+  void checkGenerated(const Step &step, int program,
+                      const std::string &where) const;
   void checkStep(const Step &step, int program, const std::string &where) const;
   void checkCondition(const Check &check, int program,
                       const std::string &where) const;

@@ -199,24 +199,42 @@ const Buffer &Validator::buffer(bool present, std::uint32_t index, int program,
   return found;
 }
 
+void Validator::checkLaunch(const Launch &launch, int program,
+                            const std::string &where) const {
+  require(launch.has_kernel_index() &&
+              launch.kernel_index() <
+                  static_cast<std::uint32_t>(manifest.kernels_size()),
+          where, "its kernel does not exist");
+  const Kernel &kernel =
+      manifest.kernels(static_cast<int>(launch.kernel_index()));
+  require(static_cast<std::uint32_t>(launch.buffer_indices_size()) ==
+              kernel.argument_count(),
+          where, "the number of buffers is not the kernel's argument count");
+  for (std::uint32_t index : launch.buffer_indices())
+    buffer(true, index, program, where, "an argument");
+}
+
+/// Who moves or watches buffers of a step looks at those of its call.
+void Validator::checkGenerated(const Step &step, int program,
+                               const std::string &where) const {
+  require(step.has_convolution(), where,
+          "only a convolution has generated code beside it");
+  checkLaunch(step.generated(), program, where);
+  const ConvolutionCall &call = step.convolution();
+  for (std::uint32_t index : step.generated().buffer_indices())
+    require(index == call.x_buffer_index() || index == call.w_buffer_index() ||
+                (call.has_b_buffer_index() && index == call.b_buffer_index()) ||
+                index == call.y_buffer_index(),
+            where, "its generated code has a buffer that the call has not");
+}
+
 void Validator::checkStep(const Step &step, int program,
                           const std::string &where) const {
+  if (step.has_generated())
+    checkGenerated(step, program, where);
   switch (step.action_case()) {
-  case Step::kLaunch: {
-    const Launch &launch = step.launch();
-    require(launch.has_kernel_index() &&
-                launch.kernel_index() <
-                    static_cast<std::uint32_t>(manifest.kernels_size()),
-            where, "its kernel does not exist");
-    const Kernel &kernel =
-        manifest.kernels(static_cast<int>(launch.kernel_index()));
-    require(static_cast<std::uint32_t>(launch.buffer_indices_size()) ==
-                kernel.argument_count(),
-            where, "the number of buffers is not the kernel's argument count");
-    for (std::uint32_t index : launch.buffer_indices())
-      buffer(true, index, program, where, "an argument");
-    return;
-  }
+  case Step::kLaunch:
+    return checkLaunch(step.launch(), program, where);
   case Step::kConvolution:
     return checkConvolution(step.convolution(), program, where);
   case Step::kInnerProduct:

@@ -3,6 +3,7 @@
 #include "runtime/TimingCache.h"
 #include "runtime/cuda/CallTuner.h"
 #include "runtime/cuda/CublasLt.h"
+#include "runtime/cuda/GeneratedCall.h"
 #include "runtime/cuda/VendorCall.h"
 #include "test/common/Folder.h"
 
@@ -167,6 +168,27 @@ TEST_F(CudaTuner, AnUnknownChoiceInTheCacheIsMeasuredAgain) {
   CallTuner tuner(device, stream, cache, /*measure=*/true);
   EXPECT_EQ(tuner.choose(call), 1);
   EXPECT_EQ(cache.find(device.name() + " clear")->candidate, "clears 16");
+}
+
+/// Counts what is asked of the library alone.
+TEST_F(CudaTuner, GeneratedCodeIsTheLastCandidate) {
+  auto clears = std::make_unique<ClearCall>(
+      device, std::vector<std::uint64_t>{1 << 26, 1 << 25});
+  ClearCall &library = *clears;
+  GeneratedCall call(std::move(clears), KernelLaunch{}, device, "brewc 1.2");
+  EXPECT_EQ(call.key(), "clear beside brewc 1.2");
+  ASSERT_EQ(call.candidates(), 3);
+  EXPECT_EQ(call.describe(1), "clears 33554432");
+  EXPECT_EQ(call.describe(2), "generated code");
+  EXPECT_EQ(call.engine(2), "generated code");
+  EXPECT_EQ(call.workspaceBytes(0), 16u);
+  EXPECT_EQ(call.workspaceBytes(2), 0u);
+  // A cache that names it has it taken; release() of it is nothing's.
+  cache.set(device.name() + " clear beside brewc 1.2", {"generated code", 1});
+  CallTuner tuner(device, stream, cache, /*measure=*/true);
+  EXPECT_EQ(tuner.choose(call), 2);
+  call.release(2);
+  EXPECT_EQ(library.runs, 0);
 }
 
 /// What cuBLASLt suggests for aligned operands may not run on others.

@@ -66,7 +66,7 @@ static Operation *convolutionCall(Op op, OpBuilder &b, Direction direction,
       b, op.getLoc(), planir::DirectionAttr::get(b.getContext(), direction), x,
       w, bias, sum, y, op.getKernelAttr(), op.getStrideAttr(), op.getPadAttr(),
       op.getDilationAttr(), padEndOf(b, shapesOf(op)), op.getGroupAttr(), relu,
-      nullptr, nullptr, nullptr);
+      nullptr, nullptr, nullptr, nullptr);
 }
 
 /// The buffer that a call whose result is `y` adds to: a copy of `sum` there,

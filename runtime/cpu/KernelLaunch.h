@@ -1,0 +1,47 @@
+//===- KernelLaunch.h - A generated kernel, ready to run --------*- C++ -*-===//
+#pragma once
+
+#include "runtime/cpu/CpuCall.h"
+#include "runtime/cpu/KernelImages.h"
+#include "runtime/cpu/Threads.h"
+
+#include <utility>
+#include <vector>
+
+namespace brew::runtime {
+
+struct KernelLaunch {
+  KernelFunction function = nullptr;
+  std::int64_t domain = 0, grain = 1;
+  std::vector<void *> arguments;
+
+  /// Over all of its domain, on all threads.
+  void run(const Threads &workers) {
+    workers.parallelFor(domain, grain,
+                        [&](std::int64_t begin, std::int64_t end) {
+                          function(arguments.data(), begin, end);
+                        });
+  }
+};
+
+/// A kernel that does what a library would be called for. It takes its operands
+/// as they lie in the plan.
+class GeneratedCall : public CpuCall {
+public:
+  static constexpr const char *kName = "generated code";
+
+  GeneratedCall(KernelLaunch launch, const Threads &workers)
+      : launch(std::move(launch)), workers(workers) {}
+
+  void pack() override {}
+  std::uint64_t scratchBytes() const override { return 0; }
+  void bind(std::byte *) override {}
+  void run() override { launch.run(workers); }
+  std::string implementation() const override { return kName; }
+
+private:
+  KernelLaunch launch;
+  const Threads &workers;
+};
+
+} // namespace brew::runtime

@@ -1,0 +1,59 @@
+//===- GeneratedCall.h - A library call beside a kernel ---------*- C++ -*-===//
+#pragma once
+
+#include "runtime/cuda/KernelLaunch.h"
+#include "runtime/cuda/VendorCall.h"
+
+#include <memory>
+#include <string>
+
+namespace brew::runtime::cuda {
+
+/// A call that a generated kernel can do as well, the last of its candidates.
+class GeneratedCall : public VendorCall {
+public:
+  static constexpr const char *kName = "generated code";
+
+  /// `generator`: what made the kernel, as other code takes other times.
+  GeneratedCall(std::unique_ptr<VendorCall> library, KernelLaunch launch,
+                const Device &device, std::string generator)
+      : library(std::move(library)), launch(std::move(launch)), device(device),
+        generator(std::move(generator)) {}
+
+  std::string key() const override {
+    return library->key() + " beside " + generator;
+  }
+  int candidates() const override { return library->candidates() + 1; }
+  std::string describe(int candidate) const override {
+    return isLibrary(candidate) ? library->describe(candidate) : kName;
+  }
+  std::string engine(int candidate) const override {
+    return isLibrary(candidate) ? library->engine(candidate) : kName;
+  }
+  void release(int candidate) override {
+    if (isLibrary(candidate))
+      library->release(candidate);
+  }
+  std::uint64_t workspaceBytes(int candidate) const override {
+    return isLibrary(candidate) ? library->workspaceBytes(candidate) : 0;
+  }
+  void run(int candidate, CUdeviceptr workspace,
+           const Stream &stream) override {
+    if (isLibrary(candidate))
+      library->run(candidate, workspace, stream);
+    else
+      launch.enqueue(device, stream);
+  }
+
+private:
+  bool isLibrary(int candidate) const {
+    return candidate < library->candidates();
+  }
+
+  std::unique_ptr<VendorCall> library;
+  KernelLaunch launch;
+  const Device &device;
+  std::string generator;
+};
+
+} // namespace brew::runtime::cuda
