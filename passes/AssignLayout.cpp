@@ -319,7 +319,7 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
         layOutBlobs(program);
       if (precision == brew::targetir::Precision::TF32)
         layOutWeights();
-      if (orderWeights && !brew::targetir::isForGpu(getOperation()))
+      else if (orderWeights && !brew::targetir::isForGpu(getOperation()))
         layOutThinWeights();
     }
     splitWeights();

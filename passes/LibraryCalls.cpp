@@ -4,6 +4,7 @@
 #include "dialects/Brew/layers/precision/Precision.h"
 #include "dialects/Target/TargetDialect.h"
 #include "runtime/plan/Contract.h"
+#include "runtime/plan/Winograd.h"
 
 using namespace mlir;
 using namespace brew::ir;
@@ -83,10 +84,43 @@ bool brew::readsPart(OpOperand &use, RankedTensorType type, int64_t offset) {
   return isBlob && targetir::isForGpu(op) && isAligned(type, offset);
 }
 
+/// Whether the runtime's convolutions of a CPU write parts: products of pixels
+/// and weights do, and Winograd's algorithms; others through a copy.
+static bool makesPartOnCpu(ConvolutionOp op) {
+  constexpr int64_t step = brew::plan::winograd::kChannelStep;
+  auto all = [](ArrayRef<int64_t> values, int64_t value) {
+    return llvm::all_of(values, [&](int64_t v) { return v == value; });
+  };
+  const RankedTensorType x = tensorOf(op.getX()), y = tensorOf(op.getY());
+  // In 16 bits such products gain nothing over a copy.
+  if (!x.getElementType().isF32() || op.getGroup() != 1 ||
+      !all(op.getStride(), 1) || !all(op.getDilation(), 1) || op.getPadEnd() ||
+      op.getSame())
+    return false;
+  if (all(op.getKernel(), 1) && all(op.getPad(), 0))
+    return true;
+  if (!all(op.getKernel(), 3) || x.getDimSize(1) % step != 0 ||
+      y.getDimSize(1) % step != 0)
+    return false;
+  const brew::plan::winograd::Size size = {
+      brew::plan::FORWARD,
+      y.getDimSize(0),
+      y.getDimSize(2),
+      y.getDimSize(3),
+      x.getDimSize(1),
+      y.getDimSize(1),
+      /*isFixed=*/false,
+      static_cast<int>(brew::targetir::cpuOf(op).getCores())};
+  return brew::plan::winograd::fastestTile(size) != 0;
+}
+
 bool brew::makesPart(Value part, RankedTensorType type, int64_t offset) {
   Operation *op = part.getDefiningOp();
+  if (!isAligned(type, offset))
+    return false;
+  auto forward = dyn_cast_or_null<ConvolutionOp>(op);
+  if (forward && !targetir::isForGpu(op))
+    return makesPartOnCpu(forward);
   auto data = dyn_cast_or_null<ConvolutionBackwardDataOp>(op);
-  const bool isBlob =
-      isa_and_nonnull<ConvolutionOp>(op) || (data && !data.getSum());
-  return isBlob && targetir::isForGpu(op) && isAligned(type, offset);
+  return op && (forward || (data && !data.getSum())) && targetir::isForGpu(op);
 }

@@ -27,7 +27,8 @@ void computeWide(mlir::Operation *op);
 
 /// Whether the vendor's call that reads `use`, or whose result `part` is, takes
 /// a part of a joined or cut tensor where that lies: on a GPU the blobs of a
-/// convolution whose channels are side by side. `type` is the part's, `offset`
+/// convolution whose channels are side by side, on a CPU what some convolutions
+/// make of those. `type` is the part's, `offset`
 /// counts the elements before its first in what it is a part of: the part, and
 /// each of its pixels, must begin where a widest access may, and its channels
 /// fill such accesses.

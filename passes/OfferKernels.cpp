@@ -36,6 +36,7 @@ namespace brew {
 using namespace mlir;
 using namespace brew::ir;
 namespace planir = brew::planir;
+namespace targetir = brew::targetir;
 using planir::CallOperand;
 
 namespace {
@@ -96,11 +97,14 @@ bool isWeak(Operation *op) {
   if (!types)
     return false;
   auto [weights, top] = *types;
+  const bool isThin = weights.getDimSize(1) <= kFewChannels;
+  // First layers have engines of their own there, or channels that pad them.
+  if (targetir::isForGpu(op))
+    return isThin && op->getAttrOfType<IntegerAttr>("group").getInt() > 1;
   // Taps of one pixel are a product of matrices.
   const int64_t taps = countOf(weights.getShape().drop_front(2));
   const int64_t pixels = countOf(top.getShape().drop_front(2));
-  return weights.getDimSize(1) <= kFewChannels ||
-         (taps > 1 && pixels <= kFewPixels);
+  return isThin || (taps > 1 && pixels <= kFewPixels);
 }
 
 class Offering {

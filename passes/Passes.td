@@ -251,7 +251,9 @@ def AssignLayout : Pass<"brew-assign-layout", "::mlir::ModuleOp"> {
     no transposes; the weights of an inner product behind a channels-last blob
     are split into that blob's dimensions and laid out alike; or, without `order-weights`,
     that blob is row-major and the weights stay as Caffe has them. With tf32, whose products
-    read parameters themselves, convolutions' weights are channels-last too.
+    read parameters themselves, convolutions' weights are channels-last too. On a CPU
+    those of at most four channels have their outputs side by side, unless
+    `order-weights` is off, as vectors of generated code want them.
   }];
   let options = [Option<"layout", "layout", "::brew::targetir::BlobLayout",
       "::brew::targetir::BlobLayout::Auto", "auto, nchw or nhwc",
@@ -538,12 +540,13 @@ def PlaceAllReduces : Pass<"brew-place-all-reduces", "::mlir::ModuleOp"> {
 def OfferKernels : Pass<"brew-offer-kernels", "::mlir::ModuleOp"> {
   let summary = "Generates code beside calls that libraries may be slow at";
   let description = [{
-    A convolution of few channels (a first layer, a depthwise one) or of few pixels gets a
-    kernel that does the same on the same buffers, if all of it is one kernel that needs no
-    memory of its own. Measuring chooses between the two: `brew-run tune`, and every session
+    A convolution of few channels (a first layer, a depthwise one) or of few pixels, on GPUs
+    one of groups of few channels, gets a kernel that does the same on the same buffers, if
+    all of it is one kernel that needs no memory of its own. Measuring chooses between the two: `brew-run tune`, and every session
     on a GPU.
   }];
   let dependentDialects = ["::brew::planir::PlanDialect",
+    "::brew::targetir::TargetDialect",
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::tensor::TensorDialect"];
 }

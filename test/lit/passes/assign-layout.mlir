@@ -1,5 +1,5 @@
-// RUN: %brew-opt %s --brew-assign-layout | FileCheck %s --check-prefixes=CHECK,KCRS,NHWC
-// RUN: %brew-opt %s --brew-assign-layout='layout=nhwc no-library=all' | FileCheck %s --check-prefixes=CHECK,KCRS,NHWC
+// RUN: %brew-opt %s --brew-assign-layout | FileCheck %s --check-prefixes=CHECK,CRSK,NHWC
+// RUN: %brew-opt %s --brew-assign-layout='layout=nhwc no-library=all' | FileCheck %s --check-prefixes=CHECK,CRSK,NHWC
 // RUN: %brew-opt %s --brew-assign-layout='layout=nchw' | FileCheck %s --check-prefixes=CHECK,KCRS,NCHW
 // RUN: %brew-opt %s --brew-assign-layout='no-library=conv' | FileCheck %s --check-prefixes=CHECK,KCRS,NCHW
 // RUN: %brew-opt %s --brew-assign-layout='no-library=all' | FileCheck %s --check-prefixes=CHECK,KCRS,NCHW
@@ -12,12 +12,14 @@
 
 // With a vendor convolution in the net, activations and their gradients are
 // channels-last; parameters, and gradients that are stored, keep their order,
-// save where tensor cores read the parameters themselves.
+// save where tensor cores read the parameters themselves, and for those of few
+// channels on a CPU.
 // The inner product's weights are split into its bottom's dimensions, ordered
 // as those are in memory, in every program and in the solver's state.
 
 // KCRS: brew.param @conv.0 : tensor<4x3x3x3xf32>
 // KRSC: brew.param @conv.0 : tensor<4x3x3x3xf32, #brew.layout<0, 2, 3, 1>>
+// CRSK: brew.param @conv.0 : tensor<4x3x3x3xf32, #brew.layout<1, 2, 3, 0>>
 // NHWC: brew.param @ip.0 : tensor<5x4x2x2xf32, #brew.layout<0, 2, 3, 1>>
 // NCHW: brew.param @ip.0 : tensor<5x4x2x2xf32>
 // CHECK: brew.param @flat.0 : tensor<6x5xf32>
@@ -49,6 +51,7 @@ brew.program @forward_backward train {
   %dc = brew.inner_product_backward_data "ip"(%i, %v) {axis = 1 : i64} : (tensor<2x5xf32>, tensor<5x16xf32>) -> tensor<2x4x2x2xf32>
   // KCRS: brew.convolution_backward_weights "conv"{{.*}} -> tensor<4x3x3x3xf32>
   // KRSC: brew.convolution_backward_weights "conv"{{.*}} -> tensor<4x3x3x3xf32, #brew.layout<0, 2, 3, 1>>
+  // CRSK: brew.convolution_backward_weights "conv"{{.*}} -> tensor<4x3x3x3xf32, #brew.layout<1, 2, 3, 0>>
   %dw = brew.convolution_backward_weights "conv"(%x, %dc) {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64} : (tensor<2x3x4x4xf32>, tensor<2x4x2x2xf32>) -> tensor<4x3x3x3xf32>
   brew.store_gradient %dw, @conv.0 : tensor<4x3x3x3xf32>
   // NHWC: brew.store_gradient %{{.*}}, @ip.0 : tensor<5x4x2x2xf32, #brew.layout<0, 2, 3, 1>>
