@@ -181,6 +181,38 @@ TEST_F(CpuTuning, ASessionDoesWhatTheCacheSays) {
   EXPECT_TRUE(warnings.empty());
 }
 
+/// The kernel beside the call does something else here, which shows.
+TEST_F(CpuTuning, GeneratedCodeIsTakenWhereItWasFastest) {
+  Program &program = *builder.manifest.mutable_programs(0);
+  program.clear_steps();
+  addConvolution(program, xi, yi, false);
+  Launch &generated = *program.mutable_steps(0)->mutable_generated();
+  generated.set_kernel_index(builder.kernel("addOne", 2, 2 * 16 * 12 * 12, 64));
+  generated.add_buffer_indices(xi);
+  generated.add_buffer_indices(yi);
+  {
+    Executor executor(builder.build(), options());
+    EXPECT_EQ(tune(executor).size(), 1u);
+    ASSERT_EQ(kept().size(), 1u);
+    const std::string key = kept().begin()->first;
+    const std::string &producer = builder.manifest.producer();
+    EXPECT_NE(key.find(" beside " + producer + " for "), key.npos) << key;
+  }
+  keepOnly("generated code");
+  Executor executor(builder.build(), options());
+  EXPECT_EQ(executor.implementation(0, 0), "generated code");
+  const std::vector<float> results = resultOf(executor);
+  std::vector<float> x(results.size());
+  executor.download(xi, reinterpret_cast<std::byte *>(x.data()));
+  for (std::size_t i = 0; i < x.size(); ++i)
+    ASSERT_EQ(results[i], x[i] + 1) << i;
+  // Unless nothing measured is to be followed.
+  ExecutorOptions untuned = options();
+  untuned.tune = false;
+  EXPECT_NE(Executor(builder.build(), untuned).implementation(0, 0),
+            "generated code");
+}
+
 TEST_F(CpuTuning, AnUnknownCandidateIsPassedOver) {
   {
     Executor executor(builder.build(), options());

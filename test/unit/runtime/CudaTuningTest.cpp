@@ -4,6 +4,7 @@
 #include "runtime/cuda/CallTuner.h"
 #include "runtime/cuda/CublasLt.h"
 #include "runtime/cuda/GeneratedCall.h"
+#include "runtime/cuda/Modules.h"
 #include "runtime/cuda/VendorCall.h"
 #include "test/common/Folder.h"
 
@@ -188,6 +189,37 @@ TEST_F(CudaTuner, GeneratedCodeIsTheLastCandidate) {
   CallTuner tuner(device, stream, cache, /*measure=*/true);
   EXPECT_EQ(tuner.choose(call), 2);
   call.release(2);
+  EXPECT_EQ(library.runs, 0);
+}
+
+TEST_F(CudaTuner, GeneratedCodeRunsInTheCallsPlace) {
+  PlanBuilder builder;
+  builder.buffer("x", {4});
+  kernel(builder, "addOne", 2);
+  builder.program("main");
+  const auto plan = builder.build();
+  const Modules modules(device, *plan, /*simulated=*/true);
+  const DeviceMemory x(device, 16, "test"), y(device, 16, "test");
+  const float values[] = {1, 2, 3, 4};
+  const DriverApi &api = device.api();
+  api.check(api.cuMemcpyHtoDAsync(x.address(), values, 16, stream.get()),
+            "copying");
+  KernelLaunch launch;
+  launch.function = modules.function(0);
+  launch.threads = 32;
+  launch.arguments = {x.address(), y.address()};
+  launch.symbol = "addOne";
+  auto clears =
+      std::make_unique<ClearCall>(device, std::vector<std::uint64_t>{16});
+  ClearCall &library = *clears;
+  GeneratedCall call(std::move(clears), launch, device, "test");
+  call.run(1, 0, stream);
+  float results[4] = {};
+  api.check(api.cuMemcpyDtoHAsync(results, y.address(), 16, stream.get()),
+            "copying");
+  stream.synchronize("waiting");
+  for (int i = 0; i < 4; ++i)
+    EXPECT_EQ(results[i], values[i] + 1);
   EXPECT_EQ(library.runs, 0);
 }
 

@@ -94,6 +94,20 @@ const BrokenStep kSteps[] = {
     {"ArgumentOfOtherProgram",
      [](Manifest &m) { launch(m).set_buffer_indices(0, Private); },
      "an argument belongs to another program"},
+    {"GeneratedBesideALaunch",
+     [](Manifest &m) { *step(m, 3).mutable_generated() = launch(m); },
+     "only a convolution has generated code beside it"},
+    {"GeneratedWithoutKernel",
+     [](Manifest &m) { step(m, 0).mutable_generated()->set_kernel_index(2); },
+     "its kernel does not exist"},
+    {"GeneratedForOtherBuffers",
+     [](Manifest &m) {
+       Launch &generated = *step(m, 0).mutable_generated();
+       generated = launch(m);
+       generated.set_buffer_indices(0, Data);
+       generated.set_buffer_indices(1, Ip);
+     },
+     "its generated code has a buffer that the call has not"},
     // zero and all-reduce
     {"NoZeroBuffer",
      [](Manifest &m) { step(m, 4).mutable_zero()->clear_buffer_index(); },
