@@ -2,7 +2,7 @@
 // RUN: %brew-opt %s --brew-place-subviews --split-input-file | FileCheck %s --check-prefix=CPU
 
 // On a GPU a convolution writes its part of a joined blob, reads one, and its gradients do the
-// same, where parts begin at 16 bytes and are multiples of these. On a CPU all are copied.
+// same, where parts begin at 16 bytes and are multiples of these. On a CPU all of these are copied.
 
 #last = #brew.layout<0, 2, 3, 1>
 // CHECK-LABEL: brew.program @aligned
@@ -74,4 +74,27 @@ brew.program @others train {
   brew.output %b "b" loss_weight 0.0 : tensor<4x8x1x1xf32>
   brew.output %c "c" loss_weight 0.0 : tensor<8x8x1x1xf32>
   brew.output %j "d" loss_weight 0.0 : tensor<2x16x4x4xbf16, #last>
+}
+
+// -----
+
+// On a CPU products of pixels and Winograd's algorithms, which are f32's, write parts; gradients
+// are copied, and so is what they read.
+
+#last = #brew.layout<0, 2, 3, 1>
+// CPU-LABEL: brew.program @cpu
+// CPU: brew.convolution "a"({{.*}} -> tensor<2x64x32x32xf32, {strides = array<i64: 262144, 1, 8192, 256>}>
+// CPU: brew.convolution "b"({{.*}} -> tensor<2x64x32x32xf32, {strides = array<i64: 262144, 1, 8192, 256>}>
+// CPU: brew.convolution "c"({{.*}} -> tensor<2x64x32x32xf32, #{{.*}}>
+// CPU: linalg.generic
+// CPU: brew.convolution "d"({{.*}} -> tensor<2x64x32x32xf32, #{{.*}}>
+// CPU: linalg.generic
+brew.program @cpu train {
+  %x, %w, %v, %u = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "w", "v", "u"]} : tensor<2x64x32x32xf32, #last>, tensor<64x64x1x1xf32>, tensor<64x64x3x3xf32>, tensor<64x64x5x5xf32>
+  %a = brew.convolution "a"(%x, %w) {num_output = 64 : i64, kernel = array<i64: 1, 1>, stride = array<i64: 1, 1>, pad = array<i64: 0, 0>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["a"]} : (tensor<2x64x32x32xf32, #last>, tensor<64x64x1x1xf32>) -> tensor<2x64x32x32xf32, #last>
+  %b = brew.convolution "b"(%x, %v) {num_output = 64 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 1, 1>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["b"]} : (tensor<2x64x32x32xf32, #last>, tensor<64x64x3x3xf32>) -> tensor<2x64x32x32xf32, #last>
+  %c = brew.convolution "c"(%x, %u) {num_output = 64 : i64, kernel = array<i64: 5, 5>, stride = array<i64: 1, 1>, pad = array<i64: 2, 2>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["c"]} : (tensor<2x64x32x32xf32, #last>, tensor<64x64x5x5xf32>) -> tensor<2x64x32x32xf32, #last>
+  %d = brew.convolution "d"(%x, %v) {num_output = 64 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 2, 2>, dilation = array<i64: 2, 2>, group = 1 : i64, tops = ["d"]} : (tensor<2x64x32x32xf32, #last>, tensor<64x64x3x3xf32>) -> tensor<2x64x32x32xf32, #last>
+  %j = brew.join "j"(%a, %b, %c, %d) {axis = 1 : i64} : (tensor<2x64x32x32xf32, #last>, tensor<2x64x32x32xf32, #last>, tensor<2x64x32x32xf32, #last>, tensor<2x64x32x32xf32, #last>) -> tensor<2x256x32x32xf32, #last>
+  brew.output %j "j" loss_weight 0.0 : tensor<2x256x32x32xf32, #last>
 }

@@ -209,6 +209,7 @@ const Shape kShapes[] = {
     {"odd", 2, 20, 12, 12, 50, 5, 5},
     {"padStride", 2, 3, 11, 13, 7, 3, 3, 1, 2, 2, 1, 1},
     {"pointwise", 2, 6, 5, 5, 9, 1, 1},
+    {"pointwiseWide", 2, 16, 9, 7, 32, 1, 1},
     {"rect", 2, 4, 9, 12, 6, 3, 5, 1, 1, 2, 0, 2},
     {"group2", 2, 6, 8, 8, 10, 3, 3, 2, 1, 1, 1, 1},
     {"group2wide", 2, 32, 8, 8, 32, 3, 3, 2, 1, 1, 1, 1},
@@ -241,6 +242,7 @@ std::vector<Case> narrowCases() {
     for (const char *epilogue : {"", "relu"})
       result.push_back({shape, "nhwc", FORWARD, epilogue, BF16});
     result.push_back({shape, "nchw", FORWARD, "", BF16});
+    result.push_back({shape, "slice", FORWARD, "relu", BF16});
     for (Direction direction : {BACKWARD_DATA, BACKWARD_WEIGHTS})
       result.push_back({shape, "nhwc", direction, "", BF16});
   }
