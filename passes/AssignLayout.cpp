@@ -192,19 +192,17 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
     }
   }
 
-  /// On a CPU, weights of few channels of channels-last convolutions lie with
-  /// their outputs side by side, as those of the blobs do, so that vectors of
-  /// generated code can load them. The library brings all weights into a form
-  /// of its own, and these are small.
+  /// On a CPU, weights of few channels lie with their outputs side by side, as
+  /// channels of blobs do, so that vectors of generated code can load them. The
+  /// library brings all weights into a form of its own, and these are small. It
+  /// does not hang on the blobs: plans of other shapes share parameters.
   void layOutThinWeights() {
-    constexpr int64_t kThin = 4;
     auto isThin = [](OpOperand &use) {
       Operation *op = use.getOwner();
       return isa<ConvolutionOp, ConvolutionSumOp, ConvolutionBackwardDataOp>(
                  op) &&
              use.getOperandNumber() == 1 && shapeOf(use.get()).size() == 4 &&
-             shapeOf(use.get())[1] <= kThin &&
-             memoryOrder(tensorOf(op->getResult(0))).back() == 1;
+             shapeOf(use.get())[1] <= brew::kFewChannels;
     };
     // Nests read and write weights in any order.
     std::function<bool(Value)> areThin = [&](Value weights) {
@@ -216,9 +214,10 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
                       (isa<CastOp>(user) && areThin(user->getResult(0)));
              });
     };
-    auto hasCalls = [&](Value weights) {
-      return llvm::any_of(weights.getUsers(), [](Operation *user) {
-        return isa<ConvolutionOp, ConvolutionSumOp, CastOp>(user);
+    std::function<bool(Value)> hasCalls = [&](Value weights) {
+      return llvm::any_of(weights.getUsers(), [&](Operation *user) {
+        return isa<ConvolutionOp, ConvolutionSumOp>(user) ||
+               (isa<CastOp>(user) && hasCalls(user->getResult(0)));
       });
     };
     llvm::MapVector<StringAttr, bool> wanted;
@@ -301,8 +300,7 @@ struct AssignLayout : brew::impl::AssignLayoutBase<AssignLayout> {
       // A sum of gradients of one parameter.
       for (Value input : nest.getInputs())
         retype(input, type);
-      for (Value init : nest.getOutputs())
-        init.setType(type);
+      brew::setResultType(cast<OpResult>(value), type);
       // Its loops are the dimensions, of which there may be more now.
       OpBuilder b(nest);
       nest.setIndexingMapsAttr(b.getAffineMapArrayAttr(SmallVector<AffineMap>(

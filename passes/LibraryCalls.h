@@ -11,6 +11,10 @@ namespace brew {
 /// On a call: the planir::GeneratedAttr of a kernel that may take its place.
 inline constexpr llvm::StringLiteral kGeneratedAttr = "brew.generated";
 
+/// Channels of a group up to which libraries are weak: their kernels take more
+/// at a time.
+inline constexpr int64_t kFewChannels = 4;
+
 /// Replaces `op`, which gives a bias gradient, by one that does not; `sum` is
 /// what takes its place.
 ir::ConvolutionBackwardWeightsOp
@@ -26,12 +30,12 @@ bool usesLibrary(mlir::Operation *op, llvm::ArrayRef<std::string> disabled);
 void computeWide(mlir::Operation *op);
 
 /// Whether the vendor's call that reads `use`, or whose result `part` is, takes
-/// a part of a joined or cut tensor where that lies: on a GPU the blobs of a
-/// convolution whose channels are side by side, on a CPU what some convolutions
-/// make of those. `type` is the part's, `offset`
-/// counts the elements before its first in what it is a part of: the part, and
-/// each of its pixels, must begin where a widest access may, and its channels
-/// fill such accesses.
+/// a part of a joined or cut tensor where that lies: on a GPU the blobs of
+/// convolutions, on a CPU the results of some of them (others through a copy of
+/// the runtime's, as where Winograd's algorithms are not to be used). Channels
+/// are side by side. `type` is the part's, `offset` counts the elements before
+/// its first in what it is a part of: the part, and each of its pixels, must
+/// begin where a widest access may, and its channels fill such accesses.
 bool readsPart(mlir::OpOperand &use, mlir::RankedTensorType type,
                int64_t offset);
 bool makesPart(mlir::Value part, mlir::RankedTensorType type, int64_t offset);

@@ -41,8 +41,6 @@ using planir::CallOperand;
 
 namespace {
 
-/// Channels of a group from which on libraries are strong.
-constexpr int64_t kFewChannels = 4;
 /// Pixels of a result up to which what surrounds its products weighs.
 constexpr int64_t kFewPixels = 16;
 
@@ -97,7 +95,7 @@ bool isWeak(Operation *op) {
   if (!types)
     return false;
   auto [weights, top] = *types;
-  const bool isThin = weights.getDimSize(1) <= kFewChannels;
+  const bool isThin = weights.getDimSize(1) <= brew::kFewChannels;
   // First layers have engines of their own there, or channels that pad them.
   if (targetir::isForGpu(op))
     return isThin && op->getAttrOfType<IntegerAttr>("group").getInt() > 1;
@@ -185,7 +183,10 @@ private:
           result.getType() != call->getResult(which).getType())
         return;
       buffers.push_back(roles.results[which]);
-      // A call adds to what lies where its result does.
+      // A call adds to what lies where its result does; where that is a copy of
+      // another layout, the kernel would look for it elsewhere.
+      if (sum && kernel.getInputs()[*sum].getType() != result.getType())
+        return;
       inPlace.push_back(sum.value_or(-1));
     }
     if (inPlace.size() != roles.results.size())

@@ -459,7 +459,8 @@ def PlaceSubviews : Pass<"brew-place-subviews", "::mlir::ModuleOp"> {
   let description = [{
     Subviews get the strides of the whole. Only what cannot follow strides (vendor calls,
     data layers, views of another shape) is copied. On GPUs convolutions follow those of
-    parts of channels-last blobs whose pixels are aligned for the widest access.
+    parts of channels-last blobs whose pixels are aligned for the widest access; on CPUs
+    those of 1x1 in f32, and those that Winograd's algorithms compute, write such parts.
   }];
   let dependentDialects = ["::brew::targetir::TargetDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];

@@ -2,9 +2,9 @@
 //
 // Makes the operands of every brew.join, and the results of every brew.cut,
 // subviews of the whole: their type gets the whole's strides. Generated kernels
-// read and write through any strides, and on a GPU convolutions do where pixels
-// are aligned; for what does not (other vendor calls, views of another shape,
-// data layers) a nest copies.
+// read and write through any strides, on a GPU convolutions do where pixels are
+// aligned, and on a CPU some write so; for what does not (other vendor calls,
+// views of another shape, data layers) a nest copies.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/Brew/NestBuilder.h"

@@ -1,4 +1,5 @@
 //===- VerifyPlan.cpp - Proves that no live bytes are overwritten ---------===//
+#include "dialects/Brew/BrewDialect.h"
 #include "dialects/Plan/PlanDialect.h"
 #include "passes/MemoryPlanner.h"
 #include "passes/Passes.h"
@@ -349,6 +350,24 @@ private:
 };
 
 struct VerifyPlan : brew::impl::VerifyPlanBase<VerifyPlan> {
+  /// The code beside a call finds its elements where the call's buffers have
+  /// them.
+  static LogicalResult checkGenerated(ConvolutionOp call,
+                                      SymbolTableCollection &symbols) {
+    if (!call.getGenerated())
+      return success();
+    auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(
+        call, call.getGenerated()->getKernel());
+    Block &body = kernel.getBody().front();
+    SmallVector<Type> types(body.getArgumentTypes());
+    llvm::append_range(types, body.getTerminator()->getOperandTypes());
+    for (auto [buffer, type] : llvm::zip_equal(call.generatedBuffers(), types))
+      if (buffer.getType() != brew::ir::memrefOf(cast<RankedTensorType>(type)))
+        return call.emitError("the generated kernel reads or writes ")
+               << type << " where the call has " << buffer.getType();
+    return success();
+  }
+
   void runOnOperation() override {
     Arenas arenas;
     for (auto arena : getOperation().getOps<ArenaOp>())
@@ -358,6 +377,12 @@ struct VerifyPlan : brew::impl::VerifyPlanBase<VerifyPlan> {
         return signalPassFailure();
       }
     SymbolTableCollection symbols;
+    WalkResult walked = getOperation().walk([&](ConvolutionOp call) {
+      return failed(checkGenerated(call, symbols)) ? WalkResult::interrupt()
+                                                   : WalkResult::advance();
+    });
+    if (walked.wasInterrupted())
+      return signalPassFailure();
     for (auto program : getOperation().getOps<ProgramOp>())
       if (failed(Replay(program, arenas, symbols).run()))
         return signalPassFailure();

@@ -126,6 +126,10 @@ ordered_json describeProgram(const plan::Manifest &manifest,
                      {"buffers", buffersOf(step)},
                      {"flops", step.flops()},
                      {"bytes", step.bytes()}});
+    if (step.has_generated())
+      steps.back()["generated"] =
+          manifest.kernels(static_cast<int>(step.generated().kernel_index()))
+              .symbol();
   }
   ordered_json outputs = ordered_json::array();
   for (const plan::Output &output : program.outputs())

@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "formats/Error.h"
-#include "runtime/cpu/DnnlCall.h"
+#include "runtime/cpu/ConvolutionBuilder.h"
 #include "runtime/cpu/WinogradConvolution.h"
 #include "runtime/plan/WindowAxes.h"
 
@@ -19,91 +19,10 @@
 namespace brew::runtime {
 
 using dnnl::algorithm;
-using dnnl::memory;
-using plan::ConvolutionCall;
+
+namespace convolution {
 
 namespace {
-
-/// The layouts asked of oneDNN for one attempt, and what they are called.
-struct Layouts {
-  const char *name;
-  memory::desc x, w, y;
-};
-
-struct Geometry {
-  memory::dims strides, dilates, padding, paddingEnd;
-};
-
-struct Attempt {
-  std::string name; ///< of the layouts asked for and of oneDNN's kernel
-  dnnl::primitive_desc description;
-  std::vector<DnnlOperand> operands;
-  bool reluAfter = false;
-  double cost = 0;
-};
-
-class ConvolutionBuilder {
-public:
-  ConvolutionBuilder(DnnlContext &context, const ConvolutionCall &call,
-                     BoundBuffer x, BoundBuffer w, BoundBuffer b, BoundBuffer y)
-      : context(context), call(call), x(x), w(w), b(b),
-        y(y), plain{"plain", layoutOf(*x.buffer), weightLayout(),
-                    layoutOf(*y.buffer)} {
-    for (const plan::WindowAxis &axis :
-         plan::axesOf(call.window(), x.buffer->dims_size() - 2)) {
-      geometry.strides.push_back(axis.stride);
-      // oneDNN counts the elements left out, Caffe the distance.
-      geometry.dilates.push_back(axis.dilation - 1);
-      geometry.padding.push_back(axis.pad);
-      geometry.paddingEnd.push_back(axis.padEnd);
-    }
-    if (b.buffer)
-      bias = {{b.buffer->dims(0)}, typeOf(*b.buffer), memory::dims{1}};
-  }
-
-  std::unique_ptr<DnnlCall> build(const std::string &where) const;
-  /// All that oneDNN offers, the one that build() takes first.
-  std::vector<Attempt> all() const;
-  std::unique_ptr<DnnlCall> build(DnnlContext &context,
-                                  const Attempt &attempt) const;
-
-private:
-  memory::desc weightLayout() const;
-  static memory::desc anyLayout(const memory::desc &like) {
-    return {like.get_dims(), like.get_data_type(), memory::format_tag::any};
-  }
-  static memory::desc channelsLast(const memory::desc &like) {
-    using tag = memory::format_tag;
-    const int rank = like.get_ndims();
-    return {like.get_dims(), like.get_data_type(),
-            rank == 3   ? tag::nwc
-            : rank == 4 ? tag::nhwc
-                        : tag::ndhwc};
-  }
-  std::vector<Layouts> combinations() const;
-  std::vector<dnnl::primitive_desc>
-  offers(const Layouts &layouts, const dnnl::primitive_attr &attributes,
-         bool all) const;
-  std::vector<dnnl::primitive_desc> inOrder(const dnnl::primitive_desc &first,
-                                            bool all) const;
-  const char *betterFamily() const;
-  std::vector<Attempt> attempts(const Layouts &layouts, bool all) const;
-  Attempt attempt(const Layouts &layouts, const dnnl::primitive_desc &offer,
-                  bool sumInside, bool reluInside) const;
-  std::optional<Attempt> weightsProduct() const;
-  std::optional<Attempt> partProduct() const;
-  bool isPointwise() const;
-  std::optional<Attempt> cheapest() const;
-  bool isDepthwise() const;
-  double estimate(const Attempt &attempt) const;
-
-  DnnlContext &context;
-  const ConvolutionCall &call;
-  BoundBuffer x, w, b, y;
-  Layouts plain;
-  memory::desc bias;
-  Geometry geometry;
-};
 
 /// Whether it is one of a family of oneDNN's kernels.
 bool isKernel(const dnnl::primitive_desc &offer, const char *family) {
@@ -176,10 +95,6 @@ ConvolutionBuilder::offers(const Layouts &layouts,
 /// none.
 const char *ConvolutionBuilder::betterFamily() const {
   const bool isNarrow = x.buffer->type() == plan::BF16;
-  auto all = [](const memory::dims &values, memory::dim value) {
-    return std::all_of(values.begin(), values.end(),
-                       [&](memory::dim v) { return v == value; });
-  };
   // For a stride of 2 in bf16 it is the general kernel, which takes three times
   // as long as the one for depthwise convolutions.
   if (isDepthwise())
@@ -189,12 +104,10 @@ const char *ConvolutionBuilder::betterFamily() const {
   // many pixels.
   constexpr std::int64_t kManyPixels = 512;
   const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
-  if (call.group() != 1 || isa < dnnl::cpu_isa::avx512_core ||
-      isa >= dnnl::cpu_isa::avx512_core_amx ||
-      elementCount(*w.buffer) != w.buffer->dims(0) * w.buffer->dims(1) ||
-      !all(geometry.padding, 0))
+  if (!isPointwise() || isa < dnnl::cpu_isa::avx512_core ||
+      isa >= dnnl::cpu_isa::avx512_core_amx)
     return nullptr;
-  const bool isStrided = !all(geometry.strides, 1);
+  const bool isStrided = !areAll(geometry.strides, 1);
   const bool hasManyPixels =
       elementCount(*y.buffer) / (y.buffer->dims(0) * y.buffer->dims(1)) >=
       kManyPixels;
@@ -228,7 +141,7 @@ ConvolutionBuilder::inOrder(const dnnl::primitive_desc &first,
       });
   if (better != result.end())
     std::rotate(result.begin(), better, better + 1);
-  if (!all)
+  if (!all && result.size() > 1)
     result.resize(1);
   return result;
 }
@@ -309,127 +222,6 @@ Attempt ConvolutionBuilder::attempt(const Layouts &layouts,
   return result;
 }
 
-/// Gradients of 1x1 weights as the product of two matrices, dy transposed and
-/// x, whose rows are pixels: on processors with AMX, where the convolution's
-/// kernels take up to twice as long and give the weights in a layout of theirs.
-std::optional<Attempt> ConvolutionBuilder::weightsProduct() const {
-  constexpr memory::dim leastChannels = 64;
-  const memory::dim channels = x.buffer->dims(1), outputs = y.buffer->dims(1);
-  if (call.direction() != plan::BACKWARD_WEIGHTS || !isPointwise() ||
-      b.buffer || x.buffer->type() != plan::BF16 ||
-      std::min(channels, outputs) < leastChannels ||
-      plain.x != channelsLast(plain.x) || plain.y != channelsLast(plain.y) ||
-      w.buffer->strides(0) != channels || w.buffer->strides(1) != 1)
-    return std::nullopt;
-  const memory::dim pixels = elementCount(*x.buffer) / channels;
-  const memory::desc
-      dy = {{outputs, pixels}, typeOf(*y.buffer), memory::dims{1, outputs}},
-      in = {{pixels, channels}, typeOf(*x.buffer), memory::dims{channels, 1}},
-      dw = {{outputs, channels}, typeOf(*w.buffer), memory::dims{channels, 1}};
-  Attempt result;
-  result.name = "product";
-  result.description = dnnl::matmul::primitive_desc(
-      context.engine, dy, in, dw, attributesFor(call.epilogue(), false, false),
-      true);
-  if (!result.description.get(true) ||
-      std::string(result.description.impl_info_str()).find("amx") ==
-          std::string::npos)
-    return std::nullopt;
-  auto addOperand = [&](int argument, BoundBuffer bound,
-                        const memory::desc &layout, const memory::desc &view) {
-    DnnlOperand operand;
-    operand.argument = argument;
-    operand.data = bound.data;
-    operand.layout = operand.staged = layout;
-    operand.view = view;
-    operand.written = argument == DNNL_ARG_DST;
-    operand.accumulate = operand.written && call.epilogue().accumulate();
-    result.operands.push_back(operand);
-  };
-  addOperand(DNNL_ARG_SRC, y, plain.y, dy);
-  addOperand(DNNL_ARG_WEIGHTS, x, plain.x, in);
-  addOperand(DNNL_ARG_DST, w, plain.w, dw);
-  return result;
-}
-
-/// The distance between neighbouring pixels of images whose channels are side
-/// by side and whose pixels are evenly apart: the channels, or those of a joined
-/// blob of which they are a part. 0 for others.
-static std::int64_t pixelStride(const plan::Buffer &buffer) {
-  const int rank = buffer.dims_size();
-  if (rank < 3 || (buffer.dims(1) > 1 && buffer.strides(1) != 1))
-    return 0;
-  const std::int64_t apart = buffer.strides(rank - 1);
-  std::int64_t expected = apart;
-  for (int d : {4, 3, 2, 0}) {
-    if (d >= rank)
-      continue;
-    if (buffer.dims(d) > 1 && buffer.strides(d) != expected)
-      return 0;
-    expected *= buffer.dims(d);
-  }
-  return apart;
-}
-
-/// 1x1 with results in a part of a joined blob as the product of pixels and
-/// weights: the convolution's kernels want all of a blob's bytes, so that they
-/// would need a copy.
-std::optional<Attempt> ConvolutionBuilder::partProduct() const {
-  const memory::dim channels = x.buffer->dims(1), outputs = y.buffer->dims(1);
-  const memory::dim from = pixelStride(*x.buffer), to = pixelStride(*y.buffer);
-  if (call.direction() != plan::FORWARD || !isPointwise() || from < channels ||
-      to <= outputs)
-    return std::nullopt;
-  const memory::dim pixels = elementCount(*y.buffer) / outputs;
-  const memory::desc in = {{pixels, channels}, typeOf(*x.buffer), {from, 1}},
-                     out = {{pixels, outputs}, typeOf(*y.buffer), {to, 1}},
-                     weights = {{channels, outputs},
-                                typeOf(*w.buffer),
-                                {w.buffer->strides(1), w.buffer->strides(0)}};
-  memory::desc added;
-  if (b.buffer)
-    added = {{1, outputs}, typeOf(*b.buffer), {outputs, 1}};
-  const plan::Epilogue &epilogue = call.epilogue();
-  Attempt result;
-  result.name = "product";
-  result.description = dnnl::matmul::primitive_desc(
-      context.engine, in, anyLayout(weights), added, out,
-      attributesFor(epilogue, epilogue.accumulate(), epilogue.relu()), true);
-  if (!result.description.get(true) || isReferenceKernel(result.description))
-    return std::nullopt;
-  auto addOperand = [&](int argument, BoundBuffer bound,
-                        const memory::desc &layout) {
-    DnnlOperand operand;
-    operand.argument = argument;
-    operand.data = bound.data;
-    operand.layout = layout;
-    operand.staged =
-        result.description.query_md(dnnl::query::exec_arg_md, argument);
-    operand.view = operand.staged;
-    operand.written = argument == DNNL_ARG_DST;
-    operand.isFixed = bound.isFixed && !operand.written;
-    result.operands.push_back(operand);
-  };
-  addOperand(DNNL_ARG_SRC, x, in);
-  addOperand(DNNL_ARG_WEIGHTS, w, weights);
-  if (b.buffer)
-    addOperand(DNNL_ARG_BIAS, b, added);
-  addOperand(DNNL_ARG_DST, y, out);
-  return result;
-}
-
-/// Windows of one pixel, all of them, in one group.
-bool ConvolutionBuilder::isPointwise() const {
-  auto all = [](const memory::dims &values, memory::dim value) {
-    return std::all_of(values.begin(), values.end(),
-                       [&](memory::dim v) { return v == value; });
-  };
-  return call.group() == 1 &&
-         elementCount(*w.buffer) == w.buffer->dims(0) * w.buffer->dims(1) &&
-         all(geometry.strides, 1) && all(geometry.padding, 0) &&
-         all(geometry.paddingEnd, 0);
-}
-
 /// One channel of x and of y to each group.
 bool ConvolutionBuilder::isDepthwise() const {
   return call.group() > 1 && w.buffer->dims(1) == 1 &&
@@ -446,6 +238,7 @@ double ConvolutionBuilder::estimate(const Attempt &attempt) const {
   double operations = 2.0 * static_cast<double>(elementCount(result)) *
                       static_cast<double>(elementCount(weights)) /
                       static_cast<double>(weights.dims(0));
+  // What is taken before others is not to lose by the estimate.
   const char *family = betterFamily();
   const bool product = (isKernel(attempt.description, "gemm") ||
                         isKernel(attempt.description, "x64:gemm")) &&
@@ -525,6 +318,12 @@ ConvolutionBuilder::build(const std::string &where) const {
   return build(context, *best);
 }
 
+} // namespace convolution
+
+using convolution::Attempt;
+using convolution::ConvolutionBuilder;
+using plan::ConvolutionCall;
+
 std::unique_ptr<CpuCall> makeConvolution(DnnlContext &context,
                                          const ConvolutionCall &call,
                                          BoundBuffer x, BoundBuffer w,
@@ -548,6 +347,8 @@ convolutionCandidates(DnnlContext &context, const ConvolutionCall &call,
                       BoundBuffer x, BoundBuffer w, BoundBuffer b,
                       BoundBuffer y) {
   std::vector<CallCandidate> result;
+  if (!multiplies(x.buffer->type()))
+    return result;
   const auto builder =
       std::make_shared<ConvolutionBuilder>(context, call, x, w, b, y);
   for (Attempt &attempt : builder->all()) {

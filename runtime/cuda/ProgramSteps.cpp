@@ -71,7 +71,8 @@ DeviceStep StepBuilder::build(const plan::Step &step, int program,
     if (step.has_generated())
       convolution = std::make_unique<GeneratedCall>(
           std::move(convolution), launch(step.generated()), device,
-          plan.manifest().producer());
+          plan.manifest().producer() + " for " +
+              plan.manifest().target().archs(0));
     return ChosenCall{std::move(convolution), 0};
   }
   case plan::Step::kInnerProduct: {

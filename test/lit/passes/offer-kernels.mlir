@@ -51,6 +51,23 @@ brew.program @main test {
 
 // -----
 
+// A call adds to a copy where what it adds to lies otherwise: no kernel is compiled for that.
+#last = #brew.layout<0, 2, 3, 1>
+// CHECK-NOT: plan.kernel
+// CHECK-LABEL: brew.program @copied
+// CHECK-NOT: brew.generated
+// PLAN-LABEL: plan.program @copied
+// PLAN: plan.copy
+// PLAN: plan.convolution forward
+// PLAN-NOT: generated =
+brew.program @copied test {
+  %x, %w, %s = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "w", "s"]} : tensor<2x32x4x4xf32, #last>, tensor<32x32x3x3xf32>, tensor<2x32x4x4xf32>
+  %y = brew.convolution_sum "few"(%x, %w, %s) {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 1, 1>, dilation = array<i64: 1, 1>, group = 1 : i64, tops = ["y"]} : (tensor<2x32x4x4xf32, #last>, tensor<32x32x3x3xf32>, tensor<2x32x4x4xf32>) -> tensor<2x32x4x4xf32, #last>
+  brew.output %y "y" loss_weight 0.0 : tensor<2x32x4x4xf32, #last>
+}
+
+// -----
+
 // Operands in 16 bits are widened where they are read, and what is made is rounded.
 #last = #brew.layout<0, 2, 3, 1>
 // CHECK: plan.kernel @dw_generated

@@ -1,0 +1,110 @@
+//===- ConvolutionBuilder.h - Ways to a convolution by oneDNN ---*- C++ -*-===//
+//
+// What DnnlConvolution.cpp chooses among: convolutions (there) and products of
+// matrices (ConvolutionProducts.cpp).
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/cpu/DnnlCall.h"
+#include "runtime/plan/WindowAxes.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace brew::runtime::convolution {
+
+using dnnl::memory;
+using plan::ConvolutionCall;
+
+/// The layouts asked of oneDNN for one attempt, and what they are called.
+struct Layouts {
+  const char *name;
+  memory::desc x, w, y;
+};
+
+struct Geometry {
+  memory::dims strides, dilates, padding, paddingEnd;
+};
+
+struct Attempt {
+  std::string name; ///< of the layouts asked for and of oneDNN's kernel
+  dnnl::primitive_desc description;
+  std::vector<DnnlOperand> operands;
+  bool reluAfter = false;
+  double cost = 0;
+};
+
+class ConvolutionBuilder {
+public:
+  ConvolutionBuilder(DnnlContext &context, const ConvolutionCall &call,
+                     BoundBuffer x, BoundBuffer w, BoundBuffer b, BoundBuffer y)
+      : context(context), call(call), x(x), w(w), b(b),
+        y(y), plain{"plain", layoutOf(*x.buffer), weightLayout(),
+                    layoutOf(*y.buffer)} {
+    for (const plan::WindowAxis &axis :
+         plan::axesOf(call.window(), x.buffer->dims_size() - 2)) {
+      geometry.strides.push_back(axis.stride);
+      // oneDNN counts the elements left out, Caffe the distance.
+      geometry.dilates.push_back(axis.dilation - 1);
+      geometry.padding.push_back(axis.pad);
+      geometry.paddingEnd.push_back(axis.padEnd);
+    }
+    if (b.buffer)
+      bias = {{b.buffer->dims(0)}, typeOf(*b.buffer), memory::dims{1}};
+  }
+
+  std::unique_ptr<DnnlCall> build(const std::string &where) const;
+  /// All that oneDNN offers, the one that build() takes first.
+  std::vector<Attempt> all() const;
+  std::unique_ptr<DnnlCall> build(DnnlContext &context,
+                                  const Attempt &attempt) const;
+
+private:
+  memory::desc weightLayout() const;
+  static memory::desc anyLayout(const memory::desc &like) {
+    return {like.get_dims(), like.get_data_type(), memory::format_tag::any};
+  }
+  static memory::desc channelsLast(const memory::desc &like) {
+    using tag = memory::format_tag;
+    const int rank = like.get_ndims();
+    return {like.get_dims(), like.get_data_type(),
+            rank == 3   ? tag::nwc
+            : rank == 4 ? tag::nhwc
+                        : tag::ndhwc};
+  }
+  std::vector<Layouts> combinations() const;
+  std::vector<dnnl::primitive_desc>
+  offers(const Layouts &layouts, const dnnl::primitive_attr &attributes,
+         bool all) const;
+  std::vector<dnnl::primitive_desc> inOrder(const dnnl::primitive_desc &first,
+                                            bool all) const;
+  const char *betterFamily() const;
+  std::vector<Attempt> attempts(const Layouts &layouts, bool all) const;
+  Attempt attempt(const Layouts &layouts, const dnnl::primitive_desc &offer,
+                  bool sumInside, bool reluInside) const;
+  std::optional<Attempt> weightsProduct() const;
+  std::optional<Attempt> partProduct() const;
+  static bool areAll(const memory::dims &values, memory::dim value) {
+    return std::all_of(values.begin(), values.end(),
+                       [&](memory::dim each) { return each == value; });
+  }
+  bool isPointwise() const;
+  std::optional<Attempt> cheapest() const;
+  bool isDepthwise() const;
+  double estimate(const Attempt &attempt) const;
+
+  DnnlContext &context;
+  const ConvolutionCall &call;
+  BoundBuffer x, w, b, y;
+  Layouts plain;
+  memory::desc bias;
+  Geometry geometry;
+};
+
+} // namespace brew::runtime::convolution

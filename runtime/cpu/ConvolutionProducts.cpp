@@ -1,0 +1,125 @@
+//===- ConvolutionProducts.cpp - Convolutions of 1x1 as products ----------===//
+#include "runtime/cpu/ConvolutionBuilder.h"
+
+#include <algorithm>
+
+namespace brew::runtime::convolution {
+
+/// Gradients of 1x1 weights as the product of two matrices, dy transposed and
+/// x, whose rows are pixels: on processors with AMX, where the convolution's
+/// kernels take up to twice as long and give the weights in a layout of theirs.
+std::optional<Attempt> ConvolutionBuilder::weightsProduct() const {
+  constexpr memory::dim leastChannels = 64;
+  const memory::dim channels = x.buffer->dims(1), outputs = y.buffer->dims(1);
+  if (call.direction() != plan::BACKWARD_WEIGHTS || !isPointwise() ||
+      !areAll(geometry.strides, 1) || b.buffer ||
+      x.buffer->type() != plan::BF16 ||
+      std::min(channels, outputs) < leastChannels ||
+      plain.x != channelsLast(plain.x) || plain.y != channelsLast(plain.y) ||
+      w.buffer->strides(0) != channels || w.buffer->strides(1) != 1)
+    return std::nullopt;
+  const memory::dim pixels = elementCount(*x.buffer) / channels;
+  const memory::desc
+      dy = {{outputs, pixels}, typeOf(*y.buffer), memory::dims{1, outputs}},
+      in = {{pixels, channels}, typeOf(*x.buffer), memory::dims{channels, 1}},
+      dw = {{outputs, channels}, typeOf(*w.buffer), memory::dims{channels, 1}};
+  Attempt result;
+  result.name = "product";
+  result.description = dnnl::matmul::primitive_desc(
+      context.engine, dy, in, dw, attributesFor(call.epilogue(), false, false),
+      true);
+  if (!result.description.get(true) ||
+      std::string(result.description.impl_info_str()).find("amx") ==
+          std::string::npos)
+    return std::nullopt;
+  auto addOperand = [&](int argument, BoundBuffer bound,
+                        const memory::desc &layout, const memory::desc &view) {
+    DnnlOperand operand;
+    operand.argument = argument;
+    operand.data = bound.data;
+    operand.layout = operand.staged = layout;
+    operand.view = view;
+    operand.written = argument == DNNL_ARG_DST;
+    operand.accumulate = operand.written && call.epilogue().accumulate();
+    result.operands.push_back(operand);
+  };
+  addOperand(DNNL_ARG_SRC, y, plain.y, dy);
+  addOperand(DNNL_ARG_WEIGHTS, x, plain.x, in);
+  addOperand(DNNL_ARG_DST, w, plain.w, dw);
+  return result;
+}
+
+/// The distance between neighbouring pixels of images whose channels are side
+/// by side and whose pixels are evenly apart: the channels, or those of a
+/// joined blob of which they are a part. 0 for others.
+static std::int64_t pixelStride(const plan::Buffer &buffer) {
+  const int rank = buffer.dims_size();
+  if (rank < 3 || (buffer.dims(1) > 1 && buffer.strides(1) != 1))
+    return 0;
+  const std::int64_t apart = buffer.strides(rank - 1);
+  std::int64_t expected = apart;
+  for (int d : {4, 3, 2, 0}) {
+    if (d >= rank)
+      continue;
+    if (buffer.dims(d) > 1 && buffer.strides(d) != expected)
+      return 0;
+    expected *= buffer.dims(d);
+  }
+  return apart;
+}
+
+/// 1x1 with results in a part of a joined blob as the product of pixels and
+/// weights: the convolution's kernels want all of a blob's bytes, so that they
+/// would need a copy.
+std::optional<Attempt> ConvolutionBuilder::partProduct() const {
+  const memory::dim channels = x.buffer->dims(1), outputs = y.buffer->dims(1);
+  const memory::dim from = pixelStride(*x.buffer), to = pixelStride(*y.buffer);
+  if (call.direction() != plan::FORWARD || !isPointwise() ||
+      !areAll(geometry.strides, 1) || from < channels || to <= outputs)
+    return std::nullopt;
+  const memory::dim pixels = elementCount(*y.buffer) / outputs;
+  const memory::desc in = {{pixels, channels}, typeOf(*x.buffer), {from, 1}},
+                     out = {{pixels, outputs}, typeOf(*y.buffer), {to, 1}},
+                     weights = {{channels, outputs},
+                                typeOf(*w.buffer),
+                                {w.buffer->strides(1), w.buffer->strides(0)}};
+  memory::desc added;
+  if (b.buffer)
+    added = {{1, outputs}, typeOf(*b.buffer), {outputs, 1}};
+  const plan::Epilogue &epilogue = call.epilogue();
+  Attempt result;
+  result.name = "product";
+  result.description = dnnl::matmul::primitive_desc(
+      context.engine, in, anyLayout(weights), added, out,
+      attributesFor(epilogue, epilogue.accumulate(), epilogue.relu()), true);
+  if (!result.description.get(true) || isReferenceKernel(result.description))
+    return std::nullopt;
+  auto addOperand = [&](int argument, BoundBuffer bound,
+                        const memory::desc &layout) {
+    DnnlOperand operand;
+    operand.argument = argument;
+    operand.data = bound.data;
+    operand.layout = layout;
+    operand.staged =
+        result.description.query_md(dnnl::query::exec_arg_md, argument);
+    operand.view = operand.staged;
+    operand.written = argument == DNNL_ARG_DST;
+    operand.isFixed = bound.isFixed && !operand.written;
+    result.operands.push_back(operand);
+  };
+  addOperand(DNNL_ARG_SRC, x, in);
+  addOperand(DNNL_ARG_WEIGHTS, w, weights);
+  if (b.buffer)
+    addOperand(DNNL_ARG_BIAS, b, added);
+  addOperand(DNNL_ARG_DST, y, out);
+  return result;
+}
+
+/// Windows of one pixel without padding, in one group; any stride.
+bool ConvolutionBuilder::isPointwise() const {
+  return call.group() == 1 &&
+         elementCount(*w.buffer) == w.buffer->dims(0) * w.buffer->dims(1) &&
+         areAll(geometry.padding, 0) && areAll(geometry.paddingEnd, 0);
+}
+
+} // namespace brew::runtime::convolution
