@@ -73,7 +73,8 @@ brew.program @copied test {
 // CHECK: plan.kernel @dw_generated
 // CHECK-NEXT: ^bb0(%{{.*}}: tensor<32x1x3x3xbf16>, %{{.*}}: tensor<2x32x8x8xbf16, #brew.layout<0, 2, 3, 1>>):
 // CHECK: brew.yield %{{.*}} : tensor<2x32x8x8xbf16, #brew.layout<0, 2, 3, 1>>
-brew.program @main test {
+// PLAN-LABEL: plan.program @narrow
+brew.program @narrow test {
   %x, %w = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "w"]} : tensor<2x32x8x8xbf16, #last>, tensor<32x1x3x3xbf16>
   %y = brew.convolution "dw"(%x, %w) {num_output = 32 : i64, kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, pad = array<i64: 1, 1>, dilation = array<i64: 1, 1>, group = 32 : i64, tops = ["y"]} : (tensor<2x32x8x8xbf16, #last>, tensor<32x1x3x3xbf16>) -> tensor<2x32x8x8xbf16, #last>
   brew.output %y "y" loss_weight 0.0 : tensor<2x32x8x8xbf16, #last>
