@@ -73,6 +73,8 @@ void printSteps(const json &plan, const json &program) {
     std::string buffers;
     for (const json &buffer : step["buffers"])
       buffers += " " + textOf(plan["buffers"][numberOf(buffer)]["name"]);
+    if (step.contains("generated"))
+      buffers += " (or kernel " + textOf(step["generated"]) + ")";
     std::printf("  %4d %s %-24s %s:%s\n", number++,
                 step["backward"].get<bool>() ? "<" : ">",
                 join(step["layers"], "+").c_str(),
