@@ -24,7 +24,9 @@ struct Shape {
 
 struct Case {
   Shape shape;
-  const char *layout; // nchw, nhwc, or slice: a channel range of a larger nhwc
+  /// nchw, nhwc, slice (a channel range of a larger nhwc), or thin (nhwc with
+  /// the weights' outputs side by side, as the compiler has few channels).
+  const char *layout;
   Direction direction;
   const char *epilogue; // "", "sum", "relu", "leaky", "sum-relu"
   DataType type = F32;
@@ -119,7 +121,11 @@ TEST_P(Convolution, MatchesTheReference) {
   PlanBuilder builder;
   auto xi = builder.buffer("x", x.dims, layoutStrides(x.dims, test.layout),
                            test.type);
-  auto wi = builder.buffer("w", w.dims, {}, test.type);
+  auto wi = builder.buffer("w", w.dims,
+                           test.layout == std::string("thin")
+                               ? stridesFor(w.dims, {1, 2, 3, 0})
+                               : Dims(),
+                           test.type);
   auto bi = builder.buffer("b", b.dims, {}, test.type);
   auto yi = builder.buffer("y", y.dims, layoutStrides(y.dims, test.layout),
                            test.type);
@@ -223,10 +229,14 @@ const Shape kShapes[] = {
     {"onePixel", 1, 1, 1, 1, 1, 1, 1},
 };
 
+bool isThin(const Shape &shape) { return shape.c <= 4 * shape.group; }
+
 std::vector<Case> cases() {
   std::vector<Case> result;
   for (const Shape &shape : kShapes)
-    for (const char *layout : {"nchw", "nhwc", "slice"}) {
+    for (const char *layout : {"nchw", "nhwc", "slice", "thin"}) {
+      if (layout == std::string("thin") && !isThin(shape))
+        continue;
       for (const char *epilogue : {"", "sum", "relu", "leaky", "sum-relu"})
         result.push_back({shape, layout, FORWARD, epilogue});
       for (Direction direction : {BACKWARD_DATA, BACKWARD_WEIGHTS})
@@ -245,6 +255,9 @@ std::vector<Case> narrowCases() {
     result.push_back({shape, "slice", FORWARD, "relu", BF16});
     for (Direction direction : {BACKWARD_DATA, BACKWARD_WEIGHTS})
       result.push_back({shape, "nhwc", direction, "", BF16});
+    if (isThin(shape))
+      for (Direction direction : {FORWARD, BACKWARD_DATA, BACKWARD_WEIGHTS})
+        result.push_back({shape, "thin", direction, "", BF16});
   }
   return result;
 }
