@@ -38,6 +38,21 @@ struct Attempt {
   std::vector<DnnlOperand> operands;
   bool reluAfter = false;
   double cost = 0;
+
+  /// An operand in whatever layout the description takes. The caller says
+  /// whether a result is added up through scratch.
+  DnnlOperand &addOperand(int argument, BoundBuffer bound,
+                          const memory::desc &layout, bool written) {
+    DnnlOperand &operand = operands.emplace_back();
+    operand.argument = argument;
+    operand.data = bound.data;
+    operand.layout = layout;
+    operand.staged = description.query_md(dnnl::query::exec_arg_md, argument);
+    operand.view = operand.staged;
+    operand.written = written;
+    operand.isFixed = bound.isFixed && !written;
+    return operand;
+  }
 };
 
 class ConvolutionBuilder {

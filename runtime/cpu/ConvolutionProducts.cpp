@@ -94,24 +94,11 @@ std::optional<Attempt> ConvolutionBuilder::partProduct() const {
       attributesFor(epilogue, epilogue.accumulate(), epilogue.relu()), true);
   if (!result.description.get(true) || isReferenceKernel(result.description))
     return std::nullopt;
-  auto addOperand = [&](int argument, BoundBuffer bound,
-                        const memory::desc &layout) {
-    DnnlOperand operand;
-    operand.argument = argument;
-    operand.data = bound.data;
-    operand.layout = layout;
-    operand.staged =
-        result.description.query_md(dnnl::query::exec_arg_md, argument);
-    operand.view = operand.staged;
-    operand.written = argument == DNNL_ARG_DST;
-    operand.isFixed = bound.isFixed && !operand.written;
-    result.operands.push_back(operand);
-  };
-  addOperand(DNNL_ARG_SRC, x, in);
-  addOperand(DNNL_ARG_WEIGHTS, w, weights);
+  result.addOperand(DNNL_ARG_SRC, x, in, false);
+  result.addOperand(DNNL_ARG_WEIGHTS, w, weights, false);
   if (b.buffer)
-    addOperand(DNNL_ARG_BIAS, b, added);
-  addOperand(DNNL_ARG_DST, y, out);
+    result.addOperand(DNNL_ARG_BIAS, b, added, false);
+  result.addOperand(DNNL_ARG_DST, y, out, true);
   return result;
 }
 

@@ -184,18 +184,8 @@ Attempt ConvolutionBuilder::attempt(const Layouts &layouts,
 
   auto addOperand = [&](int argument, BoundBuffer bound,
                         const memory::desc &layout, bool written) {
-    DnnlOperand operand;
-    operand.argument = argument;
-    operand.data = bound.data;
-    operand.layout = layout;
-    operand.staged =
-        result.description.query_md(dnnl::query::exec_arg_md, argument);
-    operand.view = operand.staged;
-    operand.written = written;
-    operand.isFixed = bound.isFixed && !written;
-    operand.accumulate =
+    result.addOperand(argument, bound, layout, written).accumulate =
         written && call.epilogue().accumulate() && !sumInside;
-    result.operands.push_back(operand);
   };
   switch (call.direction()) {
   case plan::FORWARD:
