@@ -8,6 +8,7 @@
 #include "formats/PathLookup.h"
 #include "formats/Selection.h"
 #include "formats/caffe.pb.h"
+#include "passes/OutlineKernel.h"
 #include "passes/Passes.h"
 #include "passes/RecordShape.h"
 
@@ -280,10 +281,8 @@ private:
     if (!top || !mean)
       return;
     OpBuilder b(feed->getParentOfType<planir::ProgramOp>());
-    std::string name = (feed.getLayer() + "_pixels").str();
-    for (char &c : name)
-      if (!llvm::isAlnum(c))
-        c = '_';
+    const std::string name =
+        brew::kernelName((feed.getLayer() + "_pixels").str());
     planir::KernelOp kernel =
         PixelKernelBuilder(
             b, feed.getLoc(), *top, buffer.getDimSize(C),

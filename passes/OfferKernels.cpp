@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/LibraryCalls.h"
+#include "passes/OutlineKernel.h"
 #include "passes/Passes.h"
 
 #include "dialects/Brew/BrewDialect.h"
@@ -116,10 +117,7 @@ public:
   }
 
   LogicalResult offer(Operation *call) {
-    OwningOpRef<ModuleOp> scratch = aloneIn(call);
-    // Dynamic pipelines run on what lies within the pass's own operation.
-    ModuleOp inside = scratch.release();
-    module.push_back(inside);
+    ModuleOp inside = aloneIn(call);
     LogicalResult result = run(inside);
     if (succeeded(result))
       take(call, inside);
@@ -128,11 +126,12 @@ public:
   }
 
 private:
-  /// A module with one program, in which seeds are the call's operands.
-  OwningOpRef<ModuleOp> aloneIn(Operation *call) {
-    OwningOpRef<ModuleOp> result = ModuleOp::create(call->getLoc());
-    result.get()->setDiscardableAttrs(module->getDiscardableAttrDictionary());
-    auto b = OpBuilder::atBlockEnd(result->getBody());
+  /// A module with one program, in which seeds are the call's operands; within
+  /// the pass's own, where dynamic pipelines may run and the machine is known.
+  ModuleOp aloneIn(Operation *call) {
+    auto b = OpBuilder::atBlockEnd(module.getBody());
+    auto result = ModuleOp::create(b, call->getLoc());
+    b.setInsertionPointToEnd(result.getBody());
     auto program =
         ProgramOp::create(b, call->getLoc(), "alone", NetPhase::Train,
                           ProgramRole::Main, nullptr, nullptr, nullptr);
@@ -206,11 +205,9 @@ private:
 
   std::string nameOf(Operation *call) {
     const Origin origin = Origin::of(call);
-    std::string base = (origin.layer ? origin.layer.str() : "call") +
-                       (origin.isBackward ? "_backward" : "") + "_generated";
-    for (char &c : base)
-      if (!llvm::isAlnum(c))
-        c = '_';
+    const std::string base =
+        brew::kernelName((origin.layer ? origin.layer.str() : "call") +
+                         (origin.isBackward ? "_backward" : "") + "_generated");
     std::string name = base;
     for (int number = 1; !names.insert(name).second; ++number)
       name = base + "_" + std::to_string(number);

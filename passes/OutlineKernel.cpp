@@ -145,10 +145,7 @@ private:
                  .str();
     if (isBackward())
       text += "_backward";
-    for (char &c : text)
-      if (!llvm::isAlnum(c))
-        c = '_';
-    return text;
+    return brew::kernelName(std::move(text));
   }
 
   SmallVector<const Group *> parts;
@@ -159,6 +156,13 @@ private:
 };
 
 } // namespace
+
+std::string brew::kernelName(std::string text) {
+  for (char &c : text)
+    if (!llvm::isAlnum(c))
+      c = '_';
+  return text;
+}
 
 KernelOp brew::outlineKernel(ArrayRef<const Group *> parts,
                              Operation *position) {

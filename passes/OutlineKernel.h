@@ -3,11 +3,17 @@
 
 #include "passes/KernelGroups.h"
 
+#include <string>
+
 namespace brew {
 
 /// Outlines groups, each as one part, into one kernel behind `position`, where
 /// the last of them ends. The nests are gone then.
 ir::KernelOp outlineKernel(llvm::ArrayRef<const Group *> parts,
                            mlir::Operation *position);
+
+/// `text` as a kernel may be called in C: with `_` for what is no letter and no
+/// digit.
+std::string kernelName(std::string text);
 
 } // namespace brew

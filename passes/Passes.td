@@ -543,8 +543,8 @@ def OfferKernels : Pass<"brew-offer-kernels", "::mlir::ModuleOp"> {
   let description = [{
     A convolution of few channels (a first layer, a depthwise one) or of few pixels, on GPUs
     one of groups of few channels, gets a kernel that does the same on the same buffers, if
-    all of it is one kernel that needs no memory of its own. Measuring chooses between the two: `brew-run tune`, and every session
-    on a GPU.
+    all of it is one kernel that needs no memory of its own. Measuring chooses between the
+    two: `brew-run tune`, and every session on a GPU.
   }];
   let dependentDialects = ["::brew::planir::PlanDialect",
     "::brew::targetir::TargetDialect",

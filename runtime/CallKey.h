@@ -23,4 +23,12 @@ std::string innerProductText(const plan::InnerProductCall &call,
                              const plan::Buffer &x, const plan::Buffer &w,
                              const plan::Buffer *b, const plan::Buffer &y);
 
+/// What a call's candidate is called that is a kernel of the plan.
+inline constexpr const char *kGeneratedCode = "generated code";
+/// Goes behind the text of a call beside which there is one: `generator` is what
+/// made it and for which machine, as other code takes other times.
+inline std::string besideText(const std::string &generator) {
+  return " beside " + generator;
+}
+
 } // namespace brew::runtime

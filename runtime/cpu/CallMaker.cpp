@@ -122,7 +122,7 @@ std::string CallMaker::keyOf(const plan::Step &step, int program) const {
          (context.threads == 1 ? " thread, " : " threads, ") +
          libraryVersion() + ": " + withCall(step, bindings, program, Text()) +
          (context.exactConvolutions ? " exact" : "") +
-         (step.has_generated() ? " beside " + bindings.generator : "");
+         (step.has_generated() ? besideText(bindings.generator) : "");
 }
 
 std::vector<CallCandidate> CallMaker::candidatesOf(const plan::Step &step,
@@ -134,7 +134,7 @@ std::vector<CallCandidate> CallMaker::candidatesOf(const plan::Step &step,
     return {}; // make() says why
   }
   if (step.has_generated())
-    candidates.push_back({GeneratedCall::kName, [this, &step](DnnlContext &) {
+    candidates.push_back({kGeneratedCode, [this, &step](DnnlContext &) {
                             return generated(step);
                           }});
   return candidates;
@@ -158,6 +158,7 @@ std::unique_ptr<CpuCall> CallMaker::make(const plan::Step &step, int program,
   try {
     return withCall(step, bindings, program, Make{context, where});
   } catch (const Error &error) {
+    // What the library has no fast way for runs all the same.
     if (error.status() != ExitStatus::MachineLacks || !step.has_generated())
       throw;
     return generated(step);

@@ -1,6 +1,7 @@
 //===- KernelLaunch.h - A generated kernel, ready to run --------*- C++ -*-===//
 #pragma once
 
+#include "runtime/CallKey.h"
 #include "runtime/cpu/CpuCall.h"
 #include "runtime/cpu/KernelImages.h"
 #include "runtime/cpu/Threads.h"
@@ -28,8 +29,6 @@ struct KernelLaunch {
 /// as they lie in the plan.
 class GeneratedCall : public CpuCall {
 public:
-  static constexpr const char *kName = "generated code";
-
   GeneratedCall(KernelLaunch launch, const Threads &workers)
       : launch(std::move(launch)), workers(workers) {}
 
@@ -37,7 +36,7 @@ public:
   std::uint64_t scratchBytes() const override { return 0; }
   void bind(std::byte *) override {}
   void run() override { launch.run(workers); }
-  std::string implementation() const override { return kName; }
+  std::string implementation() const override { return kGeneratedCode; }
 
 private:
   KernelLaunch launch;

@@ -1,6 +1,7 @@
 //===- GeneratedCall.h - A library call beside a kernel ---------*- C++ -*-===//
 #pragma once
 
+#include "runtime/CallKey.h"
 #include "runtime/cuda/KernelLaunch.h"
 #include "runtime/cuda/VendorCall.h"
 
@@ -12,8 +13,6 @@ namespace brew::runtime::cuda {
 /// A call that a generated kernel can do as well, the last of its candidates.
 class GeneratedCall : public VendorCall {
 public:
-  static constexpr const char *kName = "generated code";
-
   /// `generator`: what made the kernel, as other code takes other times.
   GeneratedCall(std::unique_ptr<VendorCall> library, KernelLaunch launch,
                 const Device &device, std::string generator)
@@ -21,14 +20,14 @@ public:
         generator(std::move(generator)) {}
 
   std::string key() const override {
-    return library->key() + " beside " + generator;
+    return library->key() + besideText(generator);
   }
   int candidates() const override { return library->candidates() + 1; }
   std::string describe(int candidate) const override {
-    return isLibrary(candidate) ? library->describe(candidate) : kName;
+    return isLibrary(candidate) ? library->describe(candidate) : kGeneratedCode;
   }
   std::string engine(int candidate) const override {
-    return isLibrary(candidate) ? library->engine(candidate) : kName;
+    return isLibrary(candidate) ? library->engine(candidate) : kGeneratedCode;
   }
   void release(int candidate) override {
     if (isLibrary(candidate))

@@ -213,6 +213,37 @@ TEST_F(CpuTuning, GeneratedCodeIsTakenWhereItWasFastest) {
             "generated code");
 }
 
+/// oneDNN has no convolutions in f64.
+TEST_F(CpuTuning, GeneratedCodeIsTakenWhereTheLibraryHasNothing) {
+  builder = PlanBuilder();
+  xi = builder.buffer("x", {1, 2, 3, 3}, {}, F64);
+  wi = builder.buffer("w", {2, 2, 1, 1}, {}, F64, PARAMETERS);
+  yi = builder.buffer("y", {1, 2, 3, 3}, {}, F64);
+  Program &program = builder.program("deploy");
+  ConvolutionCall &call = *program.add_steps()->mutable_convolution();
+  call.set_direction(FORWARD);
+  call.mutable_window()->set_kernel_h(1);
+  call.mutable_window()->set_kernel_w(1);
+  call.set_x_buffer_index(xi);
+  call.set_w_buffer_index(wi);
+  call.set_y_buffer_index(yi);
+  try {
+    Executor(builder.build(), options());
+    FAIL() << "oneDNN does it";
+  } catch (const Error &error) {
+    EXPECT_EQ(error.status(), ExitStatus::MachineLacks);
+  }
+  Launch &generated = *program.mutable_steps(0)->mutable_generated();
+  generated.set_kernel_index(builder.kernel("addOne", 2, 18));
+  generated.add_buffer_indices(xi);
+  generated.add_buffer_indices(yi);
+  Executor executor(builder.build(), options());
+  EXPECT_EQ(executor.implementation(0, 0), "generated code");
+  const std::vector<TunedCall> calls = tune(executor);
+  ASSERT_EQ(calls.size(), 1u);
+  EXPECT_EQ(calls[0].fastest.name, "generated code");
+}
+
 TEST_F(CpuTuning, AnUnknownCandidateIsPassedOver) {
   {
     Executor executor(builder.build(), options());
