@@ -102,6 +102,9 @@ target_link_libraries(brew_mlir INTERFACE
   brew_llvm)
 
 separate_arguments(BREW_LLVM_DEFINITIONS NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+# Indices of std::vector are checked as those of LLVM's containers are: the compiler
+# stops at a wrong one, in every build.
+list(APPEND BREW_LLVM_DEFINITIONS -D_GLIBCXX_ASSERTIONS)
 
 # MLIR's headers, parsed and instantiated once: they cost every file 2 to 4 seconds
 # otherwise. Its dialects are what half of the files include.

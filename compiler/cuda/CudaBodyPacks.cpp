@@ -54,7 +54,9 @@ void CudaBody::addIndices(const Nest &nest, Operation *extract,
     Value value = left.pop_back_val();
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       const unsigned number = argument.getArgNumber();
-      if (!operands.count(argument) && nest.inputs[number])
+      // An index that is read from a tensor has the kernel's arguments, too.
+      if (argument.getOwner() == nest.body() && !operands.count(argument) &&
+          nest.inputs[number])
         operands[argument] =
             named(argument, load(*nest.inputs[number], loops), true);
       continue;

@@ -3,6 +3,7 @@
 #include "runtime/comm/Communicator.h"
 
 #include "runtime/SilentThread.h"
+#include "runtime/comm/LastWords.h"
 #include "runtime/comm/Operations.h"
 #include "runtime/comm/StallWatch.h"
 #include "runtime/comm/Transport.h"
@@ -253,6 +254,7 @@ void Communicator::close() {
 }
 
 void Communicator::abort(int status) {
+  comm::awaitReaders();
   {
     std::lock_guard<std::mutex> lock(state->mutex);
     state->aborting = status;

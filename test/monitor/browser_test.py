@@ -2,7 +2,9 @@
 does with the monitor's page what users do: pauses, steps, moves the learning rate, draws
 digits. Skipped (77) where there is no Chromium."""
 import argparse
+import gzip
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -46,6 +48,14 @@ class Run:
         if self.process.poll() is None:
             self.process.terminate()
         self.process.wait(30)
+
+
+class Classes:
+    """The classes of the first `count` images, for a run that reads them of a pipe."""
+
+    def __init__(self, labels, pipe, count):
+        self.labels, self.pipe, self.count = labels, pipe, count
+        os.mkfifo(pipe)
 
 
 def draw(page, strokes):
@@ -181,9 +191,12 @@ def check_folder(page, run, names, pictures):
               .format(len(names) - 1))
 
 
-def check_embedding(page, run, pictures):
+def check_embedding(page, run, classes, pictures):
     page.open(run.url)
     page.logged.clear()  # of the page before, whose server has gone
+    # The run waits for them: it cannot end before its page is there.
+    labels = gzip.decompress(classes.labels.read_bytes())[8:]
+    classes.pipe.write_text("".join("%d\n" % label for label in labels[:classes.count]))
     page.wait("Number(document.getElementById('layout').dataset.iteration) >= 50")
     page.wait("document.querySelector('.chart[data-measure=\"KL divergence\"]') !== null")
     legend = page.value("document.getElementById('layoutlegend').textContent")
@@ -249,11 +262,13 @@ def main():
             do(options.brewc, mnist / "lenet.prototxt", "--keep", "ip1", "--batch", "100",
                "-o", "features.plan")
             weights = next(folder.glob("*.caffemodel"))
+            classes = Classes(mnist / "data" / "t10k-labels-idx1-ubyte.gz", folder / "classes", 800)
             run = Run([options.brew_run, "embed", "features.plan", mnist / "data" / "t10k-images-idx3-ubyte.gz",
                        "--weights", weights.name, "--scale", "0.00390625", "--blob", "ip1",
-                       "--count", "800", "--iterations", "3000", "--plot", "digits.png",
+                       "--classes", classes.pipe.name, "--count", str(classes.count),
+                       "--iterations", "6000", "--plot", "digits.png",
                        "--threads", "1", "--monitor=:0"], folder)
-            check_embedding(page, run, options.pictures)
+            check_embedding(page, run, classes, options.pictures)
             assert (folder / "digits.png").exists()
         finally:
             run.end()

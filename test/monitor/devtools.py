@@ -78,7 +78,8 @@ class Browser:
                 self.number -= 1
 
     def open(self, url):
-        self.call("Page.navigate", {"url": url})
+        failure = self.call("Page.navigate", {"url": url}).get("errorText")
+        assert not failure, (url, failure)
         self.wait("document.readyState == 'complete' && location.protocol == 'http:'")
 
     def value(self, expression):

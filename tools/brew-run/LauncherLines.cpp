@@ -2,6 +2,7 @@
 
 #include "LauncherLines.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace brew::run {
@@ -28,10 +29,20 @@ std::string between(const std::string &line, const char *before,
 
 std::string LauncherLines::take(const std::string &line, bool &isRanks) {
   isRanks = false;
-  if (line == std::string(kRule, '-')) {
+  const std::string rule(kRule, '-');
+  if (line == rule) {
     inPage = !inPage;
     rank.clear();
     return "";
+  }
+  // A page begins where a rank was ended within a line.
+  if (const std::size_t begin = line.size() - std::min(line.size(), kRule);
+      !inPage && begin > 0 && line[begin - 1] != '-' &&
+      line.compare(begin, line.npos, rule) == 0) {
+    const std::string text = take(line.substr(0, begin), isRanks);
+    inPage = true;
+    rank.clear();
+    return text;
   }
   if (!inPage) {
     // What it says to itself when it ends all ranks.

@@ -57,3 +57,15 @@ TEST(LauncherLinesTest, AnErrorThatWasToldIsToldOnce) {
                    "  Process name: [[44343,1],1]", "  Exit code:    1", rule}),
             (Lines{"> brew-run: error: nothing works"}));
 }
+
+TEST(LauncherLinesTest, APageBeginsWithinTheLineOfARankThatWasEnded) {
+  EXPECT_EQ(
+      shown({"net.cpp:1] Cre" + rule, "MPI_ABORT was invoked", rule, "b"}),
+      (Lines{"> net.cpp:1] Cre", "> b"}));
+  EXPECT_EQ(shown({"brew-run: error: no" + rule, "",
+                   "  Process name: [[44343,1],1]", "  Exit code:    1", rule}),
+            (Lines{"> brew-run: error: no"}));
+  // As much of a rule as a rank may write itself.
+  EXPECT_EQ(shown({rule + "-", "a " + rule.substr(1)}),
+            (Lines{"> " + rule + "-", "> a " + rule.substr(1)}));
+}
