@@ -28,6 +28,11 @@ PHASES = (("--phase=train", "--gradients"), ("--phase=test",))
 CLOSE = 0.01
 # Seconds for one net of a folder.
 LIMIT = 120
+# As from a data layer: it comes anew for each step, and lasts no longer than it is
+# read. What a caller brings (Input) has a place of its own all the time.
+ANEW = """layer {{ name: "{blob}" type: "DummyData" top: "{blob}" dummy_data_param {{
+  shape {{ {dims} }} data_filler {{ type: "uniform" }} }} }}
+"""
 
 
 def parse_arguments():
@@ -60,7 +65,13 @@ def program_of(compiler, words):
 
 def rows_of_net(options, compiler, net):
     workload = workloads.Workload(net, options.batch, "train")
-    source, rows = compiler.source(workload), []
+    text = workloads.training_text(workloads.prototxt_of(net), workload.shapes,
+                                   ANEW)
+    (compiler.work / (workload.key + "-arena.prototxt")).write_text(text)
+    source = workload.key + "-arena_solver.prototxt"
+    brew_side.write_solver(compiler.work, source,
+                           workload.key + "-arena.prototxt", 1)
+    rows = []
     for precision in options.precision or TARGETS:
         program = program_of(compiler, [source, *TARGETS[precision],
                                         *options.flag])

@@ -93,11 +93,11 @@ def prototxt_of(net):
     return (HERE / "nets" / (net + ".prototxt")).read_text()
 
 
-def training_text(text, shapes):
-    """The net of the TRAIN phase with inputs of `shapes` in place of data
-    layers."""
-    result = [INPUT.format(blob=blob, dims=" ".join("dim: %d" % dim
-                                                    for dim in dims))
+def training_text(text, shapes, source=INPUT):
+    """The net of the TRAIN phase with layers like `source` for `shapes` in place
+    of data layers."""
+    result = [source.format(blob=blob, dims=" ".join("dim: %d" % dim
+                                                     for dim in dims))
               for blob, dims in shapes.items()]
     for layer_text in layer_texts(text):
         for layer in layers_of(parse(layer_text), "TRAIN"):

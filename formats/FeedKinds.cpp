@@ -1,6 +1,8 @@
 //===- FeedKinds.cpp - What brings data into a program --------------------===//
 #include "formats/FeedKinds.h"
 
+#include "formats/caffe.pb.h"
+
 namespace brew::formats {
 
 static constexpr FeedKind kKinds[] = {
@@ -22,6 +24,18 @@ const FeedKind *findFeedKind(std::string_view type) {
     if (type == kind.type)
       return &kind;
   return nullptr;
+}
+
+bool isRefilled(const FeedKind &kind, const caffe::LayerParameter &layer,
+                int index) {
+  if (kind.source != FeedSource::Fillers)
+    return kind.isRefilled;
+  const auto &fillers = layer.dummy_data_param().data_filler();
+  if (fillers.empty())
+    return false; // zeros
+  // One is for all.
+  const int own = fillers.size() > 1 ? index : 0;
+  return own < fillers.size() && fillers[own].type() != "constant";
 }
 
 std::string feedTypeOf(FeedSource source) {

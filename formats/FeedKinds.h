@@ -9,6 +9,10 @@
 #include <string>
 #include <string_view>
 
+namespace brew::caffe {
+class LayerParameter;
+}
+
 namespace brew::formats {
 
 /// Where a feed's values come from.
@@ -53,6 +57,12 @@ struct FeedKind {
 
 /// The kind of that layer type, or null.
 const FeedKind *findFeedKind(std::string_view type);
+
+/// Whether a reader writes top `index` anew before every run, else what is set
+/// once must keep its bytes: tops of a kind that is refilled, and those of
+/// DummyData whose fillers are no constants.
+bool isRefilled(const FeedKind &kind, const caffe::LayerParameter &layer,
+                int index);
 
 /// The layer type of what comes from `source`.
 std::string feedTypeOf(FeedSource source);

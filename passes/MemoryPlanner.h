@@ -21,12 +21,6 @@ struct LiveValue {
   int64_t offset = 0; ///< bytes, set by planOffsets
 };
 
-/// Bytes elsewhere that nobody needs before a step.
-struct SpareRange {
-  int64_t offset = 0, size = 0;
-  int64_t until = 0; ///< the first step that needs them
-};
-
 /// Alignment of offsets, in bytes.
 inline constexpr int64_t kBufferAlignment = plan::kAlignment;
 
@@ -34,12 +28,6 @@ inline constexpr int64_t kBufferAlignment = plan::kAlignment;
 /// several greedy orders (by size, by area, by lifetime, by start) with best
 /// fit into the gaps, then changes the best of them, and keeps the smallest.
 int64_t planOffsets(std::vector<LiveValue> &values);
-
-/// Gives values places inside of ranges as long as those are spare, those first
-/// that take most for longest; returns their offsets, or -1 for those that stay
-/// without one.
-std::vector<int64_t> placeInSpare(const std::vector<LiveValue> &values,
-                                  std::vector<SpareRange> ranges);
 
 /// Largest sum of sizes (rounded up to the alignment) live at one step: no
 /// arena can be smaller.

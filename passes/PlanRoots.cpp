@@ -5,7 +5,6 @@
 #include "dialects/Brew/layers/communication/Communication.h"
 #include "dialects/Brew/layers/external/External.h"
 #include "dialects/Brew/layers/shape/Shape.h"
-#include "formats/FeedKinds.h"
 #include "passes/ValuePlace.h"
 
 #include <set>
@@ -199,11 +198,9 @@ void PlanRoots::findRoots() {
     if (auto feed = dyn_cast<FeedOp>(op)) {
       // Readers that fill a blob for every run may share its bytes later on;
       // blobs that are set once must keep them.
-      const formats::FeedKind *kind = formats::findFeedKind(feed.getKind());
-      const bool everyRun = kind && kind->isRefilled;
       for (Value value : feed.getValues()) {
         unsigned root = newRoot(value, 0);
-        roots[root].live.last = everyRun ? 0 : stepCount;
+        roots[root].live.last = isSetOnce(value) ? stepCount : 0;
         roots[root].isGiven = true;
       }
     } else if (auto seed = dyn_cast<SeedOp>(op)) {
@@ -301,14 +298,20 @@ std::vector<SpareRange> PlanRoots::findSpare() {
 
 void PlanRoots::assignOffsets() {
   const std::vector<SpareRange> spare = findSpare();
-  std::vector<LiveValue> values;
+  std::vector<LiveValue> values, others;
   std::vector<unsigned> owners;
-  for (auto [index, root] : llvm::enumerate(roots))
-    if (!spare.empty() && !root.fixed && !root.pinned && !root.isGiven) {
-      values.push_back(root.live);
-      owners.push_back(index);
+  for (auto [index, root] : llvm::enumerate(roots)) {
+    if (root.fixed)
+      continue;
+    if (root.pinned || root.isGiven) {
+      others.push_back(root.live);
+      continue;
     }
-  for (auto [offset, owner] : llvm::zip(placeInSpare(values, spare), owners))
+    values.push_back(root.live);
+    owners.push_back(index);
+  }
+  for (auto [offset, owner] :
+       llvm::zip(placeInSpare(values, others, spare), owners))
     if (offset >= 0) {
       roots[owner].arena = planir::ArenaKind::Gradients;
       roots[owner].live.offset = offset;

@@ -14,6 +14,7 @@
 #include "dialects/Brew/layers/convolution/Convolution.h"
 #include "passes/FixedPlaces.h"
 #include "passes/MemoryPlanner.h"
+#include "passes/SparePlaces.h"
 
 #include <map>
 #include <optional>

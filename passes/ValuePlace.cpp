@@ -3,6 +3,7 @@
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/layers/shape/Shape.h"
+#include "formats/FeedKinds.h"
 
 using namespace mlir;
 using namespace brew;
@@ -19,6 +20,17 @@ Value brew::ownerOf(Value value) {
   while (auto view = value.getDefiningOp<ReinterpretOp>())
     value = view.getX();
   return value;
+}
+
+bool brew::isSetOnce(Value value) {
+  auto feed = value.getDefiningOp<FeedOp>();
+  if (!feed)
+    return false;
+  const formats::FeedKind *kind = formats::findFeedKind(feed.getKind());
+  return !kind ||
+         !formats::isRefilled(
+             *kind, feed.getConfig().getLayer(),
+             static_cast<int>(cast<OpResult>(value).getResultNumber()));
 }
 
 Place brew::placeOf(Value value) {

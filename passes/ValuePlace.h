@@ -25,4 +25,8 @@ struct Place {
 /// Through all views, cuts and joins.
 Place placeOf(mlir::Value value);
 
+/// Whether `value` is a feed's that nobody writes anew for every run: its bytes
+/// stay its own all the time.
+bool isSetOnce(mlir::Value value);
+
 } // namespace brew

@@ -1,6 +1,8 @@
 //===- FeedKindsTest.cpp --------------------------------------------------===//
 #include "formats/FeedKinds.h"
 
+#include "formats/caffe.pb.h"
+
 #include <gtest/gtest.h>
 
 using namespace brew::formats;
@@ -28,6 +30,21 @@ TEST(FeedKinds, WhatIsReadAnewNeedsNoBytesOfItsOwn) {
   for (const char *type :
        {"DummyData", "Input", "MemoryData", "InfogainLoss", "SoftmaxWithLoss"})
     EXPECT_FALSE(findFeedKind(type)->isRefilled) << type;
+}
+
+TEST(FeedKinds, DummyDataIsRefilledUnlessItIsConstant) {
+  const FeedKind &dummy = *findFeedKind("DummyData");
+  brew::caffe::LayerParameter layer;
+  EXPECT_FALSE(isRefilled(dummy, layer, 0)); // zeros
+  auto &settings = *layer.mutable_dummy_data_param();
+  settings.add_data_filler()->set_type("gaussian");
+  EXPECT_TRUE(isRefilled(dummy, layer, 0));
+  EXPECT_TRUE(isRefilled(dummy, layer, 1)); // one filler is for all tops
+  settings.add_data_filler()->set_type("constant");
+  EXPECT_TRUE(isRefilled(dummy, layer, 0));
+  EXPECT_FALSE(isRefilled(dummy, layer, 1));
+  EXPECT_TRUE(isRefilled(*findFeedKind("Data"), layer, 1));
+  EXPECT_FALSE(isRefilled(*findFeedKind("Input"), layer, 0));
 }
 
 TEST(FeedKinds, OnlyTheCallerHasInputs) {

@@ -84,48 +84,6 @@ TEST(MemoryPlanner, TrainingShapeReachesTheBound) {
   EXPECT_LE(extent, bound + bound / 50);
 }
 
-TEST(MemoryPlanner, SpareRangesAreFreeUntilTheyAreNeeded) {
-  // The largest that ends in time; another beside it in time, one behind it.
-  std::vector<LiveValue> values = {
-      {100, 0, 9}, {256, 0, 4}, {256, 5, 7}, {256, 4, 5}, {64, 0, 2}};
-  const std::vector<SpareRange> ranges = {{1024, 256, 8}, {512, 64, 3}};
-  EXPECT_EQ(placeInSpare(values, ranges),
-            (std::vector<int64_t>{-1, 1024, 1024, -1, 512}));
-  EXPECT_EQ(placeInSpare(values, {}), std::vector<int64_t>(5, -1));
-}
-
-TEST(MemoryPlanner, RandomLivesInSpareRangesNeverOverlap) {
-  std::mt19937 random(5);
-  auto number = [&](int from, int to) {
-    return std::uniform_int_distribution<int>(from, to)(random);
-  };
-  for (int round = 0; round < 50; ++round) {
-    std::vector<LiveValue> values(40);
-    for (LiveValue &value : values) {
-      value.size = number(1, 500);
-      value.first = number(0, 20);
-      value.last = value.first + number(0, 10);
-    }
-    std::vector<SpareRange> ranges;
-    for (int64_t i = 0; i < 6; ++i)
-      ranges.push_back({i * 1024, number(1, 1000), number(0, 30)});
-    const std::vector<int64_t> offsets = placeInSpare(values, ranges);
-    for (size_t a = 0; a < values.size(); ++a) {
-      if (offsets[a] < 0)
-        continue;
-      EXPECT_EQ(offsets[a] % kBufferAlignment, 0);
-      const SpareRange &range = ranges[offsets[a] / 1024];
-      EXPECT_LE(offsets[a] + values[a].size, range.offset + range.size);
-      EXPECT_LT(values[a].last, range.until);
-      for (size_t b = 0; b < a; ++b)
-        EXPECT_TRUE(offsets[b] < 0 || values[a].last < values[b].first ||
-                    values[b].last < values[a].first ||
-                    offsets[a] + values[a].size <= offsets[b] ||
-                    offsets[b] + values[b].size <= offsets[a]);
-    }
-  }
-}
-
 TEST(MemoryPlanner, RandomLivesNeverOverlap) {
   std::mt19937 random(1);
   for (int round = 0; round < 200; ++round) {

@@ -1,0 +1,232 @@
+//===- SparePlaces.cpp - Places that are not needed yet -------------------===//
+#include "passes/SparePlaces.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <random>
+
+using brew::LiveValue;
+using brew::SpareRange;
+
+namespace {
+
+/// Attempts at better places, and pairs of values to look at for it.
+constexpr int64_t kMostTries = 200, kMostPairs = 100'000'000;
+
+constexpr int64_t kAlways = std::numeric_limits<int64_t>::min(),
+                  kForever = std::numeric_limits<int64_t>::max();
+
+int64_t aligned(int64_t bytes) {
+  return (bytes + brew::kBufferAlignment - 1) / brew::kBufferAlignment *
+         brew::kBufferAlignment;
+}
+
+/// Bytes that are not spare at steps first..last.
+struct Taken {
+  int64_t begin, end, first, last;
+};
+
+/// What is around the ranges always, and their own bytes when they are needed;
+/// by begin.
+std::vector<Taken> takenAround(std::vector<SpareRange> ranges) {
+  std::stable_sort(ranges.begin(), ranges.end(),
+                   [](const SpareRange &a, const SpareRange &b) {
+                     return a.offset < b.offset;
+                   });
+  std::vector<Taken> result;
+  int64_t end = 0;
+  for (const SpareRange &range : ranges) {
+    if (range.offset > end)
+      result.push_back({end, range.offset, kAlways, kForever});
+    end = range.offset + range.size;
+    result.push_back({range.offset, end, range.until, kForever});
+  }
+  result.push_back({end, kForever, kAlways, kForever});
+  return result;
+}
+
+/// The smallest gap for a value beside what is taken at the same time, or -1.
+int64_t smallestGap(const std::vector<Taken> &taken, const LiveValue &value) {
+  int64_t end = 0, best = -1, bestGap = 0;
+  for (const Taken &other : taken) {
+    if (value.first > other.last || other.first > value.last)
+      continue;
+    const int64_t gap = other.begin - end;
+    if (gap >= value.size && (best < 0 || gap < bestGap)) {
+      best = end;
+      bestGap = gap;
+    }
+    if (other.end == kForever)
+      break;
+    end = std::max(end, aligned(other.end));
+  }
+  return best;
+}
+
+/// Bytes that are alive at each step.
+class Profile {
+public:
+  explicit Profile(const std::vector<LiveValue> &values) { add(values, 1); }
+
+  void add(const std::vector<LiveValue> &values, int64_t sign) {
+    for (const LiveValue &value : values)
+      add(value, sign);
+  }
+  void add(const LiveValue &value, int64_t sign) {
+    if (value.last + 2 > static_cast<int64_t>(changes.size()))
+      changes.resize(static_cast<size_t>(value.last + 2));
+    changes[static_cast<size_t>(value.first)] += sign * aligned(value.size);
+    changes[static_cast<size_t>(value.last + 1)] -= sign * aligned(value.size);
+  }
+  std::vector<int64_t> bytes() const {
+    std::vector<int64_t> result(changes.size());
+    std::partial_sum(changes.begin(), changes.end(), result.begin());
+    return result;
+  }
+
+private:
+  std::vector<int64_t> changes = {0};
+};
+
+/// What a value takes of the arena, by bytes and by steps.
+int64_t areaOf(const LiveValue &value) {
+  return value.size * (value.last - value.first + 1);
+}
+
+/// Places for one order of the values, and what is left.
+struct Outcome {
+  std::vector<int64_t> offsets;
+  int64_t peakBytes = kForever, peakStep = 0, area = kForever;
+
+  bool isWorseThan(const Outcome &other) const {
+    return std::pair(peakBytes, area) > std::pair(other.peakBytes, other.area);
+  }
+};
+
+class Search {
+public:
+  Search(const std::vector<LiveValue> &values,
+         const std::vector<LiveValue> &others,
+         const std::vector<SpareRange> &ranges)
+      : values(values), taken(takenAround(ranges)), all(others) {
+    all.add(values, 1);
+  }
+
+  std::vector<int64_t> run() {
+    const std::vector<int64_t> high = stepsNearPeak();
+    auto area = [&](size_t i) { return areaOf(values[i]); };
+    using Key = std::function<std::pair<int64_t, int64_t>(size_t)>;
+    const Key keys[] = {
+        [&](size_t i) { return std::pair(area(i), int64_t(0)); },
+        [&](size_t i) { return std::pair(values[i].size * high[i], area(i)); },
+        [&](size_t i) { return std::pair(values[i].size, area(i)); },
+    };
+    Outcome best;
+    std::vector<size_t> bestOrder;
+    for (const Key &key : keys) {
+      std::vector<size_t> order(values.size());
+      std::iota(order.begin(), order.end(), size_t(0));
+      std::stable_sort(order.begin(), order.end(),
+                       [&](size_t a, size_t b) { return key(a) > key(b); });
+      Outcome outcome = place(order);
+      if (best.isWorseThan(outcome)) {
+        best = std::move(outcome);
+        bestOrder = std::move(order);
+      }
+    }
+    return improved(std::move(best), std::move(bestOrder));
+  }
+
+private:
+  /// Places values in the given order, each if it finds a gap.
+  Outcome place(const std::vector<size_t> &order) const {
+    Outcome outcome;
+    outcome.offsets.assign(values.size(), -1);
+    outcome.area = 0;
+    std::vector<Taken> now = taken;
+    Profile left = all;
+    for (size_t index : order) {
+      const LiveValue &value = values[index];
+      const int64_t offset = outcome.offsets[index] = smallestGap(now, value);
+      if (offset < 0) {
+        outcome.area += areaOf(value);
+        continue;
+      }
+      left.add(value, -1);
+      auto behind = std::upper_bound(now.begin(), now.end(), offset,
+                                     [](int64_t begin, const Taken &other) {
+                                       return begin < other.begin;
+                                     });
+      now.insert(behind,
+                 {offset, offset + value.size, value.first, value.last});
+    }
+    const std::vector<int64_t> bytes = left.bytes();
+    const auto peak = std::max_element(bytes.begin(), bytes.end());
+    outcome.peakBytes = *peak;
+    outcome.peakStep = peak - bytes.begin();
+    return outcome;
+  }
+
+  /// Moves a value that is left and alive at the peak to the front of the
+  /// order, again and again, as long as that is cheap. The numbers are the same
+  /// in every run.
+  std::vector<int64_t> improved(Outcome best, std::vector<size_t> order) const {
+    const auto pairs =
+        static_cast<int64_t>(values.size() * (values.size() + taken.size()));
+    const int64_t tries = std::min(kMostTries, kMostPairs / (pairs + 1));
+    std::minstd_rand random(1);
+    for (int64_t i = 0; i < tries; ++i) {
+      std::vector<size_t> left; // places in the order
+      for (size_t at = 0; at < order.size(); ++at)
+        if (const LiveValue &value = values[order[at]];
+            best.offsets[order[at]] < 0 && value.first <= best.peakStep &&
+            best.peakStep <= value.last)
+          left.push_back(at);
+      if (left.empty())
+        break;
+      const size_t from = left[random() % left.size()],
+                   to = random() % (from + 1);
+      std::vector<size_t> changed = order;
+      std::rotate(changed.begin() + static_cast<int64_t>(to),
+                  changed.begin() + static_cast<int64_t>(from),
+                  changed.begin() + static_cast<int64_t>(from) + 1);
+      Outcome outcome = place(changed);
+      // As good is another way to go on from.
+      if (outcome.isWorseThan(best))
+        continue;
+      best = std::move(outcome);
+      order = std::move(changed);
+    }
+    return best.offsets;
+  }
+
+  /// For each value the number of its steps at which nearly as much is alive as
+  /// at the peak.
+  std::vector<int64_t> stepsNearPeak() const {
+    const std::vector<int64_t> bytes = all.bytes();
+    const int64_t peak = *std::max_element(bytes.begin(), bytes.end());
+    std::vector<int64_t> high(bytes.size() + 1), result;
+    for (size_t step = 0; step < bytes.size(); ++step)
+      high[step + 1] = high[step] + (bytes[step] >= peak - peak / 16);
+    for (const LiveValue &value : values)
+      result.push_back(high[static_cast<size_t>(value.last + 1)] -
+                       high[static_cast<size_t>(value.first)]);
+    return result;
+  }
+
+  const std::vector<LiveValue> &values;
+  const std::vector<Taken> taken;
+  Profile all;
+};
+
+} // namespace
+
+std::vector<int64_t> brew::placeInSpare(const std::vector<LiveValue> &values,
+                                        const std::vector<LiveValue> &others,
+                                        const std::vector<SpareRange> &ranges) {
+  if (ranges.empty())
+    return std::vector<int64_t>(values.size(), -1);
+  return Search(values, others, ranges).run();
+}
