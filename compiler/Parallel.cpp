@@ -31,7 +31,7 @@ void runParallel(std::size_t count,
   try {
     while (helpers.size() + 1 < std::min(cores, count))
       helpers.emplace_back(loop);
-  } catch (const std::system_error &) {
+  } catch (const std::exception &) {
     // Those that there are do it all.
   }
   loop();

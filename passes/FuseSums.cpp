@@ -51,8 +51,9 @@ public:
   void run() {
     SmallVector<linalg::GenericOp> nests(block.getOps<linalg::GenericOp>());
     for (linalg::GenericOp nest : nests)
-      if (OpOperand *read = sumOf(nest))
-        fuse(nest, *read);
+      if (!gone.contains(nest))
+        if (OpOperand *read = sumOf(nest))
+          fuse(nest, *read);
   }
 
 private:
@@ -172,6 +173,7 @@ private:
     rewriter.replaceAllUsesWith(value, fused->getResults().back());
     for (auto [old, now] : llvm::zip(sum->getResults(), fused->getResults()))
       rewriter.replaceAllUsesWith(old, now);
+    gone.insert(sum);
     rewriter.eraseOp(sum);
     rewriter.eraseOp(nest);
   }
@@ -201,6 +203,7 @@ private:
 
   Block &block;
   IRRewriter rewriter;
+  llvm::SmallPtrSet<Operation *, 16> gone; ///< sums that others make now
 };
 
 struct FuseSums : brew::impl::FuseSumsBase<FuseSums> {

@@ -169,16 +169,19 @@ private:
   static void mergeAll(IRRewriter &rewriter,
                        ArrayRef<linalg::GenericOp> nests) {
     SmallVector<linalg::GenericOp> kept;
-    // Those of `kept` that read a tensor: only they can have it in common.
-    DenseMap<Value, SmallVector<unsigned>> readers;
+    DenseMap<Operation *, unsigned> numberOf; // in `kept`
     for (linalg::GenericOp nest : nests) {
+      // Only those that read a tensor of this one's can have it in common.
       SmallVector<unsigned> related;
       for (Value input : nest.getDpsInputs())
-        llvm::append_range(related, readers.lookup(input));
+        for (Operation *reader : input.getUsers())
+          if (auto found = numberOf.find(reader); found != numberOf.end())
+            related.push_back(found->second);
       llvm::sort(related);
       unsigned number = kept.size();
       for (unsigned other : related)
         if (Operation *place = mergePoint(kept[other], nest)) {
+          numberOf.erase(kept[other]);
           nest = brew::shareSums(rewriter, merge(kept[other], nest, place));
           number = other;
           break;
@@ -186,10 +189,7 @@ private:
       if (number == kept.size())
         kept.emplace_back();
       kept[number] = nest;
-      for (Value input : nest.getDpsInputs())
-        if (SmallVector<unsigned> &there = readers[input];
-            !llvm::is_contained(there, number))
-          there.push_back(number);
+      numberOf[nest] = number;
     }
   }
 

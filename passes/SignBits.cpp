@@ -152,7 +152,8 @@ struct SignBits : brew::impl::SignBitsBase<SignBits> {
     SignWriter writer(&getContext());
     for (auto program : getOperation().getOps<ProgramOp>()) {
       // Nests are made anew while this goes on.
-      for (Operation *op = &program.getBody().front().front(); op;
+      Block &block = program.getBody().front();
+      for (Operation *op = block.empty() ? nullptr : &block.front(); op;
            op = op->getNextNode())
         for (unsigned number = 0; number < op->getNumResults(); ++number) {
           OpResult value = op->getResult(number);

@@ -94,16 +94,18 @@ private:
         product.varying.push_back(value);
       }
     }
-    llvm::sort(product.varying, [](Value a, Value b) {
+    llvm::sort(product.varying, [this](Value a, Value b) {
       auto place = [](Value value) {
         auto argument = dyn_cast<BlockArgument>(value);
         return argument ? std::pair(0u, argument.getArgNumber())
                         : std::pair(1u, 0u);
       };
-      if (place(a) != place(b))
+      if (place(a) != place(b) || isa<BlockArgument>(a) || a == b)
         return place(a) < place(b);
-      return !isa<BlockArgument>(a) && a != b &&
-             a.getDefiningOp()->isBeforeInBlock(b.getDefiningOp());
+      Operation *one = a.getDefiningOp(), *other = b.getDefiningOp();
+      if (one->getBlock() != other->getBlock()) // of the body, or around it
+        return one->getBlock() != nest.getBody();
+      return one->isBeforeInBlock(other);
     });
     return product;
   }

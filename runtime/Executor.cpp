@@ -335,9 +335,14 @@ std::vector<std::uint32_t> buffersOf(const plan::Step &step) {
             step.copy().target_buffer_index()};
   case plan::Step::kZero:
     return {step.zero().buffer_index()};
-  case plan::Step::kAllReduce:
-    return {step.all_reduce().buffer_indices().begin(),
-            step.all_reduce().buffer_indices().end()};
+  case plan::Step::kAllReduce: {
+    const plan::AllReduceCall &reduce = step.all_reduce();
+    std::vector<std::uint32_t> buffers(reduce.buffer_indices().begin(),
+                                       reduce.buffer_indices().end());
+    buffers.insert(buffers.end(), reduce.source_buffer_indices().begin(),
+                   reduce.source_buffer_indices().end());
+    return buffers;
+  }
   case plan::Step::kHost: {
     const plan::HostCall &call = step.host();
     std::vector<std::uint32_t> buffers(call.bottom_buffer_indices().begin(),

@@ -70,9 +70,11 @@ double CpuCosts::iterationCost(const Nest &nest, unsigned loop) const {
     if (input && input->source.kind != Source::Kind::Constant)
       cost += accessCost(input->address.coefs[loop],
                          nest.body()->getArgument(number).getType());
-  for (const auto &entry : nest.extracts)
-    cost += accessCost(extractStep(nest, entry.first, entry.second, loop),
-                       entry.first->getResult(0).getType());
+  // In their order: sums of the same numbers are the same each time.
+  for (Operation &op : nest.body()->without_terminator())
+    if (auto found = nest.extracts.find(&op); found != nest.extracts.end())
+      cost += accessCost(extractStep(nest, &op, found->second, loop),
+                         op.getResult(0).getType());
   double vectors = (nest.loops[loop].extent + lanes - 1) / lanes;
   cost += kLoopCost / vectors;
   if (nest.loops[loop].reduction) {

@@ -74,11 +74,14 @@ double CudaCosts::ofIteration(const Part &part, const Nest &nest,
     if (input && input->source.kind == Source::Kind::Argument)
       cost += accessCost(along(input->address),
                          elementOf(kernel, part, input->source));
-  for (const auto &[op, extract] : nest.extracts)
-    if (extract.source.kind == Source::Kind::Argument)
-      cost += accessCost(loop ? extractStep(nest, op, extract, *loop)
+  // In their order: sums of the same numbers are the same each time.
+  for (Operation &op : nest.body()->without_terminator())
+    if (auto found = nest.extracts.find(&op);
+        found != nest.extracts.end() &&
+        found->second.source.kind == Source::Kind::Argument)
+      cost += accessCost(loop ? extractStep(nest, &op, found->second, *loop)
                               : std::optional(0l),
-                         elementOf(kernel, part, extract.source));
+                         elementOf(kernel, part, found->second.source));
   int64_t operations = 0;
   for (Operation &op : nest.body()->without_terminator())
     operations += op.getDialect()->getNamespace() == "math" ? 10 : 1;

@@ -147,11 +147,14 @@ std::unique_ptr<CpuCall> CallMaker::make(const plan::Step &step, int program,
   if (known)
     for (const CallCandidate &candidate : candidatesOf(step, program))
       if (candidate.name == known->candidate) {
+        const std::size_t packed = context.packed.size();
         try {
           if (auto call = candidate.make(context))
             return call;
         } catch (const dnnl::error &) {
-          // It was measured elsewhere; here the first way it is.
+          // It was measured elsewhere; here the first way it is. Nor does
+          // anything bring weights into the form that it wanted.
+          context.packed.resize(packed);
         }
         break;
       }

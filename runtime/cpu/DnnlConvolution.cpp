@@ -99,18 +99,22 @@ const char *ConvolutionBuilder::betterFamily() const {
   // as long as the one for depthwise convolutions.
   if (isDepthwise())
     return call.direction() == plan::BACKWARD_DATA ? "jit_dw" : nullptr;
-  // Kernels of 1x1 on processors with AVX-512 and without AMX, measured on an
-  // AMD EPYC: those that take the time of the others, or less, for images of so
-  // many pixels.
-  constexpr std::int64_t kManyPixels = 512;
+  // Kernels on processors with AVX-512 and without AMX, measured on an AMD
+  // EPYC: those that take the time of the others, or less, for images of so
+  // many, or so few, pixels.
+  constexpr std::int64_t kManyPixels = 512, kFewPixels = 14 * 14;
   const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
-  if (!isPointwise() || isa < dnnl::cpu_isa::avx512_core ||
-      isa >= dnnl::cpu_isa::avx512_core_amx)
+  if (isa < dnnl::cpu_isa::avx512_core || isa >= dnnl::cpu_isa::avx512_core_amx)
+    return nullptr;
+  const std::int64_t pixels =
+      elementCount(*y.buffer) / (y.buffer->dims(0) * y.buffer->dims(1));
+  if (isNarrow && call.direction() == plan::BACKWARD_WEIGHTS &&
+      call.group() == 1 && pixels <= kFewPixels)
+    return "x64:gemm";
+  if (!isPointwise())
     return nullptr;
   const bool isStrided = !areAll(geometry.strides, 1);
-  const bool hasManyPixels =
-      elementCount(*y.buffer) / (y.buffer->dims(0) * y.buffer->dims(1)) >=
-      kManyPixels;
+  const bool hasManyPixels = pixels >= kManyPixels;
   switch (call.direction()) {
   case plan::FORWARD:
     if (isNarrow)

@@ -11,6 +11,8 @@ namespace brew::runtime::cuda {
 
 /// Between two looks for errors.
 static constexpr std::chrono::milliseconds kWatch{50};
+/// In which a thread that starts sums goes on, or waits for other ranks.
+static constexpr std::chrono::seconds kGiveUp{1};
 
 Nccl::Nccl(const Device &owner, const std::vector<std::string> &libraries,
            Communicator &communicator)
@@ -74,18 +76,26 @@ void Nccl::check(int status, const std::string &purpose) const {
 void Nccl::start(const std::vector<DeviceSum> &sums, const Stream &compute) {
   ready.record(compute);
   stream.wait(ready);
-  std::lock_guard<std::mutex> lock(mutex); // it may be given up meanwhile
+  // The first sums connect the ranks, for which those wait for one another.
+  const Communicator::Waiting waiting(ranks);
+  // It may be given up meanwhile.
+  const std::lock_guard<std::timed_mutex> lock(mutex);
   if (failure)
     throw machineLacks(*failure);
-  check(ncclGroupStart(), "adding gradients up over GPUs");
+  const char *purpose = "adding gradients up over GPUs";
+  check(ncclGroupStart(), purpose);
+  int status = ncclSuccess;
   for (const DeviceSum &sum : sums) {
     void *data = reinterpret_cast<void *>(sum.data);
-    check(ncclAllReduce(data, data, sum.count,
-                        sum.isDouble ? ncclFloat64 : ncclFloat32, ncclSum,
-                        opened, stream.get()),
-          "adding gradients up over GPUs");
+    if (status == ncclSuccess || status == ncclInProgress)
+      status = ncclAllReduce(data, data, sum.count,
+                             sum.isDouble ? ncclFloat64 : ncclFloat32, ncclSum,
+                             opened, stream.get());
   }
-  check(ncclGroupEnd(), "adding gradients up over GPUs");
+  // Whatever failed: no other group could begin else.
+  const int ended = ncclGroupEnd();
+  check(status, purpose);
+  check(ended, purpose);
 }
 
 void Nccl::await(const Stream &compute) {
@@ -94,7 +104,7 @@ void Nccl::await(const Stream &compute) {
 }
 
 void Nccl::requireHealthy() {
-  std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard<std::timed_mutex> lock(mutex);
   if (failure)
     throw machineLacks(*failure);
 }
@@ -102,7 +112,9 @@ void Nccl::requireHealthy() {
 /// Ends what waits for ranks that will not come, so that the thread that trains
 /// goes on to requireHealthy().
 void Nccl::fail(const std::string &reason) {
-  std::lock_guard<std::mutex> lock(mutex);
+  // A thread that starts sums may wait for those ranks itself, and has the lock:
+  // the abort is what ends that.
+  std::unique_lock<std::timed_mutex> lock(mutex, kGiveUp);
   failure = reason;
   ncclCommAbort(opened);
 }

@@ -95,7 +95,7 @@ private:
   ncclComm_t opened = nullptr;
   Stream stream;
   Event ready, done;
-  std::mutex mutex; ///< of what follows
+  std::timed_mutex mutex; ///< of what follows
   std::optional<std::string> failure;
   std::atomic<bool> closing{false};
   std::thread watcher; ///< asks NCCL for errors

@@ -34,6 +34,15 @@ unsigned prefetchDepth(FeedSource source, const caffe::LayerParameter &layer) {
   return 2;
 }
 
+/// Gives a batch back at the end of its scope.
+struct Release {
+  Prefetcher *prefetcher; ///< or null
+  ~Release() {
+    if (prefetcher)
+      prefetcher->release();
+  }
+};
+
 } // namespace
 
 /// Values that the caller is asked for, before they are in the buffer's layout.
@@ -384,6 +393,8 @@ void Feeder::feed() {
   for (const auto &feed : feeds) {
     const Prefetcher::Batch *batch =
         feed->prefetcher ? &feed->prefetcher->acquire() : nullptr;
+    // Whatever fails, the next batch needs its place.
+    const Release release{batch ? feed->prefetcher.get() : nullptr};
     for (std::size_t i = 0; i < feed->buffers.size(); ++i) {
       const std::vector<std::byte> &given = feed->given[i];
       if (i == 0 && batch && batch->arePixels)
@@ -392,8 +403,6 @@ void Feeder::feed() {
         executor.feed(feed->buffers[i],
                       given.empty() ? batch->tops[i] : given.data());
     }
-    if (batch)
-      feed->prefetcher->release();
   }
   keys.feed(executor);
   tell();

@@ -60,6 +60,7 @@ ImageBatch::Bad ImageBatch::writeRows(const std::vector<std::int64_t> &rows,
     const std::int64_t row = rows[static_cast<std::size_t>(index)];
     Workplace &place = workplaces[worker];
     formats::ImageRecord &image = place.image;
+    kept[static_cast<std::size_t>(row)] = false; // what is replaced may be
     for (std::int64_t within = 0; within < imagesPerItem; ++within) {
       const std::int64_t number = row * imagesPerItem + within;
       try {

@@ -7,6 +7,7 @@
 #include "runtime/weights/Layout.h"
 
 #include <algorithm>
+#include <system_error>
 #include <thread>
 
 namespace brew::runtime {
@@ -41,10 +42,16 @@ void fillBuffer(const Filler &filler, const plan::Buffer &buffer,
   const std::int64_t parts =
       std::clamp<std::int64_t>(count / kPerThread, 1, std::max(1, threads));
   std::vector<std::thread> workers;
-  for (std::int64_t part = 1; part < parts; ++part)
-    workers.emplace_back(range, count * part / parts,
-                         count * (part + 1) / parts);
+  workers.reserve(static_cast<std::size_t>(parts));
+  std::int64_t begun = 1; // parts that threads do; this one does the others
+  try {
+    for (; begun < parts; ++begun)
+      workers.emplace_back(range, count * begun / parts,
+                           count * (begun + 1) / parts);
+  } catch (const std::system_error &) {
+  }
   range(0, count / parts);
+  range(count * begun / parts, count);
   for (std::thread &worker : workers)
     worker.join();
 }

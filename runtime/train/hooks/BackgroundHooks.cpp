@@ -27,13 +27,14 @@ bool BackgroundHooks::isFree(Slot &slot) {
 }
 
 void BackgroundHooks::start(std::shared_ptr<Slot> slot, HookAction::Rest rest) {
+  // Where there is no thread, there is nothing to wait for.
+  if (!thread.joinable())
+    thread = startSilentThread([this] { work(); });
   slot->busy = true;
   {
     std::lock_guard<std::mutex> lock(mutex);
     turns.push_back({std::move(slot), std::move(rest)});
   }
-  if (!thread.joinable())
-    thread = startSilentThread([this] { work(); });
   changed.notify_all();
 }
 

@@ -99,3 +99,11 @@ brew.program @others train {
   brew.keep data "ds", %ds : tensor<1x2x8xf32>
   brew.keep data "do", %do : tensor<16x4x65xf32>
 }
+
+// -----
+
+// An update of nothing is empty.
+// CHECK-LABEL: brew.program @update
+// CHECK-NEXT: }
+brew.program @update train role update {
+}

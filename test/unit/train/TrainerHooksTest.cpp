@@ -2,6 +2,7 @@
 #include "TrainingFixture.h"
 
 #include "formats/SolverStateFile.h"
+#include "test/unit/formats/NoMoreThreads.h"
 
 #include <algorithm>
 #include <atomic>
@@ -395,6 +396,21 @@ TEST_F(TrainerHooksTest, TheBackgroundHoldsNothingUp) {
   EXPECT_EQ(seen, std::vector<int>{1});
   EXPECT_EQ(log.texts("too slow"),
             Strings{"Hook 'slow' was too slow for 19 turns"});
+}
+
+TEST_F(TrainerHooksTest, NothingWaitsForABackgroundWithoutAThread) {
+  LogLines log;
+  auto trainer = make(kFields + "max_iter: 5");
+  trainer->step(1); // with the readers' threads
+  trainer->addHook("bad: every iteration do report train.loss in background");
+  {
+    const test::NoMoreThreads now;
+    trainer->step(4);
+  }
+  EXPECT_EQ(trainer->iteration(), 5);
+  EXPECT_EQ(log.texts("failed"),
+            Strings{"Hook 'bad' failed: the system gives no more threads; it "
+                    "does not run again"});
 }
 
 TEST_F(TrainerHooksTest, WhatFailsInTheBackgroundIsToldOnce) {
