@@ -99,22 +99,18 @@ const char *ConvolutionBuilder::betterFamily() const {
   // as long as the one for depthwise convolutions.
   if (isDepthwise())
     return call.direction() == plan::BACKWARD_DATA ? "jit_dw" : nullptr;
-  // Kernels on processors with AVX-512 and without AMX, measured on an AMD
-  // EPYC: those that take the time of the others, or less, for images of so
-  // many, or so few, pixels.
-  constexpr std::int64_t kManyPixels = 512, kFewPixels = 14 * 14;
+  // Kernels of 1x1 on processors with AVX-512 and without AMX, measured on an
+  // AMD EPYC: those that take the time of the others, or less, for images of so
+  // many pixels.
+  constexpr std::int64_t kManyPixels = 512;
   const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
-  if (isa < dnnl::cpu_isa::avx512_core || isa >= dnnl::cpu_isa::avx512_core_amx)
-    return nullptr;
-  const std::int64_t pixels =
-      elementCount(*y.buffer) / (y.buffer->dims(0) * y.buffer->dims(1));
-  if (isNarrow && call.direction() == plan::BACKWARD_WEIGHTS &&
-      call.group() == 1 && pixels <= kFewPixels)
-    return "x64:gemm";
-  if (!isPointwise())
+  if (!isPointwise() || isa < dnnl::cpu_isa::avx512_core ||
+      isa >= dnnl::cpu_isa::avx512_core_amx)
     return nullptr;
   const bool isStrided = !areAll(geometry.strides, 1);
-  const bool hasManyPixels = pixels >= kManyPixels;
+  const bool hasManyPixels =
+      elementCount(*y.buffer) / (y.buffer->dims(0) * y.buffer->dims(1)) >=
+      kManyPixels;
   switch (call.direction()) {
   case plan::FORWARD:
     if (isNarrow)
