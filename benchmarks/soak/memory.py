@@ -89,7 +89,9 @@ def soak(options, folder):
     grown = least["late"][0] - least["early"][0]
     if grown > options.slack * 1e6:
         sys.exit("memory grew by %.2f MB" % (grown / 1e6))
-    if least["late"][1] > least["early"][1]:
+    # Where syncing is slow, each sample may see a snapshot that is being written; what stayed
+    # open of every one would be far more.
+    if least["late"][1] > least["early"][1] + 2:
         sys.exit("more files are open at the end")
     left = sorted(file.name for file in folder.glob("lenet_iter_*"))
     if len(left) != 6:

@@ -64,6 +64,7 @@ public:
       return false;
     }
   }
+  explicit operator bool() const noexcept { return bool(first); }
   void rethrow() {
     if (first)
       std::rethrow_exception(std::exchange(first, nullptr));

@@ -89,6 +89,7 @@ public:
         brew_trainer_open(session.get(), &given, &opened);
     trainer.reset(opened);
     check(status);
+    setActionSource({});
   }
 
   brew_trainer *get() const { return trainer.get(); }
@@ -176,12 +177,12 @@ public:
   }
 
   /// Asked between iterations on the training thread, for signals; empty:
-  /// nobody is. What it throws ends the call that asked it, as a stop does.
+  /// nobody is. What it throws ends the call that asked it, as a stop does, and
+  /// so does what a listener has thrown.
   void setActionSource(std::function<brew_action()> source) {
     auto next = std::make_unique<ActionSource>(
         ActionSource{std::move(source), state.get()});
-    check(brew_trainer_set_action_source(get(), next->ask ? ask : nullptr,
-                                         next.get()));
+    check(brew_trainer_set_action_source(get(), ask, next.get()));
     action = std::move(next);
   }
 
@@ -192,6 +193,10 @@ private:
   };
   static brew_action ask(void *user) {
     ActionSource &it = *static_cast<ActionSource *>(user);
+    if (it.state->thrown)
+      return BREW_ACTION_STOP;
+    if (!it.ask)
+      return BREW_ACTION_NONE;
     brew_action action = BREW_ACTION_STOP;
     it.state->thrown.keep([&] { action = it.ask(); });
     return action;

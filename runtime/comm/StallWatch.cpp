@@ -32,7 +32,7 @@ Clock::duration duration(double seconds) {
 double grace(double timeout) { return std::min(5.0, timeout); }
 
 /// Seconds that the first rank has to tell the reason before others do.
-constexpr double kTurn = 2;
+constexpr double kTurn = 5;
 
 std::string secondsText(double seconds) {
   char text[32];

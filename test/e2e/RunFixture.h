@@ -10,6 +10,7 @@
 #include <cmath>
 #include <csignal>
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -35,6 +36,15 @@ protected:
     writer.write("target", {10}, target.data());
     writer.commit();
     writeBytes(folder / "list.txt", "data.h5\n");
+  }
+  /// An assertion may have failed before an endless command was stopped.
+  ~RunFixture() override {
+    for (const pid_t child : started) {
+      if (waitpid(child, nullptr, WNOHANG) == 0) {
+        kill(child, SIGKILL);
+        waitpid(child, nullptr, 0);
+      }
+    }
   }
 
   static std::string hdf5Feed() {
@@ -63,8 +73,11 @@ protected:
   pid_t start(const std::vector<std::string> &arguments,
               rlim_t fileSize = RLIM_INFINITY) {
     const pid_t child = fork();
-    if (child != 0)
+    if (child != 0) {
+      started.push_back(child);
       return child;
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL); // when the test is ended from outside
     std::vector<char *> argv = {const_cast<char *>(BREW_RUN)};
     for (const std::string &argument : arguments)
       argv.push_back(const_cast<char *>(argument.c_str()));
@@ -113,6 +126,9 @@ protected:
 
   TempFolder folder;
   std::vector<float> x, target;
+
+private:
+  std::vector<pid_t> started;
 };
 
 } // namespace brew::test

@@ -17,15 +17,16 @@ protected:
     return values;
   }
 
-  /// Waits until a file is there, for at most ten seconds.
-  bool waitFor(const std::string &name) {
-    for (int i = 0; i < 1000; ++i) {
-      if (std::filesystem::exists(folder / name))
-        return true;
+  /// Waits until something holds, for at most a minute.
+  template <typename Condition> static bool waitUntil(Condition holds) {
+    for (int i = 0; i < 6000 && !holds(); ++i)
       usleep(10000);
-    }
-    return false;
+    return holds();
   }
+  bool waitFor(const std::string &name) {
+    return waitUntil([&] { return std::filesystem::exists(folder / name); });
+  }
+  std::string logged() { return test::readBytes(folder / "err"); }
 
   /// Trains until it is told to stop.
   void writeEndlessPlan(const std::string &more = "") {
@@ -49,7 +50,7 @@ void TrainCommand::expectWholeSnapshotsWhenKilled(const std::string &suffix) {
   for (int round = 0; round < 10; ++round) {
     const pid_t child =
         start({"train", "net.plan", "--snapshot-interval", "1"});
-    ASSERT_TRUE(waitFor("snap_iter_1" + end));
+    ASSERT_TRUE(waitFor("snap_iter_1" + end)) << logged();
     usleep(3000 * round); // at another place in each round
     kill(child, SIGKILL);
     EXPECT_EQ(finish(child).status, -SIGKILL);
@@ -169,7 +170,7 @@ TEST_F(TrainCommand, StartsFromWeights) {
 TEST_F(TrainCommand, InterruptStopsWithASnapshot) {
   writeEndlessPlan();
   const pid_t child = start({"train", "net.plan", "--snapshot-interval", "50"});
-  ASSERT_TRUE(waitFor("snap_iter_50.solverstate"));
+  ASSERT_TRUE(waitFor("snap_iter_50.solverstate")) << logged();
   kill(child, SIGINT);
   const auto done = finish(child);
   EXPECT_EQ(done.status, 0) << done.err;
@@ -182,18 +183,23 @@ TEST_F(TrainCommand, InterruptStopsWithASnapshot) {
 TEST_F(TrainCommand, HangUpSnapshotsAndGoesOn) {
   writeEndlessPlan();
   const pid_t child = start({"train", "net.plan"});
-  usleep(300000);
+  // Before that it may not know what to do with the signal.
+  ASSERT_TRUE(waitFor("err"));
+  ASSERT_TRUE(waitUntil([&] {
+    return contains(logged(), "Starting Optimization");
+  })) << logged();
   kill(child, SIGHUP);
-  bool found = false;
-  for (int i = 0; i < 500 && !found; ++i) {
-    usleep(10000);
+  EXPECT_TRUE(waitUntil([&] {
+    bool found = false;
     for (const auto &entry : std::filesystem::directory_iterator(folder.path()))
       found |= entry.path().extension() == ".solverstate";
-  }
-  EXPECT_TRUE(found);
-  EXPECT_EQ(waitpid(child, nullptr, WNOHANG), 0) << "it did not go on";
+    return found;
+  })) << logged();
+  EXPECT_EQ(waitpid(child, nullptr, WNOHANG), 0) << "it did not go on\n"
+                                                 << logged();
   kill(child, SIGINT);
-  EXPECT_EQ(finish(child).status, 0);
+  const auto done = finish(child);
+  EXPECT_EQ(done.status, 0) << done.err;
 }
 
 TEST_F(TrainCommand, KillLeavesEverySnapshotWhole) {

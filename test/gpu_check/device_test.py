@@ -6,8 +6,8 @@ import io
 import json
 import os
 import subprocess
-import time
 import unittest
+from unittest import mock
 
 from common import Folder, write_tool
 
@@ -147,16 +147,19 @@ class Device(Folder):
                              .splitlines()), 3)
 
     def test_what_lacked_time_is_left(self):
+        clock = mock.patch("time.monotonic", return_value=0.).start()
+        self.addCleanup(mock.patch.stopall)
+
         class Slow(FakePackage):
             def work(self, name):
-                time.sleep(0.2)
+                clock.return_value += 20
                 return super().work(name)
         device.Package = Slow
         # One of them is done before the time is over, and may take longer.
-        self.assertEqual(self.run_rows(minutes=0.3 / 60, only=["two", "three"]),
+        self.assertEqual(self.run_rows(minutes=0.5, only=["two", "three"]),
                          (["two", "three"], 0))
         (self.folder / "results.jsonl").unlink()
-        self.assertEqual(self.run_rows(minutes=0.1 / 60, only=["two"]),
+        self.assertEqual(self.run_rows(minutes=0.1, only=["two"]),
                          (["two"], 1))
 
     def test_a_line_that_was_cut_off_is_measured_again(self):

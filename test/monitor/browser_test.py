@@ -2,6 +2,7 @@
 does with the monitor's page what users do: pauses, steps, moves the learning rate, draws
 digits. Skipped (77) where there is no Chromium."""
 import argparse
+import faulthandler
 import gzip
 import json
 import os
@@ -30,13 +31,15 @@ class Run:
     def __init__(self, command, folder):
         self.log = open(folder / "log", "w+")
         self.process = subprocess.Popen(command, cwd=folder, stderr=self.log,
-                                        stdout=subprocess.DEVNULL)
+                                        stdout=subprocess.DEVNULL,
+                                        preexec_fn=devtools.end_with_parent)
+
+    def url(self):
         end = time.time() + 60
         while True:
             found = re.search(r"Monitor: (http://\S+)", self.text())
             if found:
-                self.url = found.group(1)
-                return
+                return found.group(1)
             assert self.process.poll() is None and time.time() < end, self.text()
             time.sleep(.05)
 
@@ -45,9 +48,15 @@ class Run:
         return pathlib.Path(self.log.name).read_text()
 
     def end(self):
-        if self.process.poll() is None:
-            self.process.terminate()
-        self.process.wait(30)
+        self.process.terminate()
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:  # while it opens a pipe a signal does not end it
+            self.process.kill()
+            self.process.wait()
+
+    def ends_well(self):
+        assert self.process.wait(60) == 0, self.text()[-2000:]
 
 
 class Classes:
@@ -56,6 +65,19 @@ class Classes:
     def __init__(self, labels, pipe, count):
         self.labels, self.pipe, self.count = labels, pipe, count
         os.mkfifo(pipe)
+
+    def send(self, run):
+        labels = gzip.decompress(self.labels.read_bytes())[8:]
+        end = time.time() + 60
+        while True:
+            try:
+                pipe = os.open(self.pipe, os.O_WRONLY | os.O_NONBLOCK)
+                break
+            except OSError:  # nobody reads it yet
+                assert run.process.poll() is None and time.time() < end, run.text()
+                time.sleep(.05)
+        os.write(pipe, "".join("%d\n" % label for label in labels[:self.count]).encode())
+        os.close(pipe)
 
 
 def draw(page, strokes):
@@ -70,11 +92,12 @@ def draw(page, strokes):
 
 
 def check_run(page, run, pictures):
-    page.open(run.url)
+    page.open(run.url())
     page.wait("document.getElementById('status').textContent == 'running'")
     assert "token" not in page.value("location.href")
     # Good enough to know digits.
-    page.wait("document.getElementById('score').textContent > '0.9'", 90)
+    page.wait("Number(document.getElementById('score').textContent) > .95 && "
+              "Number(document.getElementById('iteration').textContent.replace(/,/g, '')) > 300", 240)
     page.wait("document.querySelectorAll('#graph text.small').length > 3")
     if pictures:
         time.sleep(4)
@@ -131,8 +154,8 @@ def check_run(page, run, pictures):
     check_reset(page, 0)
     assert not page.logged, page.logged
     page.click("#stop")
-    page.wait("document.getElementById('status').textContent == 'finished'")
-    assert run.process.wait(30) == 0, run.text()[-2000:]
+    page.wait("document.getElementById('status').textContent == 'finished'", 180)
+    run.ends_well()
 
 
 def check_reset(page, first):
@@ -152,7 +175,7 @@ def check_reset(page, first):
 
 
 def check_learner(page, run, pictures):
-    page.open(run.url)
+    page.open(run.url())
     page.logged.clear()  # of the page before, whose server has gone
     page.wait("document.getElementById('status').textContent == 'running'")
     page.wait("document.querySelector('.chart[data-measure=reward]') !== null")
@@ -172,12 +195,12 @@ def check_learner(page, run, pictures):
     check_reset(page, 1)  # a learner that is paused goes on to its first update
     assert not page.logged, page.logged
     page.click("#stop")
-    page.wait("document.getElementById('status').textContent == 'finished'")
-    assert run.process.wait(30) == 0, run.text()[-2000:]
+    page.wait("document.getElementById('status').textContent == 'finished'", 180)
+    run.ends_well()
 
 
 def check_folder(page, run, names, pictures):
-    page.open(run.url)
+    page.open(run.url())
     page.wait("document.querySelectorAll('#runlist tr').length == {}".format(len(names)))
     listed = page.value("document.getElementById('runlist').textContent")
     for name in names:
@@ -186,17 +209,17 @@ def check_folder(page, run, names, pictures):
     time.sleep(.3)
     if pictures:
         page.screenshot(pictures / "runs.webp")
-    page.click("#runlist input")
+    # Not with the mouse: the list is made anew between its presses and releases.
+    page.value("document.querySelector('#runlist input').click()")
     page.wait("document.querySelectorAll('.chart[data-measure=loss] h3 span').length == {}"
               .format(len(names) - 1))
 
 
 def check_embedding(page, run, classes, pictures):
-    page.open(run.url)
+    page.open(run.url())
     page.logged.clear()  # of the page before, whose server has gone
     # The run waits for them: it cannot end before its page is there.
-    labels = gzip.decompress(classes.labels.read_bytes())[8:]
-    classes.pipe.write_text("".join("%d\n" % label for label in labels[:classes.count]))
+    classes.send(run)
     page.wait("Number(document.getElementById('layout').dataset.iteration) >= 50")
     page.wait("document.querySelector('.chart[data-measure=\"KL divergence\"]') !== null")
     legend = page.value("document.getElementById('layoutlegend').textContent")
@@ -210,12 +233,24 @@ def check_embedding(page, run, classes, pictures):
     shown = page.value("document.getElementById('layoutnote').textContent")
     assert "KL divergence" in shown, shown
     page.wait("document.getElementById('layoutnote').textContent != {}".format(json.dumps(shown)))
-    page.wait("document.getElementById('status').textContent == 'finished'")
+    page.wait("document.getElementById('status').textContent == 'finished'", 180)
     if pictures:
         time.sleep(.3)
         page.screenshot(pictures / "embedding.webp")
-    assert run.process.wait(30) == 0, run.text()[-2000:]
+    run.ends_well()
     assert not page.logged, page.logged
+
+
+def tell(run, page):
+    """What is known of a run and its page when something has failed."""
+    if run:
+        print("The run has logged:", run.text()[-3000:], file=sys.stderr)
+    if page:
+        print("The page has complained of:", page.logged, file=sys.stderr)
+        try:
+            print("The page says:", page.said(), file=sys.stderr)
+        except (AssertionError, OSError, EOFError) as failure:
+            print("The page says nothing:", failure, file=sys.stderr)
 
 
 def main():
@@ -228,12 +263,17 @@ def main():
         print("skipped: there is no chromium; apt-get install chromium")
         return 77
     mnist = pathlib.Path(options.source) / "examples" / "mnist"
+    faulthandler.dump_traceback_later(840)  # before ctest ends it without a word
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = pathlib.Path(name)
 
         def do(*command):
-            subprocess.run([str(part) for part in command], cwd=folder, check=True,
-                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=120)
+            try:
+                subprocess.run([str(part) for part in command], cwd=folder, check=True,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=240)
+            except subprocess.SubprocessError as failure:
+                print((failure.stderr or b"").decode(errors="replace")[-3000:], file=sys.stderr)
+                raise
 
         # The test's images do for both: it is about the page.
         for kind in ("train", "test"):
@@ -241,12 +281,13 @@ def main():
                mnist / "data" / "t10k-labels-idx1-ubyte.gz", "mnist_{}_lmdb".format(kind))
         do(options.brewc, mnist / "lenet_solver.prototxt", "--keep", "conv1", "-o", "lenet.plan")
         do(options.brewc, mnist / "lenet.prototxt", "-o", "classify.plan")
-        train = [options.brew_run, "train", "lenet.plan", "--threads", "2"]
-        run = Run(train + ["--monitor=:0", "--monitor-net", "classify.plan", "--max-iter",
-                           "1000000", "--test-interval", "50", "--test-iter", "3",
-                           "--display", "20", "--log-dir", "logs/live"], folder)
-        page = devtools.Browser(str(folder / "profile"))
+        train = [options.brew_run, "train", "lenet.plan", "--threads", "2", "--random-seed", "1"]
+        run = page = None
         try:
+            page = devtools.Browser(str(folder / "profile"))
+            run = Run(train + ["--monitor=:0", "--monitor-net", "classify.plan", "--max-iter",
+                               "1000000", "--test-interval", "50", "--test-iter", "3",
+                               "--display", "20", "--log-dir", "logs/live"], folder)
             check_run(page, run, options.pictures)
             do(*train, "--max-iter", "20", "--display", "5", "--test-interval", "10",
                "--test-iter", "2", "--base-lr", "0.002", "--log-dir", "logs/slow")
@@ -261,18 +302,24 @@ def main():
             check_learner(page, run, options.pictures)
             do(options.brewc, mnist / "lenet.prototxt", "--keep", "ip1", "--batch", "100",
                "-o", "features.plan")
-            weights = next(folder.glob("*.caffemodel"))
             classes = Classes(mnist / "data" / "t10k-labels-idx1-ubyte.gz", folder / "classes", 800)
             run = Run([options.brew_run, "embed", "features.plan", mnist / "data" / "t10k-images-idx3-ubyte.gz",
-                       "--weights", weights.name, "--scale", "0.00390625", "--blob", "ip1",
+                       "--weights", "lenet_iter_20.caffemodel", "--scale", "0.00390625", "--blob", "ip1",
                        "--classes", classes.pipe.name, "--count", str(classes.count),
                        "--iterations", "6000", "--plot", "digits.png",
                        "--threads", "1", "--monitor=:0"], folder)
             check_embedding(page, run, classes, options.pictures)
             assert (folder / "digits.png").exists()
+        except Exception:
+            tell(run, page)
+            raise
         finally:
-            run.end()
-            page.close()
+            try:
+                if run:
+                    run.end()
+            finally:
+                if page:
+                    page.close()
     return 0
 
 

@@ -1,15 +1,22 @@
 """A headless Chromium that a test drives through its DevTools protocol, over a pipe."""
 import base64
+import ctypes
 import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import time
 
 
 def find():
     return shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+def end_with_parent():
+    """For a child between fork and exec: it ends with this process, however that ends."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 class Browser:
@@ -19,6 +26,7 @@ class Browser:
         self.answers, theirs_out = os.pipe()
 
         def place():
+            end_with_parent()
             os.dup2(os.dup(theirs_in), 100)
             os.dup2(os.dup(theirs_out), 101)
             os.dup2(100, 3)
@@ -37,6 +45,13 @@ class Browser:
         self.number = 0
         self.session = None
         self.logged = []  # what the page complained of
+        try:
+            self.attach()
+        except BaseException:
+            self.close()
+            raise
+
+    def attach(self):
         page = next(target for target in self.call("Target.getTargets")["targetInfos"]
                     if target["type"] == "page")
         self.session = self.call("Target.attachToTarget",
@@ -88,14 +103,19 @@ class Browser:
         assert "exceptionDetails" not in result, (expression, result)
         return result["result"].get("value")
 
-    def wait(self, expression, seconds=30):
+    def said(self):
+        """The texts in which a page tells how it is, where it has them."""
+        return self.value("['status', 'message'].map("
+                          "(id) => document.getElementById(id)?.textContent).filter(Boolean)")
+
+    def wait(self, expression, seconds=60):
         """Until it is true; returns it."""
         end = time.time() + seconds
         while True:
             value = self.value(expression)
             if value:
                 return value
-            assert time.time() < end, ("never came true", expression)
+            assert time.time() < end, ("never came true", expression, self.said())
             time.sleep(.05)
 
     def mouse(self, kind, x, y, pressed=True):

@@ -1,4 +1,5 @@
 """Nets and helpers of these tests."""
+import gc
 import os
 import shutil
 import tempfile
@@ -46,6 +47,13 @@ def feed(net, seed=7):
     """Fills the inputs of TRAIN."""
     net.blobs["data"].data[...] = numbers(seed, *net.blobs["data"].shape)
     net.blobs["label"].data[...] = np.arange(4) % 3
+
+
+def resident():
+    """Bytes of memory, without pages of files, which the kernel gives and takes."""
+    gc.collect()
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("RssAnon:")) * 1024
 
 
 class Case(unittest.TestCase):

@@ -275,7 +275,9 @@ class Training(Case):
         session = self.session(10 ** 9)
         # Shells have what they run in the background ignore it.
         self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
-        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        # From another thread, while this one runs none of Python's code.
+        session.add_hook("after 3 iterations do call in background",
+                         lambda call: os.kill(os.getpid(), signal.SIGINT))
         with self.assertRaises(KeyboardInterrupt):
             session.step(10 ** 8)
         done = session.iteration

@@ -1,21 +1,13 @@
 """Nets, solvers and sessions that come and go leave nothing behind."""
-import gc
-import os
 import unittest
 
 import brew
 import caffe
 
-from common import DEPLOY, TRAIN, Case, feed, numbers
+from common import DEPLOY, TRAIN, Case, feed, numbers, resident
 
 # A net takes some 60 kB, and so do the others: 800 that stayed would be 50 MB.
 FLAT = 4 << 20
-
-
-def resident():
-    gc.collect()
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 class Memory(Case):

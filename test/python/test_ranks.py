@@ -154,7 +154,7 @@ class Ranks(Case):
                                    cwd=self.folder, env=environment, stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, text=True, start_new_session=True)
         try:
-            log = process.communicate(timeout=60)[0]
+            log = process.communicate(timeout=240)[0]
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)  # the launcher ends when its ranks do
             self.fail("still running: " + process.communicate()[0])

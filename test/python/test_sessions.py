@@ -324,9 +324,11 @@ class Telling(Case):
             raise ZeroDivisionError("from a listener")
 
         stop = session.events.listen(fail, "iteration")
+        before = session.iteration
         with self.assertRaisesRegex(ZeroDivisionError, "from a listener"):
             session.step(5)
         stop()
+        self.assertEqual(session.iteration, before + 1)  # it ends the run
         session.step(1)
         with self.assertRaisesRegex(ValueError, "there are no events 'nope'"):
             session.events.listen(print, "nope")

@@ -59,6 +59,7 @@ def check(condition, text):
 class Ranks:
     def __init__(self, brewc, brew_run, folder):
         self.brewc, self.brew_run, self.folder = brewc, brew_run, folder
+        self.started = []
         random = numpy.random.RandomState(3)
         self.data = random.randn(RECORDS, 2, 6, 6).astype("f4")
         self.label = random.randint(0, 3, RECORDS).astype("f4")
@@ -96,29 +97,41 @@ class Ranks:
     def command(self, name, *flags):
         return [self.brew_run, "train", name + ".plan", "--threads", "1", *flags]
 
-    def train(self, name, *flags, command=None, status=0, seconds=60):
-        done = subprocess.run(command or self.command(name, *flags),
-                              cwd=self.folder, stderr=subprocess.PIPE, text=True,
-                              timeout=seconds)
-        if status is not None and done.returncode != status:
-            sys.exit("failed: %s ended with %d\n%s" % (done.args, done.returncode,
-                                                       done.stderr[-4000:]))
-        self.status = done.returncode
-        return done.stderr
+    def train(self, name, *flags, command=None, status=0, seconds=120):
+        process = self.start(name, *flags, command=command)
+        log = self.end(process, seconds)
+        if status is not None and process.returncode != status:
+            sys.exit("failed: %s ended with %d\n%s" % (process.args, process.returncode,
+                                                       log[-4000:]))
+        self.status = process.returncode
+        return log
 
-    def start(self, name, *flags):
-        log = open(self.path("log"), "w")
-        return subprocess.Popen(self.command(name, *flags), cwd=self.folder,
-                                stderr=log)
+    def start(self, name, *flags, command=None):
+        """Begins to train, in a session of its own, by which end_all knows its ranks."""
+        with open(self.path("log"), "w") as log:
+            self.started.append(subprocess.Popen(
+                command or self.command(name, *flags), cwd=self.folder, stderr=log,
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                start_new_session=True))
+        return self.started[-1]
 
-    def end(self, process, seconds=30):
+    def end(self, process, seconds=120):
         try:
             process.wait(seconds)
         except subprocess.TimeoutExpired:
-            process.kill()
-            sys.exit("failed: still running after %d s" % seconds)
-        with open(self.path("log")) as file:
-            return file.read()
+            sys.exit("failed: %s still runs after %d s\n%s" % (process.args, seconds,
+                                                               self.log()[-4000:]))
+        return self.log()
+
+    def end_all(self):
+        """Kills what has been started and still runs: launchers, mpirun and ranks."""
+        sessions = [process.pid for process in self.started]
+        for entry in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                if os.getsid(int(entry)) in sessions:
+                    os.kill(int(entry), signal.SIGKILL)
+            except OSError:  # it has just ended
+                continue
 
     def ranks_of(self, process):
         """Process ids of the ranks below a process, by rank."""
@@ -145,15 +158,19 @@ class Ranks:
                 found[int(rank.group(1))] = child
         return found
 
-    def wait_for(self, what, seconds=30):
+    def wait_for(self, what, seconds=120):
+        """Until the training that was started last has come so far."""
         begin = time.time()
         while not what():
-            check(time.time() - begin < seconds, "nothing happened in %d s" % seconds)
+            ended = self.started[-1].poll()
+            if ended is not None or time.time() - begin > seconds:
+                sys.exit("failed: nothing happened in %d s (status %s)\n%s" % (
+                    time.time() - begin, ended, self.log()[-3000:]))
             time.sleep(0.02)
 
-    def has_logged(self, text):
-        with open(self.path("log")) as file:
-            return text in file.read()
+    def log(self):
+        with open(self.path("log"), errors="replace") as file:
+            return file.read()
 
     def weights(self, name, iteration=7):
         with open(self.path("%s_iter_%d.caffemodel" % (name, iteration)), "rb") as file:
@@ -258,12 +275,11 @@ class Ranks:
         log = self.train(many, "--ranks", "2", "--snapshot", "nowhere", status=3)
         check("rank " in log and "nowhere" in log, log)
 
-    def run_long(self, *flags):
+    def run_long(self, *flags, timeout=60):
         many = self.compile("many", solver="snapshot: 5", flags=["--distributed"])
         process = self.start(many, "--ranks", "3", "--max-iter", "100000000",
                              "--display", "0", "--test-interval", "100000000",
-                             "--comm-timeout",
-                             "2", *flags)
+                             "--comm-timeout", str(timeout), *flags)
         self.wait_for(lambda: os.path.exists(self.path("many_iter_50.solverstate")))
         ranks = self.ranks_of(process)
         check(sorted(ranks) == [0, 1, 2], "ranks %s" % ranks)
@@ -289,11 +305,11 @@ class Ranks:
     def hangs(self):
         """A rank that stands still is named, and ends the run."""
         for which in 2, 0:
-            process, ranks = self.run_long()
+            process, ranks = self.run_long(timeout=5)
             os.kill(ranks[which], signal.SIGSTOP)
             log = self.end(process)
             check(process.returncode not in (0, 1, 2), "status %d" % process.returncode)
-            check("rank %d does not answer for 2 s" % which in log, log)
+            check("rank %d does not answer for 5 s" % which in log, log)
             check(log.count("does not answer") == 1, log)
             for name in os.listdir(self.folder):
                 if "_iter_" in name:
@@ -307,14 +323,14 @@ class Ranks:
         process.send_signal(signal.SIGINT)
         time.sleep(0.3)
         os.kill(ranks[2], signal.SIGKILL)
-        self.wait_for(lambda: self.has_logged("restart 1 of 1"))
-        self.wait_for(lambda: self.has_logged("Restoring previous solver status")
-                      or self.has_logged("Snapshotting"))
-        self.wait_for(lambda: len(self.ranks_of(process)) == 3)
-        time.sleep(1)
+        # Before that a rank would not know what to do with the signal.
+        self.wait_for(lambda: "Starting Optimization"
+                      in self.log().partition("restart 1 of 1")[2])
         process.send_signal(signal.SIGHUP)
         log = self.end(process)
         check(process.returncode == 0, "status %d\n%s" % (process.returncode, log[-3000:]))
+        again = log.partition("restart 1 of 1")[2]
+        check("Resuming from many_iter_" in again, again[-3000:])
 
     def requests(self):
         """What one rank's threads ask of its trainer all ranks do (requests.cpp)."""
@@ -358,7 +374,11 @@ def main(cases=Ranks):
     with tempfile.TemporaryDirectory() as folder:
         case = cases(options.brewc, options.brew_run, folder)
         case.program = options.program
-        getattr(case, options.case)()
+        try:
+            getattr(case, options.case)()
+        except BaseException:  # SystemExit above all
+            case.end_all()
+            raise
 
 
 if __name__ == "__main__":

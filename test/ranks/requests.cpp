@@ -20,6 +20,7 @@ using namespace brew;
 namespace {
 
 constexpr auto kPause = std::chrono::milliseconds(300);
+constexpr auto kMoment = std::chrono::milliseconds(1);
 
 void require(bool condition, const char *what) {
   if (condition)
@@ -38,6 +39,11 @@ int main(int count, char **arguments) {
   options.communicator = &ranks;
   options.threads = 1;
   api::Session session(plan, options);
+  std::atomic<bool> paused{false};
+  session.addListener([&](const brew_event &event) {
+    if (event.kind == BREW_EVENT_PAUSED)
+      paused = true;
+  });
   api::Trainer trainer(session);
   std::atomic<int> reached{0};
   trainer.setActionSource([&] {
@@ -46,13 +52,14 @@ int main(int count, char **arguments) {
   });
   auto waitFor = [&](int iteration) {
     while (reached < iteration)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      std::this_thread::sleep_for(kMoment);
   };
   std::thread asking([&] {
     waitFor(3);
     if (ranks.rank() == 1) {
       trainer.pause();
-      std::this_thread::sleep_for(kPause);
+      while (!paused)
+        std::this_thread::sleep_for(kMoment);
       const int before = reached;
       std::this_thread::sleep_for(kPause);
       require(reached == before, "it does not pause");
@@ -61,7 +68,7 @@ int main(int count, char **arguments) {
       return;
     }
     while (trainer.field("base_lr") != "0.25")
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      std::this_thread::sleep_for(kMoment);
     waitFor(reached + 3);
     trainer.stop();
   });

@@ -5,7 +5,6 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
@@ -28,12 +27,11 @@ document.body.dataset.overflow = root.scrollWidth - root.clientWidth;
 
 def shown(browser, path, profile, width):
     """The page as the browser has it after its scripts, and what these logged."""
-    done = subprocess.run(
+    done = pages.output(
         [browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
          "--no-first-run", "--disable-background-networking", "--user-data-dir=" + profile,
          "--window-size={},900".format(width), "--enable-logging=stderr", "--dump-dom",
-         path.as_uri()],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True, timeout=120)
+         path.as_uri()])
     logged = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
     return done.stdout, logged
 

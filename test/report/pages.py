@@ -32,10 +32,15 @@ def nets(source, folder):
     }
 
 
+def output(command):
+    """What a command says; what it complains of if it fails."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, (command, done.returncode, done.stderr[-3000:])
+    return done
+
+
 def report(brewc, arguments, form):
-    return subprocess.run([brewc, *arguments, "--report=" + form], check=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                          text=True).stdout
+    return output([brewc, *arguments, "--report=" + form]).stdout
 
 
 class Page(HTMLParser):

@@ -4,6 +4,7 @@
 #include "formats/Database.h"
 #include "formats/Datum.h"
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <sys/wait.h>
@@ -229,6 +230,7 @@ TEST_F(BrewData, CaffesFlagsAndNames) {
 // An endless input is converted until the tool is told to stop; that leaves
 // nothing behind.
 TEST_F(BrewData, Interrupted) {
+  const size_t before = folder.entries();
   pid_t child = fork();
   ASSERT_GE(child, 0);
   std::string big = folder / "big";
@@ -238,13 +240,17 @@ TEST_F(BrewData, Interrupted) {
           big.c_str(), nullptr);
     _exit(99);
   }
-  usleep(300000);
+  // It is at work, and knows what to do with the signal, once the folder has
+  // a new entry.
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (folder.entries() <= before && std::chrono::steady_clock::now() < end)
+    usleep(1000);
   kill(child, SIGINT);
   int status;
   waitpid(child, &status, 0);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 130);
-  EXPECT_EQ(folder.entries(), 2u);
+  EXPECT_EQ(folder.entries(), before);
 }
 
 TEST(BrewDataRecorded, MeanIsCaffes) {

@@ -156,23 +156,22 @@ TEST_F(CommTest, TransportSumsGoPieceByPiece) {
 }
 
 TEST_F(CommTest, WhoDoesNotAnswerIsNamed) {
-  StallWatch watch(plugin, 0, 3, 0.05);
+  StallWatch watch(plugin, 0, 3, 0.5);
   const Activity waiting{true, Clock::now() - std::chrono::seconds(1)};
   EXPECT_FALSE(watch.poll(waiting, "the sum of bucket 1"));
   EXPECT_EQ(table.outgoing.size(), 2u); // both others are asked
   answerFor(1, {true, Clock::now()});
   EXPECT_FALSE(watch.poll(waiting, "the sum of bucket 1"));
-  std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));
   EXPECT_FALSE(watch.poll(waiting, "the sum of bucket 1"));
   const auto reason = watch.poll(waiting, "the sum of bucket 1");
   ASSERT_TRUE(reason);
-  EXPECT_EQ(*reason,
-            "rank 2 does not answer for 0.05 s (--comm-timeout), while "
-            "rank 0 waits for the sum of bucket 1");
+  EXPECT_EQ(*reason, "rank 2 does not answer for 0.5 s (--comm-timeout), while "
+                     "rank 0 waits for the sum of bucket 1");
 }
 
 TEST_F(CommTest, WhoHasNotGoneOnIsNamedAndWhoComputesIsNot) {
-  StallWatch watch(plugin, 0, 3, 0.05);
+  StallWatch watch(plugin, 0, 3, 0.5);
   const Activity waiting{true, Clock::now() - std::chrono::seconds(1)};
   EXPECT_FALSE(watch.poll(waiting, "x"));
   answerFor(1, {true, Clock::now()});
@@ -180,7 +179,7 @@ TEST_F(CommTest, WhoHasNotGoneOnIsNamedAndWhoComputesIsNot) {
   EXPECT_FALSE(watch.poll(waiting, "x"));
   EXPECT_FALSE(watch.poll(waiting, "x"));
   EXPECT_TRUE(table.outgoing.empty()); // not asked again at once
-  std::this_thread::sleep_for(std::chrono::milliseconds(120));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1200));
   EXPECT_FALSE(watch.poll(waiting, "x"));
   answerFor(1, {true, Clock::now()});
   answerFor(2, {false, Clock::now() - std::chrono::seconds(2)});

@@ -5,6 +5,7 @@
 #include "PlanMutator.h"
 #include "formats/Error.h"
 #include "runtime/plan/PlanWriter.h"
+#include "test/common/Folder.h"
 
 #include <cstring>
 #include <fstream>
@@ -18,13 +19,11 @@ namespace {
 
 /// A file that is removed with the object.
 struct TemporaryFile {
-  std::string path;
-  explicit TemporaryFile(const std::string &content)
-      : path(testing::TempDir() + "brew-plan-" +
-             testing::UnitTest::GetInstance()->current_test_info()->name()) {
+  explicit TemporaryFile(const std::string &content) {
     std::ofstream(path, std::ios::binary) << content;
   }
-  ~TemporaryFile() { std::remove(path.c_str()); }
+  Folder folder;
+  std::string path = folder / "plan";
 };
 
 ExitStatus statusOfOpen(const std::string &path, std::string &text) {

@@ -102,7 +102,8 @@ TEST(Prefetcher, ErrorsArriveWithTheBatchTheyBelongTo) {
 
 TEST(Prefetcher, CountsStarvation) {
   OneFloat top;
-  Prefetcher slow(std::make_unique<CountingSource>(-1, 10), top.info, {true},
+  // So slow that whoever takes is never later, on a busy machine either.
+  Prefetcher slow(std::make_unique<CountingSource>(-1, 100), top.info, {true},
                   2);
   for (int i = 0; i < 4; ++i)
     take(slow);
