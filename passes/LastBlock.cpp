@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/FreeSum.h"
 #include "passes/Passes.h"
+#include "passes/ValuePlace.h"
 
 #include "dialects/Brew/BrewDialect.h"
 #include "dialects/Brew/KernelAnalysis.h"
@@ -91,6 +92,22 @@ public:
                     GpuAttr::kLoadCycles;
     }
     return cycles;
+  }
+
+  /// Bytes of what nests of a part read of one another at a point of its grid:
+  /// the threads of a block share them.
+  static int64_t bytesBetween(ArrayRef<linalg::GenericOp> nests) {
+    int64_t bytes = 0;
+    for (auto nest : nests) {
+      const int64_t points =
+          countOf(ArrayRef(nest.getStaticLoopRanges())
+                      .take_front(NestGrid::of(nest)->depth));
+      for (OpResult result : nest->getResults())
+        if (!llvm::all_of(result.getUsers(),
+                          [](Operation *user) { return isa<YieldOp>(user); }))
+          bytes += llvm::divideCeil(brew::bytesOf(tensorOf(result)), points);
+    }
+    return bytes;
   }
 
   /// Makes one kernel of the two, where the first one stands if all that the
@@ -194,8 +211,10 @@ struct LastBlock : brew::impl::LastBlockBase<LastBlock> {
   using LastBlockBase::LastBlockBase;
 
   void runOnOperation() override {
-    if (!brew::targetir::gpuOf(getOperation()))
+    const GpuAttr gpu = brew::targetir::gpuOf(getOperation());
+    if (!gpu)
       return;
+    room = gpu.sharedBytesOfPart(2);
     for (auto program : getOperation().getOps<ProgramOp>()) {
       SmallVector<KernelOp> kernels(
           program.getBody().front().getOps<KernelOp>());
@@ -211,18 +230,21 @@ private:
     const double most =
         mostCycles ? static_cast<double>(mostCycles) : GpuAttr::kHandoverCycles;
     SmallVector<linalg::GenericOp> nests = onlyPart(second);
-    if (nests.empty())
+    if (nests.empty() || Pair::bytesBetween(nests) > room)
       return {};
     for (Value input : second.getInputs()) {
       auto first = input.getDefiningOp<KernelOp>();
       if (!first || !Pair(first, second).worksForSecond())
         continue;
       SmallVector<linalg::GenericOp> partial = onlyPart(first);
-      if (!partial.empty() && Pair::cyclesOfLast(partial, nests) <= most)
+      if (!partial.empty() && Pair::bytesBetween(partial) <= room &&
+          Pair::cyclesOfLast(partial, nests) <= most)
         return first;
     }
     return {};
   }
+
+  int64_t room = 0; ///< bytes of shared memory
 };
 
 } // namespace

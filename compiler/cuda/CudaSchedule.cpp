@@ -22,8 +22,6 @@ constexpr unsigned kThreads = 256;
 constexpr unsigned kLeastTeam = 8;
 /// What a larger team's time must be at most of a smaller one's.
 constexpr double kWorthwhile = 0.97;
-/// Shared memory that is left to partial results of reductions.
-constexpr int64_t kPartialBytes = 8192;
 
 class Scheduler {
 public:
@@ -299,8 +297,7 @@ private:
   }
 
   int64_t sharedLimit() const {
-    return (gpu.getSharedBytes() - kPartialBytes) /
-           static_cast<int64_t>(kernel.parts.size());
+    return gpu.sharedBytesOfPart(static_cast<int64_t>(kernel.parts.size()));
   }
 
   /// Shared memory of one team.

@@ -110,6 +110,13 @@ def Target_GpuAttr : Target_Attr<"Gpu", "gpu"> {
     /// share each of them.
     static constexpr int64_t kColumns = 32, kColumnThreads = 512;
 
+    /// Shared memory that is left to partial results of reductions.
+    static constexpr int64_t kPartialBytes = 8192;
+
+    /// Shared memory for values of one of so many parts of a kernel.
+    int64_t sharedBytesOfPart(int64_t parts) const {
+      return (getSharedBytes() - kPartialBytes) / parts;
+    }
     /// Threads that share each of `sums` neighbouring sums.
     static int64_t columnShares(int64_t sums) {
       return kColumnThreads / columnsOf(sums);

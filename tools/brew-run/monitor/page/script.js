@@ -894,41 +894,65 @@ function listen() {
 
 // --- Several runs -----------------------------------------------------------
 
-const known = new Map(); // of runs: {colour, size, on}
+const known = new Map(); // of runs: {colour, size, on, curves, row, iteration, progress}
+
+/** A run with its row, which stays: a click needs the same box from beginning to end. */
+function addRun(name, title) {
+  const row = document.createElement('tr'), cell = element('td', row), box = element('input', cell);
+  const it = {colour: kColours[known.size % kColours.length], size: -1, on: true, curves: {}, row};
+  known.set(name, it);
+  box.type = 'checkbox';
+  box.checked = true;
+  box.setAttribute('aria-label', name);
+  box.addEventListener('change', () => { it.on = box.checked; redrawRuns(); });
+  const text = element('td', row);
+  element('span', text, undefined, 'swatch').style.background = it.colour;
+  text.append(title);
+  it.iteration = element('td', row, '', 'n');
+  it.progress = element('td', row);
+  return it;
+}
+
 async function showRuns() {
   const state = await ask('state');
   byId('folder').textContent = state.folder;
   byId('status').textContent = state.runs.length === 1 ? '1 run' : state.runs.length + ' runs';
   const list = byId('runlist');
-  list.replaceChildren();
-  for (const run of state.runs) {
-    if (!known.has(run.name))
-      known.set(run.name, {colour: kColours[known.size % kColours.length], size: -1, on: true, curves: {}});
-    const it = known.get(run.name), row = element('tr', list), cell = element('td', row);
-    const box = element('input', cell);
-    box.type = 'checkbox';
-    box.checked = it.on;
-    box.setAttribute('aria-label', run.name);
-    box.addEventListener('change', () => { it.on = box.checked; redrawRuns(); });
-    const name = element('td', row);
-    element('span', name, undefined, 'swatch').style.background = it.colour;
-    name.append(run.name === '.' ? state.folder : run.name);
-    element('td', row, shown(run.iteration, 9), 'n');
-    element('td', row, run.stopped || (run.running ? 'running' : 'no longer written'));
+  let changed = false;
+  for (const [name, it] of known)
+    if (!state.runs.some((run) => run.name === name)) {
+      it.row.remove();
+      changed = known.delete(name);
+    }
+  for (const [number, run] of state.runs.entries()) {
+    const it = known.get(run.name) || addRun(run.name, run.name === '.' ? state.folder : run.name);
+    if (list.children[number] !== it.row)
+      list.insertBefore(it.row, list.children[number] || null);
+    it.iteration.textContent = shown(run.iteration, 9);
+    it.progress.textContent = run.stopped || (run.running ? 'running' : 'no longer written');
     if (it.size !== run.size) {
-      it.size = run.size;
       it.curves = (await ask('run?' + new URLSearchParams({name: run.name}))).curves;
-      it.changed = true;
+      it.size = run.size;
+      changed = true;
     }
   }
-  if ([...known.values()].some((it) => it.changed))
+  if (changed)
     redrawRuns();
+}
+
+/** Again and again, each time when the one before has ended. */
+async function watchRuns() {
+  try {
+    await showRuns();
+  } catch (error) {
+    say(error.message);
+  }
+  setTimeout(watchRuns, 2000);
 }
 
 function redrawRuns() {
   charts.forEach((chart) => chart.curves.clear());
   for (const [run, it] of known) {
-    it.changed = false;
     if (it.on)
       for (const [name, points] of Object.entries(it.curves)) {
         const which = name.startsWith('test') ? name.split('.')[0] + ', ' : '';
@@ -958,7 +982,7 @@ async function begin() {
       document.querySelector('.narrow').hidden = true;
       byId('net').textContent = 'Runs';
       await showRuns();
-      setInterval(() => showRuns().catch((error) => say(error.message)), 2000);
+      setTimeout(watchRuns, 2000);
     }
   } catch (error) {
     byId('status').textContent = 'no connection';
