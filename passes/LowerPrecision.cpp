@@ -8,15 +8,16 @@
 // cannot, their operands are rounded all the same.
 //
 //===----------------------------------------------------------------------===//
-#include "dialects/Brew/NestBuilder.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Brew/layers/convolution/Convolution.h"
+#include "dialects/Brew/layers/convolution/Epilogue.h"
 #include "dialects/Brew/layers/precision/Precision.h"
 #include "dialects/Brew/layers/shape/Shape.h"
 #include "dialects/Target/TargetDialect.h"
 #include "passes/LibraryCalls.h"
 #include "passes/Passes.h"
 #include "passes/PrecisionRules.h"
+#include "passes/ValuePlace.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -137,23 +138,11 @@ private:
     OpBuilder b(op);
     b.setInsertionPointAfter(op);
     CastOp wide = cast(b, op, op.getDy(), b.getF32Type());
-    ArrayRef<int64_t> shape = shapeOf(op.getDy());
-    SmallVector<int64_t> order = {1, 0};
-    for (int64_t dim = 2; dim < static_cast<int64_t>(shape.size()); ++dim)
-      order.push_back(dim);
-    SmallVector<int64_t> extents, dims(shape.size());
-    SmallVector<bool> reduction(shape.size(), true);
-    reduction.front() = false;
-    for (auto [loop, dim] : llvm::enumerate(order)) {
-      extents.push_back(shape[dim]);
-      dims[dim] = loop;
-    }
-    NestBuilder nest(b, op.getLoc(), extents, reduction);
-    nest.input(wide, dims);
-    nest.output(tensorOf(op.getDb()), {0}, 0.0);
-    Value sum = nest.build([](NestBuilder::Body &body) -> SmallVector<Value> {
-      return {body.s.accumulate(body.out[0], body.in[0])};
-    })[0];
+    // Channels stand before what the kernel moves over.
+    const auto output = static_cast<int64_t>(shapeOf(op.getDy()).size() - 1 -
+                                             op.getKernel().size());
+    Value sum =
+        buildBiasGradient(b, op.getLoc(), wide, output, tensorOf(op.getDb()));
     Origin::of(op).mark(sum.getDefiningOp());
     return brew::splitBiasGradient(op, sum);
   }
@@ -200,6 +189,10 @@ private:
 
   CastOp cast(OpBuilder &b, Operation *reason, Value x, Type element) {
     Origin origin = Origin::of(reason);
+    // A view is of no layer; what it is a view of is.
+    if (Operation *made = brew::ownerOf(x).getDefiningOp();
+        made && !origin.layer)
+      origin.layer = Origin::of(made).layer;
     if (!origin.layer)
       origin.layer = b.getStringAttr("");
     auto cast =

@@ -138,7 +138,7 @@ private:
     std::string text;
     for (StringRef layer : ArrayRef(names).take_front(2))
       text += (text.empty() ? "" : "_") + layer.str();
-    if (names.empty())
+    if (text.empty()) // no layers, or without names
       text = b.getInsertionBlock()
                  ->getParentOp()
                  ->getAttrOfType<StringAttr>("sym_name")

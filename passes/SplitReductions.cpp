@@ -335,7 +335,8 @@ private:
     }
     if (!largest)
       return false;
-    for (int64_t dim : llvm::reverse(memoryOrder(largest))) {
+    const SmallVector<int64_t> order = memoryOrder(largest);
+    for (int64_t dim : llvm::reverse(order)) {
       if (largest.getDimSize(dim) == 1)
         continue;
       auto loop = dyn_cast<AffineDimExpr>(access.getResult(dim));

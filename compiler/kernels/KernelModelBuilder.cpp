@@ -186,7 +186,8 @@ private:
     RankedTensorType type = tensorType(op.getResult(result));
     SmallVector<int64_t> strides(type.getRank(), 0);
     int64_t next = 1;
-    for (int64_t dim : llvm::reverse(ir::memoryOrder(type)))
+    const SmallVector<int64_t> order = ir::memoryOrder(type);
+    for (int64_t dim : llvm::reverse(order))
       if (map.getDimPosition(dim) >= grid) {
         strides[dim] = next;
         next *= type.getDimSize(dim);

@@ -80,7 +80,8 @@ SmallVector<int64_t> brew::ir::memoryStrides(RankedTensorType type) {
     return SmallVector<int64_t>(strides.asArrayRef());
   SmallVector<int64_t> strides(type.getRank(), 1);
   int64_t stride = 1;
-  for (int64_t dim : llvm::reverse(memoryOrder(type))) {
+  const SmallVector<int64_t> order = memoryOrder(type);
+  for (int64_t dim : llvm::reverse(order)) {
     strides[dim] = stride;
     stride *= type.getDimSize(dim);
   }

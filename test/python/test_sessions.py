@@ -413,6 +413,25 @@ class Gradients(Case):
             session.seeds["prob"] = 1
 
 
+    def test_bias_of_another_axis(self):
+        """The channels of a convolution need not be dimension 1."""
+        net = """
+          layer { name: "x" type: "Input" top: "x"
+            input_param { shape { dim: 2 dim: 4 dim: 3 dim: 5 } } }
+          layer { name: "c" type: "Convolution" bottom: "x" top: "y" convolution_param {
+            axis: 2 num_output: 4 kernel_size: 3 pad: 1 weight_filler { type: "xavier" } } }"""
+        random = np.random.default_rng(3)
+        dy = random.standard_normal((2, 4, 4, 5)).astype("f4")
+        for precision, tolerance in (("f32", 1e-5), ("bf16", 2e-2)):
+            session = brew.compile(net, seed="y", keep=["y"], precision=precision).session(seed=1)
+            session.set_inputs(x=random.standard_normal((2, 4, 3, 5)).astype("f4"))
+            session.forward()
+            session.seeds["y"] = dy
+            session.backward()
+            np.testing.assert_allclose(np.array(session.gradients["c"][1]), dy.sum(axis=(0, 1, 3)),
+                                       tolerance, tolerance)
+
+
 class Looking(Case):
     def test_dump(self):
         plan = brew.compile(self.write(DEPLOY), batch=None)
