@@ -94,7 +94,7 @@ void LayerCheck::pairs(const Message &block, const std::string &field,
   const auto *descriptor = block.GetDescriptor();
   const auto *reflection = block.GetReflection();
   auto checkValue = [&](const std::string &name, uint32_t value, int index) {
-    if (value > INT_MAX)
+    if (value > kMostOfWindow)
       error(block, name, name + " is too large", index);
     else if (mustBePositive && value == 0)
       error(block, name, name + " is 0; it must be at least 1", index);

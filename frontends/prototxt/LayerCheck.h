@@ -10,6 +10,10 @@
 
 namespace brew::prototxt {
 
+/// Most that a window's size, padding or stride may be: sums of them stay far
+/// from what an index of 32 bits holds, as no image's are.
+inline constexpr std::uint32_t kMostOfWindow = 1 << 24;
+
 class LayerCheck {
 public:
   using Message = google::protobuf::Message;

@@ -26,7 +26,8 @@ def source_of(net):
         net = net.decode()
     if not isinstance(net, str):
         raise TypeError("a net is a path, its text or a protobuf message, not %s" % type(net).__name__)
-    is_text = "\n" in net or "{" in net or (":" in net and not os.path.exists(net))
+    # Names of files may have all of these in them.
+    is_text = any(each in net for each in "\n{:") and not os.path.exists(net)
     return (None, net) if is_text else (net, None)
 
 

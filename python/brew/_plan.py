@@ -83,13 +83,11 @@ class Plan:
 
     @classmethod
     def open(cls, path) -> Plan:
-        """Opens a plan file. Raises :class:`Error` if it cannot be read or is damaged."""
+        """Opens a plan file. Raises :class:`OSError` if it cannot be read, :class:`Error` if it
+        is damaged."""
         path = os.fspath(path)
-        try:
-            with open(path, "rb") as file:
-                data = file.read()
-        except OSError as failure:
-            raise FileNotFoundError(failure.errno, failure.strerror, path) from None
+        with open(path, "rb") as file:
+            data = file.read()
         return cls._of_bytes(data, path)
 
     def save(self, path) -> None:

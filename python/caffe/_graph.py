@@ -29,8 +29,13 @@ def _read(path, message):
         raise RuntimeError("Could not open file %s" % path)
     try:
         return _plans.parsed(path, message)
-    except (brew.Error, text_format.ParseError) as failure:
+    except brew.Error as failure:
         raise RuntimeError(str(failure)) from failure
+    except text_format.ParseError as failure:
+        text = str(failure)
+        if failure.GetLine() is not None:
+            text = text.split(" : ", 1)[-1]  # the place is one of the upgraded text
+        raise RuntimeError("%s: %s" % (path, text)) from failure
 
 
 def is_loss(kind):

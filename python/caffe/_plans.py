@@ -5,6 +5,7 @@ import functools
 import hashlib
 import json
 import os
+import pathlib
 from collections import OrderedDict
 
 from google.protobuf import text_format
@@ -18,6 +19,7 @@ _KEPT = 1024
 # Bytes of files that may stay between processes.
 _ROOM = 2 << 30
 _plans = OrderedDict()
+# What makes the exceptions anew: one that was raised keeps its callers' nets alive.
 _failures = OrderedDict()
 
 
@@ -96,7 +98,7 @@ def _count(path):
             _tidy(folder)
 
 
-def _cached(kind, text, options, lasting, make, load, save):
+def _cached(kind, text, options, lasting, make, load, save, keeps_failures=True):
     """What ``make()`` makes, or what was made of the same before."""
     if not lasting:
         return make()
@@ -105,7 +107,7 @@ def _cached(kind, text, options, lasting, make, load, save):
         _plans.move_to_end(key)
         return _plans[key]
     if key in _failures:
-        raise _failures[key]
+        raise brew.CompileError(*_failures[key])
     folder, path = _folder(), None
     if folder:
         digest = hashlib.sha256(repr((key, _builder())).encode()).hexdigest()
@@ -119,7 +121,8 @@ def _cached(kind, text, options, lasting, make, load, save):
     try:
         made = make()
     except brew.CompileError as failure:
-        _remember(_failures, key, failure)
+        if keeps_failures:
+            _remember(_failures, key, (failure.diagnostics, str(failure), failure.status))
         raise
     if path:
         try:
@@ -155,10 +158,12 @@ def parsed(path, message):
         return data
 
     def make():
-        return text_format.Parse(brew.upgrade(path), message).SerializeToString()
+        # A str may be a text, too.
+        return text_format.Parse(brew.upgrade(pathlib.Path(path)), message).SerializeToString()
 
     kind = message.DESCRIPTOR.name
-    data = _cached(kind, text, {}, True, make, load, lambda made, path: write_bytes(path, made))
+    # Failures name the file, and another one may have the same text.
+    data = _cached(kind, text, {}, True, make, load, lambda made, path: write_bytes(path, made), keeps_failures=False)
     message.ParseFromString(data)
     return message
 

@@ -8,26 +8,34 @@ from brew import _core
 
 def learning_rate(param, iteration, current_step):
     """(rate, current step) of an iteration."""
+    if param.lr_policy == "fixed":
+        return param.base_lr, current_step
+    # As in C, where what is too large or no number is inf or nan; Python's floats raise, or turn complex.
+    with np.errstate(all="ignore"):
+        rate, current_step = _rate(param, iteration, current_step)
+    return float(rate), current_step
+
+
+def _rate(param, iteration, current_step):
     policy, base = param.lr_policy, param.base_lr
-    if policy == "fixed":
-        return base, current_step
+    gamma, power = np.float64(param.gamma), np.float64(param.power)
     if policy == "step":
         if param.stepsize <= 0:
             raise RuntimeError("lr_policy 'step' needs a positive stepsize")
         current_step = iteration // param.stepsize
-        return base * param.gamma ** current_step, current_step
+        return base * gamma ** current_step, current_step
     if policy == "exp":
-        return base * param.gamma ** iteration, current_step
+        return base * gamma ** iteration, current_step
     if policy == "inv":
-        return base * (1 + param.gamma * iteration) ** -param.power, current_step
+        return base * (1 + gamma * iteration) ** -power, current_step
     if policy == "multistep":
         while current_step < len(param.stepvalue) and iteration >= param.stepvalue[current_step]:
             current_step += 1
-        return base * param.gamma ** current_step, current_step
+        return base * gamma ** current_step, current_step
     if policy == "poly":
-        return base * (1 - iteration / param.max_iter) ** param.power, current_step
+        return base * (1 - np.float64(iteration) / param.max_iter) ** power, current_step
     if policy == "sigmoid":
-        return base / (1 + math.exp(-param.gamma * (iteration - param.stepsize))), current_step
+        return base / (1 + np.exp(-gamma * (iteration - param.stepsize))), current_step
     raise RuntimeError("Unknown learning rate policy: %s" % policy)
 
 

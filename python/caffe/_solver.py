@@ -106,7 +106,8 @@ class SGDSolver:
     @property
     def lr(self):
         """The learning rate of the next update."""
-        return float(np.float32(self._rate_of_next()))
+        with np.errstate(over="ignore"):
+            return float(np.float32(self._rate_of_next()))
 
     @property
     def type(self):

@@ -249,7 +249,8 @@ public:
     std::error_code error;
     for (std::filesystem::recursive_directory_iterator at(path, error), end;
          !error && at != end; at.increment(error))
-      if (at->is_regular_file() &&
+      if (std::error_code unknown; // of a link that leads nowhere
+          at->is_regular_file(unknown) &&
           formats::imageFormatOf(at->path().extension()))
         files.push_back(at->path());
     if (error)

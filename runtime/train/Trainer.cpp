@@ -140,6 +140,9 @@ void Trainer::solve() {
   refuseSeeds();
   announceChanges();
   takeChanges();
+  // Before anything is computed that could not be kept.
+  if (solver.snapshot_after_train() && isRoot())
+    probeSnapshotFolder();
   endedByRule = false;
   watch->takeStopReason();
   events.emit(event::SolvingBegin{executor.manifest().net_name(),

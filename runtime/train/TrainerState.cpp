@@ -74,7 +74,7 @@ Trainer::Trainer(Session &planSession, TrainerOptions trainerOptions)
   checkSolver(solver);
   events.emit(event::SolverSetUp{&solver});
   prefix = resolvePrefix();
-  if (solver.snapshot() && isRoot())
+  if ((solver.snapshot() || !options.snapshotBest.empty()) && isRoot())
     probeSnapshotFolder();
   if (options.resume)
     options.snapshot = findResumePoint();

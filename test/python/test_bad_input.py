@@ -3,12 +3,28 @@ import gc
 import os
 import threading
 import unittest
+import weakref
 
 import brew
 import caffe
 import numpy as np
+from caffe import _plans
+from caffe.proto import caffe_pb2
+from google.protobuf import text_format
 
 from common import DEPLOY, TRAIN, Case, feed, fill, numbers
+
+
+# Not all bottoms of its layer 'r' have gradients, which is found out by compiling it.
+NO_GRADIENT_OF_ALL = """
+layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 4 dim: 5 } } }
+layer { name: 'i' type: 'Input' top: 'i' input_param { shape { dim: 3 } } }
+layer { name: 'z' type: 'Input' top: 'z' input_param { shape { dim: 3 dim: 3 } } }
+layer { name: 'a' type: 'InnerProduct' bottom: 'x' top: 'a' inner_product_param { num_output: 3
+  weight_filler { type: 'xavier' } } }
+layer { name: 'r' type: 'BatchReindex' bottom: 'a' bottom: 'i' top: 'r' }
+layer { name: 'l' type: 'EuclideanLoss' bottom: 'r' bottom: 'z' top: 'l' }
+"""
 
 
 class Odd(Exception):
@@ -117,6 +133,61 @@ class BadInput(Case):
                      DEPLOY + "layer { name: 'z' type: 'TanH' bottom: 'fc' top: 'prob' }"):
             with self.assertRaises(RuntimeError):
                 caffe.Net(self.write(text), caffe.TEST)
+
+    def test_texts_of_two_files(self):
+        """Each is named, the second one, too, which says what the first one said."""
+        os.mkdir(self.path("b{1}"))
+        for text in ("layer {", DEPLOY.replace("num_output: 5", "num_outputs: 5")):
+            for name in ("one.prototxt", "two.prototxt", "b{1}/three.prototxt", "one.prototxt"):
+                path = self.write(text, name)
+                with self.assertRaises(RuntimeError) as caught:
+                    caffe.Net(path, caffe.TEST)
+                self.assertTrue(str(caught.exception).startswith(path + ":"), caught.exception)
+        self.assertIn("prob", caffe.Net(self.write(DEPLOY, "b{1}/fine.prototxt"), caffe.TEST).blobs)
+
+    def test_nets_are_gone_where_something_did_not_compile(self):
+        """One that runs all the same, and ones that are refused; again where that is known already."""
+        def runs(path):
+            net = caffe.Net(path, caffe.TRAIN)
+            net.forward()
+            net.backward()
+            return net
+
+        def is_refused(path):
+            found = []
+
+            class Net(caffe.Net):
+                def __init__(self, *arguments):
+                    found.append(weakref.ref(self))
+                    super().__init__(*arguments)
+
+            try:
+                Net(path, caffe.TRAIN)
+            except RuntimeError as failure:
+                said.append(str(failure))
+                return found[0]()
+            self.fail("it compiles")
+
+        said = []
+        too_large = DEPLOY.replace("kernel_size: 3", "kernel_size: 30")
+        for text, make in ((NO_GRADIENT_OF_ALL, runs), (too_large, is_refused)):
+            path = self.write(text)
+            for _ in range(3):
+                net = make(path)
+                gone = weakref.ref(net)
+                del net
+                gc.collect()
+                self.assertIsNone(gone())
+        self.assertIn("conv1", said[0])
+        self.assertEqual(said, [said[0]] * 3)
+        failed = []
+        for _ in range(2):
+            with self.assertRaises(brew.CompileError) as caught:
+                _plans.plan(text_format.Parse(text, caffe_pb2.NetParameter()))
+            failed.append(caught.exception)
+        self.assertIsNot(*failed)
+        for of in (str, lambda failure: failure.diagnostics, lambda failure: failure.status):
+            self.assertEqual(*map(of, failed))
 
     def test_a_phase_that_is_none(self):
         for arguments in (("TEST",), ("a.caffemodel",), (7,), ()):

@@ -2,11 +2,13 @@
 import doctest
 import errno
 import os
+import pathlib
 import signal
 import stat
 import threading
 import time
 import unittest
+from unittest import mock
 
 import brew
 import numpy as np
@@ -47,6 +49,15 @@ class Compiling(Case):
             brew.compile(DEPLOY, target="abacus")
         with self.assertRaises(TypeError):
             brew.compile(3)
+
+    def test_names_like_texts(self):
+        """A file that is there is meant, whatever its name has in it."""
+        for folder in ("b{1}", "c: d", "e\nf"):
+            os.mkdir(self.path(folder))
+            path = self.write(DEPLOY, os.path.join(folder, "n.prototxt"))
+            self.assertEqual(brew.compile(path).programs, ["deploy"])
+            self.assertIn("Convolution", brew.upgrade(path))
+        self.assertIn("TanH", brew.upgrade("layer { name: 'd' type: 'TanH' bottom: 'a' top: 'd' }" + " " * 5000))
 
     def test_options(self):
         plan = brew.compile(DEPLOY, batch=None, input_shapes={"data": [1, 3, 8, 8]}, keep=["pool1", "fc"])
@@ -89,6 +100,13 @@ class Plans(Case):
     def test_what_is_no_plan(self):
         with self.assertRaises(FileNotFoundError):
             brew.Plan.open(self.path("nowhere.plan"))
+        with self.assertRaises(IsADirectoryError) as caught:
+            brew.Plan.open(self.folder)
+        self.assertEqual(caught.exception.filename, self.folder)
+        with self.assertRaises(NotADirectoryError):
+            brew.Plan.open(os.path.join(self.write("", "file"), "n.plan"))
+        with mock.patch("builtins.open", side_effect=PermissionError), self.assertRaises(PermissionError):
+            brew.Plan.open(self.path("n.plan"))
         with self.assertRaises(brew.Error):
             brew.Plan.open(self.write("no plan at all", "n.plan"))
         data = bytearray(bytes(brew.compile(DEPLOY)))
@@ -109,6 +127,17 @@ class Sessions(Case):
         session.params["fc"] = [np.zeros((5, 36)), np.arange(5)]
         expected = np.exp(np.arange(5)) / np.exp(np.arange(5)).sum()
         np.testing.assert_allclose(session(data=numbers(1, 2, 3, 8, 8))["prob"][0], expected, rtol=1e-6)
+
+    def test_weights_to_begin_with(self):
+        plan = brew.compile(DEPLOY)
+        session = plan.session(seed=3)
+        path = self.path("w.caffemodel")
+        session.save_weights(path)
+        for weights in (path, pathlib.Path(path), [path], [pathlib.Path(path)], iter([path])):
+            other = plan.session(seed=4, weights=weights)
+            np.testing.assert_array_equal(other.params["fc"][0], session.params["fc"][0])
+        with self.assertRaises(TypeError):
+            plan.session(weights=[3])
 
     def test_wrong_inputs(self):
         session = brew.compile(DEPLOY).session()

@@ -1,13 +1,20 @@
 """caffe's solvers: the same as Brew's trainer, loops by hand, snapshots."""
+import ctypes
+import ctypes.util
+import itertools
+import math
 import re
 import time
+import warnings
 import unittest
 from unittest import mock
 
 import brew
 import caffe
 import numpy as np
-from caffe import _log
+from caffe import _log, _rules
+from caffe.proto import caffe_pb2
+from google.protobuf import text_format
 
 from common import TRAIN, Case, feed, fill
 
@@ -58,6 +65,54 @@ class Solvers(Case):
         for policy, more in POLICIES.items():
             with self.subTest(policy):
                 self.agrees("lr_policy: '%s' momentum: 0.5 %s" % (policy, more))
+
+    def rate(self, iteration, more, base=0.25):
+        param = text_format.Parse("base_lr: %r %s" % (base, more), caffe_pb2.SolverParameter())
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            rate, _ = _rules.learning_rate(param, iteration, 0)
+        self.assertIs(type(rate), float)  # what becomes the text of a field
+        return rate
+
+    def test_rates_are_those_of_c(self):
+        """Also where C's are infinite or no numbers, and Python's functions would raise."""
+        libm = ctypes.CDLL(ctypes.util.find_library("m"))
+        libm.pow.argtypes, libm.exp.argtypes = [ctypes.c_double] * 2, [ctypes.c_double]
+        libm.pow.restype = libm.exp.restype = ctypes.c_double
+        gammas, powers = (0.125, 1.5, 1024.0, -2.0, 0.0), (0.5, 2.0, -1.0, 0.0)
+        seen = []
+        for i, gamma, power in itertools.product((0, 1, 10, 11, 5000), gammas, powers):
+            denominator = 1 + libm.exp(-gamma * (i - 10000))
+            for policy, expected in (
+                    ("step", libm.pow(gamma, i // 2)), ("exp", libm.pow(gamma, i)),
+                    ("multistep", libm.pow(gamma, (i >= 1) + (i >= 11))), ("inv", libm.pow(1 + gamma * i, -power)),
+                    ("poly", libm.pow(1 - i / 10, power)), ("sigmoid", 1 / denominator)):
+                more = "lr_policy: '%s' gamma: %r power: %r max_iter: 10 stepsize: %d stepvalue: 1 stepvalue: 11" \
+                    % (policy, gamma, power, 10000 if policy == "sigmoid" else 2)
+                with self.subTest(more, iteration=i):
+                    # Of the last place: NumPy has an exp of its own.
+                    np.testing.assert_allclose(self.rate(i, more), 0.25 * expected, rtol=1e-15)
+                seen.append(expected)
+        self.assertTrue(any(map(math.isnan, seen)) and any(map(math.isinf, seen)))
+        poly = "lr_policy: 'poly' power: 0.5 max_iter: 0"
+        self.assertTrue(math.isnan(self.rate(0, poly)))  # of 0 / 0
+        self.assertEqual(self.rate(1, poly), math.inf)  # a root of minus infinity, to C
+        self.assertEqual(self.rate(0, "lr_policy: 'sigmoid' gamma: 0.1 stepsize: 10000"), 0)
+
+    def test_rates_that_are_no_numbers(self):
+        """Training goes on with them, but not in the plan, which takes numbers alone."""
+        for more, check in (("lr_policy: 'exp' gamma: 1e38", math.isinf),
+                            ("lr_policy: 'poly' power: 0.5", math.isnan)):
+            with self.subTest(more):
+                solver = caffe.SGDSolver(self.solver(more))
+                solver.param.max_iter = 2
+                feed(solver.net)
+                solver.step(2)
+                self.assertIsNotNone(solver.net._runs.update)
+                solver.step(10)
+                self.assertTrue(check(solver.lr))
+                self.assertIsNone(solver.net._runs.update)
+                self.assertFalse(np.isfinite(solver.net.params["ip1"][0].data).all())
 
     def test_clipping_and_iter_size(self):
         self.agrees("lr_policy: 'fixed' clip_gradients: 0.05 iter_size: 2")
@@ -136,6 +191,9 @@ class Solvers(Case):
             caffe.get_solver(self.solver("lr_policy: 'fixed' type: 'Annealing'"))
         with self.assertRaises(RuntimeError):
             caffe.AdaGradSolver(self.solver("lr_policy: 'fixed' momentum: 0.5"))
+        net = self.write(TRAIN, "a net.prototxt")
+        with self.assertRaisesRegex(RuntimeError, '^%s: Message type .* has no field named "name"' % re.escape(net)):
+            caffe.SGDSolver(net)
         solver = caffe.SGDSolver(self.solver("lr_policy: 'fixed'"))
         before = solver.net.params["ip1"][0].data.copy()
         with self.assertRaises(RuntimeError):

@@ -91,9 +91,10 @@ void convertAnnotatedSet(const AnnotatedSetOptions &options) {
   Progress progress("images", entries.size());
   for (size_t i = 0; i < entries.size(); ++i) {
     const Entry &entry = entries[i];
-    const std::string where = formats::placeOf(options.list, entry.line) + ": ";
+    const std::string place = formats::placeOf(options.list, entry.line),
+                      where = place + ": ";
     const std::string bytes =
-        formats::readFileBytes(options.root + entry.image, where);
+        formats::readFileBytes(options.root + entry.image, place);
     formats::Image image;
     formats::decodeImage(bytes.data(), bytes.size(),
                          formats::ImageColor::Native, where + entry.image,

@@ -90,10 +90,15 @@ void splitDatabase(const std::string &path, const std::vector<Part> &parts,
   if (sum > 1 + 1e-9)
     throw usageError("the parts add up to more than the whole");
   std::set<std::filesystem::path> paths;
-  for (const Part &part : parts)
-    if (!paths.insert(std::filesystem::absolute(part.path).lexically_normal())
-             .second)
+  for (const Part &part : parts) {
+    std::error_code unknown; // of a folder that is gone
+    std::filesystem::path whole =
+        std::filesystem::absolute(part.path, unknown).lexically_normal();
+    if (!whole.has_filename()) // "train/"
+      whole = whole.parent_path();
+    if (!paths.insert(whole).second)
       throw usageError("'" + part.path + "' is given for two parts");
+  }
   auto database = openForReading(path);
   const uint64_t count = countRecords(*database);
 

@@ -32,10 +32,17 @@ int extract(const FeaturesOptions &options) {
                 std::to_string(options.outputs.size()) +
                 " outputs: each blob goes to one of its own");
   std::set<std::filesystem::path> paths;
-  for (const std::string &output : options.outputs)
-    if (!paths.insert(std::filesystem::absolute(output).lexically_normal())
-             .second)
+  for (const std::string &output : options.outputs) {
+    if (output.empty())
+      throw usage("an output has no name");
+    std::error_code unknown; // of a folder that is gone
+    std::filesystem::path path =
+        std::filesystem::absolute(output, unknown).lexically_normal();
+    if (!path.has_filename()) // "features/"
+      path = path.parent_path();
+    if (!paths.insert(path).second)
       throw usage("'" + output + "' is given for two blobs");
+  }
   Session session(options.plan, options.seed);
   const int program =
       session.chooseProgram(options.program, {"main", "deploy", "test_0"});

@@ -35,6 +35,10 @@ std::vector<std::string> readLabels(const std::string &path) {
       line.pop_back();
     labels.push_back(line);
   }
+  if (file.bad()) // a folder, say
+    throw machineLacks(path + ": cannot read the labels");
+  if (labels.empty())
+    throw badInput(path + ": there are no labels");
   return labels;
 }
 

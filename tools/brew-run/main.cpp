@@ -87,7 +87,10 @@ int run(const std::vector<std::string> &arguments) {
     return fail(BREW_USAGE,
                 std::string(error.what()) + " (see brew-run --help)");
   }
-  return action();
+  const int status = action();
+  if (std::fflush(stdout) != 0 || std::ferror(stdout))
+    return fail(BREW_MACHINE_LACKS, "cannot write to standard output");
+  return status;
 }
 
 } // namespace

@@ -80,6 +80,8 @@ private:
                text.substr(text.find_first_not_of(" \t", space));
       arguments.push_back(text);
     }
+    if (file.bad()) // a folder, say
+      throw machineLacks(path + ": cannot read the file of flags");
     read(arguments, depth + 1);
   }
 };

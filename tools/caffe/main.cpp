@@ -18,8 +18,6 @@
 #include <exception>
 #include <fstream>
 #include <map>
-#include <regex>
-#include <sstream>
 #include <unistd.h>
 
 namespace {
@@ -84,10 +82,21 @@ const std::string &requireFile(const CommandLine &line, const std::string &flag,
 
 /// Solvers that say nothing compute on a GPU, as Caffe's do.
 bool saysCpu(const std::string &solver) {
-  std::ostringstream text;
-  text << std::ifstream(solver).rdbuf();
-  return std::regex_search(
-      text.str(), std::regex("(^|\\n)[^#\\n]*solver_mode\\s*:\\s*(CPU|0)"));
+  const std::string field = "solver_mode";
+  std::ifstream file(solver);
+  for (std::string line; std::getline(file, line);) {
+    line.erase(std::min(line.find('#'), line.size()));
+    const size_t at = line.find(field);
+    if (at == line.npos)
+      continue;
+    const size_t colon = line.find_first_not_of(" \t", at + field.size());
+    if (colon == line.npos || line[colon] != ':')
+      continue;
+    const size_t value = line.find_first_not_of(" \t", colon + 1);
+    return value != line.npos &&
+           (line.compare(value, 3, "CPU") == 0 || line[value] == '0');
+  }
+  return false;
 }
 
 /// The GPU to run on, "" for the processor.

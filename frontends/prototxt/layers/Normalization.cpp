@@ -158,6 +158,8 @@ void checkLRN(LayerCheck &c) {
     c.error(settings, "local_size",
             "local_size " + std::to_string(settings.local_size()) +
                 " is even; a window needs a middle");
+  else if (settings.local_size() > kMostOfWindow)
+    c.error(settings, "local_size", "local_size is too large");
   if (settings.norm_region() == caffe::LRNParameter::WITHIN_CHANNEL &&
       settings.has_k() && settings.k() != 1)
     c.warn(settings, "k", "k has no effect with WITHIN_CHANNEL: it is 1");

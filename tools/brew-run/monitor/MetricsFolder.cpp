@@ -16,6 +16,8 @@ using Json = nlohmann::json;
 constexpr std::size_t kMostRuns = 64;
 constexpr int kDeepest = 4;
 constexpr std::size_t kLongestRow = 1 << 20;
+/// A row, its outputs, and the values of one.
+constexpr int kDeepestRow = 4;
 /// A log that was written to this recently is one of a run that goes on.
 constexpr std::chrono::seconds kRecent(60);
 
@@ -84,7 +86,11 @@ void MetricsFolder::readFurther(Run &run) {
     run.read += line.size() + 1;
     if (line.size() > kLongestRow)
       continue;
-    const Json row = Json::parse(line, nullptr, false);
+    // Nothing of a row lies deep; what does could not be copied.
+    const auto isShallow = [](int depth, Json::parse_event_t, Json &) {
+      return depth <= kDeepestRow;
+    };
+    const Json row = Json::parse(line, isShallow, false);
     if (!row.is_object() || !row.contains("iteration") ||
         !row["iteration"].is_number_integer())
       continue;
@@ -101,6 +107,8 @@ void MetricsFolder::readFurther(Run &run) {
     std::string prefix = "train.";
     if (isTest) {
       const Json net = row.value("net", Json(0));
+      if (!net.is_number_integer())
+        continue;
       prefix = net == 0 ? "test." : "test" + net.dump() + ".";
     }
     addNumber(run.curves, prefix + "loss", iteration,
