@@ -54,9 +54,7 @@ std::string requirePath(const std::string &name,
   // The working directory may be one of the folders by its whole name.
   std::vector<std::string> looked;
   for (const std::string &path : candidatePaths(name, folders)) {
-    std::error_code error;
-    fs::path absolute = fs::absolute(path, error);
-    std::string place = error ? path : absolute.lexically_normal().string();
+    std::string place = wholePath(path);
     if (std::find(looked.begin(), looked.end(), place) == looked.end())
       looked.push_back(place);
   }
@@ -68,6 +66,16 @@ std::string requirePath(const std::string &name,
 
 std::string folderOfFile(const std::string &path) {
   return fs::path(path).parent_path().string();
+}
+
+std::string wholePath(const std::string &path) {
+  std::error_code error;
+  fs::path whole = fs::absolute(path, error).lexically_normal();
+  if (error)
+    return path;
+  if (!whole.has_filename() && whole.has_relative_path()) // "train/"
+    whole = whole.parent_path();
+  return whole.string();
 }
 
 } // namespace brew::formats

@@ -28,4 +28,9 @@ std::string requirePath(const std::string &name,
 /// The folder part of a path, "" if there is none.
 std::string folderOfFile(const std::string &path);
 
+/// A path from the root, without steps back and without a slash behind it: the
+/// same for all ways to write the name of one place, links aside. In a folder
+/// that is gone, as it was given.
+std::string wholePath(const std::string &path);
+
 } // namespace brew::formats

@@ -9,15 +9,11 @@
 
 namespace {
 
+using brew::aligned;
 using brew::LiveValue;
 
 /// Attempts at a better placement, and pairs of values to look at for it.
 constexpr int64_t kMostTries = 400, kMostPairs = 100'000'000;
-
-int64_t aligned(int64_t bytes) {
-  constexpr int64_t a = brew::kBufferAlignment;
-  return (bytes + a - 1) / a * a;
-}
 
 bool overlapInTime(const LiveValue &x, const LiveValue &y) {
   return x.first <= y.last && y.first <= x.last;

@@ -24,6 +24,11 @@ struct LiveValue {
 /// Alignment of offsets, in bytes.
 inline constexpr int64_t kBufferAlignment = plan::kAlignment;
 
+/// Bytes up to where the next value may begin.
+constexpr int64_t aligned(int64_t bytes) {
+  return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+}
+
 /// Sets every offset and returns the extent of the arena in bytes. Tries
 /// several greedy orders (by size, by area, by lifetime, by start) with best
 /// fit into the gaps, then changes the best of them, and keeps the smallest.

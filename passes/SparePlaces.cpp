@@ -7,6 +7,7 @@
 #include <numeric>
 #include <random>
 
+using brew::aligned;
 using brew::LiveValue;
 using brew::SpareRange;
 
@@ -17,11 +18,6 @@ constexpr int64_t kMostTries = 200, kMostPairs = 100'000'000;
 
 constexpr int64_t kAlways = std::numeric_limits<int64_t>::min(),
                   kForever = std::numeric_limits<int64_t>::max();
-
-int64_t aligned(int64_t bytes) {
-  return (bytes + brew::kBufferAlignment - 1) / brew::kBufferAlignment *
-         brew::kBufferAlignment;
-}
 
 /// Bytes that are not spare at steps first..last.
 struct Taken {

@@ -1,5 +1,6 @@
 //===- Rearrange.cpp - Databases from databases ---------------------------===//
 #include "formats/Error.h"
+#include "formats/PathLookup.h"
 #include "runtime/data/ShuffledOrder.h"
 #include "tools/brew-data/Records.h"
 
@@ -7,8 +8,8 @@
 #include <cinttypes>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <set>
+#include <string>
 
 namespace brew::data {
 
@@ -89,16 +90,10 @@ void splitDatabase(const std::string &path, const std::vector<Part> &parts,
     sum += part.share;
   if (sum > 1 + 1e-9)
     throw usageError("the parts add up to more than the whole");
-  std::set<std::filesystem::path> paths;
-  for (const Part &part : parts) {
-    std::error_code unknown; // of a folder that is gone
-    std::filesystem::path whole =
-        std::filesystem::absolute(part.path, unknown).lexically_normal();
-    if (!whole.has_filename()) // "train/"
-      whole = whole.parent_path();
-    if (!paths.insert(whole).second)
+  std::set<std::string> paths;
+  for (const Part &part : parts)
+    if (!paths.insert(formats::wholePath(part.path)).second)
       throw usageError("'" + part.path + "' is given for two parts");
-  }
   auto database = openForReading(path);
   const uint64_t count = countRecords(*database);
 

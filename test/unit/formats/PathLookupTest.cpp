@@ -41,6 +41,15 @@ TEST(PathLookup, AbsoluteNamesAndFolders) {
   EXPECT_EQ(findPath("", {folder.path()}), std::nullopt);
 }
 
+TEST(PathLookup, WholePathsAreTheSameForOnePlace) {
+  const std::string here = wholePath("a");
+  EXPECT_EQ(here[0], '/');
+  for (const char *name : {"./a", "a/", "b/../a", "./a/./"})
+    EXPECT_EQ(wholePath(name), here) << name;
+  EXPECT_NE(wholePath("b"), here);
+  EXPECT_EQ(wholePath("/"), "/");
+}
+
 TEST(PathLookup, ErrorSaysWhereItLooked) {
   TempFolder folder;
   WorkingFolder here(folder.path());

@@ -13,10 +13,6 @@ LiveValue value(int64_t size, int64_t first, int64_t last) {
   return {size, first, last, 0};
 }
 
-int64_t aligned(int64_t bytes) {
-  return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
-}
-
 /// Values live at a common step lie apart, aligned and below the extent.
 void expectValid(const std::vector<LiveValue> &values, int64_t extent) {
   for (size_t i = 0; i < values.size(); ++i) {
