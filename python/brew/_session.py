@@ -170,8 +170,8 @@ class Session:
     ``device``: ``"cuda:1"`` or another GPU's number, for plans compiled for one;
     ``seed``: what fillers, shuffling and random layers are drawn from, from 0 on; if not
     given it is 0, in training the solver's ``random_seed``, or another one each time where
-    that is not set; ``weights``: a file
-    or several to begin with; ``program``: the one that calls run (the first one if not given);
+    that is not set; ``weights``: a file or several to begin with; ``program``: the one that
+    calls run (the first one if not given);
     ``fields``: solver fields instead of the plan's, for training; ``host_layers``: type to
     class of layers that Python computes, beside those that the plan was compiled with;
     ``on_event``: a function that hears of all :attr:`events`, from the opening on;

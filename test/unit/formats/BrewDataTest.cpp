@@ -222,6 +222,8 @@ TEST_F(BrewData, CaffesFlagsAndNames) {
                "neither CPU nor GPU");
   expectResult("split " + database + " x=0.5 ./x=0.5", 2,
                "'./x' is given for two parts");
+  expectResult("split " + database + " x=0.5 ./x/=0.5", 2,
+               "'./x/' is given for two parts");
   const std::string windows = folder / "windows";
   writeBytes(windows, "# 0\na.png\n3 4 4\n1\n1 0.5 0 0 9 9\n");
   expectResult("windows " + windows, 1, "windows:5: the window from (0, 0)");

@@ -70,6 +70,10 @@ TEST(MonitorMetricsFolder, PassesOverWhatIsNoRow) {
                      "{\"type\":3,\"iteration\":1}\n"
                      "{\"type\":\"test\",\"iteration\":1,\"outputs\":[]}\n"
                      "{\"type\":\"train\",\"iteration\":1,\"loss\":\"\"}\n";
+  // Deeper than anything that copies or prints it could follow.
+  rows +=
+      "{\"type\":\"test\",\"iteration\":1,\"net\":" + std::string(200000, '[') +
+      std::string(200000, ']') + "}\n";
   rows += std::string(1, '\0') + "\xff\n" + kRows;
   writeBytes(folder / "metrics.jsonl", rows);
   MetricsFolder runs(folder.path());
