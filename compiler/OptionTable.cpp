@@ -371,6 +371,7 @@ const std::vector<OptionRow> &optionTable() {
                {"join-convolutions", "a call for each convolution of a blob"},
                {"join-gradients",
                 "a product for each reader of shared weights"},
+               {"join-launches", "on GPUs, a launch for each kernel"},
                {"keep-precision", "round bf16 values that are not stored, too"},
                {"last-block",
                 "on GPUs, a launch for what little follows a sum"},

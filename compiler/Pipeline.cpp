@@ -183,6 +183,7 @@ void compiler::buildPhase(mlir::OpPassManager &pm, Phase phase,
       reduce.halfWire = options.reduceInHalf;
       pm.addPass(createPlaceAllReduces(reduce));
     }
+    optimise("join-launches", [] { return createJoinLaunches(); });
     pm.addPass(createPlanMemory());
     if (options.cuda)
       pm.addPass(createBuildFeedKernels());

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/FreeSum.h"
+#include "passes/JoinedKernels.h"
 #include "passes/Passes.h"
 #include "passes/ValuePlace.h"
 
@@ -14,8 +15,6 @@
 #include "dialects/Brew/KernelAnalysis.h"
 #include "dialects/Brew/Origin.h"
 #include "dialects/Target/TargetDialect.h"
-
-#include "mlir/IR/IRMapping.h"
 
 namespace brew {
 #define GEN_PASS_DEF_LASTBLOCK
@@ -30,13 +29,8 @@ namespace {
 
 /// The nests of a kernel that has one part; none if it has several.
 SmallVector<linalg::GenericOp> onlyPart(KernelOp kernel) {
-  SmallVector<linalg::GenericOp> nests(
-      kernel.getBody().front().getOps<linalg::GenericOp>());
-  if (llvm::any_of(nests, [](linalg::GenericOp nest) {
-        return NestGrid::of(nest)->part != 0;
-      }))
-    return {};
-  return nests;
+  auto parts = brew::partsOf(kernel);
+  return parts.size() == 1 ? parts.front() : SmallVector<linalg::GenericOp>();
 }
 
 /// Two kernels, the first of which works for the second alone.
@@ -114,31 +108,9 @@ public:
   /// second reads is there already.
   void join() {
     OpBuilder b(endsEarly() ? first : second);
-    llvm::SetVector<Value> inputs;
-    inputs.insert_range(first.getInputs());
-    for (Value input : second.getInputs())
-      if (input.getDefiningOp() != first.getOperation())
-        inputs.insert(input);
-    SmallVector<Type> types(first.getOutputs().getTypes());
-    llvm::append_range(types, second.getOutputs().getTypes());
-    auto joined = KernelOp::create(
-        b, b.getFusedLoc({first.getLoc(), second.getLoc()}), types,
-        inputs.getArrayRef(), second.getName(), layers(b),
-        first.getBackward() && second.getBackward());
-    Block *body = b.createBlock(&joined.getBody());
-    IRMapping map;
-    for (Value input : inputs)
-      map.map(input, body->addArgument(input.getType(), input.getLoc()));
-    SmallVector<Value> yielded = clone(first, map, b, /*isLast=*/false);
-    for (auto [result, value] : llvm::zip_equal(first.getOutputs(), yielded))
-      map.map(result, value);
-    llvm::append_range(yielded, clone(second, map, b, /*isLast=*/true));
-    YieldOp::create(b, joined.getLoc(), yielded);
-    const size_t partial = first.getNumResults();
-    first->replaceAllUsesWith(joined.getOutputs().take_front(partial));
-    second->replaceAllUsesWith(joined.getOutputs().drop_front(partial));
-    second->erase();
-    first->erase();
+    brew::joinKernels(b, first, second, [](NestGrid place) {
+      return NestGrid{1, place.depth, /*isLast=*/true};
+    });
   }
 
 private:
@@ -172,33 +144,6 @@ private:
     return nests.size() == 1 && sum.getNumReductionLoops() > 0 &&
            NestGrid::of(sum)->depth == sum.getNumParallelLoops() &&
            brew::givesFreeSums(sum);
-  }
-
-  /// Clones what a kernel does. Returns what it yields.
-  static SmallVector<Value> clone(KernelOp kernel, IRMapping &outer,
-                                  OpBuilder &b, bool isLast) {
-    Block &body = kernel.getBody().front();
-    IRMapping map;
-    for (auto [argument, input] :
-         llvm::zip_equal(body.getArguments(), kernel.getInputs()))
-      map.map(argument, outer.lookup(input));
-    for (Operation &op : body.without_terminator()) {
-      Operation *copy = b.clone(op, map);
-      if (isLast && isa<linalg::GenericOp>(copy))
-        NestGrid{1, NestGrid::of(copy)->depth, /*isLast=*/true}.mark(copy);
-    }
-    SmallVector<Value> yielded;
-    for (Value value : body.getTerminator()->getOperands())
-      yielded.push_back(map.lookup(value));
-    return yielded;
-  }
-
-  ArrayAttr layers(OpBuilder &b) {
-    llvm::SetVector<Attribute> all;
-    for (KernelOp kernel : {first, second})
-      if (ArrayAttr names = kernel.getLayersAttr())
-        all.insert_range(names);
-    return b.getArrayAttr(all.getArrayRef());
   }
 
   /// Of a block whose points are no neighbouring sums.

@@ -1,16 +1,8 @@
 //===- OrderSteps.cpp - Steps in an order that needs less memory ----------===//
-#include "dialects/Brew/KernelAnalysis.h"
-#include "dialects/Brew/Origin.h"
-#include "dialects/Brew/layers/convolution/Convolution.h"
-#include "dialects/Brew/layers/external/External.h"
-#include "dialects/Brew/layers/shape/Shape.h"
+#include "passes/OrderedProgram.h"
 #include "passes/Passes.h"
-#include "passes/StepOrder.h"
-#include "passes/ValuePlace.h"
 
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-
-#include <optional>
+#include "dialects/Brew/layers/external/External.h"
 
 namespace brew {
 #define GEN_PASS_DEF_ORDERSTEPS
@@ -22,142 +14,13 @@ using namespace brew::ir;
 
 namespace {
 
-bool isBackward(Operation *op) {
-  auto kernel = dyn_cast<KernelOp>(op);
-  return Origin::of(op).isBackward || (kernel && kernel.getBackward());
-}
-
-/// A program's steps, as far as memory needs to know them.
-class ProgramSteps {
-public:
-  explicit ProgramSteps(ProgramOp program) : block(program.getBody().front()) {
-    for (Operation &op : block)
-      if (op.hasTrait<IsSink>())
-        addSink(&op);
-    for (Operation &op : block)
-      if (brew::isStep(&op))
-        addStep(&op);
-    problem.boundary = backward.value_or(steps.size());
-  }
-
-  brew::OrderProblem problem;
-
-  /// Puts the steps in that order, and what is no step before the first one
-  /// that reads it, or at the end.
-  void arrange(ArrayRef<unsigned> order) {
-    SmallVector<Operation *> all;
-    for (Operation &op : block)
-      all.push_back(&op);
-    for (unsigned step : order)
-      append(steps[step]);
-    for (Operation *op : all)
-      append(op);
-  }
-
-private:
-  void append(Operation *op) {
-    if (!appended.insert(op).second)
-      return;
-    for (Value operand : op->getOperands())
-      append(operand.getDefiningOp());
-    op->moveBefore(&block, block.end());
-  }
-
-  unsigned valueOf(Value value) {
-    Value owner = brew::placeOf(value).owner;
-    auto [entry, isNew] = values.try_emplace(owner, problem.values.size());
-    if (!isNew)
-      return entry->second;
-    Operation *source = owner.getDefiningOp();
-    brew::OrderedValue &made = problem.values.emplace_back();
-    // What lies in another arena takes nothing of this one.
-    made.bytes =
-        source->hasTrait<IsFixedRead>() ? 0 : brew::bytesOf(tensorOf(owner));
-    made.fromStart = !brew::isStep(source) && !isa<JoinOp>(source);
-    return entry->second;
-  }
-
-  void addStep(Operation *op) {
-    const unsigned number = steps.size();
-    steps.push_back(op);
-    brew::OrderedStep step;
-    auto add = [&](Value value, std::vector<unsigned> &to) {
-      unsigned known = valueOf(value);
-      if (!llvm::is_contained(to, known))
-        to.push_back(known);
-    };
-    for (Value operand : op->getOperands())
-      add(operand, step.reads);
-    for (Value result : op->getResults())
-      add(result, step.writes);
-    addShares(op, step);
-    if (isBackward(op) && !backward)
-      backward = number;
-    // What does more than compute keeps its order.
-    if (!isMemoryEffectFree(op)) {
-      if (lastEffect)
-        step.after.push_back(*lastEffect);
-      lastEffect = number;
-    }
-    problem.steps.push_back(std::move(step));
-  }
-
-  /// As PlanRoots will let results take over what ends.
-  void addShares(Operation *op, brew::OrderedStep &step) {
-    auto mayShare = [&](Value result, Value operand) {
-      const unsigned read = valueOf(operand);
-      return problem.values[read].bytes > 0 &&
-             !problem.values[read].fromStart &&
-             result.getType() == operand.getType() &&
-             !isSubview(tensorOf(operand)) &&
-             llvm::none_of(step.shares,
-                           [&](const brew::OrderedStep::Share &other) {
-                             return other.read == read;
-                           });
-    };
-    auto share = [&](Value result, Value operand) {
-      step.shares.push_back({valueOf(result), valueOf(operand)});
-    };
-    if (auto kernel = dyn_cast<KernelOp>(op)) {
-      for (auto [number, result] : llvm::enumerate(kernel.getOutputs()))
-        for (auto [i, input] : llvm::enumerate(kernel.getInputs()))
-          if (mayShare(result, input) && mayShareBuffer(kernel, i, number)) {
-            share(result, input);
-            break;
-          }
-    } else if (auto conv = dyn_cast<ConvolutionSumOp>(op)) {
-      if (mayShare(conv->getResult(0), conv.getSum()))
-        share(conv->getResult(0), conv.getSum());
-    } else if (auto data = dyn_cast<ConvolutionBackwardDataOp>(op);
-               data && data.getSum() &&
-               mayShare(data->getResult(0), data.getSum())) {
-      share(data->getResult(0), data.getSum());
-    }
-  }
-
-  void addSink(Operation *op) {
-    for (Value operand : op->getOperands()) {
-      brew::OrderedValue &value = problem.values[valueOf(operand)];
-      value.toEnd = true;
-      if (op->hasTrait<IsStore>())
-        value.bytes = 0; // it is made where it is stored
-    }
-  }
-
-  Block &block;
-  SmallVector<Operation *> steps;
-  llvm::DenseMap<Value, unsigned> values;
-  llvm::SmallPtrSet<Operation *, 32> appended;
-  std::optional<unsigned> backward, lastEffect;
-};
-
 struct OrderSteps : brew::impl::OrderStepsBase<OrderSteps> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<ProgramOp>()) {
       // What the caller sees between the passes must have been made.
       if (!program.getBody().front().getOps<SeedOp>().empty())
         continue;
-      ProgramSteps steps(program);
+      brew::OrderedProgram steps(program);
       const std::vector<unsigned> order = brew::lowerPeak(steps.problem);
       if (!llvm::is_sorted(order))
         steps.arrange(order);

@@ -7,6 +7,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
+#include <utility>
+
 using namespace mlir;
 using namespace brew;
 using namespace brew::ir;
@@ -46,6 +48,8 @@ public:
     for (Value output : outputs)
       yielded.push_back(map.lookup(output));
     YieldOp::create(b, kernel.getLoc(), yielded);
+    for (auto [store, number] : moreStores)
+      store->set(kernel.getOutputs()[number]);
     for (auto [output, result] : llvm::zip(outputs, kernel.getOutputs()))
       output.replaceUsesWithIf(result, [&](OpOperand &use) {
         return !members.contains(use.getOwner()) &&
@@ -86,7 +90,20 @@ private:
           if (llvm::any_of(result.getUsers(), [&](Operation *user) {
                 return !isInsideMember(user);
               }))
-            outputs.push_back(result);
+            addOutput(result);
+      }
+  }
+
+  /// What is stored in several places is a result for each: the kernel writes
+  /// all of them, and no copy is left.
+  void addOutput(OpResult result) {
+    outputs.push_back(result);
+    bool isStored = false;
+    for (OpOperand &use : result.getUses())
+      if (use.getOwner()->hasTrait<IsStore>() &&
+          std::exchange(isStored, true)) {
+        moreStores.push_back({&use, outputs.size()});
+        outputs.push_back(result);
       }
   }
 
@@ -153,6 +170,9 @@ private:
   llvm::DenseSet<Operation *> members;
   llvm::SetVector<Value> inputs;
   SmallVector<Value> outputs;
+  /// Uses by stores beside the first one, with the number of the result that is
+  /// theirs.
+  SmallVector<std::pair<OpOperand *, size_t>> moreStores;
 };
 
 } // namespace

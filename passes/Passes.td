@@ -515,6 +515,18 @@ def OrderSteps : Pass<"brew-order-steps", "::mlir::ModuleOp"> {
   }];
 }
 
+def JoinLaunches : Pass<"brew-join-launches", "::mlir::ModuleOp"> {
+  let summary = "Lets kernels that follow one another wait within one launch";
+  let description = [{
+    On a GPU, kernels with no other step between them become stages of one, which begin
+    when all blocks have ended the stage before: that takes less than to wait for
+    another launch. Calls between them come first if they do not need the first one, and
+    it reads little. Not where what the two read and write together is more than the
+    program needs at its peak; nor beyond four stages.
+  }];
+  let dependentDialects = ["::brew::targetir::TargetDialect"];
+}
+
 def PlaceAllReduces : Pass<"brew-place-all-reduces", "::mlir::ModuleOp"> {
   let summary = "Adds gradients up over the ranks of a data-parallel run";
   let description = [{

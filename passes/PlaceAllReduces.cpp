@@ -104,10 +104,25 @@ LogicalResult PlaceAllReduces::place(ProgramOp program, Type &element) {
       numberOf[&op] = steps.size();
       steps.push_back(&op);
     }
-  // One value may be the gradient of several parameters, and is added up once.
+  // One value may be the gradient of several parameters, and is added up once,
+  // also where a kernel yields it for each.
   llvm::MapVector<Value, SmallVector<StoreGradientOp>> stores;
-  for (auto store : block.getOps<StoreGradientOp>())
-    stores[store.getValue()].push_back(store);
+  llvm::DenseMap<std::pair<Operation *, Value>, Value> yielded;
+  for (auto store : block.getOps<StoreGradientOp>()) {
+    Value value = store.getValue();
+    if (auto kernel = value.getDefiningOp<KernelOp>()) {
+      const unsigned number = cast<OpResult>(value).getResultNumber();
+      value =
+          yielded
+              .try_emplace(
+                  {kernel, kernel.getBody().front().getTerminator()->getOperand(
+                               number)},
+                  value)
+              .first->second;
+      store.getValueMutable().set(value);
+    }
+    stores[value].push_back(store);
+  }
   if (stores.empty())
     return success();
 

@@ -75,6 +75,11 @@ public:
     return peak;
   }
 
+  /// Bytes that are there when each step of the order begins, and those that
+  /// each needs.
+  const std::vector<int64_t> &bytesBefore() const { return before; }
+  const std::vector<int64_t> &bytesDuring() const { return needs; }
+
   /// The peak if the steps from `begin` on were these, the same ones in another
   /// order. The rest needs what it does now.
   int64_t peakWith(const std::vector<unsigned> &steps, unsigned begin) {
@@ -314,6 +319,29 @@ private:
 int64_t peakOf(const OrderProblem &problem,
                const std::vector<unsigned> &order) {
   return Simulation(problem).setOrder(order).bytes;
+}
+
+StepNeeds needsOf(const OrderProblem &problem) {
+  std::vector<unsigned> order(problem.steps.size());
+  std::iota(order.begin(), order.end(), 0u);
+  Simulation simulation(problem);
+  StepNeeds needs;
+  needs.peak = simulation.setOrder(order).bytes;
+  needs.before = simulation.bytesBefore();
+  needs.during = simulation.bytesDuring();
+  needs.lastRead.resize(problem.values.size());
+  needs.firstWrite.resize(problem.values.size());
+  for (unsigned number : order) {
+    for (unsigned value : problem.steps[number].reads)
+      needs.lastRead[value] = number;
+    for (unsigned value : problem.steps[number].writes)
+      if (!needs.firstWrite[value])
+        needs.firstWrite[value] = number;
+  }
+  for (unsigned value = 0; value < problem.values.size(); ++value)
+    if (problem.values[value].toEnd)
+      needs.lastRead[value] = problem.steps.size();
+  return needs;
 }
 
 std::vector<unsigned> lowerPeak(const OrderProblem &problem) {

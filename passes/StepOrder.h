@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace brew {
@@ -34,6 +35,19 @@ struct OrderProblem {
   unsigned boundary = 0;          ///< steps that all others stay behind
   std::vector<OrderedValue> values;
 };
+
+/// What steps need, in the order of the program.
+struct StepNeeds {
+  /// Bytes that are there when each begins, and those that each needs.
+  std::vector<int64_t> before, during;
+  int64_t peak = 0;
+  /// The last step that reads each value: steps.size() if it is needed behind
+  /// them, nothing if it is not read.
+  std::vector<std::optional<unsigned>> lastRead;
+  /// The first step that writes each value, if one does.
+  std::vector<std::optional<unsigned>> firstWrite;
+};
+StepNeeds needsOf(const OrderProblem &problem);
 
 /// The most bytes that are needed at a time when steps run in that order.
 int64_t peakOf(const OrderProblem &problem, const std::vector<unsigned> &order);

@@ -96,8 +96,8 @@ private:
     std::vector<Span> spans;
     for (Part &part : kernel.parts) {
       // Threads take positions of all parts in any order.
-      if (part.isLast)
-        refuse(kernel.op, "a CPU has no last block");
+      if (part.isLast || part.stage > 0)
+        refuse(kernel.op, "a CPU has no last block and no stages");
       normaliseLoops(part);
       Span span;
       span.schedule = chooseSchedule(part, cpu);

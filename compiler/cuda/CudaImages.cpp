@@ -159,7 +159,8 @@ private:
 void requireArguments(const CudaKernel &kernel, int version,
                       const std::vector<std::string> &archs) {
   constexpr unsigned kLeastArch = 70; // that takes long arguments
-  const std::uint64_t bytes = kernel.argumentCount * plan::kArgumentBytes;
+  const std::uint64_t bytes =
+      plan::argumentBytes(kernel.argumentCount, kernel.stages);
   if (bytes <= plan::kShortArguments)
     return;
   const std::string has = "kernel '" + kernel.symbol + "' has " +
@@ -189,6 +190,8 @@ plan::Kernel describeCuda(const CudaKernel &kernel) {
   result.set_bytes(kernel.bytes);
   result.set_blocks(kernel.blocks);
   result.set_threads(kernel.threads);
+  if (kernel.stages > 1)
+    result.set_stages(kernel.stages);
   return result;
 }
 

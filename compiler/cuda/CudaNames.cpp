@@ -31,7 +31,7 @@ static bool isReserved(StringRef name) {
       // CUDA
       "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "cudasim",
       // the text's own
-      "point", "lane", "team", "offset", "k", "rest"};
+      "point", "lane", "team", "turn", "offset", "k", "rest"};
   // Functions that CUDA declares by itself; most also with an f behind.
   static const llvm::StringSet<> functions = {
       "abs",    "acos",      "acosh",      "alloca",        "asin",

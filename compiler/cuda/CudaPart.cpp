@@ -55,15 +55,13 @@ void PartEmitter::nameKept() {
       values.names.back().emplace_back();
       if (storage == Storage::Buffer)
         continue;
-      CudaCode &name = values.names.back().back() =
-          text.unique(layer ? layer.str() + "_value" : "value", "value");
-      if (storage == Storage::Shared)
-        text.shared.push_back("BREW_SHARED(" +
-                              text.scalars.type(output.element) + ", " + name +
-                              ", " +
-                              std::to_string(text.threads / schedule.team *
-                                             schedule.sharedElements(output)) +
-                              ");");
+      const std::string wanted = layer ? layer.str() + "_value" : "value";
+      values.names.back().back() =
+          storage == Storage::Shared
+              ? text.share(wanted, "value", output.element,
+                           text.threads / schedule.team *
+                               schedule.sharedElements(output))
+              : text.unique(wanted, "value");
     }
   }
 }
@@ -131,7 +129,7 @@ bool PartEmitter::enterPoint() {
   }
   CudaCode point = within;
   if (!part.isLast) {
-    point = CudaCode::word("blockIdx.x");
+    point = text.block;
     if (schedule.firstBlock)
       point = CudaCode::group(point + " - " + text.count(schedule.firstBlock));
     if (text.prelude.wide)

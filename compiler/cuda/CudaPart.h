@@ -105,6 +105,10 @@ private:
   /// Adds up the accumulators of a warp's lanes that have the same columns,
   /// and leaves those of each warp in shared memory.
   llvm::SmallVector<CudaCode> combineWarps(llvm::ArrayRef<CudaCode> names);
+  /// Loads that each thread has on their way, of an argument: elements of 16
+  /// bits are few, and only half of the threads that could be resident are
+  /// there; or with stages, more of them, with fewer registers.
+  std::string unrolled(const NestSchedule &inner) const;
   /// The loops of the reduction, a share of it for each thread of a column.
   unsigned openShares(llvm::SmallVectorImpl<CudaCode> &at);
 

@@ -7,17 +7,17 @@ using namespace mlir;
 
 namespace brew::compiler {
 
-/// Loads that each thread has on their way, of an argument: elements of 16 bits
-/// are few, and only half of the threads that could be resident are there.
-static std::string unrolled(const NestSchedule &inner) {
-  return "#pragma unroll " + std::to_string(inner.pack > 1 ? 4 : 8);
+std::string PartEmitter::unrolled(const NestSchedule &inner) const {
+  const int loads = inner.pack > 1 ? 4 : 8;
+  return "#pragma unroll " +
+         std::to_string(text.stages.empty() ? loads : loads / 2);
 }
 
 CudaCode PartEmitter::enterColumns() {
   const unsigned last = part.grid - 1;
   const int64_t extent = part.nests.front().loops[last].extent;
   const int64_t tiles = llvm::divideCeil(extent, schedule.columns);
-  CudaCode block = CudaCode::word("blockIdx.x");
+  CudaCode block = text.block;
   if (schedule.firstBlock)
     block = CudaCode::group(block + " - " + text.count(schedule.firstBlock));
   if (part.isLast)
@@ -81,12 +81,9 @@ SmallVector<CudaCode> PartEmitter::combineWarps(ArrayRef<CudaCode> names) {
   const unsigned width = schedule.columns / inner.pack;
   const std::string widthText = std::to_string(width) + "u";
   SmallVector<CudaCode> shared;
-  for (const Output &output : nest.outputs) {
-    shared.push_back(text.unique("partial", "partial"));
-    text.shared.push_back("BREW_SHARED(" + text.scalars.type(output.element) +
-                          ", " + shared.back() + ", " +
-                          std::to_string(schedule.partials()) + ");");
-  }
+  for (const Output &output : nest.outputs)
+    shared.push_back(
+        text.share("partial", "partial", output.element, schedule.partials()));
   if (inner.pack == 1) {
     for (auto [array, name] : llvm::zip(shared, names))
       lines.line(CudaCode::element(array, CudaCode::word("lane")) + " = " +

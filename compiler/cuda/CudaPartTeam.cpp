@@ -50,9 +50,7 @@ void PartEmitter::combineLanes(const Output &output, Combine combine,
   if (lanes <= kWarp)
     return;
   unsigned warps = text.threads / kWarp, inGroup = lanes / kWarp;
-  CudaCode shared = text.unique("partial", "partial");
-  text.shared.push_back("BREW_SHARED(" + type + ", " + shared + ", " +
-                        std::to_string(warps) + ");");
+  CudaCode shared = text.share("partial", "partial", output.element, warps);
   lines.open("if (lane % 32u == 0u)");
   lines.line(CudaCode::element(shared, "lane / 32u") + " = " + name + ";");
   lines.close();

@@ -9,9 +9,15 @@ std::string CudaPrelude::text() const {
     text += "#include <cuda_fp16.h>\n";
   if (bf16)
     text += "#include <cuda_bf16.h>\n";
-  text += R"(#define BREW_KERNEL(name, threads) \
+  // The stage that needs most registers would leave others too few threads to
+  // wait for memory with.
+  text += stages ? R"(#define BREW_KERNEL(name, threads) \
+  extern "C" __global__ void __launch_bounds__(threads, 1024 / threads) name
+)"
+                 : R"(#define BREW_KERNEL(name, threads) \
   extern "C" __global__ void __launch_bounds__(threads) name
-#define BREW_IN(type, name, count) const type *__restrict__ name
+)";
+  text += R"(#define BREW_IN(type, name, count) const type *__restrict__ name
 #define BREW_OUT(type, name, count) type *__restrict__ name
 #define BREW_INOUT(type, name, count) type *name
 #define BREW_SHARED(type, name, count) __shared__ type name[count]
@@ -32,6 +38,40 @@ struct alignas(sizeof(T) * n < 16 ? sizeof(T) * n : 16) BrewVector {
 #define BREW_STORE(pack, pointer, index, value) \
   (*reinterpret_cast<pack *>((pointer) + (index)) = (value))
 #define BREW_DEVICE static __device__ __forceinline__
+)";
+  if (stages)
+    text +=
+        R"(// Stages have the same shared memory, one after the other.
+#define BREW_SHARED_POOL(name, bytes) \
+  __shared__ __align__(16) unsigned char name[bytes]
+#define BREW_SHARED_PART(type, name, count, pool, offset) \
+  type *const name = reinterpret_cast<type *>((pool) + (offset))
+#define BREW_STAGES(name) unsigned long long name
+#define BREW_STAGE(stages, number) if ((stages) >> (number) & 1u)
+#define BREW_BARRIER(name) static __device__ unsigned name[2]
+// Waits for all blocks of the launch, which are resident together. All they have
+// written can be read then. The first number counts blocks, and is 0 again for
+// the next barrier; the second one counts barriers.
+BREW_DEVICE void brewStagesMeet(unsigned *barrier) {
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0u) {
+    const volatile unsigned *met = barrier + 1;
+    const unsigned before = *met;
+    __threadfence();
+    if (atomicInc(barrier, gridDim.x - 1u) == gridDim.x - 1u) {
+      __threadfence();
+      atomicAdd(barrier + 1, 1u);
+    } else {
+      while (*met == before) {
+      }
+    }
+    __threadfence();
+  }
+  __syncthreads();
+}
+#define BREW_STAGES_MEET(stages, number, barrier) \
+  if (((stages) >> ((number) - 1) & 3u) == 3u) brewStagesMeet(barrier)
 )";
   if (lastBlock)
     text +=

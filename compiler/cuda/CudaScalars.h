@@ -31,6 +31,7 @@ struct CudaPrelude {
   std::set<std::string> helpers;
   bool f16 = false, bf16 = false; ///< types that it stores
   bool lastBlock = false;         ///< blocks find out which of them ends last
+  bool stages = false;            ///< blocks wait for each other
   bool bits = false;              ///< a thread stores one bit of a byte
 
   /// The definitions, with what they include.

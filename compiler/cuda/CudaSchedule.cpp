@@ -23,6 +23,24 @@ constexpr unsigned kLeastTeam = 8;
 /// What a larger team's time must be at most of a smaller one's.
 constexpr double kWorthwhile = 0.97;
 
+/// The parts of each stage.
+SmallVector<ArrayRef<Part>> stagesOf(const Kernel &kernel) {
+  SmallVector<ArrayRef<Part>> stages;
+  ArrayRef<Part> rest = kernel.parts;
+  while (!rest.empty()) {
+    const unsigned stage = rest.front().stage;
+    stages.push_back(
+        rest.take_while([&](const Part &part) { return part.stage == stage; }));
+    rest = rest.drop_front(stages.back().size());
+  }
+  return stages;
+}
+
+/// Those that lie side by side: all but the last block's.
+ArrayRef<Part> sideOf(ArrayRef<Part> stage) {
+  return stage.drop_back(stage.back().isLast);
+}
+
 class Scheduler {
 public:
   Scheduler(Kernel &kernel, ArrayRef<int64_t> alignments, GpuAttr gpu,
@@ -33,31 +51,71 @@ public:
   CudaSchedule run() {
     for (Part &part : kernel.parts)
       normaliseLoops(part);
-    const bool finishes = kernel.parts.back().isLast;
-    ArrayRef<Part> side = ArrayRef(kernel.parts).drop_back(finishes);
-    bool several = side.size() > 1;
-    for (const Part &part : side)
-      schedule.parts.push_back(choose(part, several));
-    schedule.threads = several ? kThreads : threadsOf(schedule.parts[0]);
-    int64_t next = 0;
-    for (auto [part, chosen] : llvm::zip(side, schedule.parts)) {
-      fitShared(part, chosen);
-      chosen.firstBlock = next;
-      chosen.blocks = blocksOf(part, chosen);
-      next += chosen.blocks;
-    }
-    if (finishes) {
-      PartSchedule last = chooseLast(kernel.parts.back());
-      fitShared(kernel.parts.back(), last);
-      last.blocks = next;
-      schedule.parts.push_back(std::move(last));
-    }
+    const SmallVector<ArrayRef<Part>> stages = stagesOf(kernel);
+    std::optional<unsigned> threads;
+    if (stages.size() > 1)
+      threads = threadsOfAll(stages);
+    for (ArrayRef<Part> stage : stages)
+      addStage(stage, threads);
     schedule.packs = packs;
     return std::move(schedule);
   }
 
 private:
   using Cost = CudaCosts::Cost;
+
+  /// Schedules what runs between two barriers, with blocks of `threads` if that
+  /// is given.
+  void addStage(ArrayRef<Part> stage, std::optional<unsigned> threads) {
+    const ArrayRef<Part> side = sideOf(stage);
+    partsOfStage = static_cast<int64_t>(stage.size());
+    if (!threads && side.size() > 1)
+      threads = kThreads;
+    const size_t first = schedule.parts.size();
+    for (const Part &part : side)
+      schedule.parts.push_back(choose(part, threads, side.size() > 1));
+    schedule.threads =
+        threads ? *threads : threadsOf(side.front(), schedule.parts[first]);
+    int64_t next = 0;
+    for (auto [part, chosen] : llvm::zip_equal(
+             side, MutableArrayRef(schedule.parts).drop_front(first))) {
+      fitShared(part, chosen);
+      chosen.firstBlock = next;
+      chosen.blocks = blocksOf(part, chosen);
+      next += chosen.blocks;
+    }
+    if (side.size() < stage.size()) {
+      PartSchedule last = chooseLast(stage.back(), side, schedule.parts[first]);
+      fitShared(stage.back(), last);
+      last.blocks = next;
+      schedule.parts.push_back(std::move(last));
+    }
+    schedule.stageBlocks.push_back(next);
+  }
+
+  /// Threads of the blocks of several stages: so many that all stages together
+  /// take the least time.
+  unsigned threadsOfAll(ArrayRef<ArrayRef<Part>> stages) {
+    if (forced > kWarp)
+      return forced;
+    unsigned best = kThreads;
+    double least = HUGE_VAL;
+    for (unsigned threads = 2 * kWarp; threads <= gpu.getBlockThreads();
+         threads *= 2) {
+      double cycles = 0;
+      for (ArrayRef<Part> stage : stages) {
+        const ArrayRef<Part> side = sideOf(stage);
+        partsOfStage = static_cast<int64_t>(stage.size());
+        for (const Part &part : side)
+          cycles += choose(part, threads, side.size() > 1).cycles;
+      }
+      if (cycles < least) {
+        least = cycles;
+        best = threads;
+      }
+    }
+    return best;
+  }
 
   /// Elements that a point keeps for later nests.
   static bool isKept(const Output &output) {
@@ -81,14 +139,17 @@ private:
     return result;
   }
 
-  /// A thread, a part of a warp, a warp, or up to a block of warps. Parts of
-  /// warps are for packs: a warp's lanes would be more than there are.
-  SmallVector<unsigned> teams(const Part &part, bool several) const {
+  /// A thread, a part of a warp, a warp, or up to a block of warps; a whole
+  /// block if that is to have `threads`. Parts of warps are for packs: a warp's
+  /// lanes would be more than there are.
+  SmallVector<unsigned> teams(const Part &part, std::optional<unsigned> threads,
+                              bool several) const {
     if (several)
-      return {1, kWarp, kThreads};
+      return {1, kWarp, *threads};
     SmallVector<unsigned> sizes = {1};
     for (unsigned team = kLeastTeam; team <= gpu.getBlockThreads(); team *= 2)
-      if (team >= kWarp || pointsOf(part) % (kWarp / team) == 0)
+      if (team >= kWarp ? team == kWarp || !threads || team == *threads
+                        : pointsOf(part) % (kWarp / team) == 0)
         sizes.push_back(team);
     return sizes;
   }
@@ -155,8 +216,9 @@ private:
                      ? candidate.partials() * elementBytes(output.element)
                      : 0;
     }
-    if (bytes > sharedLimit() ||
-        costs.timeOf(total, tilesOf(part, candidate), candidate.team) >= time)
+    candidate.cycles =
+        costs.timeOf(total, tilesOf(part, candidate), candidate.team);
+    if (bytes > sharedLimit() || candidate.cycles >= time)
       return std::nullopt;
     return candidate;
   }
@@ -177,12 +239,13 @@ private:
     }
   }
 
-  /// What the last block to end does, with the threads that it has.
-  PartSchedule chooseLast(const Part &part) const {
-    const PartSchedule &first = schedule.parts.front();
+  /// What the last block to end does of a stage whose other parts are `side`,
+  /// with the threads that it has; `first` is the schedule of the first one.
+  PartSchedule chooseLast(const Part &part, ArrayRef<Part> side,
+                          const PartSchedule &first) const {
     PartSchedule tiled = base(part);
-    if (schedule.parts.size() == 1 && columnsOf(part, tiled) == first.columns &&
-        readsOwnTile(kernel.parts.front(), first, part)) {
+    if (side.size() == 1 && columnsOf(part, tiled) == first.columns &&
+        readsOwnTile(side.front(), first, part)) {
       tiled.team = first.team;
       setColumns(part, tiled, first.columns);
       tiled.tiles = tilesOf(part, tiled);
@@ -199,9 +262,8 @@ private:
         return costs.timeAlone(cost, candidate.points, schedule.threads / team);
       };
       Cost total = shareNests(part, candidate, timeOf);
-      if (!place(part, candidate) || timeOf(total) >= bestTime ||
-          sharedBytes(part, candidate) * (schedule.threads / team) >
-              sharedLimit())
+      if (!place(part, candidate, schedule.threads) ||
+          timeOf(total) >= bestTime)
         continue;
       bestTime = timeOf(total);
       best = std::move(candidate);
@@ -211,10 +273,13 @@ private:
     return best;
   }
 
-  PartSchedule choose(const Part &part, bool several) {
+  /// The schedule of a part, with blocks of `threads` if that is given, as it
+  /// must be where it has `several` beside it.
+  PartSchedule choose(const Part &part, std::optional<unsigned> threads,
+                      bool several) {
     PartSchedule best;
     double bestTime = HUGE_VAL;
-    for (unsigned team : teams(part, several)) {
+    for (unsigned team : teams(part, threads, several)) {
       PartSchedule candidate = base(part);
       // A team has nothing to share where a point is one iteration.
       if (team > 1 &&
@@ -231,7 +296,7 @@ private:
       Cost total = shareNests(part, candidate, timeOf);
       const bool hasPacks = llvm::any_of(
           candidate.nests, [](const NestSchedule &n) { return n.pack > 1; });
-      if (!place(part, candidate) ||
+      if (!place(part, candidate, threads) ||
           (team > 1 && team < kWarp && !hasPacks && team != forced))
         continue;
       double time = team == forced ? 0 : timeOf(total);
@@ -239,12 +304,14 @@ private:
       if (time < kWorthwhile * bestTime) {
         bestTime = time;
         best = std::move(candidate);
+        best.cycles = time;
       }
     }
     if (best.nests.empty())
       refuse(kernel.op, "the values between its nests fit no memory");
     const bool mustBeColumns = forced == GpuAttr::kColumnThreads;
-    if ((forced == 0 || mustBeColumns) && !several)
+    if ((forced == 0 || mustBeColumns) && !several &&
+        threads.value_or(GpuAttr::kColumnThreads) == GpuAttr::kColumnThreads)
       if (auto columns = inColumns(
               part, mustBeColumns ? HUGE_VAL : kWorthwhile * bestTime))
         return *columns;
@@ -258,8 +325,11 @@ private:
     return best;
   }
 
-  /// Decides where values between nests are; false if they do not fit.
-  bool place(const Part &part, PartSchedule &candidate) const {
+  /// Decides where values between nests are; false if they do not fit, for all
+  /// teams of a block of `threads` or, if that is not given, of the smallest
+  /// block.
+  bool place(const Part &part, PartSchedule &candidate,
+             std::optional<unsigned> threads) const {
     int64_t arrayElements = 0;
     for (auto [nest, inner] : llvm::zip(part.nests, candidate.nests))
       for (const Output &output : nest.outputs) {
@@ -279,16 +349,16 @@ private:
           storage = Storage::Shared;
         }
       }
+    const int64_t teams =
+        threads ? *threads / candidate.team : fewestTeams(candidate);
     return arrayElements <= GpuAttr::kThreadElements &&
-           sharedBytes(part, candidate) * fewestTeams(candidate) <=
-               sharedLimit();
+           sharedBytes(part, candidate) * teams <= sharedLimit();
   }
 
   /// Teams of the smallest block, a warp.
   static int64_t fewestTeams(const PartSchedule &candidate) {
-    return candidate.team > 1 && candidate.team < kWarp
-               ? kWarp / candidate.team
-               : 1;
+    return candidate.team > 1 && candidate.team < kWarp ? kWarp / candidate.team
+                                                        : 1;
   }
 
   /// Whether later nests find it in one of the launch's buffers.
@@ -296,9 +366,8 @@ private:
     return !output.arguments.empty() && !output.overwritesRead;
   }
 
-  int64_t sharedLimit() const {
-    return gpu.sharedBytesOfPart(static_cast<int64_t>(kernel.parts.size()));
-  }
+  /// Stages have the same memory, one after the other.
+  int64_t sharedLimit() const { return gpu.sharedBytesOfPart(partsOfStage); }
 
   /// Shared memory of one team.
   static int64_t sharedBytes(const Part &part, const PartSchedule &candidate) {
@@ -327,17 +396,17 @@ private:
       }
   }
 
-  unsigned threadsOf(const PartSchedule &part) const {
-    if (part.team > kWarp)
-      return part.team;
-    int64_t threads = part.points / part.pack * part.team;
+  unsigned threadsOf(const Part &part, const PartSchedule &chosen) const {
+    if (chosen.team > kWarp)
+      return chosen.team;
+    int64_t threads = chosen.points / chosen.pack * chosen.team;
     unsigned best = kThreads;
     // Few threads are spread over the multiprocessors.
     while (best > 64 && threads < gpu.getMultiprocessors() * best)
       best /= 2;
-    if (part.team > 1) {
-      int64_t bytes = sharedBytes(kernel.parts[0], part);
-      while (best > kWarp && bytes * (best / part.team) > sharedLimit())
+    if (chosen.team > 1) {
+      int64_t bytes = sharedBytes(part, chosen);
+      while (best > kWarp && bytes * (best / chosen.team) > sharedLimit())
         best /= 2;
     }
     return best;
@@ -362,6 +431,7 @@ private:
   GpuAttr gpu;
   unsigned forced;
   CudaCosts costs;
+  int64_t partsOfStage = 1; ///< of the one at hand
   CudaSchedule schedule;
 };
 

@@ -11,9 +11,13 @@
 // memory. In each of these a thread may do several neighbours at once, points,
 // columns or iterations of a loop that lanes share: a pack (CudaPacks.h).
 //
-// The last part of a kernel, where it reads what the part before it computes,
+// The last part of a stage, where it reads what the part before it computes,
 // is done by the block that ends last: one block for all points, or where
 // blocks are columns, the last block of each tile of neighbouring points.
+//
+// A kernel with several stages is launched with as many blocks as the device
+// can hold at once; they take those of each stage in turns, and wait for each
+// other between stages.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -73,6 +77,7 @@ struct PartSchedule {
   int64_t tiles = 1;
   std::vector<NestSchedule> nests;
   int64_t firstBlock = 0, blocks = 1;
+  double cycles = 0; ///< that it takes, by estimate
 
   /// In columns: partial results that the first nest leaves in shared memory
   /// for each of its own. A warp's lanes that belong to the same columns have
@@ -91,10 +96,10 @@ struct PartSchedule {
 struct CudaSchedule {
   unsigned threads = 1; ///< of a block
   std::vector<PartSchedule> parts;
+  std::vector<int64_t> stageBlocks; ///< of each stage
   CudaPacks packs;
-  int64_t blocks() const {
-    return parts.back().firstBlock + parts.back().blocks;
-  }
+  /// Of the largest stage.
+  int64_t blocks() const { return *llvm::max_element(stageBlocks); }
 };
 
 /// Brings the kernel's loops into normal form and chooses how they run on

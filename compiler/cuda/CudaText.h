@@ -23,6 +23,14 @@ struct CudaArgument {
   bool isBits() const { return element.isInteger(1); }
 };
 
+/// An array in a block's shared memory.
+struct CudaShared {
+  CudaCode name;
+  mlir::Type element;
+  int64_t count = 0;
+  unsigned stage = 0; ///< that has it
+};
+
 /// What the parts of a kernel write into.
 struct CudaText {
   CudaText() : scalars(prelude) {}
@@ -32,10 +40,14 @@ struct CudaText {
   CudaScalars scalars;
   CudaStatements lines;
   std::vector<CudaArgument> arguments;
-  std::vector<CudaCode> shared; ///< declarations of shared memory
+  std::vector<CudaShared> shared;
   /// Declarations of device memory that stays between launches.
   std::vector<CudaCode> counters;
   unsigned threads = 1; ///< of a block
+  /// The number of the running block among those of its stage.
+  CudaCode block = CudaCode::word("blockIdx.x");
+  unsigned stage = 0;
+  CudaCode stages; ///< the argument that says which ones run; "" if all do
   CudaPacks packs;
 
   /// An identifier like `wanted`, in plain text like `plain`, that was not
@@ -48,6 +60,12 @@ struct CudaText {
   CudaCode derived(const CudaCode &argument, const char *suffix) {
     const CudaSymbol &symbol = *argument.symbol();
     return unique(symbol.name + suffix, symbol.plain + suffix);
+  }
+  /// A new array of shared memory, of the stage at hand.
+  CudaCode share(llvm::StringRef wanted, llvm::StringRef plain,
+                 mlir::Type element, int64_t count) {
+    shared.push_back({unique(wanted, plain), element, count, stage});
+    return shared.back().name;
   }
   /// `prefix` and a number, for values that have no name of their own.
   CudaCode numbered(llvm::StringRef prefix) {

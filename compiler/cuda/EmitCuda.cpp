@@ -54,6 +54,7 @@ public:
     result.canonical = print(signature, CudaStyle::Plain);
     result.argumentCount = kernel.arguments.size();
     result.blocks = static_cast<uint32_t>(schedule.blocks());
+    result.stages = static_cast<uint32_t>(schedule.stageBlocks.size());
     if (schedule.blocks() > INT32_MAX)
       refuse(op, "its grid is too large");
     result.threads = schedule.threads;
@@ -169,15 +170,52 @@ private:
   }
 
   void emitParts(const CudaSchedule &schedule) {
-    const bool finishes = kernel.parts.back().isLast;
-    MutableArrayRef<Part> side =
-        MutableArrayRef(kernel.parts).drop_back(finishes);
+    if (schedule.stageBlocks.size() == 1)
+      return emitStage(kernel.parts, schedule.parts);
+    text.prelude.stages = true;
+    text.stages = text.unique("stages", "stages");
+    text.block = CudaCode::word("turn");
+    CudaCode barrier = text.unique("barrier", "barrier");
+    text.counters.push_back("BREW_BARRIER(" + barrier + ");");
+    MutableArrayRef<Part> parts = kernel.parts;
+    ArrayRef<PartSchedule> schedules = schedule.parts;
+    for (auto [stage, blocks] : llvm::enumerate(schedule.stageBlocks)) {
+      const size_t count =
+          llvm::count_if(parts, [number = stage](const Part &part) {
+            return part.stage == number;
+          });
+      const std::string number = std::to_string(stage);
+      if (stage > 0)
+        text.lines.line(
+            CudaCode::call("BREW_STAGES_MEET", {text.stages, number, barrier}) +
+            ";");
+      text.lines.open(CudaCode::call("BREW_STAGE", {text.stages, number}) +
+                      " for (unsigned turn = blockIdx.x; turn < " +
+                      std::to_string(blocks) + "u; turn += gridDim.x)");
+      const size_t shared = text.shared.size();
+      text.stage = static_cast<unsigned>(stage);
+      emitStage(parts.take_front(count), schedules.take_front(count));
+      // Slower threads may still read what the next turn overwrites.
+      if (text.shared.size() > shared)
+        text.lines.line("BREW_SYNC();");
+      text.lines.close();
+      parts = parts.drop_front(count);
+      schedules = schedules.drop_front(count);
+    }
+  }
+
+  /// What runs between two barriers: parts side by side, and that of the last
+  /// block.
+  void emitStage(MutableArrayRef<Part> parts,
+                 ArrayRef<PartSchedule> schedules) {
+    const bool finishes = parts.back().isLast;
+    MutableArrayRef<Part> side = parts.drop_back(finishes);
     for (auto [i, part] : llvm::enumerate(side)) {
-      const PartSchedule &chosen = schedule.parts[i];
+      const PartSchedule &chosen = schedules[i];
       bool last = i + 1 == side.size();
       CudaCode isMine =
           last ? CudaCode()
-               : "if (blockIdx.x < " +
+               : "if (" + text.block + " < " +
                      std::to_string(chosen.firstBlock + chosen.blocks) + "u)";
       if (i > 0)
         text.lines.openElse(isMine);
@@ -188,7 +226,7 @@ private:
     if (side.size() > 1)
       text.lines.close();
     if (finishes)
-      emitLast(kernel.parts.back(), schedule.parts.back());
+      emitLast(parts.back(), schedules.back());
   }
 
   /// What is left to the block that ends last, of all or of a tile's.
@@ -208,7 +246,7 @@ private:
         ";");
     CudaCode tile = CudaCode::word("0");
     if (chosen.tiles > 1)
-      tile = "blockIdx.x % " + std::to_string(chosen.tiles) + "u";
+      tile = text.block + " % " + std::to_string(chosen.tiles) + "u";
     text.lines.open(
         "if (" +
         CudaCode::call("BREW_LAST_BLOCK",
@@ -270,10 +308,38 @@ private:
           CudaCode::call(access, {bufferType(argument.element), argument.name,
                                   std::to_string(argument.count)});
     }
+    if (!text.stages.empty())
+      result += ",\n    BREW_STAGES(" + text.stages + ")";
     result += ") {\n";
-    for (const CudaCode &declaration : text.shared)
-      result += "  " + declaration + "\n";
+    declareShared(result);
     return result;
+  }
+
+  /// Arrays in shared memory; those of different stages lie in the same bytes.
+  void declareShared(CudaCode &result) {
+    CudaCode pool;
+    SmallVector<int64_t> used(kernel.parts.back().stage + 1, 0), offsets;
+    for (const CudaShared &array : text.shared) {
+      offsets.push_back(used[array.stage]);
+      used[array.stage] +=
+          llvm::alignTo(array.count * elementBytes(array.element),
+                        static_cast<uint64_t>(kWidestAccess));
+    }
+    if (used.size() > 1 && !text.shared.empty()) {
+      pool = text.unique("pool", "pool");
+      result += "  BREW_SHARED_POOL(" + pool + ", " +
+                std::to_string(*llvm::max_element(used)) + ");\n";
+    }
+    for (auto [array, offset] : llvm::zip_equal(text.shared, offsets)) {
+      SmallVector<CudaCode> words = {text.scalars.type(array.element),
+                                     array.name, std::to_string(array.count)};
+      if (!pool.empty())
+        words.append({pool, std::to_string(offset)});
+      result += "  " +
+                CudaCode::call(
+                    pool.empty() ? "BREW_SHARED" : "BREW_SHARED_PART", words) +
+                ";\n";
+    }
   }
 
   KernelOp op;

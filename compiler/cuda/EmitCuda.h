@@ -20,6 +20,9 @@ struct CudaKernel {
   std::string canonical;
   unsigned argumentCount = 0;
   uint32_t blocks = 1, threads = 1;
+  /// Which wait for each other in one launch; if more than one, what it is
+  /// passed last tells which of them run.
+  uint32_t stages = 1;
   uint64_t flops = 0, bytes = 0;
   std::vector<TensorAccess> accesses; ///< together they move `bytes`
   bool needsHeaders = false;          ///< CUDA's own, for 16-bit types

@@ -67,8 +67,9 @@ bool readsWhileOverwriting(const Kernel &kernel, unsigned argument,
         if (source.kind != Source::Kind::Argument ||
             source.argument != argument)
           return;
-        // The last part reads what has been written.
-        if (source.fresh && p > writingPart)
+        // Later parts read what has been written; earlier stages are over.
+        if ((source.written && p > writingPart) ||
+            part.stage < kernel.parts[writingPart].stage)
           return;
         bool same = p == writingPart;
         for (unsigned dim = 0; same && dim < written.getNumResults(); ++dim)

@@ -8,6 +8,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
+#include <utility>
+
 using namespace mlir;
 
 namespace brew::compiler {
@@ -109,8 +111,9 @@ uint64_t flopsOf(const Kernel &kernel) {
 }
 
 MovedElements movedBy(const Kernel &kernel) {
-  MovedElements moved{SmallVector<int64_t>(kernel.arguments.size()),
-                      SmallVector<int64_t>(kernel.arguments.size())};
+  const size_t count = kernel.arguments.size();
+  MovedElements all{SmallVector<int64_t>(count), SmallVector<int64_t>(count)},
+      moved = all; ///< by one stage
   auto elements = [&](unsigned argument) {
     return kernel.arguments[argument].getNumElements();
   };
@@ -120,7 +123,17 @@ MovedElements movedBy(const Kernel &kernel) {
           std::max(moved.read[source.argument],
                    std::min(elements(source.argument), most));
   };
-  for (const Part &part : kernel.parts)
+  // What a stage has moved, the next one finds in memory again.
+  auto endStage = [&] {
+    for (auto [total, part] : {std::pair(&all.read, &moved.read),
+                               std::pair(&all.written, &moved.written)})
+      for (size_t i = 0; i < count; ++i)
+        (*total)[i] += std::exchange((*part)[i], 0);
+  };
+  unsigned stage = 0;
+  for (const Part &part : kernel.parts) {
+    if (part.stage != std::exchange(stage, part.stage))
+      endStage();
     for (const Nest &nest : part.nests) {
       for (const std::optional<Access> &input : nest.inputs)
         if (input)
@@ -137,7 +150,9 @@ MovedElements movedBy(const Kernel &kernel) {
         for (unsigned argument : store.arguments)
           moved.written[argument] = elements(argument);
     }
-  return moved;
+  }
+  endStage();
+  return all;
 }
 
 uint64_t bytesOf(const Kernel &kernel) {

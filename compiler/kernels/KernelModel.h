@@ -44,7 +44,9 @@ struct Source {
   Kind kind = Kind::Constant;
   unsigned argument = 0;
   unsigned nest = 0, result = 0;
-  bool fresh = false; ///< of an argument: an earlier part has written it
+  /// Of an argument: an earlier part writes it, of this stage or of one before;
+  /// one of this stage, so that no cache may hold what was there.
+  bool written = false, fresh = false;
   mlir::TypedAttr constant;
 };
 
@@ -113,8 +115,11 @@ struct Nest {
 struct Part {
   planir::KernelOp kernel;
   unsigned grid = 0; ///< leading loops that all nests share
-  /// It reads, from the launch's buffers, what the parts before it compute.
+  /// It reads, from the launch's buffers, what the parts before it in its stage
+  /// compute.
   bool isLast = false;
+  /// It reads, from there, what the parts of earlier stages compute.
+  unsigned stage = 0;
   std::vector<Nest> nests;
 };
 
@@ -145,14 +150,14 @@ mlir::OwningOpRef<planir::KernelOp> foldBodies(planir::KernelOp op);
 uint64_t flopsOf(const Kernel &kernel);
 
 /// Elements of each argument that a kernel reads and that it writes, each
-/// counted once.
+/// counted once for each stage.
 struct MovedElements {
   llvm::SmallVector<int64_t> read, written;
 };
 MovedElements movedBy(const Kernel &kernel);
 
-/// Size of the launch's buffers that it reads and of those that it writes; one
-/// that it overwrites in place counts twice.
+/// Size of the launch's buffers that it reads and of those that it writes, for
+/// each stage; one that it overwrites in place counts twice.
 uint64_t bytesOf(const Kernel &kernel);
 
 /// Bytes of one element in memory, at least one.

@@ -123,11 +123,14 @@ private:
       if (found == numbers.end() ||
           found->second.first + 1 != kernel.parts.size()) {
         auto stored = destinations.find(tensor);
-        if (!kernel.parts.back().isLast || stored == destinations.end())
+        if (found == numbers.end() || stored == destinations.end() ||
+            !mayRead(kernel.parts[found->second.first]))
           refuse(kernel.op, "a part reads what another one computes");
         source.kind = Source::Kind::Argument;
         source.argument = stored->second;
-        source.fresh = true;
+        source.written = true;
+        source.fresh = kernel.parts[found->second.first].stage ==
+                       kernel.parts.back().stage;
         return source;
       }
       if (ir::isStoredOnTheWay(generic,
@@ -161,6 +164,13 @@ private:
       refuse(kernel.op, "it reads a " + op->getName().getStringRef().str() +
                             " that is no single constant");
     return source;
+  }
+
+  /// Whether the current part may read what `writer` computes.
+  bool mayRead(const Part &writer) const {
+    const Part &reader = kernel.parts.back();
+    return writer.stage < reader.stage ||
+           (writer.stage == reader.stage && reader.isLast);
   }
 
   /// Checks that dimension `dim` of a value of this part, read at `loop` (or
@@ -262,6 +272,7 @@ private:
       kernel.parts.back().kernel = kernel.op;
       kernel.parts.back().grid = place->depth;
       kernel.parts.back().isLast = place->isLast;
+      kernel.parts.back().stage = static_cast<unsigned>(place->stage);
     }
     if (place->part + 1 != static_cast<int64_t>(kernel.parts.size()) ||
         place->depth != kernel.parts.back().grid)

@@ -17,6 +17,7 @@ namespace brew::compiler {
 Costs &Costs::operator+=(const Costs &other) {
   kernels += other.kernels;
   calls += other.calls;
+  stages += other.stages;
   flops += other.flops;
   bytes += other.bytes;
   hostCalls += other.hostCalls;
@@ -77,9 +78,15 @@ int64_t CostModel::hostCopies(const plan::HostCall &call) const {
   return bytes;
 }
 
-targetir::Work CostModel::workOf(const plan::Step &step) {
-  return {static_cast<double>(step.bytes()), static_cast<double>(step.flops()),
-          step.has_convolution() || step.has_inner_product()};
+targetir::Work CostModel::workOf(const plan::Step &step) const {
+  targetir::Work work = {static_cast<double>(step.bytes()),
+                         static_cast<double>(step.flops()),
+                         step.has_convolution() || step.has_inner_product()};
+  if (step.has_launch())
+    work.stages =
+        manifest.kernels(static_cast<int>(step.launch().kernel_index()))
+            .stages();
+  return work;
 }
 
 Costs CostModel::of(const plan::Step &step) const {
@@ -93,6 +100,8 @@ Costs CostModel::of(const plan::Step &step) const {
     costs.hostCopies = hostCopies(step.host());
   costs.flops = static_cast<int64_t>(step.flops());
   costs.bytes = static_cast<int64_t>(step.bytes());
+  if (step.has_launch())
+    costs.stages = workOf(step).stages;
   costs.seconds = roofline.seconds(workOf(step));
   if (step.recomputed())
     costs.recomputeSeconds = costs.seconds;

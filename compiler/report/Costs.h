@@ -15,6 +15,7 @@ namespace brew::compiler {
 /// Of some steps together.
 struct Costs {
   int64_t kernels = 0, calls = 0, flops = 0, bytes = 0;
+  int64_t stages = 0; ///< of the kernels: each has at least one
   int64_t hostCalls = 0, hostCopies = 0; ///< and bytes copied for them
   AccessBytes accessBytes;               ///< of kernels, where it is known
   double seconds = 0; ///< by the machine's roofline, one after the other
@@ -63,7 +64,7 @@ public:
   /// In the order of their first steps.
   std::vector<LayerCosts> byLayer(const plan::Program &program) const;
 
-  static targetir::Work workOf(const plan::Step &step);
+  targetir::Work workOf(const plan::Step &step) const;
 
   const targetir::Roofline roofline;
 

@@ -183,7 +183,7 @@ void HtmlPage::printTimes(int number) {
        << "\"><meter min=\"0\" max=\"1\" value=\""
        << formats::shortestText(share) << "\"></meter><span>"
        << formats::fixedText(100 * share, 1) << "%</span></td><td>";
-    switch (model.roofline.boundOf(CostModel::workOf(*longest))) {
+    switch (model.roofline.boundOf(model.workOf(*longest))) {
     case targetir::Roofline::Bound::Memory:
       os << "memory";
       break;
@@ -258,7 +258,10 @@ void HtmlPage::printKernel(int number, const plan::Program *program,
      << megaText(static_cast<int64_t>(kernel.flops()), 1) << " MFLOP";
   if (subject.cuda)
     os << ", " << kernel.blocks() << " blocks of " << kernel.threads()
-       << " threads";
+       << " threads"
+       << (kernel.stages() > 1
+               ? " in " + std::to_string(kernel.stages()) + " stages"
+               : "");
   if (step)
     os << ", " << timeText(model.of(*step).seconds) << " by the roofline";
   os << "</p>";

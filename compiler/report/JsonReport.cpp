@@ -72,9 +72,13 @@ static json kernelsOf(const ReportSubject &subject) {
 
 /// The figures that programs and layers have in common.
 static json figuresOf(const Costs &costs) {
-  return {{"kernels", costs.kernels},      {"calls", costs.calls},
-          {"flops", costs.flops},          {"bytes", costs.bytes},
-          {"host_calls", costs.hostCalls}, {"roofline_seconds", costs.seconds}};
+  return {{"kernels", costs.kernels},
+          {"calls", costs.calls},
+          {"stages", costs.stages},
+          {"flops", costs.flops},
+          {"bytes", costs.bytes},
+          {"host_calls", costs.hostCalls},
+          {"roofline_seconds", costs.seconds}};
 }
 
 static json layersOf(const plan::Program &program, const CostModel &model) {

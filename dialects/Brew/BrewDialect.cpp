@@ -69,9 +69,8 @@ SmallVector<int64_t> brew::ir::memoryOrder(RankedTensorType type) {
     return SmallVector<int64_t>(layout.getOrder());
   auto order = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
   if (DenseI64ArrayAttr strides = subviewStrides(type))
-    llvm::stable_sort(order, [&](int64_t x, int64_t y) {
-      return strides[x] > strides[y];
-    });
+    llvm::stable_sort(
+        order, [&](int64_t x, int64_t y) { return strides[x] > strides[y]; });
   return order;
 }
 
@@ -235,7 +234,7 @@ LogicalResult KernelOp::verify() {
     return emitOpError("must yield its results' types");
 
   // Nests of a part agree on the grid, and their grid loops are parallel.
-  int64_t part = -1;
+  int64_t part = -1, stage = 0;
   bool isLast = false;
   SmallVector<int64_t> grid;
   for (auto nest : body.getOps<linalg::GenericOp>()) {
@@ -255,12 +254,18 @@ LogicalResult KernelOp::verify() {
         return nest.emitOpError("grid extents differ within the part");
       if (place->isLast != isLast)
         return nest.emitOpError("the last block does all of a part or nothing");
+      if (place->stage != stage)
+        return nest.emitOpError("a part is of one stage");
     } else if (place->part == part + 1) {
-      if (isLast || (place->isLast && place->part == 0))
+      const bool isFirst = part < 0 || place->stage != stage;
+      if (place->stage != stage && (part < 0 || place->stage != stage + 1))
+        return nest.emitOpError("stages must be consecutive, from 0 on");
+      if (isFirst ? place->isLast : isLast)
         return nest.emitOpError(
             "the last block's part must stand behind others, "
             "and be the only one");
       ++part;
+      stage = place->stage;
       isLast = place->isLast;
       grid.assign(nestGrid.begin(), nestGrid.end());
     } else {

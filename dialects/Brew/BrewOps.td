@@ -166,6 +166,11 @@ def Brew_KernelOp : Brew_Op<"kernel",
     On a GPU the nests of the last part may be marked with `brew.last_block`: that part
     stands outside of the domain and reads any element of what the parts before it
     yield. Blocks of threads that end last do it.
+
+    There too, parts may be grouped into *stages* with `brew.stage`, counted from 0, each
+    of which begins when all blocks have ended the one before: its parts read any
+    element of what earlier stages yield. What is said of the last part then holds in
+    each stage.
   }];
   let arguments = (ins Variadic<AnyTensor>:$inputs, StrAttr:$name,
     OptionalAttr<StrArrayAttr>:$layers, UnitAttr:$backward);

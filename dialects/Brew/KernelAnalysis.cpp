@@ -61,20 +61,21 @@ bool brew::ir::mayShareBuffer(KernelOp kernel, unsigned input,
     return false;
   // Another result in the same buffer, or a parallel part, is out of reach of
   // this reasoning.
-  auto partOf = [](Operation *nest) { return NestGrid::of(nest)->part; };
+  const NestGrid place = *NestGrid::of(writer);
   unsigned number = cast<OpResult>(yielded).getResultNumber();
   if (isStoredOnTheWay(writer, number))
     return false; // threads may compute an element twice
   SmallVector<int64_t> written = resultLoops(writer, number);
   bool reduces = llvm::is_contained(writer.getIteratorTypesArray(),
                                     utils::IteratorType::reduction);
-  int64_t grid = NestGrid::of(writer)->depth;
-
   for (auto nest : body.getOps<linalg::GenericOp>()) {
     SmallVector<SmallVector<int64_t>> accesses = accessLoops(nest, argument);
     if (accesses.empty())
       continue;
-    if (partOf(nest) != partOf(writer) || writer->isBeforeInBlock(nest))
+    const NestGrid readers = *NestGrid::of(nest);
+    if (readers.stage < place.stage)
+      continue; // over when writing begins
+    if (readers.part != place.part || writer->isBeforeInBlock(nest))
       return false;
     for (ArrayRef<int64_t> access : accesses) {
       if (nest == writer) {
@@ -86,7 +87,7 @@ bool brew::ir::mayShareBuffer(KernelOp kernel, unsigned input,
       // address the dimensions that the writer's do.
       if (access.size() != written.size())
         return false;
-      for (int64_t loop = 0; loop < grid; ++loop) {
+      for (int64_t loop = 0; loop < place.depth; ++loop) {
         auto place = llvm::find(written, loop);
         if (place == written.end() || access[place - written.begin()] != loop)
           return false;

@@ -13,6 +13,7 @@ static constexpr llvm::StringLiteral kRecomputed = "brew.recomputed";
 static constexpr llvm::StringLiteral kPart = "brew.part";
 static constexpr llvm::StringLiteral kGrid = "brew.grid";
 static constexpr llvm::StringLiteral kLastBlock = "brew.last_block";
+static constexpr llvm::StringLiteral kStage = "brew.stage";
 
 Origin Origin::of(Operation *op) {
   auto layer = op->getAttrOfType<StringAttr>(kOwnLayer);
@@ -56,7 +57,9 @@ std::optional<NestGrid> NestGrid::of(Operation *nest) {
   auto grid = nest->getAttrOfType<IntegerAttr>(kGrid);
   if (!part || !grid)
     return std::nullopt;
-  return NestGrid{part.getInt(), grid.getInt(), nest->hasAttr(kLastBlock)};
+  auto stage = nest->getAttrOfType<IntegerAttr>(kStage);
+  return NestGrid{part.getInt(), grid.getInt(), nest->hasAttr(kLastBlock),
+                  stage ? stage.getInt() : 0};
 }
 
 void NestGrid::mark(Operation *nest) const {
@@ -65,4 +68,6 @@ void NestGrid::mark(Operation *nest) const {
   nest->setAttr(kGrid, b.getI64IntegerAttr(depth));
   if (isLast)
     nest->setAttr(kLastBlock, b.getUnitAttr());
+  if (stage != 0)
+    nest->setAttr(kStage, b.getI64IntegerAttr(stage));
 }

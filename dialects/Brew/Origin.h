@@ -37,9 +37,12 @@ struct Origin {
 struct NestGrid {
   int64_t part = 0;  ///< number of its part
   int64_t depth = 0; ///< leading loops that are the part's grid
-  /// Whether its part reads what the parts before it have computed: on a GPU,
-  /// the block that ends last does it.
+  /// Whether its part reads what the parts before it in its stage have
+  /// computed: on a GPU, the block that ends last does it.
   bool isLast = false;
+  /// Grid-wide barriers before it: on a GPU, all blocks have ended the stage
+  /// before when one begins it.
+  int64_t stage = 0;
 
   /// Nothing unless both numbers are there.
   static std::optional<NestGrid> of(mlir::Operation *nest);

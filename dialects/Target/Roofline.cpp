@@ -53,12 +53,16 @@ double Roofline::computing(const Work &work) const {
   return work.flops / (work.isProduct ? productFlopsPerSecond : flopsPerSecond);
 }
 
+double Roofline::beginning(const Work &work) const {
+  return launchSeconds * work.stages;
+}
+
 double Roofline::seconds(const Work &work) const {
-  return std::max(moving(work), computing(work)) + launchSeconds;
+  return std::max(moving(work), computing(work)) + beginning(work);
 }
 
 Roofline::Bound Roofline::boundOf(const Work &work) const {
-  if (launchSeconds > std::max(moving(work), computing(work)))
+  if (beginning(work) > std::max(moving(work), computing(work)))
     return Bound::Launch;
   return computing(work) > moving(work) ? Bound::Compute : Bound::Memory;
 }

@@ -18,6 +18,9 @@ struct Work {
   /// A convolution or matrix product of the vendor's library, for which
   /// machines have units of their own.
   bool isProduct = false;
+  /// Of a launch: its blocks wait for each other between them, which counts
+  /// like another beginning.
+  unsigned stages = 1;
 };
 
 /// The rates of a machine for nets of one precision.
@@ -42,6 +45,7 @@ public:
 private:
   double moving(const Work &work) const;
   double computing(const Work &work) const;
+  double beginning(const Work &work) const;
 };
 
 } // namespace brew::targetir

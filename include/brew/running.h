@@ -35,7 +35,8 @@ BREW_API brew_status brew_session_feed_and_run(brew_session *session,
  * that begins later reads what is there of its bottoms: between runs only blobs
  * that the plan keeps are (outputs, brewc --keep). BREW_USAGE: no such layers,
  * or the range would cut a step that computes for several layers at once; the
- * message names them. Data are not checked. */
+ * message names them. Plans for GPUs have more steps, and so more ranges, if
+ * they are compiled --without=join-launches. Data are not checked. */
 BREW_API brew_status brew_session_run_layers(brew_session *session, int program,
                                              const char *first,
                                              const char *last, brew_pass pass);
@@ -79,11 +80,12 @@ typedef struct brew_tuned_call {
   double first_seconds, fastest_seconds;
 } brew_tuned_call;
 typedef void (*brew_tune_function)(const brew_tuned_call *call, void *user);
-/* Measures the ways to do each library call of the plan, keeps the fastest in the
- * session's timing cache, whatever that said, and does the calls so from now on;
- * calls `tell` (which may be NULL) for each of them, in order. Different ways may
- * round differently. What blobs and gradients hold is lost; parameters and state
- * stay. BREW_MACHINE_LACKS: the cache's file cannot be written. */
+/* Measures the ways to do each library call of the plan, keeps the fastest in
+ * the session's timing cache, whatever that said, and does the calls so from
+ * now on; calls `tell` (which may be NULL) for each of them, in order.
+ * Different ways may round differently. What blobs and gradients hold is lost;
+ * parameters and state stay. BREW_MACHINE_LACKS: the cache's file cannot be
+ * written. */
 BREW_API brew_status brew_session_tune(brew_session *session,
                                        brew_tune_function tell, void *user);
 /* Waits for all that runs on a device. */

@@ -100,6 +100,8 @@ ordered_json describeKernel(const plan::Kernel &kernel) {
   if (kernel.has_blocks()) {
     result["blocks"] = kernel.blocks();
     result["threads"] = kernel.threads();
+    if (kernel.stages() > 1)
+      result["stages"] = kernel.stages();
   } else {
     result["domain"] = kernel.domain();
     result["grain"] = kernel.grain();

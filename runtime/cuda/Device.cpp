@@ -27,6 +27,7 @@ Device::Device(const DriverApi &api, int ordinal) : driver(api) {
   driver.check(driver.cuDriverGetVersion(&version), purpose);
   arch = attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) * 10 +
          attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  cooperation = attribute(CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0;
   driver.check(driver.cuDevicePrimaryCtxRetain(&context, device), purpose);
   enter();
 }
@@ -45,6 +46,15 @@ int Device::attribute(CUdevice_attribute attribute) const {
   driver.check(driver.cuDeviceGetAttribute(&value, attribute, device),
                "asking for a property of the GPU");
   return value;
+}
+
+unsigned Device::residentBlocks(CUfunction kernel, unsigned threads) const {
+  int perMultiprocessor = 0;
+  driver.check(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                   &perMultiprocessor, kernel, static_cast<int>(threads), 0),
+               "asking how many blocks of a kernel are resident");
+  return static_cast<unsigned>(
+      perMultiprocessor * attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
 }
 
 std::uint64_t Device::totalMemory() const {

@@ -32,6 +32,10 @@ public:
   int driverVersion() const { return version; }
   std::uint64_t totalMemory() const;
   std::uint64_t freeMemory() const;
+  /// Whether the blocks of a launch can wait for each other.
+  bool cooperates() const { return cooperation; }
+  /// Blocks of `threads` threads of `kernel` that are resident together.
+  unsigned residentBlocks(CUfunction kernel, unsigned threads) const;
 
 private:
   const DriverApi &driver;
@@ -39,6 +43,7 @@ private:
   CUcontext context = nullptr;
   std::string deviceName;
   int arch = 0, version = 0;
+  bool cooperation = false;
 };
 
 /// Device memory.

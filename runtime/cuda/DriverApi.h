@@ -48,7 +48,8 @@ enum CUdevice_attribute : int {
   CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
   CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT = 17,
   CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
-  CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76
+  CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
+  CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH = 95
 };
 
 enum CUjit_option : int {
@@ -140,6 +141,12 @@ struct CUDA_MEMCPY2D {
   FUNCTION(cuLaunchKernel, cuLaunchKernel,                                     \
            (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,      \
             unsigned, unsigned, CUstream, void **, void **))                   \
+  FUNCTION(cuLaunchCooperativeKernel, cuLaunchCooperativeKernel,               \
+           (CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned,      \
+            unsigned, unsigned, CUstream, void **))                            \
+  FUNCTION(cuOccupancyMaxActiveBlocksPerMultiprocessor,                        \
+           cuOccupancyMaxActiveBlocksPerMultiprocessor,                        \
+           (int *, CUfunction, int, std::size_t))                              \
   FUNCTION(cuGetErrorName, cuGetErrorName, (CUresult, const char **))          \
   FUNCTION(cuGetErrorString, cuGetErrorString, (CUresult, const char **))
 

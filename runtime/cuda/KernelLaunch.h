@@ -13,6 +13,9 @@ struct KernelLaunch {
   unsigned blocks = 1, threads = 1;
   std::vector<CUdeviceptr> arguments;
   std::string symbol;
+  /// Of a kernel with stages: which of them run, as bits, launch by launch. In
+  /// a launch of several they wait for each other.
+  std::vector<unsigned long long> stages;
 
   void enqueue(const Device &device, const Stream &stream) const;
 };

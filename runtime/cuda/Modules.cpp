@@ -98,7 +98,8 @@ void Modules::requireArguments(const plan::PlanFile &plan) const {
   if (device.driverVersion() >= plan::kLongArgumentsVersion)
     return;
   for (const plan::Kernel &kernel : plan.manifest().kernels()) {
-    const std::uint64_t bytes = kernel.argument_count() * plan::kArgumentBytes;
+    const std::uint64_t bytes =
+        plan::argumentBytes(kernel.argument_count(), kernel.stages());
     if (bytes > plan::kShortArguments)
       throw machineLacks(
           plan.path() + ": kernel '" + kernel.symbol() + "' has " +

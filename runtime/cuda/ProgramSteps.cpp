@@ -5,6 +5,8 @@
 #include "runtime/Backend.h"
 #include "runtime/cuda/GeneratedCall.h"
 
+#include <algorithm>
+
 namespace brew::runtime::cuda {
 
 namespace {
@@ -51,7 +53,27 @@ KernelLaunch StepBuilder::launch(const plan::Launch &launch) const {
   result.symbol = kernel.symbol();
   for (std::uint32_t index : launch.buffer_indices())
     result.arguments.push_back(address(index));
+  if (kernel.stages() > 1)
+    divideStages(kernel.stages(), result);
   return result;
+}
+
+/// All stages in one launch of as many blocks as are resident together; in a
+/// launch each where blocks cannot wait for each other, or where NCCL's kernels
+/// run beside those of the program, for which such a launch leaves no place.
+void StepBuilder::divideStages(std::uint32_t stages,
+                               KernelLaunch &launch) const {
+  const unsigned resident =
+      device.cooperates() && !nccl
+          ? device.residentBlocks(launch.function, launch.threads)
+          : 0;
+  if (resident > 0) {
+    launch.blocks = std::min(launch.blocks, resident);
+    launch.stages = {(1ull << stages) - 1};
+    return;
+  }
+  for (std::uint32_t stage = 0; stage < stages; ++stage)
+    launch.stages.push_back(1ull << stage);
 }
 
 DeviceStep StepBuilder::build(const plan::Step &step, int program,
@@ -115,10 +137,26 @@ void KernelLaunch::enqueue(const Device &device, const Stream &stream) const {
   std::vector<void *> pointers;
   for (const CUdeviceptr &argument : arguments)
     pointers.push_back(const_cast<CUdeviceptr *>(&argument));
-  device.api().check(device.api().cuLaunchKernel(function, blocks, 1, 1,
-                                                 threads, 1, 1, 0, stream.get(),
-                                                 pointers.data(), nullptr),
-                     "starting kernel '" + symbol + "'");
+  const std::string purpose = "starting kernel '" + symbol + "'";
+  const DriverApi &api = device.api();
+  if (stages.empty()) {
+    api.check(api.cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0,
+                                 stream.get(), pointers.data(), nullptr),
+              purpose);
+    return;
+  }
+  for (const unsigned long long &running : stages) {
+    pointers.resize(arguments.size());
+    pointers.push_back(const_cast<unsigned long long *>(&running));
+    const bool isOne = (running & (running - 1)) == 0;
+    api.check(
+        isOne ? api.cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0,
+                                   stream.get(), pointers.data(), nullptr)
+              : api.cuLaunchCooperativeKernel(function, blocks, 1, 1, threads,
+                                              1, 1, 0, stream.get(),
+                                              pointers.data()),
+        purpose);
+  }
 }
 
 void enqueue(DeviceStep &step, const Device &device, CUdeviceptr workspace,

@@ -28,9 +28,8 @@ struct ChosenCall {
   int candidate = 0;
 };
 
-using DeviceStep =
-    std::variant<KernelLaunch, ChosenCall, StridedTransfer, HostTransfer,
-                 AllReduceStep>;
+using DeviceStep = std::variant<KernelLaunch, ChosenCall, StridedTransfer,
+                                HostTransfer, AllReduceStep>;
 
 /// Whether the host computes the step, which then cannot be part of a graph.
 inline bool isHost(const DeviceStep &step) {
@@ -57,6 +56,7 @@ private:
   DeviceStep build(const plan::Step &step, int program,
                    const std::string &where);
   KernelLaunch launch(const plan::Launch &launch) const;
+  void divideStages(std::uint32_t stages, KernelLaunch &launch) const;
   DeviceBuffer bound(std::uint32_t index) const;
   VendorLibrary &vendor();
   CublasLt &cublasLt();

@@ -38,13 +38,21 @@ constexpr std::uint64_t alignUp(std::uint64_t bytes) {
 // Arguments of CUDA kernels, in bytes
 //===----------------------------------------------------------------------===//
 
-/// Of one: all are addresses.
+/// Of one: an address, or the number behind them that says which stages run.
 inline constexpr std::uint64_t kArgumentBytes = 8;
 /// What every driver and NVRTC of CUDA 12 passes to a kernel, and what those of
 /// CUDA kLongArgumentsVersion (12010: 12.1) and later pass, on sm_70 and later.
 inline constexpr std::uint64_t kShortArguments = 4096;
 inline constexpr std::uint64_t kLongArguments = 32764;
 inline constexpr int kLongArgumentsVersion = 12010;
+
+/// Bytes that a kernel with so many buffers and stages is passed.
+constexpr std::uint64_t argumentBytes(std::uint64_t buffers,
+                                      std::uint32_t stages) {
+  return (buffers + (stages > 1 ? 1 : 0)) * kArgumentBytes;
+}
+/// Most stages of a kernel.
+inline constexpr std::uint32_t kMostStages = 32;
 
 //===----------------------------------------------------------------------===//
 // Arenas

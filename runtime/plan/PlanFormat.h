@@ -16,7 +16,7 @@ namespace brew::plan {
 inline constexpr char kMagic[8] = {'B', 'R', 'E', 'W', 'P', 'L', 'A', 'N'};
 /// Raised whenever an older reader would misread a newer plan; a reader takes
 /// its own number alone. docs/plan-format.md says what may be added without.
-inline constexpr std::uint32_t kFormatVersion = 3;
+inline constexpr std::uint32_t kFormatVersion = 4;
 
 struct Header {
   char magic[8];

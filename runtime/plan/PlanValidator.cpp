@@ -386,7 +386,7 @@ void Validator::checkCpuKernel(const Kernel &kernel,
               static_cast<std::uint64_t>(kernel.grain()) <= kMaxBytes,
           where, "grain is out of range");
   require(kernel.images().empty() && !kernel.has_blocks() &&
-              !kernel.has_threads(),
+              !kernel.has_threads() && !kernel.has_stages(),
           where, "it has CUDA images or a launch geometry in a CPU plan");
 }
 
@@ -401,6 +401,8 @@ void Validator::checkCudaKernel(const Kernel &kernel,
   require(kernel.has_threads() && kernel.threads() >= 1 &&
               kernel.threads() <= kMaxThreads,
           where, "the number of threads is missing or out of range");
+  require(kernel.stages() >= 1 && kernel.stages() <= kMostStages, where,
+          "the number of stages is out of range");
   std::set<std::string> archs;
   for (const KernelImage &image : kernel.images()) {
     checkImage(image.has_segment_index(), image.segment_index(), where);

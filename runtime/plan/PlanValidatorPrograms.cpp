@@ -156,6 +156,7 @@ void Validator::checkPixels(const Feed &feed, int program,
       manifest.kernels(static_cast<int>(pixels.kernel_index()));
   require(kernel.argument_count() == (pixels.mean_dims_size() ? 4u : 3u), where,
           "a feed's kernel has another number of arguments");
+  require(kernel.stages() == 1, where, "a feed's kernel has several stages");
 }
 
 void Validator::checkLayer(const Layer &layer, int program,

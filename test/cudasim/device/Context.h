@@ -49,9 +49,11 @@ struct Context {
   /// Upper halves of its stamps, in place.
   Stamp globalBlock;
   Stamp sharedBlock;
+  unsigned stage; // that runs, of a kernel with stages
 };
 
-enum class Access : unsigned char { In, Out, InOut };
+/// Stages: no memory, but a number whose bits say which stages run.
+enum class Access : unsigned char { In, Out, InOut, Stages };
 
 /// An argument of the current launch.
 struct Argument {
@@ -63,7 +65,7 @@ struct Argument {
   /// Stamps per element: several where another argument that shares the memory
   /// has smaller elements.
   unsigned span;
-  /// Stamps of the first element; null for an Access::In.
+  /// Stamps of the first element; null for an Access::In or Stages.
   Stamp *writers;
   Stamp *readers;
 };
@@ -85,6 +87,9 @@ void cudasim_begin_launch(const char *kernel, unsigned maximumThreads,
                           const unsigned *grid, const unsigned *block,
                           Argument *arguments, unsigned count);
 void cudasim_end_launch();
+/// What follows is stage `stage`, with `before` of them before it: blocks of
+/// these have ended.
+void cudasim_begin_stage(unsigned stage, unsigned before);
 /// Sets blockIdx and the stamps of the next block.
 void cudasim_begin_block(unsigned x, unsigned y, unsigned z);
 /// Runs the threads of a block side by side, for kernels with barriers.

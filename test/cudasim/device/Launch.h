@@ -61,22 +61,11 @@ constexpr unsigned argumentCount(void (*)(Parameters...)) {
   return sizeof...(Parameters);
 }
 
-template <class... Parameters>
-void launch(const char *kernel, unsigned maximumThreads,
-            void (*body)(Parameters...), const unsigned *grid,
-            const unsigned *block, void **values) {
-  unsigned next = 0;
-  Argument arguments[] = {describe<Parameters>(values[next++])...};
-  cudasim_begin_launch(kernel, maximumThreads, grid, block, arguments,
-                       sizeof...(Parameters));
-  struct State {
-    Slots<typename MakeIndices<sizeof...(Parameters)>::Type, Parameters...>
-        slots;
-    void (*body)(Parameters...);
-  } state{decltype(state.slots)(arguments), body};
-
+/// Runs all blocks of a launch once.
+template <class State>
+void runBlocks(const unsigned *grid, const unsigned *block,
+               unsigned long long count, State &state) {
   Context &context = cudasim_context;
-  const unsigned long long count = 1ull * grid[0] * grid[1] * grid[2];
   for (unsigned long long turn = 0; turn < count; ++turn) {
     const unsigned long long number = cudasim_block_at(turn, count);
     cudasim_begin_block(number % grid[0], number / grid[0] % grid[1],
@@ -96,8 +85,37 @@ void launch(const char *kernel, unsigned maximumThreads,
         for (unsigned tx = 0; tx < block[0]; ++tx) {
           context.threadIdx = {tx, ty, tz};
           context.self = thread++;
-          state.slots.call(body);
+          state.slots.call(state.body);
         }
+  }
+}
+
+template <class... Parameters>
+void launch(const char *kernel, unsigned maximumThreads,
+            void (*body)(Parameters...), const unsigned *grid,
+            const unsigned *block, void **values) {
+  unsigned next = 0;
+  Argument arguments[] = {describe<Parameters>(values[next++])...};
+  cudasim_begin_launch(kernel, maximumThreads, grid, block, arguments,
+                       sizeof...(Parameters));
+  struct State {
+    Slots<typename MakeIndices<sizeof...(Parameters)>::Type, Parameters...>
+        slots;
+    void (*body)(Parameters...);
+  } state{decltype(state.slots)(arguments), body};
+
+  const unsigned long long count = 1ull * grid[0] * grid[1] * grid[2];
+  // Blocks go through one stage, all of them, before one begins the next. That
+  // they are different calls shows what would have to last from one to another.
+  unsigned long long stages = 1;
+  for (const Argument &argument : arguments)
+    if (argument.access == Access::Stages)
+      stages = reinterpret_cast<unsigned long long>(argument.data);
+  for (unsigned stage = 0, before = 0; stages >> stage != 0; ++stage) {
+    if ((stages >> stage & 1) == 0)
+      continue;
+    cudasim_begin_stage(stage, before++);
+    runBlocks(grid, block, count, state);
   }
   cudasim_end_launch();
 }

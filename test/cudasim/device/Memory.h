@@ -163,8 +163,8 @@ struct Global {
     const long long index = bit / 8;
     check(index, 1, true);
     const T mask = static_cast<T>(1 << bit % 8);
-    data[index] = static_cast<T>(value ? data[index] | mask
-                                       : data[index] & ~mask);
+    data[index] =
+        static_cast<T>(value ? data[index] | mask : data[index] & ~mask);
     argument->writers[index * argument->span] =
         cudasim_context.globalBlock | cudasim_context.self;
   }
@@ -188,6 +188,17 @@ struct GlobalOut : Global<T, elements, how, label> {
   }
 };
 
+/// The argument that says which stages run.
+template <Name label> struct Stages {
+  using Element = unsigned long long;
+  static constexpr Access access = Access::Stages;
+  static constexpr unsigned long long count = 1;
+  static constexpr const char *name() { return label.text; }
+
+  Stages(const Stages &) = delete;
+  explicit Stages(const Argument *) {}
+};
+
 //===----------------------------------------------------------------------===//
 // Shared memory
 //===----------------------------------------------------------------------===//
@@ -201,6 +212,18 @@ template <class T, unsigned long long count> struct SharedCells {
 
 /// Bytes of the shared arrays that this image has declared so far.
 static unsigned sharedBytes;
+
+/// What arrays of several stages lie in, those of each from its beginning on.
+template <unsigned size> struct SharedPool {
+  static constexpr unsigned bytes = size;
+  CUDASIM_INLINE static void declare() {
+    static bool declared;
+    if (!declared) {
+      declared = true;
+      cudasim_declare_shared(sharedBytes += size);
+    }
+  }
+};
 
 template <class T>
 struct SharedReference : CheckedReference<SharedReference<T>, T> {

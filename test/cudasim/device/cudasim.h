@@ -56,6 +56,16 @@ static constexpr int warpSize = 32;
   static ::cudasim::SharedCells<type, (count)> name##_cells;                   \
   const ::cudasim::SharedArray<type, (count)> name(name##_cells, #name)
 
+#define BREW_SHARED_POOL(name, bytes)                                          \
+  using name = ::cudasim::SharedPool<(bytes)>;                                 \
+  name::declare()
+#define BREW_SHARED_PART(type, name, count, pool, offset)                      \
+  static_assert((offset) % 16 == 0 &&                                          \
+                    (offset) + sizeof(type) * (count) <= pool::bytes,          \
+                "a shared array lies outside of the stages' memory");          \
+  static ::cudasim::SharedCells<type, (count)> name##_cells{.declared = true}; \
+  const ::cudasim::SharedArray<type, (count)> name(name##_cells, #name)
+
 #define BREW_SYNC() (::cudasim::meet(), ::cudasim::cudasim_sync(__LINE__))
 #define BREW_SYNC_WARP()                                                       \
   (::cudasim::meet(), ::cudasim::cudasim_sync_warp(__LINE__))
@@ -70,6 +80,12 @@ static constexpr int warpSize = 32;
 #define BREW_LAST_BLOCK(counter, blocks)                                       \
   (::cudasim::meet(),                                                          \
    ::cudasim::cudasim_last_block(&(counter), blocks, __LINE__))
+#define BREW_STAGES(name) const ::cudasim::Stages<#name> &name
+#define BREW_STAGE(stages, number)                                             \
+  if (::cudasim::cudasim_context.stage == (number))
+#define BREW_BARRIER(name)                                                     \
+  struct name {}
+#define BREW_STAGES_MEET(stages, number, barrier) (void)(stages)
 #define BREW_FRESH(name, index) ((name)[index])
 
 #define BREW_VECTOR(type, count) ::cudasim::Vector<type, (count)>

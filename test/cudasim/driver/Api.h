@@ -27,6 +27,7 @@ enum Result : int {
   InvalidHandle = 400,
   NotFound = 500,
   NotReady = 600,
+  CooperativeLaunchTooLarge = 720,
   StreamCaptureUnsupported = 900,
   StreamCaptureInvalidated = 901,
   StreamCaptureUnjoined = 904,

@@ -132,6 +132,9 @@ CUDASIM_API int cuDeviceGetAttribute(int *value, int attribute, int device) {
   case 76: // COMPUTE_CAPABILITY_MINOR
     *value = capability % 10;
     return Success;
+  case 95: // COOPERATIVE_LAUNCH
+    *value = setting("CUDASIM_NO_COOPERATION", 0) == 0;
+    return Success;
   default:
     return InvalidValue;
   }
@@ -195,6 +198,8 @@ const ErrorText errorTexts[] = {
     {InvalidHandle, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
     {NotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
     {NotReady, "CUDA_ERROR_NOT_READY", "device not ready"},
+    {CooperativeLaunchTooLarge, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",
+     "too many blocks in cooperative launch"},
     {StreamCaptureUnsupported, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
      "operation not permitted when stream is capturing"},
     {StreamCaptureInvalidated, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",

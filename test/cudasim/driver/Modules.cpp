@@ -3,6 +3,8 @@
 
 #include "../engine/Engine.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <dlfcn.h>
 #include <elf.h>
@@ -130,17 +132,23 @@ CUDASIM_API int cuModuleGetFunction(Function **function, Module *module,
   return Success;
 }
 
-CUDASIM_API int cuLaunchKernel(Function *function, unsigned gridX,
-                               unsigned gridY, unsigned gridZ, unsigned blockX,
-                               unsigned blockY, unsigned blockZ,
-                               unsigned sharedBytes, Stream *stream,
-                               void **arguments, void **extra) {
-  Lock lock(driverMutex());
-  if (Result failed = ready())
-    return failed;
+namespace {
+
+/// Blocks that are resident together, if that is set; else as many as are asked
+/// for, of which a cooperative launch then runs a quarter, so that each takes
+/// several turns, but few: stamps have room for some hundred barriers of one.
+unsigned residentBlocks() {
+  return static_cast<unsigned>(setting("CUDASIM_RESIDENT", 0));
+}
+constexpr unsigned kAnyNumber = 1u << 30;
+constexpr unsigned kTurns = 4, kFewestBlocks = 3;
+
+int launch(Function *function, const unsigned (&gridSize)[3],
+           const unsigned (&blockSize)[3], unsigned sharedBytes, Stream *stream,
+           void **arguments, bool cooperates) {
   if (!functions.count(function))
     return InvalidHandle;
-  if (extra || (!arguments && function->argumentCount > 0))
+  if (!arguments && function->argumentCount > 0)
     return InvalidValue;
   if (sharedBytes != 0)
     launchFinding("kernel '%s' is launched with %u bytes of dynamic shared "
@@ -150,15 +158,66 @@ CUDASIM_API int cuLaunchKernel(Function *function, unsigned gridX,
   std::vector<void *> values(function->argumentCount);
   for (std::size_t i = 0; i < values.size(); ++i)
     std::memcpy(&values[i], arguments[i], sizeof(void *));
+  const std::array<unsigned, 3> grid = {gridSize[0], gridSize[1], gridSize[2]},
+                                block = {blockSize[0], blockSize[1],
+                                         blockSize[2]};
   return enqueue(stream, [=] {
     cudasim_set_memory_check(isDeviceRange);
-    unsigned grid[3] = {gridX, gridY, gridZ};
-    unsigned block[3] = {blockX, blockY, blockZ};
+    cudasim_set_cooperation(cooperates);
     std::vector<void *> pointers;
     for (const void *const &value : values)
       pointers.push_back(const_cast<void **>(&value));
-    function->entry(grid, block, pointers.data());
+    function->entry(grid.data(), block.data(), pointers.data());
   });
+}
+
+} // namespace
+
+CUDASIM_API int cuLaunchKernel(Function *function, unsigned gridX,
+                               unsigned gridY, unsigned gridZ, unsigned blockX,
+                               unsigned blockY, unsigned blockZ,
+                               unsigned sharedBytes, Stream *stream,
+                               void **arguments, void **extra) {
+  Lock lock(driverMutex());
+  if (Result failed = ready())
+    return failed;
+  if (extra)
+    return InvalidValue;
+  return launch(function, {gridX, gridY, gridZ}, {blockX, blockY, blockZ},
+                sharedBytes, stream, arguments, false);
+}
+
+CUDASIM_API int cuLaunchCooperativeKernel(Function *function, unsigned gridX,
+                                          unsigned gridY, unsigned gridZ,
+                                          unsigned blockX, unsigned blockY,
+                                          unsigned blockZ, unsigned sharedBytes,
+                                          Stream *stream, void **arguments) {
+  Lock lock(driverMutex());
+  if (Result failed = ready())
+    return failed;
+  const unsigned resident = residentBlocks();
+  const unsigned long long blocks = 1ull * gridX * gridY * gridZ;
+  if ((resident && blocks > resident) ||
+      setting("CUDASIM_NO_COOPERATION", 0) != 0)
+    return CooperativeLaunchTooLarge;
+  if (!resident)
+    gridX =
+        std::min(gridX, std::max((gridX + kTurns - 1) / kTurns, kFewestBlocks));
+  return launch(function, {gridX, gridY, gridZ}, {blockX, blockY, blockZ},
+                sharedBytes, stream, arguments, true);
+}
+
+CUDASIM_API int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
+                                                            Function *function,
+                                                            int, std::size_t) {
+  Lock lock(driverMutex());
+  if (Result failed = ready())
+    return failed;
+  if (!functions.count(function))
+    return InvalidHandle;
+  const unsigned resident = residentBlocks();
+  *blocks = static_cast<int>(resident ? resident : kAnyNumber);
+  return Success;
 }
 
 } // namespace cudasim

@@ -16,7 +16,8 @@ namespace cudasim {
 
 namespace {
 
-/// By the upper half of its stamps, the barriers that a block had met.
+/// By the upper half of its stamps, the barriers that a block had met, for the
+/// last time if it takes several turns.
 using Blocks = std::unordered_map<unsigned, unsigned>;
 
 std::map<unsigned *, Blocks> counters; // of the launch
@@ -40,13 +41,14 @@ bool arrive(unsigned *counter, unsigned blocks, unsigned epoch) {
   Blocks &arrived = counters[counter];
   const unsigned upper =
       static_cast<unsigned>(cudasim_context.globalBlock >> 32);
-  if (!arrived.try_emplace(upper, epoch).second)
+  if (!arrived.insert_or_assign(upper, epoch).second && !launchState.hasStages)
     finding("the block comes to a counter for the second time");
   // As atomicInc: back to 0 behind the last one.
   const bool isLast = *counter == blocks - 1;
   *counter = *counter >= blocks - 1 ? 0 : *counter + 1;
   if (isLast)
-    ordered.insert(arrived.begin(), arrived.end());
+    for (const auto &[block, last] : arrived)
+      ordered[block] = last;
   return isLast;
 }
 

@@ -15,6 +15,10 @@ struct LaunchState {
   Argument *arguments = nullptr;
   unsigned argumentCount = 0;
   unsigned threads = 0; // of a block
+  /// Of a kernel with stages: blocks come to a counter once for each turn.
+  bool hasStages = false;
+  /// Number, in stamps, of the first block of the stage that runs.
+  Stamp firstOfStage = 0;
 };
 extern LaunchState launchState;
 
@@ -56,6 +60,9 @@ extern "C" {
 using MemoryCheck = bool (*)(const void *address, std::uint64_t bytes);
 __attribute__((visibility("default"))) void
 cudasim_set_memory_check(MemoryCheck check);
+/// Whether blocks of the launches that follow may wait for each other.
+__attribute__((visibility("default"))) void
+cudasim_set_cooperation(bool cooperates);
 }
 
 } // namespace cudasim

@@ -5,6 +5,7 @@ namespace cudasim {
 
 LaunchState launchState;
 static MemoryCheck memoryCheck;
+static bool cooperation;
 
 /// Limits of every device that Brew compiles for.
 static constexpr unsigned kMaximumThreads = 1024;
@@ -30,6 +31,8 @@ static void checkGeometry(unsigned maximumThreads, const unsigned *grid,
 }
 
 static void checkArgument(const Argument &argument) {
+  if (argument.access == Access::Stages)
+    return;
   std::uintptr_t address = reinterpret_cast<std::uintptr_t>(argument.data);
   if (address % argument.elementSize)
     launchFinding("the address of argument %s is no multiple of %u",
@@ -41,9 +44,20 @@ static void checkArgument(const Argument &argument) {
                   argument.name, argument.count, argument.elementSize);
 }
 
+static void checkStages(std::uintptr_t stages) {
+  launchState.hasStages = true;
+  if (stages == 0)
+    launchFinding("none of its stages is to run");
+  if ((stages & (stages - 1)) != 0 && !cooperation)
+    launchFinding("its stages wait for each other, but the launch is not "
+                  "cooperative");
+}
+
 /// Read-only and output-only arguments are promised to be disjoint from all
 /// that the kernel writes.
 static void checkDisjoint(const Argument &a, const Argument &b) {
+  if (a.access == Access::Stages || b.access == Access::Stages)
+    return;
   if (a.access == Access::In && b.access == Access::In)
     return;
   if (a.access == Access::InOut && b.access == Access::InOut)
@@ -62,18 +76,22 @@ extern "C" {
 Context cudasim_context;
 
 void cudasim_set_memory_check(MemoryCheck check) { memoryCheck = check; }
+void cudasim_set_cooperation(bool cooperates) { cooperation = cooperates; }
 
 void cudasim_begin_launch(const char *kernel, unsigned maximumThreads,
                           const unsigned *grid, const unsigned *block,
                           Argument *arguments, unsigned count) {
-  launchState = {kernel, arguments, count, block[0] * block[1] * block[2]};
+  launchState = {kernel, arguments, count, block[0] * block[1] * block[2],
+                 false,  0};
   checkGeometry(maximumThreads, grid, block);
   std::vector<Argument *> written;
   for (unsigned i = 0; i < count; ++i) {
     checkArgument(arguments[i]);
     for (unsigned j = 0; j < i; ++j)
       checkDisjoint(arguments[j], arguments[i]);
-    if (arguments[i].access != Access::In)
+    if (arguments[i].access == Access::Stages)
+      checkStages(reinterpret_cast<std::uintptr_t>(arguments[i].data));
+    else if (arguments[i].access != Access::In)
       written.push_back(&arguments[i]);
   }
   prepareStamps(written);
@@ -87,13 +105,21 @@ void cudasim_end_launch() {
   launchState = {};
 }
 
+void cudasim_begin_stage(unsigned stage, unsigned before) {
+  const Index3 &grid = cudasim_context.gridDim;
+  cudasim_context.stage = stage;
+  launchState.firstOfStage =
+      static_cast<Stamp>(before) * grid.x * grid.y * grid.z;
+}
+
 void cudasim_begin_block(unsigned x, unsigned y, unsigned z) {
   Context &context = cudasim_context;
   const Index3 &grid = context.gridDim;
   context.blockIdx = {x, y, z};
   context.self = 0;
   // Blocks beyond the stamp's bits fall together, which can only hide a race.
-  Stamp block = (static_cast<Stamp>(z) * grid.y + y) * grid.x + x;
+  Stamp block = launchState.firstOfStage +
+                (static_cast<Stamp>(z) * grid.y + y) * grid.x + x;
   Stamp launch = context.globalBlock >> kLaunchShift << kLaunchShift;
   context.globalBlock = launch | (block << 32 & ((1ull << kLaunchShift) - 1));
   context.sharedBlock += 1ull << 32;

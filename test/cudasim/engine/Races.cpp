@@ -28,6 +28,8 @@ struct Touch {
   unsigned warp() const { return thread / 32; }
 };
 
+constexpr unsigned kSharedShift = 32;
+
 /// How an earlier touch relates to one that happens now.
 enum class Relation {
   Ordered,    // by a barrier, or the same thread
@@ -36,7 +38,16 @@ enum class Relation {
   OtherBlock, // nothing orders blocks
 };
 
-Relation relate(const Touch &earlier, const Touch &now) {
+/// Whether a block of a stage before the one that runs touched an element.
+bool isOfEarlierStage(unsigned upper) {
+  constexpr unsigned kBlockMask = (1u << (kLaunchShift - 32)) - 1;
+  return (upper & kBlockMask) < launchState.firstOfStage;
+}
+
+/// `isShared`: of shared memory, whose stamps have other numbers.
+Relation relate(const Touch &earlier, const Touch &now, bool isShared) {
+  if (!isShared && isOfEarlierStage(earlier.upper))
+    return Relation::Ordered;
   if (earlier.span == Grid)
     return Relation::OtherBlock;
   if (earlier.upper != now.upper)
@@ -93,7 +104,7 @@ void checkWrite(const char *memory, const char *name, long long index,
       continue;
     Touch touch(other);
     // One of several readers may be this thread, but the others are not.
-    Relation relation = relate(touch, me);
+    Relation relation = relate(touch, me, shift == kSharedShift);
     if (relation != Relation::Ordered)
       race(memory, name, index, true, other, wrote, relation);
   }
@@ -103,7 +114,7 @@ void checkRead(const char *memory, const char *name, long long index,
                Stamp writer, Stamp *reader, Stamp now, unsigned shift) {
   Touch me(now);
   if (!isOlder(writer, now, shift)) {
-    Relation relation = relate(Touch(writer), me);
+    Relation relation = relate(Touch(writer), me, shift == kSharedShift);
     if (relation != Relation::Ordered)
       race(memory, name, index, false, writer, true, relation);
   }
@@ -111,15 +122,13 @@ void checkRead(const char *memory, const char *name, long long index,
     *reader = now;
     return;
   }
-  Relation relation = relate(Touch(*reader), me);
+  Relation relation = relate(Touch(*reader), me, shift == kSharedShift);
   ReaderSpan span = relation == Relation::Ordered     ? OneThread
                     : relation == Relation::SameWarp  ? OneWarp
                     : relation == Relation::SameBlock ? OneBlock
                                                       : Grid;
   *reader = now | static_cast<Stamp>(span) << kSpanShift;
 }
-
-constexpr unsigned kSharedShift = 32;
 
 } // namespace
 

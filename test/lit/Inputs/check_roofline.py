@@ -8,7 +8,7 @@ with open(sys.argv[1]) as file:
 rates = report["roofline"]
 for name, program in report["programs"].items():
     rows = program["layers"]
-    for key in ("kernels", "calls", "host_calls", "flops", "bytes"):
+    for key in ("kernels", "calls", "host_calls", "stages", "flops", "bytes"):
         assert sum(row[key] for row in rows) == program[key], (name, key)
     assert math.isclose(sum(row["roofline_seconds"] for row in rows),
                         program["roofline_seconds"]), name
@@ -19,7 +19,9 @@ for name, program in report["programs"].items():
         slowest = row["flops"] / rates["flops_per_second"]
         assert steps > 0, row
         fastest = row["flops"] / rates["product_flops_per_second"]
-        launch = steps * rates["launch_seconds"]
+        assert row["stages"] >= row["kernels"], row
+        begun = row["stages"] + row["calls"] + row["host_calls"]
+        launch = begun * rates["launch_seconds"]
         if steps == 1:
             computing = fastest if row["calls"] else slowest
             least = most = max(moving, computing) + launch

@@ -170,6 +170,66 @@ brew.program @half_is_last test {
 // -----
 
 #id = affine_map<(d0) -> (d0)>
+brew.program @stages_skip test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a: tensor<2xf32>):
+    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb1(%o: f32):
+      linalg.yield %o : f32
+    } -> tensor<2xf32>
+    // expected-error @below {{stages must be consecutive, from 0 on}}
+    %s = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%r : tensor<2xf32>) attrs = {brew.part = 1 : i64, brew.grid = 1 : i64, brew.stage = 2 : i64} {
+    ^bb1(%o: f32):
+      linalg.yield %o : f32
+    } -> tensor<2xf32>
+    brew.yield %s : tensor<2xf32>
+  }
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+brew.program @half_a_stage test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a: tensor<2xf32>):
+    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb1(%o: f32):
+      linalg.yield %o : f32
+    } -> tensor<2xf32>
+    // expected-error @below {{a part is of one stage}}
+    %s = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%r : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64, brew.stage = 1 : i64} {
+    ^bb1(%o: f32):
+      linalg.yield %o : f32
+    } -> tensor<2xf32>
+    brew.yield %s : tensor<2xf32>
+  }
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+brew.program @stage_of_the_last_block test {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<2xf32>
+  %y = brew.kernel "k"(%x) : (tensor<2xf32>) -> tensor<2xf32> {
+  ^bb0(%a: tensor<2xf32>):
+    %r = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%a : tensor<2xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb1(%o: f32):
+      linalg.yield %o : f32
+    } -> tensor<2xf32>
+    // expected-error @below {{the last block's part must stand behind others, and be the only one}}
+    %s = linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%r : tensor<2xf32>) attrs = {brew.part = 1 : i64, brew.grid = 1 : i64, brew.last_block, brew.stage = 1 : i64} {
+    ^bb1(%o: f32):
+      linalg.yield %o : f32
+    } -> tensor<2xf32>
+    brew.yield %s : tensor<2xf32>
+  }
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
 brew.program @extents test {
   %x, %z = brew.feed "in" "Input" {config = "", folder = "", tops = ["x", "z"]} : tensor<2xf32>, tensor<3xf32>
   %y:2 = brew.kernel "k"(%x, %z) : (tensor<2xf32>, tensor<3xf32>) -> (tensor<2xf32>, tensor<3xf32>) {

@@ -181,6 +181,48 @@ TEST(CudasimFindings, TwoBlocksTouchOneElement) {
                 "thread writes it and thread \\(0,0,0\\) read it");
 }
 
+void *stages(unsigned long long running) {
+  return reinterpret_cast<void *>(running);
+}
+
+TEST(CudasimFindings, StagesThatCannotWaitForEachOther) {
+  const char *parameters = "BREW_OUT(float, y, 128), BREW_STAGES(stages)";
+  const char *body = "BREW_STAGE(stages, 0) y[threadIdx.x] = 1.0f;\n"
+                     "BREW_STAGES_MEET(stages, 1, barrier);\n"
+                     "BREW_STAGE(stages, 1) y[64 + threadIdx.x] = 2.0f;";
+  const char *barrier = "BREW_BARRIER(barrier);\n";
+  expectFinding(parameters, body, 1, 64, {second, stages(3)},
+                "kernel 'k': its stages wait for each other, but the launch is "
+                "not cooperative",
+                barrier);
+  expectFinding(parameters, body, 1, 64, {second, stages(0)},
+                "none of its stages is to run", barrier);
+}
+
+/// Within a stage nothing orders blocks.
+TEST(CudasimFindings, BlocksOfOneStageTouchOneElement) {
+  expectFinding("BREW_INOUT(float, y, 128), BREW_STAGES(stages)",
+                "int i = blockIdx.x * 64 + threadIdx.x;\n"
+                "BREW_STAGE(stages, 0) y[i] = 1.0f;\n"
+                "BREW_STAGES_MEET(stages, 1, barrier);\n"
+                "BREW_STAGE(stages, 1) y[i] = y[127 - i];",
+                2, 64, {second, stages(2)},
+                "block \\(1,0,0\\), .* race on y\\[.*\\]: this thread",
+                "BREW_BARRIER(barrier);\n");
+}
+
+/// What a block leaves in shared memory the next stage does not find.
+TEST(CudasimFindings, SharedMemoryOfTheStageBeforeIsGone) {
+  expectFinding(
+      "BREW_OUT(float, y, 128), BREW_STAGES(stages)",
+      "BREW_SHARED(float, s, 64);\n"
+      "BREW_STAGE(stages, 0) { s[threadIdx.x] = 1.0f; BREW_SYNC(); }\n"
+      "BREW_STAGES_MEET(stages, 1, barrier);\n"
+      "BREW_STAGE(stages, 1) y[threadIdx.x] = s[threadIdx.x];",
+      1, 64, {second, stages(2)}, "read of shared s\\[0\\], which nothing",
+      "BREW_BARRIER(barrier);\n");
+}
+
 /// Blocks that count themselves are ordered up to there and no further.
 TEST(CudasimFindings, WhatTheLastBlockMustNotRead) {
   const char *counter = "BREW_COUNTERS(arrived, 1);\n";

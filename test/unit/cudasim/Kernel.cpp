@@ -39,6 +39,26 @@ static __device__ bool lastBlock(unsigned *counter, unsigned blocks) {
   return isLast;
 }
 #define BREW_LAST_BLOCK(counter, blocks) lastBlock(&(counter), blocks)
+#define BREW_STAGES(name) unsigned long long name
+#define BREW_STAGE(stages, number) if ((stages) >> (number) & 1)
+#define BREW_BARRIER(name) static __device__ unsigned name[2]
+#define BREW_STAGES_MEET(stages, number, barrier)                              \
+  if (((stages) >> ((number) - 1) & 3) == 3) stagesMeet(barrier)
+static __device__ void stagesMeet(unsigned *barrier) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    const volatile unsigned *met = barrier + 1;
+    const unsigned before = *met;
+    __threadfence();
+    if (atomicInc(barrier, gridDim.x - 1) == gridDim.x - 1)
+      atomicAdd(barrier + 1, 1);
+    else
+      while (*met == before) {
+      }
+    __threadfence();
+  }
+  __syncthreads();
+}
 #define BREW_VECTOR(type, count) BrewVector<type, count>
 #define BREW_LOAD(pack, pointer, index)                                        \
   (*reinterpret_cast<const pack *>((pointer) + (index)))
@@ -70,6 +90,14 @@ Kernel::Kernel(const std::string &name, const std::string &text)
       dlsym(library, ("cudasim_kernel_" + name).c_str()));
   if (!entry)
     throw std::runtime_error(name + " is not in its image");
+}
+
+void Kernel::cooperate(bool does) const {
+  auto set = reinterpret_cast<void (*)(bool)>(
+      dlsym(RTLD_DEFAULT, "cudasim_set_cooperation"));
+  if (!set)
+    throw std::runtime_error("the simulator's engine is not loaded");
+  set(does);
 }
 
 void Kernel::launch(unsigned blocks, unsigned threads,

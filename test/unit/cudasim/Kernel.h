@@ -20,6 +20,9 @@ public:
   void launch(unsigned blocks, unsigned threads,
               std::initializer_list<void *> arguments) const;
 
+  /// Whether the blocks of launches that follow may wait for each other.
+  void cooperate(bool does) const;
+
   const std::string &text() const { return source; }
   /// The bytes of the image.
   const std::string &image() const { return bytes; }

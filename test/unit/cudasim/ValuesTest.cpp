@@ -176,6 +176,44 @@ BREW_KERNEL(neighbour, 64)(BREW_INOUT(int, x, 128)) {
     EXPECT_EQ(x[i], (i + 1) % 64);
 }
 
+/// Every block reads what any other one wrote in the stage before; some blocks
+/// take two turns. One launch, or one for each stage.
+TEST(CudasimValues, StagesReadWhatOthersWroteInTheStageBefore) {
+  Kernel kernel("stages", R"(
+BREW_BARRIER(barrier);
+BREW_KERNEL(stages, 32)(BREW_IN(int, x, 160), BREW_INOUT(int, mid, 160),
+                        BREW_OUT(int, y, 96), BREW_STAGES(stages)) {
+  BREW_SHARED(int, s, 32);
+  BREW_STAGE(stages, 0) for (unsigned turn = blockIdx.x; turn < 5u; turn += gridDim.x) {
+    s[threadIdx.x] = x[turn * 32 + threadIdx.x];
+    BREW_SYNC();
+    mid[turn * 32 + threadIdx.x] = s[31 - threadIdx.x];
+    BREW_SYNC();
+  }
+  BREW_STAGES_MEET(stages, 1, barrier);
+  BREW_STAGE(stages, 1) for (unsigned turn = blockIdx.x; turn < 3u; turn += gridDim.x)
+    y[turn * 32 + threadIdx.x] = mid[159 - (turn * 32 + threadIdx.x)] + 1;
+}
+)");
+  expectNvrtcAgrees(kernel);
+  Buffer<int> x(160), mid(160), y(96);
+  for (unsigned long long first : {3ull, 1ull}) {
+    std::iota(x.data(), x.data() + 160, first);
+    kernel.cooperate(first == 3);
+    auto stages = [](unsigned long long running) {
+      return reinterpret_cast<void *>(running);
+    };
+    kernel.launch(3, 32, {x.data(), mid.data(), y.data(), stages(first)});
+    if (first == 1)
+      kernel.launch(5, 32, {x.data(), mid.data(), y.data(), stages(2)});
+    for (int i = 0; i < 96; ++i) {
+      const int from = 159 - i;
+      ASSERT_EQ(y[i], x[from / 32 * 32 + 31 - from % 32] + 1) << i;
+    }
+  }
+  kernel.cooperate(false);
+}
+
 TEST(CudasimValues, TheLastBlockReadsWhatOthersWroteInEveryLaunch) {
   Kernel kernel("last", R"(
 BREW_COUNTERS(arrived, 2);

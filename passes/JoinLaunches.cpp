@@ -1,0 +1,301 @@
+//===- JoinLaunches.cpp - Kernels that wait for each other in one launch --===//
+//
+// A kernel that follows another one becomes a stage behind its stages: blocks
+// wait for each other within the launch, which takes less time than a launch
+// that waits for the one before. All values of the two are in memory at the
+// same time then, which must not be more than the program needs elsewhere.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/JoinedKernels.h"
+#include "passes/OrderedProgram.h"
+#include "passes/Passes.h"
+#include "passes/PlanRoots.h"
+#include "passes/ValuePlace.h"
+
+#include "dialects/Brew/BrewDialect.h"
+#include "dialects/Brew/Origin.h"
+#include "dialects/Brew/layers/external/External.h"
+#include "dialects/Target/TargetDialect.h"
+#include "runtime/plan/Contract.h"
+
+namespace brew {
+#define GEN_PASS_DEF_JOINLAUNCHES
+#include "passes/Passes.h.inc"
+} // namespace brew
+
+using namespace mlir;
+using namespace brew::ir;
+using brew::targetir::GpuAttr;
+
+namespace {
+
+int64_t stagesOf(KernelOp kernel) {
+  int64_t stages = 1;
+  for (auto nest : kernel.getBody().front().getOps<linalg::GenericOp>())
+    stages = NestGrid::of(nest)->stage + 1;
+  return stages;
+}
+
+bool isRecomputed(KernelOp kernel) {
+  return llvm::all_of(
+      kernel.getBody().getOps<linalg::GenericOp>(),
+      [](linalg::GenericOp nest) { return Origin::of(nest).isRecomputed; });
+}
+
+/// Two kernels, between which there is no other one.
+class Neighbours {
+public:
+  Neighbours(KernelOp first, KernelOp second) : first(first), second(second) {}
+
+  /// Whether both are of the same pass and for the same reason: plans say that
+  /// of steps.
+  bool areAlike() {
+    return first.getBackward() == second.getBackward() &&
+           isRecomputed(first) == isRecomputed(second);
+  }
+
+  /// Whether one kernel can be passed what both need, and has few enough
+  /// stages.
+  bool fit() {
+    return stagesOf(first) + stagesOf(second) <= kMostStages &&
+           brew::plan::argumentBytes(countArguments(), 2) <=
+               brew::plan::kShortArguments;
+  }
+
+  /// Finds what stands between them and goes before or behind both. Whether it
+  /// can: neither a step nor the second one reads what the first one makes (but
+  /// the second without a view), and the caller writes nothing between them.
+  bool areTogether() {
+    llvm::SmallPtrSet<Operation *, 8> dependent = {first};
+    for (Operation *op = first->getNextNode(); op != second;
+         op = op->getNextNode()) {
+      const bool depends = llvm::any_of(op->getOperands(), [&](Value operand) {
+        return dependent.contains(operand.getDefiningOp());
+      });
+      if (isa<SeedOp>(op) ||
+          (brew::isStep(op) &&
+           (depends || Origin::of(op).isBackward != first.getBackward())))
+        return false;
+      (depends ? behind : before).push_back(op);
+      if (depends)
+        dependent.insert(op);
+    }
+    return llvm::none_of(second.getInputs(), [&](Value input) {
+      return input.getDefiningOp() != first &&
+             dependent.contains(input.getDefiningOp());
+    });
+  }
+
+  /// Bytes that the first one reads: they may be in a cache now, and if calls
+  /// between the two come first, are read from memory.
+  int64_t bytesRead() {
+    int64_t bytes = 0;
+    for (Value input : first.getInputs())
+      bytes += brew::bytesOf(tensorOf(input));
+    return bytes;
+  }
+
+  /// Makes them one kernel.
+  KernelOp join() {
+    for (Operation *op : before)
+      op->moveBefore(first);
+    for (Operation *op : llvm::reverse(behind))
+      op->moveAfter(second);
+    const int64_t stages = stagesOf(first);
+    const auto parts = static_cast<int64_t>(brew::partsOf(first).size());
+    OpBuilder b(second);
+    return brew::joinKernels(b, first, second, [&](NestGrid place) {
+      place.part += parts;
+      place.stage += stages;
+      return place;
+    });
+  }
+
+private:
+  /// Stages beyond which kernels are no longer joined: each takes as many
+  /// registers as the largest one.
+  static constexpr int64_t kMostStages = 4;
+  static_assert(kMostStages <= brew::plan::kMostStages);
+  uint64_t countArguments() {
+    llvm::SmallDenseSet<Value> values;
+    for (KernelOp kernel : {first, second}) {
+      values.insert_range(kernel.getInputs());
+      values.insert_range(kernel.getOutputs());
+    }
+    return values.size();
+  }
+
+  KernelOp first, second;
+  SmallVector<Operation *> before, behind; ///< what stands between them
+};
+
+/// What launches of several steps need, against what the program needs at most.
+class Memory {
+public:
+  /// Nothing is to need more than the program's peak without `spare` bytes.
+  Memory(const brew::OrderProblem &problem, int64_t spare)
+      : problem(problem), needs(needsOf(problem)), most(needs.peak - spare) {}
+
+  /// Begins with one step.
+  void begin(unsigned step) {
+    steps.assign(1, step);
+    joined = problem.steps[step];
+  }
+
+  /// Adds `step`, behind the steps that follow those from the one that began,
+  /// if nothing then needs more than the program does elsewhere.
+  bool add(unsigned step) {
+    const brew::OrderedStep &next = problem.steps[step];
+    brew::OrderedStep both = joined;
+    // A result may still lie where something ends, if no later stage reads
+    // that, and if it is no result itself.
+    llvm::erase_if(both.shares, [&](const brew::OrderedStep::Share &share) {
+      return llvm::is_contained(next.reads, share.read);
+    });
+    for (const brew::OrderedStep::Share &share : next.shares)
+      if (!llvm::is_contained(joined.writes, share.read) &&
+          llvm::none_of(both.shares,
+                        [&](const brew::OrderedStep::Share &other) {
+                          return other.read == share.read;
+                        }))
+        both.shares.push_back(share);
+    for (auto [to, from] : {std::pair(&both.reads, &next.reads),
+                            std::pair(&both.writes, &next.writes)})
+      for (unsigned value : *from)
+        if (!llvm::is_contained(*to, value))
+          to->push_back(value);
+    // Steps between them wait with the first ones' inputs still there.
+    for (unsigned between = steps.back() + 1; between < step; ++between) {
+      int64_t bytes = needs.during[between] + endedBy(joined.reads, between);
+      for (const brew::OrderedStep::Share &share :
+           problem.steps[between].shares)
+        if (llvm::is_contained(joined.reads, share.read))
+          bytes += problem.values[share.written].bytes;
+      if (bytes > most)
+        return false;
+    }
+    if (bytesOf(both, step) > most)
+      return false;
+    joined = std::move(both);
+    steps.push_back(step);
+    return true;
+  }
+
+private:
+  /// Bytes of those values that are no longer there when `step` begins.
+  int64_t endedBy(ArrayRef<unsigned> values, unsigned step) const {
+    int64_t bytes = 0;
+    for (unsigned value : values)
+      if (isWritten(value, step) &&
+          (!needs.lastRead[value] || *needs.lastRead[value] < step))
+        bytes += problem.values[value].bytes;
+    return bytes;
+  }
+
+  /// Whether `value` is there before `step` begins, or was.
+  bool isWritten(unsigned value, unsigned step) const {
+    return problem.values[value].fromStart ||
+           (needs.firstWrite[value] && *needs.firstWrite[value] < step);
+  }
+
+  /// While `both` runs in place of step `last`: what is there anyway, what is
+  /// made, and what has ended but for it.
+  int64_t bytesOf(const brew::OrderedStep &both, unsigned last) const {
+    int64_t bytes = needs.before[last] + endedBy(both.reads, last);
+    for (unsigned value : both.writes)
+      if (!isWritten(value, last) || !llvm::is_contained(both.reads, value))
+        bytes += isWritten(value, last) ? endedBy(value, last)
+                                        : problem.values[value].bytes;
+    for (const brew::OrderedStep::Share &share : both.shares)
+      if (needs.lastRead[share.read] <= last)
+        bytes -= problem.values[share.written].bytes;
+    return bytes;
+  }
+
+  const brew::OrderProblem &problem;
+  const brew::StepNeeds needs;
+  const int64_t most;
+  SmallVector<unsigned> steps; ///< that are one
+  brew::OrderedStep joined;
+};
+
+struct JoinLaunches : brew::impl::JoinLaunchesBase<JoinLaunches> {
+  void runOnOperation() override {
+    const GpuAttr gpu = brew::targetir::gpuOf(getOperation());
+    if (!gpu)
+      return;
+    const brew::ParameterPlaces parameters(getOperation());
+    const brew::FixedPlaces places(parameters);
+    SmallVector<ProgramOp> programs(getOperation().getOps<ProgramOp>());
+    for (ProgramOp program : programs)
+      joinLaunches(program, gpu, places);
+  }
+
+private:
+  /// Values that are there for longer may take more than foreseen, for they may
+  /// no longer fit where gradients come later: then less is joined, above all
+  /// kernels that would wait for calls.
+  static void joinLaunches(ProgramOp program, GpuAttr gpu,
+                           const brew::FixedPlaces &places) {
+    const int64_t arena = brew::PlanRoots(program, places).arenaBytes;
+    // What is read from memory in less time than a launch takes.
+    auto waiting = static_cast<int64_t>(
+        GpuAttr::kHandoverCycles * static_cast<double>(gpu.getMemoryBytes()));
+    int64_t spare = 0;
+    for (int turn = 1; turn <= kTurns; ++turn) {
+      auto trial = cast<ProgramOp>(OpBuilder(program).clone(*program));
+      if (!join(trial, places, waiting, spare)) {
+        trial.erase();
+        return;
+      }
+      const int64_t more = brew::PlanRoots(trial, places).arenaBytes - arena;
+      if (more <= 0) {
+        program.erase();
+        return;
+      }
+      trial.erase();
+      spare += more;
+      waiting = turn + 1 < kTurns ? waiting / 4 : 0;
+    }
+  }
+
+  /// Joins kernels, those that read more than `waiting` bytes only if no calls
+  /// stand between them, so that memory needs no more than its peak without
+  /// `spare` bytes. Whether any were joined.
+  static bool join(ProgramOp program, const brew::FixedPlaces &places,
+                   int64_t waiting, int64_t spare) {
+    const brew::PlanRoots roots(program, places);
+    brew::OrderedProgram steps(program);
+    steps.leaveOut([&](Value owner) {
+      const brew::Root &root = roots.of(owner);
+      return root.fixed || root.arena != brew::planir::ArenaKind::Transient;
+    });
+    Memory memory(steps.problem, spare);
+    bool isChanged = false;
+    KernelOp last;
+    unsigned lastNumber = 0;
+    for (auto [number, op] : llvm::enumerate(steps.operations())) {
+      auto kernel = dyn_cast<KernelOp>(op);
+      if (!kernel)
+        continue;
+      KernelOp joined;
+      if (last)
+        if (Neighbours pair(last, kernel);
+            pair.areAlike() && pair.fit() &&
+            (number == lastNumber + 1 || pair.bytesRead() <= waiting) &&
+            pair.areTogether() && memory.add(number))
+          joined = pair.join();
+      isChanged |= joined != nullptr;
+      if (!joined)
+        memory.begin(number);
+      last = joined ? joined : kernel;
+      lastNumber = number;
+    }
+    return isChanged;
+  }
+
+  /// Times that less is joined.
+  static constexpr int kTurns = 4;
+};
+
+} // namespace

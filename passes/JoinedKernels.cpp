@@ -1,0 +1,76 @@
+//===- JoinedKernels.cpp - One kernel that does what two did --------------===//
+#include "passes/JoinedKernels.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace brew {
+
+/// Clones what a kernel does. Returns what it yields.
+static SmallVector<Value> clone(KernelOp kernel, IRMapping &outer, OpBuilder &b,
+                                llvm::function_ref<NestGrid(NestGrid)> place) {
+  Block &body = kernel.getBody().front();
+  IRMapping map;
+  for (auto [argument, input] :
+       llvm::zip_equal(body.getArguments(), kernel.getInputs()))
+    map.map(argument, outer.lookup(input));
+  for (Operation &op : body.without_terminator()) {
+    Operation *copy = b.clone(op, map);
+    if (place && isa<linalg::GenericOp>(copy))
+      place(*NestGrid::of(copy)).mark(copy);
+  }
+  SmallVector<Value> yielded;
+  for (Value value : body.getTerminator()->getOperands())
+    yielded.push_back(map.lookup(value));
+  return yielded;
+}
+
+KernelOp joinKernels(OpBuilder &b, KernelOp first, KernelOp second,
+                     llvm::function_ref<NestGrid(NestGrid)> place) {
+  llvm::SetVector<Value> inputs;
+  inputs.insert_range(first.getInputs());
+  for (Value input : second.getInputs())
+    if (input.getDefiningOp() != first.getOperation())
+      inputs.insert(input);
+  SmallVector<Type> types(first.getOutputs().getTypes());
+  llvm::append_range(types, second.getOutputs().getTypes());
+  llvm::SetVector<Attribute> layers;
+  for (KernelOp kernel : {first, second})
+    if (ArrayAttr names = kernel.getLayersAttr())
+      layers.insert_range(names);
+  auto joined =
+      KernelOp::create(b, b.getFusedLoc({first.getLoc(), second.getLoc()}),
+                       types, inputs.getArrayRef(), second.getName(),
+                       b.getArrayAttr(layers.getArrayRef()),
+                       first.getBackward() && second.getBackward());
+  OpBuilder::InsertionGuard guard(b);
+  Block *body = b.createBlock(&joined.getBody());
+  IRMapping map;
+  for (Value input : inputs)
+    map.map(input, body->addArgument(input.getType(), input.getLoc()));
+  SmallVector<Value> yielded = clone(first, map, b, nullptr);
+  for (auto [result, value] : llvm::zip_equal(first.getOutputs(), yielded))
+    map.map(result, value);
+  llvm::append_range(yielded, clone(second, map, b, place));
+  YieldOp::create(b, joined.getLoc(), yielded);
+  const size_t count = first.getNumResults();
+  first->replaceAllUsesWith(joined.getOutputs().take_front(count));
+  second->replaceAllUsesWith(joined.getOutputs().drop_front(count));
+  second->erase();
+  first->erase();
+  return joined;
+}
+
+SmallVector<SmallVector<linalg::GenericOp>> partsOf(KernelOp kernel) {
+  SmallVector<SmallVector<linalg::GenericOp>> parts;
+  for (auto nest : kernel.getBody().front().getOps<linalg::GenericOp>()) {
+    if (NestGrid::of(nest)->part == static_cast<int64_t>(parts.size()))
+      parts.emplace_back();
+    parts.back().push_back(nest);
+  }
+  return parts;
+}
+
+} // namespace brew

@@ -1,0 +1,136 @@
+//===- OrderedProgram.cpp - A program as memory sees its order ------------===//
+#include "passes/OrderedProgram.h"
+
+#include "dialects/Brew/KernelAnalysis.h"
+#include "dialects/Brew/Origin.h"
+#include "dialects/Brew/layers/convolution/Convolution.h"
+#include "dialects/Brew/layers/external/External.h"
+#include "dialects/Brew/layers/shape/Shape.h"
+#include "passes/ValuePlace.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace brew::ir;
+
+namespace brew {
+
+static bool isBackward(Operation *op) {
+  auto kernel = dyn_cast<KernelOp>(op);
+  return Origin::of(op).isBackward || (kernel && kernel.getBackward());
+}
+
+OrderedProgram::OrderedProgram(ProgramOp program)
+    : block(program.getBody().front()) {
+  for (Operation &op : block)
+    if (op.hasTrait<IsSink>())
+      addSink(&op);
+  for (Operation &op : block)
+    if (isStep(&op))
+      addStep(&op);
+  problem.boundary = backward.value_or(steps.size());
+}
+
+void OrderedProgram::arrange(ArrayRef<unsigned> order) {
+  SmallVector<Operation *> all;
+  for (Operation &op : block)
+    all.push_back(&op);
+  for (unsigned step : order)
+    append(steps[step]);
+  for (Operation *op : all)
+    append(op);
+}
+
+void OrderedProgram::leaveOut(llvm::function_ref<bool(Value)> isElsewhere) {
+  for (const auto &[owner, number] : values)
+    if (isElsewhere(owner))
+      problem.values[number].bytes = 0;
+}
+
+void OrderedProgram::append(Operation *op) {
+  if (!appended.insert(op).second)
+    return;
+  for (Value operand : op->getOperands())
+    append(operand.getDefiningOp());
+  op->moveBefore(&block, block.end());
+}
+
+unsigned OrderedProgram::valueOf(Value value) {
+  Value owner = placeOf(value).owner;
+  auto [entry, isNew] = values.try_emplace(owner, problem.values.size());
+  if (!isNew)
+    return entry->second;
+  Operation *source = owner.getDefiningOp();
+  OrderedValue &made = problem.values.emplace_back();
+  // What lies in another arena takes nothing of this one.
+  made.bytes = source->hasTrait<IsFixedRead>() ? 0 : bytesOf(tensorOf(owner));
+  made.fromStart = !isStep(source) && !isa<JoinOp>(source);
+  return entry->second;
+}
+
+void OrderedProgram::addStep(Operation *op) {
+  const unsigned number = steps.size();
+  steps.push_back(op);
+  OrderedStep step;
+  auto add = [&](Value value, std::vector<unsigned> &to) {
+    unsigned known = valueOf(value);
+    if (!llvm::is_contained(to, known))
+      to.push_back(known);
+  };
+  for (Value operand : op->getOperands())
+    add(operand, step.reads);
+  for (Value result : op->getResults())
+    add(result, step.writes);
+  addShares(op, step);
+  if (isBackward(op) && !backward)
+    backward = number;
+  // What does more than compute keeps its order.
+  if (!isMemoryEffectFree(op)) {
+    if (lastEffect)
+      step.after.push_back(*lastEffect);
+    lastEffect = number;
+  }
+  problem.steps.push_back(std::move(step));
+}
+
+/// As PlanRoots will let results take over what ends.
+void OrderedProgram::addShares(Operation *op, OrderedStep &step) {
+  auto mayShare = [&](Value result, Value operand) {
+    const unsigned read = valueOf(operand);
+    return problem.values[read].bytes > 0 && !problem.values[read].fromStart &&
+           result.getType() == operand.getType() &&
+           !isSubview(tensorOf(operand)) &&
+           llvm::none_of(step.shares, [&](const OrderedStep::Share &other) {
+             return other.read == read;
+           });
+  };
+  auto share = [&](Value result, Value operand) {
+    step.shares.push_back({valueOf(result), valueOf(operand)});
+  };
+  if (auto kernel = dyn_cast<KernelOp>(op)) {
+    for (auto [number, result] : llvm::enumerate(kernel.getOutputs()))
+      for (auto [i, input] : llvm::enumerate(kernel.getInputs()))
+        if (mayShare(result, input) && mayShareBuffer(kernel, i, number)) {
+          share(result, input);
+          break;
+        }
+  } else if (auto conv = dyn_cast<ConvolutionSumOp>(op)) {
+    if (mayShare(conv->getResult(0), conv.getSum()))
+      share(conv->getResult(0), conv.getSum());
+  } else if (auto data = dyn_cast<ConvolutionBackwardDataOp>(op);
+             data && data.getSum() &&
+             mayShare(data->getResult(0), data.getSum())) {
+    share(data->getResult(0), data.getSum());
+  }
+}
+
+void OrderedProgram::addSink(Operation *op) {
+  for (Value operand : op->getOperands()) {
+    OrderedValue &value = problem.values[valueOf(operand)];
+    value.toEnd = true;
+    if (op->hasTrait<IsStore>())
+      value.bytes = 0; // it is made where it is stored
+  }
+}
+
+} // namespace brew

@@ -1,0 +1,132 @@
+// RUN: %brew-opt %s --brew-join-launches --mlir-print-local-scope | FileCheck %s
+// On a CPU there are no blocks.
+// RUN: %brew-opt %s --brew-attach-target --brew-join-launches | FileCheck %s --check-prefix=NONE
+// NONE-NOT: brew.stage
+
+#in = affine_map<(c, i) -> (i, c)>
+#out = affine_map<(c, i) -> (c)>
+#all = affine_map<(i, c) -> (i, c)>
+#row = affine_map<(i, c) -> (c)>
+
+// A sum and what reads it: stages of one kernel. What stands between them and needs the
+// first one goes behind; the sum stays a result.
+// CHECK-LABEL: brew.program @neighbours
+// CHECK: %[[K:.*]]:2 = brew.kernel "apply"(%[[X:.*]]) {layers = ["sum", "apply"]} : (tensor<256x64xf32>) -> (tensor<64xf32>, tensor<256x64xf32>) {
+// CHECK: %[[S:.*]] = linalg.generic {{.*}} attrs = {brew.grid = 1 : i64, brew.part = 0 : i64} {
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[S]] : {{.*}}) {{.*}} attrs = {brew.grid = 2 : i64, brew.part = 1 : i64, brew.stage = 1 : i64} {
+// CHECK: brew.yield %[[S]], %{{.*}} : tensor<64xf32>, tensor<256x64xf32>
+// CHECK: brew.reinterpret %[[K]]#0
+// CHECK-NOT: brew.kernel
+// CHECK: brew.keep data "y", %[[K]]#1
+brew.program @neighbours train {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<256x64xf32>
+  %s = brew.kernel "sum"(%x) {layers = ["sum"]} : (tensor<256x64xf32>) -> tensor<64xf32> {
+  ^bb0(%a: tensor<256x64xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<64xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+    %r = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["parallel", "reduction"]} ins(%a : tensor<256x64xf32>) outs(%f : tensor<64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb1(%v: f32, %o: f32):
+      %n = arith.addf %o, %v fastmath<reassoc> : f32
+      linalg.yield %n : f32
+    } -> tensor<64xf32>
+    brew.yield %r : tensor<64xf32>
+  }
+  %w = brew.reinterpret %s : tensor<64xf32> -> tensor<8x8xf32>
+  %y = brew.kernel "apply"(%x, %s) {layers = ["apply"]} : (tensor<256x64xf32>, tensor<64xf32>) -> tensor<256x64xf32> {
+  ^bb0(%a: tensor<256x64xf32>, %b: tensor<64xf32>):
+    %e = tensor.empty() : tensor<256x64xf32>
+    %r = linalg.generic {indexing_maps = [#all, #row, #all], iterator_types = ["parallel", "parallel"]} ins(%a, %b : tensor<256x64xf32>, tensor<64xf32>) outs(%e : tensor<256x64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 2 : i64} {
+    ^bb1(%v: f32, %t: f32, %o: f32):
+      %n = arith.subf %v, %t : f32
+      linalg.yield %n : f32
+    } -> tensor<256x64xf32>
+    brew.yield %r : tensor<256x64xf32>
+  }
+  brew.keep data "s", %w : tensor<8x8xf32>
+  brew.keep data "y", %y : tensor<256x64xf32>
+}
+
+// A view of the sum is read: two kernels.
+// CHECK-LABEL: brew.program @through_a_view
+// CHECK: brew.kernel "sum"
+// CHECK: brew.kernel "apply"
+brew.program @through_a_view train {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64xf32>
+  %s = brew.kernel "sum"(%x) : (tensor<64xf32>) -> tensor<64xf32> {
+  ^bb0(%a: tensor<64xf32>):
+    %e = tensor.empty() : tensor<64xf32>
+    %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a : tensor<64xf32>) outs(%e : tensor<64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb1(%v: f32, %o: f32):
+      linalg.yield %v : f32
+    } -> tensor<64xf32>
+    brew.yield %r : tensor<64xf32>
+  }
+  %w = brew.reinterpret %s : tensor<64xf32> -> tensor<8x8xf32>
+  %y = brew.kernel "apply"(%w) : (tensor<8x8xf32>) -> tensor<8x8xf32> {
+  ^bb0(%a: tensor<8x8xf32>):
+    %e = tensor.empty() : tensor<8x8xf32>
+    %r = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<8x8xf32>) outs(%e : tensor<8x8xf32>) attrs = {brew.part = 0 : i64, brew.grid = 2 : i64} {
+    ^bb1(%v: f32, %o: f32):
+      linalg.yield %v : f32
+    } -> tensor<8x8xf32>
+    brew.yield %r : tensor<8x8xf32>
+  }
+  brew.keep data "y", %y : tensor<8x8xf32>
+}
+
+// The first reads what ends with it, which is where the second one's result could lie:
+// together they would need more than either.
+// CHECK-LABEL: brew.program @memory
+// CHECK: brew.kernel "first"
+// CHECK: brew.kernel "second"
+brew.program @memory train {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<1024xf32>
+  %s = brew.kernel "first"(%x) : (tensor<1024xf32>) -> tensor<1024xf32> {
+  ^bb0(%a: tensor<1024xf32>):
+    %e = tensor.empty() : tensor<1024xf32>
+    %r = linalg.generic {indexing_maps = [affine_map<(i) -> (1023 - i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a : tensor<1024xf32>) outs(%e : tensor<1024xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb1(%v: f32, %o: f32):
+      linalg.yield %v : f32
+    } -> tensor<1024xf32>
+    brew.yield %r : tensor<1024xf32>
+  }
+  %y = brew.kernel "second"(%s) : (tensor<1024xf32>) -> tensor<1024xf32> {
+  ^bb0(%a: tensor<1024xf32>):
+    %e = tensor.empty() : tensor<1024xf32>
+    %r = linalg.generic {indexing_maps = [affine_map<(i) -> (1023 - i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a : tensor<1024xf32>) outs(%e : tensor<1024xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb1(%v: f32, %o: f32):
+      linalg.yield %v : f32
+    } -> tensor<1024xf32>
+    brew.yield %r : tensor<1024xf32>
+  }
+  brew.keep data "y", %y : tensor<1024xf32>
+}
+
+// Forward and backward are steps of their own.
+// CHECK-LABEL: brew.program @passes
+// CHECK: brew.kernel "forward"
+// CHECK: brew.kernel "backward"
+brew.program @passes train {
+  %x = brew.feed "in" "Input" {config = "", folder = "", tops = ["x"]} : tensor<64xf32>
+  %s = brew.kernel "forward"(%x) : (tensor<64xf32>) -> tensor<64xf32> {
+  ^bb0(%a: tensor<64xf32>):
+    %e = tensor.empty() : tensor<64xf32>
+    %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a : tensor<64xf32>) outs(%e : tensor<64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb1(%v: f32, %o: f32):
+      linalg.yield %v : f32
+    } -> tensor<64xf32>
+    brew.yield %r : tensor<64xf32>
+  }
+  %y = brew.kernel "backward"(%s) {backward} : (tensor<64xf32>) -> tensor<64xf32> {
+  ^bb0(%a: tensor<64xf32>):
+    %e = tensor.empty() : tensor<64xf32>
+    %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%a : tensor<64xf32>) outs(%e : tensor<64xf32>) attrs = {brew.part = 0 : i64, brew.grid = 1 : i64} {
+    ^bb1(%v: f32, %o: f32):
+      linalg.yield %v : f32
+    } -> tensor<64xf32>
+    brew.yield %r : tensor<64xf32>
+  }
+  brew.keep data "s", %s : tensor<64xf32>
+  brew.keep data "y", %y : tensor<64xf32>
+}
