@@ -21,10 +21,15 @@ struct InferOptions {
   std::string labels, outputs, program, blob, mean;
   float scale = 1;
   bool json = false, oversample = false;
+  bool topGiven = false;
   std::vector<std::int64_t> imageDims;
   std::int64_t top = 5;
   std::int64_t skip = 0;
   std::int64_t count = std::numeric_limits<std::int64_t>::max();
+  /// Beside a file only where an option says how.
+  bool prints() const {
+    return outputs.empty() || json || topGiven || !labels.empty();
+  }
 };
 
 /// One record, in the shape of one row of the input.
@@ -70,6 +75,7 @@ public:
         input(session, program) {
     session.initialise(options.weights, /*required=*/true);
     chooseResults();
+    checkPrinted();
     chooseImageShape();
   }
 
@@ -179,6 +185,21 @@ private:
                    "name a blob with --blob");
   }
 
+  /// What cannot be printed is refused before anything is computed.
+  void checkPrinted() const {
+    const Result &printed = results.front();
+    if (!options.prints())
+      return;
+    if (printed.kind == Rows::Chosen)
+      throw badInput("blob '" + printed.name +
+                     "' does not tell which samples its rows are of; write "
+                     "them with --outputs alone, or name another blob with "
+                     "--blob");
+    if (printed.kind == Rows::Detections && options.topGiven)
+      throw usage("--top chooses among classes; blob '" + printed.name +
+                  "' has boxes");
+  }
+
   void flush() {
     if (pending.empty())
       return;
@@ -231,16 +252,10 @@ private:
       result.crops.erase(result.crops.begin(),
                          result.crops.begin() + rows.size() * kOversample);
     }
-    if (!options.outputs.empty()) {
+    if (!options.outputs.empty())
       result.values.insert(result.values.end(), rows.begin(), rows.end());
+    if (!printed || !options.prints())
       return;
-    }
-    if (!printed)
-      return;
-    if (result.kind == Rows::Chosen)
-      throw badInput("blob '" + result.name +
-                     "' does not tell which samples its rows are of; write "
-                     "them with --outputs, or name another blob with --blob");
     if (options.oversample) {
       const std::size_t done = rows.size() / rowSize;
       for (std::size_t i = 0; i < done; ++i)
@@ -308,11 +323,13 @@ void addInfer(CLI::App &app, Action &action) {
                       "Weights (files separated by commas)");
   command->add_option("--labels", options->labels,
                       "File with one class name per line");
-  command->add_option("--top", options->top, "Classes to print per sample")
-      ->capture_default_str()
-      ->check(atLeast(1));
+  CLI::Option *top =
+      command->add_option("--top", options->top, "Classes to print per sample")
+          ->capture_default_str()
+          ->check(atLeast(1));
   command->add_option("--outputs", options->outputs,
-                      "HDF5 file to write the outputs to, instead of printing");
+                      "HDF5 file to write the outputs to; they are printed too "
+                      "where --json, --top or --labels say how");
   command->add_option("--blob", options->blob,
                       "Blob to show, instead of the net's outputs");
   command->add_option("--program", options->program,
@@ -339,7 +356,8 @@ void addInfer(CLI::App &app, Action &action) {
       ->check(atLeast(0));
   command->add_option("--count", options->count, "Samples to run at most")
       ->check(atLeast(1));
-  command->callback([options, &action] {
+  command->callback([options, top, &action] {
+    options->topGiven = top->count() > 0;
     action = [options] { return Inference(*options).run(); };
   });
 }
