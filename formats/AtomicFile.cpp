@@ -138,6 +138,14 @@ void syncFolder(const std::string &folder) {
                        "': " + errnoText(error));
 }
 
+void requireWritable(const std::string &path) {
+  // Who reads from a pipe would take the end of a first opening for the end.
+  struct stat info;
+  if (stat(path.c_str(), &info) == 0 && S_ISFIFO(info.st_mode))
+    return;
+  AtomicFile begun(path);
+}
+
 void writeFileAtomically(const std::string &path, std::string_view bytes) {
   AtomicFile file(path);
   file.write(bytes);

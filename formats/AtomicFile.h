@@ -52,6 +52,10 @@ private:
   int fd = -1;
 };
 
+/// The Error(3) of a file that cannot be begun at `path`, before there is
+/// anything to write to it. Leaves everything as it was.
+void requireWritable(const std::string &path);
+
 /// Writes `bytes` to `path` atomically.
 void writeFileAtomically(const std::string &path, std::string_view bytes);
 

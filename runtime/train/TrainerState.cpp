@@ -3,6 +3,7 @@
 #include "runtime/train/DetectionScores.h"
 #include "runtime/train/Trainer.h"
 
+#include "formats/AtomicFile.h"
 #include "formats/Error.h"
 #include "formats/PathLookup.h"
 #include "formats/SnapshotChecksum.h"
@@ -12,9 +13,7 @@
 #include "runtime/plan/Contract.h"
 #include "runtime/train/SolverFields.h"
 
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <random>
 
 namespace brew::runtime {
@@ -339,14 +338,13 @@ std::string Trainer::resolvePrefix() const {
 }
 
 void Trainer::probeSnapshotFolder() const {
-  const std::string probe =
-      prefix + "_iter_" + std::to_string(currentIteration) + ".tempfile";
-  std::ofstream stream(probe);
-  if (!stream.good())
+  try {
+    formats::requireWritable(prefix + "_iter_" +
+                             std::to_string(currentIteration) + ".caffemodel");
+  } catch (const Error &) {
     throw machineLacks("cannot write to snapshot prefix '" + prefix +
                        "': make sure that the folder exists and is writable");
-  stream.close();
-  std::remove(probe.c_str());
+  }
 }
 
 } // namespace brew::runtime

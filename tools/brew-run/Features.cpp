@@ -50,7 +50,9 @@ private:
 class WholeFeatures : public FeatureFile {
 public:
   WholeFeatures(std::string filePath, std::string blobName)
-      : path(std::move(filePath)), blob(std::move(blobName)) {}
+      : path(std::move(filePath)), blob(std::move(blobName)) {
+    formats::requireWritable(path);
+  }
 
   void append(const std::vector<std::int64_t> &shape,
               const std::vector<float> &more) override {

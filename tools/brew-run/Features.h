@@ -25,7 +25,8 @@ protected:
 
 /// `format`: "lmdb" or "leveldb", with keys of ten digits as extract_features
 /// has them; "hdf5", with the blob's name for a dataset; "npy". Error (1) for a
-/// database that exists, unless `overwrite` is set.
+/// database that exists, unless `overwrite` is set; (3) for a place that cannot
+/// be written.
 std::unique_ptr<FeatureFile> openFeatureFile(const std::string &path,
                                              const std::string &format,
                                              const std::string &blob,

@@ -67,6 +67,24 @@ TEST(AtomicFile, UnwritableFolder) {
   chmod(folder.path().c_str(), 0700);
 }
 
+TEST(AtomicFile, WhatCannotBeBegunIsSaidBefore) {
+  TempFolder folder;
+  writeBytes(folder / "a", "old");
+  requireWritable(folder / "a");
+  requireWritable(folder / "b");
+  EXPECT_EQ(readBytes(folder / "a"), "old");
+  EXPECT_EQ(folder.entries(), 1u);
+  expectError(ExitStatus::MachineLacks, "none/a': No such file",
+              [&] { requireWritable(folder / "none/a"); });
+  expectError(ExitStatus::MachineLacks, "a/b': Not a directory",
+              [&] { requireWritable(folder / "a/b"); });
+  expectError(ExitStatus::MachineLacks, "Is a directory",
+              [&] { requireWritable(folder.path()); });
+  // An opening would wait for a reader, and its end be the reader's.
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+  requireWritable(folder / "pipe");
+}
+
 TEST(AtomicFile, SymbolicLinkIsWrittenThrough) {
   TempFolder folder;
   writeBytes(folder / "real", "old");
