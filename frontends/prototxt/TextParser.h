@@ -3,7 +3,7 @@
 // Parses protobuf text format into a message as TextFormat does for Caffe, but
 // records the location of every field and goes on after unknown and repeated
 // fields, so that one run reports them all. A syntax, type or enum error ends
-// the parse.
+// the parse, and so does a name that is not UTF-8, which TextFormat takes.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

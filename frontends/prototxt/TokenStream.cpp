@@ -2,6 +2,8 @@
 
 #include "frontends/prototxt/TokenStream.h"
 
+#include "frontends/prototxt/StringLocations.h"
+
 #include <cctype>
 
 namespace brew::prototxt {
@@ -73,6 +75,11 @@ bool TokenStream::tryTake(const char *symbol) {
 TextLocation TokenStream::location() {
   const Token &current = token();
   return toPlace(current.line, current.column);
+}
+
+TextLocation TokenStream::placeInValue(TextLocation value,
+                                       size_t offset) const {
+  return placeInString(text, value, offset);
 }
 
 TextLocation TokenStream::toPlace(int line, int tabColumn) {

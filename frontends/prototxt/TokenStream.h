@@ -37,6 +37,10 @@ public:
   /// Place of the current token.
   TextLocation location();
 
+  /// Place of a byte of the string value that begins at `value`, see
+  /// placeInString().
+  TextLocation placeInValue(TextLocation value, size_t offset) const;
+
   void next();
   bool tryTake(const char *symbol);
 

@@ -2,6 +2,7 @@
 
 #include "frontends/prototxt/ValueParser.h"
 
+#include "formats/InvalidUtf8.h"
 #include "formats/Suggest.h"
 #include "frontends/prototxt/ForkFields.h"
 
@@ -10,7 +11,10 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstdio>
 #include <limits>
+#include <optional>
+#include <set>
 
 namespace brew::prototxt {
 
@@ -36,6 +40,18 @@ std::string unquote(const std::string &token) {
   std::string out;
   Tokenizer::ParseString(token, &out);
   return out;
+}
+
+/// Whether it holds the name of a file or folder, or how such names begin.
+bool namesFile(const FieldDescriptor &field) {
+  static const std::set<std::string> fields = {
+      "boost_file",  "file_name",        "label_map_file",
+      "mean_file",   "meanfile",         "name_size_file",
+      "net",         "output_directory", "output_name_prefix",
+      "root_folder", "save_file",        "snapshot_prefix",
+      "source",      "test_net",         "train_net",
+      "weights"};
+  return fields.count(field.name()) != 0;
 }
 
 /// The value of that name, also if it is written in another case.
@@ -125,12 +141,27 @@ std::string ValueParser::takeString(const FieldDescriptor &field) {
                                          tokens.token().text + "\"");
     failType(field, "a quoted string");
   }
+  const TextLocation start = tokens.location();
   std::string value;
   while (tokens.type() == Tokenizer::TYPE_STRING) {
     Tokenizer::ParseStringAppend(tokens.token().text, &value);
     tokens.next();
   }
+  requireUtf8(field, value, start);
   return value;
+}
+
+void ValueParser::requireUtf8(const FieldDescriptor &field,
+                              const std::string &value, TextLocation start) {
+  const std::optional<size_t> at = formats::findInvalidUtf8(value);
+  if (!at || namesFile(field))
+    return;
+  char byte[8];
+  std::snprintf(byte, sizeof byte, "0x%02X",
+                static_cast<unsigned char>(value[*at]));
+  tokens.fail(tokens.placeInValue(start, *at),
+              quoted(field.name()) + " is not UTF-8: it has the byte " + byte +
+                  "; is the file in another encoding?");
 }
 
 bool ValueParser::takeBool(const FieldDescriptor &field) {

@@ -17,13 +17,16 @@ public:
   explicit ValueParser(TokenStream &tokens) : tokens(tokens) {}
 
   /// Takes the value at the current token and sets (or, for a repeated field,
-  /// adds) it. A value of another type, out of range or not of the enum is an
-  /// error at the value, which ends the parse.
+  /// adds) it. A value of another type, out of range, not of the enum or not of
+  /// UTF-8 is an error at the value, which ends the parse. Names of files may
+  /// have any bytes, as on a disk.
   void parse(google::protobuf::Message &message,
              const google::protobuf::FieldDescriptor &field);
 
 private:
   std::string takeString(const google::protobuf::FieldDescriptor &field);
+  void requireUtf8(const google::protobuf::FieldDescriptor &field,
+                   const std::string &value, TextLocation start);
   bool takeBool(const google::protobuf::FieldDescriptor &field);
   const google::protobuf::EnumValueDescriptor *
   takeEnum(const google::protobuf::FieldDescriptor &field);

@@ -76,6 +76,14 @@ class BadInput(Case):
         return self.write("train_net: '%s' base_lr: 0.1 lr_policy: 'fixed' max_iter: 9 snapshot_after_train: false "
                           "snapshot_prefix: 'x' random_seed: 1" % self.write(text), "solver.prototxt")
 
+    def test_a_name_that_is_not_utf8(self):
+        path = self.path("latin1.prototxt")
+        with open(path, "wb") as file:
+            file.write(b"# caf\xe9\n" + DEPLOY.replace("'small'", "'caf~'").encode().replace(b"~", b"\xe9"))
+        for read in lambda: brew.compile(path), lambda: caffe.Net(path, caffe.TEST):
+            with self.assertRaisesRegex(RuntimeError, "latin1.prototxt:2:11: error: 'name' is not UTF-8"):
+                read()
+
     def test_a_failed_check(self):
         """A label that is no class, which ends a process of Caffe's."""
         net = self.net(TRAIN, caffe.TRAIN)

@@ -349,29 +349,33 @@ TEST(CompilerApi, TrainingPlansKnowTheFolderOfTheirWeights) {
 }
 
 TEST(CompilerApi, NamesThatAreNotUtf8) {
-  // A net, a blob and a layer in Latin-1.
-  std::string text = convolution(3, "caf\xe9");
-  text +=
-      "layer { name: 'ip\xe9' type: 'InnerProduct' bottom: 'z' top: 'w\xe9'\n"
-      "  inner_product_param { num_output: 2 } }\n";
+  // A net or a blob in Latin-1.
+  EXPECT_EQ(Compilation::ofText(convolution(3, "caf\xe9"), "n").status(),
+            BREW_BAD_INPUT);
+  const std::string text =
+      convolution(3) +
+      "layer { name: 'r' type: 'ReLU' bottom: 'z' top: 'w\xe9' }";
+  Compilation done = Compilation::ofText(text, "n");
+  EXPECT_EQ(done.status(), BREW_BAD_INPUT);
+  const auto found = done.diagnostics();
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].layer, "r");
+  EXPECT_EQ(found[0].message,
+            "layer 'r' (ReLU): 'top' is not UTF-8: it has "
+            "the byte 0xE9; is the file in another encoding?");
+  // What is quoted is shown as UTF-8, and so is the name of a file in reports.
+  const auto quoted =
+      Compilation::ofText("layer { loss_weight: '\xe9' }", "n").diagnostics();
+  ASSERT_EQ(quoted.size(), 1u);
+  EXPECT_NE(quoted[0].message.find("'\xef\xbf\xbd'"), std::string::npos);
   CompilerOptions options = forAnyCpu();
   options.set("check-only");
   for (const char *form : {"json", "html"}) {
     options.set("report", form);
-    Compilation done = Compilation::ofText(text, "n", options);
+    done = Compilation::ofText(convolution(3), "caf\xe9", options);
     ASSERT_TRUE(done.succeeded()) << done.message();
-    const std::string report(done.report());
-    EXPECT_NE(report.find("caf\xef\xbf\xbd"), std::string::npos) << report;
-    EXPECT_EQ(report.find('\xe9'), std::string::npos) << report;
+    EXPECT_EQ(std::string(done.report()).find('\xe9'), std::string::npos);
   }
-  const auto found =
-      Compilation::ofText(text + "layer { name: 'r\xe9' type: 'ReLU' bottom: "
-                                 "'v\xe9' top: 'v' }",
-                          "n")
-          .diagnostics();
-  ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].layer, "r\xef\xbf\xbd");
-  EXPECT_EQ(found[0].message.find('\xe9'), std::string::npos);
 }
 
 TEST(CompilerApi, EveryDiagnosticOfALayerNamesIt) {

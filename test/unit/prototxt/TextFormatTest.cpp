@@ -98,6 +98,37 @@ TEST(TextFormat, ByteOrderMarkIsSkippedWithAWarning) {
             "f.prototxt:1:11: error: unknown field 'qqqqwwww' in a net\n");
 }
 
+TEST(TextFormat, NamesAreUtf8) {
+  const std::pair<const char *, const char *> texts[] = {
+      {"name: 'caf\xe9'", "1:11: error: 'name' is not UTF-8: it has the byte "
+                          "0xE9; is the file in another encoding?"},
+      // Of several pieces, tabs and escapes, the place of the byte.
+      {"layer {\n\tname: 'a' # \xe9\n \"b\\303\\251\\xE9\" }",
+       "3:12: error: 'name' is not UTF-8: it has the byte 0xE9; is the file in "
+       "another encoding?"},
+      {"layer { name: 'l' top: ['a', '\xc3'] }",
+       "1:31: error: layer 'l': 'top' is not UTF-8: it has the byte 0xC3; is "
+       "the file in another encoding?"},
+      {"layers { param: '\\ud800' }",
+       "1:18: error: 'param' is not UTF-8: it has the byte 0xED; is the file "
+       "in another encoding?"},
+  };
+  for (const auto &[text, said] : texts) {
+    Parsed parsed = parseText(text, FileKind::Net);
+    EXPECT_FALSE(parsed.file.complete);
+    EXPECT_EQ(parsed.diagnostics.str(),
+              "f.prototxt:" + std::string(said) + "\n");
+  }
+}
+
+TEST(TextFormat, CommentsAndNamesOfFilesHaveAnyBytes) {
+  Parsed parsed = parseText("# caf\xe9\nname: 'caf\xc3\xa9' # \xe9\n"
+                            "layer { data_param { source: '\xe9\\xe9' } }");
+  EXPECT_EQ(parsed.diagnostics.str(), "");
+  EXPECT_EQ(parsed.file.net->name(), "caf\xc3\xa9");
+  EXPECT_EQ(parsed.file.net->layer(0).data_param().source(), "\xe9\xe9");
+}
+
 TEST(TextFormat, LongLinesAndFilesTakeLinearTime) {
   // A quadratic column count would need minutes.
   std::string text;

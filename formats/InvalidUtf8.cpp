@@ -1,0 +1,42 @@
+//===- InvalidUtf8.cpp - Bytes that are not UTF-8
+//--------------------------===//
+#include "formats/InvalidUtf8.h"
+
+namespace brew::formats {
+namespace {
+
+/// How many bytes the character has that `text` begins with; 0 if it is none.
+std::size_t characterLength(std::string_view text) {
+  auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
+  const unsigned lead = byte(0);
+  if (lead < 0x80)
+    return 1;
+  const std::size_t length = lead < 0xC2   ? 0
+                             : lead < 0xE0 ? 2
+                             : lead < 0xF0 ? 3
+                             : lead < 0xF5 ? 4
+                                           : 0;
+  // Neither longer than need be, nor a surrogate, nor beyond Unicode.
+  const unsigned least = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  const unsigned most = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+  for (std::size_t i = 1; i < length; ++i)
+    if (byte(i) < (i == 1 ? least : 0x80) || byte(i) > (i == 1 ? most : 0xBF))
+      return 0;
+  return length;
+}
+
+} // namespace
+
+std::optional<std::size_t> findInvalidUtf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = characterLength(text.substr(at));
+    if (length == 0)
+      return at;
+    at += length;
+  }
+  return std::nullopt;
+}
+
+} // namespace brew::formats
