@@ -1,5 +1,7 @@
 """Learners: sessions trained by what their nets do in environments."""
+import functools
 import math
+import weakref
 
 import numpy as np
 
@@ -40,7 +42,12 @@ class _Environment:
         return float(reward), bool(terminated), bool(truncated)
 
     def given(self):
-        return (self, self.observations, self.actions, self.low, self.high)
+        # The learner keeps this, not the library, which the collector cannot look into.
+        return (weakref.proxy(self), self.observations, self.actions, self.low, self.high)
+
+
+def _tell(learner, *episode):
+    learner()._on_episode(*episode)
 
 
 class Learner:
@@ -65,9 +72,12 @@ class Learner:
             environments = list(env)
         else:
             environments = [env] * count if isinstance(env, str) else [env]
-        given = [each if isinstance(each, str) else _Environment(each).given() for each in environments]
+        self._environments = [each if isinstance(each, str) else _Environment(each) for each in environments]
+        self._on_episode = on_episode
         self._session = session  # stays as long as its trainer is used
-        self._core = _core.Learner(held, given, trainer or "", properties, max_steps, on_episode)
+        given = [each if isinstance(each, str) else each.given() for each in self._environments]
+        told = None if on_episode is None else functools.partial(_tell, weakref.ref(self))
+        self._core = _core.Learner(held, given, trainer or "", properties, max_steps, told)
 
     def train(self, episodes=0):
         """So many more episodes; 0: until the solver's max_iter updates."""

@@ -21,7 +21,8 @@ namespace {
 
 /// A pair of functions of Python's: reset(seed, observation) and
 /// step(action, observation) -> (reward, terminated, truncated), which write
-/// what is seen into the array.
+/// what is seen into the array. The caller keeps them: Python's collector could
+/// not see through a learner.
 class PythonEnvironment : public brew::api::Environment {
 public:
   PythonEnvironment(nb::object given, std::int64_t observations, int actions,

@@ -1,5 +1,7 @@
 """brew.Learner: learning in environments of Python's."""
+import gc
 import unittest
+import weakref
 
 import numpy as np
 
@@ -88,6 +90,26 @@ class LearningTest(unittest.TestCase):
         learner = brew.Learner(session(), Guess(), "PG.ST", on_episode=tell)
         with self.assertRaises(ZeroDivisionError):
             learner.train(50)
+
+    def test_goes_where_only_its_own_know_it(self):
+        """Environments and functions that keep it: the collector finds it all the same, with its session."""
+        def made(trainer, properties, count):
+            learns, heard = session(), lambda *event: None
+            learns._core.add_listener(heard, [])  # which the library's session keeps
+            environments = [Guess() for _ in range(count)]
+            learner = brew.Learner(learns, environments, trainer, properties,
+                                   on_episode=lambda *episode: seen.append(learner.progress["episodes"]))
+            for env in environments:
+                env.learner = learner
+            seen = []
+            learner.train(4)
+            self.assertGreaterEqual(len(seen), 4)
+            return [weakref.ref(each) for each in (learner, learns, heard, *environments)]
+
+        for given in (("PG.ST", "", 1), ("PG.MT", "Threads=2", 2)):
+            gone = made(*given)
+            gc.collect()
+            self.assertEqual([each() for each in gone], [None] * len(gone), given)
 
     def test_what_does_not_fit_is_said(self):
         with self.assertRaisesRegex(brew.Error, "there is no trainer 'PG.XX'"):
